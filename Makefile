@@ -1,0 +1,45 @@
+# tablespace_advisor: PGXS build.
+#
+#   make            build (libaio-dev and the server's -dev package needed)
+#   make install    install into the server that PG_CONFIG names
+#   make installcheck   pg_regress, isolation and TAP tests
+#   make unit       tests of the pure C modules, no server needed
+#   make lint       format check, static analysis, layering
+#
+# The install script is concatenated from the stages' own SQL files, in the
+# order in which data flows, so that C and SQL of a stage lie side by side.
+
+PG_CONFIG ?= pg_config
+
+EXTENSION = tablespace_advisor
+EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(EXTENSION).control)
+
+STAGES = probe size cost advise move
+
+MODULE_big = $(EXTENSION)
+OBJS = $(EXTENSION).o \
+	$(patsubst %.c,%.o,$(foreach stage,$(STAGES),$(sort $(wildcard src/$(stage)/*.c))))
+SQL_PARTS = src/extension.sql $(foreach stage,$(STAGES),$(wildcard src/$(stage)/*.sql))
+
+DATA_built = $(EXTENSION)--$(EXTVERSION).sql
+EXTRA_CLEAN = $(EXTENSION)--$(EXTVERSION).sql
+
+# The server's headers count as system headers: they are not ours to warn of.
+PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CFLAGS = -Wall -Wextra -Werror
+SHLIB_LINK = -laio
+
+REGRESS_OPTS = --load-extension=$(EXTENSION)
+REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+ISOLATION = $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
+ISOLATION_OPTS = --load-extension=$(EXTENSION)
+TAP_TESTS = 1
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# PGXS does not track headers.
+$(OBJS): $(wildcard src/*.h src/*/*.h)
+
+$(EXTENSION)--$(EXTVERSION).sql: $(SQL_PARTS) $(EXTENSION).control
+	cat $(SQL_PARTS) > $@

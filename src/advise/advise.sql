@@ -1,0 +1,1 @@
+/* src/advise/advise.sql */

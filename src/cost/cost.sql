@@ -1,0 +1,1 @@
+/* src/cost/cost.sql */

@@ -1,0 +1,14 @@
+/* tablespace_advisor: install script, assembled from src/ by the Makefile */
+
+\echo Use "CREATE EXTENSION tablespace_advisor" to load this file. \quit
+
+/*
+ * User-facing functions, procedures and views are made in the schema that the
+ * extension is installed into; its state (tables) lives in a schema of its
+ * own, whose name is fixed so that C code can name it.
+ */
+CREATE SCHEMA tablespace_advisor;
+COMMENT ON SCHEMA tablespace_advisor IS
+	'state of the extension tablespace_advisor: probe history, settings and the journal of moves';
+GRANT USAGE ON SCHEMA tablespace_advisor TO pg_monitor;
+

@@ -1,0 +1,1 @@
+/* src/move/move.sql */

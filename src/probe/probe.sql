@@ -1,0 +1,1 @@
+/* src/probe/probe.sql */

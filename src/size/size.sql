@@ -1,0 +1,1 @@
+/* src/size/size.sql */

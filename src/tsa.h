@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * tsa.h
+ *	  What all stages of tablespace_advisor share.
+ *
+ * Each stage has a header of its own in its folder; a stage may include the
+ * headers of earlier stages (probe, size, cost, advise, move in that order),
+ * never of later ones.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_H
+#define TSA_H
+
+/* schema that holds the extension's tables */
+#define TSA_STATE_SCHEMA "tablespace_advisor"
+
+#endif							/* TSA_H */

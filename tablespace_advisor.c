@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * tablespace_advisor.c
+ *	  Module entry point: module magic, configuration parameters, hooks and
+ *	  worker registration.  Everything else lives in src/, one folder per
+ *	  stage: probe, size, cost, advise, move.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/guc.h"
+
+#include "tsa.h"
+
+PG_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+void
+_PG_init(void)
+{
+	MarkGUCPrefixReserved("tablespace_advisor");
+}
