@@ -17,4 +17,13 @@
 #error "tablespace_advisor needs PostgreSQL 15 or later"
 #endif
 
+/* 16 gave the number in a relation's file name a type of its own. */
+#if PG_VERSION_NUM < 160000
+typedef Oid RelFileNumber;
+#define InvalidRelFileNumber	((RelFileNumber) InvalidOid)
+#define RelFileNumberIsValid(n) ((n) != InvalidRelFileNumber)
+#else
+#include "common/relpath.h"
+#endif
+
 #endif							/* TSA_COMPAT_H */
