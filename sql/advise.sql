@@ -348,14 +348,21 @@ ALTER INDEX "Odd ""name"" idx" SET TABLESPACE "regress advise's odd";
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SELECT count(*) FROM "Odd ""name""" WHERE id > 0;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
 SELECT pg_stat_force_next_flush();
 
 BEGIN;
 DELETE FROM tablespace_advisor.probe_run;
-INSERT INTO tablespace_advisor.probe_run (run_id, tablespace, finished_at)
-	OVERRIDING SYSTEM VALUE VALUES
-	(1001, 'regress_advise_slow', now()), (1002, 'regress_advise_fast', now()),
-	(1003, 'regress advise''s odd', now());
+INSERT INTO tablespace_advisor.probe_run
+	(run_id, tablespace, location, mode, file_size_bytes, duration,
+		started_at, finished_at)
+	OVERRIDING SYSTEM VALUE
+SELECT run_id, spcname, pg_tablespace_location(oid), 'scratch', 268435456,
+	'3 s', now(), now()
+FROM (VALUES (1001, 'regress_advise_slow'), (1002, 'regress_advise_fast'),
+	(1003, 'regress advise''s odd')) probed (run_id, name)
+JOIN pg_tablespace ON spcname = name;
 INSERT INTO tablespace_advisor.probe_result
 	(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
 VALUES (1001, 'random read', 1, 8192, 600, 200, 5000, 4900, 5100),

@@ -15,14 +15,14 @@ SELECT unnest(string_to_array(pg_get_function_result(
 
 CREATE FUNCTION pg_temp.probe(run bigint, tablespace name, workload text,
 	depth int, io_size int, iops float8, mean float8, caveat text DEFAULT NULL,
-	finished timestamptz DEFAULT '2026-11-20 08:00+00',
 	location text DEFAULT NULL)
 RETURNS void LANGUAGE sql AS $$
 	INSERT INTO tablespace_advisor.probe_run
-		(run_id, tablespace, location, mode, started_at, finished_at)
+		(run_id, tablespace, location, mode, file_size_bytes, duration,
+			started_at, finished_at)
 		OVERRIDING SYSTEM VALUE
-	SELECT run, $2, coalesce($10, pg_tablespace_location(oid)), 'scratch',
-		'2026-11-20 07:59+00', finished
+	SELECT run, $2, coalesce($9, pg_tablespace_location(oid)), 'scratch',
+		268435456, '3 s', '2026-11-20 07:59+00', '2026-11-20 08:00+00'
 	FROM pg_tablespace WHERE spcname = $2
 	ON CONFLICT DO NOTHING;
 	INSERT INTO tablespace_advisor.probe_result
@@ -56,10 +56,9 @@ WHERE tablespace !~ '^regress.cost' AND verdict <> 'probe first';
 \x off
 
 \echo -- what is not to be believed does not count
--- newer, but with a caveat; newer still, but not finished; made elsewhere
+-- newer, but with a caveat; made elsewhere
 SELECT pg_temp.probe(1003, 'regress_cost_disk', 'random read', 1, 8192, 9, 9, 'foreign load');
-SELECT pg_temp.probe(1004, 'regress_cost_disk', 'random read', 1, 8192, 9, 9, NULL, NULL);
-SELECT pg_temp.probe(1005, 'regress_cost_disk', 'random read', 1, 8192, 9, 9, NULL, now(), '/elsewhere');
+SELECT pg_temp.probe(1005, 'regress_cost_disk', 'random read', 1, 8192, 9, 9, NULL, '/elsewhere');
 -- other block size, no mean, other depth
 SELECT pg_temp.probe(1006, 'regress_cost_disk', 'random read', 1, 4096, 9, 9);
 SELECT pg_temp.probe(1007, 'regress_cost_disk', 'random read', 1, 8192, 9, NULL);

@@ -8,8 +8,7 @@
 /*
  * A result belongs to a tablespace only while that has the name and the
  * place it was measured at: one dropped and made again elsewhere under the
- * same name has to be probed again.  A run that has not finished is no
- * measurement yet.
+ * same name has to be probed again.
  */
 CREATE VIEW tablespace_advisor.current_probe_result AS
 SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
@@ -24,13 +23,10 @@ SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
 FROM tablespace_advisor.probe_run run
 JOIN tablespace_advisor.probe_result r USING (run_id)
 JOIN pg_tablespace t ON t.spcname = run.tablespace
-WHERE run.finished_at IS NOT NULL
-	AND (nullif(run.location, '') IS NULL
-		OR nullif(pg_tablespace_location(t.oid), '') IS NULL
-		OR run.location = pg_tablespace_location(t.oid));
+WHERE pg_tablespace_location(t.oid) IN (run.location, '');
 
 COMMENT ON VIEW tablespace_advisor.current_probe_result IS
-	'results of finished probes of tablespaces that still lie where they were probed; page_us is the time per block at the measured throughput (microseconds); rows with a caveat are included and not to be trusted';
+	'results of probes of tablespaces that still lie where they were probed; page_us is the time per block at the measured throughput (microseconds); rows with a caveat are included and not to be trusted';
 
 /*
  * Random reads count at depth 1 and block size, because that is how an index
