@@ -17,4 +17,98 @@
 #error "tablespace_advisor needs PostgreSQL 15 or later"
 #endif
 
+/* 16 gave the number in a relation's file name a type of its own. */
+#if PG_VERSION_NUM < 160000
+typedef Oid RelFileNumber;
+#define InvalidRelFileNumber	((RelFileNumber) InvalidOid)
+#define RelFileNumberIsValid(n) ((n) != InvalidRelFileNumber)
+#else
+#include "common/relpath.h"
+#endif
+
+/* 16 renamed RelFileNode, its fields and what returns one. */
+#if PG_VERSION_NUM < 160000
+#include "catalog/catalog.h"
+#include "storage/relfilenode.h"
+#include "utils/rel.h"
+#include "utils/relfilenodemap.h"
+
+typedef RelFileNode RelFileLocator;
+#define RelFileLocatorEquals(a, b)	RelFileNodeEquals(a, b)
+#define GetNewRelFileNumber(spc, pg_class, persistence) \
+	GetNewRelFileNode(spc, pg_class, persistence)
+#define RelidByRelfilenumber(spc, number) RelidByRelfilenode(spc, number)
+
+static inline RelFileLocator
+tsa_make_locator(Oid tablespace, Oid database, RelFileNumber number)
+{
+	RelFileLocator locator = {tablespace, database, number};
+
+	return locator;
+}
+
+static inline RelFileLocator
+tsa_rel_locator(Relation rel)
+{
+	return rel->rd_node;
+}
+
+static inline RelFileNumber
+tsa_locator_number(RelFileLocator locator)
+{
+	return locator.relNode;
+}
+
+static inline Oid
+tsa_locator_tablespace(RelFileLocator locator)
+{
+	return locator.spcNode;
+}
+#else
+#include "storage/relfilelocator.h"
+#include "utils/rel.h"
+#include "utils/relfilenumbermap.h"
+
+static inline RelFileLocator
+tsa_make_locator(Oid tablespace, Oid database, RelFileNumber number)
+{
+	RelFileLocator locator = {tablespace, database, number};
+
+	return locator;
+}
+
+static inline RelFileLocator
+tsa_rel_locator(Relation rel)
+{
+	return rel->rd_locator;
+}
+
+static inline RelFileNumber
+tsa_locator_number(RelFileLocator locator)
+{
+	return locator.relNumber;
+}
+
+static inline Oid
+tsa_locator_tablespace(RelFileLocator locator)
+{
+	return locator.spcOid;
+}
+#endif
+
+/* 16 introduced an alignment for I/O buffers. */
+#ifdef PG_IO_ALIGN_SIZE
+#define TSA_IO_ALIGN PG_IO_ALIGN_SIZE
+#else
+#define TSA_IO_ALIGN 4096
+#endif
+
+/* 17 numbers processes from 0 and renamed what is not one. */
+#if PG_VERSION_NUM < 170000
+#include "storage/backendid.h"
+#define INVALID_PROC_NUMBER		InvalidBackendId
+#else
+#include "storage/procnumber.h"
+#endif
+
 #endif							/* TSA_COMPAT_H */
