@@ -77,11 +77,6 @@ parse_method(const char *name)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid method \"%s\"", name),
 				 errhint("Available methods are \"auto\", \"copy\" and \"rebuild\".")));
-	if (method == TSA_METHOD_COPY)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("method \"copy\" is not supported"),
-				 errhint("Use method \"auto\" or \"rebuild\".")));
 	return method;
 }
 

@@ -29,6 +29,7 @@
 #include "utils/snapmgr.h"
 
 #include "move/journal.h"
+#include "move/live_copy.h"
 #include "move/plan.h"
 
 /* Quoted schema and name for messages. */
@@ -297,6 +298,27 @@ choose_method(TsaMove *move, const TsaMoveOptions *options)
 	{
 		move->method = TSA_METHOD_CATALOG;
 		return;
+	}
+	if (options->method != TSA_METHOD_REBUILD)
+	{
+		const char *reason;
+
+		if (tsa_live_copy_applies(move->relid, &reason))
+		{
+			move->method = TSA_METHOD_COPY;
+			return;
+		}
+		if (options->method == TSA_METHOD_COPY)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot move index %s by live copy",
+							display_name(move)),
+					 errdetail("This is because %s.", reason),
+					 errhint("Use method \"rebuild\" or \"auto\".")));
+		ereport(NOTICE,
+				(errmsg("index %s will be rebuilt, not copied",
+						display_name(move)),
+				 errdetail("This is because %s.", reason)));
 	}
 	move->method = TSA_METHOD_REBUILD;
 	if (move->is_exclusion || move->is_deferrable)

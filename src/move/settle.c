@@ -27,6 +27,7 @@
 #include "miscadmin.h"
 
 #include "move/journal.h"
+#include "move/live_copy.h"
 
 /* The lock of this class on a batch; batches are numbered per database. */
 void
@@ -61,7 +62,10 @@ tsa_jobs_settle_dead(void)
 		if (LockAcquire(&tag, ExclusiveLock, false, true) ==
 			LOCKACQUIRE_NOT_AVAIL)
 			continue;
-		tsa_job_settle(job_id, TSA_JOB_FAILED, &err);
+		if (tsa_live_copy_drop_leftovers(&job))
+			tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
+		else
+			tsa_job_settle(job_id, TSA_JOB_FAILED, &err);
 		LockRelease(&tag, ExclusiveLock, false);
 	}
 }

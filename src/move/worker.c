@@ -55,6 +55,7 @@
 #include "utils/portal.h"
 
 #include "move/journal.h"
+#include "move/live_copy.h"
 #include "move/rebuild.h"
 #include "move/worker.h"
 
@@ -217,11 +218,19 @@ static void
 leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 {
 	LOCKTAG		gate;
+	TsaJob		present;
 
 	HOLD_CANCEL_INTERRUPTS();
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
 	(void) LockAcquire(&gate, ExclusiveLock, true, false);
+	if (tsa_job_load(job->job_id, &present) &&
+		tsa_live_copy_drop_leftovers(&present))
+	{
+		/* it had moved when the error came */
+		state = TSA_JOB_DONE;
+		err = NULL;
+	}
 	tsa_job_settle(job->job_id, state, err);
 	tsa_commit();
 	QueryCancelPending = false;
@@ -244,6 +253,9 @@ execute_job(const TsaJob *job)
 
 	switch (job->method)
 	{
+		case TSA_METHOD_COPY:
+			tsa_live_copy(job);
+			break;
 		case TSA_METHOD_REBUILD:
 			tsa_rebuild(job);
 			break;
