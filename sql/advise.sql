@@ -76,7 +76,7 @@ LANGUAGE sql AS $$
 		array(SELECT ROW(a.*)::tablespace_advisor.relation_activity FROM activity_case a),
 		coalesce(considered, array(SELECT a.relation FROM activity_case a)),
 		array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM fact_case f),
-		ROW('2026-01-01 00:00+00', seconds, NULL, NULL)::tablespace_advisor.counter_window,
+		ROW('2026-01-01 00:00+00', seconds, NULL, NULL, true)::tablespace_advisor.counter_window,
 		destination, budget_bytes)
 $$;
 
@@ -216,20 +216,23 @@ UPDATE fact_case SET volatile = true WHERE tablespace = 'regress_advise_fast';
 SELECT 'volatile' AS fact, recommended_tablespace FROM judge(considered => '{placed_a}');
 ROLLBACK;
 BEGIN;
+UPDATE fact_case SET random_read_us = NULL WHERE tablespace <> 'regress_advise_slow';
+SELECT action, saved_ms_per_s, reason FROM judge(considered => '{placed_a}');
 UPDATE fact_case SET random_read_us = NULL;
-SELECT action, reason FROM judge(considered => '{placed_a}');
+SELECT action, saved_ms_per_s, reason FROM judge(considered => '{placed_a}');
 ROLLBACK;
 
 -- what the server timed itself is evidence, if it is on
 SELECT tablespace_advisor.placement_evidence(ROW(a.*)::tablespace_advisor.relation_activity,
-	ROW('2026-01-01 00:00+00', seconds, timed_read_us, standbys)::tablespace_advisor.counter_window,
+	ROW('2026-01-01 00:00+00', seconds, timed_read_us, standbys, was_reset)::tablespace_advisor.counter_window,
 	5000, 80)
-FROM (VALUES (5000, 100, NULL, NULL), (5000, 100, 35.04, NULL), (5000, 100, 5000, NULL),
-	(2, NULL, NULL, NULL)) w (read_us, seconds, timed_read_us, standbys), activity_case a
+FROM (VALUES (119, NULL, NULL, true), (172799, 35.04, NULL, true),
+	(172800, 5000, NULL, true), (7199, NULL, NULL, false),
+	(NULL, NULL, NULL, true)) w (seconds, timed_read_us, standbys, was_reset), activity_case a
 WHERE a.relation = 'placed_b'::regclass;
 SELECT tablespace_advisor.placement_evidence(
 	jsonb_populate_record(ROW(a.*)::tablespace_advisor.relation_activity, '{"scans": 0}'),
-	ROW('2026-01-01 00:00+00', 4000000, NULL, 'alpha, beta')::tablespace_advisor.counter_window,
+	ROW('2026-01-01 00:00+00', 4000000, NULL, 'alpha, beta', true)::tablespace_advisor.counter_window,
 	5000, 80)
 FROM activity_case a WHERE a.relation = 'placed_b'::regclass;
 
@@ -320,7 +323,7 @@ WHERE a.relation IN ('counted'::regclass, 'counted_id'::regclass)
 ORDER BY a.relation::text COLLATE "C";
 
 -- since when
-SELECT since = stats_reset AS since_reset,
+SELECT was_reset, since = stats_reset AS since_reset,
 	abs(seconds - extract(epoch FROM clock_timestamp() - stats_reset)) < 60 AS age_is_right
 FROM tablespace_advisor.counter_window, pg_stat_database
 WHERE datname = current_database();
