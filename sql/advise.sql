@@ -195,6 +195,7 @@ SELECT * FROM verdict('the heap elsewhere, not probed', '{"tablespace": "regress
 	source => '{"random_read_us": null, "random_read_low_us": null}');
 SELECT * FROM verdict('same device', source => '{"shares_device_with": ["pg_default", "regress_advise_fast"]}');
 SELECT * FROM verdict('volatile', dest => '{"volatile": true}');
+SELECT * FROM verdict('volatile, and never to be probed', dest => '{"volatile": true, "random_read_us": null}');
 SELECT * FROM verdict('no privilege', dest => '{"may_create": false}');
 SELECT * FROM verdict('unknown window', seconds => NULL);
 SELECT * FROM verdict('all in shared buffers', '{"blocks_read": 0, "blocks_hit": 10}');

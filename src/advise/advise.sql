@@ -349,13 +349,6 @@ BEGIN
 		reason := format('already in %s', quote_ident(dest.tablespace));
 	ELSIF dest.tablespace IS NULL THEN
 		reason := 'probe first: there is no probed tablespace to choose';
-	ELSIF source.random_read_us IS NULL OR dest.random_read_us IS NULL THEN
-		reason := format('probe first: no trustworthy random read latency of %s',
-			concat_ws(' and ',
-				CASE WHEN source.random_read_us IS NULL
-					THEN quote_ident(a.tablespace) END,
-				CASE WHEN dest.random_read_us IS NULL
-					THEN quote_ident(dest.tablespace) END));
 	ELSIF dest.tablespace = ANY (source.shares_device_with) THEN
 		reason := format('%s and %s are on the same device',
 			quote_ident(a.tablespace), quote_ident(dest.tablespace));
@@ -365,6 +358,13 @@ BEGIN
 	ELSIF NOT dest.may_create THEN
 		reason := format('neither you nor the owner has the privilege CREATE on %s',
 			quote_ident(dest.tablespace));
+	ELSIF source.random_read_us IS NULL OR dest.random_read_us IS NULL THEN
+		reason := format('probe first: no trustworthy random read latency of %s',
+			concat_ws(' and ',
+				CASE WHEN source.random_read_us IS NULL
+					THEN quote_ident(a.tablespace) END,
+				CASE WHEN dest.random_read_us IS NULL
+					THEN quote_ident(dest.tablespace) END));
 	ELSIF seconds IS NULL OR seconds <= 0 THEN
 		reason := 'it is not known since when the counters count, and a rate over an unknown time is not a rate';
 	ELSIF a.blocks_read = 0 AND a.blocks_hit > 0 THEN
