@@ -393,6 +393,12 @@ FROM tablespace_advisor.tablespace_facts('regress_advise_owner'::regrole)
 WHERE tablespace ~ '^(regress.advise|pg_default)' ORDER BY tablespace COLLATE "C";
 RESET ROLE;
 
+-- the devices as they are: what they are is not for a test to say
+SET LOCAL ROLE regress_advise_monitor;
+SELECT relation, kind FROM advise_index_placement('"Odd ""name"""', 'regress_advise_fast')
+ORDER BY relation::text COLLATE "C";
+RESET ROLE;
+
 -- these tablespaces lie side by side on one device: pretend that they do not
 CREATE OR REPLACE FUNCTION tablespace_advisor.tablespace_facts(table_owner oid)
 RETURNS SETOF tablespace_advisor.tablespace_fact LANGUAGE sql

@@ -194,7 +194,7 @@ AS $$
 					ELSE 'setting random_page_cost' END)
 		ELSE
 			'no trustworthy measurement of '
-				|| concat_ws(' and of ',
+				|| concat_ws(' nor of ',
 					CASE WHEN m.random_read_us IS NULL THEN
 						'random reads at depth 1'
 							|| coalesce(' (' || m.random_read_caveat || ')', '')
