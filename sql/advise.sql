@@ -269,16 +269,20 @@ CREATE INDEX roles_expr_twin ON roles ((plain + 1));
 CREATE UNIQUE INDEX roles_unique ON roles (pair_a, pair_b);
 CREATE UNIQUE INDEX roles_unique_nulls ON roles (pair_a, pair_b) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX roles_unique_twin ON roles (pair_a, pair_b);
--- a failed concurrent build
+-- a failed concurrent build, and constraints without a log
+CREATE UNLOGGED TABLE unlogged_roles (
+	excluded int, deferred int UNIQUE DEFERRABLE, plain int UNIQUE,
+	EXCLUDE USING btree (excluded WITH =));
 INSERT INTO roles (id, pair_a, plain) VALUES (1, 1, 1), (2, 2, 2);
 \set VERBOSITY terse
 CREATE UNIQUE INDEX CONCURRENTLY roles_failed ON roles ((id / 10));
 \set VERBOSITY default
 SELECT relation, needed_for, unusable, duplicate_of, obstacle
 FROM tablespace_advisor.relation_activity
-WHERE table_relation IN ('roles'::regclass, 'referenced'::regclass) AND kind = 'index'
+WHERE table_relation IN ('roles'::regclass, 'unlogged_roles'::regclass,
+	'referenced'::regclass) AND kind = 'index'
 ORDER BY relation::text COLLATE "C";
-DROP TABLE roles, referenced;
+DROP TABLE roles, unlogged_roles, referenced;
 
 -- where things are, how large, and how much was read and written
 CREATE TABLE counted (id int, b int, big text) WITH (fillfactor = 50)

@@ -157,8 +157,10 @@ SELECT i.indexrelid::regclass, i.indrelid::regclass,
 			THEN 'an index of a temporary table cannot be moved'
 		WHEN i.indrelid < 16384
 			THEN 'an index of a system catalog cannot be moved'
-		WHEN i.indisexclusion
-			THEN 'the index of an exclusion constraint cannot be rebuilt concurrently'
+		/* nothing but a rebuild, for want of a log that a copy could follow */
+		WHEN c.relpersistence = 'u'
+			AND (i.indisexclusion OR NOT i.indimmediate)
+			THEN 'an unlogged index of an exclusion or deferrable constraint cannot be moved while in use'
 	END
 FROM tablespace_advisor.index_role i
 JOIN pg_class c ON c.oid = i.indexrelid
