@@ -113,6 +113,27 @@ tsa_latency_percentile(const TsaLatency *lat, double p, double *ns)
 	return 1;
 }
 
+/* Mean of successive batches' means, and the square of its standard error. */
+static void
+describe_batches(const TsaLatency *lat, int first, int n, double *mean,
+				 double *error_square)
+{
+	double		size = (double) lat->batch_size;
+	double		square = 0;
+	int			i;
+
+	*mean = 0;
+	for (i = first; i < first + n; i++)
+		*mean += lat->batch_sum[i] / size / n;
+	for (i = first; i < first + n; i++)
+	{
+		double		delta = lat->batch_sum[i] / size - *mean;
+
+		square += delta * delta;
+	}
+	*error_square = square / (n - 1) / n;
+}
+
 /*
  * 95 % interval of the mean from the means of the complete batches.  Returns
  * 0 when there are too few batches to say.
@@ -120,32 +141,42 @@ tsa_latency_percentile(const TsaLatency *lat, double p, double *ns)
 int
 tsa_latency_interval(const TsaLatency *lat, double *low_ns, double *high_ns)
 {
-	double		size = (double) lat->batch_size;
-	double		mean = 0;
-	double		square = 0;
+	double		mean;
+	double		error_square;
 	double		half;
-	int			i;
 
 	if (lat->batches < TSA_MIN_BATCHES)
 		return 0;
-
-	for (i = 0; i < lat->batches; i++)
-		mean += lat->batch_sum[i] / size;
-	mean /= lat->batches;
-	for (i = 0; i < lat->batches; i++)
-	{
-		double		delta = lat->batch_sum[i] / size - mean;
-
-		square += delta * delta;
-	}
-	half = tsa_student_975(lat->batches - 1) *
-		sqrt(square / (lat->batches - 1) / lat->batches);
+	describe_batches(lat, 0, lat->batches, &mean, &error_square);
+	half = tsa_student_975(lat->batches - 1) * sqrt(error_square);
 
 	*low_ns = lat->mean_ns - half;
 	*high_ns = lat->mean_ns + half;
 	if (*low_ns < 0)
 		*low_ns = 0;
 	return 1;
+}
+
+/*
+ * Was the device a different one in the second half of the samples?  That is
+ * a change of the mean by more than 20 % and four standard errors.
+ */
+int
+tsa_latency_drifts(const TsaLatency *lat)
+{
+	int			half = lat->batches / 2;
+	double		mean[2];
+	double		error_square[2];
+	double		change;
+
+	if (lat->batches < TSA_MIN_BATCHES)
+		return 0;
+	describe_batches(lat, 0, half, &mean[0], &error_square[0]);
+	describe_batches(lat, lat->batches - half, half, &mean[1],
+					 &error_square[1]);
+	change = fabs(mean[1] - mean[0]);
+	return change > 0.2 * lat->mean_ns &&
+		change > 4 * sqrt(error_square[0] + error_square[1]);
 }
 
 /* The bucket that a latency falls into. */

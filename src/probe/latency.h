@@ -51,6 +51,7 @@ extern int	tsa_latency_percentile(const TsaLatency *lat, double p,
 								   double *ns);
 extern int	tsa_latency_interval(const TsaLatency *lat, double *low_ns,
 								 double *high_ns);
+extern int	tsa_latency_drifts(const TsaLatency *lat);
 
 extern int	tsa_histogram_bucket(uint64_t ns);
 extern uint64_t tsa_histogram_lower(int bucket);

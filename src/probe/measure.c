@@ -10,8 +10,8 @@
  * the queue find a queue that is still empty, so they never count; after
  * them, warm-up ends when the mean latency of the two latest of four
  * successive time windows no longer differs from that of the two before by
- * more than its noise or 5 %, or when 30 % of the time is gone (which is
- * reported).  Requests in flight at the end are waited for but not counted.
+ * more than its noise or 5 %, or when 30 % of the time or of the offsets are
+ * gone (which is reported, and so is a drift later on).  Requests in flight at the end are waited for but not counted.
  *
  * Within one measurement no offset is used twice: random offsets come from a
  * permutation of the space with a fresh key, and a measurement that has used
@@ -31,6 +31,7 @@
 #define WINDOWS			4
 #define WARMUP_SHARE	0.3
 #define WARMUP_DRIFT	0.05
+#define WINDOW_SHARE	0.025
 #define LEAST_SAMPLES	10
 #define LEAST_BEFORE_REPEAT 100
 #define WAIT_NS			UINT64_C(50000000)
@@ -70,6 +71,7 @@ typedef struct Run
 	uint64_t	start_ns;
 	uint64_t	measure_ns;
 	uint64_t	window_end_ns;
+	uint64_t	window_units;	/* a window ends after so many samples, too */
 	Window		windows[WINDOWS];
 	int			nwindows;		/* finished ones */
 } Run;
@@ -318,10 +320,12 @@ warm_up(Run *run, double latency, uint64_t now)
 	window->count++;
 	window->sum += latency;
 	window->square += latency * latency;
-	if (now >= run->window_end_ns && window->count >= 2)
+	if ((now >= run->window_end_ns || window->count >= run->window_units) &&
+		window->count >= 2)
 	{
 		run->nwindows++;
-		run->window_end_ns = now + run->plan->duration_ns / 40;
+		run->window_end_ns = now +
+			(uint64_t) (WINDOW_SHARE * (double) run->plan->duration_ns);
 		memset(&run->windows[run->nwindows % WINDOWS], 0, sizeof(Window));
 	}
 }
@@ -349,7 +353,10 @@ end_warm_up(Run *run, uint64_t now)
 		 * finished ones there is nothing to compare yet.
 		 */
 		flat = windows_are_flat(run);
-		if (!flat && (double) spent < WARMUP_SHARE * (double) plan->duration_ns)
+		if (!flat &&
+			(double) spent < WARMUP_SHARE * (double) plan->duration_ns &&
+			(plan->may_repeat || (double) run->next_unit <
+			 WARMUP_SHARE * (double) run->units))
 			return;
 		/* too few samples to see a drift is not a drift */
 		if (run->nwindows < WINDOWS)
@@ -489,7 +496,10 @@ start_run(Run *run, const TsaMeasurePlan *plan, TsaMeasurement *m)
 	}
 	run->first_left = plan->depth;
 	run->start_ns = plan->now(plan->arg);
-	run->window_end_ns = run->start_ns + plan->duration_ns / 40;
+	run->window_end_ns = run->start_ns +
+		(uint64_t) (WINDOW_SHARE * (double) plan->duration_ns);
+	run->window_units = plan->may_repeat ? UINT64_MAX :
+		(uint64_t) (WINDOW_SHARE * (double) run->units);
 }
 
 /*
@@ -523,6 +533,9 @@ tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m)
 		if (!run.measuring)
 			end_warm_up(&run, now);
 	}
+
+	if (tsa_latency_drifts(&m->latency))
+		m->unsteady = 1;
 
 	/* wait for the last requests, which do not count */
 	while (plan->engine->in_flight > 0)

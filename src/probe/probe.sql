@@ -14,6 +14,8 @@ CREATE TABLE tablespace_advisor.probe_run (
 );
 COMMENT ON TABLE tablespace_advisor.probe_run IS
 	'one row per run of probe_tablespace(): when, where and how';
+COMMENT ON SEQUENCE tablespace_advisor.probe_run_run_id_seq IS
+	'numbers of runs';
 COMMENT ON COLUMN tablespace_advisor.probe_run.location IS
 	'directory of the tablespace at the time of the run';
 COMMENT ON COLUMN tablespace_advisor.probe_run.device IS

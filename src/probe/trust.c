@@ -92,7 +92,7 @@ add_circumstances(Text *to, const TsaEvidence *e)
 		add_reason(to, "reading the clock takes %.0f %% of the mean",
 				   e->clock_share * 100);
 	if (e->unsteady)
-		add_reason(to, "latency was still drifting after warm-up");
+		add_reason(to, "latency kept changing after the warm-up");
 	if (e->repeated)
 		add_reason(to, "the file is so small that offsets were used again");
 	if (e->short_reads)
