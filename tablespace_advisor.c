@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "move/live_copy.h"
 #include "tsa.h"
 
 PG_MODULE_MAGIC;
@@ -21,5 +22,6 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	tsa_live_copy_init();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

@@ -29,6 +29,28 @@ typedef Oid RelFileNumber;
 #include "common/relpath.h"
 #endif
 
+/* 16 has one function for all kinds of objects. */
+#if PG_VERSION_NUM < 160000
+#define tsa_owns_relation(relid, roleid) \
+	pg_class_ownercheck(relid, roleid)
+#define tsa_tablespace_create_aclcheck(tablespace, roleid) \
+	pg_tablespace_aclcheck(tablespace, roleid, ACL_CREATE)
+#else
+#define tsa_owns_relation(relid, roleid) \
+	object_ownercheck(RelationRelationId, relid, roleid)
+#define tsa_tablespace_create_aclcheck(tablespace, roleid) \
+	object_aclcheck(TableSpaceRelationId, tablespace, roleid, ACL_CREATE)
+#endif
+
+/* 18 lost the argument "run_once". */
+#if PG_VERSION_NUM < 180000
+#define tsa_portal_run(portal, dest) \
+	PortalRun(portal, FETCH_ALL, true, true, dest, dest, NULL)
+#else
+#define tsa_portal_run(portal, dest) \
+	PortalRun(portal, FETCH_ALL, true, dest, dest, NULL)
+#endif
+
 /* 16 renamed RelFileNode, its fields and what returns one. */
 #if PG_VERSION_NUM < 160000
 #include "catalog/catalog.h"
