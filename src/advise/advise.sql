@@ -302,7 +302,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.three_digits(float8) IS
-	'a measured number as text, with three significant digits after which nothing is sure';
+	'a measured number as text, with three significant digits, or more if it has more before the point';
 
 /*
  * The verdict on one relation before any budget: an action and why.  The
