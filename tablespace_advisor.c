@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "move/live_copy.h"
 #include "probe/probe.h"
 #include "tsa.h"
 
@@ -23,5 +24,6 @@ void
 _PG_init(void)
 {
 	tsa_probe_init();
+	tsa_live_copy_init();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

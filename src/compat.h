@@ -13,6 +13,9 @@
 
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "storage/proc.h"
+
 #if PG_VERSION_NUM < 150000
 #error "tablespace_advisor needs PostgreSQL 15 or later"
 #endif
@@ -24,6 +27,28 @@ typedef Oid RelFileNumber;
 #define RelFileNumberIsValid(n) ((n) != InvalidRelFileNumber)
 #else
 #include "common/relpath.h"
+#endif
+
+/* 16 has one function for all kinds of objects. */
+#if PG_VERSION_NUM < 160000
+#define tsa_owns_relation(relid, roleid) \
+	pg_class_ownercheck(relid, roleid)
+#define tsa_tablespace_create_aclcheck(tablespace, roleid) \
+	pg_tablespace_aclcheck(tablespace, roleid, ACL_CREATE)
+#else
+#define tsa_owns_relation(relid, roleid) \
+	object_ownercheck(RelationRelationId, relid, roleid)
+#define tsa_tablespace_create_aclcheck(tablespace, roleid) \
+	object_aclcheck(TableSpaceRelationId, tablespace, roleid, ACL_CREATE)
+#endif
+
+/* 18 lost the argument "run_once". */
+#if PG_VERSION_NUM < 180000
+#define tsa_portal_run(portal, dest) \
+	PortalRun(portal, FETCH_ALL, true, true, dest, dest, NULL)
+#else
+#define tsa_portal_run(portal, dest) \
+	PortalRun(portal, FETCH_ALL, true, dest, dest, NULL)
 #endif
 
 /* 16 renamed RelFileNode, its fields and what returns one. */
@@ -124,5 +149,29 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #else
 #include "storage/procnumber.h"
 #endif
+
+/*
+ * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
+ * before.
+ */
+#define TSA_PGBENCH_COPIES_SMALL_TABLES (PG_VERSION_NUM >= 170000)
+
+/*
+ * Most blocks that COPY adds to a relation at once, see RelationAddBlocks()
+ * and LimitAdditionalPins().  Before 16 blocks were added one by one unless
+ * others waited for the lock.  The constants are MAX_BUFFERS_TO_EXTEND_BY and
+ * REFCOUNT_ARRAY_ENTRIES, which no header exports.
+ */
+static inline int
+tsa_bulk_extend_limit(void)
+{
+#if PG_VERSION_NUM >= 160000
+	int			pins = NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS) - 8;
+
+	return Max(1, Min(64, pins));
+#else
+	return 1;
+#endif
+}
 
 #endif							/* TSA_COMPAT_H */

@@ -94,7 +94,6 @@ extern bool tsa_copy_cut_over(TsaCopy *copy);
 
 /* copy_storage.c */
 extern void tsa_copy_create_storage(TsaCopy *copy);
-extern void tsa_copy_drop_new_storage(const TsaJob *job);
-extern void tsa_copy_remove_old_storage(const TsaJob *job);
+extern void tsa_copy_remove_old_storage(int64 job_id);
 
 #endif							/* TSA_COPY_H */

@@ -143,18 +143,35 @@ drop_storage(RelFileLocator locator)
 }
 
 /*
- * Removes the copy that did not become the relation's storage.  In the
- * caller's transaction, which also has to settle the job.
+ * Schedules for removal, at the commit of the present transaction, storage
+ * that the journal names, unless a relation has it.
  */
-void
-tsa_copy_drop_new_storage(const TsaJob *job)
+static void
+drop_unused(Oid tablespace, RelFileNumber number)
 {
-	if (!RelFileNumberIsValid(job->new_filenumber) ||
-		storage_in_use(job->new_tablespace, job->new_filenumber))
+	if (!RelFileNumberIsValid(number) || storage_in_use(tablespace, number))
 		return;
 	(void) GetCurrentTransactionId();
-	drop_storage(tsa_make_locator(job->new_tablespace, MyDatabaseId,
-								  job->new_filenumber));
+	drop_storage(tsa_make_locator(tablespace, MyDatabaseId, number));
+}
+
+/*
+ * See live_copy.h.
+ */
+bool
+tsa_live_copy_drop_leftovers(const TsaJob *job)
+{
+	bool		moved = RelFileNumberIsValid(job->old_filenumber);
+
+	if (!job->native)
+		return false;
+	drop_unused(job->new_tablespace, job->new_filenumber);
+	drop_unused(job->old_tablespace, job->old_filenumber);
+	if (moved)
+		tsa_job_note_old_removed(job->job_id);
+	else if (RelFileNumberIsValid(job->new_filenumber))
+		tsa_job_note_new_storage(job->job_id, InvalidOid, InvalidRelFileNumber);
+	return moved;
 }
 
 /*
@@ -164,53 +181,26 @@ tsa_copy_drop_new_storage(const TsaJob *job)
  * forgotten when the file is gone.
  */
 void
-tsa_copy_remove_old_storage(const TsaJob *job)
+tsa_copy_remove_old_storage(int64 job_id)
 {
-	RelFileLocator locator = tsa_make_locator(job->old_tablespace,
-											  MyDatabaseId,
-											  job->old_filenumber);
-	bool		in_use;
-
-	if (!RelFileNumberIsValid(job->old_filenumber))
-		return;
+	TsaJob		job;
+	bool		unused;
 
 	HOLD_CANCEL_INTERRUPTS();
 	StartTransactionCommand();
-	in_use = storage_in_use(job->old_tablespace, job->old_filenumber);
+	unused = tsa_job_load(job_id, &job) &&
+		RelFileNumberIsValid(job.old_filenumber) &&
+		!storage_in_use(job.old_tablespace, job.old_filenumber);
 	CommitTransactionCommand();
-	if (!in_use)
-		truncate_gently(locator);
-	tsa_copy_stop_point("removing old file");
+	if (unused)
+		truncate_gently(tsa_make_locator(job.old_tablespace, MyDatabaseId,
+										 job.old_filenumber));
+	tsa_copy_stop_point("old file truncated");
 
 	StartTransactionCommand();
-	tsa_job_note_old_removed(job->job_id);
-	if (!in_use)
-		drop_storage(locator);
+	if (unused)
+		(void) tsa_live_copy_drop_leftovers(&job);
 	CommitTransactionCommand();
 	QueryCancelPending = false;
 	RESUME_CANCEL_INTERRUPTS();
-}
-
-/*
- * See live_copy.h.
- */
-bool
-tsa_live_copy_clean_up(int64 job_id)
-{
-	TsaJob		job;
-	bool		found;
-
-	StartTransactionCommand();
-	found = tsa_job_load(job_id, &job);
-	if (found && job.native && RelFileNumberIsValid(job.new_filenumber))
-	{
-		tsa_copy_drop_new_storage(&job);
-		tsa_job_note_new_storage(job_id, InvalidOid, InvalidRelFileNumber);
-	}
-	CommitTransactionCommand();
-
-	if (!found || !job.native || !RelFileNumberIsValid(job.old_filenumber))
-		return false;
-	tsa_copy_remove_old_storage(&job);
-	return true;
 }

@@ -117,6 +117,8 @@ tsa_copy_cut_over(TsaCopy *copy)
 	XLogFlush(XactLastCommitEnd);
 
 	INSTR_TIME_SUBTRACT(released, locked);
+	copy->progress.nblockers = 0;
+	tsa_copy_report(copy, "removing old file");
 	StartTransactionCommand();
 	tsa_job_note_lock_ms(copy->job->job_id,
 						 INSTR_TIME_GET_MILLISEC(released));

@@ -310,6 +310,20 @@ copy_once(const TsaJob *job)
 }
 
 /*
+ * Drops a copy of a relation that was rewritten meanwhile.
+ */
+static void
+discard_copy(int64 job_id)
+{
+	TsaJob		job;
+
+	StartTransactionCommand();
+	if (tsa_job_load(job_id, &job))
+		(void) tsa_live_copy_drop_leftovers(&job);
+	CommitTransactionCommand();
+}
+
+/*
  * See live_copy.h.
  */
 void
@@ -319,12 +333,12 @@ tsa_live_copy(const TsaJob *job)
 
 	while (!copy_once(job))
 	{
-		(void) tsa_live_copy_clean_up(job->job_id);
+		discard_copy(job->job_id);
 		if (++restarts > MAX_RESTARTS)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
 					 errmsg("index with OID %u was rewritten again and again while it was being copied",
 							job->relid)));
 	}
-	(void) tsa_live_copy_clean_up(job->job_id);
+	tsa_copy_remove_old_storage(job->job_id);
 }

@@ -1,0 +1,97 @@
+/* src/probe/devices.sql */
+
+CREATE FUNCTION tablespace_advisor.tablespace_device(
+	tablespace_oid oid,
+	OUT location text,
+	OUT filesystem text,
+	OUT mount_point text,
+	OUT device text,
+	OUT device_stack text,
+	OUT media text,
+	OUT raid_level text,
+	OUT members text[],
+	OUT redundant boolean,
+	OUT volatile boolean,
+	OUT size_bytes bigint,
+	OUT free_bytes bigint,
+	OUT read_ahead_kb integer,
+	OUT scheduler text,
+	OUT warnings text[],
+	OUT degraded boolean,
+	OUT write_penalty integer,
+	OUT write_cache text,
+	OUT leaves text[])
+AS 'MODULE_PATHNAME', 'tablespace_device'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION tablespace_advisor.tablespace_device(oid) IS
+	'the storage under one tablespace, given by its OID, apart from what it shares with others; leaves names what lies at the bottom of the stack. Used by tablespace_devices()';
+REVOKE ALL ON FUNCTION tablespace_advisor.tablespace_device(oid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.tablespace_device(oid) TO pg_monitor;
+
+/*
+ * Two tablespaces share a device if anything at the bottom of their stacks is
+ * the same.  pg_default and pg_global are always in the data directory, which
+ * is worth no warning.
+ */
+CREATE FUNCTION tablespace_devices(
+	OUT tablespace name,
+	OUT location text,
+	OUT filesystem text,
+	OUT mount_point text,
+	OUT device text,
+	OUT device_stack text,
+	OUT media text,
+	OUT raid_level text,
+	OUT members text[],
+	OUT redundant boolean,
+	OUT volatile boolean,
+	OUT size_bytes bigint,
+	OUT free_bytes bigint,
+	OUT read_ahead_kb integer,
+	OUT scheduler text,
+	OUT shares_device_with name[],
+	OUT warnings text[],
+	OUT degraded boolean,
+	OUT write_penalty integer,
+	OUT write_cache text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH found AS MATERIALIZED (
+		SELECT t.spcname, t.oid < 16384 AS built_in, d.*
+		FROM pg_catalog.pg_tablespace t,
+			 LATERAL tablespace_advisor.tablespace_device(t.oid) d
+	)
+	SELECT f.spcname, f.location, f.filesystem, f.mount_point, f.device,
+		f.device_stack, f.media, f.raid_level, f.members, f.redundant,
+		f.volatile, f.size_bytes, f.free_bytes, f.read_ahead_kb, f.scheduler,
+		coalesce(shared.with_all, '{}'),
+		f.warnings || array_remove(ARRAY[shared.warning], NULL),
+		f.degraded, f.write_penalty, f.write_cache
+	FROM found f,
+		 LATERAL (
+			SELECT pg_catalog.array_agg(o.spcname ORDER BY o.spcname) AS with_all,
+				'same device as tablespace '
+				|| pg_catalog.string_agg(pg_catalog.quote_ident(o.spcname), ', '
+										 ORDER BY o.spcname)
+					FILTER (WHERE NOT (f.built_in AND o.built_in))
+				|| ': moving relations between them gains nothing' AS warning
+			FROM found o
+			WHERE o.spcname <> f.spcname AND o.leaves && f.leaves
+		 ) shared
+	ORDER BY f.spcname
+$$;
+
+COMMENT ON FUNCTION tablespace_devices() IS
+$$the storage under every tablespace, as the kernel shows it (/proc/self/mountinfo, /sys); one row per tablespace.
+location: target of the tablespace's symbolic link, or its directory. device: what is mounted (a path, an export, a pool). device_stack: all layers down to the disks, a -> b: a lies on b, [a, b]: on both.
+media: rotational, solid state, memory, network or unknown (a virtual disk whose host does not tell, an unknown file system); of a device made of several the slowest.
+raid_level, members, write_penalty (device accesses per small random write: 1 for raid0, the number of copies for raid1 and raid10, 4 for raid4 and raid5, 6 for raid6): of the topmost RAID (md, LVM, Btrfs), NULL without one. LVM's level is deduced from sizes: raid4 appears as raid5. degraded: some RAID in the stack lacks members.
+redundant: the failure of any one device leaves the data intact. volatile: the contents are lost when the machine stops. NULL: cannot be known from here.
+size_bytes, free_bytes: of the file system, free as the server may use it. read_ahead_kb: of the mounted device, in kB. scheduler, write_cache (write back: the device caches writes until told to flush): of the disks.
+shares_device_with: tablespaces with at least one disk in common. warnings: in words, empty if there are none.
+Raises no error of its own: what cannot be found out is NULL, and a warning says why.$$;
+REVOKE ALL ON FUNCTION tablespace_devices() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_devices() TO pg_monitor;

@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * stack.h
+ *	  The layers between a mount and the disks.
+ *
+ * Pure: no server headers, no memory but the caller's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_STACK_H
+#define TSA_STACK_H
+
+#include <stdint.h>
+
+#include "probe/storage.h"
+
+/* what a layer says to the one above */
+typedef struct TsaVerdict
+{
+	TsaMedia	media;
+	TsaTri		redundant;
+	TsaTri		is_volatile;
+	uint64_t	leaves;			/* bit n: leaves[n] of the storage */
+} TsaVerdict;
+
+extern bool tsa_find_device_of_mount(const char *root, const TsaMount *mount,
+									 char *name, size_t size);
+extern TsaVerdict tsa_walk_stack(const char *root, const TsaMount *mount,
+								 TsaStorage *storage);
+
+#endif							/* TSA_STACK_H */
