@@ -13,7 +13,7 @@
 #include "utils/guc.h"
 
 #include "move/live_copy.h"
-#include "tsa.h"
+#include "probe/probe.h"
 
 PG_MODULE_MAGIC;
 
@@ -22,6 +22,7 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	tsa_probe_init();
 	tsa_live_copy_init();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

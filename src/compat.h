@@ -128,6 +128,20 @@ tsa_locator_tablespace(RelFileLocator locator)
 #define TSA_IO_ALIGN 4096
 #endif
 
+/* 16 replaced the privilege checks of each class of objects by one. */
+#include "catalog/pg_tablespace_d.h"
+#include "utils/acl.h"
+
+static inline AclResult
+tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
+{
+#if PG_VERSION_NUM < 160000
+	return pg_tablespace_aclcheck(tablespace, role, mode);
+#else
+	return object_aclcheck(TableSpaceRelationId, tablespace, role, mode);
+#endif
+}
+
 /* 17 numbers processes from 0 and renamed what is not one. */
 #if PG_VERSION_NUM < 170000
 #include "storage/backendid.h"

@@ -36,6 +36,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/storage_xlog.h"
 #include "catalog/storage.h"
@@ -101,6 +102,7 @@ batch_write(TsaCopy *copy, PageBatch *batch, ForkNumber fork,
 
 	log_newpages(&copy->index.copy, fork, batch->n, batch->blocks,
 				 batch->pages, std);
+	tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
 	for (int i = 0; i < batch->n; i++)
 	{
 		BlockNumber block = batch->blocks[i];

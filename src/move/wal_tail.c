@@ -4,7 +4,7 @@
  *	  Follows the write-ahead log from a point in time to its end.
  *
  * A tail stands at an LSN.  tsa_wal_tail_follow() shows its caller every
- * record from there to the insert position at the time of the call, and
+ * record (but the caller's own, if told of them) from there to the insert position at the time of the call, and
  * leaves the tail there.  What a live copy concludes from that is written at
  * the head of live_copy.c.
  *
@@ -40,12 +40,23 @@
 #include "compat.h"
 #include "move/wal_tail.h"
 
+/* A run of the mover's own records. */
+typedef struct OwnRecords
+{
+	XLogRecPtr	start;			/* of the first record */
+	XLogRecPtr	end;			/* of the last one */
+} OwnRecords;
+
 struct TsaWalTail
 {
 	MemoryContext cxt;
 	XLogReaderState *reader;
 	XLogRecPtr	position;		/* all records that end here or before are
 								 * seen */
+	OwnRecords *own;			/* yet to be passed over, in order */
+	int			nown;
+	int			first_own;
+	int			max_own;
 };
 
 /*
@@ -65,19 +76,27 @@ wal_insert_end(void)
 }
 
 /*
- * Makes the reader stand at the tail's position.  A position at a page start
- * is moved behind the page header, as the reader wants it.
+ * Where a record begins that follows one with this end: behind the page
+ * header, if the end is the start of a page.
+ */
+static XLogRecPtr
+next_record_start(XLogRecPtr end)
+{
+	if (XLogSegmentOffset(end, wal_segment_size) == 0)
+		return end + SizeOfXLogLongPHD;
+	if (end % XLOG_BLCKSZ == 0)
+		return end + SizeOfXLogShortPHD;
+	return end;
+}
+
+/*
+ * Moves the tail.
  */
 static void
-begin_read(TsaWalTail *tail)
+set_position(TsaWalTail *tail, XLogRecPtr position)
 {
-	XLogRecPtr	start = tail->position;
-
-	if (XLogSegmentOffset(start, wal_segment_size) == 0)
-		start += SizeOfXLogLongPHD;
-	else if (start % XLOG_BLCKSZ == 0)
-		start += SizeOfXLogShortPHD;
-	XLogBeginRead(tail->reader, start);
+	tail->position = position;
+	XLogBeginRead(tail->reader, next_record_start(position));
 }
 
 /*
@@ -105,8 +124,7 @@ tsa_wal_tail_open(MemoryContext parent)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed while allocating a WAL reading processor.")));
-	tail->position = wal_insert_end();
-	begin_read(tail);
+	set_position(tail, wal_insert_end());
 	MemoryContextSwitchTo(oldcxt);
 	return tail;
 }
@@ -119,8 +137,8 @@ tsa_wal_tail_restart(TsaWalTail *tail)
 {
 	MemoryContext oldcxt = MemoryContextSwitchTo(tail->cxt);
 
-	tail->position = wal_insert_end();
-	begin_read(tail);
+	tail->nown = tail->first_own = 0;
+	set_position(tail, wal_insert_end());
 	MemoryContextSwitchTo(oldcxt);
 }
 
@@ -137,8 +155,50 @@ tsa_wal_tail_lost(const TsaWalTail *tail)
 }
 
 /*
- * Calls visit(record, arg) for every record from the tail's position to the
- * end of the log at the time of this call, and returns that end.
+ * Tells the tail that the caller's process wrote the record at "start" (which
+ * ends at "end") after the tail was opened, so that the tail can pass over it.
+ * A mover writes much more log than anybody else, and would read all of it.
+ */
+void
+tsa_wal_tail_note_own(TsaWalTail *tail, XLogRecPtr start, XLogRecPtr end)
+{
+	if (tail->nown > tail->first_own &&
+		next_record_start(tail->own[tail->nown - 1].end) == start)
+	{
+		tail->own[tail->nown - 1].end = end;
+		return;
+	}
+	if (tail->first_own == tail->nown)
+		tail->nown = tail->first_own = 0;
+	if (tail->nown == tail->max_own)
+	{
+		tail->max_own = Max(64, tail->max_own * 2);
+		tail->own = tail->own ?
+			repalloc(tail->own, tail->max_own * sizeof(OwnRecords)) :
+			MemoryContextAlloc(tail->cxt,
+							   tail->max_own * sizeof(OwnRecords));
+	}
+	tail->own[tail->nown].start = start;
+	tail->own[tail->nown].end = end;
+	tail->nown++;
+}
+
+/*
+ * Passes over own records at the tail's position.
+ */
+static void
+pass_over_own(TsaWalTail *tail)
+{
+	while (tail->first_own < tail->nown &&
+		   tail->own[tail->first_own].start ==
+		   next_record_start(tail->position))
+		set_position(tail, tail->own[tail->first_own++].end);
+}
+
+/*
+ * Calls visit(record, arg) for every record but the caller's own, from the
+ * tail's position to the end of the log at the time of this call, and returns
+ * that end.
  *
  * Errors: ERRCODE_UNDEFINED_FILE or ERRCODE_DATA_CORRUPTED when a record
  * cannot be read.
@@ -148,6 +208,7 @@ tsa_wal_tail_follow(TsaWalTail *tail, TsaWalVisitor visit, void *arg)
 {
 	XLogRecPtr	end = wal_insert_end();
 
+	pass_over_own(tail);
 	if (tail->position >= end)
 		return tail->position;
 	XLogFlush(end);
@@ -167,6 +228,7 @@ tsa_wal_tail_follow(TsaWalTail *tail, TsaWalVisitor visit, void *arg)
 					 errormsg ? errdetail_internal("%s", errormsg) : 0));
 		visit(tail->reader, arg);
 		tail->position = tail->reader->EndRecPtr;
+		pass_over_own(tail);
 		CHECK_FOR_INTERRUPTS();
 	}
 	return tail->position;

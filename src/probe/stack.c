@@ -141,7 +141,7 @@ find_device_of_path(const char *root, const char *path,
 	return tsa_read_attribute(root, name, "dev", number, sizeof(number));
 }
 
-/* TsaVerdict on a disk, which has nothing below it. */
+/* Verdict on a disk, which has nothing below it. */
 static TsaVerdict
 walk_disk(Walk *walk, const char *name)
 {
@@ -175,7 +175,7 @@ walk_disk(Walk *walk, const char *name)
 	return verdict;
 }
 
-/* TsaVerdict on data that needs all of the given devices. */
+/* Verdict on data that needs all of the given devices. */
 static TsaVerdict
 walk_all(Walk *walk, char (*names)[TSA_NAME_SIZE], int n)
 {
@@ -309,18 +309,25 @@ walk_loop(Walk *walk, const char *name, const char *file)
 	if (find_device_of_path(walk->root, file, device, sizeof(device)))
 		verdict = walk_device(walk, device);
 	else if (tsa_find_mount_of_path(walk->root, file, &mount))
+	{
 		verdict = walk_mount(walk, &mount);
+
+		/*
+		 * A loop device inherits the flag of the disk below, which has been
+		 * judged.  Where there is none, as over FUSE, somebody has set it.
+		 */
+		if (verdict.media == TSA_MEDIA_UNKNOWN &&
+			!tsa_find_device_of_mount(walk->root, &mount,
+									  device, sizeof(device)) &&
+			tsa_read_number(walk->root, name, "queue/rotational") == 1)
+			verdict.media = TSA_MEDIA_ROTATIONAL;
+	}
 	else
 		append_stack(walk, "?");
-
-	/* the kernel's default for a loop device over no disk is 0 */
-	if (verdict.media == TSA_MEDIA_UNKNOWN &&
-		tsa_read_number(walk->root, name, "queue/rotational") == 1)
-		verdict.media = TSA_MEDIA_ROTATIONAL;
 	return verdict;
 }
 
-/* TsaVerdict on any block device. */
+/* Verdict on any block device. */
 static TsaVerdict
 walk_device(Walk *walk, const char *name)
 {
@@ -385,7 +392,7 @@ static const struct
 };
 
 /*
- * TsaVerdict on a file system that is on no block device of this machine, or on
+ * Verdict on a file system that is on no block device of this machine, or on
  * none that can be seen.  Two mounts of it share a device if they are the
  * same file system or, for ZFS, in the same pool.
  */
@@ -427,7 +434,7 @@ tsa_find_device_of_mount(const char *root, const TsaMount *mount,
 		find_device_of_path(root, mount->source, name, size);
 }
 
-/* TsaVerdict on a mounted file system. */
+/* Verdict on a mounted file system. */
 static TsaVerdict
 walk_mount(Walk *walk, const TsaMount *mount)
 {

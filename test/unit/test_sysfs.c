@@ -446,6 +446,21 @@ test_loop(void)
 	is(storage.stack, "loop0 (/dev/nvme0n1p1) -> nvme0n1p1 -> nvme0n1",
 	   "loop over a device");
 
+	/* as the kernel does: the flag of virtio below, which says nothing */
+	put("1", "sys/devices/virtual/block/loop0/queue/rotational");
+	put("/var/disk.img", "sys/devices/virtual/block/loop0/loop/backing_file");
+	describe("7:0 / /d rw - ext4 /dev/loop0 rw\n41 20 254:0 / /var rw - ext4 /dev/vda rw");
+	is(storage.stack, "loop0 (/var/disk.img) -> vda", "loop over virtio");
+	is(tsa_get_media_name(storage.media), "unknown",
+	   "loop: an inherited flag is not believed");
+	describe("7:0 / /d rw - ext4 /dev/loop0 rw\n41 20 0:70 / /var rw - fuse.x x rw");
+	is(tsa_get_media_name(storage.media), "rotational",
+	   "loop over FUSE: a flag that is set is believed");
+	put("0", "sys/devices/virtual/block/loop0/queue/rotational");
+	describe("7:0 / /d rw - ext4 /dev/loop0 rw\n41 20 0:70 / /var rw - fuse.x x rw");
+	is(tsa_get_media_name(storage.media), "unknown",
+	   "loop over FUSE: the kernel's default is not");
+
 	put("/loop.img", "sys/devices/virtual/block/loop0/loop/backing_file");
 	describe("7:0 / / rw - ext4 /dev/loop0 rw");
 	is(tsa_get_media_name(storage.media), "unknown",
@@ -618,6 +633,10 @@ test_btrfs(void)
 	is(storage.stack, "btrfs (raid1) -> [sda2 -> sda (ST4000NM0035), sdb2 -> sdb]",
 	   "Btrfs over two disks");
 	ok(storage.redundant == TSA_YES, "Btrfs raid1 is redundant");
+	is_number(storage.read_ahead_kb, 128, "read-ahead of the disk, for want of");
+	put("4096", "sys/fs/btrfs/0a-1/bdi/read_ahead_kb");
+	describe("0:61 / /d rw - btrfs /dev/sda2 rw");
+	is_number(storage.read_ahead_kb, 4096, "read-ahead of Btrfs itself");
 	put("1", "sys/fs/btrfs/0a-1/devinfo/2/missing");
 	describe("0:61 / /d rw - btrfs /dev/sda2 rw");
 	ok(storage.degraded == TSA_YES && storage.redundant == TSA_NO,
