@@ -456,6 +456,9 @@ test_loop(void)
 	describe("7:0 / /d rw - ext4 /dev/loop0 rw\n41 20 0:70 / /var rw - fuse.x x rw");
 	is(tsa_get_media_name(storage.media), "rotational",
 	   "loop over FUSE: a flag that is set is believed");
+	put("[none] bfq", "sys/devices/virtual/block/loop0/queue/scheduler");
+	describe("7:0 / /d rw - ext4 /dev/loop0 rw\n41 20 0:70 / /var rw - fuse.x x rw");
+	is(storage.scheduler, "none", "loop over FUSE: its own scheduler");
 	put("0", "sys/devices/virtual/block/loop0/queue/rotational");
 	describe("7:0 / /d rw - ext4 /dev/loop0 rw\n41 20 0:70 / /var rw - fuse.x x rw");
 	is(tsa_get_media_name(storage.media), "unknown",
