@@ -4,7 +4,8 @@
 #   make install    install into the server that PG_CONFIG names
 #   make installcheck   pg_regress, isolation and TAP tests
 #   make unit       tests of the pure C modules, no server needed
-#   make lint       format check, static analysis, layering
+#   make format     lay the C code out (format-check: only say what differs)
+#   make lint       static analysis, layering, documentation
 #
 # The install script is concatenated from the stages' own SQL files, in the
 # order in which data flows, so that C and SQL of a stage lie side by side.
@@ -22,7 +23,7 @@ OBJS = $(EXTENSION).o \
 SQL_PARTS = src/extension.sql $(foreach stage,$(STAGES),$(wildcard src/$(stage)/*.sql))
 
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
-EXTRA_CLEAN = $(EXTENSION)--$(EXTVERSION).sql
+EXTRA_CLEAN = build/unit
 
 # The server's headers count as system headers: they are not ours to warn of.
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
@@ -30,10 +31,10 @@ PG_CFLAGS = -Wall -Wextra -Werror
 SHLIB_LINK = -laio
 
 REGRESS_OPTS = --load-extension=$(EXTENSION)
-REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
-ISOLATION = $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
+REGRESS := $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+ISOLATION := $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
 ISOLATION_OPTS = --load-extension=$(EXTENSION)
-TAP_TESTS = 1
+TAP_TESTS := $(if $(wildcard t/*.pl),1)
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
@@ -43,3 +44,23 @@ $(OBJS): $(wildcard src/*.h src/*/*.h)
 
 $(EXTENSION)--$(EXTVERSION).sql: $(SQL_PARTS) $(EXTENSION).control
 	cat $(SQL_PARTS) > $@
+
+# Unit tests: each is a program of its own that includes the modules it tests.
+UNIT_TESTS := $(patsubst test/%.c,build/%,$(sort $(wildcard test/unit/test_*.c)))
+UNIT_CFLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror -fno-omit-frame-pointer \
+	-fsanitize=address,undefined -fno-sanitize-recover=all
+
+build/unit/%: test/unit/%.c $(wildcard test/unit/*.h src/*.h src/*/*.[ch])
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_CFLAGS) -Isrc -Itest/unit -o $@ $< -laio -lm
+
+.PHONY: unit lint format format-check
+unit: $(UNIT_TESTS)
+	$(PROVE) --exec '' $(PROVE_FLAGS) $(UNIT_TESTS)
+
+lint:
+	tools/lint
+format:
+	tools/format
+format-check:
+	tools/format --check

@@ -12,7 +12,8 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "tsa.h"
+#include "move/live_copy.h"
+#include "probe/probe.h"
 
 PG_MODULE_MAGIC;
 
@@ -21,5 +22,7 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	tsa_probe_init();
+	tsa_live_copy_init();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

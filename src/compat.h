@@ -13,8 +13,165 @@
 
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "storage/proc.h"
+
 #if PG_VERSION_NUM < 150000
 #error "tablespace_advisor needs PostgreSQL 15 or later"
 #endif
+
+/* 16 gave the number in a relation's file name a type of its own. */
+#if PG_VERSION_NUM < 160000
+typedef Oid RelFileNumber;
+#define InvalidRelFileNumber	((RelFileNumber) InvalidOid)
+#define RelFileNumberIsValid(n) ((n) != InvalidRelFileNumber)
+#else
+#include "common/relpath.h"
+#endif
+
+/* 16 has one function for all kinds of objects. */
+#if PG_VERSION_NUM < 160000
+#define tsa_owns_relation(relid, roleid) \
+	pg_class_ownercheck(relid, roleid)
+#define tsa_tablespace_create_aclcheck(tablespace, roleid) \
+	pg_tablespace_aclcheck(tablespace, roleid, ACL_CREATE)
+#else
+#define tsa_owns_relation(relid, roleid) \
+	object_ownercheck(RelationRelationId, relid, roleid)
+#define tsa_tablespace_create_aclcheck(tablespace, roleid) \
+	object_aclcheck(TableSpaceRelationId, tablespace, roleid, ACL_CREATE)
+#endif
+
+/* 18 lost the argument "run_once". */
+#if PG_VERSION_NUM < 180000
+#define tsa_portal_run(portal, dest) \
+	PortalRun(portal, FETCH_ALL, true, true, dest, dest, NULL)
+#else
+#define tsa_portal_run(portal, dest) \
+	PortalRun(portal, FETCH_ALL, true, dest, dest, NULL)
+#endif
+
+/* 16 renamed RelFileNode, its fields and what returns one. */
+#if PG_VERSION_NUM < 160000
+#include "catalog/catalog.h"
+#include "storage/relfilenode.h"
+#include "utils/rel.h"
+#include "utils/relfilenodemap.h"
+
+typedef RelFileNode RelFileLocator;
+#define RelFileLocatorEquals(a, b)	RelFileNodeEquals(a, b)
+#define GetNewRelFileNumber(spc, pg_class, persistence) \
+	GetNewRelFileNode(spc, pg_class, persistence)
+#define RelidByRelfilenumber(spc, number) RelidByRelfilenode(spc, number)
+
+static inline RelFileLocator
+tsa_make_locator(Oid tablespace, Oid database, RelFileNumber number)
+{
+	RelFileLocator locator = {tablespace, database, number};
+
+	return locator;
+}
+
+static inline RelFileLocator
+tsa_rel_locator(Relation rel)
+{
+	return rel->rd_node;
+}
+
+static inline RelFileNumber
+tsa_locator_number(RelFileLocator locator)
+{
+	return locator.relNode;
+}
+
+static inline Oid
+tsa_locator_tablespace(RelFileLocator locator)
+{
+	return locator.spcNode;
+}
+#else
+#include "storage/relfilelocator.h"
+#include "utils/rel.h"
+#include "utils/relfilenumbermap.h"
+
+static inline RelFileLocator
+tsa_make_locator(Oid tablespace, Oid database, RelFileNumber number)
+{
+	RelFileLocator locator = {tablespace, database, number};
+
+	return locator;
+}
+
+static inline RelFileLocator
+tsa_rel_locator(Relation rel)
+{
+	return rel->rd_locator;
+}
+
+static inline RelFileNumber
+tsa_locator_number(RelFileLocator locator)
+{
+	return locator.relNumber;
+}
+
+static inline Oid
+tsa_locator_tablespace(RelFileLocator locator)
+{
+	return locator.spcOid;
+}
+#endif
+
+/* 16 introduced an alignment for I/O buffers. */
+#ifdef PG_IO_ALIGN_SIZE
+#define TSA_IO_ALIGN PG_IO_ALIGN_SIZE
+#else
+#define TSA_IO_ALIGN 4096
+#endif
+
+/* 16 replaced the privilege checks of each class of objects by one. */
+#include "catalog/pg_tablespace_d.h"
+#include "utils/acl.h"
+
+static inline AclResult
+tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
+{
+#if PG_VERSION_NUM < 160000
+	return pg_tablespace_aclcheck(tablespace, role, mode);
+#else
+	return object_aclcheck(TableSpaceRelationId, tablespace, role, mode);
+#endif
+}
+
+/* 17 numbers processes from 0 and renamed what is not one. */
+#if PG_VERSION_NUM < 170000
+#include "storage/backendid.h"
+#define INVALID_PROC_NUMBER		InvalidBackendId
+#else
+#include "storage/procnumber.h"
+#endif
+
+/*
+ * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
+ * before.
+ */
+#define TSA_PGBENCH_COPIES_SMALL_TABLES (PG_VERSION_NUM >= 170000)
+
+/*
+ * Most blocks that COPY adds to a relation at once, see RelationAddBlocks()
+ * and LimitAdditionalPins().  Before 16 blocks were added one by one unless
+ * others waited for the lock.  The constants are MAX_BUFFERS_TO_EXTEND_BY and
+ * REFCOUNT_ARRAY_ENTRIES, which no header exports.
+ */
+static inline int
+tsa_bulk_extend_limit(void)
+{
+#if PG_VERSION_NUM >= 160000
+	int			pins = NBuffers / (MaxBackends + NUM_AUXILIARY_PROCS) - 8;
+
+	return Max(1, Min(64, pins));
+#else
+	return 1;
+#endif
+}
 
 #endif							/* TSA_COMPAT_H */

@@ -1,1 +1,262 @@
-/* src/move/move.sql */
+/*
+ * move: the journal of moves and what people call.
+ *
+ * The journal is written by C functions only, which do so as the bootstrap
+ * superuser after checking their caller's rights; nobody has grants on it.
+ * It is not marked for pg_dump: a restored database has no moves under way.
+ */
+CREATE TABLE tablespace_advisor.job (
+	job_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	batch_id bigint NOT NULL,
+	relation oid NOT NULL,
+	heap oid NOT NULL,
+	kind "char" NOT NULL,
+	schema_name name NOT NULL,
+	relation_name name NOT NULL,
+	from_tablespace oid NOT NULL,
+	from_tablespace_name name NOT NULL,
+	to_tablespace oid NOT NULL,
+	to_tablespace_name name NOT NULL,
+	method_wanted text NOT NULL
+		CHECK (method_wanted IN ('auto', 'copy', 'rebuild')),
+	method text NOT NULL CHECK (method IN ('copy', 'rebuild', 'catalog')),
+	state text NOT NULL DEFAULT 'queued' CHECK (state IN
+		('queued', 'running', 'paused', 'done', 'failed', 'cancelled')),
+	phase text,
+	bytes_total bigint NOT NULL,
+	bytes_done bigint NOT NULL DEFAULT 0,
+	blocks_left bigint,
+	mb_per_s float8,
+	passes int NOT NULL DEFAULT 0,
+	lock_ms float8,
+	attempts int NOT NULL DEFAULT 0,
+	max_rate bigint,
+	lock_timeout_ms int NOT NULL,
+	blocked_by int[],
+	sqlstate text,
+	error text,
+	detail text,
+	owner oid NOT NULL,
+	worker_pid int,
+	system_identifier bigint NOT NULL,
+	database oid NOT NULL,
+	new_tablespace oid,
+	new_filenumber oid,
+	old_tablespace oid,
+	old_filenumber oid,
+	known_indexes oid[],
+	queued_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	started_at timestamptz,
+	finished_at timestamptz
+);
+REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
+CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
+/* Also the proof that no relation is moved twice at a time. */
+CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
+	WHERE state IN ('queued', 'running', 'paused');
+
+COMMENT ON TABLE tablespace_advisor.job IS
+	'journal of moves, one row for each relation; read it through the view tablespace_moves';
+COMMENT ON COLUMN tablespace_advisor.job.batch_id IS
+	'first job_id of the call that queued this job; its jobs share one worker and run one after the other';
+COMMENT ON COLUMN tablespace_advisor.job.system_identifier IS
+	'server that queued the job: a copied or restored database must not act on it';
+COMMENT ON COLUMN tablespace_advisor.job.new_filenumber IS
+	'storage of the copy under way in new_tablespace, to be removed if the job ends otherwise than by switching to it';
+COMMENT ON COLUMN tablespace_advisor.job.old_filenumber IS
+	'storage that the relation has left in old_tablespace and that is still to be removed';
+COMMENT ON COLUMN tablespace_advisor.job.known_indexes IS
+	'the table''s indexes before a rebuild began: an invalid _ccnew index that is not among them, or an invalid _ccold index that is the moved one, is left over from it and will be dropped; NULL when nothing can be left over';
+
+/* The one definition of what a move of a table's indexes concerns. */
+CREATE FUNCTION tablespace_advisor.indexes_of(target regclass)
+RETURNS TABLE (
+	relation oid, heap oid, kind "char", schema_name name, relation_name name,
+	persistence "char", tablespace oid, is_valid boolean,
+	is_exclusion boolean, is_deferrable boolean, size_bytes bigint)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT c.oid, i.indrelid, c.relkind, n.nspname, c.relname,
+		c.relpersistence,
+		CASE c.reltablespace WHEN 0 THEN d.dattablespace
+			ELSE c.reltablespace END,
+		i.indisvalid AND i.indisready AND i.indislive,
+		i.indisexclusion, NOT i.indimmediate,
+		CASE c.relkind WHEN 'i' THEN pg_catalog.pg_table_size(c.oid)
+			ELSE 0 END
+	FROM (SELECT target::oid AS member
+		  UNION
+		  SELECT relid FROM pg_catalog.pg_partition_tree(target)) AS t
+		JOIN pg_catalog.pg_index i ON t.member IN (i.indrelid, i.indexrelid)
+		JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		JOIN pg_catalog.pg_database d
+			ON d.datname = pg_catalog.current_database()
+	ORDER BY c.relkind DESC, i.indrelid, c.oid;
+END;
+REVOKE ALL ON FUNCTION tablespace_advisor.indexes_of(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.indexes_of(regclass) IS
+	'an index, or the indexes of a table, with those of all partitions; leaves first; size_bytes counts all forks';
+
+/*
+ * What is left over from a rebuild that did not end well.  REINDEX
+ * CONCURRENTLY builds <name>_ccnew, swaps the names and drops the old index
+ * as <name>_ccold; it cuts the name and appends a number where it must.
+ */
+CREATE VIEW tablespace_advisor.leftover WITH (security_barrier) AS
+SELECT j.job_id, j.owner, n.nspname AS schema_name, c.relname AS index_name
+FROM tablespace_advisor.job j
+	JOIN pg_catalog.pg_index i ON i.indrelid = j.heap AND NOT i.indisvalid
+	JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+	JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE j.known_indexes IS NOT NULL
+	AND j.state IN ('done', 'failed', 'cancelled')
+	AND CASE WHEN i.indexrelid = j.relation
+			THEN c.relname ~ '_ccold[0-9]*$'
+			ELSE i.indexrelid <> ALL (j.known_indexes)
+				AND c.relname ~ '_ccnew[0-9]*$' END
+	AND pg_catalog.starts_with(j.relation_name::text,
+		pg_catalog.regexp_replace(c.relname, '_cc(new|old)[0-9]*$', ''));
+REVOKE ALL ON tablespace_advisor.leftover FROM PUBLIC;
+COMMENT ON VIEW tablespace_advisor.leftover IS
+	'invalid indexes that a rebuild of this journal left behind and that the next worker drops';
+
+/*
+ * The server's own progress report of a running job's worker, which only a
+ * superuser may read since the worker is one.  For a rebuild, the work is
+ * counted as the bytes that pass: the heap read, the index written, and the
+ * heap read again to validate the index.
+ *
+ * SECURITY DEFINER hides current_user, so that session_user is asked; the
+ * view below filters by current_user.
+ */
+CREATE FUNCTION tablespace_advisor.worker_progress(job bigint)
+RETURNS TABLE (phase text, bytes_total bigint, bytes_done bigint,
+	blocked_by int[])
+LANGUAGE sql STABLE STRICT SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT p.phase, w.heap + w.index_size + w.heap,
+		CASE
+			WHEN p.phase IN ('initializing',
+				'waiting for writers before build') THEN 0
+			WHEN p.phase = 'building index: scanning table'
+				THEN least(p.blocks_done * w.block, w.heap)
+			WHEN p.phase = 'building index: sorting live tuples'
+				THEN w.heap
+			WHEN p.phase = 'building index: loading tuples in tree'
+				THEN w.heap + (w.index_size * least(1, p.tuples_done /
+					greatest(p.tuples_total, 1)::float8))::bigint
+			WHEN p.phase LIKE 'building index%'
+				THEN least(p.blocks_done * w.block, w.heap)
+			WHEN p.phase = 'index validation: scanning table'
+				THEN w.heap + w.index_size
+					+ least(p.blocks_done * w.block, w.heap)
+			WHEN p.phase IN ('waiting for writers before validation',
+				'index validation: scanning index',
+				'index validation: sorting tuples')
+				THEN w.heap + w.index_size
+			ELSE w.heap + w.index_size + w.heap
+		END,
+		nullif(pg_blocking_pids(a.pid), '{}')
+	FROM tablespace_advisor.job j
+		JOIN pg_stat_activity a ON a.pid = j.worker_pid
+			AND a.backend_type = 'tablespace_advisor move'
+		LEFT JOIN pg_stat_progress_create_index p
+			ON p.pid = a.pid AND j.method = 'rebuild'
+		LEFT JOIN LATERAL (
+			SELECT pg_relation_size(j.heap) AS heap,
+				j.bytes_total AS index_size,
+				current_setting('block_size')::bigint AS block) w
+			ON p.pid IS NOT NULL
+	WHERE j.job_id = job AND j.state = 'running'
+		AND (pg_has_role(session_user, j.owner, 'MEMBER')
+			OR pg_has_role(session_user, 'pg_read_all_stats', 'MEMBER'))
+$$;
+COMMENT ON FUNCTION tablespace_advisor.worker_progress(bigint) IS
+	'progress of a running job as the server reports it for its worker, in bytes read and written; no row unless the job runs and is the caller''s';
+
+CREATE VIEW tablespace_moves WITH (security_barrier) AS
+SELECT j.job_id, j.relation::regclass AS relation,
+	pg_catalog.format('%I.%I', j.schema_name, j.relation_name)
+		AS relation_name,
+	j.from_tablespace_name AS from_tablespace,
+	j.to_tablespace_name AS to_tablespace,
+	j.method, j.state,
+	coalesce(w.phase, j.phase) AS phase,
+	b.total AS bytes_total, b.done AS bytes_done,
+	CASE WHEN j.state = 'done' THEN 100
+		WHEN b.total > 0
+		THEN pg_catalog.round(100.0 * b.done / b.total, 1)::float8
+		END AS percent,
+	b.rate AS mb_per_s,
+	CASE WHEN j.state = 'running' AND b.rate > 0 AND b.done < b.total
+			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
+		THEN pg_catalog.make_interval(
+			secs => (b.total - b.done) / (b.rate * 1e6)) END AS eta,
+	j.passes, j.lock_ms, j.attempts,
+	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
+	j.error, j.owner::regrole AS owner,
+	j.queued_at, j.started_at, j.finished_at
+FROM tablespace_advisor.job j
+	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
+		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
+	CROSS JOIN LATERAL (
+		SELECT coalesce(w.bytes_total, j.bytes_total) AS total,
+			coalesce(w.bytes_done, j.bytes_done) AS done,
+			coalesce(j.mb_per_s, coalesce(w.bytes_done, j.bytes_done)
+				/ 1e6 / nullif(extract(epoch FROM
+					coalesce(j.finished_at, pg_catalog.clock_timestamp())
+					- j.started_at), 0)::float8) AS rate) b
+WHERE pg_catalog.pg_has_role(j.owner, 'USAGE')
+	OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE');
+GRANT SELECT ON tablespace_moves TO PUBLIC;
+
+COMMENT ON VIEW tablespace_moves IS
+	'moves queued, under way and ended; a role sees its own, members of pg_read_all_stats see all';
+COMMENT ON COLUMN tablespace_moves.relation_name IS
+	'schema and name when the move was queued';
+COMMENT ON COLUMN tablespace_moves.method IS
+	'copy (live block copy), rebuild (REINDEX CONCURRENTLY) or catalog (a partitioned index, which has no storage)';
+COMMENT ON COLUMN tablespace_moves.state IS
+	'queued, running, paused, done, failed or cancelled';
+COMMENT ON COLUMN tablespace_moves.bytes_total IS
+	'copy: bytes of the relation; a running rebuild: bytes of the index once and of its table twice, since that is read and written';
+COMMENT ON COLUMN tablespace_moves.percent IS
+	'bytes_done in percent of bytes_total';
+COMMENT ON COLUMN tablespace_moves.mb_per_s IS
+	'10^6 bytes per second: since the start for a rebuild, now for a copy';
+COMMENT ON COLUMN tablespace_moves.eta IS
+	'time left at this rate; NULL while it waits for other sessions';
+COMMENT ON COLUMN tablespace_moves.lock_ms IS
+	'milliseconds that a copy held its exclusive lock';
+COMMENT ON COLUMN tablespace_moves.blocked_by IS
+	'process ids of the sessions that the move waits for';
+
+CREATE PROCEDURE move_indexes_concurrently(
+	target regclass,
+	tablespace name DEFAULT NULL,
+	indexes regclass[] DEFAULT NULL,
+	method text DEFAULT 'auto',
+	max_rate text DEFAULT NULL,
+	lock_timeout interval DEFAULT '100 ms',
+	wait boolean DEFAULT true,
+	dry_run boolean DEFAULT false,
+	hot_only boolean DEFAULT false,
+	INOUT job_ids bigint[] DEFAULT NULL)
+LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
+COMMENT ON PROCEDURE move_indexes_concurrently(regclass, name, regclass[],
+	text, text, interval, boolean, boolean, boolean, bigint[]) IS
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method auto or rebuild (REINDEX CONCURRENTLY); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace. Not in a transaction block (25001)';
+
+CREATE FUNCTION cancel_move(job_id bigint) RETURNS boolean
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_cancel_move';
+COMMENT ON FUNCTION cancel_move(bigint) IS
+	'cancels a move: one that is queued at once, one that runs as soon as its worker notices; false when the move has ended already; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
+
+CREATE FUNCTION retry_move(job_id bigint) RETURNS bigint
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_retry_move';
+COMMENT ON FUNCTION retry_move(bigint) IS
+	'queues a failed or cancelled move again, with the same options and the caller''s rights, and returns the new job''s id; the move begins when the transaction commits; 42704 when there is no such job, 55000 when it has not failed';

@@ -1,1 +1,101 @@
 /* src/probe/probe.sql */
+
+CREATE TABLE tablespace_advisor.probe_run (
+	run_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	tablespace name NOT NULL,
+	location text NOT NULL,
+	device text,
+	mode text NOT NULL,
+	file_size_bytes bigint NOT NULL,
+	duration interval NOT NULL,
+	started_at timestamptz NOT NULL,
+	finished_at timestamptz NOT NULL,
+	foreign_io_percent float8
+);
+COMMENT ON TABLE tablespace_advisor.probe_run IS
+	'one row per run of probe_tablespace(): when, where and how';
+COMMENT ON SEQUENCE tablespace_advisor.probe_run_run_id_seq IS
+	'numbers of runs';
+COMMENT ON COLUMN tablespace_advisor.probe_run.location IS
+	'directory of the tablespace at the time of the run';
+COMMENT ON COLUMN tablespace_advisor.probe_run.device IS
+	'block device of the file system, NULL where it has none';
+COMMENT ON COLUMN tablespace_advisor.probe_run.mode IS
+	'scratch (a file of the probe''s own) or existing (the tablespace''s own relations)';
+COMMENT ON COLUMN tablespace_advisor.probe_run.file_size_bytes IS
+	'total size of the files that were read and written';
+COMMENT ON COLUMN tablespace_advisor.probe_run.duration IS
+	'measuring time asked for, shared by the workloads';
+COMMENT ON COLUMN tablespace_advisor.probe_run.foreign_io_percent IS
+	'share of the device''s requests during the measurements that others made, in percent; NULL where the device has no counters';
+
+CREATE TABLE tablespace_advisor.probe_result (
+	run_id bigint NOT NULL
+		REFERENCES tablespace_advisor.probe_run ON DELETE CASCADE,
+	workload text NOT NULL,
+	queue_depth int NOT NULL,
+	io_size int NOT NULL,
+	samples bigint NOT NULL,
+	iops float8,
+	mb_per_s float8,
+	mean_us float8,
+	stddev_us float8,
+	min_us float8,
+	p50_us float8,
+	p90_us float8,
+	p95_us float8,
+	p99_us float8,
+	max_us float8,
+	mean_low_us float8,
+	mean_high_us float8,
+	caveat text,
+	histogram bigint[],
+	PRIMARY KEY (run_id, workload, queue_depth)
+);
+COMMENT ON TABLE tablespace_advisor.probe_result IS
+	'the rows that each run of probe_tablespace() returned, with their latency histograms';
+COMMENT ON COLUMN tablespace_advisor.probe_result.histogram IS
+	'pairs {lower bound of a bucket in nanoseconds, samples in it}, empty buckets left out; a bucket is at most 1/64 of its lower bound wide (1 ns below 128 ns)';
+
+SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_run', '');
+SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_run_run_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_result', '');
+GRANT SELECT ON tablespace_advisor.probe_run, tablespace_advisor.probe_result
+	TO pg_monitor;
+
+CREATE FUNCTION probe_tablespace(
+	tablespace name,
+	duration interval DEFAULT '3 s',
+	file_size text DEFAULT '256 MB',
+	queue_depths int[] DEFAULT '{1,2,4,8,16,32}',
+	workloads text[] DEFAULT NULL,
+	mode text DEFAULT 'scratch',
+	OUT tablespace name,
+	OUT workload text,
+	OUT queue_depth int,
+	OUT io_size int,
+	OUT samples bigint,
+	OUT iops float8,
+	OUT mb_per_s float8,
+	OUT mean_us float8,
+	OUT stddev_us float8,
+	OUT min_us float8,
+	OUT p50_us float8,
+	OUT p90_us float8,
+	OUT p95_us float8,
+	OUT p99_us float8,
+	OUT max_us float8,
+	OUT mean_low_us float8,
+	OUT mean_high_us float8,
+	OUT caveat text)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'probe_tablespace';
+COMMENT ON FUNCTION probe_tablespace(name, interval, text, int[], text[], text) IS
+'Measures the device under a tablespace, one row per workload and queue depth, and keeps the run in tablespace_advisor.probe_run and probe_result (not on a standby or in a read-only transaction).
+tablespace: its name. duration: measuring time, 1 ms to 1 hour, shared equally by the rows; laying out the scratch file comes on top. file_size: 1 MB to 1 TB, as pg_size_bytes() reads it. queue_depths: requests kept in flight, 1 to 256, for random reads, random writes and mixed.
+workloads: random read, sequential read, random write, sequential write, mixed (half reads, half writes), sync write (8 kB write + fdatasync), cached read (the page is in the page cache); NULL means random read, sequential read, sync write and cached read: what every server does all the time and what later stages need, while the others load the device with writes and have to be asked for.
+mode: scratch lays out a temporary file in the tablespace; existing reads the tablespace''s largest relation files and writes nothing (file_size is not used).
+Results: io_size in bytes; iops per second; mb_per_s in MB of 1048576 bytes; times in microseconds from submit to completion. A percentile is NULL where the samples cannot support it (fewer than 6, 36, 72 and 368 for p50, p90, p95 and p99); mean_low_us and mean_high_us are the 95 % interval of the mean by batch means, NULL below 10 samples. No offset is used twice within a row, so a row ends early when it has used the whole file. caveat says why a row should not be trusted.
+Errors: 42704 unknown tablespace; 22004 NULL; 22023 argument out of range; 42501 no CREATE on the tablespace (mode scratch); 53100 not enough space; 53400 temp_file_limit exceeded; 55000 no relation file to read (mode existing); 0A000 no asynchronous I/O here.';
+REVOKE ALL ON FUNCTION probe_tablespace(name, interval, text, int[], text[], text) FROM PUBLIC;

@@ -1,0 +1,74 @@
+-- every bad call of advise_index_placement gets an error of its own
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+CREATE TABLE good (id int PRIMARY KEY, t text);
+CREATE VIEW a_view AS SELECT 1 AS one;
+CREATE SEQUENCE a_sequence;
+CREATE TYPE a_type AS (x int);
+CREATE FOREIGN DATA WRAPPER regress_advise_fdw;
+CREATE SERVER regress_advise_server FOREIGN DATA WRAPPER regress_advise_fdw;
+CREATE FOREIGN TABLE a_foreign_table (id int) SERVER regress_advise_server;
+CREATE ROLE regress_advise_nobody;
+
+SELECT * FROM advise_index_placement(NULL);
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement('no_such_table');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement(4294967294::oid::regclass);
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement('a_view');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement('a_sequence');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement('a_type');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement('a_foreign_table');
+\echo :LAST_ERROR_SQLSTATE
+-- the OID is part of a TOAST table's name: do not print it
+DO $$
+DECLARE
+	toast regclass := (SELECT reltoastrelid FROM pg_class WHERE oid = 'good'::regclass);
+	detail text;
+BEGIN
+	PERFORM * FROM advise_index_placement(toast);
+EXCEPTION WHEN wrong_object_type THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RAISE WARNING '%', detail;
+END
+$$;
+
+SELECT * FROM advise_index_placement('good', 'regress_no_such');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement('good', 'pg_global');
+\echo :LAST_ERROR_SQLSTATE
+
+SELECT * FROM advise_index_placement('good', space_budget => 'much');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement('good', space_budget => '');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement('good', space_budget => '0');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_index_placement('good', space_budget => '-1 GB');
+\echo :LAST_ERROR_SQLSTATE
+
+SET ROLE regress_advise_nobody;
+SELECT * FROM advise_index_placement('good');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM tablespace_advisor.relation_activity;
+\echo :LAST_ERROR_SQLSTATE
+RESET ROLE;
+
+-- what cannot be moved is no error, but never to be moved
+CREATE TEMPORARY TABLE temporary (id int PRIMARY KEY);
+SELECT DISTINCT action FROM advise_index_placement('temporary');
+SELECT DISTINCT action FROM advise_index_placement('pg_class');
+-- nothing below it, nothing to say
+CREATE TABLE no_partitions (id int PRIMARY KEY) PARTITION BY RANGE (id);
+SELECT count(*) FROM advise_index_placement('no_partitions');
+
+DROP TABLE good, temporary, no_partitions;
+DROP VIEW a_view;
+DROP SEQUENCE a_sequence;
+DROP TYPE a_type;
+DROP FOREIGN DATA WRAPPER regress_advise_fdw CASCADE;
+DROP ROLE regress_advise_nobody;

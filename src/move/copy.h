@@ -1,0 +1,99 @@
+/*-------------------------------------------------------------------------
+ *
+ * copy.h
+ *	  What the files of the live block copy share: live_copy.c (the driver
+ *	  and the proof), copy_passes.c, copy_blocks.c, copy_locks.c, cutover.c,
+ *	  copy_storage.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_COPY_H
+#define TSA_COPY_H
+
+#include "postgres.h"
+
+#include "portability/instr_time.h"
+#include "storage/block.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "move/block_set.h"
+#include "move/jobs.h"
+#include "move/wal_tail.h"
+
+/* Pages written and logged at a time. */
+#define TSA_COPY_BATCH 16
+
+/* A relation that takes part in a move; an index move has one. */
+typedef struct TsaCopyRel
+{
+	Oid			relid;
+	RelFileLocator source;
+	RelFileLocator copy;		/* number 0: not made yet */
+	bool		page_std;		/* may the hole of a page be left out of WAL? */
+	BlockNumber copied_end;		/* blocks below this one are in the copy */
+	BlockNumber written_end;	/* size of the copy's main fork */
+	TsaBlockSet changed;		/* blocks to copy again */
+	Relation	rel;			/* open between copy_begin and copy_end */
+} TsaCopyRel;
+
+/* A move under way.  One at a time in a process. */
+typedef struct TsaCopy
+{
+	const TsaJob *job;
+	MemoryContext cxt;			/* lives as long as the move */
+	TsaWalTail *tail;
+	TsaCopyRel	index;
+	Oid			heapid;
+	BufferAccessStrategy strategy;
+	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
+
+	bool		checkpointer_syncs; /* tsa_copy_sync() is behind us: whatever is
+									 * written now is the checkpointer's to
+									 * sync */
+
+	TsaJobProgress progress;
+	instr_time	started;
+	instr_time	renewed;		/* of the present transaction */
+	instr_time	looked;			/* for waiters */
+	instr_time	reported;
+	uint64		bytes;			/* copied in all passes */
+	uint64		renewed_bytes;	/* the same at the last renewal */
+} TsaCopy;
+
+/* live_copy.c */
+extern void tsa_copy_stop_point(const char *name);
+
+/* copy_passes.c */
+extern void tsa_copy_begin(TsaCopy *copy);
+extern void tsa_copy_end(TsaCopy *copy);
+extern bool tsa_copy_breathe(TsaCopy *copy);
+extern void tsa_copy_follow(TsaCopy *copy);
+extern void tsa_copy_report(TsaCopy *copy, const char *phase);
+extern bool tsa_copy_passes(TsaCopy *copy);
+extern bool tsa_copy_back_off(TsaCopy *copy);
+
+/* copy_blocks.c */
+extern bool tsa_copy_new_blocks(TsaCopy *copy, BlockNumber end);
+extern bool tsa_copy_changed_blocks(TsaCopy *copy);
+extern void tsa_copy_last_blocks(TsaCopy *copy);
+extern void tsa_copy_fsm(TsaCopy *copy);
+extern void tsa_copy_sync(TsaCopy *copy);
+
+/* copy_locks.c */
+extern void tsa_copy_lock(TsaCopy *copy);
+extern bool tsa_copy_relock(TsaCopy *copy);
+extern void tsa_copy_unlock(TsaCopy *copy);
+extern bool tsa_copy_in_the_way(const TsaCopy *copy);
+extern void tsa_copy_find_blockers(TsaCopy *copy);
+extern bool tsa_copy_lock_exclusively(TsaCopy *copy);
+
+/* cutover.c */
+extern bool tsa_copy_cut_over(TsaCopy *copy);
+
+/* copy_storage.c */
+extern void tsa_copy_create_storage(TsaCopy *copy);
+extern void tsa_copy_remove_old_storage(int64 job_id);
+
+#endif							/* TSA_COPY_H */

@@ -1,0 +1,285 @@
+/*-------------------------------------------------------------------------
+ *
+ * copy_blocks.c
+ *	  Copies blocks of a relation that is in use to its new storage.
+ *
+ * Reading.  A block is read through shared buffers (the file may be behind)
+ * and copied under the buffer's share lock.  Whoever changes a page holds the
+ * exclusive lock from before the change until after the WAL insert, so the
+ * image in hand contains every change that was logged before the lock was
+ * granted.  Hint bits may be set under a share lock while we copy; the
+ * checksum is computed on our own copy, and a lost hint is what a crash loses
+ * too.
+ *
+ * Writing.  The new storage is invisible to everybody until the cutover
+ * commits, so no buffer of it exists and its pages are written past the
+ * buffers.  Each batch is logged as full page images, which is what brings
+ * the pages to standbys and through crash recovery.  The passes write without
+ * telling anybody; then the mover syncs the file itself (tsa_copy_sync), and
+ * from there on each write is registered with the checkpointer, as that of a
+ * buffer would be, because nobody wants to sync in the window.
+ *
+ * DELAY_CHKPT_START is set from before the WAL insert until after the write.
+ * A checkpoint whose redo point lies behind our record waits for the flag
+ * before it goes on.  So (a) a base backup that starts from this redo point,
+ * and will therefore not replay the record, copies the file after our write;
+ * (b) a checkpoint that will make recovery skip our record processes the sync
+ * request that our write in the window registered.  The flag counts only in a
+ * process with a virtual transaction ID, so all this happens in transactions.
+ * An error in between ends the transaction, which clears the flag.
+ *
+ * Nothing here depends on WAL being flushed before the file is written: until
+ * the cutover has committed, a crash throws the file away, and that commit
+ * record comes later in the log than all these images.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "catalog/storage_xlog.h"
+#include "catalog/storage.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/proc.h"
+#include "storage/smgr.h"
+
+#include "compat.h"
+#include "move/copy.h"
+
+/* Blocks after which the kernel is asked to begin writing, as checkpoints do. */
+#define WRITEBACK_BLOCKS 128
+
+typedef struct PageBatch
+{
+	int			n;
+	BlockNumber blocks[TSA_COPY_BATCH];
+	Page		pages[TSA_COPY_BATCH];
+} PageBatch;
+
+/*
+ * Copies a block from shared buffers to the batch.
+ */
+static void
+batch_read(TsaCopy *copy, PageBatch *batch, ForkNumber fork,
+		   BlockNumber block)
+{
+	ReadBufferMode mode = fork == MAIN_FORKNUM ? RBM_NORMAL : RBM_ZERO_ON_ERROR;
+	char	   *page = copy->pages + (Size) batch->n * BLCKSZ;
+	Buffer		buffer;
+
+	buffer = ReadBufferExtended(copy->index.rel, fork, block, mode,
+								copy->strategy);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	memcpy(page, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+
+	batch->blocks[batch->n] = block;
+	batch->pages[batch->n] = (Page) page;
+	batch->n++;
+}
+
+/*
+ * Logs the pages of the batch and writes them to the new storage, whose fork
+ * is *written_end blocks long.
+ *
+ * The images of block 0 are always whole: it is a metapage in most access
+ * methods, whose contents the page header does not bound in all of them.
+ */
+static void
+batch_write(TsaCopy *copy, PageBatch *batch, ForkNumber fork,
+			BlockNumber *written_end)
+{
+	SMgrRelation smgr = smgropen(copy->index.copy, INVALID_PROC_NUMBER);
+	bool		std = copy->index.page_std && fork == MAIN_FORKNUM &&
+		batch->blocks[0] != 0;
+	bool		skip_fsync = !copy->checkpointer_syncs;
+
+	Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
+	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
+
+	log_newpages(&copy->index.copy, fork, batch->n, batch->blocks,
+				 batch->pages, std);
+	tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
+	for (int i = 0; i < batch->n; i++)
+	{
+		BlockNumber block = batch->blocks[i];
+
+		PageSetChecksumInplace(batch->pages[i], block);
+		if (block < *written_end)
+			smgrwrite(smgr, fork, block, (char *) batch->pages[i], skip_fsync);
+		else
+		{
+			Assert(block == *written_end);
+			smgrextend(smgr, fork, block, (char *) batch->pages[i], skip_fsync);
+			*written_end = block + 1;
+		}
+	}
+
+	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+	batch->n = 0;
+}
+
+/*
+ * Accounts for n copied blocks and gives others a chance: interrupts, rate,
+ * waiters, a new transaction.  False if the move has to start over.
+ */
+static bool
+after_batch(TsaCopy *copy, int nblocks)
+{
+	copy->bytes += (uint64) nblocks * BLCKSZ;
+	CHECK_FOR_INTERRUPTS();
+	return tsa_copy_breathe(copy);
+}
+
+/*
+ * Copies the blocks from copied_end to end - 1 of the main fork: the first
+ * pass, and what the relation grew by since.  False if the move has to start
+ * over.
+ */
+bool
+tsa_copy_new_blocks(TsaCopy *copy, BlockNumber end)
+{
+	TsaCopyRel *index = &copy->index;
+	BlockNumber flushed = index->copied_end;
+	PageBatch	batch = {0};
+
+	while (index->copied_end < end)
+	{
+		int			n;
+
+		while (batch.n < TSA_COPY_BATCH && index->copied_end + batch.n < end)
+			batch_read(copy, &batch, MAIN_FORKNUM,
+					   index->copied_end + batch.n);
+		n = batch.n;
+		batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
+		index->copied_end += n;
+
+		if (index->copied_end >= flushed + WRITEBACK_BLOCKS)
+		{
+			smgrwriteback(smgropen(index->copy, INVALID_PROC_NUMBER),
+						  MAIN_FORKNUM, flushed,
+						  index->copied_end - flushed);
+			flushed = index->copied_end;
+		}
+		if (!after_batch(copy, n))
+			return false;
+		if (index->copied_end < flushed)	/* started over */
+			flushed = index->copied_end;
+	}
+	return true;
+}
+
+/*
+ * Copies the changed blocks below copied_end again.  Each leaves the set
+ * before it is read: a change that comes later is found in the log later.
+ * False if the move has to start over.
+ */
+bool
+tsa_copy_changed_blocks(TsaCopy *copy)
+{
+	TsaCopyRel *index = &copy->index;
+	PageBatch	batch = {0};
+	uint64		block;
+
+	for (block = tsa_block_set_next(&index->changed, 0);
+		 block != TSA_NO_BLOCK && block < index->copied_end;)
+	{
+		int			n;
+
+		while (batch.n < TSA_COPY_BATCH &&
+			   block != TSA_NO_BLOCK && block < index->copied_end)
+		{
+			tsa_block_set_remove(&index->changed, (uint32) block);
+			batch_read(copy, &batch, MAIN_FORKNUM, (BlockNumber) block);
+			block = tsa_block_set_next(&index->changed, block + 1);
+		}
+		n = batch.n;
+		batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
+		if (!after_batch(copy, n))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * In the window: copies all that is left.  Besides the blocks that the log
+ * names these are all blocks from copied_end to the present end of the file,
+ * named or not: an access method may extend the file without the log naming
+ * every block (hash indexes allocate whole groups of buckets).
+ */
+void
+tsa_copy_last_blocks(TsaCopy *copy)
+{
+	TsaCopyRel *index = &copy->index;
+	BlockNumber end = RelationGetNumberOfBlocks(index->rel);
+	PageBatch	batch = {0};
+
+	for (BlockNumber b = index->copied_end; b < end; b++)
+	{
+		batch_read(copy, &batch, MAIN_FORKNUM, b);
+		if (batch.n == TSA_COPY_BATCH || b == end - 1)
+			batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
+	}
+	for (uint64 b = tsa_block_set_next(&index->changed, 0);
+		 b != TSA_NO_BLOCK && b < index->copied_end;
+		 b = tsa_block_set_next(&index->changed, b + 1))
+	{
+		batch_read(copy, &batch, MAIN_FORKNUM, (BlockNumber) b);
+		if (batch.n == TSA_COPY_BATCH)
+			batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
+	}
+	if (batch.n > 0)
+		batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
+	index->copied_end = end;
+}
+
+/*
+ * Copies the free space map, once, as it happens to be.  It is not logged and
+ * a crash leaves it as it may, so whoever takes a page from it checks that
+ * the page is free.
+ */
+void
+tsa_copy_fsm(TsaCopy *copy)
+{
+	TsaCopyRel *index = &copy->index;
+	SMgrRelation source = RelationGetSmgr(index->rel);
+	SMgrRelation target;
+	BlockNumber nblocks;
+	BlockNumber written;
+	PageBatch	batch = {0};
+
+	if (!smgrexists(source, FSM_FORKNUM))
+		return;
+	nblocks = smgrnblocks(source, FSM_FORKNUM);
+	target = smgropen(index->copy, INVALID_PROC_NUMBER);
+	if (!smgrexists(target, FSM_FORKNUM))
+	{
+		smgrcreate(target, FSM_FORKNUM, false);
+		log_smgrcreate(&index->copy, FSM_FORKNUM);
+	}
+	written = smgrnblocks(target, FSM_FORKNUM);
+
+	for (BlockNumber b = 0; b < nblocks; b++)
+	{
+		batch_read(copy, &batch, FSM_FORKNUM, b);
+		if (batch.n == TSA_COPY_BATCH || b == nblocks - 1)
+			batch_write(copy, &batch, FSM_FORKNUM, &written);
+		CHECK_FOR_INTERRUPTS();
+	}
+	smgrimmedsync(smgropen(index->copy, INVALID_PROC_NUMBER), FSM_FORKNUM);
+}
+
+/*
+ * Makes all that the passes wrote durable, and leaves what is written from
+ * now on to the checkpointer.
+ */
+void
+tsa_copy_sync(TsaCopy *copy)
+{
+	smgrimmedsync(smgropen(copy->index.copy, INVALID_PROC_NUMBER),
+				  MAIN_FORKNUM);
+	copy->checkpointer_syncs = true;
+}

@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * copy_passes.c
+ *	  The passes of a live copy: what is left to copy, for how long to go on,
+ *	  and how to stay out of other people's way meanwhile.
+ *
+ * Passes run in transactions without an ID and without a snapshot, renewed
+ * every 64 MB or second, so that nobody who waits for old snapshots or virtual
+ * transaction IDs (CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY of a
+ * sibling) waits longer.  At each renewal the log is read: no replication slot
+ * is needed to hold it back.  Should a segment be gone all the same (we queued
+ * behind somebody's long AccessExclusive lock), the copy starts again at block
+ * 0 in the same storage.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/xact.h"
+#include "access/xlogreader.h"
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "move/copy.h"
+
+#define RENEW_MS		1000	/* a pass's transaction lasts this long */
+#define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
+#define LOOK_MS			200		/* time between looks for waiters */
+#define FEW_BLOCKS		64		/* ready for the cutover */
+#define MANY_BLOCKS		1024	/* too many for the window if it can be helped */
+#define MAX_PASSES		50
+#define MAX_BACKOFF_MS	10000
+
+/*
+ * Milliseconds since.
+ */
+static double
+ms_since(const instr_time *then)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, *then);
+	return INSTR_TIME_GET_MILLISEC(now);
+}
+
+/*
+ * Begins a transaction of a pass and opens the index, whose lock is held at
+ * session level.  The snapshot that catalog look-ups leave behind is dropped.
+ */
+void
+tsa_copy_begin(TsaCopy *copy)
+{
+	StartTransactionCommand();
+	copy->index.rel = index_open(copy->index.relid, NoLock);
+	InvalidateCatalogSnapshot();
+	INSTR_TIME_SET_CURRENT(copy->renewed);
+	copy->renewed_bytes = copy->bytes;
+}
+
+/*
+ * Ends it.
+ */
+void
+tsa_copy_end(TsaCopy *copy)
+{
+	index_close(copy->index.rel, NoLock);
+	copy->index.rel = NULL;
+	CommitTransactionCommand();
+}
+
+/*
+ * Notes the blocks that a record names, if they have been copied already.
+ */
+static void
+note_record(XLogReaderState *record, void *arg)
+{
+	TsaCopy    *copy = arg;
+	TsaCopyRel *index = &copy->index;
+
+	for (int id = 0; id <= XLogRecMaxBlockId(record); id++)
+	{
+		RelFileLocator locator;
+		ForkNumber	fork;
+		BlockNumber block;
+
+		if (XLogRecGetBlockTagExtended(record, id, &locator, &fork, &block,
+									   NULL) &&
+			fork == MAIN_FORKNUM && block < index->copied_end &&
+			RelFileLocatorEquals(locator, index->source))
+			tsa_block_set_add(&index->changed, block);
+	}
+}
+
+/*
+ * Reads the log to its present end and notes what changed.  If a part of it is
+ * gone, nothing of the copy counts any more: copied_end is 0 then.
+ */
+void
+tsa_copy_follow(TsaCopy *copy)
+{
+	TsaCopyRel *index = &copy->index;
+
+	if (tsa_wal_tail_lost(copy->tail))
+	{
+		ereport(LOG,
+				(errmsg("live copy of index \"%s\" starts over because a write-ahead log segment that it needs has been removed",
+						RelationGetRelationName(index->rel))));
+		tsa_wal_tail_restart(copy->tail);
+		tsa_block_set_clear(&index->changed);
+		index->copied_end = 0;
+		return;
+	}
+	if (index->copied_end > 0 &&
+		!tsa_block_set_fits(&index->changed, index->copied_end - 1))
+	{
+		/* room for half as much again */
+		size_t		nwords = tsa_block_set_words((uint64) index->copied_end +
+												 index->copied_end / 2 + 1024);
+		Size		size = nwords * sizeof(uint64);
+		uint64	   *words;
+
+		words = index->changed.words ?
+			repalloc_huge(index->changed.words, size) :
+			MemoryContextAllocHuge(copy->cxt, size);
+		tsa_block_set_use(&index->changed, words, nwords);
+	}
+	tsa_wal_tail_follow(copy->tail, note_record, copy);
+}
+
+/*
+ * Writes the progress to the journal, in a transaction that does not wait for
+ * its flush.
+ */
+void
+tsa_copy_report(TsaCopy *copy, const char *phase)
+{
+	TsaJobProgress *progress = &copy->progress;
+	double		ms = ms_since(&copy->started);
+
+	progress->phase = phase;
+	progress->bytes_done = (int64) copy->index.copied_end * BLCKSZ;
+	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
+	INSTR_TIME_SET_CURRENT(copy->reported);
+
+	StartTransactionCommand();
+	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
+					  GUC_ACTION_LOCAL, true, 0, false);
+	tsa_job_report(copy->job->job_id, progress);
+	CommitTransactionCommand();
+}
+
+/*
+ * Sleeps; wakes up for interrupts.
+ */
+static void
+nap(double ms)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (ms < 1)
+		return;
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 (long) ms, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * Keeps the copy under the job's rate.
+ */
+static void
+throttle(TsaCopy *copy)
+{
+	if (copy->job->max_rate > 0)
+	{
+		double		due = copy->bytes * 1000.0 / copy->job->max_rate;
+		double		late = due - ms_since(&copy->started);
+
+		if (late >= 1)
+			nap(Min(late, LOOK_MS));
+	}
+}
+
+/*
+ * Called between batches of a pass, in its transaction: keeps the rate, looks
+ * for waiters, and from time to time ends the transaction, reports, reads the
+ * log and begins another.  False, outside any transaction, if the relation
+ * was rewritten meanwhile.
+ */
+bool
+tsa_copy_breathe(TsaCopy *copy)
+{
+	bool		in_the_way = false;
+
+	throttle(copy);
+	if (ms_since(&copy->looked) >= LOOK_MS)
+	{
+		INSTR_TIME_SET_CURRENT(copy->looked);
+		in_the_way = tsa_copy_in_the_way(copy);
+	}
+	if (!in_the_way && ms_since(&copy->renewed) < RENEW_MS &&
+		copy->bytes - copy->renewed_bytes < RENEW_BYTES)
+		return true;
+
+	tsa_copy_end(copy);
+	if (in_the_way && !tsa_copy_relock(copy))
+		return false;
+	if (ms_since(&copy->reported) >= RENEW_MS)
+		tsa_copy_report(copy, copy->progress.phase);
+	tsa_copy_begin(copy);
+	tsa_copy_follow(copy);
+	return true;
+}
+
+/*
+ * Passes until little is left, or until it gets no less.  False, outside any
+ * transaction, if the relation was rewritten.
+ */
+bool
+tsa_copy_passes(TsaCopy *copy)
+{
+	TsaCopyRel *index = &copy->index;
+	uint64		last = UINT64_MAX;
+
+	for (;;)
+	{
+		BlockNumber end;
+		uint64		left;
+		bool		first = index->copied_end == 0;
+
+		tsa_copy_begin(copy);
+		tsa_copy_follow(copy);
+		end = RelationGetNumberOfBlocks(index->rel);
+		left = index->changed.count + (end - index->copied_end);
+		copy->progress.bytes_total = (int64) end * BLCKSZ;
+		copy->progress.blocks_left = (int64) left;
+		if (!first &&
+			(left < FEW_BLOCKS || (left < MANY_BLOCKS && left >= last) ||
+			 copy->progress.passes >= MAX_PASSES))
+			break;
+
+		last = left;
+		copy->progress.passes++;
+		copy->progress.phase = first ? "copying" : "following changes";
+		if (!tsa_copy_changed_blocks(copy) ||
+			!tsa_copy_new_blocks(copy, end))
+			return false;
+		tsa_copy_end(copy);
+		if (end == 0)
+			return true;
+		tsa_copy_stop_point(first ? "copied" : "followed");
+	}
+	tsa_copy_end(copy);
+	return true;
+}
+
+/*
+ * Waits before the next attempt, and keeps the copy up to date meanwhile.
+ * False if the relation was rewritten.
+ */
+bool
+tsa_copy_back_off(TsaCopy *copy)
+{
+	instr_time	start;
+	double		ms = 100.0 * (1 << Min(copy->progress.attempts - 1, 10));
+
+	ms = Min(ms, MAX_BACKOFF_MS);
+	INSTR_TIME_SET_CURRENT(start);
+	do
+	{
+		tsa_copy_report(copy, "waiting for lock");
+		nap(Min(ms, RENEW_MS));
+		if (tsa_copy_in_the_way(copy) && !tsa_copy_relock(copy))
+			return false;
+		if (!tsa_copy_passes(copy))
+			return false;
+	} while (ms_since(&start) < ms);
+	return true;
+}

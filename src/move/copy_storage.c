@@ -1,0 +1,206 @@
+/*-------------------------------------------------------------------------
+ *
+ * copy_storage.c
+ *	  Makes the new storage of a live copy, and removes what is left over.
+ *
+ * New storage is created, as every relation's is, by a transaction that logs
+ * the creation and deletes the file if it aborts; the same transaction names
+ * the file in the journal.  From its commit on the journal is what knows of
+ * the file.  A crash before that commit can leave an empty file that nobody
+ * knows, as it can after any CREATE TABLE.
+ *
+ * Left over is either the copy (the move failed) or the old file (it worked).
+ * The journal's row says which; it is changed by the transaction that changes
+ * pg_class, so it cannot be wrong.  Even so nothing is removed before
+ * pg_class was asked whether a relation has that storage.  The number cannot
+ * have been given to another relation meanwhile: GetNewRelFileNumber() passes
+ * over numbers whose file exists.
+ *
+ * The drop is a transaction with an ID (it updates the journal), because an
+ * abort without one is not logged and a standby would keep the file.
+ *
+ * An old file of many megabytes is not dropped at one go.  Unlinking it keeps
+ * the file system's journal busy for tens of milliseconds, during which
+ * nobody's commit can be flushed.  So it is truncated from the end, in small
+ * steps, first.  RelationTruncate() is the server's own way: it logs each
+ * step (a standby follows gently, and crash recovery does not stumble over
+ * log records of blocks that are gone), drops the buffers and keeps checkpoints
+ * in order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xlogutils.h"
+#include "catalog/catalog.h"
+#include "catalog/storage.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/latch.h"
+#include "storage/smgr.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "move/copy.h"
+#include "move/live_copy.h"
+
+/* Blocks that an old file loses at a time: 16 MB. */
+#define TRUNCATE_STEP ((BlockNumber) (16 * 1024 * 1024 / BLCKSZ))
+
+/*
+ * Creates the storage of the copy and names it in the journal.  In the
+ * caller's transaction.
+ */
+void
+tsa_copy_create_storage(TsaCopy *copy)
+{
+	Oid			tablespace = copy->job->target_tablespace;
+	RelFileNumber number;
+
+	number = GetNewRelFileNumber(tablespace, NULL, RELPERSISTENCE_PERMANENT);
+	copy->index.copy = tsa_make_locator(tablespace, MyDatabaseId, number);
+	tsa_job_note_new_storage(copy->job->job_id, tablespace, number);
+	RelationCreateStorage(copy->index.copy, RELPERSISTENCE_PERMANENT, true);
+}
+
+/*
+ * Does a relation of this database have this storage?
+ */
+static bool
+storage_in_use(Oid tablespace, RelFileNumber number)
+{
+	Oid			reltablespace =
+		tablespace == MyDatabaseTableSpace ? InvalidOid : tablespace;
+
+	return OidIsValid(RelidByRelfilenumber(reltablespace, number));
+}
+
+/*
+ * Takes one step off the end of a file, in a transaction of its own: without
+ * an ID, so that nobody's snapshot or vacuum horizon waits for us.  False when
+ * a step or less is left.
+ */
+static bool
+truncate_step(RelFileLocator locator)
+{
+	Relation	rel;
+	BlockNumber nblocks = 0;
+
+	StartTransactionCommand();
+	rel = CreateFakeRelcacheEntry(locator);
+	if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
+		nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
+	if (nblocks > TRUNCATE_STEP)
+		RelationTruncate(rel, nblocks - TRUNCATE_STEP);
+	FreeFakeRelcacheEntry(rel);
+	CommitTransactionCommand();
+	return nblocks > TRUNCATE_STEP;
+}
+
+/*
+ * Shortens a file step by step.  Each step is followed by a pause as long as
+ * the step, so that half of the time belongs to the others.
+ */
+static void
+truncate_gently(RelFileLocator locator)
+{
+	for (;;)
+	{
+		instr_time	start;
+		instr_time	end;
+
+		INSTR_TIME_SET_CURRENT(start);
+		if (!truncate_step(locator))
+			return;
+		INSTR_TIME_SET_CURRENT(end);
+		INSTR_TIME_SUBTRACT(end, start);
+
+		CHECK_FOR_INTERRUPTS();
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 (long) INSTR_TIME_GET_MILLISEC(end) + 1,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}
+
+/*
+ * Schedules storage for removal when the present transaction, which has an ID,
+ * commits.
+ */
+static void
+drop_storage(RelFileLocator locator)
+{
+	Relation	rel = CreateFakeRelcacheEntry(locator);
+
+	Assert(TransactionIdIsValid(GetTopTransactionIdIfAny()));
+	RelationDropStorage(rel);
+	FreeFakeRelcacheEntry(rel);
+}
+
+/*
+ * Schedules for removal, at the commit of the present transaction, storage
+ * that the journal names, unless a relation has it.
+ */
+static void
+drop_unused(Oid tablespace, RelFileNumber number)
+{
+	if (!RelFileNumberIsValid(number) || storage_in_use(tablespace, number))
+		return;
+	(void) GetCurrentTransactionId();
+	drop_storage(tsa_make_locator(tablespace, MyDatabaseId, number));
+}
+
+/*
+ * See live_copy.h.
+ */
+bool
+tsa_live_copy_drop_leftovers(const TsaJob *job)
+{
+	bool		moved = RelFileNumberIsValid(job->old_filenumber);
+
+	if (!job->native)
+		return false;
+	drop_unused(job->new_tablespace, job->new_filenumber);
+	drop_unused(job->old_tablespace, job->old_filenumber);
+	if (moved)
+		tsa_job_note_old_removed(job->job_id);
+	else if (RelFileNumberIsValid(job->new_filenumber))
+		tsa_job_note_new_storage(job->job_id, InvalidOid, InvalidRelFileNumber);
+	return moved;
+}
+
+/*
+ * Removes the old file of a relation that has moved.  Outside any transaction.
+ *
+ * There is nothing to cancel any more: a request to cancel is held back, and
+ * forgotten when the file is gone.
+ */
+void
+tsa_copy_remove_old_storage(int64 job_id)
+{
+	TsaJob		job;
+	bool		unused;
+
+	HOLD_CANCEL_INTERRUPTS();
+	StartTransactionCommand();
+	unused = tsa_job_load(job_id, &job) &&
+		RelFileNumberIsValid(job.old_filenumber) &&
+		!storage_in_use(job.old_tablespace, job.old_filenumber);
+	CommitTransactionCommand();
+	if (unused)
+		truncate_gently(tsa_make_locator(job.old_tablespace, MyDatabaseId,
+										 job.old_filenumber));
+	tsa_copy_stop_point("old file truncated");
+
+	StartTransactionCommand();
+	if (unused)
+		(void) tsa_live_copy_drop_leftovers(&job);
+	CommitTransactionCommand();
+	QueryCancelPending = false;
+	RESUME_CANCEL_INTERRUPTS();
+}

@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ *
+ * jobs.h
+ *	  The journal of moves, tablespace_advisor.job: one row a relation move.
+ *
+ * Who writes what.  The session that queues a job inserts its row (state
+ * "queued").  From then on the row belongs to the one background worker of
+ * its batch, which alone moves it to "running" and further; the exceptions
+ * are a job that is still queued, which cancel_move() may settle, and a job
+ * whose worker is gone, which tsa_jobs_settle_dead() settles.  Both take the
+ * row's tuple lock and look at its state again.
+ *
+ * Who lives.  A worker holds its batch's lock (tsa_batch_lock) from its first
+ * moment to its end.  Whoever gets that lock in exclusive mode has proved
+ * that no worker of the batch lives and none will start.
+ *
+ * Every function marked [T] must be called inside a transaction.  It takes
+ * and drops a snapshot of its own, reads and writes the journal as the
+ * bootstrap superuser in a security-restricted context with search_path
+ * "pg_catalog, pg_temp", and restores all three before it returns or throws.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_JOBS_H
+#define TSA_JOBS_H
+
+#include "postgres.h"
+
+#include "storage/lock.h"
+
+#include "compat.h"
+
+typedef enum TsaJobState
+{
+	TSA_JOB_QUEUED,
+	TSA_JOB_RUNNING,
+	TSA_JOB_PAUSED,
+	TSA_JOB_DONE,
+	TSA_JOB_FAILED,
+	TSA_JOB_CANCELLED
+} TsaJobState;
+
+typedef enum TsaMoveMethod
+{
+	TSA_METHOD_AUTO,
+	TSA_METHOD_COPY,			/* live block copy */
+	TSA_METHOD_REBUILD,			/* REINDEX CONCURRENTLY */
+	TSA_METHOD_CATALOG			/* no storage: a partitioned index */
+} TsaMoveMethod;
+
+/* A job as it was queued, and what a clean-up after a crash needs to know. */
+typedef struct TsaJob
+{
+	int64		job_id;
+	int64		batch_id;		/* first job of the CALL */
+	Oid			relid;
+	Oid			heapid;			/* table of an index; relid for a table */
+	char		kind;			/* relkind of relid */
+	Oid			source_tablespace;	/* never 0: the database's default by OID */
+	Oid			target_tablespace;	/* never 0 */
+	Oid			owner;			/* role that asked for the move */
+	TsaMoveMethod method_wanted;
+	TsaMoveMethod method;
+	TsaJobState state;
+	int			lock_timeout_ms;
+	int64		max_rate;		/* bytes per second, 0 = no limit */
+
+	bool		native;			/* this system identifier and database? */
+	Oid			new_tablespace; /* copy under way, or InvalidOid */
+	RelFileNumber new_filenumber;
+	Oid			old_tablespace; /* old file to be removed, or InvalidOid */
+	RelFileNumber old_filenumber;
+} TsaJob;
+
+typedef struct TsaJobProgress
+{
+	const char *phase;
+	int64		bytes_total;
+	int64		bytes_done;
+	int64		blocks_left;	/* negative: not known */
+	double		mb_per_s;		/* negative: not known */
+	int			passes;
+	int			attempts;
+	int			nblockers;
+	int			blockers[8];
+} TsaJobProgress;
+
+/* [T] Reads a job; false when there is none. */
+extern bool tsa_job_load(int64 job_id, TsaJob *job);
+
+/* [T] Writes progress; call it about once a second at most. */
+extern void tsa_job_report(int64 job_id, const TsaJobProgress *p);
+
+/*
+ * Has somebody asked to cancel the job that this worker runs?  Costs nothing
+ * and needs no transaction.  A request is an interrupt as well, so that
+ * CHECK_FOR_INTERRUPTS() throws ERRCODE_QUERY_CANCELED; the worker settles
+ * such a job as cancelled.
+ */
+extern bool tsa_job_cancel_requested(int64 job_id);
+
+/* [T] In the transaction that creates the new storage: names it. */
+extern void tsa_job_note_new_storage(int64 job_id, Oid tablespace,
+									 RelFileNumber new_filenumber);
+
+/*
+ * [T] In the cutover's transaction: the new storage is the relation's now and
+ * the old file, named here, is to be removed.  phase: "removing old file".
+ */
+extern void tsa_job_note_switched(int64 job_id, Oid old_tablespace,
+								  RelFileNumber old_filenumber);
+
+/* [T] How long the exclusive lock of the cutover was held. */
+extern void tsa_job_note_lock_ms(int64 job_id, double ms);
+
+/* [T] The old file is gone. */
+extern void tsa_job_note_old_removed(int64 job_id);
+
+/*
+ * [T] Ends a job: state DONE, FAILED or CANCELLED, with the error's SQLSTATE,
+ * message and detail if there is one.  Forgets the new storage (but not an old
+ * file that is still to be removed).  Does nothing to a job that has ended.
+ */
+extern void tsa_job_settle(int64 job_id, TsaJobState state,
+						   const ErrorData *err);
+
+#endif							/* TSA_JOBS_H */

@@ -1,0 +1,344 @@
+/*-------------------------------------------------------------------------
+ *
+ * live_copy.c
+ *	  Moves an index to another tablespace while it is in use: copies its
+ *	  blocks, follows the write-ahead log for those that change meanwhile,
+ *	  and swaps the storage when next to nothing is left to copy.
+ *
+ * Why it is right
+ * ---------------
+ * Every change to a page of a permanent relation that matters is logged with
+ * a reference to the block, and one that is made through shared buffers is
+ * inserted into the log while the buffer is exclusively locked.  Let B be the
+ * insert position at some moment.
+ *
+ * - A record that ends at or before B: its change was in the page before
+ *   anybody could lock the buffer after that moment.  A copy taken later under
+ *   a share lock contains it.
+ * - A record behind B will be seen by reading the log from B on, and its block
+ *   is copied again.
+ *
+ * So the rule is: read the log up to B, *then* copy the blocks it named; go on
+ * reading at B.  The first pass starts with B before its first block.  Blocks
+ * at or behind copied_end, the end of what has been copied so far, need not be
+ * remembered: they will be copied later than any record seen.
+ *
+ * In the cutover, with everybody locked out, the log is read to its end and
+ * the rest is copied: the copy then differs from the original by nothing but
+ * page LSNs and what is never logged: hint bits and LP_DEAD flags, vacuum
+ * cycle IDs, BRIN's evacuation flag, cached pages in the SP-GiST metapage, the
+ * free space map.  All of these a crash may lose at any time, so the copy is a
+ * state that crash recovery could have produced.  LSNs only grow, which is all
+ * that GiST's comparison of parent LSNs with NSNs asks for, as no scan spans
+ * the cutover.
+ *
+ * Exceptions, and how they are met:
+ *
+ * - Writers that bypass shared buffers.  Index builds: the index has to be
+ *   valid, ready and live, and nobody can rebuild it in place (a rebuild makes
+ *   new storage, see copy_locks.c).  Hash indexes allocate groups of buckets by
+ *   logging one page and then extending the file: blocks behind copied_end are
+ *   copied by position, not by name, in every pass and in the window.
+ * - Access methods that log in ways we do not know: only those in a list.
+ * - Unlogged relations have no log to follow, temporary ones no shared
+ *   buffers, catalogs may be mapped: refused.
+ *
+ * The passes: copy_passes.c and copy_blocks.c.  Locks: copy_locks.c.  The
+ * exclusive window: cutover.c.  What is left of it after a crash, an error, a
+ * cancel: copy_storage.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/relation.h"
+#include "access/xact.h"
+#include "access/xlogreader.h"
+#include "catalog/catalog.h"
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "commands/defrem.h"
+#include "commands/tablecmds.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/interrupt.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "move/copy.h"
+#include "move/live_copy.h"
+
+#define MAX_ATTEMPTS	100
+#define MAX_RESTARTS	3
+
+/* tablespace_advisor.debug_stop_at */
+static char *debug_stop_at = NULL;
+
+/*
+ * Registers the configuration parameter of the tests.
+ */
+void
+tsa_live_copy_init(void)
+{
+	DefineCustomStringVariable("tablespace_advisor.debug_stop_at",
+							   "Makes a live copy wait at a named point of its protocol.",
+							   "For tests only. The copy goes on when the parameter is changed and the configuration is loaded again.",
+							   &debug_stop_at, "",
+							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE,
+							   NULL, NULL, NULL);
+}
+
+/*
+ * Waits here for as long as the configuration names this point, and says so
+ * in pg_stat_activity.  Whatever locks are held stay held.
+ */
+void
+tsa_copy_stop_point(const char *name)
+{
+	if (debug_stop_at == NULL || strcmp(debug_stop_at, name) != 0)
+		return;
+
+	pgstat_report_activity(STATE_RUNNING,
+						   psprintf("live copy stopped at: %s", name));
+	while (strcmp(debug_stop_at, name) == 0)
+	{
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 100, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+	}
+	pgstat_report_activity(STATE_RUNNING, "live copy");
+}
+
+/*
+ * Access methods whose every change is logged with block references: those of
+ * the server, and bloom, which uses generic WAL.
+ */
+static bool
+known_access_method(Oid am, bool *page_std)
+{
+	char	   *name;
+
+	*page_std = am == BTREE_AM_OID || am == GIST_AM_OID || am == SPGIST_AM_OID;
+	if (*page_std || am == HASH_AM_OID || am == GIN_AM_OID || am == BRIN_AM_OID)
+		return true;
+	name = get_am_name(am);
+	return name != NULL && strcmp(name, "bloom") == 0;
+}
+
+/*
+ * See live_copy.h.
+ */
+bool
+tsa_live_copy_applies(Oid relid, const char **reason)
+{
+	Relation	rel = relation_open(relid, NoLock);
+	bool		page_std;
+
+	*reason = NULL;
+	if (rel->rd_rel->relkind != RELKIND_INDEX)
+		*reason = "it is not an index";
+	else if (IsCatalogRelation(rel) || RelationIsMapped(rel))
+		*reason = "it belongs to a system catalog";
+	else if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		*reason = "it is unlogged, so that there is no write-ahead log to follow";
+	else if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		*reason = "it is temporary";
+	else if (!rel->rd_index->indisvalid || !rel->rd_index->indisready ||
+			 !rel->rd_index->indislive)
+		*reason = "it is invalid or still being built";
+	else if (!known_access_method(rel->rd_rel->relam, &page_std))
+		*reason = "it is not known how its access method writes the log";
+	relation_close(rel, NoLock);
+	return *reason == NULL;
+}
+
+/*
+ * Checks and locks the index, makes its new storage.
+ */
+static void
+prepare(TsaCopy *copy)
+{
+	Oid			relid = copy->index.relid;
+	const char *reason;
+	Relation	rel;
+
+	StartTransactionCommand();
+	copy->heapid = IndexGetRelation(relid, true);
+	if (OidIsValid(copy->heapid))
+		LockRelationOid(copy->heapid, AccessShareLock);
+	LockRelationOid(relid, ShareUpdateExclusiveLock);
+	if (!OidIsValid(copy->heapid) ||
+		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("index with OID %u does not exist any more", relid)));
+	if (!tsa_live_copy_applies(relid, &reason))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot move index \"%s\" by live copy",
+						get_rel_name(relid)),
+				 errdetail("This is because %s.", reason)));
+
+	rel = index_open(relid, NoLock);
+	if (!CheckRelationTableSpaceMove(rel, copy->job->target_tablespace))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is already in tablespace \"%s\"",
+						RelationGetRelationName(rel),
+						get_tablespace_name(copy->job->target_tablespace))));
+	(void) known_access_method(rel->rd_rel->relam, &copy->index.page_std);
+	copy->index.source = tsa_rel_locator(rel);
+	copy->progress.bytes_total =
+		(int64) RelationGetNumberOfBlocks(rel) * BLCKSZ;
+	index_close(rel, NoLock);
+
+	tsa_copy_lock(copy);
+	tsa_copy_create_storage(copy);
+	CommitTransactionCommand();
+	tsa_copy_stop_point("storage created");
+}
+
+/*
+ * Copies and cuts over.  False if the relation was rewritten meanwhile; the
+ * session-level locks are not held then.
+ */
+static bool
+copy_and_cut_over(TsaCopy *copy)
+{
+	prepare(copy);
+	copy->tail = tsa_wal_tail_open(copy->cxt);
+	INSTR_TIME_SET_CURRENT(copy->started);
+	copy->looked = copy->started;
+	copy->progress.phase = "copying";
+	tsa_copy_report(copy, "copying");
+
+	if (!tsa_copy_passes(copy))
+		return false;
+
+	tsa_copy_report(copy, "syncing");
+	tsa_copy_begin(copy);
+	tsa_copy_fsm(copy);
+	tsa_copy_sync(copy);
+	tsa_copy_end(copy);
+	tsa_copy_stop_point("synced");
+	if (!tsa_copy_passes(copy))
+		return false;
+
+	while (!tsa_copy_cut_over(copy))
+	{
+		if (copy->progress.attempts >= MAX_ATTEMPTS)
+			ereport(ERROR,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("could not lock index \"%s\" in %d attempts",
+							get_rel_name(copy->index.relid),
+							copy->progress.attempts),
+					 errhint("The processes that held the lock are in the column \"blocked_by\" of the view \"tablespace_moves\". Use retry_move() when they are done.")));
+		if (!tsa_copy_back_off(copy))
+			return false;
+	}
+	tsa_copy_unlock(copy);
+	return true;
+}
+
+/*
+ * Frees what a copy holds in this process.  The tail has a file descriptor
+ * that no transaction end would close; all the rest is memory below the
+ * copy's context.
+ */
+static void
+close_copy(TsaCopy *copy)
+{
+	if (copy->tail != NULL)
+		tsa_wal_tail_close(copy->tail);
+	MemoryContextSwitchTo(TopMemoryContext);
+	MemoryContextDelete(copy->cxt);
+}
+
+/*
+ * Makes a copy of the job's relation and cuts over to it.  False if the
+ * relation was rewritten meanwhile.
+ */
+static bool
+copy_once(const TsaJob *job)
+{
+	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext,
+											  "tablespace_advisor live copy",
+											  ALLOCSET_DEFAULT_SIZES);
+	TsaCopy    *copy = MemoryContextAllocZero(cxt, sizeof(TsaCopy));
+	volatile bool done = false;
+
+	copy->job = job;
+	copy->cxt = cxt;
+	copy->index.relid = job->relid;
+	copy->pages = (char *)
+		TYPEALIGN(TSA_IO_ALIGN, MemoryContextAlloc(cxt,
+												   TSA_COPY_BATCH * BLCKSZ +
+												   TSA_IO_ALIGN));
+	MemoryContextSwitchTo(cxt);
+	copy->strategy = GetAccessStrategy(BAS_BULKREAD);
+
+	PG_TRY();
+	{
+		done = copy_and_cut_over(copy);
+	}
+	PG_CATCH();
+	{
+		close_copy(copy);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+
+	close_copy(copy);
+	return done;
+}
+
+/*
+ * Drops a copy of a relation that was rewritten meanwhile.
+ */
+static void
+discard_copy(int64 job_id)
+{
+	TsaJob		job;
+
+	StartTransactionCommand();
+	if (tsa_job_load(job_id, &job))
+		(void) tsa_live_copy_drop_leftovers(&job);
+	CommitTransactionCommand();
+}
+
+/*
+ * See live_copy.h.
+ */
+void
+tsa_live_copy(const TsaJob *job)
+{
+	int			restarts = 0;
+
+	while (!copy_once(job))
+	{
+		discard_copy(job->job_id);
+		if (++restarts > MAX_RESTARTS)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("index with OID %u was rewritten again and again while it was being copied",
+							job->relid)));
+	}
+	tsa_copy_remove_old_storage(job->job_id);
+}

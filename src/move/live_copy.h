@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * live_copy.h
+ *	  Moves a relation to another tablespace by live block copy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_LIVE_COPY_H
+#define TSA_LIVE_COPY_H
+
+#include "postgres.h"
+
+#include "move/jobs.h"
+
+extern void tsa_live_copy_init(void);
+
+/*
+ * Can this relation be moved by live copy?  If not, *reason says why in words
+ * that can follow "because".  Call in a transaction that holds a lock on it.
+ */
+extern bool tsa_live_copy_applies(Oid relid, const char **reason);
+
+/*
+ * Moves job->relid to job->target_tablespace.  Called by a worker outside any
+ * transaction; returns outside any transaction when the relation has moved and
+ * its old file is gone.  Throws an error when it could not be moved; the
+ * worker then ends its transaction and calls tsa_live_copy_drop_leftovers().
+ */
+extern void tsa_live_copy(const TsaJob *job);
+
+/*
+ * Removes what an ended move left on disk, as the journal names it: the copy
+ * that did not become the relation's storage, or the old file of one that
+ * did.  Call in a transaction, when no worker of the job lives or the worker
+ * is the caller; the files go when the transaction commits.  Returns true if
+ * the relation had moved.
+ */
+extern bool tsa_live_copy_drop_leftovers(const TsaJob *job);
+
+#endif							/* TSA_LIVE_COPY_H */

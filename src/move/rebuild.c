@@ -1,0 +1,384 @@
+/*-------------------------------------------------------------------------
+ *
+ * rebuild.c
+ *	  Method rebuild: REINDEX (CONCURRENTLY, TABLESPACE ...), and the catalog
+ *	  entry of a partitioned index.
+ *
+ * Locks.  REINDEX takes a name, the job has an OID.  ShareUpdateExclusive on
+ * the table and then on the index, the order and the mode of REINDEX itself,
+ * is held for the session from the moment the name is looked up, so that
+ * nobody renames, drops or swaps the index before REINDEX has it.
+ *
+ * lock_timeout is not applied to a rebuild.  It would end most of them, since
+ * REINDEX CONCURRENTLY waits for the transactions that are under way; but it
+ * never waits for a lock that others queue up behind: the modes that it
+ * requests conflict with no statement that reads or writes the table.
+ *
+ * Leftovers.  The table's indexes are noted before the rebuild begins.  When
+ * it ends by an error, is cancelled or crashes, an invalid index that was not
+ * among them and has the name of a concurrent rebuild of this one, or the
+ * index itself under its _ccold name, is what it left (the view "leftover").
+ * They are dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the
+ * end of the same worker or, when it did not get that far, of the next one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "move/journal.h"
+#include "move/rebuild.h"
+#include "move/worker.h"
+
+/* Waits for locks that end in giving up: leftovers wait for another day. */
+#define LEFTOVER_LOCK_TIMEOUT_MS "5000"
+/* Tries to get a partitioned index's lock, and the pause between them. */
+#define CATALOG_ATTEMPTS 20
+#define CATALOG_PAUSE_MS 500L
+
+/* Notes the table's indexes: what comes on top of them is the rebuild's. */
+static void
+note_known_indexes(const TsaJob *job)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET phase = 'rebuilding',"
+		" known_indexes = ARRAY(SELECT indexrelid FROM pg_catalog.pg_index"
+		"   WHERE indrelid = heap)"
+		" WHERE job_id = $1",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job->job_id);
+	tsa_journal_update(&query, values, NULL);
+}
+
+/* The rebuilt index has an OID of its own: the job follows it. */
+static void
+note_relation(const TsaJob *job, Oid relid)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET relation = $2, attempts = 1"
+		" WHERE job_id = $1",
+		2, {INT8OID, OIDOID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(job->job_id);
+	values[1] = ObjectIdGetDatum(relid);
+	tsa_journal_update(&query, values, NULL);
+}
+
+/* Counts the tries of a job without other progress. */
+static void
+note_attempt(const TsaJob *job, int attempt)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET attempts = $2 WHERE job_id = $1",
+		2, {INT8OID, INT4OID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(job->job_id);
+	values[1] = Int32GetDatum(attempt);
+	tsa_journal_update(&query, values, NULL);
+}
+
+/* Session-level locks of one rebuild. */
+typedef struct IndexLock
+{
+	LockRelId	heap;
+	LockRelId	index;
+	volatile bool heap_held;
+	volatile bool index_held;
+} IndexLock;
+
+/*
+ * Locks table and index against everything that renames or replaces the
+ * index, and checks that it is still there.
+ */
+static void
+lock_index(const TsaJob *job, IndexLock *lock)
+{
+	lock->heap.relId = job->heapid;
+	lock->heap.dbId = MyDatabaseId;
+	lock->index.relId = job->relid;
+	lock->index.dbId = MyDatabaseId;
+
+	LockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
+	lock->heap_held = true;
+	LockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
+	lock->index_held = true;
+
+	AcceptInvalidationMessages();
+	if (get_rel_name(job->relid) == NULL ||
+		IndexGetRelation(job->relid, true) != job->heapid)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", job->relid),
+				 errdetail("It was dropped after the move was queued.")));
+}
+
+static void
+unlock_index(IndexLock *lock)
+{
+	if (lock->index_held)
+		UnlockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
+	if (lock->heap_held)
+		UnlockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
+	lock->index_held = lock->heap_held = false;
+}
+
+/* Quoted names of a job's index and target, for a command. */
+static char *
+index_name(const TsaJob *job)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(job->relid)),
+									  get_rel_name(job->relid));
+}
+
+static const char *
+target_name(const TsaJob *job)
+{
+	return quote_identifier(get_tablespace_name(job->target_tablespace));
+}
+
+/*
+ * Looks the index up, notes what is there and builds the command, all in one
+ * transaction; the command outlives it.
+ */
+static char *
+prepare_rebuild(const TsaJob *job, IndexLock *lock)
+{
+	MemoryContext context = CurrentMemoryContext;
+	char	   *sql;
+
+	tsa_begin();
+	lock_index(job, lock);
+	tsa_check_free_space(job->target_tablespace,
+						 DatumGetInt64(DirectFunctionCall1(pg_table_size,
+														   ObjectIdGetDatum(job->relid))));
+	note_known_indexes(job);
+	sql = MemoryContextStrdup(context,
+							  psprintf("REINDEX (CONCURRENTLY, TABLESPACE %s) INDEX %s",
+									   target_name(job), index_name(job)));
+	tsa_commit();
+	return sql;
+}
+
+/* Rebuilds the index and follows its new OID. */
+static void
+rebuild_locked(const TsaJob *job, IndexLock *lock)
+{
+	char	   *sql = prepare_rebuild(job, lock);
+	NameData	name;
+	Oid			namespace;
+	Oid			relid;
+
+	tsa_begin();
+	namestrcpy(&name, get_rel_name(job->relid));
+	namespace = get_rel_namespace(job->relid);
+	tsa_commit();
+
+	tsa_run_command(sql);
+
+	tsa_begin();
+	relid = get_relname_relid(NameStr(name), namespace);
+	if (OidIsValid(relid))
+		note_relation(job, relid);
+	tsa_commit();
+}
+
+/*
+ * Moves an index by rebuilding it.  Called outside any transaction as the
+ * job's owner.
+ */
+void
+tsa_rebuild(const TsaJob *job)
+{
+	IndexLock	lock = {0};
+
+	PG_TRY();
+	{
+		rebuild_locked(job, &lock);
+	}
+	PG_CATCH();
+	{
+		unlock_index(&lock);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	unlock_index(&lock);
+}
+
+/* Runs a command; false when it did not get its lock in time. */
+static bool
+run_with_lock_timeout(const char *sql, int lock_timeout_ms)
+{
+	char		timeout[32];
+	volatile bool done = true;
+
+	snprintf(timeout, sizeof(timeout), "%d", lock_timeout_ms);
+	SetConfigOption("lock_timeout", timeout, PGC_SUSET, PGC_S_OVERRIDE);
+	PG_TRY();
+	{
+		tsa_run_command(sql);
+	}
+	PG_CATCH();
+	{
+		SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+		if (geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE)
+			PG_RE_THROW();
+		(void) tsa_abort();
+		done = false;
+	}
+	PG_END_TRY();
+	SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+	return done;
+}
+
+/*
+ * Sets the tablespace of a partitioned index, which has no storage: it is
+ * where the indexes of new partitions will be.  ALTER INDEX locks it
+ * exclusively, so every try waits for lock_timeout at most.
+ */
+void
+tsa_set_index_tablespace(const TsaJob *job)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	for (int attempt = 1; attempt <= CATALOG_ATTEMPTS; attempt++)
+	{
+		char	   *sql;
+
+		tsa_begin();
+		note_attempt(job, attempt);
+		if (get_rel_name(job->relid) == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("relation with OID %u does not exist",
+							job->relid)));
+		sql = MemoryContextStrdup(context,
+								  psprintf("ALTER INDEX %s SET TABLESPACE %s",
+										   index_name(job), target_name(job)));
+		tsa_commit();
+
+		if (run_with_lock_timeout(sql, job->lock_timeout_ms))
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
+						 WL_EXIT_ON_PM_DEATH, CATALOG_PAUSE_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("could not lock the partitioned index within %d attempts",
+					CATALOG_ATTEMPTS)));
+}
+
+/* One index to be dropped, and the role that it belongs to. */
+typedef struct Leftover
+{
+	Oid			owner;
+	char	   *command;
+} Leftover;
+
+/* Reads what past rebuilds left, in the caller's memory context. */
+static List *
+load_leftovers(void)
+{
+	static TsaJournalQuery query = {
+		"SELECT owner, pg_catalog.format("
+		"   'DROP INDEX CONCURRENTLY IF EXISTS %I.%I',"
+		"   schema_name, index_name)"
+		" FROM tablespace_advisor.leftover",
+		0, {0}, NULL
+	};
+	MemoryContext context = CurrentMemoryContext;
+	TsaJournal	journal;
+	List	   *leftovers = NIL;
+
+	tsa_begin();
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, NULL, NULL, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		MemoryContext spi_context = MemoryContextSwitchTo(context);
+		Leftover   *leftover = palloc(sizeof(Leftover));
+
+		leftover->owner = DatumGetObjectId(tsa_journal_value(i, 1));
+		leftover->command = TextDatumGetCString(tsa_journal_value(i, 2));
+		leftovers = lappend(leftovers, leftover);
+		MemoryContextSwitchTo(spi_context);
+	}
+	tsa_journal_close(&journal);
+	tsa_commit();
+	return leftovers;
+}
+
+/* Forgets the rebuilds that have left nothing (any more). */
+static void
+forget_known_indexes(void)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job j SET known_indexes = NULL"
+		" WHERE known_indexes IS NOT NULL"
+		" AND state IN ('done', 'failed', 'cancelled')"
+		" AND NOT EXISTS (SELECT FROM tablespace_advisor.leftover l"
+		"   WHERE l.job_id = j.job_id)",
+		0, {0}, NULL
+	};
+
+	tsa_begin();
+	tsa_journal_update(&query, NULL, NULL);
+	tsa_commit();
+}
+
+/* Drops one leftover; logs the error if that fails. */
+static void
+drop_leftover(const Leftover *leftover)
+{
+	PG_TRY();
+	{
+		tsa_become_role(leftover->owner);
+		tsa_run_command(leftover->command);
+	}
+	PG_CATCH();
+	{
+		(void) tsa_abort();
+	}
+	PG_END_TRY();
+	tsa_become_role(BOOTSTRAP_SUPERUSERID);
+}
+
+/*
+ * Drops what rebuilds have left, each index as the role that rebuilt it.
+ * What cannot be dropped now is left to the next worker.
+ */
+void
+tsa_drop_leftovers(void)
+{
+	ListCell   *lc;
+
+	SetConfigOption("lock_timeout", LEFTOVER_LOCK_TIMEOUT_MS, PGC_SUSET,
+					PGC_S_OVERRIDE);
+	foreach(lc, load_leftovers())
+		drop_leftover(lfirst(lc));
+	forget_known_indexes();
+}

@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * rebuild.h
+ *	  Method rebuild: REINDEX CONCURRENTLY into the other tablespace.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_REBUILD_H
+#define TSA_REBUILD_H
+
+#include "postgres.h"
+
+#include "move/jobs.h"
+
+extern void tsa_rebuild(const TsaJob *job);
+extern void tsa_set_index_tablespace(const TsaJob *job);
+extern void tsa_drop_leftovers(void);
+
+#endif							/* TSA_REBUILD_H */

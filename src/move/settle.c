@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * settle.c
+ *	  Jobs whose worker is gone, and requests to cancel those whose worker
+ *	  lives.
+ *
+ * A worker that ends by an error settles its job itself.  One that is
+ * terminated, or dies with the server, leaves it "running": at that moment no
+ * transaction may be opened any more.  Every call that queues, cancels or
+ * retries a move therefore settles such jobs first.  The proof that a worker
+ * is gone is its batch lock (see journal.h), never a process id.
+ *
+ * A request to cancel is a signal, so the risk is to hit the wrong one.  The
+ * gate lock keeps the worker from leaving its current job while we look that
+ * job up, see by the batch lock that its worker lives, and send the signal;
+ * the worker forgets a request that came too late before it opens the gate.
+ * A flag in the journal would do for one job but not in a transaction that
+ * stays open: the worker would not see it, and wait for the row when it
+ * settles the job.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <signal.h>
+
+#include "miscadmin.h"
+
+#include "move/journal.h"
+#include "move/live_copy.h"
+
+/* The lock of this class on a batch; batches are numbered per database. */
+void
+tsa_batch_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, int64 batch_id)
+{
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, (uint32) (batch_id >> 32),
+						 (uint32) batch_id, lock_class);
+}
+
+/*
+ * Settles every unfinished job without a living worker as failed.  [T]
+ */
+void
+tsa_jobs_settle_dead(void)
+{
+	ListCell   *lc;
+	ErrorData	err = {0};
+
+	err.sqlerrcode = ERRCODE_ADMIN_SHUTDOWN;
+	err.message = "the move's background worker ended unexpectedly";
+	err.detail = "It was terminated, or the server restarted.";
+
+	foreach(lc, tsa_jobs_of_batch(0, true))
+	{
+		int64		job_id = *(int64 *) lfirst(lc);
+		TsaJob		job;
+		LOCKTAG		tag;
+
+		if (!tsa_job_load(job_id, &job))
+			continue;
+		tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, job.batch_id);
+		if (LockAcquire(&tag, ExclusiveLock, false, true) ==
+			LOCKACQUIRE_NOT_AVAIL)
+			continue;
+		if (tsa_live_copy_drop_leftovers(&job))
+			tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
+		else
+			tsa_job_settle(job_id, TSA_JOB_FAILED, &err);
+		LockRelease(&tag, ExclusiveLock, false);
+	}
+}
+
+/*
+ * Cancels a job: true when it was still queued, or runs and its worker has
+ * been told; false when there was nothing to do.  The caller has checked the
+ * rights.  [T]
+ */
+bool
+tsa_job_request_cancel(const TsaJob *job)
+{
+	LOCKTAG		gate;
+	LOCKTAG		batch;
+	bool		requested = false;
+	int			pid;
+
+	if (tsa_job_cancel_queued(job->job_id))
+		return true;
+
+	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
+	tsa_batch_lock_tag(&batch, TSA_LOCK_BATCH, job->batch_id);
+	(void) LockAcquire(&gate, ShareLock, false, false);
+	pid = tsa_job_worker_pid(job->job_id);
+	if (pid != 0)
+	{
+		if (LockAcquire(&batch, ExclusiveLock, false, true) !=
+			LOCKACQUIRE_NOT_AVAIL)
+			LockRelease(&batch, ExclusiveLock, false);
+		else
+			requested = kill(pid, SIGINT) == 0;
+	}
+	LockRelease(&gate, ShareLock, false);
+	return requested;
+}

@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ *
+ * wait.c
+ *	  A caller that waits for its jobs: it looks into the journal in short
+ *	  transactions, prints progress when that takes longer, and turns Ctrl-C
+ *	  into a cancellation of the jobs.
+ *
+ * A cancel (or statement_timeout) is held back while we wait: the jobs are
+ * told, and the caller goes on waiting until they are settled, so that what
+ * it reports is final.  A terminated backend or a lost connection takes the
+ * ordinary way out and leaves the jobs alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "move/journal.h"
+#include "move/wait.h"
+
+#define POLL_MS				200L
+#define PROGRESS_MS			2000
+
+/* Prints a notice for each running job of the batch. */
+static void
+print_progress(int64 batch_id, Oid schema)
+{
+	Oid			types[1] = {INT8OID};
+	Datum		values[1];
+	TsaJournal	journal;
+	char	   *sql;
+
+	sql = psprintf("SELECT m.relation_name,"
+				   " pg_catalog.concat_ws(', ', m.phase,"
+				   "   m.percent || ' %% of '"
+				   "     || pg_catalog.pg_size_pretty(m.bytes_total),"
+				   "   pg_catalog.round(m.mb_per_s::numeric, 1) || ' MB/s',"
+				   "   pg_catalog.ceil(EXTRACT(epoch FROM m.eta))"
+				   "     || ' s left'),"
+				   " pg_catalog.array_to_string(m.blocked_by, ', ')"
+				   " FROM %s.tablespace_moves m"
+				   " JOIN tablespace_advisor.job j USING (job_id)"
+				   " WHERE j.batch_id = $1 AND m.state IN ('running', 'paused')",
+				   quote_identifier(get_namespace_name(schema)));
+	values[0] = Int64GetDatum(batch_id);
+	tsa_journal_open(&journal);
+	if (SPI_execute_with_args(sql, 1, types, values, NULL, true, 0) < 0)
+		elog(ERROR, "could not read the view tablespace_moves");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[i];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+		char	   *blockers = SPI_getvalue(tuple, desc, 3);
+
+		ereport(NOTICE,
+				(errmsg("moving %s: %s", SPI_getvalue(tuple, desc, 1),
+						SPI_getvalue(tuple, desc, 2)),
+				 blockers ? errdetail("It waits for the sessions with process IDs %s.",
+									  blockers) : 0));
+	}
+	tsa_journal_close(&journal);
+}
+
+/* Asks for the end of all jobs of a list. */
+static void
+cancel_jobs(List *ids)
+{
+	ListCell   *lc;
+
+	foreach(lc, ids)
+	{
+		TsaJob		job;
+
+		if (tsa_job_load(*(int64 *) lfirst(lc), &job))
+			(void) tsa_job_request_cancel(&job);
+	}
+}
+
+/* Reports the first job of the batch that was not done as an error. */
+static void
+report_failure(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT pg_catalog.format('%I.%I', schema_name, relation_name),"
+		" coalesce(sqlstate, '57014'), coalesce(error, 'it was cancelled'),"
+		" detail, job_id"
+		" FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND state IN ('failed', 'cancelled')"
+		" ORDER BY job_id LIMIT 1",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+
+	values[0] = Int64GetDatum(batch_id);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[0];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+		const char *code = SPI_getvalue(tuple, desc, 2);
+		const char *detail = SPI_getvalue(tuple, desc, 4);
+
+		ereport(ERROR,
+				(errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3],
+									   code[4])),
+				 errmsg("could not move %s: %s", SPI_getvalue(tuple, desc, 1),
+						SPI_getvalue(tuple, desc, 3)),
+				 detail ? errdetail("%s", detail) : 0,
+				 errhint("Job %s in tablespace_moves; retry_move() repeats it.",
+						 SPI_getvalue(tuple, desc, 5))));
+	}
+	tsa_journal_close(&journal);
+}
+
+/*
+ * One look at the batch: settles it when its worker is gone, cancels when
+ * asked to.  True when no job is left.
+ */
+static bool
+poll_batch(int64 batch_id, BackgroundWorkerHandle *handle)
+{
+	pid_t		pid;
+	List	   *ids;
+
+	if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
+		tsa_jobs_settle_dead();
+	ids = tsa_jobs_of_batch(batch_id, true);
+	if (QueryCancelPending)
+		cancel_jobs(ids);
+	return ids == NIL;
+}
+
+/*
+ * Waits until all jobs of a batch have ended; throws if one has failed.  The
+ * caller has a nonatomic SPI connection and holds nothing.
+ */
+void
+tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
+				   Oid schema)
+{
+	MemoryContext context = CurrentMemoryContext;
+	MemoryContext loop;
+	TimestampTz printed = GetCurrentTimestamp();
+	bool		done = false;
+
+	loop = AllocSetContextCreate(context, "wait for move",
+								 ALLOCSET_DEFAULT_SIZES);
+	HOLD_CANCEL_INTERRUPTS();
+	while (!done)
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
+						 WL_EXIT_ON_PM_DEATH, POLL_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+
+		MemoryContextSwitchTo(loop);
+		done = poll_batch(batch_id, handle);
+		if (!done && TimestampDifferenceExceeds(printed,
+												GetCurrentTimestamp(),
+												PROGRESS_MS))
+		{
+			print_progress(batch_id, schema);
+			printed = GetCurrentTimestamp();
+		}
+		MemoryContextSwitchTo(context);
+		MemoryContextReset(loop);
+		SPI_commit();
+	}
+	RESUME_CANCEL_INTERRUPTS();
+	CHECK_FOR_INTERRUPTS();
+	report_failure(batch_id);
+}

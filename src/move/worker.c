@@ -1,0 +1,388 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker.c
+ *	  The background worker that runs the jobs of one batch, one after the
+ *	  other, each as the role that asked for it.
+ *
+ * Start.  The session that queues holds the batch lock exclusively, registers
+ * the worker, waits until the worker waits for that lock, and only then
+ * commits.  So a worker that cannot be had makes the whole call fail with
+ * nothing queued; the worker sees the rows as soon as the lock is its own, or
+ * none after a rollback; and at no moment are there committed jobs without
+ * somebody who holds the lock or is the next to get it, which is what
+ * tsa_jobs_settle_dead() relies on.
+ *
+ * Roles.  Owners of tables are often roles that cannot log in, and before
+ * version 17 a worker cannot connect as one.  The worker connects as the
+ * bootstrap superuser and then takes on the owner as session user, outside
+ * any transaction, for the time of one job.  Every right is checked against
+ * the owner, RESET ROLE leads back to the owner only, and the security context
+ * is 0, as REINDEX CONCURRENTLY and its transactions demand.  The server
+ * evaluates index expressions as the table's owner in a security-restricted
+ * operation, where SET SESSION AUTHORIZATION, which could lead back to the
+ * superuser, is refused.  Outside of one only functions of event triggers run
+ * (17 has them for REINDEX), and those a superuser installs.  Rejected:
+ * SetUserIdAndSecContext() alone, since SECURITY_LOCAL_USERID_CHANGE must not
+ * be set across transactions and without it RESET ROLE would lead back.
+ *
+ * End.  An error settles the job and the worker goes on with the next one.
+ * Termination (SIGTERM) leaves the current job "running" and the rest
+ * "queued": the batch lock is free then, and the next call settles them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
+#include "libpq/pqsignal.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+
+#include "move/journal.h"
+#include "move/live_copy.h"
+#include "move/rebuild.h"
+#include "move/worker.h"
+
+/* What a worker is told, in bgw_extra. */
+typedef struct WorkerArgs
+{
+	Oid			database;
+	int64		batch_id;
+} WorkerArgs;
+
+/* Holds what must outlive a transaction; emptied after each job. */
+static MemoryContext job_context = NULL;
+
+/*
+ * Registers the worker of a batch whose jobs this transaction has inserted,
+ * and waits until it is next in line for the batch lock.
+ */
+BackgroundWorkerHandle *
+tsa_start_worker(int64 batch_id)
+{
+	BackgroundWorker worker = {0};
+	BackgroundWorkerHandle *handle;
+	WorkerArgs	args = {.database = MyDatabaseId, .batch_id = batch_id};
+	LOCKTAG		tag;
+	pid_t		pid;
+
+	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
+		BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "tablespace_advisor", BGW_MAXLEN);
+	strlcpy(worker.bgw_function_name, "tsa_move_worker_main", BGW_MAXLEN);
+	snprintf(worker.bgw_name, BGW_MAXLEN,
+			 "tablespace_advisor move " INT64_FORMAT, batch_id);
+	strlcpy(worker.bgw_type, "tablespace_advisor move", BGW_MAXLEN);
+	memcpy(worker.bgw_extra, &args, sizeof(args));
+	worker.bgw_notify_pid = MyProcPid;
+
+	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("could not start a background worker for the move"),
+				 errdetail("No worker slot is free."),
+				 errhint("You might need to increase \"max_worker_processes\".")));
+
+	while (!LockHasWaiters(&tag, ExclusiveLock, false))
+	{
+		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("could not start a background worker for the move"),
+					 errhint("More details may be available in the server log.")));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
+						 WL_EXIT_ON_PM_DEATH, 2L, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return handle;
+}
+
+/*
+ * Transactions of the worker's.  Outside of one, the current memory context is
+ * that of the job, or of the worker between jobs.
+ */
+void
+tsa_begin(void)
+{
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+}
+
+void
+tsa_commit(void)
+{
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(job_context);
+}
+
+/* After a caught error: logs it and aborts; returns a copy of it. */
+ErrorData *
+tsa_abort(void)
+{
+	ErrorData  *err;
+
+	MemoryContextSwitchTo(job_context);
+	err = CopyErrorData();
+	EmitErrorReport();
+	FlushErrorState();
+	AbortOutOfAnyTransaction();
+	MemoryContextSwitchTo(job_context);
+	debug_query_string = NULL;
+	pgstat_report_activity(STATE_IDLE, NULL);
+	return err;
+}
+
+/*
+ * Makes roleid the session user; see above.  Outside any transaction, whose
+ * abort would bring the former current user back.
+ */
+void
+tsa_become_role(Oid roleid)
+{
+	bool		is_superuser;
+
+	tsa_begin();
+	is_superuser = superuser_arg(roleid);
+	tsa_commit();
+	SetSessionAuthorization(roleid, is_superuser);
+}
+
+/*
+ * Runs one utility command the way a client's simple query runs, as REINDEX
+ * CONCURRENTLY needs it, which refuses to run in a transaction block and
+ * commits in between.  Must be called outside any transaction.
+ */
+void
+tsa_run_command(const char *sql)
+{
+	List	   *queries;
+	List	   *plans;
+	RawStmt    *parsetree;
+	Portal		portal;
+	DestReceiver *dest;
+
+	debug_query_string = sql;
+	pgstat_report_activity(STATE_RUNNING, sql);
+	tsa_begin();
+
+	/* The command's tree must outlive the transactions that it ends. */
+	MemoryContextSwitchTo(job_context);
+	parsetree = linitial_node(RawStmt, pg_parse_query(sql));
+	queries = pg_analyze_and_rewrite_fixedparams(parsetree, sql, NULL, 0,
+												 NULL);
+	plans = pg_plan_queries(queries, sql, CURSOR_OPT_PARALLEL_OK, NULL);
+
+	portal = CreatePortal("", true, true);
+	portal->visible = false;
+	PortalDefineQuery(portal, NULL, sql, CreateCommandTag(parsetree->stmt),
+					  plans, NULL);
+	PortalStart(portal, NULL, 0, InvalidSnapshot);
+	dest = CreateDestReceiver(DestNone);
+	(void) tsa_portal_run(portal, dest);
+	dest->rDestroy(dest);
+	PortalDrop(portal, false);
+
+	tsa_commit();
+	pgstat_report_stat(true);
+	pgstat_report_activity(STATE_IDLE, NULL);
+	debug_query_string = NULL;
+}
+
+/*
+ * Settles the current job and leaves it: the gate keeps out requests to
+ * cancel it meanwhile, and one that has come is forgotten.
+ */
+static void
+leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
+{
+	LOCKTAG		gate;
+	TsaJob		present;
+
+	HOLD_CANCEL_INTERRUPTS();
+	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
+	tsa_begin();
+	(void) LockAcquire(&gate, ExclusiveLock, true, false);
+	if (tsa_job_load(job->job_id, &present) &&
+		tsa_live_copy_drop_leftovers(&present))
+	{
+		/* it had moved when the error came */
+		state = TSA_JOB_DONE;
+		err = NULL;
+	}
+	tsa_job_settle(job->job_id, state, err);
+	tsa_commit();
+	QueryCancelPending = false;
+	LockRelease(&gate, ExclusiveLock, true);
+	RESUME_CANCEL_INTERRUPTS();
+}
+
+/* Does a job's work as its owner; outside any transaction. */
+static void
+execute_job(const TsaJob *job)
+{
+	tsa_begin();
+	if (!OidIsValid(job->heapid) || get_rel_name(job->relid) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", job->relid),
+				 errdetail("It was dropped after the move was queued.")));
+	tsa_check_move_rights(job->heapid, job->target_tablespace);
+	tsa_commit();
+
+	switch (job->method)
+	{
+		case TSA_METHOD_COPY:
+			tsa_live_copy(job);
+			break;
+		case TSA_METHOD_REBUILD:
+			tsa_rebuild(job);
+			break;
+		case TSA_METHOD_CATALOG:
+			tsa_set_index_tablespace(job);
+			break;
+		default:
+			elog(ERROR, "unexpected method of job " INT64_FORMAT,
+				 job->job_id);
+	}
+}
+
+/* Runs a job if it is still queued, and settles it whatever happens. */
+static void
+run_job(int64 job_id)
+{
+	TsaJob		job;
+	bool		claimed;
+
+	tsa_begin();
+	claimed = tsa_job_claim(job_id) && tsa_job_load(job_id, &job);
+	tsa_commit();
+	if (!claimed)
+		return;
+
+	PG_TRY();
+	{
+		tsa_become_role(job.owner);
+		execute_job(&job);
+		tsa_become_role(BOOTSTRAP_SUPERUSERID);
+		leave_job(&job, TSA_JOB_DONE, NULL);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *err;
+
+		HOLD_CANCEL_INTERRUPTS();
+		err = tsa_abort();
+		tsa_become_role(BOOTSTRAP_SUPERUSERID);
+		leave_job(&job, err->sqlerrcode == ERRCODE_QUERY_CANCELED ?
+				  TSA_JOB_CANCELLED : TSA_JOB_FAILED, err);
+		RESUME_CANCEL_INTERRUPTS();
+	}
+	PG_END_TRY();
+}
+
+/*
+ * Settings of the server, the database or the bootstrap superuser that would
+ * get into a job's way, overridden for good.
+ */
+static void
+override_settings(void)
+{
+	static const char *const settings[][2] = {
+		{"lock_timeout", "0"},
+		{"statement_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		{"transaction_timeout", "0"},	/* from 17 on */
+		{"default_transaction_read_only", "off"},
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_deferrable", "off"},
+		{"synchronous_commit", "local"},
+		{"session_replication_role", "origin"},
+		{"search_path", "pg_catalog, pg_temp"}
+	};
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
+							PGC_S_OVERRIDE);
+}
+
+/*
+ * Takes the batch lock and locks the journal against DROP EXTENSION for the
+ * worker's life.  Returns the batch's jobs; NIL when the call that queued
+ * them rolled back or the extension is gone.
+ */
+static List *
+enter_batch(int64 batch_id)
+{
+	LOCKTAG		tag;
+	Oid			journal;
+	List	   *jobs = NIL;
+
+	tsa_begin();
+	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	(void) LockAcquire(&tag, ShareLock, true, false);
+	journal = RangeVarGetRelid(makeRangeVar("tablespace_advisor", "job", -1),
+							   AccessShareLock, true);
+	if (OidIsValid(journal))
+	{
+		LockRelId	relid = {.relId = journal, .dbId = MyDatabaseId};
+
+		LockRelationIdForSession(&relid, AccessShareLock);
+		MemoryContextSwitchTo(TopMemoryContext);
+		jobs = tsa_jobs_of_batch(batch_id, true);
+	}
+	tsa_commit();
+	return jobs;
+}
+
+void
+tsa_move_worker_main(Datum arg pg_attribute_unused())
+{
+	WorkerArgs	args;
+	ListCell   *lc;
+
+	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGINT, StatementCancelHandler);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid, 0);
+	override_settings();
+
+	job_context = AllocSetContextCreate(TopMemoryContext, "move job",
+										ALLOCSET_DEFAULT_SIZES);
+	foreach(lc, enter_batch(args.batch_id))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		run_job(*(int64 *) lfirst(lc));
+		MemoryContextReset(job_context);
+	}
+	tsa_drop_leftovers();
+}

@@ -1,0 +1,264 @@
+/*-------------------------------------------------------------------------
+ *
+ * aio.c
+ *	  I/O engines: Linux native asynchronous I/O, and plain system calls.
+ *
+ * Lifetimes.  While a request is in flight the device may write into its
+ * buffer, whatever became of the query that asked for it.  So everything a
+ * request touches belongs to the engine, lives outside of the server's memory
+ * contexts, and is freed by tsa_aio_destroy() only, which refuses as long as
+ * a request is in flight.  It never waits: io_destroy() would block, deaf to
+ * signals, until the last request is done, which on a slow disk with a deep
+ * queue is longer than a cancelled query may take.  The caller keeps an
+ * engine that refuses and tries again later; on exit the kernel waits for
+ * what is left.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <errno.h>
+#include <libaio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/aio.h"
+
+struct TsaAioEngine
+{
+	TsaIoEngine base;
+	io_context_t context;
+	int			depth;
+	size_t		buffer_bytes;
+	char	   *buffer;			/* page aligned, as O_DIRECT wants it */
+	TsaIoRequest *requests;		/* depth of them */
+	struct iocb *iocbs;			/* one per request, same index */
+	struct iocb **submit_list;
+	struct io_event *events;
+};
+
+/* Hand requests to the kernel. */
+static int
+aio_submit(TsaIoEngine *base, TsaIoRequest **requests, int n)
+{
+	TsaAioEngine *engine = (TsaAioEngine *) base;
+	int			started;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		TsaIoRequest *request = requests[i];
+		struct iocb *iocb = &engine->iocbs[request - engine->requests];
+
+		if (request->is_write)
+			io_prep_pwrite(iocb, request->fd, request->buffer,
+						   request->length, (long long) request->offset);
+		else
+			io_prep_pread(iocb, request->fd, request->buffer,
+						  request->length, (long long) request->offset);
+		iocb->data = request;
+		engine->submit_list[i] = iocb;
+	}
+	started = io_submit(engine->context, n, engine->submit_list);
+	if (started > 0)
+		base->in_flight += started;
+	return started;
+}
+
+/* Collect finished requests. */
+static int
+aio_reap(TsaIoEngine *base, TsaIoRequest **done, int max, int64_t timeout_ns)
+{
+	TsaAioEngine *engine = (TsaAioEngine *) base;
+	struct timespec timeout;
+	int			finished;
+	int			i;
+
+	timeout.tv_sec = timeout_ns / 1000000000;
+	timeout.tv_nsec = timeout_ns % 1000000000;
+	if (max > engine->depth)
+		max = engine->depth;
+	finished = io_getevents(engine->context, 1, max, engine->events, &timeout);
+	if (finished == -EINTR)
+		return 0;
+	for (i = 0; i < finished; i++)
+	{
+		done[i] = engine->events[i].data;
+		done[i]->result = (int64_t) engine->events[i].res;
+	}
+	if (finished > 0)
+		base->in_flight -= finished;
+	return finished;
+}
+
+static const TsaIoOps aio_ops = {aio_submit, aio_reap};
+
+/* Free what tsa_aio_create() made, as far as it came. */
+static void
+free_engine(TsaAioEngine *engine)
+{
+	if (engine->buffer != NULL)
+		munmap(engine->buffer, engine->buffer_bytes);
+	free(engine->requests);
+	free(engine->iocbs);
+	free(engine->submit_list);
+	free(engine->events);
+	free(engine);
+}
+
+/* Make an engine for up to depth requests at a time, with buffers for them. */
+int
+tsa_aio_create(TsaAioEngine **result, int depth, size_t buffer_bytes)
+{
+	TsaAioEngine *engine = calloc(1, sizeof(TsaAioEngine));
+	void	   *buffer;
+	int			error;
+
+	if (engine == NULL)
+		return -ENOMEM;
+	engine->base.ops = &aio_ops;
+	engine->depth = depth;
+	engine->requests = calloc(depth, sizeof(TsaIoRequest));
+	engine->iocbs = calloc(depth, sizeof(struct iocb));
+	engine->submit_list = calloc(depth, sizeof(struct iocb *));
+	engine->events = calloc(depth, sizeof(struct io_event));
+	buffer = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (buffer != MAP_FAILED)
+	{
+		engine->buffer = buffer;
+		engine->buffer_bytes = buffer_bytes;
+	}
+	if (engine->requests == NULL || engine->iocbs == NULL ||
+		engine->submit_list == NULL || engine->events == NULL ||
+		engine->buffer == NULL)
+	{
+		free_engine(engine);
+		return -ENOMEM;
+	}
+
+	error = io_setup(depth, &engine->context);
+	if (error < 0)
+	{
+		free_engine(engine);
+		return error;
+	}
+	*result = engine;
+	return 0;
+}
+
+/* The engine as the struct of operations that callers use. */
+TsaIoEngine *
+tsa_aio_base(TsaAioEngine *engine)
+{
+	return &engine->base;
+}
+
+/* The requests: only these may be submitted to the engine. */
+TsaIoRequest *
+tsa_aio_requests(TsaAioEngine *engine)
+{
+	return engine->requests;
+}
+
+/* The buffer memory: only this may be read into. */
+char *
+tsa_aio_buffer(TsaAioEngine *engine)
+{
+	return engine->buffer;
+}
+
+/*
+ * Start an fsync of the request's file; it is reaped like any other request.
+ * -EINVAL where the kernel (before 4.18) or the file system cannot do it.
+ */
+int
+tsa_aio_submit_fsync(TsaAioEngine *engine, TsaIoRequest *request)
+{
+	struct iocb *iocb = &engine->iocbs[request - engine->requests];
+	int			started;
+
+	io_prep_fsync(iocb, request->fd);
+	iocb->data = request;
+	started = io_submit(engine->context, 1, &iocb);
+	if (started > 0)
+		engine->base.in_flight += started;
+	return started;
+}
+
+/*
+ * Free the engine if none of its requests is in flight; otherwise return
+ * -EBUSY and leave it usable.  Never waits.
+ */
+int
+tsa_aio_destroy(TsaAioEngine *engine)
+{
+	struct timespec no_time = {0, 0};
+
+	while (engine->base.in_flight > 0)
+	{
+		int			finished = io_getevents(engine->context, 0, engine->depth,
+											engine->events, &no_time);
+
+		if (finished <= 0)
+			return -EBUSY;
+		engine->base.in_flight -= finished;
+	}
+	io_destroy(engine->context);
+	free_engine(engine);
+	return 0;
+}
+
+/* Do the one request at once. */
+static int
+sync_submit(TsaIoEngine *base, TsaIoRequest **requests, int n)
+{
+	TsaSyncEngine *engine = (TsaSyncEngine *) base;
+	TsaIoRequest *request = requests[0];
+
+	if (n < 1 || engine->done != NULL)
+		return -EAGAIN;
+	if (request->is_write)
+		request->result = pwrite(request->fd, request->buffer,
+								 request->length, (off_t) request->offset);
+	else
+		request->result = pread(request->fd, request->buffer,
+								request->length, (off_t) request->offset);
+	if (request->result >= 0 && request->is_write && engine->fdatasync &&
+		fdatasync(request->fd) != 0)
+		request->result = -1;
+	if (request->result < 0)
+		request->result = -errno;
+	engine->done = request;
+	base->in_flight = 1;
+	return 1;
+}
+
+/* Return the request that sync_submit() did. */
+static int
+sync_reap(TsaIoEngine *base, TsaIoRequest **done, int max, int64_t timeout_ns)
+{
+	TsaSyncEngine *engine = (TsaSyncEngine *) base;
+
+	(void) timeout_ns;
+	if (max < 1 || engine->done == NULL)
+		return 0;
+	done[0] = engine->done;
+	engine->done = NULL;
+	base->in_flight = 0;
+	return 1;
+}
+
+static const TsaIoOps sync_ops = {sync_submit, sync_reap};
+
+/* Prepare a synchronous engine; it holds nothing that needs freeing. */
+void
+tsa_sync_engine_init(TsaSyncEngine *engine, int use_fdatasync)
+{
+	memset(engine, 0, sizeof(*engine));
+	engine->base.ops = &sync_ops;
+	engine->fdatasync = use_fdatasync;
+}

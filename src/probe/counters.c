@@ -1,0 +1,253 @@
+/*-------------------------------------------------------------------------
+ *
+ * counters.c
+ *	  What the kernel says about a file and about the I/O done.
+ *
+ * All functions return 0 or a negative error number; "not known here" is an
+ * error like any other, and the caller goes without the check it wanted.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/counters.h"
+
+#define EXTENTS_AT_ONCE 64
+#define MAX_STACK		16		/* devices on top of each other */
+#define SECTOR_BYTES	512		/* of the kernel's counters, always */
+
+/* What this process had read from and written to devices. */
+int
+tsa_process_io_read(TsaProcessIo *io)
+{
+	FILE	   *file = fopen("/proc/self/io", "re");
+	char		line[256];
+	int			found = 0;
+
+	if (file == NULL)
+		return -errno;
+	while (fgets(line, sizeof(line), file) != NULL)
+	{
+		unsigned long long value;
+
+		if (sscanf(line, "read_bytes: %llu", &value) == 1)
+		{
+			io->read_bytes = value;
+			found++;
+		}
+		else if (sscanf(line, "write_bytes: %llu", &value) == 1)
+		{
+			io->write_bytes = value;
+			found++;
+		}
+	}
+	fclose(file);
+	return found == 2 ? 0 : -ENOENT;
+}
+
+/*
+ * Step from a device's sysfs directory to the one device below it: from a
+ * partition to its disk, from a mapped device to what it maps.  Returns 0
+ * when there is no such step (a whole disk, or several members).
+ */
+static int
+step_down(char *dir)
+{
+	char		path[PATH_MAX + 32];
+	char		below[PATH_MAX];
+	char		only[NAME_MAX + 1] = "";
+	struct dirent *entry;
+	DIR		   *slaves;
+	int			count = 0;
+
+	snprintf(path, sizeof(path), "%s/partition", dir);
+	if (access(path, F_OK) == 0)
+	{
+		*strrchr(dir, '/') = '\0';
+		return 1;
+	}
+
+	snprintf(path, sizeof(path), "%s/slaves", dir);
+	slaves = opendir(path);
+	if (slaves == NULL)
+		return 0;
+	while ((entry = readdir(slaves)) != NULL)
+	{
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(only, sizeof(only), "%s", entry->d_name);
+		count++;
+	}
+	closedir(slaves);
+	if (count != 1)
+		return 0;
+	if (snprintf(path, sizeof(path), "%s/slaves/%s", dir, only) >=
+		(int) sizeof(path) || realpath(path, below) == NULL)
+		return 0;
+	strcpy(dir, below);
+	return 1;
+}
+
+/*
+ * The stat file of the device that a file is on; of the whole disk, because
+ * load on its other partitions disturbs as well.
+ */
+int
+tsa_device_stat_path(int fd, char *path, size_t size)
+{
+	char		link[64];
+	char		dir[PATH_MAX];
+	struct stat st;
+	int			depth;
+
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u",
+			 major(st.st_dev), minor(st.st_dev));
+	if (realpath(link, dir) == NULL)
+		return -errno;
+	for (depth = 0; depth < MAX_STACK && step_down(dir); depth++)
+		;
+	if (snprintf(path, size, "%s/stat", dir) >= (int) size)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+/* What a device did for everybody. */
+int
+tsa_device_io_read(const char *path, TsaDeviceIo *io)
+{
+	unsigned long long f[7];
+	FILE	   *file = fopen(path, "re");
+	int			n;
+
+	if (file == NULL)
+		return -errno;
+	n = fscanf(file, "%llu %llu %llu %llu %llu %llu %llu",
+			   &f[0], &f[1], &f[2], &f[3], &f[4], &f[5], &f[6]);
+	fclose(file);
+	if (n != 7)
+		return -EINVAL;
+	io->reads = f[0] + f[1];
+	io->read_bytes = f[2] * SECTOR_BYTES;
+	io->writes = f[4] + f[5];
+	io->write_bytes = f[6] * SECTOR_BYTES;
+	return 0;
+}
+
+/* Where a file's first bytes are (FIEMAP). */
+int
+tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map)
+{
+	const uint32_t packed = FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC |
+		FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_ENCRYPTED |
+		FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_INLINE |
+		FIEMAP_EXTENT_DATA_TAIL;
+	char		memory[sizeof(struct fiemap) +
+					   EXTENTS_AT_ONCE * sizeof(struct fiemap_extent)]
+		__attribute__((aligned(8)));
+	struct fiemap *request = (struct fiemap *) memory;
+	uint64_t	start = 0;
+
+	memset(map, 0, sizeof(*map));
+	while (start < bytes)
+	{
+		uint64_t	before = start;
+		uint32_t	i;
+
+		memset(request, 0, sizeof(*request));
+		request->fm_start = start;
+		request->fm_length = bytes - start;
+		request->fm_flags = start == 0 ? FIEMAP_FLAG_SYNC : 0;
+		request->fm_extent_count = EXTENTS_AT_ONCE;
+		if (ioctl(fd, FS_IOC_FIEMAP, request) != 0)
+			return -errno;
+		if (request->fm_mapped_extents == 0)
+			break;
+		for (i = 0; i < request->fm_mapped_extents; i++)
+		{
+			struct fiemap_extent *extent = &request->fm_extents[i];
+			uint64_t	from = extent->fe_logical;
+			uint64_t	to = from + extent->fe_length;
+
+			from = from < start ? start : from;
+			to = to > bytes ? bytes : to;
+			if (to <= from)
+				continue;
+			if (extent->fe_flags & FIEMAP_EXTENT_UNWRITTEN)
+				map->unwritten += to - from;
+			else if (extent->fe_flags & packed)
+				map->packed += to - from;
+			else
+				map->written += to - from;
+			start = to;
+			if (extent->fe_flags & FIEMAP_EXTENT_LAST)
+				return 0;
+		}
+		if (start == before)
+			break;
+	}
+	return 0;
+}
+
+/* Does the file's file system live in memory? */
+int
+tsa_file_in_memory(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 &&
+		(fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+/* Monotonic time in nanoseconds. */
+uint64_t
+tsa_clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t) now.tv_sec * UINT64_C(1000000000) +
+		(uint64_t) now.tv_nsec;
+}
+
+/*
+ * What reading the clock costs, in nanoseconds: the least mean of several
+ * short series, so that being scheduled away in one does not count.
+ */
+uint64_t
+tsa_clock_cost(void)
+{
+	const int	readings = 100;
+	uint64_t	least = UINT64_MAX;
+	int			series;
+
+	for (series = 0; series < 5; series++)
+	{
+		uint64_t	start = tsa_clock_now();
+		uint64_t	end = start;
+		int			i;
+
+		for (i = 0; i < readings; i++)
+			end = tsa_clock_now();
+		if (end - start < least)
+			least = end - start;
+	}
+	return (least + readings / 2) / readings;
+}

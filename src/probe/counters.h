@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * counters.h
+ *	  What the kernel says about a file and about the I/O done.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_COUNTERS_H
+#define TSA_COUNTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* /proc/self/io */
+typedef struct TsaProcessIo
+{
+	uint64_t	read_bytes;
+	uint64_t	write_bytes;
+} TsaProcessIo;
+
+/* a block device's stat file; requests include merged ones */
+typedef struct TsaDeviceIo
+{
+	uint64_t	reads;
+	uint64_t	read_bytes;
+	uint64_t	writes;
+	uint64_t	write_bytes;
+} TsaDeviceIo;
+
+/* where a file's blocks are, in bytes */
+typedef struct TsaFileMap
+{
+	uint64_t	written;		/* in extents that lie on the device as data */
+	uint64_t	unwritten;		/* allocated, never written: read as zeros */
+	uint64_t	packed;			/* inline, compressed, encrypted, delayed */
+} TsaFileMap;
+
+extern int	tsa_process_io_read(TsaProcessIo *io);
+extern int	tsa_device_stat_path(int fd, char *path, size_t size);
+extern int	tsa_device_io_read(const char *path, TsaDeviceIo *io);
+extern int	tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map);
+extern int	tsa_file_in_memory(int fd);
+extern uint64_t tsa_clock_now(void);
+extern uint64_t tsa_clock_cost(void);
+
+#endif							/* TSA_COUNTERS_H */

@@ -1,0 +1,243 @@
+/*-------------------------------------------------------------------------
+ *
+ * history.c
+ *	  Keeping probes in the extension's tables.
+ *
+ * The rows are written as the owner of those tables: who may call the probe
+ * needs no right to write its history.  Where nothing can be written, on a
+ * standby and in a read-only transaction, the history is left out with a
+ * notice.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "probe/history.h"
+#include "tsa.h"
+
+/* Put a string, NULL allowed, into an array of datums. */
+static void
+put_text(Datum *values, bool *nulls, int i, const char *text)
+{
+	nulls[i] = text == NULL;
+	values[i] = text == NULL ? (Datum) 0 : CStringGetTextDatum(text);
+}
+
+/* Put a number, NaN meaning NULL, into an array of datums. */
+static void
+put_float(Datum *values, bool *nulls, int i, double number)
+{
+	nulls[i] = isnan(number);
+	values[i] = Float8GetDatum(number);
+}
+
+/* Form a row of probe_tablespace(). */
+void
+tsa_result_form(const char *tablespace, const TsaProbeResult *result,
+				Datum *values, bool *nulls)
+{
+	NameData   *name = palloc(sizeof(NameData));
+	int			i = 0;
+
+	memset(nulls, 0, TSA_RESULT_COLUMNS * sizeof(bool));
+	namestrcpy(name, tablespace);
+	values[i++] = NameGetDatum(name);
+	values[i++] = CStringGetTextDatum(result->workload);
+	values[i++] = Int32GetDatum(result->queue_depth);
+	values[i++] = Int32GetDatum(result->io_size);
+	values[i++] = Int64GetDatum(result->samples);
+	put_float(values, nulls, i++, result->iops);
+	put_float(values, nulls, i++, result->mb_per_s);
+	put_float(values, nulls, i++, result->mean_us);
+	put_float(values, nulls, i++, result->stddev_us);
+	put_float(values, nulls, i++, result->min_us);
+	put_float(values, nulls, i++, result->p50_us);
+	put_float(values, nulls, i++, result->p90_us);
+	put_float(values, nulls, i++, result->p95_us);
+	put_float(values, nulls, i++, result->p99_us);
+	put_float(values, nulls, i++, result->max_us);
+	put_float(values, nulls, i++, result->mean_low_us);
+	put_float(values, nulls, i++, result->mean_high_us);
+	put_text(values, nulls, i++, result->caveat);
+	Assert(i == TSA_RESULT_COLUMNS);
+}
+
+/*
+ * The histogram as pairs of a bucket's lower bound in nanoseconds and its
+ * count, empty buckets left out.
+ */
+static Datum
+form_histogram(const TsaLatency *latency)
+{
+	Datum	   *elements = palloc(2 * TSA_HISTOGRAM_BUCKETS * sizeof(Datum));
+	int			dims[2] = {0, 2};
+	int			lower_bounds[2] = {1, 1};
+	int			bucket;
+
+	for (bucket = 0; bucket < TSA_HISTOGRAM_BUCKETS; bucket++)
+	{
+		if (latency->histogram[bucket] == 0)
+			continue;
+		elements[2 * dims[0]] =
+			Int64GetDatum((int64) tsa_histogram_lower(bucket));
+		elements[2 * dims[0] + 1] =
+			Int64GetDatum((int64) latency->histogram[bucket]);
+		dims[0]++;
+	}
+	return PointerGetDatum(construct_md_array(elements, NULL,
+											  dims[0] > 0 ? 2 : 0, dims,
+											  lower_bounds, INT8OID,
+											  sizeof(int64), FLOAT8PASSBYVAL,
+											  TYPALIGN_DOUBLE));
+}
+
+/* Run one of the inserts; returns the single bigint that it returns. */
+static int64
+execute_insert(const char *command, int n, Oid *types, Datum *values,
+			   const bool *nulls)
+{
+	char	   *flags = palloc(n);
+	bool		isnull;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		flags[i] = nulls[i] ? 'n' : ' ';
+	if (SPI_execute_with_args(command, n, types, values, flags, false, 0) !=
+		SPI_OK_INSERT_RETURNING || SPI_processed != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not keep the history of the probe")));
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+									   SPI_tuptable->tupdesc, 1, &isnull));
+}
+
+/* Write the row of the run; returns its number. */
+static int64
+insert_run(const TsaProbeRun *run)
+{
+	Oid			types[] = {
+		TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, INTERVALOID,
+		TIMESTAMPTZOID, TIMESTAMPTZOID, FLOAT8OID
+	};
+	Datum		values[lengthof(types)];
+	bool		nulls[lengthof(types)] = {0};
+
+	put_text(values, nulls, 0, run->tablespace);
+	put_text(values, nulls, 1, run->location);
+	put_text(values, nulls, 2, run->device);
+	put_text(values, nulls, 3, run->mode);
+	values[4] = Int64GetDatum(run->file_size_bytes);
+	values[5] = IntervalPGetDatum(run->duration);
+	values[6] = TimestampTzGetDatum(run->started_at);
+	values[7] = TimestampTzGetDatum(run->finished_at);
+	put_float(values, nulls, 8, run->foreign_io_percent);
+	return execute_insert("INSERT INTO " TSA_STATE_SCHEMA ".probe_run"
+						  " (tablespace, location, device, mode,"
+						  " file_size_bytes, duration, started_at,"
+						  " finished_at, foreign_io_percent)"
+						  " VALUES ($1::pg_catalog.name, $2, $3, $4, $5, $6,"
+						  " $7, $8, $9)"
+						  " RETURNING run_id",
+						  lengthof(types), types, values, nulls);
+}
+
+/* Write one result: the columns of the function, then the histogram. */
+static void
+insert_result(int64 run_id, const char *tablespace,
+			  const TsaProbeResult *result)
+{
+	Oid			types[TSA_RESULT_COLUMNS + 1];
+	Datum		values[TSA_RESULT_COLUMNS + 1];
+	bool		nulls[TSA_RESULT_COLUMNS + 1];
+	int			i;
+
+	/* the function's first column, the tablespace, gives way to the run */
+	tsa_result_form(tablespace, result, values, nulls);
+	values[0] = Int64GetDatum(run_id);
+	values[TSA_RESULT_COLUMNS] = form_histogram(result->latency);
+	nulls[TSA_RESULT_COLUMNS] = false;
+
+	types[0] = INT8OID;
+	types[1] = TEXTOID;
+	types[2] = INT4OID;
+	types[3] = INT4OID;
+	types[4] = INT8OID;
+	for (i = 5; i < TSA_RESULT_COLUMNS - 1; i++)
+		types[i] = FLOAT8OID;
+	types[TSA_RESULT_COLUMNS - 1] = TEXTOID;
+	types[TSA_RESULT_COLUMNS] = INT8ARRAYOID;
+
+	(void) execute_insert("INSERT INTO " TSA_STATE_SCHEMA ".probe_result"
+						  " (run_id, workload, queue_depth, io_size, samples,"
+						  " iops, mb_per_s, mean_us, stddev_us, min_us,"
+						  " p50_us, p90_us, p95_us, p99_us, max_us,"
+						  " mean_low_us, mean_high_us, caveat, histogram)"
+						  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
+						  " $11, $12, $13, $14, $15, $16, $17, $18, $19)"
+						  " RETURNING run_id",
+						  lengthof(types), types, values, nulls);
+}
+
+/* Who owns the history tables? */
+static Oid
+history_owner(void)
+{
+	Oid			schema = get_namespace_oid(TSA_STATE_SCHEMA, false);
+	Oid			table = get_relname_relid("probe_run", schema);
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s.probe_run\" does not exist",
+						TSA_STATE_SCHEMA)));
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/* Keep a run and its results. */
+void
+tsa_history_keep(const TsaProbeRun *run)
+{
+	Oid			save_user;
+	int			save_context;
+	int64		run_id;
+	int			i;
+
+	if (XactReadOnly)
+	{
+		ereport(NOTICE,
+				(errmsg("the probe is not kept in the history"),
+				 RecoveryInProgress() ?
+				 errdetail("The server is a standby.") :
+				 errdetail("The transaction is read-only.")));
+		return;
+	}
+
+	GetUserIdAndSecContext(&save_user, &save_context);
+	SetUserIdAndSecContext(history_owner(),
+						   save_context | SECURITY_LOCAL_USERID_CHANGE);
+	SPI_connect();
+	run_id = insert_run(run);
+	for (i = 0; i < run->nresults; i++)
+		insert_result(run_id, run->tablespace, &run->results[i]);
+	SPI_finish();
+	SetUserIdAndSecContext(save_user, save_context);
+}

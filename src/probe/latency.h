@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * latency.h
+ *	  Statistics of a stream of latencies in fixed memory.
+ *
+ * Pure: no server headers, no allocation, no system calls.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_LATENCY_H
+#define TSA_LATENCY_H
+
+#include <stdint.h>
+
+/*
+ * Histogram geometry: values below 2^(BITS + 1) ns have a bucket each; above,
+ * every power of two is cut into 2^BITS equal buckets, so that the middle of
+ * a bucket is at most 2^-(BITS + 1) = 0.8 % away from any value in it.  The
+ * last bucket ends at 2^41 ns (36 minutes).
+ */
+#define TSA_HISTOGRAM_BITS		6
+#define TSA_HISTOGRAM_SUB		(1 << TSA_HISTOGRAM_BITS)
+#define TSA_HISTOGRAM_MAX_SHIFT 34
+#define TSA_HISTOGRAM_BUCKETS	((TSA_HISTOGRAM_MAX_SHIFT + 2) * TSA_HISTOGRAM_SUB)
+
+/* batch means: complete batches are merged in pairs when all are used */
+#define TSA_MAX_BATCHES			32
+#define TSA_MIN_BATCHES			10
+
+typedef struct TsaLatency
+{
+	uint64_t	count;
+	uint64_t	min_ns;
+	uint64_t	max_ns;
+	double		mean_ns;		/* running mean and ... */
+	double		m2;				/* ... sum of squared deviations (Welford) */
+
+	int			batches;		/* complete batches */
+	uint64_t	batch_size;		/* samples in each of them */
+	double		batch_sum[TSA_MAX_BATCHES];
+	uint64_t	open_count;		/* the batch being filled */
+	double		open_sum;
+
+	uint64_t	histogram[TSA_HISTOGRAM_BUCKETS];
+} TsaLatency;
+
+extern void tsa_latency_reset(TsaLatency *lat);
+extern void tsa_latency_add(TsaLatency *lat, uint64_t ns);
+extern double tsa_latency_stddev(const TsaLatency *lat);
+extern int	tsa_latency_percentile(const TsaLatency *lat, double p,
+								   double *ns);
+extern int	tsa_latency_interval(const TsaLatency *lat, double *low_ns,
+								 double *high_ns);
+extern int	tsa_latency_drifts(const TsaLatency *lat);
+
+extern int	tsa_histogram_bucket(uint64_t ns);
+extern uint64_t tsa_histogram_lower(int bucket);
+extern uint64_t tsa_histogram_width(int bucket);
+extern double tsa_student_975(int freedom);
+
+#endif							/* TSA_LATENCY_H */

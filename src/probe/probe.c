@@ -1,0 +1,334 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.c
+ *	  SQL interface of the probe: arguments, privileges, rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+
+#include "catalog/pg_tablespace_d.h"
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "probe/measure.h"
+#include "probe/probe.h"
+#include "probe/run.h"
+
+#define LEAST_FILE_BYTES	(UINT64CONST(1024) * 1024)
+#define MOST_FILE_BYTES		(UINT64CONST(1) << 40)
+#define FILE_UNIT			(128 * 1024)
+#define MOST_DURATION_US	(3600.0 * USECS_PER_SEC)
+#define MOST_DEPTHS			32
+
+PG_FUNCTION_INFO_V1(probe_tablespace);
+
+/* Define the stage's configuration parameters. */
+void
+tsa_probe_init(void)
+{
+	DefineCustomIntVariable("tablespace_advisor.probe_max_iops",
+							"Most I/O requests per second that a probe makes.",
+							"Zero means no limit.",
+							&tsa_probe_max_iops,
+							0, 0, 10000000,
+							PGC_SUSET, 0,
+							NULL, NULL, NULL);
+}
+
+/* Complain of an argument that must not be NULL. */
+static void
+refuse_null(bool isnull, const char *argument)
+{
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", argument)));
+}
+
+/* Read a duration, in microseconds. */
+static uint64
+parse_duration(const Interval *duration)
+{
+	double		us = (double) duration->time +
+		(double) USECS_PER_DAY * duration->day +
+		(double) USECS_PER_DAY * DAYS_PER_MONTH * duration->month;
+
+	if (us < 1000 || us > MOST_DURATION_US)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("duration must be between 1 ms and 1 hour")));
+	return (uint64) us;
+}
+
+/* Read a file size. */
+static uint64
+parse_file_size(Datum size)
+{
+	int64		bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, size));
+
+	if (bytes < (int64) LEAST_FILE_BYTES || bytes > (int64) MOST_FILE_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("file_size must be between 1 MB and 1 TB")));
+	return TYPEALIGN64(FILE_UNIT, (uint64) bytes);
+}
+
+/* Read the queue depths. */
+static int
+parse_depths(ArrayType *array, int *depths)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+	int			i;
+	int			j;
+
+	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT,
+					  &elements, &nulls, &n);
+	if (n < 1 || n > MOST_DEPTHS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("queue_depths must have between 1 and %d elements",
+						MOST_DEPTHS)));
+	for (i = 0; i < n; i++)
+	{
+		refuse_null(nulls[i], "an element of queue_depths");
+		depths[i] = DatumGetInt32(elements[i]);
+		if (depths[i] < 1 || depths[i] > TSA_MAX_DEPTH)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("queue depth %d is out of range", depths[i]),
+					 errdetail("Queue depths are between 1 and %d.",
+							   TSA_MAX_DEPTH)));
+		for (j = 0; j < i; j++)
+			if (depths[j] == depths[i])
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("queue depth %d is listed twice",
+								depths[i])));
+	}
+	return n;
+}
+
+/* Find a workload by its name. */
+static const TsaWorkload *
+find_workload(const char *name)
+{
+	StringInfoData names;
+	int			i;
+
+	initStringInfo(&names);
+	for (i = 0; i < TSA_WORKLOADS; i++)
+	{
+		if (strcmp(tsa_workloads[i].name, name) == 0)
+			return &tsa_workloads[i];
+		appendStringInfo(&names, "%s\"%s\"", i > 0 ? ", " : "",
+						 tsa_workloads[i].name);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown workload \"%s\"", name),
+			 errhint("Workloads are %s.", names.data)));
+	return NULL;				/* not reached */
+}
+
+/* Read the workloads, or choose the default ones. */
+static int
+parse_workloads(ArrayType *array, bool existing, const TsaWorkload **workloads)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+	int			i;
+	int			j;
+	int			chosen = 0;
+
+	if (array == NULL)
+	{
+		for (i = 0; i < TSA_WORKLOADS; i++)
+			if (tsa_workloads[i].by_default &&
+				!(existing && tsa_workloads[i].write_percent > 0))
+				workloads[chosen++] = &tsa_workloads[i];
+		return chosen;
+	}
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &n);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("workloads must not be empty")));
+	for (i = 0; i < n; i++)
+	{
+		const TsaWorkload *workload;
+
+		refuse_null(nulls[i], "an element of workloads");
+		workload = find_workload(TextDatumGetCString(elements[i]));
+		if (existing && workload->write_percent > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("workload \"%s\" cannot be measured in mode \"existing\"",
+							workload->name),
+					 errdetail("It writes, and this mode only reads.")));
+		for (j = 0; j < chosen; j++)
+			if (workloads[j] == workload)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("workload \"%s\" is listed twice",
+								workload->name)));
+		workloads[chosen++] = workload;
+	}
+	return chosen;
+}
+
+/* Read the mode. */
+static bool
+parse_mode(const char *mode)
+{
+	if (strcmp(mode, "existing") == 0)
+		return true;
+	if (strcmp(mode, "scratch") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown mode \"%s\"", mode),
+				 errhint("Modes are \"scratch\" and \"existing\".")));
+	return false;
+}
+
+/* List the rows to measure. */
+static void
+plan_steps(TsaProbeRequest *request, const TsaWorkload **workloads,
+		   int nworkloads, const int *depths, int ndepths)
+{
+	int			i;
+	int			j;
+
+	request->steps = palloc0(nworkloads * ndepths * sizeof(TsaProbeStep));
+	for (i = 0; i < nworkloads; i++)
+	{
+		int			fixed = workloads[i]->queue_depth;
+
+		for (j = 0; j < (fixed > 0 ? 1 : ndepths); j++)
+		{
+			TsaProbeStep *step = &request->steps[request->nsteps++];
+
+			step->workload = workloads[i];
+			step->queue_depth = fixed > 0 ? fixed : depths[j];
+		}
+	}
+}
+
+/* Read all arguments of probe_tablespace(). */
+static void
+parse_request(FunctionCallInfo fcinfo, TsaProbeRequest *request)
+{
+	static const char *const names[] = {
+		"tablespace", "duration", "file_size", "queue_depths", NULL, "mode"
+	};
+	const TsaWorkload *workloads[TSA_WORKLOADS];
+	int			depths[MOST_DEPTHS];
+	int			ndepths;
+	int			nworkloads;
+	int			i;
+
+	for (i = 0; i < (int) lengthof(names); i++)
+		if (names[i] != NULL)
+			refuse_null(PG_ARGISNULL(i), names[i]);
+
+	request->tablespace_name = pstrdup(NameStr(*PG_GETARG_NAME(0)));
+	request->tablespace = get_tablespace_oid(request->tablespace_name, false);
+	request->duration = PG_GETARG_INTERVAL_P(1);
+	request->duration_us = parse_duration(request->duration);
+	request->file_bytes = parse_file_size(PG_GETARG_DATUM(2));
+	ndepths = parse_depths(PG_GETARG_ARRAYTYPE_P(3), depths);
+	request->existing =
+		parse_mode(text_to_cstring(PG_GETARG_TEXT_PP(5)));
+	nworkloads = parse_workloads(PG_ARGISNULL(4) ? NULL :
+								 PG_GETARG_ARRAYTYPE_P(4),
+								 request->existing, workloads);
+	plan_steps(request, workloads, nworkloads, depths, ndepths);
+}
+
+/*
+ * Writing a scratch file takes the same right as a temporary table there.
+ * What everybody may use without it, the database's own tablespace, is
+ * granted here as well.
+ */
+static void
+check_privileges(const TsaProbeRequest *request)
+{
+	AclResult	result;
+
+	if (request->existing || request->tablespace == MyDatabaseTableSpace)
+		return;
+	result = tsa_tablespace_aclcheck(request->tablespace, GetUserId(),
+									 ACL_CREATE);
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_TABLESPACE, request->tablespace_name);
+}
+
+/*
+ * The server keeps no temporary files in pg_global; pg_default's stand in for
+ * them as long as both are on one file system.
+ */
+static void
+check_global(TsaProbeRequest *request)
+{
+	struct stat global;
+	struct stat base;
+
+	if (request->existing || request->tablespace != GLOBALTABLESPACE_OID)
+		return;
+	if (stat("global", &global) != 0 || stat("base", &base) != 0 ||
+		global.st_dev != base.st_dev)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot make a scratch file in tablespace \"pg_global\""),
+				 errdetail("It is on another file system than \"pg_default\"."),
+				 errhint("Use mode 'existing'.")));
+	request->tablespace = DEFAULTTABLESPACE_OID;
+}
+
+/*
+ * SQL function probe_tablespace: measure the device under a tablespace; see
+ * its comment in probe.sql.
+ */
+Datum
+probe_tablespace(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	TsaProbeRequest request = {0};
+	TsaProbeRun run = {0};
+	int			i;
+
+	parse_request(fcinfo, &request);
+	check_privileges(&request);
+	check_global(&request);
+	InitMaterializedSRF(fcinfo, 0);
+
+	tsa_probe_run(&request, &run);
+	tsa_history_keep(&run);
+
+	for (i = 0; i < run.nresults; i++)
+	{
+		Datum		values[TSA_RESULT_COLUMNS];
+		bool		nulls[TSA_RESULT_COLUMNS];
+
+		tsa_result_form(run.tablespace, &run.results[i], values, nulls);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
+							 values, nulls);
+	}
+	return (Datum) 0;
+}

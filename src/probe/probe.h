@@ -1,0 +1,13 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.h
+ *	  Probe stage: measuring the device under a tablespace.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_PROBE_H
+#define TSA_PROBE_H
+
+extern void tsa_probe_init(void);
+
+#endif							/* TSA_PROBE_H */

@@ -1,0 +1,118 @@
+/*-------------------------------------------------------------------------
+ *
+ * trust.c
+ *	  Whether a measurement can be trusted, and why not.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "probe/trust.h"
+
+#define LEAST_SAMPLES		10	/* below it there is no interval either */
+#define LEAST_DEVICE_SHARE	0.95
+#define MOST_CACHE_MISSES	0.01
+#define MOST_FOREIGN		0.10
+#define MOST_UNTRUSTED	0.01
+#define MOST_REGION_RATIO	2.0
+#define MOST_OWN_RATIO		2.0
+#define MOST_CLOCK_SHARE	0.01
+#define MOST_CLOCK_TAKEN_OFF 0.10
+
+typedef struct Text
+{
+	char	   *text;
+	size_t		size;
+	size_t		used;
+} Text;
+
+/* Add one reason. */
+__attribute__((format(printf, 2, 3)))
+static void
+add_reason(Text *to, const char *format,...)
+{
+	va_list		args;
+	int			n;
+
+	if (to->used > 0 && to->used + 2 < to->size)
+		to->used += (size_t) snprintf(to->text + to->used,
+									  to->size - to->used, "; ");
+	va_start(args, format);
+	n = vsnprintf(to->text + to->used, to->size - to->used, format, args);
+	va_end(args);
+	if (n > 0)
+		to->used += (size_t) n;
+	if (to->used >= to->size)
+		to->used = to->size - 1;
+}
+
+/* Reasons that lie in the file and in who answered. */
+static void
+add_answerer(Text *to, const TsaEvidence *e)
+{
+	if (e->cached_on_purpose)
+	{
+		if (e->device_share > MOST_CACHE_MISSES)
+			add_reason(to, "%.0f %% of the bytes were not in the page cache",
+					   e->device_share * 100);
+		return;
+	}
+	if (e->in_memory)
+		add_reason(to, "the file system is in memory");
+	if (e->no_direct)
+		add_reason(to, "the file system refuses O_DIRECT, so that the page cache may have answered");
+	if (e->untrusted_share > MOST_UNTRUSTED)
+		add_reason(to, "%.2g %% of the file are not plain data on the device (holes, unwritten, inline or compressed extents)",
+				   e->untrusted_share * 100);
+	if (e->device_share >= 0 && e->device_share < LEAST_DEVICE_SHARE)
+		add_reason(to, "only %.0f %% of the bytes reached a device",
+				   e->device_share * 100);
+	if (e->region_ratio > MOST_REGION_RATIO)
+		add_reason(to, "part of the file is %.1f times as fast as the rest: a cache holds it, use a larger file_size",
+				   e->region_ratio);
+	if (e->own_files_ratio > MOST_OWN_RATIO)
+		add_reason(to, "the tablespace's own relations are read %.1f times as slowly: the file is in a cache or covers too little of the device, use a larger file_size or mode 'existing'",
+				   e->own_files_ratio);
+}
+
+/* Reasons that lie in how it was measured. */
+static void
+add_circumstances(Text *to, const TsaEvidence *e)
+{
+	double		clock_limit = e->cached_on_purpose ? MOST_CLOCK_TAKEN_OFF :
+		MOST_CLOCK_SHARE;
+
+	if (e->foreign_share > MOST_FOREIGN)
+		add_reason(to, "%.0f %% of the device's I/O came from others",
+				   e->foreign_share * 100);
+	if (e->clock_share > clock_limit)
+		add_reason(to, "reading the clock takes %.0f %% of the mean",
+				   e->clock_share * 100);
+	if (e->unsteady)
+		add_reason(to, "latency kept changing after the warm-up");
+	if (e->repeated)
+		add_reason(to, "the file is so small that offsets were used again");
+	if (e->short_reads)
+		add_reason(to, "files shrank while they were read");
+	if (e->max_iops > 0)
+		add_reason(to, "limited to %llu I/O per second by tablespace_advisor.probe_max_iops",
+				   (unsigned long long) e->max_iops);
+	if (e->samples < LEAST_SAMPLES)
+		add_reason(to, "only %llu samples",
+				   (unsigned long long) e->samples);
+}
+
+/* Why not to trust a measurement, or NULL. */
+const char *
+tsa_trust_caveat(const TsaEvidence *e, char *text, size_t size)
+{
+	Text		to = {text, size, 0};
+
+	text[0] = '\0';
+	add_answerer(&to, e);
+	add_circumstances(&to, e);
+	return to.used > 0 ? text : NULL;
+}

@@ -1,0 +1,158 @@
+# Compares estimate_pgbench_size() with what pgbench -i really makes: every
+# fork of every relation must have exactly the number of blocks foretold.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+
+# Autovacuum between the steps of pgbench -i would do the VACUUM's work
+# before it, with other tables' transactions in sight.
+$node->append_conf('postgresql.conf', qq(
+autovacuum = off
+fsync = off
+wal_level = minimal
+max_wal_senders = 0
+max_wal_size = 4GB
+));
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
+
+# Forks whose size is not the foretold one, as text; none is ''.
+sub differences
+{
+	my ($sizes) = @_;
+	return $node->safe_psql('postgres', qq{
+		SELECT COALESCE(e.relation, r.relation) AS relation,
+			   COALESCE(e.fork, r.fork) AS fork,
+			   e.blocks AS estimated, r.blocks AS real
+		FROM (SELECT relation, fork, blocks FROM $sizes) e
+		FULL JOIN
+			(SELECT c.relname::text AS relation, f.fork,
+					pg_relation_size(c.oid, f.fork)
+					/ current_setting('block_size')::bigint AS blocks
+			 FROM pg_class c,
+				  unnest('{main,fsm,vm,init}'::text[]) AS f(fork)
+			 WHERE c.relname ~ '^pgbench_' AND c.relkind IN ('r', 'i', 't')
+			   AND (f.fork = 'main' OR pg_relation_size(c.oid, f.fork) > 0)) r
+		ON e.relation = r.relation AND e.fork = r.fork
+		WHERE e.blocks IS DISTINCT FROM r.blocks
+		ORDER BY 1, 2
+		LIMIT 20});
+}
+
+# pgbench -i with these options, then compare.
+sub check_size
+{
+	my ($scale, $fillfactor, $partitions) = @_;
+	my @options = ('-i', '-q', '-s', $scale, '-F', $fillfactor);
+	push @options, "--partitions=$partitions" if $partitions > 0;
+
+	$node->command_ok([ 'pgbench', @options, 'postgres' ],
+		"pgbench @options");
+	my $sizes = "estimate_pgbench_size($scale, $fillfactor, $partitions)"
+	  . " WHERE fork IS NOT NULL";
+	is(differences($sizes), '',
+		"scale $scale, fillfactor $fillfactor, $partitions partitions:"
+		  . " every fork as estimated");
+	return;
+}
+
+# the comparison finds a difference where there is one
+$node->command_ok([ 'pgbench', '-i', '-q', '-s', 2, 'postgres' ],
+	'pgbench -i at scale 2');
+isnt(differences('estimate_pgbench_size(1) WHERE fork IS NOT NULL'), '',
+	'scale 2 is told from scale 1');
+
+check_size(@$_)
+  for (
+	# scale, fillfactor, partitions
+	[ 1, 100, 0 ], [ 3, 100, 0 ], [ 10, 100, 0 ], [ 37, 100, 0 ],
+	[ 1, 10, 0 ], [ 3, 90, 0 ], [ 2, 55, 0 ],
+	[ 1, 100, 1 ], [ 3, 100, 4 ], [ 10, 80, 7 ], [ 1, 100, 40 ],
+	[ 1, 37, 313 ]);
+
+# partitions are of 112 rows here, so that the last seven stay empty
+check_size(1, 100, 900);
+
+# what the database grew by is the sum of the forks, but for the catalogs
+my $sum = $node->safe_psql('postgres', q{
+	SELECT added.bytes = (SELECT sum(bytes) FROM estimate_pgbench_size(1, 100, 900)
+						  WHERE fork IS NOT NULL),
+		   total.bytes - added.bytes = pg_database_size('template1')
+	FROM estimate_pgbench_size(1, 100, 900) added,
+		 estimate_pgbench_size(1, 100, 900) total
+	WHERE added.relation = 'database (added)'
+	  AND total.relation = 'database (total)'});
+is($sum, 't|t', 'database (added) and (total) add up');
+
+# the total against a real database, to within the catalogs' own growth
+$node->safe_psql('postgres', 'CREATE DATABASE bench');
+$node->command_ok([ 'pgbench', '-i', '-q', '-s', 5, 'bench' ],
+	'pgbench -i in a new database');
+my ($real, $estimated) = split /\|/, $node->safe_psql('postgres', q{
+	SELECT pg_database_size('bench'), bytes
+	FROM estimate_pgbench_size(5) WHERE relation = 'database (total)'});
+cmp_ok(abs($real - $estimated), '<', 512 * 1024,
+	"database size $real is near the estimated $estimated");
+is( $node->safe_psql('postgres',
+		"SELECT estimate_pgbench_scale('$real')"),
+	'5', 'the size of a real database leads back to its scale');
+
+# The layout with a bigint "aid", of scale 20000 and more, at a scale that
+# fits: the tables are loaded the same way after the column's type is changed.
+for my $partitions (0, 3)
+{
+	my @partitions = $partitions ? ("--partitions=$partitions") : ();
+
+	$node->command_ok(
+		[ 'pgbench', '-i', '-q', '-I', 'dt', '-s', 4, @partitions, 'postgres' ],
+		'create tables');
+	$node->safe_psql('postgres', 'DROP TABLE pgbench_accounts')
+	  if $partitions;
+	if ($partitions)
+	{
+		# the type of a partition key cannot be changed
+		$node->safe_psql('postgres', q{
+			CREATE TABLE pgbench_accounts (aid bigint NOT NULL, bid int,
+				abalance int, filler char(84)) PARTITION BY RANGE (aid);
+			CREATE TABLE pgbench_accounts_1 PARTITION OF pgbench_accounts
+				FOR VALUES FROM (MINVALUE) TO (133335);
+			CREATE TABLE pgbench_accounts_2 PARTITION OF pgbench_accounts
+				FOR VALUES FROM (133335) TO (266669);
+			CREATE TABLE pgbench_accounts_3 PARTITION OF pgbench_accounts
+				FOR VALUES FROM (266669) TO (MAXVALUE);
+		});
+	}
+	else
+	{
+		$node->safe_psql('postgres', q{
+			ALTER TABLE pgbench_accounts ALTER aid TYPE bigint;
+			ALTER TABLE pgbench_history ALTER aid TYPE bigint});
+	}
+	$node->command_ok(
+		[
+			'pgbench', '-i', '-q', '-I', 'gvp', '-s', 4, @partitions,
+			'postgres'
+		],
+		'load tables with a bigint aid');
+	is( $node->safe_psql('postgres', q{
+			SELECT count(*) FROM pg_attribute a
+			JOIN pg_class c ON c.oid = a.attrelid
+			WHERE a.attname = 'aid' AND a.atttypid = 'bigint'::regtype
+			  AND c.relname ~ '^pgbench_accounts' AND c.relkind IN ('r', 'i')}),
+		2 * ($partitions || 1),
+		'tables and indexes do have a bigint aid');
+	is( differences(
+			"tablespace_advisor.pgbench_forks(4, 100, $partitions, 1)"),
+		'',
+		"bigint aid, $partitions partitions: every fork as estimated");
+}
+
+$node->stop;
+done_testing();

@@ -1,0 +1,80 @@
+/* What the kernel says about files, on a real file system. */
+#include "probe/counters.c"
+
+#include <fcntl.h>
+
+#include "tap.h"
+
+#define BYTES (1024 * 1024)
+
+static int
+make_file(void)
+{
+	char		path[] = "test_counters_XXXXXX";
+	int			fd = mkstemp(path);
+
+	unlink(path);
+	return fd;
+}
+
+int
+main(void)
+{
+	TsaFileMap	map;
+	TsaProcessIo io;
+	TsaDeviceIo device_io;
+	char		path[PATH_MAX];
+	char		data[4096];
+	int			fd = make_file();
+	int			i;
+
+	memset(data, 'x', sizeof(data));
+	if (ftruncate(fd, BYTES) != 0 || tsa_file_map_read(fd, BYTES, &map) != 0)
+		printf("# skip: this file system has no FIEMAP\n");
+	else
+	{
+		is_int((long long) map.written, 0, "a sparse file has nothing written");
+
+		if (posix_fallocate(fd, 0, BYTES) == 0 &&
+			tsa_file_map_read(fd, BYTES, &map) == 0)
+			is_int((long long) (map.written), 0,
+				   "an allocated one has nothing written either");
+
+		for (i = 0; i < BYTES / 2; i += (int) sizeof(data))
+			if (pwrite(fd, data, sizeof(data), i) != sizeof(data))
+				break;
+		fsync(fd);
+		tsa_file_map_read(fd, BYTES, &map);
+		is_int((long long) map.written, BYTES / 2, "what is written counts");
+		tsa_file_map_read(fd, BYTES / 4, &map);
+		is_int((long long) map.written, BYTES / 4, "as far as it is asked for");
+	}
+	close(fd);
+
+	if (tsa_process_io_read(&io) == 0)
+		ok(io.write_bytes >= BYTES / 2, "the process has written");
+	else
+		printf("# skip: /proc/self/io cannot be read\n");
+
+	fd = make_file();
+	if (tsa_device_stat_path(fd, path, sizeof(path)) == 0)
+	{
+		is_int(tsa_device_io_read(path, &device_io), 0, "device counters");
+		ok(device_io.reads + device_io.writes > 0, "have counted");
+	}
+	else
+		printf("# skip: the file system is on no block device\n");
+	ok(!tsa_file_in_memory(fd), "the build directory is not in memory");
+	close(fd);
+
+	fd = open("/dev/shm", O_RDONLY);
+	if (fd >= 0)
+		ok(tsa_file_in_memory(fd), "/dev/shm is in memory");
+	close(fd);
+	is_int(tsa_device_io_read("/nonexistent", &device_io), -ENOENT,
+		   "no device, no counters");
+
+	ok(tsa_clock_cost() < 1000000, "reading the clock takes under 1 ms");
+	ok(tsa_clock_now() <= tsa_clock_now(), "time does not run backwards");
+	return done_testing();
+}

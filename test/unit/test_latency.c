@@ -1,0 +1,197 @@
+/* Statistics of latencies: histogram, percentiles, batch means. */
+#include "probe/latency.c"
+
+#include <stdlib.h>
+
+#include "tap.h"
+
+static TsaLatency lat;
+
+/* a small generator, so that the test is the same everywhere */
+static uint64_t random_state = 1;
+
+static double
+uniform(void)
+{
+	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return ((double) (random_state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Every value lies in its bucket, and the bucket's middle is near it. */
+static void
+test_buckets(void)
+{
+	uint64_t	ns;
+	int			wrong = 0;
+	double		worst = 0;
+	int			bucket;
+
+	for (ns = 1; ns < UINT64_C(1) << 41; ns += ns / 37 + 1)
+	{
+		uint64_t	lower;
+		uint64_t	width;
+		double		error;
+
+		bucket = tsa_histogram_bucket(ns);
+		lower = tsa_histogram_lower(bucket);
+		width = tsa_histogram_width(bucket);
+		if (ns < lower || ns >= lower + width)
+			wrong++;
+		error = fabs((double) lower + (double) (width - 1) / 2 - (double) ns) /
+			(double) ns;
+		if (error > worst)
+			worst = error;
+	}
+	is_int(wrong, 0, "every latency lies in its bucket");
+	ok(worst <= 0.01, "the middle of a bucket is within 1 %%");
+
+	wrong = 0;
+	for (bucket = 1; bucket < TSA_HISTOGRAM_BUCKETS; bucket++)
+		if (tsa_histogram_lower(bucket) !=
+			tsa_histogram_lower(bucket - 1) + tsa_histogram_width(bucket - 1))
+			wrong++;
+	is_int(wrong, 0, "buckets follow each other without gap or overlap");
+	is_int(tsa_histogram_bucket(UINT64_MAX), TSA_HISTOGRAM_BUCKETS - 1,
+		   "what is too long goes to the last bucket");
+	is_int(tsa_histogram_bucket(0), 0, "zero goes to the first bucket");
+}
+
+/* Extremes, mean and deviation against a direct computation. */
+static void
+test_moments(void)
+{
+	static const uint64_t samples[] = {400, 100, 300, 200, 1000};
+	double		squares = 0;
+	int			i;
+
+	tsa_latency_reset(&lat);
+	is_close(tsa_latency_stddev(&lat), 0, 0, "no deviation without samples");
+	for (i = 0; i < 5; i++)
+	{
+		tsa_latency_add(&lat, samples[i]);
+		squares += ((double) samples[i] - 400) * ((double) samples[i] - 400);
+	}
+	is_int((long long) lat.count, 5, "count");
+	is_int((long long) lat.min_ns, 100, "minimum");
+	is_int((long long) lat.max_ns, 1000, "maximum");
+	is_close(lat.mean_ns, 400, 1e-12, "mean");
+	is_close(tsa_latency_stddev(&lat), sqrt(squares / 4), 1e-12,
+			 "standard deviation");
+}
+
+/* Percentiles need samples, and are right where they have them. */
+static void
+test_percentiles(void)
+{
+	static const struct
+	{
+		double		p;
+		int			needed;
+	}			cases[] = {{0.5, 6}, {0.9, 36}, {0.95, 72}, {0.99, 368}};
+	double		value;
+	int			i;
+	int			c;
+
+	for (c = 0; c < 4; c++)
+	{
+		tsa_latency_reset(&lat);
+		for (i = 1; i < cases[c].needed; i++)
+			tsa_latency_add(&lat, 1000);
+		ok(!tsa_latency_percentile(&lat, cases[c].p, &value),
+		   "no p%g from %d samples", cases[c].p * 100, cases[c].needed - 1);
+		tsa_latency_add(&lat, 1000);
+		ok(tsa_latency_percentile(&lat, cases[c].p, &value),
+		   "a p%g from %d samples", cases[c].p * 100, cases[c].needed);
+		is_close(value, 1000, 1e-12, "equal samples give their value");
+	}
+
+	tsa_latency_reset(&lat);
+	for (i = 100000; i >= 1; i--)
+		tsa_latency_add(&lat, (uint64_t) i * 1000);
+	for (c = 0; c < 4; c++)
+	{
+		tsa_latency_percentile(&lat, cases[c].p, &value);
+		is_close(value, cases[c].p * 1e8, 0.01, "percentile of a uniform sample");
+	}
+}
+
+/*
+ * The interval covers the true mean about 19 times in 20, also when
+ * successive samples are correlated, where single samples would mislead.
+ */
+static void
+test_interval(void)
+{
+	const int	trials = 1000;
+	double		low;
+	double		high;
+	int			covered = 0;
+	int			trial;
+	int			i;
+
+	tsa_latency_reset(&lat);
+	for (i = 0; i < 9; i++)
+		tsa_latency_add(&lat, 100);
+	ok(!tsa_latency_interval(&lat, &low, &high), "no interval from 9 samples");
+	tsa_latency_add(&lat, 100);
+	ok(tsa_latency_interval(&lat, &low, &high), "an interval from 10 samples");
+	ok(low == 100 && high == 100, "no width without variance");
+
+	for (trial = 0; trial < trials; trial++)
+	{
+		double		drift = 0;
+
+		tsa_latency_reset(&lat);
+		for (i = 0; i < 4000; i++)
+		{
+			/* autoregressive with factor 0.9: neighbours are alike */
+			drift = 0.9 * drift + (uniform() + uniform() + uniform() - 1.5) * 1000;
+			tsa_latency_add(&lat, (uint64_t) (100000 + drift));
+		}
+		tsa_latency_interval(&lat, &low, &high);
+		/* adding truncates: half a nanosecond off */
+		if (low <= 99999.5 && 99999.5 <= high)
+			covered++;
+	}
+	ok(covered >= 925 && covered <= 975,
+	   "95 %% intervals of correlated samples cover the mean in %d of %d",
+	   covered, trials);
+}
+
+/* A change for good is seen, noise is not. */
+static void
+test_drift(void)
+{
+	int			i;
+
+	tsa_latency_reset(&lat);
+	for (i = 0; i < 2000; i++)
+		tsa_latency_add(&lat, (uint64_t) (100000 * (0.5 + uniform())));
+	ok(!tsa_latency_drifts(&lat), "noise is no drift");
+	tsa_latency_reset(&lat);
+	for (i = 0; i < 2000; i++)
+		tsa_latency_add(&lat, (uint64_t) ((i < 1000 ? 100000 : 150000) *
+										  (0.5 + uniform())));
+	ok(tsa_latency_drifts(&lat), "a step is");
+}
+
+/* Student's quantiles against printed tables. */
+static void
+test_student(void)
+{
+	is_close(tsa_student_975(9), 2.262157, 0.001, "t quantile, 9 degrees");
+	is_close(tsa_student_975(15), 2.131450, 0.0005, "t quantile, 15 degrees");
+	is_close(tsa_student_975(30), 2.042272, 0.0002, "t quantile, 30 degrees");
+}
+
+int
+main(void)
+{
+	test_buckets();
+	test_moments();
+	test_percentiles();
+	test_interval();
+	test_drift();
+	test_student();
+	return done_testing();
+}

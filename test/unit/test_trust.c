@@ -1,0 +1,98 @@
+/* Caveats: each trap has its words, and a clean measurement has none. */
+#include "probe/trust.c"
+
+#include <string.h>
+
+#include "tap.h"
+
+static char text[2048];
+
+static TsaEvidence
+clean(void)
+{
+	TsaEvidence e = {0};
+
+	e.device_share = 1;
+	e.foreign_share = 0;
+	e.region_ratio = 1;
+	e.samples = 1000;
+	return e;
+}
+
+static void
+expect(TsaEvidence e, const char *words, const char *name)
+{
+	const char *caveat = tsa_trust_caveat(&e, text, sizeof(text));
+
+	if (words == NULL)
+		ok(caveat == NULL, "%s", name);
+	else
+		ok(caveat != NULL && strstr(caveat, words) != NULL, "%s", name);
+}
+
+int
+main(void)
+{
+	TsaEvidence e = clean();
+
+	expect(e, NULL, "nothing suspicious");
+	e.device_share = e.foreign_share = -1;
+	expect(e, NULL, "nothing known");
+
+	e = clean();
+	e.no_direct = 1;
+	expect(e, "refuses O_DIRECT", "no O_DIRECT");
+	e = clean();
+	e.in_memory = 1;
+	expect(e, "in memory", "memory file system");
+	e = clean();
+	e.untrusted_share = 0.5;
+	expect(e, "50 % of the file", "holes and unwritten extents");
+	e = clean();
+	e.device_share = 0.5;
+	expect(e, "only 50 % of the bytes", "not from the device");
+	e = clean();
+	e.region_ratio = 27;
+	expect(e, "a cache holds it", "part of the file in a cache");
+	e = clean();
+	e.own_files_ratio = 3;
+	expect(e, "own relations", "all of the file in a cache");
+	e = clean();
+	e.foreign_share = 0.3;
+	expect(e, "30 % of the device's I/O", "foreign load");
+	e = clean();
+	e.clock_share = 0.02;
+	expect(e, "the clock takes 2 %", "slow clock");
+	e = clean();
+	e.unsteady = 1;
+	expect(e, "kept changing", "drift");
+	e = clean();
+	e.repeated = 1;
+	expect(e, "used again", "repetition");
+	e = clean();
+	e.short_reads = 1;
+	expect(e, "shrank", "files that shrink");
+	e = clean();
+	e.max_iops = 500;
+	expect(e, "limited to 500", "rate limit");
+	e = clean();
+	e.samples = 9;
+	expect(e, "only 9 samples", "few samples");
+
+	e = clean();
+	e.cached_on_purpose = 1;
+	e.device_share = 0;
+	e.clock_share = 0.05;
+	expect(e, NULL, "a cached read is from the cache, its clock taken off");
+	e.device_share = 0.1;
+	expect(e, "not in the page cache", "unless it is not");
+	e.device_share = 0;
+	e.clock_share = 0.2;
+	expect(e, "the clock takes 20 %", "or the clock is most of it");
+
+	e = clean();
+	e.in_memory = e.unsteady = 1;
+	expect(e, "; latency", "reasons are joined");
+	ok(strlen(tsa_trust_caveat(&e, text, 20)) == 19, "and cut where they must");
+	return done_testing();
+}
