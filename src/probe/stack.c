@@ -382,7 +382,7 @@ static const struct
 {
 	const char *type;
 	TsaMedia	media;
-}			special_filesystems[] =
+} special_filesystems[] =
 {
 	{"tmpfs", TSA_MEDIA_MEMORY},
 	{"ramfs", TSA_MEDIA_MEMORY},
