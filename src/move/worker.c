@@ -261,7 +261,8 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 	if (err != NULL)
 		(void) lock_journal();
 	if (tsa_job_load(job->job_id, &present) &&
-		tsa_live_copy_drop_leftovers(&present))
+		(tsa_live_copy_drop_leftovers(&present) ||
+		 tsa_rebuild_follow(job->job_id)))
 	{
 		/* it had moved when the error came */
 		state = TSA_JOB_DONE;
