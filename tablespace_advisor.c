@@ -14,7 +14,6 @@
 
 #include "move/live_copy.h"
 #include "probe/probe.h"
-#include "tsa.h"
 
 PG_MODULE_MAGIC;
 

@@ -76,7 +76,7 @@ LANGUAGE sql AS $$
 		array(SELECT ROW(a.*)::tablespace_advisor.relation_activity FROM activity_case a),
 		coalesce(considered, array(SELECT a.relation FROM activity_case a)),
 		array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM fact_case f),
-		ROW('2026-01-01 00:00+00', seconds, NULL, NULL)::tablespace_advisor.counter_window,
+		ROW('2026-01-01 00:00+00', seconds, NULL, NULL, true)::tablespace_advisor.counter_window,
 		destination, budget_bytes)
 $$;
 
@@ -195,6 +195,7 @@ SELECT * FROM verdict('the heap elsewhere, not probed', '{"tablespace": "regress
 	source => '{"random_read_us": null, "random_read_low_us": null}');
 SELECT * FROM verdict('same device', source => '{"shares_device_with": ["pg_default", "regress_advise_fast"]}');
 SELECT * FROM verdict('volatile', dest => '{"volatile": true}');
+SELECT * FROM verdict('volatile, and never to be probed', dest => '{"volatile": true, "random_read_us": null}');
 SELECT * FROM verdict('no privilege', dest => '{"may_create": false}');
 SELECT * FROM verdict('unknown window', seconds => NULL);
 SELECT * FROM verdict('all in shared buffers', '{"blocks_read": 0, "blocks_hit": 10}');
@@ -216,20 +217,23 @@ UPDATE fact_case SET volatile = true WHERE tablespace = 'regress_advise_fast';
 SELECT 'volatile' AS fact, recommended_tablespace FROM judge(considered => '{placed_a}');
 ROLLBACK;
 BEGIN;
+UPDATE fact_case SET random_read_us = NULL WHERE tablespace <> 'regress_advise_slow';
+SELECT action, saved_ms_per_s, reason FROM judge(considered => '{placed_a}');
 UPDATE fact_case SET random_read_us = NULL;
-SELECT action, reason FROM judge(considered => '{placed_a}');
+SELECT action, saved_ms_per_s, reason FROM judge(considered => '{placed_a}');
 ROLLBACK;
 
 -- what the server timed itself is evidence, if it is on
 SELECT tablespace_advisor.placement_evidence(ROW(a.*)::tablespace_advisor.relation_activity,
-	ROW('2026-01-01 00:00+00', seconds, timed_read_us, standbys)::tablespace_advisor.counter_window,
+	ROW('2026-01-01 00:00+00', seconds, timed_read_us, standbys, was_reset)::tablespace_advisor.counter_window,
 	5000, 80)
-FROM (VALUES (5000, 100, NULL, NULL), (5000, 100, 35.04, NULL), (5000, 100, 5000, NULL),
-	(2, NULL, NULL, NULL)) w (read_us, seconds, timed_read_us, standbys), activity_case a
+FROM (VALUES (119, NULL, NULL, true), (172799, 35.04, NULL, true),
+	(172800, 2499, NULL, true), (172800, 2500, NULL, true), (7199, NULL, NULL, false),
+	(NULL, NULL, NULL, true)) w (seconds, timed_read_us, standbys, was_reset), activity_case a
 WHERE a.relation = 'placed_b'::regclass;
 SELECT tablespace_advisor.placement_evidence(
 	jsonb_populate_record(ROW(a.*)::tablespace_advisor.relation_activity, '{"scans": 0}'),
-	ROW('2026-01-01 00:00+00', 4000000, NULL, 'alpha, beta')::tablespace_advisor.counter_window,
+	ROW('2026-01-01 00:00+00', 4000000, NULL, 'alpha, beta', true)::tablespace_advisor.counter_window,
 	5000, 80)
 FROM activity_case a WHERE a.relation = 'placed_b'::regclass;
 
@@ -265,16 +269,20 @@ CREATE INDEX roles_expr_twin ON roles ((plain + 1));
 CREATE UNIQUE INDEX roles_unique ON roles (pair_a, pair_b);
 CREATE UNIQUE INDEX roles_unique_nulls ON roles (pair_a, pair_b) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX roles_unique_twin ON roles (pair_a, pair_b);
--- a failed concurrent build
+-- a failed concurrent build, and constraints without a log
+CREATE UNLOGGED TABLE unlogged_roles (
+	excluded int, deferred int UNIQUE DEFERRABLE, plain int UNIQUE,
+	EXCLUDE USING btree (excluded WITH =));
 INSERT INTO roles (id, pair_a, plain) VALUES (1, 1, 1), (2, 2, 2);
 \set VERBOSITY terse
 CREATE UNIQUE INDEX CONCURRENTLY roles_failed ON roles ((id / 10));
 \set VERBOSITY default
 SELECT relation, needed_for, unusable, duplicate_of, obstacle
 FROM tablespace_advisor.relation_activity
-WHERE table_relation IN ('roles'::regclass, 'referenced'::regclass) AND kind = 'index'
+WHERE table_relation IN ('roles'::regclass, 'unlogged_roles'::regclass,
+	'referenced'::regclass) AND kind = 'index'
 ORDER BY relation::text COLLATE "C";
-DROP TABLE roles, referenced;
+DROP TABLE roles, unlogged_roles, referenced;
 
 -- where things are, how large, and how much was read and written
 CREATE TABLE counted (id int, b int, big text) WITH (fillfactor = 50)
@@ -320,7 +328,7 @@ WHERE a.relation IN ('counted'::regclass, 'counted_id'::regclass)
 ORDER BY a.relation::text COLLATE "C";
 
 -- since when
-SELECT since = stats_reset AS since_reset,
+SELECT was_reset, since = stats_reset AS since_reset,
 	abs(seconds - extract(epoch FROM clock_timestamp() - stats_reset)) < 60 AS age_is_right
 FROM tablespace_advisor.counter_window, pg_stat_database
 WHERE datname = current_database();
@@ -387,6 +395,12 @@ SET LOCAL ROLE regress_advise_monitor;
 SELECT tablespace, may_create
 FROM tablespace_advisor.tablespace_facts('regress_advise_owner'::regrole)
 WHERE tablespace ~ '^(regress.advise|pg_default)' ORDER BY tablespace COLLATE "C";
+RESET ROLE;
+
+-- the devices as they are: what they are is not for a test to say
+SET LOCAL ROLE regress_advise_monitor;
+SELECT relation, kind FROM advise_index_placement('"Odd ""name"""', 'regress_advise_fast')
+ORDER BY relation::text COLLATE "C";
 RESET ROLE;
 
 -- these tablespaces lie side by side on one device: pretend that they do not

@@ -71,7 +71,10 @@ SELECT verdict, random_read_us, sequential_page_us, reason
 FROM recommend_random_page_cost('regress_cost_disk');
 -- only untrustworthy ones
 SELECT pg_temp.probe(1010, 'regress cost''s odd', 'random read', 1, 8192, 200, 5000, 'page cache answered');
-SELECT pg_temp.probe(1010, 'regress cost''s odd', 'sequential read', 1, 8192, 200, 5000);
+SELECT verdict, reason FROM recommend_random_page_cost('regress cost''s odd');
+SELECT pg_temp.probe(1011, 'regress cost''s odd', 'sequential read', 1, 8192, 200, 5000, 'file too small');
+SELECT verdict, reason FROM recommend_random_page_cost('regress cost''s odd');
+SELECT pg_temp.probe(1012, 'regress cost''s odd', 'sequential read', 1, 8192, 200, 5000);
 SELECT verdict, random_page_cost, random_read_us, sequential_page_us, statement, reason
 FROM recommend_random_page_cost('regress cost''s odd');
 

@@ -171,13 +171,9 @@ as_user()
 	fi
 }
 
-# Makes $work (the path of a Unix socket in it must stay short), with a copy
-# of the checkout in $work/src: all files but the ignored ones.
-make_work_dir()
+# Copies the checkout to a directory: all files but the ignored ones.
+copy_checkout()
 {
-	choose_user
-	work=$(mktemp -d "${TMPDIR:-/tmp}/tsa.XXXXXX")
-	mkdir "$work/src"
 	if git -c safe.directory='*' rev-parse --git-dir >/dev/null 2>&1; then
 		git -c safe.directory='*' ls-files -z -co --exclude-standard |
 			while IFS= read -r -d '' file; do
@@ -186,7 +182,17 @@ make_work_dir()
 	else
 		find . -path ./build -prune -o \( -type f ! -name '*.o' ! -name '*.so' \
 			! -name '*.bc' -print0 \)
-	fi | tar -c --null -T - | tar -x -C "$work/src"
+	fi | tar -c --null -T - | tar -x -C "$1"
+}
+
+# Makes $work, with a copy of the checkout in $work/src.  The path of a Unix
+# socket in it must stay short.
+make_work_dir()
+{
+	choose_user
+	work=$(mktemp -d "${TMPDIR:-/tmp}/tsa.XXXXXX")
+	mkdir "$work/src"
+	copy_checkout "$work/src"
 	if [ "$(id -u)" = 0 ]; then
 		chown -R "$user" "$work"
 	fi

@@ -24,8 +24,10 @@ SELECT d.since,
 		d.blk_read_time * 1000 / d.blks_read
 	END AS timed_read_us,
 	(SELECT string_agg(DISTINCT application_name, ', ')
-		FROM pg_stat_replication WHERE state = 'streaming') AS standbys
+		FROM pg_stat_replication WHERE state = 'streaming') AS standbys,
+	d.was_reset
 FROM (SELECT blk_read_time, blks_read,
+		stats_reset IS NOT NULL AS was_reset,
 		coalesce(stats_reset, least(
 			(SELECT stats_reset FROM pg_stat_bgwriter),
 			(SELECT stats_reset FROM pg_stat_archiver),
@@ -33,7 +35,7 @@ FROM (SELECT blk_read_time, blks_read,
 	FROM pg_stat_database WHERE datname = current_database()) d;
 
 COMMENT ON VIEW tablespace_advisor.counter_window IS
-	'since when this database''s relation counters count, and for how many seconds; timed_read_us: microseconds per block read as the server itself timed them over the whole database, NULL unless track_io_timing is on; standbys: servers whose own counters are not included';
+	'since when this database''s relation counters count, and for how many seconds; timed_read_us: microseconds per block read as the server itself timed them over the whole database, NULL unless track_io_timing is on; standbys: servers whose own counters are not included; was_reset: since is when this database was last reset, else it is when all counters of the server began, and those of this database or relation may be younger';
 
 /*
  * needed_for says why an index must not be dropped even if no scan uses it:
@@ -155,8 +157,10 @@ SELECT i.indexrelid::regclass, i.indrelid::regclass,
 			THEN 'an index of a temporary table cannot be moved'
 		WHEN i.indrelid < 16384
 			THEN 'an index of a system catalog cannot be moved'
-		WHEN i.indisexclusion
-			THEN 'the index of an exclusion constraint cannot be rebuilt concurrently'
+		/* nothing but a rebuild, for want of a log that a copy could follow */
+		WHEN c.relpersistence = 'u'
+			AND (i.indisexclusion OR NOT i.indimmediate)
+			THEN 'an unlogged index of an exclusion or deferrable constraint cannot be moved while in use'
 	END
 FROM tablespace_advisor.index_role i
 JOIN pg_class c ON c.oid = i.indexrelid
@@ -298,7 +302,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.three_digits(float8) IS
-	'a measured number as text, with three significant digits after which nothing is sure';
+	'a measured number as text, with three significant digits, or more if it has more before the point';
 
 /*
  * The verdict on one relation before any budget: an action and why.  The
@@ -344,16 +348,9 @@ BEGIN
 		reason := format('written but never scanned in the %s days its counters cover; before dropping it make sure that it is older than %s days (the catalog does not say when an index was made), that no standby scans it and that no planner statistics on its expressions are missed',
 			floor(seconds / 86400), business_cycle_days);
 	ELSIF a.tablespace = dest.tablespace THEN
-		reason := 'already there';
+		reason := format('already in %s', quote_ident(dest.tablespace));
 	ELSIF dest.tablespace IS NULL THEN
-		reason := 'probe first: no tablespace that you or the owner may use, and that keeps its data, has a trustworthy random read latency';
-	ELSIF source.random_read_us IS NULL OR dest.random_read_us IS NULL THEN
-		reason := format('probe first: no trustworthy random read latency of %s',
-			concat_ws(' and ',
-				CASE WHEN source.random_read_us IS NULL
-					THEN quote_ident(a.tablespace) END,
-				CASE WHEN dest.random_read_us IS NULL
-					THEN quote_ident(dest.tablespace) END));
+		reason := 'probe first: there is no probed tablespace to choose';
 	ELSIF dest.tablespace = ANY (source.shares_device_with) THEN
 		reason := format('%s and %s are on the same device',
 			quote_ident(a.tablespace), quote_ident(dest.tablespace));
@@ -363,6 +360,13 @@ BEGIN
 	ELSIF NOT dest.may_create THEN
 		reason := format('neither you nor the owner has the privilege CREATE on %s',
 			quote_ident(dest.tablespace));
+	ELSIF source.random_read_us IS NULL OR dest.random_read_us IS NULL THEN
+		reason := format('probe first: no trustworthy random read latency of %s',
+			concat_ws(' and ',
+				CASE WHEN source.random_read_us IS NULL
+					THEN quote_ident(a.tablespace) END,
+				CASE WHEN dest.random_read_us IS NULL
+					THEN quote_ident(dest.tablespace) END));
 	ELSIF seconds IS NULL OR seconds <= 0 THEN
 		reason := 'it is not known since when the counters count, and a rate over an unknown time is not a rate';
 	ELSIF a.blocks_read = 0 AND a.blocks_hit > 0 THEN
@@ -434,15 +438,19 @@ AS $$
 			'standbys count for themselves and were not asked: '
 				|| counted.standbys
 		END,
-		CASE WHEN counted.timed_read_us < read_us THEN
-			format('the server timed %s us per block read on average over this database, so the system''s cache or read-ahead serves part of the reads',
-				tablespace_advisor.three_digits(counted.timed_read_us))
+		CASE WHEN counted.timed_read_us IS NOT NULL THEN
+			format('the server timed %s us per block read on average over this database%s',
+				tablespace_advisor.three_digits(counted.timed_read_us),
+				CASE WHEN counted.timed_read_us < read_us / 2 THEN
+					': much of what it read came from the system''s cache, sequentially, or from another device'
+				END)
 		END,
 		CASE WHEN pg_is_in_recovery() THEN
 			'this is a standby: these counters are its own, moves are made on the primary'
 		END,
 		CASE WHEN counted.seconds IS NOT NULL THEN
-			format('counted over %s, since %s',
+			format('counted over %s%s, since %s',
+				CASE WHEN NOT counted.was_reset THEN 'at most ' END,
 				CASE WHEN counted.seconds >= 2 * 86400
 					THEN floor(counted.seconds / 86400) || ' days'
 				WHEN counted.seconds >= 2 * 3600
@@ -450,7 +458,9 @@ AS $$
 				WHEN counted.seconds >= 2 * 60
 					THEN floor(counted.seconds / 60) || ' minutes'
 				ELSE floor(counted.seconds) || ' seconds' END,
-				to_char(counted.since, 'YYYY-MM-DD HH24:MI'))
+				to_char(counted.since, 'YYYY-MM-DD HH24:MI')
+				|| CASE WHEN counted.was_reset THEN ''
+					ELSE ' (this database''s counters were never reset)' END)
 		END)
 $$;
 
@@ -494,6 +504,7 @@ AS $$
 DECLARE
 	dest tablespace_advisor.tablespace_fact;
 	r record;
+	not_considered text;
 	budget_left bigint := budget_bytes;
 	room_left bigint;
 	moves int := 0;
@@ -504,6 +515,14 @@ BEGIN
 			AND f.may_create AND f.volatile IS NOT TRUE)
 	ORDER BY f.random_read_us, f.tablespace LIMIT 1;
 	room_left := dest.available_bytes;
+
+	IF destination IS NULL THEN
+		SELECT 'not considered for want of a trustworthy probe: '
+			|| string_agg(quote_ident(f.tablespace), ', ' ORDER BY f.tablespace)
+		INTO not_considered FROM unnest(facts) f
+		WHERE f.random_read_us IS NULL AND f.may_create
+			AND f.volatile IS NOT TRUE;
+	END IF;
 
 	FOR r IN
 		SELECT a.relation, a.kind, a.size_bytes, a.tablespace,
@@ -534,8 +553,9 @@ BEGIN
 		writes_per_s := r.writes_per_s;
 		cached_fraction := r.cached_fraction;
 		read_ms_per_s := r.read_ms_per_s;
-		saved_ms_per_s := 0;
-		saved_percent := 0;
+		saved_ms_per_s := CASE WHEN r.gain_ms_per_s IS NOT NULL
+			OR r.tablespace = dest.tablespace THEN 0 END;
+		saved_percent := saved_ms_per_s;
 		rank := NULL;
 		statement := NULL;
 		reason := r.reason;
@@ -563,11 +583,9 @@ BEGIN
 				relation, dest.tablespace);
 		ELSIF action = 'rebuild' THEN
 			statement := format('REINDEX INDEX CONCURRENTLY %s', relation);
-		ELSIF reason LIKE 'probe first:%' THEN
-			saved_ms_per_s := NULL;
-			saved_percent := NULL;
 		END IF;
-		reason := concat_ws('; ', reason, nullif(r.evidence, ''));
+		reason := concat_ws('; ', reason, not_considered,
+			nullif(r.evidence, ''));
 		RETURN NEXT;
 	END LOOP;
 END

@@ -47,7 +47,11 @@ SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
 		FROM tablespace_advisor.current_probe_result r
 		WHERE r.tablespace_oid = t.oid AND r.workload = 'random read'
 			AND r.queue_depth = 1
-		ORDER BY r.run_id DESC LIMIT 1) AS latest_caveat
+		ORDER BY r.run_id DESC LIMIT 1) AS random_read_caveat,
+	(SELECT r.caveat
+		FROM tablespace_advisor.current_probe_result r
+		WHERE r.tablespace_oid = t.oid AND r.workload = 'sequential read'
+		ORDER BY r.run_id DESC, r.queue_depth LIMIT 1) AS sequential_read_caveat
 FROM pg_tablespace t
 LEFT JOIN LATERAL
 	(SELECT r.*
@@ -72,7 +76,7 @@ LEFT JOIN LATERAL
 WHERE t.spcname <> 'pg_global';
 
 COMMENT ON VIEW tablespace_advisor.tablespace_latency IS
-	'per tablespace the latest measured times without a caveat, in microseconds: a random read of one block at queue depth 1 with the 95 % interval of its mean, and a page read or written sequentially; NULL where nothing trustworthy was measured, latest_caveat says what was wrong with the newest random read';
+	'per tablespace the latest measured times without a caveat, in microseconds: a random read of one block at queue depth 1 with the 95 % interval of its mean, and a page read or written sequentially; NULL where nothing trustworthy was measured, random_read_caveat and sequential_read_caveat say what was wrong with the newest';
 
 CREATE VIEW tablespace_advisor.tablespace_cost_setting AS
 SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
@@ -154,7 +158,8 @@ AS $$
 		SELECT tablespace_advisor.check_tablespace($1) AS tablespace
 	), measured AS (
 		SELECT l.tablespace, l.random_read_us, l.sequential_page_us,
-			l.samples, l.run_id, l.measured_at, l.latest_caveat,
+			l.samples, l.run_id, l.measured_at,
+			l.random_read_caveat, l.sequential_read_caveat,
 			c.random_page_cost, c.seq_page_cost, c.is_tablespace_option,
 			l.random_read_us IS NOT NULL
 				AND l.sequential_page_us IS NOT NULL AS is_probed
@@ -188,14 +193,16 @@ AS $$
 				CASE WHEN m.is_tablespace_option THEN 'option of the tablespace'
 					ELSE 'setting random_page_cost' END)
 		ELSE
-			format('no trustworthy %s of this tablespace has been measured%s',
-				concat_ws(' and no ',
-					CASE WHEN m.random_read_us IS NULL
-						THEN 'random read at depth 1' END,
-					CASE WHEN m.sequential_page_us IS NULL
-						THEN 'sequential read' END),
-				CASE WHEN m.random_read_us IS NULL THEN
-					': the latest probe says: ' || m.latest_caveat END)
+			'no trustworthy measurement of '
+				|| concat_ws(' nor of ',
+					CASE WHEN m.random_read_us IS NULL THEN
+						'random reads at depth 1'
+							|| coalesce(' (' || m.random_read_caveat || ')', '')
+					END,
+					CASE WHEN m.sequential_page_us IS NULL THEN
+						'sequential reads'
+							|| coalesce(' (' || m.sequential_read_caveat || ')', '')
+					END)
 		END
 	FROM measured m
 	ORDER BY m.tablespace

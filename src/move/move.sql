@@ -190,7 +190,8 @@ SELECT j.job_id, j.relation::regclass AS relation,
 		THEN pg_catalog.round(100.0 * b.done / b.total, 1)::float8
 		END AS percent,
 	b.rate AS mb_per_s,
-	CASE WHEN j.state = 'running' AND b.rate > 0
+	CASE WHEN j.state = 'running' AND b.rate > 0 AND b.done < b.total
+			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
 		THEN pg_catalog.make_interval(
 			secs => (b.total - b.done) / (b.rate * 1e6)) END AS eta,
 	j.passes, j.lock_ms, j.attempts,
@@ -226,7 +227,7 @@ COMMENT ON COLUMN tablespace_moves.percent IS
 COMMENT ON COLUMN tablespace_moves.mb_per_s IS
 	'10^6 bytes per second: since the start for a rebuild, now for a copy';
 COMMENT ON COLUMN tablespace_moves.eta IS
-	'time left at this rate';
+	'time left at this rate; NULL while it waits for other sessions';
 COMMENT ON COLUMN tablespace_moves.lock_ms IS
 	'milliseconds that a copy held its exclusive lock';
 COMMENT ON COLUMN tablespace_moves.blocked_by IS

@@ -79,7 +79,7 @@ check_target(Oid target)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot move system relation \"%s\"", name),
-				 errdetail("System catalogs and TOAST tables, and their indexes, stay where they are.")));
+				 errdetail("System catalogs, TOAST tables and their indexes stay where they are.")));
 	if (get_rel_persistence(target) == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -96,6 +96,11 @@ check_target(Oid target)
 void
 tsa_check_move_rights(Oid heapid, Oid target_tablespace)
 {
+	if (get_tablespace_name(target_tablespace) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tablespace with OID %u does not exist",
+						target_tablespace)));
 	if (!tsa_owns_relation(heapid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(get_rel_relkind(heapid)),
@@ -244,12 +249,9 @@ restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	Datum		values[2];
 	char		nulls[2] = {' ', 'n'};
 	NameData	tablespace;
-	Oid			target = options->target;
 	List	   *kept = NIL;
 
-	if (find_move(moves, target) != NULL)
-		target = find_move(moves, target)->heapid;
-	values[0] = ObjectIdGetDatum(target);
+	values[0] = ObjectIdGetDatum(options->target);
 	if (OidIsValid(options->tablespace))
 	{
 		namestrcpy(&tablespace, get_tablespace_name(options->tablespace));

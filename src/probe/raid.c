@@ -172,6 +172,30 @@ lists_name(const char *root, const char *directory, const char *name)
 }
 
 /*
+ * Directory under /sys of the Btrfs file system that a device belongs to.
+ */
+bool
+tsa_find_btrfs(const char *root, const char *device,
+			   char *directory, size_t size)
+{
+	char		ids[TSA_MAX_MEMBERS][TSA_NAME_SIZE];
+	int			n = tsa_list_directory(root, NULL, "fs/btrfs",
+									   ids, TSA_MAX_MEMBERS);
+
+	while (n-- > 0)
+	{
+		char		devices[TSA_NAME_SIZE + 32];
+
+		snprintf(devices, sizeof(devices), "fs/btrfs/%s/devices", ids[n]);
+		if (!lists_name(root, devices, device))
+			continue;
+		snprintf(directory, size, "fs/btrfs/%s", ids[n]);
+		return true;
+	}
+	return false;
+}
+
+/*
  * Profiles under which Btrfs may keep data, and the copies it makes whatever
  * the number of devices.  While a conversion is under way several are in use;
  * the weakest counts.
@@ -187,31 +211,26 @@ static const struct
 };
 
 /*
- * Btrfs: finds the file system that a device belongs to, in /sys/fs/btrfs.
- * Returns false if that has one device only.
+ * Btrfs: the file system that a device belongs to.  Returns false if that has
+ * one device only.
  */
 bool
 tsa_read_btrfs_raid(const char *root, const char *device, TsaRaidSet *set)
 {
-	char		ids[TSA_MAX_MEMBERS][TSA_NAME_SIZE];
 	char		info[TSA_MAX_MEMBERS][TSA_NAME_SIZE];
-	char		path[2 * TSA_NAME_SIZE + 64];
-	int			n = tsa_list_directory(root, NULL, "fs/btrfs",
-									   ids, TSA_MAX_MEMBERS);
+	char		directory[TSA_NAME_SIZE + 16];
+	char		path[TSA_NAME_SIZE + 64];
 	size_t		i;
 
 	memset(set, 0, sizeof(*set));
 	snprintf(set->name, sizeof(set->name), "btrfs");
-	do
-	{
-		if (n-- == 0)
-			return false;
-		snprintf(path, sizeof(path), "fs/btrfs/%s/devices", ids[n]);
-	} while (!lists_name(root, path, device));
+	if (!tsa_find_btrfs(root, device, directory, sizeof(directory)))
+		return false;
+	snprintf(path, sizeof(path), "%s/devices", directory);
 	set->nmembers = tsa_list_directory(root, NULL, path,
 									   set->members, TSA_MAX_MEMBERS);
 
-	snprintf(path, sizeof(path), "fs/btrfs/%s/allocation/data", ids[n]);
+	snprintf(path, sizeof(path), "%s/allocation/data", directory);
 	for (i = 0; i < lengthof(btrfs_profiles); i++)
 	{
 		if (!lists_name(root, path, btrfs_profiles[i].name))
@@ -220,14 +239,14 @@ tsa_read_btrfs_raid(const char *root, const char *device, TsaRaidSet *set)
 		break;
 	}
 
-	snprintf(path, sizeof(path), "fs/btrfs/%s/devinfo", ids[n]);
+	snprintf(path, sizeof(path), "%s/devinfo", directory);
 	for (i = (size_t) tsa_list_directory(root, NULL, path,
 										 info, TSA_MAX_MEMBERS); i-- > 0;)
 	{
 		char		value[16];
 
 		if (tsa_read_sys(root, value, sizeof(value),
-						 "fs/btrfs/%s/devinfo/%s/missing", ids[n], info[i]) &&
+						 "%s/%s/missing", path, info[i]) &&
 			strcmp(value, "1") == 0)
 			set->missing++;
 	}

@@ -31,6 +31,8 @@ extern bool tsa_read_md_raid(const char *root, const char *name,
 							 TsaRaidSet *set);
 extern bool tsa_read_lvm_raid(const char *root, const char *name,
 							  TsaRaidSet *set);
+extern bool tsa_find_btrfs(const char *root, const char *device,
+						   char *directory, size_t size);
 extern bool tsa_read_btrfs_raid(const char *root, const char *device,
 								TsaRaidSet *set);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/raid.h"
 #include "probe/stack.h"
 #include "probe/storage.h"
 
@@ -53,13 +54,13 @@ get_device_path(const char *root, const char *name, char *path, size_t size)
 }
 
 /*
- * Read-ahead of a mount: that of its backing device information, or else of
- * the device or the disk that it is a partition of.
+ * Read-ahead of a mount: that of its backing device information, which Btrfs
+ * keeps elsewhere, or else of the device or the disk it is a partition of.
  */
 static long
 find_read_ahead(const char *root, const TsaMount *mount, const char *device)
 {
-	char		name[TSA_NAME_SIZE];
+	char		name[TSA_NAME_SIZE + 16];
 	char		value[64];
 	long		kb;
 
@@ -69,6 +70,10 @@ find_read_ahead(const char *root, const TsaMount *mount, const char *device)
 		return atol(value);
 	if (device == NULL)
 		return -1;
+	if (strcmp(mount->type, "btrfs") == 0 &&
+		tsa_find_btrfs(root, device, name, sizeof(name)) &&
+		tsa_read_sys(root, value, sizeof(value), "%s/bdi/read_ahead_kb", name))
+		return atol(value);
 	kb = tsa_read_number(root, device, "queue/read_ahead_kb");
 	if (kb < 0 && tsa_find_parent_disk(root, device, name, sizeof(name)))
 		kb = tsa_read_number(root, name, "queue/read_ahead_kb");

@@ -228,7 +228,7 @@ static const struct
 	TsaMedia	media;
 	TsaTri		redundant;
 	TsaTri		is_volatile;
-}			known_drivers[] =
+} known_drivers[] =
 {
 	{"zram", TSA_MEDIA_MEMORY, TSA_NO, TSA_YES},
 	{"ram", TSA_MEDIA_MEMORY, TSA_NO, TSA_YES},
@@ -251,7 +251,7 @@ static const struct
 	TsaMedia	media;
 	TsaTri		redundant;
 	TsaTri		is_volatile;
-}			known_models[] =
+} known_models[] =
 {
 	{"Amazon Elastic Block Store", TSA_MEDIA_NETWORK, TSA_UNKNOWN, TSA_NO},
 	{"Amazon EC2 NVMe Instance", TSA_MEDIA_SOLID_STATE, TSA_NO, TSA_YES},

@@ -1,0 +1,219 @@
+/*-------------------------------------------------------------------------
+ *
+ * disk.c
+ *	  nbdkit plugin: a file that behaves like a spinning disk.
+ *
+ *	  nbdkit ./disk.so file=PATH [rotation_us=4170] [travel_us=4000]
+ *							  [mb_per_s=90]
+ *
+ * One request at a time.  A read away from the head costs half a revolution
+ * (7200 a minute) and a travel that grows with the root of the distance,
+ * travel_us for the whole width.  From there on the disk reads ahead at its
+ * rate, into a buffer of 2 MB: what is in the buffer costs nothing, what
+ * follows costs the time until the head is there.  Requests that come slightly
+ * out of order, as from several threads, are therefore sequential, as on a
+ * disk.
+ *
+ * Writes land in a cache of 32 MB that survives a power failure and is emptied
+ * at the disk's rate: they wait only while it is full, do not move the head,
+ * and a flush costs nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#define NBDKIT_API_VERSION 2
+#define THREAD_MODEL NBDKIT_THREAD_MODEL_SERIALIZE_ALL_REQUESTS
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <nbdkit-plugin.h>
+
+#define READ_BUFFER (INT64_C(2) << 20)
+#define WRITE_CACHE (INT64_C(32) << 20)
+
+static char *file = NULL;
+static unsigned rotation_us = 4170;
+static unsigned travel_us = 4000;
+static unsigned mb_per_s = 90;
+static int	fd = -1;
+static int64_t size;
+
+/* times in ns of CLOCK_MONOTONIC, positions in bytes */
+static int64_t run_start = 0;	/* where the head came down last */
+static int64_t head = 0;		/* end of what has been asked for since */
+static int64_t head_time = 0;	/* when the head is or was there */
+static int64_t drained_time = 0;	/* when the write cache will be empty */
+
+static int64_t
+get_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void
+sleep_until(int64_t time)
+{
+	struct timespec until;
+
+	until.tv_sec = time / 1000000000;
+	until.tv_nsec = time % 1000000000;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until,
+						   NULL) == EINTR)
+		;
+}
+
+static int64_t
+max(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Time the disk needs to pass over so many bytes. */
+static int64_t
+transfer(int64_t bytes)
+{
+	return bytes * 1000 / mb_per_s;
+}
+
+/* Time at which a read that arrives now is complete; moves the head. */
+static int64_t
+move_head(int64_t now, int64_t start, int64_t end)
+{
+	int64_t		distance = start > head ? start - head : head - start;
+	double		width = sqrt((double) distance / (double) size);
+	int64_t		seek = (int64_t) ((rotation_us + travel_us * width) * 1e3);
+
+	if (start >= max(run_start, head - READ_BUFFER) &&
+		(start <= head || transfer(distance) < seek))
+	{
+		if (end <= head)
+			return now;			/* in the buffer */
+		/* the disk has read ahead meanwhile, but not more than fits */
+		head_time = max(head_time, now - transfer(READ_BUFFER)) +
+			transfer(end - head);
+	}
+	else
+	{
+		run_start = start;
+		head_time = now + seek + transfer(end - start);
+	}
+	head = end;
+	return head_time;
+}
+
+static int
+disk_config(const char *key, const char *value)
+{
+	if (strcmp(key, "file") == 0)
+		return (file = nbdkit_realpath(value)) == NULL ? -1 : 0;
+	if (strcmp(key, "rotation_us") == 0)
+		return nbdkit_parse_unsigned(key, value, &rotation_us);
+	if (strcmp(key, "travel_us") == 0)
+		return nbdkit_parse_unsigned(key, value, &travel_us);
+	if (strcmp(key, "mb_per_s") == 0)
+		return nbdkit_parse_unsigned(key, value, &mb_per_s);
+	nbdkit_error("unknown parameter \"%s\"", key);
+	return -1;
+}
+
+static int
+disk_get_ready(void)
+{
+	struct stat st;
+
+	if (mb_per_s == 0)
+	{
+		nbdkit_error("mb_per_s must be greater than 0");
+		return -1;
+	}
+	if (file == NULL || (fd = open(file, O_RDWR | O_CLOEXEC)) < 0 ||
+		fstat(fd, &st) != 0)
+	{
+		nbdkit_error("could not open file \"%s\": %m", file ? file : "");
+		return -1;
+	}
+	size = st.st_size;
+	return 0;
+}
+
+static void *
+disk_open(int readonly)
+{
+	(void) readonly;
+	return NBDKIT_HANDLE_NOT_NEEDED;
+}
+
+static int64_t
+disk_get_size(void *handle)
+{
+	(void) handle;
+	return size;
+}
+
+static int
+disk_pread(void *handle, void *buf, uint32_t count, uint64_t offset,
+		   uint32_t flags)
+{
+	int64_t		now = get_time();
+
+	(void) handle;
+	(void) flags;
+	if (pread(fd, buf, count, (off_t) offset) != (ssize_t) count)
+	{
+		nbdkit_error("could not read: %m");
+		return -1;
+	}
+	sleep_until(move_head(now, (int64_t) offset, (int64_t) offset + count));
+	return 0;
+}
+
+static int
+disk_pwrite(void *handle, const void *buf, uint32_t count, uint64_t offset,
+			uint32_t flags)
+{
+	int64_t		now = get_time();
+
+	(void) handle;
+	(void) flags;
+	if (pwrite(fd, buf, count, (off_t) offset) != (ssize_t) count)
+	{
+		nbdkit_error("could not write: %m");
+		return -1;
+	}
+	drained_time = max(drained_time, now) + transfer(count);
+	sleep_until(drained_time - transfer(WRITE_CACHE));
+	return 0;
+}
+
+static int
+disk_flush(void *handle, uint32_t flags)
+{
+	(void) handle;
+	(void) flags;
+	return 0;
+}
+
+static struct nbdkit_plugin plugin = {
+	.name = "disk",
+	.longname = "a file that behaves like a spinning disk",
+	.config = disk_config,
+	.config_help = "file=PATH [rotation_us=N] [travel_us=N] [mb_per_s=N]",
+	.magic_config_key = "file",
+	.get_ready = disk_get_ready,
+	.open = disk_open,
+	.get_size = disk_get_size,
+	.pread = disk_pread,
+	.pwrite = disk_pwrite,
+	.flush = disk_flush,
+	.errno_is_preserved = 1,
+};
+
+NBDKIT_REGISTER_PLUGIN(plugin)
