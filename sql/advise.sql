@@ -228,7 +228,7 @@ SELECT tablespace_advisor.placement_evidence(ROW(a.*)::tablespace_advisor.relati
 	ROW('2026-01-01 00:00+00', seconds, timed_read_us, standbys, was_reset)::tablespace_advisor.counter_window,
 	5000, 80)
 FROM (VALUES (119, NULL, NULL, true), (172799, 35.04, NULL, true),
-	(172800, 5000, NULL, true), (7199, NULL, NULL, false),
+	(172800, 2499, NULL, true), (172800, 2500, NULL, true), (7199, NULL, NULL, false),
 	(NULL, NULL, NULL, true)) w (seconds, timed_read_us, standbys, was_reset), activity_case a
 WHERE a.relation = 'placed_b'::regclass;
 SELECT tablespace_advisor.placement_evidence(

@@ -1,4 +1,4 @@
--- move_indexes_concurrently by method rebuild, and what it leaves in the journal
+-- move_indexes_concurrently by each method, and what it leaves in the journal
 SET allow_in_place_tablespaces = on;
 SET client_min_messages = notice;
 CREATE TABLESPACE regress_move_a LOCATION '';
@@ -10,6 +10,7 @@ CREATE ROLE regress_move_reader NOLOGIN IN ROLE pg_read_all_stats;
 GRANT CREATE ON TABLESPACE regress_move_a, "regress move's ""b"""
 	TO regress_move_owner, regress_move_other;
 
+CREATE SCHEMA regress_move AUTHORIZATION regress_move_owner;
 -- where the indexes of some tables are, and whether they are good
 CREATE VIEW places AS
 SELECT c.relname, c.relkind AS kind, coalesce(s.spcname, '(default)') AS tablespace,
@@ -18,8 +19,23 @@ SELECT c.relname, c.relkind AS kind, coalesce(s.spcname, '(default)') AS tablesp
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 	LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
 WHERE c.relnamespace = 'regress_move'::regnamespace;
-
-CREATE SCHEMA regress_move AUTHORIZATION regress_move_owner;
+GRANT SELECT ON places TO PUBLIC;
+-- a caller that waits in one transaction would keep a rebuild waiting for it
+CREATE PROCEDURE public.wait_until(condition text) LANGUAGE plpgsql AS $$
+DECLARE
+	fulfilled boolean;
+BEGIN
+	FOR i IN 1 .. 6000 LOOP
+		EXECUTE condition INTO fulfilled;
+		IF fulfilled THEN
+			RETURN;
+		END IF;
+		COMMIT;
+		PERFORM pg_sleep(0.01);
+	END LOOP;
+	RAISE 'waited in vain';
+END
+$$;
 SET ROLE regress_move_owner;
 SET search_path = regress_move, public;
 
@@ -34,13 +50,14 @@ INSERT INTO accounts SELECT i, i, 'filler ' || i FROM generate_series(1, 5000) i
 
 -- what would be done; nothing is
 CALL move_indexes_concurrently('accounts', 'regress_move_a', dry_run => true);
+CALL move_indexes_concurrently('accounts', 'regress_move_a', method => 'rebuild', dry_run => true);
 SELECT count(*) FROM tablespace_moves;
 BEGIN;
 CALL move_indexes_concurrently('accounts', 'regress_move_a', ARRAY['accounts_bid'::regclass], dry_run => true);
 COMMIT;
 
 -- all of them
-CALL move_indexes_concurrently('accounts', 'regress_move_a') \gset
+CALL move_indexes_concurrently('accounts', 'regress_move_a', method => 'rebuild') \gset
 SELECT array_length(:'job_ids'::bigint[], 1) AS jobs;
 SELECT relname, tablespace, valid, uniq, pkey, clustered, replident
 FROM places ORDER BY relname COLLATE "C";
@@ -61,20 +78,17 @@ CALL move_indexes_concurrently('accounts', 'regress_move_a');
 
 -- some of them, one, and a name that needs quotes; back to the default
 CALL move_indexes_concurrently('accounts', 'regress move''s "b"',
-	ARRAY['accounts_hash', '"Odd ""name''s"']::regclass[], method => 'rebuild') \gset
+	ARRAY['accounts_hash', '"Odd ""name''s"']::regclass[], method => 'copy') \gset
 CALL move_indexes_concurrently('accounts_pkey', 'pg_default') \gset
+SELECT relation_name, from_tablespace, to_tablespace, method, state, phase,
+	bytes_total > 0 AND bytes_done = bytes_total AS all_bytes, percent, eta,
+	passes > 0 AS has_passes, lock_ms > 0 AS has_lock_ms, attempts, blocked_by, error
+FROM tablespace_moves WHERE method = 'copy' ORDER BY relation_name COLLATE "C";
 SELECT relname, tablespace, valid FROM places ORDER BY relname COLLATE "C";
 
 -- in the background
-CALL move_indexes_concurrently('accounts_brin', 'pg_default', wait => false) \gset
-DO $$
-BEGIN
-	WHILE EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)
-	LOOP
-		PERFORM pg_sleep(0.01);
-	END LOOP;
-END
-$$;
+CALL move_indexes_concurrently('accounts_brin', 'pg_default', method => 'rebuild', wait => false) \gset
+CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
 SELECT relation, state FROM tablespace_moves WHERE job_id = ANY (:'job_ids');
 
 -- a partitioned table: new partitions follow
@@ -84,7 +98,7 @@ CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (100) TO (200) PARTITI
 CREATE TABLE parted_21 PARTITION OF parted_2 FOR VALUES FROM (100) TO (150);
 CREATE INDEX parted_v ON parted (v);
 INSERT INTO parted SELECT i, i FROM generate_series(0, 149) i;
-CALL move_indexes_concurrently('parted_v', 'regress_move_a') \gset
+CALL move_indexes_concurrently('parted_v', 'regress_move_a', method => 'rebuild') \gset
 SELECT relname, kind, tablespace, valid FROM places WHERE relname ~ '^parted' ORDER BY relname COLLATE "C";
 CALL move_indexes_concurrently('parted', 'regress_move_a') \gset
 SELECT relation, method, state FROM tablespace_moves
@@ -106,6 +120,22 @@ SELECT relname, tablespace, valid FROM places
 WHERE relname IN ('parted_1_pkey', 'parted_1_v_idx', 'matview_aid', 'unlogged_pkey')
 ORDER BY relname COLLATE "C";
 
+-- constraints that a rebuild cannot serve
+CREATE TABLE constrained (a int UNIQUE DEFERRABLE, r int4range,
+	EXCLUDE USING gist (r WITH &&));
+INSERT INTO constrained VALUES (1, '[1,2)');
+CALL move_indexes_concurrently('constrained', 'regress_move_a') \gset
+SELECT relname, tablespace, valid FROM places WHERE relname ~ '^constrained' ORDER BY 1;
+SELECT relation, method, state FROM tablespace_moves
+WHERE job_id = ANY (:'job_ids') ORDER BY relation::text COLLATE "C";
+
+-- from a block that may commit
+DO $$ DECLARE ids bigint[];
+BEGIN
+	CALL move_indexes_concurrently('constrained', 'pg_default', job_ids => ids);
+	RAISE NOTICE '% jobs', cardinality(ids);
+END $$;
+
 -- an invalid index is left alone
 RESET ROLE;
 CREATE TABLE regress_move.broken (a int);
@@ -123,34 +153,31 @@ CREATE FUNCTION whoami(a int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS
 $$ BEGIN RETURN current_user; END $$;
 CREATE INDEX trap_whoami ON trap (whoami(a));
 RESET ROLE;
-CALL move_indexes_concurrently('trap', 'regress_move_a') \gset
+CALL move_indexes_concurrently('trap', 'regress_move_a', method => 'rebuild') \gset
 SET enable_seqscan = off;
 SELECT count(*) FROM trap WHERE whoami(a) = 'regress_move_owner';
-SELECT whoami(a) FROM trap WHERE whoami(a) >= '';
 RESET enable_seqscan;
 SET ROLE regress_move_owner;
 CREATE OR REPLACE FUNCTION whoami(a int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS
-$$ BEGIN SET SESSION AUTHORIZATION DEFAULT; RETURN session_user; END $$;
-CALL move_indexes_concurrently('trap', 'pg_default');
+$$ BEGIN
+	PERFORM set_config('session_authorization', pg_get_userbyid(10), false);
+	RETURN session_user;
+END $$;
+\set VERBOSITY terse
+CALL move_indexes_concurrently('trap', 'pg_default', method => 'rebuild');
 \echo :LAST_ERROR_SQLSTATE
 CREATE OR REPLACE FUNCTION whoami(a int) RETURNS text LANGUAGE plpgsql IMMUTABLE AS
-$$ BEGIN RESET ROLE; RETURN session_user; END $$;
-CALL move_indexes_concurrently('trap', 'pg_default');
+$$ BEGIN PERFORM set_config('role', 'none', false); RETURN session_user; END $$;
+CALL move_indexes_concurrently('trap', 'pg_default', method => 'rebuild');
 \echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY default
 
 -- a failed move: the job says why, nothing is left over, and it can be retried
 SELECT state, error FROM tablespace_moves ORDER BY job_id DESC LIMIT 2;
 CREATE OR REPLACE FUNCTION whoami(a int) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN 'nobody';
-DO $$
-BEGIN
-	WHILE EXISTS (SELECT FROM pg_stat_activity
-		WHERE backend_type = 'tablespace_advisor move')
-	LOOP
-		PERFORM pg_sleep(0.01);
-	END LOOP;
-END
-$$;
+CALL wait_until($$SELECT NOT EXISTS (SELECT FROM pg_stat_activity
+	WHERE backend_type = 'tablespace_advisor move')$$);
 SELECT relname, tablespace, valid FROM places WHERE relname ~ 'trap';
 SELECT max(job_id) AS failed FROM tablespace_moves \gset
 BEGIN;
@@ -158,14 +185,7 @@ SELECT retry_move(:failed) > :failed AS retried;
 ROLLBACK;
 SELECT max(job_id) = :failed AS rolled_back FROM tablespace_moves;
 SELECT retry_move(:failed) AS retried \gset
-DO $$
-BEGIN
-	WHILE EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)
-	LOOP
-		PERFORM pg_sleep(0.01);
-	END LOOP;
-END
-$$;
+CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
 SELECT relation, state, to_tablespace FROM tablespace_moves WHERE job_id = :retried;
 SELECT relname, tablespace, valid FROM places WHERE relname ~ 'trap';
 SELECT retry_move(:failed) IS NULL AS nothing_to_do;
@@ -203,7 +223,7 @@ ROLLBACK;
 SET client_min_messages = warning;
 RESET search_path;
 DROP SCHEMA regress_move CASCADE;
-DROP VIEW places;
+DROP PROCEDURE wait_until;
 DROP OWNED BY regress_move_owner, regress_move_other;
 DROP ROLE regress_move_owner, regress_move_member, regress_move_other, regress_move_reader;
 DROP TABLESPACE regress_move_a;

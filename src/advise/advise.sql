@@ -302,7 +302,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.three_digits(float8) IS
-	'a measured number as text, with three significant digits after which nothing is sure';
+	'a measured number as text, with three significant digits, or more if it has more before the point';
 
 /*
  * The verdict on one relation before any budget: an action and why.  The
@@ -438,9 +438,12 @@ AS $$
 			'standbys count for themselves and were not asked: '
 				|| counted.standbys
 		END,
-		CASE WHEN counted.timed_read_us < read_us THEN
-			format('the server timed %s us per block read on average over this database, so the system''s cache or read-ahead serves part of the reads',
-				tablespace_advisor.three_digits(counted.timed_read_us))
+		CASE WHEN counted.timed_read_us IS NOT NULL THEN
+			format('the server timed %s us per block read on average over this database%s',
+				tablespace_advisor.three_digits(counted.timed_read_us),
+				CASE WHEN counted.timed_read_us < read_us / 2 THEN
+					': much of what it read came from the system''s cache, sequentially, or from another device'
+				END)
 		END,
 		CASE WHEN pg_is_in_recovery() THEN
 			'this is a standby: these counters are its own, moves are made on the primary'

@@ -43,15 +43,19 @@ PG_FUNCTION_INFO_V1(tsa_move_indexes_concurrently);
 PG_FUNCTION_INFO_V1(tsa_cancel_move);
 PG_FUNCTION_INFO_V1(tsa_retry_move);
 
-/* Nothing can be moved, or written down, on a standby. */
+/* Nothing can be moved, or written down, where nothing can be written. */
 static void
-refuse_on_standby(void)
+refuse_when_read_only(void)
 {
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot move relations during recovery"),
 				 errhint("Run it on the primary: a standby follows.")));
+	if (XactReadOnly)
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot move relations in a read-only transaction")));
 }
 
 /* The argument number n, which must not be NULL. */
@@ -205,14 +209,16 @@ tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
 	List	   *moves;
 	List	   *ids = NIL;
 
-	refuse_on_standby();
 	parse_options(fcinfo, &options);
+	if (!options.dry_run)
+		refuse_when_read_only();
 	if (!options.dry_run &&
-		(call == NULL || !IsA(call, CallContext) || call->atomic))
+		(call == NULL || !IsA(call, CallContext) || call->atomic ||
+		 IsSubTransaction()))
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("move_indexes_concurrently() cannot run inside a transaction block or function"),
-				 errdetail("The move is done by a background worker, which must see what was committed.")));
+				 errmsg("move_indexes_concurrently() cannot run inside a transaction block"),
+				 errdetail("It commits, so that its background worker sees what is to be done.")));
 
 	if (!options.dry_run)
 		tsa_jobs_settle_dead();
@@ -241,7 +247,7 @@ load_own_job(FunctionCallInfo fcinfo, bool signal_suffices, TsaJob *job)
 {
 	int64		job_id;
 
-	refuse_on_standby();
+	refuse_when_read_only();
 	job_id = DatumGetInt64(required_arg(fcinfo, 0, "job_id"));
 	tsa_jobs_settle_dead();
 	if (!tsa_job_load(job_id, job))

@@ -56,7 +56,7 @@ static void
 note_known_indexes(const TsaJob *job)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET phase = 'rebuilding',"
+		"UPDATE tablespace_advisor.job SET phase = 'rebuilding', attempts = 1,"
 		" known_indexes = ARRAY(SELECT indexrelid FROM pg_catalog.pg_index"
 		"   WHERE indrelid = heap)"
 		" WHERE job_id = $1",
@@ -68,18 +68,20 @@ note_known_indexes(const TsaJob *job)
 	tsa_journal_update(&query, values, NULL);
 }
 
-/* The rebuilt index has an OID of its own: the job follows it. */
+/*
+ * The rebuilt index has an OID of its own: this job follows it, and so do
+ * those that moved the index before.
+ */
 static void
 note_relation(const TsaJob *job, Oid relid)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET relation = $2, attempts = 1"
-		" WHERE job_id = $1",
-		2, {INT8OID, OIDOID}, NULL
+		"UPDATE tablespace_advisor.job SET relation = $2 WHERE relation = $1",
+		2, {OIDOID, OIDOID}, NULL
 	};
 	Datum		values[2];
 
-	values[0] = Int64GetDatum(job->job_id);
+	values[0] = ObjectIdGetDatum(job->relid);
 	values[1] = ObjectIdGetDatum(relid);
 	tsa_journal_update(&query, values, NULL);
 }

@@ -211,6 +211,37 @@ tsa_run_command(const char *sql)
 }
 
 /*
+ * Locks the journal against DROP EXTENSION, at session level; false if there
+ * is none any more.  In a transaction.  To be done again after each abort,
+ * which releases session-level locks as well.
+ */
+static bool
+lock_journal(void)
+{
+	LockRelId	relid = {.dbId = MyDatabaseId};
+
+	relid.relId = RangeVarGetRelid(makeRangeVar("tablespace_advisor", "job", -1),
+								   AccessShareLock, true);
+	if (!OidIsValid(relid.relId))
+		return false;
+	LockRelationIdForSession(&relid, AccessShareLock);
+	return true;
+}
+
+/*
+ * At the worker's end: the server releases session-level relation locks only
+ * when a transaction aborts.  A worker that ends, or is terminated, between
+ * two transactions would leave them behind for ever.
+ */
+static void
+release_session_locks(int code pg_attribute_unused(),
+					  Datum arg pg_attribute_unused())
+{
+	AbortOutOfAnyTransaction();
+	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
+}
+
+/*
  * Settles the current job and leaves it: the gate keeps out requests to
  * cancel it meanwhile, and one that has come is forgotten.
  */
@@ -224,6 +255,8 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
 	(void) LockAcquire(&gate, ExclusiveLock, true, false);
+	if (err != NULL)
+		(void) lock_journal();
 	if (tsa_job_load(job->job_id, &present) &&
 		tsa_live_copy_drop_leftovers(&present))
 	{
@@ -337,19 +370,13 @@ static List *
 enter_batch(int64 batch_id)
 {
 	LOCKTAG		tag;
-	Oid			journal;
 	List	   *jobs = NIL;
 
 	tsa_begin();
 	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
 	(void) LockAcquire(&tag, ShareLock, true, false);
-	journal = RangeVarGetRelid(makeRangeVar("tablespace_advisor", "job", -1),
-							   AccessShareLock, true);
-	if (OidIsValid(journal))
+	if (lock_journal())
 	{
-		LockRelId	relid = {.relId = journal, .dbId = MyDatabaseId};
-
-		LockRelationIdForSession(&relid, AccessShareLock);
 		MemoryContextSwitchTo(TopMemoryContext);
 		jobs = tsa_jobs_of_batch(batch_id, true);
 	}
@@ -369,6 +396,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid, 0);
+	before_shmem_exit(release_session_locks, (Datum) 0);
 	override_settings();
 
 	job_context = AllocSetContextCreate(TopMemoryContext, "move job",
