@@ -25,7 +25,8 @@
  * steps, first.  RelationTruncate() is the server's own way: it logs each
  * step (a standby follows gently, and crash recovery does not stumble over
  * log records of blocks that are gone), drops the buffers and keeps checkpoints
- * in order.
+ * in order.  Like VACUUM's truncation it does so in a critical section: a file
+ * system that cannot truncate brings the server down.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,8 +49,12 @@
 #include "move/copy.h"
 #include "move/live_copy.h"
 
-/* Blocks that an old file loses at a time: 16 MB. */
-#define TRUNCATE_STEP ((BlockNumber) (16 * 1024 * 1024 / BLCKSZ))
+/*
+ * An old file loses at least 16 MB at a time, and more when it is so large that
+ * this would take many steps: each scans shared_buffers once.
+ */
+#define MIN_TRUNCATE_STEP ((BlockNumber) (16 * 1024 * 1024 / BLCKSZ))
+#define MAX_TRUNCATE_STEPS 64
 
 /*
  * Creates the storage of the copy and names it in the journal.  In the
@@ -88,17 +93,28 @@ static bool
 truncate_step(RelFileLocator locator)
 {
 	Relation	rel;
-	BlockNumber nblocks = 0;
+	volatile BlockNumber nblocks = 0;
+	volatile BlockNumber step = 0;
 
 	StartTransactionCommand();
 	rel = CreateFakeRelcacheEntry(locator);
-	if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
-		nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
-	if (nblocks > TRUNCATE_STEP)
-		RelationTruncate(rel, nblocks - TRUNCATE_STEP);
-	FreeFakeRelcacheEntry(rel);
+	PG_TRY();
+	{
+		if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
+			nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
+		step = Min(Max(MIN_TRUNCATE_STEP, nblocks / MAX_TRUNCATE_STEPS),
+				   (BlockNumber) RELSEG_SIZE);
+		if (nblocks > step)
+			RelationTruncate(rel, nblocks - step);
+	}
+	PG_FINALLY();
+	{
+		/* before 17 the smgr's entry points back to ours */
+		FreeFakeRelcacheEntry(rel);
+	}
+	PG_END_TRY();
 	CommitTransactionCommand();
-	return nblocks > TRUNCATE_STEP;
+	return nblocks > step;
 }
 
 /*
@@ -138,6 +154,10 @@ drop_storage(RelFileLocator locator)
 	Relation	rel = CreateFakeRelcacheEntry(locator);
 
 	Assert(TransactionIdIsValid(GetTopTransactionIdIfAny()));
+
+	/* from 17 on the entry has a reference that RelationDropStorage() would
+	 * give back without its ever having been counted */
+	rel->rd_smgr = NULL;
 	RelationDropStorage(rel);
 	FreeFakeRelcacheEntry(rel);
 }
