@@ -25,7 +25,8 @@
  * steps, first.  RelationTruncate() is the server's own way: it logs each
  * step (a standby follows gently, and crash recovery does not stumble over
  * log records of blocks that are gone), drops the buffers and keeps checkpoints
- * in order.
+ * in order.  While others write, steps are small and half of the time is
+ * left to them; while nobody does, there is nobody to be gentle with.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,6 +35,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlogutils.h"
 #include "catalog/catalog.h"
@@ -48,8 +50,9 @@
 #include "move/copy.h"
 #include "move/live_copy.h"
 
-/* Blocks that an old file loses at a time: 16 MB. */
+/* Blocks that an old file loses at a time: 16 MB, or 64 MB if nobody writes. */
 #define TRUNCATE_STEP ((BlockNumber) (16 * 1024 * 1024 / BLCKSZ))
+#define MAX_TRUNCATE_STEP (4 * TRUNCATE_STEP)
 
 /*
  * Creates the storage of the copy and names it in the journal.  In the
@@ -80,12 +83,12 @@ storage_in_use(Oid tablespace, RelFileNumber number)
 }
 
 /*
- * Takes one step off the end of a file, in a transaction of its own: without
+ * Takes a step off the end of a file, in a transaction of its own: without
  * an ID, so that nobody's snapshot or vacuum horizon waits for us.  False when
- * a step or less is left.
+ * TRUNCATE_STEP or less is left.
  */
 static bool
-truncate_step(RelFileLocator locator)
+truncate_step(RelFileLocator locator, BlockNumber step)
 {
 	Relation	rel;
 	BlockNumber nblocks = 0;
@@ -95,31 +98,45 @@ truncate_step(RelFileLocator locator)
 	if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
 		nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
 	if (nblocks > TRUNCATE_STEP)
-		RelationTruncate(rel, nblocks - TRUNCATE_STEP);
+		RelationTruncate(rel, nblocks > step ? nblocks - step : TRUNCATE_STEP);
 	FreeFakeRelcacheEntry(rel);
 	CommitTransactionCommand();
 	return nblocks > TRUNCATE_STEP;
 }
 
 /*
- * Shortens a file step by step.  Each step is followed by a pause as long as
- * the step, so that half of the time belongs to the others.
+ * Shortens a file step by step.  If somebody else has begun a transaction that
+ * writes since the step began (ours have no ID), the step is followed by a
+ * pause as long as the step, so that half of the time belongs to the others,
+ * and the next one is small.  If not, it is followed at once by a larger one.
  */
 static void
 truncate_gently(RelFileLocator locator)
 {
+	BlockNumber step = TRUNCATE_STEP;
+	FullTransactionId seen = ReadNextFullTransactionId();
+
 	for (;;)
 	{
+		FullTransactionId next;
 		instr_time	start;
 		instr_time	end;
 
 		INSTR_TIME_SET_CURRENT(start);
-		if (!truncate_step(locator))
+		if (!truncate_step(locator, step))
 			return;
 		INSTR_TIME_SET_CURRENT(end);
 		INSTR_TIME_SUBTRACT(end, start);
-
 		CHECK_FOR_INTERRUPTS();
+
+		next = ReadNextFullTransactionId();
+		if (FullTransactionIdEquals(next, seen))
+		{
+			step = Min(2 * step, MAX_TRUNCATE_STEP);
+			continue;
+		}
+		seen = next;
+		step = TRUNCATE_STEP;
 		(void) WaitLatch(MyLatch,
 						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 (long) INSTR_TIME_GET_MILLISEC(end) + 1,
