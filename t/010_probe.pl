@@ -223,7 +223,8 @@ sub restart_with
 
 SKIP:
 {
-	skip 'no C compiler to build test/slow_disk.c with', 13 unless $compiled;
+	skip 'no C compiler to build test/slow_disk.c with', 17
+	  unless $compiled;
 
 	restart_with(SLOW_CLOCK_NS => 50000);
 	like(caveat('200 ms', '1', 'random read'), qr/reading the clock takes/,
@@ -237,6 +238,19 @@ SKIP:
 		SLOW_DISK_CACHED_FROM => 4 * 1024 * 1024);
 	like(caveat('2 s', '1', 'random read'), qr/a cache holds it/,
 		'file partly in a cache');
+
+	$node->safe_psql('postgres', q{
+		CREATE TABLE own TABLESPACE there AS
+		SELECT repeat(md5(i::text), 60) FROM generate_series(1, 4000) i;
+		CHECKPOINT;});
+	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_CACHED_FILE => 'pgsql_tmp');
+	like(caveat('2 s', '1', 'random read'),
+		qr/own relations are read [\d.]+ times as slowly/,
+		'all of the file in a cache');
+	restart_with(SLOW_DISK_US => 5000);
+	unlike(caveat('2 s', '1', 'random read'), qr/own relations/,
+		'and nothing in a cache');
+	$node->safe_psql('postgres', 'DROP TABLE own');
 
 	# a serial disk is one at every depth, and latency adds up
 	restart_with(SLOW_DISK_US => 2000);

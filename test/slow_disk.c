@@ -8,6 +8,7 @@
  *							and take n microseconds each; io_destroy() waits
  *							for them, deaf to signals, as the kernel's does
  *	  SLOW_DISK_CACHED_FROM=n	requests from offset n on take a 20th of that
+ *	  SLOW_DISK_CACHED_FILE=s	so do those to files with s in their path
  *	  SLOW_CLOCK_NS=n		reading the monotonic clock takes n nanoseconds
  *	  REFUSE_O_DIRECT=1		opening a file with O_DIRECT fails
  *
@@ -21,12 +22,19 @@
 #include <libaio.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MOST_REQUESTS 1024
+
+typedef int (*SubmitFunction) (io_context_t, long, struct iocb **);
+typedef int (*GetEventsFunction) (io_context_t, long, long, struct io_event *,
+								  struct timespec *);
+typedef int (*DestroyFunction) (io_context_t);
 
 static struct io_event queue[MOST_REQUESTS];
 static int64_t due[MOST_REQUESTS];
@@ -58,12 +66,31 @@ real_sleep(int64_t ns)
 	return nanosleep(&time, NULL);
 }
 
+/* Is the request answered by the cache? */
+static int
+is_cached(const struct iocb *iocb)
+{
+	int64_t		from = setting("SLOW_DISK_CACHED_FROM");
+	const char *file = getenv("SLOW_DISK_CACHED_FILE");
+	char		link[64];
+	char		path[4096];
+	ssize_t		n;
+
+	if (from > 0 && iocb->u.c.offset >= from)
+		return 1;
+	if (file == NULL)
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", iocb->aio_fildes);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	return strstr(path, file) != NULL;
+}
+
 /* Do the request now, and let it be finished when its turn comes. */
 static void
 start_request(struct iocb *iocb)
 {
 	int64_t		service = setting("SLOW_DISK_US") * 1000;
-	int64_t		cached_from = setting("SLOW_DISK_CACHED_FROM");
 	int64_t		now = real_now();
 	long		result;
 
@@ -76,7 +103,7 @@ start_request(struct iocb *iocb)
 	else
 		result = fsync(iocb->aio_fildes);
 
-	if (cached_from > 0 && iocb->u.c.offset >= cached_from)
+	if (is_cached(iocb))
 		service /= 20;
 	busy_until = (busy_until > now ? busy_until : now) + service;
 	due[queued] = busy_until;
@@ -92,8 +119,11 @@ io_submit(io_context_t context, long n, struct iocb **iocbs)
 	long		i;
 
 	if (setting("SLOW_DISK_US") == 0)
-		return ((int (*) (io_context_t, long, struct iocb **))
-				dlsym(RTLD_NEXT, "io_submit")) (context, n, iocbs);
+	{
+		SubmitFunction next = (SubmitFunction) dlsym(RTLD_NEXT, "io_submit");
+
+		return next(context, n, iocbs);
+	}
 	for (i = 0; i < n && queued < MOST_REQUESTS; i++)
 		start_request(iocbs[i]);
 	return (int) i;
@@ -107,10 +137,12 @@ io_getevents(io_context_t context, long least, long most,
 	int			n = 0;
 
 	if (setting("SLOW_DISK_US") == 0)
-		return ((int (*) (io_context_t, long, long, struct io_event *,
-						  struct timespec *))
-				dlsym(RTLD_NEXT, "io_getevents")) (context, least, most,
-												   events, timeout);
+	{
+		GetEventsFunction next =
+			(GetEventsFunction) dlsym(RTLD_NEXT, "io_getevents");
+
+		return next(context, least, most, events, timeout);
+	}
 	until = real_now() + timeout->tv_sec * 1000000000 + timeout->tv_nsec;
 	for (;;)
 	{
@@ -138,10 +170,12 @@ io_getevents(io_context_t context, long least, long most,
 int
 io_destroy(io_context_t context)
 {
+	DestroyFunction next = (DestroyFunction) dlsym(RTLD_NEXT, "io_destroy");
+
 	while (queued > 0 && real_now() < busy_until)
 		real_sleep(busy_until - real_now());
 	queued = 0;
-	return ((int (*) (io_context_t)) dlsym(RTLD_NEXT, "io_destroy")) (context);
+	return next(context);
 }
 
 int

@@ -35,8 +35,8 @@
  * Exceptions, and how they are met:
  *
  * - Writers that bypass shared buffers.  Index builds: the index has to be
- *   valid, ready and live, and nobody can rebuild it in place (a rebuild makes
- *   new storage, see copy_locks.c).  Hash indexes allocate groups of buckets by
+ *   valid, ready and live, and when it is rebuilt, in new storage or in place,
+ *   the copy starts over (see copy_locks.c).  Hash indexes allocate groups of buckets by
  *   logging one page and then extending the file: blocks behind copied_end are
  *   copied by position, not by name, in every pass and in the window.
  * - Access methods that log in ways we do not know: only those in a list.
@@ -78,7 +78,7 @@
 #include "move/copy.h"
 #include "move/live_copy.h"
 
-#define MAX_ATTEMPTS	100
+#define MAX_ATTEMPTS	200
 #define MAX_RESTARTS	3
 
 /* tablespace_advisor.debug_stop_at */
@@ -216,8 +216,31 @@ prepare(TsaCopy *copy)
 }
 
 /*
- * Copies and cuts over.  False if the relation was rewritten meanwhile; the
- * session-level locks are not held then.
+ * Gives up.
+ */
+static void
+report_no_cutover(TsaCopy *copy)
+{
+	char	   *name;
+
+	tsa_copy_report(copy, "waiting for lock");
+	StartTransactionCommand();
+	name = get_rel_name(copy->index.relid);
+	if (copy->progress.nblockers > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("could not lock index \"%s\" in %d attempts",
+						name, copy->progress.attempts),
+				 errhint("The processes that held it are in the column \"blocked_by\" of the view \"tablespace_moves\". Use retry_move() when they are done.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("index \"%s\" changed faster than it could be copied, in %d attempts",
+					name, copy->progress.attempts),
+			 errhint("Use retry_move() at a quieter time, or method \"rebuild\".")));
+}
+
+/*
+ * Copies and cuts over.  False if the relation was rewritten meanwhile.
  */
 static bool
 copy_and_cut_over(TsaCopy *copy)
@@ -233,6 +256,8 @@ copy_and_cut_over(TsaCopy *copy)
 		return false;
 
 	tsa_copy_report(copy, "syncing");
+	if (!tsa_copy_look(copy))
+		return false;
 	tsa_copy_begin(copy);
 	tsa_copy_fsm(copy);
 	tsa_copy_sync(copy);
@@ -241,33 +266,34 @@ copy_and_cut_over(TsaCopy *copy)
 	if (!tsa_copy_passes(copy))
 		return false;
 
-	while (!tsa_copy_cut_over(copy))
+	for (;;)
 	{
+		switch (tsa_copy_cut_over(copy))
+		{
+			case TSA_CUTOVER_DONE:
+				return true;
+			case TSA_CUTOVER_REWRITTEN:
+				return false;
+			case TSA_CUTOVER_LATER:
+				break;
+		}
 		if (copy->progress.attempts >= MAX_ATTEMPTS)
-			ereport(ERROR,
-					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-					 errmsg("could not lock index \"%s\" in %d attempts",
-							get_rel_name(copy->index.relid),
-							copy->progress.attempts),
-					 errhint("The processes that held the lock are in the column \"blocked_by\" of the view \"tablespace_moves\". Use retry_move() when they are done.")));
+			report_no_cutover(copy);
 		if (!tsa_copy_back_off(copy))
 			return false;
 	}
-	tsa_copy_unlock(copy);
-	return true;
 }
 
 /*
- * Frees what a copy holds in this process.  The tail has a file descriptor
- * that no transaction end would close; all the rest is memory below the
- * copy's context.
+ * Frees what a copy holds in this process, but for locks.  The tail has a file
+ * descriptor that no transaction end would close; all the rest is memory below
+ * the copy's context.
  */
 static void
 close_copy(TsaCopy *copy)
 {
 	if (copy->tail != NULL)
 		tsa_wal_tail_close(copy->tail);
-	MemoryContextSwitchTo(TopMemoryContext);
 	MemoryContextDelete(copy->cxt);
 }
 
@@ -282,6 +308,7 @@ copy_once(const TsaJob *job)
 											  "tablespace_advisor live copy",
 											  ALLOCSET_DEFAULT_SIZES);
 	TsaCopy    *copy = MemoryContextAllocZero(cxt, sizeof(TsaCopy));
+	MemoryContext oldcxt;
 	volatile bool done = false;
 
 	copy->job = job;
@@ -291,8 +318,9 @@ copy_once(const TsaJob *job)
 		TYPEALIGN(TSA_IO_ALIGN, MemoryContextAlloc(cxt,
 												   TSA_COPY_BATCH * BLCKSZ +
 												   TSA_IO_ALIGN));
-	MemoryContextSwitchTo(cxt);
+	oldcxt = MemoryContextSwitchTo(cxt);
 	copy->strategy = GetAccessStrategy(BAS_BULKREAD);
+	MemoryContextSwitchTo(oldcxt);
 
 	PG_TRY();
 	{
@@ -305,6 +333,8 @@ copy_once(const TsaJob *job)
 	}
 	PG_END_TRY();
 
+	if (copy->locked)
+		tsa_copy_unlock(copy);
 	close_copy(copy);
 	return done;
 }

@@ -57,6 +57,8 @@ CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
 	WHERE state IN ('queued', 'running', 'paused');
 
+COMMENT ON SEQUENCE tablespace_advisor.job_job_id_seq IS
+	'numbers of moves';
 COMMENT ON TABLE tablespace_advisor.job IS
 	'journal of moves, one row for each relation; read it through the view tablespace_moves';
 COMMENT ON COLUMN tablespace_advisor.job.batch_id IS

@@ -100,7 +100,7 @@ step_down(char *dir)
 	if (snprintf(path, sizeof(path), "%s/slaves/%s", dir, only) >=
 		(int) sizeof(path) || realpath(path, below) == NULL)
 		return 0;
-	strcpy(dir, below);
+	snprintf(dir, PATH_MAX, "%s", below);
 	return 1;
 }
 
