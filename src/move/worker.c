@@ -139,6 +139,24 @@ tsa_commit(void)
 }
 
 /*
+ * Locks the journal against DROP EXTENSION, at session level; false if there
+ * is none any more.  In a transaction.  To be done again after each abort,
+ * which releases session-level relation locks as well.
+ */
+static bool
+lock_journal(void)
+{
+	LockRelId	relid = {.dbId = MyDatabaseId};
+
+	relid.relId = RangeVarGetRelid(makeRangeVar("tablespace_advisor", "job", -1),
+								   AccessShareLock, true);
+	if (!OidIsValid(relid.relId))
+		return false;
+	LockRelationIdForSession(&relid, AccessShareLock);
+	return true;
+}
+
+/*
  * After an error and at the worker's end: ends the transaction and releases
  * the session-level relation locks.  An abort releases those too, but without
  * a transaction to abort they would stay: for the jobs to come, or, when the
@@ -153,7 +171,10 @@ release_session_locks(int code pg_attribute_unused(),
 	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
 }
 
-/* After a caught error: logs it and aborts; returns a copy of it. */
+/*
+ * After a caught error: logs it, aborts, and locks the journal again; returns
+ * a copy of the error.
+ */
 ErrorData *
 tsa_abort(void)
 {
@@ -164,7 +185,9 @@ tsa_abort(void)
 	EmitErrorReport();
 	FlushErrorState();
 	release_session_locks(0, (Datum) 0);
-	MemoryContextSwitchTo(job_context);
+	tsa_begin();
+	(void) lock_journal();
+	tsa_commit();
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return err;
@@ -227,24 +250,6 @@ tsa_run_command(const char *sql)
 }
 
 /*
- * Locks the journal against DROP EXTENSION, at session level; false if there
- * is none any more.  In a transaction.  To be done again after each abort,
- * which releases session-level locks as well.
- */
-static bool
-lock_journal(void)
-{
-	LockRelId	relid = {.dbId = MyDatabaseId};
-
-	relid.relId = RangeVarGetRelid(makeRangeVar("tablespace_advisor", "job", -1),
-								   AccessShareLock, true);
-	if (!OidIsValid(relid.relId))
-		return false;
-	LockRelationIdForSession(&relid, AccessShareLock);
-	return true;
-}
-
-/*
  * Settles the current job and leaves it: the gate keeps out requests to
  * cancel it meanwhile, and one that has come is forgotten.
  */
@@ -258,8 +263,6 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
 	(void) LockAcquire(&gate, ExclusiveLock, true, false);
-	if (err != NULL)
-		(void) lock_journal();
 	if (tsa_job_load(job->job_id, &present) &&
 		(tsa_live_copy_drop_leftovers(&present) ||
 		 tsa_rebuild_follow(job->job_id)))
