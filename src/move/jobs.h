@@ -17,7 +17,8 @@
  * Every function marked [T] must be called inside a transaction.  It takes
  * and drops a snapshot of its own, reads and writes the journal as the
  * bootstrap superuser in a security-restricted context with search_path
- * "pg_catalog, pg_temp", and restores all three before it returns or throws.
+ * "pg_catalog, pg_temp", and restores all three before it returns; after an
+ * error, the abort of the transaction does.
  *
  *-------------------------------------------------------------------------
  */

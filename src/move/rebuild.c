@@ -123,7 +123,7 @@ note_attempt(const TsaJob *job, int attempt)
 	tsa_journal_update(&query, values, NULL);
 }
 
-/* Session-level locks of one rebuild; after an error, tsa_abort() frees them. */
+/* Session-level locks of a rebuild; after an error, tsa_abort() frees them. */
 typedef struct IndexLock
 {
 	LockRelId	heap;
@@ -165,8 +165,9 @@ unlock_index(IndexLock *lock)
 static char *
 index_name(const TsaJob *job)
 {
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(job->relid)),
-									  get_rel_name(job->relid));
+	char	   *schema = get_namespace_name(get_rel_namespace(job->relid));
+
+	return quote_qualified_identifier(schema, get_rel_name(job->relid));
 }
 
 static const char *
@@ -183,13 +184,13 @@ static char *
 prepare_rebuild(const TsaJob *job, IndexLock *lock)
 {
 	MemoryContext context = CurrentMemoryContext;
+	Datum		size;
 	char	   *sql;
 
 	tsa_begin();
 	lock_index(job, lock);
-	tsa_check_free_space(job->target_tablespace,
-						 DatumGetInt64(DirectFunctionCall1(pg_table_size,
-														   ObjectIdGetDatum(job->relid))));
+	size = DirectFunctionCall1(pg_table_size, ObjectIdGetDatum(job->relid));
+	tsa_check_free_space(job->target_tablespace, DatumGetInt64(size));
 	note_known_indexes(job);
 	sql = MemoryContextStrdup(context,
 							  psprintf("REINDEX (CONCURRENTLY, TABLESPACE %s) INDEX %s",

@@ -147,9 +147,9 @@ static bool
 lock_journal(void)
 {
 	LockRelId	relid = {.dbId = MyDatabaseId};
+	RangeVar   *name = makeRangeVar("tablespace_advisor", "job", -1);
 
-	relid.relId = RangeVarGetRelid(makeRangeVar("tablespace_advisor", "job", -1),
-								   AccessShareLock, true);
+	relid.relId = RangeVarGetRelid(name, AccessShareLock, true);
 	if (!OidIsValid(relid.relId))
 		return false;
 	LockRelationIdForSession(&relid, AccessShareLock);

@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * journal.c
+ *	  Access to the journal of moves, tablespace_advisor.job.
+ *
+ * Everything that goes through here runs as the bootstrap superuser, since
+ * nobody has grants on the journal: statements are constants, their plans are
+ * saved, every name is resolved with search_path "pg_catalog, pg_temp", and
+ * the table has no triggers, so no code but the server's runs with these
+ * rights.  An error leaves user, settings and snapshot to the abort of the
+ * caller's transaction, which restores all three.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_authid.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+
+#include "move/journal.h"
+
+/*
+ * Takes on the journal's rights, with a fixed search_path, a snapshot of now
+ * and an SPI connection.  Restricted, so that nothing can make the change of
+ * user last.
+ */
+void
+tsa_journal_open(TsaJournal *journal)
+{
+	GetUserIdAndSecContext(&journal->userid, &journal->sec_context);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
+						   journal->sec_context |
+						   SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	journal->guc_level = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp",
+							 PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	PushActiveSnapshot(GetLatestSnapshot());
+	SPI_connect();
+}
+
+/* Undoes tsa_journal_open(). */
+void
+tsa_journal_close(TsaJournal *journal)
+{
+	SPI_finish();
+	PopActiveSnapshot();
+	AtEOXact_GUC(false, journal->guc_level);
+	SetUserIdAndSecContext(journal->userid, journal->sec_context);
+}
+
+/* Runs a statement in an open journal; returns the number of rows. */
+uint64
+tsa_journal_run(TsaJournalQuery *query, Datum *values, const char *nulls,
+				bool read_only)
+{
+	int			rc;
+
+	if (query->plan == NULL)
+	{
+		SPIPlanPtr	plan = SPI_prepare(query->sql, query->nargs,
+									   query->types);
+
+		if (plan == NULL)
+			elog(ERROR, "SPI_prepare failed: %s",
+				 SPI_result_code_string(SPI_result));
+		SPI_keepplan(plan);
+		query->plan = plan;
+	}
+	rc = SPI_execute_plan(query->plan, values, nulls, read_only, 0);
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_plan failed: %s",
+			 SPI_result_code_string(rc));
+	return SPI_processed;
+}
+
+/* Opens the journal for one statement that changes it; returns its rows. */
+uint64
+tsa_journal_update(TsaJournalQuery *query, Datum *values, const char *nulls)
+{
+	TsaJournal	journal;
+	uint64		rows;
+
+	tsa_journal_open(&journal);
+	rows = tsa_journal_run(query, values, nulls, false);
+	tsa_journal_close(&journal);
+	return rows;
+}
+
+/* Column col (from 1) of a row of the last result; 0 when it is NULL. */
+Datum
+tsa_journal_value(uint64 row, int col)
+{
+	bool		isnull;
+	Datum		datum = SPI_getbinval(SPI_tuptable->vals[row],
+									  SPI_tuptable->tupdesc, col, &isnull);
+
+	return isnull ? (Datum) 0 : datum;
+}
