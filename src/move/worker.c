@@ -28,6 +28,9 @@
  * End.  An error settles the job and the worker goes on with the next one.
  * Termination (SIGTERM) leaves the current job "running" and the rest
  * "queued": the batch lock is free then, and the next call settles them.
+ * However it ends, the worker releases its session-level locks on relations
+ * itself: the server does that at the abort of a transaction only, and a
+ * process that exits between two transactions would leave them held for ever.
  *
  *-------------------------------------------------------------------------
  */
@@ -357,6 +360,18 @@ enter_batch(int64 batch_id)
 	return jobs;
 }
 
+/*
+ * At the worker's exit, before anything is shut down: releases the locks that
+ * ShutdownPostgres() would forget; see above.
+ */
+static void
+release_session_locks(int code pg_attribute_unused(),
+					  Datum arg pg_attribute_unused())
+{
+	AbortOutOfAnyTransaction();
+	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
+}
+
 void
 tsa_move_worker_main(Datum arg pg_attribute_unused())
 {
@@ -369,6 +384,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid, 0);
+	before_shmem_exit(release_session_locks, 0);
 	override_settings();
 
 	job_context = AllocSetContextCreate(TopMemoryContext, "move job",
