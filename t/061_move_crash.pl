@@ -65,7 +65,7 @@ sub judge
 	my ($name, $job, $from, $to, $state, $reason) = @_;
 
 	release($node);
-	check_content($node, "$name, before the job is settled");
+	check_btree($node, 't_txt', "$name, before the job is settled");
 	is(end_state($node, $job), $state, "$name: the job is $state");
 	like(job_field($node, $job, 'error'), $reason, "$name: and says why")
 	  if $reason;

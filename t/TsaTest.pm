@@ -16,7 +16,7 @@ use Test::More;
 
 our @EXPORT = qw(
   new_node prepare_node fill_table start_load stop_load
-  check_content check_orphans check_locks check_log
+  check_content check_btree check_orphans check_locks check_log
   stop_at wait_for_stop release move start_move job_field wait_for_job
   worker_pid end_state tablespaces_of crash);
 
@@ -44,6 +44,7 @@ restart_after_crash = on
 max_wal_size = 256MB
 log_autovacuum_min_duration = -1
 log_statement = none
+jit = off
 ));
 	$node->append_conf('postgresql.conf', $args{conf}) if $args{conf};
 	return $node;
@@ -313,6 +314,19 @@ sub check_content
 	}, stdout => \$out, stderr => \$err, timeout => 180);
 
 	is("$rc $out $err", '0 7 ', "$name: every index agrees with the table");
+	return;
+}
+
+# One B-tree index says what its table says.
+sub check_btree
+{
+	my ($node, $index, $name) = @_;
+	my ($out, $err) = ('', '');
+	my $rc = $node->psql('postgres',
+		"SELECT bt_index_parent_check('$index', true, true)",
+		stdout => \$out, stderr => \$err);
+
+	is("$rc $err", '0 ', "$name: $index agrees with the table");
 	return;
 }
 
