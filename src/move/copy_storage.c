@@ -50,9 +50,9 @@
 #include "move/copy.h"
 #include "move/live_copy.h"
 
-/* Blocks that an old file loses at a time: 16 MB, or 64 MB if nobody writes. */
-#define TRUNCATE_STEP ((BlockNumber) (16 * 1024 * 1024 / BLCKSZ))
-#define MAX_TRUNCATE_STEP (4 * TRUNCATE_STEP)
+/* Blocks that an old file loses at a time: 32 MB, or 64 MB if nobody writes. */
+#define TRUNCATE_STEP ((BlockNumber) (32 * 1024 * 1024 / BLCKSZ))
+#define MAX_TRUNCATE_STEP (2 * TRUNCATE_STEP)
 
 /*
  * Creates the storage of the copy and names it in the journal.  In the
