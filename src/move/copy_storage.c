@@ -25,8 +25,9 @@
  * steps, first.  RelationTruncate() is the server's own way: it logs each
  * step (a standby follows gently, and crash recovery does not stumble over
  * log records of blocks that are gone), drops the buffers and keeps checkpoints
- * in order.  While others write, steps are small and half of the time is
- * left to them; while nobody does, there is nobody to be gentle with.
+ * in order.  While others write, steps are small and half of the time is left
+ * to them.  Like VACUUM's truncation it does so in a critical section: a file
+ * system that cannot truncate brings the server down.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,9 +51,14 @@
 #include "move/copy.h"
 #include "move/live_copy.h"
 
-/* Blocks that an old file loses at a time: 32 MB, or 64 MB if nobody writes. */
-#define TRUNCATE_STEP ((BlockNumber) (32 * 1024 * 1024 / BLCKSZ))
-#define MAX_TRUNCATE_STEP (2 * TRUNCATE_STEP)
+/*
+ * An old file loses at least 32 MB at a time, twice as much while nobody
+ * writes, and more when it is so large that this would take many steps: each
+ * scans shared_buffers once.
+ */
+#define MIN_TRUNCATE_STEP ((BlockNumber) (32 * 1024 * 1024 / BLCKSZ))
+#define QUIET_TRUNCATE_STEP (2 * MIN_TRUNCATE_STEP)
+#define MAX_TRUNCATE_STEPS 64
 
 /*
  * Creates the storage of the copy and names it in the journal.  In the
@@ -83,25 +89,36 @@ storage_in_use(Oid tablespace, RelFileNumber number)
 }
 
 /*
- * Takes a step off the end of a file, in a transaction of its own: without
- * an ID, so that nobody's snapshot or vacuum horizon waits for us.  False when
- * TRUNCATE_STEP or less is left.
+ * Takes a step off the end of a file, in a transaction of its own: without an
+ * ID, so that nobody's snapshot or vacuum horizon waits for us.  False when
+ * the rest is for the drop.
  */
 static bool
 truncate_step(RelFileLocator locator, BlockNumber step)
 {
 	Relation	rel;
-	BlockNumber nblocks = 0;
+	volatile BlockNumber nblocks = 0;
+	volatile BlockNumber taken = 0;
 
 	StartTransactionCommand();
 	rel = CreateFakeRelcacheEntry(locator);
-	if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
-		nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
-	if (nblocks > TRUNCATE_STEP)
-		RelationTruncate(rel, nblocks > step ? nblocks - step : TRUNCATE_STEP);
-	FreeFakeRelcacheEntry(rel);
+	PG_TRY();
+	{
+		if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
+			nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
+		taken = Min(Max(step, nblocks / MAX_TRUNCATE_STEPS),
+					(BlockNumber) RELSEG_SIZE);
+		if (nblocks > MIN_TRUNCATE_STEP)
+			RelationTruncate(rel, nblocks > taken ? nblocks - taken : 0);
+	}
+	PG_FINALLY();
+	{
+		/* before 17 the smgr's entry points back to ours */
+		FreeFakeRelcacheEntry(rel);
+	}
+	PG_END_TRY();
 	CommitTransactionCommand();
-	return nblocks > TRUNCATE_STEP;
+	return nblocks > MIN_TRUNCATE_STEP && nblocks > taken;
 }
 
 /*
@@ -113,7 +130,7 @@ truncate_step(RelFileLocator locator, BlockNumber step)
 static void
 truncate_gently(RelFileLocator locator)
 {
-	BlockNumber step = TRUNCATE_STEP;
+	BlockNumber step = MIN_TRUNCATE_STEP;
 	FullTransactionId seen = ReadNextFullTransactionId();
 
 	for (;;)
@@ -132,11 +149,11 @@ truncate_gently(RelFileLocator locator)
 		next = ReadNextFullTransactionId();
 		if (FullTransactionIdEquals(next, seen))
 		{
-			step = Min(2 * step, MAX_TRUNCATE_STEP);
+			step = QUIET_TRUNCATE_STEP;
 			continue;
 		}
 		seen = next;
-		step = TRUNCATE_STEP;
+		step = MIN_TRUNCATE_STEP;
 		(void) WaitLatch(MyLatch,
 						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 (long) INSTR_TIME_GET_MILLISEC(end) + 1,
@@ -155,6 +172,10 @@ drop_storage(RelFileLocator locator)
 	Relation	rel = CreateFakeRelcacheEntry(locator);
 
 	Assert(TransactionIdIsValid(GetTopTransactionIdIfAny()));
+
+	/* from 17 on the entry has a reference that RelationDropStorage() would
+	 * give back without its ever having been counted */
+	rel->rd_smgr = NULL;
 	RelationDropStorage(rel);
 	FreeFakeRelcacheEntry(rel);
 }

@@ -16,8 +16,9 @@
  *
  * Leftovers.  The table's indexes are noted before the rebuild begins.  When
  * it ends by an error, is cancelled or crashes, an invalid index that was not
- * among them and has the name of a concurrent rebuild of this one, or the
- * index itself under its _ccold name, is what it left (the view "leftover").
+ * among them and has the name of a concurrent rebuild of this one, or the old
+ * index under its _ccold name, is what it left (the view "leftover").  In the
+ * second case the new index is in place already, and the job is done.
  * They are dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the
  * end of the same worker or, when it did not get that far, of the next one.
  *
@@ -51,15 +52,23 @@
 #define CATALOG_ATTEMPTS 20
 #define CATALOG_PAUSE_MS 500L
 
-/* Notes the table's indexes: what comes on top of them is the rebuild's. */
+/*
+ * Notes the index as it is and the table's other indexes: what comes on top
+ * of them is the rebuild's.
+ */
 static void
 note_known_indexes(const TsaJob *job)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET phase = 'rebuilding', attempts = 1,"
-		" known_indexes = ARRAY(SELECT indexrelid FROM pg_catalog.pg_index"
-		"   WHERE indrelid = heap)"
-		" WHERE job_id = $1",
+		"UPDATE tablespace_advisor.job j SET phase = 'rebuilding',"
+		" attempts = 1, old_index = j.relation,"
+		" heap_bytes = pg_catalog.pg_relation_size(j.heap),"
+		" schema_name = n.nspname, relation_name = c.relname,"
+		" known_indexes = ARRAY(SELECT i.indexrelid"
+		"   FROM pg_catalog.pg_index i WHERE i.indrelid = j.heap)"
+		" FROM pg_catalog.pg_class c"
+		"   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+		" WHERE j.job_id = $1 AND c.oid = j.relation",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
@@ -69,21 +78,34 @@ note_known_indexes(const TsaJob *job)
 }
 
 /*
- * The rebuilt index has an OID of its own: this job follows it, and so do
- * those that moved the index before.
+ * Has the job's index been rebuilt where it should be?  The new index has an
+ * OID of its own; the job follows it, and so do those that moved the index
+ * before.  It may have replaced the old one although the rebuild ended by an
+ * error, or a crash, later on.  [T]
  */
-static void
-note_relation(const TsaJob *job, Oid relid)
+bool
+tsa_rebuild_follow(int64 job_id)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET relation = $2 WHERE relation = $1",
-		2, {OIDOID, OIDOID}, NULL
+		"WITH rebuilt AS (SELECT j.relation, c.oid"
+		"  FROM tablespace_advisor.job j"
+		"   JOIN pg_catalog.pg_index i ON i.indrelid = j.heap"
+		"   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid"
+		"   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+		"   JOIN pg_catalog.pg_database d ON d.oid = j.database"
+		"  WHERE j.job_id = $1 AND j.method = 'rebuild' AND i.indisvalid"
+		"   AND c.oid <> ALL (j.known_indexes)"
+		"   AND c.relname = j.relation_name AND n.nspname = j.schema_name"
+		"   AND j.to_tablespace = CASE c.reltablespace"
+		"     WHEN 0 THEN d.dattablespace ELSE c.reltablespace END)"
+		" UPDATE tablespace_advisor.job j SET relation = r.oid"
+		" FROM rebuilt r WHERE j.relation = r.relation",
+		1, {INT8OID}, NULL
 	};
-	Datum		values[2];
+	Datum		values[1];
 
-	values[0] = ObjectIdGetDatum(job->relid);
-	values[1] = ObjectIdGetDatum(relid);
-	tsa_journal_update(&query, values, NULL);
+	values[0] = Int64GetDatum(job_id);
+	return tsa_journal_update(&query, values, NULL) > 0;
 }
 
 /* Counts the tries of a job without other progress. */
@@ -183,29 +205,6 @@ prepare_rebuild(const TsaJob *job, IndexLock *lock)
 	return sql;
 }
 
-/* Rebuilds the index and follows its new OID. */
-static void
-rebuild_locked(const TsaJob *job, IndexLock *lock)
-{
-	char	   *sql = prepare_rebuild(job, lock);
-	NameData	name;
-	Oid			namespace;
-	Oid			relid;
-
-	tsa_begin();
-	namestrcpy(&name, get_rel_name(job->relid));
-	namespace = get_rel_namespace(job->relid);
-	tsa_commit();
-
-	tsa_run_command(sql);
-
-	tsa_begin();
-	relid = get_relname_relid(NameStr(name), namespace);
-	if (OidIsValid(relid))
-		note_relation(job, relid);
-	tsa_commit();
-}
-
 /*
  * Moves an index by rebuilding it.  Called outside any transaction as the
  * job's owner.
@@ -217,7 +216,7 @@ tsa_rebuild(const TsaJob *job)
 
 	PG_TRY();
 	{
-		rebuild_locked(job, &lock);
+		tsa_run_command(prepare_rebuild(job, &lock));
 	}
 	PG_CATCH();
 	{

@@ -28,6 +28,7 @@
 
 #include "move/journal.h"
 #include "move/live_copy.h"
+#include "move/rebuild.h"
 
 /* The lock of this class on a batch; batches are numbered per database. */
 void
@@ -62,11 +63,14 @@ tsa_jobs_settle_dead(void)
 		if (LockAcquire(&tag, ExclusiveLock, false, true) ==
 			LOCKACQUIRE_NOT_AVAIL)
 			continue;
-		if (tsa_live_copy_drop_leftovers(&job))
+
+		/* the lock, kept to the end of the transaction, fixes the row */
+		if (!tsa_job_load(job_id, &job) || tsa_job_has_ended(&job))
+			continue;
+		if (tsa_live_copy_drop_leftovers(&job) || tsa_rebuild_follow(job_id))
 			tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
 		else
 			tsa_job_settle(job_id, TSA_JOB_FAILED, &err);
-		LockRelease(&tag, ExclusiveLock, false);
 	}
 }
 

@@ -45,6 +45,7 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/lwlock.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
@@ -137,6 +138,21 @@ tsa_commit(void)
 	MemoryContextSwitchTo(job_context);
 }
 
+/*
+ * After an error and at the worker's end: ends the transaction and releases
+ * the session-level relation locks.  An abort releases those too, but without
+ * a transaction to abort they would stay: for the jobs to come, or, when the
+ * process ends, for ever.
+ */
+static void
+release_session_locks(int code pg_attribute_unused(),
+					  Datum arg pg_attribute_unused())
+{
+	LWLockReleaseAll();
+	AbortOutOfAnyTransaction();
+	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
+}
+
 /* After a caught error: logs it and aborts; returns a copy of it. */
 ErrorData *
 tsa_abort(void)
@@ -147,7 +163,7 @@ tsa_abort(void)
 	err = CopyErrorData();
 	EmitErrorReport();
 	FlushErrorState();
-	AbortOutOfAnyTransaction();
+	release_session_locks(0, (Datum) 0);
 	MemoryContextSwitchTo(job_context);
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);
@@ -229,19 +245,6 @@ lock_journal(void)
 }
 
 /*
- * At the worker's end: the server releases session-level relation locks only
- * when a transaction aborts.  A worker that ends, or is terminated, between
- * two transactions would leave them behind for ever.
- */
-static void
-release_session_locks(int code pg_attribute_unused(),
-					  Datum arg pg_attribute_unused())
-{
-	AbortOutOfAnyTransaction();
-	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
-}
-
-/*
  * Settles the current job and leaves it: the gate keeps out requests to
  * cancel it meanwhile, and one that has come is forgotten.
  */
@@ -258,7 +261,8 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 	if (err != NULL)
 		(void) lock_journal();
 	if (tsa_job_load(job->job_id, &present) &&
-		tsa_live_copy_drop_leftovers(&present))
+		(tsa_live_copy_drop_leftovers(&present) ||
+		 tsa_rebuild_follow(job->job_id)))
 	{
 		/* it had moved when the error came */
 		state = TSA_JOB_DONE;

@@ -28,7 +28,7 @@
 #include "probe/target.h"
 
 /* smaller files are not worth a descriptor */
-#define LEAST_BYTES (1024 * 1024)
+#define LEAST_BYTES INT64CONST(1048576)
 
 /* files with more than this share of holes or unwritten extents are left out */
 #define MOST_UNTRUSTED 0.01
@@ -149,8 +149,11 @@ is_on_device(int fd, uint64 bytes)
 		(double) map.written >= (1 - MOST_UNTRUSTED) * (double) bytes;
 }
 
-/* Open the tablespace's largest relation files. */
-void
+/*
+ * Open the tablespace's largest relation files.  Returns false if it has none
+ * that is large enough and all there.
+ */
+bool
 tsa_existing_open(TsaProbeTarget *target)
 {
 	Candidates *candidates = palloc0(sizeof(Candidates));
@@ -178,11 +181,5 @@ tsa_existing_open(TsaProbeTarget *target)
 	}
 	pfree(candidates);
 
-	if (target->nfiles == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot measure tablespace \"%s\" by its relations",
-						target->name),
-				 errdetail("It holds no relation file of at least 1 MB whose blocks have all been written."),
-				 errhint("Use mode 'scratch'.")));
+	return target->nfiles > 0;
 }

@@ -84,7 +84,9 @@ tsa_result_form(const char *tablespace, const TsaProbeResult *result,
 static Datum
 form_histogram(const TsaLatency *latency)
 {
-	Datum	   *elements = palloc(2 * TSA_HISTOGRAM_BUCKETS * sizeof(Datum));
+	Size		most = 2 * lengthof(latency->histogram);
+	Datum	   *elements = palloc(most * sizeof(Datum));
+	Datum	   *next = elements;
 	int			dims[2] = {0, 2};
 	int			lower_bounds[2] = {1, 1};
 	int			bucket;
@@ -93,10 +95,8 @@ form_histogram(const TsaLatency *latency)
 	{
 		if (latency->histogram[bucket] == 0)
 			continue;
-		elements[2 * dims[0]] =
-			Int64GetDatum((int64) tsa_histogram_lower(bucket));
-		elements[2 * dims[0] + 1] =
-			Int64GetDatum((int64) latency->histogram[bucket]);
+		*next++ = Int64GetDatum((int64) tsa_histogram_lower(bucket));
+		*next++ = Int64GetDatum((int64) latency->histogram[bucket]);
 		dims[0]++;
 	}
 	return PointerGetDatum(construct_md_array(elements, NULL,

@@ -33,10 +33,11 @@ tsa_latency_reset(TsaLatency *lat)
 static void
 merge_batches(TsaLatency *lat)
 {
+	const double *from = lat->batch_sum;
 	int			i;
 
-	for (i = 0; i < lat->batches / 2; i++)
-		lat->batch_sum[i] = lat->batch_sum[2 * i] + lat->batch_sum[2 * i + 1];
+	for (i = 0; i < lat->batches / 2; i++, from += 2)
+		lat->batch_sum[i] = from[0] + from[1];
 	lat->batches /= 2;
 	lat->batch_size *= 2;
 }
@@ -185,7 +186,7 @@ tsa_histogram_bucket(uint64_t ns)
 {
 	int			shift;
 
-	if (ns < 2 * TSA_HISTOGRAM_SUB)
+	if (ns < UINT64_C(2) * TSA_HISTOGRAM_SUB)
 		return (int) ns;
 	shift = 63 - __builtin_clzll(ns) - TSA_HISTOGRAM_BITS;
 	if (shift > TSA_HISTOGRAM_MAX_SHIFT)
@@ -207,8 +208,9 @@ uint64_t
 tsa_histogram_lower(int bucket)
 {
 	int			shift = bucket_shift(bucket);
+	int			place = bucket - shift * TSA_HISTOGRAM_SUB;
 
-	return (uint64_t) (bucket - shift * TSA_HISTOGRAM_SUB) << shift;
+	return (uint64_t) place << shift;
 }
 
 /* Number of nanoseconds that a bucket covers. */

@@ -21,7 +21,8 @@
 #define TSA_HISTOGRAM_BITS		6
 #define TSA_HISTOGRAM_SUB		(1 << TSA_HISTOGRAM_BITS)
 #define TSA_HISTOGRAM_MAX_SHIFT 34
-#define TSA_HISTOGRAM_BUCKETS	((TSA_HISTOGRAM_MAX_SHIFT + 2) * TSA_HISTOGRAM_SUB)
+#define TSA_HISTOGRAM_BUCKETS \
+	((TSA_HISTOGRAM_MAX_SHIFT + 2) * TSA_HISTOGRAM_SUB)
 
 /* batch means: complete batches are merged in pairs when all are used */
 #define TSA_MAX_BATCHES			32

@@ -11,7 +11,8 @@
  * them, warm-up ends when the mean latency of the two latest of four
  * successive time windows no longer differs from that of the two before by
  * more than its noise or 5 %, or when 30 % of the time or of the offsets are
- * gone (which is reported, and so is a drift later on).  Requests in flight at the end are waited for but not counted.
+ * gone (which is reported, and so is a drift later on).  Requests in flight at
+ * the end are waited for but not counted.
  *
  * Within one measurement no offset is used twice: random offsets come from a
  * permutation of the space with a fresh key, and a measurement that has used
@@ -27,21 +28,13 @@
 #include <string.h>
 
 #include "probe/measure.h"
+#include "probe/warmup.h"
 
-#define WINDOWS			4
 #define WARMUP_SHARE	0.3
-#define WARMUP_DRIFT	0.05
 #define WINDOW_SHARE	0.025
 #define LEAST_SAMPLES	10
 #define LEAST_BEFORE_REPEAT 100
 #define WAIT_NS			UINT64_C(50000000)
-
-typedef struct Window
-{
-	uint64_t	count;
-	double		sum;
-	double		square;
-} Window;
 
 /* State of one tsa_measure_run(). */
 typedef struct Run
@@ -72,78 +65,8 @@ typedef struct Run
 	uint64_t	measure_ns;
 	uint64_t	window_end_ns;
 	uint64_t	window_units;	/* a window ends after so many samples, too */
-	Window		windows[WINDOWS];
-	int			nwindows;		/* finished ones */
+	TsaWarmup	warmup;
 } Run;
-
-/* Next number of a splitmix64 sequence. */
-uint64_t
-tsa_random_next(uint64_t *state)
-{
-	uint64_t	z = (*state += UINT64_C(0x9E3779B97F4A7C15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
-
-/* Fill memory with bytes that nothing can compress or deduplicate. */
-void
-tsa_random_fill(void *buffer, size_t bytes, uint64_t *state)
-{
-	char	   *to = buffer;
-	size_t		i;
-
-	for (i = 0; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t))
-	{
-		uint64_t	value = tsa_random_next(state);
-
-		memcpy(to + i, &value, sizeof(value));
-	}
-}
-
-/*
- * A pseudo-random bijection of 0 .. count - 1: a four-round Feistel network
- * over the next even power of two, walked until it lands inside.
- */
-void
-tsa_permutation_init(TsaPermutation *perm, uint64_t count, uint64_t seed)
-{
-	int			i;
-
-	perm->count = count;
-	perm->half_bits = 1;
-	while (perm->half_bits < 31 &&
-		   (UINT64_C(1) << (2 * perm->half_bits)) < count)
-		perm->half_bits++;
-	for (i = 0; i < 4; i++)
-		perm->key[i] = tsa_random_next(&seed);
-}
-
-/* The i-th number of the permutation, for i below its count. */
-uint64_t
-tsa_permutation_at(const TsaPermutation *perm, uint64_t i)
-{
-	uint64_t	mask = (UINT64_C(1) << perm->half_bits) - 1;
-	int			round;
-
-	do
-	{
-		uint64_t	left = i >> perm->half_bits;
-		uint64_t	right = i & mask;
-
-		for (round = 0; round < 4; round++)
-		{
-			uint64_t	mixed = right + perm->key[round];
-			uint64_t	swap = left ^ (tsa_random_next(&mixed) & mask);
-
-			left = right;
-			right = swap;
-		}
-		i = left << perm->half_bits | right;
-	} while (i >= perm->count);
-	return i;
-}
 
 /* How many requests the space has room for. */
 static uint64_t
@@ -276,58 +199,8 @@ submit_requests(Run *run)
 	}
 	run->nready -= started;
 	memmove(run->ready, run->ready + started,
-			run->nready * sizeof(run->ready[0]));
+			(size_t) run->nready * sizeof(TsaIoRequest *));
 	return 0;
-}
-
-/*
- * Does the mean latency of the last two windows agree with that of the two
- * before?  Three standard errors are allowed for noise.
- */
-static int
-windows_are_flat(const Run *run)
-{
-	double		mean[2];
-	double		variance[2];
-	double		difference;
-	int			half;
-
-	if (run->nwindows < WINDOWS)
-		return 0;
-	for (half = 0; half < 2; half++)
-	{
-		/* the ring's next place is its oldest window */
-		const Window *a = &run->windows[(run->nwindows + 2 * half) % WINDOWS];
-		const Window *b = &run->windows[(run->nwindows + 2 * half + 1) % WINDOWS];
-		double		n = (double) (a->count + b->count);
-		double		sum = a->sum + b->sum;
-		double		square = a->square + b->square;
-
-		mean[half] = sum / n;
-		variance[half] = (square - sum * sum / n) / (n - 1) / n;
-	}
-	difference = fabs(mean[1] - mean[0]);
-	return difference <= WARMUP_DRIFT * mean[1] ||
-		difference <= 3 * sqrt(fmax(variance[0] + variance[1], 0));
-}
-
-/* Take a latency into account while warming up. */
-static void
-warm_up(Run *run, double latency, uint64_t now)
-{
-	Window	   *window = &run->windows[run->nwindows % WINDOWS];
-
-	window->count++;
-	window->sum += latency;
-	window->square += latency * latency;
-	if ((now >= run->window_end_ns || window->count >= run->window_units) &&
-		window->count >= 2)
-	{
-		run->nwindows++;
-		run->window_end_ns = now +
-			(uint64_t) (WINDOW_SHARE * (double) run->plan->duration_ns);
-		memset(&run->windows[run->nwindows % WINDOWS], 0, sizeof(Window));
-	}
 }
 
 /* Is the warm-up over? */
@@ -348,18 +221,14 @@ end_warm_up(Run *run, uint64_t now)
 	}
 	else
 	{
-		/*
-		 * The oldest window is the one being filled: with fewer than four
-		 * finished ones there is nothing to compare yet.
-		 */
-		flat = windows_are_flat(run);
+		flat = tsa_warmup_is_flat(&run->warmup);
 		if (!flat &&
 			(double) spent < WARMUP_SHARE * (double) plan->duration_ns &&
 			(plan->may_repeat || (double) run->next_unit <
 			 WARMUP_SHARE * (double) run->units))
 			return;
 		/* too few samples to see a drift is not a drift */
-		if (run->nwindows < WINDOWS)
+		if (run->warmup.finished < TSA_WARMUP_WINDOWS)
 			flat = 1;
 	}
 	run->m->unsteady = !flat;
@@ -404,7 +273,12 @@ finish_request(Run *run, TsaIoRequest *request, uint64_t now)
 
 	latency -= latency > run->plan->clock_ns ? run->plan->clock_ns : latency;
 	if (!run->measuring)
-		warm_up(run, (double) latency, now);
+	{
+		if (tsa_warmup_add(&run->warmup, (double) latency,
+						   now >= run->window_end_ns, run->window_units))
+			run->window_end_ns = now +
+				(uint64_t) (WINDOW_SHARE * (double) run->plan->duration_ns);
+	}
 	else if (run->count_all || request->serial >= (uint64_t) run->plan->depth)
 	{
 		tsa_latency_add(&m->latency, latency);

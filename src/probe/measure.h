@@ -13,17 +13,10 @@
 
 #include "probe/aio.h"
 #include "probe/latency.h"
+#include "probe/random.h"
 
 #define TSA_MAX_DEPTH	256
 #define TSA_REGIONS		4
-
-/* A bijection of 0 .. count - 1 that looks random. */
-typedef struct TsaPermutation
-{
-	uint64_t	count;
-	int			half_bits;
-	uint64_t	key[4];
-} TsaPermutation;
 
 /* Part of the space that requests address. */
 typedef struct TsaIoFile
@@ -80,11 +73,5 @@ typedef struct TsaMeasurement
 
 extern int	tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m);
 extern double tsa_measure_region_ratio(const TsaMeasurement *m);
-
-extern void tsa_permutation_init(TsaPermutation *perm, uint64_t count,
-								 uint64_t seed);
-extern uint64_t tsa_permutation_at(const TsaPermutation *perm, uint64_t i);
-extern uint64_t tsa_random_next(uint64_t *state);
-extern void tsa_random_fill(void *buffer, size_t bytes, uint64_t *state);
 
 #endif							/* TSA_MEASURE_H */

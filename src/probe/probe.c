@@ -215,7 +215,7 @@ plan_steps(TsaProbeRequest *request, const TsaWorkload **workloads,
 	int			i;
 	int			j;
 
-	request->steps = palloc0(nworkloads * ndepths * sizeof(TsaProbeStep));
+	request->steps = palloc0(sizeof(TsaProbeStep) * nworkloads * ndepths);
 	for (i = 0; i < nworkloads; i++)
 	{
 		int			fixed = workloads[i]->queue_depth;

@@ -24,41 +24,23 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
 #include "compat.h"
 #include "probe/counters.h"
+#include "probe/evidence.h"
 #include "probe/run.h"
 #include "probe/target.h"
 #include "probe/trust.h"
 
-/*
- * Sequential requests have the size of the kernel's default read-ahead, two
- * at a time, because that is how a sequential scan reaches the device: one
- * window being read while the one before is being consumed.
- */
-#define SEQUENTIAL_SIZE		(128 * 1024)
-#define SEQUENTIAL_DEPTH	2
-
 /* how much of the file is brought into the page cache for cached reads */
-#define CACHED_BYTES		(UINT64CONST(64) * 1024 * 1024)
+#define CACHED_BYTES		UINT64CONST(67108864)
+#define WARM_BYTES			131072
 
 #define MB_BYTES			(1024.0 * 1024.0)
 
-/*
- * The default workloads are what the later stages need and what every server
- * does all the time: reads at each depth, scans, commits and hits of the page
- * cache.  The others load the device with writes and have to be asked for.
- */
-const TsaWorkload tsa_workloads[TSA_WORKLOADS] = {
-	/* name, sequential, write %, fdatasync, cached, depth, size, default */
-	{"random read", false, 0, false, false, 0, BLCKSZ, true},
-	{"sequential read", true, 0, false, false, SEQUENTIAL_DEPTH, SEQUENTIAL_SIZE, true},
-	{"random write", false, 100, false, false, 0, BLCKSZ, false},
-	{"sequential write", true, 100, false, false, SEQUENTIAL_DEPTH, SEQUENTIAL_SIZE, false},
-	{"mixed", false, 50, false, false, 0, BLCKSZ, false},
-	{"sync write", true, 100, true, false, 1, BLCKSZ, true},
-	{"cached read", false, 0, false, true, 1, BLCKSZ, true},
-};
+/* a 20th of the measuring time goes to the tablespace's own relations */
+#define OWN_FILES_PART		20
 
 /* configuration parameter tablespace_advisor.probe_max_iops; 0: no limit */
 int			tsa_probe_max_iops = 0;
@@ -76,19 +58,12 @@ typedef struct Prober
 	uint64		step_ns;		/* measuring time of each step */
 	int			steps_done;
 
-	/* the device's requests during all steps, where counted */
-	double		device_total;
-	double		device_foreign;
-} Prober;
+	TsaForeignIo foreign;		/* during all steps */
 
-/* The device's and the process's counters at one moment. */
-typedef struct Counters
-{
-	bool		have_process;
-	bool		have_device;
-	TsaProcessIo process;
-	TsaDeviceIo device;
-} Counters;
+	/* random reads of the tablespace's own relations; NAN: none to compare */
+	double		own_median_ns;
+	double		own_ratio;		/* that, over the scratch file's */
+} Prober;
 
 /* Callbacks of the measuring loop. */
 static uint64
@@ -164,82 +139,6 @@ release_engine(TsaAioEngine *engine)
 		parked_engine = engine;
 }
 
-/* Read the counters, as far as they are to be had. */
-static void
-read_counters(const Prober *prober, Counters *counters)
-{
-	const char *path = prober->target.stat_path;
-
-	counters->have_process = tsa_process_io_read(&counters->process) == 0;
-	counters->have_device = path != NULL &&
-		tsa_device_io_read(path, &counters->device) == 0;
-}
-
-/*
- * What share of the bytes asked for did a device move?  -1 where unknown.
- */
-static double
-share_from_device(const TsaProbeStep *step, const TsaMeasurement *m,
-				  const Counters *before, const Counters *after)
-{
-	double		asked = (double) (m->reads + m->writes) *
-		step->workload->io_size;
-	double		moved = 0;
-
-	if (!before->have_process || !after->have_process || asked == 0)
-		return -1;
-	if (m->reads > 0)
-		moved += (double) (after->process.read_bytes -
-						   before->process.read_bytes);
-	if (m->writes > 0)
-		moved += (double) (after->process.write_bytes -
-						   before->process.write_bytes);
-	return moved / asked;
-}
-
-/*
- * What share of the device's requests did others make?  -1 where unknown.
- *
- * Requests are counted, which weighs small ones as they deserve; sequential
- * workloads count in units of their own size, because the kernel splits and
- * merges theirs.  While the probe itself writes, only reads count as foreign:
- * writes may be those of a journal on its behalf.
- */
-static double
-share_of_others(Prober *prober, const TsaProbeStep *step,
-				const TsaMeasurement *m, const Counters *before,
-				const Counters *after)
-{
-	double		scale = step->workload->io_size;
-	double		reads;
-	double		writes;
-	double		foreign;
-
-	if (!before->have_device || !after->have_device || step->workload->cached)
-		return -1;
-	if (step->workload->sequential)
-	{
-		reads = (double) (after->device.read_bytes -
-						  before->device.read_bytes) / scale;
-		writes = (double) (after->device.write_bytes -
-						   before->device.write_bytes) / scale;
-	}
-	else
-	{
-		reads = (double) (after->device.reads - before->device.reads);
-		writes = (double) (after->device.writes - before->device.writes);
-	}
-	foreign = Max(reads - (double) m->reads, 0);
-	if (step->workload->write_percent == 0)
-		foreign += writes;
-	if (reads + writes <= 0)
-		return -1;
-
-	prober->device_total += reads + writes;
-	prober->device_foreign += foreign;
-	return foreign / (reads + writes);
-}
-
 /* Bring files into the page cache. */
 static void
 warm_cache(const TsaIoFile *files, int nfiles, char *buffer)
@@ -250,10 +149,10 @@ warm_cache(const TsaIoFile *files, int nfiles, char *buffer)
 	{
 		uint64		offset;
 
-		for (offset = 0; offset < files[i].bytes; offset += SEQUENTIAL_SIZE)
+		for (offset = 0; offset < files[i].bytes; offset += WARM_BYTES)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (pg_pread(files[i].fd, buffer, SEQUENTIAL_SIZE,
+			if (pg_pread(files[i].fd, buffer, WARM_BYTES,
 						 (off_t) offset) <= 0)
 				break;
 		}
@@ -356,55 +255,115 @@ form_result(const Prober *prober, const TsaProbeStep *step,
 	result->latency = latency;
 }
 
+/* What every measurement has in common. */
+static void
+start_plan(Prober *prober, const TsaWorkload *workload, int depth,
+		   TsaMeasurePlan *plan)
+{
+	memset(plan, 0, sizeof(*plan));
+	plan->engine = tsa_aio_base(prober->engine);
+	plan->requests = tsa_aio_requests(prober->engine);
+	plan->buffer = tsa_aio_buffer(prober->engine);
+	plan->io_size = workload->io_size;
+	plan->depth = depth;
+	plan->sequential = workload->sequential;
+	plan->write_percent = workload->write_percent;
+	plan->may_repeat = workload->use_fdatasync || workload->cached;
+	plan->may_fall_short = prober->request->existing;
+	plan->duration_ns = prober->step_ns;
+	plan->max_iops = workload->cached ? 0 : (uint64) tsa_probe_max_iops;
+	plan->clock_ns = workload->cached ? prober->clock_cost : 0;
+	plan->seed = pg_prng_uint64(&pg_global_prng_state);
+	plan->now = measure_now;
+	plan->check = measure_check;
+	plan->sleep = measure_sleep;
+}
+
+/*
+ * Before anything else, read a little of the tablespace's own relations, if
+ * it has any: data that the probe has not just written.  A scratch file that
+ * answers much faster is in a cache, even if all of it is.
+ */
+static void
+sample_own_files(Prober *prober)
+{
+	TsaProbeTarget own = {0};
+	TsaMeasurement *m;
+	TsaMeasurePlan plan;
+
+	own.tablespace = prober->request->tablespace;
+	own.name = prober->target.name;
+	if (!tsa_existing_open(&own))
+		return;
+
+	m = palloc(sizeof(TsaMeasurement));
+	start_plan(prober, TSA_RANDOM_READ, 1, &plan);
+	plan.files = own.direct;
+	plan.nfiles = own.nfiles;
+	plan.may_fall_short = true;
+	plan.duration_ns = prober->request->duration_us * 1000 / OWN_FILES_PART;
+	if (tsa_measure_run(&plan, m) < 0 ||
+		!tsa_latency_percentile(&m->latency, 0.5, &prober->own_median_ns))
+		prober->own_median_ns = NAN;
+	pfree(m);
+	tsa_target_close(&own);
+}
+
+/* Compare the scratch file with them, at the row made for it. */
+static void
+compare_own_files(Prober *prober, const TsaProbeStep *step,
+				  const TsaMeasurement *m)
+{
+	double		median;
+
+	if (step->workload == TSA_RANDOM_READ && step->queue_depth == 1 &&
+		!isnan(prober->own_median_ns) &&
+		tsa_latency_percentile(&m->latency, 0.5, &median))
+		prober->own_ratio = prober->own_median_ns / Max(median, 1);
+}
+
 /* Measure one row. */
 static void
 measure_step(Prober *prober, const TsaProbeStep *step, TsaProbeResult *result)
 {
 	const TsaWorkload *workload = step->workload;
+	TsaProbeTarget *target = &prober->target;
 	TsaMeasurement *m = palloc(sizeof(TsaMeasurement));
-	TsaMeasurePlan plan = {0};
+	TsaMeasurePlan plan;
 	TsaSyncEngine sync_engine;
 	TsaIoFile	cached_files[TSA_MAX_PROBE_FILES];
 	TsaEvidence evidence = {0};
-	Counters	before = {0};
-	Counters	after = {0};
+	TsaCounters before;
+	TsaCounters after;
 	int			error;
 
-	plan.engine = tsa_aio_base(prober->engine);
+	start_plan(prober, workload, step->queue_depth, &plan);
 	if (workload->use_fdatasync || workload->cached)
 	{
 		tsa_sync_engine_init(&sync_engine, workload->use_fdatasync);
 		plan.engine = &sync_engine.base;
 	}
-	plan.requests = tsa_aio_requests(prober->engine);
-	plan.buffer = tsa_aio_buffer(prober->engine);
-	plan.io_size = workload->io_size;
-	plan.depth = step->queue_depth;
-	plan.sequential = workload->sequential;
-	plan.write_percent = workload->write_percent;
-	plan.may_repeat = workload->use_fdatasync || workload->cached;
-	plan.may_fall_short = prober->request->existing;
-	plan.duration_ns = prober->step_ns;
-	plan.max_iops = workload->cached ? 0 : (uint64) tsa_probe_max_iops;
-	plan.clock_ns = workload->cached ? prober->clock_cost : 0;
-	plan.seed = pg_prng_uint64(&pg_global_prng_state);
-	plan.now = measure_now;
-	plan.check = measure_check;
-	plan.sleep = measure_sleep;
 	choose_files(prober, workload, cached_files, &plan);
 
-	read_counters(prober, &before);
+	tsa_counters_read(target->stat_path, &before);
+	pgstat_report_wait_start(PG_WAIT_EXTENSION);
 	error = tsa_measure_run(&plan, m);
+	pgstat_report_wait_end();
 	if (error < 0)
 		report_measure(prober, workload, error);
-	read_counters(prober, &after);
+	tsa_counters_read(target->stat_path, &after);
+	compare_own_files(prober, step, m);
 
 	evidence.cached_on_purpose = workload->cached;
-	evidence.no_direct = prober->target.no_direct;
-	evidence.in_memory = prober->target.in_memory;
-	evidence.untrusted_share = prober->target.untrusted_share;
-	evidence.device_share = share_from_device(step, m, &before, &after);
-	evidence.foreign_share = share_of_others(prober, step, m, &before, &after);
+	evidence.no_direct = target->no_direct;
+	evidence.in_memory = target->in_memory;
+	evidence.untrusted_share = target->untrusted_share;
+	evidence.own_files_ratio = workload->write_percent < 100 ?
+		prober->own_ratio : 0;
+	evidence.device_share = tsa_share_from_device(workload, m, &before, &after);
+	evidence.foreign_share = tsa_share_of_others(workload, m, &before, &after,
+												 &prober->foreign);
+	evidence.delayed_share = tsa_share_delayed(&before, &after);
 	form_result(prober, step, m, &evidence, result);
 }
 
@@ -418,11 +377,12 @@ measure_steps(Prober *prober, TsaProbeRun *run)
 	for (i = 0; i < request->nsteps; i++)
 	{
 		const TsaProbeStep *step = &request->steps[i];
+		char		progress[128];
 
-		tsa_target_progress(&prober->target,
-							psprintf("%s at queue depth %d",
-									 step->workload->name, step->queue_depth),
-							100.0 * i / request->nsteps);
+		snprintf(progress, sizeof(progress),
+				 "%s at queue depth %d, row %d of %d", step->workload->name,
+				 step->queue_depth, i + 1, request->nsteps);
+		tsa_target_progress(&prober->target, progress);
 		measure_step(prober, step, &run->results[i]);
 	}
 }
@@ -450,10 +410,10 @@ size_engine(const TsaProbeRequest *request, int *depth, Size *buffer_bytes)
 static char *
 find_location(Oid tablespace)
 {
-	char	   *location;
+	Datum		answer = DirectFunctionCall1(pg_tablespace_location,
+											 ObjectIdGetDatum(tablespace));
+	char	   *location = TextDatumGetCString(answer);
 
-	location = text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_tablespace_location,
-																  ObjectIdGetDatum(tablespace))));
 	return location[0] == '\0' ? pstrdup(DataDir) : location;
 }
 
@@ -465,9 +425,18 @@ probe_target(Prober *prober, TsaProbeRun *run)
 	TsaProbeTarget *target = &prober->target;
 
 	if (request->existing)
-		tsa_existing_open(target);
+	{
+		if (!tsa_existing_open(target))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("cannot measure tablespace \"%s\" by its relations",
+							target->name),
+					 errdetail("It holds no relation file of at least 1 MB whose blocks have all been written."),
+					 errhint("Use mode 'scratch'.")));
+	}
 	else
 	{
+		sample_own_files(prober);
 		tsa_scratch_open(target, request->file_bytes);
 		tsa_scratch_lay_out(target, prober->engine, tsa_probe_max_iops);
 	}
@@ -497,8 +466,8 @@ tsa_probe_run(const TsaProbeRequest *request, TsaProbeRun *run)
 	prober->request = request;
 	prober->target.tablespace = request->tablespace;
 	prober->target.name = request->tablespace_name;
-	prober->target.location = pstrdup(run->location);
 	prober->target.started_at = run->started_at;
+	prober->own_median_ns = NAN;
 	prober->clock_cost = tsa_clock_cost();
 	prober->step_ns = Max(request->duration_us * 1000 / request->nsteps, 1);
 
@@ -515,6 +484,6 @@ tsa_probe_run(const TsaProbeRequest *request, TsaProbeRun *run)
 	PG_END_TRY();
 
 	run->finished_at = GetCurrentTimestamp();
-	run->foreign_io_percent = prober->device_total > 0 ?
-		100 * prober->device_foreign / prober->device_total : NAN;
+	run->foreign_io_percent = prober->foreign.total > 0 ?
+		100 * prober->foreign.by_others / prober->foreign.total : NAN;
 }

@@ -9,21 +9,7 @@
 #define TSA_RUN_H
 
 #include "probe/history.h"
-
-#define TSA_WORKLOADS 7
-
-/* What a workload does; see the table in run.c. */
-typedef struct TsaWorkload
-{
-	const char *name;
-	bool		sequential;
-	int			write_percent;
-	bool		use_fdatasync;
-	bool		cached;			/* through the page cache */
-	int			queue_depth;	/* 0: the depths asked for, one after another */
-	int			io_size;
-	bool		by_default;
-} TsaWorkload;
+#include "probe/workload.h"
 
 /* One row to be measured. */
 typedef struct TsaProbeStep
@@ -44,7 +30,6 @@ typedef struct TsaProbeRequest
 	TsaProbeStep *steps;
 } TsaProbeRequest;
 
-extern const TsaWorkload tsa_workloads[TSA_WORKLOADS];
 extern int	tsa_probe_max_iops;
 
 extern void tsa_probe_run(const TsaProbeRequest *request, TsaProbeRun *run);

@@ -232,11 +232,13 @@ tsa_scratch_lay_out(TsaProbeTarget *target, TsaAioEngine *engine, int max_iops)
 	uint64		seed = pg_prng_uint64(&pg_global_prng_state);
 	uint64		offset = 0;
 	uint64		next_ns = 0;
+	char		progress[64];
 	int			i;
 
 	for (i = 0; i < TSA_LAYOUT_DEPTH; i++)
 	{
-		requests[i].buffer = tsa_aio_buffer(engine) + i * TSA_LAYOUT_CHUNK;
+		requests[i].buffer = tsa_aio_buffer(engine) +
+			(size_t) i * TSA_LAYOUT_CHUNK;
 		idle[nidle++] = &requests[i];
 	}
 
@@ -265,7 +267,10 @@ tsa_scratch_lay_out(TsaProbeTarget *target, TsaAioEngine *engine, int max_iops)
 		if (started < 0)
 			report_write(target, started);
 		offset += request->length;
-		tsa_target_progress(target, "writing the scratch file", 0);
+		snprintf(progress, sizeof(progress),
+				 "writing the scratch file, %d %%",
+				 (int) (100 * offset / target->bytes));
+		tsa_target_progress(target, progress);
 		CHECK_FOR_INTERRUPTS();
 	}
 	sync_scratch(target, engine);

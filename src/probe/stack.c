@@ -141,37 +141,44 @@ find_device_of_path(const char *root, const char *path,
 	return tsa_read_attribute(root, name, "dev", number, sizeof(number));
 }
 
-/* Verdict on a disk, which has nothing below it. */
-static TsaVerdict
-walk_disk(Walk *walk, const char *name)
+/* Notes the scheduler and the write cache of a device's queue. */
+static void
+note_queue(Walk *walk, const char *name)
 {
 	TsaStorage *storage = walk->storage;
-	TsaDisk		disk;
-	TsaVerdict	verdict;
 	char		value[256];
-	char	   *end;
+	char	   *active = value;
 
-	tsa_classify_disk(walk->root, name, &disk);
-	if (disk.model[0] != '\0')
-		append_stack(walk, " (%s)", disk.model);
 	if (tsa_read_attribute(walk->root, name, "queue/scheduler",
 						   value, sizeof(value)))
 	{
-		char	   *active = strchr(value, '[');
-
-		active = active ? active + 1 : value;
-		if ((end = strchr(active, ']')) != NULL)
-			*end = '\0';
+		/* none [mq-deadline] kyber */
+		if (strchr(value, '[') != NULL)
+			active = strchr(value, '[') + 1;
+		active[strcspn(active, "]")] = '\0';
 		add_word(storage->scheduler, sizeof(storage->scheduler), active);
 	}
 	if (tsa_read_attribute(walk->root, name, "queue/write_cache",
 						   value, sizeof(value)))
 		add_word(storage->write_cache, sizeof(storage->write_cache), value);
+}
+
+/* Verdict on a disk, which has nothing below it. */
+static TsaVerdict
+walk_disk(Walk *walk, const char *name)
+{
+	TsaDisk		disk;
+	TsaVerdict	verdict;
+
+	tsa_classify_disk(walk->root, name, &disk);
+	if (disk.model[0] != '\0')
+		append_stack(walk, " (%s)", disk.model);
+	note_queue(walk, name);
 
 	verdict.media = disk.media;
 	verdict.redundant = disk.redundant;
 	verdict.is_volatile = disk.is_volatile;
-	verdict.leaves = add_leaf(storage, name);
+	verdict.leaves = add_leaf(walk->storage, name);
 	return verdict;
 }
 
@@ -314,13 +321,17 @@ walk_loop(Walk *walk, const char *name, const char *file)
 
 		/*
 		 * A loop device inherits the flag of the disk below, which has been
-		 * judged.  Where there is none, as over FUSE, somebody has set it.
+		 * judged.  Where there is none, as over FUSE, the queue is the loop
+		 * device's own, and if it is called rotational, somebody has done so.
 		 */
-		if (verdict.media == TSA_MEDIA_UNKNOWN &&
-			!tsa_find_device_of_mount(walk->root, &mount,
-									  device, sizeof(device)) &&
-			tsa_read_number(walk->root, name, "queue/rotational") == 1)
-			verdict.media = TSA_MEDIA_ROTATIONAL;
+		if (!tsa_find_device_of_mount(walk->root, &mount,
+									  device, sizeof(device)))
+		{
+			note_queue(walk, name);
+			if (verdict.media == TSA_MEDIA_UNKNOWN &&
+				tsa_read_number(walk->root, name, "queue/rotational") == 1)
+				verdict.media = TSA_MEDIA_ROTATIONAL;
+		}
 	}
 	else
 		append_stack(walk, "?");
@@ -371,7 +382,7 @@ static const struct
 {
 	const char *type;
 	TsaMedia	media;
-}			special_filesystems[] =
+} special_filesystems[] =
 {
 	{"tmpfs", TSA_MEDIA_MEMORY},
 	{"ramfs", TSA_MEDIA_MEMORY},

@@ -131,13 +131,12 @@ tsa_target_close(TsaProbeTarget *target)
  * longer than a user likes to wait without a word, in notices.
  */
 void
-tsa_target_progress(TsaProbeTarget *target, const char *what, double percent)
+tsa_target_progress(TsaProbeTarget *target, const char *what)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	char		title[NAMEDATALEN + 128];
 
-	snprintf(title, sizeof(title), "probing %s: %s, %.0f%%",
-			 target->name, what, percent);
+	snprintf(title, sizeof(title), "probing %s: %s", target->name, what);
 	set_ps_display(title);
 
 	if (!TimestampDifferenceExceeds(target->started_at, now, PROGRESS_MS) ||
@@ -145,8 +144,7 @@ tsa_target_progress(TsaProbeTarget *target, const char *what, double percent)
 		return;
 	target->told_at = now;
 	ereport(NOTICE,
-			(errmsg("probing tablespace \"%s\": %s, %.0f %% of the probe done",
-					target->name, what, percent)));
+			(errmsg("probing tablespace \"%s\": %s", target->name, what)));
 }
 
 /* Sleep, unless the latch is set. */

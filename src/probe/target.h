@@ -17,14 +17,13 @@
 #define TSA_MAX_PROBE_FILES 32
 
 /* the file is laid out in chunks of this size, so many in flight */
-#define TSA_LAYOUT_CHUNK	(512 * 1024)
+#define TSA_LAYOUT_CHUNK	UINT64CONST(524288)
 #define TSA_LAYOUT_DEPTH	4
 
 typedef struct TsaProbeTarget
 {
 	Oid			tablespace;
 	char	   *name;
-	char	   *location;
 	char	   *device;			/* NULL where there is none */
 
 	int			nfiles;
@@ -49,8 +48,7 @@ extern void tsa_target_close(TsaProbeTarget *target);
 extern void tsa_target_open_file(TsaProbeTarget *target, const char *path,
 								 int flags);
 extern void tsa_target_inspect(TsaProbeTarget *target);
-extern void tsa_target_progress(TsaProbeTarget *target, const char *what,
-								double percent);
+extern void tsa_target_progress(TsaProbeTarget *target, const char *what);
 extern void tsa_probe_sleep(long ms);
 
 /* scratch.c */
@@ -59,6 +57,6 @@ extern void tsa_scratch_lay_out(TsaProbeTarget *target, TsaAioEngine *engine,
 								int max_iops);
 
 /* existing.c */
-extern void tsa_existing_open(TsaProbeTarget *target);
+extern bool tsa_existing_open(TsaProbeTarget *target);
 
 #endif							/* TSA_TARGET_H */

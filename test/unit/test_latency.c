@@ -83,11 +83,8 @@ test_moments(void)
 static void
 test_percentiles(void)
 {
-	static const struct
-	{
-		double		p;
-		int			needed;
-	}			cases[] = {{0.5, 6}, {0.9, 36}, {0.95, 72}, {0.99, 368}};
+	static const double points[] = {0.5, 0.9, 0.95, 0.99};
+	static const int needed[] = {6, 36, 72, 368};
 	double		value;
 	int			i;
 	int			c;
@@ -95,13 +92,13 @@ test_percentiles(void)
 	for (c = 0; c < 4; c++)
 	{
 		tsa_latency_reset(&lat);
-		for (i = 1; i < cases[c].needed; i++)
+		for (i = 1; i < needed[c]; i++)
 			tsa_latency_add(&lat, 1000);
-		ok(!tsa_latency_percentile(&lat, cases[c].p, &value),
-		   "no p%g from %d samples", cases[c].p * 100, cases[c].needed - 1);
+		ok(!tsa_latency_percentile(&lat, points[c], &value),
+		   "no p%g from %d samples", points[c] * 100, needed[c] - 1);
 		tsa_latency_add(&lat, 1000);
-		ok(tsa_latency_percentile(&lat, cases[c].p, &value),
-		   "a p%g from %d samples", cases[c].p * 100, cases[c].needed);
+		ok(tsa_latency_percentile(&lat, points[c], &value),
+		   "a p%g from %d samples", points[c] * 100, needed[c]);
 		is_close(value, 1000, 1e-12, "equal samples give their value");
 	}
 
@@ -110,8 +107,8 @@ test_percentiles(void)
 		tsa_latency_add(&lat, (uint64_t) i * 1000);
 	for (c = 0; c < 4; c++)
 	{
-		tsa_latency_percentile(&lat, cases[c].p, &value);
-		is_close(value, cases[c].p * 1e8, 0.01, "percentile of a uniform sample");
+		tsa_latency_percentile(&lat, points[c], &value);
+		is_close(value, points[c] * 1e8, 0.01, "percentile of a uniform sample");
 	}
 }
 

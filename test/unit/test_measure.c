@@ -4,6 +4,8 @@
  */
 #include "probe/latency.c"
 #include "probe/measure.c"
+#include "probe/random.c"
+#include "probe/warmup.c"
 
 #include <stdlib.h>
 

@@ -19,33 +19,16 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-static char root[] = "/tmp/test_sysfs.XXXXXX";
-static int	ntests = 0;
-static int	nfailed = 0;
-static TsaStorage storage;
+#include "tap.h"
 
-static void
-ok(bool passed, const char *name)
-{
-	printf("%sok %d - %s\n", passed ? "" : "not ", ++ntests, name);
-	if (!passed)
-		nfailed++;
-}
+static char root[] = "/tmp/test_sysfs.XXXXXX";
+static TsaStorage storage;
 
 static void
 is(const char *got, const char *expected, const char *name)
 {
-	ok(strcmp(got, expected) == 0, name);
-	if (strcmp(got, expected) != 0)
-		printf("#      got: %s\n# expected: %s\n", got, expected);
-}
-
-static void
-is_number(long got, long expected, const char *name)
-{
-	ok(got == expected, name);
-	if (got != expected)
-		printf("#      got: %ld\n# expected: %ld\n", got, expected);
+	if (!ok(strcmp(got, expected) == 0, "%s", name))
+		printf("#   Failed: got \"%s\", expected \"%s\"\n", got, expected);
 }
 
 /* Is there a warning that contains the words? */
@@ -293,7 +276,7 @@ test_disks(void)
 	is(storage.device, "/dev/sda2", "partition: device");
 	is(storage.stack, "sda2 -> sda (ST4000NM0035)", "partition: stack");
 	is(tsa_get_media_name(storage.media), "rotational", "spinning disk");
-	is_number(storage.read_ahead_kb, 128, "read-ahead of the disk");
+	is_int(storage.read_ahead_kb, 128, "read-ahead of the disk");
 	is(storage.scheduler, "mq-deadline", "the active scheduler");
 	is(storage.write_cache, "write back", "write cache");
 	is(storage.leaves[0], "sda", "the disk is at the bottom");
@@ -305,7 +288,7 @@ test_disks(void)
 
 	put("1024", "sys/class/bdi/8:2/read_ahead_kb");
 	describe("8:2 / /d ro - ext4 /dev/sda2 rw,barrier=0");
-	is_number(storage.read_ahead_kb, 1024, "read-ahead of the bdi comes first");
+	is_int(storage.read_ahead_kb, 1024, "read-ahead of the bdi comes first");
 	ok(!warned("read-ahead"), "no warning from 1 MB on");
 	ok(warned("read-only"), "read-only warning");
 	ok(warned("write barriers"), "barrier warning");
@@ -366,6 +349,11 @@ test_media(void)
 	   "instance store is volatile");
 	is(medium_of("pci/nvme/nvme5/nvme5n1", "259:50", "0", "transport", "tcp"),
 	   "network", "NVMe over TCP");
+	put("rdma", "sys/devices/virtual/nvme-subsystem/nvme-subsys6/nvme6/transport");
+	put_link("..", "sys/devices/virtual/nvme-subsystem/nvme-subsys6/nvme6n1/device");
+	is(medium_of("virtual/nvme-subsystem/nvme-subsys6/nvme6n1", "259:60", "0",
+				 NULL, NULL),
+	   "network", "NVMe over RDMA by several paths");
 	is(medium_of("platform/host9/session1/target9/block/sds", "65:32", "1", NULL, NULL),
 	   "network", "iSCSI");
 	is(medium_of("pci/host8/rport-8:0-0/target8/block/sdt", "65:48", "1", NULL, NULL),
@@ -391,14 +379,14 @@ test_special_filesystems(void)
 	ok(storage.is_volatile == TSA_YES && warned("volatile storage"),
 	   "tmpfs is volatile");
 	ok(!warned("no redundancy"), "which says enough");
-	is_number(storage.read_ahead_kb, -1, "tmpfs: no read-ahead");
+	is_int(storage.read_ahead_kb, -1, "tmpfs: no read-ahead");
 
 	describe("0:44 / /d rw - nfs4 filer:/pg rw,hard");
 	is(tsa_get_media_name(storage.media), "network", "NFS");
 	is(storage.stack, "nfs4 (filer:/pg)", "NFS: stack");
 	ok(storage.redundant == TSA_UNKNOWN && storage.is_volatile == TSA_UNKNOWN,
 	   "NFS: the server knows");
-	is_number(storage.nwarnings, 0, "NFS: no warning");
+	is_int(storage.nwarnings, 0, "NFS: no warning");
 	describe("0:44 / /d rw - nfs4 filer:/pg rw,soft");
 	ok(warned("mounted soft"), "soft NFS warning");
 
@@ -456,6 +444,9 @@ test_loop(void)
 	describe("7:0 / /d rw - ext4 /dev/loop0 rw\n41 20 0:70 / /var rw - fuse.x x rw");
 	is(tsa_get_media_name(storage.media), "rotational",
 	   "loop over FUSE: a flag that is set is believed");
+	put("[none] bfq", "sys/devices/virtual/block/loop0/queue/scheduler");
+	describe("7:0 / /d rw - ext4 /dev/loop0 rw\n41 20 0:70 / /var rw - fuse.x x rw");
+	is(storage.scheduler, "none", "loop over FUSE: its own scheduler");
 	put("0", "sys/devices/virtual/block/loop0/queue/rotational");
 	describe("7:0 / /d rw - ext4 /dev/loop0 rw\n41 20 0:70 / /var rw - fuse.x x rw");
 	is(tsa_get_media_name(storage.media), "unknown",
@@ -476,7 +467,7 @@ test_mapped(void)
 	is(storage.device, "/dev/mapper/vg-pg", "LVM: device");
 	is(storage.stack, "dm-1 (LVM vg-pg) -> dm-0 (crypt luks-1) -> nvme0n1p1 -> nvme0n1",
 	   "LVM over dm-crypt over a partition");
-	is_number(storage.read_ahead_kb, 256, "read-ahead of the top device");
+	is_int(storage.read_ahead_kb, 256, "read-ahead of the top device");
 	is(storage.raid_level, "", "no RAID");
 	ok(storage.degraded == TSA_UNKNOWN, "nothing to be degraded");
 
@@ -507,9 +498,9 @@ test_md(void)
 	is(storage.stack, "md0 (raid1) -> [sda2 -> sda (ST4000NM0035), sdb2 -> sdb]",
 	   "raid1: stack");
 	is(storage.raid_level, "raid1", "raid1: level");
-	is_number(storage.nmembers, 2, "raid1: two members");
+	is_int(storage.nmembers, 2, "raid1: two members");
 	is(storage.members[1], "sdb2", "raid1: second member");
-	is_number(storage.write_penalty, 2, "raid1: write penalty");
+	is_int(storage.write_penalty, 2, "raid1: write penalty");
 	ok(storage.redundant == TSA_YES && storage.degraded == TSA_NO &&
 	   !warned("redundancy"), "raid1: redundant");
 
@@ -519,14 +510,14 @@ test_md(void)
 	describe("9:0 / /d rw - ext4 /dev/md0 rw");
 	ok(storage.degraded == TSA_YES && storage.redundant == TSA_NO,
 	   "raid1 that lacks a member");
-	is_number(storage.nmembers, 1, "which is not counted");
+	is_int(storage.nmembers, 1, "which is not counted");
 	ok(warned("degraded: md0 (raid1) lacks 1 of its members"), "degraded warning");
 	ok(warned("busy with a recover"), "rebuild warning");
 	ok(warned("no redundancy"), "nothing left to lose");
 
 	make_md("md1", "9:1", "raid6", "4", "1", "sda2 sdb2 nvme0n1p1 nvme1n1");
 	describe("9:1 / /d rw - ext4 /dev/md1 rw");
-	is_number(storage.write_penalty, 6, "raid6: write penalty");
+	is_int(storage.write_penalty, 6, "raid6: write penalty");
 	ok(storage.degraded == TSA_YES && storage.redundant == TSA_YES,
 	   "raid6 with one missing may still lose one");
 
@@ -534,19 +525,19 @@ test_md(void)
 	describe("9:2 / /d rw - ext4 /dev/md2 rw");
 	ok(storage.redundant == TSA_NO && storage.degraded == TSA_UNKNOWN,
 	   "raid0 is not redundant, and never degraded");
-	is_number(storage.write_penalty, 1, "raid0: write penalty");
+	is_int(storage.write_penalty, 1, "raid0: write penalty");
 
 	make_md("md3", "9:3", "raid10", "4", "0", "sda1 sda2 sdb1 sdb2");
 	put("258", "sys/devices/virtual/block/md3/md/layout");
 	describe("9:3 / /d rw - ext4 /dev/md3 rw");
-	is_number(storage.write_penalty, 2, "raid10, two near copies");
+	is_int(storage.write_penalty, 2, "raid10, two near copies");
 	put("769", "sys/devices/virtual/block/md3/md/layout");
 	describe("9:3 / /d rw - ext4 /dev/md3 rw");
-	is_number(storage.write_penalty, 3, "raid10, three far copies");
+	is_int(storage.write_penalty, 3, "raid10, three far copies");
 
 	make_md("md4", "9:4", "raid5", "3", "0", "sda1 sdb1 nvme0n1p1");
 	describe("9:4 / /d rw - ext4 /dev/md4 rw");
-	is_number(storage.write_penalty, 4, "raid5: write penalty");
+	is_int(storage.write_penalty, 4, "raid5: write penalty");
 
 	make_md("md5", "9:5", "raid1", "2", "0", "sda1 sda2");
 	describe("9:5 / /d rw - ext4 /dev/md5 rw");
@@ -559,7 +550,7 @@ test_md(void)
 	make_mapped("dm-4", "252:4", "vg-two", "LVM-ee", "md6", "md7");
 	describe("252:4 / /d rw - ext4 /dev/mapper/vg-two rw");
 	ok(storage.redundant == TSA_YES, "LVM over two mirrors is redundant");
-	is_number(storage.nleaves, 2, "on two disks");
+	is_int(storage.nleaves, 2, "on two disks");
 	is(storage.raid_level, "raid1", "its RAID level is found below LVM");
 	is(storage.members[0], "sda1", "with the first set's members");
 }
@@ -633,10 +624,10 @@ test_btrfs(void)
 	is(storage.stack, "btrfs (raid1) -> [sda2 -> sda (ST4000NM0035), sdb2 -> sdb]",
 	   "Btrfs over two disks");
 	ok(storage.redundant == TSA_YES, "Btrfs raid1 is redundant");
-	is_number(storage.read_ahead_kb, 128, "read-ahead of the disk, for want of");
+	is_int(storage.read_ahead_kb, 128, "read-ahead of the disk, for want of");
 	put("4096", "sys/fs/btrfs/0a-1/bdi/read_ahead_kb");
 	describe("0:61 / /d rw - btrfs /dev/sda2 rw");
-	is_number(storage.read_ahead_kb, 4096, "read-ahead of Btrfs itself");
+	is_int(storage.read_ahead_kb, 4096, "read-ahead of Btrfs itself");
 	put("1", "sys/fs/btrfs/0a-1/devinfo/2/missing");
 	describe("0:61 / /d rw - btrfs /dev/sda2 rw");
 	ok(storage.degraded == TSA_YES && storage.redundant == TSA_NO,
@@ -665,6 +656,5 @@ main(void)
 	test_lvm_raid();
 	test_btrfs();
 	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-	printf("1..%d\n", ntests);
-	return nfailed > 0;
+	return done_testing();
 }

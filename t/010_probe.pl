@@ -1,0 +1,300 @@
+# The probe against what can go wrong: cancel, time-out, crash, standby, dump,
+# and the traps that make a measurement worthless.  Devices that the machine
+# does not have are played by test/slow_disk.c, preloaded into the server.
+use strict;
+use warnings;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $moments = 50;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', q{
+allow_in_place_tablespaces = on
+restart_after_crash = on
+client_min_messages = warning
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION tablespace_advisor;
+	SET allow_in_place_tablespaces = on;});
+$node->safe_psql('postgres', q{CREATE TABLESPACE there LOCATION ''});
+
+# how many scratch files the cluster has
+sub scratch_files
+{
+	my $dir = $node->data_dir;
+	my @files = glob("$dir/base/pgsql_tmp/* $dir/pg_tblspc/*/*/pgsql_tmp/*");
+	return scalar @files;
+}
+
+sub probe
+{
+	my ($duration, $depths, $workloads, %more) = @_;
+	return sprintf "probe_tablespace('%s', '%s', '%s', '{%s}', '{%s}', '%s')",
+	  $more{tablespace} // 'there', $duration, $more{file_size} // '8 MB',
+	  $depths, $workloads, $more{mode} // 'scratch';
+}
+
+sub caveat
+{
+	return $node->safe_psql('postgres',
+		"SELECT coalesce(caveat, 'none') FROM " . probe(@_));
+}
+
+# A session that runs the probe; returns its handle and its process id.
+sub start_probe
+{
+	my ($out, $err) = ('', '');
+	my $run = IPC::Run::start(
+		[
+			'psql', '-XAtq', '-d', $node->connstr('postgres'),
+			'-c', 'SELECT pg_backend_pid()', '-c', 'SELECT ' . probe(@_)
+		],
+		'>', \$out, '2>', \$err);
+	$run->pump until $out =~ /^(\d+)\n/;
+	return ($run, $1);
+}
+
+#
+# At random moments: being cancelled or terminated leaves nothing, nor does a
+# crash.
+#
+my $left = 0;
+for (1 .. $moments)
+{
+	my ($run, $pid) = start_probe('10 s', '1,32', 'random read,random write',
+		file_size => '16 MB');
+	usleep(rand 200_000);
+	my $how = $_ % 5 ? 'cancel' : 'terminate';
+	$node->safe_psql('postgres', "SELECT pg_${how}_backend($pid)");
+	$run->finish;
+	# the client hears of a termination before the server has cleaned up
+	$node->poll_query_until('postgres',
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid")
+	  if $how eq 'terminate';
+	$left += scratch_files();
+}
+is($left, 0, "$moments cancels and terminations leave no scratch file");
+
+my $found = 0;
+$left = 0;
+for (1 .. $moments)
+{
+	my $checkpointer = $node->safe_psql('postgres',
+		q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'});
+	my ($run, $pid) = start_probe('10 s', '1,32', 'random read,random write',
+		file_size => '16 MB');
+	usleep(rand 200_000);
+	$found += scratch_files();
+	kill 'KILL', $pid;
+	$run->finish;
+	$node->poll_query_until('postgres',
+		"SELECT pid <> $checkpointer FROM pg_stat_activity
+		 WHERE backend_type = 'checkpointer'");
+	$left += scratch_files();
+}
+is($left, 0, "$moments times kill -9 leave no scratch file");
+cmp_ok($found, '>', 0, 'though there were some');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_advisor.probe_run'),
+	'0', 'and no history of a probe that did not end');
+
+#
+# The history travels with a dump, and numbering goes on behind it.
+#
+$node->safe_psql('postgres', 'SELECT ' . probe('20 ms', '1', 'random read'))
+  for 1 .. 2;
+my $history = q{SELECT string_agg(r::text || s::text, ';' ORDER BY run_id)
+	FROM tablespace_advisor.probe_run r
+	JOIN tablespace_advisor.probe_result s USING (run_id)};
+my $kept = $node->safe_psql('postgres', $history);
+isnt($kept, '', 'there is history');
+$node->safe_psql('postgres', 'CREATE DATABASE restored');
+my $dump = "$PostgreSQL::Test::Utils::tmp_check/history.sql";
+$node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('postgres') ], 'dump');
+$node->command_ok(
+	[ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('restored') ],
+	'restore');
+is($node->safe_psql('restored', $history), $kept, 'history is restored');
+$node->safe_psql('restored', 'SELECT ' . probe('20 ms', '1', 'random read'));
+is( $node->safe_psql('restored',
+		'SELECT count(*), count(DISTINCT run_id) FROM tablespace_advisor.probe_run'),
+	'3|3', 'and goes on with new numbers');
+
+#
+# A hot standby measures too, without keeping history.
+#
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+my ($status, $out, $err) = $standby->psql('postgres',
+	'SET client_min_messages = notice; SELECT workload FROM '
+	  . probe('50 ms', '1,4', 'random read,sync write'));
+is($out, "random read\nrandom read\nsync write", 'a standby is measured');
+like($err, qr/not kept in the history.*standby/s, 'and says what it leaves out');
+$standby->stop;
+
+#
+# Traps: each is walked into, and the row says so.
+#
+my $shm = "/dev/shm/tsa_probe_$$";
+SKIP:
+{
+	skip 'no /dev/shm to make a tablespace in', 1 unless mkdir $shm, 0700;
+	$node->safe_psql('postgres', "CREATE TABLESPACE memory LOCATION '$shm'");
+	like(caveat('50 ms', '1', 'random read', tablespace => 'memory'),
+		qr/in memory/, 'memory file system');
+	$node->safe_psql('postgres', 'DROP TABLESPACE memory');
+}
+rmdir $shm;
+
+# a relation file that is a hole is not read in mode existing
+$node->safe_psql('postgres', q{
+	CREATE TABLE real TABLESPACE there AS
+	SELECT repeat(md5(i::text), 60) FROM generate_series(1, 4000) i;
+	CHECKPOINT;});
+my $path = $node->data_dir . '/'
+  . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('real')});
+(my $sparse = $path) =~ s/\d+$/99999999/;
+open my $hole, '>', $sparse or die "$sparse: $!";
+truncate $hole, 64 * 1024 * 1024;
+close $hole;
+$node->safe_psql('postgres', 'SELECT '
+	  . probe('50 ms', '1', 'random read', mode => 'existing'));
+is( $node->safe_psql('postgres', q{
+		SELECT file_size_bytes = pg_relation_size('real')
+		FROM tablespace_advisor.probe_run ORDER BY run_id DESC LIMIT 1}),
+	't', 'sparse file');
+$node->safe_psql('postgres', 'DROP TABLE real');
+like(
+	($node->psql('postgres', 'SELECT '
+		  . probe('50 ms', '1', 'random read', mode => 'existing')))[2],
+	qr/holds no relation file .* whose blocks have all been written/,
+	'nothing but a sparse file');
+unlink $sparse;
+
+# two probes at a time are foreign load to each other
+SKIP:
+{
+	skip 'the file system is on no device with counters', 1
+	  if $node->safe_psql('postgres', q{
+		SELECT foreign_io_percent IS NULL FROM tablespace_advisor.probe_run
+		ORDER BY run_id DESC LIMIT 1}) eq 't';
+	my ($run, $pid) = start_probe('30 s', '4', 'random read', file_size => '64 MB',
+		tablespace => 'pg_default');
+	$node->poll_query_until('postgres',
+		"SELECT (pg_stat_file('base/pgsql_tmp/' || f)).size > 0
+		 FROM pg_ls_dir('base/pgsql_tmp') f");
+	my $other = '';
+	for (1 .. 20)
+	{
+		$other = caveat('100 ms', '1', 'random read');
+		last if $other =~ /came from others/;
+	}
+	like($other, qr/came from others/, 'foreign load');
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
+	$run->finish;
+}
+
+# a file that the device has no room for
+SKIP:
+{
+	my (undef, $df) = `df -Pk @{[ $node->data_dir ]}`;
+	skip 'the file system has a terabyte to spare', 3
+	  if (split ' ', $df)[3] > 0.9 * 2**30;
+	($status, $out, $err) = $node->psql('postgres',
+		"\\set VERBOSITY verbose\nSELECT "
+		  . probe('50 ms', '1', 'random read', file_size => '1 TB'));
+	like($err, qr/ERROR:  53100: .*not enough free space/, 'full disk');
+	like($err, qr/DETAIL:  The file takes 1048576 MB/, 'with figures');
+	is(scratch_files(), 0, 'and nothing left');
+}
+
+#
+# Devices played by a preloaded library.
+#
+my $library = "$PostgreSQL::Test::Utils::tmp_check/slow_disk.so";
+my $compiled = system("cc -shared -fPIC -O1 -o $library test/slow_disk.c -ldl") == 0;
+
+sub restart_with
+{
+	local %ENV = (%ENV, @_, LD_PRELOAD => $library);
+	$node->restart;
+}
+
+SKIP:
+{
+	skip 'no C compiler to build test/slow_disk.c with', 17
+	  unless $compiled;
+
+	restart_with(SLOW_CLOCK_NS => 50000);
+	like(caveat('200 ms', '1', 'random read'), qr/reading the clock takes/,
+		'slow clock');
+
+	restart_with(REFUSE_O_DIRECT => 1);
+	like(caveat('50 ms', '1', 'random read'), qr/refuses O_DIRECT/,
+		'no O_DIRECT');
+
+	restart_with(SLOW_DISK_US => 5000,
+		SLOW_DISK_CACHED_FROM => 4 * 1024 * 1024);
+	like(caveat('2 s', '1', 'random read'), qr/a cache holds it/,
+		'file partly in a cache');
+
+	$node->safe_psql('postgres', q{
+		CREATE TABLE own TABLESPACE there AS
+		SELECT repeat(md5(i::text), 60) FROM generate_series(1, 4000) i;
+		CHECKPOINT;});
+	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_CACHED_FILE => 'pgsql_tmp');
+	like(caveat('2 s', '1', 'random read'),
+		qr/own relations are read [\d.]+ times as slowly/,
+		'all of the file in a cache');
+	restart_with(SLOW_DISK_US => 5000);
+	unlike(caveat('2 s', '1', 'random read'), qr/own relations/,
+		'and nothing in a cache');
+	$node->safe_psql('postgres', 'DROP TABLE own');
+
+	# a serial disk is one at every depth, and latency adds up
+	restart_with(SLOW_DISK_US => 2000);
+	is( $node->safe_psql('postgres',
+			'SELECT count(*) FROM '
+			  . probe('3 s', '1,4,16', 'random read')
+			  . ' WHERE iops BETWEEN 400 AND 510 AND mean_us BETWEEN 1990 * queue_depth AND 2500 * queue_depth'),
+		'3', 'serial disk');
+
+	# 8 ms a request, 32 of them in flight: waiting for them takes 256 ms
+	restart_with(SLOW_DISK_US => 8000);
+	for my $timeout (50, 300, 700)
+	{
+		my $best = 1e9;
+		for my $try (1 .. 3)
+		{
+			($status, $out, $err) = $node->psql('postgres',
+				"SET statement_timeout = $timeout;\n\\timing on\nSELECT "
+				  . probe('10 s', '32', 'random read')
+				  . ";\n");
+			my ($took) = $out =~ /Time: ([\d.]+) ms/;
+			$best = $took if $took < $best;
+		}
+		like($err, qr/statement timeout/, "statement_timeout = $timeout");
+		cmp_ok($best - $timeout, '<', 100, 'is obeyed within 100 ms');
+		is(scratch_files(), 0, 'and leaves nothing');
+	}
+
+	# the session that was cut short probes again: the parked engine goes first
+	($status, $out, $err) = $node->psql('postgres',
+		"SET statement_timeout = 500;\nSELECT "
+		  . probe('10 s', '32', 'random read')
+		  . ";\nRESET statement_timeout;\nSELECT workload FROM "
+		  . probe('100 ms', '1', 'random read')
+		  . ";\n", on_error_stop => 0);
+	like($err, qr/statement timeout/, 'a probe that is cut short');
+	is($out, 'random read', 'can be followed by another in the session');
+}
+
+$node->stop;
+done_testing();

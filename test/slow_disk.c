@@ -1,0 +1,227 @@
+/*-------------------------------------------------------------------------
+ *
+ * slow_disk.c
+ *	  Plays devices that the machine does not have, for tests: a library to
+ *	  preload into a server.  What it does is said in the environment:
+ *
+ *	  SLOW_DISK_US=n		asynchronous requests are done one after the other
+ *							and take n microseconds each; io_destroy() waits
+ *							for them, deaf to signals, as the kernel's does
+ *	  SLOW_DISK_CACHED_FROM=n	requests from offset n on take a 20th of that
+ *	  SLOW_DISK_CACHED_FILE=s	so do those to files with s in their path
+ *	  SLOW_CLOCK_NS=n		reading the monotonic clock takes n nanoseconds
+ *	  REFUSE_O_DIRECT=1		opening a file with O_DIRECT fails
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _GNU_SOURCE
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libaio.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_REQUESTS 1024
+
+typedef int (*SubmitFunction) (io_context_t, long, struct iocb **);
+typedef int (*GetEventsFunction) (io_context_t, long, long, struct io_event *,
+								  struct timespec *);
+typedef int (*DestroyFunction) (io_context_t);
+
+static struct io_event queue[MOST_REQUESTS];
+static int64_t due[MOST_REQUESTS];
+static int	queued = 0;
+static int64_t busy_until = 0;
+
+static int64_t
+setting(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value == NULL ? 0 : atoll(value);
+}
+
+static int64_t
+real_now(void)
+{
+	struct timespec now;
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int
+real_sleep(int64_t ns)
+{
+	struct timespec time = {ns / 1000000000, ns % 1000000000};
+
+	return nanosleep(&time, NULL);
+}
+
+/* Is the request answered by the cache? */
+static int
+is_cached(const struct iocb *iocb)
+{
+	int64_t		from = setting("SLOW_DISK_CACHED_FROM");
+	const char *file = getenv("SLOW_DISK_CACHED_FILE");
+	char		link[64];
+	char		path[4096];
+	ssize_t		n;
+
+	if (from > 0 && iocb->u.c.offset >= from)
+		return 1;
+	if (file == NULL)
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", iocb->aio_fildes);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	return strstr(path, file) != NULL;
+}
+
+/* Do the request now, and let it be finished when its turn comes. */
+static void
+start_request(struct iocb *iocb)
+{
+	int64_t		service = setting("SLOW_DISK_US") * 1000;
+	int64_t		now = real_now();
+	long		result;
+
+	if (iocb->aio_lio_opcode == IO_CMD_PREAD)
+		result = pread(iocb->aio_fildes, iocb->u.c.buf, iocb->u.c.nbytes,
+					   iocb->u.c.offset);
+	else if (iocb->aio_lio_opcode == IO_CMD_PWRITE)
+		result = pwrite(iocb->aio_fildes, iocb->u.c.buf, iocb->u.c.nbytes,
+						iocb->u.c.offset);
+	else
+		result = fsync(iocb->aio_fildes);
+
+	if (is_cached(iocb))
+		service /= 20;
+	busy_until = (busy_until > now ? busy_until : now) + service;
+	due[queued] = busy_until;
+	queue[queued].data = iocb->data;
+	queue[queued].obj = iocb;
+	queue[queued].res = result < 0 ? -errno : result;
+	queued++;
+}
+
+int
+io_submit(io_context_t context, long n, struct iocb **iocbs)
+{
+	long		i;
+
+	if (setting("SLOW_DISK_US") == 0)
+	{
+		SubmitFunction next = (SubmitFunction) dlsym(RTLD_NEXT, "io_submit");
+
+		return next(context, n, iocbs);
+	}
+	for (i = 0; i < n && queued < MOST_REQUESTS; i++)
+		start_request(iocbs[i]);
+	return (int) i;
+}
+
+int
+io_getevents(io_context_t context, long least, long most,
+			 struct io_event *events, struct timespec *timeout)
+{
+	int64_t		until;
+	int			n = 0;
+
+	if (setting("SLOW_DISK_US") == 0)
+	{
+		GetEventsFunction next =
+			(GetEventsFunction) dlsym(RTLD_NEXT, "io_getevents");
+
+		return next(context, least, most, events, timeout);
+	}
+	until = real_now() + timeout->tv_sec * 1000000000 + timeout->tv_nsec;
+	for (;;)
+	{
+		int64_t		now = real_now();
+		int			i;
+
+		/* they are due in the order of the queue */
+		while (n < most && queued > 0 && due[0] <= now)
+		{
+			events[n++] = queue[0];
+			queued--;
+			for (i = 0; i < queued; i++)
+			{
+				queue[i] = queue[i + 1];
+				due[i] = due[i + 1];
+			}
+		}
+		if (n >= least || now >= until)
+			return n;
+		if (real_sleep((queued > 0 && due[0] < until ? due[0] : until) - now) != 0)
+			return n > 0 ? n : -EINTR;
+	}
+}
+
+int
+io_destroy(io_context_t context)
+{
+	DestroyFunction next = (DestroyFunction) dlsym(RTLD_NEXT, "io_destroy");
+
+	while (queued > 0 && real_now() < busy_until)
+		real_sleep(busy_until - real_now());
+	queued = 0;
+	return next(context);
+}
+
+int
+clock_gettime(clockid_t clock, struct timespec *time)
+{
+	if (clock == CLOCK_MONOTONIC)
+	{
+		int64_t		until = real_now() + setting("SLOW_CLOCK_NS");
+
+		while (real_now() < until)
+			;
+	}
+	return (int) syscall(SYS_clock_gettime, clock, time);
+}
+
+static int
+open_unless_direct(const char *path, int flags, mode_t mode)
+{
+	if ((flags & O_DIRECT) && setting("REFUSE_O_DIRECT"))
+	{
+		errno = EINVAL;
+		return -1;
+	}
+	return (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int
+open(const char *path, int flags,...)
+{
+	va_list		args;
+	mode_t		mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	return open_unless_direct(path, flags, mode);
+}
+
+int
+open64(const char *path, int flags,...)
+{
+	va_list		args;
+	mode_t		mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	return open_unless_direct(path, flags, mode);
+}
