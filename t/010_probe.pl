@@ -61,7 +61,8 @@ sub start_probe
 }
 
 #
-# At random moments: a cancel leaves nothing, nor does a crash.
+# At random moments: being cancelled or terminated leaves nothing, nor does a
+# crash.
 #
 my $left = 0;
 for (1 .. $moments)
@@ -69,11 +70,16 @@ for (1 .. $moments)
 	my ($run, $pid) = start_probe('10 s', '1,32', 'random read,random write',
 		file_size => '16 MB');
 	usleep(rand 200_000);
-	$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
+	my $how = $_ % 5 ? 'cancel' : 'terminate';
+	$node->safe_psql('postgres', "SELECT pg_${how}_backend($pid)");
 	$run->finish;
+	# the client hears of a termination before the server has cleaned up
+	$node->poll_query_until('postgres',
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid")
+	  if $how eq 'terminate';
 	$left += scratch_files();
 }
-is($left, 0, "$moments cancels leave no scratch file");
+is($left, 0, "$moments cancels and terminations leave no scratch file");
 
 my $found = 0;
 $left = 0;

@@ -58,6 +58,7 @@
 #include "catalog/catalog.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_proc.h"
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
@@ -66,6 +67,7 @@
 #include "postmaster/interrupt.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -127,19 +129,69 @@ tsa_copy_stop_point(const char *name)
 }
 
 /*
- * Access methods whose every change is logged with block references: those of
- * the server, and bloom, which uses generic WAL.
+ * Access methods of extensions that change an index that has been built by
+ * generic WAL only, by the sources of bloom (contrib), pgvector 0.8 and RUM
+ * 1.3.  The library is compared too: a name alone could be anybody's.
+ */
+static const struct
+{
+	const char *name;
+	const char *library;
+}			generic_wal_methods[] = {
+	{"bloom", "$libdir/bloom"},
+	{"hnsw", "$libdir/vector"},
+	{"ivfflat", "$libdir/vector"},
+	{"rum", "$libdir/rum"}
+};
+
+/*
+ * Is the index's access method one of those?
  */
 static bool
-known_access_method(Oid am, bool *page_std)
+uses_generic_wal(Relation rel)
 {
-	char	   *name;
+	const char *name = get_am_name(rel->rd_rel->relam);
+	HeapTuple	tuple = SearchSysCache1(PROCOID,
+										ObjectIdGetDatum(rel->rd_amhandler));
+	bool		found = false;
 
-	*page_std = am == BTREE_AM_OID || am == GIST_AM_OID || am == SPGIST_AM_OID;
-	if (*page_std || am == HASH_AM_OID || am == GIN_AM_OID || am == BRIN_AM_OID)
-		return true;
-	name = get_am_name(am);
-	return name != NULL && strcmp(name, "bloom") == 0;
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		probin = SysCacheGetAttr(PROCOID, tuple,
+											 Anum_pg_proc_probin, &isnull);
+		const char *library = isnull ? "" : TextDatumGetCString(probin);
+
+		for (int i = 0; i < (int) lengthof(generic_wal_methods); i++)
+			found |= name != NULL &&
+				strcmp(name, generic_wal_methods[i].name) == 0 &&
+				strcmp(library, generic_wal_methods[i].library) == 0;
+		ReleaseSysCache(tuple);
+	}
+	return found;
+}
+
+/*
+ * May the hole in a page of this index be left out of its image?
+ */
+static bool
+has_standard_pages(Relation rel)
+{
+	Oid			am = rel->rd_rel->relam;
+
+	return am == BTREE_AM_OID || am == GIST_AM_OID || am == SPGIST_AM_OID;
+}
+
+/*
+ * Does the log name every block that the index's access method changes?
+ */
+static bool
+is_logged_by_block(Relation rel)
+{
+	Oid			am = rel->rd_rel->relam;
+
+	return has_standard_pages(rel) || am == HASH_AM_OID ||
+		am == GIN_AM_OID || am == BRIN_AM_OID || uses_generic_wal(rel);
 }
 
 /*
@@ -149,7 +201,6 @@ bool
 tsa_live_copy_applies(Oid relid, const char **reason)
 {
 	Relation	rel = relation_open(relid, NoLock);
-	bool		page_std;
 
 	*reason = NULL;
 	if (rel->rd_rel->relkind != RELKIND_INDEX)
@@ -163,7 +214,7 @@ tsa_live_copy_applies(Oid relid, const char **reason)
 	else if (!rel->rd_index->indisvalid || !rel->rd_index->indisready ||
 			 !rel->rd_index->indislive)
 		*reason = "it is invalid or still being built";
-	else if (!known_access_method(rel->rd_rel->relam, &page_std))
+	else if (!is_logged_by_block(rel))
 		*reason = "it is not known how its access method writes the log";
 	relation_close(rel, NoLock);
 	return *reason == NULL;
@@ -203,7 +254,7 @@ prepare(TsaCopy *copy)
 				 errmsg("index \"%s\" is already in tablespace \"%s\"",
 						RelationGetRelationName(rel),
 						get_tablespace_name(copy->job->target_tablespace))));
-	(void) known_access_method(rel->rd_rel->relam, &copy->index.page_std);
+	copy->index.page_std = has_standard_pages(rel);
 	copy->index.source = tsa_rel_locator(rel);
 	copy->progress.bytes_total =
 		(int64) RelationGetNumberOfBlocks(rel) * BLCKSZ;

@@ -34,8 +34,11 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "commands/extension.h"
 #include "libpq/pqsignal.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -140,17 +143,25 @@ tsa_commit(void)
 
 /*
  * Locks the journal against DROP EXTENSION, at session level; false if there
- * is none any more.  In a transaction.  To be done again after each abort,
- * which releases session-level relation locks as well.
+ * is none.  In a transaction.  To be done again after each abort, which
+ * releases session-level locks as well.
+ *
+ * Whatever else has the journal's name is not ours, and must not be touched:
+ * in a database without the extension anybody may have made a view of that
+ * name, whose functions would run with our rights.
  */
-static bool
-lock_journal(void)
+bool
+tsa_lock_journal(void)
 {
 	LockRelId	relid = {.dbId = MyDatabaseId};
 	RangeVar   *name = makeRangeVar("tablespace_advisor", "job", -1);
+	Oid			extension = get_extension_oid("tablespace_advisor", true);
 
+	if (!OidIsValid(extension))
+		return false;
 	relid.relId = RangeVarGetRelid(name, AccessShareLock, true);
-	if (!OidIsValid(relid.relId))
+	if (!OidIsValid(relid.relId) ||
+		getExtensionOfObject(RelationRelationId, relid.relId) != extension)
 		return false;
 	LockRelationIdForSession(&relid, AccessShareLock);
 	return true;
@@ -186,7 +197,10 @@ tsa_abort(void)
 	FlushErrorState();
 	release_session_locks(0, (Datum) 0);
 	tsa_begin();
-	(void) lock_journal();
+	if (!tsa_lock_journal())
+		ereport(FATAL,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the journal of moves does not exist any more")));
 	tsa_commit();
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);
@@ -382,13 +396,31 @@ enter_batch(int64 batch_id)
 	tsa_begin();
 	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
 	(void) LockAcquire(&tag, ShareLock, true, false);
-	if (lock_journal())
+	if (tsa_lock_journal())
 	{
 		MemoryContextSwitchTo(TopMemoryContext);
 		jobs = tsa_jobs_of_batch(batch_id, true);
 	}
 	tsa_commit();
 	return jobs;
+}
+
+/*
+ * What every worker of this stage does first.
+ */
+void
+tsa_enter_worker(Oid database)
+{
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGINT, StatementCancelHandler);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
+	before_shmem_exit(release_session_locks, (Datum) 0);
+	override_settings();
+	job_context = AllocSetContextCreate(TopMemoryContext, "move job",
+										ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(job_context);
 }
 
 void
@@ -398,16 +430,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	ListCell   *lc;
 
 	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
-	pqsignal(SIGTERM, die);
-	pqsignal(SIGINT, StatementCancelHandler);
-	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid, 0);
-	before_shmem_exit(release_session_locks, (Datum) 0);
-	override_settings();
-
-	job_context = AllocSetContextCreate(TopMemoryContext, "move job",
-										ALLOCSET_DEFAULT_SIZES);
+	tsa_enter_worker(args.database);
 	foreach(lc, enter_batch(args.batch_id))
 	{
 		CHECK_FOR_INTERRUPTS();

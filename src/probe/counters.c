@@ -61,6 +61,24 @@ tsa_process_io_read(TsaProcessIo *io)
 	return found == 2 ? 0 : -ENOENT;
 }
 
+/* How long this process has waited for a processor, in nanoseconds. */
+int
+tsa_process_delay_read(uint64_t *delay_ns)
+{
+	FILE	   *file = fopen("/proc/self/schedstat", "re");
+	unsigned long long delay;
+	int			n;
+
+	if (file == NULL)
+		return -errno;
+	n = fscanf(file, "%*u %llu", &delay);
+	fclose(file);
+	if (n != 1)
+		return -EINVAL;
+	*delay_ns = delay;
+	return 0;
+}
+
 /*
  * Step from a device's sysfs directory to the one device below it: from a
  * partition to its disk, from a mapped device to what it maps.  Returns 0
@@ -151,14 +169,20 @@ tsa_device_io_read(const char *path, TsaDeviceIo *io)
 	return 0;
 }
 
-/* Where a file's first bytes are (FIEMAP). */
+/*
+ * Where a file's first bytes are (FIEMAP).
+ *
+ * What the page cache holds and has no place on the device yet (delayed
+ * allocation) counts as written: reading it with O_DIRECT brings it there
+ * first.  FIEMAP_FLAG_SYNC would write all of it at once, which is not a thing
+ * to do to somebody else's file.
+ */
 int
 tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map)
 {
-	const uint32_t packed = FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC |
-		FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_ENCRYPTED |
-		FIEMAP_EXTENT_NOT_ALIGNED | FIEMAP_EXTENT_DATA_INLINE |
-		FIEMAP_EXTENT_DATA_TAIL;
+	const uint32_t packed = FIEMAP_EXTENT_ENCODED |
+		FIEMAP_EXTENT_DATA_ENCRYPTED | FIEMAP_EXTENT_NOT_ALIGNED |
+		FIEMAP_EXTENT_DATA_INLINE | FIEMAP_EXTENT_DATA_TAIL;
 	char		memory[sizeof(struct fiemap) +
 					   EXTENTS_AT_ONCE * sizeof(struct fiemap_extent)]
 		__attribute__((aligned(8)));
@@ -174,7 +198,6 @@ tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map)
 		memset(request, 0, sizeof(*request));
 		request->fm_start = start;
 		request->fm_length = bytes - start;
-		request->fm_flags = start == 0 ? FIEMAP_FLAG_SYNC : 0;
 		request->fm_extent_count = EXTENTS_AT_ONCE;
 		if (ioctl(fd, FS_IOC_FIEMAP, request) != 0)
 			return -errno;

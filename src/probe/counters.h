@@ -32,12 +32,13 @@ typedef struct TsaDeviceIo
 /* where a file's blocks are, in bytes */
 typedef struct TsaFileMap
 {
-	uint64_t	written;		/* in extents that lie on the device as data */
+	uint64_t	written;		/* lies on the device as data, or will */
 	uint64_t	unwritten;		/* allocated, never written: read as zeros */
-	uint64_t	packed;			/* inline, compressed, encrypted, delayed */
+	uint64_t	packed;			/* inline, compressed, encrypted */
 } TsaFileMap;
 
 extern int	tsa_process_io_read(TsaProcessIo *io);
+extern int	tsa_process_delay_read(uint64_t *delay_ns);
 extern int	tsa_device_stat_path(int fd, char *path, size_t size);
 extern int	tsa_device_io_read(const char *path, TsaDeviceIo *io);
 extern int	tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map);

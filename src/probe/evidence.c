@@ -18,6 +18,8 @@ tsa_counters_read(const char *stat_path, TsaCounters *counters)
 	counters->have_process = tsa_process_io_read(&counters->process) == 0;
 	counters->have_device = stat_path != NULL &&
 		tsa_device_io_read(stat_path, &counters->device) == 0;
+	counters->have_delay = tsa_process_delay_read(&counters->delay_ns) == 0;
+	counters->time_ns = tsa_clock_now();
 }
 
 /* What share of the bytes asked for did a device move?  -1 where unknown. */
@@ -74,4 +76,15 @@ tsa_share_of_others(const TsaWorkload *workload, const TsaMeasurement *m,
 	sum->total += reads + writes;
 	sum->by_others += by_others;
 	return by_others / (reads + writes);
+}
+
+/* What share of the time was the processor not to be had?  0 where unknown. */
+double
+tsa_share_delayed(const TsaCounters *before, const TsaCounters *after)
+{
+	if (!before->have_delay || !after->have_delay ||
+		after->time_ns == before->time_ns)
+		return 0;
+	return (double) (after->delay_ns - before->delay_ns) /
+		(double) (after->time_ns - before->time_ns);
 }

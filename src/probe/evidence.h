@@ -17,8 +17,11 @@ typedef struct TsaCounters
 {
 	bool		have_process;
 	bool		have_device;
+	bool		have_delay;
 	TsaProcessIo process;
 	TsaDeviceIo device;
+	uint64_t	delay_ns;		/* waited for a processor */
+	uint64_t	time_ns;
 } TsaCounters;
 
 /* The device's requests over several measurements. */
@@ -38,5 +41,7 @@ extern double tsa_share_of_others(const TsaWorkload *workload,
 								  const TsaCounters *before,
 								  const TsaCounters *after,
 								  TsaForeignIo *sum);
+extern double tsa_share_delayed(const TsaCounters *before,
+								const TsaCounters *after);
 
 #endif							/* TSA_EVIDENCE_H */

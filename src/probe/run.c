@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
 #include "compat.h"
 #include "probe/counters.h"
@@ -345,7 +346,9 @@ measure_step(Prober *prober, const TsaProbeStep *step, TsaProbeResult *result)
 	choose_files(prober, workload, cached_files, &plan);
 
 	tsa_counters_read(target->stat_path, &before);
+	pgstat_report_wait_start(PG_WAIT_EXTENSION);
 	error = tsa_measure_run(&plan, m);
+	pgstat_report_wait_end();
 	if (error < 0)
 		report_measure(prober, workload, error);
 	tsa_counters_read(target->stat_path, &after);
@@ -360,6 +363,7 @@ measure_step(Prober *prober, const TsaProbeStep *step, TsaProbeResult *result)
 	evidence.device_share = tsa_share_from_device(workload, m, &before, &after);
 	evidence.foreign_share = tsa_share_of_others(workload, m, &before, &after,
 												 &prober->foreign);
+	evidence.delayed_share = tsa_share_delayed(&before, &after);
 	form_result(prober, step, m, &evidence, result);
 }
 

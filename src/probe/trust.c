@@ -16,6 +16,7 @@
 #define LEAST_DEVICE_SHARE	0.95
 #define MOST_CACHE_MISSES	0.01
 #define MOST_FOREIGN		0.10
+#define MOST_DELAYED		0.10
 #define MOST_UNTRUSTED	0.01
 #define MOST_REGION_RATIO	2.0
 #define MOST_OWN_RATIO		2.0
@@ -88,6 +89,9 @@ add_circumstances(Text *to, const TsaEvidence *e)
 	if (e->foreign_share > MOST_FOREIGN)
 		add_reason(to, "%.0f %% of the device's I/O came from others",
 				   e->foreign_share * 100);
+	if (e->delayed_share > MOST_DELAYED)
+		add_reason(to, "processors were busy with others for %.0f %% of the time",
+				   e->delayed_share * 100);
 	if (e->clock_share > clock_limit)
 		add_reason(to, "reading the clock takes %.0f %% of the mean",
 				   e->clock_share * 100);

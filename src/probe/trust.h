@@ -23,6 +23,7 @@ typedef struct TsaEvidence
 	double		device_share;	/* bytes moved by the device / asked for; < 0:
 								 * unknown */
 	double		foreign_share;	/* of the device's I/O; < 0: unknown */
+	double		delayed_share;	/* of the time, without a processor */
 	double		region_ratio;	/* slowest quarter over fastest */
 	double		clock_share;	/* of the mean latency */
 	double		own_files_ratio;	/* existing relations over scratch; 0:

@@ -23,6 +23,7 @@ main(void)
 	TsaFileMap	map;
 	TsaProcessIo io;
 	TsaDeviceIo device_io;
+	uint64_t	delay;
 	char		path[PATH_MAX];
 	char		data[4096];
 	int			fd = make_file();
@@ -55,6 +56,11 @@ main(void)
 		ok(io.write_bytes >= BYTES / 2, "the process has written");
 	else
 		printf("# skip: /proc/self/io cannot be read\n");
+
+	if (tsa_process_delay_read(&delay) == 0)
+		ok(delay < UINT64_C(3600000000000), "and waited less than an hour");
+	else
+		printf("# skip: the kernel keeps no scheduler statistics\n");
 
 	fd = make_file();
 	if (tsa_device_stat_path(fd, path, sizeof(path)) == 0)

@@ -61,6 +61,9 @@ main(void)
 	e.foreign_share = 0.3;
 	expect(e, "30 % of the device's I/O", "foreign load");
 	e = clean();
+	e.delayed_share = 0.2;
+	expect(e, "busy with others for 20 %", "processors busy");
+	e = clean();
 	e.clock_share = 0.02;
 	expect(e, "the clock takes 2 %", "slow clock");
 	e = clean();
