@@ -351,14 +351,6 @@ static bool
 plan_move(TsaMove *move, const TsaMoveOptions *options)
 {
 	tsa_check_move_rights(move->heapid, move->target_tablespace);
-	if (move->source_tablespace == move->target_tablespace)
-	{
-		ereport(NOTICE,
-				(errmsg("index %s is already in tablespace \"%s\"",
-						display_name(move),
-						get_tablespace_name(move->target_tablespace))));
-		return false;
-	}
 	if (move->persistence == RELPERSISTENCE_TEMP)
 		check_target(move->relid);
 	if (!move->is_valid && move->kind == RELKIND_INDEX)
@@ -366,6 +358,14 @@ plan_move(TsaMove *move, const TsaMoveOptions *options)
 		ereport(NOTICE,
 				(errmsg("skipping invalid index %s", display_name(move)),
 				 errhint("Drop it, or repair it with REINDEX.")));
+		return false;
+	}
+	if (move->source_tablespace == move->target_tablespace)
+	{
+		ereport(NOTICE,
+				(errmsg("index %s is already in tablespace \"%s\"",
+						display_name(move),
+						get_tablespace_name(move->target_tablespace))));
 		return false;
 	}
 	choose_method(move, options);

@@ -142,6 +142,21 @@ tsa_commit(void)
 }
 
 /*
+ * Makes roleid the session user; see above.  Outside any transaction, whose
+ * abort would bring the former current user back.
+ */
+void
+tsa_become_role(Oid roleid)
+{
+	bool		is_superuser;
+
+	tsa_begin();
+	is_superuser = superuser_arg(roleid);
+	tsa_commit();
+	SetSessionAuthorization(roleid, is_superuser);
+}
+
+/*
  * Locks the journal against DROP EXTENSION, at session level; false if there
  * is none.  In a transaction.  To be done again after each abort, which
  * releases session-level locks as well.
@@ -189,6 +204,7 @@ release_session_locks(int code pg_attribute_unused(),
 ErrorData *
 tsa_abort(void)
 {
+	Oid			role = GetSessionUserId();
 	ErrorData  *err;
 
 	MemoryContextSwitchTo(job_context);
@@ -196,30 +212,18 @@ tsa_abort(void)
 	EmitErrorReport();
 	FlushErrorState();
 	release_session_locks(0, (Datum) 0);
+
+	tsa_become_role(BOOTSTRAP_SUPERUSERID);
 	tsa_begin();
 	if (!tsa_lock_journal())
 		ereport(FATAL,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("the journal of moves does not exist any more")));
 	tsa_commit();
+	tsa_become_role(role);
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return err;
-}
-
-/*
- * Makes roleid the session user; see above.  Outside any transaction, whose
- * abort would bring the former current user back.
- */
-void
-tsa_become_role(Oid roleid)
-{
-	bool		is_superuser;
-
-	tsa_begin();
-	is_superuser = superuser_arg(roleid);
-	tsa_commit();
-	SetSessionAuthorization(roleid, is_superuser);
 }
 
 /*
