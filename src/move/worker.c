@@ -41,7 +41,6 @@
 #include "commands/extension.h"
 #include "libpq/pqsignal.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
@@ -142,6 +141,35 @@ tsa_commit(void)
 }
 
 /*
+ * Locks the journal against DROP EXTENSION, at session level; false if there
+ * is none.  In a transaction.  To be done again after each abort, which
+ * releases session-level locks as well.
+ *
+ * Whatever else has the journal's name is not ours, and must not be touched:
+ * in a database without the extension anybody may have made a view of that
+ * name, whose functions would run with our rights.  No right is needed: after
+ * an error this runs as the job's owner.
+ */
+bool
+tsa_lock_journal(void)
+{
+	LockRelId	relid = {.dbId = MyDatabaseId};
+	Oid			extension = get_extension_oid("tablespace_advisor", true);
+	Oid			schema = get_namespace_oid("tablespace_advisor", true);
+
+	if (!OidIsValid(extension) || !OidIsValid(schema))
+		return false;
+	relid.relId = get_relname_relid("job", schema);
+	if (!OidIsValid(relid.relId))
+		return false;
+	LockRelationOid(relid.relId, AccessShareLock);
+	if (getExtensionOfObject(RelationRelationId, relid.relId) != extension)
+		return false;
+	LockRelationIdForSession(&relid, AccessShareLock);
+	return true;
+}
+
+/*
  * After an error and at the worker's end: ends the transaction and releases
  * the session-level relation locks.  An abort releases those too, but without
  * a transaction to abort they would stay: for the jobs to come, or, when the
@@ -156,7 +184,10 @@ release_session_locks(int code pg_attribute_unused(),
 	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
 }
 
-/* After a caught error: logs it and aborts; returns a copy of it. */
+/*
+ * After a caught error: logs it, aborts, and locks the journal again; returns
+ * a copy of the error.
+ */
 ErrorData *
 tsa_abort(void)
 {
@@ -167,7 +198,9 @@ tsa_abort(void)
 	EmitErrorReport();
 	FlushErrorState();
 	release_session_locks(0, (Datum) 0);
-	MemoryContextSwitchTo(job_context);
+	tsa_begin();
+	(void) tsa_lock_journal();
+	tsa_commit();
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return err;
@@ -230,32 +263,6 @@ tsa_run_command(const char *sql)
 }
 
 /*
- * Locks the journal against DROP EXTENSION, at session level; false if there
- * is none.  In a transaction.  To be done again after each abort, which
- * releases session-level locks as well.
- *
- * Whatever else has the journal's name is not ours, and must not be touched:
- * in a database without the extension anybody may have made a view of that
- * name, whose functions would run with our rights.
- */
-bool
-tsa_lock_journal(void)
-{
-	LockRelId	relid = {.dbId = MyDatabaseId};
-	Oid			extension = get_extension_oid("tablespace_advisor", true);
-
-	if (!OidIsValid(extension))
-		return false;
-	relid.relId = RangeVarGetRelid(makeRangeVar("tablespace_advisor", "job", -1),
-								   AccessShareLock, true);
-	if (!OidIsValid(relid.relId) ||
-		getExtensionOfObject(RelationRelationId, relid.relId) != extension)
-		return false;
-	LockRelationIdForSession(&relid, AccessShareLock);
-	return true;
-}
-
-/*
  * Settles the current job and leaves it: the gate keeps out requests to
  * cancel it meanwhile, and one that has come is forgotten.
  */
@@ -269,8 +276,6 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
 	(void) LockAcquire(&gate, ExclusiveLock, true, false);
-	if (err != NULL)
-		(void) tsa_lock_journal();
 	if (tsa_job_load(job->job_id, &present) &&
 		(tsa_live_copy_drop_leftovers(&present) ||
 		 tsa_rebuild_follow(job->job_id)))
