@@ -41,7 +41,6 @@
 #include "commands/extension.h"
 #include "libpq/pqsignal.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
@@ -142,41 +141,29 @@ tsa_commit(void)
 }
 
 /*
- * Makes roleid the session user; see above.  Outside any transaction, whose
- * abort would bring the former current user back.
- */
-void
-tsa_become_role(Oid roleid)
-{
-	bool		is_superuser;
-
-	tsa_begin();
-	is_superuser = superuser_arg(roleid);
-	tsa_commit();
-	SetSessionAuthorization(roleid, is_superuser);
-}
-
-/*
  * Locks the journal against DROP EXTENSION, at session level; false if there
  * is none.  In a transaction.  To be done again after each abort, which
  * releases session-level locks as well.
  *
  * Whatever else has the journal's name is not ours, and must not be touched:
  * in a database without the extension anybody may have made a view of that
- * name, whose functions would run with our rights.
+ * name, whose functions would run with our rights.  No right is needed: after
+ * an error this runs as the job's owner.
  */
 bool
 tsa_lock_journal(void)
 {
 	LockRelId	relid = {.dbId = MyDatabaseId};
-	RangeVar   *name = makeRangeVar("tablespace_advisor", "job", -1);
 	Oid			extension = get_extension_oid("tablespace_advisor", true);
+	Oid			schema = get_namespace_oid("tablespace_advisor", true);
 
-	if (!OidIsValid(extension))
+	if (!OidIsValid(extension) || !OidIsValid(schema))
 		return false;
-	relid.relId = RangeVarGetRelid(name, AccessShareLock, true);
-	if (!OidIsValid(relid.relId) ||
-		getExtensionOfObject(RelationRelationId, relid.relId) != extension)
+	relid.relId = get_relname_relid("job", schema);
+	if (!OidIsValid(relid.relId))
+		return false;
+	LockRelationOid(relid.relId, AccessShareLock);
+	if (getExtensionOfObject(RelationRelationId, relid.relId) != extension)
 		return false;
 	LockRelationIdForSession(&relid, AccessShareLock);
 	return true;
@@ -204,7 +191,6 @@ release_session_locks(int code pg_attribute_unused(),
 ErrorData *
 tsa_abort(void)
 {
-	Oid			role = GetSessionUserId();
 	ErrorData  *err;
 
 	MemoryContextSwitchTo(job_context);
@@ -212,18 +198,30 @@ tsa_abort(void)
 	EmitErrorReport();
 	FlushErrorState();
 	release_session_locks(0, (Datum) 0);
-
-	tsa_become_role(BOOTSTRAP_SUPERUSERID);
 	tsa_begin();
 	if (!tsa_lock_journal())
 		ereport(FATAL,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("the journal of moves does not exist any more")));
 	tsa_commit();
-	tsa_become_role(role);
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return err;
+}
+
+/*
+ * Makes roleid the session user; see above.  Outside any transaction, whose
+ * abort would bring the former current user back.
+ */
+void
+tsa_become_role(Oid roleid)
+{
+	bool		is_superuser;
+
+	tsa_begin();
+	is_superuser = superuser_arg(roleid);
+	tsa_commit();
+	SetSessionAuthorization(roleid, is_superuser);
 }
 
 /*
