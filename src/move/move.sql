@@ -213,7 +213,7 @@ FROM tablespace_advisor.job j
 		SELECT coalesce(w.bytes_total, j.bytes_total) AS total,
 			coalesce(w.bytes_done, j.bytes_done) AS done,
 			coalesce(j.mb_per_s, coalesce(w.bytes_done, j.bytes_done)
-				/ 1048576 / nullif(extract(epoch FROM
+				/ 1048576.0::float8 / nullif(extract(epoch FROM
 					coalesce(j.finished_at, pg_catalog.clock_timestamp())
 					- j.started_at), 0)::float8) AS rate) b
 WHERE j.database = (SELECT oid FROM pg_catalog.pg_database
