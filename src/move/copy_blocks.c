@@ -38,6 +38,7 @@
 
 #include "access/xlog.h"
 #include "access/xloginsert.h"
+#include "access/xlogrecord.h"
 #include "catalog/storage_xlog.h"
 #include "catalog/storage.h"
 #include "miscadmin.h"
@@ -51,6 +52,10 @@
 
 /* Blocks after which the kernel is asked to begin writing, as checkpoints do. */
 #define WRITEBACK_BLOCKS 128
+
+/* A batch is one record: between two there could be somebody else's. */
+StaticAssertDecl(TSA_COPY_BATCH <= XLR_MAX_BLOCK_ID,
+				 "a batch must fit into one WAL record");
 
 typedef struct PageBatch
 {

@@ -61,6 +61,12 @@
 #define MAX_TRUNCATE_STEPS 64
 
 /*
+ * What the journal names of this process's present move, for when the journal
+ * itself is dropped.
+ */
+static RelFileLocator named_storage;
+
+/*
  * Creates the storage of the copy and names it in the journal.  In the
  * caller's transaction.
  */
@@ -73,7 +79,17 @@ tsa_copy_create_storage(TsaCopy *copy)
 	number = GetNewRelFileNumber(tablespace, NULL, RELPERSISTENCE_PERMANENT);
 	copy->index.copy = tsa_make_locator(tablespace, MyDatabaseId, number);
 	tsa_job_note_new_storage(copy->job->job_id, tablespace, number);
+	named_storage = copy->index.copy;
 	RelationCreateStorage(copy->index.copy, RELPERSISTENCE_PERMANENT, true);
+}
+
+/*
+ * After the cutover's commit: it is the old storage now that is left to remove.
+ */
+void
+tsa_copy_note_old_storage(TsaCopy *copy)
+{
+	named_storage = copy->index.source;
 }
 
 /*
@@ -205,11 +221,22 @@ tsa_live_copy_drop_leftovers(const TsaJob *job)
 		return false;
 	drop_unused(job->new_tablespace, job->new_filenumber);
 	drop_unused(job->old_tablespace, job->old_filenumber);
+	memset(&named_storage, 0, sizeof(named_storage));
 	if (moved)
 		tsa_job_note_old_removed(job->job_id);
 	else if (RelFileNumberIsValid(job->new_filenumber))
 		tsa_job_note_new_storage(job->job_id, InvalidOid, InvalidRelFileNumber);
 	return moved;
+}
+
+/*
+ * See live_copy.h.
+ */
+void
+tsa_live_copy_drop_unnamed(void)
+{
+	drop_unused(tsa_locator_tablespace(named_storage),
+				tsa_locator_number(named_storage));
 }
 
 /*

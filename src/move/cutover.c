@@ -196,6 +196,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	CommitTransactionCommand();
 	INSTR_TIME_SET_CURRENT(released);
 
+	tsa_copy_note_old_storage(copy);
 	tsa_copy_stop_point("switched");
 	XLogFlush(XactLastCommitEnd);
 

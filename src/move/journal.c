@@ -7,20 +7,50 @@
  * nobody has grants on the journal: statements are constants, their plans are
  * saved, every name is resolved with search_path "pg_catalog, pg_temp", and
  * the table has no triggers, so no code but the server's runs with these
- * rights.  An error leaves user, settings and snapshot to the abort of the
+ * rights.  What is called tablespace_advisor.job but does not belong to the
+ * extension is never touched: where the extension is not, or not any more,
+ * anybody may have made it, with triggers or as a view.  An error leaves user, settings and snapshot to the abort of the
  * caller's transaction, which restores all three.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 #include "move/journal.h"
+
+/*
+ * Locks the journal until the transaction ends, and returns its OID; InvalidOid
+ * if there is none.  No right on it is needed.
+ */
+Oid
+tsa_lock_journal(void)
+{
+	Oid			extension = get_extension_oid("tablespace_advisor", true);
+	Oid			schema = get_namespace_oid("tablespace_advisor", true);
+	Oid			journal;
+
+	if (!OidIsValid(extension) || !OidIsValid(schema))
+		return InvalidOid;
+	journal = get_relname_relid("job", schema);
+	if (!OidIsValid(journal))
+		return InvalidOid;
+	LockRelationOid(journal, AccessShareLock);
+	if (getExtensionOfObject(RelationRelationId, journal) != extension)
+		return InvalidOid;
+	return journal;
+}
 
 /*
  * Takes on the journal's rights, with a fixed search_path, a snapshot of now
@@ -30,6 +60,11 @@
 void
 tsa_journal_open(TsaJournal *journal)
 {
+	if (!OidIsValid(tsa_lock_journal()))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"%s\" is not installed in this database any more",
+						"tablespace_advisor")));
 	GetUserIdAndSecContext(&journal->userid, &journal->sec_context);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
 						   journal->sec_context |

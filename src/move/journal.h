@@ -48,6 +48,7 @@ typedef struct TsaJournal
 	int			guc_level;
 } TsaJournal;
 
+extern Oid	tsa_lock_journal(void);
 extern void tsa_journal_open(TsaJournal *journal);
 extern void tsa_journal_close(TsaJournal *journal);
 extern uint64 tsa_journal_run(TsaJournalQuery *query, Datum *values,
@@ -62,7 +63,6 @@ extern int64 tsa_job_insert(const TsaMove *move,
 							const TsaMoveOptions *options, int64 batch_id);
 extern bool tsa_job_claim(int64 job_id);
 extern bool tsa_job_cancel_queued(int64 job_id);
-extern int	tsa_job_worker_pid(int64 job_id);
 extern List *tsa_jobs_of_batch(int64 batch_id, bool unfinished_only);
 
 typedef enum TsaLockClass

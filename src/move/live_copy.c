@@ -79,6 +79,7 @@
 #include "compat.h"
 #include "move/copy.h"
 #include "move/live_copy.h"
+#include "move/plan.h"
 
 #define MAX_ATTEMPTS	200
 #define MAX_RESTARTS	3
@@ -200,8 +201,12 @@ is_logged_by_block(Relation rel)
 bool
 tsa_live_copy_applies(Oid relid, const char **reason)
 {
-	Relation	rel = relation_open(relid, NoLock);
+	Relation	rel = try_relation_open(relid, AccessShareLock);
 
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("index with OID %u does not exist any more", relid)));
 	*reason = NULL;
 	if (rel->rd_rel->relkind != RELKIND_INDEX)
 		*reason = "it is not an index";
@@ -216,7 +221,7 @@ tsa_live_copy_applies(Oid relid, const char **reason)
 		*reason = "it is invalid or still being built";
 	else if (!is_logged_by_block(rel))
 		*reason = "it is not known how its access method writes the log";
-	relation_close(rel, NoLock);
+	relation_close(rel, AccessShareLock);
 	return *reason == NULL;
 }
 
@@ -238,8 +243,9 @@ prepare(TsaCopy *copy)
 	if (!OidIsValid(copy->heapid) ||
 		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("index with OID %u does not exist any more", relid)));
+	tsa_check_move_rights(copy->heapid, copy->job->target_tablespace);
 	if (!tsa_live_copy_applies(relid, &reason))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -16,7 +16,7 @@ extern void tsa_live_copy_init(void);
 
 /*
  * Can this relation be moved by live copy?  If not, *reason says why in words
- * that can follow "because".  Call in a transaction that holds a lock on it.
+ * that can follow "because".  Call in a transaction.
  */
 extern bool tsa_live_copy_applies(Oid relid, const char **reason);
 
@@ -36,5 +36,11 @@ extern void tsa_live_copy(const TsaJob *job);
  * the relation had moved.
  */
 extern bool tsa_live_copy_drop_leftovers(const TsaJob *job);
+
+/*
+ * The same for the files of this process's present move when the journal is
+ * gone.
+ */
+extern void tsa_live_copy_drop_unnamed(void);
 
 #endif							/* TSA_LIVE_COPY_H */

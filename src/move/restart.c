@@ -162,7 +162,7 @@ tsa_settle_worker_main(Datum database)
 
 	tsa_enter_worker(DatumGetObjectId(database));
 	tsa_begin();
-	installed = tsa_lock_journal();
+	installed = tsa_keep_journal();
 	if (installed)
 		tsa_jobs_settle_dead();
 	tsa_commit();

@@ -24,9 +24,12 @@
 
 #include <signal.h>
 
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/resowner.h"
 
 #include "move/journal.h"
 #include "move/live_copy.h"
@@ -61,40 +64,100 @@ forget_foreign_jobs(void)
 }
 
 /*
- * Settles every unfinished job without a living worker as failed.  [T]
+ * Settles a job if it is unfinished and has no living worker.
+ */
+static void
+settle_if_dead(int64 job_id)
+{
+	ErrorData	err = {0};
+	TsaJob		job;
+	LOCKTAG		tag;
+
+	err.sqlerrcode = ERRCODE_SYSTEM_ERROR;
+	err.message = "the move's background worker ended unexpectedly";
+	err.detail = "It was terminated, or the server restarted.";
+
+	if (!tsa_job_load(job_id, &job))
+		return;
+	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, job.batch_id);
+	if (LockAcquire(&tag, ExclusiveLock, false, true) ==
+		LOCKACQUIRE_NOT_AVAIL)
+		return;
+
+	/* the lock, kept to the end of the transaction, fixes the row */
+	if (!tsa_job_load(job_id, &job) || tsa_job_has_ended(&job))
+		return;
+	if (tsa_live_copy_drop_leftovers(&job) || tsa_rebuild_follow(job_id))
+		tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
+	else
+		tsa_job_settle(job_id, TSA_JOB_FAILED, &err);
+}
+
+/*
+ * Settles every unfinished job without a living worker as failed, or as done
+ * if its index had moved.  [T]
+ *
+ * Each in a subtransaction: a job that cannot be settled must not keep others
+ * from theirs.
  */
 void
 tsa_jobs_settle_dead(void)
 {
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
 	ListCell   *lc;
-	ErrorData	err = {0};
 
 	forget_foreign_jobs();
-	err.sqlerrcode = ERRCODE_ADMIN_SHUTDOWN;
-	err.message = "the move's background worker ended unexpectedly";
-	err.detail = "It was terminated, or the server restarted.";
-
 	foreach(lc, tsa_jobs_of_batch(0, true))
 	{
 		int64		job_id = *(int64 *) lfirst(lc);
-		TsaJob		job;
-		LOCKTAG		tag;
 
-		if (!tsa_job_load(job_id, &job))
-			continue;
-		tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, job.batch_id);
-		if (LockAcquire(&tag, ExclusiveLock, false, true) ==
-			LOCKACQUIRE_NOT_AVAIL)
-			continue;
+		BeginInternalSubTransaction(NULL);
+		PG_TRY();
+		{
+			settle_if_dead(job_id);
+			ReleaseCurrentSubTransaction();
+		}
+		PG_CATCH();
+		{
+			ErrorData  *err;
 
-		/* the lock, kept to the end of the transaction, fixes the row */
-		if (!tsa_job_load(job_id, &job) || tsa_job_has_ended(&job))
-			continue;
-		if (tsa_live_copy_drop_leftovers(&job) || tsa_rebuild_follow(job_id))
-			tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
-		else
-			tsa_job_settle(job_id, TSA_JOB_FAILED, &err);
+			MemoryContextSwitchTo(context);
+			err = CopyErrorData();
+			if (err->sqlerrcode == ERRCODE_QUERY_CANCELED)
+				PG_RE_THROW();
+			FlushErrorState();
+			RollbackAndReleaseCurrentSubTransaction();
+			ereport(WARNING,
+					(errcode(err->sqlerrcode),
+					 errmsg("could not settle job " INT64_FORMAT ": %s",
+							job_id, err->message)));
+		}
+		PG_END_TRY();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
 	}
+}
+
+/*
+ * Process id of the living worker of a batch, 0 if there is none: whoever has
+ * the batch lock in share mode, which only the worker takes.
+ */
+static int
+batch_worker_pid(int64 batch_id)
+{
+	LockData   *locks = GetLockStatusData();
+	LOCKTAG		tag;
+	int			pid = 0;
+
+	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	for (int i = 0; i < locks->nelements && pid == 0; i++)
+		if (memcmp(&locks->locks[i].locktag, &tag, sizeof(tag)) == 0 &&
+			(locks->locks[i].holdMask & LOCKBIT_ON(ShareLock)) != 0)
+			pid = locks->locks[i].pid;
+	pfree(locks->locks);
+	pfree(locks);
+	return pid;
 }
 
 /*
@@ -106,7 +169,7 @@ bool
 tsa_job_request_cancel(const TsaJob *job)
 {
 	LOCKTAG		gate;
-	LOCKTAG		batch;
+	TsaJob		present;
 	bool		requested = false;
 	int			pid;
 
@@ -114,16 +177,12 @@ tsa_job_request_cancel(const TsaJob *job)
 		return true;
 
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
-	tsa_batch_lock_tag(&batch, TSA_LOCK_BATCH, job->batch_id);
 	(void) LockAcquire(&gate, ShareLock, false, false);
-	pid = tsa_job_worker_pid(job->job_id);
-	if (pid != 0)
+	if (tsa_job_load(job->job_id, &present) &&
+		(present.state == TSA_JOB_RUNNING || present.state == TSA_JOB_PAUSED))
 	{
-		if (LockAcquire(&batch, ExclusiveLock, false, true) !=
-			LOCKACQUIRE_NOT_AVAIL)
-			LockRelease(&batch, ExclusiveLock, false);
-		else
-			requested = kill(pid, SIGINT) == 0;
+		pid = batch_worker_pid(job->batch_id);
+		requested = pid != 0 && kill(pid, SIGINT) == 0;
 	}
 	LockRelease(&gate, ShareLock, false);
 	return requested;

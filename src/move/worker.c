@@ -34,11 +34,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/dependency.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_class.h"
-#include "commands/extension.h"
 #include "libpq/pqsignal.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -144,26 +140,14 @@ tsa_commit(void)
  * Locks the journal against DROP EXTENSION, at session level; false if there
  * is none.  In a transaction.  To be done again after each abort, which
  * releases session-level locks as well.
- *
- * Whatever else has the journal's name is not ours, and must not be touched:
- * in a database without the extension anybody may have made a view of that
- * name, whose functions would run with our rights.  No right is needed: after
- * an error this runs as the job's owner.
  */
 bool
-tsa_lock_journal(void)
+tsa_keep_journal(void)
 {
 	LockRelId	relid = {.dbId = MyDatabaseId};
-	Oid			extension = get_extension_oid("tablespace_advisor", true);
-	Oid			schema = get_namespace_oid("tablespace_advisor", true);
 
-	if (!OidIsValid(extension) || !OidIsValid(schema))
-		return false;
-	relid.relId = get_relname_relid("job", schema);
+	relid.relId = tsa_lock_journal();
 	if (!OidIsValid(relid.relId))
-		return false;
-	LockRelationOid(relid.relId, AccessShareLock);
-	if (getExtensionOfObject(RelationRelationId, relid.relId) != extension)
 		return false;
 	LockRelationIdForSession(&relid, AccessShareLock);
 	return true;
@@ -186,7 +170,8 @@ release_session_locks(int code pg_attribute_unused(),
 
 /*
  * After a caught error: logs it, aborts, and locks the journal again; returns
- * a copy of the error.
+ * a copy of the error.  A DROP EXTENSION that waited for us wins; then there is
+ * nothing left to work with but the files that the journal named.
  */
 ErrorData *
 tsa_abort(void)
@@ -221,7 +206,12 @@ tsa_become_role(Oid roleid)
 	tsa_begin();
 	is_superuser = superuser_arg(roleid);
 	tsa_commit();
+	SetCurrentRoleId(InvalidOid, false);
 	SetSessionAuthorization(roleid, is_superuser);
+	if (GetUserId() != roleid)
+		ereport(FATAL,
+				(errcode(ERRCODE_INVALID_ROLE_SPECIFICATION),
+				 errmsg("could not take on the role of the job")));
 }
 
 /*
@@ -375,7 +365,9 @@ override_settings(void)
 		{"default_transaction_deferrable", "off"},
 		{"synchronous_commit", "local"},
 		{"session_replication_role", "origin"},
-		{"search_path", "pg_catalog, pg_temp"}
+		{"search_path", "pg_catalog, pg_temp"},
+		{"exit_on_error", "off"},
+		{"role", "none"}		/* ALTER DATABASE ... SET role */
 	};
 
 	for (int i = 0; i < (int) lengthof(settings); i++)
@@ -398,7 +390,7 @@ enter_batch(int64 batch_id)
 	tsa_begin();
 	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
 	(void) LockAcquire(&tag, ShareLock, true, false);
-	if (tsa_lock_journal())
+	if (tsa_keep_journal())
 	{
 		MemoryContextSwitchTo(TopMemoryContext);
 		jobs = tsa_jobs_of_batch(batch_id, true);
@@ -435,6 +427,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	tsa_enter_worker(args.database);
 	foreach(lc, enter_batch(args.batch_id))
 	{
+		QueryCancelPending = false; /* meant for no job */
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
 		{
