@@ -52,12 +52,12 @@
 #include "move/live_copy.h"
 
 /*
- * An old file loses at least 16 MB at a time, four times as much while nobody
+ * An old file loses at least 32 MB at a time, twice as much while nobody
  * writes, and more when it is so large that this would take many steps: each
  * scans shared_buffers once.
  */
-#define MIN_TRUNCATE_STEP ((BlockNumber) (16 * 1024 * 1024 / BLCKSZ))
-#define QUIET_TRUNCATE_STEP (4 * MIN_TRUNCATE_STEP)
+#define MIN_TRUNCATE_STEP ((BlockNumber) (32 * 1024 * 1024 / BLCKSZ))
+#define QUIET_TRUNCATE_STEP (2 * MIN_TRUNCATE_STEP)
 #define MAX_TRUNCATE_STEPS 64
 
 /*
