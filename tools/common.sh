@@ -180,7 +180,7 @@ copy_checkout()
 				if [ -e "$file" ]; then printf '%s\0' "$file"; fi
 			done
 	else
-		find . -path ./build -prune -o \( -type f ! -name '*.o' ! -name '*.so' \
+		find . \( -path ./build -o -path ./.git \) -prune -o \( -type f ! -name '*.o' ! -name '*.so' \
 			! -name '*.bc' -print0 \)
 	fi | tar -c --null -T - | tar -x -C "$1"
 }
