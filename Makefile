@@ -23,6 +23,8 @@ OBJS = $(EXTENSION).o \
 SQL_PARTS = src/extension.sql $(foreach stage,$(STAGES),$(wildcard src/$(stage)/*.sql))
 
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
+# install scripts of released versions, and the updates between versions
+DATA := $(sort $(wildcard releases/*.sql))
 EXTRA_CLEAN = build/unit
 
 # The server's headers count as system headers: they are not ours to warn of.
@@ -44,6 +46,13 @@ $(OBJS): $(wildcard src/*.h src/*/*.h)
 
 $(EXTENSION)--$(EXTVERSION).sql: $(SQL_PARTS) $(EXTENSION).control
 	cat $(SQL_PARTS) > $@
+
+# What PGXN takes: everything that is committed.
+DISTNAME = $(EXTENSION)-$(shell sed -n 's/^\t"version": "\(.*\)",/\1/p' META.json)
+.PHONY: dist
+dist:
+	mkdir -p build
+	git archive --format=zip --prefix=$(DISTNAME)/ -o build/$(DISTNAME).zip HEAD
 
 # Unit tests: each is a program of its own that includes the modules it tests.
 UNIT_TESTS := $(patsubst test/%.c,build/%,$(sort $(wildcard test/unit/test_*.c)))

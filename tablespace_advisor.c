@@ -13,6 +13,7 @@
 #include "utils/guc.h"
 
 #include "move/live_copy.h"
+#include "move/restart.h"
 #include "probe/probe.h"
 
 PG_MODULE_MAGIC;
@@ -24,5 +25,6 @@ _PG_init(void)
 {
 	tsa_probe_init();
 	tsa_live_copy_init();
+	tsa_restart_init();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

@@ -10,14 +10,15 @@ WHERE e.extname = 'tablespace_advisor' AND d.deptype = 'e'
   AND obj_description(d.objid, d.classid::regclass::name) IS NULL
 ORDER BY 1;
 
--- functions carry a fixed search_path; procedures, which commit, cannot
+-- functions carry a fixed search_path (or a body parsed beforehand); procedures,
+-- which commit, cannot
 SELECT p.oid::regprocedure AS without_search_path
 FROM pg_depend d
 JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
 JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
 JOIN pg_language l ON l.oid = p.prolang
 WHERE e.extname = 'tablespace_advisor' AND d.deptype = 'e'
-  AND p.prokind = 'f' AND l.lanname <> 'c'
+  AND p.prokind = 'f' AND l.lanname <> 'c' AND p.prosqlbody IS NULL
   AND NOT EXISTS (SELECT FROM unnest(p.proconfig) c WHERE c LIKE 'search_path=%')
 ORDER BY 1;
 

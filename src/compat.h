@@ -89,6 +89,8 @@ tsa_locator_tablespace(RelFileLocator locator)
 {
 	return locator.spcNode;
 }
+
+#define tsa_truncated_locator(record) ((record)->rnode)
 #else
 #include "storage/relfilelocator.h"
 #include "utils/rel.h"
@@ -119,6 +121,8 @@ tsa_locator_tablespace(RelFileLocator locator)
 {
 	return locator.spcOid;
 }
+
+#define tsa_truncated_locator(record) ((record)->rlocator)
 #endif
 
 /* 16 introduced an alignment for I/O buffers. */

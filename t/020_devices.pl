@@ -1,6 +1,7 @@
 # tablespace_devices() against what other tools say of the same directories:
-# df for mount point, type and size, and a memory file system where there is
-# one.  Links, a directory that has gone, and names that are not ASCII.
+# df for mount point, type and size, lsblk for the disks, and a memory file
+# system where there is one.  Links, a directory that has gone, and names that
+# are not ASCII.
 use strict;
 use warnings;
 use utf8;
@@ -55,6 +56,22 @@ foreach my $case ([ 'linked', "$temp/real" ],
 is( column('linked', "'pg_default' = ANY (shares_device_with)"),
 	df("$temp/real", 'source') eq df($node->data_dir, 'source') ? 't' : 'f',
 	'two tablespaces on one device share it');
+
+# the disks at the bottom, as lsblk finds them from its own reading of /sys
+SKIP:
+{
+	my $device = column('pg_default', 'device');
+	my $leaves = $node->safe_psql('postgres',
+		q{SELECT string_agg(leaf, ' ' ORDER BY leaf COLLATE "C")
+		  FROM tablespace_advisor.tablespace_device(1663), unnest(leaves) AS leaf}
+	);
+	my $below = -b $device ? `lsblk -nrso NAME,TYPE $device 2>/dev/null` : '';
+	my %disks = map { $_ => 1 } $below =~ /^(\S+) disk$/mg;
+
+	skip "lsblk knows no disk under $device", 1 unless %disks;
+	skip 'of several paths to a disk one is followed', 1 if $below =~ / mpath$/m;
+	is($leaves, join(' ', sort keys %disks), 'disks as lsblk says');
+}
 
 # memory
 SKIP:

@@ -46,6 +46,9 @@ typedef struct TsaCopy
 	TsaWalTail *tail;
 	TsaCopyRel	index;
 	Oid			heapid;
+	bool		locked;			/* session-level locks are held */
+	bool		truncated;		/* the log says the file was truncated */
+	bool		lost;			/* a part of the log was gone before we read it */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 
@@ -55,6 +58,8 @@ typedef struct TsaCopy
 
 	TsaJobProgress progress;
 	instr_time	started;
+	instr_time	rate_from;		/* max_rate counts from here */
+	uint64		rate_bytes;		/* value of bytes then */
 	instr_time	renewed;		/* of the present transaction */
 	instr_time	looked;			/* for waiters */
 	instr_time	reported;
@@ -62,14 +67,27 @@ typedef struct TsaCopy
 	uint64		renewed_bytes;	/* the same at the last renewal */
 } TsaCopy;
 
+/* More than this many blocks are not copied in the window. */
+#define TSA_MANY_BLOCKS 1024
+
+/* What became of an attempt to cut over. */
+typedef enum TsaCutover
+{
+	TSA_CUTOVER_DONE,
+	TSA_CUTOVER_LATER,			/* not locked, or too much left to copy */
+	TSA_CUTOVER_REWRITTEN		/* start over */
+} TsaCutover;
+
 /* live_copy.c */
 extern void tsa_copy_stop_point(const char *name);
 
 /* copy_passes.c */
 extern void tsa_copy_begin(TsaCopy *copy);
 extern void tsa_copy_end(TsaCopy *copy);
+extern bool tsa_copy_look(TsaCopy *copy);
 extern bool tsa_copy_breathe(TsaCopy *copy);
 extern void tsa_copy_follow(TsaCopy *copy);
+extern uint64 tsa_copy_left(TsaCopy *copy);
 extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern bool tsa_copy_passes(TsaCopy *copy);
 extern bool tsa_copy_back_off(TsaCopy *copy);
@@ -87,10 +105,9 @@ extern bool tsa_copy_relock(TsaCopy *copy);
 extern void tsa_copy_unlock(TsaCopy *copy);
 extern bool tsa_copy_in_the_way(const TsaCopy *copy);
 extern void tsa_copy_find_blockers(TsaCopy *copy);
-extern bool tsa_copy_lock_exclusively(TsaCopy *copy);
 
 /* cutover.c */
-extern bool tsa_copy_cut_over(TsaCopy *copy);
+extern TsaCutover tsa_copy_cut_over(TsaCopy *copy);
 
 /* copy_storage.c */
 extern void tsa_copy_create_storage(TsaCopy *copy);

@@ -217,6 +217,7 @@ tsa_copy_last_blocks(TsaCopy *copy)
 	BlockNumber end = RelationGetNumberOfBlocks(index->rel);
 	PageBatch	batch = {0};
 
+	Assert(index->written_end <= end);
 	for (BlockNumber b = index->copied_end; b < end; b++)
 	{
 		batch_read(copy, &batch, MAIN_FORKNUM, b);

@@ -10,19 +10,29 @@
  *   and a second move away.  Reads and writes, VACUUM and ANALYZE go on.
  * - AccessShare on its table keeps DROP, TRUNCATE and rewrites away.
  *
- * Whoever waits for AccessExclusive on either makes everybody else wait
- * behind him, so as soon as we see such a one (5 times a second) we let go of
- * both locks, queue behind him, and look afterwards whether the relation
- * still has the storage that we were copying.  If so, nothing is lost: the
- * tail has not missed a record, and all rewrites make new storage.
+ * Whoever waits for one of these makes others wait behind him: for
+ * AccessExclusive, everybody; for Share on the index (bt_index_parent_check),
+ * all writers, because he has locked the table that way already.  So when we
+ * see such a one, 5 times a second and before each attempt to cut over, we let
+ * go of both locks and queue behind him.  Only those are made to wait who ask
+ * for ShareUpdateExclusive themselves.
  *
- * A transaction's abort releases session-level locks too (ProcReleaseLocks),
- * so after an error nothing remains to be released; and so the attempt to get
- * AccessExclusive is made in a subtransaction, whose abort does not.
+ * Rewrites.  Afterwards we look whether the relation still has the storage
+ * that we were copying.  Mostly a rewrite makes new storage, but not always:
+ * ALTER TABLE ... SET TABLESPACE and then TRUNCATE in the same transaction
+ * truncates the indexes in place and builds them anew in the same file.  The
+ * log tells of the truncation, and no file that was copied ever becomes
+ * shorter otherwise; either is a reason to start with new storage.
  *
- * The timeout of that attempt stays below deadlock_timeout: somebody who
- * waits longer than that behind an autovacuum cancels it, and the deadlock
- * detector might choose a client's transaction instead of us.
+ * Ends.  The abort of a transaction releases session-level locks too
+ * (ProcReleaseLocks), so the attempt to get AccessExclusive is made in a
+ * subtransaction, whose abort does not.  Outside a transaction an error or an
+ * exit releases nothing; the worker does so itself.
+ *
+ * Deadlocks.  The attempt waits for less than deadlock_timeout: somebody who
+ * waits longer than that behind an autovacuum cancels it.  And because there
+ * was a look just before, whoever waits for us in turn began to wait later, so
+ * that our wait has ended before his deadlock check runs.
  *
  * Waiters are found by reading the lock table.  LockHasWaiters() would be
  * cheaper, but it does not tell the mode, and it must not be called for a lock
@@ -33,16 +43,12 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
-#include "storage/proc.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -68,6 +74,7 @@ tsa_copy_lock(TsaCopy *copy)
 
 	LockRelationIdForSession(&heap, AccessShareLock);
 	LockRelationIdForSession(&index, ShareUpdateExclusiveLock);
+	copy->locked = true;
 }
 
 /*
@@ -81,6 +88,7 @@ tsa_copy_unlock(TsaCopy *copy)
 
 	UnlockRelationIdForSession(&index, ShareUpdateExclusiveLock);
 	UnlockRelationIdForSession(&heap, AccessShareLock);
+	copy->locked = false;
 }
 
 /*
@@ -126,7 +134,7 @@ is_ours(const TsaCopy *copy, const LOCKTAG *tag)
 }
 
 /*
- * Does anybody wait for AccessExclusive on the index or its table?
+ * Does anybody wait for us whom, and others behind him, we should let pass?
  */
 bool
 tsa_copy_in_the_way(const TsaCopy *copy)
@@ -138,8 +146,12 @@ tsa_copy_in_the_way(const TsaCopy *copy)
 	{
 		LockInstanceData *lock = &locks->locks[i];
 
-		found = lock->waitLockMode == AccessExclusiveLock &&
-			lock->pid != MyProcPid && is_ours(copy, &lock->locktag);
+		if (lock->pid == MyProcPid || !is_ours(copy, &lock->locktag))
+			continue;
+		if (lock->locktag.locktag_field2 == copy->heapid)
+			found = lock->waitLockMode == AccessExclusiveLock;
+		else
+			found = lock->waitLockMode >= ShareLock;
 	}
 	pfree(locks->locks);
 	pfree(locks);
@@ -173,52 +185,4 @@ tsa_copy_find_blockers(TsaCopy *copy)
 	}
 	pfree(locks->locks);
 	pfree(locks);
-}
-
-/*
- * Waits at most the job's lock timeout for AccessExclusive on the index.  The
- * journal's row is changed in the same subtransaction, before the lock is
- * asked for, so that it costs nothing in the window.  True if the lock is
- * held; it then belongs to the present transaction.
- */
-bool
-tsa_copy_lock_exclusively(TsaCopy *copy)
-{
-	MemoryContext oldcxt = CurrentMemoryContext;
-	ResourceOwner oldowner = CurrentResourceOwner;
-	int			bound = DeadlockTimeout - DeadlockTimeout / 10;
-	int			wanted = copy->job->lock_timeout_ms;
-	volatile bool locked = false;
-
-	BeginInternalSubTransaction(NULL);
-	PG_TRY();
-	{
-		tsa_job_note_switched(copy->job->job_id,
-							  tsa_locator_tablespace(copy->index.source),
-							  tsa_locator_number(copy->index.source));
-		LockTimeout = wanted > 0 ? Min(wanted, bound) : bound;
-		LockRelationOid(copy->index.relid, AccessExclusiveLock);
-		LockTimeout = 0;
-		ReleaseCurrentSubTransaction();
-		locked = true;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		LockTimeout = 0;
-		MemoryContextSwitchTo(oldcxt);
-		edata = CopyErrorData();
-		if (edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
-			edata->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
-			PG_RE_THROW();
-		FlushErrorState();
-		FreeErrorData(edata);
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-
-	MemoryContextSwitchTo(oldcxt);
-	CurrentResourceOwner = oldowner;
-	return locked;
 }

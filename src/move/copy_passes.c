@@ -12,6 +12,9 @@
  * behind somebody's long AccessExclusive lock), the copy starts again at block
  * 0 in the same storage.
  *
+ * If the file itself was truncated, the copy starts again with new storage:
+ * see "Rewrites" in copy_locks.c.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -19,6 +22,7 @@
 #include "access/genam.h"
 #include "access/xact.h"
 #include "access/xlogreader.h"
+#include "catalog/storage_xlog.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
@@ -34,9 +38,8 @@
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
 #define LOOK_MS			200		/* time between looks for waiters */
 #define FEW_BLOCKS		64		/* ready for the cutover */
-#define MANY_BLOCKS		1024	/* too many for the window if it can be helped */
-#define MAX_PASSES		50
-#define MAX_BACKOFF_MS	10000
+#define MAX_PASSES		50		/* of one call */
+#define MAX_BACKOFF_MS	30000
 
 /*
  * Milliseconds since.
@@ -77,13 +80,25 @@ tsa_copy_end(TsaCopy *copy)
 }
 
 /*
- * Notes the blocks that a record names, if they have been copied already.
+ * Notes the blocks that a record names, if they have been copied already, and
+ * the truncation of the file, which names none.
  */
 static void
 note_record(XLogReaderState *record, void *arg)
 {
 	TsaCopy    *copy = arg;
 	TsaCopyRel *index = &copy->index;
+
+	if (XLogRecGetRmid(record) == RM_SMGR_ID &&
+		(XLogRecGetInfo(record) & ~XLR_INFO_MASK) == XLOG_SMGR_TRUNCATE)
+	{
+		xl_smgr_truncate *truncation =
+			(xl_smgr_truncate *) XLogRecGetData(record);
+
+		if (RelFileLocatorEquals(tsa_truncated_locator(truncation),
+								 index->source))
+			copy->truncated = true;
+	}
 
 	for (int id = 0; id <= XLogRecMaxBlockId(record); id++)
 	{
@@ -101,7 +116,7 @@ note_record(XLogReaderState *record, void *arg)
 
 /*
  * Reads the log to its present end and notes what changed.  If a part of it is
- * gone, nothing of the copy counts any more: copied_end is 0 then.
+ * gone, copy->lost says so and nothing of the copy counts any more.
  */
 void
 tsa_copy_follow(TsaCopy *copy)
@@ -110,12 +125,7 @@ tsa_copy_follow(TsaCopy *copy)
 
 	if (tsa_wal_tail_lost(copy->tail))
 	{
-		ereport(LOG,
-				(errmsg("live copy of index \"%s\" starts over because a write-ahead log segment that it needs has been removed",
-						RelationGetRelationName(index->rel))));
-		tsa_wal_tail_restart(copy->tail);
-		tsa_block_set_clear(&index->changed);
-		index->copied_end = 0;
+		copy->lost = true;
 		return;
 	}
 	if (index->copied_end > 0 &&
@@ -173,19 +183,83 @@ nap(double ms)
 }
 
 /*
- * Keeps the copy under the job's rate.
+ * Milliseconds by which the copy is ahead of the job's rate.
+ */
+static double
+ms_ahead(TsaCopy *copy)
+{
+	if (copy->job->max_rate == 0)
+		return 0;
+	return (copy->bytes - copy->rate_bytes) * 1000.0 / copy->job->max_rate -
+		ms_since(&copy->rate_from);
+}
+
+/*
+ * Blocks that differ from the copy, as far as is known: those named by the log
+ * and those behind its end.
+ */
+uint64
+tsa_copy_left(TsaCopy *copy)
+{
+	BlockNumber end = RelationGetNumberOfBlocks(copy->index.rel);
+
+	return copy->index.changed.count +
+		(end > copy->index.copied_end ? end - copy->index.copied_end : 0);
+}
+
+/*
+ * Has the file been truncated, or is it shorter than what was copied of it?
+ */
+static bool
+was_truncated(TsaCopy *copy)
+{
+	return copy->truncated ||
+		RelationGetNumberOfBlocks(copy->index.rel) < copy->index.copied_end;
+}
+
+/*
+ * Begins the copy anew in the storage it has, because a part of the log was
+ * gone before we had read it.
  */
 static void
-throttle(TsaCopy *copy)
+start_over(TsaCopy *copy)
 {
-	if (copy->job->max_rate > 0)
-	{
-		double		due = copy->bytes * 1000.0 / copy->job->max_rate;
-		double		late = due - ms_since(&copy->started);
+	ereport(LOG,
+			(errmsg("live copy of index \"%s\" starts over because a write-ahead log segment that it needs has been removed",
+					RelationGetRelationName(copy->index.rel))));
+	tsa_wal_tail_restart(copy->tail);
+	tsa_block_set_clear(&copy->index.changed);
+	copy->index.copied_end = 0;
+	copy->lost = false;
+}
 
-		if (late >= 1)
-			nap(Min(late, LOOK_MS));
+/*
+ * Reads the log to its end, in a pass.  False, outside any transaction, if the
+ * move has to start with new storage.
+ */
+static bool
+follow(TsaCopy *copy)
+{
+	tsa_copy_follow(copy);
+	if (was_truncated(copy))
+	{
+		tsa_copy_end(copy);
+		return false;
 	}
+	if (copy->lost)
+		start_over(copy);
+	return true;
+}
+
+/*
+ * Looks for waiters and lets them pass.  Outside any transaction.  False if
+ * the relation was rewritten meanwhile.
+ */
+bool
+tsa_copy_look(TsaCopy *copy)
+{
+	INSTR_TIME_SET_CURRENT(copy->looked);
+	return !tsa_copy_in_the_way(copy) || tsa_copy_relock(copy);
 }
 
 /*
@@ -197,25 +271,32 @@ throttle(TsaCopy *copy)
 bool
 tsa_copy_breathe(TsaCopy *copy)
 {
-	bool		in_the_way = false;
+	double		ahead;
 
-	throttle(copy);
-	if (ms_since(&copy->looked) >= LOOK_MS)
+	do
 	{
-		INSTR_TIME_SET_CURRENT(copy->looked);
-		in_the_way = tsa_copy_in_the_way(copy);
-	}
-	if (!in_the_way && ms_since(&copy->renewed) < RENEW_MS &&
-		copy->bytes - copy->renewed_bytes < RENEW_BYTES)
-		return true;
+		bool		in_the_way = false;
 
-	tsa_copy_end(copy);
-	if (in_the_way && !tsa_copy_relock(copy))
-		return false;
-	if (ms_since(&copy->reported) >= RENEW_MS)
-		tsa_copy_report(copy, copy->progress.phase);
-	tsa_copy_begin(copy);
-	tsa_copy_follow(copy);
+		ahead = ms_ahead(copy);
+		nap(Min(ahead, LOOK_MS));
+		if (ms_since(&copy->looked) >= LOOK_MS)
+		{
+			INSTR_TIME_SET_CURRENT(copy->looked);
+			in_the_way = tsa_copy_in_the_way(copy);
+		}
+		if (!in_the_way && ms_since(&copy->renewed) < RENEW_MS &&
+			copy->bytes - copy->renewed_bytes < RENEW_BYTES)
+			continue;
+
+		tsa_copy_end(copy);
+		if (in_the_way && !tsa_copy_relock(copy))
+			return false;
+		if (ms_since(&copy->reported) >= RENEW_MS)
+			tsa_copy_report(copy, copy->progress.phase);
+		tsa_copy_begin(copy);
+		if (!follow(copy))
+			return false;
+	} while (ahead > LOOK_MS);
 	return true;
 }
 
@@ -229,21 +310,25 @@ tsa_copy_passes(TsaCopy *copy)
 	TsaCopyRel *index = &copy->index;
 	uint64		last = UINT64_MAX;
 
-	for (;;)
+	INSTR_TIME_SET_CURRENT(copy->rate_from);
+	copy->rate_bytes = copy->bytes;
+	for (int passes = 0;; passes++)
 	{
 		BlockNumber end;
 		uint64		left;
-		bool		first = index->copied_end == 0;
+		bool		first;
 
 		tsa_copy_begin(copy);
-		tsa_copy_follow(copy);
+		if (!follow(copy))
+			return false;
+		first = index->copied_end == 0;
 		end = RelationGetNumberOfBlocks(index->rel);
-		left = index->changed.count + (end - index->copied_end);
+		left = tsa_copy_left(copy);
 		copy->progress.bytes_total = (int64) end * BLCKSZ;
 		copy->progress.blocks_left = (int64) left;
-		if (!first &&
-			(left < FEW_BLOCKS || (left < MANY_BLOCKS && left >= last) ||
-			 copy->progress.passes >= MAX_PASSES))
+		if (left == 0 || (!first && left < FEW_BLOCKS) ||
+			(!first && left < TSA_MANY_BLOCKS && left >= last) ||
+			passes >= MAX_PASSES)
 			break;
 
 		last = left;
@@ -253,8 +338,6 @@ tsa_copy_passes(TsaCopy *copy)
 			!tsa_copy_new_blocks(copy, end))
 			return false;
 		tsa_copy_end(copy);
-		if (end == 0)
-			return true;
 		tsa_copy_stop_point(first ? "copied" : "followed");
 	}
 	tsa_copy_end(copy);
@@ -277,9 +360,7 @@ tsa_copy_back_off(TsaCopy *copy)
 	{
 		tsa_copy_report(copy, "waiting for lock");
 		nap(Min(ms, RENEW_MS));
-		if (tsa_copy_in_the_way(copy) && !tsa_copy_relock(copy))
-			return false;
-		if (!tsa_copy_passes(copy))
+		if (!tsa_copy_look(copy) || !tsa_copy_passes(copy))
 			return false;
 	} while (ms_since(&start) < ms);
 	return true;

@@ -25,7 +25,9 @@
  * steps, first.  RelationTruncate() is the server's own way: it logs each
  * step (a standby follows gently, and crash recovery does not stumble over
  * log records of blocks that are gone), drops the buffers and keeps checkpoints
- * in order.
+ * in order.  While others write, steps are small and half of the time is left
+ * to them.  Like VACUUM's truncation it does so in a critical section: a file
+ * system that cannot truncate brings the server down.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,6 +36,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlogutils.h"
 #include "catalog/catalog.h"
@@ -48,8 +51,14 @@
 #include "move/copy.h"
 #include "move/live_copy.h"
 
-/* Blocks that an old file loses at a time: 16 MB. */
-#define TRUNCATE_STEP ((BlockNumber) (16 * 1024 * 1024 / BLCKSZ))
+/*
+ * An old file loses at least 32 MB at a time, twice as much while nobody
+ * writes, and more when it is so large that this would take many steps: each
+ * scans shared_buffers once.
+ */
+#define MIN_TRUNCATE_STEP ((BlockNumber) (32 * 1024 * 1024 / BLCKSZ))
+#define QUIET_TRUNCATE_STEP (2 * MIN_TRUNCATE_STEP)
+#define MAX_TRUNCATE_STEPS 64
 
 /*
  * Creates the storage of the copy and names it in the journal.  In the
@@ -80,46 +89,71 @@ storage_in_use(Oid tablespace, RelFileNumber number)
 }
 
 /*
- * Takes one step off the end of a file, in a transaction of its own: without
- * an ID, so that nobody's snapshot or vacuum horizon waits for us.  False when
- * a step or less is left.
+ * Takes a step off the end of a file, in a transaction of its own: without an
+ * ID, so that nobody's snapshot or vacuum horizon waits for us.  False when
+ * the rest is for the drop.
  */
 static bool
-truncate_step(RelFileLocator locator)
+truncate_step(RelFileLocator locator, BlockNumber step)
 {
 	Relation	rel;
-	BlockNumber nblocks = 0;
+	volatile BlockNumber nblocks = 0;
+	volatile BlockNumber taken = 0;
 
 	StartTransactionCommand();
 	rel = CreateFakeRelcacheEntry(locator);
-	if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
-		nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
-	if (nblocks > TRUNCATE_STEP)
-		RelationTruncate(rel, nblocks - TRUNCATE_STEP);
-	FreeFakeRelcacheEntry(rel);
+	PG_TRY();
+	{
+		if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
+			nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
+		taken = Min(Max(step, nblocks / MAX_TRUNCATE_STEPS),
+					(BlockNumber) RELSEG_SIZE);
+		if (nblocks > MIN_TRUNCATE_STEP)
+			RelationTruncate(rel, nblocks > taken ? nblocks - taken : 0);
+	}
+	PG_FINALLY();
+	{
+		/* before 17 the smgr's entry points back to ours */
+		FreeFakeRelcacheEntry(rel);
+	}
+	PG_END_TRY();
 	CommitTransactionCommand();
-	return nblocks > TRUNCATE_STEP;
+	return nblocks > MIN_TRUNCATE_STEP && nblocks > taken;
 }
 
 /*
- * Shortens a file step by step.  Each step is followed by a pause as long as
- * the step, so that half of the time belongs to the others.
+ * Shortens a file step by step.  If somebody else has begun a transaction that
+ * writes since the step began (ours have no ID), the step is followed by a
+ * pause as long as the step, so that half of the time belongs to the others,
+ * and the next one is small.  If not, it is followed at once by a larger one.
  */
 static void
 truncate_gently(RelFileLocator locator)
 {
+	BlockNumber step = MIN_TRUNCATE_STEP;
+	FullTransactionId seen = ReadNextFullTransactionId();
+
 	for (;;)
 	{
+		FullTransactionId next;
 		instr_time	start;
 		instr_time	end;
 
 		INSTR_TIME_SET_CURRENT(start);
-		if (!truncate_step(locator))
+		if (!truncate_step(locator, step))
 			return;
 		INSTR_TIME_SET_CURRENT(end);
 		INSTR_TIME_SUBTRACT(end, start);
-
 		CHECK_FOR_INTERRUPTS();
+
+		next = ReadNextFullTransactionId();
+		if (FullTransactionIdEquals(next, seen))
+		{
+			step = QUIET_TRUNCATE_STEP;
+			continue;
+		}
+		seen = next;
+		step = MIN_TRUNCATE_STEP;
 		(void) WaitLatch(MyLatch,
 						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 (long) INSTR_TIME_GET_MILLISEC(end) + 1,
@@ -138,6 +172,10 @@ drop_storage(RelFileLocator locator)
 	Relation	rel = CreateFakeRelcacheEntry(locator);
 
 	Assert(TransactionIdIsValid(GetTopTransactionIdIfAny()));
+
+	/* from 17 on the entry has a reference that RelationDropStorage() would
+	 * give back without its ever having been counted */
+	rel->rd_smgr = NULL;
 	RelationDropStorage(rel);
 	FreeFakeRelcacheEntry(rel);
 }

@@ -3,15 +3,20 @@
  * cutover.c
  *	  The moment in which a relation changes its storage.
  *
- * Before the lock: one more small pass, so that little is left; the journal's
- * row is updated (that assigns the transaction ID).  Then AccessExclusive on
- * the index.  In the window, with the lock held:
+ * Before the lock: those who wait for us pass; the journal's row is updated
+ * (that assigns the transaction ID).  Then AccessExclusive on the index.  In
+ * the window, with the lock held:
  *
  *	 1. read the log to its end: nobody can change the index any more, so
  *		there is no more to come;
  *	 2. copy the blocks it named and those the file grew by;
  *	 3. point pg_class to the new storage;
  *	 4. commit, which releases the lock.
+ *
+ * Lock and step 1 are in a subtransaction.  If there is too much log to read
+ * or too much left to copy (others were busy while we waited), or the file
+ * was truncated, it is rolled back, which gives the lock back at once and
+ * keeps those of the session.  So the window is bounded.
  *
  * The commit does not wait for its flush.  That is safe because nothing that
  * the old state needs is destroyed before the flush that follows: the old
@@ -44,34 +49,110 @@
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "commands/tablecmds.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 
 #include "compat.h"
 #include "move/copy.h"
 
+/* Log that may be read in the window. */
+#define MAX_WINDOW_LOG ((uint64) 16 * 1024 * 1024)
+
 /*
- * Steps 1 to 3.
+ * Waits at most the job's lock timeout for AccessExclusive on the index.
+ */
+static void
+lock_exclusively(TsaCopy *copy)
+{
+	int			bound = Max(1, DeadlockTimeout - DeadlockTimeout / 5);
+	int			wanted = copy->job->lock_timeout_ms;
+
+	LockTimeout = wanted > 0 ? Min(wanted, bound) : bound;
+	LockRelationOid(copy->index.relid, AccessExclusiveLock);
+	LockTimeout = 0;
+}
+
+/*
+ * Under the lock: reads the log to its end.  False if too much is left for the
+ * window, or the copy has to start over.
+ */
+static bool
+catch_up(TsaCopy *copy)
+{
+	TsaCopyRel *index = &copy->index;
+
+	if (!RelFileLocatorEquals(tsa_rel_locator(index->rel), index->source))
+		copy->truncated = true;
+	if (copy->truncated ||
+		tsa_wal_tail_behind(copy->tail) > MAX_WINDOW_LOG)
+		return false;
+	tsa_copy_follow(copy);
+	return !copy->truncated && !copy->lost &&
+		RelationGetNumberOfBlocks(index->rel) >= index->written_end &&
+		tsa_copy_left(copy) <= TSA_MANY_BLOCKS;
+}
+
+/*
+ * Gets the lock and reads the log to its end.  True if all is ready for the
+ * switch; the lock belongs to the present transaction then.  The journal's row
+ * is changed in the same subtransaction, before the lock is asked for, so that
+ * it costs nothing in the window.
+ */
+static bool
+enter_window(TsaCopy *copy, instr_time *locked)
+{
+	MemoryContext oldcxt = CurrentMemoryContext;
+	ResourceOwner oldowner = CurrentResourceOwner;
+	volatile bool ready = false;
+
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		tsa_job_note_switched(copy->job->job_id,
+							  tsa_locator_tablespace(copy->index.source),
+							  tsa_locator_number(copy->index.source));
+		lock_exclusively(copy);
+		INSTR_TIME_SET_CURRENT(*locked);
+		ready = catch_up(copy);
+		if (ready)
+			ReleaseCurrentSubTransaction();
+		else
+			RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		LockTimeout = 0;
+		MemoryContextSwitchTo(oldcxt);
+		edata = CopyErrorData();
+		if (edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
+			edata->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
+			PG_RE_THROW();
+		FlushErrorState();
+		FreeErrorData(edata);
+		RollbackAndReleaseCurrentSubTransaction();
+		tsa_copy_find_blockers(copy);
+	}
+	PG_END_TRY();
+
+	MemoryContextSwitchTo(oldcxt);
+	CurrentResourceOwner = oldowner;
+	return ready;
+}
+
+/*
+ * Steps 2 and 3.
  */
 static void
 switch_storage(TsaCopy *copy)
 {
 	TsaCopyRel *index = &copy->index;
 
-	if (!RelFileLocatorEquals(tsa_rel_locator(index->rel), index->source))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" was rewritten while it was being copied",
-						RelationGetRelationName(index->rel))));
-
-	tsa_copy_follow(copy);
-	if (index->copied_end == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("write-ahead log that the copy of index \"%s\" needs has been removed",
-						RelationGetRelationName(index->rel)),
-				 errhint("Use retry_move() to start over.")));
 	tsa_copy_last_blocks(copy);
 	tsa_copy_stop_point("window");
 
@@ -84,32 +165,34 @@ switch_storage(TsaCopy *copy)
 }
 
 /*
- * Makes one attempt.  True if the relation has moved.  On false,
- * copy->progress names those who held the lock.  Begins and ends outside any
- * transaction; session-level locks are held throughout and kept.
+ * Makes one attempt.  If it has to be repeated later, copy->progress names
+ * those who held the lock.  Begins and ends outside any transaction; unless
+ * the relation was rewritten, session-level locks are held throughout and
+ * kept.
  */
-bool
+TsaCutover
 tsa_copy_cut_over(TsaCopy *copy)
 {
 	instr_time	locked;
 	instr_time	released;
 
+	if (!tsa_copy_look(copy))
+		return TSA_CUTOVER_REWRITTEN;
+
 	copy->progress.attempts++;
+	copy->progress.nblockers = 0;
 	tsa_copy_begin(copy);
 	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 					  GUC_ACTION_LOCAL, true, 0, false);
-	if (!tsa_copy_lock_exclusively(copy))
+	if (!enter_window(copy, &locked))
 	{
-		tsa_copy_find_blockers(copy);
 		tsa_copy_end(copy);
-		return false;
+		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
 	}
-	INSTR_TIME_SET_CURRENT(locked);
 
 	switch_storage(copy);
 	index_close(copy->index.rel, NoLock);
 	copy->index.rel = NULL;
-
 	CommitTransactionCommand();
 	INSTR_TIME_SET_CURRENT(released);
 
@@ -123,5 +206,5 @@ tsa_copy_cut_over(TsaCopy *copy)
 	tsa_job_note_lock_ms(copy->job->job_id,
 						 INSTR_TIME_GET_MILLISEC(released));
 	CommitTransactionCommand();
-	return true;
+	return TSA_CUTOVER_DONE;
 }

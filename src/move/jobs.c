@@ -352,7 +352,6 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err)
 		" phase = CASE WHEN old_filenumber IS NOT NULL THEN phase END,"
 		" bytes_done = CASE $2 WHEN 'done' THEN bytes_total"
 		"   ELSE bytes_done END,"
-		" known_indexes = CASE WHEN $2 <> 'done' THEN known_indexes END,"
 		" new_tablespace = NULL, new_filenumber = NULL,"
 		" finished_at = pg_catalog.clock_timestamp()"
 		" WHERE job_id = $1 AND state IN " UNFINISHED,

@@ -88,6 +88,14 @@ typedef struct TsaJobProgress
 /* [T] Reads a job; false when there is none. */
 extern bool tsa_job_load(int64 job_id, TsaJob *job);
 
+/* Is the job done, failed or cancelled? */
+static inline bool
+tsa_job_has_ended(const TsaJob *job)
+{
+	return job->state == TSA_JOB_DONE || job->state == TSA_JOB_FAILED ||
+		job->state == TSA_JOB_CANCELLED;
+}
+
 /* [T] Writes progress; call it about once a second at most. */
 extern void tsa_job_report(int64 job_id, const TsaJobProgress *p);
 

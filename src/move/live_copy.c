@@ -35,8 +35,8 @@
  * Exceptions, and how they are met:
  *
  * - Writers that bypass shared buffers.  Index builds: the index has to be
- *   valid, ready and live, and nobody can rebuild it in place (a rebuild makes
- *   new storage, see copy_locks.c).  Hash indexes allocate groups of buckets by
+ *   valid, ready and live, and when it is rebuilt, in new storage or in place,
+ *   the copy starts over (see copy_locks.c).  Hash indexes allocate groups of buckets by
  *   logging one page and then extending the file: blocks behind copied_end are
  *   copied by position, not by name, in every pass and in the window.
  * - Access methods that log in ways we do not know: only those in a list.
@@ -58,6 +58,7 @@
 #include "catalog/catalog.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_proc.h"
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
@@ -66,6 +67,7 @@
 #include "postmaster/interrupt.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -78,7 +80,7 @@
 #include "move/copy.h"
 #include "move/live_copy.h"
 
-#define MAX_ATTEMPTS	100
+#define MAX_ATTEMPTS	200
 #define MAX_RESTARTS	3
 
 /* tablespace_advisor.debug_stop_at */
@@ -127,19 +129,69 @@ tsa_copy_stop_point(const char *name)
 }
 
 /*
- * Access methods whose every change is logged with block references: those of
- * the server, and bloom, which uses generic WAL.
+ * Access methods of extensions that change an index that has been built by
+ * generic WAL only, by the sources of bloom (contrib), pgvector 0.8 and RUM
+ * 1.3.  The library is compared too: a name alone could be anybody's.
+ */
+static const struct
+{
+	const char *name;
+	const char *library;
+}			generic_wal_methods[] = {
+	{"bloom", "$libdir/bloom"},
+	{"hnsw", "$libdir/vector"},
+	{"ivfflat", "$libdir/vector"},
+	{"rum", "$libdir/rum"}
+};
+
+/*
+ * Is the index's access method one of those?
  */
 static bool
-known_access_method(Oid am, bool *page_std)
+uses_generic_wal(Relation rel)
 {
-	char	   *name;
+	const char *name = get_am_name(rel->rd_rel->relam);
+	HeapTuple	tuple = SearchSysCache1(PROCOID,
+										ObjectIdGetDatum(rel->rd_amhandler));
+	bool		found = false;
 
-	*page_std = am == BTREE_AM_OID || am == GIST_AM_OID || am == SPGIST_AM_OID;
-	if (*page_std || am == HASH_AM_OID || am == GIN_AM_OID || am == BRIN_AM_OID)
-		return true;
-	name = get_am_name(am);
-	return name != NULL && strcmp(name, "bloom") == 0;
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		probin = SysCacheGetAttr(PROCOID, tuple,
+											 Anum_pg_proc_probin, &isnull);
+		const char *library = isnull ? "" : TextDatumGetCString(probin);
+
+		for (int i = 0; i < (int) lengthof(generic_wal_methods); i++)
+			found |= name != NULL &&
+				strcmp(name, generic_wal_methods[i].name) == 0 &&
+				strcmp(library, generic_wal_methods[i].library) == 0;
+		ReleaseSysCache(tuple);
+	}
+	return found;
+}
+
+/*
+ * May the hole in a page of this index be left out of its image?
+ */
+static bool
+has_standard_pages(Relation rel)
+{
+	Oid			am = rel->rd_rel->relam;
+
+	return am == BTREE_AM_OID || am == GIST_AM_OID || am == SPGIST_AM_OID;
+}
+
+/*
+ * Does the log name every block that the index's access method changes?
+ */
+static bool
+is_logged_by_block(Relation rel)
+{
+	Oid			am = rel->rd_rel->relam;
+
+	return has_standard_pages(rel) || am == HASH_AM_OID ||
+		am == GIN_AM_OID || am == BRIN_AM_OID || uses_generic_wal(rel);
 }
 
 /*
@@ -149,7 +201,6 @@ bool
 tsa_live_copy_applies(Oid relid, const char **reason)
 {
 	Relation	rel = relation_open(relid, NoLock);
-	bool		page_std;
 
 	*reason = NULL;
 	if (rel->rd_rel->relkind != RELKIND_INDEX)
@@ -163,7 +214,7 @@ tsa_live_copy_applies(Oid relid, const char **reason)
 	else if (!rel->rd_index->indisvalid || !rel->rd_index->indisready ||
 			 !rel->rd_index->indislive)
 		*reason = "it is invalid or still being built";
-	else if (!known_access_method(rel->rd_rel->relam, &page_std))
+	else if (!is_logged_by_block(rel))
 		*reason = "it is not known how its access method writes the log";
 	relation_close(rel, NoLock);
 	return *reason == NULL;
@@ -203,7 +254,7 @@ prepare(TsaCopy *copy)
 				 errmsg("index \"%s\" is already in tablespace \"%s\"",
 						RelationGetRelationName(rel),
 						get_tablespace_name(copy->job->target_tablespace))));
-	(void) known_access_method(rel->rd_rel->relam, &copy->index.page_std);
+	copy->index.page_std = has_standard_pages(rel);
 	copy->index.source = tsa_rel_locator(rel);
 	copy->progress.bytes_total =
 		(int64) RelationGetNumberOfBlocks(rel) * BLCKSZ;
@@ -216,8 +267,31 @@ prepare(TsaCopy *copy)
 }
 
 /*
- * Copies and cuts over.  False if the relation was rewritten meanwhile; the
- * session-level locks are not held then.
+ * Gives up.
+ */
+static void
+report_no_cutover(TsaCopy *copy)
+{
+	char	   *name;
+
+	tsa_copy_report(copy, "waiting for lock");
+	StartTransactionCommand();
+	name = get_rel_name(copy->index.relid);
+	if (copy->progress.nblockers > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("could not lock index \"%s\" in %d attempts",
+						name, copy->progress.attempts),
+				 errhint("The processes that held it are in the column \"blocked_by\" of the view \"tablespace_moves\". Use retry_move() when they are done.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("index \"%s\" changed faster than it could be copied, in %d attempts",
+					name, copy->progress.attempts),
+			 errhint("Use retry_move() at a quieter time, or method \"rebuild\".")));
+}
+
+/*
+ * Copies and cuts over.  False if the relation was rewritten meanwhile.
  */
 static bool
 copy_and_cut_over(TsaCopy *copy)
@@ -233,6 +307,8 @@ copy_and_cut_over(TsaCopy *copy)
 		return false;
 
 	tsa_copy_report(copy, "syncing");
+	if (!tsa_copy_look(copy))
+		return false;
 	tsa_copy_begin(copy);
 	tsa_copy_fsm(copy);
 	tsa_copy_sync(copy);
@@ -241,33 +317,34 @@ copy_and_cut_over(TsaCopy *copy)
 	if (!tsa_copy_passes(copy))
 		return false;
 
-	while (!tsa_copy_cut_over(copy))
+	for (;;)
 	{
+		switch (tsa_copy_cut_over(copy))
+		{
+			case TSA_CUTOVER_DONE:
+				return true;
+			case TSA_CUTOVER_REWRITTEN:
+				return false;
+			case TSA_CUTOVER_LATER:
+				break;
+		}
 		if (copy->progress.attempts >= MAX_ATTEMPTS)
-			ereport(ERROR,
-					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-					 errmsg("could not lock index \"%s\" in %d attempts",
-							get_rel_name(copy->index.relid),
-							copy->progress.attempts),
-					 errhint("The processes that held the lock are in the column \"blocked_by\" of the view \"tablespace_moves\". Use retry_move() when they are done.")));
+			report_no_cutover(copy);
 		if (!tsa_copy_back_off(copy))
 			return false;
 	}
-	tsa_copy_unlock(copy);
-	return true;
 }
 
 /*
- * Frees what a copy holds in this process.  The tail has a file descriptor
- * that no transaction end would close; all the rest is memory below the
- * copy's context.
+ * Frees what a copy holds in this process, but for locks.  The tail has a file
+ * descriptor that no transaction end would close; all the rest is memory below
+ * the copy's context.
  */
 static void
 close_copy(TsaCopy *copy)
 {
 	if (copy->tail != NULL)
 		tsa_wal_tail_close(copy->tail);
-	MemoryContextSwitchTo(TopMemoryContext);
 	MemoryContextDelete(copy->cxt);
 }
 
@@ -282,6 +359,7 @@ copy_once(const TsaJob *job)
 											  "tablespace_advisor live copy",
 											  ALLOCSET_DEFAULT_SIZES);
 	TsaCopy    *copy = MemoryContextAllocZero(cxt, sizeof(TsaCopy));
+	MemoryContext oldcxt;
 	volatile bool done = false;
 
 	copy->job = job;
@@ -291,8 +369,9 @@ copy_once(const TsaJob *job)
 		TYPEALIGN(TSA_IO_ALIGN, MemoryContextAlloc(cxt,
 												   TSA_COPY_BATCH * BLCKSZ +
 												   TSA_IO_ALIGN));
-	MemoryContextSwitchTo(cxt);
+	oldcxt = MemoryContextSwitchTo(cxt);
 	copy->strategy = GetAccessStrategy(BAS_BULKREAD);
+	MemoryContextSwitchTo(oldcxt);
 
 	PG_TRY();
 	{
@@ -305,6 +384,8 @@ copy_once(const TsaJob *job)
 	}
 	PG_END_TRY();
 
+	if (copy->locked)
+		tsa_copy_unlock(copy);
 	close_copy(copy);
 	return done;
 }

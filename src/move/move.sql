@@ -44,6 +44,8 @@ CREATE TABLE tablespace_advisor.job (
 	new_filenumber oid,
 	old_tablespace oid,
 	old_filenumber oid,
+	old_index oid,
+	heap_bytes bigint,
 	known_indexes oid[],
 	queued_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	started_at timestamptz,
@@ -55,6 +57,8 @@ CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
 	WHERE state IN ('queued', 'running', 'paused');
 
+COMMENT ON SEQUENCE tablespace_advisor.job_job_id_seq IS
+	'numbers of moves';
 COMMENT ON TABLE tablespace_advisor.job IS
 	'journal of moves, one row for each relation; read it through the view tablespace_moves';
 COMMENT ON COLUMN tablespace_advisor.job.batch_id IS
@@ -66,7 +70,11 @@ COMMENT ON COLUMN tablespace_advisor.job.new_filenumber IS
 COMMENT ON COLUMN tablespace_advisor.job.old_filenumber IS
 	'storage that the relation has left in old_tablespace and that is still to be removed';
 COMMENT ON COLUMN tablespace_advisor.job.known_indexes IS
-	'the table''s indexes before a rebuild began: an invalid _ccnew index that is not among them, or an invalid _ccold index that is the moved one, is left over from it and will be dropped; NULL when nothing can be left over';
+	'the table''s indexes before a rebuild began: an invalid _ccnew index that is not among them is left over from it and will be dropped; NULL when nothing can be left over';
+COMMENT ON COLUMN tablespace_advisor.job.heap_bytes IS
+	'size of the table when a rebuild began: to ask for it now would wait for a lock';
+COMMENT ON COLUMN tablespace_advisor.job.old_index IS
+	'the index before a rebuild, which replaces it by one with another OID; left over if it is invalid and named _ccold';
 
 /* The one definition of what a move of a table's indexes concerns. */
 CREATE FUNCTION tablespace_advisor.indexes_of(target regclass)
@@ -111,7 +119,7 @@ FROM tablespace_advisor.job j
 	JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE j.known_indexes IS NOT NULL
 	AND j.state IN ('done', 'failed', 'cancelled')
-	AND CASE WHEN i.indexrelid = j.relation
+	AND CASE WHEN i.indexrelid = j.old_index
 			THEN c.relname ~ '_ccold[0-9]*$'
 			ELSE i.indexrelid <> ALL (j.known_indexes)
 				AND c.relname ~ '_ccnew[0-9]*$' END
@@ -125,7 +133,8 @@ COMMENT ON VIEW tablespace_advisor.leftover IS
  * The server's own progress report of a running job's worker, which only a
  * superuser may read since the worker is one.  For a rebuild, the work is
  * counted as the bytes that pass: the heap read, the index written, and the
- * heap read again to validate the index.
+ * heap read again to validate the index.  Nothing here locks a relation: the
+ * view must answer also while somebody waits for an exclusive lock on one.
  *
  * SECURITY DEFINER hides current_user, so that session_user is asked; the
  * view below filters by current_user.
@@ -165,8 +174,7 @@ AS $$
 		LEFT JOIN pg_stat_progress_create_index p
 			ON p.pid = a.pid AND j.method = 'rebuild'
 		LEFT JOIN LATERAL (
-			SELECT pg_relation_size(j.heap) AS heap,
-				j.bytes_total AS index_size,
+			SELECT j.heap_bytes AS heap, j.bytes_total AS index_size,
 				current_setting('block_size')::bigint AS block) w
 			ON p.pid IS NOT NULL
 	WHERE j.job_id = job AND j.state = 'running'
@@ -193,7 +201,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	CASE WHEN j.state = 'running' AND b.rate > 0 AND b.done < b.total
 			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
 		THEN pg_catalog.make_interval(
-			secs => (b.total - b.done) / (b.rate * 1e6)) END AS eta,
+			secs => (b.total - b.done) / (b.rate * 1048576)) END AS eta,
 	j.passes, j.lock_ms, j.attempts,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
 	j.error, j.owner::regrole AS owner,
@@ -205,11 +213,15 @@ FROM tablespace_advisor.job j
 		SELECT coalesce(w.bytes_total, j.bytes_total) AS total,
 			coalesce(w.bytes_done, j.bytes_done) AS done,
 			coalesce(j.mb_per_s, coalesce(w.bytes_done, j.bytes_done)
-				/ 1e6 / nullif(extract(epoch FROM
+				/ 1048576 / nullif(extract(epoch FROM
 					coalesce(j.finished_at, pg_catalog.clock_timestamp())
 					- j.started_at), 0)::float8) AS rate) b
-WHERE pg_catalog.pg_has_role(j.owner, 'USAGE')
-	OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE');
+WHERE j.database = (SELECT oid FROM pg_catalog.pg_database
+		WHERE datname = pg_catalog.current_database())
+	AND j.system_identifier =
+		(SELECT system_identifier FROM pg_catalog.pg_control_system())
+	AND (pg_catalog.pg_has_role(j.owner, 'USAGE')
+		OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE'));
 GRANT SELECT ON tablespace_moves TO PUBLIC;
 
 COMMENT ON VIEW tablespace_moves IS
@@ -225,7 +237,7 @@ COMMENT ON COLUMN tablespace_moves.bytes_total IS
 COMMENT ON COLUMN tablespace_moves.percent IS
 	'bytes_done in percent of bytes_total';
 COMMENT ON COLUMN tablespace_moves.mb_per_s IS
-	'10^6 bytes per second: since the start for a rebuild, now for a copy';
+	'MB (1048576 bytes) per second: read and written since the start for a rebuild, copied since the start for a copy';
 COMMENT ON COLUMN tablespace_moves.eta IS
 	'time left at this rate; NULL while it waits for other sessions';
 COMMENT ON COLUMN tablespace_moves.lock_ms IS
@@ -247,7 +259,7 @@ CREATE PROCEDURE move_indexes_concurrently(
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
-	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method auto or rebuild (REINDEX CONCURRENTLY); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace. Not in a transaction block (25001)';
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace. Not in a transaction block (25001)';
 
 CREATE FUNCTION cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE

@@ -16,8 +16,9 @@
  *
  * Leftovers.  The table's indexes are noted before the rebuild begins.  When
  * it ends by an error, is cancelled or crashes, an invalid index that was not
- * among them and has the name of a concurrent rebuild of this one, or the
- * index itself under its _ccold name, is what it left (the view "leftover").
+ * among them and has the name of a concurrent rebuild of this one, or the old
+ * index under its _ccold name, is what it left (the view "leftover").  In the
+ * second case the new index is in place already, and the job is done.
  * They are dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the
  * end of the same worker or, when it did not get that far, of the next one.
  *
@@ -51,15 +52,23 @@
 #define CATALOG_ATTEMPTS 20
 #define CATALOG_PAUSE_MS 500L
 
-/* Notes the table's indexes: what comes on top of them is the rebuild's. */
+/*
+ * Notes the index as it is and the table's other indexes: what comes on top
+ * of them is the rebuild's.
+ */
 static void
 note_known_indexes(const TsaJob *job)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET phase = 'rebuilding', attempts = 1,"
-		" known_indexes = ARRAY(SELECT indexrelid FROM pg_catalog.pg_index"
-		"   WHERE indrelid = heap)"
-		" WHERE job_id = $1",
+		"UPDATE tablespace_advisor.job j SET phase = 'rebuilding',"
+		" attempts = 1, old_index = j.relation,"
+		" heap_bytes = pg_catalog.pg_relation_size(j.heap),"
+		" schema_name = n.nspname, relation_name = c.relname,"
+		" known_indexes = ARRAY(SELECT i.indexrelid"
+		"   FROM pg_catalog.pg_index i WHERE i.indrelid = j.heap)"
+		" FROM pg_catalog.pg_class c"
+		"   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+		" WHERE j.job_id = $1 AND c.oid = j.relation",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
@@ -69,21 +78,34 @@ note_known_indexes(const TsaJob *job)
 }
 
 /*
- * The rebuilt index has an OID of its own: this job follows it, and so do
- * those that moved the index before.
+ * Has the job's index been rebuilt where it should be?  The new index has an
+ * OID of its own; the job follows it, and so do those that moved the index
+ * before.  It may have replaced the old one although the rebuild ended by an
+ * error, or a crash, later on.  [T]
  */
-static void
-note_relation(const TsaJob *job, Oid relid)
+bool
+tsa_rebuild_follow(int64 job_id)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET relation = $2 WHERE relation = $1",
-		2, {OIDOID, OIDOID}, NULL
+		"WITH rebuilt AS (SELECT j.relation, c.oid"
+		"  FROM tablespace_advisor.job j"
+		"   JOIN pg_catalog.pg_index i ON i.indrelid = j.heap"
+		"   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid"
+		"   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+		"   JOIN pg_catalog.pg_database d ON d.oid = j.database"
+		"  WHERE j.job_id = $1 AND j.method = 'rebuild' AND i.indisvalid"
+		"   AND c.oid <> ALL (j.known_indexes)"
+		"   AND c.relname = j.relation_name AND n.nspname = j.schema_name"
+		"   AND j.to_tablespace = CASE c.reltablespace"
+		"     WHEN 0 THEN d.dattablespace ELSE c.reltablespace END)"
+		" UPDATE tablespace_advisor.job j SET relation = r.oid"
+		" FROM rebuilt r WHERE j.relation = r.relation",
+		1, {INT8OID}, NULL
 	};
-	Datum		values[2];
+	Datum		values[1];
 
-	values[0] = ObjectIdGetDatum(job->relid);
-	values[1] = ObjectIdGetDatum(relid);
-	tsa_journal_update(&query, values, NULL);
+	values[0] = Int64GetDatum(job_id);
+	return tsa_journal_update(&query, values, NULL) > 0;
 }
 
 /* Counts the tries of a job without other progress. */
@@ -101,13 +123,11 @@ note_attempt(const TsaJob *job, int attempt)
 	tsa_journal_update(&query, values, NULL);
 }
 
-/* Session-level locks of one rebuild. */
+/* Session-level locks of one rebuild; after an error, tsa_abort() frees them. */
 typedef struct IndexLock
 {
 	LockRelId	heap;
 	LockRelId	index;
-	volatile bool heap_held;
-	volatile bool index_held;
 } IndexLock;
 
 /*
@@ -123,9 +143,7 @@ lock_index(const TsaJob *job, IndexLock *lock)
 	lock->index.dbId = MyDatabaseId;
 
 	LockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
-	lock->heap_held = true;
 	LockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
-	lock->index_held = true;
 
 	AcceptInvalidationMessages();
 	if (get_rel_name(job->relid) == NULL ||
@@ -139,11 +157,8 @@ lock_index(const TsaJob *job, IndexLock *lock)
 static void
 unlock_index(IndexLock *lock)
 {
-	if (lock->index_held)
-		UnlockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
-	if (lock->heap_held)
-		UnlockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
-	lock->index_held = lock->heap_held = false;
+	UnlockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
+	UnlockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
 }
 
 /* Quoted names of a job's index and target, for a command. */
@@ -183,29 +198,6 @@ prepare_rebuild(const TsaJob *job, IndexLock *lock)
 	return sql;
 }
 
-/* Rebuilds the index and follows its new OID. */
-static void
-rebuild_locked(const TsaJob *job, IndexLock *lock)
-{
-	char	   *sql = prepare_rebuild(job, lock);
-	NameData	name;
-	Oid			namespace;
-	Oid			relid;
-
-	tsa_begin();
-	namestrcpy(&name, get_rel_name(job->relid));
-	namespace = get_rel_namespace(job->relid);
-	tsa_commit();
-
-	tsa_run_command(sql);
-
-	tsa_begin();
-	relid = get_relname_relid(NameStr(name), namespace);
-	if (OidIsValid(relid))
-		note_relation(job, relid);
-	tsa_commit();
-}
-
 /*
  * Moves an index by rebuilding it.  Called outside any transaction as the
  * job's owner.
@@ -213,18 +205,9 @@ rebuild_locked(const TsaJob *job, IndexLock *lock)
 void
 tsa_rebuild(const TsaJob *job)
 {
-	IndexLock	lock = {0};
+	IndexLock	lock;
 
-	PG_TRY();
-	{
-		rebuild_locked(job, &lock);
-	}
-	PG_CATCH();
-	{
-		unlock_index(&lock);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	tsa_run_command(prepare_rebuild(job, &lock));
 	unlock_index(&lock);
 }
 

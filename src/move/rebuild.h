@@ -13,6 +13,7 @@
 #include "move/jobs.h"
 
 extern void tsa_rebuild(const TsaJob *job);
+extern bool tsa_rebuild_follow(int64 job_id);
 extern void tsa_set_index_tablespace(const TsaJob *job);
 extern void tsa_drop_leftovers(void);
 

@@ -24,10 +24,13 @@
 
 #include <signal.h>
 
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 
 #include "move/journal.h"
 #include "move/live_copy.h"
+#include "move/rebuild.h"
 
 /* The lock of this class on a batch; batches are numbered per database. */
 void
@@ -35,6 +38,26 @@ tsa_batch_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, int64 batch_id)
 {
 	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, (uint32) (batch_id >> 32),
 						 (uint32) batch_id, lock_class);
+}
+
+/*
+ * Forgets the jobs of another server or database, which pg_upgrade and CREATE
+ * DATABASE ... TEMPLATE bring along with the rest of a database.  Whatever
+ * files they name are not ours.
+ */
+static void
+forget_foreign_jobs(void)
+{
+	static TsaJournalQuery query = {
+		"DELETE FROM tablespace_advisor.job"
+		" WHERE system_identifier <> $1 OR database <> $2",
+		2, {INT8OID, OIDOID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
+	values[1] = ObjectIdGetDatum(MyDatabaseId);
+	tsa_journal_update(&query, values, NULL);
 }
 
 /*
@@ -46,6 +69,7 @@ tsa_jobs_settle_dead(void)
 	ListCell   *lc;
 	ErrorData	err = {0};
 
+	forget_foreign_jobs();
 	err.sqlerrcode = ERRCODE_ADMIN_SHUTDOWN;
 	err.message = "the move's background worker ended unexpectedly";
 	err.detail = "It was terminated, or the server restarted.";
@@ -62,11 +86,14 @@ tsa_jobs_settle_dead(void)
 		if (LockAcquire(&tag, ExclusiveLock, false, true) ==
 			LOCKACQUIRE_NOT_AVAIL)
 			continue;
-		if (tsa_live_copy_drop_leftovers(&job))
+
+		/* the lock, kept to the end of the transaction, fixes the row */
+		if (!tsa_job_load(job_id, &job) || tsa_job_has_ended(&job))
+			continue;
+		if (tsa_live_copy_drop_leftovers(&job) || tsa_rebuild_follow(job_id))
 			tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
 		else
 			tsa_job_settle(job_id, TSA_JOB_FAILED, &err);
-		LockRelease(&tag, ExclusiveLock, false);
 	}
 }
 

@@ -155,6 +155,17 @@ tsa_wal_tail_lost(const TsaWalTail *tail)
 }
 
 /*
+ * Bytes of log, own records included, between the tail and the present end.
+ */
+uint64
+tsa_wal_tail_behind(const TsaWalTail *tail)
+{
+	XLogRecPtr	end = wal_insert_end();
+
+	return end > tail->position ? end - tail->position : 0;
+}
+
+/*
  * Tells the tail that the caller's process wrote the record at "start" (which
  * ends at "end") after the tail was opened, so that the tail can pass over it.
  * A mover writes much more log than anybody else, and would read all of it.

@@ -275,18 +275,42 @@ static const char *const hypervisors[] =
 	"QEMU", "VBOX", "VMware", "Msft", "Virtual", "XEN", "Nutanix",
 };
 
-/* Does the disk stand behind iSCSI, Fibre Channel or NVMe over fabrics? */
+/* Does an NVMe controller reach its disks over a network? */
 static bool
-is_networked(const char *root, const char *name, const char *path)
+is_fabric(const char *root, const char *name, const char *controller)
 {
 	char		transport[32];
 
+	return tsa_read_sys(root, transport, sizeof(transport),
+						"class/block/%s/device/%s/transport",
+						name, controller) &&
+		(strcmp(transport, "tcp") == 0 || strcmp(transport, "rdma") == 0 ||
+		 strcmp(transport, "fc") == 0);
+}
+
+/*
+ * Does the disk stand behind iSCSI, Fibre Channel or NVMe over fabrics?  An
+ * NVMe disk belongs to a controller or, where the kernel combines several
+ * paths, to a subsystem that lists its controllers.
+ */
+static bool
+is_networked(const char *root, const char *name, const char *path)
+{
+	char		names[32][TSA_NAME_SIZE];
+	int			n;
+
 	if (strstr(path, "/session") != NULL || strstr(path, "/rport-") != NULL)
 		return true;
-	return tsa_starts_with(name, "nvme") &&
-		tsa_read_attribute(root, name, "device/transport",
-						   transport, sizeof(transport)) &&
-		strcmp(transport, "pcie") != 0;
+	if (!tsa_starts_with(name, "nvme"))
+		return false;
+	if (is_fabric(root, name, "."))
+		return true;
+	n = tsa_list_directory(root, name, "device", names, lengthof(names));
+	while (n-- > 0)
+		if (tsa_starts_with(names[n], "nvme") &&
+			is_fabric(root, name, names[n]))
+			return true;
+	return false;
 }
 
 /* Is the disk a volume of a RAID adapter? */

@@ -262,7 +262,7 @@ count_level_pages(const TsaPageLayout *layout, int64_t items, int item_size,
 	int			soft_limit = layout->block_size * (100 - fillfactor) / 100;
 	int			hard_limit = item_size;
 	int			space;
-	int64_t		page_items = 0;
+	int64_t		page_items;
 
 	if (is_leaf)
 		hard_limit += align_up(layout, layout->item_pointer);
@@ -270,15 +270,13 @@ count_level_pages(const TsaPageLayout *layout, int64_t items, int item_size,
 	/* free space as PageGetFreeSpace() tells it: less a line pointer */
 	space = layout->block_size - layout->page_header -
 		align_up(layout, layout->btree_special) - 2 * layout->item_id;
-	while (page_items < 2 || (space >= hard_limit && space >= soft_limit))
-	{
-		if (!is_leaf && page_items == 0)
-			space -= align_up(layout, layout->index_header);
-		else
-			space -= item_size;
-		space -= layout->item_id;
-		page_items++;
-	}
+	if (!is_leaf)
+		space += item_size - align_up(layout, layout->index_header);
+
+	/* items go in while there is as much space as both limits ask for */
+	space -= (int) max_int64(soft_limit, hard_limit);
+	page_items = space / (item_size + layout->item_id) + 1;
+	page_items = max_int64(2, page_items);
 
 	/* all pages but the last pass one item on */
 	if (items <= page_items)

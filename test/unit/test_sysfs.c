@@ -349,6 +349,11 @@ test_media(void)
 	   "instance store is volatile");
 	is(medium_of("pci/nvme/nvme5/nvme5n1", "259:50", "0", "transport", "tcp"),
 	   "network", "NVMe over TCP");
+	put("rdma", "sys/devices/virtual/nvme-subsystem/nvme-subsys6/nvme6/transport");
+	put_link("..", "sys/devices/virtual/nvme-subsystem/nvme-subsys6/nvme6n1/device");
+	is(medium_of("virtual/nvme-subsystem/nvme-subsys6/nvme6n1", "259:60", "0",
+				 NULL, NULL),
+	   "network", "NVMe over RDMA by several paths");
 	is(medium_of("platform/host9/session1/target9/block/sds", "65:32", "1", NULL, NULL),
 	   "network", "iSCSI");
 	is(medium_of("pci/host8/rport-8:0-0/target8/block/sdt", "65:48", "1", NULL, NULL),

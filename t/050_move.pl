@@ -1,0 +1,429 @@
+# Moves by rebuild under load and disturbance: the waiting caller, cancelled and
+# terminated at either end, the table dropped, the server killed, no worker to
+# be had, a standby.  After each: every index is valid or as it was, nothing is
+# left over, and the journal says what happened.
+use strict;
+use warnings;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('primary');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', q{
+allow_in_place_tablespaces = on
+max_worker_processes = 4
+max_logical_replication_workers = 0
+max_parallel_workers = 0
+autovacuum_naptime = 1
+log_statement = none
+# a move must not mind any of these
+statement_timeout = '100s'
+default_transaction_isolation = 'repeatable read'
+});
+$node->start;
+my $wait_until = q{
+	CREATE PROCEDURE wait_until(condition text) LANGUAGE plpgsql AS $$
+	DECLARE
+		fulfilled boolean;
+	BEGIN
+		FOR i IN 1 .. 6000 LOOP
+			EXECUTE condition INTO fulfilled;
+			IF fulfilled THEN
+				RETURN;
+			END IF;
+			COMMIT;
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+		RAISE 'waited in vain for: %', condition;
+	END
+	$$;
+};
+$node->safe_psql('postgres', $wait_until . q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE EXTENSION amcheck;
+	ALTER DATABASE postgres SET lock_timeout = '1ms';
+	ALTER DATABASE postgres SET search_path = nowhere, public;
+});
+# the database's settings are for the workers; clients are patient
+$ENV{PGOPTIONS} = '-c lock_timeout=0';
+$node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(fast slow);
+
+# --- helpers ------------------------------------------------------------------
+
+my $timeout = $PostgreSQL::Test::Utils::timeout_default;
+
+# a psql of its own that is fed step by step
+sub session
+{
+	my ($dbnode) = @_;
+	my $s = { in => '', out => '', err => '' };
+	$s->{timer} = IPC::Run::timer($timeout);
+	$s->{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $dbnode->connstr('postgres') ],
+		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err}, $s->{timer});
+	$s->{pid} = ask($s, 'SELECT pg_backend_pid();');
+	return $s;
+}
+
+# sends a command without waiting for it
+sub send_to { my ($s, $sql) = @_; $s->{in} .= "$sql\n"; $s->{run}->pump_nb; return; }
+
+# waits until all that was sent is done; returns the output
+sub answer
+{
+	my ($s) = @_;
+	send_to($s, '\echo @done');
+	$s->{run}->pump until $s->{out} =~ /\@done\n/ || !$s->{run}->pumpable;
+	(my $out = $s->{out}) =~ s/\@done\n//;
+	$s->{out} = '';
+	chomp $out;
+	return $out;
+}
+
+sub ask { my ($s, $sql) = @_; send_to($s, $sql); return answer($s); }
+sub end { my ($s) = @_; send_to($s, '\q'); eval { $s->{run}->finish }; return; }
+sub wait_until { my ($condition) = @_; $node->safe_psql('postgres', "CALL wait_until(\$_\$$condition\$_\$)"); return; }
+sub wait_for_worker_end
+{
+	wait_until(q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor move')});
+	return;
+}
+
+# the latest job: state, method and error
+sub last_job
+{
+	return $node->safe_psql('postgres', q{
+		SELECT concat_ws('|', relation_name, state, error) FROM tablespace_moves
+		ORDER BY job_id DESC LIMIT 1});
+}
+
+# where the indexes of a table are
+sub places
+{
+	my ($table) = @_;
+	return $node->safe_psql('postgres', qq{
+		SELECT string_agg(format('%s:%s%s', c.relname, s.spcname,
+			CASE WHEN NOT i.indisvalid THEN ' invalid' END), ', ' ORDER BY c.relname)
+		FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+			LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+		WHERE i.indrelid = '$table'::regclass});
+}
+
+# every B-tree index agrees with its heap
+sub check_indexes
+{
+	my ($what) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', q{
+		SELECT bt_index_parent_check(i.indexrelid, true)
+		FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+			JOIN pg_am a ON a.oid = c.relam
+		WHERE c.relnamespace = 'public'::regnamespace AND a.amname = 'btree'
+			AND c.relkind = 'i'}, on_error_die => 0);
+	is($err, '', "indexes agree with their tables: $what");
+	return;
+}
+
+sub worker_pid
+{
+	return $node->safe_psql('postgres', q{
+		SELECT pid FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor move'});
+}
+
+# a rebuild of a table's indexes that waits for an old snapshot, and its caller
+sub stuck_move
+{
+	my ($table, $tablespace, $more) = @_;
+	my $old = session($node);
+	ask($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;');
+	my $caller = session($node);
+	send_to($caller, "CALL move_indexes_concurrently('$table', '$tablespace', method => 'rebuild'"
+		. ($more // '') . ');');
+	wait_until(qq{SELECT EXISTS (SELECT FROM tablespace_moves
+		WHERE state = 'running' AND $old->{pid} = ANY (blocked_by))});
+	return ($old, $caller);
+}
+
+# --- under load -----------------------------------------------------------------
+
+$node->command_ok([ 'pgbench', '-i', '-q', '-s', '2', '-h', $node->host, '-p', $node->port, 'postgres' ],
+	'pgbench -i');
+$node->safe_psql('postgres', q{
+	CREATE INDEX accounts_abalance ON pgbench_accounts (abalance);
+	CREATE INDEX accounts_expression ON pgbench_accounts ((aid % 7), bid);
+	CREATE INDEX accounts_partial ON pgbench_accounts (aid) WHERE abalance > 0;
+});
+my $pgbench_log = $PostgreSQL::Test::Utils::tmp_check . '/050_move_pgbench.log';
+my $pgbench;
+{
+	local $ENV{PGOPTIONS} = "$ENV{PGOPTIONS} " . '-c default_transaction_isolation=read\\ committed';
+	$pgbench = IPC::Run::start(
+		[ 'pgbench', '-n', '-c', '4', '-T', '600', '-M', 'prepared',
+		  '-h', $node->host, '-p', $node->port, 'postgres' ],
+		'<', '/dev/null', '>', $pgbench_log, '2>&1', IPC::Run::timeout(10 * $timeout));
+}
+wait_until('SELECT count(*) > 100 FROM pgbench_history');
+for my $round ([ 'fast', 'rebuild' ], [ 'slow', 'auto' ], [ 'fast', 'auto' ])
+{
+	my ($tablespace, $method) = @$round;
+	my ($status, $out, $err) = $node->psql('postgres',
+		"CALL move_indexes_concurrently('pgbench_accounts', '$tablespace', method => '$method')");
+	is($status, 0, "moved under load to $tablespace by method $method") or diag $err;
+	is(places('pgbench_accounts'),
+		"accounts_abalance:$tablespace, accounts_expression:$tablespace, "
+		  . "accounts_partial:$tablespace, pgbench_accounts_pkey:$tablespace",
+		'all indexes are there and valid');
+}
+$pgbench->signal('INT');
+$pgbench->finish;
+unlike(slurp_file($pgbench_log), qr/ERROR|FATAL|aborted/, 'no transaction of pgbench failed');
+check_indexes('after moves under load');
+
+# --- a caller that waits -----------------------------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (a int PRIMARY KEY, b int);
+	CREATE INDEX t_b ON t (b);
+	INSERT INTO t SELECT i, i FROM generate_series(1, 1000) i;
+});
+my ($old, $caller) = stuck_move('t', 'fast');
+is( $node->safe_psql('postgres', qq{
+		SELECT count(*) FROM pg_stat_activity
+		WHERE pid = $caller->{pid} AND backend_xid IS NOT NULL}),
+	'0', 'a waiting caller has no transaction id');
+is( $node->safe_psql('postgres', qq{
+		SELECT count(*) FROM pg_locks
+		WHERE pid = $caller->{pid} AND (relation IN ('t'::regclass, 't_pkey'::regclass)
+			OR locktype = 'advisory')}),
+	'0', 'and no lock that matters');
+wait_until(qq{SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $caller->{pid}});
+pass('and no snapshot');
+$caller->{run}->pump until $caller->{err} =~ /NOTICE.*moving public\.t_pkey/;
+like($caller->{err}, qr/waiting for old snapshots, \d+(?:\.\d)? % of/, 'it tells how far it is');
+like($caller->{err}, qr/waits for the sessions with process IDs $old->{pid}\./, 'and for whom it waits');
+
+# a second one is refused, wherever it comes from, while the first one waits
+my ($status, $out, $err) = $node->psql('postgres',
+	"\\set VERBOSITY verbose\nCALL move_indexes_concurrently('t_b', 'slow')");
+like($err, qr/55006.*is being moved already/, 'a second move of the index is refused');
+
+# the view does not wait behind those who wait for the table
+my $dropper = session($node);
+send_to($dropper, "ALTER TABLE t ADD COLUMN c int;");
+wait_until(qq{SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $dropper->{pid} AND NOT granted)});
+is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves WHERE state = 'running'}),
+	'1', 'the view answers while somebody waits for an exclusive lock on the table');
+
+# Ctrl-C
+$node->safe_psql('postgres', "SELECT pg_cancel_backend($caller->{pid})");
+answer($caller);
+like($caller->{err}, qr/57014.*canceling statement due to user request/, 'a cancelled caller says so');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves
+		WHERE state = 'cancelled' AND relation_name IN ('public.t_pkey', 'public.t_b')}),
+	'2', 'and has cancelled all of its jobs');
+answer($dropper);
+end($dropper);
+wait_for_worker_end();
+end($old);
+is(places('t'), 't_b:, t_pkey:', 'nothing is left over');
+is(ask($caller, 'SELECT 42;'), '42', 'the caller goes on');
+end($caller);
+
+# a lost one
+($old, $caller) = stuck_move('t_b', 'fast');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($caller->{pid})");
+eval { $caller->{run}->finish };
+wait_until(qq{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $caller->{pid})});
+isnt(worker_pid(), '', 'a lost caller does not cancel its job');
+end($old);
+wait_for_worker_end();
+like(last_job(), qr/^public\.t_b\|done$/, 'which ends well');
+is(places('t'), 't_b:fast, t_pkey:', 'the index has moved');
+
+# statement_timeout
+my $timed = session($node);
+my $blocker = session($node);
+ask($blocker, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;');
+ask($timed, "SET statement_timeout = '1s'; CALL move_indexes_concurrently('t_pkey', 'slow', method => 'rebuild');");
+like($timed->{err}, qr/57014.*canceling statement due to statement timeout/, 'statement_timeout cancels too');
+wait_for_worker_end();
+end($blocker);
+end($timed);
+is(last_job(), 'public.t_pkey|cancelled|canceling statement due to user request', 'its job');
+is(places('t'), 't_b:fast, t_pkey:', 'and leaves nothing');
+
+# --- a worker that ends early ----------------------------------------------------------
+
+($old, $caller) = stuck_move('t_pkey', 'slow');
+$node->safe_psql('postgres', 'SELECT pg_cancel_backend(' . worker_pid() . ')');
+answer($caller);
+like($caller->{err}, qr/57014.*could not move public\.t_pkey/, 'pg_cancel_backend() on the worker cancels the job');
+wait_for_worker_end();
+end($_) for $old, $caller;
+is(places('t'), 't_b:fast, t_pkey:', 'nothing is left over');
+
+($old, $caller) = stuck_move('t', 'slow');
+$node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . worker_pid() . ')');
+answer($caller);
+like($caller->{err}, qr/57P01.*could not move public\.t_\w+: the move's background worker ended unexpectedly/,
+	'the caller of a terminated worker gets an error');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves WHERE finished_at IS NULL}),
+	'0', 'no job is left in the air');
+end($_) for $old, $caller;
+like(places('t'), qr/_ccnew:slow invalid/, 'a leftover waits for the next worker');
+$node->safe_psql('postgres', "CALL move_indexes_concurrently('t', 'slow', method => 'rebuild')");
+wait_for_worker_end();
+is(places('t'), 't_b:slow, t_pkey:slow', 'which removes it');
+
+# a foreign invalid index of the same kind of name is not ours to drop
+$node->safe_psql('postgres', 'CREATE TABLE f (a int); INSERT INTO f VALUES (1), (1)');
+$node->psql('postgres', 'CREATE UNIQUE INDEX CONCURRENTLY f_a_ccnew ON f (a)');
+$node->safe_psql('postgres', 'CREATE INDEX f_a ON f (a)');
+($old, $caller) = stuck_move('f', 'slow', ", indexes => ARRAY['f_a'::regclass]");
+$node->safe_psql('postgres', q{SELECT cancel_move(job_id) FROM tablespace_moves WHERE state = 'running'});
+answer($caller);
+end($_) for $old, $caller;
+wait_for_worker_end();
+is(places('f'), 'f_a:, f_a_ccnew: invalid', 'an invalid index that was there before stays');
+
+# the table is dropped while its indexes are on their way
+($old, $caller) = stuck_move('f', 'slow', ", indexes => ARRAY['f_a'::regclass], wait => false");
+answer($caller);
+$dropper = session($node);
+send_to($dropper, "DROP TABLE f;");
+wait_until(qq{SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $dropper->{pid} AND NOT granted)});
+$node->safe_psql('postgres', q{SELECT cancel_move(job_id) FROM tablespace_moves WHERE state = 'running'});
+answer($dropper);
+is($dropper->{err}, '', 'DROP TABLE goes on when the move is cancelled');
+end($_) for $old, $caller, $dropper;
+wait_for_worker_end();
+like(last_job(), qr/^public\.f_a\|cancelled/, 'its job');
+
+# --- no worker to be had ------------------------------------------------------------------
+
+my @stuck;
+$node->safe_psql('postgres', "CREATE TABLE w$_ (a int PRIMARY KEY)") for 1 .. 5;
+my $blocking = session($node);
+ask($blocking, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;');
+$node->safe_psql('postgres', "CALL move_indexes_concurrently('w$_', 'slow', method => 'rebuild', wait => false)")
+	for 1 .. 4;
+my $jobs = $node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_moves');
+($status, $out, $err) = $node->psql('postgres',
+	"\\set VERBOSITY verbose\nCALL move_indexes_concurrently('w5', 'slow')");
+like($err, qr/53000.*could not start a background worker.*No worker slot is free/s, 'no free worker slot');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_moves'), $jobs, 'leaves no job');
+end($blocking);
+wait_for_worker_end();
+is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT state, ',') FROM tablespace_moves
+		WHERE relation_name ~ 'public.w'}), 'done', 'the others end well');
+
+# --- crash ---------------------------------------------------------------------------------
+
+# PostgreSQL::Test::Cluster switches restarting off
+$node->append_conf('postgresql.conf', 'restart_after_crash = on');
+$node->reload;
+($old, $caller) = stuck_move('t', 'fast');
+kill 9, worker_pid();
+eval { $_->{run}->finish } for $old, $caller;
+$node->poll_query_until('postgres', 'SELECT true') or die 'no restart';
+is($node->safe_psql('postgres', q{SELECT string_agg(state, ',' ORDER BY job_id) FROM tablespace_moves
+		WHERE finished_at IS NULL}), 'running,queued', 'the crash leaves jobs as they were');
+my $dead = $node->safe_psql('postgres', q{SELECT max(job_id) FROM tablespace_moves});
+is($node->safe_psql('postgres', "SELECT cancel_move($dead)"), 'f', 'the next call finds their worker dead');
+is(last_job(), "public.t_b|failed|the move's background worker ended unexpectedly", 'and settles them');
+$node->safe_psql('postgres', "SELECT retry_move($dead)");
+wait_for_worker_end();
+is(last_job(), 'public.t_b|done', 'the retry succeeds');
+is(places('t'), 't_b:fast, t_pkey:slow', 'and its worker has removed the leftover');
+check_indexes('after a crash');
+
+# --- standby -------------------------------------------------------------------------------
+
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+for my $call ("CALL move_indexes_concurrently('t', 'slow')", 'SELECT cancel_move(1)', 'SELECT retry_move(1)')
+{
+	($status, $out, $err) = $standby->psql('postgres', "\\set VERBOSITY verbose\n$call");
+	like($err, qr/25006.*during recovery/, "on a standby: $call");
+}
+$node->safe_psql('postgres', "CALL move_indexes_concurrently('t', 'slow', method => 'rebuild')");
+$node->wait_for_catchup($standby);
+is( $standby->safe_psql('postgres', q{
+		SET enable_seqscan = off; SELECT count(*) FROM t WHERE b BETWEEN 1 AND 100}),
+	'100', 'a standby follows a move');
+$standby->stop;
+
+# DROP EXTENSION leaves nothing, and waits for a worker
+($old, $caller) = stuck_move('t_b', 'fast', ', wait => false');
+$dropper = session($node);
+send_to($dropper, "DROP EXTENSION tablespace_advisor;");
+wait_until(qq{SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $dropper->{pid} AND NOT granted)});
+end($old);
+answer($dropper);
+is($dropper->{err}, '', 'DROP EXTENSION waits for the worker and succeeds');
+end($_) for $caller, $dropper;
+is(places('t'), 't_b:fast, t_pkey:slow', 'whose move was done');
+
+# --- a full target -----------------------------------------------------------------------
+
+# a file system of 2 MB, mounted where only this server sees it
+SKIP:
+{
+	my $small = PostgreSQL::Test::Utils::tempdir;
+	my @alone = ('unshare', '--mount', '--map-current-user', '--keep-caps', 'sh', '-c',
+		'mount -t tmpfs -o size=2M,mode=0700 tmpfs "$0" && exec "$@"', $small);
+	skip 'cannot mount a small file system in a name space of its own', 5
+		if system(@alone, 'true') != 0;
+
+	my $full = PostgreSQL::Test::Cluster->new('full');
+	$full->init;
+	$full->append_conf('postgresql.conf', 'wal_level = replica');
+	PostgreSQL::Test::Utils::system_or_bail(@alone, 'pg_ctl', '-s', '-w', '-D', $full->data_dir,
+		'-l', $full->logfile, '-o', '--cluster-name=full', 'start');
+	$full->_update_pid(1);
+	$full->safe_psql('postgres', q{
+		CREATE EXTENSION tablespace_advisor;
+		CREATE TABLE big (a int, b text);
+		INSERT INTO big SELECT i, repeat(md5(i::text), 10) FROM generate_series(1, 10000) i;
+		CREATE INDEX big_a ON big (a);
+		CREATE INDEX big_b ON big (b)});
+	$full->safe_psql('postgres', "CREATE TABLESPACE small LOCATION '$small'");
+	($status, $out, $err) = $full->psql('postgres',
+		"\\set VERBOSITY verbose\nCALL move_indexes_concurrently('big', 'small')");
+	like($err, qr/53100.*not enough space in tablespace "small".*are needed, 2048 kB are free/s,
+		'a tablespace that is too small is refused');
+	is($full->safe_psql('postgres', 'SELECT count(*) FROM tablespace_moves'), '0', 'before anything is queued');
+
+	# room enough at first, but no more when the new index is written
+	my $primary = $node;
+	$node = $full;
+	$full->safe_psql('postgres', $wait_until);
+	$full->safe_psql('postgres', 'CREATE TABLE hog (a text) TABLESPACE small;
+		ALTER TABLE hog ALTER a SET STORAGE plain');
+	my $writer = session($full);
+	ask($writer, 'BEGIN; INSERT INTO big VALUES (0);');
+	my $mover = session($full);
+	send_to($mover, "CALL move_indexes_concurrently('big_a', 'small', method => 'rebuild');");
+	wait_until(qq{SELECT EXISTS (SELECT FROM tablespace_moves WHERE $writer->{pid} = ANY (blocked_by))});
+	($status, $out, $err) = $full->psql('postgres',
+		q{INSERT INTO hog SELECT repeat('x', 8000) FROM generate_series(1, 1000)});
+	like($err, qr/No space left on device/, 'somebody fills it up');
+	ask($writer, 'COMMIT;');
+	answer($mover);
+	like($mover->{err}, qr/53100.*could not move public\.big_a: .*No space left on device/, 'the move fails');
+	end($_) for $writer, $mover;
+	wait_for_worker_end();
+	is(places('big'), 'big_a:, big_b:', 'nothing is left over');
+	$node = $primary;
+	$full->stop;
+}
+
+$node->stop;
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|terminated by signal (?:6|11)/, 'no crash but those on purpose');
+
+done_testing();
