@@ -36,36 +36,37 @@ struct TsaAioEngine
 	char	   *buffer;			/* page aligned, as O_DIRECT wants it */
 	TsaIoRequest *requests;		/* depth of them */
 	struct iocb *iocbs;			/* one per request, same index */
-	struct iocb **submit_list;
 	struct io_event *events;
 };
 
-/* Hand requests to the kernel. */
+/* Hand a prepared control block to the kernel. */
 static int
-aio_submit(TsaIoEngine *base, TsaIoRequest **requests, int n)
+submit_iocb(TsaAioEngine *engine, struct iocb *iocb, TsaIoRequest *request)
+{
+	int			started;
+
+	iocb->data = request;
+	started = io_submit(engine->context, 1, &iocb);
+	if (started < 1)
+		return started < 0 ? started : -EAGAIN;
+	engine->base.in_flight++;
+	return 0;
+}
+
+/* Hand a request to the kernel. */
+static int
+aio_submit(TsaIoEngine *base, TsaIoRequest *request)
 {
 	TsaAioEngine *engine = (TsaAioEngine *) base;
-	int			started;
-	int			i;
+	struct iocb *iocb = &engine->iocbs[request - engine->requests];
 
-	for (i = 0; i < n; i++)
-	{
-		TsaIoRequest *request = requests[i];
-		struct iocb *iocb = &engine->iocbs[request - engine->requests];
-
-		if (request->is_write)
-			io_prep_pwrite(iocb, request->fd, request->buffer,
-						   request->length, (long long) request->offset);
-		else
-			io_prep_pread(iocb, request->fd, request->buffer,
-						  request->length, (long long) request->offset);
-		iocb->data = request;
-		engine->submit_list[i] = iocb;
-	}
-	started = io_submit(engine->context, n, engine->submit_list);
-	if (started > 0)
-		base->in_flight += started;
-	return started;
+	if (request->is_write)
+		io_prep_pwrite(iocb, request->fd, request->buffer,
+					   request->length, (long long) request->offset);
+	else
+		io_prep_pread(iocb, request->fd, request->buffer,
+					  request->length, (long long) request->offset);
+	return submit_iocb(engine, iocb, request);
 }
 
 /* Collect finished requests. */
@@ -104,7 +105,6 @@ free_engine(TsaAioEngine *engine)
 		munmap(engine->buffer, engine->buffer_bytes);
 	free(engine->requests);
 	free(engine->iocbs);
-	free(engine->submit_list);
 	free(engine->events);
 	free(engine);
 }
@@ -123,7 +123,6 @@ tsa_aio_create(TsaAioEngine **result, int depth, size_t buffer_bytes)
 	engine->depth = depth;
 	engine->requests = calloc(depth, sizeof(TsaIoRequest));
 	engine->iocbs = calloc(depth, sizeof(struct iocb));
-	engine->submit_list = calloc(depth, sizeof(struct iocb *));
 	engine->events = calloc(depth, sizeof(struct io_event));
 	buffer = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -133,8 +132,7 @@ tsa_aio_create(TsaAioEngine **result, int depth, size_t buffer_bytes)
 		engine->buffer_bytes = buffer_bytes;
 	}
 	if (engine->requests == NULL || engine->iocbs == NULL ||
-		engine->submit_list == NULL || engine->events == NULL ||
-		engine->buffer == NULL)
+		engine->events == NULL || engine->buffer == NULL)
 	{
 		free_engine(engine);
 		return -ENOMEM;
@@ -179,14 +177,9 @@ int
 tsa_aio_submit_fsync(TsaAioEngine *engine, TsaIoRequest *request)
 {
 	struct iocb *iocb = &engine->iocbs[request - engine->requests];
-	int			started;
 
 	io_prep_fsync(iocb, request->fd);
-	iocb->data = request;
-	started = io_submit(engine->context, 1, &iocb);
-	if (started > 0)
-		engine->base.in_flight += started;
-	return started;
+	return submit_iocb(engine, iocb, request);
 }
 
 /*
@@ -212,14 +205,13 @@ tsa_aio_destroy(TsaAioEngine *engine)
 	return 0;
 }
 
-/* Do the one request at once. */
+/* Do the request at once. */
 static int
-sync_submit(TsaIoEngine *base, TsaIoRequest **requests, int n)
+sync_submit(TsaIoEngine *base, TsaIoRequest *request)
 {
 	TsaSyncEngine *engine = (TsaSyncEngine *) base;
-	TsaIoRequest *request = requests[0];
 
-	if (n < 1 || engine->done != NULL)
+	if (engine->done != NULL)
 		return -EAGAIN;
 	if (request->is_write)
 		request->result = pwrite(request->fd, request->buffer,
@@ -234,7 +226,7 @@ sync_submit(TsaIoEngine *base, TsaIoRequest **requests, int n)
 		request->result = -errno;
 	engine->done = request;
 	base->in_flight = 1;
-	return 1;
+	return 0;
 }
 
 /* Return the request that sync_submit() did. */

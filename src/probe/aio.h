@@ -32,11 +32,8 @@ typedef struct TsaIoEngine TsaIoEngine;
 
 typedef struct TsaIoOps
 {
-	/*
-	 * Start up to n requests; returns how many were started.  Those keep
-	 * their place in the array's order.
-	 */
-	int			(*submit) (TsaIoEngine *engine, TsaIoRequest **requests, int n);
+	/* Start a request; 0 when it is started. */
+	int			(*submit) (TsaIoEngine *engine, TsaIoRequest *request);
 
 	/*
 	 * Wait for at least one request, no longer than timeout_ns; returns how

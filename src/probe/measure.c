@@ -50,11 +50,10 @@ typedef struct Run
 	uint64_t	next_submit_ns; /* under max_iops */
 	int			exhausted;
 
-	/* requests neither in flight nor ready, and those ready to submit */
+	/* requests not in flight, and one that the engine was too busy for */
 	TsaIoRequest *idle[TSA_MAX_DEPTH];
 	int			nidle;
-	TsaIoRequest *ready[TSA_MAX_DEPTH];
-	int			nready;
+	TsaIoRequest *held;
 
 	/* progress */
 	uint64_t	submitted;
@@ -133,74 +132,83 @@ next_pass(Run *run)
 	return 1;
 }
 
-/* Make requests ready as far as queue depth and rate limit allow. */
-static void
-prepare_requests(Run *run, uint64_t now)
+/*
+ * The next request, or NULL when queue depth, rate limit or the space have
+ * none left for now.
+ */
+static TsaIoRequest *
+next_request(Run *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
+	TsaIoRequest *request;
+	uint64_t	unit;
 
-	while (run->nidle > 0 && !run->exhausted)
+	if (run->nidle == 0 || run->exhausted)
+		return NULL;
+	if (plan->max_iops > 0)
 	{
-		TsaIoRequest *request;
-		uint64_t	unit;
-
-		if (plan->max_iops > 0)
+		if (now < run->next_submit_ns)
 		{
-			if (now < run->next_submit_ns)
-			{
-				run->m->limited = 1;
-				return;
-			}
-			run->next_submit_ns = now + UINT64_C(1000000000) / plan->max_iops;
+			run->m->limited = 1;
+			return NULL;
 		}
-		if (run->next_unit == run->units && !next_pass(run))
-		{
-			run->exhausted = 1;
-			return;
-		}
-
-		if (plan->sequential)
-			unit = (run->perm.key[0] + run->next_unit) % run->units;
-		else
-			unit = tsa_permutation_at(&run->perm, run->next_unit);
-		run->next_unit++;
-
-		request = run->idle[--run->nidle];
-		aim_request(plan, request, unit);
-		request->is_write = (int) (tsa_random_next(&run->random) % 100) <
-			plan->write_percent;
-		if (request->is_write)
-			stamp_buffer(run, request);
-		request->serial = run->submitted++;
-		run->ready[run->nready++] = request;
+		run->next_submit_ns = now + UINT64_C(1000000000) / plan->max_iops;
 	}
+	if (run->next_unit == run->units && !next_pass(run))
+	{
+		run->exhausted = 1;
+		return NULL;
+	}
+
+	if (plan->sequential)
+		unit = (run->perm.key[0] + run->next_unit) % run->units;
+	else
+		unit = tsa_permutation_at(&run->perm, run->next_unit);
+	run->next_unit++;
+
+	request = run->idle[--run->nidle];
+	aim_request(plan, request, unit);
+	request->is_write = (int) (tsa_random_next(&run->random) % 100) <
+		plan->write_percent;
+	if (request->is_write)
+		stamp_buffer(run, request);
+	request->serial = run->submitted++;
+	return request;
 }
 
-/* Submit what is ready.  Returns a negative error number on failure. */
+/*
+ * Fill the queue.  Returns a negative error number on failure.
+ *
+ * Requests are submitted one by one, each with a time of its own.  Submitting
+ * all that are due in one call saves system calls, but makes them travel in
+ * convoys: it raised the median latency at depth 32 by a third and lowered
+ * throughput.
+ */
 static int
-submit_requests(Run *run)
+fill_queue(Run *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
-	uint64_t	now;
-	int			started;
-	int			i;
 
-	if (run->nready == 0)
-		return 0;
-	now = plan->now(plan->arg);
-	for (i = 0; i < run->nready; i++)
-		run->ready[i]->submitted_ns = now;
-	started = plan->engine->ops->submit(plan->engine, run->ready, run->nready);
-	if (started < 0)
+	for (;;)
 	{
-		if (started == -EAGAIN && plan->engine->in_flight > 0)
+		TsaIoRequest *request = run->held;
+		int			error;
+
+		if (request == NULL)
+			request = next_request(run, now);
+		if (request == NULL)
 			return 0;
-		return started;
+		run->held = NULL;
+		request->submitted_ns = plan->now(plan->arg);
+		error = plan->engine->ops->submit(plan->engine, request);
+		if (error == -EAGAIN && plan->engine->in_flight > 0)
+		{
+			run->held = request;
+			return 0;
+		}
+		if (error < 0)
+			return error;
 	}
-	run->nready -= started;
-	memmove(run->ready, run->ready + started,
-			(size_t) run->nready * sizeof(TsaIoRequest *));
-	return 0;
 }
 
 /* Is the warm-up over? */
@@ -397,8 +405,7 @@ tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m)
 	while (!is_done(&run, now))
 	{
 		plan->check(plan->arg);
-		prepare_requests(&run, now);
-		error = submit_requests(&run);
+		error = fill_queue(&run, now);
 		if (error < 0)
 			return error;
 		error = reap_requests(&run, &now);

@@ -212,7 +212,7 @@ sync_scratch(TsaProbeTarget *target, TsaAioEngine *engine)
 
 	request->fd = target->cached[0].fd;
 	request->length = 0;
-	if (tsa_aio_submit_fsync(engine, request) == 1)
+	if (tsa_aio_submit_fsync(engine, request) == 0)
 	{
 		while (nidle == 0)
 			reap_writes(target, io, idle, &nidle);
@@ -245,7 +245,7 @@ tsa_scratch_lay_out(TsaProbeTarget *target, TsaAioEngine *engine, int max_iops)
 	while (offset < target->bytes || nidle < TSA_LAYOUT_DEPTH)
 	{
 		TsaIoRequest *request;
-		int			started;
+		int			error;
 
 		if (nidle == 0 || offset >= target->bytes)
 		{
@@ -263,9 +263,9 @@ tsa_scratch_lay_out(TsaProbeTarget *target, TsaAioEngine *engine, int max_iops)
 		request->offset = offset;
 		request->length = Min(TSA_LAYOUT_CHUNK, target->bytes - offset);
 		tsa_random_fill(request->buffer, request->length, &seed);
-		started = io->ops->submit(io, &request, 1);
-		if (started < 0)
-			report_write(target, started);
+		error = io->ops->submit(io, request);
+		if (error < 0)
+			report_write(target, error);
 		offset += request->length;
 		snprintf(progress, sizeof(progress),
 				 "writing the scratch file, %d %%",

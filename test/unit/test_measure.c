@@ -33,6 +33,7 @@ typedef struct Device
 	TsaIoRequest *queue[TSA_MAX_DEPTH];
 	uint64_t	due[TSA_MAX_DEPTH];
 	int			queued;
+	int			room;			/* for so many requests */
 
 	uint64_t	blocks;
 	unsigned char seen[MAX_BLOCKS];
@@ -50,42 +51,38 @@ static char buffer[TSA_MAX_DEPTH * BLOCK];
 static TsaMeasurement m;
 
 static int
-device_submit(TsaIoEngine *base, TsaIoRequest **list, int n)
+device_submit(TsaIoEngine *base, TsaIoRequest *request)
 {
-	int			i;
+	uint64_t	service = device.service_ns;
+	int			server = 0;
+	int			s;
 
-	for (i = 0; i < n; i++)
-	{
-		TsaIoRequest *request = list[i];
-		uint64_t	service = device.service_ns;
-		int			server = 0;
-		int			s;
+	if (device.queued >= device.room)
+		return -EAGAIN;
+	if (request->unit >= device.blocks - device.cached_blocks)
+		service /= 30;
+	if (device.now < device.cold_ns)
+		service += !device.fading ? device.cold_extra :
+			(uint64_t) ((double) device.cold_extra *
+						(1 - (double) device.now / (double) device.cold_ns));
+	for (s = 1; s < device.servers; s++)
+		if (device.free_at[s] < device.free_at[server])
+			server = s;
+	if (device.free_at[server] < device.now)
+		device.free_at[server] = device.now;
+	device.free_at[server] += service;
 
-		if (request->unit >= device.blocks - device.cached_blocks)
-			service /= 30;
-		if (device.now < device.cold_ns)
-			service += !device.fading ? device.cold_extra :
-				(uint64_t) ((double) device.cold_extra *
-							(1 - (double) device.now / (double) device.cold_ns));
-		for (s = 1; s < device.servers; s++)
-			if (device.free_at[s] < device.free_at[server])
-				server = s;
-		if (device.free_at[server] < device.now)
-			device.free_at[server] = device.now;
-		device.free_at[server] += service;
-
-		device.repeats += device.seen[request->unit]++ > 0;
-		device.out_of_order += device.requests > 0 &&
-			request->unit != (device.last_unit + 1) % device.blocks;
-		device.last_unit = request->unit;
-		device.requests++;
-		device.due[device.queued] = device.free_at[server];
-		device.queue[device.queued++] = request;
-	}
-	base->in_flight += n;
+	device.repeats += device.seen[request->unit]++ > 0;
+	device.out_of_order += device.requests > 0 &&
+		request->unit != (device.last_unit + 1) % device.blocks;
+	device.last_unit = request->unit;
+	device.requests++;
+	device.due[device.queued] = device.free_at[server];
+	device.queue[device.queued++] = request;
+	base->in_flight++;
 	if (base->in_flight > device.most_in_flight)
 		device.most_in_flight = base->in_flight;
-	return n;
+	return 0;
 }
 
 static int
@@ -165,6 +162,7 @@ prepare(int servers, uint64_t service_ns, uint64_t blocks)
 	device.servers = servers;
 	device.service_ns = service_ns;
 	device.blocks = blocks;
+	device.room = TSA_MAX_DEPTH;
 	file.bytes = blocks * BLOCK;
 	plan.engine = &device.base;
 	plan.requests = requests;
@@ -372,6 +370,20 @@ test_errors(void)
 	is_int(tsa_measure_run(&plan, &m), -EINVAL, "no space, no measurement");
 }
 
+/* An engine with less room than the depth asks for is used as it is. */
+static void
+test_busy_engine(void)
+{
+	TsaMeasurePlan plan = prepare(1, MS, 65536);
+
+	plan.depth = 8;
+	device.room = 5;
+	is_int(tsa_measure_run(&plan, &m), 0, "an engine that is too busy");
+	is_int(device.most_in_flight, 5, "gets what it can take");
+	is_int(device.requests, (long long) (m.reads + m.writes),
+		   "and no request is lost");
+}
+
 /* Slow requests do not keep it from looking for interrupts. */
 static void
 test_interruptible(void)
@@ -397,6 +409,7 @@ main(void)
 	test_regions();
 	test_rate_limit();
 	test_errors();
+	test_busy_engine();
 	test_interruptible();
 	return done_testing();
 }
