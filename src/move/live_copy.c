@@ -137,7 +137,7 @@ static const struct
 {
 	const char *name;
 	const char *library;
-} generic_wal_methods[] = {
+}			generic_wal_methods[] = {
 	{"bloom", "$libdir/bloom"},
 	{"hnsw", "$libdir/vector"},
 	{"ivfflat", "$libdir/vector"},
