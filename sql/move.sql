@@ -206,6 +206,33 @@ SELECT count(*) AS watched FROM tablespace_advisor.job WHERE known_indexes IS NO
 -- without a tablespace the advice decides: no probe, so no advice to move
 CALL move_indexes_concurrently('regress_move.accounts');
 CALL move_indexes_concurrently('regress_move.accounts', 'regress move''s "b"', hot_only => true);
+-- what the advice says, said by somebody who has an opinion
+BEGIN;
+CREATE OR REPLACE FUNCTION public.advise_index_placement(target regclass,
+	tablespace name DEFAULT NULL, space_budget text DEFAULT NULL)
+RETURNS TABLE (relation regclass, kind text, size_bytes bigint,
+	current_tablespace name, recommended_tablespace name, action text,
+	reads_per_s float8, writes_per_s float8, cached_fraction float8,
+	read_ms_per_s float8, saved_ms_per_s float8, saved_percent float8,
+	rank int, statement text, reason text)
+LANGUAGE sql AS $$
+	SELECT c.oid::regclass, 'index', 0::bigint, NULL::name,
+		coalesce(tablespace, 'regress_move_a'),
+		CASE c.relname WHEN 'accounts_pkey' THEN 'keep' ELSE 'move' END,
+		0.0::float8, 0.0::float8, 0.0::float8, 0.0::float8, 0.0::float8, 0.0::float8,
+		1, NULL::text, current_user::text
+	FROM pg_class c
+	WHERE c.oid = ANY ('{regress_move.accounts, regress_move.accounts_pkey,
+		regress_move.accounts_hash, regress_move.accounts_brin}'::regclass[])
+	ORDER BY c.oid
+$$;
+CALL move_indexes_concurrently('regress_move.accounts', dry_run => true);
+CALL move_indexes_concurrently('regress_move.accounts', 'regress move''s "b"',
+	hot_only => true, dry_run => true);
+CALL move_indexes_concurrently('regress_move.accounts', hot_only => true,
+	indexes => ARRAY['regress_move.accounts_pkey'::regclass], dry_run => true);
+ROLLBACK;
+
 -- jobs without a living worker: ours is settled by the next call, and one that
 -- came with a copy of another server's database is neither shown nor kept
 BEGIN;

@@ -15,7 +15,6 @@ $node->append_conf('postgresql.conf', q{
 allow_in_place_tablespaces = on
 max_worker_processes = 4
 max_logical_replication_workers = 0
-max_parallel_workers = 0
 autovacuum_naptime = 1
 log_statement = none
 # a move must not mind any of these
@@ -155,6 +154,12 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX accounts_abalance ON pgbench_accounts (abalance);
 	CREATE INDEX accounts_expression ON pgbench_accounts ((aid % 7), bid);
 	CREATE INDEX accounts_partial ON pgbench_accounts (aid) WHERE abalance > 0;
+	-- a role that cannot log in, and a parallel build of the index
+	CREATE ROLE owner NOLOGIN CONNECTION LIMIT 0;
+	ALTER TABLE pgbench_accounts OWNER TO owner;
+	GRANT CREATE ON TABLESPACE fast, slow TO owner;
+	GRANT CREATE ON SCHEMA public TO owner;
+	ALTER TABLE pgbench_accounts SET (parallel_workers = 2);
 });
 my $pgbench_log = $PostgreSQL::Test::Utils::tmp_check . '/050_move_pgbench.log';
 my $pgbench;
@@ -170,13 +175,15 @@ for my $round ([ 'fast', 'rebuild' ], [ 'slow', 'auto' ], [ 'fast', 'auto' ])
 {
 	my ($tablespace, $method) = @$round;
 	my ($status, $out, $err) = $node->psql('postgres',
-		"CALL move_indexes_concurrently('pgbench_accounts', '$tablespace', method => '$method')");
+		"SET ROLE owner; CALL move_indexes_concurrently('pgbench_accounts', '$tablespace', method => '$method')");
 	is($status, 0, "moved under load to $tablespace by method $method") or diag $err;
 	is(places('pgbench_accounts'),
 		"accounts_abalance:$tablespace, accounts_expression:$tablespace, "
 		  . "accounts_partial:$tablespace, pgbench_accounts_pkey:$tablespace",
 		'all indexes are there and valid');
 }
+is($node->safe_psql('postgres', 'SELECT DISTINCT owner FROM tablespace_moves'), 'owner',
+	'on behalf of a role that cannot log in');
 $pgbench->signal('INT');
 $pgbench->finish;
 unlike(slurp_file($pgbench_log), qr/ERROR|FATAL|aborted/, 'no transaction of pgbench failed');

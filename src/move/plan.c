@@ -22,6 +22,7 @@
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -303,6 +304,12 @@ choose_method(TsaMove *move, const TsaMoveOptions *options)
 	{
 		const char *reason;
 
+		LockRelationOid(move->relid, AccessShareLock);
+		if (get_rel_name(move->relid) == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("index %s does not exist any more",
+							display_name(move))));
 		if (tsa_live_copy_applies(move->relid, &reason))
 		{
 			move->method = TSA_METHOD_COPY;
@@ -386,6 +393,7 @@ plan_move(TsaMove *move, const TsaMoveOptions *options)
 static void
 check_space(List *moves)
 {
+	List	   *checked = NIL;
 	ListCell   *lc;
 
 	foreach(lc, moves)
@@ -394,10 +402,13 @@ check_space(List *moves)
 		int64		needed = 0;
 		ListCell   *lc2;
 
+		if (list_member_oid(checked, tablespace))
+			continue;
 		foreach(lc2, moves)
 			if (((TsaMove *) lfirst(lc2))->target_tablespace == tablespace)
 				needed += ((TsaMove *) lfirst(lc2))->size_bytes;
 		tsa_check_free_space(tablespace, needed);
+		checked = lappend_oid(checked, tablespace);
 	}
 }
 
