@@ -42,9 +42,11 @@ SELECT estimate_pgbench_scale('10 GB', 'table') AS table_10_gb,
 	   estimate_pgbench_scale('10 GB', object => 'index') AS index_10_gb,
 	   estimate_pgbench_scale('1 kB') AS least;
 
--- within 1 % of a published line fitted to measured databases
+-- within 1 % of a published line fitted to measured databases; below scale 10
+-- the empty database decides, whose size varies with the system's locales
 SELECT count(*) AS scales,
-	   max(abs(0.0669 * e.database / 2 ^ 20 - 0.5 - s) / s) < 0.01 AS database,
+	   max(abs(0.0669 * e.database / 2 ^ 20 - 0.5 - s) / s)
+	   FILTER (WHERE s >= 10) < 0.01 AS database,
 	   max(abs(0.0781 * e.accounts / 2 ^ 20 - s) / s) < 0.01 AS accounts,
 	   max(abs(0.4668 * e.pkey / 2 ^ 20 - s) / s) < 0.01 AS pkey
 FROM (SELECT i FROM generate_series(1, 100) i

@@ -79,6 +79,8 @@ unless ($upgraded)
 
 $new->start;
 is(TsaState::look($new, 'travel'), $before, 'probe history and settings are there');
+is($new->safe_psql('travel', 'SELECT count(*) FROM "Tool Box".tablespace_moves'),
+	'0', 'the journal is not carried over');
 is(TsaState::move_again($new, 'travel'), "done|0\n0", 'what was being moved can be moved');
 is($new->safe_psql('travel', q{
 		SELECT count(*) FROM moved WHERE id BETWEEN 1 AND 1000}),

@@ -23,9 +23,7 @@ statement_timeout = '100s'
 default_transaction_isolation = 'repeatable read'
 });
 $node->start;
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
-	CREATE EXTENSION amcheck;
+my $wait_until = q{
 	CREATE PROCEDURE wait_until(condition text) LANGUAGE plpgsql AS $$
 	DECLARE
 		fulfilled boolean;
@@ -41,9 +39,15 @@ $node->safe_psql('postgres', q{
 		RAISE 'waited in vain for: %', condition;
 	END
 	$$;
+};
+$node->safe_psql('postgres', $wait_until . q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE EXTENSION amcheck;
 	ALTER DATABASE postgres SET lock_timeout = '1ms';
 	ALTER DATABASE postgres SET search_path = nowhere, public;
 });
+# the database's settings are for the workers; clients are patient
+$ENV{PGOPTIONS} = '-c lock_timeout=0';
 $node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(fast slow);
 
 # --- helpers ------------------------------------------------------------------
@@ -155,7 +159,7 @@ $node->safe_psql('postgres', q{
 my $pgbench_log = $PostgreSQL::Test::Utils::tmp_check . '/050_move_pgbench.log';
 my $pgbench;
 {
-	local $ENV{PGOPTIONS} = '-c lock_timeout=0 -c default_transaction_isolation=read\\ committed';
+	local $ENV{PGOPTIONS} = "$ENV{PGOPTIONS} " . '-c default_transaction_isolation=read\\ committed';
 	$pgbench = IPC::Run::start(
 		[ 'pgbench', '-n', '-c', '4', '-T', '600', '-M', 'prepared',
 		  '-h', $node->host, '-p', $node->port, 'postgres' ],
@@ -208,7 +212,7 @@ like($err, qr/55006.*is being moved already/, 'a second move of the index is ref
 
 # the view does not wait behind those who wait for the table
 my $dropper = session($node);
-send_to($dropper, "SET lock_timeout = '60s'; ALTER TABLE t ADD COLUMN c int;");
+send_to($dropper, "ALTER TABLE t ADD COLUMN c int;");
 wait_until(qq{SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $dropper->{pid} AND NOT granted)});
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves WHERE state = 'running'}),
 	'1', 'the view answers while somebody waits for an exclusive lock on the table');
@@ -289,7 +293,7 @@ is(places('f'), 'f_a:, f_a_ccnew: invalid', 'an invalid index that was there bef
 ($old, $caller) = stuck_move('f', 'slow', ", indexes => ARRAY['f_a'::regclass], wait => false");
 answer($caller);
 $dropper = session($node);
-send_to($dropper, "SET lock_timeout = '60s'; DROP TABLE f;");
+send_to($dropper, "DROP TABLE f;");
 wait_until(qq{SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $dropper->{pid} AND NOT granted)});
 $node->safe_psql('postgres', q{SELECT cancel_move(job_id) FROM tablespace_moves WHERE state = 'running'});
 answer($dropper);
@@ -357,13 +361,67 @@ $standby->stop;
 # DROP EXTENSION leaves nothing, and waits for a worker
 ($old, $caller) = stuck_move('t_b', 'fast', ', wait => false');
 $dropper = session($node);
-send_to($dropper, "SET lock_timeout = '60s'; DROP EXTENSION tablespace_advisor;");
+send_to($dropper, "DROP EXTENSION tablespace_advisor;");
 wait_until(qq{SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $dropper->{pid} AND NOT granted)});
 end($old);
 answer($dropper);
 is($dropper->{err}, '', 'DROP EXTENSION waits for the worker and succeeds');
 end($_) for $caller, $dropper;
 is(places('t'), 't_b:fast, t_pkey:slow', 'whose move was done');
+
+# --- a full target -----------------------------------------------------------------------
+
+# a file system of 2 MB, mounted where only this server sees it
+SKIP:
+{
+	my $small = PostgreSQL::Test::Utils::tempdir;
+	my @alone = ('unshare', '--mount', '--map-current-user', '--keep-caps', 'sh', '-c',
+		'mount -t tmpfs -o size=2M,mode=0700 tmpfs "$0" && exec "$@"', $small);
+	skip 'cannot mount a small file system in a name space of its own', 5
+		if system(@alone, 'true') != 0;
+
+	my $full = PostgreSQL::Test::Cluster->new('full');
+	$full->init;
+	$full->append_conf('postgresql.conf', 'wal_level = replica');
+	PostgreSQL::Test::Utils::system_or_bail(@alone, 'pg_ctl', '-s', '-w', '-D', $full->data_dir,
+		'-l', $full->logfile, '-o', '--cluster-name=full', 'start');
+	$full->_update_pid(1);
+	$full->safe_psql('postgres', q{
+		CREATE EXTENSION tablespace_advisor;
+		CREATE TABLE big (a int, b text);
+		INSERT INTO big SELECT i, repeat(md5(i::text), 10) FROM generate_series(1, 10000) i;
+		CREATE INDEX big_a ON big (a);
+		CREATE INDEX big_b ON big (b)});
+	$full->safe_psql('postgres', "CREATE TABLESPACE small LOCATION '$small'");
+	($status, $out, $err) = $full->psql('postgres',
+		"\\set VERBOSITY verbose\nCALL move_indexes_concurrently('big', 'small')");
+	like($err, qr/53100.*not enough space in tablespace "small".*are needed, 2048 kB are free/s,
+		'a tablespace that is too small is refused');
+	is($full->safe_psql('postgres', 'SELECT count(*) FROM tablespace_moves'), '0', 'before anything is queued');
+
+	# room enough at first, but no more when the new index is written
+	my $primary = $node;
+	$node = $full;
+	$full->safe_psql('postgres', $wait_until);
+	$full->safe_psql('postgres', 'CREATE TABLE hog (a text) TABLESPACE small;
+		ALTER TABLE hog ALTER a SET STORAGE plain');
+	my $writer = session($full);
+	ask($writer, 'BEGIN; INSERT INTO big VALUES (0);');
+	my $mover = session($full);
+	send_to($mover, "CALL move_indexes_concurrently('big_a', 'small', method => 'rebuild');");
+	wait_until(qq{SELECT EXISTS (SELECT FROM tablespace_moves WHERE $writer->{pid} = ANY (blocked_by))});
+	($status, $out, $err) = $full->psql('postgres',
+		q{INSERT INTO hog SELECT repeat('x', 8000) FROM generate_series(1, 1000)});
+	like($err, qr/No space left on device/, 'somebody fills it up');
+	ask($writer, 'COMMIT;');
+	answer($mover);
+	like($mover->{err}, qr/53100.*could not move public\.big_a: .*No space left on device/, 'the move fails');
+	end($_) for $writer, $mover;
+	wait_for_worker_end();
+	is(places('big'), 'big_a:, big_b:', 'nothing is left over');
+	$node = $primary;
+	$full->stop;
+}
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|terminated by signal (?:6|11)/, 'no crash but those on purpose');

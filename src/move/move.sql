@@ -201,7 +201,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	CASE WHEN j.state = 'running' AND b.rate > 0 AND b.done < b.total
 			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
 		THEN pg_catalog.make_interval(
-			secs => (b.total - b.done) / (b.rate * 1e6)) END AS eta,
+			secs => (b.total - b.done) / (b.rate * 1048576)) END AS eta,
 	j.passes, j.lock_ms, j.attempts,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
 	j.error, j.owner::regrole AS owner,
@@ -213,11 +213,15 @@ FROM tablespace_advisor.job j
 		SELECT coalesce(w.bytes_total, j.bytes_total) AS total,
 			coalesce(w.bytes_done, j.bytes_done) AS done,
 			coalesce(j.mb_per_s, coalesce(w.bytes_done, j.bytes_done)
-				/ 1e6 / nullif(extract(epoch FROM
+				/ 1048576 / nullif(extract(epoch FROM
 					coalesce(j.finished_at, pg_catalog.clock_timestamp())
 					- j.started_at), 0)::float8) AS rate) b
-WHERE pg_catalog.pg_has_role(j.owner, 'USAGE')
-	OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE');
+WHERE j.database = (SELECT oid FROM pg_catalog.pg_database
+		WHERE datname = pg_catalog.current_database())
+	AND j.system_identifier =
+		(SELECT system_identifier FROM pg_catalog.pg_control_system())
+	AND (pg_catalog.pg_has_role(j.owner, 'USAGE')
+		OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE'));
 GRANT SELECT ON tablespace_moves TO PUBLIC;
 
 COMMENT ON VIEW tablespace_moves IS
@@ -233,7 +237,7 @@ COMMENT ON COLUMN tablespace_moves.bytes_total IS
 COMMENT ON COLUMN tablespace_moves.percent IS
 	'bytes_done in percent of bytes_total';
 COMMENT ON COLUMN tablespace_moves.mb_per_s IS
-	'10^6 bytes per second: since the start for a rebuild, now for a copy';
+	'MB (1048576 bytes) per second: read and written since the start for a rebuild, copied since the start for a copy';
 COMMENT ON COLUMN tablespace_moves.eta IS
 	'time left at this rate; NULL while it waits for other sessions';
 COMMENT ON COLUMN tablespace_moves.lock_ms IS
@@ -255,7 +259,7 @@ CREATE PROCEDURE move_indexes_concurrently(
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
-	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method auto or rebuild (REINDEX CONCURRENTLY); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace. Not in a transaction block (25001)';
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace. Not in a transaction block (25001)';
 
 CREATE FUNCTION cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE

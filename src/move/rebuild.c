@@ -123,13 +123,11 @@ note_attempt(const TsaJob *job, int attempt)
 	tsa_journal_update(&query, values, NULL);
 }
 
-/* Session-level locks of one rebuild. */
+/* Session-level locks of one rebuild; after an error, tsa_abort() frees them. */
 typedef struct IndexLock
 {
 	LockRelId	heap;
 	LockRelId	index;
-	volatile bool heap_held;
-	volatile bool index_held;
 } IndexLock;
 
 /*
@@ -145,9 +143,7 @@ lock_index(const TsaJob *job, IndexLock *lock)
 	lock->index.dbId = MyDatabaseId;
 
 	LockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
-	lock->heap_held = true;
 	LockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
-	lock->index_held = true;
 
 	AcceptInvalidationMessages();
 	if (get_rel_name(job->relid) == NULL ||
@@ -161,11 +157,8 @@ lock_index(const TsaJob *job, IndexLock *lock)
 static void
 unlock_index(IndexLock *lock)
 {
-	if (lock->index_held)
-		UnlockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
-	if (lock->heap_held)
-		UnlockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
-	lock->index_held = lock->heap_held = false;
+	UnlockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
+	UnlockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
 }
 
 /* Quoted names of a job's index and target, for a command. */
@@ -212,18 +205,9 @@ prepare_rebuild(const TsaJob *job, IndexLock *lock)
 void
 tsa_rebuild(const TsaJob *job)
 {
-	IndexLock	lock = {0};
+	IndexLock	lock;
 
-	PG_TRY();
-	{
-		tsa_run_command(prepare_rebuild(job, &lock));
-	}
-	PG_CATCH();
-	{
-		unlock_index(&lock);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	tsa_run_command(prepare_rebuild(job, &lock));
 	unlock_index(&lock);
 }
 

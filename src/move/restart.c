@@ -23,10 +23,8 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
@@ -160,17 +158,11 @@ tsa_launcher_main(Datum arg pg_attribute_unused())
 void
 tsa_settle_worker_main(Datum database)
 {
-	RangeVar   *journal;
 	bool		installed;
 
-	pqsignal(SIGTERM, die);
-	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database),
-											  InvalidOid, 0);
-
+	tsa_enter_worker(DatumGetObjectId(database));
 	tsa_begin();
-	journal = makeRangeVar("tablespace_advisor", "job", -1);
-	installed = OidIsValid(RangeVarGetRelid(journal, AccessShareLock, true));
+	installed = tsa_lock_journal();
 	if (installed)
 		tsa_jobs_settle_dead();
 	tsa_commit();

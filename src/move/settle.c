@@ -24,6 +24,8 @@
 
 #include <signal.h>
 
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 
 #include "move/journal.h"
@@ -39,6 +41,26 @@ tsa_batch_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, int64 batch_id)
 }
 
 /*
+ * Forgets the jobs of another server or database, which pg_upgrade and CREATE
+ * DATABASE ... TEMPLATE bring along with the rest of a database.  Whatever
+ * files they name are not ours.
+ */
+static void
+forget_foreign_jobs(void)
+{
+	static TsaJournalQuery query = {
+		"DELETE FROM tablespace_advisor.job"
+		" WHERE system_identifier <> $1 OR database <> $2",
+		2, {INT8OID, OIDOID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
+	values[1] = ObjectIdGetDatum(MyDatabaseId);
+	tsa_journal_update(&query, values, NULL);
+}
+
+/*
  * Settles every unfinished job without a living worker as failed.  [T]
  */
 void
@@ -47,6 +69,7 @@ tsa_jobs_settle_dead(void)
 	ListCell   *lc;
 	ErrorData	err = {0};
 
+	forget_foreign_jobs();
 	err.sqlerrcode = ERRCODE_ADMIN_SHUTDOWN;
 	err.message = "the move's background worker ended unexpectedly";
 	err.detail = "It was terminated, or the server restarted.";

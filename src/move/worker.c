@@ -34,11 +34,13 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "commands/extension.h"
 #include "libpq/pqsignal.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
@@ -139,6 +141,35 @@ tsa_commit(void)
 }
 
 /*
+ * Locks the journal against DROP EXTENSION, at session level; false if there
+ * is none.  In a transaction.  To be done again after each abort, which
+ * releases session-level locks as well.
+ *
+ * Whatever else has the journal's name is not ours, and must not be touched:
+ * in a database without the extension anybody may have made a view of that
+ * name, whose functions would run with our rights.  No right is needed: after
+ * an error this runs as the job's owner.
+ */
+bool
+tsa_lock_journal(void)
+{
+	LockRelId	relid = {.dbId = MyDatabaseId};
+	Oid			extension = get_extension_oid("tablespace_advisor", true);
+	Oid			schema = get_namespace_oid("tablespace_advisor", true);
+
+	if (!OidIsValid(extension) || !OidIsValid(schema))
+		return false;
+	relid.relId = get_relname_relid("job", schema);
+	if (!OidIsValid(relid.relId))
+		return false;
+	LockRelationOid(relid.relId, AccessShareLock);
+	if (getExtensionOfObject(RelationRelationId, relid.relId) != extension)
+		return false;
+	LockRelationIdForSession(&relid, AccessShareLock);
+	return true;
+}
+
+/*
  * After an error and at the worker's end: ends the transaction and releases
  * the session-level relation locks.  An abort releases those too, but without
  * a transaction to abort they would stay: for the jobs to come, or, when the
@@ -153,7 +184,10 @@ release_session_locks(int code pg_attribute_unused(),
 	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
 }
 
-/* After a caught error: logs it and aborts; returns a copy of it. */
+/*
+ * After a caught error: logs it, aborts, and locks the journal again; returns
+ * a copy of the error.
+ */
 ErrorData *
 tsa_abort(void)
 {
@@ -164,7 +198,9 @@ tsa_abort(void)
 	EmitErrorReport();
 	FlushErrorState();
 	release_session_locks(0, (Datum) 0);
-	MemoryContextSwitchTo(job_context);
+	tsa_begin();
+	(void) tsa_lock_journal();
+	tsa_commit();
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return err;
@@ -227,24 +263,6 @@ tsa_run_command(const char *sql)
 }
 
 /*
- * Locks the journal against DROP EXTENSION, at session level; false if there
- * is none any more.  In a transaction.  To be done again after each abort,
- * which releases session-level locks as well.
- */
-static bool
-lock_journal(void)
-{
-	LockRelId	relid = {.dbId = MyDatabaseId};
-
-	relid.relId = RangeVarGetRelid(makeRangeVar("tablespace_advisor", "job", -1),
-								   AccessShareLock, true);
-	if (!OidIsValid(relid.relId))
-		return false;
-	LockRelationIdForSession(&relid, AccessShareLock);
-	return true;
-}
-
-/*
  * Settles the current job and leaves it: the gate keeps out requests to
  * cancel it meanwhile, and one that has come is forgotten.
  */
@@ -258,8 +276,6 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
 	(void) LockAcquire(&gate, ExclusiveLock, true, false);
-	if (err != NULL)
-		(void) lock_journal();
 	if (tsa_job_load(job->job_id, &present) &&
 		(tsa_live_copy_drop_leftovers(&present) ||
 		 tsa_rebuild_follow(job->job_id)))
@@ -379,13 +395,31 @@ enter_batch(int64 batch_id)
 	tsa_begin();
 	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
 	(void) LockAcquire(&tag, ShareLock, true, false);
-	if (lock_journal())
+	if (tsa_lock_journal())
 	{
 		MemoryContextSwitchTo(TopMemoryContext);
 		jobs = tsa_jobs_of_batch(batch_id, true);
 	}
 	tsa_commit();
 	return jobs;
+}
+
+/*
+ * What every worker of this stage does first.
+ */
+void
+tsa_enter_worker(Oid database)
+{
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGINT, StatementCancelHandler);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
+	before_shmem_exit(release_session_locks, (Datum) 0);
+	override_settings();
+	job_context = AllocSetContextCreate(TopMemoryContext, "move job",
+										ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(job_context);
 }
 
 void
@@ -395,16 +429,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	ListCell   *lc;
 
 	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
-	pqsignal(SIGTERM, die);
-	pqsignal(SIGINT, StatementCancelHandler);
-	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid, 0);
-	before_shmem_exit(release_session_locks, (Datum) 0);
-	override_settings();
-
-	job_context = AllocSetContextCreate(TopMemoryContext, "move job",
-										ALLOCSET_DEFAULT_SIZES);
+	tsa_enter_worker(args.database);
 	foreach(lc, enter_batch(args.batch_id))
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -13,6 +13,8 @@
 #include "postmaster/bgworker.h"
 
 extern BackgroundWorkerHandle *tsa_start_worker(int64 batch_id);
+extern void tsa_enter_worker(Oid database);
+extern bool tsa_lock_journal(void);
 extern void tsa_begin(void);
 extern void tsa_commit(void);
 extern ErrorData *tsa_abort(void);

@@ -1,0 +1,125 @@
+# A server that preloads the library settles, after a restart, the moves that
+# the restart interrupted: in every database that has the extension, and in
+# no other.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = new_node('main',
+	conf => "shared_preload_libraries = 'tablespace_advisor'\nwal_level = replica\n");
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE TABLE r (id int PRIMARY KEY);
+	INSERT INTO r SELECT generate_series(1, 20000);
+	CREATE TABLE s (id int);
+	INSERT INTO s SELECT generate_series(1, 20000);
+	CREATE UNLOGGED TABLE u (id int);
+	INSERT INTO u SELECT generate_series(1, 20000);
+	CREATE INDEX u_id ON u (id)});
+
+# Crashes the server while a copy is stopped; after the restart none stops.
+sub crash_at_stop
+{
+	$node->append_conf('postgresql.conf',
+		"tablespace_advisor.debug_stop_at = ''");
+	$node->stop('immediate');
+	$node->start;
+	return;
+}
+
+# settled means: by the launcher, for nothing else is called here
+sub wait_until_settled
+{
+	my ($name) = @_;
+
+	ok( $node->poll_query_until('postgres', q{
+			SELECT count(*) = 0 FROM tablespace_moves
+			WHERE state IN ('queued', 'running', 'paused')}),
+		"$name: settled without a call");
+	return;
+}
+
+# interrupted while copying, and after the switch
+for my $case ([ 'copied', 'failed', 'pg_default' ],
+	[ 'old file truncated', 'done', 'fast' ])
+{
+	my ($point, $state, $place) = @$case;
+
+	stop_at($node, $point);
+	my $job = start_move($node, 'r', 'fast');
+	wait_for_stop($node, $point);
+	crash_at_stop();
+	wait_until_settled($point);
+	is(job_field($node, $job, 'state'), $state, "$point: $state");
+	is(tablespaces_of($node, 'r'), $place, "$point: in $place");
+	check_btree($node, 'r_pkey', $point);
+	check_orphans($node, $point);
+}
+
+# a rebuild that waits for an old snapshot leaves an invalid index
+my ($out, $err);
+my $holder = IPC::Run::start(
+	[
+		'psql', '-XAtq', '-d', $node->connstr('postgres'),
+		'-c', 'BEGIN ISOLATION LEVEL REPEATABLE READ',
+		'-c', 'SELECT count(*) FROM s',
+		'-c', 'SELECT pg_sleep(600)'
+	],
+	'<', \undef, '>', \$out, '2>', \$err);
+$node->poll_query_until('postgres', q{
+	SELECT count(*) = 1 FROM pg_stat_activity
+	WHERE query = 'SELECT pg_sleep(600)' AND backend_xmin IS NOT NULL})
+  or die 'no old snapshot';
+my $job = start_move($node, 'u', 'fast');
+$node->poll_query_until('postgres', q{
+	SELECT count(*) = 1 FROM pg_class WHERE relname = 'u_id_ccnew'})
+  or die 'no new index';
+$node->stop('immediate');
+$holder->finish;
+$node->start;
+wait_until_settled('rebuild');
+is(job_field($node, $job, 'state'), 'failed', 'rebuild: failed');
+ok( $node->poll_query_until('postgres', q{
+		SELECT count(*) = 0 FROM pg_class WHERE relname ~ '_cc(new|old)'}),
+	'rebuild: the launcher dropped what was left');
+
+# A schema of the extension's name where the extension is not: its view calls
+# a function that would run as superuser.
+$node->safe_psql('postgres', q{
+	CREATE ROLE mallory LOGIN;
+	CREATE DATABASE theirs OWNER mallory});
+$node->safe_psql('theirs', q{
+	CREATE SCHEMA tablespace_advisor;
+	CREATE TABLE tablespace_advisor.caught (role name);
+	CREATE FUNCTION tablespace_advisor.trap() RETURNS bigint LANGUAGE plpgsql AS $$
+	BEGIN
+		INSERT INTO tablespace_advisor.caught VALUES (current_user);
+		RETURN 1;
+	END $$;
+	CREATE VIEW tablespace_advisor.job AS SELECT tablespace_advisor.trap() AS job_id,
+		tablespace_advisor.trap() AS batch_id, 'running' AS state},
+	extra_params => [ '-U', 'mallory' ]);
+stop_at($node, 'copied');
+$job = start_move($node, 'r', 'slow');
+wait_for_stop($node, 'copied');
+crash_at_stop();
+wait_until_settled('a trap');
+$node->poll_query_until('postgres', q{
+	SELECT count(*) = 0 FROM pg_stat_activity
+	WHERE backend_type = 'tablespace_advisor settling'})
+  or die 'the settling workers do not end';
+is($node->safe_psql('theirs', 'SELECT * FROM tablespace_advisor.caught'), '',
+	'a foreign view of the journal is not read');
+check_locks($node, 'at the end');
+
+$node->stop;
+done_testing();
