@@ -4,8 +4,10 @@
  *	  The moment in which a relation changes its storage.
  *
  * Before the lock: those who wait for us pass; the journal's row is updated
- * (that assigns the transaction ID).  Then AccessExclusive on the index.  In
- * the window, with the lock held:
+ * (that assigns the transaction ID); the log is flushed and read once more, so
+ * that under the lock only what others wrote since has to be flushed to be
+ * read: nothing, if they wrote nothing, as the lock's own record is passed
+ * over.  Then AccessExclusive on the index.  In the window, with the lock held:
  *
  *	 1. read the log to its end: nobody can change the index any more, so
  *		there is no more to come;
@@ -63,7 +65,8 @@
 #define MAX_WINDOW_LOG ((uint64) 16 * 1024 * 1024)
 
 /*
- * Waits at most the job's lock timeout for AccessExclusive on the index.
+ * Waits at most the job's lock timeout for AccessExclusive on the index, and
+ * tells the tail of the record that the lock writes (for standbys).
  */
 static void
 lock_exclusively(TsaCopy *copy)
@@ -74,6 +77,7 @@ lock_exclusively(TsaCopy *copy)
 	LockTimeout = wanted > 0 ? Min(wanted, bound) : bound;
 	LockRelationOid(copy->index.relid, AccessExclusiveLock);
 	LockTimeout = 0;
+	tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
 }
 
 /*
@@ -115,6 +119,7 @@ enter_window(TsaCopy *copy, instr_time *locked)
 		tsa_job_note_switched(copy->job->job_id,
 							  tsa_locator_tablespace(copy->index.source),
 							  tsa_locator_number(copy->index.source));
+		tsa_copy_follow(copy);
 		lock_exclusively(copy);
 		INSTR_TIME_SET_CURRENT(*locked);
 		ready = catch_up(copy);

@@ -169,10 +169,13 @@ tsa_wal_tail_behind(const TsaWalTail *tail)
  * Tells the tail that the caller's process wrote the record at "start" (which
  * ends at "end") after the tail was opened, so that the tail can pass over it.
  * A mover writes much more log than anybody else, and would read all of it.
+ * A record that the tail has seen already does not matter.
  */
 void
 tsa_wal_tail_note_own(TsaWalTail *tail, XLogRecPtr start, XLogRecPtr end)
 {
+	if (start < tail->position)
+		return;
 	if (tail->nown > tail->first_own &&
 		next_record_start(tail->own[tail->nown - 1].end) == start)
 	{
