@@ -48,7 +48,7 @@ typedef struct TsaCopy
 	Oid			heapid;
 	bool		locked;			/* session-level locks are held */
 	bool		truncated;		/* the log says the file was truncated */
-	bool		lost;			/* a part of the log was gone before we read it */
+	bool		lost;			/* a part of the log was gone, unread */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 
