@@ -60,6 +60,7 @@ typedef struct TsaCopy
 	instr_time	started;
 	instr_time	rate_from;		/* max_rate counts from here */
 	uint64		rate_bytes;		/* value of bytes then */
+	bool		unlimited;		/* changes come faster than max_rate */
 	instr_time	renewed;		/* of the present transaction */
 	instr_time	looked;			/* for waiters */
 	instr_time	reported;
