@@ -173,33 +173,27 @@ nap(double ms)
 }
 
 /*
- * Keeps the copy under the job's rate.
+ * Milliseconds by which the copy is ahead of the job's rate.
  */
-static void
-throttle(TsaCopy *copy)
+static double
+ms_ahead(const TsaCopy *copy)
 {
-	if (copy->job->max_rate > 0)
-	{
-		double		due = copy->bytes * 1000.0 / copy->job->max_rate;
-		double		late = due - ms_since(&copy->started);
-
-		if (late >= 1)
-			nap(Min(late, LOOK_MS));
-	}
+	if (copy->job->max_rate == 0)
+		return 0;
+	return copy->bytes * 1000.0 / copy->job->max_rate -
+		ms_since(&copy->started);
 }
 
 /*
- * Called between batches of a pass, in its transaction: keeps the rate, looks
- * for waiters, and from time to time ends the transaction, reports, reads the
- * log and begins another.  False, outside any transaction, if the relation
- * was rewritten meanwhile.
+ * Looks for waiters, and from time to time ends the transaction of a pass,
+ * reports, reads the log and begins another.  False, outside any transaction,
+ * if the relation was rewritten meanwhile.
  */
-bool
-tsa_copy_breathe(TsaCopy *copy)
+static bool
+look_around(TsaCopy *copy)
 {
 	bool		in_the_way = false;
 
-	throttle(copy);
 	if (ms_since(&copy->looked) >= LOOK_MS)
 	{
 		INSTR_TIME_SET_CURRENT(copy->looked);
@@ -217,6 +211,27 @@ tsa_copy_breathe(TsaCopy *copy)
 	tsa_copy_begin(copy);
 	tsa_copy_follow(copy);
 	return true;
+}
+
+/*
+ * Called between batches of a pass, in its transaction: keeps the rate and
+ * looks around meanwhile, however long that takes.  False, outside any
+ * transaction, if the relation was rewritten meanwhile.
+ */
+bool
+tsa_copy_breathe(TsaCopy *copy)
+{
+	double		ahead = ms_ahead(copy);
+
+	for (;;)
+	{
+		nap(Min(ahead, LOOK_MS));
+		if (!look_around(copy))
+			return false;
+		ahead = ms_ahead(copy);
+		if (ahead < 1)
+			return true;
+	}
 }
 
 /*
