@@ -51,7 +51,7 @@ my $before = $node->safe_psql('postgres', q{
 for my $tablespace (qw(fast slow pg_default fast))
 {
 	# slowly, so that there is something to follow, and at full speed
-	my $rate = $tablespace eq 'slow' ? 'NULL' : "'1 MB'";
+	my $rate = $tablespace eq 'slow' ? 'NULL' : "'8 MB'";
 	move($node, 't', $tablespace, "method => 'copy', max_rate => $rate");
 	is(tablespaces_of($node, 't'), $tablespace, "all indexes are in $tablespace");
 	check_content($node, "moved to $tablespace under load");
