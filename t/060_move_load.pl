@@ -43,7 +43,7 @@ like($damage, qr/^t_hash: .*^t_spgist: .*^t_brin: /ms,
 $node->safe_psql('postgres', 'REINDEX TABLE t');
 check_content($node, 'rebuilt');
 
-my $load = start_load($node);
+my $load = start_load($node, rate => 100);
 my $before = $node->safe_psql('postgres', q{
 	SELECT string_agg(oid::text, ' ' ORDER BY oid) FROM pg_class
 	WHERE oid IN (SELECT indexrelid FROM pg_index
