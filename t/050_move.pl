@@ -275,7 +275,7 @@ is(places('t'), 't_b:fast, t_pkey:', 'nothing is left over');
 ($old, $caller) = stuck_move('t', 'slow');
 $node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . worker_pid() . ')');
 answer($caller);
-like($caller->{err}, qr/57P01.*could not move public\.t_\w+: the move's background worker ended unexpectedly/,
+like($caller->{err}, qr/58000.*could not move public\.t_\w+: the move's background worker ended unexpectedly/,
 	'the caller of a terminated worker gets an error');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves WHERE finished_at IS NULL}),
 	'0', 'no job is left in the air');
