@@ -310,6 +310,67 @@ is( $node->safe_psql('postgres', q{
 	't', 'and stays');
 end($_) for $writer, $builder;
 
+# --- advice --------------------------------------------------------------------
+
+# functions that look like a better match for what the procedure calls
+$node->safe_psql('postgres', q{
+	CREATE ROLE planter;
+	GRANT CREATE ON SCHEMA public TO planter;
+	SET ROLE planter;
+	CREATE FUNCTION advise_index_placement(oid, name)
+	RETURNS TABLE (relation regclass, recommended_tablespace name, action text)
+	LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
+	CREATE FUNCTION advise_index_placement(regclass, name)
+	RETURNS TABLE (relation regclass, recommended_tablespace name, action text)
+	LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
+	CREATE FUNCTION advise_index_placement(oid, name, text)
+	RETURNS TABLE (relation regclass, recommended_tablespace name, action text)
+	LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$});
+for my $call ("'r'", "'r', 'fast', hot_only => true")
+{
+	like(messages_of("CALL move_indexes_concurrently($call)"),
+		qr/NOTICE:  00000: the advice is to move no index of "r"/,
+		"$call: the extension's own advice is asked");
+}
+$node->safe_psql('postgres', 'DROP OWNED BY planter; DROP ROLE planter');
+
+# who may not ask for it
+$node->safe_psql('postgres', q{
+	CREATE ROLE plain;
+	CREATE TABLE mine (a int PRIMARY KEY);
+	ALTER TABLE mine OWNER TO plain});
+my $denied = messages_of("SET ROLE plain;\nCALL move_indexes_concurrently('mine')");
+like($denied,
+	qr/ERROR:  42501: permission denied for function advise_index_placement/,
+	'advice needs its right');
+like($denied, qr/HINT:  .*pg_monitor.*hot_only/, 'and the hint says which');
+$node->safe_psql('postgres', 'GRANT pg_monitor TO plain');
+like(messages_of("SET ROLE plain;\nCALL move_indexes_concurrently('mine')"),
+	qr/the advice is to move no index of "mine"/, 'a member of pg_monitor may');
+
+# --- what a waiting caller is told ---------------------------------------------
+
+# A code of the journal's that a connection pool would take for the end of the
+# caller's connection.
+$reader = session();
+ask($reader, 'BEGIN; SELECT count(*) FROM r;');
+$caller = session();
+send_to($caller,
+	"CALL move_indexes_concurrently('r_pkey', 'slow', method => 'rebuild');");
+wait_until(qq{EXISTS (SELECT FROM tablespace_moves
+	WHERE state = 'running' AND blocked_by = ARRAY[$reader->{pid}])},
+	'the rebuild waits for a reader');
+$node->safe_psql('postgres', q{
+	UPDATE tablespace_advisor.job SET state = 'failed', sqlstate = '57P01',
+		error = 'the worker was told to end', finished_at = clock_timestamp()
+	WHERE state = 'running'});
+answer($caller);
+like($caller->{err},
+	qr/ERROR:  58000: could not move public\.r_pkey: the worker was told/,
+	'a failed job says nothing about the connection of its caller');
+end($_) for $reader, $caller;
+wait_for_workers();
+
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|terminated by signal/,
 	'no crash');
 $node->stop;
