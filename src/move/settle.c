@@ -80,6 +80,8 @@ settle_if_dead(int64 job_id)
 	if (!tsa_job_load(job_id, &job))
 		return;
 	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, job.batch_id);
+	if (tsa_lock_held_by_me(&tag, TSA_QUEUE_LOCK))
+		return;					/* its worker waits for our commit */
 	if (LockAcquire(&tag, ExclusiveLock, false, true) ==
 		LOCKACQUIRE_NOT_AVAIL)
 		return;
