@@ -185,12 +185,14 @@ nap(double ms)
 }
 
 /*
- * Milliseconds by which the copy is ahead of the job's rate.
+ * Milliseconds by which the copy is ahead of the job's rate.  The rate is for
+ * the bulk; a pass over changes that are not getting fewer has none, or it
+ * would never end.
  */
 static double
 ms_ahead(TsaCopy *copy)
 {
-	if (copy->job->max_rate == 0)
+	if (copy->job->max_rate == 0 || copy->unlimited)
 		return 0;
 	return (copy->bytes - copy->rate_bytes) * 1000.0 / copy->job->max_rate -
 		ms_since(&copy->rate_from);
@@ -413,6 +415,7 @@ tsa_copy_passes(TsaCopy *copy)
 			passes >= MAX_PASSES)
 			break;
 
+		copy->unlimited = !first && left > last / 2;
 		last = left;
 		copy->progress.passes++;
 		copy->progress.phase = first ? "copying" : "following changes";

@@ -32,6 +32,7 @@
 #include "move/journal.h"
 #include "move/live_copy.h"
 #include "move/plan.h"
+#include "move/rebuild.h"
 
 /* Quoted schema and name for messages. */
 static const char *
@@ -53,12 +54,8 @@ pretty_size(int64 bytes)
 static void
 check_target(Oid target)
 {
-	char	   *name = get_rel_name(target);
+	const char *name = tsa_relation_name(target);
 
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", target)));
 	switch (get_rel_relkind(target))
 	{
 		case RELKIND_RELATION:
@@ -97,23 +94,20 @@ check_target(Oid target)
 void
 tsa_check_move_rights(Oid heapid, Oid target_tablespace)
 {
-	if (get_tablespace_name(target_tablespace) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("tablespace with OID %u does not exist",
-						target_tablespace)));
+	const char *heap_name = tsa_relation_name(heapid);
+	const char *tablespace_name = tsa_tablespace_name(target_tablespace);
+
 	if (!tsa_owns_relation(heapid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(get_rel_relkind(heapid)),
-					   get_rel_name(heapid));
+					   heap_name);
 	if (target_tablespace != MyDatabaseTableSpace)
 	{
 		AclResult	result = tsa_tablespace_create_aclcheck(target_tablespace,
 															GetUserId());
 
 		if (result != ACLCHECK_OK)
-			aclcheck_error(result, OBJECT_TABLESPACE,
-						   get_tablespace_name(target_tablespace));
+			aclcheck_error(result, OBJECT_TABLESPACE, tablespace_name);
 	}
 }
 
@@ -143,7 +137,7 @@ tsa_check_free_space(Oid tablespace, int64 needed)
 		ereport(ERROR,
 				(errcode(ERRCODE_DISK_FULL),
 				 errmsg("not enough space in tablespace \"%s\"",
-						get_tablespace_name(tablespace)),
+						tsa_tablespace_name(tablespace)),
 				 errdetail("%s are needed, %s are free.",
 						   pretty_size(needed), pretty_size(free_bytes))));
 }
@@ -229,7 +223,7 @@ restrict_to_indexes(List *moves, const TsaMoveOptions *options)
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is not an index of \"%s\"",
 							get_rel_name(relid) ? get_rel_name(relid) : "-",
-							get_rel_name(options->target))));
+							tsa_relation_name(options->target))));
 		foreach(lc, load_indexes(relid))
 			if (find_move(kept, ((TsaMove *) lfirst(lc))->relid) == NULL)
 				kept = lappend(kept, lfirst(lc));
@@ -255,7 +249,7 @@ restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	values[0] = ObjectIdGetDatum(options->target);
 	if (OidIsValid(options->tablespace))
 	{
-		namestrcpy(&tablespace, get_tablespace_name(options->tablespace));
+		namestrcpy(&tablespace, tsa_tablespace_name(options->tablespace));
 		values[1] = NameGetDatum(&tablespace);
 		nulls[1] = ' ';
 	}
@@ -372,14 +366,14 @@ plan_move(TsaMove *move, const TsaMoveOptions *options)
 		ereport(NOTICE,
 				(errmsg("index %s is already in tablespace \"%s\"",
 						display_name(move),
-						get_tablespace_name(move->target_tablespace))));
+						tsa_tablespace_name(move->target_tablespace))));
 		return false;
 	}
 	choose_method(move, options);
 	namestrcpy(&move->source_name,
-			   get_tablespace_name(move->source_tablespace));
+			   tsa_tablespace_name(move->source_tablespace));
 	namestrcpy(&move->target_name,
-			   get_tablespace_name(move->target_tablespace));
+			   tsa_tablespace_name(move->target_tablespace));
 	if (options->dry_run)
 		ereport(NOTICE,
 				(errmsg("would move index %s (%s) from tablespace \"%s\" to \"%s\" by method %s",
@@ -436,7 +430,7 @@ tsa_plan_indexes(const TsaMoveOptions *options)
 		tsa_check_move_rights(options->target, MyDatabaseTableSpace);
 		ereport(NOTICE,
 				(errmsg("\"%s\" has no indexes",
-						get_rel_name(options->target))));
+						tsa_relation_name(options->target))));
 	}
 	if (options->indexes != NULL)
 		moves = restrict_to_indexes(moves, options);

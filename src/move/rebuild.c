@@ -161,19 +161,53 @@ unlock_index(IndexLock *lock)
 	UnlockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
 }
 
+/*
+ * Names in this transaction.  Somebody may have dropped the object since its
+ * OID was noted, and nothing holds a tablespace that is empty.
+ */
+const char *
+tsa_tablespace_name(Oid tablespace)
+{
+	const char *name = get_tablespace_name(tablespace);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tablespace with OID %u does not exist",
+						tablespace)));
+	return name;
+}
+
+const char *
+tsa_relation_name(Oid relid)
+{
+	const char *name = get_rel_name(relid);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return name;
+}
+
 /* Quoted names of a job's index and target, for a command. */
 static char *
 index_name(const TsaJob *job)
 {
-	char	   *schema = get_namespace_name(get_rel_namespace(job->relid));
+	const char *name = tsa_relation_name(job->relid);
+	const char *schema = get_namespace_name(get_rel_namespace(job->relid));
 
-	return quote_qualified_identifier(schema, get_rel_name(job->relid));
+	if (schema == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("schema of relation \"%s\" does not exist", name)));
+	return quote_qualified_identifier(schema, name);
 }
 
 static const char *
 target_name(const TsaJob *job)
 {
-	return quote_identifier(get_tablespace_name(job->target_tablespace));
+	return quote_identifier(tsa_tablespace_name(job->target_tablespace));
 }
 
 /*
@@ -254,11 +288,6 @@ tsa_set_index_tablespace(const TsaJob *job)
 
 		tsa_begin();
 		note_attempt(job, attempt);
-		if (get_rel_name(job->relid) == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_TABLE),
-					 errmsg("relation with OID %u does not exist",
-							job->relid)));
 		sql = MemoryContextStrdup(context,
 								  psprintf("ALTER INDEX %s SET TABLESPACE %s",
 										   index_name(job), target_name(job)));

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * rebuild.h
- *	  Method rebuild: REINDEX CONCURRENTLY into the other tablespace.
+ *	  Method rebuild: REINDEX CONCURRENTLY into the other tablespace; and
+ *	  the names of what may have been dropped, which throw.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +13,8 @@
 
 #include "move/jobs.h"
 
+extern const char *tsa_tablespace_name(Oid tablespace);
+extern const char *tsa_relation_name(Oid relid);
 extern void tsa_rebuild(const TsaJob *job);
 extern bool tsa_rebuild_follow(int64 job_id);
 extern void tsa_set_index_tablespace(const TsaJob *job);

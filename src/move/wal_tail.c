@@ -4,9 +4,9 @@
  *	  Follows the write-ahead log from a point in time to its end.
  *
  * A tail stands at an LSN.  tsa_wal_tail_follow() shows its caller every
- * record (but the caller's own, if told of them) from there to the insert position at the time of the call, and
- * leaves the tail there.  What a live copy concludes from that is written at
- * the head of live_copy.c.
+ * record (but the caller's own, if told of them) from there to the insert
+ * position at the time of the call, and leaves the tail there.  What a live
+ * copy concludes from that is written at the head of live_copy.c.
  *
  * Positions.  GetXLogInsertRecPtr() is where the next record will begin.  If
  * that is the first byte after a page header, nothing of the page is written
