@@ -13,6 +13,7 @@
 #include "utils/guc.h"
 
 #include "move/live_copy.h"
+#include "move/manners.h"
 #include "move/restart.h"
 #include "probe/probe.h"
 
@@ -25,6 +26,7 @@ _PG_init(void)
 {
 	tsa_probe_init();
 	tsa_live_copy_init();
+	tsa_manners_init();
 	tsa_restart_init();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

@@ -154,6 +154,13 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #include "storage/procnumber.h"
 #endif
 
+/* 17 gave LockHeldByMe() a third argument. */
+#if PG_VERSION_NUM < 170000
+#define tsa_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode)
+#else
+#define tsa_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode, false)
+#endif
+
 /*
  * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
  * before.

@@ -91,6 +91,7 @@ extern void tsa_copy_follow(TsaCopy *copy);
 extern uint64 tsa_copy_left(TsaCopy *copy);
 extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern bool tsa_copy_passes(TsaCopy *copy);
+extern const char *tsa_copy_waiting_phase(TsaCopy *copy);
 extern bool tsa_copy_back_off(TsaCopy *copy);
 
 /* copy_blocks.c */

@@ -21,6 +21,7 @@
 
 #include "access/genam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "access/xlogreader.h"
 #include "catalog/storage_xlog.h"
 #include "miscadmin.h"
@@ -33,6 +34,7 @@
 
 #include "compat.h"
 #include "move/copy.h"
+#include "move/manners.h"
 
 #define RENEW_MS		1000	/* a pass's transaction lasts this long */
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
@@ -250,14 +252,93 @@ follow(TsaCopy *copy)
 }
 
 /*
- * Looks for waiters and lets them pass.  Outside any transaction.  False if
- * the relation was rewritten meanwhile.
+ * Why the copy has to pause now, or NULL; in a transaction.  The catalog
+ * snapshot that the look leaves behind is dropped.
+ */
+static const char *
+pause_reason(TsaCopy *copy, XLogRecPtr standbys_at)
+{
+	int64		left = copy->progress.bytes_total -
+		(int64) copy->index.copied_end * BLCKSZ;
+	const char *reason;
+
+	reason = tsa_manners_pause_reason(copy->job, (uint64) Max(left, 0),
+									  standbys_at);
+	InvalidateCatalogSnapshot();
+	return reason;
+}
+
+/*
+ * Pauses for as long as there is a reason, and until synchronous standbys
+ * have flushed what is in the log now.  Outside any transaction; none is open
+ * while it sleeps.  The log is followed and waiters pass meanwhile.  False if
+ * the move has to start with new storage.
+ */
+static bool
+pause_politely(TsaCopy *copy)
+{
+	const char *phase = copy->progress.phase;
+	XLogRecPtr	standbys_at = GetFlushRecPtr(NULL);
+	instr_time	start;
+	char		now[NAMEDATALEN + 64];
+	double		ms = 10;
+	bool		paused = false;
+	bool		by_request = false;
+
+	INSTR_TIME_SET_CURRENT(start);
+	for (;;)
+	{
+		const char *reason;
+		bool		requested;
+
+		StartTransactionCommand();
+		reason = pause_reason(copy, standbys_at);
+		snprintf(now, sizeof(now), "paused: %s", reason ? reason : "");
+		requested = reason != NULL &&
+			tsa_manners_pause_requested(copy->job->job_id);
+		if (requested != by_request)
+			tsa_job_note_paused(copy->job->job_id, requested);
+		by_request = requested;
+		CommitTransactionCommand();
+		if (reason == NULL)
+			break;
+
+		if (!paused || ms_since(&copy->reported) >= RENEW_MS)
+			tsa_copy_report(copy, now);
+		paused = true;
+		nap(ms);
+		ms = Min(ms * 2, LOOK_MS);
+		if (tsa_copy_in_the_way(copy) && !tsa_copy_relock(copy))
+			return false;
+		tsa_copy_begin(copy);
+		if (!follow(copy))
+			return false;
+		tsa_copy_end(copy);
+	}
+	if (paused)
+	{
+		/* the rate is not made up for */
+		INSTR_TIME_SET_CURRENT(copy->rate_from);
+		copy->rate_bytes = copy->bytes;
+		copy->progress.paused_ms += ms_since(&start);
+		tsa_copy_report(copy, phase);
+	}
+	return true;
+}
+
+/*
+ * Looks for waiters and lets them pass, and pauses if good manners ask for it.
+ * Outside any transaction.  False if the relation was rewritten meanwhile.
  */
 bool
 tsa_copy_look(TsaCopy *copy)
 {
+	bool		same;
+
+	same = (!tsa_copy_in_the_way(copy) || tsa_copy_relock(copy)) &&
+		pause_politely(copy);
 	INSTR_TIME_SET_CURRENT(copy->looked);
-	return !tsa_copy_in_the_way(copy) || tsa_copy_relock(copy);
+	return same;
 }
 
 /*
@@ -273,21 +354,22 @@ tsa_copy_breathe(TsaCopy *copy)
 
 	do
 	{
-		bool		in_the_way = false;
+		bool		stop = false;
 
 		ahead = ms_ahead(copy);
 		nap(Min(ahead, LOOK_MS));
 		if (ms_since(&copy->looked) >= LOOK_MS)
 		{
 			INSTR_TIME_SET_CURRENT(copy->looked);
-			in_the_way = tsa_copy_in_the_way(copy);
+			stop = tsa_copy_in_the_way(copy) ||
+				pause_reason(copy, InvalidXLogRecPtr) != NULL;
 		}
-		if (!in_the_way && ms_since(&copy->renewed) < RENEW_MS &&
+		if (!stop && ms_since(&copy->renewed) < RENEW_MS &&
 			copy->bytes - copy->renewed_bytes < RENEW_BYTES)
 			continue;
 
 		tsa_copy_end(copy);
-		if (in_the_way && !tsa_copy_relock(copy))
+		if (stop && !tsa_copy_look(copy))
 			return false;
 		if (ms_since(&copy->reported) >= RENEW_MS)
 			tsa_copy_report(copy, copy->progress.phase);
@@ -344,6 +426,32 @@ tsa_copy_passes(TsaCopy *copy)
 }
 
 /*
+ * What an attempt that was in vain waits for.  A prepared transaction is named,
+ * since nobody can see its process.
+ */
+const char *
+tsa_copy_waiting_phase(TsaCopy *copy)
+{
+	const char *phase = "waiting for lock";
+
+	for (int i = 0; i < copy->progress.nblockers; i++)
+		if (copy->progress.blockers[i] == 0)
+		{
+			char	   *gids;
+
+			StartTransactionCommand();
+			gids = tsa_manners_prepared_blockers(copy->index.relid);
+			if (gids != NULL)
+				phase = MemoryContextStrdup(copy->cxt,
+											psprintf("waiting for prepared transaction %s",
+													 gids));
+			CommitTransactionCommand();
+			break;
+		}
+	return phase;
+}
+
+/*
  * Waits before the next attempt, and keeps the copy up to date meanwhile.
  * False if the relation was rewritten.
  */
@@ -357,7 +465,7 @@ tsa_copy_back_off(TsaCopy *copy)
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
-		tsa_copy_report(copy, "waiting for lock");
+		tsa_copy_report(copy, tsa_copy_waiting_phase(copy));
 		nap(Min(ms, RENEW_MS));
 		if (!tsa_copy_look(copy) || !tsa_copy_passes(copy))
 			return false;

@@ -146,13 +146,13 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
 		" bytes_done = $4, blocks_left = $5, mb_per_s = $6, passes = $7,"
-		" attempts = $8, blocked_by = $9 WHERE job_id = $1",
-		9, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
-		INT4OID, INT4ARRAYOID}, NULL
+		" attempts = $8, blocked_by = $9, paused_ms = $10 WHERE job_id = $1",
+		10, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
+		INT4OID, INT4ARRAYOID, FLOAT8OID}, NULL
 	};
 	Datum		blockers[lengthof(p->blockers)];
-	Datum		values[9];
-	char		nulls[] = "         ";
+	Datum		values[10];
+	char		nulls[] = "          ";
 
 	for (int i = 0; i < p->nblockers; i++)
 		blockers[i] = Int32GetDatum(p->blockers[i]);
@@ -171,7 +171,38 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 												sizeof(int32), true,
 												TYPALIGN_INT));
 	nulls[8] = p->nblockers > 0 ? ' ' : 'n';
+	values[9] = Float8GetDatum(p->paused_ms);
 	tsa_journal_update(&query, values, nulls);
+}
+
+void
+tsa_job_note_paused(int64 job_id, bool paused)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET state = CASE WHEN $2 THEN 'paused'"
+		"   ELSE 'running' END"
+		" WHERE job_id = $1 AND state IN ('running', 'paused')",
+		2, {INT8OID, BOOLOID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(job_id);
+	values[1] = BoolGetDatum(paused);
+	tsa_journal_update(&query, values, NULL);
+}
+
+void
+tsa_job_note_wal(int64 job_id, uint64 bytes)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET wal_bytes = $2 WHERE job_id = $1",
+		2, {INT8OID, INT8OID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(job_id);
+	values[1] = Int64GetDatum((int64) bytes);
+	tsa_journal_update(&query, values, NULL);
 }
 
 /*
@@ -287,21 +318,23 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err)
 }
 
 /* Makes a queued job the running one of this worker; false if it is not
- * queued any more. */
+ * queued any more, or not for this worker. */
 bool
-tsa_job_claim(int64 job_id)
+tsa_job_claim(int64 job_id, bool copies_only)
 {
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET state = 'running',"
 		" worker_pid = $2, phase = 'starting',"
 		" started_at = pg_catalog.clock_timestamp()"
-		" WHERE job_id = $1 AND state = 'queued'",
-		2, {INT8OID, INT4OID}, NULL
+		" WHERE job_id = $1 AND state = 'queued'"
+		" AND (NOT $3 OR method = 'copy')",
+		3, {INT8OID, INT4OID, BOOLOID}, NULL
 	};
-	Datum		values[2];
+	Datum		values[3];
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int32GetDatum(MyProcPid);
+	values[2] = BoolGetDatum(copies_only);
 	return tsa_journal_update(&query, values, NULL) == 1;
 }
 
@@ -319,6 +352,27 @@ tsa_job_cancel_queued(int64 job_id)
 
 	values[0] = Int64GetDatum(job_id);
 	return tsa_journal_update(&query, values, NULL) == 1;
+}
+
+/* Process id of the worker of a running job, 0 when it does not run. */
+int
+tsa_job_worker_pid(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT worker_pid FROM tablespace_advisor.job"
+		" WHERE job_id = $1 AND state IN ('running', 'paused')",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+	int			pid = 0;
+
+	values[0] = Int64GetDatum(job_id);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+		pid = DatumGetInt32(tsa_journal_value(0, 1));
+	tsa_journal_close(&journal);
+	return pid;
 }
 
 /*

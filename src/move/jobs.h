@@ -82,6 +82,7 @@ typedef struct TsaJobProgress
 	double		mb_per_s;		/* negative: not known */
 	int			passes;
 	int			attempts;
+	double		paused_ms;		/* time spent in pauses */
 	int			nblockers;
 	int			blockers[8];
 } TsaJobProgress;
@@ -99,6 +100,9 @@ tsa_job_has_ended(const TsaJob *job)
 
 /* [T] Writes progress; call it about once a second at most. */
 extern void tsa_job_report(int64 job_id, const TsaJobProgress *p);
+
+/* [T] The job has been paused by request, or goes on. */
+extern void tsa_job_note_paused(int64 job_id, bool paused);
 
 /*
  * Has somebody asked to cancel the job that this worker runs?  Costs nothing
@@ -132,5 +136,8 @@ extern void tsa_job_note_old_removed(int64 job_id);
  */
 extern void tsa_job_settle(int64 job_id, TsaJobState state,
 						   const ErrorData *err);
+
+/* [T] WAL that the worker has written for the job. */
+extern void tsa_job_note_wal(int64 job_id, uint64 bytes);
 
 #endif							/* TSA_JOBS_H */

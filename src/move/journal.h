@@ -8,10 +8,12 @@
  * The locks are session-level heavyweight locks of the advisory kind, in key
  * classes that no SQL function can name:
  *
- *	 batch lock		exclusive by the session that queues, until its transaction
- *					ends, while the worker waits for it already; then shared
- *					by the worker until it exits.  To get it exclusively and
- *					without waiting proves that no worker lives.
+ *	 batch lock		access exclusive by the session that queues, until its
+ *					transaction ends, while a worker waits for it already;
+ *					then shared by each of the batch's workers until it exits.
+ *					To get it exclusively and without waiting proves that no
+ *					worker lives, unless one's own transaction has queued the
+ *					batch, which the stronger mode tells.
  *	 gate lock		shared by a session that sends a cancel request, exclusive
  *					by the worker while it leaves a job.  A request thus never
  *					reaches the job after the one it was meant for.
@@ -61,8 +63,9 @@ extern const char *tsa_job_state_name(TsaJobState state);
 
 extern int64 tsa_job_insert(const TsaMove *move,
 							const TsaMoveOptions *options, int64 batch_id);
-extern bool tsa_job_claim(int64 job_id);
+extern bool tsa_job_claim(int64 job_id, bool copies_only);
 extern bool tsa_job_cancel_queued(int64 job_id);
+extern int	tsa_job_worker_pid(int64 job_id);
 extern List *tsa_jobs_of_batch(int64 batch_id, bool unfinished_only);
 
 typedef enum TsaLockClass
@@ -70,6 +73,9 @@ typedef enum TsaLockClass
 	TSA_LOCK_BATCH = 0x7341,
 	TSA_LOCK_GATE = 0x7342
 } TsaLockClass;
+
+/* The mode of the session that queues. */
+#define TSA_QUEUE_LOCK AccessExclusiveLock
 
 extern void tsa_batch_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,
 							   int64 batch_id);

@@ -80,6 +80,7 @@
 #include "compat.h"
 #include "move/copy.h"
 #include "move/live_copy.h"
+#include "move/manners.h"
 #include "move/plan.h"
 
 #define MAX_ATTEMPTS	200
@@ -280,15 +281,20 @@ static void
 report_no_cutover(TsaCopy *copy)
 {
 	char	   *name;
+	char	   *prepared;
 
-	tsa_copy_report(copy, "waiting for lock");
+	tsa_copy_report(copy, tsa_copy_waiting_phase(copy));
 	StartTransactionCommand();
 	name = get_rel_name(copy->index.relid);
+	prepared = tsa_manners_prepared_blockers(copy->index.relid);
 	if (copy->progress.nblockers > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("could not lock index \"%s\" in %d attempts",
 						name, copy->progress.attempts),
+				 prepared ?
+				 errdetail("It is locked by prepared transaction %s, which ends by COMMIT PREPARED or ROLLBACK PREPARED only.",
+						   prepared) : 0,
 				 errhint("The processes that held it are in the column \"blocked_by\" of the view \"tablespace_moves\". Use retry_move() when they are done.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * move.c
- *	  What people call: move_indexes_concurrently(), cancel_move() and
- *	  retry_move().
+ *	  What people call: move_indexes_concurrently(), cancel_move(),
+ *	  pause_move(), resume_move(), retry_move() and undo_move().
  *
  * A call checks, queues, commits and, unless told otherwise, waits for its
  * worker.  While it waits it holds no lock, no transaction id and, but for
@@ -35,13 +35,17 @@
 #include "utils/timestamp.h"
 
 #include "move/journal.h"
+#include "move/manners.h"
 #include "move/plan.h"
 #include "move/wait.h"
 #include "move/worker.h"
 
 PG_FUNCTION_INFO_V1(tsa_move_indexes_concurrently);
 PG_FUNCTION_INFO_V1(tsa_cancel_move);
+PG_FUNCTION_INFO_V1(tsa_pause_move);
+PG_FUNCTION_INFO_V1(tsa_resume_move);
 PG_FUNCTION_INFO_V1(tsa_retry_move);
+PG_FUNCTION_INFO_V1(tsa_undo_move);
 
 /* Nothing can be moved, or written down, where nothing can be written. */
 static void
@@ -200,6 +204,18 @@ queue_jobs(List *moves, const TsaMoveOptions *options)
 	return ids;
 }
 
+/* How many of the moves are live copies. */
+static int
+count_copies(List *moves)
+{
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, moves)
+		n += ((TsaMove *) lfirst(lc))->method == TSA_METHOD_COPY;
+	return n;
+}
+
 /* The result row of a procedure whose only output is job_ids. */
 static Datum
 job_ids_row(FunctionCallInfo fcinfo, List *ids)
@@ -251,7 +267,7 @@ tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
 	ids = queue_jobs(moves, &options);
-	handle = tsa_start_worker(*(int64 *) linitial(ids));
+	handle = tsa_start_worker(*(int64 *) linitial(ids), count_copies(moves));
 	SPI_commit();
 	if (options.wait)
 		tsa_wait_for_batch(*(int64 *) linitial(ids), handle, options.schema);
@@ -293,17 +309,66 @@ tsa_cancel_move(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(tsa_job_request_cancel(&job));
 }
 
+Datum
+tsa_pause_move(PG_FUNCTION_ARGS)
+{
+	TsaJob		job;
+
+	load_own_job(fcinfo, true, &job);
+	if (tsa_job_has_ended(&job))
+		PG_RETURN_BOOL(false);
+	if (job.method != TSA_METHOD_COPY)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot pause job " INT64_FORMAT, job.job_id),
+				 errdetail("Only a live copy can pause; the method of this move is \"%s\".",
+						   tsa_move_method_name(job.method)),
+				 errhint("cancel_move() ends it.")));
+	PG_RETURN_BOOL(tsa_manners_request_pause(job.job_id));
+}
+
+Datum
+tsa_resume_move(PG_FUNCTION_ARGS)
+{
+	TsaJob		job;
+
+	load_own_job(fcinfo, true, &job);
+	PG_RETURN_BOOL(tsa_manners_withdraw_pause(job.job_id) &&
+				   !tsa_job_has_ended(&job));
+}
+
 /*
- * Queues the move of a failed or cancelled job again.  The worker waits until
- * this transaction ends; if it rolls back, there is nothing to do.
+ * Queues the move of a job's relation, with the job's options, to a
+ * tablespace.  Returns the new job's id, or 0 if the relation is there.  The
+ * worker waits until this transaction ends; if it rolls back, there is
+ * nothing to do.
  */
+static int64
+move_again(const TsaJob *job, Oid tablespace)
+{
+	TsaMoveOptions options = {0};
+	List	   *moves;
+	List	   *ids;
+
+	options.target = job->relid;
+	options.tablespace = tablespace;
+	options.method = job->method_wanted;
+	options.max_rate = job->max_rate;
+	options.lock_timeout_ms = job->lock_timeout_ms;
+	moves = tsa_plan_indexes(&options);
+	if (moves == NIL)
+		return 0;
+	ids = queue_jobs(moves, &options);
+	(void) tsa_start_worker(*(int64 *) linitial(ids), count_copies(moves));
+	return *(int64 *) linitial(ids);
+}
+
+/* Queues the move of a failed or cancelled job again. */
 Datum
 tsa_retry_move(PG_FUNCTION_ARGS)
 {
-	TsaMoveOptions options = {0};
 	TsaJob		job;
-	List	   *moves;
-	List	   *ids;
+	int64		job_id;
 
 	load_own_job(fcinfo, false, &job);
 	if (job.state != TSA_JOB_FAILED && job.state != TSA_JOB_CANCELLED)
@@ -313,15 +378,32 @@ tsa_retry_move(PG_FUNCTION_ARGS)
 						tsa_job_state_name(job.state)),
 				 errhint("Only a failed or cancelled move can be repeated.")));
 
-	options.target = job.relid;
-	options.tablespace = job.target_tablespace;
-	options.method = job.method_wanted;
-	options.max_rate = job.max_rate;
-	options.lock_timeout_ms = job.lock_timeout_ms;
-	moves = tsa_plan_indexes(&options);
-	if (moves == NIL)
+	job_id = move_again(&job, job.target_tablespace);
+	if (job_id == 0)
 		PG_RETURN_NULL();
-	ids = queue_jobs(moves, &options);
-	(void) tsa_start_worker(*(int64 *) linitial(ids));
-	PG_RETURN_INT64(*(int64 *) linitial(ids));
+	PG_RETURN_INT64(job_id);
+}
+
+/* Queues a move back to where a job found its relation. */
+Datum
+tsa_undo_move(PG_FUNCTION_ARGS)
+{
+	TsaJob		job;
+	int64		job_id;
+
+	load_own_job(fcinfo, false, &job);
+	if (job.state != TSA_JOB_DONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("job " INT64_FORMAT " is %s", job.job_id,
+						tsa_job_state_name(job.state)),
+				 errhint("Only a move that is done can be undone.")));
+
+	job_id = move_again(&job, job.source_tablespace);
+	if (job_id == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("job " INT64_FORMAT " has been undone already",
+						job.job_id)));
+	PG_RETURN_INT64(job_id);
 }

@@ -29,6 +29,8 @@ CREATE TABLE tablespace_advisor.job (
 	mb_per_s float8,
 	passes int NOT NULL DEFAULT 0,
 	lock_ms float8,
+	wal_bytes bigint,
+	paused_ms float8 NOT NULL DEFAULT 0,
 	attempts int NOT NULL DEFAULT 0,
 	max_rate bigint,
 	lock_timeout_ms int NOT NULL,
@@ -56,6 +58,16 @@ CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */
 CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
 	WHERE state IN ('queued', 'running', 'paused');
+
+/* A row of its own, see the head of manners.c. */
+CREATE TABLE tablespace_advisor.pause (
+	job_id bigint PRIMARY KEY
+		REFERENCES tablespace_advisor.job ON DELETE CASCADE,
+	requested_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+);
+REVOKE ALL ON tablespace_advisor.pause FROM PUBLIC;
+COMMENT ON TABLE tablespace_advisor.pause IS
+	'moves that somebody has asked to pause and not to resume; without meaning when the move has ended';
 
 COMMENT ON SEQUENCE tablespace_advisor.job_job_id_seq IS
 	'numbers of moves';
@@ -214,7 +226,8 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	j.passes, j.lock_ms, j.attempts,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
 	j.error, j.owner::regrole AS owner,
-	j.queued_at, j.started_at, j.finished_at
+	j.queued_at, j.started_at, j.finished_at,
+	j.wal_bytes, j.paused_ms
 FROM tablespace_advisor.job j
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
@@ -252,7 +265,11 @@ COMMENT ON COLUMN tablespace_moves.eta IS
 COMMENT ON COLUMN tablespace_moves.lock_ms IS
 	'milliseconds that a copy held its exclusive lock';
 COMMENT ON COLUMN tablespace_moves.blocked_by IS
-	'process ids of the sessions that the move waits for';
+	'process ids of the sessions that the move waits for; 0 for a prepared transaction, which the column phase names';
+COMMENT ON COLUMN tablespace_moves.wal_bytes IS
+	'bytes of write-ahead log that the move has written; NULL until it ends';
+COMMENT ON COLUMN tablespace_moves.paused_ms IS
+	'milliseconds for which the move was paused, by request or for others'' sake';
 
 CREATE PROCEDURE move_indexes_concurrently(
 	target regclass,
@@ -281,3 +298,21 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_retry_move';
 COMMENT ON FUNCTION retry_move(bigint) IS
 	'queues a failed or cancelled move again, with the same options and the caller''s rights, and returns the new job''s id, or NULL if the relation is in that tablespace already; a partitioned index takes those of its partitions that are elsewhere along, and the id is the first of these jobs; the move begins when the transaction commits; 42704 when there is no such job, 55000 when it has not failed';
+
+CREATE FUNCTION pause_move(job_id bigint) RETURNS boolean
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_pause_move';
+COMMENT ON FUNCTION pause_move(bigint) IS
+	'asks a live copy to pause, once the transaction commits: within a second or so if it runs, when it begins if it is queued; it keeps what it has copied, and moves queued behind it wait; false when the move has ended or was asked already; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend, 0A000 for other methods';
+
+CREATE FUNCTION resume_move(job_id bigint) RETURNS boolean
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_resume_move';
+COMMENT ON FUNCTION resume_move(bigint) IS
+	'withdraws what pause_move() has asked for; false when there is nothing to withdraw or the move has ended; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
+
+CREATE FUNCTION undo_move(job_id bigint) RETURNS bigint
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_undo_move';
+COMMENT ON FUNCTION undo_move(bigint) IS
+	'queues a move of the relation back to the tablespace where the given move found it, with the same options and the caller''s rights, and returns the new job''s id; the move begins when the transaction commits; 42704 when there is no such job, 42P01 when the relation is gone, 55000 when the move is not done or the relation is back already';

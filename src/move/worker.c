@@ -12,6 +12,13 @@
  * somebody who holds the lock or is the next to get it, which is what
  * tsa_jobs_settle_dead() relies on.
  *
+ * Several at once.  tablespace_advisor.max_workers lets more workers run the
+ * live copies of a batch.  Each claims jobs by an UPDATE of a queued row, which
+ * the row's lock decides, and shares the batch lock, so that to get it
+ * exclusively still proves that none lives: one that comes late finds nothing
+ * queued.  Rebuilds stay with the first worker: two at a time on one table
+ * would wait for each other's transactions and locks.
+ *
  * Roles.  Owners of tables are often roles that cannot log in, and before
  * version 17 a worker cannot connect as one.  The worker connects as the
  * bootstrap superuser and then takes on the owner as session user, outside
@@ -55,6 +62,7 @@
 
 #include "move/journal.h"
 #include "move/live_copy.h"
+#include "move/manners.h"
 #include "move/rebuild.h"
 #include "move/worker.h"
 
@@ -63,27 +71,28 @@ typedef struct WorkerArgs
 {
 	Oid			database;
 	int64		batch_id;
+	bool		copies_only;	/* not the batch's first worker */
 } WorkerArgs;
+
+/* pgWalUsage.wal_bytes when the present job began. */
+static uint64 wal_bytes_before = 0;
 
 /* Holds what must outlive a transaction; emptied after each job. */
 static MemoryContext job_context = NULL;
 
 /*
- * Registers the worker of a batch whose jobs this transaction has inserted,
- * and waits until it is next in line for the batch lock.
+ * Registers a worker of a batch; false if no slot is free.
  */
-BackgroundWorkerHandle *
-tsa_start_worker(int64 batch_id)
+static bool
+register_worker(int64 batch_id, bool copies_only,
+				BackgroundWorkerHandle **handle)
 {
 	BackgroundWorker worker = {0};
-	BackgroundWorkerHandle *handle;
-	WorkerArgs	args = {.database = MyDatabaseId, .batch_id = batch_id};
-	LOCKTAG		tag;
-	pid_t		pid;
+	WorkerArgs	args = {0};
 
-	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
-	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-
+	args.database = MyDatabaseId;
+	args.batch_id = batch_id;
+	args.copies_only = copies_only;
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
 		BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
@@ -95,15 +104,34 @@ tsa_start_worker(int64 batch_id)
 	strlcpy(worker.bgw_type, "tablespace_advisor move", BGW_MAXLEN);
 	memcpy(worker.bgw_extra, &args, sizeof(args));
 	worker.bgw_notify_pid = MyProcPid;
+	return RegisterDynamicBackgroundWorker(&worker, handle);
+}
 
-	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+/*
+ * Registers the workers of a batch whose jobs this transaction has inserted,
+ * and waits until the first is next in line for the batch lock.  The others,
+ * at most one for each further live copy, may come when they like, or not at
+ * all if there are no slots: the first one does what they leave.
+ */
+BackgroundWorkerHandle *
+tsa_start_worker(int64 batch_id, int ncopies)
+{
+	BackgroundWorkerHandle *handle;
+	BackgroundWorkerHandle *other;
+	LOCKTAG		tag;
+	pid_t		pid;
+
+	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	(void) LockAcquire(&tag, TSA_QUEUE_LOCK, false, false);
+
+	if (!register_worker(batch_id, false, &handle))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("could not start a background worker for the move"),
 				 errdetail("No worker slot is free."),
 				 errhint("You might need to increase \"max_worker_processes\".")));
 
-	while (!LockHasWaiters(&tag, ExclusiveLock, false))
+	while (!LockHasWaiters(&tag, TSA_QUEUE_LOCK, false))
 	{
 		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
 			ereport(ERROR,
@@ -115,6 +143,10 @@ tsa_start_worker(int64 batch_id)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
+
+	for (int i = 1; i < Min(tsa_max_workers, ncopies); i++)
+		if (!register_worker(batch_id, true, &other))
+			break;
 	return handle;
 }
 
@@ -264,6 +296,7 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 {
 	LOCKTAG		gate;
 	TsaJob		present;
+	uint64		wal_bytes = pgWalUsage.wal_bytes - wal_bytes_before;
 
 	HOLD_CANCEL_INTERRUPTS();
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
@@ -277,6 +310,7 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 		state = TSA_JOB_DONE;
 		err = NULL;
 	}
+	tsa_job_note_wal(job->job_id, wal_bytes);
 	tsa_job_settle(job->job_id, state, err);
 	tsa_commit();
 	QueryCancelPending = false;
@@ -316,13 +350,14 @@ execute_job(const TsaJob *job)
 
 /* Runs a job if it is still queued, and settles it whatever happens. */
 static void
-run_job(int64 job_id)
+run_job(int64 job_id, bool copies_only)
 {
 	TsaJob		job;
 	bool		claimed;
 
+	wal_bytes_before = pgWalUsage.wal_bytes;
 	tsa_begin();
-	claimed = tsa_job_claim(job_id) && tsa_job_load(job_id, &job);
+	claimed = tsa_job_claim(job_id, copies_only) && tsa_job_load(job_id, &job);
 	tsa_commit();
 	if (!claimed)
 		return;
@@ -434,7 +469,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
 		}
-		run_job(*(int64 *) lfirst(lc));
+		run_job(*(int64 *) lfirst(lc), args.copies_only);
 		MemoryContextReset(job_context);
 	}
 	tsa_drop_leftovers();

@@ -12,7 +12,7 @@
 
 #include "postmaster/bgworker.h"
 
-extern BackgroundWorkerHandle *tsa_start_worker(int64 batch_id);
+extern BackgroundWorkerHandle *tsa_start_worker(int64 batch_id, int ncopies);
 extern void tsa_enter_worker(Oid database);
 extern bool tsa_keep_journal(void);
 extern void tsa_begin(void);
