@@ -59,13 +59,17 @@ sub crash_server
 	}
 	elsif ($how == 1)
 	{
-		$node->kill9;
+		my @pids = split /\n/, $node->safe_psql('postgres',
+			'SELECT pid FROM pg_stat_activity');
+
 		# its children go when they notice; until then there is no starting
-		for (my $tries = 0; !$node->start(fail_ok => 1); $tries++)
+		$node->kill9;
+		for (my $tries = 0; grep { kill 0, $_ } @pids; $tries++)
 		{
-			die 'the server does not come back' if $tries == 300;
+			die 'the server does not end' if $tries == 600;
 			sleep 0.1;
 		}
+		$node->start;
 	}
 	else
 	{

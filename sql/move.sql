@@ -176,8 +176,8 @@ CALL move_indexes_concurrently('trap', 'pg_default', method => 'rebuild');
 SELECT state, error FROM tablespace_moves ORDER BY job_id DESC LIMIT 2;
 CREATE OR REPLACE FUNCTION whoami(a int) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN 'nobody';
-CALL wait_until($$SELECT NOT EXISTS (SELECT FROM pg_stat_activity
-	WHERE backend_type = 'tablespace_advisor move')$$);
+-- (only a superuser sees other roles' workers, but everybody their batch locks)
+CALL wait_until('SELECT NOT EXISTS (SELECT FROM pg_locks WHERE objsubid = 29505)');
 SELECT relname, tablespace, valid FROM places WHERE relname ~ 'trap';
 SELECT max(job_id) AS failed FROM tablespace_moves \gset
 BEGIN;
@@ -186,6 +186,7 @@ ROLLBACK;
 SELECT max(job_id) = :failed AS rolled_back FROM tablespace_moves;
 SELECT retry_move(:failed) AS retried \gset
 CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
+CALL wait_until('SELECT NOT EXISTS (SELECT FROM pg_locks WHERE objsubid = 29505)');
 SELECT relation, state, to_tablespace FROM tablespace_moves WHERE job_id = :retried;
 SELECT relname, tablespace, valid FROM places WHERE relname ~ 'trap';
 SELECT retry_move(:failed) IS NULL AS nothing_to_do;

@@ -43,7 +43,7 @@ like($damage, qr/^t_hash: .*^t_spgist: .*^t_brin: /ms,
 $node->safe_psql('postgres', 'REINDEX TABLE t');
 check_content($node, 'rebuilt');
 
-my $load = start_load($node);
+my $load = start_load($node, rate => 100);
 my $before = $node->safe_psql('postgres', q{
 	SELECT string_agg(oid::text, ' ' ORDER BY oid) FROM pg_class
 	WHERE oid IN (SELECT indexrelid FROM pg_index
@@ -51,7 +51,7 @@ my $before = $node->safe_psql('postgres', q{
 for my $tablespace (qw(fast slow pg_default fast))
 {
 	# slowly, so that there is something to follow, and at full speed
-	my $rate = $tablespace eq 'slow' ? 'NULL' : "'1 MB'";
+	my $rate = $tablespace eq 'slow' ? 'NULL' : "'8 MB'";
 	move($node, 't', $tablespace, "method => 'copy', max_rate => $rate");
 	is(tablespaces_of($node, 't'), $tablespace, "all indexes are in $tablespace");
 	check_content($node, "moved to $tablespace under load");

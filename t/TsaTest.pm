@@ -190,7 +190,7 @@ sub fill_table
 		CREATE UNIQUE INDEX t_u ON t (u);
 		CREATE INDEX t_txt ON t (txt);
 		CREATE INDEX t_part ON t (k, id) WHERE k < 30;
-		CREATE INDEX t_expr ON t (lower(txt), (k + 1)) INCLUDE (d);
+		CREATE INDEX t_expr ON t (lower(left(txt, 10)), (k + 1)) INCLUDE (d);
 		CREATE INDEX t_hash ON t USING hash (h);
 		CREATE INDEX t_gin_fast ON t USING gin (a1)
 			WITH (fastupdate = on, gin_pending_list_limit = 64);
@@ -231,10 +231,12 @@ sub row_values
 
 # Starts pgbench: inserts, updates and deletes, small and large.  Each client
 # keeps to rows of its own, so that no transaction has a reason to fail.
+# rate: transactions per second; big: rows of a large one.
 sub start_load
 {
 	my ($node, %args) = @_;
 	my $clients = $args{clients} // 3;
+	my $big = $args{big} // 300;
 	my $values = row_values('i + :seed');
 	my $mine = "id % $clients = :client_id";
 	my $script = $node->basedir . '/load.sql';
@@ -251,11 +253,11 @@ UPDATE t SET k = :seed % 100, h = :seed % 50, a1 = ARRAY[:seed % 50, :n], p1 = p
 \\elif :what <= 75
 DELETE FROM t WHERE id IN (SELECT id FROM t WHERE $mine AND id < (SELECT max(id) FROM t) - 6000 ORDER BY id LIMIT 100);
 \\elif :what <= 80
-UPDATE t SET a2 = ARRAY[:seed % 50, k % 50], p2 = point(k, :n), l1 = :n, l2 = :n % 7, b = b + 1 WHERE $mine AND k BETWEEN :n AND :n + 5;
+UPDATE t SET a2 = ARRAY[:seed % 50, k % 50], p2 = point(k, :n), l1 = :n, l2 = :n % 7, b = b + 1 WHERE $mine AND k = :n;
 \\elif :what <= 82
 BEGIN;
-INSERT INTO t (id, $values->{columns}) SELECT nextval('t_seq'), $values->{values} FROM generate_series(1, 300) i;
-DELETE FROM t WHERE id IN (SELECT id FROM t WHERE $mine ORDER BY id LIMIT 300);
+INSERT INTO t (id, $values->{columns}) SELECT nextval('t_seq'), $values->{values} FROM generate_series(1, $big) i;
+DELETE FROM t WHERE id IN (SELECT id FROM t WHERE $mine ORDER BY id LIMIT $big);
 END;
 \\elif :what <= 84
 BEGIN;
@@ -323,7 +325,7 @@ sub check_btree
 	my ($node, $index, $name) = @_;
 	my ($out, $err) = ('', '');
 	my $rc = $node->psql('postgres',
-		"SELECT bt_index_parent_check('$index', true, true)",
+		"SELECT bt_index_parent_check('$index', true)",
 		stdout => \$out, stderr => \$err);
 
 	is("$rc $err", '0 ', "$name: $index agrees with the table");
@@ -364,7 +366,12 @@ sub check_orphans
 sub check_log
 {
 	my ($node, $name, $expected) = @_;
-	my @errors = grep { /(ERROR|FATAL|PANIC|TRAP):/ && !/connection to client lost/ }
+
+	# amcheck, which locks the table for longer than deadlock_timeout when the
+	# machine is slow, makes autovacuum give way; a fast shutdown may meet the
+	# backend of a psql that has just ended
+	my $harmless = qr/connection to client lost|canceling autovacuum task|terminating connection due to administrator command/;
+	my @errors = grep { /(ERROR|FATAL|PANIC|TRAP):/ && !/$harmless/ }
 	  split /\n/, slurp_file($node->logfile);
 
 	@errors = grep { !/$expected/ } @errors if $expected;

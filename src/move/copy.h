@@ -48,7 +48,7 @@ typedef struct TsaCopy
 	Oid			heapid;
 	bool		locked;			/* session-level locks are held */
 	bool		truncated;		/* the log says the file was truncated */
-	bool		lost;			/* a part of the log was gone before we read it */
+	bool		lost;			/* a part of the log was gone, unread */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 
@@ -60,6 +60,7 @@ typedef struct TsaCopy
 	instr_time	started;
 	instr_time	rate_from;		/* max_rate counts from here */
 	uint64		rate_bytes;		/* value of bytes then */
+	bool		unlimited;		/* changes come faster than max_rate */
 	instr_time	renewed;		/* of the present transaction */
 	instr_time	looked;			/* for waiters */
 	instr_time	reported;

@@ -50,7 +50,7 @@
 #include "compat.h"
 #include "move/copy.h"
 
-/* Blocks after which the kernel is asked to begin writing, as checkpoints do. */
+/* Blocks after which the kernel is asked to begin writing. */
 #define WRITEBACK_BLOCKS 128
 
 /* A batch is one record: between two there could be somebody else's. */

@@ -123,11 +123,6 @@ tsa_copy_follow(TsaCopy *copy)
 {
 	TsaCopyRel *index = &copy->index;
 
-	if (tsa_wal_tail_lost(copy->tail))
-	{
-		copy->lost = true;
-		return;
-	}
 	if (index->copied_end > 0 &&
 		!tsa_block_set_fits(&index->changed, index->copied_end - 1))
 	{
@@ -143,6 +138,7 @@ tsa_copy_follow(TsaCopy *copy)
 		tsa_block_set_use(&index->changed, words, nwords);
 	}
 	tsa_wal_tail_follow(copy->tail, note_record, copy);
+	copy->lost = tsa_wal_tail_lost(copy->tail);
 }
 
 /*
@@ -183,12 +179,14 @@ nap(double ms)
 }
 
 /*
- * Milliseconds by which the copy is ahead of the job's rate.
+ * Milliseconds by which the copy is ahead of the job's rate.  The rate is for
+ * the bulk; a pass over changes that are not getting fewer has none, or it
+ * would never end.
  */
 static double
 ms_ahead(TsaCopy *copy)
 {
-	if (copy->job->max_rate == 0)
+	if (copy->job->max_rate == 0 || copy->unlimited)
 		return 0;
 	return (copy->bytes - copy->rate_bytes) * 1000.0 / copy->job->max_rate -
 		ms_since(&copy->rate_from);
@@ -331,6 +329,7 @@ tsa_copy_passes(TsaCopy *copy)
 			passes >= MAX_PASSES)
 			break;
 
+		copy->unlimited = !first && left > last / 2;
 		last = left;
 		copy->progress.passes++;
 		copy->progress.phase = first ? "copying" : "following changes";

@@ -9,8 +9,10 @@
  * the table has no triggers, so no code but the server's runs with these
  * rights.  What is called tablespace_advisor.job but does not belong to the
  * extension is never touched: where the extension is not, or not any more,
- * anybody may have made it, with triggers or as a view.  An error leaves user, settings and snapshot to the abort of the
- * caller's transaction, which restores all three.
+ * anybody may have made it, with triggers or as a view.
+ *
+ * An error leaves user, settings and snapshot to the abort of the caller's
+ * transaction, which restores all three.
  *
  *-------------------------------------------------------------------------
  */

@@ -36,9 +36,10 @@
  *
  * - Writers that bypass shared buffers.  Index builds: the index has to be
  *   valid, ready and live, and when it is rebuilt, in new storage or in place,
- *   the copy starts over (see copy_locks.c).  Hash indexes allocate groups of buckets by
- *   logging one page and then extending the file: blocks behind copied_end are
- *   copied by position, not by name, in every pass and in the window.
+ *   the copy starts over (see copy_locks.c).
+ *   Hash indexes allocate groups of buckets by logging one page and then
+ *   extending the file: blocks behind copied_end are copied by position, not
+ *   by name, in every pass and in the window.
  * - Access methods that log in ways we do not know: only those in a list.
  * - Unlogged relations have no log to follow, temporary ones no shared
  *   buffers, catalogs may be mapped: refused.

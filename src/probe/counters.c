@@ -218,7 +218,10 @@ tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map)
 			else if (extent->fe_flags & packed)
 				map->packed += to - from;
 			else
+			{
 				map->written += to - from;
+				map->written_end = to;
+			}
 			start = to;
 			if (extent->fe_flags & FIEMAP_EXTENT_LAST)
 				return 0;

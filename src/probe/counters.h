@@ -35,6 +35,7 @@ typedef struct TsaFileMap
 	uint64_t	written;		/* lies on the device as data, or will */
 	uint64_t	unwritten;		/* allocated, never written: read as zeros */
 	uint64_t	packed;			/* inline, compressed, encrypted */
+	uint64_t	written_end;	/* where the last written part ends */
 } TsaFileMap;
 
 extern int	tsa_process_io_read(TsaProcessIo *io);

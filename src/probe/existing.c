@@ -139,14 +139,21 @@ scan_tablespace(Candidates *candidates, Oid tablespace)
 	FreeDir(dir);
 }
 
-/* Does the file consist of data on the device, as far as one can know? */
-static bool
-is_on_device(int fd, uint64 bytes)
+/*
+ * Bytes of the file that are data on the device, as far as one can know; 0 if
+ * too much of it is not.  What was allocated for growth and not written yet
+ * (from 16 on, files grow many blocks at a time) is left off at the end.
+ */
+static uint64
+bytes_on_device(int fd, uint64 bytes)
 {
 	TsaFileMap	map;
 
-	return tsa_file_map_read(fd, bytes, &map) != 0 ||
-		(double) map.written >= (1 - MOST_UNTRUSTED) * (double) bytes;
+	if (tsa_file_map_read(fd, bytes, &map) != 0)
+		return bytes;
+	if ((double) map.written < (1 - MOST_UNTRUSTED) * (double) map.written_end)
+		return 0;
+	return map.written_end - map.written_end % BLCKSZ;
 }
 
 /*
@@ -163,13 +170,15 @@ tsa_existing_open(TsaProbeTarget *target)
 	for (i = 0; i < candidates->n; i++)
 	{
 		int			n = target->nfiles;
-		uint64		bytes = candidates->files[i].bytes;
+		uint64		bytes;
 
 		tsa_target_open_file(target, candidates->files[i].path,
 							 O_RDONLY | PG_BINARY);
 		if (target->nfiles == n)
 			continue;
-		if (!is_on_device(target->cached[n].fd, bytes))
+		bytes = bytes_on_device(target->cached[n].fd,
+								candidates->files[i].bytes);
+		if (bytes < LEAST_BYTES)
 		{
 			CloseTransientFile(target->direct[n].fd);
 			CloseTransientFile(target->cached[n].fd);

@@ -47,6 +47,7 @@ main(void)
 		fsync(fd);
 		tsa_file_map_read(fd, BYTES, &map);
 		is_int((long long) map.written, BYTES / 2, "what is written counts");
+		is_int((long long) map.written_end, BYTES / 2, "and ends there");
 		tsa_file_map_read(fd, BYTES / 4, &map);
 		is_int((long long) map.written, BYTES / 4, "as far as it is asked for");
 	}

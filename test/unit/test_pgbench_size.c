@@ -11,6 +11,7 @@
  *-------------------------------------------------------------------------
  */
 #include "size/pgbench_size.c"
+#include "size/pgbench_scale.c"
 
 #include <stdlib.h>
 #include <string.h>
