@@ -288,11 +288,15 @@ is( $node->safe_psql('postgres', q{
 $node->safe_psql('postgres', 'CREATE TABLE built (a int);
 	CREATE INDEX built_a ON built (a)');
 failed_rebuild('built_a');
-my $writer = session();
-ask($writer, 'BEGIN; INSERT INTO built VALUES (1);');
+my $old = session();
+ask($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;');
 my $builder = session();
 send_to($builder, 'CREATE INDEX CONCURRENTLY built_a_ccnew ON built (a);');
-wait_for_lock_of($builder->{pid});
+wait_until(qq{EXISTS (SELECT FROM pg_stat_progress_create_index
+	WHERE pid = $builder->{pid} AND phase = 'waiting for old snapshots')},
+	'all that the builder still does is to wait');
+# the worker's snapshots are to be newer than those that it waits for
+$node->safe_psql('postgres', 'SELECT pg_current_xact_id()');
 is(leftovers(), 'built_a_ccnew', 'an index under construction looks like one');
 my $other = start_move($node, 'other', 'slow');
 is(wait_for_job($node, $other), 'done', 'a worker');
@@ -300,7 +304,7 @@ wait_until(q{EXISTS (SELECT FROM pg_locks l
 		JOIN pg_stat_activity a USING (pid)
 	WHERE a.backend_type = 'tablespace_advisor move' AND NOT l.granted)},
 	'the worker waits for the builder');
-ask($writer, 'COMMIT;');
+ask($old, 'COMMIT;');
 answer($builder);
 is($builder->{err}, '', 'the index is built');
 wait_for_workers();
@@ -308,7 +312,7 @@ is( $node->safe_psql('postgres', q{
 		SELECT indisvalid FROM pg_index
 		WHERE indexrelid = to_regclass('built_a_ccnew')}),
 	't', 'and stays');
-end($_) for $writer, $builder;
+end($_) for $old, $builder;
 
 # --- advice --------------------------------------------------------------------
 
