@@ -151,6 +151,226 @@ like($caller->{err}, qr/ERROR:  42704: tablespace with OID \d+ does not exist/,
 end($_) for $blocker, $caller;
 wait_for_workers();
 
+# --- a call between a rebuild's swap and its end -------------------------------
+
+# A rebuild that has swapped the indexes and waits for a reader of the old one.
+sub swapped_rebuild
+{
+	my ($index, $tablespace) = @_;
+	my $reader = session();
+
+	ask($reader, 'BEGIN; SELECT count(*) FROM r;');
+	my $rebuild =
+	  start_move($node, $index, $tablespace, "method => 'rebuild'");
+	wait_until(qq{(SELECT phase LIKE 'waiting for readers%'
+		AND blocked_by = ARRAY[$reader->{pid}]
+		FROM tablespace_moves WHERE job_id = $rebuild)},
+		'the rebuild waits for a reader');
+	return ($rebuild, $reader);
+}
+
+# Queues a move of the new index behind the procedure's back.
+sub queue_another
+{
+	my ($rebuild) = @_;
+
+	return $node->safe_psql('postgres', qq{
+		INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
+			schema_name, relation_name, from_tablespace, from_tablespace_name,
+			to_tablespace, to_tablespace_name, method_wanted, method,
+			bytes_total, lock_timeout_ms, owner, system_identifier, database)
+		SELECT 1000000000, 'r_pkey'::regclass, heap, kind,
+			schema_name, relation_name, from_tablespace, from_tablespace_name,
+			to_tablespace, to_tablespace_name, 'auto', 'copy',
+			bytes_total, lock_timeout_ms, owner, system_identifier, database
+		FROM tablespace_advisor.job WHERE job_id = $rebuild
+		RETURNING job_id});
+}
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE r (a int PRIMARY KEY);
+	INSERT INTO r SELECT generate_series(1, 1000)});
+my ($rebuild, $reader) = swapped_rebuild('r_pkey', 'slow');
+like(messages_of("CALL move_indexes_concurrently('r_pkey', 'fast', wait => false)"),
+	qr/ERROR:  55006: index "r_pkey" is being moved already/,
+	'no second move of an index whose rebuild is under way');
+my $another = queue_another($rebuild);
+end($reader);
+is(wait_for_job($node, $rebuild), 'done',
+	'a rebuild ends well though a move of the new index is queued');
+wait_for_workers();
+is(end_state($node, $another), 'failed', 'which has no worker');
+is(tablespaces_of($node, 'r_pkey'), 'slow', 'it has moved');
+
+($rebuild, $reader) = swapped_rebuild('r_pkey', 'fast');
+$another = queue_another($rebuild);
+$node->safe_psql('postgres',
+	'SELECT pg_terminate_backend(' . worker_pid($node, $rebuild) . ')');
+wait_for_workers();
+is(end_state($node, $rebuild), 'done',
+	'so is one whose worker was terminated');
+is(job_field($node, $rebuild, "relation = 'r_pkey'::regclass"), 't',
+	'it follows the new index');
+is(job_field($node, $another, 'state'), 'failed', 'the other is settled too');
+end($reader);
+is(tablespaces_of($node, 'r'), 'fast slow', 'the old index is left over');
+move($node, 'r_pkey', 'pg_default');
+wait_for_workers();
+is(tablespaces_of($node, 'r'), 'pg_default', 'and removed by the next worker');
+
+# --- indexes that only look like leftovers -------------------------------------
+
+# A rebuild of an index that failed: the journal says that it may have left
+# something.
+sub failed_rebuild
+{
+	my ($index) = @_;
+
+	$node->safe_psql('postgres', qq{
+		INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
+			schema_name, relation_name, from_tablespace, from_tablespace_name,
+			to_tablespace, to_tablespace_name, method_wanted, method, state,
+			bytes_total, lock_timeout_ms, owner, system_identifier, database,
+			known_indexes)
+		SELECT 1000000001, c.oid, i.indrelid, 'i', 'public', c.relname,
+			s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
+			0, 100, c.relowner, p.system_identifier, d.oid,
+			ARRAY(SELECT indexrelid FROM pg_index k
+				WHERE k.indrelid = i.indrelid)
+		FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid,
+			pg_tablespace s, pg_database d, pg_control_system() p
+		WHERE c.oid = '$index'::regclass AND s.spcname = 'fast'
+			AND d.datname = current_database()});
+	return;
+}
+
+# An invalid index of a name.
+sub invalid_index
+{
+	my ($name, $table) = @_;
+
+	like(messages_of("CREATE UNIQUE INDEX CONCURRENTLY $name ON $table (a)"),
+		qr/ERROR:  23505/, "$name is invalid");
+	return;
+}
+
+sub leftovers
+{
+	return $node->safe_psql('postgres', q{
+		SELECT string_agg(DISTINCT index_name, ' ' ORDER BY index_name)
+		FROM tablespace_advisor.leftover});
+}
+
+# names: two bytes a character, so that the limit cuts between two of them
+my $long = "\xc3\xa4" x 31;
+my $cut = "\xc3\xa4" x 28;
+$node->safe_psql('postgres', qq{
+	CREATE TABLE ev (a int);
+	INSERT INTO ev VALUES (1), (1);
+	CREATE INDEX event_idx ON ev (a);
+	CREATE INDEX $long ON ev (a);
+	CREATE TABLE other (a int PRIMARY KEY)});
+failed_rebuild('event_idx');
+failed_rebuild($long);
+invalid_index($_, 'ev')
+  for 'ev_ccnew', '_ccnew', "\xc3\xa4_ccnew", "event_idx_ccnew", "${cut}_ccnew";
+is(leftovers(), "event_idx_ccnew ${cut}_ccnew",
+	'only a name that REINDEX makes of the index is one of a leftover');
+move($node, 'other', 'fast');
+wait_for_workers();
+is( $node->safe_psql('postgres', q{
+		SELECT string_agg(c.relname, ' ' ORDER BY c.relname COLLATE "C")
+		FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+		WHERE indrelid = 'ev'::regclass AND NOT indisvalid}),
+	"_ccnew ev_ccnew \xc3\xa4_ccnew", 'the others stay');
+
+# one that somebody is building when the worker looks
+$node->safe_psql('postgres', 'CREATE TABLE built (a int);
+	CREATE INDEX built_a ON built (a)');
+failed_rebuild('built_a');
+my $writer = session();
+ask($writer, 'BEGIN; INSERT INTO built VALUES (1);');
+my $builder = session();
+send_to($builder, 'CREATE INDEX CONCURRENTLY built_a_ccnew ON built (a);');
+wait_for_lock_of($builder->{pid});
+is(leftovers(), 'built_a_ccnew', 'an index under construction looks like one');
+my $other = start_move($node, 'other', 'slow');
+is(wait_for_job($node, $other), 'done', 'a worker');
+wait_until(q{EXISTS (SELECT FROM pg_locks l
+		JOIN pg_stat_activity a USING (pid)
+	WHERE a.backend_type = 'tablespace_advisor move' AND NOT l.granted)},
+	'the worker waits for the builder');
+ask($writer, 'COMMIT;');
+answer($builder);
+is($builder->{err}, '', 'the index is built');
+wait_for_workers();
+is( $node->safe_psql('postgres', q{
+		SELECT indisvalid FROM pg_index
+		WHERE indexrelid = to_regclass('built_a_ccnew')}),
+	't', 'and stays');
+end($_) for $writer, $builder;
+
+# --- advice --------------------------------------------------------------------
+
+# functions that look like a better match for what the procedure calls
+$node->safe_psql('postgres', q{
+	CREATE ROLE planter;
+	GRANT CREATE ON SCHEMA public TO planter;
+	SET ROLE planter;
+	CREATE FUNCTION advise_index_placement(oid, name)
+	RETURNS TABLE (relation regclass, recommended_tablespace name, action text)
+	LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
+	CREATE FUNCTION advise_index_placement(regclass, name)
+	RETURNS TABLE (relation regclass, recommended_tablespace name, action text)
+	LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$;
+	CREATE FUNCTION advise_index_placement(oid, name, text)
+	RETURNS TABLE (relation regclass, recommended_tablespace name, action text)
+	LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$});
+for my $call ("'r'", "'r', 'fast', hot_only => true")
+{
+	like(messages_of("CALL move_indexes_concurrently($call)"),
+		qr/NOTICE:  00000: the advice is to move no index of "r"/,
+		"$call: the extension's own advice is asked");
+}
+$node->safe_psql('postgres', 'DROP OWNED BY planter; DROP ROLE planter');
+
+# who may not ask for it
+$node->safe_psql('postgres', q{
+	CREATE ROLE plain;
+	CREATE TABLE mine (a int PRIMARY KEY);
+	ALTER TABLE mine OWNER TO plain});
+my $denied = messages_of("SET ROLE plain;\nCALL move_indexes_concurrently('mine')");
+like($denied,
+	qr/ERROR:  42501: permission denied for function advise_index_placement/,
+	'advice needs its right');
+like($denied, qr/HINT:  .*pg_monitor.*hot_only/, 'and the hint says which');
+$node->safe_psql('postgres', 'GRANT pg_monitor TO plain');
+like(messages_of("SET ROLE plain;\nCALL move_indexes_concurrently('mine')"),
+	qr/the advice is to move no index of "mine"/, 'a member of pg_monitor may');
+
+# --- what a waiting caller is told ---------------------------------------------
+
+# A code of the journal's that a connection pool would take for the end of the
+# caller's connection.
+$reader = session();
+ask($reader, 'BEGIN; SELECT count(*) FROM r;');
+$caller = session();
+send_to($caller,
+	"CALL move_indexes_concurrently('r_pkey', 'slow', method => 'rebuild');");
+wait_until(qq{EXISTS (SELECT FROM tablespace_moves
+	WHERE state = 'running' AND blocked_by = ARRAY[$reader->{pid}])},
+	'the rebuild waits for a reader');
+$node->safe_psql('postgres', q{
+	UPDATE tablespace_advisor.job SET state = 'failed', sqlstate = '57P01',
+		error = 'the worker was told to end', finished_at = clock_timestamp()
+	WHERE state = 'running'});
+answer($caller);
+like($caller->{err},
+	qr/ERROR:  58000: could not move public\.r_pkey: the worker was told/,
+	'a failed job says nothing about the connection of its caller');
+end($_) for $reader, $caller;
+wait_for_workers();
+
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|terminated by signal/,
 	'no crash');
 $node->stop;

@@ -125,11 +125,6 @@ tsa_copy_follow(TsaCopy *copy)
 {
 	TsaCopyRel *index = &copy->index;
 
-	if (tsa_wal_tail_lost(copy->tail))
-	{
-		copy->lost = true;
-		return;
-	}
 	if (index->copied_end > 0 &&
 		!tsa_block_set_fits(&index->changed, index->copied_end - 1))
 	{
@@ -145,6 +140,7 @@ tsa_copy_follow(TsaCopy *copy)
 		tsa_block_set_use(&index->changed, words, nwords);
 	}
 	tsa_wal_tail_follow(copy->tail, note_record, copy);
+	copy->lost = tsa_wal_tail_lost(copy->tail);
 }
 
 /*

@@ -354,6 +354,27 @@ tsa_job_cancel_queued(int64 job_id)
 	return tsa_journal_update(&query, values, NULL) == 1;
 }
 
+/* Process id of the worker of a running job, 0 when it does not run. */
+int
+tsa_job_worker_pid(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT worker_pid FROM tablespace_advisor.job"
+		" WHERE job_id = $1 AND state IN ('running', 'paused')",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+	int			pid = 0;
+
+	values[0] = Int64GetDatum(job_id);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+		pid = DatumGetInt32(tsa_journal_value(0, 1));
+	tsa_journal_close(&journal);
+	return pid;
+}
+
 /*
  * Jobs (int64 *) in the current memory context: of one batch, or unfinished
  * ones of all batches when batch_id is 0.

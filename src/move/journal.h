@@ -65,6 +65,7 @@ extern int64 tsa_job_insert(const TsaMove *move,
 							const TsaMoveOptions *options, int64 batch_id);
 extern bool tsa_job_claim(int64 job_id, bool copies_only);
 extern bool tsa_job_cancel_queued(int64 job_id);
+extern int	tsa_job_worker_pid(int64 job_id);
 extern List *tsa_jobs_of_batch(int64 batch_id, bool unfinished_only);
 
 typedef enum TsaLockClass

@@ -156,6 +156,27 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 }
 
 /*
+ * Has an unfinished rebuild put this index in the place of the one that its
+ * job names?  It still waits for the readers of the old one.
+ */
+static bool
+is_being_rebuilt(const TsaMove *move)
+{
+	static TsaJournalQuery query = {
+		"SELECT FROM tablespace_advisor.job"
+		" WHERE method = 'rebuild' AND state IN ('queued', 'running', 'paused')"
+		" AND heap = $1 AND schema_name = $2 AND relation_name = $3",
+		3, {OIDOID, NAMEOID, NAMEOID}, NULL
+	};
+	Datum		values[3];
+
+	values[0] = ObjectIdGetDatum(move->heapid);
+	values[1] = NameGetDatum(&move->schema_name);
+	values[2] = NameGetDatum(&move->relation_name);
+	return tsa_journal_update(&query, values, NULL) > 0;
+}
+
+/*
  * Inserts the jobs of a call, all or none, and returns their ids (int64 *).
  */
 static List *
@@ -169,8 +190,9 @@ queue_jobs(List *moves, const TsaMoveOptions *options)
 		TsaMove    *move = lfirst(lc);
 		int64	   *id = palloc(sizeof(int64));
 
-		*id = tsa_job_insert(move, options,
-							 ids == NIL ? 0 : *(int64 *) linitial(ids));
+		*id = is_being_rebuilt(move) ? 0 :
+			tsa_job_insert(move, options,
+						   ids == NIL ? 0 : *(int64 *) linitial(ids));
 		if (*id == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),

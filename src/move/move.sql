@@ -121,22 +121,31 @@ COMMENT ON FUNCTION tablespace_advisor.indexes_of(regclass) IS
 /*
  * What is left over from a rebuild that did not end well.  REINDEX
  * CONCURRENTLY builds <name>_ccnew, swaps the names and drops the old index
- * as <name>_ccold; it cuts the name and appends a number where it must.
+ * as <name>_ccold.  It appends a number where that name is taken, and cuts
+ * <name>, between two characters, only as far as the whole would be too long.
  */
 CREATE VIEW tablespace_advisor.leftover WITH (security_barrier) AS
-SELECT j.job_id, j.owner, n.nspname AS schema_name, c.relname AS index_name
+SELECT j.job_id, j.owner, n.nspname AS schema_name, c.relname AS index_name,
+	i.indrelid AS heap, i.indexrelid AS index
 FROM tablespace_advisor.job j
 	JOIN pg_catalog.pg_index i ON i.indrelid = j.heap AND NOT i.indisvalid
 	JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 	JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+	CROSS JOIN LATERAL (
+		SELECT j.relation_name::text AS whole,
+			pg_catalog."substring"(c.relname::text, '_cc(?:new|old)[0-9]*$') AS suffix) s
+	CROSS JOIN LATERAL (
+		SELECT pg_catalog."left"(c.relname::text,
+			-pg_catalog.length(s.suffix)) AS base) b
 WHERE j.known_indexes IS NOT NULL
 	AND j.state IN ('done', 'failed', 'cancelled')
-	AND CASE WHEN i.indexrelid = j.old_index
-			THEN c.relname ~ '_ccold[0-9]*$'
-			ELSE i.indexrelid <> ALL (j.known_indexes)
-				AND c.relname ~ '_ccnew[0-9]*$' END
-	AND pg_catalog.starts_with(j.relation_name::text,
-		pg_catalog.regexp_replace(c.relname, '_cc(new|old)[0-9]*$', ''));
+	AND CASE WHEN i.indexrelid = j.old_index THEN s.suffix ~ 'old'
+			ELSE i.indexrelid <> ALL (j.known_indexes) AND s.suffix ~ 'new' END
+	AND (b.base = s.whole
+		OR pg_catalog.starts_with(s.whole, b.base)
+		AND pg_catalog.octet_length(pg_catalog."left"(s.whole,
+			pg_catalog.length(b.base) + 1) || s.suffix) >
+			pg_catalog.current_setting('max_identifier_length')::int);
 REVOKE ALL ON tablespace_advisor.leftover FROM PUBLIC;
 COMMENT ON VIEW tablespace_advisor.leftover IS
 	'invalid indexes that a rebuild of this journal left behind and that the next worker drops';
@@ -276,7 +285,7 @@ CREATE PROCEDURE move_indexes_concurrently(
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
-	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace. Not in a transaction block (25001)';
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace, and to let the advice decide, the right to execute advise_index_placement(), which members of pg_monitor have (42501). Not in a transaction block (25001)';
 
 CREATE FUNCTION cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -288,7 +297,7 @@ CREATE FUNCTION retry_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_retry_move';
 COMMENT ON FUNCTION retry_move(bigint) IS
-	'queues a failed or cancelled move again, with the same options and the caller''s rights, and returns the new job''s id; the move begins when the transaction commits; 42704 when there is no such job, 55000 when it has not failed';
+	'queues a failed or cancelled move again, with the same options and the caller''s rights, and returns the new job''s id, or NULL if the relation is in that tablespace already; a partitioned index takes those of its partitions that are elsewhere along, and the id is the first of these jobs; the move begins when the transaction commits; 42704 when there is no such job, 55000 when it has not failed';
 
 CREATE FUNCTION pause_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE

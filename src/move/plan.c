@@ -22,6 +22,8 @@
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
+#include "nodes/value.h"
+#include "parser/parse_func.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -232,6 +234,33 @@ restrict_to_indexes(List *moves, const TsaMoveOptions *options)
 }
 
 /*
+ * The types of all of advise_index_placement()'s arguments: with any other
+ * number or types, a function of that name that somebody else has made in the
+ * extension's schema might be taken for it.
+ */
+static const Oid advice_types[] = {REGCLASSOID, NAMEOID, TEXTOID};
+
+/* Refuses a caller who may not ask for advice, saying what to do about it. */
+static void
+check_advice_rights(const char *schema)
+{
+	List	   *name = list_make2(makeString(pstrdup(schema)),
+								  makeString(pstrdup("advise_index_placement")));
+	Oid			function = LookupFuncName(name, lengthof(advice_types),
+										  advice_types, false);
+
+	if (!DatumGetBool(DirectFunctionCall2(has_function_privilege_id,
+										  ObjectIdGetDatum(function),
+										  CStringGetTextDatum("EXECUTE"))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for function %s",
+						"advise_index_placement"),
+				 errdetail("Without a tablespace, or with \"hot_only\", the advice decides what to move."),
+				 errhint("Have a member of pg_monitor ask for advice, or become one; or name a tablespace and leave \"hot_only\" out.")));
+}
+
+/*
  * Sets the target tablespaces that the advice recommends, with the caller's
  * own rights, and keeps the moves that it recommends.  A partitioned index
  * has no activity of its own to advise on and stays.
@@ -239,13 +268,16 @@ restrict_to_indexes(List *moves, const TsaMoveOptions *options)
 static List *
 restrict_to_advice(List *moves, const TsaMoveOptions *options)
 {
+	const char *schema = get_namespace_name(options->schema);
 	char	   *sql;
-	Oid			types[2] = {OIDOID, NAMEOID};
-	Datum		values[2];
-	char		nulls[2] = {' ', 'n'};
+	Oid			types[lengthof(advice_types)];
+	Datum		values[lengthof(advice_types)] = {0};
+	char		nulls[] = {' ', 'n', 'n'};
 	NameData	tablespace;
 	List	   *kept = NIL;
 
+	check_advice_rights(schema);
+	memcpy(types, advice_types, sizeof(types));
 	values[0] = ObjectIdGetDatum(options->target);
 	if (OidIsValid(options->tablespace))
 	{
@@ -255,12 +287,13 @@ restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	}
 	sql = psprintf("SELECT relation::pg_catalog.oid,"
 				   " recommended_tablespace::pg_catalog.text"
-				   " FROM %s.advise_index_placement($1, $2)"
+				   " FROM %s.advise_index_placement($1, $2, $3)"
 				   " WHERE action OPERATOR(pg_catalog.=) 'move'",
-				   quote_identifier(get_namespace_name(options->schema)));
+				   quote_identifier(schema));
 	PushActiveSnapshot(GetTransactionSnapshot());
 	SPI_connect();
-	if (SPI_execute_with_args(sql, 2, types, values, nulls, false, 0) < 0)
+	if (SPI_execute_with_args(sql, lengthof(types), types, values, nulls,
+							  false, 0) < 0)
 		elog(ERROR, "could not ask advise_index_placement()");
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{

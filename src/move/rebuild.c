@@ -21,6 +21,10 @@
  * second case the new index is in place already, and the job is done.
  * They are dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the
  * end of the same worker or, when it did not get that far, of the next one.
+ * Somebody else's index of such a name looks the same while CREATE INDEX
+ * CONCURRENTLY builds it, under a ShareUpdateExclusive lock on the table.  So
+ * the same locks as for the rebuild are held for the session, and the index
+ * is looked at again under them, before and while it is dropped.
  *
  *-------------------------------------------------------------------------
  */
@@ -77,35 +81,47 @@ note_known_indexes(const TsaJob *job)
 	tsa_journal_update(&query, values, NULL);
 }
 
+/* The index that a job's rebuild has put in the place of its own. */
+#define REBUILT \
+	"SELECT j.relation, c.oid" \
+	" FROM tablespace_advisor.job j" \
+	"  JOIN pg_catalog.pg_index i ON i.indrelid = j.heap" \
+	"  JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid" \
+	"  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
+	"  JOIN pg_catalog.pg_database d ON d.oid = j.database" \
+	" WHERE j.job_id = $1 AND j.method = 'rebuild' AND i.indisvalid" \
+	"  AND c.oid <> ALL (j.known_indexes)" \
+	"  AND c.relname = j.relation_name AND n.nspname = j.schema_name" \
+	"  AND j.to_tablespace = CASE c.reltablespace" \
+	"    WHEN 0 THEN d.dattablespace ELSE c.reltablespace END"
+
 /*
- * Has the job's index been rebuilt where it should be?  The new index has an
- * OID of its own; the job follows it, and so do those that moved the index
- * before.  It may have replaced the old one although the rebuild ended by an
- * error, or a crash, later on.  [T]
+ * Has the job's index been rebuilt where it should be?  It may have been
+ * although the rebuild ended by an error, or a crash, later on.  If so the job
+ * is settled as done, and follows the new index, which has an OID of its own,
+ * as do those that moved the index before.  In this order: somebody may have
+ * queued a move of the new index already, and of one index only one
+ * unfinished job can be.  [T]
  */
 bool
 tsa_rebuild_follow(int64 job_id)
 {
-	static TsaJournalQuery query = {
-		"WITH rebuilt AS (SELECT j.relation, c.oid"
-		"  FROM tablespace_advisor.job j"
-		"   JOIN pg_catalog.pg_index i ON i.indrelid = j.heap"
-		"   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid"
-		"   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-		"   JOIN pg_catalog.pg_database d ON d.oid = j.database"
-		"  WHERE j.job_id = $1 AND j.method = 'rebuild' AND i.indisvalid"
-		"   AND c.oid <> ALL (j.known_indexes)"
-		"   AND c.relname = j.relation_name AND n.nspname = j.schema_name"
-		"   AND j.to_tablespace = CASE c.reltablespace"
-		"     WHEN 0 THEN d.dattablespace ELSE c.reltablespace END)"
+	static TsaJournalQuery find = {REBUILT, 1, {INT8OID}, NULL};
+	static TsaJournalQuery follow = {
+		"WITH rebuilt AS (" REBUILT ")"
 		" UPDATE tablespace_advisor.job j SET relation = r.oid"
-		" FROM rebuilt r WHERE j.relation = r.relation",
+		" FROM rebuilt r WHERE j.relation = r.relation"
+		" AND j.state IN ('done', 'failed', 'cancelled')",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
 
 	values[0] = Int64GetDatum(job_id);
-	return tsa_journal_update(&query, values, NULL) > 0;
+	if (tsa_journal_update(&find, values, NULL) == 0)
+		return false;
+	tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
+	tsa_journal_update(&follow, values, NULL);
+	return true;
 }
 
 /* Counts the tries of a job without other progress. */
@@ -131,21 +147,27 @@ typedef struct IndexLock
 } IndexLock;
 
 /*
- * Locks table and index against everything that renames or replaces the
- * index, and checks that it is still there.
+ * Locks table and index against everything that builds, renames or replaces
+ * the index.
  */
 static void
-lock_index(const TsaJob *job, IndexLock *lock)
+lock_index(Oid heapid, Oid relid, IndexLock *lock)
 {
-	lock->heap.relId = job->heapid;
+	lock->heap.relId = heapid;
 	lock->heap.dbId = MyDatabaseId;
-	lock->index.relId = job->relid;
+	lock->index.relId = relid;
 	lock->index.dbId = MyDatabaseId;
 
 	LockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
 	LockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
-
 	AcceptInvalidationMessages();
+}
+
+/* Locks a job's index, which must still be there. */
+static void
+lock_job_index(const TsaJob *job, IndexLock *lock)
+{
+	lock_index(job->heapid, job->relid, lock);
 	if (get_rel_name(job->relid) == NULL ||
 		IndexGetRelation(job->relid, true) != job->heapid)
 		ereport(ERROR,
@@ -222,7 +244,7 @@ prepare_rebuild(const TsaJob *job, IndexLock *lock)
 	char	   *sql;
 
 	tsa_begin();
-	lock_index(job, lock);
+	lock_job_index(job, lock);
 	size = DirectFunctionCall1(pg_table_size, ObjectIdGetDatum(job->relid));
 	tsa_check_free_space(job->target_tablespace, DatumGetInt64(size));
 	note_known_indexes(job);
@@ -311,7 +333,8 @@ tsa_set_index_tablespace(const TsaJob *job)
 typedef struct Leftover
 {
 	Oid			owner;
-	char	   *command;
+	Oid			heapid;
+	Oid			relid;
 } Leftover;
 
 /* Reads what past rebuilds left, in the caller's memory context. */
@@ -319,10 +342,8 @@ static List *
 load_leftovers(void)
 {
 	static TsaJournalQuery query = {
-		"SELECT owner, pg_catalog.format("
-		"   'DROP INDEX CONCURRENTLY IF EXISTS %I.%I',"
-		"   schema_name, index_name)"
-		" FROM tablespace_advisor.leftover",
+		"SELECT DISTINCT ON (index) owner, heap, index"
+		" FROM tablespace_advisor.leftover ORDER BY index, job_id",
 		0, {0}, NULL
 	};
 	MemoryContext context = CurrentMemoryContext;
@@ -338,13 +359,66 @@ load_leftovers(void)
 		Leftover   *leftover = palloc(sizeof(Leftover));
 
 		leftover->owner = DatumGetObjectId(tsa_journal_value(i, 1));
-		leftover->command = TextDatumGetCString(tsa_journal_value(i, 2));
+		leftover->heapid = DatumGetObjectId(tsa_journal_value(i, 2));
+		leftover->relid = DatumGetObjectId(tsa_journal_value(i, 3));
 		leftovers = lappend(leftovers, leftover);
 		MemoryContextSwitchTo(spi_context);
 	}
 	tsa_journal_close(&journal);
 	tsa_commit();
 	return leftovers;
+}
+
+/*
+ * The command that drops a leftover, or NULL if it is none (any more).  An
+ * index that somebody is just building looks like one: under the lock it is
+ * valid, or given up.
+ */
+static char *
+leftover_command(const Leftover *leftover)
+{
+	static TsaJournalQuery query = {
+		"SELECT pg_catalog.format('DROP INDEX CONCURRENTLY %I.%I',"
+		"   schema_name, index_name)"
+		" FROM tablespace_advisor.leftover WHERE index = $1 AND owner = $2",
+		2, {OIDOID, OIDOID}, NULL
+	};
+	MemoryContext context = CurrentMemoryContext;
+	TsaJournal	journal;
+	Datum		values[2];
+	char	   *command = NULL;
+
+	values[0] = ObjectIdGetDatum(leftover->relid);
+	values[1] = ObjectIdGetDatum(leftover->owner);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) > 0)
+	{
+		MemoryContext spi_context = MemoryContextSwitchTo(context);
+
+		command = TextDatumGetCString(tsa_journal_value(0, 1));
+		MemoryContextSwitchTo(spi_context);
+	}
+	tsa_journal_close(&journal);
+	return command;
+}
+
+/*
+ * Locks a leftover, so that its name remains that of this very index, looks
+ * again and builds the command, which outlives the transaction.
+ */
+static char *
+prepare_drop(const Leftover *leftover, IndexLock *lock)
+{
+	MemoryContext context = CurrentMemoryContext;
+	char	   *command;
+
+	tsa_begin();
+	lock_index(leftover->heapid, leftover->relid, lock);
+	command = leftover_command(leftover);
+	if (command != NULL)
+		command = MemoryContextStrdup(context, command);
+	tsa_commit();
+	return command;
 }
 
 /* Forgets the rebuilds that have left nothing (any more). */
@@ -371,8 +445,14 @@ drop_leftover(const Leftover *leftover)
 {
 	PG_TRY();
 	{
+		IndexLock	lock;
+		char	   *command;
+
 		tsa_become_role(leftover->owner);
-		tsa_run_command(leftover->command);
+		command = prepare_drop(leftover, &lock);
+		if (command != NULL)
+			tsa_run_command(command);
+		unlock_index(&lock);
 	}
 	PG_CATCH();
 	{

@@ -142,24 +142,24 @@ tsa_jobs_settle_dead(void)
 }
 
 /*
- * Process id of the living worker of a batch, 0 if there is none: whoever has
- * the batch lock in share mode, which only the worker takes.
+ * Is this process a living worker of the batch?  Only workers have the batch
+ * lock in share mode.
  */
-static int
-batch_worker_pid(int64 batch_id)
+static bool
+is_batch_worker(int64 batch_id, int pid)
 {
 	LockData   *locks = GetLockStatusData();
 	LOCKTAG		tag;
-	int			pid = 0;
+	bool		found = false;
 
 	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
-	for (int i = 0; i < locks->nelements && pid == 0; i++)
-		if (memcmp(&locks->locks[i].locktag, &tag, sizeof(tag)) == 0 &&
-			(locks->locks[i].holdMask & LOCKBIT_ON(ShareLock)) != 0)
-			pid = locks->locks[i].pid;
+	for (int i = 0; i < locks->nelements && !found; i++)
+		found = locks->locks[i].pid == pid &&
+			memcmp(&locks->locks[i].locktag, &tag, sizeof(tag)) == 0 &&
+			(locks->locks[i].holdMask & LOCKBIT_ON(ShareLock)) != 0;
 	pfree(locks->locks);
 	pfree(locks);
-	return pid;
+	return found;
 }
 
 /*
@@ -171,7 +171,6 @@ bool
 tsa_job_request_cancel(const TsaJob *job)
 {
 	LOCKTAG		gate;
-	TsaJob		present;
 	bool		requested = false;
 	int			pid;
 
@@ -180,12 +179,9 @@ tsa_job_request_cancel(const TsaJob *job)
 
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	(void) LockAcquire(&gate, ShareLock, false, false);
-	if (tsa_job_load(job->job_id, &present) &&
-		(present.state == TSA_JOB_RUNNING || present.state == TSA_JOB_PAUSED))
-	{
-		pid = batch_worker_pid(job->batch_id);
-		requested = pid != 0 && kill(pid, SIGINT) == 0;
-	}
+	pid = tsa_job_worker_pid(job->job_id);
+	if (pid != 0 && is_batch_worker(job->batch_id, pid))
+		requested = kill(pid, SIGINT) == 0;
 	LockRelease(&gate, ShareLock, false);
 	return requested;
 }

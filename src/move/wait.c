@@ -86,13 +86,19 @@ cancel_jobs(List *ids)
 	}
 }
 
-/* Reports the first job of the batch that was not done as an error. */
+/*
+ * Reports the first job of the batch that was not done as an error.  Codes
+ * that would say something about the caller's own connection (classes 08 and
+ * 57P), which pools act on, become those of a system error.
+ */
 static void
 report_failure(int64 batch_id)
 {
 	static TsaJournalQuery query = {
 		"SELECT pg_catalog.format('%I.%I', schema_name, relation_name),"
-		" coalesce(sqlstate, '57014'), coalesce(error, 'it was cancelled'),"
+		" CASE WHEN sqlstate ~ '^(08|57P)' THEN '58000'"
+		"   ELSE coalesce(sqlstate, '57014') END,"
+		" coalesce(error, 'it was cancelled'),"
 		" detail, job_id"
 		" FROM tablespace_advisor.job"
 		" WHERE batch_id = $1 AND state IN ('failed', 'cancelled')"

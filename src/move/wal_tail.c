@@ -53,6 +53,7 @@ struct TsaWalTail
 	XLogReaderState *reader;
 	XLogRecPtr	position;		/* all records that end here or before are
 								 * seen */
+	bool		removed;		/* a segment to be read was gone */
 	OwnRecords *own;			/* yet to be passed over, in order */
 	int			nown;
 	int			first_own;
@@ -138,6 +139,7 @@ tsa_wal_tail_restart(TsaWalTail *tail)
 	MemoryContext oldcxt = MemoryContextSwitchTo(tail->cxt);
 
 	tail->nown = tail->first_own = 0;
+	tail->removed = false;
 	set_position(tail, wal_insert_end());
 	MemoryContextSwitchTo(oldcxt);
 }
@@ -151,7 +153,7 @@ tsa_wal_tail_lost(const TsaWalTail *tail)
 	XLogSegNo	segno;
 
 	XLByteToSeg(tail->position, segno, wal_segment_size);
-	return segno <= XLogGetLastRemovedSegno();
+	return tail->removed || segno <= XLogGetLastRemovedSegno();
 }
 
 /*
@@ -210,12 +212,41 @@ pass_over_own(TsaWalTail *tail)
 }
 
 /*
+ * Reads the next record.  NULL if it cannot be read, also when a checkpoint
+ * has just removed its segment: that error is caught.  A file that could not
+ * be opened is all that happened then, so there is nothing to be undone, and
+ * the reader starts anew at its next use.
+ */
+static XLogRecord *
+read_record(TsaWalTail *tail, char **errormsg)
+{
+	MemoryContext oldcxt = MemoryContextSwitchTo(tail->cxt);
+	XLogRecord *volatile record = NULL;
+
+	PG_TRY();
+	{
+		record = XLogReadRecord(tail->reader, errormsg);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_UNDEFINED_FILE)
+			PG_RE_THROW();
+		FlushErrorState();
+		tail->removed = true;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(oldcxt);
+	return record;
+}
+
+/*
  * Calls visit(record, arg) for every record but the caller's own, from the
  * tail's position to the end of the log at the time of this call, and returns
- * that end.
+ * that end.  Stops before it if a part of the log is gone; tsa_wal_tail_lost()
+ * says so.
  *
- * Errors: ERRCODE_UNDEFINED_FILE or ERRCODE_DATA_CORRUPTED when a record
- * cannot be read.
+ * Errors: ERRCODE_DATA_CORRUPTED when a record cannot be read for another
+ * reason.
  */
 XLogRecPtr
 tsa_wal_tail_follow(TsaWalTail *tail, TsaWalVisitor visit, void *arg)
@@ -229,17 +260,18 @@ tsa_wal_tail_follow(TsaWalTail *tail, TsaWalVisitor visit, void *arg)
 
 	while (tail->position < end)
 	{
-		MemoryContext oldcxt = MemoryContextSwitchTo(tail->cxt);
 		char	   *errormsg = NULL;
-		XLogRecord *record = XLogReadRecord(tail->reader, &errormsg);
 
-		MemoryContextSwitchTo(oldcxt);
-		if (record == NULL)
+		if (read_record(tail, &errormsg) == NULL)
+		{
+			if (tsa_wal_tail_lost(tail))
+				return tail->position;
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("could not read write-ahead log at %X/%X",
 							LSN_FORMAT_ARGS(tail->position)),
 					 errormsg ? errdetail_internal("%s", errormsg) : 0));
+		}
 		visit(tail->reader, arg);
 		tail->position = tail->reader->EndRecPtr;
 		pass_over_own(tail);
