@@ -52,7 +52,8 @@ typedef struct TsaCopy
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 
-	bool		checkpointer_syncs; /* tsa_copy_sync() is behind us: whatever is
+	bool		checkpointer_syncs; /* the copy is small, or tsa_copy_sync() is
+									 * behind us: whatever is
 									 * written now is the checkpointer's to
 									 * sync */
 

@@ -240,10 +240,13 @@ tsa_live_copy_drop_unnamed(void)
 }
 
 /*
- * Removes the old file of a relation that has moved.  Outside any transaction.
+ * Shortens the old file of a relation that has moved to what can be dropped at
+ * one go.  The drop is the worker's, in the transaction that settles the job,
+ * so that no crash finds a job without an old file that is not settled.
+ * Outside any transaction.
  *
  * There is nothing to cancel any more: a request to cancel is held back, and
- * forgotten when the file is gone.
+ * forgotten.
  */
 void
 tsa_copy_remove_old_storage(int64 job_id)
@@ -261,11 +264,6 @@ tsa_copy_remove_old_storage(int64 job_id)
 		truncate_gently(tsa_make_locator(job.old_tablespace, MyDatabaseId,
 										 job.old_filenumber));
 	tsa_copy_stop_point("old file truncated");
-
-	StartTransactionCommand();
-	if (unused)
-		(void) tsa_live_copy_drop_leftovers(&job);
-	CommitTransactionCommand();
 	QueryCancelPending = false;
 	RESUME_CANCEL_INTERRUPTS();
 }

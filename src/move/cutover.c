@@ -209,6 +209,8 @@ tsa_copy_cut_over(TsaCopy *copy)
 	copy->progress.nblockers = 0;
 	tsa_copy_report(copy, "removing old file");
 	StartTransactionCommand();
+	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
+					  GUC_ACTION_LOCAL, true, 0, false);
 	tsa_job_note_lock_ms(copy->job->job_id,
 						 INSTR_TIME_GET_MILLISEC(released));
 	CommitTransactionCommand();

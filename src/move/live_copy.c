@@ -84,6 +84,7 @@
 #include "move/plan.h"
 
 #define MAX_ATTEMPTS	200
+#define SMALL_COPY		(1024 * 1024)	/* left to the checkpointer to sync */
 #define MAX_RESTARTS	3
 
 /* tablespace_advisor.debug_stop_at */
@@ -266,6 +267,7 @@ prepare(TsaCopy *copy)
 	copy->index.source = tsa_rel_locator(rel);
 	copy->progress.bytes_total =
 		(int64) RelationGetNumberOfBlocks(rel) * BLCKSZ;
+	copy->checkpointer_syncs = copy->progress.bytes_total <= SMALL_COPY;
 	index_close(rel, NoLock);
 
 	tsa_copy_lock(copy);
@@ -314,12 +316,14 @@ copy_and_cut_over(TsaCopy *copy)
 	INSTR_TIME_SET_CURRENT(copy->started);
 	copy->looked = copy->started;
 	copy->progress.phase = "copying";
-	tsa_copy_report(copy, "copying");
+	if (!copy->checkpointer_syncs)
+		tsa_copy_report(copy, "copying");
 
 	if (!tsa_copy_passes(copy))
 		return false;
 
-	tsa_copy_report(copy, "syncing");
+	if (!copy->checkpointer_syncs)
+		tsa_copy_report(copy, "syncing");
 	if (!tsa_copy_look(copy))
 		return false;
 	tsa_copy_begin(copy);

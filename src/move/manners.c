@@ -306,8 +306,8 @@ tsa_manners_withdraw_pause(int64 job_id)
 }
 
 /*
- * See manners.h.  The lock table names a prepared transaction by its ID in
- * place of the virtual one.
+ * See manners.h.  A prepared transaction holds the lock on its own ID;
+ * by the virtual one its other locks are found.
  */
 char *
 tsa_manners_prepared_blockers(Oid relid)
@@ -316,8 +316,10 @@ tsa_manners_prepared_blockers(Oid relid)
 		"SELECT pg_catalog.string_agg(DISTINCT"
 		"   pg_catalog.format('\"%s\"', p.gid), ', ')"
 		" FROM pg_catalog.pg_prepared_xacts p"
+		" JOIN pg_catalog.pg_locks x ON x.pid IS NULL"
+		"   AND x.transactionid = p.transaction"
 		" JOIN pg_catalog.pg_locks l ON l.pid IS NULL"
-		"   AND l.virtualtransaction = '-1/' || p.transaction"
+		"   AND l.virtualtransaction = x.virtualtransaction"
 		" WHERE l.locktype = 'relation' AND l.relation = $1 AND l.database ="
 		"   (SELECT oid FROM pg_catalog.pg_database"
 		"    WHERE datname = pg_catalog.current_database())",
