@@ -32,7 +32,7 @@ sub inventory
 		SELECT c.oid::regclass, c.relkind, c.relpersistence, c.reloptions, c.relacl,
 			CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) END
 		FROM member m JOIN pg_class c ON m.classid = 'pg_class'::regclass AND m.objid = c.oid
-		ORDER BY 1::text;
+		ORDER BY c.oid::regclass::text;
 		SELECT a.attrelid::regclass, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod),
 			a.attnotnull, a.attidentity, a.attacl, pg_get_expr(d.adbin, d.adrelid),
 			col_description(a.attrelid, a.attnum)
@@ -47,7 +47,7 @@ sub inventory
 		SELECT c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid)
 		FROM member m
 		JOIN pg_constraint c ON m.classid = 'pg_class'::regclass AND m.objid = c.conrelid
-		ORDER BY 1::text, 2;
+		ORDER BY c.conrelid::regclass::text, 2;
 		SELECT array(SELECT c::regclass::text FROM unnest(extconfig) c ORDER BY 1), extcondition
 		FROM pg_extension WHERE extname = 'tablespace_advisor'});
 }

@@ -29,8 +29,6 @@ CREATE TABLE tablespace_advisor.job (
 	mb_per_s float8,
 	passes int NOT NULL DEFAULT 0,
 	lock_ms float8,
-	wal_bytes bigint,
-	paused_ms float8 NOT NULL DEFAULT 0,
 	attempts int NOT NULL DEFAULT 0,
 	max_rate bigint,
 	lock_timeout_ms int NOT NULL,
@@ -51,7 +49,9 @@ CREATE TABLE tablespace_advisor.job (
 	known_indexes oid[],
 	queued_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	started_at timestamptz,
-	finished_at timestamptz
+	finished_at timestamptz,
+	wal_bytes bigint,
+	paused_ms float8 NOT NULL DEFAULT 0
 );
 REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
