@@ -129,7 +129,7 @@ $node->poll_query_until('postgres',
 	"SELECT attempts >= 3 FROM tablespace_moves WHERE job_id = $job")
   or die 'no attempts are made';
 is(job_field($node, $job, 'state'), 'running', 'the move goes on trying');
-is(job_field($node, $job, 'phase'), 'waiting for lock', 'it says so');
+is(job_field($node, $job, 'phase'), 'waiting for prepared transaction "holds"', 'it says so');
 is(job_field($node, $job, 'blocked_by'), '{0}',
 	'and names the prepared transaction as process 0');
 is(tablespaces_of($node, 'c_a'), 'pg_default', 'the index stays meanwhile');

@@ -84,7 +84,7 @@
 #include "move/plan.h"
 
 #define MAX_ATTEMPTS	200
-#define SMALL_COPY		(1024 * 1024)	/* left to the checkpointer to sync */
+#define SMALL_COPY		INT64CONST(1048576) /* left to the checkpointer */
 #define MAX_RESTARTS	3
 
 /* tablespace_advisor.debug_stop_at */

@@ -23,9 +23,9 @@ extern bool tsa_live_copy_applies(Oid relid, const char **reason);
 /*
  * Moves job->relid to job->target_tablespace.  Called by a worker outside any
  * transaction; returns outside any transaction when the relation has moved
- * and its old file is small enough to be dropped at one go, which the worker
- * does by tsa_live_copy_drop_leftovers().  Throws an error when it could not be moved; the
- * worker then ends its transaction and calls tsa_live_copy_drop_leftovers().
+ * and its old file is small enough to be dropped at one go.  Throws an error
+ * when it could not be moved; the worker then ends its transaction.  Either
+ * way the worker calls tsa_live_copy_drop_leftovers() when it settles the job.
  */
 extern void tsa_live_copy(const TsaJob *job);
 

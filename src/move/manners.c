@@ -11,9 +11,9 @@
  * statvfs().
  *
  * Replicas.  The distance from the flush position to what the slowest
- * streaming standby has replayed.  A receiver that never replays (pg_receivewal,
- * a base backup, a logical subscriber that has not answered) is no replica;
- * what it needs is held by its slot, or by nothing.
+ * streaming standby has replayed.  A receiver that never replays
+ * (pg_receivewal, a base backup, a logical subscriber that has not answered)
+ * is no replica; what it needs is held by its slot, or by nothing.
  *
  * Synchronous standbys.  Whoever commits waits until they have flushed all
  * log before his commit, that is our log too.  So the copy does not run ahead

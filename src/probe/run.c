@@ -60,7 +60,7 @@ typedef struct Prober
 
 	TsaForeignIo foreign;		/* during all steps */
 
-	/* random reads of the tablespace's own relations, 25th percentile; NAN: none */
+	/* 25th percentile of the tablespace's own relations; NAN: none */
 	double		own_fast_ns;
 	double		own_ratio;		/* that, over the scratch file's */
 } Prober;
