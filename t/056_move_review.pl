@@ -15,7 +15,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "autovacuum = off\n");
+my $node = new_node('main',
+	conf => "autovacuum = off\n",
+	init => { extra => [ '--encoding', 'UTF8', '--locale', 'C' ] });
 $node->start;
 prepare_node($node);
 
