@@ -22,6 +22,7 @@
 
 #include "catalog/pg_tablespace_d.h"
 #include "catalog/pg_type_d.h"
+#include "access/htup_details.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
