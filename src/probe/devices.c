@@ -20,9 +20,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_tablespace_d.h"
 #include "catalog/pg_type_d.h"
-#include "access/htup_details.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
