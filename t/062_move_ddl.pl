@@ -82,7 +82,7 @@ for my $case (
 {
 	my ($name, $sql, $outcome, $indexes) = @$case;
 	my $job = start_slow_move();
-	my $number = "SELECT new_filenumber FROM tablespace_advisor.job WHERE job_id = $job";
+	my $number = "SELECT new_filenumbers[1] FROM tablespace_advisor.job WHERE job_id = $job";
 	my $before = $node->safe_psql('postgres', $number);
 	my ($out, $err) = ('', '');
 
@@ -102,7 +102,7 @@ for my $case (
 	elsif ($outcome eq 'over')
 	{
 		$node->poll_query_until('postgres', qq{
-			SELECT new_filenumber IS NOT NULL AND new_filenumber <> $before
+			SELECT new_filenumbers IS NOT NULL AND new_filenumbers[1] <> $before
 				AND state = 'running'
 			FROM tablespace_advisor.job WHERE job_id = $job})
 		  or die 'the move does not start over';

@@ -115,6 +115,6 @@ extern TsaCutover tsa_copy_cut_over(TsaCopy *copy);
 /* copy_storage.c */
 extern void tsa_copy_create_storage(TsaCopy *copy);
 extern void tsa_copy_note_old_storage(TsaCopy *copy);
-extern void tsa_copy_remove_old_storage(int64 job_id);
+extern void tsa_copy_remove_old_storage(void);
 
 #endif							/* TSA_COPY_H */

@@ -45,6 +45,7 @@
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
 #include "storage/smgr.h"
+#include "utils/memutils.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
@@ -61,10 +62,30 @@
 #define MAX_TRUNCATE_STEPS 64
 
 /*
- * What the journal names of this process's present move, for when the journal
- * itself is dropped.
+ * What the journal names of this process's present move: first the new
+ * storage, after the cutover the old one.  For when the journal itself is
+ * dropped, and for after the cutover.
  */
-static RelFileLocator named_storage;
+static RelFileLocator *named_storage = NULL;
+static int	nnamed = 0;
+
+/*
+ * Keeps these in mind instead of those before.  Allocates before it forgets.
+ */
+static void
+keep_in_mind(const RelFileLocator *storage, int n)
+{
+	RelFileLocator *old = named_storage;
+	RelFileLocator *new = MemoryContextAlloc(TopMemoryContext,
+											 Max(n, 1) * sizeof(RelFileLocator));
+
+	if (n > 0)
+		memcpy(new, storage, n * sizeof(RelFileLocator));
+	named_storage = new;
+	nnamed = n;
+	if (old != NULL)
+		pfree(old);
+}
 
 /*
  * Creates the storage of the copy and names it in the journal.  In the
@@ -78,8 +99,8 @@ tsa_copy_create_storage(TsaCopy *copy)
 
 	number = GetNewRelFileNumber(tablespace, NULL, RELPERSISTENCE_PERMANENT);
 	copy->index.copy = tsa_make_locator(tablespace, MyDatabaseId, number);
-	tsa_job_note_new_storage(copy->job->job_id, tablespace, number);
-	named_storage = copy->index.copy;
+	tsa_job_note_new_storage(copy->job->job_id, &copy->index.copy, 1);
+	keep_in_mind(&copy->index.copy, 1);
 	RelationCreateStorage(copy->index.copy, RELPERSISTENCE_PERMANENT, true);
 }
 
@@ -89,19 +110,21 @@ tsa_copy_create_storage(TsaCopy *copy)
 void
 tsa_copy_note_old_storage(TsaCopy *copy)
 {
-	named_storage = copy->index.source;
+	keep_in_mind(&copy->index.source, 1);
 }
 
 /*
  * Does a relation of this database have this storage?
  */
 static bool
-storage_in_use(Oid tablespace, RelFileNumber number)
+storage_in_use(RelFileLocator storage)
 {
-	Oid			reltablespace =
-		tablespace == MyDatabaseTableSpace ? InvalidOid : tablespace;
+	Oid			tablespace = tsa_locator_tablespace(storage);
 
-	return OidIsValid(RelidByRelfilenumber(reltablespace, number));
+	if (tablespace == MyDatabaseTableSpace)
+		tablespace = InvalidOid;
+	return OidIsValid(RelidByRelfilenumber(tablespace,
+										   tsa_locator_number(storage)));
 }
 
 /*
@@ -148,6 +171,13 @@ truncate_gently(RelFileLocator locator)
 {
 	BlockNumber step = MIN_TRUNCATE_STEP;
 	FullTransactionId seen = ReadNextFullTransactionId();
+	bool		unused;
+
+	StartTransactionCommand();
+	unused = !storage_in_use(locator);
+	CommitTransactionCommand();
+	if (!unused)
+		return;
 
 	for (;;)
 	{
@@ -201,12 +231,12 @@ drop_storage(RelFileLocator locator)
  * that the journal names, unless a relation has it.
  */
 static void
-drop_unused(Oid tablespace, RelFileNumber number)
+drop_unused(RelFileLocator storage)
 {
-	if (!RelFileNumberIsValid(number) || storage_in_use(tablespace, number))
+	if (storage_in_use(storage))
 		return;
 	(void) GetCurrentTransactionId();
-	drop_storage(tsa_make_locator(tablespace, MyDatabaseId, number));
+	drop_storage(storage);
 }
 
 /*
@@ -215,17 +245,19 @@ drop_unused(Oid tablespace, RelFileNumber number)
 bool
 tsa_live_copy_drop_leftovers(const TsaJob *job)
 {
-	bool		moved = RelFileNumberIsValid(job->old_filenumber);
+	bool		moved = job->nold > 0;
 
 	if (!job->native)
 		return false;
-	drop_unused(job->new_tablespace, job->new_filenumber);
-	drop_unused(job->old_tablespace, job->old_filenumber);
-	memset(&named_storage, 0, sizeof(named_storage));
+	for (int i = 0; i < job->nnew; i++)
+		drop_unused(job->new_storage[i]);
+	for (int i = 0; i < job->nold; i++)
+		drop_unused(job->old_storage[i]);
+	nnamed = 0;
 	if (moved)
 		tsa_job_note_old_removed(job->job_id);
-	else if (RelFileNumberIsValid(job->new_filenumber))
-		tsa_job_note_new_storage(job->job_id, InvalidOid, InvalidRelFileNumber);
+	else if (job->nnew > 0)
+		tsa_job_note_new_storage(job->job_id, NULL, 0);
 	return moved;
 }
 
@@ -235,12 +267,13 @@ tsa_live_copy_drop_leftovers(const TsaJob *job)
 void
 tsa_live_copy_drop_unnamed(void)
 {
-	drop_unused(tsa_locator_tablespace(named_storage),
-				tsa_locator_number(named_storage));
+	for (int i = 0; i < nnamed; i++)
+		drop_unused(named_storage[i]);
+	nnamed = 0;
 }
 
 /*
- * Shortens the old file of a relation that has moved to what can be dropped at
+ * Shortens the old files of relations that have moved to what can be dropped at
  * one go.  The drop is the worker's, in the transaction that settles the job,
  * so that no crash finds a job without an old file that is not settled.
  * Outside any transaction.
@@ -249,20 +282,11 @@ tsa_live_copy_drop_unnamed(void)
  * forgotten.
  */
 void
-tsa_copy_remove_old_storage(int64 job_id)
+tsa_copy_remove_old_storage(void)
 {
-	TsaJob		job;
-	bool		unused;
-
 	HOLD_CANCEL_INTERRUPTS();
-	StartTransactionCommand();
-	unused = tsa_job_load(job_id, &job) &&
-		RelFileNumberIsValid(job.old_filenumber) &&
-		!storage_in_use(job.old_tablespace, job.old_filenumber);
-	CommitTransactionCommand();
-	if (unused)
-		truncate_gently(tsa_make_locator(job.old_tablespace, MyDatabaseId,
-										 job.old_filenumber));
+	for (int i = 0; i < nnamed; i++)
+		truncate_gently(named_storage[i]);
 	tsa_copy_stop_point("old file truncated");
 	QueryCancelPending = false;
 	RESUME_CANCEL_INTERRUPTS();

@@ -116,9 +116,7 @@ enter_window(TsaCopy *copy, instr_time *locked)
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
-		tsa_job_note_switched(copy->job->job_id,
-							  tsa_locator_tablespace(copy->index.source),
-							  tsa_locator_number(copy->index.source));
+		tsa_job_note_switched(copy->job->job_id, &copy->index.source, 1);
 		tsa_copy_follow(copy);
 		lock_exclusively(copy);
 		INSTR_TIME_SET_CURRENT(*locked);

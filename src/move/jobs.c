@@ -18,8 +18,6 @@
 
 #include "move/journal.h"
 
-#define UNFINISHED "('queued', 'running', 'paused')"
-
 static const char *const state_names[] = {
 	[TSA_JOB_QUEUED] = "queued",
 	[TSA_JOB_RUNNING] = "running",
@@ -70,22 +68,73 @@ state_by_name(const char *name)
 	elog(ERROR, "unrecognized job state \"%s\"", name);
 }
 
-/* Job ids of a result whose first column they are, in the caller's context. */
-static List *
-job_id_list(MemoryContext context)
+/*
+ * The OIDs of an array in a column of the result's only row, in the given
+ * context; returns their number, 0 if the column is NULL.
+ */
+static int
+oids_of_result(int col, MemoryContext context, Oid **oids)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
-	List	   *ids = NIL;
+	Datum		array = tsa_journal_value(0, col);
+	Datum	   *elems;
+	int			n;
 
-	for (uint64 i = 0; i < SPI_processed; i++)
+	*oids = NULL;
+	if (array == (Datum) 0)
+		return 0;
+	deconstruct_array(DatumGetArrayTypeP(array), OIDOID, sizeof(Oid), true,
+					  TYPALIGN_INT, &elems, NULL, &n);
+	*oids = MemoryContextAlloc(context, sizeof(Oid) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+		(*oids)[i] = DatumGetObjectId(elems[i]);
+	return n;
+}
+
+/* The same for storage, from a column of tablespaces and one of numbers. */
+static int
+storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
+{
+	Oid		   *tablespaces;
+	Oid		   *numbers;
+	int			n = oids_of_result(col, context, &tablespaces);
+
+	if (oids_of_result(col + 1, context, &numbers) != n)
+		elog(ERROR, "the journal names %d tablespaces for another number of files",
+			 n);
+	*storage = MemoryContextAlloc(context, sizeof(RelFileLocator) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+		(*storage)[i] = tsa_make_locator(tablespaces[i], MyDatabaseId,
+										 numbers[i]);
+	return n;
+}
+
+/*
+ * An array of OIDs.
+ */
+Datum
+tsa_oid_array(Datum *elems, int n)
+{
+	return PointerGetDatum(construct_array(elems, n, OIDOID, sizeof(Oid), true,
+										   TYPALIGN_INT));
+}
+
+/*
+ * Tablespaces and numbers of storage as two arrays, NULL if there is none.
+ */
+static void
+storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
+{
+	Datum	   *tablespaces = palloc(sizeof(Datum) * Max(n, 1));
+	Datum	   *numbers = palloc(sizeof(Datum) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
 	{
-		int64	   *id = palloc(sizeof(int64));
-
-		*id = DatumGetInt64(tsa_journal_value(i, 1));
-		ids = lappend(ids, id);
+		tablespaces[i] = ObjectIdGetDatum(tsa_locator_tablespace(storage[i]));
+		numbers[i] = ObjectIdGetDatum(tsa_locator_number(storage[i]));
 	}
-	MemoryContextSwitchTo(old);
-	return ids;
+	values[0] = tsa_oid_array(tablespaces, n);
+	values[1] = tsa_oid_array(numbers, n);
+	nulls[0] = nulls[1] = n > 0 ? ' ' : 'n';
 }
 
 bool
@@ -95,11 +144,13 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
 		" owner, method_wanted, method, state, lock_timeout_ms, max_rate,"
 		" system_identifier = $2 AND database = $3,"
-		" new_tablespace, new_filenumber, old_tablespace, old_filenumber"
+		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
+		" indexes"
 		" FROM tablespace_advisor.job WHERE job_id = $1",
 		3, {INT8OID, INT8OID, OIDOID}, NULL
 	};
 	Datum		values[3];
+	MemoryContext context = CurrentMemoryContext;
 	TsaJournal	journal;
 	bool		found;
 
@@ -131,10 +182,9 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		job->lock_timeout_ms = DatumGetInt32(tsa_journal_value(0, 11));
 		job->max_rate = DatumGetInt64(tsa_journal_value(0, 12));
 		job->native = DatumGetBool(tsa_journal_value(0, 13));
-		job->new_tablespace = DatumGetObjectId(tsa_journal_value(0, 14));
-		job->new_filenumber = DatumGetObjectId(tsa_journal_value(0, 15));
-		job->old_tablespace = DatumGetObjectId(tsa_journal_value(0, 16));
-		job->old_filenumber = DatumGetObjectId(tsa_journal_value(0, 17));
+		job->nnew = storage_of_result(14, context, &job->new_storage);
+		job->nold = storage_of_result(16, context, &job->old_storage);
+		job->nindexes = oids_of_result(18, context, &job->indexes);
 	}
 	tsa_journal_close(&journal);
 	return found;
@@ -217,40 +267,38 @@ tsa_job_cancel_requested(int64 job_id pg_attribute_unused())
 }
 
 void
-tsa_job_note_new_storage(int64 job_id, Oid tablespace,
-						 RelFileNumber new_filenumber)
+tsa_job_note_new_storage(int64 job_id, const RelFileLocator *storage, int n)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET new_tablespace = $2,"
-		" new_filenumber = $3 WHERE job_id = $1",
-		3, {INT8OID, OIDOID, OIDOID}, NULL
+		"UPDATE tablespace_advisor.job SET new_tablespaces = $2,"
+		" new_filenumbers = $3 WHERE job_id = $1",
+		3, {INT8OID, OIDARRAYOID, OIDARRAYOID}, NULL
 	};
 	Datum		values[3];
+	char		nulls[] = "   ";
 
 	values[0] = Int64GetDatum(job_id);
-	values[1] = ObjectIdGetDatum(tablespace);
-	values[2] = ObjectIdGetDatum(new_filenumber);
-	tsa_journal_update(&query, values, NULL);
+	storage_arrays(storage, n, &values[1], &nulls[1]);
+	tsa_journal_update(&query, values, nulls);
 }
 
 void
-tsa_job_note_switched(int64 job_id, Oid old_tablespace,
-					  RelFileNumber old_filenumber)
+tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 {
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET phase = 'removing old file',"
-		" old_tablespace = $2, old_filenumber = $3,"
-		" new_tablespace = NULL, new_filenumber = NULL,"
+		" old_tablespaces = $2, old_filenumbers = $3,"
+		" new_tablespaces = NULL, new_filenumbers = NULL,"
 		" bytes_done = bytes_total, blocks_left = 0, blocked_by = NULL"
 		" WHERE job_id = $1",
-		3, {INT8OID, OIDOID, OIDOID}, NULL
+		3, {INT8OID, OIDARRAYOID, OIDARRAYOID}, NULL
 	};
 	Datum		values[3];
+	char		nulls[] = "   ";
 
 	values[0] = Int64GetDatum(job_id);
-	values[1] = ObjectIdGetDatum(old_tablespace);
-	values[2] = ObjectIdGetDatum(old_filenumber);
-	tsa_journal_update(&query, values, NULL);
+	storage_arrays(old_storage, n, &values[1], &nulls[1]);
+	tsa_journal_update(&query, values, nulls);
 }
 
 void
@@ -271,9 +319,9 @@ void
 tsa_job_note_old_removed(int64 job_id)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET old_tablespace = NULL,"
-		" old_filenumber = NULL,"
-		" phase = CASE WHEN state IN " UNFINISHED " THEN phase END"
+		"UPDATE tablespace_advisor.job SET old_tablespaces = NULL,"
+		" old_filenumbers = NULL,"
+		" phase = CASE WHEN state IN " TSA_UNFINISHED " THEN phase END"
 		" WHERE job_id = $1",
 		1, {INT8OID}, NULL
 	};
@@ -289,12 +337,12 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err)
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET state = $2, sqlstate = $3,"
 		" error = $4, detail = $5, blocked_by = NULL, blocks_left = NULL,"
-		" phase = CASE WHEN old_filenumber IS NOT NULL THEN phase END,"
+		" phase = CASE WHEN old_filenumbers IS NOT NULL THEN phase END,"
 		" bytes_done = CASE $2 WHEN 'done' THEN bytes_total"
 		"   ELSE bytes_done END,"
-		" new_tablespace = NULL, new_filenumber = NULL,"
+		" new_tablespaces = NULL, new_filenumbers = NULL,"
 		" finished_at = pg_catalog.clock_timestamp()"
-		" WHERE job_id = $1 AND state IN " UNFINISHED,
+		" WHERE job_id = $1 AND state IN " TSA_UNFINISHED,
 		5, {INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID}, NULL
 	};
 	Datum		values[5] = {0};
@@ -315,146 +363,4 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err)
 		}
 	}
 	tsa_journal_update(&query, values, nulls);
-}
-
-/* Makes a queued job the running one of this worker; false if it is not
- * queued any more, or not for this worker. */
-bool
-tsa_job_claim(int64 job_id, bool copies_only)
-{
-	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET state = 'running',"
-		" worker_pid = $2, phase = 'starting',"
-		" started_at = pg_catalog.clock_timestamp()"
-		" WHERE job_id = $1 AND state = 'queued'"
-		" AND (NOT $3 OR method = 'copy')",
-		3, {INT8OID, INT4OID, BOOLOID}, NULL
-	};
-	Datum		values[3];
-
-	values[0] = Int64GetDatum(job_id);
-	values[1] = Int32GetDatum(MyProcPid);
-	values[2] = BoolGetDatum(copies_only);
-	return tsa_journal_update(&query, values, NULL) == 1;
-}
-
-/* Cancels a job that is still queued; false if it is not. */
-bool
-tsa_job_cancel_queued(int64 job_id)
-{
-	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
-		" finished_at = pg_catalog.clock_timestamp()"
-		" WHERE job_id = $1 AND state = 'queued'",
-		1, {INT8OID}, NULL
-	};
-	Datum		values[1];
-
-	values[0] = Int64GetDatum(job_id);
-	return tsa_journal_update(&query, values, NULL) == 1;
-}
-
-/* Process id of the worker of a running job, 0 when it does not run. */
-int
-tsa_job_worker_pid(int64 job_id)
-{
-	static TsaJournalQuery query = {
-		"SELECT worker_pid FROM tablespace_advisor.job"
-		" WHERE job_id = $1 AND state IN ('running', 'paused')",
-		1, {INT8OID}, NULL
-	};
-	Datum		values[1];
-	TsaJournal	journal;
-	int			pid = 0;
-
-	values[0] = Int64GetDatum(job_id);
-	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
-		pid = DatumGetInt32(tsa_journal_value(0, 1));
-	tsa_journal_close(&journal);
-	return pid;
-}
-
-/*
- * Jobs (int64 *) in the current memory context: of one batch, or unfinished
- * ones of all batches when batch_id is 0.
- */
-List *
-tsa_jobs_of_batch(int64 batch_id, bool unfinished_only)
-{
-	static TsaJournalQuery query = {
-		"SELECT job_id FROM tablespace_advisor.job"
-		" WHERE ($1 = 0 OR batch_id = $1)"
-		" AND (NOT $2 OR state IN " UNFINISHED ")"
-		" ORDER BY job_id",
-		2, {INT8OID, BOOLOID}, NULL
-	};
-	MemoryContext context = CurrentMemoryContext;
-	Datum		values[2];
-	TsaJournal	journal;
-	List	   *ids;
-
-	values[0] = Int64GetDatum(batch_id);
-	values[1] = BoolGetDatum(unfinished_only);
-	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
-	ids = job_id_list(context);
-	tsa_journal_close(&journal);
-	return ids;
-}
-
-/*
- * Inserts a job.  Returns its id; 0 when an unfinished job for the relation
- * exists, which the unique index decides even between sessions that insert
- * at the same time.  batch_id 0 makes it the first job of a new batch.
- */
-int64
-tsa_job_insert(const TsaMove *move, const TsaMoveOptions *options,
-			   int64 batch_id)
-{
-	static TsaJournalQuery query = {
-		"INSERT INTO tablespace_advisor.job (job_id, batch_id, relation, heap,"
-		" kind, schema_name, relation_name, from_tablespace,"
-		" from_tablespace_name, to_tablespace, to_tablespace_name,"
-		" method_wanted, method, bytes_total, max_rate, lock_timeout_ms,"
-		" owner, system_identifier, database)"
-		" OVERRIDING SYSTEM VALUE"
-		" SELECT id, CASE $1 WHEN 0 THEN id ELSE $1 END, $2, $3, $4, $5, $6,"
-		" $7, $8, $9, $10, $11, $12, $13, nullif($14, 0), $15, $16, $17, $18"
-		" FROM (SELECT pg_catalog.nextval('tablespace_advisor.job_job_id_seq')"
-		"   OFFSET 0) AS s(id)"
-		" ON CONFLICT (relation) WHERE state IN " UNFINISHED " DO NOTHING"
-		" RETURNING job_id",
-		18, {INT8OID, OIDOID, OIDOID, CHAROID, NAMEOID, NAMEOID, OIDOID,
-			NAMEOID, OIDOID, NAMEOID, TEXTOID, TEXTOID, INT8OID, INT8OID,
-		INT4OID, OIDOID, INT8OID, OIDOID}, NULL
-	};
-	Datum		values[18];
-	TsaJournal	journal;
-	int64		job_id = 0;
-
-	values[0] = Int64GetDatum(batch_id);
-	values[1] = ObjectIdGetDatum(move->relid);
-	values[2] = ObjectIdGetDatum(move->heapid);
-	values[3] = CharGetDatum(move->kind);
-	values[4] = NameGetDatum(&move->schema_name);
-	values[5] = NameGetDatum(&move->relation_name);
-	values[6] = ObjectIdGetDatum(move->source_tablespace);
-	values[7] = NameGetDatum(&move->source_name);
-	values[8] = ObjectIdGetDatum(move->target_tablespace);
-	values[9] = NameGetDatum(&move->target_name);
-	values[10] = CStringGetTextDatum(tsa_move_method_name(options->method));
-	values[11] = CStringGetTextDatum(tsa_move_method_name(move->method));
-	values[12] = Int64GetDatum(move->size_bytes);
-	values[13] = Int64GetDatum(options->max_rate);
-	values[14] = Int32GetDatum(options->lock_timeout_ms);
-	values[15] = ObjectIdGetDatum(GetUserId());
-	values[16] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[17] = ObjectIdGetDatum(MyDatabaseId);
-
-	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, false) == 1)
-		job_id = DatumGetInt64(tsa_journal_value(0, 1));
-	tsa_journal_close(&journal);
-	return job_id;
 }

@@ -67,10 +67,13 @@ typedef struct TsaJob
 	int64		max_rate;		/* bytes per second, 0 = no limit */
 
 	bool		native;			/* this system identifier and database? */
-	Oid			new_tablespace; /* copy under way, or InvalidOid */
-	RelFileNumber new_filenumber;
-	Oid			old_tablespace; /* old file to be removed, or InvalidOid */
-	RelFileNumber old_filenumber;
+	int			nindexes;		/* of a table's move: these move along */
+	Oid		   *indexes;
+
+	int			nnew;			/* storage of the copy under way */
+	RelFileLocator *new_storage;
+	int			nold;			/* storage left behind, to be removed */
+	RelFileLocator *old_storage;
 } TsaJob;
 
 typedef struct TsaJobProgress
@@ -87,7 +90,10 @@ typedef struct TsaJobProgress
 	int			blockers[8];
 } TsaJobProgress;
 
-/* [T] Reads a job; false when there is none. */
+/*
+ * [T] Reads a job, its arrays into the current memory context; false when
+ * there is none.
+ */
 extern bool tsa_job_load(int64 job_id, TsaJob *job);
 
 /* Is the job done, failed or cancelled? */
@@ -112,21 +118,24 @@ extern void tsa_job_note_paused(int64 job_id, bool paused);
  */
 extern bool tsa_job_cancel_requested(int64 job_id);
 
-/* [T] In the transaction that creates the new storage: names it. */
-extern void tsa_job_note_new_storage(int64 job_id, Oid tablespace,
-									 RelFileNumber new_filenumber);
+/*
+ * [T] In the transaction that creates the new storage: names it.  n = 0:
+ * there is none any more.
+ */
+extern void tsa_job_note_new_storage(int64 job_id,
+									 const RelFileLocator *storage, int n);
 
 /*
- * [T] In the cutover's transaction: the new storage is the relation's now and
- * the old file, named here, is to be removed.  phase: "removing old file".
+ * [T] In the cutover's transaction: the new storage is the relations' now and
+ * the old one, named here, is to be removed.  phase: "removing old file".
  */
-extern void tsa_job_note_switched(int64 job_id, Oid old_tablespace,
-								  RelFileNumber old_filenumber);
+extern void tsa_job_note_switched(int64 job_id,
+								  const RelFileLocator *old_storage, int n);
 
 /* [T] How long the exclusive lock of the cutover was held. */
 extern void tsa_job_note_lock_ms(int64 job_id, double ms);
 
-/* [T] The old file is gone. */
+/* [T] The old storage is gone. */
 extern void tsa_job_note_old_removed(int64 job_id);
 
 /*

@@ -31,7 +31,10 @@
 #include "move/jobs.h"
 #include "move/plan.h"
 
-#define TSA_MAX_QUERY_ARGS 18
+#define TSA_MAX_QUERY_ARGS 20
+
+/* The states of a job that has not ended, for statements. */
+#define TSA_UNFINISHED "('queued', 'running', 'paused')"
 
 /* A statement on the journal and its plan, saved at first use. */
 typedef struct TsaJournalQuery
@@ -59,6 +62,7 @@ extern uint64 tsa_journal_update(TsaJournalQuery *query, Datum *values,
 								 const char *nulls);
 extern Datum tsa_journal_value(uint64 row, int col);
 
+extern Datum tsa_oid_array(Datum *elems, int n);
 extern const char *tsa_job_state_name(TsaJobState state);
 
 extern int64 tsa_job_insert(const TsaMove *move,

@@ -53,7 +53,10 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/relation.h"
+#include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xlogreader.h"
 #include "catalog/catalog.h"
@@ -199,6 +202,41 @@ is_logged_by_block(Relation rel)
 }
 
 /*
+ * Why an index cannot be moved by live copy, or NULL.
+ */
+static const char *
+obstacle_of_index(Relation rel)
+{
+	if (!rel->rd_index->indisvalid || !rel->rd_index->indisready ||
+		!rel->rd_index->indislive)
+		return "it is invalid or still being built";
+	if (!is_logged_by_block(rel))
+		return "it is not known how its access method writes the log";
+	return NULL;
+}
+
+/*
+ * The same for a table.  Its TOAST table, which moves along, need not have the
+ * same access method.
+ */
+static const char *
+obstacle_of_table(Relation rel)
+{
+	Oid			toastid = rel->rd_rel->reltoastrelid;
+	bool		is_heap = rel->rd_tableam == GetHeapamTableAmRoutine();
+
+	if (is_heap && OidIsValid(toastid))
+	{
+		Relation	toast = table_open(toastid, AccessShareLock);
+
+		is_heap = toast->rd_tableam == GetHeapamTableAmRoutine();
+		table_close(toast, AccessShareLock);
+	}
+	return is_heap ? NULL :
+		"it is not known how its table access method writes the log";
+}
+
+/*
  * See live_copy.h.
  */
 bool
@@ -209,21 +247,21 @@ tsa_live_copy_applies(Oid relid, const char **reason)
 	if (rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("index with OID %u does not exist any more", relid)));
-	*reason = NULL;
-	if (rel->rd_rel->relkind != RELKIND_INDEX)
-		*reason = "it is not an index";
+				 errmsg("relation with OID %u does not exist any more", relid)));
+	if (rel->rd_rel->relkind != RELKIND_INDEX &&
+		rel->rd_rel->relkind != RELKIND_RELATION &&
+		rel->rd_rel->relkind != RELKIND_MATVIEW)
+		*reason = "it is neither a table nor an index";
 	else if (IsCatalogRelation(rel) || RelationIsMapped(rel))
 		*reason = "it belongs to a system catalog";
 	else if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
 		*reason = "it is unlogged, so that there is no write-ahead log to follow";
 	else if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
 		*reason = "it is temporary";
-	else if (!rel->rd_index->indisvalid || !rel->rd_index->indisready ||
-			 !rel->rd_index->indislive)
-		*reason = "it is invalid or still being built";
-	else if (!is_logged_by_block(rel))
-		*reason = "it is not known how its access method writes the log";
+	else if (rel->rd_rel->relkind == RELKIND_INDEX)
+		*reason = obstacle_of_index(rel);
+	else
+		*reason = obstacle_of_table(rel);
 	relation_close(rel, AccessShareLock);
 	return *reason == NULL;
 }
@@ -438,5 +476,5 @@ tsa_live_copy(const TsaJob *job)
 					 errmsg("index with OID %u was rewritten again and again while it was being copied",
 							job->relid)));
 	}
-	tsa_copy_remove_old_storage(job->job_id);
+	tsa_copy_remove_old_storage();
 }

@@ -40,10 +40,10 @@ CREATE TABLE tablespace_advisor.job (
 	worker_pid int,
 	system_identifier bigint NOT NULL,
 	database oid NOT NULL,
-	new_tablespace oid,
-	new_filenumber oid,
-	old_tablespace oid,
-	old_filenumber oid,
+	new_tablespaces oid[],
+	new_filenumbers oid[],
+	old_tablespaces oid[],
+	old_filenumbers oid[],
 	old_index oid,
 	heap_bytes bigint,
 	known_indexes oid[],
@@ -51,7 +51,9 @@ CREATE TABLE tablespace_advisor.job (
 	started_at timestamptz,
 	finished_at timestamptz,
 	wal_bytes bigint,
-	paused_ms float8 NOT NULL DEFAULT 0
+	paused_ms float8 NOT NULL DEFAULT 0,
+	indexes oid[],
+	indexes_from oid[]
 );
 REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
@@ -77,10 +79,14 @@ COMMENT ON COLUMN tablespace_advisor.job.batch_id IS
 	'first job_id of the call that queued this job; its jobs share one worker and run one after the other';
 COMMENT ON COLUMN tablespace_advisor.job.system_identifier IS
 	'server that queued the job: a copied or restored database must not act on it';
-COMMENT ON COLUMN tablespace_advisor.job.new_filenumber IS
-	'storage of the copy under way in new_tablespace, to be removed if the job ends otherwise than by switching to it';
-COMMENT ON COLUMN tablespace_advisor.job.old_filenumber IS
-	'storage that the relation has left in old_tablespace and that is still to be removed';
+COMMENT ON COLUMN tablespace_advisor.job.new_filenumbers IS
+	'storage of the copy under way, each in the tablespace of the same place in new_tablespaces, to be removed if the job ends otherwise than by switching to it';
+COMMENT ON COLUMN tablespace_advisor.job.old_filenumbers IS
+	'storage that the relations have left in old_tablespaces and that is still to be removed';
+COMMENT ON COLUMN tablespace_advisor.job.indexes IS
+	'the indexes that move along with a table, in the same cutover; NULL for none';
+COMMENT ON COLUMN tablespace_advisor.job.indexes_from IS
+	'the tablespaces in which these indexes were when the job was queued';
 COMMENT ON COLUMN tablespace_advisor.job.known_indexes IS
 	'the table''s indexes before a rebuild began: an invalid _ccnew index that is not among them is left over from it and will be dropped; NULL when nothing can be left over';
 COMMENT ON COLUMN tablespace_advisor.job.heap_bytes IS

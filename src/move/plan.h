@@ -48,6 +48,8 @@ typedef struct TsaMove
 	bool		is_exclusion;
 	bool		is_deferrable;
 	int64		size_bytes;
+	List	   *indexes;		/* of a table: OIDs of those that move along */
+	List	   *indexes_from;	/* the tablespaces of these */
 } TsaMove;
 
 extern List *tsa_plan_indexes(const TsaMoveOptions *options);

@@ -360,6 +360,7 @@ run_job(int64 job_id, bool copies_only)
 	/* a crash that loses this settles the job all the same */
 	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 					  GUC_ACTION_LOCAL, true, 0, false);
+	MemoryContextSwitchTo(job_context);
 	claimed = tsa_job_claim(job_id, copies_only) && tsa_job_load(job_id, &job);
 	tsa_commit();
 	if (!claimed)
