@@ -87,6 +87,7 @@ typedef struct TsaJobProgress
 	int			passes;
 	int			attempts;
 	double		paused_ms;		/* time spent in pauses */
+	double		lock_wait_ms;	/* longest wait for the exclusive lock */
 	int			nblockers;
 	int			blockers[8];
 } TsaJobProgress;
