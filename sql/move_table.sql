@@ -19,6 +19,7 @@ FROM pg_class c
 	LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
 WHERE coalesce(h.relnamespace, c.relnamespace) = 'regress_table'::regnamespace;
 GRANT SELECT ON places TO PUBLIC;
+GRANT USAGE ON SCHEMA regress_table TO regress_table_other;
 CREATE PROCEDURE public.wait_until(condition text) LANGUAGE plpgsql AS $$
 DECLARE
 	fulfilled boolean;
@@ -41,29 +42,26 @@ CREATE TABLE docs (id int PRIMARY KEY, kind int, body text);
 ALTER TABLE docs ALTER body SET STORAGE EXTERNAL;
 CREATE INDEX docs_kind ON docs (kind);
 CREATE INDEX "Docs ""hash""" ON docs USING hash (kind);
-INSERT INTO docs SELECT i, i % 10, repeat(i::text, 1000) FROM generate_series(1, 500) i;
 
--- what would be done; nothing is.  The size is that of all that moves.
-SELECT pg_size_pretty(pg_table_size('docs')) AS size \gset
-\set VERBOSITY terse
+-- what would be done; nothing is
 DO $$ DECLARE ids bigint[];
 BEGIN
 	CALL move_table_concurrently('docs', 'regress_table_a', dry_run => true, job_ids => ids);
 	RAISE NOTICE '%', ids;
 END $$;
 CALL move_table_concurrently('docs', 'regress_table_a', with_indexes => true, method => 'copy', dry_run => true);
-\set VERBOSITY default
 SELECT count(*) FROM tablespace_moves;
-SELECT size_bytes = pg_table_size('docs') AS with_toast FROM
-	(SELECT pg_table_size('docs') AS size_bytes) t;
 
 -- the table with TOAST, without indexes
+INSERT INTO docs SELECT i, i % 10, repeat(i::text, 1000) FROM generate_series(1, 500) i;
 CALL move_table_concurrently('docs', 'regress_table_a') \gset
 SELECT * FROM places WHERE relation ~ '^[dD]ocs' ORDER BY relation COLLATE "C";
 SELECT relation, relation_name, from_tablespace, to_tablespace, method, state,
 	phase, bytes_done = bytes_total AS all_bytes,
-	bytes_total = pg_table_size('docs') AS toast_counted, percent,
-	lock_ms > 0 AS has_lock_ms, blocked_by, error, with_indexes,
+	bytes_total >= pg_relation_size('docs') + pg_relation_size(
+		(SELECT reltoastrelid FROM pg_class WHERE oid = 'docs'::regclass))
+		AS toast_counted, percent,
+	lock_ms > 0 AS has_lock_ms, lock_wait_ms > 0 AS has_lock_wait_ms, blocked_by, error, with_indexes,
 	forecast_saved_ms_per_s
 FROM tablespace_moves WHERE job_id = ANY (:'job_ids');
 SELECT count(*), sum(length(body)) FROM docs;
@@ -85,12 +83,16 @@ CALL move_table_concurrently('docs', 'regress_table_b', true) \gset
 SELECT (:'job_ids'::bigint[])[1] AS job \gset
 SELECT relation, method, state, with_indexes FROM tablespace_moves WHERE job_id = ANY (:'job_ids');
 SELECT * FROM places WHERE relation ~ '^[dD]ocs' ORDER BY relation COLLATE "C";
+\set VERBOSITY sqlstate
 SELECT retry_move(:job);
+\set VERBOSITY default
 SELECT undo_move(:job) AS back \gset
 CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
 SELECT relation, method, state, with_indexes FROM tablespace_moves WHERE job_id >= :back ORDER BY job_id;
 SELECT * FROM places WHERE relation ~ '^[dD]ocs' ORDER BY relation COLLATE "C";
+\set VERBOSITY sqlstate
 SELECT undo_move(:job);
+\set VERBOSITY default
 
 -- what moved along goes back to where it was, by a job of its own if that is
 -- elsewhere; what has been moved since, or is gone, stays
@@ -102,12 +104,7 @@ CALL move_indexes_concurrently('docs_pkey', 'regress_table_a') \gset
 DROP INDEX "Docs ""hash""";
 CREATE INDEX docs_new ON docs (id, kind);
 SELECT relation, with_indexes FROM tablespace_moves WHERE job_id = :job;
-\set VERBOSITY terse
-BEGIN;
-SET LOCAL client_min_messages = warning;
 SELECT undo_move(:job) AS back \gset
-COMMIT;
-\set VERBOSITY default
 CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
 SELECT relation, method, state, with_indexes FROM tablespace_moves WHERE job_id >= :back ORDER BY job_id;
 SELECT * FROM places WHERE relation ~ '^[dD]ocs' ORDER BY relation COLLATE "C";
@@ -170,7 +167,7 @@ CALL move_table_concurrently('mixed', 'regress_table_a', dry_run => true);
 SET ROLE regress_table_owner;
 
 -- a materialized view; an empty table; an index that only a rebuild can move
-CREATE MATERIALIZED VIEW matview AS SELECT id FROM docs;
+CREATE MATERIALIZED VIEW matview AS SELECT id FROM docs WHERE id < 10;
 CREATE INDEX matview_id ON matview (id);
 CALL move_table_concurrently('matview', 'regress_table_a', true, dry_run => true);
 CALL move_table_concurrently('matview', 'regress_table_a', true) \gset
@@ -182,13 +179,17 @@ RESET ROLE;
 CREATE TABLE broken (a int);
 INSERT INTO broken VALUES (1), (1);
 CREATE UNIQUE INDEX CONCURRENTLY broken_a ON broken (a);
-CREATE ACCESS METHOD regress_table_am TYPE INDEX HANDLER bthandler;
+CREATE ACCESS METHOD regress_table_am TYPE INDEX HANDLER hashhandler;
 CREATE OPERATOR CLASS regress_table_ops DEFAULT FOR TYPE int USING regress_table_am AS
-	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 btint4cmp(int, int);
+	OPERATOR 1 =, FUNCTION 1 hashint4(int);
 CREATE INDEX broken_other ON broken USING regress_table_am (a);
 CREATE INDEX broken_good ON broken (a);
 CALL move_table_concurrently('broken', 'regress_table_a', true, max_rate => '1 GB', dry_run => true);
 CALL move_table_concurrently('broken', 'regress_table_a', true, method => 'copy', dry_run => true);
+CALL move_table_concurrently('broken', 'regress_table_a', true) \gset
+SELECT relation, method, state, with_indexes FROM tablespace_moves
+WHERE job_id = ANY (:'job_ids') ORDER BY job_id;
+SELECT * FROM places WHERE relation ~ '^broken' ORDER BY relation COLLATE "C";
 
 -- who may: the owner, and who sees it
 SET ROLE regress_table_other;
@@ -237,8 +238,8 @@ CALL move_table_concurrently('docs', 'regress_table_a', hot_only => true);
 CREATE TABLE hot (a int PRIMARY KEY) PARTITION BY LIST (a);
 CREATE TABLE hot_1 PARTITION OF hot FOR VALUES IN (1);
 CREATE TABLE hot_2 PARTITION OF hot FOR VALUES IN (2);
-CREATE TABLE saved_advice AS SELECT pg_get_functiondef('advise_index_placement'::regproc) AS def;
-CREATE OR REPLACE FUNCTION public.advise_index_placement(target regclass,
+ALTER FUNCTION public.advise_index_placement RENAME TO advise_index_placement_kept;
+CREATE FUNCTION public.advise_index_placement(target regclass,
 	tablespace name DEFAULT NULL, space_budget text DEFAULT NULL)
 RETURNS TABLE (relation regclass, kind text, size_bytes bigint,
 	current_tablespace name, recommended_tablespace name, action text,
@@ -256,26 +257,40 @@ CALL move_table_concurrently('hot', 'regress_table_a', hot_only => true, with_in
 CALL move_table_concurrently('hot', 'regress_table_a', hot_only => true, with_indexes => true) \gset
 SELECT relation, state, with_indexes, forecast_saved_ms_per_s
 FROM tablespace_moves WHERE job_id = ANY (:'job_ids');
-SELECT def FROM saved_advice \gexec
+DROP FUNCTION public.advise_index_placement;
+ALTER FUNCTION public.advise_index_placement_kept RENAME TO advise_index_placement;
 
 -- the statement that the advice gives can be run
-SELECT regexp_replace(tablespace_advisor.relation_activity.obstacle, ':.*', '') AS obstacle,
-	relation
-FROM tablespace_advisor.relation_activity
-WHERE relation = 'docs'::regclass;
+CREATE TABLE advised (a int, body text);
+SELECT action, statement FROM tablespace_advisor.judge_placement(
+	ARRAY(SELECT r FROM tablespace_advisor.relation_activity a,
+		jsonb_populate_record(a, '{"blocks_read": 100000}') r
+		WHERE a.relation = 'advised'::regclass),
+	ARRAY['advised'::regclass],
+	ARRAY[jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
+			'{"tablespace": "pg_default", "random_read_us": 5000, "random_read_low_us": 4900,
+			"random_read_high_us": 5100, "sequential_page_us": 50, "may_create": true}'),
+		jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
+			'{"tablespace": "regress_table_a", "random_read_us": 100, "random_read_low_us": 99,
+			"random_read_high_us": 101, "sequential_page_us": 10, "may_create": true,
+			"available_bytes": 1000000000}')],
+	jsonb_populate_record(NULL::tablespace_advisor.counter_window, '{"seconds": 100}'),
+	'regress_table_a', NULL) \gset
+SELECT :'action' AS action, :'statement' AS statement;
+:statement \gset
+SELECT * FROM places WHERE relation = 'advised';
+
+-- and it knows what cannot be moved live
 CREATE UNLOGGED TABLE unlogged (a int);
 SELECT relation, obstacle FROM tablespace_advisor.relation_activity
 WHERE relation = 'unlogged'::regclass;
 
 SELECT count(*) AS unfinished FROM tablespace_moves WHERE finished_at IS NULL;
-RESET search_path;
 SET client_min_messages = warning;
 DROP SCHEMA regress_table CASCADE;
-DROP VIEW IF EXISTS places;
+RESET search_path;
 DROP PROCEDURE wait_until;
-DROP SERVER regress_table_server CASCADE;
-DROP FOREIGN DATA WRAPPER regress_table_wrapper;
-DROP TABLE IF EXISTS mixed, broken;
+DROP FOREIGN DATA WRAPPER regress_table_wrapper CASCADE;
 DROP ACCESS METHOD regress_table_am CASCADE;
 DROP OWNED BY regress_table_owner;
 DROP ROLE regress_table_owner, regress_table_member, regress_table_other;
