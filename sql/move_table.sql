@@ -154,7 +154,7 @@ WHERE job_id = ANY (:'job_ids') AND relation = 'parted'::regclass \gset
 SELECT undo_move(:job) AS back \gset
 CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
 SELECT relation, method, state FROM tablespace_moves WHERE job_id >= :back;
-SELECT * FROM places WHERE relation IN ('parted', 'parted_1');
+SELECT * FROM places WHERE relation IN ('parted', 'parted_1') ORDER BY relation COLLATE "C";
 
 -- a foreign partition has nothing to move
 RESET ROLE;
