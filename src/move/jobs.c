@@ -145,7 +145,7 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		" owner, method_wanted, method, state, lock_timeout_ms, max_rate,"
 		" system_identifier = $2 AND database = $3,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
-		" indexes"
+		" indexes, indexes_from"
 		" FROM tablespace_advisor.job WHERE job_id = $1",
 		3, {INT8OID, INT8OID, OIDOID}, NULL
 	};
@@ -185,6 +185,9 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		job->nnew = storage_of_result(14, context, &job->new_storage);
 		job->nold = storage_of_result(16, context, &job->old_storage);
 		job->nindexes = oids_of_result(18, context, &job->indexes);
+		if (oids_of_result(19, context, &job->indexes_from) != job->nindexes)
+			elog(ERROR, "job " INT64_FORMAT " names %d indexes and another number of tablespaces",
+				 job_id, job->nindexes);
 	}
 	tsa_journal_close(&journal);
 	return found;
