@@ -199,13 +199,14 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
 		" bytes_done = $4, blocks_left = $5, mb_per_s = $6, passes = $7,"
-		" attempts = $8, blocked_by = $9, paused_ms = $10 WHERE job_id = $1",
-		10, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
-		INT4OID, INT4ARRAYOID, FLOAT8OID}, NULL
+		" attempts = $8, blocked_by = $9, paused_ms = $10, lock_wait_ms = $11"
+		" WHERE job_id = $1",
+		11, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
+		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID}, NULL
 	};
 	Datum		blockers[lengthof(p->blockers)];
-	Datum		values[10];
-	char		nulls[] = "          ";
+	Datum		values[11];
+	char		nulls[] = "           ";
 
 	for (int i = 0; i < p->nblockers; i++)
 		blockers[i] = Int32GetDatum(p->blockers[i]);
@@ -225,6 +226,8 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 												TYPALIGN_INT));
 	nulls[8] = p->nblockers > 0 ? ' ' : 'n';
 	values[9] = Float8GetDatum(p->paused_ms);
+	values[10] = Float8GetDatum(p->lock_wait_ms);
+	nulls[10] = p->attempts > 0 ? ' ' : 'n';
 	tsa_journal_update(&query, values, nulls);
 }
 
