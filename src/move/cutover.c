@@ -70,8 +70,11 @@
 #include "compat.h"
 #include "move/copy.h"
 
-/* Log that may be read in the window. */
-#define MAX_WINDOW_LOG ((uint64) 16 * 1024 * 1024)
+/*
+ * Log that may be read in the window, for each block that may be copied: what
+ * has a block changed may be an image of it.
+ */
+#define MAX_LOG_PER_BLOCK ((uint64) 2 * BLCKSZ)
 
 /*
  * Waits at most the job's lock timeout for AccessExclusive on the table or
@@ -112,16 +115,19 @@ lock_exclusively(TsaCopy *copy)
 static bool
 catch_up(TsaCopy *copy)
 {
+	uint64		limit = copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
+		TSA_FEW_BLOCKS : TSA_MANY_BLOCKS;
+
 	if (!tsa_copy_is_same(copy))
 		copy->truncated = true;
 	if (copy->truncated ||
-		tsa_wal_tail_behind(copy->tail) > MAX_WINDOW_LOG)
+		tsa_wal_tail_behind(copy->tail) > limit * MAX_LOG_PER_BLOCK)
 		return false;
 	tsa_copy_follow(copy);
 	if (tsa_copy_was_truncated(copy))
 		copy->truncated = true;
 	return !copy->truncated && !copy->lost &&
-		tsa_copy_left(copy) <= TSA_MANY_BLOCKS;
+		tsa_copy_left(copy) <= limit;
 }
 
 /*

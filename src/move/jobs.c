@@ -199,8 +199,8 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
 		" bytes_done = $4, blocks_left = $5, mb_per_s = $6, passes = $7,"
-		" attempts = $8, blocked_by = $9, paused_ms = $10,"
-		" lock_wait_ms = nullif($11, 0) WHERE job_id = $1",
+		" attempts = $8, blocked_by = $9, paused_ms = $10, lock_wait_ms = $11"
+		" WHERE job_id = $1",
 		11, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
 		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID}, NULL
 	};
@@ -227,6 +227,7 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 	nulls[8] = p->nblockers > 0 ? ' ' : 'n';
 	values[9] = Float8GetDatum(p->paused_ms);
 	values[10] = Float8GetDatum(p->lock_wait_ms);
+	nulls[10] = p->attempts > 0 ? ' ' : 'n';
 	tsa_journal_update(&query, values, nulls);
 }
 
