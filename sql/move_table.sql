@@ -232,6 +232,27 @@ SELECT undo_move(:table_job);
 \echo :LAST_ERROR_SQLSTATE
 ROLLBACK;
 
+-- with several workers, a table and those of its indexes that have jobs of
+-- their own stay with the first, one after the other
+SET tablespace_advisor.max_workers = 4;
+CREATE TABLE several (a int, b int);
+CREATE INDEX several_a ON several (a) TABLESPACE regress_table_a;
+CREATE INDEX several_b ON several (b);
+CALL move_table_concurrently('several', 'regress_table_b', true) \gset
+BEGIN;
+SELECT undo_move((:'job_ids'::bigint[])[1]) AS back \gset
+SELECT pause_move(:back);
+COMMIT;
+SELECT set_config('regress.back', :'back', false) IS NULL AS unset;
+CALL wait_until($$SELECT state = 'paused' AND (SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move')
+	FROM tablespace_moves WHERE job_id = current_setting('regress.back')::bigint$$);
+SELECT relation, state FROM tablespace_moves WHERE job_id >= :back ORDER BY job_id;
+SELECT resume_move(:back);
+CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
+SELECT relation_name, state, worker_pid = first_value(worker_pid) OVER (ORDER BY job_id) AS same_worker
+FROM tablespace_advisor.job WHERE job_id >= :back ORDER BY job_id;
+RESET tablespace_advisor.max_workers;
+
 -- hot_only: the advice decides.  No probe, so no advice to move; then what
 -- somebody with an opinion says.
 CALL move_table_concurrently('docs', 'regress_table_a', hot_only => true);
