@@ -149,6 +149,7 @@ extern bool tsa_copy_relock(TsaCopy *copy);
 extern void tsa_copy_unlock(TsaCopy *copy);
 extern bool tsa_copy_in_the_way(const TsaCopy *copy);
 extern void tsa_copy_find_blockers(TsaCopy *copy);
+extern bool tsa_copy_is_hopeless(TsaCopy *copy);
 extern bool tsa_copy_is_same(TsaCopy *copy);
 
 /* cutover.c */

@@ -3,16 +3,17 @@
  * cutover.c
  *	  The moment in which a relation changes its storage.
  *
- * Before the lock: those who wait for us pass; the journal's row is updated
- * (that assigns the transaction ID); the log is flushed and read once more, so
- * that under the lock only what others wrote since has to be flushed to be
- * read: nothing, if they wrote nothing, as the lock's own record is passed
- * over.  Then AccessExclusive on the index; or on the table, and then on its
- * TOAST table, the TOAST index and the indexes that move along.  With the
- * table's lock in hand nothing is waited for: whoever has the others locked all
- * the same (VACUUM of the TOAST table, bt_index_check) may take long, and
- * everybody would be waiting for him behind us.  In the window, with the locks
- * held:
+ * Before the lock: those who wait for us pass; while a VACUUM is at work on the
+ * table, or a prepared transaction has a lock, nothing is tried.  Then the
+ * journal's row is updated (that assigns the transaction ID); the log is
+ * flushed and read once more, so that under the lock only what others wrote
+ * since has to be flushed to be read: nothing, if they wrote nothing, as the
+ * lock's own record is passed over.  Then AccessExclusive on the index; or on
+ * the table, and then on its TOAST table, the TOAST index and the indexes that
+ * move along.  With the table's lock in hand nothing is waited for: whoever has
+ * the others locked all the same (VACUUM of the TOAST table, bt_index_check) may
+ * take long, and everybody would be waiting for him behind us.  In the window,
+ * with the locks held:
  *
  *	 1. read the log to its end: nobody can change the relations any more, so
  *		there is no more to come;
@@ -222,7 +223,8 @@ tsa_copy_cut_over(TsaCopy *copy)
 		return TSA_CUTOVER_REWRITTEN;
 
 	copy->progress.attempts++;
-	copy->progress.nblockers = 0;
+	if (tsa_copy_is_hopeless(copy))
+		return TSA_CUTOVER_LATER;
 	tsa_copy_begin(copy);
 	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 					  GUC_ACTION_LOCAL, true, 0, false);
