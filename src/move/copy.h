@@ -25,7 +25,7 @@
 /* Pages written and logged at a time. */
 #define TSA_COPY_BATCH 16
 
-struct		TsaCopyRel;
+struct TsaCopyRel;
 
 /* A fork that is copied and whose changes are followed. */
 typedef struct TsaCopyFork
