@@ -302,8 +302,11 @@ tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 	SMgrRelation source = RelationGetSmgr(rel->rel);
 	BlockNumber nblocks;
 	BlockNumber written = 0;
-	PageBatch	batch = {.rel = rel,.fork = FSM_FORKNUM,.written_end = &written};
+	PageBatch	batch = {0};
 
+	batch.rel = rel;
+	batch.fork = FSM_FORKNUM;
+	batch.written_end = &written;
 	if (!smgrexists(source, FSM_FORKNUM))
 		return;
 	nblocks = smgrnblocks(source, FSM_FORKNUM);

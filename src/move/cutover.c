@@ -11,9 +11,9 @@
  * lock's own record is passed over.  Then AccessExclusive on the index; or on
  * the table, and then on its TOAST table, the TOAST index and the indexes that
  * move along.  With the table's lock in hand nothing is waited for: whoever has
- * the others locked all the same (VACUUM of the TOAST table, bt_index_check) may
- * take long, and everybody would be waiting for him behind us.  In the window,
- * with the locks held:
+ * the others locked all the same (VACUUM of the TOAST table, bt_index_check)
+ * may take long, and everybody would be waiting for him behind us.  In the
+ * window, with the locks held:
  *
  *	 1. read the log to its end: nobody can change the relations any more, so
  *		there is no more to come;
