@@ -28,7 +28,8 @@ DATA := $(sort $(wildcard releases/*.sql))
 EXTRA_CLEAN = build/unit
 
 # The server's headers count as system headers: they are not ours to warn of.
-PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CPPFLAGS = -I$(srcdir)/src -DTSA_VERSION='"$(EXTVERSION)"' \
+	-isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -Wall -Wextra -Werror
 SHLIB_LINK = -laio
 
@@ -41,8 +42,8 @@ TAP_TESTS := $(if $(wildcard t/*.pl),1)
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# PGXS does not track headers.
-$(OBJS): $(wildcard src/*.h src/*/*.h)
+# PGXS does not track headers, nor that the version is compiled in.
+$(OBJS): $(wildcard src/*.h src/*/*.h) $(EXTENSION).control
 
 $(EXTENSION)--$(EXTVERSION).sql: $(SQL_PARTS) $(EXTENSION).control
 	cat $(SQL_PARTS) > $@

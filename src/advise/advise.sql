@@ -103,12 +103,14 @@ SELECT c.oid::regclass AS relation, c.oid::regclass AS table_relation,
 	CASE
 		WHEN c.relpersistence = 't' THEN 'a temporary table cannot be moved'
 		WHEN c.oid < 16384 THEN 'a system catalog cannot be moved'
-		WHEN NOT EXISTS
-			(SELECT FROM pg_proc p
-				JOIN pg_extension e ON e.extnamespace = p.pronamespace
-				WHERE e.extname = 'tablespace_advisor' AND p.prokind = 'p'
-					AND p.proname = 'move_table_concurrently')
-			THEN 'this version moves indexes but no tables live, and ALTER TABLE ... SET TABLESPACE locks the table until it is copied'
+		/* no log that a copy could follow, or not known how it is written */
+		WHEN c.relpersistence = 'u'
+			THEN 'an unlogged table cannot be moved while in use: ALTER TABLE ... SET TABLESPACE locks it until it is copied'
+		WHEN EXISTS
+			(SELECT FROM pg_class r JOIN pg_am m ON m.oid = r.relam
+				WHERE r.oid IN (c.oid, c.reltoastrelid)
+					AND m.amhandler <> 'heap_tableam_handler'::regproc)
+			THEN 'a table whose access method is not heap cannot be moved while in use: ALTER TABLE ... SET TABLESPACE locks it until it is copied'
 	END AS obstacle
 FROM pg_class c
 JOIN pg_database d ON d.datname = current_database()

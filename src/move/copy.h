@@ -2,8 +2,8 @@
  *
  * copy.h
  *	  What the files of the live block copy share: live_copy.c (the driver
- *	  and the proof), copy_passes.c, copy_blocks.c, copy_locks.c, cutover.c,
- *	  copy_storage.c.
+ *	  and the proof), copy_prepare.c, copy_follow.c, copy_passes.c,
+ *	  copy_blocks.c, copy_locks.c, cutover.c, copy_storage.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,16 +25,32 @@
 /* Pages written and logged at a time. */
 #define TSA_COPY_BATCH 16
 
-/* A relation that takes part in a move; an index move has one. */
+struct TsaCopyRel;
+
+/* A fork that is copied and whose changes are followed. */
+typedef struct TsaCopyFork
+{
+	struct TsaCopyRel *rel;
+	ForkNumber	number;			/* MAIN_FORKNUM or VISIBILITYMAP_FORKNUM */
+	BlockNumber copied_end;		/* blocks below this one are in the copy */
+	BlockNumber written_end;	/* size of the copy's fork */
+	TsaBlockSet changed;		/* blocks to copy again */
+} TsaCopyFork;
+
+/*
+ * A relation that takes part in a move: an index; or a table, its TOAST table
+ * and index, and perhaps its indexes.
+ */
 typedef struct TsaCopyRel
 {
 	Oid			relid;
+	Oid			heapid;			/* table of an index; 0: no index */
+	LOCKMODE	lockmode;		/* of the session's lock */
 	RelFileLocator source;
-	RelFileLocator copy;		/* number 0: not made yet */
+	RelFileLocator copy;
 	bool		page_std;		/* may the hole of a page be left out of WAL? */
-	BlockNumber copied_end;		/* blocks below this one are in the copy */
-	BlockNumber written_end;	/* size of the copy's main fork */
-	TsaBlockSet changed;		/* blocks to copy again */
+	TsaCopyFork *main;
+	TsaCopyFork *vm;			/* NULL for an index */
 	Relation	rel;			/* open between copy_begin and copy_end */
 } TsaCopyRel;
 
@@ -44,8 +60,14 @@ typedef struct TsaCopy
 	const TsaJob *job;
 	MemoryContext cxt;			/* lives as long as the move */
 	TsaWalTail *tail;
-	TsaCopyRel	index;
-	Oid			heapid;
+	Oid			heapid;			/* the table; locked even if it does not move */
+	Oid			toastid;		/* its TOAST table, if it moves */
+	int			nrels;
+	int			max_rels;
+	TsaCopyRel *rels;			/* the job's relation first */
+	int			nforks;
+	TsaCopyFork *forks;			/* of all relations */
+	Oid			blocked_on;		/* what could not be locked the last time */
 	bool		locked;			/* session-level locks are held */
 	bool		truncated;		/* the log says the file was truncated */
 	bool		lost;			/* a part of the log was gone, unread */
@@ -59,6 +81,7 @@ typedef struct TsaCopy
 
 	TsaJobProgress progress;
 	instr_time	started;
+	instr_time	asked;			/* for the exclusive lock, the last time */
 	instr_time	rate_from;		/* max_rate counts from here */
 	uint64		rate_bytes;		/* value of bytes then */
 	bool		unlimited;		/* changes come faster than max_rate */
@@ -83,37 +106,54 @@ typedef enum TsaCutover
 /* live_copy.c */
 extern void tsa_copy_stop_point(const char *name);
 
+/* copy_prepare.c */
+extern void tsa_copy_prepare(TsaCopy *copy);
+
+/* copy_follow.c */
+extern BlockNumber tsa_copy_source_size(const TsaCopyFork *fork);
+extern void tsa_copy_follow(TsaCopy *copy);
+extern uint64 tsa_copy_left(const TsaCopy *copy);
+extern int64 tsa_copy_source_bytes(const TsaCopy *copy);
+extern int64 tsa_copy_done_bytes(const TsaCopy *copy);
+extern bool tsa_copy_was_truncated(const TsaCopy *copy);
+extern void tsa_copy_start_over(TsaCopy *copy);
+
 /* copy_passes.c */
 extern void tsa_copy_begin(TsaCopy *copy);
 extern void tsa_copy_end(TsaCopy *copy);
+extern double tsa_copy_ms_between(const instr_time *from,
+								  const instr_time *to);
+extern void tsa_copy_nap(double ms);
+extern void tsa_copy_wait_for_lock(TsaCopy *copy);
 extern bool tsa_copy_look(TsaCopy *copy);
 extern bool tsa_copy_breathe(TsaCopy *copy);
-extern void tsa_copy_follow(TsaCopy *copy);
-extern uint64 tsa_copy_left(TsaCopy *copy);
 extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern bool tsa_copy_passes(TsaCopy *copy);
 extern const char *tsa_copy_waiting_phase(TsaCopy *copy);
 extern bool tsa_copy_back_off(TsaCopy *copy);
 
 /* copy_blocks.c */
-extern bool tsa_copy_new_blocks(TsaCopy *copy, BlockNumber end);
-extern bool tsa_copy_changed_blocks(TsaCopy *copy);
+extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);
+extern bool tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork);
 extern void tsa_copy_last_blocks(TsaCopy *copy);
-extern void tsa_copy_fsm(TsaCopy *copy);
+extern void tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel);
 extern void tsa_copy_sync(TsaCopy *copy);
 
 /* copy_locks.c */
+extern bool tsa_copy_try_lock(TsaCopy *copy);
 extern void tsa_copy_lock(TsaCopy *copy);
 extern bool tsa_copy_relock(TsaCopy *copy);
 extern void tsa_copy_unlock(TsaCopy *copy);
 extern bool tsa_copy_in_the_way(const TsaCopy *copy);
 extern void tsa_copy_find_blockers(TsaCopy *copy);
+extern bool tsa_copy_is_same(TsaCopy *copy);
 
 /* cutover.c */
 extern TsaCutover tsa_copy_cut_over(TsaCopy *copy);
 
 /* copy_storage.c */
 extern void tsa_copy_create_storage(TsaCopy *copy);
+extern RelFileLocator *tsa_copy_old_storage(const TsaCopy *copy);
 extern void tsa_copy_note_old_storage(TsaCopy *copy);
 extern void tsa_copy_remove_old_storage(void);
 

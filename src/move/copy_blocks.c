@@ -59,25 +59,48 @@
 StaticAssertDecl(TSA_COPY_BATCH <= XLR_MAX_BLOCK_ID,
 				 "a batch must fit into one WAL record");
 
+/* Pages of one fork on their way to the new storage. */
 typedef struct PageBatch
 {
+	TsaCopyRel *rel;
+	ForkNumber	fork;
+	BlockNumber *written_end;	/* size of the fork in the new storage */
 	int			n;
 	BlockNumber blocks[TSA_COPY_BATCH];
 	Page		pages[TSA_COPY_BATCH];
 } PageBatch;
 
+/* A batch for a fork that is followed. */
+static PageBatch
+batch_for(TsaCopyFork *fork)
+{
+	PageBatch	batch = {0};
+
+	batch.rel = fork->rel;
+	batch.fork = fork->number;
+	batch.written_end = &fork->written_end;
+	return batch;
+}
+
+/* The new storage of a relation. */
+static SMgrRelation
+target_of(const TsaCopyRel *rel)
+{
+	return smgropen(rel->copy, INVALID_PROC_NUMBER);
+}
+
 /*
  * Copies a block from shared buffers to the batch.
  */
 static void
-batch_read(TsaCopy *copy, PageBatch *batch, ForkNumber fork,
-		   BlockNumber block)
+batch_read(TsaCopy *copy, PageBatch *batch, BlockNumber block)
 {
-	ReadBufferMode mode = fork == MAIN_FORKNUM ? RBM_NORMAL : RBM_ZERO_ON_ERROR;
+	ReadBufferMode mode = batch->fork == MAIN_FORKNUM ?
+		RBM_NORMAL : RBM_ZERO_ON_ERROR;
 	char	   *page = copy->pages + (Size) batch->n * BLCKSZ;
 	Buffer		buffer;
 
-	buffer = ReadBufferExtended(copy->index.rel, fork, block, mode,
+	buffer = ReadBufferExtended(batch->rel->rel, batch->fork, block, mode,
 								copy->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	memcpy(page, BufferGetPage(buffer), BLCKSZ);
@@ -89,39 +112,56 @@ batch_read(TsaCopy *copy, PageBatch *batch, ForkNumber fork,
 }
 
 /*
- * Logs the pages of the batch and writes them to the new storage, whose fork
- * is *written_end blocks long.
+ * Makes the batch's fork in the new storage, if it is not there.
+ */
+static void
+create_fork(const PageBatch *batch)
+{
+	SMgrRelation target = target_of(batch->rel);
+
+	if (!smgrexists(target, batch->fork))
+	{
+		smgrcreate(target, batch->fork, false);
+		log_smgrcreate(&batch->rel->copy, batch->fork);
+	}
+}
+
+/*
+ * Logs the pages of the batch and writes them to the new storage.
  *
  * The images of block 0 are always whole: it is a metapage in most access
  * methods, whose contents the page header does not bound in all of them.
  */
 static void
-batch_write(TsaCopy *copy, PageBatch *batch, ForkNumber fork,
-			BlockNumber *written_end)
+batch_write(TsaCopy *copy, PageBatch *batch)
 {
-	SMgrRelation smgr = smgropen(copy->index.copy, INVALID_PROC_NUMBER);
-	bool		std = copy->index.page_std && fork == MAIN_FORKNUM &&
+	SMgrRelation smgr = target_of(batch->rel);
+	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
 		batch->blocks[0] != 0;
 	bool		skip_fsync = !copy->checkpointer_syncs;
+
+	if (*batch->written_end == 0 && batch->fork != MAIN_FORKNUM)
+		create_fork(batch);
 
 	Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
 	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
 
-	log_newpages(&copy->index.copy, fork, batch->n, batch->blocks,
+	log_newpages(&batch->rel->copy, batch->fork, batch->n, batch->blocks,
 				 batch->pages, std);
 	tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
 	for (int i = 0; i < batch->n; i++)
 	{
 		BlockNumber block = batch->blocks[i];
+		char	   *page = (char *) batch->pages[i];
 
 		PageSetChecksumInplace(batch->pages[i], block);
-		if (block < *written_end)
-			smgrwrite(smgr, fork, block, (char *) batch->pages[i], skip_fsync);
+		if (block < *batch->written_end)
+			smgrwrite(smgr, batch->fork, block, page, skip_fsync);
 		else
 		{
-			Assert(block == *written_end);
-			smgrextend(smgr, fork, block, (char *) batch->pages[i], skip_fsync);
-			*written_end = block + 1;
+			Assert(block == *batch->written_end);
+			smgrextend(smgr, batch->fork, block, page, skip_fsync);
+			*batch->written_end = block + 1;
 		}
 	}
 
@@ -142,39 +182,36 @@ after_batch(TsaCopy *copy, int nblocks)
 }
 
 /*
- * Copies the blocks from copied_end to end - 1 of the main fork: the first
- * pass, and what the relation grew by since.  False if the move has to start
- * over.
+ * Copies the blocks from copied_end to the present end of a fork: the first
+ * pass, and what it grew by since.  False if the move has to start over.
  */
 bool
-tsa_copy_new_blocks(TsaCopy *copy, BlockNumber end)
+tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 {
-	TsaCopyRel *index = &copy->index;
-	BlockNumber flushed = index->copied_end;
-	PageBatch	batch = {0};
+	BlockNumber end = tsa_copy_source_size(fork);
+	BlockNumber flushed = fork->copied_end;
+	PageBatch	batch = batch_for(fork);
 
-	while (index->copied_end < end)
+	while (fork->copied_end < end)
 	{
 		int			n;
 
-		while (batch.n < TSA_COPY_BATCH && index->copied_end + batch.n < end)
-			batch_read(copy, &batch, MAIN_FORKNUM,
-					   index->copied_end + batch.n);
+		while (batch.n < TSA_COPY_BATCH && fork->copied_end + batch.n < end)
+			batch_read(copy, &batch, fork->copied_end + batch.n);
 		n = batch.n;
-		batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
-		index->copied_end += n;
+		batch_write(copy, &batch);
+		fork->copied_end += n;
 
-		if (index->copied_end >= flushed + WRITEBACK_BLOCKS)
+		if (fork->copied_end >= flushed + WRITEBACK_BLOCKS)
 		{
-			smgrwriteback(smgropen(index->copy, INVALID_PROC_NUMBER),
-						  MAIN_FORKNUM, flushed,
-						  index->copied_end - flushed);
-			flushed = index->copied_end;
+			smgrwriteback(target_of(fork->rel), fork->number, flushed,
+						  fork->copied_end - flushed);
+			flushed = fork->copied_end;
 		}
 		if (!after_batch(copy, n))
 			return false;
-		if (index->copied_end < flushed)	/* started over */
-			flushed = index->copied_end;
+		if (fork->copied_end < flushed) /* started over */
+			flushed = fork->copied_end;
 	}
 	return true;
 }
@@ -185,26 +222,25 @@ tsa_copy_new_blocks(TsaCopy *copy, BlockNumber end)
  * False if the move has to start over.
  */
 bool
-tsa_copy_changed_blocks(TsaCopy *copy)
+tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork)
 {
-	TsaCopyRel *index = &copy->index;
-	PageBatch	batch = {0};
+	PageBatch	batch = batch_for(fork);
 	uint64		block;
 
-	for (block = tsa_block_set_next(&index->changed, 0);
-		 block != TSA_NO_BLOCK && block < index->copied_end;)
+	for (block = tsa_block_set_next(&fork->changed, 0);
+		 block != TSA_NO_BLOCK && block < fork->copied_end;)
 	{
 		int			n;
 
 		while (batch.n < TSA_COPY_BATCH &&
-			   block != TSA_NO_BLOCK && block < index->copied_end)
+			   block != TSA_NO_BLOCK && block < fork->copied_end)
 		{
-			tsa_block_set_remove(&index->changed, (uint32) block);
-			batch_read(copy, &batch, MAIN_FORKNUM, (BlockNumber) block);
-			block = tsa_block_set_next(&index->changed, block + 1);
+			tsa_block_set_remove(&fork->changed, (uint32) block);
+			batch_read(copy, &batch, (BlockNumber) block);
+			block = tsa_block_set_next(&fork->changed, block + 1);
 		}
 		n = batch.n;
-		batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
+		batch_write(copy, &batch);
 		if (!after_batch(copy, n))
 			return false;
 	}
@@ -212,73 +248,77 @@ tsa_copy_changed_blocks(TsaCopy *copy)
 }
 
 /*
- * In the window: copies all that is left.  Besides the blocks that the log
- * names these are all blocks from copied_end to the present end of the file,
- * named or not: an access method may extend the file without the log naming
- * every block (hash indexes allocate whole groups of buckets).
+ * In the window: copies all that is left of a fork.  Besides the blocks that
+ * the log names these are all blocks from copied_end to the present end of the
+ * file, named or not: a file may be extended without the log naming every
+ * block (hash indexes allocate whole groups of buckets, the visibility map
+ * grows unlogged, a table by empty blocks for several sessions at a time).
+ */
+static void
+copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork)
+{
+	BlockNumber end = tsa_copy_source_size(fork);
+	PageBatch	batch = batch_for(fork);
+
+	Assert(fork->written_end <= end);
+	for (BlockNumber b = fork->copied_end; b < end; b++)
+	{
+		batch_read(copy, &batch, b);
+		if (batch.n == TSA_COPY_BATCH || b == end - 1)
+			batch_write(copy, &batch);
+	}
+	for (uint64 b = tsa_block_set_next(&fork->changed, 0);
+		 b != TSA_NO_BLOCK && b < fork->copied_end;
+		 b = tsa_block_set_next(&fork->changed, b + 1))
+	{
+		batch_read(copy, &batch, (BlockNumber) b);
+		if (batch.n == TSA_COPY_BATCH)
+			batch_write(copy, &batch);
+	}
+	if (batch.n > 0)
+		batch_write(copy, &batch);
+	fork->copied_end = end;
+}
+
+/*
+ * The same of all forks.
  */
 void
 tsa_copy_last_blocks(TsaCopy *copy)
 {
-	TsaCopyRel *index = &copy->index;
-	BlockNumber end = RelationGetNumberOfBlocks(index->rel);
-	PageBatch	batch = {0};
-
-	Assert(index->written_end <= end);
-	for (BlockNumber b = index->copied_end; b < end; b++)
-	{
-		batch_read(copy, &batch, MAIN_FORKNUM, b);
-		if (batch.n == TSA_COPY_BATCH || b == end - 1)
-			batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
-	}
-	for (uint64 b = tsa_block_set_next(&index->changed, 0);
-		 b != TSA_NO_BLOCK && b < index->copied_end;
-		 b = tsa_block_set_next(&index->changed, b + 1))
-	{
-		batch_read(copy, &batch, MAIN_FORKNUM, (BlockNumber) b);
-		if (batch.n == TSA_COPY_BATCH)
-			batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
-	}
-	if (batch.n > 0)
-		batch_write(copy, &batch, MAIN_FORKNUM, &index->written_end);
-	index->copied_end = end;
+	for (int i = 0; i < copy->nforks; i++)
+		copy_last_blocks_of(copy, &copy->forks[i]);
 }
 
 /*
  * Copies the free space map, once, as it happens to be.  It is not logged and
  * a crash leaves it as it may, so whoever takes a page from it checks that
- * the page is free.
+ * the page is free.  It never names a block behind the end of the copy, which
+ * ends up no shorter than the source is now.
  */
 void
-tsa_copy_fsm(TsaCopy *copy)
+tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 {
-	TsaCopyRel *index = &copy->index;
-	SMgrRelation source = RelationGetSmgr(index->rel);
-	SMgrRelation target;
+	SMgrRelation source = RelationGetSmgr(rel->rel);
 	BlockNumber nblocks;
-	BlockNumber written;
-	PageBatch	batch = {0};
+	BlockNumber written = 0;
+	PageBatch	batch = {.rel = rel,.fork = FSM_FORKNUM,.written_end = &written};
 
 	if (!smgrexists(source, FSM_FORKNUM))
 		return;
 	nblocks = smgrnblocks(source, FSM_FORKNUM);
-	target = smgropen(index->copy, INVALID_PROC_NUMBER);
-	if (!smgrexists(target, FSM_FORKNUM))
-	{
-		smgrcreate(target, FSM_FORKNUM, false);
-		log_smgrcreate(&index->copy, FSM_FORKNUM);
-	}
-	written = smgrnblocks(target, FSM_FORKNUM);
+	create_fork(&batch);
+	written = smgrnblocks(target_of(rel), FSM_FORKNUM);
 
 	for (BlockNumber b = 0; b < nblocks; b++)
 	{
-		batch_read(copy, &batch, FSM_FORKNUM, b);
+		batch_read(copy, &batch, b);
 		if (batch.n == TSA_COPY_BATCH || b == nblocks - 1)
-			batch_write(copy, &batch, FSM_FORKNUM, &written);
+			batch_write(copy, &batch);
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (!copy->checkpointer_syncs)
-		smgrimmedsync(smgropen(index->copy, INVALID_PROC_NUMBER), FSM_FORKNUM);
+		smgrimmedsync(target_of(rel), FSM_FORKNUM);
 }
 
 /*
@@ -290,7 +330,12 @@ tsa_copy_sync(TsaCopy *copy)
 {
 	if (copy->checkpointer_syncs)
 		return;
-	smgrimmedsync(smgropen(copy->index.copy, INVALID_PROC_NUMBER),
-				  MAIN_FORKNUM);
+	for (int i = 0; i < copy->nforks; i++)
+	{
+		const TsaCopyFork *fork = &copy->forks[i];
+
+		if (fork->number == MAIN_FORKNUM || fork->written_end > 0)
+			smgrimmedsync(target_of(fork->rel), fork->number);
+	}
 	copy->checkpointer_syncs = true;
 }

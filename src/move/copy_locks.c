@@ -6,23 +6,34 @@
  * While blocks are copied, session-level locks are held, because the work is
  * done in many short transactions:
  *
- * - ShareUpdateExclusive on the index keeps REINDEX, DROP INDEX CONCURRENTLY
- *   and a second move away.  Reads and writes, VACUUM and ANALYZE go on.
- * - AccessShare on its table keeps DROP, TRUNCATE and rewrites away.
+ * - AccessShare on the table, whether it moves or one of its indexes, keeps
+ *   DROP, TRUNCATE and rewrites away, and VACUUM from truncating it.  Reads and
+ *   writes, VACUUM and ANALYZE go on.
+ * - ShareUpdateExclusive on each index that moves keeps REINDEX, DROP INDEX
+ *   CONCURRENTLY and a second move away.
+ * - With a table, AccessShare on its TOAST table and ShareUpdateExclusive on
+ *   the TOAST index, for the same reasons.
  *
  * Whoever waits for one of these makes others wait behind him: for
- * AccessExclusive, everybody; for Share on the index (bt_index_parent_check),
+ * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
  * all writers, because he has locked the table that way already.  So when we
  * see such a one, 5 times a second and before each attempt to cut over, we let
- * go of both locks and queue behind him.  Only those are made to wait who ask
+ * go of all locks and queue behind him.  Only those are made to wait who ask
  * for ShareUpdateExclusive themselves.
  *
- * Rewrites.  Afterwards we look whether the relation still has the storage
- * that we were copying.  Mostly a rewrite makes new storage, but not always:
- * ALTER TABLE ... SET TABLESPACE and then TRUNCATE in the same transaction
- * truncates the indexes in place and builds them anew in the same file.  The
- * log tells of the truncation, and no file that was copied ever becomes
- * shorter otherwise; either is a reason to start with new storage.
+ * Order.  The table comes first, as everywhere in the server, and is waited
+ * for.  The rest is asked for without waiting; if it cannot be had, all is
+ * given back and tried again later.  Waiting for an index with the table's
+ * lock in hand would be a deadlock with REINDEX CONCURRENTLY, which holds the
+ * index and waits for those who hold the table.
+ *
+ * Rewrites.  Afterwards we look whether the relations still have the storage
+ * that we were copying, and the table its TOAST table.  Mostly a rewrite makes
+ * new storage, but not always: ALTER TABLE ... SET TABLESPACE and then TRUNCATE
+ * in the same transaction truncates the indexes in place and builds them anew
+ * in the same file.  The log tells of the truncation, as it does of VACUUM's,
+ * and no file that was copied ever becomes shorter otherwise; either is a
+ * reason to start with new storage.
  *
  * Ends.  The abort of a transaction releases session-level locks too
  * (ProcReleaseLocks), so the attempt to get AccessExclusive is made in a
@@ -42,9 +53,8 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
+#include "access/relation.h"
 #include "access/xact.h"
-#include "catalog/index.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
@@ -63,6 +73,39 @@ lock_rel_id(Oid relid)
 }
 
 /*
+ * Is this relation locked by the lock on the table?
+ */
+static bool
+is_heap(const TsaCopy *copy, const TsaCopyRel *rel)
+{
+	return rel->relid == copy->heapid;
+}
+
+/*
+ * In a transaction, takes the locks of the copy for the transaction: waits for
+ * the table, in whose queue there may be somebody whom we let pass, but for
+ * nothing else meanwhile.  False if one cannot be had now; copy->blocked_on
+ * says which.  Some relation may be gone when this returns.
+ */
+bool
+tsa_copy_try_lock(TsaCopy *copy)
+{
+	LockRelationOid(copy->heapid, AccessShareLock);
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		TsaCopyRel *rel = &copy->rels[i];
+
+		if (!is_heap(copy, rel) &&
+			!ConditionalLockRelationOid(rel->relid, rel->lockmode))
+		{
+			copy->blocked_on = rel->relid;
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
  * Takes the session-level locks.  The caller, in a transaction, holds the same
  * locks for the transaction, so that this cannot wait.
  */
@@ -70,10 +113,15 @@ void
 tsa_copy_lock(TsaCopy *copy)
 {
 	LockRelId	heap = lock_rel_id(copy->heapid);
-	LockRelId	index = lock_rel_id(copy->index.relid);
 
 	LockRelationIdForSession(&heap, AccessShareLock);
-	LockRelationIdForSession(&index, ShareUpdateExclusiveLock);
+	for (int i = 0; i < copy->nrels; i++)
+		if (!is_heap(copy, &copy->rels[i]))
+		{
+			LockRelId	id = lock_rel_id(copy->rels[i].relid);
+
+			LockRelationIdForSession(&id, copy->rels[i].lockmode);
+		}
 	copy->locked = true;
 }
 
@@ -84,53 +132,92 @@ void
 tsa_copy_unlock(TsaCopy *copy)
 {
 	LockRelId	heap = lock_rel_id(copy->heapid);
-	LockRelId	index = lock_rel_id(copy->index.relid);
 
-	UnlockRelationIdForSession(&index, ShareUpdateExclusiveLock);
+	for (int i = 0; i < copy->nrels; i++)
+		if (!is_heap(copy, &copy->rels[i]))
+		{
+			LockRelId	id = lock_rel_id(copy->rels[i].relid);
+
+			UnlockRelationIdForSession(&id, copy->rels[i].lockmode);
+		}
 	UnlockRelationIdForSession(&heap, AccessShareLock);
 	copy->locked = false;
 }
 
 /*
+ * Are all relations, which the caller has locked, still there and in the
+ * storage that is being copied?  Has the table still the TOAST table, or none,
+ * that it had?
+ */
+bool
+tsa_copy_is_same(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		TsaCopyRel *rel = &copy->rels[i];
+		Relation	relation;
+		bool		same;
+
+		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(rel->relid)))
+			return false;
+		relation = relation_open(rel->relid, NoLock);
+		same = RelFileLocatorEquals(tsa_rel_locator(relation), rel->source) &&
+			(!is_heap(copy, rel) ||
+			 relation->rd_rel->reltoastrelid == copy->toastid);
+		relation_close(relation, NoLock);
+		if (!same)
+			return false;
+	}
+	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(copy->heapid));
+}
+
+/*
  * Lets those pass who wait for AccessExclusive, and takes the locks again.
- * False if the relation is gone or has other storage now; nothing is locked
+ * False if a relation is gone or has other storage now; nothing is locked
  * then.  Called outside any transaction.
  */
 bool
 tsa_copy_relock(TsaCopy *copy)
 {
+	bool		locked;
 	bool		same = false;
 
 	tsa_copy_unlock(copy);
-
-	StartTransactionCommand();
-	LockRelationOid(copy->heapid, AccessShareLock);
-	LockRelationOid(copy->index.relid, ShareUpdateExclusiveLock);
-	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(copy->heapid)) &&
-		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(copy->index.relid)))
+	do
 	{
-		Relation	rel = index_open(copy->index.relid, NoLock);
-
-		same = RelFileLocatorEquals(tsa_rel_locator(rel),
-									copy->index.source);
-		if (same)
-			tsa_copy_lock(copy);
-		index_close(rel, NoLock);
-	}
-	CommitTransactionCommand();
+		StartTransactionCommand();
+		locked = tsa_copy_try_lock(copy);
+		if (locked)
+		{
+			same = tsa_copy_is_same(copy);
+			if (same)
+				tsa_copy_lock(copy);
+		}
+		CommitTransactionCommand();
+		if (!locked)
+			tsa_copy_wait_for_lock(copy);
+	} while (!locked);
 	return same;
 }
 
 /*
- * Is this lock one on the index or its table, in our database?
+ * The relation of ours, or the table, that this lock is on in our database; 0
+ * if none.
  */
-static bool
-is_ours(const TsaCopy *copy, const LOCKTAG *tag)
+static Oid
+which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
 {
-	return tag->locktag_type == LOCKTAG_RELATION &&
-		tag->locktag_field1 == MyDatabaseId &&
-		(tag->locktag_field2 == copy->heapid ||
-		 tag->locktag_field2 == copy->index.relid);
+	*is_index = false;
+	if (tag->locktag_type != LOCKTAG_RELATION ||
+		tag->locktag_field1 != MyDatabaseId)
+		return InvalidOid;
+	for (int i = 0; i < copy->nrels; i++)
+		if (tag->locktag_field2 == copy->rels[i].relid)
+		{
+			*is_index = OidIsValid(copy->rels[i].heapid);
+			return copy->rels[i].relid;
+		}
+	return tag->locktag_field2 == copy->heapid ? copy->heapid : InvalidOid;
 }
 
 /*
@@ -145,13 +232,15 @@ tsa_copy_in_the_way(const TsaCopy *copy)
 	for (int i = 0; i < locks->nelements && !found; i++)
 	{
 		LockInstanceData *lock = &locks->locks[i];
+		bool		is_index;
 
-		if (lock->pid == MyProcPid || !is_ours(copy, &lock->locktag))
+		if (lock->pid == MyProcPid || lock->waitLockMode == NoLock ||
+			!OidIsValid(which_of_ours(copy, &lock->locktag, &is_index)))
 			continue;
-		if (lock->locktag.locktag_field2 == copy->heapid)
-			found = lock->waitLockMode == AccessExclusiveLock;
-		else
+		if (is_index)
 			found = lock->waitLockMode >= ShareLock;
+		else
+			found = lock->waitLockMode == AccessExclusiveLock;
 	}
 	pfree(locks->locks);
 	pfree(locks);
@@ -159,8 +248,8 @@ tsa_copy_in_the_way(const TsaCopy *copy)
 }
 
 /*
- * Puts into copy->progress who holds locks on the index.  A prepared
- * transaction appears as process 0, as in pg_blocking_pids().
+ * Puts into copy->progress who holds locks on what could not be locked.  A
+ * prepared transaction appears as process 0, as in pg_blocking_pids().
  */
 void
 tsa_copy_find_blockers(TsaCopy *copy)
@@ -172,11 +261,11 @@ tsa_copy_find_blockers(TsaCopy *copy)
 	for (int i = 0; i < locks->nelements; i++)
 	{
 		LockInstanceData *lock = &locks->locks[i];
+		bool		is_index;
 		bool		known = false;
 
 		if (lock->holdMask == 0 || lock->pid == MyProcPid ||
-			!is_ours(copy, &lock->locktag) ||
-			lock->locktag.locktag_field2 != copy->index.relid)
+			which_of_ours(copy, &lock->locktag, &is_index) != copy->blocked_on)
 			continue;
 		for (int j = 0; j < progress->nblockers; j++)
 			known |= progress->blockers[j] == lock->leaderPid;

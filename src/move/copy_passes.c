@@ -12,22 +12,19 @@
  * behind somebody's long AccessExclusive lock), the copy starts again at block
  * 0 in the same storage.
  *
- * If the file itself was truncated, the copy starts again with new storage:
- * see "Rewrites" in copy_locks.c.
+ * If a file itself was truncated, the copy starts again with new storage: see
+ * "Rewrites" in copy_locks.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/genam.h"
+#include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "access/xlogreader.h"
-#include "catalog/storage_xlog.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
@@ -39,9 +36,22 @@
 #define RENEW_MS		1000	/* a pass's transaction lasts this long */
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
 #define LOOK_MS			200		/* time between looks for waiters */
+#define LOCK_RETRY_MS	50
 #define FEW_BLOCKS		64		/* ready for the cutover */
 #define MAX_PASSES		50		/* of one call */
 #define MAX_BACKOFF_MS	30000
+
+/*
+ * Milliseconds from one moment to another.
+ */
+double
+tsa_copy_ms_between(const instr_time *from, const instr_time *to)
+{
+	instr_time	time = *to;
+
+	INSTR_TIME_SUBTRACT(time, *from);
+	return INSTR_TIME_GET_MILLISEC(time);
+}
 
 /*
  * Milliseconds since.
@@ -52,19 +62,20 @@ ms_since(const instr_time *then)
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, *then);
-	return INSTR_TIME_GET_MILLISEC(now);
+	return tsa_copy_ms_between(then, &now);
 }
 
 /*
- * Begins a transaction of a pass and opens the index, whose lock is held at
- * session level.  The snapshot that catalog look-ups leave behind is dropped.
+ * Begins a transaction of a pass and opens the relations, whose locks are held
+ * at session level.  The snapshot that catalog look-ups leave behind is
+ * dropped.
  */
 void
 tsa_copy_begin(TsaCopy *copy)
 {
 	StartTransactionCommand();
-	copy->index.rel = index_open(copy->index.relid, NoLock);
+	for (int i = 0; i < copy->nrels; i++)
+		copy->rels[i].rel = relation_open(copy->rels[i].relid, NoLock);
 	InvalidateCatalogSnapshot();
 	INSTR_TIME_SET_CURRENT(copy->renewed);
 	copy->renewed_bytes = copy->bytes;
@@ -76,71 +87,12 @@ tsa_copy_begin(TsaCopy *copy)
 void
 tsa_copy_end(TsaCopy *copy)
 {
-	index_close(copy->index.rel, NoLock);
-	copy->index.rel = NULL;
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		relation_close(copy->rels[i].rel, NoLock);
+		copy->rels[i].rel = NULL;
+	}
 	CommitTransactionCommand();
-}
-
-/*
- * Notes the blocks that a record names, if they have been copied already, and
- * the truncation of the file, which names none.
- */
-static void
-note_record(XLogReaderState *record, void *arg)
-{
-	TsaCopy    *copy = arg;
-	TsaCopyRel *index = &copy->index;
-
-	if (XLogRecGetRmid(record) == RM_SMGR_ID &&
-		(XLogRecGetInfo(record) & ~XLR_INFO_MASK) == XLOG_SMGR_TRUNCATE)
-	{
-		xl_smgr_truncate *truncation =
-			(xl_smgr_truncate *) XLogRecGetData(record);
-
-		if (RelFileLocatorEquals(tsa_truncated_locator(truncation),
-								 index->source))
-			copy->truncated = true;
-	}
-
-	for (int id = 0; id <= XLogRecMaxBlockId(record); id++)
-	{
-		RelFileLocator locator;
-		ForkNumber	fork;
-		BlockNumber block;
-
-		if (XLogRecGetBlockTagExtended(record, id, &locator, &fork, &block,
-									   NULL) &&
-			fork == MAIN_FORKNUM && block < index->copied_end &&
-			RelFileLocatorEquals(locator, index->source))
-			tsa_block_set_add(&index->changed, block);
-	}
-}
-
-/*
- * Reads the log to its present end and notes what changed.  If a part of it is
- * gone, copy->lost says so and nothing of the copy counts any more.
- */
-void
-tsa_copy_follow(TsaCopy *copy)
-{
-	TsaCopyRel *index = &copy->index;
-
-	if (index->copied_end > 0 &&
-		!tsa_block_set_fits(&index->changed, index->copied_end - 1))
-	{
-		/* room for half as much again */
-		size_t		nwords = tsa_block_set_words((uint64) index->copied_end +
-												 index->copied_end / 2 + 1024);
-		Size		size = nwords * sizeof(uint64);
-		uint64	   *words;
-
-		words = index->changed.words ?
-			repalloc_huge(index->changed.words, size) :
-			MemoryContextAllocHuge(copy->cxt, size);
-		tsa_block_set_use(&index->changed, words, nwords);
-	}
-	tsa_wal_tail_follow(copy->tail, note_record, copy);
-	copy->lost = tsa_wal_tail_lost(copy->tail);
 }
 
 /*
@@ -154,7 +106,7 @@ tsa_copy_report(TsaCopy *copy, const char *phase)
 	double		ms = ms_since(&copy->started);
 
 	progress->phase = phase;
-	progress->bytes_done = (int64) copy->index.copied_end * BLCKSZ;
+	progress->bytes_done = tsa_copy_done_bytes(copy);
 	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
 	INSTR_TIME_SET_CURRENT(copy->reported);
 
@@ -168,8 +120,8 @@ tsa_copy_report(TsaCopy *copy, const char *phase)
 /*
  * Sleeps; wakes up for interrupts.
  */
-static void
-nap(double ms)
+void
+tsa_copy_nap(double ms)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (ms < 1)
@@ -178,6 +130,25 @@ nap(double ms)
 					 (long) ms, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * After a lock could not be had: names those who have it, and waits a little.
+ * Outside any transaction, with nothing locked.
+ */
+void
+tsa_copy_wait_for_lock(TsaCopy *copy)
+{
+	const char *phase = copy->progress.phase;
+
+	if (ms_since(&copy->reported) >= RENEW_MS)
+	{
+		tsa_copy_find_blockers(copy);
+		tsa_copy_report(copy, "waiting for lock");
+		copy->progress.phase = phase;
+		copy->progress.nblockers = 0;
+	}
+	tsa_copy_nap(LOCK_RETRY_MS);
 }
 
 /*
@@ -195,45 +166,6 @@ ms_ahead(TsaCopy *copy)
 }
 
 /*
- * Blocks that differ from the copy, as far as is known: those named by the log
- * and those behind its end.
- */
-uint64
-tsa_copy_left(TsaCopy *copy)
-{
-	BlockNumber end = RelationGetNumberOfBlocks(copy->index.rel);
-
-	return copy->index.changed.count +
-		(end > copy->index.copied_end ? end - copy->index.copied_end : 0);
-}
-
-/*
- * Has the file been truncated, or is it shorter than what was copied of it?
- */
-static bool
-was_truncated(TsaCopy *copy)
-{
-	return copy->truncated ||
-		RelationGetNumberOfBlocks(copy->index.rel) < copy->index.copied_end;
-}
-
-/*
- * Begins the copy anew in the storage it has, because a part of the log was
- * gone before we had read it.
- */
-static void
-start_over(TsaCopy *copy)
-{
-	ereport(LOG,
-			(errmsg("live copy of index \"%s\" starts over because a write-ahead log segment that it needs has been removed",
-					RelationGetRelationName(copy->index.rel))));
-	tsa_wal_tail_restart(copy->tail);
-	tsa_block_set_clear(&copy->index.changed);
-	copy->index.copied_end = 0;
-	copy->lost = false;
-}
-
-/*
  * Reads the log to its end, in a pass.  False, outside any transaction, if the
  * move has to start with new storage.
  */
@@ -241,13 +173,13 @@ static bool
 follow(TsaCopy *copy)
 {
 	tsa_copy_follow(copy);
-	if (was_truncated(copy))
+	if (tsa_copy_was_truncated(copy))
 	{
 		tsa_copy_end(copy);
 		return false;
 	}
 	if (copy->lost)
-		start_over(copy);
+		tsa_copy_start_over(copy);
 	return true;
 }
 
@@ -259,7 +191,7 @@ static const char *
 pause_reason(TsaCopy *copy, XLogRecPtr standbys_at)
 {
 	int64		left = copy->progress.bytes_total -
-		(int64) copy->index.copied_end * BLCKSZ;
+		tsa_copy_done_bytes(copy);
 	const char *reason;
 
 	reason = tsa_manners_pause_reason(copy->job, (uint64) Max(left, 0),
@@ -306,7 +238,7 @@ pause_politely(TsaCopy *copy)
 		if (!paused || ms_since(&copy->reported) >= RENEW_MS)
 			tsa_copy_report(copy, now);
 		paused = true;
-		nap(ms);
+		tsa_copy_nap(ms);
 		ms = Min(ms * 2, LOOK_MS);
 		if (tsa_copy_in_the_way(copy) && !tsa_copy_relock(copy))
 			return false;
@@ -357,7 +289,7 @@ tsa_copy_breathe(TsaCopy *copy)
 		bool		stop = false;
 
 		ahead = ms_ahead(copy);
-		nap(Min(ahead, LOOK_MS));
+		tsa_copy_nap(Min(ahead, LOOK_MS));
 		if (ms_since(&copy->looked) >= LOOK_MS)
 		{
 			INSTR_TIME_SET_CURRENT(copy->looked);
@@ -381,30 +313,41 @@ tsa_copy_breathe(TsaCopy *copy)
 }
 
 /*
+ * One pass over all forks.  False, outside any transaction, if the move has to
+ * start with new storage.
+ */
+static bool
+pass_over_forks(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nforks; i++)
+		if (!tsa_copy_changed_blocks(copy, &copy->forks[i]) ||
+			!tsa_copy_new_blocks(copy, &copy->forks[i]))
+			return false;
+	return true;
+}
+
+/*
  * Passes until little is left, or until it gets no less.  False, outside any
  * transaction, if the relation was rewritten.
  */
 bool
 tsa_copy_passes(TsaCopy *copy)
 {
-	TsaCopyRel *index = &copy->index;
 	uint64		last = UINT64_MAX;
 
 	INSTR_TIME_SET_CURRENT(copy->rate_from);
 	copy->rate_bytes = copy->bytes;
 	for (int passes = 0;; passes++)
 	{
-		BlockNumber end;
 		uint64		left;
 		bool		first;
 
 		tsa_copy_begin(copy);
 		if (!follow(copy))
 			return false;
-		first = index->copied_end == 0;
-		end = RelationGetNumberOfBlocks(index->rel);
+		first = tsa_copy_done_bytes(copy) == 0;
 		left = tsa_copy_left(copy);
-		copy->progress.bytes_total = (int64) end * BLCKSZ;
+		copy->progress.bytes_total = tsa_copy_source_bytes(copy);
 		copy->progress.blocks_left = (int64) left;
 		if (left == 0 || (!first && left < FEW_BLOCKS) ||
 			(!first && left < TSA_MANY_BLOCKS && left >= last) ||
@@ -415,8 +358,7 @@ tsa_copy_passes(TsaCopy *copy)
 		last = left;
 		copy->progress.passes++;
 		copy->progress.phase = first ? "copying" : "following changes";
-		if (!tsa_copy_changed_blocks(copy) ||
-			!tsa_copy_new_blocks(copy, end))
+		if (!pass_over_forks(copy))
 			return false;
 		tsa_copy_end(copy);
 		tsa_copy_stop_point(first ? "copied" : "followed");
@@ -440,7 +382,7 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 			char	   *gids;
 
 			StartTransactionCommand();
-			gids = tsa_manners_prepared_blockers(copy->index.relid);
+			gids = tsa_manners_prepared_blockers(copy->blocked_on);
 			if (gids != NULL)
 				phase = MemoryContextStrdup(copy->cxt,
 											psprintf("waiting for prepared transaction %s",
@@ -466,7 +408,7 @@ tsa_copy_back_off(TsaCopy *copy)
 	do
 	{
 		tsa_copy_report(copy, tsa_copy_waiting_phase(copy));
-		nap(Min(ms, RENEW_MS));
+		tsa_copy_nap(Min(ms, RENEW_MS));
 		if (!tsa_copy_look(copy) || !tsa_copy_passes(copy))
 			return false;
 	} while (ms_since(&start) < ms);

@@ -88,20 +88,41 @@ keep_in_mind(const RelFileLocator *storage, int n)
 }
 
 /*
- * Creates the storage of the copy and names it in the journal.  In the
+ * Creates the storage of the copies and names it in the journal.  In the
  * caller's transaction.
  */
 void
 tsa_copy_create_storage(TsaCopy *copy)
 {
 	Oid			tablespace = copy->job->target_tablespace;
-	RelFileNumber number;
+	RelFileLocator *storage = palloc(copy->nrels * sizeof(RelFileLocator));
 
-	number = GetNewRelFileNumber(tablespace, NULL, RELPERSISTENCE_PERMANENT);
-	copy->index.copy = tsa_make_locator(tablespace, MyDatabaseId, number);
-	tsa_job_note_new_storage(copy->job->job_id, &copy->index.copy, 1);
-	keep_in_mind(&copy->index.copy, 1);
-	RelationCreateStorage(copy->index.copy, RELPERSISTENCE_PERMANENT, true);
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		RelFileNumber number;
+
+		number = GetNewRelFileNumber(tablespace, NULL,
+									 RELPERSISTENCE_PERMANENT);
+		storage[i] = tsa_make_locator(tablespace, MyDatabaseId, number);
+		copy->rels[i].copy = storage[i];
+		RelationCreateStorage(storage[i], RELPERSISTENCE_PERMANENT, true);
+	}
+	tsa_job_note_new_storage(copy->job->job_id, storage, copy->nrels);
+	keep_in_mind(storage, copy->nrels);
+	pfree(storage);
+}
+
+/*
+ * The old storage of the relations, in the current memory context.
+ */
+RelFileLocator *
+tsa_copy_old_storage(const TsaCopy *copy)
+{
+	RelFileLocator *storage = palloc(copy->nrels * sizeof(RelFileLocator));
+
+	for (int i = 0; i < copy->nrels; i++)
+		storage[i] = copy->rels[i].source;
+	return storage;
 }
 
 /*
@@ -110,7 +131,10 @@ tsa_copy_create_storage(TsaCopy *copy)
 void
 tsa_copy_note_old_storage(TsaCopy *copy)
 {
-	keep_in_mind(&copy->index.source, 1);
+	RelFileLocator *storage = tsa_copy_old_storage(copy);
+
+	keep_in_mind(storage, copy->nrels);
+	pfree(storage);
 }
 
 /*

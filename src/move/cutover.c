@@ -7,34 +7,44 @@
  * (that assigns the transaction ID); the log is flushed and read once more, so
  * that under the lock only what others wrote since has to be flushed to be
  * read: nothing, if they wrote nothing, as the lock's own record is passed
- * over.  Then AccessExclusive on the index.  In the window, with the lock held:
+ * over.  Then AccessExclusive on the index; or on the table, and then on its
+ * TOAST table, the TOAST index and the indexes that move along.  With the
+ * table's lock in hand nothing is waited for: whoever has the others locked all
+ * the same (VACUUM of the TOAST table, bt_index_check) may take long, and
+ * everybody would be waiting for him behind us.  In the window, with the locks
+ * held:
  *
- *	 1. read the log to its end: nobody can change the index any more, so
+ *	 1. read the log to its end: nobody can change the relations any more, so
  *		there is no more to come;
- *	 2. copy the blocks it named and those the file grew by;
- *	 3. point pg_class to the new storage;
- *	 4. commit, which releases the lock.
+ *	 2. copy the blocks it named and those the files grew by;
+ *	 3. point pg_class to the new storage, of all relations in one transaction;
+ *	 4. commit, which releases the locks.
  *
- * Lock and step 1 are in a subtransaction.  If there is too much log to read
- * or too much left to copy (others were busy while we waited), or the file
- * was truncated, it is rolled back, which gives the lock back at once and
- * keeps those of the session.  So the window is bounded.
+ * Locks and step 1 are in a subtransaction.  If there is too much log to read
+ * or too much left to copy (others were busy while we waited), or a file was
+ * truncated, it is rolled back, which gives the locks back at once and keeps
+ * those of the session.  So the window is bounded.
+ *
+ * pg_class.  VACUUM, ANALYZE and CREATE INDEX change rows of pg_class in place.
+ * They do so with a lock on that relation that AccessExclusive excludes, until
+ * their transaction ends, so no such change is lost with the old row version.
  *
  * The commit does not wait for its flush.  That is safe because nothing that
  * the old state needs is destroyed before the flush that follows: the old
- * file, all of it, is removed by a later transaction.  Should the server crash
- * in between, then either the commit record reached the disk and recovery
+ * files, all of them, are removed by a later transaction.  Should the server
+ * crash in between, then either the commit record reached the disk and recovery
  * brings the new storage up to date from the log, or it did not, and neither
- * did any record after it: the relation is where it was, the journal (whose
- * update went the same way) names the copy, and the cleaner drops it.  The
- * usual rules of asynchronous commit cover what others saw meanwhile.
+ * did any record after it: the relations are where they were, the journal
+ * (whose update went the same way) names the copies, and the cleaner drops
+ * them.  The usual rules of asynchronous commit cover what others saw
+ * meanwhile.
  *
  * Where the data is at commit: what the passes wrote was synced; each write
  * since then is registered with the checkpointer and its image is in the log
  * (see copy_blocks.c).
  *
  * A standby replays the images, the catalog change and, as for any ALTER, the
- * AccessExclusive lock; queries there on the table's index wait or are
+ * AccessExclusive locks; queries there on the table (or its index) wait or are
  * cancelled as max_standby_streaming_delay says.
  *
  * RelationAssumeNewRelfilelocator() is not called: it is for storage that was
@@ -45,7 +55,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/objectaccess.h"
@@ -65,8 +74,10 @@
 #define MAX_WINDOW_LOG ((uint64) 16 * 1024 * 1024)
 
 /*
- * Waits at most the job's lock timeout for AccessExclusive on the index, and
- * tells the tail of the record that the lock writes (for standbys).
+ * Waits at most the job's lock timeout for AccessExclusive on the table or
+ * index, then takes what moves along if it is free.  Tells the tail of the
+ * records that the locks write (for standbys).  Throws
+ * ERRCODE_LOCK_NOT_AVAILABLE; copy->blocked_on is what could not be locked.
  */
 static void
 lock_exclusively(TsaCopy *copy)
@@ -74,10 +85,24 @@ lock_exclusively(TsaCopy *copy)
 	int			bound = Max(1, DeadlockTimeout - DeadlockTimeout / 5);
 	int			wanted = copy->job->lock_timeout_ms;
 
-	LockTimeout = wanted > 0 ? Min(wanted, bound) : bound;
-	LockRelationOid(copy->index.relid, AccessExclusiveLock);
-	LockTimeout = 0;
-	tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		copy->blocked_on = copy->rels[i].relid;
+		if (i == 0)
+		{
+			LockTimeout = wanted > 0 ? Min(wanted, bound) : bound;
+			INSTR_TIME_SET_CURRENT(copy->asked);
+			LockRelationOid(copy->blocked_on, AccessExclusiveLock);
+			LockTimeout = 0;
+		}
+		else if (!ConditionalLockRelationOid(copy->blocked_on,
+											 AccessExclusiveLock))
+			ereport(ERROR,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("could not obtain lock on relation %u",
+							copy->blocked_on)));
+		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
+	}
 }
 
 /*
@@ -87,22 +112,21 @@ lock_exclusively(TsaCopy *copy)
 static bool
 catch_up(TsaCopy *copy)
 {
-	TsaCopyRel *index = &copy->index;
-
-	if (!RelFileLocatorEquals(tsa_rel_locator(index->rel), index->source))
+	if (!tsa_copy_is_same(copy))
 		copy->truncated = true;
 	if (copy->truncated ||
 		tsa_wal_tail_behind(copy->tail) > MAX_WINDOW_LOG)
 		return false;
 	tsa_copy_follow(copy);
+	if (tsa_copy_was_truncated(copy))
+		copy->truncated = true;
 	return !copy->truncated && !copy->lost &&
-		RelationGetNumberOfBlocks(index->rel) >= index->written_end &&
 		tsa_copy_left(copy) <= TSA_MANY_BLOCKS;
 }
 
 /*
- * Gets the lock and reads the log to its end.  True if all is ready for the
- * switch; the lock belongs to the present transaction then.  The journal's row
+ * Gets the locks and reads the log to its end.  True if all is ready for the
+ * switch; the locks belong to the present transaction then.  The journal's row
  * is changed in the same subtransaction, before the lock is asked for, so that
  * it costs nothing in the window.
  */
@@ -112,11 +136,14 @@ enter_window(TsaCopy *copy, instr_time *locked)
 	MemoryContext oldcxt = CurrentMemoryContext;
 	ResourceOwner oldowner = CurrentResourceOwner;
 	volatile bool ready = false;
+	double		waited;
 
+	INSTR_TIME_SET_ZERO(*locked);
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
-		tsa_job_note_switched(copy->job->job_id, &copy->index.source, 1);
+		tsa_job_note_switched(copy->job->job_id, tsa_copy_old_storage(copy),
+							  copy->nrels);
 		tsa_copy_follow(copy);
 		lock_exclusively(copy);
 		INSTR_TIME_SET_CURRENT(*locked);
@@ -130,6 +157,7 @@ enter_window(TsaCopy *copy, instr_time *locked)
 	{
 		ErrorData  *edata;
 
+		INSTR_TIME_SET_CURRENT(*locked);
 		LockTimeout = 0;
 		MemoryContextSwitchTo(oldcxt);
 		edata = CopyErrorData();
@@ -145,6 +173,8 @@ enter_window(TsaCopy *copy, instr_time *locked)
 
 	MemoryContextSwitchTo(oldcxt);
 	CurrentResourceOwner = oldowner;
+	waited = tsa_copy_ms_between(&copy->asked, locked);
+	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
 	return ready;
 }
 
@@ -154,14 +184,17 @@ enter_window(TsaCopy *copy, instr_time *locked)
 static void
 switch_storage(TsaCopy *copy)
 {
-	TsaCopyRel *index = &copy->index;
-
 	tsa_copy_last_blocks(copy);
 	tsa_copy_stop_point("window");
 
-	SetRelationTableSpace(index->rel, copy->job->target_tablespace,
-						  tsa_locator_number(index->copy));
-	InvokeObjectPostAlterHook(RelationRelationId, index->relid, 0);
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		TsaCopyRel *rel = &copy->rels[i];
+
+		SetRelationTableSpace(rel->rel, copy->job->target_tablespace,
+							  tsa_locator_number(rel->copy));
+		InvokeObjectPostAlterHook(RelationRelationId, rel->relid, 0);
+	}
 
 	/* plans on the table were costed for the old tablespace */
 	CacheInvalidateRelcacheByRelid(copy->heapid);
@@ -194,23 +227,20 @@ tsa_copy_cut_over(TsaCopy *copy)
 	}
 
 	switch_storage(copy);
-	index_close(copy->index.rel, NoLock);
-	copy->index.rel = NULL;
-	CommitTransactionCommand();
+	tsa_copy_end(copy);
 	INSTR_TIME_SET_CURRENT(released);
 
 	tsa_copy_note_old_storage(copy);
 	tsa_copy_stop_point("switched");
 	XLogFlush(XactLastCommitEnd);
 
-	INSTR_TIME_SUBTRACT(released, locked);
 	copy->progress.nblockers = 0;
 	tsa_copy_report(copy, "removing old file");
 	StartTransactionCommand();
 	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 					  GUC_ACTION_LOCAL, true, 0, false);
 	tsa_job_note_lock_ms(copy->job->job_id,
-						 INSTR_TIME_GET_MILLISEC(released));
+						 tsa_copy_ms_between(&locked, &released));
 	CommitTransactionCommand();
 	return TSA_CUTOVER_DONE;
 }

@@ -145,7 +145,7 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		" owner, method_wanted, method, state, lock_timeout_ms, max_rate,"
 		" system_identifier = $2 AND database = $3,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
-		" indexes"
+		" indexes, indexes_from"
 		" FROM tablespace_advisor.job WHERE job_id = $1",
 		3, {INT8OID, INT8OID, OIDOID}, NULL
 	};
@@ -185,6 +185,9 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		job->nnew = storage_of_result(14, context, &job->new_storage);
 		job->nold = storage_of_result(16, context, &job->old_storage);
 		job->nindexes = oids_of_result(18, context, &job->indexes);
+		if (oids_of_result(19, context, &job->indexes_from) != job->nindexes)
+			elog(ERROR, "job " INT64_FORMAT " names %d indexes and another number of tablespaces",
+				 job_id, job->nindexes);
 	}
 	tsa_journal_close(&journal);
 	return found;
@@ -196,13 +199,14 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
 		" bytes_done = $4, blocks_left = $5, mb_per_s = $6, passes = $7,"
-		" attempts = $8, blocked_by = $9, paused_ms = $10 WHERE job_id = $1",
-		10, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
-		INT4OID, INT4ARRAYOID, FLOAT8OID}, NULL
+		" attempts = $8, blocked_by = $9, paused_ms = $10, lock_wait_ms = $11"
+		" WHERE job_id = $1",
+		11, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
+		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID}, NULL
 	};
 	Datum		blockers[lengthof(p->blockers)];
-	Datum		values[10];
-	char		nulls[] = "          ";
+	Datum		values[11];
+	char		nulls[] = "           ";
 
 	for (int i = 0; i < p->nblockers; i++)
 		blockers[i] = Int32GetDatum(p->blockers[i]);
@@ -222,6 +226,8 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 												TYPALIGN_INT));
 	nulls[8] = p->nblockers > 0 ? ' ' : 'n';
 	values[9] = Float8GetDatum(p->paused_ms);
+	values[10] = Float8GetDatum(p->lock_wait_ms);
+	nulls[10] = p->attempts > 0 ? ' ' : 'n';
 	tsa_journal_update(&query, values, nulls);
 }
 

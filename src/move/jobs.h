@@ -46,7 +46,7 @@ typedef enum TsaMoveMethod
 	TSA_METHOD_AUTO,
 	TSA_METHOD_COPY,			/* live block copy */
 	TSA_METHOD_REBUILD,			/* REINDEX CONCURRENTLY */
-	TSA_METHOD_CATALOG			/* no storage: a partitioned index */
+	TSA_METHOD_CATALOG			/* no storage: a partitioned index or table */
 } TsaMoveMethod;
 
 /* A job as it was queued, and what a clean-up after a crash needs to know. */
@@ -69,6 +69,7 @@ typedef struct TsaJob
 	bool		native;			/* this system identifier and database? */
 	int			nindexes;		/* of a table's move: these move along */
 	Oid		   *indexes;
+	Oid		   *indexes_from;	/* their tablespaces when it was queued */
 
 	int			nnew;			/* storage of the copy under way */
 	RelFileLocator *new_storage;
@@ -86,6 +87,7 @@ typedef struct TsaJobProgress
 	int			passes;
 	int			attempts;
 	double		paused_ms;		/* time spent in pauses */
+	double		lock_wait_ms;	/* longest wait for the exclusive lock */
 	int			nblockers;
 	int			blockers[8];
 } TsaJobProgress;

@@ -11,6 +11,12 @@
  * extension is never touched: where the extension is not, or not any more,
  * anybody may have made it, with triggers or as a view.
  *
+ * A new library is in use as soon as it is installed, the extension's tables
+ * are as they were until ALTER EXTENSION ... UPDATE.  Nothing is read or
+ * written before: whoever opens the journal finds that out, under the lock
+ * that keeps such an update away until his transaction ends.  A worker keeps
+ * that lock for its life.
+ *
  * An error leaves user, settings and snapshot to the abort of the caller's
  * transaction, which restores all three.
  *
@@ -18,40 +24,88 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/dependency.h"
+#include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
-#include "commands/extension.h"
+#include "catalog/pg_extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "move/journal.h"
 
 /*
+ * The extension in this database, InvalidOid if there is none, and whether its
+ * objects are of this library's version.
+ */
+static Oid
+find_extension(bool *is_current)
+{
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	Oid			oid = InvalidOid;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
+				F_NAMEEQ, CStringGetDatum("tablespace_advisor"));
+	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		version = heap_getattr(tuple, Anum_pg_extension_extversion,
+										   RelationGetDescr(rel), &isnull);
+
+		oid = ((Form_pg_extension) GETSTRUCT(tuple))->oid;
+		*is_current = strcmp(TextDatumGetCString(version), TSA_VERSION) == 0;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return oid;
+}
+
+/*
  * Locks the journal until the transaction ends, and returns its OID; InvalidOid
  * if there is none.  No right on it is needed.
  */
-Oid
-tsa_lock_journal(void)
+static Oid
+lock_journal(bool *is_current)
 {
-	Oid			extension = get_extension_oid("tablespace_advisor", true);
+	Oid			extension;
 	Oid			schema = get_namespace_oid("tablespace_advisor", true);
 	Oid			journal;
 
-	if (!OidIsValid(extension) || !OidIsValid(schema))
+	if (!OidIsValid(schema))
 		return InvalidOid;
 	journal = get_relname_relid("job", schema);
 	if (!OidIsValid(journal))
 		return InvalidOid;
 	LockRelationOid(journal, AccessShareLock);
-	if (getExtensionOfObject(RelationRelationId, journal) != extension)
+	extension = find_extension(is_current);
+	if (!OidIsValid(extension) ||
+		getExtensionOfObject(RelationRelationId, journal) != extension)
 		return InvalidOid;
 	return journal;
+}
+
+Oid
+tsa_lock_journal(void)
+{
+	bool		is_current;
+
+	return lock_journal(&is_current);
 }
 
 /*
@@ -62,11 +116,20 @@ tsa_lock_journal(void)
 void
 tsa_journal_open(TsaJournal *journal)
 {
-	if (!OidIsValid(tsa_lock_journal()))
+	bool		is_current;
+
+	if (!OidIsValid(lock_journal(&is_current)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension \"%s\" is not installed in this database any more",
 						"tablespace_advisor")));
+	if (!is_current)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"%s\" is not of the version of its library",
+						"tablespace_advisor"),
+				 errdetail("The library's version is %s.", TSA_VERSION),
+				 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE; if the extension is newer than the library, restart the server or begin a new session.")));
 	GetUserIdAndSecContext(&journal->userid, &journal->sec_context);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
 						   journal->sec_context |

@@ -5,8 +5,8 @@
  *	  the journal's rights, locks that prove who lives, queueing, claiming
  *	  and settling.  The engine needs jobs.h alone.
  *
- * The locks are session-level heavyweight locks of the advisory kind, in key
- * classes that no SQL function can name:
+ * The locks are heavyweight locks of the advisory kind, in key classes that no
+ * SQL function can name; those of workers are session-level ones:
  *
  *	 batch lock		access exclusive by the session that queues, until its
  *					transaction ends, while a worker waits for it already;
@@ -17,6 +17,9 @@
  *	 gate lock		shared by a session that sends a cancel request, exclusive
  *					by the worker while it leaves a job.  A request thus never
  *					reaches the job after the one it was meant for.
+ *	 heap lock		by the session that queues, until its transaction ends:
+ *					shared for a move of an index, exclusive for one of the
+ *					table (queue.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +34,7 @@
 #include "move/jobs.h"
 #include "move/plan.h"
 
-#define TSA_MAX_QUERY_ARGS 20
+#define TSA_MAX_QUERY_ARGS 21
 
 /* The states of a job that has not ended, for statements. */
 #define TSA_UNFINISHED "('queued', 'running', 'paused')"
@@ -65,8 +68,7 @@ extern Datum tsa_journal_value(uint64 row, int col);
 extern Datum tsa_oid_array(Datum *elems, int n);
 extern const char *tsa_job_state_name(TsaJobState state);
 
-extern int64 tsa_job_insert(const TsaMove *move,
-							const TsaMoveOptions *options, int64 batch_id);
+extern List *tsa_queue_moves(List *moves, const TsaMoveOptions *options);
 extern bool tsa_job_claim(int64 job_id, bool copies_only);
 extern bool tsa_job_cancel_queued(int64 job_id);
 extern int	tsa_job_worker_pid(int64 job_id);
@@ -75,7 +77,8 @@ extern List *tsa_jobs_of_batch(int64 batch_id, bool unfinished_only);
 typedef enum TsaLockClass
 {
 	TSA_LOCK_BATCH = 0x7341,
-	TSA_LOCK_GATE = 0x7342
+	TSA_LOCK_GATE = 0x7342,
+	TSA_LOCK_HEAP = 0x7343
 } TsaLockClass;
 
 /* The mode of the session that queues. */

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * live_copy.c
- *	  Moves an index to another tablespace while it is in use: copies its
- *	  blocks, follows the write-ahead log for those that change meanwhile,
- *	  and swaps the storage when next to nothing is left to copy.
+ *	  Moves an index or a table to another tablespace while it is in use:
+ *	  copies its blocks, follows the write-ahead log for those that change
+ *	  meanwhile, and swaps the storage when next to nothing is left to copy.
  *
  * Why it is right
  * ---------------
@@ -32,18 +32,31 @@
  * that GiST's comparison of parent LSNs with NSNs asks for, as no scan spans
  * the cutover.
  *
+ * A table moves with all that is found through it by block number: its
+ * visibility map, its TOAST table, its indexes if asked for.  Block numbers do
+ * not change, so it does not matter which of the indexes move; all that move
+ * are swapped in one transaction, because one cutover is less of a disturbance
+ * than five.  How the visibility map is followed: copy_follow.c.
+ *
  * Exceptions, and how they are met:
  *
  * - Writers that bypass shared buffers.  Index builds: the index has to be
  *   valid, ready and live, and when it is rebuilt, in new storage or in place,
- *   the copy starts over (see copy_locks.c).
+ *   the copy starts over (see copy_locks.c).  Rewrites of a table, and COPY
+ *   into one that was made or truncated in the same transaction under
+ *   wal_level minimal, hold AccessExclusive until the data is on disk or in
+ *   the log; we are not there meanwhile, and start over if the storage is
+ *   another one afterwards.
  *   Hash indexes allocate groups of buckets by logging one page and then
- *   extending the file: blocks behind copied_end are copied by position, not
- *   by name, in every pass and in the window.
- * - Access methods that log in ways we do not know: only those in a list.
+ *   extending the file, tables are extended by empty pages that nobody logs:
+ *   blocks behind copied_end are copied by position, not by name, in every
+ *   pass and in the window.
+ * - Access methods that log in ways we do not know: only those in a list, and
+ *   heap.
  * - Unlogged relations have no log to follow, temporary ones no shared
- *   buffers, catalogs may be mapped: refused.
+ *   buffers, catalogs may be mapped, and are changed in place: refused.
  *
+ * What moves: copy_prepare.c.  The log: wal_tail.c and copy_follow.c.
  * The passes: copy_passes.c and copy_blocks.c.  Locks: copy_locks.c.  The
  * exclusive window: cutover.c.  What is left of it after a crash, an error, a
  * cancel: copy_storage.c.
@@ -52,42 +65,22 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/heapam.h"
-#include "access/relation.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
-#include "access/xlogreader.h"
-#include "catalog/catalog.h"
-#include "catalog/index.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_proc.h"
-#include "commands/defrem.h"
-#include "commands/tablecmds.h"
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
 #include "storage/latch.h"
-#include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
 #include "move/copy.h"
 #include "move/live_copy.h"
 #include "move/manners.h"
-#include "move/plan.h"
 
 #define MAX_ATTEMPTS	200
-#define SMALL_COPY		INT64CONST(1048576) /* left to the checkpointer */
 #define MAX_RESTARTS	3
 
 /* tablespace_advisor.debug_stop_at */
@@ -136,211 +129,33 @@ tsa_copy_stop_point(const char *name)
 }
 
 /*
- * Access methods of extensions that change an index that has been built by
- * generic WAL only, by the sources of bloom (contrib), pgvector 0.8 and RUM
- * 1.3.  The library is compared too: a name alone could be anybody's.
- */
-static const struct
-{
-	const char *name;
-	const char *library;
-}			generic_wal_methods[] = {
-	{"bloom", "$libdir/bloom"},
-	{"hnsw", "$libdir/vector"},
-	{"ivfflat", "$libdir/vector"},
-	{"rum", "$libdir/rum"}
-};
-
-/*
- * Is the index's access method one of those?
- */
-static bool
-uses_generic_wal(Relation rel)
-{
-	const char *name = get_am_name(rel->rd_rel->relam);
-	HeapTuple	tuple = SearchSysCache1(PROCOID,
-										ObjectIdGetDatum(rel->rd_amhandler));
-	bool		found = false;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		probin = SysCacheGetAttr(PROCOID, tuple,
-											 Anum_pg_proc_probin, &isnull);
-		const char *library = isnull ? "" : TextDatumGetCString(probin);
-
-		for (int i = 0; i < (int) lengthof(generic_wal_methods); i++)
-			found |= name != NULL &&
-				strcmp(name, generic_wal_methods[i].name) == 0 &&
-				strcmp(library, generic_wal_methods[i].library) == 0;
-		ReleaseSysCache(tuple);
-	}
-	return found;
-}
-
-/*
- * May the hole in a page of this index be left out of its image?
- */
-static bool
-has_standard_pages(Relation rel)
-{
-	Oid			am = rel->rd_rel->relam;
-
-	return am == BTREE_AM_OID || am == GIST_AM_OID || am == SPGIST_AM_OID;
-}
-
-/*
- * Does the log name every block that the index's access method changes?
- */
-static bool
-is_logged_by_block(Relation rel)
-{
-	Oid			am = rel->rd_rel->relam;
-
-	return has_standard_pages(rel) || am == HASH_AM_OID ||
-		am == GIN_AM_OID || am == BRIN_AM_OID || uses_generic_wal(rel);
-}
-
-/*
- * Why an index cannot be moved by live copy, or NULL.
- */
-static const char *
-obstacle_of_index(Relation rel)
-{
-	if (!rel->rd_index->indisvalid || !rel->rd_index->indisready ||
-		!rel->rd_index->indislive)
-		return "it is invalid or still being built";
-	if (!is_logged_by_block(rel))
-		return "it is not known how its access method writes the log";
-	return NULL;
-}
-
-/*
- * The same for a table.  Its TOAST table, which moves along, need not have the
- * same access method.
- */
-static const char *
-obstacle_of_table(Relation rel)
-{
-	Oid			toastid = rel->rd_rel->reltoastrelid;
-	bool		is_heap = rel->rd_tableam == GetHeapamTableAmRoutine();
-
-	if (is_heap && OidIsValid(toastid))
-	{
-		Relation	toast = table_open(toastid, AccessShareLock);
-
-		is_heap = toast->rd_tableam == GetHeapamTableAmRoutine();
-		table_close(toast, AccessShareLock);
-	}
-	return is_heap ? NULL :
-		"it is not known how its table access method writes the log";
-}
-
-/*
- * See live_copy.h.
- */
-bool
-tsa_live_copy_applies(Oid relid, const char **reason)
-{
-	Relation	rel = try_relation_open(relid, AccessShareLock);
-
-	if (rel == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist any more", relid)));
-	if (rel->rd_rel->relkind != RELKIND_INDEX &&
-		rel->rd_rel->relkind != RELKIND_RELATION &&
-		rel->rd_rel->relkind != RELKIND_MATVIEW)
-		*reason = "it is neither a table nor an index";
-	else if (IsCatalogRelation(rel) || RelationIsMapped(rel))
-		*reason = "it belongs to a system catalog";
-	else if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-		*reason = "it is unlogged, so that there is no write-ahead log to follow";
-	else if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
-		*reason = "it is temporary";
-	else if (rel->rd_rel->relkind == RELKIND_INDEX)
-		*reason = obstacle_of_index(rel);
-	else
-		*reason = obstacle_of_table(rel);
-	relation_close(rel, AccessShareLock);
-	return *reason == NULL;
-}
-
-/*
- * Checks and locks the index, makes its new storage.
- */
-static void
-prepare(TsaCopy *copy)
-{
-	Oid			relid = copy->index.relid;
-	const char *reason;
-	Relation	rel;
-
-	StartTransactionCommand();
-	copy->heapid = IndexGetRelation(relid, true);
-	if (OidIsValid(copy->heapid))
-		LockRelationOid(copy->heapid, AccessShareLock);
-	LockRelationOid(relid, ShareUpdateExclusiveLock);
-	if (!OidIsValid(copy->heapid) ||
-		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("index with OID %u does not exist any more", relid)));
-	tsa_check_move_rights(copy->heapid, copy->job->target_tablespace);
-	if (!tsa_live_copy_applies(relid, &reason))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot move index \"%s\" by live copy",
-						get_rel_name(relid)),
-				 errdetail("This is because %s.", reason)));
-
-	rel = index_open(relid, NoLock);
-	if (!CheckRelationTableSpaceMove(rel, copy->job->target_tablespace))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is already in tablespace \"%s\"",
-						RelationGetRelationName(rel),
-						get_tablespace_name(copy->job->target_tablespace))));
-	copy->index.page_std = has_standard_pages(rel);
-	copy->index.source = tsa_rel_locator(rel);
-	copy->progress.bytes_total =
-		(int64) RelationGetNumberOfBlocks(rel) * BLCKSZ;
-	copy->checkpointer_syncs = copy->progress.bytes_total <= SMALL_COPY;
-	index_close(rel, NoLock);
-
-	tsa_copy_lock(copy);
-	tsa_copy_create_storage(copy);
-	CommitTransactionCommand();
-	tsa_copy_stop_point("storage created");
-}
-
-/*
  * Gives up.
  */
 static void
 report_no_cutover(TsaCopy *copy)
 {
+	const char *kind = OidIsValid(copy->rels[0].heapid) ? "index" : "table";
 	char	   *name;
 	char	   *prepared;
 
 	tsa_copy_report(copy, tsa_copy_waiting_phase(copy));
 	StartTransactionCommand();
-	name = get_rel_name(copy->index.relid);
-	prepared = tsa_manners_prepared_blockers(copy->index.relid);
+	name = get_rel_name(copy->job->relid);
+	prepared = tsa_manners_prepared_blockers(copy->blocked_on);
 	if (copy->progress.nblockers > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				 errmsg("could not lock index \"%s\" in %d attempts",
-						name, copy->progress.attempts),
+				 errmsg("could not lock %s \"%s\" in %d attempts",
+						kind, name, copy->progress.attempts),
 				 prepared ?
 				 errdetail("It is locked by prepared transaction %s, which ends by COMMIT PREPARED or ROLLBACK PREPARED only.",
 						   prepared) : 0,
 				 errhint("The processes that held it are in the column \"blocked_by\" of the view \"tablespace_moves\". Use retry_move() when they are done.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("index \"%s\" changed faster than it could be copied, in %d attempts",
-					name, copy->progress.attempts),
-			 errhint("Use retry_move() at a quieter time, or method \"rebuild\".")));
+			 errmsg("%s \"%s\" changed faster than it could be copied, in %d attempts",
+					kind, name, copy->progress.attempts),
+			 errhint("Use retry_move() at a quieter time.")));
 }
 
 /*
@@ -349,9 +164,10 @@ report_no_cutover(TsaCopy *copy)
 static bool
 copy_and_cut_over(TsaCopy *copy)
 {
-	prepare(copy);
-	copy->tail = tsa_wal_tail_open(copy->cxt);
 	INSTR_TIME_SET_CURRENT(copy->started);
+	tsa_copy_prepare(copy);
+	tsa_copy_stop_point("storage created");
+	copy->tail = tsa_wal_tail_open(copy->cxt);
 	copy->looked = copy->started;
 	copy->progress.phase = "copying";
 	if (!copy->checkpointer_syncs)
@@ -365,7 +181,8 @@ copy_and_cut_over(TsaCopy *copy)
 	if (!tsa_copy_look(copy))
 		return false;
 	tsa_copy_begin(copy);
-	tsa_copy_fsm(copy);
+	for (int i = 0; i < copy->nrels; i++)
+		tsa_copy_fsm(copy, &copy->rels[i]);
 	tsa_copy_sync(copy);
 	tsa_copy_end(copy);
 	tsa_copy_stop_point("synced");
@@ -419,7 +236,6 @@ copy_once(const TsaJob *job)
 
 	copy->job = job;
 	copy->cxt = cxt;
-	copy->index.relid = job->relid;
 	copy->pages = (char *)
 		TYPEALIGN(TSA_IO_ALIGN, MemoryContextAlloc(cxt,
 												   TSA_COPY_BATCH * BLCKSZ +
@@ -473,7 +289,7 @@ tsa_live_copy(const TsaJob *job)
 		if (++restarts > MAX_RESTARTS)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("index with OID %u was rewritten again and again while it was being copied",
+					 errmsg("relation with OID %u was rewritten again and again while it was being copied",
 							job->relid)));
 	}
 	tsa_copy_remove_old_storage();

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * move.c
- *	  What people call: move_indexes_concurrently(), cancel_move(),
- *	  pause_move(), resume_move(), retry_move() and undo_move().
+ *	  What people call: move_indexes_concurrently(),
+ *	  move_table_concurrently(), cancel_move(), pause_move(), resume_move(),
+ *	  retry_move() and undo_move().
  *
  * A call checks, queues, commits and, unless told otherwise, waits for its
  * worker.  While it waits it holds no lock, no transaction id and, but for
  * the moments when it reads the journal, no snapshot: a rebuild waits for all
  * that, in a way that the deadlock detector cannot see.  For the same reason
- * the procedure has neither SET nor SECURITY DEFINER, which would forbid it
+ * the procedures have neither SET nor SECURITY DEFINER, which would forbid it
  * to commit.
  *
  *-------------------------------------------------------------------------
@@ -19,6 +20,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_tablespace.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
@@ -41,6 +43,7 @@
 #include "move/worker.h"
 
 PG_FUNCTION_INFO_V1(tsa_move_indexes_concurrently);
+PG_FUNCTION_INFO_V1(tsa_move_table_concurrently);
 PG_FUNCTION_INFO_V1(tsa_cancel_move);
 PG_FUNCTION_INFO_V1(tsa_pause_move);
 PG_FUNCTION_INFO_V1(tsa_resume_move);
@@ -131,7 +134,10 @@ parse_tablespace(const char *name)
 	return tablespace;
 }
 
-/* Reads and checks the arguments of move_indexes_concurrently(). */
+/*
+ * Reads and checks the arguments that the procedures share; the third one is
+ * left to the caller.
+ */
 static void
 parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 {
@@ -140,8 +146,6 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	if (!PG_ARGISNULL(1))
 		options->tablespace =
 			parse_tablespace(NameStr(*PG_GETARG_NAME(1)));
-	if (!PG_ARGISNULL(2))
-		options->indexes = PG_GETARG_ARRAYTYPE_P_COPY(2);
 	options->method =
 		parse_method(TextDatumGetCString(required_arg(fcinfo, 3, "method")));
 	if (!PG_ARGISNULL(4))
@@ -153,55 +157,6 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	options->dry_run = DatumGetBool(required_arg(fcinfo, 7, "dry_run"));
 	options->hot_only = DatumGetBool(required_arg(fcinfo, 8, "hot_only"));
 	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-}
-
-/*
- * Has an unfinished rebuild put this index in the place of the one that its
- * job names?  It still waits for the readers of the old one.
- */
-static bool
-is_being_rebuilt(const TsaMove *move)
-{
-	static TsaJournalQuery query = {
-		"SELECT FROM tablespace_advisor.job"
-		" WHERE method = 'rebuild' AND state IN ('queued', 'running', 'paused')"
-		" AND heap = $1 AND schema_name = $2 AND relation_name = $3",
-		3, {OIDOID, NAMEOID, NAMEOID}, NULL
-	};
-	Datum		values[3];
-
-	values[0] = ObjectIdGetDatum(move->heapid);
-	values[1] = NameGetDatum(&move->schema_name);
-	values[2] = NameGetDatum(&move->relation_name);
-	return tsa_journal_update(&query, values, NULL) > 0;
-}
-
-/*
- * Inserts the jobs of a call, all or none, and returns their ids (int64 *).
- */
-static List *
-queue_jobs(List *moves, const TsaMoveOptions *options)
-{
-	List	   *ids = NIL;
-	ListCell   *lc;
-
-	foreach(lc, moves)
-	{
-		TsaMove    *move = lfirst(lc);
-		int64	   *id = palloc(sizeof(int64));
-
-		*id = is_being_rebuilt(move) ? 0 :
-			tsa_job_insert(move, options,
-						   ids == NIL ? 0 : *(int64 *) linitial(ids));
-		if (*id == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("index \"%s\" is being moved already",
-							NameStr(move->relation_name)),
-					 errhint("See tablespace_moves; cancel_move() ends the other move.")));
-		ids = lappend(ids, id);
-	}
-	return ids;
 }
 
 /* How many of the moves are live copies. */
@@ -237,43 +192,76 @@ job_ids_row(FunctionCallInfo fcinfo, List *ids)
 											 nulls));
 }
 
-Datum
-tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
+/*
+ * Plans, queues and, unless told otherwise, awaits the moves of a call, and
+ * returns its result row.
+ */
+static Datum
+move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
+				  List *(*plan)(const TsaMoveOptions *) )
 {
 	MemoryContext context = CurrentMemoryContext;
 	CallContext *call = (CallContext *) fcinfo->context;
-	TsaMoveOptions options;
 	BackgroundWorkerHandle *handle = NULL;
 	List	   *moves;
 	List	   *ids = NIL;
 
-	parse_options(fcinfo, &options);
-	if (!options.dry_run)
+	if (!options->dry_run)
 		refuse_when_read_only();
-	if (!options.dry_run &&
+	if (!options->dry_run &&
 		(call == NULL || !IsA(call, CallContext) || call->atomic ||
 		 IsSubTransaction()))
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("move_indexes_concurrently() cannot run inside a transaction block"),
+				 errmsg("%s() cannot run inside a transaction block",
+						get_func_name(fcinfo->flinfo->fn_oid)),
 				 errdetail("It commits, so that its background worker sees what is to be done.")));
 
-	if (!options.dry_run)
+	if (!options->dry_run)
 		tsa_jobs_settle_dead();
-	moves = tsa_plan_indexes(&options);
-	if (moves == NIL || options.dry_run)
+	moves = plan(options);
+	if (moves == NIL || options->dry_run)
 		return job_ids_row(fcinfo, NIL);
 
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
-	ids = queue_jobs(moves, &options);
+	ids = tsa_queue_moves(moves, options);
 	handle = tsa_start_worker(*(int64 *) linitial(ids), count_copies(moves));
 	SPI_commit();
-	if (options.wait)
-		tsa_wait_for_batch(*(int64 *) linitial(ids), handle, options.schema);
+	if (options->wait)
+		tsa_wait_for_batch(*(int64 *) linitial(ids), handle, options->schema);
 	SPI_finish();
 	MemoryContextSwitchTo(context);
 	return job_ids_row(fcinfo, ids);
+}
+
+Datum
+tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
+{
+	TsaMoveOptions options;
+
+	parse_options(fcinfo, &options);
+	if (!PG_ARGISNULL(2))
+		options.indexes = PG_GETARG_ARRAYTYPE_P_COPY(2);
+	return move_concurrently(fcinfo, &options, tsa_plan_indexes);
+}
+
+Datum
+tsa_move_table_concurrently(PG_FUNCTION_ARGS)
+{
+	TsaMoveOptions options;
+
+	(void) required_arg(fcinfo, 1, "tablespace");
+	parse_options(fcinfo, &options);
+	options.with_indexes = DatumGetBool(required_arg(fcinfo, 2,
+													 "with_indexes"));
+	if (options.method == TSA_METHOD_REBUILD)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot move a table by method \"rebuild\""),
+				 errdetail("VACUUM FULL and CLUSTER rebuild a table, and lock it until they are done."),
+				 errhint("Use method \"copy\" or \"auto\"; where that does not apply, ALTER TABLE ... SET TABLESPACE moves the table and locks it until it is copied.")));
+	return move_concurrently(fcinfo, &options, tsa_plan_tables);
 }
 
 /*
@@ -338,27 +326,33 @@ tsa_resume_move(PG_FUNCTION_ARGS)
 }
 
 /*
- * Queues the move of a job's relation, with the job's options, to a
- * tablespace.  Returns the new job's id, or 0 if the relation is there.  The
- * worker waits until this transaction ends; if it rolls back, there is
- * nothing to do.
+ * Queues the move of a job's relation again, with the job's options, or, if
+ * "back", to where the job found it.  Returns the new job's id, or 0 if the
+ * relation is there.  The worker waits until this transaction ends; if it
+ * rolls back, there is nothing to do.
  */
 static int64
-move_again(const TsaJob *job, Oid tablespace)
+move_again(const TsaJob *job, bool back)
 {
 	TsaMoveOptions options = {0};
 	List	   *moves;
 	List	   *ids;
 
 	options.target = job->relid;
-	options.tablespace = tablespace;
+	options.tablespace = back ? job->source_tablespace : job->target_tablespace;
 	options.method = job->method_wanted;
 	options.max_rate = job->max_rate;
 	options.lock_timeout_ms = job->lock_timeout_ms;
-	moves = tsa_plan_indexes(&options);
+	if (job->kind == RELKIND_INDEX || job->kind == RELKIND_PARTITIONED_INDEX)
+		moves = tsa_plan_indexes(&options);
+	else
+	{
+		options.with_indexes = job->nindexes > 0;
+		moves = tsa_plan_table_again(&options, job, back);
+	}
 	if (moves == NIL)
 		return 0;
-	ids = queue_jobs(moves, &options);
+	ids = tsa_queue_moves(moves, &options);
 	(void) tsa_start_worker(*(int64 *) linitial(ids), count_copies(moves));
 	return *(int64 *) linitial(ids);
 }
@@ -378,7 +372,7 @@ tsa_retry_move(PG_FUNCTION_ARGS)
 						tsa_job_state_name(job.state)),
 				 errhint("Only a failed or cancelled move can be repeated.")));
 
-	job_id = move_again(&job, job.target_tablespace);
+	job_id = move_again(&job, false);
 	if (job_id == 0)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(job_id);
@@ -399,7 +393,7 @@ tsa_undo_move(PG_FUNCTION_ARGS)
 						tsa_job_state_name(job.state)),
 				 errhint("Only a move that is done can be undone.")));
 
-	job_id = move_again(&job, job.source_tablespace);
+	job_id = move_again(&job, true);
 	if (job_id == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

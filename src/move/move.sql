@@ -53,12 +53,17 @@ CREATE TABLE tablespace_advisor.job (
 	wal_bytes bigint,
 	paused_ms float8 NOT NULL DEFAULT 0,
 	indexes oid[],
-	indexes_from oid[]
+	indexes_from oid[],
+	lock_wait_ms float8,
+	forecast_saved_ms_per_s float8
 );
 REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */
 CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
+	WHERE state IN ('queued', 'running', 'paused');
+/* Moves of a table and of its indexes look for each other. */
+CREATE INDEX job_unfinished_heap_idx ON tablespace_advisor.job (heap)
 	WHERE state IN ('queued', 'running', 'paused');
 
 /* A row of its own, see the head of manners.c. */
@@ -87,6 +92,10 @@ COMMENT ON COLUMN tablespace_advisor.job.indexes IS
 	'the indexes that move along with a table, in the same cutover; NULL for none';
 COMMENT ON COLUMN tablespace_advisor.job.indexes_from IS
 	'the tablespaces in which these indexes were when the job was queued';
+COMMENT ON COLUMN tablespace_advisor.job.lock_wait_ms IS
+	'longest time in milliseconds that one request for the exclusive lock stood in the queue';
+COMMENT ON COLUMN tablespace_advisor.job.forecast_saved_ms_per_s IS
+	'saved_ms_per_s of advise_index_placement() when it decided this move; NULL when the caller did';
 COMMENT ON COLUMN tablespace_advisor.job.known_indexes IS
 	'the table''s indexes before a rebuild began: an invalid _ccnew index that is not among them is left over from it and will be dropped; NULL when nothing can be left over';
 COMMENT ON COLUMN tablespace_advisor.job.heap_bytes IS
@@ -123,6 +132,35 @@ END;
 REVOKE ALL ON FUNCTION tablespace_advisor.indexes_of(regclass) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.indexes_of(regclass) IS
 	'an index, or the indexes of a table, with those of all partitions; leaves first; size_bytes counts all forks';
+
+/* The same for tables: what has storage first, then parents after children. */
+CREATE FUNCTION tablespace_advisor.tables_of(target regclass)
+RETURNS TABLE (
+	relation oid, heap oid, kind "char", schema_name name, relation_name name,
+	persistence "char", tablespace oid, is_valid boolean,
+	is_exclusion boolean, is_deferrable boolean, size_bytes bigint)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT c.oid, c.oid, c.relkind, n.nspname, c.relname,
+		c.relpersistence,
+		CASE c.reltablespace WHEN 0 THEN d.dattablespace
+			ELSE c.reltablespace END,
+		true, false, false,
+		CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid)
+			ELSE 0 END
+	FROM (SELECT target::oid AS member, 0 AS level
+		  UNION
+		  SELECT relid, level FROM pg_catalog.pg_partition_tree(target)) AS t
+		JOIN pg_catalog.pg_class c ON c.oid = t.member
+		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		JOIN pg_catalog.pg_database d
+			ON d.datname = pg_catalog.current_database()
+	ORDER BY c.relkind = 'p',
+		CASE c.relkind WHEN 'p' THEN -t.level END, c.oid;
+END;
+REVOKE ALL ON FUNCTION tablespace_advisor.tables_of(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.tables_of(regclass) IS
+	'a table, or a partitioned table with its partitions: those with storage first, then partitioned tables, parents last; size_bytes counts all forks and TOAST with its index, which move together';
 
 /*
  * What is left over from a rebuild that did not end well.  REINDEX
@@ -233,7 +271,11 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
 	j.error, j.owner::regrole AS owner,
 	j.queued_at, j.started_at, j.finished_at,
-	j.wal_bytes, j.paused_ms
+	j.wal_bytes, j.paused_ms,
+	CASE WHEN j.kind IN ('r', 'm')
+		THEN coalesce(pg_catalog.cardinality(j.indexes), 0) END
+		AS with_indexes,
+	j.lock_wait_ms, j.forecast_saved_ms_per_s
 FROM tablespace_advisor.job j
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
@@ -257,11 +299,11 @@ COMMENT ON VIEW tablespace_moves IS
 COMMENT ON COLUMN tablespace_moves.relation_name IS
 	'schema and name when the move was queued';
 COMMENT ON COLUMN tablespace_moves.method IS
-	'copy (live block copy), rebuild (REINDEX CONCURRENTLY) or catalog (a partitioned index, which has no storage)';
+	'copy (live block copy), rebuild (REINDEX CONCURRENTLY) or catalog (ALTER ... SET TABLESPACE of a partitioned table or index, which has no storage)';
 COMMENT ON COLUMN tablespace_moves.state IS
 	'queued, running, paused, done, failed or cancelled';
 COMMENT ON COLUMN tablespace_moves.bytes_total IS
-	'copy: bytes of the relation; a running rebuild: bytes of the index once and of its table twice, since that is read and written';
+	'copy: bytes of the relation, for a table with TOAST and the indexes that move along; a running rebuild: bytes of the index once and of its table twice, since that is read and written';
 COMMENT ON COLUMN tablespace_moves.percent IS
 	'bytes_done in percent of bytes_total';
 COMMENT ON COLUMN tablespace_moves.mb_per_s IS
@@ -276,6 +318,12 @@ COMMENT ON COLUMN tablespace_moves.wal_bytes IS
 	'bytes of write-ahead log that the move has written; NULL until it ends';
 COMMENT ON COLUMN tablespace_moves.paused_ms IS
 	'milliseconds for which the move was paused, by request or for others'' sake';
+COMMENT ON COLUMN tablespace_moves.with_indexes IS
+	'number of indexes that move along with a table, in the same cutover; NULL for other relations';
+COMMENT ON COLUMN tablespace_moves.lock_wait_ms IS
+	'longest time in milliseconds that one request for the exclusive lock stood in the queue, during which others queued behind it';
+COMMENT ON COLUMN tablespace_moves.forecast_saved_ms_per_s IS
+	'milliseconds of reading per second that advise_index_placement() expected to save when it decided this move (of a table: without indexes that move along); NULL when the caller decided';
 
 CREATE PROCEDURE move_indexes_concurrently(
 	target regclass,
@@ -293,6 +341,22 @@ COMMENT ON PROCEDURE move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
 	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace, and to let the advice decide, the right to execute advise_index_placement(), which members of pg_monitor have (42501). Not in a transaction block (25001)';
 
+CREATE PROCEDURE move_table_concurrently(
+	target regclass,
+	tablespace name,
+	with_indexes boolean DEFAULT false,
+	method text DEFAULT 'auto',
+	max_rate text DEFAULT NULL,
+	lock_timeout interval DEFAULT '100 ms',
+	wait boolean DEFAULT true,
+	dry_run boolean DEFAULT false,
+	hot_only boolean DEFAULT false,
+	INOUT job_ids bigint[] DEFAULT NULL)
+LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_table_concurrently';
+COMMENT ON PROCEDURE move_table_concurrently(regclass, name, boolean,
+	text, text, interval, boolean, boolean, boolean, bigint[]) IS
+	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild; method copy or auto (copy; indexes that it does not apply to are rebuilt); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done; hot_only: only tables that advise_index_placement() says to move there. The caller must own the table and have CREATE on the tablespace, and for hot_only the right to execute advise_index_placement(), which members of pg_monitor have (42501). Other errors: 22004 no target or tablespace, 42809 not a table (indexes: move_indexes_concurrently()), 0A000 method rebuild, or a table that live copy cannot move (unlogged, temporary, system, other access method), 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
+
 CREATE FUNCTION cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_cancel_move';
@@ -303,7 +367,7 @@ CREATE FUNCTION retry_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_retry_move';
 COMMENT ON FUNCTION retry_move(bigint) IS
-	'queues a failed or cancelled move again, with the same options and the caller''s rights, and returns the new job''s id, or NULL if the relation is in that tablespace already; a partitioned index takes those of its partitions that are elsewhere along, and the id is the first of these jobs; the move begins when the transaction commits; 42704 when there is no such job, 55000 when it has not failed';
+	'queues a failed or cancelled move again, with the same options and the caller''s rights, and returns the new job''s id, or NULL if the relation is in that tablespace already; a partitioned index takes those of its partitions that are elsewhere along, a table the indexes that its job was to move along, and the id is the first of these jobs; the move begins when the transaction commits; 42704 when there is no such job, 55000 when it has not failed, 55006 when another move of the table has not ended';
 
 CREATE FUNCTION pause_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -321,4 +385,4 @@ CREATE FUNCTION undo_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_undo_move';
 COMMENT ON FUNCTION undo_move(bigint) IS
-	'queues a move of the relation back to the tablespace where the given move found it, with the same options and the caller''s rights, and returns the new job''s id; the move begins when the transaction commits; 42704 when there is no such job, 42P01 when the relation is gone, 55000 when the move is not done or the relation is back already';
+	'queues a move of the relation back to the tablespace where the given move found it, with the same options and the caller''s rights, and returns the new job''s id; the indexes that moved along with a table go back to where each was, unless moved since, by jobs of their own if that was elsewhere; the move begins when the transaction commits; 42704 when there is no such job, 42P01 when the relation is gone, 55000 when the move is not done or the relation is back already, 55006 when another move of the table has not ended';

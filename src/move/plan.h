@@ -27,6 +27,7 @@ typedef struct TsaMoveOptions
 	bool		wait;
 	bool		dry_run;
 	bool		hot_only;
+	bool		with_indexes;	/* of a table: its indexes too */
 	Oid			schema;			/* the extension's, for the advice */
 } TsaMoveOptions;
 
@@ -50,9 +51,14 @@ typedef struct TsaMove
 	int64		size_bytes;
 	List	   *indexes;		/* of a table: OIDs of those that move along */
 	List	   *indexes_from;	/* the tablespaces of these */
+	bool		has_forecast;	/* has the advice decided, with a figure? */
+	double		forecast_saved_ms_per_s;
 } TsaMove;
 
 extern List *tsa_plan_indexes(const TsaMoveOptions *options);
+extern List *tsa_plan_tables(const TsaMoveOptions *options);
+extern List *tsa_plan_table_again(const TsaMoveOptions *options,
+								  const TsaJob *job, bool back);
 extern void tsa_check_move_rights(Oid heapid, Oid target_tablespace);
 extern void tsa_check_free_space(Oid tablespace, int64 needed);
 extern const char *tsa_move_method_name(TsaMoveMethod method);

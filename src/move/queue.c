@@ -4,10 +4,30 @@
  *	  The journal of moves: how jobs get into it, and from there to a worker.
  *	  The rules of who may write what are in jobs.h.
  *
+ * One relation is moved once at a time, which the journal's unique index
+ * decides.  But the moves of a table and of its indexes must not overlap
+ * either: the mover of an index keeps AccessShare on the table for as long as
+ * it copies, so that the table's mover, which must have AccessExclusive, would
+ * not get its cutover, and a rebuild's ShareUpdateExclusive does the same.
+ * Nor may two moves of one table take the same index along.
+ * So whoever queues looks for unfinished jobs of the same heap, and that two
+ * sessions do not both find none, each takes a lock on the heap before it
+ * looks and keeps it until its rows are committed: shared for the move of an
+ * index, exclusive for that of a table.  The look's snapshot is taken after
+ * the lock, when what the former holder has committed is visible.  Within one
+ * call the heaps are locked in the order of their OIDs, so that two calls
+ * cannot deadlock; several calls of retry_move() in one transaction can, which
+ * the server detects.  Workers do not take this lock, so whoever waits for it
+ * waits for the end of a transaction only, never of a move.
+ *
+ * A partitioned table or index has no storage to be copied: its entry is
+ * changed under a short lock, which contends with nothing for long.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -15,6 +35,10 @@
 #include "utils/builtins.h"
 
 #include "move/journal.h"
+#include "move/plan_rules.h"
+
+/* Is this row the move of a table that has storage?  For statements. */
+#define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
 
 /* Job ids of a result whose first column they are, in the caller's context. */
 static List *
@@ -34,17 +58,28 @@ job_id_list(MemoryContext context)
 	return ids;
 }
 
-/* Makes a queued job the running one of this worker; false if it is not
- * queued any more, or not for this worker. */
+/*
+ * Makes a queued job the running one of this worker; false if it is not
+ * queued any more, or not for this worker.
+ *
+ * Workers but the batch's first take live copies only, and none of a table
+ * that shares the batch with moves of its own indexes, nor these: each of the
+ * two would hold up the other's cutover.  The first worker, which does one
+ * job after the other, is left to do them all.
+ */
 bool
 tsa_job_claim(int64 job_id, bool copies_only)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET state = 'running',"
+		"UPDATE tablespace_advisor.job j SET state = 'running',"
 		" worker_pid = $2, phase = 'starting',"
 		" started_at = pg_catalog.clock_timestamp()"
 		" WHERE job_id = $1 AND state = 'queued'"
-		" AND (NOT $3 OR method = 'copy')",
+		" AND (NOT $3 OR method = 'copy' AND NOT EXISTS ("
+		"   SELECT FROM tablespace_advisor.job o"
+		"   WHERE o.heap = j.heap AND o.batch_id = j.batch_id"
+		"     AND o.job_id <> j.job_id AND o.state IN " TSA_UNFINISHED
+		"     AND " TSA_IS_TABLE("o") " <> " TSA_IS_TABLE("j") "))",
 		3, {INT8OID, INT4OID, BOOLOID}, NULL
 	};
 	Datum		values[3];
@@ -136,30 +171,31 @@ oid_list_array(const List *oids)
  * exists, which the unique index decides even between sessions that insert
  * at the same time.  batch_id 0 makes it the first job of a new batch.
  */
-int64
-tsa_job_insert(const TsaMove *move, const TsaMoveOptions *options,
-			   int64 batch_id)
+static int64
+insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 {
 	static TsaJournalQuery query = {
 		"INSERT INTO tablespace_advisor.job (job_id, batch_id, relation, heap,"
 		" kind, schema_name, relation_name, from_tablespace,"
 		" from_tablespace_name, to_tablespace, to_tablespace_name,"
 		" method_wanted, method, bytes_total, max_rate, lock_timeout_ms,"
-		" owner, system_identifier, database, indexes, indexes_from)"
+		" owner, system_identifier, database, indexes, indexes_from,"
+		" forecast_saved_ms_per_s)"
 		" OVERRIDING SYSTEM VALUE"
 		" SELECT id, CASE $1 WHEN 0 THEN id ELSE $1 END, $2, $3, $4, $5, $6,"
 		" $7, $8, $9, $10, $11, $12, $13, nullif($14, 0), $15, $16, $17, $18,"
-		" $19, $20"
+		" $19, $20, $21"
 		" FROM (SELECT pg_catalog.nextval('tablespace_advisor.job_job_id_seq')"
 		"   OFFSET 0) AS s(id)"
 		" ON CONFLICT (relation) WHERE state IN " TSA_UNFINISHED " DO NOTHING"
 		" RETURNING job_id",
-		20, {INT8OID, OIDOID, OIDOID, CHAROID, NAMEOID, NAMEOID, OIDOID,
+		21, {INT8OID, OIDOID, OIDOID, CHAROID, NAMEOID, NAMEOID, OIDOID,
 			NAMEOID, OIDOID, NAMEOID, TEXTOID, TEXTOID, INT8OID, INT8OID,
-		INT4OID, OIDOID, INT8OID, OIDOID, OIDARRAYOID, OIDARRAYOID}, NULL
+			INT4OID, OIDOID, INT8OID, OIDOID, OIDARRAYOID, OIDARRAYOID,
+		FLOAT8OID}, NULL
 	};
-	Datum		values[20];
-	char		nulls[] = "                    ";
+	Datum		values[21];
+	char		nulls[] = "                     ";
 	TsaJournal	journal;
 	int64		job_id = 0;
 
@@ -184,10 +220,138 @@ tsa_job_insert(const TsaMove *move, const TsaMoveOptions *options,
 	values[18] = oid_list_array(move->indexes);
 	values[19] = oid_list_array(move->indexes_from);
 	nulls[18] = nulls[19] = move->indexes != NIL ? ' ' : 'n';
+	values[20] = Float8GetDatum(move->forecast_saved_ms_per_s);
+	nulls[20] = move->has_forecast ? ' ' : 'n';
 
 	tsa_journal_open(&journal);
 	if (tsa_journal_run(&query, values, nulls, false) == 1)
 		job_id = DatumGetInt64(tsa_journal_value(0, 1));
 	tsa_journal_close(&journal);
 	return job_id;
+}
+
+/* Does a move contend with those of the same heap? */
+static bool
+locks_heap(const TsaMove *move)
+{
+	return move->method != TSA_METHOD_CATALOG;
+}
+
+/* Sorts pointers to moves by heap, tables before indexes. */
+static int
+compare_heaps(const ListCell *a, const ListCell *b)
+{
+	const TsaMove *x = lfirst(a);
+	const TsaMove *y = lfirst(b);
+
+	if (x->heapid != y->heapid)
+		return x->heapid < y->heapid ? -1 : 1;
+	return (int) tsa_move_is_table(y) - (int) tsa_move_is_table(x);
+}
+
+/*
+ * Locks the heaps of the moves against other sessions that queue moves of
+ * theirs; see the head of this file.
+ */
+static void
+lock_heaps(List *moves)
+{
+	List	   *sorted = list_copy(moves);
+	Oid			locked = InvalidOid;
+	ListCell   *lc;
+
+	list_sort(sorted, compare_heaps);
+	foreach(lc, sorted)
+	{
+		TsaMove    *move = lfirst(lc);
+		LOCKTAG		tag;
+
+		if (!locks_heap(move) || move->heapid == locked)
+			continue;
+		tsa_batch_lock_tag(&tag, TSA_LOCK_HEAP, (int64) move->heapid);
+		(void) LockAcquire(&tag, tsa_move_is_table(move) ? ExclusiveLock :
+						   ShareLock, false, false);
+		locked = move->heapid;
+	}
+	list_free(sorted);
+}
+
+static void
+report_busy(const TsaMove *move, const char *other_kind, const char *other)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("%s \"%s\" is being moved already",
+					tsa_move_kind_name(move->kind),
+					NameStr(move->relation_name)),
+			 other ? errdetail("The move of its %s \"%s\" has not ended.",
+							   other_kind, other) : 0,
+			 errhint("See tablespace_moves; cancel_move() ends the other move.")));
+}
+
+/*
+ * Refuses a move that another unfinished one would get in the way of: see the
+ * head of this file; or a rebuild has put this index in the place of the one
+ * that its job names, and still waits for the readers of the old one.
+ */
+static void
+check_heap_is_free(const TsaMove *move)
+{
+	static TsaJournalQuery query = {
+		"SELECT kind, relation_name, relation <> $2 AND"
+		"   (schema_name, relation_name) <> ($4, $5)"
+		" FROM tablespace_advisor.job j"
+		" WHERE heap = $1 AND state IN " TSA_UNFINISHED
+		" AND method <> 'catalog'"
+		" AND ($3 OR " TSA_IS_TABLE("j")
+		"   OR method = 'rebuild' AND schema_name = $4 AND relation_name = $5)"
+		" ORDER BY job_id LIMIT 1",
+		5, {OIDOID, OIDOID, BOOLOID, NAMEOID, NAMEOID}, NULL
+	};
+	Datum		values[5];
+	TsaJournal	journal;
+
+	values[0] = ObjectIdGetDatum(move->heapid);
+	values[1] = ObjectIdGetDatum(move->relid);
+	values[2] = BoolGetDatum(tsa_move_is_table(move));
+	values[3] = NameGetDatum(&move->schema_name);
+	values[4] = NameGetDatum(&move->relation_name);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	{
+		char		kind = DatumGetChar(tsa_journal_value(0, 1));
+		const char *name = NameStr(*DatumGetName(tsa_journal_value(0, 2)));
+		bool		other = DatumGetBool(tsa_journal_value(0, 3));
+
+		report_busy(move, tsa_move_kind_name(kind), other ? name : NULL);
+	}
+	tsa_journal_close(&journal);
+}
+
+/*
+ * Inserts the jobs of a call, all or none, and returns their ids (int64 *).
+ */
+List *
+tsa_queue_moves(List *moves, const TsaMoveOptions *options)
+{
+	List	   *ids = NIL;
+	ListCell   *lc;
+
+	lock_heaps(moves);
+	CommandCounterIncrement();	/* see what this transaction has queued */
+	foreach(lc, moves)
+		if (locks_heap(lfirst(lc)))
+			check_heap_is_free(lfirst(lc));
+	foreach(lc, moves)
+	{
+		TsaMove    *move = lfirst(lc);
+		int64	   *id = palloc(sizeof(int64));
+
+		*id = insert_job(move, options,
+						 ids == NIL ? 0 : *(int64 *) linitial(ids));
+		if (*id == 0)
+			report_busy(move, NULL, NULL);
+		ids = lappend(ids, id);
+	}
+	return ids;
 }

@@ -2,7 +2,7 @@
  *
  * rebuild.c
  *	  Method rebuild: REINDEX (CONCURRENTLY, TABLESPACE ...), and the catalog
- *	  entry of a partitioned index.
+ *	  entry of a partitioned index or table.
  *
  * Locks.  REINDEX takes a name, the job has an OID.  ShareUpdateExclusive on
  * the table and then on the index, the order and the mode of REINDEX itself,
@@ -33,6 +33,7 @@
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
@@ -52,7 +53,7 @@
 
 /* Waits for locks that end in giving up: leftovers wait for another day. */
 #define LEFTOVER_LOCK_TIMEOUT_MS "5000"
-/* Tries to get a partitioned index's lock, and the pause between them. */
+/* Tries to get a partitioned relation's lock, and the pause between them. */
 #define CATALOG_ATTEMPTS 20
 #define CATALOG_PAUSE_MS 500L
 
@@ -212,9 +213,9 @@ tsa_relation_name(Oid relid)
 	return name;
 }
 
-/* Quoted names of a job's index and target, for a command. */
+/* Quoted names of a job's relation and target, for a command. */
 static char *
-index_name(const TsaJob *job)
+relation_name(const TsaJob *job)
 {
 	const char *name = tsa_relation_name(job->relid);
 	const char *schema = get_namespace_name(get_rel_namespace(job->relid));
@@ -250,7 +251,7 @@ prepare_rebuild(const TsaJob *job, IndexLock *lock)
 	note_known_indexes(job);
 	sql = MemoryContextStrdup(context,
 							  psprintf("REINDEX (CONCURRENTLY, TABLESPACE %s) INDEX %s",
-									   target_name(job), index_name(job)));
+									   target_name(job), relation_name(job)));
 	tsa_commit();
 	return sql;
 }
@@ -295,14 +296,15 @@ run_with_lock_timeout(const char *sql, int lock_timeout_ms)
 }
 
 /*
- * Sets the tablespace of a partitioned index, which has no storage: it is
- * where the indexes of new partitions will be.  ALTER INDEX locks it
+ * Sets the tablespace of a partitioned index or table, which has no storage:
+ * it is where new partitions, or their indexes, will be.  ALTER locks it
  * exclusively, so every try waits for lock_timeout at most.
  */
 void
-tsa_set_index_tablespace(const TsaJob *job)
+tsa_set_tablespace(const TsaJob *job)
 {
 	MemoryContext context = CurrentMemoryContext;
+	bool		is_index = job->kind == RELKIND_PARTITIONED_INDEX;
 
 	for (int attempt = 1; attempt <= CATALOG_ATTEMPTS; attempt++)
 	{
@@ -311,8 +313,10 @@ tsa_set_index_tablespace(const TsaJob *job)
 		tsa_begin();
 		note_attempt(job, attempt);
 		sql = MemoryContextStrdup(context,
-								  psprintf("ALTER INDEX %s SET TABLESPACE %s",
-										   index_name(job), target_name(job)));
+								  psprintf("ALTER %s %s SET TABLESPACE %s",
+										   is_index ? "INDEX" : "TABLE",
+										   relation_name(job),
+										   target_name(job)));
 		tsa_commit();
 
 		if (run_with_lock_timeout(sql, job->lock_timeout_ms))
@@ -325,8 +329,8 @@ tsa_set_index_tablespace(const TsaJob *job)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("could not lock the partitioned index within %d attempts",
-					CATALOG_ATTEMPTS)));
+			 errmsg("could not lock the partitioned %s within %d attempts",
+					is_index ? "index" : "table", CATALOG_ATTEMPTS)));
 }
 
 /* One index to be dropped, and the role that it belongs to. */

@@ -17,7 +17,7 @@ extern const char *tsa_tablespace_name(Oid tablespace);
 extern const char *tsa_relation_name(Oid relid);
 extern void tsa_rebuild(const TsaJob *job);
 extern bool tsa_rebuild_follow(int64 job_id);
-extern void tsa_set_index_tablespace(const TsaJob *job);
+extern void tsa_set_tablespace(const TsaJob *job);
 extern void tsa_drop_leftovers(void);
 
 #endif							/* TSA_REBUILD_H */

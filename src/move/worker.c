@@ -340,7 +340,7 @@ execute_job(const TsaJob *job)
 			tsa_rebuild(job);
 			break;
 		case TSA_METHOD_CATALOG:
-			tsa_set_index_tablespace(job);
+			tsa_set_tablespace(job);
 			break;
 		default:
 			elog(ERROR, "unexpected method of job " INT64_FORMAT,

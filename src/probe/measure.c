@@ -14,9 +14,11 @@
  * gone (which is reported, and so is a drift later on).  Requests in flight at
  * the end are waited for but not counted.
  *
- * Within one measurement no offset is used twice: random offsets come from a
+ * No measurement reads an offset twice: random offsets come from a
  * permutation of the space with a fresh key, and a measurement that has used
- * all of them ends before its time.  Only a space too small for 100 samples
+ * all of them ends before its time.  One that only writes goes on with another
+ * pass: a fast disk takes a scratch file in a tenth of a second, which is not
+ * what it can keep up.  Only a space too small for 100 samples
  * is gone over again, which is reported.
  *
  * Pure: no server headers, no allocation.

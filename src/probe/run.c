@@ -268,7 +268,8 @@ start_plan(Prober *prober, const TsaWorkload *workload, int depth,
 	plan->depth = depth;
 	plan->sequential = workload->sequential;
 	plan->write_percent = workload->write_percent;
-	plan->may_repeat = workload->use_fdatasync || workload->cached;
+	/* what was written before does not make the next write faster */
+	plan->may_repeat = workload->write_percent == 100 || workload->cached;
 	plan->may_fall_short = prober->request->existing;
 	plan->duration_ns = prober->step_ns;
 	plan->max_iops = workload->cached ? 0 : (uint64) tsa_probe_max_iops;
