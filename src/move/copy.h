@@ -92,7 +92,10 @@ typedef struct TsaCopy
 	uint64		renewed_bytes;	/* the same at the last renewal */
 } TsaCopy;
 
-/* More than this many blocks are not copied in the window. */
+/* More than this many blocks are not copied in the window ... */
+#define TSA_FEW_BLOCKS	256
+/* ... unless so many attempts found more left: then more than this many. */
+#define TSA_STRICT_ATTEMPTS 20
 #define TSA_MANY_BLOCKS 1024
 
 /* What became of an attempt to cut over. */
@@ -146,6 +149,7 @@ extern bool tsa_copy_relock(TsaCopy *copy);
 extern void tsa_copy_unlock(TsaCopy *copy);
 extern bool tsa_copy_in_the_way(const TsaCopy *copy);
 extern void tsa_copy_find_blockers(TsaCopy *copy);
+extern bool tsa_copy_is_hopeless(TsaCopy *copy);
 extern bool tsa_copy_is_same(TsaCopy *copy);
 
 /* cutover.c */

@@ -248,30 +248,71 @@ tsa_copy_in_the_way(const TsaCopy *copy)
 }
 
 /*
+ * Adds a process to those who are in our way.
+ */
+static void
+add_blocker(TsaJobProgress *progress, int pid)
+{
+	for (int i = 0; i < progress->nblockers; i++)
+		if (progress->blockers[i] == pid)
+			return;
+	if (progress->nblockers < (int) lengthof(progress->blockers))
+		progress->blockers[progress->nblockers++] = pid;
+}
+
+/*
  * Puts into copy->progress who holds locks on what could not be locked.  A
  * prepared transaction appears as process 0, as in pg_blocking_pids().
  */
 void
 tsa_copy_find_blockers(TsaCopy *copy)
 {
-	TsaJobProgress *progress = &copy->progress;
 	LockData   *locks = GetLockStatusData();
 
-	progress->nblockers = 0;
+	copy->progress.nblockers = 0;
 	for (int i = 0; i < locks->nelements; i++)
 	{
 		LockInstanceData *lock = &locks->locks[i];
 		bool		is_index;
-		bool		known = false;
 
-		if (lock->holdMask == 0 || lock->pid == MyProcPid ||
-			which_of_ours(copy, &lock->locktag, &is_index) != copy->blocked_on)
-			continue;
-		for (int j = 0; j < progress->nblockers; j++)
-			known |= progress->blockers[j] == lock->leaderPid;
-		if (!known && progress->nblockers < (int) lengthof(progress->blockers))
-			progress->blockers[progress->nblockers++] = lock->leaderPid;
+		if (lock->holdMask != 0 && lock->pid != MyProcPid &&
+			which_of_ours(copy, &lock->locktag, &is_index) == copy->blocked_on)
+			add_blocker(&copy->progress, lock->leaderPid);
 	}
 	pfree(locks->locks);
 	pfree(locks);
+}
+
+/*
+ * Would it be in vain to ask for AccessExclusive now?  It would if somebody
+ * holds a lock that is not one of a query: VACUUM or CREATE INDEX CONCURRENTLY
+ * take their time, a prepared transaction for ever.  To queue behind them would
+ * stop everybody else for nothing.  Puts into copy->progress who they are.
+ */
+bool
+tsa_copy_is_hopeless(TsaCopy *copy)
+{
+	LockData   *locks = GetLockStatusData();
+
+	copy->progress.nblockers = 0;
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		LockInstanceData *lock = &locks->locks[i];
+		bool		is_index;
+		Oid			relid;
+
+		if (lock->pid == MyProcPid || lock->holdMask == 0 ||
+			(lock->pid != 0 &&
+			 lock->holdMask < LOCKBIT_ON(ShareUpdateExclusiveLock)))
+			continue;
+		relid = which_of_ours(copy, &lock->locktag, &is_index);
+		if (!OidIsValid(relid) ||
+			(relid == copy->heapid && OidIsValid(copy->rels[0].heapid)))
+			continue;
+		copy->blocked_on = relid;
+		add_blocker(&copy->progress, lock->leaderPid);
+	}
+	pfree(locks->locks);
+	pfree(locks);
+	return copy->progress.nblockers > 0;
 }

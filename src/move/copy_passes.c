@@ -37,7 +37,7 @@
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
 #define LOOK_MS			200		/* time between looks for waiters */
 #define LOCK_RETRY_MS	50
-#define FEW_BLOCKS		64		/* ready for the cutover */
+#define READY_BLOCKS	64		/* so few are left for the cutover */
 #define MAX_PASSES		50		/* of one call */
 #define MAX_BACKOFF_MS	30000
 
@@ -349,7 +349,7 @@ tsa_copy_passes(TsaCopy *copy)
 		left = tsa_copy_left(copy);
 		copy->progress.bytes_total = tsa_copy_source_bytes(copy);
 		copy->progress.blocks_left = (int64) left;
-		if (left == 0 || (!first && left < FEW_BLOCKS) ||
+		if (left == 0 || (!first && left < READY_BLOCKS) ||
 			(!first && left < TSA_MANY_BLOCKS && left >= last) ||
 			passes >= MAX_PASSES)
 			break;
@@ -374,7 +374,8 @@ tsa_copy_passes(TsaCopy *copy)
 const char *
 tsa_copy_waiting_phase(TsaCopy *copy)
 {
-	const char *phase = "waiting for lock";
+	const char *phase = copy->progress.nblockers > 0 ?
+		"waiting for lock" : "following changes";
 
 	for (int i = 0; i < copy->progress.nblockers; i++)
 		if (copy->progress.blockers[i] == 0)
@@ -403,6 +404,10 @@ tsa_copy_back_off(TsaCopy *copy)
 	instr_time	start;
 	double		ms = 100.0 * (1 << Min(copy->progress.attempts - 1, 10));
 
+	/* the lock was ours, but too much was left: have another go at once */
+	if (copy->progress.nblockers == 0 &&
+		copy->progress.attempts <= TSA_STRICT_ATTEMPTS)
+		ms = 0;
 	ms = Min(ms, MAX_BACKOFF_MS);
 	INSTR_TIME_SET_CURRENT(start);
 	do

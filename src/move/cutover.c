@@ -3,16 +3,17 @@
  * cutover.c
  *	  The moment in which a relation changes its storage.
  *
- * Before the lock: those who wait for us pass; the journal's row is updated
- * (that assigns the transaction ID); the log is flushed and read once more, so
- * that under the lock only what others wrote since has to be flushed to be
- * read: nothing, if they wrote nothing, as the lock's own record is passed
- * over.  Then AccessExclusive on the index; or on the table, and then on its
- * TOAST table, the TOAST index and the indexes that move along.  With the
- * table's lock in hand nothing is waited for: whoever has the others locked all
- * the same (VACUUM of the TOAST table, bt_index_check) may take long, and
- * everybody would be waiting for him behind us.  In the window, with the locks
- * held:
+ * Before the lock: those who wait for us pass; while a VACUUM is at work on the
+ * table, or a prepared transaction has a lock, nothing is tried.  Then the
+ * journal's row is updated (that assigns the transaction ID); the log is
+ * flushed and read once more, so that under the lock only what others wrote
+ * since has to be flushed to be read: nothing, if they wrote nothing, as the
+ * lock's own record is passed over.  Then AccessExclusive on the index; or on
+ * the table, and then on its TOAST table, the TOAST index and the indexes that
+ * move along.  With the table's lock in hand nothing is waited for: whoever has
+ * the others locked all the same (VACUUM of the TOAST table, bt_index_check) may
+ * take long, and everybody would be waiting for him behind us.  In the window,
+ * with the locks held:
  *
  *	 1. read the log to its end: nobody can change the relations any more, so
  *		there is no more to come;
@@ -70,8 +71,11 @@
 #include "compat.h"
 #include "move/copy.h"
 
-/* Log that may be read in the window. */
-#define MAX_WINDOW_LOG ((uint64) 16 * 1024 * 1024)
+/*
+ * Log that may be read in the window, for each block that may be copied: what
+ * has a block changed may be an image of it.
+ */
+#define MAX_LOG_PER_BLOCK ((uint64) 2 * BLCKSZ)
 
 /*
  * Waits at most the job's lock timeout for AccessExclusive on the table or
@@ -112,16 +116,19 @@ lock_exclusively(TsaCopy *copy)
 static bool
 catch_up(TsaCopy *copy)
 {
+	uint64		limit = copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
+		TSA_FEW_BLOCKS : TSA_MANY_BLOCKS;
+
 	if (!tsa_copy_is_same(copy))
 		copy->truncated = true;
 	if (copy->truncated ||
-		tsa_wal_tail_behind(copy->tail) > MAX_WINDOW_LOG)
+		tsa_wal_tail_behind(copy->tail) > limit * MAX_LOG_PER_BLOCK)
 		return false;
 	tsa_copy_follow(copy);
 	if (tsa_copy_was_truncated(copy))
 		copy->truncated = true;
 	return !copy->truncated && !copy->lost &&
-		tsa_copy_left(copy) <= TSA_MANY_BLOCKS;
+		tsa_copy_left(copy) <= limit;
 }
 
 /*
@@ -216,7 +223,8 @@ tsa_copy_cut_over(TsaCopy *copy)
 		return TSA_CUTOVER_REWRITTEN;
 
 	copy->progress.attempts++;
-	copy->progress.nblockers = 0;
+	if (tsa_copy_is_hopeless(copy))
+		return TSA_CUTOVER_LATER;
 	tsa_copy_begin(copy);
 	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 					  GUC_ACTION_LOCAL, true, 0, false);
