@@ -156,6 +156,17 @@ CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_
 SELECT relation, method, state FROM tablespace_moves WHERE job_id >= :back;
 SELECT * FROM places WHERE relation IN ('parted', 'parted_1') ORDER BY relation COLLATE "C";
 
+-- of a partitioned index too, so that all jobs of a call can be undone at once;
+-- what came from elsewhere goes back there
+CREATE TABLE undone (id int PRIMARY KEY) PARTITION BY LIST (id);
+CREATE TABLE undone_1 PARTITION OF undone FOR VALUES IN (1);
+ALTER INDEX undone_1_pkey SET TABLESPACE regress_table_b;
+CALL move_table_concurrently('undone', 'regress_table_a', true) \gset
+SELECT count(undo_move(job)) FROM unnest(:'job_ids'::bigint[]) job;
+CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
+SELECT * FROM places WHERE relation ~ '^undone' ORDER BY relation COLLATE "C";
+DROP TABLE undone;
+
 -- a foreign partition has nothing to move
 RESET ROLE;
 CREATE FOREIGN DATA WRAPPER regress_table_wrapper;
