@@ -38,6 +38,53 @@ COMMENT ON COLUMN tablespace_advisor.job.lock_wait_ms IS
 COMMENT ON COLUMN tablespace_advisor.job.forecast_saved_ms_per_s IS
 	'saved_ms_per_s of advise_index_placement() when it decided this move; NULL when the caller did';
 
+/*
+ * pg_partition_tree() keeps a lock on every partition until the transaction
+ * ends; ten thousand of them leave nothing of the lock table to others.
+ */
+CREATE FUNCTION tablespace_advisor.partitions_of(target regclass)
+RETURNS TABLE (member oid, level int)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	WITH RECURSIVE tree(member, level) AS (
+		SELECT target::oid, 0
+		UNION ALL
+		SELECT i.inhrelid, t.level + 1
+		FROM tree t
+			JOIN pg_catalog.pg_class p ON p.oid = t.member
+				AND p.relkind IN ('p', 'I')
+			JOIN pg_catalog.pg_inherits i ON i.inhparent = t.member
+				AND NOT i.inhdetachpending)
+	SELECT t.member, t.level FROM tree t;
+END;
+REVOKE ALL ON FUNCTION tablespace_advisor.partitions_of(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.partitions_of(regclass) IS
+	'a relation and, if it is partitioned, its partitions of all levels, without locking them';
+
+CREATE OR REPLACE FUNCTION tablespace_advisor.indexes_of(target regclass)
+RETURNS TABLE (
+	relation oid, heap oid, kind "char", schema_name name, relation_name name,
+	persistence "char", tablespace oid, is_valid boolean,
+	is_exclusion boolean, is_deferrable boolean, size_bytes bigint)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT c.oid, i.indrelid, c.relkind, n.nspname, c.relname,
+		c.relpersistence,
+		CASE c.reltablespace WHEN 0 THEN d.dattablespace
+			ELSE c.reltablespace END,
+		i.indisvalid AND i.indisready AND i.indislive,
+		i.indisexclusion, NOT i.indimmediate,
+		CASE c.relkind WHEN 'i' THEN pg_catalog.pg_table_size(c.oid)
+			ELSE 0 END
+	FROM tablespace_advisor.partitions_of(target) t
+		JOIN pg_catalog.pg_index i ON t.member IN (i.indrelid, i.indexrelid)
+		JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		JOIN pg_catalog.pg_database d
+			ON d.datname = pg_catalog.current_database()
+	ORDER BY c.relkind DESC, i.indrelid, c.oid;
+END;
+
 /* The same for tables: what has storage first, then parents after children. */
 CREATE FUNCTION tablespace_advisor.tables_of(target regclass)
 RETURNS TABLE (
@@ -53,9 +100,7 @@ BEGIN ATOMIC
 		true, false, false,
 		CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid)
 			ELSE 0 END
-	FROM (SELECT target::oid AS member, 0 AS level
-		  UNION
-		  SELECT relid, level FROM pg_catalog.pg_partition_tree(target)) AS t
+	FROM tablespace_advisor.partitions_of(target) t
 		JOIN pg_catalog.pg_class c ON c.oid = t.member
 		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_catalog.pg_database d

@@ -138,6 +138,13 @@ CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (100) TO (200) PARTITI
 CREATE TABLE parted_21 PARTITION OF parted_2 FOR VALUES FROM (100) TO (150) TABLESPACE regress_table_b;
 INSERT INTO parted SELECT i, i FROM generate_series(0, 149) i;
 CALL move_table_concurrently('parted', 'regress_table_b', with_indexes => true, dry_run => true);
+-- with ten thousand partitions, a lock on each would leave others none
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CALL move_table_concurrently('parted', 'regress_table_b', true, dry_run => true) \gset
+SELECT count(*) AS locked FROM pg_locks
+WHERE pid = pg_backend_pid() AND relation::regclass::text ~ '^parted_';
+COMMIT;
 CALL move_table_concurrently('parted', 'regress_table_b') \gset
 SELECT relation, method, state, with_indexes FROM tablespace_moves
 WHERE job_id = ANY (:'job_ids') ORDER BY job_id;

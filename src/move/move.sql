@@ -103,6 +103,29 @@ COMMENT ON COLUMN tablespace_advisor.job.heap_bytes IS
 COMMENT ON COLUMN tablespace_advisor.job.old_index IS
 	'the index before a rebuild, which replaces it by one with another OID; left over if it is invalid and named _ccold';
 
+/*
+ * pg_partition_tree() keeps a lock on every partition until the transaction
+ * ends; ten thousand of them leave nothing of the lock table to others.
+ */
+CREATE FUNCTION tablespace_advisor.partitions_of(target regclass)
+RETURNS TABLE (member oid, level int)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	WITH RECURSIVE tree(member, level) AS (
+		SELECT target::oid, 0
+		UNION ALL
+		SELECT i.inhrelid, t.level + 1
+		FROM tree t
+			JOIN pg_catalog.pg_class p ON p.oid = t.member
+				AND p.relkind IN ('p', 'I')
+			JOIN pg_catalog.pg_inherits i ON i.inhparent = t.member
+				AND NOT i.inhdetachpending)
+	SELECT t.member, t.level FROM tree t;
+END;
+REVOKE ALL ON FUNCTION tablespace_advisor.partitions_of(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.partitions_of(regclass) IS
+	'a relation and, if it is partitioned, its partitions of all levels, without locking them';
+
 /* The one definition of what a move of a table's indexes concerns. */
 CREATE FUNCTION tablespace_advisor.indexes_of(target regclass)
 RETURNS TABLE (
@@ -119,9 +142,7 @@ BEGIN ATOMIC
 		i.indisexclusion, NOT i.indimmediate,
 		CASE c.relkind WHEN 'i' THEN pg_catalog.pg_table_size(c.oid)
 			ELSE 0 END
-	FROM (SELECT target::oid AS member
-		  UNION
-		  SELECT relid FROM pg_catalog.pg_partition_tree(target)) AS t
+	FROM tablespace_advisor.partitions_of(target) t
 		JOIN pg_catalog.pg_index i ON t.member IN (i.indrelid, i.indexrelid)
 		JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -148,9 +169,7 @@ BEGIN ATOMIC
 		true, false, false,
 		CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid)
 			ELSE 0 END
-	FROM (SELECT target::oid AS member, 0 AS level
-		  UNION
-		  SELECT relid, level FROM pg_catalog.pg_partition_tree(target)) AS t
+	FROM tablespace_advisor.partitions_of(target) t
 		JOIN pg_catalog.pg_class c ON c.oid = t.member
 		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_catalog.pg_database d
