@@ -68,6 +68,7 @@ typedef struct TsaCopy
 	int			nforks;
 	TsaCopyFork *forks;			/* of all relations */
 	Oid			blocked_on;		/* what could not be locked the last time */
+	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
 	bool		locked;			/* session-level locks are held */
 	bool		truncated;		/* the log says the file was truncated */
 	bool		lost;			/* a part of the log was gone, unread */

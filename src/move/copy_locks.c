@@ -18,8 +18,11 @@
  * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
  * all writers, because he has locked the table that way already.  So when we
  * see such a one, 5 times a second and before each attempt to cut over, we let
- * go of all locks and queue behind him.  Only those are made to wait who ask
- * for ShareUpdateExclusive themselves.
+ * go of all locks and queue behind him.  When an index moves, those are made to
+ * wait who ask for ShareUpdateExclusive themselves.  When a table moves, they
+ * pass too: mostly they have that lock on the table already (REINDEX
+ * CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's summarization), and would keep
+ * us from AccessExclusive as long as we keep them from the index.
  *
  * Order.  The table comes first, as everywhere in the server, and is waited
  * for.  The rest is asked for without waiting; if it cannot be had, all is
@@ -79,6 +82,15 @@ static bool
 is_heap(const TsaCopy *copy, const TsaCopyRel *rel)
 {
 	return rel->relid == copy->heapid;
+}
+
+/*
+ * Is it a table that moves?  If not, it is one index.
+ */
+static bool
+moves_table(const TsaCopy *copy)
+{
+	return is_heap(copy, &copy->rels[0]);
 }
 
 /*
@@ -238,7 +250,8 @@ tsa_copy_in_the_way(const TsaCopy *copy)
 			!OidIsValid(which_of_ours(copy, &lock->locktag, &is_index)))
 			continue;
 		if (is_index)
-			found = lock->waitLockMode >= ShareLock;
+			found = lock->waitLockMode >= (moves_table(copy) ?
+										   ShareUpdateExclusiveLock : ShareLock);
 		else
 			found = lock->waitLockMode == AccessExclusiveLock;
 	}
@@ -261,6 +274,18 @@ add_blocker(TsaJobProgress *progress, int pid)
 }
 
 /*
+ * Is this the lock on the ID of the transaction that has changed a row of
+ * pg_class under our hands?
+ */
+static bool
+is_blocking_xid(const TsaCopy *copy, const LOCKTAG *tag)
+{
+	return TransactionIdIsValid(copy->blocked_by) &&
+		tag->locktag_type == LOCKTAG_TRANSACTION &&
+		tag->locktag_field1 == copy->blocked_by;
+}
+
+/*
  * Puts into copy->progress who holds locks on what could not be locked.  A
  * prepared transaction appears as process 0, as in pg_blocking_pids().
  */
@@ -276,7 +301,9 @@ tsa_copy_find_blockers(TsaCopy *copy)
 		bool		is_index;
 
 		if (lock->holdMask != 0 && lock->pid != MyProcPid &&
-			which_of_ours(copy, &lock->locktag, &is_index) == copy->blocked_on)
+			(is_blocking_xid(copy, &lock->locktag) ||
+			 which_of_ours(copy, &lock->locktag, &is_index) ==
+			 copy->blocked_on))
 			add_blocker(&copy->progress, lock->leaderPid);
 	}
 	pfree(locks->locks);

@@ -26,7 +26,13 @@
  * truncated, it is rolled back, which gives the locks back at once and keeps
  * those of the session.  So the window is bounded.
  *
- * pg_class.  VACUUM, ANALYZE and CREATE INDEX change rows of pg_class in place.
+ * pg_class.  GRANT changes rows of pg_class without a lock on the relation, and
+ * whoever updates such a row waits for the end of that transaction.  So the
+ * rows are locked first, without waiting, before AccessExclusive is asked for;
+ * who has one is in our way like one who has the table.  A GRANT that comes
+ * later waits for us, finds the new row and does not fail.
+ *
+ * VACUUM, ANALYZE and CREATE INDEX change rows of pg_class in place.
  * They do so with a lock on that relation that AccessExclusive excludes, until
  * their transaction ends, so no such change is lost with the old row version.
  *
@@ -56,17 +62,21 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "commands/tablecmds.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
+#include "utils/syscache.h"
 
 #include "compat.h"
 #include "move/copy.h"
@@ -76,6 +86,56 @@
  * has a block changed may be an image of it.
  */
 #define MAX_LOG_PER_BLOCK ((uint64) 2 * BLCKSZ)
+
+/*
+ * Throws ERRCODE_LOCK_NOT_AVAILABLE for copy->blocked_on.
+ */
+static void
+could_not_lock(const TsaCopy *copy)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("could not obtain lock on relation %u",
+					copy->blocked_on)));
+}
+
+/*
+ * Locks the relations' rows of pg_class until the transaction ends, without
+ * waiting: the tuple lock first, which those who change a row in place or by
+ * the book take too, then the row itself.  Throws
+ * ERRCODE_LOCK_NOT_AVAILABLE.
+ */
+static void
+lock_rows(TsaCopy *copy)
+{
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+
+	copy->blocked_by = InvalidTransactionId;
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		Oid			relid = copy->rels[i].relid;
+		HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(relid));
+		TM_FailureData failure;
+		Buffer		buffer;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for relation %u", relid);
+		copy->blocked_on = relid;
+		if (!tsa_conditional_lock_tuple(pg_class, &tuple->t_self,
+										ExclusiveLock))
+			could_not_lock(copy);
+		if (heap_lock_tuple(pg_class, tuple, GetCurrentCommandId(false),
+							LockTupleNoKeyExclusive, LockWaitSkip, false,
+							&buffer, &failure) != TM_Ok)
+		{
+			copy->blocked_by = failure.xmax;
+			could_not_lock(copy);
+		}
+		ReleaseBuffer(buffer);
+		heap_freetuple(tuple);
+	}
+	table_close(pg_class, RowExclusiveLock);
+}
 
 /*
  * Waits at most the job's lock timeout for AccessExclusive on the table or
@@ -101,10 +161,7 @@ lock_exclusively(TsaCopy *copy)
 		}
 		else if (!ConditionalLockRelationOid(copy->blocked_on,
 											 AccessExclusiveLock))
-			ereport(ERROR,
-					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-					 errmsg("could not obtain lock on relation %u",
-							copy->blocked_on)));
+			could_not_lock(copy);
 		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
 	}
 }
@@ -146,11 +203,13 @@ enter_window(TsaCopy *copy, instr_time *locked)
 	double		waited;
 
 	INSTR_TIME_SET_ZERO(*locked);
+	INSTR_TIME_SET_CURRENT(copy->asked);
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
 		tsa_job_note_switched(copy->job->job_id, tsa_copy_old_storage(copy),
 							  copy->nrels);
+		lock_rows(copy);
 		tsa_copy_follow(copy);
 		lock_exclusively(copy);
 		INSTR_TIME_SET_CURRENT(*locked);
