@@ -43,7 +43,15 @@
  * subtransaction, whose abort does not.  Outside a transaction an error or an
  * exit releases nothing; the worker does so itself.
  *
- * Deadlocks.  The attempt waits for less than deadlock_timeout: somebody who
+ * Deadlocks.  Somebody who has used the table and then asks for AccessExclusive
+ * on it, as a migration does, would get a deadlock at once if we waited for him
+ * with AccessShare in hand: the server finds that without a timeout when it
+ * queues him (ProcSleep).  So the table is let go before AccessExclusive is
+ * asked for, and he passes.  On an index ShareUpdateExclusive is kept, which is
+ * what lets us pass who waits for it; there the one in danger has scanned the
+ * index and then rebuilds or drops it in the same transaction.
+ *
+ * The attempt waits for less than deadlock_timeout: somebody who
  * waits longer than that behind an autovacuum cancels it.  And because there
  * was a look just before, whoever waits for us in turn began to wait later, so
  * that our wait has ended before his deadlock check runs.
@@ -152,8 +160,26 @@ tsa_copy_unlock(TsaCopy *copy)
 
 			UnlockRelationIdForSession(&id, copy->rels[i].lockmode);
 		}
-	UnlockRelationIdForSession(&heap, AccessShareLock);
+	if (!copy->heap_let_go)
+		UnlockRelationIdForSession(&heap, AccessShareLock);
+	copy->heap_let_go = false;
 	copy->locked = false;
+}
+
+/*
+ * Releases the session's lock on a table that moves, for which AccessExclusive
+ * is to be asked; see "Deadlocks".  The caller takes all locks again if that
+ * was in vain, and looks whether the table is the same in any case.
+ */
+void
+tsa_copy_let_go(TsaCopy *copy)
+{
+	LockRelId	heap = lock_rel_id(copy->heapid);
+
+	if (!moves_table(copy))
+		return;
+	UnlockRelationIdForSession(&heap, AccessShareLock);
+	copy->heap_let_go = true;
 }
 
 /*

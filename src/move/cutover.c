@@ -24,13 +24,14 @@
  * Locks and step 1 are in a subtransaction.  If there is too much log to read
  * or too much left to copy (others were busy while we waited), or a file was
  * truncated, it is rolled back, which gives the locks back at once and keeps
- * those of the session.  So the window is bounded.
+ * those of the session (but for the table's, which had been let go, see
+ * copy_locks.c, and is taken again).  So the window is bounded.
  *
  * pg_class.  GRANT changes rows of pg_class without a lock on the relation, and
  * whoever updates such a row waits for the end of that transaction.  So the
  * rows are locked first, without waiting, before AccessExclusive is asked for;
  * who has one is in our way like one who has the table.  A GRANT that comes
- * later waits for us, finds the new row and does not fail.
+ * later waits for us.
  *
  * VACUUM, ANALYZE and CREATE INDEX change rows of pg_class in place.
  * They do so with a lock on that relation that AccessExclusive excludes, until
@@ -100,9 +101,8 @@ could_not_lock(const TsaCopy *copy)
 }
 
 /*
- * Locks the relations' rows of pg_class until the transaction ends, without
- * waiting: the tuple lock first, which those who change a row in place or by
- * the book take too, then the row itself.  Throws
+ * Locks the relations' rows of pg_class without waiting: the tuple lock first,
+ * which whoever changes such a row takes too, then the row itself.  Throws
  * ERRCODE_LOCK_NOT_AVAILABLE.
  */
 static void
@@ -121,6 +121,7 @@ lock_rows(TsaCopy *copy)
 		if (!HeapTupleIsValid(tuple))
 			elog(ERROR, "cache lookup failed for relation %u", relid);
 		copy->blocked_on = relid;
+		copy->rels[i].row = tuple->t_self;
 		if (!tsa_conditional_lock_tuple(pg_class, &tuple->t_self,
 										ExclusiveLock))
 			could_not_lock(copy);
@@ -133,6 +134,24 @@ lock_rows(TsaCopy *copy)
 		}
 		ReleaseBuffer(buffer);
 		heap_freetuple(tuple);
+	}
+	table_close(pg_class, RowExclusiveLock);
+}
+
+/*
+ * Releases the tuple locks, which must not be held at commit.  Those on the
+ * rows themselves end with the transaction.
+ */
+static void
+release_tuple_locks(const TsaCopy *copy)
+{
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		ItemPointerData row = copy->rels[i].row;
+
+		UnlockTuple(pg_class, &row, ExclusiveLock);
 	}
 	table_close(pg_class, RowExclusiveLock);
 }
@@ -168,11 +187,14 @@ lock_exclusively(TsaCopy *copy)
 
 /*
  * Under the lock: reads the log to its end.  False if too much is left for the
- * window, or the copy has to start over.
+ * window, or the copy has to start over.  If true, the relations are open, for
+ * the given owner.
  */
 static bool
-catch_up(TsaCopy *copy)
+catch_up(TsaCopy *copy, ResourceOwner owner)
 {
+	ResourceOwner present = CurrentResourceOwner;
+	bool		ready;
 	uint64		limit = copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
 		TSA_FEW_BLOCKS : TSA_MANY_BLOCKS;
 
@@ -182,10 +204,15 @@ catch_up(TsaCopy *copy)
 		tsa_wal_tail_behind(copy->tail) > limit * MAX_LOG_PER_BLOCK)
 		return false;
 	tsa_copy_follow(copy);
+	CurrentResourceOwner = owner;
+	tsa_copy_open(copy);
 	if (tsa_copy_was_truncated(copy))
 		copy->truncated = true;
-	return !copy->truncated && !copy->lost &&
-		tsa_copy_left(copy) <= limit;
+	ready = !copy->truncated && !copy->lost && tsa_copy_left(copy) <= limit;
+	if (!ready)
+		tsa_copy_close(copy);
+	CurrentResourceOwner = present;
+	return ready;
 }
 
 /*
@@ -211,9 +238,10 @@ enter_window(TsaCopy *copy, instr_time *locked)
 							  copy->nrels);
 		lock_rows(copy);
 		tsa_copy_follow(copy);
+		tsa_copy_let_go(copy);
 		lock_exclusively(copy);
 		INSTR_TIME_SET_CURRENT(*locked);
-		ready = catch_up(copy);
+		ready = catch_up(copy, oldowner);
 		if (ready)
 			ReleaseCurrentSubTransaction();
 		else
@@ -262,15 +290,16 @@ switch_storage(TsaCopy *copy)
 		InvokeObjectPostAlterHook(RelationRelationId, rel->relid, 0);
 	}
 
+	release_tuple_locks(copy);
+
 	/* plans on the table were costed for the old tablespace */
 	CacheInvalidateRelcacheByRelid(copy->heapid);
 }
 
 /*
  * Makes one attempt.  If it has to be repeated later, copy->progress names
- * those who held the lock.  Begins and ends outside any transaction; unless
- * the relation was rewritten, session-level locks are held throughout and
- * kept.
+ * those who held the lock.  Begins and ends outside any transaction, and with
+ * session-level locks unless the relation was rewritten.
  */
 TsaCutover
 tsa_copy_cut_over(TsaCopy *copy)
@@ -284,13 +313,15 @@ tsa_copy_cut_over(TsaCopy *copy)
 	copy->progress.attempts++;
 	if (tsa_copy_is_hopeless(copy))
 		return TSA_CUTOVER_LATER;
-	tsa_copy_begin(copy);
+	StartTransactionCommand();
 	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 					  GUC_ACTION_LOCAL, true, 0, false);
 	if (!enter_window(copy, &locked))
 	{
-		tsa_copy_end(copy);
-		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
+		CommitTransactionCommand();
+		if (copy->truncated || (copy->heap_let_go && !tsa_copy_relock(copy)))
+			return TSA_CUTOVER_REWRITTEN;
+		return TSA_CUTOVER_LATER;
 	}
 
 	switch_storage(copy);
