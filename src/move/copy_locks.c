@@ -300,15 +300,18 @@ add_blocker(TsaJobProgress *progress, int pid)
 }
 
 /*
- * Is this the lock on the ID of the transaction that has changed a row of
- * pg_class under our hands?
+ * Is this a lock on what could not be locked the last time, or on the ID of
+ * the transaction that had changed its row of pg_class?
  */
 static bool
-is_blocking_xid(const TsaCopy *copy, const LOCKTAG *tag)
+is_in_our_way(const TsaCopy *copy, const LOCKTAG *tag)
 {
-	return TransactionIdIsValid(copy->blocked_by) &&
-		tag->locktag_type == LOCKTAG_TRANSACTION &&
-		tag->locktag_field1 == copy->blocked_by;
+	if (tag->locktag_type == LOCKTAG_TRANSACTION)
+		return TransactionIdIsValid(copy->blocked_by) &&
+			tag->locktag_field1 == copy->blocked_by;
+	return tag->locktag_type == LOCKTAG_RELATION &&
+		tag->locktag_field1 == MyDatabaseId &&
+		tag->locktag_field2 == copy->blocked_on;
 }
 
 /*
@@ -324,12 +327,9 @@ tsa_copy_find_blockers(TsaCopy *copy)
 	for (int i = 0; i < locks->nelements; i++)
 	{
 		LockInstanceData *lock = &locks->locks[i];
-		bool		is_index;
 
 		if (lock->holdMask != 0 && lock->pid != MyProcPid &&
-			(is_blocking_xid(copy, &lock->locktag) ||
-			 which_of_ours(copy, &lock->locktag, &is_index) ==
-			 copy->blocked_on))
+			is_in_our_way(copy, &lock->locktag))
 			add_blocker(&copy->progress, lock->leaderPid);
 	}
 	pfree(locks->locks);
