@@ -264,6 +264,8 @@ which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
 bool
 tsa_copy_in_the_way(const TsaCopy *copy)
 {
+	LOCKMODE	index_mode = moves_table(copy) ?
+		ShareUpdateExclusiveLock : ShareLock;
 	LockData   *locks = GetLockStatusData();
 	bool		found = false;
 
@@ -276,8 +278,7 @@ tsa_copy_in_the_way(const TsaCopy *copy)
 			!OidIsValid(which_of_ours(copy, &lock->locktag, &is_index)))
 			continue;
 		if (is_index)
-			found = lock->waitLockMode >= (moves_table(copy) ?
-										   ShareUpdateExclusiveLock : ShareLock);
+			found = lock->waitLockMode >= index_mode;
 		else
 			found = lock->waitLockMode == AccessExclusiveLock;
 	}

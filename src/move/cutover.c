@@ -4,16 +4,16 @@
  *	  The moment in which a relation changes its storage.
  *
  * Before the lock: those who wait for us pass; while a VACUUM is at work on the
- * table, or a prepared transaction has a lock, nothing is tried.  Then the
- * journal's row is updated (that assigns the transaction ID); the log is
- * flushed and read once more, so that under the lock only what others wrote
- * since has to be flushed to be read: nothing, if they wrote nothing, as the
- * lock's own record is passed over.  Then AccessExclusive on the index; or on
- * the table, and then on its TOAST table, the TOAST index and the indexes that
- * move along.  With the table's lock in hand nothing is waited for: whoever has
- * the others locked all the same (VACUUM of the TOAST table, bt_index_check) may
- * take long, and everybody would be waiting for him behind us.  In the window,
- * with the locks held:
+ * table, or a prepared transaction has a lock, nothing is tried.  Then what is
+ * left is copied once more; the journal's row is updated (that assigns the
+ * transaction ID); the log is flushed and read, so that under the lock only
+ * what others wrote since has to be flushed to be read: nothing, if they wrote
+ * nothing, as the lock's own record is passed over.  Then AccessExclusive on
+ * the index; or on the table, and then on its TOAST table, the TOAST index and
+ * the indexes that move along.  With the table's lock in hand nothing is waited
+ * for: whoever has the others locked all the same (VACUUM of the TOAST table,
+ * bt_index_check) may take long, and everybody would be waiting for him behind
+ * us.  In the window, with the locks held:
  *
  *	 1. read the log to its end: nobody can change the relations any more, so
  *		there is no more to come;
@@ -114,7 +114,8 @@ lock_rows(TsaCopy *copy)
 	for (int i = 0; i < copy->nrels; i++)
 	{
 		Oid			relid = copy->rels[i].relid;
-		HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(relid));
+		HeapTuple	tuple = SearchSysCacheCopy1(RELOID,
+												ObjectIdGetDatum(relid));
 		TM_FailureData failure;
 		Buffer		buffer;
 
@@ -186,6 +187,33 @@ lock_exclusively(TsaCopy *copy)
 }
 
 /*
+ * How many blocks may be left to copy in the window.
+ */
+static uint64
+window_limit(const TsaCopy *copy)
+{
+	return copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
+		TSA_FEW_BLOCKS : TSA_MANY_BLOCKS;
+}
+
+/*
+ * Before the lock: copies what is left, so that the window is for what changes
+ * from now on.  False if that is too much, or the copy has to start over.
+ */
+static bool
+narrow_gap(TsaCopy *copy)
+{
+	tsa_copy_follow(copy);
+	if (tsa_copy_was_truncated(copy))
+		copy->truncated = true;
+	if (copy->truncated || copy->lost ||
+		tsa_copy_left(copy) > window_limit(copy))
+		return false;
+	tsa_copy_last_blocks(copy);
+	return true;
+}
+
+/*
  * Under the lock: reads the log to its end.  False if too much is left for the
  * window, or the copy has to start over.  If true, the relations are open, for
  * the given owner.
@@ -195,20 +223,20 @@ catch_up(TsaCopy *copy, ResourceOwner owner)
 {
 	ResourceOwner present = CurrentResourceOwner;
 	bool		ready;
-	uint64		limit = copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
-		TSA_FEW_BLOCKS : TSA_MANY_BLOCKS;
 
 	if (!tsa_copy_is_same(copy))
 		copy->truncated = true;
 	if (copy->truncated ||
-		tsa_wal_tail_behind(copy->tail) > limit * MAX_LOG_PER_BLOCK)
+		tsa_wal_tail_behind(copy->tail) >
+		window_limit(copy) * MAX_LOG_PER_BLOCK)
 		return false;
 	tsa_copy_follow(copy);
 	CurrentResourceOwner = owner;
 	tsa_copy_open(copy);
 	if (tsa_copy_was_truncated(copy))
 		copy->truncated = true;
-	ready = !copy->truncated && !copy->lost && tsa_copy_left(copy) <= limit;
+	ready = !copy->truncated && !copy->lost &&
+		tsa_copy_left(copy) <= window_limit(copy);
 	if (!ready)
 		tsa_copy_close(copy);
 	CurrentResourceOwner = present;
@@ -306,6 +334,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 {
 	instr_time	locked;
 	instr_time	released;
+	bool		narrow;
 
 	if (!tsa_copy_look(copy))
 		return TSA_CUTOVER_REWRITTEN;
@@ -313,10 +342,12 @@ tsa_copy_cut_over(TsaCopy *copy)
 	copy->progress.attempts++;
 	if (tsa_copy_is_hopeless(copy))
 		return TSA_CUTOVER_LATER;
-	StartTransactionCommand();
+	tsa_copy_begin(copy);
 	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 					  GUC_ACTION_LOCAL, true, 0, false);
-	if (!enter_window(copy, &locked))
+	narrow = narrow_gap(copy);
+	tsa_copy_close(copy);
+	if (!narrow || !enter_window(copy, &locked))
 	{
 		CommitTransactionCommand();
 		if (copy->truncated || (copy->heap_let_go && !tsa_copy_relock(copy)))

@@ -11,14 +11,17 @@
  * not get its cutover, and a rebuild's ShareUpdateExclusive does the same.
  * Nor may two moves of one table take the same index along.
  * So whoever queues looks for unfinished jobs of the same heap, and that two
- * sessions do not both find none, each takes a lock on the heap before it
+ * sessions do not both find none, each takes a lock for the heap before it
  * looks and keeps it until its rows are committed: shared for the move of an
  * index, exclusive for that of a table.  The look's snapshot is taken after
- * the lock, when what the former holder has committed is visible.  Within one
- * call the heaps are locked in the order of their OIDs, so that two calls
- * cannot deadlock; several calls of retry_move() in one transaction can, which
- * the server detects.  Workers do not take this lock, so whoever waits for it
- * waits for the end of a transaction only, never of a move.
+ * the lock, when what the former holder has committed is visible.
+ *
+ * There are HEAP_LOCKS such locks, each for the heaps whose OIDs leave the same
+ * remainder: ten thousand partitions would not fit into the lock table.  One
+ * call takes them in order, so that two calls cannot deadlock; several calls
+ * of retry_move() in one transaction can, which the server detects.  Workers
+ * do not take these locks, so whoever waits for one waits for the end of a
+ * transaction only, never of a move.
  *
  * A partitioned table or index has no storage to be copied: its entry is
  * changed under a short lock, which contends with nothing for long.
@@ -36,6 +39,9 @@
 
 #include "move/journal.h"
 #include "move/plan_rules.h"
+
+/* Locks that stand for all heaps. */
+#define HEAP_LOCKS	64
 
 /* Is this row the move of a table that has storage?  For statements. */
 #define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
@@ -237,18 +243,6 @@ locks_heap(const TsaMove *move)
 	return move->method != TSA_METHOD_CATALOG;
 }
 
-/* Sorts pointers to moves by heap, tables before indexes. */
-static int
-compare_heaps(const ListCell *a, const ListCell *b)
-{
-	const TsaMove *x = lfirst(a);
-	const TsaMove *y = lfirst(b);
-
-	if (x->heapid != y->heapid)
-		return x->heapid < y->heapid ? -1 : 1;
-	return (int) tsa_move_is_table(y) - (int) tsa_move_is_table(x);
-}
-
 /*
  * Locks the heaps of the moves against other sessions that queue moves of
  * theirs; see the head of this file.
@@ -256,24 +250,27 @@ compare_heaps(const ListCell *a, const ListCell *b)
 static void
 lock_heaps(List *moves)
 {
-	List	   *sorted = list_copy(moves);
-	Oid			locked = InvalidOid;
+	LOCKMODE	modes[HEAP_LOCKS] = {NoLock};
 	ListCell   *lc;
 
-	list_sort(sorted, compare_heaps);
-	foreach(lc, sorted)
+	foreach(lc, moves)
 	{
 		TsaMove    *move = lfirst(lc);
+		LOCKMODE   *mode = &modes[move->heapid % HEAP_LOCKS];
+
+		if (!locks_heap(move))
+			continue;
+		*mode = Max(*mode, tsa_move_is_table(move) ? ExclusiveLock : ShareLock);
+	}
+	for (int i = 0; i < HEAP_LOCKS; i++)
+	{
 		LOCKTAG		tag;
 
-		if (!locks_heap(move) || move->heapid == locked)
+		if (modes[i] == NoLock)
 			continue;
-		tsa_batch_lock_tag(&tag, TSA_LOCK_HEAP, (int64) move->heapid);
-		(void) LockAcquire(&tag, tsa_move_is_table(move) ? ExclusiveLock :
-						   ShareLock, false, false);
-		locked = move->heapid;
+		tsa_batch_lock_tag(&tag, TSA_LOCK_HEAP, i);
+		(void) LockAcquire(&tag, modes[i], false, false);
 	}
-	list_free(sorted);
 }
 
 static void
