@@ -203,14 +203,18 @@ window_limit(const TsaCopy *copy)
 static bool
 narrow_gap(TsaCopy *copy)
 {
+	bool		narrow;
+
+	tsa_copy_begin(copy);
 	tsa_copy_follow(copy);
 	if (tsa_copy_was_truncated(copy))
 		copy->truncated = true;
-	if (copy->truncated || copy->lost ||
-		tsa_copy_left(copy) > window_limit(copy))
-		return false;
-	tsa_copy_last_blocks(copy);
-	return true;
+	narrow = !copy->truncated && !copy->lost &&
+		tsa_copy_left(copy) <= window_limit(copy);
+	if (narrow)
+		tsa_copy_last_blocks(copy);
+	tsa_copy_end(copy);
+	return narrow;
 }
 
 /*
@@ -334,7 +338,6 @@ tsa_copy_cut_over(TsaCopy *copy)
 {
 	instr_time	locked;
 	instr_time	released;
-	bool		narrow;
 
 	if (!tsa_copy_look(copy))
 		return TSA_CUTOVER_REWRITTEN;
@@ -342,12 +345,12 @@ tsa_copy_cut_over(TsaCopy *copy)
 	copy->progress.attempts++;
 	if (tsa_copy_is_hopeless(copy))
 		return TSA_CUTOVER_LATER;
-	tsa_copy_begin(copy);
+	if (!narrow_gap(copy))
+		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
+	StartTransactionCommand();
 	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 					  GUC_ACTION_LOCAL, true, 0, false);
-	narrow = narrow_gap(copy);
-	tsa_copy_close(copy);
-	if (!narrow || !enter_window(copy, &locked))
+	if (!enter_window(copy, &locked))
 	{
 		CommitTransactionCommand();
 		if (copy->truncated || (copy->heap_let_go && !tsa_copy_relock(copy)))
