@@ -107,6 +107,7 @@ typedef enum TsaCutover
 {
 	TSA_CUTOVER_DONE,
 	TSA_CUTOVER_LATER,			/* not locked, or too much left to copy */
+	TSA_CUTOVER_IN_VAIN,		/* the lock not even asked for */
 	TSA_CUTOVER_REWRITTEN		/* start over */
 } TsaCutover;
 
@@ -118,6 +119,7 @@ extern void tsa_copy_prepare(TsaCopy *copy);
 
 /* copy_follow.c */
 extern BlockNumber tsa_copy_source_size(const TsaCopyFork *fork);
+extern void tsa_copy_note_maps(TsaCopy *copy);
 extern void tsa_copy_follow(TsaCopy *copy);
 extern uint64 tsa_copy_left(const TsaCopy *copy);
 extern int64 tsa_copy_source_bytes(const TsaCopy *copy);
@@ -139,7 +141,7 @@ extern bool tsa_copy_breathe(TsaCopy *copy);
 extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern bool tsa_copy_passes(TsaCopy *copy);
 extern const char *tsa_copy_waiting_phase(TsaCopy *copy);
-extern bool tsa_copy_back_off(TsaCopy *copy);
+extern bool tsa_copy_back_off(TsaCopy *copy, bool in_vain);
 
 /* copy_blocks.c */
 extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);

@@ -415,18 +415,34 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 /*
  * Waits before the next attempt, and keeps the copy up to date meanwhile.
  * False if the relation was rewritten.
+ *
+ * An attempt that was not made because a prepared transaction is in the way
+ * counts all the same: it may stay for ever.  Who will be done some day is
+ * waited for, however long a VACUUM takes.
  */
 bool
-tsa_copy_back_off(TsaCopy *copy)
+tsa_copy_back_off(TsaCopy *copy, bool in_vain)
 {
+	TsaJobProgress *progress = &copy->progress;
 	instr_time	start;
-	double		ms = 100.0 * (1 << Min(copy->progress.attempts - 1, 10));
+	double		ms;
 
-	/* the lock was ours, but too much was left: have another go at once */
-	if (copy->progress.nblockers == 0 &&
-		copy->progress.attempts <= TSA_STRICT_ATTEMPTS)
-		ms = 0;
-	ms = Min(ms, MAX_BACKOFF_MS);
+	for (int i = 0; in_vain && i < progress->nblockers; i++)
+		if (progress->blockers[i] == 0)
+		{
+			progress->attempts++;
+			in_vain = false;
+		}
+
+	if (in_vain)
+		ms = RENEW_MS;
+	else if (progress->nblockers == 0 &&
+			 progress->attempts <= TSA_STRICT_ATTEMPTS)
+		ms = 0;					/* the lock was ours, but too much was left */
+	else
+		ms = Min(100.0 * (1 << Min(progress->attempts - 1, 10)),
+				 MAX_BACKOFF_MS);
+
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{

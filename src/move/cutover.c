@@ -342,9 +342,9 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (!tsa_copy_look(copy))
 		return TSA_CUTOVER_REWRITTEN;
 
-	copy->progress.attempts++;
 	if (tsa_copy_is_hopeless(copy))
-		return TSA_CUTOVER_LATER;
+		return TSA_CUTOVER_IN_VAIN;
+	copy->progress.attempts++;
 	if (!narrow_gap(copy))
 		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
 	StartTransactionCommand();
