@@ -169,6 +169,7 @@ SET ROLE regress_table_owner;
 -- a materialized view; an empty table; an index that only a rebuild can move
 CREATE MATERIALIZED VIEW matview AS SELECT id FROM docs WHERE id < 10;
 CREATE INDEX matview_id ON matview (id);
+VACUUM matview; -- its visibility map exists in some versions only before
 CALL move_table_concurrently('matview', 'regress_table_a', true, dry_run => true);
 CALL move_table_concurrently('matview', 'regress_table_a', true) \gset
 REFRESH MATERIALIZED VIEW matview;

@@ -15,6 +15,7 @@
 #include "portability/instr_time.h"
 #include "storage/block.h"
 #include "storage/bufmgr.h"
+#include "storage/itemptr.h"
 #include "utils/rel.h"
 
 #include "compat.h"
@@ -52,6 +53,7 @@ struct TsaCopyRel
 	TsaCopyFork *main;
 	TsaCopyFork *vm;			/* NULL for an index */
 	Relation	rel;			/* open between copy_begin and copy_end */
+	ItemPointerData row;		/* of pg_class, locked by the cutover */
 };
 
 /* A move under way.  One at a time in a process. */
@@ -68,7 +70,9 @@ typedef struct TsaCopy
 	int			nforks;
 	TsaCopyFork *forks;			/* of all relations */
 	Oid			blocked_on;		/* what could not be locked the last time */
+	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
 	bool		locked;			/* session-level locks are held */
+	bool		heap_let_go;	/* but not the one on the table that moves */
 	bool		truncated;		/* the log says the file was truncated */
 	bool		lost;			/* a part of the log was gone, unread */
 	BufferAccessStrategy strategy;
@@ -122,6 +126,8 @@ extern bool tsa_copy_was_truncated(const TsaCopy *copy);
 extern void tsa_copy_start_over(TsaCopy *copy);
 
 /* copy_passes.c */
+extern void tsa_copy_open(TsaCopy *copy);
+extern void tsa_copy_close(TsaCopy *copy);
 extern void tsa_copy_begin(TsaCopy *copy);
 extern void tsa_copy_end(TsaCopy *copy);
 extern double tsa_copy_ms_between(const instr_time *from,
@@ -147,6 +153,7 @@ extern bool tsa_copy_try_lock(TsaCopy *copy);
 extern void tsa_copy_lock(TsaCopy *copy);
 extern bool tsa_copy_relock(TsaCopy *copy);
 extern void tsa_copy_unlock(TsaCopy *copy);
+extern void tsa_copy_let_go(TsaCopy *copy);
 extern bool tsa_copy_in_the_way(const TsaCopy *copy);
 extern void tsa_copy_find_blockers(TsaCopy *copy);
 extern bool tsa_copy_is_hopeless(TsaCopy *copy);

@@ -66,17 +66,39 @@ ms_since(const instr_time *then)
 }
 
 /*
+ * Opens the relations, which are locked.  The snapshot that catalog look-ups
+ * leave behind is dropped.
+ */
+void
+tsa_copy_open(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+		copy->rels[i].rel = relation_open(copy->rels[i].relid, NoLock);
+	InvalidateCatalogSnapshot();
+}
+
+/*
+ * Closes them, and keeps the locks.
+ */
+void
+tsa_copy_close(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		relation_close(copy->rels[i].rel, NoLock);
+		copy->rels[i].rel = NULL;
+	}
+}
+
+/*
  * Begins a transaction of a pass and opens the relations, whose locks are held
- * at session level.  The snapshot that catalog look-ups leave behind is
- * dropped.
+ * at session level.
  */
 void
 tsa_copy_begin(TsaCopy *copy)
 {
 	StartTransactionCommand();
-	for (int i = 0; i < copy->nrels; i++)
-		copy->rels[i].rel = relation_open(copy->rels[i].relid, NoLock);
-	InvalidateCatalogSnapshot();
+	tsa_copy_open(copy);
 	INSTR_TIME_SET_CURRENT(copy->renewed);
 	copy->renewed_bytes = copy->bytes;
 }
@@ -87,11 +109,7 @@ tsa_copy_begin(TsaCopy *copy)
 void
 tsa_copy_end(TsaCopy *copy)
 {
-	for (int i = 0; i < copy->nrels; i++)
-	{
-		relation_close(copy->rels[i].rel, NoLock);
-		copy->rels[i].rel = NULL;
-	}
+	tsa_copy_close(copy);
 	CommitTransactionCommand();
 }
 
