@@ -292,13 +292,13 @@ sub disturb
 		$node->safe_psql('postgres', one_of(@rewrites), timeout => 180);
 		$count{rewrites}++;
 	}
-	elsif ($what < 0.5)
+	elsif ($what < 0.47)
 	{
 		my ($job) = split /\n/, unfinished();
 		$count{cancels}++ if $job && $node->safe_psql('postgres',
 			"SELECT cancel_move($job)") eq 't';
 	}
-	elsif ($what < 0.56 && !$builds && $ENV{SOAK_CRASH})
+	elsif ($what < 0.65 && !$builds && $ENV{SOAK_CRASH})
 	{
 		return crash_server();
 	}
@@ -378,7 +378,7 @@ while (time < $until)
 {
 	my $name = 'round ' . ++$count{rounds};
 
-	my $what = one_of('indexes', 'true', 'false');
+	my $what = one_of('indexes', 'true', 'true', 'false');
 
 	move_all($what, $tablespaces[ $count{rounds} % 3 ]);
 	$count{ $what eq 'indexes' ? 'index_moves' : 'table_moves' }++;
