@@ -273,6 +273,23 @@ tsa_job_cancel_requested(int64 job_id pg_attribute_unused())
 }
 
 void
+tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET indexes = $2 WHERE job_id = $1",
+		2, {INT8OID, OIDARRAYOID}, NULL
+	};
+	Datum	   *elems = palloc(sizeof(Datum) * Max(n, 1));
+	Datum		values[2];
+
+	for (int i = 0; i < n; i++)
+		elems[i] = ObjectIdGetDatum(indexes[i]);
+	values[0] = Int64GetDatum(job_id);
+	values[1] = tsa_oid_array(elems, n);
+	tsa_journal_update(&query, values, NULL);
+}
+
+void
 tsa_job_note_new_storage(int64 job_id, const RelFileLocator *storage, int n)
 {
 	static TsaJournalQuery query = {

@@ -120,6 +120,9 @@ extern void tsa_job_note_paused(int64 job_id, bool paused);
  */
 extern bool tsa_job_cancel_requested(int64 job_id);
 
+/* [T] The indexes that move along with the job's table. */
+extern void tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n);
+
 /*
  * [T] In the transaction that creates the new storage: names it.  n = 0:
  * there is none any more.

@@ -66,6 +66,8 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
@@ -282,11 +284,64 @@ discard_copy(int64 job_id)
 }
 
 /*
+ * The names of the indexes that are to move along with a job's table, or NULL
+ * for one that is gone, in the current memory context.
+ */
+static char **
+note_index_names(const TsaJob *job)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	char	  **names = palloc0(sizeof(char *) * Max(job->nindexes, 1));
+
+	StartTransactionCommand();
+	for (int i = 0; i < job->nindexes; i++)
+	{
+		char	   *name = get_rel_name(job->indexes[i]);
+
+		if (name != NULL)
+			names[i] = MemoryContextStrdup(cxt, name);
+	}
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(cxt);
+	return names;
+}
+
+/*
+ * Before the copy starts over: an index that has been rebuilt meanwhile
+ * (REINDEX CONCURRENTLY, ALTER TYPE of its column) has another OID, and takes
+ * its predecessor's place in the job, also for undo_move().
+ */
+static void
+follow_rebuilt_indexes(TsaJob *job, char **names)
+{
+	bool		changed = false;
+
+	StartTransactionCommand();
+	for (int i = 0; i < job->nindexes; i++)
+	{
+		Oid			relid;
+
+		if (names[i] == NULL || get_rel_name(job->indexes[i]) != NULL)
+			continue;
+		relid = get_relname_relid(names[i], get_rel_namespace(job->relid));
+		if (get_rel_relkind(relid) != RELKIND_INDEX ||
+			IndexGetRelation(relid, true) != job->relid)
+			continue;
+		job->indexes[i] = relid;
+		changed = true;
+	}
+	if (changed)
+		tsa_job_note_indexes(job->job_id, job->indexes, job->nindexes);
+	CommitTransactionCommand();
+}
+
+/*
  * See live_copy.h.
  */
 void
-tsa_live_copy(const TsaJob *job)
+tsa_live_copy(TsaJob *job)
 {
+	char	  **names = note_index_names(job);
 	int			restarts = 0;
 
 	while (!copy_once(job))
@@ -300,6 +355,7 @@ tsa_live_copy(const TsaJob *job)
 		ereport(LOG,
 				(errmsg("live copy of relation with OID %u starts over because it was rewritten or truncated",
 						job->relid)));
+		follow_rebuilt_indexes(job, names);
 	}
 	tsa_copy_remove_old_storage();
 }

@@ -26,8 +26,9 @@ extern bool tsa_live_copy_applies(Oid relid, const char **reason);
  * and its old file is small enough to be dropped at one go.  Throws an error
  * when it could not be moved; the worker then ends its transaction.  Either
  * way the worker calls tsa_live_copy_drop_leftovers() when it settles the job.
+ * job->indexes follows indexes that are rebuilt meanwhile.
  */
-extern void tsa_live_copy(const TsaJob *job);
+extern void tsa_live_copy(TsaJob *job);
 
 /*
  * Removes what an ended move left on disk, as the journal names it: the copy

@@ -320,7 +320,7 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 
 /* Does a job's work as its owner; outside any transaction. */
 static void
-execute_job(const TsaJob *job)
+execute_job(TsaJob *job)
 {
 	tsa_begin();
 	if (!OidIsValid(job->heapid) || get_rel_name(job->relid) == NULL)
