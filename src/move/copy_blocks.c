@@ -129,8 +129,9 @@ create_fork(const PageBatch *batch)
 /*
  * Logs the pages of the batch and writes them to the new storage.
  *
- * The images of block 0 are always whole: it is a metapage in most access
- * methods, whose contents the page header does not bound in all of them.
+ * The images of block 0, and of what is in one batch with it, are always whole:
+ * it is a metapage in most access methods, whose contents the page header does
+ * not bound in all of them.
  */
 static void
 batch_write(TsaCopy *copy, PageBatch *batch)
@@ -148,7 +149,8 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 
 	log_newpages(&batch->rel->copy, batch->fork, batch->n, batch->blocks,
 				 batch->pages, std);
-	tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
+	if (copy->tail != NULL)
+		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
 	for (int i = 0; i < batch->n; i++)
 	{
 		BlockNumber block = batch->blocks[i];
@@ -264,7 +266,7 @@ copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork)
 	for (BlockNumber b = fork->copied_end; b < end; b++)
 	{
 		batch_read(copy, &batch, b);
-		if (batch.n == TSA_COPY_BATCH || b == end - 1)
+		if (batch.n == TSA_COPY_BATCH || b == 0 || b == end - 1)
 			batch_write(copy, &batch);
 	}
 	for (uint64 b = tsa_block_set_next(&fork->changed, 0);

@@ -31,9 +31,9 @@
  * their transaction ends, so no such change is lost with the old row version.
  *
  * The commit does not wait for its flush.  That is safe because nothing that
- * the old state needs is destroyed before the flush that follows: the old
- * files, all of them, are removed by a later transaction.  Should the server
- * crash in between, then either the commit record reached the disk and recovery
+ * the old state needs is destroyed before it is flushed: the old files, all of
+ * them, are removed by a later transaction (see copy_storage.c).  Should the
+ * server crash in between, then either the record reached the disk and recovery
  * brings the new storage up to date from the log, or it did not, and neither
  * did any record after it: the relations are where they were, the journal
  * (whose update went the same way) names the copies, and the cleaner drops
@@ -188,8 +188,8 @@ enter_window(TsaCopy *copy, instr_time *locked)
 /*
  * Steps 2 and 3.
  */
-static void
-switch_storage(TsaCopy *copy)
+void
+tsa_copy_switch_storage(TsaCopy *copy)
 {
 	tsa_copy_last_blocks(copy);
 	tsa_copy_stop_point("window");
@@ -234,21 +234,15 @@ tsa_copy_cut_over(TsaCopy *copy)
 		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
 	}
 
-	switch_storage(copy);
+	tsa_copy_switch_storage(copy);
 	tsa_copy_end(copy);
 	INSTR_TIME_SET_CURRENT(released);
 
 	tsa_copy_note_old_storage(copy);
 	tsa_copy_stop_point("switched");
-	XLogFlush(XactLastCommitEnd);
 
 	copy->progress.nblockers = 0;
+	copy->progress.lock_ms = tsa_copy_ms_between(&locked, &released);
 	tsa_copy_report(copy, "removing old file");
-	StartTransactionCommand();
-	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
-					  GUC_ACTION_LOCAL, true, 0, false);
-	tsa_job_note_lock_ms(copy->job->job_id,
-						 tsa_copy_ms_between(&locked, &released));
-	CommitTransactionCommand();
 	return TSA_CUTOVER_DONE;
 }

@@ -25,9 +25,10 @@ extern bool tsa_live_copy_applies(Oid relid, const char **reason);
  * transaction; returns outside any transaction when the relation has moved
  * and its old file is small enough to be dropped at one go.  Throws an error
  * when it could not be moved; the worker then ends its transaction.  Either
- * way the worker calls tsa_live_copy_drop_leftovers() when it settles the job.
+ * way the worker calls tsa_live_copy_drop_leftovers() when it settles the job,
+ * and if it has moved writes the figures to the journal.
  */
-extern void tsa_live_copy(const TsaJob *job);
+extern void tsa_live_copy(const TsaJob *job, TsaJobProgress *figures);
 
 /*
  * Removes what an ended move left on disk, as the journal names it: the copy

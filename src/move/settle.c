@@ -90,9 +90,9 @@ settle_if_dead(int64 job_id)
 	if (!tsa_job_load(job_id, &job) || tsa_job_has_ended(&job))
 		return;
 	if (tsa_live_copy_drop_leftovers(&job) || tsa_rebuild_follow(job_id))
-		tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
+		tsa_job_settle(job_id, TSA_JOB_DONE, NULL, NULL);
 	else
-		tsa_job_settle(job_id, TSA_JOB_FAILED, &err);
+		tsa_job_settle(job_id, TSA_JOB_FAILED, &err, NULL);
 }
 
 /*

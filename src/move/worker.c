@@ -292,11 +292,12 @@ tsa_run_command(const char *sql)
  * cancel it meanwhile, and one that has come is forgotten.
  */
 static void
-leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
+leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err,
+		  TsaJobProgress *figures)
 {
 	LOCKTAG		gate;
 	TsaJob		present;
-	uint64		wal_bytes = pgWalUsage.wal_bytes - wal_bytes_before;
+	int64		wal_bytes = pgWalUsage.wal_bytes - wal_bytes_before;
 
 	HOLD_CANCEL_INTERRUPTS();
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
@@ -310,17 +311,23 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
 		state = TSA_JOB_DONE;
 		err = NULL;
 	}
-	tsa_job_note_wal(job->job_id, wal_bytes);
-	tsa_job_settle(job->job_id, state, err);
+	if (figures != NULL)
+		figures->wal_bytes = wal_bytes;
+	else
+		tsa_job_note_wal(job->job_id, wal_bytes);
+	tsa_job_settle(job->job_id, state, err, figures);
 	tsa_commit();
 	QueryCancelPending = false;
 	LockRelease(&gate, ExclusiveLock, true);
 	RESUME_CANCEL_INTERRUPTS();
 }
 
-/* Does a job's work as its owner; outside any transaction. */
-static void
-execute_job(const TsaJob *job)
+/*
+ * Does a job's work as its owner; outside any transaction.  True if there are
+ * figures.
+ */
+static bool
+execute_job(const TsaJob *job, TsaJobProgress *figures)
 {
 	tsa_begin();
 	if (!OidIsValid(job->heapid) || get_rel_name(job->relid) == NULL)
@@ -334,18 +341,19 @@ execute_job(const TsaJob *job)
 	switch (job->method)
 	{
 		case TSA_METHOD_COPY:
-			tsa_live_copy(job);
-			break;
+			tsa_live_copy(job, figures);
+			return true;
 		case TSA_METHOD_REBUILD:
 			tsa_rebuild(job);
-			break;
+			return false;
 		case TSA_METHOD_CATALOG:
 			tsa_set_tablespace(job);
-			break;
+			return false;
 		default:
 			elog(ERROR, "unexpected method of job " INT64_FORMAT,
 				 job->job_id);
 	}
+	return false;
 }
 
 /* Runs a job if it is still queued, and settles it whatever happens. */
@@ -368,10 +376,13 @@ run_job(int64 job_id, bool copies_only)
 
 	PG_TRY();
 	{
+		TsaJobProgress figures;
+		bool		known;
+
 		tsa_become_role(job.owner);
-		execute_job(&job);
+		known = execute_job(&job, &figures);
 		tsa_become_role(BOOTSTRAP_SUPERUSERID);
-		leave_job(&job, TSA_JOB_DONE, NULL);
+		leave_job(&job, TSA_JOB_DONE, NULL, known ? &figures : NULL);
 	}
 	PG_CATCH();
 	{
@@ -381,7 +392,7 @@ run_job(int64 job_id, bool copies_only)
 		err = tsa_abort();
 		tsa_become_role(BOOTSTRAP_SUPERUSERID);
 		leave_job(&job, err->sqlerrcode == ERRCODE_QUERY_CANCELED ?
-				  TSA_JOB_CANCELLED : TSA_JOB_FAILED, err);
+				  TSA_JOB_CANCELLED : TSA_JOB_FAILED, err, NULL);
 		RESUME_CANCEL_INTERRUPTS();
 	}
 	PG_END_TRY();
