@@ -72,7 +72,9 @@ extern List *tsa_queue_moves(List *moves, const TsaMoveOptions *options);
 extern bool tsa_job_claim(int64 job_id, bool copies_only);
 extern bool tsa_job_cancel_queued(int64 job_id);
 extern int	tsa_job_worker_pid(int64 job_id);
-extern List *tsa_jobs_of_batch(int64 batch_id, bool unfinished_only);
+extern List *tsa_jobs_of_batch(int64 batch_id);
+extern List *tsa_unfinished_batches(void);
+extern bool tsa_batch_has_ended(int64 batch_id);
 
 typedef enum TsaLockClass
 {

@@ -20,6 +20,18 @@
  * the server detects.  Workers do not take this lock, so whoever waits for it
  * waits for the end of a transaction only, never of a move.
  *
+ * The server's lock table has room for max_locks_per_transaction locks a
+ * session, 64 unless configured.  A call that moves more heaps than that locks
+ * them all at once, by one lock that stands for every heap of the database, and
+ * which those who lock single heaps take first, in the intention mode that
+ * goes with it:
+ *
+ *	                    single heaps              all heaps
+ *	moves of indexes    RowShare, then Share      Share
+ *	moves of tables     RowExclusive, Exclusive   Exclusive
+ *
+ * These modes conflict just where the locks on the heaps would.
+ *
  * A partitioned table or index has no storage to be copied: its entry is
  * changed under a short lock, which contends with nothing for long.
  *
@@ -36,6 +48,9 @@
 
 #include "move/journal.h"
 #include "move/plan_rules.h"
+
+/* More heaps than this are locked all at once. */
+#define MANY_HEAPS		64
 
 /* Is this row the move of a table that has storage?  For statements. */
 #define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
@@ -127,32 +142,68 @@ tsa_job_worker_pid(int64 job_id)
 	return pid;
 }
 
-/*
- * Jobs (int64 *) in the current memory context: of one batch, or unfinished
- * ones of all batches when batch_id is 0.
- */
-List *
-tsa_jobs_of_batch(int64 batch_id, bool unfinished_only)
+/* The ids (int64 *) that a query finds, in the current memory context. */
+static List *
+find_ids(TsaJournalQuery *query, int64 arg)
 {
-	static TsaJournalQuery query = {
-		"SELECT job_id FROM tablespace_advisor.job"
-		" WHERE ($1 = 0 OR batch_id = $1)"
-		" AND (NOT $2 OR state IN " TSA_UNFINISHED ")"
-		" ORDER BY job_id",
-		2, {INT8OID, BOOLOID}, NULL
-	};
 	MemoryContext context = CurrentMemoryContext;
-	Datum		values[2];
+	Datum		values[1];
 	TsaJournal	journal;
 	List	   *ids;
 
-	values[0] = Int64GetDatum(batch_id);
-	values[1] = BoolGetDatum(unfinished_only);
+	values[0] = Int64GetDatum(arg);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
+	tsa_journal_run(query, values, NULL, true);
 	ids = job_id_list(context);
 	tsa_journal_close(&journal);
 	return ids;
+}
+
+/* Unfinished jobs (int64 *) of a batch, in the current memory context. */
+List *
+tsa_jobs_of_batch(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT job_id FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND state IN " TSA_UNFINISHED
+		" ORDER BY job_id",
+		1, {INT8OID}, NULL
+	};
+
+	return find_ids(&query, batch_id);
+}
+
+/* Batches (int64 *) with unfinished jobs, in the current memory context. */
+List *
+tsa_unfinished_batches(void)
+{
+	static TsaJournalQuery query = {
+		"SELECT DISTINCT batch_id FROM tablespace_advisor.job"
+		" WHERE state IN " TSA_UNFINISHED " ORDER BY batch_id",
+		0, {0}, NULL
+	};
+
+	return find_ids(&query, 0);
+}
+
+/* Have all jobs of a batch ended? */
+bool
+tsa_batch_has_ended(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND state IN " TSA_UNFINISHED " LIMIT 1",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+	bool		ended;
+
+	values[0] = Int64GetDatum(batch_id);
+	tsa_journal_open(&journal);
+	ended = tsa_journal_run(&query, values, NULL, true) == 0;
+	tsa_journal_close(&journal);
+	return ended;
 }
 
 /* A list of OIDs as an array. */
@@ -249,6 +300,16 @@ compare_heaps(const ListCell *a, const ListCell *b)
 	return (int) tsa_move_is_table(y) - (int) tsa_move_is_table(x);
 }
 
+/* Locks a heap, or all of them (0), to the end of the transaction. */
+static void
+lock_heap(Oid heapid, LOCKMODE mode)
+{
+	LOCKTAG		tag;
+
+	tsa_batch_lock_tag(&tag, TSA_LOCK_HEAP, (int64) heapid);
+	(void) LockAcquire(&tag, mode, false, false);
+}
+
 /*
  * Locks the heaps of the moves against other sessions that queue moves of
  * theirs; see the head of this file.
@@ -256,24 +317,39 @@ compare_heaps(const ListCell *a, const ListCell *b)
 static void
 lock_heaps(List *moves)
 {
+	List	   *firsts = NIL;	/* of each heap the move that locks it most */
 	List	   *sorted = list_copy(moves);
-	Oid			locked = InvalidOid;
+	bool		tables = false;
 	ListCell   *lc;
 
 	list_sort(sorted, compare_heaps);
 	foreach(lc, sorted)
 	{
 		TsaMove    *move = lfirst(lc);
-		LOCKTAG		tag;
 
-		if (!locks_heap(move) || move->heapid == locked)
+		if (!locks_heap(move) ||
+			(firsts != NIL &&
+			 ((TsaMove *) llast(firsts))->heapid == move->heapid))
 			continue;
-		tsa_batch_lock_tag(&tag, TSA_LOCK_HEAP, (int64) move->heapid);
-		(void) LockAcquire(&tag, tsa_move_is_table(move) ? ExclusiveLock :
-						   ShareLock, false, false);
-		locked = move->heapid;
+		firsts = lappend(firsts, move);
+		tables |= tsa_move_is_table(move);
 	}
 	list_free(sorted);
+
+	if (list_length(firsts) > MANY_HEAPS)
+		lock_heap(InvalidOid, tables ? ExclusiveLock : ShareLock);
+	else if (firsts != NIL)
+	{
+		lock_heap(InvalidOid, tables ? RowExclusiveLock : RowShareLock);
+		foreach(lc, firsts)
+		{
+			TsaMove    *move = lfirst(lc);
+
+			lock_heap(move->heapid, tsa_move_is_table(move) ?
+					  ExclusiveLock : ShareLock);
+		}
+	}
+	list_free(firsts);
 }
 
 static void

@@ -443,7 +443,7 @@ enter_batch(int64 batch_id)
 	if (tsa_keep_journal())
 	{
 		MemoryContextSwitchTo(TopMemoryContext);
-		jobs = tsa_jobs_of_batch(batch_id, true);
+		jobs = tsa_jobs_of_batch(batch_id);
 	}
 	tsa_commit();
 	return jobs;
