@@ -25,7 +25,7 @@
 /* Pages written and logged at a time. */
 #define TSA_COPY_BATCH 16
 
-struct TsaCopyRel;
+struct		TsaCopyRel;
 
 /* A fork that is copied and whose changes are followed. */
 typedef struct TsaCopyFork
@@ -132,7 +132,6 @@ extern double tsa_copy_ms_between(const instr_time *from,
 								  const instr_time *to);
 extern void tsa_copy_nap(double ms);
 extern void tsa_copy_count(TsaCopy *copy);
-extern void tsa_copy_commit_lazily(void);
 extern void tsa_copy_wait_for_lock(TsaCopy *copy);
 extern bool tsa_copy_look(TsaCopy *copy);
 extern bool tsa_copy_breathe(TsaCopy *copy);
@@ -168,5 +167,7 @@ extern void tsa_copy_create_storage(TsaCopy *copy);
 extern RelFileLocator *tsa_copy_old_storage(const TsaCopy *copy);
 extern void tsa_copy_note_old_storage(TsaCopy *copy);
 extern void tsa_copy_remove_old_storage(void);
+extern void tsa_copy_drop_unused(RelFileLocator storage);
+extern void tsa_copy_forget_storage(void);
 
 #endif							/* TSA_COPY_H */

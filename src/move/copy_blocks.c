@@ -304,7 +304,7 @@ tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 	SMgrRelation source = RelationGetSmgr(rel->rel);
 	BlockNumber nblocks;
 	BlockNumber written = 0;
-	PageBatch	batch = {.rel = rel,.fork = FSM_FORKNUM,.written_end = &written};
+	PageBatch	batch = {.rel = rel, .fork = FSM_FORKNUM, .written_end = &written};
 
 	if (!smgrexists(source, FSM_FORKNUM))
 		return;

@@ -109,16 +109,6 @@ tsa_copy_count(TsaCopy *copy)
 }
 
 /*
- * The present transaction's commit will not wait for its flush.
- */
-void
-tsa_copy_commit_lazily(void)
-{
-	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
-}
-
-/*
  * Writes the progress to the journal, in a transaction that does not wait for
  * its flush.
  */
@@ -130,7 +120,7 @@ tsa_copy_report(TsaCopy *copy, const char *phase)
 	INSTR_TIME_SET_CURRENT(copy->reported);
 
 	StartTransactionCommand();
-	tsa_copy_commit_lazily();
+	tsa_commit_lazily();
 	tsa_job_report(copy->job->job_id, &copy->progress);
 	CommitTransactionCommand();
 }

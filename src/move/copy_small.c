@@ -136,7 +136,7 @@ tsa_copy_small(TsaCopy *copy)
 	{
 		tsa_copy_stop_point("small window");
 		tsa_copy_switch_storage(copy);
-		tsa_copy_commit_lazily();
+		tsa_commit_lazily();
 	}
 	relation_close(rel->rel, NoLock);
 	rel->rel = NULL;
@@ -154,5 +154,7 @@ tsa_copy_small(TsaCopy *copy)
 	copy->progress.attempts = 1;
 	copy->progress.lock_ms = tsa_copy_ms_between(&locked, &released);
 	tsa_copy_count(copy);
+	copy->progress.keeps_old = true;
+	copy->progress.old_file = rel->source;
 	return true;
 }

@@ -158,6 +158,15 @@ tsa_copy_note_old_storage(TsaCopy *copy)
 }
 
 /*
+ * Somebody else will remove it.
+ */
+void
+tsa_copy_forget_storage(void)
+{
+	nnamed = 0;
+}
+
+/*
  * Does a relation of this database have this storage?
  */
 static bool
@@ -277,8 +286,8 @@ drop_storage(RelFileLocator locator)
  * Schedules for removal, at the commit of the present transaction, storage
  * that the journal names, unless a relation has it.
  */
-static void
-drop_unused(RelFileLocator storage)
+void
+tsa_copy_drop_unused(RelFileLocator storage)
 {
 	if (storage_in_use(storage))
 		return;
@@ -297,9 +306,9 @@ tsa_live_copy_drop_leftovers(const TsaJob *job)
 	if (!job->native)
 		return false;
 	for (int i = 0; i < job->nnew; i++)
-		drop_unused(job->new_storage[i]);
+		tsa_copy_drop_unused(job->new_storage[i]);
 	for (int i = 0; i < job->nold; i++)
-		drop_unused(job->old_storage[i]);
+		tsa_copy_drop_unused(job->old_storage[i]);
 	nnamed = 0;
 	if (!moved && job->nnew > 0)
 		tsa_job_note_new_storage(job->job_id, NULL, 0);
@@ -312,8 +321,9 @@ tsa_live_copy_drop_leftovers(const TsaJob *job)
 void
 tsa_live_copy_drop_unnamed(void)
 {
+	tsa_old_files_drop();
 	for (int i = 0; i < nnamed; i++)
-		drop_unused(named_storage[i]);
+		tsa_copy_drop_unused(named_storage[i]);
 	nnamed = 0;
 }
 

@@ -226,8 +226,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (tsa_copy_is_hopeless(copy))
 		return TSA_CUTOVER_LATER;
 	tsa_copy_begin(copy);
-	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
-					  GUC_ACTION_LOCAL, true, 0, false);
+	tsa_commit_lazily();
 	if (!enter_window(copy, &locked))
 	{
 		tsa_copy_end(copy);

@@ -251,6 +251,25 @@ tsa_job_note_paused(int64 job_id, bool paused)
 }
 
 void
+tsa_jobs_note_old_removed(const int64 *job_ids, int n)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET old_tablespaces = NULL,"
+		" old_filenumbers = NULL WHERE job_id = ANY ($1)",
+		1, {INT8ARRAYOID}, NULL
+	};
+	Datum	   *elems = palloc(sizeof(Datum) * n);
+	Datum		values[1];
+
+	for (int i = 0; i < n; i++)
+		elems[i] = Int64GetDatum(job_ids[i]);
+	values[0] = PointerGetDatum(construct_array(elems, n, INT8OID,
+												sizeof(int64), FLOAT8PASSBYVAL,
+												TYPALIGN_DOUBLE));
+	tsa_journal_update(&query, values, NULL);
+}
+
+void
 tsa_job_note_wal(int64 job_id, uint64 bytes)
 {
 	static TsaJournalQuery query = {
@@ -329,15 +348,18 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err,
 		" lock_ms = coalesce($12, lock_ms),"
 		" wal_bytes = coalesce($13, wal_bytes),"
 		" new_tablespaces = NULL, new_filenumbers = NULL,"
-		" old_tablespaces = CASE WHEN $2 <> 'done' THEN old_tablespaces END,"
-		" old_filenumbers = CASE WHEN $2 <> 'done' THEN old_filenumbers END,"
+		" old_tablespaces = CASE WHEN $2 <> 'done' OR $14"
+		"   THEN old_tablespaces END,"
+		" old_filenumbers = CASE WHEN $2 <> 'done' OR $14"
+		"   THEN old_filenumbers END,"
 		" finished_at = pg_catalog.clock_timestamp()"
 		" WHERE job_id = $1 AND state IN " TSA_UNFINISHED,
-		13, {INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, FLOAT8OID,
-		INT4OID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, INT8OID}, NULL
+		14, {INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, FLOAT8OID,
+			INT4OID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, INT8OID,
+		BOOLOID}, NULL
 	};
-	Datum		values[13] = {0};
-	char		nulls[] = "  nnnnnnnnnnn";
+	Datum		values[14] = {0};
+	char		nulls[] = "  nnnnnnnnnnn ";
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = CStringGetTextDatum(tsa_job_state_name(state));
@@ -365,5 +387,6 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err,
 		values[12] = Int64GetDatum(figures->wal_bytes);
 		memset(&nulls[5], ' ', 8);
 	}
+	values[13] = BoolGetDatum(figures != NULL && figures->keeps_old);
 	tsa_journal_update(&query, values, nulls);
 }

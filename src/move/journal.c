@@ -201,3 +201,10 @@ tsa_journal_value(uint64 row, int col)
 
 	return isnull ? (Datum) 0 : datum;
 }
+
+void
+tsa_commit_lazily(void)
+{
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+}

@@ -73,7 +73,8 @@ extern bool tsa_job_claim(int64 job_id, bool copies_only);
 extern bool tsa_job_cancel_queued(int64 job_id);
 extern int	tsa_job_worker_pid(int64 job_id);
 extern List *tsa_jobs_of_batch(int64 batch_id);
-extern List *tsa_unfinished_batches(void);
+extern List *tsa_open_batches(void);
+extern List *tsa_open_jobs(int64 batch_id);
 extern bool tsa_batch_has_ended(int64 batch_id);
 
 typedef enum TsaLockClass

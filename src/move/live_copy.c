@@ -178,6 +178,7 @@ copy_and_cut_over(TsaCopy *copy)
 	INSTR_TIME_SET_CURRENT(copy->started);
 	if (tsa_copy_prepare(copy))
 		return true;
+	tsa_old_files_remove(true); /* this takes longer than a moment */
 	tsa_copy_stop_point("storage created");
 	copy->tail = tsa_wal_tail_open(copy->cxt);
 	copy->looked = copy->started;
@@ -305,5 +306,6 @@ tsa_live_copy(const TsaJob *job, TsaJobProgress *figures)
 					 errmsg("relation with OID %u was rewritten again and again while it was being copied",
 							job->relid)));
 	}
-	tsa_copy_remove_old_storage();
+	if (!figures->keeps_old)
+		tsa_copy_remove_old_storage();
 }

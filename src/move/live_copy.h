@@ -40,9 +40,15 @@ extern void tsa_live_copy(const TsaJob *job, TsaJobProgress *figures);
 extern bool tsa_live_copy_drop_leftovers(const TsaJob *job);
 
 /*
- * The same for the files of this process's present move when the journal is
- * gone.
+ * The same for the files of this process's present move, and for those that it
+ * has kept, when the journal is gone.
  */
 extern void tsa_live_copy_drop_unnamed(void);
+
+/* old_files.c */
+extern bool tsa_old_files_have_room(void);
+extern void tsa_old_file_keep(int64 job_id, RelFileLocator file);
+extern void tsa_old_files_drop(void);
+extern void tsa_old_files_remove(bool all);
 
 #endif							/* TSA_LIVE_COPY_H */

@@ -85,24 +85,27 @@ job_id_list(MemoryContext context)
 bool
 tsa_job_claim(int64 job_id, bool copies_only)
 {
-	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job j SET state = 'running',"
-		" worker_pid = $2, phase = 'starting',"
-		" started_at = pg_catalog.clock_timestamp()"
-		" WHERE job_id = $1 AND state = 'queued'"
-		" AND (NOT $3 OR method = 'copy' AND NOT EXISTS ("
+#define CLAIM \
+	"UPDATE tablespace_advisor.job j SET state = 'running'," \
+	" worker_pid = $2, phase = 'starting'," \
+	" started_at = pg_catalog.clock_timestamp()" \
+	" WHERE job_id = $1 AND state = 'queued'"
+	/* two statements: the plan of one for both would be made at each call */
+	static TsaJournalQuery any = {CLAIM, 2, {INT8OID, INT4OID}, NULL};
+	static TsaJournalQuery copies = {
+		CLAIM " AND method = 'copy' AND NOT EXISTS ("
 		"   SELECT FROM tablespace_advisor.job o"
 		"   WHERE o.heap = j.heap AND o.batch_id = j.batch_id"
 		"     AND o.job_id <> j.job_id AND o.state IN " TSA_UNFINISHED
-		"     AND " TSA_IS_TABLE("o") " <> " TSA_IS_TABLE("j") "))",
-		3, {INT8OID, INT4OID, BOOLOID}, NULL
+		"     AND " TSA_IS_TABLE("o") " <> " TSA_IS_TABLE("j") ")",
+		2, {INT8OID, INT4OID}, NULL
 	};
-	Datum		values[3];
+#undef CLAIM
+	Datum		values[2];
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int32GetDatum(MyProcPid);
-	values[2] = BoolGetDatum(copies_only);
-	return tsa_journal_update(&query, values, NULL) == 1;
+	return tsa_journal_update(copies_only ? &copies : &any, values, NULL) == 1;
 }
 
 /* Cancels a job that is still queued; false if it is not. */
@@ -173,26 +176,46 @@ tsa_jobs_of_batch(int64 batch_id)
 	return find_ids(&query, batch_id);
 }
 
-/* Batches (int64 *) with unfinished jobs, in the current memory context. */
+/*
+ * What is left to do of a batch: jobs that have not ended, and old files of
+ * jobs that are done.  For statements.
+ */
+#define TSA_LEFT_TO_DO \
+	"(state IN " TSA_UNFINISHED " OR old_filenumbers IS NOT NULL)"
+
+/* Batches (int64 *) with something left, in the current memory context. */
 List *
-tsa_unfinished_batches(void)
+tsa_open_batches(void)
 {
 	static TsaJournalQuery query = {
 		"SELECT DISTINCT batch_id FROM tablespace_advisor.job"
-		" WHERE state IN " TSA_UNFINISHED " ORDER BY batch_id",
+		" WHERE " TSA_LEFT_TO_DO " ORDER BY batch_id",
 		0, {0}, NULL
 	};
 
 	return find_ids(&query, 0);
 }
 
-/* Have all jobs of a batch ended? */
+/* Jobs (int64 *) of a batch with something left, in the same way. */
+List *
+tsa_open_jobs(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT job_id FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " ORDER BY job_id",
+		1, {INT8OID}, NULL
+	};
+
+	return find_ids(&query, batch_id);
+}
+
+/* Is nothing left of a batch? */
 bool
 tsa_batch_has_ended(int64 batch_id)
 {
 	static TsaJournalQuery query = {
 		"SELECT FROM tablespace_advisor.job"
-		" WHERE batch_id = $1 AND state IN " TSA_UNFINISHED " LIMIT 1",
+		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " LIMIT 1",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];

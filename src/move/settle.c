@@ -80,7 +80,7 @@ batch_is_dead(int64 batch_id)
 }
 
 /*
- * Settles a job of a dead batch.
+ * Settles a job of a dead batch, or removes what one that has ended left.
  */
 static void
 settle_job(int64 job_id)
@@ -92,8 +92,15 @@ settle_job(int64 job_id)
 	err.message = "the move's background worker ended unexpectedly";
 	err.detail = "It was terminated, or the server restarted.";
 
-	if (!tsa_job_load(job_id, &job) || tsa_job_has_ended(&job))
+	if (!tsa_job_load(job_id, &job))
 		return;
+	if (tsa_job_has_ended(&job))
+	{
+		/* done, and its old file had been kept for later */
+		(void) tsa_live_copy_drop_leftovers(&job);
+		tsa_jobs_note_old_removed(&job_id, 1);
+		return;
+	}
 	if (tsa_live_copy_drop_leftovers(&job) || tsa_rebuild_follow(job_id))
 		tsa_job_settle(job_id, TSA_JOB_DONE, NULL, NULL);
 	else
@@ -111,7 +118,7 @@ settle_batch(int64 batch_id)
 	ResourceOwner owner = CurrentResourceOwner;
 	ListCell   *lc;
 
-	foreach(lc, tsa_jobs_of_batch(batch_id))
+	foreach(lc, tsa_open_jobs(batch_id))
 	{
 		int64		job_id = *(int64 *) lfirst(lc);
 
@@ -144,8 +151,9 @@ settle_batch(int64 batch_id)
 
 /*
  * Settles every unfinished job without a living worker as failed, or as done
- * if its index had moved.  Costs next to nothing for a batch whose worker
- * lives, however many jobs it has.  [T]
+ * if its index had moved, and removes old files that a worker had kept for
+ * later.  Costs little for a batch whose worker lives, however many jobs it
+ * has.  [T]
  */
 void
 tsa_jobs_settle_dead(void)
@@ -153,7 +161,7 @@ tsa_jobs_settle_dead(void)
 	ListCell   *lc;
 
 	forget_foreign_jobs();
-	foreach(lc, tsa_unfinished_batches())
+	foreach(lc, tsa_open_batches())
 		if (batch_is_dead(*(int64 *) lfirst(lc)))
 			settle_batch(*(int64 *) lfirst(lc));
 }

@@ -80,9 +80,7 @@ static uint64 wal_bytes_before = 0;
 /* Holds what must outlive a transaction; emptied after each job. */
 static MemoryContext job_context = NULL;
 
-/*
- * Registers a worker of a batch; false if no slot is free.
- */
+/* Registers a worker of a batch; false if no slot is free. */
 static bool
 register_worker(int64 batch_id, bool copies_only,
 				BackgroundWorkerHandle **handle)
@@ -216,10 +214,14 @@ tsa_abort(void)
 	FlushErrorState();
 	release_session_locks(0, (Datum) 0);
 	tsa_begin();
-	if (!tsa_lock_journal())
+	if (!tsa_keep_journal())
+	{
+		tsa_live_copy_drop_unnamed();
+		tsa_commit();
 		ereport(FATAL,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("the journal of moves does not exist any more")));
+	}
 	tsa_commit();
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);
@@ -247,9 +249,8 @@ tsa_become_role(Oid roleid)
 }
 
 /*
- * Runs one utility command the way a client's simple query runs, as REINDEX
- * CONCURRENTLY needs it, which refuses to run in a transaction block and
- * commits in between.  Must be called outside any transaction.
+ * Runs a utility command outside any transaction, as a client's simple query:
+ * REINDEX CONCURRENTLY refuses to run in a transaction block.
  */
 void
 tsa_run_command(const char *sql)
@@ -264,7 +265,7 @@ tsa_run_command(const char *sql)
 	pgstat_report_activity(STATE_RUNNING, sql);
 	tsa_begin();
 
-	/* The command's tree must outlive the transactions that it ends. */
+	/* the tree must outlive the transactions that the command ends */
 	MemoryContextSwitchTo(job_context);
 	parsetree = linitial_node(RawStmt, pg_parse_query(sql));
 	queries = pg_analyze_and_rewrite_fixedparams(parsetree, sql, NULL, 0,
@@ -289,7 +290,8 @@ tsa_run_command(const char *sql)
 
 /*
  * Settles the current job and leaves it: the gate keeps out requests to
- * cancel it meanwhile, and one that has come is forgotten.
+ * cancel it meanwhile, and one that has come is forgotten.  The old file of a
+ * small index may be kept for later (old_files.c).
  */
 static void
 leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err,
@@ -298,37 +300,46 @@ leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err,
 	LOCKTAG		gate;
 	TsaJob		present;
 	int64		wal_bytes = pgWalUsage.wal_bytes - wal_bytes_before;
+	bool		keep = figures != NULL && figures->keeps_old &&
+		tsa_old_files_have_room();
 
 	HOLD_CANCEL_INTERRUPTS();
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
 	(void) LockAcquire(&gate, ExclusiveLock, true, false);
-	if (tsa_job_load(job->job_id, &present) &&
-		(tsa_live_copy_drop_leftovers(&present) ||
-		 tsa_rebuild_follow(job->job_id)))
+	if (keep)
+		tsa_commit_lazily();
+	else if (tsa_job_load(job->job_id, &present) &&
+			 (tsa_live_copy_drop_leftovers(&present) ||
+			  tsa_rebuild_follow(job->job_id)))
 	{
 		/* it had moved when the error came */
 		state = TSA_JOB_DONE;
 		err = NULL;
 	}
 	if (figures != NULL)
+	{
 		figures->wal_bytes = wal_bytes;
+		figures->keeps_old = keep;
+	}
 	else
 		tsa_job_note_wal(job->job_id, wal_bytes);
 	tsa_job_settle(job->job_id, state, err, figures);
 	tsa_commit();
+	if (keep)
+		tsa_old_file_keep(job->job_id, figures->old_file);
 	QueryCancelPending = false;
 	LockRelease(&gate, ExclusiveLock, true);
 	RESUME_CANCEL_INTERRUPTS();
 }
 
-/*
- * Does a job's work as its owner; outside any transaction.  True if there are
- * figures.
- */
-static bool
-execute_job(const TsaJob *job, TsaJobProgress *figures)
+/* Does a job's work as its owner, outside any transaction; figures or NULL. */
+static TsaJobProgress *
+execute_job(const TsaJob *job)
 {
+	static TsaJobProgress figures;
+
+	tsa_old_files_remove(job->method != TSA_METHOD_COPY);
 	tsa_begin();
 	if (!OidIsValid(job->heapid) || get_rel_name(job->relid) == NULL)
 		ereport(ERROR,
@@ -341,19 +352,19 @@ execute_job(const TsaJob *job, TsaJobProgress *figures)
 	switch (job->method)
 	{
 		case TSA_METHOD_COPY:
-			tsa_live_copy(job, figures);
-			return true;
+			tsa_live_copy(job, &figures);
+			return &figures;
 		case TSA_METHOD_REBUILD:
 			tsa_rebuild(job);
-			return false;
+			break;
 		case TSA_METHOD_CATALOG:
 			tsa_set_tablespace(job);
-			return false;
+			break;
 		default:
 			elog(ERROR, "unexpected method of job " INT64_FORMAT,
 				 job->job_id);
 	}
-	return false;
+	return NULL;
 }
 
 /* Runs a job if it is still queued, and settles it whatever happens. */
@@ -366,8 +377,7 @@ run_job(int64 job_id, bool copies_only)
 	wal_bytes_before = pgWalUsage.wal_bytes;
 	tsa_begin();
 	/* a crash that loses this settles the job all the same */
-	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
-					  GUC_ACTION_LOCAL, true, 0, false);
+	tsa_commit_lazily();
 	MemoryContextSwitchTo(job_context);
 	claimed = tsa_job_claim(job_id, copies_only) && tsa_job_load(job_id, &job);
 	tsa_commit();
@@ -376,13 +386,12 @@ run_job(int64 job_id, bool copies_only)
 
 	PG_TRY();
 	{
-		TsaJobProgress figures;
-		bool		known;
+		TsaJobProgress *figures;
 
 		tsa_become_role(job.owner);
-		known = execute_job(&job, &figures);
+		figures = execute_job(&job);
 		tsa_become_role(BOOTSTRAP_SUPERUSERID);
-		leave_job(&job, TSA_JOB_DONE, NULL, known ? &figures : NULL);
+		leave_job(&job, TSA_JOB_DONE, NULL, figures);
 	}
 	PG_CATCH();
 	{
@@ -449,9 +458,7 @@ enter_batch(int64 batch_id)
 	return jobs;
 }
 
-/*
- * What every worker of this stage does first.
- */
+/* What every worker of this stage does first. */
 void
 tsa_enter_worker(Oid database)
 {
@@ -487,5 +494,6 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 		run_job(*(int64 *) lfirst(lc), args.copies_only);
 		MemoryContextReset(job_context);
 	}
+	tsa_old_files_remove(true);
 	tsa_drop_leftovers();
 }
