@@ -1,5 +1,6 @@
 # ALTER EXTENSION ... UPDATE: from every released version, the result is the
-# same as a fresh install's.
+# same as a fresh install's, and the journal keeps what it says.  Until then
+# the new library refuses to work on the old tables.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -68,19 +69,130 @@ my @released = split /\n/, $node->safe_psql('postgres', q{
 	WHERE v.name = 'tablespace_advisor' AND v.version <> e.default_version
 	ORDER BY 1});
 
+my $not_current = qr/is not of the version of its library/;
+
+# A move is refused, whoever begins it.
+sub refuses
+{
+	my ($dbname, $sql, $name) = @_;
+	my ($rc, $out, $err) = $node->psql($dbname, "\\set VERBOSITY verbose\n$sql");
+
+	like($err, qr/ERROR:  55000: .*$not_current.*HINT:  Run ALTER EXTENSION/s, $name);
+	return;
+}
+
+# Journal rows as version 0.2 and older wrote them: an unfinished one, whose
+# worker is gone, and two that have ended, one with an old file still to go.
+sub plant_jobs
+{
+	my ($dbname) = @_;
+
+	$node->safe_psql($dbname, q{
+		INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
+			schema_name, relation_name, from_tablespace,
+			from_tablespace_name, to_tablespace, to_tablespace_name,
+			method_wanted, method, state, bytes_total, lock_timeout_ms, owner,
+			system_identifier, database, new_tablespace, new_filenumber,
+			old_tablespace, old_filenumber)
+		SELECT j.n, i.indexrelid, i.indrelid, 'i', 'public', 'planted', 1663,
+			'pg_default', 1663, 'pg_default', 'auto', 'copy', j.state, 1, 100,
+			10, c.system_identifier, d.oid, j.new, j.new_number, j.old,
+			j.old_number
+		FROM (VALUES (1, 'running', 1663::oid, 99001::oid, NULL::oid, NULL::oid),
+				(2, 'done', NULL, NULL, 1663, 99002),
+				(3, 'failed', NULL, NULL, NULL, NULL))
+				AS j(n, state, new, new_number, old, old_number),
+			pg_index i, pg_control_system() c, pg_database d
+		WHERE i.indexrelid = 't_pkey'::regclass
+			AND d.datname = current_database()});
+	return;
+}
+
+my $journal = q{
+	SELECT batch_id, state, new_tablespaces, new_filenumbers, old_tablespaces,
+		old_filenumbers, indexes
+	FROM tablespace_advisor.job ORDER BY batch_id};
+
 SKIP:
 {
 	skip 'no version has been released before this one', 1 unless @released;
+	my %database_of = map { $_ => 'from_' . s/\W/_/gr } @released;
+
 	foreach my $version (@released)
 	{
-		my $dbname = 'from_' . $version =~ s/\W/_/gr;
+		my $dbname = $database_of{$version};
 
 		$node->safe_psql('postgres', "CREATE DATABASE $dbname");
 		$node->safe_psql($dbname, "CREATE EXTENSION tablespace_advisor VERSION '$version'");
+		$node->safe_psql($dbname, 'CREATE TABLE t (a int PRIMARY KEY)');
+		plant_jobs($dbname);
+		refuses($dbname, q{CALL move_indexes_concurrently('t', 'pg_default')},
+			"$version: no move before the update");
+		refuses($dbname, q{CALL move_indexes_concurrently('t', 'pg_default', dry_run => true)},
+			"$version: no plan either");
+		refuses($dbname, 'SELECT cancel_move(1)', "$version: no cancel");
+		refuses($dbname, 'SELECT retry_move(3)', "$version: no retry");
+	}
+
+	# The launcher's workers find the old tables, say so, and that is all.
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'tablespace_advisor'");
+	my $offset = -s $node->logfile;
+	$node->restart;
+	$node->poll_query_until('postgres', q{
+		SELECT count(*) = 1 FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor launcher' AND wait_event = 'Extension'})
+	  or die 'the launcher is not at rest';
+	my @refused = slurp_file($node->logfile, $offset) =~ /ERROR: +.*$not_current/g;
+	is(scalar @refused, scalar @released, 'each settling worker says so once');
+	is( $node->safe_psql($database_of{ $released[0] },
+			q{SELECT string_agg(state, ',' ORDER BY batch_id) FROM tablespace_advisor.job}),
+		'running,done,failed', 'and leaves the journal alone');
+
+	foreach my $version (@released)
+	{
+		my $dbname = $database_of{$version};
+
 		$node->safe_psql($dbname, 'ALTER EXTENSION tablespace_advisor UPDATE');
 		is(inventory($dbname), $fresh, "update from $version gives what a fresh install gives");
+		is($node->safe_psql($dbname, $journal),
+			"1|running|{1663}|{99001}|||\n2|done|||{1663}|{99002}|\n3|failed|||||",
+			"$version: the journal still names the files");
+		is($node->safe_psql($dbname, 'SELECT cancel_move(2)'), 'f', "$version: and is in use");
+		is($node->safe_psql($dbname, $journal),
+			"1|failed|||||\n2|done|||{1663}|{99002}|\n3|failed|||||",
+			"$version: the interrupted move is settled");
 	}
 }
+
+# A worker that finds other tables than its own ends and leaves its job alone,
+# which the next call that may settles.
+$node->safe_psql('fresh', q{
+	ALTER TABLE tablespace_advisor.probe_run DROP COLUMN one_more;
+	SET allow_in_place_tablespaces = on;
+	CREATE TABLESPACE update_test LOCATION '';
+	CREATE TABLE t (a int PRIMARY KEY)});
+my $job = $node->safe_psql('fresh', q{
+	CALL move_indexes_concurrently('t', 'update_test', job_ids => NULL)});
+$job =~ s/\D//g;
+my $undone = $node->safe_psql('fresh', qq{
+	BEGIN;
+	SELECT undo_move($job);
+	UPDATE pg_extension SET extversion = '0.0' WHERE extname = 'tablespace_advisor';
+	COMMIT});
+$node->poll_query_until('fresh', q{
+	SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'})
+  or die 'the worker does not end';
+like(slurp_file($node->logfile), $not_current, 'the worker says why');
+is($node->safe_psql('fresh', "SELECT state FROM tablespace_moves WHERE job_id = $undone"),
+	'queued', 'and leaves its job');
+refuses('fresh', "SELECT cancel_move($undone)", 'nobody can cancel it');
+$node->safe_psql('fresh', qq{
+	UPDATE pg_extension SET extversion = e.default_version
+	FROM pg_available_extensions e
+	WHERE extname = 'tablespace_advisor' AND e.name = extname;
+	SELECT cancel_move($undone)});
+is($node->safe_psql('fresh', "SELECT state FROM tablespace_moves WHERE job_id = $undone"),
+	'failed', 'it is settled by the next call of the right version');
 
 $node->stop;
 done_testing();

@@ -25,12 +25,12 @@
 /* Pages written and logged at a time. */
 #define TSA_COPY_BATCH 16
 
-struct		TsaCopyRel;
+typedef struct TsaCopyRel TsaCopyRel;
 
 /* A fork that is copied and whose changes are followed. */
 typedef struct TsaCopyFork
 {
-	struct TsaCopyRel *rel;
+	TsaCopyRel *rel;
 	ForkNumber	number;			/* MAIN_FORKNUM or VISIBILITYMAP_FORKNUM */
 	BlockNumber copied_end;		/* blocks below this one are in the copy */
 	BlockNumber written_end;	/* size of the copy's fork */
@@ -41,7 +41,7 @@ typedef struct TsaCopyFork
  * A relation that takes part in a move: an index; or a table, its TOAST table
  * and index, and perhaps its indexes.
  */
-typedef struct TsaCopyRel
+struct TsaCopyRel
 {
 	Oid			relid;
 	Oid			heapid;			/* table of an index; 0: no index */
@@ -52,7 +52,7 @@ typedef struct TsaCopyRel
 	TsaCopyFork *main;
 	TsaCopyFork *vm;			/* NULL for an index */
 	Relation	rel;			/* open between copy_begin and copy_end */
-} TsaCopyRel;
+};
 
 /* A move under way.  One at a time in a process. */
 typedef struct TsaCopy

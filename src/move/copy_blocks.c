@@ -250,11 +250,12 @@ tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork)
 }
 
 /*
- * In the window: copies all that is left of a fork.  Besides the blocks that
- * the log names these are all blocks from copied_end to the present end of the
- * file, named or not: a file may be extended without the log naming every
- * block (hash indexes allocate whole groups of buckets, the visibility map
- * grows unlogged, a table by empty blocks for several sessions at a time).
+ * Copies all that is left of a fork, without a pause: in the window, and just
+ * before it.  Besides the blocks that the log names these are all blocks from
+ * copied_end to the present end of the file, named or not: a file may be
+ * extended without the log naming every block (hash indexes allocate whole
+ * groups of buckets, the visibility map grows unlogged, a table by empty blocks
+ * for several sessions at a time).
  */
 static void
 copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork)
@@ -263,23 +264,28 @@ copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork)
 	PageBatch	batch = batch_for(fork);
 
 	Assert(fork->written_end <= end);
-	for (BlockNumber b = fork->copied_end; b < end; b++)
-	{
-		batch_read(copy, &batch, b);
-		if (batch.n == TSA_COPY_BATCH || b == 0 || b == end - 1)
-			batch_write(copy, &batch);
-	}
 	for (uint64 b = tsa_block_set_next(&fork->changed, 0);
 		 b != TSA_NO_BLOCK && b < fork->copied_end;
 		 b = tsa_block_set_next(&fork->changed, b + 1))
 	{
+		tsa_block_set_remove(&fork->changed, (uint32) b);
 		batch_read(copy, &batch, (BlockNumber) b);
 		if (batch.n == TSA_COPY_BATCH)
 			batch_write(copy, &batch);
 	}
 	if (batch.n > 0)
 		batch_write(copy, &batch);
-	fork->copied_end = end;
+
+	while (fork->copied_end < end)
+	{
+		/* alone, block 0 does not make the others' images whole */
+		int			most = fork->copied_end == 0 ? 1 : TSA_COPY_BATCH;
+
+		while (batch.n < most && fork->copied_end + batch.n < end)
+			batch_read(copy, &batch, fork->copied_end + batch.n);
+		fork->copied_end += batch.n;
+		batch_write(copy, &batch);
+	}
 }
 
 /*
@@ -304,8 +310,11 @@ tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 	SMgrRelation source = RelationGetSmgr(rel->rel);
 	BlockNumber nblocks;
 	BlockNumber written = 0;
-	PageBatch	batch = {.rel = rel, .fork = FSM_FORKNUM, .written_end = &written};
+	PageBatch	batch = {0};
 
+	batch.rel = rel;
+	batch.fork = FSM_FORKNUM;
+	batch.written_end = &written;
 	if (!smgrexists(source, FSM_FORKNUM))
 		return;
 	nblocks = smgrnblocks(source, FSM_FORKNUM);

@@ -211,7 +211,8 @@ void
 tsa_copy_start_over(TsaCopy *copy)
 {
 	ereport(LOG,
-			(errmsg("live copy of \"%s\" starts over because a write-ahead log segment that it needs has been removed",
+			(errmsg("live copy of %s \"%s\" starts over because a write-ahead log segment that it needs has been removed",
+					OidIsValid(copy->rels[0].heapid) ? "index" : "table",
 					RelationGetRelationName(copy->rels[0].rel))));
 	tsa_wal_tail_restart(copy->tail);
 	for (int i = 0; i < copy->nforks; i++)

@@ -151,7 +151,8 @@ tsa_live_copy_applies(Oid relid, const char **reason)
 	if (rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist any more", relid)));
+				 errmsg("relation with OID %u does not exist any more",
+						relid)));
 	if (rel->rd_rel->relkind != RELKIND_INDEX &&
 		rel->rd_rel->relkind != RELKIND_RELATION &&
 		rel->rd_rel->relkind != RELKIND_MATVIEW)
@@ -339,15 +340,16 @@ add_fork(TsaCopy *copy, TsaCopyRel *rel, ForkNumber number)
 static void
 note_storage(TsaCopy *copy)
 {
-	copy->forks = MemoryContextAllocZero(copy->cxt, 2 * copy->nrels *
-										 sizeof(TsaCopyFork));
+	copy->forks = MemoryContextAllocZero(copy->cxt, sizeof(TsaCopyFork) * 2 *
+										 (Size) copy->nrels);
 	for (int i = 0; i < copy->nrels; i++)
 	{
 		TsaCopyRel *rel = &copy->rels[i];
 
 		rel->rel = relation_open(rel->relid, NoLock);
 		rel->source = tsa_rel_locator(rel->rel);
-		rel->page_std = !OidIsValid(rel->heapid) || has_standard_pages(rel->rel);
+		rel->page_std = !OidIsValid(rel->heapid) ||
+			has_standard_pages(rel->rel);
 		rel->main = add_fork(copy, rel, MAIN_FORKNUM);
 		if (!OidIsValid(rel->heapid))
 			rel->vm = add_fork(copy, rel, VISIBILITYMAP_FORKNUM);

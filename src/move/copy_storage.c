@@ -85,8 +85,8 @@ static void
 keep_in_mind(const RelFileLocator *storage, int n)
 {
 	RelFileLocator *old = named_storage;
-	RelFileLocator *new = MemoryContextAlloc(TopMemoryContext,
-											 Max(n, 1) * sizeof(RelFileLocator));
+	Size		size = sizeof(RelFileLocator) * Max(n, 1);
+	RelFileLocator *new = MemoryContextAlloc(TopMemoryContext, size);
 
 	if (n > 0)
 		memcpy(new, storage, n * sizeof(RelFileLocator));

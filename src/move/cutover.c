@@ -4,16 +4,16 @@
  *	  The moment in which a relation changes its storage.
  *
  * Before the lock: those who wait for us pass; while a VACUUM is at work on the
- * table, or a prepared transaction has a lock, nothing is tried.  Then the
- * journal's row is updated (that assigns the transaction ID); the log is
- * flushed and read once more, so that under the lock only what others wrote
- * since has to be flushed to be read: nothing, if they wrote nothing, as the
- * lock's own record is passed over.  Then AccessExclusive on the index; or on
+ * table, or a prepared transaction has a lock, nothing is tried.  Then what is
+ * left is copied once more; the journal's row is updated (that assigns the
+ * transaction ID); the log is flushed and read, so that under the lock only
+ * what others wrote since has to be flushed to be read: nothing, if they wrote
+ * nothing, as the lock's own record is passed over.  Then AccessExclusive on the index; or on
  * the table, and then on its TOAST table, the TOAST index and the indexes that
  * move along.  With the table's lock in hand nothing is waited for: whoever has
- * the others locked all the same (VACUUM of the TOAST table, bt_index_check) may
- * take long, and everybody would be waiting for him behind us.  In the window,
- * with the locks held:
+ * the others locked all the same (VACUUM of the TOAST table, bt_index_check)
+ * may take long, and everybody would be waiting for him behind us.  In the
+ * window, with the locks held:
  *
  *	 1. read the log to its end: nobody can change the relations any more, so
  *		there is no more to come;
@@ -110,25 +110,50 @@ lock_exclusively(TsaCopy *copy)
 }
 
 /*
+ * How many blocks may be left to copy in the window.
+ */
+static uint64
+window_limit(const TsaCopy *copy)
+{
+	return copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
+		TSA_FEW_BLOCKS : TSA_MANY_BLOCKS;
+}
+
+/*
+ * Before the lock: copies what is left, so that the window is for what changes
+ * from now on.  False if that is too much, or the copy has to start over.
+ */
+static bool
+narrow_gap(TsaCopy *copy)
+{
+	tsa_copy_follow(copy);
+	if (tsa_copy_was_truncated(copy))
+		copy->truncated = true;
+	if (copy->truncated || copy->lost ||
+		tsa_copy_left(copy) > window_limit(copy))
+		return false;
+	tsa_copy_last_blocks(copy);
+	return true;
+}
+
+/*
  * Under the lock: reads the log to its end.  False if too much is left for the
  * window, or the copy has to start over.
  */
 static bool
 catch_up(TsaCopy *copy)
 {
-	uint64		limit = copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
-		TSA_FEW_BLOCKS : TSA_MANY_BLOCKS;
-
 	if (!tsa_copy_is_same(copy))
 		copy->truncated = true;
 	if (copy->truncated ||
-		tsa_wal_tail_behind(copy->tail) > limit * MAX_LOG_PER_BLOCK)
+		tsa_wal_tail_behind(copy->tail) >
+		window_limit(copy) * MAX_LOG_PER_BLOCK)
 		return false;
 	tsa_copy_follow(copy);
 	if (tsa_copy_was_truncated(copy))
 		copy->truncated = true;
 	return !copy->truncated && !copy->lost &&
-		tsa_copy_left(copy) <= limit;
+		tsa_copy_left(copy) <= window_limit(copy);
 }
 
 /*
@@ -227,7 +252,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 		return TSA_CUTOVER_LATER;
 	tsa_copy_begin(copy);
 	tsa_commit_lazily();
-	if (!enter_window(copy, &locked))
+	if (!narrow_gap(copy) || !enter_window(copy, &locked))
 	{
 		tsa_copy_end(copy);
 		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;

@@ -195,21 +195,23 @@ tsa_plan_tables(const TsaMoveOptions *options)
  * repeated or, if "back", undone.  InvalidOid, with a notice, if it stays.
  */
 static Oid
-tablespace_again(const TsaJob *job, int i, const TsaMove *index, bool back)
+tablespace_again(const TsaJob *job, int i, const TsaMove *table,
+				 const TsaMove *index, bool back)
 {
 	if (index == NULL)
 		ereport(NOTICE,
-				(errmsg("the index with OID %u, which job " INT64_FORMAT " was to move along, is not an index of the table any more",
-						job->indexes[i], job->job_id)));
+				(errmsg("one of the indexes that were to move along with %s does not exist any more",
+						tsa_move_display_name(table))));
 	else if (!back)
 		return job->target_tablespace;
-	else if (index->source_tablespace == job->target_tablespace)
+	else if (index->source_tablespace == job->target_tablespace ||
+			 index->source_tablespace == job->indexes_from[i])
 		return job->indexes_from[i];
 	else
 		ereport(NOTICE,
-				(errmsg("%s stays where it is", tsa_move_display_name(index)),
-				 errdetail("It has been moved since job " INT64_FORMAT ".",
-						   job->job_id)));
+				(errmsg("%s stays where it is",
+						tsa_move_display_name(index)),
+				 errdetail("It has been moved since.")));
 	return InvalidOid;
 }
 
@@ -240,7 +242,8 @@ tsa_plan_table_again(const TsaMoveOptions *options, const TsaJob *job,
 	for (int i = 0; i < job->nindexes; i++)
 	{
 		TsaMove    *index = tsa_find_move(indexes, job->indexes[i]);
-		Oid			tablespace = tablespace_again(job, i, index, back);
+		Oid			tablespace = tablespace_again(job, i, table, index,
+												  back);
 
 		if (!OidIsValid(tablespace))
 			continue;

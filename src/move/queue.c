@@ -11,26 +11,17 @@
  * not get its cutover, and a rebuild's ShareUpdateExclusive does the same.
  * Nor may two moves of one table take the same index along.
  * So whoever queues looks for unfinished jobs of the same heap, and that two
- * sessions do not both find none, each takes a lock on the heap before it
+ * sessions do not both find none, each takes a lock for the heap before it
  * looks and keeps it until its rows are committed: shared for the move of an
  * index, exclusive for that of a table.  The look's snapshot is taken after
- * the lock, when what the former holder has committed is visible.  Within one
- * call the heaps are locked in the order of their OIDs, so that two calls
- * cannot deadlock; several calls of retry_move() in one transaction can, which
- * the server detects.  Workers do not take this lock, so whoever waits for it
- * waits for the end of a transaction only, never of a move.
+ * the lock, when what the former holder has committed is visible.
  *
- * The server's lock table has room for max_locks_per_transaction locks a
- * session, 64 unless configured.  A call that moves more heaps than that locks
- * them all at once, by one lock that stands for every heap of the database, and
- * which those who lock single heaps take first, in the intention mode that
- * goes with it:
- *
- *	                    single heaps              all heaps
- *	moves of indexes    RowShare, then Share      Share
- *	moves of tables     RowExclusive, Exclusive   Exclusive
- *
- * These modes conflict just where the locks on the heaps would.
+ * There are HEAP_LOCKS such locks, each for the heaps whose OIDs leave the same
+ * remainder: ten thousand partitions would not fit into the lock table.  One
+ * call takes them in order, so that two calls cannot deadlock; several calls
+ * of retry_move() in one transaction can, which the server detects.  Workers
+ * do not take these locks, so whoever waits for one waits for the end of a
+ * transaction only, never of a move.
  *
  * A partitioned table or index has no storage to be copied: its entry is
  * changed under a short lock, which contends with nothing for long.
@@ -49,8 +40,8 @@
 #include "move/journal.h"
 #include "move/plan_rules.h"
 
-/* More heaps than this are locked all at once. */
-#define MANY_HEAPS		64
+/* Locks that stand for all heaps. */
+#define HEAP_LOCKS	64
 
 /* Is this row the move of a table that has storage?  For statements. */
 #define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
@@ -311,28 +302,6 @@ locks_heap(const TsaMove *move)
 	return move->method != TSA_METHOD_CATALOG;
 }
 
-/* Sorts pointers to moves by heap, tables before indexes. */
-static int
-compare_heaps(const ListCell *a, const ListCell *b)
-{
-	const TsaMove *x = lfirst(a);
-	const TsaMove *y = lfirst(b);
-
-	if (x->heapid != y->heapid)
-		return x->heapid < y->heapid ? -1 : 1;
-	return (int) tsa_move_is_table(y) - (int) tsa_move_is_table(x);
-}
-
-/* Locks a heap, or all of them (0), to the end of the transaction. */
-static void
-lock_heap(Oid heapid, LOCKMODE mode)
-{
-	LOCKTAG		tag;
-
-	tsa_batch_lock_tag(&tag, TSA_LOCK_HEAP, (int64) heapid);
-	(void) LockAcquire(&tag, mode, false, false);
-}
-
 /*
  * Locks the heaps of the moves against other sessions that queue moves of
  * theirs; see the head of this file.
@@ -340,39 +309,27 @@ lock_heap(Oid heapid, LOCKMODE mode)
 static void
 lock_heaps(List *moves)
 {
-	List	   *firsts = NIL;	/* of each heap the move that locks it most */
-	List	   *sorted = list_copy(moves);
-	bool		tables = false;
+	LOCKMODE	modes[HEAP_LOCKS] = {NoLock};
 	ListCell   *lc;
 
-	list_sort(sorted, compare_heaps);
-	foreach(lc, sorted)
+	foreach(lc, moves)
 	{
 		TsaMove    *move = lfirst(lc);
+		LOCKMODE   *mode = &modes[move->heapid % HEAP_LOCKS];
 
-		if (!locks_heap(move) ||
-			(firsts != NIL &&
-			 ((TsaMove *) llast(firsts))->heapid == move->heapid))
+		if (!locks_heap(move))
 			continue;
-		firsts = lappend(firsts, move);
-		tables |= tsa_move_is_table(move);
+		*mode = Max(*mode, tsa_move_is_table(move) ? ExclusiveLock : ShareLock);
 	}
-	list_free(sorted);
-
-	if (list_length(firsts) > MANY_HEAPS)
-		lock_heap(InvalidOid, tables ? ExclusiveLock : ShareLock);
-	else if (firsts != NIL)
+	for (int i = 0; i < HEAP_LOCKS; i++)
 	{
-		lock_heap(InvalidOid, tables ? RowExclusiveLock : RowShareLock);
-		foreach(lc, firsts)
-		{
-			TsaMove    *move = lfirst(lc);
+		LOCKTAG		tag;
 
-			lock_heap(move->heapid, tsa_move_is_table(move) ?
-					  ExclusiveLock : ShareLock);
-		}
+		if (modes[i] == NoLock)
+			continue;
+		tsa_batch_lock_tag(&tag, TSA_LOCK_HEAP, i);
+		(void) LockAcquire(&tag, modes[i], false, false);
 	}
-	list_free(firsts);
 }
 
 static void
