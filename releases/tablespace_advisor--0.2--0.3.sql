@@ -35,6 +35,39 @@ COMMENT ON COLUMN tablespace_advisor.job.lock_wait_ms IS
 COMMENT ON COLUMN tablespace_advisor.job.forecast_saved_ms_per_s IS
 	'saved_ms_per_s of advise_index_placement() when it decided this move; NULL when the caller did';
 
+CREATE OR REPLACE FUNCTION tablespace_advisor.indexes_of(target regclass)
+RETURNS TABLE (
+	relation oid, heap oid, kind "char", schema_name name, relation_name name,
+	persistence "char", tablespace oid, is_valid boolean,
+	is_exclusion boolean, is_deferrable boolean, size_bytes bigint)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT c.oid, i.indrelid, c.relkind, n.nspname, c.relname,
+		c.relpersistence,
+		CASE c.reltablespace WHEN 0 THEN d.dattablespace
+			ELSE c.reltablespace END,
+		i.indisvalid AND i.indisready AND i.indislive,
+		i.indisexclusion, NOT i.indimmediate,
+		CASE c.relkind WHEN 'i' THEN pg_catalog.pg_table_size(c.oid)
+			ELSE 0 END
+	FROM (WITH RECURSIVE tree (member) AS (
+			SELECT target::oid
+			UNION
+			SELECT h.inhrelid
+			FROM tree JOIN pg_catalog.pg_class p
+					ON p.oid = tree.member AND p.relkind IN ('p', 'I')
+				JOIN pg_catalog.pg_inherits h
+					ON h.inhparent = p.oid AND NOT h.inhdetachpending)
+		  SELECT tree.member FROM tree) AS t
+		JOIN pg_catalog.pg_index i ON t.member IN (i.indrelid, i.indexrelid)
+		JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		JOIN pg_catalog.pg_database d
+			ON d.datname = pg_catalog.current_database()
+	ORDER BY c.relkind DESC, i.indrelid, c.oid;
+END;
+ALTER FUNCTION tablespace_advisor.worker_progress(bigint) ROWS 1;
+
 /* The same for tables: what has storage first, then parents after children. */
 CREATE FUNCTION tablespace_advisor.tables_of(target regclass)
 RETURNS TABLE (

@@ -103,7 +103,11 @@ COMMENT ON COLUMN tablespace_advisor.job.heap_bytes IS
 COMMENT ON COLUMN tablespace_advisor.job.old_index IS
 	'the index before a rebuild, which replaces it by one with another OID; left over if it is invalid and named _ccold';
 
-/* The one definition of what a move of a table's indexes concerns. */
+/*
+ * The one definition of what a move of a table's indexes concerns.  Not by
+ * pg_partition_tree(), which keeps a lock on each partition until the
+ * transaction ends.
+ */
 CREATE FUNCTION tablespace_advisor.indexes_of(target regclass)
 RETURNS TABLE (
 	relation oid, heap oid, kind "char", schema_name name, relation_name name,
@@ -119,9 +123,15 @@ BEGIN ATOMIC
 		i.indisexclusion, NOT i.indimmediate,
 		CASE c.relkind WHEN 'i' THEN pg_catalog.pg_table_size(c.oid)
 			ELSE 0 END
-	FROM (SELECT target::oid AS member
-		  UNION
-		  SELECT relid FROM pg_catalog.pg_partition_tree(target)) AS t
+	FROM (WITH RECURSIVE tree (member) AS (
+			SELECT target::oid
+			UNION
+			SELECT h.inhrelid
+			FROM tree JOIN pg_catalog.pg_class p
+					ON p.oid = tree.member AND p.relkind IN ('p', 'I')
+				JOIN pg_catalog.pg_inherits h
+					ON h.inhparent = p.oid AND NOT h.inhdetachpending)
+		  SELECT tree.member FROM tree) AS t
 		JOIN pg_catalog.pg_index i ON t.member IN (i.indrelid, i.indexrelid)
 		JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -207,7 +217,7 @@ COMMENT ON VIEW tablespace_advisor.leftover IS
 CREATE FUNCTION tablespace_advisor.worker_progress(job bigint)
 RETURNS TABLE (phase text, bytes_total bigint, bytes_done bigint,
 	blocked_by int[])
-LANGUAGE sql STABLE STRICT SECURITY DEFINER
+LANGUAGE sql STABLE STRICT SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT p.phase, w.heap + w.index_size + w.heap,
