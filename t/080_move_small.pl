@@ -114,9 +114,7 @@ is($node->safe_psql('postgres', q{
 			AND mb_per_s > 0 AND phase IS NULL)
 		FROM tablespace_moves WHERE method = 'copy'}),
 	"$leaves|t", 'the journal has the figures');
-is($node->safe_psql('postgres', q{
-		SET enable_seqscan = off;
-		SELECT count(*) FROM p WHERE c = 1}), $leaves, 'the indexes work');
+check_btree($node, $_, 'one of many') for 'p1_1_c_idx', 'p17_23_c_idx', 'p30_50_c_idx';
 
 # several workers
 $node->append_conf('postgresql.conf', 'tablespace_advisor.max_workers = 3');

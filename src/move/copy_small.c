@@ -134,8 +134,8 @@ tsa_copy_small(TsaCopy *copy)
 	ready = enter_small_window(copy, &locked);
 	if (ready)
 	{
-		tsa_copy_stop_point("small window");
 		tsa_copy_switch_storage(copy);
+		tsa_copy_stop_point("small window");
 		tsa_commit_lazily();
 	}
 	relation_close(rel->rel, NoLock);
