@@ -55,6 +55,9 @@
 /* No more than what the ring holds that they are read through. */
 #define SMALL_BLOCKS	32
 
+/* If it has grown, up to so many are copied all the same. */
+#define MAX_SMALL_BLOCKS 64
+
 /*
  * Is this a case for one transaction?
  */
@@ -103,7 +106,7 @@ enter_small_window(TsaCopy *copy, instr_time *locked)
 	warm_up(copy);
 	ready = ConditionalLockRelationOid(rel->relid, AccessExclusiveLock);
 	INSTR_TIME_SET_CURRENT(*locked);
-	if (ready && tsa_copy_left(copy) <= 2 * SMALL_BLOCKS)
+	if (ready && tsa_copy_left(copy) <= MAX_SMALL_BLOCKS)
 		ReleaseCurrentSubTransaction();
 	else
 	{
