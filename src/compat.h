@@ -161,6 +161,15 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define tsa_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode, false)
 #endif
 
+/* 18 gave ConditionalLockTuple() an argument for log_lock_failures. */
+#if PG_VERSION_NUM < 180000
+#define tsa_conditional_lock_tuple(rel, tid, mode) \
+	ConditionalLockTuple(rel, tid, mode)
+#else
+#define tsa_conditional_lock_tuple(rel, tid, mode) \
+	ConditionalLockTuple(rel, tid, mode, false)
+#endif
+
 /*
  * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
  * before.

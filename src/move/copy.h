@@ -15,6 +15,7 @@
 #include "portability/instr_time.h"
 #include "storage/block.h"
 #include "storage/bufmgr.h"
+#include "storage/itemptr.h"
 #include "utils/rel.h"
 
 #include "compat.h"
@@ -52,6 +53,7 @@ struct TsaCopyRel
 	TsaCopyFork *main;
 	TsaCopyFork *vm;			/* NULL for an index */
 	Relation	rel;			/* open between copy_begin and copy_end */
+	ItemPointerData row;		/* of pg_class, locked by the cutover */
 };
 
 /* A move under way.  One at a time in a process. */
@@ -68,7 +70,9 @@ typedef struct TsaCopy
 	int			nforks;
 	TsaCopyFork *forks;			/* of all relations */
 	Oid			blocked_on;		/* what could not be locked the last time */
+	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
 	bool		locked;			/* session-level locks are held */
+	bool		heap_let_go;	/* but not the one on the table that moves */
 	bool		truncated;		/* the log says the file was truncated */
 	bool		lost;			/* a part of the log was gone, unread */
 	BufferAccessStrategy strategy;
@@ -103,6 +107,7 @@ typedef enum TsaCutover
 {
 	TSA_CUTOVER_DONE,
 	TSA_CUTOVER_LATER,			/* not locked, or too much left to copy */
+	TSA_CUTOVER_IN_VAIN,		/* the lock not even asked for */
 	TSA_CUTOVER_REWRITTEN		/* start over */
 } TsaCutover;
 
@@ -118,6 +123,7 @@ extern bool tsa_copy_small(TsaCopy *copy);
 
 /* copy_follow.c */
 extern BlockNumber tsa_copy_source_size(const TsaCopyFork *fork);
+extern void tsa_copy_note_maps(TsaCopy *copy);
 extern void tsa_copy_follow(TsaCopy *copy);
 extern uint64 tsa_copy_left(const TsaCopy *copy);
 extern int64 tsa_copy_source_bytes(const TsaCopy *copy);
@@ -126,6 +132,8 @@ extern bool tsa_copy_was_truncated(const TsaCopy *copy);
 extern void tsa_copy_start_over(TsaCopy *copy);
 
 /* copy_passes.c */
+extern void tsa_copy_open(TsaCopy *copy);
+extern void tsa_copy_close(TsaCopy *copy);
 extern void tsa_copy_begin(TsaCopy *copy);
 extern void tsa_copy_end(TsaCopy *copy);
 extern double tsa_copy_ms_between(const instr_time *from,
@@ -138,7 +146,7 @@ extern bool tsa_copy_breathe(TsaCopy *copy);
 extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern bool tsa_copy_passes(TsaCopy *copy);
 extern const char *tsa_copy_waiting_phase(TsaCopy *copy);
-extern bool tsa_copy_back_off(TsaCopy *copy);
+extern bool tsa_copy_back_off(TsaCopy *copy, bool in_vain);
 
 /* copy_blocks.c */
 extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);
@@ -152,6 +160,7 @@ extern bool tsa_copy_try_lock(TsaCopy *copy);
 extern void tsa_copy_lock(TsaCopy *copy);
 extern bool tsa_copy_relock(TsaCopy *copy);
 extern void tsa_copy_unlock(TsaCopy *copy);
+extern void tsa_copy_let_go(TsaCopy *copy);
 extern bool tsa_copy_in_the_way(const TsaCopy *copy);
 extern void tsa_copy_find_blockers(TsaCopy *copy);
 extern bool tsa_copy_is_hopeless(TsaCopy *copy);
@@ -159,6 +168,7 @@ extern bool tsa_copy_is_same(TsaCopy *copy);
 
 /* cutover.c */
 extern TsaCutover tsa_copy_cut_over(TsaCopy *copy);
+extern bool tsa_copy_try_rows(TsaCopy *copy);
 extern void tsa_copy_switch_storage(TsaCopy *copy);
 
 /* copy_storage.c */

@@ -5,14 +5,17 @@
  *	  behind the end of the copy.
  *
  * Visibility map.  A record that sets bits names the block of the map.  One
- * that clears bits does not: it names the heap block only, and whoever inserts
- * it has cleared the bits before, with the heap block's lock held.  So for
- * every heap block that a record names, the block of the map that covers it is
- * copied again.  By the rule of live_copy.c the copy then has every bit that
- * was cleared by a record we have read.  The map itself grows without being
- * logged, by blocks that are empty; they are copied by position, as all new
- * blocks are.  (VACUUM also clears bits without a record where it finds the
- * map corrupt, that is, where a crash might have brought the bit back as well.)
+ * that clears bits need not (recent minor releases of 17 and 18 do it): it
+ * names the heap block, and whoever inserts it has cleared the bits before,
+ * with the heap block's lock held.  So for every heap block that a record
+ * names, the block of the map that covers it is copied again.  By the rule of
+ * live_copy.c the copy then has every bit that was cleared by a record we have
+ * read.  The map itself grows without being logged, by blocks that are empty;
+ * they are copied by position, as all new blocks are.
+ *
+ * VACUUM also clears bits without a record, with a warning, where it finds the
+ * map corrupt.  A crash may bring such a bit back, and so may we; that it is
+ * less likely, the whole map, which is small, is copied again late.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,6 +73,46 @@ note_block(TsaCopyFork *fork, BlockNumber block)
 }
 
 /*
+ * Makes room to note any block that has been copied, and half as many again.
+ */
+static void
+make_room(TsaCopy *copy, TsaCopyFork *fork)
+{
+	size_t		nwords;
+	Size		size;
+	uint64	   *words;
+
+	if (fork->copied_end == 0 ||
+		tsa_block_set_fits(&fork->changed, fork->copied_end - 1))
+		return;
+	nwords = tsa_block_set_words((uint64) fork->copied_end +
+								 fork->copied_end / 2 + 1024);
+	size = nwords * sizeof(uint64);
+	words = fork->changed.words ?
+		repalloc_huge(fork->changed.words, size) :
+		MemoryContextAllocHuge(copy->cxt, size);
+	tsa_block_set_use(&fork->changed, words, nwords);
+}
+
+/*
+ * Notes all blocks of the visibility maps.
+ */
+void
+tsa_copy_note_maps(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		TsaCopyFork *vm = copy->rels[i].vm;
+
+		if (vm == NULL)
+			continue;
+		make_room(copy, vm);
+		for (BlockNumber b = 0; b < vm->copied_end; b++)
+			note_block(vm, b);
+	}
+}
+
+/*
  * Notes the blocks that a record names, and the truncation of a file, which
  * names none.
  */
@@ -107,28 +150,6 @@ note_record(XLogReaderState *record, void *arg)
 		else if (fork == VISIBILITYMAP_FORKNUM)
 			note_block(rel->vm, block);
 	}
-}
-
-/*
- * Makes room to note any block that has been copied, and half as many again.
- */
-static void
-make_room(TsaCopy *copy, TsaCopyFork *fork)
-{
-	size_t		nwords;
-	Size		size;
-	uint64	   *words;
-
-	if (fork->copied_end == 0 ||
-		tsa_block_set_fits(&fork->changed, fork->copied_end - 1))
-		return;
-	nwords = tsa_block_set_words((uint64) fork->copied_end +
-								 fork->copied_end / 2 + 1024);
-	size = nwords * sizeof(uint64);
-	words = fork->changed.words ?
-		repalloc_huge(fork->changed.words, size) :
-		MemoryContextAllocHuge(copy->cxt, size);
-	tsa_block_set_use(&fork->changed, words, nwords);
 }
 
 /*

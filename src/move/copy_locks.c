@@ -18,8 +18,11 @@
  * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
  * all writers, because he has locked the table that way already.  So when we
  * see such a one, 5 times a second and before each attempt to cut over, we let
- * go of all locks and queue behind him.  Only those are made to wait who ask
- * for ShareUpdateExclusive themselves.
+ * go of all locks and queue behind him.  When an index moves, those are made to
+ * wait who ask for ShareUpdateExclusive themselves.  When a table moves, they
+ * pass too: mostly they have that lock on the table already (REINDEX
+ * CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's summarization), and would keep
+ * us from AccessExclusive as long as we keep them from the index.
  *
  * Order.  The table comes first, as everywhere in the server, and is waited
  * for.  The rest is asked for without waiting; if it cannot be had, all is
@@ -40,7 +43,15 @@
  * subtransaction, whose abort does not.  Outside a transaction an error or an
  * exit releases nothing; the worker does so itself.
  *
- * Deadlocks.  The attempt waits for less than deadlock_timeout: somebody who
+ * Deadlocks.  Somebody who has used the table and then asks for AccessExclusive
+ * on it, as a migration does, would get a deadlock at once if we waited for him
+ * with AccessShare in hand: the server finds that without a timeout when it
+ * queues him (ProcSleep).  So the table is let go before AccessExclusive is
+ * asked for, and he passes.  On an index ShareUpdateExclusive is kept, which is
+ * what lets us pass who waits for it; there the one in danger has scanned the
+ * index and then rebuilds or drops it in the same transaction.
+ *
+ * The attempt waits for less than deadlock_timeout: somebody who
  * waits longer than that behind an autovacuum cancels it.  And because there
  * was a look just before, whoever waits for us in turn began to wait later, so
  * that our wait has ended before his deadlock check runs.
@@ -79,6 +90,15 @@ static bool
 is_heap(const TsaCopy *copy, const TsaCopyRel *rel)
 {
 	return rel->relid == copy->heapid;
+}
+
+/*
+ * Is it a table that moves?  If not, it is one index.
+ */
+static bool
+moves_table(const TsaCopy *copy)
+{
+	return is_heap(copy, &copy->rels[0]);
 }
 
 /*
@@ -140,8 +160,26 @@ tsa_copy_unlock(TsaCopy *copy)
 
 			UnlockRelationIdForSession(&id, copy->rels[i].lockmode);
 		}
-	UnlockRelationIdForSession(&heap, AccessShareLock);
+	if (!copy->heap_let_go)
+		UnlockRelationIdForSession(&heap, AccessShareLock);
+	copy->heap_let_go = false;
 	copy->locked = false;
+}
+
+/*
+ * Releases the session's lock on a table that moves, for which AccessExclusive
+ * is to be asked; see "Deadlocks".  The caller takes all locks again if that
+ * was in vain, and looks whether the table is the same in any case.
+ */
+void
+tsa_copy_let_go(TsaCopy *copy)
+{
+	LockRelId	heap = lock_rel_id(copy->heapid);
+
+	if (!moves_table(copy))
+		return;
+	UnlockRelationIdForSession(&heap, AccessShareLock);
+	copy->heap_let_go = true;
 }
 
 /*
@@ -226,6 +264,8 @@ which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
 bool
 tsa_copy_in_the_way(const TsaCopy *copy)
 {
+	LOCKMODE	index_mode = moves_table(copy) ?
+		ShareUpdateExclusiveLock : ShareLock;
 	LockData   *locks = GetLockStatusData();
 	bool		found = false;
 
@@ -238,7 +278,7 @@ tsa_copy_in_the_way(const TsaCopy *copy)
 			!OidIsValid(which_of_ours(copy, &lock->locktag, &is_index)))
 			continue;
 		if (is_index)
-			found = lock->waitLockMode >= ShareLock;
+			found = lock->waitLockMode >= index_mode;
 		else
 			found = lock->waitLockMode == AccessExclusiveLock;
 	}
@@ -261,6 +301,21 @@ add_blocker(TsaJobProgress *progress, int pid)
 }
 
 /*
+ * Is this a lock on what could not be locked the last time, or on the ID of
+ * the transaction that had changed its row of pg_class?
+ */
+static bool
+is_in_our_way(const TsaCopy *copy, const LOCKTAG *tag)
+{
+	if (tag->locktag_type == LOCKTAG_TRANSACTION)
+		return TransactionIdIsValid(copy->blocked_by) &&
+			tag->locktag_field1 == copy->blocked_by;
+	return tag->locktag_type == LOCKTAG_RELATION &&
+		tag->locktag_field1 == MyDatabaseId &&
+		tag->locktag_field2 == copy->blocked_on;
+}
+
+/*
  * Puts into copy->progress who holds locks on what could not be locked.  A
  * prepared transaction appears as process 0, as in pg_blocking_pids().
  */
@@ -273,10 +328,9 @@ tsa_copy_find_blockers(TsaCopy *copy)
 	for (int i = 0; i < locks->nelements; i++)
 	{
 		LockInstanceData *lock = &locks->locks[i];
-		bool		is_index;
 
 		if (lock->holdMask != 0 && lock->pid != MyProcPid &&
-			which_of_ours(copy, &lock->locktag, &is_index) == copy->blocked_on)
+			is_in_our_way(copy, &lock->locktag))
 			add_blocker(&copy->progress, lock->leaderPid);
 	}
 	pfree(locks->locks);

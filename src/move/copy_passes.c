@@ -66,17 +66,39 @@ ms_since(const instr_time *then)
 }
 
 /*
+ * Opens the relations, which are locked.  The snapshot that catalog look-ups
+ * leave behind is dropped.
+ */
+void
+tsa_copy_open(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+		copy->rels[i].rel = relation_open(copy->rels[i].relid, NoLock);
+	InvalidateCatalogSnapshot();
+}
+
+/*
+ * Closes them, and keeps the locks.
+ */
+void
+tsa_copy_close(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		relation_close(copy->rels[i].rel, NoLock);
+		copy->rels[i].rel = NULL;
+	}
+}
+
+/*
  * Begins a transaction of a pass and opens the relations, whose locks are held
- * at session level.  The snapshot that catalog look-ups leave behind is
- * dropped.
+ * at session level.
  */
 void
 tsa_copy_begin(TsaCopy *copy)
 {
 	StartTransactionCommand();
-	for (int i = 0; i < copy->nrels; i++)
-		copy->rels[i].rel = relation_open(copy->rels[i].relid, NoLock);
-	InvalidateCatalogSnapshot();
+	tsa_copy_open(copy);
 	INSTR_TIME_SET_CURRENT(copy->renewed);
 	copy->renewed_bytes = copy->bytes;
 }
@@ -87,11 +109,7 @@ tsa_copy_begin(TsaCopy *copy)
 void
 tsa_copy_end(TsaCopy *copy)
 {
-	for (int i = 0; i < copy->nrels; i++)
-	{
-		relation_close(copy->rels[i].rel, NoLock);
-		copy->rels[i].rel = NULL;
-	}
+	tsa_copy_close(copy);
 	CommitTransactionCommand();
 }
 
@@ -405,18 +423,34 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 /*
  * Waits before the next attempt, and keeps the copy up to date meanwhile.
  * False if the relation was rewritten.
+ *
+ * An attempt that was not made because a prepared transaction is in the way
+ * counts all the same: it may stay for ever.  Who will be done some day is
+ * waited for, however long a VACUUM takes.
  */
 bool
-tsa_copy_back_off(TsaCopy *copy)
+tsa_copy_back_off(TsaCopy *copy, bool in_vain)
 {
+	TsaJobProgress *progress = &copy->progress;
 	instr_time	start;
-	double		ms = 100.0 * (1 << Min(copy->progress.attempts - 1, 10));
+	double		ms;
 
-	/* the lock was ours, but too much was left: have another go at once */
-	if (copy->progress.nblockers == 0 &&
-		copy->progress.attempts <= TSA_STRICT_ATTEMPTS)
-		ms = 0;
-	ms = Min(ms, MAX_BACKOFF_MS);
+	for (int i = 0; in_vain && i < progress->nblockers; i++)
+		if (progress->blockers[i] == 0)
+		{
+			progress->attempts++;
+			in_vain = false;
+		}
+
+	if (in_vain)
+		ms = RENEW_MS;
+	else if (progress->nblockers == 0 &&
+			 progress->attempts <= TSA_STRICT_ATTEMPTS)
+		ms = 0;					/* the lock was ours, but too much was left */
+	else
+		ms = Min(100.0 * (1 << Min(progress->attempts - 1, 10)),
+				 MAX_BACKOFF_MS);
+
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{

@@ -9,6 +9,9 @@
  * are not in the target already.  An invalid index, left over from a REINDEX
  * CONCURRENTLY that failed, stays where it is.
  *
+ * With the table's lock in hand nothing is waited for, not even to look whether
+ * an index can move: see "Order" in copy_locks.c.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -220,31 +223,63 @@ add_relation(TsaCopy *copy, Oid relid, Oid heapid)
 }
 
 /*
- * Adds what moves along with a table, which is locked.
+ * Adds a relation that may move along with the table, if it does.  Locks it
+ * until the transaction ends, but does not wait for that: false if it cannot
+ * be had.
  */
-static void
+static bool
+add_companion(TsaCopy *copy, Oid relid, Oid heapid)
+{
+	copy->blocked_on = relid;
+	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+		return false;
+	if (takes_part(copy, relid, heapid))
+		add_relation(copy, relid, heapid);
+	return true;
+}
+
+/*
+ * Adds what moves along with a table, which is locked, as is its TOAST table.
+ * False if a lock cannot be had.
+ */
+static bool
 add_companions(TsaCopy *copy)
 {
-	Relation	heap = table_open(copy->heapid, NoLock);
-	Relation	toast = NULL;
-	ListCell   *lc;
-
-	copy->toastid = heap->rd_rel->reltoastrelid;
-	table_close(heap, NoLock);
 	if (OidIsValid(copy->toastid))
-		toast = try_relation_open(copy->toastid, AccessShareLock);
-	if (toast != NULL)
 	{
-		if (takes_part(copy, copy->toastid, InvalidOid))
-			add_relation(copy, copy->toastid, InvalidOid);
-		foreach(lc, RelationGetIndexList(toast))
-			if (takes_part(copy, lfirst_oid(lc), copy->toastid))
-				add_relation(copy, lfirst_oid(lc), copy->toastid);
-		relation_close(toast, AccessShareLock);
+		Relation	toast = table_open(copy->toastid, NoLock);
+		List	   *indexes = RelationGetIndexList(toast);
+		ListCell   *lc;
+
+		table_close(toast, NoLock);
+		if (!add_companion(copy, copy->toastid, InvalidOid))
+			return false;
+		foreach(lc, indexes)
+			if (!add_companion(copy, lfirst_oid(lc), copy->toastid))
+				return false;
 	}
 	for (int i = 0; i < copy->job->nindexes; i++)
-		if (takes_part(copy, copy->job->indexes[i], copy->heapid))
-			add_relation(copy, copy->job->indexes[i], copy->heapid);
+		if (!add_companion(copy, copy->job->indexes[i], copy->heapid))
+			return false;
+	return true;
+}
+
+/*
+ * Locks the TOAST table of a table, which is locked; false if that would have
+ * to wait.  A table that is gone has none.
+ */
+static bool
+lock_toast(TsaCopy *copy)
+{
+	Relation	heap = try_relation_open(copy->heapid, NoLock);
+
+	if (heap == NULL)
+		return true;
+	copy->toastid = heap->rd_rel->reltoastrelid;
+	relation_close(heap, NoLock);
+	copy->blocked_on = copy->toastid;
+	return !OidIsValid(copy->toastid) ||
+		ConditionalLockRelationOid(copy->toastid, AccessShareLock);
 }
 
 /*
@@ -308,9 +343,10 @@ list_and_lock(TsaCopy *copy)
 		return true;
 	}
 
+	if (!lock_toast(copy))
+		return false;
 	check_relation(copy);
-	add_companions(copy);
-	if (!tsa_copy_try_lock(copy))
+	if (!add_companions(copy) || !tsa_copy_try_lock(copy))
 		return false;
 	for (int i = 1; i < copy->nrels; i++)
 		if (!takes_part(copy, copy->rels[i].relid, copy->rels[i].heapid))

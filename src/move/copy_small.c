@@ -13,9 +13,10 @@
  * All of it is one transaction: locks, new storage, all blocks, pg_class and
  * the journal.
  *
- * - Nobody waits.  AccessExclusive is asked for without waiting.  If it cannot
- *   be had, all is rolled back (a subtransaction) and the index moves as any
- *   other does, which knows how to wait and whom to let pass.
+ * - Nobody waits.  The row of pg_class and then AccessExclusive are asked for
+ *   without waiting.  If one cannot be had, all is rolled back (a
+ *   subtransaction) and the index moves as any other does, which knows how to
+ *   wait and whom to let pass.
  * - The copy is complete: it is made with everybody locked out, from shared
  *   buffers.  The blocks are read into them before, so that the window does
  *   not wait for a disk; should some have been thrown out again, or the index
@@ -104,7 +105,8 @@ enter_small_window(TsaCopy *copy, instr_time *locked)
 	tsa_copy_create_file(copy, rel);
 	tsa_copy_fsm(copy, rel);
 	warm_up(copy);
-	ready = ConditionalLockRelationOid(rel->relid, AccessExclusiveLock);
+	ready = tsa_copy_try_rows(copy) &&
+		ConditionalLockRelationOid(rel->relid, AccessExclusiveLock);
 	INSTR_TIME_SET_CURRENT(*locked);
 	if (ready && tsa_copy_left(copy) <= MAX_SMALL_BLOCKS)
 		ReleaseCurrentSubTransaction();

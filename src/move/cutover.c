@@ -8,12 +8,12 @@
  * left is copied once more; the journal's row is updated (that assigns the
  * transaction ID); the log is flushed and read, so that under the lock only
  * what others wrote since has to be flushed to be read: nothing, if they wrote
- * nothing, as the lock's own record is passed over.  Then AccessExclusive on the index; or on
- * the table, and then on its TOAST table, the TOAST index and the indexes that
- * move along.  With the table's lock in hand nothing is waited for: whoever has
- * the others locked all the same (VACUUM of the TOAST table, bt_index_check)
- * may take long, and everybody would be waiting for him behind us.  In the
- * window, with the locks held:
+ * nothing, as the lock's own record is passed over.  Then AccessExclusive on
+ * the index; or on the table, and then on its TOAST table, the TOAST index and
+ * the indexes that move along.  With the table's lock in hand nothing is waited
+ * for: whoever has the others locked all the same (VACUUM of the TOAST table,
+ * bt_index_check) may take long, and everybody would be waiting for him behind
+ * us.  In the window, with the locks held:
  *
  *	 1. read the log to its end: nobody can change the relations any more, so
  *		there is no more to come;
@@ -24,9 +24,16 @@
  * Locks and step 1 are in a subtransaction.  If there is too much log to read
  * or too much left to copy (others were busy while we waited), or a file was
  * truncated, it is rolled back, which gives the locks back at once and keeps
- * those of the session.  So the window is bounded.
+ * those of the session (but for the table's, which had been let go, see
+ * copy_locks.c, and is taken again).  So the window is bounded.
  *
- * pg_class.  VACUUM, ANALYZE and CREATE INDEX change rows of pg_class in place.
+ * pg_class.  GRANT changes rows of pg_class without a lock on the relation, and
+ * whoever updates such a row waits for the end of that transaction.  So the
+ * rows are locked first, without waiting, before AccessExclusive is asked for;
+ * who has one is in our way like one who has the table.  A GRANT that comes
+ * later waits for us.
+ *
+ * VACUUM, ANALYZE and CREATE INDEX change rows of pg_class in place.
  * They do so with a lock on that relation that AccessExclusive excludes, until
  * their transaction ends, so no such change is lost with the old row version.
  *
@@ -56,17 +63,21 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "commands/tablecmds.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
+#include "utils/syscache.h"
 
 #include "compat.h"
 #include "move/copy.h"
@@ -76,6 +87,78 @@
  * has a block changed may be an image of it.
  */
 #define MAX_LOG_PER_BLOCK ((uint64) 2 * BLCKSZ)
+
+/*
+ * Throws ERRCODE_LOCK_NOT_AVAILABLE for copy->blocked_on.
+ */
+static void
+could_not_lock(const TsaCopy *copy)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("could not obtain lock on relation %u",
+					copy->blocked_on)));
+}
+
+/*
+ * Locks the relations' rows of pg_class without waiting: the tuple lock first,
+ * which whoever changes such a row takes too, then the row itself.  False if
+ * one cannot be had: the caller rolls back then.
+ */
+bool
+tsa_copy_try_rows(TsaCopy *copy)
+{
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+	bool		locked = true;
+
+	copy->blocked_by = InvalidTransactionId;
+	for (int i = 0; i < copy->nrels && locked; i++)
+	{
+		Oid			relid = copy->rels[i].relid;
+		HeapTuple	tuple = SearchSysCacheCopy1(RELOID,
+												ObjectIdGetDatum(relid));
+		TM_FailureData failure;
+		Buffer		buffer;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for relation %u", relid);
+		copy->blocked_on = relid;
+		copy->rels[i].row = tuple->t_self;
+		locked = tsa_conditional_lock_tuple(pg_class, &tuple->t_self,
+											ExclusiveLock);
+		if (locked)
+		{
+			locked = heap_lock_tuple(pg_class, tuple,
+									 GetCurrentCommandId(false),
+									 LockTupleNoKeyExclusive, LockWaitSkip,
+									 false, &buffer, &failure) == TM_Ok;
+			ReleaseBuffer(buffer);
+			if (!locked)
+				copy->blocked_by = failure.xmax;
+		}
+		heap_freetuple(tuple);
+	}
+	table_close(pg_class, RowExclusiveLock);
+	return locked;
+}
+
+/*
+ * Releases the tuple locks, which must not be held at commit.  Those on the
+ * rows themselves end with the transaction.
+ */
+static void
+release_tuple_locks(const TsaCopy *copy)
+{
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		ItemPointerData row = copy->rels[i].row;
+
+		UnlockTuple(pg_class, &row, ExclusiveLock);
+	}
+	table_close(pg_class, RowExclusiveLock);
+}
 
 /*
  * Waits at most the job's lock timeout for AccessExclusive on the table or
@@ -101,10 +184,7 @@ lock_exclusively(TsaCopy *copy)
 		}
 		else if (!ConditionalLockRelationOid(copy->blocked_on,
 											 AccessExclusiveLock))
-			ereport(ERROR,
-					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-					 errmsg("could not obtain lock on relation %u",
-							copy->blocked_on)));
+			could_not_lock(copy);
 		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
 	}
 }
@@ -126,23 +206,31 @@ window_limit(const TsaCopy *copy)
 static bool
 narrow_gap(TsaCopy *copy)
 {
+	bool		narrow;
+
+	tsa_copy_begin(copy);
 	tsa_copy_follow(copy);
 	if (tsa_copy_was_truncated(copy))
 		copy->truncated = true;
-	if (copy->truncated || copy->lost ||
-		tsa_copy_left(copy) > window_limit(copy))
-		return false;
-	tsa_copy_last_blocks(copy);
-	return true;
+	narrow = !copy->truncated && !copy->lost &&
+		tsa_copy_left(copy) <= window_limit(copy);
+	if (narrow)
+		tsa_copy_last_blocks(copy);
+	tsa_copy_end(copy);
+	return narrow;
 }
 
 /*
  * Under the lock: reads the log to its end.  False if too much is left for the
- * window, or the copy has to start over.
+ * window, or the copy has to start over.  If true, the relations are open, for
+ * the given owner.
  */
 static bool
-catch_up(TsaCopy *copy)
+catch_up(TsaCopy *copy, ResourceOwner owner)
 {
+	ResourceOwner present = CurrentResourceOwner;
+	bool		ready;
+
 	if (!tsa_copy_is_same(copy))
 		copy->truncated = true;
 	if (copy->truncated ||
@@ -150,10 +238,16 @@ catch_up(TsaCopy *copy)
 		window_limit(copy) * MAX_LOG_PER_BLOCK)
 		return false;
 	tsa_copy_follow(copy);
+	CurrentResourceOwner = owner;
+	tsa_copy_open(copy);
 	if (tsa_copy_was_truncated(copy))
 		copy->truncated = true;
-	return !copy->truncated && !copy->lost &&
+	ready = !copy->truncated && !copy->lost &&
 		tsa_copy_left(copy) <= window_limit(copy);
+	if (!ready)
+		tsa_copy_close(copy);
+	CurrentResourceOwner = present;
+	return ready;
 }
 
 /*
@@ -171,15 +265,19 @@ enter_window(TsaCopy *copy, instr_time *locked)
 	double		waited;
 
 	INSTR_TIME_SET_ZERO(*locked);
+	INSTR_TIME_SET_CURRENT(copy->asked);
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
 		tsa_job_note_switched(copy->job->job_id, tsa_copy_old_storage(copy),
 							  copy->nrels);
+		if (!tsa_copy_try_rows(copy))
+			could_not_lock(copy);
 		tsa_copy_follow(copy);
+		tsa_copy_let_go(copy);
 		lock_exclusively(copy);
 		INSTR_TIME_SET_CURRENT(*locked);
-		ready = catch_up(copy);
+		ready = catch_up(copy, oldowner);
 		if (ready)
 			ReleaseCurrentSubTransaction();
 		else
@@ -228,15 +326,16 @@ tsa_copy_switch_storage(TsaCopy *copy)
 		InvokeObjectPostAlterHook(RelationRelationId, rel->relid, 0);
 	}
 
+	release_tuple_locks(copy);
+
 	/* plans on the table were costed for the old tablespace */
 	CacheInvalidateRelcacheByRelid(copy->heapid);
 }
 
 /*
  * Makes one attempt.  If it has to be repeated later, copy->progress names
- * those who held the lock.  Begins and ends outside any transaction; unless
- * the relation was rewritten, session-level locks are held throughout and
- * kept.
+ * those who held the lock.  Begins and ends outside any transaction, and with
+ * session-level locks unless the relation was rewritten.
  */
 TsaCutover
 tsa_copy_cut_over(TsaCopy *copy)
@@ -247,15 +346,19 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (!tsa_copy_look(copy))
 		return TSA_CUTOVER_REWRITTEN;
 
-	copy->progress.attempts++;
 	if (tsa_copy_is_hopeless(copy))
-		return TSA_CUTOVER_LATER;
-	tsa_copy_begin(copy);
-	tsa_commit_lazily();
-	if (!narrow_gap(copy) || !enter_window(copy, &locked))
-	{
-		tsa_copy_end(copy);
+		return TSA_CUTOVER_IN_VAIN;
+	copy->progress.attempts++;
+	if (!narrow_gap(copy))
 		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
+	StartTransactionCommand();
+	tsa_commit_lazily();
+	if (!enter_window(copy, &locked))
+	{
+		CommitTransactionCommand();
+		if (copy->truncated || (copy->heap_let_go && !tsa_copy_relock(copy)))
+			return TSA_CUTOVER_REWRITTEN;
+		return TSA_CUTOVER_LATER;
 	}
 
 	tsa_copy_switch_storage(copy);

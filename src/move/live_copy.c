@@ -197,6 +197,7 @@ copy_and_cut_over(TsaCopy *copy)
 	for (int i = 0; i < copy->nrels; i++)
 		tsa_copy_fsm(copy, &copy->rels[i]);
 	tsa_copy_sync(copy);
+	tsa_copy_note_maps(copy);
 	tsa_copy_end(copy);
 	tsa_copy_stop_point("synced");
 	if (!tsa_copy_passes(copy))
@@ -204,18 +205,23 @@ copy_and_cut_over(TsaCopy *copy)
 
 	for (;;)
 	{
+		bool		in_vain = false;
+
 		switch (tsa_copy_cut_over(copy))
 		{
 			case TSA_CUTOVER_DONE:
 				return true;
 			case TSA_CUTOVER_REWRITTEN:
 				return false;
+			case TSA_CUTOVER_IN_VAIN:
+				in_vain = true;
+				break;
 			case TSA_CUTOVER_LATER:
 				break;
 		}
 		if (copy->progress.attempts >= MAX_ATTEMPTS)
 			report_no_cutover(copy);
-		if (!tsa_copy_back_off(copy))
+		if (!tsa_copy_back_off(copy, in_vain))
 			return false;
 	}
 }
