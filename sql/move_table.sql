@@ -138,6 +138,13 @@ CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (100) TO (200) PARTITI
 CREATE TABLE parted_21 PARTITION OF parted_2 FOR VALUES FROM (100) TO (150) TABLESPACE regress_table_b;
 INSERT INTO parted SELECT i, i FROM generate_series(0, 149) i;
 CALL move_table_concurrently('parted', 'regress_table_b', with_indexes => true, dry_run => true);
+-- with ten thousand partitions, a lock on each would leave others none
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CALL move_table_concurrently('parted', 'regress_table_b', true, dry_run => true) \gset
+SELECT count(*) AS locked FROM pg_locks
+WHERE pid = pg_backend_pid() AND relation::regclass::text ~ '^parted_';
+COMMIT;
 CALL move_table_concurrently('parted', 'regress_table_b') \gset
 SELECT relation, method, state, with_indexes FROM tablespace_moves
 WHERE job_id = ANY (:'job_ids') ORDER BY job_id;
@@ -155,6 +162,17 @@ SELECT undo_move(:job) AS back \gset
 CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
 SELECT relation, method, state FROM tablespace_moves WHERE job_id >= :back;
 SELECT * FROM places WHERE relation IN ('parted', 'parted_1') ORDER BY relation COLLATE "C";
+
+-- of a partitioned index too, so that all jobs of a call can be undone at once;
+-- what came from elsewhere goes back there
+CREATE TABLE undone (id int PRIMARY KEY) PARTITION BY LIST (id);
+CREATE TABLE undone_1 PARTITION OF undone FOR VALUES IN (1);
+ALTER INDEX undone_1_pkey SET TABLESPACE regress_table_b;
+CALL move_table_concurrently('undone', 'regress_table_a', true) \gset
+SELECT count(undo_move(job)) FROM unnest(:'job_ids'::bigint[]) job;
+CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
+SELECT * FROM places WHERE relation ~ '^undone' ORDER BY relation COLLATE "C";
+DROP TABLE undone;
 
 -- a foreign partition has nothing to move
 RESET ROLE;

@@ -596,7 +596,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_activity[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.counter_window, name, bigint) IS
 	'the rows of advise_index_placement for the relations considered, from facts handed over; activity must hold all relations of their tables, because savings are stated as percent of a table''s read time';
 
-CREATE FUNCTION advise_index_placement(
+CREATE FUNCTION @extschema@.advise_index_placement(
 	target regclass,
 	tablespace name DEFAULT NULL,
 	space_budget text DEFAULT NULL)
@@ -679,7 +679,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION advise_index_placement(regclass, name, text) IS
+COMMENT ON FUNCTION @extschema@.advise_index_placement(regclass, name, text) IS
 	'one row per index of the target table and one for its heap, TOAST included (for a partitioned table: of every leaf partition; for an index: that row alone). target: table, partitioned table, materialized view or index; tablespace: where to, by default the probed one with the fastest random read that may be used; space_budget: bytes that moves may fill there, as read by pg_size_bytes(). reads_per_s: blocks read past shared buffers; writes_per_s: row versions written, for an index at most; cached_fraction: share of block accesses that shared buffers served; read_ms_per_s: milliseconds of waiting for reads in each second, at most: every read is taken for a random one from the device; saved_ms_per_s, saved_percent: what following this row saves, in milliseconds per second = reads_per_s * (random read time here - there) / 1000 and as percent of the read time of its table (of the leaf partition), NULL when not measured; rank: order of moves by saving per byte. Errors: 42704 no such tablespace, 42809 neither table nor index, 22023 bad budget or pg_global, 22004 no target';
 
 GRANT SELECT ON tablespace_advisor.counter_window,
@@ -700,7 +700,7 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.judge_placement(tablespace_advisor.relation_activity[],
 		regclass[], tablespace_advisor.tablespace_fact[],
 		tablespace_advisor.counter_window, name, bigint),
-	advise_index_placement(regclass, name, text)
+	@extschema@.advise_index_placement(regclass, name, text)
 	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.tablespace_facts(oid),
@@ -716,5 +716,5 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.judge_placement(tablespace_advisor.relation_activity[],
 		regclass[], tablespace_advisor.tablespace_fact[],
 		tablespace_advisor.counter_window, name, bigint),
-	advise_index_placement(regclass, name, text)
+	@extschema@.advise_index_placement(regclass, name, text)
 	TO pg_monitor;

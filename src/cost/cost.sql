@@ -133,7 +133,7 @@ COMMENT ON FUNCTION tablespace_advisor.check_tablespace(name) IS
  * can be weighed the setting stays, and the columns that would hold the
  * outcome of the weighing stay NULL.
  */
-CREATE FUNCTION recommend_random_page_cost(tablespace name DEFAULT NULL)
+CREATE FUNCTION @extschema@.recommend_random_page_cost(tablespace name DEFAULT NULL)
 RETURNS TABLE (
 	tablespace name,
 	verdict text,
@@ -208,10 +208,10 @@ AS $$
 	ORDER BY m.tablespace
 $$;
 
-COMMENT ON FUNCTION recommend_random_page_cost(name) IS
+COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
 	'what random_page_cost each tablespace (or the one named) should have. random_read_us, sequential_page_us: measured microseconds per page, from the latest probe without a caveat; current_random_page_cost: option of the tablespace, else the setting of this session. verdict: "probe first" (statement is the call to make) or "keep" (random_page_cost and seq_page_cost are the current values). Columns that nobody has measured or computed are NULL. Errors: 42704 no such tablespace, 22023 pg_global';
 
-REVOKE ALL ON FUNCTION recommend_random_page_cost(name),
+REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name),
 	tablespace_advisor.check_tablespace(name) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION recommend_random_page_cost(name),
+GRANT EXECUTE ON FUNCTION @extschema@.recommend_random_page_cost(name),
 	tablespace_advisor.check_tablespace(name) TO pg_monitor;

@@ -68,6 +68,7 @@ extern Datum tsa_journal_value(uint64 row, int col);
 extern Datum tsa_oid_array(Datum *elems, int n);
 extern const char *tsa_job_state_name(TsaJobState state);
 
+extern void tsa_check_heap_is_free(const TsaMove *move);
 extern List *tsa_queue_moves(List *moves, const TsaMoveOptions *options);
 extern bool tsa_job_claim(int64 job_id, bool copies_only);
 extern bool tsa_job_cancel_queued(int64 job_id);

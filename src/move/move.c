@@ -344,7 +344,8 @@ move_again(const TsaJob *job, bool back)
 	options.max_rate = job->max_rate;
 	options.lock_timeout_ms = job->lock_timeout_ms;
 	if (job->kind == RELKIND_INDEX || job->kind == RELKIND_PARTITIONED_INDEX)
-		moves = tsa_plan_indexes(&options);
+		moves = back ? tsa_plan_index_back(&options) :
+			tsa_plan_indexes(&options);
 	else
 	{
 		options.with_indexes = job->nindexes > 0;

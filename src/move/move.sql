@@ -104,10 +104,29 @@ COMMENT ON COLUMN tablespace_advisor.job.old_index IS
 	'the index before a rebuild, which replaces it by one with another OID; left over if it is invalid and named _ccold';
 
 /*
- * The one definition of what a move of a table's indexes concerns.  Not by
- * pg_partition_tree(), which keeps a lock on each partition until the
- * transaction ends.
+ * pg_partition_tree() keeps a lock on every partition until the transaction
+ * ends; ten thousand of them leave nothing of the lock table to others.
  */
+CREATE FUNCTION tablespace_advisor.partitions_of(target regclass)
+RETURNS TABLE (member oid, level int)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	WITH RECURSIVE tree(member, level) AS (
+		SELECT target::oid, 0
+		UNION ALL
+		SELECT i.inhrelid, t.level + 1
+		FROM tree t
+			JOIN pg_catalog.pg_class p ON p.oid = t.member
+				AND p.relkind IN ('p', 'I')
+			JOIN pg_catalog.pg_inherits i ON i.inhparent = t.member
+				AND NOT i.inhdetachpending)
+	SELECT t.member, t.level FROM tree t;
+END;
+REVOKE ALL ON FUNCTION tablespace_advisor.partitions_of(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.partitions_of(regclass) IS
+	'a relation and, if it is partitioned, its partitions of all levels, without locking them';
+
+/* The one definition of what a move of a table's indexes concerns. */
 CREATE FUNCTION tablespace_advisor.indexes_of(target regclass)
 RETURNS TABLE (
 	relation oid, heap oid, kind "char", schema_name name, relation_name name,
@@ -123,15 +142,7 @@ BEGIN ATOMIC
 		i.indisexclusion, NOT i.indimmediate,
 		CASE c.relkind WHEN 'i' THEN pg_catalog.pg_table_size(c.oid)
 			ELSE 0 END
-	FROM (WITH RECURSIVE tree (member) AS (
-			SELECT target::oid
-			UNION
-			SELECT h.inhrelid
-			FROM tree JOIN pg_catalog.pg_class p
-					ON p.oid = tree.member AND p.relkind IN ('p', 'I')
-				JOIN pg_catalog.pg_inherits h
-					ON h.inhparent = p.oid AND NOT h.inhdetachpending)
-		  SELECT tree.member FROM tree) AS t
+	FROM tablespace_advisor.partitions_of(target) t
 		JOIN pg_catalog.pg_index i ON t.member IN (i.indrelid, i.indexrelid)
 		JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -158,9 +169,7 @@ BEGIN ATOMIC
 		true, false, false,
 		CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid)
 			ELSE 0 END
-	FROM (SELECT target::oid AS member, 0 AS level
-		  UNION
-		  SELECT relid, level FROM pg_catalog.pg_partition_tree(target)) AS t
+	FROM tablespace_advisor.partitions_of(target) t
 		JOIN pg_catalog.pg_class c ON c.oid = t.member
 		JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 		JOIN pg_catalog.pg_database d
@@ -259,7 +268,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.worker_progress(bigint) IS
 	'progress of a running job as the server reports it for its worker, in bytes read and written; no row unless the job runs and is the caller''s';
 
-CREATE VIEW tablespace_moves WITH (security_barrier) AS
+CREATE VIEW @extschema@.tablespace_moves WITH (security_barrier) AS
 SELECT j.job_id, j.relation::regclass AS relation,
 	pg_catalog.format('%I.%I', j.schema_name, j.relation_name)
 		AS relation_name,
@@ -302,40 +311,40 @@ WHERE j.database = (SELECT oid FROM pg_catalog.pg_database
 		(SELECT system_identifier FROM pg_catalog.pg_control_system())
 	AND (pg_catalog.pg_has_role(j.owner, 'USAGE')
 		OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE'));
-GRANT SELECT ON tablespace_moves TO PUBLIC;
+GRANT SELECT ON @extschema@.tablespace_moves TO PUBLIC;
 
-COMMENT ON VIEW tablespace_moves IS
+COMMENT ON VIEW @extschema@.tablespace_moves IS
 	'moves queued, under way and ended; a role sees its own, members of pg_read_all_stats see all';
-COMMENT ON COLUMN tablespace_moves.relation_name IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.relation_name IS
 	'schema and name when the move was queued';
-COMMENT ON COLUMN tablespace_moves.method IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.method IS
 	'copy (live block copy), rebuild (REINDEX CONCURRENTLY) or catalog (ALTER ... SET TABLESPACE of a partitioned table or index, which has no storage)';
-COMMENT ON COLUMN tablespace_moves.state IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.state IS
 	'queued, running, paused, done, failed or cancelled';
-COMMENT ON COLUMN tablespace_moves.bytes_total IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.bytes_total IS
 	'copy: bytes of the relation, for a table with TOAST and the indexes that move along; a running rebuild: bytes of the index once and of its table twice, since that is read and written';
-COMMENT ON COLUMN tablespace_moves.percent IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.percent IS
 	'bytes_done in percent of bytes_total';
-COMMENT ON COLUMN tablespace_moves.mb_per_s IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.mb_per_s IS
 	'MB (1048576 bytes) per second: read and written since the start for a rebuild, copied since the start for a copy';
-COMMENT ON COLUMN tablespace_moves.eta IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.eta IS
 	'time left at this rate; NULL while it waits for other sessions';
-COMMENT ON COLUMN tablespace_moves.lock_ms IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.lock_ms IS
 	'milliseconds that a copy held its exclusive lock';
-COMMENT ON COLUMN tablespace_moves.blocked_by IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.blocked_by IS
 	'process ids of the sessions that the move waits for; 0 for a prepared transaction, which the column phase names';
-COMMENT ON COLUMN tablespace_moves.wal_bytes IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.wal_bytes IS
 	'bytes of write-ahead log that the move has written; NULL until it ends';
-COMMENT ON COLUMN tablespace_moves.paused_ms IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.paused_ms IS
 	'milliseconds for which the move was paused, by request or for others'' sake';
-COMMENT ON COLUMN tablespace_moves.with_indexes IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.with_indexes IS
 	'number of indexes that move along with a table, in the same cutover; NULL for other relations';
-COMMENT ON COLUMN tablespace_moves.lock_wait_ms IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.lock_wait_ms IS
 	'longest time in milliseconds that one request for the exclusive lock stood in the queue, during which others queued behind it';
-COMMENT ON COLUMN tablespace_moves.forecast_saved_ms_per_s IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.forecast_saved_ms_per_s IS
 	'milliseconds of reading per second that advise_index_placement() expected to save when it decided this move (of a table: without indexes that move along); NULL when the caller decided';
 
-CREATE PROCEDURE move_indexes_concurrently(
+CREATE PROCEDURE @extschema@.move_indexes_concurrently(
 	target regclass,
 	tablespace name DEFAULT NULL,
 	indexes regclass[] DEFAULT NULL,
@@ -347,11 +356,11 @@ CREATE PROCEDURE move_indexes_concurrently(
 	hot_only boolean DEFAULT false,
 	INOUT job_ids bigint[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
-COMMENT ON PROCEDURE move_indexes_concurrently(regclass, name, regclass[],
+COMMENT ON PROCEDURE @extschema@.move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
 	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace, and to let the advice decide, the right to execute advise_index_placement(), which members of pg_monitor have (42501). Not in a transaction block (25001)';
 
-CREATE PROCEDURE move_table_concurrently(
+CREATE PROCEDURE @extschema@.move_table_concurrently(
 	target regclass,
 	tablespace name,
 	with_indexes boolean DEFAULT false,
@@ -363,36 +372,36 @@ CREATE PROCEDURE move_table_concurrently(
 	hot_only boolean DEFAULT false,
 	INOUT job_ids bigint[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_table_concurrently';
-COMMENT ON PROCEDURE move_table_concurrently(regclass, name, boolean,
+COMMENT ON PROCEDURE @extschema@.move_table_concurrently(regclass, name, boolean,
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
 	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild; method copy or auto (copy; indexes that it does not apply to are rebuilt); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done; hot_only: only tables that advise_index_placement() says to move there. The caller must own the table and have CREATE on the tablespace, and for hot_only the right to execute advise_index_placement(), which members of pg_monitor have (42501). Other errors: 22004 no target or tablespace, 42809 not a table (indexes: move_indexes_concurrently()), 0A000 method rebuild, or a table that live copy cannot move (unlogged, temporary, system, other access method), 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
 
-CREATE FUNCTION cancel_move(job_id bigint) RETURNS boolean
+CREATE FUNCTION @extschema@.cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_cancel_move';
-COMMENT ON FUNCTION cancel_move(bigint) IS
+COMMENT ON FUNCTION @extschema@.cancel_move(bigint) IS
 	'cancels a move: one that is queued at once, one that runs as soon as its worker notices; false when the move has ended already; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
 
-CREATE FUNCTION retry_move(job_id bigint) RETURNS bigint
+CREATE FUNCTION @extschema@.retry_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_retry_move';
-COMMENT ON FUNCTION retry_move(bigint) IS
+COMMENT ON FUNCTION @extschema@.retry_move(bigint) IS
 	'queues a failed or cancelled move again, with the same options and the caller''s rights, and returns the new job''s id, or NULL if the relation is in that tablespace already; a partitioned index takes those of its partitions that are elsewhere along, a table the indexes that its job was to move along, and the id is the first of these jobs; the move begins when the transaction commits; 42704 when there is no such job, 55000 when it has not failed, 55006 when another move of the table has not ended';
 
-CREATE FUNCTION pause_move(job_id bigint) RETURNS boolean
+CREATE FUNCTION @extschema@.pause_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_pause_move';
-COMMENT ON FUNCTION pause_move(bigint) IS
+COMMENT ON FUNCTION @extschema@.pause_move(bigint) IS
 	'asks a live copy to pause, once the transaction commits: within a second or so if it runs, when it begins if it is queued; it keeps what it has copied, and moves queued behind it wait; false when the move has ended or was asked already; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend, 0A000 for other methods';
 
-CREATE FUNCTION resume_move(job_id bigint) RETURNS boolean
+CREATE FUNCTION @extschema@.resume_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_resume_move';
-COMMENT ON FUNCTION resume_move(bigint) IS
+COMMENT ON FUNCTION @extschema@.resume_move(bigint) IS
 	'withdraws what pause_move() has asked for; false when there is nothing to withdraw or the move has ended; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
 
-CREATE FUNCTION undo_move(job_id bigint) RETURNS bigint
+CREATE FUNCTION @extschema@.undo_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_undo_move';
-COMMENT ON FUNCTION undo_move(bigint) IS
-	'queues a move of the relation back to the tablespace where the given move found it, with the same options and the caller''s rights, and returns the new job''s id; the indexes that moved along with a table go back to where each was, unless moved since, by jobs of their own if that was elsewhere; the move begins when the transaction commits; 42704 when there is no such job, 42P01 when the relation is gone, 55000 when the move is not done or the relation is back already, 55006 when another move of the table has not ended';
+COMMENT ON FUNCTION @extschema@.undo_move(bigint) IS
+	'queues a move of the relation back to the tablespace where the given move found it, with the same options and the caller''s rights, and returns the new job''s id; the indexes that moved along with a table go back to where each was, unless moved since, by jobs of their own if that was elsewhere; of a partitioned table or index just its own entry goes back, its partitions have jobs of their own; the move begins when the transaction commits; 42704 when there is no such job, 42P01 when the relation is gone, 55000 when the move is not done or the relation is back already, 55006 when another move of the table has not ended';

@@ -184,3 +184,28 @@ tsa_plan_indexes(const TsaMoveOptions *options)
 	tsa_check_space_of_moves(planned);
 	return planned;
 }
+
+/*
+ * The move that undoes an index's job: of a partitioned index just its own
+ * entry, since its partitions had jobs of their own and may have come from
+ * elsewhere.  options->tablespace is where it goes.
+ */
+List *
+tsa_plan_index_back(const TsaMoveOptions *options)
+{
+	TsaMove    *move;
+
+	tsa_check_move_target(options->target);
+	move = tsa_find_move(tsa_load_indexes(options->target), options->target);
+	if (move == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not an index",
+						tsa_relation_name(options->target))));
+	tsa_check_move_rights(move->heapid, MyDatabaseTableSpace);
+	move->target_tablespace = options->tablespace;
+	if (!tsa_plan_move(move, options))
+		return NIL;
+	tsa_check_space_of_moves(list_make1(move));
+	return list_make1(move);
+}

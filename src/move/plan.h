@@ -56,6 +56,7 @@ typedef struct TsaMove
 } TsaMove;
 
 extern List *tsa_plan_indexes(const TsaMoveOptions *options);
+extern List *tsa_plan_index_back(const TsaMoveOptions *options);
 extern List *tsa_plan_tables(const TsaMoveOptions *options);
 extern List *tsa_plan_table_again(const TsaMoveOptions *options,
 								  const TsaJob *job, bool back);

@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
+#include "move/journal.h"
 #include "move/live_copy.h"
 #include "move/plan_rules.h"
 #include "move/rebuild.h"
@@ -260,6 +261,8 @@ tsa_plan_move(TsaMove *move, const TsaMoveOptions *options)
 	}
 	if (move->source_tablespace == move->target_tablespace)
 	{
+		/* unless it is about to leave */
+		tsa_check_heap_is_free(move);
 		ereport(NOTICE,
 				(errmsg("%s is already in tablespace \"%s\"",
 						tsa_move_display_name(move),

@@ -350,8 +350,8 @@ report_busy(const TsaMove *move, const char *other_kind, const char *other)
  * head of this file; or a rebuild has put this index in the place of the one
  * that its job names, and still waits for the readers of the old one.
  */
-static void
-check_heap_is_free(const TsaMove *move)
+void
+tsa_check_heap_is_free(const TsaMove *move)
 {
 	static TsaJournalQuery query = {
 		"SELECT kind, relation_name, relation <> $2 AND"
@@ -359,7 +359,7 @@ check_heap_is_free(const TsaMove *move)
 		" FROM tablespace_advisor.job j"
 		" WHERE heap = $1 AND state IN " TSA_UNFINISHED
 		" AND method <> 'catalog'"
-		" AND ($3 OR " TSA_IS_TABLE("j")
+		" AND ($3 OR relation = $2 OR " TSA_IS_TABLE("j")
 		"   OR method = 'rebuild' AND schema_name = $4 AND relation_name = $5)"
 		" ORDER BY job_id LIMIT 1",
 		5, {OIDOID, OIDOID, BOOLOID, NAMEOID, NAMEOID}, NULL
@@ -397,7 +397,7 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 	CommandCounterIncrement();	/* see what this transaction has queued */
 	foreach(lc, moves)
 		if (locks_heap(lfirst(lc)))
-			check_heap_is_free(lfirst(lc));
+			tsa_check_heap_is_free(lfirst(lc));
 	foreach(lc, moves)
 	{
 		TsaMove    *move = lfirst(lc);

@@ -34,7 +34,7 @@ GRANT EXECUTE ON FUNCTION tablespace_advisor.tablespace_device(oid) TO pg_monito
  * the same.  pg_default and pg_global are always in the data directory, which
  * is worth no warning.
  */
-CREATE FUNCTION tablespace_devices(
+CREATE FUNCTION @extschema@.tablespace_devices(
 	OUT tablespace name,
 	OUT location text,
 	OUT filesystem text,
@@ -84,7 +84,7 @@ AS $$
 	ORDER BY f.spcname
 $$;
 
-COMMENT ON FUNCTION tablespace_devices() IS
+COMMENT ON FUNCTION @extschema@.tablespace_devices() IS
 $$the storage under every tablespace, as the kernel shows it (/proc/self/mountinfo, /sys); one row per tablespace.
 location: target of the tablespace's symbolic link, or its directory. device: what is mounted (a path, an export, a pool). device_stack: all layers down to the disks, a -> b: a lies on b, [a, b]: on both.
 media: rotational, solid state, memory, network or unknown (a virtual disk whose host does not tell, an unknown file system); of a device made of several the slowest.
@@ -93,5 +93,5 @@ redundant: the failure of any one device leaves the data intact. volatile: the c
 size_bytes, free_bytes: of the file system, free as the server may use it. read_ahead_kb: of the mounted device, in kB. scheduler, write_cache (write back: the device caches writes until told to flush): of the disks, or of a loop device over none.
 shares_device_with: tablespaces with at least one disk in common. warnings: in words, empty if there are none.
 Raises no error of its own: what cannot be found out is NULL, and a warning says why.$$;
-REVOKE ALL ON FUNCTION tablespace_devices() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tablespace_devices() TO pg_monitor;
+REVOKE ALL ON FUNCTION @extschema@.tablespace_devices() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION @extschema@.tablespace_devices() TO pg_monitor;
