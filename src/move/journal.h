@@ -57,6 +57,7 @@ typedef struct TsaJournal
 } TsaJournal;
 
 extern Oid	tsa_lock_journal(void);
+extern void tsa_journal_is_kept(bool kept);
 extern void tsa_journal_open(TsaJournal *journal);
 extern void tsa_journal_close(TsaJournal *journal);
 extern uint64 tsa_journal_run(TsaJournalQuery *query, Datum *values,

@@ -180,6 +180,7 @@ tsa_keep_journal(void)
 	if (!OidIsValid(relid.relId))
 		return false;
 	LockRelationIdForSession(&relid, AccessShareLock);
+	tsa_journal_is_kept(true);
 	return true;
 }
 
@@ -193,6 +194,7 @@ static void
 release_session_locks(int code pg_attribute_unused(),
 					  Datum arg pg_attribute_unused())
 {
+	tsa_journal_is_kept(false);
 	LWLockReleaseAll();
 	AbortOutOfAnyTransaction();
 	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
@@ -407,10 +409,7 @@ run_job(int64 job_id, bool copies_only)
 	PG_END_TRY();
 }
 
-/*
- * Settings of the server, the database or the bootstrap superuser that would
- * get into a job's way, overridden for good.
- */
+/* Overrides settings that would get into a job's way, for good. */
 static void
 override_settings(void)
 {
