@@ -1,10 +1,18 @@
 # What bench/soak runs: rounds of moves with disturbances until the time is up.
 #
-# A round moves all indexes of the table t to another tablespace by live copy,
-# under a mixed load with vacuum on, while at random: checkpoints, vacuums, an
-# index is created concurrently, moves are cancelled, and (SOAK_CRASH) the
-# server is ended hard.  After each round every index is compared with its
-# table, and the files on disk with pg_class; the load goes on meanwhile.
+# A round moves all indexes of the table t, or the table with its TOAST table,
+# or all of them, to another tablespace by live copy, under a mixed load with
+# vacuum on, while at random: checkpoints, vacuums that freeze or truncate, an
+# index is created or rebuilt concurrently, the table is altered, rewritten or
+# truncated and filled again, moves are cancelled, and (SOAK_CRASH) the server
+# is ended hard.
+#
+# After each round every index is compared with its table, the table with its
+# mirror, heap and visibility map with what amcheck and pg_visibility say of
+# them, the files on disk with pg_class, and no lock may be left.  The mirror is
+# a table that is never moved and has a hash of every row of t; a trigger keeps
+# it in the transaction that changes t.  So what clients have committed is what
+# t must say.  The load goes on meanwhile.
 
 use strict;
 use warnings;
@@ -21,8 +29,34 @@ use TsaTest;
 my $until = time + $ENV{SOAK_SECONDS};
 my @tablespaces = qw(slow fast pg_default);
 my %count = map { $_ => 0 }
-  qw(rounds cancels crashes checkpoints vacuums builds retries);
+  qw(rounds cancels crashes checkpoints vacuums builds rewrites ddl retries
+  index_moves table_moves);
 my $load;
+my $load_began;
+my $rewrites_left;
+
+# What else is done to t; all of it keeps its rows.
+my @vacuums = (
+	'VACUUM t', 'VACUUM (FREEZE) t', 'VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) t',
+	'VACUUM (INDEX_CLEANUP on, TRUNCATE on) t', 'ANALYZE t');
+my @ddl = (
+	'BEGIN; GRANT SELECT ON t TO pg_monitor; SELECT pg_sleep(0.3); COMMIT',
+	'ALTER TABLE t ALTER k SET STATISTICS 50',
+	'ALTER TABLE t SET (fillfactor = 90); ALTER TABLE t SET (fillfactor = 80)',
+	'BEGIN; LOCK TABLE t; SELECT pg_sleep(0.05); COMMIT',
+	'BEGIN; TRUNCATE t; ROLLBACK',
+	"SELECT brin_summarize_new_values('t_brin')",
+	'BEGIN; SELECT count(*) FROM t; SELECT pg_sleep(0.5); COMMIT');
+my @rewrites = (
+	'ALTER TABLE t ALTER note TYPE int USING note + 0', 'VACUUM FULL t', 'CLUSTER t', 'REINDEX INDEX t_gin', 'REINDEX TABLE t',
+	'REINDEX INDEX CONCURRENTLY t_u', q{
+		BEGIN;
+		LOCK TABLE t;
+		SET LOCAL session_replication_role = replica;
+		CREATE TEMP TABLE kept ON COMMIT DROP AS SELECT * FROM t;
+		TRUNCATE t;
+		INSERT INTO t SELECT * FROM kept;
+		COMMIT});
 
 srand $ENV{SOAK_SEED};
 
@@ -30,13 +64,128 @@ my $node = new_node('soak');
 $node->start;
 prepare_node($node);
 fill_table($node, 6000);
+add_documents();
 
 sub chance { return rand() < $_[0]; }
+sub one_of { return $_[ int(rand @_) ]; }
+
+# Values for the TOAST table, a new one at each insert and at a part of the
+# updates; and the mirror.
+sub add_documents
+{
+	$node->safe_psql('postgres', q{
+		CREATE EXTENSION pg_visibility;
+		ALTER TABLE t ADD doc text, ADD note int NOT NULL DEFAULT 0;
+		ALTER TABLE t ALTER doc SET STORAGE EXTERNAL;
+		CREATE FUNCTION write_doc() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			IF TG_OP = 'INSERT' AND random() < 0.3 OR random() < 0.2 THEN
+				NEW.doc := repeat(md5(random()::text), (random() * 200)::int);
+				NEW.note := NEW.note + 1;
+			END IF;
+			RETURN NEW;
+		END $$;
+		CREATE TRIGGER write_doc BEFORE INSERT OR UPDATE ON t
+			FOR EACH ROW EXECUTE FUNCTION write_doc();
+		UPDATE t SET note = note;
+
+		CREATE TABLE mirror (id bigint PRIMARY KEY, hash bigint NOT NULL)
+			WITH (fillfactor = 70);
+		INSERT INTO mirror SELECT id, hashtextextended(t::text, 0) FROM t;
+		CREATE FUNCTION keep_mirror() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			IF TG_OP = 'INSERT' THEN
+				INSERT INTO mirror
+				VALUES (NEW.id, hashtextextended(NEW::text, 0));
+			ELSIF TG_OP = 'UPDATE' THEN
+				UPDATE mirror SET hash = hashtextextended(NEW::text, 0)
+				WHERE id = OLD.id;
+				ASSERT FOUND;
+			ELSE
+				DELETE FROM mirror WHERE id = OLD.id;
+				ASSERT FOUND;
+			END IF;
+			RETURN NULL;
+		END $$;
+		CREATE TRIGGER keep_mirror AFTER INSERT OR UPDATE OR DELETE ON t
+			FOR EACH ROW EXECUTE FUNCTION keep_mirror();
+		VACUUM (FREEZE, ANALYZE) t;
+
+		-- What is wrong with the rows and pages of t.  The caller has t locked
+		-- against writers, and a snapshot taken after that.
+		CREATE FUNCTION soak_damage() RETURNS SETOF text
+		LANGUAGE plpgsql AS $$
+		DECLARE
+			rel regclass;
+			toast regclass := (SELECT reltoastrelid FROM pg_class
+				WHERE oid = 't'::regclass);
+		BEGIN
+			RETURN QUERY SELECT format('row %s is not what was committed', id)
+				FROM t FULL JOIN mirror m USING (id)
+				WHERE hashtextextended(t::text, 0) IS DISTINCT FROM m.hash;
+			RETURN QUERY SELECT format('t has %s rows', count(*))
+				FROM t HAVING count(*) < 1000;
+			FOREACH rel IN ARRAY ARRAY['t'::regclass, toast] LOOP
+				RETURN QUERY SELECT format('%s: block %s offset %s: %s',
+						rel, v.blkno, v.offnum, v.msg)
+					FROM verify_heapam(rel, check_toast => true) v;
+				RETURN QUERY SELECT format('%s: bits of block %s are %s %s, the page says %s',
+						rel, v.blkno, v.all_visible, v.all_frozen, v.pd_all_visible)
+					FROM pg_visibility(rel) v
+					WHERE (v.all_visible AND NOT v.pd_all_visible)
+						OR (v.all_frozen AND NOT v.all_visible);
+				RETURN QUERY SELECT format('%s: %s is not visible to all', rel, v)
+					FROM pg_check_visible(rel) v;
+				RETURN QUERY SELECT format('%s: %s is not frozen', rel, v)
+					FROM pg_check_frozen(rel) v;
+			END LOOP;
+			PERFORM bt_index_check(indexrelid, true) FROM pg_index
+			WHERE indrelid = toast;
+		END $$;
+	});
+	return;
+}
+
+# Rows and pages of t, and locks.  Workers end a moment after their last job.
+sub check_table
+{
+	my ($name) = @_;
+	my ($out, $err) = ('', '');
+	my $rc = $node->psql('postgres', q{
+		BEGIN ISOLATION LEVEL REPEATABLE READ;
+		LOCK TABLE t IN SHARE MODE;
+		SELECT soak_damage() LIMIT 20;
+		COMMIT;
+	}, stdout => \$out, stderr => \$err, timeout => 180);
+
+	is("$rc $out $err", '0  ', "$name: rows, TOAST and visibility maps are right");
+	$node->poll_query_until('postgres', q{
+		SELECT count(*) = 0 FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor move'})
+	  or fail("$name: a worker does not end");
+	check_locks($node, $name);
+	return;
+}
 
 sub begin_load
 {
 	unlink $node->basedir . '/load.sql';
-	$load = start_load($node);
+	$load = start_load($node, rate => 150);
+	$load_began = time;
+	return;
+}
+
+# pgbench ends by itself after ten minutes.  Nothing that happens here but the
+# end of the server may make a client fail.
+sub renew_load
+{
+	my ($name) = @_;
+
+	$load->{harness}->pump_nb;
+	unlike($load->{err}, qr/abort|error|fatal/i, "$name: no client failed");
+	return if $load->{harness}->pumpable && time < $load_began + 400;
+	stop_load($load, $name) if $load->{harness}->pumpable;
+	begin_load();
 	return;
 }
 
@@ -89,22 +238,46 @@ sub crash_server
 	return 1;
 }
 
+# Empties the last pages of t, rows that nobody has locked, so that VACUUM can
+# truncate the file.
+sub empty_the_end
+{
+	$node->safe_psql('postgres', q{
+		DELETE FROM t WHERE ctid = ANY (ARRAY(
+			SELECT ctid FROM t WHERE ctid >= format('(%s,0)',
+				pg_relation_size('t') / 8192 * 9 / 10)::tid
+			FOR UPDATE SKIP LOCKED))});
+	$node->safe_psql('postgres', 'VACUUM (TRUNCATE on) t');
+	return;
+}
+
 # One thing at random while moves are under way; the server may be ended in
-# rounds that build no index, since an unfinished build leaves its file.
+# rounds that build no index and rewrite nothing, since an unfinished build
+# leaves its file.
 sub disturb
 {
 	my ($builds) = @_;
 	my $what = rand();
 
-	if ($what < 0.15)
+	if ($what < 0.1)
 	{
 		$node->safe_psql('postgres', 'CHECKPOINT');
 		$count{checkpoints}++;
 	}
-	elsif ($what < 0.3)
+	elsif ($what < 0.25)
 	{
-		$node->safe_psql('postgres', 'VACUUM t');
+		$node->safe_psql('postgres', one_of(@vacuums), timeout => 180);
 		$count{vacuums}++;
+	}
+	elsif ($what < 0.28)
+	{
+		empty_the_end();
+		$count{vacuums}++;
+	}
+	elsif ($what < 0.35)
+	{
+		$node->safe_psql('postgres', one_of(@ddl), timeout => 180);
+		$count{ddl}++;
 	}
 	elsif ($what < 0.4 && $builds)
 	{
@@ -113,27 +286,64 @@ sub disturb
 		$node->safe_psql('postgres', 'DROP INDEX CONCURRENTLY soak');
 		$count{builds}++;
 	}
-	elsif ($what < 0.5)
+	elsif ($what < 0.43 && $builds && $rewrites_left > 0)
+	{
+		$rewrites_left--;
+		$node->safe_psql('postgres', one_of(@rewrites), timeout => 180);
+		$count{rewrites}++;
+	}
+	elsif ($what < 0.47)
 	{
 		my ($job) = split /\n/, unfinished();
 		$count{cancels}++ if $job && $node->safe_psql('postgres',
 			"SELECT cancel_move($job)") eq 't';
 	}
-	elsif ($what < 0.56 && !$builds && $ENV{SOAK_CRASH})
+	elsif ($what < 0.65 && !$builds && $ENV{SOAK_CRASH})
 	{
 		return crash_server();
 	}
 	return 0;
 }
 
+# Queues or does the move of a round: of the indexes or of the table.
+sub call_move
+{
+	my ($what, $tablespace, $more) = @_;
+
+	$node->safe_psql('postgres', $what eq 'indexes'
+		? "CALL move_indexes_concurrently('t', '$tablespace', method => 'copy', $more)"
+		: "CALL move_table_concurrently('t', '$tablespace', method => 'copy', "
+		  . "with_indexes => $what, $more)",
+		timeout => 300);
+	return;
+}
+
+# Where what a round moves is.
+sub place_of
+{
+	my ($what) = @_;
+	my $table = $node->safe_psql('postgres', q{
+		SELECT string_agg(DISTINCT coalesce(s.spcname, 'pg_default'), ' ')
+		FROM pg_class c JOIN pg_class t ON c.oid IN (t.oid, t.reltoastrelid)
+			LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
+		WHERE t.oid = 't'::regclass});
+	my $indexes = tablespaces_of($node, 't');
+
+	return $what eq 'indexes' ? $indexes : $table if $what ne 'true';
+	return $table eq $indexes ? $table : "$table, indexes in $indexes";
+}
+
+# what: 'indexes', or whether the table takes its indexes along.
 sub move_all
 {
-	my ($tablespace) = @_;
-	my $builds = !$ENV{SOAK_CRASH} || chance(0.5);
+	my ($what, $tablespace) = @_;
+	my $builds = !$ENV{SOAK_CRASH} || chance(0.4);
 	my $rate = chance(0.3) ? 'NULL' : "'" . (1 + int(rand 8)) . " MB'";
 	my $crashed = 0;
 
-	start_move($node, 't', $tablespace, "method => 'copy', max_rate => $rate");
+	# a copy starts over at most three times
+	$rewrites_left = 1;
+	call_move($what, $tablespace, "max_rate => $rate, wait => false");
 	while (!$crashed && unfinished() ne '')
 	{
 		sleep rand(0.5);
@@ -146,8 +356,9 @@ sub move_all
 			SELECT cancel_move(job_id) FROM tablespace_moves
 			WHERE state IN ('queued', 'running', 'paused')});
 		is(unfinished(), '', 'what died is settled');
-		move($node, 't', $tablespace, "method => 'copy'");
-		is(tablespaces_of($node, 't'), $tablespace, 'and moves again');
+		check_orphans($node, 'what died');
+		call_move($what, $tablespace, 'wait => true');
+		is(place_of($what), $tablespace, 'and moves again');
 		return;
 	}
 	my $failed = $node->safe_psql('postgres', q{
@@ -167,9 +378,14 @@ while (time < $until)
 {
 	my $name = 'round ' . ++$count{rounds};
 
-	move_all($tablespaces[ $count{rounds} % 3 ]);
+	my $what = one_of('indexes', 'true', 'true', 'false');
+
+	move_all($what, $tablespaces[ $count{rounds} % 3 ]);
+	$count{ $what eq 'indexes' ? 'index_moves' : 'table_moves' }++;
 	check_content($node, $name);
+	check_table($name);
 	check_orphans($node, $name);
+	renew_load($name);
 	note "$name: ", join ', ', map { "$count{$_} $_" } sort keys %count;
 }
 $load->{harness}->kill_kill;

@@ -380,7 +380,8 @@ tsa_copy_passes(TsaCopy *copy)
 			passes >= MAX_PASSES)
 			break;
 
-		copy->unlimited = !first && left > last / 2;
+		/* for good: what is left grows again while a pass keeps the rate */
+		copy->unlimited = !first && (copy->unlimited || left > last / 2);
 		last = left;
 		copy->progress.passes++;
 		copy->progress.phase = first ? "copying" : "following changes";

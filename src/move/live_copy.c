@@ -82,7 +82,7 @@
 #include "move/manners.h"
 
 #define MAX_ATTEMPTS	200
-#define MAX_RESTARTS	3
+#define MAX_RESTARTS	10
 
 /* tablespace_advisor.debug_stop_at */
 static char *debug_stop_at = NULL;
@@ -311,6 +311,9 @@ tsa_live_copy(const TsaJob *job, TsaJobProgress *figures)
 					(errcode(ERRCODE_OBJECT_IN_USE),
 					 errmsg("relation with OID %u was rewritten again and again while it was being copied",
 							job->relid)));
+		ereport(LOG,
+				(errmsg("live copy of relation with OID %u starts over because it was rewritten or truncated",
+						job->relid)));
 	}
 	if (!figures->keeps_old)
 		tsa_copy_remove_old_storage();
