@@ -1,0 +1,229 @@
+# Whom a move of a table waits for, and who waits for it meanwhile: nobody for
+# longer than lock_timeout.  A transaction that has changed the table's row of
+# pg_class without a lock on the table; a prepared transaction; a log that is
+# gone when the move can go on; a file so large that it is removed in steps.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTable;
+use TsaTest;
+
+my $node = new_table_node('main', conf => qq(
+wal_level = replica
+autovacuum = off
+min_wal_size = 32MB
+max_wal_size = 64MB
+wal_keep_size = 0
+));
+$node->start;
+prepare_node($node);
+prepare_table_checks($node);
+$node->safe_psql('postgres', qq{
+	CREATE ROLE somebody;
+	CREATE TABLE d (id int PRIMARY KEY, n int, doc text);
+	ALTER TABLE d ALTER doc SET STORAGE EXTERNAL;
+	INSERT INTO d SELECT i, 0, ${\document('i')} FROM generate_series(1, 1000) i;
+	CREATE INDEX d_n ON d (n)});
+
+# Clients are not held up while the move tries for so many times: they queue
+# behind its attempts at worst, which end by their timeout, far below this one.
+sub try_clients
+{
+	my ($job, $attempts, $name) = @_;
+	my $before = job_field($node, $job, 'attempts');
+
+	for (1 .. 1000)
+	{
+		my ($out, $err) = ('', '');
+		my $rc = $node->psql('postgres', q{
+			SET lock_timeout = '5s';
+			UPDATE d SET n = n + 1 WHERE id = 7;
+			SELECT count(*) FROM d WHERE id = 7},
+			stdout => \$out, stderr => \$err, timeout => 60);
+		if ($rc != 0 || $out ne '1')
+		{
+			fail("$name: a client waits: $out $err");
+			return;
+		}
+		last if job_field($node, $job, 'attempts') >= $before + $attempts
+			|| job_field($node, $job, 'state') ne 'running';
+	}
+	is(job_field($node, $job, 'state'), 'running',
+		"$name: the move tries, and holds nobody up");
+	return;
+}
+
+sub check_d
+{
+	my ($place, $name) = @_;
+
+	is( places($node, 'd'),
+		"table $place, toast $place, toast index $place, indexes $place",
+		"$name: all has moved");
+	check_heap($node, 'd', $name);
+	is($node->safe_psql('postgres', "SELECT tsa_amcheck('d')"), '2',
+		"$name: the indexes are right");
+	check_orphans($node, $name);
+	check_locks($node, $name);
+	return;
+}
+
+# GRANT has no lock on the table, but the new version of its row in pg_class is
+# to come: the cutover must not wait for it with the table locked.
+for my $end ('COMMIT', 'ROLLBACK')
+{
+	my $name = "GRANT, $end";
+	my $place = $end eq 'COMMIT' ? 'fast' : 'slow';
+	my $granter = $node->background_psql('postgres');
+
+	$granter->query_safe(q{BEGIN; GRANT SELECT ON d TO somebody});
+	my $job = start_table_move($node, 'd', $place,
+		"with_indexes => true, lock_timeout => '20 ms'");
+	$node->poll_query_until('postgres',
+		"SELECT attempts > 0 FROM tablespace_moves WHERE job_id = $job")
+	  or die 'no attempt is made';
+	try_clients($job, 2, $name);
+	my $pid = $granter->query_safe('SELECT pg_backend_pid()');
+	is(job_field($node, $job, 'blocked_by'), "{$pid}",
+		"$name: the journal names who holds it up");
+	$granter->query_safe($end);
+	$granter->quit;
+	is(wait_for_job($node, $job), 'done', "$name: the move is done then")
+	  or diag(job_field($node, $job, 'error'));
+	check_d($place, $name);
+	is( $node->safe_psql('postgres',
+			"SELECT has_table_privilege('somebody', 'd', 'SELECT')"),
+		$end eq 'COMMIT' ? 't' : 'f', "$name: the right is what it should be");
+	$node->safe_psql('postgres', 'REVOKE ALL ON d FROM somebody');
+}
+
+# Somebody who has used the table and then wants it for himself, as a migration
+# does, while the move waits for it: no deadlock.
+for my $place (qw(fast slow))
+{
+	my $name = "migration, to $place";
+	my $migration = $node->background_psql('postgres', on_error_stop => 0);
+
+	$migration->query_safe('BEGIN; SELECT count(*) FROM d');
+	my $job = start_table_move($node, 'd', $place,
+		"with_indexes => true, lock_timeout => '10 s'");
+	$node->poll_query_until('postgres', q{
+		SELECT count(*) = 1 FROM pg_locks
+		WHERE relation = 'd'::regclass AND mode = 'AccessExclusiveLock'
+			AND NOT granted})
+	  or die 'the move does not ask for its lock';
+	$migration->query(
+		'LOCK TABLE d; ALTER TABLE d ALTER n SET DEFAULT 1; COMMIT');
+	unlike($migration->{stderr}, qr/ERROR/, "$name: it gets through");
+	$migration->quit;
+	is(wait_for_job($node, $job), 'done', "$name: the move is done");
+	check_d($place, $name);
+}
+
+# a prepared transaction that has read from the table
+$node->safe_psql('postgres', q{
+	BEGIN;
+	UPDATE d SET n = n + 1 WHERE id = 5;
+	PREPARE TRANSACTION 'holds'});
+my $job = start_table_move($node, 'd', 'fast',
+	"with_indexes => true, lock_timeout => '20 ms'");
+$node->poll_query_until('postgres',
+	"SELECT attempts >= 2 FROM tablespace_moves WHERE job_id = $job")
+  or die 'no attempts are made';
+try_clients($job, 2, 'prepared transaction');
+is(job_field($node, $job, 'phase'), 'waiting for prepared transaction "holds"',
+	'prepared transaction: the journal names it');
+is(job_field($node, $job, 'blocked_by'), '{0}',
+	'prepared transaction: as process 0');
+$node->safe_psql('postgres', "COMMIT PREPARED 'holds'");
+is(wait_for_job($node, $job), 'done', 'prepared transaction: done behind it');
+check_d('fast', 'prepared transaction');
+
+# a log that is gone
+stop_at($node, 'copied');
+$job = start_table_move($node, 'd', 'slow', 'with_indexes => true');
+wait_for_stop($node, 'copied');
+my $segment = $node->safe_psql('postgres',
+	'SELECT pg_walfile_name(pg_current_wal_insert_lsn())');
+$node->safe_psql('postgres', qq{
+	UPDATE d SET doc = ${\document('id + 1')} WHERE id % 3 = 0;
+	DELETE FROM d WHERE id % 10 = 0;
+	INSERT INTO d SELECT i, i, ${\document('i')} FROM generate_series(2001, 2300) i;
+	VACUUM (FREEZE, TRUNCATE false) d;
+	UPDATE d SET n = n + 1 WHERE id % 11 = 0});
+for (1 .. 6)
+{
+	$node->safe_psql('postgres',
+		"SELECT pg_switch_wal(); CREATE TABLE x$_ (); CHECKPOINT");
+}
+is( $node->safe_psql('postgres',
+		"SELECT count(*) FROM pg_ls_waldir() WHERE name = '$segment'"),
+	'0', 'the segment that the copy stands at is gone');
+my $rows = digest($node, 'd', 'x::text');
+my $map = visibility($node, 'd');
+release($node);
+is(wait_for_job($node, $job), 'done', 'the move is done all the same');
+like(slurp_file($node->logfile),
+	qr/live copy of .*d" starts over because a write-ahead log segment that it needs has been removed/,
+	'the copy has started over');
+is(digest($node, 'd', 'x::text'), $rows, 'with the rows');
+is(visibility($node, 'd'), $map, 'and the visibility map');
+check_d('slow', 'started over');
+
+# Heap and TOAST table of more than 32 MB are shortened before they are
+# dropped, with their maps.
+$node->safe_psql('postgres', qq{
+	CREATE TABLE l (id int PRIMARY KEY, n int, pad text, doc text);
+	ALTER TABLE l ALTER pad SET STORAGE PLAIN;
+	ALTER TABLE l ALTER doc SET STORAGE EXTERNAL;
+	INSERT INTO l SELECT i, 0, repeat('p', 1800),
+		CASE WHEN i % 2 = 0 THEN repeat(md5(i::text), 150) END
+		FROM generate_series(1, 20000) i;
+	DELETE FROM l WHERE id % 9 = 0;
+	VACUUM (FREEZE) l});
+is( $node->safe_psql('postgres', q{
+		SELECT pg_relation_size(oid) > 33554432,
+			pg_relation_size(reltoastrelid) > 33554432,
+			pg_relation_size(oid, 'fsm') > 0, pg_relation_size(oid, 'vm') > 0
+		FROM pg_class WHERE relname = 'l'}),
+	't|t|t|t', 'a larger table');
+$rows = digest($node, 'l', 'x::text');
+$map = visibility($node, 'l');
+my $truncated = q{
+	SELECT count(*) FROM tablespace_advisor.job j,
+		unnest(old_tablespaces, old_filenumbers) AS f(tablespace, file)
+	WHERE job_id = %d};
+for my $how ('crash', 'go on')
+{
+	my $place = $how eq 'crash' ? 'fast' : 'slow';
+
+	stop_at($node, 'old file truncated');
+	$job = start_table_move($node, 'l', $place);
+	wait_for_stop($node, 'old file truncated');
+	is($node->safe_psql('postgres', sprintf($truncated, $job)), '3',
+		"large, $how: old files are there");
+	$node->safe_psql('postgres', 'UPDATE l SET n = n + 1 WHERE id % 100 = 1');
+	$rows = digest($node, 'l', 'x::text');
+	$map = visibility($node, 'l');
+	crash($node) if $how eq 'crash';
+	release($node);
+	is($how eq 'crash' ? end_state($node, $job) : wait_for_job($node, $job),
+		'done', "large, $how: the move is done");
+	like(places($node, 'l'), qr/^table $place, toast $place, toast index $place/,
+		"large, $how: all has moved");
+	is(digest($node, 'l', 'x::text'), $rows, "large, $how: the rows are right");
+	is(visibility($node, 'l'), $map, "large, $how: so is the map");
+	check_heap($node, 'l', "large, $how");
+	check_orphans($node, "large, $how");
+}
+
+check_log($node, 'waits');
+check_checksums($node, 'in the end');
+done_testing();
