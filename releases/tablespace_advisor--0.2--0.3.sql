@@ -84,6 +84,7 @@ BEGIN ATOMIC
 			ON d.datname = pg_catalog.current_database()
 	ORDER BY c.relkind DESC, i.indrelid, c.oid;
 END;
+ALTER FUNCTION tablespace_advisor.worker_progress(bigint) ROWS 1;
 
 /* The same for tables: what has storage first, then parents after children. */
 CREATE FUNCTION tablespace_advisor.tables_of(target regclass)

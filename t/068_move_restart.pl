@@ -26,9 +26,12 @@ $node->safe_psql('postgres', q{
 	INSERT INTO u SELECT generate_series(1, 20000);
 	CREATE INDEX u_id ON u (id)});
 
-# Crashes the server while a copy is stopped; after the restart none stops.
+# Crashes the server while a copy is stopped; after the restart none stops.  The
+# commit of a switch is not waited for, so somebody's commit is flushed first.
 sub crash_at_stop
 {
+	$node->safe_psql('postgres',
+		"SELECT pg_logical_emit_message(true, '', '')");
 	$node->append_conf('postgresql.conf',
 		"tablespace_advisor.debug_stop_at = ''");
 	$node->stop('immediate');

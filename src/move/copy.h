@@ -2,8 +2,8 @@
  *
  * copy.h
  *	  What the files of the live block copy share: live_copy.c (the driver
- *	  and the proof), copy_prepare.c, copy_follow.c, copy_passes.c,
- *	  copy_blocks.c, copy_locks.c, cutover.c, copy_storage.c.
+ *	  and the proof), copy_prepare.c, copy_small.c, copy_follow.c,
+ *	  copy_passes.c, copy_blocks.c, copy_locks.c, cutover.c, copy_storage.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,7 +61,7 @@ typedef struct TsaCopy
 {
 	const TsaJob *job;
 	MemoryContext cxt;			/* lives as long as the move */
-	TsaWalTail *tail;
+	TsaWalTail *tail;			/* NULL while there is nothing to follow */
 	Oid			heapid;			/* the table; locked even if it does not move */
 	Oid			toastid;		/* its TOAST table, if it moves */
 	int			nrels;
@@ -113,9 +113,13 @@ typedef enum TsaCutover
 
 /* live_copy.c */
 extern void tsa_copy_stop_point(const char *name);
+extern bool tsa_copy_stops_elsewhere(const char *prefix);
 
 /* copy_prepare.c */
-extern void tsa_copy_prepare(TsaCopy *copy);
+extern bool tsa_copy_prepare(TsaCopy *copy);
+
+/* copy_small.c */
+extern bool tsa_copy_small(TsaCopy *copy);
 
 /* copy_follow.c */
 extern BlockNumber tsa_copy_source_size(const TsaCopyFork *fork);
@@ -135,6 +139,7 @@ extern void tsa_copy_end(TsaCopy *copy);
 extern double tsa_copy_ms_between(const instr_time *from,
 								  const instr_time *to);
 extern void tsa_copy_nap(double ms);
+extern void tsa_copy_count(TsaCopy *copy);
 extern void tsa_copy_wait_for_lock(TsaCopy *copy);
 extern bool tsa_copy_look(TsaCopy *copy);
 extern bool tsa_copy_breathe(TsaCopy *copy);
@@ -163,11 +168,16 @@ extern bool tsa_copy_is_same(TsaCopy *copy);
 
 /* cutover.c */
 extern TsaCutover tsa_copy_cut_over(TsaCopy *copy);
+extern bool tsa_copy_try_rows(TsaCopy *copy);
+extern void tsa_copy_switch_storage(TsaCopy *copy);
 
 /* copy_storage.c */
+extern void tsa_copy_create_file(const TsaCopy *copy, TsaCopyRel *rel);
 extern void tsa_copy_create_storage(TsaCopy *copy);
 extern RelFileLocator *tsa_copy_old_storage(const TsaCopy *copy);
 extern void tsa_copy_note_old_storage(TsaCopy *copy);
 extern void tsa_copy_remove_old_storage(void);
+extern void tsa_copy_drop_unused(RelFileLocator storage);
+extern void tsa_copy_forget_storage(void);
 
 #endif							/* TSA_COPY_H */

@@ -129,8 +129,9 @@ create_fork(const PageBatch *batch)
 /*
  * Logs the pages of the batch and writes them to the new storage.
  *
- * The images of block 0 are always whole: it is a metapage in most access
- * methods, whose contents the page header does not bound in all of them.
+ * The images of block 0, and of what is in one batch with it, are always whole:
+ * it is a metapage in most access methods, whose contents the page header does
+ * not bound in all of them.
  */
 static void
 batch_write(TsaCopy *copy, PageBatch *batch)
@@ -148,7 +149,8 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 
 	log_newpages(&batch->rel->copy, batch->fork, batch->n, batch->blocks,
 				 batch->pages, std);
-	tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
+	if (copy->tail != NULL)
+		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
 	for (int i = 0; i < batch->n; i++)
 	{
 		BlockNumber block = batch->blocks[i];
@@ -276,7 +278,10 @@ copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork)
 
 	while (fork->copied_end < end)
 	{
-		while (batch.n < TSA_COPY_BATCH && fork->copied_end + batch.n < end)
+		/* alone, block 0 does not make the others' images whole */
+		int			most = fork->copied_end == 0 ? 1 : TSA_COPY_BATCH;
+
+		while (batch.n < most && fork->copied_end + batch.n < end)
 			batch_read(copy, &batch, fork->copied_end + batch.n);
 		fork->copied_end += batch.n;
 		batch_write(copy, &batch);

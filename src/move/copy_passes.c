@@ -114,24 +114,32 @@ tsa_copy_end(TsaCopy *copy)
 }
 
 /*
+ * Brings the figures of the progress up to date.
+ */
+void
+tsa_copy_count(TsaCopy *copy)
+{
+	TsaJobProgress *progress = &copy->progress;
+	double		ms = ms_since(&copy->started);
+
+	progress->bytes_done = tsa_copy_done_bytes(copy);
+	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
+}
+
+/*
  * Writes the progress to the journal, in a transaction that does not wait for
  * its flush.
  */
 void
 tsa_copy_report(TsaCopy *copy, const char *phase)
 {
-	TsaJobProgress *progress = &copy->progress;
-	double		ms = ms_since(&copy->started);
-
-	progress->phase = phase;
-	progress->bytes_done = tsa_copy_done_bytes(copy);
-	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
+	copy->progress.phase = phase;
+	tsa_copy_count(copy);
 	INSTR_TIME_SET_CURRENT(copy->reported);
 
 	StartTransactionCommand();
-	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
-					  GUC_ACTION_LOCAL, true, 0, false);
-	tsa_job_report(copy->job->job_id, progress);
+	tsa_commit_lazily();
+	tsa_job_report(copy->job->job_id, &copy->progress);
 	CommitTransactionCommand();
 }
 

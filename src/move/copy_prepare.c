@@ -397,10 +397,11 @@ note_storage(TsaCopy *copy)
 }
 
 /*
- * Checks and locks the relations, makes their new storage.  Outside any
+ * Checks and locks the relations, makes their new storage.  True if what is to
+ * be moved was so small that it has been moved already.  Outside any
  * transaction.
  */
-void
+bool
 tsa_copy_prepare(TsaCopy *copy)
 {
 	for (;;)
@@ -412,7 +413,10 @@ tsa_copy_prepare(TsaCopy *copy)
 		tsa_copy_wait_for_lock(copy);
 	}
 	note_storage(copy);
+	if (tsa_copy_small(copy))
+		return true;
 	tsa_copy_lock(copy);
 	tsa_copy_create_storage(copy);
 	CommitTransactionCommand();
+	return false;
 }

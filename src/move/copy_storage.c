@@ -7,7 +7,8 @@
  * the creation and deletes the file if it aborts; the same transaction names
  * the file in the journal.  From its commit on the journal is what knows of
  * the file.  A crash before that commit can leave an empty file that nobody
- * knows, as it can after any CREATE TABLE.
+ * knows, as it can after any CREATE TABLE.  (A small index needs no such
+ * transaction of its own: copy_small.c.)
  *
  * Left over is either the copy (the move failed) or the old file (it worked).
  * The journal's row says which; it is changed by the transaction that changes
@@ -17,7 +18,11 @@
  * over numbers whose file exists.
  *
  * The drop is a transaction with an ID (it updates the journal), because an
- * abort without one is not logged and a standby would keep the file.
+ * abort without one is not logged and a standby would keep the file.  Its
+ * commit is flushed before the files go, whatever synchronous_commit says, as
+ * that of any transaction which drops files is, and with it the cutover's
+ * commit, which comes earlier in the log and was not.  Where an old file is
+ * truncated before that, the cutover's commit is flushed first.
  *
  * An old file of many megabytes is not dropped at one go.  Unlinking it keeps
  * the file system's journal busy for tens of milliseconds, during which
@@ -38,6 +43,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "access/xlogutils.h"
 #include "catalog/catalog.h"
 #include "catalog/storage.h"
@@ -69,6 +75,9 @@
 static RelFileLocator *named_storage = NULL;
 static int	nnamed = 0;
 
+/* Where the commit record of this process's last cutover ends. */
+static XLogRecPtr switched_at = InvalidXLogRecPtr;
+
 /*
  * Keeps these in mind instead of those before.  Allocates before it forgets.
  */
@@ -88,24 +97,33 @@ keep_in_mind(const RelFileLocator *storage, int n)
 }
 
 /*
+ * Creates the storage of a copy, in the caller's transaction, whose abort
+ * deletes it.
+ */
+void
+tsa_copy_create_file(const TsaCopy *copy, TsaCopyRel *rel)
+{
+	Oid			tablespace = copy->job->target_tablespace;
+	RelFileNumber number = GetNewRelFileNumber(tablespace, NULL,
+											   RELPERSISTENCE_PERMANENT);
+
+	rel->copy = tsa_make_locator(tablespace, MyDatabaseId, number);
+	RelationCreateStorage(rel->copy, RELPERSISTENCE_PERMANENT, true);
+}
+
+/*
  * Creates the storage of the copies and names it in the journal.  In the
  * caller's transaction.
  */
 void
 tsa_copy_create_storage(TsaCopy *copy)
 {
-	Oid			tablespace = copy->job->target_tablespace;
 	RelFileLocator *storage = palloc(copy->nrels * sizeof(RelFileLocator));
 
 	for (int i = 0; i < copy->nrels; i++)
 	{
-		RelFileNumber number;
-
-		number = GetNewRelFileNumber(tablespace, NULL,
-									 RELPERSISTENCE_PERMANENT);
-		storage[i] = tsa_make_locator(tablespace, MyDatabaseId, number);
-		copy->rels[i].copy = storage[i];
-		RelationCreateStorage(storage[i], RELPERSISTENCE_PERMANENT, true);
+		tsa_copy_create_file(copy, &copy->rels[i]);
+		storage[i] = copy->rels[i].copy;
 	}
 	tsa_job_note_new_storage(copy->job->job_id, storage, copy->nrels);
 	keep_in_mind(storage, copy->nrels);
@@ -126,15 +144,26 @@ tsa_copy_old_storage(const TsaCopy *copy)
 }
 
 /*
- * After the cutover's commit: it is the old storage now that is left to remove.
+ * Just after the cutover's commit: it is the old storage now that is left to
+ * remove.
  */
 void
 tsa_copy_note_old_storage(TsaCopy *copy)
 {
 	RelFileLocator *storage = tsa_copy_old_storage(copy);
 
+	switched_at = XactLastCommitEnd;
 	keep_in_mind(storage, copy->nrels);
 	pfree(storage);
+}
+
+/*
+ * Somebody else will remove it.
+ */
+void
+tsa_copy_forget_storage(void)
+{
+	nnamed = 0;
 }
 
 /*
@@ -172,7 +201,10 @@ truncate_step(RelFileLocator locator, BlockNumber step)
 		taken = Min(Max(step, nblocks / MAX_TRUNCATE_STEPS),
 					(BlockNumber) RELSEG_SIZE);
 		if (nblocks > MIN_TRUNCATE_STEP)
+		{
+			XLogFlush(switched_at);
 			RelationTruncate(rel, nblocks > taken ? nblocks - taken : 0);
+		}
 	}
 	PG_FINALLY();
 	{
@@ -254,8 +286,8 @@ drop_storage(RelFileLocator locator)
  * Schedules for removal, at the commit of the present transaction, storage
  * that the journal names, unless a relation has it.
  */
-static void
-drop_unused(RelFileLocator storage)
+void
+tsa_copy_drop_unused(RelFileLocator storage)
 {
 	if (storage_in_use(storage))
 		return;
@@ -274,13 +306,11 @@ tsa_live_copy_drop_leftovers(const TsaJob *job)
 	if (!job->native)
 		return false;
 	for (int i = 0; i < job->nnew; i++)
-		drop_unused(job->new_storage[i]);
+		tsa_copy_drop_unused(job->new_storage[i]);
 	for (int i = 0; i < job->nold; i++)
-		drop_unused(job->old_storage[i]);
+		tsa_copy_drop_unused(job->old_storage[i]);
 	nnamed = 0;
-	if (moved)
-		tsa_job_note_old_removed(job->job_id);
-	else if (job->nnew > 0)
+	if (!moved && job->nnew > 0)
 		tsa_job_note_new_storage(job->job_id, NULL, 0);
 	return moved;
 }
@@ -291,8 +321,9 @@ tsa_live_copy_drop_leftovers(const TsaJob *job)
 void
 tsa_live_copy_drop_unnamed(void)
 {
+	tsa_old_files_drop();
 	for (int i = 0; i < nnamed; i++)
-		drop_unused(named_storage[i]);
+		tsa_copy_drop_unused(named_storage[i]);
 	nnamed = 0;
 }
 

@@ -38,9 +38,9 @@
  * their transaction ends, so no such change is lost with the old row version.
  *
  * The commit does not wait for its flush.  That is safe because nothing that
- * the old state needs is destroyed before the flush that follows: the old
- * files, all of them, are removed by a later transaction.  Should the server
- * crash in between, then either the commit record reached the disk and recovery
+ * the old state needs is destroyed before it is flushed: the old files, all of
+ * them, are removed by a later transaction (see copy_storage.c).  Should the
+ * server crash in between, then either the record reached the disk and recovery
  * brings the new storage up to date from the log, or it did not, and neither
  * did any record after it: the relations are where they were, the journal
  * (whose update went the same way) names the copies, and the cleaner drops
@@ -102,16 +102,17 @@ could_not_lock(const TsaCopy *copy)
 
 /*
  * Locks the relations' rows of pg_class without waiting: the tuple lock first,
- * which whoever changes such a row takes too, then the row itself.  Throws
- * ERRCODE_LOCK_NOT_AVAILABLE.
+ * which whoever changes such a row takes too, then the row itself.  False if
+ * one cannot be had: the caller rolls back then.
  */
-static void
-lock_rows(TsaCopy *copy)
+bool
+tsa_copy_try_rows(TsaCopy *copy)
 {
 	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+	bool		locked = true;
 
 	copy->blocked_by = InvalidTransactionId;
-	for (int i = 0; i < copy->nrels; i++)
+	for (int i = 0; i < copy->nrels && locked; i++)
 	{
 		Oid			relid = copy->rels[i].relid;
 		HeapTuple	tuple = SearchSysCacheCopy1(RELOID,
@@ -123,20 +124,22 @@ lock_rows(TsaCopy *copy)
 			elog(ERROR, "cache lookup failed for relation %u", relid);
 		copy->blocked_on = relid;
 		copy->rels[i].row = tuple->t_self;
-		if (!tsa_conditional_lock_tuple(pg_class, &tuple->t_self,
-										ExclusiveLock))
-			could_not_lock(copy);
-		if (heap_lock_tuple(pg_class, tuple, GetCurrentCommandId(false),
-							LockTupleNoKeyExclusive, LockWaitSkip, false,
-							&buffer, &failure) != TM_Ok)
+		locked = tsa_conditional_lock_tuple(pg_class, &tuple->t_self,
+											ExclusiveLock);
+		if (locked)
 		{
-			copy->blocked_by = failure.xmax;
-			could_not_lock(copy);
+			locked = heap_lock_tuple(pg_class, tuple,
+									 GetCurrentCommandId(false),
+									 LockTupleNoKeyExclusive, LockWaitSkip,
+									 false, &buffer, &failure) == TM_Ok;
+			ReleaseBuffer(buffer);
+			if (!locked)
+				copy->blocked_by = failure.xmax;
 		}
-		ReleaseBuffer(buffer);
 		heap_freetuple(tuple);
 	}
 	table_close(pg_class, RowExclusiveLock);
+	return locked;
 }
 
 /*
@@ -268,7 +271,8 @@ enter_window(TsaCopy *copy, instr_time *locked)
 	{
 		tsa_job_note_switched(copy->job->job_id, tsa_copy_old_storage(copy),
 							  copy->nrels);
-		lock_rows(copy);
+		if (!tsa_copy_try_rows(copy))
+			could_not_lock(copy);
 		tsa_copy_follow(copy);
 		tsa_copy_let_go(copy);
 		lock_exclusively(copy);
@@ -307,8 +311,8 @@ enter_window(TsaCopy *copy, instr_time *locked)
 /*
  * Steps 2 and 3.
  */
-static void
-switch_storage(TsaCopy *copy)
+void
+tsa_copy_switch_storage(TsaCopy *copy)
 {
 	tsa_copy_last_blocks(copy);
 	tsa_copy_stop_point("window");
@@ -348,8 +352,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (!narrow_gap(copy))
 		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
 	StartTransactionCommand();
-	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
-					  GUC_ACTION_LOCAL, true, 0, false);
+	tsa_commit_lazily();
 	if (!enter_window(copy, &locked))
 	{
 		CommitTransactionCommand();
@@ -358,21 +361,15 @@ tsa_copy_cut_over(TsaCopy *copy)
 		return TSA_CUTOVER_LATER;
 	}
 
-	switch_storage(copy);
+	tsa_copy_switch_storage(copy);
 	tsa_copy_end(copy);
 	INSTR_TIME_SET_CURRENT(released);
 
 	tsa_copy_note_old_storage(copy);
 	tsa_copy_stop_point("switched");
-	XLogFlush(XactLastCommitEnd);
 
 	copy->progress.nblockers = 0;
+	copy->progress.lock_ms = tsa_copy_ms_between(&locked, &released);
 	tsa_copy_report(copy, "removing old file");
-	StartTransactionCommand();
-	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
-					  GUC_ACTION_LOCAL, true, 0, false);
-	tsa_job_note_lock_ms(copy->job->job_id,
-						 tsa_copy_ms_between(&locked, &released));
-	CommitTransactionCommand();
 	return TSA_CUTOVER_DONE;
 }

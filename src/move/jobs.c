@@ -199,14 +199,15 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
 		" bytes_done = $4, blocks_left = $5, mb_per_s = $6, passes = $7,"
-		" attempts = $8, blocked_by = $9, paused_ms = $10, lock_wait_ms = $11"
+		" attempts = $8, blocked_by = $9, paused_ms = $10, lock_wait_ms = $11,"
+		" lock_ms = $12"
 		" WHERE job_id = $1",
-		11, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
-		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID}, NULL
+		12, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
+		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID, FLOAT8OID}, NULL
 	};
 	Datum		blockers[lengthof(p->blockers)];
-	Datum		values[11];
-	char		nulls[] = "           ";
+	Datum		values[12];
+	char		nulls[] = "            ";
 
 	for (int i = 0; i < p->nblockers; i++)
 		blockers[i] = Int32GetDatum(p->blockers[i]);
@@ -228,6 +229,8 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 	values[9] = Float8GetDatum(p->paused_ms);
 	values[10] = Float8GetDatum(p->lock_wait_ms);
 	nulls[10] = p->attempts > 0 ? ' ' : 'n';
+	values[11] = Float8GetDatum(p->lock_ms);
+	nulls[11] = p->lock_ms > 0 ? ' ' : 'n';
 	tsa_journal_update(&query, values, nulls);
 }
 
@@ -244,6 +247,25 @@ tsa_job_note_paused(int64 job_id, bool paused)
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = BoolGetDatum(paused);
+	tsa_journal_update(&query, values, NULL);
+}
+
+void
+tsa_jobs_note_old_removed(const int64 *job_ids, int n)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET old_tablespaces = NULL,"
+		" old_filenumbers = NULL WHERE job_id = ANY ($1)",
+		1, {INT8ARRAYOID}, NULL
+	};
+	Datum	   *elems = palloc(sizeof(Datum) * n);
+	Datum		values[1];
+
+	for (int i = 0; i < n; i++)
+		elems[i] = Int64GetDatum(job_ids[i]);
+	values[0] = PointerGetDatum(construct_array(elems, n, INT8OID,
+												sizeof(int64), FLOAT8PASSBYVAL,
+												TYPALIGN_DOUBLE));
 	tsa_journal_update(&query, values, NULL);
 }
 
@@ -325,51 +347,36 @@ tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 }
 
 void
-tsa_job_note_lock_ms(int64 job_id, double ms)
-{
-	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET lock_ms = $2 WHERE job_id = $1",
-		2, {INT8OID, FLOAT8OID}, NULL
-	};
-	Datum		values[2];
-
-	values[0] = Int64GetDatum(job_id);
-	values[1] = Float8GetDatum(ms);
-	tsa_journal_update(&query, values, NULL);
-}
-
-void
-tsa_job_note_old_removed(int64 job_id)
-{
-	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET old_tablespaces = NULL,"
-		" old_filenumbers = NULL,"
-		" phase = CASE WHEN state IN " TSA_UNFINISHED " THEN phase END"
-		" WHERE job_id = $1",
-		1, {INT8OID}, NULL
-	};
-	Datum		values[1];
-
-	values[0] = Int64GetDatum(job_id);
-	tsa_journal_update(&query, values, NULL);
-}
-
-void
-tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err)
+tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err,
+			   const TsaJobProgress *figures)
 {
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET state = $2, sqlstate = $3,"
 		" error = $4, detail = $5, blocked_by = NULL, blocks_left = NULL,"
-		" phase = CASE WHEN old_filenumbers IS NOT NULL THEN phase END,"
-		" bytes_done = CASE $2 WHEN 'done' THEN bytes_total"
+		" phase = CASE WHEN $2 <> 'done' AND old_filenumbers IS NOT NULL"
+		"   THEN phase END,"
+		" bytes_total = coalesce($6, bytes_total),"
+		" bytes_done = CASE $2 WHEN 'done' THEN coalesce($6, bytes_total)"
 		"   ELSE bytes_done END,"
+		" mb_per_s = coalesce($7, mb_per_s), passes = coalesce($8, passes),"
+		" attempts = coalesce($9, attempts),"
+		" paused_ms = coalesce($10, paused_ms),"
+		" lock_wait_ms = coalesce($11, lock_wait_ms),"
+		" lock_ms = coalesce($12, lock_ms),"
+		" wal_bytes = coalesce($13, wal_bytes),"
 		" new_tablespaces = NULL, new_filenumbers = NULL,"
+		" old_tablespaces = CASE WHEN $2 <> 'done' OR $14"
+		"   THEN old_tablespaces END,"
+		" old_filenumbers = CASE WHEN $2 <> 'done' OR $14"
+		"   THEN old_filenumbers END,"
 		" finished_at = pg_catalog.clock_timestamp()"
 		" WHERE job_id = $1 AND state IN " TSA_UNFINISHED,
-		5, {INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID}, NULL
+		14, {INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, FLOAT8OID,
+			INT4OID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, INT8OID,
+		BOOLOID}, NULL
 	};
-	Datum		values[5] = {0};
-	char		nulls[] = "  nnn";
+	Datum		values[14] = {0};
+	char		nulls[] = "  nnnnnnnnnnn ";
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = CStringGetTextDatum(tsa_job_state_name(state));
@@ -385,5 +392,18 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err)
 			nulls[4] = ' ';
 		}
 	}
+	if (figures != NULL)
+	{
+		values[5] = Int64GetDatum(figures->bytes_total);
+		values[6] = Float8GetDatum(figures->mb_per_s);
+		values[7] = Int32GetDatum(figures->passes);
+		values[8] = Int32GetDatum(figures->attempts);
+		values[9] = Float8GetDatum(figures->paused_ms);
+		values[10] = Float8GetDatum(figures->lock_wait_ms);
+		values[11] = Float8GetDatum(figures->lock_ms);
+		values[12] = Int64GetDatum(figures->wal_bytes);
+		memset(&nulls[5], ' ', 8);
+	}
+	values[13] = BoolGetDatum(figures != NULL && figures->keeps_old);
 	tsa_journal_update(&query, values, nulls);
 }

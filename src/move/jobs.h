@@ -88,6 +88,10 @@ typedef struct TsaJobProgress
 	int			attempts;
 	double		paused_ms;		/* time spent in pauses */
 	double		lock_wait_ms;	/* longest wait for the exclusive lock */
+	double		lock_ms;		/* it was held; 0: not known */
+	int64		wal_bytes;		/* written for the job; known at its end */
+	bool		keeps_old;		/* the old file can be removed later */
+	RelFileLocator old_file;	/* if so */
 	int			nblockers;
 	int			blockers[8];
 } TsaJobProgress;
@@ -105,6 +109,11 @@ tsa_job_has_ended(const TsaJob *job)
 	return job->state == TSA_JOB_DONE || job->state == TSA_JOB_FAILED ||
 		job->state == TSA_JOB_CANCELLED;
 }
+
+/*
+ * [T] The transaction's commit will not wait for its flush.
+ */
+extern void tsa_commit_lazily(void);
 
 /* [T] Writes progress; call it about once a second at most. */
 extern void tsa_job_report(int64 job_id, const TsaJobProgress *p);
@@ -137,19 +146,19 @@ extern void tsa_job_note_new_storage(int64 job_id,
 extern void tsa_job_note_switched(int64 job_id,
 								  const RelFileLocator *old_storage, int n);
 
-/* [T] How long the exclusive lock of the cutover was held. */
-extern void tsa_job_note_lock_ms(int64 job_id, double ms);
-
-/* [T] The old storage is gone. */
-extern void tsa_job_note_old_removed(int64 job_id);
-
 /*
  * [T] Ends a job: state DONE, FAILED or CANCELLED, with the error's SQLSTATE,
- * message and detail if there is one.  Forgets the new storage (but not an old
- * file that is still to be removed).  Does nothing to a job that has ended.
+ * message and detail if there is one, and the figures of a live copy that is
+ * done, or NULL.  Forgets the new storage and, if DONE, the old one, since the
+ * caller drops both in this transaction, unless the old one is kept for later.
+ * Does nothing to a job that has ended.
  */
 extern void tsa_job_settle(int64 job_id, TsaJobState state,
-						   const ErrorData *err);
+						   const ErrorData *err,
+						   const TsaJobProgress *figures);
+
+/* [T] The old storage of these jobs, which are done, is gone. */
+extern void tsa_jobs_note_old_removed(const int64 *job_ids, int n);
 
 /* [T] WAL that the worker has written for the job. */
 extern void tsa_job_note_wal(int64 job_id, uint64 bytes);

@@ -15,7 +15,7 @@
  * are as they were until ALTER EXTENSION ... UPDATE.  Nothing is read or
  * written before: whoever opens the journal finds that out, under the lock
  * that keeps such an update away until his transaction ends.  A worker keeps
- * that lock for its life.
+ * that lock for its life, and so looks but once (journal_kept).
  *
  * An error leaves user, settings and snapshot to the abort of the caller's
  * transaction, which restores all three.
@@ -109,15 +109,32 @@ tsa_lock_journal(void)
 }
 
 /*
- * Takes on the journal's rights, with a fixed search_path, a snapshot of now
- * and an SPI connection.  Restricted, so that nothing can make the change of
- * user last.
+ * Does this process hold the lock on the journal, at session level, and has it
+ * found all as it should be since?
+ */
+static bool journal_kept = false;
+static bool journal_checked = false;
+
+/*
+ * The session-level lock on the journal has been taken, or is lost.
  */
 void
-tsa_journal_open(TsaJournal *journal)
+tsa_journal_is_kept(bool kept)
+{
+	journal_kept = kept;
+	journal_checked = false;
+}
+
+/*
+ * Throws unless the journal is there and of this library's version.
+ */
+static void
+check_journal(void)
 {
 	bool		is_current;
 
+	if (journal_checked)
+		return;
 	if (!OidIsValid(lock_journal(&is_current)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -130,6 +147,18 @@ tsa_journal_open(TsaJournal *journal)
 						"tablespace_advisor"),
 				 errdetail("The library's version is %s.", TSA_VERSION),
 				 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE; if the extension is newer than the library, restart the server or begin a new session.")));
+	journal_checked = journal_kept;
+}
+
+/*
+ * Takes on the journal's rights, with a fixed search_path, a snapshot of now
+ * and an SPI connection.  Restricted, so that nothing can make the change of
+ * user last.
+ */
+void
+tsa_journal_open(TsaJournal *journal)
+{
+	check_journal();
 	GetUserIdAndSecContext(&journal->userid, &journal->sec_context);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
 						   journal->sec_context |
@@ -200,4 +229,11 @@ tsa_journal_value(uint64 row, int col)
 									  SPI_tuptable->tupdesc, col, &isnull);
 
 	return isnull ? (Datum) 0 : datum;
+}
+
+void
+tsa_commit_lazily(void)
+{
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 }

@@ -57,6 +57,7 @@ typedef struct TsaJournal
 } TsaJournal;
 
 extern Oid	tsa_lock_journal(void);
+extern void tsa_journal_is_kept(bool kept);
 extern void tsa_journal_open(TsaJournal *journal);
 extern void tsa_journal_close(TsaJournal *journal);
 extern uint64 tsa_journal_run(TsaJournalQuery *query, Datum *values,
@@ -73,7 +74,10 @@ extern List *tsa_queue_moves(List *moves, const TsaMoveOptions *options);
 extern bool tsa_job_claim(int64 job_id, bool copies_only);
 extern bool tsa_job_cancel_queued(int64 job_id);
 extern int	tsa_job_worker_pid(int64 job_id);
-extern List *tsa_jobs_of_batch(int64 batch_id, bool unfinished_only);
+extern List *tsa_jobs_of_batch(int64 batch_id);
+extern List *tsa_open_batches(void);
+extern List *tsa_open_jobs(int64 batch_id);
+extern bool tsa_batch_has_ended(int64 batch_id);
 
 typedef enum TsaLockClass
 {

@@ -56,7 +56,8 @@
  * - Unlogged relations have no log to follow, temporary ones no shared
  *   buffers, catalogs may be mapped, and are changed in place: refused.
  *
- * What moves: copy_prepare.c.  The log: wal_tail.c and copy_follow.c.
+ * What moves: copy_prepare.c.  Indexes of a few blocks, which need none of the
+ * above: copy_small.c.  The log: wal_tail.c and copy_follow.c.
  * The passes: copy_passes.c and copy_blocks.c.  Locks: copy_locks.c.  The
  * exclusive window: cutover.c.  What is left of it after a crash, an error, a
  * cancel: copy_storage.c.
@@ -131,6 +132,16 @@ tsa_copy_stop_point(const char *name)
 }
 
 /*
+ * Does the configuration name a point, but none of those that begin so?
+ */
+bool
+tsa_copy_stops_elsewhere(const char *prefix)
+{
+	return debug_stop_at != NULL && debug_stop_at[0] != '\0' &&
+		strncmp(debug_stop_at, prefix, strlen(prefix)) != 0;
+}
+
+/*
  * Gives up.
  */
 static void
@@ -167,7 +178,9 @@ static bool
 copy_and_cut_over(TsaCopy *copy)
 {
 	INSTR_TIME_SET_CURRENT(copy->started);
-	tsa_copy_prepare(copy);
+	if (tsa_copy_prepare(copy))
+		return true;
+	tsa_old_files_remove(true); /* this takes longer than a moment */
 	tsa_copy_stop_point("storage created");
 	copy->tail = tsa_wal_tail_open(copy->cxt);
 	copy->looked = copy->started;
@@ -233,7 +246,7 @@ close_copy(TsaCopy *copy)
  * relation was rewritten meanwhile.
  */
 static bool
-copy_once(const TsaJob *job)
+copy_once(const TsaJob *job, TsaJobProgress *figures)
 {
 	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext,
 											  "tablespace_advisor live copy",
@@ -265,6 +278,7 @@ copy_once(const TsaJob *job)
 
 	if (copy->locked)
 		tsa_copy_unlock(copy);
+	*figures = copy->progress;
 	close_copy(copy);
 	return done;
 }
@@ -291,8 +305,11 @@ static char **
 note_index_names(const TsaJob *job)
 {
 	MemoryContext cxt = CurrentMemoryContext;
-	char	  **names = palloc0(sizeof(char *) * Max(job->nindexes, 1));
+	char	  **names;
 
+	if (job->nindexes == 0)
+		return NULL;
+	names = palloc0(sizeof(char *) * job->nindexes);
 	StartTransactionCommand();
 	for (int i = 0; i < job->nindexes; i++)
 	{
@@ -316,6 +333,8 @@ follow_rebuilt_indexes(TsaJob *job, char **names)
 {
 	bool		changed = false;
 
+	if (job->nindexes == 0)
+		return;
 	StartTransactionCommand();
 	for (int i = 0; i < job->nindexes; i++)
 	{
@@ -339,12 +358,12 @@ follow_rebuilt_indexes(TsaJob *job, char **names)
  * See live_copy.h.
  */
 void
-tsa_live_copy(TsaJob *job)
+tsa_live_copy(TsaJob *job, TsaJobProgress *figures)
 {
 	char	  **names = note_index_names(job);
 	int			restarts = 0;
 
-	while (!copy_once(job))
+	while (!copy_once(job, figures))
 	{
 		discard_copy(job->job_id);
 		if (++restarts > MAX_RESTARTS)
@@ -357,5 +376,6 @@ tsa_live_copy(TsaJob *job)
 						job->relid)));
 		follow_rebuilt_indexes(job, names);
 	}
-	tsa_copy_remove_old_storage();
+	if (!figures->keeps_old)
+		tsa_copy_remove_old_storage();
 }

@@ -25,10 +25,11 @@ extern bool tsa_live_copy_applies(Oid relid, const char **reason);
  * transaction; returns outside any transaction when the relation has moved
  * and its old file is small enough to be dropped at one go.  Throws an error
  * when it could not be moved; the worker then ends its transaction.  Either
- * way the worker calls tsa_live_copy_drop_leftovers() when it settles the job.
- * job->indexes follows indexes that are rebuilt meanwhile.
+ * way the worker calls tsa_live_copy_drop_leftovers() when it settles the job,
+ * and if it has moved writes the figures to the journal.  job->indexes follows
+ * indexes that are rebuilt meanwhile.
  */
-extern void tsa_live_copy(TsaJob *job);
+extern void tsa_live_copy(TsaJob *job, TsaJobProgress *figures);
 
 /*
  * Removes what an ended move left on disk, as the journal names it: the copy
@@ -40,9 +41,15 @@ extern void tsa_live_copy(TsaJob *job);
 extern bool tsa_live_copy_drop_leftovers(const TsaJob *job);
 
 /*
- * The same for the files of this process's present move when the journal is
- * gone.
+ * The same for the files of this process's present move, and for those that it
+ * has kept, when the journal is gone.
  */
 extern void tsa_live_copy_drop_unnamed(void);
+
+/* old_files.c */
+extern bool tsa_old_files_have_room(void);
+extern void tsa_old_file_keep(int64 job_id, RelFileLocator file);
+extern void tsa_old_files_drop(void);
+extern void tsa_old_files_remove(bool all);
 
 #endif							/* TSA_LIVE_COPY_H */

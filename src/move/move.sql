@@ -226,7 +226,7 @@ COMMENT ON VIEW tablespace_advisor.leftover IS
 CREATE FUNCTION tablespace_advisor.worker_progress(job bigint)
 RETURNS TABLE (phase text, bytes_total bigint, bytes_done bigint,
 	blocked_by int[])
-LANGUAGE sql STABLE STRICT SECURITY DEFINER
+LANGUAGE sql STABLE STRICT SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT p.phase, w.heap + w.index_size + w.heap,

@@ -76,24 +76,27 @@ job_id_list(MemoryContext context)
 bool
 tsa_job_claim(int64 job_id, bool copies_only)
 {
-	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job j SET state = 'running',"
-		" worker_pid = $2, phase = 'starting',"
-		" started_at = pg_catalog.clock_timestamp()"
-		" WHERE job_id = $1 AND state = 'queued'"
-		" AND (NOT $3 OR method = 'copy' AND NOT EXISTS ("
+#define CLAIM \
+	"UPDATE tablespace_advisor.job j SET state = 'running'," \
+	" worker_pid = $2, phase = 'starting'," \
+	" started_at = pg_catalog.clock_timestamp()" \
+	" WHERE job_id = $1 AND state = 'queued'"
+	/* two statements: the plan of one for both would be made at each call */
+	static TsaJournalQuery any = {CLAIM, 2, {INT8OID, INT4OID}, NULL};
+	static TsaJournalQuery copies = {
+		CLAIM " AND method = 'copy' AND NOT EXISTS ("
 		"   SELECT FROM tablespace_advisor.job o"
 		"   WHERE o.heap = j.heap AND o.batch_id = j.batch_id"
 		"     AND o.job_id <> j.job_id AND o.state IN " TSA_UNFINISHED
-		"     AND " TSA_IS_TABLE("o") " <> " TSA_IS_TABLE("j") "))",
-		3, {INT8OID, INT4OID, BOOLOID}, NULL
+		"     AND " TSA_IS_TABLE("o") " <> " TSA_IS_TABLE("j") ")",
+		2, {INT8OID, INT4OID}, NULL
 	};
-	Datum		values[3];
+#undef CLAIM
+	Datum		values[2];
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int32GetDatum(MyProcPid);
-	values[2] = BoolGetDatum(copies_only);
-	return tsa_journal_update(&query, values, NULL) == 1;
+	return tsa_journal_update(copies_only ? &copies : &any, values, NULL) == 1;
 }
 
 /* Cancels a job that is still queued; false if it is not. */
@@ -133,32 +136,88 @@ tsa_job_worker_pid(int64 job_id)
 	return pid;
 }
 
-/*
- * Jobs (int64 *) in the current memory context: of one batch, or unfinished
- * ones of all batches when batch_id is 0.
- */
-List *
-tsa_jobs_of_batch(int64 batch_id, bool unfinished_only)
+/* The ids (int64 *) that a query finds, in the current memory context. */
+static List *
+find_ids(TsaJournalQuery *query, int64 arg)
 {
-	static TsaJournalQuery query = {
-		"SELECT job_id FROM tablespace_advisor.job"
-		" WHERE ($1 = 0 OR batch_id = $1)"
-		" AND (NOT $2 OR state IN " TSA_UNFINISHED ")"
-		" ORDER BY job_id",
-		2, {INT8OID, BOOLOID}, NULL
-	};
 	MemoryContext context = CurrentMemoryContext;
-	Datum		values[2];
+	Datum		values[1];
 	TsaJournal	journal;
 	List	   *ids;
 
-	values[0] = Int64GetDatum(batch_id);
-	values[1] = BoolGetDatum(unfinished_only);
+	values[0] = Int64GetDatum(arg);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
+	tsa_journal_run(query, values, NULL, true);
 	ids = job_id_list(context);
 	tsa_journal_close(&journal);
 	return ids;
+}
+
+/* Unfinished jobs (int64 *) of a batch, in the current memory context. */
+List *
+tsa_jobs_of_batch(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT job_id FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND state IN " TSA_UNFINISHED
+		" ORDER BY job_id",
+		1, {INT8OID}, NULL
+	};
+
+	return find_ids(&query, batch_id);
+}
+
+/*
+ * What is left to do of a batch: jobs that have not ended, and old files of
+ * jobs that are done.  For statements.
+ */
+#define TSA_LEFT_TO_DO \
+	"(state IN " TSA_UNFINISHED " OR old_filenumbers IS NOT NULL)"
+
+/* Batches (int64 *) with something left, in the current memory context. */
+List *
+tsa_open_batches(void)
+{
+	static TsaJournalQuery query = {
+		"SELECT DISTINCT batch_id FROM tablespace_advisor.job"
+		" WHERE " TSA_LEFT_TO_DO " ORDER BY batch_id",
+		0, {0}, NULL
+	};
+
+	return find_ids(&query, 0);
+}
+
+/* Jobs (int64 *) of a batch with something left, in the same way. */
+List *
+tsa_open_jobs(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT job_id FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " ORDER BY job_id",
+		1, {INT8OID}, NULL
+	};
+
+	return find_ids(&query, batch_id);
+}
+
+/* Is nothing left of a batch? */
+bool
+tsa_batch_has_ended(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " LIMIT 1",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+	bool		ended;
+
+	values[0] = Int64GetDatum(batch_id);
+	tsa_journal_open(&journal);
+	ended = tsa_journal_run(&query, values, NULL, true) == 0;
+	tsa_journal_close(&journal);
+	return ended;
 }
 
 /* A list of OIDs as an array. */

@@ -120,7 +120,7 @@ tsa_rebuild_follow(int64 job_id)
 	values[0] = Int64GetDatum(job_id);
 	if (tsa_journal_update(&find, values, NULL) == 0)
 		return false;
-	tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
+	tsa_job_settle(job_id, TSA_JOB_DONE, NULL, NULL);
 	tsa_journal_update(&follow, values, NULL);
 	return true;
 }

@@ -64,14 +64,29 @@ forget_foreign_jobs(void)
 }
 
 /*
- * Settles a job if it is unfinished and has no living worker.
+ * Has a batch no living worker, and will it have none?  If so the lock, kept
+ * to the end of the transaction, fixes its rows.
+ */
+static bool
+batch_is_dead(int64 batch_id)
+{
+	LOCKTAG		tag;
+
+	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	if (tsa_lock_held_by_me(&tag, TSA_QUEUE_LOCK))
+		return false;			/* its worker waits for our commit */
+	return LockAcquire(&tag, ExclusiveLock, false, true) !=
+		LOCKACQUIRE_NOT_AVAIL;
+}
+
+/*
+ * Settles a job of a dead batch, or removes what one that has ended left.
  */
 static void
-settle_if_dead(int64 job_id)
+settle_job(int64 job_id)
 {
 	ErrorData	err = {0};
 	TsaJob		job;
-	LOCKTAG		tag;
 
 	err.sqlerrcode = ERRCODE_SYSTEM_ERROR;
 	err.message = "the move's background worker ended unexpectedly";
@@ -79,45 +94,38 @@ settle_if_dead(int64 job_id)
 
 	if (!tsa_job_load(job_id, &job))
 		return;
-	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, job.batch_id);
-	if (tsa_lock_held_by_me(&tag, TSA_QUEUE_LOCK))
-		return;					/* its worker waits for our commit */
-	if (LockAcquire(&tag, ExclusiveLock, false, true) ==
-		LOCKACQUIRE_NOT_AVAIL)
+	if (tsa_job_has_ended(&job))
+	{
+		/* done, and its old file had been kept for later */
+		(void) tsa_live_copy_drop_leftovers(&job);
+		tsa_jobs_note_old_removed(&job_id, 1);
 		return;
-
-	/* the lock, kept to the end of the transaction, fixes the row */
-	if (!tsa_job_load(job_id, &job) || tsa_job_has_ended(&job))
-		return;
+	}
 	if (tsa_live_copy_drop_leftovers(&job) || tsa_rebuild_follow(job_id))
-		tsa_job_settle(job_id, TSA_JOB_DONE, NULL);
+		tsa_job_settle(job_id, TSA_JOB_DONE, NULL, NULL);
 	else
-		tsa_job_settle(job_id, TSA_JOB_FAILED, &err);
+		tsa_job_settle(job_id, TSA_JOB_FAILED, &err, NULL);
 }
 
 /*
- * Settles every unfinished job without a living worker as failed, or as done
- * if its index had moved.  [T]
- *
- * Each in a subtransaction: a job that cannot be settled must not keep others
- * from theirs.
+ * Settles the jobs of a dead batch, each in a subtransaction: one that cannot
+ * be settled must not keep others from theirs.
  */
-void
-tsa_jobs_settle_dead(void)
+static void
+settle_batch(int64 batch_id)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	ListCell   *lc;
 
-	forget_foreign_jobs();
-	foreach(lc, tsa_jobs_of_batch(0, true))
+	foreach(lc, tsa_open_jobs(batch_id))
 	{
 		int64		job_id = *(int64 *) lfirst(lc);
 
 		BeginInternalSubTransaction(NULL);
 		PG_TRY();
 		{
-			settle_if_dead(job_id);
+			settle_job(job_id);
 			ReleaseCurrentSubTransaction();
 		}
 		PG_CATCH();
@@ -139,6 +147,23 @@ tsa_jobs_settle_dead(void)
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
 	}
+}
+
+/*
+ * Settles every unfinished job without a living worker as failed, or as done
+ * if its index had moved, and removes old files that a worker had kept for
+ * later.  Costs little for a batch whose worker lives, however many jobs it
+ * has.  [T]
+ */
+void
+tsa_jobs_settle_dead(void)
+{
+	ListCell   *lc;
+
+	forget_foreign_jobs();
+	foreach(lc, tsa_open_batches())
+		if (batch_is_dead(*(int64 *) lfirst(lc)))
+			settle_batch(*(int64 *) lfirst(lc));
 }
 
 /*

@@ -71,13 +71,13 @@ print_progress(int64 batch_id, Oid schema)
 	tsa_journal_close(&journal);
 }
 
-/* Asks for the end of all jobs of a list. */
+/* Asks for the end of all jobs of a batch. */
 static void
-cancel_jobs(List *ids)
+cancel_jobs(int64 batch_id)
 {
 	ListCell   *lc;
 
-	foreach(lc, ids)
+	foreach(lc, tsa_jobs_of_batch(batch_id))
 	{
 		TsaJob		job;
 
@@ -137,14 +137,14 @@ static bool
 poll_batch(int64 batch_id, BackgroundWorkerHandle *handle)
 {
 	pid_t		pid;
-	List	   *ids;
 
 	if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
 		tsa_jobs_settle_dead();
-	ids = tsa_jobs_of_batch(batch_id, true);
+	if (tsa_batch_has_ended(batch_id))
+		return true;
 	if (QueryCancelPending)
-		cancel_jobs(ids);
-	return ids == NIL;
+		cancel_jobs(batch_id);
+	return false;
 }
 
 /*

@@ -80,9 +80,7 @@ static uint64 wal_bytes_before = 0;
 /* Holds what must outlive a transaction; emptied after each job. */
 static MemoryContext job_context = NULL;
 
-/*
- * Registers a worker of a batch; false if no slot is free.
- */
+/* Registers a worker of a batch; false if no slot is free. */
 static bool
 register_worker(int64 batch_id, bool copies_only,
 				BackgroundWorkerHandle **handle)
@@ -182,6 +180,7 @@ tsa_keep_journal(void)
 	if (!OidIsValid(relid.relId))
 		return false;
 	LockRelationIdForSession(&relid, AccessShareLock);
+	tsa_journal_is_kept(true);
 	return true;
 }
 
@@ -195,6 +194,7 @@ static void
 release_session_locks(int code pg_attribute_unused(),
 					  Datum arg pg_attribute_unused())
 {
+	tsa_journal_is_kept(false);
 	LWLockReleaseAll();
 	AbortOutOfAnyTransaction();
 	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
@@ -216,10 +216,14 @@ tsa_abort(void)
 	FlushErrorState();
 	release_session_locks(0, (Datum) 0);
 	tsa_begin();
-	if (!tsa_lock_journal())
+	if (!tsa_keep_journal())
+	{
+		tsa_live_copy_drop_unnamed();
+		tsa_commit();
 		ereport(FATAL,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("the journal of moves does not exist any more")));
+	}
 	tsa_commit();
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);
@@ -247,9 +251,8 @@ tsa_become_role(Oid roleid)
 }
 
 /*
- * Runs one utility command the way a client's simple query runs, as REINDEX
- * CONCURRENTLY needs it, which refuses to run in a transaction block and
- * commits in between.  Must be called outside any transaction.
+ * Runs a utility command outside any transaction, as a client's simple query:
+ * REINDEX CONCURRENTLY refuses to run in a transaction block.
  */
 void
 tsa_run_command(const char *sql)
@@ -264,7 +267,7 @@ tsa_run_command(const char *sql)
 	pgstat_report_activity(STATE_RUNNING, sql);
 	tsa_begin();
 
-	/* The command's tree must outlive the transactions that it ends. */
+	/* the tree must outlive the transactions that the command ends */
 	MemoryContextSwitchTo(job_context);
 	parsetree = linitial_node(RawStmt, pg_parse_query(sql));
 	queries = pg_analyze_and_rewrite_fixedparams(parsetree, sql, NULL, 0,
@@ -289,39 +292,56 @@ tsa_run_command(const char *sql)
 
 /*
  * Settles the current job and leaves it: the gate keeps out requests to
- * cancel it meanwhile, and one that has come is forgotten.
+ * cancel it meanwhile, and one that has come is forgotten.  The old file of a
+ * small index may be kept for later (old_files.c).
  */
 static void
-leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err)
+leave_job(const TsaJob *job, TsaJobState state, const ErrorData *err,
+		  TsaJobProgress *figures)
 {
 	LOCKTAG		gate;
 	TsaJob		present;
-	uint64		wal_bytes = pgWalUsage.wal_bytes - wal_bytes_before;
+	int64		wal_bytes = pgWalUsage.wal_bytes - wal_bytes_before;
+	bool		keep = figures != NULL && figures->keeps_old &&
+		tsa_old_files_have_room();
 
 	HOLD_CANCEL_INTERRUPTS();
 	tsa_batch_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
 	(void) LockAcquire(&gate, ExclusiveLock, true, false);
-	if (tsa_job_load(job->job_id, &present) &&
-		(tsa_live_copy_drop_leftovers(&present) ||
-		 tsa_rebuild_follow(job->job_id)))
+	if (keep)
+		tsa_commit_lazily();
+	else if (tsa_job_load(job->job_id, &present) &&
+			 (tsa_live_copy_drop_leftovers(&present) ||
+			  tsa_rebuild_follow(job->job_id)))
 	{
 		/* it had moved when the error came */
 		state = TSA_JOB_DONE;
 		err = NULL;
 	}
-	tsa_job_note_wal(job->job_id, wal_bytes);
-	tsa_job_settle(job->job_id, state, err);
+	if (figures != NULL)
+	{
+		figures->wal_bytes = wal_bytes;
+		figures->keeps_old = keep;
+	}
+	else
+		tsa_job_note_wal(job->job_id, wal_bytes);
+	tsa_job_settle(job->job_id, state, err, figures);
 	tsa_commit();
+	if (keep)
+		tsa_old_file_keep(job->job_id, figures->old_file);
 	QueryCancelPending = false;
 	LockRelease(&gate, ExclusiveLock, true);
 	RESUME_CANCEL_INTERRUPTS();
 }
 
-/* Does a job's work as its owner; outside any transaction. */
-static void
+/* Does a job's work as its owner, outside any transaction; figures or NULL. */
+static TsaJobProgress *
 execute_job(TsaJob *job)
 {
+	static TsaJobProgress figures;
+
+	tsa_old_files_remove(job->method != TSA_METHOD_COPY);
 	tsa_begin();
 	if (!OidIsValid(job->heapid) || get_rel_name(job->relid) == NULL)
 		ereport(ERROR,
@@ -334,8 +354,8 @@ execute_job(TsaJob *job)
 	switch (job->method)
 	{
 		case TSA_METHOD_COPY:
-			tsa_live_copy(job);
-			break;
+			tsa_live_copy(job, &figures);
+			return &figures;
 		case TSA_METHOD_REBUILD:
 			tsa_rebuild(job);
 			break;
@@ -346,6 +366,7 @@ execute_job(TsaJob *job)
 			elog(ERROR, "unexpected method of job " INT64_FORMAT,
 				 job->job_id);
 	}
+	return NULL;
 }
 
 /* Runs a job if it is still queued, and settles it whatever happens. */
@@ -358,8 +379,7 @@ run_job(int64 job_id, bool copies_only)
 	wal_bytes_before = pgWalUsage.wal_bytes;
 	tsa_begin();
 	/* a crash that loses this settles the job all the same */
-	set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
-					  GUC_ACTION_LOCAL, true, 0, false);
+	tsa_commit_lazily();
 	MemoryContextSwitchTo(job_context);
 	claimed = tsa_job_claim(job_id, copies_only) && tsa_job_load(job_id, &job);
 	tsa_commit();
@@ -368,10 +388,12 @@ run_job(int64 job_id, bool copies_only)
 
 	PG_TRY();
 	{
+		TsaJobProgress *figures;
+
 		tsa_become_role(job.owner);
-		execute_job(&job);
+		figures = execute_job(&job);
 		tsa_become_role(BOOTSTRAP_SUPERUSERID);
-		leave_job(&job, TSA_JOB_DONE, NULL);
+		leave_job(&job, TSA_JOB_DONE, NULL, figures);
 	}
 	PG_CATCH();
 	{
@@ -381,16 +403,13 @@ run_job(int64 job_id, bool copies_only)
 		err = tsa_abort();
 		tsa_become_role(BOOTSTRAP_SUPERUSERID);
 		leave_job(&job, err->sqlerrcode == ERRCODE_QUERY_CANCELED ?
-				  TSA_JOB_CANCELLED : TSA_JOB_FAILED, err);
+				  TSA_JOB_CANCELLED : TSA_JOB_FAILED, err, NULL);
 		RESUME_CANCEL_INTERRUPTS();
 	}
 	PG_END_TRY();
 }
 
-/*
- * Settings of the server, the database or the bootstrap superuser that would
- * get into a job's way, overridden for good.
- */
+/* Overrides settings that would get into a job's way, for good. */
 static void
 override_settings(void)
 {
@@ -432,15 +451,13 @@ enter_batch(int64 batch_id)
 	if (tsa_keep_journal())
 	{
 		MemoryContextSwitchTo(TopMemoryContext);
-		jobs = tsa_jobs_of_batch(batch_id, true);
+		jobs = tsa_jobs_of_batch(batch_id);
 	}
 	tsa_commit();
 	return jobs;
 }
 
-/*
- * What every worker of this stage does first.
- */
+/* What every worker of this stage does first. */
 void
 tsa_enter_worker(Oid database)
 {
@@ -476,5 +493,6 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 		run_job(*(int64 *) lfirst(lc), args.copies_only);
 		MemoryContextReset(job_context);
 	}
+	tsa_old_files_remove(true);
 	tsa_drop_leftovers();
 }
