@@ -110,6 +110,7 @@ moves_table(const TsaCopy *copy)
 bool
 tsa_copy_try_lock(TsaCopy *copy)
 {
+	copy->blocked_by = InvalidTransactionId;
 	LockRelationOid(copy->heapid, AccessShareLock);
 	for (int i = 0; i < copy->nrels; i++)
 	{
@@ -301,14 +302,14 @@ add_blocker(TsaJobProgress *progress, int pid)
 }
 
 /*
- * Is this a lock on what could not be locked the last time, or on the ID of
- * the transaction that had changed its row of pg_class?
+ * Is this a lock on what could not be locked the last time?  If that was a row
+ * of pg_class, it is the one on the ID of the transaction that has changed it.
  */
 static bool
 is_in_our_way(const TsaCopy *copy, const LOCKTAG *tag)
 {
-	if (tag->locktag_type == LOCKTAG_TRANSACTION)
-		return TransactionIdIsValid(copy->blocked_by) &&
+	if (TransactionIdIsValid(copy->blocked_by))
+		return tag->locktag_type == LOCKTAG_TRANSACTION &&
 			tag->locktag_field1 == copy->blocked_by;
 	return tag->locktag_type == LOCKTAG_RELATION &&
 		tag->locktag_field1 == MyDatabaseId &&
