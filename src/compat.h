@@ -170,6 +170,13 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 	ConditionalLockTuple(rel, tid, mode, false)
 #endif
 
+/* 19 has no other way to set a checksum than in place. */
+#if PG_VERSION_NUM < 190000
+#define tsa_page_set_checksum(page, block) PageSetChecksumInplace(page, block)
+#else
+#define tsa_page_set_checksum(page, block) PageSetChecksum(page, block)
+#endif
+
 /*
  * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
  * before.

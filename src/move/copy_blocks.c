@@ -156,7 +156,7 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 		BlockNumber block = batch->blocks[i];
 		char	   *page = (char *) batch->pages[i];
 
-		PageSetChecksumInplace(batch->pages[i], block);
+		tsa_page_set_checksum(batch->pages[i], block);
 		if (block < *batch->written_end)
 			smgrwrite(smgr, batch->fork, block, page, skip_fsync);
 		else

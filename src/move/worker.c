@@ -42,6 +42,7 @@
 
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
+#include "executor/instrument.h"
 #include "libpq/pqsignal.h"
 #include "miscadmin.h"
 #include "pgstat.h"

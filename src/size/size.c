@@ -21,6 +21,7 @@
 #include "storage/bufpage.h"
 #include "storage/fsm_internals.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "size/pgbench_size.h"
 
