@@ -14,17 +14,7 @@
  * never waits for a lock that others queue up behind: the modes that it
  * requests conflict with no statement that reads or writes the table.
  *
- * Leftovers.  The table's indexes are noted before the rebuild begins.  When
- * it ends by an error, is cancelled or crashes, an invalid index that was not
- * among them and has the name of a concurrent rebuild of this one, or the old
- * index under its _ccold name, is what it left (the view "leftover").  In the
- * second case the new index is in place already, and the job is done.
- * They are dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the
- * end of the same worker or, when it did not get that far, of the next one.
- * Somebody else's index of such a name looks the same while CREATE INDEX
- * CONCURRENTLY builds it, under a ShareUpdateExclusive lock on the table.  So
- * the same locks as for the rebuild are held for the session, and the index
- * is looked at again under them, before and while it is dropped.
+ * What a rebuild may leave, and how it is removed: leftovers.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,13 +36,12 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #include "move/journal.h"
 #include "move/rebuild.h"
 #include "move/worker.h"
 
-/* Waits for locks that end in giving up: leftovers wait for another day. */
-#define LEFTOVER_LOCK_TIMEOUT_MS "5000"
 /* Tries to get a partitioned relation's lock, and the pause between them. */
 #define CATALOG_ATTEMPTS 20
 #define CATALOG_PAUSE_MS 500L
@@ -140,19 +129,12 @@ note_attempt(const TsaJob *job, int attempt)
 	tsa_journal_update(&query, values, NULL);
 }
 
-/* Session-level locks of a rebuild; after an error, tsa_abort() frees them. */
-typedef struct IndexLock
-{
-	LockRelId	heap;
-	LockRelId	index;
-} IndexLock;
-
 /*
  * Locks table and index against everything that builds, renames or replaces
  * the index.
  */
-static void
-lock_index(Oid heapid, Oid relid, IndexLock *lock)
+void
+tsa_lock_index(Oid heapid, Oid relid, IndexLock *lock)
 {
 	lock->heap.relId = heapid;
 	lock->heap.dbId = MyDatabaseId;
@@ -168,7 +150,7 @@ lock_index(Oid heapid, Oid relid, IndexLock *lock)
 static void
 lock_job_index(const TsaJob *job, IndexLock *lock)
 {
-	lock_index(job->heapid, job->relid, lock);
+	tsa_lock_index(job->heapid, job->relid, lock);
 	if (get_rel_name(job->relid) == NULL ||
 		IndexGetRelation(job->relid, true) != job->heapid)
 		ereport(ERROR,
@@ -177,8 +159,8 @@ lock_job_index(const TsaJob *job, IndexLock *lock)
 				 errdetail("It was dropped after the move was queued.")));
 }
 
-static void
-unlock_index(IndexLock *lock)
+void
+tsa_unlock_index(IndexLock *lock)
 {
 	UnlockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
 	UnlockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
@@ -266,7 +248,7 @@ tsa_rebuild(const TsaJob *job)
 	IndexLock	lock;
 
 	tsa_run_command(prepare_rebuild(job, &lock));
-	unlock_index(&lock);
+	tsa_unlock_index(&lock);
 }
 
 /* Runs a command; false when it did not get its lock in time. */
@@ -331,153 +313,4 @@ tsa_set_tablespace(const TsaJob *job)
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 errmsg("could not lock the partitioned %s within %d attempts",
 					is_index ? "index" : "table", CATALOG_ATTEMPTS)));
-}
-
-/* One index to be dropped, and the role that it belongs to. */
-typedef struct Leftover
-{
-	Oid			owner;
-	Oid			heapid;
-	Oid			relid;
-} Leftover;
-
-/* Reads what past rebuilds left, in the caller's memory context. */
-static List *
-load_leftovers(void)
-{
-	static TsaJournalQuery query = {
-		"SELECT DISTINCT ON (index) owner, heap, index"
-		" FROM tablespace_advisor.leftover ORDER BY index, job_id",
-		0, {0}, NULL
-	};
-	MemoryContext context = CurrentMemoryContext;
-	TsaJournal	journal;
-	List	   *leftovers = NIL;
-
-	tsa_begin();
-	tsa_journal_open(&journal);
-	tsa_journal_run(&query, NULL, NULL, true);
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		MemoryContext spi_context = MemoryContextSwitchTo(context);
-		Leftover   *leftover = palloc(sizeof(Leftover));
-
-		leftover->owner = DatumGetObjectId(tsa_journal_value(i, 1));
-		leftover->heapid = DatumGetObjectId(tsa_journal_value(i, 2));
-		leftover->relid = DatumGetObjectId(tsa_journal_value(i, 3));
-		leftovers = lappend(leftovers, leftover);
-		MemoryContextSwitchTo(spi_context);
-	}
-	tsa_journal_close(&journal);
-	tsa_commit();
-	return leftovers;
-}
-
-/*
- * The command that drops a leftover, or NULL if it is none (any more).  An
- * index that somebody is just building looks like one: under the lock it is
- * valid, or given up.
- */
-static char *
-leftover_command(const Leftover *leftover)
-{
-	static TsaJournalQuery query = {
-		"SELECT pg_catalog.format('DROP INDEX CONCURRENTLY %I.%I',"
-		"   schema_name, index_name)"
-		" FROM tablespace_advisor.leftover WHERE index = $1 AND owner = $2",
-		2, {OIDOID, OIDOID}, NULL
-	};
-	MemoryContext context = CurrentMemoryContext;
-	TsaJournal	journal;
-	Datum		values[2];
-	char	   *command = NULL;
-
-	values[0] = ObjectIdGetDatum(leftover->relid);
-	values[1] = ObjectIdGetDatum(leftover->owner);
-	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) > 0)
-	{
-		MemoryContext spi_context = MemoryContextSwitchTo(context);
-
-		command = TextDatumGetCString(tsa_journal_value(0, 1));
-		MemoryContextSwitchTo(spi_context);
-	}
-	tsa_journal_close(&journal);
-	return command;
-}
-
-/*
- * Locks a leftover, so that its name remains that of this very index, looks
- * again and builds the command, which outlives the transaction.
- */
-static char *
-prepare_drop(const Leftover *leftover, IndexLock *lock)
-{
-	MemoryContext context = CurrentMemoryContext;
-	char	   *command;
-
-	tsa_begin();
-	lock_index(leftover->heapid, leftover->relid, lock);
-	command = leftover_command(leftover);
-	if (command != NULL)
-		command = MemoryContextStrdup(context, command);
-	tsa_commit();
-	return command;
-}
-
-/* Forgets the rebuilds that have left nothing (any more). */
-static void
-forget_known_indexes(void)
-{
-	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job j SET known_indexes = NULL"
-		" WHERE known_indexes IS NOT NULL"
-		" AND state IN ('done', 'failed', 'cancelled')"
-		" AND NOT EXISTS (SELECT FROM tablespace_advisor.leftover l"
-		"   WHERE l.job_id = j.job_id)",
-		0, {0}, NULL
-	};
-
-	tsa_begin();
-	tsa_journal_update(&query, NULL, NULL);
-	tsa_commit();
-}
-
-/* Drops one leftover; logs the error if that fails. */
-static void
-drop_leftover(const Leftover *leftover)
-{
-	PG_TRY();
-	{
-		IndexLock	lock;
-		char	   *command;
-
-		tsa_become_role(leftover->owner);
-		command = prepare_drop(leftover, &lock);
-		if (command != NULL)
-			tsa_run_command(command);
-		unlock_index(&lock);
-	}
-	PG_CATCH();
-	{
-		(void) tsa_abort();
-	}
-	PG_END_TRY();
-	tsa_become_role(BOOTSTRAP_SUPERUSERID);
-}
-
-/*
- * Drops what rebuilds have left, each index as the role that rebuilt it.
- * What cannot be dropped now is left to the next worker.
- */
-void
-tsa_drop_leftovers(void)
-{
-	ListCell   *lc;
-
-	SetConfigOption("lock_timeout", LEFTOVER_LOCK_TIMEOUT_MS, PGC_SUSET,
-					PGC_S_OVERRIDE);
-	foreach(lc, load_leftovers())
-		drop_leftover(lfirst(lc));
-	forget_known_indexes();
 }

@@ -11,13 +11,26 @@
 
 #include "postgres.h"
 
+#include "storage/lock.h"
+
 #include "move/jobs.h"
+
+/* Session-level locks of a rebuild; after an error, tsa_abort() frees them. */
+typedef struct IndexLock
+{
+	LockRelId	heap;
+	LockRelId	index;
+} IndexLock;
 
 extern const char *tsa_tablespace_name(Oid tablespace);
 extern const char *tsa_relation_name(Oid relid);
 extern void tsa_rebuild(const TsaJob *job);
 extern bool tsa_rebuild_follow(int64 job_id);
 extern void tsa_set_tablespace(const TsaJob *job);
+extern void tsa_lock_index(Oid heapid, Oid relid, IndexLock *lock);
+extern void tsa_unlock_index(IndexLock *lock);
+
+/* leftovers.c */
 extern void tsa_drop_leftovers(void);
 
 #endif							/* TSA_REBUILD_H */
