@@ -15,14 +15,24 @@ PG_CONFIG ?= pg_config
 EXTENSION = tablespace_advisor
 EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(EXTENSION).control)
 
-STAGES = probe size cost advise move
+STAGES = probe size sample cost advise move tier
 
 MODULE_big = $(EXTENSION)
 OBJS = $(EXTENSION).o \
-	$(patsubst %.c,%.o,$(foreach stage,$(STAGES),$(sort $(wildcard src/$(stage)/*.c))))
-SQL_PARTS = src/extension.sql $(foreach stage,$(STAGES),$(wildcard src/$(stage)/*.sql))
+	$(patsubst %.c,%.o,$(foreach stage,$(STAGES),\
+		$(sort $(wildcard src/$(stage)/*.c src/$(stage)/*/*.c))))
 
-DATA_built = $(EXTENSION)--$(EXTVERSION).sql
+# An update makes every view and function anew; the tables it already has.
+SQL_TABLES = $(foreach stage,$(STAGES),$(wildcard src/$(stage)/tables.sql))
+SQL_ALL = $(foreach stage,$(STAGES),\
+	$(wildcard src/$(stage)/tables.sql) \
+	$(filter-out %/tables.sql,$(sort $(wildcard src/$(stage)/*.sql))))
+INSTALL_SQL = $(EXTENSION)--$(EXTVERSION).sql
+INSTALL_PARTS = src/extension.sql $(SQL_ALL)
+UPDATE_SQL = $(EXTENSION)--0.3--$(EXTVERSION).sql
+UPDATE_PARTS = src/update.sql $(filter-out $(SQL_TABLES),$(SQL_ALL))
+
+DATA_built = $(INSTALL_SQL) $(UPDATE_SQL)
 # install scripts of released versions, and the updates between versions
 DATA := $(sort $(wildcard releases/*.sql))
 EXTRA_CLEAN = build/unit
@@ -43,10 +53,12 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 # PGXS does not track headers, nor that the version is compiled in.
-$(OBJS): $(wildcard src/*.h src/*/*.h) $(EXTENSION).control
+$(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h) $(EXTENSION).control
 
-$(EXTENSION)--$(EXTVERSION).sql: $(SQL_PARTS) $(EXTENSION).control
-	cat $(SQL_PARTS) > $@
+$(INSTALL_SQL): $(INSTALL_PARTS) $(EXTENSION).control Makefile
+	cat $(INSTALL_PARTS) > $@
+$(UPDATE_SQL): $(UPDATE_PARTS) $(EXTENSION).control Makefile
+	cat $(UPDATE_PARTS) > $@
 
 # What PGXN takes: everything that is committed.
 DISTNAME = $(EXTENSION)-$(shell sed -n 's/^\t"version": "\(.*\)",/\1/p' META.json)
@@ -60,7 +72,7 @@ UNIT_TESTS := $(patsubst test/%.c,build/%,$(sort $(wildcard test/unit/test_*.c))
 UNIT_CFLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
-build/unit/%: test/unit/%.c $(wildcard test/unit/*.h src/*.h src/*/*.[ch])
+build/unit/%: test/unit/%.c $(wildcard test/unit/*.h src/*.h src/*/*.[ch] src/*/*/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -Isrc -Itest/unit -o $@ $< -laio -lm
 

@@ -95,23 +95,32 @@ sub refuses
 	return;
 }
 
-# Journal rows as version 0.2 and older wrote them: an unfinished one, whose
-# worker is gone, and two that have ended, one with an old file still to go.
+# Journal rows as the old version wrote them: an unfinished one, whose worker
+# is gone, and two that have ended, one with an old file still to go.  Since 0.3
+# files are lists.
 sub plant_jobs
 {
-	my ($dbname) = @_;
+	my ($dbname, $version) = @_;
+	my $lists = $version >= 0.3;
+	my ($new_columns, $old_columns) = map {
+		$lists ? "${_}_tablespaces, ${_}_filenumbers" : "${_}_tablespace, ${_}_filenumber"
+	} qw(new old);
+	my ($new, $old) = map {
+		$lists
+		  ? "CASE WHEN j.$_ IS NOT NULL THEN ARRAY[j.$_] END,
+			CASE WHEN j.${_}_number IS NOT NULL THEN ARRAY[j.${_}_number] END"
+		  : "j.$_, j.${_}_number"
+	} qw(new old);
 
-	$node->safe_psql($dbname, q{
+	$node->safe_psql($dbname, qq{
 		INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
 			schema_name, relation_name, from_tablespace,
 			from_tablespace_name, to_tablespace, to_tablespace_name,
 			method_wanted, method, state, bytes_total, lock_timeout_ms, owner,
-			system_identifier, database, new_tablespace, new_filenumber,
-			old_tablespace, old_filenumber)
+			system_identifier, database, $new_columns, $old_columns)
 		SELECT j.n, i.indexrelid, i.indrelid, 'i', 'public', 'planted', 1663,
 			'pg_default', 1663, 'pg_default', 'auto', 'copy', j.state, 1, 100,
-			10, c.system_identifier, d.oid, j.new, j.new_number, j.old,
-			j.old_number
+			10, c.system_identifier, d.oid, $new, $old
 		FROM (VALUES (1, 'running', 1663::oid, 99001::oid, NULL::oid, NULL::oid),
 				(2, 'done', NULL, NULL, 1663, 99002),
 				(3, 'failed', NULL, NULL, NULL, NULL))
@@ -139,7 +148,7 @@ SKIP:
 		$node->safe_psql('postgres', "CREATE DATABASE $dbname");
 		$node->safe_psql($dbname, "CREATE EXTENSION tablespace_advisor VERSION '$version'");
 		$node->safe_psql($dbname, 'CREATE TABLE t (a int PRIMARY KEY)');
-		plant_jobs($dbname);
+		plant_jobs($dbname, $version);
 		refuses($dbname, q{CALL move_indexes_concurrently('t', 'pg_default')},
 			"$version: no move before the update");
 		refuses($dbname, q{CALL move_indexes_concurrently('t', 'pg_default', dry_run => true)},

@@ -1,81 +1,8 @@
 /*
- * move: the journal of moves and what people call.
- *
- * The journal is written by C functions only, which do so as the bootstrap
- * superuser after checking their caller's rights; nobody has grants on it.
- * It is not marked for pg_dump: a restored database has no moves under way.
+ * move: what people call, and what it stands on.
  */
-CREATE TABLE tablespace_advisor.job (
-	job_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	batch_id bigint NOT NULL,
-	relation oid NOT NULL,
-	heap oid NOT NULL,
-	kind "char" NOT NULL,
-	schema_name name NOT NULL,
-	relation_name name NOT NULL,
-	from_tablespace oid NOT NULL,
-	from_tablespace_name name NOT NULL,
-	to_tablespace oid NOT NULL,
-	to_tablespace_name name NOT NULL,
-	method_wanted text NOT NULL
-		CHECK (method_wanted IN ('auto', 'copy', 'rebuild')),
-	method text NOT NULL CHECK (method IN ('copy', 'rebuild', 'catalog')),
-	state text NOT NULL DEFAULT 'queued' CHECK (state IN
-		('queued', 'running', 'paused', 'done', 'failed', 'cancelled')),
-	phase text,
-	bytes_total bigint NOT NULL,
-	bytes_done bigint NOT NULL DEFAULT 0,
-	blocks_left bigint,
-	mb_per_s float8,
-	passes int NOT NULL DEFAULT 0,
-	lock_ms float8,
-	attempts int NOT NULL DEFAULT 0,
-	max_rate bigint,
-	lock_timeout_ms int NOT NULL,
-	blocked_by int[],
-	sqlstate text,
-	error text,
-	detail text,
-	owner oid NOT NULL,
-	worker_pid int,
-	system_identifier bigint NOT NULL,
-	database oid NOT NULL,
-	new_tablespaces oid[],
-	new_filenumbers oid[],
-	old_tablespaces oid[],
-	old_filenumbers oid[],
-	old_index oid,
-	heap_bytes bigint,
-	known_indexes oid[],
-	queued_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	started_at timestamptz,
-	finished_at timestamptz,
-	wal_bytes bigint,
-	paused_ms float8 NOT NULL DEFAULT 0,
-	indexes oid[],
-	indexes_from oid[],
-	lock_wait_ms float8,
-	forecast_saved_ms_per_s float8
-);
-REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
-CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
-/* Also the proof that no relation is moved twice at a time. */
-CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
-	WHERE state IN ('queued', 'running', 'paused');
-/* Moves of a table and of its indexes look for each other. */
-CREATE INDEX job_unfinished_heap_idx ON tablespace_advisor.job (heap)
-	WHERE state IN ('queued', 'running', 'paused');
-
-/* A row of its own, see the head of manners.c. */
-CREATE TABLE tablespace_advisor.pause (
-	job_id bigint PRIMARY KEY
-		REFERENCES tablespace_advisor.job ON DELETE CASCADE,
-	requested_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
-);
-REVOKE ALL ON tablespace_advisor.pause FROM PUBLIC;
 COMMENT ON TABLE tablespace_advisor.pause IS
 	'moves that somebody has asked to pause and not to resume; without meaning when the move has ended';
-
 COMMENT ON SEQUENCE tablespace_advisor.job_job_id_seq IS
 	'numbers of moves';
 COMMENT ON TABLE tablespace_advisor.job IS

@@ -1,17 +1,5 @@
 /* src/probe/probe.sql */
 
-CREATE TABLE tablespace_advisor.probe_run (
-	run_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	tablespace name NOT NULL,
-	location text NOT NULL,
-	device text,
-	mode text NOT NULL,
-	file_size_bytes bigint NOT NULL,
-	duration interval NOT NULL,
-	started_at timestamptz NOT NULL,
-	finished_at timestamptz NOT NULL,
-	foreign_io_percent float8
-);
 COMMENT ON TABLE tablespace_advisor.probe_run IS
 	'one row per run of probe_tablespace(): when, where and how';
 COMMENT ON SEQUENCE tablespace_advisor.probe_run_run_id_seq IS
@@ -28,38 +16,10 @@ COMMENT ON COLUMN tablespace_advisor.probe_run.duration IS
 	'measuring time asked for, shared by the workloads';
 COMMENT ON COLUMN tablespace_advisor.probe_run.foreign_io_percent IS
 	'share of the device''s requests during the measurements that others made, in percent; NULL where the device has no counters';
-
-CREATE TABLE tablespace_advisor.probe_result (
-	run_id bigint NOT NULL
-		REFERENCES tablespace_advisor.probe_run ON DELETE CASCADE,
-	workload text NOT NULL,
-	queue_depth int NOT NULL,
-	io_size int NOT NULL,
-	samples bigint NOT NULL,
-	iops float8,
-	mb_per_s float8,
-	mean_us float8,
-	stddev_us float8,
-	min_us float8,
-	p50_us float8,
-	p90_us float8,
-	p95_us float8,
-	p99_us float8,
-	max_us float8,
-	mean_low_us float8,
-	mean_high_us float8,
-	caveat text,
-	histogram bigint[],
-	PRIMARY KEY (run_id, workload, queue_depth)
-);
 COMMENT ON TABLE tablespace_advisor.probe_result IS
 	'the rows that each run of probe_tablespace() returned, with their latency histograms';
 COMMENT ON COLUMN tablespace_advisor.probe_result.histogram IS
 	'pairs {lower bound of a bucket in nanoseconds, samples in it}, empty buckets left out; a bucket is at most 1/64 of its lower bound wide (1 ns below 128 ns)';
-
-SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_run', '');
-SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_run_run_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_result', '');
 GRANT SELECT ON tablespace_advisor.probe_run, tablespace_advisor.probe_result
 	TO pg_monitor;
 

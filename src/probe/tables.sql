@@ -1,0 +1,49 @@
+/*
+ * probe: what each run of the probe measured.
+ *
+ * Tables and indexes that version 0.3 has, too: a fresh install makes them
+ * here, an update finds them there (src/update.sql adds what is new).
+ */
+CREATE TABLE tablespace_advisor.probe_run (
+	run_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	tablespace name NOT NULL,
+	location text NOT NULL,
+	device text,
+	mode text NOT NULL,
+	file_size_bytes bigint NOT NULL,
+	duration interval NOT NULL,
+	started_at timestamptz NOT NULL,
+	finished_at timestamptz NOT NULL,
+	foreign_io_percent float8
+);
+
+CREATE TABLE tablespace_advisor.probe_result (
+	run_id bigint NOT NULL
+		REFERENCES tablespace_advisor.probe_run ON DELETE CASCADE,
+	workload text NOT NULL,
+	queue_depth int NOT NULL,
+	io_size int NOT NULL,
+	samples bigint NOT NULL,
+	iops float8,
+	mb_per_s float8,
+	mean_us float8,
+	stddev_us float8,
+	min_us float8,
+	p50_us float8,
+	p90_us float8,
+	p95_us float8,
+	p99_us float8,
+	max_us float8,
+	mean_low_us float8,
+	mean_high_us float8,
+	caveat text,
+	histogram bigint[],
+	PRIMARY KEY (run_id, workload, queue_depth)
+);
+
+SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_run', '');
+
+SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_run_run_id_seq', '');
+
+SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_result', '');
+
