@@ -13,6 +13,7 @@
 #include "utils/guc.h"
 
 #include "move/copy/live_copy.h"
+#include "move/copy/others.h"
 #include "move/copy/throttle.h"
 #include "move/worker/launcher.h"
 #include "probe/probe.h"
@@ -26,6 +27,7 @@ _PG_init(void)
 {
 	tsa_probe_init();
 	tsa_live_copy_init();
+	tsa_others_init();
 	tsa_manners_init();
 	tsa_restart_init();
 	MarkGUCPrefixReserved("tablespace_advisor");

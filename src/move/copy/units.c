@@ -50,6 +50,7 @@
 #include "move/copy/units.h"
 
 #define LOOK_S			0.05	/* between looks at the counters */
+#define MAX_WORK_S		1.0		/* longest unit */
 #define ASK_BYTES		(128 * 1024)	/* the kernel may cut longer requests */
 #define ASK_BLOCKS		((BlockNumber) (ASK_BYTES / BLCKSZ))
 
@@ -70,7 +71,7 @@ struct TsaUnits
 	double		bytes;			/* of the unit */
 	double		read_ms;
 	bool		all_speed;
-	BlockNumber asked_end;		/* asked for up to here */
+	bool		asked;			/* for what the unit will read */
 	BlockRange	written;		/* in this unit */
 	BlockRange	in_flight;		/* handed to the kernel after the last one */
 };
@@ -193,6 +194,7 @@ tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
 	if (segment_end > from)		/* it is 0 at the very end */
 		end = Min(end, segment_end);
 	ask_for(tsa_rel_locator(rel), fork, from, end);
+	units->asked = true;
 }
 
 /*
@@ -286,6 +288,7 @@ note_stretch(TsaUnits *units, bool working)
 	units->started = units->others.last.time_ns;
 	units->bytes = 0;
 	units->read_ms = 0;
+	units->asked = false;
 	units->written.nblocks = 0;
 }
 
@@ -309,7 +312,8 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 		return 0;
 	}
 
-	if (units->bytes < tsa_pace_unit(&units->pace) && worked < LOOK_S)
+	if (units->bytes < tsa_pace_unit(&units->pace) &&
+		worked < (units->asked ? MAX_WORK_S : LOOK_S))
 		return 0;
 	settle_unit(units);
 	unit_bytes = units->bytes;
@@ -338,6 +342,7 @@ tsa_units_skip(TsaUnits *units)
 	units->started = units->others.last.time_ns;
 	units->bytes = 0;
 	units->read_ms = 0;
+	units->asked = false;
 	units->written.nblocks = 0;
 }
 
