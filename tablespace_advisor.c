@@ -12,9 +12,9 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "move/live_copy.h"
-#include "move/manners.h"
-#include "move/restart.h"
+#include "move/copy/live_copy.h"
+#include "move/copy/throttle.h"
+#include "move/worker/launcher.h"
 #include "probe/probe.h"
 
 PG_MODULE_MAGIC;

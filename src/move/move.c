@@ -36,11 +36,11 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "move/journal.h"
-#include "move/manners.h"
-#include "move/plan.h"
+#include "move/job/journal.h"
+#include "move/copy/throttle.h"
+#include "move/plan/plan.h"
 #include "move/wait.h"
-#include "move/worker.h"
+#include "move/worker/worker.h"
 
 PG_FUNCTION_INFO_V1(tsa_move_indexes_concurrently);
 PG_FUNCTION_INFO_V1(tsa_move_table_concurrently);

@@ -68,7 +68,7 @@ CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
 /* Moves of a table and of its indexes look for each other. */
 CREATE INDEX job_unfinished_heap_idx ON tablespace_advisor.job (heap)
 	WHERE state IN ('queued', 'running', 'paused');
-/* A row of its own, see the head of manners.c. */
+/* A row of its own, see the head of throttle.c. */
 
 CREATE TABLE tablespace_advisor.pause (
 	job_id bigint PRIMARY KEY

@@ -25,7 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "move/journal.h"
+#include "move/job/journal.h"
 #include "move/wait.h"
 
 #define POLL_MS				200L

@@ -1,8 +1,8 @@
 /*
  * test_block_set.c
- *	  Unit test of src/move/block_set.c.
+ *	  Unit test of src/move/copy/block_set.c.
  */
-#include "../../src/move/block_set.c"
+#include "../../src/move/copy/block_set.c"
 
 #include <stdio.h>
 #include <stdlib.h>

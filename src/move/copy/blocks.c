@@ -1,0 +1,352 @@
+/*-------------------------------------------------------------------------
+ *
+ * blocks.c
+ *	  Copies blocks of a relation that is in use to its new storage.
+ *
+ * Reading.  A block is read through shared buffers (the file may be behind)
+ * and copied under the buffer's share lock.  Whoever changes a page holds the
+ * exclusive lock from before the change until after the WAL insert, so the
+ * image in hand contains every change that was logged before the lock was
+ * granted.  Hint bits may be set under a share lock while we copy; the
+ * checksum is computed on our own copy, and a lost hint is what a crash loses
+ * too.
+ *
+ * Writing.  The new storage is invisible to everybody until the cutover
+ * commits, so no buffer of it exists and its pages are written past the
+ * buffers.  Each batch is logged as full page images, which is what brings
+ * the pages to standbys and through crash recovery.  The passes write without
+ * telling anybody; then the mover syncs the file itself (tsa_copy_sync), and
+ * from there on each write is registered with the checkpointer, as that of a
+ * buffer would be, because nobody wants to sync in the window.  A small copy is
+ * written that way from its first block on: for ten thousand of them one
+ * checkpoint costs less than ten thousand syncs.
+ *
+ * DELAY_CHKPT_START is set from before the WAL insert until after the write.
+ * A checkpoint whose redo point lies behind our record waits for the flag
+ * before it goes on.  So (a) a base backup that starts from this redo point,
+ * and will therefore not replay the record, copies the file after our write;
+ * (b) a checkpoint that will make recovery skip our record processes the sync
+ * request that our write in the window registered.  The flag counts only in a
+ * process with a virtual transaction ID, so all this happens in transactions.
+ * An error in between ends the transaction, which clears the flag.
+ *
+ * Nothing here depends on WAL being flushed before the file is written: until
+ * the cutover has committed, a crash throws the file away, and that commit
+ * record comes later in the log than all these images.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "access/xlogrecord.h"
+#include "catalog/storage_xlog.h"
+#include "catalog/storage.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/proc.h"
+#include "storage/smgr.h"
+
+#include "compat.h"
+#include "move/copy/copy.h"
+
+/* Blocks after which the kernel is asked to begin writing. */
+#define WRITEBACK_BLOCKS 128
+
+/* A batch is one record: between two there could be somebody else's. */
+StaticAssertDecl(TSA_COPY_BATCH <= XLR_MAX_BLOCK_ID,
+				 "a batch must fit into one WAL record");
+
+/* Pages of one fork on their way to the new storage. */
+typedef struct PageBatch
+{
+	TsaCopyRel *rel;
+	ForkNumber	fork;
+	BlockNumber *written_end;	/* size of the fork in the new storage */
+	int			n;
+	BlockNumber blocks[TSA_COPY_BATCH];
+	Page		pages[TSA_COPY_BATCH];
+} PageBatch;
+
+/* A batch for a fork that is followed. */
+static PageBatch
+batch_for(TsaCopyFork *fork)
+{
+	PageBatch	batch = {0};
+
+	batch.rel = fork->rel;
+	batch.fork = fork->number;
+	batch.written_end = &fork->written_end;
+	return batch;
+}
+
+/* The new storage of a relation. */
+static SMgrRelation
+target_of(const TsaCopyRel *rel)
+{
+	return smgropen(rel->copy, INVALID_PROC_NUMBER);
+}
+
+/*
+ * Copies a block from shared buffers to the batch.
+ */
+static void
+batch_read(TsaCopy *copy, PageBatch *batch, BlockNumber block)
+{
+	ReadBufferMode mode = batch->fork == MAIN_FORKNUM ?
+		RBM_NORMAL : RBM_ZERO_ON_ERROR;
+	char	   *page = copy->pages + (Size) batch->n * BLCKSZ;
+	Buffer		buffer;
+
+	buffer = ReadBufferExtended(batch->rel->rel, batch->fork, block, mode,
+								copy->strategy);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	memcpy(page, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+
+	batch->blocks[batch->n] = block;
+	batch->pages[batch->n] = (Page) page;
+	batch->n++;
+}
+
+/*
+ * Makes the batch's fork in the new storage, if it is not there.
+ */
+static void
+create_fork(const PageBatch *batch)
+{
+	SMgrRelation target = target_of(batch->rel);
+
+	if (!smgrexists(target, batch->fork))
+	{
+		smgrcreate(target, batch->fork, false);
+		log_smgrcreate(&batch->rel->copy, batch->fork);
+	}
+}
+
+/*
+ * Logs the pages of the batch and writes them to the new storage.
+ *
+ * The images of block 0, and of what is in one batch with it, are always whole:
+ * it is a metapage in most access methods, whose contents the page header does
+ * not bound in all of them.
+ */
+static void
+batch_write(TsaCopy *copy, PageBatch *batch)
+{
+	SMgrRelation smgr = target_of(batch->rel);
+	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
+		batch->blocks[0] != 0;
+	bool		skip_fsync = !copy->checkpointer_syncs;
+
+	if (*batch->written_end == 0 && batch->fork != MAIN_FORKNUM)
+		create_fork(batch);
+
+	Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
+	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
+
+	log_newpages(&batch->rel->copy, batch->fork, batch->n, batch->blocks,
+				 batch->pages, std);
+	if (copy->tail != NULL)
+		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
+	for (int i = 0; i < batch->n; i++)
+	{
+		BlockNumber block = batch->blocks[i];
+		char	   *page = (char *) batch->pages[i];
+
+		tsa_page_set_checksum(batch->pages[i], block);
+		if (block < *batch->written_end)
+			smgrwrite(smgr, batch->fork, block, page, skip_fsync);
+		else
+		{
+			Assert(block == *batch->written_end);
+			smgrextend(smgr, batch->fork, block, page, skip_fsync);
+			*batch->written_end = block + 1;
+		}
+	}
+
+	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
+	batch->n = 0;
+}
+
+/*
+ * Accounts for n copied blocks and gives others a chance: interrupts, rate,
+ * waiters, a new transaction.  False if the move has to start over.
+ */
+static bool
+after_batch(TsaCopy *copy, int nblocks)
+{
+	copy->bytes += (uint64) nblocks * BLCKSZ;
+	CHECK_FOR_INTERRUPTS();
+	return tsa_copy_breathe(copy);
+}
+
+/*
+ * Copies the blocks from copied_end to the present end of a fork: the first
+ * pass, and what it grew by since.  False if the move has to start over.
+ */
+bool
+tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
+{
+	BlockNumber end = tsa_copy_source_size(fork);
+	BlockNumber flushed = fork->copied_end;
+	PageBatch	batch = batch_for(fork);
+
+	while (fork->copied_end < end)
+	{
+		int			n;
+
+		while (batch.n < TSA_COPY_BATCH && fork->copied_end + batch.n < end)
+			batch_read(copy, &batch, fork->copied_end + batch.n);
+		n = batch.n;
+		batch_write(copy, &batch);
+		fork->copied_end += n;
+
+		if (fork->copied_end >= flushed + WRITEBACK_BLOCKS)
+		{
+			smgrwriteback(target_of(fork->rel), fork->number, flushed,
+						  fork->copied_end - flushed);
+			flushed = fork->copied_end;
+		}
+		if (!after_batch(copy, n))
+			return false;
+		if (fork->copied_end < flushed) /* started over */
+			flushed = fork->copied_end;
+	}
+	return true;
+}
+
+/*
+ * Copies the changed blocks below copied_end again.  Each leaves the set
+ * before it is read: a change that comes later is found in the log later.
+ * False if the move has to start over.
+ */
+bool
+tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork)
+{
+	PageBatch	batch = batch_for(fork);
+	uint64		block;
+
+	for (block = tsa_block_set_next(&fork->changed, 0);
+		 block != TSA_NO_BLOCK && block < fork->copied_end;)
+	{
+		int			n;
+
+		while (batch.n < TSA_COPY_BATCH &&
+			   block != TSA_NO_BLOCK && block < fork->copied_end)
+		{
+			tsa_block_set_remove(&fork->changed, (uint32) block);
+			batch_read(copy, &batch, (BlockNumber) block);
+			block = tsa_block_set_next(&fork->changed, block + 1);
+		}
+		n = batch.n;
+		batch_write(copy, &batch);
+		if (!after_batch(copy, n))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Copies all that is left of a fork, without a pause: in the window, and just
+ * before it.  Besides the blocks that the log names these are all blocks from
+ * copied_end to the present end of the file, named or not: a file may be
+ * extended without the log naming every block (hash indexes allocate whole
+ * groups of buckets, the visibility map grows unlogged, a table by empty blocks
+ * for several sessions at a time).
+ */
+static void
+copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork)
+{
+	BlockNumber end = tsa_copy_source_size(fork);
+	PageBatch	batch = batch_for(fork);
+
+	Assert(fork->written_end <= end);
+	for (uint64 b = tsa_block_set_next(&fork->changed, 0);
+		 b != TSA_NO_BLOCK && b < fork->copied_end;
+		 b = tsa_block_set_next(&fork->changed, b + 1))
+	{
+		tsa_block_set_remove(&fork->changed, (uint32) b);
+		batch_read(copy, &batch, (BlockNumber) b);
+		if (batch.n == TSA_COPY_BATCH)
+			batch_write(copy, &batch);
+	}
+	if (batch.n > 0)
+		batch_write(copy, &batch);
+
+	while (fork->copied_end < end)
+	{
+		/* alone, block 0 does not make the others' images whole */
+		int			most = fork->copied_end == 0 ? 1 : TSA_COPY_BATCH;
+
+		while (batch.n < most && fork->copied_end + batch.n < end)
+			batch_read(copy, &batch, fork->copied_end + batch.n);
+		fork->copied_end += batch.n;
+		batch_write(copy, &batch);
+	}
+}
+
+/*
+ * The same of all forks.
+ */
+void
+tsa_copy_last_blocks(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nforks; i++)
+		copy_last_blocks_of(copy, &copy->forks[i]);
+}
+
+/*
+ * Copies the free space map, once, as it happens to be.  It is not logged and
+ * a crash leaves it as it may, so whoever takes a page from it checks that
+ * the page is free.  It never names a block behind the end of the copy, which
+ * ends up no shorter than the source is now.
+ */
+void
+tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
+{
+	SMgrRelation source = RelationGetSmgr(rel->rel);
+	BlockNumber nblocks;
+	BlockNumber written = 0;
+	PageBatch	batch = {0};
+
+	batch.rel = rel;
+	batch.fork = FSM_FORKNUM;
+	batch.written_end = &written;
+	if (!smgrexists(source, FSM_FORKNUM))
+		return;
+	nblocks = smgrnblocks(source, FSM_FORKNUM);
+	create_fork(&batch);
+	written = smgrnblocks(target_of(rel), FSM_FORKNUM);
+
+	for (BlockNumber b = 0; b < nblocks; b++)
+	{
+		batch_read(copy, &batch, b);
+		if (batch.n == TSA_COPY_BATCH || b == nblocks - 1)
+			batch_write(copy, &batch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (!copy->checkpointer_syncs)
+		smgrimmedsync(target_of(rel), FSM_FORKNUM);
+}
+
+/*
+ * Makes all that the passes wrote durable, and leaves what is written from
+ * now on to the checkpointer.
+ */
+void
+tsa_copy_sync(TsaCopy *copy)
+{
+	if (copy->checkpointer_syncs)
+		return;
+	for (int i = 0; i < copy->nforks; i++)
+	{
+		const TsaCopyFork *fork = &copy->forks[i];
+
+		if (fork->number == MAIN_FORKNUM || fork->written_end > 0)
+			smgrimmedsync(target_of(fork->rel), fork->number);
+	}
+	copy->checkpointer_syncs = true;
+}

@@ -1,0 +1,375 @@
+/*-------------------------------------------------------------------------
+ *
+ * cutover.c
+ *	  The moment in which a relation changes its storage.
+ *
+ * Before the lock: those who wait for us pass; while a VACUUM is at work on the
+ * table, or a prepared transaction has a lock, nothing is tried.  Then what is
+ * left is copied once more; the journal's row is updated (that assigns the
+ * transaction ID); the log is flushed and read, so that under the lock only
+ * what others wrote since has to be flushed to be read: nothing, if they wrote
+ * nothing, as the lock's own record is passed over.  Then AccessExclusive on
+ * the index; or on the table, and then on its TOAST table, the TOAST index and
+ * the indexes that move along.  With the table's lock in hand nothing is waited
+ * for: whoever has the others locked all the same (VACUUM of the TOAST table,
+ * bt_index_check) may take long, and everybody would be waiting for him behind
+ * us.  In the window, with the locks held:
+ *
+ *	 1. read the log to its end: nobody can change the relations any more, so
+ *		there is no more to come;
+ *	 2. copy the blocks it named and those the files grew by;
+ *	 3. point pg_class to the new storage, of all relations in one transaction;
+ *	 4. commit, which releases the locks.
+ *
+ * Locks and step 1 are in a subtransaction.  If there is too much log to read
+ * or too much left to copy (others were busy while we waited), or a file was
+ * truncated, it is rolled back, which gives the locks back at once and keeps
+ * those of the session (but for the table's, which had been let go, see
+ * locks.c, and is taken again).  So the window is bounded.
+ *
+ * pg_class.  GRANT changes rows of pg_class without a lock on the relation, and
+ * whoever updates such a row waits for the end of that transaction.  So the
+ * rows are locked first, without waiting, before AccessExclusive is asked for;
+ * who has one is in our way like one who has the table.  A GRANT that comes
+ * later waits for us.
+ *
+ * VACUUM, ANALYZE and CREATE INDEX change rows of pg_class in place.
+ * They do so with a lock on that relation that AccessExclusive excludes, until
+ * their transaction ends, so no such change is lost with the old row version.
+ *
+ * The commit does not wait for its flush.  That is safe because nothing that
+ * the old state needs is destroyed before it is flushed: the old files, all of
+ * them, are removed by a later transaction (see storage.c).  Should the
+ * server crash in between, then either the record reached the disk and recovery
+ * brings the new storage up to date from the log, or it did not, and neither
+ * did any record after it: the relations are where they were, the journal
+ * (whose update went the same way) names the copies, and the cleaner drops
+ * them.  The usual rules of asynchronous commit cover what others saw
+ * meanwhile.
+ *
+ * Where the data is at commit: what the passes wrote was synced; each write
+ * since then is registered with the checkpointer and its image is in the log
+ * (see blocks.c).
+ *
+ * A standby replays the images, the catalog change and, as for any ALTER, the
+ * AccessExclusive locks; queries there on the table (or its index) wait or are
+ * cancelled as max_standby_streaming_delay says.
+ *
+ * RelationAssumeNewRelfilelocator() is not called: it is for storage that was
+ * made by the same transaction, whose changes may go unlogged under wal_level
+ * minimal.  Ours was made, and committed, long before.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "commands/tablecmds.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
+#include "utils/guc.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "move/copy/copy.h"
+
+/*
+ * Log that may be read in the window, for each block that may be copied: what
+ * has a block changed may be an image of it.
+ */
+#define MAX_LOG_PER_BLOCK ((uint64) 2 * BLCKSZ)
+
+/*
+ * Throws ERRCODE_LOCK_NOT_AVAILABLE for copy->blocked_on.
+ */
+static void
+could_not_lock(const TsaCopy *copy)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("could not obtain lock on relation %u",
+					copy->blocked_on)));
+}
+
+/*
+ * Locks the relations' rows of pg_class without waiting: the tuple lock first,
+ * which whoever changes such a row takes too, then the row itself.  False if
+ * one cannot be had: the caller rolls back then.
+ */
+bool
+tsa_copy_try_rows(TsaCopy *copy)
+{
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+	bool		locked = true;
+
+	copy->blocked_by = InvalidTransactionId;
+	for (int i = 0; i < copy->nrels && locked; i++)
+	{
+		Oid			relid = copy->rels[i].relid;
+		HeapTuple	tuple = SearchSysCacheCopy1(RELOID,
+												ObjectIdGetDatum(relid));
+		TM_FailureData failure;
+		Buffer		buffer;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for relation %u", relid);
+		copy->blocked_on = relid;
+		copy->rels[i].row = tuple->t_self;
+		locked = tsa_conditional_lock_tuple(pg_class, &tuple->t_self,
+											ExclusiveLock);
+		if (locked)
+		{
+			locked = heap_lock_tuple(pg_class, tuple,
+									 GetCurrentCommandId(false),
+									 LockTupleNoKeyExclusive, LockWaitSkip,
+									 false, &buffer, &failure) == TM_Ok;
+			ReleaseBuffer(buffer);
+			if (!locked)
+				copy->blocked_by = failure.xmax;
+		}
+		heap_freetuple(tuple);
+	}
+	table_close(pg_class, RowExclusiveLock);
+	return locked;
+}
+
+/*
+ * Releases the tuple locks, which must not be held at commit.  Those on the
+ * rows themselves end with the transaction.
+ */
+static void
+release_tuple_locks(const TsaCopy *copy)
+{
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		ItemPointerData row = copy->rels[i].row;
+
+		UnlockTuple(pg_class, &row, ExclusiveLock);
+	}
+	table_close(pg_class, RowExclusiveLock);
+}
+
+/*
+ * Waits at most the job's lock timeout for AccessExclusive on the table or
+ * index, then takes what moves along if it is free.  Tells the tail of the
+ * records that the locks write (for standbys).  Throws
+ * ERRCODE_LOCK_NOT_AVAILABLE; copy->blocked_on is what could not be locked.
+ */
+static void
+lock_exclusively(TsaCopy *copy)
+{
+	int			bound = Max(1, DeadlockTimeout - DeadlockTimeout / 5);
+	int			wanted = copy->job->lock_timeout_ms;
+
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		copy->blocked_on = copy->rels[i].relid;
+		if (i == 0)
+		{
+			LockTimeout = wanted > 0 ? Min(wanted, bound) : bound;
+			INSTR_TIME_SET_CURRENT(copy->asked);
+			LockRelationOid(copy->blocked_on, AccessExclusiveLock);
+			LockTimeout = 0;
+		}
+		else if (!ConditionalLockRelationOid(copy->blocked_on,
+											 AccessExclusiveLock))
+			could_not_lock(copy);
+		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
+	}
+}
+
+/*
+ * How many blocks may be left to copy in the window.
+ */
+static uint64
+window_limit(const TsaCopy *copy)
+{
+	return copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
+		TSA_FEW_BLOCKS : TSA_MANY_BLOCKS;
+}
+
+/*
+ * Before the lock: copies what is left, so that the window is for what changes
+ * from now on.  False if that is too much, or the copy has to start over.
+ */
+static bool
+narrow_gap(TsaCopy *copy)
+{
+	bool		narrow;
+
+	tsa_copy_begin(copy);
+	tsa_copy_follow(copy);
+	if (tsa_copy_was_truncated(copy))
+		copy->truncated = true;
+	narrow = !copy->truncated && !copy->lost &&
+		tsa_copy_left(copy) <= window_limit(copy);
+	if (narrow)
+		tsa_copy_last_blocks(copy);
+	tsa_copy_end(copy);
+	return narrow;
+}
+
+/*
+ * Under the lock: reads the log to its end.  False if too much is left for the
+ * window, or the copy has to start over.  If true, the relations are open, for
+ * the given owner.
+ */
+static bool
+catch_up(TsaCopy *copy, ResourceOwner owner)
+{
+	ResourceOwner present = CurrentResourceOwner;
+	bool		ready;
+
+	if (!tsa_copy_is_same(copy))
+		copy->truncated = true;
+	if (copy->truncated ||
+		tsa_wal_tail_behind(copy->tail) >
+		window_limit(copy) * MAX_LOG_PER_BLOCK)
+		return false;
+	tsa_copy_follow(copy);
+	CurrentResourceOwner = owner;
+	tsa_copy_open(copy);
+	if (tsa_copy_was_truncated(copy))
+		copy->truncated = true;
+	ready = !copy->truncated && !copy->lost &&
+		tsa_copy_left(copy) <= window_limit(copy);
+	if (!ready)
+		tsa_copy_close(copy);
+	CurrentResourceOwner = present;
+	return ready;
+}
+
+/*
+ * Gets the locks and reads the log to its end.  True if all is ready for the
+ * switch; the locks belong to the present transaction then.  The journal's row
+ * is changed in the same subtransaction, before the lock is asked for, so that
+ * it costs nothing in the window.
+ */
+static bool
+enter_window(TsaCopy *copy, instr_time *locked)
+{
+	MemoryContext oldcxt = CurrentMemoryContext;
+	ResourceOwner oldowner = CurrentResourceOwner;
+	volatile bool ready = false;
+	double		waited;
+
+	INSTR_TIME_SET_ZERO(*locked);
+	INSTR_TIME_SET_CURRENT(copy->asked);
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		tsa_job_note_switched(copy->job->job_id, tsa_copy_old_storage(copy),
+							  copy->nrels);
+		if (!tsa_copy_try_rows(copy))
+			could_not_lock(copy);
+		tsa_copy_follow(copy);
+		tsa_copy_let_go(copy);
+		lock_exclusively(copy);
+		INSTR_TIME_SET_CURRENT(*locked);
+		ready = catch_up(copy, oldowner);
+		if (ready)
+			ReleaseCurrentSubTransaction();
+		else
+			RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *edata;
+
+		INSTR_TIME_SET_CURRENT(*locked);
+		LockTimeout = 0;
+		MemoryContextSwitchTo(oldcxt);
+		edata = CopyErrorData();
+		if (edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
+			edata->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
+			PG_RE_THROW();
+		FlushErrorState();
+		FreeErrorData(edata);
+		RollbackAndReleaseCurrentSubTransaction();
+		tsa_copy_find_blockers(copy);
+	}
+	PG_END_TRY();
+
+	MemoryContextSwitchTo(oldcxt);
+	CurrentResourceOwner = oldowner;
+	waited = tsa_copy_ms_between(&copy->asked, locked);
+	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
+	return ready;
+}
+
+/*
+ * Steps 2 and 3.
+ */
+void
+tsa_copy_switch_storage(TsaCopy *copy)
+{
+	tsa_copy_last_blocks(copy);
+	tsa_copy_stop_point("window");
+
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		TsaCopyRel *rel = &copy->rels[i];
+
+		SetRelationTableSpace(rel->rel, copy->job->target_tablespace,
+							  tsa_locator_number(rel->copy));
+		InvokeObjectPostAlterHook(RelationRelationId, rel->relid, 0);
+	}
+
+	release_tuple_locks(copy);
+
+	/* plans on the table were costed for the old tablespace */
+	CacheInvalidateRelcacheByRelid(copy->heapid);
+}
+
+/*
+ * Makes one attempt.  If it has to be repeated later, copy->progress names
+ * those who held the lock.  Begins and ends outside any transaction, and with
+ * session-level locks unless the relation was rewritten.
+ */
+TsaCutover
+tsa_copy_cut_over(TsaCopy *copy)
+{
+	instr_time	locked;
+	instr_time	released;
+
+	if (!tsa_copy_look(copy))
+		return TSA_CUTOVER_REWRITTEN;
+
+	if (tsa_copy_is_hopeless(copy))
+		return TSA_CUTOVER_IN_VAIN;
+	copy->progress.attempts++;
+	if (!narrow_gap(copy))
+		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
+	StartTransactionCommand();
+	tsa_commit_lazily();
+	if (!enter_window(copy, &locked))
+	{
+		CommitTransactionCommand();
+		if (copy->truncated || (copy->heap_let_go && !tsa_copy_relock(copy)))
+			return TSA_CUTOVER_REWRITTEN;
+		return TSA_CUTOVER_LATER;
+	}
+
+	tsa_copy_switch_storage(copy);
+	tsa_copy_end(copy);
+	INSTR_TIME_SET_CURRENT(released);
+
+	tsa_copy_note_old_storage(copy);
+	tsa_copy_stop_point("switched");
+
+	copy->progress.nblockers = 0;
+	copy->progress.lock_ms = tsa_copy_ms_between(&locked, &released);
+	tsa_copy_report(copy, "removing old file");
+	return TSA_CUTOVER_DONE;
+}

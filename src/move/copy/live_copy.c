@@ -1,0 +1,381 @@
+/*-------------------------------------------------------------------------
+ *
+ * live_copy.c
+ *	  Moves an index or a table to another tablespace while it is in use:
+ *	  copies its blocks, follows the write-ahead log for those that change
+ *	  meanwhile, and swaps the storage when next to nothing is left to copy.
+ *
+ * Why it is right
+ * ---------------
+ * Every change to a page of a permanent relation that matters is logged with
+ * a reference to the block, and one that is made through shared buffers is
+ * inserted into the log while the buffer is exclusively locked.  Let B be the
+ * insert position at some moment.
+ *
+ * - A record that ends at or before B: its change was in the page before
+ *   anybody could lock the buffer after that moment.  A copy taken later under
+ *   a share lock contains it.
+ * - A record behind B will be seen by reading the log from B on, and its block
+ *   is copied again.
+ *
+ * So the rule is: read the log up to B, *then* copy the blocks it named; go on
+ * reading at B.  The first pass starts with B before its first block.  Blocks
+ * at or behind copied_end, the end of what has been copied so far, need not be
+ * remembered: they will be copied later than any record seen.
+ *
+ * In the cutover, with everybody locked out, the log is read to its end and
+ * the rest is copied: the copy then differs from the original by nothing but
+ * page LSNs and what is never logged: hint bits and LP_DEAD flags, vacuum
+ * cycle IDs, BRIN's evacuation flag, cached pages in the SP-GiST metapage, the
+ * free space map.  All of these a crash may lose at any time, so the copy is a
+ * state that crash recovery could have produced.  LSNs only grow, which is all
+ * that GiST's comparison of parent LSNs with NSNs asks for, as no scan spans
+ * the cutover.
+ *
+ * A table moves with all that is found through it by block number: its
+ * visibility map, its TOAST table, its indexes if asked for.  Block numbers do
+ * not change, so it does not matter which of the indexes move; all that move
+ * are swapped in one transaction, because one cutover is less of a disturbance
+ * than five.  How the visibility map is followed: follow.c.
+ *
+ * Exceptions, and how they are met:
+ *
+ * - Writers that bypass shared buffers.  Index builds: the index has to be
+ *   valid, ready and live, and when it is rebuilt, in new storage or in place,
+ *   the copy starts over (see locks.c).  Rewrites of a table, and COPY
+ *   into one that was made or truncated in the same transaction under
+ *   wal_level minimal, hold AccessExclusive until the data is on disk or in
+ *   the log; we are not there meanwhile, and start over if the storage is
+ *   another one afterwards.
+ *   Hash indexes allocate groups of buckets by logging one page and then
+ *   extending the file, tables are extended by empty pages that nobody logs:
+ *   blocks behind copied_end are copied by position, not by name, in every
+ *   pass and in the window.
+ * - Access methods that log in ways we do not know: only those in a list, and
+ *   heap.
+ * - Unlogged relations have no log to follow, temporary ones no shared
+ *   buffers, catalogs may be mapped, and are changed in place: refused.
+ *
+ * What moves: prepare.c.  Indexes of a few blocks, which need none of the
+ * above: one_transaction.c.  The log: wal_tail.c and follow.c.
+ * The passes: passes.c and blocks.c.  Locks: locks.c.  The
+ * exclusive window: cutover.c.  What is left of it after a crash, an error, a
+ * cancel: storage.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/interrupt.h"
+#include "storage/latch.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "move/copy/copy.h"
+#include "move/copy/live_copy.h"
+#include "move/copy/throttle.h"
+
+#define MAX_ATTEMPTS	200
+#define MAX_RESTARTS	10
+
+/* tablespace_advisor.debug_stop_at */
+static char *debug_stop_at = NULL;
+
+/*
+ * Registers the configuration parameter of the tests.
+ */
+void
+tsa_live_copy_init(void)
+{
+	DefineCustomStringVariable("tablespace_advisor.debug_stop_at",
+							   "Makes a live copy wait at a named point of its protocol.",
+							   "For tests only. The copy goes on when the parameter is changed and the configuration is loaded again.",
+							   &debug_stop_at, "",
+							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE,
+							   NULL, NULL, NULL);
+}
+
+/*
+ * Waits here for as long as the configuration names this point, and says so
+ * in pg_stat_activity.  Whatever locks are held stay held.
+ */
+void
+tsa_copy_stop_point(const char *name)
+{
+	if (debug_stop_at == NULL || strcmp(debug_stop_at, name) != 0)
+		return;
+
+	pgstat_report_activity(STATE_RUNNING,
+						   psprintf("live copy stopped at: %s", name));
+	while (strcmp(debug_stop_at, name) == 0)
+	{
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 100, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+	}
+	pgstat_report_activity(STATE_RUNNING, "live copy");
+}
+
+/*
+ * Does the configuration name a point, but none of those that begin so?
+ */
+bool
+tsa_copy_stops_elsewhere(const char *prefix)
+{
+	return debug_stop_at != NULL && debug_stop_at[0] != '\0' &&
+		strncmp(debug_stop_at, prefix, strlen(prefix)) != 0;
+}
+
+/*
+ * Gives up.
+ */
+static void
+report_no_cutover(TsaCopy *copy)
+{
+	const char *kind = OidIsValid(copy->rels[0].heapid) ? "index" : "table";
+	char	   *name;
+	char	   *prepared;
+
+	tsa_copy_report(copy, tsa_copy_waiting_phase(copy));
+	StartTransactionCommand();
+	name = get_rel_name(copy->job->relid);
+	prepared = tsa_manners_prepared_blockers(copy->blocked_on);
+	if (copy->progress.nblockers > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("could not lock %s \"%s\" in %d attempts",
+						kind, name, copy->progress.attempts),
+				 prepared ?
+				 errdetail("It is locked by prepared transaction %s, which ends by COMMIT PREPARED or ROLLBACK PREPARED only.",
+						   prepared) : 0,
+				 errhint("The processes that held it are in the column \"blocked_by\" of the view \"tablespace_moves\". Use retry_move() when they are done.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("%s \"%s\" changed faster than it could be copied, in %d attempts",
+					kind, name, copy->progress.attempts),
+			 errhint("Use retry_move() at a quieter time.")));
+}
+
+/*
+ * Copies and cuts over.  False if the relation was rewritten meanwhile.
+ */
+static bool
+copy_and_cut_over(TsaCopy *copy)
+{
+	INSTR_TIME_SET_CURRENT(copy->started);
+	if (tsa_copy_prepare(copy))
+		return true;
+	tsa_old_files_remove(true); /* this takes longer than a moment */
+	tsa_copy_stop_point("storage created");
+	copy->tail = tsa_wal_tail_open(copy->cxt);
+	copy->looked = copy->started;
+	copy->progress.phase = "copying";
+	if (!copy->checkpointer_syncs)
+		tsa_copy_report(copy, "copying");
+
+	if (!tsa_copy_passes(copy))
+		return false;
+
+	if (!copy->checkpointer_syncs)
+		tsa_copy_report(copy, "syncing");
+	if (!tsa_copy_look(copy))
+		return false;
+	tsa_copy_begin(copy);
+	for (int i = 0; i < copy->nrels; i++)
+		tsa_copy_fsm(copy, &copy->rels[i]);
+	tsa_copy_sync(copy);
+	tsa_copy_note_maps(copy);
+	tsa_copy_end(copy);
+	tsa_copy_stop_point("synced");
+	if (!tsa_copy_passes(copy))
+		return false;
+
+	for (;;)
+	{
+		bool		in_vain = false;
+
+		switch (tsa_copy_cut_over(copy))
+		{
+			case TSA_CUTOVER_DONE:
+				return true;
+			case TSA_CUTOVER_REWRITTEN:
+				return false;
+			case TSA_CUTOVER_IN_VAIN:
+				in_vain = true;
+				break;
+			case TSA_CUTOVER_LATER:
+				break;
+		}
+		if (copy->progress.attempts >= MAX_ATTEMPTS)
+			report_no_cutover(copy);
+		if (!tsa_copy_back_off(copy, in_vain))
+			return false;
+	}
+}
+
+/*
+ * Frees what a copy holds in this process, but for locks.  The tail has a file
+ * descriptor that no transaction end would close; all the rest is memory below
+ * the copy's context.
+ */
+static void
+close_copy(TsaCopy *copy)
+{
+	if (copy->tail != NULL)
+		tsa_wal_tail_close(copy->tail);
+	MemoryContextDelete(copy->cxt);
+}
+
+/*
+ * Makes a copy of the job's relation and cuts over to it.  False if the
+ * relation was rewritten meanwhile.
+ */
+static bool
+copy_once(const TsaJob *job, TsaJobProgress *figures)
+{
+	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext,
+											  "tablespace_advisor live copy",
+											  ALLOCSET_DEFAULT_SIZES);
+	TsaCopy    *copy = MemoryContextAllocZero(cxt, sizeof(TsaCopy));
+	MemoryContext oldcxt;
+	volatile bool done = false;
+
+	copy->job = job;
+	copy->cxt = cxt;
+	copy->pages = (char *)
+		TYPEALIGN(TSA_IO_ALIGN, MemoryContextAlloc(cxt,
+												   TSA_COPY_BATCH * BLCKSZ +
+												   TSA_IO_ALIGN));
+	oldcxt = MemoryContextSwitchTo(cxt);
+	copy->strategy = GetAccessStrategy(BAS_BULKREAD);
+	MemoryContextSwitchTo(oldcxt);
+
+	PG_TRY();
+	{
+		done = copy_and_cut_over(copy);
+	}
+	PG_CATCH();
+	{
+		close_copy(copy);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+
+	if (copy->locked)
+		tsa_copy_unlock(copy);
+	*figures = copy->progress;
+	close_copy(copy);
+	return done;
+}
+
+/*
+ * Drops a copy of a relation that was rewritten meanwhile.
+ */
+static void
+discard_copy(int64 job_id)
+{
+	TsaJob		job;
+
+	StartTransactionCommand();
+	if (tsa_job_load(job_id, &job))
+		(void) tsa_live_copy_drop_leftovers(&job);
+	CommitTransactionCommand();
+}
+
+/*
+ * The names of the indexes that are to move along with a job's table, or NULL
+ * for one that is gone, in the current memory context.
+ */
+static char **
+note_index_names(const TsaJob *job)
+{
+	MemoryContext cxt = CurrentMemoryContext;
+	char	  **names;
+
+	if (job->nindexes == 0)
+		return NULL;
+	names = palloc0(sizeof(char *) * job->nindexes);
+	StartTransactionCommand();
+	for (int i = 0; i < job->nindexes; i++)
+	{
+		char	   *name = get_rel_name(job->indexes[i]);
+
+		if (name != NULL)
+			names[i] = MemoryContextStrdup(cxt, name);
+	}
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(cxt);
+	return names;
+}
+
+/*
+ * Before the copy starts over: an index that has been rebuilt meanwhile
+ * (REINDEX CONCURRENTLY, ALTER TYPE of its column) has another OID, and takes
+ * its predecessor's place in the job, also for undo_move().
+ */
+static void
+follow_rebuilt_indexes(TsaJob *job, char **names)
+{
+	bool		changed = false;
+
+	if (job->nindexes == 0)
+		return;
+	StartTransactionCommand();
+	for (int i = 0; i < job->nindexes; i++)
+	{
+		Oid			relid;
+
+		if (names[i] == NULL || get_rel_name(job->indexes[i]) != NULL)
+			continue;
+		relid = get_relname_relid(names[i], get_rel_namespace(job->relid));
+		if (get_rel_relkind(relid) != RELKIND_INDEX ||
+			IndexGetRelation(relid, true) != job->relid)
+			continue;
+		job->indexes[i] = relid;
+		changed = true;
+	}
+	if (changed)
+		tsa_job_note_indexes(job->job_id, job->indexes, job->nindexes);
+	CommitTransactionCommand();
+}
+
+/*
+ * See live_copy.h.
+ */
+void
+tsa_live_copy(TsaJob *job, TsaJobProgress *figures)
+{
+	char	  **names = note_index_names(job);
+	int			restarts = 0;
+
+	while (!copy_once(job, figures))
+	{
+		discard_copy(job->job_id);
+		if (++restarts > MAX_RESTARTS)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("relation with OID %u was rewritten again and again while it was being copied",
+							job->relid)));
+		ereport(LOG,
+				(errmsg("live copy of relation with OID %u starts over because it was rewritten or truncated",
+						job->relid)));
+		follow_rebuilt_indexes(job, names);
+	}
+	if (!figures->keeps_old)
+		tsa_copy_remove_old_storage();
+}

@@ -1,0 +1,373 @@
+/*-------------------------------------------------------------------------
+ *
+ * locks.c
+ *	  The locks of a live copy, and who waits for them.
+ *
+ * While blocks are copied, session-level locks are held, because the work is
+ * done in many short transactions:
+ *
+ * - AccessShare on the table, whether it moves or one of its indexes, keeps
+ *   DROP, TRUNCATE and rewrites away, and VACUUM from truncating it.  Reads and
+ *   writes, VACUUM and ANALYZE go on.
+ * - ShareUpdateExclusive on each index that moves keeps REINDEX, DROP INDEX
+ *   CONCURRENTLY and a second move away.
+ * - With a table, AccessShare on its TOAST table and ShareUpdateExclusive on
+ *   the TOAST index, for the same reasons.
+ *
+ * Whoever waits for one of these makes others wait behind him: for
+ * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
+ * all writers, because he has locked the table that way already.  So when we
+ * see such a one, 5 times a second and before each attempt to cut over, we let
+ * go of all locks and queue behind him.  When an index moves, those are made to
+ * wait who ask for ShareUpdateExclusive themselves.  When a table moves, they
+ * pass too: mostly they have that lock on the table already (REINDEX
+ * CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's summarization), and would keep
+ * us from AccessExclusive as long as we keep them from the index.
+ *
+ * Order.  The table comes first, as everywhere in the server, and is waited
+ * for.  The rest is asked for without waiting; if it cannot be had, all is
+ * given back and tried again later.  Waiting for an index with the table's
+ * lock in hand would be a deadlock with REINDEX CONCURRENTLY, which holds the
+ * index and waits for those who hold the table.
+ *
+ * Rewrites.  Afterwards we look whether the relations still have the storage
+ * that we were copying, and the table its TOAST table.  Mostly a rewrite makes
+ * new storage, but not always: ALTER TABLE ... SET TABLESPACE and then TRUNCATE
+ * in the same transaction truncates the indexes in place and builds them anew
+ * in the same file.  The log tells of the truncation, as it does of VACUUM's,
+ * and no file that was copied ever becomes shorter otherwise; either is a
+ * reason to start with new storage.
+ *
+ * Ends.  The abort of a transaction releases session-level locks too
+ * (ProcReleaseLocks), so the attempt to get AccessExclusive is made in a
+ * subtransaction, whose abort does not.  Outside a transaction an error or an
+ * exit releases nothing; the worker does so itself.
+ *
+ * Deadlocks.  Somebody who has used the table and then asks for AccessExclusive
+ * on it, as a migration does, would get a deadlock at once if we waited for him
+ * with AccessShare in hand: the server finds that without a timeout when it
+ * queues him (ProcSleep).  So the table is let go before AccessExclusive is
+ * asked for, and he passes.  On an index ShareUpdateExclusive is kept, which is
+ * what lets us pass who waits for it; there the one in danger has scanned the
+ * index and then rebuilds or drops it in the same transaction.
+ *
+ * The attempt waits for less than deadlock_timeout: somebody who
+ * waits longer than that behind an autovacuum cancels it.  And because there
+ * was a look just before, whoever waits for us in turn began to wait later, so
+ * that our wait has ended before his deadlock check runs.
+ *
+ * Waiters are found by reading the lock table.  LockHasWaiters() would be
+ * cheaper, but it does not tell the mode, and it must not be called for a lock
+ * that was taken by fast path, as the one on the table may be.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "move/copy/copy.h"
+
+static LockRelId
+lock_rel_id(Oid relid)
+{
+	LockRelId	id = {relid, MyDatabaseId};
+
+	return id;
+}
+
+/*
+ * Is this relation locked by the lock on the table?
+ */
+static bool
+is_heap(const TsaCopy *copy, const TsaCopyRel *rel)
+{
+	return rel->relid == copy->heapid;
+}
+
+/*
+ * Is it a table that moves?  If not, it is one index.
+ */
+static bool
+moves_table(const TsaCopy *copy)
+{
+	return is_heap(copy, &copy->rels[0]);
+}
+
+/*
+ * In a transaction, takes the locks of the copy for the transaction: waits for
+ * the table, in whose queue there may be somebody whom we let pass, but for
+ * nothing else meanwhile.  False if one cannot be had now; copy->blocked_on
+ * says which.  Some relation may be gone when this returns.
+ */
+bool
+tsa_copy_try_lock(TsaCopy *copy)
+{
+	copy->blocked_by = InvalidTransactionId;
+	LockRelationOid(copy->heapid, AccessShareLock);
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		TsaCopyRel *rel = &copy->rels[i];
+
+		if (!is_heap(copy, rel) &&
+			!ConditionalLockRelationOid(rel->relid, rel->lockmode))
+		{
+			copy->blocked_on = rel->relid;
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Takes the session-level locks.  The caller, in a transaction, holds the same
+ * locks for the transaction, so that this cannot wait.
+ */
+void
+tsa_copy_lock(TsaCopy *copy)
+{
+	LockRelId	heap = lock_rel_id(copy->heapid);
+
+	LockRelationIdForSession(&heap, AccessShareLock);
+	for (int i = 0; i < copy->nrels; i++)
+		if (!is_heap(copy, &copy->rels[i]))
+		{
+			LockRelId	id = lock_rel_id(copy->rels[i].relid);
+
+			LockRelationIdForSession(&id, copy->rels[i].lockmode);
+		}
+	copy->locked = true;
+}
+
+/*
+ * Releases them.
+ */
+void
+tsa_copy_unlock(TsaCopy *copy)
+{
+	LockRelId	heap = lock_rel_id(copy->heapid);
+
+	for (int i = 0; i < copy->nrels; i++)
+		if (!is_heap(copy, &copy->rels[i]))
+		{
+			LockRelId	id = lock_rel_id(copy->rels[i].relid);
+
+			UnlockRelationIdForSession(&id, copy->rels[i].lockmode);
+		}
+	if (!copy->heap_let_go)
+		UnlockRelationIdForSession(&heap, AccessShareLock);
+	copy->heap_let_go = false;
+	copy->locked = false;
+}
+
+/*
+ * Releases the session's lock on a table that moves, for which AccessExclusive
+ * is to be asked; see "Deadlocks".  The caller takes all locks again if that
+ * was in vain, and looks whether the table is the same in any case.
+ */
+void
+tsa_copy_let_go(TsaCopy *copy)
+{
+	LockRelId	heap = lock_rel_id(copy->heapid);
+
+	if (!moves_table(copy))
+		return;
+	UnlockRelationIdForSession(&heap, AccessShareLock);
+	copy->heap_let_go = true;
+}
+
+/*
+ * Are all relations, which the caller has locked, still there and in the
+ * storage that is being copied?  Has the table still the TOAST table, or none,
+ * that it had?
+ */
+bool
+tsa_copy_is_same(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		TsaCopyRel *rel = &copy->rels[i];
+		Relation	relation;
+		bool		same;
+
+		if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(rel->relid)))
+			return false;
+		relation = relation_open(rel->relid, NoLock);
+		same = RelFileLocatorEquals(tsa_rel_locator(relation), rel->source) &&
+			(!is_heap(copy, rel) ||
+			 relation->rd_rel->reltoastrelid == copy->toastid);
+		relation_close(relation, NoLock);
+		if (!same)
+			return false;
+	}
+	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(copy->heapid));
+}
+
+/*
+ * Lets those pass who wait for AccessExclusive, and takes the locks again.
+ * False if a relation is gone or has other storage now; nothing is locked
+ * then.  Called outside any transaction.
+ */
+bool
+tsa_copy_relock(TsaCopy *copy)
+{
+	bool		locked;
+	bool		same = false;
+
+	tsa_copy_unlock(copy);
+	do
+	{
+		StartTransactionCommand();
+		locked = tsa_copy_try_lock(copy);
+		if (locked)
+		{
+			same = tsa_copy_is_same(copy);
+			if (same)
+				tsa_copy_lock(copy);
+		}
+		CommitTransactionCommand();
+		if (!locked)
+			tsa_copy_wait_for_lock(copy);
+	} while (!locked);
+	return same;
+}
+
+/*
+ * The relation of ours, or the table, that this lock is on in our database; 0
+ * if none.
+ */
+static Oid
+which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
+{
+	*is_index = false;
+	if (tag->locktag_type != LOCKTAG_RELATION ||
+		tag->locktag_field1 != MyDatabaseId)
+		return InvalidOid;
+	for (int i = 0; i < copy->nrels; i++)
+		if (tag->locktag_field2 == copy->rels[i].relid)
+		{
+			*is_index = OidIsValid(copy->rels[i].heapid);
+			return copy->rels[i].relid;
+		}
+	return tag->locktag_field2 == copy->heapid ? copy->heapid : InvalidOid;
+}
+
+/*
+ * Does anybody wait for us whom, and others behind him, we should let pass?
+ */
+bool
+tsa_copy_in_the_way(const TsaCopy *copy)
+{
+	LOCKMODE	index_mode = moves_table(copy) ?
+		ShareUpdateExclusiveLock : ShareLock;
+	LockData   *locks = GetLockStatusData();
+	bool		found = false;
+
+	for (int i = 0; i < locks->nelements && !found; i++)
+	{
+		LockInstanceData *lock = &locks->locks[i];
+		bool		is_index;
+
+		if (lock->pid == MyProcPid || lock->waitLockMode == NoLock ||
+			!OidIsValid(which_of_ours(copy, &lock->locktag, &is_index)))
+			continue;
+		if (is_index)
+			found = lock->waitLockMode >= index_mode;
+		else
+			found = lock->waitLockMode == AccessExclusiveLock;
+	}
+	pfree(locks->locks);
+	pfree(locks);
+	return found;
+}
+
+/*
+ * Adds a process to those who are in our way.
+ */
+static void
+add_blocker(TsaJobProgress *progress, int pid)
+{
+	for (int i = 0; i < progress->nblockers; i++)
+		if (progress->blockers[i] == pid)
+			return;
+	if (progress->nblockers < (int) lengthof(progress->blockers))
+		progress->blockers[progress->nblockers++] = pid;
+}
+
+/*
+ * Is this a lock on what could not be locked the last time?  If that was a row
+ * of pg_class, it is the one on the ID of the transaction that has changed it.
+ */
+static bool
+is_in_our_way(const TsaCopy *copy, const LOCKTAG *tag)
+{
+	if (TransactionIdIsValid(copy->blocked_by))
+		return tag->locktag_type == LOCKTAG_TRANSACTION &&
+			tag->locktag_field1 == copy->blocked_by;
+	return tag->locktag_type == LOCKTAG_RELATION &&
+		tag->locktag_field1 == MyDatabaseId &&
+		tag->locktag_field2 == copy->blocked_on;
+}
+
+/*
+ * Puts into copy->progress who holds locks on what could not be locked.  A
+ * prepared transaction appears as process 0, as in pg_blocking_pids().
+ */
+void
+tsa_copy_find_blockers(TsaCopy *copy)
+{
+	LockData   *locks = GetLockStatusData();
+
+	copy->progress.nblockers = 0;
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		LockInstanceData *lock = &locks->locks[i];
+
+		if (lock->holdMask != 0 && lock->pid != MyProcPid &&
+			is_in_our_way(copy, &lock->locktag))
+			add_blocker(&copy->progress, lock->leaderPid);
+	}
+	pfree(locks->locks);
+	pfree(locks);
+}
+
+/*
+ * Would it be in vain to ask for AccessExclusive now?  It would if somebody
+ * holds a lock that is not one of a query: VACUUM or CREATE INDEX CONCURRENTLY
+ * take their time, a prepared transaction for ever.  To queue behind them would
+ * stop everybody else for nothing.  Puts into copy->progress who they are.
+ */
+bool
+tsa_copy_is_hopeless(TsaCopy *copy)
+{
+	LockData   *locks = GetLockStatusData();
+
+	copy->progress.nblockers = 0;
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		LockInstanceData *lock = &locks->locks[i];
+		bool		is_index;
+		Oid			relid;
+
+		if (lock->pid == MyProcPid || lock->holdMask == 0 ||
+			(lock->pid != 0 &&
+			 lock->holdMask < LOCKBIT_ON(ShareUpdateExclusiveLock)))
+			continue;
+		relid = which_of_ours(copy, &lock->locktag, &is_index);
+		if (!OidIsValid(relid) ||
+			(relid == copy->heapid && OidIsValid(copy->rels[0].heapid)))
+			continue;
+		copy->blocked_on = relid;
+		add_blocker(&copy->progress, lock->leaderPid);
+	}
+	pfree(locks->locks);
+	pfree(locks);
+	return copy->progress.nblockers > 0;
+}

@@ -1,0 +1,348 @@
+/*-------------------------------------------------------------------------
+ *
+ * storage.c
+ *	  Makes the new storage of a live copy, and removes what is left over.
+ *
+ * New storage is created, as every relation's is, by a transaction that logs
+ * the creation and deletes the file if it aborts; the same transaction names
+ * the file in the journal.  From its commit on the journal is what knows of
+ * the file.  A crash before that commit can leave an empty file that nobody
+ * knows, as it can after any CREATE TABLE.  (A small index needs no such
+ * transaction of its own: one_transaction.c.)
+ *
+ * Left over is either the copy (the move failed) or the old file (it worked).
+ * The journal's row says which; it is changed by the transaction that changes
+ * pg_class, so it cannot be wrong.  Even so nothing is removed before
+ * pg_class was asked whether a relation has that storage.  The number cannot
+ * have been given to another relation meanwhile: GetNewRelFileNumber() passes
+ * over numbers whose file exists.
+ *
+ * The drop is a transaction with an ID (it updates the journal), because an
+ * abort without one is not logged and a standby would keep the file.  Its
+ * commit is flushed before the files go, whatever synchronous_commit says, as
+ * that of any transaction which drops files is, and with it the cutover's
+ * commit, which comes earlier in the log and was not.  Where an old file is
+ * truncated before that, the cutover's commit is flushed first.
+ *
+ * An old file of many megabytes is not dropped at one go.  Unlinking it keeps
+ * the file system's journal busy for tens of milliseconds, during which
+ * nobody's commit can be flushed.  So it is truncated from the end, in small
+ * steps, first.  RelationTruncate() is the server's own way: it logs each
+ * step (a standby follows gently, and crash recovery does not stumble over
+ * log records of blocks that are gone), drops the buffers and keeps checkpoints
+ * in order.  While others write, steps are small and half of the time is left
+ * to them.  Like VACUUM's truncation it does so in a critical section: a file
+ * system that cannot truncate brings the server down.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "access/xlogutils.h"
+#include "catalog/catalog.h"
+#include "catalog/storage.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/latch.h"
+#include "storage/smgr.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "move/copy/copy.h"
+#include "move/copy/live_copy.h"
+
+/*
+ * An old file loses at least 32 MB at a time, twice as much while nobody
+ * writes, and more when it is so large that this would take many steps: each
+ * scans shared_buffers once.
+ */
+#define MIN_TRUNCATE_STEP ((BlockNumber) (32 * 1024 * 1024 / BLCKSZ))
+#define QUIET_TRUNCATE_STEP (2 * MIN_TRUNCATE_STEP)
+#define MAX_TRUNCATE_STEPS 64
+
+/*
+ * What the journal names of this process's present move: first the new
+ * storage, after the cutover the old one.  For when the journal itself is
+ * dropped, and for after the cutover.
+ */
+static RelFileLocator *named_storage = NULL;
+static int	nnamed = 0;
+
+/* Where the commit record of this process's last cutover ends. */
+static XLogRecPtr switched_at = InvalidXLogRecPtr;
+
+/*
+ * Keeps these in mind instead of those before.  Allocates before it forgets.
+ */
+static void
+keep_in_mind(const RelFileLocator *storage, int n)
+{
+	RelFileLocator *old = named_storage;
+	Size		size = sizeof(RelFileLocator) * Max(n, 1);
+	RelFileLocator *new = MemoryContextAlloc(TopMemoryContext, size);
+
+	if (n > 0)
+		memcpy(new, storage, n * sizeof(RelFileLocator));
+	named_storage = new;
+	nnamed = n;
+	if (old != NULL)
+		pfree(old);
+}
+
+/*
+ * Creates the storage of a copy, in the caller's transaction, whose abort
+ * deletes it.
+ */
+void
+tsa_copy_create_file(const TsaCopy *copy, TsaCopyRel *rel)
+{
+	Oid			tablespace = copy->job->target_tablespace;
+	RelFileNumber number = GetNewRelFileNumber(tablespace, NULL,
+											   RELPERSISTENCE_PERMANENT);
+
+	rel->copy = tsa_make_locator(tablespace, MyDatabaseId, number);
+	RelationCreateStorage(rel->copy, RELPERSISTENCE_PERMANENT, true);
+}
+
+/*
+ * Creates the storage of the copies and names it in the journal.  In the
+ * caller's transaction.
+ */
+void
+tsa_copy_create_storage(TsaCopy *copy)
+{
+	RelFileLocator *storage = palloc(copy->nrels * sizeof(RelFileLocator));
+
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		tsa_copy_create_file(copy, &copy->rels[i]);
+		storage[i] = copy->rels[i].copy;
+	}
+	tsa_job_note_new_storage(copy->job->job_id, storage, copy->nrels);
+	keep_in_mind(storage, copy->nrels);
+	pfree(storage);
+}
+
+/*
+ * The old storage of the relations, in the current memory context.
+ */
+RelFileLocator *
+tsa_copy_old_storage(const TsaCopy *copy)
+{
+	RelFileLocator *storage = palloc(copy->nrels * sizeof(RelFileLocator));
+
+	for (int i = 0; i < copy->nrels; i++)
+		storage[i] = copy->rels[i].source;
+	return storage;
+}
+
+/*
+ * Just after the cutover's commit: it is the old storage now that is left to
+ * remove.
+ */
+void
+tsa_copy_note_old_storage(TsaCopy *copy)
+{
+	RelFileLocator *storage = tsa_copy_old_storage(copy);
+
+	switched_at = XactLastCommitEnd;
+	keep_in_mind(storage, copy->nrels);
+	pfree(storage);
+}
+
+/*
+ * Somebody else will remove it.
+ */
+void
+tsa_copy_forget_storage(void)
+{
+	nnamed = 0;
+}
+
+/*
+ * Does a relation of this database have this storage?
+ */
+static bool
+storage_in_use(RelFileLocator storage)
+{
+	Oid			tablespace = tsa_locator_tablespace(storage);
+
+	if (tablespace == MyDatabaseTableSpace)
+		tablespace = InvalidOid;
+	return OidIsValid(RelidByRelfilenumber(tablespace,
+										   tsa_locator_number(storage)));
+}
+
+/*
+ * Takes a step off the end of a file, in a transaction of its own: without an
+ * ID, so that nobody's snapshot or vacuum horizon waits for us.  False when
+ * the rest is for the drop.
+ */
+static bool
+truncate_step(RelFileLocator locator, BlockNumber step)
+{
+	Relation	rel;
+	volatile BlockNumber nblocks = 0;
+	volatile BlockNumber taken = 0;
+
+	StartTransactionCommand();
+	rel = CreateFakeRelcacheEntry(locator);
+	PG_TRY();
+	{
+		if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
+			nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
+		taken = Min(Max(step, nblocks / MAX_TRUNCATE_STEPS),
+					(BlockNumber) RELSEG_SIZE);
+		if (nblocks > MIN_TRUNCATE_STEP)
+		{
+			XLogFlush(switched_at);
+			RelationTruncate(rel, nblocks > taken ? nblocks - taken : 0);
+		}
+	}
+	PG_FINALLY();
+	{
+		/* before 17 the smgr's entry points back to ours */
+		FreeFakeRelcacheEntry(rel);
+	}
+	PG_END_TRY();
+	CommitTransactionCommand();
+	return nblocks > MIN_TRUNCATE_STEP && nblocks > taken;
+}
+
+/*
+ * Shortens a file step by step.  If somebody else has begun a transaction that
+ * writes since the step began (ours have no ID), the step is followed by a
+ * pause as long as the step, so that half of the time belongs to the others,
+ * and the next one is small.  If not, it is followed at once by a larger one.
+ */
+static void
+truncate_gently(RelFileLocator locator)
+{
+	BlockNumber step = MIN_TRUNCATE_STEP;
+	FullTransactionId seen = ReadNextFullTransactionId();
+	bool		unused;
+
+	StartTransactionCommand();
+	unused = !storage_in_use(locator);
+	CommitTransactionCommand();
+	if (!unused)
+		return;
+
+	for (;;)
+	{
+		FullTransactionId next;
+		instr_time	start;
+		instr_time	end;
+
+		INSTR_TIME_SET_CURRENT(start);
+		if (!truncate_step(locator, step))
+			return;
+		INSTR_TIME_SET_CURRENT(end);
+		INSTR_TIME_SUBTRACT(end, start);
+		CHECK_FOR_INTERRUPTS();
+
+		next = ReadNextFullTransactionId();
+		if (FullTransactionIdEquals(next, seen))
+		{
+			step = QUIET_TRUNCATE_STEP;
+			continue;
+		}
+		seen = next;
+		step = MIN_TRUNCATE_STEP;
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 (long) INSTR_TIME_GET_MILLISEC(end) + 1,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}
+
+/*
+ * Schedules storage for removal when the present transaction, which has an ID,
+ * commits.
+ */
+static void
+drop_storage(RelFileLocator locator)
+{
+	Relation	rel = CreateFakeRelcacheEntry(locator);
+
+	Assert(TransactionIdIsValid(GetTopTransactionIdIfAny()));
+
+	/* from 17 on the entry has a reference that RelationDropStorage() would
+	 * give back without its ever having been counted */
+	rel->rd_smgr = NULL;
+	RelationDropStorage(rel);
+	FreeFakeRelcacheEntry(rel);
+}
+
+/*
+ * Schedules for removal, at the commit of the present transaction, storage
+ * that the journal names, unless a relation has it.
+ */
+void
+tsa_copy_drop_unused(RelFileLocator storage)
+{
+	if (storage_in_use(storage))
+		return;
+	(void) GetCurrentTransactionId();
+	drop_storage(storage);
+}
+
+/*
+ * See live_copy.h.
+ */
+bool
+tsa_live_copy_drop_leftovers(const TsaJob *job)
+{
+	bool		moved = job->nold > 0;
+
+	if (!job->native)
+		return false;
+	for (int i = 0; i < job->nnew; i++)
+		tsa_copy_drop_unused(job->new_storage[i]);
+	for (int i = 0; i < job->nold; i++)
+		tsa_copy_drop_unused(job->old_storage[i]);
+	nnamed = 0;
+	if (!moved && job->nnew > 0)
+		tsa_job_note_new_storage(job->job_id, NULL, 0);
+	return moved;
+}
+
+/*
+ * See live_copy.h.
+ */
+void
+tsa_live_copy_drop_unnamed(void)
+{
+	tsa_old_files_drop();
+	for (int i = 0; i < nnamed; i++)
+		tsa_copy_drop_unused(named_storage[i]);
+	nnamed = 0;
+}
+
+/*
+ * Shortens the old files of relations that have moved to what can be dropped at
+ * one go.  The drop is the worker's, in the transaction that settles the job,
+ * so that no crash finds a job without an old file that is not settled.
+ * Outside any transaction.
+ *
+ * There is nothing to cancel any more: a request to cancel is held back, and
+ * forgotten.
+ */
+void
+tsa_copy_remove_old_storage(void)
+{
+	HOLD_CANCEL_INTERRUPTS();
+	for (int i = 0; i < nnamed; i++)
+		truncate_gently(named_storage[i]);
+	tsa_copy_stop_point("old file truncated");
+	QueryCancelPending = false;
+	RESUME_CANCEL_INTERRUPTS();
+}

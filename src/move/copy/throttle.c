@@ -1,0 +1,343 @@
+/*-------------------------------------------------------------------------
+ *
+ * throttle.c
+ *	  When a live copy has to pause.
+ *
+ * A copy writes the write-ahead log as fast as the disks allow, and others
+ * live on that log: standbys, the archive, slots, and pg_wal itself, which
+ * brings the server down when it is full.  The copy looks several times a
+ * second whether one of them falls behind, pauses until it has caught up, and
+ * goes on by itself.  All these looks are cheap: shared memory, one stat(), one
+ * statvfs().
+ *
+ * Replicas.  The distance from the flush position to what the slowest
+ * streaming standby has replayed.  A receiver that never replays
+ * (pg_receivewal, a base backup, a logical subscriber that has not answered)
+ * is no replica; what it needs is held by its slot, or by nothing.
+ *
+ * Synchronous standbys.  Whoever commits waits until they have flushed all
+ * log before his commit, that is our log too.  So the copy does not run ahead
+ * of them by more than a segment, and before each attempt to cut over waits
+ * until they have all that was written when the wait began.  It reads the
+ * position that releases waiting commits, SyncRepWaitForLSN()'s own, instead
+ * of committing: a commit that waits swallows a cancel, and its wait has no
+ * bound.  Nobody waits in the window, whose commit is asynchronous.
+ *
+ * Archive.  The archiver takes the oldest segment first.  Whether it is n
+ * segments behind is told by one file, the .ready file of the segment n
+ * before the current one.  Its statistics would not do: a crash empties them.
+ * After a change of timeline the first n segments are not watched.
+ *
+ * Slots.  A slot whose log grows beyond max_slot_wal_keep_size is invalidated,
+ * which costs a standby or a subscriber.  The copy leaves half of that size to
+ * others.  Without such a limit the space in pg_wal is what counts.
+ *
+ * Pause requests.  pause_move() inserts a row into tablespace_advisor.pause,
+ * which the worker reads: a flag in the job's own row would make the worker
+ * wait for a caller whose transaction stays open.  For the same reason the
+ * worker never deletes such a row: it is deleted by resume_move() or, with
+ * the jobs, by forgetting them, and means nothing once its job has ended.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "access/xlogarchive.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "postmaster/interrupt.h"
+#include "replication/slot.h"
+#include "replication/syncrep.h"
+#include "replication/walsender.h"
+#include "replication/walsender_private.h"
+#include "storage/lwlock.h"
+#include "storage/spin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+
+#include "compat.h"
+#include "move/job/journal.h"
+#include "move/copy/throttle.h"
+#include "move/plan/plan.h"
+
+/* Left free in the target, unless less than that is still to be copied. */
+#define TARGET_RESERVE	(UINT64CONST(64) * 1024 * 1024)
+
+/* How far a copy may be ahead of synchronous standbys. */
+#define SYNC_AHEAD		(UINT64CONST(16) * 1024 * 1024)
+
+int			tsa_max_workers = 1;
+
+static int	max_replica_lag = 1024; /* MB, as the next two */
+static int	max_archive_lag = 1024;
+static int	min_wal_space = 1024;
+
+/*
+ * Registers the configuration parameters.
+ */
+void
+tsa_manners_init(void)
+{
+	DefineCustomIntVariable("tablespace_advisor.max_workers",
+							"Sets how many relations of one call are moved at a time.",
+							"They share the bandwidth of the write-ahead log, which one copy can fill.",
+							&tsa_max_workers, 1, 1, 64,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("tablespace_advisor.max_replica_lag",
+							"Sets the replay lag of a standby at which a live copy pauses.",
+							"In write-ahead log; 0 turns the check off, as a standby with recovery_min_apply_delay needs it.",
+							&max_replica_lag, 1024, 0, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("tablespace_advisor.max_archive_lag",
+							"Sets the amount of write-ahead log waiting to be archived at which a live copy pauses.",
+							"0 turns the check off.",
+							&max_archive_lag, 1024, 0, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("tablespace_advisor.min_wal_space",
+							"Sets the free space in the file system of pg_wal below which a live copy pauses.",
+							"0 turns the check off.",
+							&min_wal_space, 1024, 0, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
+}
+
+/*
+ * Bytes from one position to a later one, 0 if it is not later.
+ */
+static uint64
+distance(XLogRecPtr from, XLogRecPtr to)
+{
+	return to > from ? to - from : 0;
+}
+
+/*
+ * Bytes by which the slowest standby's replay is behind.
+ */
+static uint64
+replica_lag(XLogRecPtr flushed)
+{
+	uint64		lag = 0;
+
+	for (int i = 0; i < max_wal_senders; i++)
+	{
+		WalSnd	   *walsnd = &WalSndCtl->walsnds[i];
+		XLogRecPtr	applied = InvalidXLogRecPtr;
+
+		SpinLockAcquire(&walsnd->mutex);
+		if (walsnd->pid != 0 && (walsnd->state == WALSNDSTATE_STREAMING ||
+								 walsnd->state == WALSNDSTATE_CATCHUP))
+			applied = walsnd->apply;
+		SpinLockRelease(&walsnd->mutex);
+		if (!XLogRecPtrIsInvalid(applied))
+			lag = Max(lag, distance(applied, flushed));
+	}
+	return lag;
+}
+
+/*
+ * Bytes up to a position that synchronous standbys have yet to flush; 0 when
+ * none are asked for.
+ */
+static uint64
+synchronous_lag(XLogRecPtr upto)
+{
+	XLogRecPtr	confirmed;
+
+	if (max_wal_senders == 0 || SyncRepStandbyNames == NULL ||
+		SyncRepStandbyNames[0] == '\0')
+		return 0;
+	LWLockAcquire(SyncRepLock, LW_SHARED);
+	confirmed = WalSndCtl->lsn[SYNC_REP_WAIT_FLUSH];
+	LWLockRelease(SyncRepLock);
+	return distance(confirmed, upto);
+}
+
+/*
+ * Is the archiver behind by the limit or more?
+ */
+static bool
+archiver_is_behind(XLogRecPtr flushed)
+{
+	XLogSegNo	segment;
+	uint64		behind;
+	char		file[MAXFNAMELEN];
+	char		path[MAXPGPATH];
+	struct stat st;
+
+	if (max_archive_lag == 0 || !XLogArchivingActive())
+		return false;
+	behind = Max(((uint64) max_archive_lag << 20) / wal_segment_size, 1);
+	XLByteToSeg(flushed, segment, wal_segment_size);
+	if (segment <= behind)
+		return false;
+	XLogFileName(file, GetWALInsertionTimeLine(), segment - behind,
+				 wal_segment_size);
+	StatusFilePath(path, file, ".ready");
+	return stat(path, &st) == 0;
+}
+
+/*
+ * The first slot that is more than halfway to its invalidation, or false.
+ */
+static bool
+find_stretched_slot(XLogRecPtr flushed, NameData *name)
+{
+	uint64		limit = (uint64) Max(max_slot_wal_keep_size_mb, 0) << 20;
+	bool		found = false;
+
+	if (max_slot_wal_keep_size_mb < 0)
+		return false;
+	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
+	for (int i = 0; i < max_replication_slots && !found; i++)
+	{
+		ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
+		XLogRecPtr	restart;
+
+		if (!slot->in_use)
+			continue;
+		SpinLockAcquire(&slot->mutex);
+		restart = slot->data.restart_lsn;
+		*name = slot->data.name;
+		SpinLockRelease(&slot->mutex);
+		found = !XLogRecPtrIsInvalid(restart) &&
+			distance(restart, flushed) > limit / 2;
+	}
+	LWLockRelease(ReplicationSlotControlLock);
+	return found;
+}
+
+/*
+ * Is there less free space in pg_wal than there has to be?  A file system that
+ * does not tell is not full.
+ */
+static bool
+wal_space_is_short(void)
+{
+	struct statvfs fs;
+
+	return min_wal_space > 0 && statvfs(XLOGDIR, &fs) == 0 &&
+		(uint64) fs.f_bavail * fs.f_frsize < (uint64) min_wal_space << 20;
+}
+
+/*
+ * See throttle.h.
+ */
+const char *
+tsa_manners_pause_reason(const TsaJob *job, uint64 left,
+						 XLogRecPtr standbys_at)
+{
+	XLogRecPtr	flushed = GetFlushRecPtr(NULL);
+	NameData	slot;
+
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+	}
+	if (left > 0)
+		tsa_check_free_space(job->target_tablespace,
+							 left + Min(left, TARGET_RESERVE));
+
+	if (tsa_manners_pause_requested(job->job_id))
+		return "by request";
+	if (wal_space_is_short())
+		return "little space is left in pg_wal";
+	if (max_replica_lag > 0 &&
+		replica_lag(flushed) > (uint64) max_replica_lag << 20)
+		return "a standby's replay is behind";
+	if (XLogRecPtrIsInvalid(standbys_at) ?
+		synchronous_lag(flushed) > SYNC_AHEAD :
+		synchronous_lag(standbys_at) > 0)
+		return "the synchronous standbys are behind";
+	if (archiver_is_behind(flushed))
+		return "the archiver is behind";
+	if (find_stretched_slot(flushed, &slot))
+		return psprintf("replication slot \"%s\" is behind", NameStr(slot));
+	return NULL;
+}
+
+/* Runs a statement on the requests to pause; true if it finds a row. */
+static bool
+run_on_pause(TsaJournalQuery *query, int64 job_id)
+{
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job_id);
+	return tsa_journal_update(query, values, NULL) == 1;
+}
+
+bool
+tsa_manners_pause_requested(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT FROM tablespace_advisor.pause WHERE job_id = $1",
+		1, {INT8OID}, NULL
+	};
+
+	return run_on_pause(&query, job_id);
+}
+
+bool
+tsa_manners_request_pause(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"INSERT INTO tablespace_advisor.pause (job_id) VALUES ($1)"
+		" ON CONFLICT DO NOTHING",
+		1, {INT8OID}, NULL
+	};
+
+	return run_on_pause(&query, job_id);
+}
+
+bool
+tsa_manners_withdraw_pause(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"DELETE FROM tablespace_advisor.pause WHERE job_id = $1",
+		1, {INT8OID}, NULL
+	};
+
+	return run_on_pause(&query, job_id);
+}
+
+/*
+ * See throttle.h.  A prepared transaction holds the lock on its own ID;
+ * by the virtual one its other locks are found.
+ */
+char *
+tsa_manners_prepared_blockers(Oid relid)
+{
+	static TsaJournalQuery query = {
+		"SELECT pg_catalog.string_agg(DISTINCT"
+		"   pg_catalog.format('\"%s\"', p.gid), ', ')"
+		" FROM pg_catalog.pg_prepared_xacts p"
+		" JOIN pg_catalog.pg_locks x ON x.pid IS NULL"
+		"   AND x.transactionid = p.transaction"
+		" JOIN pg_catalog.pg_locks l ON l.pid IS NULL"
+		"   AND l.virtualtransaction = x.virtualtransaction"
+		" WHERE l.locktype = 'relation' AND l.relation = $1 AND l.database ="
+		"   (SELECT oid FROM pg_catalog.pg_database"
+		"    WHERE datname = pg_catalog.current_database())",
+		1, {OIDOID}, NULL
+	};
+	MemoryContext context = CurrentMemoryContext;
+	Datum		values[1];
+	TsaJournal	journal;
+	char	   *gids = NULL;
+
+	values[0] = ObjectIdGetDatum(relid);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	{
+		gids = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+		if (gids != NULL)
+			gids = MemoryContextStrdup(context, gids);
+	}
+	tsa_journal_close(&journal);
+	return gids;
+}

@@ -1,0 +1,413 @@
+/*-------------------------------------------------------------------------
+ *
+ * queue.c
+ *	  The journal of moves: how jobs get into it, and from there to a worker.
+ *	  The rules of who may write what are in job.h.
+ *
+ * One relation is moved once at a time, which the journal's unique index
+ * decides.  But the moves of a table and of its indexes must not overlap
+ * either: the mover of an index keeps AccessShare on the table for as long as
+ * it copies, so that the table's mover, which must have AccessExclusive, would
+ * not get its cutover, and a rebuild's ShareUpdateExclusive does the same.
+ * Nor may two moves of one table take the same index along.
+ * So whoever queues looks for unfinished jobs of the same heap, and that two
+ * sessions do not both find none, each takes a lock for the heap before it
+ * looks and keeps it until its rows are committed: shared for the move of an
+ * index, exclusive for that of a table.  The look's snapshot is taken after
+ * the lock, when what the former holder has committed is visible.
+ *
+ * There are HEAP_LOCKS such locks, each for the heaps whose OIDs leave the same
+ * remainder: ten thousand partitions would not fit into the lock table.  One
+ * call takes them in order, so that two calls cannot deadlock; several calls
+ * of retry_move() in one transaction can, which the server detects.  Workers
+ * do not take these locks, so whoever waits for one waits for the end of a
+ * transaction only, never of a move.
+ *
+ * A partitioned table or index has no storage to be copied: its entry is
+ * changed under a short lock, which contends with nothing for long.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "move/job/journal.h"
+#include "move/plan/rules.h"
+
+/* Locks that stand for all heaps. */
+#define HEAP_LOCKS	64
+
+/* Is this row the move of a table that has storage?  For statements. */
+#define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
+
+/* Job ids of a result whose first column they are, in the caller's context. */
+static List *
+job_id_list(MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	List	   *ids = NIL;
+
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		int64	   *id = palloc(sizeof(int64));
+
+		*id = DatumGetInt64(tsa_journal_value(i, 1));
+		ids = lappend(ids, id);
+	}
+	MemoryContextSwitchTo(old);
+	return ids;
+}
+
+/*
+ * Makes a queued job the running one of this worker; false if it is not
+ * queued any more, or not for this worker.
+ *
+ * Workers but the batch's first take live copies only, and none of a table
+ * that shares the batch with moves of its own indexes, nor these: each of the
+ * two would hold up the other's cutover.  The first worker, which does one
+ * job after the other, is left to do them all.
+ */
+bool
+tsa_job_claim(int64 job_id, bool copies_only)
+{
+#define CLAIM \
+	"UPDATE tablespace_advisor.job j SET state = 'running'," \
+	" worker_pid = $2, phase = 'starting'," \
+	" started_at = pg_catalog.clock_timestamp()" \
+	" WHERE job_id = $1 AND state = 'queued'"
+	/* two statements: the plan of one for both would be made at each call */
+	static TsaJournalQuery any = {CLAIM, 2, {INT8OID, INT4OID}, NULL};
+	static TsaJournalQuery copies = {
+		CLAIM " AND method = 'copy' AND NOT EXISTS ("
+		"   SELECT FROM tablespace_advisor.job o"
+		"   WHERE o.heap = j.heap AND o.batch_id = j.batch_id"
+		"     AND o.job_id <> j.job_id AND o.state IN " TSA_UNFINISHED
+		"     AND " TSA_IS_TABLE("o") " <> " TSA_IS_TABLE("j") ")",
+		2, {INT8OID, INT4OID}, NULL
+	};
+#undef CLAIM
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(job_id);
+	values[1] = Int32GetDatum(MyProcPid);
+	return tsa_journal_update(copies_only ? &copies : &any, values, NULL) == 1;
+}
+
+/* Cancels a job that is still queued; false if it is not. */
+bool
+tsa_job_cancel_queued(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
+		" finished_at = pg_catalog.clock_timestamp()"
+		" WHERE job_id = $1 AND state = 'queued'",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job_id);
+	return tsa_journal_update(&query, values, NULL) == 1;
+}
+
+/* Process id of the worker of a running job, 0 when it does not run. */
+int
+tsa_job_worker_pid(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT worker_pid FROM tablespace_advisor.job"
+		" WHERE job_id = $1 AND state IN ('running', 'paused')",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+	int			pid = 0;
+
+	values[0] = Int64GetDatum(job_id);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+		pid = DatumGetInt32(tsa_journal_value(0, 1));
+	tsa_journal_close(&journal);
+	return pid;
+}
+
+/* The ids (int64 *) that a query finds, in the current memory context. */
+static List *
+find_ids(TsaJournalQuery *query, int64 arg)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Datum		values[1];
+	TsaJournal	journal;
+	List	   *ids;
+
+	values[0] = Int64GetDatum(arg);
+	tsa_journal_open(&journal);
+	tsa_journal_run(query, values, NULL, true);
+	ids = job_id_list(context);
+	tsa_journal_close(&journal);
+	return ids;
+}
+
+/* Unfinished jobs (int64 *) of a batch, in the current memory context. */
+List *
+tsa_jobs_of_batch(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT job_id FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND state IN " TSA_UNFINISHED
+		" ORDER BY job_id",
+		1, {INT8OID}, NULL
+	};
+
+	return find_ids(&query, batch_id);
+}
+
+/*
+ * What is left to do of a batch: jobs that have not ended, and old files of
+ * jobs that are done.  For statements.
+ */
+#define TSA_LEFT_TO_DO \
+	"(state IN " TSA_UNFINISHED " OR old_filenumbers IS NOT NULL)"
+
+/* Batches (int64 *) with something left, in the current memory context. */
+List *
+tsa_open_batches(void)
+{
+	static TsaJournalQuery query = {
+		"SELECT DISTINCT batch_id FROM tablespace_advisor.job"
+		" WHERE " TSA_LEFT_TO_DO " ORDER BY batch_id",
+		0, {0}, NULL
+	};
+
+	return find_ids(&query, 0);
+}
+
+/* Jobs (int64 *) of a batch with something left, in the same way. */
+List *
+tsa_open_jobs(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT job_id FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " ORDER BY job_id",
+		1, {INT8OID}, NULL
+	};
+
+	return find_ids(&query, batch_id);
+}
+
+/* Is nothing left of a batch? */
+bool
+tsa_batch_has_ended(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT FROM tablespace_advisor.job"
+		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " LIMIT 1",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+	bool		ended;
+
+	values[0] = Int64GetDatum(batch_id);
+	tsa_journal_open(&journal);
+	ended = tsa_journal_run(&query, values, NULL, true) == 0;
+	tsa_journal_close(&journal);
+	return ended;
+}
+
+/* A list of OIDs as an array. */
+static Datum
+oid_list_array(const List *oids)
+{
+	Datum	   *elems = palloc(sizeof(Datum) * Max(list_length(oids), 1));
+
+	for (int i = 0; i < list_length(oids); i++)
+		elems[i] = ObjectIdGetDatum(list_nth_oid(oids, i));
+	return tsa_oid_array(elems, list_length(oids));
+}
+
+/*
+ * Inserts a job.  Returns its id; 0 when an unfinished job for the relation
+ * exists, which the unique index decides even between sessions that insert
+ * at the same time.  batch_id 0 makes it the first job of a new batch.
+ */
+static int64
+insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"INSERT INTO tablespace_advisor.job (job_id, batch_id, relation, heap,"
+		" kind, schema_name, relation_name, from_tablespace,"
+		" from_tablespace_name, to_tablespace, to_tablespace_name,"
+		" method_wanted, method, bytes_total, max_rate, lock_timeout_ms,"
+		" owner, system_identifier, database, indexes, indexes_from,"
+		" forecast_saved_ms_per_s)"
+		" OVERRIDING SYSTEM VALUE"
+		" SELECT id, CASE $1 WHEN 0 THEN id ELSE $1 END, $2, $3, $4, $5, $6,"
+		" $7, $8, $9, $10, $11, $12, $13, nullif($14, 0), $15, $16, $17, $18,"
+		" $19, $20, $21"
+		" FROM (SELECT pg_catalog.nextval('tablespace_advisor.job_job_id_seq')"
+		"   OFFSET 0) AS s(id)"
+		" ON CONFLICT (relation) WHERE state IN " TSA_UNFINISHED " DO NOTHING"
+		" RETURNING job_id",
+		21, {INT8OID, OIDOID, OIDOID, CHAROID, NAMEOID, NAMEOID, OIDOID,
+			NAMEOID, OIDOID, NAMEOID, TEXTOID, TEXTOID, INT8OID, INT8OID,
+			INT4OID, OIDOID, INT8OID, OIDOID, OIDARRAYOID, OIDARRAYOID,
+		FLOAT8OID}, NULL
+	};
+	Datum		values[21];
+	char		nulls[] = "                     ";
+	TsaJournal	journal;
+	int64		job_id = 0;
+
+	values[0] = Int64GetDatum(batch_id);
+	values[1] = ObjectIdGetDatum(move->relid);
+	values[2] = ObjectIdGetDatum(move->heapid);
+	values[3] = CharGetDatum(move->kind);
+	values[4] = NameGetDatum(&move->schema_name);
+	values[5] = NameGetDatum(&move->relation_name);
+	values[6] = ObjectIdGetDatum(move->source_tablespace);
+	values[7] = NameGetDatum(&move->source_name);
+	values[8] = ObjectIdGetDatum(move->target_tablespace);
+	values[9] = NameGetDatum(&move->target_name);
+	values[10] = CStringGetTextDatum(tsa_move_method_name(options->method));
+	values[11] = CStringGetTextDatum(tsa_move_method_name(move->method));
+	values[12] = Int64GetDatum(move->size_bytes);
+	values[13] = Int64GetDatum(options->max_rate);
+	values[14] = Int32GetDatum(options->lock_timeout_ms);
+	values[15] = ObjectIdGetDatum(GetUserId());
+	values[16] = Int64GetDatum((int64) GetSystemIdentifier());
+	values[17] = ObjectIdGetDatum(MyDatabaseId);
+	values[18] = oid_list_array(move->indexes);
+	values[19] = oid_list_array(move->indexes_from);
+	nulls[18] = nulls[19] = move->indexes != NIL ? ' ' : 'n';
+	values[20] = Float8GetDatum(move->forecast_saved_ms_per_s);
+	nulls[20] = move->has_forecast ? ' ' : 'n';
+
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, nulls, false) == 1)
+		job_id = DatumGetInt64(tsa_journal_value(0, 1));
+	tsa_journal_close(&journal);
+	return job_id;
+}
+
+/* Does a move contend with those of the same heap? */
+static bool
+locks_heap(const TsaMove *move)
+{
+	return move->method != TSA_METHOD_CATALOG;
+}
+
+/*
+ * Locks the heaps of the moves against other sessions that queue moves of
+ * theirs; see the head of this file.
+ */
+static void
+lock_heaps(List *moves)
+{
+	LOCKMODE	modes[HEAP_LOCKS] = {NoLock};
+	ListCell   *lc;
+
+	foreach(lc, moves)
+	{
+		TsaMove    *move = lfirst(lc);
+		LOCKMODE   *mode = &modes[move->heapid % HEAP_LOCKS];
+
+		if (!locks_heap(move))
+			continue;
+		*mode = Max(*mode, tsa_move_is_table(move) ? ExclusiveLock : ShareLock);
+	}
+	for (int i = 0; i < HEAP_LOCKS; i++)
+	{
+		LOCKTAG		tag;
+
+		if (modes[i] == NoLock)
+			continue;
+		tsa_batch_lock_tag(&tag, TSA_LOCK_HEAP, i);
+		(void) LockAcquire(&tag, modes[i], false, false);
+	}
+}
+
+static void
+report_busy(const TsaMove *move, const char *other_kind, const char *other)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("%s \"%s\" is being moved already",
+					tsa_move_kind_name(move->kind),
+					NameStr(move->relation_name)),
+			 other ? errdetail("The move of its %s \"%s\" has not ended.",
+							   other_kind, other) : 0,
+			 errhint("See tablespace_moves; cancel_move() ends the other move.")));
+}
+
+/*
+ * Refuses a move that another unfinished one would get in the way of: see the
+ * head of this file; or a rebuild has put this index in the place of the one
+ * that its job names, and still waits for the readers of the old one.
+ */
+void
+tsa_check_heap_is_free(const TsaMove *move)
+{
+	static TsaJournalQuery query = {
+		"SELECT kind, relation_name, relation <> $2 AND"
+		"   (schema_name, relation_name) <> ($4, $5)"
+		" FROM tablespace_advisor.job j"
+		" WHERE heap = $1 AND state IN " TSA_UNFINISHED
+		" AND method <> 'catalog'"
+		" AND ($3 OR relation = $2 OR " TSA_IS_TABLE("j")
+		"   OR method = 'rebuild' AND schema_name = $4 AND relation_name = $5)"
+		" ORDER BY job_id LIMIT 1",
+		5, {OIDOID, OIDOID, BOOLOID, NAMEOID, NAMEOID}, NULL
+	};
+	Datum		values[5];
+	TsaJournal	journal;
+
+	values[0] = ObjectIdGetDatum(move->heapid);
+	values[1] = ObjectIdGetDatum(move->relid);
+	values[2] = BoolGetDatum(tsa_move_is_table(move));
+	values[3] = NameGetDatum(&move->schema_name);
+	values[4] = NameGetDatum(&move->relation_name);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	{
+		char		kind = DatumGetChar(tsa_journal_value(0, 1));
+		const char *name = NameStr(*DatumGetName(tsa_journal_value(0, 2)));
+		bool		other = DatumGetBool(tsa_journal_value(0, 3));
+
+		report_busy(move, tsa_move_kind_name(kind), other ? name : NULL);
+	}
+	tsa_journal_close(&journal);
+}
+
+/*
+ * Inserts the jobs of a call, all or none, and returns their ids (int64 *).
+ */
+List *
+tsa_queue_moves(List *moves, const TsaMoveOptions *options)
+{
+	List	   *ids = NIL;
+	ListCell   *lc;
+
+	lock_heaps(moves);
+	CommandCounterIncrement();	/* see what this transaction has queued */
+	foreach(lc, moves)
+		if (locks_heap(lfirst(lc)))
+			tsa_check_heap_is_free(lfirst(lc));
+	foreach(lc, moves)
+	{
+		TsaMove    *move = lfirst(lc);
+		int64	   *id = palloc(sizeof(int64));
+
+		*id = insert_job(move, options,
+						 ids == NIL ? 0 : *(int64 *) linitial(ids));
+		if (*id == 0)
+			report_busy(move, NULL, NULL);
+		ids = lappend(ids, id);
+	}
+	return ids;
+}

@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * advice.c
+ *	  Lets advise_index_placement() decide what a call moves, and where to.
+ *
+ * It is asked with the caller's own rights.  What it expects a move to save
+ * is written into the journal beside the move.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/value.h"
+#include "parser/parse_func.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+#include "move/job/journal.h"
+#include "move/plan/rules.h"
+#include "move/rebuild/rebuild.h"
+
+/*
+ * The types of all of advise_index_placement()'s arguments: with any other
+ * number or types, a function of that name that somebody else has made in the
+ * extension's schema might be taken for it.
+ */
+static const Oid advice_types[] = {REGCLASSOID, NAMEOID, TEXTOID};
+
+/* Refuses a caller who may not ask for advice, saying what to do about it. */
+static void
+check_advice_rights(const char *schema)
+{
+	List	   *name = list_make2(makeString(pstrdup(schema)),
+								  makeString(pstrdup("advise_index_placement")));
+	Oid			function = LookupFuncName(name, lengthof(advice_types),
+										  advice_types, false);
+
+	if (!DatumGetBool(DirectFunctionCall2(has_function_privilege_id,
+										  ObjectIdGetDatum(function),
+										  CStringGetTextDatum("EXECUTE"))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for function %s",
+						"advise_index_placement"),
+				 errdetail("Without a tablespace, or with \"hot_only\", the advice decides what to move."),
+				 errhint("Have a member of pg_monitor ask for advice, or become one; or name a tablespace and leave \"hot_only\" out.")));
+}
+
+/*
+ * Sets the target tablespaces that the advice recommends, with the caller's
+ * own rights, and keeps the moves that it recommends.  A partitioned index
+ * has no activity of its own to advise on and stays.
+ */
+List *
+tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
+{
+	const char *schema = get_namespace_name(options->schema);
+	char	   *sql;
+	Oid			types[lengthof(advice_types)];
+	Datum		values[lengthof(advice_types)] = {0};
+	char		nulls[] = {' ', 'n', 'n'};
+	NameData	tablespace;
+	List	   *kept = NIL;
+
+	check_advice_rights(schema);
+	memcpy(types, advice_types, sizeof(types));
+	values[0] = ObjectIdGetDatum(options->target);
+	if (OidIsValid(options->tablespace))
+	{
+		namestrcpy(&tablespace, tsa_tablespace_name(options->tablespace));
+		values[1] = NameGetDatum(&tablespace);
+		nulls[1] = ' ';
+	}
+	sql = psprintf("SELECT relation::pg_catalog.oid,"
+				   " recommended_tablespace::pg_catalog.text,"
+				   " saved_ms_per_s::pg_catalog.float8"
+				   " FROM %s.advise_index_placement($1, $2, $3)"
+				   " WHERE action OPERATOR(pg_catalog.=) 'move'",
+				   quote_identifier(schema));
+	PushActiveSnapshot(GetTransactionSnapshot());
+	SPI_connect();
+	if (SPI_execute_with_args(sql, lengthof(types), types, values, nulls,
+							  false, 0) < 0)
+		elog(ERROR, "could not ask advise_index_placement()");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		TsaMove    *move = tsa_find_move(moves,
+									 DatumGetObjectId(tsa_journal_value(i, 1)));
+		char	   *name = SPI_getvalue(SPI_tuptable->vals[i],
+										SPI_tuptable->tupdesc, 2);
+		bool		isnull;
+		Datum		saved;
+
+		if (move == NULL || name == NULL)
+			continue;
+		move->target_tablespace = get_tablespace_oid(name, false);
+		saved = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 3,
+							  &isnull);
+		move->has_forecast = !isnull;
+		move->forecast_saved_ms_per_s = isnull ? 0 : DatumGetFloat8(saved);
+	}
+	SPI_finish();
+	PopActiveSnapshot();
+
+	for (int i = 0; i < list_length(moves); i++)
+	{
+		TsaMove    *move = list_nth(moves, i);
+
+		if (OidIsValid(move->target_tablespace))
+			kept = lappend(kept, move);
+	}
+	return kept;
+}

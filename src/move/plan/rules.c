@@ -1,0 +1,319 @@
+/*-------------------------------------------------------------------------
+ *
+ * rules.c
+ *	  What holds for every move, of an index or of a table: the checks that
+ *	  can be made before a job is queued, and the choice of the method.
+ *
+ * Ownership and CREATE on the tablespace are checked as the caller.  A worker
+ * checks both again when it runs the job.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <sys/statvfs.h>
+
+#include "access/transam.h"
+#include "catalog/catalog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_tablespace.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+
+#include "compat.h"
+#include "move/job/journal.h"
+#include "move/copy/live_copy.h"
+#include "move/plan/rules.h"
+#include "move/rebuild/rebuild.h"
+
+/* A size for people. */
+static const char *
+pretty_size(int64 bytes)
+{
+	return TextDatumGetCString(DirectFunctionCall1(pg_size_pretty,
+												   Int64GetDatum(bytes)));
+}
+
+/* What messages call a relation of this kind. */
+const char *
+tsa_move_kind_name(char kind)
+{
+	switch (kind)
+	{
+		case RELKIND_INDEX:
+		case RELKIND_PARTITIONED_INDEX:
+			return "index";
+		case RELKIND_MATVIEW:
+			return "materialized view";
+		default:
+			return "table";
+	}
+}
+
+/* Kind, and quoted schema and name, for messages. */
+const char *
+tsa_move_display_name(const TsaMove *move)
+{
+	return psprintf("%s %s", tsa_move_kind_name(move->kind),
+					quote_qualified_identifier(NameStr(move->schema_name),
+											   NameStr(move->relation_name)));
+}
+
+/* Refuses anything but a table, partitioned table, matview or index. */
+void
+tsa_check_move_target(Oid target)
+{
+	const char *name = tsa_relation_name(target);
+
+	switch (get_rel_relkind(target))
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_MATVIEW:
+		case RELKIND_INDEX:
+		case RELKIND_PARTITIONED_INDEX:
+		case RELKIND_TOASTVALUE:
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not a table, materialized view or index",
+							name)));
+	}
+	if (target < FirstNormalObjectId ||
+		IsCatalogNamespace(get_rel_namespace(target)) ||
+		IsToastNamespace(get_rel_namespace(target)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot move system relation \"%s\"", name),
+				 errdetail("System catalogs, TOAST tables and their indexes stay where they are.")));
+	if (get_rel_persistence(target) == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot move temporary relation \"%s\"", name),
+				 errdetail("A background worker has no access to another session's temporary relations.")));
+}
+
+/*
+ * The rights that a move needs: ownership of the table, as ALTER INDEX and
+ * ALTER TABLE need it, and CREATE on the tablespace unless it is the
+ * database's default one.  (REINDEX contents itself with MAINTAIN from
+ * version 17 on; a live copy does not, and one rule is easier to know.)
+ */
+void
+tsa_check_move_rights(Oid heapid, Oid target_tablespace)
+{
+	const char *heap_name = tsa_relation_name(heapid);
+	const char *tablespace_name = tsa_tablespace_name(target_tablespace);
+
+	if (!tsa_owns_relation(heapid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(heapid)),
+					   heap_name);
+	if (target_tablespace != MyDatabaseTableSpace)
+	{
+		AclResult	result = tsa_tablespace_create_aclcheck(target_tablespace,
+															GetUserId());
+
+		if (result != ACLCHECK_OK)
+			aclcheck_error(result, OBJECT_TABLESPACE, tablespace_name);
+	}
+}
+
+/*
+ * Refuses to fill a tablespace up.  A relation's new storage is counted at
+ * the size of the old one; where it lies beside others that grow, the write
+ * itself may still fail.
+ */
+void
+tsa_check_free_space(Oid tablespace, int64 needed)
+{
+	char		path[MAXPGPATH];
+	struct statvfs fs;
+	int64		free_bytes;
+
+	if (tablespace == DEFAULTTABLESPACE_OID)
+		strlcpy(path, "base", sizeof(path));
+	else
+		snprintf(path, sizeof(path), "pg_tblspc/%u", tablespace);
+	if (statvfs(path, &fs) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not look up the free space of \"%s\": %m",
+						path)));
+	free_bytes = (int64) fs.f_bavail * (int64) fs.f_frsize;
+	if (needed > free_bytes)
+		ereport(ERROR,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("not enough space in tablespace \"%s\"",
+						tsa_tablespace_name(tablespace)),
+				 errdetail("%s are needed, %s are free.",
+						   pretty_size(needed), pretty_size(free_bytes))));
+}
+
+/* Is this the move of a table, by copy or in the catalogs? */
+bool
+tsa_move_is_table(const TsaMove *move)
+{
+	return move->kind != RELKIND_INDEX &&
+		move->kind != RELKIND_PARTITIONED_INDEX;
+}
+
+/*
+ * Refuses what live copy cannot move: says which way there is instead.
+ */
+static void
+refuse_copy(const TsaMove *move, const TsaMoveOptions *options,
+			const char *reason)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot move %s by live copy",
+					tsa_move_display_name(move)),
+			 errdetail("This is because %s.", reason),
+			 tsa_move_is_table(move) ?
+			 errhint("ALTER %s ... SET TABLESPACE moves it, and locks it until it is copied.",
+					 move->kind == RELKIND_MATVIEW ?
+					 "MATERIALIZED VIEW" : "TABLE") :
+			 options->with_indexes ?
+			 errhint("Use method \"auto\".") :
+			 errhint("Use method \"rebuild\" or \"auto\".")));
+}
+
+/* Decides that an index is rebuilt; refuses what a rebuild cannot do. */
+static void
+choose_rebuild(TsaMove *move, const TsaMoveOptions *options)
+{
+	move->method = TSA_METHOD_REBUILD;
+	if (move->is_exclusion || move->is_deferrable)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot rebuild %s concurrently",
+						tsa_move_display_name(move)),
+				 move->is_exclusion ?
+				 errdetail("It belongs to an exclusion constraint, which REINDEX CONCURRENTLY does not support.") :
+				 errdetail("It belongs to a deferrable constraint, which would be enforced immediately while the new index is built."),
+				 options->with_indexes ?
+				 errhint("Move the table without its indexes, and those that can be moved by move_indexes_concurrently().") :
+				 errhint("Name the other indexes in the argument \"indexes\".")));
+	if (options->max_rate > 0)
+	{
+		if (options->method == TSA_METHOD_REBUILD)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot limit the rate of method \"rebuild\""),
+					 errdetail("REINDEX CONCURRENTLY has no throttle.")));
+		ereport(NOTICE,
+				(errmsg("\"max_rate\" does not apply to %s, which is rebuilt",
+						tsa_move_display_name(move))));
+	}
+}
+
+/* Decides by which method a relation moves; refuses what it cannot do. */
+static void
+choose_method(TsaMove *move, const TsaMoveOptions *options)
+{
+	if (move->kind == RELKIND_PARTITIONED_INDEX ||
+		move->kind == RELKIND_PARTITIONED_TABLE)
+	{
+		move->method = TSA_METHOD_CATALOG;
+		return;
+	}
+	if (options->method != TSA_METHOD_REBUILD)
+	{
+		const char *reason = NULL;
+
+		if (tsa_live_copy_applies(move->relid, &reason))
+		{
+			move->method = TSA_METHOD_COPY;
+			return;
+		}
+		if (options->method == TSA_METHOD_COPY || tsa_move_is_table(move))
+			refuse_copy(move, options, reason);
+		ereport(NOTICE,
+				(errmsg("%s will be rebuilt, not copied",
+						tsa_move_display_name(move)),
+				 errdetail("This is because %s.", reason)));
+	}
+	choose_rebuild(move, options);
+}
+
+/*
+ * Checks one relation and completes its move; false when it stays where it
+ * is, which a notice says.
+ */
+bool
+tsa_plan_move(TsaMove *move, const TsaMoveOptions *options)
+{
+	tsa_check_move_rights(move->heapid, move->target_tablespace);
+	if (move->persistence == RELPERSISTENCE_TEMP)
+		tsa_check_move_target(move->relid);
+	if (!move->is_valid && move->kind == RELKIND_INDEX)
+	{
+		ereport(NOTICE,
+				(errmsg("skipping invalid %s", tsa_move_display_name(move)),
+				 errhint("Drop it, or repair it with REINDEX.")));
+		return false;
+	}
+	if (move->source_tablespace == move->target_tablespace)
+	{
+		/* unless it is about to leave */
+		tsa_check_heap_is_free(move);
+		ereport(NOTICE,
+				(errmsg("%s is already in tablespace \"%s\"",
+						tsa_move_display_name(move),
+						tsa_tablespace_name(move->target_tablespace))));
+		return false;
+	}
+	choose_method(move, options);
+	namestrcpy(&move->source_name,
+			   tsa_tablespace_name(move->source_tablespace));
+	namestrcpy(&move->target_name,
+			   tsa_tablespace_name(move->target_tablespace));
+	return true;
+}
+
+/*
+ * Says what a planned move would do, if that is all that was asked for.
+ * companion_of: the table in whose move it takes part, or NULL.
+ */
+void
+tsa_announce_move(const TsaMove *move, const TsaMove *companion_of,
+				  const TsaMoveOptions *options)
+{
+	if (!options->dry_run)
+		return;
+	ereport(NOTICE,
+			(errmsg("would move %s (%s) from tablespace \"%s\" to \"%s\" by method %s%s",
+					tsa_move_display_name(move), pretty_size(move->size_bytes),
+					NameStr(move->source_name), NameStr(move->target_name),
+					tsa_move_method_name(move->method),
+					companion_of != NULL ? ", along with its table" : "")));
+}
+
+/* Checks that all moves together fit into each tablespace that they go to. */
+void
+tsa_check_space_of_moves(List *moves)
+{
+	List	   *checked = NIL;
+	ListCell   *lc;
+
+	foreach(lc, moves)
+	{
+		Oid			tablespace = ((TsaMove *) lfirst(lc))->target_tablespace;
+		int64		needed = 0;
+		ListCell   *lc2;
+
+		if (list_member_oid(checked, tablespace))
+			continue;
+		foreach(lc2, moves)
+			if (((TsaMove *) lfirst(lc2))->target_tablespace == tablespace)
+				needed += ((TsaMove *) lfirst(lc2))->size_bytes;
+		tsa_check_free_space(tablespace, needed);
+		checked = lappend_oid(checked, tablespace);
+	}
+}

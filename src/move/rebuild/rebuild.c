@@ -1,0 +1,316 @@
+/*-------------------------------------------------------------------------
+ *
+ * rebuild.c
+ *	  Method rebuild: REINDEX (CONCURRENTLY, TABLESPACE ...), and the catalog
+ *	  entry of a partitioned index or table.
+ *
+ * Locks.  REINDEX takes a name, the job has an OID.  ShareUpdateExclusive on
+ * the table and then on the index, the order and the mode of REINDEX itself,
+ * is held for the session from the moment the name is looked up, so that
+ * nobody renames, drops or swaps the index before REINDEX has it.
+ *
+ * lock_timeout is not applied to a rebuild.  It would end most of them, since
+ * REINDEX CONCURRENTLY waits for the transactions that are under way; but it
+ * never waits for a lock that others queue up behind: the modes that it
+ * requests conflict with no statement that reads or writes the table.
+ *
+ * What a rebuild may leave, and how it is removed: transient_index.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "move/job/journal.h"
+#include "move/rebuild/rebuild.h"
+#include "move/worker/worker.h"
+
+/* Tries to get a partitioned relation's lock, and the pause between them. */
+#define CATALOG_ATTEMPTS 20
+#define CATALOG_PAUSE_MS 500L
+
+/*
+ * Notes the index as it is and the table's other indexes: what comes on top
+ * of them is the rebuild's.
+ */
+static void
+note_known_indexes(const TsaJob *job)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job j SET phase = 'rebuilding',"
+		" attempts = 1, old_index = j.relation,"
+		" heap_bytes = pg_catalog.pg_relation_size(j.heap),"
+		" schema_name = n.nspname, relation_name = c.relname,"
+		" known_indexes = ARRAY(SELECT i.indexrelid"
+		"   FROM pg_catalog.pg_index i WHERE i.indrelid = j.heap)"
+		" FROM pg_catalog.pg_class c"
+		"   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+		" WHERE j.job_id = $1 AND c.oid = j.relation",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job->job_id);
+	tsa_journal_update(&query, values, NULL);
+}
+
+/* The index that a job's rebuild has put in the place of its own. */
+#define REBUILT \
+	"SELECT j.relation, c.oid" \
+	" FROM tablespace_advisor.job j" \
+	"  JOIN pg_catalog.pg_index i ON i.indrelid = j.heap" \
+	"  JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid" \
+	"  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace" \
+	"  JOIN pg_catalog.pg_database d ON d.oid = j.database" \
+	" WHERE j.job_id = $1 AND j.method = 'rebuild' AND i.indisvalid" \
+	"  AND c.oid <> ALL (j.known_indexes)" \
+	"  AND c.relname = j.relation_name AND n.nspname = j.schema_name" \
+	"  AND j.to_tablespace = CASE c.reltablespace" \
+	"    WHEN 0 THEN d.dattablespace ELSE c.reltablespace END"
+
+/*
+ * Has the job's index been rebuilt where it should be?  It may have been
+ * although the rebuild ended by an error, or a crash, later on.  If so the job
+ * is settled as done, and follows the new index, which has an OID of its own,
+ * as do those that moved the index before.  In this order: somebody may have
+ * queued a move of the new index already, and of one index only one
+ * unfinished job can be.  [T]
+ */
+bool
+tsa_rebuild_follow(int64 job_id)
+{
+	static TsaJournalQuery find = {REBUILT, 1, {INT8OID}, NULL};
+	static TsaJournalQuery follow = {
+		"WITH rebuilt AS (" REBUILT ")"
+		" UPDATE tablespace_advisor.job j SET relation = r.oid"
+		" FROM rebuilt r WHERE j.relation = r.relation"
+		" AND j.state IN ('done', 'failed', 'cancelled')",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job_id);
+	if (tsa_journal_update(&find, values, NULL) == 0)
+		return false;
+	tsa_job_settle(job_id, TSA_JOB_DONE, NULL, NULL);
+	tsa_journal_update(&follow, values, NULL);
+	return true;
+}
+
+/* Counts the tries of a job without other progress. */
+static void
+note_attempt(const TsaJob *job, int attempt)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET attempts = $2 WHERE job_id = $1",
+		2, {INT8OID, INT4OID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(job->job_id);
+	values[1] = Int32GetDatum(attempt);
+	tsa_journal_update(&query, values, NULL);
+}
+
+/*
+ * Locks table and index against everything that builds, renames or replaces
+ * the index.
+ */
+void
+tsa_lock_index(Oid heapid, Oid relid, IndexLock *lock)
+{
+	lock->heap.relId = heapid;
+	lock->heap.dbId = MyDatabaseId;
+	lock->index.relId = relid;
+	lock->index.dbId = MyDatabaseId;
+
+	LockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
+	LockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
+	AcceptInvalidationMessages();
+}
+
+/* Locks a job's index, which must still be there. */
+static void
+lock_job_index(const TsaJob *job, IndexLock *lock)
+{
+	tsa_lock_index(job->heapid, job->relid, lock);
+	if (get_rel_name(job->relid) == NULL ||
+		IndexGetRelation(job->relid, true) != job->heapid)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", job->relid),
+				 errdetail("It was dropped after the move was queued.")));
+}
+
+void
+tsa_unlock_index(IndexLock *lock)
+{
+	UnlockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
+	UnlockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
+}
+
+/*
+ * Names in this transaction.  Somebody may have dropped the object since its
+ * OID was noted, and nothing holds a tablespace that is empty.
+ */
+const char *
+tsa_tablespace_name(Oid tablespace)
+{
+	const char *name = get_tablespace_name(tablespace);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tablespace with OID %u does not exist",
+						tablespace)));
+	return name;
+}
+
+const char *
+tsa_relation_name(Oid relid)
+{
+	const char *name = get_rel_name(relid);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return name;
+}
+
+/* Quoted names of a job's relation and target, for a command. */
+static char *
+relation_name(const TsaJob *job)
+{
+	const char *name = tsa_relation_name(job->relid);
+	const char *schema = get_namespace_name(get_rel_namespace(job->relid));
+
+	if (schema == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("schema of relation \"%s\" does not exist", name)));
+	return quote_qualified_identifier(schema, name);
+}
+
+static const char *
+target_name(const TsaJob *job)
+{
+	return quote_identifier(tsa_tablespace_name(job->target_tablespace));
+}
+
+/*
+ * Looks the index up, notes what is there and builds the command, all in one
+ * transaction; the command outlives it.
+ */
+static char *
+prepare_rebuild(const TsaJob *job, IndexLock *lock)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Datum		size;
+	char	   *sql;
+
+	tsa_begin();
+	lock_job_index(job, lock);
+	size = DirectFunctionCall1(pg_table_size, ObjectIdGetDatum(job->relid));
+	tsa_check_free_space(job->target_tablespace, DatumGetInt64(size));
+	note_known_indexes(job);
+	sql = MemoryContextStrdup(context,
+							  psprintf("REINDEX (CONCURRENTLY, TABLESPACE %s) INDEX %s",
+									   target_name(job), relation_name(job)));
+	tsa_commit();
+	return sql;
+}
+
+/*
+ * Moves an index by rebuilding it.  Called outside any transaction as the
+ * job's owner.
+ */
+void
+tsa_rebuild(const TsaJob *job)
+{
+	IndexLock	lock;
+
+	tsa_run_command(prepare_rebuild(job, &lock));
+	tsa_unlock_index(&lock);
+}
+
+/* Runs a command; false when it did not get its lock in time. */
+static bool
+run_with_lock_timeout(const char *sql, int lock_timeout_ms)
+{
+	char		timeout[32];
+	volatile bool done = true;
+
+	snprintf(timeout, sizeof(timeout), "%d", lock_timeout_ms);
+	SetConfigOption("lock_timeout", timeout, PGC_SUSET, PGC_S_OVERRIDE);
+	PG_TRY();
+	{
+		tsa_run_command(sql);
+	}
+	PG_CATCH();
+	{
+		SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+		if (geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE)
+			PG_RE_THROW();
+		(void) tsa_abort();
+		done = false;
+	}
+	PG_END_TRY();
+	SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+	return done;
+}
+
+/*
+ * Sets the tablespace of a partitioned index or table, which has no storage:
+ * it is where new partitions, or their indexes, will be.  ALTER locks it
+ * exclusively, so every try waits for lock_timeout at most.
+ */
+void
+tsa_set_tablespace(const TsaJob *job)
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		is_index = job->kind == RELKIND_PARTITIONED_INDEX;
+
+	for (int attempt = 1; attempt <= CATALOG_ATTEMPTS; attempt++)
+	{
+		char	   *sql;
+
+		tsa_begin();
+		note_attempt(job, attempt);
+		sql = MemoryContextStrdup(context,
+								  psprintf("ALTER %s %s SET TABLESPACE %s",
+										   is_index ? "INDEX" : "TABLE",
+										   relation_name(job),
+										   target_name(job)));
+		tsa_commit();
+
+		if (run_with_lock_timeout(sql, job->lock_timeout_ms))
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
+						 WL_EXIT_ON_PM_DEATH, CATALOG_PAUSE_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("could not lock the partitioned %s within %d attempts",
+					is_index ? "index" : "table", CATALOG_ATTEMPTS)));
+}

@@ -1,0 +1,223 @@
+/*-------------------------------------------------------------------------
+ *
+ * transient_index.c
+ *	  Removes the invalid indexes that a rebuild left which did not end well.
+ *
+ * Leftovers.  The table's indexes are noted before the rebuild begins.  When
+ * it ends by an error, is cancelled or crashes, an invalid index that was not
+ * among them and has the name of a concurrent rebuild of this one, or the old
+ * index under its _ccold name, is what it left (the view "leftover").  In the
+ * second case the new index is in place already, and the job is done.
+ * They are dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the
+ * end of the same worker or, when it did not get that far, of the next one.
+ * Somebody else's index of such a name looks the same while CREATE INDEX
+ * CONCURRENTLY builds it, under a ShareUpdateExclusive lock on the table.  So
+ * the same locks as for the rebuild are held for the session, and the index
+ * is looked at again under them, before and while it is dropped.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "move/job/journal.h"
+#include "move/rebuild/rebuild.h"
+#include "move/worker/worker.h"
+
+/* Waits for locks that end in giving up: leftovers wait for another day. */
+#define LEFTOVER_LOCK_TIMEOUT_MS "5000"
+
+/* One index to be dropped, and the role that it belongs to. */
+typedef struct Leftover
+{
+	Oid			owner;
+	Oid			heapid;
+	Oid			relid;
+} Leftover;
+
+/* Reads what past rebuilds left, in the caller's memory context. */
+static List *
+load_leftovers(void)
+{
+	static TsaJournalQuery query = {
+		"SELECT DISTINCT ON (index) owner, heap, index"
+		" FROM tablespace_advisor.leftover ORDER BY index, job_id",
+		0, {0}, NULL
+	};
+	MemoryContext context = CurrentMemoryContext;
+	TsaJournal	journal;
+	List	   *leftovers = NIL;
+
+	tsa_begin();
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, NULL, NULL, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		MemoryContext spi_context = MemoryContextSwitchTo(context);
+		Leftover   *leftover = palloc(sizeof(Leftover));
+
+		leftover->owner = DatumGetObjectId(tsa_journal_value(i, 1));
+		leftover->heapid = DatumGetObjectId(tsa_journal_value(i, 2));
+		leftover->relid = DatumGetObjectId(tsa_journal_value(i, 3));
+		leftovers = lappend(leftovers, leftover);
+		MemoryContextSwitchTo(spi_context);
+	}
+	tsa_journal_close(&journal);
+	tsa_commit();
+	return leftovers;
+}
+
+/*
+ * The command that drops a leftover, or NULL if it is none (any more).  An
+ * index that somebody is just building looks like one: under the lock it is
+ * valid, or given up.
+ */
+static char *
+leftover_command(const Leftover *leftover)
+{
+	static TsaJournalQuery query = {
+		"SELECT pg_catalog.format('DROP INDEX CONCURRENTLY %I.%I',"
+		"   schema_name, index_name)"
+		" FROM tablespace_advisor.leftover WHERE index = $1 AND owner = $2",
+		2, {OIDOID, OIDOID}, NULL
+	};
+	MemoryContext context = CurrentMemoryContext;
+	TsaJournal	journal;
+	Datum		values[2];
+	char	   *command = NULL;
+
+	values[0] = ObjectIdGetDatum(leftover->relid);
+	values[1] = ObjectIdGetDatum(leftover->owner);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) > 0)
+	{
+		MemoryContext spi_context = MemoryContextSwitchTo(context);
+
+		command = TextDatumGetCString(tsa_journal_value(0, 1));
+		MemoryContextSwitchTo(spi_context);
+	}
+	tsa_journal_close(&journal);
+	return command;
+}
+
+/*
+ * Waits for who has changed the index's row of pg_index and is about to commit:
+ * CREATE INDEX CONCURRENTLY gives its lock back just before the commit that
+ * makes the index valid.
+ */
+static void
+wait_for_builder(Oid relid)
+{
+	Relation	pg_index = table_open(IndexRelationId, AccessShareLock);
+	TransactionId builder = InvalidTransactionId;
+	SnapshotData dirty;
+	ScanKeyData key;
+	SysScanDesc scan;
+
+	InitDirtySnapshot(dirty);
+	ScanKeyInit(&key, Anum_pg_index_indexrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(pg_index, IndexRelidIndexId, true, &dirty, 1,
+							  &key);
+	while (HeapTupleIsValid(systable_getnext(scan)))
+		if (TransactionIdIsValid(dirty.xmin))
+			builder = dirty.xmin;
+		else if (TransactionIdIsValid(dirty.xmax))
+			builder = dirty.xmax;
+	systable_endscan(scan);
+	table_close(pg_index, AccessShareLock);
+	if (TransactionIdIsValid(builder))
+		XactLockTableWait(builder, NULL, NULL, XLTW_None);
+}
+
+/*
+ * Locks a leftover, so that its name remains that of this very index, looks
+ * again and builds the command, which outlives the transaction.
+ */
+static char *
+prepare_drop(const Leftover *leftover, IndexLock *lock)
+{
+	MemoryContext context = CurrentMemoryContext;
+	char	   *command;
+
+	tsa_begin();
+	tsa_lock_index(leftover->heapid, leftover->relid, lock);
+	wait_for_builder(leftover->relid);
+	command = leftover_command(leftover);
+	if (command != NULL)
+		command = MemoryContextStrdup(context, command);
+	tsa_commit();
+	return command;
+}
+
+/* Forgets the rebuilds that have left nothing (any more). */
+static void
+forget_known_indexes(void)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job j SET known_indexes = NULL"
+		" WHERE known_indexes IS NOT NULL"
+		" AND state IN ('done', 'failed', 'cancelled')"
+		" AND NOT EXISTS (SELECT FROM tablespace_advisor.leftover l"
+		"   WHERE l.job_id = j.job_id)",
+		0, {0}, NULL
+	};
+
+	tsa_begin();
+	tsa_journal_update(&query, NULL, NULL);
+	tsa_commit();
+}
+
+/* Drops one leftover; logs the error if that fails. */
+static void
+drop_leftover(const Leftover *leftover)
+{
+	PG_TRY();
+	{
+		IndexLock	lock;
+		char	   *command;
+
+		tsa_become_role(leftover->owner);
+		command = prepare_drop(leftover, &lock);
+		if (command != NULL)
+			tsa_run_command(command);
+		tsa_unlock_index(&lock);
+	}
+	PG_CATCH();
+	{
+		(void) tsa_abort();
+	}
+	PG_END_TRY();
+	tsa_become_role(BOOTSTRAP_SUPERUSERID);
+}
+
+/*
+ * Drops what rebuilds have left, each index as the role that rebuilt it.
+ * What cannot be dropped now is left to the next worker.
+ */
+void
+tsa_drop_leftovers(void)
+{
+	ListCell   *lc;
+
+	SetConfigOption("lock_timeout", LEFTOVER_LOCK_TIMEOUT_MS, PGC_SUSET,
+					PGC_S_OVERRIDE);
+	foreach(lc, load_leftovers())
+		drop_leftover(lfirst(lc));
+	forget_known_indexes();
+}

@@ -1,0 +1,171 @@
+/*-------------------------------------------------------------------------
+ *
+ * launcher.c
+ *	  After a restart of a server that preloads the library: settles the jobs
+ *	  that the restart interrupted, in every database, without waiting for
+ *	  somebody to call.
+ *
+ * A launcher starts when recovery has ended, that is also when a standby is
+ * promoted.  It has no database; it lists them and starts, one after the
+ * other, a short-lived worker in each, which does what every call of the
+ * extension does first.  Then the launcher sleeps: a worker that is not to be
+ * restarted after an error is not restarted after a crash either, and a crash
+ * is what it is for.
+ *
+ * Without preloading nothing of this exists, and the next call settles.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "tcop/tcopprot.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "move/job/journal.h"
+#include "move/rebuild/rebuild.h"
+#include "move/worker/launcher.h"
+#include "move/worker/worker.h"
+
+/*
+ * What launcher and settling workers have in common.
+ */
+static void
+describe_worker(BackgroundWorker *worker, const char *function,
+				const char *type)
+{
+	memset(worker, 0, sizeof(*worker));
+	worker->bgw_flags = BGWORKER_SHMEM_ACCESS |
+		BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
+	strlcpy(worker->bgw_library_name, "tablespace_advisor", BGW_MAXLEN);
+	strlcpy(worker->bgw_function_name, function, BGW_MAXLEN);
+	strlcpy(worker->bgw_name, type, BGW_MAXLEN);
+	strlcpy(worker->bgw_type, type, BGW_MAXLEN);
+}
+
+/*
+ * Registers the launcher, if the library is being preloaded.
+ */
+void
+tsa_restart_init(void)
+{
+	BackgroundWorker worker;
+
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	describe_worker(&worker, "tsa_launcher_main",
+					"tablespace_advisor launcher");
+	worker.bgw_restart_time = 60;
+	RegisterBackgroundWorker(&worker);
+}
+
+/*
+ * OIDs of the databases that can be connected to, in the given context.
+ */
+static List *
+list_databases(MemoryContext context)
+{
+	List	   *databases = NIL;
+	Relation	rel;
+	TableScanDesc scan;
+	HeapTuple	tuple;
+
+	StartTransactionCommand();
+	(void) GetTransactionSnapshot();
+	rel = table_open(DatabaseRelationId, AccessShareLock);
+	scan = table_beginscan_catalog(rel, 0, NULL);
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		Form_pg_database database = (Form_pg_database) GETSTRUCT(tuple);
+
+		if (database->datallowconn && !database->datistemplate)
+		{
+			MemoryContext old = MemoryContextSwitchTo(context);
+
+			databases = lappend_oid(databases, database->oid);
+			MemoryContextSwitchTo(old);
+		}
+	}
+	table_endscan(scan);
+	table_close(rel, AccessShareLock);
+	CommitTransactionCommand();
+	return databases;
+}
+
+/*
+ * Runs a settling worker in a database and waits for its end.
+ */
+static void
+settle_database(Oid database)
+{
+	BackgroundWorker worker;
+	BackgroundWorkerHandle *handle;
+	pid_t		pid;
+
+	describe_worker(&worker, "tsa_settle_worker_main",
+					"tablespace_advisor settling");
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	worker.bgw_main_arg = ObjectIdGetDatum(database);
+	worker.bgw_notify_pid = MyProcPid;
+	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+	{
+		ereport(LOG,
+				(errmsg("could not start a background worker to settle interrupted moves in database %u",
+						database),
+				 errdetail("No worker slot is free."),
+				 errhint("The next call of the extension in that database settles them.")));
+		return;
+	}
+	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)
+		(void) WaitForBackgroundWorkerShutdown(handle);
+}
+
+void
+tsa_launcher_main(Datum arg pg_attribute_unused())
+{
+	ListCell   *lc;
+
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
+
+	foreach(lc, list_databases(TopMemoryContext))
+		settle_database(lfirst_oid(lc));
+
+	for (;;)
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+tsa_settle_worker_main(Datum database)
+{
+	bool		installed;
+
+	tsa_enter_worker(DatumGetObjectId(database));
+	tsa_begin();
+	installed = tsa_keep_journal();
+	if (installed)
+		tsa_jobs_settle_dead();
+	tsa_commit();
+	if (installed)
+		tsa_drop_leftovers();
+}

@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * launcher.h
+ *	  Settles interrupted moves after a restart, if the library is preloaded.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_LAUNCHER_H
+#define TSA_LAUNCHER_H
+
+#include "postgres.h"
+
+extern void tsa_restart_init(void);
+
+extern PGDLLEXPORT void tsa_launcher_main(Datum arg);
+extern PGDLLEXPORT void tsa_settle_worker_main(Datum database);
+
+#endif							/* TSA_LAUNCHER_H */
