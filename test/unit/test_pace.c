@@ -99,7 +99,7 @@ test_idle(void)
 
 	tsa_pace_init(&pace, true, 0);
 	is_close(run(&pace, &world, 2), world.speed, 1e-9, "alone: full speed");
-	ok(pace.reason == TSA_PACE_IDLE, "and says so");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_IDLE, "and says so");
 	is_close(pace.rate, world.speed, 1e-9, "with the rate");
 }
 
@@ -118,12 +118,12 @@ test_disk(void)
 	   rate / MB);
 	ok(tsa_pace_loss(&pace, TSA_NEIGHBOUR_SOURCE) < 0.15,
 	   "and leave them 85 %%");
-	ok(pace.reason == TSA_PACE_SOURCE, "because of the source");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SOURCE, "because of the source");
 
 	world.others = 0;
 	(void) run(&pace, &world, 3);
 	is_close(run(&pace, &world, 1), world.speed, 1e-9, "they go: full speed");
-	ok(pace.reason == TSA_PACE_IDLE, "and says so");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_IDLE, "and says so");
 	world.others = 1.5 * MB;
 	(void) run(&pace, &world, 1);
 	ok(run(&pace, &world, 2) < 0.2 * world.speed, "they come back: slow");
@@ -155,7 +155,7 @@ test_flash(void)
 	rate = run(&pace, &world, 3);
 	ok(rate > 50 * MB, "beside writers (%.0f MB/s)", rate / MB);
 	ok(tsa_pace_loss(&pace, TSA_NEIGHBOUR_SERVER) < 0.12, "90 %% are theirs");
-	ok(pace.reason == TSA_PACE_SERVER, "because of transactions");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SERVER, "because of transactions");
 
 	world.suffer = 0;
 	(void) run(&pace, &world, 20);
@@ -178,7 +178,7 @@ test_processor(void)
 	tsa_pace_init(&pace, true, 0);
 	(void) run(&pace, &world, 5);
 	is_close(pace.share, CONTENDED_SHARE, 1e-9, "others wait for a processor");
-	ok(pace.reason == TSA_PACE_PROCESSOR, "it says so");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_PROCESSOR, "it says so");
 }
 
 static void
@@ -195,7 +195,7 @@ test_blind(void)
 	(void) run(&pace, &world, 1);
 	ok(run(&pace, &world, 2) < world.speed / 4,
 	   "own reads take longer: slow");
-	ok(pace.reason == TSA_PACE_OWN_TIMING, "it says so");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_OWN_TIMING, "it says so");
 	world.speed *= 4;
 	(void) run(&pace, &world, 3);
 	is_close(run(&pace, &world, 1), world.speed, 1e-9, "they do not: fast");
@@ -223,7 +223,7 @@ test_max_rate(void)
 
 	tsa_pace_init(&pace, true, 10 * MB);
 	is_close(run(&pace, &world, 5), 10 * MB, 0.02, "max_rate bounds");
-	ok(pace.reason == TSA_PACE_BOUND, "it says so");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_BOUND, "it says so");
 	world.speed = 2 * MB;
 	(void) run(&pace, &world, 5);
 	world.speed = 60 * MB;
@@ -231,7 +231,7 @@ test_max_rate(void)
 	world.others = 1.5 * MB;
 	(void) run(&pace, &world, 3);
 	ok(run(&pace, &world, 3) < 9.5 * MB, "beside others it is less");
-	ok(pace.reason == TSA_PACE_SOURCE, "because of them");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SOURCE, "because of them");
 
 	tsa_pace_init(&pace, true, 100 * 1024);
 	ok(tsa_pace_unit(&pace) <= MIN_UNIT, "a small rate has small units");
@@ -247,7 +247,7 @@ test_unlimited(void)
 	world.others = 1.5 * MB;
 	tsa_pace_init(&pace, false, 0);
 	is_close(run(&pace, &world, 5), world.speed, 1e-9, "unlimited is");
-	ok(pace.reason == TSA_PACE_UNLIMITED, "it says so");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_UNLIMITED, "it says so");
 }
 
 static void

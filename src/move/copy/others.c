@@ -136,9 +136,9 @@ pretend(TsaPaceSample *sample)
 	sample->cpu_wait = is_processor ? sample->seconds : 0;
 	sample->read_bytes = 0;
 	if (who >= 0 && !sample->working)
-		sample->done[who] = 1e6 * sample->seconds;
+		sample->done[who] = 1e7 * sample->seconds;
 	else if (who >= 0)
-		sample->done[who] = 1e5 * sample->seconds;
+		sample->done[who] = 1e6 * sample->seconds;
 }
 
 /*

@@ -299,11 +299,17 @@ tsa_pace_sleep(TsaPace *pace, double bytes, double worked)
 					  bytes * pace->copies / LEAST_RATE);
 	if (pace->max_rate > 0)
 		bound = fmax(0, bytes / pace->max_rate - worked);
-	if (bound > polite)
-		pace->reason = TSA_PACE_BOUND;
-	else if (pace->reason == TSA_PACE_BOUND)
-		pace->reason = pace->adapts ? TSA_PACE_IDLE : TSA_PACE_UNLIMITED;
+	pace->bounded = bound > polite;
 	return fmax(polite, bound);
+}
+
+/*
+ * Why is the rate what it is?
+ */
+TsaPaceReason
+tsa_pace_reason(const TsaPace *pace)
+{
+	return pace->bounded ? TSA_PACE_BOUND : pace->reason;
 }
 
 /*

@@ -72,10 +72,10 @@ typedef struct TsaPace
 
 	double		share;			/* of the time in which the copy works */
 	bool		present[TSA_NEIGHBOURS];
-	TsaPaceReason reason;
+	TsaPaceReason reason;		/* of the share */
+	bool		bounded;		/* max_rate asks for longer sleeps */
 	double		rate;			/* bytes per second in the last window, < 0:
 								 * not known yet */
-	double		due;			/* seconds that max_rate asks to sleep */
 
 	/* since the last decision */
 	double		window;			/* seconds */
@@ -96,6 +96,7 @@ typedef struct TsaPace
 extern void tsa_pace_init(TsaPace *pace, bool adapts, double max_rate);
 extern void tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample);
 extern double tsa_pace_sleep(TsaPace *pace, double bytes, double worked);
+extern TsaPaceReason tsa_pace_reason(const TsaPace *pace);
 extern bool tsa_pace_is_full(const TsaPace *pace);
 extern double tsa_pace_loss(const TsaPace *pace, TsaNeighbour who);
 extern double tsa_pace_unit(const TsaPace *pace);

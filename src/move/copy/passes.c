@@ -35,6 +35,7 @@
 
 #define RENEW_MS		1000	/* a pass's transaction lasts this long */
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
+#define NEWS_MS			50		/* least time between reports */
 #define LOOK_MS			200		/* time between looks for waiters */
 #define LOCK_RETRY_MS	50
 #define READY_BLOCKS	64		/* so few are left for the cutover */
@@ -294,6 +295,20 @@ tsa_copy_look(TsaCopy *copy)
 }
 
 /*
+ * Is the pace another one, for a reason that nobody was told yet?
+ */
+static bool
+has_news(TsaCopy *copy)
+{
+	const TsaJobProgress *told = &copy->progress;
+	bool		known = tsa_units_rate(copy->units) >= 0;
+
+	return (tsa_units_reason(copy->units) != told->rate_reason ||
+			(known && told->present_mb_per_s < 0)) &&
+		ms_since(&copy->reported) >= NEWS_MS;
+}
+
+/*
  * Called after a batch of a pass, in its transaction: keeps the pace, looks
  * for waiters, and from time to time ends the transaction, reports, reads the
  * log and begins another.  False, outside any transaction, if the relation
@@ -320,14 +335,15 @@ tsa_copy_breathe(TsaCopy *copy, uint64 bytes)
 			stop = tsa_copy_in_the_way(copy) ||
 				pause_reason(copy, InvalidXLogRecPtr) != NULL;
 		}
-		if (!stop && ms_since(&copy->renewed) < RENEW_MS &&
+		if (!stop && !has_news(copy) &&
+			ms_since(&copy->renewed) < RENEW_MS &&
 			copy->bytes - copy->renewed_bytes < RENEW_BYTES)
 			continue;
 
 		tsa_copy_end(copy);
 		if (stop && !tsa_copy_look(copy))
 			return false;
-		if (ms_since(&copy->reported) >= RENEW_MS)
+		if (ms_since(&copy->reported) >= RENEW_MS || has_news(copy))
 			tsa_copy_report(copy, copy->progress.phase);
 		tsa_copy_begin(copy);
 		if (!follow(copy))

@@ -365,7 +365,7 @@ tsa_units_reason(const TsaUnits *units)
 
 	if (units->all_speed)
 		return "full speed: changes come faster than the rate";
-	switch (units->pace.reason)
+	switch (tsa_pace_reason(&units->pace))
 	{
 		case TSA_PACE_IDLE:
 			return blind ?
