@@ -33,6 +33,7 @@
 
 #include "move/job/job.h"
 #include "move/plan/plan.h"
+#include "state/state.h"
 
 #define TSA_MAX_QUERY_ARGS 21
 
@@ -49,12 +50,7 @@ typedef struct TsaJournalQuery
 } TsaJournalQuery;
 
 /* What tsa_journal_open() changed. */
-typedef struct TsaJournal
-{
-	Oid			userid;
-	int			sec_context;
-	int			guc_level;
-} TsaJournal;
+typedef TsaState TsaJournal;
 
 extern Oid	tsa_lock_journal(void);
 extern void tsa_journal_is_kept(bool kept);
