@@ -91,6 +91,8 @@ tsa_locator_tablespace(RelFileLocator locator)
 }
 
 #define tsa_truncated_locator(record) ((record)->rnode)
+#define tsa_buffer_locator(buffer_tag) ((buffer_tag)->rnode)
+#define tsa_buffer_fork(buffer_tag) ((buffer_tag)->forkNum)
 #else
 #include "storage/relfilelocator.h"
 #include "utils/rel.h"
@@ -123,6 +125,8 @@ tsa_locator_tablespace(RelFileLocator locator)
 }
 
 #define tsa_truncated_locator(record) ((record)->rlocator)
+#define tsa_buffer_locator(buffer_tag) BufTagGetRelFileLocator(buffer_tag)
+#define tsa_buffer_fork(buffer_tag) BufTagGetForkNum(buffer_tag)
 #endif
 
 /* 16 introduced an alignment for I/O buffers. */

@@ -90,7 +90,11 @@ oids_of_result(int col, MemoryContext context, Oid **oids)
 	return n;
 }
 
-/* The same for storage, from a column of tablespaces and one of numbers. */
+/*
+ * The same for storage, from a column of tablespaces and one of numbers.  The
+ * database's own tablespace is 0 there: ALTER DATABASE ... SET TABLESPACE takes
+ * the files along, as CREATE DATABASE does that copies a template's files.
+ */
 static int
 storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
 {
@@ -103,8 +107,9 @@ storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
 			 n);
 	*storage = MemoryContextAlloc(context, sizeof(RelFileLocator) * Max(n, 1));
 	for (int i = 0; i < n; i++)
-		(*storage)[i] = tsa_make_locator(tablespaces[i], MyDatabaseId,
-										 numbers[i]);
+		(*storage)[i] = tsa_make_locator(OidIsValid(tablespaces[i]) ?
+										 tablespaces[i] : MyDatabaseTableSpace,
+										 MyDatabaseId, numbers[i]);
 	return n;
 }
 
@@ -129,7 +134,11 @@ storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 
 	for (int i = 0; i < n; i++)
 	{
-		tablespaces[i] = ObjectIdGetDatum(tsa_locator_tablespace(storage[i]));
+		Oid			tablespace = tsa_locator_tablespace(storage[i]);
+
+		if (tablespace == MyDatabaseTableSpace)
+			tablespace = InvalidOid;
+		tablespaces[i] = ObjectIdGetDatum(tablespace);
 		numbers[i] = ObjectIdGetDatum(tsa_locator_number(storage[i]));
 	}
 	values[0] = tsa_oid_array(tablespaces, n);
