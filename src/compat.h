@@ -129,6 +129,17 @@ tsa_locator_tablespace(RelFileLocator locator)
 #define tsa_buffer_fork(buffer_tag) BufTagGetForkNum(buffer_tag)
 #endif
 
+/* 18 returns paths by value. */
+static inline char *
+tsa_relation_path(RelFileLocator locator)
+{
+#if PG_VERSION_NUM < 180000
+	return relpathperm(locator, MAIN_FORKNUM);
+#else
+	return pstrdup(relpathperm(locator, MAIN_FORKNUM).str);
+#endif
+}
+
 /* 16 introduced an alignment for I/O buffers. */
 #ifdef PG_IO_ALIGN_SIZE
 #define TSA_IO_ALIGN PG_IO_ALIGN_SIZE

@@ -109,16 +109,21 @@ find_extension(void)
 }
 
 /*
- * Is the extension in this database, and of this library's version?  *schema
- * is the one that it was installed into.
+ * Is the extension in this database, and of this library's version?
  */
 bool
-tsa_state_is_current(Oid *schema)
+tsa_state_is_current(void)
 {
-	Extension	extension = find_extension();
+	return find_extension().is_current;
+}
 
-	*schema = extension.schema;
-	return OidIsValid(extension.oid) && extension.is_current;
+/*
+ * The schema that it was installed into.
+ */
+Oid
+tsa_state_public_schema(void)
+{
+	return find_extension().schema;
 }
 
 /*
@@ -161,19 +166,19 @@ tsa_state_lock(const char *table, LOCKMODE mode)
 }
 
 /*
- * The same, but false if that would have to wait.
+ * The same, but InvalidOid if that would have to wait.
  */
-bool
+Oid
 tsa_state_try_lock(const char *table, LOCKMODE mode)
 {
 	Oid			relid = find_table(table);
 
 	if (!OidIsValid(relid) || !ConditionalLockRelationOid(relid, mode))
-		return false;
+		return InvalidOid;
 	if (find_table(table) == relid)
-		return true;
+		return relid;
 	UnlockRelationOid(relid, mode);
-	return false;
+	return InvalidOid;
 }
 
 /*

@@ -24,9 +24,10 @@ typedef struct TsaState
 extern int	tsa_keep_history;
 
 extern void tsa_state_init(void);
-extern bool tsa_state_is_current(Oid *schema);
+extern bool tsa_state_is_current(void);
+extern Oid	tsa_state_public_schema(void);
 extern Oid	tsa_state_lock(const char *table, LOCKMODE mode);
-extern bool tsa_state_try_lock(const char *table, LOCKMODE mode);
+extern Oid	tsa_state_try_lock(const char *table, LOCKMODE mode);
 extern void tsa_state_check(const char *table, LOCKMODE mode);
 extern void tsa_state_open(TsaState *state);
 extern void tsa_state_close(TsaState *state);

@@ -152,20 +152,19 @@ tsa_job_load(int64 job_id, TsaJob *job)
 	static TsaJournalQuery query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
 		" owner, method_wanted, method, state, lock_timeout_ms, max_rate,"
-		" system_identifier = $2 AND database = $3,"
+		" system_identifier = $2,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
 		" indexes, indexes_from"
 		" FROM tablespace_advisor.job WHERE job_id = $1",
-		3, {INT8OID, INT8OID, OIDOID}, NULL
+		2, {INT8OID, INT8OID}, NULL
 	};
-	Datum		values[3];
+	Datum		values[2];
 	MemoryContext context = CurrentMemoryContext;
 	TsaJournal	journal;
 	bool		found;
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[2] = ObjectIdGetDatum(MyDatabaseId);
 
 	tsa_journal_open(&journal);
 	found = tsa_journal_run(&query, values, NULL, true) == 1;

@@ -81,7 +81,7 @@ state_owner(void)
  * extension that it needs: its functions are in PL/pgSQL.
  */
 static bool
-may_drop_extension(Node *command, Oid schema)
+may_drop_extension(Node *command)
 {
 	if (IsA(command, DropStmt))
 	{
@@ -91,7 +91,7 @@ may_drop_extension(Node *command, Oid schema)
 				names_one_of(drop->objects, "tablespace_advisor", NULL);
 		return drop->removeType == OBJECT_SCHEMA &&
 			names_one_of(drop->objects, TSA_STATE_SCHEMA,
-						 get_namespace_name(schema));
+						 get_namespace_name(tsa_state_public_schema()));
 	}
 	if (IsA(command, DropOwnedStmt))
 	{
@@ -139,7 +139,6 @@ Datum
 tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
 {
 	EventTriggerData *event;
-	Oid			schema;
 	int64		job_id;
 
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
@@ -148,8 +147,7 @@ tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by an event trigger",
 						"finish_moves_before_drop")));
 	event = (EventTriggerData *) fcinfo->context;
-	if (!tsa_state_is_current(&schema) ||
-		!may_drop_extension(event->parsetree, schema))
+	if (!tsa_state_is_current() || !may_drop_extension(event->parsetree))
 		PG_RETURN_NULL();
 
 	tsa_jobs_settle_dead();
