@@ -108,3 +108,7 @@ UPDATE tablespace_advisor.job j SET
 FROM pg_database d
 WHERE d.datname = current_database() AND j.database = d.oid
 	AND (j.new_tablespaces IS NOT NULL OR j.old_tablespaces IS NOT NULL);
+
+ALTER TABLE tablespace_advisor.job
+	ADD COLUMN present_mb_per_s float8,
+	ADD COLUMN rate_reason text;

@@ -321,13 +321,16 @@ tsa_live_copy_drop_leftovers(const TsaJob *job)
 static void
 warn_of_storage(RelFileLocator storage)
 {
+	char		path[MAXPGPATH];
+
 	if (storage_in_use(storage) ||
 		!smgrexists(smgropen(storage, INVALID_PROC_NUMBER), MAIN_FORKNUM))
 		return;
+	tsa_relation_path(path, sizeof(path), storage, MAIN_FORKNUM);
 	ereport(WARNING,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("no relation owns file \"%s\", which a move on another server has left",
-					tsa_relation_path(storage)),
+					path),
 			 errhint("If this server was made from that one, as by pg_createsubscriber, the file, its segments and its forks can be removed while the server is stopped.")));
 }
 
