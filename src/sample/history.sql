@@ -35,6 +35,8 @@ REVOKE ALL ON tablespace_advisor.sample FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.sample IS
 	'one row per sample of this database''s activity';
+COMMENT ON SEQUENCE tablespace_advisor.sample_sample_id_seq IS
+	'numbers of samples';
 COMMENT ON COLUMN tablespace_advisor.sample.started_at IS
 	'when the sample before was taken: the differences in relation_sample are those since then; NULL in the first';
 COMMENT ON COLUMN tablespace_advisor.sample.covers IS
