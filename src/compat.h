@@ -158,6 +158,15 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #include "storage/procnumber.h"
 #endif
 
+/* 17 names temporary files by the number of the process's PGPROC. */
+#if PG_VERSION_NUM < 170000
+#include "storage/sinvaladt.h"
+#define tsa_proc_by_number(number) BackendIdGetProc(number)
+#else
+#include "storage/procarray.h"
+#define tsa_proc_by_number(number) ProcNumberGetProc(number)
+#endif
+
 /* 17 gave LockHeldByMe() a third argument. */
 #if PG_VERSION_NUM < 170000
 #define tsa_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode)
