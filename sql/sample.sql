@@ -138,8 +138,8 @@ SELECT tablespace_advisor.roll_up_samples(20);
 SELECT sample_id, reads, used_bytes FROM pg_temp.history;
 SELECT tablespace_advisor.roll_up_samples(0);
 SELECT sample_id, reads, used_bytes FROM pg_temp.history;
-SELECT tablespace_advisor.add_waits('{"a": 1, "b": 2}', '{"b": 0.5, "c": 1}'),
-	tablespace_advisor.add_waits('{}', '{}');
+SELECT tablespace_advisor.sum_waits(ARRAY['{"a": 1, "b": 2}', '{"b": 0.5, "c": 1}', '{}']::jsonb[]),
+	tablespace_advisor.sum_waits('{}');
 
 \echo -- rights
 CREATE ROLE regress_sample_monitor IN ROLE pg_monitor;

@@ -55,34 +55,21 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.watch_waits(int, float8) IS
 	'looks at pg_stat_activity so many times, with pauses in seconds, and adds up what active sessions wait for';
 
-CREATE FUNCTION tablespace_advisor.add_waits(a jsonb, b jsonb)
+CREATE FUNCTION tablespace_advisor.sum_waits(waits jsonb[])
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT coalesce(jsonb_object_agg(w.event, w.n), '{}')
-	FROM (SELECT e.key AS event, sum(e.value::numeric) AS n
-		FROM (SELECT key, value FROM jsonb_each_text(a)
-			UNION ALL
-			SELECT key, value FROM jsonb_each_text(b)) e
-		GROUP BY e.key) w
+	SELECT coalesce(jsonb_object_agg(s.key, s.n), '{}')
+	FROM (SELECT e.key, sum(e.value::numeric) AS n
+		FROM unnest(waits) w CROSS JOIN LATERAL jsonb_each_text(w) e
+		GROUP BY e.key) s
 $$;
 
-COMMENT ON FUNCTION tablespace_advisor.add_waits(jsonb, jsonb) IS
-	'the sum of two objects whose values are numbers, key by key';
-
-CREATE AGGREGATE tablespace_advisor.sum_waits(jsonb) (
-	SFUNC = tablespace_advisor.add_waits,
-	STYPE = jsonb,
-	INITCOND = '{}'
-);
-
-COMMENT ON AGGREGATE tablespace_advisor.sum_waits(jsonb) IS
-	'add_waits() over all rows';
+COMMENT ON FUNCTION tablespace_advisor.sum_waits(jsonb[]) IS
+	'the sum of objects whose values are numbers, key by key';
 
 REVOKE ALL ON FUNCTION tablespace_advisor.watch_waits(int, float8),
-	tablespace_advisor.add_waits(jsonb, jsonb),
-	tablespace_advisor.sum_waits(jsonb) FROM PUBLIC;
+	tablespace_advisor.sum_waits(jsonb[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.watch_waits(int, float8),
-	tablespace_advisor.add_waits(jsonb, jsonb),
-	tablespace_advisor.sum_waits(jsonb) TO pg_monitor;
+	tablespace_advisor.sum_waits(jsonb[]) TO pg_monitor;

@@ -102,7 +102,7 @@ BEGIN
 		sum(i.blocks_read) FILTER (WHERE i.read_ms IS NOT NULL),
 		sum(i.statements), sum(i.statements_ms),
 		(sum(i.snapshots), sum(i.reading_snapshots), sum(i.reading_sessions),
-			tablespace_advisor.sum_waits(i.waits))
+			tablespace_advisor.sum_waits(array_agg(i.waits)))
 			::tablespace_advisor.wait_profile
 	INTO window_of
 	FROM tablespace_advisor.sample_interval i

@@ -242,7 +242,7 @@ AS $$
 			sum(s.snapshots) AS snapshots,
 			sum(s.reading_snapshots) AS reading_snapshots,
 			sum(s.reading_sessions) AS reading_sessions,
-			tablespace_advisor.sum_waits(s.waits) AS waits
+			tablespace_advisor.sum_waits(array_agg(s.waits)) AS waits
 		FROM member m JOIN tablespace_advisor.sample s ON s.sample_id = m.part_id
 		GROUP BY m.whole_id, m.unit, m.started_at
 	), merged AS (
