@@ -95,3 +95,10 @@ DROP FUNCTION @extschema@.probe_tablespace(
 DROP FUNCTION @extschema@.tablespace_devices();
 DROP FUNCTION tablespace_advisor.tablespace_device(oid);
 
+/* What 0.4 adds to tables. */
+ALTER TABLE tablespace_advisor.job
+	ADD COLUMN until timestamptz,
+	ADD COLUMN lock_up_to bigint,
+	DROP CONSTRAINT job_method_check,
+	ADD CONSTRAINT job_method_check
+		CHECK (method IN ('copy', 'rebuild', 'catalog', 'lock'));
