@@ -13,8 +13,10 @@
 #include "utils/guc.h"
 
 #include "move/copy/live_copy.h"
+#include "move/copy/others.h"
 #include "move/copy/throttle.h"
 #include "move/worker/launcher.h"
+#include "move/worker/wal_compression.h"
 #include "probe/probe.h"
 
 PG_MODULE_MAGIC;
@@ -26,6 +28,8 @@ _PG_init(void)
 {
 	tsa_probe_init();
 	tsa_live_copy_init();
+	tsa_others_init();
+	tsa_wal_compression_init();
 	tsa_manners_init();
 	tsa_restart_init();
 	MarkGUCPrefixReserved("tablespace_advisor");

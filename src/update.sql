@@ -97,6 +97,8 @@ DROP FUNCTION tablespace_advisor.tablespace_device(oid);
 
 /* What 0.4 adds to tables. */
 ALTER TABLE tablespace_advisor.job
+	ADD COLUMN present_mb_per_s float8,
+	ADD COLUMN rate_reason text,
 	ADD COLUMN until timestamptz,
 	ADD COLUMN lock_up_to bigint,
 	DROP CONSTRAINT job_method_check,

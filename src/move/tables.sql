@@ -60,6 +60,8 @@ CREATE TABLE tablespace_advisor.job (
 	indexes_from oid[],
 	lock_wait_ms float8,
 	forecast_saved_ms_per_s float8,
+	present_mb_per_s float8,
+	rate_reason text,
 	until timestamptz,
 	lock_up_to bigint
 );

@@ -65,6 +65,7 @@
 #include "move/copy/live_copy.h"
 #include "move/copy/throttle.h"
 #include "move/rebuild/rebuild.h"
+#include "move/worker/wal_compression.h"
 #include "move/worker/worker.h"
 
 /* What a worker is told, in bgw_extra. */
@@ -493,6 +494,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
 		}
+		tsa_wal_compression_apply();
 		run_job(*(int64 *) lfirst(lc), args.copies_only);
 		MemoryContextReset(job_context);
 	}
