@@ -9,24 +9,30 @@
 #
 # The install script is concatenated from the stages' own SQL files, in the
 # order in which data flows, so that C and SQL of a stage lie side by side.
+# Everything but unit, lint and format works out of tree, too, from a clean
+# checkout: make -f /path/to/Makefile.
 
 PG_CONFIG ?= pg_config
 
+# where the sources are, and those of them that fit patterns, relative to it
+HERE := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
+found = $(patsubst $(HERE)/%,%,$(sort $(wildcard $(addprefix $(HERE)/,$(1)))))
+
 EXTENSION = tablespace_advisor
-EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(EXTENSION).control)
+EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(HERE)/$(EXTENSION).control)
 
 STAGES = state probe size sample cost advise move tier
 
 MODULE_big = $(EXTENSION)
 OBJS = $(EXTENSION).o \
 	$(patsubst %.c,%.o,$(foreach stage,$(STAGES),\
-		$(sort $(wildcard src/$(stage)/*.c src/$(stage)/*/*.c))))
+		$(call found,src/$(stage)/*.c src/$(stage)/*/*.c)))
 
 # An update makes every view and function anew; the tables it already has.
-SQL_TABLES = $(foreach stage,$(STAGES),$(wildcard src/$(stage)/tables.sql))
+SQL_TABLES = $(foreach stage,$(STAGES),$(call found,src/$(stage)/tables.sql))
 SQL_ALL = $(foreach stage,$(STAGES),\
-	$(wildcard src/$(stage)/tables.sql) \
-	$(filter-out %/tables.sql,$(sort $(wildcard src/$(stage)/*.sql))))
+	$(call found,src/$(stage)/tables.sql) \
+	$(filter-out %/tables.sql,$(call found,src/$(stage)/*.sql)))
 INSTALL_SQL = $(EXTENSION)--$(EXTVERSION).sql
 INSTALL_PARTS = src/extension.sql $(SQL_ALL) src/finish.sql
 UPDATE_SQL = $(EXTENSION)--0.3--$(EXTVERSION).sql
@@ -35,7 +41,7 @@ UPDATE_PARTS = src/update.sql $(filter-out $(SQL_TABLES),$(SQL_ALL)) \
 
 DATA_built = $(INSTALL_SQL) $(UPDATE_SQL)
 # install scripts of released versions, and the updates between versions
-DATA := $(sort $(wildcard releases/*.sql))
+DATA := $(call found,releases/*.sql)
 EXTRA_CLEAN = build/unit
 
 # The server's headers count as system headers: they are not ours to warn of.
@@ -45,21 +51,26 @@ PG_CFLAGS = -Wall -Wextra -Werror
 SHLIB_LINK = -laio
 
 REGRESS_OPTS = --load-extension=$(EXTENSION)
-REGRESS := $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
-ISOLATION := $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
+REGRESS := $(patsubst sql/%.sql,%,$(call found,sql/*.sql))
+ISOLATION := $(patsubst specs/%.spec,%,$(call found,specs/*.spec))
 ISOLATION_OPTS = --load-extension=$(EXTENSION)
-TAP_TESTS := $(if $(wildcard t/*.pl),1)
+TAP_TESTS := $(if $(call found,t/*.pl),1)
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 # PGXS does not track headers, nor that the version is compiled in.
-$(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h) $(EXTENSION).control
+$(OBJS) $(OBJS:.o=.bc): $(call found,src/*.h src/*/*.h src/*/*/*.h) $(EXTENSION).control
+# Out of tree, the folders of the objects have to be made; a rule would not do
+# it, since make finds those of the sources.
+ifneq ($(HERE),.)
+$(shell mkdir -p $(sort $(dir $(OBJS))))
+endif
 
 $(INSTALL_SQL): $(INSTALL_PARTS) $(EXTENSION).control Makefile
-	cat $(INSTALL_PARTS) > $@
+	cat $(addprefix $(HERE)/,$(INSTALL_PARTS)) > $@
 $(UPDATE_SQL): $(UPDATE_PARTS) $(EXTENSION).control Makefile
-	cat $(UPDATE_PARTS) > $@
+	cat $(addprefix $(HERE)/,$(UPDATE_PARTS)) > $@
 
 # What PGXN takes: everything that is committed.
 DISTNAME = $(EXTENSION)-$(shell sed -n 's/^\t"version": "\(.*\)",/\1/p' META.json)
