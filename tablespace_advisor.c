@@ -12,9 +12,10 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "move/copy/live_copy.h"
+#include "move/copy/stop_point.h"
 #include "move/copy/throttle.h"
 #include "move/worker/launcher.h"
+#include "move/worker/start.h"
 #include "probe/probe.h"
 
 PG_MODULE_MAGIC;
@@ -25,8 +26,9 @@ void
 _PG_init(void)
 {
 	tsa_probe_init();
-	tsa_live_copy_init();
-	tsa_manners_init();
-	tsa_restart_init();
+	tsa_init_stop_points();
+	tsa_init_throttle();
+	tsa_init_worker_start();
+	tsa_init_launcher();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

@@ -139,7 +139,7 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 	SMgrRelation smgr = target_of(batch->rel);
 	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
 		batch->blocks[0] != 0;
-	bool		skip_fsync = !copy->checkpointer_syncs;
+	bool		skip_fsync = copy->state == TSA_COPY_BULK;
 
 	if (*batch->written_end == 0 && batch->fork != MAIN_FORKNUM)
 		create_fork(batch);
@@ -180,7 +180,7 @@ after_batch(TsaCopy *copy, int nblocks)
 {
 	copy->bytes += (uint64) nblocks * BLCKSZ;
 	CHECK_FOR_INTERRUPTS();
-	return tsa_copy_breathe(copy);
+	return tsa_copy_delay_point(copy);
 }
 
 /*
@@ -328,7 +328,7 @@ tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 			batch_write(copy, &batch);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (!copy->checkpointer_syncs)
+	if (copy->state == TSA_COPY_BULK)
 		smgrimmedsync(target_of(rel), FSM_FORKNUM);
 }
 
@@ -339,7 +339,7 @@ tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 void
 tsa_copy_sync(TsaCopy *copy)
 {
-	if (copy->checkpointer_syncs)
+	if (copy->state != TSA_COPY_BULK)
 		return;
 	for (int i = 0; i < copy->nforks; i++)
 	{
@@ -348,5 +348,5 @@ tsa_copy_sync(TsaCopy *copy)
 		if (fork->number == MAIN_FORKNUM || fork->written_end > 0)
 			smgrimmedsync(target_of(fork->rel), fork->number);
 	}
-	copy->checkpointer_syncs = true;
+	tsa_set_copy_state(&copy->state, TSA_COPY_REGISTERED);
 }

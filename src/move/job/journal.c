@@ -100,14 +100,6 @@ lock_journal(bool *is_current)
 	return journal;
 }
 
-Oid
-tsa_lock_journal(void)
-{
-	bool		is_current;
-
-	return lock_journal(&is_current);
-}
-
 /*
  * Does this process hold the lock on the journal, at session level, and has it
  * found all as it should be since?
@@ -116,12 +108,32 @@ static bool journal_kept = false;
 static bool journal_checked = false;
 
 /*
- * The session-level lock on the journal has been taken, or is lost.
+ * Locks the journal against DROP EXTENSION, at session level; false if there
+ * is none.  In a transaction.  To be done again after each abort, which
+ * releases session-level locks as well.
+ */
+bool
+tsa_keep_journal(void)
+{
+	LockRelId	relid = {.dbId = MyDatabaseId};
+	bool		is_current;
+
+	relid.relId = lock_journal(&is_current);
+	if (!OidIsValid(relid.relId))
+		return false;
+	LockRelationIdForSession(&relid, AccessShareLock);
+	journal_kept = true;
+	journal_checked = false;
+	return true;
+}
+
+/*
+ * That lock is lost.
  */
 void
-tsa_journal_is_kept(bool kept)
+tsa_lose_journal(void)
 {
-	journal_kept = kept;
+	journal_kept = false;
 	journal_checked = false;
 }
 
@@ -229,11 +241,4 @@ tsa_journal_value(uint64 row, int col)
 									  SPI_tuptable->tupdesc, col, &isnull);
 
 	return isnull ? (Datum) 0 : datum;
-}
-
-void
-tsa_commit_lazily(void)
-{
-	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 }
