@@ -12,10 +12,12 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "move/copy/others.h"
 #include "move/copy/stop_point.h"
 #include "move/copy/throttle.h"
 #include "move/worker/launcher.h"
 #include "move/worker/start.h"
+#include "move/worker/wal_compression.h"
 #include "probe/probe.h"
 
 PG_MODULE_MAGIC;
@@ -27,6 +29,8 @@ _PG_init(void)
 {
 	tsa_probe_init();
 	tsa_init_stop_points();
+	tsa_others_init();
+	tsa_wal_compression_init();
 	tsa_init_throttle();
 	tsa_init_worker_start();
 	tsa_init_launcher();

@@ -52,7 +52,7 @@ FROM tablespace_devices() WHERE tablespace = 'regress_devices';
 SELECT warning ~ 'pg_default.*"regress devices ""2"""' AS names_them,
 	   warning ~ ': moving relations between them gains nothing$' AS says_why
 FROM tablespace_devices(), unnest(warnings) AS warning
-WHERE tablespace = 'regress_devices' AND warning LIKE 'same device as %';
+WHERE tablespace = 'regress_devices' AND warning LIKE 'same device as tablespace %';
 
 -- nobody is warned of NULL
 SELECT tablespace FROM tablespace_devices()

@@ -95,3 +95,7 @@ DROP FUNCTION @extschema@.probe_tablespace(
 DROP FUNCTION @extschema@.tablespace_devices();
 DROP FUNCTION tablespace_advisor.tablespace_device(oid);
 
+
+ALTER TABLE tablespace_advisor.job
+	ADD COLUMN present_mb_per_s float8,
+	ADD COLUMN rate_reason text;

@@ -57,6 +57,37 @@ is( column('linked', "'pg_default' = ANY (shares_device_with)"),
 	df("$temp/real", 'source') eq df($node->data_dir, 'source') ? 't' : 'f',
 	'two tablespaces on one device share it');
 
+# pg_wal on the data directory's device, then behind a link on another one
+like(column('pg_default', 'warnings'),
+	qr/same device as pg_wal/, 'pg_wal beside pg_default is warned of');
+unlike(column('pg_global', 'warnings'),
+	qr/same device as pg_wal/, 'pg_global is too small for that');
+SKIP:
+{
+	skip '/dev/shm is on the device of the data directory, or closed', 2
+	  unless -d '/dev/shm' && -w '/dev/shm' &&
+	  df('/dev/shm', 'target') ne df($node->data_dir, 'target');
+	my $wal = "/dev/shm/tablespace_advisor.wal.$$";
+	my $in_data = $node->data_dir . '/pg_wal';
+	$node->stop;
+	system_or_bail('cp', '-a', $in_data, $wal);
+	rename $in_data, "$in_data.before" or die $!;
+	symlink $wal, $in_data or die $!;
+	$node->start;
+	unlike(column('pg_default', 'warnings'),
+		qr/same device as pg_wal/, 'pg_wal elsewhere is no reason to warn');
+	is( $node->safe_psql('postgres',
+			'SELECT location FROM tablespace_advisor.tablespace_device(0)'),
+		$wal, 'pg_wal is followed through its link');
+	$node->stop;
+	unlink $in_data or die $!;
+	rename "$in_data.before", $in_data or die $!;
+	# what was written meanwhile
+	system_or_bail('cp', '-a', glob("$wal/0*"), $in_data);
+	system_or_bail('rm', '-r', $wal);
+	$node->start;
+}
+
 # the disks at the bottom, as lsblk finds them from its own reading of /sys
 SKIP:
 {

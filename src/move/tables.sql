@@ -58,7 +58,9 @@ CREATE TABLE tablespace_advisor.job (
 	indexes oid[],
 	indexes_from oid[],
 	lock_wait_ms float8,
-	forecast_saved_ms_per_s float8
+	forecast_saved_ms_per_s float8,
+	present_mb_per_s float8,
+	rate_reason text
 );
 REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * devices.c
- *	  tablespace_device(): what one tablespace lies on.
+ *	  tablespace_device(): what one tablespace, or pg_wal, lies on.
  *
  * The directory of the tablespace is opened as the server itself reaches it,
  * through pg_tblspc, so that symbolic links, tablespaces made in place, bind
@@ -208,11 +208,13 @@ put_space(Datum *values, bool *nulls, int fd)
 	nulls[COL_SIZE_BYTES] = nulls[COL_FREE_BYTES] = false;
 }
 
-/* tablespace_device(oid) -> one row, see devices.sql */
+/* tablespace_device(oid) -> one row, see devices.sql; 0 stands for pg_wal */
 Datum
 tablespace_device(PG_FUNCTION_ARGS)
 {
-	char	   *path = tsa_get_tablespace_path(PG_GETARG_OID(0));
+	Oid			tablespace = PG_GETARG_OID(0);
+	char	   *path = OidIsValid(tablespace) ?
+		tsa_get_tablespace_path(tablespace) : pstrdup("pg_wal");
 	TsaStorage *storage = palloc0(sizeof(TsaStorage));
 	TupleDesc	tupdesc;
 	Datum		values[NCOLUMNS] = {0};

@@ -25,14 +25,14 @@ AS 'MODULE_PATHNAME', 'tablespace_device'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION tablespace_advisor.tablespace_device(oid) IS
-	'the storage under one tablespace, given by its OID, apart from what it shares with others; leaves names what lies at the bottom of the stack. Used by tablespace_devices()';
+	'the storage under one tablespace, given by its OID, or under pg_wal, for OID 0, apart from what it shares with others; leaves names what lies at the bottom of the stack. Used by tablespace_devices()';
 REVOKE ALL ON FUNCTION tablespace_advisor.tablespace_device(oid) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.tablespace_device(oid) TO pg_monitor;
 
 /*
  * Two tablespaces share a device if anything at the bottom of their stacks is
  * the same.  pg_default and pg_global are always in the data directory, which
- * is worth no warning.
+ * is worth no warning; and pg_global is too small to get in the way of WAL.
  */
 CREATE FUNCTION @extschema@.tablespace_devices(
 	OUT tablespace name,
@@ -63,14 +63,19 @@ AS $$
 		SELECT t.spcname, t.oid < 16384 AS built_in, d.*
 		FROM pg_catalog.pg_tablespace t,
 			 LATERAL tablespace_advisor.tablespace_device(t.oid) d
+	), wal AS MATERIALIZED (
+		SELECT d.leaves FROM tablespace_advisor.tablespace_device(0) d
 	)
 	SELECT f.spcname, f.location, f.filesystem, f.mount_point, f.device,
 		f.device_stack, f.media, f.raid_level, f.members, f.redundant,
 		f.volatile, f.size_bytes, f.free_bytes, f.read_ahead_kb, f.scheduler,
 		coalesce(shared.with_all, '{}'),
-		f.warnings || array_remove(ARRAY[shared.warning], NULL),
+		f.warnings || array_remove(ARRAY[shared.warning,
+			CASE WHEN f.leaves && wal.leaves AND f.spcname <> 'pg_global' THEN
+				'same device as pg_wal: commits wait behind reads and writes of data'
+			END], NULL),
 		f.degraded, f.write_penalty, f.write_cache
-	FROM found f,
+	FROM found f, wal,
 		 LATERAL (
 			SELECT pg_catalog.array_agg(o.spcname ORDER BY o.spcname) AS with_all,
 				'same device as tablespace '

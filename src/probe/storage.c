@@ -124,6 +124,14 @@ warn_of_verdict(TsaStorage *storage)
 						"no redundancy: the tablespace is lost with %s%s",
 						storage->nleaves > 1 ? "any of " : "", names);
 	}
+	if (storage->write_penalty > 1 &&
+		(tsa_starts_with(storage->raid_level, "raid4") ||
+		 tsa_starts_with(storage->raid_level, "raid5") ||
+		 tsa_starts_with(storage->raid_level, "raid6")))
+		tsa_add_warning(storage,
+						"parity RAID (%s): a small random write takes %d "
+						"device accesses, where raid10 takes 2",
+						storage->raid_level, storage->write_penalty);
 	if (storage->media == TSA_MEDIA_UNKNOWN)
 		tsa_add_warning(storage,
 						"what %s is kept on cannot be seen from here: only a "

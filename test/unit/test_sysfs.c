@@ -534,10 +534,13 @@ test_md(void)
 	put("769", "sys/devices/virtual/block/md3/md/layout");
 	describe("9:3 / /d rw - ext4 /dev/md3 rw");
 	is_int(storage.write_penalty, 3, "raid10, three far copies");
+	ok(!warned("parity RAID"), "raid10 is not parity RAID");
 
 	make_md("md4", "9:4", "raid5", "3", "0", "sda1 sdb1 nvme0n1p1");
 	describe("9:4 / /d rw - ext4 /dev/md4 rw");
 	is_int(storage.write_penalty, 4, "raid5: write penalty");
+	ok(warned("parity RAID (raid5): a small random write takes 4 device accesses"),
+	   "raid5 is warned of");
 
 	make_md("md5", "9:5", "raid1", "2", "0", "sda1 sda2");
 	describe("9:5 / /d rw - ext4 /dev/md5 rw");

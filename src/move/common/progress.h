@@ -10,6 +10,9 @@
 
 #include "postgres.h"
 
+/* A rate that is neither bounded nor has regard for others. */
+#define TSA_RATE_UNLIMITED (-1)
+
 typedef struct TsaMoveProgress
 {
 	const char *phase;
@@ -17,6 +20,8 @@ typedef struct TsaMoveProgress
 	int64		bytes_done;
 	int64		blocks_left;	/* negative: not known */
 	double		mb_per_s;		/* negative: not known */
+	double		present_mb_per_s;	/* likewise */
+	const char *rate_reason;	/* why, or NULL */
 	int			passes;
 	int			attempts;
 	double		paused_ms;		/* time spent in pauses */

@@ -19,9 +19,11 @@ typedef struct TsaCopyOrder
 {
 	Oid			relid;
 	char		kind;			/* relkind of relid */
+	Oid			source_tablespace;	/* never 0 */
 	Oid			target_tablespace;	/* never 0 */
 	int			lock_timeout_ms;
-	int64		max_rate;		/* bytes per second, 0 = no limit */
+	int64		max_rate;		/* bytes per second, 0: as others allow, or
+								 * TSA_RATE_UNLIMITED */
 	int			nindexes;		/* of a table: these move along */
 	Oid		   *indexes;
 } TsaCopyOrder;

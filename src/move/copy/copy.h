@@ -33,6 +33,7 @@
 #include "move/copy/block_set.h"
 #include "move/copy/callbacks.h"
 #include "move/copy/state.h"
+#include "move/copy/units.h"
 #include "move/copy/wal_tail.h"
 
 /* Pages written and logged at a time. */
@@ -93,9 +94,8 @@ typedef struct TsaCopy
 	TsaMoveProgress progress;
 	instr_time	started;
 	instr_time	asked;			/* for the exclusive lock, the last time */
-	instr_time	rate_from;		/* max_rate counts from here */
-	uint64		rate_bytes;		/* value of bytes then */
-	bool		unlimited;		/* changes come faster than max_rate */
+	TsaUnits   *units;			/* NULL until the passes begin */
+	bool		unlimited;		/* changes come faster than the rate */
 	instr_time	renewed;		/* of the present transaction */
 	instr_time	looked;			/* for waiters */
 	instr_time	reported;
@@ -162,7 +162,7 @@ extern void tsa_copy_begin(TsaCopy *copy);
 extern void tsa_copy_end(TsaCopy *copy);
 extern bool tsa_copy_catch_up(TsaCopy *copy);
 extern bool tsa_copy_yield_and_pause(TsaCopy *copy);
-extern bool tsa_copy_delay_point(TsaCopy *copy);
+extern bool tsa_copy_delay_point(TsaCopy *copy, uint64 bytes);
 
 /* blocks.c */
 extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);

@@ -32,6 +32,7 @@
 
 #define RENEW_MS		1000	/* a pass's transaction lasts this long */
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
+#define NEWS_MS			50		/* least time between reports */
 #define LOOK_MS			200		/* time between looks for waiters */
 
 /*
@@ -70,6 +71,8 @@ tsa_copy_begin(TsaCopy *copy)
 	tsa_copy_open(copy);
 	INSTR_TIME_SET_CURRENT(copy->renewed);
 	copy->renewed_bytes = copy->bytes;
+	if (copy->units != NULL)
+		tsa_units_renew(copy->units);
 }
 
 /*
@@ -80,20 +83,6 @@ tsa_copy_end(TsaCopy *copy)
 {
 	tsa_copy_close(copy);
 	CommitTransactionCommand();
-}
-
-/*
- * Milliseconds by which the copy is ahead of the job's rate.  The rate is for
- * the bulk; a pass over changes that are not getting fewer has none, or it
- * would never end.
- */
-static double
-ms_ahead(TsaCopy *copy)
-{
-	if (copy->order->max_rate == 0 || copy->unlimited)
-		return 0;
-	return (copy->bytes - copy->rate_bytes) * 1000.0 / copy->order->max_rate -
-		tsa_ms_since(&copy->rate_from);
 }
 
 /*
@@ -181,9 +170,8 @@ pause_for_others(TsaCopy *copy)
 	}
 	if (paused)
 	{
-		/* the rate is not made up for */
-		INSTR_TIME_SET_CURRENT(copy->rate_from);
-		copy->rate_bytes = copy->bytes;
+		if (copy->units != NULL)
+			tsa_units_skip(copy->units);
 		copy->progress.paused_ms += tsa_ms_since(&start);
 		tsa_copy_report(copy, phase);
 	}
@@ -206,40 +194,61 @@ tsa_copy_yield_and_pause(TsaCopy *copy)
 }
 
 /*
- * Called between batches of a pass, in its transaction: keeps the rate, looks
+ * Is the pace another one, for a reason that nobody was told yet?
+ */
+static bool
+has_news(TsaCopy *copy)
+{
+	const TsaMoveProgress *told = &copy->progress;
+	bool		known = tsa_units_rate(copy->units) >= 0;
+
+	return (tsa_units_reason(copy->units) != told->rate_reason ||
+			(known && told->present_mb_per_s < 0)) &&
+		tsa_ms_since(&copy->reported) >= NEWS_MS;
+}
+
+/*
+ * Called after a batch of a pass, in its transaction: keeps the pace, looks
  * for waiters, and from time to time ends the transaction, reports, reads the
- * log and begins another.  False, outside any transaction, if the relation
+ * WAL and begins another.  False, outside any transaction, if the relation
  * was rewritten meanwhile.
+ *
+ * The pace is for the bulk; a pass over changes that are not getting fewer has
+ * none, or it would never end.
  */
 bool
-tsa_copy_delay_point(TsaCopy *copy)
+tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 {
-	double		ahead;
+	double		sleep = tsa_units_work(copy->units, bytes, copy->unlimited);
+	instr_time	start;
 
+	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
 		bool		stop = false;
 
-		ahead = ms_ahead(copy);
-		tsa_sleep(Min(ahead, LOOK_MS));
+		tsa_sleep(Min(sleep - tsa_ms_since(&start), LOOK_MS));
 		if (tsa_ms_since(&copy->looked) >= LOOK_MS)
 		{
 			INSTR_TIME_SET_CURRENT(copy->looked);
 			stop = tsa_copy_has_waiters(copy) ||
 				pause_reason(copy, InvalidXLogRecPtr) != NULL;
 		}
-		if (!stop && tsa_ms_since(&copy->renewed) < RENEW_MS &&
+		if (!stop && !has_news(copy) &&
+			tsa_ms_since(&copy->renewed) < RENEW_MS &&
 			copy->bytes - copy->renewed_bytes < RENEW_BYTES)
 			continue;
 
 		tsa_copy_end(copy);
 		if (stop && !tsa_copy_yield_and_pause(copy))
 			return false;
-		if (tsa_ms_since(&copy->reported) >= RENEW_MS)
+		if (tsa_ms_since(&copy->reported) >= RENEW_MS || has_news(copy))
 			tsa_copy_report(copy, copy->progress.phase);
 		tsa_copy_begin(copy);
 		if (!tsa_copy_catch_up(copy))
 			return false;
-	} while (ahead > LOOK_MS);
+	} while (sleep - tsa_ms_since(&start) >= 1);
+	if (sleep > 0)
+		tsa_units_wake(copy->units);
 	return true;
 }

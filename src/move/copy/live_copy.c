@@ -125,6 +125,7 @@ copy_and_cut_over(TsaCopy *copy)
 	copy->callbacks->takes_longer(copy->callbacks->arg);
 	tsa_stop_point("storage created");
 	copy->tail = tsa_wal_tail_open(copy->cxt);
+	copy->units = tsa_units_open(copy->cxt, copy->order);
 	copy->looked = copy->started;
 	copy->progress.phase = "copying";
 	if (copy->state == TSA_COPY_BULK)

@@ -43,8 +43,7 @@ tsa_copy_passes(TsaCopy *copy)
 {
 	uint64		last = UINT64_MAX;
 
-	INSTR_TIME_SET_CURRENT(copy->rate_from);
-	copy->rate_bytes = copy->bytes;
+	tsa_units_skip(copy->units);
 	for (int passes = 0;; passes++)
 	{
 		uint64		left;

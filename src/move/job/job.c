@@ -201,14 +201,15 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
 		" bytes_done = $4, blocks_left = $5, mb_per_s = $6, passes = $7,"
 		" attempts = $8, blocked_by = $9, paused_ms = $10, lock_wait_ms = $11,"
-		" lock_ms = $12"
+		" lock_ms = $12, present_mb_per_s = $13, rate_reason = $14"
 		" WHERE job_id = $1",
-		12, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
-		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID, FLOAT8OID}, NULL
+		14, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
+		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+		TEXTOID}, NULL
 	};
 	Datum		blockers[lengthof(p->blockers)];
-	Datum		values[12];
-	char		nulls[] = "            ";
+	Datum		values[14];
+	char		nulls[] = "              ";
 
 	for (int i = 0; i < p->nblockers; i++)
 		blockers[i] = Int32GetDatum(p->blockers[i]);
@@ -232,6 +233,11 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 	nulls[10] = p->attempts > 0 ? ' ' : 'n';
 	values[11] = Float8GetDatum(p->lock_ms);
 	nulls[11] = p->lock_ms > 0 ? ' ' : 'n';
+	values[12] = Float8GetDatum(p->present_mb_per_s);
+	nulls[12] = p->present_mb_per_s >= 0 ? ' ' : 'n';
+	values[13] = p->rate_reason ? CStringGetTextDatum(p->rate_reason) :
+		(Datum) 0;
+	nulls[13] = p->rate_reason ? ' ' : 'n';
 	tsa_journal_update(&query, values, nulls);
 }
 

@@ -63,7 +63,8 @@ typedef struct TsaJob
 	TsaMoveMethod method;
 	TsaJobState state;
 	int			lock_timeout_ms;
-	int64		max_rate;		/* bytes per second, 0 = no limit */
+	int64		max_rate;		/* bytes per second, 0: as others allow, or
+								 * TSA_RATE_UNLIMITED */
 
 	bool		native;			/* this system identifier and database? */
 	int			nindexes;		/* of a table's move: these move along */

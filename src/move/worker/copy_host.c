@@ -148,6 +148,7 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 	TsaCopyOrder order = {
 		.relid = job->relid,
 		.kind = job->kind,
+		.source_tablespace = job->source_tablespace,
 		.target_tablespace = job->target_tablespace,
 		.lock_timeout_ms = job->lock_timeout_ms,
 		.max_rate = job->max_rate,

@@ -38,6 +38,7 @@
 #include "move/worker/copy_host.h"
 #include "move/worker/job_storage.h"
 #include "move/worker/start.h"
+#include "move/worker/wal_compression.h"
 #include "move/worker/worker.h"
 
 /*
@@ -298,6 +299,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
 		}
+		tsa_wal_compression_apply();
 		run_job(&worker, *(int64 *) lfirst(lc), args.copies_only);
 		MemoryContextReset(worker.session.context);
 	}

@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * cost.h
+ *	  The stage that turns measured times into planner costs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_COST_H
+#define TSA_COST_H
+
+#include "cost/page_cost.h"
+
+/* scan_costs.c */
+extern void tsa_cost_settings_fill(TsaCostSettings *settings);
+
+#endif							/* TSA_COST_H */

@@ -1,0 +1,328 @@
+/*-------------------------------------------------------------------------
+ *
+ * residency.c
+ *	  Sizes of relations' files, and how much of them lies in shared buffers
+ *	  and in the system's cache.
+ *
+ * No relation is opened or locked, so that nobody's AccessExclusive lock is
+ * waited for: catalogs say where the files are, and the files are looked at
+ * by the kernel's means.  A relation that is dropped or moved meanwhile has
+ * no file, which is not an error.  Paths are made of numbers only.
+ *
+ * Shared buffers: the headers are read without their locks.  A header that
+ * changes at that moment is counted wrongly, one block among many.
+ *
+ * The system's cache: mincore() says which pages of a mapped file are there.
+ * Pages are never touched through the mapping, so that a file which is
+ * truncated meanwhile raises no signal.  A mapping is there between two
+ * interrupts only and cannot leak.  A page of the system may be smaller than
+ * a block; blocks are then counted in parts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_tablespace_d.h"
+#include "catalog/pg_type_d.h"
+#include "common/relpath.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "storage/fd.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "probe/devices.h"
+
+/* The system's cache is asked about so many bytes at a time. */
+#define PIECE_BYTES		(4 * 1024 * 1024)
+
+/* Of files larger than this only evenly spread pieces are looked at. */
+#define MAX_EXAMINED_BYTES	(INT64CONST(16) * 1024 * 1024 * 1024)
+
+/* Buffer headers between two looks for interrupts */
+#define HEADERS_PER_CHECK	8192
+
+#define SEGMENT_BYTES	((int64) RELSEG_SIZE * BLCKSZ)
+
+/* One relation that was asked for. */
+typedef struct Residency
+{
+	RelFileLocator locator;		/* hash key */
+	int64		file_bytes;		/* main fork, -1: no file */
+	int64		shared_blocks;
+	double		cache_blocks;	/* -1: not known */
+} Residency;
+
+PG_FUNCTION_INFO_V1(file_bytes);
+PG_FUNCTION_INFO_V1(relations_residency);
+
+/*
+ * Path of a segment of a fork in this database, relative to the data
+ * directory.
+ */
+static void
+make_path(char *path, RelFileLocator locator, ForkNumber fork, int segment)
+{
+	Oid			tablespace = tsa_locator_tablespace(locator);
+	char	   *directory = tsa_get_tablespace_path(tablespace);
+	int			len;
+
+	if (tablespace == DEFAULTTABLESPACE_OID)
+		len = snprintf(path, MAXPGPATH, "%s/%u", directory, MyDatabaseId);
+	else
+		len = snprintf(path, MAXPGPATH, "%s/%s/%u", directory,
+					   TABLESPACE_VERSION_DIRECTORY, MyDatabaseId);
+	len += snprintf(path + len, MAXPGPATH - len, "/%u",
+					tsa_locator_number(locator));
+	if (fork != MAIN_FORKNUM)
+		len += snprintf(path + len, MAXPGPATH - len, "_%s", forkNames[fork]);
+	if (segment > 0)
+		snprintf(path + len, MAXPGPATH - len, ".%d", segment);
+	pfree(directory);
+}
+
+/* Bytes of a fork; -1 if it has no file. */
+static int64
+get_fork_bytes(RelFileLocator locator, ForkNumber fork)
+{
+	char		path[MAXPGPATH];
+	struct stat status;
+	int64		bytes = -1;
+
+	for (int segment = 0;; segment++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		make_path(path, locator, fork, segment);
+		if (stat(path, &status) != 0)
+		{
+			if (errno != ENOENT)
+				ereport(ERROR,
+						(errcode_for_file_access(),
+						 errmsg("could not stat file \"%s\": %m", path)));
+			return bytes;
+		}
+		bytes = Max(bytes, 0) + status.st_size;
+		if (status.st_size < SEGMENT_BYTES)
+			return bytes;
+	}
+}
+
+/* file_bytes(tablespace oid, filenode oid), see residency.sql */
+Datum
+file_bytes(PG_FUNCTION_ARGS)
+{
+	RelFileLocator locator = tsa_make_locator(PG_GETARG_OID(0), MyDatabaseId,
+											  PG_GETARG_OID(1));
+	int64		bytes = get_fork_bytes(locator, MAIN_FORKNUM);
+
+	if (bytes < 0)
+		PG_RETURN_NULL();
+	for (ForkNumber fork = FSM_FORKNUM; fork <= MAX_FORKNUM; fork++)
+		bytes += Max(get_fork_bytes(locator, fork), 0);
+	PG_RETURN_INT64(bytes);
+}
+
+/*
+ * Where the files of a relation are.  False if it has none in this database:
+ * dropped, without storage, temporary, shared, or a catalog whose file only
+ * the relation map knows.
+ */
+static bool
+find_files(Oid relation, RelFileLocator *locator)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Form_pg_class form;
+	bool		found;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	found = RELKIND_HAS_STORAGE(form->relkind) && !form->relisshared &&
+		form->relpersistence != RELPERSISTENCE_TEMP &&
+		form->relfilenode != 0;
+	if (found)
+		*locator = tsa_make_locator(OidIsValid(form->reltablespace) ?
+									form->reltablespace : MyDatabaseTableSpace,
+									MyDatabaseId, form->relfilenode);
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+/* Counts the blocks in shared buffers, of all relations in one scan. */
+static void
+count_shared_blocks(HTAB *relations)
+{
+	for (int i = 0; i < NBuffers; i++)
+	{
+		BufferDesc *header = GetBufferDescriptor(i);
+		Residency  *entry;
+		RelFileLocator locator;
+
+		if (i % HEADERS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (!(pg_atomic_read_u32(&header->state) & BM_TAG_VALID))
+			continue;
+		if (tsa_buffer_fork(&header->tag) != MAIN_FORKNUM)
+			continue;
+		locator = tsa_buffer_locator(&header->tag);
+		entry = hash_search(relations, &locator, HASH_FIND, NULL);
+		if (entry != NULL)
+			entry->shared_blocks++;
+	}
+}
+
+/*
+ * Pages of the system that are in its cache, in a piece of an open file; -1 if
+ * it does not say.
+ */
+static int64
+count_cached_pages(int fd, int64 offset, size_t length, unsigned char *pages)
+{
+	size_t		npages = (length + sysconf(_SC_PAGESIZE) - 1) /
+		sysconf(_SC_PAGESIZE);
+	int64		cached = -1;
+	void	   *map = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, offset);
+
+	if (map == MAP_FAILED)
+		return -1;
+	if (mincore(map, length, pages) == 0)
+	{
+		cached = 0;
+		for (size_t i = 0; i < npages; i++)
+			cached += pages[i] & 1;
+	}
+	munmap(map, length);
+	return cached;
+}
+
+/*
+ * Looks at every step'th piece of one segment.  Adds up the bytes looked at
+ * and those of them in the cache; false if the system does not say.
+ */
+static bool
+examine_segment(RelFileLocator locator, int segment, int64 bytes, int64 step,
+				unsigned char *pages, int64 *examined, int64 *cached)
+{
+	char		path[MAXPGPATH];
+	struct stat status;
+	int64		offset;
+	int			fd;
+	bool		known = true;
+
+	make_path(path, locator, MAIN_FORKNUM, segment);
+	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
+	if (fd < 0)
+		return errno == ENOENT;
+	if (fstat(fd, &status) == 0)
+		bytes = Min(bytes, status.st_size);
+	/* begin elsewhere in each segment, lest a period is met */
+	for (offset = (segment % step) * PIECE_BYTES; offset < bytes && known;
+		 offset += step * PIECE_BYTES)
+	{
+		size_t		length = Min(PIECE_BYTES, bytes - offset);
+		int64		n = count_cached_pages(fd, offset, length, pages);
+
+		CHECK_FOR_INTERRUPTS();
+		known = n >= 0;
+		*examined += length;
+		*cached += Min(n * sysconf(_SC_PAGESIZE), (int64) length);
+	}
+	CloseTransientFile(fd);
+	return known;
+}
+
+/* Counts the blocks of a relation in the system's cache. */
+static void
+count_system_blocks(Residency *entry, unsigned char *pages)
+{
+	int64		step = 1 + entry->file_bytes / MAX_EXAMINED_BYTES;
+	int64		examined = 0;
+	int64		cached = 0;
+
+	for (int64 at = 0; at < entry->file_bytes; at += SEGMENT_BYTES)
+		if (!examine_segment(entry->locator, at / SEGMENT_BYTES,
+							 Min(SEGMENT_BYTES, entry->file_bytes - at), step,
+							 pages, &examined, &cached))
+			return;
+	entry->cache_blocks = examined == 0 ? 0 :
+		(double) cached / examined * entry->file_bytes / BLCKSZ;
+}
+
+/* Adds one row of the result; entry is NULL for a relation without files. */
+static void
+put_row(ReturnSetInfo *rsinfo, Oid relation, Residency *entry)
+{
+	Datum		values[4] = {0};
+	bool		nulls[4] = {false, true, true, true};
+
+	values[0] = ObjectIdGetDatum(relation);
+	if (entry != NULL && entry->file_bytes >= 0)
+	{
+		values[1] = Int64GetDatum(entry->file_bytes / BLCKSZ);
+		values[2] = Int64GetDatum(entry->shared_blocks);
+		nulls[1] = nulls[2] = false;
+		if (entry->cache_blocks >= 0)
+		{
+			values[3] = Int64GetDatum((int64) (entry->cache_blocks + 0.5));
+			nulls[3] = false;
+		}
+	}
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* relations_residency(oid[]), see residency.sql */
+Datum
+relations_residency(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	HASHCTL		control = {.keysize = sizeof(RelFileLocator),.entrysize =
+	sizeof(Residency)};
+	unsigned char *pages;
+	HTAB	   *relations;
+	Residency **entries;
+	Datum	   *oids;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), OIDOID, sizeof(Oid), true,
+					  TYPALIGN_INT, &oids, &nulls, &n);
+	InitMaterializedSRF(fcinfo, 0);
+	control.hcxt = CurrentMemoryContext;
+	relations = hash_create("tablespace_advisor residency", Max(n, 16),
+							&control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	pages = palloc(PIECE_BYTES / sysconf(_SC_PAGESIZE) + 1);
+	entries = palloc0(Max(n, 1) * sizeof(Residency *));
+
+	for (int i = 0; i < n; i++)
+	{
+		RelFileLocator locator;
+		bool		known;
+
+		if (nulls[i] || !find_files(DatumGetObjectId(oids[i]), &locator))
+			continue;
+		entries[i] = hash_search(relations, &locator, HASH_ENTER, &known);
+		if (known)
+			continue;
+		entries[i]->file_bytes = get_fork_bytes(locator, MAIN_FORKNUM);
+		entries[i]->shared_blocks = 0;
+		entries[i]->cache_blocks = -1;
+		count_system_blocks(entries[i], pages);
+	}
+	count_shared_blocks(relations);
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			put_row(rsinfo, DatumGetObjectId(oids[i]), entries[i]);
+	return (Datum) 0;
+}

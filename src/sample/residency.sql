@@ -1,0 +1,68 @@
+
+/* src/sample/residency.sql */
+
+CREATE FUNCTION tablespace_advisor.file_bytes(
+	tablespace oid,
+	filenode oid)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'file_bytes'
+LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
+
+COMMENT ON FUNCTION tablespace_advisor.file_bytes(oid, oid) IS
+	'bytes of all forks of a relation of this database, given by the tablespace and the number of its file; NULL if there is no such file. Takes no lock';
+
+CREATE FUNCTION tablespace_advisor.relation_bytes(relation oid)
+RETURNS bigint
+LANGUAGE sql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT tablespace_advisor.file_bytes(
+		coalesce(nullif(c.reltablespace, 0), d.dattablespace), c.relfilenode)
+	FROM pg_class c, pg_database d
+	WHERE c.oid = relation AND d.datname = current_database()
+		AND c.relfilenode <> 0 AND NOT c.relisshared AND c.relpersistence <> 't'
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.relation_bytes(oid) IS
+	'bytes of all forks of a relation by its OID, without its TOAST table; NULL if it has no file, and for temporary relations and some catalogs. Takes no lock on it';
+
+CREATE FUNCTION tablespace_advisor.relations_residency(
+	relations oid[],
+	OUT relation oid,
+	OUT blocks bigint,
+	OUT shared_blocks bigint,
+	OUT system_cache_blocks bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'relations_residency'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION tablespace_advisor.relations_residency(oid[]) IS
+	'per relation given: blocks of its main fork (NULL: no file), how many of them are in shared buffers, and how many in the cache of the operating system (NULL: it does not say; extrapolated for files above 16 GB). A block may be in both. Takes no lock on the relations';
+
+CREATE FUNCTION tablespace_advisor.relation_residency(
+	relation oid,
+	OUT blocks bigint,
+	OUT shared_blocks bigint,
+	OUT system_cache_blocks bigint)
+LANGUAGE sql VOLATILE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT r.blocks, r.shared_blocks, r.system_cache_blocks
+	FROM tablespace_advisor.relations_residency(ARRAY[relation]) r
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.relation_residency(oid) IS
+	'relations_residency() of one relation';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.file_bytes(oid, oid),
+	tablespace_advisor.relation_bytes(oid),
+	tablespace_advisor.relations_residency(oid[]),
+	tablespace_advisor.relation_residency(oid)
+	FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.file_bytes(oid, oid),
+	tablespace_advisor.relation_bytes(oid),
+	tablespace_advisor.relations_residency(oid[]),
+	tablespace_advisor.relation_residency(oid)
+	TO pg_monitor;

@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * contents.c
+ *	  tablespace_contents() and plan_evacuation(): what lies in a tablespace,
+ *	  and how it leaves.
+ *
+ * Both are asked with the rights of those who look at file names and other
+ * databases, and answer with what the caller may know: so they are C functions
+ * that run one internal function each, as the bootstrap superuser, telling it
+ * who asks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/proc.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include "compat.h"
+#include "move/job/journal.h"
+
+PG_FUNCTION_INFO_V1(tsa_tablespace_contents);
+PG_FUNCTION_INFO_V1(tsa_temporary_owner_pid);
+
+/* Returns the rows of a statement on the extension's own functions. */
+static void
+return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query, Datum *values,
+			const char *nulls)
+{
+	ReturnSetInfo *result;
+	TsaJournal	journal;
+
+	InitMaterializedSRF(fcinfo, 0);
+	result = (ReturnSetInfo *) fcinfo->resultinfo;
+	tsa_journal_open(&journal);
+	tsa_journal_run(query, values, nulls, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+		tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
+	tsa_journal_close(&journal);
+}
+
+/* A tablespace by its name that relations of a database can be in. */
+static Oid
+tablespace_arg(FunctionCallInfo fcinfo, int n)
+{
+	Oid			tablespace =
+		get_tablespace_oid(NameStr(*PG_GETARG_NAME(n)), false);
+
+	if (tablespace == GLOBALTABLESPACE_OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only shared relations can be placed in pg_global tablespace")));
+	return tablespace;
+}
+
+Datum
+tsa_tablespace_contents(PG_FUNCTION_ARGS)
+{
+	static TsaJournalQuery query = {
+		"SELECT * FROM tablespace_advisor.contents_of($1, $2, $3)",
+		3, {OIDOID, OIDOID, BOOLOID}, NULL
+	};
+	Datum		values[3];
+	char		nulls[] = "   ";
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", "tablespace")));
+	values[0] = ObjectIdGetDatum(tablespace_arg(fcinfo, 0));
+	values[1] = (Datum) 0;
+	nulls[1] = PG_ARGISNULL(1) ? 'n' : ' ';
+	if (!PG_ARGISNULL(1))
+		values[1] = ObjectIdGetDatum(tablespace_arg(fcinfo, 1));
+	values[2] = BoolGetDatum(superuser());
+	return_rows(fcinfo, &query, values, nulls);
+	return (Datum) 0;
+}
+
+/* The process whose temporary files have this number; NULL if there is none. */
+Datum
+tsa_temporary_owner_pid(PG_FUNCTION_ARGS)
+{
+	PGPROC	   *proc = tsa_proc_by_number(PG_GETARG_INT32(0));
+
+	if (proc == NULL || proc->pid == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(proc->pid);
+}

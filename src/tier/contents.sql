@@ -1,0 +1,579 @@
+/* What lies in a tablespace, and how it leaves. */
+
+CREATE FUNCTION tablespace_advisor.relations_in(
+	tablespace_oid oid, database_oid oid,
+	OUT relation oid, OUT heap oid, OUT goes_with oid, OUT schema_name name,
+	OUT relation_name name, OUT kind "char", OUT persistence "char",
+	OUT owner oid, OUT filenumber oid, OUT backend int, OUT is_valid boolean,
+	OUT is_exclusion boolean, OUT is_deferrable boolean,
+	OUT extension_schema name, OUT transaction xid, OUT obstacle text,
+	OUT is_locked boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'tsa_relations_in'
+LANGUAGE C STRICT VOLATILE ROWS 1000;
+REVOKE ALL ON FUNCTION tablespace_advisor.relations_in(oid, oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.relations_in(oid, oid) IS
+	'the relations of a database in a tablespace, catalogs and TOAST among them, and those that transactions under way are making; obstacle: why live copy does not apply. A worker looks into other databases (53000: no worker slot is free)';
+
+CREATE FUNCTION tablespace_advisor.temporary_owner_pid(backend int)
+RETURNS int
+AS 'MODULE_PATHNAME', 'tsa_temporary_owner_pid'
+LANGUAGE C STRICT VOLATILE;
+REVOKE ALL ON FUNCTION tablespace_advisor.temporary_owner_pid(int) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.temporary_owner_pid(int) IS
+	'process ID of the session whose temporary schema and files have this number; NULL if it has ended';
+
+CREATE FUNCTION tablespace_advisor.tablespace_directory(tablespace_oid oid)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE tablespace_oid WHEN 1663 THEN 'base'
+		ELSE format('pg_tblspc/%s/PG_%s_%s', tablespace_oid,
+			current_setting('server_version_num')::int / 10000,
+			catalog_version_no) END
+	FROM pg_control_system()
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.tablespace_directory(oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.tablespace_directory(oid) IS
+	'directory in which a tablespace has a directory for each database';
+
+CREATE FUNCTION tablespace_advisor.files_in(directory text)
+RETURNS TABLE (name text, bytes bigint, modified timestamptz,
+	is_directory boolean)
+LANGUAGE sql VOLATILE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT f.name, s.size, s.modification, s.isdir
+	FROM pg_ls_dir(directory, true, false) f(name)
+		CROSS JOIN LATERAL pg_stat_file(directory || '/' || f.name, true) s
+	WHERE s.size IS NOT NULL
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.files_in(text) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.files_in(text) IS
+	'files and directories in a directory, none if it does not exist';
+
+/*
+ * Files of one relation have one number; temporary ones the backend's as well.
+ * What is in the directory of every database that has its catalogs there
+ * belongs to no relation either.
+ */
+CREATE FUNCTION tablespace_advisor.storage_in(tablespace_oid oid, database_oid oid)
+RETURNS TABLE (filenumber oid, backend int, bytes bigint,
+	modified timestamptz, path text)
+LANGUAGE sql VOLATILE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT p.parts[2]::oid, p.parts[1]::int, sum(f.bytes)::bigint,
+		max(f.modified), d.directory || '/' || min(f.name)
+	FROM (SELECT tablespace_advisor.tablespace_directory(tablespace_oid)
+			|| '/' || database_oid) d(directory)
+		CROSS JOIN LATERAL tablespace_advisor.files_in(d.directory) f
+		CROSS JOIN LATERAL (SELECT regexp_match(f.name,
+			'^(?:t([0-9]+)_)?([0-9]+)(?:_(?:fsm|vm|init))?(?:\.[0-9]+)?$'))
+			p(parts)
+	WHERE f.name !~ '^(PG_VERSION|pg_filenode\.map|pg_internal\.init.*)$'
+	GROUP BY d.directory, p.parts[2], p.parts[1],
+		CASE WHEN p.parts IS NULL THEN f.name END
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.storage_in(oid, oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.storage_in(oid, oid) IS
+	'what a database has in the directory of a tablespace, one row for all files of a relation; filenumber: NULL for files that cannot be a relation''s; backend: of temporary relations';
+
+CREATE FUNCTION tablespace_advisor.databases_in(tablespace_oid oid)
+RETURNS TABLE (database oid, name name, is_default boolean, is_valid boolean)
+LANGUAGE sql VOLATILE ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT d.oid, d.datname, d.dattablespace = tablespace_oid,
+		d.datconnlimit <> -2
+	FROM pg_database d
+	WHERE d.dattablespace = tablespace_oid
+		OR d.oid::text IN (SELECT f.name FROM tablespace_advisor.files_in(
+			tablespace_advisor.tablespace_directory(tablespace_oid)) f)
+		OR EXISTS (SELECT FROM pg_shdepend s WHERE s.dbid = d.oid
+			AND s.refclassid = 'pg_tablespace'::regclass
+			AND s.refobjid = tablespace_oid)
+	ORDER BY d.datname <> current_database(), d.datname
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.databases_in(oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.databases_in(oid) IS
+	'databases that have something in a tablespace, be it only a partitioned table; is_default: their catalogs too; is_valid: false if a DROP DATABASE was interrupted';
+
+/*
+ * A tablespace to which ALTER DATABASE could move a database: one in which it
+ * has no file and no partitioned relation.  preferred comes first, what is in
+ * the data directory last.
+ */
+CREATE FUNCTION tablespace_advisor.third_tablespace(
+	database_oid oid, present oid, preferred oid)
+RETURNS name
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT t.spcname
+	FROM pg_tablespace t
+	WHERE t.oid <> present AND t.spcname <> 'pg_global'
+		AND NOT EXISTS (SELECT FROM tablespace_advisor.files_in(
+			tablespace_advisor.tablespace_directory(t.oid) || '/' || database_oid))
+	ORDER BY t.oid IS DISTINCT FROM preferred, t.spcname = 'pg_default',
+		t.spcname
+	LIMIT 1
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.third_tablespace(oid, oid, oid)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.third_tablespace(oid, oid, oid) IS
+	'a tablespace in which a database has no files, so that ALTER DATABASE can move it there; NULL if there is none';
+
+/*
+ * The relations of a database in a tablespace, TOAST counted with its table,
+ * and how each leaves.  The journal of moves is in use while anything moves.
+ */
+CREATE FUNCTION tablespace_advisor.leaving_relations(
+	tablespace_oid oid, database_oid oid, is_default boolean)
+RETURNS TABLE (relation oid, heap oid, kind "char", schema_name name,
+	relation_name name, persistence "char", owner oid, is_valid boolean,
+	extension_schema name, size_bytes bigint, how text, reason text,
+	backend int, is_journal boolean)
+LANGUAGE sql VOLATILE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH found AS MATERIALIZED (
+		SELECT * FROM tablespace_advisor.relations_in(tablespace_oid, database_oid) r
+		WHERE r.transaction IS NULL
+	), storage AS MATERIALIZED (
+		SELECT * FROM tablespace_advisor.storage_in(tablespace_oid, database_oid)
+	), sized AS MATERIALIZED (
+		SELECT coalesce(f.goes_with, f.relation) AS relation,
+			coalesce(sum(s.bytes), 0)::bigint AS size_bytes
+		FROM found f
+			LEFT JOIN storage s ON s.filenumber = f.filenumber
+				AND s.backend IS NOT DISTINCT FROM f.backend
+		GROUP BY 1
+	), held AS MATERIALIZED (
+		SELECT l.relation, min(p.gid) AS gid
+		FROM pg_locks l
+			JOIN pg_locks x ON x.virtualtransaction = l.virtualtransaction
+				AND x.locktype = 'transactionid' AND x.pid IS NULL
+			JOIN pg_prepared_xacts p ON p.transaction = x.transactionid
+		WHERE l.locktype = 'relation' AND l.pid IS NULL
+			AND l.database = database_oid
+		GROUP BY l.relation
+	)
+	SELECT f.relation, f.heap, f.kind, f.schema_name, f.relation_name,
+		f.persistence, f.owner, f.is_valid, f.extension_schema, s.size_bytes,
+		e.how,
+		CASE
+			WHEN e.how = 'temporary' THEN
+				'It is temporary and goes with its session.'
+			WHEN f.relation < 16384 THEN
+				'It belongs to the system and moves with its database only.'
+			WHEN f.kind = 'S' THEN
+				'Sequences are always in their database''s default tablespace.'
+			WHEN f.persistence <> 'u' AND h.gid IS NOT NULL THEN
+				format('Prepared transaction %L holds a lock on it.', h.gid)
+			WHEN e.how = 'catalog' THEN
+				'It has no storage: it says where new partitions, or their indexes, are made.'
+			WHEN e.is_journal THEN
+				'It is the journal of moves, which is in use while anything moves: it comes last.'
+			WHEN f.kind = 'i' AND NOT f.is_valid THEN
+				'It is invalid: drop it, or repair it with REINDEX.'
+			WHEN f.obstacle IS NOT NULL THEN
+				format('Live copy does not apply: %s.', rtrim(f.obstacle, '.'))
+			WHEN f.extension_schema IS NULL THEN
+				'The extension is not installed in its database; with it this could be moved while it is in use.'
+			WHEN f.is_locked THEN 'Another session has locked it.'
+		END,
+		f.backend, e.is_journal
+	FROM found f
+		JOIN sized s USING (relation)
+		LEFT JOIN held h ON h.relation = f.heap
+		CROSS JOIN LATERAL (SELECT f.extension_schema IS NOT NULL
+				AND f.schema_name = 'tablespace_advisor'
+				AND (f.relation_name IN ('job', 'pause')
+					OR f.kind = 'i' AND f.relation_name ~ '^(job|pause)_'))
+			j(is_journal)
+		CROSS JOIN LATERAL (SELECT CASE
+			WHEN f.persistence = 't' THEN 'temporary'
+			WHEN f.relation < 16384 OR f.kind = 'S' THEN 'with database'
+			WHEN f.kind IN ('p', 'I') THEN 'catalog'
+			WHEN j.is_journal OR f.kind = 'i' AND NOT f.is_valid THEN 'lock'
+			WHEN f.obstacle IS NULL AND f.extension_schema IS NOT NULL
+				THEN 'live'
+			WHEN f.kind = 'i' AND NOT f.is_exclusion AND NOT f.is_deferrable
+				THEN 'rebuild'
+			ELSE 'lock' END, j.is_journal) e(how, is_journal)
+	WHERE f.goes_with IS NULL
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.leaving_relations(oid, oid, boolean)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.leaving_relations(oid, oid, boolean) IS
+	'the relations of a database in a tablespace, TOAST counted with its table, and how each can leave';
+
+CREATE FUNCTION tablespace_advisor.kind_name(kind "char")
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE kind WHEN 'r' THEN 'table' WHEN 'm' THEN 'materialized view'
+		WHEN 'i' THEN 'index' WHEN 'p' THEN 'partitioned table'
+		WHEN 'I' THEN 'partitioned index' WHEN 'S' THEN 'sequence'
+		WHEN 't' THEN 'TOAST table' END
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.kind_name("char") FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.kind_name("char") IS
+	'what people call a relation of this kind';
+
+/* The statement that moves a relation, in its own database. */
+CREATE FUNCTION tablespace_advisor.leaving_statement(
+	how text, kind "char", schema_name name, relation_name name,
+	extension_schema name, target name)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE
+		WHEN target IS NULL THEN NULL
+		WHEN how = 'rebuild' THEN
+			format('REINDEX (CONCURRENTLY, TABLESPACE %I) INDEX %I.%I', target,
+				schema_name, relation_name)
+		WHEN how = 'live' THEN
+			format('CALL %I.%s(%L::pg_catalog.regclass, %L::pg_catalog.name)',
+				extension_schema,
+				CASE kind WHEN 'i' THEN 'move_indexes_concurrently'
+					ELSE 'move_table_concurrently' END,
+				format('%I.%I', schema_name, relation_name), target)
+		WHEN how IN ('catalog', 'lock') THEN
+			format('ALTER %s %I.%I SET TABLESPACE %I',
+				CASE WHEN kind IN ('i', 'I') THEN 'INDEX'
+					WHEN kind = 'm' THEN 'MATERIALIZED VIEW'
+					ELSE 'TABLE' END, schema_name, relation_name, target)
+		END
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.leaving_statement(
+	text, "char", name, name, name, name) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.leaving_statement(
+	text, "char", name, name, name, name) IS
+	'the statement that moves a relation to a tablespace, to be run in the relation''s database';
+
+/* Members of a list of identifiers, as in temp_tablespaces. */
+CREATE FUNCTION tablespace_advisor.split_identifiers(list text)
+RETURNS SETOF text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN m[1] LIKE '"%'
+		THEN replace(btrim(m[1], '"'), '""', '"') ELSE lower(m[1]) END
+	FROM regexp_matches(list, '("(?:[^"]|"")*"|[^",\s]+)', 'g') m
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.split_identifiers(text) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.split_identifiers(text) IS
+	'the names in a list of identifiers';
+
+/* Settings that name a tablespace: DROP TABLESPACE does not look at them. */
+CREATE FUNCTION tablespace_advisor.settings_naming(tablespace name)
+RETURNS TABLE (database name, setting text, kind text, statement text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH given AS (
+		SELECT d.datname, r.rolname, NULL::text AS file,
+			split_part(c, '=', 1) AS setting,
+			"substring"(c, pg_catalog.strpos(c, '=') + 1) AS value
+		FROM pg_db_role_setting s
+			LEFT JOIN pg_database d ON d.oid = s.setdatabase
+			LEFT JOIN pg_roles r ON r.oid = s.setrole
+			CROSS JOIN LATERAL unnest(s.setconfig) c
+		UNION ALL
+		SELECT NULL, NULL, f.sourcefile, f.name, f.setting
+		FROM pg_file_settings f
+		WHERE f.applied
+	), naming AS (
+		SELECT g.*,
+			(SELECT string_agg(quote_ident(i), ', ')
+				FROM tablespace_advisor.split_identifiers(g.value) i
+				WHERE g.setting = 'temp_tablespaces' AND i <> tablespace) AS rest
+		FROM given g
+		WHERE g.setting = 'default_tablespace' AND g.value = tablespace
+			OR g.setting = 'temp_tablespaces' AND tablespace IN (
+				SELECT i FROM tablespace_advisor.split_identifiers(g.value) i)
+	)
+	SELECT n.datname, n.setting,
+		CASE WHEN n.file IS NOT NULL
+				THEN format('setting in %s', n.file)
+			WHEN n.rolname IS NULL
+				THEN format('setting of database %I', n.datname)
+			ELSE format('setting of role %I', n.rolname)
+				|| coalesce(' in database ' || quote_ident(n.datname), '') END,
+		CASE WHEN n.file LIKE '%postgresql.auto.conf' THEN 'ALTER SYSTEM'
+			WHEN n.file IS NOT NULL THEN 'ALTER SYSTEM'
+			WHEN n.rolname IS NULL THEN format('ALTER DATABASE %I', n.datname)
+			ELSE format('ALTER ROLE %I', n.rolname)
+				|| coalesce(' IN DATABASE ' || quote_ident(n.datname), '') END
+		|| CASE WHEN n.rest IS NOT NULL
+				THEN format(' SET %I TO %s', n.setting, n.rest)
+			WHEN n.file IS NOT NULL AND n.file !~ 'postgresql\.auto\.conf$'
+				THEN format(' SET %I TO %L', n.setting, '')
+			ELSE format(' RESET %I', n.setting) END
+	FROM naming n
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.settings_naming(name) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.settings_naming(name) IS
+	'settings of databases and roles, and of configuration files, that name a tablespace, and statements that change that';
+
+/*
+ * Files that no relation has.  What the next checkpoint unlinks is empty and
+ * younger than the last one: DROP TABLESPACE waits for such a checkpoint.
+ * What is younger than a transaction under way may be that transaction's.
+ */
+CREATE FUNCTION tablespace_advisor.unowned_files(tablespace_oid oid, database_oid oid)
+RETURNS TABLE (path text, bytes bigint, how text, statement text, reason text)
+LANGUAGE sql VOLATILE ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH storage AS MATERIALIZED (
+		SELECT * FROM tablespace_advisor.storage_in(tablespace_oid, database_oid)
+	), unowned AS MATERIALIZED (
+		SELECT s.*, u.transaction, p.gid,
+			(SELECT min(a.xact_start) FROM pg_stat_activity a
+				WHERE a.datid = database_oid AND a.pid <> pg_backend_pid()) AS since
+		FROM storage s
+			LEFT JOIN (SELECT r.filenumber, r.backend,
+					max(r.transaction::text) FILTER (WHERE
+						r.transaction IS NOT NULL) AS transaction,
+					bool_or(r.transaction IS NULL) AS committed
+				FROM tablespace_advisor.relations_in(tablespace_oid, database_oid) r
+				GROUP BY 1, 2) u ON u.filenumber = s.filenumber
+				AND (u.backend IS NOT DISTINCT FROM s.backend
+					OR u.transaction IS NOT NULL)
+			LEFT JOIN pg_prepared_xacts p
+				ON p.transaction::text = u.transaction
+		WHERE u.committed IS NOT TRUE
+			AND NOT (s.filenumber IS NOT NULL AND s.bytes = 0
+				AND u.transaction IS NULL
+				AND s.modified >= (SELECT checkpoint_time
+					FROM pg_control_checkpoint()))
+	), journal AS MATERIALIZED (
+		SELECT j.job_id, j.state, n AS filenumber
+		FROM tablespace_advisor.job j
+			CROSS JOIN LATERAL unnest(j.new_filenumbers || j.old_filenumbers) n
+		WHERE j.database = database_oid
+	)
+	SELECT u.path, u.bytes,
+		CASE WHEN u.transaction IS NOT NULL OR j.job_id IS NOT NULL
+				OR u.backend IS NOT NULL OR u.modified >= u.since
+			THEN 'temporary' ELSE 'orphan' END,
+		CASE WHEN u.gid IS NOT NULL THEN format('COMMIT PREPARED %L', u.gid)
+			END,
+		CASE
+			WHEN u.gid IS NOT NULL THEN
+				format('Prepared transaction %L has made it: commit or roll back.', u.gid)
+			WHEN u.transaction IS NOT NULL THEN
+				format('Transaction %s, which is under way, has made it.', u.transaction)
+			WHEN j.job_id IS NOT NULL THEN
+				format('It is a file of move %s and goes with its end.', j.job_id)
+			WHEN u.backend IS NOT NULL THEN
+				'It is of a temporary relation; if its session has ended, the next restart of the server removes it.'
+			WHEN u.modified >= u.since THEN
+				'No relation has it, but a transaction under way may have made it: look again when it has ended.'
+			ELSE 'No relation has it, and no transaction under way is old enough to have made it: it was left by a crash. Remove it by hand, with the server stopped.'
+		END
+	FROM unowned u LEFT JOIN journal j ON j.filenumber = u.filenumber
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.unowned_files(oid, oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.unowned_files(oid, oid) IS
+	'files of a database in a tablespace that no relation has, but for empty ones that the next checkpoint removes';
+
+/* What belongs to no database: temporary files, and what nobody knows. */
+CREATE FUNCTION tablespace_advisor.files_beside_databases(tablespace_oid oid)
+RETURNS TABLE (path text, kind text, bytes bigint, how text, statement text,
+	reason text)
+LANGUAGE sql VOLATILE ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH entry AS MATERIALIZED (
+		SELECT d.directory || '/' || f.name AS path, f.*
+		FROM (SELECT tablespace_advisor.tablespace_directory(tablespace_oid))
+				d(directory)
+			CROSS JOIN LATERAL tablespace_advisor.files_in(d.directory) f
+	), temporary AS (
+		SELECT min(f.path) AS path, f.pid, sum(f.bytes)::bigint AS bytes
+		FROM (SELECT e.path || '/' || t.name AS path, t.bytes,
+				"substring"(t.name, '^pgsql_tmp([0-9]+)')::int AS pid
+			FROM entry e
+				CROSS JOIN LATERAL tablespace_advisor.files_in(e.path) t
+			WHERE e.name = 'pgsql_tmp') f
+		GROUP BY f.pid
+	)
+	SELECT t.path, 'temporary files', t.bytes, 'temporary',
+		CASE WHEN a.pid IS NOT NULL
+			THEN format('SELECT pg_catalog.pg_cancel_backend(%s)', a.pid) END,
+		CASE WHEN a.pid IS NOT NULL
+			THEN format('They are of the present statement of process %s.', a.pid)
+			ELSE 'Their process has ended: the next restart of the server removes them.'
+		END
+	FROM temporary t LEFT JOIN pg_stat_activity a ON a.pid = t.pid
+	UNION ALL
+	SELECT e.path, CASE WHEN e.is_directory THEN 'directory' ELSE 'file' END,
+		NULL, 'orphan', NULL,
+		CASE WHEN e.name ~ '^[0-9]+$'
+			THEN 'No database has it: CREATE DATABASE may be under way, or it was left by a crash.'
+			ELSE 'The server did not make it.' END
+	FROM entry e
+	WHERE e.name <> 'pgsql_tmp'
+		AND e.name NOT IN (SELECT d.oid::text FROM pg_database d)
+		AND EXISTS (SELECT FROM tablespace_advisor.files_in(e.path)
+			UNION ALL SELECT WHERE NOT e.is_directory)
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.files_beside_databases(oid)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.files_beside_databases(oid) IS
+	'temporary files in a tablespace, one row a process, and what is in its directory without belonging there';
+
+/* A database whose default it is, without the relations that leave alone. */
+CREATE FUNCTION tablespace_advisor.database_leaving(
+	tablespace_oid oid, target_oid oid, database_oid oid, name name,
+	size_bytes bigint,
+	OUT how text, OUT statement text, OUT reason text)
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT 'with database',
+		format('ALTER DATABASE %I SET TABLESPACE ', name) || quote_ident(t.third),
+		format('Its default tablespace is "%s": catalogs and sequences (%s) move with it. ALTER DATABASE needs a tablespace in which the database has no relation yet, nobody connected to it, and is run from another database.%s',
+			p.spcname, pg_size_pretty(size_bytes),
+			CASE WHEN t.third IS NULL
+				THEN ' There is no such tablespace: create one.' END)
+	FROM pg_tablespace p
+		CROSS JOIN LATERAL (SELECT tablespace_advisor.third_tablespace(
+			database_oid, tablespace_oid, target_oid)) t(third)
+	WHERE p.oid = tablespace_oid
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.database_leaving(
+	oid, oid, oid, name, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.database_leaving(
+	oid, oid, oid, name, bigint) IS
+	'how a database leaves its default tablespace';
+
+/* Where what is in a tablespace would go if nobody says so. */
+CREATE FUNCTION tablespace_advisor.other_tablespace(
+	tablespace_oid oid, target_oid oid, database_oid oid)
+RETURNS name
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT t.spcname
+	FROM pg_tablespace t, pg_database d
+	WHERE d.oid = database_oid AND t.oid <> tablespace_oid
+		AND (t.oid = target_oid
+			OR target_oid IS NULL AND t.oid IN (d.dattablespace, 1663))
+	ORDER BY t.oid <> d.dattablespace
+	LIMIT 1
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid) IS
+	'the tablespace named, else the database''s default, else pg_default; never the one that is left';
+
+CREATE FUNCTION tablespace_advisor.contents_of(
+	tablespace_oid oid, target_oid oid, show_names boolean)
+RETURNS TABLE (database name, relation text, kind text, size_bytes bigint,
+	how text, statement text, reason text)
+LANGUAGE sql VOLATILE ROWS 100
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH db AS MATERIALIZED (
+		SELECT d.*, tablespace_advisor.other_tablespace(
+				tablespace_oid, target_oid, d.database) AS target_name,
+			show_names OR d.name = current_database() AS shown
+		FROM tablespace_advisor.databases_in(tablespace_oid) d
+	), leaving AS MATERIALIZED (
+		SELECT d.database, d.name, d.is_default, d.target_name,
+			d.shown, r.relation, r.kind, r.schema_name, r.relation_name,
+			r.extension_schema, r.size_bytes, r.how, r.reason,
+			tablespace_advisor.temporary_owner_pid(r.backend) AS pid
+		FROM db d
+			CROSS JOIN LATERAL tablespace_advisor.leaving_relations(
+				tablespace_oid, d.database, d.is_default) r
+		WHERE d.is_valid
+	)
+	SELECT l.name,
+		CASE WHEN l.shown
+			THEN format('%I.%I', l.schema_name, l.relation_name) END,
+		tablespace_advisor.kind_name(l.kind), l.size_bytes, l.how,
+		CASE WHEN NOT l.shown THEN NULL
+			WHEN l.how = 'temporary' AND l.pid IS NOT NULL
+				THEN format('SELECT pg_catalog.pg_terminate_backend(%s)', l.pid)
+			WHEN l.how = 'temporary' AND l.kind <> 'i'
+				THEN format('DROP TABLE %I.%I', l.schema_name, l.relation_name)
+			ELSE tablespace_advisor.leaving_statement(l.how, l.kind,
+				l.schema_name, l.relation_name, l.extension_schema,
+				l.target_name) END,
+		CASE WHEN NOT l.shown AND l.reason LIKE 'Prepared%' THEN NULL
+			WHEN l.how = 'temporary' AND l.pid IS NULL
+				THEN 'It is temporary and its session has ended.'
+			WHEN l.how = 'catalog' AND l.kind = 'p' AND l.target_name = (
+					SELECT t.spcname FROM pg_tablespace t
+						JOIN pg_database d ON d.dattablespace = t.oid
+					WHERE d.oid = l.database)
+				THEN l.reason || ' In the database''s default tablespace it keeps none: new partitions then follow default_tablespace.'
+			ELSE l.reason END
+	FROM leaving l
+	WHERE l.relation >= 16384
+	UNION ALL
+	SELECT d.name, NULL, 'database', s.size_bytes, g.how, g.statement, g.reason
+	FROM db d
+		CROSS JOIN LATERAL (SELECT coalesce(sum(l.size_bytes), 0)::bigint
+			FROM leaving l
+			WHERE l.database = d.database AND l.how = 'with database')
+			s(size_bytes)
+		CROSS JOIN LATERAL tablespace_advisor.database_leaving(
+			tablespace_oid, target_oid, d.database, d.name, s.size_bytes) g
+	WHERE d.is_default AND d.is_valid
+	UNION ALL
+	SELECT d.name, NULL, 'database', NULL, 'with database',
+		format('DROP DATABASE %I', d.name),
+		'DROP DATABASE was interrupted: all that can be done with it is to drop it.'
+	FROM db d WHERE NOT d.is_valid
+	UNION ALL
+	SELECT d.name, CASE WHEN d.shown THEN f.path END, 'file', f.bytes,
+		f.how, f.statement, f.reason
+	FROM db d
+		CROSS JOIN LATERAL tablespace_advisor.unowned_files(
+			tablespace_oid, d.database) f
+	WHERE d.is_valid
+	UNION ALL
+	SELECT NULL, f.path, f.kind, f.bytes, f.how, f.statement, f.reason
+	FROM tablespace_advisor.files_beside_databases(tablespace_oid) f
+	UNION ALL
+	SELECT s.database, s.setting, s.kind, NULL, 'setting', s.statement,
+		'DROP TABLESPACE leaves it, and then it is a warning at every connection, and an error to SET.'
+	FROM pg_tablespace t
+		CROSS JOIN LATERAL tablespace_advisor.settings_naming(t.spcname) s
+	WHERE t.oid = tablespace_oid
+	UNION ALL
+	SELECT NULL, NULL, 'tablespace', NULL, 'never', NULL,
+		'pg_default can be relieved, but never dropped.'
+	WHERE tablespace_oid = 1663
+	ORDER BY 1, 5, 4 DESC NULLS LAST, 2
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean) IS
+	'tablespace_contents() as the bootstrap superuser sees it; show_names: of relations in other databases';
+
+CREATE FUNCTION @extschema@.tablespace_contents(
+	tablespace name, to_tablespace name DEFAULT NULL,
+	OUT database name, OUT relation text, OUT kind text,
+	OUT size_bytes bigint, OUT how text, OUT statement text, OUT reason text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'tsa_tablespace_contents'
+LANGUAGE C VOLATILE ROWS 100;
+REVOKE ALL ON FUNCTION @extschema@.tablespace_contents(name, name) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION @extschema@.tablespace_contents(name, name)
+	TO pg_monitor;
+COMMENT ON FUNCTION @extschema@.tablespace_contents(name, name) IS
+$$everything in the way of DROP TABLESPACE, in every database, and how it leaves. Needs a worker slot (53000: none is free); names in other databases are shown to superusers.
+how: live (copied while in use), rebuild (REINDEX CONCURRENTLY), catalog (no storage), lock (ALTER ... SET TABLESPACE), with database (ALTER DATABASE ... SET TABLESPACE), setting, temporary, orphan (a file that no relation has), never.
+statement: what makes it leave, for to_tablespace (else the database's default, or pg_default), to be run in that database; NULL where there is none or it is not the caller's to see.
+size_bytes: all forks, of a table with its TOAST table; NULL for what has no size.$$;

@@ -1,0 +1,294 @@
+/*-------------------------------------------------------------------------
+ *
+ * look.c
+ *	  tablespace_advisor.relations_in(): the relations of any database in a
+ *	  tablespace.
+ *
+ * Catalogs can be read in one's own database only.  For another one a worker
+ * connects there, whether the extension is there or not and whether the
+ * database takes connections or not, reads its catalogs (relations.c), and
+ * sends the rows through a queue in shared memory.  It has no other duty and
+ * ends with the last row, or when the reader goes away.
+ *
+ * A worker runs no event triggers for login: those belong to clients.
+ *
+ * A message is a row: for each column four bytes of length, -1 for null, and
+ * the text.  A message of one byte tells that all rows have been sent.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "libpq/pqsignal.h"
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
+#include "storage/ipc.h"
+#include "storage/shm_mq.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
+
+#include "tier/look.h"
+#include "tier/relations.h"
+
+PG_FUNCTION_INFO_V1(tsa_relations_in);
+
+#define QUEUE_BYTES		65536
+
+/* What a worker is told, in bgw_extra. */
+typedef struct LookArgs
+{
+	Oid			database;
+	Oid			tablespace;
+	dsm_handle	segment;
+} LookArgs;
+
+/* The end of a queue that rows are sent to. */
+typedef struct RowSender
+{
+	shm_mq_handle *queue;
+	StringInfoData message;
+} RowSender;
+
+/* Sends what has been put together; the reader's going away ends the worker. */
+static void
+send_message(RowSender *sender)
+{
+	shm_mq_result result = shm_mq_send(sender->queue, sender->message.len,
+									   sender->message.data, false, true);
+
+	if (result != SHM_MQ_SUCCESS)
+		proc_exit(0);
+}
+
+/* Sends a row. */
+static void
+send_row(char **values, void *arg)
+{
+	RowSender  *sender = arg;
+
+	resetStringInfo(&sender->message);
+	for (int i = 0; i < TSA_RELATION_COLUMNS; i++)
+	{
+		int32		length = values[i] == NULL ? -1 : (int32) strlen(values[i]);
+
+		appendBinaryStringInfo(&sender->message, (char *) &length,
+							   sizeof(length));
+		if (length > 0)
+			appendBinaryStringInfo(&sender->message, values[i], length);
+	}
+	send_message(sender);
+}
+
+/* Settings that a database or role may have been given. */
+static void
+override_settings(void)
+{
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"statement_timeout", "0"},
+		{"lock_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		{"transaction_timeout", "0"},	/* from 17 on */
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_deferrable", "off"},
+		{"default_transaction_read_only", "on"},
+		{"session_replication_role", "origin"},
+		{"exit_on_error", "off"},
+		{"role", "none"}
+	};
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
+							PGC_S_OVERRIDE);
+}
+
+void
+tsa_look_worker_main(Datum arg pg_attribute_unused())
+{
+	LookArgs	args;
+	RowSender	sender;
+	dsm_segment *segment;
+	shm_mq	   *queue;
+
+	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+	segment = dsm_attach(args.segment);
+	if (segment == NULL)
+		proc_exit(0);			/* the reader has gone already */
+	queue = dsm_segment_address(segment);
+	shm_mq_set_sender(queue, MyProc);
+	sender.queue = shm_mq_attach(queue, segment, NULL);
+
+	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid,
+											  BGWORKER_BYPASS_ALLOWCONN);
+	override_settings();
+	StartTransactionCommand();
+	initStringInfo(&sender.message);
+	tsa_find_relations(args.tablespace, send_row, &sender);
+	resetStringInfo(&sender.message);
+	appendStringInfoChar(&sender.message, '.');
+	send_message(&sender);
+	CommitTransactionCommand();
+}
+
+/* Starts a worker that sends to the queue in the segment. */
+static BackgroundWorkerHandle *
+start_worker(const LookArgs *args)
+{
+	BackgroundWorker worker = {0};
+	BackgroundWorkerHandle *handle;
+
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
+		BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_ConsistentState;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "tablespace_advisor", BGW_MAXLEN);
+	strlcpy(worker.bgw_function_name, "tsa_look_worker_main", BGW_MAXLEN);
+	snprintf(worker.bgw_name, BGW_MAXLEN, "tablespace_advisor look for %d",
+			 MyProcPid);
+	strlcpy(worker.bgw_type, "tablespace_advisor look", BGW_MAXLEN);
+	memcpy(worker.bgw_extra, args, sizeof(*args));
+	worker.bgw_notify_pid = MyProcPid;
+	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("could not start a background worker to look into another database"),
+				 errdetail("No worker slot is free."),
+				 errhint("You might need to increase \"max_worker_processes\".")));
+	return handle;
+}
+
+/* Where rows go to. */
+typedef struct RowStore
+{
+	ReturnSetInfo *result;
+	AttInMetadata *input;
+	MemoryContext context;		/* emptied after each row */
+} RowStore;
+
+/* Adds a row to the function's result. */
+static void
+store_row(char **values, void *arg)
+{
+	RowStore   *store = arg;
+	MemoryContext old = MemoryContextSwitchTo(store->context);
+
+	tuplestore_puttuple(store->result->setResult,
+						BuildTupleFromCStrings(store->input, values));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(store->context);
+}
+
+/* Takes a message apart into a row; false if it is the one that ends it all. */
+static bool
+take_message(const char *data, Size nbytes, RowStore *store)
+{
+	char	   *values[TSA_RELATION_COLUMNS] = {0};
+	const char *end = data + nbytes;
+	MemoryContext old;
+
+	if (nbytes == 1)
+		return false;
+	old = MemoryContextSwitchTo(store->context);
+	for (int i = 0; i < TSA_RELATION_COLUMNS; i++)
+	{
+		int32		length;
+
+		Assert(data + sizeof(length) <= end);
+		memcpy(&length, data, sizeof(length));
+		data += sizeof(length);
+		if (length < 0)
+			continue;
+		Assert(data + length <= end);
+		values[i] = pnstrdup(data, length);
+		data += length;
+	}
+	MemoryContextSwitchTo(old);
+	store_row(values, store);
+	return data <= end;
+}
+
+/* Reads what a worker sends; false if it ended before it had sent it all. */
+static bool
+read_rows(shm_mq_handle *queue, RowStore *store)
+{
+	for (;;)
+	{
+		Size		nbytes;
+		void	   *data;
+
+		if (shm_mq_receive(queue, &nbytes, &data, false) != SHM_MQ_SUCCESS)
+			return false;
+		if (!take_message(data, nbytes, store))
+			return true;
+	}
+}
+
+/* Has a worker look into a database. */
+static void
+look_elsewhere(Oid database, Oid tablespace, RowStore *store)
+{
+	dsm_segment *segment = dsm_create(QUEUE_BYTES, 0);
+	shm_mq	   *queue = shm_mq_create(dsm_segment_address(segment),
+									  QUEUE_BYTES);
+	LookArgs	args = {0};
+	BackgroundWorkerHandle *handle;
+	shm_mq_handle *queue_handle;
+	volatile bool complete = false;
+
+	shm_mq_set_receiver(queue, MyProc);
+	args.database = database;
+	args.tablespace = tablespace;
+	args.segment = dsm_segment_handle(segment);
+	handle = start_worker(&args);
+	PG_TRY();
+	{
+		queue_handle = shm_mq_attach(queue, segment, handle);
+		complete = read_rows(queue_handle, store);
+	}
+	PG_FINALLY();
+	{
+		TerminateBackgroundWorker(handle);
+		dsm_detach(segment);
+	}
+	PG_END_TRY();
+	(void) WaitForBackgroundWorkerShutdown(handle);
+	if (!complete)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("could not look into database with OID %u", database),
+				 errhint("More details may be available in the server log.")));
+}
+
+/*
+ * The relations of a database in a tablespace.  Called by functions of this
+ * stage, as a superuser.
+ */
+Datum
+tsa_relations_in(PG_FUNCTION_ARGS)
+{
+	Oid			tablespace = PG_GETARG_OID(0);
+	Oid			database = PG_GETARG_OID(1);
+	RowStore	store;
+
+	InitMaterializedSRF(fcinfo, 0);
+	store.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Assert(store.result->setDesc->natts == TSA_RELATION_COLUMNS);
+	store.input = TupleDescGetAttInMetadata(store.result->setDesc);
+	store.context = AllocSetContextCreate(CurrentMemoryContext, "row",
+										  ALLOCSET_DEFAULT_SIZES);
+	if (database == MyDatabaseId)
+		tsa_find_relations(tablespace, store_row, &store);
+	else
+		look_elsewhere(database, tablespace, &store);
+	return (Datum) 0;
+}

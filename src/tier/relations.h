@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * relations.h
+ *	  The relations of this database in a tablespace, one row of text each.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_RELATIONS_H
+#define TSA_RELATIONS_H
+
+#include "postgres.h"
+
+/* Columns of tablespace_advisor.relations_in(). */
+#define TSA_RELATION_COLUMNS 17
+
+/* Takes a row; NULL is a null value. */
+typedef void (*TsaRowReceiver) (char **values, void *arg);
+
+extern void tsa_find_relations(Oid tablespace, TsaRowReceiver receive,
+							   void *arg);
+
+#endif							/* TSA_RELATIONS_H */

@@ -1,0 +1,226 @@
+# tablespace_contents(): every kind of obstacle alone is named, its statement
+# makes it leave, and then DROP TABLESPACE works.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+use TsaTier;
+
+my $node = new_node('contents', conf => 'max_prepared_transactions = 5');
+$node->start;
+$node->safe_psql('postgres', q{
+	SET allow_in_place_tablespaces = on;
+	CREATE TABLESPACE new LOCATION '';
+	CREATE EXTENSION tablespace_advisor;
+	CREATE ROLE r;
+	CREATE TABLE here (a int);
+});
+$node->safe_psql('postgres', 'CREATE DATABASE bare');
+
+my @obstacles = (
+	['a table', 'postgres', 'CREATE TABLE x (a text) TABLESPACE old; INSERT INTO x VALUES (1)',
+		'postgres|public.x|table|live'],
+	['a materialized view', 'postgres',
+		'CREATE MATERIALIZED VIEW x TABLESPACE old AS SELECT 1 AS a',
+		'postgres|public.x|materialized view|live'],
+	['an index', 'postgres',
+		'CREATE TABLE x (a int); CREATE INDEX x_a ON x (a) TABLESPACE old',
+		'postgres|public.x_a|index|live'],
+	['an index of an unlogged table', 'postgres',
+		'CREATE UNLOGGED TABLE x (a int); CREATE INDEX x_a ON x (a) TABLESPACE old',
+		'postgres|public.x_a|index|rebuild'],
+	['an unlogged table', 'postgres',
+		'CREATE UNLOGGED TABLE x (a text) TABLESPACE old',
+		'postgres|public.x|table|lock'],
+	['an unlogged exclusion constraint', 'postgres',
+		'CREATE UNLOGGED TABLE x (a int4range, EXCLUDE USING gist (a WITH &&) USING INDEX TABLESPACE old)',
+		'postgres|public.x_a_excl|index|lock'],
+	['an invalid index', 'postgres',
+		'CREATE TABLE x (a int); INSERT INTO x VALUES (1), (1);
+		CREATE INDEX x_a ON x (a) TABLESPACE old;
+		UPDATE pg_index SET indisvalid = false WHERE indexrelid = \'x_a\'::regclass',
+		'postgres|public.x_a|index|lock'],
+	['a partitioned table', 'postgres',
+		'CREATE TABLE x (a int) PARTITION BY LIST (a) TABLESPACE old',
+		'postgres|public.x|partitioned table|catalog'],
+	['a partitioned index', 'postgres',
+		'CREATE TABLE x (a int) PARTITION BY LIST (a); CREATE INDEX x_a ON x (a) TABLESPACE old',
+		'postgres|public.x_a|partitioned index|catalog'],
+	['a strange name', 'postgres',
+		q{CREATE TABLE "x "" ' %s \ y" (a int) TABLESPACE old},
+		q{postgres|public."x "" ' %s \ y"|table|live}],
+	['a table of a database without the extension', 'bare',
+		'CREATE TABLE x (a text) TABLESPACE old',
+		'bare|public.x|table|lock'],
+	['an index of a database without the extension', 'bare',
+		'CREATE TABLE x (a int); CREATE INDEX x_a ON x (a) TABLESPACE old',
+		'bare|public.x_a|index|rebuild'],
+	['a partitioned table of a database without the extension', 'bare',
+		'CREATE TABLE x (a int) PARTITION BY LIST (a) TABLESPACE old',
+		'bare|public.x|partitioned table|catalog'],
+	['a setting of a role', 'postgres',
+		q{ALTER ROLE r SET default_tablespace = 'old'},
+		'|default_tablespace|setting of role r|setting'],
+	['a setting of a database', 'postgres',
+		q{ALTER DATABASE bare SET temp_tablespaces = 'new', 'old'},
+		'bare|temp_tablespaces|setting of database bare|setting'],
+	['a setting of a role in a database', 'postgres',
+		q{ALTER ROLE r IN DATABASE bare SET temp_tablespaces = 'old'},
+		'bare|temp_tablespaces|setting of role r in database bare|setting'],
+	['a database', 'postgres', q{CREATE DATABASE x TABLESPACE old},
+		'x||database|with database'],
+	['a database that takes no connections', 'postgres',
+		q{CREATE DATABASE x TABLESPACE old ALLOW_CONNECTIONS false},
+		'x||database|with database'],
+);
+
+for my $obstacle (@obstacles)
+{
+	my ($name, $database, $make, $row) = @$obstacle;
+
+	$node->safe_psql('postgres', q{
+		SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION ''});
+	$node->safe_psql($database, $make);
+	is(contents($node, 'old'), $row, "$name: is named");
+	my @statements = statements_of($node, 'old', 'new');
+	is(scalar(@statements), 1, "$name: one statement");
+	run_statements($node, @statements);
+	is(contents($node, 'old'), '', "$name: has gone");
+	drop_tablespace($node, 'old', $name);
+	$node->safe_psql($database, 'DROP TABLE IF EXISTS x')
+	  unless $name eq 'a materialized view';
+	$node->safe_psql($database,
+		q{DROP MATERIALIZED VIEW IF EXISTS x; DROP TABLE IF EXISTS "x "" ' %s \ y"})
+	  if $name =~ /view|strange/;
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS x');
+}
+is($node->safe_psql('postgres', q{
+	SELECT setconfig FROM pg_db_role_setting s JOIN pg_database d
+		ON d.oid = s.setdatabase WHERE setrole = 0 AND datname = 'bare'}),
+	'{temp_tablespaces=new}', 'the other tablespaces of a list stay');
+$node->safe_psql('postgres', 'ALTER DATABASE bare RESET temp_tablespaces');
+
+# What a transaction under way has made is not an orphan.
+$node->safe_psql('postgres', q{
+	SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION '';
+	BEGIN; CREATE TABLE x (a int) TABLESPACE old; INSERT INTO x VALUES (1);
+	PREPARE TRANSACTION 'p';
+});
+is( contents($node, 'old', columns => 'database, kind, how, statement'),
+	q{postgres|file|temporary|COMMIT PREPARED 'p'},
+	'storage of a prepared transaction');
+$node->safe_psql('postgres', q{COMMIT PREPARED 'p'});
+is(contents($node, 'old'), 'postgres|public.x|table|live',
+	'it is a table when that has committed');
+
+# A lock of a prepared transaction keeps a table from being moved.
+$node->safe_psql('postgres', q{
+	BEGIN; INSERT INTO x VALUES (1); PREPARE TRANSACTION 'locks'});
+like(contents($node, 'old', columns => 'how, reason'),
+	qr/^live\|Prepared transaction 'locks' holds a lock on it/,
+	'a lock of a prepared transaction');
+$node->safe_psql('postgres', q{ROLLBACK PREPARED 'locks'});
+
+# Files of nobody: an orphan, a file that is no relation's, a directory.
+my $directory = $node->data_dir . '/' . $node->safe_psql('postgres', q{
+	SELECT tablespace_advisor.tablespace_directory(oid) FROM pg_tablespace
+	WHERE spcname = 'old'});
+my $database = $node->safe_psql('postgres',
+	q{SELECT oid FROM pg_database WHERE datname = 'postgres'});
+$node->safe_psql('postgres', 'DROP TABLE x');
+mkdir "$directory/$database";
+append_to_file("$directory/$database/99999", 'x' x 8192);
+append_to_file("$directory/$database/notes.txt", 'x');
+mkdir "$directory/88888";
+append_to_file("$directory/88888/1", 'x');
+my $relative = $directory =~ s{^.*/(pg_tblspc/)}{$1}r;
+is( contents($node, 'old'),
+	"postgres|$relative/$database/99999|file|orphan\n"
+	  . "postgres|$relative/$database/notes.txt|file|orphan\n"
+	  . "|$relative/88888|directory|orphan",
+	'files of nobody are named');
+my $err;
+$node->psql('postgres', 'DROP TABLESPACE old', stderr => \$err);
+like($err, qr/tablespace "old" is not empty/, 'they are in the way');
+unlink "$directory/$database/99999", "$directory/$database/notes.txt",
+  "$directory/88888/1";
+rmdir "$directory/88888";
+is(contents($node, 'old'), '', 'no file of nobody');
+
+# A temporary table of another session.
+my $session = $node->background_psql('postgres');
+$session->query_safe(
+	'CREATE TEMPORARY TABLE x (a text) TABLESPACE old; INSERT INTO x VALUES (1)');
+my $pid = $session->query_safe('SELECT pg_backend_pid()');
+my $row = contents($node, 'old',
+	columns => 'database, relation, kind, how, statement');
+like($row,
+	qr/^postgres\|pg_temp_\d+\.x\|table\|temporary\|SELECT pg_catalog\.pg_terminate_backend\($pid\)$/,
+	'a temporary table and its session');
+run_statements($node, statements_of($node, 'old', 'new'));
+$node->poll_query_until('postgres',
+	q{SELECT count(*) = 0 FROM tablespace_contents('old')})
+  or die 'the temporary table stays';
+eval { $session->quit };
+
+# Temporary files.
+$session = $node->background_psql('postgres');
+$session->query_safe(q{
+	SET temp_tablespaces = 'old'; SET work_mem = '64kB';
+	BEGIN; DECLARE c CURSOR FOR SELECT g FROM generate_series(1, 100000) g ORDER BY -g;
+	FETCH 1 FROM c});
+is(contents($node, 'old', columns => 'kind, how'), 'temporary files|temporary',
+	'temporary files');
+$session->quit;
+is(contents($node, 'old'), '', 'temporary files go with their session');
+drop_tablespace($node, 'old', 'at last');
+
+# Configuration files.
+$node->safe_psql('postgres', q{
+	SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION ''});
+$node->append_conf('postgresql.conf', "default_tablespace = 'old'");
+$node->safe_psql('postgres', q{ALTER SYSTEM SET temp_tablespaces = 'old'});
+my @settings = statements_of($node, 'old', 'new');
+is(scalar(@settings), 2, 'settings in configuration files');
+run_statements($node, @settings);
+is(contents($node, 'old'), '', 'they have gone');
+drop_tablespace($node, 'old', 'settings');
+
+# The names in other databases are a superuser's to see.
+$node->safe_psql('postgres', q{
+	SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION '';
+	CREATE ROLE monitor IN ROLE pg_monitor; CREATE TABLE x (a int) TABLESPACE old});
+$node->safe_psql('bare',
+	'CREATE TABLE secret (a text) TABLESPACE old; INSERT INTO secret VALUES (1)');
+is( $node->safe_psql('postgres', q{
+	SET ROLE monitor;
+	SELECT database, relation, kind, size_bytes > 0, how, statement IS NULL
+	FROM tablespace_contents('old')}),
+	"bare||table|t|lock|t\npostgres|public.x|table|f|live|f",
+	'pg_monitor sees sizes of other databases, and no names');
+
+# A role with no rights asks for nothing.
+is( $node->psql('postgres',
+		q{SET ROLE r; SELECT * FROM tablespace_contents('old')}, stderr => \$err),
+	3, 'not for everybody');
+like($err, qr/permission denied for function tablespace_contents/,
+	'and is told so');
+
+# No worker slot.
+$node->append_conf('postgresql.conf', 'max_worker_processes = 0');
+$node->append_conf('postgresql.conf', q{default_tablespace = ''});
+$node->restart;
+$node->psql('postgres', q{SELECT * FROM tablespace_contents('old')},
+	stderr => \$err);
+like($err, qr/could not start a background worker to look into another database/,
+	'without a worker slot');
+$node->stop;
+
+done_testing();
