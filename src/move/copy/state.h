@@ -17,8 +17,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_STATE_H
-#define TSA_STATE_H
+#ifndef TSA_COPY_STATE_H
+#define TSA_COPY_STATE_H
 
 #include "postgres.h"
 
@@ -43,4 +43,4 @@ typedef enum TsaCopyLocks
 extern void tsa_set_copy_state(TsaCopyState *state, TsaCopyState next);
 extern void tsa_set_copy_locks(TsaCopyLocks *locks, TsaCopyLocks next);
 
-#endif							/* TSA_STATE_H */
+#endif							/* TSA_COPY_STATE_H */

@@ -208,6 +208,25 @@ tsa_drop_unused_storage(RelFileLocator storage)
 }
 
 /*
+ * Warns of storage that is here and that no relation has.
+ */
+void
+tsa_warn_of_unused_storage(RelFileLocator storage)
+{
+	char		path[MAXPGPATH];
+
+	if (storage_in_use(storage) ||
+		!smgrexists(smgropen(storage, INVALID_PROC_NUMBER), MAIN_FORKNUM))
+		return;
+	tsa_relation_path(path, sizeof(path), storage, MAIN_FORKNUM);
+	ereport(WARNING,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("no relation owns file \"%s\", which a move on another server has left",
+					path),
+			 errhint("If this server was made from that one, as by pg_createsubscriber, the file, its segments and its forks can be removed while the server is stopped.")));
+}
+
+/*
  * Shortens the old files of relations that have moved to what can be dropped at
  * one go.  switched_at is where the commit record of the switch ends.  The drop
  * is the worker's, in the transaction that ends the job, so that no crash finds

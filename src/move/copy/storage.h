@@ -16,6 +16,7 @@
 
 extern RelFileLocator tsa_create_storage(Oid tablespace);
 extern void tsa_drop_unused_storage(RelFileLocator storage);
+extern void tsa_warn_of_unused_storage(RelFileLocator storage);
 extern void tsa_shorten_old_storage(const RelFileLocator *storage, int n,
 									XLogRecPtr switched_at);
 

@@ -66,7 +66,7 @@ typedef struct TsaJob
 	int64		max_rate;		/* bytes per second, 0: as others allow, or
 								 * TSA_RATE_UNLIMITED */
 
-	bool		native;			/* this system identifier and database? */
+	bool		native;			/* of this server, in which database ever? */
 	int			nindexes;		/* of a table's move: these move along */
 	Oid		   *indexes;
 	Oid		   *indexes_from;	/* their tablespaces when it was queued */

@@ -14,6 +14,8 @@
 
 #include "executor/spi.h"
 
+#include "state/state.h"
+
 #define TSA_MAX_QUERY_ARGS 21
 
 /* The states of a job that has not ended, for statements. */
@@ -29,12 +31,7 @@ typedef struct TsaJournalQuery
 } TsaJournalQuery;
 
 /* What tsa_journal_open() changed. */
-typedef struct TsaJournal
-{
-	Oid			userid;
-	int			sec_context;
-	int			guc_level;
-} TsaJournal;
+typedef TsaState TsaJournal;
 
 /* [T] The session's lock on the journal, see journal.c. */
 extern bool tsa_keep_journal(void);

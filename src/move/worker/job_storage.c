@@ -28,3 +28,15 @@ tsa_drop_job_storage(const TsaJob *job)
 		tsa_job_note_new_storage(job->job_id, NULL, 0);
 	return moved;
 }
+
+/*
+ * See job_storage.h.
+ */
+void
+tsa_warn_of_job_storage(const TsaJob *job)
+{
+	for (int i = 0; i < job->nnew; i++)
+		tsa_warn_of_unused_storage(job->new_storage[i]);
+	for (int i = 0; i < job->nold; i++)
+		tsa_warn_of_unused_storage(job->old_storage[i]);
+}

@@ -20,4 +20,9 @@
  */
 extern bool tsa_drop_job_storage(const TsaJob *job);
 
+/*
+ * [T] Warns of files that the job of another server names and that are here.
+ */
+extern void tsa_warn_of_job_storage(const TsaJob *job);
+
 #endif							/* TSA_JOB_STORAGE_H */

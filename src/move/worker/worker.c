@@ -30,6 +30,7 @@
 #include "move/common/session.h"
 #include "move/copy/live_copy.h"
 #include "move/job/batch_lock.h"
+#include "move/job/history.h"
 #include "move/job/job.h"
 #include "move/job/journal.h"
 #include "move/job/queue.h"
@@ -304,5 +305,8 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 		MemoryContextReset(worker.session.context);
 	}
 	tsa_perform_drops(&worker.drops, true);
+	tsa_begin();
+	tsa_prune_jobs();
+	tsa_commit(&worker.session);
 	tsa_drop_transient_indexes(&worker.session);
 }
