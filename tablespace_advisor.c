@@ -19,6 +19,7 @@
 #include "move/worker/start.h"
 #include "move/worker/wal_compression.h"
 #include "probe/probe.h"
+#include "sample/worker.h"
 #include "state/state.h"
 
 PG_MODULE_MAGIC;
@@ -30,6 +31,7 @@ _PG_init(void)
 {
 	tsa_state_init();
 	tsa_probe_init();
+	tsa_sample_init();
 	tsa_init_stop_points();
 	tsa_others_init();
 	tsa_wal_compression_init();

@@ -45,7 +45,8 @@ typedef enum TsaMoveMethod
 	TSA_METHOD_AUTO,
 	TSA_METHOD_COPY,			/* live block copy */
 	TSA_METHOD_REBUILD,			/* REINDEX CONCURRENTLY */
-	TSA_METHOD_CATALOG			/* no storage: a partitioned index or table */
+	TSA_METHOD_CATALOG,			/* no storage: a partitioned index or table */
+	TSA_METHOD_LOCK				/* ALTER ... SET TABLESPACE */
 } TsaMoveMethod;
 
 /* A job as it was queued, and what a clean-up after a crash needs to know. */
@@ -133,6 +134,12 @@ extern void tsa_finish_job(int64 job_id, const TsaJobEnd *end);
 
 /* [T] The old storage of these jobs, which are done, is gone. */
 extern void tsa_jobs_note_old_removed(const int64 *job_ids, int n);
+
+/*
+ * [T] Cancels a queued job that is not to be begun any more, because it would
+ * end too late or its relation has grown too large; see conditions.sql.
+ */
+extern bool tsa_give_up_job(int64 job_id);
 
 /* [T] WAL that the worker has written for the job. */
 extern void tsa_job_note_wal(int64 job_id, uint64 bytes);

@@ -123,6 +123,7 @@ execute_job(TsaWorker *worker, const TsaJob *job, TsaCopyResult *copied)
 			tsa_rebuild(&worker->session, job);
 			break;
 		case TSA_METHOD_CATALOG:
+		case TSA_METHOD_LOCK:
 			tsa_set_tablespace(&worker->session, job);
 			break;
 		default:
@@ -144,7 +145,8 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 	/* a crash that loses this ends the job all the same */
 	tsa_commit_lazily();
 	MemoryContextSwitchTo(worker->session.context);
-	claimed = tsa_claim_job(job_id, copies_only) && tsa_job_load(job_id, job);
+	claimed = !tsa_give_up_job(job_id) &&
+		tsa_claim_job(job_id, copies_only) && tsa_job_load(job_id, job);
 	tsa_commit(&worker->session);
 	return claimed;
 }
