@@ -3,7 +3,7 @@
  * tablespace_advisor.c
  *	  Module entry point: module magic, configuration parameters, hooks and
  *	  worker registration.  Everything else lives in src/, one folder per
- *	  stage: probe, size, cost, advise, move.
+ *	  stage: state, probe, size, sample, cost, advise, move, tier.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,6 +18,7 @@
 #include "move/worker/launcher.h"
 #include "move/worker/wal_compression.h"
 #include "probe/probe.h"
+#include "state/state.h"
 
 PG_MODULE_MAGIC;
 
@@ -26,6 +27,7 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	tsa_state_init();
 	tsa_probe_init();
 	tsa_live_copy_init();
 	tsa_others_init();

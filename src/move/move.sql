@@ -12,9 +12,9 @@ COMMENT ON COLUMN tablespace_advisor.job.batch_id IS
 COMMENT ON COLUMN tablespace_advisor.job.system_identifier IS
 	'server that queued the job: a copied or restored database must not act on it';
 COMMENT ON COLUMN tablespace_advisor.job.new_filenumbers IS
-	'storage of the copy under way, each in the tablespace of the same place in new_tablespaces, to be removed if the job ends otherwise than by switching to it';
+	'storage of the copy under way, each in the tablespace of the same place in new_tablespaces (0: the database''s own), to be removed if the job ends otherwise than by switching to it';
 COMMENT ON COLUMN tablespace_advisor.job.old_filenumbers IS
-	'storage that the relations have left in old_tablespaces and that is still to be removed';
+	'storage that the relations have left in old_tablespaces (0: the database''s own) and that is still to be removed';
 COMMENT ON COLUMN tablespace_advisor.job.indexes IS
 	'the indexes that move along with a table, in the same cutover; NULL for none';
 COMMENT ON COLUMN tablespace_advisor.job.indexes_from IS
@@ -249,7 +249,7 @@ COMMENT ON VIEW @extschema@.tablespace_moves IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.relation_name IS
 	'schema and name when the move was queued';
 COMMENT ON COLUMN @extschema@.tablespace_moves.method IS
-	'copy (live block copy), rebuild (REINDEX CONCURRENTLY) or catalog (ALTER ... SET TABLESPACE of a partitioned table or index, which has no storage)';
+	'copy (live block copy), rebuild (REINDEX CONCURRENTLY), catalog (ALTER ... SET TABLESPACE of a partitioned table or index, which has no storage) or lock (ALTER ... SET TABLESPACE)';
 COMMENT ON COLUMN @extschema@.tablespace_moves.state IS
 	'queued, running, paused, done, failed or cancelled';
 COMMENT ON COLUMN @extschema@.tablespace_moves.bytes_total IS

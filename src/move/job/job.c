@@ -31,7 +31,8 @@ static const char *const method_names[] = {
 	[TSA_METHOD_AUTO] = "auto",
 	[TSA_METHOD_COPY] = "copy",
 	[TSA_METHOD_REBUILD] = "rebuild",
-	[TSA_METHOD_CATALOG] = "catalog"
+	[TSA_METHOD_CATALOG] = "catalog",
+	[TSA_METHOD_LOCK] = "lock"
 };
 
 const char *
@@ -90,7 +91,11 @@ oids_of_result(int col, MemoryContext context, Oid **oids)
 	return n;
 }
 
-/* The same for storage, from a column of tablespaces and one of numbers. */
+/*
+ * The same for storage, from a column of tablespaces and one of numbers.  The
+ * database's own tablespace is 0 there: ALTER DATABASE ... SET TABLESPACE takes
+ * the files along, as CREATE DATABASE does that copies a template's files.
+ */
 static int
 storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
 {
@@ -103,8 +108,9 @@ storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
 			 n);
 	*storage = MemoryContextAlloc(context, sizeof(RelFileLocator) * Max(n, 1));
 	for (int i = 0; i < n; i++)
-		(*storage)[i] = tsa_make_locator(tablespaces[i], MyDatabaseId,
-										 numbers[i]);
+		(*storage)[i] = tsa_make_locator(OidIsValid(tablespaces[i]) ?
+										 tablespaces[i] : MyDatabaseTableSpace,
+										 MyDatabaseId, numbers[i]);
 	return n;
 }
 
@@ -129,7 +135,11 @@ storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 
 	for (int i = 0; i < n; i++)
 	{
-		tablespaces[i] = ObjectIdGetDatum(tsa_locator_tablespace(storage[i]));
+		Oid			tablespace = tsa_locator_tablespace(storage[i]);
+
+		if (tablespace == MyDatabaseTableSpace)
+			tablespace = InvalidOid;
+		tablespaces[i] = ObjectIdGetDatum(tablespace);
 		numbers[i] = ObjectIdGetDatum(tsa_locator_number(storage[i]));
 	}
 	values[0] = tsa_oid_array(tablespaces, n);
@@ -143,20 +153,19 @@ tsa_job_load(int64 job_id, TsaJob *job)
 	static TsaJournalQuery query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
 		" owner, method_wanted, method, state, lock_timeout_ms, max_rate,"
-		" system_identifier = $2 AND database = $3,"
+		" system_identifier = $2,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
 		" indexes, indexes_from"
 		" FROM tablespace_advisor.job WHERE job_id = $1",
-		3, {INT8OID, INT8OID, OIDOID}, NULL
+		2, {INT8OID, INT8OID}, NULL
 	};
-	Datum		values[3];
+	Datum		values[2];
 	MemoryContext context = CurrentMemoryContext;
 	TsaJournal	journal;
 	bool		found;
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[2] = ObjectIdGetDatum(MyDatabaseId);
 
 	tsa_journal_open(&journal);
 	found = tsa_journal_run(&query, values, NULL, true) == 1;
@@ -273,6 +282,23 @@ tsa_jobs_note_old_removed(const int64 *job_ids, int n)
 												sizeof(int64), FLOAT8PASSBYVAL,
 												TYPALIGN_DOUBLE));
 	tsa_journal_update(&query, values, NULL);
+}
+
+bool
+tsa_job_give_up(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
+		" sqlstate = '57014', error = r,"
+		" finished_at = pg_catalog.clock_timestamp()"
+		" FROM tablespace_advisor.reason_not_to_begin($1) r"
+		" WHERE job_id = $1 AND state = 'queued' AND r IS NOT NULL",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job_id);
+	return tsa_journal_update(&query, values, NULL) == 1;
 }
 
 void

@@ -68,6 +68,9 @@
 #include "move/worker/wal_compression.h"
 #include "move/worker/worker.h"
 
+/* Between tries to lock the extension's tables. */
+#define LOCK_RETRY_MS	10L
+
 /* What a worker is told, in bgw_extra. */
 typedef struct WorkerArgs
 {
@@ -172,16 +175,34 @@ tsa_commit(void)
  * Locks the journal against DROP EXTENSION, at session level; false if there
  * is none.  In a transaction.  To be done again after each abort, which
  * releases session-level locks as well.
+ *
+ * The requests to pause are locked, too: DROP EXTENSION may have that lock and
+ * wait for the journal.  Whoever holds the one must not wait for the other.
  */
 bool
 tsa_keep_journal(void)
 {
-	LockRelId	relid = {.dbId = MyDatabaseId};
+	LockRelId	journal = {.dbId = MyDatabaseId};
+	LockRelId	pause = {.dbId = MyDatabaseId};
 
-	relid.relId = tsa_lock_journal();
-	if (!OidIsValid(relid.relId))
-		return false;
-	LockRelationIdForSession(&relid, AccessShareLock);
+	for (;;)
+	{
+		journal.relId = tsa_lock_journal();
+		if (!OidIsValid(journal.relId))
+			return false;
+		pause.relId = tsa_state_try_lock("pause", AccessShareLock);
+		if (OidIsValid(pause.relId) || !tsa_state_is_current())
+			break;
+		UnlockRelationOid(journal.relId, AccessShareLock);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
+						 WL_EXIT_ON_PM_DEATH, LOCK_RETRY_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	LockRelationIdForSession(&journal, AccessShareLock);
+	if (OidIsValid(pause.relId))
+		LockRelationIdForSession(&pause, AccessShareLock);
 	tsa_journal_is_kept(true);
 	return true;
 }
@@ -362,6 +383,7 @@ execute_job(TsaJob *job)
 			tsa_rebuild(job);
 			break;
 		case TSA_METHOD_CATALOG:
+		case TSA_METHOD_LOCK:
 			tsa_set_tablespace(job);
 			break;
 		default:
@@ -383,7 +405,8 @@ run_job(int64 job_id, bool copies_only)
 	/* a crash that loses this settles the job all the same */
 	tsa_commit_lazily();
 	MemoryContextSwitchTo(job_context);
-	claimed = tsa_job_claim(job_id, copies_only) && tsa_job_load(job_id, &job);
+	claimed = !tsa_job_give_up(job_id) &&
+		tsa_job_claim(job_id, copies_only) && tsa_job_load(job_id, &job);
 	tsa_commit();
 	if (!claimed)
 		return;
@@ -497,5 +520,8 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 		MemoryContextReset(job_context);
 	}
 	tsa_old_files_remove(true);
+	tsa_begin();
+	tsa_jobs_prune();
+	tsa_commit();
 	tsa_drop_leftovers();
 }
