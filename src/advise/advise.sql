@@ -213,7 +213,7 @@ AS $$
 		greatest(0, v.free_bytes - coalesce(v.size_bytes, 0) / 20)
 	FROM tablespace_advisor.tablespace_latency l
 	JOIN pg_database d ON d.datname = current_database()
-	LEFT JOIN @extschema@.tablespace_devices() v ON v.tablespace = l.tablespace
+	LEFT JOIN tablespace_advisor.device v ON v.tablespace = l.tablespace
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.tablespace_facts(oid) IS
@@ -578,7 +578,7 @@ BEGIN
 			recommended_tablespace := dest.tablespace;
 			saved_ms_per_s := r.gain_ms_per_s;
 			saved_percent := r.gain_percent;
-			statement := format('CALL %s.%s(target => %L, tablespace => %L)',
+			statement := format('CALL %s.%s(target => %L::pg_catalog.regclass, tablespace => %L::pg_catalog.name)',
 				'@extschema@',
 				CASE kind WHEN 'heap' THEN 'move_table_concurrently'
 					ELSE 'move_indexes_concurrently' END,
