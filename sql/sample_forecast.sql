@@ -36,7 +36,7 @@ FROM forecast_tablespace_usage() WHERE tablespace = 'regress_forecast';
 SELECT * FROM pg_temp.forecast;
 SELECT pg_temp.history(5, 1e6, -1e6);
 SELECT * FROM pg_temp.forecast;
--- 24 MB a day here, others fill the file system as well: 48 GB left at 1 GB per day
+-- 24 MB a day here, others fill the file system as well: 80 GB left at 1 GB per day
 SELECT pg_temp.history(240, 1e6, -1e9 / 24);
 SELECT * FROM pg_temp.forecast;
 SELECT pg_temp.history(48, 1e6, -1e6);

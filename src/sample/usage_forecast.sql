@@ -125,9 +125,9 @@ AS $$
 			WHEN f.oid IS NULL THEN format('history too short: %s days and %s samples; at least 1 day and 8 samples are needed',
 				round(p.length::numeric, 1), p.n)
 			WHEN p.free[p.n] IS NULL THEN 'free space is not known'
-			WHEN f.until_full > 10 * p.length THEN 'days_until_full is more than ten times as long as the history'
 			WHEN f.until_full IS NOT NULL AND f.until_full_high IS NULL
 				THEN 'it may never be full: the interval of its growth includes none'
+			WHEN f.until_full > 10 * p.length THEN 'days_until_full is more than ten times as long as the history'
 		END
 	FROM place p
 	JOIN pg_tablespace t ON t.oid = p.oid
