@@ -15,7 +15,7 @@ PG_CONFIG ?= pg_config
 EXTENSION = tablespace_advisor
 EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(EXTENSION).control)
 
-STAGES = probe size sample cost advise move tier
+STAGES = state probe size sample cost advise move tier
 
 MODULE_big = $(EXTENSION)
 OBJS = $(EXTENSION).o \
@@ -28,9 +28,10 @@ SQL_ALL = $(foreach stage,$(STAGES),\
 	$(wildcard src/$(stage)/tables.sql) \
 	$(filter-out %/tables.sql,$(sort $(wildcard src/$(stage)/*.sql))))
 INSTALL_SQL = $(EXTENSION)--$(EXTVERSION).sql
-INSTALL_PARTS = src/extension.sql $(SQL_ALL)
+INSTALL_PARTS = src/extension.sql $(SQL_ALL) src/finish.sql
 UPDATE_SQL = $(EXTENSION)--0.3--$(EXTVERSION).sql
-UPDATE_PARTS = src/update.sql $(filter-out $(SQL_TABLES),$(SQL_ALL))
+UPDATE_PARTS = src/update.sql $(filter-out $(SQL_TABLES),$(SQL_ALL)) \
+	src/finish.sql
 
 DATA_built = $(INSTALL_SQL) $(UPDATE_SQL)
 # install scripts of released versions, and the updates between versions

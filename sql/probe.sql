@@ -6,7 +6,18 @@ SET client_min_messages = warning;
 CREATE TEMP TABLE probed AS
 SELECT * FROM probe_tablespace('pg_default', duration => '90 ms',
 							   file_size => '8 MB');
-SELECT tablespace, workload, queue_depth, io_size FROM probed;
+SELECT tablespace, workload, queue_depth, io_size FROM probed
+WHERE workload NOT IN ('skip read', 'adjacent read') OR queue_depth <= 1;
+
+-- reads of a bitmap heap scan: at most one more depth, of the random reads'
+SELECT workload, count(*) FILTER (WHERE queue_depth > 1) <= 1 AS one_more,
+	count(DISTINCT queue_depth) FILTER (WHERE queue_depth > 1
+		AND queue_depth NOT IN (2, 4, 8, 16, 32)) AS other_depths
+FROM probed WHERE workload IN ('skip read', 'adjacent read')
+GROUP BY 1 ORDER BY 1;
+SELECT workload, queue_depth
+FROM probe_tablespace('pg_default', '60 ms', '8 MB', '{4}',
+	'{adjacent read,skip read,sequential read}');
 
 -- every workload, with the depths asked for
 SELECT workload, queue_depth, io_size
@@ -73,7 +84,8 @@ CREATE TABLE probe_own AS
 SELECT repeat(md5(i::text), 20) AS filler FROM generate_series(1, 4000) i;
 CHECKPOINT;
 SELECT workload, queue_depth, samples > 0 AS measured
-FROM probe_tablespace('pg_default', '60 ms', queue_depths => '{1,4}', mode => 'existing');
+FROM probe_tablespace('pg_default', '60 ms', queue_depths => '{1,4}', mode => 'existing')
+WHERE workload <> 'skip read' OR queue_depth <= 1;
 DROP TABLE probe_own;
 
 -- the tablespace of the shared catalogs has its temporary files elsewhere

@@ -11,6 +11,7 @@ SELECT probe_tablespace('pg_default', queue_depths => '{1,1000}');
 SELECT probe_tablespace('pg_default', workloads => '{random reads}');
 SELECT probe_tablespace('pg_default', mode => 'scratched');
 SELECT probe_tablespace('pg_default', mode => 'existing', workloads => '{sync write}');
+SELECT probe_tablespace('pg_default', mode => 'existing', workloads => '{adjacent read}');
 
 \set VERBOSITY sqlstate
 -- unknown tablespace

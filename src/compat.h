@@ -129,6 +129,50 @@ tsa_locator_tablespace(RelFileLocator locator)
 #define tsa_buffer_fork(buffer_tag) BufTagGetForkNum(buffer_tag)
 #endif
 
+/* 16 made a function of the macro that fills a buffer's tag. */
+#include "storage/buf_internals.h"
+
+static inline void
+tsa_init_buffer_tag(BufferTag *tag, RelFileLocator locator, ForkNumber fork,
+					BlockNumber block)
+{
+#if PG_VERSION_NUM < 160000
+	INIT_BUFFERTAG(*tag, locator, fork, block);
+#else
+	InitBufferTag(tag, &locator, fork, block);
+#endif
+}
+
+/* 16 can read and write past the system's cache, for developers. */
+#include "storage/fd.h"
+
+static inline bool
+tsa_io_is_direct(void)
+{
+#if PG_VERSION_NUM < 160000
+	return false;
+#else
+	return (io_direct_flags & IO_DIRECT_DATA) != 0;
+#endif
+}
+
+/* 18 returns a relation's path by value. */
+#include "common/relpath.h"
+
+static inline void
+tsa_relation_path(char *path, size_t size, RelFileLocator locator,
+				  ForkNumber fork)
+{
+#if PG_VERSION_NUM < 180000
+	char	   *whole = relpathperm(locator, fork);
+
+	strlcpy(path, whole, size);
+	pfree(whole);
+#else
+	strlcpy(path, relpathperm(locator, fork).str, size);
+#endif
+}
+
 /* 16 introduced an alignment for I/O buffers. */
 #ifdef PG_IO_ALIGN_SIZE
 #define TSA_IO_ALIGN PG_IO_ALIGN_SIZE

@@ -235,7 +235,7 @@ RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT format('CALL %s.%s(%L::pg_catalog.regclass, %L::pg_catalog.name%s)',
+	SELECT format('CALL %s.%s(target => %L::pg_catalog.regclass, tablespace => %L::pg_catalog.name%s)',
 		'@extschema@',
 		CASE kind WHEN 'heap' THEN 'move_table_concurrently'
 			ELSE 'move_indexes_concurrently' END,

@@ -91,12 +91,15 @@ parse_method(const char *name)
 	return method;
 }
 
-/* A rate such as '200 MB' in bytes per second. */
+/* A rate such as '200 MB' in bytes per second, or 'unlimited'. */
 static int64
 parse_max_rate(Datum rate)
 {
-	int64		bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, rate));
+	int64		bytes;
 
+	if (pg_strcasecmp(TextDatumGetCString(rate), "unlimited") == 0)
+		return TSA_RATE_UNLIMITED;
+	bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, rate));
 	if (bytes <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

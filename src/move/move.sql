@@ -12,9 +12,9 @@ COMMENT ON COLUMN tablespace_advisor.job.batch_id IS
 COMMENT ON COLUMN tablespace_advisor.job.system_identifier IS
 	'server that queued the job: a copied or restored database must not act on it';
 COMMENT ON COLUMN tablespace_advisor.job.new_filenumbers IS
-	'storage of the copy under way, each in the tablespace of the same place in new_tablespaces, to be removed if the job ends otherwise than by switching to it';
+	'storage of the copy under way, each in the tablespace of the same place in new_tablespaces (0: the database''s own), to be removed if the job ends otherwise than by switching to it';
 COMMENT ON COLUMN tablespace_advisor.job.old_filenumbers IS
-	'storage that the relations have left in old_tablespaces and that is still to be removed';
+	'storage that the relations have left in old_tablespaces (0: the database''s own) and that is still to be removed';
 COMMENT ON COLUMN tablespace_advisor.job.indexes IS
 	'the indexes that move along with a table, in the same cutover; NULL for none';
 COMMENT ON COLUMN tablespace_advisor.job.indexes_from IS
@@ -209,10 +209,10 @@ SELECT j.job_id, j.relation::regclass AS relation,
 		THEN pg_catalog.round(100.0 * b.done / b.total, 1)::float8
 		END AS percent,
 	b.rate AS mb_per_s,
-	CASE WHEN j.state = 'running' AND b.rate > 0 AND b.done < b.total
+	CASE WHEN j.state = 'running' AND b.present > 0 AND b.done < b.total
 			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
 		THEN pg_catalog.make_interval(
-			secs => (b.total - b.done) / (b.rate * 1048576)) END AS eta,
+			secs => (b.total - b.done) / (b.present * 1048576)) END AS eta,
 	j.passes, j.lock_ms, j.attempts,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
 	j.error, j.owner::regrole AS owner,
@@ -221,17 +221,21 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	CASE WHEN j.kind IN ('r', 'm')
 		THEN coalesce(pg_catalog.cardinality(j.indexes), 0) END
 		AS with_indexes,
-	j.lock_wait_ms, j.forecast_saved_ms_per_s
+	j.lock_wait_ms, j.forecast_saved_ms_per_s,
+	CASE j.state WHEN 'running' THEN j.present_mb_per_s END
+		AS present_mb_per_s,
+	CASE j.state WHEN 'running' THEN j.rate_reason END AS rate_reason
 FROM tablespace_advisor.job j
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
 	CROSS JOIN LATERAL (
 		SELECT coalesce(w.bytes_total, j.bytes_total) AS total,
 			coalesce(w.bytes_done, j.bytes_done) AS done,
-			coalesce(j.mb_per_s, coalesce(w.bytes_done, j.bytes_done)
+			r.rate, coalesce(j.present_mb_per_s, r.rate) AS present
+		FROM (SELECT coalesce(j.mb_per_s, coalesce(w.bytes_done, j.bytes_done)
 				/ 1048576.0::float8 / nullif(extract(epoch FROM
 					coalesce(j.finished_at, pg_catalog.clock_timestamp())
-					- j.started_at), 0)::float8) AS rate) b
+					- j.started_at), 0)::float8) AS rate) r) b
 WHERE j.database = (SELECT oid FROM pg_catalog.pg_database
 		WHERE datname = pg_catalog.current_database())
 	AND j.system_identifier =
@@ -255,7 +259,11 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.percent IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.mb_per_s IS
 	'MB (1048576 bytes) per second: read and written since the start for a rebuild, copied since the start for a copy';
 COMMENT ON COLUMN @extschema@.tablespace_moves.eta IS
-	'time left at this rate; NULL while it waits for other sessions';
+	'time left at the present rate; NULL while it waits for other sessions';
+COMMENT ON COLUMN @extschema@.tablespace_moves.present_mb_per_s IS
+	'MB (1048576 bytes) per second that a running copy has copied lately; NULL for other moves, and while that is not known';
+COMMENT ON COLUMN @extschema@.tablespace_moves.rate_reason IS
+	'why a running copy is no faster, or that nothing holds it back; NULL for other moves';
 COMMENT ON COLUMN @extschema@.tablespace_moves.lock_ms IS
 	'milliseconds that a copy held its exclusive lock';
 COMMENT ON COLUMN @extschema@.tablespace_moves.blocked_by IS
@@ -285,7 +293,7 @@ CREATE PROCEDURE @extschema@.move_indexes_concurrently(
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
-	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace (42501). Not in a transaction block (25001)';
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace (42501). Not in a transaction block (25001)';
 
 CREATE PROCEDURE @extschema@.move_table_concurrently(
 	target regclass,
@@ -301,7 +309,7 @@ CREATE PROCEDURE @extschema@.move_table_concurrently(
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_table_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_table_concurrently(regclass, name, boolean,
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
-	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild; method copy or auto (copy; indexes that it does not apply to are rebuilt); max_rate: bytes per second such as ''200 MB''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done; hot_only: only tables that advise_index_placement() says to move there. The caller must own the table and have CREATE on the tablespace (42501). Other errors: 22004 no target or tablespace, 42809 not a table (indexes: move_indexes_concurrently()), 0A000 method rebuild, or a table that live copy cannot move (unlogged, temporary, system, other access method), 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
+	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild; method copy or auto (copy; indexes that it does not apply to are rebuilt); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done; hot_only: only tables that advise_index_placement() says to move there. The caller must own the table and have CREATE on the tablespace (42501). Other errors: 22004 no target or tablespace, 42809 not a table (indexes: move_indexes_concurrently()), 0A000 method rebuild, or a table that live copy cannot move (unlogged, temporary, system, other access method), 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
 
 CREATE FUNCTION @extschema@.cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE

@@ -18,6 +18,7 @@
  *-------------------------------------------------------------------------
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <libaio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,11 @@ sync_submit(TsaIoEngine *base, TsaIoRequest *request)
 
 	if (engine->done != NULL)
 		return -EAGAIN;
+	if (engine->prefetch > 0)
+		(void) posix_fadvise(request->fd,
+							 (off_t) (request->offset + request->length *
+									  (size_t) engine->prefetch),
+							 (off_t) request->length, POSIX_FADV_WILLNEED);
 	if (request->is_write)
 		request->result = pwrite(request->fd, request->buffer,
 								 request->length, (off_t) request->offset);
@@ -248,9 +254,10 @@ static const TsaIoOps sync_ops = {sync_submit, sync_reap};
 
 /* Prepare a synchronous engine; it holds nothing that needs freeing. */
 void
-tsa_sync_engine_init(TsaSyncEngine *engine, int use_fdatasync)
+tsa_sync_engine_init(TsaSyncEngine *engine, int use_fdatasync, int prefetch)
 {
 	memset(engine, 0, sizeof(*engine));
 	engine->base.ops = &sync_ops;
 	engine->fdatasync = use_fdatasync;
+	engine->prefetch = prefetch;
 }

@@ -54,10 +54,12 @@ typedef struct TsaSyncEngine
 {
 	TsaIoEngine base;
 	int			fdatasync;		/* after every write? */
+	int			prefetch;		/* ask for what comes so many requests later */
 	TsaIoRequest *done;
 } TsaSyncEngine;
 
-extern void tsa_sync_engine_init(TsaSyncEngine *engine, int use_fdatasync);
+extern void tsa_sync_engine_init(TsaSyncEngine *engine, int use_fdatasync,
+								 int prefetch);
 
 /* Linux native asynchronous I/O. */
 typedef struct TsaAioEngine TsaAioEngine;

@@ -164,6 +164,8 @@ tsa_device_io_read(const char *path, TsaDeviceIo *io)
 		return -EINVAL;
 	io->reads = f[0] + f[1];
 	io->read_bytes = f[2] * SECTOR_BYTES;
+	io->read_requests = f[0];
+	io->read_ms = f[3];
 	io->writes = f[4] + f[5];
 	io->write_bytes = f[6] * SECTOR_BYTES;
 	return 0;

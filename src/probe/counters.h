@@ -20,13 +20,15 @@ typedef struct TsaProcessIo
 	uint64_t	write_bytes;
 } TsaProcessIo;
 
-/* a block device's stat file; requests include merged ones */
+/* a block device's stat file */
 typedef struct TsaDeviceIo
 {
-	uint64_t	reads;
+	uint64_t	reads;			/* as asked for: merged ones count each */
 	uint64_t	read_bytes;
 	uint64_t	writes;
 	uint64_t	write_bytes;
+	uint64_t	read_requests;	/* as the device got them ... */
+	uint64_t	read_ms;		/* ... and the sum of the times they took */
 } TsaDeviceIo;
 
 /* where a file's blocks are, in bytes */

@@ -35,6 +35,7 @@
 #define WARMUP_SHARE	0.3
 #define WINDOW_SHARE	0.025
 #define LEAST_SAMPLES	10
+#define SHORTEST_JUMP	3
 #define LEAST_BEFORE_REPEAT 100
 #define WAIT_NS			UINT64_C(50000000)
 
@@ -135,6 +136,21 @@ next_pass(Run *run)
 }
 
 /*
+ * How far to jump: short jumps as likely as long ones of ten times the
+ * length, at least three units, so that nothing is read ahead.
+ */
+static uint64_t
+next_jump(Run *run)
+{
+	double		share = (double) (tsa_random_next(&run->random) >> 11) /
+		(double) (UINT64_C(1) << 53);
+
+	return (uint64_t) (SHORTEST_JUMP *
+					   pow((double) run->plan->skip_units / SHORTEST_JUMP,
+						   share));
+}
+
+/*
  * The next request, or NULL when queue depth, rate limit or the space have
  * none left for now.
  */
@@ -156,7 +172,7 @@ next_request(Run *run, uint64_t now)
 		}
 		run->next_submit_ns = now + UINT64_C(1000000000) / plan->max_iops;
 	}
-	if (run->next_unit == run->units && !next_pass(run))
+	if (run->next_unit >= run->units && !next_pass(run))
 	{
 		run->exhausted = 1;
 		return NULL;
@@ -166,7 +182,7 @@ next_request(Run *run, uint64_t now)
 		unit = (run->perm.key[0] + run->next_unit) % run->units;
 	else
 		unit = tsa_permutation_at(&run->perm, run->next_unit);
-	run->next_unit++;
+	run->next_unit += plan->skip_units > 0 ? next_jump(run) : 1;
 
 	request = run->idle[--run->nidle];
 	aim_request(plan, request, unit);

@@ -37,6 +37,7 @@ typedef struct TsaMeasurePlan
 	size_t		io_size;
 	int			depth;
 	int			sequential;		/* or random, without repetition */
+	uint64_t	skip_units;		/* sequential, in jumps up to so far; 0: none */
 	int			write_percent;
 	int			may_repeat;		/* go round the space as often as time allows */
 	int			may_fall_short; /* files may shrink meanwhile */

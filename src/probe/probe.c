@@ -145,6 +145,13 @@ find_workload(const char *name)
 	return NULL;				/* not reached */
 }
 
+/* Does a workload do what relations of others should be spared? */
+static bool
+needs_scratch(const TsaWorkload *workload)
+{
+	return workload->write_percent > 0 || workload->buffered;
+}
+
 /* Read the workloads, or choose the default ones. */
 static int
 parse_workloads(ArrayType *array, bool existing, const TsaWorkload **workloads)
@@ -160,7 +167,7 @@ parse_workloads(ArrayType *array, bool existing, const TsaWorkload **workloads)
 	{
 		for (i = 0; i < TSA_WORKLOADS; i++)
 			if (tsa_workloads[i].by_default &&
-				!(existing && tsa_workloads[i].write_percent > 0))
+				!(existing && needs_scratch(&tsa_workloads[i])))
 				workloads[chosen++] = &tsa_workloads[i];
 		return chosen;
 	}
@@ -177,11 +184,13 @@ parse_workloads(ArrayType *array, bool existing, const TsaWorkload **workloads)
 
 		refuse_null(nulls[i], "an element of workloads");
 		workload = find_workload(TextDatumGetCString(elements[i]));
-		if (existing && workload->write_percent > 0)
+		if (existing && needs_scratch(workload))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("workload \"%s\" cannot be measured in mode \"existing\"",
 							workload->name),
+					 workload->buffered ?
+					 errdetail("It has to empty the page cache, and this mode does not touch it.") :
 					 errdetail("It writes, and this mode only reads.")));
 		for (j = 0; j < chosen; j++)
 			if (workloads[j] == workload)
@@ -213,20 +222,34 @@ static void
 plan_steps(TsaProbeRequest *request, const TsaWorkload **workloads,
 		   int nworkloads, const int *depths, int ndepths)
 {
+	static const int concurrencies[] = {0, 1, TSA_CANDIDATE_DEPTH};
 	int			i;
 	int			j;
 
-	request->steps = palloc0(sizeof(TsaProbeStep) * nworkloads * ndepths);
+	request->steps = palloc0(sizeof(TsaProbeStep) * nworkloads *
+							 (ndepths + (int) lengthof(concurrencies)));
 	for (i = 0; i < nworkloads; i++)
 	{
-		int			fixed = workloads[i]->queue_depth;
+		const int  *these = depths;
+		int			n = ndepths;
 
-		for (j = 0; j < (fixed > 0 ? 1 : ndepths); j++)
+		if (workloads[i]->queue_depth > 0)
 		{
-			TsaProbeStep *step = &request->steps[request->nsteps++];
-
-			step->workload = workloads[i];
-			step->queue_depth = fixed > 0 ? fixed : depths[j];
+			these = &workloads[i]->queue_depth;
+			n = 1;
+		}
+		else if (workloads[i]->by_concurrency)
+		{
+			these = concurrencies;
+			n = (int) lengthof(concurrencies);
+		}
+		for (j = 0; j < n; j++)
+		{
+			/* without a page cache between, 0 is no other than 1 */
+			if (these[j] == 0 && !workloads[i]->buffered)
+				continue;
+			request->steps[request->nsteps].workload = workloads[i];
+			request->steps[request->nsteps++].queue_depth = these[j];
 		}
 	}
 }

@@ -159,6 +159,16 @@ warm_cache(const TsaIoFile *files, int nfiles, char *buffer)
 	}
 }
 
+/* Drop files from the page cache; they hold nothing that is not on disk. */
+static void
+empty_cache(const TsaIoFile *files, int nfiles)
+{
+	int			i;
+
+	for (i = 0; i < nfiles; i++)
+		(void) posix_fadvise(files[i].fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
 /*
  * Choose the files of a workload into the plan.  Cached reads are confined to
  * what is brought into the page cache.
@@ -172,8 +182,10 @@ choose_files(Prober *prober, const TsaWorkload *workload, TsaIoFile *files,
 
 	plan->files = target->direct;
 	plan->nfiles = target->nfiles;
-	if (workload->use_fdatasync)
+	if (workload->use_fdatasync || workload->buffered)
 		plan->files = target->cached;
+	if (workload->buffered)
+		empty_cache(plan->files, plan->nfiles);
 	if (!workload->cached)
 		return;
 
@@ -239,6 +251,7 @@ form_result(const Prober *prober, const TsaProbeStep *step,
 		result->mean_high_us = high / 1e3;
 	}
 
+	evidence->clock_taken_off = step->workload->buffered;
 	evidence->samples = latency->count;
 	evidence->unsteady = m->unsteady;
 	evidence->repeated = m->repeated;
@@ -265,15 +278,17 @@ start_plan(Prober *prober, const TsaWorkload *workload, int depth,
 	plan->requests = tsa_aio_requests(prober->engine);
 	plan->buffer = tsa_aio_buffer(prober->engine);
 	plan->io_size = workload->io_size;
-	plan->depth = depth;
+	plan->depth = workload->buffered ? 1 : Max(depth, 1);
 	plan->sequential = workload->sequential;
+	plan->skip_units = (uint64_t) workload->skip_blocks;
 	plan->write_percent = workload->write_percent;
 	/* what was written before does not make the next write faster */
 	plan->may_repeat = workload->write_percent == 100 || workload->cached;
 	plan->may_fall_short = prober->request->existing;
 	plan->duration_ns = prober->step_ns;
 	plan->max_iops = workload->cached ? 0 : (uint64) tsa_probe_max_iops;
-	plan->clock_ns = workload->cached ? prober->clock_cost : 0;
+	plan->clock_ns = workload->cached || workload->buffered ?
+		prober->clock_cost : 0;
 	plan->seed = pg_prng_uint64(&pg_global_prng_state);
 	plan->now = measure_now;
 	plan->check = measure_check;
@@ -341,9 +356,10 @@ measure_step(Prober *prober, const TsaProbeStep *step, TsaProbeResult *result)
 	int			error;
 
 	start_plan(prober, workload, step->queue_depth, &plan);
-	if (workload->use_fdatasync || workload->cached)
+	if (workload->use_fdatasync || workload->cached || workload->buffered)
 	{
-		tsa_sync_engine_init(&sync_engine, workload->use_fdatasync);
+		tsa_sync_engine_init(&sync_engine, workload->use_fdatasync,
+							 workload->buffered ? step->queue_depth : 0);
 		plan.engine = &sync_engine.base;
 	}
 	choose_files(prober, workload, cached_files, &plan);
@@ -370,7 +386,46 @@ measure_step(Prober *prober, const TsaProbeStep *step, TsaProbeResult *result)
 	form_result(prober, step, m, &evidence, result);
 }
 
-/* Do all steps. */
+/*
+ * The effective_io_concurrency that the random reads measured so far speak
+ * for: the smallest depth that reaches nine tenths of the best throughput and
+ * gains less than a tenth from the next one.  TSA_CANDIDATE_DEPTH where there
+ * is none, or none beyond those that are measured anyway.
+ */
+static int
+find_candidate(const TsaProbeRun *run)
+{
+	const TsaProbeResult *best = NULL;
+	double		peak = 0;
+	int			i;
+	int			j;
+
+	for (i = 0; i < run->nresults; i++)
+		if (strcmp(run->results[i].workload, TSA_RANDOM_READ->name) == 0)
+			peak = Max(peak, run->results[i].iops);
+	for (i = 0; i < run->nresults; i++)
+	{
+		const TsaProbeResult *result = &run->results[i];
+		const TsaProbeResult *next = NULL;
+
+		if (strcmp(result->workload, TSA_RANDOM_READ->name) != 0 ||
+			result->iops < 0.9 * peak ||
+			(best != NULL && best->queue_depth <= result->queue_depth))
+			continue;
+		for (j = 0; j < run->nresults; j++)
+			if (strcmp(run->results[j].workload, TSA_RANDOM_READ->name) == 0 &&
+				run->results[j].queue_depth > result->queue_depth &&
+				(next == NULL ||
+				 run->results[j].queue_depth < next->queue_depth))
+				next = &run->results[j];
+		if (next == NULL || next->iops < 1.1 * result->iops)
+			best = result;
+	}
+	return best != NULL && best->queue_depth > 1 ? best->queue_depth :
+		TSA_CANDIDATE_DEPTH;
+}
+
+/* Do all steps; one without a depth of its own to measure is left out. */
 static void
 measure_steps(Prober *prober, TsaProbeRun *run)
 {
@@ -379,18 +434,25 @@ measure_steps(Prober *prober, TsaProbeRun *run)
 
 	for (i = 0; i < request->nsteps; i++)
 	{
-		const TsaProbeStep *step = &request->steps[i];
+		TsaProbeStep *step = &request->steps[i];
 		char		progress[128];
 
+		if (step->queue_depth == TSA_CANDIDATE_DEPTH)
+			step->queue_depth = find_candidate(run);
+		if (step->queue_depth == TSA_CANDIDATE_DEPTH)
+			continue;
 		snprintf(progress, sizeof(progress),
 				 "%s at queue depth %d, row %d of %d", step->workload->name,
 				 step->queue_depth, i + 1, request->nsteps);
 		tsa_target_progress(&prober->target, progress);
-		measure_step(prober, step, &run->results[i]);
+		measure_step(prober, step, &run->results[run->nresults++]);
 	}
 }
 
-/* The largest depth and the buffer memory that the steps need. */
+/*
+ * The largest depth and the buffer memory that the steps need; a depth still
+ * to be found is one of those of random reads.
+ */
 static void
 size_engine(const TsaProbeRequest *request, int *depth, Size *buffer_bytes)
 {
@@ -404,7 +466,7 @@ size_engine(const TsaProbeRequest *request, int *depth, Size *buffer_bytes)
 
 		*depth = Max(*depth, step->queue_depth);
 		*buffer_bytes = Max(*buffer_bytes,
-							(Size) step->queue_depth *
+							(Size) Max(step->queue_depth, 1) *
 							step->workload->io_size);
 	}
 }
@@ -463,7 +525,6 @@ tsa_probe_run(const TsaProbeRequest *request, TsaProbeRun *run)
 	run->mode = request->existing ? "existing" : "scratch";
 	run->duration = request->duration;
 	run->started_at = GetCurrentTimestamp();
-	run->nresults = request->nsteps;
 	run->results = palloc0(request->nsteps * sizeof(TsaProbeResult));
 
 	prober->request = request;

@@ -11,6 +11,9 @@
 #include "probe/history.h"
 #include "probe/workload.h"
 
+/* a depth that is found while probing */
+#define TSA_CANDIDATE_DEPTH (-1)
+
 /* One row to be measured. */
 typedef struct TsaProbeStep
 {

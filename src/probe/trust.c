@@ -83,8 +83,8 @@ add_answerer(Text *to, const TsaEvidence *e)
 static void
 add_circumstances(Text *to, const TsaEvidence *e)
 {
-	double		clock_limit = e->cached_on_purpose ? MOST_CLOCK_TAKEN_OFF :
-		MOST_CLOCK_SHARE;
+	double		clock_limit = e->cached_on_purpose || e->clock_taken_off ?
+		MOST_CLOCK_TAKEN_OFF : MOST_CLOCK_SHARE;
 
 	if (e->foreign_share > MOST_FOREIGN)
 		add_reason(to, "%.0f %% of the device's I/O came from others",

@@ -17,6 +17,7 @@
 typedef struct TsaEvidence
 {
 	int			cached_on_purpose;	/* the page cache was to answer */
+	int			clock_taken_off;	/* the clock's cost is not in the mean */
 	int			no_direct;		/* O_DIRECT refused */
 	int			in_memory;		/* file system without a device */
 	double		untrusted_share;	/* of the file without data on a device */

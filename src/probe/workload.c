@@ -17,10 +17,14 @@
 #define SEQUENTIAL_SIZE		131072
 #define SEQUENTIAL_DEPTH	2
 
+/* What planner costs call a skip; see cost/locality.h. */
+#define SKIP_BLOCKS			256
+
 /*
  * The default workloads are what the later stages need and what every server
- * does all the time: reads at each depth, scans, commits and hits of the page
- * cache.  The others load the device with writes and have to be asked for.
+ * does all the time: reads at each depth, scans, commits, hits of the page
+ * cache and the reads of a bitmap heap scan.  The others load the device with
+ * writes and have to be asked for.
  */
 const TsaWorkload tsa_workloads[TSA_WORKLOADS] = {
 	{.name = "random read", .io_size = BLCKSZ, .by_default = true},
@@ -36,4 +40,8 @@ const TsaWorkload tsa_workloads[TSA_WORKLOADS] = {
 	.by_default = true},
 	{.name = "cached read", .cached = true, .queue_depth = 1,
 	.io_size = BLCKSZ, .by_default = true},
+	{.name = "skip read", .sequential = true, .skip_blocks = SKIP_BLOCKS,
+	.by_concurrency = true, .io_size = BLCKSZ, .by_default = true},
+	{.name = "adjacent read", .sequential = true, .buffered = true,
+	.by_concurrency = true, .io_size = BLCKSZ, .by_default = true},
 };

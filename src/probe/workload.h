@@ -8,7 +8,7 @@
 #ifndef TSA_WORKLOAD_H
 #define TSA_WORKLOAD_H
 
-#define TSA_WORKLOADS 7
+#define TSA_WORKLOADS 9
 
 /* What a workload does; see the table in workload.c. */
 typedef struct TsaWorkload
@@ -17,7 +17,10 @@ typedef struct TsaWorkload
 	bool		sequential;
 	int			write_percent;
 	bool		use_fdatasync;
-	bool		cached;			/* through the page cache */
+	bool		cached;			/* through the page cache, which holds it */
+	bool		buffered;		/* through the page cache, emptied before */
+	int			skip_blocks;	/* sequential, with gaps of at most so many */
+	bool		by_concurrency; /* queue depth is effective_io_concurrency */
 	int			queue_depth;	/* 0: the depths asked for, one after another */
 	int			io_size;
 	bool		by_default;

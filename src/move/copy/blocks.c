@@ -178,9 +178,28 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 static bool
 after_batch(TsaCopy *copy, int nblocks)
 {
-	copy->bytes += (uint64) nblocks * BLCKSZ;
+	uint64		bytes = (uint64) nblocks * BLCKSZ;
+
+	copy->bytes += bytes;
 	CHECK_FOR_INTERRUPTS();
-	return tsa_copy_breathe(copy);
+	return tsa_copy_breathe(copy, bytes);
+}
+
+/*
+ * Fills a batch with blocks that follow each other, and says how long that
+ * took.
+ */
+static void
+read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
+{
+	instr_time	start;
+	instr_time	read;
+
+	INSTR_TIME_SET_CURRENT(start);
+	while (batch->n < TSA_COPY_BATCH && from + batch->n < end)
+		batch_read(copy, batch, from + batch->n);
+	INSTR_TIME_SET_CURRENT(read);
+	tsa_units_note_read(copy->units, tsa_copy_ms_between(&start, &read));
 }
 
 /*
@@ -198,10 +217,13 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 	{
 		int			n;
 
-		while (batch.n < TSA_COPY_BATCH && fork->copied_end + batch.n < end)
-			batch_read(copy, &batch, fork->copied_end + batch.n);
+		tsa_units_read_ahead(copy->units, fork->rel->rel, fork->number,
+							 fork->copied_end, end);
+		read_run(copy, &batch, fork->copied_end, end);
 		n = batch.n;
 		batch_write(copy, &batch);
+		tsa_units_note_written(copy->units, fork->rel->copy, fork->number,
+							   fork->copied_end, n);
 		fork->copied_end += n;
 
 		if (fork->copied_end >= flushed + WRITEBACK_BLOCKS)

@@ -21,6 +21,7 @@
 #include "compat.h"
 #include "move/copy/block_set.h"
 #include "move/job/job.h"
+#include "move/copy/units.h"
 #include "move/copy/wal_tail.h"
 
 /* Pages written and logged at a time. */
@@ -86,9 +87,8 @@ typedef struct TsaCopy
 	TsaJobProgress progress;
 	instr_time	started;
 	instr_time	asked;			/* for the exclusive lock, the last time */
-	instr_time	rate_from;		/* max_rate counts from here */
-	uint64		rate_bytes;		/* value of bytes then */
-	bool		unlimited;		/* changes come faster than max_rate */
+	TsaUnits   *units;			/* NULL until the passes begin */
+	bool		unlimited;		/* changes come faster than the rate */
 	instr_time	renewed;		/* of the present transaction */
 	instr_time	looked;			/* for waiters */
 	instr_time	reported;
@@ -142,7 +142,7 @@ extern void tsa_copy_nap(double ms);
 extern void tsa_copy_count(TsaCopy *copy);
 extern void tsa_copy_wait_for_lock(TsaCopy *copy);
 extern bool tsa_copy_look(TsaCopy *copy);
-extern bool tsa_copy_breathe(TsaCopy *copy);
+extern bool tsa_copy_breathe(TsaCopy *copy, uint64 bytes);
 extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern bool tsa_copy_passes(TsaCopy *copy);
 extern const char *tsa_copy_waiting_phase(TsaCopy *copy);

@@ -183,6 +183,7 @@ copy_and_cut_over(TsaCopy *copy)
 	tsa_old_files_remove(true); /* this takes longer than a moment */
 	tsa_copy_stop_point("storage created");
 	copy->tail = tsa_wal_tail_open(copy->cxt);
+	copy->units = tsa_units_open(copy->cxt, copy->job);
 	copy->looked = copy->started;
 	copy->progress.phase = "copying";
 	if (!copy->checkpointer_syncs)

@@ -41,6 +41,11 @@ extern void tsa_live_copy(TsaJob *job, TsaJobProgress *figures);
 extern bool tsa_live_copy_drop_leftovers(const TsaJob *job);
 
 /*
+ * Warns of files that the job of another server names and that are here.
+ */
+extern void tsa_live_copy_warn_of_leftovers(const TsaJob *job);
+
+/*
  * The same for the files of this process's present move, and for those that it
  * has kept, when the journal is gone.
  */

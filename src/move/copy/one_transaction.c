@@ -66,7 +66,7 @@ is_small(TsaCopy *copy)
 {
 	return copy->nrels == 1 && OidIsValid(copy->rels[0].heapid) &&
 		copy->progress.bytes_total <= (int64) SMALL_BLOCKS * BLCKSZ &&
-		copy->job->max_rate == 0 && XLogIsNeeded() &&
+		copy->job->max_rate <= 0 && XLogIsNeeded() &&
 		!tsa_copy_stops_elsewhere("small ") &&
 		tsa_manners_pause_reason(copy->job, copy->progress.bytes_total,
 								 InvalidXLogRecPtr) == NULL;

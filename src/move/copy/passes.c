@@ -35,6 +35,7 @@
 
 #define RENEW_MS		1000	/* a pass's transaction lasts this long */
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
+#define NEWS_MS			50		/* least time between reports */
 #define LOOK_MS			200		/* time between looks for waiters */
 #define LOCK_RETRY_MS	50
 #define READY_BLOCKS	64		/* so few are left for the cutover */
@@ -101,6 +102,8 @@ tsa_copy_begin(TsaCopy *copy)
 	tsa_copy_open(copy);
 	INSTR_TIME_SET_CURRENT(copy->renewed);
 	copy->renewed_bytes = copy->bytes;
+	if (copy->units != NULL)
+		tsa_units_renew(copy->units);
 }
 
 /*
@@ -124,6 +127,13 @@ tsa_copy_count(TsaCopy *copy)
 
 	progress->bytes_done = tsa_copy_done_bytes(copy);
 	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
+	progress->present_mb_per_s = -1;
+	progress->rate_reason = NULL;
+	if (copy->units != NULL)
+	{
+		progress->present_mb_per_s = tsa_units_rate(copy->units) / 1048576.0;
+		progress->rate_reason = tsa_units_reason(copy->units);
+	}
 }
 
 /*
@@ -175,20 +185,6 @@ tsa_copy_wait_for_lock(TsaCopy *copy)
 		copy->progress.nblockers = 0;
 	}
 	tsa_copy_nap(LOCK_RETRY_MS);
-}
-
-/*
- * Milliseconds by which the copy is ahead of the job's rate.  The rate is for
- * the bulk; a pass over changes that are not getting fewer has none, or it
- * would never end.
- */
-static double
-ms_ahead(TsaCopy *copy)
-{
-	if (copy->job->max_rate == 0 || copy->unlimited)
-		return 0;
-	return (copy->bytes - copy->rate_bytes) * 1000.0 / copy->job->max_rate -
-		ms_since(&copy->rate_from);
 }
 
 /*
@@ -275,9 +271,8 @@ pause_politely(TsaCopy *copy)
 	}
 	if (paused)
 	{
-		/* the rate is not made up for */
-		INSTR_TIME_SET_CURRENT(copy->rate_from);
-		copy->rate_bytes = copy->bytes;
+		if (copy->units != NULL)
+			tsa_units_skip(copy->units);
 		copy->progress.paused_ms += ms_since(&start);
 		tsa_copy_report(copy, phase);
 	}
@@ -300,41 +295,62 @@ tsa_copy_look(TsaCopy *copy)
 }
 
 /*
- * Called between batches of a pass, in its transaction: keeps the rate, looks
+ * Is the pace another one, for a reason that nobody was told yet?
+ */
+static bool
+has_news(TsaCopy *copy)
+{
+	const TsaJobProgress *told = &copy->progress;
+	bool		known = tsa_units_rate(copy->units) >= 0;
+
+	return (tsa_units_reason(copy->units) != told->rate_reason ||
+			(known && told->present_mb_per_s < 0)) &&
+		ms_since(&copy->reported) >= NEWS_MS;
+}
+
+/*
+ * Called after a batch of a pass, in its transaction: keeps the pace, looks
  * for waiters, and from time to time ends the transaction, reports, reads the
  * log and begins another.  False, outside any transaction, if the relation
  * was rewritten meanwhile.
+ *
+ * The pace is for the bulk; a pass over changes that are not getting fewer has
+ * none, or it would never end.
  */
 bool
-tsa_copy_breathe(TsaCopy *copy)
+tsa_copy_breathe(TsaCopy *copy, uint64 bytes)
 {
-	double		ahead;
+	double		sleep = tsa_units_work(copy->units, bytes, copy->unlimited);
+	instr_time	start;
 
+	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
 		bool		stop = false;
 
-		ahead = ms_ahead(copy);
-		tsa_copy_nap(Min(ahead, LOOK_MS));
+		tsa_copy_nap(Min(sleep - ms_since(&start), LOOK_MS));
 		if (ms_since(&copy->looked) >= LOOK_MS)
 		{
 			INSTR_TIME_SET_CURRENT(copy->looked);
 			stop = tsa_copy_in_the_way(copy) ||
 				pause_reason(copy, InvalidXLogRecPtr) != NULL;
 		}
-		if (!stop && ms_since(&copy->renewed) < RENEW_MS &&
+		if (!stop && !has_news(copy) &&
+			ms_since(&copy->renewed) < RENEW_MS &&
 			copy->bytes - copy->renewed_bytes < RENEW_BYTES)
 			continue;
 
 		tsa_copy_end(copy);
 		if (stop && !tsa_copy_look(copy))
 			return false;
-		if (ms_since(&copy->reported) >= RENEW_MS)
+		if (ms_since(&copy->reported) >= RENEW_MS || has_news(copy))
 			tsa_copy_report(copy, copy->progress.phase);
 		tsa_copy_begin(copy);
 		if (!follow(copy))
 			return false;
-	} while (ahead > LOOK_MS);
+	} while (sleep - ms_since(&start) >= 1);
+	if (sleep > 0)
+		tsa_units_wake(copy->units);
 	return true;
 }
 
@@ -361,8 +377,7 @@ tsa_copy_passes(TsaCopy *copy)
 {
 	uint64		last = UINT64_MAX;
 
-	INSTR_TIME_SET_CURRENT(copy->rate_from);
-	copy->rate_bytes = copy->bytes;
+	tsa_units_skip(copy->units);
 	for (int passes = 0;; passes++)
 	{
 		uint64		left;

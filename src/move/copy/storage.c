@@ -316,6 +316,37 @@ tsa_live_copy_drop_leftovers(const TsaJob *job)
 }
 
 /*
+ * Says that a file which the journal of another server names is here.
+ */
+static void
+warn_of_storage(RelFileLocator storage)
+{
+	char		path[MAXPGPATH];
+
+	if (storage_in_use(storage) ||
+		!smgrexists(smgropen(storage, INVALID_PROC_NUMBER), MAIN_FORKNUM))
+		return;
+	tsa_relation_path(path, sizeof(path), storage, MAIN_FORKNUM);
+	ereport(WARNING,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("no relation owns file \"%s\", which a move on another server has left",
+					path),
+			 errhint("If this server was made from that one, as by pg_createsubscriber, the file, its segments and its forks can be removed while the server is stopped.")));
+}
+
+/*
+ * See live_copy.h.
+ */
+void
+tsa_live_copy_warn_of_leftovers(const TsaJob *job)
+{
+	for (int i = 0; i < job->nnew; i++)
+		warn_of_storage(job->new_storage[i]);
+	for (int i = 0; i < job->nold; i++)
+		warn_of_storage(job->old_storage[i]);
+}
+
+/*
  * See live_copy.h.
  */
 void

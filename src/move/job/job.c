@@ -90,7 +90,11 @@ oids_of_result(int col, MemoryContext context, Oid **oids)
 	return n;
 }
 
-/* The same for storage, from a column of tablespaces and one of numbers. */
+/*
+ * The same for storage, from a column of tablespaces and one of numbers.  The
+ * database's own tablespace is 0 there: ALTER DATABASE ... SET TABLESPACE takes
+ * the files along, as CREATE DATABASE does that copies a template's files.
+ */
 static int
 storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
 {
@@ -103,8 +107,9 @@ storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
 			 n);
 	*storage = MemoryContextAlloc(context, sizeof(RelFileLocator) * Max(n, 1));
 	for (int i = 0; i < n; i++)
-		(*storage)[i] = tsa_make_locator(tablespaces[i], MyDatabaseId,
-										 numbers[i]);
+		(*storage)[i] = tsa_make_locator(OidIsValid(tablespaces[i]) ?
+										 tablespaces[i] : MyDatabaseTableSpace,
+										 MyDatabaseId, numbers[i]);
 	return n;
 }
 
@@ -129,7 +134,11 @@ storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 
 	for (int i = 0; i < n; i++)
 	{
-		tablespaces[i] = ObjectIdGetDatum(tsa_locator_tablespace(storage[i]));
+		Oid			tablespace = tsa_locator_tablespace(storage[i]);
+
+		if (tablespace == MyDatabaseTableSpace)
+			tablespace = InvalidOid;
+		tablespaces[i] = ObjectIdGetDatum(tablespace);
 		numbers[i] = ObjectIdGetDatum(tsa_locator_number(storage[i]));
 	}
 	values[0] = tsa_oid_array(tablespaces, n);
@@ -143,20 +152,19 @@ tsa_job_load(int64 job_id, TsaJob *job)
 	static TsaJournalQuery query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
 		" owner, method_wanted, method, state, lock_timeout_ms, max_rate,"
-		" system_identifier = $2 AND database = $3,"
+		" system_identifier = $2,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
 		" indexes, indexes_from"
 		" FROM tablespace_advisor.job WHERE job_id = $1",
-		3, {INT8OID, INT8OID, OIDOID}, NULL
+		2, {INT8OID, INT8OID}, NULL
 	};
-	Datum		values[3];
+	Datum		values[2];
 	MemoryContext context = CurrentMemoryContext;
 	TsaJournal	journal;
 	bool		found;
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[2] = ObjectIdGetDatum(MyDatabaseId);
 
 	tsa_journal_open(&journal);
 	found = tsa_journal_run(&query, values, NULL, true) == 1;
@@ -200,14 +208,15 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
 		" bytes_done = $4, blocks_left = $5, mb_per_s = $6, passes = $7,"
 		" attempts = $8, blocked_by = $9, paused_ms = $10, lock_wait_ms = $11,"
-		" lock_ms = $12"
+		" lock_ms = $12, present_mb_per_s = $13, rate_reason = $14"
 		" WHERE job_id = $1",
-		12, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
-		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID, FLOAT8OID}, NULL
+		14, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
+		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+		TEXTOID}, NULL
 	};
 	Datum		blockers[lengthof(p->blockers)];
-	Datum		values[12];
-	char		nulls[] = "            ";
+	Datum		values[14];
+	char		nulls[] = "              ";
 
 	for (int i = 0; i < p->nblockers; i++)
 		blockers[i] = Int32GetDatum(p->blockers[i]);
@@ -231,6 +240,11 @@ tsa_job_report(int64 job_id, const TsaJobProgress *p)
 	nulls[10] = p->attempts > 0 ? ' ' : 'n';
 	values[11] = Float8GetDatum(p->lock_ms);
 	nulls[11] = p->lock_ms > 0 ? ' ' : 'n';
+	values[12] = Float8GetDatum(p->present_mb_per_s);
+	nulls[12] = p->present_mb_per_s >= 0 ? ' ' : 'n';
+	values[13] = p->rate_reason ? CStringGetTextDatum(p->rate_reason) :
+		(Datum) 0;
+	nulls[13] = p->rate_reason ? ' ' : 'n';
 	tsa_journal_update(&query, values, nulls);
 }
 

@@ -49,6 +49,9 @@ typedef enum TsaMoveMethod
 	TSA_METHOD_CATALOG			/* no storage: a partitioned index or table */
 } TsaMoveMethod;
 
+/* Neither a bound nor regard for others. */
+#define TSA_RATE_UNLIMITED (-1)
+
 /* A job as it was queued, and what a clean-up after a crash needs to know. */
 typedef struct TsaJob
 {
@@ -64,9 +67,10 @@ typedef struct TsaJob
 	TsaMoveMethod method;
 	TsaJobState state;
 	int			lock_timeout_ms;
-	int64		max_rate;		/* bytes per second, 0 = no limit */
+	int64		max_rate;		/* bytes per second, 0: as others allow, or
+								 * TSA_RATE_UNLIMITED */
 
-	bool		native;			/* this system identifier and database? */
+	bool		native;			/* of this server, in which database ever? */
 	int			nindexes;		/* of a table's move: these move along */
 	Oid		   *indexes;
 	Oid		   *indexes_from;	/* their tablespaces when it was queued */
@@ -84,6 +88,8 @@ typedef struct TsaJobProgress
 	int64		bytes_done;
 	int64		blocks_left;	/* negative: not known */
 	double		mb_per_s;		/* negative: not known */
+	double		present_mb_per_s;	/* likewise */
+	const char *rate_reason;	/* why, or NULL */
 	int			passes;
 	int			attempts;
 	double		paused_ms;		/* time spent in pauses */

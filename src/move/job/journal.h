@@ -33,6 +33,7 @@
 
 #include "move/job/job.h"
 #include "move/plan/plan.h"
+#include "state/state.h"
 
 #define TSA_MAX_QUERY_ARGS 21
 
@@ -49,12 +50,7 @@ typedef struct TsaJournalQuery
 } TsaJournalQuery;
 
 /* What tsa_journal_open() changed. */
-typedef struct TsaJournal
-{
-	Oid			userid;
-	int			sec_context;
-	int			guc_level;
-} TsaJournal;
+typedef TsaState TsaJournal;
 
 extern Oid	tsa_lock_journal(void);
 extern void tsa_journal_is_kept(bool kept);
@@ -76,8 +72,12 @@ extern bool tsa_job_cancel_queued(int64 job_id);
 extern int	tsa_job_worker_pid(int64 job_id);
 extern List *tsa_jobs_of_batch(int64 batch_id);
 extern List *tsa_open_batches(void);
+extern List *tsa_foreign_jobs_with_files(void);
 extern List *tsa_open_jobs(int64 batch_id);
 extern bool tsa_batch_has_ended(int64 batch_id);
+
+extern void tsa_jobs_prune(void);
+extern void tsa_jobs_warn_of_publication(void);
 
 typedef enum TsaLockClass
 {

@@ -187,6 +187,23 @@ tsa_open_batches(void)
 	return find_ids(&query, 0);
 }
 
+/* Jobs (int64 *) of another server or database that name files. */
+List *
+tsa_foreign_jobs_with_files(void)
+{
+	static TsaJournalQuery query = {
+		"SELECT job_id FROM tablespace_advisor.job"
+		" WHERE (system_identifier <> $1 OR database <>"
+		"   (SELECT oid FROM pg_catalog.pg_database"
+		"    WHERE datname = pg_catalog.current_database()))"
+		" AND (new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL)"
+		" ORDER BY job_id",
+		1, {INT8OID}, NULL
+	};
+
+	return find_ids(&query, (int64) GetSystemIdentifier());
+}
+
 /* Jobs (int64 *) of a batch with something left, in the same way. */
 List *
 tsa_open_jobs(int64 batch_id)
@@ -393,6 +410,7 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 	List	   *ids = NIL;
 	ListCell   *lc;
 
+	tsa_jobs_warn_of_publication();
 	lock_heaps(moves);
 	CommandCounterIncrement();	/* see what this transaction has queued */
 	foreach(lc, moves)

@@ -44,9 +44,34 @@ tsa_batch_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, int64 batch_id)
 }
 
 /*
+ * Removes the files that jobs of another server or database name.  CREATE
+ * DATABASE with STRATEGY file_copy copies what the template's directory has,
+ * known to a relation or not.  On another server the same number may be that
+ * of a file which somebody is just making, so there it is only said that one
+ * is there: pg_createsubscriber gives a server with all its files another
+ * identifier.
+ */
+static void
+drop_foreign_files(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, tsa_foreign_jobs_with_files())
+	{
+		TsaJob		job;
+
+		if (!tsa_job_load(*(int64 *) lfirst(lc), &job))
+			continue;
+		if (job.native)
+			(void) tsa_live_copy_drop_leftovers(&job);
+		else
+			tsa_live_copy_warn_of_leftovers(&job);
+	}
+}
+
+/*
  * Forgets the jobs of another server or database, which pg_upgrade and CREATE
- * DATABASE ... TEMPLATE bring along with the rest of a database.  Whatever
- * files they name are not ours.
+ * DATABASE ... TEMPLATE bring along with the rest of a database.
  */
 static void
 forget_foreign_jobs(void)
@@ -60,6 +85,7 @@ forget_foreign_jobs(void)
 
 	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
 	values[1] = ObjectIdGetDatum(MyDatabaseId);
+	drop_foreign_files();
 	tsa_journal_update(&query, values, NULL);
 }
 

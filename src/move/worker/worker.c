@@ -65,7 +65,11 @@
 #include "move/copy/live_copy.h"
 #include "move/copy/throttle.h"
 #include "move/rebuild/rebuild.h"
+#include "move/worker/wal_compression.h"
 #include "move/worker/worker.h"
+
+/* Between tries to lock the extension's tables. */
+#define LOCK_RETRY_MS	10L
 
 /* What a worker is told, in bgw_extra. */
 typedef struct WorkerArgs
@@ -171,16 +175,34 @@ tsa_commit(void)
  * Locks the journal against DROP EXTENSION, at session level; false if there
  * is none.  In a transaction.  To be done again after each abort, which
  * releases session-level locks as well.
+ *
+ * The requests to pause are locked, too: DROP EXTENSION may have that lock and
+ * wait for the journal.  Whoever holds the one must not wait for the other.
  */
 bool
 tsa_keep_journal(void)
 {
-	LockRelId	relid = {.dbId = MyDatabaseId};
+	LockRelId	journal = {.dbId = MyDatabaseId};
+	LockRelId	pause = {.dbId = MyDatabaseId};
 
-	relid.relId = tsa_lock_journal();
-	if (!OidIsValid(relid.relId))
-		return false;
-	LockRelationIdForSession(&relid, AccessShareLock);
+	for (;;)
+	{
+		journal.relId = tsa_lock_journal();
+		if (!OidIsValid(journal.relId))
+			return false;
+		pause.relId = tsa_state_try_lock("pause", AccessShareLock);
+		if (OidIsValid(pause.relId) || !tsa_state_is_current())
+			break;
+		UnlockRelationOid(journal.relId, AccessShareLock);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
+						 WL_EXIT_ON_PM_DEATH, LOCK_RETRY_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	LockRelationIdForSession(&journal, AccessShareLock);
+	if (OidIsValid(pause.relId))
+		LockRelationIdForSession(&pause, AccessShareLock);
 	tsa_journal_is_kept(true);
 	return true;
 }
@@ -491,9 +513,13 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
 		}
+		tsa_wal_compression_apply();
 		run_job(*(int64 *) lfirst(lc), args.copies_only);
 		MemoryContextReset(job_context);
 	}
 	tsa_old_files_remove(true);
+	tsa_begin();
+	tsa_jobs_prune();
+	tsa_commit();
 	tsa_drop_leftovers();
 }

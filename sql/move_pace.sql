@@ -1,0 +1,46 @@
+-- The rate of a move: what max_rate may be, and what the view says of it.
+SET allow_in_place_tablespaces = on;
+SET client_min_messages = warning;
+CREATE TABLESPACE regress_pace LOCATION '';
+RESET client_min_messages;
+CREATE TABLE paced (id int PRIMARY KEY, payload text);
+INSERT INTO paced SELECT n, repeat('x', 100) FROM generate_series(1, 20000) n;
+
+\set move 'CALL move_indexes_concurrently(''paced'', '
+:move 'regress_pace', max_rate => 'unlimited') \gset
+:move 'pg_default', max_rate => 'Unlimited') \gset
+:move 'regress_pace', max_rate => '100 MB') \gset
+:move 'pg_default', max_rate => NULL) \gset
+CALL move_table_concurrently('paced', 'regress_pace', max_rate => 'unlimited') \gset
+SELECT state, method, max_rate
+FROM tablespace_advisor.job
+WHERE relation_name LIKE 'paced%' ORDER BY job_id;
+
+-- a present rate is of what runs
+SELECT count(present_mb_per_s) AS rates, count(rate_reason) AS reasons
+FROM tablespace_moves;
+
+-- how it is repeated and undone
+SELECT undo_move(max(job_id)) IS NOT NULL AS undone FROM tablespace_moves;
+DO $$
+BEGIN
+	WHILE EXISTS (SELECT FROM tablespace_moves
+		WHERE state IN ('queued', 'running'))
+	LOOP
+		PERFORM pg_sleep(0.01);
+	END LOOP;
+END $$;
+SELECT state, max_rate FROM tablespace_advisor.job
+ORDER BY job_id DESC LIMIT 1;
+
+-- neither
+:move 'regress_pace', max_rate => 'infinite');
+:move 'regress_pace', max_rate => '0');
+-- a rebuild has no rate
+SET client_min_messages = warning;
+:move 'regress_pace', max_rate => 'unlimited', method => 'rebuild') \gset
+SELECT rate_reason IS NULL AS none FROM tablespace_moves
+WHERE method = 'rebuild' AND relation_name LIKE 'public.paced%';
+
+DROP TABLE paced;
+DROP TABLESPACE regress_pace;

@@ -1,0 +1,216 @@
+/*-------------------------------------------------------------------------
+ *
+ * others.c
+ *	  What others get done beside a copy, as the kernel and the server count.
+ *
+ * Devices: the bytes that a device has read, less those that this process has
+ * read (/proc/self/io).  Of other copies under way it is assumed that they read
+ * as much as this one; they share one allowance.  Writes are not looked at: the
+ * kernel writes what we wrote when it likes, and those who wait for writes are
+ * transactions, which the server counts by their IDs.
+ *
+ * Other copies are found by a lock of the advisory kind that each holds in its
+ * transactions, in a database that no SQL function can name.  It is shared, so
+ * that nobody ever waits for it, and a copy that pauses has no transaction and
+ * does not count.
+ *
+ * Everything here is cheap (five small files, one LWLock) and may be missing:
+ * what the system does not say is reported as unknown.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "access/transam.h"
+#include "catalog/catalog.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "storage/lock.h"
+#include "utils/guc.h"
+
+#include "compat.h"
+#include "move/copy/others.h"
+
+/* Of the lock that copies are counted by. */
+#define COPY_LOCK_CLASS 0x7344
+
+/* tablespace_advisor.debug_others */
+static char *debug_others = NULL;
+
+/*
+ * Registers the configuration parameter of the tests.
+ */
+void
+tsa_others_init(void)
+{
+	DefineCustomStringVariable("tablespace_advisor.debug_others",
+							   "Makes a live copy believe that others use a device.",
+							   "For tests only: \"nobody\", \"source\", \"target\", \"server\", \"processor\" or empty for what is.",
+							   &debug_others, "",
+							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE,
+							   NULL, NULL, NULL);
+}
+
+/*
+ * Finds the counters of the device under a tablespace.
+ */
+static void
+find_device(Oid tablespace, char *path)
+{
+	char	   *dir = GetDatabasePath(MyDatabaseId, tablespace);
+	int			fd = OpenTransientFile(dir, O_RDONLY);
+
+	path[0] = '\0';
+	if (fd >= 0)
+	{
+		if (tsa_device_stat_path(fd, path, MAXPGPATH) != 0)
+			path[0] = '\0';
+		(void) CloseTransientFile(fd);
+	}
+	pfree(dir);
+}
+
+/*
+ * Reads all counters.
+ */
+static void
+read_counters(const TsaOthers *others, TsaOthersReading *now)
+{
+	memset(now, 0, sizeof(*now));
+	now->time_ns = tsa_clock_now();
+	now->next_xid = U64FromFullTransactionId(ReadNextFullTransactionId());
+	now->have_process = tsa_process_io_read(&now->process) == 0;
+	now->have_delay = tsa_process_delay_read(&now->delay_ns) == 0;
+	for (int i = 0; i < 2; i++)
+		now->have_device[i] = others->stat_path[i][0] != '\0' &&
+			tsa_device_io_read(others->stat_path[i], &now->device[i]) == 0;
+}
+
+/*
+ * Begins to count.  In a transaction.
+ */
+void
+tsa_others_open(TsaOthers *others, Oid source_tablespace,
+				Oid target_tablespace)
+{
+	find_device(source_tablespace, others->stat_path[0]);
+	find_device(target_tablespace, others->stat_path[1]);
+	if (strcmp(others->stat_path[0], others->stat_path[1]) == 0)
+		others->stat_path[1][0] = '\0'; /* looked at once */
+	read_counters(others, &others->last);
+}
+
+/*
+ * Bytes from one reading of a counter to the next.
+ */
+static double
+difference(uint64 from, uint64 to)
+{
+	return to > from ? (double) (to - from) : 0;
+}
+
+/*
+ * What the parameter of the tests says instead.
+ */
+static void
+pretend(TsaPaceSample *sample)
+{
+	bool		is_processor = strcmp(debug_others, "processor") == 0;
+	int			who = -1;
+
+	if (strcmp(debug_others, "source") == 0)
+		who = TSA_NEIGHBOUR_SOURCE;
+	else if (strcmp(debug_others, "target") == 0)
+		who = TSA_NEIGHBOUR_TARGET;
+	else if (strcmp(debug_others, "server") == 0)
+		who = TSA_NEIGHBOUR_SERVER;
+
+	for (int i = 0; i <= TSA_NEIGHBOUR_SERVER; i++)
+	{
+		sample->known[i] = true;
+		sample->done[i] = sample->requests[i] = sample->request_seconds[i] = 0;
+	}
+	sample->cpu_wait = is_processor ? sample->seconds : 0;
+	sample->read_bytes = 0;
+	if (who >= 0 && !sample->working)
+		sample->done[who] = 1e7 * sample->seconds;
+	else if (who >= 0)
+		sample->done[who] = 1e6 * sample->seconds;
+}
+
+/*
+ * Says what has happened since the last reading.  The sample's bytes and
+ * read_seconds are the caller's.
+ */
+void
+tsa_others_read(TsaOthers *others, int copies, bool working,
+				TsaPaceSample *sample)
+{
+	TsaOthersReading now;
+	const TsaOthersReading *last = &others->last;
+	double		own_reads;
+
+	read_counters(others, &now);
+	own_reads = difference(last->process.read_bytes, now.process.read_bytes);
+	sample->working = working;
+	sample->seconds = difference(last->time_ns, now.time_ns) / 1e9;
+	if (now.have_delay && last->have_delay)
+		sample->cpu_wait = difference(last->delay_ns, now.delay_ns) / 1e9;
+
+	for (int i = 0; i < 2; i++)
+	{
+		const TsaDeviceIo *from = &last->device[i];
+		const TsaDeviceIo *to = &now.device[i];
+		double		own = i == 0 ? own_reads * copies : 0;
+
+		sample->known[i] = now.have_device[i] && last->have_device[i] &&
+			now.have_process && last->have_process;
+		if (!sample->known[i])
+			continue;
+		sample->done[i] =
+			Max(difference(from->read_bytes, to->read_bytes) - own, 0);
+		sample->requests[i] = difference(from->read_requests,
+										 to->read_requests);
+		sample->request_seconds[i] =
+			difference(from->read_ms, to->read_ms) / 1e3;
+	}
+	sample->known[TSA_NEIGHBOUR_SERVER] = true;
+	sample->done[TSA_NEIGHBOUR_SERVER] =
+		difference(last->next_xid, now.next_xid);
+	if (!sample->known[TSA_NEIGHBOUR_SOURCE])
+		sample->read_bytes = own_reads;
+
+	if (debug_others != NULL && debug_others[0] != '\0')
+		pretend(sample);
+	others->last = now;
+}
+
+/*
+ * Has the source's device counters?
+ */
+bool
+tsa_others_has_device(const TsaOthers *others)
+{
+	return others->last.have_device[0] && others->last.have_process;
+}
+
+/*
+ * Says, until the end of the transaction, that a copy is under way, and returns
+ * how many there are on this server.
+ */
+int
+tsa_others_copies(void)
+{
+	VirtualTransactionId *found;
+	LOCKTAG		tag;
+	int			n;
+
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, 0, 0, COPY_LOCK_CLASS);
+	(void) LockAcquire(&tag, ShareLock, false, true);
+	found = GetLockConflicts(&tag, ExclusiveLock, &n);
+	pfree(found);
+	return n + 1;
+}

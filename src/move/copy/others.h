@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * others.h
+ *	  What others get done beside a copy, as the kernel and the server count.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_OTHERS_H
+#define TSA_OTHERS_H
+
+#include "postgres.h"
+
+#include "move/copy/pace.h"
+#include "probe/counters.h"
+
+/* The counters at one moment. */
+typedef struct TsaOthersReading
+{
+	uint64		time_ns;
+	uint64		next_xid;
+	bool		have_process;
+	TsaProcessIo process;
+	bool		have_delay;
+	uint64		delay_ns;
+	bool		have_device[2];
+	TsaDeviceIo device[2];
+} TsaOthersReading;
+
+typedef struct TsaOthers
+{
+	char		stat_path[2][MAXPGPATH];	/* of the source's and the target's
+											 * device; empty: none */
+	TsaOthersReading last;
+} TsaOthers;
+
+extern void tsa_others_init(void);
+extern void tsa_others_open(TsaOthers *others, Oid source_tablespace,
+							Oid target_tablespace);
+extern void tsa_others_read(TsaOthers *others, int copies, bool working,
+							TsaPaceSample *sample);
+extern bool tsa_others_has_device(const TsaOthers *others);
+extern int	tsa_others_copies(void);
+
+#endif							/* TSA_OTHERS_H */

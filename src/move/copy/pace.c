@@ -1,0 +1,333 @@
+/*-------------------------------------------------------------------------
+ *
+ * pace.c
+ *	  How fast a copy may go beside others.
+ *
+ * While nobody else is there a copy goes as fast as it can.  Beside others it
+ * works in units and sleeps after each, for a share of the time that is
+ * controlled by additive increase and multiplicative decrease.  What is
+ * controlled is the others' loss: the part of what they get done while the
+ * copy sleeps that they do not get done over all.  Measuring it so needs to
+ * know nothing about the device, and follows a load that changes by itself,
+ * because every sleep measures anew.
+ *
+ * Four things are looked at.  Read bytes of the source's and of the target's
+ * device, less the copy's own: bytes, not requests, because the kernel says
+ * exactly how many bytes a process has read, but not in how many requests.
+ * Transactions that write, by their IDs: they feel the copy's WAL and its
+ * writes.  And the processor, for which the copy's own waiting stands.
+ * A device without counters is judged by the copy's own reads, which get
+ * slower when others use it as well.
+ *
+ * A device on which a request takes milliseconds when the copy sleeps serves
+ * one at a time: whoever comes in the middle of a unit waits for its end.
+ * Those who come seldom lose no throughput by that, but they do wait; so there
+ * the share has an upper bound as well.
+ *
+ * Every move ends: the share has a lower bound, and so has the rate.
+ *
+ * max_rate is a bound and not a target: time in which less was copied is not
+ * made up for.
+ *
+ * Pure: no server headers, no clock, no memory but the caller's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "move/copy/pace.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIRST_LOOK		0.05	/* seconds until the first decision */
+#define WINDOW			0.25	/* seconds between the others */
+#define MEMORY			2.0		/* seconds after which a sample counts 1/e */
+
+#define START_SHARE		0.15	/* when somebody appears */
+#define LEAST_SHARE		0.02
+#define MOST_SHARE		0.9		/* beside others: sleeps are what measures */
+#define SLOW_SHARE		0.14	/* on a device that serves one at a time */
+#define CONTENDED_SHARE 0.25	/* of a processor that others wait for */
+#define LEAST_RATE		(1024.0 * 1024.0)
+
+#define INCREASE		0.02
+#define DECREASE		0.75
+#define LITTLE_LOSS		0.07	/* less: faster */
+#define MUCH_LOSS		0.11	/* more: slower */
+
+#define SLOW_REQUEST	0.002	/* seconds */
+#define CONTENDED		0.15	/* of its working time the copy waits */
+#define SLOWER_READS	2.0		/* than the best ones */
+
+/* Somebody is there from so many bytes or transactions a second on. */
+#define PRESENT_BYTES	65536.0
+#define PRESENT_WRITERS 10.0
+#define DOUBT			0.1		/* seconds in which nothing happened, added */
+
+#define MAX_UNIT		(2.0 * 1024 * 1024)
+#define MIN_UNIT		(128.0 * 1024)
+#define UNIT_OF_RATE	0.1		/* a unit is what max_rate allows in so long */
+
+/*
+ * max_rate in bytes per second, 0 for none.
+ */
+void
+tsa_pace_init(TsaPace *pace, bool adapts, double max_rate)
+{
+	memset(pace, 0, sizeof(*pace));
+	pace->adapts = adapts;
+	pace->max_rate = max_rate;
+	pace->copies = 1;
+	pace->share = 1;
+	pace->rate = -1;
+	pace->reason = adapts ? TSA_PACE_IDLE : TSA_PACE_UNLIMITED;
+	pace->first_look = true;
+}
+
+static void
+add_to_sums(TsaPaceSums *sums, const TsaPaceSample *sample, TsaNeighbour who)
+{
+	sums->seconds += sample->seconds;
+	sums->done += sample->done[who];
+	sums->requests += sample->requests[who];
+	sums->request_seconds += sample->request_seconds[who];
+}
+
+static void
+fade(TsaPaceSums *sums, double factor)
+{
+	sums->seconds *= factor;
+	sums->done *= factor;
+	sums->requests *= factor;
+	sums->request_seconds *= factor;
+}
+
+/*
+ * What part of what they could do the others do not get done; negative while
+ * that is not known.
+ */
+double
+tsa_pace_loss(const TsaPace *pace, TsaNeighbour who)
+{
+	const TsaPaceSums *all = &pace->all[who];
+	const TsaPaceSums *asleep = &pace->asleep[who];
+
+	if (asleep->seconds < FIRST_LOOK || asleep->done <= 0 || all->seconds <= 0)
+		return -1;
+	return fmax(0, 1 - (all->done / all->seconds) /
+				(asleep->done / asleep->seconds));
+}
+
+/*
+ * Does the neighbour's device serve one request at a time?
+ */
+static bool
+is_slow(const TsaPace *pace, TsaNeighbour who)
+{
+	const TsaPaceSums *asleep = &pace->asleep[who];
+
+	return asleep->requests >= 4 &&
+		asleep->request_seconds / asleep->requests >= SLOW_REQUEST;
+}
+
+/*
+ * Who was there in the window?  Who came, also for the first time, makes the
+ * copy begin with a small share.
+ */
+static bool
+find_neighbours(TsaPace *pace)
+{
+	double		window = pace->window + DOUBT;
+	bool		came = false;
+	bool		there[TSA_NEIGHBOURS];
+
+	there[TSA_NEIGHBOUR_SOURCE] =
+		pace->done[TSA_NEIGHBOUR_SOURCE] / window >= PRESENT_BYTES;
+	there[TSA_NEIGHBOUR_TARGET] =
+		pace->done[TSA_NEIGHBOUR_TARGET] / window >= PRESENT_BYTES;
+	there[TSA_NEIGHBOUR_SERVER] =
+		pace->done[TSA_NEIGHBOUR_SERVER] / window >= PRESENT_WRITERS;
+	there[TSA_NEIGHBOUR_PROCESSOR] = pace->worked > 0 &&
+		pace->cpu_wait / pace->worked >= CONTENDED;
+	there[TSA_NEIGHBOUR_UNKNOWN] = false;
+
+	if (pace->read_bytes >= MAX_UNIT)
+	{
+		double		cost = pace->read_seconds / pace->read_bytes;
+
+		if (pace->best_read == 0 || cost < pace->best_read)
+			pace->best_read = cost;
+		there[TSA_NEIGHBOUR_UNKNOWN] = cost > SLOWER_READS * pace->best_read;
+	}
+
+	for (int who = 0; who < TSA_NEIGHBOURS; who++)
+	{
+		if (there[who] && !pace->present[who])
+		{
+			came = true;
+			memset(&pace->asleep[who], 0, sizeof(TsaPaceSums));
+			memset(&pace->all[who], 0, sizeof(TsaPaceSums));
+		}
+		pace->present[who] = there[who];
+	}
+	return came;
+}
+
+/*
+ * The neighbour who loses most, and that loss.
+ */
+static TsaNeighbour
+find_loser(const TsaPace *pace, double *loss)
+{
+	TsaNeighbour loser = TSA_NEIGHBOURS;
+
+	*loss = -1;
+	for (int who = TSA_NEIGHBOURS - 1; who >= 0; who--)
+	{
+		double		his = tsa_pace_loss(pace, (TsaNeighbour) who);
+
+		if (!pace->present[who])
+			continue;
+		if (who == TSA_NEIGHBOUR_UNKNOWN)
+			his = 1;			/* whose loss cannot be measured */
+		if (loser == TSA_NEIGHBOURS || his >= *loss)
+		{
+			loser = (TsaNeighbour) who;
+			*loss = his;
+		}
+	}
+	return loser;
+}
+
+/*
+ * The upper bound of the share beside those who are there.
+ */
+static double
+most_share(const TsaPace *pace)
+{
+	double		most = MOST_SHARE;
+
+	for (int who = 0; who < TSA_NEIGHBOURS; who++)
+		if (pace->present[who] && is_slow(pace, (TsaNeighbour) who))
+			most = fmin(most, SLOW_SHARE);
+	if (pace->present[TSA_NEIGHBOUR_PROCESSOR])
+		most = fmin(most, CONTENDED_SHARE);
+	return most / pace->copies;
+}
+
+/*
+ * Decides on the share of the time for the next window.
+ */
+static void
+decide(TsaPace *pace)
+{
+	bool		came = find_neighbours(pace);
+	double		loss;
+	TsaNeighbour loser = find_loser(pace, &loss);
+
+	pace->rate = pace->bytes / pace->window;
+	if (loser == TSA_NEIGHBOURS)
+	{
+		pace->share = fmin(1, pace->share * 2);
+		if (pace->share == 1)
+			pace->reason = TSA_PACE_IDLE;
+		return;
+	}
+
+	if (came)
+		pace->share = fmin(pace->share, START_SHARE / pace->copies);
+	else if (loss > MUCH_LOSS)
+		pace->share *= DECREASE;
+	else if (loss < LITTLE_LOSS)
+		pace->share += INCREASE / pace->copies;
+	pace->share = fmin(pace->share, most_share(pace));
+	pace->share = fmax(pace->share, LEAST_SHARE / pace->copies);
+	pace->reason = (TsaPaceReason) (TSA_PACE_SOURCE + loser);
+}
+
+/*
+ * Takes a sample into account.
+ */
+void
+tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
+{
+	double		factor = exp(-sample->seconds / MEMORY);
+
+	pace->window += sample->seconds;
+	pace->bytes += sample->bytes;
+	if (sample->working)
+	{
+		pace->worked += sample->seconds;
+		pace->cpu_wait += sample->cpu_wait;
+		pace->read_seconds += sample->read_seconds;
+		pace->read_bytes += sample->read_bytes;
+	}
+	for (int who = 0; who <= TSA_NEIGHBOUR_SERVER; who++)
+	{
+		if (!sample->known[who])
+			continue;
+		pace->done[who] += sample->done[who];
+		fade(&pace->all[who], factor);
+		fade(&pace->asleep[who], factor);
+		add_to_sums(&pace->all[who], sample, (TsaNeighbour) who);
+		if (!sample->working)
+			add_to_sums(&pace->asleep[who], sample, (TsaNeighbour) who);
+	}
+
+	if (pace->window < (pace->first_look ? FIRST_LOOK : WINDOW))
+		return;
+	pace->first_look = false;
+	if (pace->adapts)
+		decide(pace);
+	else
+		pace->rate = pace->bytes / pace->window;
+	pace->window = pace->worked = pace->bytes = pace->cpu_wait = 0;
+	pace->read_seconds = pace->read_bytes = 0;
+	memset(pace->done, 0, sizeof(pace->done));
+}
+
+/*
+ * Seconds to sleep after a unit of so many bytes, which took so many seconds.
+ */
+double
+tsa_pace_sleep(TsaPace *pace, double bytes, double worked)
+{
+	double		polite = 0;
+	double		bound = 0;
+
+	if (pace->adapts && pace->share < 1)
+		polite = fmin(worked * (1 - pace->share) / pace->share,
+					  bytes * pace->copies / LEAST_RATE);
+	if (pace->max_rate > 0)
+		bound = fmax(0, bytes / pace->max_rate - worked);
+	pace->bounded = bound > polite;
+	return fmax(polite, bound);
+}
+
+/*
+ * Why is the rate what it is?
+ */
+TsaPaceReason
+tsa_pace_reason(const TsaPace *pace)
+{
+	return pace->bounded ? TSA_PACE_BOUND : pace->reason;
+}
+
+/*
+ * Does the copy go as fast as it can?
+ */
+bool
+tsa_pace_is_full(const TsaPace *pace)
+{
+	return pace->share >= 1 || !pace->adapts;
+}
+
+/*
+ * Bytes to copy between two sleeps.
+ */
+double
+tsa_pace_unit(const TsaPace *pace)
+{
+	if (pace->max_rate <= 0)
+		return MAX_UNIT;
+	return fmax(MIN_UNIT, fmin(MAX_UNIT, pace->max_rate * UNIT_OF_RATE));
+}

@@ -1,0 +1,104 @@
+/*-------------------------------------------------------------------------
+ *
+ * pace.h
+ *	  How fast a copy may go beside others.
+ *
+ * Pure: no server headers, no clock, no memory but the caller's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_PACE_H
+#define TSA_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Who may suffer from a copy. */
+typedef enum TsaNeighbour
+{
+	TSA_NEIGHBOUR_SOURCE,		/* those who read from the source's device */
+	TSA_NEIGHBOUR_TARGET,		/* those who read from the target's device */
+	TSA_NEIGHBOUR_SERVER,		/* transactions that write */
+	TSA_NEIGHBOUR_PROCESSOR,	/* those who wait for a processor */
+	TSA_NEIGHBOUR_UNKNOWN		/* the copy's own reads take longer */
+} TsaNeighbour;
+
+#define TSA_NEIGHBOURS 5
+
+/* Why the rate is what it is. */
+typedef enum TsaPaceReason
+{
+	TSA_PACE_IDLE,				/* full speed: nobody else is there */
+	TSA_PACE_UNLIMITED,			/* full speed: asked for */
+	TSA_PACE_BOUND,				/* max_rate */
+	TSA_PACE_SOURCE,			/* as the neighbours above */
+	TSA_PACE_TARGET,
+	TSA_PACE_SERVER,
+	TSA_PACE_PROCESSOR,
+	TSA_PACE_OWN_TIMING
+} TsaPaceReason;
+
+/* What others have got during a stretch of work, or of sleep. */
+typedef struct TsaPaceSample
+{
+	bool		working;		/* or asleep */
+	double		seconds;
+	double		bytes;			/* copied */
+	double		cpu_wait;		/* seconds that the copy waited for a processor */
+	double		read_seconds;	/* own reads from the device took so long */
+	double		read_bytes;		/* and brought so much */
+
+	/* of SOURCE, TARGET and SERVER */
+	bool		known[TSA_NEIGHBOURS];
+	double		done[TSA_NEIGHBOURS];	/* bytes read by others, transactions */
+	double		requests[TSA_NEIGHBOURS];	/* read requests, own included */
+	double		request_seconds[TSA_NEIGHBOURS];	/* the sum of their times */
+} TsaPaceSample;
+
+/* Sums in which what is long ago counts less and less. */
+typedef struct TsaPaceSums
+{
+	double		seconds;
+	double		done;
+	double		requests;
+	double		request_seconds;
+} TsaPaceSums;
+
+typedef struct TsaPace
+{
+	bool		adapts;
+	double		max_rate;		/* bytes per second, 0: no bound */
+	int			copies;			/* under way on this server, this one included */
+
+	double		share;			/* of the time in which the copy works */
+	bool		present[TSA_NEIGHBOURS];
+	TsaPaceReason reason;		/* of the share */
+	bool		bounded;		/* max_rate asks for longer sleeps */
+	double		rate;			/* bytes per second in the last window, < 0:
+								 * not known yet */
+
+	/* since the last decision */
+	double		window;			/* seconds */
+	double		worked;
+	double		bytes;
+	double		cpu_wait;
+	double		read_seconds;
+	double		read_bytes;
+	double		done[TSA_NEIGHBOURS];
+
+	/* longer */
+	TsaPaceSums all[TSA_NEIGHBOURS];
+	TsaPaceSums asleep[TSA_NEIGHBOURS];
+	double		best_read;		/* seconds a byte, of own reads; 0: unknown */
+	bool		first_look;		/* is yet to come */
+} TsaPace;
+
+extern void tsa_pace_init(TsaPace *pace, bool adapts, double max_rate);
+extern void tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample);
+extern double tsa_pace_sleep(TsaPace *pace, double bytes, double worked);
+extern TsaPaceReason tsa_pace_reason(const TsaPace *pace);
+extern bool tsa_pace_is_full(const TsaPace *pace);
+extern double tsa_pace_loss(const TsaPace *pace, TsaNeighbour who);
+extern double tsa_pace_unit(const TsaPace *pace);
+
+#endif							/* TSA_PACE_H */

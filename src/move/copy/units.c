@@ -1,0 +1,390 @@
+/*-------------------------------------------------------------------------
+ *
+ * units.c
+ *	  The units in which a live copy works, and its sleeps between them.
+ *
+ * How long to sleep is decided by pace.c, from what others.c counts.  While
+ * nobody else is there the copy runs without units: it is as fast as the
+ * server's own way of copying a relation, and all this costs is a look at the
+ * counters every 50 ms.  Beside others a unit of up to 2 MB is
+ *
+ * - asked for in one go.  A disk that seeks for 5 ms and transfers 90 MB/s
+ *   would otherwise seek for each 128 kB of read-ahead, which takes it as long
+ *   as 450 kB of transfer.  Only runs of blocks that are not in shared buffers
+ *   are asked for;
+ * - copied as ever (blocks.c);
+ * - followed by a flush of the WAL it has written, so that those who commit do
+ *   not write our WAL with theirs;
+ * - handed to the kernel for writing, which is waited for after the next unit.
+ *   So little is dirty when the sync comes, and the device's queue is short.
+ *
+ * None of this has a part in the argument for the copy's correctness.  Reading
+ * ahead fills the system's cache and changes nothing.  WAL may be flushed at
+ * any time.  Writing back early does not replace the sync: the copy is synced,
+ * or registered with the checkpointer, exactly as it is without.
+ *
+ * Errors of writing back.  The kernel reports a failed write once to each open
+ * file, and to those opened later only if nobody was told yet.  To wait for
+ * writing back can therefore take away the report that the checkpointer's
+ * fsync, of a file that it opens later, should get.  So an error of that wait
+ * is not swallowed: it ends the move, and the copy is dropped.  Nothing in
+ * this file is called in the window or after it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/fd.h"
+#include "storage/lwlock.h"
+#include "storage/smgr.h"
+
+#include "compat.h"
+#include "move/copy/others.h"
+#include "move/copy/pace.h"
+#include "move/copy/units.h"
+
+#define LOOK_S			0.05	/* between looks at the counters */
+#define MAX_WORK_S		1.0		/* longest unit */
+#define ASK_BYTES		(128 * 1024)	/* the kernel may cut longer requests */
+#define ASK_BLOCKS		((BlockNumber) (ASK_BYTES / BLCKSZ))
+
+/* Blocks of the new storage. */
+typedef struct BlockRange
+{
+	RelFileLocator locator;
+	ForkNumber	fork;
+	BlockNumber from;
+	BlockNumber nblocks;
+} BlockRange;
+
+struct TsaUnits
+{
+	TsaPace		pace;
+	TsaOthers	others;
+	uint64		started;		/* the unit, by the clock of counters.h */
+	double		bytes;			/* of the unit */
+	double		read_ms;
+	bool		all_speed;
+	bool		asked;			/* for what the unit will read */
+	BlockRange	written;		/* in this unit */
+	BlockRange	in_flight;		/* handed to the kernel after the last one */
+};
+
+/*
+ * See units.h.
+ */
+TsaUnits *
+tsa_units_open(MemoryContext context, const TsaJob *job)
+{
+	TsaUnits   *units = MemoryContextAllocZero(context, sizeof(TsaUnits));
+
+	tsa_pace_init(&units->pace, job->max_rate != TSA_RATE_UNLIMITED,
+				  Max(job->max_rate, 0));
+	tsa_others_open(&units->others, job->source_tablespace,
+					job->target_tablespace);
+	units->started = tsa_clock_now();
+	return units;
+}
+
+/*
+ * See units.h.
+ */
+void
+tsa_units_renew(TsaUnits *units)
+{
+	units->pace.copies = tsa_others_copies();
+}
+
+/*
+ * Does the copy sleep between units?
+ */
+static bool
+has_units(const TsaUnits *units)
+{
+	return !units->all_speed &&
+		(!tsa_pace_is_full(&units->pace) || units->pace.max_rate > 0);
+}
+
+/*
+ * Is a block in shared buffers?
+ */
+static bool
+is_buffered(RelFileLocator locator, ForkNumber fork, BlockNumber block)
+{
+	BufferTag	tag;
+	uint32		hash;
+	LWLock	   *lock;
+	bool		found;
+
+	tsa_init_buffer_tag(&tag, locator, fork, block);
+	hash = BufTableHashCode(&tag);
+	lock = BufMappingPartitionLock(hash);
+	LWLockAcquire(lock, LW_SHARED);
+	found = BufTableLookup(&tag, hash) >= 0;
+	LWLockRelease(lock);
+	return found;
+}
+
+/*
+ * Opens the segment of a fork that has a block, for the transaction; negative
+ * if that fails.
+ */
+static int
+open_segment(RelFileLocator locator, ForkNumber fork, BlockNumber block)
+{
+	BlockNumber segment = block / (BlockNumber) RELSEG_SIZE;
+	char		path[MAXPGPATH];
+
+	tsa_relation_path(path, sizeof(path), locator, fork);
+	if (segment > 0)
+		snprintf(path + strlen(path), sizeof(path) - strlen(path), ".%u",
+				 segment);
+	return OpenTransientFile(path, O_RDWR | PG_BINARY);
+}
+
+/*
+ * Asks the kernel to read what is not in shared buffers of these blocks, all
+ * of one segment.  Nothing depends on it.
+ */
+static void
+ask_for(RelFileLocator locator, ForkNumber fork, BlockNumber from,
+		BlockNumber end)
+{
+#ifdef POSIX_FADV_WILLNEED
+	int			fd = open_segment(locator, fork, from);
+
+	if (fd < 0)
+		return;
+	while (from < end)
+	{
+		BlockNumber n = 0;
+
+		while (n < ASK_BLOCKS && from + n < end &&
+			   !is_buffered(locator, fork, from + n))
+			n++;
+		if (n > 0)
+			(void) posix_fadvise(fd, (off_t) (from % RELSEG_SIZE) * BLCKSZ,
+								 (off_t) n * BLCKSZ, POSIX_FADV_WILLNEED);
+		from += Max(n, 1);
+	}
+	(void) CloseTransientFile(fd);
+#endif
+}
+
+/*
+ * See units.h.
+ */
+void
+tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
+					 BlockNumber from, BlockNumber end)
+{
+	BlockNumber unit = (BlockNumber) (tsa_pace_unit(&units->pace) / BLCKSZ);
+	BlockNumber segment_end = (from / (BlockNumber) RELSEG_SIZE + 1) *
+		(BlockNumber) RELSEG_SIZE;
+
+	if (units->bytes > 0 || !has_units(units) || tsa_io_is_direct())
+		return;
+	end = Min(end, from + unit);
+	if (segment_end > from)		/* it is 0 at the very end */
+		end = Min(end, segment_end);
+	ask_for(tsa_rel_locator(rel), fork, from, end);
+	units->asked = true;
+}
+
+/*
+ * See units.h.
+ */
+void
+tsa_units_note_read(TsaUnits *units, double ms)
+{
+	units->read_ms += ms;
+}
+
+/*
+ * Asks the kernel to write blocks, or waits until it has; all are of one
+ * segment or the rest is left out.
+ */
+static void
+write_back(const BlockRange *range, unsigned int flags)
+{
+#ifdef HAVE_SYNC_FILE_RANGE
+	BlockNumber first = range->from % (BlockNumber) RELSEG_SIZE;
+	BlockNumber n = Min(range->nblocks, (BlockNumber) RELSEG_SIZE - first);
+	int			fd;
+
+	if (range->nblocks == 0 || !enableFsync)
+		return;
+	fd = open_segment(range->locator, range->fork, range->from);
+	if (fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open the file of a copy: %m")));
+	if (sync_file_range(fd, (off_t) first * BLCKSZ, (off_t) n * BLCKSZ,
+						flags) != 0 &&
+		errno != ENOSYS && errno != EINVAL && errno != ESPIPE)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write back the file of a copy: %m")));
+	(void) CloseTransientFile(fd);
+#endif
+}
+
+/*
+ * See units.h.
+ */
+void
+tsa_units_note_written(TsaUnits *units, RelFileLocator locator,
+					   ForkNumber fork, BlockNumber from, BlockNumber nblocks)
+{
+	BlockRange *written = &units->written;
+
+	if (written->nblocks == 0 || written->fork != fork ||
+		!RelFileLocatorEquals(written->locator, locator) ||
+		written->from + written->nblocks != from)
+	{
+		written->locator = locator;
+		written->fork = fork;
+		written->from = from;
+		written->nblocks = 0;
+	}
+	written->nblocks += nblocks;
+}
+
+/*
+ * Ends a unit that others should not feel: its WAL is flushed, its blocks are
+ * handed to the kernel, and those of the unit before are on the device.
+ */
+static void
+settle_unit(TsaUnits *units)
+{
+	if (!XLogRecPtrIsInvalid(XactLastRecEnd))
+		XLogFlush(XactLastRecEnd);
+#ifdef HAVE_SYNC_FILE_RANGE
+	write_back(&units->written, SYNC_FILE_RANGE_WRITE);
+	write_back(&units->in_flight, SYNC_FILE_RANGE_WAIT_BEFORE |
+			   SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+#endif
+	units->in_flight = units->written;
+}
+
+/*
+ * Takes note of what has happened since the last reading, and starts anew.
+ */
+static void
+note_stretch(TsaUnits *units, bool working)
+{
+	TsaPaceSample sample = {0};
+
+	sample.bytes = working ? units->bytes : 0;
+	sample.read_seconds = units->read_ms / 1000.0;
+	tsa_others_read(&units->others, units->pace.copies, working, &sample);
+	tsa_pace_note(&units->pace, &sample);
+	units->started = units->others.last.time_ns;
+	units->bytes = 0;
+	units->read_ms = 0;
+	units->asked = false;
+	units->written.nblocks = 0;
+}
+
+/*
+ * See units.h.
+ */
+double
+tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
+{
+	double		unit_bytes;
+	double		worked;
+
+	units->bytes += bytes;
+	units->all_speed = all_speed;
+	worked = (tsa_clock_now() - units->started) / 1e9;
+	if (!has_units(units))
+	{
+		if (worked >= LOOK_S)
+			note_stretch(units, true);
+		units->in_flight.nblocks = 0;
+		return 0;
+	}
+
+	if (units->bytes < tsa_pace_unit(&units->pace) &&
+		worked < (units->asked ? MAX_WORK_S : LOOK_S))
+		return 0;
+	settle_unit(units);
+	unit_bytes = units->bytes;
+	note_stretch(units, true);
+	return 1000 * tsa_pace_sleep(&units->pace, unit_bytes, worked);
+}
+
+/*
+ * See units.h.
+ */
+void
+tsa_units_wake(TsaUnits *units)
+{
+	note_stretch(units, false);
+}
+
+/*
+ * See units.h.
+ */
+void
+tsa_units_skip(TsaUnits *units)
+{
+	TsaPaceSample sample = {0};
+
+	tsa_others_read(&units->others, units->pace.copies, false, &sample);
+	units->started = units->others.last.time_ns;
+	units->bytes = 0;
+	units->read_ms = 0;
+	units->asked = false;
+	units->written.nblocks = 0;
+}
+
+/*
+ * See units.h.
+ */
+double
+tsa_units_rate(const TsaUnits *units)
+{
+	return units->pace.rate;
+}
+
+/*
+ * See units.h.
+ */
+const char *
+tsa_units_reason(const TsaUnits *units)
+{
+	bool		blind = !tsa_others_has_device(&units->others);
+
+	if (units->all_speed)
+		return "full speed: changes come faster than the rate";
+	switch (tsa_pace_reason(&units->pace))
+	{
+		case TSA_PACE_IDLE:
+			return blind ?
+				"full speed: own reads are not slowed down; the device has no counters" :
+				"full speed: nobody else is active";
+		case TSA_PACE_UNLIMITED:
+			return "full speed: unlimited";
+		case TSA_PACE_BOUND:
+			return "bounded by max_rate";
+		case TSA_PACE_SOURCE:
+			return "others read from the source's device";
+		case TSA_PACE_TARGET:
+			return "others read from the target's device";
+		case TSA_PACE_SERVER:
+			return "other transactions write";
+		case TSA_PACE_PROCESSOR:
+			return "others need the processors";
+		case TSA_PACE_OWN_TIMING:
+			return "own reads are slowed down; the device has no counters";
+	}
+	return NULL;				/* keep compiler quiet */
+}

@@ -1,0 +1,14 @@
+/*-------------------------------------------------------------------------
+ *
+ * wal_compression.h
+ *	  How the workers of moves compress page images in WAL.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_WAL_COMPRESSION_H
+#define TSA_WAL_COMPRESSION_H
+
+extern void tsa_wal_compression_init(void);
+extern void tsa_wal_compression_apply(void);
+
+#endif							/* TSA_WAL_COMPRESSION_H */

@@ -1,0 +1,125 @@
+
+/*
+ * src/sample/history.sql
+ *
+ * What samples leave behind.  Counters of the whole database are kept as they
+ * were, and are subtracted when they are read; of relations, of which there
+ * may be a hundred thousand, one row each holds the counters of the last
+ * sample, and each sample adds rows for what has changed, as differences.
+ * Differences can be added up, and so old samples become hours and days.
+ * Columns that are zero are NULL, which takes no room.
+ *
+ * None of this is marked for pg_dump: in another database the OIDs are others.
+ */
+CREATE TABLE tablespace_advisor.sample (
+	sample_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	started_at timestamptz,
+	taken_at timestamptz NOT NULL,
+	covers text NOT NULL DEFAULT 'sample'
+		CHECK (covers IN ('sample', 'hour', 'day')),
+	was_reset boolean NOT NULL,
+	stats_reset timestamptz,
+	io_timed boolean NOT NULL,
+	blocks_read bigint NOT NULL,
+	blocks_hit bigint NOT NULL,
+	read_ms float8 NOT NULL,
+	write_ms float8 NOT NULL,
+	statements bigint,
+	statements_ms float8,
+	snapshots int NOT NULL,
+	reading_snapshots int NOT NULL,
+	reading_sessions int NOT NULL,
+	waits jsonb NOT NULL
+);
+REVOKE ALL ON tablespace_advisor.sample FROM PUBLIC;
+
+COMMENT ON TABLE tablespace_advisor.sample IS
+	'one row per sample of this database''s activity';
+COMMENT ON SEQUENCE tablespace_advisor.sample_sample_id_seq IS
+	'numbers of samples';
+COMMENT ON COLUMN tablespace_advisor.sample.started_at IS
+	'when the sample before was taken: the differences in relation_sample are those since then; NULL in the first';
+COMMENT ON COLUMN tablespace_advisor.sample.covers IS
+	'sample: one sample; hour, day: the samples of an hour or day, added up';
+COMMENT ON COLUMN tablespace_advisor.sample.was_reset IS
+	'counters were reset, or lost in a crash, since the sample before';
+COMMENT ON COLUMN tablespace_advisor.sample.stats_reset IS
+	'pg_stat_database.stats_reset at that time';
+COMMENT ON COLUMN tablespace_advisor.sample.io_timed IS
+	'track_io_timing was on';
+COMMENT ON COLUMN tablespace_advisor.sample.blocks_read IS
+	'counter of this database: blocks read past shared buffers';
+COMMENT ON COLUMN tablespace_advisor.sample.blocks_hit IS
+	'counter of this database: blocks found in shared buffers';
+COMMENT ON COLUMN tablespace_advisor.sample.read_ms IS
+	'counter of this database: milliseconds spent reading data files';
+COMMENT ON COLUMN tablespace_advisor.sample.write_ms IS
+	'counter of this database: milliseconds spent writing data files';
+COMMENT ON COLUMN tablespace_advisor.sample.statements IS
+	'pg_stat_statements: calls in this database; NULL without that extension';
+COMMENT ON COLUMN tablespace_advisor.sample.statements_ms IS
+	'pg_stat_statements: milliseconds of execution in this database';
+COMMENT ON COLUMN tablespace_advisor.sample.snapshots IS
+	'looks at pg_stat_activity';
+COMMENT ON COLUMN tablespace_advisor.sample.reading_snapshots IS
+	'looks in which any session of the server waited for a data file read';
+COMMENT ON COLUMN tablespace_advisor.sample.reading_sessions IS
+	'sessions of the server that waited for a data file read, added up over the looks';
+COMMENT ON COLUMN tablespace_advisor.sample.waits IS
+	'active sessions of this database by wait class and event, added up over the looks; CPU: no wait';
+
+CREATE TABLE tablespace_advisor.relation_sample (
+	sample_id int NOT NULL,
+	relation oid NOT NULL,
+	size_bytes bigint NOT NULL,
+	reads bigint,
+	hits bigint,
+	scans bigint,
+	tuples_read bigint,
+	inserted bigint,
+	updated bigint,
+	hot_updated bigint,
+	deleted bigint,
+	PRIMARY KEY (sample_id, relation)
+);
+REVOKE ALL ON tablespace_advisor.relation_sample FROM PUBLIC;
+
+COMMENT ON TABLE tablespace_advisor.relation_sample IS
+	'what happened to a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; size_bytes: of all forks, at the end';
+
+CREATE TABLE tablespace_advisor.tablespace_sample (
+	sample_id int NOT NULL,
+	tablespace oid NOT NULL,
+	used_bytes bigint NOT NULL,
+	free_bytes bigint,
+	PRIMARY KEY (sample_id, tablespace)
+);
+REVOKE ALL ON tablespace_advisor.tablespace_sample FROM PUBLIC;
+
+COMMENT ON TABLE tablespace_advisor.tablespace_sample IS
+	'per sample and tablespace: bytes of this database''s relations, and bytes free in the file system (NULL: not known)';
+
+CREATE TABLE tablespace_advisor.sampled_relation (
+	relation oid PRIMARY KEY,
+	tablespace oid NOT NULL,
+	filenode oid NOT NULL,
+	filenode_since timestamptz,
+	counted_since timestamptz,
+	size_bytes bigint NOT NULL,
+	reads bigint NOT NULL,
+	hits bigint NOT NULL,
+	scans bigint NOT NULL,
+	tuples_read bigint NOT NULL,
+	inserted bigint NOT NULL,
+	updated bigint NOT NULL,
+	hot_updated bigint NOT NULL,
+	deleted bigint NOT NULL
+) WITH (fillfactor = 70);
+REVOKE ALL ON tablespace_advisor.sampled_relation FROM PUBLIC;
+
+COMMENT ON TABLE tablespace_advisor.sampled_relation IS
+	'size and counters (see relation_sample) of every relation in the last sample; filenode_since: since when it has this file, counted_since: since when it is counted, NULL: not known';
+
+GRANT SELECT ON tablespace_advisor.sample, tablespace_advisor.relation_sample,
+	tablespace_advisor.tablespace_sample, tablespace_advisor.sampled_relation
+	TO pg_monitor;

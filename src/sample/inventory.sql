@@ -1,0 +1,72 @@
+
+/*
+ * src/sample/inventory.sql
+ *
+ * Which relations there are and what the statistics say of them now.  Nothing
+ * here locks a relation: no function that opens one is called.
+ */
+CREATE VIEW tablespace_advisor.relation_inventory AS
+SELECT c.oid AS relation,
+	CASE c.relkind
+		WHEN 't' THEN coalesce(owner.oid, c.oid)
+		WHEN 'i' THEN coalesce(index_owner.oid, i.indrelid)
+		ELSE c.oid
+	END AS heap,
+	CASE
+		WHEN c.relkind = 't' THEN 'toast'
+		WHEN index_owner.oid IS NOT NULL THEN 'toast index'
+		WHEN c.relkind = 'i' THEN 'index'
+		ELSE 'heap'
+	END AS kind,
+	coalesce(nullif(c.reltablespace, 0), d.dattablespace) AS tablespace,
+	c.relfilenode AS filenode,
+	i.indrelid AS indexed
+FROM pg_class c
+JOIN pg_database d ON d.datname = current_database()
+LEFT JOIN pg_index i ON i.indexrelid = c.oid
+LEFT JOIN pg_class owner ON owner.reltoastrelid = c.oid AND c.relkind = 't'
+LEFT JOIN pg_class index_owner ON index_owner.reltoastrelid = i.indrelid
+WHERE c.relkind IN ('r', 'm', 't', 'i') AND c.relpersistence <> 't'
+	AND c.oid >= 16384 AND c.relfilenode <> 0
+	AND coalesce(index_owner.relnamespace, owner.relnamespace, c.relnamespace)
+		<> 'tablespace_advisor'::regnamespace;
+
+COMMENT ON VIEW tablespace_advisor.relation_inventory IS
+	'every relation of this database that has storage, but for catalogs, temporary relations, sequences and this extension''s own; heap: the table it belongs to, kind: heap, index, toast or toast index, tablespace: OID, never 0, indexed: the relation that an index is on';
+
+CREATE VIEW tablespace_advisor.relation_counter AS
+SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
+	pg_stat_get_blocks_fetched(i.relation)
+		- pg_stat_get_blocks_hit(i.relation) AS reads,
+	pg_stat_get_blocks_hit(i.relation) AS hits,
+	pg_stat_get_numscans(i.relation) AS scans,
+	pg_stat_get_tuples_returned(i.relation) AS tuples_read,
+	pg_stat_get_tuples_inserted(i.relation) AS inserted,
+	pg_stat_get_tuples_updated(i.relation) AS updated,
+	pg_stat_get_tuples_hot_updated(i.relation) AS hot_updated,
+	pg_stat_get_tuples_deleted(i.relation) AS deleted
+FROM tablespace_advisor.relation_inventory i;
+
+COMMENT ON VIEW tablespace_advisor.relation_counter IS
+	'relation_inventory with the counters of the statistics as they are now, see relation_sample';
+
+/*
+ * Counters survive a clean restart, so the server's start says nothing about
+ * their age.  They begin at pg_stat_reset(); in a database where that was
+ * never called, at the time the server last began with none at all (first
+ * start, crash recovery, upgrade), which is the oldest reset among the
+ * cluster-wide counters.  Either may be longer than a given relation exists.
+ */
+CREATE VIEW tablespace_advisor.statistics_start AS
+SELECT d.stats_reset,
+	least((SELECT stats_reset FROM pg_stat_bgwriter),
+		(SELECT stats_reset FROM pg_stat_archiver),
+		(SELECT stats_reset FROM pg_stat_wal)) AS server_since
+FROM pg_stat_database d WHERE d.datname = current_database();
+
+COMMENT ON VIEW tablespace_advisor.statistics_start IS
+	'since when counters count: stats_reset: since this database was last reset, NULL if it never was; server_since: at most since then all counters of the server';
+
+GRANT SELECT ON tablespace_advisor.relation_inventory,
+	tablespace_advisor.relation_counter, tablespace_advisor.statistics_start
+	TO pg_monitor;

@@ -1,0 +1,426 @@
+
+/*
+ * src/sample/observe.sql
+ *
+ * Rates per relation over a window, from whatever there is: samples, the
+ * statistics' totals, or watching for a while.  Each of the three functions
+ * below yields amounts; observe_database() makes rates of them.
+ */
+CREATE TYPE tablespace_advisor.relation_rate AS (
+	relation oid,
+	heap oid,
+	kind text,
+	tablespace oid,
+	size_bytes bigint,
+	reads_per_s float8,
+	hits_per_s float8,
+	writes_per_s float8,
+	scans_per_s float8,
+	tuples_per_s float8,
+	hot_fraction float8,
+	scans_total bigint,
+	counted_since timestamptz,
+	was_reset boolean
+);
+
+COMMENT ON TYPE tablespace_advisor.relation_rate IS
+	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window';
+
+CREATE TYPE tablespace_advisor.observation AS (
+	source text,
+	window_start timestamptz,
+	window_end timestamptz,
+	seconds float8,
+	intervals int,
+	was_reset boolean,
+	blocks_read float8,
+	blocks_hit float8,
+	read_ms float8,
+	timed_blocks float8,
+	statements float8,
+	statements_ms float8,
+	profile tablespace_advisor.wait_profile
+);
+
+COMMENT ON TYPE tablespace_advisor.observation IS
+	'a window and what happened in the whole database meanwhile; see observe_database()';
+
+/* Differences between successive samples, of the database's own counters. */
+CREATE VIEW tablespace_advisor.sample_interval AS
+SELECT s.sample_id, s.started_at, s.taken_at, s.covers, s.was_reset,
+	extract(epoch FROM s.taken_at - s.started_at)::float8 AS seconds,
+	s.blocks_read - CASE WHEN s.was_reset OR s.blocks_read < l.blocks_read
+		THEN 0 ELSE l.blocks_read END AS blocks_read,
+	s.blocks_hit - CASE WHEN s.was_reset OR s.blocks_hit < l.blocks_hit
+		THEN 0 ELSE l.blocks_hit END AS blocks_hit,
+	CASE WHEN s.io_timed AND l.io_timed THEN
+		s.read_ms - CASE WHEN s.was_reset OR s.read_ms < l.read_ms
+			THEN 0 ELSE l.read_ms END
+	END AS read_ms,
+	CASE WHEN s.io_timed AND l.io_timed THEN
+		s.write_ms - CASE WHEN s.was_reset OR s.write_ms < l.write_ms
+			THEN 0 ELSE l.write_ms END
+	END AS write_ms,
+	s.statements - CASE WHEN s.statements < l.statements
+		OR s.statements_ms < l.statements_ms
+		THEN 0 ELSE l.statements END AS statements,
+	s.statements_ms - CASE WHEN s.statements < l.statements
+		OR s.statements_ms < l.statements_ms
+		THEN 0 ELSE l.statements_ms END AS statements_ms,
+	s.snapshots, s.reading_snapshots, s.reading_sessions, s.waits
+FROM tablespace_advisor.sample s
+CROSS JOIN LATERAL
+	(SELECT p.* FROM tablespace_advisor.sample p
+		WHERE p.sample_id < s.sample_id
+		ORDER BY p.sample_id DESC LIMIT 1) l;
+
+COMMENT ON VIEW tablespace_advisor.sample_interval IS
+	'per sample but the first: what happened in the whole database since the one before; columns as in tablespace_advisor.sample. read_ms and write_ms are NULL unless track_io_timing was on';
+
+CREATE FUNCTION tablespace_advisor.observe_samples(
+	history interval,
+	tables oid[],
+	OUT window_of tablespace_advisor.observation,
+	OUT amounts tablespace_advisor.relation_rate[])
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+DECLARE
+	first_id int;
+	last_id int;
+BEGIN
+	SELECT min(i.sample_id), max(i.sample_id) INTO first_id, last_id
+	FROM tablespace_advisor.sample_interval i
+	WHERE i.taken_at > clock_timestamp() - history;
+	IF first_id IS NULL THEN
+		RETURN;
+	END IF;
+	SELECT 'samples', min(i.started_at), max(i.taken_at), sum(i.seconds),
+		count(*), bool_or(i.was_reset), sum(i.blocks_read), sum(i.blocks_hit),
+		sum(i.read_ms),
+		sum(i.blocks_read) FILTER (WHERE i.read_ms IS NOT NULL),
+		sum(i.statements), sum(i.statements_ms),
+		(sum(i.snapshots), sum(i.reading_snapshots), sum(i.reading_sessions),
+			tablespace_advisor.sum_waits(array_agg(i.waits)))
+			::tablespace_advisor.wait_profile
+	INTO window_of
+	FROM tablespace_advisor.sample_interval i
+	WHERE i.sample_id BETWEEN first_id AND last_id;
+
+	WITH change AS MATERIALIZED (
+		SELECT r.relation,
+			sum(r.reads::float8) AS reads, sum(r.hits::float8) AS hits,
+			sum(r.scans::float8) AS scans,
+			sum(r.tuples_read::float8) AS tuples_read,
+			sum(r.inserted::float8) AS inserted,
+			sum(r.updated::float8) AS updated,
+			sum(r.hot_updated::float8) AS hot_updated,
+			sum(r.deleted::float8) AS deleted
+		FROM tablespace_advisor.relation_sample r
+		WHERE r.sample_id BETWEEN first_id AND last_id
+		GROUP BY r.relation
+	)
+	SELECT array_agg((i.relation, i.heap, i.kind, i.tablespace,
+		CASE WHEN s.filenode = i.filenode THEN s.size_bytes
+			ELSE tablespace_advisor.file_bytes(i.tablespace, i.filenode) END,
+		coalesce(c.reads, 0), coalesce(c.hits, 0),
+		tablespace_advisor.tuples_written(i.kind,
+			coalesce(h.inserted, 0), coalesce(h.updated, 0),
+			coalesce(h.hot_updated, 0), coalesce(h.deleted, 0)),
+		coalesce(c.scans, 0), coalesce(c.tuples_read, 0),
+		h.hot_updated / nullif(h.updated, 0),
+		coalesce(s.scans, 0), s.counted_since,
+		coalesce(s.counted_since > window_of.window_start, false)
+		)::tablespace_advisor.relation_rate)
+	INTO amounts
+	FROM tablespace_advisor.relation_inventory i
+	LEFT JOIN tablespace_advisor.sampled_relation s ON s.relation = i.relation
+	LEFT JOIN change c ON c.relation = i.relation
+	LEFT JOIN change h ON h.relation = coalesce(i.indexed, i.relation)
+	WHERE tables IS NULL OR i.heap = ANY (tables);
+END
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.observe_samples(interval, oid[]) IS
+	'amounts, not rates, from the samples of the last so long; NULL if there are none';
+
+CREATE FUNCTION tablespace_advisor.tuples_written(
+	kind text,
+	inserted float8,
+	updated float8,
+	hot_updated float8,
+	deleted float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN kind IN ('heap', 'toast')
+	THEN inserted + updated + deleted
+	ELSE inserted + updated - hot_updated END;
+
+COMMENT ON FUNCTION tablespace_advisor.tuples_written(text, float8, float8, float8, float8) IS
+	'row versions that changes of a table write into it or, at most, into an index on it: an update that is not HOT writes every index, one that is HOT none, a delete none';
+
+/* The counters as they are, of all relations or of some tables. */
+CREATE FUNCTION tablespace_advisor.read_counters(tables oid[])
+RETURNS tablespace_advisor.relation_counter[]
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET stats_fetch_consistency = 'cache'
+SET jit = off
+AS $$
+BEGIN
+	PERFORM pg_stat_clear_snapshot();
+	RETURN (SELECT array_agg(c) FROM tablespace_advisor.relation_counter c
+		WHERE tables IS NULL OR c.heap = ANY (tables));
+END
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.read_counters(oid[]) IS
+	'relation_counter as it is now, of all relations or of those of some tables';
+
+/*
+ * Amounts between two readings.  Without the earlier one: since counters
+ * began.  A counter that fell has begun anew.
+ */
+CREATE FUNCTION tablespace_advisor.subtract_counters(
+	earlier tablespace_advisor.relation_counter[],
+	later tablespace_advisor.relation_counter[])
+RETURNS tablespace_advisor.relation_rate[]
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+	WITH change AS MATERIALIZED (
+		SELECT l.relation, l.heap, l.kind, l.tablespace, l.filenode, l.indexed,
+			l.scans AS scans_total, f.fell,
+			l.reads - f.keeps * coalesce(e.reads, 0) AS reads,
+			l.hits - f.keeps * coalesce(e.hits, 0) AS hits,
+			l.scans - f.keeps * coalesce(e.scans, 0) AS scans,
+			l.tuples_read - f.keeps * coalesce(e.tuples_read, 0) AS tuples_read,
+			l.inserted - f.keeps * coalesce(e.inserted, 0) AS inserted,
+			l.updated - f.keeps * coalesce(e.updated, 0) AS updated,
+			l.hot_updated - f.keeps * coalesce(e.hot_updated, 0) AS hot_updated,
+			l.deleted - f.keeps * coalesce(e.deleted, 0) AS deleted
+		FROM unnest(later) l
+		LEFT JOIN unnest(earlier) e ON e.relation = l.relation
+		CROSS JOIN LATERAL
+			(SELECT x.fell, (NOT x.fell)::int AS keeps
+			FROM (SELECT coalesce(l.reads < e.reads OR l.hits < e.hits
+				OR l.scans < e.scans OR l.tuples_read < e.tuples_read
+				OR l.inserted < e.inserted OR l.updated < e.updated
+				OR l.hot_updated < e.hot_updated
+				OR l.deleted < e.deleted, false) AS fell) x) f
+	)
+	SELECT array_agg((c.relation, c.heap, c.kind, c.tablespace,
+		tablespace_advisor.file_bytes(c.tablespace, c.filenode),
+		c.reads, c.hits,
+		tablespace_advisor.tuples_written(c.kind, h.inserted, h.updated,
+			h.hot_updated, h.deleted),
+		c.scans, c.tuples_read,
+		h.hot_updated::float8 / nullif(h.updated, 0),
+		c.scans_total, coalesce(b.stats_reset, b.server_since), c.fell
+		)::tablespace_advisor.relation_rate)
+	FROM change c
+	JOIN change h ON h.relation = coalesce(c.indexed, c.relation)
+	CROSS JOIN tablespace_advisor.statistics_start b
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[]) IS
+	'amounts, not rates, between two readings of read_counters(); since counters began without the earlier one';
+
+/* What the statistics say of the whole database now. */
+CREATE FUNCTION tablespace_advisor.read_database()
+RETURNS tablespace_advisor.observation
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT ('totals', coalesce(b.stats_reset, b.server_since),
+		clock_timestamp(),
+		extract(epoch FROM clock_timestamp()
+			- coalesce(b.stats_reset, b.server_since)),
+		1, b.stats_reset IS NOT NULL, d.blks_read, d.blks_hit,
+		CASE WHEN current_setting('track_io_timing')::boolean
+			THEN d.blk_read_time END,
+		CASE WHEN current_setting('track_io_timing')::boolean
+			THEN d.blks_read END,
+		NULL, NULL,
+		(0, 0, 0, '{}')::tablespace_advisor.wait_profile
+		)::tablespace_advisor.observation
+	FROM pg_stat_database d, tablespace_advisor.statistics_start b
+	WHERE d.datname = current_database()
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.read_database() IS
+	'the window since counters began, with the whole database''s counters';
+
+CREATE FUNCTION tablespace_advisor.watch_database(
+	duration interval,
+	tables oid[],
+	OUT window_of tablespace_advisor.observation,
+	OUT amounts tablespace_advisor.relation_rate[])
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	seconds float8 := extract(epoch FROM duration);
+	snapshots int;
+	before tablespace_advisor.observation;
+	counters tablespace_advisor.relation_counter[];
+BEGIN
+	IF seconds < 0.1 OR seconds > 86400 THEN
+		RAISE EXCEPTION 'observe must be between 100 ms and 1 day'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	snapshots := least(greatest(seconds / 0.1, 1), 1000);
+	counters := tablespace_advisor.read_counters(tables);
+	before := tablespace_advisor.read_database();
+	window_of.profile := tablespace_advisor.watch_waits(snapshots,
+		seconds / snapshots);
+	amounts := tablespace_advisor.subtract_counters(counters,
+		tablespace_advisor.read_counters(tables));
+	SELECT 'observed', before.window_end, d.window_end,
+		extract(epoch FROM d.window_end - before.window_end), 1,
+		d.blocks_read < before.blocks_read
+			OR d.window_start IS DISTINCT FROM before.window_start,
+		greatest(d.blocks_read - before.blocks_read, 0),
+		greatest(d.blocks_hit - before.blocks_hit, 0),
+		greatest(d.read_ms - before.read_ms, 0),
+		greatest(d.timed_blocks - before.timed_blocks, 0),
+		NULL, NULL, window_of.profile
+	INTO window_of
+	FROM tablespace_advisor.read_database() d;
+END
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.watch_database(interval, oid[]) IS
+	'amounts, not rates, while watching for so long. Errors: 22023 duration out of range';
+
+CREATE FUNCTION tablespace_advisor.observe_database(
+	observe interval DEFAULT NULL,
+	tables oid[] DEFAULT NULL,
+	history interval DEFAULT '1 day',
+	OUT source text,
+	OUT window_start timestamptz,
+	OUT window_end timestamptz,
+	OUT seconds float8,
+	OUT intervals int,
+	OUT was_reset boolean,
+	OUT reads_per_s float8,
+	OUT hits_per_s float8,
+	OUT read_ms_per_s float8,
+	OUT timed_read_us float8,
+	OUT snapshots int,
+	OUT active_sessions float8,
+	OUT reading_sessions float8,
+	OUT waits jsonb,
+	OUT relations tablespace_advisor.relation_rate[])
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	seen record;
+	w tablespace_advisor.observation;
+BEGIN
+	IF observe IS NOT NULL THEN
+		SELECT o.* INTO seen
+		FROM tablespace_advisor.watch_database(observe, tables) o;
+	ELSE
+		SELECT o.* INTO seen
+		FROM tablespace_advisor.observe_samples(history, tables) o;
+		IF (seen.window_of).source IS NULL THEN
+			SELECT tablespace_advisor.read_database() AS window_of,
+				tablespace_advisor.subtract_counters(NULL,
+					tablespace_advisor.read_counters(tables)) AS amounts
+			INTO seen;
+		END IF;
+	END IF;
+	w := seen.window_of;
+	relations := seen.amounts;
+	source := w.source;
+	window_start := w.window_start;
+	window_end := w.window_end;
+	seconds := w.seconds;
+	intervals := w.intervals;
+	was_reset := w.was_reset;
+	reads_per_s := w.blocks_read / nullif(w.seconds, 0);
+	hits_per_s := w.blocks_hit / nullif(w.seconds, 0);
+	timed_read_us := w.read_ms * 1000 / nullif(w.timed_blocks, 0);
+	read_ms_per_s := reads_per_s * timed_read_us / 1000;
+	snapshots := (w.profile).snapshots;
+	reading_sessions := (w.profile).reading_sessions::float8
+		/ nullif((w.profile).reading_snapshots, 0);
+	SELECT coalesce(jsonb_object_agg(e.key, e.value::float8 / snapshots), '{}'),
+		coalesce(sum(e.value::float8), 0) / nullif(snapshots, 0)
+	INTO waits, active_sessions
+	FROM jsonb_each_text((w.profile).waits) e WHERE snapshots > 0;
+	relations := coalesce((
+		SELECT array_agg((r.relation, r.heap, r.kind, r.tablespace,
+			r.size_bytes, r.reads_per_s / nullif(seconds, 0),
+			r.hits_per_s / nullif(seconds, 0),
+			r.writes_per_s / nullif(seconds, 0),
+			r.scans_per_s / nullif(seconds, 0),
+			r.tuples_per_s / nullif(seconds, 0),
+			r.hot_fraction, r.scans_total, r.counted_since, r.was_reset
+			)::tablespace_advisor.relation_rate)
+		FROM unnest(relations) r WHERE r.size_bytes IS NOT NULL), '{}');
+END
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.observe_database(interval, oid[], interval) IS
+	'what this database and its relations (of the tables given, or all) did per second. observe: watch for so long; without it from samples of the last history, without those from the totals since counters began (source: observed, samples, totals). intervals: samples in the window; was_reset: counters were reset within the window, for totals: window_start is a reset of this database, else the whole server''s, and counters may be younger. reads_per_s, hits_per_s: blocks of the whole database; read_ms_per_s, timed_read_us: milliseconds per second and microseconds per block that the server timed for reads, NULL without track_io_timing; snapshots: looks at pg_stat_activity; active_sessions: mean number of this database''s; reading_sessions: mean number of the server''s sessions that waited for a data file read, over the looks in which any did; waits: mean number of active sessions by wait class and event. Errors: 22023 observe out of range';
+
+CREATE FUNCTION tablespace_advisor.observed_activity(
+	observe interval DEFAULT NULL,
+	tables oid[] DEFAULT NULL,
+	history interval DEFAULT '1 day')
+RETURNS TABLE (
+	source text,
+	window_start timestamptz,
+	window_end timestamptz,
+	seconds float8,
+	relation oid,
+	heap oid,
+	kind text,
+	tablespace oid,
+	size_bytes bigint,
+	reads_per_s float8,
+	hits_per_s float8,
+	writes_per_s float8,
+	scans_per_s float8,
+	tuples_per_s float8,
+	hot_fraction float8,
+	scans_total bigint,
+	counted_since timestamptz,
+	was_reset boolean)
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT o.source, o.window_start, o.window_end, o.seconds, r.*
+	FROM tablespace_advisor.observe_database(observe, tables, history) o
+	CROSS JOIN LATERAL unnest(o.relations) r
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.observed_activity(interval, oid[], interval) IS
+	'the relations of observe_database(), one row each; columns as there and in the type relation_rate';
+
+GRANT SELECT ON tablespace_advisor.sample_interval TO pg_monitor;
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.observe_samples(interval, oid[]),
+	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
+	tablespace_advisor.read_counters(oid[]),
+	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[]),
+	tablespace_advisor.read_database(),
+	tablespace_advisor.watch_database(interval, oid[]),
+	tablespace_advisor.observe_database(interval, oid[], interval),
+	tablespace_advisor.observed_activity(interval, oid[], interval)
+	FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.observe_samples(interval, oid[]),
+	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
+	tablespace_advisor.read_counters(oid[]),
+	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[]),
+	tablespace_advisor.read_database(),
+	tablespace_advisor.watch_database(interval, oid[]),
+	tablespace_advisor.observe_database(interval, oid[], interval),
+	tablespace_advisor.observed_activity(interval, oid[], interval)
+	TO pg_monitor;

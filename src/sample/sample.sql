@@ -1,0 +1,335 @@
+
+/*
+ * src/sample/sample.sql
+ *
+ * Taking a sample.  take_sample() runs as its owner, a superuser: by hand for
+ * members of pg_monitor, in the background by worker.c.  It names nothing that
+ * others could have made, and calls no code of theirs.
+ *
+ * Two at a time would count the same activity twice, hence the lock.
+ */
+CREATE FUNCTION tablespace_advisor.statement_totals(
+	OUT statements bigint,
+	OUT statements_ms float8)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	schema_name name;
+BEGIN
+	/* the extension's own function in C, not one that looks like it */
+	SELECT n.nspname INTO schema_name
+	FROM pg_extension e
+	JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass
+		AND d.refobjid = e.oid AND d.deptype = 'e'
+		AND d.classid = 'pg_proc'::regclass
+	JOIN pg_proc p ON p.oid = d.objid
+	JOIN pg_language l ON l.oid = p.prolang
+	JOIN pg_namespace n ON n.oid = p.pronamespace
+	WHERE e.extname = 'pg_stat_statements'
+		AND p.proname = 'pg_stat_statements' AND l.lanname = 'c'
+		AND p.proargtypes = ARRAY['bool'::regtype::oid]::oidvector;
+	IF NOT FOUND THEN
+		RETURN;
+	END IF;
+	EXECUTE format('SELECT sum(s.calls), sum(s.total_exec_time)'
+		' FROM %I.pg_stat_statements(false) s, pg_database d'
+		' WHERE s.dbid = d.oid AND d.datname = current_database()', schema_name)
+		INTO statements, statements_ms;
+EXCEPTION
+	/* its library is not loaded, or it is an old one */
+	WHEN object_not_in_prerequisite_state OR undefined_column THEN
+		RETURN;
+END
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.statement_totals() IS
+	'calls and milliseconds of execution of all statements in this database by pg_stat_statements; NULL without it';
+
+/* The row of sample, before anything is known of relations. */
+CREATE FUNCTION tablespace_advisor.add_sample(
+	last_sample tablespace_advisor.sample,
+	profile tablespace_advisor.wait_profile)
+RETURNS tablespace_advisor.sample
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	added tablespace_advisor.sample;
+BEGIN
+	INSERT INTO tablespace_advisor.sample AS s
+		(started_at, taken_at, was_reset, stats_reset, io_timed,
+			blocks_read, blocks_hit, read_ms, write_ms,
+			statements, statements_ms,
+			snapshots, reading_snapshots, reading_sessions, waits)
+	SELECT last_sample.taken_at, clock_timestamp(),
+		last_sample.taken_at IS NOT NULL
+			/* the reset of a single relation makes stats_reset newer, too */
+			AND (b.stats_reset IS DISTINCT FROM last_sample.stats_reset
+				AND (d.blks_read < last_sample.blocks_read
+					OR d.blks_hit < last_sample.blocks_hit)
+				OR b.server_since > last_sample.taken_at),
+		b.stats_reset, current_setting('track_io_timing')::boolean,
+		d.blks_read, d.blks_hit, d.blk_read_time, d.blk_write_time,
+		t.statements, t.statements_ms,
+		profile.snapshots, profile.reading_snapshots,
+		profile.reading_sessions, profile.waits
+	FROM pg_stat_database d, tablespace_advisor.statistics_start b,
+		tablespace_advisor.statement_totals() t
+	WHERE d.datname = current_database()
+	RETURNING s.* INTO added;
+	RETURN added;
+END
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile) IS
+	'adds the row of a sample, given the sample before it (NULL: this is the first) and what sessions wait for';
+
+/*
+ * A counter that fell has begun anew: what it shows has happened since.  So
+ * has a relation that the last sample did not have.
+ */
+CREATE FUNCTION tablespace_advisor.add_relation_samples(
+	s tablespace_advisor.sample)
+RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH present AS MATERIALIZED (
+		SELECT c.*, tablespace_advisor.file_bytes(c.tablespace, c.filenode)
+			AS size_bytes
+		FROM tablespace_advisor.relation_counter c
+	), changed AS MATERIALIZED (
+		SELECT p.*,
+			o.relation IS NULL AS is_new,
+			o.filenode IS NOT DISTINCT FROM p.filenode AS same_file,
+			o.filenode_since, o.counted_since,
+			f.fell,
+			NOT (o.relation IS NULL OR f.fell) AS continues,
+			o.reads AS old_reads, o.hits AS old_hits, o.scans AS old_scans,
+			o.tuples_read AS old_tuples_read, o.inserted AS old_inserted,
+			o.updated AS old_updated, o.hot_updated AS old_hot_updated,
+			o.deleted AS old_deleted
+		FROM present p
+		LEFT JOIN tablespace_advisor.sampled_relation o USING (relation)
+		CROSS JOIN LATERAL
+			(SELECT s.was_reset OR p.reads < o.reads OR p.hits < o.hits
+				OR p.scans < o.scans OR p.tuples_read < o.tuples_read
+				OR p.inserted < o.inserted OR p.updated < o.updated
+				OR p.hot_updated < o.hot_updated
+				OR p.deleted < o.deleted AS fell) f
+		WHERE p.size_bytes IS NOT NULL
+			AND (o.relation IS NULL OR f.fell
+				OR (p.reads, p.hits, p.scans, p.tuples_read, p.inserted,
+					p.updated, p.deleted, p.size_bytes, p.filenode, p.tablespace)
+				IS DISTINCT FROM
+					(o.reads, o.hits, o.scans, o.tuples_read, o.inserted,
+					o.updated, o.deleted, o.size_bytes, o.filenode, o.tablespace))
+	), forgotten AS (
+		DELETE FROM tablespace_advisor.sampled_relation o
+		WHERE NOT EXISTS (SELECT FROM present p WHERE p.relation = o.relation)
+	), remembered AS (
+		INSERT INTO tablespace_advisor.sampled_relation AS o
+			(relation, tablespace, filenode, filenode_since, counted_since,
+				size_bytes, reads, hits, scans, tuples_read,
+				inserted, updated, hot_updated, deleted)
+		SELECT c.relation, c.tablespace, c.filenode,
+			CASE WHEN c.same_file THEN c.filenode_since ELSE s.started_at END,
+			CASE WHEN c.continues THEN c.counted_since
+				WHEN s.started_at IS NOT NULL THEN s.started_at
+				ELSE (SELECT coalesce(b.stats_reset, b.server_since)
+					FROM tablespace_advisor.statistics_start b)
+				END,
+			c.size_bytes, c.reads, c.hits, c.scans, c.tuples_read,
+			c.inserted, c.updated, c.hot_updated, c.deleted
+		FROM changed c
+		ON CONFLICT (relation) DO UPDATE
+		SET tablespace = excluded.tablespace,
+			filenode = excluded.filenode,
+			filenode_since = excluded.filenode_since,
+			counted_since = excluded.counted_since,
+			size_bytes = excluded.size_bytes,
+			reads = excluded.reads,
+			hits = excluded.hits,
+			scans = excluded.scans,
+			tuples_read = excluded.tuples_read,
+			inserted = excluded.inserted,
+			updated = excluded.updated,
+			hot_updated = excluded.hot_updated,
+			deleted = excluded.deleted
+	)
+	INSERT INTO tablespace_advisor.relation_sample
+		(sample_id, relation, size_bytes, reads, hits, scans, tuples_read,
+			inserted, updated, hot_updated, deleted)
+	SELECT s.sample_id, c.relation, c.size_bytes,
+		nullif(c.reads - CASE WHEN c.continues THEN c.old_reads ELSE 0 END, 0),
+		nullif(c.hits - CASE WHEN c.continues THEN c.old_hits ELSE 0 END, 0),
+		nullif(c.scans - CASE WHEN c.continues THEN c.old_scans ELSE 0 END, 0),
+		nullif(c.tuples_read
+			- CASE WHEN c.continues THEN c.old_tuples_read ELSE 0 END, 0),
+		nullif(c.inserted
+			- CASE WHEN c.continues THEN c.old_inserted ELSE 0 END, 0),
+		nullif(c.updated
+			- CASE WHEN c.continues THEN c.old_updated ELSE 0 END, 0),
+		nullif(c.hot_updated
+			- CASE WHEN c.continues THEN c.old_hot_updated ELSE 0 END, 0),
+		nullif(c.deleted
+			- CASE WHEN c.continues THEN c.old_deleted ELSE 0 END, 0)
+	FROM changed c
+	WHERE s.started_at IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.add_relation_samples(tablespace_advisor.sample) IS
+	'adds the rows of relation_sample that belong to a sample just begun, and brings sampled_relation up to date';
+
+/*
+ * Samples of more than two days ago become one per hour, those of more than
+ * 30 days ago one per day (UTC).  Each becomes part of the last of its hour or
+ * day.  Counters of the database are kept as they were, so that there is
+ * nothing to add up.  A reset in the middle keeps its sample apart.
+ */
+CREATE FUNCTION tablespace_advisor.roll_up_samples(keep_days int)
+RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH old AS (
+		SELECT s.sample_id, s.started_at, s.taken_at, s.was_reset,
+			CASE WHEN s.taken_at < clock_timestamp() - interval '30 days'
+				THEN 'day' ELSE 'hour' END AS unit, s.covers
+		FROM tablespace_advisor.sample s
+		WHERE s.taken_at < clock_timestamp() - interval '2 days'
+	), part AS (
+		SELECT o.*,
+			date_trunc(o.unit, o.taken_at, 'UTC') AS bucket,
+			sum((o.was_reset OR o.started_at IS NULL)::int)
+				OVER (ORDER BY o.sample_id) AS life
+		FROM old o
+	), whole AS MATERIALIZED (
+		/* an hour or day that has ended in the part that is old */
+		SELECT p.unit, p.bucket, p.life,
+			max(p.sample_id) AS sample_id, min(p.started_at) AS started_at,
+			array_agg(p.sample_id) AS parts
+		FROM part p
+		WHERE p.bucket < date_trunc(p.unit, clock_timestamp()
+			- CASE p.unit WHEN 'day' THEN interval '30 days'
+				ELSE interval '2 days' END, 'UTC')
+			AND p.started_at IS NOT NULL
+		GROUP BY p.unit, p.bucket, p.life
+		HAVING count(*) > 1 OR bool_or(p.covers <> p.unit)
+	), member AS MATERIALIZED (
+		SELECT w.sample_id AS whole_id, w.unit, w.started_at, m.part_id
+		FROM whole w CROSS JOIN LATERAL unnest(w.parts) m(part_id)
+	), moved AS (
+		DELETE FROM tablespace_advisor.relation_sample r
+		USING member m
+		WHERE r.sample_id = m.part_id
+		RETURNING m.whole_id, r.*
+	), added AS (
+		INSERT INTO tablespace_advisor.relation_sample
+			(sample_id, relation, size_bytes, reads, hits, scans, tuples_read,
+				inserted, updated, hot_updated, deleted)
+		SELECT v.whole_id, v.relation,
+			(array_agg(v.size_bytes ORDER BY v.sample_id DESC))[1],
+			sum(v.reads), sum(v.hits), sum(v.scans), sum(v.tuples_read),
+			sum(v.inserted), sum(v.updated), sum(v.hot_updated),
+			sum(v.deleted)
+		FROM moved v
+		GROUP BY v.whole_id, v.relation
+	), sums AS MATERIALIZED (
+		SELECT m.whole_id, m.unit, m.started_at,
+			bool_or(s.was_reset) AS was_reset,
+			sum(s.snapshots) AS snapshots,
+			sum(s.reading_snapshots) AS reading_snapshots,
+			sum(s.reading_sessions) AS reading_sessions,
+			tablespace_advisor.sum_waits(array_agg(s.waits)) AS waits
+		FROM member m JOIN tablespace_advisor.sample s ON s.sample_id = m.part_id
+		GROUP BY m.whole_id, m.unit, m.started_at
+	), merged AS (
+		UPDATE tablespace_advisor.sample s
+		SET covers = a.unit, started_at = a.started_at,
+			was_reset = a.was_reset, snapshots = a.snapshots,
+			reading_snapshots = a.reading_snapshots,
+			reading_sessions = a.reading_sessions, waits = a.waits
+		FROM sums a WHERE s.sample_id = a.whole_id
+	), gone AS (
+		DELETE FROM tablespace_advisor.sample s
+		USING member m
+		WHERE s.sample_id = m.part_id AND m.part_id <> m.whole_id
+	)
+	DELETE FROM tablespace_advisor.tablespace_sample t
+	USING member m
+	WHERE t.sample_id = m.part_id AND m.part_id <> m.whole_id;
+
+	/* the last one stays: the next one is measured from it */
+	DELETE FROM tablespace_advisor.sample s
+	WHERE s.taken_at < clock_timestamp() - make_interval(days => keep_days)
+		AND s.sample_id < (SELECT max(l.sample_id) FROM tablespace_advisor.sample l);
+	DELETE FROM tablespace_advisor.relation_sample r
+	WHERE r.sample_id
+		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
+	DELETE FROM tablespace_advisor.tablespace_sample t
+	WHERE t.sample_id
+		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s)
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.roll_up_samples(int) IS
+	'makes one sample of those of each hour after two days, of each day after 30 days, and deletes those older than the days given (NULL: none)';
+
+CREATE FUNCTION tablespace_advisor.take_sample(snapshots int DEFAULT 10)
+RETURNS int
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET stats_fetch_consistency = 'cache'
+SET enable_nestloop = off
+SET jit = off
+AS $$
+DECLARE
+	last_sample tablespace_advisor.sample;
+	s tablespace_advisor.sample;
+	profile tablespace_advisor.wait_profile;
+BEGIN
+	IF pg_is_in_recovery() THEN
+		RAISE EXCEPTION 'cannot keep samples on a standby'
+			USING ERRCODE = 'read_only_sql_transaction',
+				HINT = 'The advice can watch for a while instead: use its argument observe.';
+	END IF;
+	profile := tablespace_advisor.watch_waits(snapshots, 0.05);
+
+	LOCK TABLE tablespace_advisor.sample IN SHARE ROW EXCLUSIVE MODE;
+	PERFORM pg_stat_clear_snapshot();
+	SELECT l.* INTO last_sample FROM tablespace_advisor.sample l
+	ORDER BY l.sample_id DESC LIMIT 1;
+	s := tablespace_advisor.add_sample(last_sample, profile);
+	PERFORM tablespace_advisor.add_relation_samples(s);
+	INSERT INTO tablespace_advisor.tablespace_sample
+		(sample_id, tablespace, used_bytes, free_bytes)
+	SELECT s.sample_id, u.tablespace, u.used_bytes, d.free_bytes
+	FROM (SELECT r.tablespace, sum(r.size_bytes) AS used_bytes
+			FROM tablespace_advisor.sampled_relation r GROUP BY r.tablespace) u
+	CROSS JOIN LATERAL tablespace_advisor.tablespace_device(u.tablespace) d;
+	PERFORM tablespace_advisor.roll_up_samples(nullif(
+		current_setting('tablespace_advisor.keep_history', true)::int, 0));
+	RETURN s.sample_id;
+END
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.take_sample(int) IS
+	'takes a sample, after so many looks at what sessions wait for, 50 ms apart, and returns its number. Errors: 25006 on a standby';
+
+CREATE PROCEDURE @extschema@.sample_activity()
+LANGUAGE sql
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT tablespace_advisor.take_sample() $$;
+
+COMMENT ON PROCEDURE @extschema@.sample_activity() IS
+	'Keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; a preloaded library does it by itself every tablespace_advisor.sample_interval. Takes about half a second. Errors: 25006 on a standby.';
+
+REVOKE ALL ON FUNCTION tablespace_advisor.statement_totals(),
+	tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile),
+	tablespace_advisor.add_relation_samples(tablespace_advisor.sample),
+	tablespace_advisor.roll_up_samples(int),
+	tablespace_advisor.take_sample(int) FROM PUBLIC;
+REVOKE ALL ON PROCEDURE @extschema@.sample_activity() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.take_sample(int) TO pg_monitor;
+GRANT EXECUTE ON PROCEDURE @extschema@.sample_activity() TO pg_monitor;

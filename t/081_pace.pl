@@ -1,0 +1,126 @@
+# The pace of a live copy: it is full while nobody else is there, less when
+# others need the devices, the server or the processors, and at most max_rate;
+# the view says which, and why.  Others are pretended, so that nothing depends
+# on what else the machine does.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = PostgreSQL::Test::Cluster->new('primary');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+allow_in_place_tablespaces = on
+autovacuum = off
+tablespace_advisor.min_wal_space = 0
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE t (a int, b text);
+	ALTER TABLE t ALTER b SET STORAGE PLAIN;
+	INSERT INTO t SELECT n, repeat('x', 4100) FROM generate_series(1, 16000) n;
+});
+$node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(one two);
+my $target = 'one';
+
+sub configure
+{
+	my ($name, $value) = @_;
+
+	$node->append_conf('postgresql.conf', "tablespace_advisor.$name = '$value'");
+	$node->reload;
+	$node->poll_query_until('postgres',
+		"SELECT current_setting('tablespace_advisor.$name') = '$value'")
+	  or die "$name is not $value";
+	return;
+}
+
+# Moves the table, 125 MB, while these others are there; returns what the view
+# says when all is copied, and checks that the move ends well.
+sub move_beside
+{
+	my ($others, $arguments) = @_;
+	my ($job, $reason);
+
+	configure('debug_others', $others);
+	stop_at($node, 'copied');
+	$job = $node->safe_psql('postgres', qq{
+		CALL move_table_concurrently('t', '$target', wait => false $arguments)});
+	$job =~ s/[{}]//g;
+	wait_for_stop($node, 'copied');
+	$reason = job_field($node, $job, 'rate_reason');
+	ok(job_field($node, $job, 'present_mb_per_s') > 0, "$others: a rate");
+	release($node);
+	is(wait_for_job($node, $job), 'done', "$others: the move ends");
+	is(job_field($node, $job, 'rate_reason'), '', 'and has no rate any more');
+	$target = $target eq 'one' ? 'two' : 'one';
+	return ($reason, $job);
+}
+
+my %said = (
+	nobody => qr/^full speed: nobody else/,
+	source => qr/^others read from the source/,
+	target => qr/^others read from the target/,
+	server => qr/^other transactions write/,
+	processor => qr/^others need the processors/,
+);
+foreach my $others (sort keys %said)
+{
+	my ($reason) = move_beside($others, '');
+
+	like($reason, $said{$others}, "$others: the reason");
+}
+
+# --- max_rate ----------------------------------------------------------------
+
+my ($reason, $job) = move_beside('nobody', ", max_rate => '50 MB'");
+is($reason, 'bounded by max_rate', 'a bound is the reason');
+ok($node->safe_psql('postgres', qq{
+		SELECT extract(epoch FROM finished_at - started_at) >=
+			bytes_total / (50 * 1048576.0)
+		FROM tablespace_moves WHERE job_id = $job}) eq 't',
+	'and is not exceeded');
+
+($reason) = move_beside('source', ", max_rate => 'unlimited'");
+is($reason, 'full speed: unlimited', 'unlimited has no regard for others');
+
+# A pause is not made up for.
+configure('debug_others', 'nobody');
+$job = $node->safe_psql('postgres', qq{
+	CALL move_table_concurrently('t', '$target', wait => false, max_rate => '20 MB')});
+$job =~ s/[{}]//g;
+$node->poll_query_until('postgres',
+	"SELECT bytes_done > 0 FROM tablespace_moves WHERE job_id = $job")
+  or die 'it does not copy';
+$node->safe_psql('postgres', "SELECT pause_move($job)");
+$node->poll_query_until('postgres',
+	"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job")
+  or die 'it does not pause';
+my $left = $node->safe_psql('postgres', qq{
+	SELECT (bytes_total - bytes_done) / (20 * 1048576.0)
+	FROM tablespace_moves WHERE job_id = $job});
+my $resumed = $node->safe_psql('postgres',
+	qq{SELECT clock_timestamp() FROM pg_sleep(1.5), resume_move($job)});
+is(wait_for_job($node, $job), 'done', 'goes on after a pause');
+ok($node->safe_psql('postgres', qq{
+		SELECT extract(epoch FROM finished_at - '$resumed') >= $left
+		FROM tablespace_moves WHERE job_id = $job}) eq 't',
+	'at no more than max_rate');
+
+# --- the progress of a waiting caller -------------------------------------------
+
+configure('debug_others', 'processor');
+my ($out, $err);
+$node->psql('postgres', q{
+		CALL move_table_concurrently('t', 'pg_default', max_rate => '40 MB')},
+	stdout => \$out, stderr => \$err);
+like($err, qr/NOTICE: .* MB\/s, (bounded by max_rate|others need the processors)/,
+	'progress says the reason');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,284 @@
+/* The pace of a copy, on simulated devices. */
+#include "move/copy/pace.c"
+
+#include "tap.h"
+
+#define MB (1024.0 * 1024.0)
+
+/* A device as others see it, and what a copy costs there. */
+typedef struct World
+{
+	double		clock;
+	double		copied;
+	double		others;			/* bytes read, or transactions, per second
+								 * without the copy; 0: nobody */
+	double		suffer;			/* part of that which is lost while it works */
+	double		request;		/* seconds a request takes without the copy */
+	double		speed;			/* of the copy at work, bytes per second */
+	double		cpu_wait;		/* part of its working time */
+	bool		blind;			/* no counters */
+	TsaNeighbour who;
+} World;
+
+static TsaPaceSample
+sample_of(const World *world, bool working, double seconds, double bytes)
+{
+	TsaPaceSample sample = {0};
+	double		done = world->others * seconds *
+		(working ? 1 - world->suffer : 1);
+
+	sample.working = working;
+	sample.seconds = seconds;
+	sample.bytes = bytes;
+	if (working)
+		sample.cpu_wait = world->cpu_wait * seconds;
+	if (world->blind)
+	{
+		sample.read_bytes = bytes;
+		sample.read_seconds = bytes / world->speed;
+		return sample;
+	}
+	sample.known[world->who] = true;
+	sample.done[world->who] = done;
+	sample.requests[world->who] = done / 8192;
+	sample.request_seconds[world->who] = done / 8192 * world->request;
+	return sample;
+}
+
+/* Copies for so many seconds; bytes per second. */
+static double
+run(TsaPace *pace, World *world, double seconds)
+{
+	double		end = world->clock + seconds;
+	double		start = world->clock;
+	double		copied = world->copied;
+
+	while (world->clock < end)
+	{
+		double		bytes = tsa_pace_unit(pace);
+		double		worked = bytes / world->speed;
+		double		sleep;
+		TsaPaceSample sample = sample_of(world, true, worked, bytes);
+
+		tsa_pace_note(pace, &sample);
+		sleep = tsa_pace_sleep(pace, bytes, worked);
+		if (sleep > 0)
+		{
+			sample = sample_of(world, false, sleep, 0);
+			tsa_pace_note(pace, &sample);
+		}
+		world->clock += worked + sleep;
+		world->copied += bytes;
+	}
+	return (world->copied - copied) / (world->clock - start);
+}
+
+static World
+disk(void)
+{
+	World		world = {.speed = 60 * MB, .who = TSA_NEIGHBOUR_SOURCE,
+	.request = 0.0105, .suffer = 0.9};
+
+	return world;
+}
+
+static World
+flash(void)
+{
+	World		world = {.speed = 400 * MB, .who = TSA_NEIGHBOUR_SERVER,
+	.suffer = 0.5};
+
+	return world;
+}
+
+static void
+test_idle(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	tsa_pace_init(&pace, true, 0);
+	is_close(run(&pace, &world, 2), world.speed, 1e-9, "alone: full speed");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_IDLE, "and says so");
+	is_close(pace.rate, world.speed, 1e-9, "with the rate");
+}
+
+static void
+test_disk(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+	double		rate;
+
+	world.others = 1.5 * MB;
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 1);
+	rate = run(&pace, &world, 10);
+	ok(rate > 4.9 * MB, "beside readers 196 MB take less than 40 s (%.1f MB/s)",
+	   rate / MB);
+	ok(tsa_pace_loss(&pace, TSA_NEIGHBOUR_SOURCE) < 0.15,
+	   "and leave them 85 %%");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SOURCE, "because of the source");
+
+	world.others = 0;
+	(void) run(&pace, &world, 3);
+	is_close(run(&pace, &world, 1), world.speed, 1e-9, "they go: full speed");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_IDLE, "and says so");
+	world.others = 1.5 * MB;
+	(void) run(&pace, &world, 1);
+	ok(run(&pace, &world, 2) < 0.2 * world.speed, "they come back: slow");
+}
+
+static void
+test_seldom(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.others = 0.2 * MB;
+	world.suffer = 0;			/* they lose no throughput */
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 20);
+	ok(pace.share <= SLOW_SHARE + 1e-9,
+	   "who comes seldom to a slow device does not wait often");
+}
+
+static void
+test_flash(void)
+{
+	World		world = flash();
+	TsaPace		pace;
+	double		rate;
+
+	world.others = 2000;
+	tsa_pace_init(&pace, true, 0);
+	rate = run(&pace, &world, 3);
+	ok(rate > 50 * MB, "beside writers (%.0f MB/s)", rate / MB);
+	ok(tsa_pace_loss(&pace, TSA_NEIGHBOUR_SERVER) < 0.12, "90 %% are theirs");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SERVER, "because of transactions");
+
+	world.suffer = 0;
+	(void) run(&pace, &world, 20);
+	ok(pace.share >= MOST_SHARE - 1e-9, "who does not suffer is no hindrance");
+
+	world.suffer = 1;
+	world.others = 100;
+	(void) run(&pace, &world, 5);
+	ok(tsa_pace_loss(&pace, TSA_NEIGHBOUR_SERVER) < 0.15,
+	   "a load that begins to suffer is noticed");
+}
+
+static void
+test_processor(void)
+{
+	World		world = flash();
+	TsaPace		pace;
+
+	world.cpu_wait = 0.4;
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 5);
+	is_close(pace.share, CONTENDED_SHARE, 1e-9, "others wait for a processor");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_PROCESSOR, "it says so");
+}
+
+static void
+test_blind(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.blind = true;
+	tsa_pace_init(&pace, true, 0);
+	is_close(run(&pace, &world, 1), world.speed, 1e-9,
+			 "no counters, alone: full speed");
+	world.speed /= 4;
+	(void) run(&pace, &world, 1);
+	ok(run(&pace, &world, 2) < world.speed / 4,
+	   "own reads take longer: slow");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_OWN_TIMING, "it says so");
+	world.speed *= 4;
+	(void) run(&pace, &world, 3);
+	is_close(run(&pace, &world, 1), world.speed, 1e-9, "they do not: fast");
+}
+
+static void
+test_floor(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.speed = 4 * MB;
+	world.others = 1.5 * MB;
+	world.suffer = 1;
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 20);
+	ok(run(&pace, &world, 10) >= 0.75 * MB, "every move ends");
+}
+
+static void
+test_max_rate(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	tsa_pace_init(&pace, true, 10 * MB);
+	is_close(run(&pace, &world, 5), 10 * MB, 0.02, "max_rate bounds");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_BOUND, "it says so");
+	world.speed = 2 * MB;
+	(void) run(&pace, &world, 5);
+	world.speed = 60 * MB;
+	ok(run(&pace, &world, 1) <= 10.1 * MB, "and is not made up for");
+	world.others = 1.5 * MB;
+	(void) run(&pace, &world, 3);
+	ok(run(&pace, &world, 3) < 9.5 * MB, "beside others it is less");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SOURCE, "because of them");
+
+	tsa_pace_init(&pace, true, 100 * 1024);
+	ok(tsa_pace_unit(&pace) <= MIN_UNIT, "a small rate has small units");
+	is_close(run(&pace, &world, 20), 100 * 1024, 0.1, "and is kept");
+}
+
+static void
+test_unlimited(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.others = 1.5 * MB;
+	tsa_pace_init(&pace, false, 0);
+	is_close(run(&pace, &world, 5), world.speed, 1e-9, "unlimited is");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_UNLIMITED, "it says so");
+}
+
+static void
+test_copies(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+	double		alone;
+
+	world.others = 0.2 * MB;
+	world.suffer = 0;
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 10);
+	alone = run(&pace, &world, 5);
+	pace.copies = 2;
+	(void) run(&pace, &world, 5);
+	is_close(run(&pace, &world, 5), alone / 2, 0.2, "two copies share");
+}
+
+int
+main(void)
+{
+	test_idle();
+	test_disk();
+	test_seldom();
+	test_flash();
+	test_processor();
+	test_blind();
+	test_floor();
+	test_max_rate();
+	test_unlimited();
+	test_copies();
+	return done_testing();
+}
