@@ -46,6 +46,7 @@ CREATE TYPE tablespace_advisor.relation_fact AS (
 	scans bigint,
 	writes bigint,
 	counted_days float8,
+	column_name name,
 	expression text,
 	unusable text,
 	needed_for text,
@@ -54,7 +55,7 @@ CREATE TYPE tablespace_advisor.relation_fact AS (
 	left_lately name[]
 );
 COMMENT ON TYPE tablespace_advisor.relation_fact IS
-	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks, toast_bytes of them TOAST, rebuilt_bytes what a rebuilt index would take, brin_bytes what a BRIN index would; activity per second in the window of load_fact; hot_fraction: share of the table''s updates that are HOT; system_cached: share of its blocks in the system''s cache; scans and row versions written in counted_days; expression: set for an index on expressions only; unusable, needed_for, duplicate_of: see index_role; obstacle: why it cannot be moved while in use; left_lately: tablespaces it was moved away from within a week. NULL: not known';
+	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks, toast_bytes of them TOAST, rebuilt_bytes what a rebuilt index would take, brin_bytes what a BRIN index would; activity per second in the window of load_fact; hot_fraction: share of the table''s updates that are HOT; system_cached: share of its blocks in the system''s cache; scans and row versions written in counted_days; column_name, expression: what an index is on if that is one thing; unusable, needed_for, duplicate_of: see index_role; obstacle: why it cannot be moved while in use; left_lately: tablespaces it was moved away from within a week. NULL: not known';
 
 CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	tablespace name,

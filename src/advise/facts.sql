@@ -105,7 +105,7 @@ AS $$
 		v.free_bytes - coalesce(v.size_bytes, 0) / 20
 	FROM tablespace_advisor.tablespace_latency l
 	JOIN pg_database d ON d.datname = current_database()
-	LEFT JOIN @extschema@.tablespace_devices() v ON v.tablespace = l.tablespace
+	LEFT JOIN tablespace_advisor.device v ON v.tablespace = l.tablespace
 	LEFT JOIN written w ON w.tablespace_oid = l.tablespace_oid
 	LEFT JOIN LATERAL
 		(SELECT array_agg(r.queue_depth::float8 ORDER BY r.queue_depth) AS depths,
@@ -127,7 +127,7 @@ COMMENT ON FUNCTION tablespace_advisor.tablespace_facts(oid, oid) IS
  */
 CREATE FUNCTION tablespace_advisor.index_shape(indexes oid[])
 RETURNS TABLE (relation oid, entries float8, key_bytes float8, "fillfactor" float8,
-	correlation float8)
+	correlation float8, column_name name)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -143,7 +143,10 @@ AS $$
 					WHEN s.stakind5 THEN s.stanumbers5[1] END
 				FROM pg_statistic s
 				WHERE s.starelid = i.indrelid AND s.staattnum = i.indkey[0]
-					AND NOT s.stainherit) END
+					AND NOT s.stainherit) END,
+		CASE WHEN i.indnatts = 1 AND i.indkey[0] > 0 THEN
+			(SELECT t.attname FROM pg_attribute t
+				WHERE t.attrelid = i.indrelid AND t.attnum = i.indkey[0]) END
 	FROM unnest(indexes) w
 	JOIN pg_index i ON i.indexrelid = w
 	JOIN pg_class c ON c.oid = w
@@ -159,7 +162,7 @@ AS $$
 				AND s.staattnum = CASE WHEN col.attnum > 0 THEN col.attnum ELSE col.n END) k
 $$;
 COMMENT ON FUNCTION tablespace_advisor.index_shape(oid[]) IS
-	'of B-trees among these: entries, mean bytes of a key, fillfactor, and of those on one column the correlation of its values with the order of the table; NULL where the planner''s statistics do not say';
+	'of B-trees among these: entries, mean bytes of a key, fillfactor, and of those on one column its name and the correlation of its values with the order of the table; NULL where the planner''s statistics do not say';
 
 CREATE FUNCTION tablespace_advisor.index_expression(index oid)
 RETURNS text
@@ -266,6 +269,7 @@ AS $$
 				ELSE -pg_stat_get_tuples_hot_updated(m.table_oid) END,
 		extract(epoch FROM clock_timestamp()
 			- greatest(a.counted_since, d.made))::float8 / 86400,
+		x.column_name,
 		CASE WHEN a.scans = 0 AND r.needed_for IS NULL
 			AND (m.i).indnatts = 1 AND (m.i).indkey[0] = 0
 			THEN tablespace_advisor.index_expression(m.oid) END,

@@ -45,9 +45,9 @@ LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE cardinality(n.names)
-		WHEN 1 THEN format('SELECT * FROM %s.probe_tablespace(%L::pg_catalog.name)',
+		WHEN 1 THEN format('SELECT * FROM %s.probe_tablespace(tablespace => %L::pg_catalog.name)',
 			'@extschema@', n.names[1])
-		ELSE format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t (tablespace) CROSS JOIN LATERAL %s.probe_tablespace(t.tablespace) p',
+		ELSE format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t (tablespace) CROSS JOIN LATERAL %s.probe_tablespace(tablespace => t.tablespace) p',
 			n.names, '@extschema@')
 		END
 	FROM (SELECT array_remove(tablespaces, NULL) AS names) n
@@ -116,8 +116,9 @@ BEGIN
 			floor(a.counted_days));
 		IF a.expression IS NOT NULL THEN
 			reason := 'never scanned; if it is for estimates, CREATE STATISTICS does that';
-			statement := format('CREATE STATISTICS ON %s FROM %s',
-				a.expression, a.table_relation);
+			statement := format('CREATE STATISTICS %I ON %s FROM %s',
+				(SELECT left(c.relname, 50) || '_statistics' FROM pg_class c
+					WHERE c.oid = a.relation), a.expression, a.table_relation);
 		END IF;
 	ELSIF a.brin_bytes * min_brin_ratio < a.size_bytes
 		AND a.size_bytes >= min_brin_bytes
@@ -127,6 +128,8 @@ BEGIN
 		action := 'rebuild';
 		reason := format('scans read ranges in the table''s order: BRIN would be %s x smaller',
 			tablespace_advisor.round_to_three(a.size_bytes::float8 / a.brin_bytes));
+		statement := format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I)',
+			a.table_relation, a.column_name);
 	END IF;
 END
 $$;
@@ -168,7 +171,9 @@ DECLARE
 		tablespace_advisor.round_to_three(e.saved_percent));
 BEGIN
 	action := 'keep';
-	IF a.tablespace = destination THEN
+	IF a.obstacle IS NOT NULL AND a.reads_per_s IS NULL THEN
+		reason := a.obstacle;
+	ELSIF a.tablespace = destination THEN
 		reason := 'already there';
 	ELSIF dest.tablespace IS NULL THEN
 		reason := 'there is no other tablespace that it could be in';

@@ -401,6 +401,7 @@ BEGIN
 		/* what is not moved saves nothing, as far as anything is known of it */
 		CROSS JOIN LATERAL (SELECT CASE
 			WHEN d.action = 'move' THEN d.saved_ms_per_s
+			WHEN d.action = 'probe first' THEN NULL
 			WHEN h.read_ms_per_s IS NOT NULL THEN 0 END AS saved_ms_per_s) s
 		ORDER BY d.rank, h.read_ms_per_s DESC NULLS LAST, a.kind DESC,
 			a.relation::text COLLATE "C";
