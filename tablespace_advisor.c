@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "cost/cost.h"
 #include "move/copy/live_copy.h"
 #include "move/copy/others.h"
 #include "move/copy/throttle.h"
@@ -27,6 +28,7 @@ void
 _PG_init(void)
 {
 	tsa_probe_init();
+	tsa_cost_init();
 	tsa_live_copy_init();
 	tsa_others_init();
 	tsa_wal_compression_init();
