@@ -3,7 +3,7 @@
  * tablespace_advisor.c
  *	  Module entry point: module magic, configuration parameters, hooks and
  *	  worker registration.  Everything else lives in src/, one folder per
- *	  stage: probe, size, cost, advise, move.
+ *	  stage: state, probe, size, sample, cost, advise, move, tier.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,12 +13,15 @@
 #include "utils/guc.h"
 
 #include "cost/cost.h"
-#include "move/copy/live_copy.h"
 #include "move/copy/others.h"
+#include "move/copy/stop_point.h"
 #include "move/copy/throttle.h"
 #include "move/worker/launcher.h"
+#include "move/worker/start.h"
 #include "move/worker/wal_compression.h"
 #include "probe/probe.h"
+#include "sample/worker.h"
+#include "state/state.h"
 
 PG_MODULE_MAGIC;
 
@@ -27,12 +30,15 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
+	tsa_state_init();
 	tsa_probe_init();
+	tsa_sample_init();
 	tsa_cost_init();
-	tsa_live_copy_init();
+	tsa_init_stop_points();
 	tsa_others_init();
 	tsa_wal_compression_init();
-	tsa_manners_init();
-	tsa_restart_init();
+	tsa_init_throttle();
+	tsa_init_worker_start();
+	tsa_init_launcher();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

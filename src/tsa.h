@@ -4,7 +4,7 @@
  *	  What all stages of tablespace_advisor share.
  *
  * Each stage has a header of its own in its folder; a stage may include the
- * headers of earlier stages (probe, size, cost, advise, move in that order),
+ * headers of earlier stages (in the order of the Makefile's STAGES),
  * never of later ones.
  *
  *-------------------------------------------------------------------------

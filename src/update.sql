@@ -96,6 +96,24 @@ DROP FUNCTION @extschema@.tablespace_devices();
 DROP FUNCTION tablespace_advisor.tablespace_device(oid);
 
 
+/* Finds the jobs that are left to finish among all that have ended. */
+CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
+	WHERE state IN ('queued', 'running', 'paused')
+		OR old_filenumbers IS NOT NULL;
+
+/* 0 stands for the database's own tablespace, wherever that is. */
+UPDATE tablespace_advisor.job j SET
+	new_tablespaces = array_replace(j.new_tablespaces, d.dattablespace, 0::oid),
+	old_tablespaces = array_replace(j.old_tablespaces, d.dattablespace, 0::oid)
+FROM pg_database d
+WHERE d.datname = current_database() AND j.database = d.oid
+	AND (j.new_tablespaces IS NOT NULL OR j.old_tablespaces IS NOT NULL);
+
 ALTER TABLE tablespace_advisor.job
 	ADD COLUMN present_mb_per_s float8,
-	ADD COLUMN rate_reason text;
+	ADD COLUMN rate_reason text,
+	ADD COLUMN until timestamptz,
+	ADD COLUMN lock_up_to bigint,
+	DROP CONSTRAINT job_method_check,
+	ADD CONSTRAINT job_method_check
+		CHECK (method IN ('copy', 'rebuild', 'catalog', 'lock'));

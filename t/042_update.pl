@@ -49,6 +49,9 @@ sub inventory
 		FROM member m
 		JOIN pg_constraint c ON m.classid = 'pg_class'::regclass AND m.objid = c.conrelid
 		ORDER BY c.conrelid::regclass::text, 2;
+		SELECT pg_get_triggerdef(t.oid), t.tgenabled
+		FROM member m JOIN pg_trigger t ON m.classid = 'pg_class'::regclass AND m.objid = t.tgrelid
+		WHERE NOT t.tgisinternal ORDER BY 1;
 		SELECT array(SELECT c::regclass::text FROM unnest(extconfig) c ORDER BY 1), extcondition
 		FROM pg_extension WHERE extname = 'tablespace_advisor'});
 }
@@ -178,7 +181,7 @@ SKIP:
 		$node->safe_psql($dbname, 'ALTER EXTENSION tablespace_advisor UPDATE');
 		is(inventory($dbname), $fresh, "update from $version gives what a fresh install gives");
 		is($node->safe_psql($dbname, $journal),
-			"1|running|{1663}|{99001}|||\n2|done|||{1663}|{99002}|\n3|failed|||||",
+			"1|running|{0}|{99001}|||\n2|done|||{0}|{99002}|\n3|failed|||||",
 			"$version: the journal still names the files");
 		is($node->safe_psql($dbname, 'SELECT cancel_move(2)'), 'f', "$version: and is in use");
 		is($node->safe_psql($dbname, $journal),

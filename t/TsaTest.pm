@@ -13,6 +13,7 @@ use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(
   new_node prepare_node fill_table start_load stop_load
@@ -353,13 +354,17 @@ sub check_orphans
 {
 	my ($node, $name) = @_;
 
-	# files are unlinked by the checkpoint after their transaction's end
-	$node->safe_psql('postgres', 'CHECKPOINT');
-	$node->poll_query_until('postgres',
-		'SELECT count(*) = 0 FROM tsa_orphans()')
-	  or diag 'orphans are left';
-	is($node->safe_psql('postgres', 'SELECT tsa_orphans()'), '',
-		"$name: no orphaned file");
+	# Files are unlinked by the checkpoint after their transaction's end, and
+	# the end of a job is seen before that of its transaction's drops.
+	my $orphans;
+	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		$node->safe_psql('postgres', 'CHECKPOINT');
+		$orphans = $node->safe_psql('postgres', 'SELECT tsa_orphans()');
+		last if $orphans eq '';
+		usleep(100_000);
+	}
+	is($orphans, '', "$name: no orphaned file");
 	return;
 }
 

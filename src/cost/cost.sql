@@ -183,7 +183,7 @@ AS $$
 		NULL::float8,
 		NULL::float8,
 		CASE WHEN NOT m.is_probed THEN
-			format('SELECT * FROM %s.probe_tablespace(%L)', '@extschema@',
+			format('SELECT * FROM %s.probe_tablespace(%L::pg_catalog.name)', '@extschema@',
 				m.tablespace)
 		END,
 		CASE WHEN m.is_probed THEN

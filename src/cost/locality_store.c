@@ -3,12 +3,9 @@
  * locality_store.c
  *	  The table tablespace_advisor.index_locality.
  *
- * Rows are written by SQL, with the rights of the table's owner in a
- * restricted security context, and read by an index scan, because the planner
- * needs them at a moment when no query may run.  Either way the table has to
- * be a member of the extension: where the extension is not, anybody may have
- * made a table of that name.  A reader locks it only if that can be had at
- * once.
+ * Rows are written by SQL, as state.c describes, and read by an index scan,
+ * because the planner needs them at a moment when no query may run.  A reader
+ * locks the table only if that can be had at once.
  *
  * Whoever writes a row invalidates index and table in the relation cache of
  * all sessions, by which they forget what they have read (locality_cache.c),
@@ -25,26 +22,18 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/dependency.h"
-#include "catalog/pg_authid.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
-#include "commands/extension.h"
 #include "executor/spi.h"
-#include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
 
 #include "cost/locality_store.h"
+#include "state/state.h"
 #include "tsa.h"
 
 #define POINT_FIELDS	11
@@ -87,24 +76,6 @@ enum
 	" ON CONFLICT (index) DO UPDATE SET (relation, index_file, heap_file," \
 	"  index_blocks, table_blocks, entries, measured_at, points," \
 	"  read_times) = ($2, $3, $4, $5, $6, $7, $8, $9, $10)"
-
-/* The table, if it belongs to the extension. */
-static Oid
-find_table(void)
-{
-	Oid			schema = get_namespace_oid(TSA_STATE_SCHEMA, true);
-	Oid			relid = OidIsValid(schema) ?
-		get_relname_relid("index_locality", schema) : InvalidOid;
-	Oid			extension;
-
-	if (!OidIsValid(relid))
-		return InvalidOid;
-	extension = getExtensionOfObject(RelationRelationId, relid);
-	if (!OidIsValid(extension) ||
-		extension != get_extension_oid("tablespace_advisor", true))
-		return InvalidOid;
-	return relid;
-}
 
 /* The fields of a point, in the order of the column. */
 static void
@@ -274,37 +245,20 @@ replace_row(TsaLocalityRow *row, Datum times, bool no_times)
 void
 tsa_locality_keep(TsaLocalityRow *row, Oid tablespace)
 {
-	Oid			table = find_table();
-	Oid			save_user;
-	int			save_context;
-	int			guc_level;
+	TsaState	state;
 	Datum		times;
 	bool		no_times;
 
-	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("extension \"%s\" is not installed in this database any more",
-						"tablespace_advisor")));
-	LockRelationOid(table, XactReadOnly ? AccessShareLock :
-					RowExclusiveLock);
-
-	GetUserIdAndSecContext(&save_user, &save_context);
-	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
-						   save_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
-	guc_level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
+	tsa_state_check("index_locality",
+					XactReadOnly ? AccessShareLock : RowExclusiveLock);
+	tsa_state_open(&state);
 	SPI_connect();
 	times = select_times(tablespace, &no_times);
 	row->has_times = !no_times && read_times(times, &row->times);
 	if (!XactReadOnly)
 		replace_row(row, times, no_times);
 	SPI_finish();
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(save_user, save_context);
+	tsa_state_close(&state);
 
 	if (XactReadOnly)
 	{
@@ -368,28 +322,24 @@ is_of_these_files(const TsaLocalityRow *row)
 }
 
 /*
- * Read the row of an index.  Returns false if the table could not be locked
- * at once; *is_found says whether there is a row that holds and has times.
+ * Read the row of an index.  Returns false if the table is not there or could
+ * not be locked at once; *is_found says whether there is a row that holds and has times.
  */
 bool
 tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
 {
-	Oid			table = find_table();
+	Oid			table;
 	Relation	rel;
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
 	*is_found = false;
-	if (!OidIsValid(table))
+	if (!OidIsValid(get_namespace_oid(TSA_STATE_SCHEMA, true)))
 		return true;
-	if (!ConditionalLockRelationOid(table, AccessShareLock))
+	table = tsa_state_try_lock("index_locality", AccessShareLock);
+	if (!OidIsValid(table))
 		return false;
-	if (find_table() != table)
-	{
-		UnlockRelationOid(table, AccessShareLock);
-		return false;
-	}
 	rel = table_open(table, NoLock);
 	ScanKeyInit(&key, COLUMN_INDEX, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(index));

@@ -22,7 +22,8 @@ CREATE TABLE tablespace_advisor.job (
 	to_tablespace_name name NOT NULL,
 	method_wanted text NOT NULL
 		CHECK (method_wanted IN ('auto', 'copy', 'rebuild')),
-	method text NOT NULL CHECK (method IN ('copy', 'rebuild', 'catalog')),
+	method text NOT NULL
+		CHECK (method IN ('copy', 'rebuild', 'catalog', 'lock')),
 	state text NOT NULL DEFAULT 'queued' CHECK (state IN
 		('queued', 'running', 'paused', 'done', 'failed', 'cancelled')),
 	phase text,
@@ -60,7 +61,9 @@ CREATE TABLE tablespace_advisor.job (
 	lock_wait_ms float8,
 	forecast_saved_ms_per_s float8,
 	present_mb_per_s float8,
-	rate_reason text
+	rate_reason text,
+	until timestamptz,
+	lock_up_to bigint
 );
 REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
@@ -70,8 +73,12 @@ CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
 /* Moves of a table and of its indexes look for each other. */
 CREATE INDEX job_unfinished_heap_idx ON tablespace_advisor.job (heap)
 	WHERE state IN ('queued', 'running', 'paused');
-/* A row of its own, see the head of throttle.c. */
+/* What is left to do: see TSA_LEFT_TO_DO in queue.c. */
+CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
+	WHERE state IN ('queued', 'running', 'paused')
+		OR old_filenumbers IS NOT NULL;
 
+/* A row of its own, see the head of throttle.c. */
 CREATE TABLE tablespace_advisor.pause (
 	job_id bigint PRIMARY KEY
 		REFERENCES tablespace_advisor.job ON DELETE CASCADE,

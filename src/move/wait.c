@@ -25,10 +25,15 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "move/common/sleep.h"
+#include "move/job/cancel.h"
+#include "move/job/job.h"
 #include "move/job/journal.h"
+#include "move/job/queue.h"
 #include "move/wait.h"
+#include "move/worker/recover.h"
 
-#define POLL_MS				200L
+#define POLL_MS				200
 #define PROGRESS_MS			2000
 
 /* Prints a notice for each running job of the batch. */
@@ -79,12 +84,12 @@ cancel_jobs(int64 batch_id)
 {
 	ListCell   *lc;
 
-	foreach(lc, tsa_jobs_of_batch(batch_id))
+	foreach(lc, tsa_list_batch_jobs(batch_id))
 	{
 		TsaJob		job;
 
 		if (tsa_job_load(*(int64 *) lfirst(lc), &job))
-			(void) tsa_job_request_cancel(&job);
+			(void) tsa_cancel_job(&job);
 	}
 }
 
@@ -93,8 +98,8 @@ cancel_jobs(int64 batch_id)
  * that would say something about the caller's own connection (classes 08 and
  * 57P), which pools act on, become those of a system error.
  */
-static void
-report_failure(int64 batch_id)
+void
+tsa_report_failure(int64 batch_id)
 {
 	static TsaJournalQuery query = {
 		"SELECT pg_catalog.format('%I.%I', schema_name, relation_name),"
@@ -141,7 +146,7 @@ poll_batch(int64 batch_id, BackgroundWorkerHandle *handle)
 	pid_t		pid;
 
 	if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
-		tsa_jobs_settle_dead();
+		tsa_recover_jobs();
 	if (tsa_batch_has_ended(batch_id))
 		return true;
 	if (QueryCancelPending)
@@ -150,12 +155,14 @@ poll_batch(int64 batch_id, BackgroundWorkerHandle *handle)
 }
 
 /*
- * Waits until all jobs of a batch have ended; throws if one has failed.  The
- * caller has a nonatomic SPI connection and holds nothing.
+ * Waits until all jobs of a batch have ended, whichever way; throws if the
+ * caller was told to cancel.  print_more, if not NULL, is called after each
+ * print of progress.  The caller has a nonatomic SPI connection and holds
+ * nothing.
  */
 void
 tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
-				   Oid schema)
+				   Oid schema, TsaProgressPrinter print_more)
 {
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext loop;
@@ -167,10 +174,7 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 	HOLD_CANCEL_INTERRUPTS();
 	while (!done)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
-						 WL_EXIT_ON_PM_DEATH, POLL_MS, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		tsa_sleep(POLL_MS);
 
 		MemoryContextSwitchTo(loop);
 		done = poll_batch(batch_id, handle);
@@ -179,6 +183,8 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 												PROGRESS_MS))
 		{
 			print_progress(batch_id, schema);
+			if (print_more != NULL)
+				print_more(batch_id);
 			printed = GetCurrentTimestamp();
 		}
 		MemoryContextSwitchTo(context);
@@ -187,5 +193,4 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 	}
 	RESUME_CANCEL_INTERRUPTS();
 	CHECK_FOR_INTERRUPTS();
-	report_failure(batch_id);
 }

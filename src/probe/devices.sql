@@ -34,6 +34,39 @@ GRANT EXECUTE ON FUNCTION tablespace_advisor.tablespace_device(oid) TO pg_monito
  * the same.  pg_default and pg_global are always in the data directory, which
  * is worth no warning; and pg_global is too small to get in the way of WAL.
  */
+CREATE VIEW tablespace_advisor.device AS
+WITH found AS MATERIALIZED (
+	SELECT t.spcname, t.oid < 16384 AS built_in, d.*
+	FROM pg_catalog.pg_tablespace t,
+		 LATERAL tablespace_advisor.tablespace_device(t.oid) d
+), wal AS MATERIALIZED (
+	SELECT d.leaves FROM tablespace_advisor.tablespace_device(0) d
+)
+SELECT f.spcname AS tablespace, f.location, f.filesystem, f.mount_point,
+	f.device, f.device_stack, f.media, f.raid_level, f.members, f.redundant,
+	f.volatile, f.size_bytes, f.free_bytes, f.read_ahead_kb, f.scheduler,
+	coalesce(shared.with_all, '{}') AS shares_device_with,
+	f.warnings || array_remove(ARRAY[shared.warning,
+		CASE WHEN f.leaves && wal.leaves AND f.spcname <> 'pg_global' THEN
+			'same device as pg_wal: commits wait behind reads and writes of data'
+		END], NULL) AS warnings,
+	f.degraded, f.write_penalty, f.write_cache
+FROM found f, wal,
+	 LATERAL (
+		SELECT pg_catalog.array_agg(o.spcname ORDER BY o.spcname) AS with_all,
+			'same device as tablespace '
+			|| pg_catalog.string_agg(pg_catalog.quote_ident(o.spcname), ', '
+									 ORDER BY o.spcname)
+				FILTER (WHERE NOT (f.built_in AND o.built_in))
+			|| ': moving relations between them gains nothing' AS warning
+		FROM found o
+		WHERE o.spcname <> f.spcname AND o.leaves && f.leaves
+	 ) shared;
+
+COMMENT ON VIEW tablespace_advisor.device IS
+	'what tablespace_devices() returns; read by the extension itself, because others may have made a function of that name beside it';
+GRANT SELECT ON tablespace_advisor.device TO pg_monitor;
+
 CREATE FUNCTION @extschema@.tablespace_devices(
 	OUT tablespace name,
 	OUT location text,
@@ -59,34 +92,7 @@ RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH found AS MATERIALIZED (
-		SELECT t.spcname, t.oid < 16384 AS built_in, d.*
-		FROM pg_catalog.pg_tablespace t,
-			 LATERAL tablespace_advisor.tablespace_device(t.oid) d
-	), wal AS MATERIALIZED (
-		SELECT d.leaves FROM tablespace_advisor.tablespace_device(0) d
-	)
-	SELECT f.spcname, f.location, f.filesystem, f.mount_point, f.device,
-		f.device_stack, f.media, f.raid_level, f.members, f.redundant,
-		f.volatile, f.size_bytes, f.free_bytes, f.read_ahead_kb, f.scheduler,
-		coalesce(shared.with_all, '{}'),
-		f.warnings || array_remove(ARRAY[shared.warning,
-			CASE WHEN f.leaves && wal.leaves AND f.spcname <> 'pg_global' THEN
-				'same device as pg_wal: commits wait behind reads and writes of data'
-			END], NULL),
-		f.degraded, f.write_penalty, f.write_cache
-	FROM found f, wal,
-		 LATERAL (
-			SELECT pg_catalog.array_agg(o.spcname ORDER BY o.spcname) AS with_all,
-				'same device as tablespace '
-				|| pg_catalog.string_agg(pg_catalog.quote_ident(o.spcname), ', '
-										 ORDER BY o.spcname)
-					FILTER (WHERE NOT (f.built_in AND o.built_in))
-				|| ': moving relations between them gains nothing' AS warning
-			FROM found o
-			WHERE o.spcname <> f.spcname AND o.leaves && f.leaves
-		 ) shared
-	ORDER BY f.spcname
+	SELECT d.* FROM tablespace_advisor.device d ORDER BY d.tablespace
 $$;
 
 COMMENT ON FUNCTION @extschema@.tablespace_devices() IS

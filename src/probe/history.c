@@ -3,8 +3,7 @@
  * history.c
  *	  Keeping probes in the extension's tables.
  *
- * The rows are written as the owner of those tables: who may call the probe
- * needs no right to write its history.  Where nothing can be written, on a
+ * Who may call the probe needs no right to write its history: state.c.  Where nothing can be written, on a
  * standby and in a read-only transaction, the history is left out with a
  * notice.
  *
@@ -15,19 +14,15 @@
 #include <math.h>
 
 #include "access/xact.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
 #include "probe/history.h"
+#include "state/state.h"
 #include "tsa.h"
 
 /* Put a string, NULL allowed, into an array of datums. */
@@ -193,31 +188,49 @@ insert_result(int64 run_id, const char *tablespace,
 						  lengthof(types), types, values, nulls);
 }
 
-/* Who owns the history tables? */
-static Oid
-history_owner(void)
+/*
+ * Forget runs that are older than tablespace_advisor.keep_history, but for
+ * those with the latest trustworthy result of something: advice stands on it.
+ * What somebody else is deleting is left to that one.
+ */
+static void
+prune_runs(void)
 {
-	Oid			schema = get_namespace_oid(TSA_STATE_SCHEMA, false);
-	Oid			table = get_relname_relid("probe_run", schema);
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-	Oid			owner;
+	Oid			types[1] = {INT4OID};
+	Datum		values[1] = {Int32GetDatum(tsa_keep_history)};
 
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s.probe_run\" does not exist",
-						TSA_STATE_SCHEMA)));
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
+	if (tsa_keep_history == 0)
+		return;
+	if (SPI_execute_with_args("DELETE FROM " TSA_STATE_SCHEMA ".probe_run"
+							  " WHERE run_id = ANY (ARRAY("
+							  "SELECT r.run_id"
+							  " FROM " TSA_STATE_SCHEMA ".probe_run r"
+							  " WHERE r.finished_at < pg_catalog.now()"
+							  "   - pg_catalog.make_interval(days => $1)"
+							  " AND NOT EXISTS (SELECT"
+							  "   FROM " TSA_STATE_SCHEMA ".probe_result p"
+							  "   WHERE p.run_id = r.run_id"
+							  "   AND p.caveat IS NULL AND NOT EXISTS (SELECT"
+							  "     FROM " TSA_STATE_SCHEMA ".probe_run r2"
+							  "     JOIN " TSA_STATE_SCHEMA ".probe_result p2"
+							  "       USING (run_id)"
+							  "     WHERE r2.tablespace = r.tablespace"
+							  "     AND r2.location = r.location"
+							  "     AND r2.run_id > r.run_id"
+							  "     AND p2.workload = p.workload"
+							  "     AND p2.queue_depth = p.queue_depth"
+							  "     AND p2.caveat IS NULL))"
+							  " FOR UPDATE OF r SKIP LOCKED))",
+							  1, types, values, NULL, false, 0) !=
+		SPI_OK_DELETE)
+		elog(ERROR, "could not prune the history of probes");
 }
 
 /* Keep a run and its results. */
 void
 tsa_history_keep(const TsaProbeRun *run)
 {
-	Oid			save_user;
-	int			save_context;
+	TsaState	state;
 	int64		run_id;
 	int			i;
 
@@ -231,13 +244,14 @@ tsa_history_keep(const TsaProbeRun *run)
 		return;
 	}
 
-	GetUserIdAndSecContext(&save_user, &save_context);
-	SetUserIdAndSecContext(history_owner(),
-						   save_context | SECURITY_LOCAL_USERID_CHANGE);
+	tsa_state_check("probe_run", RowExclusiveLock);
+	tsa_state_check("probe_result", RowExclusiveLock);
+	tsa_state_open(&state);
 	SPI_connect();
 	run_id = insert_run(run);
 	for (i = 0; i < run->nresults; i++)
 		insert_result(run_id, run->tablespace, &run->results[i]);
+	prune_runs();
 	SPI_finish();
-	SetUserIdAndSecContext(save_user, save_context);
+	tsa_state_close(&state);
 }

@@ -16,6 +16,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
+#include "move/job/job.h"
 #include "move/job/journal.h"
 
 static const char *const state_names[] = {
@@ -31,7 +32,8 @@ static const char *const method_names[] = {
 	[TSA_METHOD_AUTO] = "auto",
 	[TSA_METHOD_COPY] = "copy",
 	[TSA_METHOD_REBUILD] = "rebuild",
-	[TSA_METHOD_CATALOG] = "catalog"
+	[TSA_METHOD_CATALOG] = "catalog",
+	[TSA_METHOD_LOCK] = "lock"
 };
 
 const char *
@@ -90,7 +92,11 @@ oids_of_result(int col, MemoryContext context, Oid **oids)
 	return n;
 }
 
-/* The same for storage, from a column of tablespaces and one of numbers. */
+/*
+ * The same for storage, from a column of tablespaces and one of numbers.  The
+ * database's own tablespace is 0 there: ALTER DATABASE ... SET TABLESPACE takes
+ * the files along, as CREATE DATABASE does that copies a template's files.
+ */
 static int
 storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
 {
@@ -103,8 +109,9 @@ storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
 			 n);
 	*storage = MemoryContextAlloc(context, sizeof(RelFileLocator) * Max(n, 1));
 	for (int i = 0; i < n; i++)
-		(*storage)[i] = tsa_make_locator(tablespaces[i], MyDatabaseId,
-										 numbers[i]);
+		(*storage)[i] = tsa_make_locator(OidIsValid(tablespaces[i]) ?
+										 tablespaces[i] : MyDatabaseTableSpace,
+										 MyDatabaseId, numbers[i]);
 	return n;
 }
 
@@ -129,7 +136,11 @@ storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 
 	for (int i = 0; i < n; i++)
 	{
-		tablespaces[i] = ObjectIdGetDatum(tsa_locator_tablespace(storage[i]));
+		Oid			tablespace = tsa_locator_tablespace(storage[i]);
+
+		if (tablespace == MyDatabaseTableSpace)
+			tablespace = InvalidOid;
+		tablespaces[i] = ObjectIdGetDatum(tablespace);
 		numbers[i] = ObjectIdGetDatum(tsa_locator_number(storage[i]));
 	}
 	values[0] = tsa_oid_array(tablespaces, n);
@@ -143,20 +154,19 @@ tsa_job_load(int64 job_id, TsaJob *job)
 	static TsaJournalQuery query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
 		" owner, method_wanted, method, state, lock_timeout_ms, max_rate,"
-		" system_identifier = $2 AND database = $3,"
+		" system_identifier = $2,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
 		" indexes, indexes_from"
 		" FROM tablespace_advisor.job WHERE job_id = $1",
-		3, {INT8OID, INT8OID, OIDOID}, NULL
+		2, {INT8OID, INT8OID}, NULL
 	};
-	Datum		values[3];
+	Datum		values[2];
 	MemoryContext context = CurrentMemoryContext;
 	TsaJournal	journal;
 	bool		found;
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[2] = ObjectIdGetDatum(MyDatabaseId);
 
 	tsa_journal_open(&journal);
 	found = tsa_journal_run(&query, values, NULL, true) == 1;
@@ -194,7 +204,7 @@ tsa_job_load(int64 job_id, TsaJob *job)
 }
 
 void
-tsa_job_report(int64 job_id, const TsaJobProgress *p)
+tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 {
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
@@ -275,6 +285,23 @@ tsa_jobs_note_old_removed(const int64 *job_ids, int n)
 	tsa_journal_update(&query, values, NULL);
 }
 
+bool
+tsa_give_up_job(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
+		" sqlstate = '57014', error = r,"
+		" finished_at = pg_catalog.clock_timestamp()"
+		" FROM tablespace_advisor.reason_not_to_begin($1) r"
+		" WHERE job_id = $1 AND state = 'queued' AND r IS NOT NULL",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job_id);
+	return tsa_journal_update(&query, values, NULL) == 1;
+}
+
 void
 tsa_job_note_wal(int64 job_id, uint64 bytes)
 {
@@ -287,17 +314,6 @@ tsa_job_note_wal(int64 job_id, uint64 bytes)
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int64GetDatum((int64) bytes);
 	tsa_journal_update(&query, values, NULL);
-}
-
-/*
- * A cancel request reaches a worker as SIGINT and only while the job in
- * question is its current one (see tsa_job_cancel), so the flag that the
- * signal sets is the answer.
- */
-bool
-tsa_job_cancel_requested(int64 job_id pg_attribute_unused())
-{
-	return QueryCancelPending;
 }
 
 void
@@ -353,9 +369,10 @@ tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 }
 
 void
-tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err,
-			   const TsaJobProgress *figures)
+tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 {
+	const ErrorData *err = end->err;
+	const TsaMoveProgress *figures = end->figures;
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET state = $2, sqlstate = $3,"
 		" error = $4, detail = $5, blocked_by = NULL, blocks_left = NULL,"
@@ -385,7 +402,7 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err,
 	char		nulls[] = "  nnnnnnnnnnn ";
 
 	values[0] = Int64GetDatum(job_id);
-	values[1] = CStringGetTextDatum(tsa_job_state_name(state));
+	values[1] = CStringGetTextDatum(tsa_job_state_name(end->state));
 	if (err != NULL)
 	{
 		values[2] = CStringGetTextDatum(unpack_sql_state(err->sqlerrcode));
@@ -407,9 +424,9 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err,
 		values[9] = Float8GetDatum(figures->paused_ms);
 		values[10] = Float8GetDatum(figures->lock_wait_ms);
 		values[11] = Float8GetDatum(figures->lock_ms);
-		values[12] = Int64GetDatum(figures->wal_bytes);
+		values[12] = Int64GetDatum(end->wal_bytes);
 		memset(&nulls[5], ' ', 8);
 	}
-	values[13] = BoolGetDatum(figures != NULL && figures->keeps_old);
+	values[13] = BoolGetDatum(end->keeps_old);
 	tsa_journal_update(&query, values, nulls);
 }

@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * launcher.c
- *	  After a restart of a server that preloads the library: settles the jobs
+ *	  After a restart of a server that preloads the library: recovers the jobs
  *	  that the restart interrupted, in every database, without waiting for
  *	  somebody to call.
  *
  * A launcher starts when recovery has ended, that is also when a standby is
  * promoted.  It has no database; it lists them and starts, one after the
  * other, a short-lived worker in each, which does what every call of the
- * extension does first.  Then the launcher sleeps: a worker that is not to be
- * restarted after an error is not restarted after a crash either, and a crash
- * is what it is for.
+ * extension does first.  Then the launcher has all of them sampled from time to
+ * time (src/sample/worker.c).
  *
- * Without preloading nothing of this exists, and the next call settles.
+ * Without preloading nothing of this exists, and the next call recovers the
+ * jobs.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,18 +30,22 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "tcop/tcopprot.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
 #include "move/job/journal.h"
-#include "move/rebuild/rebuild.h"
+#include "move/rebuild/transient_index.h"
 #include "move/worker/launcher.h"
+#include "move/worker/recover.h"
 #include "move/worker/worker.h"
+#include "sample/worker.h"
 
 /*
- * What launcher and settling workers have in common.
+ * What launcher and recovery workers have in common.
  */
 static void
 describe_worker(BackgroundWorker *worker, const char *function,
@@ -61,7 +65,7 @@ describe_worker(BackgroundWorker *worker, const char *function,
  * Registers the launcher, if the library is being preloaded.
  */
 void
-tsa_restart_init(void)
+tsa_init_launcher(void)
 {
 	BackgroundWorker worker;
 
@@ -107,31 +111,66 @@ list_databases(MemoryContext context)
 }
 
 /*
- * Runs a settling worker in a database and waits for its end.
+ * Runs a recovery worker in a database and waits for its end.
  */
 static void
-settle_database(Oid database)
+recover_database(Oid database)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
 	pid_t		pid;
 
-	describe_worker(&worker, "tsa_settle_worker_main",
-					"tablespace_advisor settling");
+	describe_worker(&worker, "tsa_recover_worker_main",
+					"tablespace_advisor recovery");
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
 	worker.bgw_notify_pid = MyProcPid;
 	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
 		ereport(LOG,
-				(errmsg("could not start a background worker to settle interrupted moves in database %u",
+				(errmsg("could not start a background worker to recover interrupted moves in database %u",
 						database),
 				 errdetail("No worker slot is free."),
-				 errhint("The next call of the extension in that database settles them.")));
+				 errhint("The next call of the extension in that database recovers them.")));
 		return;
 	}
 	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)
 		(void) WaitForBackgroundWorkerShutdown(handle);
+}
+
+/*
+ * Samples all databases every tablespace_advisor.sample_interval.
+ */
+static void
+sample_for_ever(void)
+{
+	TimestampTz last = 0;
+
+	for (;;)
+	{
+		TimestampTz due = last + tsa_sample_interval * USECS_PER_SEC;
+		TimestampTz now = GetCurrentTimestamp();
+
+		if (tsa_sample_interval > 0 && now >= due)
+		{
+			List	   *databases = list_databases(TopMemoryContext);
+
+			last = now;
+			tsa_sample_databases(databases);
+			list_free(databases);
+			continue;
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
+						 (tsa_sample_interval > 0 ? WL_TIMEOUT : 0),
+						 (due - now) / 1000 + 1, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+	}
 }
 
 void
@@ -140,32 +179,28 @@ tsa_launcher_main(Datum arg pg_attribute_unused())
 	ListCell   *lc;
 
 	pqsignal(SIGTERM, die);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
 
 	foreach(lc, list_databases(TopMemoryContext))
-		settle_database(lfirst_oid(lc));
+		recover_database(lfirst_oid(lc));
 
-	for (;;)
-	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-	}
+	sample_for_ever();
 }
 
 void
-tsa_settle_worker_main(Datum database)
+tsa_recover_worker_main(Datum database)
 {
+	TsaWorker	worker;
 	bool		installed;
 
-	tsa_enter_worker(DatumGetObjectId(database));
+	tsa_enter_worker(&worker, DatumGetObjectId(database));
 	tsa_begin();
 	installed = tsa_keep_journal();
 	if (installed)
-		tsa_jobs_settle_dead();
-	tsa_commit();
+		tsa_recover_jobs();
+	tsa_commit(&worker.session);
 	if (installed)
-		tsa_drop_leftovers();
+		tsa_drop_transient_indexes(&worker.session);
 }

@@ -1,0 +1,63 @@
+/* src/finish.sql: about all tables of the extension, whichever stage's */
+
+/*
+ * Rows that come from a publisher are dropped at the door.  A publication FOR
+ * ALL TABLES includes these tables, and what they say is about the publisher:
+ * its job 1 would collide with this server's.  The triggers fire for
+ * session_replication_role "replica" only.
+ */
+CREATE FUNCTION tablespace_advisor.ignore_replicated_row() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN NULL;
+END
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.ignore_replicated_row() FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.ignore_replicated_row() IS
+	'trigger function: keeps out rows that logical replication brings from another server; fires for session_replication_role = replica only';
+
+/*
+ * pg_dump reads the tables that it is told to take along as whoever runs it,
+ * who may be the owner of the database and no superuser.
+ */
+GRANT USAGE ON SCHEMA tablespace_advisor TO pg_database_owner;
+
+DO $$
+DECLARE
+	t record;
+BEGIN
+	FOR t IN
+		SELECT c.oid::regclass AS name, c.relkind,
+			c.oid = ANY (e.extconfig) AS is_dumped
+		FROM pg_extension e
+			JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass
+				AND d.refobjid = e.oid AND d.classid = 'pg_class'::regclass
+				AND d.deptype = 'e'
+			JOIN pg_class c ON c.oid = d.objid
+		WHERE e.extname = 'tablespace_advisor' AND c.relkind IN ('r', 'S')
+	LOOP
+		IF t.relkind = 'r' THEN
+			EXECUTE format('CREATE OR REPLACE TRIGGER ignore_replicated_row BEFORE INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION tablespace_advisor.ignore_replicated_row()', t.name);
+			EXECUTE format('ALTER TABLE %s ENABLE REPLICA TRIGGER ignore_replicated_row', t.name);
+		END IF;
+		IF t.is_dumped THEN
+			EXECUTE format('GRANT SELECT ON %s TO pg_database_owner', t.name);
+		END IF;
+	END LOOP;
+END
+$$;
+
+/* DROP EXTENSION would leave the files that only the journal knows. */
+CREATE FUNCTION tablespace_advisor.finish_moves_before_drop()
+RETURNS event_trigger
+LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_finish_moves_before_drop';
+REVOKE ALL ON FUNCTION tablespace_advisor.finish_moves_before_drop() FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.finish_moves_before_drop() IS
+	'event trigger function: before the extension is dropped removes the files of moves whose worker is gone; 55006 while there are files of others';
+CREATE EVENT TRIGGER tablespace_advisor ON ddl_command_start
+	WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
+	EXECUTE FUNCTION tablespace_advisor.finish_moves_before_drop();
+COMMENT ON EVENT TRIGGER tablespace_advisor IS
+	'keeps the extension from being dropped while its journal names files that nothing else knows of';

@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * drop_guard.c
+ *	  Keeps the extension from being dropped while its journal names files.
+ *
+ * The journal is all that knows of a copy whose worker died, or of an old file
+ * that is still to be removed.  If it goes they stay for good.  An extension's
+ * own sql_drop trigger is gone when DROP EXTENSION would fire it, so this one
+ * fires at the start of the commands that can drop the extension, with its
+ * tables still there.  It removes the files of dead workers in the transaction
+ * of the command, and refuses the command while there are others: those of a
+ * live worker, or on a device that cannot be reached.
+ *
+ * Any role's DROP SCHEMA comes through here, so it looks at nothing but the
+ * command unless that is about the extension.  It is not for a superuser who
+ * wants to do without (event_triggers, ALTER EVENT TRIGGER ... DISABLE).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
+#include "commands/event_trigger.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "move/job/journal.h"
+#include "move/worker/recover.h"
+#include "state/state.h"
+#include "tsa.h"
+
+PG_FUNCTION_INFO_V1(tsa_finish_moves_before_drop);
+
+/*
+ * Is one of the names the extension's, or that of a schema which it is in?
+ */
+static bool
+names_one_of(List *objects, const char *name, const char *other)
+{
+	ListCell   *lc;
+
+	foreach(lc, objects)
+	{
+		const char *object = strVal(lfirst(lc));
+
+		if (strcmp(object, name) == 0 ||
+			(other != NULL && strcmp(object, other) == 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Owner of the schema that holds the state.
+ */
+static Oid
+state_owner(void)
+{
+	Oid			schema = get_namespace_oid(TSA_STATE_SCHEMA, true);
+	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID,
+										ObjectIdGetDatum(schema));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+/*
+ * May the command drop the extension?  It goes with its schema, with its owner
+ * (who owns the schema of its state, too), and by CASCADE with another
+ * extension that it needs: its functions are in PL/pgSQL.
+ */
+static bool
+may_drop_extension(Node *command)
+{
+	if (IsA(command, DropStmt))
+	{
+		DropStmt   *drop = (DropStmt *) command;
+		if (drop->removeType == OBJECT_EXTENSION)
+			return drop->behavior == DROP_CASCADE ||
+				names_one_of(drop->objects, "tablespace_advisor", NULL);
+		return drop->removeType == OBJECT_SCHEMA &&
+			names_one_of(drop->objects, TSA_STATE_SCHEMA,
+						 get_namespace_name(tsa_state_public_schema()));
+	}
+	if (IsA(command, DropOwnedStmt))
+	{
+		Oid			owner = state_owner();
+		ListCell   *lc;
+
+		foreach(lc, ((DropOwnedStmt *) command)->roles)
+			if (get_rolespec_oid(lfirst(lc), true) == owner)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * The job whose files the journal names, or 0.
+ */
+static int64
+job_with_files(void)
+{
+	static TsaJournalQuery query = {
+		"SELECT job_id FROM tablespace_advisor.job"
+		" WHERE (new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL)"
+		" AND system_identifier = $1 AND database = $2"
+		" ORDER BY job_id LIMIT 1",
+		2, {INT8OID, OIDOID}, NULL
+	};
+	Datum		values[2];
+	TsaJournal	journal;
+	int64		job_id = 0;
+
+	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
+	values[1] = ObjectIdGetDatum(MyDatabaseId);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+		job_id = DatumGetInt64(tsa_journal_value(0, 1));
+	tsa_journal_close(&journal);
+	return job_id;
+}
+
+/*
+ * The event trigger's function.  A library of another version than the tables
+ * cannot read them, and must not keep anybody from dropping them.
+ */
+Datum
+tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
+{
+	EventTriggerData *event;
+	int64		job_id;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by an event trigger",
+						"finish_moves_before_drop")));
+	event = (EventTriggerData *) fcinfo->context;
+	if (!tsa_state_is_current() || !may_drop_extension(event->parsetree))
+		PG_RETURN_NULL();
+
+	tsa_recover_jobs();
+	CommandCounterIncrement();
+	job_id = job_with_files();
+	if (job_id != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("cannot drop extension \"%s\" while a move has files to remove",
+						"tablespace_advisor"),
+				 errdetail("Job " INT64_FORMAT " has not ended, or its files could not be removed.",
+						   job_id),
+				 errhint("Wait for the move, or end it with cancel_move().")));
+	PG_RETURN_NULL();
+}

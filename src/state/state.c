@@ -1,0 +1,241 @@
+/*-------------------------------------------------------------------------
+ *
+ * state.c
+ *	  Access to the extension's own tables.
+ *
+ * Nobody has the right to change them, so they are read and written as the
+ * bootstrap superuser.  That no code but the server's runs with these rights
+ * rests on the following, and every statement on these tables goes through
+ * here:
+ *
+ * - What is called tablespace_advisor.job but does not belong to the extension
+ *   is never touched, nor locked.  Where the extension is not, or not any
+ *   more, anybody may have made it, with triggers or as a view.  So the table's
+ *   membership in the extension is looked up before it is locked, because the
+ *   lock on somebody's own table can be withheld for ever, and again under the
+ *   lock, which keeps DROP EXTENSION away until the transaction ends.
+ * - Statements are constants, names are resolved with search_path
+ *   "pg_catalog, pg_temp".
+ * - The security context is restricted, so that nothing can make the change of
+ *   user last.
+ * - The tables' triggers, which keep rows of a publisher out (finish.sql), are
+ *   for session_replication_role "replica" only, and it is "origin" here.
+ *
+ * A new library is in use as soon as it is installed, the tables are as they
+ * were until ALTER EXTENSION ... UPDATE, which needs them exclusively.  Whoever
+ * is about to use one finds that out under the same lock.
+ *
+ * An error leaves user and settings to the abort of the caller's transaction,
+ * which restores both.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "state/state.h"
+#include "tsa.h"
+
+int			tsa_keep_history = 365;
+
+/*
+ * Defines the configuration parameter.
+ */
+void
+tsa_state_init(void)
+{
+	DefineCustomIntVariable("tablespace_advisor.keep_history",
+							"Sets for how many days ended moves, probes and samples are kept.",
+							"0 keeps them for ever. The latest trustworthy probe of a tablespace is always kept.",
+							&tsa_keep_history, 365, 0, INT_MAX / 2,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+}
+
+/* The extension as it is in this database. */
+typedef struct Extension
+{
+	Oid			oid;			/* InvalidOid if it is not there */
+	Oid			schema;
+	bool		is_current;		/* are its objects of this library's version? */
+} Extension;
+
+static Extension
+find_extension(void)
+{
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	Extension	extension = {0};
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
+				F_NAMEEQ, CStringGetDatum("tablespace_advisor"));
+	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_extension form = (Form_pg_extension) GETSTRUCT(tuple);
+		bool		isnull;
+		Datum		version = heap_getattr(tuple, Anum_pg_extension_extversion,
+										   RelationGetDescr(rel), &isnull);
+
+		extension.oid = form->oid;
+		extension.schema = form->extnamespace;
+		extension.is_current =
+			strcmp(TextDatumGetCString(version), TSA_VERSION) == 0;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return extension;
+}
+
+/*
+ * Is the extension in this database, and of this library's version?
+ */
+bool
+tsa_state_is_current(void)
+{
+	return find_extension().is_current;
+}
+
+/*
+ * The schema that it was installed into.
+ */
+Oid
+tsa_state_public_schema(void)
+{
+	return find_extension().schema;
+}
+
+/*
+ * A table of the extension by its name; InvalidOid if there is none.
+ */
+static Oid
+find_table(const char *table)
+{
+	Oid			schema = get_namespace_oid(TSA_STATE_SCHEMA, true);
+	Oid			relid = InvalidOid;
+	Oid			extension;
+
+	if (OidIsValid(schema))
+		relid = get_relname_relid(table, schema);
+	if (!OidIsValid(relid))
+		return InvalidOid;
+	extension = getExtensionOfObject(RelationRelationId, relid);
+	return OidIsValid(extension) && extension == find_extension().oid ?
+		relid : InvalidOid;
+}
+
+/*
+ * The same, locked until the transaction ends.  No right on it is needed.
+ */
+Oid
+tsa_state_lock(const char *table, LOCKMODE mode)
+{
+	for (;;)
+	{
+		Oid			relid = find_table(table);
+
+		if (!OidIsValid(relid))
+			return InvalidOid;
+		LockRelationOid(relid, mode);
+		if (find_table(table) == relid)
+			return relid;
+		/* dropped, or made anew, while we waited */
+		UnlockRelationOid(relid, mode);
+	}
+}
+
+/*
+ * The same, but InvalidOid if that would have to wait.
+ */
+Oid
+tsa_state_try_lock(const char *table, LOCKMODE mode)
+{
+	Oid			relid = find_table(table);
+
+	if (!OidIsValid(relid) || !ConditionalLockRelationOid(relid, mode))
+		return InvalidOid;
+	if (find_table(table) == relid)
+		return relid;
+	UnlockRelationOid(relid, mode);
+	return InvalidOid;
+}
+
+/*
+ * Locks a table until the transaction ends.  Throws unless it is there and of
+ * this library's version.
+ */
+void
+tsa_state_check(const char *table, LOCKMODE mode)
+{
+	if (!OidIsValid(tsa_state_lock(table, mode)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"%s\" is not installed in this database any more",
+						"tablespace_advisor")));
+	if (!find_extension().is_current)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"%s\" is not of the version of its library",
+						"tablespace_advisor"),
+				 errdetail("The library's version is %s.", TSA_VERSION),
+				 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE; if the extension is newer than the library, restart the server or begin a new session.")));
+}
+
+/*
+ * Sets a parameter until tsa_state_close().
+ */
+static void
+override(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * Takes on the rights to read and write the tables, which the caller has
+ * locked, with settings that no caller can have chosen.
+ */
+void
+tsa_state_open(TsaState *state)
+{
+	GetUserIdAndSecContext(&state->userid, &state->sec_context);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
+						   state->sec_context |
+						   SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	state->guc_level = NewGUCNestLevel();
+	override("search_path", "pg_catalog, pg_temp");
+	if (SessionReplicationRole != SESSION_REPLICATION_ROLE_ORIGIN)
+		override("session_replication_role", "origin");
+}
+
+/*
+ * Undoes tsa_state_open().
+ */
+void
+tsa_state_close(TsaState *state)
+{
+	AtEOXact_GUC(false, state->guc_level);
+	SetUserIdAndSecContext(state->userid, state->sec_context);
+}

@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * state.h
+ *	  The extension's own tables, in the schema tablespace_advisor.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_STATE_H
+#define TSA_STATE_H
+
+#include "postgres.h"
+
+#include "storage/lockdefs.h"
+
+/* What tsa_state_open() changed. */
+typedef struct TsaState
+{
+	Oid			userid;
+	int			sec_context;
+	int			guc_level;
+} TsaState;
+
+/* tablespace_advisor.keep_history, in days; 0: for ever */
+extern int	tsa_keep_history;
+
+extern void tsa_state_init(void);
+extern bool tsa_state_is_current(void);
+extern Oid	tsa_state_public_schema(void);
+extern Oid	tsa_state_lock(const char *table, LOCKMODE mode);
+extern Oid	tsa_state_try_lock(const char *table, LOCKMODE mode);
+extern void tsa_state_check(const char *table, LOCKMODE mode);
+extern void tsa_state_open(TsaState *state);
+extern void tsa_state_close(TsaState *state);
+
+#endif							/* TSA_STATE_H */

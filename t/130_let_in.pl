@@ -1,0 +1,248 @@
+# Attackers who own a table, a schema or the database: nothing of theirs runs
+# with more rights than they have, and nothing of theirs breaks what the
+# extension does for others.  Tests of 0.3 had nobody else in the extension's
+# schema, and no database owner but a superuser.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = new_node('main', conf => "autovacuum = off\nwal_level = logical\nmax_wal_senders = 4\n");
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE ROLE mallory LOGIN;
+	GRANT CREATE ON SCHEMA public TO mallory;
+	CREATE TABLE t (a int PRIMARY KEY);
+	INSERT INTO t SELECT generate_series(1, 100)});
+
+sub messages_of
+{
+	my ($dbname, $sql, %args) = @_;
+	my ($out, $err);
+
+	$node->psql($dbname, "\\set VERBOSITY verbose\n$sql",
+		stdout => \$out, stderr => \$err, %args);
+	return $err;
+}
+
+# --- look-alikes in the extension's schema -------------------------------------
+
+# In 0.3 the first two ran with the rights of the superuser who ran the
+# statement, since a literal of no type suits text best; the third made every
+# call of the advice "not unique".
+$node->safe_psql('postgres', q{
+	SET SESSION AUTHORIZATION mallory;
+	CREATE TABLE public.caught (what text);
+	CREATE FUNCTION public.probe_tablespace(text) RETURNS text
+	LANGUAGE sql AS $$INSERT INTO public.caught VALUES ('probe'); SELECT ''$$;
+	CREATE PROCEDURE public.move_indexes_concurrently(target text, tablespace text)
+	LANGUAGE sql AS $$INSERT INTO public.caught VALUES ('move')$$;
+	CREATE FUNCTION public.tablespace_devices(int DEFAULT 0) RETURNS int
+	LANGUAGE sql AS 'SELECT 1'});
+my $probe = $node->safe_psql('postgres',
+	q{SELECT statement FROM recommend_random_page_cost('fast')});
+like($probe, qr/probe_tablespace/, 'a probe is recommended');
+$node->safe_psql('postgres', "$probe" =~ s/\)$/, duration => '1 ms', file_size => '1 MB')/r);
+is($node->safe_psql('postgres', 'SELECT * FROM caught'), '',
+	"a statement handed out does not call somebody else's function");
+is($node->safe_psql('postgres', q{
+		SELECT p.oid::regprocedure
+		FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+			JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+		WHERE e.extname = 'tablespace_advisor' AND d.deptype = 'e'
+			AND p.prosrc ~ '=> %L(?!::pg_catalog)'}),
+	'', 'literals in statements that are handed out have types');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM advise_index_placement('t')}),
+	'2', 'advice does without functions of the schema where others may create');
+is($node->safe_psql('postgres', q{
+		SELECT DISTINCT p.oid::regprocedure || ' calls ' || f.proname
+		FROM pg_extension e
+			JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+				AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+			JOIN pg_proc p ON p.oid = d.objid
+			JOIN pg_proc f ON f.pronamespace = e.extnamespace
+				AND p.prosrc ~ ('\mpublic\.' || f.proname || '\(')
+		WHERE e.extname = 'tablespace_advisor' AND p.prosrc !~ 'LANGUAGE'}),
+	'', 'no function of the extension does');
+
+$node->safe_psql('postgres', q{
+	DROP FUNCTION probe_tablespace(text), tablespace_devices(int);
+	DROP PROCEDURE move_indexes_concurrently(text, text)});
+
+# --- a planted history of probes -----------------------------------------------
+
+# The owner of the database drops the extension, with its schema, and plants a
+# table while a superuser probes.  0.3 inserted the run there, as whoever owned
+# the table but with nothing restricted, and the deferred trigger ran as the
+# superuser.
+$node->safe_psql('postgres', 'CREATE DATABASE theirs OWNER mallory');
+$node->safe_psql('theirs', 'CREATE EXTENSION tablespace_advisor');
+my %owner = (in => '', out => '', err => '');
+$owner{run} = IPC::Run::start(
+	[ 'psql', '-XAtq', '-d', $node->connstr('theirs') . ' user=mallory' ],
+	'<', \$owner{in}, '>', \$owner{out}, '2>', \$owner{err},
+	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+$owner{in} .= q{
+	BEGIN;
+	DROP SCHEMA public CASCADE;
+	CREATE SCHEMA tablespace_advisor;
+	CREATE TABLE tablespace_advisor.probe_run (run_id bigint DEFAULT 1,
+		tablespace name, location text, device text, mode text,
+		file_size_bytes bigint, duration interval, started_at timestamptz,
+		finished_at timestamptz, foreign_io_percent float8);
+	CREATE TABLE tablespace_advisor.probe_result (run_id bigint, workload text,
+		queue_depth int, io_size int, samples bigint, iops float8,
+		mb_per_s float8, mean_us float8, stddev_us float8, min_us float8,
+		p50_us float8, p90_us float8, p95_us float8, p99_us float8,
+		max_us float8, mean_low_us float8, mean_high_us float8, caveat text,
+		histogram bigint[]);
+	CREATE FUNCTION tablespace_advisor.rob() RETURNS trigger LANGUAGE plpgsql
+	AS 'BEGIN ALTER ROLE mallory SUPERUSER; RETURN NULL; END';
+	CREATE CONSTRAINT TRIGGER rob AFTER INSERT ON tablespace_advisor.probe_run
+	DEFERRABLE INITIALLY DEFERRED
+	FOR EACH ROW EXECUTE FUNCTION tablespace_advisor.rob();
+	GRANT ALL ON SCHEMA tablespace_advisor TO PUBLIC;
+	GRANT ALL ON ALL TABLES IN SCHEMA tablespace_advisor TO PUBLIC;
+	\echo planted
+};
+$owner{run}->pump until $owner{out} =~ /planted/ || !$owner{run}->pumpable;
+is($owner{err} =~ /ERROR/ ? $owner{err} : '', '', 'the trap is set');
+my ($out, $err) = ('', '');
+my $prober = IPC::Run::start(
+	[
+		'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('theirs'),
+		'-c', q{SELECT count(*) FROM public.probe_tablespace('pg_default', duration => '1 ms', file_size => '1 MB')}
+	],
+	'>', \$out, '2>', \$err,
+	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+$node->poll_query_until('postgres', q{
+	SELECT EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = 'theirs' AND wait_event_type = 'Lock')})
+  or die 'the probe does not come to its history';
+$owner{in} .= "COMMIT;\n\\q\n";
+eval { $owner{run}->finish };
+eval { $prober->finish };
+like($err, qr/ERROR:  55000: extension "tablespace_advisor" is not installed in this database any more/,
+	"a probe does not write to a table that is not the extension's");
+is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}),
+	'f', 'nothing of the trap has run');
+
+# --- a dump by an owner who is no superuser -------------------------------------
+
+# In 0.3 pg_dump had no right to lock the tables that it was told to dump.
+$node->safe_psql('postgres', 'CREATE DATABASE dumped OWNER mallory');
+$node->safe_psql('dumped', q{
+	CREATE EXTENSION tablespace_advisor;
+	INSERT INTO tablespace_advisor.probe_run
+		(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+	VALUES ('kept', '', 'scratch', 1, '1 s', now(), now())});
+$node->command_ok(
+	[
+		'pg_dump', '-U', 'mallory', '-f', "$PostgreSQL::Test::Utils::tmp_check/dumped.sql",
+		'-d', 'dumped'
+	],
+	'the owner of a database can dump it');
+like(slurp_file("$PostgreSQL::Test::Utils::tmp_check/dumped.sql"), qr/^1\tkept\t/m,
+	'with the history of probes');
+is($node->safe_psql('dumped', q{
+		SELECT string_agg(c.oid::regclass::text, ' ')
+		FROM pg_extension e JOIN pg_class c ON c.oid = ANY (e.extconfig)
+		WHERE e.extname = 'tablespace_advisor'
+			AND NOT has_table_privilege('pg_database_owner', c.oid, 'SELECT')}),
+	'', 'so are all tables and sequences that pg_dump is told to take');
+
+# --- history is not kept for ever -------------------------------------------------
+
+# 0.3 kept every job and every probe.
+$node->safe_psql('postgres', q{
+	INSERT INTO tablespace_advisor.probe_run
+		(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+	SELECT 'old' || i % 2, '', 'scratch', 1, '1 s', now() - interval '10 days',
+		now() - interval '10 days'
+	FROM generate_series(1, 4) i;
+	INSERT INTO tablespace_advisor.probe_result
+		(run_id, workload, queue_depth, io_size, samples, caveat)
+	SELECT run_id, 'random read', 1, 8192, 1, CASE tablespace WHEN 'old1' THEN 'not to be trusted' END
+	FROM tablespace_advisor.probe_run WHERE tablespace LIKE 'old%'});
+move($node, 't', 'fast');
+move($node, 't', 'slow');
+$node->safe_psql('postgres', q{
+	UPDATE tablespace_advisor.job SET finished_at = finished_at - interval '10 days'});
+$node->append_conf('postgresql.conf', 'tablespace_advisor.keep_history = 7');
+$node->reload;
+$node->poll_query_until('postgres',
+	q{SELECT current_setting('tablespace_advisor.keep_history', true) = '7'})
+  or die 'the configuration is not reloaded';
+move($node, 't', 'fast');
+ok($node->poll_query_until('postgres',
+		q{SELECT string_agg(job_id::text, ' ') = '3' FROM tablespace_moves}),
+	'ended moves are forgotten after keep_history days');
+$node->safe_psql('postgres', $probe =~ s/\)$/, duration => '1 ms', file_size => '1 MB')/r);
+is($node->safe_psql('postgres', q{
+		SELECT string_agg(tablespace::text, ' ') FROM tablespace_advisor.probe_run
+		WHERE tablespace LIKE 'old%'}),
+	'old0', 'probes, too, but for the latest that can be trusted');
+like($node->safe_psql('postgres', q{
+		SET enable_seqscan = off; SET enable_bitmapscan = off;
+		EXPLAIN (COSTS OFF) SELECT DISTINCT batch_id FROM tablespace_advisor.job
+		WHERE (state IN ('queued', 'running', 'paused') OR old_filenumbers IS NOT NULL)
+		ORDER BY batch_id}),
+	qr/job_left_to_do_idx/, 'jobs to be finished have an index');
+
+# --- publications -------------------------------------------------------------------
+
+# In 0.3 a subscriber with the extension stopped at the first job, whose number
+# it had already; an UPDATE would have changed its own job.
+$node->safe_psql('postgres', q{
+	CREATE DATABASE publisher;
+	CREATE DATABASE subscriber});
+foreach my $dbname ('publisher', 'subscriber')
+{
+	$node->safe_psql($dbname, q{
+		CREATE EXTENSION tablespace_advisor;
+		CREATE TABLE t (a int PRIMARY KEY)});
+}
+$node->safe_psql('subscriber', q{CALL move_indexes_concurrently('t', 'fast')});
+$node->safe_psql('publisher', q{
+	CREATE PUBLICATION everything FOR ALL TABLES;
+	SELECT pg_create_logical_replication_slot('s', 'pgoutput')});
+$node->safe_psql('subscriber', sprintf(q{
+	CREATE SUBSCRIPTION s CONNECTION '%s' PUBLICATION everything
+	WITH (create_slot = false, copy_data = true)}, $node->connstr('publisher') =~ s/'/''/gr));
+my $own = q{SELECT job_id, database = (SELECT oid FROM pg_database WHERE datname = current_database())
+	FROM tablespace_advisor.job};
+like(messages_of('publisher', q{CALL move_indexes_concurrently('t', 'fast')}),
+	qr/WARNING:  55000: publication everything includes the journal of moves.*HINT:  Create the extension on subscribers/s,
+	'the first move of a database warns of a publication for all tables');
+unlike(messages_of('publisher', q{CALL move_indexes_concurrently('t', 'slow')}),
+	qr/WARNING/, 'the second does not');
+$node->safe_psql('publisher', 'INSERT INTO t VALUES (1)');
+ok($node->poll_query_until('subscriber', 'SELECT count(*) = 1 FROM t'),
+	'the subscriber goes on');
+is($node->safe_psql('subscriber', $own), '1|t', "and has jobs of its own only");
+$node->safe_psql('subscriber', q{
+	SET session_replication_role = replica;
+	CALL move_indexes_concurrently('t', 'slow')});
+is($node->safe_psql('subscriber', $own), "1|t\n2|t", 'a caller that is a replica itself can move');
+is($node->safe_psql('subscriber', q{
+		SELECT string_agg(c.oid::regclass::text, ' ')
+		FROM pg_extension e
+			JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+				AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
+			JOIN pg_class c ON c.oid = d.objid AND c.relkind = 'r'
+		WHERE e.extname = 'tablespace_advisor'
+			AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)}),
+	'', 'every table has a primary key, without which a publication forbids UPDATE');
+$node->safe_psql('subscriber', 'DROP SUBSCRIPTION s');
+
+$node->stop;
+check_log($node, 'all', qr/terminating logical replication worker|55000|is not installed in this database/);
+done_testing();
