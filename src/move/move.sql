@@ -109,12 +109,12 @@ COMMENT ON FUNCTION tablespace_advisor.tables_of(regclass) IS
 	'a table, or a partitioned table with its partitions: those with storage first, then partitioned tables, parents last; size_bytes counts all forks and TOAST with its index, which move together';
 
 /*
- * What is left over from a rebuild that did not end well.  REINDEX
+ * The transient indexes of a rebuild that did not end well.  REINDEX
  * CONCURRENTLY builds <name>_ccnew, swaps the names and drops the old index
  * as <name>_ccold.  It appends a number where that name is taken, and cuts
  * <name>, between two characters, only as far as the whole would be too long.
  */
-CREATE VIEW tablespace_advisor.leftover WITH (security_barrier) AS
+CREATE VIEW tablespace_advisor.transient_index WITH (security_barrier) AS
 SELECT j.job_id, j.owner, n.nspname AS schema_name, c.relname AS index_name,
 	i.indrelid AS heap, i.indexrelid AS index
 FROM tablespace_advisor.job j
@@ -136,8 +136,8 @@ WHERE j.known_indexes IS NOT NULL
 		AND pg_catalog.octet_length(pg_catalog."left"(s.whole,
 			pg_catalog.length(b.base) + 1) || s.suffix) >
 			pg_catalog.current_setting('max_identifier_length')::int);
-REVOKE ALL ON tablespace_advisor.leftover FROM PUBLIC;
-COMMENT ON VIEW tablespace_advisor.leftover IS
+REVOKE ALL ON tablespace_advisor.transient_index FROM PUBLIC;
+COMMENT ON VIEW tablespace_advisor.transient_index IS
 	'invalid indexes that a rebuild of this journal left behind and that the next worker drops';
 
 /*
@@ -293,7 +293,7 @@ CREATE PROCEDURE @extschema@.move_indexes_concurrently(
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
-	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace, and to let the advice decide, the right to execute advise_index_placement(), which members of pg_monitor have (42501). Not in a transaction block (25001)';
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace (42501). Not in a transaction block (25001)';
 
 CREATE PROCEDURE @extschema@.move_table_concurrently(
 	target regclass,
@@ -309,7 +309,7 @@ CREATE PROCEDURE @extschema@.move_table_concurrently(
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_table_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_table_concurrently(regclass, name, boolean,
 	text, text, interval, boolean, boolean, boolean, bigint[]) IS
-	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild; method copy or auto (copy; indexes that it does not apply to are rebuilt); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done; hot_only: only tables that advise_index_placement() says to move there. The caller must own the table and have CREATE on the tablespace, and for hot_only the right to execute advise_index_placement(), which members of pg_monitor have (42501). Other errors: 22004 no target or tablespace, 42809 not a table (indexes: move_indexes_concurrently()), 0A000 method rebuild, or a table that live copy cannot move (unlogged, temporary, system, other access method), 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
+	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild; method copy or auto (copy; indexes that it does not apply to are rebuilt); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done; hot_only: only tables that advise_index_placement() says to move there. The caller must own the table and have CREATE on the tablespace (42501). Other errors: 22004 no target or tablespace, 42809 not a table (indexes: move_indexes_concurrently()), 0A000 method rebuild, or a table that live copy cannot move (unlogged, temporary, system, other access method), 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
 
 CREATE FUNCTION @extschema@.cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE

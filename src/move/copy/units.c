@@ -80,14 +80,14 @@ struct TsaUnits
  * See units.h.
  */
 TsaUnits *
-tsa_units_open(MemoryContext context, const TsaJob *job)
+tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 {
 	TsaUnits   *units = MemoryContextAllocZero(context, sizeof(TsaUnits));
 
-	tsa_pace_init(&units->pace, job->max_rate != TSA_RATE_UNLIMITED,
-				  Max(job->max_rate, 0));
-	tsa_others_open(&units->others, job->source_tablespace,
-					job->target_tablespace);
+	tsa_pace_init(&units->pace, order->max_rate != TSA_RATE_UNLIMITED,
+				  Max(order->max_rate, 0));
+	tsa_others_open(&units->others, order->source_tablespace,
+					order->target_tablespace);
 	units->started = tsa_clock_now();
 	return units;
 }
@@ -261,7 +261,7 @@ tsa_units_note_written(TsaUnits *units, RelFileLocator locator,
  * handed to the kernel, and those of the unit before are on the device.
  */
 static void
-settle_unit(TsaUnits *units)
+end_unit(TsaUnits *units)
 {
 	if (!XLogRecPtrIsInvalid(XactLastRecEnd))
 		XLogFlush(XactLastRecEnd);
@@ -315,7 +315,7 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 	if (units->bytes < tsa_pace_unit(&units->pace) &&
 		worked < (units->asked ? MAX_WORK_S : LOOK_S))
 		return 0;
-	settle_unit(units);
+	end_unit(units);
 	unit_bytes = units->bytes;
 	note_stretch(units, true);
 	return 1000 * tsa_pace_sleep(&units->pace, unit_bytes, worked);
