@@ -37,10 +37,12 @@
 
 #include "compat.h"
 #include "move/call.h"
+#include "move/common/relation.h"
+#include "move/job/job.h"
 #include "move/job/journal.h"
-#include "move/plan/plan.h"
+#include "move/job/move.h"
 #include "move/plan/rules.h"
-#include "move/rebuild/rebuild.h"
+#include "move/worker/recover.h"
 #include "tier/contents.h"
 #include "tier/round.h"
 
@@ -448,7 +450,7 @@ tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 	if (!evacuation.options.dry_run)
 	{
 		tsa_check_call(fcinfo);
-		tsa_jobs_settle_dead();
+		tsa_recover_jobs();
 	}
 	check_target(&evacuation);
 	print_warnings(&evacuation);

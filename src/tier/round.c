@@ -20,23 +20,24 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/latch.h"
 #include "storage/lock.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 
+#include "move/common/relation.h"
+#include "move/common/sleep.h"
+#include "move/job/batch_lock.h"
+#include "move/job/job.h"
 #include "move/job/journal.h"
-#include "move/plan/plan.h"
+#include "move/job/queue.h"
 #include "move/plan/rules.h"
-#include "move/rebuild/rebuild.h"
 #include "move/wait.h"
-#include "move/worker/worker.h"
+#include "move/worker/start.h"
 #include "tier/round.h"
 
-#define EXIT_POLL_MS	20L
+#define EXIT_POLL_MS	20
 
 /* Columns of the statements that tsa_load_moves() runs. */
 enum
@@ -190,7 +191,7 @@ queue_unless_busy(List *moves, const TsaMoveOptions *options,
 	}
 	PG_END_TRY();
 	if (ids != NIL)
-		*handle = tsa_start_worker(*(int64 *) linitial(ids),
+		*handle = tsa_start_workers(*(int64 *) linitial(ids),
 								   count_copies(moves));
 	return ids;
 }
@@ -205,16 +206,12 @@ wait_for_exit(int64 batch_id)
 {
 	LOCKTAG		tag;
 
-	tsa_batch_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
 	while (LockAcquire(&tag, ExclusiveLock, false, true) ==
 		   LOCKACQUIRE_NOT_AVAIL)
 	{
 		SPI_commit();
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
-						 WL_EXIT_ON_PM_DEATH, EXIT_POLL_MS,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		tsa_sleep(EXIT_POLL_MS);
 	}
 	SPI_commit();
 }

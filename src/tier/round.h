@@ -14,7 +14,7 @@
 #include "utils/timestamp.h"
 
 #include "move/job/journal.h"
-#include "move/plan/plan.h"
+#include "move/job/move.h"
 
 /* The columns that tsa_load_moves() reads, of functions that plan. */
 #define TSA_MOVE_COLUMNS \
