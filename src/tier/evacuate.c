@@ -173,7 +173,7 @@ static void
 print_warnings(const Evacuation *evacuation)
 {
 	static TsaJournalQuery query = {
-		"SELECT * FROM tablespace_advisor.evacuation_warnings($1, $2)",
+		"SELECT w FROM tablespace_advisor.evacuation_warnings($1, $2) w",
 		2, {OIDOID, OIDOID}, NULL
 	};
 	Datum		values[2];
@@ -185,8 +185,7 @@ print_warnings(const Evacuation *evacuation)
 	tsa_journal_run(&query, values, NULL, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		ereport(WARNING,
-				(errmsg("%s", SPI_getvalue(SPI_tuptable->vals[i],
-										   SPI_tuptable->tupdesc, 1))));
+				(errmsg("%s", tsa_journal_text(i, "w"))));
 	tsa_journal_close(&journal);
 }
 
@@ -197,7 +196,7 @@ print_staying(const Evacuation *evacuation)
 	static TsaJournalQuery query = {
 		"SELECT pg_catalog.format('%s %I.%I',"
 		"   tablespace_advisor.kind_name(p.kind), p.schema_name,"
-		"   p.relation_name), p.reason"
+		"   p.relation_name) AS relation, p.reason"
 		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
 		" WHERE p.method IS NULL ORDER BY p.place",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
@@ -210,30 +209,25 @@ print_staying(const Evacuation *evacuation)
 	tsa_journal_open(&journal);
 	tsa_journal_run(&query, values, nulls, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-
 		ereport(NOTICE,
 				(errmsg("would leave %s where it is",
-						SPI_getvalue(tuple, desc, 1)),
-				 errdetail("%s", SPI_getvalue(tuple, desc, 2))));
-	}
+						tsa_journal_text(i, "relation")),
+				 errdetail("%s", tsa_journal_text(i, "reason"))));
 	tsa_journal_close(&journal);
 }
 
 /* Prints a line of what is left: what, where, why, and its statement. */
 static void
-print_left(const Evacuation *evacuation, HeapTuple tuple, TupleDesc desc)
+print_left(const Evacuation *evacuation, uint64 row)
 {
-	const char *database = SPI_getvalue(tuple, desc, 1);
-	const char *reason = SPI_getvalue(tuple, desc, 3);
-	const char *statement = SPI_getvalue(tuple, desc, 4);
+	const char *database = tsa_journal_text(row, "database");
+	const char *reason = tsa_journal_text(row, "reason");
+	const char *statement = tsa_journal_text(row, "statement");
 
 	ereport(NOTICE,
 			(errmsg("left in tablespace \"%s\": %s",
 					tsa_tablespace_name(evacuation->source),
-					SPI_getvalue(tuple, desc, 2)),
+					tsa_journal_text(row, "what")),
 			 reason ? errdetail("%s", reason) : 0,
 			 statement == NULL ? 0 :
 			 database ? errhint("In database \"%s\": %s;", database, statement) :
@@ -266,7 +260,7 @@ report_left(const Evacuation *evacuation)
 	tsa_journal_run(&query, values, nulls, true);
 	nleft = SPI_processed;
 	for (uint64 i = 0; i < Min(nleft, MAX_LEFT_LINES); i++)
-		print_left(evacuation, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
+		print_left(evacuation, i);
 	tsa_journal_close(&journal);
 
 	if (!sees_all)
@@ -321,7 +315,7 @@ static void
 check_opposite_moves(const Evacuation *evacuation)
 {
 	static TsaJournalQuery query = {
-		"SELECT tablespace_advisor.opposite_move($1, $2)",
+		"SELECT tablespace_advisor.opposite_move($1, $2) AS job_id",
 		2, {OIDOID, OIDOID}, NULL
 	};
 	Datum		values[2];
@@ -332,26 +326,12 @@ check_opposite_moves(const Evacuation *evacuation)
 	values[1] = ObjectIdGetDatum(evacuation->target);
 	tsa_journal_open(&journal);
 	tsa_journal_run(&query, values, NULL, true);
-	job_id = DatumGetInt64(tsa_journal_value(0, 1));
+	job_id = DatumGetInt64(tsa_journal_column(0, "job_id"));
 	tsa_journal_close(&journal);
 	if (job_id != 0)
 		refuse_opposite(evacuation,
 						psprintf("Move " INT64_FORMAT " goes the other way.",
 								 job_id));
-}
-
-/* CREATE on the target is what every move will need. */
-static void
-check_target(const Evacuation *evacuation)
-{
-	AclResult	result;
-
-	if (evacuation->target == MyDatabaseTableSpace)
-		return;
-	result = tsa_tablespace_create_aclcheck(evacuation->target, GetUserId());
-	if (result != ACLCHECK_OK)
-		aclcheck_error(result, OBJECT_TABLESPACE,
-					   tsa_tablespace_name(evacuation->target));
 }
 
 /* All rounds of a call; returns the jobs' ids. */
@@ -452,7 +432,7 @@ tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 		tsa_check_call(fcinfo);
 		tsa_recover_jobs();
 	}
-	check_target(&evacuation);
+	tsa_check_create_right(evacuation.target);
 	print_warnings(&evacuation);
 	if (evacuation.options.dry_run)
 	{

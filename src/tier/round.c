@@ -17,15 +17,18 @@
 
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_tablespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 
+#include "compat.h"
 #include "move/common/relation.h"
 #include "move/common/sleep.h"
 #include "move/job/batch_lock.h"
@@ -39,41 +42,32 @@
 
 #define EXIT_POLL_MS	20
 
-/* Columns of the statements that tsa_load_moves() runs. */
-enum
-{
-	COL_RELATION = 1, COL_HEAP, COL_KIND, COL_SCHEMA_NAME, COL_RELATION_NAME,
-	COL_PERSISTENCE, COL_SOURCE, COL_TARGET, COL_SIZE_BYTES, COL_METHOD,
-	COL_GOES_ALONG
-};
-
 /* Makes a move of a row of the present result. */
 static TsaMove *
 read_move(uint64 row)
 {
 	TsaMove    *move = palloc0(sizeof(TsaMove));
 
-	move->relid = DatumGetObjectId(tsa_journal_value(row, COL_RELATION));
-	move->heapid = DatumGetObjectId(tsa_journal_value(row, COL_HEAP));
-	move->kind = DatumGetChar(tsa_journal_value(row, COL_KIND));
+	move->relid = DatumGetObjectId(tsa_journal_column(row, "relation"));
+	move->heapid = DatumGetObjectId(tsa_journal_column(row, "heap"));
+	move->kind = DatumGetChar(tsa_journal_column(row, "kind"));
 	move->schema_name =
-		*DatumGetName(tsa_journal_value(row, COL_SCHEMA_NAME));
+		*DatumGetName(tsa_journal_column(row, "schema_name"));
 	move->relation_name =
-		*DatumGetName(tsa_journal_value(row, COL_RELATION_NAME));
-	move->persistence = DatumGetChar(tsa_journal_value(row, COL_PERSISTENCE));
+		*DatumGetName(tsa_journal_column(row, "relation_name"));
+	move->persistence = DatumGetChar(tsa_journal_column(row, "persistence"));
 	move->source_tablespace =
-		DatumGetObjectId(tsa_journal_value(row, COL_SOURCE));
+		DatumGetObjectId(tsa_journal_column(row, "tablespace"));
 	move->target_tablespace =
-		DatumGetObjectId(tsa_journal_value(row, COL_TARGET));
+		DatumGetObjectId(tsa_journal_column(row, "to_tablespace"));
 	namestrcpy(&move->source_name,
 			   tsa_tablespace_name(move->source_tablespace));
 	namestrcpy(&move->target_name,
 			   tsa_tablespace_name(move->target_tablespace));
-	move->size_bytes = DatumGetInt64(tsa_journal_value(row, COL_SIZE_BYTES));
+	move->size_bytes = DatumGetInt64(tsa_journal_column(row, "size_bytes"));
 	move->is_valid = true;
-	if (!tsa_move_method_by_name(SPI_getvalue(SPI_tuptable->vals[row],
-											  SPI_tuptable->tupdesc,
-											  COL_METHOD), &move->method))
+	if (!tsa_move_method_by_name(tsa_journal_text(row, "method"),
+								 &move->method))
 		elog(ERROR, "unrecognized method of a planned move");
 	return move;
 }
@@ -97,7 +91,7 @@ tsa_load_moves(TsaJournalQuery *query, Datum *values, const char *nulls,
 	{
 		MemoryContext spi_context = MemoryContextSwitchTo(context);
 		TsaMove    *move = read_move(i);
-		bool		along = DatumGetBool(tsa_journal_value(i, COL_GOES_ALONG));
+		bool		along = DatumGetBool(tsa_journal_column(i, "goes_along"));
 
 		CHECK_FOR_INTERRUPTS();
 		if (!along)
@@ -221,7 +215,7 @@ static void
 print_batch_progress(int64 batch_id)
 {
 	static TsaJournalQuery query = {
-		"SELECT tablespace_advisor.batch_progress($1)",
+		"SELECT tablespace_advisor.batch_progress($1) AS line",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
@@ -231,9 +225,7 @@ print_batch_progress(int64 batch_id)
 	tsa_journal_open(&journal);
 	if (tsa_journal_run(&query, values, NULL, true) == 1)
 		ereport(NOTICE,
-				(errmsg("moved so far: %s",
-						SPI_getvalue(SPI_tuptable->vals[0],
-									 SPI_tuptable->tupdesc, 1))));
+				(errmsg("moved so far: %s", tsa_journal_text(0, "line"))));
 	tsa_journal_close(&journal);
 }
 
@@ -284,18 +276,30 @@ tsa_report_moved(List *ids)
 	tsa_journal_run(&query, values, NULL, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		const char *line = SPI_getvalue(tuple, desc, 2);
+		const char *line = tsa_journal_text(i, "line");
 
-		if (strcmp(SPI_getvalue(tuple, desc, 1), "done") == 0)
+		if (strcmp(tsa_journal_text(i, "state"), "done") == 0)
 			ereport(NOTICE, (errmsg("moved %s", line)));
 		else
 			ereport(WARNING,
 					(errmsg("could not move %s", line),
-					 errdetail("%s", SPI_getvalue(tuple, desc, 3))));
+					 errdetail("%s", tsa_journal_text(i, "detail"))));
 	}
 	tsa_journal_close(&journal);
+}
+
+/* CREATE on a tablespace is what every move to it will need. */
+void
+tsa_check_create_right(Oid tablespace)
+{
+	AclResult	result;
+
+	if (tablespace == MyDatabaseTableSpace)
+		return;
+	result = tsa_tablespace_create_aclcheck(tablespace, GetUserId());
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_TABLESPACE,
+					   tsa_tablespace_name(tablespace));
 }
 
 /* The ids (int64 *) of jobs as an array. */

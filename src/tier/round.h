@@ -26,6 +26,7 @@ extern List *tsa_load_moves(TsaJournalQuery *query, Datum *values,
 							const char *nulls, const TsaMoveOptions *options);
 extern List *tsa_run_round(List *moves, const TsaMoveOptions *options,
 						   int64 lock_up_to, TimestampTz until);
+extern void tsa_check_create_right(Oid tablespace);
 extern void tsa_report_moved(List *ids);
 extern Datum tsa_job_id_array(List *ids);
 
