@@ -48,8 +48,9 @@ tsa_return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query,
 static Oid
 tablespace_arg(FunctionCallInfo fcinfo, int n, const char *name)
 {
-	return tsa_parse_tablespace(NameStr(*DatumGetName(tsa_required_arg(fcinfo,
-																	   n, name))));
+	Datum		value = tsa_required_arg(fcinfo, n, name);
+
+	return tsa_parse_tablespace(NameStr(*DatumGetName(value)));
 }
 
 Datum

@@ -229,9 +229,9 @@ print_left(const Evacuation *evacuation, uint64 row)
 					tsa_tablespace_name(evacuation->source),
 					tsa_journal_text(row, "what")),
 			 reason ? errdetail("%s", reason) : 0,
-			 statement == NULL ? 0 :
-			 database ? errhint("In database \"%s\": %s;", database, statement) :
-			 errhint("In any database: %s;", statement)));
+			 statement == NULL ? 0 : database == NULL ?
+			 errhint("In any database: %s;", statement) :
+			 errhint("In database \"%s\": %s;", database, statement)));
 }
 
 /*

@@ -56,6 +56,7 @@ parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
 	Oid			target =
 		DatumGetObjectId(tsa_required_arg(fcinfo, 0, "target"));
 	Datum		tablespace = tsa_required_arg(fcinfo, 1, "tablespace");
+	Oid			oid;
 
 	if (get_rel_relkind(target) != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
@@ -67,8 +68,8 @@ parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"older_than\" or \"unused_for\" must be given")));
 	values[0] = ObjectIdGetDatum(target);
-	values[1] =
-		ObjectIdGetDatum(tsa_parse_tablespace(NameStr(*DatumGetName(tablespace))));
+	oid = tsa_parse_tablespace(NameStr(*DatumGetName(tablespace)));
+	values[1] = ObjectIdGetDatum(oid);
 	for (int i = 2; i <= 3; i++)
 	{
 		nulls[i] = PG_ARGISNULL(i) ? 'n' : ' ';
