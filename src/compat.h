@@ -251,6 +251,15 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 	estimate_array_length(root, node)
 #endif
 
+/* 18 lets extensions add lines to EXPLAIN. */
+#if PG_VERSION_NUM < 180000
+#define TSA_HAVE_EXPLAIN_HOOKS 0
+#else
+#include "commands/explain.h"
+#include "commands/explain_format.h"
+#define TSA_HAVE_EXPLAIN_HOOKS 1
+#endif
+
 /*
  * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
  * before.
