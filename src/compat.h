@@ -251,6 +251,13 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 	estimate_array_length(root, node)
 #endif
 
+/* 18 gave RelationGetPrimaryKeyIndex() the argument "deferrable_ok". */
+#if PG_VERSION_NUM < 180000
+#define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel)
+#else
+#define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel, false)
+#endif
+
 /* 18 lets extensions add lines to EXPLAIN. */
 #if PG_VERSION_NUM < 180000
 #define TSA_HAVE_EXPLAIN_HOOKS 0
