@@ -482,6 +482,7 @@ tsa_cost_init(void)
 							 NULL, renew_plans_real, NULL);
 	tsa_locality_cache_init();
 	tsa_assume_init();
+	tsa_explain_init();
 	previous_relation_info = get_relation_info_hook;
 	get_relation_info_hook = relation_info;
 	previous_rel_pathlist = set_rel_pathlist_hook;
