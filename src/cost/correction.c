@@ -50,8 +50,8 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 												point->blocks *
 												scan->loop_count);
 
-		tsa_locality_scale(point, fmin(fetched / scan->loop_count / point->blocks,
-								1));
+		fetched /= scan->loop_count;
+		tsa_locality_scale(point, fmin(fetched / point->blocks, 1));
 	}
 }
 

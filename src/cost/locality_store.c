@@ -323,7 +323,8 @@ is_of_these_files(const TsaLocalityRow *row)
 
 /*
  * Read the row of an index.  Returns false if the table is not there or could
- * not be locked at once; *is_found says whether there is a row that holds and has times.
+ * not be locked at once; *is_found says whether there is a row that holds and
+ * has times.
  */
 bool
 tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
