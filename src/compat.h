@@ -264,6 +264,7 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #else
 #include "commands/explain.h"
 #include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #define TSA_HAVE_EXPLAIN_HOOKS 1
 #endif
 
