@@ -140,7 +140,9 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 
-	if (moves == NIL || list_length(moves) > MAX_FORECASTS || options->dry_run)
+	/* a job that is repeated comes without the schema */
+	if (moves == NIL || list_length(moves) > MAX_FORECASTS ||
+		options->dry_run || !OidIsValid(options->schema))
 		return;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
