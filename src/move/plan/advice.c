@@ -66,9 +66,9 @@ ask_for_advice(const TsaMoveOptions *options, bool moves_only)
 		values[1] = NameGetDatum(&tablespace);
 		nulls[1] = ' ';
 	}
-	sql = psprintf("SELECT relation::pg_catalog.oid,"
-				   " to_tablespace::pg_catalog.text,"
-				   " saved_ms_per_s::pg_catalog.float8"
+	sql = psprintf("SELECT relation::pg_catalog.oid AS relation,"
+				   " to_tablespace::pg_catalog.text AS tablespace,"
+				   " saved_ms_per_s::pg_catalog.float8 AS saved_ms_per_s"
 				   " FROM %s.advise_index_placement($1, $2, $3, $4)%s",
 				   quote_identifier(schema),
 				   moves_only ? " WHERE action OPERATOR(pg_catalog.=) 'move'" :
@@ -83,12 +83,11 @@ ask_for_advice(const TsaMoveOptions *options, bool moves_only)
 static bool
 get_forecast(uint64 i, float8 *saved)
 {
-	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[i],
-									  SPI_tuptable->tupdesc, 3, &isnull);
+	bool		known = tsa_journal_text(i, "saved_ms_per_s") != NULL;
 
-	*saved = isnull ? 0 : DatumGetFloat8(value);
-	return !isnull;
+	*saved = known ?
+		DatumGetFloat8(tsa_journal_column(i, "saved_ms_per_s")) : 0;
+	return known;
 }
 
 /*
@@ -106,9 +105,8 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		TsaMove    *move = tsa_find_move(moves,
-									 DatumGetObjectId(tsa_journal_value(i, 1)));
-		char	   *name = SPI_getvalue(SPI_tuptable->vals[i],
-										SPI_tuptable->tupdesc, 2);
+									 DatumGetObjectId(tsa_journal_column(i, "relation")));
+		char	   *name = tsa_journal_text(i, "tablespace");
 
 		if (move == NULL || name == NULL)
 			continue;
@@ -152,7 +150,7 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 		ask_for_advice(options, false);
 		for (uint64 i = 0; i < SPI_processed; i++)
 		{
-			Oid			relid = DatumGetObjectId(tsa_journal_value(i, 1));
+			Oid			relid = DatumGetObjectId(tsa_journal_column(i, "relation"));
 			TsaMove    *move = tsa_find_move(moves, relid);
 			float8		saved;
 

@@ -72,9 +72,9 @@ load_transient_indexes(const TsaSession *session)
 		MemoryContext spi_context = MemoryContextSwitchTo(context);
 		TransientIndex *index = palloc(sizeof(TransientIndex));
 
-		index->owner = DatumGetObjectId(tsa_journal_value(i, 1));
-		index->heapid = DatumGetObjectId(tsa_journal_value(i, 2));
-		index->relid = DatumGetObjectId(tsa_journal_value(i, 3));
+		index->owner = DatumGetObjectId(tsa_journal_column(i, "owner"));
+		index->heapid = DatumGetObjectId(tsa_journal_column(i, "heap"));
+		index->relid = DatumGetObjectId(tsa_journal_column(i, "index"));
 		indexes = lappend(indexes, index);
 		MemoryContextSwitchTo(spi_context);
 	}
@@ -93,7 +93,7 @@ drop_command(const TransientIndex *index)
 {
 	static TsaJournalQuery query = {
 		"SELECT pg_catalog.format('DROP INDEX CONCURRENTLY %I.%I',"
-		"   schema_name, index_name)"
+		"   schema_name, index_name) AS command"
 		" FROM tablespace_advisor.transient_index WHERE index = $1 AND owner = $2",
 		2, {OIDOID, OIDOID}, NULL
 	};
@@ -109,7 +109,7 @@ drop_command(const TransientIndex *index)
 	{
 		MemoryContext spi_context = MemoryContextSwitchTo(context);
 
-		command = TextDatumGetCString(tsa_journal_value(0, 1));
+		command = tsa_journal_text(0, "command");
 		MemoryContextSwitchTo(spi_context);
 	}
 	tsa_journal_close(&journal);
