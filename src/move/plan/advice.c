@@ -79,7 +79,7 @@ ask_for_advice(const TsaMoveOptions *options, bool moves_only)
 		elog(ERROR, "could not ask advise_index_placement()");
 }
 
-/* What row i of the answer says the move would save; false: nothing is known. */
+/* What row i of the answer says the move would save; false: not known. */
 static bool
 get_forecast(uint64 i, float8 *saved)
 {
