@@ -22,6 +22,8 @@
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "funcapi.h"
@@ -31,6 +33,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/spccache.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
@@ -44,46 +47,27 @@ PG_FUNCTION_INFO_V1(measure_index_locality);
 #define COLUMNS			16
 #define TABLE_SIZE		(UINT32_C(1) << 20)	/* twice TSA_LOCALITY_WHOLE */
 
-/* An index to be measured. */
-typedef struct Candidate
-{
-	Oid			index;
-	float8		correlation;	/* NaN: unknown */
-} Candidate;
-
-/*
- * The valid B-trees of a table, a partitioned table or one index, with the
- * correlation that the planner assumes.
- */
+/* The valid B-trees of a table, a partitioned table or one index. */
 #define LIST_INDEXES \
-	"SELECT i.indexrelid, s.correlation" \
-	" FROM (SELECT $1 AS oid UNION" \
-	"   SELECT p.relid FROM pg_catalog.pg_partition_tree($1) p) t" \
-	" JOIN pg_catalog.pg_index i ON t.oid IN (i.indrelid, i.indexrelid)" \
+	"SELECT i.indexrelid" \
+	" FROM pg_catalog.pg_index i" \
 	" JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid" \
 	" JOIN pg_catalog.pg_am am ON am.oid = c.relam AND am.amname = 'btree'" \
-	" LEFT JOIN LATERAL" \
-	"  (SELECT st.correlation::float8 *" \
-	"     CASE WHEN i.indnkeyatts > 1 THEN 0.75 ELSE 1 END AS correlation" \
-	"   FROM pg_catalog.pg_class h" \
-	"   JOIN pg_catalog.pg_namespace n ON n.oid = h.relnamespace" \
-	"   JOIN pg_catalog.pg_attribute a" \
-	"     ON a.attrelid = h.oid AND a.attnum = i.indkey[0]" \
-	"   JOIN pg_catalog.pg_stats st ON st.schemaname = n.nspname" \
-	"     AND st.tablename = h.relname AND st.attname = a.attname" \
-	"     AND NOT st.inherited" \
-	"   WHERE h.oid = i.indrelid) s ON true" \
-	" WHERE c.relkind = 'i' AND i.indisvalid" \
+	" WHERE (i.indrelid IN (SELECT $1 UNION ALL SELECT p.relid" \
+	"   FROM pg_catalog.pg_partition_tree($1) p)" \
+	"  OR i.indexrelid IN (SELECT $1 UNION ALL SELECT p.relid" \
+	"   FROM pg_catalog.pg_partition_tree($1) p))" \
+	"  AND c.relkind = 'i' AND i.indisvalid" \
 	" ORDER BY i.indrelid, i.indexrelid"
 
 /* List the indexes of the target. */
-static Candidate *
+static Oid *
 list_indexes(Oid target, int *n)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	Oid			types[] = {REGCLASSOID};
 	Datum		values[] = {ObjectIdGetDatum(target)};
-	Candidate  *candidates;
+	Oid		   *indexes;
 	uint64		i;
 
 	SPI_connect();
@@ -92,23 +76,48 @@ list_indexes(Oid target, int *n)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not list the indexes of relation %u", target)));
-	candidates = MemoryContextAlloc(caller, sizeof(Candidate) *
-									Max(SPI_processed, 1));
+	indexes = MemoryContextAlloc(caller, sizeof(Oid) * Max(SPI_processed, 1));
 	for (i = 0; i < SPI_processed; i++)
 	{
 		bool		isnull;
-		Datum		value;
 
-		value = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc,
-							  1, &isnull);
-		candidates[i].index = DatumGetObjectId(value);
-		value = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc,
-							  2, &isnull);
-		candidates[i].correlation = isnull ? NAN : DatumGetFloat8(value);
+		indexes[i] = DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[i],
+													SPI_tuptable->tupdesc, 1,
+													&isnull));
 	}
 	*n = (int) SPI_processed;
 	SPI_finish();
-	return candidates;
+	return indexes;
+}
+
+/* The correlation that btcostestimate() assumes; NaN where there is none. */
+static double
+find_correlation(Relation index)
+{
+	AttrNumber	column = index->rd_index->indkey.values[0];
+	Oid			relation = column != 0 ? index->rd_index->indrelid :
+		RelationGetRelid(index);
+	HeapTuple	tuple;
+	AttStatsSlot slot;
+	double		correlation = NAN;
+
+	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
+							Int16GetDatum(column != 0 ? column : 1),
+							BoolGetDatum(false));
+	if (!HeapTupleIsValid(tuple))
+		return NAN;
+	if (get_attstatsslot(&slot, tuple, STATISTIC_KIND_CORRELATION, InvalidOid,
+						 ATTSTATSSLOT_NUMBERS))
+	{
+		correlation = slot.numbers[0];
+		if (index->rd_indoption[0] & INDOPTION_DESC)
+			correlation = -correlation;
+		if (index->rd_index->indnkeyatts > 1)
+			correlation *= 0.75;
+		free_attstatsslot(&slot);
+	}
+	ReleaseSysCache(tuple);
+	return correlation;
 }
 
 /* Refuse what has no indexes. */
@@ -255,10 +264,10 @@ put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap,
 
 /* Measure one index, keep and return what was found. */
 static void
-measure_index(ReturnSetInfo *rsinfo, const Candidate *candidate, int number,
-			  int of, bool *unprobed)
+measure_index(ReturnSetInfo *rsinfo, Oid index_oid, int number, int of,
+			  bool *unprobed)
 {
-	Oid			heap_oid = IndexGetRelation(candidate->index, true);
+	Oid			heap_oid = IndexGetRelation(index_oid, true);
 	Relation	heap = OidIsValid(heap_oid) ?
 		try_relation_open(heap_oid, AccessShareLock) : NULL;
 	Relation	index;
@@ -267,7 +276,7 @@ measure_index(ReturnSetInfo *rsinfo, const Candidate *candidate, int number,
 	if (heap == NULL)
 		return;
 	check_target(heap_oid);
-	index = try_relation_open(candidate->index, AccessShareLock);
+	index = try_relation_open(index_oid, AccessShareLock);
 	if (index == NULL || index->rd_rel->relkind != RELKIND_INDEX ||
 		index->rd_rel->relam != BTREE_AM_OID ||
 		RELATION_IS_OTHER_TEMP(index))
@@ -283,7 +292,7 @@ measure_index(ReturnSetInfo *rsinfo, const Candidate *candidate, int number,
 						RelationGetRelationName(index), number, of)));
 
 	row = palloc0(sizeof(TsaLocalityRow));
-	row->index = candidate->index;
+	row->index = index_oid;
 	row->relation = heap_oid;
 	row->index_file = tsa_locator_number(tsa_rel_locator(index));
 	row->heap_file = tsa_locator_number(tsa_rel_locator(heap));
@@ -294,7 +303,7 @@ measure_index(ReturnSetInfo *rsinfo, const Candidate *candidate, int number,
 	if (row->locality.npoints > 0)
 	{
 		tsa_locality_keep(row, tsa_locator_tablespace(tsa_rel_locator(heap)));
-		put_rows(rsinfo, row, heap, candidate->correlation);
+		put_rows(rsinfo, row, heap, find_correlation(index));
 		*unprobed |= !row->has_times;
 	}
 	pfree(row);
@@ -307,7 +316,7 @@ Datum
 measure_index_locality(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Candidate  *candidates;
+	Oid		   *indexes;
 	Oid			target;
 	bool		unprobed = false;
 	int			n;
@@ -321,13 +330,13 @@ measure_index_locality(PG_FUNCTION_ARGS)
 	check_target(target);
 	InitMaterializedSRF(fcinfo, 0);
 
-	candidates = list_indexes(target, &n);
+	indexes = list_indexes(target, &n);
 	if (n == 0)
 		ereport(NOTICE,
 				(errmsg("\"%s\" has no valid B-tree index",
 						get_rel_name(target))));
 	for (i = 0; i < n; i++)
-		measure_index(rsinfo, &candidates[i], i + 1, n, &unprobed);
+		measure_index(rsinfo, indexes[i], i + 1, n, &unprobed);
 	if (unprobed)
 		ereport(NOTICE,
 				(errmsg("the tablespace of \"%s\" has not been probed",
