@@ -32,6 +32,7 @@
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
 
+#include "compat.h"
 #include "cost/locality_store.h"
 #include "state/state.h"
 #include "tsa.h"
