@@ -18,6 +18,7 @@
 #include "move/worker/launcher.h"
 #include "move/worker/wal_compression.h"
 #include "probe/probe.h"
+#include "sample/worker.h"
 #include "state/state.h"
 
 PG_MODULE_MAGIC;
@@ -29,6 +30,7 @@ _PG_init(void)
 {
 	tsa_state_init();
 	tsa_probe_init();
+	tsa_sample_init();
 	tsa_live_copy_init();
 	tsa_others_init();
 	tsa_wal_compression_init();

@@ -111,4 +111,9 @@ WHERE d.datname = current_database() AND j.database = d.oid
 
 ALTER TABLE tablespace_advisor.job
 	ADD COLUMN present_mb_per_s float8,
-	ADD COLUMN rate_reason text;
+	ADD COLUMN rate_reason text,
+	ADD COLUMN until timestamptz,
+	ADD COLUMN lock_up_to bigint,
+	DROP CONSTRAINT job_method_check,
+	ADD CONSTRAINT job_method_check
+		CHECK (method IN ('copy', 'rebuild', 'catalog', 'lock'));

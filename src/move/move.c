@@ -83,7 +83,7 @@ parse_method(const char *name)
 	TsaMoveMethod method;
 
 	if (!tsa_move_method_by_name(name, &method) ||
-		method == TSA_METHOD_CATALOG)
+		method == TSA_METHOD_CATALOG || method == TSA_METHOD_LOCK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid method \"%s\"", name),
@@ -232,7 +232,11 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 	handle = tsa_start_worker(*(int64 *) linitial(ids), count_copies(moves));
 	SPI_commit();
 	if (options->wait)
-		tsa_wait_for_batch(*(int64 *) linitial(ids), handle, options->schema);
+	{
+		tsa_wait_for_batch(*(int64 *) linitial(ids), handle, options->schema,
+						   NULL);
+		tsa_report_failure(*(int64 *) linitial(ids));
+	}
 	SPI_finish();
 	MemoryContextSwitchTo(context);
 	return job_ids_row(fcinfo, ids);

@@ -249,7 +249,7 @@ COMMENT ON VIEW @extschema@.tablespace_moves IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.relation_name IS
 	'schema and name when the move was queued';
 COMMENT ON COLUMN @extschema@.tablespace_moves.method IS
-	'copy (live block copy), rebuild (REINDEX CONCURRENTLY) or catalog (ALTER ... SET TABLESPACE of a partitioned table or index, which has no storage)';
+	'copy (live block copy), rebuild (REINDEX CONCURRENTLY), catalog (ALTER ... SET TABLESPACE of a partitioned table or index, which has no storage) or lock (ALTER ... SET TABLESPACE)';
 COMMENT ON COLUMN @extschema@.tablespace_moves.state IS
 	'queued, running, paused, done, failed or cancelled';
 COMMENT ON COLUMN @extschema@.tablespace_moves.bytes_total IS

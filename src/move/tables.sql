@@ -22,7 +22,8 @@ CREATE TABLE tablespace_advisor.job (
 	to_tablespace_name name NOT NULL,
 	method_wanted text NOT NULL
 		CHECK (method_wanted IN ('auto', 'copy', 'rebuild')),
-	method text NOT NULL CHECK (method IN ('copy', 'rebuild', 'catalog')),
+	method text NOT NULL
+		CHECK (method IN ('copy', 'rebuild', 'catalog', 'lock')),
 	state text NOT NULL DEFAULT 'queued' CHECK (state IN
 		('queued', 'running', 'paused', 'done', 'failed', 'cancelled')),
 	phase text,
@@ -60,7 +61,9 @@ CREATE TABLE tablespace_advisor.job (
 	lock_wait_ms float8,
 	forecast_saved_ms_per_s float8,
 	present_mb_per_s float8,
-	rate_reason text
+	rate_reason text,
+	until timestamptz,
+	lock_up_to bigint
 );
 REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);

@@ -93,8 +93,8 @@ cancel_jobs(int64 batch_id)
  * that would say something about the caller's own connection (classes 08 and
  * 57P), which pools act on, become those of a system error.
  */
-static void
-report_failure(int64 batch_id)
+void
+tsa_report_failure(int64 batch_id)
 {
 	static TsaJournalQuery query = {
 		"SELECT pg_catalog.format('%I.%I', schema_name, relation_name),"
@@ -150,12 +150,14 @@ poll_batch(int64 batch_id, BackgroundWorkerHandle *handle)
 }
 
 /*
- * Waits until all jobs of a batch have ended; throws if one has failed.  The
- * caller has a nonatomic SPI connection and holds nothing.
+ * Waits until all jobs of a batch have ended, whichever way; throws if the
+ * caller was told to cancel.  print_more, if not NULL, is called after each
+ * print of progress.  The caller has a nonatomic SPI connection and holds
+ * nothing.
  */
 void
 tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
-				   Oid schema)
+				   Oid schema, TsaProgressPrinter print_more)
 {
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext loop;
@@ -179,6 +181,8 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 												PROGRESS_MS))
 		{
 			print_progress(batch_id, schema);
+			if (print_more != NULL)
+				print_more(batch_id);
 			printed = GetCurrentTimestamp();
 		}
 		MemoryContextSwitchTo(context);
@@ -187,5 +191,4 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 	}
 	RESUME_CANCEL_INTERRUPTS();
 	CHECK_FOR_INTERRUPTS();
-	report_failure(batch_id);
 }

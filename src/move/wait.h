@@ -12,7 +12,12 @@
 
 #include "postmaster/bgworker.h"
 
+/* Tells the user more about a batch that is under way. */
+typedef void (*TsaProgressPrinter) (int64 batch_id);
+
 extern void tsa_wait_for_batch(int64 batch_id,
-							   BackgroundWorkerHandle *handle, Oid schema);
+							   BackgroundWorkerHandle *handle, Oid schema,
+							   TsaProgressPrinter print_more);
+extern void tsa_report_failure(int64 batch_id);
 
 #endif							/* TSA_WAIT_H */

@@ -31,7 +31,8 @@ static const char *const method_names[] = {
 	[TSA_METHOD_AUTO] = "auto",
 	[TSA_METHOD_COPY] = "copy",
 	[TSA_METHOD_REBUILD] = "rebuild",
-	[TSA_METHOD_CATALOG] = "catalog"
+	[TSA_METHOD_CATALOG] = "catalog",
+	[TSA_METHOD_LOCK] = "lock"
 };
 
 const char *
@@ -281,6 +282,23 @@ tsa_jobs_note_old_removed(const int64 *job_ids, int n)
 												sizeof(int64), FLOAT8PASSBYVAL,
 												TYPALIGN_DOUBLE));
 	tsa_journal_update(&query, values, NULL);
+}
+
+bool
+tsa_job_give_up(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
+		" sqlstate = '57014', error = r,"
+		" finished_at = pg_catalog.clock_timestamp()"
+		" FROM tablespace_advisor.reason_not_to_begin($1) r"
+		" WHERE job_id = $1 AND state = 'queued' AND r IS NOT NULL",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job_id);
+	return tsa_journal_update(&query, values, NULL) == 1;
 }
 
 void

@@ -46,7 +46,8 @@ typedef enum TsaMoveMethod
 	TSA_METHOD_AUTO,
 	TSA_METHOD_COPY,			/* live block copy */
 	TSA_METHOD_REBUILD,			/* REINDEX CONCURRENTLY */
-	TSA_METHOD_CATALOG			/* no storage: a partitioned index or table */
+	TSA_METHOD_CATALOG,			/* no storage: a partitioned index or table */
+	TSA_METHOD_LOCK				/* ALTER ... SET TABLESPACE */
 } TsaMoveMethod;
 
 /* Neither a bound nor regard for others. */
@@ -165,6 +166,12 @@ extern void tsa_job_settle(int64 job_id, TsaJobState state,
 
 /* [T] The old storage of these jobs, which are done, is gone. */
 extern void tsa_jobs_note_old_removed(const int64 *job_ids, int n);
+
+/*
+ * [T] Cancels a queued job that is not to be begun any more, because it would
+ * end too late or its relation has grown too large; see conditions.sql.
+ */
+extern bool tsa_job_give_up(int64 job_id);
 
 /* [T] WAL that the worker has written for the job. */
 extern void tsa_job_note_wal(int64 job_id, uint64 bytes);

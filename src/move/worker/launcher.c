@@ -8,9 +8,8 @@
  * A launcher starts when recovery has ended, that is also when a standby is
  * promoted.  It has no database; it lists them and starts, one after the
  * other, a short-lived worker in each, which does what every call of the
- * extension does first.  Then the launcher sleeps: a worker that is not to be
- * restarted after an error is not restarted after a crash either, and a crash
- * is what it is for.
+ * extension does first.  Then the launcher has all of them sampled from time to
+ * time (src/sample/worker.c).
  *
  * Without preloading nothing of this exists, and the next call settles.
  *
@@ -30,8 +29,10 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "tcop/tcopprot.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
@@ -39,6 +40,7 @@
 #include "move/rebuild/rebuild.h"
 #include "move/worker/launcher.h"
 #include "move/worker/worker.h"
+#include "sample/worker.h"
 
 /*
  * What launcher and settling workers have in common.
@@ -134,25 +136,55 @@ settle_database(Oid database)
 		(void) WaitForBackgroundWorkerShutdown(handle);
 }
 
+/*
+ * Samples all databases every tablespace_advisor.sample_interval.
+ */
+static void
+sample_for_ever(void)
+{
+	TimestampTz last = 0;
+
+	for (;;)
+	{
+		TimestampTz due = last + tsa_sample_interval * USECS_PER_SEC;
+		TimestampTz now = GetCurrentTimestamp();
+
+		if (tsa_sample_interval > 0 && now >= due)
+		{
+			List	   *databases = list_databases(TopMemoryContext);
+
+			last = now;
+			tsa_sample_databases(databases);
+			list_free(databases);
+			continue;
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
+						 (tsa_sample_interval > 0 ? WL_TIMEOUT : 0),
+						 (due - now) / 1000 + 1, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+	}
+}
+
 void
 tsa_launcher_main(Datum arg pg_attribute_unused())
 {
 	ListCell   *lc;
 
 	pqsignal(SIGTERM, die);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
 
 	foreach(lc, list_databases(TopMemoryContext))
 		settle_database(lfirst_oid(lc));
 
-	for (;;)
-	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-	}
+	sample_for_ever();
 }
 
 void

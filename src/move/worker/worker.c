@@ -383,6 +383,7 @@ execute_job(TsaJob *job)
 			tsa_rebuild(job);
 			break;
 		case TSA_METHOD_CATALOG:
+		case TSA_METHOD_LOCK:
 			tsa_set_tablespace(job);
 			break;
 		default:
@@ -404,7 +405,8 @@ run_job(int64 job_id, bool copies_only)
 	/* a crash that loses this settles the job all the same */
 	tsa_commit_lazily();
 	MemoryContextSwitchTo(job_context);
-	claimed = tsa_job_claim(job_id, copies_only) && tsa_job_load(job_id, &job);
+	claimed = !tsa_job_give_up(job_id) &&
+		tsa_job_claim(job_id, copies_only) && tsa_job_load(job_id, &job);
 	tsa_commit();
 	if (!claimed)
 		return;

@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker.c
+ *	  Samples in the background, if the library is preloaded.
+ *
+ * The launcher (src/move/worker/launcher.c) has no database.  Every
+ * tablespace_advisor.sample_interval it has a short-lived worker connect to
+ * each database in turn: a worker that stayed connected would make DROP
+ * DATABASE fail.  A database without the extension is looked at every twelfth
+ * time only; the worker tells so by a byte of shared memory.
+ *
+ * Rights.  The worker connects as the bootstrap superuser and calls one
+ * function, take_sample().  Where the extension is not, anybody may have made
+ * a function of that name, so it has to belong to the extension, which is
+ * locked against DROP first.  It runs with the rights of its owner, in a
+ * restricted security context, and with settings that the database's owner
+ * cannot have changed.
+ *
+ * A standby keeps no samples: the launcher starts when recovery has ended.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
+#include "commands/extension.h"
+#include "libpq/pqsignal.h"
+#include "miscadmin.h"
+#include "parser/parse_func.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/dsm.h"
+#include "storage/lmgr.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "sample/worker.h"
+#include "tsa.h"
+
+/* Looks at pg_stat_activity in a sample */
+#define SNAPSHOTS	10
+
+/* Databases without the extension are asked every so many rounds. */
+#define ROUNDS_WITHOUT	12
+
+int			tsa_sample_interval = 300;
+
+/* What a worker tells the launcher, in dynamic shared memory. */
+typedef struct Reply
+{
+	bool		without_extension;
+} Reply;
+
+void
+tsa_sample_init(void)
+{
+	DefineCustomIntVariable("tablespace_advisor.sample_interval",
+							"Sets how often activity of all databases that have the extension is sampled.",
+							"0 turns sampling off. Needs shared_preload_libraries.",
+							&tsa_sample_interval, 300, 0, 86400,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+}
+
+/*
+ * Runs a worker in a database and waits for its end.
+ */
+static void
+run_worker(Oid database, dsm_segment *segment)
+{
+	BackgroundWorker worker = {0};
+	BackgroundWorkerHandle *handle;
+	dsm_handle	reply = dsm_segment_handle(segment);
+	pid_t		pid;
+
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
+		BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "tablespace_advisor", BGW_MAXLEN);
+	strlcpy(worker.bgw_function_name, "tsa_sample_worker_main", BGW_MAXLEN);
+	strlcpy(worker.bgw_name, "tablespace_advisor sampling", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "tablespace_advisor sampling", BGW_MAXLEN);
+	worker.bgw_main_arg = ObjectIdGetDatum(database);
+	memcpy(worker.bgw_extra, &reply, sizeof(reply));
+	worker.bgw_notify_pid = MyProcPid;
+	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
+	{
+		ereport(LOG,
+				(errmsg("could not start a background worker to sample database %u",
+						database),
+				 errdetail("No worker slot is free."),
+				 errhint("You might need to increase \"max_worker_processes\".")));
+		return;
+	}
+	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)
+		(void) WaitForBackgroundWorkerShutdown(handle);
+	pfree(handle);
+}
+
+/*
+ * Samples the given databases, one after the other.  Called by the launcher.
+ */
+void
+tsa_sample_databases(List *databases)
+{
+	static List *without = NIL; /* databases without the extension */
+	static int	round = 0;
+	dsm_segment *segment = dsm_create(sizeof(Reply), DSM_CREATE_NULL_IF_MAXSEGMENTS);
+	Reply	   *reply;
+	ListCell   *lc;
+
+	if (segment == NULL)
+		return;					/* next time */
+	reply = dsm_segment_address(segment);
+	if (round++ % ROUNDS_WITHOUT == 0)
+	{
+		list_free(without);
+		without = NIL;
+	}
+	foreach(lc, databases)
+	{
+		Oid			database = lfirst_oid(lc);
+
+		if (list_member_oid(without, database))
+			continue;
+		reply->without_extension = false;
+		run_worker(database, segment);
+		if (reply->without_extension)
+		{
+			MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+			without = lappend_oid(without, database);
+			MemoryContextSwitchTo(old);
+		}
+	}
+	dsm_detach(segment);
+}
+
+/* Overrides settings that the database's owner may have changed. */
+static void
+override_settings(void)
+{
+	static const char *const settings[][2] = {
+		{"lock_timeout", "10s"},
+		{"statement_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		{"transaction_timeout", "0"},	/* from 17 on */
+		{"default_transaction_read_only", "off"},
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_deferrable", "off"},
+		{"synchronous_commit", "off"},
+		{"session_replication_role", "origin"},
+		{"search_path", "pg_catalog, pg_temp"},
+		{"exit_on_error", "off"},
+		{"role", "none"}
+	};
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
+							PGC_S_OVERRIDE);
+}
+
+/*
+ * Finds take_sample() of the extension, which is locked against DROP;
+ * InvalidOid if the extension is not here, or of a version without it.
+ */
+static Oid
+find_take_sample(bool *installed)
+{
+	Oid			argtypes[] = {INT4OID};
+	Oid			extension = get_extension_oid("tablespace_advisor", true);
+	Oid			function;
+
+	if (OidIsValid(extension))
+		LockDatabaseObject(ExtensionRelationId, extension, 0,
+						   AccessShareLock);
+	*installed = OidIsValid(extension) &&
+		get_extension_oid("tablespace_advisor", true) == extension;
+	if (!*installed)
+		return InvalidOid;
+	function = LookupFuncName(list_make2(makeString(TSA_STATE_SCHEMA),
+										 makeString("take_sample")),
+							  1, argtypes, true);
+	if (!OidIsValid(function) ||
+		getExtensionOfObject(ProcedureRelationId, function) != extension)
+		return InvalidOid;
+	return function;
+}
+
+/*
+ * Calls take_sample() as its owner.
+ */
+static void
+take_sample(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			owner;
+	Oid			save_userid;
+	int			save_sec_context;
+
+	if (!HeapTupleIsValid(tuple))
+		return;					/* dropped, the extension with it */
+	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	ReleaseSysCache(tuple);
+	GetUserIdAndSecContext(&save_userid, &save_sec_context);
+	SetUserIdAndSecContext(owner, save_sec_context |
+						   SECURITY_RESTRICTED_OPERATION);
+	(void) OidFunctionCall1(function, Int32GetDatum(SNAPSHOTS));
+	SetUserIdAndSecContext(save_userid, save_sec_context);
+}
+
+void
+tsa_sample_worker_main(Datum database)
+{
+	dsm_handle	handle;
+	dsm_segment *segment;
+	Oid			function;
+	bool		installed;
+
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database),
+											  InvalidOid, 0);
+	override_settings();
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	pgstat_report_activity(STATE_RUNNING, "sampling");
+	function = find_take_sample(&installed);
+	if (OidIsValid(function))
+		take_sample(function);
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	if (installed)
+		return;
+	memcpy(&handle, MyBgworkerEntry->bgw_extra, sizeof(handle));
+	segment = dsm_attach(handle);
+	if (segment != NULL)
+	{
+		Reply	   *reply = dsm_segment_address(segment);
+
+		reply->without_extension = true;
+	}
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker.h
+ *	  Samples in the background, if the library is preloaded.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_SAMPLE_WORKER_H
+#define TSA_SAMPLE_WORKER_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+/* tablespace_advisor.sample_interval, in seconds; 0: no samples */
+extern int	tsa_sample_interval;
+
+extern void tsa_sample_init(void);
+extern void tsa_sample_databases(List *databases);
+
+extern PGDLLEXPORT void tsa_sample_worker_main(Datum database);
+
+#endif							/* TSA_SAMPLE_WORKER_H */
