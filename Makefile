@@ -10,72 +10,86 @@
 # The install script is concatenated from the stages' own SQL files, in the
 # order in which data flows, so that C and SQL of a stage lie side by side.
 
+# Out of tree: make -f PATH/Makefile in another directory.
+
 PG_CONFIG ?= pg_config
 
+# where this file is; PGXS has srcdir, but says so only further down
+TOP := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
+# the files that match patterns, as seen from there
+in_top = $(patsubst $(TOP)/%,%,$(sort $(wildcard $(addprefix $(TOP)/,$(1)))))
+
 EXTENSION = tablespace_advisor
-EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(EXTENSION).control)
+CONTROL = $(TOP)/$(EXTENSION).control
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(CONTROL))
 
 STAGES = state probe size sample cost advise move tier
 
 MODULE_big = $(EXTENSION)
-OBJS = $(EXTENSION).o \
-	$(patsubst %.c,%.o,$(foreach stage,$(STAGES),\
-		$(sort $(wildcard src/$(stage)/*.c src/$(stage)/*/*.c))))
+OBJS := $(EXTENSION).o $(foreach stage,$(STAGES),\
+	$(patsubst %.c,%.o,$(call in_top,src/$(stage)/*.c src/$(stage)/*/*.c)))
+SRC_HEADERS := $(addprefix $(TOP)/,$(call in_top,src/*.h src/*/*.h src/*/*/*.h))
 
 # An update makes every view and function anew; the tables it already has.
-SQL_TABLES = $(foreach stage,$(STAGES),$(wildcard src/$(stage)/tables.sql))
-SQL_ALL = $(foreach stage,$(STAGES),\
-	$(wildcard src/$(stage)/tables.sql) \
-	$(filter-out %/tables.sql,$(sort $(wildcard src/$(stage)/*.sql))))
+SQL_TABLES := $(foreach stage,$(STAGES),$(call in_top,src/$(stage)/tables.sql))
+# a stage's SQL but its tables
+other_sql = $(filter-out %/tables.sql,$(call in_top,src/$(1)/*.sql))
+SQL_ALL := $(foreach stage,$(STAGES),\
+	$(call in_top,src/$(stage)/tables.sql) $(call other_sql,$(stage)))
 INSTALL_SQL = $(EXTENSION)--$(EXTVERSION).sql
-INSTALL_PARTS = src/extension.sql $(SQL_ALL) src/finish.sql
+INSTALL_PARTS = $(addprefix $(TOP)/,src/extension.sql $(SQL_ALL) src/finish.sql)
 UPDATE_SQL = $(EXTENSION)--0.3--$(EXTVERSION).sql
-UPDATE_PARTS = src/update.sql $(filter-out $(SQL_TABLES),$(SQL_ALL)) \
-	src/finish.sql
+UPDATE_PARTS = $(addprefix $(TOP)/,src/update.sql \
+	$(filter-out $(SQL_TABLES),$(SQL_ALL)) src/finish.sql)
 
 DATA_built = $(INSTALL_SQL) $(UPDATE_SQL)
 # install scripts of released versions, and the updates between versions
-DATA := $(sort $(wildcard releases/*.sql))
+DATA := $(call in_top,releases/*.sql)
 EXTRA_CLEAN = build/unit
 
 # The server's headers count as system headers: they are not ours to warn of.
-PG_CPPFLAGS = -I$(srcdir)/src -DTSA_VERSION='"$(EXTVERSION)"' \
+PG_CPPFLAGS = -I$(TOP)/src -DTSA_VERSION='"$(EXTVERSION)"' \
 	-isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -Wall -Wextra -Werror
 SHLIB_LINK = -laio
 
 REGRESS_OPTS = --load-extension=$(EXTENSION)
-REGRESS := $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
-ISOLATION := $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
+REGRESS := $(patsubst sql/%.sql,%,$(call in_top,sql/*.sql))
+ISOLATION := $(patsubst specs/%.spec,%,$(call in_top,specs/*.spec))
 ISOLATION_OPTS = --load-extension=$(EXTENSION)
-TAP_TESTS := $(if $(wildcard t/*.pl),1)
+TAP_TESTS := $(if $(call in_top,t/*.pl),1)
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# PGXS does not track headers, nor that the version is compiled in.
-$(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h) $(EXTENSION).control
+# PGXS does not track headers, nor that the version is compiled in; out of tree
+# it makes no directories.
+$(OBJS): $(SRC_HEADERS) $(CONTROL)
+ifneq ($(TOP),.)
+$(shell mkdir -p $(sort $(dir $(OBJS))))
+endif
 
-$(INSTALL_SQL): $(INSTALL_PARTS) $(EXTENSION).control Makefile
+$(INSTALL_SQL): $(INSTALL_PARTS) $(CONTROL) $(TOP)/Makefile
 	cat $(INSTALL_PARTS) > $@
-$(UPDATE_SQL): $(UPDATE_PARTS) $(EXTENSION).control Makefile
+$(UPDATE_SQL): $(UPDATE_PARTS) $(CONTROL) $(TOP)/Makefile
 	cat $(UPDATE_PARTS) > $@
 
 # What PGXN takes: everything that is committed.
-DISTNAME = $(EXTENSION)-$(shell sed -n 's/^\t"version": "\(.*\)",/\1/p' META.json)
+DISTNAME = $(EXTENSION)-$(shell sed -n 's/^\t"version": "\(.*\)",/\1/p' $(TOP)/META.json)
 .PHONY: dist
 dist:
 	mkdir -p build
 	git archive --format=zip --prefix=$(DISTNAME)/ -o build/$(DISTNAME).zip HEAD
 
 # Unit tests: each is a program of its own that includes the modules it tests.
-UNIT_TESTS := $(patsubst test/%.c,build/%,$(sort $(wildcard test/unit/test_*.c)))
+UNIT_TESTS := $(patsubst test/%.c,build/%,$(call in_top,test/unit/test_*.c))
 UNIT_CFLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
-build/unit/%: test/unit/%.c $(wildcard test/unit/*.h src/*.h src/*/*.[ch] src/*/*/*.[ch])
+build/unit/%: test/unit/%.c $(addprefix $(TOP)/,$(call in_top,test/unit/*.h \
+		src/*.h src/*/*.[ch] src/*/*/*.[ch]))
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_CFLAGS) -Isrc -Itest/unit -o $@ $< -laio -lm
+	$(CC) $(UNIT_CFLAGS) -I$(TOP)/src -I$(TOP)/test/unit -o $@ $< -laio -lm
 
 .PHONY: unit lint format format-check
 unit: $(UNIT_TESTS)

@@ -36,6 +36,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "move/call.h"
 #include "move/job/journal.h"
 #include "move/copy/throttle.h"
 #include "move/plan/plan.h"
@@ -49,32 +50,6 @@ PG_FUNCTION_INFO_V1(tsa_pause_move);
 PG_FUNCTION_INFO_V1(tsa_resume_move);
 PG_FUNCTION_INFO_V1(tsa_retry_move);
 PG_FUNCTION_INFO_V1(tsa_undo_move);
-
-/* Nothing can be moved, or written down, where nothing can be written. */
-static void
-refuse_when_read_only(void)
-{
-	if (RecoveryInProgress())
-		ereport(ERROR,
-				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-				 errmsg("cannot move relations during recovery"),
-				 errhint("Run it on the primary: a standby follows.")));
-	if (XactReadOnly)
-		ereport(ERROR,
-				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-				 errmsg("cannot move relations in a read-only transaction")));
-}
-
-/* The argument number n, which must not be NULL. */
-static Datum
-required_arg(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", name)));
-	return PG_GETARG_DATUM(n);
-}
 
 /* The method that a name asks for. */
 static TsaMoveMethod
@@ -91,52 +66,6 @@ parse_method(const char *name)
 	return method;
 }
 
-/* A rate such as '200 MB' in bytes per second, or 'unlimited'. */
-static int64
-parse_max_rate(Datum rate)
-{
-	int64		bytes;
-
-	if (pg_strcasecmp(TextDatumGetCString(rate), "unlimited") == 0)
-		return TSA_RATE_UNLIMITED;
-	bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, rate));
-	if (bytes <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"max_rate\" must be positive")));
-	return bytes;
-}
-
-/* A lock timeout in milliseconds. */
-static int
-parse_lock_timeout(const Interval *timeout)
-{
-	double		ms;
-
-	ms = timeout->time / 1000.0 +
-		((double) timeout->day + (double) timeout->month * DAYS_PER_MONTH) *
-		SECS_PER_DAY * 1000.0;
-	if (ms < 1 || ms > INT_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"lock_timeout\" must be between 1 ms and %d ms",
-						INT_MAX)));
-	return (int) ms;
-}
-
-/* A tablespace by name that a relation of a database can be in. */
-static Oid
-parse_tablespace(const char *name)
-{
-	Oid			tablespace = get_tablespace_oid(name, false);
-
-	if (tablespace == GLOBALTABLESPACE_OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only shared relations can be placed in pg_global tablespace")));
-	return tablespace;
-}
-
 /*
  * Reads and checks the arguments that the procedures share; the third one is
  * left to the caller.
@@ -145,20 +74,20 @@ static void
 parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 {
 	memset(options, 0, sizeof(*options));
-	options->target = DatumGetObjectId(required_arg(fcinfo, 0, "target"));
+	options->target = DatumGetObjectId(tsa_required_arg(fcinfo, 0, "target"));
 	if (!PG_ARGISNULL(1))
 		options->tablespace =
-			parse_tablespace(NameStr(*PG_GETARG_NAME(1)));
+			tsa_parse_tablespace(NameStr(*PG_GETARG_NAME(1)));
 	options->method =
-		parse_method(TextDatumGetCString(required_arg(fcinfo, 3, "method")));
+		parse_method(TextDatumGetCString(tsa_required_arg(fcinfo, 3, "method")));
 	if (!PG_ARGISNULL(4))
-		options->max_rate = parse_max_rate(PG_GETARG_DATUM(4));
+		options->max_rate = tsa_parse_max_rate(PG_GETARG_DATUM(4));
 	options->lock_timeout_ms =
-		parse_lock_timeout(DatumGetIntervalP(required_arg(fcinfo, 5,
+		tsa_parse_lock_timeout(DatumGetIntervalP(tsa_required_arg(fcinfo, 5,
 														  "lock_timeout")));
-	options->wait = DatumGetBool(required_arg(fcinfo, 6, "wait"));
-	options->dry_run = DatumGetBool(required_arg(fcinfo, 7, "dry_run"));
-	options->hot_only = DatumGetBool(required_arg(fcinfo, 8, "hot_only"));
+	options->wait = DatumGetBool(tsa_required_arg(fcinfo, 6, "wait"));
+	options->dry_run = DatumGetBool(tsa_required_arg(fcinfo, 7, "dry_run"));
+	options->hot_only = DatumGetBool(tsa_required_arg(fcinfo, 8, "hot_only"));
 	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 }
 
@@ -174,27 +103,6 @@ count_copies(List *moves)
 	return n;
 }
 
-/* The result row of a procedure whose only output is job_ids. */
-static Datum
-job_ids_row(FunctionCallInfo fcinfo, List *ids)
-{
-	int			n = list_length(ids);
-	Datum	   *elems = palloc(sizeof(Datum) * (n + 1));
-	TupleDesc	desc;
-	Datum		values[1];
-	bool		nulls[1] = {false};
-
-	for (int i = 0; i < n; i++)
-		elems[i] = Int64GetDatum(*(int64 *) list_nth(ids, i));
-	values[0] = PointerGetDatum(construct_array(elems, n, INT8OID,
-												sizeof(int64), FLOAT8PASSBYVAL,
-												TYPALIGN_DOUBLE));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
-}
-
 /*
  * Plans, queues and, unless told otherwise, awaits the moves of a call, and
  * returns its result row.
@@ -204,27 +112,18 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 				  List *(*plan)(const TsaMoveOptions *) )
 {
 	MemoryContext context = CurrentMemoryContext;
-	CallContext *call = (CallContext *) fcinfo->context;
 	BackgroundWorkerHandle *handle = NULL;
 	List	   *moves;
 	List	   *ids = NIL;
 
 	if (!options->dry_run)
-		refuse_when_read_only();
-	if (!options->dry_run &&
-		(call == NULL || !IsA(call, CallContext) || call->atomic ||
-		 IsSubTransaction()))
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("%s() cannot run inside a transaction block",
-						get_func_name(fcinfo->flinfo->fn_oid)),
-				 errdetail("It commits, so that its background worker sees what is to be done.")));
+		tsa_check_call(fcinfo);
 
 	if (!options->dry_run)
 		tsa_jobs_settle_dead();
 	moves = plan(options);
 	if (moves == NIL || options->dry_run)
-		return job_ids_row(fcinfo, NIL);
+		return tsa_job_ids_row(fcinfo, NIL);
 
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
@@ -239,7 +138,7 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 	}
 	SPI_finish();
 	MemoryContextSwitchTo(context);
-	return job_ids_row(fcinfo, ids);
+	return tsa_job_ids_row(fcinfo, ids);
 }
 
 Datum
@@ -258,9 +157,9 @@ tsa_move_table_concurrently(PG_FUNCTION_ARGS)
 {
 	TsaMoveOptions options;
 
-	(void) required_arg(fcinfo, 1, "tablespace");
+	(void) tsa_required_arg(fcinfo, 1, "tablespace");
 	parse_options(fcinfo, &options);
-	options.with_indexes = DatumGetBool(required_arg(fcinfo, 2,
+	options.with_indexes = DatumGetBool(tsa_required_arg(fcinfo, 2,
 													 "with_indexes"));
 	if (options.method == TSA_METHOD_REBUILD)
 		ereport(ERROR,
@@ -280,8 +179,8 @@ load_own_job(FunctionCallInfo fcinfo, bool signal_suffices, TsaJob *job)
 {
 	int64		job_id;
 
-	refuse_when_read_only();
-	job_id = DatumGetInt64(required_arg(fcinfo, 0, "job_id"));
+	tsa_refuse_when_read_only();
+	job_id = DatumGetInt64(tsa_required_arg(fcinfo, 0, "job_id"));
 	tsa_jobs_settle_dead();
 	if (!tsa_job_load(job_id, job))
 		ereport(ERROR,

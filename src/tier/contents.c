@@ -14,9 +14,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_tablespace.h"
 #include "catalog/pg_type.h"
-#include "commands/tablespace.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -25,6 +23,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "move/call.h"
 #include "move/job/journal.h"
 
 PG_FUNCTION_INFO_V1(tsa_tablespace_contents);
@@ -47,18 +46,12 @@ return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query, Datum *values,
 	tsa_journal_close(&journal);
 }
 
-/* A tablespace by its name that relations of a database can be in. */
+/* A tablespace's OID by an argument that must not be NULL. */
 static Oid
-tablespace_arg(FunctionCallInfo fcinfo, int n)
+tablespace_arg(FunctionCallInfo fcinfo, int n, const char *name)
 {
-	Oid			tablespace =
-		get_tablespace_oid(NameStr(*PG_GETARG_NAME(n)), false);
-
-	if (tablespace == GLOBALTABLESPACE_OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only shared relations can be placed in pg_global tablespace")));
-	return tablespace;
+	return tsa_parse_tablespace(NameStr(*DatumGetName(tsa_required_arg(fcinfo,
+																	   n, name))));
 }
 
 Datum
@@ -71,15 +64,12 @@ tsa_tablespace_contents(PG_FUNCTION_ARGS)
 	Datum		values[3];
 	char		nulls[] = "   ";
 
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", "tablespace")));
-	values[0] = ObjectIdGetDatum(tablespace_arg(fcinfo, 0));
+	values[0] = ObjectIdGetDatum(tablespace_arg(fcinfo, 0, "tablespace"));
 	values[1] = (Datum) 0;
 	nulls[1] = PG_ARGISNULL(1) ? 'n' : ' ';
 	if (!PG_ARGISNULL(1))
-		values[1] = ObjectIdGetDatum(tablespace_arg(fcinfo, 1));
+		values[1] = ObjectIdGetDatum(tablespace_arg(fcinfo, 1,
+														   "to_tablespace"));
 	values[2] = BoolGetDatum(superuser());
 	return_rows(fcinfo, &query, values, nulls);
 	return (Datum) 0;

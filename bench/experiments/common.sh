@@ -1,0 +1,226 @@
+# Shared by the experiments: rows, a server, an emulated disk, a limit on memory,
+# pictures.  Sourced by bash scripts that bench/published starts.
+set -euo pipefail
+: "${PUBLISHED_BASE:?start this with bench/published ${0##*/}}"
+cd "$(dirname "$0")/../.."
+. tools/common.sh
+
+experiment=${0##*/}
+work=$PUBLISHED_BASE/$experiment		# bench/published removes it
+user=$PUBLISHED_USER
+pg_config=$PUBLISHED_PG_CONFIG
+pg_bin=$("$pg_config" --bindir)
+small=$PUBLISHED_SMALL
+port=5432
+ln -sfn ../src "$work/src"
+chown "$(id -u "$user"):$(id -g "$user")" "$work"
+
+# Everything that was made is noted, and undone at the end; bench/published
+# does it again in case this script was killed.
+undo_later() { printf '%s\t%s\n' "$1" "$2" >>"$PUBLISHED_UNDO"; }
+end_experiment()
+{
+	local status=$? job
+
+	trap '' INT TERM HUP
+	trap - EXIT
+	for job in ${jobs_left[@]+"${jobs_left[@]}"}; do end_group "$job"; done
+	bench/experiments/undo "$PUBLISHED_UNDO" || true
+	exit "$status"
+}
+trap end_experiment EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# --- rows ---------------------------------------------------------------------
+
+# measured KEY VALUES [NOTE]: one value, or several separated by spaces.  A row
+# without a value was not measured, which its note has to explain.
+measured()
+{
+	if [ -z "${2// /}" ]; then
+		skipped "$1" "${3:-no value came out}"
+	else
+		printf '%s\tmeasured\t%s\t%s\n' "$1" "$2" "${3:-}" >>"$work/rows"
+	fi
+}
+
+# skipped KEYS REASON: keys may be patterns of the shell
+skipped()
+{
+	local key pattern patterns
+
+	read -r -a patterns <<<"$1"			# without looking for files
+	# shellcheck disable=SC2254	# the keys are patterns
+	for key in $(awk -v name="$experiment" '
+		/^== / { on = $2 == name; next }
+		on && /^[a-z0-9_]+ \|/ { print $1 }' "$PUBLISHED_FIGURES"); do
+		for pattern in "${patterns[@]}"; do
+			case $key in
+				$pattern) printf '%s\tskipped\t%s\n' "$key" "$2" >>"$work/rows" ;;
+			esac
+		done
+	done
+}
+
+calc() { bench/experiments/calc "$@"; }
+add() { echo "${1:+$1 }$2"; }
+# full NORMAL MINIATURE: the one that is asked for
+full() { if [ -n "$small" ]; then echo "$2"; else echo "$1"; fi; }
+have() { command -v "$1" >/dev/null; }
+now_ms() { date +%s%3N; }
+
+# --- a server -----------------------------------------------------------------
+
+# start_server [CONF LINES]: a cluster with the extension in database postgres
+start_server()
+{
+	as_user cp -a "$PUBLISHED_BASE/template" "$work/data"
+	printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$work'" \
+		"autovacuum = off" "max_wal_size = 20GB" "checkpoint_timeout = 1d" "$@" |
+		as_user tee -a "$work/data/postgresql.conf" >/dev/null
+	undo_later server "$work/data"
+	(
+		if [ -n "${group:-}" ]; then echo "$BASHPID" >"$group/cgroup.procs"; fi
+		in_src "$pg_bin/pg_ctl" -D "$work/data" -l "$work/server.log" -s -w start
+	) || { tail "$work/server.log"; die "the private server did not start"; }
+	sql -c "CREATE EXTENSION tablespace_advisor"
+}
+sql() { in_src psql -XAtq -v ON_ERROR_STOP=1 -d "${database:-postgres}" "$@"; }
+
+# make_tablespace NAME DIRECTORY: the directory is made
+make_tablespace()
+{
+	mkdir -p "$2"
+	chown "$(id -u "$user"):$(id -g "$user")" "$2"
+	sql -c "CREATE TABLESPACE $1 LOCATION '$2'"
+}
+
+# tps SCRIPT CLIENTS SECONDS [pgbench's arguments]: sets $tps, transactions a
+# second
+tps()
+{
+	local script=$1 clients=$2 seconds=$3 threads
+
+	shift 3
+	threads=$((clients < $(nproc) ? clients : $(nproc)))
+	in_src pgbench -n -M prepared -c "$clients" -j "$threads" -T "$seconds" \
+		-f "$script" "$@" "${database:-postgres}" >"$work/pgbench.log" 2>&1 ||
+		{ tail -n 20 "$work/pgbench.log" >&2; return 1; }
+	tps=$(awk '/^tps = / { print $3 }' "$work/pgbench.log")
+}
+
+# probe TABLESPACE WORKLOAD DEPTH COLUMN SECONDS FILE_SIZE: sets $probed, and adds
+# to $caveats why not to trust it
+caveats=
+probe()
+{
+	local answer caveat
+
+	answer=$(sql -F '	' -c "SET client_min_messages = warning" -c "SELECT $4, caveat
+		FROM probe_tablespace('$1', '$5 s', '$6', '{$3}', '{$2}')")
+	caveat=${answer#*	}
+	probed=${answer%%	*}
+	case "; $caveats; " in
+		*"; $caveat"*) ;;			# known, or none
+		*) caveats+="${caveats:+; }$caveat" ;;
+	esac
+}
+
+# --- an emulated disk, a limit on memory ----------------------------------------
+
+# emulated_disk NAME [SIZE [PARAMETER=VALUE ...]]: sets $mnt and $device, or
+# fails and says in $why what is missing
+emulated_disk()
+{
+	local dir
+
+	dir=$(mktemp -u "${TMPDIR:-/tmp}/tsa.disk.XXXXXX")
+	undo_later disk "$dir"
+	if ! mnt=$(bench/testbed/up "$dir" "${@:2}" 2>"$work/disk.log"); then
+		why=$(sed 's/^skipped: //' "$work/disk.log" | tail -n 1)
+		return 1
+	fi
+	device=$(cat "$dir/device")
+}
+
+# memory_group: sets $group, or fails and says why
+memory_group()
+{
+	local parent file
+
+	if [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then
+		parent=/sys/fs/cgroup/memory file=memory.limit_in_bytes
+	elif grep -qw memory /sys/fs/cgroup/cgroup.subtree_control 2>/dev/null; then
+		parent=/sys/fs/cgroup file=memory.max
+	fi
+	group=${parent:+$parent/tablespace_advisor.$experiment.$$}
+	if [ -z "$group" ] || ! mkdir "$group" 2>/dev/null; then
+		group=
+		why="no control group to limit the server's memory with"
+		return 1
+	fi
+	undo_later group "$group"
+	limit=$group/$file
+}
+
+# Limits the memory of the server, page cache included, to so many MB.  The
+# kernel has to write what is dirty before it can let go of it.
+limit_memory()
+{
+	local tries
+
+	sql -c CHECKPOINT
+	for tries in 1 2 3 4 5 6 7 8 9 10; do
+		sync -f "$work"
+		if [ -n "${mnt:-}" ]; then sync -f "$mnt"; fi
+		if echo "$(($1 * 1024 * 1024))" >"$limit"; then
+			return 0
+		fi 2>/dev/null
+		sleep 1
+	done
+	die "could not limit the server's memory to $1 MB"
+}
+lift_limit()
+{
+	case $limit in
+		*.max) echo max >"$limit" ;;
+		*) echo -1 >"$limit" ;;
+	esac
+}
+
+# --- pictures -------------------------------------------------------------------
+
+# picture NAME: gnuplot's commands on standard input; data files are in $work
+picture()
+{
+	if [ -z "$PUBLISHED_PICTURES" ]; then
+		cat >/dev/null
+	elif ! have gnuplot; then
+		cat >/dev/null
+		note "no picture: gnuplot is not there"
+	else
+		{
+			cat <<-'END'
+				set terminal svg size 860,520 font "sans-serif,13" background "white"
+				set border 3 lc rgb "#606060"
+				set tics nomirror
+				set grid ytics lc rgb "#dddddd"
+				set key outside below horizontal samplen 2
+				set style line 1 lc rgb "#1f77b4" lw 2 pt 7 ps 0.6
+				set style line 2 lc rgb "#d62728" lw 2 pt 5 ps 0.6
+				set style line 3 lc rgb "#2ca02c" lw 2 pt 9 ps 0.6
+				set style line 4 lc rgb "#9467bd" lw 2 pt 13 ps 0.6
+				set style line 9 lc rgb "#000000" lw 2 pt 4 ps 1.2 dt 2
+			END
+			echo "set output '$PUBLISHED_PICTURES/$1.svg'"
+			cat
+		} >"$work/$1.gp"
+		if gnuplot "$work/$1.gp" 2>"$work/gnuplot.log"; then
+			note "picture: $PUBLISHED_PICTURES/$1.svg"
+		else
+			cat "$work/gnuplot.log"
+			return 1
+		fi
+	fi
+}

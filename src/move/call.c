@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * call.c
+ *	  What the procedures that move relations have in common: arguments, what
+ *	  has to be true of the caller's transaction, the result row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "move/call.h"
+#include "move/job/job.h"
+
+/* Nothing can be moved, or written down, where nothing can be written. */
+void
+tsa_refuse_when_read_only(void)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot move relations during recovery"),
+				 errhint("Run it on the primary: a standby follows.")));
+	if (XactReadOnly)
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot move relations in a read-only transaction")));
+}
+
+/* The argument number n, which must not be NULL. */
+Datum
+tsa_required_arg(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+	return PG_GETARG_DATUM(n);
+}
+
+/* A rate such as '200 MB' in bytes per second, or 'unlimited'. */
+int64
+tsa_parse_max_rate(Datum rate)
+{
+	int64		bytes;
+
+	if (pg_strcasecmp(TextDatumGetCString(rate), "unlimited") == 0)
+		return TSA_RATE_UNLIMITED;
+	bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, rate));
+	if (bytes <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"max_rate\" must be positive")));
+	return bytes;
+}
+
+/* A lock timeout in milliseconds. */
+int
+tsa_parse_lock_timeout(const Interval *timeout)
+{
+	double		ms;
+
+	ms = timeout->time / 1000.0 +
+		((double) timeout->day + (double) timeout->month * DAYS_PER_MONTH) *
+		SECS_PER_DAY * 1000.0;
+	if (ms < 1 || ms > INT_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"lock_timeout\" must be between 1 ms and %d ms",
+						INT_MAX)));
+	return (int) ms;
+}
+
+/* A tablespace by name that a relation of a database can be in. */
+Oid
+tsa_parse_tablespace(const char *name)
+{
+	Oid			tablespace = get_tablespace_oid(name, false);
+
+	if (tablespace == GLOBALTABLESPACE_OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only shared relations can be placed in pg_global tablespace")));
+	return tablespace;
+}
+
+/*
+ * Refuses a call that could not queue what it plans: it has to commit.
+ */
+void
+tsa_check_call(FunctionCallInfo fcinfo)
+{
+	CallContext *call = (CallContext *) fcinfo->context;
+
+	tsa_refuse_when_read_only();
+	if (call == NULL || !IsA(call, CallContext) || call->atomic ||
+		IsSubTransaction())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("%s() cannot run inside a transaction block",
+						get_func_name(fcinfo->flinfo->fn_oid)),
+				 errdetail("It commits, so that its background worker sees what is to be done.")));
+}
+
+/* The result row of a procedure whose only output is job_ids. */
+Datum
+tsa_job_ids_row(FunctionCallInfo fcinfo, List *ids)
+{
+	int			n = list_length(ids);
+	Datum	   *elems = palloc(sizeof(Datum) * (n + 1));
+	TupleDesc	desc;
+	Datum		values[1];
+	bool		nulls[1] = {false};
+
+	for (int i = 0; i < n; i++)
+		elems[i] = Int64GetDatum(*(int64 *) list_nth(ids, i));
+	values[0] = PointerGetDatum(construct_array(elems, n, INT8OID,
+												sizeof(int64), FLOAT8PASSBYVAL,
+												TYPALIGN_DOUBLE));
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
+											 nulls));
+}
