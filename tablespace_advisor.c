@@ -12,10 +12,11 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "move/copy/live_copy.h"
 #include "move/copy/others.h"
+#include "move/copy/stop_point.h"
 #include "move/copy/throttle.h"
 #include "move/worker/launcher.h"
+#include "move/worker/start.h"
 #include "move/worker/wal_compression.h"
 #include "probe/probe.h"
 #include "sample/worker.h"
@@ -31,10 +32,11 @@ _PG_init(void)
 	tsa_state_init();
 	tsa_probe_init();
 	tsa_sample_init();
-	tsa_live_copy_init();
+	tsa_init_stop_points();
 	tsa_others_init();
 	tsa_wal_compression_init();
-	tsa_manners_init();
-	tsa_restart_init();
+	tsa_init_throttle();
+	tsa_init_worker_start();
+	tsa_init_launcher();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

@@ -201,7 +201,7 @@ SELECT count(*) AS other_sees FROM tablespace_moves;
 SET ROLE regress_move_reader;
 SELECT count(*) > 0 AS reader_sees FROM tablespace_moves;
 RESET ROLE;
-SELECT count(*) AS leftovers FROM tablespace_advisor.leftover;
+SELECT count(*) AS transient_indexes FROM tablespace_advisor.transient_index;
 SELECT count(*) AS watched FROM tablespace_advisor.job WHERE known_indexes IS NOT NULL;
 
 -- without a tablespace the advice decides: no probe, so no advice to move

@@ -340,7 +340,7 @@ is($node->safe_psql('postgres', q{SELECT string_agg(state, ',' ORDER BY job_id) 
 		WHERE finished_at IS NULL}), 'running,queued', 'the crash leaves jobs as they were');
 my $dead = $node->safe_psql('postgres', q{SELECT max(job_id) FROM tablespace_moves});
 is($node->safe_psql('postgres', "SELECT cancel_move($dead)"), 'f', 'the next call finds their worker dead');
-is(last_job(), "public.t_b|failed|the move's background worker ended unexpectedly", 'and settles them');
+is(last_job(), "public.t_b|failed|the move's background worker ended unexpectedly", 'and recovers them');
 $node->safe_psql('postgres', "SELECT retry_move($dead)");
 wait_for_worker_end();
 is(last_job(), 'public.t_b|done', 'the retry succeeds');

@@ -260,7 +260,7 @@ sub leftovers
 {
 	return $node->safe_psql('postgres', q{
 		SELECT string_agg(DISTINCT index_name, ' ' ORDER BY index_name)
-		FROM tablespace_advisor.leftover});
+		FROM tablespace_advisor.transient_index});
 }
 
 # names: two bytes a character, so that the limit cuts between two of them

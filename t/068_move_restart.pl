@@ -1,4 +1,4 @@
-# A server that preloads the library settles, after a restart, the moves that
+# A server that preloads the library recovers, after a restart, the moves that
 # the restart interrupted: in every database that has the extension, and in
 # no other.
 
@@ -39,15 +39,15 @@ sub crash_at_stop
 	return;
 }
 
-# settled means: by the launcher, for nothing else is called here
-sub wait_until_settled
+# recovered means: by the launcher, for nothing else is called here
+sub wait_until_recovered
 {
 	my ($name) = @_;
 
 	ok( $node->poll_query_until('postgres', q{
 			SELECT count(*) = 0 FROM tablespace_moves
 			WHERE state IN ('queued', 'running', 'paused')}),
-		"$name: settled without a call");
+		"$name: recovered without a call");
 	return;
 }
 
@@ -61,7 +61,7 @@ for my $case ([ 'copied', 'failed', 'pg_default' ],
 	my $job = start_move($node, 'r', 'fast');
 	wait_for_stop($node, $point);
 	crash_at_stop();
-	wait_until_settled($point);
+	wait_until_recovered($point);
 	is(job_field($node, $job, 'state'), $state, "$point: $state");
 	is(tablespaces_of($node, 'r'), $place, "$point: in $place");
 	check_btree($node, 'r_pkey', $point);
@@ -89,7 +89,7 @@ $node->poll_query_until('postgres', q{
 $node->stop('immediate');
 $holder->finish;
 $node->start;
-wait_until_settled('rebuild');
+wait_until_recovered('rebuild');
 is(job_field($node, $job, 'state'), 'failed', 'rebuild: failed');
 ok( $node->poll_query_until('postgres', q{
 		SELECT count(*) = 0 FROM pg_class WHERE relname ~ '_cc(new|old)'}),
@@ -115,11 +115,11 @@ stop_at($node, 'copied');
 $job = start_move($node, 'r', 'slow');
 wait_for_stop($node, 'copied');
 crash_at_stop();
-wait_until_settled('a trap');
+wait_until_recovered('a trap');
 $node->poll_query_until('postgres', q{
 	SELECT count(*) = 0 FROM pg_stat_activity
-	WHERE backend_type = 'tablespace_advisor settling'})
-  or die 'the settling workers do not end';
+	WHERE backend_type = 'tablespace_advisor recovery'})
+  or die 'the recovery workers do not end';
 is($node->safe_psql('theirs', 'SELECT * FROM tablespace_advisor.caught'), '',
 	'a foreign view of the journal is not read');
 check_locks($node, 'at the end');

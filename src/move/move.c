@@ -37,11 +37,14 @@
 #include "utils/timestamp.h"
 
 #include "move/call.h"
-#include "move/job/journal.h"
-#include "move/copy/throttle.h"
+#include "move/job/cancel.h"
+#include "move/job/job.h"
+#include "move/job/pause.h"
+#include "move/job/queue.h"
 #include "move/plan/plan.h"
 #include "move/wait.h"
-#include "move/worker/worker.h"
+#include "move/worker/recover.h"
+#include "move/worker/start.h"
 
 PG_FUNCTION_INFO_V1(tsa_move_indexes_concurrently);
 PG_FUNCTION_INFO_V1(tsa_move_table_concurrently);
@@ -120,7 +123,7 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 		tsa_check_call(fcinfo);
 
 	if (!options->dry_run)
-		tsa_jobs_settle_dead();
+		tsa_recover_jobs();
 	moves = plan(options);
 	if (moves == NIL || options->dry_run)
 		return tsa_job_ids_row(fcinfo, NIL);
@@ -128,7 +131,7 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
 	ids = tsa_queue_moves(moves, options);
-	handle = tsa_start_worker(*(int64 *) linitial(ids), count_copies(moves));
+	handle = tsa_start_workers(*(int64 *) linitial(ids), count_copies(moves));
 	SPI_commit();
 	if (options->wait)
 	{
@@ -181,7 +184,7 @@ load_own_job(FunctionCallInfo fcinfo, bool signal_suffices, TsaJob *job)
 
 	tsa_refuse_when_read_only();
 	job_id = DatumGetInt64(tsa_required_arg(fcinfo, 0, "job_id"));
-	tsa_jobs_settle_dead();
+	tsa_recover_jobs();
 	if (!tsa_job_load(job_id, job))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -200,7 +203,7 @@ tsa_cancel_move(PG_FUNCTION_ARGS)
 	TsaJob		job;
 
 	load_own_job(fcinfo, true, &job);
-	PG_RETURN_BOOL(tsa_job_request_cancel(&job));
+	PG_RETURN_BOOL(tsa_cancel_job(&job));
 }
 
 Datum
@@ -218,7 +221,7 @@ tsa_pause_move(PG_FUNCTION_ARGS)
 				 errdetail("Only a live copy can pause; the method of this move is \"%s\".",
 						   tsa_move_method_name(job.method)),
 				 errhint("cancel_move() ends it.")));
-	PG_RETURN_BOOL(tsa_manners_request_pause(job.job_id));
+	PG_RETURN_BOOL(tsa_request_pause(job.job_id));
 }
 
 Datum
@@ -227,7 +230,7 @@ tsa_resume_move(PG_FUNCTION_ARGS)
 	TsaJob		job;
 
 	load_own_job(fcinfo, true, &job);
-	PG_RETURN_BOOL(tsa_manners_withdraw_pause(job.job_id) &&
+	PG_RETURN_BOOL(tsa_withdraw_pause(job.job_id) &&
 				   !tsa_job_has_ended(&job));
 }
 
@@ -260,7 +263,7 @@ move_again(const TsaJob *job, bool back)
 	if (moves == NIL)
 		return 0;
 	ids = tsa_queue_moves(moves, &options);
-	(void) tsa_start_worker(*(int64 *) linitial(ids), count_copies(moves));
+	(void) tsa_start_workers(*(int64 *) linitial(ids), count_copies(moves));
 	return *(int64 *) linitial(ids);
 }
 

@@ -109,12 +109,12 @@ COMMENT ON FUNCTION tablespace_advisor.tables_of(regclass) IS
 	'a table, or a partitioned table with its partitions: those with storage first, then partitioned tables, parents last; size_bytes counts all forks and TOAST with its index, which move together';
 
 /*
- * What is left over from a rebuild that did not end well.  REINDEX
+ * The transient indexes of a rebuild that did not end well.  REINDEX
  * CONCURRENTLY builds <name>_ccnew, swaps the names and drops the old index
  * as <name>_ccold.  It appends a number where that name is taken, and cuts
  * <name>, between two characters, only as far as the whole would be too long.
  */
-CREATE VIEW tablespace_advisor.leftover WITH (security_barrier) AS
+CREATE VIEW tablespace_advisor.transient_index WITH (security_barrier) AS
 SELECT j.job_id, j.owner, n.nspname AS schema_name, c.relname AS index_name,
 	i.indrelid AS heap, i.indexrelid AS index
 FROM tablespace_advisor.job j
@@ -136,8 +136,8 @@ WHERE j.known_indexes IS NOT NULL
 		AND pg_catalog.octet_length(pg_catalog."left"(s.whole,
 			pg_catalog.length(b.base) + 1) || s.suffix) >
 			pg_catalog.current_setting('max_identifier_length')::int);
-REVOKE ALL ON tablespace_advisor.leftover FROM PUBLIC;
-COMMENT ON VIEW tablespace_advisor.leftover IS
+REVOKE ALL ON tablespace_advisor.transient_index FROM PUBLIC;
+COMMENT ON VIEW tablespace_advisor.transient_index IS
 	'invalid indexes that a rebuild of this journal left behind and that the next worker drops';
 
 /*

@@ -25,10 +25,15 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "move/common/sleep.h"
+#include "move/job/cancel.h"
+#include "move/job/job.h"
 #include "move/job/journal.h"
+#include "move/job/queue.h"
 #include "move/wait.h"
+#include "move/worker/recover.h"
 
-#define POLL_MS				200L
+#define POLL_MS				200
 #define PROGRESS_MS			2000
 
 /* Prints a notice for each running job of the batch. */
@@ -79,12 +84,12 @@ cancel_jobs(int64 batch_id)
 {
 	ListCell   *lc;
 
-	foreach(lc, tsa_jobs_of_batch(batch_id))
+	foreach(lc, tsa_list_batch_jobs(batch_id))
 	{
 		TsaJob		job;
 
 		if (tsa_job_load(*(int64 *) lfirst(lc), &job))
-			(void) tsa_job_request_cancel(&job);
+			(void) tsa_cancel_job(&job);
 	}
 }
 
@@ -141,7 +146,7 @@ poll_batch(int64 batch_id, BackgroundWorkerHandle *handle)
 	pid_t		pid;
 
 	if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
-		tsa_jobs_settle_dead();
+		tsa_recover_jobs();
 	if (tsa_batch_has_ended(batch_id))
 		return true;
 	if (QueryCancelPending)
@@ -169,10 +174,7 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 	HOLD_CANCEL_INTERRUPTS();
 	while (!done)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
-						 WL_EXIT_ON_PM_DEATH, POLL_MS, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		tsa_sleep(POLL_MS);
 
 		MemoryContextSwitchTo(loop);
 		done = poll_batch(batch_id, handle);

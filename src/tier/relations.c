@@ -36,7 +36,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "move/copy/live_copy.h"
+#include "move/copy/eligible.h"
 #include "tier/relations.h"
 
 /* Columns that are more than the statement's, or used here. */
@@ -85,7 +85,7 @@ live_copy_obstacle(Oid relid, bool *is_locked)
 	if (*is_locked)
 		return NULL;
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		(void) tsa_live_copy_applies(relid, &reason);
+		(void) tsa_copy_applies(relid, &reason);
 	UnlockRelationOid(relid, AccessShareLock);
 	return reason;
 }

@@ -139,7 +139,7 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 	SMgrRelation smgr = target_of(batch->rel);
 	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
 		batch->blocks[0] != 0;
-	bool		skip_fsync = !copy->checkpointer_syncs;
+	bool		skip_fsync = copy->state == TSA_COPY_BULK;
 
 	if (*batch->written_end == 0 && batch->fork != MAIN_FORKNUM)
 		create_fork(batch);
@@ -182,7 +182,7 @@ after_batch(TsaCopy *copy, int nblocks)
 
 	copy->bytes += bytes;
 	CHECK_FOR_INTERRUPTS();
-	return tsa_copy_breathe(copy, bytes);
+	return tsa_copy_delay_point(copy, bytes);
 }
 
 /*
@@ -199,7 +199,7 @@ read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
 	while (batch->n < TSA_COPY_BATCH && from + batch->n < end)
 		batch_read(copy, batch, from + batch->n);
 	INSTR_TIME_SET_CURRENT(read);
-	tsa_units_note_read(copy->units, tsa_copy_ms_between(&start, &read));
+	tsa_units_note_read(copy->units, tsa_ms_between(&start, &read));
 }
 
 /*
@@ -350,7 +350,7 @@ tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 			batch_write(copy, &batch);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (!copy->checkpointer_syncs)
+	if (copy->state == TSA_COPY_BULK)
 		smgrimmedsync(target_of(rel), FSM_FORKNUM);
 }
 
@@ -361,7 +361,7 @@ tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 void
 tsa_copy_sync(TsaCopy *copy)
 {
-	if (copy->checkpointer_syncs)
+	if (copy->state != TSA_COPY_BULK)
 		return;
 	for (int i = 0; i < copy->nforks; i++)
 	{
@@ -370,5 +370,5 @@ tsa_copy_sync(TsaCopy *copy)
 		if (fork->number == MAIN_FORKNUM || fork->written_end > 0)
 			smgrimmedsync(target_of(fork->rel), fork->number);
 	}
-	copy->checkpointer_syncs = true;
+	tsa_set_copy_state(&copy->state, TSA_COPY_REGISTERED);
 }

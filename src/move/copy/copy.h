@@ -1,9 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * copy.h
- *	  What the files of the live block copy share: live_copy.c (the driver
- *	  and the proof), prepare.c, one_transaction.c, follow.c,
- *	  passes.c, blocks.c, locks.c, cutover.c, storage.c.
+ *	  What the files of the live block copy share.  None of them calls one
+ *	  that stands above it here:
+ *
+ *	  live_copy.c			the driver, and why it is right
+ *	  prepare.c				which relations; their new storage
+ *	  one_transaction.c		an index of a few blocks
+ *	  cutover.c				the exclusive window
+ *	  passes.c				copying until little is left
+ *	  blocks.c				copying blocks
+ *	  delay_point.c			transactions of a pass, pausing, yielding
+ *	  locks.c				session locks, and who waits for them
+ *	  report.c				figures
+ *	  follow.c				what is left to copy
  *
  *-------------------------------------------------------------------------
  */
@@ -19,8 +29,10 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "move/common/progress.h"
 #include "move/copy/block_set.h"
-#include "move/job/job.h"
+#include "move/copy/callbacks.h"
+#include "move/copy/state.h"
 #include "move/copy/units.h"
 #include "move/copy/wal_tail.h"
 
@@ -57,34 +69,29 @@ struct TsaCopyRel
 	ItemPointerData row;		/* of pg_class, locked by the cutover */
 };
 
-/* A move under way.  One at a time in a process. */
+/* A move under way. */
 typedef struct TsaCopy
 {
-	const TsaJob *job;
+	const TsaCopyOrder *order;
+	const TsaCopyCallbacks *callbacks;
+	TsaCopyState state;
+	TsaCopyLocks locks;			/* held at session level */
+
 	MemoryContext cxt;			/* lives as long as the move */
 	TsaWalTail *tail;			/* NULL while there is nothing to follow */
 	Oid			heapid;			/* the table; locked even if it does not move */
 	Oid			toastid;		/* its TOAST table, if it moves */
 	int			nrels;
 	int			max_rels;
-	TsaCopyRel *rels;			/* the job's relation first */
+	TsaCopyRel *rels;			/* the order's relation first */
 	int			nforks;
 	TsaCopyFork *forks;			/* of all relations */
 	Oid			blocked_on;		/* what could not be locked the last time */
 	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
-	bool		locked;			/* session-level locks are held */
-	bool		heap_let_go;	/* but not the one on the table that moves */
-	bool		truncated;		/* the log says the file was truncated */
-	bool		lost;			/* a part of the log was gone, unread */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 
-	bool		checkpointer_syncs; /* the copy is small, or tsa_copy_sync() is
-									 * behind us: whatever is
-									 * written now is the checkpointer's to
-									 * sync */
-
-	TsaJobProgress progress;
+	TsaMoveProgress progress;
 	instr_time	started;
 	instr_time	asked;			/* for the exclusive lock, the last time */
 	TsaUnits   *units;			/* NULL until the passes begin */
@@ -94,6 +101,7 @@ typedef struct TsaCopy
 	instr_time	reported;
 	uint64		bytes;			/* copied in all passes */
 	uint64		renewed_bytes;	/* the same at the last renewal */
+	XLogRecPtr	switched_at;	/* end of the cutover's commit record */
 } TsaCopy;
 
 /* More than this many blocks are not copied in the window ... */
@@ -102,51 +110,59 @@ typedef struct TsaCopy
 #define TSA_STRICT_ATTEMPTS 20
 #define TSA_MANY_BLOCKS 1024
 
+/* What following the WAL has come to. */
+typedef enum TsaFollowed
+{
+	TSA_FOLLOWED,
+	TSA_FOLLOWED_LOST,			/* a part of the WAL was gone, unread */
+	TSA_FOLLOWED_REWRITTEN		/* a file was truncated: start over */
+} TsaFollowed;
+
 /* What became of an attempt to cut over. */
 typedef enum TsaCutover
 {
 	TSA_CUTOVER_DONE,
 	TSA_CUTOVER_LATER,			/* not locked, or too much left to copy */
-	TSA_CUTOVER_IN_VAIN,		/* the lock not even asked for */
+	TSA_CUTOVER_BLOCKED,		/* the lock not even asked for */
 	TSA_CUTOVER_REWRITTEN		/* start over */
 } TsaCutover;
-
-/* live_copy.c */
-extern void tsa_copy_stop_point(const char *name);
-extern bool tsa_copy_stops_elsewhere(const char *prefix);
-
-/* prepare.c */
-extern bool tsa_copy_prepare(TsaCopy *copy);
-
-/* one_transaction.c */
-extern bool tsa_copy_small(TsaCopy *copy);
 
 /* follow.c */
 extern BlockNumber tsa_copy_source_size(const TsaCopyFork *fork);
 extern void tsa_copy_note_maps(TsaCopy *copy);
-extern void tsa_copy_follow(TsaCopy *copy);
+extern TsaFollowed tsa_copy_follow(TsaCopy *copy);
 extern uint64 tsa_copy_left(const TsaCopy *copy);
 extern int64 tsa_copy_source_bytes(const TsaCopy *copy);
 extern int64 tsa_copy_done_bytes(const TsaCopy *copy);
-extern bool tsa_copy_was_truncated(const TsaCopy *copy);
+extern bool tsa_copy_was_truncated(TsaCopy *copy);
 extern void tsa_copy_start_over(TsaCopy *copy);
 
-/* passes.c */
+/* report.c */
+extern double tsa_ms_between(const instr_time *from, const instr_time *to);
+extern double tsa_ms_since(const instr_time *then);
+extern void tsa_copy_count(TsaCopy *copy);
+extern void tsa_copy_report(TsaCopy *copy, const char *phase);
+
+/* locks.c */
+extern bool tsa_copy_try_lock(TsaCopy *copy);
+extern void tsa_copy_lock(TsaCopy *copy);
+extern void tsa_copy_unlock(TsaCopy *copy);
+extern void tsa_copy_release_table(TsaCopy *copy);
+extern bool tsa_copy_is_same(TsaCopy *copy);
+extern void tsa_copy_wait_for_lock(TsaCopy *copy);
+extern bool tsa_copy_yield(TsaCopy *copy);
+extern bool tsa_copy_has_waiters(const TsaCopy *copy);
+extern void tsa_copy_find_blockers(TsaCopy *copy);
+extern bool tsa_copy_is_blocked(TsaCopy *copy);
+
+/* delay_point.c */
 extern void tsa_copy_open(TsaCopy *copy);
 extern void tsa_copy_close(TsaCopy *copy);
 extern void tsa_copy_begin(TsaCopy *copy);
 extern void tsa_copy_end(TsaCopy *copy);
-extern double tsa_copy_ms_between(const instr_time *from,
-								  const instr_time *to);
-extern void tsa_copy_nap(double ms);
-extern void tsa_copy_count(TsaCopy *copy);
-extern void tsa_copy_wait_for_lock(TsaCopy *copy);
-extern bool tsa_copy_look(TsaCopy *copy);
-extern bool tsa_copy_breathe(TsaCopy *copy, uint64 bytes);
-extern void tsa_copy_report(TsaCopy *copy, const char *phase);
-extern bool tsa_copy_passes(TsaCopy *copy);
-extern const char *tsa_copy_waiting_phase(TsaCopy *copy);
-extern bool tsa_copy_back_off(TsaCopy *copy, bool in_vain);
+extern bool tsa_copy_catch_up(TsaCopy *copy);
+extern bool tsa_copy_yield_and_pause(TsaCopy *copy);
+extern bool tsa_copy_delay_point(TsaCopy *copy, uint64 bytes);
 
 /* blocks.c */
 extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);
@@ -155,29 +171,22 @@ extern void tsa_copy_last_blocks(TsaCopy *copy);
 extern void tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel);
 extern void tsa_copy_sync(TsaCopy *copy);
 
-/* locks.c */
-extern bool tsa_copy_try_lock(TsaCopy *copy);
-extern void tsa_copy_lock(TsaCopy *copy);
-extern bool tsa_copy_relock(TsaCopy *copy);
-extern void tsa_copy_unlock(TsaCopy *copy);
-extern void tsa_copy_let_go(TsaCopy *copy);
-extern bool tsa_copy_in_the_way(const TsaCopy *copy);
-extern void tsa_copy_find_blockers(TsaCopy *copy);
-extern bool tsa_copy_is_hopeless(TsaCopy *copy);
-extern bool tsa_copy_is_same(TsaCopy *copy);
+/* passes.c */
+extern bool tsa_copy_passes(TsaCopy *copy);
+extern const char *tsa_copy_waiting_phase(TsaCopy *copy);
+extern bool tsa_copy_back_off(TsaCopy *copy, bool blocked);
 
 /* cutover.c */
 extern TsaCutover tsa_copy_cut_over(TsaCopy *copy);
 extern bool tsa_copy_try_rows(TsaCopy *copy);
 extern void tsa_copy_switch_storage(TsaCopy *copy);
-
-/* storage.c */
-extern void tsa_copy_create_file(const TsaCopy *copy, TsaCopyRel *rel);
-extern void tsa_copy_create_storage(TsaCopy *copy);
+extern void tsa_copy_after_switch(TsaCopy *copy);
 extern RelFileLocator *tsa_copy_old_storage(const TsaCopy *copy);
-extern void tsa_copy_note_old_storage(TsaCopy *copy);
-extern void tsa_copy_remove_old_storage(void);
-extern void tsa_copy_drop_unused(RelFileLocator storage);
-extern void tsa_copy_forget_storage(void);
+
+/* one_transaction.c */
+extern bool tsa_copy_in_one_transaction(TsaCopy *copy);
+
+/* prepare.c */
+extern bool tsa_copy_prepare(TsaCopy *copy);
 
 #endif							/* TSA_COPY_H */

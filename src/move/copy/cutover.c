@@ -80,25 +80,23 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "move/common/session.h"
 #include "move/copy/copy.h"
+#include "move/copy/stop_point.h"
 
 /*
- * Log that may be read in the window, for each block that may be copied: what
+ * WAL that may be read in the window, for each block that may be copied: what
  * has a block changed may be an image of it.
  */
-#define MAX_LOG_PER_BLOCK ((uint64) 2 * BLCKSZ)
+#define MAX_WAL_PER_BLOCK ((uint64) 2 * BLCKSZ)
 
-/*
- * Throws ERRCODE_LOCK_NOT_AVAILABLE for copy->blocked_on.
- */
-static void
-could_not_lock(const TsaCopy *copy)
+/* What an attempt to enter the exclusive window has come to. */
+typedef enum Window
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("could not obtain lock on relation %u",
-					copy->blocked_on)));
-}
+	WINDOW_READY,
+	WINDOW_NOT_LOCKED,			/* copy->blocked_on could not be locked */
+	WINDOW_TOO_MUCH				/* too much is left, or all is to be redone */
+} Window;
 
 /*
  * Locks the relations' rows of pg_class without waiting: the tuple lock first,
@@ -161,32 +159,64 @@ release_tuple_locks(const TsaCopy *copy)
 }
 
 /*
- * Waits at most the job's lock timeout for AccessExclusive on the table or
- * index, then takes what moves along if it is free.  Tells the tail of the
- * records that the locks write (for standbys).  Throws
- * ERRCODE_LOCK_NOT_AVAILABLE; copy->blocked_on is what could not be locked.
+ * Waits for AccessExclusive on a relation, but no longer than that.  False if
+ * it could not be had: the caller has to roll the subtransaction back, since
+ * the server reports that as an error.
  */
-static void
+static bool
+lock_within(Oid relid, int timeout_ms)
+{
+	MemoryContext oldcxt = CurrentMemoryContext;
+	volatile bool locked = true;
+
+	LockTimeout = timeout_ms;
+	PG_TRY();
+	{
+		LockRelationOid(relid, AccessExclusiveLock);
+	}
+	PG_CATCH();
+	{
+		LockTimeout = 0;
+		if (geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE &&
+			geterrcode() != ERRCODE_T_R_DEADLOCK_DETECTED)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(oldcxt);
+		FlushErrorState();
+		locked = false;
+	}
+	PG_END_TRY();
+	LockTimeout = 0;
+	return locked;
+}
+
+/*
+ * Waits at most the lock timeout for AccessExclusive on the table or index,
+ * then takes what moves along if it is free.  Tells the tail of the records
+ * that the locks write (for standbys).  False if copy->blocked_on could not be
+ * locked.
+ */
+static bool
 lock_exclusively(TsaCopy *copy)
 {
 	int			bound = Max(1, DeadlockTimeout - DeadlockTimeout / 5);
-	int			wanted = copy->job->lock_timeout_ms;
+	int			wanted = copy->order->lock_timeout_ms;
 
 	for (int i = 0; i < copy->nrels; i++)
 	{
 		copy->blocked_on = copy->rels[i].relid;
 		if (i == 0)
 		{
-			LockTimeout = wanted > 0 ? Min(wanted, bound) : bound;
 			INSTR_TIME_SET_CURRENT(copy->asked);
-			LockRelationOid(copy->blocked_on, AccessExclusiveLock);
-			LockTimeout = 0;
+			if (!lock_within(copy->blocked_on,
+							 wanted > 0 ? Min(wanted, bound) : bound))
+				return false;
 		}
 		else if (!ConditionalLockRelationOid(copy->blocked_on,
 											 AccessExclusiveLock))
-			could_not_lock(copy);
+			return false;
 		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
 	}
+	return true;
 }
 
 /*
@@ -206,13 +236,12 @@ window_limit(const TsaCopy *copy)
 static bool
 narrow_gap(TsaCopy *copy)
 {
+	TsaFollowed followed;
 	bool		narrow;
 
 	tsa_copy_begin(copy);
-	tsa_copy_follow(copy);
-	if (tsa_copy_was_truncated(copy))
-		copy->truncated = true;
-	narrow = !copy->truncated && !copy->lost &&
+	followed = tsa_copy_follow(copy);
+	narrow = !tsa_copy_was_truncated(copy) && followed == TSA_FOLLOWED &&
 		tsa_copy_left(copy) <= window_limit(copy);
 	if (narrow)
 		tsa_copy_last_blocks(copy);
@@ -221,28 +250,27 @@ narrow_gap(TsaCopy *copy)
 }
 
 /*
- * Under the lock: reads the log to its end.  False if too much is left for the
+ * Under the lock: reads the WAL to its end.  False if too much is left for the
  * window, or the copy has to start over.  If true, the relations are open, for
  * the given owner.
  */
 static bool
-catch_up(TsaCopy *copy, ResourceOwner owner)
+finish_following(TsaCopy *copy, ResourceOwner owner)
 {
 	ResourceOwner present = CurrentResourceOwner;
+	TsaFollowed followed;
 	bool		ready;
 
 	if (!tsa_copy_is_same(copy))
-		copy->truncated = true;
-	if (copy->truncated ||
+		tsa_set_copy_state(&copy->state, TSA_COPY_REWRITTEN);
+	if (copy->state == TSA_COPY_REWRITTEN ||
 		tsa_wal_tail_behind(copy->tail) >
-		window_limit(copy) * MAX_LOG_PER_BLOCK)
+		window_limit(copy) * MAX_WAL_PER_BLOCK)
 		return false;
-	tsa_copy_follow(copy);
+	followed = tsa_copy_follow(copy);
 	CurrentResourceOwner = owner;
 	tsa_copy_open(copy);
-	if (tsa_copy_was_truncated(copy))
-		copy->truncated = true;
-	ready = !copy->truncated && !copy->lost &&
+	ready = !tsa_copy_was_truncated(copy) && followed == TSA_FOLLOWED &&
 		tsa_copy_left(copy) <= window_limit(copy);
 	if (!ready)
 		tsa_copy_close(copy);
@@ -251,7 +279,29 @@ catch_up(TsaCopy *copy, ResourceOwner owner)
 }
 
 /*
- * Gets the locks and reads the log to its end.  True if all is ready for the
+ * In a subtransaction: gets the locks and reads the WAL to its end.
+ */
+static Window
+lock_and_follow(TsaCopy *copy, ResourceOwner owner, instr_time *locked)
+{
+	bool		is_locked;
+
+	if (!tsa_copy_try_rows(copy))
+		is_locked = false;
+	else
+	{
+		(void) tsa_copy_follow(copy);
+		tsa_copy_release_table(copy);
+		is_locked = lock_exclusively(copy);
+	}
+	INSTR_TIME_SET_CURRENT(*locked);
+	if (!is_locked)
+		return WINDOW_NOT_LOCKED;
+	return finish_following(copy, owner) ? WINDOW_READY : WINDOW_TOO_MUCH;
+}
+
+/*
+ * Gets the locks and reads the WAL to its end.  True if all is ready for the
  * switch; the locks belong to the present transaction then.  The journal's row
  * is changed in the same subtransaction, before the lock is asked for, so that
  * it costs nothing in the window.
@@ -261,51 +311,27 @@ enter_window(TsaCopy *copy, instr_time *locked)
 {
 	MemoryContext oldcxt = CurrentMemoryContext;
 	ResourceOwner oldowner = CurrentResourceOwner;
-	volatile bool ready = false;
+	RelFileLocator *storage = tsa_copy_old_storage(copy);
+	Window		window;
 	double		waited;
 
-	INSTR_TIME_SET_ZERO(*locked);
 	INSTR_TIME_SET_CURRENT(copy->asked);
 	BeginInternalSubTransaction(NULL);
-	PG_TRY();
-	{
-		tsa_job_note_switched(copy->job->job_id, tsa_copy_old_storage(copy),
-							  copy->nrels);
-		if (!tsa_copy_try_rows(copy))
-			could_not_lock(copy);
-		tsa_copy_follow(copy);
-		tsa_copy_let_go(copy);
-		lock_exclusively(copy);
-		INSTR_TIME_SET_CURRENT(*locked);
-		ready = catch_up(copy, oldowner);
-		if (ready)
-			ReleaseCurrentSubTransaction();
-		else
-			RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		INSTR_TIME_SET_CURRENT(*locked);
-		LockTimeout = 0;
-		MemoryContextSwitchTo(oldcxt);
-		edata = CopyErrorData();
-		if (edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
-			edata->sqlerrcode != ERRCODE_T_R_DEADLOCK_DETECTED)
-			PG_RE_THROW();
-		FlushErrorState();
-		FreeErrorData(edata);
+	copy->callbacks->switching(copy->callbacks->arg, storage, copy->nrels);
+	window = lock_and_follow(copy, oldowner, locked);
+	if (window == WINDOW_READY)
+		ReleaseCurrentSubTransaction();
+	else
 		RollbackAndReleaseCurrentSubTransaction();
-		tsa_copy_find_blockers(copy);
-	}
-	PG_END_TRY();
-
 	MemoryContextSwitchTo(oldcxt);
 	CurrentResourceOwner = oldowner;
-	waited = tsa_copy_ms_between(&copy->asked, locked);
+
+	if (window == WINDOW_NOT_LOCKED)
+		tsa_copy_find_blockers(copy);
+	pfree(storage);
+	waited = tsa_ms_between(&copy->asked, locked);
 	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
-	return ready;
+	return window == WINDOW_READY;
 }
 
 /*
@@ -315,13 +341,13 @@ void
 tsa_copy_switch_storage(TsaCopy *copy)
 {
 	tsa_copy_last_blocks(copy);
-	tsa_copy_stop_point("window");
+	tsa_stop_point("window");
 
 	for (int i = 0; i < copy->nrels; i++)
 	{
 		TsaCopyRel *rel = &copy->rels[i];
 
-		SetRelationTableSpace(rel->rel, copy->job->target_tablespace,
+		SetRelationTableSpace(rel->rel, copy->order->target_tablespace,
 							  tsa_locator_number(rel->copy));
 		InvokeObjectPostAlterHook(RelationRelationId, rel->relid, 0);
 	}
@@ -330,6 +356,33 @@ tsa_copy_switch_storage(TsaCopy *copy)
 
 	/* plans on the table were costed for the old tablespace */
 	CacheInvalidateRelcacheByRelid(copy->heapid);
+}
+
+/*
+ * The storage that the relations had, in the copy's memory context.
+ */
+RelFileLocator *
+tsa_copy_old_storage(const TsaCopy *copy)
+{
+	Size		size = copy->nrels * sizeof(RelFileLocator);
+	RelFileLocator *storage = MemoryContextAlloc(copy->cxt, size);
+
+	for (int i = 0; i < copy->nrels; i++)
+		storage[i] = copy->rels[i].source;
+	return storage;
+}
+
+/*
+ * Just after the commit.
+ */
+void
+tsa_copy_after_switch(TsaCopy *copy)
+{
+	RelFileLocator *storage = tsa_copy_old_storage(copy);
+
+	copy->switched_at = XactLastCommitEnd;
+	tsa_set_copy_state(&copy->state, TSA_COPY_SWITCHED);
+	copy->callbacks->switched(copy->callbacks->arg, storage, copy->nrels);
 }
 
 /*
@@ -343,20 +396,22 @@ tsa_copy_cut_over(TsaCopy *copy)
 	instr_time	locked;
 	instr_time	released;
 
-	if (!tsa_copy_look(copy))
+	if (!tsa_copy_yield_and_pause(copy))
 		return TSA_CUTOVER_REWRITTEN;
 
-	if (tsa_copy_is_hopeless(copy))
-		return TSA_CUTOVER_IN_VAIN;
+	if (tsa_copy_is_blocked(copy))
+		return TSA_CUTOVER_BLOCKED;
 	copy->progress.attempts++;
 	if (!narrow_gap(copy))
-		return copy->truncated ? TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
+		return copy->state == TSA_COPY_REWRITTEN ?
+			TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
 	StartTransactionCommand();
 	tsa_commit_lazily();
 	if (!enter_window(copy, &locked))
 	{
 		CommitTransactionCommand();
-		if (copy->truncated || (copy->heap_let_go && !tsa_copy_relock(copy)))
+		if (copy->state == TSA_COPY_REWRITTEN ||
+			(copy->locks == TSA_LOCKS_ALL_BUT_TABLE && !tsa_copy_yield(copy)))
 			return TSA_CUTOVER_REWRITTEN;
 		return TSA_CUTOVER_LATER;
 	}
@@ -365,11 +420,11 @@ tsa_copy_cut_over(TsaCopy *copy)
 	tsa_copy_end(copy);
 	INSTR_TIME_SET_CURRENT(released);
 
-	tsa_copy_note_old_storage(copy);
-	tsa_copy_stop_point("switched");
+	tsa_copy_after_switch(copy);
+	tsa_stop_point("switched");
 
 	copy->progress.nblockers = 0;
-	copy->progress.lock_ms = tsa_copy_ms_between(&locked, &released);
+	copy->progress.lock_ms = tsa_ms_between(&locked, &released);
 	tsa_copy_report(copy, "removing old file");
 	return TSA_CUTOVER_DONE;
 }

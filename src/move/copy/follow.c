@@ -128,7 +128,7 @@ note_record(XLogReaderState *record, void *arg)
 			(xl_smgr_truncate *) XLogRecGetData(record);
 
 		if (find_rel(copy, tsa_truncated_locator(truncation)) != NULL)
-			copy->truncated = true;
+			tsa_set_copy_state(&copy->state, TSA_COPY_REWRITTEN);
 	}
 
 	for (int id = 0; id <= XLogRecMaxBlockId(record); id++)
@@ -153,16 +153,18 @@ note_record(XLogReaderState *record, void *arg)
 }
 
 /*
- * Reads the log to its present end and notes what changed.  If a part of it is
- * gone, copy->lost says so and nothing of the copy counts any more.
+ * Reads the WAL to its present end and notes what changed.  If a part of it is
+ * gone, nothing of the copy counts any more.
  */
-void
+TsaFollowed
 tsa_copy_follow(TsaCopy *copy)
 {
 	for (int i = 0; i < copy->nforks; i++)
 		make_room(copy, &copy->forks[i]);
 	tsa_wal_tail_follow(copy->tail, note_record, copy);
-	copy->lost = tsa_wal_tail_lost(copy->tail);
+	if (copy->state == TSA_COPY_REWRITTEN)
+		return TSA_FOLLOWED_REWRITTEN;
+	return tsa_wal_tail_lost(copy->tail) ? TSA_FOLLOWED_LOST : TSA_FOLLOWED;
 }
 
 /*
@@ -215,13 +217,13 @@ tsa_copy_done_bytes(const TsaCopy *copy)
  * Has a file been truncated, or is it shorter than what was copied of it?
  */
 bool
-tsa_copy_was_truncated(const TsaCopy *copy)
+tsa_copy_was_truncated(TsaCopy *copy)
 {
 	for (int i = 0; i < copy->nforks; i++)
 		if (tsa_copy_source_size(&copy->forks[i]) <
 			copy->forks[i].written_end)
-			return true;
-	return copy->truncated;
+			tsa_set_copy_state(&copy->state, TSA_COPY_REWRITTEN);
+	return copy->state == TSA_COPY_REWRITTEN;
 }
 
 /*
@@ -241,5 +243,4 @@ tsa_copy_start_over(TsaCopy *copy)
 		tsa_block_set_clear(&copy->forks[i].changed);
 		copy->forks[i].copied_end = 0;
 	}
-	copy->lost = false;
 }

@@ -69,77 +69,17 @@
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
-#include "miscadmin.h"
-#include "pgstat.h"
-#include "postmaster/interrupt.h"
-#include "storage/latch.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/wait_event.h"
 
 #include "compat.h"
 #include "move/copy/copy.h"
 #include "move/copy/live_copy.h"
-#include "move/copy/throttle.h"
+#include "move/copy/stop_point.h"
+#include "move/copy/storage.h"
 
 #define MAX_ATTEMPTS	200
 #define MAX_RESTARTS	10
-
-/* tablespace_advisor.debug_stop_at */
-static char *debug_stop_at = NULL;
-
-/*
- * Registers the configuration parameter of the tests.
- */
-void
-tsa_live_copy_init(void)
-{
-	DefineCustomStringVariable("tablespace_advisor.debug_stop_at",
-							   "Makes a live copy wait at a named point of its protocol.",
-							   "For tests only. The copy goes on when the parameter is changed and the configuration is loaded again.",
-							   &debug_stop_at, "",
-							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE,
-							   NULL, NULL, NULL);
-}
-
-/*
- * Waits here for as long as the configuration names this point, and says so
- * in pg_stat_activity.  Whatever locks are held stay held.
- */
-void
-tsa_copy_stop_point(const char *name)
-{
-	if (debug_stop_at == NULL || strcmp(debug_stop_at, name) != 0)
-		return;
-
-	pgstat_report_activity(STATE_RUNNING,
-						   psprintf("live copy stopped at: %s", name));
-	while (strcmp(debug_stop_at, name) == 0)
-	{
-		(void) WaitLatch(MyLatch,
-						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 100, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
-	}
-	pgstat_report_activity(STATE_RUNNING, "live copy");
-}
-
-/*
- * Does the configuration name a point, but none of those that begin so?
- */
-bool
-tsa_copy_stops_elsewhere(const char *prefix)
-{
-	return debug_stop_at != NULL && debug_stop_at[0] != '\0' &&
-		strncmp(debug_stop_at, prefix, strlen(prefix)) != 0;
-}
 
 /*
  * Gives up.
@@ -147,14 +87,16 @@ tsa_copy_stops_elsewhere(const char *prefix)
 static void
 report_no_cutover(TsaCopy *copy)
 {
+	const TsaCopyCallbacks *callbacks = copy->callbacks;
 	const char *kind = OidIsValid(copy->rels[0].heapid) ? "index" : "table";
 	char	   *name;
 	char	   *prepared;
 
 	tsa_copy_report(copy, tsa_copy_waiting_phase(copy));
 	StartTransactionCommand();
-	name = get_rel_name(copy->job->relid);
-	prepared = tsa_manners_prepared_blockers(copy->blocked_on);
+	name = get_rel_name(copy->order->relid);
+	prepared = callbacks->find_prepared_blockers(callbacks->arg,
+												  copy->blocked_on);
 	if (copy->progress.nblockers > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
@@ -180,21 +122,21 @@ copy_and_cut_over(TsaCopy *copy)
 	INSTR_TIME_SET_CURRENT(copy->started);
 	if (tsa_copy_prepare(copy))
 		return true;
-	tsa_old_files_remove(true); /* this takes longer than a moment */
-	tsa_copy_stop_point("storage created");
+	copy->callbacks->takes_longer(copy->callbacks->arg);
+	tsa_stop_point("storage created");
 	copy->tail = tsa_wal_tail_open(copy->cxt);
-	copy->units = tsa_units_open(copy->cxt, copy->job);
+	copy->units = tsa_units_open(copy->cxt, copy->order);
 	copy->looked = copy->started;
 	copy->progress.phase = "copying";
-	if (!copy->checkpointer_syncs)
+	if (copy->state == TSA_COPY_BULK)
 		tsa_copy_report(copy, "copying");
 
 	if (!tsa_copy_passes(copy))
 		return false;
 
-	if (!copy->checkpointer_syncs)
+	if (copy->state == TSA_COPY_BULK)
 		tsa_copy_report(copy, "syncing");
-	if (!tsa_copy_look(copy))
+	if (!tsa_copy_yield_and_pause(copy))
 		return false;
 	tsa_copy_begin(copy);
 	for (int i = 0; i < copy->nrels; i++)
@@ -202,13 +144,13 @@ copy_and_cut_over(TsaCopy *copy)
 	tsa_copy_sync(copy);
 	tsa_copy_note_maps(copy);
 	tsa_copy_end(copy);
-	tsa_copy_stop_point("synced");
+	tsa_stop_point("synced");
 	if (!tsa_copy_passes(copy))
 		return false;
 
 	for (;;)
 	{
-		bool		in_vain = false;
+		bool		blocked = false;
 
 		switch (tsa_copy_cut_over(copy))
 		{
@@ -216,17 +158,30 @@ copy_and_cut_over(TsaCopy *copy)
 				return true;
 			case TSA_CUTOVER_REWRITTEN:
 				return false;
-			case TSA_CUTOVER_IN_VAIN:
-				in_vain = true;
+			case TSA_CUTOVER_BLOCKED:
+				blocked = true;
 				break;
 			case TSA_CUTOVER_LATER:
 				break;
 		}
 		if (copy->progress.attempts >= MAX_ATTEMPTS)
 			report_no_cutover(copy);
-		if (!tsa_copy_back_off(copy, in_vain))
+		if (!tsa_copy_back_off(copy, blocked))
 			return false;
 	}
+}
+
+/*
+ * Drops the storage that was made for a relation that was rewritten meanwhile.
+ */
+static void
+discard_copy(const TsaCopy *copy)
+{
+	StartTransactionCommand();
+	for (int i = 0; i < copy->nrels; i++)
+		tsa_drop_unused_storage(copy->rels[i].copy);
+	copy->callbacks->storage_dropped(copy->callbacks->arg);
+	CommitTransactionCommand();
 }
 
 /*
@@ -243,78 +198,91 @@ close_copy(TsaCopy *copy)
 }
 
 /*
- * Makes a copy of the job's relation and cuts over to it.  False if the
- * relation was rewritten meanwhile.
+ * A copy that has nothing yet.
  */
-static bool
-copy_once(const TsaJob *job, TsaJobProgress *figures)
+static TsaCopy *
+open_copy(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 {
 	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext,
 											  "tablespace_advisor live copy",
 											  ALLOCSET_DEFAULT_SIZES);
-	TsaCopy    *copy = MemoryContextAllocZero(cxt, sizeof(TsaCopy));
-	MemoryContext oldcxt;
-	volatile bool done = false;
+	MemoryContext oldcxt = MemoryContextSwitchTo(cxt);
+	TsaCopy    *copy = palloc0(sizeof(TsaCopy));
 
-	copy->job = job;
+	copy->order = order;
+	copy->callbacks = callbacks;
+	copy->state = TSA_COPY_PREPARING;
+	copy->locks = TSA_LOCKS_NONE;
 	copy->cxt = cxt;
-	copy->pages = (char *)
-		TYPEALIGN(TSA_IO_ALIGN, MemoryContextAlloc(cxt,
-												   TSA_COPY_BATCH * BLCKSZ +
-												   TSA_IO_ALIGN));
-	oldcxt = MemoryContextSwitchTo(cxt);
+	copy->pages = (char *) TYPEALIGN(TSA_IO_ALIGN,
+									 palloc(TSA_COPY_BATCH * BLCKSZ +
+											TSA_IO_ALIGN));
 	copy->strategy = GetAccessStrategy(BAS_BULKREAD);
 	MemoryContextSwitchTo(oldcxt);
+	return copy;
+}
+
+/*
+ * Notes what has become of a copy that has cut over, and shortens the old
+ * files, unless there is one that may be dropped later.
+ */
+static void
+finish_copy(TsaCopy *copy, TsaCopyResult *result)
+{
+	result->figures = copy->progress;
+	result->keeps_old = copy->tail == NULL; /* moved in one transaction */
+	result->old_file = copy->rels[0].source;
+	if (!result->keeps_old)
+		tsa_shorten_old_storage(tsa_copy_old_storage(copy), copy->nrels,
+								copy->switched_at);
+}
+
+/*
+ * Makes a copy of the order's relation and cuts over to it.  False if the
+ * relation was rewritten meanwhile.
+ */
+static bool
+copy_once(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
+		  TsaCopyResult *result)
+{
+	TsaCopy    *copy = open_copy(order, callbacks);
+	volatile bool done = false;
 
 	PG_TRY();
 	{
 		done = copy_and_cut_over(copy);
+		if (copy->locks != TSA_LOCKS_NONE)
+			tsa_copy_unlock(copy);
+		if (done)
+			finish_copy(copy, result);
+		else
+			discard_copy(copy);
 	}
-	PG_CATCH();
+	PG_FINALLY();
 	{
 		close_copy(copy);
-		PG_RE_THROW();
 	}
 	PG_END_TRY();
-
-	if (copy->locked)
-		tsa_copy_unlock(copy);
-	*figures = copy->progress;
-	close_copy(copy);
 	return done;
 }
 
 /*
- * Drops a copy of a relation that was rewritten meanwhile.
- */
-static void
-discard_copy(int64 job_id)
-{
-	TsaJob		job;
-
-	StartTransactionCommand();
-	if (tsa_job_load(job_id, &job))
-		(void) tsa_live_copy_drop_leftovers(&job);
-	CommitTransactionCommand();
-}
-
-/*
- * The names of the indexes that are to move along with a job's table, or NULL
- * for one that is gone, in the current memory context.
+ * The names of the indexes that are to move along with a table, or NULL for
+ * one that is gone, in the current memory context.
  */
 static char **
-note_index_names(const TsaJob *job)
+note_index_names(const TsaCopyOrder *order)
 {
 	MemoryContext cxt = CurrentMemoryContext;
 	char	  **names;
 
-	if (job->nindexes == 0)
+	if (order->nindexes == 0)
 		return NULL;
-	names = palloc0(sizeof(char *) * job->nindexes);
+	names = palloc0(sizeof(char *) * order->nindexes);
 	StartTransactionCommand();
-	for (int i = 0; i < job->nindexes; i++)
+	for (int i = 0; i < order->nindexes; i++)
 	{
-		char	   *name = get_rel_name(job->indexes[i]);
+		char	   *name = get_rel_name(order->indexes[i]);
 
 		if (name != NULL)
 			names[i] = MemoryContextStrdup(cxt, name);
@@ -327,31 +295,33 @@ note_index_names(const TsaJob *job)
 /*
  * Before the copy starts over: an index that has been rebuilt meanwhile
  * (REINDEX CONCURRENTLY, ALTER TYPE of its column) has another OID, and takes
- * its predecessor's place in the job, also for undo_move().
+ * its predecessor's place in the order, also for undo_move().
  */
 static void
-follow_rebuilt_indexes(TsaJob *job, char **names)
+follow_rebuilt_indexes(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
+					   char **names)
 {
 	bool		changed = false;
 
-	if (job->nindexes == 0)
+	if (order->nindexes == 0)
 		return;
 	StartTransactionCommand();
-	for (int i = 0; i < job->nindexes; i++)
+	for (int i = 0; i < order->nindexes; i++)
 	{
 		Oid			relid;
 
-		if (names[i] == NULL || get_rel_name(job->indexes[i]) != NULL)
+		if (names[i] == NULL || get_rel_name(order->indexes[i]) != NULL)
 			continue;
-		relid = get_relname_relid(names[i], get_rel_namespace(job->relid));
+		relid = get_relname_relid(names[i], get_rel_namespace(order->relid));
 		if (get_rel_relkind(relid) != RELKIND_INDEX ||
-			IndexGetRelation(relid, true) != job->relid)
+			IndexGetRelation(relid, true) != order->relid)
 			continue;
-		job->indexes[i] = relid;
+		order->indexes[i] = relid;
 		changed = true;
 	}
 	if (changed)
-		tsa_job_note_indexes(job->job_id, job->indexes, job->nindexes);
+		callbacks->indexes_changed(callbacks->arg, order->indexes,
+								   order->nindexes);
 	CommitTransactionCommand();
 }
 
@@ -359,24 +329,22 @@ follow_rebuilt_indexes(TsaJob *job, char **names)
  * See live_copy.h.
  */
 void
-tsa_live_copy(TsaJob *job, TsaJobProgress *figures)
+tsa_live_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
+			  TsaCopyResult *result)
 {
-	char	  **names = note_index_names(job);
+	char	  **names = note_index_names(order);
 	int			restarts = 0;
 
-	while (!copy_once(job, figures))
+	while (!copy_once(order, callbacks, result))
 	{
-		discard_copy(job->job_id);
 		if (++restarts > MAX_RESTARTS)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
 					 errmsg("relation with OID %u was rewritten again and again while it was being copied",
-							job->relid)));
+							order->relid)));
 		ereport(LOG,
 				(errmsg("live copy of relation with OID %u starts over because it was rewritten or truncated",
-						job->relid)));
-		follow_rebuilt_indexes(job, names);
+						order->relid)));
+		follow_rebuilt_indexes(order, callbacks, names);
 	}
-	if (!figures->keeps_old)
-		tsa_copy_remove_old_storage();
 }

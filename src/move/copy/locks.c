@@ -17,8 +17,8 @@
  * Whoever waits for one of these makes others wait behind him: for
  * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
  * all writers, because he has locked the table that way already.  So when we
- * see such a one, 5 times a second and before each attempt to cut over, we let
- * go of all locks and queue behind him.  When an index moves, those are made to
+ * see such a one, 5 times a second and before each attempt to cut over, we yield:
+ * give all locks back and queue behind him.  When an index moves, those are made to
  * wait who ask for ShareUpdateExclusive themselves.  When a table moves, they
  * pass too: mostly they have that lock on the table already (REINDEX
  * CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's summarization), and would keep
@@ -47,8 +47,8 @@
  * on it, as a migration does, would get a deadlock at once if we waited for him
  * with AccessShare in hand: the server finds that without a timeout when it
  * queues him (ProcSleep).  So the table is let go before AccessExclusive is
- * asked for, and he passes.  On an index ShareUpdateExclusive is kept, which is
- * what lets us pass who waits for it; there the one in danger has scanned the
+ * asked for, and he passes.  On an index ShareUpdateExclusive is kept, which
+ * lets us yield to who waits for it; there the one in danger has scanned the
  * index and then rebuilds or drops it in the same transaction.
  *
  * The attempt waits for less than deadlock_timeout: somebody who
@@ -73,7 +73,11 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "move/common/sleep.h"
 #include "move/copy/copy.h"
+
+#define REPORT_MS		1000	/* time between reports while waiting */
+#define LOCK_RETRY_MS	50
 
 static LockRelId
 lock_rel_id(Oid relid)
@@ -103,7 +107,7 @@ moves_table(const TsaCopy *copy)
 
 /*
  * In a transaction, takes the locks of the copy for the transaction: waits for
- * the table, in whose queue there may be somebody whom we let pass, but for
+ * the table, in whose queue there may be somebody to whom we yield, but for
  * nothing else meanwhile.  False if one cannot be had now; copy->blocked_on
  * says which.  Some relation may be gone when this returns.
  */
@@ -143,7 +147,7 @@ tsa_copy_lock(TsaCopy *copy)
 
 			LockRelationIdForSession(&id, copy->rels[i].lockmode);
 		}
-	copy->locked = true;
+	tsa_set_copy_locks(&copy->locks, TSA_LOCKS_ALL);
 }
 
 /*
@@ -161,10 +165,9 @@ tsa_copy_unlock(TsaCopy *copy)
 
 			UnlockRelationIdForSession(&id, copy->rels[i].lockmode);
 		}
-	if (!copy->heap_let_go)
+	if (copy->locks != TSA_LOCKS_ALL_BUT_TABLE)
 		UnlockRelationIdForSession(&heap, AccessShareLock);
-	copy->heap_let_go = false;
-	copy->locked = false;
+	tsa_set_copy_locks(&copy->locks, TSA_LOCKS_NONE);
 }
 
 /*
@@ -173,14 +176,14 @@ tsa_copy_unlock(TsaCopy *copy)
  * was in vain, and looks whether the table is the same in any case.
  */
 void
-tsa_copy_let_go(TsaCopy *copy)
+tsa_copy_release_table(TsaCopy *copy)
 {
 	LockRelId	heap = lock_rel_id(copy->heapid);
 
 	if (!moves_table(copy))
 		return;
 	UnlockRelationIdForSession(&heap, AccessShareLock);
-	copy->heap_let_go = true;
+	tsa_set_copy_locks(&copy->locks, TSA_LOCKS_ALL_BUT_TABLE);
 }
 
 /*
@@ -211,35 +214,6 @@ tsa_copy_is_same(TsaCopy *copy)
 }
 
 /*
- * Lets those pass who wait for AccessExclusive, and takes the locks again.
- * False if a relation is gone or has other storage now; nothing is locked
- * then.  Called outside any transaction.
- */
-bool
-tsa_copy_relock(TsaCopy *copy)
-{
-	bool		locked;
-	bool		same = false;
-
-	tsa_copy_unlock(copy);
-	do
-	{
-		StartTransactionCommand();
-		locked = tsa_copy_try_lock(copy);
-		if (locked)
-		{
-			same = tsa_copy_is_same(copy);
-			if (same)
-				tsa_copy_lock(copy);
-		}
-		CommitTransactionCommand();
-		if (!locked)
-			tsa_copy_wait_for_lock(copy);
-	} while (!locked);
-	return same;
-}
-
-/*
  * The relation of ours, or the table, that this lock is on in our database; 0
  * if none.
  */
@@ -260,10 +234,10 @@ which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
 }
 
 /*
- * Does anybody wait for us whom, and others behind him, we should let pass?
+ * Does anybody wait for us to whom, and to others behind him, we should yield?
  */
 bool
-tsa_copy_in_the_way(const TsaCopy *copy)
+tsa_copy_has_waiters(const TsaCopy *copy)
 {
 	LOCKMODE	index_mode = moves_table(copy) ?
 		ShareUpdateExclusiveLock : ShareLock;
@@ -292,7 +266,7 @@ tsa_copy_in_the_way(const TsaCopy *copy)
  * Adds a process to those who are in our way.
  */
 static void
-add_blocker(TsaJobProgress *progress, int pid)
+add_blocker(TsaMoveProgress *progress, int pid)
 {
 	for (int i = 0; i < progress->nblockers; i++)
 		if (progress->blockers[i] == pid)
@@ -345,7 +319,7 @@ tsa_copy_find_blockers(TsaCopy *copy)
  * stop everybody else for nothing.  Puts into copy->progress who they are.
  */
 bool
-tsa_copy_is_hopeless(TsaCopy *copy)
+tsa_copy_is_blocked(TsaCopy *copy)
 {
 	LockData   *locks = GetLockStatusData();
 
@@ -370,4 +344,54 @@ tsa_copy_is_hopeless(TsaCopy *copy)
 	pfree(locks->locks);
 	pfree(locks);
 	return copy->progress.nblockers > 0;
+}
+
+/*
+ * After a lock could not be had: names those who have it, and waits a little.
+ * Outside any transaction, with nothing locked.
+ */
+void
+tsa_copy_wait_for_lock(TsaCopy *copy)
+{
+	const char *phase = copy->progress.phase;
+
+	if (tsa_ms_since(&copy->reported) >= REPORT_MS)
+	{
+		tsa_copy_find_blockers(copy);
+		tsa_copy_report(copy, "waiting for lock");
+		copy->progress.phase = phase;
+		copy->progress.nblockers = 0;
+	}
+	tsa_sleep(LOCK_RETRY_MS);
+}
+
+/*
+ * Yields to those who wait for us, and takes the locks again.  False if a
+ * relation is gone or has other storage now; nothing is locked then.  Called
+ * outside any transaction.
+ */
+bool
+tsa_copy_yield(TsaCopy *copy)
+{
+	bool		locked;
+	bool		same = false;
+
+	tsa_copy_unlock(copy);
+	do
+	{
+		StartTransactionCommand();
+		locked = tsa_copy_try_lock(copy);
+		if (locked)
+		{
+			same = tsa_copy_is_same(copy);
+			if (same)
+				tsa_copy_lock(copy);
+		}
+		CommitTransactionCommand();
+		if (!locked)
+			tsa_copy_wait_for_lock(copy);
+	} while (!locked);
+	if (!same)
+		tsa_set_copy_state(&copy->state, TSA_COPY_REWRITTEN);
+	return same;
 }

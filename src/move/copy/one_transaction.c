@@ -48,8 +48,10 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
-#include "compat.h"
+#include "move/common/session.h"
 #include "move/copy/copy.h"
+#include "move/copy/stop_point.h"
+#include "move/copy/storage.h"
 #include "move/copy/throttle.h"
 
 /* No more than what the ring holds that they are read through. */
@@ -66,10 +68,11 @@ is_small(TsaCopy *copy)
 {
 	return copy->nrels == 1 && OidIsValid(copy->rels[0].heapid) &&
 		copy->progress.bytes_total <= (int64) SMALL_BLOCKS * BLCKSZ &&
-		copy->job->max_rate <= 0 && XLogIsNeeded() &&
-		!tsa_copy_stops_elsewhere("small ") &&
-		tsa_manners_pause_reason(copy->job, copy->progress.bytes_total,
-								 InvalidXLogRecPtr) == NULL;
+		copy->order->max_rate <= 0 && XLogIsNeeded() &&
+		!tsa_stops_elsewhere("small ") &&
+		tsa_find_pause_reason(copy->order, copy->callbacks,
+							  copy->progress.bytes_total,
+							  InvalidXLogRecPtr) == NULL;
 }
 
 /*
@@ -100,8 +103,8 @@ enter_small_window(TsaCopy *copy, instr_time *locked)
 	bool		ready;
 
 	BeginInternalSubTransaction(NULL);
-	tsa_job_note_switched(copy->job->job_id, &rel->source, 1);
-	tsa_copy_create_file(copy, rel);
+	copy->callbacks->switching(copy->callbacks->arg, &rel->source, 1);
+	rel->copy = tsa_create_storage(copy->order->target_tablespace);
 	tsa_copy_fsm(copy, rel);
 	warm_up(copy);
 	ready = tsa_copy_try_rows(copy) &&
@@ -125,7 +128,7 @@ enter_small_window(TsaCopy *copy, instr_time *locked)
  * then.  False if it is not a small index or was in use: nothing has changed.
  */
 bool
-tsa_copy_small(TsaCopy *copy)
+tsa_copy_in_one_transaction(TsaCopy *copy)
 {
 	TsaCopyRel *rel = &copy->rels[0];
 	instr_time	locked;
@@ -139,7 +142,7 @@ tsa_copy_small(TsaCopy *copy)
 	if (ready)
 	{
 		tsa_copy_switch_storage(copy);
-		tsa_copy_stop_point("small window");
+		tsa_stop_point("small window");
 		tsa_commit_lazily();
 	}
 	relation_close(rel->rel, NoLock);
@@ -149,17 +152,15 @@ tsa_copy_small(TsaCopy *copy)
 
 	CommitTransactionCommand();
 	INSTR_TIME_SET_CURRENT(released);
-	tsa_copy_note_old_storage(copy);
-	tsa_copy_stop_point("small switched");
-	XLogFlush(XactLastCommitEnd);
+	tsa_copy_after_switch(copy);
+	tsa_stop_point("small switched");
+	XLogFlush(copy->switched_at);
 
 	copy->progress.bytes_total = tsa_copy_done_bytes(copy);
 	copy->bytes = copy->progress.bytes_total;
 	copy->progress.passes = 1;
 	copy->progress.attempts = 1;
-	copy->progress.lock_ms = tsa_copy_ms_between(&locked, &released);
+	copy->progress.lock_ms = tsa_ms_between(&locked, &released);
 	tsa_copy_count(copy);
-	copy->progress.keeps_old = true;
-	copy->progress.old_file = rel->source;
 	return true;
 }

@@ -48,15 +48,14 @@
 #include "catalog/catalog.h"
 #include "catalog/storage.h"
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "storage/bufmgr.h"
-#include "storage/latch.h"
 #include "storage/smgr.h"
-#include "utils/memutils.h"
-#include "utils/wait_event.h"
 
 #include "compat.h"
-#include "move/copy/copy.h"
-#include "move/copy/live_copy.h"
+#include "move/common/sleep.h"
+#include "move/copy/stop_point.h"
+#include "move/copy/storage.h"
 
 /*
  * An old file loses at least 32 MB at a time, twice as much while nobody
@@ -68,102 +67,19 @@
 #define MAX_TRUNCATE_STEPS 64
 
 /*
- * What the journal names of this process's present move: first the new
- * storage, after the cutover the old one.  For when the journal itself is
- * dropped, and for after the cutover.
+ * Creates storage for a copy, in the caller's transaction, whose abort deletes
+ * it.
  */
-static RelFileLocator *named_storage = NULL;
-static int	nnamed = 0;
-
-/* Where the commit record of this process's last cutover ends. */
-static XLogRecPtr switched_at = InvalidXLogRecPtr;
-
-/*
- * Keeps these in mind instead of those before.  Allocates before it forgets.
- */
-static void
-keep_in_mind(const RelFileLocator *storage, int n)
+RelFileLocator
+tsa_create_storage(Oid tablespace)
 {
-	RelFileLocator *old = named_storage;
-	Size		size = sizeof(RelFileLocator) * Max(n, 1);
-	RelFileLocator *new = MemoryContextAlloc(TopMemoryContext, size);
-
-	if (n > 0)
-		memcpy(new, storage, n * sizeof(RelFileLocator));
-	named_storage = new;
-	nnamed = n;
-	if (old != NULL)
-		pfree(old);
-}
-
-/*
- * Creates the storage of a copy, in the caller's transaction, whose abort
- * deletes it.
- */
-void
-tsa_copy_create_file(const TsaCopy *copy, TsaCopyRel *rel)
-{
-	Oid			tablespace = copy->job->target_tablespace;
 	RelFileNumber number = GetNewRelFileNumber(tablespace, NULL,
 											   RELPERSISTENCE_PERMANENT);
+	RelFileLocator storage = tsa_make_locator(tablespace, MyDatabaseId,
+											  number);
 
-	rel->copy = tsa_make_locator(tablespace, MyDatabaseId, number);
-	RelationCreateStorage(rel->copy, RELPERSISTENCE_PERMANENT, true);
-}
-
-/*
- * Creates the storage of the copies and names it in the journal.  In the
- * caller's transaction.
- */
-void
-tsa_copy_create_storage(TsaCopy *copy)
-{
-	RelFileLocator *storage = palloc(copy->nrels * sizeof(RelFileLocator));
-
-	for (int i = 0; i < copy->nrels; i++)
-	{
-		tsa_copy_create_file(copy, &copy->rels[i]);
-		storage[i] = copy->rels[i].copy;
-	}
-	tsa_job_note_new_storage(copy->job->job_id, storage, copy->nrels);
-	keep_in_mind(storage, copy->nrels);
-	pfree(storage);
-}
-
-/*
- * The old storage of the relations, in the current memory context.
- */
-RelFileLocator *
-tsa_copy_old_storage(const TsaCopy *copy)
-{
-	RelFileLocator *storage = palloc(copy->nrels * sizeof(RelFileLocator));
-
-	for (int i = 0; i < copy->nrels; i++)
-		storage[i] = copy->rels[i].source;
+	RelationCreateStorage(storage, RELPERSISTENCE_PERMANENT, true);
 	return storage;
-}
-
-/*
- * Just after the cutover's commit: it is the old storage now that is left to
- * remove.
- */
-void
-tsa_copy_note_old_storage(TsaCopy *copy)
-{
-	RelFileLocator *storage = tsa_copy_old_storage(copy);
-
-	switched_at = XactLastCommitEnd;
-	keep_in_mind(storage, copy->nrels);
-	pfree(storage);
-}
-
-/*
- * Somebody else will remove it.
- */
-void
-tsa_copy_forget_storage(void)
-{
-	nnamed = 0;
 }
 
 /*
@@ -186,7 +102,7 @@ storage_in_use(RelFileLocator storage)
  * the rest is for the drop.
  */
 static bool
-truncate_step(RelFileLocator locator, BlockNumber step)
+truncate_step(RelFileLocator locator, BlockNumber step, XLogRecPtr switched_at)
 {
 	Relation	rel;
 	volatile BlockNumber nblocks = 0;
@@ -223,7 +139,7 @@ truncate_step(RelFileLocator locator, BlockNumber step)
  * and the next one is small.  If not, it is followed at once by a larger one.
  */
 static void
-truncate_gently(RelFileLocator locator)
+truncate_gently(RelFileLocator locator, XLogRecPtr switched_at)
 {
 	BlockNumber step = MIN_TRUNCATE_STEP;
 	FullTransactionId seen = ReadNextFullTransactionId();
@@ -242,7 +158,7 @@ truncate_gently(RelFileLocator locator)
 		instr_time	end;
 
 		INSTR_TIME_SET_CURRENT(start);
-		if (!truncate_step(locator, step))
+		if (!truncate_step(locator, step, switched_at))
 			return;
 		INSTR_TIME_SET_CURRENT(end);
 		INSTR_TIME_SUBTRACT(end, start);
@@ -256,11 +172,7 @@ truncate_gently(RelFileLocator locator)
 		}
 		seen = next;
 		step = MIN_TRUNCATE_STEP;
-		(void) WaitLatch(MyLatch,
-						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 (long) INSTR_TIME_GET_MILLISEC(end) + 1,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
+		tsa_sleep(INSTR_TIME_GET_MILLISEC(end) + 1);
 	}
 }
 
@@ -287,7 +199,7 @@ drop_storage(RelFileLocator locator)
  * that the journal names, unless a relation has it.
  */
 void
-tsa_copy_drop_unused(RelFileLocator storage)
+tsa_drop_unused_storage(RelFileLocator storage)
 {
 	if (storage_in_use(storage))
 		return;
@@ -296,30 +208,10 @@ tsa_copy_drop_unused(RelFileLocator storage)
 }
 
 /*
- * See live_copy.h.
+ * Warns of storage that is here and that no relation has.
  */
-bool
-tsa_live_copy_drop_leftovers(const TsaJob *job)
-{
-	bool		moved = job->nold > 0;
-
-	if (!job->native)
-		return false;
-	for (int i = 0; i < job->nnew; i++)
-		tsa_copy_drop_unused(job->new_storage[i]);
-	for (int i = 0; i < job->nold; i++)
-		tsa_copy_drop_unused(job->old_storage[i]);
-	nnamed = 0;
-	if (!moved && job->nnew > 0)
-		tsa_job_note_new_storage(job->job_id, NULL, 0);
-	return moved;
-}
-
-/*
- * Says that a file which the journal of another server names is here.
- */
-static void
-warn_of_storage(RelFileLocator storage)
+void
+tsa_warn_of_unused_storage(RelFileLocator storage)
 {
 	char		path[MAXPGPATH];
 
@@ -335,45 +227,22 @@ warn_of_storage(RelFileLocator storage)
 }
 
 /*
- * See live_copy.h.
- */
-void
-tsa_live_copy_warn_of_leftovers(const TsaJob *job)
-{
-	for (int i = 0; i < job->nnew; i++)
-		warn_of_storage(job->new_storage[i]);
-	for (int i = 0; i < job->nold; i++)
-		warn_of_storage(job->old_storage[i]);
-}
-
-/*
- * See live_copy.h.
- */
-void
-tsa_live_copy_drop_unnamed(void)
-{
-	tsa_old_files_drop();
-	for (int i = 0; i < nnamed; i++)
-		tsa_copy_drop_unused(named_storage[i]);
-	nnamed = 0;
-}
-
-/*
  * Shortens the old files of relations that have moved to what can be dropped at
- * one go.  The drop is the worker's, in the transaction that settles the job,
- * so that no crash finds a job without an old file that is not settled.
- * Outside any transaction.
+ * one go.  switched_at is where the commit record of the switch ends.  The drop
+ * is the worker's, in the transaction that ends the job, so that no crash finds
+ * a job without an old file that has not ended.  Outside any transaction.
  *
  * There is nothing to cancel any more: a request to cancel is held back, and
  * forgotten.
  */
 void
-tsa_copy_remove_old_storage(void)
+tsa_shorten_old_storage(const RelFileLocator *storage, int n,
+						XLogRecPtr switched_at)
 {
 	HOLD_CANCEL_INTERRUPTS();
-	for (int i = 0; i < nnamed; i++)
-		truncate_gently(named_storage[i]);
-	tsa_copy_stop_point("old file truncated");
+	for (int i = 0; i < n; i++)
+		truncate_gently(storage[i], switched_at);
+	tsa_stop_point("old file truncated");
 	QueryCancelPending = false;
 	RESUME_CANCEL_INTERRUPTS();
 }

@@ -32,12 +32,6 @@
  * which costs a standby or a subscriber.  The copy leaves half of that size to
  * others.  Without such a limit the space in pg_wal is what counts.
  *
- * Pause requests.  pause_move() inserts a row into tablespace_advisor.pause,
- * which the worker reads: a flag in the job's own row would make the worker
- * wait for a caller whose transaction stays open.  For the same reason the
- * worker never deletes such a row: it is deleted by resume_move() or, with
- * the jobs, by forgetting them, and means nothing once its job has ended.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -49,7 +43,6 @@
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "access/xlogarchive.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "postmaster/interrupt.h"
 #include "replication/slot.h"
@@ -61,18 +54,14 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
-#include "compat.h"
-#include "move/job/journal.h"
+#include "move/common/relation.h"
 #include "move/copy/throttle.h"
-#include "move/plan/plan.h"
 
 /* Left free in the target, unless less than that is still to be copied. */
 #define TARGET_RESERVE	(UINT64CONST(64) * 1024 * 1024)
 
 /* How far a copy may be ahead of synchronous standbys. */
 #define SYNC_AHEAD		(UINT64CONST(16) * 1024 * 1024)
-
-int			tsa_max_workers = 1;
 
 static int	max_replica_lag = 1024; /* MB, as the next two */
 static int	max_archive_lag = 1024;
@@ -82,13 +71,8 @@ static int	min_wal_space = 1024;
  * Registers the configuration parameters.
  */
 void
-tsa_manners_init(void)
+tsa_init_throttle(void)
 {
-	DefineCustomIntVariable("tablespace_advisor.max_workers",
-							"Sets how many relations of one call are moved at a time.",
-							"They share the bandwidth of the write-ahead log, which one copy can fill.",
-							&tsa_max_workers, 1, 1, 64,
-							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tablespace_advisor.max_replica_lag",
 							"Sets the replay lag of a standby at which a live copy pauses.",
 							"In write-ahead log; 0 turns the check off, as a standby with recovery_min_apply_delay needs it.",
@@ -228,8 +212,9 @@ wal_space_is_short(void)
  * See throttle.h.
  */
 const char *
-tsa_manners_pause_reason(const TsaJob *job, uint64 left,
-						 XLogRecPtr standbys_at)
+tsa_find_pause_reason(const TsaCopyOrder *order,
+					  const TsaCopyCallbacks *callbacks, uint64 left,
+					  XLogRecPtr standbys_at)
 {
 	XLogRecPtr	flushed = GetFlushRecPtr(NULL);
 	NameData	slot;
@@ -240,10 +225,10 @@ tsa_manners_pause_reason(const TsaJob *job, uint64 left,
 		ProcessConfigFile(PGC_SIGHUP);
 	}
 	if (left > 0)
-		tsa_check_free_space(job->target_tablespace,
+		tsa_check_free_space(order->target_tablespace,
 							 left + Min(left, TARGET_RESERVE));
 
-	if (tsa_manners_pause_requested(job->job_id))
+	if (callbacks->pause_is_requested(callbacks->arg))
 		return "by request";
 	if (wal_space_is_short())
 		return "little space is left in pg_wal";
@@ -259,85 +244,4 @@ tsa_manners_pause_reason(const TsaJob *job, uint64 left,
 	if (find_stretched_slot(flushed, &slot))
 		return psprintf("replication slot \"%s\" is behind", NameStr(slot));
 	return NULL;
-}
-
-/* Runs a statement on the requests to pause; true if it finds a row. */
-static bool
-run_on_pause(TsaJournalQuery *query, int64 job_id)
-{
-	Datum		values[1];
-
-	values[0] = Int64GetDatum(job_id);
-	return tsa_journal_update(query, values, NULL) == 1;
-}
-
-bool
-tsa_manners_pause_requested(int64 job_id)
-{
-	static TsaJournalQuery query = {
-		"SELECT FROM tablespace_advisor.pause WHERE job_id = $1",
-		1, {INT8OID}, NULL
-	};
-
-	return run_on_pause(&query, job_id);
-}
-
-bool
-tsa_manners_request_pause(int64 job_id)
-{
-	static TsaJournalQuery query = {
-		"INSERT INTO tablespace_advisor.pause (job_id) VALUES ($1)"
-		" ON CONFLICT DO NOTHING",
-		1, {INT8OID}, NULL
-	};
-
-	return run_on_pause(&query, job_id);
-}
-
-bool
-tsa_manners_withdraw_pause(int64 job_id)
-{
-	static TsaJournalQuery query = {
-		"DELETE FROM tablespace_advisor.pause WHERE job_id = $1",
-		1, {INT8OID}, NULL
-	};
-
-	return run_on_pause(&query, job_id);
-}
-
-/*
- * See throttle.h.  A prepared transaction holds the lock on its own ID;
- * by the virtual one its other locks are found.
- */
-char *
-tsa_manners_prepared_blockers(Oid relid)
-{
-	static TsaJournalQuery query = {
-		"SELECT pg_catalog.string_agg(DISTINCT"
-		"   pg_catalog.format('\"%s\"', p.gid), ', ')"
-		" FROM pg_catalog.pg_prepared_xacts p"
-		" JOIN pg_catalog.pg_locks x ON x.pid IS NULL"
-		"   AND x.transactionid = p.transaction"
-		" JOIN pg_catalog.pg_locks l ON l.pid IS NULL"
-		"   AND l.virtualtransaction = x.virtualtransaction"
-		" WHERE l.locktype = 'relation' AND l.relation = $1 AND l.database ="
-		"   (SELECT oid FROM pg_catalog.pg_database"
-		"    WHERE datname = pg_catalog.current_database())",
-		1, {OIDOID}, NULL
-	};
-	MemoryContext context = CurrentMemoryContext;
-	Datum		values[1];
-	TsaJournal	journal;
-	char	   *gids = NULL;
-
-	values[0] = ObjectIdGetDatum(relid);
-	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
-	{
-		gids = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-		if (gids != NULL)
-			gids = MemoryContextStrdup(context, gids);
-	}
-	tsa_journal_close(&journal);
-	return gids;
 }

@@ -13,12 +13,9 @@
 
 #include "access/xlogdefs.h"
 
-#include "move/job/job.h"
+#include "move/copy/callbacks.h"
 
-/* tablespace_advisor.max_workers */
-extern int	tsa_max_workers;
-
-extern void tsa_manners_init(void);
+extern void tsa_init_throttle(void);
 
 /*
  * [T] Why the copy has to pause now, in words that can follow "paused: ", or
@@ -27,20 +24,9 @@ extern void tsa_manners_init(void);
  * flushed; 0 for "about all".  Throws an error when the target is too full to
  * go on.  Reloads the configuration if that was asked for.
  */
-extern const char *tsa_manners_pause_reason(const TsaJob *job, uint64 left,
-											XLogRecPtr standbys_at);
-
-/* [T] Has somebody called pause_move()? */
-extern bool tsa_manners_pause_requested(int64 job_id);
-
-/* [T] A request to pause; true if it was not there, or not gone, before. */
-extern bool tsa_manners_request_pause(int64 job_id);
-extern bool tsa_manners_withdraw_pause(int64 job_id);
-
-/*
- * [T] The prepared transactions that hold a lock on the relation, as a list
- * for people, or NULL if there is none.
- */
-extern char *tsa_manners_prepared_blockers(Oid relid);
+extern const char *tsa_find_pause_reason(const TsaCopyOrder *order,
+										 const TsaCopyCallbacks *callbacks,
+										 uint64 left,
+										 XLogRecPtr standbys_at);
 
 #endif							/* TSA_THROTTLE_H */

@@ -80,14 +80,14 @@ struct TsaUnits
  * See units.h.
  */
 TsaUnits *
-tsa_units_open(MemoryContext context, const TsaJob *job)
+tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 {
 	TsaUnits   *units = MemoryContextAllocZero(context, sizeof(TsaUnits));
 
-	tsa_pace_init(&units->pace, job->max_rate != TSA_RATE_UNLIMITED,
-				  Max(job->max_rate, 0));
-	tsa_others_open(&units->others, job->source_tablespace,
-					job->target_tablespace);
+	tsa_pace_init(&units->pace, order->max_rate != TSA_RATE_UNLIMITED,
+				  Max(order->max_rate, 0));
+	tsa_others_open(&units->others, order->source_tablespace,
+					order->target_tablespace);
 	units->started = tsa_clock_now();
 	return units;
 }

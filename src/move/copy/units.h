@@ -14,12 +14,13 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "move/job/job.h"
+#include "move/copy/callbacks.h"
 
 typedef struct TsaUnits TsaUnits;
 
 /* [T] Begins to work; the state is in the given context. */
-extern TsaUnits *tsa_units_open(MemoryContext context, const TsaJob *job);
+extern TsaUnits *tsa_units_open(MemoryContext context,
+								const TsaCopyOrder *order);
 
 /* [T] In each transaction of a pass: counts the copies under way. */
 extern void tsa_units_renew(TsaUnits *units);

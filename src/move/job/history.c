@@ -11,7 +11,9 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 
+#include "move/job/history.h"
 #include "move/job/journal.h"
+#include "state/state.h"
 
 /*
  * Forgets jobs that ended longer ago than tablespace_advisor.keep_history,
@@ -20,7 +22,7 @@
  * DROP EXTENSION may have locked the other and wait for the journal.  [T]
  */
 void
-tsa_jobs_prune(void)
+tsa_prune_jobs(void)
 {
 	static TsaJournalQuery query = {
 		"DELETE FROM tablespace_advisor.job WHERE job_id = ANY (ARRAY("
@@ -47,7 +49,7 @@ tsa_jobs_prune(void)
  * row.  [T]
  */
 void
-tsa_jobs_warn_of_publication(void)
+tsa_warn_of_publication(void)
 {
 	static TsaJournalQuery query = {
 		"SELECT pg_catalog.quote_ident(p.pubname)"

@@ -16,6 +16,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
+#include "move/job/job.h"
 #include "move/job/journal.h"
 
 static const char *const state_names[] = {
@@ -203,7 +204,7 @@ tsa_job_load(int64 job_id, TsaJob *job)
 }
 
 void
-tsa_job_report(int64 job_id, const TsaJobProgress *p)
+tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 {
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
@@ -285,7 +286,7 @@ tsa_jobs_note_old_removed(const int64 *job_ids, int n)
 }
 
 bool
-tsa_job_give_up(int64 job_id)
+tsa_give_up_job(int64 job_id)
 {
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
@@ -313,17 +314,6 @@ tsa_job_note_wal(int64 job_id, uint64 bytes)
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int64GetDatum((int64) bytes);
 	tsa_journal_update(&query, values, NULL);
-}
-
-/*
- * A cancel request reaches a worker as SIGINT and only while the job in
- * question is its current one (see tsa_job_cancel), so the flag that the
- * signal sets is the answer.
- */
-bool
-tsa_job_cancel_requested(int64 job_id pg_attribute_unused())
-{
-	return QueryCancelPending;
 }
 
 void
@@ -379,9 +369,10 @@ tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 }
 
 void
-tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err,
-			   const TsaJobProgress *figures)
+tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 {
+	const ErrorData *err = end->err;
+	const TsaMoveProgress *figures = end->figures;
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET state = $2, sqlstate = $3,"
 		" error = $4, detail = $5, blocked_by = NULL, blocks_left = NULL,"
@@ -411,7 +402,7 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err,
 	char		nulls[] = "  nnnnnnnnnnn ";
 
 	values[0] = Int64GetDatum(job_id);
-	values[1] = CStringGetTextDatum(tsa_job_state_name(state));
+	values[1] = CStringGetTextDatum(tsa_job_state_name(end->state));
 	if (err != NULL)
 	{
 		values[2] = CStringGetTextDatum(unpack_sql_state(err->sqlerrcode));
@@ -433,9 +424,9 @@ tsa_job_settle(int64 job_id, TsaJobState state, const ErrorData *err,
 		values[9] = Float8GetDatum(figures->paused_ms);
 		values[10] = Float8GetDatum(figures->lock_wait_ms);
 		values[11] = Float8GetDatum(figures->lock_ms);
-		values[12] = Int64GetDatum(figures->wal_bytes);
+		values[12] = Int64GetDatum(end->wal_bytes);
 		memset(&nulls[5], ' ', 8);
 	}
-	values[13] = BoolGetDatum(figures != NULL && figures->keeps_old);
+	values[13] = BoolGetDatum(end->keeps_old);
 	tsa_journal_update(&query, values, nulls);
 }

@@ -6,11 +6,11 @@
  * Who writes what.  The session that queues a job inserts its row (state
  * "queued").  From then on the row belongs to the one background worker of
  * its batch, which alone moves it to "running" and further; the exceptions
- * are a job that is still queued, which cancel_move() may settle, and a job
- * whose worker is gone, which tsa_jobs_settle_dead() settles.  Both take the
- * row's tuple lock and look at its state again.
+ * are a job that is still queued, which cancel_move() may end, and a job whose
+ * worker is gone, which tsa_recover_jobs() ends.  Both take the row's tuple
+ * lock and look at its state again.
  *
- * Who lives.  A worker holds its batch's lock (tsa_batch_lock) from its first
+ * Who lives.  A worker holds its batch's lock (batch_lock.h) from its first
  * moment to its end.  Whoever gets that lock in exclusive mode has proved
  * that no worker of the batch lives and none will start.
  *
@@ -27,9 +27,8 @@
 
 #include "postgres.h"
 
-#include "storage/lock.h"
-
 #include "compat.h"
+#include "move/common/progress.h"
 
 typedef enum TsaJobState
 {
@@ -49,9 +48,6 @@ typedef enum TsaMoveMethod
 	TSA_METHOD_CATALOG,			/* no storage: a partitioned index or table */
 	TSA_METHOD_LOCK				/* ALTER ... SET TABLESPACE */
 } TsaMoveMethod;
-
-/* Neither a bound nor regard for others. */
-#define TSA_RATE_UNLIMITED (-1)
 
 /* A job as it was queued, and what a clean-up after a crash needs to know. */
 typedef struct TsaJob
@@ -82,27 +78,6 @@ typedef struct TsaJob
 	RelFileLocator *old_storage;
 } TsaJob;
 
-typedef struct TsaJobProgress
-{
-	const char *phase;
-	int64		bytes_total;
-	int64		bytes_done;
-	int64		blocks_left;	/* negative: not known */
-	double		mb_per_s;		/* negative: not known */
-	double		present_mb_per_s;	/* likewise */
-	const char *rate_reason;	/* why, or NULL */
-	int			passes;
-	int			attempts;
-	double		paused_ms;		/* time spent in pauses */
-	double		lock_wait_ms;	/* longest wait for the exclusive lock */
-	double		lock_ms;		/* it was held; 0: not known */
-	int64		wal_bytes;		/* written for the job; known at its end */
-	bool		keeps_old;		/* the old file can be removed later */
-	RelFileLocator old_file;	/* if so */
-	int			nblockers;
-	int			blockers[8];
-} TsaJobProgress;
-
 /*
  * [T] Reads a job, its arrays into the current memory context; false when
  * there is none.
@@ -117,24 +92,11 @@ tsa_job_has_ended(const TsaJob *job)
 		job->state == TSA_JOB_CANCELLED;
 }
 
-/*
- * [T] The transaction's commit will not wait for its flush.
- */
-extern void tsa_commit_lazily(void);
-
 /* [T] Writes progress; call it about once a second at most. */
-extern void tsa_job_report(int64 job_id, const TsaJobProgress *p);
+extern void tsa_job_report(int64 job_id, const TsaMoveProgress *p);
 
 /* [T] The job has been paused by request, or goes on. */
 extern void tsa_job_note_paused(int64 job_id, bool paused);
-
-/*
- * Has somebody asked to cancel the job that this worker runs?  Costs nothing
- * and needs no transaction.  A request is an interrupt as well, so that
- * CHECK_FOR_INTERRUPTS() throws ERRCODE_QUERY_CANCELED; the worker settles
- * such a job as cancelled.
- */
-extern bool tsa_job_cancel_requested(int64 job_id);
 
 /* [T] The indexes that move along with the job's table. */
 extern void tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n);
@@ -153,16 +115,22 @@ extern void tsa_job_note_new_storage(int64 job_id,
 extern void tsa_job_note_switched(int64 job_id,
 								  const RelFileLocator *old_storage, int n);
 
+/* How a job ends. */
+typedef struct TsaJobEnd
+{
+	TsaJobState state;			/* DONE, FAILED or CANCELLED */
+	const ErrorData *err;		/* or NULL */
+	const TsaMoveProgress *figures; /* of a live copy that is done, or NULL */
+	int64		wal_bytes;		/* that it wrote; counts with figures only */
+	bool		keeps_old;		/* its old storage is removed later */
+} TsaJobEnd;
+
 /*
- * [T] Ends a job: state DONE, FAILED or CANCELLED, with the error's SQLSTATE,
- * message and detail if there is one, and the figures of a live copy that is
- * done, or NULL.  Forgets the new storage and, if DONE, the old one, since the
+ * [T] Ends a job.  Forgets the new storage and, if DONE, the old one, since the
  * caller drops both in this transaction, unless the old one is kept for later.
  * Does nothing to a job that has ended.
  */
-extern void tsa_job_settle(int64 job_id, TsaJobState state,
-						   const ErrorData *err,
-						   const TsaJobProgress *figures);
+extern void tsa_finish_job(int64 job_id, const TsaJobEnd *end);
 
 /* [T] The old storage of these jobs, which are done, is gone. */
 extern void tsa_jobs_note_old_removed(const int64 *job_ids, int n);
@@ -171,9 +139,14 @@ extern void tsa_jobs_note_old_removed(const int64 *job_ids, int n);
  * [T] Cancels a queued job that is not to be begun any more, because it would
  * end too late or its relation has grown too large; see conditions.sql.
  */
-extern bool tsa_job_give_up(int64 job_id);
+extern bool tsa_give_up_job(int64 job_id);
 
 /* [T] WAL that the worker has written for the job. */
 extern void tsa_job_note_wal(int64 job_id, uint64 bytes);
+
+extern const char *tsa_job_state_name(TsaJobState state);
+extern const char *tsa_move_method_name(TsaMoveMethod method);
+extern bool tsa_move_method_by_name(const char *name, TsaMoveMethod *method);
+extern Datum tsa_oid_array(Datum *elems, int n);
 
 #endif							/* TSA_JOB_H */

@@ -17,21 +17,15 @@
 
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/guc.h"
+#include "storage/lmgr.h"
 #include "utils/snapmgr.h"
 
+#include "move/common/sleep.h"
 #include "move/job/journal.h"
 #include "state/state.h"
 
-/*
- * Locks the journal until the transaction ends, and returns its OID; InvalidOid
- * if there is none.
- */
-Oid
-tsa_lock_journal(void)
-{
-	return tsa_state_lock("job", AccessShareLock);
-}
+/* Between tries to lock the extension's tables. */
+#define LOCK_RETRY_MS	10
 
 /*
  * Does this process hold the lock on the journal, at session level, and has it
@@ -41,12 +35,45 @@ static bool journal_kept = false;
 static bool journal_checked = false;
 
 /*
- * The session-level lock on the journal has been taken, or is lost.
+ * Locks the journal against DROP EXTENSION, at session level; false if there
+ * is none.  In a transaction.  To be done again after each abort, which
+ * releases session-level locks as well.
+ *
+ * The requests to pause are locked, too: DROP EXTENSION may have that lock and
+ * wait for the journal.  Whoever holds the one must not wait for the other.
+ */
+bool
+tsa_keep_journal(void)
+{
+	LockRelId	journal = {.dbId = MyDatabaseId};
+	LockRelId	pause = {.dbId = MyDatabaseId};
+
+	for (;;)
+	{
+		journal.relId = tsa_state_lock("job", AccessShareLock);
+		if (!OidIsValid(journal.relId))
+			return false;
+		pause.relId = tsa_state_try_lock("pause", AccessShareLock);
+		if (OidIsValid(pause.relId) || !tsa_state_is_current())
+			break;
+		UnlockRelationOid(journal.relId, AccessShareLock);
+		tsa_sleep(LOCK_RETRY_MS);
+	}
+	LockRelationIdForSession(&journal, AccessShareLock);
+	if (OidIsValid(pause.relId))
+		LockRelationIdForSession(&pause, AccessShareLock);
+	journal_kept = true;
+	journal_checked = false;
+	return true;
+}
+
+/*
+ * That lock is lost.
  */
 void
-tsa_journal_is_kept(bool kept)
+tsa_lose_journal(void)
 {
-	journal_kept = kept;
+	journal_kept = false;
 	journal_checked = false;
 }
 
@@ -130,11 +157,4 @@ tsa_journal_value(uint64 row, int col)
 									  SPI_tuptable->tupdesc, col, &isnull);
 
 	return isnull ? (Datum) 0 : datum;
-}
-
-void
-tsa_commit_lazily(void)
-{
-	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
-							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 }

@@ -37,8 +37,11 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "move/common/relation.h"
+#include "move/job/batch_lock.h"
+#include "move/job/history.h"
 #include "move/job/journal.h"
-#include "move/plan/rules.h"
+#include "move/job/queue.h"
 
 /* Locks that stand for all heaps. */
 #define HEAP_LOCKS	64
@@ -74,7 +77,7 @@ job_id_list(MemoryContext context)
  * job after the other, is left to do them all.
  */
 bool
-tsa_job_claim(int64 job_id, bool copies_only)
+tsa_claim_job(int64 job_id, bool copies_only)
 {
 #define CLAIM \
 	"UPDATE tablespace_advisor.job j SET state = 'running'," \
@@ -101,7 +104,7 @@ tsa_job_claim(int64 job_id, bool copies_only)
 
 /* Cancels a job that is still queued; false if it is not. */
 bool
-tsa_job_cancel_queued(int64 job_id)
+tsa_cancel_queued_job(int64 job_id)
 {
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
@@ -117,7 +120,7 @@ tsa_job_cancel_queued(int64 job_id)
 
 /* Process id of the worker of a running job, 0 when it does not run. */
 int
-tsa_job_worker_pid(int64 job_id)
+tsa_find_job_worker(int64 job_id)
 {
 	static TsaJournalQuery query = {
 		"SELECT worker_pid FROM tablespace_advisor.job"
@@ -155,7 +158,7 @@ find_ids(TsaJournalQuery *query, int64 arg)
 
 /* Unfinished jobs (int64 *) of a batch, in the current memory context. */
 List *
-tsa_jobs_of_batch(int64 batch_id)
+tsa_list_batch_jobs(int64 batch_id)
 {
 	static TsaJournalQuery query = {
 		"SELECT job_id FROM tablespace_advisor.job"
@@ -176,7 +179,7 @@ tsa_jobs_of_batch(int64 batch_id)
 
 /* Batches (int64 *) with something left, in the current memory context. */
 List *
-tsa_open_batches(void)
+tsa_list_open_batches(void)
 {
 	static TsaJournalQuery query = {
 		"SELECT DISTINCT batch_id FROM tablespace_advisor.job"
@@ -189,7 +192,7 @@ tsa_open_batches(void)
 
 /* Jobs (int64 *) of another server or database that name files. */
 List *
-tsa_foreign_jobs_with_files(void)
+tsa_list_foreign_jobs(void)
 {
 	static TsaJournalQuery query = {
 		"SELECT job_id FROM tablespace_advisor.job"
@@ -206,7 +209,7 @@ tsa_foreign_jobs_with_files(void)
 
 /* Jobs (int64 *) of a batch with something left, in the same way. */
 List *
-tsa_open_jobs(int64 batch_id)
+tsa_list_open_jobs(int64 batch_id)
 {
 	static TsaJournalQuery query = {
 		"SELECT job_id FROM tablespace_advisor.job"
@@ -344,7 +347,7 @@ lock_heaps(List *moves)
 
 		if (modes[i] == NoLock)
 			continue;
-		tsa_batch_lock_tag(&tag, TSA_LOCK_HEAP, i);
+		tsa_set_lock_tag(&tag, TSA_LOCK_HEAP, i);
 		(void) LockAcquire(&tag, modes[i], false, false);
 	}
 }
@@ -355,7 +358,7 @@ report_busy(const TsaMove *move, const char *other_kind, const char *other)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("%s \"%s\" is being moved already",
-					tsa_move_kind_name(move->kind),
+					tsa_relation_kind_name(move->kind),
 					NameStr(move->relation_name)),
 			 other ? errdetail("The move of its %s \"%s\" has not ended.",
 							   other_kind, other) : 0,
@@ -396,7 +399,7 @@ tsa_check_heap_is_free(const TsaMove *move)
 		const char *name = NameStr(*DatumGetName(tsa_journal_value(0, 2)));
 		bool		other = DatumGetBool(tsa_journal_value(0, 3));
 
-		report_busy(move, tsa_move_kind_name(kind), other ? name : NULL);
+		report_busy(move, tsa_relation_kind_name(kind), other ? name : NULL);
 	}
 	tsa_journal_close(&journal);
 }
@@ -410,7 +413,7 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 	List	   *ids = NIL;
 	ListCell   *lc;
 
-	tsa_jobs_warn_of_publication();
+	tsa_warn_of_publication();
 	lock_heaps(moves);
 	CommandCounterIncrement();	/* see what this transaction has queued */
 	foreach(lc, moves)

@@ -21,9 +21,10 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#include "move/common/relation.h"
 #include "move/job/journal.h"
-#include "move/plan/rules.h"
-#include "move/rebuild/rebuild.h"
+#include "move/plan/advice.h"
+#include "move/plan/load.h"
 
 /*
  * The types of all of advise_index_placement()'s arguments: with any other

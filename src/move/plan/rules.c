@@ -11,54 +11,23 @@
  */
 #include "postgres.h"
 
-#include <sys/statvfs.h>
-
 #include "access/transam.h"
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_tablespace.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
-#include "compat.h"
-#include "move/job/journal.h"
-#include "move/copy/live_copy.h"
+#include "move/common/relation.h"
+#include "move/copy/eligible.h"
+#include "move/job/queue.h"
 #include "move/plan/rules.h"
-#include "move/rebuild/rebuild.h"
-
-/* A size for people. */
-static const char *
-pretty_size(int64 bytes)
-{
-	return TextDatumGetCString(DirectFunctionCall1(pg_size_pretty,
-												   Int64GetDatum(bytes)));
-}
-
-/* What messages call a relation of this kind. */
-const char *
-tsa_move_kind_name(char kind)
-{
-	switch (kind)
-	{
-		case RELKIND_INDEX:
-		case RELKIND_PARTITIONED_INDEX:
-			return "index";
-		case RELKIND_MATVIEW:
-			return "materialized view";
-		default:
-			return "table";
-	}
-}
 
 /* Kind, and quoted schema and name, for messages. */
 const char *
 tsa_move_display_name(const TsaMove *move)
 {
-	return psprintf("%s %s", tsa_move_kind_name(move->kind),
+	return psprintf("%s %s", tsa_relation_kind_name(move->kind),
 					quote_qualified_identifier(NameStr(move->schema_name),
 											   NameStr(move->relation_name)));
 }
@@ -96,71 +65,6 @@ tsa_check_move_target(Oid target)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot move temporary relation \"%s\"", name),
 				 errdetail("A background worker has no access to another session's temporary relations.")));
-}
-
-/*
- * The rights that a move needs: ownership of the table, as ALTER INDEX and
- * ALTER TABLE need it, and CREATE on the tablespace unless it is the
- * database's default one.  (REINDEX contents itself with MAINTAIN from
- * version 17 on; a live copy does not, and one rule is easier to know.)
- */
-void
-tsa_check_move_rights(Oid heapid, Oid target_tablespace)
-{
-	const char *heap_name = tsa_relation_name(heapid);
-	const char *tablespace_name = tsa_tablespace_name(target_tablespace);
-
-	if (!tsa_owns_relation(heapid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(get_rel_relkind(heapid)),
-					   heap_name);
-	if (target_tablespace != MyDatabaseTableSpace)
-	{
-		AclResult	result = tsa_tablespace_create_aclcheck(target_tablespace,
-															GetUserId());
-
-		if (result != ACLCHECK_OK)
-			aclcheck_error(result, OBJECT_TABLESPACE, tablespace_name);
-	}
-}
-
-/*
- * Refuses to fill a tablespace up.  A relation's new storage is counted at
- * the size of the old one; where it lies beside others that grow, the write
- * itself may still fail.
- */
-void
-tsa_check_free_space(Oid tablespace, int64 needed)
-{
-	char		path[MAXPGPATH];
-	struct statvfs fs;
-	int64		free_bytes;
-
-	if (tablespace == DEFAULTTABLESPACE_OID)
-		strlcpy(path, "base", sizeof(path));
-	else
-		snprintf(path, sizeof(path), "pg_tblspc/%u", tablespace);
-	if (statvfs(path, &fs) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not look up the free space of \"%s\": %m",
-						path)));
-	free_bytes = (int64) fs.f_bavail * (int64) fs.f_frsize;
-	if (needed > free_bytes)
-		ereport(ERROR,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("not enough space in tablespace \"%s\"",
-						tsa_tablespace_name(tablespace)),
-				 errdetail("%s are needed, %s are free.",
-						   pretty_size(needed), pretty_size(free_bytes))));
-}
-
-/* Is this the move of a table, by copy or in the catalogs? */
-bool
-tsa_move_is_table(const TsaMove *move)
-{
-	return move->kind != RELKIND_INDEX &&
-		move->kind != RELKIND_PARTITIONED_INDEX;
 }
 
 /*
@@ -227,7 +131,7 @@ choose_method(TsaMove *move, const TsaMoveOptions *options)
 	{
 		const char *reason = NULL;
 
-		if (tsa_live_copy_applies(move->relid, &reason))
+		if (tsa_copy_applies(move->relid, &reason))
 		{
 			move->method = TSA_METHOD_COPY;
 			return;
@@ -279,20 +183,20 @@ tsa_plan_move(TsaMove *move, const TsaMoveOptions *options)
 
 /*
  * Says what a planned move would do, if that is all that was asked for.
- * companion_of: the table in whose move it takes part, or NULL.
+ * moved_with: the table in whose move it takes part, or NULL.
  */
 void
-tsa_announce_move(const TsaMove *move, const TsaMove *companion_of,
+tsa_announce_move(const TsaMove *move, const TsaMove *moved_with,
 				  const TsaMoveOptions *options)
 {
 	if (!options->dry_run)
 		return;
 	ereport(NOTICE,
 			(errmsg("would move %s (%s) from tablespace \"%s\" to \"%s\" by method %s%s",
-					tsa_move_display_name(move), pretty_size(move->size_bytes),
+					tsa_move_display_name(move), tsa_pretty_size(move->size_bytes),
 					NameStr(move->source_name), NameStr(move->target_name),
 					tsa_move_method_name(move->method),
-					companion_of != NULL ? ", along with its table" : "")));
+					moved_with != NULL ? ", along with its table" : "")));
 }
 
 /* Checks that all moves together fit into each tablespace that they go to. */

@@ -18,9 +18,11 @@
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
-#include "move/job/job.h"
+#include "move/common/relation.h"
+#include "move/plan/advice.h"
+#include "move/plan/load.h"
+#include "move/plan/plan.h"
 #include "move/plan/rules.h"
-#include "move/rebuild/rebuild.h"
 
 /* Refuses an index; the rest of the check is that of any move. */
 static void

@@ -38,13 +38,16 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "move/common/relation.h"
+#include "move/common/session.h"
+#include "move/common/sleep.h"
+#include "move/job/job.h"
 #include "move/job/journal.h"
 #include "move/rebuild/rebuild.h"
-#include "move/worker/worker.h"
 
 /* Tries to get a partitioned relation's lock, and the pause between them. */
 #define CATALOG_ATTEMPTS 20
-#define CATALOG_PAUSE_MS 500L
+#define CATALOG_PAUSE_MS 500
 
 /*
  * Notes the index as it is and the table's other indexes: what comes on top
@@ -94,7 +97,7 @@ note_known_indexes(const TsaJob *job)
  * unfinished job can be.  [T]
  */
 bool
-tsa_rebuild_follow(int64 job_id)
+tsa_follow_rebuild(int64 job_id)
 {
 	static TsaJournalQuery find = {REBUILT, 1, {INT8OID}, NULL};
 	static TsaJournalQuery follow = {
@@ -104,12 +107,13 @@ tsa_rebuild_follow(int64 job_id)
 		" AND j.state IN ('done', 'failed', 'cancelled')",
 		1, {INT8OID}, NULL
 	};
+	TsaJobEnd	done = {.state = TSA_JOB_DONE};
 	Datum		values[1];
 
 	values[0] = Int64GetDatum(job_id);
 	if (tsa_journal_update(&find, values, NULL) == 0)
 		return false;
-	tsa_job_settle(job_id, TSA_JOB_DONE, NULL, NULL);
+	tsa_finish_job(job_id, &done);
 	tsa_journal_update(&follow, values, NULL);
 	return true;
 }
@@ -134,7 +138,7 @@ note_attempt(const TsaJob *job, int attempt)
  * the index.
  */
 void
-tsa_lock_index(Oid heapid, Oid relid, IndexLock *lock)
+tsa_lock_index(Oid heapid, Oid relid, TsaIndexLock *lock)
 {
 	lock->heap.relId = heapid;
 	lock->heap.dbId = MyDatabaseId;
@@ -148,7 +152,7 @@ tsa_lock_index(Oid heapid, Oid relid, IndexLock *lock)
 
 /* Locks a job's index, which must still be there. */
 static void
-lock_job_index(const TsaJob *job, IndexLock *lock)
+lock_job_index(const TsaJob *job, TsaIndexLock *lock)
 {
 	tsa_lock_index(job->heapid, job->relid, lock);
 	if (get_rel_name(job->relid) == NULL ||
@@ -160,39 +164,10 @@ lock_job_index(const TsaJob *job, IndexLock *lock)
 }
 
 void
-tsa_unlock_index(IndexLock *lock)
+tsa_unlock_index(TsaIndexLock *lock)
 {
 	UnlockRelationIdForSession(&lock->index, ShareUpdateExclusiveLock);
 	UnlockRelationIdForSession(&lock->heap, ShareUpdateExclusiveLock);
-}
-
-/*
- * Names in this transaction.  Somebody may have dropped the object since its
- * OID was noted, and nothing holds a tablespace that is empty.
- */
-const char *
-tsa_tablespace_name(Oid tablespace)
-{
-	const char *name = get_tablespace_name(tablespace);
-
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("tablespace with OID %u does not exist",
-						tablespace)));
-	return name;
-}
-
-const char *
-tsa_relation_name(Oid relid)
-{
-	const char *name = get_rel_name(relid);
-
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
-	return name;
 }
 
 /* Quoted names of a job's relation and target, for a command. */
@@ -220,7 +195,8 @@ target_name(const TsaJob *job)
  * transaction; the command outlives it.
  */
 static char *
-prepare_rebuild(const TsaJob *job, IndexLock *lock)
+prepare_rebuild(const TsaSession *session, const TsaJob *job,
+				TsaIndexLock *lock)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Datum		size;
@@ -234,7 +210,7 @@ prepare_rebuild(const TsaJob *job, IndexLock *lock)
 	sql = MemoryContextStrdup(context,
 							  psprintf("REINDEX (CONCURRENTLY, TABLESPACE %s) INDEX %s",
 									   target_name(job), relation_name(job)));
-	tsa_commit();
+	tsa_commit(session);
 	return sql;
 }
 
@@ -243,17 +219,18 @@ prepare_rebuild(const TsaJob *job, IndexLock *lock)
  * job's owner.
  */
 void
-tsa_rebuild(const TsaJob *job)
+tsa_rebuild(const TsaSession *session, const TsaJob *job)
 {
-	IndexLock	lock;
+	TsaIndexLock lock;
 
-	tsa_run_command(prepare_rebuild(job, &lock));
+	tsa_run_command(session, prepare_rebuild(session, job, &lock));
 	tsa_unlock_index(&lock);
 }
 
 /* Runs a command; false when it did not get its lock in time. */
 static bool
-run_with_lock_timeout(const char *sql, int lock_timeout_ms)
+run_with_lock_timeout(TsaSession *session, const char *sql,
+					  int lock_timeout_ms)
 {
 	char		timeout[32];
 	volatile bool done = true;
@@ -262,14 +239,14 @@ run_with_lock_timeout(const char *sql, int lock_timeout_ms)
 	SetConfigOption("lock_timeout", timeout, PGC_SUSET, PGC_S_OVERRIDE);
 	PG_TRY();
 	{
-		tsa_run_command(sql);
+		tsa_run_command(session, sql);
 	}
 	PG_CATCH();
 	{
 		SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
 		if (geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE)
 			PG_RE_THROW();
-		(void) tsa_abort();
+		(void) tsa_abort(session);
 		done = false;
 	}
 	PG_END_TRY();
@@ -283,7 +260,7 @@ run_with_lock_timeout(const char *sql, int lock_timeout_ms)
  * exclusively, so every try waits for lock_timeout at most.
  */
 void
-tsa_set_tablespace(const TsaJob *job)
+tsa_set_tablespace(TsaSession *session, const TsaJob *job)
 {
 	MemoryContext context = CurrentMemoryContext;
 	bool		is_index = job->kind == RELKIND_PARTITIONED_INDEX;
@@ -299,15 +276,11 @@ tsa_set_tablespace(const TsaJob *job)
 										   is_index ? "INDEX" : "TABLE",
 										   relation_name(job),
 										   target_name(job)));
-		tsa_commit();
+		tsa_commit(session);
 
-		if (run_with_lock_timeout(sql, job->lock_timeout_ms))
+		if (run_with_lock_timeout(session, sql, job->lock_timeout_ms))
 			return;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
-						 WL_EXIT_ON_PM_DEATH, CATALOG_PAUSE_MS,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		tsa_sleep(CATALOG_PAUSE_MS);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),

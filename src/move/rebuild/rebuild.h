@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rebuild.h
- *	  Method rebuild: REINDEX CONCURRENTLY into the other tablespace; and
- *	  the names of what may have been dropped, which throw.
+ *	  Method rebuild: REINDEX CONCURRENTLY into the other tablespace.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,24 +12,20 @@
 
 #include "storage/lock.h"
 
+#include "move/common/session.h"
 #include "move/job/job.h"
 
 /* Session-level locks of a rebuild; after an error, tsa_abort() frees them. */
-typedef struct IndexLock
+typedef struct TsaIndexLock
 {
 	LockRelId	heap;
 	LockRelId	index;
-} IndexLock;
+} TsaIndexLock;
 
-extern const char *tsa_tablespace_name(Oid tablespace);
-extern const char *tsa_relation_name(Oid relid);
-extern void tsa_rebuild(const TsaJob *job);
-extern bool tsa_rebuild_follow(int64 job_id);
-extern void tsa_set_tablespace(const TsaJob *job);
-extern void tsa_lock_index(Oid heapid, Oid relid, IndexLock *lock);
-extern void tsa_unlock_index(IndexLock *lock);
-
-/* transient_index.c */
-extern void tsa_drop_leftovers(void);
+extern void tsa_rebuild(const TsaSession *session, const TsaJob *job);
+extern bool tsa_follow_rebuild(int64 job_id);
+extern void tsa_set_tablespace(TsaSession *session, const TsaJob *job);
+extern void tsa_lock_index(Oid heapid, Oid relid, TsaIndexLock *lock);
+extern void tsa_unlock_index(TsaIndexLock *lock);
 
 #endif							/* TSA_REBUILD_H */

@@ -3,10 +3,10 @@
  * transient_index.c
  *	  Removes the invalid indexes that a rebuild left which did not end well.
  *
- * Leftovers.  The table's indexes are noted before the rebuild begins.  When
+ * The table's indexes are noted before the rebuild begins.  When
  * it ends by an error, is cancelled or crashes, an invalid index that was not
  * among them and has the name of a concurrent rebuild of this one, or the old
- * index under its _ccold name, is what it left (the view "leftover").  In the
+ * index under its _ccold name, is what it left (the view "transient_index").  In the
  * second case the new index is in place already, and the job is done.
  * They are dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the
  * end of the same worker or, when it did not get that far, of the next one.
@@ -35,33 +35,34 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "move/common/session.h"
 #include "move/job/journal.h"
 #include "move/rebuild/rebuild.h"
-#include "move/worker/worker.h"
+#include "move/rebuild/transient_index.h"
 
-/* Waits for locks that end in giving up: leftovers wait for another day. */
-#define LEFTOVER_LOCK_TIMEOUT_MS "5000"
+/* What cannot be locked in that time is left to the next worker. */
+#define LOCK_TIMEOUT_MS "5000"
 
 /* One index to be dropped, and the role that it belongs to. */
-typedef struct Leftover
+typedef struct TransientIndex
 {
 	Oid			owner;
 	Oid			heapid;
 	Oid			relid;
-} Leftover;
+} TransientIndex;
 
 /* Reads what past rebuilds left, in the caller's memory context. */
 static List *
-load_leftovers(void)
+load_transient_indexes(const TsaSession *session)
 {
 	static TsaJournalQuery query = {
 		"SELECT DISTINCT ON (index) owner, heap, index"
-		" FROM tablespace_advisor.leftover ORDER BY index, job_id",
+		" FROM tablespace_advisor.transient_index ORDER BY index, job_id",
 		0, {0}, NULL
 	};
 	MemoryContext context = CurrentMemoryContext;
 	TsaJournal	journal;
-	List	   *leftovers = NIL;
+	List	   *indexes = NIL;
 
 	tsa_begin();
 	tsa_journal_open(&journal);
@@ -69,31 +70,31 @@ load_leftovers(void)
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		MemoryContext spi_context = MemoryContextSwitchTo(context);
-		Leftover   *leftover = palloc(sizeof(Leftover));
+		TransientIndex *index = palloc(sizeof(TransientIndex));
 
-		leftover->owner = DatumGetObjectId(tsa_journal_value(i, 1));
-		leftover->heapid = DatumGetObjectId(tsa_journal_value(i, 2));
-		leftover->relid = DatumGetObjectId(tsa_journal_value(i, 3));
-		leftovers = lappend(leftovers, leftover);
+		index->owner = DatumGetObjectId(tsa_journal_value(i, 1));
+		index->heapid = DatumGetObjectId(tsa_journal_value(i, 2));
+		index->relid = DatumGetObjectId(tsa_journal_value(i, 3));
+		indexes = lappend(indexes, index);
 		MemoryContextSwitchTo(spi_context);
 	}
 	tsa_journal_close(&journal);
-	tsa_commit();
-	return leftovers;
+	tsa_commit(session);
+	return indexes;
 }
 
 /*
- * The command that drops a leftover, or NULL if it is none (any more).  An
+ * The command that drops such an index, or NULL if it is none (any more).  An
  * index that somebody is just building looks like one: under the lock it is
  * valid, or given up.
  */
 static char *
-leftover_command(const Leftover *leftover)
+drop_command(const TransientIndex *index)
 {
 	static TsaJournalQuery query = {
 		"SELECT pg_catalog.format('DROP INDEX CONCURRENTLY %I.%I',"
 		"   schema_name, index_name)"
-		" FROM tablespace_advisor.leftover WHERE index = $1 AND owner = $2",
+		" FROM tablespace_advisor.transient_index WHERE index = $1 AND owner = $2",
 		2, {OIDOID, OIDOID}, NULL
 	};
 	MemoryContext context = CurrentMemoryContext;
@@ -101,8 +102,8 @@ leftover_command(const Leftover *leftover)
 	Datum		values[2];
 	char	   *command = NULL;
 
-	values[0] = ObjectIdGetDatum(leftover->relid);
-	values[1] = ObjectIdGetDatum(leftover->owner);
+	values[0] = ObjectIdGetDatum(index->relid);
+	values[1] = ObjectIdGetDatum(index->owner);
 	tsa_journal_open(&journal);
 	if (tsa_journal_run(&query, values, NULL, true) > 0)
 	{
@@ -146,64 +147,65 @@ wait_for_builder(Oid relid)
 }
 
 /*
- * Locks a leftover, so that its name remains that of this very index, looks
+ * Locks such an index, so that its name remains that of this very index, looks
  * again and builds the command, which outlives the transaction.
  */
 static char *
-prepare_drop(const Leftover *leftover, IndexLock *lock)
+prepare_drop(const TsaSession *session, const TransientIndex *index,
+			 TsaIndexLock *lock)
 {
 	MemoryContext context = CurrentMemoryContext;
 	char	   *command;
 
 	tsa_begin();
-	tsa_lock_index(leftover->heapid, leftover->relid, lock);
-	wait_for_builder(leftover->relid);
-	command = leftover_command(leftover);
+	tsa_lock_index(index->heapid, index->relid, lock);
+	wait_for_builder(index->relid);
+	command = drop_command(index);
 	if (command != NULL)
 		command = MemoryContextStrdup(context, command);
-	tsa_commit();
+	tsa_commit(session);
 	return command;
 }
 
 /* Forgets the rebuilds that have left nothing (any more). */
 static void
-forget_known_indexes(void)
+forget_known_indexes(const TsaSession *session)
 {
 	static TsaJournalQuery query = {
 		"UPDATE tablespace_advisor.job j SET known_indexes = NULL"
 		" WHERE known_indexes IS NOT NULL"
 		" AND state IN ('done', 'failed', 'cancelled')"
-		" AND NOT EXISTS (SELECT FROM tablespace_advisor.leftover l"
-		"   WHERE l.job_id = j.job_id)",
+		" AND NOT EXISTS (SELECT FROM tablespace_advisor.transient_index t"
+		"   WHERE t.job_id = j.job_id)",
 		0, {0}, NULL
 	};
 
 	tsa_begin();
 	tsa_journal_update(&query, NULL, NULL);
-	tsa_commit();
+	tsa_commit(session);
 }
 
-/* Drops one leftover; logs the error if that fails. */
+/* Drops one index; logs the error if that fails. */
 static void
-drop_leftover(const Leftover *leftover)
+drop_index(TsaSession *session, const TransientIndex *index)
 {
 	PG_TRY();
 	{
-		IndexLock	lock;
+		TsaIndexLock lock;
 		char	   *command;
 
-		tsa_become_role(leftover->owner);
-		command = prepare_drop(leftover, &lock);
+		tsa_become_role(session, index->owner);
+		command = prepare_drop(session, index, &lock);
 		if (command != NULL)
-			tsa_run_command(command);
+			tsa_run_command(session, command);
 		tsa_unlock_index(&lock);
 	}
 	PG_CATCH();
 	{
-		(void) tsa_abort();
+		(void) tsa_abort(session);
 	}
 	PG_END_TRY();
-	tsa_become_role(BOOTSTRAP_SUPERUSERID);
+	tsa_become_role(session, BOOTSTRAP_SUPERUSERID);
 }
 
 /*
@@ -211,13 +213,13 @@ drop_leftover(const Leftover *leftover)
  * What cannot be dropped now is left to the next worker.
  */
 void
-tsa_drop_leftovers(void)
+tsa_drop_transient_indexes(TsaSession *session)
 {
 	ListCell   *lc;
 
-	SetConfigOption("lock_timeout", LEFTOVER_LOCK_TIMEOUT_MS, PGC_SUSET,
+	SetConfigOption("lock_timeout", LOCK_TIMEOUT_MS, PGC_SUSET,
 					PGC_S_OVERRIDE);
-	foreach(lc, load_leftovers())
-		drop_leftover(lfirst(lc));
-	forget_known_indexes();
+	foreach(lc, load_transient_indexes(session))
+		drop_index(session, lfirst(lc));
+	forget_known_indexes(session);
 }

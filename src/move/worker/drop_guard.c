@@ -32,6 +32,7 @@
 #include "utils/syscache.h"
 
 #include "move/job/journal.h"
+#include "move/worker/recover.h"
 #include "state/state.h"
 #include "tsa.h"
 
@@ -150,7 +151,7 @@ tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
 	if (!tsa_state_is_current() || !may_drop_extension(event->parsetree))
 		PG_RETURN_NULL();
 
-	tsa_jobs_settle_dead();
+	tsa_recover_jobs();
 	CommandCounterIncrement();
 	job_id = job_with_files();
 	if (job_id != 0)

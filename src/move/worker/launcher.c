@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * launcher.c
- *	  After a restart of a server that preloads the library: settles the jobs
+ *	  After a restart of a server that preloads the library: recovers the jobs
  *	  that the restart interrupted, in every database, without waiting for
  *	  somebody to call.
  *
@@ -11,7 +11,7 @@
  * extension does first.  Then the launcher has all of them sampled from time to
  * time (src/sample/worker.c).
  *
- * Without preloading nothing of this exists, and the next call settles.
+ * Without preloading nothing of this exists, and the next call recovers the jobs.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,13 +37,14 @@
 
 #include "compat.h"
 #include "move/job/journal.h"
-#include "move/rebuild/rebuild.h"
+#include "move/rebuild/transient_index.h"
 #include "move/worker/launcher.h"
+#include "move/worker/recover.h"
 #include "move/worker/worker.h"
 #include "sample/worker.h"
 
 /*
- * What launcher and settling workers have in common.
+ * What launcher and recovery workers have in common.
  */
 static void
 describe_worker(BackgroundWorker *worker, const char *function,
@@ -63,7 +64,7 @@ describe_worker(BackgroundWorker *worker, const char *function,
  * Registers the launcher, if the library is being preloaded.
  */
 void
-tsa_restart_init(void)
+tsa_init_launcher(void)
 {
 	BackgroundWorker worker;
 
@@ -109,27 +110,27 @@ list_databases(MemoryContext context)
 }
 
 /*
- * Runs a settling worker in a database and waits for its end.
+ * Runs a recovery worker in a database and waits for its end.
  */
 static void
-settle_database(Oid database)
+recover_database(Oid database)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
 	pid_t		pid;
 
-	describe_worker(&worker, "tsa_settle_worker_main",
-					"tablespace_advisor settling");
+	describe_worker(&worker, "tsa_recover_worker_main",
+					"tablespace_advisor recovery");
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
 	worker.bgw_notify_pid = MyProcPid;
 	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
 		ereport(LOG,
-				(errmsg("could not start a background worker to settle interrupted moves in database %u",
+				(errmsg("could not start a background worker to recover interrupted moves in database %u",
 						database),
 				 errdetail("No worker slot is free."),
-				 errhint("The next call of the extension in that database settles them.")));
+				 errhint("The next call of the extension in that database recovers them.")));
 		return;
 	}
 	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)
@@ -182,22 +183,23 @@ tsa_launcher_main(Datum arg pg_attribute_unused())
 	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
 
 	foreach(lc, list_databases(TopMemoryContext))
-		settle_database(lfirst_oid(lc));
+		recover_database(lfirst_oid(lc));
 
 	sample_for_ever();
 }
 
 void
-tsa_settle_worker_main(Datum database)
+tsa_recover_worker_main(Datum database)
 {
+	TsaWorker	worker;
 	bool		installed;
 
-	tsa_enter_worker(DatumGetObjectId(database));
+	tsa_enter_worker(&worker, DatumGetObjectId(database));
 	tsa_begin();
 	installed = tsa_keep_journal();
 	if (installed)
-		tsa_jobs_settle_dead();
-	tsa_commit();
+		tsa_recover_jobs();
+	tsa_commit(&worker.session);
 	if (installed)
-		tsa_drop_leftovers();
+		tsa_drop_transient_indexes(&worker.session);
 }

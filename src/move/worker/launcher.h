@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * launcher.h
- *	  Settles interrupted moves after a restart, if the library is preloaded.
+ *	  Recovers interrupted moves after a restart, if the library is preloaded.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,9 +10,9 @@
 
 #include "postgres.h"
 
-extern void tsa_restart_init(void);
+extern void tsa_init_launcher(void);
 
 extern PGDLLEXPORT void tsa_launcher_main(Datum arg);
-extern PGDLLEXPORT void tsa_settle_worker_main(Datum database);
+extern PGDLLEXPORT void tsa_recover_worker_main(Datum database);
 
 #endif							/* TSA_LAUNCHER_H */

@@ -10,16 +10,17 @@
 
 #include "postgres.h"
 
-#include "postmaster/bgworker.h"
+#include "move/common/session.h"
+#include "move/worker/pending_drops.h"
 
-extern BackgroundWorkerHandle *tsa_start_worker(int64 batch_id, int ncopies);
-extern void tsa_enter_worker(Oid database);
-extern bool tsa_keep_journal(void);
-extern void tsa_begin(void);
-extern void tsa_commit(void);
-extern ErrorData *tsa_abort(void);
-extern void tsa_become_role(Oid roleid);
-extern void tsa_run_command(const char *sql);
+/* What every worker of this stage has. */
+typedef struct TsaWorker
+{
+	TsaSession	session;
+	TsaPendingDrops drops;
+} TsaWorker;
+
+extern void tsa_enter_worker(TsaWorker *worker, Oid database);
 
 extern PGDLLEXPORT void tsa_move_worker_main(Datum arg);
 

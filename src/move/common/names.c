@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * names.c
+ *	  Names of relations and tablespaces, for messages and commands.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "commands/tablespace.h"
+#include "utils/lsyscache.h"
+
+#include "move/common/relation.h"
+
+/*
+ * The name of a tablespace.  Nothing holds a tablespace that is empty, so it
+ * may have been dropped since its OID was noted.
+ */
+const char *
+tsa_tablespace_name(Oid tablespace)
+{
+	const char *name = get_tablespace_name(tablespace);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tablespace with OID %u does not exist",
+						tablespace)));
+	return name;
+}
+
+/*
+ * The name of a relation, which may have been dropped as well.
+ */
+const char *
+tsa_relation_name(Oid relid)
+{
+	const char *name = get_rel_name(relid);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return name;
+}
+
+/*
+ * What messages call a relation of this kind.
+ */
+const char *
+tsa_relation_kind_name(char kind)
+{
+	switch (kind)
+	{
+		case RELKIND_INDEX:
+		case RELKIND_PARTITIONED_INDEX:
+			return "index";
+		case RELKIND_MATVIEW:
+			return "materialized view";
+		default:
+			return "table";
+	}
+}

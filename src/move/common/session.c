@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * session.c
+ *	  The session of a background worker: its transactions, the role it has
+ *	  taken on, and commands.
+ *
+ * Roles.  Owners of tables are often roles that cannot log in, and before
+ * version 17 a worker cannot connect as one.  The worker connects as the
+ * bootstrap superuser and then takes on the owner as session user, outside
+ * any transaction, for the time of one job.  Every right is checked against
+ * the owner, RESET ROLE leads back to the owner only, and the security context
+ * is 0, as REINDEX CONCURRENTLY and its transactions demand.  The server
+ * evaluates index expressions as the table's owner in a security-restricted
+ * operation, where SET SESSION AUTHORIZATION, which could lead back to the
+ * superuser, is refused.  Outside of one only functions of event triggers run
+ * (17 has them for REINDEX), and those a superuser installs.  Rejected:
+ * SetUserIdAndSecContext() alone, since SECURITY_LOCAL_USERID_CHANGE must not
+ * be set across transactions and without it RESET ROLE would lead back.
+ *
+ * Locks.  Session-level relation locks outlive a process that ends outside a
+ * transaction, so they are released when it exits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
+#include "storage/lock.h"
+#include "storage/lwlock.h"
+#include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
+#include "tcop/utility.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+
+#include "compat.h"
+#include "move/common/session.h"
+
+/*
+ * After an error and at the worker's end: ends the transaction and releases
+ * the session-level relation locks.  An abort releases those too, but without
+ * a transaction to abort they would stay: for the jobs to come, or, when the
+ * process ends, for ever.
+ */
+static void
+release_session_locks(int code pg_attribute_unused(),
+					  Datum arg pg_attribute_unused())
+{
+	LWLockReleaseAll();
+	AbortOutOfAnyTransaction();
+	LockReleaseAll(DEFAULT_LOCKMETHOD, true);
+}
+
+/*
+ * Makes the process, which is connected, one with a session.  The caller sets
+ * after_abort.
+ */
+void
+tsa_init_session(TsaSession *session)
+{
+	before_shmem_exit(release_session_locks, (Datum) 0);
+	session->context = AllocSetContextCreate(TopMemoryContext, "move job",
+											 ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(session->context);
+}
+
+/*
+ * Begins a transaction.
+ */
+void
+tsa_begin(void)
+{
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+}
+
+/*
+ * Commits it.
+ */
+void
+tsa_commit(const TsaSession *session)
+{
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(session->context);
+}
+
+/*
+ * After a caught error: logs it, aborts and has after_abort() take the
+ * session's locks again; returns a copy of the error.
+ */
+ErrorData *
+tsa_abort(TsaSession *session)
+{
+	ErrorData  *err;
+
+	MemoryContextSwitchTo(session->context);
+	err = CopyErrorData();
+	EmitErrorReport();
+	FlushErrorState();
+	release_session_locks(0, (Datum) 0);
+	session->after_abort(session);
+	debug_query_string = NULL;
+	pgstat_report_activity(STATE_IDLE, NULL);
+	return err;
+}
+
+/*
+ * Makes roleid the session user; see above.  Outside any transaction, whose
+ * abort would bring the former current user back.
+ */
+void
+tsa_become_role(const TsaSession *session, Oid roleid)
+{
+	bool		is_superuser;
+
+	tsa_begin();
+	is_superuser = superuser_arg(roleid);
+	tsa_commit(session);
+	SetCurrentRoleId(InvalidOid, false);
+	SetSessionAuthorization(roleid, is_superuser);
+	if (GetUserId() != roleid)
+		ereport(FATAL,
+				(errcode(ERRCODE_INVALID_ROLE_SPECIFICATION),
+				 errmsg("could not take on the role of the job")));
+}
+
+/*
+ * Runs a utility command outside any transaction, as a client's simple query:
+ * REINDEX CONCURRENTLY refuses to run in a transaction block.
+ */
+void
+tsa_run_command(const TsaSession *session, const char *sql)
+{
+	List	   *queries;
+	List	   *plans;
+	RawStmt    *parsetree;
+	Portal		portal;
+	DestReceiver *dest;
+
+	debug_query_string = sql;
+	pgstat_report_activity(STATE_RUNNING, sql);
+	tsa_begin();
+
+	/* the tree must outlive the transactions that the command ends */
+	MemoryContextSwitchTo(session->context);
+	parsetree = linitial_node(RawStmt, pg_parse_query(sql));
+	queries = pg_analyze_and_rewrite_fixedparams(parsetree, sql, NULL, 0,
+												 NULL);
+	plans = pg_plan_queries(queries, sql, CURSOR_OPT_PARALLEL_OK, NULL);
+
+	portal = CreatePortal("", true, true);
+	portal->visible = false;
+	PortalDefineQuery(portal, NULL, sql, CreateCommandTag(parsetree->stmt),
+					  plans, NULL);
+	PortalStart(portal, NULL, 0, InvalidSnapshot);
+	dest = CreateDestReceiver(DestNone);
+	(void) tsa_portal_run(portal, dest);
+	dest->rDestroy(dest);
+	PortalDrop(portal, false);
+
+	tsa_commit(session);
+	pgstat_report_stat(true);
+	pgstat_report_activity(STATE_IDLE, NULL);
+	debug_query_string = NULL;
+}
+
+/*
+ * See session.h.
+ */
+void
+tsa_commit_lazily(void)
+{
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+}

@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * sleep.h
+ *	  Waiting for time to pass.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_SLEEP_H
+#define TSA_SLEEP_H
+
+#include "postgres.h"
+
+extern void tsa_sleep(double ms);
+
+#endif							/* TSA_SLEEP_H */

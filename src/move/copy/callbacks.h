@@ -1,0 +1,84 @@
+/*-------------------------------------------------------------------------
+ *
+ * callbacks.h
+ *	  What the live copy is told, and what it tells: the engine knows neither
+ *	  the journal nor the worker that runs it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_CALLBACKS_H
+#define TSA_CALLBACKS_H
+
+#include "postgres.h"
+
+#include "compat.h"
+#include "move/common/progress.h"
+
+/* What is to be moved, and how. */
+typedef struct TsaCopyOrder
+{
+	Oid			relid;
+	char		kind;			/* relkind of relid */
+	Oid			source_tablespace;	/* never 0 */
+	Oid			target_tablespace;	/* never 0 */
+	int			lock_timeout_ms;
+	int64		max_rate;		/* bytes per second, 0: as others allow, or
+								 * TSA_RATE_UNLIMITED */
+	int			nindexes;		/* of a table: these move along */
+	Oid		   *indexes;
+} TsaCopyOrder;
+
+/*
+ * What the engine has to make durable and what it asks for.  All but the last
+ * two of the functions are called in a transaction of the engine's; what they
+ * write must commit or roll back with it.
+ */
+typedef struct TsaCopyCallbacks
+{
+	void	   *arg;			/* of each function */
+
+	/* this storage has been created: to be dropped unless a switch commits */
+	void		(*storage_made) (void *arg, const RelFileLocator *storage,
+								 int n);
+
+	/* it has been dropped: the copy starts over */
+	void		(*storage_dropped) (void *arg);
+
+	/*
+	 * The new storage becomes the relations' own, if this (sub)transaction
+	 * commits; what they had is to be dropped later.
+	 */
+	void		(*switching) (void *arg, const RelFileLocator *old_storage,
+							  int n);
+
+	void		(*report) (void *arg, const TsaMoveProgress *progress);
+
+	/* the copy pauses by request, or goes on */
+	void		(*paused) (void *arg, bool paused);
+
+	/* these indexes move along now */
+	void		(*indexes_changed) (void *arg, const Oid *indexes, int n);
+
+	/* has somebody asked for a pause? */
+	bool		(*pause_is_requested) (void *arg);
+
+	/* prepared transactions with a lock on the relation, for people, or NULL */
+	char * (*find_prepared_blockers) (void *arg, Oid relid);
+
+	/* outside any transaction: the switch has been committed */
+	void		(*switched) (void *arg, const RelFileLocator *old_storage,
+							 int n);
+
+	/* outside any transaction: the move will take longer than a moment */
+	void		(*takes_longer) (void *arg);
+} TsaCopyCallbacks;
+
+/* What became of a copy that has moved its relation. */
+typedef struct TsaCopyResult
+{
+	TsaMoveProgress figures;
+	bool		keeps_old;		/* one old file, which may be dropped later */
+	RelFileLocator old_file;	/* if so */
+} TsaCopyResult;
+
+#endif							/* TSA_CALLBACKS_H */

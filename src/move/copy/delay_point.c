@@ -1,0 +1,254 @@
+/*-------------------------------------------------------------------------
+ *
+ * delay_point.c
+ *	  The transactions of a pass, and what happens between two of them: the
+ *	  copy keeps its rate, pauses for the sake of others, and yields to those
+ *	  who wait for its locks.
+ *
+ * Passes run in transactions without an ID and without a snapshot, renewed
+ * every 64 MB or second, so that nobody who waits for old snapshots or virtual
+ * transaction IDs (CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY of a
+ * sibling) waits longer.  At each renewal the WAL is read: no replication slot
+ * is needed to hold it back.  Should a segment be gone all the same (we queued
+ * behind somebody's long AccessExclusive lock), the copy starts again at block
+ * 0 in the same storage.
+ *
+ * If a file itself was truncated, the copy starts again with new storage: see
+ * "Rewrites" in locks.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "move/common/sleep.h"
+#include "move/copy/copy.h"
+#include "move/copy/throttle.h"
+
+#define RENEW_MS		1000	/* a pass's transaction lasts this long */
+#define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
+#define NEWS_MS			50		/* least time between reports */
+#define LOOK_MS			200		/* time between looks for waiters */
+
+/*
+ * Opens the relations, which are locked.  The snapshot that catalog look-ups
+ * leave behind is dropped.
+ */
+void
+tsa_copy_open(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+		copy->rels[i].rel = relation_open(copy->rels[i].relid, NoLock);
+	InvalidateCatalogSnapshot();
+}
+
+/*
+ * Closes them, and keeps the locks.
+ */
+void
+tsa_copy_close(TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		relation_close(copy->rels[i].rel, NoLock);
+		copy->rels[i].rel = NULL;
+	}
+}
+
+/*
+ * Begins a transaction of a pass and opens the relations, whose locks are held
+ * at session level.
+ */
+void
+tsa_copy_begin(TsaCopy *copy)
+{
+	StartTransactionCommand();
+	tsa_copy_open(copy);
+	INSTR_TIME_SET_CURRENT(copy->renewed);
+	copy->renewed_bytes = copy->bytes;
+	if (copy->units != NULL)
+		tsa_units_renew(copy->units);
+}
+
+/*
+ * Ends it.
+ */
+void
+tsa_copy_end(TsaCopy *copy)
+{
+	tsa_copy_close(copy);
+	CommitTransactionCommand();
+}
+
+/*
+ * Reads the log to its end, in a pass.  False, outside any transaction, if the
+ * move has to start with new storage.
+ */
+bool
+tsa_copy_catch_up(TsaCopy *copy)
+{
+	TsaFollowed followed = tsa_copy_follow(copy);
+
+	if (tsa_copy_was_truncated(copy))
+	{
+		tsa_copy_end(copy);
+		return false;
+	}
+	if (followed == TSA_FOLLOWED_LOST)
+		tsa_copy_start_over(copy);
+	return true;
+}
+
+/*
+ * Why the copy has to pause now, or NULL; in a transaction.  The catalog
+ * snapshot that the look leaves behind is dropped.
+ */
+static const char *
+pause_reason(TsaCopy *copy, XLogRecPtr standbys_at)
+{
+	int64		left = copy->progress.bytes_total -
+		tsa_copy_done_bytes(copy);
+	const char *reason;
+
+	reason = tsa_find_pause_reason(copy->order, copy->callbacks,
+								   (uint64) Max(left, 0), standbys_at);
+	InvalidateCatalogSnapshot();
+	return reason;
+}
+
+/*
+ * Pauses for as long as there is a reason, and until synchronous standbys
+ * have flushed what is in the log now.  Outside any transaction; none is open
+ * while it sleeps.  The WAL is followed and waiters are yielded to meanwhile.  False if
+ * the move has to start with new storage.
+ */
+static bool
+pause_for_others(TsaCopy *copy)
+{
+	const TsaCopyCallbacks *callbacks = copy->callbacks;
+	const char *phase = copy->progress.phase;
+	XLogRecPtr	standbys_at = GetFlushRecPtr(NULL);
+	instr_time	start;
+	char		now[NAMEDATALEN + 64];
+	double		ms = 10;
+	bool		paused = false;
+	bool		by_request = false;
+
+	INSTR_TIME_SET_CURRENT(start);
+	for (;;)
+	{
+		const char *reason;
+		bool		requested;
+
+		StartTransactionCommand();
+		reason = pause_reason(copy, standbys_at);
+		snprintf(now, sizeof(now), "paused: %s", reason ? reason : "");
+		requested = reason != NULL && callbacks->pause_is_requested(callbacks->arg);
+		if (requested != by_request)
+			callbacks->paused(callbacks->arg, requested);
+		by_request = requested;
+		CommitTransactionCommand();
+		if (reason == NULL)
+			break;
+
+		if (!paused || tsa_ms_since(&copy->reported) >= RENEW_MS)
+			tsa_copy_report(copy, now);
+		paused = true;
+		tsa_sleep(ms);
+		ms = Min(ms * 2, LOOK_MS);
+		if (tsa_copy_has_waiters(copy) && !tsa_copy_yield(copy))
+			return false;
+		tsa_copy_begin(copy);
+		if (!tsa_copy_catch_up(copy))
+			return false;
+		tsa_copy_end(copy);
+	}
+	if (paused)
+	{
+		if (copy->units != NULL)
+			tsa_units_skip(copy->units);
+		copy->progress.paused_ms += tsa_ms_since(&start);
+		tsa_copy_report(copy, phase);
+	}
+	return true;
+}
+
+/*
+ * Yields to waiters if there are any, and pauses if the throttle asks for it.
+ * Outside any transaction.  False if the relation was rewritten meanwhile.
+ */
+bool
+tsa_copy_yield_and_pause(TsaCopy *copy)
+{
+	bool		same;
+
+	same = (!tsa_copy_has_waiters(copy) || tsa_copy_yield(copy)) &&
+		pause_for_others(copy);
+	INSTR_TIME_SET_CURRENT(copy->looked);
+	return same;
+}
+
+/*
+ * Is the pace another one, for a reason that nobody was told yet?
+ */
+static bool
+has_news(TsaCopy *copy)
+{
+	const TsaMoveProgress *told = &copy->progress;
+	bool		known = tsa_units_rate(copy->units) >= 0;
+
+	return (tsa_units_reason(copy->units) != told->rate_reason ||
+			(known && told->present_mb_per_s < 0)) &&
+		tsa_ms_since(&copy->reported) >= NEWS_MS;
+}
+
+/*
+ * Called after a batch of a pass, in its transaction: keeps the pace, looks
+ * for waiters, and from time to time ends the transaction, reports, reads the
+ * WAL and begins another.  False, outside any transaction, if the relation
+ * was rewritten meanwhile.
+ *
+ * The pace is for the bulk; a pass over changes that are not getting fewer has
+ * none, or it would never end.
+ */
+bool
+tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
+{
+	double		sleep = tsa_units_work(copy->units, bytes, copy->unlimited);
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	do
+	{
+		bool		stop = false;
+
+		tsa_sleep(Min(sleep - tsa_ms_since(&start), LOOK_MS));
+		if (tsa_ms_since(&copy->looked) >= LOOK_MS)
+		{
+			INSTR_TIME_SET_CURRENT(copy->looked);
+			stop = tsa_copy_has_waiters(copy) ||
+				pause_reason(copy, InvalidXLogRecPtr) != NULL;
+		}
+		if (!stop && !has_news(copy) &&
+			tsa_ms_since(&copy->renewed) < RENEW_MS &&
+			copy->bytes - copy->renewed_bytes < RENEW_BYTES)
+			continue;
+
+		tsa_copy_end(copy);
+		if (stop && !tsa_copy_yield_and_pause(copy))
+			return false;
+		if (tsa_ms_since(&copy->reported) >= RENEW_MS || has_news(copy))
+			tsa_copy_report(copy, copy->progress.phase);
+		tsa_copy_begin(copy);
+		if (!tsa_copy_catch_up(copy))
+			return false;
+	} while (sleep - tsa_ms_since(&start) >= 1);
+	if (sleep > 0)
+		tsa_units_wake(copy->units);
+	return true;
+}

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * eligible.h
+ *	  What can be moved by live copy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_ELIGIBLE_H
+#define TSA_ELIGIBLE_H
+
+#include "postgres.h"
+
+#include "utils/rel.h"
+
+/*
+ * Can this relation be moved by live copy?  If not, *reason says why in words
+ * that can follow "because".  Call in a transaction.
+ */
+extern bool tsa_copy_applies(Oid relid, const char **reason);
+
+extern const char *tsa_find_index_obstacle(Relation rel);
+extern bool tsa_has_standard_pages(Relation rel);
+
+#endif							/* TSA_ELIGIBLE_H */

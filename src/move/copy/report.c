@@ -1,0 +1,73 @@
+/*-------------------------------------------------------------------------
+ *
+ * report.c
+ *	  The figures of a live copy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+
+#include "move/common/session.h"
+#include "move/copy/copy.h"
+
+/*
+ * Milliseconds from one moment to another.
+ */
+double
+tsa_ms_between(const instr_time *from, const instr_time *to)
+{
+	instr_time	time = *to;
+
+	INSTR_TIME_SUBTRACT(time, *from);
+	return INSTR_TIME_GET_MILLISEC(time);
+}
+
+/*
+ * Milliseconds since.
+ */
+double
+tsa_ms_since(const instr_time *then)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return tsa_ms_between(then, &now);
+}
+
+/*
+ * Brings the figures of the progress up to date.
+ */
+void
+tsa_copy_count(TsaCopy *copy)
+{
+	TsaMoveProgress *progress = &copy->progress;
+	double		ms = tsa_ms_since(&copy->started);
+
+	progress->bytes_done = tsa_copy_done_bytes(copy);
+	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
+	progress->present_mb_per_s = -1;
+	progress->rate_reason = NULL;
+	if (copy->units != NULL)
+	{
+		progress->present_mb_per_s = tsa_units_rate(copy->units) / 1048576.0;
+		progress->rate_reason = tsa_units_reason(copy->units);
+	}
+}
+
+/*
+ * Reports the progress, in a transaction that does not wait for its flush.
+ */
+void
+tsa_copy_report(TsaCopy *copy, const char *phase)
+{
+	copy->progress.phase = phase;
+	tsa_copy_count(copy);
+	INSTR_TIME_SET_CURRENT(copy->reported);
+
+	StartTransactionCommand();
+	tsa_commit_lazily();
+	copy->callbacks->report(copy->callbacks->arg, &copy->progress);
+	CommitTransactionCommand();
+}

@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * state.c
+ *	  The states of a live copy; see state.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "move/copy/state.h"
+
+#define TO(state) (1U << (state))
+
+/* Which states may follow which. */
+static const uint32 next_states[] = {
+	[TSA_COPY_PREPARING] = TO(TSA_COPY_BULK) | TO(TSA_COPY_REGISTERED),
+	[TSA_COPY_BULK] = TO(TSA_COPY_REGISTERED) | TO(TSA_COPY_REWRITTEN),
+	[TSA_COPY_REGISTERED] = TO(TSA_COPY_SWITCHED) | TO(TSA_COPY_REWRITTEN),
+	[TSA_COPY_SWITCHED] = 0,
+	[TSA_COPY_REWRITTEN] = 0
+};
+
+/* The same of session-level locks. */
+static const uint32 next_locks[] = {
+	[TSA_LOCKS_NONE] = TO(TSA_LOCKS_ALL),
+	[TSA_LOCKS_ALL] = TO(TSA_LOCKS_NONE) | TO(TSA_LOCKS_ALL_BUT_TABLE),
+	[TSA_LOCKS_ALL_BUT_TABLE] = TO(TSA_LOCKS_NONE)
+};
+
+/*
+ * Goes over to the next state, or stays.
+ */
+void
+tsa_set_copy_state(TsaCopyState *state, TsaCopyState next)
+{
+	Assert(next == *state || (next_states[*state] & TO(next)) != 0);
+	if (next != *state && (next_states[*state] & TO(next)) == 0)
+		elog(ERROR, "unexpected state %d of a live copy after %d",
+			 (int) next, (int) *state);
+	*state = next;
+}
+
+/*
+ * The same of the session-level locks.
+ */
+void
+tsa_set_copy_locks(TsaCopyLocks *locks, TsaCopyLocks next)
+{
+	Assert((next_locks[*locks] & TO(next)) != 0);
+	if ((next_locks[*locks] & TO(next)) == 0)
+		elog(ERROR, "unexpected locks %d of a live copy after %d",
+			 (int) next, (int) *locks);
+	*locks = next;
+}

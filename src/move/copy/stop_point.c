@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * stop_point.c
+ *	  Named moments at which a live copy can be made to wait, for tests.
+ *
+ * The servers we support are mostly built without injection points.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pgstat.h"
+#include "postmaster/interrupt.h"
+#include "utils/guc.h"
+
+#include "move/common/sleep.h"
+#include "move/copy/stop_point.h"
+
+/* tablespace_advisor.debug_stop_at */
+static char *debug_stop_at = NULL;
+
+/*
+ * Registers the configuration parameter.
+ */
+void
+tsa_init_stop_points(void)
+{
+	DefineCustomStringVariable("tablespace_advisor.debug_stop_at",
+							   "Makes a live copy wait at a named point of its protocol.",
+							   "For tests only. The copy goes on when the parameter is changed and the configuration is loaded again.",
+							   &debug_stop_at, "",
+							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE,
+							   NULL, NULL, NULL);
+}
+
+/*
+ * Waits here for as long as the configuration names this point, and says so
+ * in pg_stat_activity.  Whatever locks are held stay held.
+ */
+void
+tsa_stop_point(const char *name)
+{
+	if (debug_stop_at == NULL || strcmp(debug_stop_at, name) != 0)
+		return;
+
+	pgstat_report_activity(STATE_RUNNING,
+						   psprintf("live copy stopped at: %s", name));
+	while (strcmp(debug_stop_at, name) == 0)
+	{
+		tsa_sleep(100);
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+	}
+	pgstat_report_activity(STATE_RUNNING, "live copy");
+}
+
+/*
+ * Does the configuration name a point, but none of those that begin so?
+ */
+bool
+tsa_stops_elsewhere(const char *prefix)
+{
+	return debug_stop_at != NULL && debug_stop_at[0] != '\0' &&
+		strncmp(debug_stop_at, prefix, strlen(prefix)) != 0;
+}

@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_lock.c
+ *	  Locks that prove who lives; see batch_lock.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/lock.h"
+
+#include "compat.h"
+#include "move/job/batch_lock.h"
+
+/*
+ * The lock of this class on a batch; batches are numbered per database.
+ */
+void
+tsa_set_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, int64 batch_id)
+{
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, (uint32) (batch_id >> 32),
+						 (uint32) batch_id, lock_class);
+}
+
+/*
+ * Has a batch no living worker, and will it have none?  If so the lock, kept
+ * to the end of the transaction, fixes its rows.
+ */
+bool
+tsa_batch_is_dead(int64 batch_id)
+{
+	LOCKTAG		tag;
+
+	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	if (tsa_lock_held_by_me(&tag, TSA_QUEUE_LOCK))
+		return false;			/* its worker waits for our commit */
+	return LockAcquire(&tag, ExclusiveLock, false, true) !=
+		LOCKACQUIRE_NOT_AVAIL;
+}
+
+/*
+ * Is this process a living worker of the batch?  Only workers have the batch
+ * lock in share mode.
+ */
+bool
+tsa_is_batch_worker(int64 batch_id, int pid)
+{
+	LockData   *locks = GetLockStatusData();
+	LOCKTAG		tag;
+	bool		found = false;
+
+	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	for (int i = 0; i < locks->nelements && !found; i++)
+		found = locks->locks[i].pid == pid &&
+			memcmp(&locks->locks[i].locktag, &tag, sizeof(tag)) == 0 &&
+			(locks->locks[i].holdMask & LOCKBIT_ON(ShareLock)) != 0;
+	pfree(locks->locks);
+	pfree(locks);
+	return found;
+}

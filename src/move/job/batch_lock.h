@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_lock.h
+ *	  Locks that prove who lives.
+ *
+ * They are heavyweight locks of the advisory kind, in key classes that no SQL
+ * function can name; those of workers are session-level ones:
+ *
+ *	 batch lock		access exclusive by the session that queues, until its
+ *					transaction ends, while a worker waits for it already;
+ *					then shared by each of the batch's workers until it exits.
+ *					To get it exclusively and without waiting proves that no
+ *					worker lives, unless one's own transaction has queued the
+ *					batch, which the stronger mode tells.
+ *	 gate lock		shared by a session that sends a cancel request, exclusive
+ *					by the worker while it leaves a job.  A request thus never
+ *					reaches the job after the one it was meant for.
+ *	 heap lock		by the session that queues, until its transaction ends:
+ *					shared for a move of an index, exclusive for one of the
+ *					table (queue.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_BATCH_LOCK_H
+#define TSA_BATCH_LOCK_H
+
+#include "postgres.h"
+
+#include "storage/lock.h"
+
+typedef enum TsaLockClass
+{
+	TSA_LOCK_BATCH = 0x7341,
+	TSA_LOCK_GATE = 0x7342,
+	TSA_LOCK_HEAP = 0x7343
+} TsaLockClass;
+
+/* The mode of the session that queues. */
+#define TSA_QUEUE_LOCK AccessExclusiveLock
+
+extern void tsa_set_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,
+							 int64 batch_id);
+extern bool tsa_batch_is_dead(int64 batch_id);
+extern bool tsa_is_batch_worker(int64 batch_id, int pid);
+
+#endif							/* TSA_BATCH_LOCK_H */

@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * history.h
+ *	  The journal of moves in the long run.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_JOB_HISTORY_H
+#define TSA_JOB_HISTORY_H
+
+/* [T] */
+extern void tsa_prune_jobs(void);
+extern void tsa_warn_of_publication(void);
+
+#endif							/* TSA_JOB_HISTORY_H */

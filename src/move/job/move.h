@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * move.h
+ *	  What a call asks for, and the moves it comes to: what is planned by
+ *	  plan/, queued by queue.c, and run as jobs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_MOVE_H
+#define TSA_MOVE_H
+
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "nodes/pg_list.h"
+#include "utils/array.h"
+
+#include "move/job/job.h"
+
+/* The arguments of a call, checked and converted. */
+typedef struct TsaMoveOptions
+{
+	Oid			target;
+	Oid			tablespace;		/* InvalidOid: the advice decides */
+	ArrayType  *indexes;		/* regclass[] or NULL: all */
+	TsaMoveMethod method;
+	int64		max_rate;		/* bytes per second, 0: no limit */
+	int			lock_timeout_ms;
+	bool		wait;
+	bool		dry_run;
+	bool		hot_only;
+	bool		with_indexes;	/* of a table: its indexes too */
+	Oid			schema;			/* the extension's, for the advice */
+} TsaMoveOptions;
+
+/* One relation to be moved. */
+typedef struct TsaMove
+{
+	Oid			relid;
+	Oid			heapid;
+	char		kind;
+	char		persistence;
+	NameData	schema_name;
+	NameData	relation_name;
+	Oid			source_tablespace;
+	NameData	source_name;
+	Oid			target_tablespace;
+	NameData	target_name;
+	TsaMoveMethod method;
+	bool		is_valid;
+	bool		is_exclusion;
+	bool		is_deferrable;
+	int64		size_bytes;
+	List	   *indexes;		/* of a table: OIDs of those that move along */
+	List	   *indexes_from;	/* the tablespaces of these */
+	bool		has_forecast;	/* has the advice decided, with a figure? */
+	double		forecast_saved_ms_per_s;
+} TsaMove;
+
+/* Is this the move of a table, by copy or in the catalogs? */
+static inline bool
+tsa_move_is_table(const TsaMove *move)
+{
+	return move->kind != RELKIND_INDEX &&
+		move->kind != RELKIND_PARTITIONED_INDEX;
+}
+
+#endif							/* TSA_MOVE_H */

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * advice.h
+ *	  Lets the advice decide what a call moves, and where to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_PLAN_ADVICE_H
+#define TSA_PLAN_ADVICE_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "move/job/move.h"
+
+extern List *tsa_restrict_to_advice(List *moves,
+									const TsaMoveOptions *options);
+
+#endif							/* TSA_PLAN_ADVICE_H */

@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * load.c
+ *	  The relations that a call's target comes to.
+ *
+ * The catalogs are read through tablespace_advisor.indexes_of() and
+ * tables_of() with the journal's rights; the checks of rules.c are the
+ * caller's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+
+#include "move/job/journal.h"
+#include "move/plan/load.h"
+
+#define MOVE_COLUMNS \
+	"SELECT relation, heap, kind, schema_name, relation_name, persistence," \
+	" tablespace, is_valid, is_exclusion, is_deferrable, size_bytes"
+
+/* Reads the moves that a query of these columns on a relation comes to. */
+static List *
+load_moves(TsaJournalQuery *query, Oid target)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Datum		values[1];
+	TsaJournal	journal;
+	List	   *moves = NIL;
+
+	values[0] = ObjectIdGetDatum(target);
+	tsa_journal_open(&journal);
+	tsa_journal_run(query, values, NULL, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		MemoryContext spi_context = MemoryContextSwitchTo(context);
+		TsaMove    *move = palloc0(sizeof(TsaMove));
+
+		move->relid = DatumGetObjectId(tsa_journal_value(i, 1));
+		move->heapid = DatumGetObjectId(tsa_journal_value(i, 2));
+		move->kind = DatumGetChar(tsa_journal_value(i, 3));
+		move->schema_name = *DatumGetName(tsa_journal_value(i, 4));
+		move->relation_name = *DatumGetName(tsa_journal_value(i, 5));
+		move->persistence = DatumGetChar(tsa_journal_value(i, 6));
+		move->source_tablespace = DatumGetObjectId(tsa_journal_value(i, 7));
+		move->is_valid = DatumGetBool(tsa_journal_value(i, 8));
+		move->is_exclusion = DatumGetBool(tsa_journal_value(i, 9));
+		move->is_deferrable = DatumGetBool(tsa_journal_value(i, 10));
+		move->size_bytes = DatumGetInt64(tsa_journal_value(i, 11));
+		moves = lappend(moves, move);
+		MemoryContextSwitchTo(spi_context);
+	}
+	tsa_journal_close(&journal);
+	return moves;
+}
+
+/* The indexes of target, or target itself; see indexes_of(). */
+List *
+tsa_load_indexes(Oid target)
+{
+	static TsaJournalQuery query = {
+		MOVE_COLUMNS " FROM tablespace_advisor.indexes_of($1)",
+		1, {OIDOID}, NULL
+	};
+
+	return load_moves(&query, target);
+}
+
+/* The tables that target comes to; see tables_of(). */
+List *
+tsa_load_tables(Oid target)
+{
+	static TsaJournalQuery query = {
+		MOVE_COLUMNS " FROM tablespace_advisor.tables_of($1)",
+		1, {OIDOID}, NULL
+	};
+
+	return load_moves(&query, target);
+}
+
+/* The move of relid in a list, or NULL. */
+TsaMove *
+tsa_find_move(List *moves, Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, moves)
+		if (((TsaMove *) lfirst(lc))->relid == relid)
+			return (TsaMove *) lfirst(lc);
+	return NULL;
+}

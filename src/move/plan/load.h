@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * load.h
+ *	  The relations that a call's target comes to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_PLAN_LOAD_H
+#define TSA_PLAN_LOAD_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "move/job/move.h"
+
+extern List *tsa_load_indexes(Oid target);
+extern List *tsa_load_tables(Oid target);
+extern TsaMove *tsa_find_move(List *moves, Oid relid);
+
+#endif							/* TSA_PLAN_LOAD_H */

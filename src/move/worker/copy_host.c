@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * copy_host.c
+ *	  Runs a live copy for a job: what the engine has to make durable, and
+ *	  what it asks, goes to the journal.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/memutils.h"
+
+#include "move/job/job.h"
+#include "move/job/journal.h"
+#include "move/job/pause.h"
+#include "move/worker/copy_host.h"
+
+/* Whose copy it is. */
+typedef struct CopyHost
+{
+	int64		job_id;
+	TsaPendingDrops *drops;
+} CopyHost;
+
+static void
+note_storage_made(void *arg, const RelFileLocator *storage, int n)
+{
+	CopyHost   *host = arg;
+
+	tsa_job_note_new_storage(host->job_id, storage, n);
+	tsa_note_present_storage(host->drops, storage, n);
+}
+
+static void
+note_storage_dropped(void *arg)
+{
+	CopyHost   *host = arg;
+
+	tsa_job_note_new_storage(host->job_id, NULL, 0);
+	tsa_forget_present_storage(host->drops);
+}
+
+static void
+note_switch(void *arg, const RelFileLocator *old_storage, int n)
+{
+	tsa_job_note_switched(((CopyHost *) arg)->job_id, old_storage, n);
+}
+
+static void
+switch_is_committed(void *arg, const RelFileLocator *old_storage, int n)
+{
+	tsa_note_present_storage(((CopyHost *) arg)->drops, old_storage, n);
+}
+
+static void
+report_progress(void *arg, const TsaMoveProgress *progress)
+{
+	tsa_job_report(((CopyHost *) arg)->job_id, progress);
+}
+
+static void
+note_paused(void *arg, bool paused)
+{
+	tsa_job_note_paused(((CopyHost *) arg)->job_id, paused);
+}
+
+static void
+note_indexes(void *arg, const Oid *indexes, int n)
+{
+	tsa_job_note_indexes(((CopyHost *) arg)->job_id, indexes, n);
+}
+
+static bool
+pause_is_requested(void *arg)
+{
+	return tsa_pause_is_requested(((CopyHost *) arg)->job_id);
+}
+
+/*
+ * A copy that takes longer than a moment should not keep others' files.
+ */
+static void
+takes_longer(void *arg)
+{
+	tsa_perform_drops(((CopyHost *) arg)->drops, true);
+}
+
+/*
+ * A prepared transaction holds the lock on its own ID; by the virtual one its
+ * other locks are found.
+ */
+static char *
+find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid)
+{
+	static TsaJournalQuery query = {
+		"SELECT pg_catalog.string_agg(DISTINCT"
+		"   pg_catalog.format('\"%s\"', p.gid), ', ')"
+		" FROM pg_catalog.pg_prepared_xacts p"
+		" JOIN pg_catalog.pg_locks x ON x.pid IS NULL"
+		"   AND x.transactionid = p.transaction"
+		" JOIN pg_catalog.pg_locks l ON l.pid IS NULL"
+		"   AND l.virtualtransaction = x.virtualtransaction"
+		" WHERE l.locktype = 'relation' AND l.relation = $1 AND l.database ="
+		"   (SELECT oid FROM pg_catalog.pg_database"
+		"    WHERE datname = pg_catalog.current_database())",
+		1, {OIDOID}, NULL
+	};
+	MemoryContext context = CurrentMemoryContext;
+	Datum		values[1];
+	TsaJournal	journal;
+	char	   *gids = NULL;
+
+	values[0] = ObjectIdGetDatum(relid);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	{
+		gids = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+		if (gids != NULL)
+			gids = MemoryContextStrdup(context, gids);
+	}
+	tsa_journal_close(&journal);
+	return gids;
+}
+
+/*
+ * Moves a job's relation by live copy; see tsa_live_copy().
+ */
+void
+tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
+				 TsaCopyResult *result)
+{
+	CopyHost	host = {.job_id = job->job_id, .drops = drops};
+	TsaCopyCallbacks callbacks = {
+		.arg = &host,
+		.storage_made = note_storage_made,
+		.storage_dropped = note_storage_dropped,
+		.switching = note_switch,
+		.switched = switch_is_committed,
+		.report = report_progress,
+		.paused = note_paused,
+		.indexes_changed = note_indexes,
+		.pause_is_requested = pause_is_requested,
+		.takes_longer = takes_longer,
+		.find_prepared_blockers = find_prepared_blockers
+	};
+	TsaCopyOrder order = {
+		.relid = job->relid,
+		.kind = job->kind,
+		.source_tablespace = job->source_tablespace,
+		.target_tablespace = job->target_tablespace,
+		.lock_timeout_ms = job->lock_timeout_ms,
+		.max_rate = job->max_rate,
+		.nindexes = job->nindexes,
+		.indexes = job->indexes
+	};
+
+	tsa_live_copy(&order, &callbacks, result);
+}

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * copy_host.h
+ *	  Runs a live copy for a job.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_COPY_HOST_H
+#define TSA_COPY_HOST_H
+
+#include "postgres.h"
+
+#include "move/copy/live_copy.h"
+#include "move/job/job.h"
+#include "move/worker/pending_drops.h"
+
+extern void tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
+							 TsaCopyResult *result);
+
+#endif							/* TSA_COPY_HOST_H */

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * job_storage.h
+ *	  The storage that the journal names for a job.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_JOB_STORAGE_H
+#define TSA_JOB_STORAGE_H
+
+#include "postgres.h"
+
+#include "move/job/job.h"
+
+/*
+ * [T] Drops what a job left on disk, as the journal names it: the copy that
+ * did not become the relation's storage, or the old files of one that did.
+ * To be called when no worker of the job lives or by that worker; the files
+ * go when the transaction commits.  Returns true if the relation had moved.
+ */
+extern bool tsa_drop_job_storage(const TsaJob *job);
+
+/*
+ * [T] Warns of files that the job of another server names and that are here.
+ */
+extern void tsa_warn_of_job_storage(const TsaJob *job);
+
+#endif							/* TSA_JOB_STORAGE_H */

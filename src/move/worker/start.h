@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * start.h
+ *	  Starts the background workers of a batch.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_START_H
+#define TSA_START_H
+
+#include "postgres.h"
+
+#include "postmaster/bgworker.h"
+
+/* What a worker is told, in bgw_extra. */
+typedef struct TsaWorkerArgs
+{
+	Oid			database;
+	int64		batch_id;
+	bool		copies_only;	/* not the batch's first worker */
+} TsaWorkerArgs;
+
+extern void tsa_init_worker_start(void);
+extern BackgroundWorkerHandle *tsa_start_workers(int64 batch_id, int ncopies);
+
+#endif							/* TSA_START_H */
