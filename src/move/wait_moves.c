@@ -29,6 +29,7 @@
 #include "utils/timestamp.h"
 
 #include "move/job/journal.h"
+#include "move/worker/recover.h"
 
 #define POLL_MS			200L
 
@@ -131,7 +132,7 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 		TimestampTz now;
 
 		if (polls % RECOVER_POLLS == 0 && !RecoveryInProgress())
-			tsa_jobs_settle_dead();
+			tsa_recover_jobs();
 		if (have_ended(job_ids, view))
 			PG_RETURN_BOOL(true);
 		now = GetCurrentTimestamp();
