@@ -51,12 +51,52 @@ SELECT * FROM advise_index_placement('good', space_budget => '0');
 SELECT * FROM advise_index_placement('good', space_budget => '-1 GB');
 \echo :LAST_ERROR_SQLSTATE
 
+SELECT * FROM advise_index_placement('good', observe => '1 ms');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_placement('0');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM explain_placement('a_view');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM placement_evidence(4294967294::oid::regclass);
+\echo :LAST_ERROR_SQLSTATE
+
+-- neither owner nor member of pg_monitor
 SET ROLE regress_advise_nobody;
 SELECT * FROM advise_index_placement('good');
 \echo :LAST_ERROR_SQLSTATE
-SELECT * FROM tablespace_advisor.relation_activity;
+SELECT * FROM advise_index_placement('good_pkey');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM explain_placement('good');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM placement_evidence('good');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_placement();
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM explain_placement();
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM placement_evidence();
+\echo :LAST_ERROR_SQLSTATE
+-- an owner may, and is the same role afterwards, also after an error
+RESET ROLE;
+ALTER TABLE good OWNER TO regress_advise_nobody;
+SET ROLE regress_advise_nobody;
+SET search_path = pg_temp, public;
+SELECT count(*) FROM advise_index_placement('good');
+SELECT count(*) > 2 FROM explain_placement('good_pkey');
+SELECT relation, jsonb_typeof(evidence) FROM placement_evidence('good') ORDER BY 1;
+SELECT * FROM advise_index_placement('good', space_budget => '0');
+SELECT current_user, current_setting('search_path');
+RESET search_path;
+-- what it stands on is not for everybody
+SELECT * FROM tablespace_advisor.gather_advice(0, 'good', NULL, NULL, NULL);
 \echo :LAST_ERROR_SQLSTATE
 RESET ROLE;
+-- nothing that advice stands on can be called by everybody
+SELECT p.proname FROM pg_proc p
+JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+WHERE p.pronamespace = 'tablespace_advisor'::regnamespace
+	AND has_function_privilege('regress_advise_nobody', p.oid, 'EXECUTE')
+	AND p.prosrc ~ 'placement|advice|_fact' ORDER BY 1;
 
 -- what cannot be moved is no error, but never to be moved
 CREATE TEMPORARY TABLE temporary (id int PRIMARY KEY);

@@ -210,19 +210,16 @@ CALL move_indexes_concurrently('regress_move.accounts', 'regress move''s "b"', h
 -- what the advice says, said by somebody who has an opinion
 BEGIN;
 CREATE OR REPLACE FUNCTION public.advise_index_placement(target regclass,
-	tablespace name DEFAULT NULL, space_budget text DEFAULT NULL)
-RETURNS TABLE (relation regclass, kind text, size_bytes bigint,
-	current_tablespace name, recommended_tablespace name, action text,
-	reads_per_s float8, writes_per_s float8, cached_fraction float8,
-	read_ms_per_s float8, saved_ms_per_s float8, saved_percent float8,
-	rank int, statement text, reason text)
+	tablespace name DEFAULT NULL, space_budget text DEFAULT NULL,
+	observe interval DEFAULT NULL)
+RETURNS SETOF public.placement_advice
 LANGUAGE sql AS $$
-	SELECT c.oid::regclass, 'index', 0::bigint, NULL::name,
-		coalesce(tablespace, 'regress_move_a'),
-		CASE c.relname WHEN 'accounts_pkey' THEN 'keep' ELSE 'move' END,
-		0.0::float8, 0.0::float8, 0.0::float8, 0.0::float8, 0.0::float8, 0.0::float8,
-		1, NULL::text, current_user::text
-	FROM pg_class c
+	SELECT a.* FROM pg_class c
+	CROSS JOIN LATERAL jsonb_populate_record(NULL::public.placement_advice,
+		jsonb_build_object('relation', c.oid::regclass,
+			'to_tablespace', coalesce(tablespace, 'regress_move_a'),
+			'saved_ms_per_s', 0, 'action',
+			CASE c.relname WHEN 'accounts_pkey' THEN 'keep' ELSE 'move' END)) a
 	WHERE c.oid = ANY ('{regress_move.accounts, regress_move.accounts_pkey,
 		regress_move.accounts_hash, regress_move.accounts_brin}'::regclass[])
 	ORDER BY c.oid

@@ -280,18 +280,16 @@ CREATE TABLE hot_1 PARTITION OF hot FOR VALUES IN (1);
 CREATE TABLE hot_2 PARTITION OF hot FOR VALUES IN (2);
 ALTER FUNCTION public.advise_index_placement RENAME TO advise_index_placement_kept;
 CREATE FUNCTION public.advise_index_placement(target regclass,
-	tablespace name DEFAULT NULL, space_budget text DEFAULT NULL)
-RETURNS TABLE (relation regclass, kind text, size_bytes bigint,
-	current_tablespace name, recommended_tablespace name, action text,
-	reads_per_s float8, writes_per_s float8, cached_fraction float8,
-	read_ms_per_s float8, saved_ms_per_s float8, saved_percent float8,
-	rank int, statement text, reason text)
+	tablespace name DEFAULT NULL, space_budget text DEFAULT NULL,
+	observe interval DEFAULT NULL)
+RETURNS SETOF public.placement_advice
 LANGUAGE sql AS $$
-	SELECT c.oid::regclass, 'heap', 0::bigint, NULL::name, tablespace,
-		CASE c.relname WHEN 'hot_2' THEN 'move' ELSE 'keep' END,
-		0.0::float8, 0.0::float8, 0.0::float8, 0.0::float8, 12.5::float8, 0.0::float8,
-		1, NULL::text, current_user::text
-	FROM pg_class c WHERE c.relname IN ('hot_1', 'hot_2')
+	SELECT a.* FROM pg_class c
+	CROSS JOIN LATERAL jsonb_populate_record(NULL::public.placement_advice,
+		jsonb_build_object('relation', c.oid::regclass, 'to_tablespace', tablespace,
+			'saved_ms_per_s', 12.5, 'action',
+			CASE c.relname WHEN 'hot_2' THEN 'move' ELSE 'keep' END)) a
+	WHERE c.relname IN ('hot_1', 'hot_2')
 $$;
 CALL move_table_concurrently('hot', 'regress_table_a', hot_only => true, with_indexes => true, dry_run => true);
 CALL move_table_concurrently('hot', 'regress_table_a', hot_only => true, with_indexes => true) \gset
@@ -302,19 +300,21 @@ ALTER FUNCTION public.advise_index_placement_kept RENAME TO advise_index_placeme
 
 -- the statement that the advice gives can be run
 CREATE TABLE advised (a int, body text);
-SELECT action, statement FROM tablespace_advisor.judge_placement(
-	ARRAY(SELECT r FROM tablespace_advisor.relation_activity a,
-		jsonb_populate_record(a, '{"blocks_read": 100000}') r
-		WHERE a.relation = 'advised'::regclass),
+SELECT (advice).action, (advice).statement FROM tablespace_advisor.judge_placement(
+	ARRAY[jsonb_populate_record(NULL::tablespace_advisor.relation_fact,
+		'{"relation": "advised", "table_relation": "advised", "kind": "heap",
+		"tablespace": "pg_default", "size_bytes": 8192, "reads_per_s": 1000,
+		"hits_per_s": 0, "writes_per_s": 0}')],
 	ARRAY['advised'::regclass],
 	ARRAY[jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
 			'{"tablespace": "pg_default", "random_read_us": 5000, "random_read_low_us": 4900,
-			"random_read_high_us": 5100, "sequential_page_us": 50, "may_create": true}'),
+			"random_read_high_us": 5100, "depths": [1], "depth_read_us": [5000],
+			"sequential_page_us": 50, "may_create": true}'),
 		jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
 			'{"tablespace": "regress_table_a", "random_read_us": 100, "random_read_low_us": 99,
-			"random_read_high_us": 101, "sequential_page_us": 10, "may_create": true,
-			"available_bytes": 1000000000}')],
-	jsonb_populate_record(NULL::tablespace_advisor.counter_window, '{"seconds": 100}'),
+			"random_read_high_us": 101, "depths": [1], "depth_read_us": [100],
+			"sequential_page_us": 10, "may_create": true, "available_bytes": 1000000000}')],
+	jsonb_populate_record(NULL::tablespace_advisor.load_fact, '{"seconds": 100}'),
 	'regress_table_a', NULL) \gset
 SELECT :'action' AS action, :'statement' AS statement;
 :statement \gset
@@ -322,8 +322,8 @@ SELECT * FROM places WHERE relation = 'advised';
 
 -- and it knows what cannot be moved live
 CREATE UNLOGGED TABLE unlogged (a int);
-SELECT relation, obstacle FROM tablespace_advisor.relation_activity
-WHERE relation = 'unlogged'::regclass;
+SELECT relation, obstacle
+FROM tablespace_advisor.relation_facts('{}', ARRAY['unlogged'::regclass]::oid[]);
 
 SELECT count(*) AS unfinished FROM tablespace_moves WHERE finished_at IS NULL;
 SET client_min_messages = warning;

@@ -128,8 +128,6 @@ CALL move_table_concurrently('owned', 'regress_bad_table');
 \echo :LAST_ERROR_SQLSTATE
 CALL move_table_concurrently('parted', 'pg_default');
 \echo :LAST_ERROR_SQLSTATE
-CALL move_table_concurrently('owned', 'regress_bad_table', hot_only => true);
-\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM tablespace_advisor.tables_of('owned');
 \echo :LAST_ERROR_SQLSTATE
 RESET ROLE;

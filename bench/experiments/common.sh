@@ -206,7 +206,7 @@ picture()
 				set border 3 lc rgb "#606060"
 				set tics nomirror
 				set grid ytics lc rgb "#dddddd"
-				set key outside below horizontal samplen 2
+				set key above horizontal samplen 2 width 1
 				set style line 1 lc rgb "#1f77b4" lw 2 pt 7 ps 0.6
 				set style line 2 lc rgb "#d62728" lw 2 pt 5 ps 0.6
 				set style line 3 lc rgb "#2ca02c" lw 2 pt 9 ps 0.6

@@ -30,6 +30,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
+#include "probe/describe.h"
 #include "probe/devices.h"
 
 /* columns of tablespace_device() */

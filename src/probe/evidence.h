@@ -10,7 +10,7 @@
 
 #include "probe/counters.h"
 #include "probe/measure.h"
-#include "probe/run.h"
+#include "probe/workload.h"
 
 /* The device's and the process's counters at one moment. */
 typedef struct TsaCounters

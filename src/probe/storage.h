@@ -47,8 +47,6 @@ typedef struct TsaStorage
 
 extern void tsa_add_warning(TsaStorage *storage, const char *format,...)
 			__attribute__((format(printf, 2, 3)));
-extern bool tsa_describe_storage(const char *root, int mount_id,
-								 TsaStorage *storage);
 extern const char *tsa_get_media_name(TsaMedia media);
 
 #endif							/* TSA_STORAGE_H */

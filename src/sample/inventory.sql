@@ -24,8 +24,11 @@ SELECT c.oid AS relation,
 FROM pg_class c
 JOIN pg_database d ON d.datname = current_database()
 LEFT JOIN pg_index i ON i.indexrelid = c.oid
-LEFT JOIN pg_class owner ON owner.reltoastrelid = c.oid AND c.relkind = 't'
-LEFT JOIN pg_class index_owner ON index_owner.reltoastrelid = i.indrelid
+LEFT JOIN (SELECT oid, relnamespace, reltoastrelid FROM pg_class
+	WHERE reltoastrelid <> 0) owner ON owner.reltoastrelid = c.oid
+LEFT JOIN (SELECT oid, relnamespace, reltoastrelid FROM pg_class
+	WHERE reltoastrelid <> 0) index_owner
+	ON index_owner.reltoastrelid = i.indrelid
 WHERE c.relkind IN ('r', 'm', 't', 'i') AND c.relpersistence <> 't'
 	AND c.oid >= 16384 AND c.relfilenode <> 0
 	AND coalesce(index_owner.relnamespace, owner.relnamespace, c.relnamespace)

@@ -3,8 +3,7 @@
  * src/sample/observe.sql
  *
  * Rates per relation over a window, from whatever there is: samples, the
- * statistics' totals, or watching for a while.  Each of the three functions
- * below yields amounts; observe_database() makes rates of them.
+ * statistics' totals, or watching for a while.
  */
 CREATE TYPE tablespace_advisor.relation_rate AS (
 	relation oid,
@@ -81,9 +80,10 @@ CREATE FUNCTION tablespace_advisor.observe_samples(
 	history interval,
 	tables oid[],
 	OUT window_of tablespace_advisor.observation,
-	OUT amounts tablespace_advisor.relation_rate[])
+	OUT relations tablespace_advisor.relation_rate[])
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB'
 SET jit = off
 AS $$
 DECLARE
@@ -124,26 +124,27 @@ BEGIN
 	SELECT array_agg((i.relation, i.heap, i.kind, i.tablespace,
 		CASE WHEN s.filenode = i.filenode THEN s.size_bytes
 			ELSE tablespace_advisor.file_bytes(i.tablespace, i.filenode) END,
-		coalesce(c.reads, 0), coalesce(c.hits, 0),
+		coalesce(c.reads, 0) / n.seconds, coalesce(c.hits, 0) / n.seconds,
 		tablespace_advisor.tuples_written(i.kind,
 			coalesce(h.inserted, 0), coalesce(h.updated, 0),
-			coalesce(h.hot_updated, 0), coalesce(h.deleted, 0)),
-		coalesce(c.scans, 0), coalesce(c.tuples_read, 0),
+			coalesce(h.hot_updated, 0), coalesce(h.deleted, 0)) / n.seconds,
+		coalesce(c.scans, 0) / n.seconds, coalesce(c.tuples_read, 0) / n.seconds,
 		h.hot_updated / nullif(h.updated, 0),
 		coalesce(s.scans, 0), s.counted_since,
 		coalesce(s.counted_since > window_of.window_start, false)
 		)::tablespace_advisor.relation_rate)
-	INTO amounts
+	INTO relations
 	FROM tablespace_advisor.relation_inventory i
 	LEFT JOIN tablespace_advisor.sampled_relation s ON s.relation = i.relation
 	LEFT JOIN change c ON c.relation = i.relation
 	LEFT JOIN change h ON h.relation = coalesce(i.indexed, i.relation)
+	CROSS JOIN (SELECT nullif(window_of.seconds, 0) AS seconds) n
 	WHERE tables IS NULL OR i.heap = ANY (tables);
 END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.observe_samples(interval, oid[]) IS
-	'amounts, not rates, from the samples of the last so long; NULL if there are none';
+	'what samples say of a window, and of relations in it: from those of the last so long; NULL if there are none';
 
 CREATE FUNCTION tablespace_advisor.tuples_written(
 	kind text,
@@ -166,6 +167,7 @@ RETURNS tablespace_advisor.relation_counter[]
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET stats_fetch_consistency = 'cache'
+SET work_mem = '64MB'
 SET jit = off
 AS $$
 BEGIN
@@ -179,15 +181,17 @@ COMMENT ON FUNCTION tablespace_advisor.read_counters(oid[]) IS
 	'relation_counter as it is now, of all relations or of those of some tables';
 
 /*
- * Amounts between two readings.  Without the earlier one: since counters
+ * Rates between two readings.  Without the earlier one: since counters
  * began.  A counter that fell has begun anew.
  */
 CREATE FUNCTION tablespace_advisor.subtract_counters(
 	earlier tablespace_advisor.relation_counter[],
-	later tablespace_advisor.relation_counter[])
+	later tablespace_advisor.relation_counter[],
+	seconds float8)
 RETURNS tablespace_advisor.relation_rate[]
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB'
 SET jit = off
 AS $$
 	WITH change AS MATERIALIZED (
@@ -212,21 +216,25 @@ AS $$
 				OR l.deleted < e.deleted, false) AS fell) x) f
 	)
 	SELECT array_agg((c.relation, c.heap, c.kind, c.tablespace,
-		tablespace_advisor.file_bytes(c.tablespace, c.filenode),
-		c.reads, c.hits,
+		z.size_bytes, c.reads / n.seconds, c.hits / n.seconds,
 		tablespace_advisor.tuples_written(c.kind, h.inserted, h.updated,
-			h.hot_updated, h.deleted),
-		c.scans, c.tuples_read,
+			h.hot_updated, h.deleted) / n.seconds,
+		c.scans / n.seconds, c.tuples_read / n.seconds,
 		h.hot_updated::float8 / nullif(h.updated, 0),
 		c.scans_total, coalesce(b.stats_reset, b.server_since), c.fell
 		)::tablespace_advisor.relation_rate)
 	FROM change c
 	JOIN change h ON h.relation = coalesce(c.indexed, c.relation)
 	CROSS JOIN tablespace_advisor.statistics_start b
+	CROSS JOIN (SELECT nullif(subtract_counters.seconds, 0) AS seconds) n
+	CROSS JOIN LATERAL
+		(SELECT tablespace_advisor.file_bytes(c.tablespace, c.filenode)
+			AS size_bytes) z
+	WHERE z.size_bytes IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[]) IS
-	'amounts, not rates, between two readings of read_counters(); since counters began without the earlier one';
+COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8) IS
+	'rates between two readings of read_counters(), so many seconds apart; since counters began without the earlier one';
 
 /* What the statistics say of the whole database now. */
 CREATE FUNCTION tablespace_advisor.read_database()
@@ -257,7 +265,7 @@ CREATE FUNCTION tablespace_advisor.watch_database(
 	duration interval,
 	tables oid[],
 	OUT window_of tablespace_advisor.observation,
-	OUT amounts tablespace_advisor.relation_rate[])
+	OUT relations tablespace_advisor.relation_rate[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -266,6 +274,7 @@ DECLARE
 	snapshots int;
 	before tablespace_advisor.observation;
 	counters tablespace_advisor.relation_counter[];
+	counters_after tablespace_advisor.relation_counter[];
 BEGIN
 	IF seconds < 0.1 OR seconds > 86400 THEN
 		RAISE EXCEPTION 'observe must be between 100 ms and 1 day'
@@ -276,8 +285,7 @@ BEGIN
 	before := tablespace_advisor.read_database();
 	window_of.profile := tablespace_advisor.watch_waits(snapshots,
 		seconds / snapshots);
-	amounts := tablespace_advisor.subtract_counters(counters,
-		tablespace_advisor.read_counters(tables));
+	counters_after := tablespace_advisor.read_counters(tables);
 	SELECT 'observed', before.window_end, d.window_end,
 		extract(epoch FROM d.window_end - before.window_end), 1,
 		d.blocks_read < before.blocks_read
@@ -289,11 +297,13 @@ BEGIN
 		NULL, NULL, window_of.profile
 	INTO window_of
 	FROM tablespace_advisor.read_database() d;
+	relations := tablespace_advisor.subtract_counters(counters,
+		counters_after, window_of.seconds);
 END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.watch_database(interval, oid[]) IS
-	'amounts, not rates, while watching for so long. Errors: 22023 duration out of range';
+	'what a window of so long, beginning now, shows. Errors: 22023 duration out of range';
 
 CREATE FUNCTION tablespace_advisor.observe_database(
 	observe interval DEFAULT NULL,
@@ -316,6 +326,7 @@ CREATE FUNCTION tablespace_advisor.observe_database(
 	OUT relations tablespace_advisor.relation_rate[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB'
 AS $$
 DECLARE
 	seen record;
@@ -328,14 +339,16 @@ BEGIN
 		SELECT o.* INTO seen
 		FROM tablespace_advisor.observe_samples(history, tables) o;
 		IF (seen.window_of).source IS NULL THEN
-			SELECT tablespace_advisor.read_database() AS window_of,
+			SELECT d AS window_of,
 				tablespace_advisor.subtract_counters(NULL,
-					tablespace_advisor.read_counters(tables)) AS amounts
-			INTO seen;
+					tablespace_advisor.read_counters(tables), d.seconds)
+					AS relations
+			INTO seen
+			FROM tablespace_advisor.read_database() d;
 		END IF;
 	END IF;
 	w := seen.window_of;
-	relations := seen.amounts;
+	relations := coalesce(seen.relations, '{}');
 	source := w.source;
 	window_start := w.window_start;
 	window_end := w.window_end;
@@ -353,16 +366,6 @@ BEGIN
 		coalesce(sum(e.value::float8), 0) / nullif(snapshots, 0)
 	INTO waits, active_sessions
 	FROM jsonb_each_text((w.profile).waits) e WHERE snapshots > 0;
-	relations := coalesce((
-		SELECT array_agg((r.relation, r.heap, r.kind, r.tablespace,
-			r.size_bytes, r.reads_per_s / nullif(seconds, 0),
-			r.hits_per_s / nullif(seconds, 0),
-			r.writes_per_s / nullif(seconds, 0),
-			r.scans_per_s / nullif(seconds, 0),
-			r.tuples_per_s / nullif(seconds, 0),
-			r.hot_fraction, r.scans_total, r.counted_since, r.was_reset
-			)::tablespace_advisor.relation_rate)
-		FROM unnest(relations) r WHERE r.size_bytes IS NOT NULL), '{}');
 END
 $$;
 
@@ -394,6 +397,7 @@ RETURNS TABLE (
 	was_reset boolean)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB'
 AS $$
 	SELECT o.source, o.window_start, o.window_end, o.seconds, r.*
 	FROM tablespace_advisor.observe_database(observe, tables, history) o
@@ -408,7 +412,7 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.observe_samples(interval, oid[]),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
 	tablespace_advisor.read_counters(oid[]),
-	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[]),
+	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8),
 	tablespace_advisor.read_database(),
 	tablespace_advisor.watch_database(interval, oid[]),
 	tablespace_advisor.observe_database(interval, oid[], interval),
@@ -418,7 +422,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.observe_samples(interval, oid[]),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
 	tablespace_advisor.read_counters(oid[]),
-	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[]),
+	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8),
 	tablespace_advisor.read_database(),
 	tablespace_advisor.watch_database(interval, oid[]),
 	tablespace_advisor.observe_database(interval, oid[], interval),

@@ -129,7 +129,9 @@ file_bytes(PG_FUNCTION_ARGS)
 
 	if (bytes < 0)
 		PG_RETURN_NULL();
-	for (ForkNumber fork = FSM_FORKNUM; fork <= MAX_FORKNUM; fork++)
+	/* what is empty has no other forks, but for an init fork */
+	for (ForkNumber fork = FSM_FORKNUM; bytes > 0 && fork <= MAX_FORKNUM;
+		 fork++)
 		bytes += Max(get_fork_bytes(locator, fork), 0);
 	PG_RETURN_INT64(bytes);
 }

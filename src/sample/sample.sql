@@ -87,7 +87,9 @@ COMMENT ON FUNCTION tablespace_advisor.add_sample(tablespace_advisor.sample, tab
 
 /*
  * A counter that fell has begun anew: what it shows has happened since.  So
- * has a relation that the last sample did not have.
+ * has a relation that the last sample did not have.  Nothing grows or shrinks
+ * in its file without an access that is counted, so that only the files of
+ * relations with changed counters are looked at.
  */
 CREATE FUNCTION tablespace_advisor.add_relation_samples(
 	s tablespace_advisor.sample)
@@ -96,11 +98,9 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH present AS MATERIALIZED (
-		SELECT c.*, tablespace_advisor.file_bytes(c.tablespace, c.filenode)
-			AS size_bytes
-		FROM tablespace_advisor.relation_counter c
+		SELECT c.* FROM tablespace_advisor.relation_counter c
 	), changed AS MATERIALIZED (
-		SELECT p.*,
+		SELECT p.*, z.size_bytes,
 			o.relation IS NULL AS is_new,
 			o.filenode IS NOT DISTINCT FROM p.filenode AS same_file,
 			o.filenode_since, o.counted_since,
@@ -118,16 +118,19 @@ AS $$
 				OR p.inserted < o.inserted OR p.updated < o.updated
 				OR p.hot_updated < o.hot_updated
 				OR p.deleted < o.deleted AS fell) f
-		WHERE p.size_bytes IS NOT NULL
-			AND (o.relation IS NULL OR f.fell
-				OR (p.reads, p.hits, p.scans, p.tuples_read, p.inserted,
-					p.updated, p.deleted, p.size_bytes, p.filenode, p.tablespace)
-				IS DISTINCT FROM
-					(o.reads, o.hits, o.scans, o.tuples_read, o.inserted,
-					o.updated, o.deleted, o.size_bytes, o.filenode, o.tablespace))
+		CROSS JOIN LATERAL
+			(SELECT tablespace_advisor.file_bytes(p.tablespace, p.filenode)
+				AS size_bytes) z
+		WHERE (o.relation IS NULL OR f.fell
+				OR p.reads <> o.reads OR p.hits <> o.hits
+				OR p.scans <> o.scans OR p.tuples_read <> o.tuples_read
+				OR p.inserted <> o.inserted OR p.updated <> o.updated
+				OR p.deleted <> o.deleted OR p.filenode <> o.filenode
+				OR p.tablespace <> o.tablespace)
+			AND z.size_bytes IS NOT NULL
 	), forgotten AS (
 		DELETE FROM tablespace_advisor.sampled_relation o
-		WHERE NOT EXISTS (SELECT FROM present p WHERE p.relation = o.relation)
+		WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = o.relation)
 	), remembered AS (
 		INSERT INTO tablespace_advisor.sampled_relation AS o
 			(relation, tablespace, filenode, filenode_since, counted_since,
@@ -281,7 +284,7 @@ RETURNS int
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET stats_fetch_consistency = 'cache'
-SET enable_nestloop = off
+SET work_mem = '64MB'
 SET jit = off
 AS $$
 DECLARE

@@ -14,6 +14,7 @@
 #include "probe/raid.c"
 #include "probe/stack.c"
 #include "probe/storage.c"
+#include "probe/describe.c"
 #include "probe/sysfs.c"
 
 #include <ftw.h>

@@ -53,5 +53,6 @@ tsa_check_free_space(Oid tablespace, int64 needed)
 				 errmsg("not enough space in tablespace \"%s\"",
 						tsa_tablespace_name(tablespace)),
 				 errdetail("%s are needed, %s are free.",
-						   tsa_pretty_size(needed), tsa_pretty_size(free_bytes))));
+						   tsa_pretty_size(needed),
+						   tsa_pretty_size(free_bytes))));
 }

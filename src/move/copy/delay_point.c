@@ -123,9 +123,9 @@ pause_reason(TsaCopy *copy, XLogRecPtr standbys_at)
 
 /*
  * Pauses for as long as there is a reason, and until synchronous standbys
- * have flushed what is in the log now.  Outside any transaction; none is open
- * while it sleeps.  The WAL is followed and waiters are yielded to meanwhile.  False if
- * the move has to start with new storage.
+ * have flushed the WAL that there is now.  Outside any transaction; none is
+ * open while it sleeps.  Meanwhile it follows the WAL and yields to waiters.
+ * False if the move has to start with new storage.
  */
 static bool
 pause_for_others(TsaCopy *copy)
@@ -148,7 +148,8 @@ pause_for_others(TsaCopy *copy)
 		StartTransactionCommand();
 		reason = pause_reason(copy, standbys_at);
 		snprintf(now, sizeof(now), "paused: %s", reason ? reason : "");
-		requested = reason != NULL && callbacks->pause_is_requested(callbacks->arg);
+		requested = reason != NULL &&
+			callbacks->pause_is_requested(callbacks->arg);
 		if (requested != by_request)
 			callbacks->paused(callbacks->arg, requested);
 		by_request = requested;

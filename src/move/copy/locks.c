@@ -17,10 +17,10 @@
  * Whoever waits for one of these makes others wait behind him: for
  * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
  * all writers, because he has locked the table that way already.  So when we
- * see such a one, 5 times a second and before each attempt to cut over, we yield:
- * give all locks back and queue behind him.  When an index moves, those are made to
- * wait who ask for ShareUpdateExclusive themselves.  When a table moves, they
- * pass too: mostly they have that lock on the table already (REINDEX
+ * see such a one, 5 times a second and before each attempt to cut over, we
+ * yield: give all locks back and queue behind him.  When an index moves, we do
+ * not yield to those who ask for ShareUpdateExclusive themselves.  When a table
+ * moves, we do: mostly they have that lock on the table already (REINDEX
  * CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's summarization), and would keep
  * us from AccessExclusive as long as we keep them from the index.
  *

@@ -196,7 +196,8 @@ list_and_lock(TsaCopy *copy)
 		copy->order->relid;
 	if (OidIsValid(copy->heapid))
 		LockRelationOid(copy->heapid, AccessShareLock);
-	add_relation(copy, copy->order->relid, is_index ? copy->heapid : InvalidOid);
+	add_relation(copy, copy->order->relid,
+				 is_index ? copy->heapid : InvalidOid);
 	if (is_index)
 	{
 		if (OidIsValid(copy->heapid) && !tsa_copy_try_lock(copy))

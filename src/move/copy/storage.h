@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_STORAGE_H
-#define TSA_STORAGE_H
+#ifndef TSA_COPY_STORAGE_H
+#define TSA_COPY_STORAGE_H
 
 #include "postgres.h"
 
@@ -20,4 +20,4 @@ extern void tsa_warn_of_unused_storage(RelFileLocator storage);
 extern void tsa_shorten_old_storage(const RelFileLocator *storage, int n,
 									XLogRecPtr switched_at);
 
-#endif							/* TSA_STORAGE_H */
+#endif							/* TSA_COPY_STORAGE_H */

@@ -261,7 +261,7 @@ tsa_units_note_written(TsaUnits *units, RelFileLocator locator,
  * handed to the kernel, and those of the unit before are on the device.
  */
 static void
-settle_unit(TsaUnits *units)
+end_unit(TsaUnits *units)
 {
 	if (!XLogRecPtrIsInvalid(XactLastRecEnd))
 		XLogFlush(XactLastRecEnd);
@@ -315,7 +315,7 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 	if (units->bytes < tsa_pace_unit(&units->pace) &&
 		worked < (units->asked ? MAX_WORK_S : LOOK_S))
 		return 0;
-	settle_unit(units);
+	end_unit(units);
 	unit_bytes = units->bytes;
 	note_stretch(units, true);
 	return 1000 * tsa_pace_sleep(&units->pace, unit_bytes, worked);

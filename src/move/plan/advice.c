@@ -3,8 +3,9 @@
  * advice.c
  *	  Lets advise_index_placement() decide what a call moves, and where to.
  *
- * It is asked with the caller's own rights.  What it expects a move to save
- * is written into the journal beside the move.
+ * It is asked with the caller's own rights, which those that a move needs
+ * suffice for.  What it expects a move to save is written into the journal
+ * beside the move.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,10 +15,7 @@
 #include "commands/tablespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "nodes/value.h"
-#include "parser/parse_func.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
@@ -31,27 +29,9 @@
  * number or types, a function of that name that somebody else has made in the
  * extension's schema might be taken for it.
  */
-static const Oid advice_types[] = {REGCLASSOID, NAMEOID, TEXTOID};
-
-/* Refuses a caller who may not ask for advice, saying what to do about it. */
-static void
-check_advice_rights(const char *schema)
-{
-	List	   *name = list_make2(makeString(pstrdup(schema)),
-								  makeString(pstrdup("advise_index_placement")));
-	Oid			function = LookupFuncName(name, lengthof(advice_types),
-										  advice_types, false);
-
-	if (!DatumGetBool(DirectFunctionCall2(has_function_privilege_id,
-										  ObjectIdGetDatum(function),
-										  CStringGetTextDatum("EXECUTE"))))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for function %s",
-						"advise_index_placement"),
-				 errdetail("Without a tablespace, or with \"hot_only\", the advice decides what to move."),
-				 errhint("Have a member of pg_monitor ask for advice, or become one; or name a tablespace and leave \"hot_only\" out.")));
-}
+static const Oid advice_types[] = {
+	REGCLASSOID, NAMEOID, TEXTOID, INTERVALOID
+};
 
 /*
  * Sets the target tablespaces that the advice recommends, with the caller's
@@ -65,11 +45,10 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	char	   *sql;
 	Oid			types[lengthof(advice_types)];
 	Datum		values[lengthof(advice_types)] = {0};
-	char		nulls[] = {' ', 'n', 'n'};
+	char		nulls[] = {' ', 'n', 'n', 'n'};
 	NameData	tablespace;
 	List	   *kept = NIL;
 
-	check_advice_rights(schema);
 	memcpy(types, advice_types, sizeof(types));
 	values[0] = ObjectIdGetDatum(options->target);
 	if (OidIsValid(options->tablespace))
@@ -79,9 +58,9 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 		nulls[1] = ' ';
 	}
 	sql = psprintf("SELECT relation::pg_catalog.oid,"
-				   " recommended_tablespace::pg_catalog.text,"
+				   " to_tablespace::pg_catalog.text,"
 				   " saved_ms_per_s::pg_catalog.float8"
-				   " FROM %s.advise_index_placement($1, $2, $3)"
+				   " FROM %s.advise_index_placement($1, $2, $3, $4)"
 				   " WHERE action OPERATOR(pg_catalog.=) 'move'",
 				   quote_identifier(schema));
 	PushActiveSnapshot(GetTransactionSnapshot());

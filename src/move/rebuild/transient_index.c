@@ -6,8 +6,8 @@
  * The table's indexes are noted before the rebuild begins.  When
  * it ends by an error, is cancelled or crashes, an invalid index that was not
  * among them and has the name of a concurrent rebuild of this one, or the old
- * index under its _ccold name, is what it left (the view "transient_index").  In the
- * second case the new index is in place already, and the job is done.
+ * index under its _ccold name, is what it left (the view "transient_index").
+ * In the second case the new index is in place already, and the job is done.
  * They are dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the
  * end of the same worker or, when it did not get that far, of the next one.
  * Somebody else's index of such a name looks the same while CREATE INDEX

@@ -11,7 +11,8 @@
  * extension does first.  Then the launcher has all of them sampled from time to
  * time (src/sample/worker.c).
  *
- * Without preloading nothing of this exists, and the next call recovers the jobs.
+ * Without preloading nothing of this exists, and the next call recovers the
+ * jobs.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,0 +1,77 @@
+-- what moves were expected to save, beside what samples measured
+DELETE FROM tablespace_advisor.sample;
+DELETE FROM tablespace_advisor.relation_sample;
+CREATE TABLE outcome (id int);
+
+-- Samples every 5 minutes for five hours, from 00:00.  Until 03:00 every read
+-- takes 5 ms and afterwards 1 ms; from 04:00 the load is double.
+CREATE FUNCTION pg_temp.at(minutes int) RETURNS timestamptz LANGUAGE sql AS
+$$ SELECT timestamptz '2026-01-01 00:00+00' + minutes * interval '1 minute' $$;
+INSERT INTO tablespace_advisor.sample (sample_id, started_at, taken_at,
+	was_reset, io_timed, blocks_read, blocks_hit, read_ms, write_ms,
+	statements, statements_ms,
+	snapshots, reading_snapshots, reading_sessions, waits)
+OVERRIDING SYSTEM VALUE
+SELECT n, CASE WHEN n > 0 THEN pg_temp.at(5 * (n - 1)) END, pg_temp.at(5 * n),
+	false, true,
+	sum(load * 30000) OVER w, sum(load * 90000) OVER w,
+	sum(load * 30000 * (ms + (n % 2) * 0.1)) OVER w, 0,
+	sum(load * 1000) OVER w, sum(load * 1000 * ms) OVER w, 0, 0, 0, '{}'
+FROM (SELECT n, CASE WHEN n <= 36 THEN 5 ELSE 1 END AS ms,
+		CASE WHEN n <= 48 THEN 1 ELSE 2 END AS load
+	FROM generate_series(0, 60) n) s
+WINDOW w AS (ORDER BY n);
+INSERT INTO tablespace_advisor.relation_sample (sample_id, relation, size_bytes, reads, hits)
+SELECT sample_id, 'outcome'::regclass, 8192, 3000, CASE WHEN sample_id <= 36 THEN 3000 ELSE 9000 END
+FROM tablespace_advisor.sample;
+
+CREATE FUNCTION pg_temp.job(id int, batch int, begins int, ends int, forecast float8,
+	state text DEFAULT 'done')
+RETURNS void LANGUAGE sql AS $$
+	INSERT INTO tablespace_advisor.job (job_id, batch_id, relation, heap, kind,
+		schema_name, relation_name, from_tablespace, from_tablespace_name,
+		to_tablespace, to_tablespace_name, method_wanted, method, state,
+		bytes_total, lock_timeout_ms, owner, system_identifier, database,
+		started_at, finished_at, forecast_saved_ms_per_s)
+	OVERRIDING SYSTEM VALUE
+	SELECT id, batch, 'outcome'::regclass, 'outcome'::regclass, 'r', 'public',
+		'outcome', 1663, 'pg_default', 1663, 'pg_default', 'auto', 'copy',
+		state, 0, 0, 10, 0, 0, pg_temp.at(begins), pg_temp.at(ends), forecast
+$$;
+BEGIN;
+DELETE FROM tablespace_advisor.job;
+-- two of one call: 500 ms/s become 100: 400 are saved
+SELECT pg_temp.job(1, 1, 180, 183, 300);
+SELECT pg_temp.job(2, 1, 183, 185, 120);
+SELECT pg_temp.job(3, 3, 180, 185, 800);
+SELECT pg_temp.job(4, 4, 180, 185, 100);
+SELECT pg_temp.job(5, 5, 180, 185, NULL);
+SELECT pg_temp.job(6, 6, 292, 294, 400);
+SELECT pg_temp.job(7, 7, 301, 302, 400);
+SELECT pg_temp.job(8, 8, 180, 185, 400, 'failed');
+SELECT pg_temp.job(9, 9, 180, 185, 400, 'running');
+SELECT job_id, batch_id, relation, outcome, forecast_saved_ms_per_s AS forecast,
+	batch_forecast_ms_per_s AS batch_forecast, round(batch_saved_ms_per_s) AS saved,
+	round(batch_saved_low) AS low, round(batch_saved_high) AS high,
+	window_s, samples_before, samples_after
+FROM move_outcomes ORDER BY job_id;
+\x on
+SELECT relation_name, from_tablespace, to_tablespace, finished_at,
+	round(read_ms_per_s_before) AS read_ms_per_s_before,
+	round(read_ms_per_s_after) AS read_ms_per_s_after,
+	accesses_per_s_before, round(accesses_per_s_after) AS accesses_per_s_after,
+	reads_per_s_before, reads_per_s_after, hit_fraction_before, hit_fraction_after,
+	statement_ms_before, statement_ms_after
+FROM move_outcomes WHERE job_id = 1;
+\x off
+-- a server that does not time reads
+UPDATE tablespace_advisor.sample SET io_timed = false;
+SELECT job_id, outcome, reads_per_s_before, batch_saved_ms_per_s
+FROM move_outcomes WHERE job_id = 1;
+ROLLBACK;
+SELECT has_table_privilege('pg_monitor', 'move_outcomes', 'SELECT') AS monitor,
+	(SELECT bool_or(a.grantee = 0) FROM pg_class c, aclexplode(c.relacl) a
+		WHERE c.oid = 'move_outcomes'::regclass) AS everybody;
+DELETE FROM tablespace_advisor.sample;
+DELETE FROM tablespace_advisor.relation_sample;
+DROP TABLE outcome;

@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * advise.c
+ *	  What people call for advice: rights, and the facts' own rights.
+ *
+ * Advice rests on what only a superuser may see together: statistics of the
+ * planner, files, the journal of moves.  So these functions check that the
+ * caller owns the table or is a member of pg_monitor, and then run as the
+ * bootstrap superuser one statement, a constant, whose functions have a fixed
+ * search_path and evaluate nothing that owners of tables could have written.
+ * An error leaves user and settings to the abort of the transaction.
+ *
+ * Rejected: SECURITY DEFINER functions, which cannot tell whom they work for:
+ * with SET ROLE, current_user is theirs and session_user is not the caller.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/index.h"
+#include "catalog/pg_authid_d.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+
+#define ADVICE_ARGS 5
+#define ADVICE_COLUMNS 16
+
+/* Arguments of gather_advice() but the first. */
+typedef struct AdviceRequest
+{
+	Oid			target;			/* InvalidOid: the whole database */
+	Datum		args[ADVICE_ARGS];
+	char		nulls[ADVICE_ARGS + 1];
+} AdviceRequest;
+
+PG_FUNCTION_INFO_V1(tsa_advise_index_placement);
+PG_FUNCTION_INFO_V1(tsa_advise_placement);
+PG_FUNCTION_INFO_V1(tsa_explain_placement);
+PG_FUNCTION_INFO_V1(tsa_placement_evidence);
+PG_FUNCTION_INFO_V1(tsa_index_expression);
+PG_FUNCTION_INFO_V1(tsa_lock_if_free);
+
+/*
+ * The table whose owner may ask about a relation: of an index its table.
+ * InvalidOid if there is no such relation (any more).
+ */
+static Oid
+table_of(Oid relation)
+{
+	char		relkind = get_rel_relkind(relation);
+
+	if (relkind != RELKIND_INDEX && relkind != RELKIND_PARTITIONED_INDEX)
+		return relkind == '\0' ? InvalidOid : relation;
+	return IndexGetRelation(relation, true);
+}
+
+/* Refuses who neither owns the table nor may see all statistics. */
+static void
+check_rights(Oid target)
+{
+	Oid			table = OidIsValid(target) ? table_of(target) : InvalidOid;
+
+	if (has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
+		return;
+	if (!OidIsValid(target))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to ask for advice on the whole database"),
+				 errdetail("Only members of the role \"pg_monitor\" may."),
+				 errhint("Owners may ask about their own tables.")));
+	if (OidIsValid(table) && !tsa_owns_relation(table, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of table %s, or a member of pg_monitor",
+						get_rel_name(table))));
+}
+
+static void
+set_argument(FunctionCallInfo fcinfo, AdviceRequest *request, int arg, int from)
+{
+	if (from < 0 || PG_ARGISNULL(from))
+		return;
+	request->args[arg] = PG_GETARG_DATUM(from);
+	request->nulls[arg] = ' ';
+}
+
+/*
+ * The request of a function whose arguments target, tablespace, space_budget
+ * and observe are at these positions; -1: it has no such argument.
+ */
+static void
+make_request(FunctionCallInfo fcinfo, AdviceRequest *request,
+			 int target, int tablespace, int space_budget, int observe)
+{
+	memset(request, 0, sizeof(*request));
+	memset(request->nulls, 'n', ADVICE_ARGS);
+	request->args[0] = ObjectIdGetDatum(GetUserId());
+	request->nulls[0] = ' ';
+	set_argument(fcinfo, request, 1, target);
+	set_argument(fcinfo, request, 2, tablespace);
+	set_argument(fcinfo, request, 3, space_budget);
+	set_argument(fcinfo, request, 4, observe);
+	if (request->nulls[1] == ' ')
+		request->target = DatumGetObjectId(request->args[1]);
+}
+
+/*
+ * Runs a statement on gather_advice() as the superuser and returns its rows,
+ * which are of the type the calling function returns.
+ */
+static Datum
+run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
+{
+	static Oid	types[ADVICE_ARGS] = {
+		OIDOID, REGCLASSOID, NAMEOID, TEXTOID, INTERVALOID
+	};
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid			userid;
+	int			sec_context;
+	int			guc_level;
+
+	check_rights(request->target);
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
+						   sec_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	guc_level = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp",
+							 PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	SPI_connect();
+	/* not read-only: what happens while it watches has to be seen */
+	if (SPI_execute_with_args(sql, ADVICE_ARGS, types, request->args,
+							  request->nulls, false, 0) < 0)
+		elog(ERROR, "could not run gather_advice()");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		Datum		values[ADVICE_COLUMNS];
+		bool		nulls[ADVICE_COLUMNS];
+
+		for (int j = 0; j < rsinfo->setDesc->natts; j++)
+			values[j] = SPI_getbinval(SPI_tuptable->vals[i],
+									  SPI_tuptable->tupdesc, j + 1, &nulls[j]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	SPI_finish();
+	AtEOXact_GUC(false, guc_level);
+	SetUserIdAndSecContext(userid, sec_context);
+	return (Datum) 0;
+}
+
+/* advise_index_placement(target, tablespace, space_budget, observe) */
+Datum
+tsa_advise_index_placement(PG_FUNCTION_ARGS)
+{
+	AdviceRequest request;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("target must not be null")));
+	make_request(fcinfo, &request, 0, 1, 2, 3);
+	return run_request(fcinfo, &request,
+					   "SELECT (g.advice).* FROM"
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5) g");
+}
+
+/* advise_placement(space_budget, observe) */
+Datum
+tsa_advise_placement(PG_FUNCTION_ARGS)
+{
+	AdviceRequest request;
+
+	make_request(fcinfo, &request, -1, -1, 0, 1);
+	return run_request(fcinfo, &request,
+					   "SELECT (g.advice).* FROM"
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5) g");
+}
+
+/* explain_placement(target) */
+Datum
+tsa_explain_placement(PG_FUNCTION_ARGS)
+{
+	AdviceRequest request;
+
+	make_request(fcinfo, &request, 0, -1, -1, -1);
+	return run_request(fcinfo, &request,
+					   "SELECT e FROM tablespace_advisor.explain_advice($2, ARRAY("
+					   "SELECT ROW(g.advice, g.evidence)::tablespace_advisor.advice_row FROM"
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5) g)) e");
+}
+
+/* placement_evidence(target) */
+Datum
+tsa_placement_evidence(PG_FUNCTION_ARGS)
+{
+	AdviceRequest request;
+
+	make_request(fcinfo, &request, 0, -1, -1, -1);
+	return run_request(fcinfo, &request,
+					   "SELECT (g.advice).relation, g.evidence FROM"
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5) g");
+}
+
+/* lock_if_free(relation) */
+Datum
+tsa_lock_if_free(PG_FUNCTION_ARGS)
+{
+	Oid			relation = PG_GETARG_OID(0);
+
+	PG_RETURN_BOOL(ConditionalLockRelationOid(relation, AccessShareLock) &&
+				   SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)));
+}
+
+/*
+ * index_expression(index).  To name columns the server opens the table, so
+ * that is locked here first, if it can be without waiting.
+ */
+Datum
+tsa_index_expression(PG_FUNCTION_ARGS)
+{
+	Oid			index = PG_GETARG_OID(0);
+	Oid			table = IndexGetRelation(index, true);
+	Datum		expression = (Datum) 0;
+	bool		found;
+
+	if (!OidIsValid(table) ||
+		!ConditionalLockRelationOid(table, AccessShareLock))
+		PG_RETURN_NULL();
+	found = SearchSysCacheExists1(INDEXRELID, ObjectIdGetDatum(index));
+	if (found)
+		expression = DirectFunctionCall3(pg_get_indexdef_ext,
+										 ObjectIdGetDatum(index),
+										 Int32GetDatum(1), BoolGetDatum(false));
+	UnlockRelationOid(table, AccessShareLock);
+	if (!found)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(expression);
+}

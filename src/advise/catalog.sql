@@ -1,0 +1,200 @@
+/*
+ * src/advise/catalog.sql
+ *
+ * The facts that advice rests on, as types, and where the catalogs and the
+ * statistics say them.  Nothing here takes a lock on a relation it looks at:
+ * advice must not wait behind somebody's ALTER TABLE.  (So definitions are
+ * compared as the catalog stores them, pg_get_expr() would lock.)
+ */
+CREATE TYPE @extschema@.placement_advice AS (
+	rank int,
+	action text,
+	relation regclass,
+	from_tablespace name,
+	to_tablespace name,
+	size_bytes bigint,
+	saved_ms_per_s float8,
+	saved_percent float8,
+	reason text,
+	statement text,
+	kind text,
+	reads_per_s float8,
+	writes_per_s float8,
+	cached_fraction float8,
+	read_ms_per_s float8,
+	move_seconds float8
+);
+COMMENT ON TYPE @extschema@.placement_advice IS
+	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate or rebuild; to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading (and extra writing) that following this row saves, in milliseconds per second and in percent of the table''s read time, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates';
+
+CREATE TYPE tablespace_advisor.relation_fact AS (
+	relation regclass,
+	table_relation regclass,
+	kind text,
+	tablespace name,
+	size_bytes bigint,
+	toast_bytes bigint,
+	rebuilt_bytes bigint,
+	brin_bytes bigint,
+	reads_per_s float8,
+	hits_per_s float8,
+	writes_per_s float8,
+	hot_fraction float8,
+	tuples_per_scan float8,
+	correlation float8,
+	system_cached float8,
+	scans bigint,
+	writes bigint,
+	counted_days float8,
+	column_name name,
+	expression text,
+	unusable text,
+	needed_for text,
+	duplicate_of regclass,
+	obstacle text,
+	left_lately name[]
+);
+COMMENT ON TYPE tablespace_advisor.relation_fact IS
+	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks, toast_bytes of them TOAST, rebuilt_bytes what a rebuilt index would take, brin_bytes what a BRIN index would; activity per second in the window of load_fact; hot_fraction: share of the table''s updates that are HOT; system_cached: share of its blocks in the system''s cache; scans and row versions written in counted_days; column_name, expression: what an index is on if that is one thing; unusable, needed_for, duplicate_of: see index_role; obstacle: why it cannot be moved while in use; left_lately: tablespaces it was moved away from within a week. NULL: not known';
+
+CREATE TYPE tablespace_advisor.tablespace_fact AS (
+	tablespace name,
+	run_id bigint,
+	random_read_us float8,
+	random_read_low_us float8,
+	random_read_high_us float8,
+	depths float8[],
+	depth_read_us float8[],
+	cached_read_us float8,
+	sequential_page_us float8,
+	sequential_write_page_us float8,
+	write_us float8,
+	write_workload text,
+	copy_rates jsonb,
+	may_create boolean,
+	volatile boolean,
+	shares_device_with name[],
+	available_bytes bigint
+);
+COMMENT ON TYPE tablespace_advisor.tablespace_fact IS
+	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth, the write that was probed; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known';
+
+CREATE TYPE tablespace_advisor.load_fact AS (
+	source text,
+	window_start timestamptz,
+	window_end timestamptz,
+	seconds float8,
+	intervals int,
+	was_reset boolean,
+	reads_per_s float8,
+	read_ms_per_s float8,
+	timed_read_us float8,
+	snapshots int,
+	active_sessions float8,
+	reading_sessions float8,
+	waits jsonb,
+	checkpoint_s float8,
+	wal_per_byte float8,
+	standbys text
+);
+COMMENT ON TYPE tablespace_advisor.load_fact IS
+	'the window over which activity was counted and what the whole database did in it: see observe_database(); checkpoint_s: seconds between checkpoints; wal_per_byte: WAL that earlier copies wrote per byte copied; standbys: servers whose own counters are not included';
+
+/*
+ * needed_for says why an index must not be dropped even if no scan uses it:
+ * what it enforces or supports happens without a scan that is counted.
+ */
+CREATE VIEW tablespace_advisor.index_role AS
+SELECT i.indexrelid, i.indrelid,
+	CASE
+		WHEN i.indisprimary THEN 'the primary key'
+		WHEN i.indisexclusion THEN 'an exclusion constraint'
+		WHEN i.indisunique THEN 'uniqueness'
+		WHEN i.indisreplident THEN 'the replica identity'
+		WHEN c.relispartition THEN 'the partitioned index it is attached to'
+		WHEN EXISTS
+			(SELECT FROM pg_constraint k
+				WHERE k.conrelid = i.indrelid AND k.contype = 'f'
+					AND k.conkey <@ (i.indkey::int2[])[0:cardinality(k.conkey) - 1])
+			THEN 'a foreign key: deleting a referenced row looks it up'
+	END AS needed_for,
+	i.indisreplident OR c.relispartition
+		OR EXISTS (SELECT FROM pg_constraint k
+			WHERE k.conindid = i.indexrelid) AS is_pinned,
+	CASE
+		WHEN i.indisvalid THEN NULL
+		WHEN EXISTS (SELECT FROM pg_stat_progress_create_index p
+			WHERE p.relid = i.indrelid) THEN 'being built'
+		ELSE 'invalid'
+	END AS unusable,
+	concat_ws(' ', c.relam, i.indkey, i.indnkeyatts, i.indclass,
+		i.indcollation, i.indoption,
+		regexp_replace(i.indexprs::text, ' :location -?[0-9]+', '', 'g'),
+		'WHERE ' || regexp_replace(i.indpred::text, ' :location -?[0-9]+', '', 'g'))
+		AS definition,
+	i.indisunique, i.indnullsnotdistinct, i.indimmediate, i.indisexclusion
+FROM pg_index i
+JOIN pg_class c ON c.oid = i.indexrelid
+WHERE c.relkind = 'i';
+
+COMMENT ON VIEW tablespace_advisor.index_role IS
+	'what an index is there for besides being scanned, and whether it can be used; is_pinned: other objects depend on this very index, another with the same definition could not stand in for it';
+
+/* Of indexes with one definition the one that is hardest to replace stays. */
+CREATE VIEW tablespace_advisor.duplicate_index AS
+SELECT i.indexrelid, i.indrelid, o.stays AS duplicate_of
+FROM tablespace_advisor.index_role i
+CROSS JOIN LATERAL
+	(SELECT o.indexrelid AS stays
+		FROM tablespace_advisor.index_role o
+		WHERE o.indrelid = i.indrelid AND o.indexrelid <> i.indexrelid
+			AND o.definition = i.definition AND o.unusable IS NULL
+			AND (NOT i.indisunique OR (o.indisunique AND o.indimmediate
+				AND o.indnullsnotdistinct = i.indnullsnotdistinct))
+			AND (o.is_pinned, o.indisunique,
+					pg_stat_get_numscans(o.indexrelid), i.indexrelid::bigint)
+				> (i.is_pinned, i.indisunique,
+					pg_stat_get_numscans(i.indexrelid), o.indexrelid::bigint)
+		ORDER BY o.is_pinned DESC, o.indisunique DESC,
+			pg_stat_get_numscans(o.indexrelid) DESC, o.indexrelid
+		LIMIT 1) o
+WHERE NOT i.is_pinned;
+COMMENT ON VIEW tablespace_advisor.duplicate_index IS
+	'indexes that another one of their table could replace, having the same definition';
+
+GRANT SELECT ON tablespace_advisor.index_role,
+	tablespace_advisor.duplicate_index TO pg_monitor;
+
+/*
+ * Bytes that a B-tree with these entries takes when it is built: 8 bytes of
+ * tuple header, 4 of line pointer, pages filled to the fillfactor.  Equal
+ * keys, which the server would store together, are not counted on, so that
+ * the estimate is rather too large and bloat rather overlooked.
+ */
+CREATE FUNCTION tablespace_advisor.estimate_btree_bytes(entries float8, key_bytes float8, fillfactor float8)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT ((2 + ceil(entries * (12 + 8 * ceil(key_bytes / 8))
+			/ ((b.size - 40) * fillfactor / 100)) * 1.005) * b.size)::bigint
+	FROM (SELECT current_setting('block_size')::float8 AS size) b
+	WHERE entries > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.estimate_btree_bytes(float8, float8, float8) IS
+	'bytes of a B-tree just built, from the number of entries, bytes of a key and fillfactor in percent; NULL when there are no entries';
+
+/* One summary of some 32 bytes for 128 heap blocks, and two pages besides. */
+CREATE FUNCTION tablespace_advisor.estimate_brin_bytes(heap_bytes bigint)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT ((3 + ceil(ceil(heap_bytes / b.size / 128) * 32 / b.size)) * b.size)::bigint
+	FROM (SELECT current_setting('block_size')::float8 AS size) b
+$$;
+COMMENT ON FUNCTION tablespace_advisor.estimate_brin_bytes(bigint) IS
+	'bytes of a BRIN index with default parameters on one column of fixed width of a heap of that size';
+
+REVOKE ALL ON FUNCTION tablespace_advisor.estimate_btree_bytes(float8, float8, float8),
+	tablespace_advisor.estimate_brin_bytes(bigint) FROM PUBLIC;

@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * curve.c
+ *	  A device's read latency by queue depth: between, below and beyond the
+ *	  depths that were probed.
+ *
+ * Pure: includes no postgres.h and is unit-tested without a server.
+ *
+ * Latency is taken for linear between two probed depths.  Below the first it
+ * is the first.  Beyond the last the device is taken for busy: it finishes as
+ * many requests per second as at the last, so latency grows with depth.  The
+ * rate that a depth leads to follows from Little's law, rate = depth /
+ * latency, and so does the depth that a rate needs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "advise/curve.h"
+
+#include <math.h>
+
+#define US_PER_S 1e6
+
+/*
+ * Mean latency in microseconds with "depth" requests in flight; NAN for a
+ * curve without points.
+ */
+double
+tsa_curve_latency(const TsaCurve *curve, double depth)
+{
+	int			last = curve->n - 1;
+
+	if (curve->n == 0)
+		return NAN;
+	if (depth <= curve->depth[0])
+		return curve->us[0];
+	for (int i = 0; i < last; i++)
+	{
+		double		share;
+
+		if (depth > curve->depth[i + 1])
+			continue;
+		share = (depth - curve->depth[i]) /
+			(curve->depth[i + 1] - curve->depth[i]);
+		return curve->us[i] + share * (curve->us[i + 1] - curve->us[i]);
+	}
+	return curve->us[last] * depth / curve->depth[last];
+}
+
+/* The most requests per second at any probed depth; 0 without points. */
+double
+tsa_curve_max_rate(const TsaCurve *curve)
+{
+	double		rate = 0;
+
+	for (int i = 0; i < curve->n; i++)
+		rate = fmax(rate, US_PER_S * curve->depth[i] / curve->us[i]);
+	return rate;
+}
+
+/*
+ * The smallest depth, from the first probed one on, at which the device
+ * finishes "rate" requests per second; that with the largest rate if none
+ * does.  NAN for a curve without points.
+ */
+double
+tsa_curve_depth(const TsaCurve *curve, double rate)
+{
+	double		best = 0;
+	double		depth = NAN;
+
+	for (int i = 0; i < curve->n; i++)
+	{
+		double		here = US_PER_S * curve->depth[i] / curve->us[i];
+
+		if (here >= rate && i > 0)
+		{
+			/* rate = depth / latency, latency being linear in depth */
+			double		slope = (curve->us[i] - curve->us[i - 1]) /
+				(curve->depth[i] - curve->depth[i - 1]);
+			double		start = curve->us[i - 1] - slope * curve->depth[i - 1];
+
+			return rate * start / (US_PER_S - rate * slope);
+		}
+		if (here >= rate)
+			return curve->depth[i];
+		if (here > best)
+		{
+			best = here;
+			depth = curve->depth[i];
+		}
+	}
+	return depth;
+}

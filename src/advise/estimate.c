@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * estimate.c
+ *	  The arithmetic of advice as SQL functions: latency by queue depth
+ *	  (curve.c) and choosing under a budget (knapsack.c).
+ *
+ * Both modules are pure and bounded: a curve has as many points as depths
+ * were probed, a choice takes at most MAX_STATES states.  So nothing here has
+ * to be interruptible.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+
+#include "advise/curve.h"
+#include "advise/knapsack.h"
+
+/* 48 bytes each: 10 MB; some tenths of a second in the worst case. */
+#define MAX_STATES	200000
+
+PG_FUNCTION_INFO_V1(tsa_latency_at_depth);
+PG_FUNCTION_INFO_V1(tsa_depth_at_rate);
+PG_FUNCTION_INFO_V1(tsa_max_read_rate);
+PG_FUNCTION_INFO_V1(tsa_choose_within);
+
+/* Elements of an array without nulls of a fixed length, by-value type. */
+static Datum *
+array_elements(ArrayType *array, Oid type, const char *name, int *n)
+{
+	Datum	   *elements;
+
+	if (ARR_NDIM(array) > 1 || array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" must be a list without null elements", name)));
+	deconstruct_array(array, type, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &elements, NULL, n);
+	return elements;
+}
+
+static double *
+float8_elements(ArrayType *array, const char *name, int *n)
+{
+	Datum	   *elements = array_elements(array, FLOAT8OID, name, n);
+	double	   *result = palloc(sizeof(double) * (*n + 1));
+
+	for (int i = 0; i < *n; i++)
+		result[i] = DatumGetFloat8(elements[i]);
+	return result;
+}
+
+/* The curve that the first two arguments describe. */
+static TsaCurve
+curve_argument(FunctionCallInfo fcinfo)
+{
+	TsaCurve	curve;
+	int			nlatencies;
+
+	curve.depth = float8_elements(PG_GETARG_ARRAYTYPE_P(0), "depths", &curve.n);
+	curve.us = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "latencies_us",
+							   &nlatencies);
+	if (curve.n != nlatencies)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("\"depths\" and \"latencies_us\" must have the same length")));
+	for (int i = 0; i < curve.n; i++)
+	{
+		if (!(curve.us[i] > 0) || !(curve.depth[i] > 0) ||
+			(i > 0 && !(curve.depth[i] > curve.depth[i - 1])))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("depths must rise and latencies be positive")));
+	}
+	return curve;
+}
+
+/* NAN becomes NULL. */
+static Datum
+return_number(FunctionCallInfo fcinfo, double number)
+{
+	if (isnan(number))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(number);
+}
+
+/* latency_at_depth(depths, latencies_us, depth) */
+Datum
+tsa_latency_at_depth(PG_FUNCTION_ARGS)
+{
+	TsaCurve	curve = curve_argument(fcinfo);
+
+	return return_number(fcinfo,
+						 tsa_curve_latency(&curve, PG_GETARG_FLOAT8(2)));
+}
+
+/* depth_at_rate(depths, latencies_us, reads_per_s) */
+Datum
+tsa_depth_at_rate(PG_FUNCTION_ARGS)
+{
+	TsaCurve	curve = curve_argument(fcinfo);
+
+	return return_number(fcinfo,
+						 tsa_curve_depth(&curve, PG_GETARG_FLOAT8(2)));
+}
+
+/* max_read_rate(depths, latencies_us) */
+Datum
+tsa_max_read_rate(PG_FUNCTION_ARGS)
+{
+	TsaCurve	curve = curve_argument(fcinfo);
+
+	PG_RETURN_FLOAT8(tsa_curve_max_rate(&curve));
+}
+
+/* The arguments of choose_within() as items. */
+static TsaKnapsackItem *
+item_arguments(FunctionCallInfo fcinfo, int *n)
+{
+	Datum	   *sizes = array_elements(PG_GETARG_ARRAYTYPE_P(0), INT8OID,
+									   "sizes", n);
+	int			nvalues;
+	double	   *values = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "values",
+										 &nvalues);
+	TsaKnapsackItem *items = palloc0(sizeof(TsaKnapsackItem) * (*n + 1));
+
+	if (nvalues != *n)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("\"sizes\" and \"values\" must have the same length")));
+	for (int i = 0; i < *n; i++)
+	{
+		if (DatumGetInt64(sizes[i]) < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("sizes must not be negative")));
+		items[i].size = DatumGetInt64(sizes[i]);
+		items[i].value = values[i];
+	}
+	return items;
+}
+
+/* choose_within(sizes, values, capacity) */
+Datum
+tsa_choose_within(PG_FUNCTION_ARGS)
+{
+	int			n;
+	TsaKnapsackItem *items = item_arguments(fcinfo, &n);
+	int64		capacity = PG_GETARG_INT64(2);
+	TsaKnapsackChoice choice;
+	TsaKnapsackStatus status;
+	TupleDesc	desc;
+	Datum	   *chosen = palloc(sizeof(Datum) * (n + 1));
+	Datum		values[4];
+	bool		nulls[4] = {0};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function returning record called in context that cannot accept type record")));
+	status = tsa_solve_knapsack(items, n, Max(capacity, 0), MAX_STATES,
+								&choice);
+	if (status == TSA_KNAPSACK_NO_MEMORY)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("Failed to choose among %d relations.", n)));
+	for (int i = 0; i < n; i++)
+		chosen[i] = BoolGetDatum(items[i].chosen);
+	values[0] = PointerGetDatum(construct_array(chosen, n, BOOLOID, 1, true,
+												TYPALIGN_CHAR));
+	values[1] = Float8GetDatum(choice.value);
+	values[2] = Float8GetDatum(choice.bound);
+	values[3] = BoolGetDatum(status == TSA_KNAPSACK_EXACT);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
+											 nulls));
+}

@@ -1,0 +1,240 @@
+/*
+ * src/advise/estimate.sql
+ *
+ * What reading costs where relations are, and what it would cost elsewhere:
+ * from facts alone (catalog.sql), so that it can be tested and replayed on
+ * facts written down by hand.  docs/advice.md has the formulas.
+ */
+CREATE FUNCTION tablespace_advisor.latency_at_depth(depths float8[], latencies_us float8[], depth float8)
+RETURNS float8
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_latency_at_depth';
+COMMENT ON FUNCTION tablespace_advisor.latency_at_depth(float8[], float8[], float8) IS
+	'mean latency in microseconds with so many requests in flight, from latencies at rising depths: linear between them, in proportion to depth beyond; NULL without any. Errors: 2202E lists of different length, 22023 not rising or not positive';
+
+CREATE FUNCTION tablespace_advisor.depth_at_rate(depths float8[], latencies_us float8[], reads_per_s float8)
+RETURNS float8
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_depth_at_rate';
+COMMENT ON FUNCTION tablespace_advisor.depth_at_rate(float8[], float8[], float8) IS
+	'smallest number of requests in flight with which a device serves that rate, or the one with which it serves most (Little''s law); NULL without latencies. Errors as of latency_at_depth()';
+
+CREATE FUNCTION tablespace_advisor.max_read_rate(depths float8[], latencies_us float8[])
+RETURNS float8
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_max_read_rate';
+COMMENT ON FUNCTION tablespace_advisor.max_read_rate(float8[], float8[]) IS
+	'requests per second that a device serves at most at these depths; 0 without latencies. Errors as of latency_at_depth()';
+
+CREATE FUNCTION tablespace_advisor.choose_within(sizes bigint[], "values" float8[], capacity bigint,
+	OUT chosen boolean[], OUT "value" float8, OUT bound float8, OUT is_exact boolean)
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_choose_within';
+COMMENT ON FUNCTION tablespace_advisor.choose_within(bigint[], float8[], bigint) IS
+	'which things to take so that their sizes fit into capacity and their values add up to most; no choice is worth more than bound; is_exact: none is worth more than this one. Errors: 2202E lists of different length, 22023 null or negative sizes, 53200 out of memory';
+
+CREATE TYPE tablespace_advisor.load_estimate AS (
+	tablespace name,
+	device_reads_per_s float8,
+	depth float8,
+	probed_us float8,
+	device_us float8,
+	cached_us float8,
+	cache_correction float8,
+	time_correction float8,
+	coverage float8
+);
+COMMENT ON TYPE tablespace_advisor.load_estimate IS
+	'what a read takes under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves what it holds; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by what the server timed; cached_us: a read that the system''s cache serves; cache_correction: what reads from the device are multiplied by, time_correction: what their latency is multiplied by, so that both agree with the timing (1: no timing); coverage: share of the database''s reads that was estimated';
+
+/*
+ * The depth a read meets is the number of sessions seen reading while any
+ * was; without such looks, the one with which the device serves the rate.
+ *
+ * Where the server timed its reads (track_io_timing), their mean is known to
+ * be (1 - d) * cached + d * device, d being the share that reaches the
+ * device.  Less time than estimated means that the cache serves more than the
+ * pages it holds would tell, hot pages being likelier to be there; more means
+ * that the device is slower than it was when it was probed.
+ */
+CREATE FUNCTION tablespace_advisor.estimate_load(
+	relations tablespace_advisor.relation_fact[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact)
+RETURNS SETOF tablespace_advisor.load_estimate
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH read AS (
+		SELECT f.*, r.reads, r.device_reads,
+			r.device_reads * f.random_read_us
+				/ nullif(sum(r.device_reads * f.random_read_us) OVER (), 0) AS share
+		FROM unnest(tablespaces) f
+		LEFT JOIN
+			(SELECT r.tablespace, sum(r.reads_per_s) AS reads,
+					sum(r.reads_per_s * (1 - coalesce(r.system_cached, 0))) AS device_reads
+				FROM unnest(relations) r GROUP BY r.tablespace) r USING (tablespace)
+	), queued AS (
+		SELECT q.*, tablespace_advisor.latency_at_depth(
+				q.depths, q.depth_read_us, q.depth) AS probed_us,
+			coalesce(q.cached_read_us, 0) AS cached_us
+		FROM (SELECT read.*,
+				CASE WHEN load.snapshots >= 20 AND load.reading_sessions > 0
+					THEN greatest(1, load.reading_sessions * coalesce(read.share, 0))
+				ELSE tablespace_advisor.depth_at_rate(read.depths,
+					read.depth_read_us, coalesce(read.device_reads, 0)) END AS depth
+			FROM read) q
+	), whole AS (
+		/* means per read: timed, from the cache alone, from the device */
+		SELECT load.timed_read_us AS timed_us,
+			sum(q.reads * q.cached_us) / sum(q.reads) AS all_cached_us,
+			sum((q.reads - q.device_reads) * q.cached_us) / sum(q.reads) AS cached_us,
+			sum(q.device_reads * q.probed_us) / sum(q.reads) AS device_us,
+			sum(q.device_reads * (q.probed_us - q.cached_us)) / sum(q.reads) AS more_us,
+			least(1, sum(q.reads) / nullif(load.reads_per_s, 0)) AS coverage
+		FROM queued q WHERE q.reads > 0 AND q.probed_us IS NOT NULL
+	), corrected AS (
+		SELECT w.coverage,
+			CASE WHEN w.coverage >= 0.8 AND w.more_us > 0
+				AND w.timed_us < w.cached_us + w.device_us
+				THEN greatest(0, (w.timed_us - w.all_cached_us) / w.more_us)
+				ELSE 1 END AS cache_correction,
+			CASE WHEN w.coverage >= 0.8 AND w.device_us > 0
+				AND w.timed_us > w.cached_us + w.device_us
+				THEN (w.timed_us - w.cached_us) / w.device_us
+				ELSE 1 END AS time_correction
+		FROM whole w
+	)
+	SELECT q.tablespace, coalesce(q.device_reads, 0), q.depth, q.probed_us,
+		q.probed_us * c.time_correction, q.cached_us,
+		c.cache_correction, c.time_correction, c.coverage
+	FROM queued q CROSS JOIN corrected c
+$$;
+COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
+	'per tablespace what a read takes under the load; relations must hold all that is read in the database for reads to be corrected by the server''s timing';
+
+CREATE TYPE tablespace_advisor.placement_estimate AS (
+	relation regclass,
+	destination name,
+	device_share float8,
+	device_us float8,
+	cached_us float8,
+	read_ms_per_s float8,
+	table_read_ms_per_s float8,
+	destination_depth float8,
+	destination_us float8,
+	max_reads_per_s float8,
+	is_saturated boolean,
+	is_faster boolean,
+	extra_write_ms_per_s float8,
+	saved_ms_per_s float8,
+	saved_percent float8,
+	moved_bytes bigint,
+	move_seconds float8
+);
+COMMENT ON TYPE tablespace_advisor.placement_estimate IS
+	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both probes; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there';
+
+/*
+ * The destination is taken to get all that is read of this relation's table,
+ * since what is worth moving of a table mostly moves together.
+ *
+ * Pages of a relation are written at most as often as its rows, and at most
+ * once per checkpoint and once per read that evicted them.
+ */
+CREATE FUNCTION tablespace_advisor.estimate_placement(
+	relations tablespace_advisor.relation_fact[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact)
+RETURNS SETOF tablespace_advisor.placement_estimate
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH block AS (
+		SELECT current_setting('block_size')::float8 AS size
+	), place AS MATERIALIZED (
+		SELECT f.*, l.device_reads_per_s, l.depth, l.device_us, l.cached_us,
+			l.cache_correction,
+			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
+		FROM unnest(tablespaces) f
+		JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
+			USING (tablespace)
+	), here AS MATERIALIZED (
+		SELECT r.*, s.device_us, s.cached_us, s.depth, s.write_us, s.write_workload,
+			s.random_read_us, s.random_read_low_us, s.sequential_page_us,
+			d.device_share,
+			r.reads_per_s * d.device_share AS device_reads,
+			CASE WHEN r.reads_per_s = 0 THEN 0
+				ELSE r.reads_per_s * (d.device_share * s.device_us
+					+ (1 - d.device_share) * s.cached_us) / 1000 END AS read_ms,
+			least(r.writes_per_s, r.reads_per_s
+				+ r.size_bytes / block.size / nullif(load.checkpoint_s, 0)) AS pages_written
+		FROM unnest(relations) r
+		CROSS JOIN block
+		LEFT JOIN place s ON s.tablespace = r.tablespace
+		CROSS JOIN LATERAL
+			(SELECT least(1, (1 - coalesce(r.system_cached, 0))
+				* coalesce(s.cache_correction, 1)) AS device_share) d
+	), whole AS (
+		SELECT h.table_relation,
+			/* part of a sum is no sum */
+			CASE WHEN bool_and(h.read_ms IS NOT NULL) THEN sum(h.read_ms) END AS read_ms,
+			sum(h.device_reads) AS device_reads
+		FROM here h GROUP BY h.table_relation
+	), there AS (
+		SELECT h.relation, p.tablespace AS destination,
+			h.device_share, h.device_us, h.cached_us, h.read_ms,
+			w.read_ms AS table_read_ms,
+			p.destination_depth, q.destination_us, p.max_rate,
+			p.device_reads_per_s + w.device_reads > p.max_rate AS is_saturated,
+			q.destination_us * p.random_read_high_us / p.random_read_us
+				< h.device_us * h.random_read_low_us / h.random_read_us
+			AND (p.random_read_high_us < h.random_read_low_us OR h.depth >= 2) AS is_faster,
+			CASE WHEN h.write_workload = p.write_workload
+				THEN h.pages_written * greatest(0, p.write_us - h.write_us) / 1000 END AS extra_ms,
+			h.device_reads * (h.device_us - q.destination_us) / 1000 AS gain_ms,
+			CASE WHEN h.rebuilt_bytes < h.size_bytes / 2 THEN h.rebuilt_bytes
+				ELSE h.size_bytes END AS moved_bytes,
+			coalesce(
+				h.size_bytes / (p.copy_rates ->> h.tablespace)::float8,
+				h.size_bytes / block.size * (coalesce(h.sequential_page_us, h.random_read_us)
+					+ coalesce(p.sequential_write_page_us, 0)) / 1e6) AS move_seconds
+		FROM here h
+		CROSS JOIN block
+		JOIN whole w USING (table_relation)
+		/* each tablespace, and none */
+		CROSS JOIN
+			(SELECT f.tablespace FROM unnest(tablespaces) f
+				UNION ALL SELECT NULL) f
+		LEFT JOIN LATERAL
+			(SELECT place.*,
+				least(greatest(1, h.depth), tablespace_advisor.depth_at_rate(
+					place.depths, place.depth_read_us,
+					place.device_reads_per_s + w.device_reads)) AS destination_depth
+			FROM place WHERE place.tablespace = f.tablespace) p ON true
+		CROSS JOIN LATERAL
+			(SELECT tablespace_advisor.latency_at_depth(
+				p.depths, p.depth_read_us, p.destination_depth) AS destination_us) q
+		WHERE f.tablespace IS DISTINCT FROM h.tablespace
+	)
+	SELECT t.relation, t.destination, t.device_share, t.device_us, t.cached_us,
+		t.read_ms, t.table_read_ms, t.destination_depth, t.destination_us,
+		t.max_rate, t.is_saturated, t.is_faster, t.extra_ms,
+		t.gain_ms - coalesce(t.extra_ms, 0),
+		100 * (t.gain_ms - coalesce(t.extra_ms, 0)) / nullif(t.table_read_ms, 0),
+		t.moved_bytes, t.move_seconds
+	FROM there t
+$$;
+COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
+	'per relation one row for each other tablespace, and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.choose_within(bigint[], float8[], bigint),
+	tablespace_advisor.latency_at_depth(float8[], float8[], float8),
+	tablespace_advisor.depth_at_rate(float8[], float8[], float8),
+	tablespace_advisor.max_read_rate(float8[], float8[]),
+	tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[],
+		tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact),
+	tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[],
+		tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact)
+	FROM PUBLIC;

@@ -1,0 +1,353 @@
+/*
+ * src/advise/facts.sql
+ *
+ * Gathers the facts (types: catalog.sql) from probes, samples, the catalogs
+ * and the journal of moves.  Nothing waits for a lock on a relation.
+ */
+
+/*
+ * How fast the last moves to a tablespace were, and how much WAL they wrote:
+ * those of 1 MB or more, since small ones take the time of their commits.
+ * plpgsql, because the journal is made later than this function.
+ */
+CREATE FUNCTION tablespace_advisor.copy_rates(destination name)
+RETURNS jsonb
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN (SELECT jsonb_object_agg(m.from_tablespace_name, m.bytes_per_s)
+		FROM (SELECT j.from_tablespace_name,
+				round((sum(j.bytes_total) / sum(j.seconds))::numeric) AS bytes_per_s
+			FROM (SELECT j.*, extract(epoch FROM j.finished_at - j.started_at)::float8
+						- j.paused_ms / 1000 AS seconds,
+					row_number() OVER (PARTITION BY j.from_tablespace
+						ORDER BY j.finished_at DESC) AS nth
+				FROM tablespace_advisor.job j
+				WHERE j.state = 'done' AND j.method = 'copy'
+					AND j.to_tablespace_name = destination
+					AND j.bytes_total >= 1048576) j
+			WHERE j.nth <= 20 AND j.seconds > 0
+			GROUP BY j.from_tablespace_name) m);
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.copy_rates(name) IS
+	'bytes per second of the last copies to a tablespace, pauses left out, by the tablespace they came from; NULL without any';
+
+CREATE FUNCTION tablespace_advisor.copy_wal_per_byte()
+RETURNS float8
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN (SELECT sum(j.wal_bytes)::float8 / nullif(sum(j.bytes_total), 0)
+		FROM (SELECT j.wal_bytes, j.bytes_total FROM tablespace_advisor.job j
+			WHERE j.state = 'done' AND j.method = 'copy' AND j.wal_bytes > 0
+				AND j.bytes_total >= 1048576
+			ORDER BY j.finished_at DESC LIMIT 20) j);
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.copy_wal_per_byte() IS
+	'bytes of WAL that the last copies wrote per byte copied; NULL without any';
+
+CREATE FUNCTION tablespace_advisor.left_lately()
+RETURNS TABLE (relation oid, tablespaces name[])
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN QUERY SELECT j.relation, array_agg(DISTINCT j.from_tablespace_name)
+		FROM tablespace_advisor.job j
+		WHERE j.state = 'done' AND j.finished_at > clock_timestamp() - interval '7 days'
+			AND j.from_tablespace <> j.to_tablespace
+		GROUP BY j.relation;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.left_lately() IS
+	'tablespaces that relations were moved away from within a week';
+
+/*
+ * Random reads by depth, from one run, since depths of different runs need
+ * not fit together; a twentieth of the file system stays free: file systems
+ * slow down, and servers stop, when nothing is left.
+ */
+CREATE FUNCTION tablespace_advisor.tablespace_facts(caller oid, table_owner oid)
+RETURNS SETOF tablespace_advisor.tablespace_fact
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH result AS MATERIALIZED (
+		SELECT r.* FROM tablespace_advisor.current_probe_result r
+		WHERE r.caveat IS NULL AND r.mean_us > 0
+	), written AS (
+		/* of all writes the first kind that was measured, at depth 1 */
+		SELECT DISTINCT ON (r.tablespace_oid) r.tablespace_oid, r.workload, r.mean_us
+		FROM result r
+		WHERE r.workload IN ('random write', 'sync write') AND r.queue_depth = 1
+		ORDER BY r.tablespace_oid, r.workload, r.run_id DESC
+	)
+	SELECT l.tablespace, l.run_id,
+		l.random_read_us, l.random_read_low_us, l.random_read_high_us,
+		coalesce(curve.depths, CASE WHEN l.random_read_us IS NOT NULL
+			THEN ARRAY[1.0::float8] ELSE '{}' END),
+		coalesce(curve.latencies, CASE WHEN l.random_read_us IS NOT NULL
+			THEN ARRAY[l.random_read_us] ELSE '{}' END),
+		cached.mean_us,
+		l.sequential_page_us, l.sequential_write_page_us,
+		w.mean_us, w.workload,
+		tablespace_advisor.copy_rates(l.tablespace),
+		/* like the server, ask nothing for the database's own tablespace */
+		l.tablespace_oid = d.dattablespace
+			OR has_tablespace_privilege(caller, l.tablespace_oid, 'CREATE')
+			OR has_tablespace_privilege(table_owner, l.tablespace_oid, 'CREATE'),
+		v.volatile,
+		v.shares_device_with::name[],
+		v.free_bytes - coalesce(v.size_bytes, 0) / 20
+	FROM tablespace_advisor.tablespace_latency l
+	JOIN pg_database d ON d.datname = current_database()
+	LEFT JOIN tablespace_advisor.device v ON v.tablespace = l.tablespace
+	LEFT JOIN written w ON w.tablespace_oid = l.tablespace_oid
+	LEFT JOIN LATERAL
+		(SELECT array_agg(r.queue_depth::float8 ORDER BY r.queue_depth) AS depths,
+				array_agg(r.mean_us ORDER BY r.queue_depth) AS latencies
+			FROM result r
+			WHERE r.run_id = l.run_id AND r.workload = 'random read'
+				AND r.io_size = current_setting('block_size')::int) curve ON true
+	LEFT JOIN LATERAL
+		(SELECT r.mean_us FROM result r
+			WHERE r.tablespace_oid = l.tablespace_oid AND r.workload = 'cached read'
+			ORDER BY r.run_id DESC LIMIT 1) cached ON true
+$$;
+COMMENT ON FUNCTION tablespace_advisor.tablespace_facts(oid, oid) IS
+	'facts on every tablespace but pg_global; may_create: one of the two roles may make relations there';
+
+/*
+ * What the statistics of the planner say of an index on one column: bytes of
+ * a key, correlation with the order of the table, entries.
+ */
+CREATE FUNCTION tablespace_advisor.index_shape(indexes oid[])
+RETURNS TABLE (relation oid, entries float8, key_bytes float8, "fillfactor" float8,
+	correlation float8, column_name name)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT c.oid, c.reltuples::float8, k.bytes,
+		coalesce((SELECT o.option_value::float8
+			FROM pg_options_to_table(c.reloptions) o
+			WHERE o.option_name = 'fillfactor'), 90),
+		CASE WHEN i.indnatts = 1 AND i.indkey[0] > 0 THEN
+			(SELECT CASE 3 WHEN s.stakind1 THEN s.stanumbers1[1]
+					WHEN s.stakind2 THEN s.stanumbers2[1]
+					WHEN s.stakind3 THEN s.stanumbers3[1]
+					WHEN s.stakind4 THEN s.stanumbers4[1]
+					WHEN s.stakind5 THEN s.stanumbers5[1] END
+				FROM pg_statistic s
+				WHERE s.starelid = i.indrelid AND s.staattnum = i.indkey[0]
+					AND NOT s.stainherit) END,
+		CASE WHEN i.indnatts = 1 AND i.indkey[0] > 0 THEN
+			(SELECT t.attname FROM pg_attribute t
+				WHERE t.attrelid = i.indrelid AND t.attnum = i.indkey[0]) END
+	FROM unnest(indexes) w
+	JOIN pg_index i ON i.indexrelid = w
+	JOIN pg_class c ON c.oid = w
+	JOIN pg_am m ON m.oid = c.relam AND m.amname = 'btree'
+	CROSS JOIN LATERAL
+		/* columns of a table by their own statistics, expressions by the index's */
+		(SELECT CASE WHEN bool_and(s.stawidth IS NOT NULL OR a.attlen > 0)
+				THEN sum(CASE WHEN a.attlen > 0 THEN a.attlen ELSE s.stawidth END) END AS bytes
+			FROM unnest(i.indkey::int2[]) WITH ORDINALITY col (attnum, n)
+			JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = col.n
+			LEFT JOIN pg_statistic s ON NOT s.stainherit
+				AND s.starelid = CASE WHEN col.attnum > 0 THEN i.indrelid ELSE i.indexrelid END
+				AND s.staattnum = CASE WHEN col.attnum > 0 THEN col.attnum ELSE col.n END) k
+$$;
+COMMENT ON FUNCTION tablespace_advisor.index_shape(oid[]) IS
+	'of B-trees among these: entries, mean bytes of a key, fillfactor, and of those on one column its name and the correlation of its values with the order of the table; NULL where the planner''s statistics do not say';
+
+CREATE FUNCTION tablespace_advisor.index_expression(index oid)
+RETURNS text
+LANGUAGE C STRICT STABLE
+AS 'MODULE_PATHNAME', 'tsa_index_expression';
+COMMENT ON FUNCTION tablespace_advisor.index_expression(oid) IS
+	'the first column of an index as CREATE INDEX would name it; NULL where that would wait for a lock on the table, or there is no such index';
+
+/* Why a relation cannot be moved while in use; NULL: it can. */
+CREATE FUNCTION tablespace_advisor.move_obstacle(c pg_class, i pg_index)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE
+		WHEN c.relpersistence = 't' THEN 'a temporary table cannot be moved'
+		WHEN coalesce(i.indrelid, c.oid) < 16384 THEN 'a system catalog cannot be moved'
+		/* nothing but a rebuild, for want of WAL that a copy could follow */
+		WHEN i.indexrelid IS NOT NULL THEN
+			CASE WHEN c.relpersistence = 'u'
+				AND (i.indisexclusion OR NOT i.indimmediate)
+				THEN 'unlogged, of an exclusion or deferrable constraint: only ALTER moves it'
+			END
+		WHEN c.relpersistence = 'u'
+			THEN 'unlogged: only ALTER TABLE moves it, which locks it until it is copied'
+		WHEN EXISTS
+			(SELECT FROM pg_class r JOIN pg_am m ON m.oid = r.relam
+				WHERE r.oid IN (c.oid, c.reltoastrelid)
+					AND m.amhandler <> 'heap_tableam_handler'::regproc)
+			THEN 'its access method is not heap: only ALTER TABLE moves it, under lock'
+	END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.move_obstacle(pg_class, pg_index) IS
+	'why a table (second argument NULL) or an index cannot be moved while it is in use';
+
+/*
+ * A heap is taken together with its TOAST table and that one's index, because
+ * they move together.  What the system's cache holds is looked up for what is
+ * read; of a heap the shares are weighed with the reads.
+ */
+CREATE FUNCTION tablespace_advisor.relation_facts(
+	rates tablespace_advisor.relation_rate[],
+	tables oid[])
+RETURNS SETOF tablespace_advisor.relation_fact
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+	WITH rate AS MATERIALIZED (
+		SELECT r.*, CASE r.kind WHEN 'index' THEN r.relation ELSE r.heap END AS member
+		FROM unnest(rates) r JOIN unnest(tables) t ON t = r.heap
+	), resident AS MATERIALIZED (
+		SELECT p.relation,
+			least(1, p.system_cache_blocks::float8 / nullif(p.blocks, 0)) AS cached
+		FROM tablespace_advisor.relations_residency(
+			array(SELECT r.relation FROM rate r WHERE r.reads_per_s > 0)) p
+	), active AS MATERIALIZED (
+		SELECT r.member,
+			sum(r.size_bytes)::bigint AS size_bytes,
+			coalesce(sum(r.size_bytes) FILTER (WHERE r.kind LIKE 'toast%'), 0)::bigint
+				AS toast_bytes,
+			sum(r.reads_per_s) AS reads_per_s,
+			sum(r.hits_per_s) AS hits_per_s,
+			sum(r.writes_per_s) FILTER (WHERE r.kind <> 'toast index') AS writes_per_s,
+			min(r.hot_fraction) FILTER (WHERE r.kind = 'heap') AS hot_fraction,
+			min(r.tuples_per_s / nullif(r.scans_per_s, 0))
+				FILTER (WHERE r.kind = 'index') AS tuples_per_scan,
+			sum(r.reads_per_s * p.cached) / nullif(sum(r.reads_per_s)
+				FILTER (WHERE p.cached IS NOT NULL), 0) AS cached,
+			min(r.scans_total) FILTER (WHERE r.kind = 'index') AS scans,
+			min(r.counted_since) AS counted_since
+		FROM rate r LEFT JOIN resident p USING (relation)
+		GROUP BY r.member
+	), database AS (
+		SELECT own.spcname AS tablespace,
+			(pg_stat_file('base/' || d.oid || '/PG_VERSION', true)).modification AS made
+		FROM pg_database d JOIN pg_tablespace own ON own.oid = d.dattablespace
+		WHERE d.datname = current_database()
+	), member AS MATERIALIZED (
+		SELECT c, NULL::pg_index AS i, c.oid, c.oid AS table_oid, 'heap' AS kind,
+			c.reltablespace, c.reltoastrelid
+		FROM unnest(tables) t JOIN pg_class c ON c.oid = t
+		WHERE c.relkind IN ('r', 'm')
+		UNION ALL
+		SELECT c, i, c.oid, i.indrelid, 'index', c.reltablespace, 0
+		FROM unnest(tables) t JOIN pg_index i ON i.indrelid = t
+		JOIN pg_class c ON c.oid = i.indexrelid
+		WHERE c.relkind = 'i'
+	)
+	SELECT m.oid::regclass, m.table_oid::regclass, m.kind,
+		coalesce(s.spcname, d.tablespace),
+		coalesce(a.size_bytes, tablespace_advisor.relation_bytes(m.oid)
+			+ coalesce(tablespace_advisor.relation_bytes(nullif(m.reltoastrelid, 0)), 0)),
+		coalesce(a.toast_bytes, 0),
+		least(a.size_bytes, tablespace_advisor.estimate_btree_bytes(
+			x.entries, x.key_bytes, x."fillfactor")),
+		CASE WHEN x.correlation IS NOT NULL AND NOT (m.i).indisunique
+			THEN tablespace_advisor.estimate_brin_bytes(h.size_bytes) END,
+		a.reads_per_s, a.hits_per_s, a.writes_per_s,
+		coalesce(a.hot_fraction, h.hot_fraction),
+		a.tuples_per_scan, x.correlation, a.cached, a.scans,
+		pg_stat_get_tuples_inserted(m.table_oid) + pg_stat_get_tuples_updated(m.table_oid)
+			+ CASE m.kind WHEN 'heap' THEN pg_stat_get_tuples_deleted(m.table_oid)
+				ELSE -pg_stat_get_tuples_hot_updated(m.table_oid) END,
+		extract(epoch FROM clock_timestamp()
+			- greatest(a.counted_since, d.made))::float8 / 86400,
+		x.column_name,
+		CASE WHEN a.scans = 0 AND r.needed_for IS NULL
+			AND (m.i).indnatts = 1 AND (m.i).indkey[0] = 0
+			THEN tablespace_advisor.index_expression(m.oid) END,
+		r.unusable, r.needed_for, u.duplicate_of::regclass,
+		tablespace_advisor.move_obstacle(m.c, m.i),
+		l.tablespaces
+	FROM member m
+	CROSS JOIN database d
+	LEFT JOIN pg_tablespace s ON s.oid = m.reltablespace
+	LEFT JOIN active a ON a.member = m.oid
+	LEFT JOIN active h ON h.member = m.table_oid AND m.kind = 'index'
+	LEFT JOIN tablespace_advisor.index_shape(
+		array(SELECT i.oid FROM member i WHERE i.kind = 'index')) x ON x.relation = m.oid
+	LEFT JOIN (SELECT r.* FROM unnest(tables) t
+		JOIN tablespace_advisor.index_role r ON r.indrelid = t) r ON r.indexrelid = m.oid
+	LEFT JOIN (SELECT u.* FROM unnest(tables) t
+		JOIN tablespace_advisor.duplicate_index u ON u.indrelid = t) u ON u.indexrelid = m.oid
+	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid
+$$;
+COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]) IS
+	'facts on these tables and their indexes, from the rates of observe_database() and the catalogs';
+
+/* A table, or the partitions below it that have storage, without locks. */
+CREATE FUNCTION tablespace_advisor.leaves_of(target regclass)
+RETURNS SETOF oid
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH RECURSIVE tree (member) AS (
+		SELECT target::oid
+		UNION ALL
+		SELECT i.inhrelid FROM tree t
+		JOIN pg_class c ON c.oid = t.member AND c.relkind IN ('p', 'I')
+		JOIN pg_inherits i ON i.inhparent = t.member AND NOT i.inhdetachpending
+	)
+	SELECT t.member FROM tree t JOIN pg_class c ON c.oid = t.member
+	WHERE c.relkind IN ('r', 'm', 'i')
+$$;
+COMMENT ON FUNCTION tablespace_advisor.leaves_of(regclass) IS
+	'a table or index, or if it is partitioned its partitions with storage';
+
+/*
+ * Tables on which there is something to say: read or written, or with an index
+ * that is invalid or perhaps a duplicate, or in a tablespace that is too full.
+ */
+CREATE FUNCTION tablespace_advisor.tables_of_interest(
+	rates tablespace_advisor.relation_rate[],
+	tablespaces tablespace_advisor.tablespace_fact[])
+RETURNS SETOF oid
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+	SELECT r.heap FROM unnest(rates) r
+	WHERE r.reads_per_s > 0 OR r.writes_per_s > 0 OR r.tablespace IN
+		(SELECT t.oid FROM unnest(tablespaces) f
+			JOIN pg_tablespace t ON t.spcname = f.tablespace
+			WHERE f.available_bytes < 0)
+	UNION
+	SELECT i.indrelid FROM pg_index i WHERE NOT i.indisvalid AND i.indrelid >= 16384
+	UNION
+	SELECT i.indrelid FROM pg_index i WHERE i.indrelid >= 16384
+	GROUP BY i.indrelid, i.indkey::text, i.indclass::text, i.indcollation::text
+	HAVING count(*) > 1
+$$;
+COMMENT ON FUNCTION tablespace_advisor.tables_of_interest(tablespace_advisor.relation_rate[], tablespace_advisor.tablespace_fact[]) IS
+	'the tables that advice on a whole database speaks of';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.tablespace_facts(oid, oid),
+	tablespace_advisor.copy_rates(name),
+	tablespace_advisor.copy_wal_per_byte(),
+	tablespace_advisor.left_lately(),
+	tablespace_advisor.index_shape(oid[]),
+	tablespace_advisor.index_expression(oid),
+	tablespace_advisor.move_obstacle(pg_class, pg_index),
+	tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]),
+	tablespace_advisor.leaves_of(regclass),
+	tablespace_advisor.tables_of_interest(tablespace_advisor.relation_rate[],
+		tablespace_advisor.tablespace_fact[])
+	FROM PUBLIC;

@@ -1,0 +1,181 @@
+/*
+ * src/advise/gather.sql
+ *
+ * Advice on a table or on the whole database: gathers the facts (facts.sql)
+ * and has them judged (placement.sql).  advise.c, which is what people call,
+ * checks their rights first and then runs this as the superuser.
+ */
+
+/*
+ * Where pgstattuple is installed, an index that seems to be bloated and can
+ * be read in a moment is looked at.  It locks the index as any query does;
+ * where that would wait, the estimate stays.
+ */
+CREATE FUNCTION tablespace_advisor.measure_bloat(a tablespace_advisor.relation_fact)
+RETURNS tablespace_advisor.relation_fact
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	max_bytes CONSTANT bigint := 256 * 1048576;
+	reader regprocedure;
+	density float8;
+BEGIN
+	IF NOT tablespace_advisor.is_bloated(a) OR a.size_bytes > max_bytes THEN
+		RETURN a;
+	END IF;
+	/* the extension's own, whatever else has that name */
+	SELECT p.oid INTO reader
+	FROM pg_extension e
+	JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass
+		AND d.refobjid = e.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+	JOIN pg_proc p ON p.oid = d.objid
+	WHERE e.extname = 'pgstattuple' AND p.proname = 'pgstatindex'
+		AND p.proargtypes[0] = 'regclass'::regtype;
+	IF NOT FOUND OR NOT tablespace_advisor.lock_if_free(a.relation) THEN
+		RETURN a;
+	END IF;
+	EXECUTE format('SELECT avg_leaf_density FROM %s($1)', reader::regproc)
+		INTO density USING a.relation;
+	IF density > 0 AND density < 'NaN' THEN
+		a.rebuilt_bytes := greatest(8192, a.size_bytes * density / 90);
+	END IF;
+	RETURN a;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.measure_bloat(tablespace_advisor.relation_fact) IS
+	'the fact with rebuilt_bytes as pgstatindex() measures it, if the extension pgstattuple is installed and the index seems to be bloated';
+
+CREATE FUNCTION tablespace_advisor.lock_if_free(relation oid)
+RETURNS boolean
+LANGUAGE C STRICT VOLATILE
+AS 'MODULE_PATHNAME', 'tsa_lock_if_free';
+COMMENT ON FUNCTION tablespace_advisor.lock_if_free(oid) IS
+	'takes an AccessShare lock for this transaction if that is possible without waiting, and says whether it was';
+
+CREATE FUNCTION tablespace_advisor.check_target(target regclass)
+RETURNS pg_class
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	c pg_class;
+BEGIN
+	SELECT r.* INTO c FROM pg_class r WHERE r.oid = target;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'relation with OID % does not exist', target::oid
+			USING ERRCODE = 'undefined_table';
+	END IF;
+	IF c.relkind NOT IN ('r', 'm', 'p', 'i', 'I')
+		OR c.relnamespace = 'pg_toast'::regnamespace
+	THEN
+		RAISE EXCEPTION '"%" is not a table or index', c.relname
+			USING ERRCODE = 'wrong_object_type',
+				DETAIL = CASE WHEN c.relnamespace = 'pg_toast'::regnamespace
+					THEN 'A TOAST table moves with its table.'
+					ELSE 'Advice is on tables, partitioned tables, materialized views and their indexes.' END;
+	END IF;
+	RETURN c;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.check_target(regclass) IS
+	'the catalog row of what advice can be asked on; errors: 42P01 no such relation, 42809 neither table nor index';
+
+/* Of whole databases advice speaks of what has something to be said of. */
+CREATE FUNCTION tablespace_advisor.is_of_interest(a tablespace_advisor.relation_fact)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce(a.reads_per_s > 0 OR a.hits_per_s > 0 OR a.writes_per_s > 0, false)
+		OR a.unusable IS NOT NULL OR a.duplicate_of IS NOT NULL
+$$;
+COMMENT ON FUNCTION tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact) IS
+	'whether a relation was read or written in the window, or is an index with a fault';
+
+CREATE FUNCTION tablespace_advisor.gather_advice(
+	caller oid,
+	target regclass,
+	destination name,
+	space_budget text,
+	observe interval)
+RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	to_tablespace name := tablespace_advisor.check_tablespace(destination);
+	budget_bytes bigint := pg_size_bytes(space_budget);
+	c pg_class;
+	seen record;
+	load tablespace_advisor.load_fact;
+	tablespaces tablespace_advisor.tablespace_fact[];
+	relations tablespace_advisor.relation_fact[];
+	targets oid[];
+	tables oid[];
+	considered regclass[];
+BEGIN
+	IF budget_bytes <= 0 THEN
+		RAISE EXCEPTION 'space_budget must be greater than zero'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	IF target IS NOT NULL THEN
+		c := tablespace_advisor.check_target(target);
+	END IF;
+	tablespaces := array(SELECT f FROM tablespace_advisor.tablespace_facts(
+		caller, coalesce(c.relowner, caller)) f);
+	SELECT * INTO seen FROM tablespace_advisor.observe_database(observe);
+	load := ROW(seen.source, seen.window_start, seen.window_end, seen.seconds,
+		seen.intervals, seen.was_reset, seen.reads_per_s, seen.read_ms_per_s,
+		seen.timed_read_us, seen.snapshots, seen.active_sessions,
+		seen.reading_sessions, seen.waits,
+		extract(epoch FROM current_setting('checkpoint_timeout')::interval),
+		tablespace_advisor.copy_wal_per_byte(),
+		(SELECT string_agg(DISTINCT application_name, ', ')
+			FROM pg_stat_replication WHERE state = 'streaming'));
+
+	/* all that is read, because reads are corrected by the timing of all */
+	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(
+		seen.relations, tablespaces) t);
+	IF target IS NOT NULL THEN
+		targets := array(SELECT l FROM tablespace_advisor.leaves_of(target) l);
+		tables := array(
+			SELECT r.heap FROM
+				(SELECT r.heap, sum(r.reads_per_s) AS reads
+					FROM unnest(seen.relations) r WHERE r.reads_per_s > 0
+					GROUP BY r.heap ORDER BY 2 DESC LIMIT 1000) r
+			UNION
+			SELECT coalesce(i.indrelid, t)
+			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
+	END IF;
+	relations := array(SELECT f FROM tablespace_advisor.relation_facts(
+		seen.relations, tables) f);
+	IF target IS NOT NULL THEN
+		relations := array(SELECT CASE
+				WHEN f.relation = ANY (targets) OR f.table_relation = ANY (targets)
+				THEN tablespace_advisor.measure_bloat(f) ELSE f END
+			FROM unnest(relations) f);
+		considered := array(SELECT f.relation FROM unnest(relations) f
+			WHERE f.relation = ANY (targets) OR f.table_relation = ANY (targets));
+	ELSE
+		considered := array(SELECT f.relation FROM unnest(relations) f
+			LEFT JOIN unnest(tablespaces) s ON s.tablespace = f.tablespace
+			WHERE tablespace_advisor.is_of_interest(f) OR s.available_bytes < 0);
+	END IF;
+	RETURN QUERY SELECT j.* FROM tablespace_advisor.judge_placement(
+		relations, considered, tablespaces, load, to_tablespace, budget_bytes,
+		target IS NULL) j;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval) IS
+	'advice for a role on a relation, or on the whole database (NULL); see advise_index_placement()';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.measure_bloat(tablespace_advisor.relation_fact),
+	tablespace_advisor.lock_if_free(oid),
+	tablespace_advisor.check_target(regclass),
+	tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact),
+	tablespace_advisor.gather_advice(oid, regclass, name, text, interval)
+	FROM PUBLIC;

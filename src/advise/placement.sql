@@ -1,0 +1,434 @@
+/*
+ * src/advise/placement.sql
+ *
+ * From facts to advice: estimate, verdict, choice under a budget.  These
+ * functions look at nothing but their arguments, so that advice can be tested
+ * and replayed on facts written down by hand.
+ */
+CREATE TYPE tablespace_advisor.placement_choice AS (
+	relation regclass,
+	destination name,
+	action text,
+	reason text,
+	statement text,
+	saved_ms_per_s float8,
+	bytes bigint,
+	bound_ms_per_s float8,
+	is_exact boolean
+);
+COMMENT ON TYPE tablespace_advisor.placement_choice IS
+	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better';
+
+/* What would be worth moving if bytes were free: a row per tablespace. */
+CREATE FUNCTION tablespace_advisor.move_candidates(
+	relations tablespace_advisor.relation_fact[],
+	estimates tablespace_advisor.placement_estimate[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact,
+	destination name)
+RETURNS SETOF tablespace_advisor.placement_choice
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT a.relation, e.destination, v.action, v.reason, v.statement,
+		e.saved_ms_per_s, e.moved_bytes, NULL::float8, NULL::boolean
+	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck) o
+	CROSS JOIN unnest(estimates) e
+	JOIN unnest(relations) a ON a.relation = e.relation
+	JOIN unnest(tablespaces) s ON s.tablespace = a.tablespace
+	JOIN unnest(tablespaces) d ON d.tablespace = e.destination
+	CROSS JOIN LATERAL tablespace_advisor.move_verdict(
+		a, e, s, d, $5, o.bottleneck) v
+	WHERE ($5 IS NULL OR e.destination = $5)
+		AND e.is_faster AND e.saved_ms_per_s > 0
+		AND (tablespace_advisor.index_verdict(a)).action IS NULL
+		AND v.action = 'move'
+$$;
+COMMENT ON FUNCTION tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name) IS
+	'per relation the tablespaces that it would be worth moving to if bytes were free';
+
+/*
+ * Fills tablespaces from the fastest to the slowest, each with the set of
+ * candidates that saves most in the room there is and the budget left
+ * (choose_within()).  For one tablespace that is the best choice; for several
+ * each relation gets the fastest that it is worth its bytes in.  Tablespaces
+ * on one device have one room.
+ */
+CREATE FUNCTION tablespace_advisor.choose_moves(
+	candidates tablespace_advisor.placement_choice[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	budget_bytes bigint)
+RETURNS SETOF tablespace_advisor.placement_choice
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	no_limit CONSTANT bigint := 4611686018427387904;
+	tier tablespace_advisor.tablespace_fact;
+	open tablespace_advisor.placement_choice[];
+	taken tablespace_advisor.placement_choice[] := '{}';
+	room bigint;
+	chosen record;
+BEGIN
+	FOR tier IN
+		SELECT f.* FROM unnest(tablespaces) f
+		WHERE f.tablespace IN (SELECT c.destination FROM unnest(candidates) c)
+		ORDER BY f.random_read_us, f.tablespace
+	LOOP
+		open := array(SELECT c FROM unnest(candidates) c
+			WHERE c.destination = tier.tablespace
+				AND NOT EXISTS (SELECT FROM unnest(taken) t
+					WHERE t.relation = c.relation)
+			ORDER BY c.saved_ms_per_s / nullif(c.bytes, 0) DESC NULLS FIRST,
+				c.relation::oid);
+		SELECT least(coalesce(tier.available_bytes, no_limit)
+					- coalesce(sum(t.bytes) FILTER (WHERE t.destination
+						= ANY (tier.shares_device_with || tier.tablespace)), 0),
+				coalesce(budget_bytes, no_limit) - coalesce(sum(t.bytes), 0))
+			INTO room FROM unnest(taken) t;
+		SELECT * INTO chosen FROM tablespace_advisor.choose_within(
+			array(SELECT c.bytes FROM unnest(open) c),
+			array(SELECT c.saved_ms_per_s FROM unnest(open) c), greatest(room, 0));
+		taken := taken || array(
+			SELECT ROW(c.relation, c.destination, c.action, c.reason,
+				c.statement, c.saved_ms_per_s, c.bytes, chosen.bound,
+				chosen.is_exact)::tablespace_advisor.placement_choice
+			FROM unnest(open, chosen.chosen)
+				AS c (relation, destination, action, reason, statement,
+					saved_ms_per_s, bytes, bound_ms_per_s, is_exact, is_chosen)
+			WHERE c.is_chosen);
+	END LOOP;
+	RETURN QUERY SELECT t.* FROM unnest(taken) t;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.tablespace_fact[], bigint) IS
+	'of the candidates those to move, each to one tablespace, so that they fit into the room of each and together into the budget (NULL: no limit)';
+
+/*
+ * Tablespaces over their mark: what to move away so that least is lost.  It
+ * is the same choice with the sign turned, what stays being what is chosen.
+ * All of it goes to the fastest other tablespace with room for all.
+ */
+CREATE FUNCTION tablespace_advisor.choose_evictions(
+	relations tablespace_advisor.relation_fact[],
+	estimates tablespace_advisor.placement_estimate[],
+	tablespaces tablespace_advisor.tablespace_fact[])
+RETURNS SETOF tablespace_advisor.placement_choice
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH over AS (
+		SELECT f.tablespace, -f.available_bytes AS bytes,
+			(SELECT d.tablespace FROM unnest(tablespaces) d
+				WHERE d.tablespace <> f.tablespace
+					AND d.tablespace <> ALL (f.shares_device_with)
+					AND d.random_read_us IS NOT NULL AND d.may_create
+					AND d.volatile IS NOT TRUE
+					AND d.available_bytes >= -f.available_bytes
+				ORDER BY d.random_read_us, d.tablespace LIMIT 1) AS destination
+		FROM unnest(tablespaces) f WHERE f.available_bytes < 0
+	), movable AS (
+		SELECT o.tablespace, o.destination, o.bytes AS needed, a.relation,
+			a.size_bytes, e.saved_ms_per_s,
+			/* of what costs nothing the smaller goes first */
+			greatest(0, -e.saved_ms_per_s) + a.size_bytes / 1e15 AS lost
+		FROM over o
+		JOIN unnest(relations) a ON a.tablespace = o.tablespace
+		JOIN unnest(estimates) e ON e.relation = a.relation
+			AND e.destination = o.destination
+		WHERE a.obstacle IS NULL AND e.saved_ms_per_s IS NOT NULL
+			AND (a.unusable IS NULL AND a.duplicate_of IS NULL)
+	), listed AS (
+		SELECT m.tablespace, m.destination, m.needed,
+			array_agg(m.relation ORDER BY m.relation) AS relation,
+			array_agg(m.size_bytes ORDER BY m.relation) AS size_bytes,
+			array_agg(m.lost ORDER BY m.relation) AS lost,
+			sum(m.size_bytes) AS total
+		FROM movable m GROUP BY 1, 2, 3
+	)
+	SELECT m.relation, m.destination, 'move',
+		format('its tablespace is over its mark by %s: this is cheapest to move away',
+			pg_size_pretty(m.needed)),
+		NULL, m.saved_ms_per_s, m.size_bytes, NULL::float8, k.is_exact
+	FROM listed l
+	CROSS JOIN LATERAL tablespace_advisor.choose_within(
+		l.size_bytes, l.lost, greatest(0, l.total - l.needed)::bigint) k
+	CROSS JOIN LATERAL unnest(l.relation, k.chosen) c (relation, stays)
+	JOIN movable m ON m.relation = c.relation
+	WHERE NOT c.stays
+$$;
+COMMENT ON FUNCTION tablespace_advisor.choose_evictions(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[]) IS
+	'what to move out of tablespaces that are over their mark (available_bytes below 0), and where to';
+
+/*
+ * Of several tablespaces that a relation could be in, the one that its advice
+ * speaks of: one it would gain in, or could, or would have to be probed.
+ */
+CREATE FUNCTION tablespace_advisor.destination_order(
+	source tablespace_advisor.tablespace_fact,
+	dest tablespace_advisor.tablespace_fact)
+RETURNS int
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE
+		WHEN dest.volatile THEN 5
+		WHEN NOT dest.may_create THEN 6
+		WHEN dest.tablespace = ANY (source.shares_device_with) THEN
+			CASE WHEN dest.random_read_us IS NULL THEN 4 ELSE 3 END
+		WHEN dest.random_read_us IS NULL THEN 2
+		ELSE 1 END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.destination_order(tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact) IS
+	'how near a tablespace is to one that a relation could move to: 1 is nearest';
+
+/* The verdict on each relation that is neither moved nor evicted. */
+CREATE FUNCTION tablespace_advisor.other_verdicts(
+	relations tablespace_advisor.relation_fact[],
+	estimates tablespace_advisor.placement_estimate[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact,
+	destination name,
+	candidates tablespace_advisor.placement_choice[])
+RETURNS SETOF tablespace_advisor.placement_choice
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH nearest AS (
+		SELECT DISTINCT ON (e.relation) a AS fact, e AS estimate, s AS source, d AS dest
+		FROM unnest(estimates) e
+		JOIN unnest(relations) a ON a.relation = e.relation
+		JOIN unnest(tablespaces) s ON s.tablespace = a.tablespace
+		LEFT JOIN unnest(tablespaces) d ON d.tablespace = e.destination
+		WHERE e.destination IS NULL OR $5 IS NULL OR e.destination = $5
+		ORDER BY e.relation, e.destination IS NULL,
+			tablespace_advisor.destination_order(s, d),
+			e.saved_ms_per_s DESC NULLS LAST, d.random_read_us,
+			starts_with(d.tablespace::text, 'pg_'), d.tablespace
+	), no_room AS (
+		SELECT DISTINCT ON (c.relation) c.relation, c.destination, c.bytes, c.saved_ms_per_s
+		FROM unnest(candidates) c ORDER BY c.relation, c.saved_ms_per_s DESC
+	)
+	SELECT (n.fact).relation, coalesce(c.destination, (n.estimate).destination),
+		coalesce(i.action, CASE WHEN c.relation IS NOT NULL THEN 'keep' END, v.action),
+		CASE WHEN i.action IS NOT NULL THEN i.reason
+			WHEN c.relation IS NOT NULL THEN
+				format('no room within budget or tablespace for its %s; would save %s ms/s',
+					pg_size_pretty(c.bytes), tablespace_advisor.round_to_three(c.saved_ms_per_s))
+			ELSE v.reason END,
+		CASE WHEN i.action IS NOT NULL THEN i.statement
+			WHEN c.relation IS NULL THEN v.statement END,
+		NULL::float8, NULL::bigint, NULL::float8, NULL::boolean
+	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck) o
+	CROSS JOIN nearest n
+	LEFT JOIN no_room c ON c.relation = (n.fact).relation
+	CROSS JOIN LATERAL tablespace_advisor.index_verdict(n.fact) i
+	CROSS JOIN LATERAL tablespace_advisor.move_verdict(
+		n.fact, n.estimate, n.source, n.dest, $5, o.bottleneck) v
+$$;
+COMMENT ON FUNCTION tablespace_advisor.other_verdicts(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, tablespace_advisor.placement_choice[]) IS
+	'per relation what to do with it if it is not moved; candidates: moves that were not chosen for want of room';
+
+CREATE FUNCTION tablespace_advisor.move_statement(relation regclass, kind text, destination name, is_bloated boolean)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('CALL %s.%s(target => %L::pg_catalog.regclass, tablespace => %L::pg_catalog.name%s)',
+		'@extschema@',
+		CASE kind WHEN 'heap' THEN 'move_table_concurrently'
+			ELSE 'move_indexes_concurrently' END,
+		relation, destination,
+		CASE WHEN is_bloated THEN ', method => ''rebuild''::pg_catalog.text' ELSE '' END)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.move_statement(regclass, text, name, boolean) IS
+	'the call that moves a relation, with typed literals so that no function of others fits better';
+
+/* What the numbers of a row rest on. */
+CREATE FUNCTION tablespace_advisor.row_evidence(
+	a tablespace_advisor.relation_fact,
+	e tablespace_advisor.placement_estimate,
+	source tablespace_advisor.tablespace_fact,
+	dest tablespace_advisor.tablespace_fact,
+	here tablespace_advisor.load_estimate,
+	load tablespace_advisor.load_fact,
+	choice tablespace_advisor.placement_choice)
+RETURNS jsonb
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT jsonb_strip_nulls(jsonb_build_object(
+		'window', jsonb_build_object('source', load.source,
+			'start', load.window_start, 'end', load.window_end,
+			'seconds', load.seconds, 'intervals', load.intervals,
+			'was_reset', load.was_reset, 'snapshots', load.snapshots,
+			'active_sessions', load.active_sessions,
+			'reading_sessions', load.reading_sessions, 'waits', load.waits,
+			'timed_read_us', load.timed_read_us, 'standbys', load.standbys),
+		'activity', jsonb_build_object('reads_per_s', a.reads_per_s,
+			'hits_per_s', a.hits_per_s, 'writes_per_s', a.writes_per_s,
+			'hot_fraction', a.hot_fraction, 'tuples_per_scan', a.tuples_per_scan,
+			'scans', a.scans, 'writes', a.writes, 'counted_days', a.counted_days),
+		'size', jsonb_build_object('bytes', a.size_bytes,
+			'toast_bytes', nullif(a.toast_bytes, 0),
+			'rebuilt_bytes', a.rebuilt_bytes, 'brin_bytes', a.brin_bytes,
+			'correlation', a.correlation),
+		'index', jsonb_build_object('needed_for', a.needed_for,
+			'duplicate_of', a.duplicate_of, 'unusable', a.unusable,
+			'expression', a.expression),
+		'from', jsonb_build_object('tablespace', a.tablespace, 'run_id', source.run_id,
+			'random_read_us', source.random_read_us,
+			'random_read_low_us', source.random_read_low_us,
+			'random_read_high_us', source.random_read_high_us,
+			'depth', here.depth, 'probed_us', here.probed_us,
+			'device_us', here.device_us, 'cached_us', here.cached_us,
+			'cache_correction', here.cache_correction,
+			'time_correction', here.time_correction, 'coverage', here.coverage,
+			'system_cached', a.system_cached, 'device_share', e.device_share),
+		'to', CASE WHEN dest.tablespace IS NOT NULL THEN jsonb_build_object(
+			'tablespace', dest.tablespace, 'run_id', dest.run_id,
+			'random_read_us', dest.random_read_us,
+			'random_read_low_us', dest.random_read_low_us,
+			'random_read_high_us', dest.random_read_high_us,
+			'depth', e.destination_depth, 'device_us', e.destination_us,
+			'max_reads_per_s', e.max_reads_per_s,
+			'available_bytes', dest.available_bytes,
+			'shares_device', dest.tablespace = ANY (source.shares_device_with),
+			'volatile', dest.volatile, 'may_create', dest.may_create) END,
+		'estimate', jsonb_build_object('read_ms_per_s', e.read_ms_per_s,
+			'table_read_ms_per_s', e.table_read_ms_per_s,
+			'saved_ms_per_s', e.saved_ms_per_s, 'saved_percent', e.saved_percent,
+			'extra_write_ms_per_s', e.extra_write_ms_per_s,
+			'write_workload', CASE WHEN e.extra_write_ms_per_s IS NOT NULL
+				THEN dest.write_workload END,
+			'obstacle', a.obstacle),
+		'move', CASE WHEN dest.tablespace IS NOT NULL THEN jsonb_build_object(
+			'bytes', e.moved_bytes, 'peak_bytes', a.size_bytes + e.moved_bytes,
+			'wal_bytes', round((e.moved_bytes * coalesce(load.wal_per_byte, 1))::numeric),
+			'seconds', e.move_seconds,
+			'measured_bytes_per_s', dest.copy_rates -> a.tablespace::text) END,
+		'choice', CASE WHEN choice.is_exact IS NOT NULL THEN jsonb_build_object(
+			'is_exact', choice.is_exact,
+			'bound_ms_per_s', choice.bound_ms_per_s) END))
+$$;
+COMMENT ON FUNCTION tablespace_advisor.row_evidence(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate, tablespace_advisor.load_fact, tablespace_advisor.placement_choice) IS
+	'what the numbers of one row of advice rest on, as placement_evidence() shows it; unknown values are left out';
+
+CREATE FUNCTION tablespace_advisor.judge_placement(
+	relations tablespace_advisor.relation_fact[],
+	considered regclass[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact,
+	destination name,
+	budget_bytes bigint,
+	with_evictions boolean DEFAULT false)
+RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	wanted tablespace_advisor.relation_fact[];
+	estimates tablespace_advisor.placement_estimate[];
+	candidates tablespace_advisor.placement_choice[];
+	moves tablespace_advisor.placement_choice[] := '{}';
+BEGIN
+	wanted := array(SELECT a FROM unnest(relations) a
+		JOIN unnest(considered) c ON c = a.relation);
+	estimates := array(SELECT e
+		FROM tablespace_advisor.estimate_placement(relations, tablespaces, load) e
+		JOIN unnest(considered) c ON c = e.relation);
+	IF with_evictions THEN
+		moves := array(SELECT c FROM tablespace_advisor.choose_evictions(
+			wanted, estimates, tablespaces) c);
+	END IF;
+	candidates := array(SELECT c FROM tablespace_advisor.move_candidates(
+			wanted, estimates, tablespaces, load, destination) c
+		WHERE NOT EXISTS (SELECT FROM unnest(moves) m
+			WHERE m.relation = c.relation));
+	moves := moves || array(SELECT c FROM tablespace_advisor.choose_moves(
+		candidates, tablespaces, budget_bytes) c);
+
+	RETURN QUERY
+		WITH chosen AS (
+			SELECT m.*, row_number() OVER (ORDER BY
+				m.saved_ms_per_s < 0 DESC,
+				m.saved_ms_per_s / nullif(m.bytes, 0) DESC NULLS FIRST,
+				m.relation::text COLLATE "C")::int AS rank
+			FROM unnest(moves) m
+		), decided AS (
+			SELECT c.* FROM chosen c
+			UNION ALL
+			SELECT o.*, NULL FROM tablespace_advisor.other_verdicts(
+				array(SELECT a FROM unnest(wanted) a
+					WHERE NOT EXISTS (SELECT FROM chosen c WHERE c.relation = a.relation)),
+				estimates, tablespaces, load, destination, candidates) o
+		)
+		SELECT ROW(d.rank, d.action, a.relation, a.tablespace,
+				CASE d.action WHEN 'move' THEN d.destination
+					WHEN 'drop candidate' THEN NULL
+					ELSE a.tablespace END,
+				a.size_bytes,
+				tablespace_advisor.round_to_three(s.saved_ms_per_s),
+				tablespace_advisor.round_to_three(100 * s.saved_ms_per_s
+					/ nullif(h.table_read_ms_per_s, 0)),
+				tablespace_advisor.one_line(d.reason),
+				CASE d.action WHEN 'move' THEN tablespace_advisor.move_statement(
+						a.relation, a.kind, d.destination, tablespace_advisor.is_bloated(a))
+					ELSE d.statement END,
+				a.kind,
+				tablespace_advisor.round_to_three(a.reads_per_s),
+				tablespace_advisor.round_to_three(a.writes_per_s),
+				tablespace_advisor.round_to_three((a.hits_per_s
+					+ a.reads_per_s * (1 - h.device_share))
+					/ nullif(a.hits_per_s + a.reads_per_s, 0)),
+				tablespace_advisor.round_to_three(h.read_ms_per_s),
+				tablespace_advisor.round_to_three(e.move_seconds)
+			)::@extschema@.placement_advice,
+			tablespace_advisor.row_evidence(a, coalesce(e, h), f, t, l, load,
+				ROW(d.relation, d.destination, d.action, d.reason, d.statement,
+					d.saved_ms_per_s, d.bytes, d.bound_ms_per_s, d.is_exact))
+		FROM decided d
+		JOIN unnest(wanted) a ON a.relation = d.relation
+		JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
+		LEFT JOIN unnest(estimates) e ON e.relation = d.relation
+			AND e.destination = d.destination
+		LEFT JOIN unnest(tablespaces) f ON f.tablespace = a.tablespace
+		LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
+		LEFT JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
+			ON l.tablespace = a.tablespace
+		/* what is not moved saves nothing, as far as anything is known of it */
+		CROSS JOIN LATERAL (SELECT CASE
+			WHEN d.action = 'move' THEN d.saved_ms_per_s
+			WHEN d.action = 'probe first' THEN NULL
+			WHEN h.read_ms_per_s IS NOT NULL THEN 0 END AS saved_ms_per_s) s
+		ORDER BY d.rank, h.read_ms_per_s DESC NULLS LAST, a.kind DESC,
+			a.relation::text COLLATE "C";
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, bigint, boolean) IS
+	'advice on the relations considered, from facts handed over: relations must hold all of their tables, and all that is read in the database if reads were timed; destination NULL: any of the tablespaces; budget_bytes: what moves may fill (NULL: no limit); with_evictions: also relieve tablespaces that are over their mark';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[],
+		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
+		tablespace_advisor.load_fact, name),
+	tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[],
+		tablespace_advisor.tablespace_fact[], bigint),
+	tablespace_advisor.choose_evictions(tablespace_advisor.relation_fact[],
+		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[]),
+	tablespace_advisor.destination_order(tablespace_advisor.tablespace_fact,
+		tablespace_advisor.tablespace_fact),
+	tablespace_advisor.other_verdicts(tablespace_advisor.relation_fact[],
+		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
+		tablespace_advisor.load_fact, name, tablespace_advisor.placement_choice[]),
+	tablespace_advisor.move_statement(regclass, text, name, boolean),
+	tablespace_advisor.row_evidence(tablespace_advisor.relation_fact,
+		tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact,
+		tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate,
+		tablespace_advisor.load_fact, tablespace_advisor.placement_choice),
+	tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[],
+		regclass[], tablespace_advisor.tablespace_fact[],
+		tablespace_advisor.load_fact, name, bigint, boolean)
+	FROM PUBLIC;

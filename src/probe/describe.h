@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * describe.h
+ *	  Describes what a mount lies on.
+ *
+ * Pure module: no server headers, no allocation.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_DESCRIBE_H
+#define TSA_DESCRIBE_H
+
+#include "probe/storage.h"
+
+extern bool tsa_describe_storage(const char *root, int mount_id,
+								 TsaStorage *storage);
+
+#endif							/* TSA_DESCRIBE_H */
