@@ -112,12 +112,13 @@ is($node->safe_psql('postgres', q{
 	'parted fast, parted_pkey fast, t_b slow, u_pkey fast', 'all of them moved');
 
 # a transient index that a cancelled rebuild leaves, dropped by the same worker
-my ($in, $out, $err) = ("BEGIN; INSERT INTO t VALUES (0, 0);\n\\echo open\n", '', '');
-my $old = IPC::Run::start(
+my %old = (in => '', out => '', err => '');
+$old{run} = IPC::Run::start(
 	[ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
-	'<', \$in, '>', \$out, '2>', \$err,
+	'<', \$old{in}, '>', \$old{out}, '2>', \$old{err},
 	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-$old->pump until $out =~ /open/ || !$old->pumpable;
+$old{in} .= "BEGIN; LOCK t IN ROW EXCLUSIVE MODE;\n\\echo open\n";
+$old{run}->pump until $old{out} =~ /open/ || !$old{run}->pumpable;
 $node->safe_psql('postgres', 'TRUNCATE loot, audit');
 my $job = $node->safe_psql('postgres', q{
 	SET SESSION AUTHORIZATION mallory;
@@ -128,8 +129,8 @@ $node->poll_query_until('postgres', q{
 $node->poll_query_until('postgres', "SELECT blocked_by IS NOT NULL FROM tablespace_moves WHERE job_id = $job")
   or die 'the rebuild does not wait';
 $node->safe_psql('postgres', "SELECT cancel_move($job)");
-$in .= "ROLLBACK;\n\\q\n";
-$old->finish;
+$old{in} .= "ROLLBACK;\n\\q\n";
+$old{run}->finish;
 ok($node->poll_query_until('postgres', q{
 		SELECT count(*) = 0 FROM pg_class WHERE relname ~ '_cc(new|old)'}),
 	'a transient index is dropped');
