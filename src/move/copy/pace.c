@@ -42,7 +42,7 @@
 #define WINDOW			0.25	/* seconds between the others */
 #define MEMORY			2.0		/* seconds after which a sample counts 1/e */
 
-#define START_SHARE		0.15	/* when somebody appears */
+#define START_SHARE		0.2	/* when somebody appears */
 #define LEAST_SHARE		0.02
 #define MOST_SHARE		0.9		/* beside others: sleeps are what measures */
 #define SLOW_SHARE		0.14	/* on a device that serves one at a time */
@@ -51,8 +51,8 @@
 
 #define INCREASE		0.02
 #define DECREASE		0.75
-#define LITTLE_LOSS		0.07	/* less: faster */
-#define MUCH_LOSS		0.11	/* more: slower */
+#define LITTLE_LOSS		0.10	/* less: faster */
+#define MUCH_LOSS		0.14	/* more: slower */
 
 #define SLOW_REQUEST	0.002	/* seconds */
 #define CONTENDED		0.15	/* of its working time the copy waits */
@@ -130,14 +130,15 @@ is_slow(const TsaPace *pace, TsaNeighbour who)
 }
 
 /*
- * Who was there in the window?  Who came, also for the first time, makes the
- * copy begin with a small share.
+ * Who was there in the window?  True if it is somebody after a window in which
+ * nobody was.
  */
 static bool
 find_neighbours(TsaPace *pace)
 {
 	double		window = pace->window + DOUBT;
-	bool		came = false;
+	bool		alone = true;
+	bool		anybody = false;
 	bool		there[TSA_NEIGHBOURS];
 
 	there[TSA_NEIGHBOUR_SOURCE] =
@@ -163,13 +164,14 @@ find_neighbours(TsaPace *pace)
 	{
 		if (there[who] && !pace->present[who])
 		{
-			came = true;
 			memset(&pace->asleep[who], 0, sizeof(TsaPaceSums));
 			memset(&pace->all[who], 0, sizeof(TsaPaceSums));
 		}
+		alone &= !pace->present[who];
+		anybody |= there[who];
 		pace->present[who] = there[who];
 	}
-	return came;
+	return alone && anybody;
 }
 
 /*
