@@ -66,6 +66,9 @@ $node->safe_psql('postgres', q{
 	BEGIN PERFORM public.rob(NEW.tag); RETURN NULL; END $$;
 	CREATE TRIGGER rob AFTER INSERT ON audit FOR EACH ROW EXECUTE FUNCTION rob_audit();
 	TRUNCATE loot;
+	CREATE FUNCTION public.equals(bigint, int) RETURNS boolean LANGUAGE plpgsql
+	AS 'BEGIN PERFORM public.rob(''operator''); RETURN true; END';
+	CREATE OPERATOR public.= (LEFTARG = bigint, RIGHTARG = int, FUNCTION = public.equals);
 	RESET SESSION AUTHORIZATION;
 
 	CREATE FUNCTION note_command() RETURNS event_trigger LANGUAGE plpgsql
@@ -149,11 +152,7 @@ is(loot_of("CALL move_indexes_concurrently('t_robbing', 'slow')"), '',
 $node->safe_psql('postgres', q{
 	ALTER ROLE mallory SET search_path = public;
 	ALTER DATABASE postgres SET search_path = public;
-	ALTER DATABASE postgres SET session_replication_role = replica;
-	SET SESSION AUTHORIZATION mallory;
-	CREATE FUNCTION public.equals(bigint, int) RETURNS boolean LANGUAGE plpgsql
-	AS 'BEGIN PERFORM public.rob(''operator''); RETURN true; END';
-	CREATE OPERATOR public.= (LEFTARG = bigint, RIGHTARG = int, FUNCTION = public.equals)});
+	ALTER DATABASE postgres SET session_replication_role = replica});
 is(loot_of("CALL move_indexes_concurrently('t_b', 'fast')"), '',
 	'nothing of a search_path that a database or role has set');
 is(tablespaces_of($node, 't_b'), 'fast', 'and the index moves');
