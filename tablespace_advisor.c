@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "cost/cost.h"
 #include "move/copy/others.h"
 #include "move/copy/stop_point.h"
 #include "move/copy/throttle.h"
@@ -33,6 +34,7 @@ _PG_init(void)
 	tsa_state_init();
 	tsa_probe_init();
 	tsa_sample_init();
+	tsa_cost_init();
 	tsa_init_stop_points();
 	tsa_others_init();
 	tsa_wal_compression_init();

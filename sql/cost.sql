@@ -35,6 +35,7 @@ SELECT * FROM recommend_random_page_cost() WHERE tablespace ~ '^regress.cost';
 
 BEGIN;
 DELETE FROM tablespace_advisor.probe_run;
+DELETE FROM tablespace_advisor.sample;
 
 \echo -- nothing measured
 SELECT tablespace, verdict, random_page_cost, current_random_page_cost, statement, reason

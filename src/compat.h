@@ -234,6 +234,23 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define tsa_page_set_checksum(page, block) PageSetChecksum(page, block)
 #endif
 
+/* 17 lost the argument "snapshot". */
+#include "access/nbtree.h"
+#if PG_VERSION_NUM < 170000
+#define tsa_bt_get_endpoint(index) _bt_get_endpoint(index, 0, false, NULL)
+#else
+#define tsa_bt_get_endpoint(index) _bt_get_endpoint(index, 0, false)
+#endif
+
+/* 17 gave estimate_array_length() the argument "root". */
+#if PG_VERSION_NUM < 170000
+#define tsa_estimate_array_length(root, node) \
+	((void) (root), (double) estimate_array_length(node))
+#else
+#define tsa_estimate_array_length(root, node) \
+	estimate_array_length(root, node)
+#endif
+
 /*
  * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
  * before.

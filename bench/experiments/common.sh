@@ -41,7 +41,7 @@ measured()
 	if [ -z "${2// /}" ]; then
 		skipped "$1" "${3:-no value came out}"
 	else
-		printf '%s\tmeasured\t%s\t%s\n' "$1" "$2" "${3:-}" >>"$work/rows"
+		printf '%s\tmeasured\t%s\t%s\n' "$1" "$2" "$(tr '\n\t' '  ' <<<"${3:-}")" >>"$work/rows"
 	fi
 }
 
@@ -57,7 +57,7 @@ skipped()
 		on && /^[a-z0-9_]+ \|/ { print $1 }' "$PUBLISHED_FIGURES"); do
 		for pattern in "${patterns[@]}"; do
 			case $key in
-				$pattern) printf '%s\tskipped\t%s\n' "$key" "$2" >>"$work/rows" ;;
+				$pattern) printf '%s\tskipped\t%s\n' "$key" "$(tr '\n\t' '  ' <<<"$2")" >>"$work/rows" ;;
 			esac
 		done
 	done

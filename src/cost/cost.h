@@ -10,6 +10,10 @@
 
 #include "cost/page_cost.h"
 
+/* planner.c */
+extern bool tsa_correct_locality;
+extern void tsa_cost_init(void);
+
 /* scan_costs.c */
 extern void tsa_cost_settings_fill(TsaCostSettings *settings);
 

@@ -6,7 +6,7 @@
  *	  into a cancellation of the jobs.
  *
  * A cancel (or statement_timeout) is held back while we wait: the jobs are
- * told, and the caller goes on waiting until they are settled, so that what
+ * told, and the caller goes on waiting until they have ended, so that what
  * it reports is final.  A terminated backend or a lost connection takes the
  * ordinary way out and leaves the jobs alone.
  *
@@ -53,8 +53,8 @@ print_progress(int64 batch_id, Oid schema)
 				   "     m.mb_per_s)::numeric, 1) || ' MB/s',"
 				   "   m.rate_reason,"
 				   "   pg_catalog.ceil(EXTRACT(epoch FROM m.eta))"
-				   "     || ' s left'),"
-				   " pg_catalog.array_to_string(m.blocked_by, ', ')"
+				   "     || ' s left') AS progress,"
+				   " pg_catalog.array_to_string(m.blocked_by, ', ') AS blockers"
 				   " FROM %s.tablespace_moves m"
 				   " JOIN tablespace_advisor.job j USING (job_id)"
 				   " WHERE j.batch_id = $1 AND m.state IN ('running', 'paused')",
@@ -65,13 +65,11 @@ print_progress(int64 batch_id, Oid schema)
 		elog(ERROR, "could not read the view tablespace_moves");
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		char	   *blockers = SPI_getvalue(tuple, desc, 3);
+		char	   *blockers = tsa_journal_text(i, "blockers");
 
 		ereport(NOTICE,
-				(errmsg("moving %s: %s", SPI_getvalue(tuple, desc, 1),
-						SPI_getvalue(tuple, desc, 2)),
+				(errmsg("moving %s: %s", tsa_journal_text(i, "relation_name"),
+						tsa_journal_text(i, "progress")),
 				 blockers ? errdetail("It waits for the sessions with process IDs %s.",
 									  blockers) : 0));
 	}
@@ -102,10 +100,10 @@ void
 tsa_report_failure(int64 batch_id)
 {
 	static TsaJournalQuery query = {
-		"SELECT pg_catalog.format('%I.%I', schema_name, relation_name),"
+		"SELECT pg_catalog.format('%I.%I', schema_name, relation_name) AS name,"
 		" CASE WHEN sqlstate ~ '^(08|57P)' THEN '58000'"
-		"   ELSE coalesce(sqlstate, '57014') END,"
-		" coalesce(error, 'it was cancelled'),"
+		"   ELSE coalesce(sqlstate, '57014') END AS sqlstate,"
+		" coalesce(error, 'it was cancelled') AS error,"
 		" detail, job_id"
 		" FROM tablespace_advisor.job"
 		" WHERE batch_id = $1 AND state IN ('failed', 'cancelled')"
@@ -119,25 +117,23 @@ tsa_report_failure(int64 batch_id)
 	tsa_journal_open(&journal);
 	if (tsa_journal_run(&query, values, NULL, true) == 1)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[0];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		const char *code = SPI_getvalue(tuple, desc, 2);
-		const char *detail = SPI_getvalue(tuple, desc, 4);
+		const char *code = tsa_journal_text(0, "sqlstate");
+		const char *detail = tsa_journal_text(0, "detail");
 
 		ereport(ERROR,
 				(errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3],
 									   code[4])),
-				 errmsg("could not move %s: %s", SPI_getvalue(tuple, desc, 1),
-						SPI_getvalue(tuple, desc, 3)),
+				 errmsg("could not move %s: %s", tsa_journal_text(0, "name"),
+						tsa_journal_text(0, "error")),
 				 detail ? errdetail("%s", detail) : 0,
 				 errhint("Job %s in tablespace_moves; retry_move() repeats it.",
-						 SPI_getvalue(tuple, desc, 5))));
+						 tsa_journal_text(0, "job_id"))));
 	}
 	tsa_journal_close(&journal);
 }
 
 /*
- * One look at the batch: settles it when its worker is gone, cancels when
+ * One look at the batch: recovers it when its worker is gone, cancels when
  * asked to.  True when no job is left.
  */
 static bool

@@ -53,7 +53,7 @@ void
 tsa_warn_of_publication(void)
 {
 	static TsaJournalQuery query = {
-		"SELECT pg_catalog.quote_ident(p.pubname)"
+		"SELECT pg_catalog.quote_ident(p.pubname) AS name"
 		" FROM pg_catalog.pg_publication p WHERE p.puballtables"
 		" AND NOT EXISTS (SELECT FROM tablespace_advisor.job)"
 		" ORDER BY 1 LIMIT 1",
@@ -66,7 +66,7 @@ tsa_warn_of_publication(void)
 		ereport(WARNING,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("publication %s includes the journal of moves",
-						TextDatumGetCString(tsa_journal_value(0, 1))),
+						tsa_journal_text(0, "name")),
 				 errdetail("It is for all tables. A subscriber that does not have the extension stops when it gets the journal's first row."),
 				 errhint("Create the extension on subscribers, too; they leave out the rows. Or publish tables or schemas by name.")));
 	tsa_journal_close(&journal);

@@ -75,9 +75,9 @@ state_by_name(const char *name)
  * context; returns their number, 0 if the column is NULL.
  */
 static int
-oids_of_result(int col, MemoryContext context, Oid **oids)
+oids_of_result(const char *column, MemoryContext context, Oid **oids)
 {
-	Datum		array = tsa_journal_value(0, col);
+	Datum		array = tsa_journal_column(0, column);
 	Datum	   *elems;
 	int			n;
 
@@ -98,13 +98,14 @@ oids_of_result(int col, MemoryContext context, Oid **oids)
  * the files along, as CREATE DATABASE does that copies a template's files.
  */
 static int
-storage_of_result(int col, MemoryContext context, RelFileLocator **storage)
+storage_of_result(const char *tablespace_column, const char *number_column,
+				  MemoryContext context, RelFileLocator **storage)
 {
 	Oid		   *tablespaces;
 	Oid		   *numbers;
-	int			n = oids_of_result(col, context, &tablespaces);
+	int			n = oids_of_result(tablespace_column, context, &tablespaces);
 
-	if (oids_of_result(col + 1, context, &numbers) != n)
+	if (oids_of_result(number_column, context, &numbers) != n)
 		elog(ERROR, "the journal names %d tablespaces for another number of files",
 			 n);
 	*storage = MemoryContextAlloc(context, sizeof(RelFileLocator) * Max(n, 1));
@@ -123,6 +124,29 @@ tsa_oid_array(Datum *elems, int n)
 {
 	return PointerGetDatum(construct_array(elems, n, OIDOID, sizeof(Oid), true,
 										   TYPALIGN_INT));
+}
+
+/*
+ * An array of numbers.
+ */
+static Datum
+int4_array(const int *numbers, int n)
+{
+	Datum	   *elems = palloc(sizeof(Datum) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+		elems[i] = Int32GetDatum(numbers[i]);
+	return PointerGetDatum(construct_array(elems, n, INT4OID, sizeof(int32),
+										   true, TYPALIGN_INT));
+}
+
+/*
+ * A string that may be NULL.
+ */
+static Datum
+text_or_null(const char *string)
+{
+	return string ? CStringGetTextDatum(string) : (Datum) 0;
 }
 
 /*
@@ -148,13 +172,48 @@ storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 	nulls[0] = nulls[1] = n > 0 ? ' ' : 'n';
 }
 
+/*
+ * Reads the result's only row; arrays go to the given context.
+ */
+static void
+read_job(TsaJob *job, MemoryContext context)
+{
+	job->batch_id = DatumGetInt64(tsa_journal_column(0, "batch_id"));
+	job->relid = DatumGetObjectId(tsa_journal_column(0, "relation"));
+	job->heapid = DatumGetObjectId(tsa_journal_column(0, "heap"));
+	job->kind = DatumGetChar(tsa_journal_column(0, "kind"));
+	job->source_tablespace =
+		DatumGetObjectId(tsa_journal_column(0, "from_tablespace"));
+	job->target_tablespace =
+		DatumGetObjectId(tsa_journal_column(0, "to_tablespace"));
+	job->owner = DatumGetObjectId(tsa_journal_column(0, "owner"));
+	if (!tsa_move_method_by_name(tsa_journal_text(0, "method_wanted"),
+								 &job->method_wanted) ||
+		!tsa_move_method_by_name(tsa_journal_text(0, "method"), &job->method))
+		elog(ERROR, "unrecognized method of job " INT64_FORMAT, job->job_id);
+	job->state = state_by_name(tsa_journal_text(0, "state"));
+	job->lock_timeout_ms =
+		DatumGetInt32(tsa_journal_column(0, "lock_timeout_ms"));
+	job->max_rate = DatumGetInt64(tsa_journal_column(0, "max_rate"));
+	job->native = DatumGetBool(tsa_journal_column(0, "native"));
+	job->nnew = storage_of_result("new_tablespaces", "new_filenumbers",
+								  context, &job->new_storage);
+	job->nold = storage_of_result("old_tablespaces", "old_filenumbers",
+								  context, &job->old_storage);
+	job->nindexes = oids_of_result("indexes", context, &job->indexes);
+	if (oids_of_result("indexes_from", context, &job->indexes_from) !=
+		job->nindexes)
+		elog(ERROR, "job " INT64_FORMAT " names %d indexes and another number of tablespaces",
+			 job->job_id, job->nindexes);
+}
+
 bool
 tsa_job_load(int64 job_id, TsaJob *job)
 {
 	static TsaJournalQuery query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
 		" owner, method_wanted, method, state, lock_timeout_ms, max_rate,"
-		" system_identifier = $2,"
+		" system_identifier = $2 AS native,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
 		" indexes, indexes_from"
 		" FROM tablespace_advisor.job WHERE job_id = $1",
@@ -172,32 +231,8 @@ tsa_job_load(int64 job_id, TsaJob *job)
 	found = tsa_journal_run(&query, values, NULL, true) == 1;
 	if (found)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[0];
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-
 		job->job_id = job_id;
-		job->batch_id = DatumGetInt64(tsa_journal_value(0, 1));
-		job->relid = DatumGetObjectId(tsa_journal_value(0, 2));
-		job->heapid = DatumGetObjectId(tsa_journal_value(0, 3));
-		job->kind = DatumGetChar(tsa_journal_value(0, 4));
-		job->source_tablespace = DatumGetObjectId(tsa_journal_value(0, 5));
-		job->target_tablespace = DatumGetObjectId(tsa_journal_value(0, 6));
-		job->owner = DatumGetObjectId(tsa_journal_value(0, 7));
-		if (!tsa_move_method_by_name(SPI_getvalue(tuple, desc, 8),
-									 &job->method_wanted) ||
-			!tsa_move_method_by_name(SPI_getvalue(tuple, desc, 9),
-									 &job->method))
-			elog(ERROR, "unrecognized method of job " INT64_FORMAT, job_id);
-		job->state = state_by_name(SPI_getvalue(tuple, desc, 10));
-		job->lock_timeout_ms = DatumGetInt32(tsa_journal_value(0, 11));
-		job->max_rate = DatumGetInt64(tsa_journal_value(0, 12));
-		job->native = DatumGetBool(tsa_journal_value(0, 13));
-		job->nnew = storage_of_result(14, context, &job->new_storage);
-		job->nold = storage_of_result(16, context, &job->old_storage);
-		job->nindexes = oids_of_result(18, context, &job->indexes);
-		if (oids_of_result(19, context, &job->indexes_from) != job->nindexes)
-			elog(ERROR, "job " INT64_FORMAT " names %d indexes and another number of tablespaces",
-				 job_id, job->nindexes);
+		read_job(job, context);
 	}
 	tsa_journal_close(&journal);
 	return found;
@@ -207,47 +242,38 @@ void
 tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET phase = $2, bytes_total = $3,"
-		" bytes_done = $4, blocks_left = $5, mb_per_s = $6, passes = $7,"
-		" attempts = $8, blocked_by = $9, paused_ms = $10, lock_wait_ms = $11,"
-		" lock_ms = $12, present_mb_per_s = $13, rate_reason = $14"
-		" WHERE job_id = $1",
-		14, {INT8OID, TEXTOID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT4OID,
-		INT4OID, INT4ARRAYOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
-		TEXTOID}, NULL
+		.sql = "UPDATE tablespace_advisor.job SET phase = :phase,"
+		" bytes_total = :bytes_total, bytes_done = :bytes_done,"
+		" blocks_left = :blocks_left, mb_per_s = :mb_per_s, passes = :passes,"
+		" attempts = :attempts, blocked_by = :blocked_by,"
+		" paused_ms = :paused_ms, lock_wait_ms = :lock_wait_ms,"
+		" lock_ms = :lock_ms, present_mb_per_s = :present_mb_per_s,"
+		" rate_reason = :rate_reason"
+		" WHERE job_id = :job_id"
 	};
-	Datum		blockers[lengthof(p->blockers)];
-	Datum		values[14];
-	char		nulls[] = "              ";
+	TsaJournalArg args[] = {
+		{"job_id", INT8OID, Int64GetDatum(job_id), false},
+		{"phase", TEXTOID, text_or_null(p->phase), p->phase == NULL},
+		{"bytes_total", INT8OID, Int64GetDatum(p->bytes_total), false},
+		{"bytes_done", INT8OID, Int64GetDatum(p->bytes_done), false},
+		{"blocks_left", INT8OID, Int64GetDatum(p->blocks_left),
+		p->blocks_left < 0},
+		{"mb_per_s", FLOAT8OID, Float8GetDatum(p->mb_per_s), p->mb_per_s < 0},
+		{"passes", INT4OID, Int32GetDatum(p->passes), false},
+		{"attempts", INT4OID, Int32GetDatum(p->attempts), false},
+		{"blocked_by", INT4ARRAYOID, int4_array(p->blockers, p->nblockers),
+		p->nblockers == 0},
+		{"paused_ms", FLOAT8OID, Float8GetDatum(p->paused_ms), false},
+		{"lock_wait_ms", FLOAT8OID, Float8GetDatum(p->lock_wait_ms),
+		p->attempts == 0},
+		{"lock_ms", FLOAT8OID, Float8GetDatum(p->lock_ms), p->lock_ms <= 0},
+		{"present_mb_per_s", FLOAT8OID, Float8GetDatum(p->present_mb_per_s),
+		p->present_mb_per_s < 0},
+		{"rate_reason", TEXTOID, text_or_null(p->rate_reason),
+		p->rate_reason == NULL}
+	};
 
-	for (int i = 0; i < p->nblockers; i++)
-		blockers[i] = Int32GetDatum(p->blockers[i]);
-	values[0] = Int64GetDatum(job_id);
-	values[1] = p->phase ? CStringGetTextDatum(p->phase) : (Datum) 0;
-	nulls[1] = p->phase ? ' ' : 'n';
-	values[2] = Int64GetDatum(p->bytes_total);
-	values[3] = Int64GetDatum(p->bytes_done);
-	values[4] = Int64GetDatum(p->blocks_left);
-	nulls[4] = p->blocks_left >= 0 ? ' ' : 'n';
-	values[5] = Float8GetDatum(p->mb_per_s);
-	nulls[5] = p->mb_per_s >= 0 ? ' ' : 'n';
-	values[6] = Int32GetDatum(p->passes);
-	values[7] = Int32GetDatum(p->attempts);
-	values[8] = PointerGetDatum(construct_array(blockers, p->nblockers, INT4OID,
-												sizeof(int32), true,
-												TYPALIGN_INT));
-	nulls[8] = p->nblockers > 0 ? ' ' : 'n';
-	values[9] = Float8GetDatum(p->paused_ms);
-	values[10] = Float8GetDatum(p->lock_wait_ms);
-	nulls[10] = p->attempts > 0 ? ' ' : 'n';
-	values[11] = Float8GetDatum(p->lock_ms);
-	nulls[11] = p->lock_ms > 0 ? ' ' : 'n';
-	values[12] = Float8GetDatum(p->present_mb_per_s);
-	nulls[12] = p->present_mb_per_s >= 0 ? ' ' : 'n';
-	values[13] = p->rate_reason ? CStringGetTextDatum(p->rate_reason) :
-		(Datum) 0;
-	nulls[13] = p->rate_reason ? ' ' : 'n';
-	tsa_journal_update(&query, values, nulls);
+	tsa_journal_update_named(&query, args, lengthof(args));
 }
 
 void
@@ -371,62 +397,53 @@ tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 void
 tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 {
-	const ErrorData *err = end->err;
-	const TsaMoveProgress *figures = end->figures;
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET state = $2, sqlstate = $3,"
-		" error = $4, detail = $5, blocked_by = NULL, blocks_left = NULL,"
-		" phase = CASE WHEN $2 <> 'done' AND old_filenumbers IS NOT NULL"
+		.sql = "UPDATE tablespace_advisor.job SET state = :state,"
+		" sqlstate = :sqlstate, error = :error, detail = :detail,"
+		" blocked_by = NULL, blocks_left = NULL,"
+		" phase = CASE WHEN :state <> 'done' AND old_filenumbers IS NOT NULL"
 		"   THEN phase END,"
-		" bytes_total = coalesce($6, bytes_total),"
-		" bytes_done = CASE $2 WHEN 'done' THEN coalesce($6, bytes_total)"
-		"   ELSE bytes_done END,"
-		" mb_per_s = coalesce($7, mb_per_s), passes = coalesce($8, passes),"
-		" attempts = coalesce($9, attempts),"
-		" paused_ms = coalesce($10, paused_ms),"
-		" lock_wait_ms = coalesce($11, lock_wait_ms),"
-		" lock_ms = coalesce($12, lock_ms),"
-		" wal_bytes = coalesce($13, wal_bytes),"
+		" bytes_total = coalesce(:bytes_total, bytes_total),"
+		" bytes_done = CASE :state WHEN 'done'"
+		"   THEN coalesce(:bytes_total, bytes_total) ELSE bytes_done END,"
+		" mb_per_s = coalesce(:mb_per_s, mb_per_s),"
+		" passes = coalesce(:passes, passes),"
+		" attempts = coalesce(:attempts, attempts),"
+		" paused_ms = coalesce(:paused_ms, paused_ms),"
+		" lock_wait_ms = coalesce(:lock_wait_ms, lock_wait_ms),"
+		" lock_ms = coalesce(:lock_ms, lock_ms),"
+		" wal_bytes = coalesce(:wal_bytes, wal_bytes),"
 		" new_tablespaces = NULL, new_filenumbers = NULL,"
-		" old_tablespaces = CASE WHEN $2 <> 'done' OR $14"
+		" old_tablespaces = CASE WHEN :state <> 'done' OR :keeps_old"
 		"   THEN old_tablespaces END,"
-		" old_filenumbers = CASE WHEN $2 <> 'done' OR $14"
+		" old_filenumbers = CASE WHEN :state <> 'done' OR :keeps_old"
 		"   THEN old_filenumbers END,"
 		" finished_at = pg_catalog.clock_timestamp()"
-		" WHERE job_id = $1 AND state IN " TSA_UNFINISHED,
-		14, {INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, FLOAT8OID,
-			INT4OID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, INT8OID,
-		BOOLOID}, NULL
+		" WHERE job_id = :job_id AND state IN " TSA_UNFINISHED
 	};
-	Datum		values[14] = {0};
-	char		nulls[] = "  nnnnnnnnnnn ";
+	static const TsaMoveProgress none = {0};
+	const ErrorData *err = end->err;
+	const TsaMoveProgress *p = end->figures ? end->figures : &none;
+	bool		unknown = end->figures == NULL;
+	const char *sqlstate = err ? unpack_sql_state(err->sqlerrcode) : NULL;
+	const char *error = err && err->message ? err->message : "";
+	const char *detail = err ? err->detail : NULL;
+	TsaJournalArg args[] = {
+		{"job_id", INT8OID, Int64GetDatum(job_id), false},
+		{"state", TEXTOID, text_or_null(tsa_job_state_name(end->state)), false},
+		{"sqlstate", TEXTOID, text_or_null(sqlstate), err == NULL},
+		{"error", TEXTOID, text_or_null(error), err == NULL},
+		{"detail", TEXTOID, text_or_null(detail), detail == NULL},
+		{"bytes_total", INT8OID, Int64GetDatum(p->bytes_total), unknown},
+		{"mb_per_s", FLOAT8OID, Float8GetDatum(p->mb_per_s), unknown},
+		{"passes", INT4OID, Int32GetDatum(p->passes), unknown},
+		{"attempts", INT4OID, Int32GetDatum(p->attempts), unknown},
+		{"paused_ms", FLOAT8OID, Float8GetDatum(p->paused_ms), unknown},
+		{"lock_wait_ms", FLOAT8OID, Float8GetDatum(p->lock_wait_ms), unknown},
+		{"lock_ms", FLOAT8OID, Float8GetDatum(p->lock_ms), unknown},
+		{"wal_bytes", INT8OID, Int64GetDatum(end->wal_bytes), unknown},
+		{"keeps_old", BOOLOID, BoolGetDatum(end->keeps_old), false}
+	};
 
-	values[0] = Int64GetDatum(job_id);
-	values[1] = CStringGetTextDatum(tsa_job_state_name(end->state));
-	if (err != NULL)
-	{
-		values[2] = CStringGetTextDatum(unpack_sql_state(err->sqlerrcode));
-		nulls[2] = ' ';
-		values[3] = CStringGetTextDatum(err->message ? err->message : "");
-		nulls[3] = ' ';
-		if (err->detail != NULL)
-		{
-			values[4] = CStringGetTextDatum(err->detail);
-			nulls[4] = ' ';
-		}
-	}
-	if (figures != NULL)
-	{
-		values[5] = Int64GetDatum(figures->bytes_total);
-		values[6] = Float8GetDatum(figures->mb_per_s);
-		values[7] = Int32GetDatum(figures->passes);
-		values[8] = Int32GetDatum(figures->attempts);
-		values[9] = Float8GetDatum(figures->paused_ms);
-		values[10] = Float8GetDatum(figures->lock_wait_ms);
-		values[11] = Float8GetDatum(figures->lock_ms);
-		values[12] = Int64GetDatum(end->wal_bytes);
-		memset(&nulls[5], ' ', 8);
-	}
-	values[13] = BoolGetDatum(end->keeps_old);
-	tsa_journal_update(&query, values, nulls);
+	tsa_journal_update_named(&query, args, lengthof(args));
 }

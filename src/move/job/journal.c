@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "executor/spi.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/snapmgr.h"
@@ -110,24 +111,29 @@ tsa_journal_close(TsaJournal *journal)
 	tsa_state_close(journal);
 }
 
-/* Runs a statement in an open journal; returns the number of rows. */
-uint64
-tsa_journal_run(TsaJournalQuery *query, Datum *values, const char *nulls,
-				bool read_only)
+/*
+ * Prepares a statement for good.
+ */
+static void
+prepare(TsaJournalQuery *query, const char *sql, int nargs, Oid *types)
+{
+	SPIPlanPtr	plan = SPI_prepare(sql, nargs, types);
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s",
+			 SPI_result_code_string(SPI_result));
+	SPI_keepplan(plan);
+	query->plan = plan;
+}
+
+/*
+ * Runs a prepared statement; returns the number of rows.
+ */
+static uint64
+execute(const TsaJournalQuery *query, Datum *values, const char *nulls,
+		bool read_only)
 {
 	int			rc;
-
-	if (query->plan == NULL)
-	{
-		SPIPlanPtr	plan = SPI_prepare(query->sql, query->nargs,
-									   query->types);
-
-		if (plan == NULL)
-			elog(ERROR, "SPI_prepare failed: %s",
-				 SPI_result_code_string(SPI_result));
-		SPI_keepplan(plan);
-		query->plan = plan;
-	}
 
 	/*
 	 * Not the transaction's snapshot, which REPEATABLE READ would have be that
@@ -141,7 +147,78 @@ tsa_journal_run(TsaJournalQuery *query, Datum *values, const char *nulls,
 	return SPI_processed;
 }
 
-/* Opens the journal for one statement that changes it; returns its rows. */
+/*
+ * Runs a statement in an open journal; returns the number of rows.
+ */
+uint64
+tsa_journal_run(TsaJournalQuery *query, Datum *values, const char *nulls,
+				bool read_only)
+{
+	if (query->plan == NULL)
+		prepare(query, query->sql, query->nargs, query->types);
+	return execute(query, values, nulls, read_only);
+}
+
+/*
+ * The statement with numbers in the place of names.
+ */
+static char *
+number_parameters(const char *sql, const TsaJournalArg *args, int nargs)
+{
+	StringInfoData numbered;
+
+	initStringInfo(&numbered);
+	while (*sql != '\0')
+	{
+		size_t		len = strspn(sql + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
+		int			i = 0;
+
+		if (sql[0] != ':' || len == 0)
+		{
+			/* a cast is no parameter */
+			if (sql[0] == ':' && sql[1] == ':')
+				appendStringInfoChar(&numbered, *sql++);
+			appendStringInfoChar(&numbered, *sql++);
+			continue;
+		}
+		while (i < nargs && (strlen(args[i].name) != len ||
+							 strncmp(args[i].name, sql + 1, len) != 0))
+			i++;
+		if (i == nargs)
+			elog(ERROR, "unknown parameter in \"%s\"", sql);
+		appendStringInfo(&numbered, "$%d", i + 1);
+		sql += 1 + len;
+	}
+	return numbered.data;
+}
+
+/*
+ * The same for a statement with named parameters.
+ */
+uint64
+tsa_journal_run_named(TsaJournalQuery *query, const TsaJournalArg *args,
+					  int nargs, bool read_only)
+{
+	Datum		values[TSA_MAX_QUERY_ARGS];
+	char		nulls[TSA_MAX_QUERY_ARGS];
+	Oid			types[TSA_MAX_QUERY_ARGS];
+
+	Assert(nargs <= TSA_MAX_QUERY_ARGS);
+	for (int i = 0; i < nargs; i++)
+	{
+		values[i] = args[i].value;
+		nulls[i] = args[i].isnull ? 'n' : ' ';
+		types[i] = args[i].type;
+	}
+	if (query->plan == NULL)
+		prepare(query, number_parameters(query->sql, args, nargs), nargs,
+				types);
+	return execute(query, values, nulls, read_only);
+}
+
+/*
+ * Opens the journal for one statement that changes it; returns its rows.
+ */
 uint64
 tsa_journal_update(TsaJournalQuery *query, Datum *values, const char *nulls)
 {
@@ -154,13 +231,55 @@ tsa_journal_update(TsaJournalQuery *query, Datum *values, const char *nulls)
 	return rows;
 }
 
-/* Column col (from 1) of a row of the last result; 0 when it is NULL. */
+/*
+ * The same for a statement with named parameters.
+ */
+uint64
+tsa_journal_update_named(TsaJournalQuery *query, const TsaJournalArg *args,
+						 int nargs)
+{
+	TsaJournal	journal;
+	uint64		rows;
+
+	tsa_journal_open(&journal);
+	rows = tsa_journal_run_named(query, args, nargs, false);
+	tsa_journal_close(&journal);
+	return rows;
+}
+
+/*
+ * A column of the last result, by its name.
+ */
+static int
+column_number(const char *name)
+{
+	int			number = SPI_fnumber(SPI_tuptable->tupdesc, name);
+
+	if (number <= 0)
+		elog(ERROR, "the result has no column \"%s\"", name);
+	return number;
+}
+
+/*
+ * A value of the last result; 0 when it is NULL.
+ */
 Datum
-tsa_journal_value(uint64 row, int col)
+tsa_journal_column(uint64 row, const char *name)
 {
 	bool		isnull;
 	Datum		datum = SPI_getbinval(SPI_tuptable->vals[row],
-									  SPI_tuptable->tupdesc, col, &isnull);
+									  SPI_tuptable->tupdesc,
+									  column_number(name), &isnull);
 
 	return isnull ? (Datum) 0 : datum;
+}
+
+/*
+ * The same as a string; NULL when it is NULL.
+ */
+char *
+tsa_journal_text(uint64 row, const char *name)
+{
+	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc,
+						column_number(name));
 }

@@ -49,7 +49,7 @@
 /* Is this row the move of a table that has storage?  For statements. */
 #define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
 
-/* Job ids of a result whose first column they are, in the caller's context. */
+/* Job or batch ids of a result whose column "id" they are, in the caller's context. */
 static List *
 job_id_list(MemoryContext context)
 {
@@ -60,7 +60,7 @@ job_id_list(MemoryContext context)
 	{
 		int64	   *id = palloc(sizeof(int64));
 
-		*id = DatumGetInt64(tsa_journal_value(i, 1));
+		*id = DatumGetInt64(tsa_journal_column(i, "id"));
 		ids = lappend(ids, id);
 	}
 	MemoryContextSwitchTo(old);
@@ -134,7 +134,7 @@ tsa_find_job_worker(int64 job_id)
 	values[0] = Int64GetDatum(job_id);
 	tsa_journal_open(&journal);
 	if (tsa_journal_run(&query, values, NULL, true) == 1)
-		pid = DatumGetInt32(tsa_journal_value(0, 1));
+		pid = DatumGetInt32(tsa_journal_column(0, "worker_pid"));
 	tsa_journal_close(&journal);
 	return pid;
 }
@@ -161,7 +161,7 @@ List *
 tsa_list_batch_jobs(int64 batch_id)
 {
 	static TsaJournalQuery query = {
-		"SELECT job_id FROM tablespace_advisor.job"
+		"SELECT job_id AS id FROM tablespace_advisor.job"
 		" WHERE batch_id = $1 AND state IN " TSA_UNFINISHED
 		" ORDER BY job_id",
 		1, {INT8OID}, NULL
@@ -182,7 +182,7 @@ List *
 tsa_list_open_batches(void)
 {
 	static TsaJournalQuery query = {
-		"SELECT DISTINCT batch_id FROM tablespace_advisor.job"
+		"SELECT DISTINCT batch_id AS id FROM tablespace_advisor.job"
 		" WHERE " TSA_LEFT_TO_DO " ORDER BY batch_id",
 		0, {0}, NULL
 	};
@@ -195,7 +195,7 @@ List *
 tsa_list_foreign_jobs(void)
 {
 	static TsaJournalQuery query = {
-		"SELECT job_id FROM tablespace_advisor.job"
+		"SELECT job_id AS id FROM tablespace_advisor.job"
 		" WHERE (system_identifier <> $1 OR database <>"
 		"   (SELECT oid FROM pg_catalog.pg_database"
 		"    WHERE datname = pg_catalog.current_database()))"
@@ -212,7 +212,7 @@ List *
 tsa_list_open_jobs(int64 batch_id)
 {
 	static TsaJournalQuery query = {
-		"SELECT job_id FROM tablespace_advisor.job"
+		"SELECT job_id AS id FROM tablespace_advisor.job"
 		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " ORDER BY job_id",
 		1, {INT8OID}, NULL
 	};
@@ -260,57 +260,56 @@ static int64
 insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 {
 	static TsaJournalQuery query = {
-		"INSERT INTO tablespace_advisor.job (job_id, batch_id, relation, heap,"
-		" kind, schema_name, relation_name, from_tablespace,"
+		.sql = "INSERT INTO tablespace_advisor.job (job_id, batch_id, relation,"
+		" heap, kind, schema_name, relation_name, from_tablespace,"
 		" from_tablespace_name, to_tablespace, to_tablespace_name,"
 		" method_wanted, method, bytes_total, max_rate, lock_timeout_ms,"
 		" owner, system_identifier, database, indexes, indexes_from,"
 		" forecast_saved_ms_per_s)"
 		" OVERRIDING SYSTEM VALUE"
-		" SELECT id, CASE $1 WHEN 0 THEN id ELSE $1 END, $2, $3, $4, $5, $6,"
-		" $7, $8, $9, $10, $11, $12, $13, nullif($14, 0), $15, $16, $17, $18,"
-		" $19, $20, $21"
+		" SELECT id, CASE :batch WHEN 0 THEN id ELSE :batch END, :relation,"
+		" :heap, :kind, :schema, :name, :source, :source_name, :target,"
+		" :target_name, :method_wanted, :method, :bytes, nullif(:max_rate, 0),"
+		" :lock_timeout, :owner, :system, :database, :indexes, :indexes_from,"
+		" :forecast"
 		" FROM (SELECT pg_catalog.nextval('tablespace_advisor.job_job_id_seq')"
 		"   OFFSET 0) AS s(id)"
 		" ON CONFLICT (relation) WHERE state IN " TSA_UNFINISHED " DO NOTHING"
-		" RETURNING job_id",
-		21, {INT8OID, OIDOID, OIDOID, CHAROID, NAMEOID, NAMEOID, OIDOID,
-			NAMEOID, OIDOID, NAMEOID, TEXTOID, TEXTOID, INT8OID, INT8OID,
-			INT4OID, OIDOID, INT8OID, OIDOID, OIDARRAYOID, OIDARRAYOID,
-		FLOAT8OID}, NULL
+		" RETURNING job_id"
 	};
-	Datum		values[21];
-	char		nulls[] = "                     ";
+	const char *wanted = tsa_move_method_name(options->method);
+	const char *method = tsa_move_method_name(move->method);
+	bool		alone = move->indexes == NIL;
+	TsaJournalArg args[] = {
+		{"batch", INT8OID, Int64GetDatum(batch_id), false},
+		{"relation", OIDOID, ObjectIdGetDatum(move->relid), false},
+		{"heap", OIDOID, ObjectIdGetDatum(move->heapid), false},
+		{"kind", CHAROID, CharGetDatum(move->kind), false},
+		{"schema", NAMEOID, NameGetDatum(&move->schema_name), false},
+		{"name", NAMEOID, NameGetDatum(&move->relation_name), false},
+		{"source", OIDOID, ObjectIdGetDatum(move->source_tablespace), false},
+		{"source_name", NAMEOID, NameGetDatum(&move->source_name), false},
+		{"target", OIDOID, ObjectIdGetDatum(move->target_tablespace), false},
+		{"target_name", NAMEOID, NameGetDatum(&move->target_name), false},
+		{"method_wanted", TEXTOID, CStringGetTextDatum(wanted), false},
+		{"method", TEXTOID, CStringGetTextDatum(method), false},
+		{"bytes", INT8OID, Int64GetDatum(move->size_bytes), false},
+		{"max_rate", INT8OID, Int64GetDatum(options->max_rate), false},
+		{"lock_timeout", INT4OID, Int32GetDatum(options->lock_timeout_ms), false},
+		{"owner", OIDOID, ObjectIdGetDatum(GetUserId()), false},
+		{"system", INT8OID, Int64GetDatum((int64) GetSystemIdentifier()), false},
+		{"database", OIDOID, ObjectIdGetDatum(MyDatabaseId), false},
+		{"indexes", OIDARRAYOID, oid_list_array(move->indexes), alone},
+		{"indexes_from", OIDARRAYOID, oid_list_array(move->indexes_from), alone},
+		{"forecast", FLOAT8OID, Float8GetDatum(move->forecast_saved_ms_per_s),
+		!move->has_forecast}
+	};
 	TsaJournal	journal;
 	int64		job_id = 0;
 
-	values[0] = Int64GetDatum(batch_id);
-	values[1] = ObjectIdGetDatum(move->relid);
-	values[2] = ObjectIdGetDatum(move->heapid);
-	values[3] = CharGetDatum(move->kind);
-	values[4] = NameGetDatum(&move->schema_name);
-	values[5] = NameGetDatum(&move->relation_name);
-	values[6] = ObjectIdGetDatum(move->source_tablespace);
-	values[7] = NameGetDatum(&move->source_name);
-	values[8] = ObjectIdGetDatum(move->target_tablespace);
-	values[9] = NameGetDatum(&move->target_name);
-	values[10] = CStringGetTextDatum(tsa_move_method_name(options->method));
-	values[11] = CStringGetTextDatum(tsa_move_method_name(move->method));
-	values[12] = Int64GetDatum(move->size_bytes);
-	values[13] = Int64GetDatum(options->max_rate);
-	values[14] = Int32GetDatum(options->lock_timeout_ms);
-	values[15] = ObjectIdGetDatum(GetUserId());
-	values[16] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[17] = ObjectIdGetDatum(MyDatabaseId);
-	values[18] = oid_list_array(move->indexes);
-	values[19] = oid_list_array(move->indexes_from);
-	nulls[18] = nulls[19] = move->indexes != NIL ? ' ' : 'n';
-	values[20] = Float8GetDatum(move->forecast_saved_ms_per_s);
-	nulls[20] = move->has_forecast ? ' ' : 'n';
-
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, nulls, false) == 1)
-		job_id = DatumGetInt64(tsa_journal_value(0, 1));
+	if (tsa_journal_run_named(&query, args, lengthof(args), false) == 1)
+		job_id = DatumGetInt64(tsa_journal_column(0, "job_id"));
 	tsa_journal_close(&journal);
 	return job_id;
 }
@@ -374,32 +373,34 @@ void
 tsa_check_heap_is_free(const TsaMove *move)
 {
 	static TsaJournalQuery query = {
-		"SELECT kind, relation_name, relation <> $2 AND"
-		"   (schema_name, relation_name) <> ($4, $5)"
+		.sql = "SELECT kind, relation_name, relation <> :relation AND"
+		"   (schema_name, relation_name) <> (:schema, :name) AS is_other"
 		" FROM tablespace_advisor.job j"
-		" WHERE heap = $1 AND state IN " TSA_UNFINISHED
+		" WHERE heap = :heap AND state IN " TSA_UNFINISHED
 		" AND method <> 'catalog'"
-		" AND ($3 OR relation = $2 OR " TSA_IS_TABLE("j")
-		"   OR method = 'rebuild' AND schema_name = $4 AND relation_name = $5)"
-		" ORDER BY job_id LIMIT 1",
-		5, {OIDOID, OIDOID, BOOLOID, NAMEOID, NAMEOID}, NULL
+		" AND (:is_table OR relation = :relation OR " TSA_IS_TABLE("j")
+		"   OR method = 'rebuild' AND schema_name = :schema"
+		"     AND relation_name = :name)"
+		" ORDER BY job_id LIMIT 1"
 	};
-	Datum		values[5];
+	TsaJournalArg args[] = {
+		{"heap", OIDOID, ObjectIdGetDatum(move->heapid), false},
+		{"relation", OIDOID, ObjectIdGetDatum(move->relid), false},
+		{"is_table", BOOLOID, BoolGetDatum(tsa_move_is_table(move)), false},
+		{"schema", NAMEOID, NameGetDatum(&move->schema_name), false},
+		{"name", NAMEOID, NameGetDatum(&move->relation_name), false}
+	};
 	TsaJournal	journal;
 
-	values[0] = ObjectIdGetDatum(move->heapid);
-	values[1] = ObjectIdGetDatum(move->relid);
-	values[2] = BoolGetDatum(tsa_move_is_table(move));
-	values[3] = NameGetDatum(&move->schema_name);
-	values[4] = NameGetDatum(&move->relation_name);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	if (tsa_journal_run_named(&query, args, lengthof(args), true) == 1)
 	{
-		char		kind = DatumGetChar(tsa_journal_value(0, 1));
-		const char *name = NameStr(*DatumGetName(tsa_journal_value(0, 2)));
-		bool		other = DatumGetBool(tsa_journal_value(0, 3));
+		char		kind = DatumGetChar(tsa_journal_column(0, "kind"));
+		Datum		name = tsa_journal_column(0, "relation_name");
+		bool		is_other = DatumGetBool(tsa_journal_column(0, "is_other"));
 
-		report_busy(move, tsa_relation_kind_name(kind), other ? name : NULL);
+		report_busy(move, tsa_relation_kind_name(kind),
+					is_other ? NameStr(*DatumGetName(name)) : NULL);
 	}
 	tsa_journal_close(&journal);
 }

@@ -57,9 +57,9 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 		values[1] = NameGetDatum(&tablespace);
 		nulls[1] = ' ';
 	}
-	sql = psprintf("SELECT relation::pg_catalog.oid,"
-				   " to_tablespace::pg_catalog.text,"
-				   " saved_ms_per_s::pg_catalog.float8"
+	sql = psprintf("SELECT relation::pg_catalog.oid AS relation,"
+				   " to_tablespace::pg_catalog.text AS tablespace,"
+				   " saved_ms_per_s::pg_catalog.float8 AS saved_ms_per_s"
 				   " FROM %s.advise_index_placement($1, $2, $3, $4)"
 				   " WHERE action OPERATOR(pg_catalog.=) 'move'",
 				   quote_identifier(schema));
@@ -71,19 +71,17 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		TsaMove    *move = tsa_find_move(moves,
-									 DatumGetObjectId(tsa_journal_value(i, 1)));
-		char	   *name = SPI_getvalue(SPI_tuptable->vals[i],
-										SPI_tuptable->tupdesc, 2);
-		bool		isnull;
-		Datum		saved;
+									 DatumGetObjectId(tsa_journal_column(i, "relation")));
+		char	   *name = tsa_journal_text(i, "tablespace");
+		char	   *saved = tsa_journal_text(i, "saved_ms_per_s");
 
 		if (move == NULL || name == NULL)
 			continue;
 		move->target_tablespace = get_tablespace_oid(name, false);
-		saved = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 3,
-							  &isnull);
-		move->has_forecast = !isnull;
-		move->forecast_saved_ms_per_s = isnull ? 0 : DatumGetFloat8(saved);
+		move->has_forecast = saved != NULL;
+		if (saved != NULL)
+			move->forecast_saved_ms_per_s =
+				DatumGetFloat8(tsa_journal_column(i, "saved_ms_per_s"));
 	}
 	SPI_finish();
 	PopActiveSnapshot();

@@ -38,17 +38,17 @@ load_moves(TsaJournalQuery *query, Oid target)
 		MemoryContext spi_context = MemoryContextSwitchTo(context);
 		TsaMove    *move = palloc0(sizeof(TsaMove));
 
-		move->relid = DatumGetObjectId(tsa_journal_value(i, 1));
-		move->heapid = DatumGetObjectId(tsa_journal_value(i, 2));
-		move->kind = DatumGetChar(tsa_journal_value(i, 3));
-		move->schema_name = *DatumGetName(tsa_journal_value(i, 4));
-		move->relation_name = *DatumGetName(tsa_journal_value(i, 5));
-		move->persistence = DatumGetChar(tsa_journal_value(i, 6));
-		move->source_tablespace = DatumGetObjectId(tsa_journal_value(i, 7));
-		move->is_valid = DatumGetBool(tsa_journal_value(i, 8));
-		move->is_exclusion = DatumGetBool(tsa_journal_value(i, 9));
-		move->is_deferrable = DatumGetBool(tsa_journal_value(i, 10));
-		move->size_bytes = DatumGetInt64(tsa_journal_value(i, 11));
+		move->relid = DatumGetObjectId(tsa_journal_column(i, "relation"));
+		move->heapid = DatumGetObjectId(tsa_journal_column(i, "heap"));
+		move->kind = DatumGetChar(tsa_journal_column(i, "kind"));
+		move->schema_name = *DatumGetName(tsa_journal_column(i, "schema_name"));
+		move->relation_name = *DatumGetName(tsa_journal_column(i, "relation_name"));
+		move->persistence = DatumGetChar(tsa_journal_column(i, "persistence"));
+		move->source_tablespace = DatumGetObjectId(tsa_journal_column(i, "tablespace"));
+		move->is_valid = DatumGetBool(tsa_journal_column(i, "is_valid"));
+		move->is_exclusion = DatumGetBool(tsa_journal_column(i, "is_exclusion"));
+		move->is_deferrable = DatumGetBool(tsa_journal_column(i, "is_deferrable"));
+		move->size_bytes = DatumGetInt64(tsa_journal_column(i, "size_bytes"));
 		moves = lappend(moves, move);
 		MemoryContextSwitchTo(spi_context);
 	}

@@ -73,9 +73,9 @@ load_transient_indexes(const TsaSession *session)
 		MemoryContext spi_context = MemoryContextSwitchTo(context);
 		TransientIndex *index = palloc(sizeof(TransientIndex));
 
-		index->owner = DatumGetObjectId(tsa_journal_value(i, 1));
-		index->heapid = DatumGetObjectId(tsa_journal_value(i, 2));
-		index->relid = DatumGetObjectId(tsa_journal_value(i, 3));
+		index->owner = DatumGetObjectId(tsa_journal_column(i, "owner"));
+		index->heapid = DatumGetObjectId(tsa_journal_column(i, "heap"));
+		index->relid = DatumGetObjectId(tsa_journal_column(i, "index"));
 		indexes = lappend(indexes, index);
 		MemoryContextSwitchTo(spi_context);
 	}

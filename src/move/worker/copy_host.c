@@ -96,7 +96,7 @@ find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid)
 {
 	static TsaJournalQuery query = {
 		"SELECT pg_catalog.string_agg(DISTINCT"
-		"   pg_catalog.format('\"%s\"', p.gid), ', ')"
+		"   pg_catalog.format('\"%s\"', p.gid), ', ') AS gids"
 		" FROM pg_catalog.pg_prepared_xacts p"
 		" JOIN pg_catalog.pg_locks x ON x.pid IS NULL"
 		"   AND x.transactionid = p.transaction"
@@ -116,7 +116,7 @@ find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid)
 	tsa_journal_open(&journal);
 	if (tsa_journal_run(&query, values, NULL, true) == 1)
 	{
-		gids = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+		gids = tsa_journal_text(0, "gids");
 		if (gids != NULL)
 			gids = MemoryContextStrdup(context, gids);
 	}

@@ -127,7 +127,7 @@ job_with_files(void)
 	values[1] = ObjectIdGetDatum(MyDatabaseId);
 	tsa_journal_open(&journal);
 	if (tsa_journal_run(&query, values, NULL, true) == 1)
-		job_id = DatumGetInt64(tsa_journal_value(0, 1));
+		job_id = DatumGetInt64(tsa_journal_column(0, "job_id"));
 	tsa_journal_close(&journal);
 	return job_id;
 }

@@ -1,0 +1,259 @@
+# The measurements of bench/regret, which see; runs as the server's user.
+use strict;
+use warnings;
+use Getopt::Long;
+use IPC::Open2;
+
+my %option;
+GetOptions(\%option, 'rows=i', 'layouts=s', 'concurrency=i', 'states=s',
+	'probe=f', 'runs=i', 'directory=s') or die;
+my $rows = $option{rows};
+
+# Where the row with value k lies, as an expression of k (0 .. rows - 1).
+my $run = int($rows / 97) + 1;
+my $group = 'hashint4((k / %d)::int + 17)::bigint * 1000000 + k';
+my %place = (
+	uniform => 'hashint4(k::int)',
+	linear => 'k',
+	fuzzy => "k + (hashint4(k::int) & 1048575) * ($rows * 0.05) / 1048576",
+	cyclic => "k % $run * 97 + k / $run",
+	blockwise => sprintf($group, 600),
+	descending => '-k',
+	# not among the layouts that the method was made for
+	groups_of_60 => sprintf($group, 60),
+	half_uniform => "CASE WHEN k % 2 = 0 THEN k ELSE (hashint4(k::int) + 2147483648::bigint) % $rows END",
+	descending_groups => '-(k / 5000) * 5000::bigint + k % 5000',
+	two_streams => "CASE WHEN k < $rows / 2 THEN 2 * k ELSE 2 * ($rows - k) + 1 END");
+my @order = qw(uniform linear fuzzy cyclic blockwise descending
+  groups_of_60 half_uniform descending_groups two_streams);
+my @layouts = $option{layouts} ? split(/,/, $option{layouts}) : @order;
+my @shares = (0.00002, 0.0001, 0.0005, 0.002, 0.005, 0.02, 0.05, 0.15, 0.4);
+my @plans = qw(index bitmap seq);
+my %node = ('Index Scan' => 'index', 'Bitmap Heap Scan' => 'bitmap',
+	'Seq Scan' => 'seq');
+
+# one session for everything
+my $pid = open2(my $from, my $to, 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=0',
+	'-d', 'postgres');
+$to->autoflush(1);
+
+sub sql
+{
+	my ($query) = @_;
+	my @lines;
+
+	print $to "$query;\n\\echo --done\n";
+	while (defined(my $line = <$from>))
+	{
+		chomp $line;
+		return @lines if $line eq '--done';
+		push @lines, $line;
+	}
+	die "psql ended\n";
+}
+
+sub force
+{
+	my ($plan) = @_;
+	sql("SET enable_seqscan = " . ($plan eq 'seq' ? 'on' : 'off')
+		  . "; SET enable_indexscan = " . ($plan eq 'index' ? 'on' : 'off')
+		  . "; SET enable_bitmapscan = " . ($plan eq 'bitmap' ? 'on' : 'off'));
+}
+
+sub choose_freely
+{
+	sql('RESET enable_seqscan; RESET enable_indexscan; RESET enable_bitmapscan');
+}
+
+# drops a table's and its index's files from the page cache
+my %files;
+sub evict
+{
+	my ($layout) = @_;
+	for my $file (@{ $files{$layout} })
+	{
+		system('dd', "if=$file", 'iflag=nocache', 'count=0', 'status=none') == 0
+		  or die "cannot drop $file from the cache\n";
+	}
+}
+
+sub median
+{
+	my @sorted = sort { $a <=> $b } @_;
+	return $sorted[ int($#sorted / 2) ];
+}
+
+# milliseconds of a statement, or the limit where it was given up
+sub run_once
+{
+	my ($query, $limit) = @_;
+	my ($time) = map { /^Execution Time: ([\d.]+)/ ? $1 : () }
+	  sql("EXPLAIN (ANALYZE, TIMING off, COSTS off, SUMMARY on) $query");
+	return $time // $limit // die "no time for $query\n";
+}
+
+sub statement
+{
+	my ($layout, $share) = @_;
+	my $count = int($rows * $share) || 1;
+	my $from = int(($rows - $count) * 0.37);
+	my $to = $from + $count - 1;
+	return "SELECT count(pad) FROM $layout WHERE k BETWEEN $from AND $to";
+}
+
+sql("CREATE EXTENSION tablespace_advisor");
+sql("CREATE TABLESPACE bench LOCATION '$option{directory}'");
+sql("SET client_min_messages = error");
+sql("SET effective_io_concurrency = $option{concurrency}");
+print STDERR "laying out\n";
+for my $layout (@layouts)
+{
+	die "unknown layout: $layout\n" unless $place{$layout};
+	sql("CREATE TABLE $layout (k int, pad text) TABLESPACE bench;
+		INSERT INTO $layout SELECT k, repeat('x', 90) FROM generate_series(0, $rows - 1) k ORDER BY $place{$layout};
+		CREATE INDEX ${layout}_k ON $layout (k) TABLESPACE bench;
+		ALTER TABLE $layout ALTER k SET STATISTICS 1000;
+		VACUUM ANALYZE $layout");
+	my ($data) = sql('SHOW data_directory');
+	$files{$layout} = [ map { "$data/$_" }
+		  sql("SELECT pg_relation_filepath(o) FROM unnest(ARRAY['$layout'::regclass, '${layout}_k']) o") ];
+}
+sql('CHECKPOINT');
+system('sync');
+print STDERR "probing\n";
+sql("SELECT count(*) FROM probe_tablespace('bench', '$option{probe} s', '512 MB')");
+print "times of a block (us): ",
+  join(' ', sql("SELECT format('sequential %s, random %s, skip %s, adjacent at effective_io_concurrency 0: %s, 1: %s, %s: %s',
+	round(sequential_page_us), round(random_read_us), round(skip_read_us),
+	round(adjacent_0_us), round(adjacent_1_us), coalesce(depth::text, '-'),
+	coalesce(round(adjacent_deep_us)::text, '-'))
+	FROM tablespace_advisor.read_times WHERE tablespace = 'bench'")), "\n";
+print STDERR "measuring locality\n";
+sql("SELECT count(*) FROM measure_index_locality('$_')") for @layouts;
+
+my %time;
+for my $state (split /,/, $option{states})
+{
+	for my $layout (@layouts)
+	{
+		my $seq;
+		print STDERR "$state $layout\n";
+		for my $plan (reverse @plans)
+		{
+			force($plan);
+			for my $share (@shares)
+			{
+				my $query = statement($layout, $share);
+				my $limit = $seq ? 50 * $seq : undef;
+
+				# a sequential scan reads all of the table whatever is asked
+				if ($plan eq 'seq' && $seq)
+				{
+					$time{$state}{$layout}{$share}{seq} = $seq;
+					next;
+				}
+				sql(sprintf('SET statement_timeout = %d', $limit // 0));
+				run_once($query, $limit) if $state eq 'warm';
+				my @times;
+				for (1 .. $option{runs})
+				{
+					evict($layout) if $state eq 'cold';
+					push @times, run_once($query, $limit);
+				}
+				my $ms = median(@times);
+				sql('SET statement_timeout = 0');
+				$seq = $ms if $plan eq 'seq';
+				$time{$state}{$layout}{$share}{$plan} = $ms;
+			}
+		}
+	}
+}
+choose_freely();
+
+# what was measured of the tablespace, and what is recommended, caches being cold
+evict($_) for @layouts;
+my ($ratio) = sql("SELECT round((random_read_us / sequential_page_us)::numeric, 1) FROM tablespace_advisor.read_times WHERE tablespace = 'bench'");
+my ($advice) = sql("SELECT concat_ws('|', verdict, coalesce(random_page_cost, current_random_page_cost), reason) FROM recommend_random_page_cost('bench')");
+my ($verdict, $ours, $reason) = split /\|/, $advice // 'none|4|', 3;
+print "recommended: $verdict, $ours ($reason)\n";
+
+my @constants = (1, 1.1, 1.5, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100);
+my %setting = (
+	'4.0' => [ 4, 'off' ], '1.1' => [ 1.1, 'off' ], '2.0' => [ 2, 'off' ],
+	'ratio' => [ $ratio || 4, 'off' ], 'ours' => [ $ours, 'off' ],
+	'locality' => [ $ours, 'on' ]);
+$setting{"=$_"} = [ $_, 'off' ] for @constants;
+
+# the logarithms of the regret of every cell
+my %regret;
+for my $name (keys %setting)
+{
+	my ($r, $locality) = @{ $setting{$name} };
+	sql("SET random_page_cost = $r; SET tablespace_advisor.correct_locality = $locality");
+	for my $layout (@layouts)
+	{
+		for my $share (@shares)
+		{
+			my $plan;
+			for (sql('EXPLAIN (COSTS off) ' . statement($layout, $share)))
+			{
+				/->\s+(Index Scan|Bitmap Heap Scan|Seq Scan)/ or next;
+				$plan //= $node{$1};
+			}
+			die "no plan\n" unless $plan;
+			for my $state (keys %time)
+			{
+				my $times = $time{$state}{$layout}{$share};
+				my ($best) = sort { $a <=> $b } values %$times;
+				push @{ $regret{$state}{$name}{$layout} }, log($times->{$plan} / $best);
+			}
+		}
+	}
+}
+
+sub mean
+{
+	my $sum = 0;
+	$sum += $_ for @_;
+	return exp($sum / @_);
+}
+
+for my $state (split /,/, $option{states})
+{
+	my %all = map { $_ => mean(map { @$_ } values %{ $regret{$state}{$_} }) } keys %setting;
+	my ($best) = sort { $all{$a} <=> $all{$b} } grep { /^=/ } keys %all;
+	my @columns = ('4.0', '1.1', '2.0', 'ratio', 'ours', 'locality', $best);
+
+	printf "\n%s, %d rows, effective_io_concurrency %d, times as long as the best plans\n",
+	  $state, $rows, $option{concurrency};
+	printf '%-18s', 'layout';
+	printf ' %9s', /^=(.*)/ ? "best $1" : $_ for @columns;
+	print "\n";
+	for my $layout (@layouts)
+	{
+		printf '%-18s', $layout;
+		printf ' %9.2f', mean(@{ $regret{$state}{$_}{$layout} }) for @columns;
+		print "\n";
+	}
+	printf '%-18s', 'all';
+	printf ' %9.2f', $all{$_} for @columns;
+	print "\n";
+	if ($state eq 'cold')
+	{
+		my $worst = (sort { $b <=> $a } map { mean(@$_) }
+			  values %{ $regret{$state}{locality} })[0];
+		printf "locality: all %.2f (target 1.15 on a disk, 1.20 on flash): %s; worst layout %.2f (target 1.30): %s\n",
+		  $all{locality}, $all{locality} <= 1.20 ? 'holds' : 'does not hold',
+		  $worst, $worst <= 1.30 ? 'holds' : 'does not hold';
+		printf "constant: not behind 4.0: %s; within 8 %% of the best in hindsight: %s\n",
+		  $all{ours} <= $all{'4.0'} * 1.001 ? 'holds' : 'does not hold',
+		  $all{ours} <= 1.08 * $all{$best} ? 'holds' : 'does not hold';
+	}
+	else
+	{
+		printf "constant: at most 5 %% behind 4.0: %s\n",
+		  $all{ours} <= 1.05 * $all{'4.0'} ? 'holds' : 'does not hold';
+	}
+}
+close $to;
+waitpid($pid, 0);

@@ -1,0 +1,100 @@
+-- recommend_random_page_cost: what is weighed, and what follows
+CREATE EXTENSION IF NOT EXISTS tablespace_advisor;
+SET client_min_messages = warning;
+SET random_page_cost = 4;
+SET seq_page_cost = 1;
+SET effective_io_concurrency = 0;
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE regress_recommend LOCATION '';
+
+/*
+ * One table of 10 000 pages and a million rows each, by correlation and share
+ * in caches, on a disk: 95 us a sequential page, 5200 us a random one.
+ */
+CREATE FUNCTION pg_temp.weigh(correlation float8, cached float8, r float8 DEFAULT 4,
+	OUT best float8, OUT low float8, OUT high float8, OUT now numeric,
+	OUT after numeric, OUT locality numeric, OUT gain boolean)
+LANGUAGE sql AS $$
+	SELECT w.best, w.low, w.high, round(w.regret_current::numeric, 1),
+		round(w.regret_best::numeric, 1), round(w.regret_locality::numeric, 1),
+		w.gain_low > 1
+	FROM tablespace_advisor.weigh_random_page_cost(
+		'{95,5200,3200,2,100,250,NULL,NULL,NULL,NULL,5100,5300}',
+		ARRAY[0, 10000, 1e6, 2745, 1e6, correlation, cached, NULL, 2], r, 1, 0) w
+$$;
+\echo -- cold and scattered: a large constant; warm: a small one
+SELECT * FROM pg_temp.weigh(0, 0);
+SELECT * FROM pg_temp.weigh(0, 1);
+SELECT * FROM pg_temp.weigh(0, 1, 60);
+\echo -- in order: flat; in descending order locality helps
+SELECT now = after AS as_good, low <= 4 AND high >= 4 AS flat FROM pg_temp.weigh(1, 0);
+SELECT now > 2 AS bad, locality < after AS locality_helps
+FROM pg_temp.weigh(-1, 0);
+
+\echo -- nothing there, nothing known
+INSERT INTO tablespace_advisor.probe_run
+	(run_id, tablespace, location, mode, file_size_bytes, duration, started_at,
+		finished_at)
+	OVERRIDING SYSTEM VALUE
+SELECT 990002, spcname, pg_tablespace_location(oid), 'scratch', 268435456,
+	'3 s', now(), now()
+FROM pg_tablespace WHERE spcname = 'regress_recommend';
+INSERT INTO tablespace_advisor.probe_result
+	(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
+SELECT 990002, workload, depth, size, 600, 1e6 / us, us, us * 0.98, us * 1.02
+FROM (VALUES ('random read', 1, 8192, 5200), ('random read', 16, 8192, 5000),
+	('sequential read', 2, 131072, 1520), ('skip read', 1, 8192, 3200),
+	('adjacent read', 0, 8192, 100), ('adjacent read', 1, 8192, 250),
+	('cached read', 1, 8192, 2)) v (workload, depth, size, us);
+SELECT verdict, random_page_cost, low, high, regret_current, statement,
+	regexp_replace(reason, '^.*; ', '') AS reason, effective_io_concurrency,
+	maintenance_io_concurrency
+FROM recommend_random_page_cost('regress_recommend');
+
+\echo -- a table that caches hold
+CREATE SCHEMA regress_recommend;
+CREATE TABLE regress_recommend.t (k int, pad text)
+	WITH (autovacuum_enabled = off) TABLESPACE regress_recommend;
+INSERT INTO regress_recommend.t
+SELECT i * 7919 % 40000, repeat('x', 100) FROM generate_series(0, 39999) i;
+CREATE INDEX t_k ON regress_recommend.t (k) TABLESPACE regress_recommend;
+VACUUM ANALYZE regress_recommend.t;
+SELECT n, cached_fraction > 0.9 AS cached
+FROM tablespace_advisor.weighable_indexes() w
+JOIN pg_tablespace t ON t.oid = w.tablespace_oid WHERE spcname = 'regress_recommend';
+SELECT verdict, random_page_cost, cached_fraction > 0.9 AS cached, statement, undo_statement,
+	reason ~ 'over 1 index of assumed locality here, .* % of the table blocks being in caches' AS weighed
+FROM recommend_random_page_cost('regress_recommend');
+-- too high a constant: change, and back
+SET random_page_cost = 100;
+SELECT verdict, random_page_cost BETWEEN low AND high AS in_range,
+	regret_recommended < regret_current AS better, statement ~ '^ALTER TABLESPACE regress_recommend SET \(random_page_cost = [0-9.]+\)$' AS statement,
+	undo_statement, reason ~ 'any value between .* is about as good' AS flat_told
+FROM recommend_random_page_cost('regress_recommend');
+SELECT statement, undo_statement FROM recommend_random_page_cost('regress_recommend') \gset
+:statement;
+SELECT verdict, undo_statement FROM recommend_random_page_cost('regress_recommend');
+:undo_statement;
+SELECT spcoptions FROM pg_tablespace WHERE spcname = 'regress_recommend';
+ALTER TABLESPACE regress_recommend SET (random_page_cost = 90);
+SELECT verdict, undo_statement FROM recommend_random_page_cost('regress_recommend');
+-- an old probe is no ground for a change
+UPDATE tablespace_advisor.probe_run SET finished_at = now() - interval '60 days' WHERE run_id = 990002;
+SELECT verdict, random_page_cost, statement, regexp_replace(reason, ' By it.*', '') AS reason
+FROM recommend_random_page_cost('regress_recommend');
+-- measured locality is weighed instead of the correlation
+SELECT count(*) FROM measure_index_locality('regress_recommend.t') WHERE windows = 1;
+SELECT reason ~ 'over 1 index of measured locality here' AS measured
+FROM recommend_random_page_cost('regress_recommend');
+
+\echo -- units of the processor
+SELECT unit, nanoseconds > 0 AS measured, setting FROM calibrate_cost_units() WHERE unit <> 'cpu_index_tuple_cost';
+CREATE TEMP TABLE tsa_calibration (i int);
+\set VERBOSITY sqlstate
+SELECT * FROM calibrate_cost_units();
+SELECT tablespace_advisor.weigh_random_page_cost('{1,2}', '{1,2}', 4, 1, 0);
+
+DROP SCHEMA regress_recommend CASCADE;
+DELETE FROM tablespace_advisor.index_locality;
+DELETE FROM tablespace_advisor.probe_run WHERE run_id = 990002;
+DROP TABLESPACE regress_recommend;

@@ -1,0 +1,352 @@
+/*-------------------------------------------------------------------------
+ *
+ * assume.c
+ *	  Planning as if relations lived elsewhere, or tablespaces cost something
+ *	  else.
+ *
+ * The planner takes page costs from the tablespace in RelOptInfo and
+ * IndexOptInfo, and nothing looks at it there once the plan is made.  So the
+ * tablespace is exchanged while a relation is looked up: the plan is that of
+ * another placement, and can be run.
+ *
+ * Assumptions belong to the session.  They are forgotten at its end and at
+ * every error, because a rollback, also one to a savepoint, leaves nobody
+ * sure of what was assumed.  Plans that the session has cached are made anew
+ * whenever assumptions change.
+ *
+ * Costs of a tablespace come from a cache of the server that no hook reaches.
+ * explain_with_costs() sets the options in a subtransaction, asks, and rolls
+ * back; that one rollback does not count as an error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_tablespace_d.h"
+#include "catalog/pg_type_d.h"
+#include "commands/tablespace.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "parser/parser.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/resowner.h"
+#include "utils/tuplestore.h"
+
+#include "compat.h"
+#include "cost/assume.h"
+
+PG_FUNCTION_INFO_V1(assume_placement);
+PG_FUNCTION_INFO_V1(forget_placements);
+PG_FUNCTION_INFO_V1(assumed_placements);
+PG_FUNCTION_INFO_V1(explain_with_costs);
+
+typedef struct Assumption
+{
+	Oid			relation;
+	Oid			tablespace;
+} Assumption;
+
+static Assumption *assumptions = NULL;
+static int	nassumptions = 0;
+static int	most_assumptions = 0;
+
+/* our own rollback is under way */
+static bool keep_assumptions = false;
+
+/* Forget all assumptions; must not fail. */
+static void
+forget_all(void)
+{
+	if (nassumptions == 0)
+		return;
+	nassumptions = 0;
+	ResetPlanCache();
+}
+
+static void
+xact_callback(XactEvent event, void *arg)
+{
+	(void) arg;
+	if (event == XACT_EVENT_ABORT)
+	{
+		keep_assumptions = false;
+		forget_all();
+	}
+}
+
+static void
+subxact_callback(SubXactEvent event, SubTransactionId subid,
+				 SubTransactionId parent, void *arg)
+{
+	(void) subid;
+	(void) parent;
+	(void) arg;
+	if (event == SUBXACT_EVENT_ABORT_SUB && !keep_assumptions)
+		forget_all();
+}
+
+/* Get ready to forget. */
+void
+tsa_assume_init(void)
+{
+	RegisterXactCallback(xact_callback, NULL);
+	RegisterSubXactCallback(subxact_callback, NULL);
+}
+
+/* The assumption about a relation, or NULL. */
+static Assumption *
+find_assumption(Oid relation)
+{
+	int			i;
+
+	for (i = 0; i < nassumptions; i++)
+		if (assumptions[i].relation == relation)
+			return &assumptions[i];
+	return NULL;
+}
+
+/* Exchange the tablespaces of a relation and its indexes. */
+void
+tsa_assume_placements(Oid relid, RelOptInfo *rel)
+{
+	Assumption *assumption;
+	ListCell   *lc;
+
+	if (nassumptions == 0)
+		return;
+	assumption = find_assumption(relid);
+	if (assumption != NULL)
+		rel->reltablespace = assumption->tablespace;
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		assumption = find_assumption(index->indexoid);
+		if (assumption != NULL)
+			index->reltablespace = assumption->tablespace;
+	}
+}
+
+/* Add or change one assumption. */
+static void
+assume(Oid relation, Oid tablespace)
+{
+	Assumption *assumption = find_assumption(relation);
+
+	if (assumption == NULL)
+	{
+		if (nassumptions == most_assumptions)
+		{
+			int			most = most_assumptions == 0 ? 16 :
+				2 * most_assumptions;
+
+			assumptions = assumptions == NULL ?
+				MemoryContextAlloc(TopMemoryContext,
+								   most * sizeof(Assumption)) :
+				repalloc(assumptions, most * sizeof(Assumption));
+			most_assumptions = most;
+		}
+		assumption = &assumptions[nassumptions];
+		assumption->relation = relation;
+		assumption->tablespace = tablespace;
+		nassumptions++;
+	}
+	assumption->tablespace = tablespace;
+}
+
+/* Look a tablespace up, which must be one for users' relations. */
+static Oid
+find_tablespace(const char *name)
+{
+	Oid			tablespace = get_tablespace_oid(name, false);
+
+	if (tablespace == GLOBALTABLESPACE_OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only shared relations can be placed in pg_global tablespace")));
+	return tablespace;
+}
+
+/* SQL function assume_placement; see its comment in assume.sql. */
+Datum
+assume_placement(PG_FUNCTION_ARGS)
+{
+	Oid			relation = PG_GETARG_OID(0);
+	Oid			tablespace = find_tablespace(NameStr(*PG_GETARG_NAME(1)));
+	char		relkind = get_rel_relkind(relation);
+	List	   *parts;
+	ListCell   *lc;
+
+	if (relkind == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation)));
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_MATVIEW &&
+		relkind != RELKIND_INDEX && relkind != RELKIND_PARTITIONED_TABLE &&
+		relkind != RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" cannot be placed in a tablespace",
+						get_rel_name(relation)),
+				 errdetail("It is neither a table nor a materialized view nor an index.")));
+	if (tablespace == MyDatabaseTableSpace)
+		tablespace = InvalidOid;
+
+	if (relkind == RELKIND_PARTITIONED_TABLE ||
+		relkind == RELKIND_PARTITIONED_INDEX)
+		parts = find_all_inheritors(relation, NoLock, NULL);
+	else
+		parts = list_make1_oid(relation);
+	foreach(lc, parts)
+		assume(lfirst_oid(lc), tablespace);
+	ResetPlanCache();
+	PG_RETURN_VOID();
+}
+
+/* SQL function forget_placements. */
+Datum
+forget_placements(PG_FUNCTION_ARGS)
+{
+	forget_all();
+	PG_RETURN_VOID();
+}
+
+/* SQL function assumed_placements. */
+Datum
+assumed_placements(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	int			i;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (i = 0; i < nassumptions; i++)
+	{
+		Oid			tablespace = OidIsValid(assumptions[i].tablespace) ?
+			assumptions[i].tablespace : MyDatabaseTableSpace;
+		char	   *name = get_tablespace_name(tablespace);
+		NameData	spcname;
+		Datum		values[2];
+		bool		nulls[2] = {false, name == NULL};
+
+		if (name != NULL)
+			namestrcpy(&spcname, name);
+		values[0] = ObjectIdGetDatum(assumptions[i].relation);
+		values[1] = NameGetDatum(&spcname);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
+	}
+	return (Datum) 0;
+}
+
+/* Refuse what is not one statement that EXPLAIN takes. */
+static void
+check_query(const char *query)
+{
+	List	   *parsed = pg_parse_query(query);
+
+	if (list_length(parsed) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("query must be a single statement")));
+}
+
+/* Set the options, explain and collect the lines; SPI is connected. */
+static void
+explain_lines(const char *alter, const char *explain, ReturnSetInfo *rsinfo)
+{
+	uint64		i;
+
+	if (SPI_execute(alter, false, 0) != SPI_OK_UTILITY ||
+		SPI_execute(explain, false, 0) != SPI_OK_UTILITY ||
+		SPI_tuptable == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("could not explain the query")));
+	for (i = 0; i < SPI_processed; i++)
+	{
+		char	   *line = SPI_getvalue(SPI_tuptable->vals[i],
+										SPI_tuptable->tupdesc, 1);
+		Datum		value = CStringGetTextDatum(line);
+		bool		isnull = false;
+
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, &value,
+							 &isnull);
+	}
+}
+
+/* SQL function explain_with_costs; see its comment in assume.sql. */
+Datum
+explain_with_costs(PG_FUNCTION_ARGS)
+{
+	static const char *const names[] = {"query", "tablespace",
+	"random_page_cost"};
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	StringInfoData alter;
+	char	   *query;
+	char	   *name;
+	int			i;
+
+	for (i = 0; i < (int) lengthof(names); i++)
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not be null", names[i])));
+	query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	name = NameStr(*PG_GETARG_NAME(1));
+	(void) find_tablespace(name);
+	check_query(query);
+	PreventCommandIfReadOnly("explain_with_costs()");
+
+	initStringInfo(&alter);
+	appendStringInfo(&alter, "ALTER TABLESPACE %s SET (random_page_cost = %s",
+					 quote_identifier(name),
+					 DatumGetCString(DirectFunctionCall1(float8out,
+														 PG_GETARG_DATUM(2))));
+	if (!PG_ARGISNULL(3))
+		appendStringInfo(&alter, ", seq_page_cost = %s",
+						 DatumGetCString(DirectFunctionCall1(float8out,
+															 PG_GETARG_DATUM(3))));
+	appendStringInfoChar(&alter, ')');
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		SPI_connect();
+		explain_lines(alter.data, psprintf("EXPLAIN (COSTS) %s", query),
+					  rsinfo);
+		SPI_finish();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	keep_assumptions = true;
+	RollbackAndReleaseCurrentSubTransaction();
+	keep_assumptions = false;
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return (Datum) 0;
+}

@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * assume.h
+ *	  Planning as if relations lived elsewhere.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_ASSUME_H
+#define TSA_ASSUME_H
+
+#include "nodes/pathnodes.h"
+
+extern void tsa_assume_init(void);
+extern void tsa_assume_placements(Oid relid, RelOptInfo *rel);
+
+#endif							/* TSA_ASSUME_H */

@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ *
+ * btree_blocks.c
+ *	  The table's blocks that consecutive entries of a B-tree lead to.
+ *
+ * Leaf pages are read one by one through shared buffers, with the ring of a
+ * bulk read, and followed to the right.  A page is locked shared while its
+ * entries are copied, and pinned no longer.  Nothing is compared and no
+ * function of an operator class runs, so it does not matter what they are.
+ * A page that splits meanwhile makes some entries be seen twice or not at
+ * all, some hundred among many thousands.
+ *
+ * tablespace_advisor.probe_max_iops limits the pages read per second.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "cost/btree_blocks.h"
+#include "probe/run.h"
+#include "probe/target.h"
+
+/* tries to hit upon a leaf page */
+#define MAX_TRIES	1000
+
+/* Wait until the next page may be read. */
+static void
+limit_rate(TsaBtreeReader *reader)
+{
+	int64		due;
+	int64		spent;
+
+	reader->pages_read++;
+	if (tsa_probe_max_iops <= 0)
+		return;
+	due = reader->pages_read * USECS_PER_SEC / tsa_probe_max_iops;
+	spent = GetCurrentTimestamp() - reader->started_at;
+	if (due - spent >= 1000)
+		tsa_probe_sleep((long) ((due - spent) / 1000));
+}
+
+/* Copy the block numbers of one entry. */
+static void
+copy_entry(TsaBtreeReader *reader, IndexTuple entry)
+{
+	int			n = 1;
+	ItemPointer tids = &entry->t_tid;
+	int			i;
+
+	if (BTreeTupleIsPosting(entry))
+	{
+		n = BTreeTupleGetNPosting(entry);
+		tids = BTreeTupleGetPosting(entry);
+	}
+	for (i = 0; i < n && reader->nblocks < reader->most; i++)
+		reader->blocks[reader->nblocks++] =
+			ItemPointerGetBlockNumberNoCheck(&tids[i]);
+}
+
+/*
+ * Copy the block numbers of a leaf page.  Returns the page to the right, or
+ * P_NONE; InvalidBlockNumber if this is no leaf page.
+ */
+static BlockNumber
+copy_page(TsaBtreeReader *reader, BlockNumber number)
+{
+	Buffer		buffer;
+	Page		page;
+	BTPageOpaque opaque;
+	BlockNumber next = InvalidBlockNumber;
+
+	CHECK_FOR_INTERRUPTS();
+	limit_rate(reader);
+	buffer = ReadBufferExtended(reader->index, MAIN_FORKNUM, number,
+								RBM_NORMAL, reader->strategy);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	if (!PageIsNew(page) &&
+		PageGetSpecialSize(page) == MAXALIGN(sizeof(BTPageOpaqueData)))
+	{
+		opaque = BTPageGetOpaque(page);
+		if (P_ISLEAF(opaque))
+		{
+			OffsetNumber offset;
+			OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+			next = opaque->btpo_next;
+			for (offset = P_FIRSTDATAKEY(opaque);
+				 offset <= last && !P_IGNORE(opaque); offset++)
+			{
+				ItemId		item = PageGetItemId(page, offset);
+
+				if (!ItemIdIsDead(item))
+					copy_entry(reader, (IndexTuple) PageGetItem(page, item));
+			}
+			reader->leaf_pages++;
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+	return next;
+}
+
+/* The leftmost leaf page, or any one. */
+static BlockNumber
+find_leaf(TsaBtreeReader *reader, bool leftmost)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(reader->index);
+	int			tries;
+
+	if (leftmost)
+	{
+		Buffer		buffer = tsa_bt_get_endpoint(reader->index);
+		BlockNumber number;
+
+		if (!BufferIsValid(buffer))
+			return InvalidBlockNumber;
+		number = BufferGetBlockNumber(buffer);
+		UnlockReleaseBuffer(buffer);
+		return number;
+	}
+	for (tries = 0; tries < MAX_TRIES && blocks > 1; tries++)
+	{
+		BlockNumber number = 1 + (BlockNumber)
+			pg_prng_uint64_range(&pg_global_prng_state, 0, blocks - 2);
+		uint32		nblocks = reader->nblocks;
+		int64		leaf_pages = reader->leaf_pages;
+
+		if (copy_page(reader, number) != InvalidBlockNumber)
+		{
+			reader->nblocks = nblocks;
+			reader->leaf_pages = leaf_pages;
+			return number;
+		}
+	}
+	return InvalidBlockNumber;
+}
+
+/* Prepare to read an index, whose lock is the caller's. */
+void
+tsa_btree_reader_init(TsaBtreeReader *reader, Relation index, uint32 most)
+{
+	memset(reader, 0, sizeof(*reader));
+	reader->index = index;
+	reader->most = most;
+	reader->blocks = palloc_extended(most * sizeof(uint32), MCXT_ALLOC_HUGE);
+	reader->strategy = GetAccessStrategy(BAS_BULKREAD);
+	reader->started_at = GetCurrentTimestamp();
+}
+
+/*
+ * Read entries into reader->blocks until it is full or the index ends: from
+ * its left end, or from a leaf page chosen at random.  Returns whether the
+ * end was reached.
+ */
+bool
+tsa_btree_read(TsaBtreeReader *reader, bool leftmost)
+{
+	BlockNumber number = find_leaf(reader, leftmost);
+
+	reader->nblocks = 0;
+	while (number != P_NONE && number != InvalidBlockNumber)
+	{
+		if (reader->nblocks >= reader->most)
+			return false;
+		number = copy_page(reader, number);
+	}
+	return true;
+}

@@ -1,0 +1,145 @@
+/*-------------------------------------------------------------------------
+ *
+ * correction.c
+ *	  What the planner has to be told for its own formulas to come to the
+ *	  measured time of a scan.
+ *
+ * The planner asks an index for its cost and a correlation, and computes the
+ * table's part of an index scan from the latter: worst + c^2 (best - worst).
+ * So there is a c for which this is what was measured; c^2 may exceed 1, but
+ * not be negative, and what lies above the worst case is added to the index's
+ * cost.  The same cost of the index goes into a bitmap heap scan, whose
+ * table's part knows nothing of the index.  Where that is too low the
+ * difference is added to the index's cost, too, and the index scan gets it
+ * back through the correlation.
+ *
+ * A unit of cost is a page read sequentially, divided by seq_page_cost.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <math.h>
+
+#include "cost/correction.h"
+
+/*
+ * What one scan reads.  Where the scan is repeated, the cache holds part of
+ * what the others have read; where the cache is small, blocks that are far
+ * apart are read again within a scan.
+ */
+static void
+find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
+		   const TsaLocality *locality, TsaLocalityPoint *point)
+{
+	const TsaScan *scan = &local->scan;
+	double		tuples = tsa_clamp_rows(scan->selectivity *
+										scan->table_tuples);
+	double		runs = fmax(fmin(local->runs, tuples), 1);
+	double		pages = fmax(scan->table_pages, 1);
+
+	tsa_locality_at(locality, tuples / runs, point);
+	tsa_locality_scale(point, runs);
+	if (point->blocks > pages)
+		tsa_locality_scale(point, pages / point->blocks);
+	point->entries = tuples;
+
+	if (scan->loop_count > 1)
+	{
+		double		fetched = tsa_pages_fetched(scan, settings,
+												point->blocks *
+												scan->loop_count);
+
+		tsa_locality_scale(point, fmin(fetched / scan->loop_count / point->blocks,
+								1));
+	}
+}
+
+/* By how much a small cache multiplies the blocks of a random order. */
+static double
+read_again(const TsaScan *scan, const TsaCostSettings *settings)
+{
+	double		tuples = tsa_clamp_rows(scan->selectivity *
+										scan->table_tuples);
+	double		t = fmax(scan->table_pages, 1);
+	double		once = fmin(2 * t * tuples / (2 * t + tuples), t);
+
+	if (scan->loop_count > 1)
+		return 1;
+	return fmax(tsa_pages_fetched(scan, settings, tuples) / ceil(once), 1);
+}
+
+/* The table's part of an index scan, in units of cost. */
+static double
+index_heap(const TsaLocalScan *local, const TsaCostSettings *settings,
+		   const TsaReadTimes *times, const TsaLocalityPoint *point,
+		   double unit)
+{
+	double		us = tsa_locality_index_us(point, times, local->backward);
+	double		random = point->random / point->blocks;
+
+	us += random * (read_again(&local->scan, settings) - 1) *
+		point->random * times->random;
+	if (local->index_only)
+		us *= 1 - local->scan.all_visible;
+	return us * unit;
+}
+
+/* Compute what to tell the planner. */
+void
+tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
+				 const TsaLocality *locality, const TsaReadTimes *times,
+				 TsaCorrection *correction)
+{
+	const TsaScan *scan = &local->scan;
+	TsaHeapCost core = tsa_index_heap_cost(scan, settings, local->index_only);
+	double		squared;
+	double		wanted;
+	double		tuples;
+
+	correction->unit = settings->table_seq / times->sequential;
+	find_point(local, settings, locality, &correction->point);
+	correction->bitmap_heap = correction->unit *
+		tsa_locality_bitmap_us(&correction->point, times, local->concurrency);
+	correction->bitmap_core =
+		tsa_bitmap_heap_cost(tsa_bitmap_pages(scan, settings, &tuples),
+							 scan->table_pages, settings);
+
+	correction->index_raise = fmax(correction->bitmap_heap -
+								   correction->bitmap_core, 0);
+	wanted = index_heap(local, settings, times, &correction->point,
+						correction->unit) - correction->index_raise;
+
+	squared = core.worst - core.best != 0 ?
+		(core.worst - wanted) / (core.worst - core.best) : 0;
+	if (squared <= 0)
+	{
+		squared = 0;
+		correction->index_raise += fmax(wanted - core.worst, 0);
+	}
+	correction->correlation = sqrt(squared);
+}
+
+/*
+ * The correlation between 0 and 1 with which the planner's formula comes
+ * nearest to the measured time of an index scan.
+ */
+double
+tsa_effective_correlation(const TsaLocalScan *local,
+						  const TsaCostSettings *settings,
+						  const TsaLocality *locality,
+						  const TsaReadTimes *times)
+{
+	TsaHeapCost core = tsa_index_heap_cost(&local->scan, settings,
+										   local->index_only);
+	double		unit = settings->table_seq / times->sequential;
+	TsaLocalityPoint point;
+	double		wanted;
+
+	find_point(local, settings, locality, &point);
+	wanted = index_heap(local, settings, times, &point, unit);
+	if (core.worst <= core.best)
+		return 1;
+	return sqrt(fmin(fmax((core.worst - wanted) / (core.worst - core.best), 0),
+					 1));
+}

@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * correction.h
+ *	  What the planner has to be told for its own formulas to come to the
+ *	  measured time of a scan.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_CORRECTION_H
+#define TSA_CORRECTION_H
+
+#include "cost/locality.h"
+#include "cost/page_cost.h"
+
+/* What a scan with an index is, beyond TsaScan. */
+typedef struct TsaLocalScan
+{
+	TsaScan		scan;
+	int			index_only;
+	int			backward;
+	double		runs;			/* stretches of the index; 1 but for lists */
+	int			concurrency;	/* effective_io_concurrency */
+} TsaLocalScan;
+
+typedef struct TsaCorrection
+{
+	TsaLocalityPoint point;		/* what one scan leads to */
+	double		unit;			/* cost of a microsecond */
+	double		correlation;	/* to be told to the planner */
+	double		index_raise;	/* to be added to the index's cost */
+	double		bitmap_heap;	/* the table's part of a bitmap heap scan */
+	double		bitmap_core;	/* what the planner takes it for */
+} TsaCorrection;
+
+extern void tsa_correct_scan(const TsaLocalScan *local,
+							 const TsaCostSettings *settings,
+							 const TsaLocality *locality,
+							 const TsaReadTimes *times,
+							 TsaCorrection *correction);
+extern double tsa_effective_correlation(const TsaLocalScan *local,
+										const TsaCostSettings *settings,
+										const TsaLocality *locality,
+										const TsaReadTimes *times);
+
+#endif							/* TSA_CORRECTION_H */

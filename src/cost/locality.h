@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * locality.h
+ *	  In which order an index leads to the blocks of its table, and what
+ *	  reading them so takes.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_LOCALITY_H
+#define TSA_LOCALITY_H
+
+#include <stdint.h>
+
+/* windows of 4^0, 4^1, ... 4^8 consecutive entries */
+#define TSA_LOCALITY_LEVELS		9
+#define TSA_LOCALITY_WINDOW		65536
+#define TSA_LOCALITY_WINDOWS	8
+
+/* an index of at most so many entries is read whole */
+#define TSA_LOCALITY_WHOLE		(TSA_LOCALITY_WINDOWS * TSA_LOCALITY_WINDOW)
+
+/* and so is no index with more pages */
+#define TSA_LOCALITY_WHOLE_PAGES 2048
+
+/* steps forward of at most so many blocks are sequential, or skips */
+#define TSA_NEAR_BLOCKS			2
+#define TSA_SKIP_BLOCKS			256
+
+/*
+ * What windows of so many entries lead to, on average.  A block counts where
+ * it is touched first.  The first three add up to the blocks, and so do the
+ * gaps; steps back are among the random ones.
+ */
+typedef struct TsaLocalityPoint
+{
+	double		entries;
+	double		windows;		/* looked at; 0: extrapolated */
+	double		blocks;
+
+	/* in the order of the index, by the step from the block before */
+	double		sequential;
+	double		skip;
+	double		random;
+	double		back_sequential;
+	double		back_skip;
+
+	/* in the order of the blocks, by the gap */
+	double		adjacent_gaps;
+	double		skip_gaps;
+	double		far_gaps;
+} TsaLocalityPoint;
+
+typedef struct TsaLocality
+{
+	int			npoints;		/* by entries; the last is the whole index */
+	TsaLocalityPoint points[TSA_LOCALITY_LEVELS + 1];
+} TsaLocality;
+
+/* Memory to count with; all of it is the caller's. */
+typedef struct TsaLocalityCounter
+{
+	TsaLocalityPoint sums[TSA_LOCALITY_LEVELS];
+	uint64_t   *table;			/* table_size of them, zeroed */
+	uint32_t	table_size;		/* a power of two, twice the entries at least */
+	uint32_t   *distinct;		/* as many as entries */
+	uint32_t	epoch;
+} TsaLocalityCounter;
+
+/* Measured times of a read of one block, in microseconds. */
+typedef struct TsaReadTimes
+{
+	double		sequential;		/* in a sequential scan */
+	double		random;
+	double		skip;
+	double		cached;			/* from the system's cache */
+
+	/* of a bitmap heap scan, by effective_io_concurrency */
+	double		adjacent_0;
+	double		adjacent_1;
+	int			depth;			/* the candidate; 0 or 1: none */
+	double		adjacent_n;
+	double		skip_n;
+	double		random_n;
+} TsaReadTimes;
+
+extern void tsa_locality_count(TsaLocalityCounter *counter,
+							   const uint32_t *blocks, uint32_t n,
+							   TsaLocalityPoint *sum);
+extern void tsa_locality_add(TsaLocalityCounter *counter,
+							 const uint32_t *blocks, uint32_t n);
+extern void tsa_locality_finish(const TsaLocalityCounter *counter,
+								const TsaLocalityPoint *whole,
+								double entries, double table_blocks,
+								TsaLocality *locality);
+extern void tsa_locality_scale(TsaLocalityPoint *point, double factor);
+extern void tsa_locality_at(const TsaLocality *locality, double entries,
+							TsaLocalityPoint *point);
+
+extern void tsa_times_blend(TsaReadTimes *times, double cached_fraction);
+extern double tsa_locality_index_us(const TsaLocalityPoint *point,
+									const TsaReadTimes *times, int backward);
+extern double tsa_locality_bitmap_us(const TsaLocalityPoint *point,
+									 const TsaReadTimes *times,
+									 int concurrency);
+extern void tsa_locality_and(const TsaLocalityPoint *a,
+							 const TsaLocalityPoint *b,
+							 double table_blocks, double table_tuples,
+							 TsaLocalityPoint *both);
+
+#endif							/* TSA_LOCALITY_H */

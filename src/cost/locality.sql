@@ -1,0 +1,121 @@
+
+/* src/cost/locality.sql */
+
+/*
+ * Times by which locality is priced.  A row measured without a caveat is
+ * preferred to a newer one with, except that random and sequential reads,
+ * on which all else stands, need to have none.
+ */
+CREATE VIEW tablespace_advisor.read_times AS
+SELECT l.tablespace_oid, l.tablespace, l.measured_at,
+	l.sequential_page_us, l.random_read_us,
+	skip_1.page_us AS skip_read_us,
+	cached.mean_us AS cached_read_us,
+	adjacent_0.page_us AS adjacent_0_us,
+	adjacent_1.page_us AS adjacent_1_us,
+	deep.queue_depth AS depth,
+	deep.page_us AS adjacent_deep_us,
+	skip_deep.page_us AS skip_deep_us,
+	random_deep.page_us AS random_deep_us
+FROM tablespace_advisor.tablespace_latency l
+LEFT JOIN LATERAL
+	(SELECT r.page_us
+		FROM tablespace_advisor.current_probe_result r
+		WHERE r.tablespace_oid = l.tablespace_oid
+			AND r.workload = 'skip read' AND r.queue_depth = 1
+			AND r.page_us > 0
+		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) skip_1 ON true
+LEFT JOIN LATERAL
+	(SELECT r.mean_us
+		FROM tablespace_advisor.current_probe_result r
+		WHERE r.tablespace_oid = l.tablespace_oid
+			AND r.workload = 'cached read' AND r.mean_us > 0
+		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) cached ON true
+LEFT JOIN LATERAL
+	(SELECT r.page_us
+		FROM tablespace_advisor.current_probe_result r
+		WHERE r.tablespace_oid = l.tablespace_oid
+			AND r.workload = 'adjacent read' AND r.queue_depth = 0
+			AND r.page_us > 0
+		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) adjacent_0 ON true
+LEFT JOIN LATERAL
+	(SELECT r.page_us
+		FROM tablespace_advisor.current_probe_result r
+		WHERE r.tablespace_oid = l.tablespace_oid
+			AND r.workload = 'adjacent read' AND r.queue_depth = 1
+			AND r.page_us > 0
+		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) adjacent_1 ON true
+LEFT JOIN LATERAL
+	(SELECT r.page_us, r.queue_depth, r.run_id
+		FROM tablespace_advisor.current_probe_result r
+		WHERE r.tablespace_oid = l.tablespace_oid
+			AND r.workload = 'adjacent read' AND r.queue_depth > 1
+			AND r.page_us > 0
+		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) deep ON true
+LEFT JOIN LATERAL
+	(SELECT r.page_us
+		FROM tablespace_advisor.current_probe_result r
+		WHERE r.tablespace_oid = l.tablespace_oid AND r.run_id = deep.run_id
+			AND r.workload = 'skip read' AND r.queue_depth = deep.queue_depth
+			AND r.page_us > 0) skip_deep ON true
+LEFT JOIN LATERAL
+	(SELECT r.page_us
+		FROM tablespace_advisor.current_probe_result r
+		WHERE r.tablespace_oid = l.tablespace_oid AND r.run_id = deep.run_id
+			AND r.workload = 'random read' AND r.queue_depth = deep.queue_depth
+			AND r.page_us > 0) random_deep ON true;
+
+COMMENT ON VIEW tablespace_advisor.read_times IS
+	'per tablespace the measured microseconds to read a block: in a sequential scan, at random, after a short jump forward, from the system''s cache, and next to the one before in a bitmap heap scan at effective_io_concurrency 0, 1 and depth; skip_deep_us and random_deep_us are at that depth too. NULL: not measured';
+
+CREATE TABLE tablespace_advisor.index_locality (
+	index oid PRIMARY KEY,
+	relation oid NOT NULL,
+	index_file oid NOT NULL,
+	heap_file oid NOT NULL,
+	index_blocks bigint NOT NULL,
+	table_blocks bigint NOT NULL,
+	entries float8 NOT NULL,
+	measured_at timestamptz NOT NULL,
+	points float8[] NOT NULL,
+	read_times float8[]
+);
+COMMENT ON TABLE tablespace_advisor.index_locality IS
+	'what measure_index_locality() found, one row per index; void as soon as one of the files is another, or the index or its table has grown by more than a fifth';
+COMMENT ON COLUMN tablespace_advisor.index_locality.index_file IS
+	'number of the index''s file at that time';
+COMMENT ON COLUMN tablespace_advisor.index_locality.heap_file IS
+	'number of the table''s file at that time';
+COMMENT ON COLUMN tablespace_advisor.index_locality.points IS
+	'one line per size of window: entries, windows, blocks, sequential, skip and random steps, steps back of 1 or 2 blocks, steps back of up to 256 (both among the random ones), adjacent, skip and far gaps';
+COMMENT ON COLUMN tablespace_advisor.index_locality.read_times IS
+	'microseconds, in the order of the view read_times from sequential_page_us on, of the table''s tablespace; NULL: it was not probed, and the planner is told nothing';
+GRANT SELECT ON tablespace_advisor.index_locality,
+	tablespace_advisor.read_times TO pg_monitor;
+
+CREATE FUNCTION @extschema@.measure_index_locality(
+	target regclass,
+	OUT index regclass,
+	OUT entries bigint,
+	OUT window_entries bigint,
+	OUT heap_blocks float8,
+	OUT sequential_steps float8,
+	OUT skip_steps float8,
+	OUT random_steps float8,
+	OUT adjacent_gaps float8,
+	OUT skip_gaps float8,
+	OUT far_gaps float8,
+	OUT measured_at timestamptz,
+	OUT correlation float8,
+	OUT effective_correlation float8,
+	OUT backward_steps float8,
+	OUT backward_skip_steps float8,
+	OUT windows bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'measure_index_locality';
+COMMENT ON FUNCTION @extschema@.measure_index_locality(regclass) IS
+'Finds out which blocks of the table windows of consecutive index entries lead to, per valid B-tree of a table, a partitioned table or of one index, and keeps it in tablespace_advisor.index_locality for tablespace_advisor.correct_locality (not on a standby or in a read-only transaction). One row per size of window; windows is how many were looked at, 0 where the row is extrapolated; the last row is the whole index.
+heap_blocks: distinct blocks of the table per window. In index order a block counts where it is touched first: sequential_steps go forward by 1 or 2 blocks, skip_steps by up to 256, the rest are random_steps, among them backward_steps (back by 1 or 2) and backward_skip_steps (up to 256). In block order: adjacent_gaps, skip_gaps (up to 256), far_gaps. correlation: the planner''s; effective_correlation: the one with which its formula comes nearest to the measured times, NULL where the tablespace has not been probed.
+Reads all of a small index and about half a million entries of a large one, at most tablespace_advisor.probe_max_iops pages per second. Errors: 42501 neither owner nor member of pg_monitor; 42809 no table or index; 22004 NULL.';

@@ -1,0 +1,355 @@
+/*-------------------------------------------------------------------------
+ *
+ * locality_store.c
+ *	  The table tablespace_advisor.index_locality.
+ *
+ * Rows are written by SQL, as state.c describes, and read by an index scan,
+ * because the planner needs them at a moment when no query may run.  A reader
+ * locks the table only if that can be had at once.
+ *
+ * Whoever writes a row invalidates index and table in the relation cache of
+ * all sessions, by which they forget what they have read (locality_cache.c),
+ * and plan anew what they had planned.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/timestamp.h"
+
+#include "cost/locality_store.h"
+#include "state/state.h"
+#include "tsa.h"
+
+#define POINT_FIELDS	11
+#define TIME_FIELDS		10
+
+/* columns of the table */
+enum
+{
+	COLUMN_INDEX = 1,
+	COLUMN_RELATION,
+	COLUMN_INDEX_FILE,
+	COLUMN_HEAP_FILE,
+	COLUMN_INDEX_BLOCKS,
+	COLUMN_TABLE_BLOCKS,
+	COLUMN_ENTRIES,
+	COLUMN_MEASURED_AT,
+	COLUMN_POINTS,
+	COLUMN_READ_TIMES,
+	COLUMNS = COLUMN_READ_TIMES
+};
+
+#define SELECT_TIMES \
+	"SELECT ARRAY[sequential_page_us, random_read_us, skip_read_us," \
+	"  cached_read_us, adjacent_0_us, adjacent_1_us, depth," \
+	"  adjacent_deep_us, skip_deep_us, random_deep_us]::pg_catalog.float8[]" \
+	" FROM tablespace_advisor.read_times WHERE tablespace_oid = $1" \
+	"  AND num_nulls(sequential_page_us, random_read_us, skip_read_us," \
+	"   cached_read_us, adjacent_0_us, adjacent_1_us) = 0"
+
+#define DELETE_GONE \
+	"DELETE FROM tablespace_advisor.index_locality l" \
+	" WHERE NOT EXISTS" \
+	"  (SELECT FROM pg_catalog.pg_class c WHERE c.oid = l.index)"
+
+#define INSERT_ROW \
+	"INSERT INTO tablespace_advisor.index_locality (index, relation," \
+	" index_file, heap_file, index_blocks, table_blocks, entries," \
+	" measured_at, points, read_times)" \
+	" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)" \
+	" ON CONFLICT (index) DO UPDATE SET (relation, index_file, heap_file," \
+	"  index_blocks, table_blocks, entries, measured_at, points," \
+	"  read_times) = ($2, $3, $4, $5, $6, $7, $8, $9, $10)"
+
+/* The fields of a point, in the order of the column. */
+static void
+list_fields(TsaLocalityPoint *point, double **fields)
+{
+	fields[0] = &point->entries;
+	fields[1] = &point->windows;
+	fields[2] = &point->blocks;
+	fields[3] = &point->sequential;
+	fields[4] = &point->skip;
+	fields[5] = &point->random;
+	fields[6] = &point->back_sequential;
+	fields[7] = &point->back_skip;
+	fields[8] = &point->adjacent_gaps;
+	fields[9] = &point->skip_gaps;
+	fields[10] = &point->far_gaps;
+}
+
+/* The points as an array of arrays. */
+static Datum
+form_points(TsaLocality *locality)
+{
+	Datum		elements[(TSA_LOCALITY_LEVELS + 1) * POINT_FIELDS];
+	int			dims[2] = {locality->npoints, POINT_FIELDS};
+	int			lower_bounds[2] = {1, 1};
+	int			i;
+	int			j;
+
+	for (i = 0; i < locality->npoints; i++)
+	{
+		double	   *fields[POINT_FIELDS];
+
+		list_fields(&locality->points[i], fields);
+		for (j = 0; j < POINT_FIELDS; j++)
+			elements[i * POINT_FIELDS + j] = Float8GetDatum(*fields[j]);
+	}
+	return PointerGetDatum(construct_md_array(elements, NULL, 2, dims,
+											  lower_bounds, FLOAT8OID,
+											  sizeof(float8),
+											  FLOAT8PASSBYVAL,
+											  TYPALIGN_DOUBLE));
+}
+
+/* The other way round; false if that is no such array. */
+static bool
+read_points(Datum value, TsaLocality *locality)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	float8	   *data = (float8 *) ARR_DATA_PTR(array);
+	int			i;
+	int			j;
+
+	if (ARR_NDIM(array) != 2 || ARR_HASNULL(array) ||
+		ARR_ELEMTYPE(array) != FLOAT8OID ||
+		ARR_DIMS(array)[0] > TSA_LOCALITY_LEVELS + 1 ||
+		ARR_DIMS(array)[1] != POINT_FIELDS)
+		return false;
+	locality->npoints = ARR_DIMS(array)[0];
+	for (i = 0; i < locality->npoints; i++)
+	{
+		double	   *fields[POINT_FIELDS];
+
+		list_fields(&locality->points[i], fields);
+		for (j = 0; j < POINT_FIELDS; j++)
+		{
+			*fields[j] = data[i * POINT_FIELDS + j];
+			if (!isfinite(*fields[j]) || *fields[j] < 0)
+				return false;
+		}
+		if (locality->points[i].entries < 1 ||
+			locality->points[i].blocks <= 0 ||
+			(i > 0 && locality->points[i].entries <=
+			 locality->points[i - 1].entries))
+			return false;
+	}
+	return locality->npoints > 0;
+}
+
+/* Read the times; false if they are not complete. */
+static bool
+read_times(Datum value, TsaReadTimes *times)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Datum	   *elements;
+	bool	   *nulls;
+	double		numbers[TIME_FIELDS];
+	int			n;
+	int			i;
+
+	if (ARR_ELEMTYPE(array) != FLOAT8OID)
+		return false;
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &elements, &nulls, &n);
+	if (n != TIME_FIELDS)
+		return false;
+	for (i = 0; i < n; i++)
+	{
+		numbers[i] = nulls[i] ? 0 : DatumGetFloat8(elements[i]);
+		if (!isfinite(numbers[i]) || (i < 6 && numbers[i] <= 0))
+			return false;
+	}
+	times->sequential = numbers[0];
+	times->random = numbers[1];
+	times->skip = numbers[2];
+	times->cached = numbers[3];
+	times->adjacent_0 = numbers[4];
+	times->adjacent_1 = numbers[5];
+	times->depth = (int) Min(Max(numbers[6], 0), 1024);
+	times->adjacent_n = numbers[7];
+	times->skip_n = numbers[8] > 0 ? numbers[8] : times->skip;
+	times->random_n = numbers[9] > 0 ? numbers[9] : times->random;
+	if (times->adjacent_n <= 0)
+		times->depth = 0;
+	return true;
+}
+
+/* Ask for the times of a tablespace; SPI is connected. */
+static Datum
+select_times(Oid tablespace, bool *isnull)
+{
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(tablespace)};
+
+	*isnull = true;
+	if (SPI_execute_with_args(SELECT_TIMES, 1, types, values, NULL, true,
+							  1) != SPI_OK_SELECT || SPI_processed != 1)
+		return (Datum) 0;
+	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
+						 isnull);
+}
+
+/* Replace the row; SPI is connected. */
+static void
+replace_row(TsaLocalityRow *row, Datum times, bool no_times)
+{
+	Oid			types[COLUMNS] = {
+		OIDOID, OIDOID, OIDOID, OIDOID, INT8OID, INT8OID, FLOAT8OID,
+		TIMESTAMPTZOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID
+	};
+	Datum		values[COLUMNS];
+	char		nulls[COLUMNS + 1] = "          ";
+
+	values[0] = ObjectIdGetDatum(row->index);
+	values[1] = ObjectIdGetDatum(row->relation);
+	values[2] = ObjectIdGetDatum(row->index_file);
+	values[3] = ObjectIdGetDatum(row->heap_file);
+	values[4] = Int64GetDatum((int64) row->index_blocks);
+	values[5] = Int64GetDatum((int64) row->table_blocks);
+	values[6] = Float8GetDatum(row->entries);
+	values[7] = TimestampTzGetDatum(row->measured_at);
+	values[8] = form_points(&row->locality);
+	values[9] = times;
+	if (no_times)
+		nulls[9] = 'n';
+	if (SPI_execute(DELETE_GONE, false, 0) != SPI_OK_DELETE ||
+		SPI_execute_with_args(INSERT_ROW, COLUMNS, types, values, nulls,
+							  false, 0) != SPI_OK_INSERT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not keep the locality of an index")));
+}
+
+/*
+ * Keep what was measured, and look up the times that go with it, those of the
+ * table's tablespace.
+ */
+void
+tsa_locality_keep(TsaLocalityRow *row, Oid tablespace)
+{
+	TsaState	state;
+	Datum		times;
+	bool		no_times;
+
+	tsa_state_check("index_locality",
+					XactReadOnly ? AccessShareLock : RowExclusiveLock);
+	tsa_state_open(&state);
+	SPI_connect();
+	times = select_times(tablespace, &no_times);
+	row->has_times = !no_times && read_times(times, &row->times);
+	if (!XactReadOnly)
+		replace_row(row, times, no_times);
+	SPI_finish();
+	tsa_state_close(&state);
+
+	if (XactReadOnly)
+	{
+		ereport(NOTICE,
+				(errmsg("the locality of the index is not kept"),
+				 RecoveryInProgress() ?
+				 errdetail("The server is a standby.") :
+				 errdetail("The transaction is read-only.")));
+		return;
+	}
+	CacheInvalidateRelcacheByRelid(row->index);
+	CacheInvalidateRelcacheByRelid(row->relation);
+}
+
+/* Turn a tuple into a row; false if it makes no sense. */
+static bool
+read_tuple(HeapTuple tuple, TupleDesc desc, TsaLocalityRow *row)
+{
+	Datum		values[COLUMNS];
+	bool		nulls[COLUMNS];
+	int			i;
+
+	if (desc->natts < COLUMNS)
+		return false;
+	for (i = 0; i < COLUMNS; i++)
+	{
+		values[i] = heap_getattr(tuple, i + 1, desc, &nulls[i]);
+		if (nulls[i] && i + 1 != COLUMN_READ_TIMES)
+			return false;
+	}
+	row->index = DatumGetObjectId(values[COLUMN_INDEX - 1]);
+	row->relation = DatumGetObjectId(values[COLUMN_RELATION - 1]);
+	row->index_file = DatumGetObjectId(values[COLUMN_INDEX_FILE - 1]);
+	row->heap_file = DatumGetObjectId(values[COLUMN_HEAP_FILE - 1]);
+	row->index_blocks =
+		(double) DatumGetInt64(values[COLUMN_INDEX_BLOCKS - 1]);
+	row->table_blocks =
+		(double) DatumGetInt64(values[COLUMN_TABLE_BLOCKS - 1]);
+	row->entries = DatumGetFloat8(values[COLUMN_ENTRIES - 1]);
+	row->measured_at = DatumGetTimestampTz(values[COLUMN_MEASURED_AT - 1]);
+	row->has_times = !nulls[COLUMN_READ_TIMES - 1] &&
+		read_times(values[COLUMN_READ_TIMES - 1], &row->times);
+	return read_points(values[COLUMN_POINTS - 1], &row->locality);
+}
+
+/* Are index and table still in the files that were looked at? */
+static bool
+is_of_these_files(const TsaLocalityRow *row)
+{
+	Relation	index = RelationIdGetRelation(row->index);
+	Relation	heap = RelationIdGetRelation(row->relation);
+	bool		result = index != NULL && heap != NULL &&
+		tsa_locator_number(tsa_rel_locator(index)) == row->index_file &&
+		tsa_locator_number(tsa_rel_locator(heap)) == row->heap_file;
+
+	if (index != NULL)
+		RelationClose(index);
+	if (heap != NULL)
+		RelationClose(heap);
+	return result;
+}
+
+/*
+ * Read the row of an index.  Returns false if the table is not there or could
+ * not be locked at once; *is_found says whether there is a row that holds and has times.
+ */
+bool
+tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
+{
+	Oid			table;
+	Relation	rel;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	*is_found = false;
+	if (!OidIsValid(get_namespace_oid(TSA_STATE_SCHEMA, true)))
+		return true;
+	table = tsa_state_try_lock("index_locality", AccessShareLock);
+	if (!OidIsValid(table))
+		return false;
+	rel = table_open(table, NoLock);
+	ScanKeyInit(&key, COLUMN_INDEX, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(index));
+	scan = systable_beginscan(rel, RelationGetPrimaryKeyIndex(rel), true,
+							  NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		*is_found = read_tuple(tuple, RelationGetDescr(rel), row) &&
+			row->has_times && is_of_these_files(row);
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return true;
+}

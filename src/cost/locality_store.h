@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * locality_store.h
+ *	  The table tablespace_advisor.index_locality.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_LOCALITY_STORE_H
+#define TSA_LOCALITY_STORE_H
+
+#include "datatype/timestamp.h"
+
+#include "compat.h"
+#include "cost/locality.h"
+
+/* One row. */
+typedef struct TsaLocalityRow
+{
+	Oid			index;
+	Oid			relation;
+	RelFileNumber index_file;
+	RelFileNumber heap_file;
+	double		index_blocks;
+	double		table_blocks;
+	double		entries;
+	TimestampTz measured_at;
+	TsaLocality locality;
+	bool		has_times;
+	TsaReadTimes times;
+} TsaLocalityRow;
+
+/* locality_store.c */
+extern void tsa_locality_keep(TsaLocalityRow *row, Oid tablespace);
+extern bool tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found);
+
+/* locality_cache.c */
+extern void tsa_locality_cache_init(void);
+extern const TsaLocalityRow *tsa_locality_find(Oid index);
+
+#endif							/* TSA_LOCALITY_STORE_H */

@@ -1,0 +1,302 @@
+/*-------------------------------------------------------------------------
+ *
+ * regret.c
+ *	  How much slower than the best plans the planner's are likely to be.
+ *
+ * For every index and a range of selectivities there are three plans: index
+ * scan, bitmap heap scan, sequential scan.  Locality and measured times say
+ * how long each takes, with cold and with warm caches; the planner's formulas
+ * say which one it chooses under a given random_page_cost.  The regret is the
+ * time of the chosen plan over that of the fastest, as a geometric mean over
+ * indexes, selectivities (log-uniform: what queries ask for is not known) and
+ * the two states of the caches, weighted by what they hold.
+ *
+ * All that is repeated for times drawn from the interval of the measured
+ * mean, and a gain counts as one when it is there in all draws.  The
+ * draws are the same in every call.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cost/regret.h"
+
+#define SELECTIVITIES	9
+#define DRAWS			20
+#define PLANS			3
+#define FLAT			0.01	/* as good as the best within so much */
+
+/* relative standard error of a sequential read, which is not kept */
+#define SEQUENTIAL_ERROR	0.05
+
+static const double candidates[] = {
+	1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 10, 12, 15, 20,
+	25, 30, 40, 50, 60, 80, 100
+};
+
+#define CANDIDATES	((int) (sizeof(candidates) / sizeof(candidates[0])))
+
+/* the current setting comes after the candidates, then corrected locality */
+#define CURRENT		CANDIDATES
+#define CORRECTED	(CANDIDATES + 1)
+#define SETTINGS	(CANDIDATES + 2)
+
+/*
+ * What an index leads to whose locality nobody has measured: between full
+ * order and none, as the planner interpolates.
+ */
+void
+tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
+{
+	double		squared = fmin(scan->correlation * scan->correlation, 1);
+	double		pages = fmax(scan->table_pages, 1);
+	double		per_page = fmax(scan->table_tuples / pages, 1);
+	double		size = 1;
+	int			i;
+
+	memset(locality, 0, sizeof(*locality));
+	for (i = 0; i <= TSA_LOCALITY_LEVELS; i++, size *= 4)
+	{
+		TsaLocalityPoint *point = &locality->points[i];
+		double		entries = i == TSA_LOCALITY_LEVELS ||
+			size > scan->table_tuples ? scan->table_tuples : size;
+		double		ordered = fmax(entries / per_page, 1);
+		double		random = fmax(fmin(2 * pages * entries /
+									   (2 * pages + entries), pages), 1);
+		double		density = random / pages;
+		double		skip = fmax(1 - pow(1 - density, TSA_SKIP_BLOCKS) -
+								density, 0);
+		double		step = squared * (ordered - 1);
+
+		point->entries = fmax(entries, 1);
+		point->blocks = squared * ordered + (1 - squared) * random;
+		if (scan->correlation >= 0)
+			point->sequential = step;
+		else
+			point->back_sequential = step;
+		point->random = point->blocks - point->sequential;
+		random *= 1 - squared;
+		point->adjacent_gaps = fmin(step + random * density,
+									point->blocks - 1);
+		point->skip_gaps = fmin(random * skip,
+								point->blocks - 1 - point->adjacent_gaps);
+		point->far_gaps = point->blocks - point->adjacent_gaps -
+			point->skip_gaps;
+		locality->npoints++;
+		if (point->entries >= scan->table_tuples)
+			break;
+	}
+}
+
+/* How long the three plans take. */
+static void
+time_plans(const TsaRegretInput *input, const TsaRegretIndex *index,
+		   const TsaReadTimes *times, double selectivity, double *us)
+{
+	const TsaScan *scan = &index->scan;
+	double		tuples = fmax(selectivity * scan->table_tuples, 1);
+	double		leaves = fmax(tuples * scan->index_pages /
+							  fmax(scan->index_tuples, 1), 1);
+	double		read_index = times->random + (leaves - 1) * times->sequential +
+		tuples * (input->cpu.index_tuple + input->cpu.operator);
+	TsaLocalityPoint point;
+
+	tsa_locality_at(&index->locality, tuples, &point);
+	us[0] = read_index + tsa_locality_index_us(&point, times, 0) +
+		tuples * input->cpu.tuple;
+	us[1] = read_index +
+		tsa_locality_bitmap_us(&point, times, input->concurrency) +
+		tuples * (input->cpu.tuple + input->cpu.operator);
+	us[2] = scan->table_pages * times->sequential + scan->table_tuples *
+		(input->cpu.tuple + input->cpu.operator);
+}
+
+/* The plan that the planner chooses. */
+static int
+choose_plan(const TsaScan *scan, const TsaCostSettings *settings)
+{
+	double		by_index = tsa_index_scan_cost(scan, settings, 0);
+	double		by_bitmap = tsa_bitmap_scan_cost(scan, settings);
+	double		by_table = tsa_seq_scan_cost(scan, settings);
+
+	if (by_index <= by_bitmap && by_index <= by_table)
+		return 0;
+	return by_bitmap <= by_table ? 1 : 2;
+}
+
+/* The same with locality corrected. */
+static int
+choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
+				 const TsaScan *scan, const TsaReadTimes *times,
+				 const TsaCostSettings *settings)
+{
+	TsaLocalScan local = {.scan = *scan, .runs = 1,
+	.concurrency = input->concurrency};
+	TsaScan		corrected = *scan;
+	TsaCorrection correction;
+	double		by_index;
+	double		by_bitmap;
+	double		by_table = tsa_seq_scan_cost(scan, settings);
+
+	tsa_correct_scan(&local, settings, &index->locality, times, &correction);
+	corrected.correlation = correction.correlation;
+	by_index = tsa_index_scan_cost(&corrected, settings, 0) +
+		correction.index_raise;
+	by_bitmap = tsa_bitmap_scan_cost(scan, settings) +
+		correction.bitmap_heap - correction.bitmap_core;
+	if (by_index <= by_bitmap && by_index <= by_table)
+		return 0;
+	return by_bitmap <= by_table ? 1 : 2;
+}
+
+/* Add the logarithms of one cell's regrets. */
+static void
+add_cell(const TsaRegretInput *input, const TsaRegretIndex *index,
+		 const TsaReadTimes *cold, const TsaReadTimes *warm,
+		 double selectivity, double *sums)
+{
+	const TsaReadTimes *states[] = {cold, warm};
+	double		weights[] = {1 - index->cached, index->cached};
+	double		us[2][PLANS];
+	double		best[2];
+	TsaScan		scan = index->scan;
+	int			i;
+	int			state;
+
+	scan.selectivity = selectivity;
+	for (state = 0; state < 2; state++)
+	{
+		time_plans(input, index, states[state], selectivity, us[state]);
+		best[state] = fmin(fmin(us[state][0], us[state][1]), us[state][2]);
+	}
+	for (i = 0; i < SETTINGS; i++)
+	{
+		TsaCostSettings settings = input->settings;
+		int			plan;
+
+		if (i < CANDIDATES)
+			settings.table_random = fmax(candidates[i], 1) *
+				settings.table_seq;
+		settings.index_random = index->index_random > 0 ?
+			index->index_random : settings.table_random;
+		plan = i == CORRECTED ?
+			choose_corrected(input, index, &scan, cold, &settings) :
+			choose_plan(&scan, &settings);
+		for (state = 0; state < 2; state++)
+			sums[i] += weights[state] * log(us[state][plan] / best[state]);
+	}
+}
+
+/* A deterministic draw from a standard normal distribution. */
+static double
+draw_normal(unsigned *seed)
+{
+	double		sum = 0;
+	int			i;
+
+	for (i = 0; i < 12; i++)
+	{
+		*seed = *seed * 1664525u + 1013904223u;
+		sum += (*seed >> 8) / 16777216.0;
+	}
+	return sum - 6;
+}
+
+/* Mean logarithms of the regret under each setting, for one draw of times. */
+static void
+weigh_draw(const TsaRegretInput *input, const TsaReadTimes *cold,
+		   double *means)
+{
+	TsaReadTimes warm = *cold;
+	int			i;
+	int			j;
+
+	tsa_times_blend(&warm, 1);
+	memset(means, 0, SETTINGS * sizeof(double));
+	for (i = 0; i < input->nindexes; i++)
+	{
+		const TsaRegretIndex *index = &input->indexes[i];
+		double		smallest = 1 / fmax(index->scan.table_tuples, 2);
+
+		input->check();
+		for (j = 0; j < SELECTIVITIES; j++)
+			add_cell(input, index, cold, &warm,
+					 pow(smallest, 1 - j / (SELECTIVITIES - 0.5)), means);
+	}
+	for (i = 0; i < SETTINGS; i++)
+		means[i] /= input->nindexes * SELECTIVITIES;
+}
+
+/* The flat region around the best candidate. */
+static void
+find_flat(const double *means, int best, TsaRegretOutcome *outcome)
+{
+	int			low = best;
+	int			high = best;
+
+	while (low > 0 && means[low - 1] <= means[best] + FLAT)
+		low--;
+	while (high < CANDIDATES - 1 && means[high + 1] <= means[best] + FLAT)
+		high++;
+	outcome->low = candidates[low];
+	outcome->high = candidates[high];
+}
+
+/*
+ * Find the best random_page_cost for the given indexes.  Candidates are
+ * multiples of seq_page_cost.
+ */
+void
+tsa_regret_weigh(TsaRegretInput *input, TsaRegretOutcome *outcome)
+{
+	double		draws[DRAWS][SETTINGS];
+	double		means[SETTINGS] = {0};
+	double		error = (input->random_high - input->random_low) / 3.92;
+	double		s = input->settings.table_seq;
+	unsigned	seed = 1;
+	int			best = 0;
+	int			i;
+	int			j;
+
+	for (i = 0; i < input->nindexes; i++)
+		if (input->indexes[i].locality.npoints == 0)
+			tsa_locality_assume(&input->indexes[i].scan,
+								&input->indexes[i].locality);
+	for (i = 0; i < DRAWS; i++)
+	{
+		TsaReadTimes times = input->times;
+		double		factor = 1 + draw_normal(&seed) * error / times.random;
+
+		factor = fmax(factor, 0.2);
+		times.random *= factor;
+		times.skip *= factor;
+		times.sequential *= fmax(1 + draw_normal(&seed) * SEQUENTIAL_ERROR,
+								 0.2);
+		weigh_draw(input, &times, draws[i]);
+		for (j = 0; j < SETTINGS; j++)
+			means[j] += draws[i][j] / DRAWS;
+	}
+	for (i = 1; i < CANDIDATES; i++)
+		if (means[i] < means[best])
+			best = i;
+
+	outcome->best = candidates[best] * s;
+	find_flat(means, best, outcome);
+	outcome->low *= s;
+	outcome->high *= s;
+	outcome->regret_current = exp(means[CURRENT]);
+	outcome->regret_best = exp(means[best]);
+	outcome->regret_locality = exp(means[CORRECTED]);
+	outcome->gain_low = INFINITY;
+	outcome->gain_high = 0;
+	for (i = 0; i < DRAWS; i++)
+	{
+		double		gain = exp(draws[i][CURRENT] - draws[i][best]);
+
+		outcome->gain_low = fmin(outcome->gain_low, gain);
+		outcome->gain_high = fmax(outcome->gain_high, gain);
+	}
+}

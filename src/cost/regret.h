@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * regret.h
+ *	  How much slower than the best plans the planner's are likely to be.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_REGRET_H
+#define TSA_REGRET_H
+
+#include "cost/correction.h"
+
+/* One index of a tablespace's tables. */
+typedef struct TsaRegretIndex
+{
+	TsaScan		scan;			/* but for the selectivity */
+	double		index_random;	/* 0: what the table's tablespace has */
+	double		cached;			/* share of its blocks that caches hold */
+	TsaLocality locality;		/* npoints 0: made up from the correlation */
+} TsaRegretIndex;
+
+/* Microseconds of processor time. */
+typedef struct TsaCpuTimes
+{
+	double		tuple;
+	double		index_tuple;
+	double		operator;
+} TsaCpuTimes;
+
+typedef struct TsaRegretInput
+{
+	TsaRegretIndex *indexes;
+	int			nindexes;
+	TsaReadTimes times;
+	double		random_low;		/* 95 % interval of times.random */
+	double		random_high;
+	TsaCpuTimes cpu;
+	TsaCostSettings settings;	/* table_random is the current one */
+	int			concurrency;
+	void		(*check) (void);	/* may jump out for good */
+} TsaRegretInput;
+
+typedef struct TsaRegretOutcome
+{
+	double		best;			/* random_page_cost */
+	double		low;			/* about as good between these */
+	double		high;
+	double		regret_current; /* times as long as the best plans, 1 or more */
+	double		regret_best;
+	double		regret_locality;	/* at the current one, locality corrected */
+	double		gain_low;		/* range over the draws of regret_current / _best */
+	double		gain_high;
+} TsaRegretOutcome;
+
+extern void tsa_locality_assume(const TsaScan *scan, TsaLocality *locality);
+extern void tsa_regret_weigh(TsaRegretInput *input,
+							 TsaRegretOutcome *outcome);
+
+#endif							/* TSA_REGRET_H */

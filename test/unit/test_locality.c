@@ -1,0 +1,217 @@
+/* Unit tests of src/cost/locality.c and src/cost/correction.c. */
+#include <stdlib.h>
+
+#include "tap.h"
+
+#include "cost/page_cost.c"
+#include "cost/locality.c"
+#include "cost/correction.c"
+
+#define ROWS		300000
+#define PER_BLOCK	60
+#define BLOCKS		(ROWS / PER_BLOCK)
+
+static const TsaReadTimes disk = {
+	.sequential = 100, .random = 5000, .skip = 3000, .cached = 2,
+	.adjacent_0 = 100, .adjacent_1 = 300, .depth = 16, .adjacent_n = 250,
+	.skip_n = 2500, .random_n = 4000
+};
+
+static uint32_t *blocks;
+
+/* Look at an index whose i-th entry leads to row place(i). */
+static void
+look(uint32_t (*place) (uint32_t), int whole, TsaLocality *locality)
+{
+	static uint64_t table[1 << 20];
+	static uint32_t distinct[ROWS];
+	TsaLocalityCounter counter = {
+		.table = table, .table_size = 1 << 20, .distinct = distinct
+	};
+	TsaLocalityPoint all = {0};
+	uint32_t	i;
+
+	memset(table, 0, sizeof(table));
+	for (i = 0; i < ROWS; i++)
+		blocks[i] = place(i) / PER_BLOCK;
+	if (whole)
+	{
+		tsa_locality_add(&counter, blocks, ROWS);
+		tsa_locality_count(&counter, blocks, ROWS, &all);
+		tsa_locality_finish(&counter, &all, ROWS, BLOCKS, locality);
+	}
+	else
+	{
+		tsa_locality_add(&counter, blocks + 1000, 65536);
+		tsa_locality_add(&counter, blocks + 180000, 65536);
+		tsa_locality_finish(&counter, NULL, ROWS, BLOCKS, locality);
+	}
+}
+
+static uint32_t
+linear(uint32_t i)
+{
+	return i;
+}
+
+static uint32_t
+descending(uint32_t i)
+{
+	return ROWS - 1 - i;
+}
+
+static uint32_t
+scattered(uint32_t i)
+{
+	return (uint32_t) ((uint64_t) i * 148933 % ROWS);
+}
+
+static uint32_t
+groups(uint32_t i)
+{
+	return i / 600 * 233 % (ROWS / 600) * 600 + i % 600;
+}
+
+static void
+test_counts(void)
+{
+	TsaLocality locality;
+	TsaLocality sample;
+	TsaLocalityPoint point;
+	int			i;
+
+	look(linear, 1, &locality);
+	is_int(locality.npoints, 10, "nine sizes of window and the whole");
+	point = locality.points[9];
+	is_close(point.blocks, BLOCKS, 1e-12, "the whole leads to every block");
+	is_close(point.sequential, BLOCKS - 1, 1e-12, "linear: one step by one");
+	is_close(point.random, 1, 1e-12, "linear: the first touch is random");
+	is_close(point.adjacent_gaps, BLOCKS - 1, 1e-12, "linear: adjacent");
+	is_close(locality.points[0].blocks, 1, 1e-12, "one entry, one block");
+
+	look(descending, 1, &locality);
+	point = locality.points[9];
+	is_close(point.sequential, 0, 1e-12, "descending: nothing is sequential");
+	is_close(point.back_sequential, BLOCKS - 1, 1e-12,
+			 "descending: but backwards it is");
+	is_close(point.adjacent_gaps, BLOCKS - 1, 1e-12,
+			 "descending: in block order it is adjacent");
+	ok(tsa_locality_index_us(&point, &disk, 1) * 20 <
+	   tsa_locality_index_us(&point, &disk, 0),
+	   "descending: cheap in the other direction");
+
+	look(scattered, 1, &locality);
+	tsa_locality_at(&locality, 1024, &point);
+	is_close(point.blocks, 1024 * (1 - 512.0 / BLOCKS), 0.2,
+			 "scattered: nearly a block per entry");
+	ok(point.random > 0.9 * point.blocks, "scattered: random");
+
+	look(groups, 1, &locality);
+	tsa_locality_at(&locality, 6000, &point);
+	is_close(point.blocks, 100, 0.25, "groups: their blocks");
+	ok(point.random > 8 && point.random < 20, "groups: one jump each");
+	ok(point.sequential > 0.7 * point.blocks, "groups: else sequential");
+
+	for (i = 0; i < 2; i++)
+	{
+		look(i ? groups : scattered, 1, &locality);
+		look(i ? groups : scattered, 0, &sample);
+		is_close(sample.points[6].blocks, locality.points[6].blocks, 0.1,
+				 "a sample finds as many blocks as the whole");
+		is_close(sample.points[9].blocks, locality.points[9].blocks, 0.1,
+				 "and so does what is extrapolated");
+	}
+	tsa_locality_at(&locality, 1e9, &point);
+	is_close(point.blocks, BLOCKS, 1e-9, "no more than all");
+	tsa_locality_at(&locality, 0.1, &point);
+	is_close(point.blocks, 1, 1e-9, "no less than one");
+}
+
+static void
+test_times(void)
+{
+	TsaLocalityPoint point = {
+		.entries = 100, .blocks = 10, .sequential = 5, .skip = 3, .random = 2,
+		.adjacent_gaps = 7, .skip_gaps = 2, .far_gaps = 1
+	};
+	TsaLocalityPoint wide = {
+		.entries = 30000, .blocks = 5000, .random = 5000,
+		.adjacent_gaps = 4999, .far_gaps = 1
+	};
+	TsaLocalityPoint both;
+	TsaReadTimes times = disk;
+
+	is_close(tsa_locality_index_us(&point, &disk, 0),
+			 5 * 100 + 3 * 3000 + 2 * 5000, 1e-12, "index order");
+	is_close(tsa_locality_bitmap_us(&point, &disk, 0),
+			 7 * 100 + 2 * 3000 + 5000, 1e-12, "block order, no prefetching");
+	is_close(tsa_locality_bitmap_us(&point, &disk, 1),
+			 7 * 300 + 2 * 3000 + 5000, 1e-12, "prefetching one page");
+	is_close(tsa_locality_bitmap_us(&point, &disk, 16),
+			 7 * 250 + 2 * 2500 + 4000, 1e-12, "as deep as was measured");
+	is_close(tsa_locality_bitmap_us(&point, &disk, 256),
+			 7 * 250 + 2 * 2500 + 4000, 1e-12, "no better beyond");
+	is_close(tsa_locality_bitmap_us(&point, &disk, 4),
+			 7 * 275 + 2 * 2750 + 4500, 1e-12, "half way in the logarithm");
+	tsa_times_blend(&times, 1);
+	is_close(tsa_locality_index_us(&point, &times, 0), 20, 1e-12,
+			 "all from the cache");
+
+	tsa_locality_and(&point, &wide, 5000, 300000, &both);
+	ok(both.blocks >= 1 && both.blocks <= 10, "AND: no more than the fewer");
+	is_close(both.adjacent_gaps + both.skip_gaps + both.far_gaps, both.blocks,
+			 1e-9, "AND: gaps add up");
+}
+
+static void
+test_correction(uint32_t (*place) (uint32_t), const char *name,
+				double selectivity, int index_only)
+{
+	TsaCostSettings settings = {
+		.table_random = 4, .table_seq = 1, .index_random = 4,
+		.cpu_tuple = 0.01, .cpu_index_tuple = 0.005, .cpu_operator = 0.0025,
+		.cache_pages = 524288, .bitmap_entries = 58254
+	};
+	TsaLocalScan local = {
+		.scan = {
+			.table_pages = BLOCKS, .table_tuples = ROWS,
+			.index_pages = 825, .index_tuples = ROWS, .tree_height = 1,
+			.index_quals = 1, .loop_count = 1, .all_visible = 0.5
+		},
+		.runs = 1
+	};
+	TsaLocality locality;
+	TsaCorrection correction;
+	TsaHeapCost core;
+	double		heap;
+	double		measured;
+
+	local.scan.selectivity = selectivity;
+	local.index_only = index_only;
+	look(place, 1, &locality);
+	tsa_correct_scan(&local, &settings, &locality, &disk, &correction);
+	core = tsa_index_heap_cost(&local.scan, &settings, index_only);
+	heap = core.worst + correction.correlation * correction.correlation *
+		(core.best - core.worst) + correction.index_raise;
+	measured = tsa_locality_index_us(&correction.point, &disk, 0) / 100 *
+		(index_only ? 0.5 : 1);
+	is_close(heap, measured, 1e-6, name);
+	ok(correction.index_raise + correction.bitmap_core >=
+	   correction.bitmap_heap - 1e-6, "%s: bitmap not underrated", name);
+}
+
+int
+main(void)
+{
+	blocks = malloc(ROWS * sizeof(uint32_t));
+	test_counts();
+	test_times();
+	test_correction(linear, "linear: the planner comes to the measured time",
+					0.01, 0);
+	test_correction(scattered, "scattered: likewise", 0.01, 0);
+	test_correction(descending, "descending: likewise", 0.1, 0);
+	test_correction(groups, "groups: likewise", 0.3, 0);
+	test_correction(scattered, "index-only: likewise", 0.001, 1);
+	free(blocks);
+	return done_testing();
+}
