@@ -45,7 +45,7 @@ static void
 check_jobs(ArrayType *job_ids)
 {
 	static TsaJournalQuery query = {
-		"SELECT i, j.job_id IS NOT NULL, j.owner"
+		"SELECT i AS job_id, j.job_id IS NOT NULL AS found, j.owner"
 		" FROM pg_catalog.unnest($1) i"
 		" LEFT JOIN tablespace_advisor.job j ON j.job_id = i"
 		" WHERE i IS NOT NULL",
@@ -60,14 +60,14 @@ check_jobs(ArrayType *job_ids)
 	tsa_journal_run(&query, values, NULL, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		int64		job_id = DatumGetInt64(tsa_journal_value(i, 1));
+		int64		job_id = DatumGetInt64(tsa_journal_column(i, "job_id"));
 
-		if (!DatumGetBool(tsa_journal_value(i, 2)))
+		if (!DatumGetBool(tsa_journal_column(i, "found")))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("job " INT64_FORMAT " does not exist", job_id)));
 		if (!has_privs_of_role(userid,
-							   DatumGetObjectId(tsa_journal_value(i, 3))) &&
+							   DatumGetObjectId(tsa_journal_column(i, "owner"))) &&
 			!has_privs_of_role(userid, ROLE_PG_READ_ALL_STATS))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -95,11 +95,11 @@ have_ended(ArrayType *job_ids, const char *view)
 		elog(ERROR, "could not read the view tablespace_moves");
 	ended = SPI_processed == 0;
 	for (uint64 i = 0; i < SPI_processed; i++)
-		if (DatumGetBool(tsa_journal_value(i, 2)))
+		if (DatumGetBool(tsa_journal_column(i, "waits_for_us")))
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 					 errmsg("job " INT64_FORMAT " waits for this transaction",
-							DatumGetInt64(tsa_journal_value(i, 1))),
+							DatumGetInt64(tsa_journal_column(i, "job_id"))),
 					 errhint("End the transaction, or wait in another session.")));
 	tsa_journal_close(&journal);
 	return ended;
@@ -122,6 +122,7 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 														TimestampTzGetDatum(GetCurrentTimestamp()),
 														PG_GETARG_DATUM(1)));
 	view = psprintf("SELECT m.job_id, coalesce($2 = ANY (m.blocked_by), false)"
+					" AS waits_for_us"
 					" FROM %s.tablespace_moves m WHERE m.job_id = ANY ($1)"
 					" AND m.state IN " TSA_UNFINISHED,
 					quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid))));

@@ -99,10 +99,10 @@ tsa_log_job(int64 job_id)
 		"SELECT pg_catalog.format('%s %I.%I from tablespace %I to %I',"
 		"   CASE WHEN kind IN ('i', 'I') THEN 'index' ELSE 'table' END,"
 		"   schema_name, relation_name, from_tablespace_name,"
-		"   to_tablespace_name),"
+		"   to_tablespace_name) AS what,"
 		" pg_catalog.format('Job %s of role %s, method %s, %s indexes along.',"
 		"   job_id, owner::pg_catalog.regrole, method,"
-		"   coalesce(pg_catalog.cardinality(indexes), 0))"
+		"   coalesce(pg_catalog.cardinality(indexes), 0)) AS job"
 		" FROM tablespace_advisor.job WHERE job_id = $1",
 		1, {INT8OID}, NULL
 	};
@@ -115,9 +115,7 @@ tsa_log_job(int64 job_id)
 	tsa_journal_open(&journal);
 	if (tsa_journal_run(&query, values, NULL, true) == 1)
 		ereport(LOG,
-				(errmsg("moved %s",
-						TextDatumGetCString(tsa_journal_value(0, 1))),
-				 errdetail_internal("%s",
-									TextDatumGetCString(tsa_journal_value(0, 2)))));
+				(errmsg("moved %s", tsa_journal_text(0, "what")),
+				 errdetail_internal("%s", tsa_journal_text(0, "job"))));
 	tsa_journal_close(&journal);
 }

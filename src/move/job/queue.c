@@ -441,7 +441,7 @@ int
 tsa_count_own_batches(int64 batch_id)
 {
 	static TsaJournalQuery query = {
-		"SELECT count(DISTINCT batch_id)::int FROM tablespace_advisor.job"
+		"SELECT count(DISTINCT batch_id)::int AS batches FROM tablespace_advisor.job"
 		" WHERE owner = $1 AND batch_id <> $2 AND state IN " TSA_UNFINISHED,
 		2, {OIDOID, INT8OID}, NULL
 	};
@@ -453,7 +453,7 @@ tsa_count_own_batches(int64 batch_id)
 	values[1] = Int64GetDatum(batch_id);
 	tsa_journal_open(&journal);
 	tsa_journal_run(&query, values, NULL, true);
-	n = DatumGetInt32(tsa_journal_value(0, 1));
+	n = DatumGetInt32(tsa_journal_column(0, "batches"));
 	tsa_journal_close(&journal);
 	return n;
 }
