@@ -25,6 +25,9 @@
  * AccessExclusive as long as we keep them from the index, without the deadlock
  * detector's noticing: it runs while they wait and we do not.
  *
+ * Who rebuilds or drops an index concurrently ends its move that way; it could
+ * be made to wait, but VACUUM of the table would wait behind it.
+ *
  * Order.  The table comes first, as everywhere in the server, and is waited
  * for.  The rest is asked for without waiting; if it cannot be had, all is
  * given back and tried again later.  Waiting for an index with the table's
