@@ -147,7 +147,7 @@ extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern bool tsa_copy_try_lock(TsaCopy *copy);
 extern void tsa_copy_lock(TsaCopy *copy);
 extern void tsa_copy_unlock(TsaCopy *copy);
-extern void tsa_copy_release_table(TsaCopy *copy);
+extern void tsa_copy_release_first(TsaCopy *copy);
 extern bool tsa_copy_is_same(TsaCopy *copy);
 extern void tsa_copy_wait_for_lock(TsaCopy *copy);
 extern bool tsa_copy_yield(TsaCopy *copy);

@@ -25,8 +25,8 @@
  * read or too much left to copy (others were busy while we waited), if copying
  * takes too long (blocks have to be read from a slow device), or a file was
  * truncated, it is rolled back, which gives the locks back at once and keeps
- * those of the session (but for the table's, which had been let go, see
- * locks.c, and is taken again).  So the window is bounded, in blocks and in
+ * those of the session (but for the one on the table or the one index, which
+ * had been released, see locks.c, and is taken again).  So the window is bounded, in blocks and in
  * time, but for one read of a batch.
  *
  * Rights are looked at again with the rows of pg_class locked, when nobody can
@@ -304,7 +304,7 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, instr_time *locked)
 	{
 		tsa_check_move_rights(copy->heapid, copy->order->target_tablespace);
 		(void) tsa_copy_follow(copy);
-		tsa_copy_release_table(copy);
+		tsa_copy_release_first(copy);
 		is_locked = lock_exclusively(copy);
 	}
 	INSTR_TIME_SET_CURRENT(*locked);
@@ -424,7 +424,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	{
 		CommitTransactionCommand();
 		if (copy->state == TSA_COPY_REWRITTEN ||
-			(copy->locks == TSA_LOCKS_ALL_BUT_TABLE && !tsa_copy_yield(copy)))
+			(copy->locks == TSA_LOCKS_ALL_BUT_FIRST && !tsa_copy_yield(copy)))
 			return TSA_CUTOVER_REWRITTEN;
 		return TSA_CUTOVER_LATER;
 	}

@@ -47,12 +47,13 @@
  * subtransaction, whose abort does not.  Outside a transaction an error or an
  * exit releases nothing; the worker does so itself.
  *
- * Deadlocks.  Somebody who has used the table and then asks for AccessExclusive
- * on it, as a migration does, would get a deadlock at once if we waited for him
- * with AccessShare in hand: the server finds that without a timeout when it
- * queues him (ProcSleep).  So the table is let go before AccessExclusive is
- * asked for, and he passes.  On an index ShareUpdateExclusive is kept, which
- * lets us yield to who waits for it.
+ * Deadlocks.  Somebody who has used a relation and then asks for a lock on it
+ * that ours is in the way of, as a migration does (ALTER TABLE; ALTER INDEX,
+ * COMMENT ON INDEX), would get a deadlock at once if we waited for him with our
+ * lock on it in hand: the server finds that without a timeout when it queues
+ * him (ProcSleep).  So the lock on the relation for which AccessExclusive is
+ * asked and waited for, the table or the one index, is released before, and he
+ * passes us in the queue.
  *
  * The attempt waits for less than deadlock_timeout: somebody who
  * waits longer than that behind an autovacuum cancels it.  And because there
@@ -160,33 +161,34 @@ void
 tsa_copy_unlock(TsaCopy *copy)
 {
 	LockRelId	heap = lock_rel_id(copy->heapid);
+	bool		but_first = copy->locks == TSA_LOCKS_ALL_BUT_FIRST;
 
 	for (int i = 0; i < copy->nrels; i++)
-		if (!is_heap(copy, &copy->rels[i]))
+		if (!is_heap(copy, &copy->rels[i]) && !(i == 0 && but_first))
 		{
 			LockRelId	id = lock_rel_id(copy->rels[i].relid);
 
 			UnlockRelationIdForSession(&id, copy->rels[i].lockmode);
 		}
-	if (copy->locks != TSA_LOCKS_ALL_BUT_TABLE)
+	if (!(but_first && moves_table(copy)))
 		UnlockRelationIdForSession(&heap, AccessShareLock);
 	tsa_set_copy_locks(&copy->locks, TSA_LOCKS_NONE);
 }
 
 /*
- * Releases the session's lock on a table that moves, for which AccessExclusive
- * is to be asked; see "Deadlocks".  The caller takes all locks again if that
- * was in vain, and looks whether the table is the same in any case.
+ * Releases the session's lock on the table or the one index that moves, for
+ * which AccessExclusive is to be asked; see "Deadlocks".  The caller takes all
+ * locks again if that was in vain, and looks whether the relation is the same
+ * in any case.
  */
 void
-tsa_copy_release_table(TsaCopy *copy)
+tsa_copy_release_first(TsaCopy *copy)
 {
-	LockRelId	heap = lock_rel_id(copy->heapid);
+	LockRelId	first = lock_rel_id(copy->rels[0].relid);
 
-	if (!moves_table(copy))
-		return;
-	UnlockRelationIdForSession(&heap, AccessShareLock);
-	tsa_set_copy_locks(&copy->locks, TSA_LOCKS_ALL_BUT_TABLE);
+	UnlockRelationIdForSession(&first, moves_table(copy) ?
+							   AccessShareLock : copy->rels[0].lockmode);
+	tsa_set_copy_locks(&copy->locks, TSA_LOCKS_ALL_BUT_FIRST);
 }
 
 /*

@@ -22,8 +22,8 @@ static const uint32 next_states[] = {
 /* The same of session-level locks. */
 static const uint32 next_locks[] = {
 	[TSA_LOCKS_NONE] = TO(TSA_LOCKS_ALL),
-	[TSA_LOCKS_ALL] = TO(TSA_LOCKS_NONE) | TO(TSA_LOCKS_ALL_BUT_TABLE),
-	[TSA_LOCKS_ALL_BUT_TABLE] = TO(TSA_LOCKS_NONE)
+	[TSA_LOCKS_ALL] = TO(TSA_LOCKS_NONE) | TO(TSA_LOCKS_ALL_BUT_FIRST),
+	[TSA_LOCKS_ALL_BUT_FIRST] = TO(TSA_LOCKS_NONE)
 };
 
 /*

@@ -32,7 +32,7 @@ typedef enum TsaCopyLocks
 {
 	TSA_LOCKS_NONE,
 	TSA_LOCKS_ALL,
-	TSA_LOCKS_ALL_BUT_TABLE
+	TSA_LOCKS_ALL_BUT_FIRST
 } TsaCopyLocks;
 
 extern void tsa_set_copy_state(TsaCopyState *state, TsaCopyState next);
