@@ -28,8 +28,8 @@ typedef struct TsaOthersReading
 
 typedef struct TsaOthers
 {
-	char		stat_path[2][MAXPGPATH];	/* of the source's and the target's
-											 * device; empty: none */
+	char		stat_path[2][MAXPGPATH];	/* of the source's and the
+											 * target's device; empty: none */
 	TsaOthersReading last;
 } TsaOthers;
 

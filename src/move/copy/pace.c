@@ -42,7 +42,7 @@
 #define WINDOW			0.25	/* seconds between the others */
 #define MEMORY			2.0		/* seconds after which a sample counts 1/e */
 
-#define START_SHARE		0.2	/* when somebody appears */
+#define START_SHARE		0.2		/* when somebody appears */
 #define LEAST_SHARE		0.02
 #define MOST_SHARE		0.9		/* beside others: sleeps are what measures */
 #define SLOW_SHARE		0.14	/* on a device that serves one at a time */

@@ -187,7 +187,7 @@ tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
 {
 	BlockNumber unit = (BlockNumber) (tsa_pace_unit(&units->pace) / BLCKSZ);
 	BlockNumber segment_end = (from / (BlockNumber) RELSEG_SIZE + 1) *
-		(BlockNumber) RELSEG_SIZE;
+	(BlockNumber) RELSEG_SIZE;
 
 	if (units->bytes > 0 || !has_units(units) || tsa_io_is_direct())
 		return;

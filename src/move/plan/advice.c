@@ -71,7 +71,7 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		TsaMove    *move = tsa_find_move(moves,
-									 DatumGetObjectId(tsa_journal_column(i, "relation")));
+										 DatumGetObjectId(tsa_journal_column(i, "relation")));
 		char	   *name = tsa_journal_text(i, "tablespace");
 		char	   *saved = tsa_journal_text(i, "saved_ms_per_s");
 
