@@ -103,6 +103,8 @@ tsa_plan_indexes(const TsaMoveOptions *options)
 		}
 	}
 	tsa_check_space_of_moves(planned);
+	if (!advised)
+		tsa_note_forecasts(planned, options);
 	return planned;
 }
 
