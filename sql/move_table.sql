@@ -62,7 +62,7 @@ SELECT relation, relation_name, from_tablespace, to_tablespace, method, state,
 		(SELECT reltoastrelid FROM pg_class WHERE oid = 'docs'::regclass))
 		AS toast_counted, percent,
 	lock_ms > 0 AS has_lock_ms, lock_wait_ms > 0 AS has_lock_wait_ms, blocked_by, error, with_indexes,
-	forecast_saved_ms_per_s
+	coalesce(forecast_saved_ms_per_s, 0) AS forecast
 FROM tablespace_moves WHERE job_id = ANY (:'job_ids');
 SELECT count(*), sum(length(body)) FROM docs;
 UPDATE docs SET body = repeat('x', 5000) WHERE id = 7;

@@ -74,4 +74,33 @@ SELECT has_table_privilege('pg_monitor', 'move_outcomes', 'SELECT') AS monitor,
 		WHERE c.oid = 'move_outcomes'::regclass) AS everybody;
 DELETE FROM tablespace_advisor.sample;
 DELETE FROM tablespace_advisor.relation_sample;
-DROP TABLE outcome;
+
+-- the forecast is written down when a move is queued, also if the caller decided
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE regress_outcome_disk LOCATION '';
+CREATE TABLESPACE regress_outcome_flash LOCATION '';
+SET client_min_messages = warning;
+CREATE TABLE outcome_moved (id int PRIMARY KEY USING INDEX TABLESPACE regress_outcome_disk)
+	TABLESPACE regress_outcome_disk;
+INSERT INTO outcome_moved SELECT generate_series(1, 1000);
+CALL move_indexes_concurrently('outcome_moved', 'regress_outcome_flash') \gset
+CALL move_indexes_concurrently('outcome_moved', 'regress_outcome_disk') \gset
+WITH run AS (
+	INSERT INTO tablespace_advisor.probe_run (tablespace, location, mode,
+		file_size_bytes, duration, started_at, finished_at)
+	SELECT spcname, pg_tablespace_location(oid), 'scratch', 268435456, '3 s', now(), now()
+	FROM pg_tablespace WHERE spcname LIKE 'regress_outcome%'
+	RETURNING run_id, tablespace)
+INSERT INTO tablespace_advisor.probe_result
+	(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
+SELECT r.run_id, w.workload, 1, 8192, 600, 200, m.us, m.us * 0.99, m.us * 1.01
+FROM run r, (VALUES ('random read'), ('sequential read')) w(workload),
+	LATERAL (SELECT CASE r.tablespace WHEN 'regress_outcome_disk' THEN 5000 ELSE 100 END AS us) m;
+CALL move_indexes_concurrently('outcome_moved', 'regress_outcome_flash') \gset
+CALL move_table_concurrently('outcome_moved', 'regress_outcome_flash', with_indexes => true) \gset
+SELECT relation_name, to_tablespace, state, forecast_saved_ms_per_s >= 0 AS forecast
+FROM tablespace_moves WHERE relation_name LIKE '%outcome_moved%' ORDER BY job_id;
+DELETE FROM tablespace_advisor.probe_run WHERE tablespace LIKE 'regress_outcome%';
+DROP TABLE outcome, outcome_moved;
+DROP TABLESPACE regress_outcome_disk;
+DROP TABLESPACE regress_outcome_flash;

@@ -28,10 +28,64 @@ FROM tablespace_contents('regress_tier_old', 'regress_tier_new') ORDER BY relati
 SELECT relation, statement, reason
 FROM tablespace_contents('regress_tier_old') WHERE kind = 'partitioned table';
 
+-- plan_evacuation() and evacuate_tablespace(): bad input
+\set VERBOSITY sqlstate
+SELECT * FROM plan_evacuation('regress_tier_old', 'regress_tier_old');
+SELECT * FROM plan_evacuation('regress_tier_old', NULL);
+SELECT * FROM plan_evacuation('regress_no_such', 'regress_tier_new');
+SELECT * FROM plan_evacuation('regress_tier_old', 'pg_global');
+SELECT * FROM plan_evacuation('regress_tier_old', 'regress_tier_new', lock_up_to => 'much');
+SELECT * FROM plan_evacuation('regress_tier_old', 'regress_tier_new', lock_up_to => '-1');
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_old');
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new', max_rate => '0');
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new', lock_timeout => '0');
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new', wait => NULL);
+BEGIN;
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new');
+ROLLBACK;
+BEGIN READ ONLY;
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new');
+ROLLBACK;
+CREATE ROLE regress_tier_role;
+SET ROLE regress_tier_role;
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new');
+SELECT kind, method, reason LIKE 'It belongs to role %' AS told
+FROM plan_evacuation('regress_tier_old', 'regress_tier_new')
+WHERE kind = 'table' AND method IS NULL;
+RESET ROLE;
+\set VERBOSITY default
+
+-- what an evacuation would do, and does
+SELECT relation, kind, how, method, reason
+FROM plan_evacuation('regress_tier_old', 'regress_tier_new');
+SELECT relation, method, reason
+FROM plan_evacuation('regress_tier_old', 'regress_tier_new', lock_up_to => '1 GB')
+WHERE how = 'lock';
+SELECT relation, reason
+FROM plan_evacuation('regress_tier_old', 'pg_default') WHERE kind = 'partitioned table';
+-- the two may have a device in common, which is a warning
+SET client_min_messages = error;
+INSERT INTO u SELECT generate_series(1, 1000);
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new',
+	until => now() - interval '1 second') \gset
+SELECT :'job_ids' AS nothing_in_the_past;
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new', lock_up_to => '0') \gset
+SELECT relation_name, method, state, with_indexes
+FROM tablespace_moves WHERE job_id = ANY (:'job_ids') ORDER BY relation_name;
+-- what is left is tried again
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new', lock_up_to => '8 kB') \gset
+SELECT :'job_ids' AS too_large;
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new', lock_up_to => '1 MB') \gset
+SELECT relation_name, method, state FROM tablespace_moves WHERE job_id = ANY (:'job_ids');
+SELECT * FROM tablespace_contents('regress_tier_old');
+CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new') \gset
+SELECT :'job_ids' AS nothing_left;
+DROP ROLE regress_tier_role;
+
 -- pg_default is never dropped
 SELECT DISTINCT kind, how FROM tablespace_contents('pg_default')
 WHERE kind = 'tablespace';
 
 DROP SCHEMA regress_tier CASCADE;
-DROP TABLESPACE regress_tier_new;
 DROP TABLESPACE regress_tier_old;
+DROP TABLESPACE regress_tier_new;

@@ -251,6 +251,22 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 	estimate_array_length(root, node)
 #endif
 
+/* 18 gave RelationGetPrimaryKeyIndex() the argument "deferrable_ok". */
+#if PG_VERSION_NUM < 180000
+#define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel)
+#else
+#define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel, false)
+#endif
+
+/* 18 lets extensions add lines to EXPLAIN. */
+#if PG_VERSION_NUM < 180000
+#define TSA_HAVE_EXPLAIN_HOOKS 0
+#else
+#include "commands/explain.h"
+#include "commands/explain_format.h"
+#define TSA_HAVE_EXPLAIN_HOOKS 1
+#endif
+
 /*
  * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
  * before.

@@ -76,6 +76,13 @@ foreach my $others (sort keys %said)
 	like($reason, $said{$others}, "$others: the reason");
 }
 
+is($node->safe_psql('postgres', q{
+		SELECT tablespace_advisor.copied_mb_per_s(a.oid, b.oid) > 0,
+			tablespace_advisor.copied_mb_per_s(a.oid, a.oid) IS NULL
+		FROM pg_tablespace a, pg_tablespace b
+		WHERE a.spcname = 'one' AND b.spcname = 'two'}),
+	't|t', 'moves show a rate');
+
 # --- max_rate ----------------------------------------------------------------
 
 my ($reason, $job) = move_beside('nobody', ", max_rate => '50 MB'");

@@ -161,6 +161,8 @@ $node->safe_psql('postgres', q{
 	ALTER ROLE mallory RESET ALL;
 	DROP OPERATOR public.= (bigint, int)});
 
+$node->safe_psql('postgres', 'DROP EVENT TRIGGER e1; DROP EVENT TRIGGER e2; DROP EVENT TRIGGER e3; DROP EVENT TRIGGER e4');
+
 # --- rights that are taken away ------------------------------------------------------------
 
 # In 0.3 a job that had begun went on with the rights it had begun with.
@@ -168,14 +170,17 @@ sub taken_away
 {
 	my ($take, $give, $name) = @_;
 
-	stop_at($node, 'synced');
-	my $id = $node->safe_psql('postgres', sprintf(q{
+	stop_at($node, 'copied');
+	my $id = $node->safe_psql('postgres', q{
 		SET SESSION AUTHORIZATION mallory;
-		CALL move_table_concurrently('t', '%s', wait => false)},
-			'fast')) =~ s/\D//gr;
-	wait_for_stop($node, 'synced');
-	$node->safe_psql('postgres', $take);
+		CALL move_table_concurrently('t', 'fast', wait => false)}) =~ s/\D//gr;
+	wait_for_stop($node, 'copied');
+	$node->safe_psql('postgres', "SELECT pause_move($id)");
 	release($node);
+	$node->poll_query_until('postgres', "SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $id")
+	  or die 'the move does not pause';
+	$node->safe_psql('postgres', $take);
+	$node->safe_psql('postgres', "SELECT resume_move($id)");
 	is(wait_for_job($node, $id), 'failed', "$name: the move fails");
 	is(job_field($node, $id, 'sqlstate'), '42501', "$name: for want of a right");
 	check_orphans($node, $name);

@@ -107,7 +107,8 @@ tps()
 	in_src pgbench -n -M prepared -c "$clients" -j "$threads" -T "$seconds" \
 		-f "$script" "$@" "${database:-postgres}" >"$work/pgbench.log" 2>&1 ||
 		{ tail -n 20 "$work/pgbench.log" >&2; return 1; }
-	tps=$(awk '/^tps = / { print $3 }' "$work/pgbench.log")
+	# where not one transaction was finished, pgbench does not say so in tps
+	tps=$(awk '/^tps = / { n = $3 } END { print n + 0 }' "$work/pgbench.log")
 }
 
 # probe TABLESPACE WORKLOAD DEPTH COLUMN SECONDS FILE_SIZE: sets $probed, and adds

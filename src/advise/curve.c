@@ -75,8 +75,8 @@ tsa_curve_depth(const TsaCurve *curve, double rate)
 		if (here >= rate && i > 0)
 		{
 			/* rate = depth / latency, latency being linear in depth */
-			double		slope = (curve->us[i] - curve->us[i - 1]) /
-				(curve->depth[i] - curve->depth[i - 1]);
+			double		rise = curve->us[i] - curve->us[i - 1];
+			double		slope = rise / (curve->depth[i] - curve->depth[i - 1]);
 			double		start = curve->us[i - 1] - slope * curve->depth[i - 1];
 
 			return rate * start / (US_PER_S - rate * slope);

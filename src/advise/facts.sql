@@ -312,31 +312,58 @@ COMMENT ON FUNCTION tablespace_advisor.leaves_of(regclass) IS
 	'a table or index, or if it is partitioned its partitions with storage';
 
 /*
- * Tables on which there is something to say: read or written, or with an index
- * that is invalid or perhaps a duplicate, or in a tablespace that is too full.
+ * Tables that were read or written: of samples those that have a row in one,
+ * so that the many that were not need not be looked at.
  */
-CREATE FUNCTION tablespace_advisor.tables_of_interest(
-	rates tablespace_advisor.relation_rate[],
+CREATE FUNCTION tablespace_advisor.active_tables(history interval)
+RETURNS SETOF oid
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+BEGIN
+	IF EXISTS (SELECT FROM tablespace_advisor.sample_interval s
+		WHERE s.taken_at > clock_timestamp() - history)
+	THEN
+		RETURN QUERY SELECT DISTINCT i.heap
+			FROM (SELECT DISTINCT r.relation FROM tablespace_advisor.relation_sample r
+				JOIN tablespace_advisor.sample s USING (sample_id)
+				WHERE s.taken_at > clock_timestamp() - history) r
+			JOIN tablespace_advisor.relation_inventory i ON i.relation = r.relation;
+	ELSE
+		RETURN QUERY SELECT DISTINCT c.heap
+			FROM tablespace_advisor.relation_counter c
+			WHERE c.reads > 0 OR c.hits > 0 OR c.inserted > 0
+				OR c.updated > 0 OR c.deleted > 0;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.active_tables(interval) IS
+	'tables that were read or written, or their indexes were, in the samples of the last so long, or without those since counters began';
+
+/* Tables of which something is to be said though nobody uses them. */
+CREATE FUNCTION tablespace_advisor.tables_with_faults(
 	tablespaces tablespace_advisor.tablespace_fact[])
 RETURNS SETOF oid
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
-	SELECT r.heap FROM unnest(rates) r
-	WHERE r.reads_per_s > 0 OR r.writes_per_s > 0 OR r.tablespace IN
-		(SELECT t.oid FROM unnest(tablespaces) f
-			JOIN pg_tablespace t ON t.spcname = f.tablespace
-			WHERE f.available_bytes < 0)
-	UNION
-	SELECT i.indrelid FROM pg_index i WHERE NOT i.indisvalid AND i.indrelid >= 16384
+	SELECT i.indrelid FROM pg_index i
+	WHERE NOT i.indisvalid AND i.indrelid >= 16384
 	UNION
 	SELECT i.indrelid FROM pg_index i WHERE i.indrelid >= 16384
 	GROUP BY i.indrelid, i.indkey::text, i.indclass::text, i.indcollation::text
 	HAVING count(*) > 1
+	UNION
+	SELECT i.heap FROM tablespace_advisor.relation_inventory i
+	WHERE i.tablespace IN
+		(SELECT t.oid FROM unnest(tablespaces) f
+			JOIN pg_tablespace t ON t.spcname = f.tablespace
+			WHERE f.available_bytes < 0)
 $$;
-COMMENT ON FUNCTION tablespace_advisor.tables_of_interest(tablespace_advisor.relation_rate[], tablespace_advisor.tablespace_fact[]) IS
-	'the tables that advice on a whole database speaks of';
+COMMENT ON FUNCTION tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[]) IS
+	'tables with an index that is invalid or perhaps a duplicate, or in a tablespace that is over its mark';
 
 REVOKE ALL ON FUNCTION
 	tablespace_advisor.tablespace_facts(oid, oid),
@@ -348,6 +375,6 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.move_obstacle(pg_class, pg_index),
 	tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]),
 	tablespace_advisor.leaves_of(regclass),
-	tablespace_advisor.tables_of_interest(tablespace_advisor.relation_rate[],
-		tablespace_advisor.tablespace_fact[])
+	tablespace_advisor.active_tables(interval),
+	tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[])
 	FROM PUBLIC;

@@ -106,6 +106,7 @@ SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
+	history CONSTANT interval := '1 day';
 	to_tablespace name := tablespace_advisor.check_tablespace(destination);
 	budget_bytes bigint := pg_size_bytes(space_budget);
 	c pg_class;
@@ -126,7 +127,21 @@ BEGIN
 	END IF;
 	tablespaces := array(SELECT f FROM tablespace_advisor.tablespace_facts(
 		caller, coalesce(c.relowner, caller)) f);
-	SELECT * INTO seen FROM tablespace_advisor.observe_database(observe);
+	IF target IS NULL THEN
+		tables := array(SELECT t FROM tablespace_advisor.tables_with_faults(tablespaces) t);
+	ELSE
+		targets := array(SELECT l FROM tablespace_advisor.leaves_of(target) l);
+		tables := array(SELECT coalesce(i.indrelid, t)
+			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
+	END IF;
+	SELECT * INTO seen FROM tablespace_advisor.observe_database(observe,
+		CASE WHEN observe IS NULL THEN array(SELECT unnest(tables) UNION
+			SELECT t FROM tablespace_advisor.active_tables(history) t) END, history);
+	/* all that is read, because reads are corrected by the timing of all */
+	tables := array(SELECT unnest(tables) UNION
+		SELECT r.heap FROM unnest(seen.relations) r
+		WHERE r.reads_per_s > 0
+			OR (target IS NULL AND (r.hits_per_s > 0 OR r.writes_per_s > 0)));
 	load := ROW(seen.source, seen.window_start, seen.window_end, seen.seconds,
 		seen.intervals, seen.was_reset, seen.reads_per_s, seen.read_ms_per_s,
 		seen.timed_read_us, seen.snapshots, seen.active_sessions,
@@ -136,20 +151,6 @@ BEGIN
 		(SELECT string_agg(DISTINCT application_name, ', ')
 			FROM pg_stat_replication WHERE state = 'streaming'));
 
-	/* all that is read, because reads are corrected by the timing of all */
-	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(
-		seen.relations, tablespaces) t);
-	IF target IS NOT NULL THEN
-		targets := array(SELECT l FROM tablespace_advisor.leaves_of(target) l);
-		tables := array(
-			SELECT r.heap FROM
-				(SELECT r.heap, sum(r.reads_per_s) AS reads
-					FROM unnest(seen.relations) r WHERE r.reads_per_s > 0
-					GROUP BY r.heap ORDER BY 2 DESC LIMIT 1000) r
-			UNION
-			SELECT coalesce(i.indrelid, t)
-			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
-	END IF;
 	relations := array(SELECT f FROM tablespace_advisor.relation_facts(
 		seen.relations, tables) f);
 	IF target IS NOT NULL THEN

@@ -184,15 +184,17 @@ add_item(Solver *s, size_t i)
 	for (size_t f = 0; f < s->nfront; f++)
 	{
 		State	   *base = &s->states[s->front[f]];
+		State	   *next;
 
 		if (item->size > s->capacity - base->size)
 			break;
 		if (s->nstates == s->max_states)
 			return false;
-		s->states[s->nstates++] = (State) {
-			base->size + item->size, base->value + item->value,
-			s->front[f], i
-		};
+		next = &s->states[s->nstates++];
+		next->size = base->size + item->size;
+		next->value = base->value + item->value;
+		next->previous = s->front[f];
+		next->item = i;
 	}
 	with = first;
 	for (size_t f = 0; f < s->nfront || with < s->nstates;)
@@ -217,7 +219,8 @@ add_item(Solver *s, size_t i)
 static bool
 choose_exactly(Solver *s)
 {
-	s->states[0] = (State) {0, 0, NO_STATE, 0};
+	memset(&s->states[0], 0, sizeof(State));
+	s->states[0].previous = NO_STATE;
 	s->nstates = 1;
 	s->front[0] = 0;
 	s->nfront = 1;
@@ -272,7 +275,7 @@ tsa_solve_knapsack(TsaKnapsackItem *items, size_t n, uint64_t capacity,
 	Solver		s = {.capacity = capacity};
 	TsaKnapsackStatus status = TSA_KNAPSACK_NO_MEMORY;
 
-	*choice = (TsaKnapsackChoice) {0};
+	memset(choice, 0, sizeof(*choice));
 	s.max_states = max_states > 0 ? max_states : 1;
 	s.steps_left = MAX_STEPS_PER_STATE * s.max_states;
 	s.order = malloc((n + 1) * sizeof(*s.order));

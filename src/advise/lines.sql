@@ -74,7 +74,8 @@ AS $$
 				CASE WHEN e #> '{activity,hot_fraction}' IS NOT NULL THEN
 					format(', %s%% of updates are HOT', round(100
 						* (e #>> '{activity,hot_fraction}')::numeric)) ELSE '' END,
-				CASE WHEN (e #>> '{estimate,extra_write_ms_per_s}')::float8 > 0 THEN
+				CASE WHEN a.action = 'move'
+					AND (e #>> '{estimate,extra_write_ms_per_s}')::float8 > 0 THEN
 					format(', %s ms/s more there', tablespace_advisor.three_digits(
 						e #> '{estimate,extra_write_ms_per_s}')) ELSE '' END)
 		END),
@@ -165,8 +166,8 @@ BEGIN
 		FROM unnest(advice) a) x;
 	RETURN NEXT format('Placement of %s  (read=%s%s ms/s moves=%s saves=%s ms/s%s)',
 		coalesce(target::text, 'database ' || quote_ident(current_database())),
-		CASE WHEN s.is_whole THEN '' ELSE 'at least ' END,
-		coalesce(tablespace_advisor.three_digits(s.reading), '0'), s.moves,
+		CASE WHEN NOT s.is_whole AND s.reading IS NOT NULL THEN 'at least ' ELSE '' END,
+		coalesce(tablespace_advisor.three_digits(s.reading), '?'), s.moves,
 		tablespace_advisor.three_digits(s.saved),
 		CASE WHEN s.is_whole AND s.reading > 0 THEN format(' %s%%',
 			tablespace_advisor.three_digits(100 * s.saved / s.reading)) ELSE '' END);
@@ -193,10 +194,9 @@ BEGIN
 			advice[1].evidence -> 'window') l;
 	END IF;
 	RETURN QUERY
-		SELECT 'Left out: ' || string_agg(quote_ident(l.tablespace), ', ' ORDER BY l.tablespace)
+		SELECT 'Left out: ' || string_agg(quote_ident(t), ', ' ORDER BY t)
 			|| ' (no trustworthy probe)'
-		FROM tablespace_advisor.tablespace_latency l
-		WHERE l.random_read_us IS NULL
+		FROM jsonb_array_elements_text(advice[1].evidence -> 'not_probed') t
 		HAVING count(*) > 0;
 	IF target IS NULL THEN
 		RETURN NEXT 'Left out: relations that were neither read nor written in the window';

@@ -389,6 +389,7 @@ BEGIN
 			tablespace_advisor.row_evidence(a, coalesce(e, h), f, t, l, load,
 				ROW(d.relation, d.destination, d.action, d.reason, d.statement,
 					d.saved_ms_per_s, d.bytes, d.bound_ms_per_s, d.is_exact))
+				|| jsonb_build_object('not_probed', n.names)
 		FROM decided d
 		JOIN unnest(wanted) a ON a.relation = d.relation
 		JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
@@ -398,6 +399,9 @@ BEGIN
 		LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
 		LEFT JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
 			ON l.tablespace = a.tablespace
+		CROSS JOIN
+			(SELECT coalesce(jsonb_agg(u.tablespace ORDER BY u.tablespace), '[]') AS names
+				FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL) n
 		/* what is not moved saves nothing, as far as anything is known of it */
 		CROSS JOIN LATERAL (SELECT CASE
 			WHEN d.action = 'move' THEN d.saved_ms_per_s

@@ -10,6 +10,9 @@
 
 #include "cost/page_cost.h"
 
+/* explain.c */
+extern void tsa_explain_init(void);
+
 /* planner.c */
 extern bool tsa_correct_locality;
 extern void tsa_cost_init(void);

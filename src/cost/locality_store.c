@@ -343,7 +343,7 @@ tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
 	rel = table_open(table, NoLock);
 	ScanKeyInit(&key, COLUMN_INDEX, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(index));
-	scan = systable_beginscan(rel, RelationGetPrimaryKeyIndex(rel), true,
+	scan = systable_beginscan(rel, tsa_primary_key_index(rel), true,
 							  NULL, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))

@@ -66,6 +66,8 @@ typedef struct SeenScan
 {
 	IndexPath  *path;			/* a copy, with the uncorrected cost */
 	double		loop_count;
+	bool		for_bitmap;		/* the first with these conditions */
+	double		correlation;	/* what was returned */
 	double		index_raise;	/* what was added to the index's cost */
 	double		bitmap_heap;	/* the table's part of a bitmap heap scan */
 	double		bitmap_core;	/* what the planner takes it for */
@@ -191,27 +193,46 @@ describe_scan(PlannerInfo *root, const IndexPath *path, double loop_count,
 }
 
 /*
- * Remember a path for set_rel_pathlist_hook.  The planner costs the same path
- * again for a parallel scan and for the other direction: once is enough.
+ * The same path, costed before: the planner asks again for a parallel scan.
+ * *is_new becomes false if there is any with the same conditions.
  */
+static SeenScan *
+find_seen(const IndexPath *path, double loop_count, bool *is_new)
+{
+	SeenRelation *relation = find_relation(path->indexinfo->rel, false);
+	ListCell   *lc;
+
+	*is_new = true;
+	if (relation == NULL)
+		return NULL;
+	foreach(lc, relation->scans)
+	{
+		SeenScan   *seen = lfirst(lc);
+
+		if (seen->path->indexinfo != path->indexinfo ||
+			seen->path->indexclauses != path->indexclauses ||
+			seen->path->path.param_info != path->path.param_info)
+			continue;
+		*is_new = false;
+		if (seen->path->path.pathtype == path->path.pathtype &&
+			seen->path->indexscandir == path->indexscandir &&
+			seen->loop_count == loop_count)
+			return seen;
+	}
+	return NULL;
+}
+
+/* Remember a path. */
 static void
 remember_path(const IndexPath *path, double loop_count, double index_cost,
 			  double selectivity, const TsaLocalScan *local,
-			  const TsaReadTimes *times, const TsaCorrection *correction)
+			  const TsaReadTimes *times, const TsaCorrection *correction,
+			  bool is_new)
 {
 	SeenRelation *relation = find_relation(path->indexinfo->rel, true);
 	MemoryContext old;
 	SeenScan   *seen;
-	ListCell   *lc;
 
-	foreach(lc, relation->scans)
-	{
-		seen = lfirst(lc);
-		if (seen->path->indexinfo == path->indexinfo &&
-			seen->path->indexclauses == path->indexclauses &&
-			seen->path->path.param_info == path->path.param_info)
-			return;
-	}
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(relation));
 	seen = palloc0(sizeof(SeenScan));
 	seen->path = makeNode(IndexPath);
@@ -221,6 +242,9 @@ remember_path(const IndexPath *path, double loop_count, double index_cost,
 	seen->path->indextotalcost = index_cost;
 	seen->path->indexselectivity = selectivity;
 	seen->loop_count = loop_count;
+	seen->for_bitmap = is_new && path->indexclauses != NIL &&
+		path->indexinfo->amhasgetbitmap;
+	seen->correlation = correction->correlation;
 	seen->index_raise = correction->index_raise;
 	seen->bitmap_heap = correction->bitmap_heap;
 	seen->bitmap_core = correction->bitmap_core;
@@ -243,11 +267,20 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	TsaCostSettings settings;
 	TsaLocalScan local;
 	TsaCorrection correction;
+	SeenScan   *seen;
+	bool		is_new;
 
 	btcostestimate(root, path, loop_count, startup_cost, total_cost,
 				   selectivity, correlation, pages);
 	if (path->indexinfo->rel->pages == 0)
 		return;
+	seen = find_seen(path, loop_count, &is_new);
+	if (seen != NULL)
+	{
+		*total_cost += seen->index_raise;
+		*correlation = seen->correlation;
+		return;
+	}
 	describe_scan(root, path, loop_count, *selectivity, &local, &settings);
 	row = find_locality(path->indexinfo);
 	if (row == NULL)
@@ -255,10 +288,8 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	times = row->times;
 	tsa_times_blend(&times, assumed_cached_fraction);
 	tsa_correct_scan(&local, &settings, &row->locality, &times, &correction);
-
-	if (path->indexclauses != NIL && path->indexinfo->amhasgetbitmap)
-		remember_path(path, loop_count, *total_cost, *selectivity, &local,
-					  &times, &correction);
+	remember_path(path, loop_count, *total_cost, *selectivity, &local, &times,
+				  &correction, is_new);
 	*total_cost += correction.index_raise;
 	*correlation = correction.correlation;
 }
@@ -332,6 +363,26 @@ add_bitmap_path(PlannerInfo *root, RelOptInfo *rel, Path *bitmap,
 	add_partial_path(rel, (Path *) path);
 }
 
+/*
+ * Is there a path already that costs less than so much?  Most of the time
+ * there is, and asking is cheaper than making a path for add_path() to drop.
+ */
+static bool
+is_beaten(const RelOptInfo *rel, const ParamPathInfo *param_info, Cost least)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+
+		if ((path->param_info == NULL || path->param_info == param_info) &&
+			path->total_cost < least)
+			return true;
+	}
+	return false;
+}
+
 /* Add the bitmap scan with one index, if the planner overrates it. */
 static void
 add_single(PlannerInfo *root, RelOptInfo *rel, SeenScan *seen)
@@ -339,7 +390,10 @@ add_single(PlannerInfo *root, RelOptInfo *rel, SeenScan *seen)
 	const Path *path = &seen->path->path;
 	double		difference = seen->bitmap_heap - seen->bitmap_core;
 
-	if (difference >= seen->index_raise)
+	if (difference >= seen->index_raise ||
+		is_beaten(rel, path->param_info,
+				  seen->path->indextotalcost + seen->bitmap_heap) ||
+		!stands_alone(rel, seen->path))
 		return;
 	add_bitmap_path(root, rel, (Path *) seen->path,
 					path->param_info ? path->param_info->ppi_req_outer :
@@ -370,7 +424,9 @@ add_pair(PlannerInfo *root, RelOptInfo *rel, SeenScan *a, SeenScan *b)
 	ours = a->unit *
 		tsa_locality_bitmap_us(&both, &a->times,
 							   get_tablespace_io_concurrency(rel->reltablespace));
-	if (ours - core >= a->index_raise + b->index_raise)
+	if (ours - core >= a->index_raise + b->index_raise ||
+		is_beaten(rel, NULL, a->path->indextotalcost +
+				  b->path->indextotalcost + ours))
 		return;
 	add_bitmap_path(root, rel,
 					(Path *) create_bitmap_and_path(root, rel, quals),
@@ -390,11 +446,13 @@ add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel, List *scans)
 	{
 		SeenScan   *seen = lfirst(lc);
 
-		if (!stands_alone(rel, seen->path))
+		if (!seen->for_bitmap)
 			continue;
 		add_single(root, rel, seen);
 		if (seen->path->path.param_info == NULL &&
-			list_length(combined) < MAX_COMBINED)
+			list_length(combined) < MAX_COMBINED &&
+			!is_beaten(rel, NULL, seen->path->indextotalcost) &&
+			stands_alone(rel, seen->path))
 			combined = lappend(combined, seen);
 	}
 	for (i = 0; i < list_length(combined); i++)
@@ -482,6 +540,7 @@ tsa_cost_init(void)
 							 NULL, renew_plans_real, NULL);
 	tsa_locality_cache_init();
 	tsa_assume_init();
+	tsa_explain_init();
 	previous_relation_info = get_relation_info_hook;
 	get_relation_info_hook = relation_info;
 	previous_rel_pathlist = set_rel_pathlist_hook;

@@ -89,7 +89,7 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 		options->max_rate = tsa_parse_max_rate(PG_GETARG_DATUM(4));
 	options->lock_timeout_ms =
 		tsa_parse_lock_timeout(DatumGetIntervalP(tsa_required_arg(fcinfo, 5,
-														  "lock_timeout")));
+																  "lock_timeout")));
 	options->wait = DatumGetBool(tsa_required_arg(fcinfo, 6, "wait"));
 	options->dry_run = DatumGetBool(tsa_required_arg(fcinfo, 7, "dry_run"));
 	options->hot_only = DatumGetBool(tsa_required_arg(fcinfo, 8, "hot_only"));
@@ -134,7 +134,7 @@ recover_and_commit(MemoryContext context)
  */
 static Datum
 move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
-				  List *(*plan)(const TsaMoveOptions *) )
+				  List *(*plan) (const TsaMoveOptions *))
 {
 	MemoryContext context = CurrentMemoryContext;
 	BackgroundWorkerHandle *handle = NULL;
@@ -186,7 +186,7 @@ tsa_move_table_concurrently(PG_FUNCTION_ARGS)
 	(void) tsa_required_arg(fcinfo, 1, "tablespace");
 	parse_options(fcinfo, &options);
 	options.with_indexes = DatumGetBool(tsa_required_arg(fcinfo, 2,
-													 "with_indexes"));
+														 "with_indexes"));
 	if (options.method == TSA_METHOD_REBUILD)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

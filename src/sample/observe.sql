@@ -85,6 +85,7 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
 SET jit = off
+SET enable_mergejoin = off
 AS $$
 DECLARE
 	first_id int;

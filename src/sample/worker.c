@@ -115,7 +115,8 @@ tsa_sample_databases(List *databases)
 {
 	static List *without = NIL; /* databases without the extension */
 	static int	round = 0;
-	dsm_segment *segment = dsm_create(sizeof(Reply), DSM_CREATE_NULL_IF_MAXSEGMENTS);
+	dsm_segment *segment = dsm_create(sizeof(Reply),
+									  DSM_CREATE_NULL_IF_MAXSEGMENTS);
 	Reply	   *reply;
 	ListCell   *lc;
 

@@ -1,13 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * contents.c
- *	  tablespace_contents() and plan_evacuation(): what lies in a tablespace,
- *	  and how it leaves.
+ *	  tablespace_contents(): what lies in a tablespace, and how it leaves.
  *
- * Both are asked with the rights of those who look at file names and other
- * databases, and answer with what the caller may know: so they are C functions
- * that run one internal function each, as the bootstrap superuser, telling it
- * who asks.
+ * It takes a superuser's rights to look at file names and other databases,
+ * and the answer has what the caller may know: so it is a C function that runs
+ * an internal one as the bootstrap superuser, telling it who asks.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,15 +22,15 @@
 
 #include "compat.h"
 #include "move/call.h"
-#include "move/job/journal.h"
+#include "tier/contents.h"
 
 PG_FUNCTION_INFO_V1(tsa_tablespace_contents);
 PG_FUNCTION_INFO_V1(tsa_temporary_owner_pid);
 
 /* Returns the rows of a statement on the extension's own functions. */
-static void
-return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query, Datum *values,
-			const char *nulls)
+void
+tsa_return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query,
+				Datum *values, const char *nulls)
 {
 	ReturnSetInfo *result;
 	TsaJournal	journal;
@@ -50,8 +48,9 @@ return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query, Datum *values,
 static Oid
 tablespace_arg(FunctionCallInfo fcinfo, int n, const char *name)
 {
-	return tsa_parse_tablespace(NameStr(*DatumGetName(tsa_required_arg(fcinfo,
-																	   n, name))));
+	Datum		value = tsa_required_arg(fcinfo, n, name);
+
+	return tsa_parse_tablespace(NameStr(*DatumGetName(value)));
 }
 
 Datum
@@ -71,7 +70,7 @@ tsa_tablespace_contents(PG_FUNCTION_ARGS)
 		values[1] = ObjectIdGetDatum(tablespace_arg(fcinfo, 1,
 														   "to_tablespace"));
 	values[2] = BoolGetDatum(superuser());
-	return_rows(fcinfo, &query, values, nulls);
+	tsa_return_rows(fcinfo, &query, values, nulls);
 	return (Datum) 0;
 }
 

@@ -166,8 +166,10 @@ AS $$
 		CASE
 			WHEN e.how = 'temporary' THEN
 				'It is temporary and goes with its session.'
-			WHEN f.relation < 16384 THEN
+			WHEN f.relation < 16384 AND is_default THEN
 				'It belongs to the system and moves with its database only.'
+			WHEN f.relation < 16384 THEN
+				'It belongs to the system, of which nothing is moved while it is in use.'
 			WHEN f.kind = 'S' THEN
 				'Sequences are always in their database''s default tablespace.'
 			WHEN f.persistence <> 'u' AND h.gid IS NOT NULL THEN
@@ -195,7 +197,9 @@ AS $$
 			j(is_journal)
 		CROSS JOIN LATERAL (SELECT CASE
 			WHEN f.persistence = 't' THEN 'temporary'
-			WHEN f.relation < 16384 OR f.kind = 'S' THEN 'with database'
+			WHEN f.relation < 16384 AND is_default OR f.kind = 'S'
+				THEN 'with database'
+			WHEN f.relation < 16384 THEN 'lock'
 			WHEN f.kind IN ('p', 'I') THEN 'catalog'
 			WHEN j.is_journal OR f.kind = 'i' AND NOT f.is_valid THEN 'lock'
 			WHEN f.obstacle IS NULL AND f.extension_schema IS NOT NULL
@@ -519,7 +523,7 @@ AS $$
 				THEN l.reason || ' In the database''s default tablespace it keeps none: new partitions then follow default_tablespace.'
 			ELSE l.reason END
 	FROM leaving l
-	WHERE l.relation >= 16384
+	WHERE l.relation >= 16384 OR l.how <> 'with database'
 	UNION ALL
 	SELECT d.name, NULL, 'database', s.size_bytes, g.how, g.statement, g.reason
 	FROM db d

@@ -32,7 +32,7 @@
  *
  * Nothing here depends on WAL being flushed before the file is written: until
  * the cutover has committed, a crash throws the file away, and that commit
- * record comes later in the log than all these images.
+ * record comes later in the WAL than all these images.
  *
  *-------------------------------------------------------------------------
  */
@@ -96,7 +96,7 @@ static void
 batch_read(TsaCopy *copy, PageBatch *batch, BlockNumber block)
 {
 	ReadBufferMode mode = batch->fork == MAIN_FORKNUM ?
-		RBM_NORMAL : RBM_ZERO_ON_ERROR;
+	RBM_NORMAL : RBM_ZERO_ON_ERROR;
 	char	   *page = copy->pages + (Size) batch->n * BLCKSZ;
 	Buffer		buffer;
 
@@ -150,7 +150,7 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 {
 	SMgrRelation smgr = target_of(batch->rel);
 	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
-		batch->blocks[0] != 0;
+	batch->blocks[0] != 0;
 
 	if (*batch->written_end == 0 && batch->fork != MAIN_FORKNUM)
 		create_fork(batch);
@@ -254,7 +254,7 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 
 /*
  * Copies the changed blocks below copied_end again.  Each leaves the set
- * before it is read: a change that comes later is found in the log later.
+ * before it is read: a change that comes later is found in the WAL later.
  * False if the move has to start over.
  */
 bool
@@ -326,9 +326,9 @@ copy_last_changed(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
 
 /*
  * Copies all that is left of a fork, without a pause: in the window, and just
- * before it.  Besides the blocks that the log names these are all blocks from
+ * before it.  Besides the blocks that the WAL names these are all blocks from
  * copied_end to the present end of the file, named or not: a file may be
- * extended without the log naming every block (hash indexes allocate whole
+ * extended without the WAL naming every block (hash indexes allocate whole
  * groups of buckets, the visibility map grows unlogged, a table by empty blocks
  * for several sessions at a time).  False if there is no time for all.
  */

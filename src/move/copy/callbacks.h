@@ -63,7 +63,7 @@ typedef struct TsaCopyCallbacks
 	bool		(*pause_is_requested) (void *arg);
 
 	/* prepared transactions with a lock on the relation, for people, or NULL */
-	char * (*find_prepared_blockers) (void *arg, Oid relid);
+	char	   *(*find_prepared_blockers) (void *arg, Oid relid);
 
 	/* outside any transaction: the switch has been committed */
 	void		(*switched) (void *arg, const RelFileLocator *old_storage,

@@ -6,7 +6,7 @@
  * Before the lock: those who wait for us pass; while a VACUUM is at work on the
  * table, or a prepared transaction has a lock, nothing is tried.  Then what is
  * left is copied once more; the journal's row is updated (that assigns the
- * transaction ID); the log is flushed and read, so that under the lock only
+ * transaction ID); the WAL is flushed and read, so that under the lock only
  * what others wrote since has to be flushed to be read: nothing, if they wrote
  * nothing, as the lock's own record is passed over.  Then AccessExclusive on
  * the index; or on the table, and then on its TOAST table, the TOAST index and
@@ -15,13 +15,13 @@
  * bt_index_check) may take long, and everybody would be waiting for him behind
  * us.  In the window, with the locks held:
  *
- *	 1. read the log to its end: nobody can change the relations any more, so
+ *	 1. read the WAL to its end: nobody can change the relations any more, so
  *		there is no more to come;
  *	 2. copy the blocks it named and those the files grew by, but not for long;
  *	 3. point pg_class to the new storage, of all relations in one transaction;
  *	 4. commit, which releases the locks.
  *
- * Locks and steps 1 and 2 are in a subtransaction.  If there is too much log to
+ * Locks and steps 1 and 2 are in a subtransaction.  If there is too much WAL to
  * read or too much left to copy (others were busy while we waited), if copying
  * takes too long (blocks have to be read from a slow device), or a file was
  * truncated, it is rolled back, which gives the locks back at once and keeps
@@ -46,7 +46,7 @@
  * the old state needs is destroyed before it is flushed: the old files, all of
  * them, are removed by a later transaction (see storage.c).  Should the
  * server crash in between, then either the record reached the disk and recovery
- * brings the new storage up to date from the log, or it did not, and neither
+ * brings the new storage up to date from the WAL, or it did not, and neither
  * did any record after it: the relations are where they were, the journal
  * (whose update went the same way) names the copies, and the cleaner drops
  * them.  The usual rules of asynchronous commit cover what others saw

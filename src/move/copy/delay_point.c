@@ -87,7 +87,7 @@ tsa_copy_end(TsaCopy *copy)
 }
 
 /*
- * Reads the log to its end, in a pass.  False, outside any transaction, if the
+ * Reads the WAL to its end, in a pass.  False, outside any transaction, if the
  * move has to start with new storage.
  */
 bool
@@ -113,7 +113,7 @@ static const char *
 pause_reason(TsaCopy *copy, XLogRecPtr standbys_at)
 {
 	int64		left = copy->progress.bytes_total -
-		tsa_copy_done_bytes(copy);
+	tsa_copy_done_bytes(copy);
 	const char *reason;
 
 	reason = tsa_find_pause_reason(copy->order, copy->callbacks,

@@ -79,7 +79,7 @@ tsa_has_standard_pages(Relation rel)
 }
 
 /*
- * Does the log name every block that the index's access method changes?
+ * Does the WAL name every block that the index's access method changes?
  */
 static bool
 is_logged_by_block(Relation rel)
@@ -100,7 +100,7 @@ tsa_find_index_obstacle(Relation rel)
 		!rel->rd_index->indislive)
 		return "it is invalid or still being built";
 	if (!is_logged_by_block(rel))
-		return "it is not known how its access method writes the log";
+		return "it is not known how its access method writes the WAL";
 	return NULL;
 }
 
@@ -122,7 +122,7 @@ obstacle_of_table(Relation rel)
 		table_close(toast, AccessShareLock);
 	}
 	return is_heap ? NULL :
-		"it is not known how its table access method writes the log";
+		"it is not known how its table access method writes the WAL";
 }
 
 /*

@@ -125,7 +125,7 @@ note_record(XLogReaderState *record, void *arg)
 		(XLogRecGetInfo(record) & ~XLR_INFO_MASK) == XLOG_SMGR_TRUNCATE)
 	{
 		xl_smgr_truncate *truncation =
-			(xl_smgr_truncate *) XLogRecGetData(record);
+		(xl_smgr_truncate *) XLogRecGetData(record);
 
 		if (find_rel(copy, tsa_truncated_locator(truncation)) != NULL)
 			tsa_set_copy_state(&copy->state, TSA_COPY_REWRITTEN);
@@ -168,7 +168,7 @@ tsa_copy_follow(TsaCopy *copy)
 }
 
 /*
- * Blocks that differ from the copy, as far as is known: those named by the log
+ * Blocks that differ from the copy, as far as is known: those named by the WAL
  * and those behind its end.
  */
 uint64
@@ -227,7 +227,7 @@ tsa_copy_was_truncated(TsaCopy *copy)
 }
 
 /*
- * Begins the copy anew in the storage it has, because a part of the log was
+ * Begins the copy anew in the storage it has, because a part of the WAL was
  * gone before we had read it.
  */
 void

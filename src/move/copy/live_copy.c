@@ -9,21 +9,21 @@
  * ---------------
  * Every change to a page of a permanent relation that matters is logged with
  * a reference to the block, and one that is made through shared buffers is
- * inserted into the log while the buffer is exclusively locked.  Let B be the
+ * inserted into the WAL while the buffer is exclusively locked.  Let B be the
  * insert position at some moment.
  *
  * - A record that ends at or before B: its change was in the page before
  *   anybody could lock the buffer after that moment.  A copy taken later under
  *   a share lock contains it.
- * - A record behind B will be seen by reading the log from B on, and its block
+ * - A record behind B will be seen by reading the WAL from B on, and its block
  *   is copied again.
  *
- * So the rule is: read the log up to B, *then* copy the blocks it named; go on
+ * So the rule is: read the WAL up to B, *then* copy the blocks it named; go on
  * reading at B.  The first pass starts with B before its first block.  Blocks
  * at or behind copied_end, the end of what has been copied so far, need not be
  * remembered: they will be copied later than any record seen.
  *
- * In the cutover, with everybody locked out, the log is read to its end and
+ * In the cutover, with everybody locked out, the WAL is read to its end and
  * the rest is copied: the copy then differs from the original by nothing but
  * page LSNs and what is never logged: hint bits and LP_DEAD flags, vacuum
  * cycle IDs, BRIN's evacuation flag, cached pages in the SP-GiST metapage, the
@@ -45,7 +45,7 @@
  *   the copy starts over (see locks.c).  Rewrites of a table, and COPY
  *   into one that was made or truncated in the same transaction under
  *   wal_level minimal, hold AccessExclusive until the data is on disk or in
- *   the log; we are not there meanwhile, and start over if the storage is
+ *   the WAL; we are not there meanwhile, and start over if the storage is
  *   another one afterwards.
  *   Hash indexes allocate groups of buckets by logging one page and then
  *   extending the file, tables are extended by empty pages that nobody logs:
@@ -57,7 +57,7 @@
  *   buffers, catalogs may be mapped, and are changed in place: refused.
  *
  * What moves: prepare.c.  Indexes of a few blocks, which need none of the
- * above: one_transaction.c.  The log: wal_tail.c and follow.c.
+ * above: one_transaction.c.  The WAL: wal_tail.c and follow.c.
  * The passes: passes.c and blocks.c.  Locks: locks.c.  The
  * exclusive window: cutover.c.  What is left of it after a crash, an error, a
  * cancel: storage.c.
@@ -99,7 +99,7 @@ report_no_cutover(TsaCopy *copy)
 	StartTransactionCommand();
 	name = get_rel_name(copy->order->relid);
 	prepared = callbacks->find_prepared_blockers(callbacks->arg,
-												  copy->blocked_on);
+												 copy->blocked_on);
 	if (copy->progress.nblockers > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),

@@ -38,7 +38,7 @@
  * that we were copying, and the table its TOAST table.  Mostly a rewrite makes
  * new storage, but not always: ALTER TABLE ... SET TABLESPACE and then TRUNCATE
  * in the same transaction truncates the indexes in place and builds them anew
- * in the same file.  The log tells of the truncation, as it does of VACUUM's,
+ * in the same file.  The WAL tells of the truncation, as it does of VACUUM's,
  * and no file that was copied ever becomes shorter otherwise; either is a
  * reason to start with new storage.
  *
@@ -178,7 +178,7 @@ tsa_copy_unlock(TsaCopy *copy)
 /*
  * Releases the session's lock on the table or the one index that moves, for
  * which AccessExclusive is to be asked; see "Deadlocks".  The caller takes all
- * locks again if that was in vain, and looks whether the relation is the same
+ * locks again if that fails, and looks whether the relation is the same
  * in any case.
  */
 void
@@ -336,7 +336,7 @@ holds_table(const TsaCopy *copy, const LockData *locks, int pid)
 }
 
 /*
- * Would it be in vain to ask for AccessExclusive now?  It would if somebody
+ * Would a request for AccessExclusive be futile now?  It would if somebody
  * holds a lock that is not one of a query: VACUUM or CREATE INDEX CONCURRENTLY
  * take their time, a prepared transaction for ever.  To queue behind them would
  * stop everybody else for nothing.  On an index VACUUM has no more than a query

@@ -16,7 +16,7 @@
  * - Nobody waits.  The row of pg_class and then AccessExclusive are asked for
  *   without waiting.  If one cannot be had, all is rolled back (a
  *   subtransaction) and the index moves as any other does, which knows how to
- *   wait and whom to let pass.
+ *   wait and to whom to yield.
  * - The copy is complete: it is made with everybody locked out, from shared
  *   buffers.  The blocks are read into them before, so that the window does
  *   not wait for a disk; should some have been thrown out again, or the index
@@ -27,8 +27,8 @@
  *   the journal names the old file.  A crash of the server in this transaction
  *   leaves a file of a few blocks that nobody knows: what it leaves of ALTER
  *   INDEX ... SET TABLESPACE, which makes its file in the same way.  That it is
- *   no more than one, the log is flushed after each commit, with no lock held.
- * - Images in the log, writes past the buffers, DELAY_CHKPT_START and sync by
+ *   no more than one, the WAL is flushed after each commit, with no lock held.
+ * - Images in the WAL, writes past the buffers, DELAY_CHKPT_START and sync by
  *   the checkpointer are those of any copy (blocks.c); the commit, not
  *   waited for, and what follows it those of any cutover (cutover.c).
  *

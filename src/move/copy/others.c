@@ -198,6 +198,32 @@ tsa_others_has_device(const TsaOthers *others)
 }
 
 /*
+ * Kilobytes that the source's device takes at once, 128 if it does not say.
+ */
+int
+tsa_others_request_kb(const TsaOthers *others)
+{
+	char		path[MAXPGPATH + 32];
+	char	   *slash;
+	FILE	   *file;
+	int			kb = 0;
+
+	strlcpy(path, others->stat_path[0], MAXPGPATH);
+	slash = strrchr(path, '/');
+	if (slash == NULL)
+		return 128;
+	strcpy(slash, "/queue/max_sectors_kb");
+	file = AllocateFile(path, "r");
+	if (file != NULL)
+	{
+		if (fscanf(file, "%d", &kb) != 1)
+			kb = 0;
+		FreeFile(file);
+	}
+	return Max(kb, 128);
+}
+
+/*
  * Says, until the end of the transaction, that a copy is under way, and returns
  * how many there are on this server.
  */

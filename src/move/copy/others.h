@@ -28,8 +28,8 @@ typedef struct TsaOthersReading
 
 typedef struct TsaOthers
 {
-	char		stat_path[2][MAXPGPATH];	/* of the source's and the target's
-											 * device; empty: none */
+	char		stat_path[2][MAXPGPATH];	/* of the source's and the
+											 * target's device; empty: none */
 	TsaOthersReading last;
 } TsaOthers;
 
@@ -39,6 +39,7 @@ extern void tsa_others_open(TsaOthers *others, Oid source_tablespace,
 extern void tsa_others_read(TsaOthers *others, int copies, bool working,
 							TsaPaceSample *sample);
 extern bool tsa_others_has_device(const TsaOthers *others);
+extern int	tsa_others_request_kb(const TsaOthers *others);
 extern int	tsa_others_copies(void);
 
 #endif							/* TSA_OTHERS_H */

@@ -42,10 +42,10 @@
 #define WINDOW			0.25	/* seconds between the others */
 #define MEMORY			2.0		/* seconds after which a sample counts 1/e */
 
-#define START_SHARE		0.2	/* when somebody appears */
+#define START_SHARE		0.2		/* when somebody appears */
 #define LEAST_SHARE		0.02
 #define MOST_SHARE		0.9		/* beside others: sleeps are what measures */
-#define SLOW_SHARE		0.14	/* on a device that serves one at a time */
+#define SLOW_SHARE		0.25	/* on a device that serves one at a time */
 #define CONTENDED_SHARE 0.25	/* of a processor that others wait for */
 #define LEAST_RATE		(1024.0 * 1024.0)
 
@@ -64,6 +64,7 @@
 #define DOUBT			0.1		/* seconds in which nothing happened, added */
 
 #define MAX_UNIT		(2.0 * 1024 * 1024)
+#define SLOW_UNIT		(4.0 * 1024 * 1024) /* of a device that seeks */
 #define MIN_UNIT		(128.0 * 1024)
 #define UNIT_OF_RATE	0.1		/* a unit is what max_rate allows in so long */
 
@@ -277,6 +278,9 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 
 	if (pace->window < (pace->first_look ? FIRST_LOOK : WINDOW))
 		return;
+	/* just after work the loss looks larger than it is */
+	if (sample->working && pace->share < 1 && pace->window < 4 * WINDOW)
+		return;
 	pace->first_look = false;
 	if (pace->adapts)
 		decide(pace);
@@ -329,7 +333,10 @@ tsa_pace_is_full(const TsaPace *pace)
 double
 tsa_pace_unit(const TsaPace *pace)
 {
+	double		unit = is_slow(pace, TSA_NEIGHBOUR_SOURCE) ?
+		SLOW_UNIT : MAX_UNIT;
+
 	if (pace->max_rate <= 0)
-		return MAX_UNIT;
-	return fmax(MIN_UNIT, fmin(MAX_UNIT, pace->max_rate * UNIT_OF_RATE));
+		return unit;
+	return fmax(MIN_UNIT, fmin(unit, pace->max_rate * UNIT_OF_RATE));
 }

@@ -44,7 +44,8 @@ typedef struct TsaPaceSample
 	bool		working;		/* or asleep */
 	double		seconds;
 	double		bytes;			/* copied */
-	double		cpu_wait;		/* seconds that the copy waited for a processor */
+	double		cpu_wait;		/* seconds that the copy waited for a
+								 * processor */
 	double		read_seconds;	/* own reads from the device took so long */
 	double		read_bytes;		/* and brought so much */
 

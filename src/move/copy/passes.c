@@ -76,14 +76,14 @@ tsa_copy_passes(TsaCopy *copy)
 }
 
 /*
- * What an attempt that was in vain waits for.  A prepared transaction is named,
+ * What an attempt that has failed waits for.  A prepared transaction is named,
  * since nobody can see its process.
  */
 const char *
 tsa_copy_waiting_phase(TsaCopy *copy)
 {
 	const char *phase = copy->progress.nblockers > 0 ?
-		"waiting for lock" : "following changes";
+	"waiting for lock" : "following changes";
 
 	for (int i = 0; i < copy->progress.nblockers; i++)
 		if (copy->progress.blockers[i] == 0)

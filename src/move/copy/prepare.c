@@ -118,7 +118,7 @@ add_dependents(TsaCopy *copy)
 			return false;
 		foreach(lc, indexes)
 			if (!add_dependent(copy, lfirst_oid(lc), copy->toastid))
-				return false;
+			return false;
 	}
 	for (int i = 0; i < copy->order->nindexes; i++)
 		if (!add_dependent(copy, copy->order->indexes[i], copy->heapid))

@@ -21,7 +21,7 @@
  * abort without one is not logged and a standby would keep the file.  Its
  * commit is flushed before the files go, whatever synchronous_commit says, as
  * that of any transaction which drops files is, and with it the cutover's
- * commit, which comes earlier in the log and was not.  Where an old file is
+ * commit, which comes earlier in the WAL and was not.  Where an old file is
  * truncated before that, the cutover's commit is flushed first.
  *
  * An old file of many megabytes is not dropped at one go.  Unlinking it keeps
@@ -29,7 +29,7 @@
  * nobody's commit can be flushed.  So it is truncated from the end, in small
  * steps, first.  RelationTruncate() is the server's own way: it logs each
  * step (a standby follows gently, and crash recovery does not stumble over
- * log records of blocks that are gone), drops the buffers and keeps checkpoints
+ * WAL records of blocks that are gone), drops the buffers and keeps checkpoints
  * in order.  While others write, steps are small and half of the time is left
  * to them.  Like VACUUM's truncation it does so in a critical section: a file
  * system that cannot truncate brings the server down.
@@ -189,8 +189,10 @@ drop_storage(RelFileLocator locator)
 
 	Assert(TransactionIdIsValid(GetTopTransactionIdIfAny()));
 
-	/* from 17 on the entry has a reference that RelationDropStorage() would
-	 * give back without its ever having been counted */
+	/*
+	 * from 17 on the entry has a reference that RelationDropStorage() would
+	 * give back without its ever having been counted
+	 */
 	rel->rd_smgr = NULL;
 	RelationDropStorage(rel);
 	FreeFakeRelcacheEntry(rel);

@@ -8,10 +8,13 @@
  * server's own way of copying a relation, and all this costs is a look at the
  * counters every 50 ms.  Beside others a unit of up to 2 MB is
  *
- * - asked for in one go.  A disk that seeks for 5 ms and transfers 90 MB/s
+ * - asked for in one go, in requests as long as the device takes (the kernel
+ *   cuts off what is longer).  A disk that seeks for 5 ms and transfers 90 MB/s
  *   would otherwise seek for each 128 kB of read-ahead, which takes it as long
  *   as 450 kB of transfer.  Only runs of blocks that are not in shared buffers
- *   are asked for;
+ *   are asked for, and 4 MB beyond the unit, once: the kernel, which has begun
+ *   to read ahead by itself, finds nothing to read there and ends it.  It
+ *   would go on while the copy sleeps;
  * - copied as ever (blocks.c);
  * - followed by a flush of the WAL it has written, so that those who commit do
  *   not write our WAL with theirs;
@@ -52,8 +55,9 @@
 
 #define LOOK_S			0.05	/* between looks at the counters */
 #define MAX_WORK_S		1.0		/* longest unit */
-#define ASK_BYTES		(128 * 1024)	/* the kernel may cut longer requests */
-#define ASK_BLOCKS		((BlockNumber) (ASK_BYTES / BLCKSZ))
+
+/* More than the kernel reads ahead by itself, see the head of this file. */
+#define AHEAD_BLOCKS	((BlockNumber) (4 * 1024 * 1024 / BLCKSZ))
 
 /* Blocks of the new storage. */
 typedef struct BlockRange
@@ -72,7 +76,11 @@ struct TsaUnits
 	double		bytes;			/* of the unit */
 	double		read_ms;
 	bool		all_speed;
+	BlockNumber ask_blocks;		/* as much as the device takes at once */
 	bool		asked;			/* for what the unit will read */
+	RelFileLocator asked_of;
+	ForkNumber	asked_fork;
+	BlockNumber asked_end;		/* asked for up to here */
 	BlockRange	written;		/* in this unit */
 	BlockRange	in_flight;		/* handed to the kernel after the last one */
 };
@@ -89,6 +97,8 @@ tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 				  Max(order->max_rate, 0));
 	tsa_others_open(&units->others, order->source_tablespace,
 					order->target_tablespace);
+	units->ask_blocks =
+		(BlockNumber) tsa_others_request_kb(&units->others) * 1024 / BLCKSZ;
 	units->started = tsa_clock_now();
 	return units;
 }
@@ -151,29 +161,43 @@ open_segment(RelFileLocator locator, ForkNumber fork, BlockNumber block)
 
 /*
  * Asks the kernel to read what is not in shared buffers of these blocks, all
- * of one segment.  Nothing depends on it.
+ * of one segment, and waits until the last of them is there: what the device
+ * does for us is to be over when the copy goes to sleep.  Nothing depends on
+ * it.
  */
 static void
 ask_for(RelFileLocator locator, ForkNumber fork, BlockNumber from,
-		BlockNumber end)
+		BlockNumber end, BlockNumber at_once)
 {
 #ifdef POSIX_FADV_WILLNEED
 	int			fd = open_segment(locator, fork, from);
+	off_t		last = -1;
+	char		byte;
 
 	if (fd < 0)
 		return;
+	(void) posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 	while (from < end)
 	{
 		BlockNumber n = 0;
 
-		while (n < ASK_BLOCKS && from + n < end &&
+		while (n < at_once && from + n < end &&
 			   !is_buffered(locator, fork, from + n))
 			n++;
 		if (n > 0)
-			(void) posix_fadvise(fd, (off_t) (from % RELSEG_SIZE) * BLCKSZ,
-								 (off_t) n * BLCKSZ, POSIX_FADV_WILLNEED);
+		{
+			off_t		offset = (off_t) (from % RELSEG_SIZE) * BLCKSZ;
+			off_t		length = (off_t) n * BLCKSZ;
+
+			(void) posix_fadvise(fd, offset, length, POSIX_FADV_WILLNEED);
+			last = offset + length - 1;
+		}
 		from += Max(n, 1);
 	}
+	if (last >= 0 && pread(fd, &byte, 1, last) < 0)
+		ereport(DEBUG1,
+				(errcode_for_file_access(),
+				 errmsg("could not read ahead: %m")));
 	(void) CloseTransientFile(fd);
 #endif
 }
@@ -187,15 +211,22 @@ tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
 {
 	BlockNumber unit = (BlockNumber) (tsa_pace_unit(&units->pace) / BLCKSZ);
 	BlockNumber segment_end = (from / (BlockNumber) RELSEG_SIZE + 1) *
-		(BlockNumber) RELSEG_SIZE;
+	(BlockNumber) RELSEG_SIZE;
 
 	if (units->bytes > 0 || !has_units(units) || tsa_io_is_direct())
 		return;
-	end = Min(end, from + unit);
+	end = Min(end, from + unit + AHEAD_BLOCKS);
 	if (segment_end > from)		/* it is 0 at the very end */
 		end = Min(end, segment_end);
-	ask_for(tsa_rel_locator(rel), fork, from, end);
 	units->asked = true;
+	if (RelFileLocatorEquals(units->asked_of, tsa_rel_locator(rel)) &&
+		units->asked_fork == fork && units->asked_end > from)
+		from = units->asked_end;
+	if (from < end)
+		ask_for(tsa_rel_locator(rel), fork, from, end, units->ask_blocks);
+	units->asked_of = tsa_rel_locator(rel);
+	units->asked_fork = fork;
+	units->asked_end = Max(from, end);
 }
 
 /*

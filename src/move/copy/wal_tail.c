@@ -13,10 +13,10 @@
  * yet and XLogFlush() up to there would fail; the end of the last record is
  * then the start of the page, which is what we flush and read to.
  *
- * The log is read from the files, so it is flushed first.  (Releases from 17
+ * The WAL is read from the files, so it is flushed first.  (Releases from 17
  * on can read from the WAL buffers, but only what has been written already,
  * so that would not spare the flush.)  Only one's own process is served: no
- * replication slot holds the log back.  The caller follows often enough that
+ * replication slot holds the WAL back.  The caller follows often enough that
  * the segments it needs are the newest ones; tsa_wal_tail_lost() tells when
  * that failed.
  *
@@ -101,7 +101,7 @@ set_position(TsaWalTail *tail, XLogRecPtr position)
 }
 
 /*
- * Opens a tail that stands at the present end of the log.  It lives in a
+ * Opens a tail that stands at the present end of the WAL.  It lives in a
  * child of the given context, which must outlive the tail's use.
  */
 TsaWalTail *
@@ -131,7 +131,7 @@ tsa_wal_tail_open(MemoryContext parent)
 }
 
 /*
- * Gives up what lies between the tail and the present end of the log.
+ * Gives up what lies between the tail and the present end of the WAL.
  */
 void
 tsa_wal_tail_restart(TsaWalTail *tail)
@@ -241,8 +241,8 @@ read_record(TsaWalTail *tail, char **errormsg)
 
 /*
  * Calls visit(record, arg) for every record but the caller's own, from the
- * tail's position to the end of the log at the time of this call, and returns
- * that end.  Stops before it if a part of the log is gone; tsa_wal_tail_lost()
+ * tail's position to the end of the WAL at the time of this call, and returns
+ * that end.  Stops before it if a part of the WAL is gone; tsa_wal_tail_lost()
  * says so.
  *
  * Errors: ERRCODE_DATA_CORRUPTED when a record cannot be read for another

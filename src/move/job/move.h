@@ -53,7 +53,7 @@ typedef struct TsaMove
 	int64		size_bytes;
 	List	   *indexes;		/* of a table: OIDs of those that move along */
 	List	   *indexes_from;	/* the tablespaces of these */
-	bool		has_forecast;	/* has the advice decided, with a figure? */
+	bool		has_forecast;	/* does the advice have a figure? */
 	double		forecast_saved_ms_per_s;
 } TsaMove;
 

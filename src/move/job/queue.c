@@ -419,7 +419,7 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 	CommandCounterIncrement();	/* see what this transaction has queued */
 	foreach(lc, moves)
 		if (locks_heap(lfirst(lc)))
-			tsa_check_heap_is_free(lfirst(lc));
+		tsa_check_heap_is_free(lfirst(lc));
 	foreach(lc, moves)
 	{
 		TsaMove    *move = lfirst(lc);

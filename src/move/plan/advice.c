@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * advice.c
- *	  Lets advise_index_placement() decide what a call moves, and where to.
+ *	  Lets advise_index_placement() decide what a call moves, and where to, or
+ *	  forecast what a move that somebody else has decided will save.
  *
  * It is asked with the caller's own rights, which those that a move needs
  * suffice for.  What it expects a move to save is written into the journal
@@ -11,12 +12,15 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "catalog/index.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "move/common/relation.h"
@@ -34,12 +38,18 @@ static const Oid advice_types[] = {
 };
 
 /*
- * Sets the target tablespaces that the advice recommends, with the caller's
- * own rights, and keeps the moves that it recommends.  A partitioned index
- * has no activity of its own to advise on and stays.
+ * The caller has decided.  Advice on more relations than this would hold up
+ * what was asked for.
  */
-List *
-tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
+#define MAX_FORECASTS	100
+
+/*
+ * Asks for advice on the target, with the caller's own rights.  The answer is
+ * in SPI_tuptable: relation, tablespace, what the move would save, the caller
+ * of this function ends SPI.
+ */
+static void
+ask_for_advice(const TsaMoveOptions *options, bool moves_only)
 {
 	const char *schema = get_namespace_name(options->schema);
 	char	   *sql;
@@ -47,7 +57,6 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	Datum		values[lengthof(advice_types)] = {0};
 	char		nulls[] = {' ', 'n', 'n', 'n'};
 	NameData	tablespace;
-	List	   *kept = NIL;
 
 	memcpy(types, advice_types, sizeof(types));
 	values[0] = ObjectIdGetDatum(options->target);
@@ -60,28 +69,49 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	sql = psprintf("SELECT relation::pg_catalog.oid AS relation,"
 				   " to_tablespace::pg_catalog.text AS tablespace,"
 				   " saved_ms_per_s::pg_catalog.float8 AS saved_ms_per_s"
-				   " FROM %s.advise_index_placement($1, $2, $3, $4)"
-				   " WHERE action OPERATOR(pg_catalog.=) 'move'",
-				   quote_identifier(schema));
-	PushActiveSnapshot(GetTransactionSnapshot());
+				   " FROM %s.advise_index_placement($1, $2, $3, $4)%s",
+				   quote_identifier(schema),
+				   moves_only ? " WHERE action OPERATOR(pg_catalog.=) 'move'" :
+				   "");
 	SPI_connect();
 	if (SPI_execute_with_args(sql, lengthof(types), types, values, nulls,
 							  false, 0) < 0)
 		elog(ERROR, "could not ask advise_index_placement()");
+}
+
+/* What row i of the answer says the move would save; false: not known. */
+static bool
+get_forecast(uint64 i, float8 *saved)
+{
+	bool		known = tsa_journal_text(i, "saved_ms_per_s") != NULL;
+
+	*saved = known ?
+		DatumGetFloat8(tsa_journal_column(i, "saved_ms_per_s")) : 0;
+	return known;
+}
+
+/*
+ * Sets the target tablespaces that the advice recommends, with the caller's
+ * own rights, and keeps the moves that it recommends.  A partitioned index
+ * has no activity of its own to advise on and stays.
+ */
+List *
+tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
+{
+	List	   *kept = NIL;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	ask_for_advice(options, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		TsaMove    *move = tsa_find_move(moves,
-									 DatumGetObjectId(tsa_journal_column(i, "relation")));
+										 DatumGetObjectId(tsa_journal_column(i, "relation")));
 		char	   *name = tsa_journal_text(i, "tablespace");
-		char	   *saved = tsa_journal_text(i, "saved_ms_per_s");
 
 		if (move == NULL || name == NULL)
 			continue;
 		move->target_tablespace = get_tablespace_oid(name, false);
-		move->has_forecast = saved != NULL;
-		if (saved != NULL)
-			move->forecast_saved_ms_per_s =
-				DatumGetFloat8(tsa_journal_column(i, "saved_ms_per_s"));
+		move->has_forecast = get_forecast(i, &move->forecast_saved_ms_per_s);
 	}
 	SPI_finish();
 	PopActiveSnapshot();
@@ -94,4 +124,61 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 			kept = lappend(kept, move);
 	}
 	return kept;
+}
+
+/*
+ * Writes down what the advice expects of moves that the caller has decided, so
+ * that move_outcomes can compare.  Indexes that move along with their table
+ * are part of its forecast.  A caller who may move may ask, but if there is an
+ * error nevertheless, the move goes on without a forecast.
+ */
+void
+tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	/* a job that is repeated comes without the schema */
+	if (moves == NIL || list_length(moves) > MAX_FORECASTS ||
+		options->dry_run || !OidIsValid(options->schema))
+		return;
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		PushActiveSnapshot(GetTransactionSnapshot());
+		ask_for_advice(options, false);
+		for (uint64 i = 0; i < SPI_processed; i++)
+		{
+			Oid			relid = DatumGetObjectId(tsa_journal_column(i, "relation"));
+			TsaMove    *move = tsa_find_move(moves, relid);
+			float8		saved;
+
+			if (move == NULL && options->with_indexes)
+				move = tsa_find_move(moves, IndexGetRelation(relid, true));
+			if (move == NULL || !get_forecast(i, &saved))
+				continue;
+			move->has_forecast = true;
+			move->forecast_saved_ms_per_s += saved;
+		}
+		SPI_finish();
+		PopActiveSnapshot();
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *err;
+
+		MemoryContextSwitchTo(context);
+		err = CopyErrorData();
+		if (err->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+			err->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+			PG_RE_THROW();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		FreeErrorData(err);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
 }

@@ -16,5 +16,6 @@
 
 extern List *tsa_restrict_to_advice(List *moves,
 									const TsaMoveOptions *options);
+extern void tsa_note_forecasts(List *moves, const TsaMoveOptions *options);
 
 #endif							/* TSA_PLAN_ADVICE_H */

@@ -48,7 +48,7 @@ restrict_to_indexes(List *moves, const TsaMoveOptions *options)
 							tsa_relation_name(options->target))));
 		foreach(lc, tsa_load_indexes(relid))
 			if (tsa_find_move(kept, ((TsaMove *) lfirst(lc))->relid) == NULL)
-				kept = lappend(kept, lfirst(lc));
+			kept = lappend(kept, lfirst(lc));
 	}
 	return kept;
 }
@@ -62,7 +62,7 @@ List *
 tsa_plan_indexes(const TsaMoveOptions *options)
 {
 	bool		advised = options->hot_only ||
-		!OidIsValid(options->tablespace);
+	!OidIsValid(options->tablespace);
 	List	   *moves;
 	List	   *planned = NIL;
 	ListCell   *lc;
@@ -103,6 +103,8 @@ tsa_plan_indexes(const TsaMoveOptions *options)
 		}
 	}
 	tsa_check_space_of_moves(planned);
+	if (!advised)
+		tsa_note_forecasts(planned, options);
 	return planned;
 }
 

@@ -88,6 +88,6 @@ tsa_find_move(List *moves, Oid relid)
 
 	foreach(lc, moves)
 		if (((TsaMove *) lfirst(lc))->relid == relid)
-			return (TsaMove *) lfirst(lc);
+		return (TsaMove *) lfirst(lc);
 	return NULL;
 }

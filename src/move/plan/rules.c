@@ -216,7 +216,7 @@ tsa_check_space_of_moves(List *moves)
 			continue;
 		foreach(lc2, moves)
 			if (((TsaMove *) lfirst(lc2))->target_tablespace == tablespace)
-				needed += ((TsaMove *) lfirst(lc2))->size_bytes;
+			needed += ((TsaMove *) lfirst(lc2))->size_bytes;
 		tsa_check_free_space(tablespace, needed);
 		checked = lappend_oid(checked, tablespace);
 	}

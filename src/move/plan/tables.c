@@ -189,6 +189,8 @@ tsa_plan_tables(const TsaMoveOptions *options)
 	if (!options->hot_only)
 		planned = plan_partitioned_indexes(planned, indexes, options);
 	tsa_check_space_of_moves(planned);
+	if (!options->hot_only)
+		tsa_note_forecasts(planned, options);
 	return planned;
 }
 

@@ -92,7 +92,7 @@ note_known_indexes(const TsaJob *job)
 /*
  * Has the job's index been rebuilt where it should be?  It may have been
  * although the rebuild ended by an error, or a crash, later on.  If so the job
- * is settled as done, and follows the new index, which has an OID of its own,
+ * ends as done, and follows the new index, which has an OID of its own,
  * as do those that moved the index before.  In this order: somebody may have
  * queued a move of the new index already, and of one index only one
  * unfinished job can be.  [T]

@@ -131,7 +131,7 @@ void
 tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 				 TsaCopyResult *result)
 {
-	CopyHost	host = {.job_id = job->job_id, .drops = drops};
+	CopyHost	host = {.job_id = job->job_id,.drops = drops};
 	TsaCopyCallbacks callbacks = {
 		.arg = &host,
 		.storage_made = note_storage_made,

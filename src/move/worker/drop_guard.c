@@ -87,6 +87,7 @@ may_drop_extension(Node *command)
 	if (IsA(command, DropStmt))
 	{
 		DropStmt   *drop = (DropStmt *) command;
+
 		if (drop->removeType == OBJECT_EXTENSION)
 			return drop->behavior == DROP_CASCADE ||
 				names_one_of(drop->objects, "tablespace_advisor", NULL);
@@ -101,7 +102,7 @@ may_drop_extension(Node *command)
 
 		foreach(lc, ((DropOwnedStmt *) command)->roles)
 			if (get_rolespec_oid(lfirst(lc), true) == owner)
-				return true;
+			return true;
 	}
 	return false;
 }

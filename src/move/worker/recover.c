@@ -160,7 +160,7 @@ tsa_recover_jobs(void)
 	forget_foreign_jobs();
 	foreach(lc, tsa_list_open_batches())
 		if (tsa_batch_is_dead(*(int64 *) lfirst(lc)))
-			recover_batch(*(int64 *) lfirst(lc));
+		recover_batch(*(int64 *) lfirst(lc));
 }
 
 /*

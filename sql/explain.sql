@@ -1,0 +1,100 @@
+-- explain_placement: lines of text, from advice on facts written down by hand
+SET allow_in_place_tablespaces = on;
+SET TimeZone = 'UTC';
+SET client_min_messages = warning;
+CREATE TABLESPACE regress_explain_slow LOCATION '';
+CREATE TABLESPACE regress_explain_fast LOCATION '';
+CREATE TABLE explained (a int, b int, c int, d int, e int, body text);
+CREATE INDEX explained_a ON explained (a);
+CREATE INDEX explained_b ON explained (b);
+CREATE INDEX explained_c ON explained (c);
+CREATE INDEX explained_d ON explained (d);
+CREATE INDEX explained_e ON explained (e);
+CREATE INDEX explained_f ON explained (lower(body));
+CREATE INDEX explained_g ON explained (a);
+CREATE INDEX explained_h ON explained (b DESC);
+CREATE TABLE elsewhere (a int);
+
+-- a table with every verdict
+CREATE FUNCTION explained(load jsonb, budget bigint DEFAULT NULL, target regclass DEFAULT 'explained')
+RETURNS SETOF text
+LANGUAGE sql
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH fact AS (
+		SELECT r FROM jsonb_populate_recordset(NULL::tablespace_advisor.relation_fact, '[
+			{"relation": "public.explained", "kind": "heap", "tablespace": "regress_explain_slow",
+			"size_bytes": 819200000, "toast_bytes": 81920000, "reads_per_s": 20, "hits_per_s": 60,
+			"writes_per_s": 5, "hot_fraction": 0.25, "system_cached": 0.1},
+			{"relation": "public.explained_a", "kind": "index", "tablespace": "regress_explain_slow",
+			"size_bytes": 81920000, "reads_per_s": 50, "hits_per_s": 50, "writes_per_s": 4,
+			"hot_fraction": 0.25, "scans": 1000, "system_cached": 0.2},
+			{"relation": "public.explained_b", "kind": "index", "tablespace": "regress_explain_slow",
+			"size_bytes": 81920000, "rebuilt_bytes": 20000000, "reads_per_s": 30, "hits_per_s": 10,
+			"writes_per_s": 4, "hot_fraction": 0.25, "scans": 0, "needed_for": "uniqueness", "system_cached": 0},
+			{"relation": "public.explained_c", "kind": "index", "tablespace": "regress_explain_fast",
+			"size_bytes": 81920000, "reads_per_s": 30, "hits_per_s": 10, "writes_per_s": 4, "system_cached": 0},
+			{"relation": "public.explained_d", "kind": "index", "tablespace": "regress_explain_slow",
+			"size_bytes": 81920000, "reads_per_s": 1, "hits_per_s": 1, "writes_per_s": 4, "unusable": "invalid"},
+			{"relation": "public.explained_e", "kind": "index", "tablespace": "regress_explain_slow",
+			"size_bytes": 81920000, "reads_per_s": 80, "hits_per_s": 10, "writes_per_s": 4, "system_cached": 1},
+			{"relation": "public.explained_f", "kind": "index", "tablespace": "regress_explain_slow",
+			"size_bytes": 8192000, "reads_per_s": 0, "hits_per_s": 10, "writes_per_s": 4, "scans": 0,
+			"writes": 1000000, "counted_days": 60, "expression": "lower(body)"},
+			{"relation": "public.explained_g", "kind": "index", "tablespace": "regress_explain_slow",
+			"size_bytes": 8192000, "reads_per_s": 0, "hits_per_s": 10, "writes_per_s": 4,
+			"duplicate_of": "public.explained_a"},
+			{"relation": "public.explained_h", "kind": "index", "tablespace": "regress_explain_slow",
+			"size_bytes": 819200000, "brin_bytes": 65536, "correlation": -1, "tuples_per_scan": 100000,
+			"column_name": "b", "reads_per_s": 0, "hits_per_s": 10, "writes_per_s": 4},
+			{"relation": "public.elsewhere", "kind": "heap", "tablespace": "pg_default",
+			"size_bytes": 8192000, "reads_per_s": 1, "hits_per_s": 10, "writes_per_s": 0}]') r
+	), relations AS (
+		SELECT array_agg(jsonb_populate_record(r, jsonb_build_object('table_relation',
+			CASE WHEN (r).relation::text LIKE '%elsewhere' THEN 'public.elsewhere' ELSE 'public.explained' END))) AS list
+		FROM fact
+	)
+	SELECT tablespace_advisor.explain_advice(target, array(
+		SELECT ROW(j.advice, j.evidence)::tablespace_advisor.advice_row
+		FROM tablespace_advisor.judge_placement(list,
+			array(SELECT (r).relation FROM unnest(list) r
+				WHERE target IS NULL OR (r).table_relation = target),
+			ARRAY[jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
+					'{"tablespace": "regress_explain_slow", "run_id": 1, "random_read_us": 5000,
+					"random_read_low_us": 4900, "random_read_high_us": 5100,
+					"depths": [1, 2, 4, 8], "depth_read_us": [5000, 10000, 20000, 40000],
+					"cached_read_us": 5, "sequential_page_us": 100, "write_us": 100, "write_workload": "random write",
+					"may_create": true, "shares_device_with": []}'),
+				jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
+					'{"tablespace": "regress_explain_fast", "run_id": 2, "random_read_us": 100,
+					"random_read_low_us": 98, "random_read_high_us": 102,
+					"depths": [1, 2, 4, 8], "depth_read_us": [100, 100, 100, 200],
+					"cached_read_us": 5, "sequential_write_page_us": 50, "write_us": 300,
+					"write_workload": "random write", "may_create": true, "shares_device_with": [],
+					"copy_rates": {"regress_explain_slow": 81920000},
+					"available_bytes": 1000000000}'),
+				jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
+					'{"tablespace": "pg_default", "depths": [], "depth_read_us": [],
+					"may_create": true, "shares_device_with": []}')],
+			jsonb_populate_record(NULL::tablespace_advisor.load_fact, load),
+			NULL, budget) j))
+	FROM relations
+$$;
+SELECT explained('{"source": "samples", "window_start": "2026-01-01 00:00Z", "seconds": 3600, "intervals": 12,
+	"was_reset": false, "reads_per_s": 215, "snapshots": 600, "active_sessions": 2.5, "reading_sessions": 2,
+	"waits": {"IO/DataFileRead": 1.5, "CPU": 0.6, "Lock/transactionid": 0.25, "LWLock/WALWrite": 0.1, "IO/WALSync": 0.05},
+	"timed_read_us": 5200, "checkpoint_s": 300, "wal_per_byte": 0.5, "standbys": "alpha, beta"}');
+-- nothing known of load or timing; and only room for one
+SELECT explained('{"source": "totals", "window_start": "2026-01-01 00:00Z", "seconds": 86400, "intervals": 1,
+	"was_reset": false, "reads_per_s": 215, "snapshots": 0}', 81920000) LIMIT 8;
+SELECT e FROM explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', 81920000) e
+WHERE e ~ '^[^ ]';
+-- another table, and all
+SELECT explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, 'elsewhere');
+SELECT e FROM explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, NULL) e
+WHERE e ~ '^[^ ]' AND e !~ '^Placement' OR e ~ 'elsewhere';
+
+DROP FUNCTION explained;
+DROP TABLE explained, elsewhere;
+DROP TABLESPACE regress_explain_slow;
+DROP TABLESPACE regress_explain_fast;

@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * explain.c
+ *	  EXPLAIN says which measured localities a plan was priced by.
+ *
+ * From 18 on extensions may add lines to the nodes of a plan; before, nothing
+ * is said.  The line is of the index's locality as this session knows it now,
+ * which is what the plan was made with, because cached plans are made anew
+ * when a locality changes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "cost/cost.h"
+#include "cost/locality_store.h"
+
+#if TSA_HAVE_EXPLAIN_HOOKS
+
+#include "nodes/execnodes.h"
+#include "nodes/plannodes.h"
+#include "utils/timestamp.h"
+
+static explain_per_node_hook_type previous_per_node = NULL;
+
+/* The index that a node scans, or InvalidOid. */
+static Oid
+find_index(const Plan *plan)
+{
+	if (IsA(plan, IndexScan))
+		return ((const IndexScan *) plan)->indexid;
+	if (IsA(plan, IndexOnlyScan))
+		return ((const IndexOnlyScan *) plan)->indexid;
+	if (IsA(plan, BitmapIndexScan))
+		return ((const BitmapIndexScan *) plan)->indexid;
+	return InvalidOid;
+}
+
+/* A node is being explained. */
+static void
+explain_node(PlanState *planstate, List *ancestors, const char *relationship,
+			 const char *plan_name, struct ExplainState *es)
+{
+	Oid			index = find_index(planstate->plan);
+	const TsaLocalityRow *row;
+
+	if (previous_per_node)
+		previous_per_node(planstate, ancestors, relationship, plan_name, es);
+	if (!tsa_correct_locality || !OidIsValid(index))
+		return;
+	row = tsa_locality_find(index);
+	if (row != NULL)
+		ExplainPropertyText("Locality",
+							psprintf("measured %s",
+									 timestamptz_to_str(row->measured_at)),
+							es);
+}
+
+/* Take the hook. */
+void
+tsa_explain_init(void)
+{
+	previous_per_node = explain_per_node_hook;
+	explain_per_node_hook = explain_node;
+}
+
+#else
+
+/* There is no hook to take. */
+void
+tsa_explain_init(void)
+{
+}
+
+#endif

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * contents.h
+ *	  Rows of the extension's own functions, for those who may not call them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_CONTENTS_H
+#define TSA_CONTENTS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "move/job/journal.h"
+
+extern void tsa_return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query,
+							Datum *values, const char *nulls);
+
+#endif							/* TSA_CONTENTS_H */

@@ -1,0 +1,472 @@
+/*-------------------------------------------------------------------------
+ *
+ * evacuate.c
+ *	  evacuate_tablespace(): everything of this database that can be moved
+ *	  leaves a tablespace.
+ *
+ * Relations are made while others are moved, so it is planned again after
+ * each round, until a round finds nothing that has not been tried; three
+ * rounds at most.  Then come the tables of the journal of moves, with which
+ * the moves before had to do.
+ *
+ * What does not move is left and named at the end.  Nothing is dropped,
+ * revoked or deleted: the statements for that are printed.
+ *
+ * A tablespace that is being emptied must not be filled at the same time.  So
+ * the call keeps two locks to its end, which nothing else takes: on the
+ * tablespace that it empties Share, on the one that it fills RowExclusive;
+ * each mode goes with itself and not with the other one.  They are for all
+ * databases.  Who does not wait leaves them behind; in the same database his
+ * unfinished moves stand for them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_authid.h"
+#include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+
+#include "compat.h"
+#include "move/call.h"
+#include "move/common/relation.h"
+#include "move/job/job.h"
+#include "move/job/journal.h"
+#include "move/job/move.h"
+#include "move/plan/rules.h"
+#include "move/worker/recover.h"
+#include "tier/contents.h"
+#include "tier/round.h"
+
+PG_FUNCTION_INFO_V1(tsa_plan_evacuation);
+PG_FUNCTION_INFO_V1(tsa_evacuate_tablespace);
+
+#define MAX_ROUNDS		3
+#define MAX_LEFT_LINES	100
+
+/* Key class of the locks on tablespaces, beside those of the journal. */
+#define LOCK_EVACUATION 0x7346
+
+/* The arguments of a call, checked and converted. */
+typedef struct Evacuation
+{
+	Oid			source;
+	Oid			target;
+	int64		lock_up_to;		/* bytes; negative: not given */
+	TimestampTz until;			/* DT_NOEND: not given */
+	TsaMoveOptions options;
+} Evacuation;
+
+/* Reads and checks the arguments "tablespace" and "to_tablespace". */
+static void
+parse_tablespaces(FunctionCallInfo fcinfo, Evacuation *evacuation)
+{
+	Datum		source = tsa_required_arg(fcinfo, 0, "tablespace");
+	Datum		target = tsa_required_arg(fcinfo, 1, "to_tablespace");
+
+	evacuation->source = tsa_parse_tablespace(NameStr(*DatumGetName(source)));
+	evacuation->target = tsa_parse_tablespace(NameStr(*DatumGetName(target)));
+	if (evacuation->source == evacuation->target)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot evacuate tablespace \"%s\" into itself",
+						NameStr(*DatumGetName(source)))));
+}
+
+/* Bytes of an argument that is a size; negative if it is NULL. */
+static int64
+parse_lock_up_to(FunctionCallInfo fcinfo, int n)
+{
+	int64		bytes;
+
+	if (PG_ARGISNULL(n))
+		return -1;
+	bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes,
+											  PG_GETARG_DATUM(n)));
+	if (bytes < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"lock_up_to\" must not be negative")));
+	return bytes;
+}
+
+static void
+parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
+{
+	TsaMoveOptions *options = &evacuation->options;
+
+	memset(evacuation, 0, sizeof(*evacuation));
+	parse_tablespaces(fcinfo, evacuation);
+	options->tablespace = evacuation->target;
+	options->method = TSA_METHOD_AUTO;
+	options->with_indexes = true;
+	if (!PG_ARGISNULL(2))
+		options->max_rate = tsa_parse_max_rate(PG_GETARG_DATUM(2));
+	options->lock_timeout_ms =
+		tsa_parse_lock_timeout(DatumGetIntervalP(tsa_required_arg(fcinfo, 3,
+																  "lock_timeout")));
+	options->wait = DatumGetBool(tsa_required_arg(fcinfo, 4, "wait"));
+	options->dry_run = DatumGetBool(tsa_required_arg(fcinfo, 5, "dry_run"));
+	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	evacuation->lock_up_to = parse_lock_up_to(fcinfo, 6);
+	evacuation->until = DT_NOEND;
+	if (!PG_ARGISNULL(7))
+		evacuation->until = PG_GETARG_TIMESTAMPTZ(7);
+}
+
+/* The first arguments of evacuation_of(). */
+static void
+plan_arguments(const Evacuation *evacuation, Datum *values, char *nulls)
+{
+	int64		max_rate = evacuation->options.max_rate;
+
+	values[0] = ObjectIdGetDatum(evacuation->source);
+	values[1] = ObjectIdGetDatum(evacuation->target);
+	values[2] = Int64GetDatum(evacuation->lock_up_to);
+	nulls[2] = evacuation->lock_up_to < 0 ? 'n' : ' ';
+	values[3] = ObjectIdGetDatum(GetUserId());
+	values[4] = Int64GetDatum(max_rate);
+	nulls[4] = max_rate <= 0 ? 'n' : ' ';
+}
+
+typedef enum WhichRelations
+{
+	ALL_RELATIONS, ALL_BUT_JOURNAL, JOURNAL_ONLY
+} WhichRelations;
+
+/* The moves of a round: of relations that no job of this call was for. */
+static List *
+plan_round(const Evacuation *evacuation, List *ids, WhichRelations which)
+{
+	static TsaJournalQuery query = {
+		"SELECT " TSA_MOVE_COLUMNS
+		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
+		" WHERE p.method IS NOT NULL AND (p.is_journal = $7) IS NOT FALSE"
+		" AND NOT EXISTS ("
+		"   SELECT FROM pg_catalog.unnest($6) i"
+		"     JOIN tablespace_advisor.job j ON j.job_id = i"
+		"   WHERE j.relation = p.relation)"
+		" ORDER BY p.place",
+		7, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID, INT8ARRAYOID, BOOLOID},
+		NULL
+	};
+	Datum		values[7];
+	char		nulls[] = "       ";
+
+	plan_arguments(evacuation, values, nulls);
+	values[5] = tsa_job_id_array(ids);
+	values[6] = BoolGetDatum(which == JOURNAL_ONLY);
+	nulls[6] = which == ALL_RELATIONS ? 'n' : ' ';
+	return tsa_load_moves(&query, values, nulls, &evacuation->options);
+}
+
+/* Warns of what one should know before. */
+static void
+print_warnings(const Evacuation *evacuation)
+{
+	static TsaJournalQuery query = {
+		"SELECT w FROM tablespace_advisor.evacuation_warnings($1, $2) w",
+		2, {OIDOID, OIDOID}, NULL
+	};
+	Datum		values[2];
+	TsaJournal	journal;
+
+	values[0] = ObjectIdGetDatum(evacuation->source);
+	values[1] = ObjectIdGetDatum(evacuation->target);
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, values, NULL, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+		ereport(WARNING,
+				(errmsg("%s", tsa_journal_text(i, "w"))));
+	tsa_journal_close(&journal);
+}
+
+/* Prints which relations would stay, and why. */
+static void
+print_staying(const Evacuation *evacuation)
+{
+	static TsaJournalQuery query = {
+		"SELECT pg_catalog.format('%s %I.%I',"
+		"   tablespace_advisor.kind_name(p.kind), p.schema_name,"
+		"   p.relation_name) AS relation, p.reason"
+		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
+		" WHERE p.method IS NULL ORDER BY p.place",
+		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
+	};
+	Datum		values[5];
+	char		nulls[] = "     ";
+	TsaJournal	journal;
+
+	plan_arguments(evacuation, values, nulls);
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, values, nulls, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+		ereport(NOTICE,
+				(errmsg("would leave %s where it is",
+						tsa_journal_text(i, "relation")),
+				 errdetail("%s", tsa_journal_text(i, "reason"))));
+	tsa_journal_close(&journal);
+}
+
+/* Prints a line of what is left: what, where, why, and its statement. */
+static void
+print_left(const Evacuation *evacuation, uint64 row)
+{
+	const char *database = tsa_journal_text(row, "database");
+	const char *reason = tsa_journal_text(row, "reason");
+	const char *statement = tsa_journal_text(row, "statement");
+
+	ereport(NOTICE,
+			(errmsg("left in tablespace \"%s\": %s",
+					tsa_tablespace_name(evacuation->source),
+					tsa_journal_text(row, "what")),
+			 reason ? errdetail("%s", reason) : 0,
+			 statement == NULL ? 0 : database == NULL ?
+			 errhint("In any database: %s;", statement) :
+			 errhint("In database \"%s\": %s;", database, statement)));
+}
+
+/*
+ * Prints what is left and the statements for it.  What other databases have
+ * is for members of pg_monitor, their names for superusers.
+ */
+static void
+report_left(const Evacuation *evacuation)
+{
+	static TsaJournalQuery query = {
+		"SELECT * FROM tablespace_advisor.evacuation_left($1, $2, $3, $4, $5,"
+		" $6, $7)",
+		7, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID, BOOLOID, BOOLOID}, NULL
+	};
+	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_MONITOR);
+	const char *name = tsa_tablespace_name(evacuation->source);
+	Datum		values[7];
+	char		nulls[] = "       ";
+	TsaJournal	journal;
+	uint64		nleft;
+
+	plan_arguments(evacuation, values, nulls);
+	values[5] = BoolGetDatum(sees_all);
+	values[6] = BoolGetDatum(superuser());
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, values, nulls, true);
+	nleft = SPI_processed;
+	for (uint64 i = 0; i < Min(nleft, MAX_LEFT_LINES); i++)
+		print_left(evacuation, i);
+	tsa_journal_close(&journal);
+
+	if (!sees_all)
+		ereport(NOTICE,
+				(errmsg("this database has %s in tablespace \"%s\"",
+						nleft == 0 ? "nothing" : "something", name),
+				 errhint("tablespace_contents() shows members of pg_monitor what other databases have there.")));
+	else if (evacuation->source == DEFAULTTABLESPACE_OID)
+		ereport(NOTICE,
+				(errmsg("tablespace \"%s\" has been relieved, it can never be dropped",
+						name)));
+	else if (nleft == 0)
+		ereport(NOTICE,
+				(errmsg("tablespace \"%s\" is empty", name),
+				 errhint("DROP TABLESPACE %s;", quote_identifier(name))));
+	else
+		ereport(NOTICE,
+				(errmsg("tablespace \"%s\" still contains " UINT64_FORMAT " things",
+						name, nleft),
+				 errdetail("tablespace_contents() lists them all."),
+				 errhint("After the statements above: DROP TABLESPACE %s;",
+						 quote_identifier(name))));
+}
+
+/* Takes or gives back one of the two locks; see the head of this file. */
+static bool
+lock_tablespace(Oid tablespace, LOCKMODE mode, bool acquire)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, tablespace, 0, LOCK_EVACUATION);
+	if (!acquire)
+		return LockRelease(&tag, mode, true);
+	return LockAcquire(&tag, mode, true, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/* Refuses to go on: somebody moves relations the other way. */
+static void
+refuse_opposite(const Evacuation *evacuation, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("cannot evacuate tablespace \"%s\" into \"%s\" now",
+					tsa_tablespace_name(evacuation->source),
+					tsa_tablespace_name(evacuation->target)),
+			 errdetail_internal("%s", detail),
+			 errhint("See tablespace_moves; cancel_move() ends a move.")));
+}
+
+/* Refuses an evacuation against unfinished moves the other way. */
+static void
+check_opposite_moves(const Evacuation *evacuation)
+{
+	static TsaJournalQuery query = {
+		"SELECT tablespace_advisor.opposite_move($1, $2) AS job_id",
+		2, {OIDOID, OIDOID}, NULL
+	};
+	Datum		values[2];
+	TsaJournal	journal;
+	int64		job_id;
+
+	values[0] = ObjectIdGetDatum(evacuation->source);
+	values[1] = ObjectIdGetDatum(evacuation->target);
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, values, NULL, true);
+	job_id = DatumGetInt64(tsa_journal_column(0, "job_id"));
+	tsa_journal_close(&journal);
+	if (job_id != 0)
+		refuse_opposite(evacuation,
+						psprintf("Move " INT64_FORMAT " goes the other way.",
+								 job_id));
+}
+
+/* All rounds of a call; returns the jobs' ids. */
+static List *
+run_rounds(const Evacuation *evacuation)
+{
+	const TsaMoveOptions *options = &evacuation->options;
+	List	   *ids = NIL;
+	List	   *moves;
+
+	for (int round = 1; round <= MAX_ROUNDS; round++)
+	{
+		List	   *queued;
+
+		moves = plan_round(evacuation, ids, options->wait ?
+						   ALL_BUT_JOURNAL : ALL_RELATIONS);
+		if (round == 1)
+			tsa_check_space_of_moves(moves);
+		if (moves == NIL || evacuation->until <= GetCurrentTimestamp())
+			break;
+		queued = tsa_run_round(moves, options, evacuation->lock_up_to,
+							   evacuation->until);
+		ids = list_concat(ids, queued);
+		if (!options->wait && queued != NIL)
+			return ids;
+	}
+	if (!options->wait || evacuation->until <= GetCurrentTimestamp())
+		return ids;
+	moves = plan_round(evacuation, ids, JOURNAL_ONLY);
+	if (moves != NIL)
+		ids = list_concat(ids, tsa_run_round(moves, options, -1, DT_NOEND));
+	return ids;
+}
+
+/* The two locks, as far as they are held. */
+typedef struct TablespaceLocks
+{
+	bool		emptying;
+	bool		filling;
+} TablespaceLocks;
+
+/* Takes the locks, moves, reports; returns the jobs' ids. */
+static List *
+evacuate_locking(const Evacuation *evacuation, TablespaceLocks *locks)
+{
+	List	   *ids;
+
+	locks->emptying = lock_tablespace(evacuation->source, ShareLock, true);
+	if (!locks->emptying)
+		refuse_opposite(evacuation, "Another evacuation fills the first one.");
+	locks->filling = lock_tablespace(evacuation->target, RowExclusiveLock,
+									 true);
+	if (!locks->filling)
+		refuse_opposite(evacuation, "The second one is being evacuated itself.");
+	check_opposite_moves(evacuation);
+	ids = run_rounds(evacuation);
+	if (evacuation->options.wait)
+	{
+		tsa_report_moved(ids);
+		report_left(evacuation);
+	}
+	return ids;
+}
+
+/* The same, and gives the locks back whatever happens. */
+static List *
+evacuate(const Evacuation *evacuation)
+{
+	TablespaceLocks *locks = palloc0(sizeof(TablespaceLocks));
+	List	   *volatile ids = NIL;
+
+	PG_TRY();
+	{
+		ids = evacuate_locking(evacuation, locks);
+	}
+	PG_FINALLY();
+	{
+		if (locks->emptying)
+			(void) lock_tablespace(evacuation->source, ShareLock, false);
+		if (locks->filling)
+			(void) lock_tablespace(evacuation->target, RowExclusiveLock,
+								   false);
+	}
+	PG_END_TRY();
+	return ids;
+}
+
+Datum
+tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Evacuation	evacuation;
+	List	   *ids;
+
+	parse_evacuation(fcinfo, &evacuation);
+	if (!evacuation.options.dry_run)
+	{
+		tsa_check_call(fcinfo);
+		tsa_recover_jobs();
+	}
+	tsa_check_create_right(evacuation.target);
+	print_warnings(&evacuation);
+	if (evacuation.options.dry_run)
+	{
+		tsa_check_space_of_moves(plan_round(&evacuation, NIL, ALL_RELATIONS));
+		print_staying(&evacuation);
+		return tsa_job_ids_row(fcinfo, NIL);
+	}
+
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	MemoryContextSwitchTo(context);
+	ids = evacuate(&evacuation);
+	SPI_finish();
+	MemoryContextSwitchTo(context);
+	return tsa_job_ids_row(fcinfo, ids);
+}
+
+Datum
+tsa_plan_evacuation(PG_FUNCTION_ARGS)
+{
+	static TsaJournalQuery query = {
+		"SELECT p.relation::pg_catalog.regclass,"
+		" tablespace_advisor.kind_name(p.kind), p.size_bytes, p.how, p.method,"
+		" p.move_seconds, p.reason"
+		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
+		" ORDER BY p.place",
+		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
+	};
+	Evacuation	evacuation = {0};
+	Datum		values[5];
+	char		nulls[] = "     ";
+
+	parse_tablespaces(fcinfo, &evacuation);
+	evacuation.lock_up_to = parse_lock_up_to(fcinfo, 2);
+	plan_arguments(&evacuation, values, nulls);
+	tsa_return_rows(fcinfo, &query, values, nulls);
+	return (Datum) 0;
+}

@@ -1,0 +1,239 @@
+/* Which relations of this database an evacuation moves, and how. */
+
+/*
+ * asker: the role that wants to move them.  Partitioned relations first, so
+ * that new partitions are made in the new place; then tables with those of
+ * their indexes that go with them, small ones first; the journal last.
+ */
+CREATE FUNCTION tablespace_advisor.evacuation_of(
+	source oid, target oid, lock_up_to bigint, asker oid,
+	max_rate bigint DEFAULT NULL)
+RETURNS TABLE (relation oid, heap oid, kind "char", schema_name name,
+	relation_name name, persistence "char", tablespace oid,
+	to_tablespace oid, size_bytes bigint, how text, method text, goes_along boolean,
+	move_seconds float8, reason text, is_journal boolean, place bigint)
+LANGUAGE sql VOLATILE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH leaving AS MATERIALIZED (
+		SELECT r.*
+		FROM pg_database d
+			CROSS JOIN LATERAL tablespace_advisor.leaving_relations(
+				source, d.oid, d.dattablespace = source) r
+		WHERE d.datname = current_database()
+			AND (r.relation >= 16384 OR r.how <> 'with database')
+	), busy AS MATERIALIZED (
+		SELECT j.heap, min(j.job_id) AS job_id
+		FROM tablespace_advisor.job j
+		WHERE j.state IN ('queued', 'running', 'paused')
+		GROUP BY j.heap
+	), judged AS MATERIALIZED (
+		SELECT l.*, b.job_id, why.reason AS why_not,
+			CASE WHEN why.reason IS NULL THEN
+				CASE l.how WHEN 'live' THEN 'copy' ELSE l.how END
+				END AS method
+		FROM leaving l
+			LEFT JOIN busy b ON b.heap = l.heap
+			CROSS JOIN LATERAL (SELECT CASE
+				WHEN l.how IN ('temporary', 'with database')
+					OR l.reason LIKE 'Prepared transaction %' THEN l.reason
+				WHEN NOT pg_has_role(asker, l.owner, 'USAGE')
+					THEN format('It belongs to role %I.',
+						pg_get_userbyid(l.owner))
+				WHEN b.job_id IS NOT NULL
+					THEN format('Move %s of it, or of its table or indexes, has not ended.',
+						b.job_id)
+				WHEN l.how = 'lock' AND NOT l.is_journal
+						AND l.size_bytes <= coalesce(lock_up_to, -1) IS NOT TRUE
+					THEN l.reason || CASE WHEN lock_up_to IS NULL
+						THEN ' "lock_up_to" would let it be locked while it is copied.'
+						ELSE format(' It is larger than "lock_up_to" (%s).',
+							pg_size_pretty(lock_up_to)) END
+				END) why(reason)
+	), along AS MATERIALIZED (
+		SELECT i.relation
+		FROM judged i JOIN judged t ON t.relation = i.heap
+		WHERE i.kind = 'i' AND i.method = 'copy' AND t.method = 'copy'
+	), rate AS MATERIALIZED (
+		SELECT m.method, tablespace_advisor.move_rate(source, target, m.method,
+				max_rate) AS bytes_per_s
+		FROM unnest(ARRAY['copy', 'rebuild', 'lock']) m(method)
+	)
+	SELECT j.relation, j.heap, j.kind, j.schema_name, j.relation_name,
+		j.persistence, source, target, j.size_bytes, j.how, j.method,
+		a.relation IS NOT NULL,
+		CASE j.method WHEN 'catalog' THEN 0
+			ELSE j.size_bytes / r.bytes_per_s END,
+		CASE WHEN j.method IS NULL THEN j.why_not
+			WHEN a.relation IS NOT NULL
+				THEN 'It moves along with its table, in the same cutover.'
+			WHEN j.kind = 'p' AND target = (SELECT d.dattablespace
+					FROM pg_database d WHERE d.datname = current_database())
+				THEN 'In the database''s default tablespace it keeps none: new partitions then follow default_tablespace.'
+			ELSE j.reason END,
+		j.is_journal,
+		row_number() OVER (ORDER BY j.method IS NULL, j.is_journal,
+			j.method <> 'catalog', j.heap_bytes, j.heap, j.kind = 'i',
+			j.relation)
+	FROM (SELECT g.*, sum(g.size_bytes) OVER (PARTITION BY g.heap) AS heap_bytes
+			FROM judged g) j
+		LEFT JOIN along a ON a.relation = j.relation
+		LEFT JOIN rate r ON r.method = j.method
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_of(
+	oid, oid, bigint, oid, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.evacuation_of(
+	oid, oid, bigint, oid, bigint) IS
+	'relations of this database in a tablespace; place: order in which an evacuation moves them, then those that stay (method NULL)';
+
+CREATE FUNCTION @extschema@.plan_evacuation(
+	tablespace name, to_tablespace name, lock_up_to text DEFAULT NULL,
+	OUT relation regclass, OUT kind text, OUT size_bytes bigint,
+	OUT how text, OUT method text, OUT move_seconds float8, OUT reason text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'tsa_plan_evacuation'
+LANGUAGE C VOLATILE ROWS 1000;
+COMMENT ON FUNCTION @extschema@.plan_evacuation(name, name, text) IS
+$$what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order; without moving anything.
+how: as in tablespace_contents(). method: copy, rebuild, catalog or lock; NULL: it stays, and reason says why. lock_up_to: size, as pg_size_bytes() reads it, up to which relations that cannot be moved live may be locked.
+move_seconds: at the rate of earlier moves to that tablespace, or of probes; NULL when nothing was measured.$$;
+
+/* An unfinished move the other way, which an evacuation would undo. */
+CREATE FUNCTION tablespace_advisor.opposite_move(source oid, target oid)
+RETURNS bigint
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT min(j.job_id)
+	FROM tablespace_advisor.job j
+	WHERE j.state IN ('queued', 'running', 'paused')
+		AND j.from_tablespace = target AND j.to_tablespace = source
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.opposite_move(oid, oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.opposite_move(oid, oid) IS
+	'an unfinished move from the target to the source; NULL if there is none';
+
+/* What somebody who evacuates should know of the two tablespaces. */
+CREATE FUNCTION tablespace_advisor.evacuation_warnings(source oid, target oid)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE ROWS 3
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('tablespaces "%s" and "%s" have a device in common',
+		s.spcname, t.spcname)
+	FROM pg_tablespace s, pg_tablespace t
+	WHERE s.oid = source AND t.oid = target
+		AND (SELECT d.leaves FROM tablespace_advisor.tablespace_device(s.oid) d)
+			&& (SELECT d.leaves FROM tablespace_advisor.tablespace_device(t.oid) d)
+	UNION ALL
+	SELECT format('the free space of %s standby servers is not known here',
+		count(*))
+	FROM pg_stat_replication
+	HAVING count(*) > 0
+	UNION ALL
+	SELECT format('"default_tablespace" of this session is "%s": what is created without a tablespace goes there',
+		s.spcname)
+	FROM pg_tablespace s
+	WHERE s.oid = source AND s.spcname = current_setting('default_tablespace')
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid) IS
+	'what one should know before one evacuates a tablespace into another one';
+
+/* How jobs ended, one line each. */
+CREATE FUNCTION tablespace_advisor.describe_jobs(jobs bigint[])
+RETURNS TABLE (state text, line text, detail text)
+LANGUAGE sql STABLE ROWS 100
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT j.state,
+		format('%s %I.%I (%s) from tablespace "%s" to "%s" by method %s%s',
+			tablespace_advisor.kind_name(j.kind), j.schema_name,
+			j.relation_name, pg_size_pretty(j.bytes_total),
+			j.from_tablespace_name, j.to_tablespace_name, j.method,
+			CASE WHEN j.state = 'done' THEN format(' in %s s',
+				round(extract(epoch FROM j.finished_at - j.started_at), 1))
+				END
+			|| CASE WHEN cardinality(j.indexes) > 0 THEN
+				format(', with %s indexes', cardinality(j.indexes))
+				ELSE '' END),
+		coalesce(j.error, 'It was cancelled.')
+	FROM tablespace_advisor.job j
+	WHERE j.job_id = ANY (jobs)
+	ORDER BY j.job_id
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.describe_jobs(bigint[]) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.describe_jobs(bigint[]) IS
+	'what moves have come to, in words';
+
+/* The whole of a batch that is under way. */
+CREATE FUNCTION tablespace_advisor.batch_progress(batch bigint)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('%s of %s relations, %s of %s%s',
+		count(*) FILTER (WHERE s.ended), count(*),
+		pg_size_pretty(sum(s.done)), pg_size_pretty(sum(s.total)),
+		CASE WHEN sum(s.done) > 0 AND sum(s.total) > sum(s.done) THEN
+			format(', about %s s left', ceil(
+				extract(epoch FROM clock_timestamp() - min(s.started_at))
+				* (sum(s.total) - sum(s.done)) / sum(s.done))) END)
+	FROM (SELECT j.state IN ('done', 'failed', 'cancelled') AS ended,
+			CASE WHEN j.state IN ('failed', 'cancelled') THEN j.bytes_total
+				ELSE least(j.bytes_done, j.bytes_total) END AS done,
+			j.bytes_total AS total, j.started_at
+		FROM tablespace_advisor.job j
+		WHERE j.batch_id = batch) s
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.batch_progress(bigint) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.batch_progress(bigint) IS
+	'how far the moves of one call are, in relations, bytes and seconds left';
+
+/* What an evacuation of this database has left, with the reasons it knows. */
+CREATE FUNCTION tablespace_advisor.evacuation_left(
+	source oid, target oid, lock_up_to bigint, asker oid, max_rate bigint,
+	show_all boolean, show_names boolean)
+RETURNS TABLE (database name, what text, reason text, statement text)
+LANGUAGE sql VOLATILE ROWS 100
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT c.database,
+		concat_ws(' ', c.kind, c.relation,
+			'of database ' || quote_ident(nullif(c.database,
+				current_database())),
+			'(' || pg_size_pretty(c.size_bytes) || ')'),
+		coalesce(p.reason, c.reason), c.statement
+	FROM tablespace_advisor.contents_of(source, target, show_names) c
+		LEFT JOIN tablespace_advisor.evacuation_of(
+				source, target, lock_up_to, asker, max_rate) p
+			ON p.method IS NULL AND c.database = current_database()
+				AND c.relation = format('%I.%I', p.schema_name, p.relation_name)
+	WHERE show_all OR c.database = current_database() AND c.how <> 'setting'
+	ORDER BY c.how = 'with database', c.database <> current_database(),
+		c.database, c.how, c.size_bytes DESC, c.relation
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_left(
+	oid, oid, bigint, oid, bigint, boolean, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.evacuation_left(
+	oid, oid, bigint, oid, bigint, boolean, boolean) IS
+	'what is in a tablespace after an evacuation, why, and the statements that make it leave; show_all: in other databases too, and settings';
+
+CREATE PROCEDURE @extschema@.evacuate_tablespace(
+	tablespace name,
+	to_tablespace name,
+	max_rate text DEFAULT NULL,
+	lock_timeout interval DEFAULT '100 ms',
+	wait boolean DEFAULT true,
+	dry_run boolean DEFAULT false,
+	lock_up_to text DEFAULT NULL,
+	until timestamptz DEFAULT NULL,
+	INOUT job_ids bigint[] DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'tsa_evacuate_tablespace'
+LANGUAGE C;
+COMMENT ON PROCEDURE @extschema@.evacuate_tablespace(
+	name, name, text, interval, boolean, boolean, text, timestamptz, bigint[]) IS
+$$moves everything of this database that the caller owns and that can be moved out of a tablespace, while it is in use; prints what is left, the statements for it and DROP TABLESPACE, and runs none of them. To be repeated until nothing is left, and in each database.
+max_rate, lock_timeout, wait, dry_run: as for move_table_concurrently(). Without wait what is made meanwhile is not moved. lock_up_to: size up to which relations that cannot be moved live (unlogged ones) are moved by ALTER, which locks them until they are copied. until: nothing begins that would not end by then at the measured rate.
+Errors: 22023 (the two are one tablespace), 42501 (CREATE on the target), 53100 (not enough space for all of it), 55006 (an evacuation the other way), 25001 (in a transaction block). A relation that could not be moved is a warning.$$;

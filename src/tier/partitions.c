@@ -1,0 +1,184 @@
+/*-------------------------------------------------------------------------
+ *
+ * partitions.c
+ *	  advise_partition_placement() and move_partitions_concurrently():
+ *	  partitions move by age and by disuse.
+ *
+ * Which ones is decided by an internal function that asks the catalogs and
+ * the samples (partitions.sql); the moves are ordinary ones.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+
+#include "compat.h"
+#include "move/call.h"
+#include "move/common/relation.h"
+#include "move/job/move.h"
+#include "move/plan/rules.h"
+#include "move/worker/recover.h"
+#include "tier/contents.h"
+#include "tier/round.h"
+
+PG_FUNCTION_INFO_V1(tsa_advise_partition_placement);
+PG_FUNCTION_INFO_V1(tsa_move_partitions_concurrently);
+
+/* Arguments of judge_partitions() and partition_moves(). */
+#define JUDGE_ARGS		6
+
+/* Refuses an interval that is negative. */
+static void
+check_interval(Datum value, const char *name)
+{
+	Interval	zero = {0};
+
+	if (DatumGetBool(DirectFunctionCall2(interval_lt, value,
+										 IntervalPGetDatum(&zero))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" must not be negative", name)));
+}
+
+/* Checks the arguments that function and procedure share and passes them on. */
+static void
+parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
+{
+	Oid			target =
+		DatumGetObjectId(tsa_required_arg(fcinfo, 0, "target"));
+	Datum		tablespace = tsa_required_arg(fcinfo, 1, "tablespace");
+	Oid			oid;
+
+	if (get_rel_relkind(target) != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a partitioned table",
+						tsa_relation_name(target))));
+	if (PG_ARGISNULL(2) && PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"older_than\" or \"unused_for\" must be given")));
+	values[0] = ObjectIdGetDatum(target);
+	oid = tsa_parse_tablespace(NameStr(*DatumGetName(tablespace)));
+	values[1] = ObjectIdGetDatum(oid);
+	for (int i = 2; i <= 3; i++)
+	{
+		nulls[i] = PG_ARGISNULL(i) ? 'n' : ' ';
+		values[i] = PG_GETARG_DATUM(i);
+		if (!PG_ARGISNULL(i))
+			check_interval(values[i], i == 2 ? "older_than" : "unused_for");
+	}
+	nulls[4] = 'n';
+	values[5] = ObjectIdGetDatum(GetUserId());
+}
+
+Datum
+tsa_advise_partition_placement(PG_FUNCTION_ARGS)
+{
+	static TsaJournalQuery query = {
+		"SELECT p.partition::pg_catalog.regclass, p.upper_bound, p.age,"
+		" p.idle_for, p.size_bytes, p.action, p.reason"
+		" FROM tablespace_advisor.judge_partitions($1, $2, $3, $4,"
+		"   coalesce($5, '7 days'), $6) p",
+		JUDGE_ARGS, {OIDOID, OIDOID, INTERVALOID, INTERVALOID, INTERVALOID,
+		OIDOID}, NULL
+	};
+	Datum		values[JUDGE_ARGS] = {0};
+	char		nulls[] = "      ";
+
+	parse_arguments(fcinfo, values, nulls);
+	tsa_return_rows(fcinfo, &query, values, nulls);
+	return (Datum) 0;
+}
+
+/* The moves of the partitions that are to be moved. */
+static List *
+plan_partitions(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
+{
+	static TsaJournalQuery query = {
+		"SELECT " TSA_MOVE_COLUMNS
+		" FROM tablespace_advisor.partition_moves($1, $2, $3, $4, $5, $6, $7) p"
+		" ORDER BY p.place",
+		JUDGE_ARGS + 1, {OIDOID, OIDOID, INTERVALOID, INTERVALOID,
+		INTERVALOID, OIDOID, BOOLOID}, NULL
+	};
+	Datum		values[JUDGE_ARGS + 1] = {0};
+	char		nulls[] = "       ";
+
+	parse_arguments(fcinfo, values, nulls);
+	values[4] = tsa_required_arg(fcinfo, 4, "min_residence");
+	check_interval(values[4], "min_residence");
+	nulls[4] = ' ';
+	values[6] = BoolGetDatum(options->with_indexes);
+	return tsa_load_moves(&query, values, nulls, options);
+}
+
+static void
+parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
+{
+	Datum		tablespace = tsa_required_arg(fcinfo, 1, "tablespace");
+
+	memset(options, 0, sizeof(*options));
+	options->target =
+		DatumGetObjectId(tsa_required_arg(fcinfo, 0, "target"));
+	options->tablespace =
+		tsa_parse_tablespace(NameStr(*DatumGetName(tablespace)));
+	options->method = TSA_METHOD_AUTO;
+	options->with_indexes =
+		DatumGetBool(tsa_required_arg(fcinfo, 5, "with_indexes"));
+	if (!PG_ARGISNULL(7))
+		options->max_rate = tsa_parse_max_rate(PG_GETARG_DATUM(7));
+	options->lock_timeout_ms =
+		tsa_parse_lock_timeout(DatumGetIntervalP(tsa_required_arg(fcinfo, 8,
+																  "lock_timeout")));
+	options->wait = DatumGetBool(tsa_required_arg(fcinfo, 9, "wait"));
+	options->dry_run = DatumGetBool(tsa_required_arg(fcinfo, 10, "dry_run"));
+	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+}
+
+Datum
+tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TimestampTz until = DT_NOEND;
+	TsaMoveOptions options;
+	List	   *moves;
+	List	   *ids;
+
+	parse_options(fcinfo, &options);
+	if (!PG_ARGISNULL(6))
+		until = PG_GETARG_TIMESTAMPTZ(6);
+	if (!options.dry_run)
+	{
+		tsa_check_call(fcinfo);
+		tsa_recover_jobs();
+	}
+	tsa_check_create_right(options.tablespace);
+	moves = plan_partitions(fcinfo, &options);
+	tsa_check_space_of_moves(moves);
+	if (moves == NIL)
+		ereport(NOTICE,
+				(errmsg("no partition of \"%s\" is to be moved",
+						tsa_relation_name(options.target)),
+				 errhint("See advise_partition_placement() for the reasons.")));
+	if (moves == NIL || options.dry_run)
+		return tsa_job_ids_row(fcinfo, NIL);
+
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	MemoryContextSwitchTo(context);
+	ids = tsa_run_round(moves, &options, -1, until);
+	if (options.wait)
+		tsa_report_moved(ids);
+	SPI_finish();
+	MemoryContextSwitchTo(context);
+	return tsa_job_ids_row(fcinfo, ids);
+}

@@ -1,0 +1,278 @@
+/* Partitions by age and by disuse. */
+
+/*
+ * The upper bound of the first range key as a time.  The bound is printed in
+ * ISO form, so that reading it back gives the same time.  Integer keys are
+ * times only where pg_partman says so.
+ */
+CREATE FUNCTION tablespace_advisor.partition_upper_bound(
+	partition oid, partman_epoch text DEFAULT NULL)
+RETURNS timestamptz
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO'
+AS $$
+	SELECT CASE
+		WHEN b.literal IS NULL OR b.literal LIKE '%infinity' THEN NULL
+		WHEN o.opcintype = 'date'::regtype THEN b.literal::date::timestamptz
+		WHEN o.opcintype = 'timestamp'::regtype
+			THEN b.literal::timestamp::timestamptz
+		WHEN o.opcintype = 'timestamptz'::regtype
+			THEN b.literal::timestamptz
+		WHEN o.opcintype IN ('int4'::regtype, 'int8'::regtype)
+			THEN to_timestamp(b.literal::float8 / CASE partman_epoch
+				WHEN 'seconds' THEN 1 WHEN 'milliseconds' THEN 1e3
+				WHEN 'microseconds' THEN 1e6 WHEN 'nanoseconds' THEN 1e9 END)
+		END
+	FROM pg_class c
+		JOIN pg_inherits i ON i.inhrelid = c.oid
+		JOIN pg_partitioned_table p ON p.partrelid = i.inhparent
+			AND p.partstrat = 'r'
+		JOIN pg_opclass o ON o.oid = p.partclass[0]
+		CROSS JOIN LATERAL (SELECT "substring"(
+			pg_get_expr(c.relpartbound, c.oid),
+			'^FOR VALUES FROM \((?:''(?:[^'']|'''')*''|[^''()])*\) TO \(''?([^'',)]*)')) m(literal)
+		CROSS JOIN LATERAL (SELECT nullif(m.literal, 'MAXVALUE')) b(literal)
+	WHERE c.oid = partition AND c.relispartition
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text) IS
+	'upper bound of the first key of a range partition; NULL where it is no time or has no end. partman_epoch: what an integer key counts, as in pg_partman''s part_config';
+
+/*
+ * pg_partman's configuration of a partitioned table, if that table of it is
+ * the extension's own: how an integer key counts time, and after which time
+ * partitions are dropped (not if they are only detached or moved).
+ */
+CREATE FUNCTION tablespace_advisor.partman_config(
+	target oid, OUT epoch text, OUT retention interval)
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	config regclass;
+BEGIN
+	SELECT c.oid INTO config
+	FROM pg_extension x
+		JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass
+			AND d.refobjid = x.oid AND d.deptype = 'e'
+			AND d.classid = 'pg_class'::regclass
+		JOIN pg_class c ON c.oid = d.objid
+	WHERE x.extname = 'pg_partman' AND c.relname = 'part_config'
+		AND c.relkind = 'r';
+	IF config IS NULL THEN
+		RETURN;
+	END IF;
+	EXECUTE format('SELECT nullif(p.epoch, ''none''),
+			CASE WHEN NOT p.retention_keep_table AND p.retention_schema IS NULL
+				AND p.retention !~ ''^[0-9]+$'' THEN p.retention::interval END
+		FROM %s p
+		WHERE p.parent_table = (SELECT n.nspname || ''.'' || c.relname
+			FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+			WHERE c.oid = $1)', config)
+	INTO epoch, retention USING target;
+END
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.partman_config(oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.partman_config(oid) IS
+	'what pg_partman does with a partitioned table; NULLs if it does nothing. retention: after which it drops partitions';
+
+/*
+ * The partitions of a table with storage and what is to become of them.  What
+ * was not used is known from samples: up to the last one, as far back as they
+ * reach.  asker: the role that would move them, NULL for whoever owns them.
+ */
+CREATE FUNCTION tablespace_advisor.judge_partitions(
+	target oid, target_tablespace oid, older_than interval,
+	unused_for interval, min_residence interval, asker oid)
+RETURNS TABLE (partition oid, upper_bound timestamptz, age interval,
+	idle_for interval, size_bytes bigint, action text, reason text)
+LANGUAGE sql STABLE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH RECURSIVE partman AS MATERIALIZED (
+		SELECT * FROM tablespace_advisor.partman_config(target)
+	), tree(member, kind, upper_bound) AS (
+		SELECT c.oid, c.relkind, NULL::timestamptz
+		FROM pg_class c WHERE c.oid = target
+		UNION ALL
+		SELECT c.oid, c.relkind, least(t.upper_bound,
+			tablespace_advisor.partition_upper_bound(c.oid,
+				(SELECT p.epoch FROM partman p)))
+		FROM tree t
+			JOIN pg_inherits i ON i.inhparent = t.member
+				AND NOT i.inhdetachpending
+			JOIN pg_class c ON c.oid = i.inhrelid
+		WHERE t.kind = 'p'
+	), leaf AS MATERIALIZED (
+		SELECT c.oid, c.relkind, c.relpersistence, c.relam, c.relowner,
+			t.upper_bound, clock_timestamp() - t.upper_bound AS age,
+			CASE c.reltablespace WHEN 0 THEN d.dattablespace
+				ELSE c.reltablespace END AS tablespace,
+			(SELECT sum(tablespace_advisor.relation_bytes(r))::bigint
+				FROM unnest(ARRAY[c.oid, c.reltoastrelid]) r
+				WHERE r <> 0) AS size_bytes
+		FROM tree t
+			JOIN pg_class c ON c.oid = t.member AND c.relkind <> 'p'
+			JOIN pg_database d ON d.datname = current_database()
+	), coverage AS MATERIALIZED (
+		SELECT min(coalesce(s.started_at, s.taken_at)) AS since,
+			max(s.taken_at) AS until
+		FROM tablespace_advisor.sample s
+	), used AS MATERIALIZED (
+		SELECT coalesce(i.indrelid, r.relation) AS relation,
+			max(s.taken_at) AS last_used
+		FROM tablespace_advisor.relation_sample r
+			JOIN tablespace_advisor.sample s USING (sample_id)
+			LEFT JOIN pg_index i ON i.indexrelid = r.relation
+		WHERE coalesce(r.scans, 0) + coalesce(r.tuples_read, 0)
+			+ coalesce(r.inserted, 0) + coalesce(r.updated, 0)
+			+ coalesce(r.deleted, 0) > 0
+		GROUP BY 1
+	), moved AS MATERIALIZED (
+		SELECT j.relation,
+			max(j.finished_at) FILTER (WHERE j.state = 'done') AS moved_at,
+			min(j.job_id) FILTER (WHERE j.state IN
+				('queued', 'running', 'paused')) AS unfinished
+		FROM tablespace_advisor.job j
+		GROUP BY j.relation
+	), judged AS MATERIALIZED (
+		SELECT l.*, c.until - coalesce(u.last_used, c.since) AS idle_for,
+			CASE
+				WHEN l.tablespace = target_tablespace THEN
+					'It is there already.'
+				WHEN l.relkind <> 'r' THEN 'It has no storage of its own here.'
+				WHEN l.relpersistence <> 'p' OR l.relam <> 2 THEN
+					'Live copy does not apply: it is unlogged, temporary or of an access method that is not known.'
+				WHEN NOT pg_has_role(asker, l.relowner, 'USAGE') THEN
+					format('It belongs to role %I.',
+						pg_get_userbyid(l.relowner))
+				WHEN m.unfinished IS NOT NULL THEN
+					format('Move %s of it has not ended.', m.unfinished)
+				WHEN older_than IS NOT NULL AND l.upper_bound IS NULL THEN
+					'Its age is unknown: it is no range partition with an upper bound that is a time.'
+				WHEN older_than IS NOT NULL AND l.age < older_than THEN
+					format('It is younger than %s.', older_than)
+				WHEN unused_for IS NOT NULL AND c.until IS NULL THEN
+					'There are no samples to tell since when it is unused; see sample_activity().'
+				WHEN unused_for IS NOT NULL
+						AND c.until - coalesce(u.last_used, c.since)
+							< unused_for THEN
+					CASE WHEN u.last_used IS NULL THEN
+						format('The samples reach back to %s only.', c.since)
+						ELSE format('It was used before %s.', u.last_used) END
+				WHEN l.upper_bound + p.retention
+						< clock_timestamp() + min_residence THEN
+					format('pg_partman drops it after %s.',
+						l.upper_bound + p.retention)
+				WHEN m.moved_at > clock_timestamp() - min_residence THEN
+					format('It was moved at %s, less than %s ago.',
+						m.moved_at, min_residence)
+			END AS why_not
+		FROM leaf l
+			CROSS JOIN coverage c
+			CROSS JOIN partman p
+			LEFT JOIN used u ON u.relation = l.oid
+			LEFT JOIN moved m ON m.relation = l.oid
+	)
+	SELECT j.oid, j.upper_bound, j.age, j.idle_for, j.size_bytes,
+		CASE WHEN j.why_not IS NULL THEN 'move' ELSE 'keep' END,
+		coalesce(j.why_not, concat_ws(' ',
+			CASE WHEN older_than IS NOT NULL
+				THEN format('It ends at %s.', j.upper_bound) END,
+			CASE WHEN unused_for IS NOT NULL
+				THEN format('No sample saw it used for %s.', j.idle_for) END))
+	FROM judged j
+	ORDER BY j.upper_bound, j.oid
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.judge_partitions(
+	oid, oid, interval, interval, interval, oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.judge_partitions(
+	oid, oid, interval, interval, interval, oid) IS
+	'partitions with storage of a table and whether they are old enough, and unused for long enough, to be moved to a tablespace';
+
+/* The moves of those that are, with their indexes. */
+CREATE FUNCTION tablespace_advisor.partition_moves(
+	target oid, target_tablespace oid, older_than interval,
+	unused_for interval, min_residence interval, asker oid,
+	with_indexes boolean)
+RETURNS TABLE (relation oid, heap oid, kind "char", schema_name name,
+	relation_name name, persistence "char", tablespace oid,
+	to_tablespace oid, size_bytes bigint, method text, goes_along boolean,
+	place bigint)
+LANGUAGE sql STABLE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH chosen AS MATERIALIZED (
+		SELECT * FROM tablespace_advisor.judge_partitions(target,
+			target_tablespace, older_than, unused_for, min_residence, asker) p
+		WHERE p.action = 'move'
+	), member AS (
+		SELECT p.partition AS relation, p.partition AS heap, p.size_bytes,
+			p.upper_bound, false AS goes_along
+		FROM chosen p
+		UNION ALL
+		SELECT i.indexrelid, p.partition,
+			tablespace_advisor.relation_bytes(i.indexrelid), p.upper_bound,
+			true
+		FROM chosen p
+			JOIN pg_index i ON i.indrelid = p.partition AND i.indisvalid
+		WHERE with_indexes
+	)
+	SELECT m.relation, m.heap, c.relkind, n.nspname, c.relname,
+		c.relpersistence, t.tablespace, target_tablespace, m.size_bytes,
+		'copy', m.goes_along,
+		row_number() OVER (ORDER BY m.upper_bound, m.heap, m.goes_along,
+			m.relation)
+	FROM member m
+		JOIN pg_class c ON c.oid = m.relation
+		JOIN pg_namespace n ON n.oid = c.relnamespace
+		JOIN pg_database d ON d.datname = current_database()
+		CROSS JOIN LATERAL (SELECT CASE c.reltablespace
+			WHEN 0 THEN d.dattablespace ELSE c.reltablespace END)
+			t(tablespace)
+	WHERE t.tablespace <> target_tablespace
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.partition_moves(
+	oid, oid, interval, interval, interval, oid, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.partition_moves(
+	oid, oid, interval, interval, interval, oid, boolean) IS
+	'the moves of partitions that are to be moved, oldest first, each followed by its indexes';
+
+CREATE FUNCTION @extschema@.advise_partition_placement(
+	target regclass, tablespace name, older_than interval DEFAULT NULL,
+	unused_for interval DEFAULT NULL,
+	OUT partition regclass, OUT upper_bound timestamptz, OUT age interval,
+	OUT idle_for interval, OUT size_bytes bigint, OUT action text,
+	OUT reason text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'tsa_advise_partition_placement'
+LANGUAGE C STABLE ROWS 100;
+COMMENT ON FUNCTION @extschema@.advise_partition_placement(
+	regclass, name, interval, interval) IS
+$$which partitions of a table move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why.
+age: time since the upper bound of the first range key (date, timestamp, timestamptz; integers as pg_partman counts them); partitions without one are never moved by age. idle_for: time up to the last sample in which no sample saw it used. size_bytes: with TOAST, without indexes. With both arguments both must hold.
+Errors: 22023 (neither older_than nor unused_for, or one that is negative), 42809 (not a partitioned table).$$;
+
+CREATE PROCEDURE @extschema@.move_partitions_concurrently(
+	target regclass,
+	tablespace name,
+	older_than interval DEFAULT NULL,
+	unused_for interval DEFAULT NULL,
+	min_residence interval DEFAULT '7 days',
+	with_indexes boolean DEFAULT true,
+	until timestamptz DEFAULT NULL,
+	max_rate text DEFAULT NULL,
+	lock_timeout interval DEFAULT '100 ms',
+	wait boolean DEFAULT true,
+	dry_run boolean DEFAULT false,
+	INOUT job_ids bigint[] DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'tsa_move_partitions_concurrently'
+LANGUAGE C;
+COMMENT ON PROCEDURE @extschema@.move_partitions_concurrently(
+	regclass, name, interval, interval, interval, boolean, timestamptz, text,
+	interval, boolean, boolean, bigint[]) IS
+$$moves the partitions that advise_partition_placement() names, oldest first, while they are in use; the partitioned table itself, and so new partitions, stay. To be called again and again, as by pg_cron.
+min_residence: what was moved less than this ago stays, and so does what pg_partman will drop before. until: nothing begins that would not end by then at the measured rate. The rest as for move_table_concurrently().
+Errors: as for advise_partition_placement(), 42501 (CREATE on the tablespace), 53100 (not enough space), 25001 (in a transaction block). A partition that could not be moved is a warning.$$;

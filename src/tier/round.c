@@ -1,0 +1,318 @@
+/*-------------------------------------------------------------------------
+ *
+ * round.c
+ *	  One round of an evacuation, or of a move of partitions: the moves that
+ *	  an internal function plans are queued and, if the caller waits, awaited.
+ *
+ * The functions that plan look at the catalogs and the tablespace's directory
+ * only, so ten thousand partitions need no locks on them.
+ *
+ * Between the plan and the queue somebody else may have queued a move of the
+ * same relation, which refuses the whole batch (55006).  Then the round ends
+ * with nothing queued, in a subtransaction, and is planned again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/resowner.h"
+
+#include "compat.h"
+#include "move/common/relation.h"
+#include "move/common/sleep.h"
+#include "move/job/batch_lock.h"
+#include "move/job/job.h"
+#include "move/job/journal.h"
+#include "move/job/queue.h"
+#include "move/plan/rules.h"
+#include "move/wait.h"
+#include "move/worker/start.h"
+#include "tier/round.h"
+
+#define EXIT_POLL_MS	20
+
+/* Makes a move of a row of the present result. */
+static TsaMove *
+read_move(uint64 row)
+{
+	TsaMove    *move = palloc0(sizeof(TsaMove));
+
+	move->relid = DatumGetObjectId(tsa_journal_column(row, "relation"));
+	move->heapid = DatumGetObjectId(tsa_journal_column(row, "heap"));
+	move->kind = DatumGetChar(tsa_journal_column(row, "kind"));
+	move->schema_name =
+		*DatumGetName(tsa_journal_column(row, "schema_name"));
+	move->relation_name =
+		*DatumGetName(tsa_journal_column(row, "relation_name"));
+	move->persistence = DatumGetChar(tsa_journal_column(row, "persistence"));
+	move->source_tablespace =
+		DatumGetObjectId(tsa_journal_column(row, "tablespace"));
+	move->target_tablespace =
+		DatumGetObjectId(tsa_journal_column(row, "to_tablespace"));
+	namestrcpy(&move->source_name,
+			   tsa_tablespace_name(move->source_tablespace));
+	namestrcpy(&move->target_name,
+			   tsa_tablespace_name(move->target_tablespace));
+	move->size_bytes = DatumGetInt64(tsa_journal_column(row, "size_bytes"));
+	move->is_valid = true;
+	if (!tsa_move_method_by_name(tsa_journal_text(row, "method"),
+								 &move->method))
+		elog(ERROR, "unrecognized method of a planned move");
+	return move;
+}
+
+/*
+ * The moves (TsaMove *) that a statement plans, in its order.  An index that
+ * goes along with its table follows it; without the table it stays for now.
+ */
+List *
+tsa_load_moves(TsaJournalQuery *query, Datum *values, const char *nulls,
+			   const TsaMoveOptions *options)
+{
+	MemoryContext context = CurrentMemoryContext;
+	TsaJournal	journal;
+	TsaMove    *table = NULL;
+	List	   *moves = NIL;
+
+	tsa_journal_open(&journal);
+	tsa_journal_run(query, values, nulls, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		MemoryContext spi_context = MemoryContextSwitchTo(context);
+		TsaMove    *move = read_move(i);
+		bool		along = DatumGetBool(tsa_journal_column(i, "goes_along"));
+
+		CHECK_FOR_INTERRUPTS();
+		if (!along)
+			moves = lappend(moves, move);
+		if (move->relid == move->heapid)
+			table = move;
+		if (along && (table == NULL || table->relid != move->heapid))
+			;					/* its table's move has been tried */
+		else
+			tsa_announce_move(move, along ? table : NULL, options);
+		if (along && table != NULL && table->relid == move->heapid)
+		{
+			table->indexes = lappend_oid(table->indexes, move->relid);
+			table->indexes_from = lappend_oid(table->indexes_from,
+											  move->source_tablespace);
+			table->size_bytes += move->size_bytes;
+		}
+		MemoryContextSwitchTo(spi_context);
+	}
+	tsa_journal_close(&journal);
+	return moves;
+}
+
+/* How many of the moves are live copies. */
+static int
+count_copies(List *moves)
+{
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, moves)
+		n += ((TsaMove *) lfirst(lc))->method == TSA_METHOD_COPY;
+	return n;
+}
+
+/* Sets what jobs of a batch have that other moves have not. */
+static void
+set_conditions(int64 batch_id, int64 lock_up_to, TimestampTz until)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET until = $2,"
+		" lock_up_to = CASE WHEN method = 'lock' AND ("
+		"   schema_name <> 'tablespace_advisor') THEN $3 END"
+		" WHERE batch_id = $1",
+		3, {INT8OID, TIMESTAMPTZOID, INT8OID}, NULL
+	};
+	Datum		values[3];
+	char		nulls[] = "   ";
+
+	if (lock_up_to < 0 && TIMESTAMP_IS_NOEND(until))
+		return;
+	values[0] = Int64GetDatum(batch_id);
+	values[1] = TimestampTzGetDatum(until);
+	nulls[1] = TIMESTAMP_IS_NOEND(until) ? 'n' : ' ';
+	values[2] = Int64GetDatum(lock_up_to);
+	nulls[2] = lock_up_to < 0 ? 'n' : ' ';
+	tsa_journal_update(&query, values, nulls);
+}
+
+/*
+ * Queues the moves and starts their worker, or, if one of the relations is
+ * being moved by now, does nothing and returns NIL.
+ */
+static List *
+queue_unless_busy(List *moves, const TsaMoveOptions *options,
+				  BackgroundWorkerHandle **handle)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	List	   *volatile ids = NIL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		ids = tsa_queue_moves(moves, options);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_OBJECT_IN_USE)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		ids = NIL;
+	}
+	PG_END_TRY();
+	if (ids != NIL)
+		*handle = tsa_start_workers(*(int64 *) linitial(ids),
+								   count_copies(moves));
+	return ids;
+}
+
+/*
+ * Waits until no worker of a batch lives: a job is done before its
+ * transaction has dropped the old file, and a worker may keep some for later.
+ * Not by waiting for the lock: a worker may in turn wait for our transaction.
+ */
+static void
+wait_for_exit(int64 batch_id)
+{
+	LOCKTAG		tag;
+
+	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	while (LockAcquire(&tag, ExclusiveLock, false, true) ==
+		   LOCKACQUIRE_NOT_AVAIL)
+	{
+		SPI_commit();
+		tsa_sleep(EXIT_POLL_MS);
+	}
+	SPI_commit();
+}
+
+/* Prints how far a batch is as a whole. */
+static void
+print_batch_progress(int64 batch_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT tablespace_advisor.batch_progress($1) AS line",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+
+	values[0] = Int64GetDatum(batch_id);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+		ereport(NOTICE,
+				(errmsg("moved so far: %s", tsa_journal_text(0, "line"))));
+	tsa_journal_close(&journal);
+}
+
+/*
+ * Queues the moves, commits, and waits if that is asked for; returns the ids
+ * (int64 *) of the jobs, NIL if somebody else moves one of the relations by
+ * now.  The caller has a nonatomic SPI connection.
+ */
+List *
+tsa_run_round(List *moves, const TsaMoveOptions *options, int64 lock_up_to,
+			  TimestampTz until)
+{
+	MemoryContext context = CurrentMemoryContext;
+	BackgroundWorkerHandle *handle = NULL;
+	List	   *ids = queue_unless_busy(moves, options, &handle);
+	int64		batch_id;
+
+	if (ids == NIL)
+		return NIL;
+	batch_id = *(int64 *) linitial(ids);
+	set_conditions(batch_id, lock_up_to, until);
+	SPI_commit();
+	if (options->wait)
+	{
+		tsa_wait_for_batch(batch_id, handle, options->schema,
+						   list_length(ids) > 1 ?
+						   print_batch_progress : NULL);
+		wait_for_exit(batch_id);
+	}
+	MemoryContextSwitchTo(context);
+	return ids;
+}
+
+/* Prints how the jobs have ended, one line each. */
+void
+tsa_report_moved(List *ids)
+{
+	static TsaJournalQuery query = {
+		"SELECT state, line, detail"
+		" FROM tablespace_advisor.describe_jobs($1)",
+		1, {INT8ARRAYOID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+
+	values[0] = tsa_job_id_array(ids);
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, values, NULL, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		const char *line = tsa_journal_text(i, "line");
+
+		if (strcmp(tsa_journal_text(i, "state"), "done") == 0)
+			ereport(NOTICE, (errmsg("moved %s", line)));
+		else
+			ereport(WARNING,
+					(errmsg("could not move %s", line),
+					 errdetail("%s", tsa_journal_text(i, "detail"))));
+	}
+	tsa_journal_close(&journal);
+}
+
+/* CREATE on a tablespace is what every move to it will need. */
+void
+tsa_check_create_right(Oid tablespace)
+{
+	AclResult	result;
+
+	if (tablespace == MyDatabaseTableSpace)
+		return;
+	result = tsa_tablespace_create_aclcheck(tablespace, GetUserId());
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_TABLESPACE,
+					   tsa_tablespace_name(tablespace));
+}
+
+/* The ids (int64 *) of jobs as an array. */
+Datum
+tsa_job_id_array(List *ids)
+{
+	Datum	   *elems = palloc(sizeof(Datum) * (list_length(ids) + 1));
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, ids)
+		elems[n++] = Int64GetDatum(*(int64 *) lfirst(lc));
+	return PointerGetDatum(construct_array(elems, n, INT8OID, sizeof(int64),
+										   FLOAT8PASSBYVAL,
+										   TYPALIGN_DOUBLE));
+}

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * round.h
+ *	  Planned moves of many relations: queued, awaited, reported.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_ROUND_H
+#define TSA_ROUND_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+#include "utils/timestamp.h"
+
+#include "move/job/journal.h"
+#include "move/job/move.h"
+
+/* The columns that tsa_load_moves() reads, of functions that plan. */
+#define TSA_MOVE_COLUMNS \
+	"p.relation, p.heap, p.kind, p.schema_name, p.relation_name," \
+	" p.persistence, p.tablespace, p.to_tablespace, p.size_bytes, p.method," \
+	" p.goes_along"
+
+extern List *tsa_load_moves(TsaJournalQuery *query, Datum *values,
+							const char *nulls, const TsaMoveOptions *options);
+extern List *tsa_run_round(List *moves, const TsaMoveOptions *options,
+						   int64 lock_up_to, TimestampTz until);
+extern void tsa_check_create_right(Oid tablespace);
+extern void tsa_report_moved(List *ids);
+extern Datum tsa_job_id_array(List *ids);
+
+#endif							/* TSA_ROUND_H */
