@@ -17,6 +17,7 @@
 #include "move/copy/stop_point.h"
 #include "move/copy/throttle.h"
 #include "move/worker/launcher.h"
+#include "move/job/history.h"
 #include "move/worker/start.h"
 #include "move/worker/wal_compression.h"
 #include "probe/probe.h"
@@ -39,6 +40,7 @@ _PG_init(void)
 	tsa_wal_compression_init();
 	tsa_init_throttle();
 	tsa_init_worker_start();
+	tsa_init_job_history();
 	tsa_init_launcher();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

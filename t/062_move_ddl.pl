@@ -76,6 +76,10 @@ for my $case (
 	[ 'REINDEX TABLE', 'REINDEX TABLE d', 'over', 3 ],
 	[ 'TRUNCATE', 'TRUNCATE d', 'done', 3 ],
 	[ 'ALTER INDEX SET TABLESPACE', 'ALTER INDEX d_txt SET TABLESPACE fast', qr/already in tablespace "fast"/, 3 ],
+	[ 'REINDEX CONCURRENTLY', 'REINDEX INDEX CONCURRENTLY d_txt', qr/does not exist any more/, 3 ],
+	[ 'COMMENT', q{COMMENT ON INDEX d_txt IS 'moving'}, 'on', 3 ],
+	[ 'ALTER INDEX SET', 'ALTER INDEX d_txt SET (fillfactor = 80)', 'on', 3 ],
+	[ 'DROP INDEX CONCURRENTLY', 'DROP INDEX CONCURRENTLY d_txt', qr/does not exist any more/, 2 ],
 	[ 'DROP INDEX', 'DROP INDEX d_txt', qr/does not exist any more/, 2 ],
 	[ 'ALTER TYPE of the column', 'ALTER TABLE d ALTER txt TYPE varchar(200) COLLATE "POSIX"', qr/does not exist any more/, 3 ],
 	[ 'DROP TABLE', 'DROP TABLE d', qr/does not exist any more/, 0 ])
@@ -117,31 +121,8 @@ for my $case (
 	check_end($name, $indexes);
 }
 
-# REINDEX CONCURRENTLY of the very index waits for the move, and holds up
-# nobody else meanwhile.
-my $job = start_slow_move();
-my $out = '';
-my $reindex = IPC::Run::start(
-	[
-		'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c',
-		'REINDEX INDEX CONCURRENTLY d_txt'
-	],
-	'>', \$out, '2>&1');
-$node->poll_query_until('postgres', q{
-	SELECT count(*) > 0 FROM pg_locks WHERE NOT granted})
-  or die 'nobody waits';
-$node->safe_psql('postgres', q{
-	SET statement_timeout = '60s';
-	UPDATE d SET txt = md5(txt) WHERE id < 100;
-	SELECT count(*) FROM d WHERE txt > 'x'});
-pass('writers and readers pass a waiting REINDEX CONCURRENTLY');
-cancel('REINDEX CONCURRENTLY', $job);
-ok($reindex->finish, 'REINDEX CONCURRENTLY goes on behind the move');
-is($out, '', 'and succeeds');
-check_end('REINDEX CONCURRENTLY', 3);
-
 # Two moves of one index from two sessions; moves of two indexes of one table.
-$job = start_slow_move();
+my $job = start_slow_move();
 my $other = start_move($node, 'd_n', 'fast');
 is(wait_for_job($node, $other), 'done', 'a sibling moves meanwhile');
 isnt( $node->psql('postgres',

@@ -41,8 +41,10 @@
 #include "move/job/job.h"
 #include "move/job/pause.h"
 #include "move/job/queue.h"
+#include "move/plan/children.h"
 #include "move/plan/plan.h"
 #include "move/wait.h"
+#include "move/worker/launcher.h"
 #include "move/worker/recover.h"
 #include "move/worker/start.h"
 
@@ -107,6 +109,26 @@ count_copies(List *moves)
 }
 
 /*
+ * Recovers the jobs of dead workers and commits that: what follows may take
+ * long, or fail.
+ */
+static void
+recover_and_commit(MemoryContext context)
+{
+	if (!tsa_has_dead_batch())
+	{
+		tsa_recover_jobs();		/* which there may be of another database */
+		return;
+	}
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	MemoryContextSwitchTo(context);
+	tsa_recover_jobs();
+	SPI_commit();
+	SPI_finish();
+	MemoryContextSwitchTo(context);
+}
+
+/*
  * Plans, queues and, unless told otherwise, awaits the moves of a call, and
  * returns its result row.
  */
@@ -123,7 +145,8 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 		tsa_check_call(fcinfo);
 
 	if (!options->dry_run)
-		tsa_recover_jobs();
+		recover_and_commit(context);
+	tsa_check_children(options->target, get_func_name(fcinfo->flinfo->fn_oid));
 	moves = plan(options);
 	if (moves == NIL || options->dry_run)
 		return tsa_job_ids_row(fcinfo, NIL);
@@ -184,7 +207,7 @@ load_own_job(FunctionCallInfo fcinfo, bool signal_suffices, TsaJob *job)
 
 	tsa_refuse_when_read_only();
 	job_id = DatumGetInt64(tsa_required_arg(fcinfo, 0, "job_id"));
-	tsa_recover_jobs();
+	tsa_recover_for_caller();
 	if (!tsa_job_load(job_id, job))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

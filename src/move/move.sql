@@ -222,6 +222,8 @@ SELECT j.job_id, j.relation::regclass AS relation,
 		THEN coalesce(pg_catalog.cardinality(j.indexes), 0) END
 		AS with_indexes,
 	j.lock_wait_ms, j.forecast_saved_ms_per_s,
+	CASE WHEN j.state IN ('running', 'paused') THEN j.worker_pid END AS pid,
+	j.sqlstate, j.detail, j.batch_id,
 	CASE j.state WHEN 'running' THEN j.present_mb_per_s END
 		AS present_mb_per_s,
 	CASE j.state WHEN 'running' THEN j.rate_reason END AS rate_reason
@@ -278,6 +280,15 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.lock_wait_ms IS
 	'longest time in milliseconds that one request for the exclusive lock stood in the queue, during which others queued behind it';
 COMMENT ON COLUMN @extschema@.tablespace_moves.forecast_saved_ms_per_s IS
 	'milliseconds of reading per second that advise_index_placement() expected to save when the move was queued; of a table with the indexes that move along, but not when hot_only was asked for; NULL when nothing was known';
+
+COMMENT ON COLUMN @extschema@.tablespace_moves.pid IS
+	'process id of the background worker of a move under way, as in pg_stat_activity and pg_locks';
+COMMENT ON COLUMN @extschema@.tablespace_moves.sqlstate IS
+	'SQLSTATE of the error that ended the move';
+COMMENT ON COLUMN @extschema@.tablespace_moves.detail IS
+	'detail of the error that ended the move';
+COMMENT ON COLUMN @extschema@.tablespace_moves.batch_id IS
+	'first job_id of the call that queued the move';
 
 CREATE PROCEDURE @extschema@.move_indexes_concurrently(
 	target regclass,
@@ -340,3 +351,12 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_undo_move';
 COMMENT ON FUNCTION @extschema@.undo_move(bigint) IS
 	'queues a move of the relation back to the tablespace where the given move found it, with the same options and the caller''s rights, and returns the new job''s id; the indexes that moved along with a table go back to where each was, unless moved since, by jobs of their own if that was elsewhere; of a partitioned table or index just its own entry goes back, its partitions have jobs of their own; the move begins when the transaction commits; 42704 when there is no such job, 42P01 when the relation is gone, 55000 when the move is not done or the relation is back already, 55006 when another move of the table has not ended';
+
+CREATE FUNCTION @extschema@.wait_for_moves(
+	job_ids bigint[],
+	timeout interval DEFAULT NULL)
+RETURNS boolean
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_wait_for_moves';
+COMMENT ON FUNCTION @extschema@.wait_for_moves(bigint[], interval) IS
+	'waits until all of these moves have ended, however: true; false when that takes longer than timeout (NULL: no limit). Errors: 42704 there is no such job, 42501 it is neither the caller''s own nor the caller a member of pg_read_all_stats, 40P01 a move waits for the caller''s transaction';

@@ -1,19 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * session.c
- *	  The session of a background worker: its transactions, the role it has
- *	  taken on, and commands.
+ *	  The session of a background worker: its transactions and the role it has
+ *	  taken on.
  *
  * Roles.  Owners of tables are often roles that cannot log in, and before
  * version 17 a worker cannot connect as one.  The worker connects as the
  * bootstrap superuser and then takes on the owner as session user, outside
  * any transaction, for the time of one job.  Every right is checked against
  * the owner, RESET ROLE leads back to the owner only, and the security context
- * is 0, as REINDEX CONCURRENTLY and its transactions demand.  The server
- * evaluates index expressions as the table's owner in a security-restricted
- * operation, where SET SESSION AUTHORIZATION, which could lead back to the
- * superuser, is refused.  Outside of one only functions of event triggers run
- * (17 has them for REINDEX), and those a superuser installs.  Rejected:
+ * is 0, as REINDEX CONCURRENTLY and its transactions demand.  What code of
+ * others can run, and that none of it gets at the superuser: ddl.c.  Rejected:
  * SetUserIdAndSecContext() alone, since SECURITY_LOCAL_USERID_CHANGE must not
  * be set across transactions and without it RESET ROLE would lead back.
  *
@@ -30,14 +27,10 @@
 #include "storage/ipc.h"
 #include "storage/lock.h"
 #include "storage/lwlock.h"
-#include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
-#include "tcop/utility.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/portal.h"
 
-#include "compat.h"
 #include "move/common/session.h"
 
 /*
@@ -126,46 +119,6 @@ tsa_become_role(const TsaSession *session, Oid roleid)
 		ereport(FATAL,
 				(errcode(ERRCODE_INVALID_ROLE_SPECIFICATION),
 				 errmsg("could not take on the role of the job")));
-}
-
-/*
- * Runs a utility command outside any transaction, as a client's simple query:
- * REINDEX CONCURRENTLY refuses to run in a transaction block.
- */
-void
-tsa_run_command(const TsaSession *session, const char *sql)
-{
-	List	   *queries;
-	List	   *plans;
-	RawStmt    *parsetree;
-	Portal		portal;
-	DestReceiver *dest;
-
-	debug_query_string = sql;
-	pgstat_report_activity(STATE_RUNNING, sql);
-	tsa_begin();
-
-	/* the tree must outlive the transactions that the command ends */
-	MemoryContextSwitchTo(session->context);
-	parsetree = linitial_node(RawStmt, pg_parse_query(sql));
-	queries = pg_analyze_and_rewrite_fixedparams(parsetree, sql, NULL, 0,
-												 NULL);
-	plans = pg_plan_queries(queries, sql, CURSOR_OPT_PARALLEL_OK, NULL);
-
-	portal = CreatePortal("", true, true);
-	portal->visible = false;
-	PortalDefineQuery(portal, NULL, sql, CreateCommandTag(parsetree->stmt),
-					  plans, NULL);
-	PortalStart(portal, NULL, 0, InvalidSnapshot);
-	dest = CreateDestReceiver(DestNone);
-	(void) tsa_portal_run(portal, dest);
-	dest->rDestroy(dest);
-	PortalDrop(portal, false);
-
-	tsa_commit(session);
-	pgstat_report_stat(true);
-	pgstat_report_activity(STATE_IDLE, NULL);
-	debug_query_string = NULL;
 }
 
 /*

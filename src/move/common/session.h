@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * session.h
- *	  The session of a background worker: its transactions, the role it has
- *	  taken on, and commands.
+ *	  The session of a background worker: its transactions and the role it has
+ *	  taken on.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +32,6 @@ extern void tsa_begin(void);
 extern void tsa_commit(const TsaSession *session);
 extern ErrorData *tsa_abort(TsaSession *session);
 extern void tsa_become_role(const TsaSession *session, Oid roleid);
-extern void tsa_run_command(const TsaSession *session, const char *sql);
 
 /* [T] The transaction's commit will not wait for its flush. */
 extern void tsa_commit_lazily(void);

@@ -14,19 +14,19 @@
  * Writing.  The new storage is invisible to everybody until the cutover
  * commits, so no buffer of it exists and its pages are written past the
  * buffers.  Each batch is logged as full page images, which is what brings
- * the pages to standbys and through crash recovery.  The passes write without
- * telling anybody; then the mover syncs the file itself (tsa_copy_sync), and
- * from there on each write is registered with the checkpointer, as that of a
- * buffer would be, because nobody wants to sync in the window.  A small copy is
- * written that way from its first block on: for ten thousand of them one
- * checkpoint costs less than ten thousand syncs.
+ * the pages to standbys and through crash recovery.  Each write is registered
+ * with the checkpointer, as that of a buffer would be; nothing is synced here.
+ * So nobody waits for a sync, in the window or before it; the next checkpoint
+ * has all that was written before it on the device, which is what a snapshot of
+ * the devices relies on, too; and when a copy is dropped the server forgets what
+ * was registered.
  *
  * DELAY_CHKPT_START is set from before the WAL insert until after the write.
  * A checkpoint whose redo point lies behind our record waits for the flag
  * before it goes on.  So (a) a base backup that starts from this redo point,
  * and will therefore not replay the record, copies the file after our write;
  * (b) a checkpoint that will make recovery skip our record processes the sync
- * request that our write in the window registered.  The flag counts only in a
+ * request that our write has registered.  The flag counts only in a
  * process with a virtual transaction ID, so all this happens in transactions.
  * An error in between ends the transaction, which clears the flag.
  *
@@ -127,6 +127,18 @@ create_fork(const PageBatch *batch)
 }
 
 /*
+ * Is this the last write of the batch to a segment of the file?  One request
+ * to sync a segment is enough.
+ */
+static bool
+is_last_of_segment(const PageBatch *batch, int i)
+{
+	return i == batch->n - 1 ||
+		batch->blocks[i] / (BlockNumber) RELSEG_SIZE !=
+		batch->blocks[i + 1] / (BlockNumber) RELSEG_SIZE;
+}
+
+/*
  * Logs the pages of the batch and writes them to the new storage.
  *
  * The images of block 0, and of what is in one batch with it, are always whole:
@@ -139,7 +151,6 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 	SMgrRelation smgr = target_of(batch->rel);
 	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
 	batch->blocks[0] != 0;
-	bool		skip_fsync = copy->state == TSA_COPY_BULK;
 
 	if (*batch->written_end == 0 && batch->fork != MAIN_FORKNUM)
 		create_fork(batch);
@@ -155,6 +166,7 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 	{
 		BlockNumber block = batch->blocks[i];
 		char	   *page = (char *) batch->pages[i];
+		bool		skip_fsync = !is_last_of_segment(batch, i);
 
 		tsa_page_set_checksum(batch->pages[i], block);
 		if (block < *batch->written_end)
@@ -271,25 +283,37 @@ tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork)
 	return true;
 }
 
-/*
- * Copies all that is left of a fork, without a pause: in the window, and just
- * before it.  Besides the blocks that the WAL names these are all blocks from
- * copied_end to the present end of the file, named or not: a file may be
- * extended without the WAL naming every block (hash indexes allocate whole
- * groups of buckets, the visibility map grows unlogged, a table by empty blocks
- * for several sessions at a time).
- */
-static void
-copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork)
+/* Until when it may take to copy what is left; no time at all for no limit. */
+typedef struct Deadline
 {
-	BlockNumber end = tsa_copy_source_size(fork);
-	PageBatch	batch = batch_for(fork);
+	const instr_time *since;
+	double		ms;
+} Deadline;
 
-	Assert(fork->written_end <= end);
+static bool
+is_over(const Deadline *deadline)
+{
+	return deadline->since != NULL &&
+		tsa_ms_since(deadline->since) >= deadline->ms;
+}
+
+/*
+ * Copies the changed blocks of a fork below copied_end; false if there is no
+ * time for all of them.
+ */
+static bool
+copy_last_changed(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
+{
+	PageBatch	batch = batch_for(fork);
+	bool		in_time = true;
+
 	for (uint64 b = tsa_block_set_next(&fork->changed, 0);
 		 b != TSA_NO_BLOCK && b < fork->copied_end;
 		 b = tsa_block_set_next(&fork->changed, b + 1))
 	{
+		in_time = !is_over(deadline);
+		if (!in_time)
+			break;
 		tsa_block_set_remove(&fork->changed, (uint32) b);
 		batch_read(copy, &batch, (BlockNumber) b);
 		if (batch.n == TSA_COPY_BATCH)
@@ -297,78 +321,93 @@ copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork)
 	}
 	if (batch.n > 0)
 		batch_write(copy, &batch);
+	return in_time;
+}
 
+/*
+ * Copies all that is left of a fork, without a pause: in the window, and just
+ * before it.  Besides the blocks that the WAL names these are all blocks from
+ * copied_end to the present end of the file, named or not: a file may be
+ * extended without the WAL naming every block (hash indexes allocate whole
+ * groups of buckets, the visibility map grows unlogged, a table by empty blocks
+ * for several sessions at a time).  False if there is no time for all.
+ */
+static bool
+copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
+{
+	BlockNumber end = tsa_copy_source_size(fork);
+	PageBatch	batch = batch_for(fork);
+
+	Assert(fork->written_end <= end);
+	if (!copy_last_changed(copy, fork, deadline))
+		return false;
 	while (fork->copied_end < end)
 	{
 		/* alone, block 0 does not make the others' images whole */
 		int			most = fork->copied_end == 0 ? 1 : TSA_COPY_BATCH;
 
+		if (is_over(deadline))
+			return false;
 		while (batch.n < most && fork->copied_end + batch.n < end)
 			batch_read(copy, &batch, fork->copied_end + batch.n);
 		fork->copied_end += batch.n;
 		batch_write(copy, &batch);
 	}
+	return true;
 }
 
 /*
- * The same of all forks.
+ * The same of all forks, within so many milliseconds since a moment, or for as
+ * long as it takes (NULL).  A block that somebody has to read from the device
+ * may take long; what has been copied when the time is over need not be copied
+ * again.
  */
-void
-tsa_copy_last_blocks(TsaCopy *copy)
+bool
+tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since, double ms)
 {
+	Deadline	deadline = {since, ms};
+
 	for (int i = 0; i < copy->nforks; i++)
-		copy_last_blocks_of(copy, &copy->forks[i]);
+		if (!copy_last_blocks_of(copy, &copy->forks[i], &deadline))
+			return false;
+	return true;
 }
 
 /*
  * Copies the free space map, once, as it happens to be.  It is not logged and
  * a crash leaves it as it may, so whoever takes a page from it checks that
  * the page is free.  It never names a block behind the end of the copy, which
- * ends up no shorter than the source is now.
+ * ends up no shorter than the source is now.  False, outside any transaction,
+ * if the move has to start over.
  */
-void
+bool
 tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 {
-	SMgrRelation source = RelationGetSmgr(rel->rel);
-	BlockNumber nblocks;
 	BlockNumber written = 0;
+	BlockNumber next = 0;
 	PageBatch	batch = {0};
 
 	batch.rel = rel;
 	batch.fork = FSM_FORKNUM;
 	batch.written_end = &written;
-	if (!smgrexists(source, FSM_FORKNUM))
-		return;
-	nblocks = smgrnblocks(source, FSM_FORKNUM);
+	if (!smgrexists(RelationGetSmgr(rel->rel), FSM_FORKNUM))
+		return true;
 	create_fork(&batch);
 	written = smgrnblocks(target_of(rel), FSM_FORKNUM);
 
-	for (BlockNumber b = 0; b < nblocks; b++)
+	/* it may have been truncated, or opened anew, after each batch */
+	while (next < smgrnblocks(RelationGetSmgr(rel->rel), FSM_FORKNUM))
 	{
-		batch_read(copy, &batch, b);
-		if (batch.n == TSA_COPY_BATCH || b == nblocks - 1)
-			batch_write(copy, &batch);
-		CHECK_FOR_INTERRUPTS();
-	}
-	if (copy->state == TSA_COPY_BULK)
-		smgrimmedsync(target_of(rel), FSM_FORKNUM);
-}
+		BlockNumber end = smgrnblocks(RelationGetSmgr(rel->rel), FSM_FORKNUM);
+		int			n;
 
-/*
- * Makes all that the passes wrote durable, and leaves what is written from
- * now on to the checkpointer.
- */
-void
-tsa_copy_sync(TsaCopy *copy)
-{
-	if (copy->state != TSA_COPY_BULK)
-		return;
-	for (int i = 0; i < copy->nforks; i++)
-	{
-		const TsaCopyFork *fork = &copy->forks[i];
-
-		if (fork->number == MAIN_FORKNUM || fork->written_end > 0)
-			smgrimmedsync(target_of(fork->rel), fork->number);
+		while (batch.n < TSA_COPY_BATCH && next + batch.n < end)
+			batch_read(copy, &batch, next + batch.n);
+		n = batch.n;
+		batch_write(copy, &batch);
+		next += n;
+		if (copy->units != NULL && !after_batch(copy, n))
+			return false;
 	}
-	tsa_set_copy_state(&copy->state, TSA_COPY_REGISTERED);
+	return true;
 }

@@ -147,7 +147,7 @@ extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern bool tsa_copy_try_lock(TsaCopy *copy);
 extern void tsa_copy_lock(TsaCopy *copy);
 extern void tsa_copy_unlock(TsaCopy *copy);
-extern void tsa_copy_release_table(TsaCopy *copy);
+extern void tsa_copy_release_first(TsaCopy *copy);
 extern bool tsa_copy_is_same(TsaCopy *copy);
 extern void tsa_copy_wait_for_lock(TsaCopy *copy);
 extern bool tsa_copy_yield(TsaCopy *copy);
@@ -167,9 +167,9 @@ extern bool tsa_copy_delay_point(TsaCopy *copy, uint64 bytes);
 /* blocks.c */
 extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);
 extern bool tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork);
-extern void tsa_copy_last_blocks(TsaCopy *copy);
-extern void tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel);
-extern void tsa_copy_sync(TsaCopy *copy);
+extern bool tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since,
+								 double ms);
+extern bool tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel);
 
 /* passes.c */
 extern bool tsa_copy_passes(TsaCopy *copy);

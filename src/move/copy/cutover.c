@@ -17,15 +17,20 @@
  *
  *	 1. read the WAL to its end: nobody can change the relations any more, so
  *		there is no more to come;
- *	 2. copy the blocks it named and those the files grew by;
+ *	 2. copy the blocks it named and those the files grew by, but not for long;
  *	 3. point pg_class to the new storage, of all relations in one transaction;
  *	 4. commit, which releases the locks.
  *
- * Locks and step 1 are in a subtransaction.  If there is too much log to read
- * or too much left to copy (others were busy while we waited), or a file was
+ * Locks and steps 1 and 2 are in a subtransaction.  If there is too much WAL to
+ * read or too much left to copy (others were busy while we waited), if copying
+ * takes too long (blocks have to be read from a slow device), or a file was
  * truncated, it is rolled back, which gives the locks back at once and keeps
- * those of the session (but for the table's, which had been let go, see
- * locks.c, and is taken again).  So the window is bounded.
+ * those of the session (but for the one on the table or the one index, which
+ * had been released, see locks.c, and is taken again).  So the window is bounded, in blocks and in
+ * time, but for one read of a batch.
+ *
+ * Rights are looked at again with the rows of pg_class locked, when nobody can
+ * change an owner any more.
  *
  * pg_class.  GRANT changes rows of pg_class without a lock on the relation, and
  * whoever updates such a row waits for the end of that transaction.  So the
@@ -47,9 +52,8 @@
  * them.  The usual rules of asynchronous commit cover what others saw
  * meanwhile.
  *
- * Where the data is at commit: what the passes wrote was synced; each write
- * since then is registered with the checkpointer and its image is in the WAL
- * (see blocks.c).
+ * Where the data is at commit: each write is registered with the checkpointer
+ * and its image is in the WAL (see blocks.c).
  *
  * A standby replays the images, the catalog change and, as for any ALTER, the
  * AccessExclusive locks; queries there on the table (or its index) wait or are
@@ -80,6 +84,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "move/common/relation.h"
 #include "move/common/session.h"
 #include "move/copy/copy.h"
 #include "move/copy/stop_point.h"
@@ -89,6 +94,10 @@
  * has a block changed may be an image of it.
  */
 #define MAX_WAL_PER_BLOCK ((uint64) 2 * BLCKSZ)
+
+/* How long copying may take in the window, and after many attempts. */
+#define WINDOW_MS		20
+#define LONG_WINDOW_MS	100
 
 /* What an attempt to enter the exclusive window has come to. */
 typedef enum Window
@@ -244,19 +253,21 @@ narrow_gap(TsaCopy *copy)
 	narrow = !tsa_copy_was_truncated(copy) && followed == TSA_FOLLOWED &&
 		tsa_copy_left(copy) <= window_limit(copy);
 	if (narrow)
-		tsa_copy_last_blocks(copy);
+		(void) tsa_copy_last_blocks(copy, NULL, 0);
 	tsa_copy_end(copy);
 	return narrow;
 }
 
 /*
- * Under the lock: reads the WAL to its end.  False if too much is left for the
- * window, or the copy has to start over.  If true, the relations are open, for
- * the given owner.
+ * Under the lock, since a moment: reads the WAL to its end and copies what is
+ * left.  False if that is too much for the window, or the copy has to start
+ * over.  If true, the relations are open, for the given owner.
  */
 static bool
-finish_following(TsaCopy *copy, ResourceOwner owner)
+finish_copy(TsaCopy *copy, ResourceOwner owner, const instr_time *locked)
 {
+	double		window_ms = copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
+		WINDOW_MS : LONG_WINDOW_MS;
 	ResourceOwner present = CurrentResourceOwner;
 	TsaFollowed followed;
 	bool		ready;
@@ -271,7 +282,8 @@ finish_following(TsaCopy *copy, ResourceOwner owner)
 	CurrentResourceOwner = owner;
 	tsa_copy_open(copy);
 	ready = !tsa_copy_was_truncated(copy) && followed == TSA_FOLLOWED &&
-		tsa_copy_left(copy) <= window_limit(copy);
+		tsa_copy_left(copy) <= window_limit(copy) &&
+		tsa_copy_last_blocks(copy, locked, window_ms);
 	if (!ready)
 		tsa_copy_close(copy);
 	CurrentResourceOwner = present;
@@ -290,14 +302,15 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, instr_time *locked)
 		is_locked = false;
 	else
 	{
+		tsa_check_move_rights(copy->heapid, copy->order->target_tablespace);
 		(void) tsa_copy_follow(copy);
-		tsa_copy_release_table(copy);
+		tsa_copy_release_first(copy);
 		is_locked = lock_exclusively(copy);
 	}
 	INSTR_TIME_SET_CURRENT(*locked);
 	if (!is_locked)
 		return WINDOW_NOT_LOCKED;
-	return finish_following(copy, owner) ? WINDOW_READY : WINDOW_TOO_MUCH;
+	return finish_copy(copy, owner, locked) ? WINDOW_READY : WINDOW_TOO_MUCH;
 }
 
 /*
@@ -335,12 +348,12 @@ enter_window(TsaCopy *copy, instr_time *locked)
 }
 
 /*
- * Steps 2 and 3.
+ * What is left of step 2 (all, if nothing was copied before), and step 3.
  */
 void
 tsa_copy_switch_storage(TsaCopy *copy)
 {
-	tsa_copy_last_blocks(copy);
+	(void) tsa_copy_last_blocks(copy, NULL, 0);
 	tsa_stop_point("window");
 
 	for (int i = 0; i < copy->nrels; i++)
@@ -411,7 +424,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	{
 		CommitTransactionCommand();
 		if (copy->state == TSA_COPY_REWRITTEN ||
-			(copy->locks == TSA_LOCKS_ALL_BUT_TABLE && !tsa_copy_yield(copy)))
+			(copy->locks == TSA_LOCKS_ALL_BUT_FIRST && !tsa_copy_yield(copy)))
 			return TSA_CUTOVER_REWRITTEN;
 		return TSA_CUTOVER_LATER;
 	}

@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "move/common/relation.h"
 #include "move/common/sleep.h"
 #include "move/copy/copy.h"
 #include "move/copy/throttle.h"
@@ -175,6 +176,11 @@ pause_for_others(TsaCopy *copy)
 			tsa_units_skip(copy->units);
 		copy->progress.paused_ms += tsa_ms_since(&start);
 		tsa_copy_report(copy, phase);
+
+		/* the role may have lost what it had when the pause began */
+		StartTransactionCommand();
+		tsa_check_move_rights(copy->heapid, copy->order->target_tablespace);
+		CommitTransactionCommand();
 	}
 	return true;
 }

@@ -81,6 +81,9 @@
 #define MAX_ATTEMPTS	200
 #define MAX_RESTARTS	10
 
+/* A copy of more bytes is reported when it begins. */
+#define SMALL_COPY		INT64CONST(1048576)
+
 /*
  * Gives up.
  */
@@ -128,20 +131,15 @@ copy_and_cut_over(TsaCopy *copy)
 	copy->units = tsa_units_open(copy->cxt, copy->order);
 	copy->looked = copy->started;
 	copy->progress.phase = "copying";
-	if (copy->state == TSA_COPY_BULK)
+	if (copy->progress.bytes_total > SMALL_COPY)
 		tsa_copy_report(copy, "copying");
 
-	if (!tsa_copy_passes(copy))
-		return false;
-
-	if (copy->state == TSA_COPY_BULK)
-		tsa_copy_report(copy, "syncing");
-	if (!tsa_copy_yield_and_pause(copy))
+	if (!tsa_copy_passes(copy) || !tsa_copy_yield_and_pause(copy))
 		return false;
 	tsa_copy_begin(copy);
 	for (int i = 0; i < copy->nrels; i++)
-		tsa_copy_fsm(copy, &copy->rels[i]);
-	tsa_copy_sync(copy);
+		if (!tsa_copy_fsm(copy, &copy->rels[i]))
+			return false;
 	tsa_copy_note_maps(copy);
 	tsa_copy_end(copy);
 	tsa_stop_point("synced");

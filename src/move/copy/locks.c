@@ -18,11 +18,15 @@
  * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
  * all writers, because he has locked the table that way already.  So when we
  * see such a one, 5 times a second and before each attempt to cut over, we
- * yield: give all locks back and queue behind him.  When an index moves, we do
- * not yield to those who ask for ShareUpdateExclusive themselves.  When a table
- * moves, we do: mostly they have that lock on the table already (REINDEX
- * CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's summarization), and would keep
- * us from AccessExclusive as long as we keep them from the index.
+ * yield: give all locks back and queue behind him.  So we do to those who ask
+ * for ShareUpdateExclusive on an index.  Some have that lock on the table already
+ * (REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's summarization) or have
+ * used the index (and now ALTER it, or comment on it), and would keep us from
+ * AccessExclusive as long as we keep them from the index, without the deadlock
+ * detector's noticing: it runs while they wait and we do not.
+ *
+ * Who rebuilds or drops an index concurrently ends its move that way; it could
+ * be made to wait, but VACUUM of the table would wait behind it.
  *
  * Order.  The table comes first, as everywhere in the server, and is waited
  * for.  The rest is asked for without waiting; if it cannot be had, all is
@@ -43,13 +47,13 @@
  * subtransaction, whose abort does not.  Outside a transaction an error or an
  * exit releases nothing; the worker does so itself.
  *
- * Deadlocks.  Somebody who has used the table and then asks for AccessExclusive
- * on it, as a migration does, would get a deadlock at once if we waited for him
- * with AccessShare in hand: the server finds that without a timeout when it
- * queues him (ProcSleep).  So the table is let go before AccessExclusive is
- * asked for, and he passes.  On an index ShareUpdateExclusive is kept, which
- * lets us yield to who waits for it; there the one in danger has scanned the
- * index and then rebuilds or drops it in the same transaction.
+ * Deadlocks.  Somebody who has used a relation and then asks for a lock on it
+ * that ours is in the way of, as a migration does (ALTER TABLE; ALTER INDEX,
+ * COMMENT ON INDEX), would get a deadlock at once if we waited for him with our
+ * lock on it in hand: the server finds that without a timeout when it queues
+ * him (ProcSleep).  So the lock on the relation for which AccessExclusive is
+ * asked and waited for, the table or the one index, is released before, and he
+ * passes us in the queue.
  *
  * The attempt waits for less than deadlock_timeout: somebody who
  * waits longer than that behind an autovacuum cancels it.  And because there
@@ -157,33 +161,34 @@ void
 tsa_copy_unlock(TsaCopy *copy)
 {
 	LockRelId	heap = lock_rel_id(copy->heapid);
+	bool		but_first = copy->locks == TSA_LOCKS_ALL_BUT_FIRST;
 
 	for (int i = 0; i < copy->nrels; i++)
-		if (!is_heap(copy, &copy->rels[i]))
+		if (!is_heap(copy, &copy->rels[i]) && !(i == 0 && but_first))
 		{
 			LockRelId	id = lock_rel_id(copy->rels[i].relid);
 
 			UnlockRelationIdForSession(&id, copy->rels[i].lockmode);
 		}
-	if (copy->locks != TSA_LOCKS_ALL_BUT_TABLE)
+	if (!(but_first && moves_table(copy)))
 		UnlockRelationIdForSession(&heap, AccessShareLock);
 	tsa_set_copy_locks(&copy->locks, TSA_LOCKS_NONE);
 }
 
 /*
- * Releases the session's lock on a table that moves, for which AccessExclusive
- * is to be asked; see "Deadlocks".  The caller takes all locks again if that
- * fails, and looks whether the table is the same in any case.
+ * Releases the session's lock on the table or the one index that moves, for
+ * which AccessExclusive is to be asked; see "Deadlocks".  The caller takes all
+ * locks again if that fails, and looks whether the relation is the same
+ * in any case.
  */
 void
-tsa_copy_release_table(TsaCopy *copy)
+tsa_copy_release_first(TsaCopy *copy)
 {
-	LockRelId	heap = lock_rel_id(copy->heapid);
+	LockRelId	first = lock_rel_id(copy->rels[0].relid);
 
-	if (!moves_table(copy))
-		return;
-	UnlockRelationIdForSession(&heap, AccessShareLock);
-	tsa_set_copy_locks(&copy->locks, TSA_LOCKS_ALL_BUT_TABLE);
+	UnlockRelationIdForSession(&first, moves_table(copy) ?
+							   AccessShareLock : copy->rels[0].lockmode);
+	tsa_set_copy_locks(&copy->locks, TSA_LOCKS_ALL_BUT_FIRST);
 }
 
 /*
@@ -239,8 +244,6 @@ which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
 bool
 tsa_copy_has_waiters(const TsaCopy *copy)
 {
-	LOCKMODE	index_mode = moves_table(copy) ?
-	ShareUpdateExclusiveLock : ShareLock;
 	LockData   *locks = GetLockStatusData();
 	bool		found = false;
 
@@ -253,7 +256,7 @@ tsa_copy_has_waiters(const TsaCopy *copy)
 			!OidIsValid(which_of_ours(copy, &lock->locktag, &is_index)))
 			continue;
 		if (is_index)
-			found = lock->waitLockMode >= index_mode;
+			found = lock->waitLockMode >= ShareUpdateExclusiveLock;
 		else
 			found = lock->waitLockMode == AccessExclusiveLock;
 	}
@@ -313,10 +316,32 @@ tsa_copy_find_blockers(TsaCopy *copy)
 }
 
 /*
+ * Does the process hold ShareUpdateExclusive, or more, on the table whose index
+ * moves?
+ */
+static bool
+holds_table(const TsaCopy *copy, const LockData *locks, int pid)
+{
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		const LockInstanceData *lock = &locks->locks[i];
+		bool		is_index;
+
+		if (lock->leaderPid == pid &&
+			lock->holdMask >= LOCKBIT_ON(ShareUpdateExclusiveLock) &&
+			which_of_ours(copy, &lock->locktag, &is_index) == copy->heapid)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Would a request for AccessExclusive be futile now?  It would if somebody
  * holds a lock that is not one of a query: VACUUM or CREATE INDEX CONCURRENTLY
  * take their time, a prepared transaction for ever.  To queue behind them would
- * stop everybody else for nothing.  Puts into copy->progress who they are.
+ * stop everybody else for nothing.  On an index VACUUM has no more than a query
+ * has, and gives itself away by its lock on the table.  Puts into
+ * copy->progress who they are.
  */
 bool
 tsa_copy_is_blocked(TsaCopy *copy)
@@ -330,13 +355,14 @@ tsa_copy_is_blocked(TsaCopy *copy)
 		bool		is_index;
 		Oid			relid;
 
-		if (lock->pid == MyProcPid || lock->holdMask == 0 ||
-			(lock->pid != 0 &&
-			 lock->holdMask < LOCKBIT_ON(ShareUpdateExclusiveLock)))
+		if (lock->pid == MyProcPid || lock->holdMask == 0)
 			continue;
 		relid = which_of_ours(copy, &lock->locktag, &is_index);
-		if (!OidIsValid(relid) ||
-			(relid == copy->heapid && OidIsValid(copy->rels[0].heapid)))
+		if (!OidIsValid(relid) || (relid == copy->heapid && !moves_table(copy)))
+			continue;
+		if (lock->pid != 0 &&
+			lock->holdMask < LOCKBIT_ON(ShareUpdateExclusiveLock) &&
+			(moves_table(copy) || !holds_table(copy, locks, lock->leaderPid)))
 			continue;
 		copy->blocked_on = relid;
 		add_blocker(&copy->progress, lock->leaderPid);
@@ -348,12 +374,20 @@ tsa_copy_is_blocked(TsaCopy *copy)
 
 /*
  * After a lock could not be had: names those who have it, and waits a little.
+ * The WAL is followed meanwhile, or it might be removed before it is read.
  * Outside any transaction, with nothing locked.
  */
 void
 tsa_copy_wait_for_lock(TsaCopy *copy)
 {
 	const char *phase = copy->progress.phase;
+
+	if (copy->tail != NULL)
+	{
+		StartTransactionCommand();
+		(void) tsa_copy_follow(copy);
+		CommitTransactionCommand();
+	}
 
 	if (tsa_ms_since(&copy->reported) >= REPORT_MS)
 	{

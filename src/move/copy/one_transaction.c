@@ -105,7 +105,7 @@ enter_small_window(TsaCopy *copy, instr_time *locked)
 	BeginInternalSubTransaction(NULL);
 	copy->callbacks->switching(copy->callbacks->arg, &rel->source, 1);
 	rel->copy = tsa_create_storage(copy->order->target_tablespace);
-	tsa_copy_fsm(copy, rel);
+	(void) tsa_copy_fsm(copy, rel);
 	warm_up(copy);
 	ready = tsa_copy_try_rows(copy) &&
 		ConditionalLockRelationOid(rel->relid, AccessExclusiveLock);

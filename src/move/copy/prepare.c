@@ -32,9 +32,9 @@
 #include "move/common/relation.h"
 #include "move/copy/copy.h"
 #include "move/copy/eligible.h"
+#include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
 
-#define SMALL_COPY		INT64CONST(1048576) /* left to the checkpointer */
 
 /*
  * Can a relation that would move along with the job's be copied, and has it to
@@ -254,9 +254,7 @@ note_storage(TsaCopy *copy)
 			rel->vm = add_fork(copy, rel, VISIBILITYMAP_FORKNUM);
 	}
 	copy->progress.bytes_total = tsa_copy_source_bytes(copy);
-	tsa_set_copy_state(&copy->state,
-					   copy->progress.bytes_total <= SMALL_COPY ?
-					   TSA_COPY_REGISTERED : TSA_COPY_BULK);
+	tsa_set_copy_state(&copy->state, TSA_COPY_COPYING);
 	for (int i = 0; i < copy->nrels; i++)
 		relation_close(copy->rels[i].rel, NoLock);
 }
@@ -275,6 +273,7 @@ create_storage(TsaCopy *copy)
 		storage[i] = tsa_create_storage(copy->order->target_tablespace);
 		copy->rels[i].copy = storage[i];
 	}
+	tsa_stop_point("storage made");
 	copy->callbacks->storage_made(copy->callbacks->arg, storage, copy->nrels);
 	pfree(storage);
 }

@@ -3,13 +3,10 @@
  * state.h
  *	  The states of a live copy, and what it holds in each.
  *
- *		PREPARING --> BULK --> REGISTERED --> SWITCHED
- *		PREPARING -----------> REGISTERED
- *					  BULK --> REWRITTEN
- *							   REGISTERED --> REWRITTEN
+ *		PREPARING --> COPYING --> SWITCHED
+ *					  COPYING --> REWRITTEN
  *
- * A small copy goes from PREPARING to REGISTERED at once.  A copy that is
- * REWRITTEN is given up, and another one is begun.
+ * A copy that is REWRITTEN is given up, and another one is begun.
  *
  * Session-level locks: none while PREPARING; then all of them but for the
  * moments in which the copy yields to waiters (none) or asks for the
@@ -25,9 +22,7 @@
 typedef enum TsaCopyState
 {
 	TSA_COPY_PREPARING,			/* what is to be copied is being found out */
-	TSA_COPY_BULK,				/* pages written are yet to be synced */
-	TSA_COPY_REGISTERED,		/* all is synced, or each write is the
-								 * checkpointer's to sync */
+	TSA_COPY_COPYING,			/* up to the switch */
 	TSA_COPY_SWITCHED,			/* the copy is the relations' storage */
 	TSA_COPY_REWRITTEN			/* of no use: a source has been rewritten or
 								 * truncated */
@@ -37,7 +32,7 @@ typedef enum TsaCopyLocks
 {
 	TSA_LOCKS_NONE,
 	TSA_LOCKS_ALL,
-	TSA_LOCKS_ALL_BUT_TABLE
+	TSA_LOCKS_ALL_BUT_FIRST
 } TsaCopyLocks;
 
 extern void tsa_set_copy_state(TsaCopyState *state, TsaCopyState next);

@@ -68,7 +68,8 @@
 
 /*
  * Creates storage for a copy, in the caller's transaction, whose abort deletes
- * it.
+ * it.  The transaction gets an ID first: the abort of one without is not
+ * logged, and recovery or a standby that has made the file would keep it.
  */
 RelFileLocator
 tsa_create_storage(Oid tablespace)
@@ -78,6 +79,7 @@ tsa_create_storage(Oid tablespace)
 	RelFileLocator storage = tsa_make_locator(tablespace, MyDatabaseId,
 											  number);
 
+	(void) GetCurrentTransactionId();
 	RelationCreateStorage(storage, RELPERSISTENCE_PERMANENT, true);
 	return storage;
 }

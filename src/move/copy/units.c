@@ -19,12 +19,13 @@
  * - followed by a flush of the WAL it has written, so that those who commit do
  *   not write our WAL with theirs;
  * - handed to the kernel for writing, which is waited for after the next unit.
- *   So little is dirty when the sync comes, and the device's queue is short.
+ *   So little is dirty when the checkpointer syncs, and the device's queue is
+ *   short.
  *
  * None of this has a part in the argument for the copy's correctness.  Reading
  * ahead fills the system's cache and changes nothing.  WAL may be flushed at
- * any time.  Writing back early does not replace the sync: the copy is synced,
- * or registered with the checkpointer, exactly as it is without.
+ * any time.  Writing back early does not replace the sync, which is the
+ * checkpointer's.
  *
  * Errors of writing back.  The kernel reports a failed write once to each open
  * file, and to those opened later only if nobody was told yet.  To wait for

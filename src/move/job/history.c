@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * history.c
- *	  The journal of moves in the long run: how long ended jobs are kept, and
- *	  who else gets them.
+ *	  The journal of moves in the long run: how long ended jobs are kept, who
+ *	  else gets them, and what the server's log says of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,6 +10,7 @@
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 
 #include "move/job/history.h"
 #include "move/job/journal.h"
@@ -68,5 +69,53 @@ tsa_warn_of_publication(void)
 						tsa_journal_text(0, "name")),
 				 errdetail("It is for all tables. A subscriber that does not have the extension stops when it gets the journal's first row."),
 				 errhint("Create the extension on subscribers, too; they leave out the rows. Or publish tables or schemas by name.")));
+	tsa_journal_close(&journal);
+}
+
+/* tablespace_advisor.log_moves */
+static bool log_moves = true;
+
+/*
+ * Registers the configuration parameter.
+ */
+void
+tsa_init_job_history(void)
+{
+	DefineCustomBoolVariable("tablespace_advisor.log_moves",
+							 "Logs each relation that has moved to another tablespace.",
+							 "Moves are no commands that log_statement shows, and fire no event triggers.",
+							 &log_moves, true,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+}
+
+/*
+ * Writes a line to the server's log: what has moved, from where to where, by
+ * whom.  [T]
+ */
+void
+tsa_log_job(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT pg_catalog.format('%s %I.%I from tablespace %I to %I',"
+		"   CASE WHEN kind IN ('i', 'I') THEN 'index' ELSE 'table' END,"
+		"   schema_name, relation_name, from_tablespace_name,"
+		"   to_tablespace_name) AS what,"
+		" pg_catalog.format('Job %s of role %s, method %s, %s indexes along.',"
+		"   job_id, owner::pg_catalog.regrole, method,"
+		"   coalesce(pg_catalog.cardinality(indexes), 0)) AS job"
+		" FROM tablespace_advisor.job WHERE job_id = $1",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+
+	if (!log_moves)
+		return;
+	values[0] = Int64GetDatum(job_id);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+		ereport(LOG,
+				(errmsg("moved %s", tsa_journal_text(0, "what")),
+				 errdetail_internal("%s", tsa_journal_text(0, "job"))));
 	tsa_journal_close(&journal);
 }

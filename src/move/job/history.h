@@ -9,6 +9,8 @@
 #define TSA_JOB_HISTORY_H
 
 /* [T] */
+extern void tsa_init_job_history(void);
+extern void tsa_log_job(int64 job_id);
 extern void tsa_prune_jobs(void);
 extern void tsa_warn_of_publication(void);
 

@@ -133,10 +133,16 @@ static uint64
 execute(const TsaJournalQuery *query, Datum *values, const char *nulls,
 		bool read_only)
 {
-	int			rc = SPI_execute_plan(query->plan, values, nulls, read_only, 0);
+	int			rc;
 
+	/*
+	 * Not the transaction's snapshot, which REPEATABLE READ would have be that
+	 * of its first statement: the worker has changed the row since.
+	 */
+	rc = SPI_execute_snapshot(query->plan, values, nulls, GetLatestSnapshot(),
+							  InvalidSnapshot, read_only, true, 0);
 	if (rc < 0)
-		elog(ERROR, "SPI_execute_plan failed: %s",
+		elog(ERROR, "SPI_execute_snapshot failed: %s",
 			 SPI_result_code_string(rc));
 	return SPI_processed;
 }

@@ -43,6 +43,7 @@
 #include "move/common/sleep.h"
 #include "move/job/job.h"
 #include "move/job/journal.h"
+#include "move/rebuild/ddl.h"
 #include "move/rebuild/rebuild.h"
 
 /* Tries to get a partitioned relation's lock, and the pause between them. */
@@ -223,23 +224,22 @@ tsa_rebuild(const TsaSession *session, const TsaJob *job)
 {
 	TsaIndexLock lock;
 
-	tsa_run_command(session, prepare_rebuild(session, job, &lock));
+	tsa_reindex(session, prepare_rebuild(session, job, &lock));
 	tsa_unlock_index(&lock);
 }
 
-/* Runs a command; false when it did not get its lock in time. */
+/* Changes the tablespace; false when it did not get its lock in time. */
 static bool
-run_with_lock_timeout(TsaSession *session, const char *sql,
-					  int lock_timeout_ms)
+alter_with_lock_timeout(TsaSession *session, const TsaJob *job)
 {
 	char		timeout[32];
 	volatile bool done = true;
 
-	snprintf(timeout, sizeof(timeout), "%d", lock_timeout_ms);
+	snprintf(timeout, sizeof(timeout), "%d", job->lock_timeout_ms);
 	SetConfigOption("lock_timeout", timeout, PGC_SUSET, PGC_S_OVERRIDE);
 	PG_TRY();
 	{
-		tsa_run_command(session, sql);
+		tsa_alter_tablespace(session, job->relid, job->target_tablespace);
 	}
 	PG_CATCH();
 	{
@@ -262,23 +262,15 @@ run_with_lock_timeout(TsaSession *session, const char *sql,
 void
 tsa_set_tablespace(TsaSession *session, const TsaJob *job)
 {
-	MemoryContext context = CurrentMemoryContext;
 	bool		is_index = job->kind == RELKIND_PARTITIONED_INDEX;
 
 	for (int attempt = 1; attempt <= CATALOG_ATTEMPTS; attempt++)
 	{
-		char	   *sql;
-
 		tsa_begin();
 		note_attempt(job, attempt);
-		sql = MemoryContextStrdup(context,
-								  psprintf("ALTER %s %s SET TABLESPACE %s",
-										   is_index ? "INDEX" : "TABLE",
-										   relation_name(job),
-										   target_name(job)));
 		tsa_commit(session);
 
-		if (run_with_lock_timeout(session, sql, job->lock_timeout_ms))
+		if (alter_with_lock_timeout(session, job))
 			return;
 		tsa_sleep(CATALOG_PAUSE_MS);
 	}

@@ -37,6 +37,7 @@
 
 #include "move/common/session.h"
 #include "move/job/journal.h"
+#include "move/rebuild/ddl.h"
 #include "move/rebuild/rebuild.h"
 #include "move/rebuild/transient_index.h"
 
@@ -84,36 +85,27 @@ load_transient_indexes(const TsaSession *session)
 }
 
 /*
- * The command that drops such an index, or NULL if it is none (any more).  An
- * index that somebody is just building looks like one: under the lock it is
- * valid, or given up.
+ * Is this index (still) one of those, and of that role?  One that somebody is
+ * just building looks like it: under the lock it is valid, or given up.
  */
-static char *
-drop_command(const TransientIndex *index)
+static bool
+is_transient(const TransientIndex *index)
 {
 	static TsaJournalQuery query = {
-		"SELECT pg_catalog.format('DROP INDEX CONCURRENTLY %I.%I',"
-		"   schema_name, index_name) AS command"
-		" FROM tablespace_advisor.transient_index WHERE index = $1 AND owner = $2",
+		"SELECT FROM tablespace_advisor.transient_index"
+		" WHERE index = $1 AND owner = $2",
 		2, {OIDOID, OIDOID}, NULL
 	};
-	MemoryContext context = CurrentMemoryContext;
 	TsaJournal	journal;
 	Datum		values[2];
-	char	   *command = NULL;
+	bool		found;
 
 	values[0] = ObjectIdGetDatum(index->relid);
 	values[1] = ObjectIdGetDatum(index->owner);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) > 0)
-	{
-		MemoryContext spi_context = MemoryContextSwitchTo(context);
-
-		command = tsa_journal_text(0, "command");
-		MemoryContextSwitchTo(spi_context);
-	}
+	found = tsa_journal_run(&query, values, NULL, true) > 0;
 	tsa_journal_close(&journal);
-	return command;
+	return found;
 }
 
 /*
@@ -147,24 +139,20 @@ wait_for_builder(Oid relid)
 }
 
 /*
- * Locks such an index, so that its name remains that of this very index, looks
- * again and builds the command, which outlives the transaction.
+ * Locks such an index and looks again.
  */
-static char *
+static bool
 prepare_drop(const TsaSession *session, const TransientIndex *index,
 			 TsaIndexLock *lock)
 {
-	MemoryContext context = CurrentMemoryContext;
-	char	   *command;
+	bool		found;
 
 	tsa_begin();
 	tsa_lock_index(index->heapid, index->relid, lock);
 	wait_for_builder(index->relid);
-	command = drop_command(index);
-	if (command != NULL)
-		command = MemoryContextStrdup(context, command);
+	found = is_transient(index);
 	tsa_commit(session);
-	return command;
+	return found;
 }
 
 /* Forgets the rebuilds that have left nothing (any more). */
@@ -192,12 +180,10 @@ drop_index(TsaSession *session, const TransientIndex *index)
 	PG_TRY();
 	{
 		TsaIndexLock lock;
-		char	   *command;
 
 		tsa_become_role(session, index->owner);
-		command = prepare_drop(session, index, &lock);
-		if (command != NULL)
-			tsa_run_command(session, command);
+		if (prepare_drop(session, index, &lock))
+			tsa_drop_index(session, index->relid);
 		tsa_unlock_index(&lock);
 	}
 	PG_CATCH();

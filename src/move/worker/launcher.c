@@ -44,6 +44,9 @@
 #include "move/worker/worker.h"
 #include "sample/worker.h"
 
+/* What a recovery worker cannot lock in that time is left to the next one. */
+#define LOCK_TIMEOUT_MS "5000"
+
 /*
  * What launcher and recovery workers have in common.
  */
@@ -111,10 +114,11 @@ list_databases(MemoryContext context)
 }
 
 /*
- * Runs a recovery worker in a database and waits for its end.
+ * Runs a recovery worker in a database and waits for its end; false if there is
+ * no slot for it.
  */
-static void
-recover_database(Oid database)
+bool
+tsa_recover_database(Oid database)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
@@ -132,10 +136,24 @@ recover_database(Oid database)
 						database),
 				 errdetail("No worker slot is free."),
 				 errhint("The next call of the extension in that database recovers them.")));
-		return;
+		return false;
 	}
 	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)
 		(void) WaitForBackgroundWorkerShutdown(handle);
+	return true;
+}
+
+/*
+ * For a caller, who may be in a transaction that stays open: what is recovered
+ * in it stays locked as long, and others would not get at it.  So a worker of
+ * its own does it first.
+ */
+void
+tsa_recover_for_caller(void)
+{
+	if (IsTransactionBlock() && tsa_has_dead_batch())
+		(void) tsa_recover_database(MyDatabaseId);
+	tsa_recover_jobs();
 }
 
 /*
@@ -184,7 +202,7 @@ tsa_launcher_main(Datum arg pg_attribute_unused())
 	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
 
 	foreach(lc, list_databases(TopMemoryContext))
-		recover_database(lfirst_oid(lc));
+		(void) tsa_recover_database(lfirst_oid(lc));
 
 	sample_for_ever();
 }
@@ -196,6 +214,10 @@ tsa_recover_worker_main(Datum database)
 	bool		installed;
 
 	tsa_enter_worker(&worker, DatumGetObjectId(database));
+
+	/* whoever waits for this worker may have the row of a job locked */
+	SetConfigOption("lock_timeout", LOCK_TIMEOUT_MS, PGC_SUSET,
+					PGC_S_OVERRIDE);
 	tsa_begin();
 	installed = tsa_keep_journal();
 	if (installed)

@@ -17,6 +17,7 @@
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
 #include "utils/resowner.h"
 
 #include "move/job/batch_lock.h"
@@ -160,4 +161,25 @@ tsa_recover_jobs(void)
 	foreach(lc, tsa_list_open_batches())
 		if (tsa_batch_is_dead(*(int64 *) lfirst(lc)))
 		recover_batch(*(int64 *) lfirst(lc));
+}
+
+/*
+ * Is there a batch to be recovered?  Keeps no lock.
+ */
+bool
+tsa_has_dead_batch(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, tsa_list_open_batches())
+	{
+		LOCKTAG		tag;
+
+		if (!tsa_batch_is_dead(*(int64 *) lfirst(lc)))
+			continue;
+		tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, *(int64 *) lfirst(lc));
+		(void) LockRelease(&tag, ExclusiveLock, false);
+		return true;
+	}
+	return false;
 }

@@ -12,5 +12,6 @@
 
 /* [T] */
 extern void tsa_recover_jobs(void);
+extern bool tsa_has_dead_batch(void);
 
 #endif							/* TSA_RECOVER_H */

@@ -28,10 +28,14 @@
 
 #include "move/common/sleep.h"
 #include "move/job/batch_lock.h"
+#include "move/job/queue.h"
 #include "move/worker/start.h"
 
 /* tablespace_advisor.max_workers */
 static int	max_workers = 1;
+
+/* tablespace_advisor.max_calls_per_role */
+static int	max_calls_per_role = 4;
 
 /*
  * Registers the configuration parameter.
@@ -43,6 +47,11 @@ tsa_init_worker_start(void)
 							"Sets how many relations of one call are moved at a time.",
 							"They share the bandwidth of the write-ahead log, which one copy can fill.",
 							&max_workers, 1, 1, 64,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("tablespace_advisor.max_calls_per_role",
+							"Sets how many calls of one role may have moves that have not ended.",
+							"Each has a worker slot, also while its move pauses. 0 means no limit; there is none for superusers.",
+							&max_calls_per_role, 4, 0, 1000,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 }
 
@@ -74,6 +83,24 @@ register_worker(int64 batch_id, bool copies_only,
 }
 
 /*
+ * Refuses a role that has too many workers already: parallel queries and
+ * replication need slots, too.  Two calls at a time may both come through.
+ */
+static void
+check_role_limit(int64 batch_id)
+{
+	if (max_calls_per_role > 0 && !superuser() &&
+		tsa_count_own_batches(batch_id) >= max_calls_per_role)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("too many moves for role \"%s\"",
+						GetUserNameFromId(GetUserId(), false)),
+				 errdetail("The limit is %d calls at a time.",
+						   max_calls_per_role),
+				 errhint("Wait until one has ended, or move several relations by one call; a superuser can raise \"tablespace_advisor.max_calls_per_role\".")));
+}
+
+/*
  * Registers the workers of a batch whose jobs this transaction has inserted,
  * and waits until the first is next in line for the batch lock.  The others,
  * at most one for each further live copy, may come when they like, or not at
@@ -87,6 +114,7 @@ tsa_start_workers(int64 batch_id, int ncopies)
 	LOCKTAG		tag;
 	pid_t		pid;
 
+	check_role_limit(batch_id);
 	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
 	(void) LockAcquire(&tag, TSA_QUEUE_LOCK, false, false);
 

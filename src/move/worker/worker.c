@@ -89,6 +89,8 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 	if (copied == NULL)
 		tsa_job_note_wal(job->job_id, end->wal_bytes);
 	tsa_finish_job(job->job_id, end);
+	if (end->state == TSA_JOB_DONE)
+		tsa_log_job(job->job_id);
 	tsa_commit(&worker->session);
 	if (end->keeps_old)
 		tsa_postpone_drop(&worker->drops, job->job_id, copied->old_file);

@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * children.h
+ *	  Tables that inherit from what is to be moved.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_CHILDREN_H
+#define TSA_CHILDREN_H
+
+#include "postgres.h"
+
+extern void tsa_check_children(Oid target, const char *procedure);
+
+#endif							/* TSA_CHILDREN_H */

@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * ddl.c
+ *	  What a worker does to relations that a command exists for: REINDEX, ALTER
+ *	  ... SET TABLESPACE and DROP INDEX.
+ *
+ * Event triggers.  A worker takes on a job's role, but the role that its
+ * process was authenticated as remains the bootstrap superuser.  A command that
+ * is run as a command fires event triggers; whoever owns a table that such a
+ * trigger's function writes to has code of its own run there, in no restricted
+ * context, and SET SESSION AUTHORIZATION leads to the superuser.  So none is
+ * run as a command.  The functions that carry commands out are called instead:
+ * they check the rights of the present role as ever, and fire no event
+ * triggers.  What is left of user code is what the server runs as the table's
+ * owner in a security-restricted operation, where SET ROLE and SET SESSION
+ * AUTHORIZATION are refused: functions of indexes that are built.
+ *
+ * Rejected: to connect as the owner, which is possible from 17 on only, and not
+ * without the privilege CONNECT; a restricted context around the command, which
+ * REINDEX CONCURRENTLY and its transactions do not allow.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "commands/tablecmds.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_node.h"
+#include "pgstat.h"
+#include "storage/lmgr.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "move/common/relation.h"
+#include "move/rebuild/ddl.h"
+
+/*
+ * Begins what may end its transaction and begin others: all that it allocates
+ * in the present memory context, and in PortalContext, outlives them.
+ */
+static void
+begin_command(const TsaSession *session, const char *what)
+{
+	debug_query_string = what;
+	pgstat_report_activity(STATE_RUNNING, what);
+	tsa_begin();
+	MemoryContextSwitchTo(session->context);
+	PushActiveSnapshot(GetTransactionSnapshot());
+}
+
+static void
+end_command(const TsaSession *session)
+{
+	if (ActiveSnapshotSet())
+		PopActiveSnapshot();
+	tsa_commit(session);
+	pgstat_report_stat(true);
+	pgstat_report_activity(STATE_IDLE, NULL);
+	debug_query_string = NULL;
+}
+
+/*
+ * Runs a REINDEX, outside any transaction.
+ */
+void
+tsa_reindex(const TsaSession *session, const char *sql)
+{
+	ParseState *pstate;
+	RawStmt    *parsetree;
+
+	begin_command(session, sql);
+	parsetree = linitial_node(RawStmt, pg_parse_query(sql));
+	pstate = make_parsestate(NULL);
+	pstate->p_sourcetext = sql;
+	PortalContext = session->context;
+	PG_TRY();
+	{
+		ExecReindex(pstate, castNode(ReindexStmt, parsetree->stmt), true);
+	}
+	PG_FINALLY();
+	{
+		PortalContext = NULL;
+	}
+	PG_END_TRY();
+	end_command(session);
+}
+
+/*
+ * Drops an index concurrently, outside any transaction, unless somebody else
+ * owns it.
+ */
+void
+tsa_drop_index(const TsaSession *session, Oid relid)
+{
+	ObjectAddresses *objects;
+	ObjectAddress object;
+
+	begin_command(session, "DROP INDEX CONCURRENTLY");
+	if (!tsa_owns_relation(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
+					   tsa_relation_name(relid));
+	ObjectAddressSet(object, RelationRelationId, relid);
+	objects = new_object_addresses();
+	add_exact_object_address(&object, objects);
+	performMultipleDeletions(objects, DROP_RESTRICT,
+							 PERFORM_DELETION_CONCURRENTLY);
+	free_object_addresses(objects);
+	end_command(session);
+}
+
+/*
+ * Changes a relation's tablespace under an AccessExclusive lock, in a
+ * transaction of its own.
+ */
+void
+tsa_alter_tablespace(const TsaSession *session, Oid relid, Oid tablespace)
+{
+	AlterTableCmd *cmd = makeNode(AlterTableCmd);
+
+	begin_command(session, "ALTER ... SET TABLESPACE");
+	LockRelationOid(relid, AccessExclusiveLock);
+	(void) tsa_relation_name(relid);	/* it is still there */
+	cmd->subtype = AT_SetTableSpace;
+	cmd->name = pstrdup(tsa_tablespace_name(tablespace));
+	AlterTableInternal(relid, list_make1(cmd), false);
+	end_command(session);
+}

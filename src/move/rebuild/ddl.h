@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * ddl.h
+ *	  What a worker does to relations that a command exists for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_DDL_H
+#define TSA_DDL_H
+
+#include "postgres.h"
+
+#include "move/common/session.h"
+
+extern void tsa_reindex(const TsaSession *session, const char *sql);
+extern void tsa_drop_index(const TsaSession *session, Oid relid);
+extern void tsa_alter_tablespace(const TsaSession *session, Oid relid,
+								 Oid tablespace);
+
+#endif							/* TSA_DDL_H */

@@ -1,0 +1,149 @@
+/*-------------------------------------------------------------------------
+ *
+ * wait_moves.c
+ *	  wait_for_moves(): waits for the end of moves that somebody has queued
+ *	  with "wait => false".
+ *
+ * Unlike a call that waits for its own moves (wait.c) this is a function, in a
+ * transaction with a snapshot and perhaps locks, for which a move may have to
+ * wait in turn: a rebuild for old snapshots, a copy for locks on its relation.
+ * The deadlock detector does not see that, but the journal names whom a move
+ * waits for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "move/job/journal.h"
+#include "move/worker/recover.h"
+
+#define POLL_MS			200L
+
+/* Jobs whose worker is gone are looked for every so many polls. */
+#define RECOVER_POLLS	25
+
+PG_FUNCTION_INFO_V1(tsa_wait_for_moves);
+
+/*
+ * Throws unless all jobs are there and the caller may see them.
+ */
+static void
+check_jobs(ArrayType *job_ids)
+{
+	static TsaJournalQuery query = {
+		"SELECT i AS job_id, j.job_id IS NOT NULL AS found, j.owner"
+		" FROM pg_catalog.unnest($1) i"
+		" LEFT JOIN tablespace_advisor.job j ON j.job_id = i"
+		" WHERE i IS NOT NULL",
+		1, {INT8ARRAYOID}, NULL
+	};
+	Oid			userid = GetUserId();
+	Datum		values[1];
+	TsaJournal	journal;
+
+	values[0] = PointerGetDatum(job_ids);
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, values, NULL, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		int64		job_id = DatumGetInt64(tsa_journal_column(i, "job_id"));
+
+		if (!DatumGetBool(tsa_journal_column(i, "found")))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("job " INT64_FORMAT " does not exist", job_id)));
+		if (!has_privs_of_role(userid,
+							   DatumGetObjectId(tsa_journal_column(i, "owner"))) &&
+			!has_privs_of_role(userid, ROLE_PG_READ_ALL_STATS))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for job " INT64_FORMAT,
+							job_id)));
+	}
+	tsa_journal_close(&journal);
+}
+
+/*
+ * Have all jobs ended?  Throws if one waits for this session.
+ */
+static bool
+have_ended(ArrayType *job_ids, const char *view)
+{
+	Oid			types[2] = {INT8ARRAYOID, INT4OID};
+	Datum		values[2];
+	TsaJournal	journal;
+	bool		ended;
+
+	values[0] = PointerGetDatum(job_ids);
+	values[1] = Int32GetDatum(MyProcPid);
+	tsa_journal_open(&journal);
+	if (SPI_execute_with_args(view, 2, types, values, NULL, true, 0) < 0)
+		elog(ERROR, "could not read the view tablespace_moves");
+	ended = SPI_processed == 0;
+	for (uint64 i = 0; i < SPI_processed; i++)
+		if (DatumGetBool(tsa_journal_column(i, "waits_for_us")))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
+					 errmsg("job " INT64_FORMAT " waits for this transaction",
+							DatumGetInt64(tsa_journal_column(i, "job_id"))),
+					 errhint("End the transaction, or wait in another session.")));
+	tsa_journal_close(&journal);
+	return ended;
+}
+
+Datum
+tsa_wait_for_moves(PG_FUNCTION_ARGS)
+{
+	ArrayType  *job_ids;
+	TimestampTz until = DT_NOEND;
+	char	   *view;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", "job_ids")));
+	job_ids = PG_GETARG_ARRAYTYPE_P(0);
+	if (!PG_ARGISNULL(1))
+		until = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+														TimestampTzGetDatum(GetCurrentTimestamp()),
+														PG_GETARG_DATUM(1)));
+	view = psprintf("SELECT m.job_id, coalesce($2 = ANY (m.blocked_by), false)"
+					" AS waits_for_us"
+					" FROM %s.tablespace_moves m WHERE m.job_id = ANY ($1)"
+					" AND m.state IN " TSA_UNFINISHED,
+					quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid))));
+
+	check_jobs(job_ids);
+	for (int polls = 0;; polls++)
+	{
+		TimestampTz now;
+
+		if (polls % RECOVER_POLLS == 0 && !RecoveryInProgress())
+			tsa_recover_jobs();
+		if (have_ended(job_ids, view))
+			PG_RETURN_BOOL(true);
+		now = GetCurrentTimestamp();
+		if (now >= until)
+			PG_RETURN_BOOL(false);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
+						 WL_EXIT_ON_PM_DEATH,
+						 Min(POLL_MS, TimestampDifferenceMilliseconds(now, until) + 1),
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}

@@ -1,0 +1,254 @@
+# Who waits for a move, and for how long.  Tests of 0.3 looked at statements that
+# wait for an exclusive lock, at sessions that had not used the table before, and
+# at devices that take no time.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+use TsaTest;
+
+# a device that can be made slow while the server runs
+my $slow = PostgreSQL::Test::Utils::tempdir;
+my $library = "$PostgreSQL::Test::Utils::tmp_check/slow_file.so";
+my $has_slow = system("cc -shared -fPIC -O1 -o $library test/slow_file.c -ldl") == 0;
+
+my $node = new_node('main', conf => "autovacuum = off\nshared_buffers = 2MB\n");
+{
+	local %ENV = (%ENV, SLOW_FILE_DIR => $slow, $has_slow ? (LD_PRELOAD => $library) : ());
+	$node->start;
+}
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (a int PRIMARY KEY, b int, c text) WITH (fillfactor = 50);
+	INSERT INTO t SELECT i, i, 'c' FROM generate_series(1, 20000) i;
+	CREATE INDEX t_b ON t (b);
+	CREATE INDEX t_brin ON t USING brin (b) WITH (pages_per_range = 1);
+	CREATE TABLE other AS SELECT i, repeat('x', 1000) AS filler FROM generate_series(1, 4000) i;
+	VACUUM ANALYZE});
+
+sub set_slow
+{
+	my ($what, $number) = @_;
+
+	unlink "$slow/$what";
+	append_to_file("$slow/$what", "$number\n") if defined $number;
+	return;
+}
+
+sub session
+{
+	my $s = { in => '', out => '', err => '' };
+
+	$s->{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres') ],
+		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err},
+		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	$s->{pid} = ask($s, 'SELECT pg_backend_pid();');
+	return $s;
+}
+
+sub send_to
+{
+	my ($s, $sql) = @_;
+
+	$s->{in} .= "$sql\n";
+	$s->{run}->pump_nb;
+	return;
+}
+
+sub answer
+{
+	my ($s) = @_;
+
+	send_to($s, '\echo @done');
+	$s->{run}->pump until $s->{out} =~ /\@done\n/ || !$s->{run}->pumpable;
+	(my $out = $s->{out}) =~ s/\@done\n//;
+	$s->{out} = '';
+	chomp $out;
+	return $out;
+}
+
+sub ask
+{
+	my ($s, $sql) = @_;
+
+	send_to($s, $sql);
+	return answer($s);
+}
+
+sub end
+{
+	my ($s) = @_;
+
+	send_to($s, '\q');
+	eval { $s->{run}->finish };
+	return;
+}
+
+sub wait_until
+{
+	my ($condition, $what) = @_;
+
+	$node->poll_query_until('postgres', "SELECT $condition")
+	  or die "waited in vain: $what";
+	return;
+}
+
+# What a session gets within 10 seconds, '' if it is not told to wait.
+sub promptly
+{
+	my ($s, $sql, $name) = @_;
+
+	$s->{err} = '';
+	ask($s, "SET statement_timeout = '10 s'; $sql");
+	is($s->{err}, '', $name);
+	return;
+}
+
+sub elsewhere
+{
+	my ($index) = @_;
+
+	return tablespaces_of($node, $index) eq 'fast' ? 'slow' : 'fast';
+}
+
+# --- a deadlock that nobody detects ----------------------------------------------
+
+# A transaction that has used the table wants ShareUpdateExclusive on the index
+# while the move waits for that transaction.  In 0.3 it waited until the move
+# had given up after 200 attempts.
+my $user = session();
+my $job = start_move($node, 't_b', elsewhere('t_b'));
+wait_for_job($node, $job);
+stop_at($node, 'synced');
+$job = start_move($node, 't_b', elsewhere('t_b'));
+wait_for_stop($node, 'synced');
+ask($user, 'BEGIN; SELECT count(*) FROM t WHERE b < 10;');
+release($node);
+wait_until("(SELECT attempts > 1 FROM tablespace_moves WHERE job_id = $job)",
+	'the move has tried');
+promptly($user, $_, "let through while the move waits: $_")
+  foreach "COMMENT ON INDEX t_b IS 'in use';", 'ALTER INDEX t_b SET (fillfactor = 80);';
+ask($user, 'COMMIT;');
+is(wait_for_job($node, $job), 'done', 'and the move ends');
+end($user);
+
+# --- a move that pauses --------------------------------------------------------------
+
+# In 0.3 it kept its lock on the index.
+$user = session();
+foreach my $index ('t_b', 't_brin')
+{
+	stop_at($node, 'copied');
+	$job = start_move($node, $index, elsewhere($index));
+	wait_for_stop($node, 'copied');
+	$node->safe_psql('postgres', "SELECT pause_move($job)");
+	release($node);
+	wait_until("(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)",
+		'the move pauses');
+	promptly($user, "COMMENT ON INDEX $index IS 'paused';", "paused: COMMENT ON INDEX $index");
+	promptly($user, "SELECT brin_summarize_new_values('t_brin');", 'paused: BRIN summarization')
+	  if $index eq 't_brin';
+	promptly($user, 'VACUUM t;', 'paused: VACUUM');
+	$node->safe_psql('postgres', "UPDATE t SET b = b + 1 WHERE a % 10 = 0; SELECT resume_move($job)");
+	is(wait_for_job($node, $job), 'done', "$index: and goes on");
+}
+check_btree($node, 't_b', 'after a pause');
+
+# what is dropped meanwhile is gone
+$node->safe_psql('postgres', 'CREATE INDEX t_c ON t (c)');
+stop_at($node, 'copied');
+$job = start_move($node, 't_c', 'fast');
+wait_for_stop($node, 'copied');
+$node->safe_psql('postgres', "SELECT pause_move($job)");
+release($node);
+wait_until("(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)", 'the move pauses');
+promptly($user, 'DROP INDEX CONCURRENTLY t_c;', 'paused: DROP INDEX CONCURRENTLY');
+$node->safe_psql('postgres', "SELECT resume_move($job)");
+is(wait_for_job($node, $job), 'failed', 'a move whose index is gone fails');
+check_orphans($node, 'dropped while paused');
+
+# --- VACUUM under way ------------------------------------------------------------------
+
+# It has RowExclusive on the index, and ShareUpdateExclusive on the table only.
+# 0.3 asked for AccessExclusive all the same, and everybody queued behind that.
+stop_at($node, 'synced');
+$job = start_move($node, 't_b', elsewhere('t_b'));
+wait_for_stop($node, 'synced');
+my $vacuum = session();
+$node->safe_psql('postgres', 'DELETE FROM t WHERE a > 19000');
+send_to($vacuum, q{SET vacuum_cost_delay = '100 ms'; SET vacuum_cost_limit = 1; VACUUM (INDEX_CLEANUP on) t;});
+wait_until("EXISTS (SELECT FROM pg_locks WHERE pid = $vacuum->{pid} AND relation = 't_b'::regclass)",
+	'VACUUM is at work');
+release($node);
+wait_until("(SELECT phase = 'waiting for lock' AND $vacuum->{pid} = ANY (blocked_by)
+	FROM tablespace_moves WHERE job_id = $job)", 'the move waits for VACUUM');
+is(job_field($node, $job, 'attempts'), '0', 'no lock is asked for while VACUUM is at work');
+$node->safe_psql('postgres', "SELECT pg_cancel_backend($vacuum->{pid})");
+is(wait_for_job($node, $job), 'done', 'the move ends after it');
+end($vacuum);
+
+# --- slow devices -----------------------------------------------------------------------
+
+SKIP:
+{
+	skip 'no C compiler to build test/slow_file.c with', 6 unless $has_slow;
+
+	# A sync of 5 s: in 0.3 whoever asked for AccessExclusive waited for it, and
+	# everybody behind.
+	set_slow('fsync', 5000);
+	my $from = time;
+	$job = $node->safe_psql('postgres', q{
+		CALL move_table_concurrently('other', 'fast', wait => false)}) =~ s/\D//gr;
+	my $longest = 0;
+	for (;;)
+	{
+		my $start = time;
+
+		$node->safe_psql('postgres', q{
+			SET lock_timeout = '10 s'; BEGIN; LOCK other; ROLLBACK});
+		$longest = time - $start if time - $start > $longest;
+		last if job_field($node, $job, 'state') =~ /done|failed/;
+	}
+	set_slow('fsync');
+	is(job_field($node, $job, 'state'), 'done', 'a table moves to a device that syncs slowly');
+	cmp_ok($longest, '<', 4, 'nobody waits for the sync');
+
+	# Blocks that change while the move waits for its lock, and are thrown out of
+	# the buffers: in 0.3 each was read under AccessExclusive.
+	$node->append_conf('postgresql.conf', "deadlock_timeout = '1 min'");
+	$node->reload;
+	stop_at($node, 'synced');
+	$job = start_move($node, 't_b', elsewhere('t_b'), "lock_timeout => '30 s'");
+	wait_for_stop($node, 'synced');
+	my $reader = session();
+	my $writer = session();
+	ask($reader, 'BEGIN; DECLARE c CURSOR FOR SELECT b FROM t WHERE b < 10; FETCH c;');
+	ask($writer, 'BEGIN;');
+	ask($writer, 'UPDATE t SET b = b + 1 WHERE a % 4 = 0;');
+	release($node);
+	wait_until("EXISTS (SELECT FROM pg_locks WHERE relation = 't_b'::regclass
+		AND mode = 'AccessExclusiveLock' AND NOT granted)", 'the move asks for its lock');
+	ask($writer, 'UPDATE t SET b = b + 1 WHERE a % 16 = 1;');
+	ask($writer, 'SELECT count(filler) FROM other;') for 1 .. 2;
+	$node->safe_psql('postgres', 'CHECKPOINT; SELECT count(filler) FROM other');
+	set_slow('pread', 10000);
+	ask($writer, 'COMMIT;');
+	ask($reader, 'COMMIT;');
+	is(wait_for_job($node, $job), 'done', 'a move of an index whose blocks have to be read');
+	set_slow('pread');
+	cmp_ok(job_field($node, $job, 'lock_ms'), '<', 400, 'does not read them all under its lock');
+	end($_) foreach $reader, $writer;
+}
+
+end($user);
+$node->stop;
+check_log($node, 'all', qr/canceling statement|does not exist/);
+done_testing();

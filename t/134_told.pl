@@ -1,0 +1,142 @@
+# What is said of moves: to whoever waits for them, to whoever calls in the wrong
+# way, to whoever reads the server's log; and crashes while the storage of a copy
+# is being made.  None of this was there in 0.3, but for the crash, of which no
+# test looked for the empty file.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = new_node('main', conf => "autovacuum = off\nwal_level = replica\n");
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (a int PRIMARY KEY, b int);
+	INSERT INTO t SELECT i, i FROM generate_series(1, 20000) i;
+	CREATE INDEX t_b ON t (b);
+	CREATE ROLE alice;
+	CREATE ROLE bob;
+	GRANT CREATE ON TABLESPACE fast TO alice});
+
+sub messages_of
+{
+	my ($sql) = @_;
+	my ($out, $err);
+
+	$node->psql('postgres', "\\set VERBOSITY verbose\n$sql", stdout => \$out, stderr => \$err);
+	return $err;
+}
+
+# --- wait_for_moves() --------------------------------------------------------------------
+
+stop_at($node, 'copied');
+my $job = start_move($node, 't_b', 'fast');
+wait_for_stop($node, 'copied');
+is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}', '0 s')"), 'f', 'a move that goes on');
+is($node->safe_psql('postgres', "SELECT wait_for_moves('{}')"), 't', 'no move');
+like(messages_of("SELECT wait_for_moves('{$job,4711}')"), qr/42704.*job 4711 does not exist/, 'no such move');
+like(messages_of("SELECT wait_for_moves(NULL)"), qr/22004/, 'no argument');
+like(messages_of("SET ROLE bob; SELECT wait_for_moves('{$job}')"), qr/42501/, "somebody else's move");
+is($node->safe_psql('postgres', qq{
+		SELECT pid = (SELECT pid FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'),
+			batch_id FROM tablespace_moves WHERE job_id = $job}),
+	"t|$job", 'process and batch are shown');
+release($node);
+is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}')"), 't', 'is waited for');
+is(job_field($node, $job, 'state'), 'done', 'until it is done');
+like(slurp_file($node->logfile),
+	qr/LOG:  moved index public\.t_b from tablespace pg_default to fast\n.*DETAIL:  Job $job of role postgres, method copy/,
+	"the server's log says so");
+
+# a transaction that the move waits for is told so
+stop_at($node, 'synced');
+$job = start_move($node, 't_b', 'slow');
+wait_for_stop($node, 'synced');
+my %user = (in => '', out => '', err => '');
+$user{run} = IPC::Run::start(
+	[ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres') ],
+	'<', \$user{in}, '>', \$user{out}, '2>', \$user{err},
+	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+$user{in} .= "BEGIN; SELECT count(*) FROM t WHERE b < 10;\n\\echo used\n";
+$user{run}->pump until $user{out} =~ /used/ || !$user{run}->pumpable;
+release($node);
+$user{in} .= "SELECT wait_for_moves('{$job}');\n\\q\n";
+eval { $user{run}->finish };
+like($user{err}, qr/ERROR:  40P01: job $job waits for this transaction/, 'a transaction does not wait for what waits for it');
+is(wait_for_job($node, $job), 'done', 'and the move ends');
+
+# --- calls ------------------------------------------------------------------------------------
+
+like(messages_of(q{BEGIN; CALL move_indexes_concurrently('t', 'fast'); ROLLBACK}),
+	qr/25001.*HINT:  Send CALL as a statement of its own/s, 'what to do in a transaction block');
+$node->safe_psql('postgres', q{
+	CREATE TABLE parent (a int PRIMARY KEY);
+	CREATE TABLE child () INHERITS (parent);
+	CREATE TABLE hyper (a int PRIMARY KEY);
+	CREATE FUNCTION blocks() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+	CREATE TRIGGER ts_insert_blocker BEFORE INSERT ON hyper FOR EACH ROW EXECUTE FUNCTION blocks()});
+like(messages_of(q{CALL move_table_concurrently('parent', 'fast')}),
+	qr/NOTICE:.*1 table that inherits from "parent" does not move along.*HINT/s, 'children are pointed out');
+like(messages_of(q{CALL move_table_concurrently('hyper', 'fast')}),
+	qr/0A000.*cannot move hypertable "hyper".*show_chunks/s, 'a hypertable is refused');
+like(messages_of(q{CALL move_indexes_concurrently('hyper', 'fast')}),
+	qr/0A000.*cannot move hypertable "hyper"/s, 'so are its indexes');
+
+# 0.3's caller waited by a view, which this forbids it to read
+$node->safe_psql('postgres', "ALTER DATABASE postgres SET restrict_nonsystem_relation_kind = 'view'")
+  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_settings WHERE name = 'restrict_nonsystem_relation_kind'}) eq '1';
+stop_at($node, 'copied');
+my ($out, $err) = ('', '');
+my $caller = IPC::Run::start(
+	[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', q{CALL move_indexes_concurrently('t_b', 'fast')} ],
+	'>', \$out, '2>', \$err,
+	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+wait_for_stop($node, 'copied');
+$caller->pump until $err =~ /NOTICE|ERROR/ || !$caller->pumpable;
+release($node);
+ok($caller->finish, 'a call waits where views are forbidden') or diag $err;
+$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET ALL');
+
+# one role does not get all slots
+$node->safe_psql('postgres', 'ALTER TABLE t OWNER TO alice');
+$node->append_conf('postgresql.conf', 'tablespace_advisor.max_calls_per_role = 1');
+stop_at($node, 'copied');
+$node->safe_psql('postgres', q{
+	GRANT CREATE ON TABLESPACE slow TO alice;
+	SET SESSION AUTHORIZATION alice;
+	CALL move_indexes_concurrently('t_b', 'slow', wait => false)});
+like(messages_of(q{SET SESSION AUTHORIZATION alice; CALL move_indexes_concurrently('t_pkey', 'slow')}),
+	qr/53400.*too many moves for role "alice"/, 'a role has a limit');
+release($node);
+
+# --- an abort while storage is being made ---------------------------------------------------------
+
+# In 0.3 the transaction had no ID yet: its abort was not logged, and recovery,
+# which makes the file again, kept it.
+$node->poll_query_until('postgres', q{
+	SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'})
+  or die 'the worker does not end';
+$node->safe_psql('postgres', 'CHECKPOINT');
+stop_at($node, 'storage made');
+$job = $node->safe_psql('postgres', q{CALL move_table_concurrently('t', 'slow', wait => false)}) =~ s/\D//gr;
+wait_for_stop($node, 'storage made');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(" . worker_pid($node, $job) . ')');
+$node->poll_query_until('postgres', q{
+	SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'})
+  or die 'the worker does not end';
+$node->safe_psql('postgres', 'CREATE TABLE flushes_the_log ()');
+crash($node);
+release($node);
+is(end_state($node, $job), 'failed', 'a move that was terminated before its storage was named');
+check_orphans($node, 'after recovery');
+
+$node->stop;
+check_log($node, 'all', qr/ERROR|FATAL:  terminating/);
+done_testing();

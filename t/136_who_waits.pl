@@ -1,0 +1,176 @@
+# Who waits how long: every lock mode and every kind of statement against a move
+# of an index and of a table that copies, pauses, and cuts over again and again,
+# from a fresh session and from one that has used the table in its transaction.
+# Nobody gets a deadlock, nobody waits for the move's end.  The longest waits are
+# printed as the table that docs/reliability.md shows.
+
+use strict;
+use warnings;
+
+use FindBin;
+use IPC::Run ();
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+# Longer than anybody may wait, shorter than a move at the rate below takes.
+my $timeout = 20;
+my $node = new_node('main', conf => "autovacuum = off\n");
+
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE ROLE reader;
+	CREATE TABLE d (id int PRIMARY KEY, n int, txt text);
+	INSERT INTO d SELECT i, i, repeat(md5(i::text), 4)
+		FROM generate_series(1, 20000) i;
+	CREATE INDEX d_n ON d (n);
+	CREATE INDEX d_brin ON d USING brin (n)});
+
+# what, statement, can it run in a transaction block?
+my @statements = (
+	(map { [ "LOCK TABLE IN $_ MODE", "LOCK TABLE d IN $_ MODE", 1 ] }
+		'ACCESS SHARE', 'ROW SHARE', 'ROW EXCLUSIVE', 'SHARE UPDATE EXCLUSIVE',
+		'SHARE', 'SHARE ROW EXCLUSIVE', 'EXCLUSIVE', 'ACCESS EXCLUSIVE'),
+	[ 'SELECT', 'SELECT count(*) FROM d', 1 ],
+	[ 'SELECT FOR UPDATE', 'SELECT FROM d WHERE id = 7 FOR UPDATE', 1 ],
+	[ 'INSERT', 'INSERT INTO d SELECT max(id) + 1, 0 FROM d', 1 ],
+	[ 'UPDATE', 'UPDATE d SET n = n + 1 WHERE id = 7', 1 ],
+	[ 'DELETE', 'DELETE FROM d WHERE id = (SELECT max(id) FROM d)', 1 ],
+	[ 'ANALYZE', 'ANALYZE d', 1 ],
+	[ 'VACUUM', 'VACUUM (TRUNCATE off) d', 0 ],
+	[ 'GRANT', 'GRANT SELECT ON d TO reader', 1 ],
+	[ 'COMMENT ON TABLE', q{COMMENT ON TABLE d IS 'x'}, 1 ],
+	[ 'COMMENT ON INDEX', q{COMMENT ON INDEX d_n IS 'x'}, 1 ],
+	[ 'ALTER INDEX SET', 'ALTER INDEX d_n SET (fillfactor = 80)', 1 ],
+	[ 'ALTER INDEX RENAME', 'ALTER INDEX d_n RENAME TO d_m; ALTER INDEX d_m RENAME TO d_n', 1 ],
+	[ 'brin_summarize_new_values', q{SELECT brin_summarize_new_values('d_brin')}, 1 ],
+	[ 'CREATE INDEX', 'CREATE INDEX d_x ON d (txt); DROP INDEX d_x', 1 ],
+	[ 'CREATE TRIGGER', 'CREATE TRIGGER x BEFORE UPDATE ON d FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger(); DROP TRIGGER x ON d', 1 ],
+	[ 'ALTER TABLE', 'ALTER TABLE d ADD COLUMN c int; ALTER TABLE d DROP COLUMN c', 1 ],
+	[ 'REINDEX INDEX', 'REINDEX INDEX d_n', 1 ],
+	[ 'CREATE, DROP INDEX CONCURRENTLY', "CREATE INDEX CONCURRENTLY d_x ON d (txt);\nDROP INDEX CONCURRENTLY d_x", 0 ],
+	[ 'TRUNCATE', 'TRUNCATE d; INSERT INTO d SELECT i, i, repeat(md5(i::text), 4) FROM generate_series(1, 20000) i', 1 ]);
+
+# Moves of the index d_n, or of the table with its indexes.
+sub call
+{
+	my ($kind, $to, $more) = @_;
+
+	return $kind eq 'index'
+	  ? "CALL move_indexes_concurrently('d_n', '$to'$more)"
+	  : "CALL move_table_concurrently('d', '$to', with_indexes => true$more)";
+}
+
+sub move_under_way
+{
+	my ($kind, $to) = @_;
+	my $ids = $node->safe_psql('postgres',
+		call($kind, $to, ", max_rate => '50 bytes', wait => false"));
+
+	$ids =~ /^\{(\d+)/ or die "no job: $ids";
+	$node->poll_query_until('postgres',
+		"SELECT state = 'running' AND phase IS NOT NULL FROM tablespace_moves WHERE job_id = $1")
+	  or die 'the move does not begin';
+	return $1;
+}
+
+# Runs a statement; returns how long it took in ms and what went wrong.
+sub timed
+{
+	my ($statement, $history) = @_;
+	my ($what, $sql, $in_block) = @$statement;
+	my ($before, $after) = ('', '');
+
+	if ($history)
+	{
+		$before = "BEGIN;\nSELECT count(*) FROM d WHERE n > 0;\nUPDATE d SET txt = txt WHERE id = 9;\n";
+		$after = "COMMIT;\n";
+	}
+	elsif ($in_block)
+	{
+		($before, $after) = ("BEGIN;\n", "COMMIT;\n");
+	}
+	my ($rc, $out, $err) = $node->psql('postgres',
+		"SET statement_timeout = '${timeout}s';\n$before\\timing on\n$sql;\n\\timing off\n$after",
+		on_error_stop => 1);
+	my $ms = 0;
+	$ms += $1 while $out =~ /^Time: ([\d.]+) ms/mg;
+	return ($ms, $rc == 0 ? '' : $err);
+}
+
+my %longest;
+
+# A statement beside a move in a phase, as often as asked.
+sub beside
+{
+	my ($statement, $kind, $phase, $times) = @_;
+
+	foreach my $history (0, 1)
+	{
+		next if $history && !$statement->[2];
+		foreach (1 .. $times)
+		{
+			my ($ms, $error) = timed($statement, $history);
+			my $column = "$kind, $phase";
+
+			is($error, '', "$statement->[0] beside a move of the $kind, $phase"
+				  . ($history ? ', after use of the table' : ''));
+			$longest{ $statement->[0] }{$column} = $ms
+			  if $ms > ($longest{ $statement->[0] }{$column} // 0);
+		}
+	}
+	return;
+}
+
+foreach my $kind ('index', 'table')
+{
+	my $job = move_under_way($kind, 'fast');
+
+	beside($_, $kind, 'copying', 1) foreach @statements;
+	is(job_field($node, $job, 'state'), 'running', "the move of the $kind still copies");
+
+	$node->safe_psql('postgres', "SELECT pause_move($job)");
+	$node->poll_query_until('postgres',
+		"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job")
+	  or die 'the move does not pause';
+	beside($_, $kind, 'paused', 1) foreach @statements;
+	is(job_field($node, $job, 'state'), 'paused', "the move of the $kind still pauses");
+	$node->safe_psql('postgres', "SELECT cancel_move($job)");
+	is(wait_for_job($node, $job), 'cancelled', 'it can be cancelled');
+
+	# there and back all the time
+	my $script = $node->basedir . "/$kind.sql";
+	append_to_file($script,
+		join('', map { call($kind, $_, '') . ";\n" } ('fast', 'slow') x 2000));
+	my ($out, $err) = ('', '');
+	my $moves = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-f', $script ],
+		'>', \$out, '2>', \$err);
+	$node->poll_query_until('postgres',
+		"SELECT count(*) > 2 FROM tablespace_moves WHERE state = 'done'")
+	  or die 'nothing moves';
+	beside($_, $kind, 'cutting over', 2) foreach @statements;
+	$moves->kill_kill;
+	$node->poll_query_until('postgres', q{
+		SELECT count(*) = 0 FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor move'}) or die 'moves do not end';
+	unlike($err, qr/deadlock/, "no move of the $kind got a deadlock");
+}
+is($node->safe_psql('postgres', 'SELECT bt_index_parent_check(oid, true)::text FROM pg_class WHERE relname = $$d_n$$'),
+	'', 'the index agrees with its table');
+check_orphans($node, 'afterwards');
+
+my @columns = map { my $kind = $_; map { "$kind, $_" } 'copying', 'paused', 'cutting over' } 'index', 'table';
+note('longest run of the statement in ms, waiting included');
+note(join(' | ', 'statement', @columns));
+foreach my $statement (@statements)
+{
+	note(join(' | ', $statement->[0],
+			map { sprintf('%.0f', $longest{ $statement->[0] }{$_}) } @columns));
+}
+$node->stop;
+done_testing();
