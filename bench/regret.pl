@@ -6,7 +6,7 @@ use IPC::Open2;
 
 my %option;
 GetOptions(\%option, 'rows=i', 'layouts=s', 'concurrency=i', 'states=s',
-	'probe=f', 'runs=i', 'directory=s') or die;
+	'probe=f', 'runs=i', 'directory=s', 'cells=i') or die;
 my $rows = $option{rows};
 
 # Where the row with value k lies, as an expression of k (0 .. rows - 1).
@@ -96,7 +96,9 @@ sub statement
 {
 	my ($layout, $share) = @_;
 	my $count = int($rows * $share) || 1;
-	my $from = int(($rows - $count) * 0.37);
+	# elsewhere for every share, so that nothing is in shared buffers already
+	my ($i) = grep { $shares[$_] == $share } 0 .. $#shares;
+	my $from = int(($rows - $count) * (0.05 + 0.11 * $i));
 	my $to = $from + $count - 1;
 	return "SELECT count(pad) FROM $layout WHERE k BETWEEN $from AND $to";
 }
@@ -216,6 +218,25 @@ for my $name (keys %setting)
 				my $times = $time{$state}{$layout}{$share};
 				my ($best) = sort { $a <=> $b } values %$times;
 				push @{ $regret{$state}{$name}{$layout} }, log($times->{$plan} / $best);
+			}
+		}
+	}
+}
+
+# every cell, for a closer look
+if ($option{cells})
+{
+	for my $state (sort keys %time)
+	{
+		for my $layout (@layouts)
+		{
+			for my $i (0 .. $#shares)
+			{
+				my $times = $time{$state}{$layout}{ $shares[$i] };
+				printf "%s %s %s: %s; regret at 4.0 %.2f, ours %.2f, locality %.2f\n",
+				  $state, $layout, $shares[$i],
+				  join(', ', map { sprintf '%s %.1f ms', $_, $times->{$_} } @plans),
+				  map { exp($regret{$state}{$_}{$layout}[$i]) } ('4.0', 'ours', 'locality');
 			}
 		}
 	}

@@ -227,6 +227,13 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 	ConditionalLockTuple(rel, tid, mode, false)
 #endif
 
+/* 18 tells whether a deferrable primary key will do. */
+#if PG_VERSION_NUM < 180000
+#define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel)
+#else
+#define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel, false)
+#endif
+
 /* 19 has no other way to set a checksum than in place. */
 #if PG_VERSION_NUM < 190000
 #define tsa_page_set_checksum(page, block) PageSetChecksumInplace(page, block)
@@ -264,6 +271,7 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #else
 #include "commands/explain.h"
 #include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #define TSA_HAVE_EXPLAIN_HOOKS 1
 #endif
 

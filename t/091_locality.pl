@@ -46,8 +46,23 @@ my $falling = 'EXPLAIN (COSTS off) SELECT * FROM t WHERE d < -50000';
 unlike($node->safe_psql('postgres', $falling), qr/Bitmap/, 'off: an index scan');
 like($node->safe_psql('postgres', "$on $falling"), qr/Bitmap/,
 	'on: a bitmap heap scan, in a session that has called nothing of ours');
-like($node->safe_psql('postgres', "$on EXPLAIN (COSTS off) SELECT d FROM t WHERE d < -50000"),
-	qr/Index Only Scan/, 'all visible: an index-only scan has no heap to pay for');
+SKIP:
+{
+	skip 'VACUUM has left pages that are not all-visible', 1
+	  if $node->safe_psql('postgres', q{SELECT relallvisible < relpages FROM pg_class WHERE relname = 't'}) eq 't';
+	like($node->safe_psql('postgres', "$on EXPLAIN (COSTS off) SELECT d FROM t WHERE d < -50000"),
+		qr/Index Only Scan/, 'all visible: an index-only scan has no heap to pay for');
+}
+
+SKIP:
+{
+	skip 'EXPLAIN takes no lines of others before 18', 2
+	  if $node->safe_psql('postgres', 'SHOW server_version_num') < 180000;
+	like($node->safe_psql('postgres', "$on EXPLAIN SELECT * FROM t WHERE d < -50000"),
+		qr/Locality: measured \d{4}-/, 'EXPLAIN names the locality in force');
+	unlike($node->safe_psql('postgres', 'EXPLAIN SELECT * FROM t WHERE d < -50000'),
+		qr/Locality/, 'and none where it is off');
+}
 
 # parallel plans have the same answers
 my $parallel = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;

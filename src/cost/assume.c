@@ -284,6 +284,13 @@ explain_lines(const char *alter, const char *explain, ReturnSetInfo *rsinfo)
 	}
 }
 
+/* A cost as the grammar reads it. */
+static char *
+print_cost(Datum cost)
+{
+	return DatumGetCString(DirectFunctionCall1(float8out, cost));
+}
+
 /* SQL function explain_with_costs; see its comment in assume.sql. */
 Datum
 explain_with_costs(PG_FUNCTION_ARGS)
@@ -311,13 +318,10 @@ explain_with_costs(PG_FUNCTION_ARGS)
 
 	initStringInfo(&alter);
 	appendStringInfo(&alter, "ALTER TABLESPACE %s SET (random_page_cost = %s",
-					 quote_identifier(name),
-					 DatumGetCString(DirectFunctionCall1(float8out,
-														 PG_GETARG_DATUM(2))));
+					 quote_identifier(name), print_cost(PG_GETARG_DATUM(2)));
 	if (!PG_ARGISNULL(3))
 		appendStringInfo(&alter, ", seq_page_cost = %s",
-						 DatumGetCString(DirectFunctionCall1(float8out,
-															 PG_GETARG_DATUM(3))));
+						 print_cost(PG_GETARG_DATUM(3)));
 	appendStringInfoChar(&alter, ')');
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);

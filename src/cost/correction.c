@@ -50,8 +50,8 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 												point->blocks *
 												scan->loop_count);
 
-		tsa_locality_scale(point, fmin(fetched / scan->loop_count / point->blocks,
-								1));
+		fetched /= scan->loop_count;
+		tsa_locality_scale(point, fmin(fetched / point->blocks, 1));
 	}
 }
 
@@ -105,8 +105,9 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 		tsa_bitmap_heap_cost(tsa_bitmap_pages(scan, settings, &tuples),
 							 scan->table_pages, settings);
 
-	correction->index_raise = fmax(correction->bitmap_heap -
-								   correction->bitmap_core, 0);
+	/* where the two ends are one, the index scan could not get it back */
+	correction->index_raise = core.worst == core.best ? 0 :
+		fmax(correction->bitmap_heap - correction->bitmap_core, 0);
 	wanted = index_heap(local, settings, times, &correction->point,
 						correction->unit) - correction->index_raise;
 

@@ -4,7 +4,7 @@
  *	  EXPLAIN says which measured localities a plan was priced by.
  *
  * From 18 on extensions may add lines to the nodes of a plan; before, nothing
- * is said.  The line is of the index's locality as this session knows it now,
+ * is said, nor with COSTS off.  The line is of the index's locality as this session knows it now,
  * which is what the plan was made with, because cached plans are made anew
  * when a locality changes.
  *
@@ -47,7 +47,7 @@ explain_node(PlanState *planstate, List *ancestors, const char *relationship,
 
 	if (previous_per_node)
 		previous_per_node(planstate, ancestors, relationship, plan_name, es);
-	if (!tsa_correct_locality || !OidIsValid(index))
+	if (!tsa_correct_locality || !es->costs || !OidIsValid(index))
 		return;
 	row = tsa_locality_find(index);
 	if (row != NULL)

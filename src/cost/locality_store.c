@@ -32,6 +32,7 @@
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
 
+#include "compat.h"
 #include "cost/locality_store.h"
 #include "state/state.h"
 #include "tsa.h"
@@ -323,7 +324,8 @@ is_of_these_files(const TsaLocalityRow *row)
 
 /*
  * Read the row of an index.  Returns false if the table is not there or could
- * not be locked at once; *is_found says whether there is a row that holds and has times.
+ * not be locked at once; *is_found says whether there is a row that holds and
+ * has times.
  */
 bool
 tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)

@@ -29,7 +29,7 @@ tsa_clamp_rows(double rows)
 	return rows <= 1.0 || isnan(rows) ? 1.0 : rint(rows);
 }
 
-/* Pages that fetching so many of "pages" pages' tuples takes: Mackert, Lohman. */
+/* Pages that fetching so many tuples takes, by Mackert and Lohman. */
 static double
 pages_fetched(double tuples, double pages, double index_pages,
 			  double query_pages, double cache_pages)

@@ -49,8 +49,8 @@ typedef struct TsaRegretOutcome
 	double		high;
 	double		regret_current; /* times as long as the best plans, 1 or more */
 	double		regret_best;
-	double		regret_locality;	/* at the current one, locality corrected */
-	double		gain_low;		/* range over the draws of regret_current / _best */
+	double		regret_locality;	/* with locality corrected */
+	double		gain_low;		/* regret_current / _best over the draws */
 	double		gain_high;
 } TsaRegretOutcome;
 

@@ -255,12 +255,13 @@ look_elsewhere(Oid database, Oid tablespace, RowStore *store)
 		queue_handle = shm_mq_attach(queue, segment, handle);
 		complete = read_rows(queue_handle, store);
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
 		TerminateBackgroundWorker(handle);
-		dsm_detach(segment);
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	dsm_detach(segment);
 	(void) WaitForBackgroundWorkerShutdown(handle);
 	if (!complete)
 		ereport(ERROR,

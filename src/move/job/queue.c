@@ -49,7 +49,10 @@
 /* Is this row the move of a table that has storage?  For statements. */
 #define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
 
-/* Job or batch ids of a result whose column "id" they are, in the caller's context. */
+/*
+ * Job or batch ids of a result, whose column "id" they are, in the caller's
+ * context.
+ */
 static List *
 job_id_list(MemoryContext context)
 {
@@ -295,12 +298,15 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		{"method", TEXTOID, CStringGetTextDatum(method), false},
 		{"bytes", INT8OID, Int64GetDatum(move->size_bytes), false},
 		{"max_rate", INT8OID, Int64GetDatum(options->max_rate), false},
-		{"lock_timeout", INT4OID, Int32GetDatum(options->lock_timeout_ms), false},
+		{"lock_timeout", INT4OID, Int32GetDatum(options->lock_timeout_ms),
+		false},
 		{"owner", OIDOID, ObjectIdGetDatum(GetUserId()), false},
-		{"system", INT8OID, Int64GetDatum((int64) GetSystemIdentifier()), false},
+		{"system", INT8OID, Int64GetDatum((int64) GetSystemIdentifier()),
+		false},
 		{"database", OIDOID, ObjectIdGetDatum(MyDatabaseId), false},
 		{"indexes", OIDARRAYOID, oid_list_array(move->indexes), alone},
-		{"indexes_from", OIDARRAYOID, oid_list_array(move->indexes_from), alone},
+		{"indexes_from", OIDARRAYOID, oid_list_array(move->indexes_from),
+		alone},
 		{"forecast", FLOAT8OID, Float8GetDatum(move->forecast_saved_ms_per_s),
 		!move->has_forecast}
 	};
