@@ -376,8 +376,8 @@ sub check_log
 
 	# amcheck, which locks the table for longer than deadlock_timeout when the
 	# machine is slow, makes autovacuum give way; a fast shutdown may meet the
-	# backend of a psql that has just ended
-	my $harmless = qr/connection to client lost|canceling autovacuum task|terminating connection due to administrator command/;
+	# backend of a psql that has just ended, and ends the launcher's workers
+	my $harmless = qr/connection to client lost|canceling autovacuum task|terminating (?:connection|background worker "tablespace_advisor \w+") due to administrator command/;
 	my @errors = grep { /(ERROR|FATAL|PANIC|TRAP):/ && !/$harmless/ }
 	  split /\n/, slurp_file($node->logfile);
 

@@ -148,7 +148,7 @@ assume(Oid relation, Oid tablespace)
 		if (nassumptions == most_assumptions)
 		{
 			int			most = most_assumptions == 0 ? 16 :
-				2 * most_assumptions;
+			2 * most_assumptions;
 
 			assumptions = assumptions == NULL ?
 				MemoryContextAlloc(TopMemoryContext,
@@ -232,7 +232,7 @@ assumed_placements(PG_FUNCTION_ARGS)
 	for (i = 0; i < nassumptions; i++)
 	{
 		Oid			tablespace = OidIsValid(assumptions[i].tablespace) ?
-			assumptions[i].tablespace : MyDatabaseTableSpace;
+		assumptions[i].tablespace : MyDatabaseTableSpace;
 		char	   *name = get_tablespace_name(tablespace);
 		NameData	spcname;
 		Datum		values[2];

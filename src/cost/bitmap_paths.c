@@ -89,7 +89,7 @@ tsa_seen_find(const IndexPath *path, double loop_count, bool *is_new)
 		return NULL;
 	foreach(lc, relation->scans)
 	{
-		TsaSeenScan   *seen = lfirst(lc);
+		TsaSeenScan *seen = lfirst(lc);
 
 		if (seen->path->indexinfo != path->indexinfo ||
 			seen->path->indexclauses != path->indexclauses ||
@@ -113,7 +113,7 @@ tsa_seen_add(const IndexPath *path, double loop_count, double index_cost,
 {
 	SeenRelation *relation = find_relation(path->indexinfo->rel, true);
 	MemoryContext old;
-	TsaSeenScan   *seen;
+	TsaSeenScan *seen;
 
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(relation));
 	seen = palloc0(sizeof(TsaSeenScan));
@@ -291,7 +291,7 @@ tsa_add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	foreach(lc, relation->scans)
 	{
-		TsaSeenScan   *seen = lfirst(lc);
+		TsaSeenScan *seen = lfirst(lc);
 
 		if (!seen->for_bitmap)
 			continue;
@@ -305,12 +305,11 @@ tsa_add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel)
 	for (i = 0; i < list_length(combined); i++)
 		for (j = i + 1; j < list_length(combined); j++)
 		{
-			TsaSeenScan   *a = list_nth(combined, i);
-			TsaSeenScan   *b = list_nth(combined, j);
+			TsaSeenScan *a = list_nth(combined, i);
+			TsaSeenScan *b = list_nth(combined, j);
 
 			if (a->path->indexinfo != b->path->indexinfo &&
 				!share_clause(a->path, b->path))
 				add_pair(root, rel, a, b);
 		}
 }
-

@@ -129,7 +129,7 @@ find_leaf(TsaBtreeReader *reader, bool leftmost)
 	for (tries = 0; tries < MAX_TRIES && blocks > 1; tries++)
 	{
 		BlockNumber number = 1 + (BlockNumber)
-			pg_prng_uint64_range(&pg_global_prng_state, 0, blocks - 2);
+		pg_prng_uint64_range(&pg_global_prng_state, 0, blocks - 2);
 		uint32		nblocks = reader->nblocks;
 		int64		leaf_pages = reader->leaf_pages;
 

@@ -4,9 +4,9 @@
  *	  EXPLAIN says which measured localities a plan was priced by.
  *
  * From 18 on extensions may add lines to the nodes of a plan; before, nothing
- * is said, nor with COSTS off.  The line is of the index's locality as this session knows it now,
- * which is what the plan was made with, because cached plans are made anew
- * when a locality changes.
+ * is said, nor with COSTS off.  The line is of the index's locality as this
+ * session knows it now, which is what the plan was made with, because cached
+ * plans are made anew when a locality changes.
  *
  *-------------------------------------------------------------------------
  */

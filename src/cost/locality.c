@@ -308,7 +308,7 @@ tsa_locality_index_us(const TsaLocalityPoint *point,
 					  const TsaReadTimes *times, int backward)
 {
 	double		sequential = backward ? point->back_sequential :
-		point->sequential;
+	point->sequential;
 	double		skip = backward ? point->back_skip : point->skip;
 
 	return sequential * times->sequential + skip * times->skip +
@@ -321,7 +321,7 @@ tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 					   const TsaReadTimes *times, int concurrency)
 {
 	double		adjacent = concurrency <= 0 ? times->adjacent_0 :
-		times->adjacent_1;
+	times->adjacent_1;
 	double		skip = times->skip;
 	double		random = times->random;
 
@@ -353,7 +353,7 @@ tsa_locality_and(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
 	double		density_b = fmin(b->entries / (b->blocks * per_block), 1);
 	double		common = a->blocks * (b->blocks / fmax(table_blocks, 1));
 	double		blocks = common *
-		(1 - exp(-per_block * density_a * density_b));
+	(1 - exp(-per_block * density_a * density_b));
 	double		kept;
 	double		near_gaps;
 	double		adjacent;

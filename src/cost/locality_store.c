@@ -312,8 +312,8 @@ is_of_these_files(const TsaLocalityRow *row)
 	Relation	index = RelationIdGetRelation(row->index);
 	Relation	heap = RelationIdGetRelation(row->relation);
 	bool		result = index != NULL && heap != NULL &&
-		tsa_locator_number(tsa_rel_locator(index)) == row->index_file &&
-		tsa_locator_number(tsa_rel_locator(heap)) == row->heap_file;
+	tsa_locator_number(tsa_rel_locator(index)) == row->index_file &&
+	tsa_locator_number(tsa_rel_locator(heap)) == row->heap_file;
 
 	if (index != NULL)
 		RelationClose(index);

@@ -45,7 +45,7 @@
 PG_FUNCTION_INFO_V1(measure_index_locality);
 
 #define COLUMNS			16
-#define TABLE_SIZE		(UINT32_C(1) << 20)	/* twice TSA_LOCALITY_WHOLE */
+#define TABLE_SIZE		(UINT32_C(1) << 20) /* twice TSA_LOCALITY_WHOLE */
 
 /* The valid B-trees of a table, a partitioned table or one index. */
 #define LIST_INDEXES \
@@ -96,7 +96,7 @@ find_correlation(Relation index)
 {
 	AttrNumber	column = index->rd_index->indkey.values[0];
 	Oid			relation = column != 0 ? index->rd_index->indrelid :
-		RelationGetRelid(index);
+	RelationGetRelid(index);
 	HeapTuple	tuple;
 	AttStatsSlot slot;
 	double		correlation = NAN;
@@ -269,7 +269,7 @@ measure_index(ReturnSetInfo *rsinfo, Oid index_oid, int number, int of,
 {
 	Oid			heap_oid = IndexGetRelation(index_oid, true);
 	Relation	heap = OidIsValid(heap_oid) ?
-		try_relation_open(heap_oid, AccessShareLock) : NULL;
+	try_relation_open(heap_oid, AccessShareLock) : NULL;
 	Relation	index;
 	TsaLocalityRow *row;
 

@@ -60,7 +60,7 @@ tsa_pages_fetched(const TsaScan *scan, const TsaCostSettings *settings,
 				  double tuples)
 {
 	double		total = scan->query_pages > 0 ?
-		scan->query_pages : scan->table_pages;
+	scan->query_pages : scan->table_pages;
 
 	return pages_fetched(tuples, scan->table_pages, scan->index_pages, total,
 						 settings->cache_pages);

@@ -62,7 +62,7 @@ tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
 	{
 		TsaLocalityPoint *point = &locality->points[i];
 		double		entries = i == TSA_LOCALITY_LEVELS ||
-			size > scan->table_tuples ? scan->table_tuples : size;
+		size > scan->table_tuples ? scan->table_tuples : size;
 		double		ordered = fmax(entries / per_page, 1);
 		double		random = fmax(fmin(2 * pages * entries /
 									   (2 * pages + entries), pages), 1);
@@ -101,7 +101,7 @@ time_plans(const TsaRegretInput *input, const TsaRegretIndex *index,
 	double		leaves = fmax(tuples * scan->index_pages /
 							  fmax(scan->index_tuples, 1), 1);
 	double		read_index = times->random + (leaves - 1) * times->sequential +
-		tuples * (input->cpu.index_tuple + input->cpu.operator);
+	tuples * (input->cpu.index_tuple + input->cpu.operator);
 	TsaLocalityPoint point;
 
 	tsa_locality_at(&index->locality, tuples, &point);
@@ -133,7 +133,7 @@ choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 				 const TsaScan *scan, const TsaReadTimes *times,
 				 const TsaCostSettings *settings)
 {
-	TsaLocalScan local = {.scan = *scan, .runs = 1,
+	TsaLocalScan local = {.scan = *scan,.runs = 1,
 	.concurrency = input->concurrency};
 	TsaScan		corrected = *scan;
 	TsaCorrection correction;

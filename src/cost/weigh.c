@@ -33,7 +33,7 @@ PG_FUNCTION_INFO_V1(weigh_random_page_cost);
  * system's cache, not their third digit.
  */
 static const TsaCpuTimes cpu_times = {
-	.tuple = 0.19, .index_tuple = 0.12, .operator = 0.019
+	.tuple = 0.19,.index_tuple = 0.12,.operator = 0.019
 };
 
 /* Interrupts while weighing. */
@@ -65,7 +65,7 @@ static void
 read_index(const double *fields, TsaRegretIndex *index, int *measured)
 {
 	const TsaLocalityRow *row = fields[0] >= 1 && fields[0] <= PG_UINT32_MAX ?
-		tsa_locality_find((Oid) fields[0]) : NULL;
+	tsa_locality_find((Oid) fields[0]) : NULL;
 
 	index->scan.table_pages = fields[1];
 	index->scan.table_tuples = fields[2];

@@ -61,13 +61,14 @@ check_jobs(ArrayType *job_ids)
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		int64		job_id = DatumGetInt64(tsa_journal_column(i, "job_id"));
+		Oid			owner;
 
 		if (!DatumGetBool(tsa_journal_column(i, "found")))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("job " INT64_FORMAT " does not exist", job_id)));
-		if (!has_privs_of_role(userid,
-							   DatumGetObjectId(tsa_journal_column(i, "owner"))) &&
+		owner = DatumGetObjectId(tsa_journal_column(i, "owner"));
+		if (!has_privs_of_role(userid, owner) &&
 			!has_privs_of_role(userid, ROLE_PG_READ_ALL_STATS))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -110,6 +111,7 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 {
 	ArrayType  *job_ids;
 	TimestampTz until = DT_NOEND;
+	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 	char	   *view;
 
 	if (PG_ARGISNULL(0))
@@ -118,19 +120,24 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 				 errmsg("argument \"%s\" must not be null", "job_ids")));
 	job_ids = PG_GETARG_ARRAYTYPE_P(0);
 	if (!PG_ARGISNULL(1))
-		until = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
-														TimestampTzGetDatum(GetCurrentTimestamp()),
-														PG_GETARG_DATUM(1)));
+	{
+		Datum		now = TimestampTzGetDatum(GetCurrentTimestamp());
+
+		now = DirectFunctionCall2(timestamptz_pl_interval, now,
+								  PG_GETARG_DATUM(1));
+		until = DatumGetTimestampTz(now);
+	}
 	view = psprintf("SELECT m.job_id, coalesce($2 = ANY (m.blocked_by), false)"
 					" AS waits_for_us"
 					" FROM %s.tablespace_moves m WHERE m.job_id = ANY ($1)"
 					" AND m.state IN " TSA_UNFINISHED,
-					quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid))));
+					quote_identifier(get_namespace_name(schema)));
 
 	check_jobs(job_ids);
 	for (int polls = 0;; polls++)
 	{
 		TimestampTz now;
+		long		nap;
 
 		if (polls % RECOVER_POLLS == 0 && !RecoveryInProgress())
 			tsa_recover_jobs();
@@ -139,10 +146,9 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 		now = GetCurrentTimestamp();
 		if (now >= until)
 			PG_RETURN_BOOL(false);
+		nap = Min(POLL_MS, TimestampDifferenceMilliseconds(now, until) + 1);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT |
-						 WL_EXIT_ON_PM_DEATH,
-						 Min(POLL_MS, TimestampDifferenceMilliseconds(now, until) + 1),
-						 PG_WAIT_EXTENSION);
+						 WL_EXIT_ON_PM_DEATH, nap, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}

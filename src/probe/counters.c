@@ -183,11 +183,11 @@ int
 tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map)
 {
 	const uint32_t packed = FIEMAP_EXTENT_ENCODED |
-		FIEMAP_EXTENT_DATA_ENCRYPTED | FIEMAP_EXTENT_NOT_ALIGNED |
-		FIEMAP_EXTENT_DATA_INLINE | FIEMAP_EXTENT_DATA_TAIL;
+	FIEMAP_EXTENT_DATA_ENCRYPTED | FIEMAP_EXTENT_NOT_ALIGNED |
+	FIEMAP_EXTENT_DATA_INLINE | FIEMAP_EXTENT_DATA_TAIL;
 	char		memory[sizeof(struct fiemap) +
 					   EXTENTS_AT_ONCE * sizeof(struct fiemap_extent)]
-		__attribute__((aligned(8)));
+				__attribute__((aligned(8)));
 	struct fiemap *request = (struct fiemap *) memory;
 	uint64_t	start = 0;
 

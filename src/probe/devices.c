@@ -215,7 +215,7 @@ tablespace_device(PG_FUNCTION_ARGS)
 {
 	Oid			tablespace = PG_GETARG_OID(0);
 	char	   *path = OidIsValid(tablespace) ?
-		tsa_get_tablespace_path(tablespace) : pstrdup("pg_wal");
+	tsa_get_tablespace_path(tablespace) : pstrdup("pg_wal");
 	TsaStorage *storage = palloc0(sizeof(TsaStorage));
 	TupleDesc	tupdesc;
 	Datum		values[NCOLUMNS] = {0};

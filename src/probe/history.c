@@ -3,9 +3,9 @@
  * history.c
  *	  Keeping probes in the extension's tables.
  *
- * Who may call the probe needs no right to write its history: state.c.  Where nothing can be written, on a
- * standby and in a read-only transaction, the history is left out with a
- * notice.
+ * Who may call the probe needs no right to write its history: state.c.  Where
+ * nothing can be written, on a standby and in a read-only transaction, the
+ * history is left out with a notice.
  *
  *-------------------------------------------------------------------------
  */

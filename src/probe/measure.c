@@ -143,7 +143,7 @@ static uint64_t
 next_jump(Run *run)
 {
 	double		share = (double) (tsa_random_next(&run->random) >> 11) /
-		(double) (UINT64_C(1) << 53);
+	(double) (UINT64_C(1) << 53);
 
 	return (uint64_t) (SHORTEST_JUMP *
 					   pow((double) run->plan->skip_units / SHORTEST_JUMP,

@@ -63,8 +63,8 @@ static uint64
 parse_duration(const Interval *duration)
 {
 	double		us = (double) duration->time +
-		(double) USECS_PER_DAY * duration->day +
-		(double) USECS_PER_DAY * DAYS_PER_MONTH * duration->month;
+	(double) USECS_PER_DAY * duration->day +
+	(double) USECS_PER_DAY * DAYS_PER_MONTH * duration->month;
 
 	if (us < 1000 || us > MOST_DURATION_US)
 		ereport(ERROR,

@@ -205,6 +205,7 @@ static const struct
 	const char *name;
 	int			copies;
 }			btrfs_profiles[] =
+
 {
 	{"single", 1}, {"dup", 1}, {"raid0", 1}, {"raid5", 1}, {"raid1", 2},
 	{"raid10", 2}, {"raid6", 1}, {"raid1c3", 3}, {"raid1c4", 4},

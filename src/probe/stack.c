@@ -43,7 +43,8 @@ static TsaVerdict walk_device(Walk *walk, const char *name);
 static TsaVerdict walk_mount(Walk *walk, const TsaMount *mount);
 
 /* Appends to a string, cutting what does not fit. */
-static void __attribute__((format(printf, 3, 4)))
+static void
+__attribute__((format(printf, 3, 4)))
 append(char *buffer, size_t size, const char *format,...)
 {
 	size_t		len = strlen(buffer);
@@ -382,7 +383,8 @@ static const struct
 {
 	const char *type;
 	TsaMedia	media;
-} special_filesystems[] =
+}			special_filesystems[] =
+
 {
 	{"tmpfs", TSA_MEDIA_MEMORY},
 	{"ramfs", TSA_MEDIA_MEMORY},

@@ -228,7 +228,8 @@ static const struct
 	TsaMedia	media;
 	TsaTri		redundant;
 	TsaTri		is_volatile;
-} known_drivers[] =
+}			known_drivers[] =
+
 {
 	{"zram", TSA_MEDIA_MEMORY, TSA_NO, TSA_YES},
 	{"ram", TSA_MEDIA_MEMORY, TSA_NO, TSA_YES},
@@ -251,7 +252,8 @@ static const struct
 	TsaMedia	media;
 	TsaTri		redundant;
 	TsaTri		is_volatile;
-} known_models[] =
+}			known_models[] =
+
 {
 	{"Amazon Elastic Block Store", TSA_MEDIA_NETWORK, TSA_UNKNOWN, TSA_NO},
 	{"Amazon EC2 NVMe Instance", TSA_MEDIA_SOLID_STATE, TSA_NO, TSA_YES},
@@ -405,7 +407,7 @@ tsa_classify_disk(const char *root, const char *name, TsaDisk *disk)
 	if (is_virtual(root, name, disk->model))
 	{
 		bool		default_is_rotational =
-			!tsa_starts_with(name, "xvd") && !tsa_starts_with(name, "nvme");
+		!tsa_starts_with(name, "xvd") && !tsa_starts_with(name, "nvme");
 
 		if (rotational == 0 && default_is_rotational)
 			disk->media = TSA_MEDIA_SOLID_STATE;

@@ -18,8 +18,8 @@
  * with the checkpointer, as that of a buffer would be; nothing is synced here.
  * So nobody waits for a sync, in the window or before it; the next checkpoint
  * has all that was written before it on the device, which is what a snapshot of
- * the devices relies on, too; and when a copy is dropped the server forgets what
- * was registered.
+ * the devices relies on, too; and when a copy is dropped the server forgets
+ * what was registered.
  *
  * DELAY_CHKPT_START is set from before the WAL insert until after the write.
  * A checkpoint whose redo point lies behind our record waits for the flag

@@ -26,8 +26,8 @@
  * takes too long (blocks have to be read from a slow device), or a file was
  * truncated, it is rolled back, which gives the locks back at once and keeps
  * those of the session (but for the one on the table or the one index, which
- * had been released, see locks.c, and is taken again).  So the window is bounded, in blocks and in
- * time, but for one read of a batch.
+ * had been released, see locks.c, and is taken again).  So the window is
+ * bounded, in blocks and in time, but for one read of a batch.
  *
  * Rights are looked at again with the rows of pg_class locked, when nobody can
  * change an owner any more.
@@ -267,7 +267,7 @@ static bool
 finish_copy(TsaCopy *copy, ResourceOwner owner, const instr_time *locked)
 {
 	double		window_ms = copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
-		WINDOW_MS : LONG_WINDOW_MS;
+	WINDOW_MS : LONG_WINDOW_MS;
 	ResourceOwner present = CurrentResourceOwner;
 	TsaFollowed followed;
 	bool		ready;

@@ -334,7 +334,7 @@ double
 tsa_pace_unit(const TsaPace *pace)
 {
 	double		unit = is_slow(pace, TSA_NEIGHBOUR_SOURCE) ?
-		SLOW_UNIT : MAX_UNIT;
+	SLOW_UNIT : MAX_UNIT;
 
 	if (pace->max_rate <= 0)
 		return unit;

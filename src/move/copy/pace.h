@@ -69,7 +69,7 @@ typedef struct TsaPace
 {
 	bool		adapts;
 	double		max_rate;		/* bytes per second, 0: no bound */
-	int			copies;			/* under way on this server, this one included */
+	int			copies;			/* under way, this one included */
 
 	double		share;			/* of the time in which the copy works */
 	bool		present[TSA_NEIGHBOURS];

@@ -136,8 +136,8 @@ execute(const TsaJournalQuery *query, Datum *values, const char *nulls,
 	int			rc;
 
 	/*
-	 * Not the transaction's snapshot, which REPEATABLE READ would have be that
-	 * of its first statement: the worker has changed the row since.
+	 * Not the transaction's snapshot, which REPEATABLE READ would have be
+	 * that of its first statement: the worker has changed the row since.
 	 */
 	rc = SPI_execute_snapshot(query->plan, values, nulls, GetLatestSnapshot(),
 							  InvalidSnapshot, read_only, true, 0);

@@ -34,7 +34,7 @@ tsa_check_children(Oid target, const char *procedure)
 {
 	char		kind = get_rel_relkind(target);
 	Oid			heapid = kind == RELKIND_INDEX ?
-		IndexGetRelation(target, true) : target;
+	IndexGetRelation(target, true) : target;
 	char	   *name = get_rel_name(heapid);
 	int			nchildren;
 
