@@ -102,7 +102,7 @@ fractional_bound(const Solver *s, size_t first, uint64_t room)
 	bound = s->value_before[low] - s->value_before[first];
 	if (low < s->n)
 	{
-		const		TsaKnapsackItem *part = s->order[low];
+		const TsaKnapsackItem *part = s->order[low];
 
 		bound += part->value *
 			((double) (end - s->size_before[low]) / (double) part->size);

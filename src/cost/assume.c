@@ -217,6 +217,7 @@ assume_placement(PG_FUNCTION_ARGS)
 Datum
 forget_placements(PG_FUNCTION_ARGS)
 {
+	(void) fcinfo;				/* no arguments */
 	forget_all();
 	PG_RETURN_VOID();
 }
