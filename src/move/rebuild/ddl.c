@@ -128,10 +128,10 @@ tsa_alter_tablespace(const TsaSession *session, Oid relid, Oid tablespace)
 	AlterTableCmd *cmd = makeNode(AlterTableCmd);
 
 	begin_command(session, "ALTER ... SET TABLESPACE");
-	LockRelationOid(relid, AccessExclusiveLock);
-	(void) tsa_relation_name(relid);	/* it is still there */
 	cmd->subtype = AT_SetTableSpace;
 	cmd->name = pstrdup(tsa_tablespace_name(tablespace));
+	LockRelationOid(relid, AccessExclusiveLock);
+	(void) tsa_relation_name(relid);	/* it is still there */
 	AlterTableInternal(relid, list_make1(cmd), false);
 	end_command(session);
 }
