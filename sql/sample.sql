@@ -14,7 +14,7 @@ SET enable_bitmapscan = off;
 
 CREATE VIEW pg_temp.last_sample AS
 SELECT r.relation::regclass, r.size_bytes > 0 AS has_size,
-	r.reads + r.hits > 0 AS accessed, r.scans, r.tuples_read, r.inserted,
+	coalesce(r.reads, 0) + coalesce(r.hits, 0) > 0 AS accessed, r.scans, r.tuples_read, r.inserted,
 	r.updated, r.hot_updated, r.deleted
 FROM tablespace_advisor.relation_sample r
 JOIN tablespace_advisor.relation_inventory i USING (relation)

@@ -148,7 +148,15 @@ $node->poll_query_until('postgres', q{
 	WHERE wait_event_type = 'Lock' AND query ~ '^CALL move_table'})
   or die 'the calls do not wait';
 $blocker->{in} .= "COMMIT;\n";
+# the move of the first does not end before the second is refused
+stop_at($node, 'copied');
 ok(end_statement($blocker), 'the journal is free');
+wait_for_stop($node, 'copied');
+$node->poll_query_until('postgres', q{
+	SELECT count(*) = 1 FROM pg_stat_activity
+	WHERE state = 'active' AND query ~ '^CALL move_table'})
+  or die 'neither call ends';
+release($node);
 my @ended = map { end_statement($_) ? 1 : 0 } @calls;
 is(join('', sort @ended), '01', 'one of two calls at the same moment is refused');
 like($calls[ $ended[0] ? 1 : 0 ]->{err}, qr/ERROR:  55006: .*is being moved already/,

@@ -227,10 +227,13 @@ for my $case (
 	fails_with("CALL move_table_concurrently('$table', '$tablespace');",
 		$code, '', "$table to $tablespace is refused");
 }
-$job = start_table_move($node, 'zoo', 'slow', "max_rate => '100 bytes'");
+stop_at($node, 'storage made');
+$job = start_table_move($node, 'zoo', 'slow');
+wait_for_stop($node, 'storage made');
 fails_with("CALL move_table_concurrently('zoo', 'slow');", '55006', '',
 	'a table is moved once at a time');
 $node->safe_psql('postgres', "SELECT cancel_move($job)");
+release($node);
 wait_for_job($node, $job);
 
 check_orphans($node, 'in the end');
