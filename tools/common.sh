@@ -27,6 +27,7 @@ cleanup()
 	fi
 	if [ -n "$work" ] && [ -d "$work" ]; then
 		while IFS= read -r pidfile; do
+			[ -n "${pg_bin:-}" ] || break
 			as_user "$pg_bin/pg_ctl" -D "$(dirname "$pidfile")" -m immediate \
 				-w -t 20 stop >/dev/null 2>&1 || true
 		done < <(find "$work" -name postmaster.pid 2>/dev/null)
@@ -180,8 +181,9 @@ copy_checkout()
 				if [ -e "$file" ]; then printf '%s\0' "$file"; fi
 			done
 	else
-		find . \( -path ./build -o -path ./.git \) -prune -o \( -type f ! -name '*.o' ! -name '*.so' \
-			! -name '*.bc' -print0 \)
+		find . \( -path ./build -o -path ./.git -o -path ./tmp_check -o \
+			-path ./results -o -path ./output_iso -o -path ./log \) -prune -o \
+			\( -type f ! -name '*.o' ! -name '*.so' ! -name '*.bc' -print0 \)
 	fi | tar -c --null -T - | tar -x -C "$1"
 }
 
