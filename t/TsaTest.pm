@@ -510,11 +510,24 @@ sub crash
 	my $walwriter = $node->safe_psql('postgres',
 		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
 	kill 'KILL', $pid;
-	$node->poll_query_until('postgres', qq{
-		SELECT pid <> $walwriter FROM pg_stat_activity
-		WHERE backend_type = 'walwriter'})
-	  or die 'the server does not come back';
-	return;
+
+	# poll_query_until() dies of a broken pipe if psql ends, for want of a
+	# server, before it has read the query
+	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		my $out = '';
+
+		IPC::Run::run(
+			[
+				'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', qq{
+					SELECT pid <> $walwriter FROM pg_stat_activity
+					WHERE backend_type = 'walwriter'}
+			],
+			'<', '/dev/null', '>', \$out, '2>', '/dev/null');
+		return if $out eq "t\n";
+		usleep(100_000);
+	}
+	die 'the server does not come back';
 }
 
 1;
