@@ -3,11 +3,14 @@
 # does not have are played by test/slow_disk.c, preloaded into the server.
 use strict;
 use warnings;
+use FindBin;
 use IPC::Run;
+use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
+use TsaTest qw(checkpointer_pid wait_for_restart);
 
 my $moments = 50;
 
@@ -85,17 +88,14 @@ my $found = 0;
 $left = 0;
 for (1 .. $moments)
 {
-	my $checkpointer = $node->safe_psql('postgres',
-		q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'});
+	my $checkpointer = checkpointer_pid($node);
 	my ($run, $pid) = start_probe('10 s', '1,32', 'random read,random write',
 		file_size => '16 MB');
 	usleep(rand 200_000);
 	$found += scratch_files();
 	kill 'KILL', $pid;
 	$run->finish;
-	$node->poll_query_until('postgres',
-		"SELECT pid <> $checkpointer FROM pg_stat_activity
-		 WHERE backend_type = 'checkpointer'");
+	wait_for_restart($node, $checkpointer);
 	$left += scratch_files();
 }
 is($left, 0, "$moments times kill -9 leave no scratch file");

@@ -19,7 +19,7 @@ our @EXPORT = qw(
   new_node prepare_node fill_table start_load stop_load
   check_content check_btree check_orphans check_locks check_log
   stop_at wait_for_stop release move start_move job_field wait_for_job
-  worker_pid end_state tablespaces_of crash);
+  worker_pid end_state tablespaces_of crash checkpointer_pid wait_for_restart);
 
 # A server, not started, with settings that make trouble likely: small
 # buffers, vacuum all the time.
@@ -507,12 +507,27 @@ sub crash
 	my $started = $node->safe_psql('postgres',
 		"SELECT count(*) FROM pg_stat_activity WHERE pid = $pid");
 	die "process $pid is not one of the server's" if $started ne '1';
-	my $walwriter = $node->safe_psql('postgres',
-		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+	my $checkpointer = checkpointer_pid($node);
 	kill 'KILL', $pid;
+	wait_for_restart($node, $checkpointer);
+	return;
+}
 
-	# poll_query_until() dies of a broken pipe if psql ends, for want of a
-	# server, before it has read the query
+sub checkpointer_pid
+{
+	my ($node) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
+}
+
+# Waits until a server that crashes has another checkpointer than this one.
+# poll_query_until() would die of a broken pipe if psql ended, for want of a
+# server, before it had read the query.
+sub wait_for_restart
+{
+	my ($node, $checkpointer) = @_;
+
 	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
 		my $out = '';
@@ -520,8 +535,8 @@ sub crash
 		IPC::Run::run(
 			[
 				'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', qq{
-					SELECT pid <> $walwriter FROM pg_stat_activity
-					WHERE backend_type = 'walwriter'}
+					SELECT pid <> $checkpointer FROM pg_stat_activity
+					WHERE backend_type = 'checkpointer'}
 			],
 			'<', '/dev/null', '>', \$out, '2>', '/dev/null');
 		return if $out eq "t\n";

@@ -139,7 +139,7 @@ io_getevents(io_context_t context, long least, long most,
 	if (setting("SLOW_DISK_US") == 0)
 	{
 		GetEventsFunction next =
-			(GetEventsFunction) dlsym(RTLD_NEXT, "io_getevents");
+		(GetEventsFunction) dlsym(RTLD_NEXT, "io_getevents");
 
 		return next(context, least, most, events, timeout);
 	}

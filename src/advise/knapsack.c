@@ -256,7 +256,7 @@ sort_items(Solver *s, TsaKnapsackItem *items, size_t n)
 			s->order[s->n++] = &items[i];
 	}
 	if (s->n > 0)
-		qsort(s->order, s->n, sizeof(*s->order), compare_items);
+		qsort(s->order, s->n, sizeof(TsaKnapsackItem *), compare_items);
 	s->size_before[0] = 0;
 	s->value_before[0] = 0;
 	for (size_t i = 0; i < s->n; i++)
@@ -282,7 +282,7 @@ tsa_solve_knapsack(TsaKnapsackItem *items, size_t n, uint64_t capacity,
 	memset(choice, 0, sizeof(*choice));
 	s.max_states = max_states > 0 ? max_states : 1;
 	s.steps_left = MAX_STEPS_PER_STATE * s.max_states;
-	s.order = malloc((n + 1) * sizeof(*s.order));
+	s.order = malloc((n + 1) * sizeof(TsaKnapsackItem *));
 	s.size_before = malloc((n + 1) * sizeof(*s.size_before));
 	s.value_before = malloc((n + 1) * sizeof(*s.value_before));
 	s.states = malloc(s.max_states * sizeof(*s.states));

@@ -164,7 +164,7 @@ BEGIN
 			(a.evidence #>> '{choice,is_exact}')::boolean AS is_exact,
 			(a.evidence #>> '{choice,bound_ms_per_s}')::float8 AS bound
 		FROM unnest(advice) a) x;
-	RETURN NEXT format('Placement of %s  (read=%s%s ms/s moves=%s saves=%s ms/s%s)',
+	RETURN QUERY SELECT format('Placement of %s  (read=%s%s ms/s moves=%s saves=%s ms/s%s)',
 		coalesce(target::text, 'database ' || quote_ident(current_database())),
 		CASE WHEN NOT s.is_whole AND s.reading IS NOT NULL THEN 'at least ' ELSE '' END,
 		coalesce(tablespace_advisor.three_digits(s.reading), '?'), s.moves,
@@ -177,15 +177,15 @@ BEGIN
 		RETURN QUERY SELECT l FROM tablespace_advisor.explain_row(r.advice, r.evidence) l;
 	END LOOP;
 	IF s.relations > shown THEN
-		RETURN NEXT format('  ... and %s more relations', s.relations - shown);
+		RETURN QUERY SELECT format('  ... and %s more relations', s.relations - shown);
 	END IF;
 	IF s.is_whole AND s.reading > 0 AND s.indexes > 0 THEN
-		RETURN NEXT format('Ceiling: moving all indexes saves at most %s%% of this read time, tables are %s%% of it',
+		RETURN QUERY SELECT format('Ceiling: moving all indexes saves at most %s%% of this read time, tables are %s%% of it',
 			tablespace_advisor.three_digits(100 * coalesce(s.index_saves, 0) / s.reading),
 			tablespace_advisor.three_digits(100 * coalesce(s.heap_reading, 0) / s.reading));
 	END IF;
 	IF s.moves > 0 THEN
-		RETURN NEXT CASE WHEN s.is_exact THEN 'Choice: no other set of moves in this room saves more'
+		RETURN QUERY SELECT CASE WHEN s.is_exact THEN 'Choice: no other set of moves in this room saves more'
 			ELSE format('Choice: no other set of moves in this room saves more than %s ms/s',
 				tablespace_advisor.three_digits(s.bound)) END;
 	END IF;
@@ -199,10 +199,10 @@ BEGIN
 		FROM jsonb_array_elements_text(advice[1].evidence -> 'not_probed') t
 		HAVING count(*) > 0;
 	IF target IS NULL THEN
-		RETURN NEXT 'Left out: relations that were neither read nor written in the window';
+		RETURN QUERY SELECT 'Left out: relations that were neither read nor written in the window';
 	END IF;
 	IF pg_is_in_recovery() THEN
-		RETURN NEXT 'Standby: these are its own reads; moves are made on the primary';
+		RETURN QUERY SELECT 'Standby: these are its own reads; moves are made on the primary';
 	END IF;
 END
 $$;

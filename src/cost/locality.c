@@ -246,7 +246,7 @@ void
 tsa_locality_at(const TsaLocality *locality, double entries,
 				TsaLocalityPoint *point)
 {
-	const TsaLocalityPoint *a = locality->points;
+	const TsaLocalityPoint *a;
 	const TsaLocalityPoint *b;
 	double		t;
 	double		blocks;

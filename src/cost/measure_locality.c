@@ -167,7 +167,7 @@ sample_index(Relation index, double table_blocks, TsaLocalityRow *row)
 
 	counter->table_size = TABLE_SIZE;
 	counter->table = palloc0(TABLE_SIZE * sizeof(uint64));
-	counter->distinct = palloc(TSA_LOCALITY_WHOLE * sizeof(uint32));
+	counter->distinct = palloc((Size) TSA_LOCALITY_WHOLE * sizeof(uint32));
 
 	tsa_btree_reader_init(&reader, index, TSA_LOCALITY_WHOLE);
 	if (RelationGetNumberOfBlocks(index) <= TSA_LOCALITY_WHOLE_PAGES &&

@@ -25,7 +25,7 @@
 
 typedef struct Text
 {
-	char	   *text;
+	char	   *words;
 	size_t		size;
 	size_t		used;
 } Text;
@@ -39,10 +39,10 @@ add_reason(Text *to, const char *format,...)
 	int			n;
 
 	if (to->used > 0 && to->used + 2 < to->size)
-		to->used += (size_t) snprintf(to->text + to->used,
+		to->used += (size_t) snprintf(to->words + to->used,
 									  to->size - to->used, "; ");
 	va_start(args, format);
-	n = vsnprintf(to->text + to->used, to->size - to->used, format, args);
+	n = vsnprintf(to->words + to->used, to->size - to->used, format, args);
 	va_end(args);
 	if (n > 0)
 		to->used += (size_t) n;
@@ -84,7 +84,7 @@ static void
 add_circumstances(Text *to, const TsaEvidence *e)
 {
 	double		clock_limit = e->cached_on_purpose || e->clock_taken_off ?
-		MOST_CLOCK_TAKEN_OFF : MOST_CLOCK_SHARE;
+	MOST_CLOCK_TAKEN_OFF : MOST_CLOCK_SHARE;
 
 	if (e->foreign_share > MOST_FOREIGN)
 		add_reason(to, "%.0f %% of the device's I/O came from others",
@@ -111,12 +111,12 @@ add_circumstances(Text *to, const TsaEvidence *e)
 
 /* Why not to trust a measurement, or NULL. */
 const char *
-tsa_trust_caveat(const TsaEvidence *e, char *text, size_t size)
+tsa_trust_caveat(const TsaEvidence *e, char *words, size_t size)
 {
-	Text		to = {text, size, 0};
+	Text		to = {words, size, 0};
 
-	text[0] = '\0';
+	words[0] = '\0';
 	add_answerer(&to, e);
 	add_circumstances(&to, e);
-	return to.used > 0 ? text : NULL;
+	return to.used > 0 ? words : NULL;
 }

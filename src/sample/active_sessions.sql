@@ -23,7 +23,8 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	profile tablespace_advisor.wait_profile := (0, 0, 0, '{}');
+	with_readers int := 0;
+	readers int := 0;
 	seen text[] := '{}';
 	now_seen text[];
 	reading int;
@@ -39,16 +40,14 @@ BEGIN
 		WHERE a.state = 'active' AND a.pid <> pg_backend_pid()
 			AND a.backend_type IN ('client backend', 'parallel worker');
 		seen := seen || now_seen;
-		profile.reading_sessions := profile.reading_sessions + reading;
-		profile.reading_snapshots := profile.reading_snapshots
-			+ (reading > 0)::int;
+		readers := readers + reading;
+		with_readers := with_readers + (reading > 0)::int;
 		PERFORM pg_sleep(pause_s);
 	END LOOP;
-	profile.snapshots := snapshots;
-	profile.waits := coalesce((SELECT jsonb_object_agg(s.event, s.n)
-		FROM (SELECT event, count(*) AS n FROM unnest(seen) event
-			GROUP BY event) s), '{}');
-	RETURN profile;
+	RETURN ROW(snapshots, with_readers, readers,
+		coalesce((SELECT jsonb_object_agg(s.event, s.n)
+			FROM (SELECT event, count(*) AS n FROM unnest(seen) event
+				GROUP BY event) s), '{}'))::tablespace_advisor.wait_profile;
 END
 $$;
 

@@ -155,9 +155,11 @@ CREATE FUNCTION tablespace_advisor.tuples_written(
 	deleted float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN kind IN ('heap', 'toast')
-	THEN inserted + updated + deleted
-	ELSE inserted + updated - hot_updated END;
+BEGIN ATOMIC
+	SELECT CASE WHEN kind IN ('heap', 'toast')
+		THEN inserted + updated + deleted
+		ELSE inserted + updated - hot_updated END;
+END;
 
 COMMENT ON FUNCTION tablespace_advisor.tuples_written(text, float8, float8, float8, float8) IS
 	'row versions that changes of a table write into it or, at most, into an index on it: an update that is not HOT writes every index, one that is HOT none, a delete none';

@@ -46,7 +46,7 @@
 #include "probe/devices.h"
 
 /* The system's cache is asked about so many bytes at a time. */
-#define PIECE_BYTES		(4 * 1024 * 1024)
+#define PIECE_BYTES		INT64CONST(4194304)
 
 /* Of files larger than this only evenly spread pieces are looked at. */
 #define MAX_EXAMINED_BYTES	(INT64CONST(16) * 1024 * 1024 * 1024)
@@ -193,7 +193,7 @@ static int64
 count_cached_pages(int fd, int64 offset, size_t length, unsigned char *pages)
 {
 	size_t		npages = (length + sysconf(_SC_PAGESIZE) - 1) /
-		sysconf(_SC_PAGESIZE);
+	sysconf(_SC_PAGESIZE);
 	int64		cached = -1;
 	void	   *map = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, offset);
 

@@ -251,7 +251,7 @@ count_level_pages(const TsaPageLayout *layout, int64_t items, int item_size,
 				  bool is_leaf)
 {
 	int			fillfactor = is_leaf ? layout->leaf_fillfactor :
-		layout->inner_fillfactor;
+	layout->inner_fillfactor;
 	int			soft_limit = layout->block_size * (100 - fillfactor) / 100;
 	int			hard_limit = item_size;
 	int			space;
@@ -318,7 +318,7 @@ tsa_count_pgbench_tables(const TsaPgbenchOptions *options)
  */
 static int64_t
 count_accounts_rows(const TsaPgbenchOptions *options, int64_t partition,
-					int64_t *rows_before)
+					int64_t * rows_before)
 {
 	int64_t		rows = options->scale * TSA_PGBENCH_ACCOUNTS;
 	int64_t		part_rows;

@@ -68,7 +68,7 @@ tsa_tablespace_contents(PG_FUNCTION_ARGS)
 	nulls[1] = PG_ARGISNULL(1) ? 'n' : ' ';
 	if (!PG_ARGISNULL(1))
 		values[1] = ObjectIdGetDatum(tablespace_arg(fcinfo, 1,
-														   "to_tablespace"));
+													"to_tablespace"));
 	values[2] = BoolGetDatum(superuser());
 	tsa_return_rows(fcinfo, &query, values, nulls);
 	return (Datum) 0;

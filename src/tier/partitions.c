@@ -54,7 +54,7 @@ static void
 parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
 {
 	Oid			target =
-		DatumGetObjectId(tsa_required_arg(fcinfo, 0, "target"));
+	DatumGetObjectId(tsa_required_arg(fcinfo, 0, "target"));
 	Datum		tablespace = tsa_required_arg(fcinfo, 1, "tablespace");
 	Oid			oid;
 

@@ -186,7 +186,7 @@ queue_unless_busy(List *moves, const TsaMoveOptions *options,
 	PG_END_TRY();
 	if (ids != NIL)
 		*handle = tsa_start_workers(*(int64 *) linitial(ids),
-								   count_copies(moves));
+									count_copies(moves));
 	return ids;
 }
 

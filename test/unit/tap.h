@@ -22,7 +22,8 @@ static int	tap_tests = 0;
 static int	tap_failures = 0;
 
 /* one test: passed says how it went, format and what follows what was tested */
-static bool __attribute__((unused, format(printf, 2, 3)))
+static bool
+__attribute__((unused, format(printf, 2, 3)))
 ok(bool passed, const char *format,...)
 {
 	va_list		args;
@@ -40,7 +41,8 @@ ok(bool passed, const char *format,...)
 }
 
 /* two integers that should be equal */
-static bool __attribute__((unused))
+static bool
+__attribute__((unused))
 is_int(long long got, long long expected, const char *name)
 {
 	bool		passed = ok(got == expected, "%s", name);
@@ -51,7 +53,8 @@ is_int(long long got, long long expected, const char *name)
 }
 
 /* two numbers that should agree within a relative error */
-static bool __attribute__((unused))
+static bool
+__attribute__((unused))
 is_close(double got, double expected, double relative, const char *name)
 {
 	bool		passed = ok(fabs(got - expected) <= relative * fabs(expected),
@@ -63,7 +66,8 @@ is_close(double got, double expected, double relative, const char *name)
 }
 
 /* prints the plan; to be returned by main() */
-static int __attribute__((unused))
+static int
+__attribute__((unused))
 done_testing(void)
 {
 	printf("1..%d\n", tap_tests);

@@ -13,8 +13,10 @@ main(void)
 {
 	/* one request at a time, 5 ms each */
 	static const double serial_us[] = {5000, 10000, 20000, 40000};
+
 	/* four at a time, 100 us each, then queueing */
 	static const double parallel_us[] = {100, 100, 100, 200};
+
 	/* slower at depth: the largest rate is in the middle */
 	static const double falling_us[] = {100, 150, 400, 1600};
 	TsaCurve	serial = {depth, serial_us, 4};

@@ -12,9 +12,9 @@
 #define BLOCKS		(ROWS / PER_BLOCK)
 
 static const TsaReadTimes disk = {
-	.sequential = 100, .random = 5000, .skip = 3000, .cached = 2,
-	.adjacent_0 = 100, .adjacent_1 = 300, .depth = 16, .adjacent_n = 250,
-	.skip_n = 2500, .random_n = 4000
+	.sequential = 100,.random = 5000,.skip = 3000,.cached = 2,
+	.adjacent_0 = 100,.adjacent_1 = 300,.depth = 16,.adjacent_n = 250,
+	.skip_n = 2500,.random_n = 4000
 };
 
 static uint32_t *blocks;
@@ -26,7 +26,7 @@ look(uint32_t (*place) (uint32_t), int whole, TsaLocality *locality)
 	static uint64_t table[1 << 20];
 	static uint32_t distinct[ROWS];
 	TsaLocalityCounter counter = {
-		.table = table, .table_size = 1 << 20, .distinct = distinct
+		.table = table,.table_size = 1 << 20,.distinct = distinct
 	};
 	TsaLocalityPoint all = {0};
 	uint32_t	i;
@@ -131,12 +131,12 @@ static void
 test_times(void)
 {
 	TsaLocalityPoint point = {
-		.entries = 100, .blocks = 10, .sequential = 5, .skip = 3, .random = 2,
-		.adjacent_gaps = 7, .skip_gaps = 2, .far_gaps = 1
+		.entries = 100,.blocks = 10,.sequential = 5,.skip = 3,.random = 2,
+		.adjacent_gaps = 7,.skip_gaps = 2,.far_gaps = 1
 	};
 	TsaLocalityPoint wide = {
-		.entries = 30000, .blocks = 5000, .random = 5000,
-		.adjacent_gaps = 4999, .far_gaps = 1
+		.entries = 30000,.blocks = 5000,.random = 5000,
+		.adjacent_gaps = 4999,.far_gaps = 1
 	};
 	TsaLocalityPoint both;
 	TsaReadTimes times = disk;
@@ -168,15 +168,15 @@ test_correction(uint32_t (*place) (uint32_t), const char *name,
 				double selectivity, int index_only)
 {
 	TsaCostSettings settings = {
-		.table_random = 4, .table_seq = 1, .index_random = 4,
-		.cpu_tuple = 0.01, .cpu_index_tuple = 0.005, .cpu_operator = 0.0025,
-		.cache_pages = 524288, .bitmap_entries = 58254
+		.table_random = 4,.table_seq = 1,.index_random = 4,
+		.cpu_tuple = 0.01,.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
+		.cache_pages = 524288,.bitmap_entries = 58254
 	};
 	TsaLocalScan local = {
 		.scan = {
-			.table_pages = BLOCKS, .table_tuples = ROWS,
-			.index_pages = 825, .index_tuples = ROWS, .tree_height = 1,
-			.index_quals = 1, .loop_count = 1, .all_visible = 0.5
+			.table_pages = BLOCKS,.table_tuples = ROWS,
+			.index_pages = 825,.index_tuples = ROWS,.tree_height = 1,
+			.index_quals = 1,.loop_count = 1,.all_visible = 0.5
 		},
 		.runs = 1
 	};

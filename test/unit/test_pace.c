@@ -25,7 +25,7 @@ sample_of(const World *world, bool working, double seconds, double bytes)
 {
 	TsaPaceSample sample = {0};
 	double		done = world->others * seconds *
-		(working ? 1 - world->suffer : 1);
+	(working ? 1 - world->suffer : 1);
 
 	sample.working = working;
 	sample.seconds = seconds;
@@ -76,8 +76,8 @@ run(TsaPace *pace, World *world, double seconds)
 static World
 disk(void)
 {
-	World		world = {.speed = 60 * MB, .who = TSA_NEIGHBOUR_SOURCE,
-	.request = 0.0105, .suffer = 0.9};
+	World		world = {.speed = 60 * MB,.who = TSA_NEIGHBOUR_SOURCE,
+	.request = 0.0105,.suffer = 0.9};
 
 	return world;
 }
@@ -85,7 +85,7 @@ disk(void)
 static World
 flash(void)
 {
-	World		world = {.speed = 400 * MB, .who = TSA_NEIGHBOUR_SERVER,
+	World		world = {.speed = 400 * MB,.who = TSA_NEIGHBOUR_SERVER,
 	.suffer = 0.5};
 
 	return world;

@@ -4,18 +4,18 @@
 #include "cost/page_cost.c"
 
 static const TsaCostSettings defaults = {
-	.table_random = 4, .table_seq = 1, .index_random = 4,
-	.cpu_tuple = 0.01, .cpu_index_tuple = 0.005, .cpu_operator = 0.0025,
-	.cache_pages = 524288, .bitmap_entries = 58254
+	.table_random = 4,.table_seq = 1,.index_random = 4,
+	.cpu_tuple = 0.01,.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
+	.cache_pages = 524288,.bitmap_entries = 58254
 };
 
 static TsaScan
 make_scan(double selectivity, double correlation)
 {
 	TsaScan		scan = {
-		.table_pages = 10000, .table_tuples = 1000000,
-		.index_pages = 2745, .index_tuples = 1000000, .tree_height = 2,
-		.index_quals = 1, .loop_count = 1
+		.table_pages = 10000,.table_tuples = 1000000,
+		.index_pages = 2745,.index_tuples = 1000000,.tree_height = 2,
+		.index_quals = 1,.loop_count = 1
 	};
 
 	scan.selectivity = selectivity;

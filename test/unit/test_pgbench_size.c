@@ -140,7 +140,7 @@ add_item(Build *build, int level, int item_size)
 	const TsaPageLayout *layout = build->layout;
 	Level	   *state = &build->levels[level];
 	int			percent = level == 0 ? layout->leaf_fillfactor :
-		layout->inner_fillfactor;
+	layout->inner_fillfactor;
 	int			full = layout->block_size * (100 - percent) / 100;
 	int			space;
 
@@ -170,7 +170,7 @@ add_item(Build *build, int level, int item_size)
 static int64_t
 enact_btree_build(const TsaPageLayout *layout, int64_t rows, int key_size)
 {
-	Build		build = {.layout = layout, .pages = 1};
+	Build		build = {.layout = layout,.pages = 1};
 	int			item_size = align_up(layout, layout->index_header + key_size);
 	int64_t		i;
 	int			level;
@@ -318,7 +318,7 @@ test_vacuum(void)
  * counts the pages.
  */
 static int64_t
-enact_fsm(int slots, int level, int64_t *heap_blocks)
+enact_fsm(int slots, int level, int64_t * heap_blocks)
 {
 	int64_t		pages = 1;
 	int			i;
@@ -412,7 +412,7 @@ test_partitions(void)
 
 /* the nearest scale of all up to a limit */
 static int
-try_all_scales(const int64_t *bytes, int limit, int64_t target)
+try_all_scales(const int64_t * bytes, int limit, int64_t target)
 {
 	int			best = 0;
 	int			scale;

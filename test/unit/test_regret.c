@@ -17,24 +17,24 @@ weigh(double correlation, double cached, double r)
 {
 	TsaRegretIndex index = {
 		.scan = {
-			.table_pages = 10000, .table_tuples = 1e6, .index_pages = 2745,
-			.index_tuples = 1e6, .tree_height = 2, .index_quals = 1,
-			.loop_count = 1, .correlation = correlation
+			.table_pages = 10000,.table_tuples = 1e6,.index_pages = 2745,
+			.index_tuples = 1e6,.tree_height = 2,.index_quals = 1,
+			.loop_count = 1,.correlation = correlation
 		},
 		.cached = cached
 	};
 	TsaRegretInput input = {
-		.indexes = &index, .nindexes = 1,
+		.indexes = &index,.nindexes = 1,
 		.times = {
-			.sequential = 95, .random = 5200, .skip = 3200, .cached = 2,
-			.adjacent_0 = 100, .adjacent_1 = 250
+			.sequential = 95,.random = 5200,.skip = 3200,.cached = 2,
+			.adjacent_0 = 100,.adjacent_1 = 250
 		},
-		.random_low = 5100, .random_high = 5300,
+		.random_low = 5100,.random_high = 5300,
 		.cpu = {0.06, 0.03, 0.015},
 		.settings = {
-			.table_random = r, .table_seq = 1, .cpu_tuple = 0.01,
-			.cpu_index_tuple = 0.005, .cpu_operator = 0.0025,
-			.cache_pages = 524288, .bitmap_entries = 58254
+			.table_random = r,.table_seq = 1,.cpu_tuple = 0.01,
+			.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
+			.cache_pages = 524288,.bitmap_entries = 58254
 		},
 		.check = check
 	};
@@ -47,7 +47,7 @@ weigh(double correlation, double cached, double r)
 int
 main(void)
 {
-	TsaScan		scan = {.table_pages = 1000, .table_tuples = 60000};
+	TsaScan		scan = {.table_pages = 1000,.table_tuples = 60000};
 	TsaLocality locality;
 	TsaRegretOutcome cold = weigh(0, 0, 4);
 	TsaRegretOutcome warm = weigh(0, 1, 4);

@@ -212,7 +212,7 @@ tsa_others_request_kb(const TsaOthers *others)
 	slash = strrchr(path, '/');
 	if (slash == NULL)
 		return 128;
-	strcpy(slash, "/queue/max_sectors_kb");
+	strlcpy(slash, "/queue/max_sectors_kb", sizeof(path) - (slash - path));
 	file = AllocateFile(path, "r");
 	if (file != NULL)
 	{
