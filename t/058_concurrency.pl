@@ -224,7 +224,7 @@ $node->stop;
 my $small = PostgreSQL::Test::Utils::tempdir;
 my @alone = (
 	'unshare', '--mount', '--map-current-user', '--keep-caps', 'sh', '-c',
-	'mount -t tmpfs -o size=16M,mode=0700 tmpfs "$0" && exec "$@"', $small);
+	'mount -t tmpfs -o size=20M,mode=0700 tmpfs "$0" && exec "$@"', $small);
 
 # What a move that ran out of space must leave behind: nothing.
 sub check_untouched
