@@ -85,7 +85,7 @@ SELECT count(*), sum(length(big)) FROM counted WHERE id > 0;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 SELECT pg_stat_force_next_flush();
-SELECT a.relation, a.tablespace, a.scans,
+SELECT a.relation, a.tablespace, a.scans > 0 AS is_scanned,
 	a.reads_per_s > 0 AND a.hits_per_s > 0 AS is_read,
 	abs(a.reads_per_s * io.hits / (a.hits_per_s * io.reads) - 1) < 1e-6 AS rates_are_right,
 	a.system_cached BETWEEN 0 AND 1 AS cached_is_a_share,

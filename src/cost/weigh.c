@@ -141,7 +141,8 @@ weigh_random_page_cost(PG_FUNCTION_ARGS)
 	input.nindexes = n / INDEX_FIELDS;
 	input.indexes = palloc0(sizeof(TsaRegretIndex) * input.nindexes);
 	for (i = 0; i < input.nindexes; i++)
-		read_index(&fields[(size_t) i * INDEX_FIELDS], &input.indexes[i], &measured);
+		read_index(&fields[(size_t) i * INDEX_FIELDS], &input.indexes[i],
+				   &measured);
 	tsa_cost_settings_fill(&input.settings);
 	input.settings.table_random = PG_GETARG_FLOAT8(2);
 	input.settings.table_seq = PG_GETARG_FLOAT8(3);

@@ -20,10 +20,11 @@
  * see such a one, 5 times a second and before each attempt to cut over, we
  * yield: give all locks back and queue behind him.  So we do to those who ask
  * for ShareUpdateExclusive on an index.  Some have that lock on the table
- * already (REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's summarization)
- * or have used the index (and now ALTER it, or comment on it), and would keep us
- * from AccessExclusive as long as we keep them from the index, without the
- * deadlock detector's noticing: it runs while they wait and we do not.
+ * already (REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's
+ * summarization) or have used the index (and now ALTER it, or comment on it),
+ * and would keep us from AccessExclusive as long as we keep them from the
+ * index, without the deadlock detector's noticing: it runs while they wait and
+ * we do not.
  *
  * Who rebuilds or drops an index concurrently ends its move that way; it could
  * be made to wait, but VACUUM of the table would wait behind it.
