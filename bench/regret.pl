@@ -84,7 +84,8 @@ sub run_once
 	my ($query, $limit) = @_;
 	my ($time) = map { /^Execution Time: ([\d.]+)/ ? $1 : () }
 	  sql("EXPLAIN (ANALYZE, TIMING off, COSTS off, SUMMARY on) $query");
-	return $time // $limit // die "no time for $query\n";
+	$time //= $limit // die "no time for $query\n";
+	return $time + 0;
 }
 
 sub statement
@@ -179,8 +180,7 @@ sub time_layout
 		for my $plan (reverse @plans)
 		{
 			force($plan);
-			# a sequential scan reads all of the table whatever is asked
-			for my $share ($plan eq 'seq' ? $shares[0] : @shares)
+			for my $share (@shares)
 			{
 				my $query = statement($layout, $share);
 				my $limit = $seq ? 50 * $seq : undef;
@@ -201,7 +201,13 @@ sub time_layout
 			}
 		}
 	}
-	$time{$_}{seq} = $time{ $shares[0] }{seq} for @shares;
+	# A sequential scan reads all of the table whatever is asked, and all shares
+	# are compared with it: of each run the median.
+	my @seq = map {
+		my $run = $_;
+		(sort { $a <=> $b } map { $time{$_}{seq}[$run] } @shares)[ $#shares / 2 ]
+	} 0 .. $option{runs} - 1;
+	$time{$_}{seq} = \@seq for @shares;
 	return %time;
 }
 

@@ -118,10 +118,12 @@ describe_scan(PlannerInfo *root, const IndexPath *path, double loop_count,
 	scan->index_pages = index->pages;
 	scan->index_tuples = index->tuples;
 	scan->selectivity = selectivity;
+	scan->table_quals = list_length(rel->baserestrictinfo);
 	scan->query_pages = root->total_table_pages;
 	scan->loop_count = loop_count;
 	local->index_only = path->path.pathtype == T_IndexOnlyScan;
 	local->backward = path->indexscandir == BackwardScanDirection;
+	local->one_place = index->reltablespace == rel->reltablespace;
 	local->runs = count_runs(root, path);
 	local->concurrency = get_tablespace_io_concurrency(rel->reltablespace);
 }

@@ -78,6 +78,7 @@ tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
 		else
 			point->back_sequential = step;
 		point->random = point->blocks - point->sequential;
+		point->changes = squared * ordered + (1 - squared) * entries;
 		random *= 1 - squared;
 		point->adjacent_gaps = fmin(step + random * density,
 									point->blocks - 1);
@@ -101,17 +102,20 @@ time_plans(const TsaRegretInput *input, const TsaRegretIndex *index,
 	double		leaves = fmax(tuples * scan->index_pages /
 							  fmax(scan->index_tuples, 1), 1);
 	double		read_index = times->random + (leaves - 1) * times->sequential +
-	tuples * (input->cpu.index_tuple + input->cpu.operator);
+	tuples * (times->cpu.index_tuple + times->cpu.operator);
 	TsaLocalityPoint point;
 
 	tsa_locality_at(&index->locality, tuples, &point);
 	us[0] = read_index + tsa_locality_index_us(&point, times, 0) +
-		tuples * input->cpu.tuple;
+		tsa_locality_revisit_us(&point, times, input->settings.shared_pages) +
+		tuples * times->cpu.tuple;
+	if (index->index_random <= 0)
+		us[0] += tsa_locality_turns_us(&point, times, leaves, 0);
 	us[1] = read_index +
 		tsa_locality_bitmap_us(&point, times, input->concurrency) +
-		tuples * (input->cpu.tuple + input->cpu.operator);
+		tuples * (times->cpu.tuple + times->cpu.operator);
 	us[2] = scan->table_pages * times->sequential + scan->table_tuples *
-		(input->cpu.tuple + input->cpu.operator);
+		(times->cpu.tuple + times->cpu.operator);
 }
 
 /* The plan that the planner chooses. */
@@ -134,6 +138,7 @@ choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 				 const TsaCostSettings *settings)
 {
 	TsaLocalScan local = {.scan = *scan,.runs = 1,
+	.one_place = index->index_random <= 0,
 	.concurrency = input->concurrency};
 	TsaScan		corrected = *scan;
 	TsaCorrection correction;

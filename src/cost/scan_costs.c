@@ -28,6 +28,7 @@ tsa_cost_settings_fill(TsaCostSettings *settings)
 	settings->cpu_index_tuple = cpu_index_tuple_cost;
 	settings->cpu_operator = cpu_operator_cost;
 	settings->cache_pages = effective_cache_size;
+	settings->shared_pages = NBuffers;
 	settings->bitmap_entries =
 		(double) tbm_calculate_entries(work_mem * INT64CONST(1024));
 }
