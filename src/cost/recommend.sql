@@ -132,6 +132,24 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.concurrent_readers() IS
 	'sessions that read data files at the same time, on average over those samples of the last 7 days in which any did; 1 where there are none';
 
+/* Sessions of other roles may plan with another constant than this one. */
+CREATE VIEW tablespace_advisor.role_cost_setting AS
+SELECT concat_ws(' in ',
+		CASE WHEN s.setrole <> 0 THEN
+			'role ' || quote_ident(pg_get_userbyid(s.setrole)) END,
+		CASE WHEN s.setdatabase <> 0 THEN
+			'database ' || quote_ident(d.datname) END) AS setter,
+	substr(c.setting, length('random_page_cost=') + 1)::float8
+		AS random_page_cost
+FROM pg_db_role_setting s
+LEFT JOIN pg_database d ON d.oid = s.setdatabase
+CROSS JOIN unnest(s.setconfig) c (setting)
+WHERE (s.setdatabase = 0 OR d.datname = current_database())
+	AND c.setting LIKE 'random!_page!_cost=%' ESCAPE '!';
+COMMENT ON VIEW tablespace_advisor.role_cost_setting IS
+	'values of random_page_cost that ALTER ROLE and ALTER DATABASE have set for sessions in this database; an option of a tablespace beats them';
+GRANT SELECT ON tablespace_advisor.role_cost_setting TO pg_monitor;
+
 CREATE FUNCTION @extschema@.recommend_random_page_cost(tablespace name DEFAULT NULL)
 RETURNS TABLE (
 	tablespace name,
@@ -165,8 +183,12 @@ AS $$
 			l.random_read_us IS NOT NULL
 				AND l.sequential_page_us IS NOT NULL AS is_probed,
 			l.measured_at < now() - interval '30 days' AS is_old,
-			t.skip_read_us, t.cached_read_us, t.adjacent_0_us, t.adjacent_1_us,
-			t.depth, t.adjacent_deep_us, t.skip_deep_us, t.random_deep_us,
+			t.adjacent_0_us, t.adjacent_1_us, t.adjacent_deep_us,
+			t.random_deep_us,
+			ARRAY[l.sequential_page_us, l.random_read_us, t.skip_read_us,
+				t.cached_read_us, t.adjacent_0_us, t.adjacent_1_us, t.depth,
+				t.adjacent_deep_us, t.skip_deep_us, t.random_deep_us,
+				l.random_read_low_us, l.random_read_high_us] AS times,
 			r.depth AS best_depth,
 			w.indexes, w.n, w.cached_fraction
 		FROM wanted
@@ -177,7 +199,7 @@ AS $$
 		LEFT JOIN tablespace_advisor.read_concurrency r USING (tablespace_oid)
 		LEFT JOIN tablespace_advisor.weighable_indexes() w USING (tablespace_oid)
 	), advised AS (
-		SELECT m.*, g.*,
+		SELECT m.*, g.*, o.others,
 			CASE
 				WHEN m.best_depth IS NULL THEN NULL
 				WHEN m.best_depth <= 1 THEN
@@ -189,12 +211,18 @@ AS $$
 			END AS io_concurrency
 		FROM measured m
 		LEFT JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
-			ARRAY[m.sequential_page_us, m.random_read_us, m.skip_read_us,
-				m.cached_read_us, m.adjacent_0_us, m.adjacent_1_us, m.depth,
-				m.adjacent_deep_us, m.skip_deep_us, m.random_deep_us,
-				m.random_read_low_us, m.random_read_high_us],
-			m.indexes, m.random_page_cost, m.seq_page_cost,
+			m.times, m.indexes, m.random_page_cost, m.seq_page_cost,
 			current_setting('effective_io_concurrency')::int) g
+			ON m.is_probed AND m.indexes IS NOT NULL
+		LEFT JOIN LATERAL (
+			SELECT string_agg(format('%s for %s (%s times)',
+				s.random_page_cost, s.setter,
+				round(r.regret_current::numeric, 2)), ', ' ORDER BY s.setter) AS others
+			FROM tablespace_advisor.role_cost_setting s
+			CROSS JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
+				m.times, m.indexes, s.random_page_cost, m.seq_page_cost,
+				current_setting('effective_io_concurrency')::int) r
+			WHERE s.random_page_cost <> m.random_page_cost) o
 			ON m.is_probed AND m.indexes IS NOT NULL
 	), judged AS (
 		SELECT a.*,
@@ -217,7 +245,9 @@ AS $$
 			CASE WHEN j.finding IN ('not probed', 'old') THEN 'probe first'
 				WHEN j.finding = 'gain' THEN 'change' ELSE 'keep' END AS verdict,
 			CASE WHEN j.is_tablespace_option THEN 'option of the tablespace'
-				ELSE 'setting random_page_cost' END AS setting,
+				ELSE format('setting random_page_cost (%s)',
+					(SELECT s.source FROM pg_settings s
+						WHERE s.name = 'random_page_cost')) END AS setting,
 			format('a random read takes %s times as long as a sequential page (run %s of %s, %s random reads at depth 1)',
 				round((j.random_read_us / j.sequential_page_us)::numeric, 1),
 				j.run_id, to_char(j.measured_at, 'YYYY-MM-DD HH24:MI'),
@@ -292,6 +322,11 @@ AS $$
 						format('; with tablespace_advisor.correct_locality = on it would be %s times',
 							round(c.regret_locality::numeric, 2))
 					ELSE '' END)
+		END || CASE
+			WHEN c.others IS NULL OR c.finding = 'caches unknown' THEN ''
+			WHEN c.is_tablespace_option OR c.finding = 'gain' THEN
+				'. The option beats what is set elsewhere: ' || c.others
+			ELSE '. Elsewhere another value is set: ' || c.others
 		END,
 		CASE WHEN c.verdict = 'change' THEN
 			CASE WHEN c.is_tablespace_option THEN
