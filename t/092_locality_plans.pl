@@ -55,7 +55,7 @@ $node->safe_psql('postgres', q{
 });
 my $on = 'SET tablespace_advisor.correct_locality = on;';
 
-sub plan
+sub plan_of
 {
 	my ($query, $settings) = @_;
 	return $node->safe_psql('postgres',
@@ -72,9 +72,9 @@ sub same_answer
 my @all = ('Bitmap Index Scan on t_a', 'Bitmap Index Scan on t_b',
 	'Bitmap Index Scan on t_c');
 my $three = 'SELECT sum(i) FROM t WHERE a < 20 AND b < 20 AND c < 20';
-my $plan = plan($three, $on);
+my $plan = plan_of($three, $on);
 is(scalar(grep { $plan =~ /$_/ } @all), 3, 'AND of three: all in one bitmap');
-$plan = plan($three);
+$plan = plan_of($three);
 isnt(scalar(grep { $plan =~ /$_/ } @all), 3, 'which is not so when off');
 same_answer($three, $on, 'AND of three');
 same_answer("$three AND d < -60000", $on, 'AND of four');
@@ -83,22 +83,22 @@ same_answer('SELECT sum(i) FROM t WHERE a < 20 AND b < 20 AND (c < 20 OR d < -11
 
 # the inner side of a nested loop is a bitmap scan, since the rows fall
 my $join = 'SELECT sum(i) FROM ranges JOIN t ON d BETWEEN low AND high';
-like(plan($join), qr/Nested Loop.*-> +Index Scan using t_d/s, 'parameterized: off');
-like(plan($join, $on), qr/Nested Loop.*Bitmap Index Scan on t_d/s, 'parameterized: on');
+like(plan_of($join), qr/Nested Loop.*-> +Index Scan using t_d/s, 'parameterized: off');
+like(plan_of($join, $on), qr/Nested Loop.*Bitmap Index Scan on t_d/s, 'parameterized: on');
 same_answer($join, $on, 'parameterized');
 
 my $parallel = qq{$on SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;
 	SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 	SET min_parallel_index_scan_size = 0;};
 my $filtered = 'SELECT sum(i) FROM t WHERE d < -60000 AND length(pad) > 1';
-like(plan($filtered, "$parallel SET enable_seqscan = off;"),
+like(plan_of($filtered, "$parallel SET enable_seqscan = off;"),
 	qr/Gather.*Parallel Bitmap Heap Scan/s, 'a parallel bitmap scan');
 same_answer($filtered, "$parallel SET enable_seqscan = off;", 'parallel');
 same_answer($three, "$parallel SET enable_seqscan = off;", 'parallel AND of three');
 
 my $parts = 'SELECT sum(length(pad)) FROM p WHERE k BETWEEN 28000 AND 32000';
-unlike(plan($parts), qr/Bitmap/, 'partitions: off');
-like(plan($parts, $on), qr/Bitmap Index Scan on p1_k_idx.*Bitmap Index Scan on p2_k_idx/s,
+unlike(plan_of($parts), qr/Bitmap/, 'partitions: off');
+like(plan_of($parts, $on), qr/Bitmap Index Scan on p1_k_idx.*Bitmap Index Scan on p2_k_idx/s,
 	'partitions: on');
 same_answer($parts, "$parallel SET enable_partitionwise_aggregate = on;", 'partitions');
 

@@ -131,12 +131,13 @@ choose_plan(const TsaScan *scan, const TsaCostSettings *settings)
 	return by_bitmap <= by_table ? 1 : 2;
 }
 
-/* The same with locality corrected. */
+/* The same with locality corrected, and told what caches hold. */
 static int
 choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
-				 const TsaScan *scan, const TsaReadTimes *times,
+				 const TsaScan *scan, const TsaReadTimes *cold,
 				 const TsaCostSettings *settings)
 {
+	TsaReadTimes times = *cold;
 	TsaLocalScan local = {.scan = *scan,.runs = 1,
 	.one_place = index->index_random <= 0,
 	.concurrency = input->concurrency};
@@ -146,7 +147,8 @@ choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 	double		by_bitmap;
 	double		by_table = tsa_seq_scan_cost(scan, settings);
 
-	tsa_correct_scan(&local, settings, &index->locality, times, &correction);
+	tsa_times_blend(&times, index->cached);
+	tsa_correct_scan(&local, settings, &index->locality, &times, &correction);
 	corrected.correlation = correction.correlation;
 	by_index = tsa_index_scan_cost(&corrected, settings, 0) +
 		correction.index_raise;
