@@ -12,13 +12,11 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
-my $node = new_table_node('main', conf => "wal_level = replica\n");
+my $node = new_node('main', checksums => 1, conf => "wal_level = replica\n");
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
 fill_documents($node, 5000);
 check_table($node, 'as built');
 check_orphans($node, 'as built');

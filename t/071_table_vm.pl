@@ -14,14 +14,12 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
-my $node = new_table_node('main',
+my $node = new_node('main', checksums => 1,
 	conf => "wal_level = replica\nautovacuum = off\n");
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
 $node->safe_psql('postgres', q{CREATE EXTENSION pageinspect});
 
 # A table v of 10 rows a page, each with a document of its own.

@@ -11,13 +11,11 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
-my $node = new_table_node('main', conf => "wal_level = replica\n");
+my $node = new_node('main', checksums => 1, conf => "wal_level = replica\n");
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
 
 # A table d with values out of line; autovacuum as these options say.
 sub make_table

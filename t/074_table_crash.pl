@@ -13,11 +13,10 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
 # nobody flushes the log but those who are told to
-my $node = new_table_node('main', conf => qq(
+my $node = new_node('main', checksums => 1, conf => qq(
 wal_level = replica
 autovacuum = off
 wal_writer_delay = 10s
@@ -25,7 +24,6 @@ bgwriter_lru_maxpages = 0
 ));
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
 $node->safe_psql('postgres', qq{
 	CREATE TABLE d (id int PRIMARY KEY, n int, txt text, doc text)
 		WITH (fillfactor = 80);

@@ -11,10 +11,9 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
-my $primary = new_table_node('primary',
+my $primary = new_node('primary', checksums => 1,
 	init => { allows_streaming => 1, has_archiving => 1 },
 	conf => qq(
 wal_consistency_checking = 'all'
@@ -24,7 +23,6 @@ wal_keep_size = 4GB
 ));
 $primary->start;
 prepare_node($primary);
-prepare_table_checks($primary);
 fill_documents($primary, 2000);
 
 sub new_standby

@@ -12,7 +12,6 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
 my $n = 0;
@@ -39,12 +38,11 @@ wal_compression = on
 	my ($checksums, $settings) = @$case;
 	my $name = join(', ', ($checksums ? 'checksums' : 'no checksums'),
 		grep { $_ } split /\n/, $settings);
-	my $node = ($checksums ? \&new_table_node : \&new_node)->(
-		'settings' . $n++, conf => $settings);
+	my $node = new_node('settings' . $n++, checksums => $checksums,
+		conf => $settings);
 
 	$node->start;
 	prepare_node($node);
-	prepare_table_checks($node);
 	fill_documents($node, 2000);
 
 	my $load = start_table_load($node, rate => 50);
@@ -81,11 +79,10 @@ wal_compression = on
 
 # A slot decodes what was changed before, during and behind a move, with the
 # values out of line, whatever storage the table had then.
-my $node = new_table_node('logical',
+my $node = new_node('logical', checksums => 1,
 	conf => "wal_level = logical\nautovacuum = off\n");
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE d (id int PRIMARY KEY, doc text);
 	ALTER TABLE d ALTER doc SET STORAGE EXTERNAL;
@@ -118,7 +115,7 @@ SKIP:
 	skip 'prlimit is not installed', 1
 	  if system('prlimit --version >/dev/null 2>&1') != 0;
 
-	$node = new_table_node('limited',
+	$node = new_node('limited', checksums => 1,
 		init => { extra => ['--wal-segsize=1'] },
 		conf => qq(
 wal_level = replica
@@ -127,7 +124,6 @@ shared_buffers = 128MB
 ));
 	$node->start;
 	prepare_node($node);
-	prepare_table_checks($node);
 	$node->safe_psql('postgres', qq{
 		CREATE TABLE d (id int PRIMARY KEY, pad text, doc text);
 		ALTER TABLE d ALTER doc SET STORAGE EXTERNAL;

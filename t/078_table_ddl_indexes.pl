@@ -12,14 +12,12 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
-my $node = new_table_node('main',
+my $node = new_node('main', checksums => 1,
 	conf => "wal_level = replica\nautovacuum = off\ndeadlock_timeout = 500ms\n");
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
 
 prepare_ddl($node);
 

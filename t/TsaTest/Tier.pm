@@ -1,7 +1,7 @@
-# What the tests of tiering share: what is in a tablespace, the statements
-# that tablespace_contents() hands out, and running them where they belong.
+# What is in a tablespace, the statements that tablespace_contents() hands out,
+# and running them where they belong.
 
-package TsaTier;
+package TsaTest::Tier;
 
 use strict;
 use warnings;
@@ -11,7 +11,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(contents statements_of run_statements drop_tablespace);
+our @EXPORT = qw(
+  contents statements_of run_statements drop_tablespace);
 
 # What is in a tablespace: database, relation, kind and how of each row.
 sub contents
