@@ -1,4 +1,4 @@
-# Good manners of a live copy: it pauses while a standby, a synchronous standby,
+# A live copy pauses while a standby, a synchronous standby,
 # a slot, the archive or pg_wal is behind or short, says why, and goes on by
 # itself; it names prepared transactions that keep it from its cutover.
 use strict;

@@ -1,8 +1,6 @@
-# What a review found in moves: objects that go away or change hands at an
-# awkward moment.  Each case failed before its fix: the tests before it dropped
-# tables and indexes but never a tablespace, let nobody else use the names of a
-# rebuild's indexes, and made no second call between a rebuild's swap and its
-# end.
+# Objects that go away or change hands at an awkward moment of a move: a
+# tablespace that is dropped between two steps, a second call between a rebuild's
+# swap and its end, indexes that have the names of a rebuild's transient ones.
 
 use strict;
 use warnings;
@@ -128,7 +126,7 @@ move($node, 'r_pkey', 'pg_default');
 wait_for_workers($node);
 is(tablespaces_of($node, 'r'), 'pg_default', 'and removed by the next worker');
 
-# --- indexes that only look like leftovers -------------------------------------
+# --- indexes that only look like transient ones --------------------------------
 
 # A rebuild of an index that failed: the journal says that it may have left
 # something.
@@ -164,7 +162,7 @@ sub invalid_index
 	return;
 }
 
-sub leftovers
+sub transient_indexes
 {
 	return $node->safe_psql('postgres', q{
 		SELECT string_agg(DISTINCT index_name, ' ' ORDER BY index_name)
@@ -184,8 +182,8 @@ failed_rebuild('event_idx');
 failed_rebuild($long);
 invalid_index($_, 'ev')
   for 'ev_ccnew', '_ccnew', "\xc3\xa4_ccnew", "event_idx_ccnew", "${cut}_ccnew";
-is(leftovers(), "event_idx_ccnew ${cut}_ccnew",
-	'only a name that REINDEX makes of the index is one of a leftover');
+is(transient_indexes(), "event_idx_ccnew ${cut}_ccnew",
+	'only a name that REINDEX makes of the index is one of a transient index');
 move($node, 'other', 'fast');
 wait_for_workers($node);
 is( $node->safe_psql('postgres', q{
@@ -207,7 +205,7 @@ wait_until($node, qq{EXISTS (SELECT FROM pg_stat_progress_create_index
 	'all that the builder still does is to wait');
 # the worker's snapshots are to be newer than those that it waits for
 $node->safe_psql('postgres', 'SELECT pg_current_xact_id()');
-is(leftovers(), 'built_a_ccnew', 'an index under construction looks like one');
+is(transient_indexes(), 'built_a_ccnew', 'an index under construction looks like one');
 my $other = start_move($node, 'other', 'slow');
 is(wait_for_job($node, $other), 'done', 'a worker');
 wait_until($node, q{EXISTS (SELECT FROM pg_locks l
