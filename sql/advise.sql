@@ -148,10 +148,10 @@ SELECT share, us FROM estimate() WHERE relation = 'placed_b'::regclass;
 ROLLBACK;
 -- three sessions reading while any does: 15 ms a read, on a device that serves one at a time
 BEGIN;
-UPDATE load_case SET snapshots = 100, reading_sessions = 3, active_sessions = 3, waits = '{"IO/DataFileRead": 1.2}';
+UPDATE load_case SET snapshots = 100, reading_snapshots = 5, reading_sessions = 3, active_sessions = 3, waits = '{"IO/DataFileRead": 1.2}';
 SELECT * FROM estimate();
--- too few looks to say
-UPDATE load_case SET snapshots = 19;
+-- too few looks at readers to say
+UPDATE load_case SET reading_snapshots = 4;
 SELECT us, saved_ms FROM estimate() WHERE relation = 'placed_b'::regclass;
 ROLLBACK;
 -- no looks: 25000 reads a second need 2.5 at a time of a device with 100 us

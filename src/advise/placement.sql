@@ -263,6 +263,7 @@ AS $$
 			'start', load.window_start, 'end', load.window_end,
 			'seconds', load.seconds, 'intervals', load.intervals,
 			'was_reset', load.was_reset, 'snapshots', load.snapshots,
+			'reading_snapshots', load.reading_snapshots,
 			'active_sessions', load.active_sessions,
 			'reading_sessions', load.reading_sessions, 'waits', load.waits,
 			'timed_read_us', load.timed_read_us, 'standbys', load.standbys),
