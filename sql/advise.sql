@@ -26,6 +26,11 @@ SELECT * FROM tablespace_advisor.choose_within('{6,5,5}', '{7,5,5}', 10);
 SELECT * FROM tablespace_advisor.choose_within('{}', '{}', 10);
 SELECT * FROM tablespace_advisor.choose_within('{1}', '{1,2}', 10);
 SELECT * FROM tablespace_advisor.choose_within('{-1}', '{1}', 10);
+-- too many partial sets: greedy, and a bound
+SELECT c.is_exact, c.value <= c.bound AS bounded, c.value > 0.999 * c.bound AS close
+FROM (SELECT array_agg(n * 7919 % 1000003) AS size FROM generate_series(1, 500) n) s,
+	LATERAL tablespace_advisor.choose_within(s.size, s.size::float8[],
+		(SELECT sum(u) / 2 FROM unnest(s.size) u)::bigint) c;
 SELECT number, tablespace_advisor.round_to_three(number)
 FROM unnest('{0, 1, 0.0012345, -5.678, 999.5, 123456, 1e-12, NULL}'::float8[]) number;
 
@@ -105,6 +110,10 @@ $$;
 -- the account
 SELECT (advice).rank, (advice).action, (advice).relation, (advice).to_tablespace AS "to",
 	(advice).saved_ms_per_s AS saved, (advice).saved_percent AS percent, (advice).reason
+FROM judge();
+SELECT max(length(concat_ws(' | ', (advice).rank, (advice).action, (advice).relation,
+	(advice).from_tablespace, (advice).to_tablespace, (advice).size_bytes,
+	(advice).saved_ms_per_s, (advice).saved_percent))) <= 100 AS in_a_line
 FROM judge();
 SELECT (advice).relation, (advice).reads_per_s AS reads, (advice).writes_per_s AS writes,
 	(advice).cached_fraction AS cached, (advice).read_ms_per_s AS read_ms,

@@ -166,6 +166,11 @@ SELECT tablespace, may_create
 FROM tablespace_advisor.tablespace_facts('regress_advise_monitor'::regrole, 'regress_advise_owner'::regrole)
 WHERE tablespace ~ '^(regress.advise|pg_default)' ORDER BY tablespace COLLATE "C";
 
+-- a twentieth of the file system stays free
+SELECT count(*) > 0 AS known,
+	bool_and(abs(f.available_bytes - (d.free_bytes - d.size_bytes / 20.0)) < d.size_bytes / 100.0) AS room
+FROM tablespace_advisor.tablespace_facts(10, 10) f JOIN tablespace_devices() d USING (tablespace);
+
 -- the journal of moves
 INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind, schema_name,
 	relation_name, from_tablespace, from_tablespace_name, to_tablespace,

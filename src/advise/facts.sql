@@ -195,16 +195,19 @@ COMMENT ON FUNCTION tablespace_advisor.move_obstacle(pg_class, pg_index) IS
  * A heap is taken together with its TOAST table and that one's index, because
  * they move together.  What the system's cache holds is looked up for what is
  * read, where no samples say; of a heap the shares are weighed with the reads.
+ * plpgsql, which plans for as many tables as there are.
  */
 CREATE FUNCTION tablespace_advisor.relation_facts(
 	rates tablespace_advisor.relation_rate[],
 	tables oid[])
 RETURNS SETOF tablespace_advisor.relation_fact
-LANGUAGE sql VOLATILE
+LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
-	WITH rate AS MATERIALIZED (
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY WITH rate AS MATERIALIZED (
 		SELECT r.*, CASE r.kind WHEN 'index' THEN r.relation ELSE r.heap END AS member
 		FROM unnest(rates) r JOIN unnest(tables) t ON t = r.heap
 	), resident AS MATERIALIZED (
@@ -283,7 +286,8 @@ AS $$
 		JOIN tablespace_advisor.index_role r ON r.indrelid = t) r ON r.indexrelid = m.oid
 	LEFT JOIN (SELECT u.* FROM unnest(tables) t
 		JOIN tablespace_advisor.duplicate_index u ON u.indrelid = t) u ON u.indexrelid = m.oid
-	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid
+	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid;
+END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]) IS
 	'facts on these tables and their indexes, from the rates of observe_database() and the catalogs';
@@ -318,7 +322,10 @@ AS $$
 	SELECT i.indrelid FROM pg_index i
 	WHERE NOT i.indisvalid AND i.indrelid >= 16384
 	UNION
-	SELECT i.indrelid FROM pg_index i WHERE i.indrelid >= 16384
+	SELECT i.indrelid
+	FROM (SELECT i.indrelid FROM pg_index i WHERE i.indrelid >= 16384
+		GROUP BY i.indrelid, i.indnatts, i.indkey[0] HAVING count(*) > 1) s
+	JOIN pg_index i ON i.indrelid = s.indrelid
 	GROUP BY i.indrelid, i.indkey::int2[], i.indclass, i.indcollation
 	HAVING count(*) > 1
 	UNION

@@ -104,7 +104,8 @@ CREATE FUNCTION tablespace_advisor.gather_advice(
 	target regclass,
 	destination name,
 	space_budget text,
-	observe interval)
+	observe interval,
+	with_evidence boolean)
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -172,16 +173,16 @@ BEGIN
 	END IF;
 	RETURN QUERY SELECT j.* FROM tablespace_advisor.judge_placement(
 		relations, considered, tablespaces, load, to_tablespace, budget_bytes,
-		target IS NULL) j;
+		target IS NULL, with_evidence) j;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval) IS
-	'advice for a role on a relation, or on the whole database (NULL); see advise_index_placement()';
+COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean) IS
+	'advice for a role on a relation, or on the whole database (NULL); see advise_index_placement(); evidence is NULL without with_evidence';
 
 REVOKE ALL ON FUNCTION
 	tablespace_advisor.measure_bloat(tablespace_advisor.relation_fact),
 	tablespace_advisor.lock_if_free(oid),
 	tablespace_advisor.check_target(regclass),
 	tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact),
-	tablespace_advisor.gather_advice(oid, regclass, name, text, interval)
+	tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean)
 	FROM PUBLIC;
