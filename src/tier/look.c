@@ -34,7 +34,6 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
-#include "state/worker_settings.h"
 #include "tier/look.h"
 #include "tier/relations.h"
 
@@ -87,6 +86,30 @@ send_row(char **values, void *arg)
 	send_message(sender);
 }
 
+/* Settings that a database or role may have been given. */
+static void
+override_settings(void)
+{
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"statement_timeout", "0"},
+		{"lock_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		{"transaction_timeout", "0"},	/* from 17 on */
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_deferrable", "off"},
+		{"default_transaction_read_only", "on"},
+		{"session_replication_role", "origin"},
+		{"exit_on_error", "off"},
+		{"role", "none"}
+	};
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
+							PGC_S_OVERRIDE);
+}
+
 void
 tsa_look_worker_main(Datum arg pg_attribute_unused())
 {
@@ -107,7 +130,7 @@ tsa_look_worker_main(Datum arg pg_attribute_unused())
 
 	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
-	tsa_override_settings("0", "local", "on");
+	override_settings();
 	StartTransactionCommand();
 	initStringInfo(&sender.message);
 	tsa_find_relations(args.tablespace, send_row, &sender);
