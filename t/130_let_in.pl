@@ -23,6 +23,16 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE t (a int PRIMARY KEY);
 	INSERT INTO t SELECT generate_series(1, 100)});
 
+sub messages_of
+{
+	my ($dbname, $sql, %args) = @_;
+	my ($out, $err);
+
+	$node->psql($dbname, "\\set VERBOSITY verbose\n$sql",
+		stdout => \$out, stderr => \$err, %args);
+	return $err;
+}
+
 # --- look-alikes in the extension's schema -------------------------------------
 
 # In 0.3 the first two ran with the rights of the superuser who ran the
@@ -209,12 +219,10 @@ $node->safe_psql('subscriber', sprintf(q{
 	WITH (create_slot = false, copy_data = true)}, $node->connstr('publisher') =~ s/'/''/gr));
 my $own = q{SELECT job_id, database = (SELECT oid FROM pg_database WHERE datname = current_database())
 	FROM tablespace_advisor.job};
-like(messages_of($node, q{CALL move_indexes_concurrently('t', 'fast')},
-		dbname => 'publisher'),
+like(messages_of('publisher', q{CALL move_indexes_concurrently('t', 'fast')}),
 	qr/WARNING:  55000: publication everything includes the journal of moves.*HINT:  Create the extension on subscribers/s,
 	'the first move of a database warns of a publication for all tables');
-unlike(messages_of($node, q{CALL move_indexes_concurrently('t', 'slow')},
-		dbname => 'publisher'),
+unlike(messages_of('publisher', q{CALL move_indexes_concurrently('t', 'slow')}),
 	qr/WARNING/, 'the second does not');
 $node->safe_psql('publisher', 'INSERT INTO t VALUES (1)');
 ok($node->poll_query_until('subscriber', 'SELECT count(*) = 1 FROM t'),
