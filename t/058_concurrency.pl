@@ -293,7 +293,7 @@ restart_after_crash = off
 	for my $case (
 		[ 'storage created', 10, qr/could not extend file .*No space left on device/ ],
 		[ 'copied', 3000, $seen ],
-		[ 'synced', 150, $seen ])
+		[ 'fsm copied', 150, $seen ])
 	{
 		my ($point, $rows, $full) = @$case;
 

@@ -16,7 +16,7 @@ use Test::More;
 use TsaTest;
 
 my @points = (
-	'storage created', 'copied', 'followed', 'synced', 'window', 'switched',
+	'storage created', 'copied', 'followed', 'fsm copied', 'window', 'switched',
 	'old file truncated');
 my %moved = ('switched' => 1, 'old file truncated' => 1);
 my $gone = qr/^the move's background worker ended unexpectedly$/;

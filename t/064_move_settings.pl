@@ -228,7 +228,7 @@ shared_buffers = 128MB
 	cmp_ok($node->safe_psql('postgres', "SELECT pg_relation_size('t_txt')"),
 		'>', 2 * 1024 * 1024, 'the index is larger than the limit');
 	check_failed_write(\%index, 1146880, $_)
-	  foreach 'storage created', 'synced';
+	  foreach 'storage created', 'fsm copied';
 
 	my %table = (
 		name => 'table',
@@ -259,7 +259,7 @@ shared_buffers = 128MB
 			$limit < 2000000 ? 't|t' : 'f|t',
 			"what is larger than $limit bytes");
 		check_failed_write(\%table, $limit, $_)
-		  foreach 'storage created', 'synced';
+		  foreach 'storage created', 'fsm copied';
 	}
 	check_orphans($node, 'limited');
 	check_log($node, 'limited', qr/File too large/);

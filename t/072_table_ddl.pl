@@ -154,7 +154,7 @@ for my $case (@cases)
 {
 	my $sometimes = $count % 4 < 2 ? 'storage created' : 'switched';
 
-	for my $point ('copied', 'synced', 'window', $sometimes)
+	for my $point ('copied', 'fsm copied', 'window', $sometimes)
 	{
 		my $with = $case->[0] =~ /INDEX|CONSTRAINT/ || $count % 2;
 		try_ddl($point, $with, @$case);

@@ -68,9 +68,9 @@ sub elsewhere
 my $user = session($node);
 my $job = start_move($node, 't_b', elsewhere('t_b'));
 wait_for_job($node, $job);
-stop_at($node, 'synced');
+stop_at($node, 'fsm copied');
 $job = start_move($node, 't_b', elsewhere('t_b'));
-wait_for_stop($node, 'synced');
+wait_for_stop($node, 'fsm copied');
 ask($user, 'BEGIN; SELECT count(*) FROM t WHERE b < 10;');
 release($node);
 wait_until($node, "(SELECT attempts > 1 FROM tablespace_moves WHERE job_id = $job)",
@@ -120,9 +120,9 @@ check_orphans($node, 'dropped while paused');
 
 # It has RowExclusive on the index, and ShareUpdateExclusive on the table only.
 # 0.3 asked for AccessExclusive all the same, and everybody queued behind that.
-stop_at($node, 'synced');
+stop_at($node, 'fsm copied');
 $job = start_move($node, 't_b', elsewhere('t_b'));
-wait_for_stop($node, 'synced');
+wait_for_stop($node, 'fsm copied');
 my $vacuum = session($node);
 $node->safe_psql('postgres', 'DELETE FROM t WHERE a > 19000');
 send_to($vacuum, q{SET vacuum_cost_delay = '100 ms'; SET vacuum_cost_limit = 1; VACUUM (INDEX_CLEANUP on) t;});
@@ -166,9 +166,9 @@ SKIP:
 	# the buffers: in 0.3 each was read under AccessExclusive.
 	$node->append_conf('postgresql.conf', "deadlock_timeout = '1 min'");
 	$node->reload;
-	stop_at($node, 'synced');
+	stop_at($node, 'fsm copied');
 	$job = start_move($node, 't_b', elsewhere('t_b'), "lock_timeout => '30 s'");
-	wait_for_stop($node, 'synced');
+	wait_for_stop($node, 'fsm copied');
 	my $reader = session($node);
 	my $writer = session($node);
 	ask($reader, 'BEGIN; DECLARE c CURSOR FOR SELECT b FROM t WHERE b < 10; FETCH c;');

@@ -47,9 +47,9 @@ like(slurp_file($node->logfile),
 	"the server's log says so");
 
 # a transaction that the move waits for is told so
-stop_at($node, 'synced');
+stop_at($node, 'fsm copied');
 $job = start_move($node, 't_b', 'slow');
-wait_for_stop($node, 'synced');
+wait_for_stop($node, 'fsm copied');
 my %user = (in => '', out => '', err => '');
 $user{run} = IPC::Run::start(
 	[ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres') ],

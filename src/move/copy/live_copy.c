@@ -142,7 +142,7 @@ copy_and_cut_over(TsaCopy *copy)
 			return false;
 	tsa_copy_note_maps(copy);
 	tsa_copy_end(copy);
-	tsa_stop_point("synced");
+	tsa_stop_point("fsm copied");
 	if (!tsa_copy_passes(copy))
 		return false;
 
