@@ -96,6 +96,28 @@ ok($node->safe_psql('postgres', qq{
 ($reason) = move_beside('source', ", max_rate => 'unlimited'");
 is($reason, 'full speed: unlimited', 'unlimited has no regard for others');
 
+# Workers of one call share its bound, from a second after they have begun on.
+configure('debug_others', 'nobody');
+$node->safe_psql('postgres', q{
+	CREATE TABLE p (a int, b text) PARTITION BY LIST (a);
+	CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
+	CREATE TABLE p2 PARTITION OF p FOR VALUES IN (2);
+	ALTER TABLE p1 ALTER b SET STORAGE PLAIN;
+	ALTER TABLE p2 ALTER b SET STORAGE PLAIN;
+	INSERT INTO p SELECT 1 + n % 2, repeat('x', 4100)
+		FROM generate_series(1, 16000) n;
+});
+configure('max_workers', 2);
+$node->safe_psql('postgres',
+	"CALL move_table_concurrently('p', 'two', max_rate => '30 MB')");
+is($node->safe_psql('postgres', q{
+		SELECT bool_and(state = 'done'), max(started_at) < min(finished_at),
+			extract(epoch FROM max(finished_at) - min(started_at)) >=
+				sum(bytes_total) / (30 * 1048576.0) - 1
+		FROM tablespace_moves WHERE relation IN ('p1'::regclass, 'p2')}),
+	't|t|t', 'two workers of a call share its max_rate');
+configure('max_workers', 1);
+
 # A pause is not made up for.
 configure('debug_others', 'nobody');
 $job = $node->safe_psql('postgres', qq{

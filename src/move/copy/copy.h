@@ -31,6 +31,7 @@
 #include "compat.h"
 #include "move/common/progress.h"
 #include "move/copy/block_set.h"
+#include "move/copy/block_stream.h"
 #include "move/copy/callbacks.h"
 #include "move/copy/state.h"
 #include "move/copy/units.h"
@@ -89,6 +90,7 @@ typedef struct TsaCopy
 	Oid			blocked_on;		/* what could not be locked the last time */
 	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
 	BufferAccessStrategy strategy;
+	TsaBlockStream stream;		/* of new blocks */
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 
 	TsaMoveProgress progress;

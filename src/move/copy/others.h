@@ -41,5 +41,6 @@ extern void tsa_others_read(TsaOthers *others, int copies, bool working,
 extern bool tsa_others_has_device(const TsaOthers *others);
 extern int	tsa_others_request_kb(const TsaOthers *others);
 extern int	tsa_others_copies(void);
+extern int	tsa_others_copies_of_call(int64 call_id);
 
 #endif							/* TSA_OTHERS_H */
