@@ -39,7 +39,8 @@
 #include <string.h>
 
 #define FIRST_LOOK		0.05	/* seconds until the first decision */
-#define WINDOW			0.25	/* seconds between the others */
+#define FULL_WINDOW		0.1		/* seconds between the others, at full speed */
+#define WINDOW			0.25	/* and else */
 #define MEMORY			2.0		/* seconds after which a sample counts 1/e */
 
 #define START_SHARE		0.2		/* when somebody appears */
@@ -55,7 +56,9 @@
 #define MUCH_LOSS		0.14	/* more: slower */
 
 #define SLOW_REQUEST	0.002	/* seconds */
-#define CONTENDED		0.15	/* of its working time the copy waits */
+#define CONTENDED		0.25	/* of its working time the copy waits */
+#define CPU_MEMORY		0.5		/* seconds, as MEMORY */
+#define CPU_EVIDENCE	0.05	/* seconds of work that say something */
 #define SLOWER_READS	2.0		/* than the best ones */
 
 /* Somebody is there from so many bytes or transactions a second on. */
@@ -156,7 +159,7 @@ find_neighbours(TsaPace *pace)
 		pace->done[TSA_NEIGHBOUR_TARGET] / window >= PRESENT_BYTES;
 	there[TSA_NEIGHBOUR_SERVER] =
 		pace->done[TSA_NEIGHBOUR_SERVER] / window >= PRESENT_WRITERS;
-	there[TSA_NEIGHBOUR_PROCESSOR] = pace->worked > 0 &&
+	there[TSA_NEIGHBOUR_PROCESSOR] = pace->worked >= CPU_EVIDENCE &&
 		pace->cpu_wait / pace->worked >= CONTENDED;
 	there[TSA_NEIGHBOUR_UNKNOWN] = false;
 
@@ -262,9 +265,14 @@ void
 tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 {
 	double		factor = exp(-sample->seconds / MEMORY);
+	double		cpu_factor = exp(-sample->seconds / CPU_MEMORY);
+	double		due = pace->first_look ? FIRST_LOOK :
+	pace->share >= 1 ? FULL_WINDOW : WINDOW;
 
 	pace->window += sample->seconds;
 	pace->bytes += sample->bytes;
+	pace->worked *= cpu_factor;
+	pace->cpu_wait *= cpu_factor;
 	if (sample->working)
 	{
 		pace->worked += sample->worked;
@@ -284,7 +292,7 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 			add_to_sums(&pace->asleep[who], sample, (TsaNeighbour) who);
 	}
 
-	if (pace->window < (pace->first_look ? FIRST_LOOK : WINDOW))
+	if (pace->window < due)
 		return;
 	/* just after work the loss looks larger than it is */
 	if (sample->working && pace->share < 1 && pace->window < 4 * WINDOW)
@@ -294,7 +302,7 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 		decide(pace);
 	else
 		pace->rate = pace->bytes / pace->window;
-	pace->window = pace->worked = pace->bytes = pace->cpu_wait = 0;
+	pace->window = pace->bytes = 0;
 	pace->read_seconds = pace->read_bytes = 0;
 	memset(pace->done, 0, sizeof(pace->done));
 }

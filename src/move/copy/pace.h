@@ -82,14 +82,14 @@ typedef struct TsaPace
 
 	/* since the last decision */
 	double		window;			/* seconds */
-	double		worked;
 	double		bytes;
-	double		cpu_wait;
 	double		read_seconds;
 	double		read_bytes;
 	double		done[TSA_NEIGHBOURS];
 
 	/* longer */
+	double		worked;
+	double		cpu_wait;
 	TsaPaceSums all[TSA_NEIGHBOURS];
 	TsaPaceSums asleep[TSA_NEIGHBOURS];
 	double		best_read;		/* seconds a byte, of own reads; 0: unknown */
