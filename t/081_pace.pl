@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use File::Temp;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -140,6 +141,41 @@ ok($node->safe_psql('postgres', qq{
 		SELECT extract(epoch FROM finished_at - '$resumed') >= $left
 		FROM tablespace_moves WHERE job_id = $job}) eq 't',
 	'at no more than max_rate');
+
+# --- a device without counters -------------------------------------------------
+
+SKIP:
+{
+	my $reason;
+
+	skip 'no file system in memory', 4
+	  unless -w '/dev/shm' && `stat -f -c %T /dev/shm` eq "tmpfs\n";
+
+	my $memory = File::Temp->newdir('tsa_pace_XXXX', DIR => '/dev/shm');
+
+	$node->safe_psql('postgres', "CREATE TABLESPACE memory LOCATION '$memory'");
+	$node->safe_psql('postgres', 'ALTER TABLE t SET TABLESPACE memory');
+	$target = 'one';
+	($reason) = move_beside('nobody', '');
+	is($reason,
+		'full speed: own reads are not slowed down; the device has no counters',
+		'a device without counters: it says so');
+
+	$node->safe_psql('postgres', 'ALTER TABLE t SET TABLESPACE memory');
+	configure('debug_others', 'uncounted');
+	$job = $node->safe_psql('postgres',
+		q{CALL move_table_concurrently('t', 'one', wait => false)});
+	$job =~ s/[{}]//g;
+	$node->poll_query_until('postgres', qq{
+			SELECT rate_reason =
+				'own reads are slowed down; the device has no counters'
+			FROM tablespace_moves WHERE job_id = $job})
+	  or die 'it is not slowed down';
+	$node->safe_psql('postgres', "SELECT cancel_move($job)");
+	wait_for_job($node, $job);
+	$node->safe_psql('postgres', 'ALTER TABLE t SET TABLESPACE one');
+	$node->safe_psql('postgres', 'DROP TABLESPACE memory');
+}
 
 # --- the progress of a waiting caller -------------------------------------------
 

@@ -51,7 +51,7 @@ tsa_others_init(void)
 {
 	DefineCustomStringVariable("tablespace_advisor.debug_others",
 							   "Makes a live copy believe that others use a device.",
-							   "For tests only: \"nobody\", \"source\", \"target\", \"server\", \"processor\" or empty for what is.",
+							   "For tests only: \"nobody\", \"source\", \"target\", \"server\", \"processor\", \"uncounted\" (own reads take longer and longer) or empty for what is.",
 							   &debug_others, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE,
 							   NULL, NULL, NULL);
@@ -119,7 +119,7 @@ difference(uint64 from, uint64 to)
  * What the parameter of the tests says instead.
  */
 static void
-pretend(TsaPaceSample *sample)
+pretend(TsaOthers *others, TsaPaceSample *sample)
 {
 	bool		is_processor = strcmp(debug_others, "processor") == 0;
 	int			who = -1;
@@ -138,6 +138,11 @@ pretend(TsaPaceSample *sample)
 	}
 	sample->cpu_wait = is_processor ? sample->seconds : 0;
 	sample->read_bytes = 0;
+	if (strcmp(debug_others, "uncounted") == 0 && sample->working)
+	{
+		sample->read_bytes = 4 * 1024 * 1024;
+		sample->read_seconds = 0.01 * ++others->pretended;
+	}
 	if (who >= 0 && !sample->working)
 		sample->done[who] = 1e7 * sample->seconds;
 	else if (who >= 0)
@@ -187,7 +192,7 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 		sample->read_bytes = own_reads;
 
 	if (debug_others != NULL && debug_others[0] != '\0')
-		pretend(sample);
+		pretend(others, sample);
 	others->last = now;
 }
 

@@ -31,6 +31,7 @@ typedef struct TsaOthers
 	char		stat_path[2][MAXPGPATH];	/* of the source's and the
 											 * target's device; empty: none */
 	TsaOthersReading last;
+	int			pretended;		/* so often, for tests */
 } TsaOthers;
 
 extern void tsa_others_init(void);

@@ -20,9 +20,12 @@
  * slower when others use it as well.
  *
  * A device on which a request takes milliseconds when the copy sleeps serves
- * one at a time: whoever comes in the middle of a unit waits for its end.
- * Those who come seldom lose no throughput by that, but they do wait; so there
- * the share has an upper bound as well.
+ * one at a time: whoever comes in the middle of a unit waits for its end, and
+ * each unit begins with a seek, so units are few and long.  Those who come
+ * seldom lose no throughput by that, but they do wait; so there the share has
+ * an upper bound as well.  Elsewhere a unit has steps: short sleeps within it,
+ * for most of its time, and a rest at its end, in which the load is measured
+ * without the copy.
  *
  * Every move ends: the share has a lower bound, and so has the rate.
  *

@@ -6,7 +6,7 @@
  * How long to sleep is decided by pace.c, from what others.c counts.  While
  * nobody else is there the copy runs without units: it is as fast as the
  * server's own way of copying a relation, and all this costs is a look at the
- * counters every 50 ms.  Beside others a unit of up to 2 MB is
+ * counters every 50 ms.  Beside others a unit is
  *
  * - asked for in one go, in requests as long as the device takes (the kernel
  *   cuts off what is longer).  A disk that seeks for 5 ms and transfers 90 MB/s
@@ -15,9 +15,11 @@
  *   are asked for, and 4 MB beyond the unit, once: the kernel, which has begun
  *   to read ahead by itself, finds nothing to read there and ends it.  It
  *   would go on while the copy sleeps;
- * - copied as ever (blocks.c);
- * - followed by a flush of the WAL it has written, so that those who commit do
- *   not write our WAL with theirs;
+ * - copied as ever (blocks.c), but where short sleeps help (pace.c) with one
+ *   after each batch or two: those who commit then flush our WAL in small
+ *   pieces with theirs, and nobody waits for many of them;
+ * - followed by a flush of the WAL that the unit before has written, if nobody
+ *   has done that;
  * - handed to the kernel for writing, which is waited for after the next unit.
  *   So little is dirty when the checkpointer syncs, and the device's queue is
  *   short.
