@@ -10,6 +10,7 @@
  *	  cutover.c				the exclusive window
  *	  passes.c				copying until little is left
  *	  blocks.c				copying blocks
+ *	  block_stream.c		reading them
  *	  delay_point.c			transactions of a pass, pausing, yielding
  *	  locks.c				session locks, and who waits for them
  *	  report.c				figures
