@@ -4,12 +4,12 @@
  *	  Bitmap heap scans that the planner takes for dearer than they are.
  *
  * Their paths are added once the planner has made its own: with one index,
- * and with several whose conditions are joined by AND.  For that the index paths
- * are remembered as they are costed.  They are copied, since the planner frees
- * some; the list of a relation lives in the memory of that planning, and a
- * callback of its memory context unlinks it, whatever the end.  Not all can
- * stand alone: a path for one arm of an OR does not enforce the others
- * (stands_alone()).
+ * and with several whose conditions are joined by AND.  For that the index
+ * paths are remembered as they are costed.  They are copied, since the
+ * planner frees some; the list of a relation lives in the memory of that
+ * planning, and a callback of its memory context unlinks it, whatever the
+ * end.  Not all can stand alone: a path for one arm of an OR does not enforce
+ * the others (stands_alone()).
  *
  *-------------------------------------------------------------------------
  */
@@ -281,6 +281,7 @@ static void
 join_scan(RelOptInfo *rel, Conjunction *conjunction, TsaSeenScan *seen)
 {
 	TsaLocalityPoint both;
+	int			concurrency = get_tablespace_io_concurrency(rel->reltablespace);
 	double		heap;
 
 	if (overlaps(conjunction, seen->path))
@@ -288,8 +289,7 @@ join_scan(RelOptInfo *rel, Conjunction *conjunction, TsaSeenScan *seen)
 	tsa_locality_and(&conjunction->point, &seen->point,
 					 seen->scan.table_pages, seen->scan.table_tuples, &both);
 	heap = seen->unit *
-		tsa_locality_bitmap_us(&both, &seen->times,
-							   get_tablespace_io_concurrency(rel->reltablespace));
+		tsa_locality_bitmap_us(&both, &seen->times, concurrency);
 	if (heap + seen->path->indextotalcost >= conjunction->heap)
 		return;
 	conjunction->quals = lappend(conjunction->quals, seen->path);

@@ -15,8 +15,9 @@
  * The device is paid for the first touch of a block: caches have it
  * afterwards.  A later one, of which there are as many as entries lead to
  * another block than the one before, costs what the system's cache takes, if
- * shared buffers do not hold so much.  Steps back are no sequential reads, because nothing is read ahead
- * backwards; but a scan in the other direction turns them round.
+ * shared buffers do not hold so much.  Steps back are no sequential reads,
+ * because nothing is read ahead backwards; but a scan in the other direction
+ * turns them round.
  *
  * Pure: no server headers.
  *

@@ -138,9 +138,10 @@ choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 				 const TsaCostSettings *settings)
 {
 	TsaReadTimes times = *cold;
-	TsaLocalScan local = {.scan = *scan,.runs = 1,
-	.one_place = index->index_random <= 0,
-	.concurrency = input->concurrency};
+	TsaLocalScan local = {
+		.scan = *scan,.one_place = index->index_random <= 0,.runs = 1,
+		.concurrency = input->concurrency
+	};
 	TsaScan		corrected = *scan;
 	TsaCorrection correction;
 	double		by_index;
