@@ -88,10 +88,11 @@ DROP ROLE regress_recommend_app;
 -- the same with caches that nobody knows: no change
 BEGIN;
 CREATE OR REPLACE FUNCTION tablespace_advisor.relations_residency(relations oid[],
+	max_bytes bigint DEFAULT 17179869184,
 	OUT relation oid, OUT blocks bigint, OUT shared_blocks bigint,
-	OUT system_cache_blocks bigint)
+	OUT system_cache_blocks bigint, OUT system_only_blocks bigint)
 RETURNS SETOF record LANGUAGE sql
-AS 'SELECT u, 1000::bigint, 0::bigint, NULL::bigint FROM unnest(relations) u';
+AS 'SELECT u, 1000::bigint, 0::bigint, NULL::bigint, NULL::bigint FROM unnest(relations) u';
 SELECT verdict, random_page_cost, cached_fraction, statement,
 	substring(reason FROM '; (how much.*)') AS reason
 FROM recommend_random_page_cost('regress_recommend');

@@ -24,7 +24,7 @@ COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost(
 /*
  * What there is to weigh: the hundred largest pairs of a table and a B-tree
  * per tablespace of this database whose correlation the caller may see.
- * Caches are those of this moment; a block may be in both.
+ * Caches are those of this moment.
  */
 CREATE FUNCTION tablespace_advisor.weighable_indexes()
 RETURNS TABLE (
@@ -63,8 +63,7 @@ AS $$
 		UNION SELECT p.index FROM pair p WHERE p.rank <= 100
 	), residency AS MATERIALIZED (
 		SELECT r.relation, r.blocks,
-			r.shared_blocks + r.system_cache_blocks
-				* (1 - r.shared_blocks / nullif(r.blocks, 0)::float8) AS cached
+			(r.shared_blocks + r.system_only_blocks)::float8 AS cached
 		FROM tablespace_advisor.relations_residency(
 			(SELECT coalesce(array_agg(oid), '{}') FROM relation)) r
 		WHERE r.blocks > 0
