@@ -288,6 +288,7 @@ take_step(Shortening *file, BlockNumber step)
 static void
 truncate_step(Shortening *file, BlockNumber step)
 {
+	uint32		held_off = QueryCancelHoldoffCount;
 	MemoryContext context;
 	ResourceOwner owner;
 
@@ -304,6 +305,7 @@ truncate_step(Shortening *file, BlockNumber step)
 	{
 		ErrorData  *err;
 
+		QueryCancelHoldoffCount = held_off; /* an error sets it to 0 */
 		MyProc->delayChkptFlags &= ~(DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE);
 		MemoryContextSwitchTo(context);
 		err = CopyErrorData();
