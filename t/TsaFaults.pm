@@ -101,6 +101,7 @@ wal_level = replica
 checkpoint_timeout = 1h
 bgwriter_lru_maxpages = 0
 log_error_verbosity = verbose
+fsync = on
 });
 	$control = $node->basedir . '/faulty_disk';
 	append_to_file($control, "\0" x 256);
@@ -109,14 +110,15 @@ log_error_verbosity = verbose
 	return $node;
 }
 
-# A statement's standard error, with SQLSTATEs; empty if it worked.
+# A statement's errors and warnings, with SQLSTATEs; empty if there are none.
 sub psql_verbose
 {
 	my ($node, $sql) = @_;
-	my ($rc, undef, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql");
+	my (undef, undef, $err) = $node->psql('postgres',
+		"SET client_min_messages = warning;\n\\set VERBOSITY verbose\n$sql");
 
 	$err =~ s/^psql:<stdin>:\d+: //mg;
-	return $rc == 0 ? '' : $err;
+	return $err;
 }
 
 sub place_of

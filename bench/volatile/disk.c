@@ -53,7 +53,7 @@ static uint64_t seed = 1;
 static int	fd = -1;
 static int64_t size;
 static struct version **newest; /* of each block of the disk */
-static int64_t *dirty;			/* blocks that have one */
+static int64_t * dirty;			/* blocks that have one */
 static int64_t ndirty = 0;
 static int	dead = 0;
 

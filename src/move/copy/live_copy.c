@@ -75,6 +75,7 @@
 #include "compat.h"
 #include "move/copy/copy.h"
 #include "move/copy/live_copy.h"
+#include "move/copy/shorten.h"
 #include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
 

@@ -13,10 +13,9 @@
 #include "compat.h"
 
 extern RelFileLocator tsa_create_storage(Oid tablespace);
+extern bool tsa_storage_in_use(RelFileLocator storage);
 extern bool tsa_can_drop_storage(const RelFileLocator *storage, int n);
 extern void tsa_drop_unused_storage(RelFileLocator storage);
 extern void tsa_warn_of_unused_storage(RelFileLocator storage);
-extern bool tsa_shorten_storage(const RelFileLocator *storage, int n,
-								bool suspect);
 
 #endif							/* TSA_COPY_STORAGE_H */

@@ -29,7 +29,7 @@
 #include "move/common/relation.h"
 #include "move/common/session.h"
 #include "move/copy/live_copy.h"
-#include "move/copy/storage.h"
+#include "move/copy/shorten.h"
 #include "move/job/batch_lock.h"
 #include "move/job/history.h"
 #include "move/job/job.h"
@@ -70,10 +70,10 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 		  const TsaCopyResult *copied)
 {
 	bool		postpones = copied != NULL && copied->keeps_old &&
-		tsa_can_postpone_drop(&worker->drops);
+	tsa_can_postpone_drop(&worker->drops);
 	bool		answers = copied != NULL ? copied->old_answers :
-		tsa_shorten_storage(worker->drops.present, worker->drops.npresent,
-							true);
+	tsa_shorten_storage(worker->drops.present, worker->drops.npresent,
+						true);
 	LOCKTAG		gate;
 
 	end->keeps_files = postpones;
