@@ -200,6 +200,25 @@ tsa_drop_relation_buffers(SMgrRelation smgr, ForkNumber *forks, int nforks,
 #endif
 }
 
+#include "storage/sync.h"
+
+static inline FileTag
+tsa_file_tag(RelFileLocator locator, ForkNumber fork, uint32 segment)
+{
+	FileTag		tag;
+
+	memset(&tag, 0, sizeof(tag));
+	tag.handler = SYNC_HANDLER_MD;
+	tag.forknum = fork;
+#if PG_VERSION_NUM < 160000
+	tag.rnode = locator;
+#else
+	tag.rlocator = locator;
+#endif
+	tag.segno = segment;
+	return tag;
+}
+
 /* 16 introduced an alignment for I/O buffers. */
 #ifdef PG_IO_ALIGN_SIZE
 #define TSA_IO_ALIGN PG_IO_ALIGN_SIZE

@@ -13,15 +13,15 @@
  * while the tablespace's directory is there, which it is not when its file
  * system is not mounted.
  *
- * Dirty buffers of a file that cannot be written would fail each checkpoint.
- * Nobody needs them, so they are dropped; not without full_page_writes, where
- * recovery needs the pages that it has no images of.
+ * A dirty buffer of such a file would fail each checkpoint, and a write that is
+ * not synced yet make it a PANIC.  Nobody needs them, so buffers are dropped and
+ * syncs forgotten; not without full_page_writes, where recovery from an older
+ * checkpoint needs the pages that it has no images of.
  *
- * What remains: the number of an old file whose unlink() fails in the
- * checkpointer is forgotten with an empty file left, as after any DROP; and a
- * device that dies with writes of ours accepted and not synced makes the
- * checkpointer's fsync fail, which is a PANIC unless data_sync_retry is on, as
- * with writes of anybody.
+ * What remains: a file whose unlink() fails in the checkpointer is forgotten,
+ * empty, as after any DROP.  A checkpoint that comes before it is known that the
+ * device has died, and has writes to sync there, is a PANIC unless
+ * data_sync_retry is on, as with writes of anybody.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,6 +39,9 @@
 
 #include "compat.h"
 #include "move/copy/reach.h"
+
+/* Of how many segments syncs are forgotten if none can be looked at. */
+#define MAX_SEGMENTS	1024
 
 /*
  * Says that a file could not be removed, by the caller's errno.
@@ -97,10 +100,34 @@ fork_answers(const char *path, Oid tablespace, bool sync)
 }
 
 /*
- * Drops the buffers of a file that nobody can write.
+ * Forgets what is to be synced of a fork, whose segments end where there is no
+ * file of the next one's name.
+ */
+static void
+forget_syncs(RelFileLocator locator, ForkNumber fork)
+{
+	char		path[MAXPGPATH];
+	char		next[MAXPGPATH + 12];
+	struct stat st;
+	uint32		segment = 0;
+
+	tsa_relation_path(path, sizeof(path), locator, fork);
+	do
+	{
+		FileTag		tag = tsa_file_tag(locator, fork, segment++);
+
+		(void) RegisterSyncRequest(&tag, SYNC_FORGET_REQUEST, true);
+		snprintf(next, sizeof(next), "%s.%u", path, segment);
+	} while (segment < MAX_SEGMENTS &&
+			 (stat(next, &st) == 0 || errno != ENOENT));
+}
+
+/*
+ * Makes checkpoints independent of a file that nobody needs and that cannot be
+ * reached.
  */
 void
-tsa_give_up_buffers(RelFileLocator locator)
+tsa_give_up_file(RelFileLocator locator)
 {
 	SMgrRelation smgr = smgropen(locator, INVALID_PROC_NUMBER);
 	ForkNumber	forks[MAX_FORKNUM + 1];
@@ -111,10 +138,12 @@ tsa_give_up_buffers(RelFileLocator locator)
 	for (int i = 0; i <= MAX_FORKNUM; i++)
 		forks[i] = (ForkNumber) i;
 	tsa_drop_relation_buffers(smgr, forks, MAX_FORKNUM + 1, from);
+	for (int i = 0; i <= MAX_FORKNUM; i++)
+		forget_syncs(locator, forks[i]);
 }
 
 /*
- * Can all forks of a file be opened?  If not, warns and drops its buffers.
+ * Can all forks of a file be opened?  If not, warns and gives it up.
  */
 bool
 tsa_file_answers(RelFileLocator locator)
@@ -127,7 +156,7 @@ tsa_file_answers(RelFileLocator locator)
 		if (!fork_answers(path, tsa_locator_tablespace(locator), false))
 		{
 			warn_of_left_file(path);
-			tsa_give_up_buffers(locator);
+			tsa_give_up_file(locator);
 			return false;
 		}
 	}
@@ -135,7 +164,7 @@ tsa_file_answers(RelFileLocator locator)
 }
 
 /*
- * Can the first segment of a file be synced?  If not, warns.
+ * Can the first segment of a file be synced?  The same if not.
  */
 bool
 tsa_file_syncs(RelFileLocator locator)
@@ -146,5 +175,6 @@ tsa_file_syncs(RelFileLocator locator)
 	if (fork_answers(path, tsa_locator_tablespace(locator), true))
 		return true;
 	warn_of_left_file(path);
+	tsa_give_up_file(locator);
 	return false;
 }

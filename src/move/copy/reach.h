@@ -14,6 +14,6 @@
 
 extern bool tsa_file_answers(RelFileLocator locator);
 extern bool tsa_file_syncs(RelFileLocator locator);
-extern void tsa_give_up_buffers(RelFileLocator locator);
+extern void tsa_give_up_file(RelFileLocator locator);
 
 #endif							/* TSA_REACH_H */

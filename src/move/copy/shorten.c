@@ -146,7 +146,7 @@ truncate_step(Shortening *file, BlockNumber step)
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	if (!file->answers)
-		tsa_give_up_buffers(file->locator);
+		tsa_give_up_file(file->locator);
 	CommitTransactionCommand();
 }
 
