@@ -5,23 +5,25 @@
  *
  * The server unlinks files after the commit, where an error of open() is a
  * PANIC, and one of unlink() a warning after which nobody knows the file any
- * more.  So the commit that drops files is preceded by an open() of each, which
- * also leaves name and inode in the system's cache for the one that follows it.
- * If that fails, or the file could not be shortened, nothing of the job is
- * dropped, the journal goes on naming all of its files, and each call that
- * recovers jobs tries again, with a warning.  A missing file counts as gone only
- * while the tablespace's directory is there, which it is not when its file
- * system is not mounted.
+ * more.  So the commit that drops files is preceded by an open() of each,
+ * which also leaves name and inode in the system's cache for the one that
+ * follows it.  If that fails, or the file could not be shortened, nothing of
+ * the job is dropped, the journal goes on naming all of its files, and each
+ * call that recovers jobs tries again, with a warning.  A missing file counts
+ * as gone only while the tablespace's directory is there, which it is not when
+ * its file system is not mounted.
  *
- * A dirty buffer of such a file would fail each checkpoint, and a write that is
- * not synced yet make it a PANIC.  Nobody needs them, so buffers are dropped and
- * syncs forgotten; not without full_page_writes, where recovery from an older
- * checkpoint needs the pages that it has no images of.
+ * A dirty buffer of such a file would fail each checkpoint, and a write that
+ * is not synced yet make it a PANIC.  Nobody needs them, so buffers are
+ * dropped and syncs forgotten; not without full_page_writes, where recovery
+ * from an older checkpoint needs the pages that it has no images of.
  *
  * What remains: a file whose unlink() fails in the checkpointer is forgotten,
- * empty, as after any DROP.  A checkpoint that comes before it is known that the
- * device has died, and has writes to sync there, is a PANIC unless
- * data_sync_retry is on, as with writes of anybody.
+ * empty, as after any DROP.  A checkpoint that comes before it is known that
+ * the device has died, and has writes to sync there, is a PANIC unless
+ * data_sync_retry is on, as with writes of anybody.  And a power loss within
+ * seconds of a drop can bring the dropped file back, which nobody knows then:
+ * the server syncs neither unlink() nor the truncation before it.
  *
  *-------------------------------------------------------------------------
  */
