@@ -76,7 +76,7 @@ my %before = (
 foreach my $page (@pages)
 {
 	my $name = $page =~ s/^\Q$top\E\///r;
-	my ($begin) = slurp_file($page) =~ /\A(.*?)^## /ms;
+	my ($begin) = slurp_file($page) =~ /\A(.*?)(?:^## |\z)/ms;
 
 	like($begin, qr/^    \S|^```/m, "$name begins with an example");
 	next if $name =~ /tiering|reliability|benchmarks/;
