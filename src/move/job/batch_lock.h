@@ -18,6 +18,11 @@
  *	 heap lock		by the session that queues, until its transaction ends:
  *					shared for a move of an index, exclusive for one of the
  *					table (queue.c).
+ *	 role lock		shared by the first worker of each batch of a role, in all
+ *					databases, until it exits: their number is that of the
+ *					role's batches.
+ *	 limit lock		exclusive by a session of the role that starts a worker,
+ *					from the count until the worker has the role lock.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +37,9 @@ typedef enum TsaLockClass
 {
 	TSA_LOCK_BATCH = 0x7341,
 	TSA_LOCK_GATE = 0x7342,
-	TSA_LOCK_HEAP = 0x7343
+	TSA_LOCK_HEAP = 0x7343,
+	TSA_LOCK_ROLE = 0x7344,
+	TSA_LOCK_LIMIT = 0x7345
 } TsaLockClass;
 
 /* The mode of the session that queues. */
@@ -40,6 +47,9 @@ typedef enum TsaLockClass
 
 extern void tsa_set_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,
 							 int64 batch_id);
+extern void tsa_set_role_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,
+								  Oid roleid);
+extern int	tsa_count_role_batches(Oid roleid);
 extern bool tsa_batch_is_dead(int64 batch_id);
 extern bool tsa_is_batch_worker(int64 batch_id, int pid);
 
