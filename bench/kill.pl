@@ -86,7 +86,8 @@ sub wait_until_alone
 sub call_of
 {
 	my ($method, $to) = @_;
-	my $index = one_of(qw(t_pkey t_k t_u t_hash t_gin t_gist t_spgist t_brin t_excl));
+	my $index = one_of(qw(t_pkey t_k t_u t_hash t_gin t_gist t_spgist t_brin),
+		$method eq 'index' ? 't_excl' : ());
 	my $rate = chance(0.5) ? ", max_rate => '2 MB'" : '';
 
 	return "CALL move_table_concurrently('t', '$to', with_indexes => true$rate)"
