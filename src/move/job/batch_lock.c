@@ -24,15 +24,6 @@ tsa_set_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, int64 batch_id)
 }
 
 /*
- * The lock of this class on a role, the same in all databases.
- */
-void
-tsa_set_role_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, Oid roleid)
-{
-	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, roleid, 0, lock_class);
-}
-
-/*
  * Has a batch no living worker, and will it have none?  If so the lock, kept
  * to the end of the transaction, fixes its rows.
  */
@@ -79,6 +70,15 @@ tsa_is_batch_worker(int64 batch_id, int pid)
 
 	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
 	return count_holders(&tag, pid) > 0;
+}
+
+/*
+ * The lock of this class on a role, the same in all databases.
+ */
+void
+tsa_set_role_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, Oid roleid)
+{
+	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, roleid, 0, lock_class);
 }
 
 /*
