@@ -29,13 +29,13 @@
  * Who rebuilds or drops an index concurrently ends its move that way; it could
  * be made to wait, but VACUUM of the table would wait behind it.
  *
- * Order.  The table comes first, as everywhere in the server.  Nothing is waited
- * for; if a lock cannot be had, all is given back and tried again later, and
- * the WAL is read meanwhile, which somebody's long lock would let be removed.
- * A lock asked for in that way is refused, too, while somebody waits for one
- * that excludes it, so whoever queues goes first.  Waiting for an index with
- * the table's lock in hand would be a deadlock with REINDEX CONCURRENTLY, which
- * holds the index and waits for those who hold the table.
+ * Order.  The table comes first, as everywhere in the server.  Nothing is
+ * waited for; if a lock cannot be had, all is given back and tried again later,
+ * and the WAL is read meanwhile, which somebody's long lock would let be
+ * removed.  A lock asked for in that way is refused, too, while somebody waits
+ * for one that excludes it, so whoever queues goes first.  Waiting for an index
+ * with the table's lock in hand would be a deadlock with REINDEX CONCURRENTLY,
+ * which holds the index and waits for those who hold the table.
  *
  * Rewrites.  Afterwards we look whether the relations still have the storage
  * that we were copying, and the table its TOAST table.  Mostly a rewrite makes

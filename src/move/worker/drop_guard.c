@@ -87,8 +87,8 @@ schema_owner(Oid schema)
 
 /*
  * May the command drop the extension?  It goes with its schema, with its owner
- * (who owns the schema of its state, too) or that of its schema, and by CASCADE with another
- * extension that it needs: its functions are in PL/pgSQL.
+ * (who owns the schema of its state, too) or that of its schema, and by CASCADE
+ * with another extension that it needs: its functions are in PL/pgSQL.
  */
 static bool
 may_drop_extension(Node *command)

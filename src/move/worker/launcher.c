@@ -144,9 +144,9 @@ tsa_recover_database(Oid database)
 }
 
 /*
- * For a function, whose transaction may stay open: what is recovered in it stays
- * locked as long, and others would not get at it.  So a worker of its own does
- * it first.
+ * For a function, whose transaction may stay open: what is recovered in it
+ * stays locked as long, and others would not get at it.  So a worker of its own
+ * does it first.
  */
 void
 tsa_recover_for_caller(void)

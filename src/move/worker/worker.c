@@ -238,9 +238,10 @@ tsa_enter_worker(TsaWorker *worker, Oid database)
 }
 
 /*
- * Takes the role lock, if it is the batch's first worker, and the batch lock, and
- * locks the journal against DROP EXTENSION, for the worker's life.  Returns the batch's jobs; NIL when the call that queued
- * them rolled back or the extension is gone.
+ * Takes the role lock, if it is the batch's first worker, and the batch lock,
+ * and locks the journal against DROP EXTENSION, for the worker's life.  Returns
+ * the batch's jobs; NIL when the call that queued them rolled back or the
+ * extension is gone.
  */
 static List *
 enter_batch(const TsaWorker *worker, const TsaWorkerArgs *args)
