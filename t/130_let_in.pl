@@ -105,7 +105,7 @@ is(messages_of('theirs', 'ALTER SCHEMA another RENAME TO third; DROP SCHEMA thir
 
 my %calls = (
 	probe => q{SELECT count(*) FROM public.probe_tablespace('pg_default', duration => '1 ms', file_size => '1 MB')},
-	advice => 'SELECT count(*) FROM public.advise_placement()',
+	advice => 'SELECT count(*) FROM public.explain_placement()',
 	sample => 'CALL public.sample_activity()');
 foreach my $what (qw(probe advice sample))
 {
