@@ -23,7 +23,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE t (a int PRIMARY KEY);
 	INSERT INTO t SELECT generate_series(1, 100)});
 
-sub messages_of
+sub messages_in
 {
 	my ($dbname, $sql, %args) = @_;
 	my ($out, $err);
@@ -91,7 +91,7 @@ foreach my $sql (
 	'DROP SCHEMA public CASCADE', 'DROP OWNED BY pg_database_owner CASCADE',
 	'ALTER SCHEMA public RENAME TO mine')
 {
-	like(messages_of('theirs', $sql, connstr => $node->connstr('theirs') . ' user=mallory'),
+	like(messages_in('theirs', $sql, connstr => $node->connstr('theirs') . ' user=mallory'),
 		qr/ERROR:  42501: must be owner of extension tablespace_advisor/,
 		"the owner of a database cannot $sql");
 }
@@ -99,7 +99,7 @@ $node->safe_psql('theirs', q{
 	CREATE SCHEMA other;
 	ALTER SCHEMA other RENAME TO another;
 	ALTER SCHEMA another OWNER TO mallory});
-is(messages_of('theirs', 'ALTER SCHEMA another RENAME TO third; DROP SCHEMA third',
+is(messages_in('theirs', 'ALTER SCHEMA another RENAME TO third; DROP SCHEMA third',
 		connstr => $node->connstr('theirs') . ' user=mallory'),
 	'', 'other schemas are her own');
 
@@ -253,10 +253,10 @@ $node->safe_psql('subscriber', sprintf(q{
 	WITH (create_slot = false, copy_data = true)}, $node->connstr('publisher') =~ s/'/''/gr));
 my $own = q{SELECT job_id, database = (SELECT oid FROM pg_database WHERE datname = current_database())
 	FROM tablespace_advisor.job};
-like(messages_of('publisher', q{CALL move_indexes_concurrently('t', 'fast')}),
+like(messages_in('publisher', q{CALL move_indexes_concurrently('t', 'fast')}),
 	qr/WARNING:  55000: publication everything includes the journal of moves.*HINT:  Create the extension on subscribers/s,
 	'the first move of a database warns of a publication for all tables');
-unlike(messages_of('publisher', q{CALL move_indexes_concurrently('t', 'slow')}),
+unlike(messages_in('publisher', q{CALL move_indexes_concurrently('t', 'slow')}),
 	qr/WARNING/, 'the second does not');
 $node->safe_psql('publisher', 'INSERT INTO t VALUES (1)');
 ok($node->poll_query_until('subscriber', 'SELECT count(*) = 1 FROM t'),

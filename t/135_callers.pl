@@ -23,70 +23,6 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE u (a int PRIMARY KEY);
 	INSERT INTO u SELECT generate_series(1, 20000)});
 
-sub session
-{
-	my (%args) = @_;
-	my $s = { in => '', out => '', err => '' };
-
-	$s->{run} = IPC::Run::start(
-		[
-			'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d',
-			$node->connstr($args{dbname} // 'postgres')
-		],
-		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err},
-		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-	$s->{pid} = ask($s, 'SELECT pg_backend_pid();');
-	return $s;
-}
-
-sub send_to
-{
-	my ($s, $sql) = @_;
-
-	$s->{in} .= "$sql\n";
-	$s->{run}->pump_nb;
-	return;
-}
-
-sub ask
-{
-	my ($s, $sql) = @_;
-
-	send_to($s, "$sql\n\\echo \@done");
-	$s->{run}->pump until $s->{out} =~ /\@done\n/ || !$s->{run}->pumpable;
-	(my $out = $s->{out}) =~ s/\@done\n//;
-	$s->{out} = '';
-	chomp $out;
-	return $out;
-}
-
-sub end
-{
-	my ($s) = @_;
-
-	send_to($s, '\q');
-	eval { $s->{run}->finish };
-	return;
-}
-
-sub wait_until
-{
-	my ($condition, $what) = @_;
-
-	$node->poll_query_until('postgres', "SELECT $condition")
-	  or die "waited in vain: $what";
-	return;
-}
-
-sub messages_of
-{
-	my ($dbname, $sql) = @_;
-	my ($out, $err);
-
-	$node->psql($dbname, "\\set VERBOSITY verbose\n$sql", stdout => \$out, stderr => \$err);
-	return $err;
-}
-
 # --- a caller whose transaction stays open -----------------------------------------
 
 # A crash leaves two moves; a transaction recovers them and does not end.  In 0.3
@@ -98,29 +34,29 @@ sub crash_of_two_moves
 	stop_at($node, 'copied');
 	push @jobs, start_move($node, 't_b', tablespaces_of($node, 't_b') eq 'fast' ? 'slow' : 'fast');
 	push @jobs, start_move($node, 'u', tablespaces_of($node, 'u') eq 'fast' ? 'slow' : 'fast');
-	wait_until("count(*) = 2 FROM pg_stat_activity WHERE query = 'live copy stopped at: copied'",
+	wait_until($node, "SELECT count(*) = 2 FROM pg_stat_activity WHERE query = 'live copy stopped at: copied'",
 		'both stop');
 	crash($node);
 	release($node);
 	return @jobs;
 }
 my @jobs = crash_of_two_moves();
-my $open = session();
+my $open = session($node);
 is(ask($open, "BEGIN; SELECT cancel_move($jobs[0]);"), 'f', 'cancel_move() in a transaction that stays open');
-is(messages_of('postgres', "SELECT retry_move($jobs[1])"), '', "another session gets at the other's move");
-is(messages_of('postgres', "SELECT retry_move($jobs[0])"), '', 'and at the same one');
+is(messages_of($node, "SELECT retry_move($jobs[1])"), '', "another session gets at the other's move");
+is(messages_of($node, "SELECT retry_move($jobs[0])"), '', 'and at the same one');
 ask($open, 'ROLLBACK;');
 is($node->safe_psql('postgres', "SELECT wait_for_moves(array_agg(job_id)) FROM tablespace_moves"), 't',
 	'and both end');
 
 @jobs = crash_of_two_moves();
-$open = session();
+$open = session($node);
 stop_at($node, 'copied');
 my $third = $node->safe_psql('postgres',
 	q{CALL move_indexes_concurrently('t_pkey', 'fast', wait => false)}) =~ s/\D//gr;
 send_to($open, "SELECT wait_for_moves('{$third}');");
-wait_until("(SELECT state = 'active' FROM pg_stat_activity WHERE pid = $open->{pid})", 'it waits');
-is(messages_of('postgres', "SELECT retry_move($jobs[1])"), '',
+wait_until($node, "(SELECT state = 'active' FROM pg_stat_activity WHERE pid = $open->{pid})", 'it waits');
+is(messages_of($node, "SELECT retry_move($jobs[1])"), '',
 	'nor does wait_for_moves() keep a crashed move to itself');
 release($node);
 ask($open, '');
@@ -134,7 +70,7 @@ sub two_queued
 	my ($sql) = @_;
 
 	stop_at($node, 'copied');
-	my $s = session();
+	my $s = session($node);
 	send_to($s, $sql);
 	my $there = tablespaces_of($node, 't');
 	my ($to) = grep { $there !~ /$_/ } qw(fast slow pg_default);
@@ -146,10 +82,10 @@ sub two_queued
 my $caller = two_queued(q{SET default_transaction_isolation = 'repeatable read';});
 my $queued = $node->safe_psql('postgres', q{SELECT job_id FROM tablespace_moves WHERE state = 'queued'});
 like($queued, qr/^\d+$/, 'a job is queued');
-my $holder = session();
+my $holder = session($node);
 ask($holder, "BEGIN; UPDATE tablespace_advisor.job SET phase = phase WHERE job_id = $queued;");
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($caller->{pid})");
-wait_until("(SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $caller->{pid})",
+wait_until($node, "(SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $caller->{pid})",
 	'the caller waits for the row');
 ask($holder, 'COMMIT;');
 ask($caller, '');
@@ -157,18 +93,18 @@ like($caller->{err}, qr/ERROR:  57014: canceling statement/, 'a caller under REP
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')}),
 	'0', 'and so are all of its jobs');
-end($caller);
+end_session($caller);
 release($node);
 
 foreach my $level ('REPEATABLE READ', 'SERIALIZABLE')
 {
 	$caller = two_queued('');
 	$queued = $node->safe_psql('postgres', q{SELECT job_id FROM tablespace_moves WHERE state = 'queued'});
-	my $other = session();
+	my $other = session($node);
 	ask($other, "BEGIN ISOLATION LEVEL $level; SELECT count(*) FROM t;");
 	ask($holder, "BEGIN; UPDATE tablespace_advisor.job SET phase = phase WHERE job_id = $queued;");
 	send_to($other, "SELECT cancel_move($queued);");
-	wait_until("(SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $other->{pid})",
+	wait_until($node, "(SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $other->{pid})",
 		'it waits for the row');
 	ask($holder, 'COMMIT;');
 	is(ask($other, ''), 't', "cancel_move() in a $level transaction");
@@ -176,12 +112,12 @@ foreach my $level ('REPEATABLE READ', 'SERIALIZABLE')
 	ask($other, 'COMMIT;');
 	is($other->{err}, '', 'and commits');
 	is(job_field($node, $queued, 'state'), 'cancelled', 'the job is cancelled');
-	end($other);
+	end_session($other);
 	release($node);
 	ask($caller, '');
-	end($caller);
+	end_session($caller);
 }
-end($_) foreach $holder, $open;
+end_session($_) foreach $holder, $open;
 
 # --- worker slots ------------------------------------------------------------------------
 
@@ -207,20 +143,20 @@ my $job = $node->safe_psql('postgres', qq{
 wait_for_stop($node, 'copied');
 $node->safe_psql('postgres', "SELECT pause_move($job)");
 release($node);
-wait_until("(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)", 'the move pauses');
+wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)", 'the move pauses');
 my $as_alice = q{SET SESSION AUTHORIZATION alice; CALL move_indexes_concurrently('t', 'fast')};
-like(messages_of('other', $as_alice), qr/53400.*too many moves for role "alice"/,
+like(messages_of($node, $as_alice, dbname => 'other'), qr/53400.*too many moves for role "alice"/,
 	'a role has a limit, in all databases, which a paused move counts to');
 $to = tablespaces_of($node, 'u') eq 'fast' ? 'slow' : 'fast';
-is(messages_of('postgres', qq{
+is(messages_of($node, qq{
 		SET client_min_messages = warning;
 		SET SESSION AUTHORIZATION bob; CALL move_indexes_concurrently('u', '$to')}),
 	'', 'other roles have theirs');
 $node->safe_psql('postgres', "SELECT resume_move($job)");
 is(wait_for_job($node, $job), 'done', 'the move goes on');
-wait_until("count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'",
+wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'",
 	'its worker ends');
-unlike(messages_of('other', $as_alice), qr/ERROR/, 'and another may begin');
+unlike(messages_of($node, $as_alice, dbname => 'other'), qr/ERROR/, 'and another may begin');
 
 $node->stop;
 check_log($node, 'all', qr/53400|too many moves|cancel|terminating/);
