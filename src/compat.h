@@ -269,6 +269,16 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel, false)
 #endif
 
+/* 19 has another hook where the planner has looked up a relation. */
+#define TSA_HAVE_SIMPLE_REL_HOOK (PG_VERSION_NUM >= 190000)
+
+/* 18 counts disabled nodes, before they cost more than anything else. */
+#if PG_VERSION_NUM < 180000
+#define tsa_path_is_disabled(path) ((void) (path), false)
+#else
+#define tsa_path_is_disabled(path) ((path)->disabled_nodes > 0)
+#endif
+
 /* 18 lets extensions add lines to EXPLAIN. */
 #if PG_VERSION_NUM < 180000
 #define TSA_HAVE_EXPLAIN_HOOKS 0
