@@ -56,8 +56,10 @@
 
 #define INCREASE		0.02
 #define DECREASE		0.75
-#define LITTLE_LOSS		0.10	/* less: faster */
-#define MUCH_LOSS		0.14	/* more: slower */
+#define LITTLE_LOSS		0.08	/* less: faster */
+#define MUCH_LOSS		0.12	/* more: slower */
+#define SLOW_LITTLE_LOSS 0.10	/* the same on a device that serves one at a */
+#define SLOW_MUCH_LOSS	0.14	/* time */
 
 #define SLOW_REQUEST	0.002	/* seconds */
 #define CONTENDED		0.25	/* of its working time the copy waits */
@@ -232,7 +234,8 @@ find_loser(const TsaPace *pace, double *loss)
 }
 
 /*
- * The upper bound of the share beside those who are there.
+ * The upper bound of the share beside those who are there.  What others lose
+ * of the processors is measured if they write.
  */
 static double
 most_share(const TsaPace *pace)
@@ -242,7 +245,8 @@ most_share(const TsaPace *pace)
 	for (int who = 0; who < TSA_NEIGHBOURS; who++)
 		if (pace->present[who] && is_slow(pace, (TsaNeighbour) who))
 			most = fmin(most, SLOW_SHARE);
-	if (pace->present[TSA_NEIGHBOUR_PROCESSOR])
+	if (pace->present[TSA_NEIGHBOUR_PROCESSOR] &&
+		!pace->present[TSA_NEIGHBOUR_SERVER])
 		most = fmin(most, CONTENDED_SHARE);
 	return most / pace->copies;
 }
@@ -256,6 +260,8 @@ decide(TsaPace *pace)
 	bool		came = find_neighbours(pace);
 	double		loss;
 	TsaNeighbour loser = find_loser(pace, &loss);
+	bool		slow = loser <= TSA_NEIGHBOUR_TARGET && is_slow(pace, loser);
+	double		little = slow ? SLOW_LITTLE_LOSS : LITTLE_LOSS;
 
 	pace->rate = pace->bytes / pace->window;
 	if (loser == TSA_NEIGHBOURS)
@@ -268,9 +274,11 @@ decide(TsaPace *pace)
 
 	if (came)
 		pace->share = fmin(pace->share, START_SHARE / pace->copies);
-	else if (loss > MUCH_LOSS)
+	else if (loss > (slow ? SLOW_MUCH_LOSS : MUCH_LOSS))
 		pace->share *= DECREASE;
-	else if (loss < LITTLE_LOSS)
+	else if (loss < little / 2)
+		pace->share += 2 * INCREASE / pace->copies;
+	else if (loss < little)
 		pace->share += INCREASE / pace->copies;
 	pace->share = fmin(pace->share, most_share(pace));
 	pace->share = fmax(pace->share, LEAST_SHARE / pace->copies);
