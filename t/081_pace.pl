@@ -29,18 +29,6 @@ $node->safe_psql('postgres', q{
 $node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(one two);
 my $target = 'one';
 
-sub configure
-{
-	my ($name, $value) = @_;
-
-	$node->append_conf('postgresql.conf', "tablespace_advisor.$name = '$value'");
-	$node->reload;
-	$node->poll_query_until('postgres',
-		"SELECT current_setting('tablespace_advisor.$name') = '$value'")
-	  or die "$name is not $value";
-	return;
-}
-
 # Moves the table, 125 MB, while these others are there; returns what the view
 # says when all is copied, and checks that the move ends well.
 sub move_beside
@@ -48,7 +36,7 @@ sub move_beside
 	my ($others, $arguments) = @_;
 	my ($job, $reason);
 
-	configure('debug_others', $others);
+	configure($node, 'tablespace_advisor.debug_others', $others);
 	stop_at($node, 'copied');
 	$job = $node->safe_psql('postgres', qq{
 		CALL move_table_concurrently('t', '$target', wait => false $arguments)});
@@ -120,7 +108,7 @@ is($node->safe_psql('postgres', q{
 configure('max_workers', 1);
 
 # A pause is not made up for.
-configure('debug_others', 'nobody');
+configure($node, 'tablespace_advisor.debug_others', 'nobody');
 $job = $node->safe_psql('postgres', qq{
 	CALL move_table_concurrently('t', '$target', wait => false, max_rate => '20 MB')});
 $job =~ s/[{}]//g;
@@ -179,7 +167,7 @@ SKIP:
 
 # --- the progress of a waiting caller -------------------------------------------
 
-configure('debug_others', 'processor');
+configure($node, 'tablespace_advisor.debug_others', 'processor');
 my ($out, $err);
 $node->psql('postgres', q{
 		CALL move_table_concurrently('t', 'pg_default', max_rate => '40 MB')},
