@@ -33,11 +33,15 @@ typedef Oid RelFileNumber;
 #if PG_VERSION_NUM < 160000
 #define tsa_owns_relation(relid, roleid) \
 	pg_class_ownercheck(relid, roleid)
+#define tsa_owns_extension(extension, roleid) \
+	pg_extension_ownercheck(extension, roleid)
 #define tsa_tablespace_create_aclcheck(tablespace, roleid) \
 	pg_tablespace_aclcheck(tablespace, roleid, ACL_CREATE)
 #else
 #define tsa_owns_relation(relid, roleid) \
 	object_ownercheck(RelationRelationId, relid, roleid)
+#define tsa_owns_extension(extension, roleid) \
+	object_ownercheck(ExtensionRelationId, extension, roleid)
 #define tsa_tablespace_create_aclcheck(tablespace, roleid) \
 	object_aclcheck(TableSpaceRelationId, tablespace, roleid, ACL_CREATE)
 #endif
@@ -171,6 +175,52 @@ tsa_relation_path(char *path, size_t size, RelFileLocator locator,
 #else
 	strlcpy(path, relpathperm(locator, fork).str, size);
 #endif
+}
+
+/* 18 wants to be told the present size; 16 renamed what drops buffers. */
+#include "storage/bufmgr.h"
+#include "storage/smgr.h"
+
+static inline void
+tsa_smgr_truncate(SMgrRelation smgr, ForkNumber fork, BlockNumber old_nblocks,
+				  BlockNumber nblocks)
+{
+#if PG_VERSION_NUM < 180000
+	(void) old_nblocks;
+	smgrtruncate(smgr, &fork, 1, &nblocks);
+#else
+	smgrtruncate(smgr, &fork, 1, &old_nblocks, &nblocks);
+#endif
+}
+
+static inline void
+tsa_drop_relation_buffers(SMgrRelation smgr, ForkNumber *forks, int nforks,
+						  BlockNumber *from)
+{
+#if PG_VERSION_NUM < 160000
+	DropRelFileNodeBuffers(smgr, forks, nforks, from);
+#else
+	DropRelationBuffers(smgr, forks, nforks, from);
+#endif
+}
+
+#include "storage/sync.h"
+
+static inline FileTag
+tsa_file_tag(RelFileLocator locator, ForkNumber fork, uint32 segment)
+{
+	FileTag		tag;
+
+	memset(&tag, 0, sizeof(tag));
+	tag.handler = SYNC_HANDLER_MD;
+	tag.forknum = fork;
+#if PG_VERSION_NUM < 160000
+	tag.rnode = locator;
+#else
+	tag.rlocator = locator;
+#endif
+	tag.segno = segment;
+	return tag;
 }
 
 /* 16 introduced an alignment for I/O buffers. */

@@ -174,11 +174,13 @@ tsa_list_batch_jobs(int64 batch_id)
 }
 
 /*
- * What is left to do of a batch: jobs that have not ended, and old files of
- * jobs that are done.  For statements.
+ * What is left to do of a batch: jobs that have not ended, and files of jobs
+ * that have: old ones, many of which are dropped at a time, and what could not
+ * be reached.  For statements.
  */
 #define TSA_LEFT_TO_DO \
-	"(state IN " TSA_UNFINISHED " OR old_filenumbers IS NOT NULL)"
+	"(state IN " TSA_UNFINISHED " OR new_filenumbers IS NOT NULL" \
+	" OR old_filenumbers IS NOT NULL)"
 
 /* Batches (int64 *) with something left, in the current memory context. */
 List *
@@ -438,28 +440,4 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 		ids = lappend(ids, id);
 	}
 	return ids;
-}
-
-/*
- * Batches of the present role, but for this one, that have not ended.  [T]
- */
-int
-tsa_count_own_batches(int64 batch_id)
-{
-	static TsaJournalQuery query = {
-		"SELECT count(DISTINCT batch_id)::int AS batches FROM tablespace_advisor.job"
-		" WHERE owner = $1 AND batch_id <> $2 AND state IN " TSA_UNFINISHED,
-		2, {OIDOID, INT8OID}, NULL
-	};
-	Datum		values[2];
-	TsaJournal	journal;
-	int			n;
-
-	values[0] = ObjectIdGetDatum(GetUserId());
-	values[1] = Int64GetDatum(batch_id);
-	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
-	n = DatumGetInt32(tsa_journal_column(0, "batches"));
-	tsa_journal_close(&journal);
-	return n;
 }
