@@ -284,6 +284,13 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel, false)
 #endif
 
+/* The state of a buffer is wider in 19. */
+#if PG_VERSION_NUM < 190000
+#define tsa_buffer_state(header) pg_atomic_read_u32(&(header)->state)
+#else
+#define tsa_buffer_state(header) pg_atomic_read_u64(&(header)->state)
+#endif
+
 /* 19 has no other way to set a checksum than in place. */
 #if PG_VERSION_NUM < 190000
 #define tsa_page_set_checksum(page, block) PageSetChecksumInplace(page, block)

@@ -45,6 +45,7 @@
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/syscache.h"
+#include "utils/tuplestore.h"
 
 #include "compat.h"
 #include "probe/devices.h"
@@ -203,7 +204,7 @@ list_shared_blocks(HTAB *relations)
 
 		if (i % HEADERS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (!(pg_atomic_read_u32(&header->state) & BM_TAG_VALID))
+		if (!(tsa_buffer_state(header) & BM_TAG_VALID))
 			continue;
 		if (tsa_buffer_fork(&header->tag) != MAIN_FORKNUM)
 			continue;

@@ -1,0 +1,334 @@
+# A device that dies, or gets slow, in the middle of a move: the target while
+# blocks are copied, the old one after the cutover, for all calls from some
+# moment on.  The server goes on, the journal keeps what cannot be reached in
+# mind, other moves are not in the way, and once the device is back nothing is
+# left.  A failed sync, truncation, unlink, read of the source; a full pg_wal;
+# a target that takes its time to sync.  Tests before had devices that work.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Errno qw(EIO ENOSPC EROFS);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaFaults;
+use TsaTest;
+
+my $node = new_faulty_node('dead');
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (a int, b text) TABLESPACE slow;
+	INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 5000) i;
+	CREATE UNIQUE INDEX t_a ON t (a) TABLESPACE slow;
+	CREATE INDEX t_b ON t (b, a) TABLESPACE slow;
+	CREATE TABLE other (a int PRIMARY KEY);
+	INSERT INTO other SELECT generate_series(1, 20000);
+	-- one row to a page: longer than what is dropped at one go
+	CREATE TABLE large (a int PRIMARY KEY, b text) WITH (fillfactor = 10) TABLESPACE slow;
+	INSERT INTO large SELECT i, repeat('x', 700) FROM generate_series(1, 4600) i;
+	CHECKPOINT});
+my $content = digests($node, 't');
+my $large = digests($node, 'large');
+
+sub index_statement
+{
+	my ($index, $to) = @_;
+	return "CALL move_indexes_concurrently('$index', '$to')";
+}
+
+sub table_statement
+{
+	my ($table, $to) = @_;
+	return "CALL move_table_concurrently('$table', '$to')";
+}
+
+sub other_tablespace
+{
+	my ($relation) = @_;
+	return place_of($node, $relation) eq 'slow' ? 'fast' : 'slow';
+}
+
+sub last_job
+{
+	my ($columns) = @_;
+	return $node->safe_psql('postgres',
+		"SELECT $columns FROM tablespace_advisor.job ORDER BY job_id DESC LIMIT 1");
+}
+
+sub panics
+{
+	my @panics = slurp_file($node->logfile) =~ /PANIC:/g;
+	return scalar @panics;
+}
+
+sub restart
+{
+	my (@conf) = @_;
+	$node->append_conf('postgresql.conf', $_) foreach @conf;
+	$node->stop;
+	start_faulty($node, 'start');
+	return;
+}
+
+# --- the target dies while blocks are copied -------------------------------------------
+
+foreach my $case ([ 't_b', \&index_statement ], [ 't', \&table_statement ])
+{
+	my ($relation, $statement) = @$case;
+	my $from = place_of($node, $relation);
+	my $to = other_tablespace($relation);
+
+	# what the server has to unlink there, it would forget
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	fail_calls(calls => ['write'], dead => 1, nth => 8, path => target_path($node, $to));
+	my $err = psql_verbose($node, $statement->($relation, $to));
+	like($err, qr/^ERROR:  58030: could not move public\.\w+: could not extend file.*Input\/output error$/m,
+		"$relation: the target dies, and the move says so");
+	like($err, qr/^WARNING:  58030: could not remove file ".*" that a move has left: Input\/output error$/m,
+		'and that its copy cannot be removed');
+	is(last_job("state || ' ' || (new_filenumbers IS NOT NULL)::text"), 'failed true',
+		'the journal names the copy');
+	is(place_of($node, $relation), $from, 'it is where it was');
+	is(digests($node, 't'), $content, 'with what it had');
+
+	# meanwhile
+	unlike(psql_verbose($node, index_statement('other_pkey', $from)), qr/ERROR/, 'another move works');
+	$node->safe_psql('postgres', index_statement('other_pkey', 'pg_default'));
+	$err = psql_verbose($node, $statement->($relation, $to));
+	like($err, qr/^ERROR:  58030: could not move/m, 'a retry fails while it is dead');
+	isnt(named_files($node), '0', 'what is left is named');
+	my (undef, undef, $why) = $node->psql('postgres', 'DROP EXTENSION tablespace_advisor');
+	like($why, qr/while a move has files to remove/, 'and keeps the extension from being dropped');
+
+	is(psql_verbose($node, 'CHECKPOINT'), '', 'a checkpoint works');
+
+	# it is back
+	stop_failing();
+	$node->safe_psql('postgres', 'SELECT cancel_move(1)');
+	is(named_files($node), '0', 'the device is back: nothing is named any more');
+	check_orphans($node, "$relation: a target that was dead");
+	is(psql_verbose($node, $statement->($relation, $to)), '', 'the move works');
+	is(place_of($node, $relation), $to, 'and moves it');
+	check_orphans($node, "$relation: moved after all");
+	# queries look at every index
+	$node->safe_psql('postgres', $statement->($relation, $from));
+}
+
+# While the copies of a table and its TOAST table are made: the abort of that
+# transaction cannot delete the first.  The reason is told all the same; what is
+# left is empty, as of any CREATE.
+{
+	my $to = other_tablespace('t');
+
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	fail_calls(calls => ['open'], dead => 1, nth => 2, path => target_path($node, $to));
+	like(psql_verbose($node, table_statement('t', $to)),
+		qr/^ERROR:  58030: could not move public\.t: could not create file/m,
+		'the target dies while files are created');
+	stop_failing();
+	is(last_job('state'), 'failed', 'the job has failed');
+	is($node->safe_psql('postgres', 'CHECKPOINT; SELECT coalesce(sum(size), 0) FROM tsa_orphans() f, pg_stat_file(f)'), '0',
+		'what is left is empty');
+	unlink map { $node->data_dir . "/$_" } split /\n/, $node->safe_psql('postgres', 'SELECT tsa_orphans()');
+	is(psql_verbose($node, table_statement('t', $to)), '', 'the move works');
+}
+
+# --- the old device dies after the cutover ------------------------------------------------
+
+# 0.3 truncated the old file in a critical section: a PANIC.
+foreach my $relation (qw(t large))
+{
+	my $from = place_of($node, $relation);
+	my $to = other_tablespace($relation);
+
+	$node->safe_psql('postgres', "CHECKPOINT; UPDATE $relation SET b = b");
+	my $file = $node->safe_psql('postgres', "SELECT pg_relation_filepath('$relation')");
+	my $before = digests($node, $relation);
+	stop_at($node, 'switched');
+	my ($job) = $node->safe_psql('postgres',
+		"CALL move_table_concurrently('$relation', '$to', wait => false)") =~ /(\d+)/;
+	wait_for_stop($node, 'switched');
+	fail_calls(calls => [qw(write truncate open unlink)], from_on => 1, nth => 1, error => EROFS,
+		path => $file);
+	release($node);
+	is(wait_for_job($node, $job), 'done', "$relation: the old device dies, and the move is done");
+	is(named_files($node), '1', 'the journal names the old files');
+	is(place_of($node, $relation), $to, 'it is in its new place');
+	is(digests($node, $relation), $before, 'with what it had');
+	is(psql_verbose($node, 'CHECKPOINT'), '', 'a checkpoint works');
+	like(psql_verbose($node, 'SELECT cancel_move(1)'),
+		qr/^WARNING:  \w+: could not remove file ".*" that a move has left: Read-only file system\n.*HINT:  /m,
+		'the next call warns');
+	is(psql_verbose($node, q{SELECT wait_for_moves('{1}')}) =~ /ERROR/ ? 1 : 0, 0, 'and goes on');
+
+	stop_failing();
+	$node->safe_psql('postgres', 'SELECT cancel_move(1)');
+	is(named_files($node), '0', 'the device is back: nothing is named any more');
+	check_orphans($node, "$relation: an old device that was dead");
+}
+is(panics(), 0, 'no PANIC so far');
+
+# One failing truncation of the old file; one failing sync of what is left of it.
+foreach my $call (qw(truncate sync))
+{
+	my $from = place_of($node, 'large');
+	my $to = other_tablespace('large');
+	my $before = digests($node, 'large');
+
+	fail_calls(calls => [$call], nth => 1, path => target_path($node, $from));
+	my $err = psql_verbose($node, table_statement('large', $to));
+	is((stop_failing())[1], 1, "large: a $call of the old file fails");
+	unlike($err, qr/ERROR/, 'the move is done');
+	is(place_of($node, 'large') . ' ' . digests($node, 'large'), "$to $before", 'all of it');
+	$node->safe_psql('postgres', 'SELECT cancel_move(1)');
+	check_orphans($node, "large: a failed $call");
+}
+is(panics(), 0, 'no PANIC of that');
+
+# Not mounted: the directory is there, and empty.
+{
+	my $from = place_of($node, 't_b');
+	my $to = other_tablespace('t_b');
+	my $oid = $node->safe_psql('postgres', "SELECT oid FROM pg_tablespace WHERE spcname = '$from'");
+	my ($version) = glob($node->data_dir . "/pg_tblspc/$oid/PG_*");
+
+	stop_at($node, 'old file truncated');
+	my ($job) = $node->safe_psql('postgres',
+		"CALL move_indexes_concurrently('t_b', '$to', wait => false)") =~ /(\d+)/;
+	wait_for_stop($node, 'old file truncated');
+	rename $version, "$version.away" or die $!;
+	release($node);
+	is(wait_for_job($node, $job), 'done', 'the old file system is not mounted: done');
+	is(named_files($node), '1', 'a file that is not there is not forgotten');
+	rename "$version.away", $version or die $!;
+	$node->safe_psql('postgres', 'SELECT cancel_move(1)');
+	is(named_files($node), '0', 'mounted again: nothing is named any more');
+	check_orphans($node, 'not mounted');
+}
+
+# --- unlink ------------------------------------------------------------------------------
+
+# The server's: what remains is what it leaves of any DROP, an empty file.
+{
+	my $from = place_of($node, 't_b');
+
+	fail_calls(calls => ['unlink'], from_on => 1, nth => 1, path => target_path($node, $from));
+	is(psql_verbose($node, index_statement('t_b', other_tablespace('t_b'))), '', 'unlink fails: the move works');
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	stop_failing();
+	is($node->safe_psql('postgres', 'SELECT sum(size) FROM tsa_orphans() f, pg_stat_file(f)'), '0',
+		'an empty file is left');
+	$node->safe_psql('postgres', 'SELECT pg_file_unlink(f) FROM tsa_orphans() f')
+	  if $node->psql('postgres', 'CREATE EXTENSION adminpack') == 0;
+	unlink map { $node->data_dir . "/$_" } split /\n/, $node->safe_psql('postgres', 'SELECT tsa_orphans()');
+	check_orphans($node, 'unlinked');
+}
+
+# --- the source cannot be read ---------------------------------------------------------------
+
+foreach my $nth (1, 20)
+{
+	my $to = other_tablespace('t_b');
+
+	restart();
+	fail_calls(calls => ['read'], nth => $nth, path => target_path($node, place_of($node, 't_b')));
+	like(psql_verbose($node, index_statement('t_b', $to)),
+		qr/^ERROR:  58030: could not move public\.t_b: could not read blocks? \d+.*Input\/output error/m,
+		"read $nth of the source fails");
+	is((stop_failing())[1], 1, 'one did');
+	is(last_job('state'), 'failed', 'the job says so');
+	check_orphans($node, 'a source that cannot be read');
+	is(psql_verbose($node, index_statement('t_b', $to)), '', 'a second move works');
+}
+
+# --- a sync fails ------------------------------------------------------------------------------
+
+$content = digests($node, 't');
+foreach my $retry (qw(off on))
+{
+	my $to = other_tablespace('t_b');
+	my $from = place_of($node, 't_b');
+	my $before = panics();
+
+	restart("data_sync_retry = $retry");
+	stop_at($node, 'copied');
+	my ($job) = $node->safe_psql('postgres',
+		"CALL move_indexes_concurrently('t_b', '$to', wait => false)") =~ /(\d+)/;
+	wait_for_stop($node, 'copied');
+	my $checkpointer = checkpointer_pid($node);
+	fail_calls(calls => ['sync'], nth => 1, path => target_path($node, $to));
+	my (undef, undef, $err) = $node->psql('postgres', 'CHECKPOINT');
+	is((stop_failing())[1], 1, "data_sync_retry = $retry: a sync of the copy fails");
+	if ($retry eq 'off')
+	{
+		wait_for_restart($node, $checkpointer);
+		is(panics() - $before, 1, 'a PANIC, as with any file');
+		release($node);
+		is(end_state($node, $job), 'failed', 'the job has failed');
+		is(place_of($node, 't_b'), $from, 'the index is where it was');
+	}
+	else
+	{
+		like($err, qr/checkpoint request failed/, 'the checkpoint fails');
+		release($node);
+		is(wait_for_job($node, $job), 'done', 'the move goes on');
+		is(panics() - $before, 0, 'no PANIC');
+	}
+	check_orphans($node, "a failed sync, data_sync_retry = $retry");
+	is(digests($node, 't'), $content, 'nothing is lost');
+	is(psql_verbose($node, index_statement('t_b', $to)), '', 'a second move works') if $retry eq 'off';
+}
+
+# --- pg_wal is full -------------------------------------------------------------------------------
+
+{
+	my $to = other_tablespace('large');
+	my $before = digests($node, 'large');
+	my $panics = panics();
+	my $checkpointer = checkpointer_pid($node);
+
+	fail_calls(calls => ['write'], nth => 20, error => ENOSPC, path => '/pg_wal/');
+	$node->psql('postgres', table_statement('large', $to));
+	wait_for_restart($node, $checkpointer);
+	is((stop_failing())[1], 1, 'a write to pg_wal fails');
+	is(panics() - $panics, 1, 'a PANIC, as of any writer');
+	$node->safe_psql('postgres', 'SELECT cancel_move(1)');
+	is(last_job('state'), 'failed', 'the job has failed');
+	is(digests($node, 'large'), $before, 'nothing is lost');
+	check_orphans($node, 'a full pg_wal');
+	is(psql_verbose($node, table_statement('large', $to)), '', 'a second move works');
+}
+
+# --- syncs take long --------------------------------------------------------------------------------
+
+# Nobody waits for them: a client gives up if a lock takes longer than the
+# move's lock_timeout and the window.
+{
+	my $to = other_tablespace('large');
+	my $script = $node->basedir . '/load.sql';
+
+	append_to_file($script, "SET lock_timeout = '4s';\n\\set a random(1, 4600)\nUPDATE large SET b = b WHERE a = :a;\nSELECT b FROM large WHERE a = :a;\n");
+	fail_calls(calls => ['sync'], from_on => 1, nth => 1, error => SLOW, delay_ms => 2000, path => 'pg_tblspc/');
+	my $load = IPC::Run::start(
+		[ 'pgbench', '-n', '-c', 2, '-R', 100, '-T', 60, '-f', $script, '-h', $node->host, '-p', $node->port, 'postgres' ],
+		'>', \my $out, '2>', \my $err);
+	my $checkpoint = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'CHECKPOINT' ], '<', \undef);
+	is(psql_verbose($node, "CALL move_table_concurrently('large', '$to', lock_timeout => '2 s')"), '', 'syncs take long: the move works');
+	$load->pump_nb;
+	ok($load->pumpable, 'and nobody has waited for longer than lock_timeout') or diag $err;
+	$load->signal('TERM');
+	eval { $load->finish };
+	unlike($err, qr/abort|error/i, 'nor failed');
+	$checkpoint->finish;
+	cmp_ok((stop_failing())[1], '>', 0, 'syncs did take long');
+	check_orphans($node, 'slow syncs');
+}
+
+check_log($node, 'all but the faults',
+	qr/could not|canceling statement|job 1 does not exist|cannot drop extension|terminating connection|checkpoint request failed|the database system is/);
+$node->stop;
+done_testing();
