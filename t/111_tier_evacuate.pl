@@ -12,6 +12,7 @@ use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 use TsaTest;
 use TsaTier;
 
@@ -90,6 +91,12 @@ $call{harness} = IPC::Run::start(
 		'-c', q{CALL evacuate_tablespace('slow', 'fast')} ],
 	'>', \$call{out}, '2>', \$call{err});
 wait_for_stop($node, 'copied');
+my $timer = IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default);
+$timer->start;
+$call{harness}->pump_nb
+  until $call{err} =~ /moved so far: .*\n/ || $timer->is_expired || !usleep(50_000);
+like($call{err}, qr/NOTICE:  moved so far: \d+ of \d+ relations, .* of \d+ [kM]B, about \d+ s left/,
+	'progress of the whole: relations, bytes, time left');
 $node->safe_psql('postgres',
 	'CREATE TABLE meanwhile TABLESPACE slow AS SELECT generate_series(1, 100) a');
 $node->psql('postgres', q{CALL evacuate_tablespace('fast', 'slow')},
@@ -120,12 +127,15 @@ like($call{err}, qr/left in tablespace "slow": table public\.plain of database b
 like($call{err}, qr/HINT:  After the statements above: DROP TABLESPACE slow;/,
 	'the last statement is printed');
 
-# The statements that it printed.
-$session->quit;
+# The statements that it printed, the end of the session with the temporary
+# table among them.
 $node->safe_psql('postgres', q{COMMIT PREPARED 'holds'});
 my @statements = map { [ /In (?:database "(.*?)"|any database): (.*);/ ] }
-  grep { /^HINT:  In .*database/ && !/pg_terminate_backend/ } split /\n/, $call{err};
+  grep { /^HINT:  In .*database/ } split /\n/, $call{err};
+is(scalar(grep { $_->[1] =~ /pg_terminate_backend\(\d+\)/ } @statements), 1,
+	'the session with the temporary table is named');
 run_statements($node, map { [ $_->[0] // 'postgres', $_->[1] ] } @statements);
+eval { $session->quit };
 (undef, undef, $err) = $node->psql('postgres',
 	q{CALL evacuate_tablespace('slow', 'fast')});
 like($err, qr/NOTICE:  moved table public\.prepared/,
@@ -136,6 +146,9 @@ like($err, qr/NOTICE:  tablespace "slow" is empty\nHINT:  DROP TABLESPACE slow;/
 stop_load($load, 'evacuation');
 drop_tablespace($node, 'slow', 'evacuation');
 is(digests(), $before, 'the contents are the same');
+is($node->safe_psql('bare', 'SELECT count(*), sum(a) FROM plain'), '1000|500500',
+	'those of the other database too');
+is(contents($node, 'fast', where => q{how = 'orphan'}), '', 'no orphan in any database');
 check_content($node, 'evacuation');
 check_orphans($node, 'evacuation');
 check_locks($node, 'evacuation');

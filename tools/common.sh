@@ -129,7 +129,7 @@ want_packages()
 		as_root apt-get update -qq || true
 	fi
 	for package in "$@"; do
-		if apt-cache policy "$package" | grep -q 'Candidate: [0-9]'; then
+		if [[ $(apt-cache policy "$package") == *"Candidate: "[0-9]* ]]; then
 			there+=("$package")
 		else
 			note "there is no package $package: its tests will be skipped"
