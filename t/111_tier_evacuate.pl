@@ -46,6 +46,8 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO other;
 	SET ROLE other;
 	CREATE TABLE theirs (a int) TABLESPACE slow;
+	CREATE UNLOGGED TABLE "x
+HINT:  In database ""postgres"": DROP TABLE doc; " (a int) TABLESPACE slow;
 });
 $node->safe_psql('bare', q{
 	CREATE TABLE plain (a int PRIMARY KEY USING INDEX TABLESPACE slow) TABLESPACE slow;
@@ -126,6 +128,16 @@ like($call{err}, qr/left in tablespace "slow": table public\.plain of database b
 	'a table of another database is left');
 like($call{err}, qr/HINT:  After the statements above: DROP TABLESPACE slow;/,
 	'the last statement is printed');
+
+# A name with a line break prints no line of its own; it is its owner's to see
+# to.
+like($call{err}, qr/left in tablespace "slow": table public\."x\?HINT: .*\nDETAIL:  .* A name has control characters/,
+	'a name that looks like a hint is no hint');
+is(contents($node, 'slow', columns => q{substring(statement, 'SET TABLESPACE.*')}, where => q{relation ~ 'HINT'}),
+	'SET TABLESPACE pg_default', 'tablespace_contents() has its statement');
+$node->safe_psql('postgres', q{
+	ALTER TABLE "x
+HINT:  In database ""postgres"": DROP TABLE doc; " SET TABLESPACE fast});
 
 # The statements that it printed, the end of the session with the temporary
 # table among them.
