@@ -145,15 +145,15 @@ COMMENT ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid) IS
  * In a message a name that has line breaks could pass for other lines of it,
  * with statements that somebody else has thought of.
  */
-CREATE FUNCTION tablespace_advisor.one_line(message text)
+CREATE FUNCTION tablespace_advisor.printable(message text)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT regexp_replace(message, '[\x01-\x1f\x7f]', '?', 'g')
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.one_line(text) FROM PUBLIC;
-COMMENT ON FUNCTION tablespace_advisor.one_line(text) IS
+REVOKE ALL ON FUNCTION tablespace_advisor.printable(text) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
 	'a text with a question mark for each control character';
 
 /* How jobs ended, one line each. */
@@ -163,7 +163,7 @@ LANGUAGE sql STABLE ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT j.state,
-		tablespace_advisor.one_line(format(
+		tablespace_advisor.printable(format(
 			'%s %I.%I (%s) from tablespace "%s" to "%s" by method %s%s',
 			tablespace_advisor.kind_name(j.kind), j.schema_name,
 			j.relation_name, pg_size_pretty(j.bytes_total),
@@ -215,17 +215,17 @@ RETURNS TABLE (database name, what text, reason text, statement text)
 LANGUAGE sql VOLATILE ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT tablespace_advisor.one_line(c.database)::name,
-		tablespace_advisor.one_line(concat_ws(' ', c.kind, c.relation,
+	SELECT tablespace_advisor.printable(c.database)::name,
+		tablespace_advisor.printable(concat_ws(' ', c.kind, c.relation,
 			'of database ' || quote_ident(nullif(c.database,
 				current_database())),
 			'(' || pg_size_pretty(c.size_bytes) || ')')),
-		nullif(concat_ws(' ', tablespace_advisor.one_line(
+		nullif(concat_ws(' ', tablespace_advisor.printable(
 			coalesce(p.reason, c.reason)),
-			CASE WHEN NOT s.is_one_line
+			CASE WHEN NOT s.is_printable
 				THEN 'A name has control characters: tablespace_contents() has the statement.'
 				END), ''),
-		CASE WHEN s.is_one_line THEN c.statement END
+		CASE WHEN s.is_printable THEN c.statement END
 	FROM tablespace_advisor.contents_of(source, target, show_names) c
 		LEFT JOIN tablespace_advisor.evacuation_of(
 				source, target, lock_up_to, asker, max_rate) p
@@ -233,7 +233,7 @@ AS $$
 				AND c.relation = format('%I.%I', p.schema_name, p.relation_name)
 		CROSS JOIN LATERAL (SELECT concat(c.database, c.statement)) t(text)
 		CROSS JOIN LATERAL (SELECT
-			t.text = tablespace_advisor.one_line(t.text)) s(is_one_line)
+			t.text = tablespace_advisor.printable(t.text)) s(is_printable)
 	WHERE show_all OR c.database = current_database() AND c.how <> 'setting'
 	ORDER BY c.how = 'with database', c.database <> current_database(),
 		c.database, c.how, c.size_bytes DESC, c.relation
