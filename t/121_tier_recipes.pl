@@ -22,7 +22,7 @@ sub recipe
 	my ($section) =
 	  slurp_file("$FindBin::RealBin/../docs/tiering.md") =~ /^## \Q$title\E\n(.*?)(?=^## |\z)/ms
 	  or die "there is no section $title";
-	my $code = join "\n", map { s/\s+-- .*//r } grep { !/^\s+--/ } $section =~ /^    (.*)$/mg;
+	my $code = join "\n", map { s/\s+-- .*//r } grep { !/^\s*--/ } $section =~ /^    (.*)$/mg;
 
 	return map { s/\s+/ /gr } $code =~ /\s*(\S[^;]*);/g;
 }
