@@ -304,6 +304,7 @@ move_again(const TsaJob *job, bool back)
 	}
 	if (moves == NIL)
 		return 0;
+	options.method = job->method_wanted;
 	ids = tsa_queue_moves(moves, &options);
 	if (job->method == TSA_METHOD_LOCK)
 		pass_on_lock_up_to(job->job_id, *(int64 *) linitial(ids));
