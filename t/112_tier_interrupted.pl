@@ -168,7 +168,7 @@ is(scalar(() = $err =~ /NOTICE:  moved table public\.p_\d+/g), $partitions,
 unlike($err, qr/could not move/, 'many: without failure');
 is(contents($node, 'slow'), '', 'many: nothing is left');
 drop_tablespace($node, 'slow', 'many');
-check_log($node, 'interrupted', qr/canceling statement due to user request|worker ended unexpectedly|FATAL:/);
+check_log($node, 'interrupted', qr/canceling statement due to user request|canceling statement due to lock timeout|cannot evacuate tablespace|worker ended unexpectedly|FATAL:/);
 $node->stop;
 
 # A target that is full, on a file system of 2 MB, mounted where only this
