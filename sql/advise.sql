@@ -26,6 +26,11 @@ SELECT * FROM tablespace_advisor.choose_within('{6,5,5}', '{7,5,5}', 10);
 SELECT * FROM tablespace_advisor.choose_within('{}', '{}', 10);
 SELECT * FROM tablespace_advisor.choose_within('{1}', '{1,2}', 10);
 SELECT * FROM tablespace_advisor.choose_within('{-1}', '{1}', 10);
+-- too many partial sets: greedy, and a bound
+SELECT c.is_exact, c.value <= c.bound AS bounded, c.value > 0.999 * c.bound AS close
+FROM (SELECT array_agg(n * 7919 % 1000003) AS size FROM generate_series(1, 500) n) s,
+	LATERAL tablespace_advisor.choose_within(s.size, s.size::float8[],
+		(SELECT sum(u) / 2 FROM unnest(s.size) u)::bigint) c;
 SELECT number, tablespace_advisor.round_to_three(number)
 FROM unnest('{0, 1, 0.0012345, -5.678, 999.5, 123456, 1e-12, NULL}'::float8[]) number;
 
@@ -106,6 +111,10 @@ $$;
 SELECT (advice).rank, (advice).action, (advice).relation, (advice).to_tablespace AS "to",
 	(advice).saved_ms_per_s AS saved, (advice).saved_percent AS percent, (advice).reason
 FROM judge();
+SELECT max(length(concat_ws(' | ', (advice).rank, (advice).action, (advice).relation,
+	(advice).from_tablespace, (advice).to_tablespace, (advice).size_bytes,
+	(advice).saved_ms_per_s, (advice).saved_percent))) <= 100 AS in_a_line
+FROM judge();
 SELECT (advice).relation, (advice).reads_per_s AS reads, (advice).writes_per_s AS writes,
 	(advice).cached_fraction AS cached, (advice).read_ms_per_s AS read_ms,
 	(advice).move_seconds, (advice).statement
@@ -148,10 +157,10 @@ SELECT share, us FROM estimate() WHERE relation = 'placed_b'::regclass;
 ROLLBACK;
 -- three sessions reading while any does: 15 ms a read, on a device that serves one at a time
 BEGIN;
-UPDATE load_case SET snapshots = 100, reading_sessions = 3, active_sessions = 3, waits = '{"IO/DataFileRead": 1.2}';
+UPDATE load_case SET snapshots = 100, reading_snapshots = 5, reading_sessions = 3, active_sessions = 3, waits = '{"IO/DataFileRead": 1.2}';
 SELECT * FROM estimate();
--- too few looks to say
-UPDATE load_case SET snapshots = 19;
+-- too few looks at readers to say
+UPDATE load_case SET reading_snapshots = 4;
 SELECT us, saved_ms FROM estimate() WHERE relation = 'placed_b'::regclass;
 ROLLBACK;
 -- no looks: 25000 reads a second need 2.5 at a time of a device with 100 us

@@ -166,15 +166,21 @@ SELECT tablespace, may_create
 FROM tablespace_advisor.tablespace_facts('regress_advise_monitor'::regrole, 'regress_advise_owner'::regrole)
 WHERE tablespace ~ '^(regress.advise|pg_default)' ORDER BY tablespace COLLATE "C";
 
+-- a twentieth of the file system stays free
+SELECT count(*) > 0 AS known,
+	bool_and(abs(f.available_bytes - (d.free_bytes - d.size_bytes / 20.0)) < d.size_bytes / 100.0) AS room
+FROM tablespace_advisor.tablespace_facts(10, 10) f JOIN tablespace_devices() d USING (tablespace);
+
 -- the journal of moves
 INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind, schema_name,
 	relation_name, from_tablespace, from_tablespace_name, to_tablespace,
 	to_tablespace_name, method_wanted, method, state, bytes_total, lock_timeout_ms,
 	owner, system_identifier, database, started_at, finished_at, paused_ms, wal_bytes)
 SELECT 1, 'counted_id'::regclass, 'counted'::regclass, 'i', 'public', 'counted_id',
-	s.oid, s.spcname, f.oid, f.spcname, 'auto', v.method, v.state, v.bytes, 100, 10, 0, d.oid,
+	s.oid, s.spcname, f.oid, f.spcname, 'auto', v.method, v.state, v.bytes, 100, 10,
+	k.system_identifier, d.oid,
 	now() - v.ago - interval '4 s', now() - v.ago, 2000, v.bytes * 1.1
-FROM pg_tablespace s, pg_tablespace f, pg_database d,
+FROM pg_tablespace s, pg_tablespace f, pg_database d, pg_control_system() k,
 	(VALUES ('copy', 'done', 40000000, interval '1 day'),	-- 2 s without the pause
 		('copy', 'done', 20000000, interval '8 days'),
 		('copy', 'failed', 999000000, interval '1 day'),
@@ -232,8 +238,11 @@ SET search_path = pg_catalog, pg_temp AS $$
 			'shares_device_with', '[]'::jsonb)) f
 $$;
 CREATE OR REPLACE FUNCTION tablespace_advisor.relations_residency(relations oid[],
-	OUT relation oid, OUT blocks bigint, OUT shared_blocks bigint, OUT system_cache_blocks bigint)
-RETURNS SETOF record LANGUAGE sql AS 'SELECT r, 100::bigint, 0::bigint, 20::bigint FROM unnest(relations) r';
+	max_bytes bigint DEFAULT 17179869184,
+	OUT relation oid, OUT blocks bigint, OUT shared_blocks bigint, OUT system_cache_blocks bigint,
+	OUT system_only_blocks bigint)
+RETURNS SETOF record LANGUAGE sql AS
+	'SELECT r, 100::bigint, 50::bigint, 40::bigint, 10::bigint FROM unnest(relations) r';
 SELECT rank, action, relation, from_tablespace, to_tablespace, reason,
 	round((saved_ms_per_s / (reads_per_s * 0.8 * (4000 - 100) / 1000))::numeric, 1) AS saving_is_right,
 	round((read_ms_per_s / (reads_per_s * 0.8 * 4000 / 1000))::numeric, 1) AS reading_is_right, statement

@@ -53,7 +53,7 @@ $$;
 SELECT * FROM verdict('none');
 SELECT * FROM verdict('half of it in the system''s cache', '{"system_cached": 0.5}');
 SELECT * FROM verdict('a queue', load =>
-	'{"snapshots": 1000, "reading_sessions": 4, "active_sessions": 4, "waits": {"IO/DataFileRead": 4}}');
+	'{"snapshots": 1000, "reading_snapshots": 900, "reading_sessions": 4, "active_sessions": 4, "waits": {"IO/DataFileRead": 4}}');
 
 -- an index that is wrong wherever it lies
 SELECT * FROM verdict('being built', '{"unusable": "being built"}');
@@ -132,7 +132,7 @@ SELECT fact, action, reason FROM (
 		'{"random_read_us": 4000, "random_read_low_us": 3900, "random_read_high_us": 4800, "depth_read_us": [4000, 8000, 16000, 32000]}')
 	UNION ALL SELECT * FROM verdict('as slow a disk, but idle where this one has a queue', dest =>
 		'{"random_read_us": 5000, "random_read_low_us": 4950, "random_read_high_us": 5050, "depth_read_us": [5000, 10000, 20000, 40000]}',
-		load => '{"snapshots": 1000, "reading_sessions": 4, "active_sessions": 4, "waits": {"IO/DataFileRead": 4}}')
+		load => '{"snapshots": 1000, "reading_snapshots": 900, "reading_sessions": 4, "active_sessions": 4, "waits": {"IO/DataFileRead": 4}}')
 	UNION ALL SELECT * FROM verdict('window not known', '{"reads_per_s": null, "hits_per_s": null}')
 ) v;
 -- no other tablespace, and others that it must not go to

@@ -81,7 +81,7 @@ AS $$
 	FROM relations
 $$;
 SELECT explained('{"source": "samples", "window_start": "2026-01-01 00:00Z", "seconds": 3600, "intervals": 12,
-	"was_reset": false, "reads_per_s": 215, "snapshots": 600, "active_sessions": 2.5, "reading_sessions": 2,
+	"was_reset": false, "reads_per_s": 215, "snapshots": 600, "reading_snapshots": 500, "active_sessions": 2.5, "reading_sessions": 2,
 	"waits": {"IO/DataFileRead": 1.5, "CPU": 0.6, "Lock/transactionid": 0.25, "LWLock/WALWrite": 0.1, "IO/WALSync": 0.05},
 	"timed_read_us": 5200, "checkpoint_s": 300, "wal_per_byte": 0.5, "standbys": "alpha, beta"}');
 -- nothing known of load or timing; and only room for one

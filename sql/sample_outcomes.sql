@@ -4,7 +4,8 @@ DELETE FROM tablespace_advisor.relation_sample;
 CREATE TABLE outcome (id int);
 
 -- Samples every 5 minutes for five hours, from 00:00.  Until 03:00 every read
--- takes 5 ms and afterwards 1 ms; from 04:00 the load is double.
+-- takes 5 ms and afterwards 1 ms; from 04:00 the load is double.  A statement
+-- makes 30 reads and does 50 ms of other things.
 CREATE FUNCTION pg_temp.at(minutes int) RETURNS timestamptz LANGUAGE sql AS
 $$ SELECT timestamptz '2026-01-01 00:00+00' + minutes * interval '1 minute' $$;
 INSERT INTO tablespace_advisor.sample (sample_id, started_at, taken_at,
@@ -16,7 +17,7 @@ SELECT n, CASE WHEN n > 0 THEN pg_temp.at(5 * (n - 1)) END, pg_temp.at(5 * n),
 	false, true,
 	sum(load * 30000) OVER w, sum(load * 90000) OVER w,
 	sum(load * 30000 * (ms + (n % 2) * 0.1)) OVER w, 0,
-	sum(load * 1000) OVER w, sum(load * 1000 * ms) OVER w, 0, 0, 0, '{}'
+	sum(load * 1000) OVER w, sum(load * 1000 * (50 + 30 * (ms + (n % 2) * 0.1))) OVER w, 0, 0, 0, '{}'
 FROM (SELECT n, CASE WHEN n <= 36 THEN 5 ELSE 1 END AS ms,
 		CASE WHEN n <= 48 THEN 1 ELSE 2 END AS load
 	FROM generate_series(0, 60) n) s
@@ -61,9 +62,19 @@ SELECT relation_name, from_tablespace, to_tablespace, finished_at,
 	round(read_ms_per_s_after) AS read_ms_per_s_after,
 	accesses_per_s_before, round(accesses_per_s_after) AS accesses_per_s_after,
 	reads_per_s_before, reads_per_s_after, hit_fraction_before, hit_fraction_after,
-	statement_ms_before, statement_ms_after
+	round(statement_ms_before) AS statement_ms_before,
+	round(statement_ms_after) AS statement_ms_after,
+	statement_forecast_saved_ms, round(statement_saved_ms) AS statement_saved_ms,
+	round(statement_saved_low) AS statement_saved_low,
+	round(statement_saved_high) AS statement_saved_high
 FROM move_outcomes WHERE job_id = 1;
 \x off
+-- statements that were not counted all the time
+SAVEPOINT counted;
+UPDATE tablespace_advisor.sample SET statements = NULL, statements_ms = NULL WHERE sample_id = 40;
+SELECT job_id, outcome, round(statement_ms_before) AS before, statement_ms_after, statement_saved_ms
+FROM move_outcomes WHERE job_id = 1;
+ROLLBACK TO counted;
 -- a server that does not time reads
 UPDATE tablespace_advisor.sample SET io_timed = false;
 SELECT job_id, outcome, reads_per_s_before, batch_saved_ms_per_s

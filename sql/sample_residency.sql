@@ -37,7 +37,7 @@ CREATE ROLE regress_resident;
 SELECT f, has_function_privilege('regress_resident', 'tablespace_advisor.' || f, 'EXECUTE') AS everybody,
 	has_function_privilege('pg_monitor', 'tablespace_advisor.' || f, 'EXECUTE') AS monitor
 FROM unnest(ARRAY['file_bytes(oid, oid)', 'relation_bytes(oid)',
-	'relation_residency(oid)', 'relations_residency(oid[])']) f;
+	'relation_residency(oid)', 'relations_residency(oid[], bigint)']) f;
 DROP ROLE regress_resident;
 DROP TABLE resident, resident_other;
 DROP VIEW resident_view;

@@ -275,6 +275,57 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define TSA_HAVE_EXPLAIN_HOOKS 1
 #endif
 
+/* 17 reads blocks in streams. */
+#if PG_VERSION_NUM < 170000
+typedef void TsaReadStream;
+#define TSA_HAVE_READ_STREAM 0
+#else
+#include "storage/read_stream.h"
+typedef ReadStream TsaReadStream;
+#define TSA_HAVE_READ_STREAM 1
+#endif
+
+/*
+ * Writes pages that follow each other, all of one segment: 17 does so in one
+ * call.  The older ones ask for one sync of the segment all the same.
+ */
+#include "storage/bufpage.h"
+#include "storage/smgr.h"
+
+static inline void
+tsa_smgr_write_run(SMgrRelation smgr, ForkNumber fork, BlockNumber first,
+				   Page *pages, int n, bool skip_fsync)
+{
+#if PG_VERSION_NUM < 170000
+	for (int i = 0; i < n; i++)
+		smgrwrite(smgr, fork, first + i, (char *) pages[i],
+				  skip_fsync || i < n - 1);
+#else
+	smgrwritev(smgr, fork, first, (const void **) pages, n, skip_fsync);
+#endif
+}
+
+/*
+ * The same behind the end of a fork.  Before 17 one by one.  From 17 on the
+ * last page is written first, which makes the file as long as it will be (the
+ * server allows that: the pages between read as zeros until they are written),
+ * and then the others in one call.
+ */
+static inline void
+tsa_smgr_extend_run(SMgrRelation smgr, ForkNumber fork, BlockNumber first,
+					Page *pages, int n, bool skip_fsync)
+{
+#if PG_VERSION_NUM < 170000
+	for (int i = 0; i < n; i++)
+		smgrextend(smgr, fork, first + i, (char *) pages[i],
+				   skip_fsync || i < n - 1);
+#else
+	smgrextend(smgr, fork, first + n - 1, pages[n - 1], skip_fsync);
+	if (n > 1)
+		smgrwritev(smgr, fork, first, (const void **) pages, n - 1, true);
+#endif
+}
+
 /*
  * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
  * before.

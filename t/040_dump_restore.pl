@@ -7,13 +7,13 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaState;
+use TsaTest;
 
 my $old = PostgreSQL::Test::Cluster->new('old');
 $old->init;
 $old->start;
-TsaState::make($old, 'travel', PostgreSQL::Test::Utils::tempdir_short());
-my $before = TsaState::look($old, 'travel');
+make_traveller($old, 'travel', PostgreSQL::Test::Utils::tempdir_short());
+my $before = look_at_traveller($old, 'travel');
 like($before, qr/^3\|travelling\|/m, 'there is something to dump');
 is($old->safe_psql('travel', 'SELECT count(*) FROM tablespace_advisor.job'),
 	'1', 'there is a job');
@@ -35,10 +35,10 @@ $sql =~ s/LOCATION '[^']*'/LOCATION '$place'/;
 $new->safe_psql('postgres', $sql);
 $new->command_ok([ 'pg_restore', '--create', '--exit-on-error', '-d', 'postgres', $dump ],
 	'pg_restore');
-is(TsaState::look($new, 'travel'), $before, 'probe history and settings are there');
+is(look_at_traveller($new, 'travel'), $before, 'probe history and settings are there');
 is($new->safe_psql('travel', 'SELECT count(*) FROM tablespace_advisor.job'),
 	'0', 'the journal is not');
-is(TsaState::move_again($new, 'travel'), "done|0\n0", 'what was being moved can be moved');
+is(move_traveller($new, 'travel'), "done|0\n0", 'what was being moved can be moved');
 is($new->safe_psql('travel', q{
 		INSERT INTO tablespace_advisor.probe_run
 			(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
@@ -48,7 +48,7 @@ is($new->safe_psql('travel', q{
 
 # a copy beside the original, in one server: the job of the one is none of the other
 $old->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE travel');
-is(TsaState::move_again($old, 'copy'), "done|0\n0", 'a copied database can move on its own');
+is(move_traveller($old, 'copy'), "done|0\n0", 'a copied database can move on its own');
 
 $_->stop foreach $old, $new;
 unlike(slurp_file($_->logfile), qr/PANIC|TRAP:|terminated by signal (?:6|11)/,

@@ -9,7 +9,7 @@ use File::Basename;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaState;
+use TsaTest;
 
 my $old_bindir = $ENV{TSA_OLD_BINDIR} // '';
 plan skip_all => 'no older PostgreSQL with the extension: TSA_OLD_BINDIR is not set'
@@ -34,8 +34,8 @@ $old->init(extra => \@initdb);
 $old->start;
 is($old->safe_psql('postgres', 'SHOW server_version_num') =~ s/\d{4}$//r,
 	$old_major, "the old server is PostgreSQL $old_major");
-TsaState::make($old, 'travel', PostgreSQL::Test::Utils::tempdir_short());
-my $before = TsaState::look($old, 'travel');
+make_traveller($old, 'travel', PostgreSQL::Test::Utils::tempdir_short());
+my $before = look_at_traveller($old, 'travel');
 
 # Minor releases from November 2026 on keep a mark of their own, pg_attver, in
 # every column's options, which a newer version of an earlier date cannot
@@ -78,10 +78,10 @@ unless ($upgraded)
 }
 
 $new->start;
-is(TsaState::look($new, 'travel'), $before, 'probe history and settings are there');
+is(look_at_traveller($new, 'travel'), $before, 'probe history and settings are there');
 is($new->safe_psql('travel', 'SELECT count(*) FROM "Tool Box".tablespace_moves'),
 	'0', 'the journal is not carried over');
-is(TsaState::move_again($new, 'travel'), "done|0\n0", 'what was being moved can be moved');
+is(move_traveller($new, 'travel'), "done|0\n0", 'what was being moved can be moved');
 is($new->safe_psql('travel', q{
 		SELECT count(*) FROM moved WHERE id BETWEEN 1 AND 1000}),
 	'1000', 'the index finds every row');

@@ -4,10 +4,13 @@
 # left over, and the journal says what happened.
 use strict;
 use warnings;
-use IPC::Run;
+use FindBin;
+use IPC::Run ();
+use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('primary');
 $node->init(allows_streaming => 1);
@@ -22,24 +25,7 @@ statement_timeout = '100s'
 default_transaction_isolation = 'repeatable read'
 });
 $node->start;
-my $wait_until = q{
-	CREATE PROCEDURE wait_until(condition text) LANGUAGE plpgsql AS $$
-	DECLARE
-		fulfilled boolean;
-	BEGIN
-		FOR i IN 1 .. 6000 LOOP
-			EXECUTE condition INTO fulfilled;
-			IF fulfilled THEN
-				RETURN;
-			END IF;
-			COMMIT;
-			PERFORM pg_sleep(0.01);
-		END LOOP;
-		RAISE 'waited in vain for: %', condition;
-	END
-	$$;
-};
-$node->safe_psql('postgres', $wait_until . q{
+$node->safe_psql('postgres', q{
 	CREATE EXTENSION tablespace_advisor;
 	CREATE EXTENSION amcheck;
 	ALTER DATABASE postgres SET lock_timeout = '1ms';
@@ -51,46 +37,6 @@ $node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(fast slo
 
 # --- helpers ------------------------------------------------------------------
 
-my $timeout = $PostgreSQL::Test::Utils::timeout_default;
-
-# a psql of its own that is fed step by step
-sub session
-{
-	my ($dbnode) = @_;
-	my $s = { in => '', out => '', err => '' };
-	$s->{timer} = IPC::Run::timer($timeout);
-	$s->{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $dbnode->connstr('postgres') ],
-		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err}, $s->{timer});
-	$s->{pid} = ask($s, 'SELECT pg_backend_pid();');
-	return $s;
-}
-
-# sends a command without waiting for it
-sub send_to { my ($s, $sql) = @_; $s->{in} .= "$sql\n"; $s->{run}->pump_nb; return; }
-
-# waits until all that was sent is done; returns the output
-sub answer
-{
-	my ($s) = @_;
-	send_to($s, '\echo @done');
-	$s->{run}->pump until $s->{out} =~ /\@done\n/ || !$s->{run}->pumpable;
-	(my $out = $s->{out}) =~ s/\@done\n//;
-	$s->{out} = '';
-	chomp $out;
-	return $out;
-}
-
-sub ask { my ($s, $sql) = @_; send_to($s, $sql); return answer($s); }
-sub end { my ($s) = @_; send_to($s, '\q'); eval { $s->{run}->finish }; return; }
-sub wait_until { my ($condition) = @_; $node->safe_psql('postgres', "CALL wait_until(\$_\$$condition\$_\$)"); return; }
-sub wait_for_worker_end
-{
-	wait_until(q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity
-		WHERE backend_type = 'tablespace_advisor move')});
-	return;
-}
-
 # the latest job: state, method and error
 sub last_job
 {
@@ -100,7 +46,7 @@ sub last_job
 }
 
 # where the indexes of a table are
-sub places
+sub index_places
 {
 	my ($table) = @_;
 	return $node->safe_psql('postgres', qq{
@@ -125,7 +71,7 @@ sub check_indexes
 	return;
 }
 
-sub worker_pid
+sub the_worker
 {
 	return $node->safe_psql('postgres', q{
 		SELECT pid FROM pg_stat_activity
@@ -141,8 +87,8 @@ sub stuck_move
 	my $caller = session($node);
 	send_to($caller, "CALL move_indexes_concurrently('$table', '$tablespace', method => 'rebuild'"
 		. ($more // '') . ');');
-	wait_until(qq{SELECT EXISTS (SELECT FROM tablespace_moves
-		WHERE state = 'running' AND $old->{pid} = ANY (blocked_by))});
+	wait_until($node, qq{EXISTS (SELECT FROM tablespace_moves
+		WHERE state = 'running' AND $old->{pid} = ANY (blocked_by))}, 'the rebuild waits for the old snapshot');
 	return ($old, $caller);
 }
 
@@ -168,16 +114,16 @@ my $pgbench;
 	$pgbench = IPC::Run::start(
 		[ 'pgbench', '-n', '-c', '4', '-T', '600', '-M', 'prepared',
 		  '-h', $node->host, '-p', $node->port, 'postgres' ],
-		'<', '/dev/null', '>', $pgbench_log, '2>&1', IPC::Run::timeout(10 * $timeout));
+		'<', '/dev/null', '>', $pgbench_log, '2>&1', IPC::Run::timeout(10 * $PostgreSQL::Test::Utils::timeout_default));
 }
-wait_until('SELECT count(*) > 100 FROM pgbench_history');
+wait_until($node, '(SELECT count(*) > 100 FROM pgbench_history)', 'pgbench changes rows');
 for my $round ([ 'fast', 'rebuild' ], [ 'slow', 'auto' ], [ 'fast', 'auto' ])
 {
 	my ($tablespace, $method) = @$round;
 	my ($status, $out, $err) = $node->psql('postgres',
 		"SET ROLE owner; CALL move_indexes_concurrently('pgbench_accounts', '$tablespace', method => '$method')");
 	is($status, 0, "moved under load to $tablespace by method $method") or diag $err;
-	is(places('pgbench_accounts'),
+	is(index_places('pgbench_accounts'),
 		"accounts_abalance:$tablespace, accounts_expression:$tablespace, "
 		  . "accounts_partial:$tablespace, pgbench_accounts_pkey:$tablespace",
 		'all indexes are there and valid');
@@ -206,7 +152,7 @@ is( $node->safe_psql('postgres', qq{
 		WHERE pid = $caller->{pid} AND (relation IN ('t'::regclass, 't_pkey'::regclass)
 			OR locktype = 'advisory')}),
 	'0', 'and no lock that matters');
-wait_until(qq{SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $caller->{pid}});
+wait_until($node, qq{(SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $caller->{pid})}, 'the caller has no snapshot');
 pass('and no snapshot');
 $caller->{run}->pump until $caller->{err} =~ /NOTICE.*moving public\.t_pkey/;
 like($caller->{err}, qr/waiting for old snapshots, \d+(?:\.\d)? % of/, 'it tells how far it is');
@@ -220,7 +166,7 @@ like($err, qr/55006.*is being moved already/, 'a second move of the index is ref
 # the view does not wait behind those who wait for the table
 my $dropper = session($node);
 send_to($dropper, "ALTER TABLE t ADD COLUMN c int;");
-wait_until(qq{SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $dropper->{pid} AND NOT granted)});
+wait_for_lock_of($node, $dropper->{pid});
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves WHERE state = 'running'}),
 	'1', 'the view answers while somebody waits for an exclusive lock on the table');
 
@@ -232,23 +178,23 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves
 		WHERE state = 'cancelled' AND relation_name IN ('public.t_pkey', 'public.t_b')}),
 	'2', 'and has cancelled all of its jobs');
 answer($dropper);
-end($dropper);
-wait_for_worker_end();
-end($old);
-is(places('t'), 't_b:, t_pkey:', 'nothing is left over');
+end_session($dropper);
+wait_for_workers($node);
+end_session($old);
+is(index_places('t'), 't_b:, t_pkey:', 'nothing is left over');
 is(ask($caller, 'SELECT 42;'), '42', 'the caller goes on');
-end($caller);
+end_session($caller);
 
 # a lost one
 ($old, $caller) = stuck_move('t_b', 'fast');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($caller->{pid})");
 eval { $caller->{run}->finish };
-wait_until(qq{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $caller->{pid})});
-isnt(worker_pid(), '', 'a lost caller does not cancel its job');
-end($old);
-wait_for_worker_end();
+wait_until($node, qq{NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $caller->{pid})}, 'the caller is gone');
+isnt(the_worker(), '', 'a lost caller does not cancel its job');
+end_session($old);
+wait_for_workers($node);
 like(last_job(), qr/^public\.t_b\|done$/, 'which ends well');
-is(places('t'), 't_b:fast, t_pkey:', 'the index has moved');
+is(index_places('t'), 't_b:fast, t_pkey:', 'the index has moved');
 
 # statement_timeout
 my $timed = session($node);
@@ -256,34 +202,34 @@ my $blocker = session($node);
 ask($blocker, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;');
 ask($timed, "SET statement_timeout = '1s'; CALL move_indexes_concurrently('t_pkey', 'slow', method => 'rebuild');");
 like($timed->{err}, qr/57014.*canceling statement due to statement timeout/, 'statement_timeout cancels too');
-wait_for_worker_end();
-end($blocker);
-end($timed);
+wait_for_workers($node);
+end_session($blocker);
+end_session($timed);
 is(last_job(), 'public.t_pkey|cancelled|canceling statement due to user request', 'its job');
-is(places('t'), 't_b:fast, t_pkey:', 'and leaves nothing');
+is(index_places('t'), 't_b:fast, t_pkey:', 'and leaves nothing');
 
 # --- a worker that ends early ----------------------------------------------------------
 
 ($old, $caller) = stuck_move('t_pkey', 'slow');
-$node->safe_psql('postgres', 'SELECT pg_cancel_backend(' . worker_pid() . ')');
+$node->safe_psql('postgres', 'SELECT pg_cancel_backend(' . the_worker() . ')');
 answer($caller);
 like($caller->{err}, qr/57014.*could not move public\.t_pkey/, 'pg_cancel_backend() on the worker cancels the job');
-wait_for_worker_end();
-end($_) for $old, $caller;
-is(places('t'), 't_b:fast, t_pkey:', 'nothing is left over');
+wait_for_workers($node);
+end_session($_) for $old, $caller;
+is(index_places('t'), 't_b:fast, t_pkey:', 'nothing is left over');
 
 ($old, $caller) = stuck_move('t', 'slow');
-$node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . worker_pid() . ')');
+$node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . the_worker() . ')');
 answer($caller);
 like($caller->{err}, qr/58000.*could not move public\.t_\w+: the move's background worker ended unexpectedly/,
 	'the caller of a terminated worker gets an error');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves WHERE finished_at IS NULL}),
 	'0', 'no job is left in the air');
-end($_) for $old, $caller;
-like(places('t'), qr/_ccnew:slow invalid/, 'a leftover waits for the next worker');
+end_session($_) for $old, $caller;
+like(index_places('t'), qr/_ccnew:slow invalid/, 'a leftover waits for the next worker');
 $node->safe_psql('postgres', "CALL move_indexes_concurrently('t', 'slow', method => 'rebuild')");
-wait_for_worker_end();
-is(places('t'), 't_b:slow, t_pkey:slow', 'which removes it');
+wait_for_workers($node);
+is(index_places('t'), 't_b:slow, t_pkey:slow', 'which removes it');
 
 # a foreign invalid index of the same kind of name is not ours to drop
 $node->safe_psql('postgres', 'CREATE TABLE f (a int); INSERT INTO f VALUES (1), (1)');
@@ -292,21 +238,21 @@ $node->safe_psql('postgres', 'CREATE INDEX f_a ON f (a)');
 ($old, $caller) = stuck_move('f', 'slow', ", indexes => ARRAY['f_a'::regclass]");
 $node->safe_psql('postgres', q{SELECT cancel_move(job_id) FROM tablespace_moves WHERE state = 'running'});
 answer($caller);
-end($_) for $old, $caller;
-wait_for_worker_end();
-is(places('f'), 'f_a:, f_a_ccnew: invalid', 'an invalid index that was there before stays');
+end_session($_) for $old, $caller;
+wait_for_workers($node);
+is(index_places('f'), 'f_a:, f_a_ccnew: invalid', 'an invalid index that was there before stays');
 
 # the table is dropped while its indexes are on their way
 ($old, $caller) = stuck_move('f', 'slow', ", indexes => ARRAY['f_a'::regclass], wait => false");
 answer($caller);
 $dropper = session($node);
 send_to($dropper, "DROP TABLE f;");
-wait_until(qq{SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $dropper->{pid} AND NOT granted)});
+wait_for_lock_of($node, $dropper->{pid});
 $node->safe_psql('postgres', q{SELECT cancel_move(job_id) FROM tablespace_moves WHERE state = 'running'});
 answer($dropper);
 is($dropper->{err}, '', 'DROP TABLE goes on when the move is cancelled');
-end($_) for $old, $caller, $dropper;
-wait_for_worker_end();
+end_session($_) for $old, $caller, $dropper;
+wait_for_workers($node);
 like(last_job(), qr/^public\.f_a\|cancelled/, 'its job');
 
 # --- no worker to be had ------------------------------------------------------------------
@@ -322,8 +268,8 @@ my $jobs = $node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_moves')
 	"\\set VERBOSITY verbose\nCALL move_indexes_concurrently('w5', 'slow')");
 like($err, qr/53000.*could not start a background worker.*No worker slot is free/s, 'no free worker slot');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_moves'), $jobs, 'leaves no job');
-end($blocking);
-wait_for_worker_end();
+end_session($blocking);
+wait_for_workers($node);
 is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT state, ',') FROM tablespace_moves
 		WHERE relation_name ~ 'public.w'}), 'done', 'the others end well');
 
@@ -333,7 +279,7 @@ is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT state, ',') FROM ta
 $node->append_conf('postgresql.conf', 'restart_after_crash = on');
 $node->reload;
 ($old, $caller) = stuck_move('t', 'fast');
-kill 9, worker_pid();
+kill 9, the_worker();
 eval { $_->{run}->finish } for $old, $caller;
 $node->poll_query_until('postgres', 'SELECT true') or die 'no restart';
 is($node->safe_psql('postgres', q{SELECT string_agg(state, ',' ORDER BY job_id) FROM tablespace_moves
@@ -342,9 +288,9 @@ my $dead = $node->safe_psql('postgres', q{SELECT max(job_id) FROM tablespace_mov
 is($node->safe_psql('postgres', "SELECT cancel_move($dead)"), 'f', 'the next call finds their worker dead');
 is(last_job(), "public.t_b|failed|the move's background worker ended unexpectedly", 'and recovers them');
 $node->safe_psql('postgres', "SELECT retry_move($dead)");
-wait_for_worker_end();
+wait_for_workers($node);
 is(last_job(), 'public.t_b|done', 'the retry succeeds');
-is(places('t'), 't_b:fast, t_pkey:slow', 'and its worker has removed the leftover');
+is(index_places('t'), 't_b:fast, t_pkey:slow', 'and its worker has removed the leftover');
 check_indexes('after a crash');
 
 # --- standby -------------------------------------------------------------------------------
@@ -369,12 +315,12 @@ $standby->stop;
 ($old, $caller) = stuck_move('t_b', 'fast', ', wait => false');
 $dropper = session($node);
 send_to($dropper, "DROP EXTENSION tablespace_advisor;");
-wait_until(qq{SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $dropper->{pid} AND NOT granted)});
-end($old);
+wait_for_lock_of($node, $dropper->{pid});
+end_session($old);
 answer($dropper);
 is($dropper->{err}, '', 'DROP EXTENSION waits for the worker and succeeds');
-end($_) for $caller, $dropper;
-is(places('t'), 't_b:fast, t_pkey:slow', 'whose move was done');
+end_session($_) for $caller, $dropper;
+is(index_places('t'), 't_b:fast, t_pkey:slow', 'whose move was done');
 
 # --- a full target -----------------------------------------------------------------------
 
@@ -382,17 +328,14 @@ is(places('t'), 't_b:fast, t_pkey:slow', 'whose move was done');
 SKIP:
 {
 	my $small = PostgreSQL::Test::Utils::tempdir;
-	my @alone = ('unshare', '--mount', '--map-current-user', '--keep-caps', 'sh', '-c',
-		'mount -t tmpfs -o size=2M,mode=0700 tmpfs "$0" && exec "$@"', $small);
+	my @alone = with_small_file_system($small, 2);
 	skip 'cannot mount a small file system in a name space of its own', 5
-		if system(@alone, 'true') != 0;
+		unless @alone;
 
 	my $full = PostgreSQL::Test::Cluster->new('full');
 	$full->init;
 	$full->append_conf('postgresql.conf', 'wal_level = replica');
-	PostgreSQL::Test::Utils::system_or_bail(@alone, 'pg_ctl', '-s', '-w', '-D', $full->data_dir,
-		'-l', $full->logfile, '-o', '--cluster-name=full', 'start');
-	$full->_update_pid(1);
+	start_by($full, @alone);
 	$full->safe_psql('postgres', q{
 		CREATE EXTENSION tablespace_advisor;
 		CREATE TABLE big (a int, b text);
@@ -409,23 +352,22 @@ SKIP:
 	# room enough at first, but no more when the new index is written
 	my $primary = $node;
 	$node = $full;
-	$full->safe_psql('postgres', $wait_until);
 	$full->safe_psql('postgres', 'CREATE TABLE hog (a text) TABLESPACE small;
 		ALTER TABLE hog ALTER a SET STORAGE plain');
 	my $writer = session($full);
 	ask($writer, 'BEGIN; INSERT INTO big VALUES (0);');
 	my $mover = session($full);
 	send_to($mover, "CALL move_indexes_concurrently('big_a', 'small', method => 'rebuild');");
-	wait_until(qq{SELECT EXISTS (SELECT FROM tablespace_moves WHERE $writer->{pid} = ANY (blocked_by))});
+	wait_until($node, qq{EXISTS (SELECT FROM tablespace_moves WHERE $writer->{pid} = ANY (blocked_by))}, 'the move waits for the writer');
 	($status, $out, $err) = $full->psql('postgres',
 		q{INSERT INTO hog SELECT repeat('x', 8000) FROM generate_series(1, 1000)});
 	like($err, qr/No space left on device/, 'somebody fills it up');
 	ask($writer, 'COMMIT;');
 	answer($mover);
 	like($mover->{err}, qr/53100.*could not move public\.big_a: .*No space left on device/, 'the move fails');
-	end($_) for $writer, $mover;
-	wait_for_worker_end();
-	is(places('big'), 'big_a:, big_b:', 'nothing is left over');
+	end_session($_) for $writer, $mover;
+	wait_for_workers($node);
+	is(index_places('big'), 'big_a:, big_b:', 'nothing is left over');
 	$node = $primary;
 	$full->stop;
 }

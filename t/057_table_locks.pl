@@ -28,18 +28,6 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX d1_brin ON d1 USING brin (id);
 	CREATE INDEX d2_id ON d2 (id)});
 
-# The job of a table's move.
-sub start_table_move
-{
-	my ($table, $tablespace, $more) = @_;
-
-	my $ids = $node->safe_psql('postgres',
-		"CALL move_table_concurrently('$table', '$tablespace', with_indexes => true, wait => false"
-		  . ($more ? ", $more)" : ')'));
-	$ids =~ /^\{(\d+)/ or die "no job: $ids";
-	return $1;
-}
-
 # Starts a session that runs this; its output goes to $$out.
 sub start_session
 {
@@ -56,7 +44,7 @@ sub start_session
 # GRANT changes the table's row of pg_class, without a lock on the table.
 $node->safe_psql('postgres', q{
 	BEGIN; GRANT SELECT ON d1 TO reader; PREPARE TRANSACTION 'grant'});
-my $job = start_table_move('d1', 'fast');
+my $job = start_table_move($node, 'd1', 'fast', 'with_indexes => true');
 $node->poll_query_until('postgres',
 	"SELECT attempts > 1 AND blocked_by = '{0}' FROM tablespace_moves WHERE job_id = $job")
   or die 'the move does not see who is in its way';
@@ -70,7 +58,7 @@ is( $node->safe_psql('postgres',
 	't', 'the privilege is not lost');
 
 # Those who ask for an index with a lock on the table in hand.
-$job = start_table_move('d1', 'pg_default', "max_rate => '200 bytes'");
+$job = start_table_move($node, 'd1', 'pg_default', "with_indexes => true, max_rate => '200 bytes'");
 for my $sql (
 	q{SELECT brin_summarize_new_values('d1_brin')},
 	'ALTER INDEX d1_id SET (fillfactor = 80)',
@@ -109,14 +97,14 @@ my $session = start_session(
 	SELECT 'committed';
 });
 $session->pump until $out =~ /ready/;
-$job = start_table_move('d1', 'pg_default', "lock_timeout => '800 ms'");
+$job = start_table_move($node, 'd1', 'pg_default', "with_indexes => true, lock_timeout => '800 ms'");
 $session->finish;
 like($out, qr/^committed/m, 'no deadlock for who has used the table');
 is(wait_for_job($node, $job), 'done', 'the move is done behind him');
 
 # The same while the move waits for an index before it begins.
 stop_at($node, 'copied');
-$job = start_table_move('d', 'fast');
+$job = start_table_move($node, 'd', 'fast', 'with_indexes => true');
 wait_for_stop($node, 'copied');
 $out = '';
 $session = start_session(

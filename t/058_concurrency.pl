@@ -49,19 +49,6 @@ sub query
 	return $node->safe_psql('postgres', $sql);
 }
 
-# Waits until as many copies have stopped at a point.
-sub wait_for_stops
-{
-	my ($n, $point) = @_;
-
-	$node->poll_query_until('postgres', qq{
-		SELECT count(*) = $n FROM pg_stat_activity
-		WHERE query = 'live copy stopped at: $point'})
-	  or die "$n copies do not stop at '$point': "
-	  . query("SELECT string_agg(concat_ws(' ', relation_name, state, phase, error), ', ') FROM tablespace_moves");
-	return;
-}
-
 # Relations and their tablespaces.
 sub places_of
 {
@@ -81,15 +68,6 @@ sub states
 		WHERE batch_id = (SELECT max(batch_id) FROM tablespace_advisor.job)});
 }
 
-sub wait_for_workers
-{
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 0 FROM pg_stat_activity
-		WHERE backend_type = 'tablespace_advisor move'})
-	  or die 'a worker does not end';
-	return;
-}
-
 # --- calls of several sessions --------------------------------------------------
 
 $node = new_node('concurrency', conf => 'autovacuum = off');
@@ -107,7 +85,7 @@ for my $table (qw(x y))
 stop_at($node, 'copied');
 my $x = begin_statement("CALL move_table_concurrently('x', 'fast', with_indexes => true)");
 my $y = begin_statement("CALL move_table_concurrently('y', 'fast', with_indexes => true)");
-wait_for_stops(2, 'copied');
+wait_for_stops($node, 2, 'copied');
 is( query(q{
 		SELECT string_agg(relation_name || ' ' || state, ', ' ORDER BY relation_name),
 			count(DISTINCT worker_pid), count(DISTINCT batch_id)
@@ -165,7 +143,7 @@ is(places_of('x'), 'x in ' . ($ended[0] ? 'slow' : 'pg_default'),
 	'the other has moved the table');
 is(query("SELECT count(*) FROM tablespace_moves WHERE state <> 'done'"), '0',
 	'nothing is left queued');
-wait_for_workers();
+wait_for_workers($node);
 check_orphans($node, 'calls');
 check_locks($node, 'calls');
 
@@ -186,7 +164,7 @@ my $ids = query(q{
 	SET tablespace_advisor.max_workers = 3;
 	CALL move_indexes_concurrently('z', 'fast', wait => false)});
 my ($first) = $ids =~ /^\{(\d+)/;
-wait_for_stops(3, 'copied');
+wait_for_stops($node, 3, 'copied');
 is(query("SELECT count(*), count(DISTINCT job_id), count(DISTINCT worker_pid), count(DISTINCT relation) $running"),
 	'3|3|3|3', 'three workers copy three indexes');
 is(query("SELECT state, count(*) FROM tablespace_moves WHERE job_id >= $first GROUP BY 1 ORDER BY 1"),
@@ -197,13 +175,13 @@ my $others = "SELECT job_id, worker_pid $running AND worker_pid <> $pid ORDER BY
 my $before = query($others);
 is(query("SELECT cancel_move($victim)"), 't', 'one of them is cancelled');
 is(wait_for_job($node, $victim), 'cancelled', 'and ends');
-wait_for_stops(3, 'copied');
+wait_for_stops($node, 3, 'copied');
 is(query($others), $before, 'the two others go on');
 is(query("SELECT count(DISTINCT job_id), count(DISTINCT relation), bool_or(worker_pid = $pid), bool_or(job_id = $victim) $running"),
 	'3|3|t|f', 'its worker has claimed another index');
 is(query("SELECT cancel_move($victim)"), 'f', 'a cancelled job cannot be cancelled');
 release($node);
-wait_for_workers();
+wait_for_workers($node);
 is(query("SELECT state, count(*) FROM tablespace_moves WHERE job_id >= $first GROUP BY 1 ORDER BY 1"),
 	"cancelled|1\ndone|4", 'four of five indexes have moved');
 is( query(qq{
@@ -222,9 +200,7 @@ $node->stop;
 
 # A file system of 16 MB, mounted where only this server sees it.
 my $small = PostgreSQL::Test::Utils::tempdir;
-my @alone = (
-	'unshare', '--mount', '--map-current-user', '--keep-caps', 'sh', '-c',
-	'mount -t tmpfs -o size=20M,mode=0700 tmpfs "$0" && exec "$@"', $small);
+my @alone = with_small_file_system($small, 20);
 
 # What a move that ran out of space must leave behind: nothing.
 sub check_untouched
@@ -273,7 +249,7 @@ sub fill_up
 	is(query("SELECT sqlstate FROM tablespace_advisor.job WHERE job_id = $job"),
 		'53100', "$name: with the right error");
 	like(job_field($node, $job, 'error'), $error, "$name: and says why");
-	wait_for_workers();
+	wait_for_workers($node);
 	is(query('SELECT count(*), sum(hashtextextended(big::text, 0)::numeric) FROM big'),
 		$content, "$name: the rows are there");
 	query('DROP TABLE hog');
@@ -283,7 +259,7 @@ sub fill_up
 	# with room it works
 	my $again = query("SELECT retry_move($job)");
 	is(wait_for_job($node, $again), 'done', "$name: the move can be repeated");
-	wait_for_workers();
+	wait_for_workers($node);
 	check_btree($node, $_, "$name, repeated") for qw(big_a big_b);
 	is(query('SELECT count(*), sum(hashtextextended(big::text, 0)::numeric) FROM big'),
 		$content, "$name: the rows have moved");
@@ -293,7 +269,7 @@ sub fill_up
 SKIP:
 {
 	skip 'cannot mount a small file system in a name space of its own', 1
-	  if system(@alone, 'true') != 0;
+	  unless @alone;
 
 	$node = new_node('full', conf => qq(
 autovacuum = off
@@ -301,10 +277,7 @@ wal_level = replica
 shared_buffers = 64MB
 restart_after_crash = off
 ));
-	PostgreSQL::Test::Utils::system_or_bail(@alone, 'pg_ctl', '-s', '-w', '-D',
-		$node->data_dir, '-l', $node->logfile, '-o', '--cluster-name=full',
-		'start');
-	$node->_update_pid(1);
+	start_by($node, @alone);
 	prepare_node($node);
 	query("CREATE TABLESPACE small LOCATION '$small'");
 	query(q{
@@ -320,7 +293,7 @@ restart_after_crash = off
 	for my $case (
 		[ 'storage created', 10, qr/could not extend file .*No space left on device/ ],
 		[ 'copied', 3000, $seen ],
-		[ 'synced', 150, $seen ])
+		[ 'fsm copied', 150, $seen ])
 	{
 		my ($point, $rows, $full) = @$case;
 

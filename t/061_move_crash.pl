@@ -1,7 +1,8 @@
 # Ends a move at every point of its protocol: by an immediate shutdown, by
-# killing its worker with the server, by terminating and by cancelling it.
-# Each time every index agrees with its table, the next call settles the job,
-# no file is orphaned, and the move can be repeated.
+# killing its worker with the server, by terminating and by cancelling it.  Moves
+# of an index, and of a table with and without its indexes.  Each time all is
+# whole, where it was or where it was to go; the next call settles the job, no
+# file is orphaned, and the move can be repeated.
 
 use strict;
 use warnings;
@@ -14,24 +15,25 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use TsaTest;
 
-# nobody flushes the log but those who are told to
-my $node = new_node('main', conf => qq(
-wal_level = replica
-autovacuum = off
-wal_writer_delay = 10s
-bgwriter_lru_maxpages = 0
-));
-$node->start;
-prepare_node($node);
-fill_table($node, 3000);
-
 my @points = (
-	'storage created', 'copied', 'followed', 'synced', 'window', 'switched',
+	'storage created', 'copied', 'followed', 'fsm copied', 'window', 'switched',
 	'old file truncated');
 my %moved = ('switched' => 1, 'old file truncated' => 1);
+my $gone = qr/^the move's background worker ended unexpectedly$/;
+my ($node, $kind);
+my $round = 0;
 
-# Rows that change what has been copied.  The key must be the table's newest.
-sub change_rows
+# --- what is moved ---------------------------------------------------------------
+
+# The index t_txt.
+sub prepare_index
+{
+	fill_table($node, 3000);
+	return;
+}
+
+# Rows that change what has been copied.
+sub change_index
 {
 	$node->safe_psql('postgres', q{
 		UPDATE t SET txt = md5(txt) || txt, d = -d, h = (h + 7) % 50,
@@ -40,105 +42,226 @@ sub change_rows
 	return;
 }
 
-# Starts to move t_txt to the other tablespace and stops it at a point.
+sub check_index
+{
+	my ($name) = @_;
+
+	check_btree($node, 't_txt', $name);
+	return;
+}
+
+# The table d with all that belongs to it.
+sub prepare_table
+{
+	$node->safe_psql('postgres', qq{
+		CREATE TABLE d (id int PRIMARY KEY, n int, txt text, doc text)
+			WITH (fillfactor = 80);
+		ALTER TABLE d ALTER doc SET STORAGE EXTERNAL;
+		INSERT INTO d SELECT i, i, md5(i::text), ${\document('i')}
+			FROM generate_series(1, 1500) i;
+		CREATE INDEX d_txt ON d (txt);
+		CREATE INDEX d_hash ON d USING hash (n);
+		CREATE INDEX d_brin ON d USING brin (id)});
+	return;
+}
+
+# Changes heap, TOAST table, indexes and visibility map, and the rows' sum.
+sub change_table
+{
+	$round++;
+	$node->safe_psql('postgres', qq{
+		UPDATE d SET txt = md5(txt) WHERE abs(id) % 7 = $round % 7;
+		UPDATE d SET doc = ${\document("id + $round")} WHERE abs(id) % 6 = $round % 6;
+		UPDATE d SET id = -id WHERE abs(id) % 9 = $round % 9;
+		VACUUM (FREEZE, TRUNCATE false) d;
+		UPDATE d SET n = n + 1 WHERE abs(id) % 11 = $round % 11});
+	return;
+}
+
+sub check_table_d
+{
+	my ($name, $rows) = @_;
+
+	is(digest($node, 'd'), $rows, "$name: the rows are right");
+	check_heap($node, 'd', $name);
+	is($node->safe_psql('postgres', "SELECT tsa_amcheck('d')"), '2',
+		"$name: the indexes are right");
+	return;
+}
+
+# Where the table is to be: with its indexes, or they stay.
+sub table_in
+{
+	my ($place, $from, $with) = @_;
+	my $indexes = $with ? $place : $from =~ s/.* indexes //r;
+
+	return "table $place, toast $place, toast index $place, indexes $indexes";
+}
+
+my %kinds = (
+	index => {
+		prepare => \&prepare_index,
+		change => \&change_index,
+		rows => sub { return '' },
+		places => sub { return tablespaces_of($node, 't_txt') },
+		place_in => sub { return $_[0] },
+		start => sub { return start_move($node, 't_txt', $_[0]) },
+		check => \&check_index,
+		check_all => sub { check_content($node, $_[0]) },
+		files => 1,
+	},
+	table => {
+		prepare => \&prepare_table,
+		change => \&change_table,
+		rows => sub { return digest($node, 'd') },
+		places => sub { return places($node, 'd') },
+		place_in => \&table_in,
+		start => sub {
+			my ($place, $with) = @_;
+			return start_table_move($node, 'd', $place,
+				'with_indexes => ' . ($with ? 'true' : 'false'));
+		},
+		check => \&check_table_d,
+		check_all => sub { check_table_d($_[0], digest($node, 'd')) },
+		files => 7,
+	});
+
+# --- moving it -------------------------------------------------------------------
+
+# Starts a move to the other tablespace and stops it at a point.
 sub move_to_point
 {
-	my ($point) = @_;
-	my $from = tablespaces_of($node, 't_txt');
-	my $to = $from eq 'fast' ? 'slow' : 'fast';
+	my ($point, $with) = @_;
+	my %move = (from => $kind->{places}->(), with => $with);
+	my $place = $move{from} =~ /^(?:table )?fast/ ? 'slow' : 'fast';
 
+	$move{to} = $kind->{place_in}->($place, $move{from}, $with);
 	stop_at($node, $point eq 'followed' ? 'copied' : $point);
-	my $job = start_move($node, 't_txt', $to);
+	$move{job} = $kind->{start}->($place, $with);
 	if ($point eq 'followed')
 	{
 		wait_for_stop($node, 'copied');
-		change_rows();
+		$kind->{change}->();
 		stop_at($node, 'followed');
 	}
 	wait_for_stop($node, $point);
-	return ($job, $from, $to);
+	return \%move;
 }
 
 # Judges the end of a job that was disturbed, then repeats it if it failed.
 sub judge
 {
-	my ($name, $job, $from, $to, $state, $reason) = @_;
+	my ($name, $move, $state, $rows, $reason) = @_;
+	my $job = $move->{job};
 
+	$rows //= $kind->{rows}->();
 	release($node);
-	check_btree($node, 't_txt', "$name, before the job is settled");
+	$kind->{check}->("$name, before the job is settled", $rows);
 	is(end_state($node, $job), $state, "$name: the job is $state");
 	like(job_field($node, $job, 'error'), $reason, "$name: and says why")
 	  if $reason;
-	is(tablespaces_of($node, 't_txt'), $state eq 'done' ? $to : $from,
-		"$name: the index is where it should be");
+	is($kind->{places}->(), $state eq 'done' ? $move->{to} : $move->{from},
+		"$name: all is where it should be");
 	check_orphans($node, $name);
+	check_locks($node, $name);
 	return if $state eq 'done';
 
 	my $again = $node->safe_psql('postgres', "SELECT retry_move($job)");
 	is(wait_for_job($node, $again), 'done', "$name: the move can be repeated");
-	is(tablespaces_of($node, 't_txt'), $to, "$name: and moves the index");
+	is($kind->{places}->(), $move->{to}, "$name: and moves all");
+	is($kind->{rows}->(), $rows, "$name: with the rows");
 	return;
 }
 
-# the copy is seen as what nobody owns, so that check_orphans() can tell
-my ($job) = move_to_point('copied');
-isnt($node->safe_psql('postgres', 'SELECT tsa_orphans()'), '',
-	'a copy under way is a file without a relation');
-release($node);
-is(wait_for_job($node, $job), 'done', 'a move goes on after a stop');
-check_orphans($node, 'a move that was stopped');
-
-my $gone = qr/^the move's background worker ended unexpectedly$/;
-for my $point (@points)
+# Every end at one point, every other time with the indexes.
+sub end_at
 {
+	my ($point, $with) = @_;
 	my $state = $moved{$point} ? 'done' : 'failed';
+	my $reason = $moved{$point} ? undef : $gone;
+	my ($move, $rows);
 
 	for my $how ('immediate shutdown', 'kill')
 	{
-		my ($job, $from, $to) = move_to_point($point);
+		$move = move_to_point($point, $with++ % 2);
 
-		# a row that the crash must not lose; its commit flushes all before.
-		# In the window nobody can write.
-		change_rows() if $point ne 'window';
-		crash($node, $how eq 'kill' ? worker_pid($node, $job) : undef);
-		judge("$how at '$point'", $job, $from, $to, $state,
-			$state eq 'failed' ? $gone : undef);
+		# What the crash must not lose; the commit flushes all before.  In the
+		# window nobody can write, nor read.
+		$kind->{change}->() if $point ne 'window';
+		$rows = $point eq 'window' ? undef : $kind->{rows}->();
+		crash($node, $how eq 'kill' ? worker_pid($node, $move->{job}) : undef);
+		judge("$how at '$point'" . ($move->{with} ? ' with indexes' : ''),
+			$move, $state, $rows, $reason);
 	}
-	check_content($node, "crashes at '$point'");
+	$kind->{check_all}->("crashes at '$point'");
 
-	my ($job, $from, $to) = move_to_point($point);
-	my $pid = worker_pid($node, $job);
+	$move = move_to_point($point, $with++ % 2);
+	$rows = $point eq 'window' ? undef : $kind->{rows}->();
+	my $pid = worker_pid($node, $move->{job});
 	$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 60000)");
-	judge("terminated at '$point'", $job, $from, $to, $state,
-		$state eq 'failed' ? $gone : undef);
+	judge("terminated at '$point'", $move, $state, $rows, $reason);
 
 	# where it has switched, a cancel comes too late
-	($job, $from, $to) = move_to_point($point);
-	$node->safe_psql('postgres', "SELECT cancel_move($job)");
+	$move = move_to_point($point, $with % 2);
+	$kind->{change}->() if $point ne 'window';
+	$rows = $point eq 'window' ? undef : $kind->{rows}->();
+	$state = $moved{$point} ? 'done' : 'cancelled';
+	$node->safe_psql('postgres', "SELECT cancel_move($move->{job})");
 	release($node) if $moved{$point};
-	is(wait_for_job($node, $job), $moved{$point} ? 'done' : 'cancelled',
-		"cancelled at '$point'");
-	judge("cancelled at '$point'", $job, $from, $to,
-		$moved{$point} ? 'done' : 'cancelled');
-	check_content($node, "terminated and cancelled at '$point'");
+	is(wait_for_job($node, $move->{job}), $state, "cancelled at '$point'");
+	judge("cancelled at '$point'", $move, $state, $rows);
+	$kind->{check_all}->("terminated and cancelled at '$point'");
+	return;
 }
 
-# The cutover's commit that did not reach the disk: nothing flushes the log
-# while the WAL writer stands still, and with it the server goes down.
-my ($lost, $from, $to) = move_to_point('window');
-my $walwriter = $node->safe_psql('postgres',
-	"SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
-kill 'STOP', $walwriter;
-stop_at($node, 'switched');
-wait_for_stop($node, 'switched');
-is(tablespaces_of($node, 't_txt'), $to, 'the switch is seen');
-crash($node, $walwriter);
-judge('commit not flushed', $lost, $from, $to, 'failed', $gone);
+for my $what (sort keys %kinds)
+{
+	$kind = $kinds{$what};
 
-check_content($node, 'in the end');
-check_orphans($node, 'in the end');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|signal (?:6|11)\b/,
-	'no crash of the server but those that were asked for');
+	# nobody flushes the log but those who are told to
+	$node = new_node($what, checksums => 1, conf => qq(
+wal_level = replica
+autovacuum = off
+wal_writer_delay = 10s
+bgwriter_lru_maxpages = 0
+));
+	$node->start;
+	prepare_node($node);
+	$kind->{prepare}->();
 
-$node->stop;
+	# the copy is seen as what nobody owns, so that check_orphans() can tell
+	my $move = move_to_point('copied', 1);
+	cmp_ok(
+		$node->safe_psql('postgres',
+			q{SELECT count(DISTINCT substring(o, '[0-9]+(?=[^/]*$)')) FROM tsa_orphans() o}),
+		'>=', $kind->{files}, "$what: a copy under way is files without a relation");
+	is( $node->safe_psql('postgres', qq{
+			SELECT cardinality(new_filenumbers), cardinality(new_tablespaces)
+			FROM tablespace_advisor.job WHERE job_id = $move->{job}}),
+		"$kind->{files}|$kind->{files}", "$what: and the journal names each");
+	release($node);
+	is(wait_for_job($node, $move->{job}), 'done',
+		"$what: a move goes on after a stop");
+	check_orphans($node, "$what: a move that was stopped");
+
+	my $with = 1;
+	end_at($_, $with++) foreach @points;
+
+	# The cutover's commit that did not reach the disk: nothing flushes the log
+	# while the WAL writer stands still, and with it the server goes down.
+	$move = move_to_point('window', 1);
+	my $walwriter = $node->safe_psql('postgres',
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+	kill 'STOP', $walwriter;
+	stop_at($node, 'switched');
+	wait_for_stop($node, 'switched');
+	is($kind->{places}->(), $move->{to}, "$what: the switch is seen");
+	crash($node, $walwriter);
+	judge("$what, commit not flushed", $move, 'failed', undef, $gone);
+
+	$kind->{check_all}->("$what, in the end");
+	check_orphans($node, "$what, in the end");
+	check_no_crash($node, $what);
+	check_checksums($node, "$what, in the end");
+}
 done_testing();

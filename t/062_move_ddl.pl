@@ -1,12 +1,11 @@
-# DDL on the table while one of its indexes is being copied.  The copy is so
-# slow that it would take an hour: whoever does not wait for its end is done
-# before.  The job then starts over, goes on, or fails with a reason.
+# DDL on a table while one of its indexes, or the table, is being copied.  The
+# copy is so slow that it would take an hour: whoever does not wait for its end is
+# done before.  The job then starts over, goes on, or fails with a reason.
 
 use strict;
 use warnings;
 
 use FindBin;
-use IPC::Run ();
 use lib $FindBin::RealBin;
 
 use PostgreSQL::Test::Cluster;
@@ -14,25 +13,30 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "wal_level = replica\nautovacuum = off\n");
+my $node = new_node('main', conf => "wal_level = replica\nautovacuum = off\ndeadlock_timeout = 500ms\n");
 $node->start;
 prepare_node($node);
-$node->safe_psql('postgres', q{CREATE SEQUENCE t_seq; CREATE TABLE t ()});
 
-# A table d with the index d_txt, which is being copied to "fast".
+# A table d, which is being copied to "fast", or its index d_txt is.
 sub start_slow_move
 {
-	$node->safe_psql('postgres', q{
+	my ($table) = @_;
+
+	$node->safe_psql('postgres', qq{
 		DROP TABLE IF EXISTS d;
-		CREATE TABLE d (id int PRIMARY KEY, txt text, n int);
-		INSERT INTO d SELECT i, repeat(md5(i::text), 4), i
+		CREATE TABLE d (id int PRIMARY KEY, txt text, n int, doc text);
+		ALTER TABLE d ALTER doc SET STORAGE EXTERNAL;
+		INSERT INTO d SELECT i, repeat(md5(i::text), 4), i,
+				CASE WHEN i % 16 = 0 THEN ${\document('i')} END
 			FROM generate_series(1, 8000) i;
 		CREATE INDEX d_txt ON d (txt);
 		CREATE INDEX d_n ON d (n)});
-	my $job = start_move($node, 'd_txt', 'fast', "max_rate => '200 bytes'");
-	$node->poll_query_until('postgres',
-		"SELECT phase = 'copying' AND bytes_done > 0 FROM tablespace_moves WHERE job_id = $job")
-	  or die 'the copy does not start';
+	my $job = $table
+	  ? start_table_move($node, 'd', 'fast',
+		"with_indexes => true, max_rate => '200 bytes'")
+	  : start_move($node, 'd_txt', 'fast', "max_rate => '200 bytes'");
+	wait_until($node, "(SELECT phase = 'copying' AND bytes_done > 0
+		FROM tablespace_moves WHERE job_id = $job)", 'the copy starts');
 	return $job;
 }
 
@@ -131,8 +135,23 @@ isnt( $node->psql('postgres',
 cancel('two moves', $job);
 check_end('two moves', 3);
 
+# DDL while the table is being copied
+for my $sql ('TRUNCATE d', 'REINDEX TABLE CONCURRENTLY d', 'VACUUM FULL d',
+	'DROP INDEX CONCURRENTLY d_n', 'REINDEX INDEX CONCURRENTLY d_n',
+	'CREATE INDEX CONCURRENTLY ON d (n, id)', 'VACUUM (FREEZE) d',
+	'DROP TABLE d')
+{
+	my $move = start_slow_move(1);
+
+	is(finish_sql(start_sql($node, 'slow', $sql)), '',
+		"table, $sql does not wait for the move's end");
+	$node->safe_psql('postgres', "SELECT cancel_move($move)");
+	wait_for_job($node, $move);
+	check_orphans($node, "table, $sql");
+}
+
 check_locks($node, 'in the end');
 check_log($node, 'DDL',
-	qr/does not exist any more|canceling statement due to user|being moved already|already in tablespace/);
+	qr/does not exist any more|canceling statement due to user|being moved already|already in tablespace|cannot move/);
 $node->stop;
 done_testing();

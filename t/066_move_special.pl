@@ -17,17 +17,6 @@ my $node = new_node('main', conf => "wal_level = replica\n");
 $node->start;
 prepare_node($node);
 
-sub fails_with
-{
-	my ($sql, $code, $message, $name) = @_;
-	my ($out, $err);
-
-	$node->psql('postgres', "\\set VERBOSITY verbose\n$sql",
-		stdout => \$out, stderr => \$err, timeout => 60);
-	like($err, qr/ERROR:  $code: $message/, $name);
-	return;
-}
-
 # an unlogged index
 $node->safe_psql('postgres', q{
 	CREATE UNLOGGED TABLE u (a int PRIMARY KEY);
@@ -48,7 +37,7 @@ is( $node->safe_psql('postgres',
 	'rebuild|done', 'the journal tells the method');
 is($node->safe_psql('postgres', "SELECT tsa_amcheck('u')"), '1',
 	'and is valid');
-fails_with("CALL move_indexes_concurrently('u', 'slow', method => 'copy');",
+fails_with($node, "CALL move_indexes_concurrently('u', 'slow', method => 'copy');",
 	'0A000', 'cannot move index public.u_pkey by live copy',
 	'an unlogged index cannot be copied live');
 
@@ -57,10 +46,10 @@ for my $relation (
 	'pg_class', 'pg_class_oid_index', 'pg_proc', 'pg_database',
 	'pg_toast.pg_toast_2619')
 {
-	fails_with("CALL move_indexes_concurrently('$relation', 'fast');",
+	fails_with($node, "CALL move_indexes_concurrently('$relation', 'fast');",
 		'0A000', 'cannot move system relation', "$relation is refused");
 }
-fails_with(
+fails_with($node, 
 	"CREATE TEMP TABLE x (a int PRIMARY KEY); CALL move_indexes_concurrently('x', 'fast');",
 	'0A000', 'cannot move temporary relation', 'a temporary table is refused');
 
@@ -165,10 +154,10 @@ $node->safe_psql('postgres', q{
 	UPDATE c SET b = 1 WHERE a = 5;
 	PREPARE TRANSACTION 'holds'});
 $job = start_move($node, 'c_a', 'slow', "lock_timeout => '20 ms'");
-fails_with("CALL move_indexes_concurrently('c_a', 'slow');",
+fails_with($node, "CALL move_indexes_concurrently('c_a', 'slow');",
 	'55006', 'index "c_a" is being moved already',
 	'one index is moved once at a time');
-fails_with("SELECT retry_move($job);", '55000', "job $job is ",
+fails_with($node, "SELECT retry_move($job);", '55000', "job $job is ",
 	'a move that runs is not repeated');
 is($node->safe_psql('postgres', "SELECT cancel_move($job)"), 't',
 	'a move that waits is cancelled');

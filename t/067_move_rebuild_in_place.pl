@@ -76,7 +76,7 @@ sub rebuild_in_place_at
 }
 
 rebuild_in_place_at('copied', 'fast');
-rebuild_in_place_at('synced', 'slow');
+rebuild_in_place_at('fsm copied', 'slow');
 unlike(slurp_file($node->logfile), qr/failed to re-find parent key/,
 	'VACUUM met no stale page');
 check_locks($node, 'at the end');

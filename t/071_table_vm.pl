@@ -14,14 +14,12 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
-my $node = new_table_node('main',
+my $node = new_node('main', checksums => 1,
 	conf => "wal_level = replica\nautovacuum = off\n");
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
 $node->safe_psql('postgres', q{CREATE EXTENSION pageinspect});
 
 # A table v of 10 rows a page, each with a document of its own.
@@ -138,12 +136,12 @@ my $map = move_and_change('bits cleared at copied', undef, [ 'copied', @clearing
 like($map, qr/0/, 'bits were cleared');
 like($map, qr/1/, 'some the all-frozen ones only');
 change('freeze');
-move_and_change('bits cleared when synced', 'with_indexes => true',
-	[ 'synced', @clearing ]);
+move_and_change('bits cleared when the FSM is copied', 'with_indexes => true',
+	[ 'fsm copied', @clearing ]);
 change('freeze');
 move_and_change('bits cleared bit by bit', undef,
 	[ 'storage created', 'update', 'rollback' ], [ 'copied', 'many', 'lock' ],
-	[ 'followed', 'hot update', 'toast' ], [ 'synced', 'insert', 'share' ]);
+	[ 'followed', 'hot update', 'toast' ], [ 'fsm copied', 'insert', 'share' ]);
 
 # The whole map is copied once more shortly before the cutover, so what counts
 # most is what comes later: while the move tries to get its lock.
@@ -175,19 +173,19 @@ change('update', 'toast');
 $map = move_and_change('bits set at copied', undef, [ 'copied', 'vacuum' ]);
 unlike($map, qr/0/, 'bits were set');
 like($map, qr/1/, 'all-visible ones only');
-$map = move_and_change('more bits set when synced', 'with_indexes => true',
-	[ 'synced', 'freeze' ]);
+$map = move_and_change('more bits set when the FSM is copied', 'with_indexes => true',
+	[ 'fsm copied', 'freeze' ]);
 is(digits($map), '2', 'all of them');
 
 # set and cleared and set
 change('update', 'delete', 'toast');
 move_and_change('set, cleared', undef, [ 'copied', 'freeze' ],
-	[ 'synced', @clearing ]);
+	[ 'fsm copied', @clearing ]);
 move_and_change('cleared, set', undef, [ 'copied', @clearing ],
-	[ 'synced', 'vacuum' ]);
+	[ 'fsm copied', 'vacuum' ]);
 
 # a map that is made while its table moves
-for my $point ('storage created', 'copied', 'synced')
+for my $point ('storage created', 'copied', 'fsm copied')
 {
 	make_table();
 	is($node->safe_psql('postgres', "SELECT pg_relation_size('v', 'vm')"), '0',
@@ -204,7 +202,7 @@ is(digits($map), '0', 'there is none');
 # The map is truncated while the mover lets somebody pass: as VACUUM logs a
 # truncation, but of the map alone, with the heap's storage the same.  Pages
 # may say all-visible without a bit, never the other way round.
-for my $point ('copied', 'synced')
+for my $point ('copied', 'fsm copied')
 {
 	my $name = "map truncated at '$point'";
 
@@ -232,7 +230,7 @@ for my $point ('copied', 'synced')
 # what recovery makes of the last cutover and of bits behind it
 change('freeze');
 move_and_change('before a crash', 'with_indexes => true', [ 'copied', @clearing ],
-	[ 'synced', 'freeze' ]);
+	[ 'fsm copied', 'freeze' ]);
 change('update', 'delete', 'lock', 'toast');
 $map = visibility($node, 'v');
 crash($node);

@@ -11,13 +11,11 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
-my $node = new_table_node('main', conf => "wal_level = replica\n");
+my $node = new_node('main', checksums => 1, conf => "wal_level = replica\n");
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
 
 # A table d with values out of line; autovacuum as these options say.
 sub make_table
@@ -161,7 +159,7 @@ for my $who ('VACUUM', 'autovacuum')
 
 # A TOAST table that comes to be, and one that is replaced, while the heap's
 # storage stays what it was.
-for my $point ('copied', 'synced')
+for my $point ('copied', 'fsm copied')
 {
 	my $name = "a TOAST table made at '$point'";
 
@@ -191,7 +189,7 @@ for my $point ('copied', 'synced')
 for my $sql ('REINDEX INDEX', 'REINDEX INDEX CONCURRENTLY', 'REINDEX TABLE',
 	'REINDEX TABLE CONCURRENTLY')
 {
-	for my $point ('copied', 'synced', 'window')
+	for my $point ('copied', 'fsm copied', 'window')
 	{
 		my $name = "$sql of TOAST at '$point'";
 
@@ -213,7 +211,7 @@ for my $sql ('REINDEX INDEX', 'REINDEX INDEX CONCURRENTLY', 'REINDEX TABLE',
 
 # Values that are stored, changed and dropped behind the copy.
 make_table();
-for my $point ('copied', 'synced')
+for my $point ('copied', 'fsm copied')
 {
 	my $to = $point eq 'copied' ? 'slow' : 'fast';
 
@@ -240,7 +238,7 @@ for my $point ('copied', 'synced')
 }
 
 # VACUUM must not truncate what is being copied, and does so afterwards.
-for my $point ('copied', 'synced')
+for my $point ('copied', 'fsm copied')
 {
 	my $name = "VACUUM with an empty end at '$point'";
 

@@ -11,24 +11,11 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
-my $node = new_table_node('main', conf => "wal_level = replica\n");
+my $node = new_node('main', checksums => 1, conf => "wal_level = replica\n");
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
-
-sub fails_with
-{
-	my ($sql, $code, $message, $name) = @_;
-	my ($out, $err);
-
-	$node->psql('postgres', "\\set VERBOSITY verbose\n$sql",
-		stdout => \$out, stderr => \$err, timeout => 60);
-	like($err, qr/ERROR:  $code: $message/, $name);
-	return;
-}
 
 # All relations of a tree that have storage or pass a place on, by place.
 sub tree_places
@@ -224,13 +211,13 @@ for my $case (
 	[ 'zoo', 'pg_global', '\w+' ], [ 'zoo', 'nowhere', '42704' ])
 {
 	my ($table, $tablespace, $code) = @$case;
-	fails_with("CALL move_table_concurrently('$table', '$tablespace');",
+	fails_with($node, "CALL move_table_concurrently('$table', '$tablespace');",
 		$code, '', "$table to $tablespace is refused");
 }
 stop_at($node, 'storage made');
 $job = start_table_move($node, 'zoo', 'slow');
 wait_for_stop($node, 'storage made');
-fails_with("CALL move_table_concurrently('zoo', 'slow');", '55006', '',
+fails_with($node, "CALL move_table_concurrently('zoo', 'slow');", '55006', '',
 	'a table is moved once at a time');
 $node->safe_psql('postgres', "SELECT cancel_move($job)");
 release($node);

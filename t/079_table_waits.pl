@@ -12,10 +12,9 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTable;
 use TsaTest;
 
-my $node = new_table_node('main', conf => qq(
+my $node = new_node('main', checksums => 1, conf => qq(
 wal_level = replica
 autovacuum = off
 min_wal_size = 32MB
@@ -24,7 +23,6 @@ wal_keep_size = 0
 ));
 $node->start;
 prepare_node($node);
-prepare_table_checks($node);
 $node->safe_psql('postgres', qq{
 	CREATE ROLE somebody;
 	CREATE TABLE d (id int PRIMARY KEY, n int, doc text);

@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
+use File::Temp;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -28,18 +29,6 @@ $node->safe_psql('postgres', q{
 $node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(one two);
 my $target = 'one';
 
-sub configure
-{
-	my ($name, $value) = @_;
-
-	$node->append_conf('postgresql.conf', "tablespace_advisor.$name = '$value'");
-	$node->reload;
-	$node->poll_query_until('postgres',
-		"SELECT current_setting('tablespace_advisor.$name') = '$value'")
-	  or die "$name is not $value";
-	return;
-}
-
 # Moves the table, 125 MB, while these others are there; returns what the view
 # says when all is copied, and checks that the move ends well.
 sub move_beside
@@ -47,7 +36,7 @@ sub move_beside
 	my ($others, $arguments) = @_;
 	my ($job, $reason);
 
-	configure('debug_others', $others);
+	configure($node, 'tablespace_advisor.debug_others', $others);
 	stop_at($node, 'copied');
 	$job = $node->safe_psql('postgres', qq{
 		CALL move_table_concurrently('t', '$target', wait => false $arguments)});
@@ -96,8 +85,30 @@ ok($node->safe_psql('postgres', qq{
 ($reason) = move_beside('source', ", max_rate => 'unlimited'");
 is($reason, 'full speed: unlimited', 'unlimited has no regard for others');
 
-# A pause is not made up for.
+# Workers of one call share its bound, from a second after they have begun on.
 configure('debug_others', 'nobody');
+$node->safe_psql('postgres', q{
+	CREATE TABLE p (a int, b text) PARTITION BY LIST (a);
+	CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
+	CREATE TABLE p2 PARTITION OF p FOR VALUES IN (2);
+	ALTER TABLE p1 ALTER b SET STORAGE PLAIN;
+	ALTER TABLE p2 ALTER b SET STORAGE PLAIN;
+	INSERT INTO p SELECT 1 + n % 2, repeat('x', 4100)
+		FROM generate_series(1, 16000) n;
+});
+configure('max_workers', 2);
+$node->safe_psql('postgres',
+	"CALL move_table_concurrently('p', 'two', max_rate => '30 MB')");
+is($node->safe_psql('postgres', q{
+		SELECT bool_and(state = 'done'), max(started_at) < min(finished_at),
+			extract(epoch FROM max(finished_at) - min(started_at)) >=
+				sum(bytes_total) / (30 * 1048576.0) - 1
+		FROM tablespace_moves WHERE relation IN ('p1'::regclass, 'p2')}),
+	't|t|t', 'two workers of a call share its max_rate');
+configure('max_workers', 1);
+
+# A pause is not made up for.
+configure($node, 'tablespace_advisor.debug_others', 'nobody');
 $job = $node->safe_psql('postgres', qq{
 	CALL move_table_concurrently('t', '$target', wait => false, max_rate => '20 MB')});
 $job =~ s/[{}]//g;
@@ -119,9 +130,44 @@ ok($node->safe_psql('postgres', qq{
 		FROM tablespace_moves WHERE job_id = $job}) eq 't',
 	'at no more than max_rate');
 
+# --- a device without counters -------------------------------------------------
+
+SKIP:
+{
+	my $reason;
+
+	skip 'no file system in memory', 4
+	  unless -w '/dev/shm' && `stat -f -c %T /dev/shm` eq "tmpfs\n";
+
+	my $memory = File::Temp->newdir('tsa_pace_XXXX', DIR => '/dev/shm');
+
+	$node->safe_psql('postgres', "CREATE TABLESPACE memory LOCATION '$memory'");
+	$node->safe_psql('postgres', 'ALTER TABLE t SET TABLESPACE memory');
+	$target = 'one';
+	($reason) = move_beside('nobody', '');
+	is($reason,
+		'full speed: own reads are not slowed down; the device has no counters',
+		'a device without counters: it says so');
+
+	$node->safe_psql('postgres', 'ALTER TABLE t SET TABLESPACE memory');
+	configure('debug_others', 'uncounted');
+	$job = $node->safe_psql('postgres',
+		q{CALL move_table_concurrently('t', 'one', wait => false)});
+	$job =~ s/[{}]//g;
+	$node->poll_query_until('postgres', qq{
+			SELECT rate_reason =
+				'own reads are slowed down; the device has no counters'
+			FROM tablespace_moves WHERE job_id = $job})
+	  or die 'it is not slowed down';
+	$node->safe_psql('postgres', "SELECT cancel_move($job)");
+	wait_for_job($node, $job);
+	$node->safe_psql('postgres', 'ALTER TABLE t SET TABLESPACE one');
+	$node->safe_psql('postgres', 'DROP TABLESPACE memory');
+}
+
 # --- the progress of a waiting caller -------------------------------------------
 
-configure('debug_others', 'processor');
+configure($node, 'tablespace_advisor.debug_others', 'processor');
 my ($out, $err);
 $node->psql('postgres', q{
 		CALL move_table_concurrently('t', 'pg_default', max_rate => '40 MB')},

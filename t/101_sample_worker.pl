@@ -12,7 +12,7 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
-shared_preload_libraries = 'tablespace_advisor'
+shared_preload_libraries = 'tablespace_advisor, pg_stat_statements'
 tablespace_advisor.sample_interval = 1s
 autovacuum = off
 });
@@ -92,6 +92,15 @@ is( $node->safe_psql('ours', q{
 		SELECT source, round(writes_per_s * seconds)
 		FROM tablespace_advisor.observed_activity(tables => ARRAY['t'::regclass]::oid[])}),
 	'samples|1000', 'and so say the rates');
+
+# what statements take, by pg_stat_statements
+$node->safe_psql('ours', 'CREATE EXTENSION pg_stat_statements');
+wait_for_samples('ours', 'samples with pg_stat_statements');
+$node->safe_psql('ours', join ';', ('SELECT pg_sleep(0.001)') x 50);
+ok( $node->poll_query_until('ours', q{
+		SELECT sum(statements) >= 50 AND sum(statements_ms) >= 50
+		FROM tablespace_advisor.sample_interval}),
+	'statements and their time');
 
 # crash: the counters are lost
 my $last = samples('ours');

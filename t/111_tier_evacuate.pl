@@ -14,7 +14,6 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 use TsaTest;
-use TsaTier;
 
 my $node = new_node('evacuate', conf => 'max_prepared_transactions = 5');
 $node->start;

@@ -14,7 +14,6 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use TsaTest;
-use TsaTier;
 
 my $large = ($ENV{PG_TEST_EXTRA} // '') =~ /\blarge\b/;
 my $partitions = $large ? 10000 : 2000;

@@ -11,7 +11,6 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use TsaTest;
-use TsaTier;
 
 my $node = new_node('database');
 $node->start;

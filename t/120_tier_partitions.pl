@@ -12,7 +12,6 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use TsaTest;
-use TsaTier;
 
 my $node = new_node('partitions', conf => "timezone = 'UTC'\ndatestyle = 'SQL, DMY'\n");
 $node->start;

@@ -42,65 +42,6 @@ sub set_slow
 	return;
 }
 
-sub session
-{
-	my $s = { in => '', out => '', err => '' };
-
-	$s->{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres') ],
-		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err},
-		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-	$s->{pid} = ask($s, 'SELECT pg_backend_pid();');
-	return $s;
-}
-
-sub send_to
-{
-	my ($s, $sql) = @_;
-
-	$s->{in} .= "$sql\n";
-	$s->{run}->pump_nb;
-	return;
-}
-
-sub answer
-{
-	my ($s) = @_;
-
-	send_to($s, '\echo @done');
-	$s->{run}->pump until $s->{out} =~ /\@done\n/ || !$s->{run}->pumpable;
-	(my $out = $s->{out}) =~ s/\@done\n//;
-	$s->{out} = '';
-	chomp $out;
-	return $out;
-}
-
-sub ask
-{
-	my ($s, $sql) = @_;
-
-	send_to($s, $sql);
-	return answer($s);
-}
-
-sub end
-{
-	my ($s) = @_;
-
-	send_to($s, '\q');
-	eval { $s->{run}->finish };
-	return;
-}
-
-sub wait_until
-{
-	my ($condition, $what) = @_;
-
-	$node->poll_query_until('postgres', "SELECT $condition")
-	  or die "waited in vain: $what";
-	return;
-}
-
 # What a session gets within 10 seconds, '' if it is not told to wait.
 sub promptly
 {
@@ -124,26 +65,26 @@ sub elsewhere
 # A transaction that has used the table wants ShareUpdateExclusive on the index
 # while the move waits for that transaction.  In 0.3 it waited until the move
 # had given up after 200 attempts.
-my $user = session();
+my $user = session($node);
 my $job = start_move($node, 't_b', elsewhere('t_b'));
 wait_for_job($node, $job);
-stop_at($node, 'synced');
+stop_at($node, 'fsm copied');
 $job = start_move($node, 't_b', elsewhere('t_b'));
-wait_for_stop($node, 'synced');
+wait_for_stop($node, 'fsm copied');
 ask($user, 'BEGIN; SELECT count(*) FROM t WHERE b < 10;');
 release($node);
-wait_until("(SELECT attempts > 1 FROM tablespace_moves WHERE job_id = $job)",
+wait_until($node, "(SELECT attempts > 1 FROM tablespace_moves WHERE job_id = $job)",
 	'the move has tried');
 promptly($user, $_, "let through while the move waits: $_")
   foreach "COMMENT ON INDEX t_b IS 'in use';", 'ALTER INDEX t_b SET (fillfactor = 80);';
 ask($user, 'COMMIT;');
 is(wait_for_job($node, $job), 'done', 'and the move ends');
-end($user);
+end_session($user);
 
 # --- a move that pauses --------------------------------------------------------------
 
 # In 0.3 it kept its lock on the index.
-$user = session();
+$user = session($node);
 foreach my $index ('t_b', 't_brin')
 {
 	stop_at($node, 'copied');
@@ -151,7 +92,7 @@ foreach my $index ('t_b', 't_brin')
 	wait_for_stop($node, 'copied');
 	$node->safe_psql('postgres', "SELECT pause_move($job)");
 	release($node);
-	wait_until("(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)",
+	wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)",
 		'the move pauses');
 	promptly($user, "COMMENT ON INDEX $index IS 'paused';", "paused: COMMENT ON INDEX $index");
 	promptly($user, "SELECT brin_summarize_new_values('t_brin');", 'paused: BRIN summarization')
@@ -169,7 +110,7 @@ $job = start_move($node, 't_c', 'fast');
 wait_for_stop($node, 'copied');
 $node->safe_psql('postgres', "SELECT pause_move($job)");
 release($node);
-wait_until("(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)", 'the move pauses');
+wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)", 'the move pauses');
 promptly($user, 'DROP INDEX CONCURRENTLY t_c;', 'paused: DROP INDEX CONCURRENTLY');
 $node->safe_psql('postgres', "SELECT resume_move($job)");
 is(wait_for_job($node, $job), 'failed', 'a move whose index is gone fails');
@@ -179,21 +120,21 @@ check_orphans($node, 'dropped while paused');
 
 # It has RowExclusive on the index, and ShareUpdateExclusive on the table only.
 # 0.3 asked for AccessExclusive all the same, and everybody queued behind that.
-stop_at($node, 'synced');
+stop_at($node, 'fsm copied');
 $job = start_move($node, 't_b', elsewhere('t_b'));
-wait_for_stop($node, 'synced');
-my $vacuum = session();
+wait_for_stop($node, 'fsm copied');
+my $vacuum = session($node);
 $node->safe_psql('postgres', 'DELETE FROM t WHERE a > 19000');
 send_to($vacuum, q{SET vacuum_cost_delay = '100 ms'; SET vacuum_cost_limit = 1; VACUUM (INDEX_CLEANUP on) t;});
-wait_until("EXISTS (SELECT FROM pg_locks WHERE pid = $vacuum->{pid} AND relation = 't_b'::regclass)",
+wait_until($node, "EXISTS (SELECT FROM pg_locks WHERE pid = $vacuum->{pid} AND relation = 't_b'::regclass)",
 	'VACUUM is at work');
 release($node);
-wait_until("(SELECT phase = 'waiting for lock' AND $vacuum->{pid} = ANY (blocked_by)
+wait_until($node, "(SELECT phase = 'waiting for lock' AND $vacuum->{pid} = ANY (blocked_by)
 	FROM tablespace_moves WHERE job_id = $job)", 'the move waits for VACUUM');
 is(job_field($node, $job, 'attempts'), '0', 'no lock is asked for while VACUUM is at work');
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($vacuum->{pid})");
 is(wait_for_job($node, $job), 'done', 'the move ends after it');
-end($vacuum);
+end_session($vacuum);
 
 # --- slow devices -----------------------------------------------------------------------
 
@@ -225,16 +166,16 @@ SKIP:
 	# the buffers: in 0.3 each was read under AccessExclusive.
 	$node->append_conf('postgresql.conf', "deadlock_timeout = '1 min'");
 	$node->reload;
-	stop_at($node, 'synced');
+	stop_at($node, 'fsm copied');
 	$job = start_move($node, 't_b', elsewhere('t_b'), "lock_timeout => '30 s'");
-	wait_for_stop($node, 'synced');
-	my $reader = session();
-	my $writer = session();
+	wait_for_stop($node, 'fsm copied');
+	my $reader = session($node);
+	my $writer = session($node);
 	ask($reader, 'BEGIN; DECLARE c CURSOR FOR SELECT b FROM t WHERE b < 10; FETCH c;');
 	ask($writer, 'BEGIN;');
 	ask($writer, 'UPDATE t SET b = b + 1 WHERE a % 4 = 0;');
 	release($node);
-	wait_until("EXISTS (SELECT FROM pg_locks WHERE relation = 't_b'::regclass
+	wait_until($node, "EXISTS (SELECT FROM pg_locks WHERE relation = 't_b'::regclass
 		AND mode = 'AccessExclusiveLock' AND NOT granted)", 'the move asks for its lock');
 	ask($writer, 'UPDATE t SET b = b + 1 WHERE a % 16 = 1;');
 	ask($writer, 'SELECT count(filler) FROM other;') for 1 .. 2;
@@ -245,10 +186,10 @@ SKIP:
 	is(wait_for_job($node, $job), 'done', 'a move of an index whose blocks have to be read');
 	set_slow('pread');
 	cmp_ok(job_field($node, $job, 'lock_ms'), '<', 400, 'does not read them all under its lock');
-	end($_) foreach $reader, $writer;
+	end_session($_) foreach $reader, $writer;
 }
 
-end($user);
+end_session($user);
 $node->stop;
 check_log($node, 'all', qr/canceling statement|does not exist/);
 done_testing();

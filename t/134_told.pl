@@ -25,15 +25,6 @@ $node->safe_psql('postgres', q{
 	CREATE ROLE bob;
 	GRANT CREATE ON TABLESPACE fast TO alice});
 
-sub messages_of
-{
-	my ($sql) = @_;
-	my ($out, $err);
-
-	$node->psql('postgres', "\\set VERBOSITY verbose\n$sql", stdout => \$out, stderr => \$err);
-	return $err;
-}
-
 # --- wait_for_moves() --------------------------------------------------------------------
 
 stop_at($node, 'copied');
@@ -41,9 +32,9 @@ my $job = start_move($node, 't_b', 'fast');
 wait_for_stop($node, 'copied');
 is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}', '0 s')"), 'f', 'a move that goes on');
 is($node->safe_psql('postgres', "SELECT wait_for_moves('{}')"), 't', 'no move');
-like(messages_of("SELECT wait_for_moves('{$job,4711}')"), qr/42704.*job 4711 does not exist/, 'no such move');
-like(messages_of("SELECT wait_for_moves(NULL)"), qr/22004/, 'no argument');
-like(messages_of("SET ROLE bob; SELECT wait_for_moves('{$job}')"), qr/42501/, "somebody else's move");
+like(messages_of($node, "SELECT wait_for_moves('{$job,4711}')"), qr/42704.*job 4711 does not exist/, 'no such move');
+like(messages_of($node, "SELECT wait_for_moves(NULL)"), qr/22004/, 'no argument');
+like(messages_of($node, "SET ROLE bob; SELECT wait_for_moves('{$job}')"), qr/42501/, "somebody else's move");
 is($node->safe_psql('postgres', qq{
 		SELECT pid = (SELECT pid FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'),
 			batch_id FROM tablespace_moves WHERE job_id = $job}),
@@ -56,9 +47,9 @@ like(slurp_file($node->logfile),
 	"the server's log says so");
 
 # a transaction that the move waits for is told so
-stop_at($node, 'synced');
+stop_at($node, 'fsm copied');
 $job = start_move($node, 't_b', 'slow');
-wait_for_stop($node, 'synced');
+wait_for_stop($node, 'fsm copied');
 my %user = (in => '', out => '', err => '');
 $user{run} = IPC::Run::start(
 	[ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres') ],
@@ -74,7 +65,7 @@ is(wait_for_job($node, $job), 'done', 'and the move ends');
 
 # --- calls ------------------------------------------------------------------------------------
 
-like(messages_of(q{BEGIN; CALL move_indexes_concurrently('t', 'fast'); ROLLBACK}),
+like(messages_of($node, q{BEGIN; CALL move_indexes_concurrently('t', 'fast'); ROLLBACK}),
 	qr/25001.*HINT:  Send CALL as a statement of its own/s, 'what to do in a transaction block');
 $node->safe_psql('postgres', q{
 	CREATE TABLE parent (a int PRIMARY KEY);
@@ -82,11 +73,11 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE hyper (a int PRIMARY KEY);
 	CREATE FUNCTION blocks() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 	CREATE TRIGGER ts_insert_blocker BEFORE INSERT ON hyper FOR EACH ROW EXECUTE FUNCTION blocks()});
-like(messages_of(q{CALL move_table_concurrently('parent', 'fast')}),
+like(messages_of($node, q{CALL move_table_concurrently('parent', 'fast')}),
 	qr/NOTICE:.*1 table that inherits from "parent" does not move along.*HINT/s, 'children are pointed out');
-like(messages_of(q{CALL move_table_concurrently('hyper', 'fast')}),
+like(messages_of($node, q{CALL move_table_concurrently('hyper', 'fast')}),
 	qr/0A000.*cannot move hypertable "hyper".*show_chunks/s, 'a hypertable is refused');
-like(messages_of(q{CALL move_indexes_concurrently('hyper', 'fast')}),
+like(messages_of($node, q{CALL move_indexes_concurrently('hyper', 'fast')}),
 	qr/0A000.*cannot move hypertable "hyper"/s, 'so are its indexes');
 
 # 0.3's caller waited by a view, which this forbids it to read
@@ -112,7 +103,7 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON TABLESPACE slow TO alice;
 	SET SESSION AUTHORIZATION alice;
 	CALL move_indexes_concurrently('t_b', 'slow', wait => false)});
-like(messages_of(q{SET SESSION AUTHORIZATION alice; CALL move_indexes_concurrently('t_pkey', 'slow')}),
+like(messages_of($node, q{SET SESSION AUTHORIZATION alice; CALL move_indexes_concurrently('t_pkey', 'slow')}),
 	qr/53400.*too many moves for role "alice"/, 'a role has a limit');
 release($node);
 

@@ -8,6 +8,7 @@ suite_of()
 {
 	case $1 in
 		15) echo bookworm ;;
+		16) echo bookworm ;;		# its server comes as a Python wheel
 		17) echo trixie ;;
 		18) echo forky ;;
 		19) echo sid ;;				# and experimental
@@ -80,6 +81,28 @@ make_debian()
 		>"$root/etc/postgresql-common/createcluster.d/tests.conf"
 }
 
+# install_wheel DIR: PostgreSQL 16, which no Debian suite has, with its headers
+# and pg_regress, from the Python package pgserver: a server without contrib
+# modules and without the Perl modules for TAP tests.
+install_wheel()
+{
+	local root=$1 wheels=$1/usr/lib/pgserver
+
+	command -v pip >/dev/null || need_packages python3-pip
+	mkdir -p "$wheels" "$root/usr/lib/postgresql"
+	pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \
+		--dest "$wheels" pgserver==0.1.4 &&
+		python3 -m zipfile -e "$wheels"/pgserver-*.whl "$wheels" &&
+		rm "$wheels"/pgserver-*.whl &&
+		find "$wheels/pgserver/pginstall" -path '*/bin/*' -exec chmod 755 {} + &&
+		find "$wheels/pgserver/pginstall/lib/postgresql/pgxs" -type f \
+			! -name '*.mk' -exec chmod 755 {} + &&
+		ln -s ../pgserver/pgserver/pginstall "$root/usr/lib/postgresql/16" &&
+		printf '%s\n' /usr/lib/pgserver/pgserver.libs \
+			/usr/lib/pgserver/pgserver/pginstall/lib >"$root/etc/ld.so.conf.d/pgserver.conf" &&
+		in_root "$root" ldconfig
+}
+
 # make_root VERSION DIR: installs Debian and PostgreSQL; DIR/.complete says
 # that it is all there.
 make_root()
@@ -95,10 +118,14 @@ make_root()
 	fi
 	in_root "$root" apt-get update -q &&
 		in_root "$root" apt-get install -y -q --no-install-recommends \
-			gcc libc6-dev make perl libaio-dev libipc-run-perl &&
-		in_root "$root" apt-get install -y -q --no-install-recommends \
-			${target[@]+"${target[@]}"} \
-			"postgresql-$version" "postgresql-server-dev-$version" &&
+			gcc libc6-dev make perl libaio-dev libipc-run-perl || return 1
+	if [ "$version" = 16 ]; then
+		install_wheel "$root" && touch "$root/.complete"
+		return
+	fi
+	in_root "$root" apt-get install -y -q --no-install-recommends \
+		${target[@]+"${target[@]}"} \
+		"postgresql-$version" "postgresql-server-dev-$version" &&
 		in_root "$root" apt-get clean &&
 		touch "$root/.complete"
 }

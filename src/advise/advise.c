@@ -178,7 +178,7 @@ tsa_advise_index_placement(PG_FUNCTION_ARGS)
 	make_request(fcinfo, &request, 0, 1, 2, 3);
 	return run_request(fcinfo, &request,
 					   "SELECT (g.advice).* FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5) g");
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false) g");
 }
 
 /* advise_placement(space_budget, observe) */
@@ -190,7 +190,7 @@ tsa_advise_placement(PG_FUNCTION_ARGS)
 	make_request(fcinfo, &request, -1, -1, 0, 1);
 	return run_request(fcinfo, &request,
 					   "SELECT (g.advice).* FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5) g");
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false) g");
 }
 
 /* explain_placement(target) */
@@ -203,7 +203,7 @@ tsa_explain_placement(PG_FUNCTION_ARGS)
 	return run_request(fcinfo, &request,
 					   "SELECT e FROM tablespace_advisor.explain_advice($2, ARRAY("
 					   "SELECT ROW(g.advice, g.evidence)::tablespace_advisor.advice_row FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5) g)) e");
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g)) e");
 }
 
 /* placement_evidence(target) */
@@ -215,7 +215,7 @@ tsa_placement_evidence(PG_FUNCTION_ARGS)
 	make_request(fcinfo, &request, 0, -1, -1, -1);
 	return run_request(fcinfo, &request,
 					   "SELECT (g.advice).relation, g.evidence FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5) g");
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g");
 }
 
 /* lock_if_free(relation) */

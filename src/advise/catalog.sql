@@ -90,6 +90,7 @@ CREATE TYPE tablespace_advisor.load_fact AS (
 	read_ms_per_s float8,
 	timed_read_us float8,
 	snapshots int,
+	reading_snapshots int,
 	active_sessions float8,
 	reading_sessions float8,
 	waits jsonb,

@@ -30,6 +30,7 @@ PG_FUNCTION_INFO_V1(tsa_latency_at_depth);
 PG_FUNCTION_INFO_V1(tsa_depth_at_rate);
 PG_FUNCTION_INFO_V1(tsa_max_read_rate);
 PG_FUNCTION_INFO_V1(tsa_choose_within);
+PG_FUNCTION_INFO_V1(tsa_round_to_three);
 
 /* Elements of an array without nulls of a fixed length, by-value type. */
 static Datum *
@@ -118,6 +119,16 @@ tsa_max_read_rate(PG_FUNCTION_ARGS)
 	TsaCurve	curve = curve_argument(fcinfo);
 
 	PG_RETURN_FLOAT8(tsa_curve_max_rate(&curve));
+}
+
+/* round_to_three(number) */
+Datum
+tsa_round_to_three(PG_FUNCTION_ARGS)
+{
+	char		digits[32];
+
+	snprintf(digits, sizeof(digits), "%.2e", PG_GETARG_FLOAT8(0));
+	PG_RETURN_FLOAT8(strtod(digits, NULL));
 }
 
 /* The arguments of choose_within() as items. */

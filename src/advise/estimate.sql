@@ -49,7 +49,9 @@ COMMENT ON TYPE tablespace_advisor.load_estimate IS
 
 /*
  * The depth a read meets is the number of sessions seen reading while any
- * was; without such looks, the one with which the device serves the rate.
+ * was.  Five looks give it to about a fifth (the number varies by less than
+ * half of itself); without, it is the one with which the device serves the
+ * rate, which cannot tell queues of a device that is busy all the time apart.
  *
  * Where the server timed its reads (track_io_timing), their mean is known to
  * be (1 - d) * cached + d * device, d being the share that reaches the
@@ -79,7 +81,7 @@ AS $$
 				q.depths, q.depth_read_us, q.depth) AS probed_us,
 			coalesce(q.cached_read_us, 0) AS cached_us
 		FROM (SELECT read.*,
-				CASE WHEN load.snapshots >= 20 AND load.reading_sessions > 0
+				CASE WHEN load.reading_snapshots >= 5
 					THEN greatest(1, load.reading_sessions * coalesce(read.share, 0))
 				ELSE tablespace_advisor.depth_at_rate(read.depths,
 					read.depth_read_us, coalesce(read.device_reads, 0)) END AS depth

@@ -6,9 +6,9 @@
  */
 
 /*
- * How fast the last moves to a tablespace were, and how much WAL they wrote:
- * those of 1 MB or more, since small ones take the time of their commits.
- * plpgsql, because the journal is made later than this function.
+ * How fast moves to a tablespace were (copied_mb_per_s(), stage move), and how
+ * much WAL they wrote: those of 1 MB or more, since small ones take the time
+ * of their commits.  plpgsql, because the journal is made later than these.
  */
 CREATE FUNCTION tablespace_advisor.copy_rates(destination name)
 RETURNS jsonb
@@ -16,23 +16,16 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	RETURN (SELECT jsonb_object_agg(m.from_tablespace_name, m.bytes_per_s)
-		FROM (SELECT j.from_tablespace_name,
-				round((sum(j.bytes_total) / sum(j.seconds))::numeric) AS bytes_per_s
-			FROM (SELECT j.*, extract(epoch FROM j.finished_at - j.started_at)::float8
-						- j.paused_ms / 1000 AS seconds,
-					row_number() OVER (PARTITION BY j.from_tablespace
-						ORDER BY j.finished_at DESC) AS nth
-				FROM tablespace_advisor.job j
-				WHERE j.state = 'done' AND j.method = 'copy'
-					AND j.to_tablespace_name = destination
-					AND j.bytes_total >= 1048576) j
-			WHERE j.nth <= 20 AND j.seconds > 0
-			GROUP BY j.from_tablespace_name) m);
+	RETURN (SELECT jsonb_object_agg(m.spcname, round(m.bytes_per_s::numeric))
+		FROM (SELECT s.spcname, 1048576
+				* tablespace_advisor.copied_mb_per_s(s.oid, d.oid) AS bytes_per_s
+			FROM pg_tablespace s, pg_tablespace d
+			WHERE d.spcname = destination) m
+		WHERE m.bytes_per_s > 0);
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.copy_rates(name) IS
-	'bytes per second of the last copies to a tablespace, pauses left out, by the tablespace they came from; NULL without any';
+	'bytes per second of the last live copies to a tablespace, by the tablespace they came from: median of those without max_rate, at the rate that what others needed left them (see copied_mb_per_s); NULL without any';
 
 CREATE FUNCTION tablespace_advisor.copy_wal_per_byte()
 RETURNS float8
@@ -201,24 +194,29 @@ COMMENT ON FUNCTION tablespace_advisor.move_obstacle(pg_class, pg_index) IS
 /*
  * A heap is taken together with its TOAST table and that one's index, because
  * they move together.  What the system's cache holds is looked up for what is
- * read; of a heap the shares are weighed with the reads.
+ * read, where no samples say; of a heap the shares are weighed with the reads.
+ * plpgsql, which plans for as many tables as there are.
  */
 CREATE FUNCTION tablespace_advisor.relation_facts(
 	rates tablespace_advisor.relation_rate[],
 	tables oid[])
 RETURNS SETOF tablespace_advisor.relation_fact
-LANGUAGE sql VOLATILE
+LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
-	WITH rate AS MATERIALIZED (
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY WITH rate AS MATERIALIZED (
 		SELECT r.*, CASE r.kind WHEN 'index' THEN r.relation ELSE r.heap END AS member
 		FROM unnest(rates) r JOIN unnest(tables) t ON t = r.heap
 	), resident AS MATERIALIZED (
 		SELECT p.relation,
-			least(1, p.system_cache_blocks::float8 / nullif(p.blocks, 0)) AS cached
+			tablespace_advisor.cached_share(
+				p.blocks, p.shared_blocks, p.system_only_blocks) AS cached
 		FROM tablespace_advisor.relations_residency(
-			array(SELECT r.relation FROM rate r WHERE r.reads_per_s > 0)) p
+			array(SELECT r.relation FROM rate r
+				WHERE r.reads_per_s > 0 AND r.system_cached IS NULL)) p
 	), active AS MATERIALIZED (
 		SELECT r.member,
 			sum(r.size_bytes)::bigint AS size_bytes,
@@ -230,8 +228,9 @@ AS $$
 			min(r.hot_fraction) FILTER (WHERE r.kind = 'heap') AS hot_fraction,
 			min(r.tuples_per_s / nullif(r.scans_per_s, 0))
 				FILTER (WHERE r.kind = 'index') AS tuples_per_scan,
-			sum(r.reads_per_s * p.cached) / nullif(sum(r.reads_per_s)
-				FILTER (WHERE p.cached IS NOT NULL), 0) AS cached,
+			sum(r.reads_per_s * coalesce(r.system_cached, p.cached))
+				/ nullif(sum(r.reads_per_s) FILTER (WHERE coalesce(
+					r.system_cached, p.cached) IS NOT NULL), 0) AS cached,
 			min(r.scans_total) FILTER (WHERE r.kind = 'index') AS scans,
 			min(r.counted_since) AS counted_since
 		FROM rate r LEFT JOIN resident p USING (relation)
@@ -287,7 +286,8 @@ AS $$
 		JOIN tablespace_advisor.index_role r ON r.indrelid = t) r ON r.indexrelid = m.oid
 	LEFT JOIN (SELECT u.* FROM unnest(tables) t
 		JOIN tablespace_advisor.duplicate_index u ON u.indrelid = t) u ON u.indexrelid = m.oid
-	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid
+	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid;
+END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]) IS
 	'facts on these tables and their indexes, from the rates of observe_database() and the catalogs';
@@ -311,36 +311,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.leaves_of(regclass) IS
 	'a table or index, or if it is partitioned its partitions with storage';
 
-/*
- * Tables that were read or written: of samples those that have a row in one,
- * so that the many that were not need not be looked at.
- */
-CREATE FUNCTION tablespace_advisor.active_tables(history interval)
-RETURNS SETOF oid
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
-BEGIN
-	IF EXISTS (SELECT FROM tablespace_advisor.sample_interval s
-		WHERE s.taken_at > clock_timestamp() - history)
-	THEN
-		RETURN QUERY SELECT DISTINCT i.heap
-			FROM (SELECT DISTINCT r.relation FROM tablespace_advisor.relation_sample r
-				JOIN tablespace_advisor.sample s USING (sample_id)
-				WHERE s.taken_at > clock_timestamp() - history) r
-			JOIN tablespace_advisor.relation_inventory i ON i.relation = r.relation;
-	ELSE
-		RETURN QUERY SELECT DISTINCT c.heap
-			FROM tablespace_advisor.relation_counter c
-			WHERE c.reads > 0 OR c.hits > 0 OR c.inserted > 0
-				OR c.updated > 0 OR c.deleted > 0;
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION tablespace_advisor.active_tables(interval) IS
-	'tables that were read or written, or their indexes were, in the samples of the last so long, or without those since counters began';
-
 /* Tables of which something is to be said though nobody uses them. */
 CREATE FUNCTION tablespace_advisor.tables_with_faults(
 	tablespaces tablespace_advisor.tablespace_fact[])
@@ -352,8 +322,11 @@ AS $$
 	SELECT i.indrelid FROM pg_index i
 	WHERE NOT i.indisvalid AND i.indrelid >= 16384
 	UNION
-	SELECT i.indrelid FROM pg_index i WHERE i.indrelid >= 16384
-	GROUP BY i.indrelid, i.indkey::text, i.indclass::text, i.indcollation::text
+	SELECT i.indrelid
+	FROM (SELECT i.indrelid FROM pg_index i WHERE i.indrelid >= 16384
+		GROUP BY i.indrelid, i.indnatts, i.indkey[0] HAVING count(*) > 1) s
+	JOIN pg_index i ON i.indrelid = s.indrelid
+	GROUP BY i.indrelid, i.indkey::int2[], i.indclass, i.indcollation
 	HAVING count(*) > 1
 	UNION
 	SELECT i.heap FROM tablespace_advisor.relation_inventory i
@@ -361,6 +334,7 @@ AS $$
 		(SELECT t.oid FROM unnest(tablespaces) f
 			JOIN pg_tablespace t ON t.spcname = f.tablespace
 			WHERE f.available_bytes < 0)
+		AND EXISTS (SELECT FROM unnest(tablespaces) f WHERE f.available_bytes < 0)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[]) IS
 	'tables with an index that is invalid or perhaps a duplicate, or in a tablespace that is over its mark';
@@ -375,6 +349,5 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.move_obstacle(pg_class, pg_index),
 	tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]),
 	tablespace_advisor.leaves_of(regclass),
-	tablespace_advisor.active_tables(interval),
 	tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[])
 	FROM PUBLIC;

@@ -18,7 +18,10 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	max_bytes CONSTANT bigint := 256 * 1048576;
+	block_bytes CONSTANT int := current_setting('block_size');
 	reader regprocedure;
+	leaves bigint;
+	inner_pages bigint;
 	density float8;
 BEGIN
 	IF NOT tablespace_advisor.is_bloated(a) OR a.size_bytes > max_bytes THEN
@@ -35,11 +38,14 @@ BEGIN
 	IF NOT FOUND OR NOT tablespace_advisor.lock_if_free(a.relation) THEN
 		RETURN a;
 	END IF;
-	EXECUTE format('SELECT avg_leaf_density FROM %s($1)', reader::regproc)
-		INTO density USING a.relation;
-	IF density > 0 AND density < 'NaN' THEN
-		a.rebuilt_bytes := greatest(8192, a.size_bytes * density / 90);
+	EXECUTE format('SELECT leaf_pages, internal_pages, avg_leaf_density FROM %s($1)',
+			reader::regproc)
+		INTO leaves, inner_pages, density USING a.relation;
+	/* without entries NaN; deleted pages are in neither number */
+	IF density < 'NaN' THEN
+		leaves := ceil(leaves * density / 90);
 	END IF;
+	a.rebuilt_bytes := least(a.size_bytes, (2 + inner_pages + leaves) * block_bytes);
 	RETURN a;
 END
 $$;
@@ -98,7 +104,8 @@ CREATE FUNCTION tablespace_advisor.gather_advice(
 	target regclass,
 	destination name,
 	space_budget text,
-	observe interval)
+	observe interval,
+	with_evidence boolean)
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -135,8 +142,7 @@ BEGIN
 			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
 	END IF;
 	SELECT * INTO seen FROM tablespace_advisor.observe_database(observe,
-		CASE WHEN observe IS NULL THEN array(SELECT unnest(tables) UNION
-			SELECT t FROM tablespace_advisor.active_tables(history) t) END, history);
+		tables, history, with_active => true);
 	/* all that is read, because reads are corrected by the timing of all */
 	tables := array(SELECT unnest(tables) UNION
 		SELECT r.heap FROM unnest(seen.relations) r
@@ -144,7 +150,7 @@ BEGIN
 			OR (target IS NULL AND (r.hits_per_s > 0 OR r.writes_per_s > 0)));
 	load := ROW(seen.source, seen.window_start, seen.window_end, seen.seconds,
 		seen.intervals, seen.was_reset, seen.reads_per_s, seen.read_ms_per_s,
-		seen.timed_read_us, seen.snapshots, seen.active_sessions,
+		seen.timed_read_us, seen.snapshots, seen.reading_snapshots, seen.active_sessions,
 		seen.reading_sessions, seen.waits,
 		extract(epoch FROM current_setting('checkpoint_timeout')::interval),
 		tablespace_advisor.copy_wal_per_byte(),
@@ -167,16 +173,16 @@ BEGIN
 	END IF;
 	RETURN QUERY SELECT j.* FROM tablespace_advisor.judge_placement(
 		relations, considered, tablespaces, load, to_tablespace, budget_bytes,
-		target IS NULL) j;
+		target IS NULL, with_evidence) j;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval) IS
-	'advice for a role on a relation, or on the whole database (NULL); see advise_index_placement()';
+COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean) IS
+	'advice for a role on a relation, or on the whole database (NULL); see advise_index_placement(); evidence is NULL without with_evidence';
 
 REVOKE ALL ON FUNCTION
 	tablespace_advisor.measure_bloat(tablespace_advisor.relation_fact),
 	tablespace_advisor.lock_if_free(oid),
 	tablespace_advisor.check_target(regclass),
 	tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact),
-	tablespace_advisor.gather_advice(oid, regclass, name, text, interval)
+	tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean)
 	FROM PUBLIC;

@@ -18,13 +18,8 @@ COMMENT ON FUNCTION tablespace_advisor.business_cycle_days() IS
 
 CREATE FUNCTION tablespace_advisor.round_to_three(number float8)
 RETURNS float8
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN number = 0 THEN 0
-		ELSE round(number::numeric, 2 - floor(log(abs(number)::numeric))::int)::float8
-		END
-$$;
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_round_to_three';
 COMMENT ON FUNCTION tablespace_advisor.round_to_three(float8) IS
 	'a measured number with three significant digits';
 
@@ -166,9 +161,7 @@ DECLARE
 	/* below this share of a table's read time nothing moves */
 	min_percent CONSTANT float8 := 5;
 	week_s CONSTANT float8 := 7 * 86400;
-	saved text := format('%s ms/s, %s %% of the table''s read time',
-		tablespace_advisor.round_to_three(e.saved_ms_per_s),
-		tablespace_advisor.round_to_three(e.saved_percent));
+	saved CONSTANT text := '%s ms/s, %s %% of the table''s read time';
 BEGIN
 	action := 'keep';
 	IF a.obstacle IS NOT NULL AND a.reads_per_s IS NULL THEN
@@ -219,9 +212,13 @@ BEGIN
 		action := 'probe first';
 		reason := 'part of its table is in a tablespace that was not probed';
 	ELSIF e.saved_percent < min_percent THEN
-		reason := format('too little: %s', saved);
+		reason := format('too little: ' || saved,
+			tablespace_advisor.round_to_three(e.saved_ms_per_s),
+			tablespace_advisor.round_to_three(e.saved_percent));
 	ELSIF e.saved_ms_per_s / 1000 * week_s < e.move_seconds THEN
-		reason := format('a week would not repay the move: %s', saved);
+		reason := format('a week would not repay the move: ' || saved,
+			tablespace_advisor.round_to_three(e.saved_ms_per_s),
+			tablespace_advisor.round_to_three(e.saved_percent));
 	ELSIF dest.tablespace = ANY (a.left_lately) THEN
 		reason := 'it was moved away from there less than a week ago';
 	ELSIF a.obstacle IS NOT NULL THEN

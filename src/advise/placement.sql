@@ -263,6 +263,7 @@ AS $$
 			'start', load.window_start, 'end', load.window_end,
 			'seconds', load.seconds, 'intervals', load.intervals,
 			'was_reset', load.was_reset, 'snapshots', load.snapshots,
+			'reading_snapshots', load.reading_snapshots,
 			'active_sessions', load.active_sessions,
 			'reading_sessions', load.reading_sessions, 'waits', load.waits,
 			'timed_read_us', load.timed_read_us, 'standbys', load.standbys),
@@ -322,7 +323,8 @@ CREATE FUNCTION tablespace_advisor.judge_placement(
 	load tablespace_advisor.load_fact,
 	destination name,
 	budget_bytes bigint,
-	with_evictions boolean DEFAULT false)
+	with_evictions boolean DEFAULT false,
+	with_evidence boolean DEFAULT true)
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -386,10 +388,12 @@ BEGIN
 				tablespace_advisor.round_to_three(h.read_ms_per_s),
 				tablespace_advisor.round_to_three(e.move_seconds)
 			)::@extschema@.placement_advice,
-			tablespace_advisor.row_evidence(a, coalesce(e, h), f, t, l, load,
-				ROW(d.relation, d.destination, d.action, d.reason, d.statement,
-					d.saved_ms_per_s, d.bytes, d.bound_ms_per_s, d.is_exact))
+			CASE WHEN with_evidence THEN
+				tablespace_advisor.row_evidence(a, coalesce(e, h), f, t, l, load,
+					ROW(d.relation, d.destination, d.action, d.reason, d.statement,
+						d.saved_ms_per_s, d.bytes, d.bound_ms_per_s, d.is_exact))
 				|| jsonb_build_object('not_probed', n.names)
+			END
 		FROM decided d
 		JOIN unnest(wanted) a ON a.relation = d.relation
 		JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
@@ -411,8 +415,8 @@ BEGIN
 			a.relation::text COLLATE "C";
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, bigint, boolean) IS
-	'advice on the relations considered, from facts handed over: relations must hold all of their tables, and all that is read in the database if reads were timed; destination NULL: any of the tablespaces; budget_bytes: what moves may fill (NULL: no limit); with_evictions: also relieve tablespaces that are over their mark';
+COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, bigint, boolean, boolean) IS
+	'advice on the relations considered, from facts handed over: relations must hold all of their tables, and all that is read in the database if reads were timed; destination NULL: any of the tablespaces; budget_bytes: what moves may fill (NULL: no limit); with_evictions: also relieve tablespaces that are over their mark; with_evidence: else evidence is NULL';
 
 REVOKE ALL ON FUNCTION
 	tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[],
@@ -434,5 +438,5 @@ REVOKE ALL ON FUNCTION
 		tablespace_advisor.load_fact, tablespace_advisor.placement_choice),
 	tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[],
 		regclass[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact, name, bigint, boolean)
+		tablespace_advisor.load_fact, name, bigint, boolean, boolean)
 	FROM PUBLIC;

@@ -24,7 +24,9 @@ CREATE FUNCTION tablespace_advisor.summarize_intervals(
 	OUT hit_fraction float8,
 	OUT read_ms_per_s float8,
 	OUT read_ms_error float8,
-	OUT statement_ms float8)
+	OUT statements_per_s float8,
+	OUT statement_ms float8,
+	OUT statement_ms_error float8)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -36,13 +38,18 @@ AS $$
 			THEN sum(i.read_ms) / sum(i.seconds) END,
 		CASE WHEN bool_and(i.read_ms IS NOT NULL) AND count(*) >= 3
 			THEN stddev(i.read_ms / nullif(i.seconds, 0)) / sqrt(count(*)) END,
-		sum(i.statements_ms) / nullif(sum(i.statements), 0)::float8
+		CASE WHEN bool_and(i.statements IS NOT NULL)
+			THEN sum(i.statements) / sum(i.seconds) END,
+		CASE WHEN bool_and(i.statements IS NOT NULL)
+			THEN sum(i.statements_ms) / nullif(sum(i.statements), 0)::float8 END,
+		CASE WHEN bool_and(i.statements > 0) AND count(*) >= 3
+			THEN stddev(i.statements_ms / i.statements) / sqrt(count(*)) END
 	FROM tablespace_advisor.sample_interval i
 	WHERE i.started_at >= begins AND i.taken_at <= ends AND i.seconds > 0
 $$;
 REVOKE ALL ON FUNCTION tablespace_advisor.summarize_intervals(timestamptz, timestamptz) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.summarize_intervals(timestamptz, timestamptz) IS
-	'the samples that lie between two moments as a whole: how many, seconds, the database''s block accesses and reads per second, share of accesses found in shared buffers, milliseconds per second that the server timed for reads with the standard error of the mean, and milliseconds per statement by pg_stat_statements; NULL where there is nothing of that';
+	'the samples that lie between two moments as a whole: how many, seconds, the database''s block accesses and reads per second, share of accesses found in shared buffers, milliseconds per second that the server timed for reads and statements and milliseconds per statement by pg_stat_statements, both times with the standard error of the mean of the samples; NULL where there is nothing of that';
 
 CREATE FUNCTION tablespace_advisor.relation_reads(
 	relations oid[],
@@ -93,7 +100,10 @@ WITH batch AS MATERIALIZED (
 	SELECT c.*,
 		(c.before).read_ms_per_s - (c.after).read_ms_per_s * s.scale AS saved,
 		1.96 * sqrt((c.before).read_ms_error ^ 2
-			+ ((c.after).read_ms_error * s.scale) ^ 2) AS error
+			+ ((c.after).read_ms_error * s.scale) ^ 2) AS error,
+		(c.before).statement_ms - (c.after).statement_ms AS statement_saved,
+		1.96 * sqrt((c.before).statement_ms_error ^ 2
+			+ (c.after).statement_ms_error ^ 2) AS statement_error
 	FROM compared c
 	CROSS JOIN LATERAL
 		(SELECT (c.before).accesses_per_s
@@ -131,7 +141,12 @@ SELECT j.job_id, j.batch_id, j.relation::regclass AS relation,
 	before.hits / nullif(before.reads + before.hits, 0) AS hit_fraction_before,
 	after.hits / nullif(after.reads + after.hits, 0) AS hit_fraction_after,
 	(m.before).statement_ms AS statement_ms_before,
-	(m.after).statement_ms AS statement_ms_after
+	(m.after).statement_ms AS statement_ms_after,
+	m.forecast / nullif((m.before).statements_per_s, 0)
+		AS statement_forecast_saved_ms,
+	m.statement_saved AS statement_saved_ms,
+	m.statement_saved - m.statement_error AS statement_saved_low,
+	m.statement_saved + m.statement_error AS statement_saved_high
 FROM tablespace_advisor.job j
 LEFT JOIN measured m USING (batch_id)
 CROSS JOIN LATERAL
@@ -152,4 +167,4 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.summarize_intervals(timestamptz, timestamptz),
 	tablespace_advisor.relation_reads(oid[], int, int) TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS
-	'per ended move: the forecast beside what samples measured in equal windows before and after all moves of the same call. outcome: as forecast, saved less or saved more (beyond 25 % and the interval), no forecast, not measured (no samples on both sides, or track_io_timing off), too few samples (fewer than three on a side), failed or cancelled. batch_saved_ms_per_s: read time of the database before, minus that after it scaled to the same number of block accesses, in milliseconds per second, with a 95 % interval; reads_per_s_…, hit_fraction_…: of the moved relations; accesses_per_s_…: blocks of the whole database; statement_ms_…: mean of all statements by pg_stat_statements, NULL without it.';
+	'per ended move: the forecast beside what samples measured in equal windows before and after all moves of the same call. outcome: as forecast, saved less or saved more (beyond 25 % and the interval), no forecast, not measured (no samples on both sides, or track_io_timing off), too few samples (fewer than three on a side), failed or cancelled. batch_saved_ms_per_s: read time of the database before, minus that after it scaled to the same number of block accesses, in milliseconds per second, with a 95 % interval; reads_per_s_…, hit_fraction_…: of the moved relations; accesses_per_s_…: blocks of the whole database; statement_ms_…: mean of all statements by pg_stat_statements, NULL without it; statement_forecast_saved_ms: the forecast as milliseconds per statement, statement_saved_…: what was saved of one, with a 95 % interval.';

@@ -15,7 +15,7 @@ AS $$
 		WHERE j.method = 'copy' AND j.state = 'done'
 			AND j.from_tablespace = $1 AND j.to_tablespace = $2
 			AND j.bytes_total >= 16 * 1048576
-			AND coalesce(j.max_rate, 0) <= 0
+			AND j.max_rate IS NULL
 			AND j.database = (SELECT oid FROM pg_database
 				WHERE datname = current_database())
 			AND j.system_identifier =

@@ -80,12 +80,13 @@ CREATE TABLE tablespace_advisor.relation_sample (
 	updated bigint,
 	hot_updated bigint,
 	deleted bigint,
+	cached_reads real,
 	PRIMARY KEY (sample_id, relation)
 );
 REVOKE ALL ON tablespace_advisor.relation_sample FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.relation_sample IS
-	'what happened to a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; size_bytes: of all forks, at the end';
+	'what happened to a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; size_bytes: of all forks, at the end';
 
 CREATE TABLE tablespace_advisor.tablespace_sample (
 	sample_id int NOT NULL,
@@ -113,12 +114,13 @@ CREATE TABLE tablespace_advisor.sampled_relation (
 	inserted bigint NOT NULL,
 	updated bigint NOT NULL,
 	hot_updated bigint NOT NULL,
-	deleted bigint NOT NULL
+	deleted bigint NOT NULL,
+	system_cached real
 ) WITH (fillfactor = 70);
 REVOKE ALL ON tablespace_advisor.sampled_relation FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.sampled_relation IS
-	'size and counters (see relation_sample) of every relation in the last sample; filenode_since: since when it has this file, counted_since: since when it is counted, NULL: not known';
+	'size and counters (see relation_sample) of every relation in the last sample; filenode_since: since when it has this file, counted_since: since when it is counted, NULL: not known; system_cached: share of its blocks outside of shared buffers that the system''s cache had then, NULL: not known, or not read since the sample before';
 
 GRANT SELECT ON tablespace_advisor.sample, tablespace_advisor.relation_sample,
 	tablespace_advisor.tablespace_sample, tablespace_advisor.sampled_relation

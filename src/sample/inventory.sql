@@ -37,6 +37,58 @@ WHERE c.relkind IN ('r', 'm', 't', 'i') AND c.relpersistence <> 't'
 COMMENT ON VIEW tablespace_advisor.relation_inventory IS
 	'every relation of this database that has storage, but for catalogs, temporary relations, sequences and this extension''s own; heap: the table it belongs to, kind: heap, index, toast or toast index, tablespace: OID, never 0, indexed: the relation that an index is on';
 
+/* The same by lookups: of few tables among many. */
+CREATE FUNCTION tablespace_advisor.inventory_of(tables oid[])
+RETURNS SETOF tablespace_advisor.relation_inventory
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH heap AS MATERIALIZED (
+		SELECT h.oid, h.reltoastrelid AS toast
+		FROM unnest(tables) t JOIN pg_class h ON h.oid = t
+		WHERE h.relkind IN ('r', 'm')
+			AND h.relnamespace <> 'tablespace_advisor'::regnamespace
+	), member (relation, heap, kind, indexed) AS (
+		SELECT h.oid, h.oid, 'heap', NULL FROM heap h
+		UNION ALL
+		SELECT i.indexrelid, h.oid, 'index', i.indrelid
+		FROM heap h JOIN pg_index i ON i.indrelid = h.oid
+		UNION ALL
+		SELECT h.toast, h.oid, 'toast', NULL FROM heap h
+		UNION ALL
+		SELECT i.indexrelid, h.oid, 'toast index', i.indrelid
+		FROM heap h JOIN pg_index i ON i.indrelid = nullif(h.toast, 0)
+	)
+	SELECT c.oid, m.heap, m.kind, coalesce(nullif(c.reltablespace, 0), d.dattablespace),
+		c.relfilenode, m.indexed
+	FROM member m
+	JOIN pg_class c ON c.oid = m.relation
+	JOIN pg_database d ON d.datname = current_database()
+	WHERE c.relpersistence <> 't' AND c.oid >= 16384 AND c.relfilenode <> 0
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.inventory_of(oid[]) IS
+	'the rows of relation_inventory that belong to these tables';
+
+/* A TOAST table depends on its table, whatever it is called. */
+CREATE FUNCTION tablespace_advisor.tables_of(relations oid[])
+RETURNS SETOF oid
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT DISTINCT coalesce(d.refobjid, i.indrelid, c.oid)
+	FROM unnest(relations) r
+	JOIN pg_class c ON c.oid = r
+	LEFT JOIN pg_index i ON i.indexrelid = c.oid
+	LEFT JOIN pg_depend d ON c.relnamespace = 'pg_toast'::regnamespace
+		AND d.classid = 'pg_class'::regclass AND d.objsubid = 0
+		AND d.objid = coalesce(i.indrelid, c.oid)
+		AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.tables_of(oid[]) IS
+	'the tables that these tables, indexes and TOAST tables belong to';
+
 CREATE VIEW tablespace_advisor.relation_counter AS
 SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
 	pg_stat_get_blocks_fetched(i.relation)
@@ -73,3 +125,7 @@ COMMENT ON VIEW tablespace_advisor.statistics_start IS
 GRANT SELECT ON tablespace_advisor.relation_inventory,
 	tablespace_advisor.relation_counter, tablespace_advisor.statistics_start
 	TO pg_monitor;
+REVOKE ALL ON FUNCTION tablespace_advisor.inventory_of(oid[]),
+	tablespace_advisor.tables_of(oid[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.inventory_of(oid[]),
+	tablespace_advisor.tables_of(oid[]) TO pg_monitor;

@@ -19,11 +19,12 @@ CREATE TYPE tablespace_advisor.relation_rate AS (
 	hot_fraction float8,
 	scans_total bigint,
 	counted_since timestamptz,
-	was_reset boolean
+	was_reset boolean,
+	system_cached float8
 );
 
 COMMENT ON TYPE tablespace_advisor.relation_rate IS
-	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window';
+	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known';
 
 CREATE TYPE tablespace_advisor.observation AS (
 	source text,
@@ -76,9 +77,14 @@ CROSS JOIN LATERAL
 COMMENT ON VIEW tablespace_advisor.sample_interval IS
 	'per sample but the first: what happened in the whole database since the one before; columns as in tablespace_advisor.sample. read_ms and write_ms are NULL unless track_io_timing was on';
 
+/*
+ * with_active: also of tables that have changed, of which there are few among
+ * many; else of the tables given, or of all.
+ */
 CREATE FUNCTION tablespace_advisor.observe_samples(
 	history interval,
 	tables oid[],
+	with_active boolean,
 	OUT window_of tablespace_advisor.observation,
 	OUT relations tablespace_advisor.relation_rate[])
 LANGUAGE plpgsql STABLE
@@ -117,10 +123,22 @@ BEGIN
 			sum(r.inserted::float8) AS inserted,
 			sum(r.updated::float8) AS updated,
 			sum(r.hot_updated::float8) AS hot_updated,
-			sum(r.deleted::float8) AS deleted
+			sum(r.deleted::float8) AS deleted,
+			sum(r.cached_reads::float8) AS cached_reads,
+			sum(r.reads::float8) FILTER (WHERE r.cached_reads IS NOT NULL) AS looked_at
 		FROM tablespace_advisor.relation_sample r
 		WHERE r.sample_id BETWEEN first_id AND last_id
 		GROUP BY r.relation
+	), present AS (
+		SELECT i.* FROM tablespace_advisor.relation_inventory i
+		WHERE tables IS NULL AND NOT with_active
+		UNION ALL
+		SELECT i.* FROM tablespace_advisor.inventory_of(array(
+			SELECT unnest(tables)
+			UNION
+			SELECT t FROM tablespace_advisor.tables_of(array(
+				SELECT c.relation FROM change c WHERE with_active)) t)) i
+		WHERE tables IS NOT NULL OR with_active
 	)
 	SELECT array_agg((i.relation, i.heap, i.kind, i.tablespace,
 		CASE WHEN s.filenode = i.filenode THEN s.size_bytes
@@ -132,20 +150,20 @@ BEGIN
 		coalesce(c.scans, 0) / n.seconds, coalesce(c.tuples_read, 0) / n.seconds,
 		h.hot_updated / nullif(h.updated, 0),
 		coalesce(s.scans, 0), s.counted_since,
-		coalesce(s.counted_since > window_of.window_start, false)
+		coalesce(s.counted_since > window_of.window_start, false),
+		c.cached_reads / nullif(c.looked_at, 0)
 		)::tablespace_advisor.relation_rate)
 	INTO relations
-	FROM tablespace_advisor.relation_inventory i
+	FROM present i
 	LEFT JOIN tablespace_advisor.sampled_relation s ON s.relation = i.relation
 	LEFT JOIN change c ON c.relation = i.relation
 	LEFT JOIN change h ON h.relation = coalesce(i.indexed, i.relation)
-	CROSS JOIN (SELECT nullif(window_of.seconds, 0) AS seconds) n
-	WHERE tables IS NULL OR i.heap = ANY (tables);
+	CROSS JOIN (SELECT nullif(window_of.seconds, 0) AS seconds) n;
 END
 $$;
 
-COMMENT ON FUNCTION tablespace_advisor.observe_samples(interval, oid[]) IS
-	'what samples say of a window, and of relations in it: from those of the last so long; NULL if there are none';
+COMMENT ON FUNCTION tablespace_advisor.observe_samples(interval, oid[], boolean) IS
+	'what samples say of a window, and of relations in it (see observe_database()): from those of the last so long; NULL if there are none';
 
 CREATE FUNCTION tablespace_advisor.tuples_written(
 	kind text,
@@ -224,7 +242,7 @@ AS $$
 			h.hot_updated, h.deleted) / n.seconds,
 		c.scans / n.seconds, c.tuples_read / n.seconds,
 		h.hot_updated::float8 / nullif(h.updated, 0),
-		c.scans_total, coalesce(b.stats_reset, b.server_since), c.fell
+		c.scans_total, coalesce(b.stats_reset, b.server_since), c.fell, NULL
 		)::tablespace_advisor.relation_rate)
 	FROM change c
 	JOIN change h ON h.relation = coalesce(c.indexed, c.relation)
@@ -312,6 +330,7 @@ CREATE FUNCTION tablespace_advisor.observe_database(
 	observe interval DEFAULT NULL,
 	tables oid[] DEFAULT NULL,
 	history interval DEFAULT '1 day',
+	with_active boolean DEFAULT false,
 	OUT source text,
 	OUT window_start timestamptz,
 	OUT window_end timestamptz,
@@ -323,6 +342,7 @@ CREATE FUNCTION tablespace_advisor.observe_database(
 	OUT read_ms_per_s float8,
 	OUT timed_read_us float8,
 	OUT snapshots int,
+	OUT reading_snapshots int,
 	OUT active_sessions float8,
 	OUT reading_sessions float8,
 	OUT waits jsonb,
@@ -337,14 +357,16 @@ DECLARE
 BEGIN
 	IF observe IS NOT NULL THEN
 		SELECT o.* INTO seen
-		FROM tablespace_advisor.watch_database(observe, tables) o;
+		FROM tablespace_advisor.watch_database(observe,
+			CASE WHEN NOT with_active THEN tables END) o;
 	ELSE
 		SELECT o.* INTO seen
-		FROM tablespace_advisor.observe_samples(history, tables) o;
+		FROM tablespace_advisor.observe_samples(history, tables, with_active) o;
 		IF (seen.window_of).source IS NULL THEN
 			SELECT d AS window_of,
 				tablespace_advisor.subtract_counters(NULL,
-					tablespace_advisor.read_counters(tables), d.seconds)
+					tablespace_advisor.read_counters(
+						CASE WHEN NOT with_active THEN tables END), d.seconds)
 					AS relations
 			INTO seen
 			FROM tablespace_advisor.read_database() d;
@@ -363,6 +385,7 @@ BEGIN
 	timed_read_us := w.read_ms * 1000 / nullif(w.timed_blocks, 0);
 	read_ms_per_s := reads_per_s * timed_read_us / 1000;
 	snapshots := (w.profile).snapshots;
+	reading_snapshots := (w.profile).reading_snapshots;
 	reading_sessions := (w.profile).reading_sessions::float8
 		/ nullif((w.profile).reading_snapshots, 0);
 	SELECT coalesce(jsonb_object_agg(e.key, e.value::float8 / snapshots), '{}'),
@@ -372,8 +395,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION tablespace_advisor.observe_database(interval, oid[], interval) IS
-	'what this database and its relations (of the tables given, or all) did per second. observe: watch for so long; without it from samples of the last history, without those from the totals since counters began (source: observed, samples, totals). intervals: samples in the window; was_reset: counters were reset within the window, for totals: window_start is a reset of this database, else the whole server''s, and counters may be younger. reads_per_s, hits_per_s: blocks of the whole database; read_ms_per_s, timed_read_us: milliseconds per second and microseconds per block that the server timed for reads, NULL without track_io_timing; snapshots: looks at pg_stat_activity; active_sessions: mean number of this database''s; reading_sessions: mean number of the server''s sessions that waited for a data file read, over the looks in which any did; waits: mean number of active sessions by wait class and event. Errors: 22023 observe out of range';
+COMMENT ON FUNCTION tablespace_advisor.observe_database(interval, oid[], interval, boolean) IS
+	'what this database and its relations (of the tables given, or all; with_active: at least of those and of tables that did anything) did per second. observe: watch for so long; without it from samples of the last history, without those from the totals since counters began (source: observed, samples, totals). intervals: samples in the window; was_reset: counters were reset within the window, for totals: window_start is a reset of this database, else the whole server''s, and counters may be younger. reads_per_s, hits_per_s: blocks of the whole database; read_ms_per_s, timed_read_us: milliseconds per second and microseconds per block that the server timed for reads, NULL without track_io_timing; snapshots: looks at pg_stat_activity; reading_snapshots: those in which any session of the server waited for a data file read; active_sessions: mean number of this database''s; reading_sessions: mean number of the server''s sessions that waited for a data file read, over those looks; waits: mean number of active sessions by wait class and event. Errors: 22023 observe out of range';
 
 CREATE FUNCTION tablespace_advisor.observed_activity(
 	observe interval DEFAULT NULL,
@@ -397,7 +420,8 @@ RETURNS TABLE (
 	hot_fraction float8,
 	scans_total bigint,
 	counted_since timestamptz,
-	was_reset boolean)
+	was_reset boolean,
+	system_cached float8)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
@@ -412,22 +436,22 @@ COMMENT ON FUNCTION tablespace_advisor.observed_activity(interval, oid[], interv
 
 GRANT SELECT ON tablespace_advisor.sample_interval TO pg_monitor;
 REVOKE ALL ON FUNCTION
-	tablespace_advisor.observe_samples(interval, oid[]),
+	tablespace_advisor.observe_samples(interval, oid[], boolean),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
 	tablespace_advisor.read_counters(oid[]),
 	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8),
 	tablespace_advisor.read_database(),
 	tablespace_advisor.watch_database(interval, oid[]),
-	tablespace_advisor.observe_database(interval, oid[], interval),
+	tablespace_advisor.observe_database(interval, oid[], interval, boolean),
 	tablespace_advisor.observed_activity(interval, oid[], interval)
 	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.observe_samples(interval, oid[]),
+	tablespace_advisor.observe_samples(interval, oid[], boolean),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
 	tablespace_advisor.read_counters(oid[]),
 	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8),
 	tablespace_advisor.read_database(),
 	tablespace_advisor.watch_database(interval, oid[]),
-	tablespace_advisor.observe_database(interval, oid[], interval),
+	tablespace_advisor.observe_database(interval, oid[], interval, boolean),
 	tablespace_advisor.observed_activity(interval, oid[], interval)
 	TO pg_monitor;

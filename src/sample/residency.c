@@ -18,6 +18,10 @@
  * interrupts only and cannot leak.  A page of the system may be smaller than
  * a block; blocks are then counted in parts.
  *
+ * What is read past shared buffers is not in them, so the system's cache is
+ * counted twice: all it has of a relation, and what shared buffers do not
+ * have.  Right after a block was read it is in both.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -48,9 +52,6 @@
 /* The system's cache is asked about so many bytes at a time. */
 #define PIECE_BYTES		INT64CONST(4194304)
 
-/* Of files larger than this only evenly spread pieces are looked at. */
-#define MAX_EXAMINED_BYTES	(INT64CONST(16) * 1024 * 1024 * 1024)
-
 /* Buffer headers between two looks for interrupts */
 #define HEADERS_PER_CHECK	8192
 
@@ -61,8 +62,11 @@ typedef struct Residency
 {
 	RelFileLocator locator;		/* hash key */
 	int64		file_bytes;		/* main fork, -1: no file */
+	BlockNumber *shared;		/* its blocks in shared buffers, sorted */
 	int64		shared_blocks;
+	int64		shared_size;	/* room in "shared" */
 	double		cache_blocks;	/* -1: not known */
+	double		only_blocks;	/* of these those not in shared buffers */
 } Residency;
 
 PG_FUNCTION_INFO_V1(file_bytes);
@@ -162,14 +166,39 @@ find_files(Oid relation, RelFileLocator *locator)
 	return found;
 }
 
-/* Counts the blocks in shared buffers, of all relations in one scan. */
-static void
-count_shared_blocks(HTAB *relations)
+static int
+compare_blocks(const void *a, const void *b)
 {
+	BlockNumber left = *(const BlockNumber *) a;
+	BlockNumber right = *(const BlockNumber *) b;
+
+	return (left > right) - (left < right);
+}
+
+static void
+add_shared_block(Residency *entry, BlockNumber block)
+{
+	if (entry->shared_blocks == entry->shared_size)
+	{
+		entry->shared_size = Max(64, entry->shared_size * 2);
+		entry->shared = entry->shared == NULL ?
+			palloc(entry->shared_size * sizeof(BlockNumber)) :
+			repalloc_huge(entry->shared,
+						  entry->shared_size * sizeof(BlockNumber));
+	}
+	entry->shared[entry->shared_blocks++] = block;
+}
+
+/* Lists the blocks in shared buffers, of all relations in one scan. */
+static void
+list_shared_blocks(HTAB *relations)
+{
+	HASH_SEQ_STATUS all;
+	Residency  *entry;
+
 	for (int i = 0; i < NBuffers; i++)
 	{
 		BufferDesc *header = GetBufferDescriptor(i);
-		Residency  *entry;
 		RelFileLocator locator;
 
 		if (i % HEADERS_PER_CHECK == 0)
@@ -181,41 +210,84 @@ count_shared_blocks(HTAB *relations)
 		locator = tsa_buffer_locator(&header->tag);
 		entry = hash_search(relations, &locator, HASH_FIND, NULL);
 		if (entry != NULL)
-			entry->shared_blocks++;
+			add_shared_block(entry, header->tag.blockNum);
 	}
+	hash_seq_init(&all, relations);
+	while ((entry = hash_seq_search(&all)) != NULL)
+		if (entry->shared_blocks > 1)
+			qsort(entry->shared, entry->shared_blocks, sizeof(BlockNumber),
+				  compare_blocks);
 }
 
 /*
- * Pages of the system that are in its cache, in a piece of an open file; -1 if
- * it does not say.
- */
-static int64
-count_cached_pages(int fd, int64 offset, size_t length, unsigned char *pages)
-{
-	size_t		npages = (length + sysconf(_SC_PAGESIZE) - 1) /
-	sysconf(_SC_PAGESIZE);
-	int64		cached = -1;
-	void	   *map = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, offset);
-
-	if (map == MAP_FAILED)
-		return -1;
-	if (mincore(map, length, pages) == 0)
-	{
-		cached = 0;
-		for (size_t i = 0; i < npages; i++)
-			cached += pages[i] & 1;
-	}
-	munmap(map, length);
-	return cached;
-}
-
-/*
- * Looks at every step'th piece of one segment.  Adds up the bytes looked at
- * and those of them in the cache; false if the system does not say.
+ * Which pages of the system are in its cache, in a piece of an open file;
+ * false if it does not say.
  */
 static bool
-examine_segment(RelFileLocator locator, int segment, int64 bytes, int64 step,
-				unsigned char *pages, int64 *examined, int64 *cached)
+look_at_pages(int fd, int64 offset, size_t length, unsigned char *pages)
+{
+	void	   *map = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, offset);
+	bool		known;
+
+	if (map == MAP_FAILED)
+		return false;
+	known = mincore(map, length, pages) == 0;
+	munmap(map, length);
+	return known;
+}
+
+/* What was found of one relation in the system's cache */
+typedef struct CacheCount
+{
+	int64		examined;		/* bytes looked at */
+	int64		cached;			/* of these in the system's cache */
+	int64		both;			/* of these in shared buffers, too */
+	int64		next;			/* first shared block not yet passed */
+} CacheCount;
+
+/* Bytes in the cache of "length" ones that begin "offset" into a piece. */
+static int64
+cached_bytes(const unsigned char *pages, int64 offset, int64 length)
+{
+	int64		page = sysconf(_SC_PAGESIZE);
+	int64		bytes = 0;
+
+	for (int64 at = offset; at < offset + length;)
+	{
+		int64		end = Min((at / page + 1) * page, offset + length);
+
+		if (pages[at / page] & 1)
+			bytes += end - at;
+		at = end;
+	}
+	return bytes;
+}
+
+/* Adds a piece of so many bytes that begins at "start" in the relation. */
+static void
+count_piece(Residency *entry, CacheCount *count, int64 start, int64 length,
+			const unsigned char *pages)
+{
+	count->examined += length;
+	count->cached += cached_bytes(pages, 0, length);
+	for (; count->next < entry->shared_blocks; count->next++)
+	{
+		int64		at = (int64) entry->shared[count->next] * BLCKSZ - start;
+
+		if (at >= length)
+			break;
+		if (at >= 0)
+			count->both += cached_bytes(pages, at, Min(BLCKSZ, length - at));
+	}
+}
+
+/*
+ * Looks at every step'th piece of one segment; false if the system does not
+ * say what is in its cache.
+ */
+static bool
+examine_segment(Residency *entry, int segment, int64 bytes, int64 step,
+				unsigned char *pages, CacheCount *count)
 {
 	char		path[MAXPGPATH];
 	struct stat status;
@@ -223,7 +295,7 @@ examine_segment(RelFileLocator locator, int segment, int64 bytes, int64 step,
 	int			fd;
 	bool		known = true;
 
-	make_path(path, locator, MAIN_FORKNUM, segment);
+	make_path(path, entry->locator, MAIN_FORKNUM, segment);
 	fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
 	if (fd < 0)
 		return errno == ENOENT;
@@ -234,40 +306,45 @@ examine_segment(RelFileLocator locator, int segment, int64 bytes, int64 step,
 		 offset += step * PIECE_BYTES)
 	{
 		size_t		length = Min(PIECE_BYTES, bytes - offset);
-		int64		n = count_cached_pages(fd, offset, length, pages);
 
 		CHECK_FOR_INTERRUPTS();
-		known = n >= 0;
-		*examined += length;
-		*cached += Min(n * sysconf(_SC_PAGESIZE), (int64) length);
+		known = look_at_pages(fd, offset, length, pages);
+		if (known)
+			count_piece(entry, count, segment * SEGMENT_BYTES + offset,
+						length, pages);
 	}
 	CloseTransientFile(fd);
 	return known;
 }
 
-/* Counts the blocks of a relation in the system's cache. */
+/*
+ * Counts the blocks of a relation in the system's cache, in evenly spread
+ * pieces of some max_bytes if it is larger.
+ */
 static void
-count_system_blocks(Residency *entry, unsigned char *pages)
+count_system_blocks(Residency *entry, int64 max_bytes, unsigned char *pages)
 {
-	int64		step = 1 + entry->file_bytes / MAX_EXAMINED_BYTES;
-	int64		examined = 0;
-	int64		cached = 0;
+	int64		step = 1 + entry->file_bytes / max_bytes;
+	CacheCount	count = {0};
+	double		scale;
 
 	for (int64 at = 0; at < entry->file_bytes; at += SEGMENT_BYTES)
-		if (!examine_segment(entry->locator, at / SEGMENT_BYTES,
+		if (!examine_segment(entry, at / SEGMENT_BYTES,
 							 Min(SEGMENT_BYTES, entry->file_bytes - at), step,
-							 pages, &examined, &cached))
+							 pages, &count))
 			return;
-	entry->cache_blocks = examined == 0 ? 0 :
-		(double) cached / examined * entry->file_bytes / BLCKSZ;
+	scale = count.examined == 0 ? 0 :
+		(double) entry->file_bytes / BLCKSZ / count.examined;
+	entry->cache_blocks = count.cached * scale;
+	entry->only_blocks = (count.cached - count.both) * scale;
 }
 
 /* Adds one row of the result; entry is NULL for a relation without files. */
 static void
 put_row(ReturnSetInfo *rsinfo, Oid relation, Residency *entry)
 {
-	Datum		values[4] = {0};
-	bool		nulls[4] = {false, true, true, true};
+	Datum		values[5] = {0};
+	bool		nulls[5] = {false, true, true, true, true};
 
 	values[0] = ObjectIdGetDatum(relation);
 	if (entry != NULL && entry->file_bytes >= 0)
@@ -278,19 +355,21 @@ put_row(ReturnSetInfo *rsinfo, Oid relation, Residency *entry)
 		if (entry->cache_blocks >= 0)
 		{
 			values[3] = Int64GetDatum((int64) (entry->cache_blocks + 0.5));
-			nulls[3] = false;
+			values[4] = Int64GetDatum((int64) (entry->only_blocks + 0.5));
+			nulls[3] = nulls[4] = false;
 		}
 	}
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* relations_residency(oid[]), see residency.sql */
+/* relations_residency(relations, max_bytes), see residency.sql */
 Datum
 relations_residency(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	HASHCTL		control = {.keysize = sizeof(RelFileLocator),.entrysize =
 	sizeof(Residency)};
+	int64		max_bytes = Max(PG_GETARG_INT64(1), PIECE_BYTES);
 	unsigned char *pages;
 	HTAB	   *relations;
 	Residency **entries;
@@ -318,11 +397,14 @@ relations_residency(PG_FUNCTION_ARGS)
 		if (known)
 			continue;
 		entries[i]->file_bytes = get_fork_bytes(locator, MAIN_FORKNUM);
-		entries[i]->shared_blocks = 0;
+		entries[i]->shared = NULL;
+		entries[i]->shared_blocks = entries[i]->shared_size = 0;
 		entries[i]->cache_blocks = -1;
-		count_system_blocks(entries[i], pages);
 	}
-	count_shared_blocks(relations);
+	list_shared_blocks(relations);
+	for (int i = 0; i < n; i++)
+		if (entries[i] != NULL && entries[i]->cache_blocks < 0)
+			count_system_blocks(entries[i], max_bytes, pages);
 	for (int i = 0; i < n; i++)
 		if (!nulls[i])
 			put_row(rsinfo, DatumGetObjectId(oids[i]), entries[i]);

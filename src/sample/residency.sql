@@ -28,26 +28,29 @@ COMMENT ON FUNCTION tablespace_advisor.relation_bytes(oid) IS
 
 CREATE FUNCTION tablespace_advisor.relations_residency(
 	relations oid[],
+	max_bytes bigint DEFAULT 17179869184,
 	OUT relation oid,
 	OUT blocks bigint,
 	OUT shared_blocks bigint,
-	OUT system_cache_blocks bigint)
+	OUT system_cache_blocks bigint,
+	OUT system_only_blocks bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'relations_residency'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
-COMMENT ON FUNCTION tablespace_advisor.relations_residency(oid[]) IS
-	'per relation given: blocks of its main fork (NULL: no file), how many of them are in shared buffers, and how many in the cache of the operating system (NULL: it does not say; extrapolated for files above 16 GB). A block may be in both. Takes no lock on the relations';
+COMMENT ON FUNCTION tablespace_advisor.relations_residency(oid[], bigint) IS
+	'per relation given: blocks of its main fork (NULL: no file), how many of them are in shared buffers, and how many in the cache of the operating system (NULL: it does not say; extrapolated from some max_bytes of larger files). A block may be in both; system_only_blocks: those in the system''s cache that are not in shared buffers. Takes no lock on the relations';
 
 CREATE FUNCTION tablespace_advisor.relation_residency(
 	relation oid,
 	OUT blocks bigint,
 	OUT shared_blocks bigint,
-	OUT system_cache_blocks bigint)
+	OUT system_cache_blocks bigint,
+	OUT system_only_blocks bigint)
 LANGUAGE sql VOLATILE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT r.blocks, r.shared_blocks, r.system_cache_blocks
+	SELECT r.blocks, r.shared_blocks, r.system_cache_blocks, r.system_only_blocks
 	FROM tablespace_advisor.relations_residency(ARRAY[relation]) r
 $$;
 
@@ -57,12 +60,12 @@ COMMENT ON FUNCTION tablespace_advisor.relation_residency(oid) IS
 REVOKE ALL ON FUNCTION
 	tablespace_advisor.file_bytes(oid, oid),
 	tablespace_advisor.relation_bytes(oid),
-	tablespace_advisor.relations_residency(oid[]),
+	tablespace_advisor.relations_residency(oid[], bigint),
 	tablespace_advisor.relation_residency(oid)
 	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.file_bytes(oid, oid),
 	tablespace_advisor.relation_bytes(oid),
-	tablespace_advisor.relations_residency(oid[]),
+	tablespace_advisor.relations_residency(oid[], bigint),
 	tablespace_advisor.relation_residency(oid)
 	TO pg_monitor;

@@ -85,6 +85,22 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile) IS
 	'adds the row of a sample, given the sample before it (NULL: this is the first) and what sessions wait for';
 
+/* What shared buffers have is not read past them. */
+CREATE FUNCTION tablespace_advisor.cached_share(
+	blocks bigint,
+	shared_blocks bigint,
+	system_only_blocks bigint)
+RETURNS float8
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN blocks > shared_blocks
+		THEN least(1, system_only_blocks::float8 / (blocks - shared_blocks))
+		WHEN blocks > 0 THEN 1 END;
+END;
+
+COMMENT ON FUNCTION tablespace_advisor.cached_share(bigint, bigint, bigint) IS
+	'share of a relation''s blocks outside of shared buffers that are in the system''s cache, from the columns of relations_residency(); NULL when not known';
+
 /*
  * A counter that fell has begun anew: what it shows has happened since.  So
  * has a relation that the last sample did not have.  Nothing grows or shrinks
@@ -103,7 +119,7 @@ AS $$
 		SELECT p.*, z.size_bytes,
 			o.relation IS NULL AS is_new,
 			o.filenode IS NOT DISTINCT FROM p.filenode AS same_file,
-			o.filenode_since, o.counted_since,
+			o.filenode_since, o.counted_since, o.system_cached AS old_cached,
 			f.fell,
 			NOT (o.relation IS NULL OR f.fell) AS continues,
 			o.reads AS old_reads, o.hits AS old_hits, o.scans AS old_scans,
@@ -128,6 +144,13 @@ AS $$
 				OR p.deleted <> o.deleted OR p.filenode <> o.filenode
 				OR p.tablespace <> o.tablespace)
 			AND z.size_bytes IS NOT NULL
+	), resident AS MATERIALIZED (
+		SELECT p.relation, tablespace_advisor.cached_share(
+				p.blocks, p.shared_blocks, p.system_only_blocks) AS cached
+		FROM tablespace_advisor.relations_residency(
+			array(SELECT c.relation FROM changed c
+				WHERE c.reads > CASE WHEN c.continues THEN c.old_reads ELSE 0 END),
+			64 * 1048576) p
 	), forgotten AS (
 		DELETE FROM tablespace_advisor.sampled_relation o
 		WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = o.relation)
@@ -135,7 +158,7 @@ AS $$
 		INSERT INTO tablespace_advisor.sampled_relation AS o
 			(relation, tablespace, filenode, filenode_since, counted_since,
 				size_bytes, reads, hits, scans, tuples_read,
-				inserted, updated, hot_updated, deleted)
+				inserted, updated, hot_updated, deleted, system_cached)
 		SELECT c.relation, c.tablespace, c.filenode,
 			CASE WHEN c.same_file THEN c.filenode_since ELSE s.started_at END,
 			CASE WHEN c.continues THEN c.counted_since
@@ -144,8 +167,8 @@ AS $$
 					FROM tablespace_advisor.statistics_start b)
 				END,
 			c.size_bytes, c.reads, c.hits, c.scans, c.tuples_read,
-			c.inserted, c.updated, c.hot_updated, c.deleted
-		FROM changed c
+			c.inserted, c.updated, c.hot_updated, c.deleted, r.cached
+		FROM changed c LEFT JOIN resident r USING (relation)
 		ON CONFLICT (relation) DO UPDATE
 		SET tablespace = excluded.tablespace,
 			filenode = excluded.filenode,
@@ -159,11 +182,12 @@ AS $$
 			inserted = excluded.inserted,
 			updated = excluded.updated,
 			hot_updated = excluded.hot_updated,
-			deleted = excluded.deleted
+			deleted = excluded.deleted,
+			system_cached = excluded.system_cached
 	)
 	INSERT INTO tablespace_advisor.relation_sample
 		(sample_id, relation, size_bytes, reads, hits, scans, tuples_read,
-			inserted, updated, hot_updated, deleted)
+			inserted, updated, hot_updated, deleted, cached_reads)
 	SELECT s.sample_id, c.relation, c.size_bytes,
 		nullif(c.reads - CASE WHEN c.continues THEN c.old_reads ELSE 0 END, 0),
 		nullif(c.hits - CASE WHEN c.continues THEN c.old_hits ELSE 0 END, 0),
@@ -177,8 +201,11 @@ AS $$
 		nullif(c.hot_updated
 			- CASE WHEN c.continues THEN c.old_hot_updated ELSE 0 END, 0),
 		nullif(c.deleted
-			- CASE WHEN c.continues THEN c.old_deleted ELSE 0 END, 0)
-	FROM changed c
+			- CASE WHEN c.continues THEN c.old_deleted ELSE 0 END, 0),
+		(c.reads - CASE WHEN c.continues THEN c.old_reads ELSE 0 END)
+			* CASE WHEN c.same_file AND c.old_cached IS NOT NULL
+				THEN (r.cached + c.old_cached) / 2 ELSE r.cached END
+	FROM changed c LEFT JOIN resident r USING (relation)
 	WHERE s.started_at IS NOT NULL
 $$;
 
@@ -231,12 +258,12 @@ AS $$
 	), added AS (
 		INSERT INTO tablespace_advisor.relation_sample
 			(sample_id, relation, size_bytes, reads, hits, scans, tuples_read,
-				inserted, updated, hot_updated, deleted)
+				inserted, updated, hot_updated, deleted, cached_reads)
 		SELECT v.whole_id, v.relation,
 			(array_agg(v.size_bytes ORDER BY v.sample_id DESC))[1],
 			sum(v.reads), sum(v.hits), sum(v.scans), sum(v.tuples_read),
 			sum(v.inserted), sum(v.updated), sum(v.hot_updated),
-			sum(v.deleted)
+			sum(v.deleted), sum(v.cached_reads)
 		FROM moved v
 		GROUP BY v.whole_id, v.relation
 	), sums AS MATERIALIZED (
@@ -329,6 +356,7 @@ COMMENT ON PROCEDURE @extschema@.sample_activity() IS
 	'Keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; a preloaded library does it by itself every tablespace_advisor.sample_interval. Takes about half a second. Errors: 25006 on a standby.';
 
 REVOKE ALL ON FUNCTION tablespace_advisor.statement_totals(),
+	tablespace_advisor.cached_share(bigint, bigint, bigint),
 	tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile),
 	tablespace_advisor.add_relation_samples(tablespace_advisor.sample),
 	tablespace_advisor.roll_up_samples(int),

@@ -45,6 +45,7 @@
 #include "utils/syscache.h"
 
 #include "sample/worker.h"
+#include "state/worker_settings.h"
 #include "tsa.h"
 
 /* Looks at pg_stat_activity in a sample */
@@ -147,31 +148,6 @@ tsa_sample_databases(List *databases)
 	dsm_detach(segment);
 }
 
-/* Overrides settings that the database's owner may have changed. */
-static void
-override_settings(void)
-{
-	static const char *const settings[][2] = {
-		{"lock_timeout", "10s"},
-		{"statement_timeout", "0"},
-		{"idle_in_transaction_session_timeout", "0"},
-		{"transaction_timeout", "0"},	/* from 17 on */
-		{"default_transaction_read_only", "off"},
-		{"default_transaction_isolation", "read committed"},
-		{"default_transaction_deferrable", "off"},
-		{"synchronous_commit", "off"},
-		{"session_replication_role", "origin"},
-		{"search_path", "pg_catalog, pg_temp"},
-		{"exit_on_error", "off"},
-		{"role", "none"}
-	};
-
-	for (int i = 0; i < (int) lengthof(settings); i++)
-		if (GetConfigOption(settings[i][0], true, false) != NULL)
-			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
-							PGC_S_OVERRIDE);
-}
-
 /*
  * Finds take_sample() of the extension, which is locked against DROP;
  * InvalidOid if the extension is not here, or of a version without it.
@@ -233,7 +209,7 @@ tsa_sample_worker_main(Datum database)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database),
 											  InvalidOid, 0);
-	override_settings();
+	tsa_override_settings("10s", "off", "off");
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());

@@ -190,7 +190,7 @@ AS $$
 			WHEN f.kind = 'i' AND NOT f.is_valid THEN
 				'It is invalid: drop it, or repair it with REINDEX.'
 			WHEN f.obstacle IS NOT NULL THEN
-				format('Live copy does not apply: %s.', rtrim(f.obstacle, '.'))
+				format('Live copy does not apply. %s', f.obstacle)
 			WHEN f.extension_schema IS NULL THEN
 				'The extension is not installed in its database; with it this could be moved while it is in use.'
 			WHEN f.is_locked THEN 'Another session has locked it.'

@@ -4,6 +4,7 @@
 #include "tap.h"
 
 #define MB (1024.0 * 1024.0)
+#define BATCH (128.0 * 1024)
 
 /* A device as others see it, and what a copy costs there. */
 typedef struct World
@@ -20,18 +21,19 @@ typedef struct World
 	TsaNeighbour who;
 } World;
 
+/* A stretch of so many seconds, in which so many have been worked. */
 static TsaPaceSample
-sample_of(const World *world, bool working, double seconds, double bytes)
+sample_of(const World *world, double seconds, double worked, double bytes)
 {
 	TsaPaceSample sample = {0};
-	double		done = world->others * seconds *
-	(working ? 1 - world->suffer : 1);
+	double		done = world->others *
+	(seconds - worked + worked * (1 - world->suffer));
 
-	sample.working = working;
+	sample.working = worked > 0;
 	sample.seconds = seconds;
+	sample.worked = worked;
 	sample.bytes = bytes;
-	if (working)
-		sample.cpu_wait = world->cpu_wait * seconds;
+	sample.cpu_wait = world->cpu_wait * worked;
 	if (world->blind)
 	{
 		sample.read_bytes = bytes;
@@ -55,19 +57,29 @@ run(TsaPace *pace, World *world, double seconds)
 
 	while (world->clock < end)
 	{
-		double		bytes = tsa_pace_unit(pace);
-		double		worked = bytes / world->speed;
-		double		sleep;
-		TsaPaceSample sample = sample_of(world, true, worked, bytes);
+		double		bytes = 0;
+		double		worked = 0;
+		double		elapsed = 0;
+		double		rest;
+		TsaPaceSample sample;
 
-		tsa_pace_note(pace, &sample);
-		sleep = tsa_pace_sleep(pace, bytes, worked);
-		if (sleep > 0)
+		do
 		{
-			sample = sample_of(world, false, sleep, 0);
+			bytes += BATCH;
+			worked += BATCH / world->speed;
+			elapsed += BATCH / world->speed;
+			elapsed += tsa_pace_short_sleep(pace, worked, elapsed);
+		} while (bytes < tsa_pace_unit_bytes(pace) &&
+				 elapsed < tsa_pace_unit_seconds(pace));
+		sample = sample_of(world, elapsed, worked, bytes);
+		tsa_pace_note(pace, &sample);
+		rest = tsa_pace_rest(pace, bytes, worked, elapsed);
+		if (rest > 0)
+		{
+			sample = sample_of(world, rest, 0, 0);
 			tsa_pace_note(pace, &sample);
 		}
-		world->clock += worked + sleep;
+		world->clock += elapsed + rest;
 		world->copied += bytes;
 	}
 	return (world->copied - copied) / (world->clock - start);
@@ -233,8 +245,14 @@ test_max_rate(void)
 	ok(run(&pace, &world, 3) < 9.5 * MB, "beside others it is less");
 	ok(tsa_pace_reason(&pace) == TSA_PACE_SOURCE, "because of them");
 
+	world = flash();
+	tsa_pace_init(&pace, true, 10 * MB);
+	pace.sharers = 3;
+	is_close(run(&pace, &world, 5), 10 * MB / 3, 0.02, "three share a bound");
+
+	world = disk();
 	tsa_pace_init(&pace, true, 100 * 1024);
-	ok(tsa_pace_unit(&pace) <= MIN_UNIT, "a small rate has small units");
+	ok(tsa_pace_unit_bytes(&pace) <= MIN_UNIT, "a small rate has small units");
 	is_close(run(&pace, &world, 20), 100 * 1024, 0.1, "and is kept");
 }
 

@@ -9,7 +9,8 @@
  * image in hand contains every change that was logged before the lock was
  * granted.  Hint bits may be set under a share lock while we copy; the
  * checksum is computed on our own copy, and a lost hint is what a crash loses
- * too.
+ * too.  New blocks come from a stream, which may have read them ahead:
+ * block_stream.c.
  *
  * Writing.  The new storage is invisible to everybody until the cutover
  * commits, so no buffer of it exists and its pages are written past the
@@ -90,18 +91,14 @@ target_of(const TsaCopyRel *rel)
 }
 
 /*
- * Copies a block from shared buffers to the batch.
+ * Copies a block from its buffer, which is pinned, to the batch.
  */
 static void
-batch_read(TsaCopy *copy, PageBatch *batch, BlockNumber block)
+batch_take(TsaCopy *copy, PageBatch *batch, BlockNumber block, Buffer buffer)
 {
-	ReadBufferMode mode = batch->fork == MAIN_FORKNUM ?
-	RBM_NORMAL : RBM_ZERO_ON_ERROR;
 	char	   *page = copy->pages + (Size) batch->n * BLCKSZ;
-	Buffer		buffer;
 
-	buffer = ReadBufferExtended(batch->rel->rel, batch->fork, block, mode,
-								copy->strategy);
+	Assert(BufferGetBlockNumber(buffer) == block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	memcpy(page, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
@@ -109,6 +106,20 @@ batch_read(TsaCopy *copy, PageBatch *batch, BlockNumber block)
 	batch->blocks[batch->n] = block;
 	batch->pages[batch->n] = (Page) page;
 	batch->n++;
+}
+
+/*
+ * Copies a block from shared buffers to the batch.
+ */
+static void
+batch_read(TsaCopy *copy, PageBatch *batch, BlockNumber block)
+{
+	ReadBufferMode mode = batch->fork == MAIN_FORKNUM ?
+	RBM_NORMAL : RBM_ZERO_ON_ERROR;
+
+	batch_take(copy, batch, block,
+			   ReadBufferExtended(batch->rel->rel, batch->fork, block, mode,
+								  copy->strategy));
 }
 
 /*
@@ -127,15 +138,53 @@ create_fork(const PageBatch *batch)
 }
 
 /*
- * Is this the last write of the batch to a segment of the file?  One request
- * to sync a segment is enough.
+ * The segment of a file that a block is in.
  */
-static bool
-is_last_of_segment(const PageBatch *batch, int i)
+static BlockNumber
+segment_of(BlockNumber block)
 {
-	return i == batch->n - 1 ||
-		batch->blocks[i] / (BlockNumber) RELSEG_SIZE !=
-		batch->blocks[i + 1] / (BlockNumber) RELSEG_SIZE;
+	return block / (BlockNumber) RELSEG_SIZE;
+}
+
+/*
+ * Writes the pages of the batch to the new storage, run by run: blocks that
+ * follow each other, all in one segment of the file, and all within the file
+ * or all behind its end.  One request to sync a segment is enough.
+ */
+static void
+write_pages(PageBatch *batch)
+{
+	SMgrRelation smgr = target_of(batch->rel);
+	BlockNumber *blocks = batch->blocks;
+	int			end;
+
+	for (int i = 0; i < batch->n; i++)
+		tsa_page_set_checksum(batch->pages[i], blocks[i]);
+
+	for (int i = 0; i < batch->n; i = end)
+	{
+		bool		extends = blocks[i] >= *batch->written_end;
+		bool		skip_fsync;
+
+		for (end = i + 1; end < batch->n; end++)
+			if (blocks[end] != blocks[end - 1] + 1 ||
+				segment_of(blocks[end]) != segment_of(blocks[i]) ||
+				(blocks[end] >= *batch->written_end) != extends)
+				break;
+		skip_fsync = end < batch->n &&
+			segment_of(blocks[end]) == segment_of(blocks[i]);
+
+		if (!extends)
+			tsa_smgr_write_run(smgr, batch->fork, blocks[i], batch->pages + i,
+							   end - i, skip_fsync);
+		else
+		{
+			Assert(blocks[i] == *batch->written_end);
+			tsa_smgr_extend_run(smgr, batch->fork, blocks[i],
+								batch->pages + i, end - i, skip_fsync);
+			*batch->written_end = blocks[end - 1] + 1;
+		}
+	}
 }
 
 /*
@@ -148,7 +197,6 @@ is_last_of_segment(const PageBatch *batch, int i)
 static void
 batch_write(TsaCopy *copy, PageBatch *batch)
 {
-	SMgrRelation smgr = target_of(batch->rel);
 	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
 	batch->blocks[0] != 0;
 
@@ -162,22 +210,7 @@ batch_write(TsaCopy *copy, PageBatch *batch)
 				 batch->pages, std);
 	if (copy->tail != NULL)
 		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
-	for (int i = 0; i < batch->n; i++)
-	{
-		BlockNumber block = batch->blocks[i];
-		char	   *page = (char *) batch->pages[i];
-		bool		skip_fsync = !is_last_of_segment(batch, i);
-
-		tsa_page_set_checksum(batch->pages[i], block);
-		if (block < *batch->written_end)
-			smgrwrite(smgr, batch->fork, block, page, skip_fsync);
-		else
-		{
-			Assert(block == *batch->written_end);
-			smgrextend(smgr, batch->fork, block, page, skip_fsync);
-			*batch->written_end = block + 1;
-		}
-	}
+	write_pages(batch);
 
 	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
 	batch->n = 0;
@@ -199,7 +232,7 @@ after_batch(TsaCopy *copy, int nblocks)
 
 /*
  * Fills a batch with blocks that follow each other, and says how long that
- * took.
+ * took.  Maps are read one by one: what cannot be read of them is zeros.
  */
 static void
 read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
@@ -209,7 +242,16 @@ read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
 
 	INSTR_TIME_SET_CURRENT(start);
 	while (batch->n < TSA_COPY_BATCH && from + batch->n < end)
-		batch_read(copy, batch, from + batch->n);
+	{
+		BlockNumber block = from + batch->n;
+
+		if (batch->fork == MAIN_FORKNUM)
+			batch_take(copy, batch, block,
+					   tsa_block_stream_read(&copy->stream, batch->rel->rel,
+											 copy->strategy, block, end));
+		else
+			batch_read(copy, batch, block);
+	}
 	INSTR_TIME_SET_CURRENT(read);
 	tsa_units_note_read(copy->units, tsa_ms_between(&start, &read));
 }
@@ -249,6 +291,7 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 		if (fork->copied_end < flushed) /* started over */
 			flushed = fork->copied_end;
 	}
+	tsa_block_stream_close(&copy->stream);
 	return true;
 }
 

@@ -24,6 +24,7 @@ typedef struct TsaCopyOrder
 	int			lock_timeout_ms;
 	int64		max_rate;		/* bytes per second, 0: as others allow, or
 								 * TSA_RATE_UNLIMITED */
+	int64		call_id;		/* copies of one call share max_rate */
 	int			nindexes;		/* of a table: these move along */
 	Oid		   *indexes;
 } TsaCopyOrder;

@@ -33,7 +33,8 @@
 
 #define RENEW_MS		1000	/* a pass's transaction lasts this long */
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
-#define NEWS_MS			50		/* least time between reports */
+#define NEWS_MS			100		/* least time between reports */
+#define TELL_MS			250		/* news end a transaction that old */
 #define LOOK_MS			200		/* time between looks for waiters */
 
 /*
@@ -54,6 +55,7 @@ tsa_copy_open(TsaCopy *copy)
 void
 tsa_copy_close(TsaCopy *copy)
 {
+	tsa_block_stream_close(&copy->stream);
 	for (int i = 0; i < copy->nrels; i++)
 	{
 		relation_close(copy->rels[i].rel, NoLock);
@@ -217,8 +219,9 @@ has_news(TsaCopy *copy)
 /*
  * Called after a batch of a pass, in its transaction: keeps the pace, looks
  * for waiters, and from time to time ends the transaction, reports, reads the
- * WAL and begins another.  False, outside any transaction, if the relation
- * was rewritten meanwhile.
+ * WAL and begins another.  That flushes the WAL, so news of the pace waits for
+ * it a little.  False, outside any transaction, if the relation was rewritten
+ * meanwhile.
  *
  * The pace is for the bulk; a pass over changes that are not getting fewer has
  * none, or it would never end.
@@ -230,6 +233,8 @@ tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
+	if (sleep > 0)
+		tsa_block_stream_close(&copy->stream);
 	do
 	{
 		bool		stop = false;
@@ -241,8 +246,8 @@ tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 			stop = tsa_copy_has_waiters(copy) ||
 				pause_reason(copy, InvalidXLogRecPtr) != NULL;
 		}
-		if (!stop && !has_news(copy) &&
-			tsa_ms_since(&copy->renewed) < RENEW_MS &&
+		if (!stop && tsa_ms_since(&copy->renewed) <
+			(has_news(copy) ? TELL_MS : RENEW_MS) &&
 			copy->bytes - copy->renewed_bytes < RENEW_BYTES)
 			continue;
 

@@ -91,16 +91,16 @@ is_logged_by_block(Relation rel)
 }
 
 /*
- * Why an index cannot be moved by live copy, or NULL.
+ * Why an index cannot be moved by live copy, as a sentence, or NULL.
  */
 const char *
 tsa_find_index_obstacle(Relation rel)
 {
 	if (!rel->rd_index->indisvalid || !rel->rd_index->indisready ||
 		!rel->rd_index->indislive)
-		return "it is invalid or still being built";
+		return "It is invalid or still being built.";
 	if (!is_logged_by_block(rel))
-		return "it is not known how its access method writes the WAL";
+		return "It is not known how its access method writes the WAL.";
 	return NULL;
 }
 
@@ -122,7 +122,7 @@ obstacle_of_table(Relation rel)
 		table_close(toast, AccessShareLock);
 	}
 	return is_heap ? NULL :
-		"it is not known how its table access method writes the WAL";
+		"It is not known how its table access method writes the WAL.";
 }
 
 /*
@@ -141,13 +141,13 @@ tsa_copy_applies(Oid relid, const char **reason)
 	if (rel->rd_rel->relkind != RELKIND_INDEX &&
 		rel->rd_rel->relkind != RELKIND_RELATION &&
 		rel->rd_rel->relkind != RELKIND_MATVIEW)
-		*reason = "it is neither a table nor an index";
+		*reason = "It is neither a table nor an index.";
 	else if (IsCatalogRelation(rel) || RelationIsMapped(rel))
-		*reason = "it belongs to a system catalog";
+		*reason = "It belongs to a system catalog.";
 	else if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-		*reason = "it is unlogged, so that there is no write-ahead log to follow";
+		*reason = "It is unlogged, so that there is no write-ahead log to follow.";
 	else if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
-		*reason = "it is temporary";
+		*reason = "It is temporary.";
 	else if (rel->rd_rel->relkind == RELKIND_INDEX)
 		*reason = tsa_find_index_obstacle(rel);
 	else

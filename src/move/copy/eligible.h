@@ -13,8 +13,8 @@
 #include "utils/rel.h"
 
 /*
- * Can this relation be moved by live copy?  If not, *reason says why in words
- * that can follow "because".  Call in a transaction.
+ * Can this relation be moved by live copy?  If not, *reason is a sentence
+ * that says why.  Call in a transaction.
  */
 extern bool tsa_copy_applies(Oid relid, const char **reason);
 

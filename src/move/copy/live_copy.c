@@ -142,7 +142,7 @@ copy_and_cut_over(TsaCopy *copy)
 			return false;
 	tsa_copy_note_maps(copy);
 	tsa_copy_end(copy);
-	tsa_stop_point("synced");
+	tsa_stop_point("fsm copied");
 	if (!tsa_copy_passes(copy))
 		return false;
 
@@ -338,10 +338,11 @@ tsa_live_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 		if (++restarts > MAX_RESTARTS)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("relation with OID %u was rewritten again and again while it was being copied",
-							order->relid)));
+					 errmsg("could not copy relation with OID %u: its storage was replaced %d times meanwhile",
+							order->relid, restarts),
+					 errhint("Use retry_move() at a quieter time.")));
 		ereport(LOG,
-				(errmsg("live copy of relation with OID %u starts over because it was rewritten or truncated",
+				(errmsg("live copy of relation with OID %u starts over because the relation's storage was replaced or truncated",
 						order->relid)));
 		follow_rebuilt_indexes(order, callbacks, names);
 	}

@@ -10,9 +10,11 @@
  * transactions, which the server counts by their IDs.
  *
  * Other copies are found by a lock of the advisory kind that each holds in its
- * transactions, in a database that no SQL function can name.  It is shared, so
- * that nobody ever waits for it, and a copy that pauses has no transaction and
- * does not count.
+ * transactions, in a key class that no SQL function can name; those of the same
+ * call, which share its max_rate, by another.  The locks are shared, so that
+ * nobody ever waits for them, and a copy that pauses has no transaction and
+ * does not count.  A copy counts anew in each of its transactions, which last
+ * for a second at most.
  *
  * Everything here is cheap (five small files, one LWLock) and may be missing:
  * what the system does not say is reported as unknown.
@@ -34,8 +36,9 @@
 #include "compat.h"
 #include "move/copy/others.h"
 
-/* Of the lock that copies are counted by. */
+/* Of the locks that copies are counted by: all, and those of one call. */
 #define COPY_LOCK_CLASS 0x7344
+#define CALL_LOCK_CLASS 0x7345
 
 /* tablespace_advisor.debug_others */
 static char *debug_others = NULL;
@@ -48,7 +51,7 @@ tsa_others_init(void)
 {
 	DefineCustomStringVariable("tablespace_advisor.debug_others",
 							   "Makes a live copy believe that others use a device.",
-							   "For tests only: \"nobody\", \"source\", \"target\", \"server\", \"processor\" or empty for what is.",
+							   "For tests only: \"nobody\", \"source\", \"target\", \"server\", \"processor\", \"uncounted\" (own reads take longer and longer) or empty for what is.",
 							   &debug_others, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE,
 							   NULL, NULL, NULL);
@@ -116,7 +119,7 @@ difference(uint64 from, uint64 to)
  * What the parameter of the tests says instead.
  */
 static void
-pretend(TsaPaceSample *sample)
+pretend(TsaOthers *others, TsaPaceSample *sample)
 {
 	bool		is_processor = strcmp(debug_others, "processor") == 0;
 	int			who = -1;
@@ -135,6 +138,11 @@ pretend(TsaPaceSample *sample)
 	}
 	sample->cpu_wait = is_processor ? sample->seconds : 0;
 	sample->read_bytes = 0;
+	if (strcmp(debug_others, "uncounted") == 0 && sample->working)
+	{
+		sample->read_bytes = 4 * 1024 * 1024;
+		sample->read_seconds = 0.01 * ++others->pretended;
+	}
 	if (who >= 0 && !sample->working)
 		sample->done[who] = 1e7 * sample->seconds;
 	else if (who >= 0)
@@ -184,7 +192,7 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 		sample->read_bytes = own_reads;
 
 	if (debug_others != NULL && debug_others[0] != '\0')
-		pretend(sample);
+		pretend(others, sample);
 	others->last = now;
 }
 
@@ -224,19 +232,42 @@ tsa_others_request_kb(const TsaOthers *others)
 }
 
 /*
+ * Shares a lock until the end of the transaction, and returns how many do.
+ */
+static int
+count_by(const LOCKTAG *tag)
+{
+	VirtualTransactionId *found;
+	int			n;
+
+	(void) LockAcquire(tag, ShareLock, false, true);
+	found = GetLockConflicts(tag, ExclusiveLock, &n);
+	pfree(found);
+	return n + 1;
+}
+
+/*
  * Says, until the end of the transaction, that a copy is under way, and returns
  * how many there are on this server.
  */
 int
 tsa_others_copies(void)
 {
-	VirtualTransactionId *found;
 	LOCKTAG		tag;
-	int			n;
 
 	SET_LOCKTAG_ADVISORY(tag, InvalidOid, 0, 0, COPY_LOCK_CLASS);
-	(void) LockAcquire(&tag, ShareLock, false, true);
-	found = GetLockConflicts(&tag, ExclusiveLock, &n);
-	pfree(found);
-	return n + 1;
+	return count_by(&tag);
+}
+
+/*
+ * The same for those of one call, which are numbered per database.
+ */
+int
+tsa_others_copies_of_call(int64 call_id)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (call_id >> 32),
+						 (uint32) call_id, CALL_LOCK_CLASS);
+	return count_by(&tag);
 }

@@ -31,6 +31,7 @@ typedef struct TsaOthers
 	char		stat_path[2][MAXPGPATH];	/* of the source's and the
 											 * target's device; empty: none */
 	TsaOthersReading last;
+	int			pretended;		/* so often, for tests */
 } TsaOthers;
 
 extern void tsa_others_init(void);
@@ -41,5 +42,6 @@ extern void tsa_others_read(TsaOthers *others, int copies, bool working,
 extern bool tsa_others_has_device(const TsaOthers *others);
 extern int	tsa_others_request_kb(const TsaOthers *others);
 extern int	tsa_others_copies(void);
+extern int	tsa_others_copies_of_call(int64 call_id);
 
 #endif							/* TSA_OTHERS_H */

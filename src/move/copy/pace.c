@@ -20,14 +20,17 @@
  * slower when others use it as well.
  *
  * A device on which a request takes milliseconds when the copy sleeps serves
- * one at a time: whoever comes in the middle of a unit waits for its end.
- * Those who come seldom lose no throughput by that, but they do wait; so there
- * the share has an upper bound as well.
+ * one at a time: whoever comes in the middle of a unit waits for its end, and
+ * each unit begins with a seek, so units are few and long.  Those who come
+ * seldom lose no throughput by that, but they do wait; so there the share has
+ * an upper bound as well.  Elsewhere a unit has steps: short sleeps within it,
+ * for most of its time, and a rest at its end, in which the load is measured
+ * without the copy.
  *
  * Every move ends: the share has a lower bound, and so has the rate.
  *
  * max_rate is a bound and not a target: time in which less was copied is not
- * made up for.
+ * made up for.  Copies that share one take equal parts of it.
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *
@@ -39,7 +42,8 @@
 #include <string.h>
 
 #define FIRST_LOOK		0.05	/* seconds until the first decision */
-#define WINDOW			0.25	/* seconds between the others */
+#define FULL_WINDOW		0.1		/* seconds between the others, at full speed */
+#define WINDOW			0.25	/* and else */
 #define MEMORY			2.0		/* seconds after which a sample counts 1/e */
 
 #define START_SHARE		0.2		/* when somebody appears */
@@ -55,7 +59,9 @@
 #define MUCH_LOSS		0.14	/* more: slower */
 
 #define SLOW_REQUEST	0.002	/* seconds */
-#define CONTENDED		0.15	/* of its working time the copy waits */
+#define CONTENDED		0.25	/* of its working time the copy waits */
+#define CPU_MEMORY		0.5		/* seconds, as MEMORY */
+#define CPU_EVIDENCE	0.05	/* seconds of work that say something */
 #define SLOWER_READS	2.0		/* than the best ones */
 
 /* Somebody is there from so many bytes or transactions a second on. */
@@ -65,7 +71,14 @@
 
 #define MAX_UNIT		(2.0 * 1024 * 1024)
 #define SLOW_UNIT		(4.0 * 1024 * 1024) /* of a device that seeks */
+#define MAX_SECONDS		1.0		/* longest unit */
 #define MIN_UNIT		(128.0 * 1024)
+
+/* A unit in steps. */
+#define STEPS_UNIT		(16.0 * 1024 * 1024)
+#define STEPS_SECONDS	0.15
+#define STEPS_PART		0.75	/* of the time, the rest is for resting */
+#define SHORT_SLEEP		0.002	/* seconds, at least */
 #define UNIT_OF_RATE	0.1		/* a unit is what max_rate allows in so long */
 
 /*
@@ -78,6 +91,7 @@ tsa_pace_init(TsaPace *pace, bool adapts, double max_rate)
 	pace->adapts = adapts;
 	pace->max_rate = max_rate;
 	pace->copies = 1;
+	pace->sharers = 1;
 	pace->share = 1;
 	pace->rate = -1;
 	pace->reason = adapts ? TSA_PACE_IDLE : TSA_PACE_UNLIMITED;
@@ -148,7 +162,7 @@ find_neighbours(TsaPace *pace)
 		pace->done[TSA_NEIGHBOUR_TARGET] / window >= PRESENT_BYTES;
 	there[TSA_NEIGHBOUR_SERVER] =
 		pace->done[TSA_NEIGHBOUR_SERVER] / window >= PRESENT_WRITERS;
-	there[TSA_NEIGHBOUR_PROCESSOR] = pace->worked > 0 &&
+	there[TSA_NEIGHBOUR_PROCESSOR] = pace->worked >= CPU_EVIDENCE &&
 		pace->cpu_wait / pace->worked >= CONTENDED;
 	there[TSA_NEIGHBOUR_UNKNOWN] = false;
 
@@ -254,12 +268,17 @@ void
 tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 {
 	double		factor = exp(-sample->seconds / MEMORY);
+	double		cpu_factor = exp(-sample->seconds / CPU_MEMORY);
+	double		due = pace->first_look ? FIRST_LOOK :
+	pace->share >= 1 ? FULL_WINDOW : WINDOW;
 
 	pace->window += sample->seconds;
 	pace->bytes += sample->bytes;
+	pace->worked *= cpu_factor;
+	pace->cpu_wait *= cpu_factor;
 	if (sample->working)
 	{
-		pace->worked += sample->seconds;
+		pace->worked += sample->worked;
 		pace->cpu_wait += sample->cpu_wait;
 		pace->read_seconds += sample->read_seconds;
 		pace->read_bytes += sample->read_bytes;
@@ -276,7 +295,7 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 			add_to_sums(&pace->asleep[who], sample, (TsaNeighbour) who);
 	}
 
-	if (pace->window < (pace->first_look ? FIRST_LOOK : WINDOW))
+	if (pace->window < due)
 		return;
 	/* just after work the loss looks larger than it is */
 	if (sample->working && pace->share < 1 && pace->window < 4 * WINDOW)
@@ -286,27 +305,43 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 		decide(pace);
 	else
 		pace->rate = pace->bytes / pace->window;
-	pace->window = pace->worked = pace->bytes = pace->cpu_wait = 0;
+	pace->window = pace->bytes = 0;
 	pace->read_seconds = pace->read_bytes = 0;
 	memset(pace->done, 0, sizeof(pace->done));
 }
 
 /*
- * Seconds to sleep after a unit of so many bytes, which took so many seconds.
+ * Seconds to sleep within a unit, of which so many have been worked in so much
+ * time; 0: go on.
  */
 double
-tsa_pace_sleep(TsaPace *pace, double bytes, double worked)
+tsa_pace_short_sleep(const TsaPace *pace, double worked, double elapsed)
+{
+	double		sleep;
+
+	if (!tsa_pace_has_steps(pace))
+		return 0;
+	sleep = worked * fmax(1, STEPS_PART / pace->share) - elapsed;
+	return sleep >= SHORT_SLEEP ? sleep : 0;
+}
+
+/*
+ * Seconds to sleep after a unit of so many bytes, in which so many seconds have
+ * been worked in so much time.
+ */
+double
+tsa_pace_rest(TsaPace *pace, double bytes, double worked, double elapsed)
 {
 	double		polite = 0;
 	double		bound = 0;
 
 	if (pace->adapts && pace->share < 1)
-		polite = fmin(worked * (1 - pace->share) / pace->share,
+		polite = fmin(worked / pace->share - elapsed,
 					  bytes * pace->copies / LEAST_RATE);
 	if (pace->max_rate > 0)
-		bound = fmax(0, bytes / pace->max_rate - worked);
-	pace->bounded = bound > polite;
-	return fmax(polite, bound);
+		bound = bytes * pace->sharers / pace->max_rate - elapsed;
+	pace->bounded = bound > fmax(polite, 0);
+	return fmax(0, fmax(polite, bound));
 }
 
 /*
@@ -328,15 +363,37 @@ tsa_pace_is_full(const TsaPace *pace)
 }
 
 /*
- * Bytes to copy between two sleeps.
+ * Are there short sleeps within a unit?  Not on a device that serves one at a
+ * time, or may: there a unit has to be over soon.
+ */
+bool
+tsa_pace_has_steps(const TsaPace *pace)
+{
+	return pace->adapts && pace->share < 1 &&
+		!is_slow(pace, TSA_NEIGHBOUR_SOURCE) &&
+		!pace->present[TSA_NEIGHBOUR_UNKNOWN];
+}
+
+/*
+ * Bytes to copy between two rests.
  */
 double
-tsa_pace_unit(const TsaPace *pace)
+tsa_pace_unit_bytes(const TsaPace *pace)
 {
-	double		unit = is_slow(pace, TSA_NEIGHBOUR_SOURCE) ?
-	SLOW_UNIT : MAX_UNIT;
+	double		unit = tsa_pace_has_steps(pace) ? STEPS_UNIT :
+	is_slow(pace, TSA_NEIGHBOUR_SOURCE) ? SLOW_UNIT : MAX_UNIT;
 
 	if (pace->max_rate <= 0)
 		return unit;
-	return fmax(MIN_UNIT, fmin(unit, pace->max_rate * UNIT_OF_RATE));
+	return fmax(MIN_UNIT,
+				fmin(unit, pace->max_rate / pace->sharers * UNIT_OF_RATE));
+}
+
+/*
+ * The longest time between two rests, in seconds.
+ */
+double
+tsa_pace_unit_seconds(const TsaPace *pace)
+{
+	return tsa_pace_has_steps(pace) ? STEPS_SECONDS : MAX_SECONDS;
 }

@@ -43,6 +43,7 @@ typedef struct TsaPaceSample
 {
 	bool		working;		/* or asleep */
 	double		seconds;
+	double		worked;			/* of them, without short sleeps */
 	double		bytes;			/* copied */
 	double		cpu_wait;		/* seconds that the copy waited for a
 								 * processor */
@@ -70,6 +71,7 @@ typedef struct TsaPace
 	bool		adapts;
 	double		max_rate;		/* bytes per second, 0: no bound */
 	int			copies;			/* under way, this one included */
+	int			sharers;		/* of max_rate, this one included */
 
 	double		share;			/* of the time in which the copy works */
 	bool		present[TSA_NEIGHBOURS];
@@ -80,14 +82,14 @@ typedef struct TsaPace
 
 	/* since the last decision */
 	double		window;			/* seconds */
-	double		worked;
 	double		bytes;
-	double		cpu_wait;
 	double		read_seconds;
 	double		read_bytes;
 	double		done[TSA_NEIGHBOURS];
 
 	/* longer */
+	double		worked;
+	double		cpu_wait;
 	TsaPaceSums all[TSA_NEIGHBOURS];
 	TsaPaceSums asleep[TSA_NEIGHBOURS];
 	double		best_read;		/* seconds a byte, of own reads; 0: unknown */
@@ -96,10 +98,15 @@ typedef struct TsaPace
 
 extern void tsa_pace_init(TsaPace *pace, bool adapts, double max_rate);
 extern void tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample);
-extern double tsa_pace_sleep(TsaPace *pace, double bytes, double worked);
+extern double tsa_pace_short_sleep(const TsaPace *pace, double worked,
+								   double elapsed);
+extern double tsa_pace_rest(TsaPace *pace, double bytes, double worked,
+							double elapsed);
 extern TsaPaceReason tsa_pace_reason(const TsaPace *pace);
 extern bool tsa_pace_is_full(const TsaPace *pace);
 extern double tsa_pace_loss(const TsaPace *pace, TsaNeighbour who);
-extern double tsa_pace_unit(const TsaPace *pace);
+extern bool tsa_pace_has_steps(const TsaPace *pace);
+extern double tsa_pace_unit_bytes(const TsaPace *pace);
+extern double tsa_pace_unit_seconds(const TsaPace *pace);
 
 #endif							/* TSA_PACE_H */

@@ -168,7 +168,7 @@ check_relation(const TsaCopy *copy)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot move %s \"%s\" by live copy", kind,
 						get_rel_name(relid)),
-				 errdetail("This is because %s.", reason)));
+				 errdetail("%s", reason)));
 
 	rel = relation_open(relid, NoLock);
 	if (!CheckRelationTableSpaceMove(rel, target))

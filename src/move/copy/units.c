@@ -6,7 +6,7 @@
  * How long to sleep is decided by pace.c, from what others.c counts.  While
  * nobody else is there the copy runs without units: it is as fast as the
  * server's own way of copying a relation, and all this costs is a look at the
- * counters every 50 ms.  Beside others a unit of up to 2 MB is
+ * counters every 50 ms.  Beside others a unit is
  *
  * - asked for in one go, in requests as long as the device takes (the kernel
  *   cuts off what is longer).  A disk that seeks for 5 ms and transfers 90 MB/s
@@ -15,9 +15,11 @@
  *   are asked for, and 4 MB beyond the unit, once: the kernel, which has begun
  *   to read ahead by itself, finds nothing to read there and ends it.  It
  *   would go on while the copy sleeps;
- * - copied as ever (blocks.c);
- * - followed by a flush of the WAL it has written, so that those who commit do
- *   not write our WAL with theirs;
+ * - copied as ever (blocks.c), but where short sleeps help (pace.c) with one
+ *   after each batch or two: those who commit then flush our WAL in small
+ *   pieces with theirs, and nobody waits for many of them;
+ * - followed by a flush of the WAL that the unit before has written, if nobody
+ *   has done that;
  * - handed to the kernel for writing, which is waited for after the next unit.
  *   So little is dirty when the checkpointer syncs, and the device's queue is
  *   short.
@@ -54,10 +56,12 @@
 #include "move/copy/units.h"
 
 #define LOOK_S			0.05	/* between looks at the counters */
-#define MAX_WORK_S		1.0		/* longest unit */
 
 /* More than the kernel reads ahead by itself, see the head of this file. */
 #define AHEAD_BLOCKS	((BlockNumber) (4 * 1024 * 1024 / BLCKSZ))
+
+/* Asked for at a time by a unit in steps. */
+#define STEP_BLOCKS		((BlockNumber) (2 * 1024 * 1024 / BLCKSZ))
 
 /* Blocks of the new storage. */
 typedef struct BlockRange
@@ -72,9 +76,14 @@ struct TsaUnits
 {
 	TsaPace		pace;
 	TsaOthers	others;
+	int64		call_id;		/* whose copies share max_rate */
 	uint64		started;		/* the unit, by the clock of counters.h */
 	double		bytes;			/* of the unit */
 	double		read_ms;
+	uint64		step_started;
+	double		worked;			/* seconds of the unit, without sleeps */
+	bool		rests;			/* sleeps after a unit, or within one */
+	XLogRecPtr	flush_to;		/* end of the unit before */
 	bool		all_speed;
 	BlockNumber ask_blocks;		/* as much as the device takes at once */
 	bool		asked;			/* for what the unit will read */
@@ -99,7 +108,8 @@ tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 					order->target_tablespace);
 	units->ask_blocks =
 		(BlockNumber) tsa_others_request_kb(&units->others) * 1024 / BLCKSZ;
-	units->started = tsa_clock_now();
+	units->call_id = order->call_id;
+	units->started = units->step_started = tsa_clock_now();
 	return units;
 }
 
@@ -110,6 +120,8 @@ void
 tsa_units_renew(TsaUnits *units)
 {
 	units->pace.copies = tsa_others_copies();
+	if (units->pace.max_rate > 0)
+		units->pace.sharers = tsa_others_copies_of_call(units->call_id);
 }
 
 /*
@@ -209,11 +221,16 @@ void
 tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
 					 BlockNumber from, BlockNumber end)
 {
-	BlockNumber unit = (BlockNumber) (tsa_pace_unit(&units->pace) / BLCKSZ);
+	bool		steps = tsa_pace_has_steps(&units->pace);
+	BlockNumber unit = steps ? STEP_BLOCKS :
+	(BlockNumber) (tsa_pace_unit_bytes(&units->pace) / BLCKSZ);
 	BlockNumber segment_end = (from / (BlockNumber) RELSEG_SIZE + 1) *
 	(BlockNumber) RELSEG_SIZE;
 
-	if (units->bytes > 0 || !has_units(units) || tsa_io_is_direct())
+	if (!has_units(units) || tsa_io_is_direct())
+		return;
+	if (units->bytes > 0 &&
+		(!steps || from + AHEAD_BLOCKS < units->asked_end))
 		return;
 	end = Min(end, from + unit + AHEAD_BLOCKS);
 	if (segment_end > from)		/* it is 0 at the very end */
@@ -295,14 +312,28 @@ tsa_units_note_written(TsaUnits *units, RelFileLocator locator,
 static void
 end_unit(TsaUnits *units)
 {
+	if (!XLogRecPtrIsInvalid(units->flush_to))
+		XLogFlush(units->flush_to);
 	if (!XLogRecPtrIsInvalid(XactLastRecEnd))
-		XLogFlush(XactLastRecEnd);
+		units->flush_to = XactLastRecEnd;
 #ifdef HAVE_SYNC_FILE_RANGE
 	write_back(&units->written, SYNC_FILE_RANGE_WRITE);
 	write_back(&units->in_flight, SYNC_FILE_RANGE_WAIT_BEFORE |
 			   SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 #endif
 	units->in_flight = units->written;
+}
+
+/*
+ * Takes the counters as the beginning of a stretch.
+ */
+static void
+begin_stretch(TsaUnits *units)
+{
+	units->started = units->step_started = units->others.last.time_ns;
+	units->bytes = units->worked = units->read_ms = 0;
+	units->asked = false;
+	units->written.nblocks = 0;
 }
 
 /*
@@ -313,15 +344,27 @@ note_stretch(TsaUnits *units, bool working)
 {
 	TsaPaceSample sample = {0};
 
+	sample.worked = working ? units->worked : 0;
 	sample.bytes = working ? units->bytes : 0;
 	sample.read_seconds = units->read_ms / 1000.0;
 	tsa_others_read(&units->others, units->pace.copies, working, &sample);
 	tsa_pace_note(&units->pace, &sample);
-	units->started = units->others.last.time_ns;
-	units->bytes = 0;
-	units->read_ms = 0;
-	units->asked = false;
-	units->written.nblocks = 0;
+	begin_stretch(units);
+}
+
+/*
+ * Is the unit over, after so many seconds?  One whose blocks were not asked
+ * for may take long for few of them.
+ */
+static bool
+unit_is_over(const TsaUnits *units, double elapsed)
+{
+	double		most = tsa_pace_unit_seconds(&units->pace);
+
+	if (!units->asked)
+		most = Min(most, LOOK_S);
+	return units->bytes >= tsa_pace_unit_bytes(&units->pace) ||
+		elapsed >= most;
 }
 
 /*
@@ -330,27 +373,34 @@ note_stretch(TsaUnits *units, bool working)
 double
 tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 {
+	uint64		now = tsa_clock_now();
+	double		elapsed = (now - units->started) / 1e9;
 	double		unit_bytes;
 	double		worked;
 
 	units->bytes += bytes;
 	units->all_speed = all_speed;
-	worked = (tsa_clock_now() - units->started) / 1e9;
+	units->worked += (now - units->step_started) / 1e9;
+	units->step_started = now;
 	if (!has_units(units))
 	{
-		if (worked >= LOOK_S)
+		if (elapsed >= LOOK_S)
 			note_stretch(units, true);
 		units->in_flight.nblocks = 0;
 		return 0;
 	}
 
-	if (units->bytes < tsa_pace_unit(&units->pace) &&
-		worked < (units->asked ? MAX_WORK_S : LOOK_S))
-		return 0;
+	units->rests = unit_is_over(units, elapsed);
+	if (!units->rests)
+		return 1000 * tsa_pace_short_sleep(&units->pace, units->worked,
+										   elapsed);
 	end_unit(units);
+	now = tsa_clock_now();
 	unit_bytes = units->bytes;
+	worked = units->worked += (now - units->step_started) / 1e9;
+	elapsed = (now - units->started) / 1e9;
 	note_stretch(units, true);
-	return 1000 * tsa_pace_sleep(&units->pace, unit_bytes, worked);
+	return 1000 * tsa_pace_rest(&units->pace, unit_bytes, worked, elapsed);
 }
 
 /*
@@ -359,7 +409,10 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 void
 tsa_units_wake(TsaUnits *units)
 {
-	note_stretch(units, false);
+	if (units->rests)
+		note_stretch(units, false);
+	else
+		units->step_started = tsa_clock_now();
 }
 
 /*
@@ -371,11 +424,7 @@ tsa_units_skip(TsaUnits *units)
 	TsaPaceSample sample = {0};
 
 	tsa_others_read(&units->others, units->pace.copies, false, &sample);
-	units->started = units->others.last.time_ns;
-	units->bytes = 0;
-	units->read_ms = 0;
-	units->asked = false;
-	units->written.nblocks = 0;
+	begin_stretch(units);
 }
 
 /*

@@ -78,7 +78,7 @@ refuse_copy(const TsaMove *move, const TsaMoveOptions *options,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot move %s by live copy",
 					tsa_move_display_name(move)),
-			 errdetail("This is because %s.", reason),
+			 errdetail("%s", reason),
 			 tsa_move_is_table(move) ?
 			 errhint("ALTER %s ... SET TABLESPACE moves it, and locks it until it is copied.",
 					 move->kind == RELKIND_MATVIEW ?
@@ -149,7 +149,7 @@ choose_method(TsaMove *move, const TsaMoveOptions *options)
 		ereport(NOTICE,
 				(errmsg("%s will be rebuilt, not copied",
 						tsa_move_display_name(move)),
-				 errdetail("This is because %s.", reason)));
+				 errdetail("%s", reason)));
 	}
 	choose_rebuild(move, options);
 }

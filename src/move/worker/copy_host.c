@@ -152,6 +152,7 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 		.target_tablespace = job->target_tablespace,
 		.lock_timeout_ms = job->lock_timeout_ms,
 		.max_rate = job->max_rate,
+		.call_id = job->batch_id,
 		.nindexes = job->nindexes,
 		.indexes = job->indexes
 	};

@@ -41,6 +41,7 @@
 #include "move/worker/start.h"
 #include "move/worker/wal_compression.h"
 #include "move/worker/worker.h"
+#include "state/worker_settings.h"
 
 /*
  * Has the present job, which a worker ends, moved its relation all the same?
@@ -204,33 +205,6 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 }
 
 /*
- * Overrides settings that would get into a job's way, for good.
- */
-static void
-override_settings(void)
-{
-	static const char *const settings[][2] = {
-		{"lock_timeout", "0"},
-		{"statement_timeout", "0"},
-		{"idle_in_transaction_session_timeout", "0"},
-		{"transaction_timeout", "0"},	/* from 17 on */
-		{"default_transaction_read_only", "off"},
-		{"default_transaction_isolation", "read committed"},
-		{"default_transaction_deferrable", "off"},
-		{"synchronous_commit", "local"},
-		{"session_replication_role", "origin"},
-		{"search_path", "pg_catalog, pg_temp"},
-		{"exit_on_error", "off"},
-		{"role", "none"}		/* ALTER DATABASE ... SET role */
-	};
-
-	for (int i = 0; i < (int) lengthof(settings); i++)
-		if (GetConfigOption(settings[i][0], true, false) != NULL)
-			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
-							PGC_S_OVERRIDE);
-}
-
-/*
  * After an abort: locks the journal again.  A DROP EXTENSION that waited for us
  * wins; then there is nothing left to work with but the files that the journal
  * named.
@@ -268,7 +242,7 @@ tsa_enter_worker(TsaWorker *worker, Oid database)
 	tsa_init_session(&worker->session);
 	worker->session.after_abort = lock_journal_again;
 	worker->session.arg = worker;
-	override_settings();
+	tsa_override_settings("0", "local", "off");
 }
 
 /*

@@ -1,4 +1,4 @@
-# Good manners of a live copy: it pauses while a standby, a synchronous standby,
+# A live copy pauses while a standby, a synchronous standby,
 # a slot, the archive or pg_wal is behind or short, says why, and goes on by
 # itself; it names prepared transactions that keep it from its cutover.
 use strict;
@@ -26,47 +26,34 @@ $node->safe_psql('postgres', q{
 });
 $node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(fast slow);
 
-sub configure
-{
-	my ($name, $value) = @_;
-
-	$node->append_conf('postgresql.conf', "$name = $value");
-	$node->reload;
-	(my $bare = $value) =~ s/'//g;
-	$node->poll_query_until('postgres',
-		"SELECT current_setting('$name') = '$bare'")
-	  or die "$name is not $value";
-	return;
-}
-
 # A move pauses for a reason; when that is gone it ends well.
 sub pauses_until
 {
 	my ($name, $tablespace, $reason, $end) = @_;
-	my $job = TsaTest::start_move($node, 't', $tablespace);
+	my $job = start_move($node, 't', $tablespace);
 
 	$node->poll_query_until('postgres', qq{
 		SELECT phase LIKE 'paused: $reason' FROM tablespace_moves WHERE job_id = $job})
-	  or diag TsaTest::job_field($node, $job, 'phase');
-	like(TsaTest::job_field($node, $job, 'phase'), qr/^paused: /, "$name: pauses");
-	is(TsaTest::job_field($node, $job, 'state'), 'running', "$name: runs");
+	  or diag job_field($node, $job, 'phase');
+	like(job_field($node, $job, 'phase'), qr/^paused: /, "$name: pauses");
+	is(job_field($node, $job, 'state'), 'running', "$name: runs");
 	is($node->safe_psql('postgres', q{
 			SELECT count(*) FROM pg_stat_activity
 			WHERE backend_type = 'tablespace_advisor move' AND backend_xmin IS NOT NULL
 				AND now() - xact_start > interval '1 min'}),
 		'0', "$name: no old snapshot");
 	$end->();
-	is(TsaTest::wait_for_job($node, $job), 'done', "$name: goes on by itself");
-	ok(TsaTest::job_field($node, $job, 'paused_ms') > 0, "$name: says for how long");
-	is(TsaTest::tablespaces_of($node, 't'), $tablespace, "$name: has moved");
+	is(wait_for_job($node, $job), 'done', "$name: goes on by itself");
+	ok(job_field($node, $job, 'paused_ms') > 0, "$name: says for how long");
+	is(tablespaces_of($node, 't'), $tablespace, "$name: has moved");
 	return;
 }
 
 # --- pg_wal ---------------------------------------------------------------------
 
-configure('tablespace_advisor.min_wal_space', q{'1000000GB'});
+configure($node, 'tablespace_advisor.min_wal_space', '1000000GB');
 pauses_until('pg_wal', 'fast', 'little space%',
-	sub { configure('tablespace_advisor.min_wal_space', q{'0'}); });
+	sub { configure($node, 'tablespace_advisor.min_wal_space', '0'); });
 
 # --- a standby whose replay is behind --------------------------------------------
 
@@ -78,7 +65,7 @@ $node->wait_for_catchup($standby);
 $standby->safe_psql('postgres', 'SELECT pg_wal_replay_pause()');
 $standby->poll_query_until('postgres',
 	q{SELECT pg_get_wal_replay_pause_state() = 'paused'});
-configure('tablespace_advisor.max_replica_lag', q{'1MB'});
+configure($node, 'tablespace_advisor.max_replica_lag', '1MB');
 $node->safe_psql('postgres',
 	'CREATE TABLE filler AS SELECT g, repeat(md5(g::text), 30) FROM generate_series(1, 5000) g');
 pauses_until('replica', 'slow', 'a standby%',
@@ -90,28 +77,28 @@ $node->wait_for_catchup($standby);
 my $standby_name = $standby->name;
 $standby->stop;
 $node->safe_psql('postgres', 'SELECT pg_switch_wal()');
-configure('synchronous_standby_names', "'$standby_name'");
+configure($node, 'synchronous_standby_names', $standby_name);
 $node->safe_psql('postgres', "SET synchronous_commit = local; INSERT INTO t VALUES (0)");
 my $ids = $node->safe_psql('postgres',
 	"SET synchronous_commit = local; CALL move_indexes_concurrently('t', 'fast', wait => false)");
 my ($job) = $ids =~ /^\{(\d+)/;
 $node->poll_query_until('postgres', qq{
 	SELECT phase LIKE 'paused: the synchronous%' FROM tablespace_moves WHERE job_id = $job})
-  or diag TsaTest::job_field($node, $job, 'phase');
-is(TsaTest::tablespaces_of($node, 't'), 'slow', 'synchronous: waits before the window');
+  or diag job_field($node, $job, 'phase');
+is(tablespaces_of($node, 't'), 'slow', 'synchronous: waits before the window');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'
 		AND relation = 't_pkey'::regclass}), '0', 'synchronous: holds no lock');
 $standby->start;
-is(TsaTest::wait_for_job($node, $job), 'done', 'synchronous: goes on by itself');
-configure('synchronous_standby_names', q{''});
+is(wait_for_job($node, $job), 'done', 'synchronous: goes on by itself');
+configure($node, 'synchronous_standby_names', '');
 $standby->stop;
 
 # --- a slot ---------------------------------------------------------------------
 
 $node->safe_psql('postgres',
 	q{SELECT pg_create_physical_replication_slot('forgotten', true)});
-configure('max_slot_wal_keep_size', q{'8MB'});
+configure($node, 'max_slot_wal_keep_size', '8MB');
 $node->safe_psql('postgres', 'SELECT pg_switch_wal(); CREATE TABLE filler_2 AS SELECT * FROM filler');
 $node->safe_psql('postgres', 'INSERT INTO filler_2 SELECT * FROM filler');
 pauses_until('slot', 'slow', '%forgotten%',
@@ -119,39 +106,39 @@ pauses_until('slot', 'slow', '%forgotten%',
 
 # --- the archive ----------------------------------------------------------------
 
-configure('tablespace_advisor.max_archive_lag', q{'2MB'});
+configure($node, 'tablespace_advisor.max_archive_lag', '2MB');
 $node->append_conf('postgresql.conf', "archive_mode = on\narchive_command = 'false'");
 $node->restart;
 $node->safe_psql('postgres', 'TRUNCATE filler_2; INSERT INTO filler_2 SELECT * FROM filler');
 $node->safe_psql('postgres', 'SELECT pg_switch_wal()');
 pauses_until('archive', 'fast', 'the archiver%',
-	sub { configure('archive_command', q{'true'}); });
+	sub { configure($node, 'archive_command', 'true'); });
 
 # --- a pause survives no restart -----------------------------------------------------
 
-configure('tablespace_advisor.min_wal_space', q{'1000000GB'});
-$job = TsaTest::start_move($node, 't', 'slow');
+configure($node, 'tablespace_advisor.min_wal_space', '1000000GB');
+$job = start_move($node, 't', 'slow');
 $node->poll_query_until('postgres',
 	"SELECT phase LIKE 'paused:%' FROM tablespace_moves WHERE job_id = $job");
 $node->safe_psql('postgres', "SELECT pause_move($job)");
 $node->poll_query_until('postgres',
 	"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job");
-configure('tablespace_advisor.min_wal_space', q{'0'});
-is(TsaTest::job_field($node, $job, 'state'), 'paused', 'paused by request');
-TsaTest::crash($node);
-is(TsaTest::end_state($node, $job), 'failed', 'a paused job fails with the server');
+configure($node, 'tablespace_advisor.min_wal_space', '0');
+is(job_field($node, $job, 'state'), 'paused', 'paused by request');
+crash($node);
+is(end_state($node, $job), 'failed', 'a paused job fails with the server');
 
 # --- a prepared transaction ---------------------------------------------------------
 
 $node->safe_psql('postgres',
 	q{BEGIN; UPDATE t SET a = a WHERE a = 1; PREPARE TRANSACTION 'left alone'});
-$job = TsaTest::start_move($node, 't', 'slow');
+$job = start_move($node, 't', 'slow');
 ok($node->poll_query_until('postgres', qq{
 	SELECT phase = 'waiting for prepared transaction "left alone"' AND blocked_by = '{0}'
 	FROM tablespace_moves WHERE job_id = $job}),
 	'prepared transaction: named');
 $node->safe_psql('postgres', q{COMMIT PREPARED 'left alone'});
-is(TsaTest::wait_for_job($node, $job), 'done', 'prepared transaction: then goes on');
+is(wait_for_job($node, $job), 'done', 'prepared transaction: then goes on');
 
 $node->stop;
 done_testing();

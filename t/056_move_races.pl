@@ -1,8 +1,6 @@
-# What a review found in moves: objects that go away or change hands at an
-# awkward moment.  Each case failed before its fix: the tests before it dropped
-# tables and indexes but never a tablespace, let nobody else use the names of a
-# rebuild's indexes, and made no second call between a rebuild's swap and its
-# end.
+# Objects that go away or change hands at an awkward moment of a move: a
+# tablespace that is dropped between two steps, a second call between a rebuild's
+# swap and its end, indexes that have the names of a rebuild's transient ones.
 
 use strict;
 use warnings;
@@ -21,98 +19,6 @@ my $node = new_node('main',
 $node->start;
 prepare_node($node);
 
-# A psql of its own that is fed step by step.
-sub session
-{
-	my $s = { in => '', out => '', err => '' };
-
-	$s->{run} = IPC::Run::start(
-		[
-			'psql', '-XAtq', '-v', 'VERBOSITY=verbose',
-			'-d', $node->connstr('postgres')
-		],
-		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err},
-		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-	$s->{pid} = ask($s, 'SELECT pg_backend_pid();');
-	return $s;
-}
-
-# Sends a command without waiting for it.
-sub send_to
-{
-	my ($s, $sql) = @_;
-
-	$s->{in} .= "$sql\n";
-	$s->{run}->pump_nb;
-	return;
-}
-
-# Waits until all that was sent is done; returns the output.
-sub answer
-{
-	my ($s) = @_;
-
-	send_to($s, '\echo @done');
-	$s->{run}->pump until $s->{out} =~ /\@done\n/ || !$s->{run}->pumpable;
-	(my $out = $s->{out}) =~ s/\@done\n//;
-	$s->{out} = '';
-	chomp $out;
-	return $out;
-}
-
-sub ask
-{
-	my ($s, $sql) = @_;
-
-	send_to($s, $sql);
-	return answer($s);
-}
-
-sub end
-{
-	my ($s) = @_;
-
-	send_to($s, '\q');
-	eval { $s->{run}->finish };
-	return;
-}
-
-sub wait_until
-{
-	my ($condition, $what) = @_;
-
-	$node->poll_query_until('postgres', "SELECT $condition")
-	  or die "waited in vain: $what";
-	return;
-}
-
-sub wait_for_lock_of
-{
-	my ($pid) = @_;
-
-	wait_until("EXISTS (SELECT FROM pg_locks WHERE pid = $pid AND NOT granted)",
-		"process $pid waits for a lock");
-	return;
-}
-
-sub wait_for_workers
-{
-	wait_until(q{NOT EXISTS (SELECT FROM pg_stat_activity
-		WHERE backend_type = 'tablespace_advisor move')}, 'no worker is left');
-	return;
-}
-
-# An SQL command by itself: the messages that it causes.
-sub messages_of
-{
-	my ($sql) = @_;
-	my ($out, $err);
-
-	$node->psql('postgres', "\\set VERBOSITY verbose\n$sql",
-		stdout => \$out, stderr => \$err);
-	return $err;
-}
-
 # --- a tablespace that is dropped meanwhile ------------------------------------
 
 # the target, between two attempts to lock a partitioned index
@@ -120,10 +26,10 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE parted (a int) PARTITION BY RANGE (a);
 	CREATE INDEX parted_a ON parted (a)});
 $node->safe_psql('postgres', "CREATE TABLESPACE doomed LOCATION ''");
-my $blocker = session();
+my $blocker = session($node);
 ask($blocker, q{BEGIN; COMMENT ON INDEX parted_a IS 'locked';});
 my $job = start_move($node, 'parted_a', 'doomed');
-wait_until("(SELECT attempts > 0 FROM tablespace_moves WHERE job_id = $job)",
+wait_until($node, "(SELECT attempts > 0 FROM tablespace_moves WHERE job_id = $job)",
 	'a first attempt');
 $node->safe_psql('postgres', 'DROP TABLESPACE doomed');
 is(wait_for_job($node, $job), 'failed', 'target dropped between attempts');
@@ -131,7 +37,7 @@ like(
 	job_field($node, $job, 'error'),
 	qr/^tablespace (with OID \d+|"doomed") does not exist$/,
 	'which the job says');
-end($blocker);
+end_session($blocker);
 
 # the source, while the planning waits for another index
 $node->safe_psql('postgres', "CREATE TABLESPACE doomed LOCATION ''");
@@ -139,19 +45,19 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE s (a int, b int);
 	CREATE INDEX s_a ON s (a);
 	CREATE INDEX s_b ON s (b) TABLESPACE doomed});
-$blocker = session();
+$blocker = session($node);
 ask($blocker, 'BEGIN; REINDEX INDEX s_a;');
-my $caller = session();
+my $caller = session($node);
 send_to($caller, "CALL move_indexes_concurrently('s', 'fast');");
-wait_for_lock_of($caller->{pid});
+wait_for_lock_of($node, $caller->{pid});
 $node->safe_psql('postgres', 'ALTER INDEX s_b SET TABLESPACE pg_default');
 $node->safe_psql('postgres', 'DROP TABLESPACE doomed');
 ask($blocker, 'COMMIT;');
 answer($caller);
 like($caller->{err}, qr/ERROR:  42704: tablespace with OID \d+ does not exist/,
 	'source dropped while the call plans');
-end($_) for $blocker, $caller;
-wait_for_workers();
+end_session($_) for $blocker, $caller;
+wait_for_workers($node);
 
 # --- a call between a rebuild's swap and its end -------------------------------
 
@@ -159,12 +65,12 @@ wait_for_workers();
 sub swapped_rebuild
 {
 	my ($index, $tablespace) = @_;
-	my $reader = session();
+	my $reader = session($node);
 
 	ask($reader, 'BEGIN; SELECT count(*) FROM r;');
 	my $rebuild =
 	  start_move($node, $index, $tablespace, "method => 'rebuild'");
-	wait_until(qq{(SELECT phase LIKE 'waiting for readers%'
+	wait_until($node, qq{(SELECT phase LIKE 'waiting for readers%'
 		AND blocked_by = ARRAY[$reader->{pid}]
 		FROM tablespace_moves WHERE job_id = $rebuild)},
 		'the rebuild waits for a reader');
@@ -193,14 +99,14 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE r (a int PRIMARY KEY);
 	INSERT INTO r SELECT generate_series(1, 1000)});
 my ($rebuild, $reader) = swapped_rebuild('r_pkey', 'slow');
-like(messages_of("CALL move_indexes_concurrently('r_pkey', 'fast', wait => false)"),
+like(messages_of($node, "CALL move_indexes_concurrently('r_pkey', 'fast', wait => false)"),
 	qr/ERROR:  55006: index "r_pkey" is being moved already/,
 	'no second move of an index whose rebuild is under way');
 my $another = queue_another($rebuild);
-end($reader);
+end_session($reader);
 is(wait_for_job($node, $rebuild), 'done',
 	'a rebuild ends well though a move of the new index is queued');
-wait_for_workers();
+wait_for_workers($node);
 is(end_state($node, $another), 'failed', 'which has no worker');
 is(tablespaces_of($node, 'r_pkey'), 'slow', 'it has moved');
 
@@ -208,19 +114,19 @@ is(tablespaces_of($node, 'r_pkey'), 'slow', 'it has moved');
 $another = queue_another($rebuild);
 $node->safe_psql('postgres',
 	'SELECT pg_terminate_backend(' . worker_pid($node, $rebuild) . ')');
-wait_for_workers();
+wait_for_workers($node);
 is(end_state($node, $rebuild), 'done',
 	'so is one whose worker was terminated');
 is(job_field($node, $rebuild, "relation = 'r_pkey'::regclass"), 't',
 	'it follows the new index');
 is(job_field($node, $another, 'state'), 'failed', 'the other is settled too');
-end($reader);
+end_session($reader);
 is(tablespaces_of($node, 'r'), 'fast slow', 'the old index is left over');
 move($node, 'r_pkey', 'pg_default');
-wait_for_workers();
+wait_for_workers($node);
 is(tablespaces_of($node, 'r'), 'pg_default', 'and removed by the next worker');
 
-# --- indexes that only look like leftovers -------------------------------------
+# --- indexes that only look like transient ones --------------------------------
 
 # A rebuild of an index that failed: the journal says that it may have left
 # something.
@@ -251,12 +157,12 @@ sub invalid_index
 {
 	my ($name, $table) = @_;
 
-	like(messages_of("CREATE UNIQUE INDEX CONCURRENTLY $name ON $table (a)"),
+	like(messages_of($node, "CREATE UNIQUE INDEX CONCURRENTLY $name ON $table (a)"),
 		qr/ERROR:  23505/, "$name is invalid");
 	return;
 }
 
-sub leftovers
+sub transient_indexes
 {
 	return $node->safe_psql('postgres', q{
 		SELECT string_agg(DISTINCT index_name, ' ' ORDER BY index_name)
@@ -276,10 +182,10 @@ failed_rebuild('event_idx');
 failed_rebuild($long);
 invalid_index($_, 'ev')
   for 'ev_ccnew', '_ccnew', "\xc3\xa4_ccnew", "event_idx_ccnew", "${cut}_ccnew";
-is(leftovers(), "event_idx_ccnew ${cut}_ccnew",
-	'only a name that REINDEX makes of the index is one of a leftover');
+is(transient_indexes(), "event_idx_ccnew ${cut}_ccnew",
+	'only a name that REINDEX makes of the index is one of a transient index');
 move($node, 'other', 'fast');
-wait_for_workers();
+wait_for_workers($node);
 is( $node->safe_psql('postgres', q{
 		SELECT string_agg(c.relname, ' ' ORDER BY c.relname COLLATE "C")
 		FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -290,31 +196,31 @@ is( $node->safe_psql('postgres', q{
 $node->safe_psql('postgres', 'CREATE TABLE built (a int);
 	CREATE INDEX built_a ON built (a)');
 failed_rebuild('built_a');
-my $old = session();
+my $old = session($node);
 ask($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;');
-my $builder = session();
+my $builder = session($node);
 send_to($builder, 'CREATE INDEX CONCURRENTLY built_a_ccnew ON built (a);');
-wait_until(qq{EXISTS (SELECT FROM pg_stat_progress_create_index
+wait_until($node, qq{EXISTS (SELECT FROM pg_stat_progress_create_index
 	WHERE pid = $builder->{pid} AND phase = 'waiting for old snapshots')},
 	'all that the builder still does is to wait');
 # the worker's snapshots are to be newer than those that it waits for
 $node->safe_psql('postgres', 'SELECT pg_current_xact_id()');
-is(leftovers(), 'built_a_ccnew', 'an index under construction looks like one');
+is(transient_indexes(), 'built_a_ccnew', 'an index under construction looks like one');
 my $other = start_move($node, 'other', 'slow');
 is(wait_for_job($node, $other), 'done', 'a worker');
-wait_until(q{EXISTS (SELECT FROM pg_locks l
+wait_until($node, q{EXISTS (SELECT FROM pg_locks l
 		JOIN pg_stat_activity a USING (pid)
 	WHERE a.backend_type = 'tablespace_advisor move' AND NOT l.granted)},
 	'the worker waits for the builder');
 ask($old, 'COMMIT;');
 answer($builder);
 is($builder->{err}, '', 'the index is built');
-wait_for_workers();
+wait_for_workers($node);
 is( $node->safe_psql('postgres', q{
 		SELECT indisvalid FROM pg_index
 		WHERE indexrelid = to_regclass('built_a_ccnew')}),
 	't', 'and stays');
-end($_) for $old, $builder;
+end_session($_) for $old, $builder;
 
 # --- advice --------------------------------------------------------------------
 
@@ -334,7 +240,7 @@ $node->safe_psql('postgres', q{
 	LANGUAGE plpgsql AS $$ BEGIN RAISE 'planted'; END $$});
 for my $call ("'r'", "'r', 'fast', hot_only => true")
 {
-	like(messages_of("CALL move_indexes_concurrently($call)"),
+	like(messages_of($node, "CALL move_indexes_concurrently($call)"),
 		qr/NOTICE:  00000: the advice is to move no index of "r"/,
 		"$call: the extension's own advice is asked");
 }
@@ -345,19 +251,19 @@ $node->safe_psql('postgres', q{
 	CREATE ROLE plain;
 	CREATE TABLE mine (a int PRIMARY KEY);
 	ALTER TABLE mine OWNER TO plain});
-like(messages_of("SET ROLE plain;\nCALL move_indexes_concurrently('mine')"),
+like(messages_of($node, "SET ROLE plain;\nCALL move_indexes_concurrently('mine')"),
 	qr/the advice is to move no index of "mine"/, 'an owner has the advice decide');
 
 # --- what a waiting caller is told ---------------------------------------------
 
 # A code of the journal's that a connection pool would take for the end of the
 # caller's connection.
-$reader = session();
+$reader = session($node);
 ask($reader, 'BEGIN; SELECT count(*) FROM r;');
-$caller = session();
+$caller = session($node);
 send_to($caller,
 	"CALL move_indexes_concurrently('r_pkey', 'slow', method => 'rebuild');");
-wait_until(qq{EXISTS (SELECT FROM tablespace_moves
+wait_until($node, qq{EXISTS (SELECT FROM tablespace_moves
 	WHERE state = 'running' AND blocked_by = ARRAY[$reader->{pid}])},
 	'the rebuild waits for a reader');
 $node->safe_psql('postgres', q{
@@ -368,8 +274,8 @@ answer($caller);
 like($caller->{err},
 	qr/ERROR:  58000: could not move public\.r_pkey: the worker was told/,
 	'a failed job says nothing about the connection of its caller');
-end($_) for $reader, $caller;
-wait_for_workers();
+end_session($_) for $reader, $caller;
+wait_for_workers($node);
 
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|terminated by signal/,
 	'no crash');

@@ -1,13 +1,20 @@
 # What a database that uses the extension holds: made by one test, looked for
 # by another after the database has travelled.
-package TsaState;
+
+package TsaTest::Travel;
+
 use strict;
 use warnings;
+
+use Exporter 'import';
 use PostgreSQL::Test::Utils;
+
+our @EXPORT = qw(
+  make_traveller look_at_traveller move_traveller);
 
 # Makes a tablespace, the extension in a schema with an odd name, a probe's
 # history, settings, a moved index, and a journal with a job under way.
-sub make
+sub make_traveller
 {
 	my ($node, $dbname, $location) = @_;
 
@@ -44,7 +51,7 @@ sub make
 }
 
 # Everything of the above that has to survive, as text.
-sub look
+sub look_at_traveller
 {
 	my ($node, $dbname) = @_;
 
@@ -67,7 +74,7 @@ sub look
 
 # A new move of what the unfinished job was about; returns the states of all
 # jobs and where the index is.
-sub move_again
+sub move_traveller
 {
 	my ($node, $dbname) = @_;
 

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker_settings.c
+ *	  Settings of the extension's background workers.
+ *
+ * A database's owner can give it settings, and ALTER ROLE gives them to a
+ * role; a worker that connects gets them like any session.  They must not
+ * decide what the worker's statements mean, nor end them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+#include "state/worker_settings.h"
+
+/*
+ * Overrides settings that would get into a worker's way, until it exits.  Those
+ * that a server does not know are left out.
+ */
+void
+tsa_override_settings(const char *lock_timeout,
+					  const char *synchronous_commit, const char *read_only)
+{
+	const char *const settings[][2] = {
+		{"lock_timeout", lock_timeout},
+		{"statement_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		{"transaction_timeout", "0"},	/* from 17 on */
+		{"default_transaction_read_only", read_only},
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_deferrable", "off"},
+		{"synchronous_commit", synchronous_commit},
+		{"session_replication_role", "origin"},
+		{"search_path", "pg_catalog, pg_temp"},
+		{"exit_on_error", "off"},
+		{"role", "none"}		/* ALTER DATABASE ... SET role */
+	};
+
+	for (int i = 0; i < (int) lengthof(settings); i++)
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
+							PGC_S_OVERRIDE);
+}

@@ -1,0 +1,155 @@
+# Moves: starting them, stopping them at a point of their protocol, and their
+# jobs.
+
+package TsaTest::Move;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest::Server;
+use TsaTest::Session;
+
+our @EXPORT = qw(
+  stop_at wait_for_stop wait_for_stops release
+  start_move start_table_move move move_table
+  job_field wait_for_job wait_for_workers worker_pid end_state);
+
+# Makes live copies stop at a point of their protocol; '' lets them go on.
+sub stop_at
+{
+	my ($node, $point) = @_;
+
+	configure($node, 'tablespace_advisor.debug_stop_at', $point);
+	return;
+}
+
+# Waits until so many copies have stopped at a point.
+sub wait_for_stops
+{
+	my ($node, $n, $point) = @_;
+
+	$node->poll_query_until('postgres', qq{
+		SELECT count(*) = $n FROM pg_stat_activity
+		WHERE query = 'live copy stopped at: $point'})
+	  or die "$n copies do not stop at '$point': "
+	  . $node->safe_psql('postgres',
+		"SELECT string_agg(concat_ws(' ', relation_name, state, phase, error), ', ') FROM tablespace_moves");
+	return;
+}
+
+sub wait_for_stop
+{
+	my ($node, $point) = @_;
+
+	wait_for_stops($node, 1, $point);
+	return;
+}
+
+sub release
+{
+	my ($node) = @_;
+
+	stop_at($node, '');
+	return;
+}
+
+# Queues a move by this call and returns the first job's id.
+sub start_call
+{
+	my ($node, $procedure, $target, $tablespace, $more) = @_;
+
+	$more = $more ? ", $more" : '';
+	my $ids = $node->safe_psql('postgres',
+		"CALL $procedure('$target', '$tablespace', wait => false$more)");
+	$ids =~ /^\{(\d+)/ or die "no job: $ids";
+	return $1;
+}
+
+sub start_move
+{
+	my ($node, @arguments) = @_;
+
+	return start_call($node, 'move_indexes_concurrently', @arguments);
+}
+
+sub start_table_move
+{
+	my ($node, @arguments) = @_;
+
+	return start_call($node, 'move_table_concurrently', @arguments);
+}
+
+# Moves and waits.
+sub move
+{
+	my ($node, $target, $tablespace, $more) = @_;
+
+	$more = $more ? ", $more" : '';
+	return $node->safe_psql('postgres',
+		"CALL move_indexes_concurrently('$target', '$tablespace'$more)",
+		timeout => 180);
+}
+
+# Moves a table and waits.
+sub move_table
+{
+	my ($node, $table, $tablespace, $more) = @_;
+
+	$more = $more ? ", $more" : '';
+	return $node->safe_psql('postgres',
+		"CALL move_table_concurrently('$table', '$tablespace'$more)",
+		timeout => 180);
+}
+
+sub job_field
+{
+	my ($node, $job, $field) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT $field FROM tablespace_moves WHERE job_id = $job");
+}
+
+# Waits until a job has ended and returns its state.
+sub wait_for_job
+{
+	my ($node, $job) = @_;
+
+	$node->poll_query_until('postgres', qq{
+		SELECT state IN ('done', 'failed', 'cancelled') FROM tablespace_moves
+		WHERE job_id = $job})
+	  or die "job $job does not end";
+	return job_field($node, $job, 'state');
+}
+
+# Waits until no worker is left.
+sub wait_for_workers
+{
+	my ($node) = @_;
+
+	wait_until($node, q{NOT EXISTS (SELECT FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor move')}, 'no worker is left');
+	return;
+}
+
+sub worker_pid
+{
+	my ($node, $job) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT worker_pid FROM tablespace_advisor.job WHERE job_id = $job");
+}
+
+# State of a job whose worker is gone, after a call that settles it.
+sub end_state
+{
+	my ($node, $job) = @_;
+
+	$node->safe_psql('postgres', "SELECT cancel_move($job)");
+	return job_field($node, $job, 'state');
+}
+
+1;

@@ -1,0 +1,163 @@
+# Sessions beside that of the test: fed step by step, or with all they have to
+# do; and what they are told.
+
+package TsaTest::Session;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use IPC::Run ();
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(
+  session send_to answer ask end_session messages_of fails_with
+  wait_until wait_for_lock_of start_sql finish_sql is_waiting);
+
+# A psql of its own that is fed step by step: in, out, err, run, pid.
+sub session
+{
+	my ($node, %args) = @_;
+	my $dbname = $args{dbname} // 'postgres';
+	my $s = { in => '', out => '', err => '' };
+
+	$s->{run} = IPC::Run::start(
+		[
+			'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d',
+			$node->connstr($dbname) . ($args{user} ? " user=$args{user}" : '')
+		],
+		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err},
+		IPC::Run::timeout(3 * $PostgreSQL::Test::Utils::timeout_default));
+	$s->{pid} = ask($s, 'SELECT pg_backend_pid();');
+	return $s;
+}
+
+# Sends a command without waiting for it.
+sub send_to
+{
+	my ($s, $sql) = @_;
+
+	$s->{in} .= "$sql\n";
+	$s->{run}->pump_nb;
+	return;
+}
+
+# Waits until all that was sent is done; returns the output.
+sub answer
+{
+	my ($s) = @_;
+
+	send_to($s, '\echo @done');
+	$s->{run}->pump until $s->{out} =~ /\@done\n/ || !$s->{run}->pumpable;
+	(my $out = $s->{out}) =~ s/\@done\n//;
+	$s->{out} = '';
+	chomp $out;
+	return $out;
+}
+
+sub ask
+{
+	my ($s, $sql) = @_;
+
+	send_to($s, $sql);
+	return answer($s);
+}
+
+sub end_session
+{
+	my ($s) = @_;
+
+	send_to($s, '\q');
+	eval { $s->{run}->finish };
+	return;
+}
+
+# An SQL command by itself: the messages that it causes.
+sub messages_of
+{
+	my ($node, $sql, %args) = @_;
+	my ($out, $err);
+
+	$node->psql($args{dbname} // 'postgres', "\\set VERBOSITY verbose\n$sql",
+		stdout => \$out, stderr => \$err);
+	return $err;
+}
+
+# It fails with this SQLSTATE and this message.
+sub fails_with
+{
+	my ($node, $sql, $code, $message, $name) = @_;
+
+	like(messages_of($node, $sql), qr/ERROR:  $code: $message/, $name);
+	return;
+}
+
+# Waits until a condition is true.
+sub wait_until
+{
+	my ($node, $condition, $what) = @_;
+
+	$node->poll_query_until('postgres', "SELECT ($condition)")
+	  or die "waited in vain: $what";
+	return;
+}
+
+# Waits until a process waits for a lock.
+sub wait_for_lock_of
+{
+	my ($node, $pid) = @_;
+
+	wait_until($node,
+		"EXISTS (SELECT FROM pg_locks WHERE pid = $pid AND NOT granted)",
+		"process $pid waits for a lock");
+	return;
+}
+
+# Starts statements in a session of their own, which gives up after a minute.
+# Finish with finish_sql().
+sub start_sql
+{
+	my ($node, $name, @sql) = @_;
+	my %session = (node => $node, name => $name, out => '', err => '');
+
+	$session{harness} = IPC::Run::start(
+		[
+			'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
+			$node->connstr('postgres') . " application_name='$name' options='-c statement_timeout=60s'",
+			map { ('-c', $_) } @sql
+		],
+		'<', \undef, '>', \$session{out}, '2>', \$session{err});
+	return \%session;
+}
+
+# Waits for such a session; the messages of a failure.
+sub finish_sql
+{
+	my ($session) = @_;
+
+	$session->{harness}->finish;
+	chomp(my $err = $session->{err});
+	return $err;
+}
+
+# Waits until a session waits for a lock, or has ended (then false).
+sub is_waiting
+{
+	my ($session) = @_;
+	my $activity = "FROM pg_stat_activity WHERE application_name = '$session->{name}'";
+
+	for (1 .. 1800)
+	{
+		return 1
+		  if $session->{node}->safe_psql('postgres',
+			"SELECT count(*) $activity AND wait_event_type = 'Lock'");
+		$session->{harness}->pump_nb;
+		return 0 unless $session->{harness}->pumpable;
+		select undef, undef, undef, 0.1;
+	}
+	die "session $session->{name} neither waits nor ends";
+}
+
+1;
