@@ -13,7 +13,6 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 use TsaTest;
-use TsaTier;
 
 # The statements of a section, without its comments.
 sub recipe
