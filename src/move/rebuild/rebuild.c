@@ -264,7 +264,7 @@ void
 tsa_set_tablespace(TsaSession *session, const TsaJob *job)
 {
 	bool		is_index = job->kind == RELKIND_PARTITIONED_INDEX ||
-		job->kind == RELKIND_INDEX;
+	job->kind == RELKIND_INDEX;
 
 	for (int attempt = 1; attempt <= CATALOG_ATTEMPTS; attempt++)
 	{
