@@ -16,9 +16,9 @@
  * the call keeps two locks to its end, which nothing else takes: on the
  * tablespace that it empties Share, on the one that it fills RowExclusive;
  * each mode goes with itself and not with the other one.  They are for all
- * databases.  Who does not wait gives them back; then his unfinished moves stand
- * for them in the same database, and in others the locks of his workers on the
- * direction (batch_lock.h).
+ * databases.  Who does not wait gives them back; then his unfinished moves
+ * stand for them in the same database, and in others the locks of his workers
+ * on the direction (batch_lock.h).
  *
  *-------------------------------------------------------------------------
  */
