@@ -93,7 +93,7 @@ build/unit/%: test/unit/%.c $(addprefix $(TOP)/,$(call in_top,test/unit/*.h \
 
 .PHONY: unit lint format format-check
 unit: $(UNIT_TESTS)
-	$(PROVE) --exec '' $(PROVE_FLAGS) $(UNIT_TESTS)
+	$(or $(PROVE),prove) --exec '' $(PROVE_FLAGS) $(UNIT_TESTS)
 
 lint:
 	tools/lint

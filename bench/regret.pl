@@ -3,10 +3,11 @@ use strict;
 use warnings;
 use Getopt::Long;
 use IPC::Open2;
+use JSON::PP;
 
 my %option;
 GetOptions(\%option, 'rows=i', 'layouts=s', 'concurrency=i', 'states=s',
-	'probe=f', 'runs=i', 'directory=s', 'cells=i') or die;
+	'probe=f', 'runs=i', 'directory=s', 'keep=s') or die;
 my $rows = $option{rows};
 
 # Where the row with value k lies, as an expression of k (0 .. rows - 1).
@@ -77,19 +78,14 @@ sub evict
 	}
 }
 
-sub median
-{
-	my @sorted = sort { $a <=> $b } @_;
-	return $sorted[ int($#sorted / 2) ];
-}
-
 # milliseconds of a statement, or the limit where it was given up
 sub run_once
 {
 	my ($query, $limit) = @_;
 	my ($time) = map { /^Execution Time: ([\d.]+)/ ? $1 : () }
 	  sql("EXPLAIN (ANALYZE, TIMING off, COSTS off, SUMMARY on) $query");
-	return $time // $limit // die "no time for $query\n";
+	$time //= $limit // die "no time for $query\n";
+	return $time + 0;
 }
 
 sub statement
@@ -143,13 +139,44 @@ print "times of a block (us): ",
 print STDERR "measuring locality\n";
 sql("SELECT count(*) FROM measure_index_locality('$_')") for @layouts;
 
-my %time;
-for my $state (split /,/, $option{states})
+
+# the settings that are scored, by name: random_page_cost, locality
+my @constants = (1, 1.1, 1.5, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100);
+my ($ratio) = sql("SELECT round((random_read_us / sequential_page_us)::numeric, 1) FROM tablespace_advisor.read_times WHERE tablespace = 'bench'");
+$ratio ||= 4;
+
+# what is recommended while caches are as they are now
+sub settings
 {
-	for my $layout (@layouts)
+	my ($advice) = sql("SELECT concat_ws('|', verdict, coalesce(random_page_cost, current_random_page_cost), coalesce(cached_fraction, 0), reason) FROM recommend_random_page_cost('bench')");
+	my ($verdict, $ours, $cached, $reason) = split /\|/, $advice // 'none|4|0|', 4;
+	my %setting = (
+		'4.0' => [ 4, 'off', 0 ], '1.1' => [ 1.1, 'off', 0 ], '2.0' => [ 2, 'off', 0 ],
+		'ratio' => [ $ratio, 'off', 0 ], 'ours' => [ $ours, 'off', 0 ],
+		'locality' => [ $ours, 'on', $cached ]);
+	$setting{"=$_"} = [ $_, 'off', 0 ] for @constants;
+	return (\%setting, "$verdict, $ours ($reason)");
+}
+
+# the plan that EXPLAIN chooses
+sub chosen_plan
+{
+	my ($query) = @_;
+	for (sql("EXPLAIN (COSTS off) $query"))
 	{
-		my $seq;
-		print STDERR "$state $layout\n";
+		return $node{$1} if /->\s+(Index Scan|Bitmap Heap Scan|Seq Scan)/;
+	}
+	die "no plan for $query\n";
+}
+
+# milliseconds of every plan at every share, one list per run of all
+sub time_layout
+{
+	my ($state, $layout) = @_;
+	my %time;
+	my $seq;
+	for my $run (0 .. $option{runs} - 1)
+	{
 		for my $plan (reverse @plans)
 		{
 			force($plan);
@@ -158,133 +185,75 @@ for my $state (split /,/, $option{states})
 				my $query = statement($layout, $share);
 				my $limit = $seq ? 50 * $seq : undef;
 
-				# a sequential scan reads all of the table whatever is asked
-				if ($plan eq 'seq' && $seq)
+				# given up once, it is not tried again
+				if ($limit && $run && $time{$share}{$plan}[0] >= $limit)
 				{
-					$time{$state}{$layout}{$share}{seq} = $seq;
+					push @{ $time{$share}{$plan} }, $limit;
 					next;
 				}
 				sql(sprintf('SET statement_timeout = %d', $limit // 0));
 				run_once($query, $limit) if $state eq 'warm';
-				my @times;
-				for (1 .. $option{runs})
-				{
-					evict($layout) if $state eq 'cold';
-					push @times, run_once($query, $limit);
-				}
-				my $ms = median(@times);
+				evict($layout) if $state eq 'cold';
+				my $ms = run_once($query, $limit);
 				sql('SET statement_timeout = 0');
-				$seq = $ms if $plan eq 'seq';
-				$time{$state}{$layout}{$share}{$plan} = $ms;
+				$seq //= $ms if $plan eq 'seq';
+				push @{ $time{$share}{$plan} }, $ms;
 			}
 		}
 	}
-}
-choose_freely();
-
-# what was measured of the tablespace, and what is recommended, caches being cold
-evict($_) for @layouts;
-my ($ratio) = sql("SELECT round((random_read_us / sequential_page_us)::numeric, 1) FROM tablespace_advisor.read_times WHERE tablespace = 'bench'");
-my ($advice) = sql("SELECT concat_ws('|', verdict, coalesce(random_page_cost, current_random_page_cost), reason) FROM recommend_random_page_cost('bench')");
-my ($verdict, $ours, $reason) = split /\|/, $advice // 'none|4|', 3;
-print "recommended: $verdict, $ours ($reason)\n";
-
-my @constants = (1, 1.1, 1.5, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100);
-my %setting = (
-	'4.0' => [ 4, 'off' ], '1.1' => [ 1.1, 'off' ], '2.0' => [ 2, 'off' ],
-	'ratio' => [ $ratio || 4, 'off' ], 'ours' => [ $ours, 'off' ],
-	'locality' => [ $ours, 'on' ]);
-$setting{"=$_"} = [ $_, 'off' ] for @constants;
-
-# the logarithms of the regret of every cell
-my %regret;
-for my $name (keys %setting)
-{
-	my ($r, $locality) = @{ $setting{$name} };
-	sql("SET random_page_cost = $r; SET tablespace_advisor.correct_locality = $locality");
-	for my $layout (@layouts)
-	{
-		for my $share (@shares)
-		{
-			my $plan;
-			for (sql('EXPLAIN (COSTS off) ' . statement($layout, $share)))
-			{
-				/->\s+(Index Scan|Bitmap Heap Scan|Seq Scan)/ or next;
-				$plan //= $node{$1};
-			}
-			die "no plan\n" unless $plan;
-			for my $state (keys %time)
-			{
-				my $times = $time{$state}{$layout}{$share};
-				my ($best) = sort { $a <=> $b } values %$times;
-				push @{ $regret{$state}{$name}{$layout} }, log($times->{$plan} / $best);
-			}
-		}
-	}
+	# A sequential scan reads all of the table whatever is asked, and all shares
+	# are compared with it: of each run the median.
+	my @seq = map {
+		my $run = $_;
+		(sort { $a <=> $b } map { $time{$_}{seq}[$run] } @shares)[ $#shares / 2 ]
+	} 0 .. $option{runs} - 1;
+	$time{$_}{seq} = \@seq for @shares;
+	return %time;
 }
 
-# every cell, for a closer look
-if ($option{cells})
-{
-	for my $state (sort keys %time)
-	{
-		for my $layout (@layouts)
-		{
-			for my $i (0 .. $#shares)
-			{
-				my $times = $time{$state}{$layout}{ $shares[$i] };
-				printf "%s %s %s: %s; regret at 4.0 %.2f, ours %.2f, locality %.2f\n",
-				  $state, $layout, $shares[$i],
-				  join(', ', map { sprintf '%s %.1f ms', $_, $times->{$_} } @plans),
-				  map { exp($regret{$state}{$_}{$layout}[$i]) } ('4.0', 'ours', 'locality');
-			}
-		}
-	}
-}
-
-sub mean
-{
-	my $sum = 0;
-	$sum += $_ for @_;
-	return exp($sum / @_);
-}
-
+open(my $keep, '>', $option{keep}) or die "$option{keep}: $!\n";
+my $json = JSON::PP->new->canonical;
 for my $state (split /,/, $option{states})
 {
-	my %all = map { $_ => mean(map { @$_ } values %{ $regret{$state}{$_} }) } keys %setting;
-	my ($best) = sort { $all{$a} <=> $all{$b} } grep { /^=/ } keys %all;
-	my @columns = ('4.0', '1.1', '2.0', 'ratio', 'ours', 'locality', $best);
-
-	printf "\n%s, %d rows, effective_io_concurrency %d, times as long as the best plans\n",
-	  $state, $rows, $option{concurrency};
-	printf '%-18s', 'layout';
-	printf ' %9s', /^=(.*)/ ? "best $1" : $_ for @columns;
-	print "\n";
+	my %time;
 	for my $layout (@layouts)
 	{
-		printf '%-18s', $layout;
-		printf ' %9.2f', mean(@{ $regret{$state}{$_}{$layout} }) for @columns;
-		print "\n";
+		print STDERR "$state $layout\n";
+		$time{$layout} = { time_layout($state, $layout) };
 	}
-	printf '%-18s', 'all';
-	printf ' %9.2f', $all{$_} for @columns;
-	print "\n";
+	choose_freely();
 	if ($state eq 'cold')
 	{
-		my $worst = (sort { $b <=> $a } map { mean(@$_) }
-			  values %{ $regret{$state}{locality} })[0];
-		printf "locality: all %.2f (target 1.15 on a disk, 1.20 on flash): %s; worst layout %.2f (target 1.30): %s\n",
-		  $all{locality}, $all{locality} <= 1.20 ? 'holds' : 'does not hold',
-		  $worst, $worst <= 1.30 ? 'holds' : 'does not hold';
-		printf "constant: not behind 4.0: %s; within 8 %% of the best in hindsight: %s\n",
-		  $all{ours} <= $all{'4.0'} * 1.001 ? 'holds' : 'does not hold',
-		  $all{ours} <= 1.08 * $all{$best} ? 'holds' : 'does not hold';
+		evict($_) for @layouts;
 	}
-	else
+	my ($setting, $recommended) = settings();
+	print $keep $json->encode({
+		state => $state, rows => $rows, layouts => \@layouts, shares => \@shares,
+		concurrency => $option{concurrency}, ratio => $ratio,
+		recommended => $recommended, ours => $setting->{ours}[0] }), "\n";
+	my %chosen;
+	for my $name (keys %$setting)
 	{
-		printf "constant: at most 5 %% behind 4.0: %s\n",
-		  $all{ours} <= 1.05 * $all{'4.0'} ? 'holds' : 'does not hold';
+		my ($r, $locality, $cached) = @{ $setting->{$name} };
+		sql("SET random_page_cost = $r;
+			SET tablespace_advisor.correct_locality = $locality;
+			SET tablespace_advisor.cached_fraction = $cached");
+		for my $layout (@layouts)
+		{
+			$chosen{$layout}{$_}{$name} = chosen_plan(statement($layout, $_))
+			  for @shares;
+		}
+	}
+	sql('RESET random_page_cost; RESET tablespace_advisor.correct_locality;
+		RESET tablespace_advisor.cached_fraction');
+	for my $layout (@layouts)
+	{
+		print $keep $json->encode({
+			state => $state, layout => $layout, share => $_,
+			time => $time{$layout}{$_}, chosen => $chosen{$layout}{$_} }), "\n"
+		  for @shares;
 	}
 }
+close $keep or die;
 close $to;
 waitpid($pid, 0);

@@ -26,8 +26,9 @@ $$;
 SELECT * FROM pg_temp.weigh(0, 0);
 SELECT * FROM pg_temp.weigh(0, 1);
 SELECT * FROM pg_temp.weigh(0, 1, 60);
-\echo -- in order: flat; in descending order locality helps
-SELECT now = after AS as_good, low <= 4 AND high >= 4 AS flat FROM pg_temp.weigh(1, 0);
+\echo -- in order, no constant helps much; in descending order locality helps
+SELECT after > 0.9 * now AS no_better, locality < 0.8 * now AS locality_helps
+FROM pg_temp.weigh(1, 0);
 SELECT now > 2 AS bad, locality < after AS locality_helps
 FROM pg_temp.weigh(-1, 0);
 
@@ -65,12 +66,37 @@ JOIN pg_tablespace t ON t.oid = w.tablespace_oid WHERE spcname = 'regress_recomm
 SELECT verdict, random_page_cost, cached_fraction > 0.9 AS cached, statement, undo_statement,
 	reason ~ 'over 1 index of assumed locality here, .* % of the table blocks being in caches' AS weighed
 FROM recommend_random_page_cost('regress_recommend');
+-- one row per tablespace, with statement and undo
+SELECT count(*) = (SELECT count(*) FROM pg_tablespace WHERE spcname <> 'pg_global')
+	AND count(*) = count(DISTINCT tablespace) AS one_each,
+	bool_and((verdict = 'change') = (undo_statement IS NOT NULL)) AS undo
+FROM recommend_random_page_cost();
+-- what roles and databases have set is compared and named
+CREATE ROLE regress_recommend_app;
+ALTER ROLE regress_recommend_app SET random_page_cost = 50;
+SELECT verdict, substring(reason FROM 'the setting [a-z_]+ \([a-z]+\) is') AS setting,
+	reason ~ '\. Elsewhere another value is set: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS named
+FROM recommend_random_page_cost('regress_recommend');
 -- too high a constant: change, and back
 SET random_page_cost = 100;
 SELECT verdict, random_page_cost BETWEEN low AND high AS in_range,
 	regret_recommended < regret_current AS better, statement ~ '^ALTER TABLESPACE regress_recommend SET \(random_page_cost = [0-9.]+\)$' AS statement,
-	undo_statement, reason ~ 'any value between .* is about as good' AS flat_told
+	undo_statement, reason ~ 'any value between .* is about as good' AS flat_told,
+	reason ~ '\. The option beats what is set elsewhere: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS beaten
 FROM recommend_random_page_cost('regress_recommend');
+DROP ROLE regress_recommend_app;
+-- the same with caches that nobody knows: no change
+BEGIN;
+CREATE OR REPLACE FUNCTION tablespace_advisor.relations_residency(relations oid[],
+	max_bytes bigint DEFAULT 17179869184,
+	OUT relation oid, OUT blocks bigint, OUT shared_blocks bigint,
+	OUT system_cache_blocks bigint, OUT system_only_blocks bigint)
+RETURNS SETOF record LANGUAGE sql
+AS 'SELECT u, 1000::bigint, 0::bigint, NULL::bigint, NULL::bigint FROM unnest(relations) u';
+SELECT verdict, random_page_cost, cached_fraction, statement,
+	substring(reason FROM '; (how much.*)') AS reason
+FROM recommend_random_page_cost('regress_recommend');
+ROLLBACK;
 SELECT statement, undo_statement FROM recommend_random_page_cost('regress_recommend') \gset
 :statement;
 SELECT verdict, undo_statement FROM recommend_random_page_cost('regress_recommend');

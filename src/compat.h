@@ -173,6 +173,52 @@ tsa_relation_path(char *path, size_t size, RelFileLocator locator,
 #endif
 }
 
+/* 18 wants to be told the present size; 16 renamed what drops buffers. */
+#include "storage/bufmgr.h"
+#include "storage/smgr.h"
+
+static inline void
+tsa_smgr_truncate(SMgrRelation smgr, ForkNumber fork, BlockNumber old_nblocks,
+				  BlockNumber nblocks)
+{
+#if PG_VERSION_NUM < 180000
+	(void) old_nblocks;
+	smgrtruncate(smgr, &fork, 1, &nblocks);
+#else
+	smgrtruncate(smgr, &fork, 1, &old_nblocks, &nblocks);
+#endif
+}
+
+static inline void
+tsa_drop_relation_buffers(SMgrRelation smgr, ForkNumber *forks, int nforks,
+						  BlockNumber *from)
+{
+#if PG_VERSION_NUM < 160000
+	DropRelFileNodeBuffers(smgr, forks, nforks, from);
+#else
+	DropRelationBuffers(smgr, forks, nforks, from);
+#endif
+}
+
+#include "storage/sync.h"
+
+static inline FileTag
+tsa_file_tag(RelFileLocator locator, ForkNumber fork, uint32 segment)
+{
+	FileTag		tag;
+
+	memset(&tag, 0, sizeof(tag));
+	tag.handler = SYNC_HANDLER_MD;
+	tag.forknum = fork;
+#if PG_VERSION_NUM < 160000
+	tag.rnode = locator;
+#else
+	tag.rlocator = locator;
+#endif
+	tag.segno = segment;
+	return tag;
+}
+
 /* 16 introduced an alignment for I/O buffers. */
 #ifdef PG_IO_ALIGN_SIZE
 #define TSA_IO_ALIGN PG_IO_ALIGN_SIZE
@@ -263,6 +309,16 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel)
 #else
 #define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel, false)
+#endif
+
+/* 19 has another hook where the planner has looked up a relation. */
+#define TSA_HAVE_SIMPLE_REL_HOOK (PG_VERSION_NUM >= 190000)
+
+/* 18 counts disabled nodes, before they cost more than anything else. */
+#if PG_VERSION_NUM < 180000
+#define tsa_path_is_disabled(path) ((void) (path), false)
+#else
+#define tsa_path_is_disabled(path) ((path)->disabled_nodes > 0)
 #endif
 
 /* 18 lets extensions add lines to EXPLAIN. */

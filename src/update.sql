@@ -99,7 +99,7 @@ DROP FUNCTION tablespace_advisor.tablespace_device(oid);
 /* Finds the jobs that are left to finish among all that have ended. */
 CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
 	WHERE state IN ('queued', 'running', 'paused')
-		OR old_filenumbers IS NOT NULL;
+		OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;
 
 /* 0 stands for the database's own tablespace, wherever that is. */
 UPDATE tablespace_advisor.job j SET

@@ -86,7 +86,7 @@ ok($node->safe_psql('postgres', qq{
 is($reason, 'full speed: unlimited', 'unlimited has no regard for others');
 
 # Workers of one call share its bound, from a second after they have begun on.
-configure('debug_others', 'nobody');
+configure($node, 'tablespace_advisor.debug_others', 'nobody');
 $node->safe_psql('postgres', q{
 	CREATE TABLE p (a int, b text) PARTITION BY LIST (a);
 	CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
@@ -96,7 +96,7 @@ $node->safe_psql('postgres', q{
 	INSERT INTO p SELECT 1 + n % 2, repeat('x', 4100)
 		FROM generate_series(1, 16000) n;
 });
-configure('max_workers', 2);
+configure($node, 'tablespace_advisor.max_workers', 2);
 $node->safe_psql('postgres',
 	"CALL move_table_concurrently('p', 'two', max_rate => '30 MB')");
 is($node->safe_psql('postgres', q{
@@ -105,7 +105,7 @@ is($node->safe_psql('postgres', q{
 				sum(bytes_total) / (30 * 1048576.0) - 1
 		FROM tablespace_moves WHERE relation IN ('p1'::regclass, 'p2')}),
 	't|t|t', 'two workers of a call share its max_rate');
-configure('max_workers', 1);
+configure($node, 'tablespace_advisor.max_workers', 1);
 
 # A pause is not made up for.
 configure($node, 'tablespace_advisor.debug_others', 'nobody');
@@ -150,7 +150,7 @@ SKIP:
 		'a device without counters: it says so');
 
 	$node->safe_psql('postgres', 'ALTER TABLE t SET TABLESPACE memory');
-	configure('debug_others', 'uncounted');
+	configure($node, 'tablespace_advisor.debug_others', 'uncounted');
 	$job = $node->safe_psql('postgres',
 		q{CALL move_table_concurrently('t', 'one', wait => false)});
 	$job =~ s/[{}]//g;

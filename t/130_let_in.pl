@@ -193,7 +193,7 @@ is($node->safe_psql('postgres', q{
 like($node->safe_psql('postgres', q{
 		SET enable_seqscan = off; SET enable_bitmapscan = off;
 		EXPLAIN (COSTS OFF) SELECT DISTINCT batch_id FROM tablespace_advisor.job
-		WHERE (state IN ('queued', 'running', 'paused') OR old_filenumbers IS NOT NULL)
+		WHERE (state IN ('queued', 'running', 'paused') OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL)
 		ORDER BY batch_id}),
 	qr/job_left_to_do_idx/, 'jobs to be finished have an index');
 

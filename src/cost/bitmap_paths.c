@@ -4,12 +4,12 @@
  *	  Bitmap heap scans that the planner takes for dearer than they are.
  *
  * Their paths are added once the planner has made its own: with one index,
- * and with two whose conditions are joined by AND.  For that the index paths
- * are remembered as they are costed.  They are copied, since the planner frees
- * some; the list of a relation lives in the memory of that planning, and a
- * callback of its memory context unlinks it, whatever the end.  Not all can
- * stand alone: a path for one arm of an OR does not enforce the others
- * (stands_alone()).
+ * and with several whose conditions are joined by AND.  For that the index
+ * paths are remembered as they are costed.  They are copied, since the
+ * planner frees some; the list of a relation lives in the memory of that
+ * planning, and a callback of its memory context unlinks it, whatever the
+ * end.  Not all can stand alone: a path for one arm of an OR does not enforce
+ * the others (stands_alone()).
  *
  *-------------------------------------------------------------------------
  */
@@ -221,7 +221,7 @@ is_beaten(const RelOptInfo *rel, const ParamPathInfo *param_info, Cost least)
 		const Path *path = lfirst(lc);
 
 		if ((path->param_info == NULL || path->param_info == param_info) &&
-			path->total_cost < least)
+			!tsa_path_is_disabled(path) && path->total_cost < least)
 			return true;
 	}
 	return false;
@@ -245,36 +245,112 @@ add_single(PlannerInfo *root, RelOptInfo *rel, TsaSeenScan *seen)
 					seen->loop_count, difference, seen->point.blocks);
 }
 
-/* Add the bitmap scan with two indexes. */
-static void
-add_pair(PlannerInfo *root, RelOptInfo *rel, TsaSeenScan *a, TsaSeenScan *b)
+/* Bitmap scans of one relation whose conditions are joined by AND. */
+typedef struct Conjunction
 {
-	TsaCostSettings settings;
+	List	   *quals;			/* IndexPaths */
+	TsaLocalityPoint point;		/* what they lead to together */
+	double		selectivity;
+	Cost		index_cost;
+	double		index_raise;
+	double		heap;			/* the table's part */
+} Conjunction;
+
+/* Does any path of a conjunction use the index or a condition of another? */
+static bool
+overlaps(const Conjunction *conjunction, const IndexPath *path)
+{
+	ListCell   *lc;
+
+	foreach(lc, conjunction->quals)
+	{
+		const IndexPath *member = lfirst(lc);
+
+		if (member->indexinfo == path->indexinfo ||
+			share_clause(member, path))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Join one more scan to a conjunction, if what both lead to is less to read
+ * than what that takes from its index.
+ */
+static void
+join_scan(RelOptInfo *rel, Conjunction *conjunction, TsaSeenScan *seen)
+{
 	TsaLocalityPoint both;
-	TsaScan		scan = a->scan;
-	List	   *quals = list_make2(a->path, b->path);
+	int			concurrency = get_tablespace_io_concurrency(rel->reltablespace);
+	double		heap;
+
+	if (overlaps(conjunction, seen->path))
+		return;
+	tsa_locality_and(&conjunction->point, &seen->point,
+					 seen->scan.table_pages, seen->scan.table_tuples, &both);
+	heap = seen->unit *
+		tsa_locality_bitmap_us(&both, &seen->times, concurrency);
+	if (heap + seen->path->indextotalcost >= conjunction->heap)
+		return;
+	conjunction->quals = lappend(conjunction->quals, seen->path);
+	conjunction->point = both;
+	conjunction->selectivity *= seen->scan.selectivity;
+	conjunction->index_cost += seen->path->indextotalcost;
+	conjunction->index_raise += seen->index_raise;
+	conjunction->heap = heap;
+}
+
+/*
+ * Add the bitmap scan that begins with one index and takes in all others that
+ * make it cheaper.
+ */
+static void
+add_conjunction(PlannerInfo *root, RelOptInfo *rel, TsaSeenScan *first,
+				List *candidates)
+{
+	Conjunction conjunction = {
+		.quals = list_make1(first->path),
+		.point = first->point,
+		.selectivity = first->scan.selectivity,
+		.index_cost = first->path->indextotalcost,
+		.index_raise = first->index_raise,
+		.heap = first->bitmap_heap
+	};
+	TsaCostSettings settings;
+	TsaScan		scan = first->scan;
 	double		tuples;
 	double		core;
-	double		ours;
-	int			concurrency = get_tablespace_io_concurrency(rel->reltablespace);
+	ListCell   *lc;
+
+	foreach(lc, candidates)
+		join_scan(rel, &conjunction, lfirst(lc));
+	if (list_length(conjunction.quals) < 2)
+		return;
 
 	tsa_cost_settings_fill(&settings);
 	get_tablespace_page_costs(rel->reltablespace, &settings.table_random,
 							  &settings.table_seq);
-	scan.selectivity = a->scan.selectivity * b->scan.selectivity;
+	scan.selectivity = conjunction.selectivity;
 	core = tsa_bitmap_heap_cost(tsa_bitmap_pages(&scan, &settings, &tuples),
 								scan.table_pages, &settings);
-	tsa_locality_and(&a->point, &b->point, scan.table_pages,
-					 scan.table_tuples, &both);
-	ours = a->unit *
-		tsa_locality_bitmap_us(&both, &a->times, concurrency);
-	if (ours - core >= a->index_raise + b->index_raise ||
-		is_beaten(rel, NULL, a->path->indextotalcost +
-				  b->path->indextotalcost + ours))
+	if (conjunction.heap - core >= conjunction.index_raise ||
+		is_beaten(rel, NULL, conjunction.index_cost + conjunction.heap))
 		return;
 	add_bitmap_path(root, rel,
-					(Path *) create_bitmap_and_path(root, rel, quals),
-					rel->lateral_relids, 1.0, ours - core, both.blocks);
+					(Path *) create_bitmap_and_path(root, rel,
+													conjunction.quals),
+					rel->lateral_relids, 1.0, conjunction.heap - core,
+					conjunction.point.blocks);
+}
+
+/* By the blocks that they lead to. */
+static int
+compare_blocks(const ListCell *a, const ListCell *b)
+{
+	double		x = ((const TsaSeenScan *) lfirst(a))->point.blocks;
+	double		y = ((const TsaSeenScan *) lfirst(b))->point.blocks;
+
+	return x < y ? -1 : x > y;
 }
 
 /* Add the bitmap scans of a relation that the planner overrates. */
@@ -282,10 +358,8 @@ void
 tsa_add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel)
 {
 	SeenRelation *relation = find_relation(rel, false);
-	List	   *combined = NIL;
+	List	   *candidates = NIL;
 	ListCell   *lc;
-	int			i;
-	int			j;
 
 	if (relation == NULL)
 		return;
@@ -297,19 +371,14 @@ tsa_add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel)
 			continue;
 		add_single(root, rel, seen);
 		if (seen->path->path.param_info == NULL &&
-			list_length(combined) < MAX_COMBINED &&
+			list_length(candidates) < MAX_COMBINED &&
 			!is_beaten(rel, NULL, seen->path->indextotalcost) &&
 			stands_alone(rel, seen->path))
-			combined = lappend(combined, seen);
+			candidates = lappend(candidates, seen);
 	}
-	for (i = 0; i < list_length(combined); i++)
-		for (j = i + 1; j < list_length(combined); j++)
-		{
-			TsaSeenScan *a = list_nth(combined, i);
-			TsaSeenScan *b = list_nth(combined, j);
-
-			if (a->path->indexinfo != b->path->indexinfo &&
-				!share_clause(a->path, b->path))
-				add_pair(root, rel, a, b);
-		}
+	if (list_length(candidates) < 2)
+		return;
+	list_sort(candidates, compare_blocks);
+	foreach(lc, candidates)
+		add_conjunction(root, rel, lfirst(lc), candidates);
 }

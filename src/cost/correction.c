@@ -13,7 +13,9 @@
  * difference is added to the index's cost, too, and the index scan gets it
  * back through the correlation.
  *
- * A unit of cost is a page read sequentially, divided by seq_page_cost.
+ * A unit of cost is the time of a sequential scan of the table over what the
+ * planner charges for it: that is the plan the others are compared with, and
+ * the CPU cost units are not in keeping with seq_page_cost on every device.
  *
  * Pure: no server headers.
  *
@@ -22,6 +24,18 @@
 #include <math.h>
 
 #include "cost/correction.h"
+
+/* The cost of a microsecond. */
+static double
+find_unit(const TsaScan *scan, const TsaCostSettings *settings,
+		  const TsaReadTimes *times)
+{
+	int			quals = scan->index_quals + scan->table_quals;
+	double		us = scan->table_pages * times->sequential +
+	scan->table_tuples * (times->cpu.tuple + quals * times->cpu.operator);
+
+	return us > 0 ? tsa_seq_scan_cost(scan, settings) / us : 0;
+}
 
 /*
  * What one scan reads.  Where the scan is repeated, the cache holds part of
@@ -41,7 +55,12 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 	tsa_locality_at(locality, tuples / runs, point);
 	tsa_locality_scale(point, runs);
 	if (point->blocks > pages)
+	{
+		double		changes = point->changes;
+
 		tsa_locality_scale(point, pages / point->blocks);
+		point->changes = changes;
+	}
 	point->entries = tuples;
 
 	if (scan->loop_count > 1)
@@ -69,20 +88,40 @@ read_again(const TsaScan *scan, const TsaCostSettings *settings)
 	return fmax(tsa_pages_fetched(scan, settings, tuples) / ceil(once), 1);
 }
 
+/*
+ * What the turns between index and table take beyond what the planner charges
+ * for the leaf pages, in units of cost.
+ */
+static double
+turns(const TsaLocalScan *local, const TsaCostSettings *settings,
+	  const TsaReadTimes *times, const TsaLocalityPoint *point, double unit)
+{
+	const TsaScan *scan = &local->scan;
+	double		leaves = point->entries * scan->index_pages /
+	fmax(scan->index_tuples, 1);
+
+	if (!local->one_place || scan->loop_count > 1)
+		return 0;
+	return fmax(unit * tsa_locality_turns_us(point, times, leaves,
+											 local->backward) -
+				leaves * settings->index_random, 0);
+}
+
 /* The table's part of an index scan, in units of cost. */
 static double
 index_heap(const TsaLocalScan *local, const TsaCostSettings *settings,
 		   const TsaReadTimes *times, const TsaLocalityPoint *point,
 		   double unit)
 {
-	double		us = tsa_locality_index_us(point, times, local->backward);
+	double		cost = tsa_locality_index_us(point, times, local->backward);
 	double		random = point->random / point->blocks;
 
-	us += random * (read_again(&local->scan, settings) - 1) *
+	cost += random * (read_again(&local->scan, settings) - 1) *
 		point->random * times->random;
-	if (local->index_only)
-		us *= 1 - local->scan.all_visible;
-	return us * unit;
+	cost += tsa_locality_revisit_us(point, times, settings->shared_pages);
+	cost *= unit;
+	cost += turns(local, settings, times, point, unit);
+	return local->index_only ? cost * (1 - local->scan.all_visible) : cost;
 }
 
 /* Compute what to tell the planner. */
@@ -97,7 +136,7 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 	double		wanted;
 	double		tuples;
 
-	correction->unit = settings->table_seq / times->sequential;
+	correction->unit = find_unit(scan, settings, times);
 	find_point(local, settings, locality, &correction->point);
 	correction->bitmap_heap = correction->unit *
 		tsa_locality_bitmap_us(&correction->point, times, local->concurrency);
@@ -133,7 +172,7 @@ tsa_effective_correlation(const TsaLocalScan *local,
 {
 	TsaHeapCost core = tsa_index_heap_cost(&local->scan, settings,
 										   local->index_only);
-	double		unit = settings->table_seq / times->sequential;
+	double		unit = find_unit(&local->scan, settings, times);
 	TsaLocalityPoint point;
 	double		wanted;
 

@@ -20,6 +20,7 @@ typedef struct TsaLocalScan
 	TsaScan		scan;
 	int			index_only;
 	int			backward;
+	int			one_place;		/* index and table share a tablespace */
 	double		runs;			/* stretches of the index; 1 but for lists */
 	int			concurrency;	/* effective_io_concurrency */
 } TsaLocalScan;

@@ -12,9 +12,12 @@
  * consecutive entries are looked at, and what they lead to is counted; a scan
  * of any other length lies between two sizes of window.
  *
- * Only the first touch of a block counts: the cache has it afterwards.
- * Steps back are no sequential reads, because nothing is read ahead
- * backwards; but a scan in the other direction turns them round.
+ * The device is paid for the first touch of a block: caches have it
+ * afterwards.  A later one, of which there are as many as entries lead to
+ * another block than the one before, costs what the system's cache takes, if
+ * shared buffers do not hold so much.  Steps back are no sequential reads,
+ * because nothing is read ahead backwards; but a scan in the other direction
+ * turns them round.
  *
  * Pure: no server headers.
  *
@@ -96,6 +99,8 @@ tsa_locality_count(TsaLocalityCounter *counter, const uint32_t *blocks,
 	{
 		int64_t		step;
 
+		if (i == 0 || blocks[i] != blocks[i - 1])
+			sum->changes++;
 		if (seen_before(counter, blocks[i]))
 			continue;
 		counter->distinct[found] = blocks[i];
@@ -154,6 +159,7 @@ tsa_locality_scale(TsaLocalityPoint *point, double factor)
 	point->random *= factor;
 	point->back_sequential *= factor;
 	point->back_skip *= factor;
+	point->changes *= factor;
 	point->adjacent_gaps *= factor;
 	point->skip_gaps *= factor;
 	point->far_gaps *= factor;
@@ -186,6 +192,7 @@ extrapolate(TsaLocality *locality, double entries, double table_blocks)
 	whole->entries = entries;
 	whole->windows = 0;
 	tsa_locality_scale(whole, blocks / last->blocks);
+	whole->changes = last->changes * (entries / last->entries);
 
 	density = table_blocks > 0 ? fmin(blocks / table_blocks, 1) : 1;
 	adjacent = fmax(last->adjacent_gaps / last->blocks, density);
@@ -284,6 +291,8 @@ tsa_locality_at(const TsaLocality *locality, double entries,
 	MIX(skip_gaps);
 	MIX(far_gaps);
 #undef MIX
+	point->changes = entries * between(a->changes / a->entries,
+									   b->changes / b->entries, t);
 }
 
 /* Times where caches answer such a share of all reads. */
@@ -315,6 +324,44 @@ tsa_locality_index_us(const TsaLocalityPoint *point,
 		(point->blocks - sequential - skip) * times->random;
 }
 
+/*
+ * Time to get at blocks again that the scan has left, with so many shared
+ * buffers.
+ */
+double
+tsa_locality_revisit_us(const TsaLocalityPoint *point,
+						const TsaReadTimes *times, double buffers)
+{
+	double		missed = 1 - fmin(buffers / fmax(point->blocks, 1), 1);
+
+	return fmax(point->changes - point->blocks, 0) * missed * times->cached;
+}
+
+/* Requests that the kernel makes of so many blocks read in sequence. */
+static double
+count_requests(double blocks)
+{
+	if (blocks <= 1)
+		return 0;
+	return log2(fmin(blocks, TSA_AHEAD_BLOCKS)) + blocks / TSA_AHEAD_BLOCKS;
+}
+
+/*
+ * Time that the device takes to turn from the table to so many leaf pages of
+ * the index and back.  A bitmap scan has read the index before the table, and
+ * where each block of the table is a random read anyway, it is paid for.
+ */
+double
+tsa_locality_turns_us(const TsaLocalityPoint *point,
+					  const TsaReadTimes *times, double leaves, int backward)
+{
+	double		sequential = backward ? point->back_sequential :
+	point->sequential;
+
+	return 2 * fmin(count_requests(leaves), count_requests(sequential)) *
+		fmax(times->random - times->sequential, 0);
+}
+
 /* Time to read them in the order of the blocks, with such prefetching. */
 double
 tsa_locality_bitmap_us(const TsaLocalityPoint *point,
@@ -339,7 +386,8 @@ tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 
 /*
  * What the rows lead to that two conditions leave, independent of each other:
- * both have to touch a block, and a row in it has to satisfy both.  The gaps
+ * both have to touch a block, and a row in it has to satisfy both.  The block
+ * before it has to be touched by both, too, to be adjacent.  The near gaps
  * are those of the condition that touches fewer blocks, thinned out.
  */
 void
@@ -352,18 +400,16 @@ tsa_locality_and(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
 	double		density_a = fmin(a->entries / (a->blocks * per_block), 1);
 	double		density_b = fmin(b->entries / (b->blocks * per_block), 1);
 	double		common = a->blocks * (b->blocks / fmax(table_blocks, 1));
-	double		blocks = common *
-	(1 - exp(-per_block * density_a * density_b));
-	double		kept;
-	double		near_gaps;
-	double		adjacent;
+	double		hit = 1 - exp(-per_block * density_a * density_b);
+	double		blocks = fmax(fmin(common * hit, few->blocks), 1);
+	double		kept = blocks / few->blocks;
+	double		adjacent = a->adjacent_gaps / a->blocks *
+	(b->adjacent_gaps / b->blocks) * hit;
+	double		near_gaps = (few->adjacent_gaps + few->skip_gaps) /
+	few->blocks;
 
-	blocks = fmax(fmin(blocks, few->blocks), 1);
-	kept = blocks / few->blocks;
-	near_gaps = (few->adjacent_gaps + few->skip_gaps) / few->blocks;
-	adjacent = few->adjacent_gaps / few->blocks * kept;
 	near_gaps = fmax(adjacent, 1 - pow(1 - kept * near_gaps, 16));
-	near_gaps = fmin(near_gaps, 1 - 1 / fmax(blocks, 1));
+	near_gaps = fmin(near_gaps, 1 - 1 / blocks);
 	adjacent = fmin(adjacent, near_gaps);
 
 	memset(both, 0, sizeof(*both));

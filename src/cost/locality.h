@@ -28,6 +28,9 @@
 #define TSA_NEAR_BLOCKS			2
 #define TSA_SKIP_BLOCKS			256
 
+/* blocks that the kernel reads ahead at once in the end */
+#define TSA_AHEAD_BLOCKS		16
+
 /*
  * What windows of so many entries lead to, on average.  A block counts where
  * it is touched first.  The first three add up to the blocks, and so do the
@@ -45,6 +48,7 @@ typedef struct TsaLocalityPoint
 	double		random;
 	double		back_sequential;
 	double		back_skip;
+	double		changes;		/* entries that lead to another block */
 
 	/* in the order of the blocks, by the gap */
 	double		adjacent_gaps;
@@ -68,6 +72,21 @@ typedef struct TsaLocalityCounter
 	uint32_t	epoch;
 } TsaLocalityCounter;
 
+/* Microseconds of processor time. */
+typedef struct TsaCpuTimes
+{
+	double		tuple;
+	double		index_tuple;
+	double		operator;
+} TsaCpuTimes;
+
+/*
+ * The smallest of five calls of calibrate_cost_units() on the machine of
+ * docs/costs.md.  What matters is their size beside a read, not their digits.
+ */
+#define TSA_CPU_TIMES \
+	{.tuple = 0.08,.index_tuple = 0.07,.operator = 0.007}
+
 /* Measured times of a read of one block, in microseconds. */
 typedef struct TsaReadTimes
 {
@@ -83,6 +102,8 @@ typedef struct TsaReadTimes
 	double		adjacent_n;
 	double		skip_n;
 	double		random_n;
+
+	TsaCpuTimes cpu;
 } TsaReadTimes;
 
 extern void tsa_locality_count(TsaLocalityCounter *counter,
@@ -101,6 +122,12 @@ extern void tsa_locality_at(const TsaLocality *locality, double entries,
 extern void tsa_times_blend(TsaReadTimes *times, double cached_fraction);
 extern double tsa_locality_index_us(const TsaLocalityPoint *point,
 									const TsaReadTimes *times, int backward);
+extern double tsa_locality_revisit_us(const TsaLocalityPoint *point,
+									  const TsaReadTimes *times,
+									  double buffers);
+extern double tsa_locality_turns_us(const TsaLocalityPoint *point,
+									const TsaReadTimes *times,
+									double leaves, int backward);
 extern double tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 									 const TsaReadTimes *times,
 									 int concurrency);

@@ -87,7 +87,7 @@ COMMENT ON COLUMN tablespace_advisor.index_locality.index_file IS
 COMMENT ON COLUMN tablespace_advisor.index_locality.heap_file IS
 	'number of the table''s file at that time';
 COMMENT ON COLUMN tablespace_advisor.index_locality.points IS
-	'one line per size of window: entries, windows, blocks, sequential, skip and random steps, steps back of 1 or 2 blocks, steps back of up to 256 (both among the random ones), adjacent, skip and far gaps';
+	'one line per size of window: entries, windows, blocks, sequential, skip and random steps, steps back of 1 or 2 blocks, steps back of up to 256 (both among the random ones), adjacent, skip and far gaps, entries that lead to another block than the one before';
 COMMENT ON COLUMN tablespace_advisor.index_locality.read_times IS
 	'microseconds, in the order of the view read_times from sequential_page_us on, of the table''s tablespace; NULL: it was not probed, and the planner is told nothing';
 GRANT SELECT ON tablespace_advisor.index_locality,
@@ -110,12 +110,13 @@ CREATE FUNCTION @extschema@.measure_index_locality(
 	OUT effective_correlation float8,
 	OUT backward_steps float8,
 	OUT backward_skip_steps float8,
-	OUT windows bigint)
+	OUT windows bigint,
+	OUT block_changes float8)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'measure_index_locality';
 COMMENT ON FUNCTION @extschema@.measure_index_locality(regclass) IS
 'Finds out which blocks of the table windows of consecutive index entries lead to, per valid B-tree of a table, a partitioned table or of one index, and keeps it in tablespace_advisor.index_locality for tablespace_advisor.correct_locality (not on a standby or in a read-only transaction). One row per size of window; windows is how many were looked at, 0 where the row is extrapolated; the last row is the whole index.
-heap_blocks: distinct blocks of the table per window. In index order a block counts where it is touched first: sequential_steps go forward by 1 or 2 blocks, skip_steps by up to 256, the rest are random_steps, among them backward_steps (back by 1 or 2) and backward_skip_steps (up to 256). In block order: adjacent_gaps, skip_gaps (up to 256), far_gaps. correlation: the planner''s; effective_correlation: the one with which its formula comes nearest to the measured times, NULL where the tablespace has not been probed.
+heap_blocks: distinct blocks of the table per window. In index order a block counts where it is touched first: sequential_steps go forward by 1 or 2 blocks, skip_steps by up to 256, the rest are random_steps, among them backward_steps (back by 1 or 2) and backward_skip_steps (up to 256). block_changes: entries that lead to another block than the one before. In block order: adjacent_gaps, skip_gaps (up to 256), far_gaps. correlation: the planner''s; effective_correlation: the one with which its formula comes nearest to the measured times, NULL where the tablespace has not been probed.
 Reads all of a small index and about half a million entries of a large one, at most tablespace_advisor.probe_max_iops pages per second. Errors: 42501 neither owner nor member of pg_monitor; 42809 no table or index; 22004 NULL.';

@@ -37,7 +37,7 @@
 #include "state/state.h"
 #include "tsa.h"
 
-#define POINT_FIELDS	11
+#define POINT_FIELDS	12
 #define TIME_FIELDS		10
 
 /* columns of the table */
@@ -93,6 +93,7 @@ list_fields(TsaLocalityPoint *point, double **fields)
 	fields[8] = &point->adjacent_gaps;
 	fields[9] = &point->skip_gaps;
 	fields[10] = &point->far_gaps;
+	fields[11] = &point->changes;
 }
 
 /* The points as an array of arrays. */
@@ -178,6 +179,7 @@ read_times(Datum value, TsaReadTimes *times)
 		if (!isfinite(numbers[i]) || (i < 6 && numbers[i] <= 0))
 			return false;
 	}
+	times->cpu = (TsaCpuTimes) TSA_CPU_TIMES;
 	times->sequential = numbers[0];
 	times->random = numbers[1];
 	times->skip = numbers[2];

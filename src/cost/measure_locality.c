@@ -35,6 +35,7 @@
 #include "utils/spccache.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #include "compat.h"
 #include "cost/btree_blocks.h"
@@ -44,7 +45,7 @@
 
 PG_FUNCTION_INFO_V1(measure_index_locality);
 
-#define COLUMNS			16
+#define COLUMNS			17
 #define TABLE_SIZE		(UINT32_C(1) << 20) /* twice TSA_LOCALITY_WHOLE */
 
 /* The valid B-trees of a table, a partitioned table or one index. */
@@ -220,6 +221,7 @@ find_effective(const TsaLocalityRow *row, Relation heap, double entries)
 	local.scan.index_tuples = row->entries;
 	local.scan.selectivity = entries / local.scan.table_tuples;
 	local.scan.loop_count = 1;
+	local.scan.index_quals = 1;
 	local.runs = 1;
 	return tsa_effective_correlation(&local, &settings, &row->locality,
 									 &row->times);
@@ -257,6 +259,7 @@ put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap,
 		values[13] = Float8GetDatum(point->back_sequential);
 		values[14] = Float8GetDatum(point->back_skip);
 		values[15] = Int64GetDatum((int64) rint(point->windows));
+		values[16] = Float8GetDatum(point->changes);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
 							 nulls);
 	}

@@ -21,6 +21,7 @@ typedef struct TsaCostSettings
 	double		cpu_operator;
 	double		cache_pages;	/* effective_cache_size */
 	double		bitmap_entries; /* pages that work_mem has room for */
+	double		shared_pages;	/* shared_buffers */
 } TsaCostSettings;
 
 /* A scan: what is known of table, index and condition. */

@@ -3,7 +3,8 @@
  * planner.c
  *	  The planner's hooks: assumed placements, and measured locality.
  *
- * tablespace_advisor.correct_locality.  In get_relation_info_hook the cost
+ * tablespace_advisor.correct_locality.  When the planner has looked a relation
+ * up (get_relation_info_hook, build_simple_rel_hook from 19 on) the cost
  * function of every measured B-tree is replaced by one that calls the
  * original and then corrects what it returns (correction.c).  That reaches
  * plain, index-only, parameterized and partial index scans, and raises bitmap
@@ -26,6 +27,7 @@
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/plancat.h"
 #include "parser/parsetree.h"
@@ -49,7 +51,11 @@
 bool		tsa_correct_locality = false;
 static double assumed_cached_fraction = 0;
 
+#if TSA_HAVE_SIMPLE_REL_HOOK
+static build_simple_rel_hook_type previous_simple_rel = NULL;
+#else
 static get_relation_info_hook_type previous_relation_info = NULL;
+#endif
 static set_rel_pathlist_hook_type previous_rel_pathlist = NULL;
 
 /* The locality of an index, unless it or its table has grown too much. */
@@ -113,10 +119,12 @@ describe_scan(PlannerInfo *root, const IndexPath *path, double loop_count,
 	scan->index_pages = index->pages;
 	scan->index_tuples = index->tuples;
 	scan->selectivity = selectivity;
+	scan->table_quals = list_length(rel->baserestrictinfo);
 	scan->query_pages = root->total_table_pages;
 	scan->loop_count = loop_count;
 	local->index_only = path->path.pathtype == T_IndexOnlyScan;
 	local->backward = path->indexscandir == BackwardScanDirection;
+	local->one_place = index->reltablespace == rel->reltablespace;
 	local->runs = count_runs(root, path);
 	local->concurrency = get_tablespace_io_concurrency(rel->reltablespace);
 }
@@ -161,12 +169,10 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 
 /* A relation has been looked up in the catalogs. */
 static void
-relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
+prepare_relation(Oid relid, bool inhparent, RelOptInfo *rel)
 {
 	ListCell   *lc;
 
-	if (previous_relation_info)
-		previous_relation_info(root, relid, inhparent, rel);
 	tsa_assume_placements(relid, rel);
 	if (!tsa_correct_locality || inhparent)
 		return;
@@ -181,15 +187,38 @@ relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 	}
 }
 
-/* The paths of a relation are complete. */
+#if TSA_HAVE_SIMPLE_REL_HOOK
+static void
+simple_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	if (previous_simple_rel)
+		previous_simple_rel(root, rel, rte);
+	if (rte->rtekind == RTE_RELATION)
+		prepare_relation(rte->relid, rte->inh, rel);
+}
+#else
+static void
+relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
+{
+	if (previous_relation_info)
+		previous_relation_info(root, relid, inhparent, rel);
+	prepare_relation(relid, inhparent, rel);
+}
+#endif
+
+/*
+ * The paths of a relation are complete.  Ours come before what previous hooks
+ * do: pg_hint_plan throws away the paths of a relation that has hints, and a
+ * path that is added after it would beat the hint.
+ */
 static void
 rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
 			 RangeTblEntry *rte)
 {
-	if (previous_rel_pathlist)
-		previous_rel_pathlist(root, rel, rti, rte);
 	if (rte->rtekind == RTE_RELATION)
 		tsa_add_bitmap_paths(root, rel);
+	if (previous_rel_pathlist)
+		previous_rel_pathlist(root, rel, rti, rte);
 }
 
 /* Plans made under the other setting are no longer right. */
@@ -228,8 +257,13 @@ tsa_cost_init(void)
 	tsa_locality_cache_init();
 	tsa_assume_init();
 	tsa_explain_init();
+#if TSA_HAVE_SIMPLE_REL_HOOK
+	previous_simple_rel = build_simple_rel_hook;
+	build_simple_rel_hook = simple_rel;
+#else
 	previous_relation_info = get_relation_info_hook;
 	get_relation_info_hook = relation_info;
+#endif
 	previous_rel_pathlist = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = rel_pathlist;
 }

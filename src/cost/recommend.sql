@@ -24,7 +24,7 @@ COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost(
 /*
  * What there is to weigh: the hundred largest pairs of a table and a B-tree
  * per tablespace of this database whose correlation the caller may see.
- * Caches are those of this moment; a block may be in both.
+ * Caches are those of this moment.
  */
 CREATE FUNCTION tablespace_advisor.weighable_indexes()
 RETURNS TABLE (
@@ -63,8 +63,7 @@ AS $$
 		UNION SELECT p.index FROM pair p WHERE p.rank <= 100
 	), residency AS MATERIALIZED (
 		SELECT r.relation, r.blocks,
-			r.shared_blocks + r.system_cache_blocks
-				* (1 - r.shared_blocks / nullif(r.blocks, 0)::float8) AS cached
+			(r.shared_blocks + r.system_only_blocks)::float8 AS cached
 		FROM tablespace_advisor.relations_residency(
 			(SELECT coalesce(array_agg(oid), '{}') FROM relation)) r
 		WHERE r.blocks > 0
@@ -132,6 +131,24 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.concurrent_readers() IS
 	'sessions that read data files at the same time, on average over those samples of the last 7 days in which any did; 1 where there are none';
 
+/* Sessions of other roles may plan with another constant than this one. */
+CREATE VIEW tablespace_advisor.role_cost_setting AS
+SELECT concat_ws(' in ',
+		CASE WHEN s.setrole <> 0 THEN
+			'role ' || quote_ident(pg_get_userbyid(s.setrole)) END,
+		CASE WHEN s.setdatabase <> 0 THEN
+			'database ' || quote_ident(d.datname) END) AS setter,
+	substr(c.setting, length('random_page_cost=') + 1)::float8
+		AS random_page_cost
+FROM pg_db_role_setting s
+LEFT JOIN pg_database d ON d.oid = s.setdatabase
+CROSS JOIN unnest(s.setconfig) c (setting)
+WHERE (s.setdatabase = 0 OR d.datname = current_database())
+	AND c.setting LIKE 'random!_page!_cost=%' ESCAPE '!';
+COMMENT ON VIEW tablespace_advisor.role_cost_setting IS
+	'values of random_page_cost that ALTER ROLE and ALTER DATABASE have set for sessions in this database; an option of a tablespace beats them';
+GRANT SELECT ON tablespace_advisor.role_cost_setting TO pg_monitor;
+
 CREATE FUNCTION @extschema@.recommend_random_page_cost(tablespace name DEFAULT NULL)
 RETURNS TABLE (
 	tablespace name,
@@ -165,8 +182,12 @@ AS $$
 			l.random_read_us IS NOT NULL
 				AND l.sequential_page_us IS NOT NULL AS is_probed,
 			l.measured_at < now() - interval '30 days' AS is_old,
-			t.skip_read_us, t.cached_read_us, t.adjacent_0_us, t.adjacent_1_us,
-			t.depth, t.adjacent_deep_us, t.skip_deep_us, t.random_deep_us,
+			t.adjacent_0_us, t.adjacent_1_us, t.adjacent_deep_us,
+			t.random_deep_us,
+			ARRAY[l.sequential_page_us, l.random_read_us, t.skip_read_us,
+				t.cached_read_us, t.adjacent_0_us, t.adjacent_1_us, t.depth,
+				t.adjacent_deep_us, t.skip_deep_us, t.random_deep_us,
+				l.random_read_low_us, l.random_read_high_us] AS times,
 			r.depth AS best_depth,
 			w.indexes, w.n, w.cached_fraction
 		FROM wanted
@@ -177,7 +198,7 @@ AS $$
 		LEFT JOIN tablespace_advisor.read_concurrency r USING (tablespace_oid)
 		LEFT JOIN tablespace_advisor.weighable_indexes() w USING (tablespace_oid)
 	), advised AS (
-		SELECT m.*, g.*,
+		SELECT m.*, g.*, o.others,
 			CASE
 				WHEN m.best_depth IS NULL THEN NULL
 				WHEN m.best_depth <= 1 THEN
@@ -189,12 +210,18 @@ AS $$
 			END AS io_concurrency
 		FROM measured m
 		LEFT JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
-			ARRAY[m.sequential_page_us, m.random_read_us, m.skip_read_us,
-				m.cached_read_us, m.adjacent_0_us, m.adjacent_1_us, m.depth,
-				m.adjacent_deep_us, m.skip_deep_us, m.random_deep_us,
-				m.random_read_low_us, m.random_read_high_us],
-			m.indexes, m.random_page_cost, m.seq_page_cost,
+			m.times, m.indexes, m.random_page_cost, m.seq_page_cost,
 			current_setting('effective_io_concurrency')::int) g
+			ON m.is_probed AND m.indexes IS NOT NULL
+		LEFT JOIN LATERAL (
+			SELECT string_agg(format('%s for %s (%s times)',
+				s.random_page_cost, s.setter,
+				round(r.regret_current::numeric, 2)), ', ' ORDER BY s.setter) AS others
+			FROM tablespace_advisor.role_cost_setting s
+			CROSS JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
+				m.times, m.indexes, s.random_page_cost, m.seq_page_cost,
+				current_setting('effective_io_concurrency')::int) r
+			WHERE s.random_page_cost <> m.random_page_cost) o
 			ON m.is_probed AND m.indexes IS NOT NULL
 	), judged AS (
 		SELECT a.*,
@@ -217,11 +244,17 @@ AS $$
 			CASE WHEN j.finding IN ('not probed', 'old') THEN 'probe first'
 				WHEN j.finding = 'gain' THEN 'change' ELSE 'keep' END AS verdict,
 			CASE WHEN j.is_tablespace_option THEN 'option of the tablespace'
-				ELSE 'setting random_page_cost' END AS setting,
+				ELSE format('setting random_page_cost (%s)',
+					(SELECT s.source FROM pg_settings s
+						WHERE s.name = 'random_page_cost')) END AS setting,
 			format('a random read takes %s times as long as a sequential page (run %s of %s, %s random reads at depth 1)',
 				round((j.random_read_us / j.sequential_page_us)::numeric, 1),
 				j.run_id, to_char(j.measured_at, 'YYYY-MM-DD HH24:MI'),
 				j.samples) AS probe,
+			CASE WHEN j.cached_fraction >= 0.05 THEN
+				format(' and tablespace_advisor.cached_fraction = %s',
+					round(j.cached_fraction::numeric, 2))
+			ELSE '' END AS with_cached,
 			format('over %s of %s here, each at selectivities from one row to all (which ones queries use is not known), %s %% of the table blocks being in caches, the planner''s choices take %s times as long as the best plans',
 				CASE WHEN j.n = 1 THEN '1 index' ELSE j.n || ' indexes' END,
 				CASE WHEN j.measured_indexes = 0 THEN 'assumed locality'
@@ -274,8 +307,8 @@ AS $$
 				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long: too little, or too uncertain, to change the %s',
 					c.best, round(c.regret_best::numeric, 2), c.setting)
 			WHEN 'locality' THEN
-				c.probe || '; ' || c.weighed || format(', and still %s times with the best constant, %s: no constant helps much here. With tablespace_advisor.correct_locality = on they would take %s times as long%s',
-					round(c.regret_best::numeric, 2), c.best,
+				c.probe || '; ' || c.weighed || format(', and still %s times with the best constant, %s: no constant helps much here. With tablespace_advisor.correct_locality = on%s they would take %s times as long%s',
+					round(c.regret_best::numeric, 2), c.best, c.with_cached,
 					round(c.regret_locality::numeric, 2),
 					CASE WHEN c.measured_indexes < c.n THEN
 						' (call measure_index_locality() for the tables first)'
@@ -289,9 +322,14 @@ AS $$
 				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long (any value between %s and %s is about as good). An option of the tablespace beats what is set for the session, the role or the database%s',
 					c.best, round(c.regret_best::numeric, 2), c.low, c.high,
 					CASE WHEN c.regret_locality < c.regret_best - 0.05 THEN
-						format('; with tablespace_advisor.correct_locality = on it would be %s times',
-							round(c.regret_locality::numeric, 2))
+						format('; with tablespace_advisor.correct_locality = on%s it would be %s times',
+							c.with_cached, round(c.regret_locality::numeric, 2))
 					ELSE '' END)
+		END || CASE
+			WHEN c.others IS NULL OR c.finding = 'caches unknown' THEN ''
+			WHEN c.is_tablespace_option OR c.finding = 'gain' THEN
+				'. The option beats what is set elsewhere: ' || c.others
+			ELSE '. Elsewhere another value is set: ' || c.others
 		END,
 		CASE WHEN c.verdict = 'change' THEN
 			CASE WHEN c.is_tablespace_option THEN

@@ -78,6 +78,7 @@ tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
 		else
 			point->back_sequential = step;
 		point->random = point->blocks - point->sequential;
+		point->changes = squared * ordered + (1 - squared) * entries;
 		random *= 1 - squared;
 		point->adjacent_gaps = fmin(step + random * density,
 									point->blocks - 1);
@@ -101,17 +102,20 @@ time_plans(const TsaRegretInput *input, const TsaRegretIndex *index,
 	double		leaves = fmax(tuples * scan->index_pages /
 							  fmax(scan->index_tuples, 1), 1);
 	double		read_index = times->random + (leaves - 1) * times->sequential +
-	tuples * (input->cpu.index_tuple + input->cpu.operator);
+	tuples * (times->cpu.index_tuple + times->cpu.operator);
 	TsaLocalityPoint point;
 
 	tsa_locality_at(&index->locality, tuples, &point);
 	us[0] = read_index + tsa_locality_index_us(&point, times, 0) +
-		tuples * input->cpu.tuple;
+		tsa_locality_revisit_us(&point, times, input->settings.shared_pages) +
+		tuples * times->cpu.tuple;
+	if (index->index_random <= 0)
+		us[0] += tsa_locality_turns_us(&point, times, leaves, 0);
 	us[1] = read_index +
 		tsa_locality_bitmap_us(&point, times, input->concurrency) +
-		tuples * (input->cpu.tuple + input->cpu.operator);
+		tuples * (times->cpu.tuple + times->cpu.operator);
 	us[2] = scan->table_pages * times->sequential + scan->table_tuples *
-		(input->cpu.tuple + input->cpu.operator);
+		(times->cpu.tuple + times->cpu.operator);
 }
 
 /* The plan that the planner chooses. */
@@ -127,21 +131,25 @@ choose_plan(const TsaScan *scan, const TsaCostSettings *settings)
 	return by_bitmap <= by_table ? 1 : 2;
 }
 
-/* The same with locality corrected. */
+/* The same with locality corrected, and told what caches hold. */
 static int
 choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
-				 const TsaScan *scan, const TsaReadTimes *times,
+				 const TsaScan *scan, const TsaReadTimes *cold,
 				 const TsaCostSettings *settings)
 {
-	TsaLocalScan local = {.scan = *scan,.runs = 1,
-	.concurrency = input->concurrency};
+	TsaReadTimes times = *cold;
+	TsaLocalScan local = {
+		.scan = *scan,.one_place = index->index_random <= 0,.runs = 1,
+		.concurrency = input->concurrency
+	};
 	TsaScan		corrected = *scan;
 	TsaCorrection correction;
 	double		by_index;
 	double		by_bitmap;
 	double		by_table = tsa_seq_scan_cost(scan, settings);
 
-	tsa_correct_scan(&local, settings, &index->locality, times, &correction);
+	tsa_times_blend(&times, index->cached);
+	tsa_correct_scan(&local, settings, &index->locality, &times, &correction);
 	corrected.correlation = correction.correlation;
 	by_index = tsa_index_scan_cost(&corrected, settings, 0) +
 		correction.index_raise;

@@ -21,14 +21,6 @@ typedef struct TsaRegretIndex
 	TsaLocality locality;		/* npoints 0: made up from the correlation */
 } TsaRegretIndex;
 
-/* Microseconds of processor time. */
-typedef struct TsaCpuTimes
-{
-	double		tuple;
-	double		index_tuple;
-	double		operator;
-} TsaCpuTimes;
-
 typedef struct TsaRegretInput
 {
 	TsaRegretIndex *indexes;
@@ -36,7 +28,6 @@ typedef struct TsaRegretInput
 	TsaReadTimes times;
 	double		random_low;		/* 95 % interval of times.random */
 	double		random_high;
-	TsaCpuTimes cpu;
 	TsaCostSettings settings;	/* table_random is the current one */
 	int			concurrency;
 	void		(*check) (void);	/* may jump out for good */

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -28,6 +29,7 @@ tsa_cost_settings_fill(TsaCostSettings *settings)
 	settings->cpu_index_tuple = cpu_index_tuple_cost;
 	settings->cpu_operator = cpu_operator_cost;
 	settings->cache_pages = effective_cache_size;
+	settings->shared_pages = NBuffers;
 	settings->bitmap_entries =
 		(double) tbm_calculate_entries(work_mem * INT64CONST(1024));
 }

@@ -27,15 +27,6 @@ PG_FUNCTION_INFO_V1(weigh_random_page_cost);
 #define INDEX_FIELDS	9
 #define TIME_FIELDS		12
 
-/*
- * Processor time: the smallest of four calls of calibrate_cost_units() on the
- * machine of docs/costs.md.  What matters is their size beside a read from the
- * system's cache, not their third digit.
- */
-static const TsaCpuTimes cpu_times = {
-	.tuple = 0.19,.index_tuple = 0.12,.operator = 0.019
-};
-
 /* Interrupts while weighing. */
 static void
 check_interrupts(void)
@@ -96,6 +87,7 @@ read_times(ArrayType *array, TsaRegretInput *input)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("times must have %d elements", TIME_FIELDS)));
+	times->cpu = (TsaCpuTimes) TSA_CPU_TIMES;
 	times->sequential = t[0];
 	times->random = t[1];
 	times->skip = isnan(t[2]) ? t[1] : t[2];
@@ -147,7 +139,6 @@ weigh_random_page_cost(PG_FUNCTION_ARGS)
 	input.settings.table_random = PG_GETARG_FLOAT8(2);
 	input.settings.table_seq = PG_GETARG_FLOAT8(3);
 	input.concurrency = PG_GETARG_INT32(4);
-	input.cpu = cpu_times;
 	input.check = check_interrupts;
 	tsa_regret_weigh(&input, &outcome);
 

@@ -12,7 +12,7 @@ COMMENT ON COLUMN tablespace_advisor.job.batch_id IS
 COMMENT ON COLUMN tablespace_advisor.job.system_identifier IS
 	'server that queued the job: a copied or restored database must not act on it';
 COMMENT ON COLUMN tablespace_advisor.job.new_filenumbers IS
-	'storage of the copy under way, each in the tablespace of the same place in new_tablespaces (0: the database''s own), to be removed if the job ends otherwise than by switching to it';
+	'storage of the copy under way, each in the tablespace of the same place in new_tablespaces (0: the database''s own), to be removed if the job ends otherwise than by switching to it; of a job that has ended: its device did not answer';
 COMMENT ON COLUMN tablespace_advisor.job.old_filenumbers IS
 	'storage that the relations have left in old_tablespaces (0: the database''s own) and that is still to be removed';
 COMMENT ON COLUMN tablespace_advisor.job.indexes IS

@@ -76,7 +76,7 @@ CREATE INDEX job_unfinished_heap_idx ON tablespace_advisor.job (heap)
 /* What is left to do: see TSA_LEFT_TO_DO in queue.c. */
 CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
 	WHERE state IN ('queued', 'running', 'paused')
-		OR old_filenumbers IS NOT NULL;
+		OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;
 
 /* A row of its own, see the head of throttle.c. */
 CREATE TABLE tablespace_advisor.pause (

@@ -26,6 +26,7 @@
 #include "utils/timestamp.h"
 
 #include "move/common/sleep.h"
+#include "move/job/batch_lock.h"
 #include "move/job/cancel.h"
 #include "move/job/job.h"
 #include "move/job/journal.h"
@@ -141,9 +142,15 @@ poll_batch(int64 batch_id, BackgroundWorkerHandle *handle)
 {
 	pid_t		pid;
 
-	if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
+	bool		stopped = GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED;
+
+	if (stopped)
 		tsa_recover_jobs();
 	if (tsa_batch_has_ended(batch_id))
+		return true;
+	/* what its workers have left is on a device that does not answer */
+	if (stopped && tsa_list_batch_jobs(batch_id) == NIL &&
+		tsa_batch_is_dead(batch_id))
 		return true;
 	if (QueryCancelPending)
 		cancel_jobs(batch_id);

@@ -40,7 +40,7 @@ void
 tsa_probe_init(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.probe_max_iops",
-							"Most I/O requests per second that a probe makes.",
+							"Sets the highest number of I/O requests per second that a probe makes.",
 							"Zero means no limit.",
 							&tsa_probe_max_iops,
 							0, 0, 10000000,

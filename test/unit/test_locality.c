@@ -88,6 +88,9 @@ test_counts(void)
 	is_close(point.random, 1, 1e-12, "linear: the first touch is random");
 	is_close(point.adjacent_gaps, BLOCKS - 1, 1e-12, "linear: adjacent");
 	is_close(locality.points[0].blocks, 1, 1e-12, "one entry, one block");
+	is_close(point.changes, BLOCKS, 1e-12, "linear: no block twice");
+	is_close(tsa_locality_revisit_us(&point, &disk, 0), 0, 1e-12,
+			 "linear: nothing to go back to");
 
 	look(descending, 1, &locality);
 	point = locality.points[9];
@@ -105,6 +108,7 @@ test_counts(void)
 	is_close(point.blocks, 1024 * (1 - 512.0 / BLOCKS), 0.2,
 			 "scattered: nearly a block per entry");
 	ok(point.random > 0.9 * point.blocks, "scattered: random");
+	is_close(point.changes, 1024, 1e-3, "scattered: another block each time");
 
 	look(groups, 1, &locality);
 	tsa_locality_at(&locality, 6000, &point);
@@ -153,7 +157,23 @@ test_times(void)
 			 7 * 250 + 2 * 2500 + 4000, 1e-12, "no better beyond");
 	is_close(tsa_locality_bitmap_us(&point, &disk, 4),
 			 7 * 275 + 2 * 2750 + 4500, 1e-12, "half way in the logarithm");
+	point.changes = 40;
+	is_close(tsa_locality_revisit_us(&point, &disk, 0), 30 * disk.cached,
+			 1e-12, "going back: from the system's cache");
+	is_close(tsa_locality_revisit_us(&point, &disk, 5), 15 * disk.cached,
+			 1e-12, "going back: half in shared buffers");
+	is_close(tsa_locality_revisit_us(&point, &disk, 10), 0, 1e-12,
+			 "going back: all in shared buffers");
+	is_close(tsa_locality_turns_us(&point, &disk, 1, 0), 0, 1e-12,
+			 "one leaf: no turns");
+	is_close(tsa_locality_turns_us(&point, &disk, 16, 0),
+			 2 * (log2(5) + 5.0 / 16) * 4900, 1e-12,
+			 "turns: as many as the fewer requests");
+	is_close(tsa_locality_turns_us(&wide, &disk, 100, 0), 0, 1e-12,
+			 "turns: none where every block is a jump");
 	tsa_times_blend(&times, 1);
+	is_close(tsa_locality_turns_us(&point, &times, 16, 0), 0, 1e-12,
+			 "turns: none in caches");
 	is_close(tsa_locality_index_us(&point, &times, 0), 20, 1e-12,
 			 "all from the cache");
 
@@ -161,6 +181,15 @@ test_times(void)
 	ok(both.blocks >= 1 && both.blocks <= 10, "AND: no more than the fewer");
 	is_close(both.adjacent_gaps + both.skip_gaps + both.far_gaps, both.blocks,
 			 1e-9, "AND: gaps add up");
+	/* two conditions that each leave a third of the table in long stretches */
+	wide.entries = 100000;
+	wide.blocks = 1667;
+	wide.adjacent_gaps = 1600;
+	wide.far_gaps = 67;
+	tsa_locality_and(&wide, &wide, 5000, 300000, &both);
+	is_close(both.blocks, 556, 0.01, "AND: a ninth of the blocks");
+	ok(both.adjacent_gaps > 0.9 * both.blocks,
+	   "AND: stretches have stretches in common");
 }
 
 static void
@@ -170,7 +199,8 @@ test_correction(uint32_t (*place) (uint32_t), const char *name,
 	TsaCostSettings settings = {
 		.table_random = 4,.table_seq = 1,.index_random = 4,
 		.cpu_tuple = 0.01,.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
-		.cache_pages = 524288,.bitmap_entries = 58254
+		.cache_pages = 524288,.bitmap_entries = 58254,
+		.shared_pages = 16384
 	};
 	TsaLocalScan local = {
 		.scan = {
@@ -193,8 +223,8 @@ test_correction(uint32_t (*place) (uint32_t), const char *name,
 	core = tsa_index_heap_cost(&local.scan, &settings, index_only);
 	heap = core.worst + correction.correlation * correction.correlation *
 		(core.best - core.worst) + correction.index_raise;
-	measured = tsa_locality_index_us(&correction.point, &disk, 0) / 100 *
-		(index_only ? 0.5 : 1);
+	measured = tsa_locality_index_us(&correction.point, &disk, 0) *
+		correction.unit * (index_only ? 0.5 : 1);
 	is_close(heap, measured, 1e-6, name);
 	ok(correction.index_raise + correction.bitmap_core >=
 	   correction.bitmap_heap - 1e-6, "%s: bitmap not underrated", name);

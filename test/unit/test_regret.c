@@ -27,10 +27,10 @@ weigh(double correlation, double cached, double r)
 		.indexes = &index,.nindexes = 1,
 		.times = {
 			.sequential = 95,.random = 5200,.skip = 3200,.cached = 2,
-			.adjacent_0 = 100,.adjacent_1 = 250
+			.adjacent_0 = 100,.adjacent_1 = 250,
+			.cpu = {0.06, 0.03, 0.015}
 		},
 		.random_low = 5100,.random_high = 5300,
-		.cpu = {0.06, 0.03, 0.015},
 		.settings = {
 			.table_random = r,.table_seq = 1,.cpu_tuple = 0.01,
 			.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,

@@ -82,6 +82,31 @@ tsa_commit(const TsaSession *session)
 }
 
 /*
+ * Aborts.  An error of that, from a file of the transaction that cannot be
+ * opened to be deleted, is logged, and the abort goes on where it was, as in
+ * the server's own loop; it has forgotten what it could not do.
+ */
+static void
+abort_transaction(const TsaSession *session)
+{
+	uint32		held_off = QueryCancelHoldoffCount;
+
+	PG_TRY();
+	{
+		release_session_locks(0, (Datum) 0);
+	}
+	PG_CATCH();
+	{
+		QueryCancelHoldoffCount = held_off; /* an error sets it to 0 */
+		MemoryContextSwitchTo(session->context);
+		EmitErrorReport();
+		FlushErrorState();
+		release_session_locks(0, (Datum) 0);
+	}
+	PG_END_TRY();
+}
+
+/*
  * After a caught error: logs it, aborts and has after_abort() take the
  * session's locks again; returns a copy of the error.
  */
@@ -94,7 +119,7 @@ tsa_abort(TsaSession *session)
 	err = CopyErrorData();
 	EmitErrorReport();
 	FlushErrorState();
-	release_session_locks(0, (Datum) 0);
+	abort_transaction(session);
 	session->after_abort(session);
 	debug_query_string = NULL;
 	pgstat_report_activity(STATE_IDLE, NULL);

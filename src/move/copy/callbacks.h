@@ -80,6 +80,7 @@ typedef struct TsaCopyResult
 	TsaMoveProgress figures;
 	bool		keeps_old;		/* one old file, which may be dropped later */
 	RelFileLocator old_file;	/* if so */
+	bool		old_answers;	/* old files are on devices that answer */
 } TsaCopyResult;
 
 #endif							/* TSA_CALLBACKS_H */

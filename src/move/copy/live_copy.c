@@ -75,6 +75,7 @@
 #include "compat.h"
 #include "move/copy/copy.h"
 #include "move/copy/live_copy.h"
+#include "move/copy/shorten.h"
 #include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
 
@@ -177,7 +178,13 @@ discard_copy(const TsaCopy *copy)
 {
 	StartTransactionCommand();
 	for (int i = 0; i < copy->nrels; i++)
+	{
+		if (!tsa_can_drop_storage(&copy->rels[i].copy, 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_IO_ERROR),
+					 errmsg("could not remove the copy of a relation that was rewritten meanwhile")));
 		tsa_drop_unused_storage(copy->rels[i].copy);
+	}
 	copy->callbacks->storage_dropped(copy->callbacks->arg);
 	CommitTransactionCommand();
 }
@@ -230,9 +237,8 @@ finish_copy(TsaCopy *copy, TsaCopyResult *result)
 	result->figures = copy->progress;
 	result->keeps_old = copy->tail == NULL; /* moved in one transaction */
 	result->old_file = copy->rels[0].source;
-	if (!result->keeps_old)
-		tsa_shorten_old_storage(tsa_copy_old_storage(copy), copy->nrels,
-								copy->switched_at);
+	result->old_answers = result->keeps_old ||
+		tsa_shorten_storage(tsa_copy_old_storage(copy), copy->nrels, false);
 }
 
 /*

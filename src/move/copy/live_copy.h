@@ -15,9 +15,10 @@
 /*
  * Called outside any transaction; returns outside any transaction when the
  * relation has moved and its old files are small enough to be dropped at one
- * go, which is left to the caller.  Throws an error when it could not be
- * moved; the caller then ends the transaction and drops the storage that has
- * been made.  order->indexes follows indexes that are rebuilt meanwhile.
+ * go (or cannot be reached), which is left to the caller.  Throws an error
+ * when it could not be moved; the caller then ends the transaction and drops
+ * the storage that has been made.  order->indexes follows indexes that are
+ * rebuilt meanwhile.
  */
 extern void tsa_live_copy(TsaCopyOrder *order,
 						  const TsaCopyCallbacks *callbacks,

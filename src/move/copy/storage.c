@@ -24,47 +24,24 @@
  * commit, which comes earlier in the WAL and was not.  Where an old file is
  * truncated before that, the cutover's commit is flushed first.
  *
- * An old file of many megabytes is not dropped at one go.  Unlinking it keeps
- * the file system's journal busy for tens of milliseconds, during which
- * nobody's commit can be flushed.  So it is truncated from the end, in small
- * steps, first.  RelationTruncate() is the server's own way: it logs each
- * step (a standby follows gently, and crash recovery does not stumble over
- * WAL records of blocks that are gone), drops the buffers and keeps checkpoints
- * in order.  While others write, steps are small and half of the time is left
- * to them.  Like VACUUM's truncation it does so in a critical section: a file
- * system that cannot truncate brings the server down.
+ * Before that the file is shortened, so that its end stalls nobody (shorten.c),
+ * and its device has to answer (reach.c).
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "access/xlogutils.h"
 #include "catalog/catalog.h"
 #include "catalog/storage.h"
 #include "miscadmin.h"
-#include "portability/instr_time.h"
-#include "storage/bufmgr.h"
 #include "storage/smgr.h"
 
 #include "compat.h"
-#include "move/common/sleep.h"
-#include "move/copy/stop_point.h"
+#include "move/copy/reach.h"
 #include "move/copy/storage.h"
-
-/*
- * An old file loses at least 32 MB at a time, twice as much while nobody
- * writes, and more when it is so large that this would take many steps: each
- * scans shared_buffers once.
- */
-#define MIN_TRUNCATE_STEP ((BlockNumber) (32 * 1024 * 1024 / BLCKSZ))
-#define QUIET_TRUNCATE_STEP (2 * MIN_TRUNCATE_STEP)
-#define MAX_TRUNCATE_STEPS 64
 
 /*
  * Creates storage for a copy, in the caller's transaction, whose abort deletes
@@ -87,8 +64,8 @@ tsa_create_storage(Oid tablespace)
 /*
  * Does a relation of this database have this storage?
  */
-static bool
-storage_in_use(RelFileLocator storage)
+bool
+tsa_storage_in_use(RelFileLocator storage)
 {
 	Oid			tablespace = tsa_locator_tablespace(storage);
 
@@ -96,86 +73,6 @@ storage_in_use(RelFileLocator storage)
 		tablespace = InvalidOid;
 	return OidIsValid(RelidByRelfilenumber(tablespace,
 										   tsa_locator_number(storage)));
-}
-
-/*
- * Takes a step off the end of a file, in a transaction of its own: without an
- * ID, so that nobody's snapshot or vacuum horizon waits for us.  False when
- * the rest is for the drop.
- */
-static bool
-truncate_step(RelFileLocator locator, BlockNumber step, XLogRecPtr switched_at)
-{
-	Relation	rel;
-	volatile BlockNumber nblocks = 0;
-	volatile BlockNumber taken = 0;
-
-	StartTransactionCommand();
-	rel = CreateFakeRelcacheEntry(locator);
-	PG_TRY();
-	{
-		if (smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
-			nblocks = smgrnblocks(RelationGetSmgr(rel), MAIN_FORKNUM);
-		taken = Min(Max(step, nblocks / MAX_TRUNCATE_STEPS),
-					(BlockNumber) RELSEG_SIZE);
-		if (nblocks > MIN_TRUNCATE_STEP)
-		{
-			XLogFlush(switched_at);
-			RelationTruncate(rel, nblocks > taken ? nblocks - taken : 0);
-		}
-	}
-	PG_FINALLY();
-	{
-		/* before 17 the smgr's entry points back to ours */
-		FreeFakeRelcacheEntry(rel);
-	}
-	PG_END_TRY();
-	CommitTransactionCommand();
-	return nblocks > MIN_TRUNCATE_STEP && nblocks > taken;
-}
-
-/*
- * Shortens a file step by step.  If somebody else has begun a transaction that
- * writes since the step began (ours have no ID), the step is followed by a
- * pause as long as the step, so that half of the time belongs to the others,
- * and the next one is small.  If not, it is followed at once by a larger one.
- */
-static void
-truncate_gently(RelFileLocator locator, XLogRecPtr switched_at)
-{
-	BlockNumber step = MIN_TRUNCATE_STEP;
-	FullTransactionId seen = ReadNextFullTransactionId();
-	bool		unused;
-
-	StartTransactionCommand();
-	unused = !storage_in_use(locator);
-	CommitTransactionCommand();
-	if (!unused)
-		return;
-
-	for (;;)
-	{
-		FullTransactionId next;
-		instr_time	start;
-		instr_time	end;
-
-		INSTR_TIME_SET_CURRENT(start);
-		if (!truncate_step(locator, step, switched_at))
-			return;
-		INSTR_TIME_SET_CURRENT(end);
-		INSTR_TIME_SUBTRACT(end, start);
-		CHECK_FOR_INTERRUPTS();
-
-		next = ReadNextFullTransactionId();
-		if (FullTransactionIdEquals(next, seen))
-		{
-			step = QUIET_TRUNCATE_STEP;
-			continue;
-		}
-		seen = next;
-		step = MIN_TRUNCATE_STEP;
-		tsa_sleep(INSTR_TIME_GET_MILLISEC(end) + 1);
-	}
 }
 
 /*
@@ -199,13 +96,26 @@ drop_storage(RelFileLocator locator)
 }
 
 /*
+ * Can all of this storage, which the journal names, be dropped?  Warns if its
+ * device does not answer.
+ */
+bool
+tsa_can_drop_storage(const RelFileLocator *storage, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!tsa_storage_in_use(storage[i]) && !tsa_file_answers(storage[i]))
+			return false;
+	return true;
+}
+
+/*
  * Schedules for removal, at the commit of the present transaction, storage
- * that the journal names, unless a relation has it.
+ * that the journal names and that can be dropped, unless a relation has it.
  */
 void
 tsa_drop_unused_storage(RelFileLocator storage)
 {
-	if (storage_in_use(storage))
+	if (tsa_storage_in_use(storage))
 		return;
 	(void) GetCurrentTransactionId();
 	drop_storage(storage);
@@ -219,7 +129,7 @@ tsa_warn_of_unused_storage(RelFileLocator storage)
 {
 	char		path[MAXPGPATH];
 
-	if (storage_in_use(storage) ||
+	if (tsa_storage_in_use(storage) ||
 		!smgrexists(smgropen(storage, INVALID_PROC_NUMBER), MAIN_FORKNUM))
 		return;
 	tsa_relation_path(path, sizeof(path), storage, MAIN_FORKNUM);
@@ -228,25 +138,4 @@ tsa_warn_of_unused_storage(RelFileLocator storage)
 			 errmsg("no relation owns file \"%s\", which a move on another server has left",
 					path),
 			 errhint("If this server was made from that one, as by pg_createsubscriber, the file, its segments and its forks can be removed while the server is stopped.")));
-}
-
-/*
- * Shortens the old files of relations that have moved to what can be dropped at
- * one go.  switched_at is where the commit record of the switch ends.  The drop
- * is the worker's, in the transaction that ends the job, so that no crash finds
- * a job without an old file that has not ended.  Outside any transaction.
- *
- * There is nothing to cancel any more: a request to cancel is held back, and
- * forgotten.
- */
-void
-tsa_shorten_old_storage(const RelFileLocator *storage, int n,
-						XLogRecPtr switched_at)
-{
-	HOLD_CANCEL_INTERRUPTS();
-	for (int i = 0; i < n; i++)
-		truncate_gently(storage[i], switched_at);
-	tsa_stop_point("old file truncated");
-	QueryCancelPending = false;
-	RESUME_CANCEL_INTERRUPTS();
 }

@@ -10,14 +10,12 @@
 
 #include "postgres.h"
 
-#include "access/xlogdefs.h"
-
 #include "compat.h"
 
 extern RelFileLocator tsa_create_storage(Oid tablespace);
+extern bool tsa_storage_in_use(RelFileLocator storage);
+extern bool tsa_can_drop_storage(const RelFileLocator *storage, int n);
 extern void tsa_drop_unused_storage(RelFileLocator storage);
 extern void tsa_warn_of_unused_storage(RelFileLocator storage);
-extern void tsa_shorten_old_storage(const RelFileLocator *storage, int n,
-									XLogRecPtr switched_at);
 
 #endif							/* TSA_COPY_STORAGE_H */

@@ -75,7 +75,7 @@ tsa_init_throttle(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.max_replica_lag",
 							"Sets the replay lag of a standby at which a live copy pauses.",
-							"In write-ahead log; 0 turns the check off, as a standby with recovery_min_apply_delay needs it.",
+							"The lag is measured in write-ahead log. 0 turns the check off, which a standby with recovery_min_apply_delay needs.",
 							&max_replica_lag, 1024, 0, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("tablespace_advisor.max_archive_lag",

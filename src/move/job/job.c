@@ -293,10 +293,11 @@ tsa_job_note_paused(int64 job_id, bool paused)
 }
 
 void
-tsa_jobs_note_old_removed(const int64 *job_ids, int n)
+tsa_jobs_note_removed(const int64 *job_ids, int n)
 {
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET old_tablespaces = NULL,"
+		"UPDATE tablespace_advisor.job SET new_tablespaces = NULL,"
+		" new_filenumbers = NULL, old_tablespaces = NULL,"
 		" old_filenumbers = NULL WHERE job_id = ANY ($1)",
 		1, {INT8ARRAYOID}, NULL
 	};
@@ -413,10 +414,13 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		" lock_wait_ms = coalesce(:lock_wait_ms, lock_wait_ms),"
 		" lock_ms = coalesce(:lock_ms, lock_ms),"
 		" wal_bytes = coalesce(:wal_bytes, wal_bytes),"
-		" new_tablespaces = NULL, new_filenumbers = NULL,"
-		" old_tablespaces = CASE WHEN :state <> 'done' OR :keeps_old"
+		" new_tablespaces = CASE WHEN :keeps_files"
+		"   THEN new_tablespaces END,"
+		" new_filenumbers = CASE WHEN :keeps_files"
+		"   THEN new_filenumbers END,"
+		" old_tablespaces = CASE WHEN :state <> 'done' OR :keeps_files"
 		"   THEN old_tablespaces END,"
-		" old_filenumbers = CASE WHEN :state <> 'done' OR :keeps_old"
+		" old_filenumbers = CASE WHEN :state <> 'done' OR :keeps_files"
 		"   THEN old_filenumbers END,"
 		" finished_at = pg_catalog.clock_timestamp()"
 		" WHERE job_id = :job_id AND state IN " TSA_UNFINISHED
@@ -442,7 +446,7 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		{"lock_wait_ms", FLOAT8OID, Float8GetDatum(p->lock_wait_ms), unknown},
 		{"lock_ms", FLOAT8OID, Float8GetDatum(p->lock_ms), unknown},
 		{"wal_bytes", INT8OID, Int64GetDatum(end->wal_bytes), unknown},
-		{"keeps_old", BOOLOID, BoolGetDatum(end->keeps_old), false}
+		{"keeps_files", BOOLOID, BoolGetDatum(end->keeps_files), false}
 	};
 
 	tsa_journal_update_named(&query, args, lengthof(args));

@@ -122,18 +122,18 @@ typedef struct TsaJobEnd
 	const ErrorData *err;		/* or NULL */
 	const TsaMoveProgress *figures; /* of a live copy that is done, or NULL */
 	int64		wal_bytes;		/* that it wrote; counts with figures only */
-	bool		keeps_old;		/* its old storage is removed later */
+	bool		keeps_files;	/* what it names is removed later */
 } TsaJobEnd;
 
 /*
  * [T] Ends a job.  Forgets the new storage and, if DONE, the old one, since the
- * caller drops both in this transaction, unless the old one is kept for later.
+ * caller drops both in this transaction, unless they are kept for later.
  * Does nothing to a job that has ended.
  */
 extern void tsa_finish_job(int64 job_id, const TsaJobEnd *end);
 
-/* [T] The old storage of these jobs, which are done, is gone. */
-extern void tsa_jobs_note_old_removed(const int64 *job_ids, int n);
+/* [T] The storage that these jobs, which have ended, still name is gone. */
+extern void tsa_jobs_note_removed(const int64 *job_ids, int n);
 
 /*
  * [T] Cancels a queued job that is not to be begun any more, because it would

@@ -174,11 +174,13 @@ tsa_list_batch_jobs(int64 batch_id)
 }
 
 /*
- * What is left to do of a batch: jobs that have not ended, and old files of
- * jobs that are done.  For statements.
+ * What is left to do of a batch: jobs that have not ended, and files of jobs
+ * that have: old ones, many of which are dropped at a time, and what could not
+ * be reached.  For statements.
  */
 #define TSA_LEFT_TO_DO \
-	"(state IN " TSA_UNFINISHED " OR old_filenumbers IS NOT NULL)"
+	"(state IN " TSA_UNFINISHED " OR new_filenumbers IS NOT NULL" \
+	" OR old_filenumbers IS NOT NULL)"
 
 /* Batches (int64 *) with something left, in the current memory context. */
 List *

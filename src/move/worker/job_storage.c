@@ -14,19 +14,27 @@
  * See job_storage.h.
  */
 bool
+tsa_job_has_moved(const TsaJob *job)
+{
+	return job->native && job->nold > 0;
+}
+
+/*
+ * See job_storage.h.
+ */
+bool
 tsa_drop_job_storage(const TsaJob *job)
 {
-	bool		moved = job->nold > 0;
-
 	if (!job->native)
+		return true;
+	if (!tsa_can_drop_storage(job->new_storage, job->nnew) ||
+		!tsa_can_drop_storage(job->old_storage, job->nold))
 		return false;
 	for (int i = 0; i < job->nnew; i++)
 		tsa_drop_unused_storage(job->new_storage[i]);
 	for (int i = 0; i < job->nold; i++)
 		tsa_drop_unused_storage(job->old_storage[i]);
-	if (!moved && job->nnew > 0)
-		tsa_job_note_new_storage(job->job_id, NULL, 0);
-	return moved;
+	return true;
 }
 
 /*

@@ -12,11 +12,15 @@
 
 #include "move/job/job.h"
 
+/* Did the job move its relation, as far as its files tell? */
+extern bool tsa_job_has_moved(const TsaJob *job);
+
 /*
  * [T] Drops what a job left on disk, as the journal names it: the copy that
  * did not become the relation's storage, or the old files of one that did.
  * To be called when no worker of the job lives or by that worker; the files
- * go when the transaction commits.  Returns true if the relation had moved.
+ * go when the transaction commits.  False, with a warning, if one cannot be
+ * reached: nothing is dropped, and the journal has to go on naming all.
  */
 extern bool tsa_drop_job_storage(const TsaJob *job);
 

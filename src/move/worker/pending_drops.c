@@ -87,13 +87,23 @@ tsa_postpone_drop(TsaPendingDrops *drops, int64 job_id, RelFileLocator file)
 
 /*
  * Schedules the old files for removal at the commit of the present
- * transaction.
+ * transaction, and forgets what cannot be reached: the journal goes on naming
+ * that.
  */
 static void
-schedule_drops(const TsaPendingDrops *drops)
+schedule_drops(TsaPendingDrops *drops)
 {
+	int			n = 0;
+
 	for (int i = 0; i < drops->n; i++)
+	{
+		if (!tsa_can_drop_storage(&drops->files[i], 1))
+			continue;
 		tsa_drop_unused_storage(drops->files[i]);
+		drops->files[n] = drops->files[i];
+		drops->jobs[n++] = drops->jobs[i];
+	}
+	drops->n = n;
 }
 
 /*
@@ -109,7 +119,7 @@ tsa_perform_drops(TsaPendingDrops *drops, bool all)
 		return;
 	StartTransactionCommand();
 	schedule_drops(drops);
-	tsa_jobs_note_old_removed(drops->jobs, drops->n);
+	tsa_jobs_note_removed(drops->jobs, drops->n);
 	CommitTransactionCommand();
 	drops->n = 0;
 	MemoryContextSwitchTo(context);
@@ -123,6 +133,7 @@ tsa_drop_without_journal(TsaPendingDrops *drops)
 {
 	schedule_drops(drops);
 	for (int i = 0; i < drops->npresent; i++)
-		tsa_drop_unused_storage(drops->present[i]);
+		if (tsa_can_drop_storage(&drops->present[i], 1))
+			tsa_drop_unused_storage(drops->present[i]);
 	tsa_forget_present_storage(drops);
 }

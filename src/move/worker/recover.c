@@ -94,12 +94,13 @@ recover_job(int64 job_id)
 		return;
 	if (tsa_job_has_ended(&job))
 	{
-		/* done, and its old file had been kept for later */
-		(void) tsa_drop_job_storage(&job);
-		tsa_jobs_note_old_removed(&job_id, 1);
+		/* its files had been kept for later, or could not be reached */
+		if (tsa_drop_job_storage(&job))
+			tsa_jobs_note_removed(&job_id, 1);
 		return;
 	}
-	if (tsa_drop_job_storage(&job) || tsa_follow_rebuild(job_id))
+	done.keeps_files = failed.keeps_files = !tsa_drop_job_storage(&job);
+	if (tsa_job_has_moved(&job) || tsa_follow_rebuild(job_id))
 		tsa_finish_job(job_id, &done);
 	else
 		tsa_finish_job(job_id, &failed);

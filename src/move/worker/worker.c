@@ -29,6 +29,7 @@
 #include "move/common/relation.h"
 #include "move/common/session.h"
 #include "move/copy/live_copy.h"
+#include "move/copy/shorten.h"
 #include "move/job/batch_lock.h"
 #include "move/job/history.h"
 #include "move/job/job.h"
@@ -45,19 +46,19 @@
 
 /*
  * Has the present job, which a worker ends, moved its relation all the same?
- * What the job leaves on disk is dropped.
+ * What the job leaves on disk is dropped, unless it is known not to answer or
+ * cannot be reached.
  */
 static bool
-clear_up(TsaWorker *worker, int64 job_id)
+clear_up(TsaWorker *worker, int64 job_id, bool answers, bool *keeps_files)
 {
 	TsaJob		job;
-	bool		moved;
 
 	if (!tsa_job_load(job_id, &job))
 		return false;
-	moved = tsa_drop_job_storage(&job);
+	*keeps_files = !answers || !tsa_drop_job_storage(&job);
 	tsa_forget_present_storage(&worker->drops);
-	return moved || tsa_follow_rebuild(job_id);
+	return tsa_job_has_moved(&job) || tsa_follow_rebuild(job_id);
 }
 
 /*
@@ -69,19 +70,23 @@ static void
 leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 		  const TsaCopyResult *copied)
 {
+	bool		postpones = copied != NULL && copied->keeps_old &&
+	tsa_can_postpone_drop(&worker->drops);
+	bool		answers = copied != NULL ? copied->old_answers :
+	tsa_shorten_storage(worker->drops.present, worker->drops.npresent,
+						true);
 	LOCKTAG		gate;
 
-	end->keeps_old = copied != NULL && copied->keeps_old &&
-		tsa_can_postpone_drop(&worker->drops);
+	end->keeps_files = postpones;
 	end->figures = copied != NULL ? &copied->figures : NULL;
 
 	HOLD_CANCEL_INTERRUPTS();
 	tsa_set_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
 	(void) LockAcquire(&gate, ExclusiveLock, true, false);
-	if (end->keeps_old)
+	if (postpones)
 		tsa_commit_lazily();
-	else if (clear_up(worker, job->job_id))
+	else if (clear_up(worker, job->job_id, answers, &end->keeps_files))
 	{
 		/* it had moved when the error came */
 		end->state = TSA_JOB_DONE;
@@ -93,7 +98,7 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 	if (end->state == TSA_JOB_DONE)
 		tsa_log_job(job->job_id);
 	tsa_commit(&worker->session);
-	if (end->keeps_old)
+	if (postpones)
 		tsa_postpone_drop(&worker->drops, job->job_id, copied->old_file);
 	QueryCancelPending = false;
 	LockRelease(&gate, ExclusiveLock, true);

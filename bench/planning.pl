@@ -1,0 +1,88 @@
+# The measurements of bench/planning, which see.
+use strict;
+use warnings;
+use IPC::Open2;
+
+my ($pairs, $times) = @ARGV;
+my $pid = open2(my $from, my $to, 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1',
+	'-d', 'postgres');
+$to->autoflush(1);
+
+sub sql
+{
+	my ($query) = @_;
+	my @lines;
+
+	print $to "$query;\n\\echo --done\n";
+	while (defined(my $line = <$from>))
+	{
+		chomp $line;
+		return @lines if $line eq '--done';
+		push @lines, $line;
+	}
+	die "psql ended\n";
+}
+
+sub quantile
+{
+	my ($q, @values) = @_;
+	@values = sort { $a <=> $b } @values;
+	return $values[ $q * $#values + 0.5 ];
+}
+
+sub turn
+{
+	my ($setting, $query) = @_;
+	sql("SET tablespace_advisor.correct_locality = $setting");
+	sql("EXPLAIN (SUMMARY) $query") for 1 .. 5;
+	my @us = sort { $a <=> $b } map { /^Planning Time: ([\d.]+)/ ? 1000 * $1 : () }
+	  sql(join(';', ("EXPLAIN (SUMMARY) $query") x $times));
+	my @middle = @us[ @us / 4 .. 3 * @us / 4 ];
+	my $sum = 0;
+	$sum += $_ for @middle;
+	return $sum / @middle;
+}
+
+sql(q{SET client_min_messages = error;
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE t AS SELECT i, -i AS d, hashint4(i) AS h, i % 97 * 1031 + i / 97 AS c,
+		repeat('x', 60) AS pad FROM generate_series(0, 99999) i;
+	CREATE INDEX ON t (i); CREATE INDEX ON t (d); CREATE INDEX ON t (h); CREATE INDEX ON t (c);
+	CREATE TABLE u AS SELECT i, repeat('x', 60) AS pad FROM generate_series(0, 9999) i;
+	CREATE INDEX ON u (i);
+	CREATE TABLE v AS TABLE u;
+	CREATE INDEX ON v (i);
+	VACUUM ANALYZE;
+	INSERT INTO tablespace_advisor.probe_run
+		(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+	SELECT 'pg_default', current_setting('data_directory'), 'scratch', 268435456,
+		'3 s', now(), now();
+	INSERT INTO tablespace_advisor.probe_result
+		(run_id, workload, queue_depth, io_size, samples, iops, mean_us)
+	SELECT run_id, workload, depth, size, 600, 1e6 / us, us
+	FROM tablespace_advisor.probe_run, (VALUES ('random read', 1, 8192, 5200),
+		('sequential read', 2, 131072, 1520), ('skip read', 1, 8192, 3200),
+		('adjacent read', 0, 8192, 100), ('adjacent read', 1, 8192, 250),
+		('cached read', 1, 8192, 2)) v (workload, depth, size, us);
+	SELECT count(*) FROM measure_index_locality('t'), measure_index_locality('u'),
+		measure_index_locality('v')});
+for my $case (
+	[ 'one condition', 'SELECT * FROM t WHERE d < -50000' ],
+	[ 'three conditions', 'SELECT * FROM t WHERE d < -50000 AND c < 5000 AND h > 0' ],
+	[ 'join of three', 'SELECT * FROM t JOIN u USING (i) JOIN v USING (i) WHERE t.c < 5000 AND u.i > 3' ])
+{
+	my ($name, $query) = @$case;
+	my (@ratios, %us);
+	for my $pair (1 .. $pairs)
+	{
+		my %turn;
+		$turn{$_} = turn($_, $query) for $pair % 2 ? ('off', 'on') : ('on', 'off');
+		push @{ $us{$_} }, $turn{$_} for keys %turn;
+		push @ratios, $turn{on} / $turn{off};
+	}
+	printf "%s: %.1f us off, %.1f us on; ratio %.3f (quartiles %.3f to %.3f)\n",
+	  $name, quantile(0.5, @{ $us{off} }), quantile(0.5, @{ $us{on} }),
+	  map { quantile($_, @ratios) } 0.5, 0.25, 0.75;
+}
+close $to;
+waitpid($pid, 0);

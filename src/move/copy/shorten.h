@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * shorten.h
+ *	  Files that a move has left, before they are dropped.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_SHORTEN_H
+#define TSA_SHORTEN_H
+
+#include "postgres.h"
+
+#include "compat.h"
+
+extern bool tsa_shorten_storage(const RelFileLocator *storage, int n,
+								bool suspect);
+
+#endif							/* TSA_SHORTEN_H */

@@ -1,0 +1,102 @@
+# Every statement that README.md and docs/ show in an example works as it stands,
+# but for times, which are shortened, and job numbers.  What docs/tiering.md shows
+# is run by t/110 to t/121.  Each page begins with an example.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $top = "$FindBin::RealBin/..";
+my @pages = ("$top/README.md", sort glob("$top/docs/*.md"));
+my $keyword = qr/SELECT|CALL|SET|CREATE|ALTER|DROP|GRANT|WITH/;
+
+# The examples in a page: blocks that are indented or fenced as SQL and begin with
+# a statement; but for scripts with tables of their own, which bench/ has.
+# Returns their statements.
+sub statements_in
+{
+	my ($page) = @_;
+	my $text = slurp_file($page);
+	my @statements;
+
+	while ($text =~ /(?:^|\n\n)((?:    [^\n]*\n)+)|^```sql\n(.*?)^```/gms)
+	{
+		my $block = $1 // $2;
+
+		next unless $block =~ /^\s*$keyword\b/;
+		next if $block =~ /^\s*CREATE TABLE/;
+		$block =~ s/--[^\n]*//g;
+		push @statements, map { s/\s+/ /gr =~ s/^ | $//gr } split /;/, $block;
+	}
+	return grep { /\S/ } @statements;
+}
+
+my $node = new_node('main');
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE TABLE orders (id int PRIMARY KEY, customer int, total numeric, note text);
+	INSERT INTO orders SELECT i, i % 100, i, repeat('x', 100) FROM generate_series(1, 5000) i;
+	CREATE INDEX orders_customer ON orders (customer);
+	VACUUM ANALYZE orders});
+$node->command_ok(
+	[ 'pgbench', '-i', '-q', '-h', $node->host, '-p', $node->port, 'postgres' ],
+	'pgbench -i');
+
+my $all_ended =
+  'NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)';
+
+# A move for the statements that steer one.
+my $job;
+my %before = (
+	pause => sub {
+		$job = start_table_move($node, 'orders', 'slow', "max_rate => '100 bytes'");
+		wait_until($node, "(SELECT bytes_done > 0 FROM tablespace_moves
+			WHERE job_id = $job)", 'the move copies');
+	},
+	resume => sub {
+		wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves
+			WHERE job_id = $job)", 'the move pauses');
+	},
+	retry => sub { wait_for_job($node, $job) },
+	undo => sub {
+		$node->safe_psql('postgres', q{
+			SELECT cancel_move(job_id) FROM tablespace_moves
+			WHERE finished_at IS NULL});
+		wait_until($node, $all_ended, 'the moves end');
+		$job = start_table_move($node, 'orders', 'slow');
+		wait_for_job($node, $job);
+	});
+
+foreach my $page (@pages)
+{
+	my $name = $page =~ s/^\Q$top\E\///r;
+	next if $name eq 'docs/tiering.md';
+
+	my ($begin) = slurp_file($page) =~ /\A(.*?)(?:^## |\z)/ms;
+
+	like($begin, qr/^    \S|^```/m, "$name begins with an example");
+	next if $name =~ /reliability|benchmarks/;
+	foreach my $statement (statements_in($page))
+	{
+		my ($verb) = $statement =~ /\b(pause|resume|cancel|retry|undo)_move\(7\)/;
+
+		wait_until($node, $all_ended, 'the moves end') unless $verb;
+		$before{$verb}->() if $verb && $before{$verb};
+		my $sql = $statement =~ s/_move\(7\)/_move($job)/r;
+		$sql =~ s/(probe_tablespace\('\w+')\)/$1, duration => '100 ms', file_size => '8 MB')/;
+		$sql =~ s/observe => '1 min'/observe => '1 s'/;
+
+		my ($rc, undef, $err) = $node->psql('postgres', $sql, timeout => 120);
+		is($rc, 0, "$name: $statement") or diag $err;
+	}
+}
+$node->stop;
+done_testing();

@@ -1,0 +1,150 @@
+# Which paths measured locality reaches: conjunctions of three indexes, the
+# inner side of joins, parallel scans, partitions, prepared statements; and
+# hints of pg_hint_plan, which have to hold.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', q(
+autovacuum = off
+jit = off
+effective_io_concurrency = 0
+max_parallel_workers_per_gather = 0
+session_preload_libraries = 'tablespace_advisor'
+));
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION tablespace_advisor;
+	-- d falls; a, b, c are the same for 600 rows that lie together
+	CREATE TABLE t AS SELECT i, -i AS d, abs(hashint4(i / 600)) % 100 AS a,
+		abs(hashint4(i / 600 + 100000)) % 100 AS b,
+		abs(hashint4(i / 600 + 200000)) % 100 AS c, repeat('x', 60) AS pad
+	FROM generate_series(0, 119999) i;
+	ALTER TABLE t ALTER a SET STATISTICS 1000;
+	CREATE INDEX t_d ON t (d);
+	CREATE INDEX t_a ON t (a);
+	CREATE INDEX t_b ON t (b);
+	CREATE INDEX t_c ON t (c);
+	CREATE TABLE ranges AS SELECT -i * 20000 - 500 AS low, -i * 20000 AS high
+	FROM generate_series(1, 4) i;
+	CREATE TABLE p (k int, pad text) PARTITION BY RANGE (k);
+	CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (30000);
+	CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (30000) TO (60000);
+	INSERT INTO p SELECT 59999 - i, repeat('x', 60) FROM generate_series(0, 59999) i;
+	CREATE INDEX ON p (k);
+	VACUUM ANALYZE;
+	INSERT INTO tablespace_advisor.probe_run
+		(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+	SELECT 'pg_default', current_setting('data_directory'), 'scratch', 268435456,
+		'3 s', now(), now();
+	INSERT INTO tablespace_advisor.probe_result
+		(run_id, workload, queue_depth, io_size, samples, iops, mean_us)
+	SELECT run_id, workload, depth, size, 600, 1e6 / us, us
+	FROM tablespace_advisor.probe_run, (VALUES ('random read', 1, 8192, 5200),
+		('sequential read', 2, 131072, 1520), ('skip read', 1, 8192, 3200),
+		('adjacent read', 0, 8192, 100), ('adjacent read', 1, 8192, 250),
+		('cached read', 1, 8192, 2)) v (workload, depth, size, us);
+	SELECT count(*) FROM measure_index_locality('t');
+	SELECT count(*) FROM measure_index_locality('p');
+});
+my $on = 'SET tablespace_advisor.correct_locality = on;';
+
+sub plan_of
+{
+	my ($query, $settings) = @_;
+	return $node->safe_psql('postgres',
+		($settings // '') . "EXPLAIN (COSTS off) $query");
+}
+
+sub same_answer
+{
+	my ($query, $settings, $name) = @_;
+	return is($node->safe_psql('postgres', "$settings $query"),
+		$node->safe_psql('postgres', $query), "$name: the same answer");
+}
+
+my @all = ('Bitmap Index Scan on t_a', 'Bitmap Index Scan on t_b',
+	'Bitmap Index Scan on t_c');
+my $three = 'SELECT sum(i) FROM t WHERE a < 20 AND b < 20 AND c < 20';
+my $plan = plan_of($three, $on);
+is(scalar(grep { $plan =~ /$_/ } @all), 3, 'AND of three: all in one bitmap');
+$plan = plan_of($three);
+isnt(scalar(grep { $plan =~ /$_/ } @all), 3, 'which is not so when off');
+same_answer($three, $on, 'AND of three');
+same_answer("$three AND d < -60000", $on, 'AND of four');
+same_answer('SELECT sum(i) FROM t WHERE a < 20 AND b < 20 AND (c < 20 OR d < -119000)',
+	$on, 'AND with an OR');
+
+# the inner side of a nested loop is a bitmap scan, since the rows fall
+my $join = 'SELECT sum(i) FROM ranges JOIN t ON d BETWEEN low AND high';
+like(plan_of($join), qr/Nested Loop.*-> +Index Scan using t_d/s, 'parameterized: off');
+like(plan_of($join, $on), qr/Nested Loop.*Bitmap Index Scan on t_d/s, 'parameterized: on');
+same_answer($join, $on, 'parameterized');
+
+my $parallel = qq{$on SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;
+	SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+	SET min_parallel_index_scan_size = 0;};
+my $filtered = 'SELECT sum(i) FROM t WHERE d < -60000 AND length(pad) > 1';
+like(plan_of($filtered, "$parallel SET enable_seqscan = off;"),
+	qr/Gather.*Parallel Bitmap Heap Scan/s, 'a parallel bitmap scan');
+same_answer($filtered, "$parallel SET enable_seqscan = off;", 'parallel');
+same_answer($three, "$parallel SET enable_seqscan = off;", 'parallel AND of three');
+
+my $parts = 'SELECT sum(length(pad)) FROM p WHERE k BETWEEN 28000 AND 32000';
+unlike(plan_of($parts), qr/Bitmap/, 'partitions: off');
+like(plan_of($parts, $on), qr/Bitmap Index Scan on p1_k_idx.*Bitmap Index Scan on p2_k_idx/s,
+	'partitions: on');
+same_answer($parts, "$parallel SET enable_partitionwise_aggregate = on;", 'partitions');
+
+like($node->safe_psql('postgres', qq{
+	SET plan_cache_mode = force_generic_plan;
+	PREPARE s (int) AS SELECT sum(length(pad)) FROM p WHERE k BETWEEN \$1 AND \$1 + 20;
+	EXPLAIN (COSTS off) EXECUTE s (5); $on EXPLAIN (COSTS off) EXECUTE s (5);
+	EXECUTE s (29990)}), qr/Index Scan.*Bitmap.*\n1260$/s,
+	'prepared: planned anew, and right');
+
+SKIP:
+{
+	skip 'pg_hint_plan is not installed', 18
+	  unless $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_hint_plan'});
+	my $query = 'SELECT sum(i) FROM t WHERE d < -100000';
+	my $not_plain = qr/Bitmap Index Scan on t_d/;
+
+	for my $order ('pg_hint_plan,tablespace_advisor', 'tablespace_advisor,pg_hint_plan')
+	{
+		local $ENV{PGOPTIONS} = "-c session_preload_libraries=$order";
+		my $explain = 'EXPLAIN (COSTS off)';
+		my $hinted = sub {
+			my ($hint, $statement) = @_;
+			return $node->safe_psql('postgres',
+				"$on /*+ $hint */ $explain " . ($statement // $query));
+		};
+
+		like($hinted->('IndexScan(u)'), $not_plain, "$order: a hint for another table");
+		like($hinted->('IndexScan(t t_d)'), qr/-> +Index Scan using t_d/, "$order: IndexScan");
+		like($hinted->('SeqScan(t)'), qr/Seq Scan on t/, "$order: SeqScan");
+		like($hinted->('NoBitmapScan(t)'), qr/-> +(Index|Seq) Scan/, "$order: NoBitmapScan");
+		like($hinted->('BitmapScan(t t_a)', $three),
+			qr/Recheck Cond: \(a < 20\)\s+Filter:/, "$order: BitmapScan of one index");
+		like($node->safe_psql('postgres',
+			"/*+ Set(tablespace_advisor.correct_locality on) */ $explain $query"),
+			$not_plain, "$order: locality for one statement");
+		like($node->safe_psql('postgres', qq{SET client_min_messages = error;
+			SELECT assume_placement('t', 'pg_default');
+			$on /*+ IndexScan(t t_d) */ $explain $query}),
+			qr/-> +Index Scan using t_d/, "$order: with an assumed placement");
+		like($hinted->('NestLoop(ranges t) Leading((ranges t))', $join),
+			qr/Nested Loop.*Bitmap Index Scan on t_d/s, "$order: a join");
+		is($node->safe_psql('postgres', "$on /*+ SeqScan(t) */ $three"),
+			$node->safe_psql('postgres', $three), "$order: the same answer");
+	}
+}
+
+$node->stop;
+done_testing();

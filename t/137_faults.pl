@@ -1,0 +1,158 @@
+# Calls of the target device fail, one after the other: each write, truncation,
+# sync, open and unlink of a small move, with EIO, ENOSPC and short writes.
+# Every time there is an error that says why, the source is intact, the job
+# failed, no file is orphaned, and a retry works.  Tests before had full
+# devices only.
+#
+# A few calls of each kind, in seconds; all of them, with each error, if
+# PG_TEST_EXTRA has the word "faults".
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Errno qw(EIO ENOSPC);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaFaults;
+use TsaTest;
+
+my $all = ($ENV{PG_TEST_EXTRA} // '') =~ /\bfaults\b/;
+my $node = new_faulty_node('faulty');
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (a int, b text, c text) TABLESPACE slow;
+	ALTER TABLE t ALTER c SET STORAGE EXTERNAL;
+	INSERT INTO t SELECT i, md5(i::text), CASE WHEN i % 700 = 0 THEN repeat(md5(i::text), 100) END
+		FROM generate_series(1, 3500) i;
+	CREATE UNIQUE INDEX t_a ON t (a) TABLESPACE slow;
+	CREATE INDEX t_b ON t (b, a) WITH (fillfactor = 50) TABLESPACE slow;
+	CREATE INDEX t_small ON t (a) WHERE a < 2000 AND b < 'c';
+	ALTER INDEX t_small SET TABLESPACE slow;
+	VACUUM t});
+my $content = digests($node, 't');
+
+# The relations that move, and how.
+my %move = (
+	'an index' => [ 't_b', q{CALL move_indexes_concurrently('t_b', '%s')} ],
+	'a small index' => [ 't_small', q{CALL move_indexes_concurrently('t_small', '%s')} ],
+	'a table' => [ 't', q{CALL move_table_concurrently('t', '%s', with_indexes => false)} ],
+	'a rebuild' => [ 't_b', q{CALL move_indexes_concurrently('t_b', '%s', method => 'rebuild')} ]);
+my %tally;
+
+# What errors a failed call leads to.
+my $fitting = qr/^ERROR:  (?:58030|53100): could not move public\.\w+: could not (?:write|extend|create|open|truncate|fsync|sync|write back)\b/m;
+
+# One move with one fault.  What is wrong afterwards.
+sub try_fault
+{
+	my ($what, $kind, $nth, $error) = @_;
+	my ($relation, $statement) = @{ $move{$what} };
+	my $from = place_of($node, $relation);
+	my $to = $from eq 'slow' ? 'fast' : 'slow';
+	my @wrong;
+
+	fail_calls(calls => [$kind], path => target_path($node, $to), nth => $nth, error => $error);
+	my $message = psql_verbose($node, sprintf($statement, $to));
+	my (undef, $failed) = stop_failing();
+	# how often a file is opened varies a little
+	$tally{$what}{faults}++ if $failed;
+
+	my ($job, $state, $why) = split /\|/, $node->safe_psql('postgres',
+		"SELECT job_id, state, sqlstate || error FROM tablespace_moves ORDER BY job_id DESC LIMIT 1");
+	if ($message eq '')
+	{
+		# 17 writes the rest of what was written half
+		push @wrong, "the job is $state" if $state ne 'done';
+		push @wrong, 'it is not moved' if place_of($node, $relation) ne $to;
+	}
+	else
+	{
+		$tally{$what}{failed}++;
+		push @wrong, "the error is: $message" if $message !~ $fitting;
+		push @wrong, "the job is $state $why"
+		  if $state ne 'failed' || $why !~ /^(?:58030|53100)could not/;
+		push @wrong, 'it is moved' if place_of($node, $relation) ne $from;
+	}
+	push @wrong, 'the content is another' if digests($node, 't') ne $content;
+
+	# nothing but a file that could not be opened is left for the next call
+	push @wrong, 'files are left' if named_files($node) && $kind ne 'open';
+	$node->safe_psql('postgres', "SELECT cancel_move($job)");
+	my $orphans = '';
+	foreach my $try (1 .. 50)
+	{
+		$orphans = $node->safe_psql('postgres', "CHECKPOINT; SELECT tsa_orphans()");
+		last if $orphans eq '';
+		select undef, undef, undef, 0.1;
+	}
+	push @wrong, "orphans: $orphans" if $orphans ne '';
+	return @wrong if $message eq '';
+
+	my $again = $node->safe_psql('postgres', "SELECT retry_move($job)");
+	push @wrong, 'a retry fails' if wait_for_job($node, $again) ne 'done';
+	push @wrong, 'a retry does not move it' if place_of($node, $relation) ne $to;
+	return @wrong;
+}
+
+# How many calls of a kind a move makes.
+sub count_calls
+{
+	my ($what, $kind) = @_;
+	my ($relation, $statement) = @{ $move{$what} };
+	my $to = place_of($node, $relation) eq 'slow' ? 'fast' : 'slow';
+
+	fail_calls(calls => [$kind], path => target_path($node, $to));
+	$node->safe_psql('postgres', sprintf($statement, $to));
+	return (stop_failing())[0];
+}
+
+# Which calls fail, and how.
+sub faults
+{
+	my ($n, @errors) = @_;
+	my @faults;
+
+	return map { my $nth = $_; map { [ $nth, $_ ] } @errors } 1 .. $n if $all;
+	my %nth = map { $_ => 1 } grep { $_ >= 1 } (1, 2, int($n / 2), $n);
+	foreach my $nth (sort { $a <=> $b } keys %nth)
+	{
+		push @faults, [ $nth, $errors[ @faults % @errors ] ];
+	}
+	return @faults;
+}
+
+# All faults of a kind of calls.
+sub sweep
+{
+	my ($what, $kind, @errors) = @_;
+	my $n = count_calls($what, $kind);
+	my @wrong;
+
+	foreach my $fault (faults($n, @errors))
+	{
+		my ($nth, $error) = @$fault;
+
+		push @wrong, map { "call $nth, error $error: $_" } try_fault($what, $kind, $nth, $error);
+	}
+	is(join("\n", @wrong), '', "$what, $n calls ($kind): errors are told, nothing is lost, nothing is left");
+	return;
+}
+
+foreach my $what (sort keys %move)
+{
+	sweep($what, 'write', EIO, ENOSPC, SHORT_WRITE);
+	sweep($what, 'open', EIO, ENOSPC);
+}
+foreach my $what (sort keys %move)
+{
+	note "$what: $tally{$what}{faults} faults, $tally{$what}{failed} moves failed";
+	cmp_ok($tally{$what}{failed}, '>', 4, "$what: moves did fail");
+}
+
+check_log($node, 'all but the faults', qr/ERROR:  (?:58030|53100)/);
+$node->stop;
+done_testing();
