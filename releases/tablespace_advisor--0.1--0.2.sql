@@ -2,6 +2,9 @@
 
 \echo Use "ALTER EXTENSION tablespace_advisor UPDATE TO '0.2'" to load this file. \quit
 
+/* Nothing but the server's own is found by an unqualified name. */
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 ALTER TABLE tablespace_advisor.job
 	ADD COLUMN wal_bytes bigint,
 	ADD COLUMN paused_ms float8 NOT NULL DEFAULT 0;
@@ -16,7 +19,7 @@ REVOKE ALL ON tablespace_advisor.pause FROM PUBLIC;
 COMMENT ON TABLE tablespace_advisor.pause IS
 	'moves that somebody has asked to pause and not to resume; without meaning when the move has ended';
 
-CREATE OR REPLACE VIEW tablespace_moves WITH (security_barrier) AS
+CREATE OR REPLACE VIEW @extschema@.tablespace_moves WITH (security_barrier) AS
 SELECT j.job_id, j.relation::regclass AS relation,
 	pg_catalog.format('%I.%I', j.schema_name, j.relation_name)
 		AS relation_name,
@@ -55,27 +58,27 @@ WHERE j.database = (SELECT oid FROM pg_catalog.pg_database
 		(SELECT system_identifier FROM pg_catalog.pg_control_system())
 	AND (pg_catalog.pg_has_role(j.owner, 'USAGE')
 		OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE'));
-COMMENT ON COLUMN tablespace_moves.blocked_by IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.blocked_by IS
 	'process ids of the sessions that the move waits for; 0 for a prepared transaction, which the column phase names';
-COMMENT ON COLUMN tablespace_moves.wal_bytes IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.wal_bytes IS
 	'bytes of write-ahead log that the move has written; NULL until it ends';
-COMMENT ON COLUMN tablespace_moves.paused_ms IS
+COMMENT ON COLUMN @extschema@.tablespace_moves.paused_ms IS
 	'milliseconds for which the move was paused, by request or for others'' sake';
 
-CREATE FUNCTION pause_move(job_id bigint) RETURNS boolean
+CREATE FUNCTION @extschema@.pause_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_pause_move';
-COMMENT ON FUNCTION pause_move(bigint) IS
+COMMENT ON FUNCTION @extschema@.pause_move(bigint) IS
 	'asks a live copy to pause, once the transaction commits: within a second or so if it runs, when it begins if it is queued; it keeps what it has copied, and moves queued behind it wait; false when the move has ended or was asked already; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend, 0A000 for other methods';
 
-CREATE FUNCTION resume_move(job_id bigint) RETURNS boolean
+CREATE FUNCTION @extschema@.resume_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_resume_move';
-COMMENT ON FUNCTION resume_move(bigint) IS
+COMMENT ON FUNCTION @extschema@.resume_move(bigint) IS
 	'withdraws what pause_move() has asked for; false when there is nothing to withdraw or the move has ended; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
 
-CREATE FUNCTION undo_move(job_id bigint) RETURNS bigint
+CREATE FUNCTION @extschema@.undo_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_undo_move';
-COMMENT ON FUNCTION undo_move(bigint) IS
+COMMENT ON FUNCTION @extschema@.undo_move(bigint) IS
 	'queues a move of the relation back to the tablespace where the given move found it, with the same options and the caller''s rights, and returns the new job''s id; the move begins when the transaction commits; 42704 when there is no such job, 42P01 when the relation is gone, 55000 when the move is not done or the relation is back already';

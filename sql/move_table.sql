@@ -198,9 +198,13 @@ RESET ROLE;
 CREATE TABLE broken (a int);
 INSERT INTO broken VALUES (1), (1);
 CREATE UNIQUE INDEX CONCURRENTLY broken_a ON broken (a);
-CREATE ACCESS METHOD regress_table_am TYPE INDEX HANDLER hashhandler;
+CREATE ACCESS METHOD regress_table_am TYPE INDEX HANDLER brinhandler;
 CREATE OPERATOR CLASS regress_table_ops DEFAULT FOR TYPE int USING regress_table_am AS
-	OPERATOR 1 =, FUNCTION 1 hashint4(int);
+	OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+	FUNCTION 1 brin_minmax_opcinfo(internal),
+	FUNCTION 2 brin_minmax_add_value(internal, internal, internal, internal),
+	FUNCTION 3 brin_minmax_consistent(internal, internal, internal),
+	FUNCTION 4 brin_minmax_union(internal, internal, internal);
 CREATE INDEX broken_other ON broken USING regress_table_am (a);
 CREATE INDEX broken_good ON broken (a);
 CALL move_table_concurrently('broken', 'regress_table_a', true, max_rate => '1 GB', dry_run => true);

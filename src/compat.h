@@ -33,11 +33,15 @@ typedef Oid RelFileNumber;
 #if PG_VERSION_NUM < 160000
 #define tsa_owns_relation(relid, roleid) \
 	pg_class_ownercheck(relid, roleid)
+#define tsa_owns_extension(extension, roleid) \
+	pg_extension_ownercheck(extension, roleid)
 #define tsa_tablespace_create_aclcheck(tablespace, roleid) \
 	pg_tablespace_aclcheck(tablespace, roleid, ACL_CREATE)
 #else
 #define tsa_owns_relation(relid, roleid) \
 	object_ownercheck(RelationRelationId, relid, roleid)
+#define tsa_owns_extension(extension, roleid) \
+	object_ownercheck(ExtensionRelationId, extension, roleid)
 #define tsa_tablespace_create_aclcheck(tablespace, roleid) \
 	object_aclcheck(TableSpaceRelationId, tablespace, roleid, ACL_CREATE)
 #endif

@@ -49,15 +49,20 @@ BEGIN
 END
 $$;
 
-/* DROP EXTENSION would leave the files that only the journal knows. */
+/*
+ * DROP EXTENSION would leave the files that only the journal knows; and who owns
+ * the extension's schema, as the owner of a database owns public, could drop or
+ * rename it in the middle of a call.
+ */
 CREATE FUNCTION tablespace_advisor.finish_moves_before_drop()
 RETURNS event_trigger
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_finish_moves_before_drop';
 REVOKE ALL ON FUNCTION tablespace_advisor.finish_moves_before_drop() FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.finish_moves_before_drop() IS
-	'event trigger function: before the extension is dropped removes the files of moves whose worker is gone; 55006 while there are files of others';
+	'event trigger function: before the extension is dropped removes the files of moves whose worker is gone; 55006 while there are files of others, 42501 for a role that does not own the extension';
 CREATE EVENT TRIGGER tablespace_advisor ON ddl_command_start
-	WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED')
+	WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED', 'ALTER SCHEMA')
 	EXECUTE FUNCTION tablespace_advisor.finish_moves_before_drop();
+ALTER EVENT TRIGGER tablespace_advisor ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER tablespace_advisor IS
-	'keeps the extension from being dropped while its journal names files that nothing else knows of';
+	'keeps the extension from being dropped while its journal names files that nothing else knows of, and by others than its owner, who could own its schema';

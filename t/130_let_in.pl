@@ -23,7 +23,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE t (a int PRIMARY KEY);
 	INSERT INTO t SELECT generate_series(1, 100)});
 
-sub messages_of
+sub messages_in
 {
 	my ($dbname, $sql, %args) = @_;
 	my ($out, $err);
@@ -79,61 +79,95 @@ $node->safe_psql('postgres', q{
 
 # --- a planted history of probes -----------------------------------------------
 
-# The owner of the database drops the extension, with its schema, and plants a
-# table while a superuser probes.  0.3 inserted the run there, as whoever owned
-# the table but with nothing restricted, and the deferred trigger ran as the
-# superuser.
+# The extension is dropped, and the owner of the database plants tables of the
+# names that a call is about to use.  0.3 inserted the run of a probe there, as
+# whoever owned the table but with nothing restricted, and the deferred trigger
+# ran as the superuser.
 $node->safe_psql('postgres', 'CREATE DATABASE theirs OWNER mallory');
+
+# In 0.3 she could do that herself: the schema public is hers.
 $node->safe_psql('theirs', 'CREATE EXTENSION tablespace_advisor');
-my %owner = (in => '', out => '', err => '');
-$owner{run} = IPC::Run::start(
-	[ 'psql', '-XAtq', '-d', $node->connstr('theirs') . ' user=mallory' ],
-	'<', \$owner{in}, '>', \$owner{out}, '2>', \$owner{err},
-	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-$owner{in} .= q{
-	BEGIN;
-	DROP SCHEMA public CASCADE;
-	CREATE SCHEMA tablespace_advisor;
-	CREATE TABLE tablespace_advisor.probe_run (run_id bigint DEFAULT 1,
-		tablespace name, location text, device text, mode text,
-		file_size_bytes bigint, duration interval, started_at timestamptz,
-		finished_at timestamptz, foreign_io_percent float8);
-	CREATE TABLE tablespace_advisor.probe_result (run_id bigint, workload text,
-		queue_depth int, io_size int, samples bigint, iops float8,
-		mb_per_s float8, mean_us float8, stddev_us float8, min_us float8,
-		p50_us float8, p90_us float8, p95_us float8, p99_us float8,
-		max_us float8, mean_low_us float8, mean_high_us float8, caveat text,
-		histogram bigint[]);
-	CREATE FUNCTION tablespace_advisor.rob() RETURNS trigger LANGUAGE plpgsql
-	AS 'BEGIN ALTER ROLE mallory SUPERUSER; RETURN NULL; END';
-	CREATE CONSTRAINT TRIGGER rob AFTER INSERT ON tablespace_advisor.probe_run
-	DEFERRABLE INITIALLY DEFERRED
-	FOR EACH ROW EXECUTE FUNCTION tablespace_advisor.rob();
-	GRANT ALL ON SCHEMA tablespace_advisor TO PUBLIC;
-	GRANT ALL ON ALL TABLES IN SCHEMA tablespace_advisor TO PUBLIC;
-	\echo planted
-};
-$owner{run}->pump until $owner{out} =~ /planted/ || !$owner{run}->pumpable;
-is($owner{err} =~ /ERROR/ ? $owner{err} : '', '', 'the trap is set');
-my ($out, $err) = ('', '');
-my $prober = IPC::Run::start(
-	[
-		'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('theirs'),
-		'-c', q{SELECT count(*) FROM public.probe_tablespace('pg_default', duration => '1 ms', file_size => '1 MB')}
-	],
-	'>', \$out, '2>', \$err,
-	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-$node->poll_query_until('postgres', q{
-	SELECT EXISTS (SELECT FROM pg_stat_activity
-		WHERE datname = 'theirs' AND wait_event_type = 'Lock')})
-  or die 'the probe does not come to its history';
-$owner{in} .= "COMMIT;\n\\q\n";
-eval { $owner{run}->finish };
-eval { $prober->finish };
-like($err, qr/ERROR:  55000: extension "tablespace_advisor" is not installed in this database any more/,
-	"a probe does not write to a table that is not the extension's");
-is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}),
-	'f', 'nothing of the trap has run');
+foreach my $sql (
+	'DROP SCHEMA public CASCADE', 'DROP OWNED BY pg_database_owner CASCADE',
+	'ALTER SCHEMA public RENAME TO mine')
+{
+	like(messages_in('theirs', $sql, connstr => $node->connstr('theirs') . ' user=mallory'),
+		qr/ERROR:  42501: must be owner of extension tablespace_advisor/,
+		"the owner of a database cannot $sql");
+}
+$node->safe_psql('theirs', q{
+	CREATE SCHEMA other;
+	ALTER SCHEMA other RENAME TO another;
+	ALTER SCHEMA another OWNER TO mallory});
+is(messages_in('theirs', 'ALTER SCHEMA another RENAME TO third; DROP SCHEMA third',
+		connstr => $node->connstr('theirs') . ' user=mallory'),
+	'', 'other schemas are her own');
+
+my %calls = (
+	probe => q{SELECT count(*) FROM public.probe_tablespace('pg_default', duration => '1 ms', file_size => '1 MB')},
+	advice => 'SELECT count(*) FROM public.explain_placement()',
+	sample => 'CALL public.sample_activity()');
+foreach my $what (qw(probe advice sample))
+{
+	my %owner = (in => '', out => '', err => '');
+	$owner{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-d', $node->connstr('theirs') ],
+		'<', \$owner{in}, '>', \$owner{out}, '2>', \$owner{err},
+		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	$owner{in} .= q{
+		BEGIN;
+		DROP EXTENSION tablespace_advisor;
+		SET SESSION AUTHORIZATION mallory;
+		CREATE SCHEMA tablespace_advisor;
+		CREATE TABLE tablespace_advisor.probe_run (run_id bigint DEFAULT 1,
+			tablespace name, location text, device text, mode text,
+			file_size_bytes bigint, duration interval, started_at timestamptz,
+			finished_at timestamptz, foreign_io_percent float8);
+		CREATE TABLE tablespace_advisor.probe_result (run_id bigint, workload text,
+			queue_depth int, io_size int, samples bigint, iops float8,
+			mb_per_s float8, mean_us float8, stddev_us float8, min_us float8,
+			p50_us float8, p90_us float8, p95_us float8, p99_us float8,
+			max_us float8, mean_low_us float8, mean_high_us float8, caveat text,
+			histogram bigint[]);
+		CREATE TABLE tablespace_advisor.sample (sample_id bigint, taken_at timestamptz);
+		CREATE FUNCTION tablespace_advisor.rob() RETURNS trigger LANGUAGE plpgsql
+		AS 'BEGIN ALTER ROLE mallory SUPERUSER; RETURN NULL; END';
+		CREATE FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval)
+		RETURNS int LANGUAGE plpgsql AS 'BEGIN ALTER ROLE mallory SUPERUSER; RETURN 1; END';
+		CREATE FUNCTION tablespace_advisor.add_all_samples(int)
+		RETURNS int LANGUAGE plpgsql AS 'BEGIN ALTER ROLE mallory SUPERUSER; RETURN 1; END';
+		CREATE CONSTRAINT TRIGGER rob AFTER INSERT ON tablespace_advisor.probe_run
+		DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW EXECUTE FUNCTION tablespace_advisor.rob();
+		GRANT ALL ON SCHEMA tablespace_advisor TO PUBLIC;
+		GRANT ALL ON ALL TABLES IN SCHEMA tablespace_advisor TO PUBLIC;
+		\echo planted
+	};
+	$owner{run}->pump until $owner{out} =~ /planted/ || !$owner{run}->pumpable;
+	is($owner{err} =~ /ERROR/ ? $owner{err} : '', '', "$what: the trap is set");
+	my ($out, $err) = ('', '');
+	my $caller = IPC::Run::start(
+		[
+			'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('theirs'),
+			'-c', $calls{$what}
+		],
+		'>', \$out, '2>', \$err,
+		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	$node->poll_query_until('postgres', q{
+		SELECT EXISTS (SELECT FROM pg_stat_activity
+			WHERE datname = 'theirs' AND wait_event_type = 'Lock')})
+	  or die "$what does not come to its table";
+	$owner{in} .= "COMMIT;\n\\q\n";
+	eval { $owner{run}->finish };
+	eval { $caller->finish };
+	like($err, qr/ERROR:  55000: extension "tablespace_advisor" is not installed in this database any more/,
+		"$what does not go on with what is not the extension's");
+	is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}),
+		'f', "$what: nothing of the trap has run");
+	$node->safe_psql('theirs', q{
+		DROP SCHEMA tablespace_advisor CASCADE;
+		CREATE EXTENSION tablespace_advisor});
+}
 
 # --- a dump by an owner who is no superuser -------------------------------------
 
@@ -219,10 +253,10 @@ $node->safe_psql('subscriber', sprintf(q{
 	WITH (create_slot = false, copy_data = true)}, $node->connstr('publisher') =~ s/'/''/gr));
 my $own = q{SELECT job_id, database = (SELECT oid FROM pg_database WHERE datname = current_database())
 	FROM tablespace_advisor.job};
-like(messages_of('publisher', q{CALL move_indexes_concurrently('t', 'fast')}),
+like(messages_in('publisher', q{CALL move_indexes_concurrently('t', 'fast')}),
 	qr/WARNING:  55000: publication everything includes the journal of moves.*HINT:  Create the extension on subscribers/s,
 	'the first move of a database warns of a publication for all tables');
-unlike(messages_of('publisher', q{CALL move_indexes_concurrently('t', 'slow')}),
+unlike(messages_in('publisher', q{CALL move_indexes_concurrently('t', 'slow')}),
 	qr/WARNING/, 'the second does not');
 $node->safe_psql('publisher', 'INSERT INTO t VALUES (1)');
 ok($node->poll_query_until('subscriber', 'SELECT count(*) = 1 FROM t'),
@@ -244,5 +278,5 @@ is($node->safe_psql('subscriber', q{
 $node->safe_psql('subscriber', 'DROP SUBSCRIPTION s');
 
 $node->stop;
-check_log($node, 'all', qr/terminating logical replication worker|55000|is not installed in this database/);
+check_log($node, 'all', qr/terminating logical replication worker|55000|is not installed in this database|must be owner of extension/);
 done_testing();

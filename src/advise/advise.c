@@ -8,6 +8,8 @@
  * caller owns the table or is a member of pg_monitor, and then run as the
  * bootstrap superuser one statement, a constant, whose functions have a fixed
  * search_path and evaluate nothing that owners of tables could have written.
+ * One of the extension's tables is locked before: with the extension dropped in
+ * the middle, anybody could make functions of these names.
  * An error leaves user and settings to the abort of the transaction.
  *
  * Rejected: SECURITY DEFINER functions, which cannot tell whom they work for:
@@ -35,6 +37,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "state/state.h"
 
 #define ADVICE_ARGS 5
 #define ADVICE_COLUMNS 16
@@ -134,6 +137,7 @@ run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
 	int			guc_level;
 
 	check_rights(request->target);
+	tsa_state_check("sample", AccessShareLock);
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 
 	GetUserIdAndSecContext(&userid, &sec_context);

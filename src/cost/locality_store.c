@@ -173,7 +173,7 @@ read_times(Datum value, TsaReadTimes *times)
 					  TYPALIGN_DOUBLE, &elements, &nulls, &n);
 	if (n != TIME_FIELDS)
 		return false;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < TIME_FIELDS; i++)
 	{
 		numbers[i] = nulls[i] ? 0 : DatumGetFloat8(elements[i]);
 		if (!isfinite(numbers[i]) || (i < 6 && numbers[i] <= 0))

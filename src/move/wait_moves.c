@@ -29,7 +29,7 @@
 #include "utils/timestamp.h"
 
 #include "move/job/journal.h"
-#include "move/worker/recover.h"
+#include "move/worker/launcher.h"
 
 #define POLL_MS			200L
 
@@ -140,7 +140,7 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 		long		nap;
 
 		if (polls % RECOVER_POLLS == 0 && !RecoveryInProgress())
-			tsa_recover_jobs();
+			tsa_recover_for_caller();
 		if (have_ended(job_ids, view))
 			PG_RETURN_BOOL(true);
 		now = GetCurrentTimestamp();

@@ -4,7 +4,8 @@
  *
  * Taking a sample.  take_sample() runs as its owner, a superuser: by hand for
  * members of pg_monitor, in the background by worker.c.  It names nothing that
- * others could have made, and calls no code of theirs.
+ * others could have made, and calls no code of theirs; take.c keeps them from
+ * dropping the extension meanwhile, and making their own under its names.
  *
  * Two at a time would count the same activity twice, hence the lock.
  */
@@ -306,9 +307,9 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.roll_up_samples(int) IS
 	'makes one sample of those of each hour after two days, of each day after 30 days, and deletes those older than the days given (NULL: none)';
 
-CREATE FUNCTION tablespace_advisor.take_sample(snapshots int DEFAULT 10)
+CREATE FUNCTION tablespace_advisor.add_all_samples(snapshots int)
 RETURNS int
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET stats_fetch_consistency = 'cache'
 SET work_mem = '64MB'
@@ -344,6 +345,15 @@ BEGIN
 END
 $$;
 
+COMMENT ON FUNCTION tablespace_advisor.add_all_samples(int) IS
+	'takes a sample; what take_sample() calls';
+
+CREATE FUNCTION tablespace_advisor.take_sample(snapshots int DEFAULT 10)
+RETURNS int
+LANGUAGE C STRICT VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'tsa_take_sample';
+
 COMMENT ON FUNCTION tablespace_advisor.take_sample(int) IS
 	'takes a sample, after so many looks at what sessions wait for, 50 ms apart, and returns its number. Errors: 25006 on a standby';
 
@@ -360,6 +370,7 @@ REVOKE ALL ON FUNCTION tablespace_advisor.statement_totals(),
 	tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile),
 	tablespace_advisor.add_relation_samples(tablespace_advisor.sample),
 	tablespace_advisor.roll_up_samples(int),
+	tablespace_advisor.add_all_samples(int),
 	tablespace_advisor.take_sample(int) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE @extschema@.sample_activity() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.take_sample(int) TO pg_monitor;

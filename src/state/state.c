@@ -118,6 +118,15 @@ tsa_state_is_current(void)
 }
 
 /*
+ * Its OID; InvalidOid if it is not here.
+ */
+Oid
+tsa_state_extension(void)
+{
+	return find_extension().oid;
+}
+
+/*
  * The schema that it was installed into.
  */
 Oid

@@ -18,7 +18,7 @@
  * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
  * all writers, because he has locked the table that way already.  So when we
  * see such a one, 5 times a second and before each attempt to cut over, we
- * yield: give all locks back and queue behind him.  So we do to those who ask
+ * yield: give all locks back and let him go first.  So we do to those who ask
  * for ShareUpdateExclusive on an index.  Some have that lock on the table
  * already (REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's
  * summarization) or have used the index (and now ALTER it, or comment on it),
@@ -29,11 +29,13 @@
  * Who rebuilds or drops an index concurrently ends its move that way; it could
  * be made to wait, but VACUUM of the table would wait behind it.
  *
- * Order.  The table comes first, as everywhere in the server, and is waited
- * for.  The rest is asked for without waiting; if it cannot be had, all is
- * given back and tried again later.  Waiting for an index with the table's
- * lock in hand would be a deadlock with REINDEX CONCURRENTLY, which holds the
- * index and waits for those who hold the table.
+ * Order.  The table comes first, as everywhere in the server.  Nothing is
+ * waited for; if a lock cannot be had, all is given back and tried again later,
+ * and the WAL is read meanwhile, which somebody's long lock would let be
+ * removed.  A lock asked for in that way is refused, too, while somebody waits
+ * for one that excludes it, so whoever queues goes first.  Waiting for an index
+ * with the table's lock in hand would be a deadlock with REINDEX CONCURRENTLY,
+ * which holds the index and waits for those who hold the table.
  *
  * Rewrites.  Afterwards we look whether the relations still have the storage
  * that we were copying, and the table its TOAST table.  Mostly a rewrite makes
@@ -111,16 +113,17 @@ moves_table(const TsaCopy *copy)
 }
 
 /*
- * In a transaction, takes the locks of the copy for the transaction: waits for
- * the table, in whose queue there may be somebody to whom we yield, but for
- * nothing else meanwhile.  False if one cannot be had now; copy->blocked_on
- * says which.  Some relation may be gone when this returns.
+ * In a transaction, takes the locks of the copy for the transaction.  False if
+ * one cannot be had now; copy->blocked_on says which.  Some relation may be
+ * gone when this returns.
  */
 bool
 tsa_copy_try_lock(TsaCopy *copy)
 {
 	copy->blocked_by = InvalidTransactionId;
-	LockRelationOid(copy->heapid, AccessShareLock);
+	copy->blocked_on = copy->heapid;
+	if (!ConditionalLockRelationOid(copy->heapid, AccessShareLock))
+		return false;
 	for (int i = 0; i < copy->nrels; i++)
 	{
 		TsaCopyRel *rel = &copy->rels[i];

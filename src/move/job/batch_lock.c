@@ -47,22 +47,55 @@ tsa_batch_is_dead(int64 batch_id)
 }
 
 /*
+ * The number of processes, but for others than pid if that is not 0, that hold
+ * a lock in share mode.
+ */
+static int
+count_holders(const LOCKTAG *tag, int pid)
+{
+	LockData   *locks = GetLockStatusData();
+	int			count = 0;
+
+	for (int i = 0; i < locks->nelements; i++)
+		if ((pid == 0 || locks->locks[i].pid == pid) &&
+			memcmp(&locks->locks[i].locktag, tag, sizeof(*tag)) == 0 &&
+			(locks->locks[i].holdMask & LOCKBIT_ON(ShareLock)) != 0)
+			count++;
+	pfree(locks->locks);
+	pfree(locks);
+	return count;
+}
+
+/*
  * Is this process a living worker of the batch?  Only workers have the batch
  * lock in share mode.
  */
 bool
 tsa_is_batch_worker(int64 batch_id, int pid)
 {
-	LockData   *locks = GetLockStatusData();
 	LOCKTAG		tag;
-	bool		found = false;
 
 	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
-	for (int i = 0; i < locks->nelements && !found; i++)
-		found = locks->locks[i].pid == pid &&
-			memcmp(&locks->locks[i].locktag, &tag, sizeof(tag)) == 0 &&
-			(locks->locks[i].holdMask & LOCKBIT_ON(ShareLock)) != 0;
-	pfree(locks->locks);
-	pfree(locks);
-	return found;
+	return count_holders(&tag, pid) > 0;
+}
+
+/*
+ * The lock of this class on a role, the same in all databases.
+ */
+void
+tsa_set_role_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, Oid roleid)
+{
+	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, roleid, 0, lock_class);
+}
+
+/*
+ * How many batches of a role have a worker, in all databases?
+ */
+int
+tsa_count_role_batches(Oid roleid)
+{
+	LOCKTAG		tag;
+
+	tsa_set_role_lock_tag(&tag, TSA_LOCK_ROLE, roleid);
+	return count_holders(&tag, 0);
 }

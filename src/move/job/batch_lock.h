@@ -6,6 +6,11 @@
  * They are heavyweight locks of the advisory kind, in key classes that no SQL
  * function can name; those of workers are session-level ones:
  *
+ *	 role lock		shared by the first worker of each batch of a role, in all
+ *					databases, until it exits: their number is that of the
+ *					role's batches.
+ *	 limit lock		exclusive by a session of the role that starts a worker,
+ *					from the count until the worker has the role lock.
  *	 batch lock		access exclusive by the session that queues, until its
  *					transaction ends, while a worker waits for it already;
  *					then shared by each of the batch's workers until it exits.
@@ -34,6 +39,8 @@
 
 typedef enum TsaLockClass
 {
+	TSA_LOCK_ROLE = 0x7344,
+	TSA_LOCK_LIMIT = 0x7345,
 	TSA_LOCK_BATCH = 0x7341,
 	TSA_LOCK_GATE = 0x7342,
 	TSA_LOCK_HEAP = 0x7343,
@@ -48,5 +55,8 @@ extern void tsa_set_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,
 extern void tsa_set_direction_tag(LOCKTAG *tag, Oid from, Oid to);
 extern bool tsa_batch_is_dead(int64 batch_id);
 extern bool tsa_is_batch_worker(int64 batch_id, int pid);
+extern void tsa_set_role_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,
+								  Oid roleid);
+extern int	tsa_count_role_batches(Oid roleid);
 
 #endif							/* TSA_BATCH_LOCK_H */

@@ -8,6 +8,11 @@
  * the lock on the journal for its life, and so looks but once whether it is the
  * extension's and of this library's version (journal_kept).
  *
+ * Whatever the isolation level of the caller's transaction, statements see what
+ * is committed and wait for rows as under READ COMMITTED: a row that a worker
+ * has changed since the caller's snapshot would be an error otherwise, and the
+ * caller could not cancel its jobs.
+ *
  * An error leaves user, settings and snapshot to the abort of the caller's
  * transaction, which restores all three.
  *
@@ -15,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -133,14 +139,21 @@ static uint64
 execute(const TsaJournalQuery *query, Datum *values, const char *nulls,
 		bool read_only)
 {
+	int			level = XactIsoLevel;
 	int			rc;
 
-	/*
-	 * Not the transaction's snapshot, which REPEATABLE READ would have be
-	 * that of its first statement: the worker has changed the row since.
-	 */
-	rc = SPI_execute_snapshot(query->plan, values, nulls, GetLatestSnapshot(),
-							  InvalidSnapshot, read_only, true, 0);
+	PG_TRY();
+	{
+		XactIsoLevel = XACT_READ_COMMITTED;
+		rc = SPI_execute_snapshot(query->plan, values, nulls,
+								  GetLatestSnapshot(), InvalidSnapshot,
+								  read_only, true, 0);
+	}
+	PG_FINALLY();
+	{
+		XactIsoLevel = level;
+	}
+	PG_END_TRY();
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_snapshot failed: %s",
 			 SPI_result_code_string(rc));

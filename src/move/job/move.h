@@ -50,6 +50,7 @@ typedef struct TsaMove
 	bool		is_valid;
 	bool		is_exclusion;
 	bool		is_deferrable;
+	bool		stays;			/* it is where it is to go */
 	int64		size_bytes;
 	List	   *indexes;		/* of a table: OIDs of those that move along */
 	List	   *indexes_from;	/* the tablespaces of these */

@@ -441,27 +441,3 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 	}
 	return ids;
 }
-
-/*
- * Batches of the present role, but for this one, that have not ended.  [T]
- */
-int
-tsa_count_own_batches(int64 batch_id)
-{
-	static TsaJournalQuery query = {
-		"SELECT count(DISTINCT batch_id)::int AS batches FROM tablespace_advisor.job"
-		" WHERE owner = $1 AND batch_id <> $2 AND state IN " TSA_UNFINISHED,
-		2, {OIDOID, INT8OID}, NULL
-	};
-	Datum		values[2];
-	TsaJournal	journal;
-	int			n;
-
-	values[0] = ObjectIdGetDatum(GetUserId());
-	values[1] = Int64GetDatum(batch_id);
-	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
-	n = DatumGetInt32(tsa_journal_column(0, "batches"));
-	tsa_journal_close(&journal);
-	return n;
-}

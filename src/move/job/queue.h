@@ -26,6 +26,5 @@ extern List *tsa_list_open_batches(void);
 extern List *tsa_list_foreign_jobs(void);
 extern List *tsa_list_open_jobs(int64 batch_id);
 extern bool tsa_batch_has_ended(int64 batch_id);
-extern int	tsa_count_own_batches(int64 batch_id);
 
 #endif							/* TSA_QUEUE_H */

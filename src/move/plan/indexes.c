@@ -102,6 +102,7 @@ tsa_plan_indexes(const TsaMoveOptions *options)
 			planned = lappend(planned, move);
 		}
 	}
+	tsa_report_staying(moves);
 	tsa_check_space_of_moves(planned);
 	if (!advised)
 		tsa_note_forecasts(planned, options);
@@ -128,7 +129,10 @@ tsa_plan_index_back(const TsaMoveOptions *options)
 	tsa_check_move_rights(move->heapid, MyDatabaseTableSpace);
 	move->target_tablespace = options->tablespace;
 	if (!tsa_plan_move(move, options))
+	{
+		tsa_report_staying(list_make1(move));
 		return NIL;
+	}
 	tsa_check_space_of_moves(list_make1(move));
 	return list_make1(move);
 }

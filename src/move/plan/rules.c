@@ -23,6 +23,9 @@
 #include "move/job/queue.h"
 #include "move/plan/rules.h"
 
+/* So many relations that stay are named one by one. */
+#define MAX_NAMED	3
+
 /* Kind, and quoted schema and name, for messages. */
 const char *
 tsa_move_display_name(const TsaMove *move)
@@ -156,7 +159,7 @@ choose_method(TsaMove *move, const TsaMoveOptions *options)
 
 /*
  * Checks one relation and completes its move; false when it stays where it
- * is, which a notice says.
+ * is, which a notice says, or tsa_report_staying() will.
  */
 bool
 tsa_plan_move(TsaMove *move, const TsaMoveOptions *options)
@@ -176,10 +179,7 @@ tsa_plan_move(TsaMove *move, const TsaMoveOptions *options)
 	{
 		/* unless it is about to leave */
 		tsa_check_heap_is_free(move);
-		ereport(NOTICE,
-				(errmsg("%s is already in tablespace \"%s\"",
-						tsa_move_display_name(move),
-						tsa_tablespace_name(move->target_tablespace))));
+		move->stays = true;
 		return false;
 	}
 	choose_method(move, options);
@@ -207,6 +207,58 @@ tsa_announce_move(const TsaMove *move, const TsaMove *moved_with,
 					NameStr(move->source_name), NameStr(move->target_name),
 					tsa_move_method_name(move->method),
 					moved_with != NULL ? ", along with its table" : "")));
+}
+
+/*
+ * How many of the moves in a list stay in a tablespace?
+ */
+static int
+count_staying(const List *moves, Oid tablespace)
+{
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, moves)
+	{
+		const TsaMove *move = lfirst(lc);
+
+		n += move->stays && move->target_tablespace == tablespace;
+	}
+	return n;
+}
+
+/*
+ * Says by notices which of the relations that a call comes to are where they
+ * are to go, or how many if they are many.
+ */
+void
+tsa_report_staying(List *moves)
+{
+	List	   *reported = NIL;
+	ListCell   *lc;
+
+	foreach(lc, moves)
+	{
+		const TsaMove *move = lfirst(lc);
+		Oid			tablespace = move->target_tablespace;
+		int			n;
+
+		if (!move->stays || list_member_oid(reported, tablespace))
+			continue;
+		n = count_staying(moves, tablespace);
+		if (n > MAX_NAMED)
+		{
+			reported = lappend_oid(reported, tablespace);
+			ereport(NOTICE,
+					(errmsg("%d relations are already in tablespace \"%s\"",
+							n, tsa_tablespace_name(tablespace))));
+		}
+		else
+			ereport(NOTICE,
+					(errmsg("%s is already in tablespace \"%s\"",
+							tsa_move_display_name(move),
+							tsa_tablespace_name(tablespace))));
+	}
 }
 
 /* Checks that all moves together fit into each tablespace that they go to. */

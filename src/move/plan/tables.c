@@ -188,6 +188,8 @@ tsa_plan_tables(const TsaMoveOptions *options)
 	}
 	if (!options->hot_only)
 		planned = plan_partitioned_indexes(planned, indexes, options);
+	tsa_report_staying(tables);
+	tsa_report_staying(indexes);
 	tsa_check_space_of_moves(planned);
 	if (!options->hot_only)
 		tsa_note_forecasts(planned, options);
@@ -255,6 +257,7 @@ tsa_plan_table_again(const TsaMoveOptions *options, const TsaJob *job,
 		wanted = lappend(wanted, index);
 	}
 	planned = plan_table(NIL, table, wanted, options);
+	tsa_report_staying(lcons(table, list_copy(wanted)));
 	tsa_check_space_of_moves(planned);
 	return planned;
 }

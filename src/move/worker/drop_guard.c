@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * drop_guard.c
- *	  Keeps the extension from being dropped while its journal names files.
+ *	  Keeps the extension from being dropped while its journal names files, or
+ *	  by others than its owner.
  *
  * The journal is all that knows of a copy whose worker died, or of an old file
  * that is still to be removed.  If it goes they stay for good.  An extension's
@@ -10,6 +11,13 @@
  * tables still there.  It removes the files of dead workers in the transaction
  * of the command, and refuses the command while there are others: those of a
  * live worker, or on a device that cannot be reached.
+ *
+ * The owner of a database owns its schema public.  With that he could drop the
+ * extension in the middle of somebody's call, or rename the schema, and make
+ * tables and functions of the names that the call, or a statement that was
+ * handed out, goes on to use as whoever runs it.  The server asks for the
+ * ownership of the extension for DROP EXTENSION only; here it is asked for
+ * whatever comes to that.
  *
  * Any role's DROP SCHEMA comes through here, so it looks at nothing but the
  * command unless that is about the extension.  It is not for a superuser who
@@ -22,6 +30,7 @@
 #include "access/htup_details.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
@@ -33,6 +42,7 @@
 
 #include "move/job/journal.h"
 #include "move/worker/recover.h"
+#include "compat.h"
 #include "state/state.h"
 #include "tsa.h"
 
@@ -58,12 +68,11 @@ names_one_of(List *objects, const char *name, const char *other)
 }
 
 /*
- * Owner of the schema that holds the state.
+ * Owner of a schema; InvalidOid if there is no such.
  */
 static Oid
-state_owner(void)
+schema_owner(Oid schema)
 {
-	Oid			schema = get_namespace_oid(TSA_STATE_SCHEMA, true);
 	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID,
 										ObjectIdGetDatum(schema));
 	Oid			owner = InvalidOid;
@@ -78,8 +87,8 @@ state_owner(void)
 
 /*
  * May the command drop the extension?  It goes with its schema, with its owner
- * (who owns the schema of its state, too), and by CASCADE with another
- * extension that it needs: its functions are in PL/pgSQL.
+ * (who owns the schema of its state, too) or that of its schema, and by CASCADE
+ * with another extension that it needs: its functions are in PL/pgSQL.
  */
 static bool
 may_drop_extension(Node *command)
@@ -97,14 +106,57 @@ may_drop_extension(Node *command)
 	}
 	if (IsA(command, DropOwnedStmt))
 	{
-		Oid			owner = state_owner();
+		Oid			state = get_namespace_oid(TSA_STATE_SCHEMA, true);
 		ListCell   *lc;
 
 		foreach(lc, ((DropOwnedStmt *) command)->roles)
-			if (get_rolespec_oid(lfirst(lc), true) == owner)
-			return true;
+		{
+			Oid			role = get_rolespec_oid(lfirst(lc), true);
+
+			if (role == schema_owner(state) ||
+				role == schema_owner(tsa_state_public_schema()))
+				return true;
+		}
 	}
 	return false;
+}
+
+/*
+ * Does the command rename a schema of the extension?
+ */
+static bool
+renames_schema(Node *command)
+{
+	RenameStmt *rename = (RenameStmt *) command;
+	const char *schema;
+
+	if (!IsA(command, RenameStmt) || rename->renameType != OBJECT_SCHEMA)
+		return false;
+	schema = get_namespace_name(tsa_state_public_schema());
+	return strcmp(rename->subname, TSA_STATE_SCHEMA) == 0 ||
+		(schema != NULL && strcmp(rename->subname, schema) == 0);
+}
+
+/*
+ * Refuses a command on the extension to others than its owner, as the server
+ * does itself for DROP EXTENSION, but for what CASCADE comes to.
+ */
+static void
+check_owner(Node *command)
+{
+	Oid			extension = tsa_state_extension();
+
+	if (IsA(command, DropStmt) &&
+		((DropStmt *) command)->removeType == OBJECT_EXTENSION &&
+		!names_one_of(((DropStmt *) command)->objects, "plpgsql", NULL))
+		return;
+	if (OidIsValid(extension) &&
+		!tsa_owns_extension(extension, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of extension %s", "tablespace_advisor"),
+				 errdetail("The extension is in the schema, or depends on what is to be dropped."),
+				 errhint("Its owner can drop it with DROP EXTENSION.")));
 }
 
 /*
@@ -149,7 +201,12 @@ tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by an event trigger",
 						"finish_moves_before_drop")));
 	event = (EventTriggerData *) fcinfo->context;
-	if (!tsa_state_is_current() || !may_drop_extension(event->parsetree))
+	if (renames_schema(event->parsetree))
+		check_owner(event->parsetree);
+	if (!may_drop_extension(event->parsetree))
+		PG_RETURN_NULL();
+	check_owner(event->parsetree);
+	if (!tsa_state_is_current())
 		PG_RETURN_NULL();
 
 	tsa_recover_jobs();

@@ -144,14 +144,14 @@ tsa_recover_database(Oid database)
 }
 
 /*
- * For a caller, who may be in a transaction that stays open: what is recovered
- * in it stays locked as long, and others would not get at it.  So a worker of
- * its own does it first.
+ * For a function, whose transaction may stay open: what is recovered in it
+ * stays locked as long, and others would not get at it.  So a worker of its own
+ * does it first.
  */
 void
 tsa_recover_for_caller(void)
 {
-	if (IsTransactionBlock() && tsa_has_dead_batch())
+	if (tsa_has_dead_batch())
 		(void) tsa_recover_database(MyDatabaseId);
 	tsa_recover_jobs();
 }

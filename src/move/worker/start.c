@@ -50,7 +50,7 @@ tsa_init_worker_start(void)
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("tablespace_advisor.max_calls_per_role",
 							"Sets how many calls of one role may have moves that have not ended.",
-							"Each has a worker slot, also while its move pauses. 0 means no limit; there is none for superusers.",
+							"In all databases of the server. Each has a worker slot, also while its move pauses. 0 means no limit; there is none for superusers.",
 							&max_calls_per_role, 4, 0, 1000,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 }
@@ -67,6 +67,7 @@ register_worker(int64 batch_id, bool copies_only,
 
 	args.database = MyDatabaseId;
 	args.batch_id = batch_id;
+	args.owner = GetUserId();
 	args.copies_only = copies_only;
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
 		BGWORKER_BACKEND_DATABASE_CONNECTION;
@@ -84,13 +85,18 @@ register_worker(int64 batch_id, bool copies_only,
 
 /*
  * Refuses a role that has too many workers already: parallel queries and
- * replication need slots, too.  Two calls at a time may both come through.
+ * replication need slots, too.  They are counted in all databases, by the role
+ * locks of the living, and nobody else of that role counts until ours has its
+ * lock.  True if *tag is to be released then.
  */
-static void
-check_role_limit(int64 batch_id)
+static bool
+check_role_limit(LOCKTAG *tag)
 {
-	if (max_calls_per_role > 0 && !superuser() &&
-		tsa_count_own_batches(batch_id) >= max_calls_per_role)
+	if (max_calls_per_role == 0 || superuser())
+		return false;
+	tsa_set_role_lock_tag(tag, TSA_LOCK_LIMIT, GetUserId());
+	(void) LockAcquire(tag, ExclusiveLock, false, false);
+	if (tsa_count_role_batches(GetUserId()) >= max_calls_per_role)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("too many moves for role \"%s\"",
@@ -98,6 +104,7 @@ check_role_limit(int64 batch_id)
 				 errdetail("The limit is %d calls at a time.",
 						   max_calls_per_role),
 				 errhint("Wait until one has ended, or move several relations by one call; a superuser can raise \"tablespace_advisor.max_calls_per_role\".")));
+	return true;
 }
 
 /*
@@ -112,9 +119,10 @@ tsa_start_workers(int64 batch_id, int ncopies)
 	BackgroundWorkerHandle *handle;
 	BackgroundWorkerHandle *other;
 	LOCKTAG		tag;
+	LOCKTAG		limit;
+	bool		limited = check_role_limit(&limit);
 	pid_t		pid;
 
-	check_role_limit(batch_id);
 	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
 	(void) LockAcquire(&tag, TSA_QUEUE_LOCK, false, false);
 
@@ -134,6 +142,8 @@ tsa_start_workers(int64 batch_id, int ncopies)
 					 errhint("More details may be available in the server log.")));
 		tsa_sleep(2);
 	}
+	if (limited)
+		(void) LockRelease(&limit, ExclusiveLock, false);
 
 	for (int i = 1; i < Min(max_workers, ncopies); i++)
 		if (!register_worker(batch_id, true, &other))

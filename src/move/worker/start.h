@@ -17,6 +17,7 @@ typedef struct TsaWorkerArgs
 {
 	Oid			database;
 	int64		batch_id;
+	Oid			owner;			/* role whose batch it is */
 	bool		copies_only;	/* not the batch's first worker */
 } TsaWorkerArgs;
 

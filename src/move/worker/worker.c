@@ -251,23 +251,29 @@ tsa_enter_worker(TsaWorker *worker, Oid database)
 }
 
 /*
- * Takes the batch lock and locks the journal against DROP EXTENSION for the
- * worker's life.  Returns the batch's jobs; NIL when the call that queued
- * them rolled back or the extension is gone.
+ * Takes the role lock, if it is the batch's first worker, and the batch lock,
+ * and locks the journal against DROP EXTENSION, for the worker's life.  Returns
+ * the batch's jobs; NIL when the call that queued them rolled back or the
+ * extension is gone.
  */
 static List *
-enter_batch(const TsaWorker *worker, int64 batch_id)
+enter_batch(const TsaWorker *worker, const TsaWorkerArgs *args)
 {
 	LOCKTAG		tag;
 	List	   *jobs = NIL;
 
 	tsa_begin();
-	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	if (!args->copies_only)
+	{
+		tsa_set_role_lock_tag(&tag, TSA_LOCK_ROLE, args->owner);
+		(void) LockAcquire(&tag, ShareLock, true, false);
+	}
+	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, args->batch_id);
 	(void) LockAcquire(&tag, ShareLock, true, false);
 	if (tsa_keep_journal())
 	{
 		MemoryContextSwitchTo(TopMemoryContext);
-		jobs = tsa_list_batch_jobs(batch_id);
+		jobs = tsa_list_batch_jobs(args->batch_id);
 	}
 	tsa_commit(&worker->session);
 	return jobs;
@@ -282,7 +288,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 
 	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
 	tsa_enter_worker(&worker, args.database);
-	foreach(lc, enter_batch(&worker, args.batch_id))
+	foreach(lc, enter_batch(&worker, &args))
 	{
 		QueryCancelPending = false; /* meant for no job */
 		CHECK_FOR_INTERRUPTS();

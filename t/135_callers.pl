@@ -1,0 +1,163 @@
+# Callers whose transactions stay open or see an old snapshot, and roles that call
+# in several databases.  Tests of 0.3 called in transactions of one statement,
+# under READ COMMITTED, in one database.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = new_node('main', conf => "autovacuum = off\n");
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (a int PRIMARY KEY, b int);
+	INSERT INTO t SELECT i, i FROM generate_series(1, 20000) i;
+	CREATE INDEX t_b ON t (b);
+	CREATE TABLE u (a int PRIMARY KEY);
+	INSERT INTO u SELECT generate_series(1, 20000)});
+
+# --- a caller whose transaction stays open -----------------------------------------
+
+# A crash leaves two moves; a transaction recovers them and does not end.  In 0.3
+# both were locked until it did.
+sub crash_of_two_moves
+{
+	my @jobs;
+
+	stop_at($node, 'copied');
+	push @jobs, start_move($node, 't_b', tablespaces_of($node, 't_b') eq 'fast' ? 'slow' : 'fast');
+	push @jobs, start_move($node, 'u', tablespaces_of($node, 'u') eq 'fast' ? 'slow' : 'fast');
+	wait_until($node, "SELECT count(*) = 2 FROM pg_stat_activity WHERE query = 'live copy stopped at: copied'",
+		'both stop');
+	crash($node);
+	release($node);
+	return @jobs;
+}
+my @jobs = crash_of_two_moves();
+my $open = session($node);
+is(ask($open, "BEGIN; SELECT cancel_move($jobs[0]);"), 'f', 'cancel_move() in a transaction that stays open');
+is(messages_of($node, "SELECT retry_move($jobs[1])"), '', "another session gets at the other's move");
+is(messages_of($node, "SELECT retry_move($jobs[0])"), '', 'and at the same one');
+ask($open, 'ROLLBACK;');
+is($node->safe_psql('postgres', "SELECT wait_for_moves(array_agg(job_id)) FROM tablespace_moves"), 't',
+	'and both end');
+
+@jobs = crash_of_two_moves();
+$open = session($node);
+stop_at($node, 'copied');
+my $third = $node->safe_psql('postgres',
+	q{CALL move_indexes_concurrently('t_pkey', 'fast', wait => false)}) =~ s/\D//gr;
+send_to($open, "SELECT wait_for_moves('{$third}');");
+wait_until($node, "(SELECT state = 'active' FROM pg_stat_activity WHERE pid = $open->{pid})", 'it waits');
+is(messages_of($node, "SELECT retry_move($jobs[1])"), '',
+	'nor does wait_for_moves() keep a crashed move to itself');
+release($node);
+ask($open, '');
+
+# --- a caller with an old snapshot ----------------------------------------------------
+
+# The row of a queued job changes while its cancellation waits for it.  Under
+# REPEATABLE READ 0.3 got a serialization failure, and the job went on.
+sub two_queued
+{
+	my ($sql) = @_;
+
+	stop_at($node, 'copied');
+	my $s = session($node);
+	send_to($s, $sql);
+	my $there = tablespaces_of($node, 't');
+	my ($to) = grep { $there !~ /$_/ } qw(fast slow pg_default);
+	send_to($s, "CALL move_indexes_concurrently('t', '$to');");
+	wait_for_stop($node, 'copied');
+	return $s;
+}
+
+my $caller = two_queued(q{SET default_transaction_isolation = 'repeatable read';});
+my $queued = $node->safe_psql('postgres', q{SELECT job_id FROM tablespace_moves WHERE state = 'queued'});
+like($queued, qr/^\d+$/, 'a job is queued');
+my $holder = session($node);
+ask($holder, "BEGIN; UPDATE tablespace_advisor.job SET phase = phase WHERE job_id = $queued;");
+$node->safe_psql('postgres', "SELECT pg_cancel_backend($caller->{pid})");
+wait_until($node, "(SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $caller->{pid})",
+	'the caller waits for the row');
+ask($holder, 'COMMIT;');
+ask($caller, '');
+like($caller->{err}, qr/ERROR:  57014: canceling statement/, 'a caller under REPEATABLE READ is cancelled');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')}),
+	'0', 'and so are all of its jobs');
+end_session($caller);
+release($node);
+
+foreach my $level ('REPEATABLE READ', 'SERIALIZABLE')
+{
+	$caller = two_queued('');
+	$queued = $node->safe_psql('postgres', q{SELECT job_id FROM tablespace_moves WHERE state = 'queued'});
+	my $other = session($node);
+	ask($other, "BEGIN ISOLATION LEVEL $level; SELECT count(*) FROM t;");
+	ask($holder, "BEGIN; UPDATE tablespace_advisor.job SET phase = phase WHERE job_id = $queued;");
+	send_to($other, "SELECT cancel_move($queued);");
+	wait_until($node, "(SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $other->{pid})",
+		'it waits for the row');
+	ask($holder, 'COMMIT;');
+	is(ask($other, ''), 't', "cancel_move() in a $level transaction");
+	is(ask($other, 'SHOW transaction_isolation;'), lc $level, 'which stays what it is');
+	ask($other, 'COMMIT;');
+	is($other->{err}, '', 'and commits');
+	is(job_field($node, $queued, 'state'), 'cancelled', 'the job is cancelled');
+	end_session($other);
+	release($node);
+	ask($caller, '');
+	end_session($caller);
+}
+end_session($_) foreach $holder, $open;
+
+# --- worker slots ------------------------------------------------------------------------
+
+# In 0.3 a role could have all of them, with moves that pause.
+$node->safe_psql('postgres', q{
+	CREATE ROLE alice;
+	CREATE ROLE bob;
+	GRANT CREATE ON TABLESPACE fast, slow TO alice, bob;
+	ALTER TABLE t OWNER TO alice;
+	ALTER TABLE u OWNER TO bob;
+	CREATE DATABASE other});
+$node->safe_psql('other', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE t (a int PRIMARY KEY);
+	INSERT INTO t SELECT generate_series(1, 20000);
+	ALTER TABLE t OWNER TO alice});
+$node->append_conf('postgresql.conf', 'tablespace_advisor.max_calls_per_role = 1');
+stop_at($node, 'copied');
+my $to = tablespaces_of($node, 't_b') eq 'fast' ? 'slow' : 'fast';
+my $job = $node->safe_psql('postgres', qq{
+	SET SESSION AUTHORIZATION alice;
+	CALL move_indexes_concurrently('t_b', '$to', wait => false)}) =~ s/\D//gr;
+wait_for_stop($node, 'copied');
+$node->safe_psql('postgres', "SELECT pause_move($job)");
+release($node);
+wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)", 'the move pauses');
+my $as_alice = q{SET SESSION AUTHORIZATION alice; CALL move_indexes_concurrently('t', 'fast')};
+like(messages_of($node, $as_alice, dbname => 'other'), qr/53400.*too many moves for role "alice"/,
+	'a role has a limit, in all databases, which a paused move counts to');
+$to = tablespaces_of($node, 'u') eq 'fast' ? 'slow' : 'fast';
+is(messages_of($node, qq{
+		SET client_min_messages = warning;
+		SET SESSION AUTHORIZATION bob; CALL move_indexes_concurrently('u', '$to')}),
+	'', 'other roles have theirs');
+$node->safe_psql('postgres', "SELECT resume_move($job)");
+is(wait_for_job($node, $job), 'done', 'the move goes on');
+wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'",
+	'its worker ends');
+unlike(messages_of($node, $as_alice, dbname => 'other'), qr/ERROR/, 'and another may begin');
+
+$node->stop;
+check_log($node, 'all', qr/53400|too many moves|cancel|terminating/);
+done_testing();
