@@ -27,7 +27,7 @@ use SoakTest;
 use TsaTest;
 
 my @points = (
-	'storage made', 'storage created', 'copied', 'followed', 'synced', 'window',
+	'storage made', 'storage created', 'copied', 'followed', 'fsm copied', 'window',
 	'switched', 'old file truncated');
 my @small_points = ('small window', 'small switched');
 my @methods = qw(index table table rebuild partitioned small);

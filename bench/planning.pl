@@ -64,8 +64,8 @@ sql(q{SET client_min_messages = error;
 		('sequential read', 2, 131072, 1520), ('skip read', 1, 8192, 3200),
 		('adjacent read', 0, 8192, 100), ('adjacent read', 1, 8192, 250),
 		('cached read', 1, 8192, 2)) v (workload, depth, size, us);
-	SELECT count(*) FROM measure_index_locality('t'), measure_index_locality('u'),
-		measure_index_locality('v')});
+	SELECT count(*) FROM measure_index_locality('t') a, measure_index_locality('u') b,
+		measure_index_locality('v') c});
 for my $case (
 	[ 'one condition', 'SELECT * FROM t WHERE d < -50000' ],
 	[ 'three conditions', 'SELECT * FROM t WHERE d < -50000 AND c < 5000 AND h > 0' ],

@@ -116,6 +116,29 @@ test_idle(void)
 }
 
 static void
+test_stray(void)
+{
+	World		world = flash();
+	TsaPace		pace;
+	TsaPaceSample sample;
+
+	tsa_pace_init(&pace, true, 0);
+	sample = sample_of(&world, 0.06, 0.06, 24 * MB);
+	sample.known[TSA_NEIGHBOUR_SOURCE] = true;
+	sample.done[TSA_NEIGHBOUR_SOURCE] = 24 * 1024;
+	sample.done[TSA_NEIGHBOUR_SERVER] = 2;
+	sample.cpu_wait = 0.01;
+	tsa_pace_note(&pace, &sample);
+	ok(tsa_pace_is_full(&pace), "a stray read and a commit are nobody");
+	for (int i = 0; i < 8; i++)
+	{
+		sample.done[TSA_NEIGHBOUR_SOURCE] = 24 * 1024;
+		tsa_pace_note(&pace, &sample);
+	}
+	ok(!tsa_pace_is_full(&pace), "one after the other is somebody");
+}
+
+static void
 test_disk(void)
 {
 	World		world = disk();
@@ -289,6 +312,7 @@ int
 main(void)
 {
 	test_idle();
+	test_stray();
 	test_disk();
 	test_seldom();
 	test_flash();

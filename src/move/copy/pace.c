@@ -45,6 +45,7 @@
 #define FULL_WINDOW		0.1		/* seconds between the others, at full speed */
 #define WINDOW			0.25	/* and else */
 #define MEMORY			2.0		/* seconds after which a sample counts 1/e */
+#define LATELY			0.5		/* the same of what tells who is there */
 
 #define START_SHARE		0.2		/* when somebody appears */
 #define LEAST_SHARE		0.02
@@ -55,18 +56,24 @@
 
 #define INCREASE		0.02
 #define DECREASE		0.75
-#define LITTLE_LOSS		0.10	/* less: faster */
-#define MUCH_LOSS		0.14	/* more: slower */
+#define LITTLE_LOSS		0.08	/* less: faster */
+#define MUCH_LOSS		0.12	/* more: slower */
+#define SLOW_LITTLE_LOSS 0.10	/* the same on a device that serves one at a */
+#define SLOW_MUCH_LOSS	0.14	/* time */
 
 #define SLOW_REQUEST	0.002	/* seconds */
 #define CONTENDED		0.25	/* of its working time the copy waits */
-#define CPU_MEMORY		0.5		/* seconds, as MEMORY */
 #define CPU_EVIDENCE	0.05	/* seconds of work that say something */
 #define SLOWER_READS	2.0		/* than the best ones */
 
-/* Somebody is there from so many bytes or transactions a second on. */
+/*
+ * Somebody is there from so many bytes or transactions a second on; to come he
+ * needs some more at once, because everybody reads a little now and then.
+ */
 #define PRESENT_BYTES	65536.0
 #define PRESENT_WRITERS 10.0
+#define STRAY_BYTES		32768.0
+#define STRAY_WRITERS	3.0
 #define DOUBT			0.1		/* seconds in which nothing happened, added */
 
 #define MAX_UNIT		(2.0 * 1024 * 1024)
@@ -145,23 +152,34 @@ is_slow(const TsaPace *pace, TsaNeighbour who)
 }
 
 /*
+ * Is, or was, a neighbour there in the window who gets so much done per second?
+ */
+static bool
+is_there(const TsaPace *pace, TsaNeighbour who, double per_second,
+		 double stray)
+{
+	if (pace->present[who])
+		return pace->done[who] >= per_second * (pace->window + DOUBT);
+	return pace->lately_done[who] >= per_second * pace->lately + stray;
+}
+
+/*
  * Who was there in the window?  True if it is somebody after a window in which
  * nobody was.
  */
 static bool
 find_neighbours(TsaPace *pace)
 {
-	double		window = pace->window + DOUBT;
 	bool		alone = true;
 	bool		anybody = false;
 	bool		there[TSA_NEIGHBOURS];
 
-	there[TSA_NEIGHBOUR_SOURCE] =
-		pace->done[TSA_NEIGHBOUR_SOURCE] / window >= PRESENT_BYTES;
-	there[TSA_NEIGHBOUR_TARGET] =
-		pace->done[TSA_NEIGHBOUR_TARGET] / window >= PRESENT_BYTES;
-	there[TSA_NEIGHBOUR_SERVER] =
-		pace->done[TSA_NEIGHBOUR_SERVER] / window >= PRESENT_WRITERS;
+	there[TSA_NEIGHBOUR_SOURCE] = is_there(pace, TSA_NEIGHBOUR_SOURCE,
+										   PRESENT_BYTES, STRAY_BYTES);
+	there[TSA_NEIGHBOUR_TARGET] = is_there(pace, TSA_NEIGHBOUR_TARGET,
+										   PRESENT_BYTES, STRAY_BYTES);
+	there[TSA_NEIGHBOUR_SERVER] = is_there(pace, TSA_NEIGHBOUR_SERVER,
+										   PRESENT_WRITERS, STRAY_WRITERS);
 	there[TSA_NEIGHBOUR_PROCESSOR] = pace->worked >= CPU_EVIDENCE &&
 		pace->cpu_wait / pace->worked >= CONTENDED;
 	there[TSA_NEIGHBOUR_UNKNOWN] = false;
@@ -216,7 +234,8 @@ find_loser(const TsaPace *pace, double *loss)
 }
 
 /*
- * The upper bound of the share beside those who are there.
+ * The upper bound of the share beside those who are there.  What others lose
+ * of the processors is measured if they write.
  */
 static double
 most_share(const TsaPace *pace)
@@ -226,7 +245,8 @@ most_share(const TsaPace *pace)
 	for (int who = 0; who < TSA_NEIGHBOURS; who++)
 		if (pace->present[who] && is_slow(pace, (TsaNeighbour) who))
 			most = fmin(most, SLOW_SHARE);
-	if (pace->present[TSA_NEIGHBOUR_PROCESSOR])
+	if (pace->present[TSA_NEIGHBOUR_PROCESSOR] &&
+		!pace->present[TSA_NEIGHBOUR_SERVER])
 		most = fmin(most, CONTENDED_SHARE);
 	return most / pace->copies;
 }
@@ -240,6 +260,8 @@ decide(TsaPace *pace)
 	bool		came = find_neighbours(pace);
 	double		loss;
 	TsaNeighbour loser = find_loser(pace, &loss);
+	bool		slow = loser <= TSA_NEIGHBOUR_TARGET && is_slow(pace, loser);
+	double		little = slow ? SLOW_LITTLE_LOSS : LITTLE_LOSS;
 
 	pace->rate = pace->bytes / pace->window;
 	if (loser == TSA_NEIGHBOURS)
@@ -252,9 +274,11 @@ decide(TsaPace *pace)
 
 	if (came)
 		pace->share = fmin(pace->share, START_SHARE / pace->copies);
-	else if (loss > MUCH_LOSS)
+	else if (loss > (slow ? SLOW_MUCH_LOSS : MUCH_LOSS))
 		pace->share *= DECREASE;
-	else if (loss < LITTLE_LOSS)
+	else if (loss < little / 2)
+		pace->share += 2 * INCREASE / pace->copies;
+	else if (loss < little)
 		pace->share += INCREASE / pace->copies;
 	pace->share = fmin(pace->share, most_share(pace));
 	pace->share = fmax(pace->share, LEAST_SHARE / pace->copies);
@@ -268,14 +292,15 @@ void
 tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 {
 	double		factor = exp(-sample->seconds / MEMORY);
-	double		cpu_factor = exp(-sample->seconds / CPU_MEMORY);
+	double		lately_factor = exp(-sample->seconds / LATELY);
 	double		due = pace->first_look ? FIRST_LOOK :
 	pace->share >= 1 ? FULL_WINDOW : WINDOW;
 
 	pace->window += sample->seconds;
 	pace->bytes += sample->bytes;
-	pace->worked *= cpu_factor;
-	pace->cpu_wait *= cpu_factor;
+	pace->worked *= lately_factor;
+	pace->cpu_wait *= lately_factor;
+	pace->lately = pace->lately * lately_factor + sample->seconds;
 	if (sample->working)
 	{
 		pace->worked += sample->worked;
@@ -285,9 +310,11 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 	}
 	for (int who = 0; who <= TSA_NEIGHBOUR_SERVER; who++)
 	{
+		pace->lately_done[who] *= lately_factor;
 		if (!sample->known[who])
 			continue;
 		pace->done[who] += sample->done[who];
+		pace->lately_done[who] += sample->done[who];
 		fade(&pace->all[who], factor);
 		fade(&pace->asleep[who], factor);
 		add_to_sums(&pace->all[who], sample, (TsaNeighbour) who);

@@ -87,9 +87,13 @@ typedef struct TsaPace
 	double		read_bytes;
 	double		done[TSA_NEIGHBOURS];
 
-	/* longer */
+	/* lately: fades faster than what follows */
+	double		lately;			/* seconds */
+	double		lately_done[TSA_NEIGHBOURS];
 	double		worked;
 	double		cpu_wait;
+
+	/* longer */
 	TsaPaceSums all[TSA_NEIGHBOURS];
 	TsaPaceSums asleep[TSA_NEIGHBOURS];
 	double		best_read;		/* seconds a byte, of own reads; 0: unknown */
