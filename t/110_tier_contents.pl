@@ -73,6 +73,18 @@ my @obstacles = (
 	['a setting of a role in a database', 'postgres',
 		q{ALTER ROLE r IN DATABASE bare SET temp_tablespaces = 'old'},
 		'bare|temp_tablespaces|setting of role r in database bare|setting'],
+	['a setting of a function', 'bare',
+		q{CREATE FUNCTION x(text, "a b" int) RETURNS int LANGUAGE sql SET default_tablespace = 'old' AS 'SELECT 1'},
+		'bare|default_tablespace|setting of routine public.x(pg_catalog.text,integer)|setting'],
+	['a setting of a procedure', 'postgres',
+		q{CREATE PROCEDURE x() LANGUAGE sql SET temp_tablespaces = 'new', 'old' AS ''},
+		'postgres|temp_tablespaces|setting of routine public.x()|setting'],
+	['an index of an exclusion constraint', 'postgres',
+		'CREATE TABLE x (a int4range, EXCLUDE USING gist (a WITH &&) USING INDEX TABLESPACE old)',
+		'postgres|public.x_a_excl|index|live'],
+	['a table of the system', 'postgres',
+		'ALTER TABLE information_schema.sql_parts SET TABLESPACE old',
+		'postgres|information_schema.sql_parts|table|lock'],
 	['a database', 'postgres', q{CREATE DATABASE x TABLESPACE old},
 		'x||database|with database'],
 	['a database that takes no connections', 'postgres',
@@ -98,6 +110,7 @@ for my $obstacle (@obstacles)
 	$node->safe_psql($database,
 		q{DROP MATERIALIZED VIEW IF EXISTS x; DROP TABLE IF EXISTS "x "" ' %s \ y"})
 	  if $name =~ /view|strange/;
+	$node->safe_psql($database, 'DROP ROUTINE IF EXISTS x');
 	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS x');
 }
 is($node->safe_psql('postgres', q{
@@ -105,6 +118,17 @@ is($node->safe_psql('postgres', q{
 		ON d.oid = s.setdatabase WHERE setrole = 0 AND datname = 'bare'}),
 	'{temp_tablespaces=new}', 'the other tablespaces of a list stay');
 $node->safe_psql('postgres', 'ALTER DATABASE bare RESET temp_tablespaces');
+
+# What a setting of a routine does when its tablespace has gone.
+$node->safe_psql('postgres', q{
+	SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION ''});
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION x() RETURNS int LANGUAGE sql SET default_tablespace = 'old' AS 'SELECT 1';
+	DROP TABLESPACE old});
+my ($out, $err) = ('', '');
+is($node->psql('postgres', 'SELECT x()', stderr => \$err), 3, 'every call fails');
+like($err, qr/invalid value for parameter "default_tablespace": "old"/, 'for that reason');
+$node->safe_psql('postgres', 'DROP FUNCTION x');
 
 # What a transaction under way has made is not an orphan.
 $node->safe_psql('postgres', q{
@@ -145,7 +169,6 @@ is( contents($node, 'old'),
 	  . "postgres|$relative/$database/notes.txt|file|orphan\n"
 	  . "|$relative/88888|directory|orphan",
 	'files of nobody are named');
-my $err;
 $node->psql('postgres', 'DROP TABLESPACE old', stderr => \$err);
 like($err, qr/tablespace "old" is not empty/, 'they are in the way');
 unlink "$directory/$database/99999", "$directory/$database/notes.txt",
@@ -197,12 +220,13 @@ $node->safe_psql('postgres', q{
 	SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION '';
 	CREATE ROLE monitor IN ROLE pg_monitor; CREATE TABLE x (a int) TABLESPACE old});
 $node->safe_psql('bare',
-	'CREATE TABLE secret (a text) TABLESPACE old; INSERT INTO secret VALUES (1)');
+	q{CREATE TABLE secret (a text) TABLESPACE old; INSERT INTO secret VALUES (1);
+	CREATE FUNCTION f() RETURNS int LANGUAGE sql SET default_tablespace = 'old' AS 'SELECT 1'});
 is( $node->safe_psql('postgres', q{
 	SET ROLE monitor;
 	SELECT database, relation, kind, size_bytes > 0, how, statement IS NULL
 	FROM tablespace_contents('old')}),
-	"bare||table|t|lock|t\npostgres|public.x|table|f|live|f",
+	"bare||table|t|lock|t\nbare|default_tablespace|setting of a routine||setting|t\npostgres|public.x|table|f|live|f",
 	'pg_monitor sees sizes of other databases, and no names');
 
 # A role with no rights asks for nothing.

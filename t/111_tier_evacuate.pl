@@ -12,6 +12,7 @@ use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 use TsaTest;
 
 my $node = new_node('evacuate', conf => 'max_prepared_transactions = 5');
@@ -44,6 +45,8 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO other;
 	SET ROLE other;
 	CREATE TABLE theirs (a int) TABLESPACE slow;
+	CREATE UNLOGGED TABLE "x
+HINT:  In database ""postgres"": DROP TABLE doc; " (a int) TABLESPACE slow;
 });
 $node->safe_psql('bare', q{
 	CREATE TABLE plain (a int PRIMARY KEY USING INDEX TABLESPACE slow) TABLESPACE slow;
@@ -89,6 +92,12 @@ $call{harness} = IPC::Run::start(
 		'-c', q{CALL evacuate_tablespace('slow', 'fast')} ],
 	'>', \$call{out}, '2>', \$call{err});
 wait_for_stop($node, 'copied');
+my $timer = IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default);
+$timer->start;
+$call{harness}->pump_nb
+  until $call{err} =~ /moved so far: .*\n/ || $timer->is_expired || !usleep(50_000);
+like($call{err}, qr/NOTICE:  moved so far: \d+ of \d+ relations, .* of \d+ [kM]B/,
+	'progress of the whole: relations, bytes');
 $node->safe_psql('postgres',
 	'CREATE TABLE meanwhile TABLESPACE slow AS SELECT generate_series(1, 100) a');
 $node->psql('postgres', q{CALL evacuate_tablespace('fast', 'slow')},
@@ -119,12 +128,35 @@ like($call{err}, qr/left in tablespace "slow": table public\.plain of database b
 like($call{err}, qr/HINT:  After the statements above: DROP TABLESPACE slow;/,
 	'the last statement is printed');
 
-# The statements that it printed.
-$session->quit;
+# A name with a line break prints no line of its own; it is its owner's to see
+# to.
+like($call{err}, qr/left in tablespace "slow": table public\."x\?HINT: .*\nDETAIL:  .* A name has control characters/,
+	'a name that looks like a hint is no hint');
+is(contents($node, 'slow', columns => q{substring(statement, 'SET TABLESPACE.*')}, where => q{relation ~ 'HINT'}),
+	'SET TABLESPACE pg_default', 'tablespace_contents() has its statement');
+$node->safe_psql('postgres', q{
+	ALTER TABLE "x
+HINT:  In database ""postgres"": DROP TABLE doc; " SET TABLESPACE fast});
+
+# The time that is left is known as soon as something has been copied.
+like( $node->safe_psql('postgres', q{
+		BEGIN;
+		UPDATE tablespace_advisor.job SET state = 'running', bytes_done = bytes_total / 2, finished_at = NULL
+		WHERE relation_name = 't' AND state = 'done';
+		SELECT tablespace_advisor.batch_progress(batch_id) FROM tablespace_advisor.job
+		WHERE relation_name = 't' AND state = 'running';
+		ROLLBACK}),
+	qr/^\d+ of \d+ relations, .*, about \d+ s left$/, 'progress of the whole: time left');
+
+# The statements that it printed, the end of the session with the temporary
+# table among them.
 $node->safe_psql('postgres', q{COMMIT PREPARED 'holds'});
 my @statements = map { [ /In (?:database "(.*?)"|any database): (.*);/ ] }
-  grep { /^HINT:  In .*database/ && !/pg_terminate_backend/ } split /\n/, $call{err};
+  grep { /^HINT:  In .*database/ } split /\n/, $call{err};
+is(scalar(grep { $_->[1] =~ /pg_terminate_backend\(\d+\)/ } @statements), 1,
+	'the session with the temporary table is named');
 run_statements($node, map { [ $_->[0] // 'postgres', $_->[1] ] } @statements);
+eval { $session->quit };
 (undef, undef, $err) = $node->psql('postgres',
 	q{CALL evacuate_tablespace('slow', 'fast')});
 like($err, qr/NOTICE:  moved table public\.prepared/,
@@ -135,6 +167,9 @@ like($err, qr/NOTICE:  tablespace "slow" is empty\nHINT:  DROP TABLESPACE slow;/
 stop_load($load, 'evacuation');
 drop_tablespace($node, 'slow', 'evacuation');
 is(digests(), $before, 'the contents are the same');
+is($node->safe_psql('bare', 'SELECT count(*), sum(a) FROM plain'), '1000|500500',
+	'those of the other database too');
+is(contents($node, 'fast', where => q{how = 'orphan'}), '', 'no orphan in any database');
 check_content($node, 'evacuation');
 check_orphans($node, 'evacuation');
 check_locks($node, 'evacuation');

@@ -71,6 +71,66 @@ check_orphans($node, 'cancel');
 is($node->psql('postgres', q{CALL evacuate_tablespace('fast', 'slow')}), 0,
 	'cancel: the tablespaces are free');
 
+# The other way is refused in another database too, also while nobody waits.
+$node->safe_psql('postgres', 'CREATE DATABASE second');
+$node->safe_psql('second', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE d TABLESPACE fast AS SELECT 1 AS id});
+my ($out, $err) = ('', '');
+for my $case (['true', 'Another evacuation fills the first one.'],
+	['false', 'A move in another database goes the other way.'])
+{
+	my ($wait, $reason) = @$case;
+	my $back = q{CALL evacuate_tablespace('fast', 'slow')};
+
+	stop_at($node, 'copied');
+	$call = IPC::Run::start(
+		[ 'psql', '-XAt', '-d', $node->connstr('postgres'),
+			'-c', "CALL evacuate_tablespace('slow', 'fast', wait => $wait)" ],
+		'>', \my $call_out, '2>', \my $call_err);
+	wait_for_stop($node, 'copied');
+	is($node->psql('second', $back, stderr => \$err), 3, "opposite, wait $wait: refused");
+	like($err, qr/ERROR:  cannot evacuate tablespace "fast" into "slow" now\nDETAIL:  $reason/,
+		"opposite, wait $wait: with the reason");
+	release($node);
+	$call->finish;
+	$node->poll_query_until('postgres', q{
+		SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'tablespace_advisor move%'})
+	  or die 'the workers do not end';
+	is($node->psql('second', $back), 0, "opposite, wait $wait: free again");
+	is($node->psql('postgres', $back), 0, "opposite, wait $wait: back");
+	$node->safe_psql('second', 'ALTER TABLE d SET TABLESPACE fast');
+}
+$node->safe_psql('postgres', 'DROP DATABASE second');
+
+# What has to be locked is tried again and again, and by retry_move(), too.
+$node->safe_psql('postgres', q{
+	CREATE UNLOGGED TABLE u TABLESPACE slow AS SELECT generate_series(1, 1000) AS id});
+my $session = $node->background_psql('postgres');
+$session->query_safe('BEGIN; SELECT count(*) FROM u');
+my ($job) = $node->safe_psql('postgres', q{
+	CALL evacuate_tablespace('slow', 'fast', lock_up_to => '1 MB', lock_timeout => '10 ms', wait => false);
+	SELECT job_id FROM tablespace_moves WHERE relation_name = 'public.u'}) =~ /(\d+)$/;
+$node->poll_query_until('postgres',
+	"SELECT attempts > 0 FROM tablespace_moves WHERE job_id = $job")
+  or die 'it is not tried';
+$node->safe_psql('postgres', "SELECT cancel_move($job)");
+is(wait_for_job($node, $job), 'cancelled', 'lock: cancelled');
+$job = $node->safe_psql('postgres', "SELECT retry_move($job)");
+$node->poll_query_until('postgres',
+	"SELECT attempts > 1 FROM tablespace_moves WHERE job_id = $job")
+  or die 'it is not tried again';
+$session->query_safe('COMMIT');
+is(wait_for_job($node, $job), 'done', 'lock: moved when the lock is free');
+is(job_field($node, $job, 'method'), 'lock', 'lock: by the same method');
+is( $node->safe_psql('postgres',
+		"SELECT pg_size_pretty(lock_up_to) FROM tablespace_advisor.job WHERE job_id = $job"),
+	'1024 kB', 'lock: up to the same size');
+$job = $node->safe_psql('postgres', "SELECT undo_move($job)");
+is(wait_for_job($node, $job), 'done', 'lock: undone');
+$session->quit;
+$node->safe_psql('postgres', q{DROP TABLE u; CALL evacuate_tablespace('fast', 'slow')});
+
 # A crash
 $call = start_evacuation();
 $node->stop('immediate');
@@ -78,8 +138,6 @@ eval { $call->{harness}->finish };
 $node->append_conf('postgresql.conf', "tablespace_advisor.debug_stop_at = ''");
 $node->start;
 is(digests(), $before, 'crash: the contents are the same');
-my ($out, $err) = ('', '');
-
 $node->psql('postgres', q{CALL evacuate_tablespace('slow', 'fast')},
 	stdout => \$out, stderr => \$err);
 like($err, qr/NOTICE:  tablespace "slow" is empty/, 'crash: the next call finishes');
@@ -109,7 +167,7 @@ is(scalar(() = $err =~ /NOTICE:  moved table public\.p_\d+/g), $partitions,
 unlike($err, qr/could not move/, 'many: without failure');
 is(contents($node, 'slow'), '', 'many: nothing is left');
 drop_tablespace($node, 'slow', 'many');
-check_log($node, 'interrupted', qr/canceling statement due to user request|worker ended unexpectedly|FATAL:/);
+check_log($node, 'interrupted', qr/canceling statement due to user request|canceling statement due to lock timeout|cannot evacuate tablespace|worker ended unexpectedly|FATAL:/);
 $node->stop;
 
 # A target that is full, on a file system of 2 MB, mounted where only this

@@ -118,6 +118,26 @@ need_packages()
 	as_root rm -f "$no_cluster"
 }
 
+# Installs those of the named Debian packages that there are.  Tests that need
+# the others are skipped, and say so.
+want_packages()
+{
+	local package there=()
+
+	command -v apt-cache >/dev/null || return 0
+	if [ "$(apt-cache policy "$@" | grep -c 'Candidate: [0-9]')" -lt $# ]; then
+		as_root apt-get update -qq || true
+	fi
+	for package in "$@"; do
+		if [[ $(apt-cache policy "$package") == *"Candidate: "[0-9]* ]]; then
+			there+=("$package")
+		else
+			note "there is no package $package: its tests will be skipped"
+		fi
+	done
+	if [ ${#there[@]} -gt 0 ]; then need_packages "${there[@]}"; fi
+}
+
 # Sets $pg_config to the server to use: PG_CONFIG from the environment, else
 # the newest supported one installed, else the newest that can be installed.
 need_server()

@@ -39,6 +39,7 @@
 #include "move/call.h"
 #include "move/job/cancel.h"
 #include "move/job/job.h"
+#include "move/job/journal.h"
 #include "move/job/pause.h"
 #include "move/job/queue.h"
 #include "move/plan/children.h"
@@ -257,6 +258,23 @@ tsa_resume_move(PG_FUNCTION_ARGS)
 				   !tsa_job_has_ended(&job));
 }
 
+/* Lets a job lock what it moves up to the size that another one was allowed. */
+static void
+pass_on_lock_up_to(int64 from, int64 to)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.job SET lock_up_to = ("
+		"   SELECT j.lock_up_to FROM tablespace_advisor.job j"
+		"   WHERE j.job_id = $1) WHERE job_id = $2",
+		2, {INT8OID, INT8OID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(from);
+	values[1] = Int64GetDatum(to);
+	tsa_journal_update(&query, values, NULL);
+}
+
 /*
  * Queues the move of a job's relation again, with the job's options, or, if
  * "back", to where the job found it.  Returns the new job's id, or 0 if the
@@ -272,7 +290,8 @@ move_again(const TsaJob *job, bool back)
 
 	options.target = job->relid;
 	options.tablespace = back ? job->source_tablespace : job->target_tablespace;
-	options.method = job->method_wanted;
+	options.method = job->method == TSA_METHOD_LOCK ?
+		TSA_METHOD_LOCK : job->method_wanted;
 	options.max_rate = job->max_rate;
 	options.lock_timeout_ms = job->lock_timeout_ms;
 	if (job->kind == RELKIND_INDEX || job->kind == RELKIND_PARTITIONED_INDEX)
@@ -285,7 +304,10 @@ move_again(const TsaJob *job, bool back)
 	}
 	if (moves == NIL)
 		return 0;
+	options.method = job->method_wanted;
 	ids = tsa_queue_moves(moves, &options);
+	if (job->method == TSA_METHOD_LOCK)
+		pass_on_lock_up_to(job->job_id, *(int64 *) linitial(ids));
 	(void) tsa_start_workers(*(int64 *) linitial(ids), count_copies(moves));
 	return *(int64 *) linitial(ids);
 }

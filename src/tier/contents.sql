@@ -15,6 +15,15 @@ REVOKE ALL ON FUNCTION tablespace_advisor.relations_in(oid, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.relations_in(oid, oid) IS
 	'the relations of a database in a tablespace, catalogs and TOAST among them, and those that transactions under way are making; obstacle: why live copy does not apply. A worker looks into other databases (53000: no worker slot is free)';
 
+CREATE FUNCTION tablespace_advisor.routine_settings(
+	database_oid oid, OUT routine text, OUT setting text, OUT value text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'tsa_routine_settings'
+LANGUAGE C STRICT VOLATILE ROWS 10;
+REVOKE ALL ON FUNCTION tablespace_advisor.routine_settings(oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.routine_settings(oid) IS
+	'default_tablespace and temp_tablespaces of a database''s functions and procedures. A worker looks into other databases (53000: no worker slot is free)';
+
 CREATE FUNCTION tablespace_advisor.temporary_owner_pid(backend int)
 RETURNS int
 AS 'MODULE_PATHNAME', 'tsa_temporary_owner_pid'
@@ -274,14 +283,19 @@ REVOKE ALL ON FUNCTION tablespace_advisor.split_identifiers(text) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.split_identifiers(text) IS
 	'the names in a list of identifiers';
 
-/* Settings that name a tablespace: DROP TABLESPACE does not look at them. */
-CREATE FUNCTION tablespace_advisor.settings_naming(tablespace name)
-RETURNS TABLE (database name, setting text, kind text, statement text)
-LANGUAGE sql STABLE
+/*
+ * Settings that name a tablespace: DROP TABLESPACE does not look at them.
+ * Those of routines are in their databases, which all have to be looked into.
+ */
+CREATE FUNCTION tablespace_advisor.settings_naming(
+	tablespace name, show_names boolean)
+RETURNS TABLE (database name, setting text, kind text, statement text,
+	reason text)
+LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH given AS (
-		SELECT d.datname, r.rolname, NULL::text AS file,
+		SELECT d.datname, r.rolname, NULL::text AS file, NULL::text AS routine,
 			split_part(c, '=', 1) AS setting,
 			"substring"(c, pg_catalog.strpos(c, '=') + 1) AS value
 		FROM pg_db_role_setting s
@@ -289,14 +303,21 @@ AS $$
 			LEFT JOIN pg_roles r ON r.oid = s.setrole
 			CROSS JOIN LATERAL unnest(s.setconfig) c
 		UNION ALL
-		SELECT NULL, NULL, f.sourcefile, f.name, f.setting
+		SELECT NULL, NULL, f.sourcefile, NULL, f.name, f.setting
 		FROM pg_file_settings f
 		WHERE f.applied
+		UNION ALL
+		SELECT d.datname, NULL, NULL, f.routine, f.setting, f.value
+		FROM pg_database d
+			CROSS JOIN LATERAL tablespace_advisor.routine_settings(d.oid) f
+		WHERE d.datconnlimit <> -2
 	), naming AS (
 		SELECT g.*,
 			(SELECT string_agg(quote_ident(i), ', ')
 				FROM tablespace_advisor.split_identifiers(g.value) i
-				WHERE g.setting = 'temp_tablespaces' AND i <> tablespace) AS rest
+				WHERE g.setting = 'temp_tablespaces' AND i <> tablespace) AS rest,
+			g.routine IS NULL OR show_names
+				OR g.datname = current_database() AS shown
 		FROM given g
 		WHERE g.setting = 'default_tablespace' AND g.value = tablespace
 			OR g.setting = 'temp_tablespaces' AND tablespace IN (
@@ -305,12 +326,16 @@ AS $$
 	SELECT n.datname, n.setting,
 		CASE WHEN n.file IS NOT NULL
 				THEN format('setting in %s', n.file)
+			WHEN NOT n.shown THEN 'setting of a routine'
+			WHEN n.routine IS NOT NULL
+				THEN format('setting of routine %s', n.routine)
 			WHEN n.rolname IS NULL
 				THEN format('setting of database %I', n.datname)
 			ELSE format('setting of role %I', n.rolname)
 				|| coalesce(' in database ' || quote_ident(n.datname), '') END,
-		CASE WHEN n.file LIKE '%postgresql.auto.conf' THEN 'ALTER SYSTEM'
-			WHEN n.file IS NOT NULL THEN 'ALTER SYSTEM'
+		CASE WHEN n.file IS NOT NULL THEN 'ALTER SYSTEM'
+			WHEN NOT n.shown THEN NULL
+			WHEN n.routine IS NOT NULL THEN 'ALTER ROUTINE ' || n.routine
 			WHEN n.rolname IS NULL THEN format('ALTER DATABASE %I', n.datname)
 			ELSE format('ALTER ROLE %I', n.rolname)
 				|| coalesce(' IN DATABASE ' || quote_ident(n.datname), '') END
@@ -318,12 +343,17 @@ AS $$
 				THEN format(' SET %I TO %s', n.setting, n.rest)
 			WHEN n.file IS NOT NULL AND n.file !~ 'postgresql\.auto\.conf$'
 				THEN format(' SET %I TO %L', n.setting, '')
-			ELSE format(' RESET %I', n.setting) END
+			ELSE format(' RESET %I', n.setting) END,
+		CASE WHEN n.routine IS NOT NULL
+			THEN 'DROP TABLESPACE leaves it, and then every call of the routine fails.'
+			ELSE 'DROP TABLESPACE leaves it, and then it is a warning at every connection, and an error to SET.'
+			END
 	FROM naming n
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.settings_naming(name) FROM PUBLIC;
-COMMENT ON FUNCTION tablespace_advisor.settings_naming(name) IS
-	'settings of databases and roles, and of configuration files, that name a tablespace, and statements that change that';
+REVOKE ALL ON FUNCTION tablespace_advisor.settings_naming(name, boolean)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.settings_naming(name, boolean) IS
+	'settings of databases, roles and routines, and of configuration files, that name a tablespace, and statements that change that; show_names: of routines in other databases';
 
 /*
  * Files that no relation has.  What the next checkpoint unlinks is empty and
@@ -551,9 +581,10 @@ AS $$
 	FROM tablespace_advisor.files_beside_databases(tablespace_oid) f
 	UNION ALL
 	SELECT s.database, s.setting, s.kind, NULL, 'setting', s.statement,
-		'DROP TABLESPACE leaves it, and then it is a warning at every connection, and an error to SET.'
+		s.reason
 	FROM pg_tablespace t
-		CROSS JOIN LATERAL tablespace_advisor.settings_naming(t.spcname) s
+		CROSS JOIN LATERAL tablespace_advisor.settings_naming(t.spcname,
+			show_names) s
 	WHERE t.oid = tablespace_oid
 	UNION ALL
 	SELECT NULL, NULL, 'tablespace', NULL, 'never', NULL,

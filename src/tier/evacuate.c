@@ -16,8 +16,9 @@
  * the call keeps two locks to its end, which nothing else takes: on the
  * tablespace that it empties Share, on the one that it fills RowExclusive;
  * each mode goes with itself and not with the other one.  They are for all
- * databases.  Who does not wait leaves them behind; in the same database his
- * unfinished moves stand for them.
+ * databases.  Who does not wait gives them back; then his unfinished moves
+ * stand for them in the same database, and in others the locks of his workers
+ * on the direction (batch_lock.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -38,6 +39,7 @@
 #include "compat.h"
 #include "move/call.h"
 #include "move/common/relation.h"
+#include "move/job/batch_lock.h"
 #include "move/job/job.h"
 #include "move/job/journal.h"
 #include "move/job/move.h"
@@ -310,6 +312,23 @@ refuse_opposite(const Evacuation *evacuation, const char *detail)
 			 errhint("See tablespace_moves; cancel_move() ends a move.")));
 }
 
+/*
+ * Does a worker, of whatever database, move from the second tablespace to the
+ * first one?
+ */
+static bool
+somebody_moves_back(const Evacuation *evacuation)
+{
+	LOCKTAG		tag;
+
+	tsa_set_direction_tag(&tag, evacuation->target, evacuation->source);
+	if (LockAcquire(&tag, ExclusiveLock, true, true) ==
+		LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, ExclusiveLock, true);
+	return false;
+}
+
 /* Refuses an evacuation against unfinished moves the other way. */
 static void
 check_opposite_moves(const Evacuation *evacuation)
@@ -332,6 +351,9 @@ check_opposite_moves(const Evacuation *evacuation)
 		refuse_opposite(evacuation,
 						psprintf("Move " INT64_FORMAT " goes the other way.",
 								 job_id));
+	if (somebody_moves_back(evacuation))
+		refuse_opposite(evacuation,
+						"A move in another database goes the other way.");
 }
 
 /* All rounds of a call; returns the jobs' ids. */

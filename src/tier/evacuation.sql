@@ -141,6 +141,21 @@ REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid)
 COMMENT ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid) IS
 	'what one should know before one evacuates a tablespace into another one';
 
+/*
+ * In a message a name that has line breaks could pass for other lines of it,
+ * with statements that somebody else has thought of.
+ */
+CREATE FUNCTION tablespace_advisor.printable(message text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT regexp_replace(message, '[\x01-\x1f\x7f]', '?', 'g')
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.printable(text) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
+	'a text with a question mark for each control character';
+
 /* How jobs ended, one line each. */
 CREATE FUNCTION tablespace_advisor.describe_jobs(jobs bigint[])
 RETURNS TABLE (state text, line text, detail text)
@@ -148,7 +163,8 @@ LANGUAGE sql STABLE ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT j.state,
-		format('%s %I.%I (%s) from tablespace "%s" to "%s" by method %s%s',
+		tablespace_advisor.printable(format(
+			'%s %I.%I (%s) from tablespace "%s" to "%s" by method %s%s',
 			tablespace_advisor.kind_name(j.kind), j.schema_name,
 			j.relation_name, pg_size_pretty(j.bytes_total),
 			j.from_tablespace_name, j.to_tablespace_name, j.method,
@@ -157,7 +173,7 @@ AS $$
 				END
 			|| CASE WHEN cardinality(j.indexes) > 0 THEN
 				format(', with %s indexes', cardinality(j.indexes))
-				ELSE '' END),
+				ELSE '' END)),
 		coalesce(j.error, 'It was cancelled.')
 	FROM tablespace_advisor.job j
 	WHERE j.job_id = ANY (jobs)
@@ -199,17 +215,25 @@ RETURNS TABLE (database name, what text, reason text, statement text)
 LANGUAGE sql VOLATILE ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT c.database,
-		concat_ws(' ', c.kind, c.relation,
+	SELECT tablespace_advisor.printable(c.database)::name,
+		tablespace_advisor.printable(concat_ws(' ', c.kind, c.relation,
 			'of database ' || quote_ident(nullif(c.database,
 				current_database())),
-			'(' || pg_size_pretty(c.size_bytes) || ')'),
-		coalesce(p.reason, c.reason), c.statement
+			'(' || pg_size_pretty(c.size_bytes) || ')')),
+		nullif(concat_ws(' ', tablespace_advisor.printable(
+			coalesce(p.reason, c.reason)),
+			CASE WHEN NOT s.is_printable
+				THEN 'A name has control characters: tablespace_contents() has the statement.'
+				END), ''),
+		CASE WHEN s.is_printable THEN c.statement END
 	FROM tablespace_advisor.contents_of(source, target, show_names) c
 		LEFT JOIN tablespace_advisor.evacuation_of(
 				source, target, lock_up_to, asker, max_rate) p
 			ON p.method IS NULL AND c.database = current_database()
 				AND c.relation = format('%I.%I', p.schema_name, p.relation_name)
+		CROSS JOIN LATERAL (SELECT concat(c.database, c.statement)) t(text)
+		CROSS JOIN LATERAL (SELECT
+			t.text = tablespace_advisor.printable(t.text)) s(is_printable)
 	WHERE show_all OR c.database = current_database() AND c.how <> 'setting'
 	ORDER BY c.how = 'with database', c.database <> current_database(),
 		c.database, c.how, c.size_bytes DESC, c.relation

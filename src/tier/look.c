@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * look.c
- *	  tablespace_advisor.relations_in(): the relations of any database in a
- *	  tablespace.
+ *	  tablespace_advisor.relations_in() and routine_settings(): the relations
+ *	  of any database in a tablespace, and settings of its routines.
  *
  * Catalogs can be read in one's own database only.  For another one a worker
  * connects there, whether the extension is there or not and whether the
  * database takes connections or not, reads its catalogs (relations.c), and
  * sends the rows through a queue in shared memory.  It has no other duty and
- * ends with the last row, or when the reader goes away.
+ * ends with the last row, or when the reader goes away.  A database that is
+ * dropped meanwhile has no rows.
  *
  * A worker runs no event triggers for login: those belong to clients.
  *
@@ -20,6 +21,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "commands/dbcommands.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "libpq/pqsignal.h"
@@ -30,6 +32,7 @@
 #include "storage/shm_mq.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
+#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
@@ -38,6 +41,7 @@
 #include "tier/relations.h"
 
 PG_FUNCTION_INFO_V1(tsa_relations_in);
+PG_FUNCTION_INFO_V1(tsa_routine_settings);
 
 #define QUEUE_BYTES		65536
 
@@ -45,7 +49,8 @@ PG_FUNCTION_INFO_V1(tsa_relations_in);
 typedef struct LookArgs
 {
 	Oid			database;
-	Oid			tablespace;
+	Oid			tablespace;		/* InvalidOid: settings of routines */
+	int			ncolumns;
 	dsm_handle	segment;
 } LookArgs;
 
@@ -53,6 +58,7 @@ typedef struct LookArgs
 typedef struct RowSender
 {
 	shm_mq_handle *queue;
+	int			ncolumns;
 	StringInfoData message;
 } RowSender;
 
@@ -74,7 +80,7 @@ send_row(char **values, void *arg)
 	RowSender  *sender = arg;
 
 	resetStringInfo(&sender->message);
-	for (int i = 0; i < TSA_RELATION_COLUMNS; i++)
+	for (int i = 0; i < sender->ncolumns; i++)
 	{
 		int32		length = values[i] == NULL ? -1 : (int32) strlen(values[i]);
 
@@ -110,6 +116,16 @@ override_settings(void)
 							PGC_S_OVERRIDE);
 }
 
+/* The rows of this database that a function wants. */
+static void
+find_rows(Oid tablespace, TsaRowReceiver receive, void *arg)
+{
+	if (OidIsValid(tablespace))
+		tsa_find_relations(tablespace, receive, arg);
+	else
+		tsa_find_settings(receive, arg);
+}
+
 void
 tsa_look_worker_main(Datum arg pg_attribute_unused())
 {
@@ -127,13 +143,14 @@ tsa_look_worker_main(Datum arg pg_attribute_unused())
 	queue = dsm_segment_address(segment);
 	shm_mq_set_sender(queue, MyProc);
 	sender.queue = shm_mq_attach(queue, segment, NULL);
+	sender.ncolumns = args.ncolumns;
 
 	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
 	override_settings();
 	StartTransactionCommand();
 	initStringInfo(&sender.message);
-	tsa_find_relations(args.tablespace, send_row, &sender);
+	find_rows(args.tablespace, send_row, &sender);
 	resetStringInfo(&sender.message);
 	appendStringInfoChar(&sender.message, '.');
 	send_message(&sender);
@@ -192,14 +209,16 @@ store_row(char **values, void *arg)
 static bool
 take_message(const char *data, Size nbytes, RowStore *store)
 {
-	char	   *values[TSA_RELATION_COLUMNS] = {0};
+	int			ncolumns = store->result->setDesc->natts;
+	char	  **values;
 	const char *end = data + nbytes;
 	MemoryContext old;
 
 	if (nbytes == 1)
 		return false;
 	old = MemoryContextSwitchTo(store->context);
-	for (int i = 0; i < TSA_RELATION_COLUMNS; i++)
+	values = palloc0(sizeof(char *) * ncolumns);
+	for (int i = 0; i < ncolumns; i++)
 	{
 		int32		length;
 
@@ -248,6 +267,7 @@ look_elsewhere(Oid database, Oid tablespace, RowStore *store)
 	shm_mq_set_receiver(queue, MyProc);
 	args.database = database;
 	args.tablespace = tablespace;
+	args.ncolumns = store->result->setDesc->natts;
 	args.segment = dsm_segment_handle(segment);
 	handle = start_worker(&args);
 	PG_TRY();
@@ -263,7 +283,8 @@ look_elsewhere(Oid database, Oid tablespace, RowStore *store)
 	PG_END_TRY();
 	dsm_detach(segment);
 	(void) WaitForBackgroundWorkerShutdown(handle);
-	if (!complete)
+	AcceptInvalidationMessages();
+	if (!complete && get_database_name(database) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("could not look into database with OID %u", database),
@@ -271,25 +292,40 @@ look_elsewhere(Oid database, Oid tablespace, RowStore *store)
 }
 
 /*
- * The relations of a database in a tablespace.  Called by functions of this
- * stage, as a superuser.
+ * Returns rows of a database, with so many columns.  Called by functions of
+ * this stage, as a superuser.
  */
-Datum
-tsa_relations_in(PG_FUNCTION_ARGS)
+static Datum
+return_rows(FunctionCallInfo fcinfo, Oid database, Oid tablespace,
+			int ncolumns PG_USED_FOR_ASSERTS_ONLY)
 {
-	Oid			tablespace = PG_GETARG_OID(0);
-	Oid			database = PG_GETARG_OID(1);
 	RowStore	store;
 
 	InitMaterializedSRF(fcinfo, 0);
 	store.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Assert(store.result->setDesc->natts == TSA_RELATION_COLUMNS);
+	Assert(store.result->setDesc->natts == ncolumns);
 	store.input = TupleDescGetAttInMetadata(store.result->setDesc);
 	store.context = AllocSetContextCreate(CurrentMemoryContext, "row",
 										  ALLOCSET_DEFAULT_SIZES);
 	if (database == MyDatabaseId)
-		tsa_find_relations(tablespace, store_row, &store);
+		find_rows(tablespace, store_row, &store);
 	else
 		look_elsewhere(database, tablespace, &store);
 	return (Datum) 0;
+}
+
+/* The relations of a database in a tablespace. */
+Datum
+tsa_relations_in(PG_FUNCTION_ARGS)
+{
+	return return_rows(fcinfo, PG_GETARG_OID(1), PG_GETARG_OID(0),
+					   TSA_RELATION_COLUMNS);
+}
+
+/* The settings of a database's routines that may name a tablespace. */
+Datum
+tsa_routine_settings(PG_FUNCTION_ARGS)
+{
+	return return_rows(fcinfo, PG_GETARG_OID(0), InvalidOid,
+					   TSA_SETTING_COLUMNS);
 }

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * relations.c
- *	  The relations of this database in a tablespace.
+ *	  The relations of this database in a tablespace, and the settings of its
+ *	  routines that may name one.
  *
  * This runs in the session that asks, or, for other databases, in a worker
  * that has connected there as the bootstrap superuser (look.c).  So nothing of
- * the database's owner may run: one statement on system catalogs alone, with
+ * the database's owner may run: statements on system catalogs alone, with
  * search_path "pg_catalog, pg_temp" in a restricted context, and then the
  * relation cache.  No relation of a user's is read.
  *
@@ -71,6 +72,12 @@ static const char find_sql[] =
 "     WHERE x.extname = 'tablespace_advisor') e ON true"
 " WHERE c.reltablespace = $1 OR $2 AND c.reltablespace = 0"
 "   AND c.relkind IN ('r', 'm', 'i', 't', 'S')";
+
+static const char settings_sql[] =
+"SELECT o.identity, split_part(c, '=', 1), substring(c, strpos(c, '=') + 1)"
+" FROM pg_proc p CROSS JOIN LATERAL unnest(p.proconfig) c"
+"   CROSS JOIN LATERAL pg_identify_object('pg_proc'::regclass, p.oid, 0) o"
+" WHERE c LIKE 'default_tablespace=%' OR c LIKE 'temp_tablespaces=%'";
 
 /*
  * Why a relation cannot be moved by live copy, or NULL; also when another
@@ -182,12 +189,36 @@ find_uncommitted(Oid tablespace, TsaRowReceiver receive, void *arg)
 	table_close(rel, AccessShareLock);
 }
 
-/*
- * Hands the rows of tablespace_advisor.relations_in() for this database to
- * the receiver.  In a transaction.
- */
-void
-tsa_find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
+static void
+find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
+{
+	find_committed(tablespace, receive, arg);
+	find_uncommitted(tablespace, receive, arg);
+}
+
+/* Settings that ALTER ROUTINE ... SET has given. */
+static void
+find_settings(Oid tablespace pg_attribute_unused(), TsaRowReceiver receive,
+			  void *arg)
+{
+	if (SPI_execute(settings_sql, true, 0) < 0)
+		elog(ERROR, "could not read pg_proc");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		char	   *values[TSA_SETTING_COLUMNS];
+
+		CHECK_FOR_INTERRUPTS();
+		for (int col = 0; col < TSA_SETTING_COLUMNS; col++)
+			values[col] = SPI_getvalue(SPI_tuptable->vals[i],
+									   SPI_tuptable->tupdesc, col + 1);
+		receive(values, arg);
+	}
+}
+
+/* Has rows found as the bootstrap superuser.  In a transaction. */
+static void
+find_as_superuser(void (*find) (Oid, TsaRowReceiver, void *), Oid tablespace,
+				  TsaRowReceiver receive, void *arg)
 {
 	Oid			userid;
 	int			sec_context;
@@ -203,10 +234,26 @@ tsa_find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 							 true, 0, false);
 	PushActiveSnapshot(GetLatestSnapshot());
 	SPI_connect();
-	find_committed(tablespace, receive, arg);
-	find_uncommitted(tablespace, receive, arg);
+	find(tablespace, receive, arg);
 	SPI_finish();
 	PopActiveSnapshot();
 	AtEOXact_GUC(false, guc_level);
 	SetUserIdAndSecContext(userid, sec_context);
+}
+
+/*
+ * Hands the rows of tablespace_advisor.relations_in() for this database to
+ * the receiver.
+ */
+void
+tsa_find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
+{
+	find_as_superuser(find_relations, tablespace, receive, arg);
+}
+
+/* The same for tablespace_advisor.routine_settings(). */
+void
+tsa_find_settings(TsaRowReceiver receive, void *arg)
+{
+	find_as_superuser(find_settings, InvalidOid, receive, arg);
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * relations.h
- *	  The relations of this database in a tablespace, one row of text each.
+ *	  The relations of this database in a tablespace, and the settings of its
+ *	  routines, one row of text each.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,10 +14,14 @@
 /* Columns of tablespace_advisor.relations_in(). */
 #define TSA_RELATION_COLUMNS 17
 
+/* Columns of tablespace_advisor.routine_settings(). */
+#define TSA_SETTING_COLUMNS 3
+
 /* Takes a row; NULL is a null value. */
 typedef void (*TsaRowReceiver) (char **values, void *arg);
 
 extern void tsa_find_relations(Oid tablespace, TsaRowReceiver receive,
 							   void *arg);
+extern void tsa_find_settings(TsaRowReceiver receive, void *arg);
 
 #endif							/* TSA_RELATIONS_H */

@@ -23,6 +23,13 @@ tsa_set_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, int64 batch_id)
 						 (uint32) batch_id, lock_class);
 }
 
+/* The lock on moving from one tablespace to another one. */
+void
+tsa_set_direction_tag(LOCKTAG *tag, Oid from, Oid to)
+{
+	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, from, to, TSA_LOCK_DIRECTION);
+}
+
 /*
  * Has a batch no living worker, and will it have none?  If so the lock, kept
  * to the end of the transaction, fixes its rows.

@@ -23,6 +23,10 @@
  *	 heap lock		by the session that queues, until its transaction ends:
  *					shared for a move of an index, exclusive for one of the
  *					table (queue.c).
+ *	 direction lock	shared by a worker, from its first move from one tablespace
+ *					to another one until it exits; of all databases alike.  To
+ *					get it exclusively, for a moment, proves that nobody moves
+ *					that way.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +43,8 @@ typedef enum TsaLockClass
 	TSA_LOCK_LIMIT = 0x7345,
 	TSA_LOCK_BATCH = 0x7341,
 	TSA_LOCK_GATE = 0x7342,
-	TSA_LOCK_HEAP = 0x7343
+	TSA_LOCK_HEAP = 0x7343,
+	TSA_LOCK_DIRECTION = 0x7347
 } TsaLockClass;
 
 /* The mode of the session that queues. */
@@ -47,6 +52,7 @@ typedef enum TsaLockClass
 
 extern void tsa_set_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,
 							 int64 batch_id);
+extern void tsa_set_direction_tag(LOCKTAG *tag, Oid from, Oid to);
 extern bool tsa_batch_is_dead(int64 batch_id);
 extern bool tsa_is_batch_worker(int64 batch_id, int pid);
 extern void tsa_set_role_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,

@@ -120,7 +120,10 @@ choose_rebuild(TsaMove *move, const TsaMoveOptions *options)
 	}
 }
 
-/* Decides by which method a relation moves; refuses what it cannot do. */
+/*
+ * Decides by which method a relation moves; refuses what it cannot do.  Method
+ * "lock" is for the repetition of such a move only.
+ */
 static void
 choose_method(TsaMove *move, const TsaMoveOptions *options)
 {
@@ -128,6 +131,11 @@ choose_method(TsaMove *move, const TsaMoveOptions *options)
 		move->kind == RELKIND_PARTITIONED_TABLE)
 	{
 		move->method = TSA_METHOD_CATALOG;
+		return;
+	}
+	if (options->method == TSA_METHOD_LOCK)
+	{
+		move->method = TSA_METHOD_LOCK;
 		return;
 	}
 	if (options->method != TSA_METHOD_REBUILD)
@@ -159,7 +167,8 @@ tsa_plan_move(TsaMove *move, const TsaMoveOptions *options)
 	tsa_check_move_rights(move->heapid, move->target_tablespace);
 	if (move->persistence == RELPERSISTENCE_TEMP)
 		tsa_check_move_target(move->relid);
-	if (!move->is_valid && move->kind == RELKIND_INDEX)
+	if (!move->is_valid && move->kind == RELKIND_INDEX &&
+		options->method != TSA_METHOD_LOCK)
 	{
 		ereport(NOTICE,
 				(errmsg("skipping invalid %s", tsa_move_display_name(move)),

@@ -255,14 +255,16 @@ alter_with_lock_timeout(TsaSession *session, const TsaJob *job)
 }
 
 /*
- * Sets the tablespace of a partitioned index or table, which has no storage:
- * it is where new partitions, or their indexes, will be.  ALTER locks it
- * exclusively, so every try waits for lock_timeout at most.
+ * Sets the tablespace of a relation by ALTER: of a partitioned index or table,
+ * which has no storage (it is where new partitions, or their indexes, will be),
+ * or, by method "lock", of one that is copied under that lock.  Every try waits
+ * for the lock for lock_timeout at most.
  */
 void
 tsa_set_tablespace(TsaSession *session, const TsaJob *job)
 {
-	bool		is_index = job->kind == RELKIND_PARTITIONED_INDEX;
+	bool		is_index = job->kind == RELKIND_PARTITIONED_INDEX ||
+	job->kind == RELKIND_INDEX;
 
 	for (int attempt = 1; attempt <= CATALOG_ATTEMPTS; attempt++)
 	{
@@ -276,6 +278,7 @@ tsa_set_tablespace(TsaSession *session, const TsaJob *job)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("could not lock the partitioned %s within %d attempts",
+			 errmsg("could not lock the %s%s within %d attempts",
+					job->method == TSA_METHOD_CATALOG ? "partitioned " : "",
 					is_index ? "index" : "table", CATALOG_ATTEMPTS)));
 }

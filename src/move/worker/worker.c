@@ -142,11 +142,13 @@ execute_job(TsaWorker *worker, const TsaJob *job, TsaCopyResult *copied)
 }
 
 /*
- * Makes a job that is still queued the worker's own; false if it is not.
+ * Makes a job that is still queued the worker's own; false if it is not.  The
+ * lock on its direction is kept until the worker exits.
  */
 static bool
 claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 {
+	LOCKTAG		direction;
 	bool		claimed;
 
 	tsa_begin();
@@ -155,6 +157,12 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 	MemoryContextSwitchTo(worker->session.context);
 	claimed = !tsa_give_up_job(job_id) &&
 		tsa_claim_job(job_id, copies_only) && tsa_job_load(job_id, job);
+	if (claimed)
+	{
+		tsa_set_direction_tag(&direction, job->source_tablespace,
+							  job->target_tablespace);
+		(void) LockAcquire(&direction, ShareLock, true, false);
+	}
 	tsa_commit(&worker->session);
 	return claimed;
 }

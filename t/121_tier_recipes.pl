@@ -1,0 +1,152 @@
+# The recipes of docs/tiering.md, run as they stand there: retire a disk, a
+# whole database to new storage, ninety days on flash, and the same from
+# pg_cron where that is installed.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+use TsaTest;
+
+# The statements of a section, without its comments.
+sub recipe
+{
+	my ($title) = @_;
+	my ($section) =
+	  slurp_file("$FindBin::RealBin/../docs/tiering.md") =~ /^## \Q$title\E\n(.*?)(?=^## |\z)/ms
+	  or die "there is no section $title";
+	my $code = join "\n", map { s/\s+-- .*//r } grep { !/^\s*--/ } $section =~ /^    (.*)$/mg;
+
+	return map { s/\s+/ /gr } $code =~ /\s*(\S[^;]*);/g;
+}
+
+my $library = `pg_config --pkglibdir`;
+chomp $library;
+my $has_cron = -e "$library/pg_cron.so";
+my $node = new_node('recipes', conf => "timezone = 'UTC'\n");
+$node->append_conf('postgresql.conf',
+	"shared_preload_libraries = 'pg_cron'\ncron.host = '@{[ $node->host ]}'\n")
+  if $has_cron;
+$node->start;
+$node->safe_psql('postgres', q{
+	SET allow_in_place_tablespaces = on;
+	CREATE TABLESPACE old LOCATION '';
+	CREATE TABLESPACE new LOCATION '';
+	CREATE TABLESPACE slow LOCATION '';
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE article (id int PRIMARY KEY USING INDEX TABLESPACE old, body text) TABLESPACE old;
+	INSERT INTO article SELECT g, repeat(md5(g::text), 10) FROM generate_series(1, 1000) g;
+	CREATE TABLE event (at date) PARTITION BY RANGE (at) TABLESPACE old});
+
+# Retire a disk
+my @statements = recipe('Retire a disk');
+is(scalar(@statements), 4, 'a disk: four statements');
+$node->safe_psql('postgres', q{
+	CREATE UNLOGGED TABLE cart TABLESPACE old AS SELECT 1 AS id;
+	CALL evacuate_tablespace('old', 'new', lock_up_to => '100 MB', until => 'tomorrow 06:00')});
+$node->safe_psql('postgres', $_) for @statements;
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_tablespace WHERE spcname = 'old'}),
+	'0', 'a disk: it is retired');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM article'), '1000', 'a disk: the contents');
+
+# A whole database
+$node->safe_psql('postgres', q{DROP TABLE article, event, cart});
+$node->safe_psql('postgres', q{DROP TABLESPACE new});
+$node->safe_psql('postgres',
+	q{SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION ''});
+$node->safe_psql('postgres', 'CREATE DATABASE shop TABLESPACE old');
+$node->safe_psql('shop', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE SEQUENCE number;
+	CREATE TABLE article (id int PRIMARY KEY, body text);
+	INSERT INTO article SELECT g, repeat(md5(g::text), 10) FROM generate_series(1, 5000) g});
+@statements = recipe('A database whose default it is');
+is(scalar(@statements), 5, 'a database: five statements');
+my $storage = PostgreSQL::Test::Utils::tempdir;
+for my $statement (@statements)
+{
+	my $began = time;
+
+	mkdir "$storage/$1" if $statement =~ s{'/mnt/new/(\w+)'}{'$storage/$1'};
+	$node->safe_psql($statement =~ /^CALL/ ? 'shop' : 'postgres', $statement);
+	note sprintf('%.0f ms: %s', (time - $began) * 1000, $statement);
+}
+is( $node->safe_psql('shop', q{
+	SELECT t.spcname, s.spcname, (SELECT count(*) FROM article)
+	FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace,
+		pg_database d JOIN pg_tablespace s ON s.oid = d.dattablespace
+	WHERE c.oid = 'article'::regclass AND d.datname = 'shop'}),
+	'new|new_default|5000', 'a database: all of it is there');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_tablespace WHERE spcname = 'old'}),
+	'0', 'a database: the tablespace has gone');
+
+# Ninety days, by a role of the application's
+$node->safe_psql('postgres', q{
+	CREATE ROLE app LOGIN;
+	GRANT CREATE ON TABLESPACE slow TO app;
+	CREATE TABLE events (at timestamptz, n int) PARTITION BY RANGE (at);
+	DO $$ BEGIN
+		FOR i IN 0 .. 5 LOOP
+			EXECUTE format('CREATE TABLE events_%s PARTITION OF events FOR VALUES FROM (%L) TO (%L)',
+				i, current_date - 30 * (i + 1), current_date - 30 * i);
+			EXECUTE format('ALTER TABLE events_%s OWNER TO app', i);
+		END LOOP;
+	END $$;
+	CREATE TABLE events_default PARTITION OF events DEFAULT;
+	CREATE INDEX ON events (n);
+	INSERT INTO events SELECT current_date - g, g FROM generate_series(1, 150) g;
+	ALTER TABLE events OWNER TO app});
+@statements = recipe('Ninety days on flash, then disk');
+is(scalar(@statements), 3, 'ninety days: three statements');
+$node->safe_psql('postgres', $statements[0]);
+$node->safe_psql('postgres', $statements[1]);
+sub on_disk
+{
+	return $node->safe_psql('postgres', q{
+		SELECT string_agg(c.relname, ' ' ORDER BY c.relname)
+		FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+		WHERE t.spcname = 'slow' AND c.relname ~ '^events'});
+}
+my $old = 'events_3 events_3_n_idx events_4 events_4_n_idx events_5 events_5_n_idx';
+is(on_disk(), $old, 'ninety days: the old ones have moved');
+is($node->safe_psql('postgres', q{SELECT * FROM tablespace_moves WHERE state = 'failed'}),
+	'', 'ninety days: no move has failed');
+
+SKIP:
+{
+	skip 'pg_cron is not installed', 4 unless $has_cron;
+	like($statements[2], qr/cron\.schedule/, 'cron: its statement');
+	$node->safe_psql('postgres', q{
+		CALL move_partitions_concurrently('events', 'pg_default', '90 days', min_residence => '0');
+		DELETE FROM tablespace_advisor.job;
+		CREATE EXTENSION pg_cron;
+		GRANT USAGE ON SCHEMA cron TO app});
+	is(on_disk(), '', 'cron: back for now');
+
+	# As it stands there, but for the time: pg_cron knows none but minutes and
+	# "when the server starts".
+	$node->safe_psql('postgres', "SET SESSION AUTHORIZATION app; $statements[2]");
+	$node->safe_psql('postgres', q{UPDATE cron.job SET schedule = '@reboot'});
+	$node->restart;
+	$node->poll_query_until('postgres', q{
+		SELECT count(*) = 1 FROM cron.job_run_details
+		WHERE status IN ('succeeded', 'failed')})
+	  or die 'the job does not end';
+	is( $node->safe_psql('postgres',
+			'SELECT username, status FROM cron.job_run_details'),
+		'app|succeeded', 'cron: the job has succeeded');
+	is(on_disk(), $old, 'cron: the old ones have moved');
+}
+for my $tablespace (qw(slow new new_default))
+{
+	is(contents($node, $tablespace, where => q{how = 'orphan'}), '', "no orphan in $tablespace");
+}
+$node->stop;
+
+done_testing();
