@@ -188,7 +188,12 @@ truncate_gently(RelFileLocator locator, BlockNumber keep)
 			tsa_sleep(INSTR_TIME_GET_MILLISEC(end) + 1);
 		seen = next;
 	}
-	return !file.begun || tsa_file_syncs(locator);
+	if (!file.begun)
+		return true;
+	StartTransactionCommand();	/* looks a tablespace up */
+	file.answers = tsa_file_syncs(locator);
+	CommitTransactionCommand();
+	return file.answers;
 }
 
 /*
