@@ -273,7 +273,7 @@ tsa_locality_at(const TsaLocality *locality, double entries,
 		return;
 	}
 	t = fmin(log(entries / a->entries) / log(b->entries / a->entries), 1);
-	blocks = exp(between(log(a->blocks), log(b->blocks), t));
+	blocks = a->blocks * pow(b->blocks / a->blocks, t);
 	factor_a = blocks / a->blocks;
 	factor_b = blocks / b->blocks;
 
