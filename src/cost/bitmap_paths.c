@@ -79,7 +79,6 @@ tsa_seen_relation(RelOptInfo *rel)
 	get_tablespace_page_costs(rel->reltablespace,
 							  &relation->settings.table_random,
 							  &relation->settings.table_seq);
-	relation->settings.index_random = relation->settings.table_random;
 	relation->concurrency = get_tablespace_io_concurrency(rel->reltablespace);
 	relation->callback.func = forget_relation;
 	relation->callback.arg = relation;

@@ -32,7 +32,7 @@ typedef struct TsaSeenRelation
 	dlist_node	node;
 	bool		is_listed;
 	RelOptInfo *rel;
-	TsaCostSettings settings;	/* index_random is the table's */
+	TsaCostSettings settings;	/* index_random: of the last index */
 	int			concurrency;	/* effective_io_concurrency */
 	dlist_head	scans;
 	MemoryContextCallback callback;

@@ -138,7 +138,6 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	const TsaLocalityRow *row;
 	const TsaSeenScan *before;
 	TsaSeenScan *seen;
-	TsaCostSettings settings;
 	TsaLocalScan local;
 	bool		is_new;
 
@@ -155,10 +154,11 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 		*correlation = before->correction.correlation;
 		return;
 	}
-	settings = relation->settings;
-	if (path->indexinfo->reltablespace != rel->reltablespace)
+	if (path->indexinfo->reltablespace == rel->reltablespace)
+		relation->settings.index_random = relation->settings.table_random;
+	else
 		get_tablespace_page_costs(path->indexinfo->reltablespace,
-								  &settings.index_random, NULL);
+								  &relation->settings.index_random, NULL);
 	describe_scan(root, relation, path, loop_count, *selectivity, &local);
 	row = find_locality(path->indexinfo);
 	if (row == NULL)
@@ -170,7 +170,7 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	seen->times = row->times;
 	if (assumed_cached_fraction > 0)
 		tsa_times_blend(&seen->times, assumed_cached_fraction);
-	tsa_correct_scan(&local, &settings, &row->locality, &seen->times,
+	tsa_correct_scan(&local, &relation->settings, &row->locality, &seen->times,
 					 &seen->correction);
 	tsa_seen_add(relation, seen, path, is_new);
 	*total_cost += seen->correction.index_raise;
