@@ -153,7 +153,9 @@ run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
 	/* not read-only: what happens while it watches has to be seen */
 	if (SPI_execute_with_args(sql, ADVICE_ARGS, types, request->args,
 							  request->nulls, false, 0) < 0)
-		elog(ERROR, "could not run gather_advice()");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not run gather_advice()")));
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		Datum		values[ADVICE_COLUMNS];

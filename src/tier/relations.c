@@ -120,7 +120,9 @@ find_committed(Oid tablespace, TsaRowReceiver receive, void *arg)
 	params[0] = ObjectIdGetDatum(tablespace);
 	params[1] = BoolGetDatum(tablespace == MyDatabaseTableSpace);
 	if (SPI_execute_with_args(find_sql, 2, types, params, NULL, true, 0) < 0)
-		elog(ERROR, "could not read pg_class");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not read pg_class")));
 	found = SPI_tuptable;
 	nfound = SPI_processed;
 
@@ -202,7 +204,9 @@ find_settings(Oid tablespace pg_attribute_unused(), TsaRowReceiver receive,
 			  void *arg)
 {
 	if (SPI_execute(settings_sql, true, 0) < 0)
-		elog(ERROR, "could not read pg_proc");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not read pg_proc")));
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		char	   *values[TSA_SETTING_COLUMNS];

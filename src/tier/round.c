@@ -68,7 +68,9 @@ read_move(uint64 row)
 	move->is_valid = true;
 	if (!tsa_move_method_by_name(tsa_journal_text(row, "method"),
 								 &move->method))
-		elog(ERROR, "unrecognized method of a planned move");
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg_internal("unrecognized method of a planned move")));
 	return move;
 }
 
