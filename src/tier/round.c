@@ -117,18 +117,6 @@ tsa_load_moves(TsaJournalQuery *query, Datum *values, const char *nulls,
 	return moves;
 }
 
-/* How many of the moves are live copies. */
-static int
-count_copies(List *moves)
-{
-	ListCell   *lc;
-	int			n = 0;
-
-	foreach(lc, moves)
-		n += ((TsaMove *) lfirst(lc))->method == TSA_METHOD_COPY;
-	return n;
-}
-
 /* Sets what jobs of a batch have that other moves have not. */
 static void
 set_conditions(int64 batch_id, int64 lock_up_to, TimestampTz until)
@@ -188,7 +176,7 @@ queue_unless_busy(List *moves, const TsaMoveOptions *options,
 	PG_END_TRY();
 	if (ids != NIL)
 		*handle = tsa_start_workers(*(int64 *) linitial(ids),
-									count_copies(moves));
+									tsa_count_copies(moves));
 	return ids;
 }
 
