@@ -76,7 +76,9 @@ ask_for_advice(const TsaMoveOptions *options, bool moves_only)
 	SPI_connect();
 	if (SPI_execute_with_args(sql, lengthof(types), types, values, nulls,
 							  false, 0) < 0)
-		elog(ERROR, "could not ask advise_index_placement()");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not ask advise_index_placement()")));
 }
 
 /* Is anything known of a tablespace that a forecast could be made of? */
