@@ -19,6 +19,13 @@ AS 'MODULE_PATHNAME', 'tsa_depth_at_rate';
 COMMENT ON FUNCTION tablespace_advisor.depth_at_rate(float8[], float8[], float8) IS
 	'smallest number of requests in flight with which a device serves that rate, or the one with which it serves most (Little''s law); NULL without latencies. Errors as of latency_at_depth()';
 
+CREATE FUNCTION tablespace_advisor.depth_in_loop(depths float8[], latencies_us float8[], sessions float8, other_us float8)
+RETURNS float8
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_depth_in_loop';
+COMMENT ON FUNCTION tablespace_advisor.depth_in_loop(float8[], float8[], float8, float8) IS
+	'requests in flight that a read meets, itself included, if so many sessions do one read after the other with other_us microseconds in between; NULL without latencies. Errors as of latency_at_depth(), and 22023 negative numbers';
+
 CREATE FUNCTION tablespace_advisor.max_read_rate(depths float8[], latencies_us float8[])
 RETURNS float8
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
@@ -58,6 +65,10 @@ COMMENT ON TYPE tablespace_advisor.load_estimate IS
  * device.  Less time than estimated means that the cache serves more than the
  * pages it holds would tell, hot pages being likelier to be there; more means
  * that the device is slower than it was when it was probed.
+ *
+ * Reads of the database that are no relation's here are those of catalogs and
+ * of samples, which the system's cache has as a rule.  What else was read but
+ * is in tablespaces without probe is taken to take as long as the rest.
  */
 CREATE FUNCTION tablespace_advisor.estimate_load(
 	relations tablespace_advisor.relation_fact[],
@@ -86,15 +97,21 @@ AS $$
 				ELSE tablespace_advisor.depth_at_rate(read.depths,
 					read.depth_read_us, coalesce(read.device_reads, 0)) END AS depth
 			FROM read) q
-	), whole AS (
-		/* means per read: timed, from the cache alone, from the device */
-		SELECT load.timed_read_us AS timed_us,
-			sum(q.reads * q.cached_us) / sum(q.reads) AS all_cached_us,
+	), expected AS (
+		/* means per read: from the cache alone, from the device */
+		SELECT sum(q.reads * q.cached_us) / sum(q.reads) AS all_cached_us,
 			sum((q.reads - q.device_reads) * q.cached_us) / sum(q.reads) AS cached_us,
 			sum(q.device_reads * q.probed_us) / sum(q.reads) AS device_us,
 			sum(q.device_reads * (q.probed_us - q.cached_us)) / sum(q.reads) AS more_us,
 			least(1, sum(q.reads) / nullif(load.reads_per_s, 0)) AS coverage
 		FROM queued q WHERE q.reads > 0 AND q.probed_us IS NOT NULL
+	), whole AS (
+		/* the mean that was timed, less the reads that are no relation's */
+		SELECT e.*, load.timed_read_us + o.other_reads
+			* greatest(0, load.timed_read_us - e.all_cached_us) AS timed_us
+		FROM expected e CROSS JOIN
+			(SELECT greatest(0, load.reads_per_s / nullif(sum(read.reads), 0) - 1)
+				AS other_reads FROM read) o
 	), corrected AS (
 		SELECT w.coverage,
 			CASE WHEN w.coverage >= 0.8 AND w.more_us > 0
@@ -139,7 +156,11 @@ COMMENT ON TYPE tablespace_advisor.placement_estimate IS
 
 /*
  * The destination is taken to get all that is read of this relation's table,
- * since what is worth moving of a table mostly moves together.
+ * since what is worth moving of a table mostly moves together.  Sessions that
+ * have been watched are taken to read as soon as they can: what they do
+ * between two reads stays, the reads take what they take there with as many
+ * in flight as that leads to.  What slows reads down here beyond what was
+ * probed, such as pages written in between, moves along: it does so there.
  *
  * Pages of a relation are written at most as often as its rows, and at most
  * once per checkpoint and once per read that evicted them.
@@ -156,7 +177,8 @@ AS $$
 		SELECT current_setting('block_size')::float8 AS size
 	), place AS MATERIALIZED (
 		SELECT f.*, l.device_reads_per_s, l.depth, l.device_us, l.cached_us,
-			l.cache_correction,
+			l.cache_correction, l.time_correction,
+			l.device_reads_per_s * l.device_us AS busy_us,
 			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
 		FROM unnest(tablespaces) f
 		JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
@@ -181,7 +203,8 @@ AS $$
 		SELECT h.table_relation,
 			/* part of a sum is no sum */
 			CASE WHEN bool_and(h.read_ms IS NOT NULL) THEN sum(h.read_ms) END AS read_ms,
-			sum(h.device_reads) AS device_reads
+			sum(h.device_reads) AS device_reads,
+			sum(h.device_reads * h.device_us) AS device_us
 		FROM here h GROUP BY h.table_relation
 	), there AS (
 		SELECT h.relation, p.tablespace AS destination,
@@ -210,12 +233,18 @@ AS $$
 				UNION ALL SELECT NULL) f
 		LEFT JOIN LATERAL
 			(SELECT place.*,
-				least(greatest(1, h.depth), tablespace_advisor.depth_at_rate(
+				CASE WHEN load.snapshots > 0 AND w.device_reads > 0
+					THEN tablespace_advisor.depth_in_loop(
+						place.depths, place.depth_read_us, load.active_sessions,
+						greatest(0, load.active_sessions * 1e6
+								- w.device_us - place.busy_us)
+							/ (w.device_reads + place.device_reads_per_s))
+				ELSE least(greatest(1, h.depth), tablespace_advisor.depth_at_rate(
 					place.depths, place.depth_read_us,
-					place.device_reads_per_s + w.device_reads)) AS destination_depth
+					place.device_reads_per_s + w.device_reads)) END AS destination_depth
 			FROM place WHERE place.tablespace = f.tablespace) p ON true
 		CROSS JOIN LATERAL
-			(SELECT tablespace_advisor.latency_at_depth(
+			(SELECT p.time_correction * tablespace_advisor.latency_at_depth(
 				p.depths, p.depth_read_us, p.destination_depth) AS destination_us) q
 		WHERE f.tablespace IS DISTINCT FROM h.tablespace
 	)
@@ -234,6 +263,7 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.choose_within(bigint[], float8[], bigint),
 	tablespace_advisor.latency_at_depth(float8[], float8[], float8),
 	tablespace_advisor.depth_at_rate(float8[], float8[], float8),
+	tablespace_advisor.depth_in_loop(float8[], float8[], float8, float8),
 	tablespace_advisor.max_read_rate(float8[], float8[]),
 	tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[],
 		tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact),
