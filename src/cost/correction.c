@@ -27,20 +27,24 @@
 
 /*
  * Time of a sequential scan.  The kernel reads ahead while the rows are looked
- * at, so it is the time of the device or that of the processor, whichever is
- * longer; copying a page from the system's cache is the processor's.
+ * at, so what is not cached takes the time of the device or that of the
+ * processor, whichever is longer.  Copying a page from the system's cache is
+ * the processor's.
  */
 double
 tsa_seq_scan_us(const TsaScan *scan, const TsaReadTimes *times)
 {
 	int			quals = scan->index_quals + scan->table_quals;
-	double		copy = times->cached < times->sequential ?
-	times->cached : times->sequential;
-	double		device = scan->table_pages * times->sequential;
-	double		processor = scan->table_pages * copy + scan->table_tuples *
+	double		copy = scan->table_pages *
+	(times->cached < times->sequential ? times->cached : times->sequential);
+	double		processor = copy + scan->table_tuples *
 	(times->cpu.tuple + quals * times->cpu.operator);
+	double		from_cache = times->cached_fraction * processor;
+	double		device = scan->table_pages * times->sequential -
+	times->cached_fraction * copy;
 
-	return device > processor ? device : processor;
+	return from_cache + (device > processor - from_cache ? device :
+						 processor - from_cache);
 }
 
 /* The cost of a microsecond. */

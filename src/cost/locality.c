@@ -326,6 +326,7 @@ tsa_times_blend(TsaReadTimes *times, double cached_fraction)
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		*all[i] = between(*all[i], fmin(times->cached, *all[i]),
 						  cached_fraction);
+	times->cached_fraction = cached_fraction;
 }
 
 /* Time to read the table's blocks in the order of the index. */

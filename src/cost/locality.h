@@ -107,6 +107,7 @@ typedef struct TsaReadTimes
 	double		skip_n;
 	double		random_n;
 
+	double		cached_fraction;	/* that the times are blended with */
 	TsaCpuTimes cpu;
 } TsaReadTimes;
 
