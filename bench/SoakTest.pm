@@ -11,6 +11,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 use TsaTest;
@@ -109,7 +110,7 @@ sub check_table
 		LOCK TABLE t IN SHARE MODE;
 		SELECT soak_damage() LIMIT 20;
 		COMMIT;
-	}, stdout => \$out, stderr => \$err, timeout => 180);
+	}, stdout => \$out, stderr => \$err, timeout => $PostgreSQL::Test::Utils::timeout_default);
 
 	is("$rc $out $err", '0  ', "$name: rows, TOAST and visibility maps are right");
 	$node->poll_query_until('postgres', q{
@@ -131,7 +132,8 @@ sub kill_postmaster
 	$node->kill9;
 	for (my $tries = 0; grep { kill 0, $_ } @pids; $tries++)
 	{
-		die 'the server does not end' if $tries == 600;
+		die 'the server does not end'
+		  if $tries == 10 * $PostgreSQL::Test::Utils::timeout_default;
 		sleep 0.1;
 	}
 	$node->start;
