@@ -146,6 +146,8 @@ foreach my $what (sort keys %move)
 {
 	sweep($what, 'write', EIO, ENOSPC, SHORT_WRITE);
 	sweep($what, 'open', EIO, ENOSPC);
+	# what a server does from 16 on where many blocks are added at once
+	sweep($what, 'allocate', EIO, ENOSPC);
 }
 foreach my $what (sort keys %move)
 {
