@@ -16,7 +16,7 @@ use Test::More;
 use Time::HiRes qw(sleep);
 use TsaTest;
 
-our @EXPORT = qw(chance one_of add_documents check_table kill_postmaster);
+our @EXPORT = qw(chance one_of add_documents check_documents kill_postmaster);
 
 sub chance { return rand() < $_[0]; }
 sub one_of { return $_[ int(rand @_) ]; }
@@ -28,7 +28,6 @@ sub add_documents
 	my ($node) = @_;
 
 	$node->safe_psql('postgres', q{
-		CREATE EXTENSION pg_visibility;
 		ALTER TABLE t ADD doc text, ADD note int NOT NULL DEFAULT 0;
 		ALTER TABLE t ALTER doc SET STORAGE EXTERNAL;
 		CREATE FUNCTION write_doc() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -101,7 +100,7 @@ sub add_documents
 }
 
 # Rows and pages of t, and locks.  Workers end a moment after their last job.
-sub check_table
+sub check_documents
 {
 	my ($node, $name) = @_;
 	my ($out, $err) = ('', '');

@@ -286,7 +286,7 @@ while (($count{kills} // 0) < $ENV{SOAK_KILLS} && (!$end || time < $end))
 	  or fail("$name: a worker does not end");
 	drop_transient() if $what eq 'drop extension';
 	check_content($node, $name);
-	check_table($node, $name);
+	check_documents($node, $name);
 	check_orphans($node, $name);
 	is(sums(), $sums, "$name: other rows are right");
 	is($node->safe_psql('postgres', q{

@@ -271,7 +271,7 @@ while (time < $until)
 	move_all($what, $tablespaces[ $count{rounds} % 3 ]);
 	$count{ $what eq 'indexes' ? 'index_moves' : 'table_moves' }++;
 	check_content($node, $name);
-	check_table($node, $name);
+	check_documents($node, $name);
 	check_orphans($node, $name);
 	renew_load($name);
 	note "$name: ", join ', ', map { "$count{$_} $_" } sort keys %count;
