@@ -277,6 +277,12 @@ while (($count{kills} // 0) < $ENV{SOAK_KILLS} && (!$end || time < $end))
 		afterwards($what, $name);
 		check_orphans($node, $name);
 	}
+	else
+	{
+		# there was nobody yet, or nobody any more
+		wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_moves
+			WHERE state IN ('queued', 'running', 'paused'))}, 'the move ends');
+	}
 	my ($rc, undef, $err) = $node->psql('postgres', $call =~ s/, max_rate[^)]*//r,
 		timeout => $PostgreSQL::Test::Utils::timeout_default);
 	is($rc, 0, "$name: then it moves") or diag $err;
