@@ -38,6 +38,7 @@
 #include "utils/syscache.h"
 
 #include "move/copy/eligible.h"
+#include "compat.h"
 #include "tier/relations.h"
 
 /* Columns that are more than the statement's, or used here. */
@@ -162,7 +163,7 @@ find_uncommitted(Oid tablespace, TsaRowReceiver receive, void *arg)
 	HeapTuple	tuple;
 
 	InitDirtySnapshot(dirty);
-	scan = table_beginscan(rel, &dirty, 0, NULL);
+	scan = tsa_beginscan(rel, &dirty);
 	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
