@@ -37,8 +37,8 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "move/copy/eligible.h"
 #include "compat.h"
+#include "move/copy/eligible.h"
 #include "tier/relations.h"
 
 /* Columns that are more than the statement's, or used here. */
