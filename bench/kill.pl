@@ -186,7 +186,7 @@ sub kill_one
 }
 
 # A job that failed, repeated; the extension may be another one by now.
-sub settle
+sub recover
 {
 	my ($name) = @_;
 
@@ -213,7 +213,7 @@ sub afterwards
 	elsif ($what eq 'alter database')
 	{
 		$node->safe_psql('template1', 'ALTER DATABASE postgres SET TABLESPACE third');
-		settle("$name: $what");
+		recover("$name: $what");
 		check_orphans($node, "$name: $what");
 		wait_until_alone();
 		$node->safe_psql('template1', 'ALTER DATABASE postgres SET TABLESPACE pg_default');
@@ -232,7 +232,7 @@ sub afterwards
 		is($orphans, '', "$name: $what: no orphaned file");
 		$node->safe_psql('template1', 'DROP DATABASE twin (FORCE)');
 	}
-	settle("$name: $what");
+	recover("$name: $what");
 	return;
 }
 
@@ -291,8 +291,9 @@ while (($count{kills} // 0) < $ENV{SOAK_KILLS} && (!$end || time < $end))
 		WHERE backend_type = 'tablespace_advisor move'})
 	  or fail("$name: a worker does not end");
 	drop_transient() if $what eq 'drop extension';
-	check_content($node, $name);
-	check_documents($node, $name);
+	check_table($node, $name);
+	wait_for_workers($node);
+	check_locks($node, $name);
 	check_orphans($node, $name);
 	is(sums(), $sums, "$name: other rows are right");
 	is($node->safe_psql('postgres', q{

@@ -236,13 +236,13 @@ sub move_all
 		sleep rand(0.5);
 		$crashed = disturb($builds);
 	}
-	# a call settles what died; then everything moves after all
+	# a call recovers what died; then everything moves after all
 	if ($crashed)
 	{
 		$node->safe_psql('postgres', q{
 			SELECT cancel_move(job_id) FROM tablespace_moves
 			WHERE state IN ('queued', 'running', 'paused')});
-		is(unfinished(), '', 'what died is settled');
+		is(unfinished(), '', 'what died is recovered');
 		check_orphans($node, 'what died');
 		call_move($what, $tablespace, 'wait => true');
 		is(place_of($what), $tablespace, 'and moves again');
@@ -270,8 +270,9 @@ while (time < $until)
 
 	move_all($what, $tablespaces[ $count{rounds} % 3 ]);
 	$count{ $what eq 'indexes' ? 'index_moves' : 'table_moves' }++;
-	check_content($node, $name);
-	check_documents($node, $name);
+	check_table($node, $name);
+	wait_for_workers($node);
+	check_locks($node, $name);
 	check_orphans($node, $name);
 	renew_load($name);
 	note "$name: ", join ', ', map { "$count{$_} $_" } sort keys %count;

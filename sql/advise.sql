@@ -163,6 +163,19 @@ SELECT * FROM estimate();
 UPDATE load_case SET reading_snapshots = 4;
 SELECT us, saved_ms FROM estimate() WHERE relation = 'placed_b'::regclass;
 ROLLBACK;
+-- three sessions that do nothing but read will be three there, too: of a device
+-- that serves one at a time in 100 us that takes 300
+BEGIN;
+UPDATE relation_case SET reads_per_s = 20 * reads_per_s;
+UPDATE tablespace_case SET depth_read_us = '{100,200,400,800}' WHERE tablespace = 'regress_advise_fast';
+UPDATE load_case SET snapshots = 100, reading_snapshots = 100, reading_sessions = 3, active_sessions = 3;
+SELECT relation, us, there_us, saved_ms FROM estimate();
+-- six, of which three are busy otherwise on average, hardly ever meet there
+UPDATE load_case SET active_sessions = 6;
+SELECT us, there_us FROM estimate() WHERE relation = 'placed_b'::regclass;
+ROLLBACK;
+SELECT tablespace_advisor.depth_in_loop('{1,2}', '{100,200}', 3, -1);
+SELECT tablespace_advisor.depth_in_loop('{}', '{}', 3, 0) IS NULL AS nothing_probed;
 -- no looks: 25000 reads a second need 2.5 at a time of a device with 100 us
 BEGIN;
 UPDATE relation_case SET reads_per_s = 12500, tablespace = 'regress_advise_fast'

@@ -238,7 +238,7 @@ SET search_path = pg_catalog, pg_temp AS $$
 			'shares_device_with', '[]'::jsonb)) f
 $$;
 CREATE OR REPLACE FUNCTION tablespace_advisor.relations_residency(relations oid[],
-	max_bytes bigint DEFAULT 17179869184,
+	max_bytes bigint DEFAULT 67108864,
 	OUT relation oid, OUT blocks bigint, OUT shared_blocks bigint, OUT system_cache_blocks bigint,
 	OUT system_only_blocks bigint)
 RETURNS SETOF record LANGUAGE sql AS

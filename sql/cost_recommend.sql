@@ -88,7 +88,7 @@ DROP ROLE regress_recommend_app;
 -- the same with caches that nobody knows: no change
 BEGIN;
 CREATE OR REPLACE FUNCTION tablespace_advisor.relations_residency(relations oid[],
-	max_bytes bigint DEFAULT 17179869184,
+	max_bytes bigint DEFAULT 67108864,
 	OUT relation oid, OUT blocks bigint, OUT shared_blocks bigint,
 	OUT system_cache_blocks bigint, OUT system_only_blocks bigint)
 RETURNS SETOF record LANGUAGE sql

@@ -86,7 +86,8 @@ SELECT has_table_privilege('pg_monitor', 'move_outcomes', 'SELECT') AS monitor,
 DELETE FROM tablespace_advisor.sample;
 DELETE FROM tablespace_advisor.relation_sample;
 
--- the forecast is written down when a move is queued, also if the caller decided
+-- the forecast is written down when a move is queued, also if the caller decided;
+-- there is none before the target was probed
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE regress_outcome_disk LOCATION '';
 CREATE TABLESPACE regress_outcome_flash LOCATION '';

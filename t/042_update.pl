@@ -186,12 +186,12 @@ SKIP:
 		is($node->safe_psql($dbname, 'SELECT cancel_move(2)'), 'f', "$version: and is in use");
 		is($node->safe_psql($dbname, $journal),
 			"1|failed|||||\n2|done|||||\n3|failed|||||",
-			"$version: the interrupted moves are settled");
+			"$version: the interrupted moves are recovered");
 	}
 }
 
 # A worker that finds other tables than its own ends and leaves its job alone,
-# which the next call that may settles.
+# which the next call that may recovers.
 $node->safe_psql('fresh', q{
 	ALTER TABLE tablespace_advisor.probe_run DROP COLUMN one_more;
 	SET allow_in_place_tablespaces = on;
@@ -218,7 +218,7 @@ $node->safe_psql('fresh', qq{
 	WHERE extname = 'tablespace_advisor' AND e.name = extname;
 	SELECT cancel_move($undone)});
 is($node->safe_psql('fresh', "SELECT state FROM tablespace_moves WHERE job_id = $undone"),
-	'failed', 'it is settled by the next call of the right version');
+	'failed', 'it is recovered by the next call of the right version');
 
 $node->stop;
 done_testing();

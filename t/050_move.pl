@@ -226,7 +226,7 @@ like($caller->{err}, qr/58000.*could not move public\.t_\w+: the move's backgrou
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves WHERE finished_at IS NULL}),
 	'0', 'no job is left in the air');
 end_session($_) for $old, $caller;
-like(index_places('t'), qr/_ccnew:slow invalid/, 'a leftover waits for the next worker');
+like(index_places('t'), qr/_ccnew:slow invalid/, 'a transient index waits for the next worker');
 $node->safe_psql('postgres', "CALL move_indexes_concurrently('t', 'slow', method => 'rebuild')");
 wait_for_workers($node);
 is(index_places('t'), 't_b:slow, t_pkey:slow', 'which removes it');
@@ -290,7 +290,7 @@ is(last_job(), "public.t_b|failed|the move's background worker ended unexpectedl
 $node->safe_psql('postgres', "SELECT retry_move($dead)");
 wait_for_workers($node);
 is(last_job(), 'public.t_b|done', 'the retry succeeds');
-is(index_places('t'), 't_b:fast, t_pkey:slow', 'and its worker has removed the leftover');
+is(index_places('t'), 't_b:fast, t_pkey:slow', 'and its worker has removed the transient index');
 check_indexes('after a crash');
 
 # --- standby -------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ is(end_state($node, $rebuild), 'done',
 	'so is one whose worker was terminated');
 is(job_field($node, $rebuild, "relation = 'r_pkey'::regclass"), 't',
 	'it follows the new index');
-is(job_field($node, $another, 'state'), 'failed', 'the other is settled too');
+is(job_field($node, $another, 'state'), 'failed', 'the other is recovered, too');
 end_session($reader);
 is(tablespaces_of($node, 'r'), 'fast slow', 'the old index is left over');
 move($node, 'r_pkey', 'pg_default');

@@ -1,7 +1,7 @@
 # Ends a move at every point of its protocol: by an immediate shutdown, by
 # killing its worker with the server, by terminating and by cancelling it.  Moves
 # of an index, and of a table with and without its indexes.  Each time all is
-# whole, where it was or where it was to go; the next call settles the job, no
+# whole, where it was or where it was to go; the next call recovers the job, no
 # file is orphaned, and the move can be repeated.
 
 use strict;
@@ -156,7 +156,7 @@ sub judge
 
 	$rows //= $kind->{rows}->();
 	release($node);
-	$kind->{check}->("$name, before the job is settled", $rows);
+	$kind->{check}->("$name, before the job is recovered", $rows);
 	is(end_state($node, $job), $state, "$name: the job is $state");
 	like(job_field($node, $job, 'error'), $reason, "$name: and says why")
 	  if $reason;

@@ -137,7 +137,7 @@ sub check_takeover
 	isnt($node->safe_psql('postgres', 'SELECT tsa_orphans()'), '',
 		"$name: there are files to remove");
 	release($node);
-	is(end_state($node, $job), $state, "$name: the next call settles the job");
+	is(end_state($node, $job), $state, "$name: the next call recovers the job");
 	check_orphans($node, $name);
 	$kind->{move}->($node, 'pg_default');
 	is($kind->{places}->($node), $kind->{place_in}->('pg_default'),

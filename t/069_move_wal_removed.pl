@@ -1,5 +1,7 @@
-# No replication slot keeps the log for a copy.  If a segment is gone before
-# the copy has read it, the copy starts over, and says so in the server's log.
+# No replication slot keeps the WAL for a copy.  If a segment is gone before the
+# copy has read it, the copy starts over, and says so in the server's log.  While
+# others have a lock for long, the copy reads the WAL all the same, and does not
+# start over.
 
 use strict;
 use warnings;
@@ -13,100 +15,180 @@ use Test::More;
 use Time::HiRes qw(usleep);
 use TsaTest;
 
-my $node = new_node('main', conf => qq(
+my $node = new_node('main', checksums => 1, conf => qq(
 wal_level = replica
 min_wal_size = 32MB
-max_wal_size = 32MB
+max_wal_size = 512MB
 wal_keep_size = 0
 autovacuum = off
 ));
 $node->start;
 prepare_node($node);
-$node->safe_psql('postgres', q{
-	CREATE TABLE r (id int PRIMARY KEY, v int);
-	INSERT INTO r SELECT i, 0 FROM generate_series(1, 50000) i});
+$node->safe_psql('postgres', qq{
+	CREATE TABLE d (id int PRIMARY KEY, n int, doc text);
+	ALTER TABLE d ALTER doc SET STORAGE EXTERNAL;
+	INSERT INTO d SELECT i, 0, CASE WHEN i % 50 = 0 THEN ${\document('i')} END
+	FROM generate_series(1, 50000) i;
+	CREATE INDEX d_n ON d (n)});
 
-stop_at($node, 'copied');
-my $job = start_move($node, 'r', 'fast');
-wait_for_stop($node, 'copied');
+my %kinds = (
+	index => {
+		start => sub { start_move($node, 'd_pkey', $_[0]) },
+		name => 'index "d_pkey"',
+		place => sub { tablespaces_of($node, 'd_pkey') },
+		all => sub { $_[0] },
+	},
+	table => {
+		start => sub { start_table_move($node, 'd', $_[0], 'with_indexes => true') },
+		name => '.*d"',
+		place => sub { places($node, 'd') },
+		all => sub { "table $_[0], toast $_[0], toast index $_[0], indexes $_[0]" },
+	});
 
-# changes that the copy will not find in the log any more
-my $segment = $node->safe_psql('postgres',
-	'SELECT pg_walfile_name(pg_current_wal_insert_lsn())');
-$node->safe_psql('postgres', q{
-	DELETE FROM r WHERE id % 3 = 0;
-	INSERT INTO r SELECT i, 1 FROM generate_series(50001, 90000) i});
-for (1 .. 4)
+# The segment that is being written.
+sub current_segment
+{
+	return $node->safe_psql('postgres',
+		'SELECT pg_walfile_name(pg_current_wal_insert_lsn())');
+}
+
+# Ends the segment; returns the next one.
+sub next_segment
 {
 	$node->safe_psql('postgres',
-		"SELECT pg_switch_wal(); CREATE TABLE x$_ (); CHECKPOINT");
+		'SELECT pg_switch_wal(); SELECT pg_logical_emit_message(true, $$$$, $$$$)');
+	return current_segment();
 }
-is( $node->safe_psql('postgres',
-		"SELECT count(*) FROM pg_ls_waldir() WHERE name = '$segment'"),
-	'0', 'the segment that the copy stands at is gone');
 
-release($node);
-is(wait_for_job($node, $job), 'done', 'the move is done all the same');
-like(slurp_file($node->logfile),
-	qr/live copy of index "r_pkey" starts over because a write-ahead log segment that it needs has been removed/,
-	'the copy has started over');
-is(tablespaces_of($node, 'r'), 'fast', 'the index is in its new place');
-check_btree($node, 'r_pkey', 'after starting over');
-check_orphans($node, 'after starting over');
-
-# A lock that others have for long: the copy has given all of its locks back, and
-# reads the log all the same.  Copies of 0.3 waited for the lock, and then
-# started over.
-my $holder = { in => '', out => '', err => '' };
-$holder->{run} = IPC::Run::start(
-	[ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
-	'<', \$holder->{in}, '>', \$holder->{out}, '2>', \$holder->{err},
-	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-stop_at($node, 'copied');
-$job = start_move($node, 'r', 'slow');
-wait_for_stop($node, 'copied');
-my $pid = worker_pid($node, $job);
-$holder->{in} .= "BEGIN; LOCK r;\n\\echo locked\n";
-$holder->{run}->pump_nb;
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 1 FROM pg_locks
-	WHERE relation = 'r'::regclass AND mode = 'AccessExclusiveLock'})
-  or die 'nobody asks for the lock';
-release($node);
-$holder->{run}->pump until $holder->{out} =~ /locked/ || !$holder->{run}->pumpable;
-
-# which segment the worker reads
-sub segment_read
+# Which segments a process has open, to read them: to flush them it may have
+# others open.
+sub segments_read
 {
-	my %segments = map { m{/pg_wal/([0-9A-F]{24})$} ? ($1 => 1) : () }
-	  map { readlink($_) // '' } glob "/proc/$pid/fd/*";
+	my ($pid) = @_;
+	my %segments;
 
+	foreach my $fd (glob "/proc/$pid/fd/*")
+	{
+		my ($segment) = (readlink($fd) // '') =~ m{/pg_wal/([0-9A-F]{24})$}
+		  or next;
+		my $info = eval { slurp_file($fd =~ s/fd/fdinfo/r) } // '';
+
+		$segments{$segment} = 1
+		  if $info =~ /^flags:\s*(\d+)/m && (oct($1) & 3) == 0;
+	}
 	return join ' ', sort keys %segments;
 }
-$segment = $node->safe_psql('postgres',
-	'SELECT pg_walfile_name(pg_current_wal_insert_lsn())');
-foreach my $round (5 .. 8)
+
+sub is_gone
 {
-	my $now = $node->safe_psql('postgres', "SELECT pg_switch_wal(); CREATE TABLE x$round ();
-		SELECT pg_walfile_name(pg_current_wal_insert_lsn())") =~ s/.*\n//sr;
-	my $tries = 0;
+	my ($segment, $name) = @_;
 
-	usleep(100_000) while segment_read() ne $now && $tries++ < 100;
-	is(segment_read(), $now, 'the log is read while somebody has the table locked');
-	$node->safe_psql('postgres', 'CHECKPOINT');
+	is( $node->safe_psql('postgres',
+			"SELECT count(*) FROM pg_ls_waldir() WHERE name = '$segment'"),
+		'0', "$name: the segment that the copy stood at is gone");
+	return;
 }
-is( $node->safe_psql('postgres',
-		"SELECT count(*) FROM pg_ls_waldir() WHERE name = '$segment'"),
-	'0', 'the segment that the copy stood at is gone');
-$holder->{in} .= "COMMIT;\n\\q\n";
-$holder->{run}->finish;
-is(wait_for_job($node, $job), 'done', 'the move is done');
-my $over = () = slurp_file($node->logfile) =~ /starts over/g;
-is($over, 1, 'without starting over');
-check_btree($node, 'r_pkey', 'after a long lock');
 
-check_locks($node, 'in the end');
+# All is where it should be, with its rows and its visibility map.
+sub check_d
+{
+	my ($kind, $place, $rows, $map, $name) = @_;
+
+	is($kind->{place}->(), $kind->{all}->($place), "$name: it is in its new place");
+	is(digest($node, 'd', 'x::text'), $rows, "$name: with the rows");
+	is(visibility($node, 'd'), $map, "$name: and the visibility map");
+	check_heap($node, 'd', $name);
+	is($node->safe_psql('postgres', "SELECT tsa_amcheck('d')"), '2',
+		"$name: the indexes are right");
+	check_orphans($node, $name);
+	check_locks($node, $name);
+	return;
+}
+
+sub starts_over
+{
+	my ($what) = @_;
+	my $kind = $kinds{$what};
+	my $name = "$what, WAL removed";
+	my $offset = -s $node->logfile;
+
+	stop_at($node, 'copied');
+	my $job = $kind->{start}->('fast');
+	wait_for_stop($node, 'copied');
+
+	# changes that the copy will not find in the WAL any more
+	my $segment = current_segment();
+	$node->safe_psql('postgres', qq{
+		UPDATE d SET doc = ${\document('id + 1')} WHERE id % 150 = 0;
+		DELETE FROM d WHERE id % 3 = 1;
+		INSERT INTO d SELECT i, i, CASE WHEN i % 50 = 0 THEN ${\document('i')} END
+		FROM (SELECT max(id) AS last FROM d) m, generate_series(last + 1, last + 40000) i;
+		VACUUM (FREEZE, TRUNCATE false) d;
+		UPDATE d SET n = n + 1 WHERE id % 11 = 0});
+	for (1 .. 4)
+	{
+		next_segment();
+		$node->safe_psql('postgres', 'CHECKPOINT');
+	}
+	is_gone($segment, $name);
+	my $rows = digest($node, 'd', 'x::text');
+	my $map = visibility($node, 'd');
+	release($node);
+	is(wait_for_job($node, $job), 'done', "$name: the move is done all the same");
+	like(slurp_file($node->logfile, $offset),
+		qr/live copy of $kind->{name} starts over because a write-ahead log segment that it needs has been removed/,
+		"$name: the copy has started over");
+	check_d($kind, 'fast', $rows, $map, $name);
+	return;
+}
+
+# The copy has given all of its locks back to whoever waits for one of them.
+sub is_kept_waiting
+{
+	my ($what) = @_;
+	my $kind = $kinds{$what};
+	my $name = "$what, locked for long";
+	my $offset = -s $node->logfile;
+	my $holder = session($node);
+
+	stop_at($node, 'copied');
+	my $job = $kind->{start}->('slow');
+	wait_for_stop($node, 'copied');
+	my $pid = worker_pid($node, $job);
+	send_to($holder, 'BEGIN; LOCK d;');
+	wait_for_lock_of($node, $holder->{pid});
+	release($node);
+	answer($holder);
+	my $segment = current_segment();
+	foreach my $round (1 .. 4)
+	{
+		my $now = next_segment();
+		my $tries = 0;
+
+		usleep(100_000)
+		  while segments_read($pid) ne $now
+		  && $tries++ < 10 * $PostgreSQL::Test::Utils::timeout_default;
+		is(segments_read($pid), $now, "$name: the WAL is read all the same");
+		$node->safe_psql('postgres', 'CHECKPOINT');
+	}
+	is_gone($segment, $name);
+	ask($holder, 'COMMIT;');
+	end_session($holder);
+	my $rows = digest($node, 'd', 'x::text');
+	my $map = visibility($node, 'd');
+	is(wait_for_job($node, $job), 'done', "$name: the move is done");
+	unlike(slurp_file($node->logfile, $offset), qr/starts over/,
+		"$name: without starting over");
+	check_d($kind, 'slow', $rows, $map, $name);
+	return;
+}
+
+foreach my $what (qw(index table))
+{
+	starts_over($what);
+	is_kept_waiting($what);
+}
+
 check_log($node, 'in the end');
-
-$node->stop;
+check_checksums($node, 'in the end');
 done_testing();

@@ -1,7 +1,7 @@
 # Whom a move of a table waits for, and who waits for it meanwhile: nobody for
 # longer than lock_timeout.  A transaction that has changed the table's row of
-# pg_class without a lock on the table; a prepared transaction; a log that is
-# gone when the move can go on; a file so large that it is removed in steps.
+# pg_class without a lock on the table; a prepared transaction; a file so large
+# that it is removed in steps.
 
 use strict;
 use warnings;
@@ -17,9 +17,6 @@ use TsaTest;
 my $node = new_node('main', checksums => 1, conf => qq(
 wal_level = replica
 autovacuum = off
-min_wal_size = 32MB
-max_wal_size = 64MB
-wal_keep_size = 0
 ));
 $node->start;
 prepare_node($node);
@@ -146,37 +143,6 @@ $node->safe_psql('postgres', "COMMIT PREPARED 'holds'");
 is(wait_for_job($node, $job), 'done', 'prepared transaction: done behind it');
 check_d('fast', 'prepared transaction');
 
-# a log that is gone
-stop_at($node, 'copied');
-$job = start_table_move($node, 'd', 'slow', 'with_indexes => true');
-wait_for_stop($node, 'copied');
-my $segment = $node->safe_psql('postgres',
-	'SELECT pg_walfile_name(pg_current_wal_insert_lsn())');
-$node->safe_psql('postgres', qq{
-	UPDATE d SET doc = ${\document('id + 1')} WHERE id % 3 = 0;
-	DELETE FROM d WHERE id % 10 = 0;
-	INSERT INTO d SELECT i, i, ${\document('i')} FROM generate_series(2001, 2300) i;
-	VACUUM (FREEZE, TRUNCATE false) d;
-	UPDATE d SET n = n + 1 WHERE id % 11 = 0});
-for (1 .. 6)
-{
-	$node->safe_psql('postgres',
-		"SELECT pg_switch_wal(); CREATE TABLE x$_ (); CHECKPOINT");
-}
-is( $node->safe_psql('postgres',
-		"SELECT count(*) FROM pg_ls_waldir() WHERE name = '$segment'"),
-	'0', 'the segment that the copy stands at is gone');
-my $rows = digest($node, 'd', 'x::text');
-my $map = visibility($node, 'd');
-release($node);
-is(wait_for_job($node, $job), 'done', 'the move is done all the same');
-like(slurp_file($node->logfile),
-	qr/live copy of .*d" starts over because a write-ahead log segment that it needs has been removed/,
-	'the copy has started over');
-is(digest($node, 'd', 'x::text'), $rows, 'with the rows');
-is(visibility($node, 'd'), $map, 'and the visibility map');
-check_d('slow', 'started over');
-
 # Heap and TOAST table of more than 32 MB are shortened before they are
 # dropped, with their maps.
 $node->safe_psql('postgres', qq{
@@ -194,8 +160,6 @@ is( $node->safe_psql('postgres', q{
 			pg_relation_size(oid, 'fsm') > 0, pg_relation_size(oid, 'vm') > 0
 		FROM pg_class WHERE relname = 'l'}),
 	't|t|t|t', 'a larger table');
-$rows = digest($node, 'l', 'x::text');
-$map = visibility($node, 'l');
 my $truncated = q{
 	SELECT count(*) FROM tablespace_advisor.job j,
 		unnest(old_tablespaces, old_filenumbers) AS f(tablespace, file)
@@ -210,8 +174,8 @@ for my $how ('crash', 'go on')
 	is($node->safe_psql('postgres', sprintf($truncated, $job)), '3',
 		"large, $how: old files are there");
 	$node->safe_psql('postgres', 'UPDATE l SET n = n + 1 WHERE id % 100 = 1');
-	$rows = digest($node, 'l', 'x::text');
-	$map = visibility($node, 'l');
+	my $rows = digest($node, 'l', 'x::text');
+	my $map = visibility($node, 'l');
 	crash($node) if $how eq 'crash';
 	release($node);
 	is($how eq 'crash' ? end_state($node, $job) : wait_for_job($node, $job),

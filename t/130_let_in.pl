@@ -1,7 +1,6 @@
 # Attackers who own a table, a schema or the database: nothing of theirs runs
 # with more rights than they have, and nothing of theirs breaks what the
-# extension does for others.  Tests of 0.3 had nobody else in the extension's
-# schema, and no database owner but a superuser.
+# extension does for others.
 
 use strict;
 use warnings;
@@ -35,9 +34,9 @@ sub messages_in
 
 # --- look-alikes in the extension's schema -------------------------------------
 
-# In 0.3 the first two ran with the rights of the superuser who ran the
-# statement, since a literal of no type suits text best; the third made every
-# call of the advice "not unique".
+# A literal of no type suits text best, so the first two would run with the
+# rights of the superuser who runs the statement; the third would make every call
+# of the advice "not unique".
 $node->safe_psql('postgres', q{
 	SET SESSION AUTHORIZATION mallory;
 	CREATE TABLE public.caught (what text);
@@ -81,12 +80,11 @@ $node->safe_psql('postgres', q{
 # --- a planted history of probes -----------------------------------------------
 
 # The extension is dropped, and the owner of the database plants tables of the
-# names that a call is about to use.  0.3 inserted the run of a probe there, as
-# whoever owned the table but with nothing restricted, and the deferred trigger
-# ran as the superuser.
+# names that a call is about to use.  If the run of a probe were inserted there,
+# the deferred trigger would run as the superuser.
 $node->safe_psql('postgres', 'CREATE DATABASE theirs OWNER mallory');
 
-# In 0.3 she could do that herself: the schema public is hers.
+# The schema public is hers, the extension in it is not.
 $node->safe_psql('theirs', 'CREATE EXTENSION tablespace_advisor');
 foreach my $sql (
 	'DROP SCHEMA public CASCADE', 'DROP OWNED BY pg_database_owner CASCADE',
@@ -172,7 +170,7 @@ foreach my $what (qw(probe advice sample))
 
 # --- a dump by an owner who is no superuser -------------------------------------
 
-# In 0.3 pg_dump had no right to lock the tables that it was told to dump.
+# pg_dump locks the tables that it is told to dump, which takes a right to read.
 $node->safe_psql('postgres', 'CREATE DATABASE dumped OWNER mallory');
 $node->safe_psql('dumped', q{
 	CREATE EXTENSION tablespace_advisor;
@@ -196,7 +194,6 @@ is($node->safe_psql('dumped', q{
 
 # --- history is not kept for ever -------------------------------------------------
 
-# 0.3 kept every job and every probe.
 $node->safe_psql('postgres', q{
 	INSERT INTO tablespace_advisor.probe_run
 		(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
@@ -234,8 +231,8 @@ like($node->safe_psql('postgres', q{
 
 # --- publications -------------------------------------------------------------------
 
-# In 0.3 a subscriber with the extension stopped at the first job, whose number
-# it had already; an UPDATE would have changed its own job.
+# A subscriber that has the extension, too, would stop at the first job, whose
+# number it has already; an UPDATE would change its own job.
 $node->safe_psql('postgres', q{
 	CREATE DATABASE publisher;
 	CREATE DATABASE subscriber});

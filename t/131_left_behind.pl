@@ -1,6 +1,6 @@
 # Files that only the journal knows of: a crash in the middle of a move, and then
-# something happens to the journal or to the files.  Tests before looked for
-# orphans after the extension's own next call only.
+# something happens to the journal or to the files, before the extension's next
+# call could remove them.
 
 use strict;
 use warnings;
@@ -92,7 +92,7 @@ sub interrupted_move
 
 # --- the extension is dropped ------------------------------------------------------
 
-# 0.3 left the copy for good.
+# Nobody would know of the copy after that.
 $node->safe_psql('postgres', 'CREATE ROLE dropper SUPERUSER LOGIN');
 my %drop = (
 	extension => 'DROP EXTENSION tablespace_advisor',
@@ -140,8 +140,7 @@ no_orphans('busy', 'dropped after the move');
 # --- the database's own tablespace is another one -------------------------------------
 
 # The copy is in the database's own tablespace, and moves along with it; or is
-# copied with the rest of a template's files.  0.3 looked for it where it had
-# been.
+# copied with the rest of a template's files.
 new_database('mobile');
 $node->safe_psql('mobile', 'ALTER INDEX t_pkey SET TABLESPACE slow');
 interrupted_move('mobile', 't', 'pg_default');

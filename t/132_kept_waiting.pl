@@ -1,6 +1,6 @@
-# Who waits for a move, and for how long.  Tests of 0.3 looked at statements that
-# wait for an exclusive lock, at sessions that had not used the table before, and
-# at devices that take no time.
+# Statements that a move could keep waiting without asking for an exclusive lock:
+# of a session that has used the table before, while the move pauses, beside a
+# VACUUM; and devices that take their time.
 
 use strict;
 use warnings;
@@ -64,8 +64,7 @@ sub elsewhere
 # --- a deadlock that nobody detects ----------------------------------------------
 
 # A transaction that has used the table wants ShareUpdateExclusive on the index
-# while the move waits for that transaction.  In 0.3 it waited until the move
-# had given up after 200 attempts.
+# while the move waits for that transaction.
 my $user = session($node);
 my $job = start_move($node, 't_b', elsewhere('t_b'));
 wait_for_job($node, $job);
@@ -84,7 +83,7 @@ end_session($user);
 
 # --- a move that pauses --------------------------------------------------------------
 
-# In 0.3 it kept its lock on the index.
+# It gives its lock on the index back.
 $user = session($node);
 foreach my $index ('t_b', 't_brin')
 {
@@ -120,7 +119,7 @@ check_orphans($node, 'dropped while paused');
 # --- VACUUM under way ------------------------------------------------------------------
 
 # It has RowExclusive on the index, and ShareUpdateExclusive on the table only.
-# 0.3 asked for AccessExclusive all the same, and everybody queued behind that.
+# Were AccessExclusive asked for all the same, everybody would queue behind that.
 stop_at($node, 'fsm copied');
 $job = start_move($node, 't_b', elsewhere('t_b'));
 wait_for_stop($node, 'fsm copied');
@@ -143,7 +142,7 @@ SKIP:
 {
 	skip 'no C compiler to build test/slow_file.c with', 6 unless $has_slow;
 
-	# A sync of 5 s: in 0.3 whoever asked for AccessExclusive waited for it, and
+	# A sync of 5 s, for which whoever asks for AccessExclusive does not wait, nor
 	# everybody behind.
 	set_slow('fsync', 5000);
 	my $from = time;
@@ -164,7 +163,7 @@ SKIP:
 	cmp_ok($longest, '<', 4, 'nobody waits for the sync');
 
 	# Blocks that change while the move waits for its lock, and are thrown out of
-	# the buffers: in 0.3 each was read under AccessExclusive.
+	# the buffers: they are not read under AccessExclusive.
 	$node->append_conf('postgresql.conf', "deadlock_timeout = '1 min'");
 	$node->reload;
 	stop_at($node, 'fsm copied');

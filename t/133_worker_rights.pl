@@ -1,7 +1,6 @@
 # What of other people's code runs in a worker, and with which rights; one test
 # for each row of docs/internals/worker_rights.md.  The worker's process has been
-# authenticated as the superuser, so each tries to become one.  Tests of 0.3 had
-# no event triggers, and no rights that were taken away during a move.
+# authenticated as the superuser, so each tries to become one.
 
 use strict;
 use warnings;
@@ -98,7 +97,6 @@ sub loot_of
 
 # --- event triggers ------------------------------------------------------------------
 
-# In 0.3 mallory was a superuser after the first of these.
 is(loot_of("CALL move_indexes_concurrently('parted', 'fast')"), '',
 	'a partitioned index: no event trigger');
 is(loot_of("CALL move_table_concurrently('parted', 'fast')"), '',
@@ -165,7 +163,7 @@ $node->safe_psql('postgres', 'DROP EVENT TRIGGER e1; DROP EVENT TRIGGER e2; DROP
 
 # --- rights that are taken away ------------------------------------------------------------
 
-# In 0.3 a job that had begun went on with the rights it had begun with.
+# A job that has begun does not go on with the rights it has begun with.
 sub taken_away
 {
 	my ($take, $give, $name) = @_;
@@ -193,7 +191,7 @@ taken_away('ALTER TABLE t OWNER TO heir', 'ALTER TABLE t OWNER TO mallory', 'ano
 
 # --- a look-alike of the journal that is locked for ever --------------------------------------
 
-# The launcher's workers of 0.3 waited for it, before the databases behind it.
+# The launcher's workers do not wait for it before the databases behind it.
 $node->safe_psql('postgres', 'CREATE DATABASE a_decoy; CREATE DATABASE b_victim');
 $node->safe_psql('b_victim', q{
 	CREATE EXTENSION tablespace_advisor;

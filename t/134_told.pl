@@ -1,7 +1,6 @@
 # What is said of moves: to whoever waits for them, to whoever calls in the wrong
 # way, to whoever reads the server's log; and crashes while the storage of a copy
-# is being made.  None of this was there in 0.3, but for the crash, of which no
-# test looked for the empty file.
+# is being made.
 
 use strict;
 use warnings;
@@ -109,8 +108,8 @@ release($node);
 
 # --- an abort while storage is being made ---------------------------------------------------------
 
-# In 0.3 the transaction had no ID yet: its abort was not logged, and recovery,
-# which makes the file again, kept it.
+# Were the transaction without an ID yet, its abort would not be logged, and
+# recovery, which makes the file again, would keep it.
 $node->poll_query_until('postgres', q{
 	SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'})
   or die 'the worker does not end';

@@ -1,6 +1,5 @@
 # Callers whose transactions stay open or see an old snapshot, and roles that call
-# in several databases.  Tests of 0.3 called in transactions of one statement,
-# under READ COMMITTED, in one database.
+# in several databases.
 
 use strict;
 use warnings;
@@ -25,8 +24,8 @@ $node->safe_psql('postgres', q{
 
 # --- a caller whose transaction stays open -----------------------------------------
 
-# A crash leaves two moves; a transaction recovers them and does not end.  In 0.3
-# both were locked until it did.
+# A crash leaves two moves; a transaction recovers them and does not end.  That
+# keeps neither of them locked.
 sub crash_of_two_moves
 {
 	my @jobs;
@@ -63,8 +62,8 @@ ask($open, '');
 
 # --- a caller with an old snapshot ----------------------------------------------------
 
-# The row of a queued job changes while its cancellation waits for it.  Under
-# REPEATABLE READ 0.3 got a serialization failure, and the job went on.
+# The row of a queued job changes while its cancellation waits for it, which is no
+# serialization failure under REPEATABLE READ.
 sub two_queued
 {
 	my ($sql) = @_;
@@ -121,7 +120,7 @@ end_session($_) foreach $holder, $open;
 
 # --- worker slots ------------------------------------------------------------------------
 
-# In 0.3 a role could have all of them, with moves that pause.
+# A role cannot have all of them, with moves that pause.
 $node->safe_psql('postgres', q{
 	CREATE ROLE alice;
 	CREATE ROLE bob;

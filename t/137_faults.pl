@@ -1,8 +1,7 @@
 # Calls of the target device fail, one after the other: each write, truncation,
 # sync, open and unlink of a small move, with EIO, ENOSPC and short writes.
 # Every time there is an error that says why, the source is intact, the job
-# failed, no file is orphaned, and a retry works.  Tests before had full
-# devices only.
+# failed, no file is orphaned, and a retry works.
 #
 # A few calls of each kind, in seconds; all of them, with each error, if
 # PG_TEST_EXTRA has the word "faults".

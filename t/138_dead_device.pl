@@ -3,7 +3,7 @@
 # moment on.  The server goes on, the journal keeps what cannot be reached in
 # mind, other moves are not in the way, and once the device is back nothing is
 # left.  A failed sync, truncation, unlink, write-back, read of the source; a full
-# pg_wal; a target that takes its time to sync.  Tests before had devices that work.
+# pg_wal; a target that takes its time to sync.
 
 use strict;
 use warnings;
@@ -139,7 +139,7 @@ foreach my $case ([ 't_b', \&index_statement ], [ 't', \&table_statement ])
 
 # --- the old device dies after the cutover ------------------------------------------------
 
-# 0.3 truncated the old file in a critical section: a PANIC.
+# Truncating the old file must not fail inside a critical section: a PANIC.
 foreach my $relation (qw(t large))
 {
 	my $from = place_of($node, $relation);

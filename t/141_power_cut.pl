@@ -53,14 +53,14 @@ $node->safe_psql('postgres', q{
 
 # --- the power ----------------------------------------------------------------------
 
-# State and parent of a process; nothing if it is gone.
+# The parent of a process; nothing if it is gone.
 sub process
 {
 	my ($pid) = @_;
 
 	open(my $handle, '<', "/proc/$pid/stat") or return;
 	my $stat = <$handle> // '';
-	return $stat =~ /\) (\S) (\d+)/;
+	return $stat =~ /\) \S (\d+)/;
 }
 
 # All processes of the server end at one moment.
@@ -73,7 +73,7 @@ sub kill_all
 	opendir(my $proc, '/proc') or die $!;
 	foreach my $pid (grep { /^\d+$/ } readdir $proc)
 	{
-		my (undef, $parent) = process($pid);
+		my ($parent) = process($pid);
 		push @children, $pid if defined $parent && $parent == $postmaster;
 	}
 	kill 'STOP', @children;
@@ -81,7 +81,7 @@ sub kill_all
 	$node->kill9;
 	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
-		return unless grep { (process($_))[0] && (process($_))[0] ne 'Z' } @children, $postmaster;
+		return unless grep { process($_) } @children, $postmaster;
 		select undef, undef, undef, 0.1;
 	}
 	die 'the server does not end';

@@ -6,6 +6,23 @@ say()  { printf '\n== %s\n' "$*"; }
 note() { printf '   %s\n' "$*"; }
 die()  { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# usage ARGUMENT: prints the head of the script, after --help and after an argument
+# that it does not know.
+usage()
+{
+	local file
+
+	for file in {.,bench,tools}/"${0##*/}"; do
+		if [ -f "$file" ]; then
+			sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$file"
+			break
+		fi
+	done
+	case ${1-} in -h | --help) exit 0 ;; esac
+	[ -z "${1-}" ] || printf '%s: unknown argument: %s\n' "${0##*/}" "$1" >&2
+	exit 2
+}
+
 work=							# private directory, removed at exit
 jobs_left=()					# process groups to end at exit
 

@@ -24,24 +24,18 @@
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_SERIALIZE_ALL_REQUESTS
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <nbdkit-plugin.h>
+#include "../disk_file.h"
 
 #define READ_BUFFER (INT64_C(2) << 20)
 #define WRITE_CACHE (INT64_C(32) << 20)
 
-static char *file = NULL;
 static unsigned rotation_us = 4170;
 static unsigned travel_us = 4000;
 static unsigned mb_per_s = 90;
-static int	fd = -1;
-static int64_t size;
 
 /* times in ns of CLOCK_MONOTONIC, positions in bytes */
 static int64_t run_start = 0;	/* where the head came down last */
@@ -127,35 +121,12 @@ disk_config(const char *key, const char *value)
 static int
 disk_get_ready(void)
 {
-	struct stat st;
-
 	if (mb_per_s == 0)
 	{
 		nbdkit_error("mb_per_s must be greater than 0");
 		return -1;
 	}
-	if (file == NULL || (fd = open(file, O_RDWR | O_CLOEXEC)) < 0 ||
-		fstat(fd, &st) != 0)
-	{
-		nbdkit_error("could not open file \"%s\": %m", file ? file : "");
-		return -1;
-	}
-	size = st.st_size;
-	return 0;
-}
-
-static void *
-disk_open(int readonly)
-{
-	(void) readonly;
-	return NBDKIT_HANDLE_NOT_NEEDED;
-}
-
-static int64_t
-disk_get_size(void *handle)
-{
-	(void) handle;
-	return size;
+	return open_file() ? 0 : -1;
 }
 
 static int

@@ -28,14 +28,10 @@
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_SERIALIZE_ALL_REQUESTS
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <nbdkit-plugin.h>
+#include "../disk_file.h"
 
 #define BLOCK		4096
 #define SECTOR		512
@@ -47,11 +43,8 @@ struct version
 	unsigned char data[BLOCK];
 };
 
-static char *file = NULL;
 static char *cut = NULL;
 static uint64_t seed = 1;
-static int	fd = -1;
-static int64_t size;
 static struct version **newest; /* of each block of the disk */
 static int64_t * dirty;			/* blocks that have one */
 static int64_t ndirty = 0;
@@ -88,34 +81,20 @@ disk_config(const char *key, const char *value)
 static int
 disk_get_ready(void)
 {
-	struct stat st;
 	size_t		nblocks;
 
-	if (file == NULL || cut == NULL || (fd = open(file, O_RDWR | O_CLOEXEC)) < 0 ||
-		fstat(fd, &st) != 0)
+	if (cut == NULL)
 	{
-		nbdkit_error("could not open file \"%s\": %m", file ? file : "");
+		nbdkit_error("parameter \"cut\" is missing");
 		return -1;
 	}
-	size = st.st_size / BLOCK * BLOCK;
+	if (!open_file())
+		return -1;
+	size = size / BLOCK * BLOCK;
 	nblocks = (size_t) (size / BLOCK) + 1;
 	newest = calloc(nblocks, sizeof(*newest));
 	dirty = calloc(nblocks, sizeof(*dirty));
 	return newest != NULL && dirty != NULL ? 0 : -1;
-}
-
-static void *
-disk_open(int readonly)
-{
-	(void) readonly;
-	return NBDKIT_HANDLE_NOT_NEEDED;
-}
-
-static int64_t
-disk_get_size(void *handle)
-{
-	(void) handle;
-	return size;
 }
 
 /* Writes part of a block to the file. */

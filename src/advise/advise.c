@@ -32,7 +32,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
@@ -133,27 +132,20 @@ run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
 		OIDOID, REGCLASSOID, NAMEOID, TEXTOID, INTERVALOID
 	};
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			userid;
-	int			sec_context;
-	int			guc_level;
+	TsaState	state;
 
 	check_rights(request->target);
 	tsa_state_check("sample", AccessShareLock);
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 
-	GetUserIdAndSecContext(&userid, &sec_context);
-	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
-						   sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
-	guc_level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	tsa_state_open(&state);
 	SPI_connect();
 	/* not read-only: what happens while it watches has to be seen */
 	if (SPI_execute_with_args(sql, ADVICE_ARGS, types, request->args,
 							  request->nulls, false, 0) < 0)
-		elog(ERROR, "could not run gather_advice()");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not run gather_advice()")));
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		Datum		values[ADVICE_COLUMNS];
@@ -165,8 +157,7 @@ run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	SPI_finish();
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(userid, sec_context);
+	tsa_state_close(&state);
 	return (Datum) 0;
 }
 

@@ -117,7 +117,7 @@ SELECT i.indexrelid, i.indrelid,
 			(SELECT FROM pg_constraint k
 				WHERE k.conrelid = i.indrelid AND k.contype = 'f'
 					AND k.conkey <@ (i.indkey::int2[])[0:cardinality(k.conkey) - 1])
-			THEN 'a foreign key: deleting a referenced row looks it up'
+			THEN 'a foreign key: deletes of referenced rows use it'
 	END AS needed_for,
 	i.indisreplident OR c.relispartition
 		OR EXISTS (SELECT FROM pg_constraint k

@@ -12,6 +12,11 @@
  * rate that a depth leads to follows from Little's law, rate = depth /
  * latency, and so does the depth that a rate needs.
  *
+ * Sessions that read as soon as they can make a closed loop: the faster the
+ * device, the more often they come back.  Its depth is that of Schweitzer's
+ * approximation of mean value analysis: a read meets what the other sessions
+ * have in flight on average.
+ *
  *-------------------------------------------------------------------------
  */
 #include "advise/curve.h"
@@ -90,4 +95,33 @@ tsa_curve_depth(const TsaCurve *curve, double rate)
 		}
 	}
 	return depth;
+}
+
+/*
+ * The requests in flight, its own included, that a read meets if so many
+ * sessions do nothing but read and spend other_us between two reads.  NAN for
+ * a curve without points.
+ */
+double
+tsa_curve_loop_depth(const TsaCurve *curve, double sessions, double other_us)
+{
+	double		others = fmax(0, sessions - 1);
+	double		low = 0;
+	double		high = 1;
+
+	if (curve->n == 0)
+		return NAN;
+
+	/* "share": part of its time that a session spends reading, by halving */
+	for (int i = 0; i < 50; i++)
+	{
+		double		share = (low + high) / 2;
+		double		us = tsa_curve_latency(curve, 1 + others * share);
+
+		if (us / (us + other_us) > share)
+			low = share;
+		else
+			high = share;
+	}
+	return 1 + others * high;
 }

@@ -19,5 +19,7 @@ typedef struct TsaCurve
 extern double tsa_curve_latency(const TsaCurve *curve, double depth);
 extern double tsa_curve_max_rate(const TsaCurve *curve);
 extern double tsa_curve_depth(const TsaCurve *curve, double rate);
+extern double tsa_curve_loop_depth(const TsaCurve *curve, double sessions,
+								   double other_us);
 
 #endif							/* TSA_CURVE_H */

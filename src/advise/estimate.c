@@ -28,6 +28,7 @@
 
 PG_FUNCTION_INFO_V1(tsa_latency_at_depth);
 PG_FUNCTION_INFO_V1(tsa_depth_at_rate);
+PG_FUNCTION_INFO_V1(tsa_depth_in_loop);
 PG_FUNCTION_INFO_V1(tsa_max_read_rate);
 PG_FUNCTION_INFO_V1(tsa_choose_within);
 PG_FUNCTION_INFO_V1(tsa_round_to_three);
@@ -110,6 +111,22 @@ tsa_depth_at_rate(PG_FUNCTION_ARGS)
 
 	return return_number(fcinfo,
 						 tsa_curve_depth(&curve, PG_GETARG_FLOAT8(2)));
+}
+
+/* depth_in_loop(depths, latencies_us, sessions, other_us) */
+Datum
+tsa_depth_in_loop(PG_FUNCTION_ARGS)
+{
+	TsaCurve	curve = curve_argument(fcinfo);
+	double		sessions = PG_GETARG_FLOAT8(2);
+	double		other_us = PG_GETARG_FLOAT8(3);
+
+	if (!(sessions >= 0) || !(other_us >= 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"sessions\" and \"other_us\" must not be negative")));
+	return return_number(fcinfo,
+						 tsa_curve_loop_depth(&curve, sessions, other_us));
 }
 
 /* max_read_rate(depths, latencies_us) */

@@ -19,6 +19,13 @@ AS 'MODULE_PATHNAME', 'tsa_depth_at_rate';
 COMMENT ON FUNCTION tablespace_advisor.depth_at_rate(float8[], float8[], float8) IS
 	'smallest number of requests in flight with which a device serves that rate, or the one with which it serves most (Little''s law); NULL without latencies. Errors as of latency_at_depth()';
 
+CREATE FUNCTION tablespace_advisor.depth_in_loop(depths float8[], latencies_us float8[], sessions float8, other_us float8)
+RETURNS float8
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_depth_in_loop';
+COMMENT ON FUNCTION tablespace_advisor.depth_in_loop(float8[], float8[], float8, float8) IS
+	'requests in flight that a read meets, itself included, if so many sessions do one read after the other with other_us microseconds in between; NULL without latencies. Errors as of latency_at_depth(), and 22023 negative numbers';
+
 CREATE FUNCTION tablespace_advisor.max_read_rate(depths float8[], latencies_us float8[])
 RETURNS float8
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
@@ -139,7 +146,11 @@ COMMENT ON TYPE tablespace_advisor.placement_estimate IS
 
 /*
  * The destination is taken to get all that is read of this relation's table,
- * since what is worth moving of a table mostly moves together.
+ * since what is worth moving of a table mostly moves together.  Sessions that
+ * have been watched are taken to read as soon as they can: what they do
+ * between two reads stays, the reads take what they take there with as many
+ * in flight as that leads to.  What slows reads down here beyond what was
+ * probed, such as pages written in between, moves along: it does so there.
  *
  * Pages of a relation are written at most as often as its rows, and at most
  * once per checkpoint and once per read that evicted them.
@@ -156,7 +167,8 @@ AS $$
 		SELECT current_setting('block_size')::float8 AS size
 	), place AS MATERIALIZED (
 		SELECT f.*, l.device_reads_per_s, l.depth, l.device_us, l.cached_us,
-			l.cache_correction,
+			l.cache_correction, l.time_correction,
+			l.device_reads_per_s * l.device_us AS busy_us,
 			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
 		FROM unnest(tablespaces) f
 		JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
@@ -181,7 +193,8 @@ AS $$
 		SELECT h.table_relation,
 			/* part of a sum is no sum */
 			CASE WHEN bool_and(h.read_ms IS NOT NULL) THEN sum(h.read_ms) END AS read_ms,
-			sum(h.device_reads) AS device_reads
+			sum(h.device_reads) AS device_reads,
+			sum(h.device_reads * h.device_us) AS device_us
 		FROM here h GROUP BY h.table_relation
 	), there AS (
 		SELECT h.relation, p.tablespace AS destination,
@@ -210,12 +223,18 @@ AS $$
 				UNION ALL SELECT NULL) f
 		LEFT JOIN LATERAL
 			(SELECT place.*,
-				least(greatest(1, h.depth), tablespace_advisor.depth_at_rate(
+				CASE WHEN load.snapshots > 0 AND w.device_reads > 0
+					THEN tablespace_advisor.depth_in_loop(
+						place.depths, place.depth_read_us, load.active_sessions,
+						greatest(0, load.active_sessions * 1e6
+								- w.device_us - place.busy_us)
+							/ (w.device_reads + place.device_reads_per_s))
+				ELSE least(greatest(1, h.depth), tablespace_advisor.depth_at_rate(
 					place.depths, place.depth_read_us,
-					place.device_reads_per_s + w.device_reads)) AS destination_depth
+					place.device_reads_per_s + w.device_reads)) END AS destination_depth
 			FROM place WHERE place.tablespace = f.tablespace) p ON true
 		CROSS JOIN LATERAL
-			(SELECT tablespace_advisor.latency_at_depth(
+			(SELECT p.time_correction * tablespace_advisor.latency_at_depth(
 				p.depths, p.depth_read_us, p.destination_depth) AS destination_us) q
 		WHERE f.tablespace IS DISTINCT FROM h.tablespace
 	)
@@ -234,6 +253,7 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.choose_within(bigint[], float8[], bigint),
 	tablespace_advisor.latency_at_depth(float8[], float8[], float8),
 	tablespace_advisor.depth_at_rate(float8[], float8[], float8),
+	tablespace_advisor.depth_in_loop(float8[], float8[], float8, float8),
 	tablespace_advisor.max_read_rate(float8[], float8[]),
 	tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[],
 		tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact),

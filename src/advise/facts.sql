@@ -177,7 +177,7 @@ AS $$
 		WHEN i.indexrelid IS NOT NULL THEN
 			CASE WHEN c.relpersistence = 'u'
 				AND (i.indisexclusion OR NOT i.indimmediate)
-				THEN 'unlogged, of an exclusion or deferrable constraint: only ALTER moves it'
+				THEN 'unlogged, backs a constraint: only ALTER INDEX moves it, which locks it'
 			END
 		WHEN c.relpersistence = 'u'
 			THEN 'unlogged: only ALTER TABLE moves it, which locks it until it is copied'
@@ -185,7 +185,7 @@ AS $$
 			(SELECT FROM pg_class r JOIN pg_am m ON m.oid = r.relam
 				WHERE r.oid IN (c.oid, c.reltoastrelid)
 					AND m.amhandler <> 'heap_tableam_handler'::regproc)
-			THEN 'its access method is not heap: only ALTER TABLE moves it, under lock'
+			THEN 'its access method is not heap: only ALTER TABLE moves it, which locks it'
 	END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.move_obstacle(pg_class, pg_index) IS

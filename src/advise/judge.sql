@@ -107,10 +107,10 @@ BEGIN
 		AND a.counted_days >= days
 	THEN
 		action := 'drop candidate';
-		reason := format('written, never scanned in %s days; standbys were not asked',
+		reason := format('not scanned in %s days, only written; scans on standbys are not counted',
 			floor(a.counted_days));
 		IF a.expression IS NOT NULL THEN
-			reason := 'never scanned; if it is for estimates, CREATE STATISTICS does that';
+			reason := 'never scanned; if only estimates need it, CREATE STATISTICS is enough';
 			statement := format('CREATE STATISTICS %I ON %s FROM %s',
 				(SELECT left(c.relname, 50) || '_statistics' FROM pg_class c
 					WHERE c.oid = a.relation), a.expression, a.table_relation);
@@ -121,7 +121,7 @@ BEGIN
 		AND a.needed_for IS NULL
 	THEN
 		action := 'rebuild';
-		reason := format('scans read ranges in the table''s order: BRIN would be %s x smaller',
+		reason := format('scanned for ranges in table order: BRIN would be %s times smaller',
 			tablespace_advisor.round_to_three(a.size_bytes::float8 / a.brin_bytes));
 		statement := format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I)',
 			a.table_relation, a.column_name);
@@ -161,7 +161,7 @@ DECLARE
 	/* below this share of a table's read time nothing moves */
 	min_percent CONSTANT float8 := 5;
 	week_s CONSTANT float8 := 7 * 86400;
-	saved CONSTANT text := '%s ms/s, %s %% of the table''s read time';
+	saved CONSTANT text := 'saves %s ms/s, %s %% of the table''s read time';
 BEGIN
 	action := 'keep';
 	IF a.obstacle IS NOT NULL AND a.reads_per_s IS NULL THEN
@@ -169,19 +169,19 @@ BEGIN
 	ELSIF a.tablespace = destination THEN
 		reason := 'already there';
 	ELSIF dest.tablespace IS NULL THEN
-		reason := 'there is no other tablespace that it could be in';
+		reason := 'there is no other tablespace to move it to';
 	ELSIF dest.tablespace = ANY (source.shares_device_with)
 		AND (destination IS NOT NULL OR source.random_read_us IS NOT NULL
 			OR dest.random_read_us IS NOT NULL)
 	THEN
 		reason := 'both tablespaces are on the same device';
 	ELSIF dest.volatile THEN
-		reason := 'the tablespace is volatile: a restart of the machine would lose it';
+		reason := 'the tablespace is on volatile storage: a reboot would lose it';
 	ELSIF NOT dest.may_create THEN
-		reason := 'neither you nor the owner has CREATE on the tablespace';
+		reason := 'neither you nor its owner has CREATE on the tablespace';
 	ELSIF source.random_read_us IS NULL OR dest.random_read_us IS NULL THEN
 		action := 'probe first';
-		reason := format('no trustworthy random reads measured of %s',
+		reason := format('no trustworthy probe of %s',
 			concat_ws(' and ',
 				CASE WHEN source.random_read_us IS NULL THEN quote_ident(a.tablespace) END,
 				CASE WHEN dest.random_read_us IS NULL THEN quote_ident(dest.tablespace) END));
@@ -189,16 +189,16 @@ BEGIN
 			CASE WHEN source.random_read_us IS NULL THEN a.tablespace END,
 			CASE WHEN dest.random_read_us IS NULL THEN dest.tablespace END);
 	ELSIF a.reads_per_s IS NULL THEN
-		reason := 'unknown since when its counters count: observe, or sample_activity()';
+		reason := 'statistics start time is unknown: pass observe, or CALL sample_activity()';
 	ELSIF a.reads_per_s = 0 AND a.hits_per_s > 0 THEN
-		reason := 'already in memory: all its pages were found in shared buffers';
+		reason := 'already in memory: shared buffers serve all of its reads';
 	ELSIF a.reads_per_s = 0 THEN
-		reason := 'not read in the time that was watched';
+		reason := 'not read in the window';
 	ELSIF e.device_share <= 0.01 THEN
 		reason := format('already in memory: the system''s cache serves %s %% of its reads',
 			round(100 * (1 - e.device_share::numeric), 1));
 	ELSIF bottleneck IS NOT NULL THEN
-		reason := format('not storage: %s', bottleneck);
+		reason := format('not storage-bound: %s', bottleneck);
 	ELSIF e.is_faster IS NOT TRUE THEN
 		reason := format('%s: %s us a read there, %s us here',
 			CASE WHEN destination IS NULL THEN 'no tablespace is measurably faster'
@@ -206,7 +206,7 @@ BEGIN
 			tablespace_advisor.round_to_three(e.destination_us),
 			tablespace_advisor.round_to_three(e.device_us));
 	ELSIF e.is_saturated THEN
-		reason := format('the tablespace serves %s reads/s at most, too few for this table',
+		reason := format('the tablespace can serve only %s reads/s, too few for this table',
 			tablespace_advisor.round_to_three(e.max_reads_per_s));
 	ELSIF e.saved_percent IS NULL THEN
 		action := 'probe first';
@@ -216,7 +216,7 @@ BEGIN
 			tablespace_advisor.round_to_three(e.saved_ms_per_s),
 			tablespace_advisor.round_to_three(e.saved_percent));
 	ELSIF e.saved_ms_per_s / 1000 * week_s < e.move_seconds THEN
-		reason := format('a week would not repay the move: ' || saved,
+		reason := format('not repaid within a week: ' || saved,
 			tablespace_advisor.round_to_three(e.saved_ms_per_s),
 			tablespace_advisor.round_to_three(e.saved_percent));
 	ELSIF dest.tablespace = ANY (a.left_lately) THEN
@@ -225,16 +225,16 @@ BEGIN
 		reason := a.obstacle;
 	ELSE
 		action := 'move';
-		reason := format('%s us a read here, %s us there%s',
+		reason := format('reads take %s us here, %s us there%s',
 			tablespace_advisor.round_to_three(e.device_us),
 			tablespace_advisor.round_to_three(e.destination_us),
 			CASE WHEN e.device_share < 0.9 THEN
-				format('; %s %% of its reads reach the device',
+				format('; %s %% of them reach the device',
 					round(100 * e.device_share::numeric))
 			END);
 	END IF;
 	IF tablespace_advisor.is_bloated(a) AND action IN ('keep', 'move') THEN
-		reason := format('bloated: %s, rebuilt about %s',
+		reason := format('bloated: %s, about %s after a rebuild',
 			pg_size_pretty(a.size_bytes), pg_size_pretty(a.rebuilt_bytes))
 			|| CASE action WHEN 'move' THEN format('; saves %s ms/s',
 					tablespace_advisor.round_to_three(e.saved_ms_per_s))

@@ -85,10 +85,10 @@ AS $$
 		END),
 		(CASE WHEN e #> '{index,needed_for}' IS NOT NULL
 				AND (e #>> '{activity,scans}')::bigint = 0 THEN
-			format('        Needed: not scanned, but for %s', e #>> '{index,needed_for}')
+			format('        Needed: never scanned, but for %s', e #>> '{index,needed_for}')
 		END),
 		(CASE WHEN a.action = 'move' THEN
-			format('        Move: %s s at %s rates, %s of WAL, %s in both tablespaces at its end',
+			format('        Move: %s s at %s rates, %s of WAL, both copies take %s',
 				coalesce(tablespace_advisor.three_digits(a.move_seconds), '?'),
 				CASE WHEN e #> '{move,measured_bytes_per_s}' IS NOT NULL
 					THEN 'earlier moves''' ELSE 'probed' END,
@@ -108,15 +108,16 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT line FROM (VALUES
-		(format('Window: %s s, %s%s%s',
-			coalesce(tablespace_advisor.three_digits(e -> 'seconds'), 'unknown number of'),
+		(format('Window: %s, %s%s%s',
+			coalesce(tablespace_advisor.three_digits(e -> 'seconds') || ' s', 'of unknown length'),
 			CASE e ->> 'source'
-				WHEN 'samples' THEN format('%s intervals between samples', e ->> 'intervals')
-				WHEN 'observed' THEN 'watched now'
+				WHEN 'samples' THEN format('%s between samples', CASE e ->> 'intervals'
+					WHEN '1' THEN '1 interval' ELSE (e ->> 'intervals') || ' intervals' END)
+				WHEN 'observed' THEN 'observed just now'
 				ELSE 'totals of the statistics' END,
 			coalesce(', from ' || to_char((e ->> 'start')::timestamptz, 'YYYY-MM-DD HH24:MI'), ''),
 			CASE WHEN e ->> 'source' = 'totals' AND NOT (e ->> 'was_reset')::boolean
-				THEN ' (at most: this database''s statistics were never reset)' ELSE '' END)),
+				THEN ' (or less: these statistics were never reset)' ELSE '' END)),
 		(CASE WHEN (e ->> 'snapshots')::int > 0 THEN
 			format('Sessions: %s active on average; %s',
 				tablespace_advisor.three_digits(e -> 'active_sessions'),
@@ -125,11 +126,11 @@ AS $$
 						ORDER BY w.value::float8 DESC, w.key)
 					FROM (SELECT w.key, w.value FROM jsonb_each_text(e -> 'waits') w
 						ORDER BY w.value::float8 DESC, w.key LIMIT 4) w), 'no waits seen'))
-		ELSE 'Sessions: not watched (CALL sample_activity() or the argument observe)' END),
+		ELSE 'Sessions: not observed (CALL sample_activity(), or pass observe)' END),
 		('Timing: ' || coalesce(tablespace_advisor.three_digits(e -> 'timed_read_us')
 			|| ' us per block read on average, as the server timed it',
-			'none (track_io_timing is off), caches as the system shows them')),
-		('Standbys: not asked: ' || (e ->> 'standbys'))
+			'none (track_io_timing is off); cached shares are what the system''s cache holds')),
+		('Standbys: what they scan and read is not counted: ' || (e ->> 'standbys'))
 	) l (line) WHERE line IS NOT NULL
 $$;
 COMMENT ON FUNCTION tablespace_advisor.explain_window(jsonb) IS
@@ -180,13 +181,13 @@ BEGIN
 		RETURN QUERY SELECT format('  ... and %s more relations', s.relations - shown);
 	END IF;
 	IF s.is_whole AND s.reading > 0 AND s.indexes > 0 THEN
-		RETURN QUERY SELECT format('Ceiling: moving all indexes saves at most %s%% of this read time, tables are %s%% of it',
+		RETURN QUERY SELECT format('Ceiling: moving all indexes could save up to %s%% of this read time; tables are %s%% of it',
 			tablespace_advisor.three_digits(100 * coalesce(s.index_saves, 0) / s.reading),
 			tablespace_advisor.three_digits(100 * coalesce(s.heap_reading, 0) / s.reading));
 	END IF;
 	IF s.moves > 0 THEN
-		RETURN QUERY SELECT CASE WHEN s.is_exact THEN 'Choice: no other set of moves in this room saves more'
-			ELSE format('Choice: no other set of moves in this room saves more than %s ms/s',
+		RETURN QUERY SELECT CASE WHEN s.is_exact THEN 'Choice: no other set of moves that fits saves more'
+			ELSE format('Choice: no other set of moves that fits saves more than %s ms/s',
 				tablespace_advisor.three_digits(s.bound)) END;
 	END IF;
 	IF s.relations > 0 THEN

@@ -148,7 +148,7 @@ AS $$
 		FROM movable m GROUP BY 1, 2, 3
 	)
 	SELECT m.relation, m.destination, 'move',
-		format('its tablespace is over its mark by %s: this is cheapest to move away',
+		format('its tablespace is too full by %s: moving this away costs least',
 			pg_size_pretty(m.needed)),
 		NULL, m.saved_ms_per_s, m.size_bytes, NULL::float8, k.is_exact
 	FROM listed l
@@ -214,7 +214,7 @@ AS $$
 		coalesce(i.action, CASE WHEN c.relation IS NOT NULL THEN 'keep' END, v.action),
 		CASE WHEN i.action IS NOT NULL THEN i.reason
 			WHEN c.relation IS NOT NULL THEN
-				format('no room within budget or tablespace for its %s; would save %s ms/s',
+				format('no room for its %s in the budget or the tablespace; would save %s ms/s',
 					pg_size_pretty(c.bytes), tablespace_advisor.round_to_three(c.saved_ms_per_s))
 			ELSE v.reason END,
 		CASE WHEN i.action IS NOT NULL THEN i.statement

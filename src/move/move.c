@@ -97,18 +97,6 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 }
 
-/* How many of the moves are live copies. */
-static int
-count_copies(List *moves)
-{
-	ListCell   *lc;
-	int			n = 0;
-
-	foreach(lc, moves)
-		n += ((TsaMove *) lfirst(lc))->method == TSA_METHOD_COPY;
-	return n;
-}
-
 /*
  * Recovers the jobs of dead workers and commits that: what follows may take
  * long, or fail.
@@ -155,7 +143,8 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
 	ids = tsa_queue_moves(moves, options);
-	handle = tsa_start_workers(*(int64 *) linitial(ids), count_copies(moves));
+	handle = tsa_start_workers(*(int64 *) linitial(ids),
+							   tsa_count_copies(moves));
 	SPI_commit();
 	if (options->wait)
 	{
@@ -308,7 +297,7 @@ move_again(const TsaJob *job, bool back)
 	ids = tsa_queue_moves(moves, &options);
 	if (job->method == TSA_METHOD_LOCK)
 		pass_on_lock_up_to(job->job_id, *(int64 *) linitial(ids));
-	(void) tsa_start_workers(*(int64 *) linitial(ids), count_copies(moves));
+	(void) tsa_start_workers(*(int64 *) linitial(ids), tsa_count_copies(moves));
 	return *(int64 *) linitial(ids);
 }
 

@@ -63,7 +63,9 @@ print_progress(int64 batch_id, Oid schema)
 	values[0] = Int64GetDatum(batch_id);
 	tsa_journal_open(&journal);
 	if (SPI_execute_with_args(sql, 1, types, values, NULL, true, 0) < 0)
-		elog(ERROR, "could not read the view tablespace_moves");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not read the view tablespace_moves")));
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		char	   *blockers = tsa_journal_text(i, "blockers");

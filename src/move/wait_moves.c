@@ -93,7 +93,9 @@ have_ended(ArrayType *job_ids, const char *view)
 	values[1] = Int32GetDatum(MyProcPid);
 	tsa_journal_open(&journal);
 	if (SPI_execute_with_args(view, 2, types, values, NULL, true, 0) < 0)
-		elog(ERROR, "could not read the view tablespace_moves");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not read the view tablespace_moves")));
 	ended = SPI_processed == 0;
 	for (uint64 i = 0; i < SPI_processed; i++)
 		if (DatumGetBool(tsa_journal_column(i, "waits_for_us")))

@@ -223,7 +223,9 @@ prune_runs(void)
 							  " FOR UPDATE OF r SKIP LOCKED))",
 							  1, types, values, NULL, false, 0) !=
 		SPI_OK_DELETE)
-		elog(ERROR, "could not prune the history of probes");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not prune the history of probes")));
 }
 
 /* Keep a run and its results. */

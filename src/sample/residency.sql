@@ -28,7 +28,7 @@ COMMENT ON FUNCTION tablespace_advisor.relation_bytes(oid) IS
 
 CREATE FUNCTION tablespace_advisor.relations_residency(
 	relations oid[],
-	max_bytes bigint DEFAULT 17179869184,
+	max_bytes bigint DEFAULT 67108864,
 	OUT relation oid,
 	OUT blocks bigint,
 	OUT shared_blocks bigint,

@@ -32,13 +32,13 @@
 #include "storage/proc.h"
 #include "storage/shm_mq.h"
 #include "tcop/tcopprot.h"
-#include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "state/worker_settings.h"
 #include "tier/look.h"
 #include "tier/relations.h"
 
@@ -94,30 +94,6 @@ send_row(char **values, void *arg)
 	send_message(sender);
 }
 
-/* Settings that a database or role may have been given. */
-static void
-override_settings(void)
-{
-	static const char *const settings[][2] = {
-		{"search_path", "pg_catalog, pg_temp"},
-		{"statement_timeout", "0"},
-		{"lock_timeout", "0"},
-		{"idle_in_transaction_session_timeout", "0"},
-		{"transaction_timeout", "0"},	/* from 17 on */
-		{"default_transaction_isolation", "read committed"},
-		{"default_transaction_deferrable", "off"},
-		{"default_transaction_read_only", "on"},
-		{"session_replication_role", "origin"},
-		{"exit_on_error", "off"},
-		{"role", "none"}
-	};
-
-	for (int i = 0; i < (int) lengthof(settings); i++)
-		if (GetConfigOption(settings[i][0], true, false) != NULL)
-			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
-							PGC_S_OVERRIDE);
-}
-
 /* The rows of this database that a function wants. */
 static void
 find_rows(Oid tablespace, TsaRowReceiver receive, void *arg)
@@ -149,7 +125,7 @@ tsa_look_worker_main(Datum arg pg_attribute_unused())
 
 	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
-	override_settings();
+	tsa_override_settings("0", "off", "on");
 	StartTransactionCommand();
 	initStringInfo(&sender.message);
 	find_rows(args.tablespace, send_row, &sender);

@@ -25,13 +25,11 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
-#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -39,6 +37,7 @@
 
 #include "compat.h"
 #include "move/copy/eligible.h"
+#include "state/state.h"
 #include "tier/relations.h"
 
 /* Columns that are more than the statement's, or used here. */
@@ -121,7 +120,9 @@ find_committed(Oid tablespace, TsaRowReceiver receive, void *arg)
 	params[0] = ObjectIdGetDatum(tablespace);
 	params[1] = BoolGetDatum(tablespace == MyDatabaseTableSpace);
 	if (SPI_execute_with_args(find_sql, 2, types, params, NULL, true, 0) < 0)
-		elog(ERROR, "could not read pg_class");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not read pg_class")));
 	found = SPI_tuptable;
 	nfound = SPI_processed;
 
@@ -203,7 +204,9 @@ find_settings(Oid tablespace pg_attribute_unused(), TsaRowReceiver receive,
 			  void *arg)
 {
 	if (SPI_execute(settings_sql, true, 0) < 0)
-		elog(ERROR, "could not read pg_proc");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not read pg_proc")));
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		char	   *values[TSA_SETTING_COLUMNS];
@@ -221,25 +224,15 @@ static void
 find_as_superuser(void (*find) (Oid, TsaRowReceiver, void *), Oid tablespace,
 				  TsaRowReceiver receive, void *arg)
 {
-	Oid			userid;
-	int			sec_context;
-	int			guc_level;
+	TsaState	state;
 
-	GetUserIdAndSecContext(&userid, &sec_context);
-	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
-						   sec_context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION);
-	guc_level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
+	tsa_state_open(&state);
 	PushActiveSnapshot(GetLatestSnapshot());
 	SPI_connect();
 	find(tablespace, receive, arg);
 	SPI_finish();
 	PopActiveSnapshot();
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(userid, sec_context);
+	tsa_state_close(&state);
 }
 
 /*

@@ -68,7 +68,9 @@ read_move(uint64 row)
 	move->is_valid = true;
 	if (!tsa_move_method_by_name(tsa_journal_text(row, "method"),
 								 &move->method))
-		elog(ERROR, "unrecognized method of a planned move");
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg_internal("unrecognized method of a planned move")));
 	return move;
 }
 
@@ -113,18 +115,6 @@ tsa_load_moves(TsaJournalQuery *query, Datum *values, const char *nulls,
 	}
 	tsa_journal_close(&journal);
 	return moves;
-}
-
-/* How many of the moves are live copies. */
-static int
-count_copies(List *moves)
-{
-	ListCell   *lc;
-	int			n = 0;
-
-	foreach(lc, moves)
-		n += ((TsaMove *) lfirst(lc))->method == TSA_METHOD_COPY;
-	return n;
 }
 
 /* Sets what jobs of a batch have that other moves have not. */
@@ -186,7 +176,7 @@ queue_unless_busy(List *moves, const TsaMoveOptions *options,
 	PG_END_TRY();
 	if (ids != NIL)
 		*handle = tsa_start_workers(*(int64 *) linitial(ids),
-									count_copies(moves));
+									tsa_count_copies(moves));
 	return ids;
 }
 

@@ -143,7 +143,7 @@ sub worker_pid
 		"SELECT worker_pid FROM tablespace_advisor.job WHERE job_id = $job");
 }
 
-# State of a job whose worker is gone, after a call that settles it.
+# State of a job whose worker is gone, after a call that recovers it.
 sub end_state
 {
 	my ($node, $job) = @_;

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(
-  fill_table fill_documents document row_values);
+  fill_table fill_documents create_mirror document row_values);
 
 # The table t and its indexes, one column for each access method so that no
 # index can stand in for another.
@@ -86,8 +86,8 @@ sub document
 	  . " FROM generate_series(1, 65 + ((($i)::bigint) % 130)::int) g)";
 }
 
-# The table t of TsaTest with documents, which are out of line, and a column
-# that no index has; and its mirror.
+# The same table with documents, which are out of line, and a column that no
+# index has; and its mirror.
 sub fill_documents
 {
 	my ($node, $rows) = @_;
@@ -106,11 +106,23 @@ sub fill_documents
 		DROP INDEX t_brin;
 		CREATE INDEX t_brin ON t USING brin (b)
 			WITH (pages_per_range = 16, autosummarize = on);
-		UPDATE t SET doc = ${\document('id')} WHERE id % 2 = 0;
+		UPDATE t SET doc = ${\document('id')} WHERE id % 2 = 0});
+	create_mirror($node);
+	return;
+}
+
+# A table that is never moved and has a hash of every row of t; a trigger keeps it
+# in the transaction that changes t.  So what clients have committed is what t must
+# say.
+sub create_mirror
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', q{
 		CREATE TABLE mirror (id bigint PRIMARY KEY, hash bigint NOT NULL)
 			WITH (fillfactor = 70);
 		INSERT INTO mirror SELECT id, hashtextextended(t::text, 0) FROM t;
-		CREATE FUNCTION keep_mirror() RETURNS trigger LANGUAGE plpgsql AS \$\$
+		CREATE FUNCTION keep_mirror() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN
 			IF TG_OP = 'INSERT' THEN
 				INSERT INTO mirror
@@ -124,11 +136,10 @@ sub fill_documents
 				ASSERT FOUND;
 			END IF;
 			RETURN NULL;
-		END \$\$;
+		END $$;
 		CREATE TRIGGER keep_mirror AFTER INSERT OR UPDATE OR DELETE ON t
 			FOR EACH ROW EXECUTE FUNCTION keep_mirror();
-		VACUUM (FREEZE, ANALYZE) t;
-	});
+		VACUUM (FREEZE, ANALYZE) t});
 	return;
 }
 

@@ -49,5 +49,17 @@ main(void)
 			 "between two depths: 1.5 / 125 us");
 	is_close(tsa_curve_depth(&falling, 14000), 2, 0, "the peak in the middle");
 	ok(isnan(tsa_curve_depth(&none, 1)), "no points, no depth");
+
+	is_close(tsa_curve_loop_depth(&serial, 1, 5000), 1, 0,
+			 "one session meets itself only");
+	is_close(tsa_curve_loop_depth(&serial, 0.2, 5000), 1, 0,
+			 "so does less than one");
+	is_close(tsa_curve_loop_depth(&serial, 6, 0), 6, 1e-12,
+			 "who does nothing else is always there");
+	is_close(tsa_curve_loop_depth(&serial, 5, 50000), 1.531129, 1e-6,
+			 "of four others each an eighth of the time");
+	is_close(tsa_curve_loop_depth(&parallel, 5, 300), 2, 1e-12,
+			 "four others, a quarter of the time each");
+	ok(isnan(tsa_curve_loop_depth(&none, 1, 0)), "no points, no loop");
 	return done_testing();
 }

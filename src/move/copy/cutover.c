@@ -128,7 +128,10 @@ tsa_copy_try_rows(TsaCopy *copy)
 		Buffer		buffer;
 
 		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "cache lookup failed for relation %u", relid);
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg_internal("cache lookup failed for relation %u",
+									 relid)));
 		copy->blocked_on = relid;
 		copy->rels[i].row = tuple->t_self;
 		locked = tsa_conditional_lock_tuple(pg_class, &tuple->t_self,

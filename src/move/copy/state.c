@@ -34,8 +34,10 @@ tsa_set_copy_state(TsaCopyState *state, TsaCopyState next)
 {
 	Assert(next == *state || (next_states[*state] & TO(next)) != 0);
 	if (next != *state && (next_states[*state] & TO(next)) == 0)
-		elog(ERROR, "unexpected state %d of a live copy after %d",
-			 (int) next, (int) *state);
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("unexpected state %d of a live copy after %d",
+								 (int) next, (int) *state)));
 	*state = next;
 }
 
@@ -47,7 +49,9 @@ tsa_set_copy_locks(TsaCopyLocks *locks, TsaCopyLocks next)
 {
 	Assert((next_locks[*locks] & TO(next)) != 0);
 	if ((next_locks[*locks] & TO(next)) == 0)
-		elog(ERROR, "unexpected locks %d of a live copy after %d",
-			 (int) next, (int) *locks);
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("unexpected locks %d of a live copy after %d",
+								 (int) next, (int) *locks)));
 	*locks = next;
 }

@@ -67,7 +67,9 @@ state_by_name(const char *name)
 	for (int i = 0; i < (int) lengthof(state_names); i++)
 		if (strcmp(state_names[i], name) == 0)
 			return (TsaJobState) i;
-	elog(ERROR, "unrecognized job state \"%s\"", name);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg_internal("unrecognized job state \"%s\"", name)));
 }
 
 /*
@@ -106,8 +108,10 @@ storage_of_result(const char *tablespace_column, const char *number_column,
 	int			n = oids_of_result(tablespace_column, context, &tablespaces);
 
 	if (oids_of_result(number_column, context, &numbers) != n)
-		elog(ERROR, "the journal names %d tablespaces for another number of files",
-			 n);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg_internal("the journal names %d tablespaces for another number of files",
+								 n)));
 	*storage = MemoryContextAlloc(context, sizeof(RelFileLocator) * Max(n, 1));
 	for (int i = 0; i < n; i++)
 		(*storage)[i] = tsa_make_locator(OidIsValid(tablespaces[i]) ?
@@ -190,7 +194,10 @@ read_job(TsaJob *job, MemoryContext context)
 	if (!tsa_move_method_by_name(tsa_journal_text(0, "method_wanted"),
 								 &job->method_wanted) ||
 		!tsa_move_method_by_name(tsa_journal_text(0, "method"), &job->method))
-		elog(ERROR, "unrecognized method of job " INT64_FORMAT, job->job_id);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg_internal("unrecognized method of job " INT64_FORMAT,
+								 job->job_id)));
 	job->state = state_by_name(tsa_journal_text(0, "state"));
 	job->lock_timeout_ms =
 		DatumGetInt32(tsa_journal_column(0, "lock_timeout_ms"));
@@ -203,8 +210,10 @@ read_job(TsaJob *job, MemoryContext context)
 	job->nindexes = oids_of_result("indexes", context, &job->indexes);
 	if (oids_of_result("indexes_from", context, &job->indexes_from) !=
 		job->nindexes)
-		elog(ERROR, "job " INT64_FORMAT " names %d indexes and another number of tablespaces",
-			 job->job_id, job->nindexes);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg_internal("job " INT64_FORMAT " names %d indexes and another number of tablespaces",
+								 job->job_id, job->nindexes)));
 }
 
 bool

@@ -126,8 +126,10 @@ prepare(TsaJournalQuery *query, const char *sql, int nargs, Oid *types)
 	SPIPlanPtr	plan = SPI_prepare(sql, nargs, types);
 
 	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s",
-			 SPI_result_code_string(SPI_result));
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("SPI_prepare failed: %s",
+								 SPI_result_code_string(SPI_result))));
 	SPI_keepplan(plan);
 	query->plan = plan;
 }
@@ -155,8 +157,10 @@ execute(const TsaJournalQuery *query, Datum *values, const char *nulls,
 	}
 	PG_END_TRY();
 	if (rc < 0)
-		elog(ERROR, "SPI_execute_snapshot failed: %s",
-			 SPI_result_code_string(rc));
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("SPI_execute_snapshot failed: %s",
+								 SPI_result_code_string(rc))));
 	return SPI_processed;
 }
 
@@ -198,7 +202,9 @@ number_parameters(const char *sql, const TsaJournalArg *args, int nargs)
 							 strncmp(args[i].name, sql + 1, len) != 0))
 			i++;
 		if (i == nargs)
-			elog(ERROR, "unknown parameter in \"%s\"", sql);
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg_internal("unknown parameter in \"%s\"", sql)));
 		appendStringInfo(&numbered, "$%d", i + 1);
 		sql += 1 + len;
 	}
@@ -269,7 +275,9 @@ column_number(const char *name)
 	int			number = SPI_fnumber(SPI_tuptable->tupdesc, name);
 
 	if (number <= 0)
-		elog(ERROR, "the result has no column \"%s\"", name);
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("the result has no column \"%s\"", name)));
 	return number;
 }
 

@@ -71,6 +71,20 @@ job_id_list(MemoryContext context)
 }
 
 /*
+ * How many of the moves are live copies.
+ */
+int
+tsa_count_copies(const List *moves)
+{
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, moves)
+		n += ((TsaMove *) lfirst(lc))->method == TSA_METHOD_COPY;
+	return n;
+}
+
+/*
  * Makes a queued job the running one of this worker; false if it is not
  * queued any more, or not for this worker.
  *

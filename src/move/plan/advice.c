@@ -76,7 +76,30 @@ ask_for_advice(const TsaMoveOptions *options, bool moves_only)
 	SPI_connect();
 	if (SPI_execute_with_args(sql, lengthof(types), types, values, nulls,
 							  false, 0) < 0)
-		elog(ERROR, "could not ask advise_index_placement()");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not ask advise_index_placement()")));
+}
+
+/* Is anything known of a tablespace that a forecast could be made of? */
+static bool
+is_probed(Oid tablespace)
+{
+	static TsaJournalQuery query = {
+		.sql = "SELECT FROM tablespace_advisor.probe_run r"
+		" JOIN pg_catalog.pg_tablespace t ON t.spcname = r.tablespace"
+		" WHERE t.oid = $1 LIMIT 1",
+		.nargs = 1,
+		.types = {OIDOID},
+	};
+	Datum		values[] = {ObjectIdGetDatum(tablespace)};
+	TsaJournal	journal;
+	bool		found;
+
+	tsa_journal_open(&journal);
+	found = tsa_journal_run(&query, values, NULL, true) > 0;
+	tsa_journal_close(&journal);
+	return found;
 }
 
 /* What row i of the answer says the move would save; false: not known. */
@@ -129,7 +152,8 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 /*
  * Writes down what the advice expects of moves that the caller has decided, so
  * that move_outcomes can compare.  Indexes that move along with their table
- * are part of its forecast.  A caller who may move may ask, but if there is an
+ * are part of its forecast.  Advice takes a tenth of a second, so it is not
+ * asked for where nothing was probed and it could not say.  A caller who may move may ask, but if there is an
  * error nevertheless, the move goes on without a forecast.
  */
 void
@@ -140,7 +164,8 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 
 	/* a job that is repeated comes without the schema */
 	if (moves == NIL || list_length(moves) > MAX_FORECASTS ||
-		options->dry_run || !OidIsValid(options->schema))
+		options->dry_run || !OidIsValid(options->schema) ||
+		!is_probed(options->tablespace))
 		return;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);

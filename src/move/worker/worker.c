@@ -135,8 +135,10 @@ execute_job(TsaWorker *worker, const TsaJob *job, TsaCopyResult *copied)
 			tsa_set_tablespace(&worker->session, job);
 			break;
 		default:
-			elog(ERROR, "unexpected method of job " INT64_FORMAT,
-				 job->job_id);
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg_internal("unexpected method of job " INT64_FORMAT,
+									 job->job_id)));
 	}
 	return false;
 }

@@ -1,10 +1,10 @@
 -- pause, resume and undo; what a job keeps
 SET allow_in_place_tablespaces = on;
 SET client_min_messages = warning;
-CREATE TABLESPACE regress_manners LOCATION '';
-CREATE TABLESPACE regress_manners_gone LOCATION '';
-CREATE SCHEMA regress_manners;
-SET search_path = regress_manners, public;
+CREATE TABLESPACE regress_pausing LOCATION '';
+CREATE TABLESPACE regress_pausing_gone LOCATION '';
+CREATE SCHEMA regress_pausing;
+SET search_path = regress_pausing, public;
 CREATE TABLE t (a int PRIMARY KEY);
 INSERT INTO t SELECT generate_series(1, 5000);
 CREATE UNLOGGED TABLE u (a int PRIMARY KEY);
@@ -24,7 +24,7 @@ CREATE VIEW place AS
 		LEFT JOIN pg_tablespace s ON s.oid = c.reltablespace
 	WHERE c.relname IN ('t_pkey', 'u_pkey') ORDER BY 1;
 
-CALL move_indexes_concurrently('t', 'regress_manners') \gset
+CALL move_indexes_concurrently('t', 'regress_pausing') \gset
 SELECT (:'job_ids'::bigint[])[1] AS job \gset
 SELECT state, bytes_done = bytes_total AS all_copied,
 	wal_bytes > bytes_total / 2 AS wal_counted, paused_ms
@@ -66,10 +66,10 @@ SELECT * FROM place;
 SELECT undo_move(:job);
 SELECT undo_move(:again);
 \set VERBOSITY default
-CALL move_indexes_concurrently('t', 'regress_manners_gone') \gset
-CALL move_indexes_concurrently('t', 'regress_manners') \gset
+CALL move_indexes_concurrently('t', 'regress_pausing_gone') \gset
+CALL move_indexes_concurrently('t', 'regress_pausing') \gset
 SELECT (:'job_ids'::bigint[])[1] AS job \gset
-DROP TABLESPACE regress_manners_gone;
+DROP TABLESPACE regress_pausing_gone;
 \set VERBOSITY sqlstate
 SELECT undo_move(:job);
 DROP TABLE t;
@@ -77,7 +77,7 @@ SELECT undo_move(:back);
 \set VERBOSITY default
 
 -- a rebuild cannot be paused
-CALL move_indexes_concurrently('u', 'regress_manners') \gset
+CALL move_indexes_concurrently('u', 'regress_pausing') \gset
 SELECT (:'job_ids'::bigint[])[1] AS job \gset
 BEGIN;
 SELECT undo_move(:job) AS back \gset
@@ -96,9 +96,9 @@ SELECT resume_move(NULL);
 SELECT resume_move(-1);
 SELECT undo_move(NULL);
 SELECT undo_move(-1);
-CREATE ROLE regress_manners_other NOLOGIN;
-GRANT USAGE ON SCHEMA public TO regress_manners_other;
-SET ROLE regress_manners_other;
+CREATE ROLE regress_pausing_other NOLOGIN;
+GRANT USAGE ON SCHEMA public TO regress_pausing_other;
+SET ROLE regress_pausing_other;
 SELECT pause_move(:job);
 SELECT resume_move(:job);
 SELECT undo_move(:job);
@@ -112,12 +112,12 @@ SET tablespace_advisor.max_replica_lag = 1;
 CREATE TABLE many (a int PRIMARY KEY);
 SELECT format('CREATE INDEX ON many (a)') FROM generate_series(1, 6) \gexec
 SET tablespace_advisor.max_workers = 3;
-CALL move_indexes_concurrently('many', 'regress_manners') \gset
+CALL move_indexes_concurrently('many', 'regress_pausing') \gset
 SELECT count(*), min(state), max(state) FROM tablespace_moves
 WHERE job_id = ANY (:'job_ids'::bigint[]);
 
 RESET search_path;
-DROP SCHEMA regress_manners CASCADE;
-DROP OWNED BY regress_manners_other;
-DROP ROLE regress_manners_other;
-DROP TABLESPACE regress_manners;
+DROP SCHEMA regress_pausing CASCADE;
+DROP OWNED BY regress_pausing_other;
+DROP ROLE regress_pausing_other;
+DROP TABLESPACE regress_pausing;
