@@ -281,7 +281,9 @@ while (($count{kills} // 0) < $ENV{SOAK_KILLS} && (!$end || time < $end))
 	{
 		# there was nobody yet, or nobody any more
 		wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_moves
-			WHERE state IN ('queued', 'running', 'paused'))}, 'the move ends');
+				WHERE state IN ('queued', 'running', 'paused'))
+			AND NOT EXISTS (SELECT FROM pg_stat_activity
+				WHERE query LIKE 'CALL move%' AND state = 'active')}, 'the move ends');
 	}
 	my ($rc, undef, $err) = $node->psql('postgres', $call =~ s/, max_rate[^)]*//r,
 		timeout => $PostgreSQL::Test::Utils::timeout_default);
