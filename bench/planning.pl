@@ -1,27 +1,14 @@
 # The measurements of bench/planning, which see.
 use strict;
 use warnings;
-use IPC::Open2;
+
+use FindBin;
+use lib $FindBin::RealBin, "$FindBin::RealBin/../t";
+
+use OneSession;
+use TsaTest::Plan;
 
 my ($pairs, $times) = @ARGV;
-my $pid = open2(my $from, my $to, 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1',
-	'-d', 'postgres');
-$to->autoflush(1);
-
-sub sql
-{
-	my ($query) = @_;
-	my @lines;
-
-	print $to "$query;\n\\echo --done\n";
-	while (defined(my $line = <$from>))
-	{
-		chomp $line;
-		return @lines if $line eq '--done';
-		push @lines, $line;
-	}
-	die "psql ended\n";
-}
 
 sub quantile
 {
@@ -43,6 +30,7 @@ sub turn
 	return $sum / @middle;
 }
 
+open_session(1);
 sql(q{SET client_min_messages = error;
 	CREATE EXTENSION tablespace_advisor;
 	CREATE TABLE t AS SELECT i, -i AS d, hashint4(i) AS h, i % 97 * 1031 + i / 97 AS c,
@@ -53,17 +41,7 @@ sql(q{SET client_min_messages = error;
 	CREATE TABLE v AS TABLE u;
 	CREATE INDEX ON v (i);
 	VACUUM ANALYZE;
-	INSERT INTO tablespace_advisor.probe_run
-		(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
-	SELECT 'pg_default', current_setting('data_directory'), 'scratch', 268435456,
-		'3 s', now(), now();
-	INSERT INTO tablespace_advisor.probe_result
-		(run_id, workload, queue_depth, io_size, samples, iops, mean_us)
-	SELECT run_id, workload, depth, size, 600, 1e6 / us, us
-	FROM tablespace_advisor.probe_run, (VALUES ('random read', 1, 8192, 5200),
-		('sequential read', 2, 131072, 1520), ('skip read', 1, 8192, 3200),
-		('adjacent read', 0, 8192, 100), ('adjacent read', 1, 8192, 250),
-		('cached read', 1, 8192, 2)) v (workload, depth, size, us);
+} . planted_probe() . q{
 	SELECT count(*) FROM measure_index_locality('t') a, measure_index_locality('u') b,
 		measure_index_locality('v') c});
 for my $case (
@@ -84,5 +62,4 @@ for my $case (
 	  $name, quantile(0.5, @{ $us{off} }), quantile(0.5, @{ $us{on} }),
 	  map { quantile($_, @ratios) } 0.5, 0.25, 0.75;
 }
-close $to;
-waitpid($pid, 0);
+close_session();

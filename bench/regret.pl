@@ -1,9 +1,13 @@
 # The measurements of bench/regret, which see; runs as the server's user.
 use strict;
 use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
 use Getopt::Long;
-use IPC::Open2;
 use JSON::PP;
+use OneSession;
 
 my %option;
 GetOptions(\%option, 'rows=i', 'layouts=s', 'concurrency=i', 'states=s',
@@ -32,26 +36,6 @@ my @shares = (0.00002, 0.0001, 0.0005, 0.002, 0.005, 0.02, 0.05, 0.15, 0.4);
 my @plans = qw(index bitmap seq);
 my %node = ('Index Scan' => 'index', 'Bitmap Heap Scan' => 'bitmap',
 	'Seq Scan' => 'seq');
-
-# one session for everything
-my $pid = open2(my $from, my $to, 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=0',
-	'-d', 'postgres');
-$to->autoflush(1);
-
-sub sql
-{
-	my ($query) = @_;
-	my @lines;
-
-	print $to "$query;\n\\echo --done\n";
-	while (defined(my $line = <$from>))
-	{
-		chomp $line;
-		return @lines if $line eq '--done';
-		push @lines, $line;
-	}
-	die "psql ended\n";
-}
 
 sub force
 {
@@ -99,6 +83,7 @@ sub statement
 	return "SELECT count(pad) FROM $layout WHERE k BETWEEN $from AND $to";
 }
 
+open_session(0);
 sql("CREATE EXTENSION tablespace_advisor");
 sql("CREATE TABLESPACE bench LOCATION '$option{directory}'");
 sql("SET client_min_messages = error");
@@ -255,5 +240,4 @@ for my $state (split /,/, $option{states})
 	}
 }
 close $keep or die;
-close $to;
-waitpid($pid, 0);
+close_session();

@@ -5,22 +5,16 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use TsaTest::Plan;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q(
-autovacuum = off
-jit = off
-effective_io_concurrency = 0
-max_parallel_workers_per_gather = 0
-session_preload_libraries = 'tablespace_advisor'
-));
-$node->start;
+my $node = start_planning_node();
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	-- d falls; a, b, c are the same for 600 rows that lie together
 	CREATE TABLE t AS SELECT i, -i AS d, abs(hashint4(i / 600)) % 100 AS a,
 		abs(hashint4(i / 600 + 100000)) % 100 AS b,
@@ -39,17 +33,6 @@ $node->safe_psql('postgres', q{
 	INSERT INTO p SELECT 59999 - i, repeat('x', 60) FROM generate_series(0, 59999) i;
 	CREATE INDEX ON p (k);
 	VACUUM ANALYZE;
-	INSERT INTO tablespace_advisor.probe_run
-		(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
-	SELECT 'pg_default', current_setting('data_directory'), 'scratch', 268435456,
-		'3 s', now(), now();
-	INSERT INTO tablespace_advisor.probe_result
-		(run_id, workload, queue_depth, io_size, samples, iops, mean_us)
-	SELECT run_id, workload, depth, size, 600, 1e6 / us, us
-	FROM tablespace_advisor.probe_run, (VALUES ('random read', 1, 8192, 5200),
-		('sequential read', 2, 131072, 1520), ('skip read', 1, 8192, 3200),
-		('adjacent read', 0, 8192, 100), ('adjacent read', 1, 8192, 250),
-		('cached read', 1, 8192, 2)) v (workload, depth, size, us);
 	SELECT count(*) FROM measure_index_locality('t');
 	SELECT count(*) FROM measure_index_locality('p');
 });

@@ -65,6 +65,10 @@ COMMENT ON TYPE tablespace_advisor.load_estimate IS
  * device.  Less time than estimated means that the cache serves more than the
  * pages it holds would tell, hot pages being likelier to be there; more means
  * that the device is slower than it was when it was probed.
+ *
+ * Reads of the database that are no relation's here are those of catalogs and
+ * of samples, which the system's cache has as a rule.  What else was read but
+ * is in tablespaces without probe is taken to take as long as the rest.
  */
 CREATE FUNCTION tablespace_advisor.estimate_load(
 	relations tablespace_advisor.relation_fact[],
@@ -93,15 +97,21 @@ AS $$
 				ELSE tablespace_advisor.depth_at_rate(read.depths,
 					read.depth_read_us, coalesce(read.device_reads, 0)) END AS depth
 			FROM read) q
-	), whole AS (
-		/* means per read: timed, from the cache alone, from the device */
-		SELECT load.timed_read_us AS timed_us,
-			sum(q.reads * q.cached_us) / sum(q.reads) AS all_cached_us,
+	), expected AS (
+		/* means per read: from the cache alone, from the device */
+		SELECT sum(q.reads * q.cached_us) / sum(q.reads) AS all_cached_us,
 			sum((q.reads - q.device_reads) * q.cached_us) / sum(q.reads) AS cached_us,
 			sum(q.device_reads * q.probed_us) / sum(q.reads) AS device_us,
 			sum(q.device_reads * (q.probed_us - q.cached_us)) / sum(q.reads) AS more_us,
 			least(1, sum(q.reads) / nullif(load.reads_per_s, 0)) AS coverage
 		FROM queued q WHERE q.reads > 0 AND q.probed_us IS NOT NULL
+	), whole AS (
+		/* the mean that was timed, less the reads that are no relation's */
+		SELECT e.*, load.timed_read_us + o.other_reads
+			* greatest(0, load.timed_read_us - e.all_cached_us) AS timed_us
+		FROM expected e CROSS JOIN
+			(SELECT greatest(0, load.reads_per_s / nullif(sum(read.reads), 0) - 1)
+				AS other_reads FROM read) o
 	), corrected AS (
 		SELECT w.coverage,
 			CASE WHEN w.coverage >= 0.8 AND w.more_us > 0
