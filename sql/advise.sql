@@ -151,6 +151,9 @@ SELECT * FROM estimate();
 -- 9 ms a read: the device is slower than it was when it was probed
 UPDATE load_case SET timed_read_us = 9000;
 SELECT * FROM estimate();
+-- one read in eleven is no relation's: the time of all is that of ten
+UPDATE load_case SET reads_per_s = 11, timed_read_us = 9000 * 10 / 11.0;
+SELECT share, us FROM estimate() WHERE relation = 'placed_b'::regclass;
 -- the facts cover too little of what was timed
 UPDATE load_case SET reads_per_s = 13;
 SELECT share, us FROM estimate() WHERE relation = 'placed_b'::regclass;

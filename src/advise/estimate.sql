@@ -65,6 +65,10 @@ COMMENT ON TYPE tablespace_advisor.load_estimate IS
  * device.  Less time than estimated means that the cache serves more than the
  * pages it holds would tell, hot pages being likelier to be there; more means
  * that the device is slower than it was when it was probed.
+ *
+ * Reads of the database that are no relation's here are those of catalogs and
+ * of samples, which the system's cache has as a rule.  What else was read but
+ * is in tablespaces without probe is taken to take as long as the rest.
  */
 CREATE FUNCTION tablespace_advisor.estimate_load(
 	relations tablespace_advisor.relation_fact[],
@@ -93,15 +97,21 @@ AS $$
 				ELSE tablespace_advisor.depth_at_rate(read.depths,
 					read.depth_read_us, coalesce(read.device_reads, 0)) END AS depth
 			FROM read) q
-	), whole AS (
-		/* means per read: timed, from the cache alone, from the device */
-		SELECT load.timed_read_us AS timed_us,
-			sum(q.reads * q.cached_us) / sum(q.reads) AS all_cached_us,
+	), expected AS (
+		/* means per read: from the cache alone, from the device */
+		SELECT sum(q.reads * q.cached_us) / sum(q.reads) AS all_cached_us,
 			sum((q.reads - q.device_reads) * q.cached_us) / sum(q.reads) AS cached_us,
 			sum(q.device_reads * q.probed_us) / sum(q.reads) AS device_us,
 			sum(q.device_reads * (q.probed_us - q.cached_us)) / sum(q.reads) AS more_us,
 			least(1, sum(q.reads) / nullif(load.reads_per_s, 0)) AS coverage
 		FROM queued q WHERE q.reads > 0 AND q.probed_us IS NOT NULL
+	), whole AS (
+		/* the mean that was timed, less the reads that are no relation's */
+		SELECT e.*, load.timed_read_us + o.other_reads
+			* greatest(0, load.timed_read_us - e.all_cached_us) AS timed_us
+		FROM expected e CROSS JOIN
+			(SELECT greatest(0, load.reads_per_s / nullif(sum(read.reads), 0) - 1)
+				AS other_reads FROM read) o
 	), corrected AS (
 		SELECT w.coverage,
 			CASE WHEN w.coverage >= 0.8 AND w.more_us > 0
@@ -139,10 +149,11 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 	saved_ms_per_s float8,
 	saved_percent float8,
 	moved_bytes bigint,
-	move_seconds float8
+	move_seconds float8,
+	bytes_percent float8
 );
 COMMENT ON TYPE tablespace_advisor.placement_estimate IS
-	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both probes; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there';
+	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both probes; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes';
 
 /*
  * The destination is taken to get all that is read of this relation's table,
@@ -194,7 +205,8 @@ AS $$
 			/* part of a sum is no sum */
 			CASE WHEN bool_and(h.read_ms IS NOT NULL) THEN sum(h.read_ms) END AS read_ms,
 			sum(h.device_reads) AS device_reads,
-			sum(h.device_reads * h.device_us) AS device_us
+			sum(h.device_reads * h.device_us) AS device_us,
+			sum(h.size_bytes) AS bytes
 		FROM here h GROUP BY h.table_relation
 	), there AS (
 		SELECT h.relation, p.tablespace AS destination,
@@ -213,7 +225,8 @@ AS $$
 			coalesce(
 				h.size_bytes / (p.copy_rates ->> h.tablespace)::float8,
 				h.size_bytes / block.size * (coalesce(h.sequential_page_us, h.random_read_us)
-					+ coalesce(p.sequential_write_page_us, 0)) / 1e6) AS move_seconds
+					+ coalesce(p.sequential_write_page_us, 0)) / 1e6) AS move_seconds,
+			100 * h.size_bytes::float8 / nullif(w.bytes, 0) AS bytes_percent
 		FROM here h
 		CROSS JOIN block
 		JOIN whole w USING (table_relation)
@@ -243,7 +256,7 @@ AS $$
 		t.max_rate, t.is_saturated, t.is_faster, t.extra_ms,
 		t.gain_ms - coalesce(t.extra_ms, 0),
 		100 * (t.gain_ms - coalesce(t.extra_ms, 0)) / nullif(t.table_read_ms, 0),
-		t.moved_bytes, t.move_seconds
+		t.moved_bytes, t.move_seconds, t.bytes_percent
 	FROM there t
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS

@@ -160,6 +160,8 @@ AS $$
 DECLARE
 	/* below this share of a table's read time nothing moves */
 	min_percent CONSTANT float8 := 5;
+	/* unless it takes less than that share of its bytes, and no less than this */
+	min_dense_percent CONSTANT float8 := 1;
 	week_s CONSTANT float8 := 7 * 86400;
 	saved CONSTANT text := 'saves %s ms/s, %s %% of the table''s read time';
 BEGIN
@@ -211,7 +213,10 @@ BEGIN
 	ELSIF e.saved_percent IS NULL THEN
 		action := 'probe first';
 		reason := 'part of its table is in a tablespace that was not probed';
-	ELSIF e.saved_percent < min_percent THEN
+	ELSIF e.saved_percent < min_percent
+		AND (e.saved_percent < min_dense_percent OR e.bytes_percent IS NULL
+			OR e.saved_percent < e.bytes_percent)
+	THEN
 		reason := format('too little: ' || saved,
 			tablespace_advisor.round_to_three(e.saved_ms_per_s),
 			tablespace_advisor.round_to_three(e.saved_percent));

@@ -126,7 +126,7 @@ AS $$
 						ORDER BY w.value::float8 DESC, w.key)
 					FROM (SELECT w.key, w.value FROM jsonb_each_text(e -> 'waits') w
 						ORDER BY w.value::float8 DESC, w.key LIMIT 4) w), 'no waits seen'))
-		ELSE 'Sessions: not observed (CALL sample_activity(), or pass observe)' END),
+		ELSE 'Sessions: not observed (CALL sample_activity() twice, some minutes apart)' END),
 		('Timing: ' || coalesce(tablespace_advisor.three_digits(e -> 'timed_read_us')
 			|| ' us per block read on average, as the server timed it',
 			'none (track_io_timing is off); cached shares are what the system''s cache holds')),

@@ -55,7 +55,6 @@ AS $$
 		END
 	FROM tablespace_advisor.job j
 	WHERE j.job_id = job
-		AND (j.until IS NOT NULL OR j.lock_up_to IS NOT NULL)
 $$;
 REVOKE ALL ON FUNCTION tablespace_advisor.reason_not_to_begin(bigint)
 	FROM PUBLIC;

@@ -324,12 +324,15 @@ tsa_jobs_note_removed(const int64 *job_ids, int n)
 bool
 tsa_give_up_job(int64 job_id)
 {
+	/* the condition inside keeps what most jobs do not need from being run */
 	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
-		" sqlstate = '57014', error = r,"
+		"UPDATE tablespace_advisor.job j SET state = 'cancelled',"
+		" sqlstate = '57014', error = r.reason,"
 		" finished_at = pg_catalog.clock_timestamp()"
-		" FROM tablespace_advisor.reason_not_to_begin($1) r"
-		" WHERE job_id = $1 AND state = 'queued' AND r IS NOT NULL",
+		" FROM (SELECT tablespace_advisor.reason_not_to_begin(job_id) AS reason"
+		"   FROM tablespace_advisor.job WHERE job_id = $1 AND state = 'queued'"
+		"   AND (until IS NOT NULL OR lock_up_to IS NOT NULL)) r"
+		" WHERE j.job_id = $1 AND j.state = 'queued' AND r.reason IS NOT NULL",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
