@@ -45,6 +45,7 @@ sql(q{SET client_min_messages = error;
 	SELECT count(*) FROM measure_index_locality('t') a, measure_index_locality('u') b,
 		measure_index_locality('v') c});
 for my $case (
+	[ 'one row', 'SELECT * FROM t WHERE i = 77' ],
 	[ 'one condition', 'SELECT * FROM t WHERE d < -50000' ],
 	[ 'three conditions', 'SELECT * FROM t WHERE d < -50000 AND c < 5000 AND h > 0' ],
 	[ 'join of three', 'SELECT * FROM t JOIN u USING (i) JOIN v USING (i) WHERE t.c < 5000 AND u.i > 3' ])

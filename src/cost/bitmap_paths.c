@@ -5,17 +5,17 @@
  *
  * Their paths are added once the planner has made its own: with one index,
  * and with several whose conditions are joined by AND.  For that the index
- * paths are remembered as they are costed.  They are copied, since the
- * planner frees some; the list of a relation lives in the memory of that
- * planning, and a callback of its memory context unlinks it, whatever the
- * end.  Not all can stand alone: a path for one arm of an OR does not enforce
- * the others (stands_alone()).
+ * paths are remembered as they are costed, until those of the relation are
+ * complete.  The planner frees partial index paths only, and each of them
+ * comes after one that is not partial, so it is not remembered.  What is
+ * remembered lives in the memory of that planning, and a callback of its
+ * memory context unlinks it, whatever the end.  Not all can stand alone: a
+ * path for one arm of an OR does not enforce the others (stands_alone()).
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "lib/ilist.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -30,48 +30,61 @@
 /* more index paths than that of one relation are not combined by AND */
 #define MAX_COMBINED	8
 
-/* The measured index paths of a relation that is being planned. */
-typedef struct SeenRelation
-{
-	dlist_node	node;
-	RelOptInfo *rel;
-	List	   *scans;
-	MemoryContextCallback callback;
-} SeenRelation;
-
+/* Those whose paths are being made: one, but where planning is nested. */
 static dlist_head seen_relations = DLIST_STATIC_INIT(seen_relations);
 
-/* The memory of a planning goes away. */
+/* A relation's paths are complete, or the memory of its planning goes away. */
 static void
 forget_relation(void *arg)
 {
-	dlist_delete(&((SeenRelation *) arg)->node);
+	TsaSeenRelation *relation = arg;
+
+	if (relation->is_listed)
+		dlist_delete(&relation->node);
+	relation->is_listed = false;
 }
 
-/* The list of a relation; it may have to be made. */
-static SeenRelation *
-find_relation(RelOptInfo *rel, bool create)
+/* What is known of a relation, or NULL. */
+static TsaSeenRelation *
+find_relation(const RelOptInfo *rel)
 {
-	MemoryContext context;
-	SeenRelation *seen;
 	dlist_iter	iter;
 
 	dlist_foreach(iter, &seen_relations)
 	{
-		seen = dlist_container(SeenRelation, node, iter.cur);
-		if (seen->rel == rel)
-			return seen;
+		TsaSeenRelation *relation = dlist_container(TsaSeenRelation, node,
+													iter.cur);
+
+		if (relation->rel == rel)
+			return relation;
 	}
-	if (!create)
-		return NULL;
+	return NULL;
+}
+
+/* The same, made if it is not there. */
+TsaSeenRelation *
+tsa_seen_relation(RelOptInfo *rel)
+{
+	TsaSeenRelation *relation = find_relation(rel);
+	MemoryContext context;
+
+	if (relation != NULL)
+		return relation;
 	context = GetMemoryChunkContext(rel);
-	seen = MemoryContextAllocZero(context, sizeof(SeenRelation));
-	seen->rel = rel;
-	seen->callback.func = forget_relation;
-	seen->callback.arg = seen;
-	dlist_push_head(&seen_relations, &seen->node);
-	MemoryContextRegisterResetCallback(context, &seen->callback);
-	return seen;
+	relation = MemoryContextAlloc(context, sizeof(TsaSeenRelation));
+	relation->rel = rel;
+	relation->is_listed = true;
+	dlist_init(&relation->scans);
+	tsa_cost_settings_fill(&relation->settings);
+	get_tablespace_page_costs(rel->reltablespace,
+							  &relation->settings.table_random,
+							  &relation->settings.table_seq);
+	relation->concurrency = get_tablespace_io_concurrency(rel->reltablespace);
+	relation->callback.func = forget_relation;
+	relation->callback.arg = relation;
+	dlist_push_head(&seen_relations, &relation->node);
+	MemoryContextRegisterResetCallback(context, &relation->callback);
+	return relation;
 }
 
 /*
@@ -79,17 +92,15 @@ find_relation(RelOptInfo *rel, bool create)
  * *is_new becomes false if there is any with the same conditions.
  */
 const TsaSeenScan *
-tsa_seen_find(const IndexPath *path, double loop_count, bool *is_new)
+tsa_seen_find(TsaSeenRelation *relation, const IndexPath *path,
+			  double loop_count, bool *is_new)
 {
-	SeenRelation *relation = find_relation(path->indexinfo->rel, false);
-	ListCell   *lc;
+	dlist_iter	iter;
 
 	*is_new = true;
-	if (relation == NULL)
-		return NULL;
-	foreach(lc, relation->scans)
+	dlist_foreach(iter, &relation->scans)
 	{
-		TsaSeenScan *seen = lfirst(lc);
+		const TsaSeenScan *seen = dlist_container(TsaSeenScan, node, iter.cur);
 
 		if (seen->path->indexinfo != path->indexinfo ||
 			seen->path->indexclauses != path->indexclauses ||
@@ -104,38 +115,21 @@ tsa_seen_find(const IndexPath *path, double loop_count, bool *is_new)
 	return NULL;
 }
 
-/* Remember a path. */
+/*
+ * Remember a path, if it lives as long as its relation: those that are made
+ * anew for a join need not.
+ */
 void
-tsa_seen_add(const IndexPath *path, double loop_count, double index_cost,
-			 double selectivity, const TsaScan *scan,
-			 const TsaReadTimes *times, const TsaCorrection *correction,
-			 bool is_new)
+tsa_seen_add(TsaSeenRelation *relation, TsaSeenScan *seen,
+			 IndexPath *path, bool is_new)
 {
-	SeenRelation *relation = find_relation(path->indexinfo->rel, true);
-	MemoryContext old;
-	TsaSeenScan *seen;
-
-	old = MemoryContextSwitchTo(GetMemoryChunkContext(relation));
-	seen = palloc0(sizeof(TsaSeenScan));
-	seen->path = makeNode(IndexPath);
-	*seen->path = *path;
-	seen->path->path.rows = path->path.param_info ?
-		path->path.param_info->ppi_rows : path->indexinfo->rel->rows;
-	seen->path->indextotalcost = index_cost;
-	seen->path->indexselectivity = selectivity;
-	seen->loop_count = loop_count;
+	if (GetMemoryChunkContext(path) !=
+		GetMemoryChunkContext(relation))
+		return;
+	seen->path = path;
 	seen->for_bitmap = is_new && path->indexclauses != NIL &&
 		path->indexinfo->amhasgetbitmap;
-	seen->correlation = correction->correlation;
-	seen->index_raise = correction->index_raise;
-	seen->bitmap_heap = correction->bitmap_heap;
-	seen->bitmap_core = correction->bitmap_core;
-	seen->unit = correction->unit;
-	seen->point = correction->point;
-	seen->times = *times;
-	seen->scan = *scan;
-	relation->scans = lappend(relation->scans, seen);
-	MemoryContextSwitchTo(old);
+	dlist_push_tail(&relation->scans, &seen->node);
 }
 
 /*
@@ -227,28 +221,43 @@ is_beaten(const RelOptInfo *rel, const ParamPathInfo *param_info, Cost least)
 	return false;
 }
 
+/* The path, with the cost that it has without what was added. */
+static IndexPath *
+uncorrected_path(const TsaSeenScan *seen)
+{
+	IndexPath  *path = seen->path;
+
+	if (seen->correction.index_raise == 0)
+		return path;
+	path = makeNode(IndexPath);
+	*path = *seen->path;
+	path->indextotalcost = seen->index_cost;
+	return path;
+}
+
 /* Add the bitmap scan with one index, if the planner overrates it. */
 static void
-add_single(PlannerInfo *root, RelOptInfo *rel, TsaSeenScan *seen)
+add_single(PlannerInfo *root, RelOptInfo *rel, const TsaSeenScan *seen)
 {
+	const TsaCorrection *correction = &seen->correction;
 	const Path *path = &seen->path->path;
-	double		difference = seen->bitmap_heap - seen->bitmap_core;
+	double		difference = correction->bitmap_heap - correction->bitmap_core;
 
-	if (difference >= seen->index_raise ||
+	if (difference >= correction->index_raise ||
 		is_beaten(rel, path->param_info,
-				  seen->path->indextotalcost + seen->bitmap_heap) ||
+				  seen->index_cost + correction->bitmap_heap) ||
 		!stands_alone(rel, seen->path))
 		return;
-	add_bitmap_path(root, rel, (Path *) seen->path,
+	add_bitmap_path(root, rel, (Path *) uncorrected_path(seen),
 					path->param_info ? path->param_info->ppi_req_outer :
 					rel->lateral_relids,
-					seen->loop_count, difference, seen->point.blocks);
+					seen->loop_count, difference, correction->point.blocks);
 }
 
 /* Bitmap scans of one relation whose conditions are joined by AND. */
 typedef struct Conjunction
 {
-	List	   *quals;			/* IndexPaths */
+	List	   *scans;			/* TsaSeenScans */
 	TsaLocalityPoint point;		/* what they lead to together */
 	double		selectivity;
 	Cost		index_cost;
@@ -262,9 +271,9 @@ overlaps(const Conjunction *conjunction, const IndexPath *path)
 {
 	ListCell   *lc;
 
-	foreach(lc, conjunction->quals)
+	foreach(lc, conjunction->scans)
 	{
-		const IndexPath *member = lfirst(lc);
+		const IndexPath *member = ((const TsaSeenScan *) lfirst(lc))->path;
 
 		if (member->indexinfo == path->indexinfo ||
 			share_clause(member, path))
@@ -278,25 +287,26 @@ overlaps(const Conjunction *conjunction, const IndexPath *path)
  * than what that takes from its index.
  */
 static void
-join_scan(RelOptInfo *rel, Conjunction *conjunction, TsaSeenScan *seen)
+join_scan(const TsaSeenRelation *relation, Conjunction *conjunction,
+		  TsaSeenScan *seen)
 {
+	const RelOptInfo *rel = relation->rel;
 	TsaLocalityPoint both;
-	int			concurrency = get_tablespace_io_concurrency(rel->reltablespace);
 	double		heap;
 
 	if (overlaps(conjunction, seen->path))
 		return;
-	tsa_locality_and(&conjunction->point, &seen->point,
-					 seen->scan.table_pages, seen->scan.table_tuples, &both);
-	heap = seen->unit *
-		tsa_locality_bitmap_us(&both, &seen->times, concurrency);
-	if (heap + seen->path->indextotalcost >= conjunction->heap)
+	tsa_locality_and(&conjunction->point, &seen->correction.point,
+					 rel->pages, rel->tuples, &both);
+	heap = seen->correction.unit *
+		tsa_locality_bitmap_us(&both, &seen->times, relation->concurrency);
+	if (heap + seen->index_cost >= conjunction->heap)
 		return;
-	conjunction->quals = lappend(conjunction->quals, seen->path);
+	conjunction->scans = lappend(conjunction->scans, seen);
 	conjunction->point = both;
-	conjunction->selectivity *= seen->scan.selectivity;
-	conjunction->index_cost += seen->path->indextotalcost;
-	conjunction->index_raise += seen->index_raise;
+	conjunction->selectivity *= seen->selectivity;
+	conjunction->index_cost += seen->index_cost;
+	conjunction->index_raise += seen->correction.index_raise;
 	conjunction->heap = heap;
 }
 
@@ -305,40 +315,43 @@ join_scan(RelOptInfo *rel, Conjunction *conjunction, TsaSeenScan *seen)
  * make it cheaper.
  */
 static void
-add_conjunction(PlannerInfo *root, RelOptInfo *rel, TsaSeenScan *first,
-				List *candidates)
+add_conjunction(PlannerInfo *root, const TsaSeenRelation *relation,
+				TsaSeenScan *first, const List *candidates)
 {
+	RelOptInfo *rel = relation->rel;
 	Conjunction conjunction = {
-		.quals = list_make1(first->path),
-		.point = first->point,
-		.selectivity = first->scan.selectivity,
-		.index_cost = first->path->indextotalcost,
-		.index_raise = first->index_raise,
-		.heap = first->bitmap_heap
+		.scans = list_make1(first),
+		.point = first->correction.point,
+		.selectivity = first->selectivity,
+		.index_cost = first->index_cost,
+		.index_raise = first->correction.index_raise,
+		.heap = first->correction.bitmap_heap
 	};
-	TsaCostSettings settings;
-	TsaScan		scan = first->scan;
+	TsaScan		scan = {
+		.table_pages = rel->pages,.table_tuples = rel->tuples,
+		.loop_count = 1
+	};
+	List	   *quals = NIL;
 	double		tuples;
 	double		core;
 	ListCell   *lc;
 
 	foreach(lc, candidates)
-		join_scan(rel, &conjunction, lfirst(lc));
-	if (list_length(conjunction.quals) < 2)
+		join_scan(relation, &conjunction, lfirst(lc));
+	if (list_length(conjunction.scans) < 2)
 		return;
 
-	tsa_cost_settings_fill(&settings);
-	get_tablespace_page_costs(rel->reltablespace, &settings.table_random,
-							  &settings.table_seq);
 	scan.selectivity = conjunction.selectivity;
-	core = tsa_bitmap_heap_cost(tsa_bitmap_pages(&scan, &settings, &tuples),
-								scan.table_pages, &settings);
+	core = tsa_bitmap_heap_cost(tsa_bitmap_pages(&scan, &relation->settings,
+												 &tuples),
+								scan.table_pages, &relation->settings);
 	if (conjunction.heap - core >= conjunction.index_raise ||
 		is_beaten(rel, NULL, conjunction.index_cost + conjunction.heap))
 		return;
+	foreach(lc, conjunction.scans)
+		quals = lappend(quals, uncorrected_path(lfirst(lc)));
 	add_bitmap_path(root, rel,
-					(Path *) create_bitmap_and_path(root, rel,
-													conjunction.quals),
+					(Path *) create_bitmap_and_path(root, rel, quals),
 					rel->lateral_relids, 1.0, conjunction.heap - core,
 					conjunction.point.blocks);
 }
@@ -347,38 +360,43 @@ add_conjunction(PlannerInfo *root, RelOptInfo *rel, TsaSeenScan *first,
 static int
 compare_blocks(const ListCell *a, const ListCell *b)
 {
-	double		x = ((const TsaSeenScan *) lfirst(a))->point.blocks;
-	double		y = ((const TsaSeenScan *) lfirst(b))->point.blocks;
+	double		x = ((const TsaSeenScan *) lfirst(a))->correction.point.blocks;
+	double		y = ((const TsaSeenScan *) lfirst(b))->correction.point.blocks;
 
 	return x < y ? -1 : x > y;
 }
 
-/* Add the bitmap scans of a relation that the planner overrates. */
+/*
+ * The paths of a relation are complete: add the bitmap scans that the planner
+ * overrates, and forget it.
+ */
 void
 tsa_add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel)
 {
-	SeenRelation *relation = find_relation(rel, false);
+	TsaSeenRelation *relation = find_relation(rel);
 	List	   *candidates = NIL;
+	dlist_iter	iter;
 	ListCell   *lc;
 
 	if (relation == NULL)
 		return;
-	foreach(lc, relation->scans)
+	dlist_foreach(iter, &relation->scans)
 	{
-		TsaSeenScan *seen = lfirst(lc);
+		TsaSeenScan *seen = dlist_container(TsaSeenScan, node, iter.cur);
 
 		if (!seen->for_bitmap)
 			continue;
 		add_single(root, rel, seen);
 		if (seen->path->path.param_info == NULL &&
 			list_length(candidates) < MAX_COMBINED &&
-			!is_beaten(rel, NULL, seen->path->indextotalcost) &&
+			!is_beaten(rel, NULL, seen->index_cost) &&
 			stands_alone(rel, seen->path))
 			candidates = lappend(candidates, seen);
 	}
+	forget_relation(relation);
 	if (list_length(candidates) < 2)
 		return;
 	list_sort(candidates, compare_blocks);
 	foreach(lc, candidates)
-		add_conjunction(root, rel, lfirst(lc), candidates);
+		add_conjunction(root, relation, lfirst(lc), candidates);
 }

@@ -8,6 +8,7 @@
 #ifndef TSA_BITMAP_PATHS_H
 #define TSA_BITMAP_PATHS_H
 
+#include "lib/ilist.h"
 #include "nodes/pathnodes.h"
 
 #include "cost/correction.h"
@@ -15,25 +16,34 @@
 /* An index path and what was told about it. */
 typedef struct TsaSeenScan
 {
-	IndexPath  *path;			/* a copy, with the uncorrected cost */
+	dlist_node	node;
+	IndexPath  *path;
 	double		loop_count;
 	bool		for_bitmap;		/* the first with these conditions */
-	double		correlation;	/* what was returned */
-	double		index_raise;	/* what was added to the index's cost */
-	double		bitmap_heap;	/* the table's part of a bitmap heap scan */
-	double		bitmap_core;	/* what the planner takes it for */
-	double		unit;
-	TsaLocalityPoint point;
+	double		index_cost;		/* without what was added to it */
+	double		selectivity;
 	TsaReadTimes times;
-	TsaScan		scan;
+	TsaCorrection correction;
 } TsaSeenScan;
 
-extern const TsaSeenScan *tsa_seen_find(const IndexPath *path,
+/* A relation that is being planned, and its measured index paths. */
+typedef struct TsaSeenRelation
+{
+	dlist_node	node;
+	bool		is_listed;
+	RelOptInfo *rel;
+	TsaCostSettings settings;	/* index_random: of the last index */
+	int			concurrency;	/* effective_io_concurrency */
+	dlist_head	scans;
+	MemoryContextCallback callback;
+} TsaSeenRelation;
+
+extern TsaSeenRelation *tsa_seen_relation(RelOptInfo *rel);
+extern const TsaSeenScan *tsa_seen_find(TsaSeenRelation *relation,
+										const IndexPath *path,
 										double loop_count, bool *is_new);
-extern void tsa_seen_add(const IndexPath *path, double loop_count,
-						 double index_cost, double selectivity,
-						 const TsaScan *scan, const TsaReadTimes *times,
-						 const TsaCorrection *correction, bool is_new);
+extern void tsa_seen_add(TsaSeenRelation *relation, TsaSeenScan *seen,
+						 IndexPath *path, bool is_new);
 extern void tsa_add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel);
 
 #endif							/* TSA_BITMAP_PATHS_H */

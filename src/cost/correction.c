@@ -25,14 +25,34 @@
 
 #include "cost/correction.h"
 
+/*
+ * Time of a sequential scan.  The kernel reads ahead while the rows are looked
+ * at, so what is not cached takes the time of the device or that of the
+ * processor, whichever is longer.  Copying a page from the system's cache is
+ * the processor's.
+ */
+double
+tsa_seq_scan_us(const TsaScan *scan, const TsaReadTimes *times)
+{
+	int			quals = scan->index_quals + scan->table_quals;
+	double		copy = scan->table_pages *
+	(times->cached < times->sequential ? times->cached : times->sequential);
+	double		processor = copy + scan->table_tuples *
+	(times->cpu.tuple + quals * times->cpu.operator);
+	double		from_cache = times->cached_fraction * processor;
+	double		device = scan->table_pages * times->sequential -
+	times->cached_fraction * copy;
+
+	return from_cache + (device > processor - from_cache ? device :
+						 processor - from_cache);
+}
+
 /* The cost of a microsecond. */
 static double
 find_unit(const TsaScan *scan, const TsaCostSettings *settings,
 		  const TsaReadTimes *times)
 {
-	int			quals = scan->index_quals + scan->table_quals;
-	double		us = scan->table_pages * times->sequential +
-	scan->table_tuples * (times->cpu.tuple + quals * times->cpu.operator);
+	double		us = tsa_seq_scan_us(scan, times);
 
 	return us > 0 ? tsa_seq_scan_cost(scan, settings) / us : 0;
 }
@@ -49,11 +69,16 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 	const TsaScan *scan = &local->scan;
 	double		tuples = tsa_clamp_rows(scan->selectivity *
 										scan->table_tuples);
-	double		runs = fmax(fmin(local->runs, tuples), 1);
-	double		pages = fmax(scan->table_pages, 1);
+	double		pages = scan->table_pages > 1 ? scan->table_pages : 1;
+	double		runs = local->runs < tuples ? local->runs : tuples;
 
-	tsa_locality_at(locality, tuples / runs, point);
-	tsa_locality_scale(point, runs);
+	if (runs > 1)
+	{
+		tsa_locality_at(locality, tuples / runs, point);
+		tsa_locality_scale(point, runs);
+	}
+	else
+		tsa_locality_at(locality, tuples, point);
 	if (point->blocks > pages)
 	{
 		double		changes = point->changes;
@@ -78,13 +103,16 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 static double
 read_again(const TsaScan *scan, const TsaCostSettings *settings)
 {
-	double		tuples = tsa_clamp_rows(scan->selectivity *
-										scan->table_tuples);
-	double		t = fmax(scan->table_pages, 1);
-	double		once = fmin(2 * t * tuples / (2 * t + tuples), t);
+	double		t = scan->table_pages > 1 ? scan->table_pages : 1;
+	double		total = scan->query_pages > t ? scan->query_pages : t;
+	double		tuples;
+	double		once;
 
-	if (scan->loop_count > 1)
+	if (scan->loop_count > 1 ||
+		settings->cache_pages >= total + scan->index_pages)
 		return 1;
+	tuples = tsa_clamp_rows(scan->selectivity * scan->table_tuples);
+	once = fmin(2 * t * tuples / (2 * t + tuples), t);
 	return fmax(tsa_pages_fetched(scan, settings, tuples) / ceil(once), 1);
 }
 
@@ -97,14 +125,16 @@ turns(const TsaLocalScan *local, const TsaCostSettings *settings,
 	  const TsaReadTimes *times, const TsaLocalityPoint *point, double unit)
 {
 	const TsaScan *scan = &local->scan;
-	double		leaves = point->entries * scan->index_pages /
-	fmax(scan->index_tuples, 1);
+	double		leaves;
+	double		cost;
 
-	if (!local->one_place || scan->loop_count > 1)
+	if (!local->one_place || scan->loop_count > 1 || scan->index_tuples < 1)
 		return 0;
-	return fmax(unit * tsa_locality_turns_us(point, times, leaves,
-											 local->backward) -
-				leaves * settings->index_random, 0);
+	leaves = point->entries * scan->index_pages / scan->index_tuples;
+	cost = unit * tsa_locality_turns_us(point, times, leaves,
+										local->backward) -
+		leaves * settings->index_random;
+	return cost > 0 ? cost : 0;
 }
 
 /* The table's part of an index scan, in units of cost. */
@@ -114,10 +144,11 @@ index_heap(const TsaLocalScan *local, const TsaCostSettings *settings,
 		   double unit)
 {
 	double		cost = tsa_locality_index_us(point, times, local->backward);
-	double		random = point->random / point->blocks;
+	double		again = read_again(&local->scan, settings);
 
-	cost += random * (read_again(&local->scan, settings) - 1) *
-		point->random * times->random;
+	if (again > 1)
+		cost += (again - 1) * point->random / point->blocks *
+			point->random * times->random;
 	cost += tsa_locality_revisit_us(point, times, settings->shared_pages);
 	cost *= unit;
 	cost += turns(local, settings, times, point, unit);
@@ -136,6 +167,7 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 	double		wanted;
 	double		tuples;
 
+	correction->index_raise = 0;
 	correction->unit = find_unit(scan, settings, times);
 	find_point(local, settings, locality, &correction->point);
 	correction->bitmap_heap = correction->unit *
@@ -145,8 +177,10 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 							 scan->table_pages, settings);
 
 	/* where the two ends are one, the index scan could not get it back */
-	correction->index_raise = core.worst == core.best ? 0 :
-		fmax(correction->bitmap_heap - correction->bitmap_core, 0);
+	if (core.worst != core.best &&
+		correction->bitmap_heap > correction->bitmap_core)
+		correction->index_raise = correction->bitmap_heap -
+			correction->bitmap_core;
 	wanted = index_heap(local, settings, times, &correction->point,
 						correction->unit) - correction->index_raise;
 
@@ -155,7 +189,8 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 	if (squared <= 0)
 	{
 		squared = 0;
-		correction->index_raise += fmax(wanted - core.worst, 0);
+		if (wanted > core.worst)
+			correction->index_raise += wanted - core.worst;
 	}
 	correction->correlation = sqrt(squared);
 }

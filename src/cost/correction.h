@@ -35,6 +35,8 @@ typedef struct TsaCorrection
 	double		bitmap_core;	/* what the planner takes it for */
 } TsaCorrection;
 
+extern double tsa_seq_scan_us(const TsaScan *scan,
+							  const TsaReadTimes *times);
 extern void tsa_correct_scan(const TsaLocalScan *local,
 							 const TsaCostSettings *settings,
 							 const TsaLocality *locality,

@@ -205,6 +205,19 @@ extrapolate(TsaLocality *locality, double entries, double table_blocks)
 	locality->npoints++;
 }
 
+/* Compute what looking up a point needs; to be called when all are there. */
+void
+tsa_locality_prepare(TsaLocality *locality)
+{
+	int			i;
+
+	for (i = 0; i < locality->npoints; i++)
+	{
+		locality->log_entries[i] = log(locality->points[i].entries);
+		locality->log_blocks[i] = log(locality->points[i].blocks);
+	}
+}
+
 /*
  * Turn sums into means.  "whole" is what the index as a whole was found to
  * lead to, or NULL when only parts of it were read.
@@ -236,6 +249,7 @@ tsa_locality_finish(const TsaLocalityCounter *counter,
 	}
 	else if (locality->npoints > 0)
 		extrapolate(locality, entries, table_blocks);
+	tsa_locality_prepare(locality);
 }
 
 /* A value between two, at share t of the way. */
@@ -272,8 +286,11 @@ tsa_locality_at(const TsaLocality *locality, double entries,
 		point->entries = entries;
 		return;
 	}
-	t = fmin(log(entries / a->entries) / log(b->entries / a->entries), 1);
-	blocks = exp(between(log(a->blocks), log(b->blocks), t));
+	t = (log(entries) - locality->log_entries[i]) /
+		(locality->log_entries[i + 1] - locality->log_entries[i]);
+	t = t < 1 ? t : 1;
+	blocks = exp(between(locality->log_blocks[i], locality->log_blocks[i + 1],
+						 t));
 	factor_a = blocks / a->blocks;
 	factor_b = blocks / b->blocks;
 
@@ -309,6 +326,7 @@ tsa_times_blend(TsaReadTimes *times, double cached_fraction)
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		*all[i] = between(*all[i], fmin(times->cached, *all[i]),
 						  cached_fraction);
+	times->cached_fraction = cached_fraction;
 }
 
 /* Time to read the table's blocks in the order of the index. */
@@ -332,18 +350,28 @@ double
 tsa_locality_revisit_us(const TsaLocalityPoint *point,
 						const TsaReadTimes *times, double buffers)
 {
-	double		missed = 1 - fmin(buffers / fmax(point->blocks, 1), 1);
+	double		revisits = point->changes - point->blocks;
 
-	return fmax(point->changes - point->blocks, 0) * missed * times->cached;
+	if (revisits <= 0 || buffers >= point->blocks)
+		return 0;
+	return revisits * (1 - buffers / point->blocks) * times->cached;
 }
 
-/* Requests that the kernel makes of so many blocks read in sequence. */
+/*
+ * Requests that the kernel makes of so many blocks read in sequence, each
+ * twice as large as the one before until they are as large as they get.
+ */
 static double
 count_requests(double blocks)
 {
+	double		requests = blocks / TSA_AHEAD_BLOCKS;
+	double		rest = blocks < TSA_AHEAD_BLOCKS ? blocks : TSA_AHEAD_BLOCKS;
+
 	if (blocks <= 1)
 		return 0;
-	return log2(fmin(blocks, TSA_AHEAD_BLOCKS)) + blocks / TSA_AHEAD_BLOCKS;
+	for (; rest >= 2; rest /= 2)
+		requests++;
+	return requests + rest - 1;
 }
 
 /*
@@ -358,8 +386,10 @@ tsa_locality_turns_us(const TsaLocalityPoint *point,
 	double		sequential = backward ? point->back_sequential :
 	point->sequential;
 
-	return 2 * fmin(count_requests(leaves), count_requests(sequential)) *
-		fmax(times->random - times->sequential, 0);
+	if (times->random <= times->sequential)
+		return 0;
+	return 2 * count_requests(leaves < sequential ? leaves : sequential) *
+		(times->random - times->sequential);
 }
 
 /* Time to read them in the order of the blocks, with such prefetching. */
@@ -374,7 +404,8 @@ tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 
 	if (concurrency > 1 && times->depth > 1)
 	{
-		double		t = fmin(log(concurrency) / log(times->depth), 1);
+		double		t = concurrency >= times->depth ? 1 :
+		log(concurrency) / log(times->depth);
 
 		adjacent = between(adjacent, times->adjacent_n, t);
 		skip = between(skip, times->skip_n, t);

@@ -4,7 +4,7 @@
  *	  What a session knows of the locality of indexes.
  *
  * The planner asks for the same indexes again and again, so the answers are
- * kept, also that there is none.  An entry is forgotten when the relation
+ * kept, also that there is none.  An answer is forgotten when the relation
  * cache forgets its index or its table: when either is rewritten, moved or
  * measured.  Where the table of localities cannot be locked at once, nothing
  * is kept and the next plan tries again.
@@ -13,7 +13,7 @@
  */
 #include "postgres.h"
 
-#include "utils/hsearch.h"
+#include "common/hashfn.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
@@ -22,30 +22,55 @@
 typedef struct CacheEntry
 {
 	Oid			index;			/* the key */
-	bool		is_found;
-	TsaLocalityRow row;
+	char		status;			/* of simplehash.h */
+	bool		is_known;
+	TsaLocalityRow *row;		/* NULL: there is none that holds */
 } CacheEntry;
 
-static HTAB *cache = NULL;
+#define SH_PREFIX cache
+#define SH_ELEMENT_TYPE CacheEntry
+#define SH_KEY_TYPE Oid
+#define SH_KEY index
+#define SH_HASH_KEY(tb, key) murmurhash32(key)
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+static cache_hash *cache = NULL;
+
+/* Forget what is known of one index. */
+static void
+forget_entry(CacheEntry *entry)
+{
+	entry->is_known = false;
+	if (entry->row != NULL)
+		pfree(entry->row);
+	entry->row = NULL;
+}
 
 /* Forget an index, the indexes of a table, or all. */
 static void
 forget(Datum arg, Oid relid)
 {
-	HASH_SEQ_STATUS status;
+	cache_iterator iterator;
 	CacheEntry *entry;
 
 	(void) arg;
-	if (cache == NULL || hash_get_num_entries(cache) == 0)
+	if (cache == NULL)
 		return;
-	if (OidIsValid(relid) &&
-		hash_search(cache, &relid, HASH_REMOVE, NULL) != NULL)
+	entry = OidIsValid(relid) ? cache_lookup(cache, relid) : NULL;
+	if (entry != NULL)
+	{
+		forget_entry(entry);
 		return;
-	hash_seq_init(&status, cache);
-	while ((entry = hash_seq_search(&status)) != NULL)
+	}
+	cache_start_iterate(cache, &iterator);
+	while ((entry = cache_iterate(cache, &iterator)) != NULL)
 		if (!OidIsValid(relid) ||
-			(entry->is_found && entry->row.relation == relid))
-			(void) hash_search(cache, &entry->index, HASH_REMOVE, NULL);
+			(entry->row != NULL && entry->row->relation == relid))
+			forget_entry(entry);
 }
 
 /* Prepare the cache. */
@@ -55,17 +80,28 @@ tsa_locality_cache_init(void)
 	CacheRegisterRelcacheCallback(forget, (Datum) 0);
 }
 
-/* Make the hash table. */
-static void
-make_cache(void)
+/* Look an index up in the table of localities. */
+static const TsaLocalityRow *
+load(Oid index)
 {
-	HASHCTL		control = {0};
+	CacheEntry *entry;
+	TsaLocalityRow row = {0};
+	bool		is_found;
+	bool		is_there;
 
-	control.keysize = sizeof(Oid);
-	control.entrysize = sizeof(CacheEntry);
-	control.hcxt = TopMemoryContext;
-	cache = hash_create("localities of tablespace_advisor", 64, &control,
-						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	if (!tsa_locality_load(index, &row, &is_found))
+		return NULL;
+	entry = cache_insert(cache, index, &is_there);
+	if (!is_there)
+		entry->row = NULL;
+	forget_entry(entry);
+	if (is_found)
+	{
+		entry->row = MemoryContextAlloc(TopMemoryContext, sizeof(row));
+		*entry->row = row;
+	}
+	entry->is_known = true;
+	return entry->row;
 }
 
 /*
@@ -75,20 +111,10 @@ make_cache(void)
 const TsaLocalityRow *
 tsa_locality_find(Oid index)
 {
-	CacheEntry *entry;
-	TsaLocalityRow row = {0};
-	bool		is_found;
+	const CacheEntry *entry;
 
 	if (cache == NULL)
-		make_cache();
-	entry = hash_search(cache, &index, HASH_FIND, NULL);
-	if (entry == NULL)
-	{
-		if (!tsa_locality_load(index, &row, &is_found))
-			return NULL;
-		entry = hash_search(cache, &index, HASH_ENTER, NULL);
-		entry->is_found = is_found;
-		entry->row = row;
-	}
-	return entry->is_found ? &entry->row : NULL;
+		cache = cache_create(TopMemoryContext, 64, NULL);
+	entry = cache_lookup(cache, index);
+	return entry != NULL && entry->is_known ? entry->row : load(index);
 }

@@ -35,8 +35,8 @@ pages_fetched(double tuples, double pages, double index_pages,
 			  double query_pages, double cache_pages)
 {
 	double		t = pages > 1 ? pages : 1;
-	double		total = fmax(query_pages + index_pages, 1);
-	double		b = cache_pages * t / total;
+	double		total = query_pages + index_pages;
+	double		b = cache_pages * t / (total > 1 ? total : 1);
 	double		limit;
 	double		result;
 
@@ -113,7 +113,7 @@ tsa_bitmap_pages(const TsaScan *scan, const TsaCostSettings *settings,
 	double		fetched = tsa_clamp_rows(scan->selectivity *
 										 scan->table_tuples);
 	double		pages = 2 * t * fetched / (2 * t + fetched);
-	double		once = fmin(pages, scan->table_pages);
+	double		once = pages < scan->table_pages ? pages : scan->table_pages;
 
 	*tuples = fetched;
 	if (scan->loop_count > 1)

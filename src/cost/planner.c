@@ -99,19 +99,14 @@ count_runs(PlannerInfo *root, const IndexPath *path)
 
 /* Describe a scan as the formulas want it. */
 static void
-describe_scan(PlannerInfo *root, const IndexPath *path, double loop_count,
-			  double selectivity, TsaLocalScan *local,
-			  TsaCostSettings *settings)
+describe_scan(PlannerInfo *root, const TsaSeenRelation *relation,
+			  const IndexPath *path, double loop_count, double selectivity,
+			  TsaLocalScan *local)
 {
 	const IndexOptInfo *index = path->indexinfo;
 	const RelOptInfo *rel = index->rel;
 	TsaScan    *scan = &local->scan;
 
-	tsa_cost_settings_fill(settings);
-	get_tablespace_page_costs(rel->reltablespace, &settings->table_random,
-							  &settings->table_seq);
-	get_tablespace_page_costs(index->reltablespace, &settings->index_random,
-							  NULL);
 	memset(local, 0, sizeof(*local));
 	scan->table_pages = rel->pages;
 	scan->table_tuples = rel->tuples;
@@ -126,45 +121,60 @@ describe_scan(PlannerInfo *root, const IndexPath *path, double loop_count,
 	local->backward = path->indexscandir == BackwardScanDirection;
 	local->one_place = index->reltablespace == rel->reltablespace;
 	local->runs = count_runs(root, path);
-	local->concurrency = get_tablespace_io_concurrency(rel->reltablespace);
+	local->concurrency = relation->concurrency;
 }
 
-/* Cost function of a measured B-tree. */
+/*
+ * Cost function of a measured B-tree.  A scan for one row is left as it is:
+ * one page is charged, and one page is read.
+ */
 static void
 corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 			   Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
 			   double *correlation, double *pages)
 {
+	RelOptInfo *rel = path->indexinfo->rel;
+	TsaSeenRelation *relation;
 	const TsaLocalityRow *row;
-	TsaReadTimes times;
-	TsaCostSettings settings;
+	const TsaSeenScan *before;
+	TsaSeenScan *seen;
 	TsaLocalScan local;
-	TsaCorrection correction;
-	const TsaSeenScan *seen;
 	bool		is_new;
 
 	btcostestimate(root, path, loop_count, startup_cost, total_cost,
 				   selectivity, correlation, pages);
-	if (path->indexinfo->rel->pages == 0)
+	if (rel->pages == 0 ||
+		(loop_count <= 1 && tsa_clamp_rows(*selectivity * rel->tuples) <= 1))
 		return;
-	seen = tsa_seen_find(path, loop_count, &is_new);
-	if (seen != NULL)
+	relation = tsa_seen_relation(rel);
+	before = tsa_seen_find(relation, path, loop_count, &is_new);
+	if (before != NULL)
 	{
-		*total_cost += seen->index_raise;
-		*correlation = seen->correlation;
+		*total_cost += before->correction.index_raise;
+		*correlation = before->correction.correlation;
 		return;
 	}
-	describe_scan(root, path, loop_count, *selectivity, &local, &settings);
+	if (path->indexinfo->reltablespace == rel->reltablespace)
+		relation->settings.index_random = relation->settings.table_random;
+	else
+		get_tablespace_page_costs(path->indexinfo->reltablespace,
+								  &relation->settings.index_random, NULL);
+	describe_scan(root, relation, path, loop_count, *selectivity, &local);
 	row = find_locality(path->indexinfo);
 	if (row == NULL)
 		return;
-	times = row->times;
-	tsa_times_blend(&times, assumed_cached_fraction);
-	tsa_correct_scan(&local, &settings, &row->locality, &times, &correction);
-	tsa_seen_add(path, loop_count, *total_cost, *selectivity, &local.scan,
-				 &times, &correction, is_new);
-	*total_cost += correction.index_raise;
-	*correlation = correction.correlation;
+	seen = palloc(sizeof(TsaSeenScan));
+	seen->loop_count = loop_count;
+	seen->index_cost = *total_cost;
+	seen->selectivity = *selectivity;
+	seen->times = row->times;
+	if (assumed_cached_fraction > 0)
+		tsa_times_blend(&seen->times, assumed_cached_fraction);
+	tsa_correct_scan(&local, &relation->settings, &row->locality, &seen->times,
+					 &seen->correction);
+	tsa_seen_add(relation, seen, path, is_new);
+	*total_cost += seen->correction.index_raise;
+	*correlation = seen->correction.correlation;
 }
 
 /* A relation has been looked up in the catalogs. */

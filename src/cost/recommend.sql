@@ -24,7 +24,10 @@ COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost(
 /*
  * What there is to weigh: the hundred largest pairs of a table and a B-tree
  * per tablespace of this database whose correlation the caller may see.
- * Caches are those of this moment.
+ * Caches are those of this moment, shared buffers among them: a plan is
+ * charged for every page that it touches, wherever that is found.  (Forecasts
+ * of the stage advise discount reads that were counted, which are those that
+ * shared buffers did not answer: cached_share().)
  */
 CREATE FUNCTION tablespace_advisor.weighable_indexes()
 RETURNS TABLE (

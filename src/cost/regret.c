@@ -90,6 +90,7 @@ tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
 		if (point->entries >= scan->table_tuples)
 			break;
 	}
+	tsa_locality_prepare(locality);
 }
 
 /* How long the three plans take. */
@@ -114,8 +115,7 @@ time_plans(const TsaRegretInput *input, const TsaRegretIndex *index,
 	us[1] = read_index +
 		tsa_locality_bitmap_us(&point, times, input->concurrency) +
 		tuples * (times->cpu.tuple + times->cpu.operator);
-	us[2] = scan->table_pages * times->sequential + scan->table_tuples *
-		(times->cpu.tuple + times->cpu.operator);
+	us[2] = tsa_seq_scan_us(scan, times);
 }
 
 /* The plan that the planner chooses. */

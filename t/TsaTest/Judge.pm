@@ -173,7 +173,7 @@ sub check_content
 		COMMIT;
 		SELECT indexrelid::regclass || ' is invalid' FROM pg_index
 		WHERE indrelid = 't'::regclass AND NOT indisvalid;
-	}, stdout => \$out, stderr => \$err, timeout => 180);
+	}, stdout => \$out, stderr => \$err, timeout => 2 * $PostgreSQL::Test::Utils::timeout_default);
 
 	is("$rc $out $err", '0 7 ', "$name: every index agrees with the table");
 	return;
@@ -205,7 +205,7 @@ sub check_heap
 		BEGIN;
 		$lock
 		SELECT tsa_heap_damage('$table');
-		COMMIT}, stdout => \$out, stderr => \$err, timeout => 180);
+		COMMIT}, stdout => \$out, stderr => \$err, timeout => 2 * $PostgreSQL::Test::Utils::timeout_default);
 
 	is("$rc $out $err", '0  ', "$name: heap, TOAST and visibility map are sound");
 	return;
@@ -233,7 +233,7 @@ sub check_mirror
 		SET LOCAL enable_sort = off;
 		$compare;
 		EXPLAIN (COSTS OFF) SELECT id, hashtextextended(t::text, 0) FROM t ORDER BY id;
-		COMMIT}, stdout => \$out, stderr => \$err, timeout => 180);
+		COMMIT}, stdout => \$out, stderr => \$err, timeout => 2 * $PostgreSQL::Test::Utils::timeout_default);
 
 	is("$rc $out $err", "0 t|0\nt|0\nIndex Scan using t_pkey on t ",
 		"$name: the rows are those that were committed");

@@ -167,7 +167,7 @@ test_times(void)
 	is_close(tsa_locality_turns_us(&point, &disk, 1, 0), 0, 1e-12,
 			 "one leaf: no turns");
 	is_close(tsa_locality_turns_us(&point, &disk, 16, 0),
-			 2 * (log2(5) + 5.0 / 16) * 4900, 1e-12,
+			 2 * (2.25 + 5.0 / 16) * 4900, 1e-12,
 			 "turns: as many as the fewer requests");
 	is_close(tsa_locality_turns_us(&wide, &disk, 100, 0), 0, 1e-12,
 			 "turns: none where every block is a jump");
@@ -230,6 +230,36 @@ test_correction(uint32_t (*place) (uint32_t), const char *name,
 	   correction.bitmap_heap - 1e-6, "%s: bitmap not underrated", name);
 }
 
+/* The kernel reads ahead of a sequential scan. */
+static void
+test_seq_scan(void)
+{
+	TsaReadTimes times = disk;
+	TsaScan		scan = {
+		.table_pages = 1000,.table_tuples = 60000,.table_quals = 2
+	};
+
+	is_close(tsa_seq_scan_us(&scan, &times), 100000, 1e-6,
+			 "sequential scan: as long as the device takes");
+	times.cpu.tuple = 2;
+	times.cpu.operator = 1;
+	is_close(tsa_seq_scan_us(&scan, &times), 2000 + 60000 * 4, 1e-6,
+			 "or as long as the processor takes, which copies, too");
+	tsa_times_blend(&times, 0.5);
+	is_close(tsa_seq_scan_us(&scan, &times), 2000 + 60000 * 4, 1e-6,
+			 "half of it in caches: the processor still is");
+	times = disk;
+	tsa_times_blend(&times, 0.5);
+	is_close(tsa_seq_scan_us(&scan, &times), 50000 + 1000, 1e-6,
+			 "else half the device's time, and the other half copied");
+	times.cpu.tuple = 2;
+	times.cpu.operator = 1;
+	times.cached_fraction = 0;
+	times.sequential = 1;
+	is_close(tsa_seq_scan_us(&scan, &times), 1000 + 60000 * 4, 1e-6,
+			 "copying is no slower than reading");
+}
+
 int
 main(void)
 {
@@ -242,6 +272,7 @@ main(void)
 	test_correction(descending, "descending: likewise", 0.1, 0);
 	test_correction(groups, "groups: likewise", 0.3, 0);
 	test_correction(scattered, "index-only: likewise", 0.001, 1);
+	test_seq_scan();
 	free(blocks);
 	return done_testing();
 }
