@@ -7,6 +7,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use PostgreSQL::Test::Utils;
 use Time::HiRes qw(sleep);
 use TsaTest;
 
@@ -50,7 +51,8 @@ sub kill_postmaster
 	$node->kill9;
 	for (my $tries = 0; grep { kill 0, $_ } @pids; $tries++)
 	{
-		die 'the server does not end' if $tries == 600;
+		die 'the server does not end'
+		  if $tries == 10 * $PostgreSQL::Test::Utils::timeout_default;
 		sleep 0.1;
 	}
 	$node->start;

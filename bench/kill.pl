@@ -74,7 +74,7 @@ sub begin_load
 # Nobody else in the database, which may be copied or moved then.
 sub wait_until_alone
 {
-	foreach my $try (1 .. 600)
+	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
 		return if $node->safe_psql('template1', q{
 			SELECT count(*) FROM pg_stat_activity WHERE datname = 'postgres'}) eq '0';
@@ -105,7 +105,7 @@ sub stopped
 {
 	my ($point) = @_;
 
-	my $until = time + 600;
+	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
 
 	for (my $try = 0; time < $until; $try++)
 	{
@@ -223,7 +223,7 @@ sub afterwards
 		$node->safe_psql('template1', 'CREATE DATABASE twin TEMPLATE postgres STRATEGY file_copy');
 		$node->safe_psql('twin', q{CALL move_indexes_concurrently('s_1', 'third')});
 		my $orphans = 'not looked for';
-		for (my $try = 0; $try < 100 && $orphans ne ''; $try++)
+		for (my $try = 0; $try < 600 && $orphans ne ''; $try++)
 		{
 			$node->safe_psql('twin', 'CHECKPOINT');
 			$orphans = $node->safe_psql('twin', 'SELECT tsa_orphans()');
@@ -277,8 +277,16 @@ while (($count{kills} // 0) < $ENV{SOAK_KILLS} && (!$end || time < $end))
 		afterwards($what, $name);
 		check_orphans($node, $name);
 	}
+	else
+	{
+		# there was nobody yet, or nobody any more
+		wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_moves
+				WHERE state IN ('queued', 'running', 'paused'))
+			AND NOT EXISTS (SELECT FROM pg_stat_activity
+				WHERE query LIKE 'CALL move%' AND state = 'active')}, 'the move ends');
+	}
 	my ($rc, undef, $err) = $node->psql('postgres', $call =~ s/, max_rate[^)]*//r,
-		timeout => 300);
+		timeout => $PostgreSQL::Test::Utils::timeout_default);
 	is($rc, 0, "$name: then it moves") or diag $err;
 	$node->poll_query_until('postgres', q{
 		SELECT count(*) = 0 FROM pg_stat_activity

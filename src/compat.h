@@ -342,6 +342,13 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define TSA_HAVE_EXPLAIN_HOOKS 1
 #endif
 
+/* 19 wants flags for a scan. */
+#if PG_VERSION_NUM < 190000
+#define tsa_beginscan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL)
+#else
+#define tsa_beginscan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL, 0)
+#endif
+
 /* 17 reads blocks in streams. */
 #if PG_VERSION_NUM < 170000
 typedef void TsaReadStream;

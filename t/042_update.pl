@@ -67,18 +67,24 @@ $node->safe_psql('fresh', q{
 isnt(inventory('fresh'), $fresh, 'a difference shows');
 
 # An operator in the extension's schema that fits better than the server's is
-# not taken: nothing depends on it.
-$node->safe_psql('postgres', 'CREATE DATABASE trap');
-$node->safe_psql('trap', q{
-	CREATE FUNCTION differs(oid, int) RETURNS boolean LANGUAGE sql RETURN true;
-	CREATE OPERATOR <> (LEFTARG = oid, RIGHTARG = int, FUNCTION = differs);
-	CREATE FUNCTION differs(regproc, regproc) RETURNS boolean LANGUAGE sql RETURN true;
-	CREATE OPERATOR <> (LEFTARG = regproc, RIGHTARG = regproc, FUNCTION = differs);
-	CREATE EXTENSION tablespace_advisor});
-my ($dropped, undef, $why) = $node->psql('trap', q{
-	DROP OPERATOR <> (oid, int);
-	DROP OPERATOR <> (regproc, regproc)}, on_error_stop => 1);
-is($dropped, 0, "no operator of others' is in the extension's objects") or diag $why;
+# not taken: nothing depends on it, also where the first version, which took it,
+# was updated.
+foreach my $create ('CREATE EXTENSION tablespace_advisor',
+	q{CREATE EXTENSION tablespace_advisor VERSION '0.1'; ALTER EXTENSION tablespace_advisor UPDATE})
+{
+	$node->safe_psql('postgres', 'CREATE DATABASE trap');
+	$node->safe_psql('trap', qq{
+		CREATE FUNCTION differs(oid, int) RETURNS boolean LANGUAGE sql RETURN true;
+		CREATE OPERATOR <> (LEFTARG = oid, RIGHTARG = int, FUNCTION = differs);
+		CREATE FUNCTION differs(regproc, regproc) RETURNS boolean LANGUAGE sql RETURN true;
+		CREATE OPERATOR <> (LEFTARG = regproc, RIGHTARG = regproc, FUNCTION = differs);
+		$create});
+	my ($dropped, undef, $why) = $node->psql('trap', q{
+		DROP OPERATOR <> (oid, int);
+		DROP OPERATOR <> (regproc, regproc)}, on_error_stop => 1);
+	is($dropped, 0, "no operator of others' is in the extension's objects: $create") or diag $why;
+	$node->safe_psql('postgres', 'DROP DATABASE trap');
+}
 
 my @released = split /\n/, $node->safe_psql('postgres', q{
 	SELECT v.version FROM pg_available_extension_versions v

@@ -190,6 +190,47 @@ SKIP:
 		UPDATE partman.part_config SET retention = '100 days' WHERE parent_table = 'public.log'});
 	like(advice('log', "'2 days'", 'move'), qr/log_p/, 'until then it is');
 }
+# What claims to be pg_partman's configuration, in the hands of an attacker: a
+# column of a type of hers, with a cast that is called where text is needed, and
+# a policy.  It is not read then; nothing of hers runs.
+$node->safe_psql('postgres', q{
+	CREATE ROLE mallory;
+	CREATE ROLE dba IN ROLE pg_monitor;
+	CREATE TYPE evil AS ENUM ('seconds');
+	ALTER TYPE evil OWNER TO mallory;
+	CREATE FUNCTION evil_text(evil) RETURNS text LANGUAGE plpgsql
+	AS $$BEGIN ALTER ROLE mallory SUPERUSER; RETURN 'seconds'; END$$;
+	CREATE CAST (evil AS text) WITH FUNCTION evil_text(evil) AS IMPLICIT;
+	CREATE FUNCTION evil_policy() RETURNS bool LANGUAGE plpgsql
+	AS $$BEGIN PERFORM nextval('public.caught'); RETURN true; END$$;
+	CREATE SEQUENCE caught;
+	GRANT ALL ON SEQUENCE caught TO PUBLIC;
+	DROP EXTENSION IF EXISTS pg_partman CASCADE;
+	CREATE TABLE part_config (parent_table text, retention text, epoch evil,
+		retention_schema text, retention_keep_table boolean);
+	INSERT INTO part_config VALUES ('public.evil_log', NULL, 'seconds', NULL, true);
+	GRANT SELECT ON part_config TO PUBLIC;
+	INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+	SELECT 99999, 'pg_partman', oid, 'public'::regnamespace, false, '5.0' FROM pg_roles WHERE rolname = 'mallory';
+	ALTER EXTENSION pg_partman ADD TABLE part_config;
+	CREATE TABLE evil_log (at bigint NOT NULL) PARTITION BY RANGE (at);
+	CREATE TABLE evil_log_1 PARTITION OF evil_log FOR VALUES FROM (0) TO (1000);
+	ALTER TABLE evil_log OWNER TO dba;
+	ALTER TABLE part_config OWNER TO mallory});
+is(advice('evil_log', "'2 days'", 'keep'), 'evil_log_1', 'a type of somebody else: the configuration is not read');
+is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}), 'f',
+	'and no cast of hers is called');
+$node->safe_psql('postgres', q{
+	ALTER TABLE part_config ALTER epoch TYPE text USING 'seconds';
+	CREATE POLICY evil ON part_config USING (evil_policy())});
+is(advice('evil_log', "'2 days'", 'move'), 'evil_log_1', 'of text, it is');
+$node->safe_psql('postgres', 'ALTER TABLE part_config ENABLE ROW LEVEL SECURITY');
+is($node->safe_psql('postgres', q{
+	SET ROLE dba;
+	SELECT count(*) FROM advise_partition_placement('evil_log', 'slow', '2 days') WHERE action = 'move'}), '0',
+	'with a policy, it is not');
+is($node->safe_psql('postgres', 'SELECT is_called FROM caught'), 'f', 'and the policy is not asked');
+
 check_orphans($node, 'partitions');
 $node->stop;
 

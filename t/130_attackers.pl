@@ -40,7 +40,8 @@ sub messages_in
 $node->safe_psql('postgres', q{
 	SET SESSION AUTHORIZATION mallory;
 	CREATE TABLE public.caught (what text);
-	CREATE FUNCTION public.probe_tablespace(text) RETURNS text
+	CREATE FUNCTION public.probe_tablespace(text, duration text DEFAULT '', file_size text DEFAULT '')
+	RETURNS text
 	LANGUAGE sql AS $$INSERT INTO public.caught VALUES ('probe'); SELECT ''$$;
 	CREATE PROCEDURE public.move_indexes_concurrently(target text, tablespace text)
 	LANGUAGE sql AS $$INSERT INTO public.caught VALUES ('move')$$;
@@ -73,7 +74,7 @@ is($node->safe_psql('postgres', q{
 	'', 'no function of the extension does');
 
 $node->safe_psql('postgres', q{
-	DROP FUNCTION probe_tablespace(text), tablespace_devices(int);
+	DROP FUNCTION probe_tablespace(text, text, text), tablespace_devices(int);
 	DROP PROCEDURE move_indexes_concurrently(text, text)});
 
 # --- a planted history of probes -----------------------------------------------

@@ -27,6 +27,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE d (id int PRIMARY KEY, n int, txt text);
 	INSERT INTO d SELECT i, i, repeat(md5(i::text), 4)
 		FROM generate_series(1, 20000) i;
+	CREATE TABLE e (id int);
 	CREATE INDEX d_n ON d (n);
 	CREATE INDEX d_brin ON d USING brin (n)});
 
@@ -40,6 +41,8 @@ my @statements = (
 	[ 'INSERT', 'INSERT INTO d SELECT max(id) + 1, 0 FROM d', 1 ],
 	[ 'UPDATE', 'UPDATE d SET n = n + 1 WHERE id = 7', 1 ],
 	[ 'DELETE', 'DELETE FROM d WHERE id = (SELECT max(id) FROM d)', 1 ],
+	[ 'MERGE', 'MERGE INTO d USING (SELECT 7 AS id) s ON d.id = s.id WHEN MATCHED THEN UPDATE SET n = d.n + 1', 1 ],
+	[ 'COPY', 'COPY d (id) FROM PROGRAM $$echo 999999999$$; DELETE FROM d WHERE id = 999999999', 1 ],
 	[ 'ANALYZE', 'ANALYZE d', 1 ],
 	[ 'VACUUM', 'VACUUM (TRUNCATE off) d', 0 ],
 	[ 'GRANT', 'GRANT SELECT ON d TO reader', 1 ],
@@ -50,8 +53,12 @@ my @statements = (
 	[ 'brin_summarize_new_values', q{SELECT brin_summarize_new_values('d_brin')}, 1 ],
 	[ 'CREATE INDEX', 'CREATE INDEX d_x ON d (txt); DROP INDEX d_x', 1 ],
 	[ 'CREATE TRIGGER', 'CREATE TRIGGER x BEFORE UPDATE ON d FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger(); DROP TRIGGER x ON d', 1 ],
+	[ 'CREATE STATISTICS', 'CREATE STATISTICS s ON id, n FROM d; DROP STATISTICS s', 1 ],
+	[ 'FOREIGN KEY', 'ALTER TABLE e ADD CONSTRAINT x FOREIGN KEY (id) REFERENCES d; ALTER TABLE e DROP CONSTRAINT x', 1 ],
+	[ 'ALTER TABLE SET STATISTICS', 'ALTER TABLE d ALTER n SET STATISTICS 50', 1 ],
 	[ 'ALTER TABLE', 'ALTER TABLE d ADD COLUMN c int; ALTER TABLE d DROP COLUMN c', 1 ],
 	[ 'REINDEX INDEX', 'REINDEX INDEX d_n', 1 ],
+	[ 'VACUUM FULL', 'VACUUM FULL d', 0 ],
 	[ 'CREATE, DROP INDEX CONCURRENTLY', "CREATE INDEX CONCURRENTLY d_x ON d (txt);\nDROP INDEX CONCURRENTLY d_x", 0 ],
 	[ 'TRUNCATE', 'TRUNCATE d; INSERT INTO d SELECT i, i, repeat(md5(i::text), 4) FROM generate_series(1, 20000) i', 1 ]);
 
@@ -119,8 +126,8 @@ sub beside
 
 			is($error, '', "$statement->[0] beside a move of the $kind, $phase"
 				  . ($history ? ', after use of the table' : ''));
-			$longest{ $statement->[0] }{$column} = $ms
-			  if $ms > ($longest{ $statement->[0] }{$column} // 0);
+			$longest{ $statement->[0] }{$column}[$history] = $ms
+			  if $ms > ($longest{ $statement->[0] }{$column}[$history] // 0);
 		}
 	}
 	return;
@@ -165,12 +172,18 @@ is($node->safe_psql('postgres', 'SELECT bt_index_parent_check(oid, true)::text F
 check_orphans($node, 'afterwards');
 
 my @columns = map { my $kind = $_; map { "$kind, $_" } 'copying', 'paused', 'cutting over' } 'index', 'table';
-note('longest run of the statement in ms, waiting included');
-note(join(' | ', 'statement', @columns));
+# What of a statement is shown: from a fresh session, and from one that has used
+# the table, where it can run in a transaction.
+sub cell
+{
+	return join(' / ', map { defined $_ ? sprintf('%.0f', $_) : () } @{ $_[0] });
+}
+
+note('longest run of the statement in ms, waiting included: from a fresh session / after use of the table');
+note(join(' | ', '', 'statement', @columns, ''));
 foreach my $statement (@statements)
 {
-	note(join(' | ', $statement->[0],
-			map { sprintf('%.0f', $longest{ $statement->[0] }{$_}) } @columns));
+	note(join(' | ', '', $statement->[0], (map { cell($longest{ $statement->[0] }{$_}) } @columns), ''));
 }
 $node->stop;
 done_testing();

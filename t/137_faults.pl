@@ -145,11 +145,13 @@ foreach my $what (sort keys %move)
 {
 	sweep($what, 'write', EIO, ENOSPC, SHORT_WRITE);
 	sweep($what, 'open', EIO, ENOSPC);
+	# what a server does from 16 on where many blocks are added at once
+	sweep($what, 'allocate', EIO, ENOSPC);
 }
 foreach my $what (sort keys %move)
 {
 	note "$what: $tally{$what}{faults} faults, $tally{$what}{failed} moves failed";
-	cmp_ok($tally{$what}{failed}, '>', 4, "$what: moves did fail");
+	cmp_ok($tally{$what}{failed}, '>', 2, "$what: moves did fail");
 }
 
 check_log($node, 'all but the faults', qr/ERROR:  (?:58030|53100)/);

@@ -2,8 +2,8 @@
 # blocks are copied, the old one after the cutover, for all calls from some
 # moment on.  The server goes on, the journal keeps what cannot be reached in
 # mind, other moves are not in the way, and once the device is back nothing is
-# left.  A failed sync, truncation, unlink, read of the source; a full pg_wal;
-# a target that takes its time to sync.
+# left.  A failed sync, truncation, unlink, write-back, read of the source; a full
+# pg_wal; a target that takes its time to sync.
 
 use strict;
 use warnings;
@@ -189,25 +189,38 @@ foreach my $call (qw(truncate sync))
 }
 is(panics(), 0, 'no PANIC of that');
 
-# Not mounted: the directory is there, and empty.
+# Not mounted: the directory is there, and empty.  Since the old file was
+# shortened for the last time, before that is synced; since then, before it is
+# dropped; and before the old file of a small index is, which is kept for later.
+$node->safe_psql('postgres', 'CREATE INDEX t_few ON t (a) WHERE a < 100');
+foreach my $case (
+	[ 'large', 'old file shortened' ], [ 't_b', 'old file truncated' ], [ 't_few', 'small switched' ])
 {
-	my $from = place_of($node, 't_b');
-	my $to = other_tablespace('t_b');
+	my ($relation, $point) = @$case;
+	my $to = other_tablespace($relation);
+	my $statement = $relation eq 'large' ? table_statement($relation, $to) : index_statement($relation, $to);
+
+	if ($relation eq 't_few')
+	{
+		$node->safe_psql('postgres', $statement);
+		$statement = index_statement($relation, $to = other_tablespace($relation));
+	}
+	my $from = place_of($node, $relation);
 	my $oid = $node->safe_psql('postgres', "SELECT oid FROM pg_tablespace WHERE spcname = '$from'");
 	my ($version) = glob($node->data_dir . "/pg_tblspc/$oid/PG_*");
 
-	stop_at($node, 'old file truncated');
-	my ($job) = $node->safe_psql('postgres',
-		"CALL move_indexes_concurrently('t_b', '$to', wait => false)") =~ /(\d+)/;
-	wait_for_stop($node, 'old file truncated');
+	stop_at($node, $point);
+	my ($job) = $node->safe_psql('postgres', $statement =~ s/\)$/, wait => false)/r) =~ /(\d+)/;
+	wait_for_stop($node, $point);
 	rename $version, "$version.away" or die $!;
 	release($node);
-	is(wait_for_job($node, $job), 'done', 'the old file system is not mounted: done');
+	is(wait_for_job($node, $job), 'done', "$relation, $point: the old file system is not mounted: done");
+	wait_for_workers($node);
 	is(named_files($node), '1', 'a file that is not there is not forgotten');
 	rename "$version.away", $version or die $!;
 	$node->safe_psql('postgres', 'SELECT cancel_move(1)');
 	is(named_files($node), '0', 'mounted again: nothing is named any more');
-	check_orphans($node, 'not mounted');
+	check_orphans($node, "$relation, $point: not mounted");
 }
 
 # --- unlink ------------------------------------------------------------------------------
@@ -283,6 +296,54 @@ foreach my $retry (qw(off on))
 	is(psql_verbose($node, index_statement('t_b', $to)), '', 'a second move works') if $retry eq 'off';
 }
 
+# --- writing back fails --------------------------------------------------------------------------
+
+# What the server does with it, where it asks for it as of any file (a PANIC, or
+# with data_sync_retry a warning; the sync says more), and what the move does,
+# where it waits for it: it fails, and drops the copy.
+foreach my $retry (qw(off on))
+{
+	my $to = other_tablespace('large');
+	my $before = digests($node, 'large');
+	my $panics = panics();
+
+	restart("data_sync_retry = $retry");
+	my $checkpointer = checkpointer_pid($node);
+	fail_calls(calls => ['writeback'], nth => 1, path => target_path($node, $to));
+	my (undef, undef, $err) = $node->psql('postgres',
+		"CALL move_table_concurrently('large', '$to', max_rate => 'unlimited')");
+	is((stop_failing())[1], 1, "data_sync_retry = $retry: writing a copy back fails");
+	if ($retry eq 'off')
+	{
+		wait_for_restart($node, $checkpointer);
+		is(panics() - $panics, 1, 'a PANIC, as with any file');
+		$node->safe_psql('postgres', 'SELECT cancel_move(1)');
+		is(last_job('state'), 'failed', 'the job has failed');
+	}
+	else
+	{
+		is(panics() - $panics, 0, 'no PANIC');
+		is(last_job('state'), 'done', 'the move goes on') or diag $err;
+	}
+	is(digests($node, 'large'), $before, 'nothing is lost');
+	check_orphans($node, "writing back, data_sync_retry = $retry");
+}
+{
+	my $to = other_tablespace('t_b');
+	my $panics = panics();
+
+	restart('data_sync_retry = off');
+	fail_calls(calls => ['writeback'], nth => 2, path => target_path($node, $to));
+	like(psql_verbose($node, "CALL move_indexes_concurrently('t_b', '$to', max_rate => '1 MB')"),
+		qr/^ERROR:  58030: could not move public\.t_b: could not write back the file of a copy: Input\/output error/m,
+		'a move that waits for writing back fails');
+	is((stop_failing())[1], 1, 'where that fails');
+	is(panics() - $panics, 0, 'no PANIC');
+	is(last_job('state'), 'failed', 'the job has failed');
+	check_orphans($node, 'waiting for writing back');
+	is(psql_verbose($node, index_statement('t_b', $to)), '', 'a second move works');
+}
+
 # --- pg_wal is full -------------------------------------------------------------------------------
 
 {
@@ -305,25 +366,42 @@ foreach my $retry (qw(off on))
 
 # --- syncs take long --------------------------------------------------------------------------------
 
-# Nobody waits for them: a client gives up if a lock takes longer than the
-# move's lock_timeout and the window.
+# Nobody waits for them, neither who writes nor who wants the table for itself:
+# a client gives up if a lock takes longer than the move's lock_timeout and the
+# window.
 {
 	my $to = other_tablespace('large');
-	my $script = $node->basedir . '/load.sql';
+	my %script = (
+		writes => "\\set a random(1, 4600)\nUPDATE large SET b = b WHERE a = :a;\nSELECT b FROM large WHERE a = :a;\n",
+		locks => "BEGIN;\nLOCK TABLE large;\nROLLBACK;\n");
+	my @files;
 
-	append_to_file($script, "SET lock_timeout = '4s';\n\\set a random(1, 4600)\nUPDATE large SET b = b WHERE a = :a;\nSELECT b FROM large WHERE a = :a;\n");
-	fail_calls(calls => ['sync'], from_on => 1, nth => 1, error => SLOW, delay_ms => 2000, path => 'pg_tblspc/');
+	foreach my $name (sort keys %script)
+	{
+		my $file = $node->basedir . "/$name.sql";
+
+		append_to_file($file, "SET lock_timeout = '4s';\n$script{$name}");
+		push @files, '-f', $name eq 'writes' ? "$file\@20" : "$file\@1";
+	}
+	fail_calls(calls => ['sync'], from_on => 1, nth => 1, error => SLOW, delay_ms => 8000,
+		path => target_path($node, $to));
 	my $load = IPC::Run::start(
-		[ 'pgbench', '-n', '-c', 2, '-R', 100, '-T', 60, '-f', $script, '-h', $node->host, '-p', $node->port, 'postgres' ],
+		[ 'pgbench', '-n', '-c', 3, '-R', 100, '-T', 600, @files, '-h', $node->host, '-p', $node->port, 'postgres' ],
 		'>', \my $out, '2>', \my $err);
+	stop_at($node, 'copied');
+	my ($job) = $node->safe_psql('postgres',
+		"CALL move_table_concurrently('large', '$to', lock_timeout => '2 s', wait => false)") =~ /(\d+)/;
+	wait_for_stop($node, 'copied');
+	# the checkpointer syncs what there is of the copy, 8 s for each file
 	my $checkpoint = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'CHECKPOINT' ], '<', \undef);
-	is(psql_verbose($node, "CALL move_table_concurrently('large', '$to', lock_timeout => '2 s')"), '', 'syncs take long: the move works');
+	release($node);
+	is(wait_for_job($node, $job), 'done', 'a sync takes 8 s: the move works');
+	$checkpoint->finish;
 	$load->pump_nb;
 	ok($load->pumpable, 'and nobody has waited for longer than lock_timeout') or diag $err;
 	$load->signal('TERM');
 	eval { $load->finish };
 	unlike($err, qr/abort|error/i, 'nor failed');
-	$checkpoint->finish;
 	cmp_ok((stop_failing())[1], '>', 0, 'syncs did take long');
 	check_orphans($node, 'slow syncs');
 }

@@ -60,8 +60,8 @@ BEGIN
 			AND d.classid = 'pg_class'::regclass
 		JOIN pg_class c ON c.oid = d.objid
 	WHERE x.extname = 'pg_partman' AND c.relname = 'part_config'
-		AND c.relkind = 'r'
-		/* casts and operators of other types could be anybody's */
+		AND c.relkind = 'r' AND NOT c.relrowsecurity
+		/* policies, and casts and operators of other types could be anybody's */
 		AND NOT EXISTS (SELECT FROM pg_attribute a
 			WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 				AND a.attname IN ('parent_table', 'retention', 'epoch',

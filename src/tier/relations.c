@@ -35,6 +35,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "compat.h"
 #include "move/copy/eligible.h"
 #include "state/state.h"
 #include "tier/relations.h"
@@ -163,7 +164,7 @@ find_uncommitted(Oid tablespace, TsaRowReceiver receive, void *arg)
 	HeapTuple	tuple;
 
 	InitDirtySnapshot(dirty);
-	scan = table_beginscan(rel, &dirty, 0, NULL);
+	scan = tsa_beginscan(rel, &dirty);
 	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);

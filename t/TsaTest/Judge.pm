@@ -173,7 +173,7 @@ sub check_content
 		COMMIT;
 		SELECT indexrelid::regclass || ' is invalid' FROM pg_index
 		WHERE indrelid = 't'::regclass AND NOT indisvalid;
-	}, stdout => \$out, stderr => \$err, timeout => 180);
+	}, stdout => \$out, stderr => \$err, timeout => 2 * $PostgreSQL::Test::Utils::timeout_default);
 
 	is("$rc $out $err", '0 7 ', "$name: every index agrees with the table");
 	return;
@@ -197,15 +197,13 @@ sub check_heap
 {
 	my ($node, $table, $name) = @_;
 	my ($out, $err) = ('', '');
-	my $lock = $node->safe_psql('postgres', qq{
-		SELECT 'LOCK TABLE $table IN SHARE MODE;' FROM pg_class
-		WHERE oid = '$table'::regclass AND relkind = 'r'
-			AND NOT pg_is_in_recovery()});
 	my $rc = $node->psql('postgres', qq{
 		BEGIN;
-		$lock
+		SELECT 'LOCK TABLE $table IN SHARE MODE' FROM pg_class
+		WHERE oid = '$table'::regclass AND relkind = 'r'
+			AND NOT pg_is_in_recovery() \\gexec
 		SELECT tsa_heap_damage('$table');
-		COMMIT}, stdout => \$out, stderr => \$err, timeout => 180);
+		COMMIT}, stdout => \$out, stderr => \$err, timeout => 2 * $PostgreSQL::Test::Utils::timeout_default);
 
 	is("$rc $out $err", '0  ', "$name: heap, TOAST and visibility map are sound");
 	return;
@@ -233,7 +231,7 @@ sub check_mirror
 		SET LOCAL enable_sort = off;
 		$compare;
 		EXPLAIN (COSTS OFF) SELECT id, hashtextextended(t::text, 0) FROM t ORDER BY id;
-		COMMIT}, stdout => \$out, stderr => \$err, timeout => 180);
+		COMMIT}, stdout => \$out, stderr => \$err, timeout => 2 * $PostgreSQL::Test::Utils::timeout_default);
 
 	is("$rc $out $err", "0 t|0\nt|0\nIndex Scan using t_pkey on t ",
 		"$name: the rows are those that were committed");
@@ -261,8 +259,9 @@ sub check_orphans
 	my $orphans;
 	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
-		$node->safe_psql('postgres', 'CHECKPOINT');
-		$orphans = $node->safe_psql('postgres', 'SELECT tsa_orphans()');
+		$orphans = $node->safe_psql('postgres', q{
+			CHECKPOINT;
+			SELECT tsa_orphans()});
 		last if $orphans eq '';
 		usleep(100_000);
 	}

@@ -190,6 +190,7 @@ truncate_gently(RelFileLocator locator, BlockNumber keep)
 	}
 	if (!file.begun)
 		return true;
+	tsa_stop_point("old file shortened");
 	StartTransactionCommand();	/* looks a tablespace up */
 	file.answers = tsa_file_syncs(locator);
 	CommitTransactionCommand();
