@@ -349,15 +349,53 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define tsa_beginscan(rel, snapshot) table_beginscan(rel, snapshot, 0, NULL, 0)
 #endif
 
-/* 17 reads blocks in streams. */
+/*
+ * Reads blocks of a main fork that follow each other into buffers, which stay
+ * pinned, and returns how many of the n there are: at least one.  From 17 on
+ * many are read in one call, as far as one segment goes and this process may
+ * pin buffers.  18 reads them in this process: its I/O workers would get the
+ * blame for what is read, and counters would take them for somebody else.
+ */
+#include "storage/bufmgr.h"
+
+static inline int
+tsa_read_run(Relation rel, BufferAccessStrategy strategy, BlockNumber first,
+			 int n, Buffer *buffers)
+{
 #if PG_VERSION_NUM < 170000
-typedef void TsaReadStream;
-#define TSA_HAVE_READ_STREAM 0
+	(void) n;
+	buffers[0] = ReadBufferExtended(rel, MAIN_FORKNUM, first, RBM_NORMAL,
+									strategy);
+	return 1;
 #else
-#include "storage/read_stream.h"
-typedef ReadStream TsaReadStream;
-#define TSA_HAVE_READ_STREAM 1
+	ReadBuffersOperation operation = {0};
+	BlockNumber left = (BlockNumber) RELSEG_SIZE -
+	first % (BlockNumber) RELSEG_SIZE;
+	uint32		pins = Min((uint32) n, Min(left, MAX_IO_COMBINE_LIMIT));
+	int			flags = 0;
+	int			more;
+
+	LimitAdditionalPins(&pins);
+	operation.rel = rel;
+	operation.smgr = RelationGetSmgr(rel);
+	operation.forknum = MAIN_FORKNUM;
+	operation.strategy = strategy;
+#if PG_VERSION_NUM >= 180000
+	operation.persistence = rel->rd_rel->relpersistence;
+	flags = READ_BUFFERS_SYNCHRONOUSLY;
 #endif
+	/* what 18 has pinned beyond "more" it wants back at the next call */
+	for (uint32 i = 0; i < pins; i++)
+		buffers[i] = InvalidBuffer;
+	for (uint32 i = 0; i < pins; i += more)
+	{
+		more = (int) (pins - i);
+		if (StartReadBuffers(&operation, buffers + i, first + i, &more, flags))
+			WaitReadBuffers(&operation);
+	}
+	return (int) pins;
+#endif
+}
 
 /*
  * Writes pages that follow each other, all of one segment: 17 does so in one

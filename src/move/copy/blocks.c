@@ -9,8 +9,8 @@
  * image in hand contains every change that was logged before the lock was
  * granted.  Hint bits may be set under a share lock while we copy; the
  * checksum is computed on our own copy, and a lost hint is what a crash loses
- * too.  New blocks come from a stream, which may have read them ahead:
- * block_stream.c.
+ * too.  New blocks are read many at a time where the server can, and pinned
+ * until they are copied: a pin says nothing about a page's contents.
  *
  * Writing.  The new storage is invisible to everybody until the cutover
  * commits, so no buffer of it exists and its pages are written past the
@@ -241,16 +241,21 @@ read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
 	instr_time	read;
 
 	INSTR_TIME_SET_CURRENT(start);
-	while (batch->n < TSA_COPY_BATCH && from + batch->n < end)
+	end = from + Min(end - from, TSA_COPY_BATCH);
+	while (from < end)
 	{
-		BlockNumber block = from + batch->n;
+		Buffer		buffers[TSA_COPY_BATCH];
+		int			n;
 
-		if (batch->fork == MAIN_FORKNUM)
-			batch_take(copy, batch, block,
-					   tsa_block_stream_read(&copy->stream, batch->rel->rel,
-											 copy->strategy, block, end));
-		else
-			batch_read(copy, batch, block);
+		if (batch->fork != MAIN_FORKNUM)
+		{
+			batch_read(copy, batch, from++);
+			continue;
+		}
+		n = tsa_read_run(batch->rel->rel, copy->strategy, from,
+						 (int) (end - from), buffers);
+		for (int i = 0; i < n; i++)
+			batch_take(copy, batch, from++, buffers[i]);
 	}
 	INSTR_TIME_SET_CURRENT(read);
 	tsa_units_note_read(copy->units, tsa_ms_between(&start, &read));
@@ -291,7 +296,6 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 		if (fork->copied_end < flushed) /* started over */
 			flushed = fork->copied_end;
 	}
-	tsa_block_stream_close(&copy->stream);
 	return true;
 }
 

@@ -10,7 +10,6 @@
  *	  cutover.c				the exclusive window
  *	  passes.c				copying until little is left
  *	  blocks.c				copying blocks
- *	  block_stream.c		reading them
  *	  delay_point.c			transactions of a pass, pausing, yielding
  *	  locks.c				session locks, and who waits for them
  *	  report.c				figures
@@ -32,7 +31,6 @@
 #include "compat.h"
 #include "move/common/progress.h"
 #include "move/copy/block_set.h"
-#include "move/copy/block_stream.h"
 #include "move/copy/callbacks.h"
 #include "move/copy/state.h"
 #include "move/copy/units.h"
@@ -91,7 +89,6 @@ typedef struct TsaCopy
 	Oid			blocked_on;		/* what could not be locked the last time */
 	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
 	BufferAccessStrategy strategy;
-	TsaBlockStream stream;		/* of new blocks */
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 
 	TsaMoveProgress progress;

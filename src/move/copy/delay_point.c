@@ -55,7 +55,6 @@ tsa_copy_open(TsaCopy *copy)
 void
 tsa_copy_close(TsaCopy *copy)
 {
-	tsa_block_stream_close(&copy->stream);
 	for (int i = 0; i < copy->nrels; i++)
 	{
 		relation_close(copy->rels[i].rel, NoLock);
@@ -233,8 +232,6 @@ tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	if (sleep > 0)
-		tsa_block_stream_close(&copy->stream);
 	do
 	{
 		bool		stop = false;
