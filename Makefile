@@ -54,7 +54,9 @@ PG_CFLAGS = -Wall -Wextra -Werror
 SHLIB_LINK = -laio
 
 REGRESS_OPTS = --load-extension=$(EXTENSION)
-REGRESS := $(patsubst sql/%.sql,%,$(call in_top,sql/*.sql))
+# a server without contrib modules has no pgstattuple to measure bloat with
+NO_CONTRIB := $(if $(wildcard $(shell $(PG_CONFIG) --sharedir)/extension/pgstattuple.control),,advise_bloat)
+REGRESS := $(filter-out $(NO_CONTRIB),$(patsubst sql/%.sql,%,$(call in_top,sql/*.sql)))
 ISOLATION := $(patsubst specs/%.spec,%,$(call in_top,specs/*.spec))
 ISOLATION_OPTS = --load-extension=$(EXTENSION)
 TAP_TESTS := $(if $(call in_top,t/*.pl),1)

@@ -240,7 +240,7 @@ SKIP:
 	like(caveat('50 ms', '1', 'random read'), qr/refuses O_DIRECT/,
 		'no O_DIRECT');
 
-	restart_with(SLOW_DISK_US => 5000,
+	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_SKIPS => 1,
 		SLOW_DISK_CACHED_FROM => 4 * 1024 * 1024);
 	like(caveat('2 s', '1', 'random read'), qr/a cache holds it/,
 		'file partly in a cache');
@@ -249,17 +249,18 @@ SKIP:
 		CREATE TABLE own TABLESPACE there AS
 		SELECT repeat(md5(i::text), 60) FROM generate_series(1, 4000) i;
 		CHECKPOINT;});
-	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_CACHED_FILE => 'pgsql_tmp');
+	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_SKIPS => 1,
+		SLOW_DISK_CACHED_FILE => 'pgsql_tmp');
 	like(caveat('2 s', '1', 'random read'),
 		qr/own relations are read [\d.]+ times as slowly/,
 		'all of the file in a cache');
-	restart_with(SLOW_DISK_US => 5000);
+	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_SKIPS => 1);
 	unlike(caveat('2 s', '1', 'random read'), qr/own relations/,
 		'and nothing in a cache');
 	$node->safe_psql('postgres', 'DROP TABLE own');
 
 	# a serial disk is one at every depth, and latency adds up
-	restart_with(SLOW_DISK_US => 2000);
+	restart_with(SLOW_DISK_US => 2000, SLOW_DISK_SKIPS => 1);
 	is( $node->safe_psql('postgres',
 			'SELECT count(*) FROM '
 			  . probe('3 s', '1,4,16', 'random read')

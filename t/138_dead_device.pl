@@ -84,9 +84,10 @@ foreach my $case ([ 't_b', \&index_statement ], [ 't', \&table_statement ])
 
 	# what the server has to unlink there, it would forget
 	$node->safe_psql('postgres', 'CHECKPOINT');
-	fail_calls(calls => ['write'], dead => 1, nth => 8, path => target_path($node, $to));
+	# from 17 on there are few of them, of many blocks each
+	fail_calls(calls => ['write'], dead => 1, nth => 2, path => target_path($node, $to));
 	my $err = psql_verbose($node, $statement->($relation, $to));
-	like($err, qr/^ERROR:  58030: could not move public\.\w+: could not extend file.*Input\/output error$/m,
+	like($err, qr/^ERROR:  58030: could not move public\.\w+: could not (?:extend file|write blocks?).*Input\/output error$/m,
 		"$relation: the target dies, and the move says so");
 	like($err, qr/^WARNING:  58030: could not remove file ".*" that a move has left: Input\/output error$/m,
 		'and that its copy cannot be removed');
@@ -120,8 +121,12 @@ foreach my $case ([ 't_b', \&index_statement ], [ 't', \&table_statement ])
 
 # While the copies of a table and its TOAST table are made: the abort of that
 # transaction cannot delete the first.  The reason is told all the same; what is
-# left is empty, as of any CREATE.
+# left is empty, as of any CREATE.  (The server aborts a second time then, as for
+# any CREATE, which one of its assertions does not allow.)
+SKIP:
 {
+	skip 'the server has assertions', 4
+	  if $node->safe_psql('postgres', 'SHOW debug_assertions') eq 'on';
 	my $to = other_tablespace('t');
 
 	$node->safe_psql('postgres', 'CHECKPOINT');

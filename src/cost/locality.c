@@ -369,8 +369,11 @@ count_requests(double blocks)
 
 	if (blocks <= 1)
 		return 0;
-	for (; rest >= 2; rest /= 2)
+	while (rest >= 2)
+	{
+		rest /= 2;
 		requests++;
+	}
 	return requests + rest - 1;
 }
 

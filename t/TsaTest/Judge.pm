@@ -197,13 +197,11 @@ sub check_heap
 {
 	my ($node, $table, $name) = @_;
 	my ($out, $err) = ('', '');
-	my $lock = $node->safe_psql('postgres', qq{
-		SELECT 'LOCK TABLE $table IN SHARE MODE;' FROM pg_class
-		WHERE oid = '$table'::regclass AND relkind = 'r'
-			AND NOT pg_is_in_recovery()});
 	my $rc = $node->psql('postgres', qq{
 		BEGIN;
-		$lock
+		SELECT 'LOCK TABLE $table IN SHARE MODE' FROM pg_class
+		WHERE oid = '$table'::regclass AND relkind = 'r'
+			AND NOT pg_is_in_recovery() \\gexec
 		SELECT tsa_heap_damage('$table');
 		COMMIT}, stdout => \$out, stderr => \$err, timeout => 2 * $PostgreSQL::Test::Utils::timeout_default);
 
@@ -261,8 +259,9 @@ sub check_orphans
 	my $orphans;
 	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
-		$node->safe_psql('postgres', 'CHECKPOINT');
-		$orphans = $node->safe_psql('postgres', 'SELECT tsa_orphans()');
+		$orphans = $node->safe_psql('postgres', q{
+			CHECKPOINT;
+			SELECT tsa_orphans()});
 		last if $orphans eq '';
 		usleep(100_000);
 	}

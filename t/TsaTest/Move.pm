@@ -10,6 +10,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 use TsaTest::Server;
 use TsaTest::Session;
 
@@ -118,11 +119,14 @@ sub wait_for_job
 {
 	my ($node, $job) = @_;
 
-	$node->poll_query_until('postgres', qq{
-		SELECT state IN ('done', 'failed', 'cancelled') FROM tablespace_moves
-		WHERE job_id = $job})
-	  or die "job $job does not end";
-	return job_field($node, $job, 'state');
+	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		my $state = job_field($node, $job, 'state');
+
+		return $state if $state =~ /^(?:done|failed|cancelled)$/;
+		usleep(100_000);
+	}
+	die "job $job does not end";
 }
 
 # Waits until no worker is left.

@@ -153,8 +153,9 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
  * Writes down what the advice expects of moves that the caller has decided, so
  * that move_outcomes can compare.  Indexes that move along with their table
  * are part of its forecast.  Advice takes a tenth of a second, so it is not
- * asked for where nothing was probed and it could not say.  A caller who may move may ask, but if there is an
- * error nevertheless, the move goes on without a forecast.
+ * asked for where nothing was probed and it could not say.  A caller who may
+ * move may ask, but if there is an error nevertheless, the move goes on
+ * without a forecast.
  */
 void
 tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
