@@ -78,10 +78,13 @@ foreach my $create ('CREATE EXTENSION tablespace_advisor',
 		CREATE OPERATOR <> (LEFTARG = oid, RIGHTARG = int, FUNCTION = differs);
 		CREATE FUNCTION differs(regproc, regproc) RETURNS boolean LANGUAGE sql RETURN true;
 		CREATE OPERATOR <> (LEFTARG = regproc, RIGHTARG = regproc, FUNCTION = differs);
+		CREATE FUNCTION greater(float8, int) RETURNS boolean LANGUAGE sql RETURN true;
+		CREATE OPERATOR > (LEFTARG = float8, RIGHTARG = int, FUNCTION = greater);
 		$create});
 	my ($dropped, undef, $why) = $node->psql('trap', q{
 		DROP OPERATOR <> (oid, int);
-		DROP OPERATOR <> (regproc, regproc)}, on_error_stop => 1);
+		DROP OPERATOR <> (regproc, regproc);
+		DROP OPERATOR > (float8, int)}, on_error_stop => 1);
 	is($dropped, 0, "no operator of others' is in the extension's objects: $create") or diag $why;
 	$node->safe_psql('postgres', 'DROP DATABASE trap');
 }

@@ -55,7 +55,8 @@ sub look_up
 			FOR i IN 1 .. 5000 LOOP
 				PERFORM filler FROM looked_up WHERE id = 1 + i * 7919::bigint % 100000;
 			END LOOP;
-		END $$});
+		END $$;
+		SELECT pg_stat_force_next_flush()});
 	$node->safe_psql('postgres', 'CALL sample_activity()');
 	return;
 }

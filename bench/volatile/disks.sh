@@ -91,3 +91,17 @@ kill_server()
 	done
 	: >"$work/postmaster"
 }
+
+# Has a transaction dropped the file of that number, of which pg_wal knows?  What
+# it says is kept in $work/dropped until that is removed.
+dropped()
+{
+	local first
+
+	first=$(find "$data/pg_wal" -name '0*' -printf '%f\n' | sort | head -n 1)
+	[ -e "$work/dropped" ] ||
+		in_src "$pg_bin/pg_waldump" -p "$data/pg_wal" --rmgr=Transaction \
+			--start="${first:8:8}/${first:22:2}000000" 2>/dev/null |
+		grep -o 'COMMIT.*rels: [^;]*' >"$work/dropped" || true
+	grep -qE "/${1%%[_.]*}( |\$)" "$work/dropped"
+}

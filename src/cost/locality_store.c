@@ -164,7 +164,7 @@ read_times(Datum value, TsaReadTimes *times)
 	ArrayType  *array = DatumGetArrayTypeP(value);
 	Datum	   *elements;
 	bool	   *nulls;
-	double		numbers[TIME_FIELDS];
+	double		numbers[TIME_FIELDS] = {0};
 	int			n;
 	int			i;
 
