@@ -308,9 +308,26 @@ test_copies(void)
 	is_close(run(&pace, &world, 5), alone / 2, 0.2, "two copies share");
 }
 
+static void
+test_in_flight(void)
+{
+	double		in_flight = 0;
+
+	is_close(tsa_pace_bytes_of_others(&in_flight, 4 * MB, 3 * MB), 0, 1e-9,
+			 "more asked for than read: nobody else");
+	is_close(tsa_pace_bytes_of_others(&in_flight, 1 * MB, 2 * MB), 0, 1e-9,
+			 "what was under way arrives: nobody else");
+	is_close(tsa_pace_bytes_of_others(&in_flight, 1 * MB, 3 * MB), 2 * MB,
+			 1e-9, "the rest is others'");
+	(void) tsa_pace_bytes_of_others(&in_flight, 1000 * MB, 0);
+	is_close(tsa_pace_bytes_of_others(&in_flight, 0, 100 * MB), 92 * MB, 1e-9,
+			 "so much is never under way: what the cache had does not count");
+}
+
 int
 main(void)
 {
+	test_in_flight();
 	test_idle();
 	test_stray();
 	test_disk();

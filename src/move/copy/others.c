@@ -179,7 +179,9 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 		if (!sample->known[i])
 			continue;
 		sample->done[i] =
-			Max(difference(from->read_bytes, to->read_bytes) - own, 0);
+			tsa_pace_bytes_of_others(&others->in_flight[i], own,
+									 difference(from->read_bytes,
+												to->read_bytes));
 		sample->requests[i] = difference(from->read_requests,
 										 to->read_requests);
 		sample->request_seconds[i] =

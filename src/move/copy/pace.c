@@ -76,6 +76,9 @@
 #define STRAY_WRITERS	3.0
 #define DOUBT			0.1		/* seconds in which nothing happened, added */
 
+/* More own reads than this are never under way. */
+#define MOST_IN_FLIGHT	(8.0 * 1024 * 1024)
+
 #define MAX_UNIT		(2.0 * 1024 * 1024)
 #define SLOW_UNIT		(4.0 * 1024 * 1024) /* of a device that seeks */
 #define MAX_SECONDS		1.0		/* longest unit */
@@ -103,6 +106,20 @@ tsa_pace_init(TsaPace *pace, bool adapts, double max_rate)
 	pace->rate = -1;
 	pace->reason = adapts ? TSA_PACE_IDLE : TSA_PACE_UNLIMITED;
 	pace->first_look = true;
+}
+
+/*
+ * Of the bytes that a device has read those that are others'.  "own" are ours
+ * in the same time, counted when they are asked for; a device counts them when
+ * they are there.  So what is under way now is taken off later.
+ */
+double
+tsa_pace_bytes_of_others(double *in_flight, double own, double device)
+{
+	double		others = device - own - *in_flight;
+
+	*in_flight = fmin(fmax(-others, 0), MOST_IN_FLIGHT);
+	return fmax(others, 0);
 }
 
 static void
