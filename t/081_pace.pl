@@ -149,7 +149,10 @@ SKIP:
 		'full speed: own reads are not slowed down; the device has no counters',
 		'a device without counters: it says so');
 
-	$node->safe_psql('postgres', 'ALTER TABLE t SET TABLESPACE memory');
+	# twice as large, so that it is found out before the copy is done
+	$node->safe_psql('postgres', q{
+		INSERT INTO t SELECT * FROM t;
+		ALTER TABLE t SET TABLESPACE memory});
 	configure($node, 'tablespace_advisor.debug_others', 'uncounted');
 	$job = $node->safe_psql('postgres',
 		q{CALL move_table_concurrently('t', 'one', wait => false)});

@@ -39,6 +39,9 @@
 /* Pages written and logged at a time. */
 #define TSA_COPY_BATCH 16
 
+/* A copy of more bytes is reported when it begins, and after its first pass. */
+#define TSA_SMALL_COPY	INT64CONST(1048576)
+
 typedef struct TsaCopyRel TsaCopyRel;
 
 /* A fork that is copied and whose changes are followed. */

@@ -82,9 +82,6 @@
 #define MAX_ATTEMPTS	200
 #define MAX_RESTARTS	10
 
-/* A copy of more bytes is reported when it begins. */
-#define SMALL_COPY		INT64CONST(1048576)
-
 /*
  * Gives up.
  */
@@ -132,7 +129,7 @@ copy_and_cut_over(TsaCopy *copy)
 	copy->units = tsa_units_open(copy->cxt, copy->order);
 	copy->looked = copy->started;
 	copy->progress.phase = "copying";
-	if (copy->progress.bytes_total > SMALL_COPY)
+	if (copy->progress.bytes_total > TSA_SMALL_COPY)
 		tsa_copy_report(copy, "copying");
 
 	if (!tsa_copy_passes(copy) || !tsa_copy_yield_and_pause(copy))

@@ -69,6 +69,8 @@ tsa_copy_passes(TsaCopy *copy)
 		if (!pass_over_forks(copy))
 			return false;
 		tsa_copy_end(copy);
+		if (first && copy->progress.bytes_total > TSA_SMALL_COPY)
+			tsa_copy_report(copy, copy->progress.phase);
 		tsa_stop_point(first ? "copied" : "followed");
 	}
 	tsa_copy_end(copy);
