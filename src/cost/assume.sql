@@ -13,7 +13,7 @@ RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'forget_placements';
 COMMENT ON FUNCTION @extschema@.forget_placements() IS
-	'from now on this session plans with what is again';
+	'from now on this session plans with the tablespaces that relations really have';
 
 CREATE FUNCTION @extschema@.assumed_placements(
 	OUT relation regclass,

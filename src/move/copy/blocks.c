@@ -10,7 +10,9 @@
  * granted.  Hint bits may be set under a share lock while we copy; the
  * checksum is computed on our own copy, and a lost hint is what a crash loses
  * too.  New blocks are read many at a time where the server can, and pinned
- * until they are copied: a pin says nothing about a page's contents.
+ * until they are copied: a pin says nothing about a page's contents.  It does
+ * keep VACUUM from a page, so no more than a batch is pinned, and nothing
+ * sleeps meanwhile; after an error the end of the transaction releases pins.
  *
  * Writing.  The new storage is invisible to everybody until the cutover
  * commits, so no buffer of it exists and its pages are written past the

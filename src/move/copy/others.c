@@ -4,10 +4,11 @@
  *	  What others get done beside a copy, as the kernel and the server count.
  *
  * Devices: the bytes that a device has read, less those that this process has
- * read (/proc/self/io).  Of other copies under way it is assumed that they read
- * as much as this one; they share one allowance.  Writes are not looked at: the
- * kernel writes what we wrote when it likes, and those who wait for writes are
- * transactions, which the server counts by their IDs.
+ * read (/proc/self/io), and what of that was under way at the last reading
+ * (tsa_pace_bytes_of_others()).  Of other copies under way it is assumed that
+ * they read as much as this one; they share one allowance.  Writes are not
+ * looked at: the kernel writes what we wrote when it likes, and those who wait
+ * for writes are transactions, which the server counts by their IDs.
  *
  * Other copies are found by a lock of the advisory kind that each holds in its
  * transactions, in a key class that no SQL function can name; those of the same
@@ -172,16 +173,18 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 	{
 		const TsaDeviceIo *from = &last->device[i];
 		const TsaDeviceIo *to = &now.device[i];
-		double		own = i == 0 ? own_reads * copies : 0;
+		double		own = i == 0 ? own_reads : 0;
 
 		sample->known[i] = now.have_device[i] && last->have_device[i] &&
 			now.have_process && last->have_process;
 		if (!sample->known[i])
 			continue;
 		sample->done[i] =
-			tsa_pace_bytes_of_others(&others->in_flight[i], own,
+			tsa_pace_bytes_of_others(&others->in_flight[i], own, copies,
 									 difference(from->read_bytes,
 												to->read_bytes));
+		if (!working)			/* after a sleep nothing is under way */
+			others->in_flight[i] = 0;
 		sample->requests[i] = difference(from->read_requests,
 										 to->read_requests);
 		sample->request_seconds[i] =

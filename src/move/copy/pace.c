@@ -111,14 +111,17 @@ tsa_pace_init(TsaPace *pace, bool adapts, double max_rate)
 /*
  * Of the bytes that a device has read those that are others'.  "own" are ours
  * in the same time, counted when they are asked for; a device counts them when
- * they are there.  So what is under way now is taken off later.
+ * they are there.  So what is under way now is taken off later.  Each of the
+ * other copies is taken to have read as much, which need not be so: of what
+ * they have under way nothing is assumed.
  */
 double
-tsa_pace_bytes_of_others(double *in_flight, double own, double device)
+tsa_pace_bytes_of_others(double *in_flight, double own, int copies,
+						 double device)
 {
-	double		others = device - own - *in_flight;
+	double		others = device - own * copies - *in_flight;
 
-	*in_flight = fmin(fmax(-others, 0), MOST_IN_FLIGHT);
+	*in_flight = fmin(fmax(*in_flight + own - device, 0), MOST_IN_FLIGHT);
 	return fmax(others, 0);
 }
 

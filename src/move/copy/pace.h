@@ -107,7 +107,7 @@ extern double tsa_pace_short_sleep(const TsaPace *pace, double worked,
 extern double tsa_pace_rest(TsaPace *pace, double bytes, double worked,
 							double elapsed);
 extern double tsa_pace_bytes_of_others(double *in_flight, double own,
-									   double device);
+									   int copies, double device);
 extern TsaPaceReason tsa_pace_reason(const TsaPace *pace);
 extern bool tsa_pace_is_full(const TsaPace *pace);
 extern double tsa_pace_loss(const TsaPace *pace, TsaNeighbour who);
