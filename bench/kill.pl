@@ -71,13 +71,16 @@ sub begin_load
 	return;
 }
 
-# Nobody else in the database, which may be copied or moved then.
+# Waits until nobody is left in the database, or nobody of some kind.
 sub wait_until_alone
 {
+	my ($kind) = @_;
+	my $of = defined $kind ? "AND backend_type = '$kind'" : '';
+
 	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
-		return if $node->safe_psql('template1', q{
-			SELECT count(*) FROM pg_stat_activity WHERE datname = 'postgres'}) eq '0';
+		return if $node->safe_psql('template1', qq{
+			SELECT count(*) FROM pg_stat_activity WHERE datname = 'postgres' $of}) eq '0';
 		sleep 0.1;
 	}
 	die 'somebody stays in the database';
@@ -270,6 +273,8 @@ while (($count{kills} // 0) < $ENV{SOAK_KILLS} && (!$end || time < $end))
 	$load->{harness}->kill_kill;
 	$caller->{run}->kill_kill;
 	release($node);
+	# a caller may have come after the restart, or has been read, but not run yet
+	wait_until_alone('client backend');
 	if ($killed)
 	{
 		$count{$_}++ foreach 'kills', $method, "at $when", $victim, $what;
@@ -281,9 +286,7 @@ while (($count{kills} // 0) < $ENV{SOAK_KILLS} && (!$end || time < $end))
 	{
 		# there was nobody yet, or nobody any more
 		wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_moves
-				WHERE state IN ('queued', 'running', 'paused'))
-			AND NOT EXISTS (SELECT FROM pg_stat_activity
-				WHERE query LIKE 'CALL move%' AND state = 'active')}, 'the move ends');
+			WHERE state IN ('queued', 'running', 'paused'))}, 'the move ends');
 	}
 	my ($rc, undef, $err) = $node->psql('postgres', $call =~ s/, max_rate[^)]*//r,
 		timeout => $PostgreSQL::Test::Utils::timeout_default);
