@@ -3,10 +3,10 @@
  * partman.c
  *	  read_partman(): pg_partman's row about a partitioned table.
  *
- * The table may belong to anybody, so no statement reads it: columns could be
- * of types with casts and operators of theirs, the table have policies, its name
- * become that of a view while a lock is waited for.  The file is read, of the
- * table whose OID is the extension's, with its lock held.
+ * The table may belong to anybody, so no statement reads it: columns could be of
+ * types with casts and operators of theirs, the table have policies, its name
+ * become a view's while a lock is waited for.  The file is read, of the table
+ * that is the extension's by its OID, under its lock.
  *
  *-------------------------------------------------------------------------
  */
