@@ -41,7 +41,7 @@ my ($load, $sums);
 srand $ENV{SOAK_SEED};
 
 # small indexes have a way of their own, but under wal_level minimal
-my $node = new_node('kill', conf => "autovacuum = off\nwal_level = replica\n");
+my $node = new_node('kill', conf => "autovacuum = off\nwal_level = replica\nauthentication_timeout = 10min\n");
 $node->start;
 prepare_node($node);
 fill_table($node, 3000);
