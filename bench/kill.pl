@@ -150,7 +150,8 @@ sub begin_move
 	{
 		if (stopped('copied') && $when eq 'followed')
 		{
-			$node->safe_psql('postgres', 'UPDATE t SET h = h + 1');
+			# the load may be in a deadlock with it
+			1 while $node->psql('postgres', 'UPDATE t SET h = h + 1') != 0;
 			stop_at($node, 'followed');
 		}
 		elsif ($when eq 'paused')
