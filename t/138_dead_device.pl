@@ -240,8 +240,6 @@ foreach my $case (
 	stop_failing();
 	is($node->safe_psql('postgres', 'SELECT sum(size) FROM tsa_orphans() f, pg_stat_file(f)'), '0',
 		'an empty file is left');
-	$node->safe_psql('postgres', 'SELECT pg_file_unlink(f) FROM tsa_orphans() f')
-	  if $node->psql('postgres', 'CREATE EXTENSION adminpack') == 0;
 	unlink map { $node->data_dir . "/$_" } split /\n/, $node->safe_psql('postgres', 'SELECT tsa_orphans()');
 	check_orphans($node, 'unlinked');
 }
