@@ -246,7 +246,8 @@ foreach my $case (
 
 # --- the source cannot be read ---------------------------------------------------------------
 
-foreach my $nth (1, 20)
+# (from 17 on one reads 16 blocks)
+foreach my $nth (1, 2)
 {
 	my $to = other_tablespace('t_b');
 
