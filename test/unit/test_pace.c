@@ -42,7 +42,7 @@ sample_of(const World *world, double seconds, double worked, double bytes)
 	}
 	sample.known[world->who] = true;
 	sample.done[world->who] = done;
-	sample.requests[world->who] = done / 8192;
+	sample.requests[world->who] = world->request > 0 ? done / 8192 : 0;
 	sample.request_seconds[world->who] = done / 8192 * world->request;
 	return sample;
 }
@@ -176,6 +176,35 @@ test_seldom(void)
 	(void) run(&pace, &world, 20);
 	ok(pace.share <= SLOW_SHARE + 1e-9,
 	   "who comes seldom to a slow device does not wait often");
+}
+
+static void
+test_little(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.speed = 400 * MB;
+	world.request = 0.0003;
+	world.suffer = 0;
+	world.others = 0.2 * MB;
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 2);
+	is_close(run(&pace, &world, 10), world.speed, 1e-9,
+			 "a device that others use for a hundredth of the time: full speed");
+	world.others = 20 * MB;
+	world.suffer = 0.9;
+	(void) run(&pace, &world, 1);
+	ok(run(&pace, &world, 2) < 0.3 * world.speed, "they use it more: slow");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SOURCE, "because of the source");
+
+	world = disk();
+	world.others = 0.2 * MB;
+	world.suffer = 0;
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 2);
+	ok(run(&pace, &world, 10) <= SLOW_SHARE * world.speed,
+	   "as many bytes keep a slow device busy");
 }
 
 static void
@@ -338,6 +367,7 @@ main(void)
 	test_stray();
 	test_disk();
 	test_seldom();
+	test_little();
 	test_flash();
 	test_processor();
 	test_blind();

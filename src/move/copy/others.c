@@ -144,10 +144,12 @@ pretend(TsaOthers *others, TsaPaceSample *sample)
 		sample->read_bytes = 4 * 1024 * 1024;
 		sample->read_seconds = 0.01 * ++others->pretended;
 	}
-	if (who >= 0 && !sample->working)
-		sample->done[who] = 1e7 * sample->seconds;
-	else if (who >= 0)
-		sample->done[who] = 1e6 * sample->seconds;
+	if (who >= 0)
+	{
+		sample->done[who] = (sample->working ? 1e6 : 1e7) * sample->seconds;
+		sample->requests[who] = sample->done[who] / 8192;
+		sample->request_seconds[who] = sample->seconds;
+	}
 }
 
 /*
@@ -185,6 +187,8 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 												to->read_bytes));
 		if (!working)			/* after a sleep nothing is under way */
 			others->in_flight[i] = 0;
+		if (to->read_ms == 0)	/* a device that measures no times */
+			continue;
 		sample->requests[i] = difference(from->read_requests,
 										 to->read_requests);
 		sample->request_seconds[i] =

@@ -27,6 +27,11 @@
  * for most of its time, and a rest at its end, in which the load is measured
  * without the copy.
  *
+ * Who hardly waits for a device has little to lose there.  How much that is, in
+ * bytes, depends on the device: when the requests of those who read while the
+ * copy sleeps take a fiftieth of the time at most, so many bytes a second are
+ * ignored, and for a while twice as many.
+ *
  * Every move ends: the share has a lower bound, and so has the rate.
  *
  * max_rate is a bound and not a target: time in which less was copied is not
@@ -75,6 +80,9 @@
 #define STRAY_BYTES		32768.0
 #define STRAY_WRITERS	3.0
 #define DOUBT			0.1		/* seconds in which nothing happened, added */
+#define LITTLE_USE		0.02	/* of the time somebody waits for the device */
+#define USE_EVIDENCE	0.1		/* seconds of sleep that tell it */
+#define IGNORANCE		30.0	/* seconds after which 1/e of it is ignored */
 
 /* More own reads than this are never under way. */
 #define MOST_IN_FLIGHT	(8.0 * 1024 * 1024)
@@ -172,12 +180,28 @@ is_slow(const TsaPace *pace, TsaNeighbour who)
 }
 
 /*
+ * Do those who use the neighbour's device hardly wait for it?
+ */
+static bool
+is_little_used(const TsaPace *pace, TsaNeighbour who)
+{
+	const TsaPaceSums *asleep = &pace->asleep[who];
+
+	return asleep->seconds >= USE_EVIDENCE && asleep->requests > 0 &&
+		asleep->request_seconds < LITTLE_USE * asleep->seconds;
+}
+
+/*
  * Is, or was, a neighbour there in the window who gets so much done per second?
  */
 static bool
-is_there(const TsaPace *pace, TsaNeighbour who, double per_second,
-		 double stray)
+is_there(TsaPace *pace, TsaNeighbour who, double per_second, double stray)
 {
+	pace->ignored[who] *= exp(-pace->window / IGNORANCE);
+	if (pace->present[who] && is_little_used(pace, who))
+		pace->ignored[who] = 2 * pace->asleep[who].done /
+			pace->asleep[who].seconds;
+	per_second = fmax(per_second, pace->ignored[who]);
 	if (pace->present[who])
 		return pace->done[who] >= per_second * (pace->window + DOUBT);
 	return pace->lately_done[who] >= per_second * pace->lately + stray;

@@ -96,6 +96,7 @@ typedef struct TsaPace
 	/* longer */
 	TsaPaceSums all[TSA_NEIGHBOURS];
 	TsaPaceSums asleep[TSA_NEIGHBOURS];
+	double		ignored[TSA_NEIGHBOURS];	/* bytes a second that nobody waits for */
 	double		best_read;		/* seconds a byte, of own reads; 0: unknown */
 	bool		first_look;		/* is yet to come */
 } TsaPace;
