@@ -342,20 +342,20 @@ test_in_flight(void)
 {
 	double		in_flight = 0;
 
-	is_close(tsa_pace_bytes_of_others(&in_flight, 4 * MB, 1, 3 * MB), 0, 1e-9,
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 4 * MB, 1, 3 * MB), 0, 1e-9,
 			 "more asked for than read: nobody else");
-	is_close(tsa_pace_bytes_of_others(&in_flight, 1 * MB, 1, 2 * MB), 0, 1e-9,
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 1 * MB, 1, 2 * MB), 0, 1e-9,
 			 "what was under way arrives: nobody else");
-	is_close(tsa_pace_bytes_of_others(&in_flight, 1 * MB, 1, 3 * MB), 2 * MB,
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 1 * MB, 1, 3 * MB), 2 * MB,
 			 1e-9, "the rest is others'");
-	(void) tsa_pace_bytes_of_others(&in_flight, 1000 * MB, 1, 0);
-	is_close(tsa_pace_bytes_of_others(&in_flight, 0, 1, 100 * MB), 92 * MB, 1e-9,
+	(void) tsa_pace_bytes_of_others(&in_flight, 8 * MB, 1000 * MB, 1, 0);
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 0, 1, 100 * MB), 92 * MB, 1e-9,
 			 "so much is never under way: what the cache had does not count");
 
 	/* two copies, the other of which reads elsewhere */
 	in_flight = 0;
-	(void) tsa_pace_bytes_of_others(&in_flight, 5 * MB, 2, 6 * MB);
-	is_close(tsa_pace_bytes_of_others(&in_flight, 0, 2, 1 * MB), 1 * MB, 1e-9,
+	(void) tsa_pace_bytes_of_others(&in_flight, 8 * MB, 5 * MB, 2, 6 * MB);
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 0, 2, 1 * MB), 1 * MB, 1e-9,
 			 "what another copy was wrongly taken to read hides nobody later");
 }
 

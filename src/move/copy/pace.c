@@ -84,9 +84,6 @@
 #define USE_EVIDENCE	0.1		/* seconds of sleep that tell it */
 #define IGNORANCE		30.0	/* seconds after which 1/e of it is ignored */
 
-/* More own reads than this are never under way. */
-#define MOST_IN_FLIGHT	(8.0 * 1024 * 1024)
-
 #define MAX_UNIT		(2.0 * 1024 * 1024)
 #define SLOW_UNIT		(4.0 * 1024 * 1024) /* of a device that seeks */
 #define MAX_SECONDS		1.0		/* longest unit */
@@ -121,15 +118,16 @@ tsa_pace_init(TsaPace *pace, bool adapts, double max_rate)
  * in the same time, counted when they are asked for; a device counts them when
  * they are there.  So what is under way now is taken off later.  Each of the
  * other copies is taken to have read as much, which need not be so: of what
- * they have under way nothing is assumed.
+ * they have under way nothing is assumed.  More than "most" is never under way:
+ * what we read elsewhere must not hide others.
  */
 double
-tsa_pace_bytes_of_others(double *in_flight, double own, int copies,
-						 double device)
+tsa_pace_bytes_of_others(double *in_flight, double most, double own,
+						 int copies, double device)
 {
 	double		others = device - own * copies - *in_flight;
 
-	*in_flight = fmin(fmax(*in_flight + own - device, 0), MOST_IN_FLIGHT);
+	*in_flight = fmin(fmax(*in_flight + own - device, 0), most);
 	return fmax(others, 0);
 }
 
