@@ -130,6 +130,17 @@ test_stray(void)
 	sample.cpu_wait = 0.01;
 	tsa_pace_note(&pace, &sample);
 	ok(tsa_pace_is_full(&pace), "a stray read and a commit are nobody");
+	sample.done[TSA_NEIGHBOUR_SOURCE] = sample.done[TSA_NEIGHBOUR_SERVER] = 0;
+	for (int i = 0; i < 30; i++)
+		tsa_pace_note(&pace, &sample);
+	sample.seconds = 0.1;
+	sample.done[TSA_NEIGHBOUR_SOURCE] = 2 * MB;
+	tsa_pace_note(&pace, &sample);
+	ok(tsa_pace_is_full(&pace), "nor is a program that starts");
+	sample.seconds = 0.06;
+	sample.done[TSA_NEIGHBOUR_SOURCE] = 0;
+	for (int i = 0; i < 30; i++)
+		tsa_pace_note(&pace, &sample);
 	for (int i = 0; i < 8; i++)
 	{
 		sample.done[TSA_NEIGHBOUR_SOURCE] = 24 * 1024;

@@ -73,12 +73,14 @@
 
 /*
  * Somebody is there from so many bytes or transactions a second on; to come he
- * needs some more at once, because everybody reads a little now and then.
+ * needs some more, and in more than one window, because everybody reads a little
+ * now and then, a program that starts for example.
  */
 #define PRESENT_BYTES	65536.0
 #define PRESENT_WRITERS 10.0
 #define STRAY_BYTES		32768.0
 #define STRAY_WRITERS	3.0
+#define ONE_WINDOW		0.6		/* of what he needs to come, at most */
 #define DOUBT			0.1		/* seconds in which nothing happened, added */
 #define LITTLE_USE		0.02	/* of the time somebody waits for the device */
 #define USE_EVIDENCE	0.1		/* seconds of sleep that tell it */
@@ -195,14 +197,18 @@ is_little_used(const TsaPace *pace, TsaNeighbour who)
 static bool
 is_there(TsaPace *pace, TsaNeighbour who, double per_second, double stray)
 {
+	double		needed;
+
 	pace->ignored[who] *= exp(-pace->window / IGNORANCE);
 	if (pace->present[who] && is_little_used(pace, who))
 		pace->ignored[who] = 2 * pace->asleep[who].done /
 			pace->asleep[who].seconds;
 	per_second = fmax(per_second, pace->ignored[who]);
+	needed = per_second * pace->lately + stray;
+	pace->lately_done[who] += fmin(pace->done[who], ONE_WINDOW * needed);
 	if (pace->present[who])
 		return pace->done[who] >= per_second * (pace->window + DOUBT);
-	return pace->lately_done[who] >= per_second * pace->lately + stray;
+	return pace->lately_done[who] >= needed;
 }
 
 /*
@@ -356,7 +362,6 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 		if (!sample->known[who])
 			continue;
 		pace->done[who] += sample->done[who];
-		pace->lately_done[who] += sample->done[who];
 		fade(&pace->all[who], factor);
 		fade(&pace->asleep[who], factor);
 		add_to_sums(&pace->all[who], sample, (TsaNeighbour) who);
