@@ -93,6 +93,13 @@ WHERE e ~ '^[^ ]';
 SELECT explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, 'elsewhere');
 SELECT e FROM explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, NULL) e
 WHERE e ~ '^[^ ]' AND e !~ '^Placement' OR e ~ 'elsewhere';
+-- more sets than were looked at
+SELECT e FROM tablespace_advisor.explain_advice('explained', ARRAY[ROW(
+	jsonb_populate_record(NULL::placement_advice, '{"action": "move", "relation": "explained_a",
+		"kind": "index", "from_tablespace": "regress_explain_slow",
+		"to_tablespace": "regress_explain_fast", "read_ms_per_s": 12, "saved_ms_per_s": 10}'),
+	'{"choice": {"is_exact": false, "bound_ms_per_s": 10.54}, "not_probed": []}')::tablespace_advisor.advice_row]) e
+WHERE e ~ '^Choice';
 
 DROP FUNCTION explained;
 DROP TABLE explained, elsewhere;
