@@ -80,7 +80,7 @@
 #define PRESENT_WRITERS 10.0
 #define STRAY_BYTES		32768.0
 #define STRAY_WRITERS	3.0
-#define ONE_WINDOW		0.6		/* of what he needs to come, at most */
+#define ONE_WINDOW		0.75	/* of what he needs to come, at most */
 #define DOUBT			0.1		/* seconds in which nothing happened, added */
 #define LITTLE_USE		0.02	/* of the time somebody waits for the device */
 #define USE_EVIDENCE	0.1		/* seconds of sleep that tell it */
