@@ -72,7 +72,10 @@ count_gaps(uint32_t *blocks, uint32_t n, int is_sorted, TsaLocalityPoint *sum)
 		if (gap == 1)
 			sum->adjacent_gaps++;
 		else if (gap <= TSA_SKIP_BLOCKS)
+		{
 			sum->skip_gaps++;
+			sum->skip_blocks += gap;
+		}
 		else
 			sum->far_gaps++;
 	}
@@ -149,6 +152,18 @@ tsa_locality_add(TsaLocalityCounter *counter, const uint32_t *blocks,
 	}
 }
 
+/*
+ * The mean length of gaps of 2 to TSA_SKIP_BLOCKS between blocks that lie
+ * anywhere, so densely.
+ */
+double
+tsa_mean_skip(double density)
+{
+	double		most = (2 + TSA_SKIP_BLOCKS) / 2.0;
+
+	return density * most < 1 ? most : fmin(1 + 1 / density, most);
+}
+
 /* Multiply all counts. */
 void
 tsa_locality_scale(TsaLocalityPoint *point, double factor)
@@ -162,6 +177,7 @@ tsa_locality_scale(TsaLocalityPoint *point, double factor)
 	point->changes *= factor;
 	point->adjacent_gaps *= factor;
 	point->skip_gaps *= factor;
+	point->skip_blocks *= factor;
 	point->far_gaps *= factor;
 }
 
@@ -201,6 +217,7 @@ extrapolate(TsaLocality *locality, double entries, double table_blocks)
 	skip = fmin(fmax(skip, 0), 1 - adjacent);
 	whole->adjacent_gaps = blocks * adjacent;
 	whole->skip_gaps = blocks * skip;
+	whole->skip_blocks = whole->skip_gaps * tsa_mean_skip(density);
 	whole->far_gaps = blocks * (1 - adjacent - skip);
 	locality->npoints++;
 }
@@ -306,15 +323,19 @@ tsa_locality_at(const TsaLocality *locality, double entries,
 	MIX(back_skip);
 	MIX(adjacent_gaps);
 	MIX(skip_gaps);
+	MIX(skip_blocks);
 	MIX(far_gaps);
 #undef MIX
 	point->changes = entries * between(a->changes / a->entries,
 									   b->changes / b->entries, t);
 }
 
-/* Times where caches answer such a share of all reads. */
+/*
+ * Times where shared buffers answer such a share of all reads, and the
+ * system's cache so much of the rest.
+ */
 void
-tsa_times_blend(TsaReadTimes *times, double cached_fraction)
+tsa_times_blend(TsaReadTimes *times, double shared, double system)
 {
 	double	   *all[] = {
 		&times->sequential, &times->random, &times->skip,
@@ -324,9 +345,11 @@ tsa_times_blend(TsaReadTimes *times, double cached_fraction)
 	size_t		i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		*all[i] = between(*all[i], fmin(times->cached, *all[i]),
-						  cached_fraction);
-	times->cached_fraction = cached_fraction;
+		*all[i] = (1 - shared - system) * *all[i] +
+			system * fmin(times->cached, *all[i]) +
+			shared * fmin(times->cpu.hit, *all[i]);
+	times->shared_fraction = shared;
+	times->cached_fraction = shared + system;
 }
 
 /* Time to read the table's blocks in the order of the index. */
@@ -343,6 +366,21 @@ tsa_locality_index_us(const TsaLocalityPoint *point,
 }
 
 /*
+ * How much of that the kernel reads ahead of: sequential steps, as far as
+ * their blocks are not found in a cache.
+ */
+double
+tsa_locality_ahead_us(const TsaLocalityPoint *point,
+					  const TsaReadTimes *times, int backward)
+{
+	double		found = times->shared_fraction * times->cpu.hit +
+	(times->cached_fraction - times->shared_fraction) * times->cached;
+
+	return (backward ? point->back_sequential : point->sequential) *
+		fmax(times->sequential - found, 0);
+}
+
+/*
  * Time to get at blocks again that the scan has left, with so many shared
  * buffers.
  */
@@ -354,7 +392,8 @@ tsa_locality_revisit_us(const TsaLocalityPoint *point,
 
 	if (revisits <= 0 || buffers >= point->blocks)
 		return 0;
-	return revisits * (1 - buffers / point->blocks) * times->cached;
+	return revisits * (1 - buffers / point->blocks) *
+		(1 - times->shared_fraction) * times->cached;
 }
 
 /*
@@ -395,7 +434,28 @@ tsa_locality_turns_us(const TsaLocalityPoint *point,
 		(times->random - times->sequential);
 }
 
-/* Time to read them in the order of the blocks, with such prefetching. */
+/*
+ * Time of a skip between blocks that are read in their order.  A device that
+ * has to wait for the block may as well read those before it, so a short skip
+ * takes no longer than these would.  Lengths are taken to fall off
+ * exponentially from 2 on.
+ */
+static double
+skip_us(const TsaLocalityPoint *point, double adjacent, double skip)
+{
+	double		beyond = adjacent *
+	(point->skip_blocks / point->skip_gaps - 2);
+	double		least = fmin(2 * adjacent, skip);
+
+	if (beyond <= 0 || least >= skip)
+		return least;
+	return least + beyond * (1 - exp((least - skip) / beyond));
+}
+
+/*
+ * Time to read them in the order of the blocks, with such prefetching.  Its
+ * requests cost something where the system has the block, too.
+ */
 double
 tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 					   const TsaReadTimes *times, int concurrency)
@@ -404,6 +464,7 @@ tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 	times->adjacent_1;
 	double		skip = times->skip;
 	double		random = times->random;
+	double		us;
 
 	if (concurrency > 1 && times->depth > 1)
 	{
@@ -414,8 +475,13 @@ tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 		skip = between(skip, times->skip_n, t);
 		random = between(random, times->random_n, t);
 	}
-	return point->adjacent_gaps * adjacent + point->skip_gaps * skip +
-		point->far_gaps * random;
+	us = point->adjacent_gaps * adjacent + point->far_gaps * random;
+	if (point->skip_gaps > 0)
+		us += point->skip_gaps * skip_us(point, adjacent, skip);
+	if (concurrency > 0)
+		us += point->blocks * times->cpu.prefetch *
+			(times->cached_fraction - times->shared_fraction);
+	return us;
 }
 
 /*
@@ -452,5 +518,7 @@ tsa_locality_and(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
 	both->random = blocks;
 	both->adjacent_gaps = blocks * adjacent;
 	both->skip_gaps = blocks * (near_gaps - adjacent);
+	both->skip_blocks = both->skip_gaps *
+		tsa_mean_skip(blocks / fmax(table_blocks, 1));
 	both->far_gaps = blocks * (1 - near_gaps);
 }

@@ -12,6 +12,7 @@
 
 #include "compat.h"
 #include "cost/locality.h"
+#include "sample/table_residency.h"
 
 /* One row. */
 typedef struct TsaLocalityRow
@@ -26,7 +27,10 @@ typedef struct TsaLocalityRow
 	TimestampTz measured_at;
 	TsaLocality locality;
 	bool		has_times;
-	TsaReadTimes times;
+	TsaReadTimes times;			/* cold */
+	bool		has_residency;
+	TsaTableResidency residency;
+	TsaReadTimes resident_times;	/* with what caches hold */
 } TsaLocalityRow;
 
 /* locality_store.c */
