@@ -61,10 +61,6 @@ typedef struct TsaLocality
 {
 	int			npoints;		/* by entries; the last is the whole index */
 	TsaLocalityPoint points[TSA_LOCALITY_LEVELS + 1];
-
-	/* logarithms of entries and blocks, by tsa_locality_prepare() */
-	double		log_entries[TSA_LOCALITY_LEVELS + 1];
-	double		log_blocks[TSA_LOCALITY_LEVELS + 1];
 } TsaLocality;
 
 /* Memory to count with; all of it is the caller's. */
@@ -129,7 +125,6 @@ extern void tsa_locality_finish(const TsaLocalityCounter *counter,
 								const TsaLocalityPoint *whole,
 								double entries, double table_blocks,
 								TsaLocality *locality);
-extern void tsa_locality_prepare(TsaLocality *locality);
 extern double tsa_mean_skip(double density);
 extern void tsa_locality_scale(TsaLocalityPoint *point, double factor);
 extern void tsa_locality_at(const TsaLocality *locality, double entries,

@@ -159,7 +159,6 @@ read_points(Datum value, TsaLocality *locality)
 			 locality->points[i - 1].entries))
 			return false;
 	}
-	tsa_locality_prepare(locality);
 	return locality->npoints > 0;
 }
 

@@ -72,17 +72,18 @@ find_locality(const IndexOptInfo *index)
 }
 
 /* The times of reads of the table, caches taken into account. */
-static TsaReadTimes
-choose_times(const TsaLocalityRow *row)
+static void
+choose_times(const TsaLocalityRow *row, TsaReadTimes *times)
 {
-	TsaReadTimes times = row->times;
-
+	if (assumed_cached_fraction < 0 && row->has_residency &&
+		tsa_residency_holds(&row->residency))
+	{
+		*times = row->resident_times;
+		return;
+	}
+	*times = row->times;
 	if (assumed_cached_fraction > 0)
-		tsa_times_blend(&times, 0, assumed_cached_fraction);
-	else if (assumed_cached_fraction < 0 && row->has_residency &&
-			 tsa_residency_holds(&row->residency))
-		times = row->resident_times;
-	return times;
+		tsa_times_blend(times, 0, assumed_cached_fraction);
 }
 
 /* Into how many stretches of the index lists of constants cut a scan. */
@@ -181,7 +182,7 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	seen->loop_count = loop_count;
 	seen->index_cost = *total_cost;
 	seen->selectivity = *selectivity;
-	seen->times = choose_times(row);
+	choose_times(row, &seen->times);
 	tsa_correct_scan(&local, &relation->settings, &row->locality, &seen->times,
 					 &seen->correction);
 	tsa_seen_add(relation, seen, path, is_new);

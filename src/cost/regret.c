@@ -91,7 +91,6 @@ tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
 		if (point->entries >= scan->table_tuples)
 			break;
 	}
-	tsa_locality_prepare(locality);
 }
 
 /* How long the three plans take. */
