@@ -116,6 +116,14 @@ typedef struct TsaReadTimes
 	TsaCpuTimes cpu;
 } TsaReadTimes;
 
+/* A value between two, at share t of the way. */
+static inline double
+tsa_between(double a, double b, double t)
+{
+	return a + (b - a) * t;
+}
+
+/* locality.c */
 extern void tsa_locality_count(TsaLocalityCounter *counter,
 							   const uint32_t *blocks, uint32_t n,
 							   TsaLocalityPoint *sum);
@@ -130,7 +138,14 @@ extern void tsa_locality_scale(TsaLocalityPoint *point, double factor);
 extern void tsa_locality_at(const TsaLocality *locality, double entries,
 							TsaLocalityPoint *point);
 
-extern void tsa_times_blend(TsaReadTimes *times, double shared, double system);
+extern void tsa_locality_and(const TsaLocalityPoint *a,
+							 const TsaLocalityPoint *b,
+							 double table_blocks, double table_tuples,
+							 TsaLocalityPoint *both);
+
+/* locality_times.c */
+extern void tsa_times_blend(TsaReadTimes *times, double shared,
+							double system);
 extern double tsa_locality_index_us(const TsaLocalityPoint *point,
 									const TsaReadTimes *times, int backward);
 extern double tsa_locality_ahead_us(const TsaLocalityPoint *point,
@@ -144,9 +159,5 @@ extern double tsa_locality_turns_us(const TsaLocalityPoint *point,
 extern double tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 									 const TsaReadTimes *times,
 									 int concurrency);
-extern void tsa_locality_and(const TsaLocalityPoint *a,
-							 const TsaLocalityPoint *b,
-							 double table_blocks, double table_tuples,
-							 TsaLocalityPoint *both);
 
 #endif							/* TSA_LOCALITY_H */

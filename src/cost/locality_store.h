@@ -41,4 +41,7 @@ extern bool tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found);
 extern void tsa_locality_cache_init(void);
 extern const TsaLocalityRow *tsa_locality_find(Oid index);
 
+/* planner.c */
+extern double tsa_cached_share(const TsaLocalityRow *row);
+
 #endif							/* TSA_LOCALITY_STORE_H */

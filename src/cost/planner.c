@@ -71,6 +71,16 @@ find_locality(const IndexOptInfo *index)
 	return row;
 }
 
+/* What share of the table caches are taken to hold. */
+double
+tsa_cached_share(const TsaLocalityRow *row)
+{
+	if (assumed_cached_fraction >= 0)
+		return assumed_cached_fraction;
+	return row->has_residency && tsa_residency_holds(&row->residency) ?
+		row->resident_times.cached_fraction : 0;
+}
+
 /* The times of reads of the table, caches taken into account. */
 static void
 choose_times(const TsaLocalityRow *row, TsaReadTimes *times)

@@ -1,10 +1,11 @@
-/* Unit tests of src/cost/locality.c and src/cost/correction.c. */
+/* Unit tests of src/cost/locality.c, locality_times.c and correction.c. */
 #include <stdlib.h>
 
 #include "tap.h"
 
 #include "cost/page_cost.c"
 #include "cost/locality.c"
+#include "cost/locality_times.c"
 #include "cost/correction.c"
 
 #define ROWS		300000
