@@ -231,6 +231,34 @@ is($node->safe_psql('postgres', q{
 	'with a policy, it is not');
 is($node->safe_psql('postgres', 'SELECT is_called FROM caught'), 'f', 'and the policy is not asked');
 
+# While it waits for a lock on that table, she gives the table's name to a view.
+$node->safe_psql('postgres', q{
+	ALTER TABLE part_config DISABLE ROW LEVEL SECURITY;
+	GRANT CREATE ON SCHEMA public TO mallory;
+	CREATE FUNCTION evil_epoch() RETURNS text LANGUAGE plpgsql
+	AS $$BEGIN ALTER ROLE mallory SUPERUSER; RETURN 'seconds'; END$$});
+my $owner = session($node);
+ask($owner, q{
+	SET SESSION AUTHORIZATION mallory;
+	BEGIN;
+	LOCK TABLE part_config;
+	ALTER TABLE part_config RENAME TO other_config;
+	CREATE VIEW part_config AS
+	SELECT 'public.evil_log'::text AS parent_table, NULL::text AS retention,
+		evil_epoch() AS epoch, NULL::text AS retention_schema, true AS retention_keep_table;
+	GRANT SELECT ON part_config TO PUBLIC;});
+my $asker = session($node);
+send_to($asker, q{SELECT count(*) FROM advise_partition_placement('evil_log', 'slow', '2 days');});
+$node->poll_query_until('postgres', qq{
+	SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $asker->{pid}})
+  or die 'the configuration is not asked for';
+ask($owner, 'COMMIT;');
+ask($asker, q{SELECT 'answered';});
+is($asker->{err} . $owner->{err}, '', 'a configuration that is renamed meanwhile');
+is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}), 'f',
+	'is not taken for a view in its place');
+end_session($_) foreach $owner, $asker;
+
 check_orphans($node, 'partitions');
 $node->stop;
 

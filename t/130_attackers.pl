@@ -73,6 +73,18 @@ is($node->safe_psql('postgres', q{
 		WHERE e.extname = 'tablespace_advisor' AND p.prosrc !~ 'LANGUAGE'}),
 	'', 'no function of the extension does');
 
+# Between the look at whose an object is and a statement that names it, its schema
+# could become another one.
+is($node->safe_psql('postgres', q{
+		SELECT string_agg(p.oid::regprocedure::text, ' ')
+		FROM pg_extension e
+			JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+				AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+			JOIN pg_proc p ON p.oid = d.objid
+			JOIN pg_language l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
+		WHERE e.extname = 'tablespace_advisor' AND p.prosrc ~* '\mEXECUTE\M'}),
+	'', 'no function of the extension makes statements with names of others');
+
 $node->safe_psql('postgres', q{
 	DROP FUNCTION probe_tablespace(text, text, text), tablespace_devices(int);
 	DROP PROCEDURE move_indexes_concurrently(text, text)});

@@ -1,8 +1,9 @@
 # Who waits how long: every lock mode and every kind of statement against a move
 # of an index and of a table that copies, pauses, and cuts over again and again,
-# from a fresh session and from one that has used the table in its transaction.
-# Nobody gets a deadlock, nobody waits for the move's end.  The longest waits are
-# printed as the table that docs/reliability.md shows.
+# and against an index that is rebuilt again and again, from a fresh session and
+# from one that has used the table in its transaction.  Nobody gets a deadlock
+# (but a rebuild may, which fails then), nobody waits for a copy's end.  The
+# longest waits are printed as the table that docs/reliability.md shows.
 
 use strict;
 use warnings;
@@ -59,17 +60,22 @@ my @statements = (
 	[ 'ALTER TABLE', 'ALTER TABLE d ADD COLUMN c int; ALTER TABLE d DROP COLUMN c', 1 ],
 	[ 'REINDEX INDEX', 'REINDEX INDEX d_n', 1 ],
 	[ 'VACUUM FULL', 'VACUUM FULL d', 0 ],
+	[ 'CLUSTER', 'CLUSTER d USING d_pkey', 1 ],
 	[ 'CREATE, DROP INDEX CONCURRENTLY', "CREATE INDEX CONCURRENTLY d_x ON d (txt);\nDROP INDEX CONCURRENTLY d_x", 0 ],
-	[ 'TRUNCATE', 'TRUNCATE d; INSERT INTO d SELECT i, i, repeat(md5(i::text), 4) FROM generate_series(1, 20000) i', 1 ]);
+	[ 'TRUNCATE', 'TRUNCATE d; INSERT INTO d SELECT i, i, repeat(md5(i::text), 4) FROM generate_series(1, 20000) i', 1 ],
+	# what replaces the index: a copy of that index alone fails
+	[ 'REINDEX TABLE CONCURRENTLY', 'REINDEX TABLE CONCURRENTLY d', 0 ],
+	[ 'REINDEX INDEX CONCURRENTLY', 'REINDEX INDEX CONCURRENTLY d_n', 0 ]);
 
 # Moves of the index d_n, or of the table with its indexes.
 sub call
 {
 	my ($kind, $to, $more) = @_;
 
-	return $kind eq 'index'
-	  ? "CALL move_indexes_concurrently('d_n', '$to'$more)"
-	  : "CALL move_table_concurrently('d', '$to', with_indexes => true$more)";
+	return "CALL move_table_concurrently('d', '$to', with_indexes => true$more)"
+	  if $kind eq 'table';
+	$more .= ", method => 'rebuild'" if $kind eq 'rebuild';
+	return "CALL move_indexes_concurrently('d_n', '$to'$more)";
 }
 
 sub move_under_way
@@ -85,12 +91,14 @@ sub move_under_way
 	return $1;
 }
 
-# Runs a statement; returns how long it took in ms and what went wrong.
+# Runs a statement; returns how long it took in ms and what went wrong.  A rebuild
+# is to find a deadlock first, however busy the machine is.
 sub timed
 {
-	my ($statement, $history) = @_;
+	my ($statement, $kind, $history) = @_;
 	my ($what, $sql, $in_block) = @$statement;
 	my ($before, $after) = ('', '');
+	my $set = $kind eq 'rebuild' ? "SET deadlock_timeout = '10s';\n" : '';
 
 	if ($history)
 	{
@@ -102,7 +110,7 @@ sub timed
 		($before, $after) = ("BEGIN;\n", "COMMIT;\n");
 	}
 	my ($rc, $out, $err) = $node->psql('postgres',
-		"SET statement_timeout = '${timeout}s';\n$before\\timing on\n$sql;\n\\timing off\n$after",
+		"SET statement_timeout = '${timeout}s';\n$set$before\\timing on\n$sql;\n\\timing off\n$after",
 		on_error_stop => 1);
 	my $ms = 0;
 	$ms += $1 while $out =~ /^Time: ([\d.]+) ms/mg;
@@ -121,7 +129,7 @@ sub beside
 		next if $history && !$statement->[2];
 		foreach (1 .. $times)
 		{
-			my ($ms, $error) = timed($statement, $history);
+			my ($ms, $error) = timed($statement, $kind, $history);
 			my $column = "$kind, $phase";
 
 			is($error, '', "$statement->[0] beside a move of the $kind, $phase"
@@ -133,21 +141,44 @@ sub beside
 	return;
 }
 
-foreach my $kind ('index', 'table')
+# All statements beside a move that copies, or pauses.
+sub beside_copy
 {
-	my $job = move_under_way($kind, 'fast');
+	my ($kind, $phase) = @_;
+	my $job;
 
-	beside($_, $kind, 'copying', 1) foreach @statements;
-	is(job_field($node, $job, 'state'), 'running', "the move of the $kind still copies");
-
-	$node->safe_psql('postgres', "SELECT pause_move($job)");
-	$node->poll_query_until('postgres',
-		"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job")
-	  or die 'the move does not pause';
-	beside($_, $kind, 'paused', 1) foreach @statements;
-	is(job_field($node, $job, 'state'), 'paused', "the move of the $kind still pauses");
+	foreach my $statement (@statements)
+	{
+		$job //= move_under_way($kind, 'fast');
+		if ($phase eq 'paused' && job_field($node, $job, 'state') ne 'paused')
+		{
+			$node->safe_psql('postgres', "SELECT pause_move($job)");
+			$node->poll_query_until('postgres',
+				"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job")
+			  or die 'the move does not pause';
+		}
+		beside($statement, $kind, $phase, 1);
+		if ($kind eq 'index' && $statement->[0] =~ /^REINDEX .* CONCURRENTLY/)
+		{
+			$node->safe_psql('postgres', "SELECT resume_move($job)") if $phase eq 'paused';
+			is(wait_for_job($node, $job), 'failed', "$phase: the index is another one then");
+			undef $job;
+		}
+	}
+	return unless defined $job;
+	is(job_field($node, $job, 'state'), $phase eq 'paused' ? 'paused' : 'running',
+		"the move of the $kind goes on: $phase");
 	$node->safe_psql('postgres', "SELECT cancel_move($job)");
 	is(wait_for_job($node, $job), 'cancelled', 'it can be cancelled');
+	return;
+}
+
+foreach my $kind ('index', 'table', 'rebuild')
+{
+	if ($kind ne 'rebuild')
+	{
+		beside_copy($kind, $_) foreach 'copying', 'paused';
+	}
 
 	# there and back all the time
 	my $script = $node->basedir . "/$kind.sql";
@@ -157,21 +188,24 @@ foreach my $kind ('index', 'table')
 	my $moves = IPC::Run::start(
 		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-f', $script ],
 		'>', \$out, '2>', \$err);
+	my $done = $node->safe_psql('postgres', 'SELECT max(job_id) FROM tablespace_moves');
 	$node->poll_query_until('postgres',
-		"SELECT count(*) > 2 FROM tablespace_moves WHERE state = 'done'")
+		"SELECT count(*) > 2 FROM tablespace_moves WHERE state = 'done' AND job_id > $done")
 	  or die 'nothing moves';
-	beside($_, $kind, 'cutting over', 2) foreach @statements;
+	beside($_, $kind, $kind eq 'rebuild' ? 'again and again' : 'cutting over',
+		$kind eq 'rebuild' ? 1 : 2) foreach @statements;
 	$moves->kill_kill;
 	$node->poll_query_until('postgres', q{
 		SELECT count(*) = 0 FROM pg_stat_activity
 		WHERE backend_type = 'tablespace_advisor move'}) or die 'moves do not end';
-	unlike($err, qr/deadlock/, "no move of the $kind got a deadlock");
+	unlike($err, qr/deadlock/, "no move of the $kind got a deadlock") if $kind ne 'rebuild';
 }
 is($node->safe_psql('postgres', 'SELECT bt_index_parent_check(oid, true)::text FROM pg_class WHERE relname = $$d_n$$'),
 	'', 'the index agrees with its table');
 check_orphans($node, 'afterwards');
 
-my @columns = map { my $kind = $_; map { "$kind, $_" } 'copying', 'paused', 'cutting over' } 'index', 'table';
+my @columns = ((map { my $kind = $_; map { "$kind, $_" } 'copying', 'paused', 'cutting over' } 'index', 'table'),
+	'rebuild, again and again');
 # What of a statement is shown: from a fresh session, and from one that has used
 # the table, where it can run in a transaction.
 sub cell

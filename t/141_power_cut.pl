@@ -232,11 +232,16 @@ sub try_cut
 	  . ' of what was not synced is lost';
 
 	$node->safe_psql('postgres', 'CHECKPOINT') unless $more{checkpoint};
-	stop_at($node, $more{checkpoint} // $point // '');
+	stop_at($node, $more{checkpoint} ? 'storage created' : $point // '');
 	my ($job) = $node->safe_psql('postgres', sprintf($call{$relation}, $to)) =~ /(\d+)/;
 	if ($more{checkpoint})
 	{
+		# the server has any new file synced once
+		wait_for_stop($node, 'storage created');
+		$node->safe_psql('postgres', 'CHECKPOINT');
+		stop_at($node, $more{checkpoint});
 		wait_for_stop($node, $more{checkpoint});
+		isnt(join(' ', unsynced($to)), '', "$name: what was copied is to be synced");
 		$node->safe_psql('postgres', 'CHECKPOINT');
 		is(join(' ', unsynced($to)), '', "$name: a checkpoint syncs what was copied");
 		$node->safe_psql('postgres', 'UPDATE t SET b = b + 1, d = repeat(c, 90) WHERE a % 20 = 0');

@@ -150,10 +150,11 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 	saved_percent float8,
 	moved_bytes bigint,
 	move_seconds float8,
-	bytes_percent float8
+	bytes_percent float8,
+	not_probed name[]
 );
 COMMENT ON TYPE tablespace_advisor.placement_estimate IS
-	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both probes; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes';
+	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both probes; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes; not_probed: tablespaces without probe that part of its table is read from, NULL if there are none';
 
 /*
  * The destination is taken to get all that is read of this relation's table,
@@ -206,7 +207,9 @@ AS $$
 			CASE WHEN bool_and(h.read_ms IS NOT NULL) THEN sum(h.read_ms) END AS read_ms,
 			sum(h.device_reads) AS device_reads,
 			sum(h.device_reads * h.device_us) AS device_us,
-			sum(h.size_bytes) AS bytes
+			sum(h.size_bytes) AS bytes,
+			array_agg(DISTINCT h.tablespace)
+				FILTER (WHERE h.read_ms IS NULL AND h.device_us IS NULL) AS not_probed
 		FROM here h GROUP BY h.table_relation
 	), there AS (
 		SELECT h.relation, p.tablespace AS destination,
@@ -226,7 +229,8 @@ AS $$
 				h.size_bytes / (p.copy_rates ->> h.tablespace)::float8,
 				h.size_bytes / block.size * (coalesce(h.sequential_page_us, h.random_read_us)
 					+ coalesce(p.sequential_write_page_us, 0)) / 1e6) AS move_seconds,
-			100 * h.size_bytes::float8 / nullif(w.bytes, 0) AS bytes_percent
+			100 * h.size_bytes::float8 / nullif(w.bytes, 0) AS bytes_percent,
+			w.not_probed
 		FROM here h
 		CROSS JOIN block
 		JOIN whole w USING (table_relation)
@@ -256,7 +260,7 @@ AS $$
 		t.max_rate, t.is_saturated, t.is_faster, t.extra_ms,
 		t.gain_ms - coalesce(t.extra_ms, 0),
 		100 * (t.gain_ms - coalesce(t.extra_ms, 0)) / nullif(t.table_read_ms, 0),
-		t.moved_bytes, t.move_seconds, t.bytes_percent
+		t.moved_bytes, t.move_seconds, t.bytes_percent, t.not_probed
 	FROM there t
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS

@@ -19,7 +19,6 @@ AS $$
 DECLARE
 	max_bytes CONSTANT bigint := 256 * 1048576;
 	block_bytes CONSTANT int := current_setting('block_size');
-	reader regprocedure;
 	leaves bigint;
 	inner_pages bigint;
 	density float8;
@@ -27,20 +26,14 @@ BEGIN
 	IF NOT tablespace_advisor.is_bloated(a) OR a.size_bytes > max_bytes THEN
 		RETURN a;
 	END IF;
-	/* the extension's own, whatever else has that name */
-	SELECT p.oid INTO reader
-	FROM pg_extension e
-	JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass
-		AND d.refobjid = e.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-	JOIN pg_proc p ON p.oid = d.objid
-	WHERE e.extname = 'pgstattuple' AND p.proname = 'pgstatindex'
-		AND p.proargtypes[0] = 'regclass'::regtype;
-	IF NOT FOUND OR NOT tablespace_advisor.lock_if_free(a.relation) THEN
+	IF NOT tablespace_advisor.lock_if_free(a.relation) THEN
 		RETURN a;
 	END IF;
-	EXECUTE format('SELECT leaf_pages, internal_pages, avg_leaf_density FROM %s($1)',
-			reader::regproc)
-		INTO leaves, inner_pages, density USING a.relation;
+	SELECT r.* INTO leaves, inner_pages, density
+	FROM tablespace_advisor.read_index_pages(a.relation) r;
+	IF leaves IS NULL THEN
+		RETURN a;
+	END IF;
 	/* without entries NaN; deleted pages are in neither number */
 	IF density < 'NaN' THEN
 		leaves := ceil(leaves * density / 90);
@@ -51,6 +44,16 @@ END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.measure_bloat(tablespace_advisor.relation_fact) IS
 	'the fact with rebuilt_bytes as pgstatindex() measures it, if the extension pgstattuple is installed and the index seems to be bloated';
+
+CREATE FUNCTION tablespace_advisor.read_index_pages(
+	index regclass,
+	OUT leaf_pages bigint,
+	OUT internal_pages bigint,
+	OUT avg_leaf_density float8)
+LANGUAGE C STRICT VOLATILE
+AS 'MODULE_PATHNAME', 'tsa_read_index_pages';
+COMMENT ON FUNCTION tablespace_advisor.read_index_pages(regclass) IS
+	'what pgstatindex() finds in a B-tree; NULLs where the extension pgstattuple is not installed';
 
 CREATE FUNCTION tablespace_advisor.lock_if_free(relation oid)
 RETURNS boolean
@@ -181,6 +184,7 @@ COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, 
 
 REVOKE ALL ON FUNCTION
 	tablespace_advisor.measure_bloat(tablespace_advisor.relation_fact),
+	tablespace_advisor.read_index_pages(regclass),
 	tablespace_advisor.lock_if_free(oid),
 	tablespace_advisor.check_target(regclass),
 	tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact),

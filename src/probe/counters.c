@@ -192,6 +192,8 @@ tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map)
 	uint64_t	start = 0;
 
 	memset(map, 0, sizeof(*map));
+	/* the extents, too: valgrind does not know what the kernel writes there */
+	memset(memory, 0, sizeof(memory));
 	while (start < bytes)
 	{
 		uint64_t	before = start;

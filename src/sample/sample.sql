@@ -9,37 +9,26 @@
  *
  * Two at a time would count the same activity twice, hence the lock.
  */
+CREATE FUNCTION tablespace_advisor.read_statements(
+	OUT statements bigint,
+	OUT statements_ms float8)
+LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME', 'tsa_read_statements';
+
+COMMENT ON FUNCTION tablespace_advisor.read_statements() IS
+	'calls and milliseconds of execution of all statements in this database by pg_stat_statements; NULL without it, 55000 if its library is not loaded';
+
 CREATE FUNCTION tablespace_advisor.statement_totals(
 	OUT statements bigint,
 	OUT statements_ms float8)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	schema_name name;
 BEGIN
-	/* the extension's own function in C, not one that looks like it */
-	SELECT n.nspname INTO schema_name
-	FROM pg_extension e
-	JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass
-		AND d.refobjid = e.oid AND d.deptype = 'e'
-		AND d.classid = 'pg_proc'::regclass
-	JOIN pg_proc p ON p.oid = d.objid
-	JOIN pg_language l ON l.oid = p.prolang
-	JOIN pg_namespace n ON n.oid = p.pronamespace
-	WHERE e.extname = 'pg_stat_statements'
-		AND p.proname = 'pg_stat_statements' AND l.lanname = 'c'
-		AND p.proargtypes = ARRAY['bool'::regtype::oid]::oidvector;
-	IF NOT FOUND THEN
-		RETURN;
-	END IF;
-	EXECUTE format('SELECT sum(s.calls), sum(s.total_exec_time)'
-		' FROM %I.pg_stat_statements(false) s, pg_database d'
-		' WHERE s.dbid = d.oid AND d.datname = current_database()', schema_name)
-		INTO statements, statements_ms;
+	SELECT r.* INTO statements, statements_ms
+	FROM tablespace_advisor.read_statements() r;
 EXCEPTION
-	/* its library is not loaded, or it is an old one */
-	WHEN object_not_in_prerequisite_state OR undefined_column THEN
+	WHEN object_not_in_prerequisite_state THEN
 		RETURN;
 END
 $$;
@@ -366,7 +355,8 @@ AS $$ SELECT tablespace_advisor.take_sample() $$;
 COMMENT ON PROCEDURE @extschema@.sample_activity() IS
 	'Keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; a preloaded library does it by itself every tablespace_advisor.sample_interval. Takes about half a second. Errors: 25006 on a standby.';
 
-REVOKE ALL ON FUNCTION tablespace_advisor.statement_totals(),
+REVOKE ALL ON FUNCTION tablespace_advisor.read_statements(),
+	tablespace_advisor.statement_totals(),
 	tablespace_advisor.cached_share(bigint, bigint, bigint),
 	tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile),
 	tablespace_advisor.add_relation_samples(tablespace_advisor.sample),

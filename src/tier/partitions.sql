@@ -40,45 +40,25 @@ REVOKE ALL ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text)
 COMMENT ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text) IS
 	'upper bound of the first key of a range partition; NULL where it is no time or has no end. partman_epoch: what an integer key counts, as in pg_partman''s part_config';
 
+CREATE FUNCTION tablespace_advisor.read_partman(
+	target oid, OUT epoch text, OUT retention text)
+AS 'MODULE_PATHNAME', 'tsa_read_partman'
+LANGUAGE C STRICT STABLE;
+REVOKE ALL ON FUNCTION tablespace_advisor.read_partman(oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.read_partman(oid) IS
+	'columns of pg_partman''s part_config for a partitioned table, if that table of it is the extension''s own; retention: NULL if old partitions are only detached or moved';
+
 /*
- * pg_partman's configuration of a partitioned table, if that table of it is
- * the extension's own: how an integer key counts time, and after which time
- * partitions are dropped (not if they are only detached or moved).
+ * How an integer key counts time, and after which time partitions are dropped.
  */
 CREATE FUNCTION tablespace_advisor.partman_config(
 	target oid, OUT epoch text, OUT retention interval)
-LANGUAGE plpgsql STABLE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	config regclass;
-BEGIN
-	SELECT c.oid INTO config
-	FROM pg_extension x
-		JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass
-			AND d.refobjid = x.oid AND d.deptype = 'e'
-			AND d.classid = 'pg_class'::regclass
-		JOIN pg_class c ON c.oid = d.objid
-	WHERE x.extname = 'pg_partman' AND c.relname = 'part_config'
-		AND c.relkind = 'r' AND NOT c.relrowsecurity
-		/* policies, and casts and operators of other types could be anybody's */
-		AND NOT EXISTS (SELECT FROM pg_attribute a
-			WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-				AND a.attname IN ('parent_table', 'retention', 'epoch',
-					'retention_schema', 'retention_keep_table')
-				AND a.atttypid NOT IN ('text'::regtype, 'boolean'::regtype));
-	IF config IS NULL THEN
-		RETURN;
-	END IF;
-	EXECUTE format('SELECT nullif(p.epoch, ''none''),
-			CASE WHEN NOT p.retention_keep_table AND p.retention_schema IS NULL
-				AND p.retention !~ ''^[0-9]+$'' THEN p.retention::interval END
-		FROM %s p
-		WHERE p.parent_table = (SELECT n.nspname || ''.'' || c.relname
-			FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-			WHERE c.oid = $1)', config)
-	INTO epoch, retention USING target;
-END
+	SELECT nullif(p.epoch, 'none'),
+		CASE WHEN p.retention !~ '^[0-9]+$' THEN p.retention::interval END
+	FROM tablespace_advisor.read_partman(target) p
 $$;
 REVOKE ALL ON FUNCTION tablespace_advisor.partman_config(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partman_config(oid) IS

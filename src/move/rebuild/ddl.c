@@ -19,6 +19,12 @@
  * without the privilege CONNECT; a restricted context around the command, which
  * REINDEX CONCURRENTLY and its transactions do not allow.
  *
+ * Deadlocks.  The commands that run concurrently keep ShareUpdateExclusive while
+ * they wait for other transactions.  One of those that asks for a lock in the way
+ * of that one has made a deadlock, and who looks for deadlocks next fails: it, if
+ * the worker had looked only once, when it began to wait.  So the worker looks
+ * again and again, and it is the move that fails.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -33,12 +39,15 @@
 #include "parser/parse_node.h"
 #include "pgstat.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "move/common/relation.h"
@@ -69,6 +78,37 @@ end_command(const TsaSession *session)
 	debug_query_string = NULL;
 }
 
+/* How often a command that waits looks whether it is part of a deadlock. */
+#define LOOK_MS 200
+
+/*
+ * Has the server's check for deadlocks done again and again, or ends that.  It
+ * would log each time that we still wait.
+ */
+static void
+look_for_deadlocks(bool begin)
+{
+	static TimeoutId timer = MAX_TIMEOUTS;
+	static bool logs_waits;
+
+	if (timer == MAX_TIMEOUTS)
+		timer = RegisterTimeout(USER_TIMEOUT, CheckDeadLockAlert);
+	if (begin)
+	{
+		TimestampTz first =
+		TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LOOK_MS);
+
+		logs_waits = log_lock_waits;
+		log_lock_waits = false;
+		enable_timeout_every(timer, first, LOOK_MS);
+	}
+	else
+	{
+		disable_timeout(timer, false);
+		log_lock_waits = logs_waits;
+	}
+}
+
 /*
  * Runs a REINDEX, outside any transaction.
  */
@@ -83,12 +123,14 @@ tsa_reindex(const TsaSession *session, const char *sql)
 	pstate = make_parsestate(NULL);
 	pstate->p_sourcetext = sql;
 	PortalContext = session->context;
+	look_for_deadlocks(true);
 	PG_TRY();
 	{
 		ExecReindex(pstate, castNode(ReindexStmt, parsetree->stmt), true);
 	}
 	PG_FINALLY();
 	{
+		look_for_deadlocks(false);
 		PortalContext = NULL;
 	}
 	PG_END_TRY();
@@ -112,8 +154,17 @@ tsa_drop_index(const TsaSession *session, Oid relid)
 	ObjectAddressSet(object, RelationRelationId, relid);
 	objects = new_object_addresses();
 	add_exact_object_address(&object, objects);
-	performMultipleDeletions(objects, DROP_RESTRICT,
-							 PERFORM_DELETION_CONCURRENTLY);
+	look_for_deadlocks(true);
+	PG_TRY();
+	{
+		performMultipleDeletions(objects, DROP_RESTRICT,
+								 PERFORM_DELETION_CONCURRENTLY);
+	}
+	PG_FINALLY();
+	{
+		look_for_deadlocks(false);
+	}
+	PG_END_TRY();
 	free_object_addresses(objects);
 	end_command(session);
 }
