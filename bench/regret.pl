@@ -125,7 +125,7 @@ print STDERR "measuring locality\n";
 sql("SELECT count(*) FROM measure_index_locality('$_')") for @layouts;
 
 
-# the settings that are scored, by name: random_page_cost, locality
+# the settings that are scored, by name: random_page_cost, correct_locality
 my @constants = (1, 1.1, 1.5, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100);
 my ($ratio) = sql("SELECT round((random_read_us / sequential_page_us)::numeric, 1) FROM tablespace_advisor.read_times WHERE tablespace = 'bench'");
 $ratio ||= 4;
@@ -133,13 +133,13 @@ $ratio ||= 4;
 # what is recommended while caches are as they are now
 sub settings
 {
-	my ($advice) = sql("SELECT concat_ws('|', verdict, coalesce(random_page_cost, current_random_page_cost), coalesce(cached_fraction, 0), reason) FROM recommend_random_page_cost('bench')");
-	my ($verdict, $ours, $cached, $reason) = split /\|/, $advice // 'none|4|0|', 4;
+	my ($advice) = sql("SELECT concat_ws('|', verdict, coalesce(random_page_cost, current_random_page_cost), reason) FROM recommend_random_page_cost('bench')");
+	my ($verdict, $ours, $reason) = split /\|/, $advice // 'none|4|', 3;
 	my %setting = (
-		'4.0' => [ 4, 'off', 0 ], '1.1' => [ 1.1, 'off', 0 ], '2.0' => [ 2, 'off', 0 ],
-		'ratio' => [ $ratio, 'off', 0 ], 'ours' => [ $ours, 'off', 0 ],
-		'locality' => [ $ours, 'on', $cached ]);
-	$setting{"=$_"} = [ $_, 'off', 0 ] for @constants;
+		'4.0' => [ 4, 'off' ], '1.1' => [ 1.1, 'off' ], '2.0' => [ 2, 'off' ],
+		'ratio' => [ $ratio, 'off' ], 'ours' => [ $ours, 'off' ],
+		'locality' => [ $ours, 'on' ]);
+	$setting{"=$_"} = [ $_, 'off' ] for @constants;
 	return (\%setting, "$verdict, $ours ($reason)");
 }
 
@@ -205,12 +205,14 @@ for my $state (split /,/, $option{states})
 	{
 		print STDERR "$state $layout\n";
 		$time{$layout} = { time_layout($state, $layout) };
+		evict($layout) if $state eq 'cold';
+		# what the planner is to know of the caches is what they were like now
+		sql("SELECT tablespace_advisor.keep_residency('$layout'::regclass),
+			tablespace_advisor.renew_plans('$layout'::regclass)");
 	}
 	choose_freely();
-	if ($state eq 'cold')
-	{
-		evict($_) for @layouts;
-	}
+	sql('UPDATE tablespace_advisor.table_residency SET measured_at = clock_timestamp()');
+	evict($_) for $state eq 'cold' ? @layouts : ();
 	my ($setting, $recommended) = settings();
 	print $keep $json->encode({
 		state => $state, rows => $rows, layouts => \@layouts, shares => \@shares,
@@ -219,18 +221,16 @@ for my $state (split /,/, $option{states})
 	my %chosen;
 	for my $name (keys %$setting)
 	{
-		my ($r, $locality, $cached) = @{ $setting->{$name} };
+		my ($r, $locality) = @{ $setting->{$name} };
 		sql("SET random_page_cost = $r;
-			SET tablespace_advisor.correct_locality = $locality;
-			SET tablespace_advisor.cached_fraction = $cached");
+			SET tablespace_advisor.correct_locality = $locality");
 		for my $layout (@layouts)
 		{
 			$chosen{$layout}{$_}{$name} = chosen_plan(statement($layout, $_))
 			  for @shares;
 		}
 	}
-	sql('RESET random_page_cost; RESET tablespace_advisor.correct_locality;
-		RESET tablespace_advisor.cached_fraction');
+	sql('RESET random_page_cost; RESET tablespace_advisor.correct_locality');
 	for my $layout (@layouts)
 	{
 		print $keep $json->encode({

@@ -178,6 +178,10 @@ UPDATE load_case SET active_sessions = 6;
 SELECT us, there_us FROM estimate() WHERE relation = 'placed_b'::regclass;
 ROLLBACK;
 SELECT tablespace_advisor.depth_in_loop('{1,2}', '{100,200}', 3, -1);
+-- 4 * 0.5 ^ k + 1 * 1 ^ k, and what no exponent does
+SELECT target, round(tablespace_advisor.cache_exponent('{4,1}', '{0.5,1}', target)::numeric, 3) AS exponent
+FROM unnest('{9,3,2,1}'::float8[]) target;
+SELECT tablespace_advisor.cache_exponent('{4,1}', '{0.5}', 2);
 SELECT tablespace_advisor.depth_in_loop('{}', '{}', 3, 0) IS NULL AS nothing_probed;
 -- no looks: 25000 reads a second need 2.5 at a time of a device with 100 us
 BEGIN;
@@ -234,6 +238,23 @@ SELECT (advice).relation, (advice).action, (advice).to_tablespace, (advice).save
 UPDATE tablespace_case SET available_bytes = 100000, shares_device_with = '{regress_advise_fast}'
 WHERE tablespace = 'regress advise''s odd';
 SELECT (advice).relation, (advice).action, (advice).to_tablespace FROM judge();
+ROLLBACK;
+-- the fastest has room for one: not for the one that saves most there, since that
+-- saves nearly as much in the next, where the other does not fit
+BEGIN;
+UPDATE relation_case SET (size_bytes, reads_per_s) = (SELECT v.size, v.reads
+	FROM (VALUES ('placed_a'::regclass, 80000, 4), ('placed_b', 90000, 3.9)) v (relation, size, reads)
+	WHERE v.relation = relation_case.relation)
+WHERE relation IN ('placed_a'::regclass, 'placed_b'::regclass);
+UPDATE tablespace_case SET available_bytes = CASE tablespace WHEN 'regress_advise_fast' THEN 90000 ELSE 80000 END;
+SELECT (advice).relation, (advice).to_tablespace, (advice).saved_ms_per_s AS saved,
+	evidence #> '{choice,is_exact}' AS is_exact, round((evidence #>> '{choice,bound_ms_per_s}')::numeric, 2) AS bound
+FROM judge(considered => '{placed_a,placed_b}');
+-- room for all
+UPDATE tablespace_case SET available_bytes = 170000;
+SELECT (advice).relation, (advice).to_tablespace, (advice).saved_ms_per_s AS saved,
+	evidence #> '{choice,is_exact}' AS is_exact, round((evidence #>> '{choice,bound_ms_per_s}')::numeric, 2) AS bound
+FROM judge(considered => '{placed_a,placed_b}');
 ROLLBACK;
 -- of one index only: the percentages remain those of its table
 SELECT (advice).relation, (advice).action, (advice).saved_percent, (advice).rank

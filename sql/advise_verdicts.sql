@@ -13,7 +13,8 @@ CREATE INDEX placed_b ON placed (b);
  */
 CREATE FUNCTION verdict(changed_fact text, relation_facts jsonb DEFAULT '{}',
 	source jsonb DEFAULT '{}', dest jsonb DEFAULT '{}', load jsonb DEFAULT '{}',
-	destination name DEFAULT 'regress_advise_fast', budget bigint DEFAULT NULL)
+	destination name DEFAULT 'regress_advise_fast', budget bigint DEFAULT NULL,
+	heap_facts jsonb DEFAULT '{}')
 RETURNS TABLE (fact text, action text, saved float8, reason text, statement text)
 LANGUAGE sql AS $$
 	SELECT changed_fact, (j.advice).action, (j.advice).saved_ms_per_s,
@@ -22,7 +23,7 @@ LANGUAGE sql AS $$
 		ARRAY[jsonb_populate_record(NULL::tablespace_advisor.relation_fact,
 				'{"relation": "placed", "table_relation": "placed", "kind": "heap",
 				"tablespace": "regress_advise_slow", "size_bytes": 8192000,
-				"reads_per_s": 20, "hits_per_s": 20, "writes_per_s": 1}'),
+				"reads_per_s": 20, "hits_per_s": 20, "writes_per_s": 1}' || heap_facts),
 			jsonb_populate_record(NULL::tablespace_advisor.relation_fact,
 				'{"relation": "placed_a", "table_relation": "placed", "kind": "index",
 				"tablespace": "regress_advise_slow", "size_bytes": 819200,
@@ -74,6 +75,7 @@ SELECT * FROM verdict('neither probed', source => '{"random_read_us": null, "dep
 	dest => '{"random_read_us": null, "depths": [], "depth_read_us": []}', destination => NULL);
 SELECT * FROM verdict('neither probed, on one device', source => '{"random_read_us": null, "depths": [], "depth_read_us": [], "shares_device_with": ["regress_advise_fast"]}',
 	dest => '{"random_read_us": null, "depths": [], "depth_read_us": []}', destination => NULL);
+SELECT * FROM verdict('its heap is where nothing was probed', heap_facts => '{"tablespace": "pg_default"}');
 \x off
 
 /*
@@ -143,6 +145,17 @@ SELECT fact, action, reason FROM (
 	UNION ALL SELECT * FROM verdict('on the same device', source => '{"shares_device_with": ["regress_advise_fast"]}', destination => NULL)
 	UNION ALL SELECT * FROM verdict('already in the faster', '{"tablespace": "regress_advise_fast"}', destination => NULL)
 ) v;
+SELECT (j.advice).action, (j.advice).reason, (j.advice).statement
+FROM tablespace_advisor.judge_placement(
+	ARRAY[jsonb_populate_record(NULL::tablespace_advisor.relation_fact,
+		'{"relation": "placed", "table_relation": "placed", "kind": "heap",
+		"tablespace": "regress_advise_slow", "size_bytes": 8192000, "reads_per_s": 20}')],
+	ARRAY['placed'::regclass],
+	ARRAY[jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
+		'{"tablespace": "regress_advise_slow", "depths": [], "depth_read_us": [],
+		"may_create": true, "shares_device_with": []}')],
+	jsonb_populate_record(NULL::tablespace_advisor.load_fact,
+		'{"source": "samples", "seconds": 86400, "snapshots": 0}'), NULL, NULL) j;
 
 DROP TABLE kept;
 DROP FUNCTION verdict;

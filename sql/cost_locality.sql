@@ -4,6 +4,7 @@ SET client_min_messages = warning;
 SET random_page_cost = 4;
 SET seq_page_cost = 1;
 SET max_parallel_workers_per_gather = 0;
+SET tablespace_advisor.cached_fraction = 0;
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE regress_locality LOCATION '';
 CREATE ROLE regress_locality_owner;
@@ -105,10 +106,42 @@ SELECT pg_temp.plan(:'descending' || ' ORDER BY des DESC');
 -- an index scan costs what its steps take: blocks of 800 us of 100 us each
 SELECT pg_temp.cost('SELECT * FROM regress_locality.t WHERE cyc < 619')
 	> 2 * pg_temp.cost('SELECT * FROM regress_locality.t WHERE lin < 619') AS dearer;
--- caches that hold everything leave no difference
+\echo -- what caches hold is looked at when a locality is measured
+\set spread 'SELECT * FROM regress_locality.t WHERE cyc < 2400'
+SELECT pg_temp.plan(:'spread') ~ 'Seq Scan' AS cold LIMIT 1;
 SET tablespace_advisor.cached_fraction = 1;
-SELECT pg_temp.plan(:'descending');
-RESET tablespace_advisor.cached_fraction;
+SELECT pg_temp.plan(:'spread') ~ 'Seq Scan' AS cold LIMIT 1;
+SET tablespace_advisor.cached_fraction = -1;
+SELECT pg_temp.plan(:'spread') ~ 'Seq Scan' AS cold LIMIT 1;
+SELECT shared_fraction + system_fraction > 0.9 AS cached, shared_fraction > 0 AS shared
+FROM tablespace_advisor.table_residency
+WHERE relation = 'regress_locality.t'::regclass;
+-- and by every sample
+UPDATE tablespace_advisor.table_residency
+SET shared_fraction = 0, system_fraction = 0, measured_at = now() - interval '2 hours';
+INSERT INTO tablespace_advisor.table_residency VALUES (0, 0, 0, now());
+CALL sample_activity();
+SELECT relation::regclass, shared_fraction + system_fraction > 0.9 AS cached,
+	measured_at > now() - interval '1 hour' AS just_now
+FROM tablespace_advisor.table_residency;
+-- plans are renewed, and a residency of more than an hour ago counts no more
+PREPARE spread AS SELECT * FROM regress_locality.t WHERE cyc < 2400;
+EXPLAIN (COSTS off) EXECUTE spread \g /dev/null
+UPDATE tablespace_advisor.table_residency SET measured_at = now() - interval '61 minutes';
+SELECT count(tablespace_advisor.renew_plans(relation)) FROM tablespace_advisor.table_residency;
+SELECT pg_temp.plan('EXECUTE spread') ~ 'Seq Scan' AS cold LIMIT 1;
+UPDATE tablespace_advisor.table_residency SET measured_at = now();
+SELECT count(tablespace_advisor.renew_plans(relation)) FROM tablespace_advisor.table_residency;
+SELECT pg_temp.plan('EXECUTE spread') ~ 'Seq Scan' AS cold LIMIT 1;
+-- nor does one that makes no sense, or that nobody knows
+UPDATE tablespace_advisor.table_residency SET system_fraction = 'NaN';
+SELECT count(tablespace_advisor.renew_plans(relation)) FROM tablespace_advisor.table_residency;
+SELECT pg_temp.plan('EXECUTE spread') ~ 'Seq Scan' AS cold LIMIT 1;
+DELETE FROM tablespace_advisor.table_residency;
+SELECT tablespace_advisor.renew_plans('regress_locality.t'::regclass), tablespace_advisor.renew_plans(0);
+SELECT pg_temp.plan(:'spread') ~ 'Seq Scan' AS cold LIMIT 1;
+DEALLOCATE spread;
+SET tablespace_advisor.cached_fraction = 0;
 
 \echo -- results are the same: AND, OR, lists, joins, partial indexes
 CREATE INDEX t_part ON regress_locality.t (lin) WHERE blk < 30000;
@@ -239,6 +272,7 @@ WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = l.index);
 
 DROP SCHEMA regress_locality CASCADE;
 DELETE FROM tablespace_advisor.index_locality;
+DELETE FROM tablespace_advisor.table_residency;
 DELETE FROM tablespace_advisor.probe_run WHERE run_id = 990001;
 DROP TABLESPACE regress_locality;
 DROP ROLE regress_locality_owner, regress_locality_monitor, regress_locality_other;

@@ -23,7 +23,7 @@ LANGUAGE sql AS $$
 		ARRAY[0, 10000, 1e6, 2745, 1e6, correlation, cached, NULL, 2], r, 1, 0) w
 $$;
 \echo -- cold and scattered: a large constant; warm: a small one
-SELECT * FROM pg_temp.weigh(0, 0);
+SELECT * FROM pg_temp.weigh(0, 0, 1);
 SELECT * FROM pg_temp.weigh(0, 1);
 SELECT * FROM pg_temp.weigh(0, 1, 60);
 \echo -- in order, no constant helps much; in descending order locality helps

@@ -93,6 +93,14 @@ WHERE e ~ '^[^ ]';
 SELECT explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, 'elsewhere');
 SELECT e FROM explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, NULL) e
 WHERE e ~ '^[^ ]' AND e !~ '^Placement' OR e ~ 'elsewhere';
+-- more sets than were looked at
+SELECT e FROM tablespace_advisor.explain_advice('explained', array(
+	SELECT ROW(jsonb_populate_record(NULL::placement_advice, jsonb_build_object(
+			'action', 'move', 'relation', relation, 'kind', 'index', 'to_tablespace', tablespace,
+			'from_tablespace', 'slow', 'read_ms_per_s', 12, 'saved_ms_per_s', 10)),
+		'{"choice": {"is_exact": false, "bound_ms_per_s": 10.54}, "not_probed": []}')::tablespace_advisor.advice_row
+	FROM (VALUES ('explained_a', 'flash'), ('explained_b', 'flash'), ('explained_c', 'fast')) v (relation, tablespace))) e
+WHERE e ~ '^Choice';
 
 DROP FUNCTION explained;
 DROP TABLE explained, elsewhere;

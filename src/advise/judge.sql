@@ -212,7 +212,10 @@ BEGIN
 			tablespace_advisor.round_to_three(e.max_reads_per_s));
 	ELSIF e.saved_percent IS NULL THEN
 		action := 'probe first';
-		reason := 'part of its table is in a tablespace that was not probed';
+		reason := format('no trustworthy probe of %s, where part of its table is',
+			coalesce((SELECT string_agg(quote_ident(n), ', ' ORDER BY n)
+				FROM unnest(e.not_probed) n), 'a tablespace'));
+		statement := tablespace_advisor.probe_statement(VARIADIC e.not_probed);
 	ELSIF e.saved_percent < min_percent
 		AND (e.saved_percent < min_dense_percent OR e.bytes_percent IS NULL
 			OR e.saved_percent < e.bytes_percent)

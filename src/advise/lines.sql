@@ -157,7 +157,7 @@ BEGIN
 		count(*) FILTER (WHERE x.kind = 'index') AS indexes,
 		sum(x.reading) FILTER (WHERE x.kind = 'heap') AS heap_reading,
 		bool_and(x.is_exact) FILTER (WHERE x.action = 'move') AS is_exact,
-		sum(DISTINCT x.bound) AS bound
+		max(x.bound) AS bound
 	INTO s
 	FROM (SELECT (a.advice).action, (a.advice).kind, (a.advice).read_ms_per_s AS reading,
 			(a.advice).saved_ms_per_s AS saved,
@@ -185,7 +185,7 @@ BEGIN
 			tablespace_advisor.three_digits(100 * coalesce(s.index_saves, 0) / s.reading),
 			tablespace_advisor.three_digits(100 * coalesce(s.heap_reading, 0) / s.reading));
 	END IF;
-	IF s.moves > 0 THEN
+	IF s.is_exact OR s.bound IS NOT NULL THEN
 		RETURN QUERY SELECT CASE WHEN s.is_exact THEN 'Choice: no other set of moves that fits saves more'
 			ELSE format('Choice: no other set of moves that fits saves more than %s ms/s',
 				tablespace_advisor.three_digits(s.bound)) END;

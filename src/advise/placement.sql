@@ -5,20 +5,6 @@
  * functions look at nothing but their arguments, so that advice can be tested
  * and replayed on facts written down by hand.
  */
-CREATE TYPE tablespace_advisor.placement_choice AS (
-	relation regclass,
-	destination name,
-	action text,
-	reason text,
-	statement text,
-	saved_ms_per_s float8,
-	bytes bigint,
-	bound_ms_per_s float8,
-	is_exact boolean
-);
-COMMENT ON TYPE tablespace_advisor.placement_choice IS
-	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better';
-
 /* What would be worth moving if bytes were free: a row per tablespace. */
 CREATE FUNCTION tablespace_advisor.move_candidates(
 	relations tablespace_advisor.relation_fact[],
@@ -46,64 +32,6 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name) IS
 	'per relation the tablespaces that it would be worth moving to if bytes were free';
-
-/*
- * Fills tablespaces from the fastest to the slowest, each with the set of
- * candidates that saves most in the room there is and the budget left
- * (choose_within()).  For one tablespace that is the best choice; for several
- * each relation gets the fastest that it is worth its bytes in.  Tablespaces
- * on one device have one room.
- */
-CREATE FUNCTION tablespace_advisor.choose_moves(
-	candidates tablespace_advisor.placement_choice[],
-	tablespaces tablespace_advisor.tablespace_fact[],
-	budget_bytes bigint)
-RETURNS SETOF tablespace_advisor.placement_choice
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-	no_limit CONSTANT bigint := 4611686018427387904;
-	tier tablespace_advisor.tablespace_fact;
-	open tablespace_advisor.placement_choice[];
-	taken tablespace_advisor.placement_choice[] := '{}';
-	room bigint;
-	chosen record;
-BEGIN
-	FOR tier IN
-		SELECT f.* FROM unnest(tablespaces) f
-		WHERE f.tablespace IN (SELECT c.destination FROM unnest(candidates) c)
-		ORDER BY f.random_read_us, f.tablespace
-	LOOP
-		open := array(SELECT c FROM unnest(candidates) c
-			WHERE c.destination = tier.tablespace
-				AND NOT EXISTS (SELECT FROM unnest(taken) t
-					WHERE t.relation = c.relation)
-			ORDER BY c.saved_ms_per_s / nullif(c.bytes, 0) DESC NULLS FIRST,
-				c.relation::oid);
-		SELECT least(coalesce(tier.available_bytes, no_limit)
-					- coalesce(sum(t.bytes) FILTER (WHERE t.destination
-						= ANY (tier.shares_device_with || tier.tablespace)), 0),
-				coalesce(budget_bytes, no_limit) - coalesce(sum(t.bytes), 0))
-			INTO room FROM unnest(taken) t;
-		SELECT * INTO chosen FROM tablespace_advisor.choose_within(
-			array(SELECT c.bytes FROM unnest(open) c),
-			array(SELECT c.saved_ms_per_s FROM unnest(open) c), greatest(room, 0));
-		taken := taken || array(
-			SELECT ROW(c.relation, c.destination, c.action, c.reason,
-				c.statement, c.saved_ms_per_s, c.bytes, chosen.bound,
-				chosen.is_exact)::tablespace_advisor.placement_choice
-			FROM unnest(open, chosen.chosen)
-				AS c (relation, destination, action, reason, statement,
-					saved_ms_per_s, bytes, bound_ms_per_s, is_exact, is_chosen)
-			WHERE c.is_chosen);
-	END LOOP;
-	RETURN QUERY SELECT t.* FROM unnest(taken) t;
-END
-$$;
-COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.tablespace_fact[], bigint) IS
-	'of the candidates those to move, each to one tablespace, so that they fit into the room of each and together into the budget (NULL: no limit)';
 
 /*
  * Tablespaces over their mark: what to move away so that least is lost.  It
@@ -284,6 +212,7 @@ AS $$
 			'random_read_high_us', source.random_read_high_us,
 			'depth', here.depth, 'probed_us', here.probed_us,
 			'device_us', here.device_us, 'cached_us', here.cached_us,
+			'cache_exponent', here.cache_exponent,
 			'cache_correction', here.cache_correction,
 			'time_correction', here.time_correction, 'coverage', here.coverage,
 			'system_cached', a.system_cached, 'device_share', e.device_share),
@@ -422,8 +351,6 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[],
 		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
 		tablespace_advisor.load_fact, name),
-	tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[],
-		tablespace_advisor.tablespace_fact[], bigint),
 	tablespace_advisor.choose_evictions(tablespace_advisor.relation_fact[],
 		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[]),
 	tablespace_advisor.destination_order(tablespace_advisor.tablespace_fact,

@@ -298,8 +298,9 @@ join_scan(const TsaSeenRelation *relation, Conjunction *conjunction,
 		return;
 	tsa_locality_and(&conjunction->point, &seen->correction.point,
 					 rel->pages, rel->tuples, &both);
-	heap = seen->correction.unit *
-		tsa_locality_bitmap_us(&both, &seen->times, relation->concurrency);
+	heap = tsa_bitmap_heap_wanted(&both, &relation->settings, &seen->times,
+								  relation->concurrency,
+								  seen->correction.unit);
 	if (heap + seen->index_cost >= conjunction->heap)
 		return;
 	conjunction->scans = lappend(conjunction->scans, seen);

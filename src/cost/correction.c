@@ -35,16 +35,18 @@ double
 tsa_seq_scan_us(const TsaScan *scan, const TsaReadTimes *times)
 {
 	int			quals = scan->index_quals + scan->table_quals;
-	double		copy = scan->table_pages *
-	(times->cached < times->sequential ? times->cached : times->sequential);
-	double		processor = copy + scan->table_tuples *
+	double		rows = scan->table_tuples *
 	(times->cpu.tuple + quals * times->cpu.operator);
-	double		from_cache = times->cached_fraction * processor;
-	double		device = scan->table_pages * times->sequential -
-	times->cached_fraction * copy;
+	double		copies = scan->table_pages * times->cached;
+	double		missing = 1 - times->cached_fraction;
+	double		found = times->shared_fraction * scan->table_pages *
+	fmin(times->cpu.hit, times->cached) +
+	(times->cached_fraction - times->shared_fraction) * copies;
+	double		device = scan->table_pages * times->sequential - found;
+	double		processor = missing * (copies + rows);
 
-	return from_cache + (device > processor - from_cache ? device :
-						 processor - from_cache);
+	return found + times->cached_fraction * rows +
+		(device > processor ? device : processor);
 }
 
 /* The cost of a microsecond. */
@@ -137,22 +139,57 @@ turns(const TsaLocalScan *local, const TsaCostSettings *settings,
 	return cost > 0 ? cost : 0;
 }
 
-/* The table's part of an index scan, in units of cost. */
+/*
+ * What the planner charges for a row and its index entry, and what is left to
+ * charge for the table if the whole is to come to so much.
+ */
+static double
+less_row_charges(const TsaCostSettings *settings, double rows, double cost)
+{
+	cost -= rows * (settings->cpu_tuple + settings->cpu_index_tuple);
+	return cost > 0 ? cost : 0;
+}
+
+/*
+ * The table's part of an index scan, in units of cost.  As in a sequential
+ * scan, the kernel reads ahead of sequential steps while rows are looked at.
+ */
 static double
 index_heap(const TsaLocalScan *local, const TsaCostSettings *settings,
 		   const TsaReadTimes *times, const TsaLocalityPoint *point,
 		   double unit)
 {
-	double		cost = tsa_locality_index_us(point, times, local->backward);
+	double		us = tsa_locality_index_us(point, times, local->backward);
 	double		again = read_again(&local->scan, settings);
+	double		rows = point->entries *
+	(times->cpu.tuple + times->cpu.index_tuple);
+	double		read = 1;
 
 	if (again > 1)
-		cost += (again - 1) * point->random / point->blocks *
+		us += (again - 1) * point->random / point->blocks *
 			point->random * times->random;
-	cost += tsa_locality_revisit_us(point, times, settings->shared_pages);
-	cost *= unit;
-	cost += turns(local, settings, times, point, unit);
-	return local->index_only ? cost * (1 - local->scan.all_visible) : cost;
+	us += tsa_locality_revisit_us(point, times, settings->shared_pages);
+	us -= fmin(tsa_locality_ahead_us(point, times, local->backward),
+			   (1 - times->cached_fraction) * rows);
+	if (local->index_only)
+		read = 1 - local->scan.all_visible;
+	return less_row_charges(settings, point->entries,
+							read * (unit * us + turns(local, settings, times,
+													  point, unit)) +
+							unit * rows);
+}
+
+/* The table's part of a bitmap heap scan, in units of cost. */
+double
+tsa_bitmap_heap_wanted(const TsaLocalityPoint *point,
+					   const TsaCostSettings *settings,
+					   const TsaReadTimes *times, int concurrency,
+					   double unit)
+{
+	double		us = tsa_locality_bitmap_us(point, times, concurrency) +
+	point->entries * (times->cpu.tuple + times->cpu.bit);
+
+	return less_row_charges(settings, point->entries, unit * us);
 }
 
 /* Compute what to tell the planner. */
@@ -170,8 +207,9 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 	correction->index_raise = 0;
 	correction->unit = find_unit(scan, settings, times);
 	find_point(local, settings, locality, &correction->point);
-	correction->bitmap_heap = correction->unit *
-		tsa_locality_bitmap_us(&correction->point, times, local->concurrency);
+	correction->bitmap_heap =
+		tsa_bitmap_heap_wanted(&correction->point, settings, times,
+							   local->concurrency, correction->unit);
 	correction->bitmap_core =
 		tsa_bitmap_heap_cost(tsa_bitmap_pages(scan, settings, &tuples),
 							 scan->table_pages, settings);

@@ -37,6 +37,10 @@ typedef struct TsaCorrection
 
 extern double tsa_seq_scan_us(const TsaScan *scan,
 							  const TsaReadTimes *times);
+extern double tsa_bitmap_heap_wanted(const TsaLocalityPoint *point,
+									 const TsaCostSettings *settings,
+									 const TsaReadTimes *times,
+									 int concurrency, double unit);
 extern void tsa_correct_scan(const TsaLocalScan *local,
 							 const TsaCostSettings *settings,
 							 const TsaLocality *locality,

@@ -4,9 +4,10 @@
  *	  EXPLAIN says which measured localities a plan was priced by.
  *
  * From 18 on extensions may add lines to the nodes of a plan; before, nothing
- * is said, nor with COSTS off.  The line is of the index's locality as this
- * session knows it now, which is what the plan was made with, because cached
- * plans are made anew when a locality changes.
+ * is said, nor with COSTS off.  The line is of the index's locality, and of the
+ * share of its table that caches are taken to hold, as this session knows them
+ * now.  That is what the plan was made with, because cached plans are made anew
+ * when a locality or, by much, a share changes.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,8 +53,9 @@ explain_node(PlanState *planstate, List *ancestors, const char *relationship,
 	row = tsa_locality_find(index);
 	if (row != NULL)
 		ExplainPropertyText("Locality",
-							psprintf("measured %s",
-									 timestamptz_to_str(row->measured_at)),
+							psprintf("measured %s, %.0f %% of the table in caches",
+									 timestamptz_to_str(row->measured_at),
+									 100 * tsa_cached_share(row)),
 							es);
 }
 

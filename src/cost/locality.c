@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * locality.c
- *	  In which order an index leads to the blocks of its table, and what
- *	  reading them so takes.
+ *	  In which order an index leads to the blocks of its table.
  *
  * The correlation of a column says how well the order of its values agrees
  * with that of the rows.  What a scan pays for is something else: how many
@@ -11,13 +10,6 @@
  * rows that are jittered have much of it and are not.  So windows of
  * consecutive entries are looked at, and what they lead to is counted; a scan
  * of any other length lies between two sizes of window.
- *
- * The device is paid for the first touch of a block: caches have it
- * afterwards.  A later one, of which there are as many as entries lead to
- * another block than the one before, costs what the system's cache takes, if
- * shared buffers do not hold so much.  Steps back are no sequential reads,
- * because nothing is read ahead backwards; but a scan in the other direction
- * turns them round.
  *
  * Pure: no server headers.
  *
@@ -72,7 +64,10 @@ count_gaps(uint32_t *blocks, uint32_t n, int is_sorted, TsaLocalityPoint *sum)
 		if (gap == 1)
 			sum->adjacent_gaps++;
 		else if (gap <= TSA_SKIP_BLOCKS)
+		{
 			sum->skip_gaps++;
+			sum->skip_blocks += gap;
+		}
 		else
 			sum->far_gaps++;
 	}
@@ -149,6 +144,18 @@ tsa_locality_add(TsaLocalityCounter *counter, const uint32_t *blocks,
 	}
 }
 
+/*
+ * The mean length of gaps of 2 to TSA_SKIP_BLOCKS between blocks that lie
+ * anywhere, so densely.
+ */
+double
+tsa_mean_skip(double density)
+{
+	double		most = (2 + TSA_SKIP_BLOCKS) / 2.0;
+
+	return density * most < 1 ? most : fmin(1 + 1 / density, most);
+}
+
 /* Multiply all counts. */
 void
 tsa_locality_scale(TsaLocalityPoint *point, double factor)
@@ -162,6 +169,7 @@ tsa_locality_scale(TsaLocalityPoint *point, double factor)
 	point->changes *= factor;
 	point->adjacent_gaps *= factor;
 	point->skip_gaps *= factor;
+	point->skip_blocks *= factor;
 	point->far_gaps *= factor;
 }
 
@@ -201,21 +209,9 @@ extrapolate(TsaLocality *locality, double entries, double table_blocks)
 	skip = fmin(fmax(skip, 0), 1 - adjacent);
 	whole->adjacent_gaps = blocks * adjacent;
 	whole->skip_gaps = blocks * skip;
+	whole->skip_blocks = whole->skip_gaps * tsa_mean_skip(density);
 	whole->far_gaps = blocks * (1 - adjacent - skip);
 	locality->npoints++;
-}
-
-/* Compute what looking up a point needs; to be called when all are there. */
-void
-tsa_locality_prepare(TsaLocality *locality)
-{
-	int			i;
-
-	for (i = 0; i < locality->npoints; i++)
-	{
-		locality->log_entries[i] = log(locality->points[i].entries);
-		locality->log_blocks[i] = log(locality->points[i].blocks);
-	}
 }
 
 /*
@@ -249,19 +245,12 @@ tsa_locality_finish(const TsaLocalityCounter *counter,
 	}
 	else if (locality->npoints > 0)
 		extrapolate(locality, entries, table_blocks);
-	tsa_locality_prepare(locality);
-}
-
-/* A value between two, at share t of the way. */
-static double
-between(double a, double b, double t)
-{
-	return a + (b - a) * t;
 }
 
 /*
- * What so many consecutive entries lead to: the blocks by a power law between
- * the two nearest sizes, the mix of steps and gaps linearly in the logarithm.
+ * What so many consecutive entries lead to: linearly between the two nearest
+ * sizes.  A power law would come nearer, by a tenth at most, and would take
+ * the planner more time than all the rest.
  */
 void
 tsa_locality_at(const TsaLocality *locality, double entries,
@@ -270,9 +259,6 @@ tsa_locality_at(const TsaLocality *locality, double entries,
 	const TsaLocalityPoint *a;
 	const TsaLocalityPoint *b;
 	double		t;
-	double		blocks;
-	double		factor_a;
-	double		factor_b;
 	int			i = 0;
 
 	while (i < locality->npoints - 1 &&
@@ -286,136 +272,23 @@ tsa_locality_at(const TsaLocality *locality, double entries,
 		point->entries = entries;
 		return;
 	}
-	t = (log(entries) - locality->log_entries[i]) /
-		(locality->log_entries[i + 1] - locality->log_entries[i]);
-	t = t < 1 ? t : 1;
-	blocks = exp(between(locality->log_blocks[i], locality->log_blocks[i + 1],
-						 t));
-	factor_a = blocks / a->blocks;
-	factor_b = blocks / b->blocks;
-
+	t = (entries - a->entries) / (b->entries - a->entries);
 	point->entries = entries;
 	point->windows = fmin(a->windows, b->windows);
-	point->blocks = blocks;
 #define MIX(field) \
-	point->field = between(a->field * factor_a, b->field * factor_b, t)
+	point->field = tsa_between(a->field, b->field, t)
+	MIX(blocks);
 	MIX(sequential);
 	MIX(skip);
 	MIX(random);
 	MIX(back_sequential);
 	MIX(back_skip);
+	MIX(changes);
 	MIX(adjacent_gaps);
 	MIX(skip_gaps);
 	MIX(far_gaps);
+	MIX(skip_blocks);
 #undef MIX
-	point->changes = entries * between(a->changes / a->entries,
-									   b->changes / b->entries, t);
-}
-
-/* Times where caches answer such a share of all reads. */
-void
-tsa_times_blend(TsaReadTimes *times, double cached_fraction)
-{
-	double	   *all[] = {
-		&times->sequential, &times->random, &times->skip,
-		&times->adjacent_0, &times->adjacent_1, &times->adjacent_n,
-		&times->skip_n, &times->random_n
-	};
-	size_t		i;
-
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		*all[i] = between(*all[i], fmin(times->cached, *all[i]),
-						  cached_fraction);
-	times->cached_fraction = cached_fraction;
-}
-
-/* Time to read the table's blocks in the order of the index. */
-double
-tsa_locality_index_us(const TsaLocalityPoint *point,
-					  const TsaReadTimes *times, int backward)
-{
-	double		sequential = backward ? point->back_sequential :
-	point->sequential;
-	double		skip = backward ? point->back_skip : point->skip;
-
-	return sequential * times->sequential + skip * times->skip +
-		(point->blocks - sequential - skip) * times->random;
-}
-
-/*
- * Time to get at blocks again that the scan has left, with so many shared
- * buffers.
- */
-double
-tsa_locality_revisit_us(const TsaLocalityPoint *point,
-						const TsaReadTimes *times, double buffers)
-{
-	double		revisits = point->changes - point->blocks;
-
-	if (revisits <= 0 || buffers >= point->blocks)
-		return 0;
-	return revisits * (1 - buffers / point->blocks) * times->cached;
-}
-
-/*
- * Requests that the kernel makes of so many blocks read in sequence, each
- * twice as large as the one before until they are as large as they get.
- */
-static double
-count_requests(double blocks)
-{
-	double		requests = blocks / TSA_AHEAD_BLOCKS;
-	double		rest = blocks < TSA_AHEAD_BLOCKS ? blocks : TSA_AHEAD_BLOCKS;
-
-	if (blocks <= 1)
-		return 0;
-	while (rest >= 2)
-	{
-		rest /= 2;
-		requests++;
-	}
-	return requests + rest - 1;
-}
-
-/*
- * Time that the device takes to turn from the table to so many leaf pages of
- * the index and back.  A bitmap scan has read the index before the table, and
- * where each block of the table is a random read anyway, it is paid for.
- */
-double
-tsa_locality_turns_us(const TsaLocalityPoint *point,
-					  const TsaReadTimes *times, double leaves, int backward)
-{
-	double		sequential = backward ? point->back_sequential :
-	point->sequential;
-
-	if (times->random <= times->sequential)
-		return 0;
-	return 2 * count_requests(leaves < sequential ? leaves : sequential) *
-		(times->random - times->sequential);
-}
-
-/* Time to read them in the order of the blocks, with such prefetching. */
-double
-tsa_locality_bitmap_us(const TsaLocalityPoint *point,
-					   const TsaReadTimes *times, int concurrency)
-{
-	double		adjacent = concurrency <= 0 ? times->adjacent_0 :
-	times->adjacent_1;
-	double		skip = times->skip;
-	double		random = times->random;
-
-	if (concurrency > 1 && times->depth > 1)
-	{
-		double		t = concurrency >= times->depth ? 1 :
-		log(concurrency) / log(times->depth);
-
-		adjacent = between(adjacent, times->adjacent_n, t);
-		skip = between(skip, times->skip_n, t);
-		random = between(random, times->random_n, t);
-	}
-	return point->adjacent_gaps * adjacent + point->skip_gaps * skip +
-		point->far_gaps * random;
 }
 
 /*
@@ -452,5 +325,7 @@ tsa_locality_and(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
 	both->random = blocks;
 	both->adjacent_gaps = blocks * adjacent;
 	both->skip_gaps = blocks * (near_gaps - adjacent);
+	both->skip_blocks = both->skip_gaps *
+		tsa_mean_skip(blocks / fmax(table_blocks, 1));
 	both->far_gaps = blocks * (1 - near_gaps);
 }

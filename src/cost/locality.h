@@ -54,16 +54,13 @@ typedef struct TsaLocalityPoint
 	double		adjacent_gaps;
 	double		skip_gaps;
 	double		far_gaps;
+	double		skip_blocks;	/* sum of the lengths of skip_gaps */
 } TsaLocalityPoint;
 
 typedef struct TsaLocality
 {
 	int			npoints;		/* by entries; the last is the whole index */
 	TsaLocalityPoint points[TSA_LOCALITY_LEVELS + 1];
-
-	/* logarithms of entries and blocks, by tsa_locality_prepare() */
-	double		log_entries[TSA_LOCALITY_LEVELS + 1];
-	double		log_blocks[TSA_LOCALITY_LEVELS + 1];
 } TsaLocality;
 
 /* Memory to count with; all of it is the caller's. */
@@ -80,16 +77,22 @@ typedef struct TsaLocalityCounter
 typedef struct TsaCpuTimes
 {
 	double		tuple;
-	double		index_tuple;
+	double		index_tuple;	/* of an index scan, the way to the row too */
+	double		bit;			/* of a bitmap scan: the entry, and its bit */
 	double		operator;
+	double		hit;			/* to find a page in shared buffers */
+	double		prefetch;		/* to ask for a page that the system has */
 } TsaCpuTimes;
 
 /*
- * The smallest of five calls of calibrate_cost_units() on the machine of
- * docs/costs.md.  What matters is their size beside a read, not their digits.
+ * tuple, index_tuple and operator: the smallest of five calls of
+ * calibrate_cost_units() on the machine of docs/costs.md; the others:
+ * docs/internals/cost.md.  What matters is their size beside a read, not their
+ * digits.
  */
 #define TSA_CPU_TIMES \
-	{.tuple = 0.08,.index_tuple = 0.07,.operator = 0.007}
+	{.tuple = 0.08,.index_tuple = 0.07,.bit = 0.03,.operator = 0.007, \
+	.hit = 0.2,.prefetch = 1.2}
 
 /* Measured times of a read of one block, in microseconds. */
 typedef struct TsaReadTimes
@@ -107,10 +110,20 @@ typedef struct TsaReadTimes
 	double		skip_n;
 	double		random_n;
 
-	double		cached_fraction;	/* that the times are blended with */
+	/* that the times are blended with */
+	double		shared_fraction;	/* in shared buffers */
+	double		cached_fraction;	/* in these or the system's cache */
 	TsaCpuTimes cpu;
 } TsaReadTimes;
 
+/* A value between two, at share t of the way. */
+static inline double
+tsa_between(double a, double b, double t)
+{
+	return a + (b - a) * t;
+}
+
+/* locality.c */
 extern void tsa_locality_count(TsaLocalityCounter *counter,
 							   const uint32_t *blocks, uint32_t n,
 							   TsaLocalityPoint *sum);
@@ -120,13 +133,22 @@ extern void tsa_locality_finish(const TsaLocalityCounter *counter,
 								const TsaLocalityPoint *whole,
 								double entries, double table_blocks,
 								TsaLocality *locality);
-extern void tsa_locality_prepare(TsaLocality *locality);
+extern double tsa_mean_skip(double density);
 extern void tsa_locality_scale(TsaLocalityPoint *point, double factor);
 extern void tsa_locality_at(const TsaLocality *locality, double entries,
 							TsaLocalityPoint *point);
 
-extern void tsa_times_blend(TsaReadTimes *times, double cached_fraction);
+extern void tsa_locality_and(const TsaLocalityPoint *a,
+							 const TsaLocalityPoint *b,
+							 double table_blocks, double table_tuples,
+							 TsaLocalityPoint *both);
+
+/* locality_times.c */
+extern void tsa_times_blend(TsaReadTimes *times, double shared,
+							double system);
 extern double tsa_locality_index_us(const TsaLocalityPoint *point,
+									const TsaReadTimes *times, int backward);
+extern double tsa_locality_ahead_us(const TsaLocalityPoint *point,
 									const TsaReadTimes *times, int backward);
 extern double tsa_locality_revisit_us(const TsaLocalityPoint *point,
 									  const TsaReadTimes *times,
@@ -137,9 +159,5 @@ extern double tsa_locality_turns_us(const TsaLocalityPoint *point,
 extern double tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 									 const TsaReadTimes *times,
 									 int concurrency);
-extern void tsa_locality_and(const TsaLocalityPoint *a,
-							 const TsaLocalityPoint *b,
-							 double table_blocks, double table_tuples,
-							 TsaLocalityPoint *both);
 
 #endif							/* TSA_LOCALITY_H */

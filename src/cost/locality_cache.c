@@ -6,24 +6,30 @@
  * The planner asks for the same indexes again and again, so the answers are
  * kept, also that there is none.  An answer is forgotten when the relation
  * cache forgets its index or its table: when either is rewritten, moved or
- * measured.  Where the table of localities cannot be locked at once, nothing
- * is kept and the next plan tries again.
+ * measured.  One that is there is read again after a while, because what caches
+ * hold of the table comes with it.  Where the table of localities cannot be
+ * locked at once, what was known is taken, and the next plan tries again.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "common/hashfn.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "cost/locality_store.h"
+
+#define READ_AGAIN_MS	(5 * 60 * 1000)
 
 typedef struct CacheEntry
 {
 	Oid			index;			/* the key */
 	char		status;			/* of simplehash.h */
 	bool		is_known;
+	TimestampTz read_again;		/* from then on, if there is a row */
 	TsaLocalityRow *row;		/* NULL: there is none that holds */
 } CacheEntry;
 
@@ -90,7 +96,10 @@ load(Oid index)
 	bool		is_there;
 
 	if (!tsa_locality_load(index, &row, &is_found))
-		return NULL;
+	{
+		entry = cache_lookup(cache, index);
+		return entry != NULL ? entry->row : NULL;
+	}
 	entry = cache_insert(cache, index, &is_there);
 	if (!is_there)
 		entry->row = NULL;
@@ -100,6 +109,9 @@ load(Oid index)
 		entry->row = MemoryContextAlloc(TopMemoryContext, sizeof(row));
 		*entry->row = row;
 	}
+	entry->read_again =
+		TimestampTzPlusMilliseconds(GetCurrentStatementStartTimestamp(),
+									READ_AGAIN_MS);
 	entry->is_known = true;
 	return entry->row;
 }
@@ -116,5 +128,9 @@ tsa_locality_find(Oid index)
 	if (cache == NULL)
 		cache = cache_create(TopMemoryContext, 64, NULL);
 	entry = cache_lookup(cache, index);
-	return entry != NULL && entry->is_known ? entry->row : load(index);
+	if (entry == NULL || !entry->is_known ||
+		(entry->row != NULL &&
+		 GetCurrentStatementStartTimestamp() >= entry->read_again))
+		return load(index);
+	return entry->row;
 }

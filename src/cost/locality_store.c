@@ -7,6 +7,8 @@
  * because the planner needs them at a moment when no query may run.  A reader
  * locks the table only if that can be had at once.
  *
+ * What caches hold of the table is looked up with it (table_residency.c).
+ *
  * Whoever writes a row invalidates index and table in the relation cache of
  * all sessions, by which they forget what they have read (locality_cache.c),
  * and plan anew what they had planned.
@@ -37,7 +39,7 @@
 #include "state/state.h"
 #include "tsa.h"
 
-#define POINT_FIELDS	12
+#define POINT_FIELDS	13
 #define TIME_FIELDS		10
 
 /* columns of the table */
@@ -69,6 +71,9 @@ enum
 	" WHERE NOT EXISTS" \
 	"  (SELECT FROM pg_catalog.pg_class c WHERE c.oid = l.index)"
 
+#define KEEP_RESIDENCY \
+	"SELECT tablespace_advisor.keep_residency($1)"
+
 #define INSERT_ROW \
 	"INSERT INTO tablespace_advisor.index_locality (index, relation," \
 	" index_file, heap_file, index_blocks, table_blocks, entries," \
@@ -94,6 +99,7 @@ list_fields(TsaLocalityPoint *point, double **fields)
 	fields[9] = &point->skip_gaps;
 	fields[10] = &point->far_gaps;
 	fields[11] = &point->changes;
+	fields[12] = &point->skip_blocks;
 }
 
 /* The points as an array of arrays. */
@@ -153,7 +159,6 @@ read_points(Datum value, TsaLocality *locality)
 			 locality->points[i - 1].entries))
 			return false;
 	}
-	tsa_locality_prepare(locality);
 	return locality->npoints > 0;
 }
 
@@ -184,7 +189,7 @@ read_times(Datum value, TsaReadTimes *times)
 	times->sequential = numbers[0];
 	times->random = numbers[1];
 	times->skip = numbers[2];
-	times->cached = numbers[3];
+	times->cached = Min(numbers[3], times->sequential);
 	times->adjacent_0 = numbers[4];
 	times->adjacent_1 = numbers[5];
 	times->depth = (int) Min(Max(numbers[6], 0), 1024);
@@ -236,7 +241,9 @@ replace_row(TsaLocalityRow *row, Datum times, bool no_times)
 		nulls[9] = 'n';
 	if (SPI_execute(DELETE_GONE, false, 0) != SPI_OK_DELETE ||
 		SPI_execute_with_args(INSERT_ROW, COLUMNS, types, values, nulls,
-							  false, 0) != SPI_OK_INSERT)
+							  false, 0) != SPI_OK_INSERT ||
+		SPI_execute_with_args(KEEP_RESIDENCY, 1, types, &values[1], NULL,
+							  false, 0) != SPI_OK_SELECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not keep the locality of an index")));
@@ -325,6 +332,18 @@ is_of_these_files(const TsaLocalityRow *row)
 	return result;
 }
 
+/* What caches hold of the table, and the times with that. */
+static void
+find_residency(TsaLocalityRow *row)
+{
+	row->has_residency = tsa_residency_load(row->relation, &row->residency);
+	if (!row->has_residency)
+		return;
+	row->resident_times = row->times;
+	tsa_times_blend(&row->resident_times, row->residency.shared_fraction,
+					row->residency.system_fraction);
+}
+
 /*
  * Read the row of an index.  Returns false if the table is not there or could
  * not be locked at once; *is_found says whether there is a row that holds and
@@ -356,5 +375,7 @@ tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
 			row->has_times && is_of_these_files(row);
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
+	if (*is_found)
+		find_residency(row);
 	return true;
 }

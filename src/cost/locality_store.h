@@ -12,6 +12,7 @@
 
 #include "compat.h"
 #include "cost/locality.h"
+#include "sample/table_residency.h"
 
 /* One row. */
 typedef struct TsaLocalityRow
@@ -26,7 +27,10 @@ typedef struct TsaLocalityRow
 	TimestampTz measured_at;
 	TsaLocality locality;
 	bool		has_times;
-	TsaReadTimes times;
+	TsaReadTimes times;			/* cold */
+	bool		has_residency;
+	TsaTableResidency residency;
+	TsaReadTimes resident_times;	/* with what caches hold */
 } TsaLocalityRow;
 
 /* locality_store.c */
@@ -36,5 +40,8 @@ extern bool tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found);
 /* locality_cache.c */
 extern void tsa_locality_cache_init(void);
 extern const TsaLocalityRow *tsa_locality_find(Oid index);
+
+/* planner.c */
+extern double tsa_cached_share(const TsaLocalityRow *row);
 
 #endif							/* TSA_LOCALITY_STORE_H */

@@ -49,7 +49,7 @@
 
 /* configuration parameters */
 bool		tsa_correct_locality = false;
-static double assumed_cached_fraction = 0;
+static double assumed_cached_fraction = -1;	/* negative: as measured */
 
 #if TSA_HAVE_SIMPLE_REL_HOOK
 static build_simple_rel_hook_type previous_simple_rel = NULL;
@@ -69,6 +69,31 @@ find_locality(const IndexOptInfo *index)
 		index->rel->pages > MAX_GROWTH * row->table_blocks)
 		return NULL;
 	return row;
+}
+
+/* What share of the table caches are taken to hold. */
+double
+tsa_cached_share(const TsaLocalityRow *row)
+{
+	if (assumed_cached_fraction >= 0)
+		return assumed_cached_fraction;
+	return row->has_residency && tsa_residency_holds(&row->residency) ?
+		row->resident_times.cached_fraction : 0;
+}
+
+/* The times of reads of the table, caches taken into account. */
+static void
+choose_times(const TsaLocalityRow *row, TsaReadTimes *times)
+{
+	if (assumed_cached_fraction < 0 && row->has_residency &&
+		tsa_residency_holds(&row->residency))
+	{
+		*times = row->resident_times;
+		return;
+	}
+	*times = row->times;
+	if (assumed_cached_fraction > 0)
+		tsa_times_blend(times, 0, assumed_cached_fraction);
 }
 
 /* Into how many stretches of the index lists of constants cut a scan. */
@@ -167,9 +192,7 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	seen->loop_count = loop_count;
 	seen->index_cost = *total_cost;
 	seen->selectivity = *selectivity;
-	seen->times = row->times;
-	if (assumed_cached_fraction > 0)
-		tsa_times_blend(&seen->times, assumed_cached_fraction);
+	choose_times(row, &seen->times);
 	tsa_correct_scan(&local, &relation->settings, &row->locality, &seen->times,
 					 &seen->correction);
 	tsa_seen_add(relation, seen, path, is_new);
@@ -260,9 +283,9 @@ tsa_cost_init(void)
 							 NULL, renew_plans, NULL);
 	DefineCustomRealVariable("tablespace_advisor.cached_fraction",
 							 "Share of a table's blocks that caches are taken to hold when locality is corrected.",
-							 NULL,
+							 "-1 takes what was found when the locality was measured or by the last sample, 0 where that is not known.",
 							 &assumed_cached_fraction,
-							 0, 0, 1, PGC_USERSET, 0,
+							 -1, -1, 1, PGC_USERSET, 0,
 							 NULL, renew_plans_real, NULL);
 	tsa_locality_cache_init();
 	tsa_assume_init();

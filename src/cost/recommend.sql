@@ -254,10 +254,6 @@ AS $$
 				round((j.random_read_us / j.sequential_page_us)::numeric, 1),
 				j.run_id, to_char(j.measured_at, 'YYYY-MM-DD HH24:MI'),
 				j.samples) AS probe,
-			CASE WHEN j.cached_fraction >= 0.05 THEN
-				format(' and tablespace_advisor.cached_fraction = %s',
-					round(j.cached_fraction::numeric, 2))
-			ELSE '' END AS with_cached,
 			format('over %s of %s here, each at selectivities from one row to all (which ones queries use is not known), %s %% of the table blocks being in caches, the planner''s choices take %s times as long as the best plans',
 				CASE WHEN j.n = 1 THEN '1 index' ELSE j.n || ' indexes' END,
 				CASE WHEN j.measured_indexes = 0 THEN 'assumed locality'
@@ -310,8 +306,8 @@ AS $$
 				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long: too little, or too uncertain, to change the %s',
 					c.best, round(c.regret_best::numeric, 2), c.setting)
 			WHEN 'locality' THEN
-				c.probe || '; ' || c.weighed || format(', and still %s times with the best constant, %s: no constant helps much here. With tablespace_advisor.correct_locality = on%s they would take %s times as long%s',
-					round(c.regret_best::numeric, 2), c.best, c.with_cached,
+				c.probe || '; ' || c.weighed || format(', and still %s times with the best constant, %s: no constant helps much here. With tablespace_advisor.correct_locality = on they would take %s times as long%s',
+					round(c.regret_best::numeric, 2), c.best,
 					round(c.regret_locality::numeric, 2),
 					CASE WHEN c.measured_indexes < c.n THEN
 						' (call measure_index_locality() for the tables first)'
@@ -325,8 +321,8 @@ AS $$
 				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long (any value between %s and %s is about as good). An option of the tablespace beats what is set for the session, the role or the database%s',
 					c.best, round(c.regret_best::numeric, 2), c.low, c.high,
 					CASE WHEN c.regret_locality < c.regret_best - 0.05 THEN
-						format('; with tablespace_advisor.correct_locality = on%s it would be %s times',
-							c.with_cached, round(c.regret_locality::numeric, 2))
+						format('; with tablespace_advisor.correct_locality = on it would be %s times',
+							round(c.regret_locality::numeric, 2))
 					ELSE '' END)
 		END || CASE
 			WHEN c.others IS NULL OR c.finding = 'caches unknown' THEN ''

@@ -84,13 +84,13 @@ tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
 									point->blocks - 1);
 		point->skip_gaps = fmin(random * skip,
 								point->blocks - 1 - point->adjacent_gaps);
+		point->skip_blocks = point->skip_gaps * tsa_mean_skip(density);
 		point->far_gaps = point->blocks - point->adjacent_gaps -
 			point->skip_gaps;
 		locality->npoints++;
 		if (point->entries >= scan->table_tuples)
 			break;
 	}
-	tsa_locality_prepare(locality);
 }
 
 /* How long the three plans take. */
@@ -102,19 +102,22 @@ time_plans(const TsaRegretInput *input, const TsaRegretIndex *index,
 	double		tuples = fmax(selectivity * scan->table_tuples, 1);
 	double		leaves = fmax(tuples * scan->index_pages /
 							  fmax(scan->index_tuples, 1), 1);
-	double		read_index = times->random + (leaves - 1) * times->sequential +
-	tuples * (times->cpu.index_tuple + times->cpu.operator);
+	double		read_index = times->random + (leaves - 1) * times->sequential;
+	double		rows = tuples * (times->cpu.tuple + times->cpu.index_tuple +
+								 times->cpu.operator);
 	TsaLocalityPoint point;
 
 	tsa_locality_at(&index->locality, tuples, &point);
-	us[0] = read_index + tsa_locality_index_us(&point, times, 0) +
-		tsa_locality_revisit_us(&point, times, input->settings.shared_pages) +
-		tuples * times->cpu.tuple;
+	us[0] = read_index + rows + tsa_locality_index_us(&point, times, 0) +
+		tsa_locality_revisit_us(&point, times, input->settings.shared_pages) -
+		fmin(tsa_locality_ahead_us(&point, times, 0),
+			 (1 - times->cached_fraction) * rows);
 	if (index->index_random <= 0)
 		us[0] += tsa_locality_turns_us(&point, times, leaves, 0);
 	us[1] = read_index +
 		tsa_locality_bitmap_us(&point, times, input->concurrency) +
-		tuples * (times->cpu.tuple + times->cpu.operator);
+		tuples * (times->cpu.tuple + times->cpu.bit +
+				  2 * times->cpu.operator);
 	us[2] = tsa_seq_scan_us(scan, times);
 }
 
@@ -148,7 +151,7 @@ choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 	double		by_bitmap;
 	double		by_table = tsa_seq_scan_cost(scan, settings);
 
-	tsa_times_blend(&times, index->cached);
+	tsa_times_blend(&times, 0, index->cached);
 	tsa_correct_scan(&local, settings, &index->locality, &times, &correction);
 	corrected.correlation = correction.correlation;
 	by_index = tsa_index_scan_cost(&corrected, settings, 0) +
@@ -222,7 +225,7 @@ weigh_draw(const TsaRegretInput *input, const TsaReadTimes *cold,
 	int			i;
 	int			j;
 
-	tsa_times_blend(&warm, 1);
+	tsa_times_blend(&warm, 0, 1);
 	memset(means, 0, SETTINGS * sizeof(double));
 	for (i = 0; i < input->nindexes; i++)
 	{

@@ -91,7 +91,7 @@ read_times(ArrayType *array, TsaRegretInput *input)
 	times->sequential = t[0];
 	times->random = t[1];
 	times->skip = isnan(t[2]) ? t[1] : t[2];
-	times->cached = isnan(t[3]) ? Min(t[0], 2) : t[3];
+	times->cached = Min(t[0], isnan(t[3]) ? 2 : t[3]);
 	times->adjacent_0 = isnan(t[4]) ? t[0] : t[4];
 	times->adjacent_1 = isnan(t[5]) ? times->adjacent_0 : t[5];
 	times->depth = isnan(t[6]) || isnan(t[7]) ? 0 : (int) t[6];

@@ -54,8 +54,8 @@ tsa_required_arg(FunctionCallInfo fcinfo, int n, const char *name)
 }
 
 /* A rate such as '200 MB' in bytes per second, or 'unlimited'. */
-int64
-tsa_parse_max_rate(Datum rate)
+static int64
+parse_max_rate(Datum rate)
 {
 	int64		bytes;
 
@@ -70,8 +70,8 @@ tsa_parse_max_rate(Datum rate)
 }
 
 /* A lock timeout in milliseconds. */
-int
-tsa_parse_lock_timeout(const Interval *timeout)
+static int
+parse_lock_timeout(const Interval *timeout)
 {
 	double		ms;
 
@@ -84,6 +84,25 @@ tsa_parse_lock_timeout(const Interval *timeout)
 				 errmsg("\"lock_timeout\" must be between 1 ms and %d ms",
 						INT_MAX)));
 	return (int) ms;
+}
+
+/*
+ * The arguments max_rate, lock_timeout, wait and dry_run, which follow each
+ * other, the first of them being number "first", and the extension's schema.
+ */
+void
+tsa_parse_move_options(FunctionCallInfo fcinfo, int first,
+					   TsaMoveOptions *options)
+{
+	Datum		timeout = tsa_required_arg(fcinfo, first + 1, "lock_timeout");
+
+	if (!PG_ARGISNULL(first))
+		options->max_rate = parse_max_rate(PG_GETARG_DATUM(first));
+	options->lock_timeout_ms = parse_lock_timeout(DatumGetIntervalP(timeout));
+	options->wait = DatumGetBool(tsa_required_arg(fcinfo, first + 2, "wait"));
+	options->dry_run =
+		DatumGetBool(tsa_required_arg(fcinfo, first + 3, "dry_run"));
+	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 }
 
 /* A tablespace by name that a relation of a database can be in. */

@@ -86,15 +86,8 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 			tsa_parse_tablespace(NameStr(*PG_GETARG_NAME(1)));
 	options->method =
 		parse_method(TextDatumGetCString(tsa_required_arg(fcinfo, 3, "method")));
-	if (!PG_ARGISNULL(4))
-		options->max_rate = tsa_parse_max_rate(PG_GETARG_DATUM(4));
-	options->lock_timeout_ms =
-		tsa_parse_lock_timeout(DatumGetIntervalP(tsa_required_arg(fcinfo, 5,
-																  "lock_timeout")));
-	options->wait = DatumGetBool(tsa_required_arg(fcinfo, 6, "wait"));
-	options->dry_run = DatumGetBool(tsa_required_arg(fcinfo, 7, "dry_run"));
+	tsa_parse_move_options(fcinfo, 4, options);
 	options->hot_only = DatumGetBool(tsa_required_arg(fcinfo, 8, "hot_only"));
-	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 }
 
 /*

@@ -322,6 +322,7 @@ BEGIN
 	ORDER BY l.sample_id DESC LIMIT 1;
 	s := tablespace_advisor.add_sample(last_sample, profile);
 	PERFORM tablespace_advisor.add_relation_samples(s);
+	PERFORM tablespace_advisor.refresh_residency();
 	INSERT INTO tablespace_advisor.tablespace_sample
 		(sample_id, tablespace, used_bytes, free_bytes)
 	SELECT s.sample_id, u.tablespace, u.used_bytes, d.free_bytes

@@ -34,7 +34,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 
 #include "compat.h"
 #include "move/call.h"
@@ -110,14 +109,7 @@ parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
 	options->tablespace = evacuation->target;
 	options->method = TSA_METHOD_AUTO;
 	options->with_indexes = true;
-	if (!PG_ARGISNULL(2))
-		options->max_rate = tsa_parse_max_rate(PG_GETARG_DATUM(2));
-	options->lock_timeout_ms =
-		tsa_parse_lock_timeout(DatumGetIntervalP(tsa_required_arg(fcinfo, 3,
-																  "lock_timeout")));
-	options->wait = DatumGetBool(tsa_required_arg(fcinfo, 4, "wait"));
-	options->dry_run = DatumGetBool(tsa_required_arg(fcinfo, 5, "dry_run"));
-	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	tsa_parse_move_options(fcinfo, 2, options);
 	evacuation->lock_up_to = parse_lock_up_to(fcinfo, 6);
 	evacuation->until = DT_NOEND;
 	if (!PG_ARGISNULL(7))

@@ -135,14 +135,7 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	options->method = TSA_METHOD_AUTO;
 	options->with_indexes =
 		DatumGetBool(tsa_required_arg(fcinfo, 5, "with_indexes"));
-	if (!PG_ARGISNULL(7))
-		options->max_rate = tsa_parse_max_rate(PG_GETARG_DATUM(7));
-	options->lock_timeout_ms =
-		tsa_parse_lock_timeout(DatumGetIntervalP(tsa_required_arg(fcinfo, 8,
-																  "lock_timeout")));
-	options->wait = DatumGetBool(tsa_required_arg(fcinfo, 9, "wait"));
-	options->dry_run = DatumGetBool(tsa_required_arg(fcinfo, 10, "dry_run"));
-	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	tsa_parse_move_options(fcinfo, 7, options);
 }
 
 Datum

@@ -41,6 +41,7 @@ jit = off
 effective_io_concurrency = 0
 max_parallel_workers_per_gather = 0
 session_preload_libraries = 'tablespace_advisor'
+tablespace_advisor.cached_fraction = 0
 ));
 	$node->start;
 	$node->safe_psql('postgres',

@@ -42,7 +42,7 @@ sample_of(const World *world, double seconds, double worked, double bytes)
 	}
 	sample.known[world->who] = true;
 	sample.done[world->who] = done;
-	sample.requests[world->who] = done / 8192;
+	sample.requests[world->who] = world->request > 0 ? done / 8192 : 0;
 	sample.request_seconds[world->who] = done / 8192 * world->request;
 	return sample;
 }
@@ -130,6 +130,17 @@ test_stray(void)
 	sample.cpu_wait = 0.01;
 	tsa_pace_note(&pace, &sample);
 	ok(tsa_pace_is_full(&pace), "a stray read and a commit are nobody");
+	sample.done[TSA_NEIGHBOUR_SOURCE] = sample.done[TSA_NEIGHBOUR_SERVER] = 0;
+	for (int i = 0; i < 30; i++)
+		tsa_pace_note(&pace, &sample);
+	sample.seconds = 0.1;
+	sample.done[TSA_NEIGHBOUR_SOURCE] = 2 * MB;
+	tsa_pace_note(&pace, &sample);
+	ok(tsa_pace_is_full(&pace), "nor is a program that starts");
+	sample.seconds = 0.06;
+	sample.done[TSA_NEIGHBOUR_SOURCE] = 0;
+	for (int i = 0; i < 30; i++)
+		tsa_pace_note(&pace, &sample);
 	for (int i = 0; i < 8; i++)
 	{
 		sample.done[TSA_NEIGHBOUR_SOURCE] = 24 * 1024;
@@ -176,6 +187,35 @@ test_seldom(void)
 	(void) run(&pace, &world, 20);
 	ok(pace.share <= SLOW_SHARE + 1e-9,
 	   "who comes seldom to a slow device does not wait often");
+}
+
+static void
+test_little(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.speed = 400 * MB;
+	world.request = 0.0003;
+	world.suffer = 0;
+	world.others = 0.2 * MB;
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 2);
+	is_close(run(&pace, &world, 10), world.speed, 1e-9,
+			 "a device that others use for a hundredth of the time: full speed");
+	world.others = 20 * MB;
+	world.suffer = 0.9;
+	(void) run(&pace, &world, 1);
+	ok(run(&pace, &world, 2) < 0.3 * world.speed, "they use it more: slow");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SOURCE, "because of the source");
+
+	world = disk();
+	world.others = 0.2 * MB;
+	world.suffer = 0;
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 2);
+	ok(run(&pace, &world, 10) <= SLOW_SHARE * world.speed,
+	   "as many bytes keep a slow device busy");
 }
 
 static void
@@ -313,20 +353,20 @@ test_in_flight(void)
 {
 	double		in_flight = 0;
 
-	is_close(tsa_pace_bytes_of_others(&in_flight, 4 * MB, 1, 3 * MB), 0, 1e-9,
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 4 * MB, 1, 3 * MB), 0, 1e-9,
 			 "more asked for than read: nobody else");
-	is_close(tsa_pace_bytes_of_others(&in_flight, 1 * MB, 1, 2 * MB), 0, 1e-9,
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 1 * MB, 1, 2 * MB), 0, 1e-9,
 			 "what was under way arrives: nobody else");
-	is_close(tsa_pace_bytes_of_others(&in_flight, 1 * MB, 1, 3 * MB), 2 * MB,
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 1 * MB, 1, 3 * MB), 2 * MB,
 			 1e-9, "the rest is others'");
-	(void) tsa_pace_bytes_of_others(&in_flight, 1000 * MB, 1, 0);
-	is_close(tsa_pace_bytes_of_others(&in_flight, 0, 1, 100 * MB), 92 * MB, 1e-9,
+	(void) tsa_pace_bytes_of_others(&in_flight, 8 * MB, 1000 * MB, 1, 0);
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 0, 1, 100 * MB), 92 * MB, 1e-9,
 			 "so much is never under way: what the cache had does not count");
 
 	/* two copies, the other of which reads elsewhere */
 	in_flight = 0;
-	(void) tsa_pace_bytes_of_others(&in_flight, 5 * MB, 2, 6 * MB);
-	is_close(tsa_pace_bytes_of_others(&in_flight, 0, 2, 1 * MB), 1 * MB, 1e-9,
+	(void) tsa_pace_bytes_of_others(&in_flight, 8 * MB, 5 * MB, 2, 6 * MB);
+	is_close(tsa_pace_bytes_of_others(&in_flight, 8 * MB, 0, 2, 1 * MB), 1 * MB, 1e-9,
 			 "what another copy was wrongly taken to read hides nobody later");
 }
 
@@ -338,6 +378,7 @@ main(void)
 	test_stray();
 	test_disk();
 	test_seldom();
+	test_little();
 	test_flash();
 	test_processor();
 	test_blind();

@@ -3,6 +3,7 @@
 
 #include "cost/page_cost.c"
 #include "cost/locality.c"
+#include "cost/locality_times.c"
 #include "cost/correction.c"
 #include "cost/regret.c"
 
@@ -28,7 +29,7 @@ weigh(double correlation, double cached, double r)
 		.times = {
 			.sequential = 95,.random = 5200,.skip = 3200,.cached = 2,
 			.adjacent_0 = 100,.adjacent_1 = 250,
-			.cpu = {0.06, 0.03, 0.015}
+			.cpu = {.tuple = 0.06,.index_tuple = 0.03,.bit = 0.02,.operator = 0.015}
 		},
 		.random_low = 5100,.random_high = 5300,
 		.settings = {
@@ -49,9 +50,9 @@ main(void)
 {
 	TsaScan		scan = {.table_pages = 1000,.table_tuples = 60000};
 	TsaLocality locality;
-	TsaRegretOutcome cold = weigh(0, 0, 4);
+	TsaRegretOutcome cold = weigh(0, 0, 1);
 	TsaRegretOutcome warm = weigh(0, 1, 4);
-	TsaRegretOutcome again = weigh(0, 0, 4);
+	TsaRegretOutcome again = weigh(0, 0, 1);
 	int			i;
 
 	ok(cold.best > 10, "cold, scattered: a large constant");

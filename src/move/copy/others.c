@@ -41,6 +41,12 @@
 #define COPY_LOCK_CLASS 0x7344
 #define CALL_LOCK_CLASS 0x7345
 
+/*
+ * The kernel reads up to two windows ahead, and the copy asks for some MB by
+ * itself: so much may be under way at least.
+ */
+#define MIN_IN_FLIGHT_KB 8192
+
 /* tablespace_advisor.debug_others */
 static char *debug_others = NULL;
 
@@ -78,6 +84,41 @@ find_device(Oid tablespace, char *path)
 }
 
 /*
+ * A setting of the source's device in kilobytes, 128 if it does not say.
+ */
+static int
+queue_kb(const TsaOthers *others, const char *name)
+{
+	char		path[MAXPGPATH + 64];
+	char	   *slash;
+	FILE	   *file;
+	int			kb = 0;
+
+	strlcpy(path, others->stat_path[0], MAXPGPATH);
+	slash = strrchr(path, '/');
+	if (slash == NULL)
+		return 128;
+	snprintf(slash, sizeof(path) - (slash - path), "/queue/%s", name);
+	file = AllocateFile(path, "r");
+	if (file != NULL)
+	{
+		if (fscanf(file, "%d", &kb) != 1)
+			kb = 0;
+		FreeFile(file);
+	}
+	return Max(kb, 128);
+}
+
+/*
+ * Kilobytes that the source's device takes at once.
+ */
+int
+tsa_others_request_kb(const TsaOthers *others)
+{
+	return queue_kb(others, "max_sectors_kb");
+}
+
+/*
  * Reads all counters.
  */
 static void
@@ -104,6 +145,8 @@ tsa_others_open(TsaOthers *others, Oid source_tablespace,
 	find_device(target_tablespace, others->stat_path[1]);
 	if (strcmp(others->stat_path[0], others->stat_path[1]) == 0)
 		others->stat_path[1][0] = '\0'; /* looked at once */
+	others->most_in_flight =
+		1024.0 * Max(2 * queue_kb(others, "read_ahead_kb"), MIN_IN_FLIGHT_KB);
 	read_counters(others, &others->last);
 }
 
@@ -144,10 +187,12 @@ pretend(TsaOthers *others, TsaPaceSample *sample)
 		sample->read_bytes = 4 * 1024 * 1024;
 		sample->read_seconds = 0.01 * ++others->pretended;
 	}
-	if (who >= 0 && !sample->working)
-		sample->done[who] = 1e7 * sample->seconds;
-	else if (who >= 0)
-		sample->done[who] = 1e6 * sample->seconds;
+	if (who >= 0)
+	{
+		sample->done[who] = (sample->working ? 1e6 : 1e7) * sample->seconds;
+		sample->requests[who] = sample->done[who] / 8192;
+		sample->request_seconds[who] = sample->seconds;
+	}
 }
 
 /*
@@ -180,11 +225,14 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 		if (!sample->known[i])
 			continue;
 		sample->done[i] =
-			tsa_pace_bytes_of_others(&others->in_flight[i], own, copies,
+			tsa_pace_bytes_of_others(&others->in_flight[i],
+									 others->most_in_flight, own, copies,
 									 difference(from->read_bytes,
 												to->read_bytes));
 		if (!working)			/* after a sleep nothing is under way */
 			others->in_flight[i] = 0;
+		if (to->read_ms == 0)	/* a device that measures no times */
+			continue;
 		sample->requests[i] = difference(from->read_requests,
 										 to->read_requests);
 		sample->request_seconds[i] =
@@ -208,32 +256,6 @@ bool
 tsa_others_has_device(const TsaOthers *others)
 {
 	return others->last.have_device[0] && others->last.have_process;
-}
-
-/*
- * Kilobytes that the source's device takes at once, 128 if it does not say.
- */
-int
-tsa_others_request_kb(const TsaOthers *others)
-{
-	char		path[MAXPGPATH + 32];
-	char	   *slash;
-	FILE	   *file;
-	int			kb = 0;
-
-	strlcpy(path, others->stat_path[0], MAXPGPATH);
-	slash = strrchr(path, '/');
-	if (slash == NULL)
-		return 128;
-	strlcpy(slash, "/queue/max_sectors_kb", sizeof(path) - (slash - path));
-	file = AllocateFile(path, "r");
-	if (file != NULL)
-	{
-		if (fscanf(file, "%d", &kb) != 1)
-			kb = 0;
-		FreeFile(file);
-	}
-	return Max(kb, 128);
 }
 
 /*

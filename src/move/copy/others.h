@@ -32,6 +32,7 @@ typedef struct TsaOthers
 											 * target's device; empty: none */
 	TsaOthersReading last;
 	double		in_flight[2];	/* own reads that no device has counted yet */
+	double		most_in_flight; /* bytes */
 	int			pretended;		/* so often, for tests */
 } TsaOthers;
 

@@ -27,6 +27,11 @@
  * for most of its time, and a rest at its end, in which the load is measured
  * without the copy.
  *
+ * Who hardly waits for a device has little to lose there.  How much that is, in
+ * bytes, depends on the device: when the requests of those who read while the
+ * copy sleeps take a fiftieth of the time at most, so many bytes a second are
+ * ignored, and for a while twice as many.
+ *
  * Every move ends: the share has a lower bound, and so has the rate.
  *
  * max_rate is a bound and not a target: time in which less was copied is not
@@ -68,16 +73,18 @@
 
 /*
  * Somebody is there from so many bytes or transactions a second on; to come he
- * needs some more at once, because everybody reads a little now and then.
+ * needs some more, and in more than one window, because everybody reads a little
+ * now and then, a program that starts for example.
  */
 #define PRESENT_BYTES	65536.0
 #define PRESENT_WRITERS 10.0
 #define STRAY_BYTES		32768.0
 #define STRAY_WRITERS	3.0
+#define ONE_WINDOW		0.75	/* of what he needs to come, at most */
 #define DOUBT			0.1		/* seconds in which nothing happened, added */
-
-/* More own reads than this are never under way. */
-#define MOST_IN_FLIGHT	(8.0 * 1024 * 1024)
+#define LITTLE_USE		0.02	/* of the time somebody waits for the device */
+#define USE_EVIDENCE	0.1		/* seconds of sleep that tell it */
+#define IGNORANCE		30.0	/* seconds after which 1/e of it is ignored */
 
 #define MAX_UNIT		(2.0 * 1024 * 1024)
 #define SLOW_UNIT		(4.0 * 1024 * 1024) /* of a device that seeks */
@@ -113,15 +120,16 @@ tsa_pace_init(TsaPace *pace, bool adapts, double max_rate)
  * in the same time, counted when they are asked for; a device counts them when
  * they are there.  So what is under way now is taken off later.  Each of the
  * other copies is taken to have read as much, which need not be so: of what
- * they have under way nothing is assumed.
+ * they have under way nothing is assumed.  More than "most" is never under way:
+ * what we read elsewhere must not hide others.
  */
 double
-tsa_pace_bytes_of_others(double *in_flight, double own, int copies,
-						 double device)
+tsa_pace_bytes_of_others(double *in_flight, double most, double own,
+						 int copies, double device)
 {
 	double		others = device - own * copies - *in_flight;
 
-	*in_flight = fmin(fmax(*in_flight + own - device, 0), MOST_IN_FLIGHT);
+	*in_flight = fmin(fmax(*in_flight + own - device, 0), most);
 	return fmax(others, 0);
 }
 
@@ -172,15 +180,35 @@ is_slow(const TsaPace *pace, TsaNeighbour who)
 }
 
 /*
+ * Do those who use the neighbour's device hardly wait for it?
+ */
+static bool
+is_little_used(const TsaPace *pace, TsaNeighbour who)
+{
+	const TsaPaceSums *asleep = &pace->asleep[who];
+
+	return asleep->seconds >= USE_EVIDENCE && asleep->requests > 0 &&
+		asleep->request_seconds < LITTLE_USE * asleep->seconds;
+}
+
+/*
  * Is, or was, a neighbour there in the window who gets so much done per second?
  */
 static bool
-is_there(const TsaPace *pace, TsaNeighbour who, double per_second,
-		 double stray)
+is_there(TsaPace *pace, TsaNeighbour who, double per_second, double stray)
 {
+	double		needed;
+
+	pace->ignored[who] *= exp(-pace->window / IGNORANCE);
+	if (pace->present[who] && is_little_used(pace, who))
+		pace->ignored[who] = 2 * pace->asleep[who].done /
+			pace->asleep[who].seconds;
+	per_second = fmax(per_second, pace->ignored[who]);
+	needed = per_second * pace->lately + stray;
+	pace->lately_done[who] += fmin(pace->done[who], ONE_WINDOW * needed);
 	if (pace->present[who])
 		return pace->done[who] >= per_second * (pace->window + DOUBT);
-	return pace->lately_done[who] >= per_second * pace->lately + stray;
+	return pace->lately_done[who] >= needed;
 }
 
 /*
@@ -334,7 +362,6 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 		if (!sample->known[who])
 			continue;
 		pace->done[who] += sample->done[who];
-		pace->lately_done[who] += sample->done[who];
 		fade(&pace->all[who], factor);
 		fade(&pace->asleep[who], factor);
 		add_to_sums(&pace->all[who], sample, (TsaNeighbour) who);

@@ -96,6 +96,8 @@ typedef struct TsaPace
 	/* longer */
 	TsaPaceSums all[TSA_NEIGHBOURS];
 	TsaPaceSums asleep[TSA_NEIGHBOURS];
+	double		ignored[TSA_NEIGHBOURS];	/* bytes a second that nobody
+											 * waits for */
 	double		best_read;		/* seconds a byte, of own reads; 0: unknown */
 	bool		first_look;		/* is yet to come */
 } TsaPace;
@@ -106,8 +108,9 @@ extern double tsa_pace_short_sleep(const TsaPace *pace, double worked,
 								   double elapsed);
 extern double tsa_pace_rest(TsaPace *pace, double bytes, double worked,
 							double elapsed);
-extern double tsa_pace_bytes_of_others(double *in_flight, double own,
-									   int copies, double device);
+extern double tsa_pace_bytes_of_others(double *in_flight, double most,
+									   double own, int copies,
+									   double device);
 extern TsaPaceReason tsa_pace_reason(const TsaPace *pace);
 extern bool tsa_pace_is_full(const TsaPace *pace);
 extern double tsa_pace_loss(const TsaPace *pace, TsaNeighbour who);

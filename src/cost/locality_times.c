@@ -1,0 +1,173 @@
+/*-------------------------------------------------------------------------
+ *
+ * locality_times.c
+ *	  What reading the blocks takes that an index leads to.
+ *
+ * The device is paid for the first touch of a block: caches have it
+ * afterwards.  A later one, of which there are as many as entries lead to
+ * another block than the one before, costs what the system's cache takes, if
+ * shared buffers do not hold so much.  Steps back are no sequential reads,
+ * because nothing is read ahead backwards; but a scan in the other direction
+ * turns them round.
+ *
+ * Pure: no server headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <math.h>
+
+#include "cost/locality.h"
+
+/*
+ * Times where shared buffers answer such a share of all reads, and the
+ * system's cache so much of the rest.
+ */
+void
+tsa_times_blend(TsaReadTimes *times, double shared, double system)
+{
+	double	   *all[] = {
+		&times->sequential, &times->random, &times->skip,
+		&times->adjacent_0, &times->adjacent_1, &times->adjacent_n,
+		&times->skip_n, &times->random_n
+	};
+	int			i;
+
+	for (i = 0; i < (int) (sizeof(all) / sizeof(all[0])); i++)
+		*all[i] = (1 - shared - system) * *all[i] +
+			system * fmin(times->cached, *all[i]) +
+			shared * fmin(times->cpu.hit, *all[i]);
+	times->shared_fraction = shared;
+	times->cached_fraction = shared + system;
+}
+
+/* Time to read the table's blocks in the order of the index. */
+double
+tsa_locality_index_us(const TsaLocalityPoint *point,
+					  const TsaReadTimes *times, int backward)
+{
+	double		sequential = backward ? point->back_sequential :
+	point->sequential;
+	double		skip = backward ? point->back_skip : point->skip;
+
+	return sequential * times->sequential + skip * times->skip +
+		(point->blocks - sequential - skip) * times->random;
+}
+
+/*
+ * How much of that the kernel reads ahead of: sequential steps, as far as
+ * their blocks are not found in a cache.
+ */
+double
+tsa_locality_ahead_us(const TsaLocalityPoint *point,
+					  const TsaReadTimes *times, int backward)
+{
+	double		found = times->shared_fraction * times->cpu.hit +
+	(times->cached_fraction - times->shared_fraction) * times->cached;
+
+	return (backward ? point->back_sequential : point->sequential) *
+		fmax(times->sequential - found, 0);
+}
+
+/*
+ * Time to get at blocks again that the scan has left, with so many shared
+ * buffers.
+ */
+double
+tsa_locality_revisit_us(const TsaLocalityPoint *point,
+						const TsaReadTimes *times, double buffers)
+{
+	double		revisits = point->changes - point->blocks;
+
+	if (revisits <= 0 || buffers >= point->blocks)
+		return 0;
+	return revisits * (1 - buffers / point->blocks) *
+		(1 - times->shared_fraction) * times->cached;
+}
+
+/*
+ * Requests that the kernel makes of so many blocks read in sequence, each
+ * twice as large as the one before until they are as large as they get.
+ */
+static double
+count_requests(double blocks)
+{
+	double		requests = blocks / TSA_AHEAD_BLOCKS;
+	double		rest = blocks < TSA_AHEAD_BLOCKS ? blocks : TSA_AHEAD_BLOCKS;
+
+	if (blocks <= 1)
+		return 0;
+	while (rest >= 2)
+	{
+		rest /= 2;
+		requests++;
+	}
+	return requests + rest - 1;
+}
+
+/*
+ * Time that the device takes to turn from the table to so many leaf pages of
+ * the index and back.  A bitmap scan has read the index before the table, and
+ * where each block of the table is a random read anyway, it is paid for.
+ */
+double
+tsa_locality_turns_us(const TsaLocalityPoint *point,
+					  const TsaReadTimes *times, double leaves, int backward)
+{
+	double		sequential = backward ? point->back_sequential :
+	point->sequential;
+
+	if (times->random <= times->sequential)
+		return 0;
+	return 2 * count_requests(leaves < sequential ? leaves : sequential) *
+		(times->random - times->sequential);
+}
+
+/*
+ * Time of a skip between blocks that are read in their order.  A device that
+ * has to wait for the block may as well read those before it, so a short skip
+ * takes no longer than these would.  Lengths are taken to fall off
+ * exponentially from 2 on.
+ */
+static double
+skip_us(const TsaLocalityPoint *point, double adjacent, double skip)
+{
+	double		beyond = adjacent *
+	(point->skip_blocks / point->skip_gaps - 2);
+	double		least = fmin(2 * adjacent, skip);
+
+	if (beyond <= 0 || least >= skip)
+		return least;
+	return least + beyond * (1 - exp((least - skip) / beyond));
+}
+
+/*
+ * Time to read them in the order of the blocks, with such prefetching.  Its
+ * requests cost something where the system has the block, too.
+ */
+double
+tsa_locality_bitmap_us(const TsaLocalityPoint *point,
+					   const TsaReadTimes *times, int concurrency)
+{
+	double		adjacent = concurrency <= 0 ? times->adjacent_0 :
+	times->adjacent_1;
+	double		skip = times->skip;
+	double		random = times->random;
+	double		us;
+
+	if (concurrency > 1 && times->depth > 1)
+	{
+		double		t = concurrency >= times->depth ? 1 :
+		log(concurrency) / log(times->depth);
+
+		adjacent = tsa_between(adjacent, times->adjacent_n, t);
+		skip = tsa_between(skip, times->skip_n, t);
+		random = tsa_between(random, times->random_n, t);
+	}
+	us = point->adjacent_gaps * adjacent + point->far_gaps * random;
+	if (point->skip_gaps > 0)
+		us += point->skip_gaps * skip_us(point, adjacent, skip);
+	if (concurrency > 0)
+		us += point->blocks * times->cpu.prefetch *
+			(times->cached_fraction - times->shared_fraction);
+	return us;
+}
