@@ -49,7 +49,7 @@
 
 /* configuration parameters */
 bool		tsa_correct_locality = false;
-static double assumed_cached_fraction = -1;	/* negative: as measured */
+static double assumed_cached_fraction = -1; /* negative: as measured */
 
 #if TSA_HAVE_SIMPLE_REL_HOOK
 static build_simple_rel_hook_type previous_simple_rel = NULL;
