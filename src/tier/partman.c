@@ -4,9 +4,9 @@
  *	  read_partman(): pg_partman's row about a partitioned table.
  *
  * The table may belong to anybody, so no statement reads it: columns could be
- * of types with casts and operators of theirs, the table have policies, its name
- * become that of a view while a lock is waited for.  The file is read, of the
- * table whose OID is the extension's, with its lock held.
+ * of types with casts and operators of theirs, the table have policies, its
+ * name become that of a view while a lock is waited for.  The file is read, of
+ * the table whose OID is the extension's, with its lock held.
  *
  *-------------------------------------------------------------------------
  */
