@@ -41,7 +41,7 @@ my ($load, $sums);
 srand $ENV{SOAK_SEED};
 
 # small indexes have a way of their own, but under wal_level minimal
-my $node = new_node('kill', conf => "autovacuum = off\nwal_level = replica\n");
+my $node = new_node('kill', conf => "autovacuum = off\nwal_level = replica\nauthentication_timeout = 10min\n");
 $node->start;
 prepare_node($node);
 fill_table($node, 3000);
@@ -150,7 +150,8 @@ sub begin_move
 	{
 		if (stopped('copied') && $when eq 'followed')
 		{
-			$node->safe_psql('postgres', 'UPDATE t SET h = h + 1');
+			# the load may be in a deadlock with it
+			1 while $node->psql('postgres', 'UPDATE t SET h = h + 1') != 0;
 			stop_at($node, 'followed');
 		}
 		elsif ($when eq 'paused')

@@ -178,6 +178,10 @@ UPDATE load_case SET active_sessions = 6;
 SELECT us, there_us FROM estimate() WHERE relation = 'placed_b'::regclass;
 ROLLBACK;
 SELECT tablespace_advisor.depth_in_loop('{1,2}', '{100,200}', 3, -1);
+-- 4 * 0.5 ^ k + 1 * 1 ^ k, and what no exponent does
+SELECT target, round(tablespace_advisor.cache_exponent('{4,1}', '{0.5,1}', target)::numeric, 3) AS exponent
+FROM unnest('{9,3,2,1}'::float8[]) target;
+SELECT tablespace_advisor.cache_exponent('{4,1}', '{0.5}', 2);
 SELECT tablespace_advisor.depth_in_loop('{}', '{}', 3, 0) IS NULL AS nothing_probed;
 -- no looks: 25000 reads a second need 2.5 at a time of a device with 100 us
 BEGIN;

@@ -240,15 +240,14 @@ foreach my $case (
 	stop_failing();
 	is($node->safe_psql('postgres', 'SELECT sum(size) FROM tsa_orphans() f, pg_stat_file(f)'), '0',
 		'an empty file is left');
-	$node->safe_psql('postgres', 'SELECT pg_file_unlink(f) FROM tsa_orphans() f')
-	  if $node->psql('postgres', 'CREATE EXTENSION adminpack') == 0;
 	unlink map { $node->data_dir . "/$_" } split /\n/, $node->safe_psql('postgres', 'SELECT tsa_orphans()');
 	check_orphans($node, 'unlinked');
 }
 
 # --- the source cannot be read ---------------------------------------------------------------
 
-foreach my $nth (1, 20)
+# (from 17 on one reads 16 blocks)
+foreach my $nth (1, 2)
 {
 	my $to = other_tablespace('t_b');
 

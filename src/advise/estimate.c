@@ -5,8 +5,7 @@
  *	  (curve.c) and choosing under a budget (knapsack.c).
  *
  * Both modules are pure and bounded: a curve has as many points as depths
- * were probed, a choice takes at most MAX_STATES states.  So nothing here has
- * to be interruptible.
+ * were probed, a choice takes at most MAX_STATES states.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,6 +17,7 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 
 #include "advise/curve.h"
@@ -26,10 +26,14 @@
 /* 48 bytes each: 10 MB; some tenths of a second in the worst case. */
 #define MAX_STATES	200000
 
+/* Of what is half in the cache, at most 15 of 16 reads come from there. */
+#define MAX_EXPONENT	4
+
 PG_FUNCTION_INFO_V1(tsa_latency_at_depth);
 PG_FUNCTION_INFO_V1(tsa_depth_at_rate);
 PG_FUNCTION_INFO_V1(tsa_depth_in_loop);
 PG_FUNCTION_INFO_V1(tsa_max_read_rate);
+PG_FUNCTION_INFO_V1(tsa_cache_exponent);
 PG_FUNCTION_INFO_V1(tsa_choose_within);
 PG_FUNCTION_INFO_V1(tsa_round_to_three);
 
@@ -136,6 +140,53 @@ tsa_max_read_rate(PG_FUNCTION_ARGS)
 	TsaCurve	curve = curve_argument(fcinfo);
 
 	PG_RETURN_FLOAT8(tsa_curve_max_rate(&curve));
+}
+
+/* What is read from devices if shares are raised to an exponent. */
+static double
+sum_with_exponent(const double *total, const double *share, int n,
+				  double exponent)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += total[i] * pow(share[i], exponent);
+	return sum;
+}
+
+/* cache_exponent(totals, shares, target) */
+Datum
+tsa_cache_exponent(PG_FUNCTION_ARGS)
+{
+	int			n;
+	int			nshares;
+	double	   *total = float8_elements(PG_GETARG_ARRAYTYPE_P(0), "totals", &n);
+	double	   *share = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "shares",
+										&nshares);
+	double		target = PG_GETARG_FLOAT8(2);
+	double		low = 1;
+	double		high = MAX_EXPONENT;
+
+	if (n != nshares)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("\"totals\" and \"shares\" must have the same length")));
+	if (sum_with_exponent(total, share, n, low) <= target)
+		PG_RETURN_FLOAT8(low);
+	if (sum_with_exponent(total, share, n, high) > target)
+		PG_RETURN_FLOAT8(high);
+	/* the sum falls with the exponent */
+	for (int step = 0; step < 40; step++)
+	{
+		double		middle = (low + high) / 2;
+
+		CHECK_FOR_INTERRUPTS();
+		if (sum_with_exponent(total, share, n, middle) > target)
+			low = middle;
+		else
+			high = middle;
+	}
+	PG_RETURN_FLOAT8(low);
 }
 
 /* round_to_three(number) */

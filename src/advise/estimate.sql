@@ -33,6 +33,13 @@ AS 'MODULE_PATHNAME', 'tsa_max_read_rate';
 COMMENT ON FUNCTION tablespace_advisor.max_read_rate(float8[], float8[]) IS
 	'requests per second that a device serves at most at these depths; 0 without latencies. Errors as of latency_at_depth()';
 
+CREATE FUNCTION tablespace_advisor.cache_exponent(totals float8[], shares float8[], target float8)
+RETURNS float8
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_cache_exponent';
+COMMENT ON FUNCTION tablespace_advisor.cache_exponent(float8[], float8[], float8) IS
+	'the exponent, 1 to 4, that brings the sum of total * share ^ exponent down to target; 1 or 4 where none does. Errors: 2202E lists of different length, 22023 nulls';
+
 CREATE FUNCTION tablespace_advisor.choose_within(sizes bigint[], "values" float8[], capacity bigint,
 	OUT chosen boolean[], OUT "value" float8, OUT bound float8, OUT is_exact boolean)
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
@@ -49,10 +56,11 @@ CREATE TYPE tablespace_advisor.load_estimate AS (
 	cached_us float8,
 	cache_correction float8,
 	time_correction float8,
-	coverage float8
+	coverage float8,
+	cache_exponent float8
 );
 COMMENT ON TYPE tablespace_advisor.load_estimate IS
-	'what a read takes under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves what it holds; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by what the server timed; cached_us: a read that the system''s cache serves; cache_correction: what reads from the device are multiplied by, time_correction: what their latency is multiplied by, so that both agree with the timing (1: no timing); coverage: share of the database''s reads that was estimated';
+	'what a read takes under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves what it holds; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by what the server timed; cached_us: a read that the system''s cache serves; cache_exponent: what the share of a relations pages that the systems cache does not hold is raised to, cache_correction: what it is multiplied by then, to be the share of reads that reach the device, time_correction: what their latency is multiplied by, so that all agree with the timing (1: no timing); coverage: share of the database''s reads that was estimated';
 
 /*
  * The depth a read meets is the number of sessions seen reading while any
@@ -64,7 +72,10 @@ COMMENT ON TYPE tablespace_advisor.load_estimate IS
  * be (1 - d) * cached + d * device, d being the share that reaches the
  * device.  Less time than estimated means that the cache serves more than the
  * pages it holds would tell, hot pages being likelier to be there; more means
- * that the device is slower than it was when it was probed.
+ * that the device is slower than it was when it was probed.  What the cache
+ * serves more, it serves of relations of which it holds much, not of one of
+ * which it holds nothing: hence an exponent, and a factor only for what is
+ * left beyond it.
  *
  * Reads of the database that are no relation's here are those of catalogs and
  * of samples, which the system's cache has as a rule.  What else was read but
@@ -99,7 +110,8 @@ AS $$
 			FROM read) q
 	), expected AS (
 		/* means per read: from the cache alone, from the device */
-		SELECT sum(q.reads * q.cached_us) / sum(q.reads) AS all_cached_us,
+		SELECT sum(q.reads) AS reads,
+			sum(q.reads * q.cached_us) / sum(q.reads) AS all_cached_us,
 			sum((q.reads - q.device_reads) * q.cached_us) / sum(q.reads) AS cached_us,
 			sum(q.device_reads * q.probed_us) / sum(q.reads) AS device_us,
 			sum(q.device_reads * (q.probed_us - q.cached_us)) / sum(q.reads) AS more_us,
@@ -112,12 +124,28 @@ AS $$
 		FROM expected e CROSS JOIN
 			(SELECT greatest(0, load.reads_per_s / nullif(sum(read.reads), 0) - 1)
 				AS other_reads FROM read) o
+	), less AS (
+		/* of each relation what it would take without the system's cache, and
+		 * the sum that is left of that */
+		SELECT array_agg(r.reads_per_s * (q.probed_us - q.cached_us)) AS totals,
+			array_agg(1 - coalesce(r.system_cached, 0)) AS shares,
+			min(greatest(0, w.timed_us - w.all_cached_us) * w.reads) AS target
+		FROM whole w
+		CROSS JOIN unnest(relations) r
+		JOIN queued q ON q.tablespace = r.tablespace
+		WHERE w.coverage >= 0.8 AND w.more_us > 0
+			AND w.timed_us < w.cached_us + w.device_us
+			AND r.reads_per_s > 0 AND q.probed_us > q.cached_us
+	), served AS (
+		SELECT e.exponent, least(1, l.target / nullif(
+				(SELECT sum(s.total * power(s.share, e.exponent))
+					FROM unnest(l.totals, l.shares) s (total, share)), 0)) AS correction
+		FROM less l CROSS JOIN LATERAL (SELECT tablespace_advisor.cache_exponent(
+			l.totals, l.shares, l.target) AS exponent) e
 	), corrected AS (
 		SELECT w.coverage,
-			CASE WHEN w.coverage >= 0.8 AND w.more_us > 0
-				AND w.timed_us < w.cached_us + w.device_us
-				THEN greatest(0, (w.timed_us - w.all_cached_us) / w.more_us)
-				ELSE 1 END AS cache_correction,
+			coalesce((SELECT s.exponent FROM served s), 1) AS cache_exponent,
+			coalesce((SELECT s.correction FROM served s), 1) AS cache_correction,
 			CASE WHEN w.coverage >= 0.8 AND w.device_us > 0
 				AND w.timed_us > w.cached_us + w.device_us
 				THEN (w.timed_us - w.cached_us) / w.device_us
@@ -126,7 +154,7 @@ AS $$
 	)
 	SELECT q.tablespace, coalesce(q.device_reads, 0), q.depth, q.probed_us,
 		q.probed_us * c.time_correction, q.cached_us,
-		c.cache_correction, c.time_correction, c.coverage
+		c.cache_correction, c.time_correction, c.coverage, c.cache_exponent
 	FROM queued q CROSS JOIN corrected c
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
@@ -179,7 +207,7 @@ AS $$
 		SELECT current_setting('block_size')::float8 AS size
 	), place AS MATERIALIZED (
 		SELECT f.*, l.device_reads_per_s, l.depth, l.device_us, l.cached_us,
-			l.cache_correction, l.time_correction,
+			l.cache_exponent, l.cache_correction, l.time_correction,
 			l.device_reads_per_s * l.device_us AS busy_us,
 			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
 		FROM unnest(tablespaces) f
@@ -199,8 +227,8 @@ AS $$
 		CROSS JOIN block
 		LEFT JOIN place s ON s.tablespace = r.tablespace
 		CROSS JOIN LATERAL
-			(SELECT least(1, (1 - coalesce(r.system_cached, 0))
-				* coalesce(s.cache_correction, 1)) AS device_share) d
+			(SELECT least(1, power(1 - coalesce(r.system_cached, 0),
+				coalesce(s.cache_exponent, 1)) * coalesce(s.cache_correction, 1)) AS device_share) d
 	), whole AS (
 		SELECT h.table_relation,
 			/* part of a sum is no sum */
@@ -267,6 +295,7 @@ COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.rel
 	'per relation one row for each other tablespace, and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time';
 
 REVOKE ALL ON FUNCTION
+	tablespace_advisor.cache_exponent(float8[], float8[], float8),
 	tablespace_advisor.choose_within(bigint[], float8[], bigint),
 	tablespace_advisor.latency_at_depth(float8[], float8[], float8),
 	tablespace_advisor.depth_at_rate(float8[], float8[], float8),

@@ -212,6 +212,7 @@ AS $$
 			'random_read_high_us', source.random_read_high_us,
 			'depth', here.depth, 'probed_us', here.probed_us,
 			'device_us', here.device_us, 'cached_us', here.cached_us,
+			'cache_exponent', here.cache_exponent,
 			'cache_correction', here.cache_correction,
 			'time_correction', here.time_correction, 'coverage', here.coverage,
 			'system_cached', a.system_cached, 'device_share', e.device_share),
