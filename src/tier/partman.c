@@ -5,13 +5,8 @@
  *
  * The table may belong to anybody, so no statement reads it: columns could be
  * of types with casts and operators of theirs, the table have policies, its
-<<<<<<< HEAD
- * name become that of a view while a lock is waited for.  The file is read, of
- * the table whose OID is the extension's, with its lock held.
-=======
  * name become a view's while a lock is waited for.  The file is read, of the
  * table that is the extension's by its OID, under its lock.
->>>>>>> main
  *
  *-------------------------------------------------------------------------
  */

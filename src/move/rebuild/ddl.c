@@ -20,17 +20,10 @@
  * REINDEX CONCURRENTLY and its transactions do not allow.
  *
  * Deadlocks.  The commands that run concurrently keep ShareUpdateExclusive
-<<<<<<< HEAD
- * while they wait for other transactions.  One of those that asks for a lock
- * in the way of that one has made a deadlock, and who looks for deadlocks next
- * fails: it, if the worker had looked only once, when it began to wait.  So
- * the worker looks again and again, and it is the move that fails.
-=======
  * while they wait for other transactions.  One of those that asks for a lock in
  * the way of that one has made a deadlock, and who looks for deadlocks next
  * fails: it, if the worker had looked only once, when it began to wait.  So the
  * worker looks again and again, and it is the move that fails.
->>>>>>> main
  *
  *-------------------------------------------------------------------------
  */
