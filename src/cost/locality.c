@@ -314,8 +314,15 @@ tsa_locality_and(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
 	(b->adjacent_gaps / b->blocks) * hit;
 	double		near_gaps = (few->adjacent_gaps + few->skip_gaps) /
 	few->blocks;
+	double		far;
 
-	near_gaps = fmax(adjacent, 1 - pow(1 - kept * near_gaps, 16));
+	/* to the power of 16 */
+	far = 1 - kept * near_gaps;
+	far *= far;
+	far *= far;
+	far *= far;
+	far *= far;
+	near_gaps = fmax(adjacent, 1 - far);
 	near_gaps = fmin(near_gaps, 1 - 1 / blocks);
 	adjacent = fmin(adjacent, near_gaps);
 

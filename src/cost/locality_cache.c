@@ -22,7 +22,7 @@
 
 #include "cost/locality_store.h"
 
-#define READ_AGAIN_MS	(5 * 60 * 1000)
+#define READ_AGAIN_MS	INT64CONST(300000)
 
 typedef struct CacheEntry
 {
