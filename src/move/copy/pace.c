@@ -73,8 +73,8 @@
 
 /*
  * Somebody is there from so many bytes or transactions a second on; to come he
- * needs some more, and in more than one window, because everybody reads a little
- * now and then, a program that starts for example.
+ * needs some more, and in more than one window, because everybody reads a
+ * little now and then, a program that starts for example.
  */
 #define PRESENT_BYTES	65536.0
 #define PRESENT_WRITERS 10.0
