@@ -53,8 +53,17 @@ CREATE UNIQUE INDEX CONCURRENTLY roles_failed ON roles ((id / 10));
 SELECT relation, needed_for, unusable, duplicate_of, obstacle, expression
 FROM facts('roles', 'unlogged_roles', 'referenced') WHERE kind = 'index';
 CREATE TEMPORARY TABLE temporary (id int PRIMARY KEY);
-SELECT relation, obstacle FROM facts('unlogged_roles', 'temporary', 'pg_class') WHERE kind = 'heap';
-DROP TABLE roles, unlogged_roles, referenced, temporary;
+-- heap under another name: what is not the server's own is not known
+CREATE FUNCTION other_handler(internal) RETURNS table_am_handler
+	LANGUAGE internal STRICT AS 'heap_tableam_handler';
+CREATE ACCESS METHOD other_heap TYPE TABLE HANDLER other_handler;
+CREATE TABLE not_heap (id int) USING other_heap;
+SELECT relation, obstacle
+FROM facts('unlogged_roles', 'temporary', 'pg_class', 'not_heap') WHERE kind = 'heap';
+DROP TABLE roles, unlogged_roles, referenced, temporary, not_heap;
+DROP ACCESS METHOD other_heap;
+DROP FUNCTION other_handler;
+
 
 -- where things are, how large, and how much was read and written
 CREATE TABLE counted (id int, b int, big text) WITH (fillfactor = 50)
