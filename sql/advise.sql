@@ -145,6 +145,10 @@ SELECT * FROM estimate();
 -- timed: 2.5 ms a read where 3260 us of device and cache were expected
 UPDATE load_case SET timed_read_us = 2500;
 SELECT * FROM estimate();
+-- counted with rounding, a share in the cache is a hair above 1
+UPDATE relation_case SET system_cached = 1.0000001 WHERE relation = 'placed'::regclass;
+SELECT * FROM estimate();
+UPDATE relation_case SET system_cached = 0.75 WHERE relation = 'placed'::regclass;
 -- all from the cache
 UPDATE load_case SET timed_read_us = 5;
 SELECT * FROM estimate();

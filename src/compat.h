@@ -315,13 +315,6 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 	estimate_array_length(root, node)
 #endif
 
-/* 18 gave RelationGetPrimaryKeyIndex() the argument "deferrable_ok". */
-#if PG_VERSION_NUM < 180000
-#define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel)
-#else
-#define tsa_primary_key_index(rel) RelationGetPrimaryKeyIndex(rel, false)
-#endif
-
 /* 19 has another hook where the planner has looked up a relation. */
 #define TSA_HAVE_SIMPLE_REL_HOOK (PG_VERSION_NUM >= 190000)
 

@@ -157,6 +157,8 @@ sub beside_copy
 				"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job")
 			  or die 'the move does not pause';
 		}
+		is(job_field($node, $job, 'state'), $phase eq 'paused' ? 'paused' : 'running',
+			"the move of the $kind goes on: $phase, $statement->[0]");
 		beside($statement, $kind, $phase, 1);
 		if ($kind eq 'index' && $statement->[0] =~ /^REINDEX .* CONCURRENTLY/)
 		{

@@ -60,7 +60,7 @@ CREATE TYPE tablespace_advisor.load_estimate AS (
 	cache_exponent float8
 );
 COMMENT ON TYPE tablespace_advisor.load_estimate IS
-	'what a read takes under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves what it holds; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by what the server timed; cached_us: a read that the system''s cache serves; cache_exponent: what the share of a relations pages that the systems cache does not hold is raised to, cache_correction: what it is multiplied by then, to be the share of reads that reach the device, time_correction: what their latency is multiplied by, so that all agree with the timing (1: no timing); coverage: share of the database''s reads that was estimated';
+	'what a read takes under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves what it holds; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by what the server timed; cached_us: a read that the system''s cache serves; cache_exponent: what the share of a relation''s pages that the system''s cache does not hold is raised to, cache_correction: what it is multiplied by then, to be the share of reads that reach the device, time_correction: what their latency is multiplied by, so that all agree with the timing (1: no timing); coverage: share of the database''s reads that was estimated';
 
 /*
  * The depth a read meets is the number of sessions seen reading while any
@@ -96,7 +96,7 @@ AS $$
 		FROM unnest(tablespaces) f
 		LEFT JOIN
 			(SELECT r.tablespace, sum(r.reads_per_s) AS reads,
-					sum(r.reads_per_s * (1 - coalesce(r.system_cached, 0))) AS device_reads
+					sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0))) AS device_reads
 				FROM unnest(relations) r GROUP BY r.tablespace) r USING (tablespace)
 	), queued AS (
 		SELECT q.*, tablespace_advisor.latency_at_depth(
@@ -128,7 +128,7 @@ AS $$
 		/* of each relation what it would take without the system's cache, and
 		 * the sum that is left of that */
 		SELECT array_agg(r.reads_per_s * (q.probed_us - q.cached_us)) AS totals,
-			array_agg(1 - coalesce(r.system_cached, 0)) AS shares,
+			array_agg(greatest(0, 1 - coalesce(r.system_cached, 0))) AS shares,
 			min(greatest(0, w.timed_us - w.all_cached_us) * w.reads) AS target
 		FROM whole w
 		CROSS JOIN unnest(relations) r
@@ -227,7 +227,7 @@ AS $$
 		CROSS JOIN block
 		LEFT JOIN place s ON s.tablespace = r.tablespace
 		CROSS JOIN LATERAL
-			(SELECT least(1, power(1 - coalesce(r.system_cached, 0),
+			(SELECT least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
 				coalesce(s.cache_exponent, 1)) * coalesce(s.cache_correction, 1)) AS device_share) d
 	), whole AS (
 		SELECT h.table_relation,

@@ -9,7 +9,8 @@
  * the table only if that can be had at once.
  *
  * Caches change, so a row holds for an hour only, and not beyond a start of
- * the server.  On a standby it would be about another machine's.
+ * the server.  On a standby it would be about another machine's; a promoted one
+ * may believe the old primary's for that hour.
  *
  *-------------------------------------------------------------------------
  */

@@ -81,11 +81,14 @@ static bool
 read_row(HeapTuple tuple, const int *columns, TupleDesc desc,
 		 const char *parent, char **epoch, char **retention)
 {
-	const char *of = text_of(tuple, columns[PARENT_TABLE], desc);
+	char	   *of = text_of(tuple, columns[PARENT_TABLE], desc);
+	bool		same = of != NULL && strcmp(of, parent) == 0;
 	bool		isnull;
 	Datum		keep;
 
-	if (of == NULL || strcmp(of, parent) != 0)
+	if (of != NULL)
+		pfree(of);				/* there may be many rows, and long ones */
+	if (!same)
 		return false;
 	*epoch = text_of(tuple, columns[EPOCH], desc);
 	keep = heap_getattr(tuple, columns[KEEP_TABLE], desc, &isnull);

@@ -190,6 +190,19 @@ test_seldom(void)
 }
 
 static void
+test_long_units(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.speed = 1.3 * MB;
+	world.others = 1.5 * MB;
+	tsa_pace_init(&pace, true, 10 * MB);
+	(void) run(&pace, &world, 10);
+	ok(!tsa_pace_is_full(&pace), "units of a second: others are seen");
+}
+
+static void
 test_little(void)
 {
 	World		world = disk();
@@ -378,6 +391,7 @@ main(void)
 	test_stray();
 	test_disk();
 	test_seldom();
+	test_long_units();
 	test_little();
 	test_flash();
 	test_processor();

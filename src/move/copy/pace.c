@@ -197,6 +197,7 @@ is_little_used(const TsaPace *pace, TsaNeighbour who)
 static bool
 is_there(TsaPace *pace, TsaNeighbour who, double per_second, double stray)
 {
+	double		counts = pace->done[who];
 	double		needed;
 
 	pace->ignored[who] *= exp(-pace->window / IGNORANCE);
@@ -205,7 +206,9 @@ is_there(TsaPace *pace, TsaNeighbour who, double per_second, double stray)
 			pace->asleep[who].seconds;
 	per_second = fmax(per_second, pace->ignored[who]);
 	needed = per_second * pace->lately + stray;
-	pace->lately_done[who] += fmin(pace->done[who], ONE_WINDOW * needed);
+	if (pace->window < LATELY)	/* a longer one is evidence by itself */
+		counts = fmin(counts, ONE_WINDOW * needed);
+	pace->lately_done[who] += counts;
 	if (pace->present[who])
 		return pace->done[who] >= per_second * (pace->window + DOUBT);
 	return pace->lately_done[who] >= needed;
