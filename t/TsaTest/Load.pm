@@ -114,7 +114,7 @@ sub start_table_load
 	my $values = row_values('i + :seed');
 	my $mine = "id % $clients = :client_id";
 	my $recent = "(SELECT id FROM t WHERE $mine AND id > (SELECT max(id) FROM t) - :seed % 1500 - 10 ORDER BY id LIMIT 1)";
-	my $insert = "INSERT INTO t (id, doc, $values->{columns}) SELECT nextval('t_seq'), CASE WHEN i % 2 = 0 THEN ${\document('i + :seed')} END, $values->{values} FROM generate_series(1, %s) i;";
+	my $insert = sub { return "INSERT INTO t (id, doc, $values->{columns}) SELECT nextval('t_seq'), CASE WHEN i % 2 = 0 THEN ${\document('i + :seed')} END, $values->{values} FROM generate_series(1, $_[0]) i;" };
 	my $script = $node->basedir . '/table_load.sql';
 	my $vacuum = $node->basedir . '/table_vacuum.sql';
 	my %load = (node => $node, out => '', err => '');
@@ -125,7 +125,7 @@ sub start_table_load
 \\set seed random(1, 1000000)
 \\set n random(1, 20)
 \\if :what <= 20
-${\sprintf($insert, ':n')}
+${\$insert->(':n')}
 \\elif :what <= 35
 UPDATE t SET note = note + 1 WHERE id = $recent;
 \\elif :what <= 45
@@ -144,7 +144,7 @@ UPDATE t SET doc = ${\document(':seed + 1')}, note = -1 WHERE id = $recent;
 ROLLBACK TO one;
 UPDATE t SET note = note + 100 WHERE id = $recent;
 SAVEPOINT two;
-${\sprintf($insert, 3)}
+${\$insert->(3)}
 RELEASE two;
 END;
 \\elif :what <= 77
@@ -153,14 +153,14 @@ SELECT count(*) FROM (SELECT FROM t WHERE $mine ORDER BY id LIMIT 200 FOR UPDATE
 END;
 \\elif :what <= 80
 BEGIN;
-${\sprintf($insert, 60)}
+${\$insert->(60)}
 UPDATE t SET doc = 'short', note = note + 1 WHERE id = $recent;
 ROLLBACK;
 \\elif :what <= 85
 SELECT count(*) FROM (SELECT FROM t WHERE id % 40 = :n AND id > (SELECT max(id) FROM t) - 2500 ORDER BY id FOR KEY SHARE) x;
 \\elif :what <= 87
 BEGIN;
-${\sprintf($insert, 150)}
+${\$insert->(150)}
 DELETE FROM t WHERE id IN (SELECT id FROM t WHERE $mine ORDER BY id LIMIT 150);
 END;
 \\else
