@@ -6,8 +6,8 @@
  * From 18 on extensions may add lines to the nodes of a plan; before, nothing
  * is said, nor with COSTS off.  The line is of the index's locality, and of the
  * share of its table that caches are taken to hold, as this session knows them
- * now.  That is what the plan was made with, because cached plans are made anew
- * when a locality or, by much, a share changes.
+ * now.  Cached plans are made anew when a locality or, by much, a share
+ * changes; one made with a share that has grown too old since goes on.
  *
  *-------------------------------------------------------------------------
  */
