@@ -19,16 +19,12 @@
 
 #include <math.h>
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "utils/array.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -284,22 +280,15 @@ tsa_locality_keep(TsaLocalityRow *row, Oid tablespace)
 	CacheInvalidateRelcacheByRelid(row->relation);
 }
 
-/* Turn a tuple into a row; false if it makes no sense. */
+/* Take a row; false if it makes no sense. */
 static bool
-read_tuple(HeapTuple tuple, TupleDesc desc, TsaLocalityRow *row)
+take_row(const Datum *values, const bool *nulls, void *arg)
 {
-	Datum		values[COLUMNS];
-	bool		nulls[COLUMNS];
-	int			i;
+	TsaLocalityRow *row = arg;
 
-	if (desc->natts < COLUMNS)
-		return false;
-	for (i = 0; i < COLUMNS; i++)
-	{
-		values[i] = heap_getattr(tuple, i + 1, desc, &nulls[i]);
+	for (int i = 0; i < COLUMNS; i++)
 		if (nulls[i] && i + 1 != COLUMN_READ_TIMES)
 			return false;
-	}
 	row->index = DatumGetObjectId(values[COLUMN_INDEX - 1]);
 	row->relation = DatumGetObjectId(values[COLUMN_RELATION - 1]);
 	row->index_file = DatumGetObjectId(values[COLUMN_INDEX_FILE - 1]);
@@ -353,10 +342,6 @@ bool
 tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
 {
 	Oid			table;
-	Relation	rel;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
 
 	*is_found = false;
 	if (!OidIsValid(get_namespace_oid(TSA_STATE_SCHEMA, true)))
@@ -364,17 +349,8 @@ tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
 	table = tsa_state_try_lock("index_locality", AccessShareLock);
 	if (!OidIsValid(table))
 		return false;
-	rel = table_open(table, NoLock);
-	ScanKeyInit(&key, COLUMN_INDEX, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(index));
-	scan = systable_beginscan(rel, tsa_primary_key_index(rel), true,
-							  NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-		*is_found = read_tuple(tuple, RelationGetDescr(rel), row) &&
-			row->has_times && is_of_these_files(row);
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
+	*is_found = tsa_state_read_row(table, index, COLUMNS, take_row, row) &&
+		row->has_times && is_of_these_files(row);
 	if (*is_found)
 		find_residency(row);
 	return true;

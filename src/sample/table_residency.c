@@ -4,9 +4,9 @@
  *	  How much of a table caches held when that was last looked at.
  *
  * Rows of tablespace_advisor.table_residency are written by SQL, when a
- * locality is measured and by every sample, and read by an index scan, because
- * the planner needs them at a moment when no query may run.  A reader locks
- * the table only if that can be had at once.
+ * locality is measured and by every sample, and read without a query
+ * (state_row.c), for the planner.  A reader locks the table only if that can be
+ * had at once.
  *
  * Caches change, so a row holds for an hour only, and not beyond a start of
  * the server.  On a standby it would be about another machine's; a promoted one
@@ -16,20 +16,14 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "compat.h"
 #include "sample/table_residency.h"
 #include "state/state.h"
 
@@ -47,22 +41,15 @@ enum
 
 PG_FUNCTION_INFO_V1(tsa_renew_plans);
 
-/* Turn a tuple into numbers; false if they make no sense. */
+/* Take a row; false if it makes no sense. */
 static bool
-read_tuple(HeapTuple tuple, TupleDesc desc, TsaTableResidency *residency)
+take_row(const Datum *values, const bool *nulls, void *arg)
 {
-	Datum		values[COLUMNS];
-	bool		nulls[COLUMNS];
-	int			i;
+	TsaTableResidency *residency = arg;
 
-	if (desc->natts < COLUMNS)
-		return false;
-	for (i = 0; i < COLUMNS; i++)
-	{
-		values[i] = heap_getattr(tuple, i + 1, desc, &nulls[i]);
+	for (int i = 0; i < COLUMNS; i++)
 		if (nulls[i])
 			return false;
-	}
 	residency->shared_fraction = DatumGetFloat8(values[COLUMN_SHARED - 1]);
 	residency->system_fraction = DatumGetFloat8(values[COLUMN_SYSTEM - 1]);
 	residency->measured_at =
@@ -78,25 +65,9 @@ tsa_residency_load(Oid relation, TsaTableResidency *residency)
 {
 	Oid			table = tsa_state_try_lock("table_residency",
 										   AccessShareLock);
-	Relation	rel;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	bool		found;
 
-	if (!OidIsValid(table))
-		return false;
-	rel = table_open(table, NoLock);
-	ScanKeyInit(&key, COLUMN_RELATION, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(relation));
-	scan = systable_beginscan(rel, tsa_primary_key_index(rel), true,
-							  NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	found = HeapTupleIsValid(tuple) &&
-		read_tuple(tuple, RelationGetDescr(rel), residency);
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return found;
+	return OidIsValid(table) &&
+		tsa_state_read_row(table, relation, COLUMNS, take_row, residency);
 }
 
 /* Is that still to be believed? */

@@ -20,6 +20,9 @@ typedef struct TsaState
 	int			guc_level;
 } TsaState;
 
+/* Takes what it needs of a row; false if that makes no sense. */
+typedef bool (*TsaTakeRow) (const Datum *values, const bool *nulls, void *arg);
+
 /* tablespace_advisor.keep_history, in days; 0: for ever */
 extern int	tsa_keep_history;
 
@@ -29,6 +32,8 @@ extern Oid	tsa_state_extension(void);
 extern Oid	tsa_state_public_schema(void);
 extern Oid	tsa_state_lock(const char *table, LOCKMODE mode);
 extern Oid	tsa_state_try_lock(const char *table, LOCKMODE mode);
+extern bool tsa_state_read_row(Oid table, Oid key, int ncolumns,
+							   TsaTakeRow take, void *arg);
 extern void tsa_state_check(const char *table, LOCKMODE mode);
 extern void tsa_state_open(TsaState *state);
 extern void tsa_state_close(TsaState *state);
