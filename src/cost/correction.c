@@ -28,8 +28,11 @@
 
 #include "cost/correction.h"
 
-/* the index leaves out so many of the entries that it looks at */
+/* times as many entries as rows, from which on conditions thin rows out */
 #define SPARSE		2.0
+
+/* blocks of a scan that is repeated, whose own order does not matter yet */
+#define FEW_BLOCKS	2.0
 
 /*
  * Time of a sequential scan.  The kernel reads ahead while the rows are looked
@@ -67,15 +70,15 @@ find_unit(const TsaScan *scan, const TsaCostSettings *settings,
 
 /*
  * What one of many scans reads.  The cache holds part of what the others have
- * read.  As far as they come in the order of the index, they are one scan cut
- * to pieces.
+ * read.  As far as scans of a block or so come in the order of the index, they
+ * are one scan cut to pieces.
  */
 static void
 repeat(const TsaLocalScan *local, const TsaCostSettings *settings,
 	   const TsaLocality *locality, TsaLocalityPoint *point)
 {
 	const TsaScan *scan = &local->scan;
-	double		loops = scan->loop_count;
+	double		loops = local->loops > 0 ? local->loops : scan->loop_count;
 	double		fetched = tsa_pages_fetched(scan, settings,
 											point->blocks * loops) / loops;
 	TsaLocalityPoint alone = *point;
@@ -84,9 +87,12 @@ repeat(const TsaLocalScan *local, const TsaCostSettings *settings,
 	double		visited;
 
 	tsa_locality_scale(&alone, fmin(fetched / alone.blocks, 1));
-	*point = alone;
-	if (local->in_order == 0 || local->runs > 1)
+	if (local->in_order == 0 || local->runs > 1 ||
+		point->blocks >= FEW_BLOCKS)
+	{
+		*point = alone;
 		return;
+	}
 	visited = fmin(entries / local->loop_share, scan->index_tuples);
 	tsa_locality_at(locality, visited, &ordered);
 	if (visited > SPARSE * entries)
@@ -99,10 +105,11 @@ repeat(const TsaLocalScan *local, const TsaCostSettings *settings,
 }
 
 /*
- * What one scan reads.  Where the cache is small, blocks that are far apart
- * are read again within a scan.
+ * What one scan reads, as a mean of all where it is repeated.  Where the cache
+ * is small, blocks that are far apart are read again within a scan.  Returns
+ * how many blocks the scan leads to alone.
  */
-static void
+static double
 find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 		   const TsaLocality *locality, TsaLocalityPoint *point)
 {
@@ -113,6 +120,7 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 	double		runs = local->runs < tuples ? local->runs : tuples;
 	double		visited = fmin(local->visited, scan->index_tuples) / runs;
 	double		entries = tuples / runs;
+	double		blocks;
 
 	if (local->one_key)
 		tsa_locality_of_key(locality, entries, point);
@@ -133,9 +141,11 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 		point->changes = changes;
 	}
 	point->entries = tuples;
+	blocks = point->blocks;
 
 	if (scan->loop_count > 1)
 		repeat(local, settings, locality, point);
+	return blocks;
 }
 
 /* By how much a small cache multiplies the blocks of a random order. */
@@ -246,7 +256,7 @@ first_rows(const TsaLocalScan *local, const TsaCostSettings *settings,
 	first.scan.selectivity *= local->wanted;
 	first.visited *= local->wanted;
 	first.runs = fmax(local->runs * local->wanted, 1);
-	find_point(&first, settings, locality, &point);
+	(void) find_point(&first, settings, locality, &point);
 	more = index_heap(&first, settings, times, &point, unit) -
 		local->wanted * heap;
 	return more > 0 ? more / (1 - local->wanted) : 0;
@@ -261,32 +271,38 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 	const TsaScan *scan = &local->scan;
 	TsaHeapCost core = tsa_index_heap_cost(scan, settings, local->index_only);
 	double		squared;
+	double		blocks;
 	double		heap;
 	double		wanted;
 	double		tuples;
 
-	correction->index_raise = 0;
+	correction->bitmap_raise = 0;
 	correction->startup_raise = 0;
 	correction->unit = find_unit(scan, settings, times);
-	find_point(local, settings, locality, &correction->point);
+	blocks = find_point(local, settings, locality, &correction->point);
+	heap = index_heap(local, settings, times, &correction->point,
+					  correction->unit);
 	correction->bitmap_heap =
 		tsa_bitmap_heap_wanted(&correction->point, settings, times,
 							   local->concurrency, correction->unit);
 	correction->bitmap_core =
 		tsa_bitmap_heap_cost(tsa_bitmap_pages(scan, settings, &tuples),
 							 scan->table_pages, settings);
+	/* in a block or two there is nothing to put in order */
+	if (scan->loop_count > 1 && blocks < FEW_BLOCKS)
+		correction->bitmap_heap = fmax(fmax(correction->bitmap_heap, heap),
+									   correction->bitmap_core);
 
 	/* where the two ends are one, the index scan could not get it back */
 	if (core.worst != core.best &&
 		correction->bitmap_heap > correction->bitmap_core)
-		correction->index_raise = (correction->bitmap_heap -
-								   correction->bitmap_core) *
+		correction->bitmap_raise = (correction->bitmap_heap -
+									correction->bitmap_core) *
 			(local->any_order ? local->wanted : 1);
-	heap = index_heap(local, settings, times, &correction->point,
-					  correction->unit);
 	if (local->wanted > 0 && local->wanted < 1)
 		correction->startup_raise = first_rows(local, settings, locality,
 											   times, correction->unit, heap);
+	correction->index_raise = correction->bitmap_raise;
 	wanted = heap - correction->index_raise;
 
 	squared = core.worst - core.best != 0 ?
@@ -316,7 +332,7 @@ tsa_effective_correlation(const TsaLocalScan *local,
 	TsaLocalityPoint point;
 	double		wanted;
 
-	find_point(local, settings, locality, &point);
+	(void) find_point(local, settings, locality, &point);
 	wanted = index_heap(local, settings, times, &point, unit);
 	if (core.worst <= core.best)
 		return 1;

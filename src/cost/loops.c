@@ -9,7 +9,8 @@
  * matters is whether the column that is looked up rises with the place of the
  * row, and that is its correlation in pg_statistic.  Rows that conditions
  * leave out make gaps, unless these conditions are on such columns, too: then
- * the rows that are left lie together.
+ * the rows that are left lie together.  Joins with third relations that have
+ * conditions leave fewer rows than the planner counts.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +19,9 @@
 #include <math.h>
 
 #include "catalog/pg_statistic.h"
+#include "optimizer/joininfo.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -107,14 +110,38 @@ find_share(PlannerInfo *root, const RelOptInfo *rel)
 	return share;
 }
 
+/*
+ * What share of a relation's rows is left when it has been joined with others
+ * that have conditions.  The planner repeats an inner scan for all of its
+ * rows, and takes the table for cached when these are many.
+ */
+static double
+find_joined_share(PlannerInfo *root, RelOptInfo *outer, Index inner)
+{
+	double		share = 1;
+	int			i = -1;
+
+	while ((i = bms_next_member(root->all_baserels, i)) >= 0)
+	{
+		RelOptInfo *other = root->simple_rel_array[i];
+
+		if (other != NULL && other != outer && (Index) i != inner &&
+			other->tuples > 0 && other->rows < other->tuples &&
+			have_relevant_joinclause(root, outer, other))
+			share *= other->rows / other->tuples;
+	}
+	return share;
+}
+
 /* Find out what the formulas want to know of a scan that is repeated. */
 void
 tsa_describe_loops(PlannerInfo *root, const IndexPath *path,
 				   TsaLocalScan *local)
 {
 	Var		   *column = find_outer_column(path);
-	const RelOptInfo *outer;
+	RelOptInfo *outer;
 	double		correlation;
+	double		share;
 
 	if (column == NULL || column->varno <= 0 ||
 		column->varno >= root->simple_rel_array_size)
@@ -122,6 +149,8 @@ tsa_describe_loops(PlannerInfo *root, const IndexPath *path,
 	outer = root->simple_rel_array[column->varno];
 	if (outer == NULL || outer->rtekind != RTE_RELATION)
 		return;
+	share = find_joined_share(root, outer, path->path.parent->relid);
+	local->loops = Max(local->scan.loop_count * share, 1);
 	correlation = find_correlation(root, (Node *) column);
 	local->in_order = correlation * fabs(correlation);
 	if (local->in_order != 0)

@@ -267,6 +267,10 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	choose_times(row, &seen->times);
 	tsa_correct_scan(&local, &relation->settings, &row->locality, &seen->times,
 					 &seen->correction);
+	/* an arm of an OR goes into bitmap scans only */
+	if (seen->correction.index_raise > seen->correction.bitmap_raise &&
+		!tsa_stands_alone(rel, path))
+		seen->correction.index_raise = seen->correction.bitmap_raise;
 	tsa_seen_add(relation, seen, path, is_new);
 	apply(&seen->correction, startup_cost, total_cost, correlation);
 }

@@ -259,8 +259,8 @@ test_combinations(void)
 	   "ten keys in block order: less than half of ten times one");
 
 	look(linear, 1, &locality);
-	tsa_locality_of_key(&locality, 15, &point);
-	is_close(point.blocks, 1 + 14.0 / PER_BLOCK, 0.02, "a short key: one block");
+	tsa_locality_of_key(&locality, 20, &point);
+	is_close(point.blocks, 1 + 19.0 / PER_BLOCK, 0.1, "a short key: one block");
 	tsa_locality_of_key(&locality, 1, &point);
 	is_close(point.blocks, 1, 1e-9, "a key of one entry: one block");
 	tsa_locality_at(&locality, 6000, &point);
