@@ -4,11 +4,12 @@
  *	  The moment in which a relation changes its storage.
  *
  * Before the lock: those who wait for us pass; while a VACUUM is at work on the
- * table, or a prepared transaction has a lock, nothing is tried.  Then what is
- * left is copied once more; the journal's row is updated (that assigns the
- * transaction ID); the WAL is flushed and read, so that under the lock only
- * what others wrote since has to be flushed to be read: nothing, if they wrote
- * nothing, as the lock's own record is passed over.  Then AccessExclusive on
+ * table, or a prepared transaction has a lock, nothing is tried, unless one
+ * VACUUM follows the other (see tsa_copy_is_blocked()).  Then what is left is
+ * copied once more; the journal's row is updated (that assigns the transaction
+ * ID); the WAL is flushed and read, so that under the lock only what others
+ * wrote since has to be flushed to be read: nothing, if they wrote nothing, as
+ * the lock's own record is passed over.  Then AccessExclusive on
  * the index; or on the table, and then on its TOAST table, the TOAST index and
  * the indexes that move along.  With the table's lock in hand nothing is waited
  * for: whoever has the others locked all the same (VACUUM of the TOAST table,
@@ -411,16 +412,20 @@ tsa_copy_cut_over(TsaCopy *copy)
 {
 	instr_time	locked;
 	instr_time	released;
+	TsaCutover	failed;
 
 	if (!tsa_copy_yield_and_pause(copy))
 		return TSA_CUTOVER_REWRITTEN;
 
 	if (tsa_copy_is_blocked(copy))
 		return TSA_CUTOVER_BLOCKED;
+	failed = copy->progress.nblockers > 0 ?
+		TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
+	copy->turns = 0;
 	copy->progress.attempts++;
 	if (!narrow_gap(copy))
 		return copy->state == TSA_COPY_REWRITTEN ?
-			TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
+			TSA_CUTOVER_REWRITTEN : failed;
 	StartTransactionCommand();
 	tsa_commit_lazily();
 	if (!enter_window(copy, &locked))
@@ -429,7 +434,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 		if (copy->state == TSA_COPY_REWRITTEN ||
 			(copy->locks == TSA_LOCKS_ALL_BUT_FIRST && !tsa_copy_yield(copy)))
 			return TSA_CUTOVER_REWRITTEN;
-		return TSA_CUTOVER_LATER;
+		return failed;
 	}
 
 	tsa_copy_switch_storage(copy);
