@@ -37,7 +37,8 @@
  * whoever updates such a row waits for the end of that transaction.  So the
  * rows are locked first, without waiting, before AccessExclusive is asked for;
  * who has one is in our way like one who has the table.  A GRANT that comes
- * later waits for us.
+ * later waits for us.  So would VACUUM at its end, which changes its row in
+ * place: behind one the rows are locked last.
  *
  * VACUUM, ANALYZE and CREATE INDEX change rows of pg_class in place.
  * They do so with a lock on that relation that AccessExclusive excludes, until
@@ -295,21 +296,34 @@ finish_copy(TsaCopy *copy, ResourceOwner owner, const instr_time *locked)
 }
 
 /*
+ * Locks the rows of pg_class, and looks at the rights that they tell of.
+ */
+static bool
+lock_rows(TsaCopy *copy)
+{
+	if (!tsa_copy_try_rows(copy))
+		return false;
+	tsa_check_move_rights(copy->heapid, copy->order->target_tablespace);
+	return true;
+}
+
+/*
  * In a subtransaction: gets the locks and reads the WAL to its end.
  */
 static Window
-lock_and_follow(TsaCopy *copy, ResourceOwner owner, instr_time *locked)
+lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
+				instr_time *locked)
 {
 	bool		is_locked;
 
-	if (!tsa_copy_try_rows(copy))
-		is_locked = false;
-	else
+	copy->blocked_by = InvalidTransactionId;
+	is_locked = behind_others || lock_rows(copy);
+	if (is_locked)
 	{
-		tsa_check_move_rights(copy->heapid, copy->order->target_tablespace);
 		(void) tsa_copy_follow(copy);
 		tsa_copy_release_first(copy);
-		is_locked = lock_exclusively(copy);
+		is_locked = lock_exclusively(copy) &&
+			(!behind_others || lock_rows(copy));
 	}
 	INSTR_TIME_SET_CURRENT(*locked);
 	if (!is_locked)
@@ -324,7 +338,7 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, instr_time *locked)
  * it costs nothing in the window.
  */
 static bool
-enter_window(TsaCopy *copy, instr_time *locked)
+enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 {
 	MemoryContext oldcxt = CurrentMemoryContext;
 	ResourceOwner oldowner = CurrentResourceOwner;
@@ -335,7 +349,7 @@ enter_window(TsaCopy *copy, instr_time *locked)
 	INSTR_TIME_SET_CURRENT(copy->asked);
 	BeginInternalSubTransaction(NULL);
 	copy->callbacks->switching(copy->callbacks->arg, storage, copy->nrels);
-	window = lock_and_follow(copy, oldowner, locked);
+	window = lock_and_follow(copy, oldowner, behind_others, locked);
 	if (window == WINDOW_READY)
 		ReleaseCurrentSubTransaction();
 	else
@@ -412,6 +426,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 {
 	instr_time	locked;
 	instr_time	released;
+	bool		behind_others;
 	TsaCutover	failed;
 
 	if (!tsa_copy_yield_and_pause(copy))
@@ -419,8 +434,8 @@ tsa_copy_cut_over(TsaCopy *copy)
 
 	if (tsa_copy_is_blocked(copy))
 		return TSA_CUTOVER_BLOCKED;
-	failed = copy->progress.nblockers > 0 ?
-		TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
+	behind_others = copy->progress.nblockers > 0;
+	failed = behind_others ? TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
 	copy->turns = 0;
 	copy->progress.attempts++;
 	if (!narrow_gap(copy))
@@ -428,7 +443,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 			TSA_CUTOVER_REWRITTEN : failed;
 	StartTransactionCommand();
 	tsa_commit_lazily();
-	if (!enter_window(copy, &locked))
+	if (!enter_window(copy, behind_others, &locked))
 	{
 		CommitTransactionCommand();
 		if (copy->state == TSA_COPY_REWRITTEN ||

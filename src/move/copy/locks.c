@@ -371,6 +371,7 @@ bool
 tsa_copy_is_blocked(TsaCopy *copy)
 {
 	LockData   *locks = GetLockStatusData();
+	bool		counted = false;
 
 	copy->progress.nblockers = 0;
 	for (int i = 0; i < locks->nelements; i++)
@@ -389,8 +390,11 @@ tsa_copy_is_blocked(TsaCopy *copy)
 			(moves_table(copy) || !holds_table(copy, locks, lock->leaderPid)))
 			continue;
 		copy->blocked_on = relid;
-		if (copy->progress.nblockers == 0)
+		if (!counted && lock->pid == lock->leaderPid)
+		{
 			count_turn(copy, lock);
+			counted = true;
+		}
 		add_blocker(&copy->progress, lock->leaderPid);
 	}
 	pfree(locks->locks);
