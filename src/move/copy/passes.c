@@ -135,6 +135,7 @@ tsa_copy_back_off(TsaCopy *copy, bool blocked)
 {
 	TsaMoveProgress *progress = &copy->progress;
 	instr_time	start;
+	int			tries;
 	double		ms;
 
 	for (int i = 0; blocked && i < progress->nblockers; i++)
@@ -144,14 +145,12 @@ tsa_copy_back_off(TsaCopy *copy, bool blocked)
 			blocked = false;
 		}
 
-	if (blocked)
-		ms = 0;
-	else if (progress->nblockers == 0 &&
-			 progress->attempts <= TSA_STRICT_ATTEMPTS)
-		ms = 0;					/* the lock was ours, but too much was left */
-	else
-		ms = Min(100.0 * (1 << Min(progress->attempts - 1, 10)),
-				 MAX_BACKOFF_MS);
+	/* if the lock was ours, but too much was left, the strict ones do not count */
+	tries = progress->attempts;
+	if (progress->nblockers == 0)
+		tries -= TSA_STRICT_ATTEMPTS;
+	ms = blocked || tries < 1 ? 0 :
+		Min(100.0 * (1 << Min(tries - 1, 10)), MAX_BACKOFF_MS);
 
 	INSTR_TIME_SET_CURRENT(start);
 	do
