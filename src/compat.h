@@ -268,6 +268,19 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define tsa_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode, false)
 #endif
 
+/* 17 put the parts of a virtual transaction ID together. */
+#include "storage/lock.h"
+
+static inline LocalTransactionId
+tsa_lock_lxid(const LockInstanceData *lock)
+{
+#if PG_VERSION_NUM < 170000
+	return lock->lxid;
+#else
+	return lock->vxid.localTransactionId;
+#endif
+}
+
 /* 18 gave ConditionalLockTuple() an argument for log_lock_failures. */
 #if PG_VERSION_NUM < 180000
 #define tsa_conditional_lock_tuple(rel, tid, mode) \

@@ -136,6 +136,36 @@ $node->safe_psql('postgres', "SELECT pg_cancel_backend($vacuum->{pid})");
 is(wait_for_job($node, $job), 'done', 'the move ends after it');
 end_session($vacuum);
 
+# --- VACUUM after VACUUM ------------------------------------------------------------------
+
+# Three sessions by turns, so that there never is a gap for a look to find: some
+# time the move queues behind one, before the next.
+$node->safe_psql('postgres', q{
+	CREATE TABLE v AS SELECT i FROM generate_series(1, 30000) i;
+	CREATE INDEX v_i ON v (i)});
+configure($node, 'deadlock_timeout', '1min');
+my $script = $node->basedir . '/vacuum.sql';
+append_to_file($script, q{
+SET vacuum_cost_delay = '2 ms';
+SET vacuum_cost_limit = 10;
+VACUUM (DISABLE_PAGE_SKIPPING) v;
+});
+my ($out, $err) = ('', '');
+my $vacuums = start_pgbench($node, $script, 3, 1000, \$out, \$err);
+wait_until($node, q{EXISTS (SELECT FROM pg_locks
+	WHERE relation = 'v'::regclass AND mode = 'ShareUpdateExclusiveLock' AND NOT granted)},
+	'one VACUUM waits for the other');
+$job = start_move($node, 'v_i', 'fast', "lock_timeout => '30 s'");
+is(wait_for_job($node, $job), 'done', 'VACUUM after VACUUM: an index moves');
+$job = start_table_move($node, 'v', 'fast', "lock_timeout => '30 s'");
+is(wait_for_job($node, $job), 'done', 'VACUUM after VACUUM: a table moves');
+$vacuums->pump_nb;
+ok($vacuums->pumpable, 'they went on until then');
+$vacuums->signal('TERM');
+eval { $vacuums->finish };
+unlike($err, qr/error|abort|fatal/i, 'and none failed');
+configure($node, 'deadlock_timeout', '1s');
+
 # --- slow devices -----------------------------------------------------------------------
 
 SKIP:

@@ -13,9 +13,10 @@ use Test::More;
 use TsaTest::Table;
 
 our @EXPORT = qw(
-  start_load stop_load start_table_load stop_table_load);
+  start_pgbench start_load stop_load start_table_load stop_table_load);
 
-# Starts pgbench with a script in the background.
+# Starts pgbench with a script in the background: so many clients, so many
+# transactions a second.
 sub start_pgbench
 {
 	my ($node, $script, $clients, $rate, $out, $err) = @_;

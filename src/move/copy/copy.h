@@ -91,6 +91,10 @@ typedef struct TsaCopy
 	TsaCopyFork *forks;			/* of all relations */
 	Oid			blocked_on;		/* what could not be locked the last time */
 	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
+	int			holder_pid;		/* who made an attempt futile at the last look */
+	LocalTransactionId holder_lxid;
+	int			turns;			/* of such, one after the other, without an
+								 * attempt */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 
@@ -113,6 +117,9 @@ typedef struct TsaCopy
 #define TSA_STRICT_ATTEMPTS 20
 #define TSA_MANY_BLOCKS 1024
 
+/* After so many turns of others an attempt is made all the same. */
+#define TSA_MAX_TURNS	10
+
 /* What following the WAL has come to. */
 typedef enum TsaFollowed
 {
@@ -126,7 +133,7 @@ typedef enum TsaCutover
 {
 	TSA_CUTOVER_DONE,
 	TSA_CUTOVER_LATER,			/* not locked, or too much left to copy */
-	TSA_CUTOVER_BLOCKED,		/* the lock not even asked for */
+	TSA_CUTOVER_BLOCKED,		/* somebody is in the way who takes his time */
 	TSA_CUTOVER_REWRITTEN		/* start over */
 } TsaCutover;
 

@@ -4,11 +4,12 @@
  *	  The moment in which a relation changes its storage.
  *
  * Before the lock: those who wait for us pass; while a VACUUM is at work on the
- * table, or a prepared transaction has a lock, nothing is tried.  Then what is
- * left is copied once more; the journal's row is updated (that assigns the
- * transaction ID); the WAL is flushed and read, so that under the lock only
- * what others wrote since has to be flushed to be read: nothing, if they wrote
- * nothing, as the lock's own record is passed over.  Then AccessExclusive on
+ * table, or a prepared transaction has a lock, nothing is tried, unless one
+ * VACUUM follows the other (see tsa_copy_is_blocked()).  Then what is left is
+ * copied once more; the journal's row is updated (that assigns the transaction
+ * ID); the WAL is flushed and read, so that under the lock only what others
+ * wrote since has to be flushed to be read: nothing, if they wrote nothing, as
+ * the lock's own record is passed over.  Then AccessExclusive on
  * the index; or on the table, and then on its TOAST table, the TOAST index and
  * the indexes that move along.  With the table's lock in hand nothing is waited
  * for: whoever has the others locked all the same (VACUUM of the TOAST table,
@@ -36,7 +37,8 @@
  * whoever updates such a row waits for the end of that transaction.  So the
  * rows are locked first, without waiting, before AccessExclusive is asked for;
  * who has one is in our way like one who has the table.  A GRANT that comes
- * later waits for us.
+ * later waits for us.  So would VACUUM at its end, which changes its row in
+ * place: behind one the rows are locked last.
  *
  * VACUUM, ANALYZE and CREATE INDEX change rows of pg_class in place.
  * They do so with a lock on that relation that AccessExclusive excludes, until
@@ -294,21 +296,34 @@ finish_copy(TsaCopy *copy, ResourceOwner owner, const instr_time *locked)
 }
 
 /*
+ * Locks the rows of pg_class, and looks at the rights that they tell of.
+ */
+static bool
+lock_rows(TsaCopy *copy)
+{
+	if (!tsa_copy_try_rows(copy))
+		return false;
+	tsa_check_move_rights(copy->heapid, copy->order->target_tablespace);
+	return true;
+}
+
+/*
  * In a subtransaction: gets the locks and reads the WAL to its end.
  */
 static Window
-lock_and_follow(TsaCopy *copy, ResourceOwner owner, instr_time *locked)
+lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
+				instr_time *locked)
 {
 	bool		is_locked;
 
-	if (!tsa_copy_try_rows(copy))
-		is_locked = false;
-	else
+	copy->blocked_by = InvalidTransactionId;
+	is_locked = behind_others || lock_rows(copy);
+	if (is_locked)
 	{
-		tsa_check_move_rights(copy->heapid, copy->order->target_tablespace);
 		(void) tsa_copy_follow(copy);
 		tsa_copy_release_first(copy);
-		is_locked = lock_exclusively(copy);
+		is_locked = lock_exclusively(copy) &&
+			(!behind_others || lock_rows(copy));
 	}
 	INSTR_TIME_SET_CURRENT(*locked);
 	if (!is_locked)
@@ -323,7 +338,7 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, instr_time *locked)
  * it costs nothing in the window.
  */
 static bool
-enter_window(TsaCopy *copy, instr_time *locked)
+enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 {
 	MemoryContext oldcxt = CurrentMemoryContext;
 	ResourceOwner oldowner = CurrentResourceOwner;
@@ -334,7 +349,7 @@ enter_window(TsaCopy *copy, instr_time *locked)
 	INSTR_TIME_SET_CURRENT(copy->asked);
 	BeginInternalSubTransaction(NULL);
 	copy->callbacks->switching(copy->callbacks->arg, storage, copy->nrels);
-	window = lock_and_follow(copy, oldowner, locked);
+	window = lock_and_follow(copy, oldowner, behind_others, locked);
 	if (window == WINDOW_READY)
 		ReleaseCurrentSubTransaction();
 	else
@@ -411,25 +426,30 @@ tsa_copy_cut_over(TsaCopy *copy)
 {
 	instr_time	locked;
 	instr_time	released;
+	bool		behind_others;
+	TsaCutover	failed;
 
 	if (!tsa_copy_yield_and_pause(copy))
 		return TSA_CUTOVER_REWRITTEN;
 
 	if (tsa_copy_is_blocked(copy))
 		return TSA_CUTOVER_BLOCKED;
+	behind_others = copy->progress.nblockers > 0;
+	failed = behind_others ? TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
+	copy->turns = 0;
 	copy->progress.attempts++;
 	if (!narrow_gap(copy))
 		return copy->state == TSA_COPY_REWRITTEN ?
-			TSA_CUTOVER_REWRITTEN : TSA_CUTOVER_LATER;
+			TSA_CUTOVER_REWRITTEN : failed;
 	StartTransactionCommand();
 	tsa_commit_lazily();
-	if (!enter_window(copy, &locked))
+	if (!enter_window(copy, behind_others, &locked))
 	{
 		CommitTransactionCommand();
 		if (copy->state == TSA_COPY_REWRITTEN ||
 			(copy->locks == TSA_LOCKS_ALL_BUT_FIRST && !tsa_copy_yield(copy)))
 			return TSA_CUTOVER_REWRITTEN;
-		return TSA_CUTOVER_LATER;
+		return failed;
 	}
 
 	tsa_copy_switch_storage(copy);

@@ -340,17 +340,38 @@ holds_table(const TsaCopy *copy, const LockData *locks, int pid)
 }
 
 /*
+ * Counts the turns of those who are in our way.  A VACUUM takes one for each
+ * of its transactions, which are few.
+ */
+static void
+count_turn(TsaCopy *copy, const LockInstanceData *holder)
+{
+	LocalTransactionId lxid = tsa_lock_lxid(holder);
+
+	if (copy->holder_pid == holder->leaderPid && copy->holder_lxid == lxid)
+		return;
+	copy->holder_pid = holder->leaderPid;
+	copy->holder_lxid = lxid;
+	copy->turns++;
+}
+
+/*
  * Would a request for AccessExclusive be futile now?  It would if somebody
  * holds a lock that is not one of a query: VACUUM or CREATE INDEX CONCURRENTLY
  * take their time, a prepared transaction for ever.  To queue behind them would
  * stop everybody else for nothing.  On an index VACUUM has no more than a query
  * has, and gives itself away by its lock on the table.  Puts into
  * copy->progress who they are.
+ *
+ * But where one follows the other, no look may ever find the gap between them.
+ * So after many turns we do queue, once: behind the present one, before the
+ * next.
  */
 bool
 tsa_copy_is_blocked(TsaCopy *copy)
 {
 	LockData   *locks = GetLockStatusData();
+	bool		counted = false;
 
 	copy->progress.nblockers = 0;
 	for (int i = 0; i < locks->nelements; i++)
@@ -369,11 +390,16 @@ tsa_copy_is_blocked(TsaCopy *copy)
 			(moves_table(copy) || !holds_table(copy, locks, lock->leaderPid)))
 			continue;
 		copy->blocked_on = relid;
+		if (!counted && lock->pid == lock->leaderPid)
+		{
+			count_turn(copy, lock);
+			counted = true;
+		}
 		add_blocker(&copy->progress, lock->leaderPid);
 	}
 	pfree(locks->locks);
 	pfree(locks);
-	return copy->progress.nblockers > 0;
+	return copy->progress.nblockers > 0 && copy->turns < TSA_MAX_TURNS;
 }
 
 /*

@@ -18,6 +18,7 @@
 #define READY_BLOCKS	64		/* so few are left for the cutover */
 #define MAX_PASSES		50		/* of one call */
 #define REPORT_MS		1000	/* time between reports while waiting */
+#define LOOK_MS			100		/* time between looks at locks meanwhile */
 #define MAX_BACKOFF_MS	30000
 
 /*
@@ -106,6 +107,22 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 }
 
 /*
+ * Sleeps for so long; but less if somebody waits for us, and, where somebody
+ * was in the way, no longer than he is, as the next one may not be far.
+ */
+static void
+sleep_and_look(TsaCopy *copy, double ms, bool blocked)
+{
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	do
+		tsa_sleep(Min(ms - tsa_ms_since(&start), LOOK_MS));
+	while (ms - tsa_ms_since(&start) >= 1 && !tsa_copy_has_waiters(copy) &&
+		   (!blocked || tsa_copy_is_blocked(copy)));
+}
+
+/*
  * Waits before the next attempt, and keeps the copy up to date meanwhile.
  * False if the relation was rewritten.
  *
@@ -118,6 +135,7 @@ tsa_copy_back_off(TsaCopy *copy, bool blocked)
 {
 	TsaMoveProgress *progress = &copy->progress;
 	instr_time	start;
+	int			tries;
 	double		ms;
 
 	for (int i = 0; blocked && i < progress->nblockers; i++)
@@ -127,20 +145,19 @@ tsa_copy_back_off(TsaCopy *copy, bool blocked)
 			blocked = false;
 		}
 
-	if (blocked)
-		ms = REPORT_MS;
-	else if (progress->nblockers == 0 &&
-			 progress->attempts <= TSA_STRICT_ATTEMPTS)
-		ms = 0;					/* the lock was ours, but too much was left */
-	else
-		ms = Min(100.0 * (1 << Min(progress->attempts - 1, 10)),
-				 MAX_BACKOFF_MS);
+	/* if the lock was ours, but too much was left, the strict ones do not count */
+	tries = progress->attempts;
+	if (progress->nblockers == 0)
+		tries -= TSA_STRICT_ATTEMPTS;
+	ms = blocked || tries < 1 ? 0 :
+		Min(100.0 * (1 << Min(tries - 1, 10)), MAX_BACKOFF_MS);
 
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
 		tsa_copy_report(copy, tsa_copy_waiting_phase(copy));
-		tsa_sleep(Min(ms, REPORT_MS));
+		sleep_and_look(copy, blocked ? REPORT_MS : Min(ms, REPORT_MS),
+					   blocked);
 		if (!tsa_copy_yield_and_pause(copy) || !tsa_copy_passes(copy))
 			return false;
 	} while (tsa_ms_since(&start) < ms);
