@@ -61,10 +61,8 @@
 
 #define INCREASE		0.02
 #define DECREASE		0.75
-#define LITTLE_LOSS		0.08	/* less: faster */
-#define MUCH_LOSS		0.12	/* more: slower */
-#define SLOW_LITTLE_LOSS 0.10	/* the same on a device that serves one at a */
-#define SLOW_MUCH_LOSS	0.14	/* time */
+#define LITTLE_LOSS		0.06	/* less: faster */
+#define MUCH_LOSS		0.10	/* more: slower */
 
 #define SLOW_REQUEST	0.002	/* seconds */
 #define CONTENDED		0.25	/* of its working time the copy waits */
@@ -311,8 +309,6 @@ decide(TsaPace *pace)
 	bool		came = find_neighbours(pace);
 	double		loss;
 	TsaNeighbour loser = find_loser(pace, &loss);
-	bool		slow = loser <= TSA_NEIGHBOUR_TARGET && is_slow(pace, loser);
-	double		little = slow ? SLOW_LITTLE_LOSS : LITTLE_LOSS;
 
 	pace->rate = pace->bytes / pace->window;
 	if (loser == TSA_NEIGHBOURS)
@@ -325,11 +321,11 @@ decide(TsaPace *pace)
 
 	if (came)
 		pace->share = fmin(pace->share, START_SHARE / pace->copies);
-	else if (loss > (slow ? SLOW_MUCH_LOSS : MUCH_LOSS))
+	else if (loss > MUCH_LOSS)
 		pace->share *= DECREASE;
-	else if (loss < little / 2)
+	else if (loss < LITTLE_LOSS / 2)
 		pace->share += 2 * INCREASE / pace->copies;
-	else if (loss < little)
+	else if (loss < LITTLE_LOSS)
 		pace->share += INCREASE / pace->copies;
 	pace->share = fmin(pace->share, most_share(pace));
 	pace->share = fmax(pace->share, LEAST_SHARE / pace->copies);
