@@ -49,10 +49,15 @@ ROLLBACK;
 CREATE ROLE regress_tier_role;
 SET ROLE regress_tier_role;
 CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new');
+SELECT * FROM plan_evacuation('regress_tier_old', 'regress_tier_new');
+RESET ROLE;
+GRANT CREATE ON TABLESPACE regress_tier_new TO regress_tier_role;
+SET ROLE regress_tier_role;
 SELECT kind, method, reason LIKE 'It belongs to role %' AS told
 FROM plan_evacuation('regress_tier_old', 'regress_tier_new')
 WHERE kind = 'table' AND method IS NULL;
 RESET ROLE;
+REVOKE CREATE ON TABLESPACE regress_tier_new FROM regress_tier_role;
 \set VERBOSITY default
 
 -- what an evacuation would do, and does

@@ -1,6 +1,6 @@
-# Which paths measured locality reaches: conjunctions of three indexes, the
-# inner side of joins, parallel scans, partitions, prepared statements; and
-# hints of pg_hint_plan, which have to hold.
+# Which paths measured locality reaches: conjunctions of three indexes, arms of
+# an OR, first rows, the inner side of joins, parallel scans, partitions,
+# prepared statements; and hints of pg_hint_plan, which have to hold.
 
 use strict;
 use warnings;
@@ -32,9 +32,25 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (30000) TO (60000);
 	INSERT INTO p SELECT 59999 - i, repeat('x', 60) FROM generate_series(0, 59999) i;
 	CREATE INDEX ON p (k);
+	-- r is scattered, f in order but for 6000 rows, every fourth row has another head
+	CREATE TABLE s AS SELECT i, i / 4 AS head, abs(hashint4(i)) AS r, abs(hashint4(i + 1)) % 10000 AS item,
+		i + abs(hashint4(i + 2)) % 6000 AS f, repeat('x', 60) AS pad
+	FROM generate_series(0, 99999) i;
+	CREATE INDEX s_head ON s (head);
+	CREATE INDEX s_r ON s (r);
+	CREATE INDEX s_f ON s (f);
+	CREATE TABLE heads AS SELECT i AS head, i / 50 AS day, abs(hashint4(i)) % 400 AS owner, repeat('x', 60) AS pad
+	FROM generate_series(0, 24999) i;
+	CREATE INDEX heads_day ON heads (day);
+	CREATE TABLE items AS SELECT i AS item, repeat('x', 200) AS pad FROM generate_series(0, 9999) i
+	ORDER BY hashint4(i);
+	CREATE INDEX items_item ON items (item);
 	VACUUM ANALYZE;
 	SELECT count(*) FROM measure_index_locality('t');
 	SELECT count(*) FROM measure_index_locality('p');
+	SELECT count(*) FROM measure_index_locality('s');
+	SELECT count(*) FROM measure_index_locality('heads');
+	SELECT count(*) FROM measure_index_locality('items');
 });
 my $on = 'SET tablespace_advisor.correct_locality = on;';
 
@@ -69,6 +85,34 @@ my $join = 'SELECT sum(i) FROM ranges JOIN t ON d BETWEEN low AND high';
 like(plan_of($join), qr/Nested Loop.*-> +Index Scan using t_d/s, 'parameterized: off');
 like(plan_of($join, $on), qr/Nested Loop.*Bitmap Index Scan on t_d/s, 'parameterized: on');
 same_answer($join, $on, 'parameterized');
+
+# an arm of an OR is not charged for what an index scan with it would take
+my $or = 'SELECT sum(i) FROM s WHERE f BETWEEN 30000 AND 31500 OR head BETWEEN 20000 AND 20200';
+like(plan_of($or, $on), qr/BitmapOr.*s_f.*s_head/s, 'OR: both arms');
+same_answer($or, $on, 'OR');
+
+# the first rows of a scattered index are a block each
+my $first = 'SELECT pad FROM s ORDER BY r';
+like(plan_of("$first LIMIT 2000"), qr/Index Scan using s_r/, 'LIMIT: off');
+like(plan_of("$first LIMIT 2000", $on), qr/Sort.*Seq Scan/s, 'LIMIT: too many for the index');
+like(plan_of("$first LIMIT 5", $on), qr/Index Scan using s_r/, 'LIMIT: few');
+like(plan_of('SELECT pad FROM s ORDER BY head LIMIT 2000', $on),
+	qr/Index Scan using s_head/, 'LIMIT: many in order');
+like(plan_of("DECLARE c CURSOR FOR $first", "$on SET cursor_tuple_fraction = 0.02;"),
+	qr/Sort.*Seq Scan/s, 'a cursor: likewise');
+same_answer('SELECT min(r) FROM s WHERE item = 77', $on, 'MIN');
+
+# loops in the order of the rows go through an index in order
+my $heads = 'SELECT count(s.pad) FROM heads JOIN s USING (head)';
+like(plan_of("$heads WHERE day BETWEEN 300 AND 309", $on),
+	qr/Nested Loop.*Index Scan using s_head/s, 'loops in order');
+like(plan_of("$heads WHERE owner BETWEEN 10 AND 19", $on), qr/Hash Join/, 'loops with gaps');
+same_answer("$heads WHERE day BETWEEN 300 AND 309", $on, 'loops in order');
+# the planner takes the inner scan for repeated for all rows of s
+my $three_tables = 'SELECT count(items.pad) FROM heads JOIN s USING (head) JOIN items USING (item) WHERE day = 333';
+like(plan_of($three_tables), qr/Index Scan using items_item/, 'loops that a third table makes few: off');
+like(plan_of($three_tables, $on), qr/Seq Scan on items/, 'loops that a third table makes few: on');
+same_answer($three_tables, $on, 'three tables');
 
 my $parallel = qq{$on SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;
 	SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;

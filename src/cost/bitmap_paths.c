@@ -10,7 +10,7 @@
  * comes after one that is not partial, so it is not remembered.  What is
  * remembered lives in the memory of that planning, and a callback of its
  * memory context unlinks it, whatever the end.  Not all can stand alone: a
- * path for one arm of an OR does not enforce the others (stands_alone()).
+ * path for one arm of an OR does not enforce the others (tsa_stands_alone()).
  *
  *-------------------------------------------------------------------------
  */
@@ -137,8 +137,8 @@ tsa_seen_add(TsaSeenRelation *relation, TsaSeenScan *seen,
  * Arms of an OR are restricted by what is no restriction of the relation, or
  * use a partial index that only the arm implies.
  */
-static bool
-stands_alone(const RelOptInfo *rel, const IndexPath *path)
+bool
+tsa_stands_alone(const RelOptInfo *rel, const IndexPath *path)
 {
 	ListCell   *lc;
 
@@ -246,7 +246,7 @@ add_single(PlannerInfo *root, RelOptInfo *rel, const TsaSeenScan *seen)
 	if (difference >= correction->index_raise ||
 		is_beaten(rel, path->param_info,
 				  seen->index_cost + correction->bitmap_heap) ||
-		!stands_alone(rel, seen->path))
+		!tsa_stands_alone(rel, seen->path))
 		return;
 	add_bitmap_path(root, rel, (Path *) uncorrected_path(seen),
 					path->param_info ? path->param_info->ppi_req_outer :
@@ -391,7 +391,7 @@ tsa_add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel)
 		if (seen->path->path.param_info == NULL &&
 			list_length(candidates) < MAX_COMBINED &&
 			!is_beaten(rel, NULL, seen->index_cost) &&
-			stands_alone(rel, seen->path))
+			tsa_stands_alone(rel, seen->path))
 			candidates = lappend(candidates, seen);
 	}
 	forget_relation(relation);

@@ -44,6 +44,7 @@ extern const TsaSeenScan *tsa_seen_find(TsaSeenRelation *relation,
 										double loop_count, bool *is_new);
 extern void tsa_seen_add(TsaSeenRelation *relation, TsaSeenScan *seen,
 						 IndexPath *path, bool is_new);
+extern bool tsa_stands_alone(const RelOptInfo *rel, const IndexPath *path);
 extern void tsa_add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel);
 
 #endif							/* TSA_BITMAP_PATHS_H */

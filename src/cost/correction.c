@@ -13,6 +13,9 @@
  * difference is added to the index's cost, too, and the index scan gets it
  * back through the correlation.
  *
+ * Under LIMIT the planner takes the first rows for their share of all.  What
+ * they take beyond that goes into the cost of starting the scan.
+ *
  * A unit of cost is the time of a sequential scan of the table over what the
  * planner charges for it: that is the plan the others are compared with, and
  * the CPU cost units are not in keeping with seq_page_cost on every device.
@@ -24,6 +27,12 @@
 #include <math.h>
 
 #include "cost/correction.h"
+
+/* times as many entries as rows, from which on conditions thin rows out */
+#define SPARSE		2.0
+
+/* blocks of a scan that is repeated, whose own order does not matter yet */
+#define FEW_BLOCKS	2.0
 
 /*
  * Time of a sequential scan.  The kernel reads ahead while the rows are looked
@@ -60,11 +69,47 @@ find_unit(const TsaScan *scan, const TsaCostSettings *settings,
 }
 
 /*
- * What one scan reads.  Where the scan is repeated, the cache holds part of
- * what the others have read; where the cache is small, blocks that are far
- * apart are read again within a scan.
+ * What one of many scans reads.  The cache holds part of what the others have
+ * read.  As far as scans of a block or so come in the order of the index, they
+ * are one scan cut to pieces.
  */
 static void
+repeat(const TsaLocalScan *local, const TsaCostSettings *settings,
+	   const TsaLocality *locality, TsaLocalityPoint *point)
+{
+	const TsaScan *scan = &local->scan;
+	double		loops = local->loops > 0 ? local->loops : scan->loop_count;
+	double		fetched = tsa_pages_fetched(scan, settings,
+											point->blocks * loops) / loops;
+	TsaLocalityPoint alone = *point;
+	TsaLocalityPoint ordered;
+	double		entries = fmin(point->entries * loops, scan->index_tuples);
+	double		visited;
+
+	tsa_locality_scale(&alone, fmin(fetched / alone.blocks, 1));
+	if (local->in_order == 0 || local->runs > 1 ||
+		point->blocks >= FEW_BLOCKS)
+	{
+		*point = alone;
+		return;
+	}
+	visited = fmin(entries / local->loop_share, scan->index_tuples);
+	tsa_locality_at(locality, visited, &ordered);
+	if (visited > SPARSE * entries)
+		tsa_locality_thin(&ordered, entries / visited, point->entries);
+	if (local->in_order < 0)
+		tsa_locality_turn(&ordered);
+	tsa_locality_scale(&ordered, 1 / loops);
+	ordered.entries = point->entries;
+	tsa_locality_between(&alone, &ordered, fabs(local->in_order), point);
+}
+
+/*
+ * What one scan reads, as a mean of all where it is repeated.  Where the cache
+ * is small, blocks that are far apart are read again within a scan.  Returns
+ * how many blocks the scan leads to alone.
+ */
+static double
 find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 		   const TsaLocality *locality, TsaLocalityPoint *point)
 {
@@ -73,14 +118,21 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 										scan->table_tuples);
 	double		pages = scan->table_pages > 1 ? scan->table_pages : 1;
 	double		runs = local->runs < tuples ? local->runs : tuples;
+	double		visited = fmin(local->visited, scan->index_tuples) / runs;
+	double		entries = tuples / runs;
+	double		blocks;
 
-	if (runs > 1)
+	if (local->one_key)
+		tsa_locality_of_key(locality, entries, point);
+	else if (visited > SPARSE * entries)
 	{
-		tsa_locality_at(locality, tuples / runs, point);
-		tsa_locality_scale(point, runs);
+		tsa_locality_at(locality, visited, point);
+		tsa_locality_thin(point, entries / visited, 1);
 	}
 	else
-		tsa_locality_at(locality, tuples, point);
+		tsa_locality_at(locality, entries, point);
+	if (runs > 1)
+		tsa_locality_union(point, runs, pages);
 	if (point->blocks > pages)
 	{
 		double		changes = point->changes;
@@ -89,16 +141,11 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 		point->changes = changes;
 	}
 	point->entries = tuples;
+	blocks = point->blocks;
 
 	if (scan->loop_count > 1)
-	{
-		double		fetched = tsa_pages_fetched(scan, settings,
-												point->blocks *
-												scan->loop_count);
-
-		fetched /= scan->loop_count;
-		tsa_locality_scale(point, fmin(fetched / point->blocks, 1));
-	}
+		repeat(local, settings, locality, point);
+	return blocks;
 }
 
 /* By how much a small cache multiplies the blocks of a random order. */
@@ -192,6 +239,29 @@ tsa_bitmap_heap_wanted(const TsaLocalityPoint *point,
 	return less_row_charges(settings, point->entries, unit * us);
 }
 
+/*
+ * How much more the first rows take than their share, of which no more than
+ * local->wanted will be asked for.  A scan comes to a new block often in the
+ * beginning and less and less often later.
+ */
+static double
+first_rows(const TsaLocalScan *local, const TsaCostSettings *settings,
+		   const TsaLocality *locality, const TsaReadTimes *times,
+		   double unit, double heap)
+{
+	TsaLocalScan first = *local;
+	TsaLocalityPoint point;
+	double		more;
+
+	first.scan.selectivity *= local->wanted;
+	first.visited *= local->wanted;
+	first.runs = fmax(local->runs * local->wanted, 1);
+	(void) find_point(&first, settings, locality, &point);
+	more = index_heap(&first, settings, times, &point, unit) -
+		local->wanted * heap;
+	return more > 0 ? more / (1 - local->wanted) : 0;
+}
+
 /* Compute what to tell the planner. */
 void
 tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
@@ -201,26 +271,39 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 	const TsaScan *scan = &local->scan;
 	TsaHeapCost core = tsa_index_heap_cost(scan, settings, local->index_only);
 	double		squared;
+	double		blocks;
+	double		heap;
 	double		wanted;
 	double		tuples;
 
-	correction->index_raise = 0;
+	correction->bitmap_raise = 0;
+	correction->startup_raise = 0;
 	correction->unit = find_unit(scan, settings, times);
-	find_point(local, settings, locality, &correction->point);
+	blocks = find_point(local, settings, locality, &correction->point);
+	heap = index_heap(local, settings, times, &correction->point,
+					  correction->unit);
 	correction->bitmap_heap =
 		tsa_bitmap_heap_wanted(&correction->point, settings, times,
 							   local->concurrency, correction->unit);
 	correction->bitmap_core =
 		tsa_bitmap_heap_cost(tsa_bitmap_pages(scan, settings, &tuples),
 							 scan->table_pages, settings);
+	/* in a block or two there is nothing to put in order */
+	if (scan->loop_count > 1 && blocks < FEW_BLOCKS)
+		correction->bitmap_heap = fmax(fmax(correction->bitmap_heap, heap),
+									   correction->bitmap_core);
 
 	/* where the two ends are one, the index scan could not get it back */
 	if (core.worst != core.best &&
 		correction->bitmap_heap > correction->bitmap_core)
-		correction->index_raise = correction->bitmap_heap -
-			correction->bitmap_core;
-	wanted = index_heap(local, settings, times, &correction->point,
-						correction->unit) - correction->index_raise;
+		correction->bitmap_raise = (correction->bitmap_heap -
+									correction->bitmap_core) *
+			(local->any_order ? local->wanted : 1);
+	if (local->wanted > 0 && local->wanted < 1)
+		correction->startup_raise = first_rows(local, settings, locality,
+											   times, correction->unit, heap);
+	correction->index_raise = correction->bitmap_raise;
+	wanted = heap - correction->index_raise;
 
 	squared = core.worst - core.best != 0 ?
 		(core.worst - wanted) / (core.worst - core.best) : 0;
@@ -249,7 +332,7 @@ tsa_effective_correlation(const TsaLocalScan *local,
 	TsaLocalityPoint point;
 	double		wanted;
 
-	find_point(local, settings, locality, &point);
+	(void) find_point(local, settings, locality, &point);
 	wanted = index_heap(local, settings, times, &point, unit);
 	if (core.worst <= core.best)
 		return 1;

@@ -21,7 +21,17 @@ typedef struct TsaLocalScan
 	int			index_only;
 	int			backward;
 	int			one_place;		/* index and table share a tablespace */
+	int			one_key;		/* all entries of a stretch have the same key */
 	double		runs;			/* stretches of the index; 1 but for lists */
+	double		visited;		/* entries looked at; 0: those that match */
+	double		wanted;			/* share of the rows that will be asked for,
+								 * if less than all */
+	int			any_order;		/* of a bitmap scan, too */
+
+	/* with loops: whether they go through the index from key to key */
+	double		in_order;		/* 1 they do, 0 not at all, -1 backwards */
+	double		loop_share;		/* of the keys on the way, those looked up */
+	double		loops;			/* if fewer than the planner takes them for */
 	int			concurrency;	/* effective_io_concurrency */
 } TsaLocalScan;
 
@@ -31,6 +41,9 @@ typedef struct TsaCorrection
 	double		unit;			/* cost of a microsecond */
 	double		correlation;	/* to be told to the planner */
 	double		index_raise;	/* to be added to the index's cost */
+	double		bitmap_raise;	/* the part of it that bitmap scans need */
+	double		startup_raise;	/* how much of the cost the first rows take
+								 * beyond their share */
 	double		bitmap_heap;	/* the table's part of a bitmap heap scan */
 	double		bitmap_core;	/* what the planner takes it for */
 } TsaCorrection;

@@ -170,6 +170,7 @@ tsa_locality_scale(TsaLocalityPoint *point, double factor)
 	point->adjacent_gaps *= factor;
 	point->skip_gaps *= factor;
 	point->skip_blocks *= factor;
+	point->skip_step_blocks *= factor;
 	point->far_gaps *= factor;
 }
 
@@ -247,36 +248,15 @@ tsa_locality_finish(const TsaLocalityCounter *counter,
 		extrapolate(locality, entries, table_blocks);
 }
 
-/*
- * What so many consecutive entries lead to: linearly between the two nearest
- * sizes.  A power law would come nearer, by a tenth at most, and would take
- * the planner more time than all the rest.
- */
+/* What lies between two points, at share t of the way. */
 void
-tsa_locality_at(const TsaLocality *locality, double entries,
-				TsaLocalityPoint *point)
+tsa_locality_between(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
+					 double t, TsaLocalityPoint *point)
 {
-	const TsaLocalityPoint *a;
-	const TsaLocalityPoint *b;
-	double		t;
-	int			i = 0;
-
-	while (i < locality->npoints - 1 &&
-		   locality->points[i + 1].entries < entries)
-		i++;
-	a = &locality->points[i];
-	b = i < locality->npoints - 1 ? a + 1 : a;
-	if (b == a || entries <= a->entries)
-	{
-		*point = *a;
-		point->entries = entries;
-		return;
-	}
-	t = (entries - a->entries) / (b->entries - a->entries);
-	point->entries = entries;
 	point->windows = fmin(a->windows, b->windows);
 #define MIX(field) \
 	point->field = tsa_between(a->field, b->field, t)
+	MIX(entries);
 	MIX(blocks);
 	MIX(sequential);
 	MIX(skip);
@@ -289,50 +269,31 @@ tsa_locality_at(const TsaLocality *locality, double entries,
 	MIX(far_gaps);
 	MIX(skip_blocks);
 #undef MIX
+	point->skip_step_blocks = 0;
 }
 
 /*
- * What the rows lead to that two conditions leave, independent of each other:
- * both have to touch a block, and a row in it has to satisfy both.  The block
- * before it has to be touched by both, too, to be adjacent.  The near gaps
- * are those of the condition that touches fewer blocks, thinned out.
+ * What so many consecutive entries lead to: linearly between the two nearest
+ * sizes.  A power law would come nearer, by a tenth at most, and would take
+ * the planner more time than all the rest.
  */
 void
-tsa_locality_and(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
-				 double table_blocks, double table_tuples,
-				 TsaLocalityPoint *both)
+tsa_locality_at(const TsaLocality *locality, double entries,
+				TsaLocalityPoint *point)
 {
-	const TsaLocalityPoint *few = a->blocks <= b->blocks ? a : b;
-	double		per_block = fmax(table_tuples / fmax(table_blocks, 1), 1);
-	double		density_a = fmin(a->entries / (a->blocks * per_block), 1);
-	double		density_b = fmin(b->entries / (b->blocks * per_block), 1);
-	double		common = a->blocks * (b->blocks / fmax(table_blocks, 1));
-	double		hit = 1 - exp(-per_block * density_a * density_b);
-	double		blocks = fmax(fmin(common * hit, few->blocks), 1);
-	double		kept = blocks / few->blocks;
-	double		adjacent = a->adjacent_gaps / a->blocks *
-	(b->adjacent_gaps / b->blocks) * hit;
-	double		near_gaps = (few->adjacent_gaps + few->skip_gaps) /
-	few->blocks;
-	double		far;
+	const TsaLocalityPoint *a;
+	const TsaLocalityPoint *b;
+	int			i = 0;
 
-	/* to the power of 16 */
-	far = 1 - kept * near_gaps;
-	far *= far;
-	far *= far;
-	far *= far;
-	far *= far;
-	near_gaps = fmax(adjacent, 1 - far);
-	near_gaps = fmin(near_gaps, 1 - 1 / blocks);
-	adjacent = fmin(adjacent, near_gaps);
-
-	memset(both, 0, sizeof(*both));
-	both->entries = fmax(a->entries * b->entries / fmax(table_tuples, 1), 1);
-	both->blocks = blocks;
-	both->random = blocks;
-	both->adjacent_gaps = blocks * adjacent;
-	both->skip_gaps = blocks * (near_gaps - adjacent);
-	both->skip_blocks = both->skip_gaps *
-		tsa_mean_skip(blocks / fmax(table_blocks, 1));
-	both->far_gaps = blocks * (1 - near_gaps);
+	while (i < locality->npoints - 1 &&
+		   locality->points[i + 1].entries < entries)
+		i++;
+	a = &locality->points[i];
+	b = i < locality->npoints - 1 ? a + 1 : a;
+	if (b == a || entries <= a->entries)
+		*point = *a;
+	else
+		tsa_locality_between(a, b, (entries - a->entries) /
+							 (b->entries - a->entries), point);
+	point->entries = entries;
 }

@@ -55,6 +55,9 @@ typedef struct TsaLocalityPoint
 	double		skip_gaps;
 	double		far_gaps;
 	double		skip_blocks;	/* sum of the lengths of skip_gaps */
+
+	/* of skip, where that is known (one key): not kept */
+	double		skip_step_blocks;
 } TsaLocalityPoint;
 
 typedef struct TsaLocality
@@ -135,9 +138,20 @@ extern void tsa_locality_finish(const TsaLocalityCounter *counter,
 								TsaLocality *locality);
 extern double tsa_mean_skip(double density);
 extern void tsa_locality_scale(TsaLocalityPoint *point, double factor);
+extern void tsa_locality_between(const TsaLocalityPoint *a,
+								 const TsaLocalityPoint *b, double t,
+								 TsaLocalityPoint *point);
 extern void tsa_locality_at(const TsaLocality *locality, double entries,
 							TsaLocalityPoint *point);
 
+/* locality_combine.c */
+extern void tsa_locality_of_key(const TsaLocality *locality, double entries,
+								TsaLocalityPoint *point);
+extern void tsa_locality_union(TsaLocalityPoint *point, double runs,
+							   double table_blocks);
+extern void tsa_locality_thin(TsaLocalityPoint *point, double share,
+							  double group);
+extern void tsa_locality_turn(TsaLocalityPoint *point);
 extern void tsa_locality_and(const TsaLocalityPoint *a,
 							 const TsaLocalityPoint *b,
 							 double table_blocks, double table_tuples,

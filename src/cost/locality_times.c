@@ -40,6 +40,22 @@ tsa_times_blend(TsaReadTimes *times, double shared, double system)
 	times->cached_fraction = shared + system;
 }
 
+/*
+ * Time of a skip forward of such a mean length.  A device that has to wait for
+ * the block may as well read those before it, so a short skip takes no longer
+ * than these would.  Lengths are taken to fall off exponentially from 2 on.
+ */
+static double
+skip_us(double length, double adjacent, double skip)
+{
+	double		beyond = adjacent * (length - 2);
+	double		least = fmin(2 * adjacent, skip);
+
+	if (beyond <= 0 || least >= skip)
+		return least;
+	return least + beyond * (1 - exp((least - skip) / beyond));
+}
+
 /* Time to read the table's blocks in the order of the index. */
 double
 tsa_locality_index_us(const TsaLocalityPoint *point,
@@ -48,8 +64,12 @@ tsa_locality_index_us(const TsaLocalityPoint *point,
 	double		sequential = backward ? point->back_sequential :
 	point->sequential;
 	double		skip = backward ? point->back_skip : point->skip;
+	double		one_skip = times->skip;
 
-	return sequential * times->sequential + skip * times->skip +
+	if (!backward && point->skip_step_blocks > 0)
+		one_skip = skip_us(point->skip_step_blocks / skip, times->adjacent_0,
+						   times->skip);
+	return sequential * times->sequential + skip * one_skip +
 		(point->blocks - sequential - skip) * times->random;
 }
 
@@ -123,24 +143,6 @@ tsa_locality_turns_us(const TsaLocalityPoint *point,
 }
 
 /*
- * Time of a skip between blocks that are read in their order.  A device that
- * has to wait for the block may as well read those before it, so a short skip
- * takes no longer than these would.  Lengths are taken to fall off
- * exponentially from 2 on.
- */
-static double
-skip_us(const TsaLocalityPoint *point, double adjacent, double skip)
-{
-	double		beyond = adjacent *
-	(point->skip_blocks / point->skip_gaps - 2);
-	double		least = fmin(2 * adjacent, skip);
-
-	if (beyond <= 0 || least >= skip)
-		return least;
-	return least + beyond * (1 - exp((least - skip) / beyond));
-}
-
-/*
  * Time to read them in the order of the blocks, with such prefetching.  Its
  * requests cost something where the system has the block, too.
  */
@@ -165,7 +167,8 @@ tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 	}
 	us = point->adjacent_gaps * adjacent + point->far_gaps * random;
 	if (point->skip_gaps > 0)
-		us += point->skip_gaps * skip_us(point, adjacent, skip);
+		us += point->skip_gaps *
+			skip_us(point->skip_blocks / point->skip_gaps, adjacent, skip);
 	if (concurrency > 0)
 		us += point->blocks * times->cpu.prefetch *
 			(times->cached_fraction - times->shared_fraction);

@@ -23,6 +23,7 @@
 
 #include <math.h>
 
+#include "access/stratnum.h"
 #include "catalog/pg_am_d.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
@@ -33,6 +34,7 @@
 #include "parser/parsetree.h"
 #include "utils/guc.h"
 #include "utils/index_selfuncs.h"
+#include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
@@ -43,6 +45,7 @@
 #include "cost/correction.h"
 #include "cost/cost.h"
 #include "cost/locality_store.h"
+#include "cost/loops.h"
 
 /* what grew by more than this is no longer what was measured */
 #define MAX_GROWTH		1.2
@@ -96,18 +99,46 @@ choose_times(const TsaLocalityRow *row, TsaReadTimes *times)
 		tsa_times_blend(times, 0, assumed_cached_fraction);
 }
 
-/* Into how many stretches of the index lists of constants cut a scan. */
-static double
-count_runs(PlannerInfo *root, const IndexPath *path)
+/* Does a condition leave one key of its column, or one per constant? */
+static bool
+is_equality(const IndexOptInfo *index, const IndexClause *clause)
 {
-	double		runs = 1;
+	const Expr *qual = linitial_node(RestrictInfo, clause->indexquals)->clause;
+	Oid			family = index->opfamily[clause->indexcol];
+
+	if (IsA(qual, OpExpr))
+		return get_op_opfamily_strategy(((const OpExpr *) qual)->opno,
+										family) == BTEqualStrategyNumber;
+	if (IsA(qual, ScalarArrayOpExpr))
+		return get_op_opfamily_strategy(((const ScalarArrayOpExpr *) qual)->opno,
+										family) == BTEqualStrategyNumber;
+	return IsA(qual, NullTest) &&
+		((const NullTest *) qual)->nulltesttype == IS_NULL;
+}
+
+/*
+ * Into how many stretches of the index lists of constants cut a scan, and
+ * whether all entries of each have the same key.
+ */
+static void
+describe_stretches(PlannerInfo *root, const IndexPath *path,
+				   TsaLocalScan *local)
+{
+	const IndexOptInfo *index = path->indexinfo;
+	bool		may_repeat = !index->unique &&
+	list_length(path->indexclauses) >= index->nkeycolumns;
+	int			fixed = 0;		/* columns */
 	ListCell   *lc;
 
+	local->runs = 1;
 	foreach(lc, path->indexclauses)
 	{
-		IndexClause *clause = lfirst_node(IndexClause, lc);
+		const IndexClause *clause = lfirst_node(IndexClause, lc);
 		ListCell   *lq;
 
+		if (may_repeat && clause->indexcol == fixed &&
+			is_equality(index, clause))
+			fixed++;
 		foreach(lq, clause->indexquals)
 		{
 			Expr	   *qual = lfirst_node(RestrictInfo, lq)->clause;
@@ -116,17 +147,37 @@ count_runs(PlannerInfo *root, const IndexPath *path)
 			if (!IsA(qual, ScalarArrayOpExpr))
 				continue;
 			list = lsecond(((ScalarArrayOpExpr *) qual)->args);
-			runs *= Max(tsa_estimate_array_length(root, list), 1);
+			local->runs *= Max(tsa_estimate_array_length(root, list), 1);
 		}
 	}
-	return runs;
+	local->one_key = fixed == index->nkeycolumns;
+}
+
+/*
+ * The share of its rows that will be asked for of a scan whose order the
+ * query wants, if its conditions leave all rows the same chance.
+ */
+static double
+find_wanted(const PlannerInfo *root, const IndexPath *path)
+{
+	const RelOptInfo *rel = path->path.parent;
+
+	if (path->path.param_info != NULL ||
+		!pathkeys_contained_in(root->query_pathkeys, path->path.pathkeys))
+		return 1;
+	if (root->limit_tuples <= 0)
+		return root->tuple_fraction < 1 ? root->tuple_fraction : 1;
+	if (rel->top_parent_relids != NULL &&
+		bms_membership(rel->top_parent_relids) == BMS_SINGLETON)
+		rel = root->simple_rel_array[bms_singleton_member(rel->top_parent_relids)];
+	return root->limit_tuples / Max(rel->rows, 1);
 }
 
 /* Describe a scan as the formulas want it. */
 static void
 describe_scan(PlannerInfo *root, const TsaSeenRelation *relation,
 			  const IndexPath *path, double loop_count, double selectivity,
-			  TsaLocalScan *local)
+			  double leaf_pages, TsaLocalScan *local)
 {
 	const IndexOptInfo *index = path->indexinfo;
 	const RelOptInfo *rel = index->rel;
@@ -145,8 +196,29 @@ describe_scan(PlannerInfo *root, const TsaSeenRelation *relation,
 	local->index_only = path->path.pathtype == T_IndexOnlyScan;
 	local->backward = path->indexscandir == BackwardScanDirection;
 	local->one_place = index->reltablespace == rel->reltablespace;
-	local->runs = count_runs(root, path);
 	local->concurrency = relation->concurrency;
+	describe_stretches(root, path, local);
+	if (loop_count > 1)
+		tsa_describe_loops(root, path, local);
+	/* the planner rounds the pages of each stretch up */
+	if (leaf_pages > 1)
+		local->visited = local->runs * (leaf_pages - 1) *
+			index->tuples / index->pages;
+	if (root->limit_tuples > 0 || root->tuple_fraction > 0)
+	{
+		local->wanted = find_wanted(root, path);
+		local->any_order = local->wanted < 1 && root->query_pathkeys == NIL;
+	}
+}
+
+/* Correct what an index's cost function has returned. */
+static void
+apply(const TsaCorrection *correction, Cost *startup_cost, Cost *total_cost,
+	  double *correlation)
+{
+	*startup_cost += correction->startup_raise;
+	*total_cost += correction->index_raise;
+	*correlation = correction->correlation;
 }
 
 /*
@@ -175,8 +247,7 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	before = tsa_seen_find(relation, path, loop_count, &is_new);
 	if (before != NULL)
 	{
-		*total_cost += before->correction.index_raise;
-		*correlation = before->correction.correlation;
+		apply(&before->correction, startup_cost, total_cost, correlation);
 		return;
 	}
 	if (path->indexinfo->reltablespace == rel->reltablespace)
@@ -184,7 +255,8 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	else
 		get_tablespace_page_costs(path->indexinfo->reltablespace,
 								  &relation->settings.index_random, NULL);
-	describe_scan(root, relation, path, loop_count, *selectivity, &local);
+	describe_scan(root, relation, path, loop_count, *selectivity, *pages,
+				  &local);
 	row = find_locality(path->indexinfo);
 	if (row == NULL)
 		return;
@@ -195,9 +267,12 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	choose_times(row, &seen->times);
 	tsa_correct_scan(&local, &relation->settings, &row->locality, &seen->times,
 					 &seen->correction);
+	/* an arm of an OR goes into bitmap scans only */
+	if (seen->correction.index_raise > seen->correction.bitmap_raise &&
+		!tsa_stands_alone(rel, path))
+		seen->correction.index_raise = seen->correction.bitmap_raise;
 	tsa_seen_add(relation, seen, path, is_new);
-	*total_cost += seen->correction.index_raise;
-	*correlation = seen->correction.correlation;
+	apply(&seen->correction, startup_cost, total_cost, correlation);
 }
 
 /* A relation has been looked up in the catalogs. */

@@ -1,10 +1,11 @@
-/* Unit tests of src/cost/locality.c, locality_times.c and correction.c. */
+/* Unit tests of src/cost/locality*.c (the pure ones) and correction.c. */
 #include <stdlib.h>
 
 #include "tap.h"
 
 #include "cost/page_cost.c"
 #include "cost/locality.c"
+#include "cost/locality_combine.c"
 #include "cost/locality_times.c"
 #include "cost/correction.c"
 
@@ -71,6 +72,25 @@ static uint32_t
 groups(uint32_t i)
 {
 	return i / 600 * 233 % (ROWS / 600) * 600 + i % 600;
+}
+
+/* So many keys, the rows of each evenly over the table. */
+static uint32_t
+keys(uint32_t i, uint32_t n)
+{
+	return i % (ROWS / n) * n + i / (ROWS / n);
+}
+
+static uint32_t
+ten_keys(uint32_t i)
+{
+	return keys(i, 10);
+}
+
+static uint32_t
+thousand_keys(uint32_t i)
+{
+	return keys(i, 1000);
 }
 
 static void
@@ -204,6 +224,61 @@ test_times(void)
 	   "AND: stretches have stretches in common");
 }
 
+/* Scans that are no single stretch of the index. */
+static void
+test_combinations(void)
+{
+	TsaLocality locality;
+	TsaLocalityPoint point;
+	TsaLocalityPoint one;
+
+	look(ten_keys, 1, &locality);
+	tsa_locality_of_key(&locality, 30000, &point);
+	is_close(point.blocks, BLOCKS, 0.01, "one key of ten: all blocks");
+	ok(point.sequential > 0.99 * point.blocks, "one key of ten: in order");
+	look(thousand_keys, 1, &locality);
+	tsa_locality_of_key(&locality, 300, &one);
+	is_close(one.blocks, 300, 0.01, "one key of a thousand: a block each");
+	is_close(one.skip_step_blocks, 300 * 16.67, 0.02,
+			 "one key of a thousand: short skips");
+	is_close(tsa_locality_index_us(&one, &disk, 0),
+			 tsa_locality_bitmap_us(&one, &disk, 0), 0.05,
+			 "one key: index order is block order");
+	ok(tsa_locality_index_us(&one, &disk, 1) > 290 * disk.random,
+	   "but not backwards");
+	point = one;
+	tsa_locality_union(&point, 10, BLOCKS);
+	is_close(point.blocks, BLOCKS * (1 - pow(0.94, 10)), 0.01,
+			 "ten keys of a thousand: blocks in common");
+	is_close(point.adjacent_gaps / point.blocks, 1 - pow(0.94, 9), 0.01,
+			 "ten keys of a thousand: gaps close");
+	is_close(point.adjacent_gaps + point.skip_gaps + point.far_gaps,
+			 point.blocks, 1e-9, "list: gaps add up");
+	ok(tsa_locality_bitmap_us(&point, &disk, 0) <
+	   0.5 * 10 * tsa_locality_bitmap_us(&one, &disk, 0),
+	   "ten keys in block order: less than half of ten times one");
+
+	look(linear, 1, &locality);
+	tsa_locality_of_key(&locality, 20, &point);
+	is_close(point.blocks, 1 + 19.0 / PER_BLOCK, 0.1, "a short key: one block");
+	tsa_locality_of_key(&locality, 1, &point);
+	is_close(point.blocks, 1, 1e-9, "a key of one entry: one block");
+	tsa_locality_at(&locality, 6000, &point);
+	tsa_locality_thin(&point, 0.01, 1);
+	is_close(point.entries, 60, 1e-9, "thinned out: entries");
+	is_close(point.blocks, 100 * (1 - pow(0.99, 60)), 0.02,
+			 "thinned out: more blocks than of neighbours");
+	ok(point.random < 4 && point.sequential > 0.6 * point.blocks &&
+	   point.skip > 1, "thinned out: still in order");
+	is_close(point.adjacent_gaps + point.skip_gaps + point.far_gaps,
+			 point.blocks, 1e-9, "thinned out: gaps add up");
+	look(scattered, 1, &locality);
+	tsa_locality_at(&locality, 16384, &point);
+	tsa_locality_thin(&point, 0.01, 1);
+	is_close(point.blocks, 164, 0.05, "thinned out: scattered as before");
+	ok(point.random > 0.9 * point.blocks, "thinned out: random as before");
+}
+
 static void
 test_correction(uint32_t (*place) (uint32_t), const char *name,
 				double selectivity, int index_only)
@@ -245,6 +320,42 @@ test_correction(uint32_t (*place) (uint32_t), const char *name,
 	   correction.bitmap_heap - 1e-6, "%s: bitmap not underrated", name);
 }
 
+/* Under LIMIT the first rows cost what they take. */
+static void
+test_first_rows(void)
+{
+	TsaCostSettings settings = {
+		.table_random = 4,.table_seq = 1,.index_random = 4,
+		.cache_pages = 524288,.bitmap_entries = 58254,
+		.shared_pages = 16384
+	};
+	TsaLocalScan local = {
+		.scan = {
+			.table_pages = BLOCKS,.table_tuples = ROWS,
+			.index_pages = 825,.index_tuples = ROWS,
+			.loop_count = 1,.selectivity = 1
+		},
+		.runs = 1,.wanted = 0.001
+	};
+	TsaLocality locality;
+	TsaCorrection all;
+	TsaCorrection first;
+
+	look(scattered, 1, &locality);
+	tsa_correct_scan(&local, &settings, &locality, &disk, &all);
+	ok(all.startup_raise > 250 * 5000 * all.unit,
+	   "first rows: nearly a block each");
+	local.scan.selectivity = local.wanted;
+	local.wanted = 1;
+	tsa_correct_scan(&local, &settings, &locality, &disk, &first);
+	is_close(first.startup_raise, 0, 1e-9, "all rows: nothing");
+	is_close(all.startup_raise + 0.001 *
+			 (tsa_locality_index_us(&all.point, &disk, 0) * all.unit -
+			  all.startup_raise),
+			 tsa_locality_index_us(&first.point, &disk, 0) * first.unit,
+			 1e-6, "first rows: the planner comes to the measured time");
+}
+
 /* The kernel reads ahead of a sequential scan. */
 static void
 test_seq_scan(void)
@@ -282,6 +393,8 @@ main(void)
 	blocks = malloc(ROWS * sizeof(uint32_t));
 	test_counts();
 	test_times();
+	test_combinations();
+	test_first_rows();
 	test_correction(linear, "linear: the planner comes to the measured time",
 					0.01, 0);
 	test_correction(scattered, "scattered: likewise", 0.01, 0);

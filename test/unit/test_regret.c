@@ -3,6 +3,7 @@
 
 #include "cost/page_cost.c"
 #include "cost/locality.c"
+#include "cost/locality_combine.c"
 #include "cost/locality_times.c"
 #include "cost/correction.c"
 #include "cost/regret.c"

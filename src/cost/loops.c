@@ -1,0 +1,158 @@
+/*-------------------------------------------------------------------------
+ *
+ * loops.c
+ *	  In which order a nested loop repeats the scan on its inner side.
+ *
+ * The path of an inner scan is made before anybody knows how the outer side
+ * will be read.  Most plans give its rows in the order in which they lie: a
+ * sequential or bitmap scan, and the joins and filters above it.  So what
+ * matters is whether the column that is looked up rises with the place of the
+ * row, and that is its correlation in pg_statistic.  Rows that conditions
+ * leave out make gaps, unless these conditions are on such columns, too: then
+ * the rows that are left lie together.  Joins with third relations that have
+ * conditions leave fewer rows than the planner counts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_statistic.h"
+#include "optimizer/joininfo.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "cost/loops.h"
+
+/* The correlation of a column of a relation, 0 where it is not known. */
+static double
+find_correlation(PlannerInfo *root, Node *column)
+{
+	VariableStatData vardata;
+	AttStatsSlot slot;
+	double		correlation = 0;
+
+	examine_variable(root, column, 0, &vardata);
+	if (HeapTupleIsValid(vardata.statsTuple) &&
+		get_attstatsslot(&slot, vardata.statsTuple,
+						 STATISTIC_KIND_CORRELATION, InvalidOid,
+						 ATTSTATSSLOT_NUMBERS))
+	{
+		if (slot.nnumbers == 1)
+			correlation = slot.numbers[0];
+		free_attstatsslot(&slot);
+	}
+	ReleaseVariableStats(vardata);
+	return correlation;
+}
+
+/* Without what changes nothing about the order; NULL if it is no column. */
+static Node *
+strip_column(Node *node)
+{
+	while (node != NULL && IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node != NULL && IsA(node, Var) &&
+		((Var *) node)->varlevelsup == 0 ? node : NULL;
+}
+
+/* The column of another relation that the first column is compared with. */
+static Var *
+find_outer_column(const IndexPath *path)
+{
+	const IndexClause *clause;
+	const Expr *qual;
+
+	if (path->indexclauses == NIL)
+		return NULL;
+	clause = linitial_node(IndexClause, path->indexclauses);
+	qual = linitial_node(RestrictInfo, clause->indexquals)->clause;
+	if (clause->indexcol != 0 || !IsA(qual, OpExpr))
+		return NULL;
+	return (Var *) strip_column(lsecond(((const OpExpr *) qual)->args));
+}
+
+/*
+ * What share of the rows is left within the stretches that a relation's
+ * conditions leave.
+ */
+static double
+find_share(PlannerInfo *root, const RelOptInfo *rel)
+{
+	double		share = 1;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		double		correlation = 0;
+		Node	   *column = NULL;
+
+		if (rinfo->norm_selec < 0 || rinfo->norm_selec >= 1)
+			continue;
+		if (IsA(rinfo->clause, OpExpr) &&
+			list_length(((const OpExpr *) rinfo->clause)->args) == 2)
+		{
+			List	   *args = ((const OpExpr *) rinfo->clause)->args;
+
+			column = strip_column(linitial(args));
+			if (column == NULL)
+				column = strip_column(lsecond(args));
+		}
+		if (column != NULL)
+			correlation = find_correlation(root, column);
+		share *= pow(rinfo->norm_selec,
+					 Max(1 - correlation * correlation, 0));
+	}
+	return share;
+}
+
+/*
+ * What share of a relation's rows is left when it has been joined with others
+ * that have conditions.  The planner repeats an inner scan for all of its
+ * rows, and takes the table for cached when these are many.
+ */
+static double
+find_joined_share(PlannerInfo *root, RelOptInfo *outer, Index inner)
+{
+	double		share = 1;
+	int			i = -1;
+
+	while ((i = bms_next_member(root->all_baserels, i)) >= 0)
+	{
+		RelOptInfo *other = root->simple_rel_array[i];
+
+		if (other != NULL && other != outer && (Index) i != inner &&
+			other->tuples > 0 && other->rows < other->tuples &&
+			have_relevant_joinclause(root, outer, other))
+			share *= other->rows / other->tuples;
+	}
+	return share;
+}
+
+/* Find out what the formulas want to know of a scan that is repeated. */
+void
+tsa_describe_loops(PlannerInfo *root, const IndexPath *path,
+				   TsaLocalScan *local)
+{
+	Var		   *column = find_outer_column(path);
+	RelOptInfo *outer;
+	double		correlation;
+	double		share;
+
+	if (column == NULL || column->varno <= 0 ||
+		column->varno >= root->simple_rel_array_size)
+		return;
+	outer = root->simple_rel_array[column->varno];
+	if (outer == NULL || outer->rtekind != RTE_RELATION)
+		return;
+	share = find_joined_share(root, outer, path->path.parent->relid);
+	local->loops = Max(local->scan.loop_count * share, 1);
+	correlation = find_correlation(root, (Node *) column);
+	local->in_order = correlation * fabs(correlation);
+	if (local->in_order != 0)
+		local->loop_share = find_share(root, outer);
+}

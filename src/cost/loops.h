@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * loops.h
+ *	  In which order a nested loop repeats the scan on its inner side.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_LOOPS_H
+#define TSA_LOOPS_H
+
+#include "nodes/pathnodes.h"
+
+#include "cost/correction.h"
+
+extern void tsa_describe_loops(PlannerInfo *root, const IndexPath *path,
+							   TsaLocalScan *local);
+
+#endif							/* TSA_LOOPS_H */
