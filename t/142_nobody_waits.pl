@@ -168,6 +168,9 @@ ok($node->poll_query_until('later', 'SELECT count(*) > 1 FROM tablespace_advisor
 like(told(q{SELECT FROM tablespace_contents('slow')}),
 	qr/ERROR:  could not look into database "hers"\nHINT:  Somebody may have locked it/,
 	'it cannot be looked into, and that is said');
+like(told(q{CALL evacuate_tablespace('fast', 'slow')}, user => 'alice'),
+	qr/NOTICE:  this database has \w+ in tablespace "fast"/,
+	'nor has it to be for those who are told about their own only');
 end_session($open);
 
 $node->stop;

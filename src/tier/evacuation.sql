@@ -212,7 +212,8 @@ AS $$
 				THEN 'A name has control characters: tablespace_contents() has the statement.'
 				END), ''),
 		CASE WHEN s.is_printable THEN c.statement END
-	FROM tablespace_advisor.contents_of(source, target, show_names) c
+	FROM tablespace_advisor.contents_of(source, target, show_names,
+			show_all) c
 		LEFT JOIN tablespace_advisor.evacuation_of(
 				source, target, lock_up_to, asker, max_rate) p
 			ON p.method IS NULL AND c.database = current_database()
