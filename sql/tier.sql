@@ -49,10 +49,15 @@ ROLLBACK;
 CREATE ROLE regress_tier_role;
 SET ROLE regress_tier_role;
 CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new');
+SELECT * FROM plan_evacuation('regress_tier_old', 'regress_tier_new');
+RESET ROLE;
+GRANT CREATE ON TABLESPACE regress_tier_new TO regress_tier_role;
+SET ROLE regress_tier_role;
 SELECT kind, method, reason LIKE 'It belongs to role %' AS told
 FROM plan_evacuation('regress_tier_old', 'regress_tier_new')
 WHERE kind = 'table' AND method IS NULL;
 RESET ROLE;
+REVOKE CREATE ON TABLESPACE regress_tier_new FROM regress_tier_role;
 \set VERBOSITY default
 
 -- what an evacuation would do, and does
@@ -81,6 +86,22 @@ SELECT * FROM tablespace_contents('regress_tier_old');
 CALL evacuate_tablespace('regress_tier_old', 'regress_tier_new') \gset
 SELECT :'job_ids' AS nothing_left;
 DROP ROLE regress_tier_role;
+
+-- at which rate: what was slow because somebody wanted it so does not count
+BEGIN;
+INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind, schema_name,
+	relation_name, from_tablespace, from_tablespace_name, to_tablespace,
+	to_tablespace_name, method_wanted, method, state, bytes_total,
+	lock_timeout_ms, owner, system_identifier, database, started_at,
+	finished_at, max_rate, paused_ms)
+SELECT 1, 1, 1, 'r', 'public', 'x', 1663, 'a', 77777, 'b', 'copy', 'copy',
+	'done', 10485760, 100, 10, 1, 1, now() - v.seconds * interval '1 s', now(),
+	v.max_rate, v.paused_ms
+FROM (VALUES (10, NULL::int, 0), (1000, 10000, 0), (1010, NULL, 1000000))
+	v (seconds, max_rate, paused_ms);
+SELECT m.max_rate, tablespace_advisor.move_rate(1663, 77777, 'copy', m.max_rate)
+FROM (VALUES (NULL::bigint), (-1), (1000)) m (max_rate);
+ROLLBACK;
 
 -- pg_default is never dropped
 SELECT DISTINCT kind, how FROM tablespace_contents('pg_default')

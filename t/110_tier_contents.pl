@@ -229,6 +229,24 @@ is( $node->safe_psql('postgres', q{
 	"bare||table|t|lock|t\nbare|default_tablespace|setting of a routine||setting|t\npostgres|public.x|table|f|live|f",
 	'pg_monitor sees sizes of other databases, and no names');
 
+# Names in a database of another encoding: e with an acute accent, and a letter
+# of Polish.
+$node->safe_psql('postgres', q{
+	CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
+	CREATE DATABASE utf ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0});
+$node->safe_psql('latin', qq{SET client_encoding = 'UTF8'; CREATE TABLE "caf\xc3\xa9" (a int) TABLESPACE old});
+$node->safe_psql('utf', qq{SET client_encoding = 'UTF8'; CREATE TABLE "\xc5\x82" (a int) TABLESPACE old});
+foreach my $dbname ('latin', 'utf')
+{
+	$node->safe_psql($dbname, 'CREATE EXTENSION tablespace_advisor');
+	is( $node->safe_psql($dbname, q{
+			SET client_encoding = 'UTF8';
+			SELECT string_agg(relation, ' ' ORDER BY database) FROM tablespace_contents('old')
+			WHERE database IN ('latin', 'utf')}),
+		"public.\"caf\xc3\xa9\" public." . ($dbname eq 'utf' ? "\"\xc5\x82\"" : '"??"'),
+		"$dbname: names of another encoding");
+}
+
 # A role with no rights asks for nothing.
 is( $node->psql('postgres',
 		q{SET ROLE r; SELECT * FROM tablespace_contents('old')}, stderr => \$err),

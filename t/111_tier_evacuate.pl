@@ -72,6 +72,10 @@ like($err, qr/left in tablespace "slow": table public\.doc .*\nDETAIL:  It belon
 	'and is told whose the rest is');
 unlike($err, qr/plain|temp_tablespaces/, 'but nothing of other databases');
 
+$node->psql('postgres', q{CALL evacuate_tablespace('slow', 'fast', dry_run => true)},
+	stderr => \$err);
+like($err, qr/would leave table public\."x\?HINT: /, 'a name that looks like a hint is no hint in a plan');
+
 # What is in the way of some: a prepared transaction, a temporary table.
 $node->safe_psql('postgres', q{
 	BEGIN; INSERT INTO held VALUES (1); PREPARE TRANSACTION 'holds'});

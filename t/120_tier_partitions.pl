@@ -154,12 +154,30 @@ for my $case (
 	}
 }
 
+# The owner of the database decides how strings are read, before 19.
+$node->psql('postgres', q{
+	SET standard_conforming_strings = off;
+	SET escape_string_warning = off;
+	SELECT count(upper_bound) > 0
+	FROM advise_partition_placement('e_date', 'slow', '45 days')}, on_error_stop => 0, stdout => \$out);
+is($out, 't', 'with standard_conforming_strings off');
+
 # Somebody else's partitions.
 $node->safe_psql('postgres', q{CREATE ROLE other; GRANT CREATE ON TABLESPACE slow TO other});
+$node->psql('postgres', q{
+	\set VERBOSITY verbose
+	SET ROLE other;
+	SELECT * FROM advise_partition_placement('e_timestamp', 'slow', '45 days');
+	CALL move_partitions_concurrently('e_timestamp', 'slow', '45 days')},
+	on_error_stop => 0, stderr => \$err);
+like($err, qr/ERROR:  42501: must be owner of table e_timestamp/,
+	'nobody is told how others use what is theirs');
+like($err, qr/no partition of "e_timestamp" is to be moved/, 'and nobody moves it');
 is( $node->safe_psql('postgres', q{
+	GRANT pg_monitor TO other;
 	SET ROLE other;
 	SELECT DISTINCT action FROM advise_partition_placement('e_timestamp', 'slow', '45 days')}),
-	'keep', 'nobody moves what is others\'');
+	'keep', 'members of pg_monitor are told');
 
 SKIP:
 {

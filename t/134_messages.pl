@@ -79,6 +79,17 @@ like(messages_of($node, q{CALL move_table_concurrently('hyper', 'fast')}),
 like(messages_of($node, q{CALL move_indexes_concurrently('hyper', 'fast')}),
 	qr/0A000.*cannot move hypertable "hyper"/s, 'so are its indexes');
 
+# The statements of hints are run by others than those who choose the names.
+$node->safe_psql('postgres', q{
+	CREATE TABLE "o'clock" (a int);
+	CREATE TABLE hour () INHERITS ("o'clock");
+	CREATE TABLE "h'per" (a int);
+	CREATE TRIGGER ts_insert_blocker BEFORE INSERT ON "h'per" FOR EACH ROW EXECUTE FUNCTION blocks()});
+like(messages_of($node, q{CALL move_table_concurrently('"o''clock"', 'fast')}),
+	qr/inhparent = 'public\."o''clock"'::pg_catalog\.regclass/, 'a quote in the name of a parent');
+like(messages_of($node, q{CALL move_table_concurrently('"h''per"', 'fast')}),
+	qr/show_chunks\('public\."h''per"'::pg_catalog\.regclass,/, 'or of a hypertable');
+
 # 0.3's caller waited by a view, which this forbids it to read
 $node->safe_psql('postgres', "ALTER DATABASE postgres SET restrict_nonsystem_relation_kind = 'view'")
   if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_settings WHERE name = 'restrict_nonsystem_relation_kind'}) eq '1';

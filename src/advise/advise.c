@@ -197,7 +197,7 @@ tsa_explain_placement(PG_FUNCTION_ARGS)
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);
 	return run_request(fcinfo, &request,
-					   "SELECT e FROM tablespace_advisor.explain_advice($2, ARRAY("
+					   "SELECT tablespace_advisor.printable(e) FROM tablespace_advisor.explain_advice($2, ARRAY("
 					   "SELECT ROW(g.advice, g.evidence)::tablespace_advisor.advice_row FROM"
 					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g)) e");
 }

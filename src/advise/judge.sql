@@ -34,6 +34,20 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.one_line(text, int) IS
 	'a text cut to so many characters';
 
+/*
+ * In a message a name that has line breaks could pass for other lines of it,
+ * with statements that somebody else has thought of.
+ */
+CREATE FUNCTION tablespace_advisor.printable(message text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT regexp_replace(message, '[\x01-\x1f\x7f]', '?', 'g')
+$$;
+COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
+	'a text with a question mark for each control character';
+
 CREATE FUNCTION tablespace_advisor.probe_statement(VARIADIC tablespaces name[])
 RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -261,6 +275,7 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.business_cycle_days(),
 	tablespace_advisor.round_to_three(float8),
 	tablespace_advisor.one_line(text, int),
+	tablespace_advisor.printable(text),
 	tablespace_advisor.probe_statement(name[]),
 	tablespace_advisor.other_bottleneck(tablespace_advisor.load_fact),
 	tablespace_advisor.index_verdict(tablespace_advisor.relation_fact),

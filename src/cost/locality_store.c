@@ -62,10 +62,13 @@ enum
 	"  AND num_nulls(sequential_page_us, random_read_us, skip_read_us," \
 	"   cached_read_us, adjacent_0_us, adjacent_1_us) = 0"
 
+/* Somebody else's transaction that does the same may stay open. */
 #define DELETE_GONE \
-	"DELETE FROM tablespace_advisor.index_locality l" \
+	"DELETE FROM tablespace_advisor.index_locality WHERE index = ANY (ARRAY(" \
+	" SELECT l.index FROM tablespace_advisor.index_locality l" \
 	" WHERE NOT EXISTS" \
-	"  (SELECT FROM pg_catalog.pg_class c WHERE c.oid = l.index)"
+	"  (SELECT FROM pg_catalog.pg_class c WHERE c.oid = l.index)" \
+	" FOR UPDATE SKIP LOCKED))"
 
 #define KEEP_RESIDENCY \
 	"SELECT tablespace_advisor.keep_residency($1)"

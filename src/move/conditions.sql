@@ -1,8 +1,10 @@
 /* How fast moves are, and whether one is to be begun. */
 
 /*
- * The median of the last twenty moves of some size; before there is any, what
- * the probes say of reading and writing one after the other.
+ * The median of the last twenty moves of some size, of those that nobody has
+ * given a max_rate, and without their pauses: whoever may move slowly must not
+ * decide what others may begin.  Before there is any, what the probes say of
+ * reading and writing one after the other.  max_rate below 0: unlimited.
  */
 CREATE FUNCTION tablespace_advisor.move_rate(
 	source oid, target oid, move_method text, max_rate bigint DEFAULT NULL)
@@ -10,15 +12,16 @@ RETURNS float8
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT least(max_rate, coalesce(
+	SELECT least(CASE WHEN max_rate > 0 THEN max_rate END, coalesce(
 		(SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m.rate)
-			FROM (SELECT j.bytes_total / extract(epoch FROM
-						j.finished_at - j.started_at)::float8 AS rate
+			FROM (SELECT j.bytes_total / w.seconds AS rate
 				FROM tablespace_advisor.job j
+				CROSS JOIN LATERAL (SELECT extract(epoch FROM j.finished_at
+					- j.started_at)::float8 - j.paused_ms / 1000) w (seconds)
 				WHERE j.state = 'done' AND j.to_tablespace = target
 					AND (j.method = 'rebuild') = (move_method = 'rebuild')
 					AND j.bytes_total >= 1048576
-					AND j.finished_at > j.started_at
+					AND coalesce(j.max_rate, -1) < 0 AND w.seconds > 0
 				ORDER BY j.job_id DESC LIMIT 20) m),
 		(SELECT current_setting('block_size')::float8 * 1e6 /
 				(s.sequential_page_us
@@ -31,7 +34,7 @@ $$;
 REVOKE ALL ON FUNCTION tablespace_advisor.move_rate(oid, oid, text, bigint)
 	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.move_rate(oid, oid, text, bigint) IS
-	'bytes per second that a move between two tablespaces makes, at most max_rate: by earlier moves, else by probes; NULL when nothing was measured';
+	'bytes per second that a move between two tablespaces makes, at most max_rate: by earlier moves without max_rate, else by probes; NULL when nothing was measured';
 
 CREATE FUNCTION tablespace_advisor.reason_not_to_begin(job bigint)
 RETURNS text

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -141,7 +142,7 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 		TimestampTz now;
 		long		nap;
 
-		if (polls % RECOVER_POLLS == 0 && !RecoveryInProgress())
+		if (polls % RECOVER_POLLS == 0 && !XactReadOnly)
 			tsa_recover_for_caller();
 		if (have_ended(job_ids, view))
 			PG_RETURN_BOOL(true);

@@ -51,6 +51,9 @@
 /* Looks at pg_stat_activity in a sample */
 #define SNAPSHOTS	10
 
+/* What cannot be locked in that time is for the next round. */
+#define LOCK_TIMEOUT "10s"
+
 /* Databases without the extension are asked every so many rounds. */
 #define ROUNDS_WITHOUT	12
 
@@ -207,9 +210,8 @@ tsa_sample_worker_main(Datum database)
 
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database),
-											  InvalidOid, 0);
-	tsa_override_settings("10s", "off", "off");
+	tsa_connect_worker(DatumGetObjectId(database), 0, LOCK_TIMEOUT);
+	tsa_override_settings(LOCK_TIMEOUT, "off", "off");
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());

@@ -11,9 +11,23 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
 #include "utils/guc.h"
 
 #include "state/worker_settings.h"
+
+/*
+ * Connects a worker to a database as the bootstrap superuser.  Whoever owns the
+ * database can lock it (ALTER DATABASE ... RENAME), so the wait for that is
+ * bounded as well.
+ */
+void
+tsa_connect_worker(Oid database, uint32 flags, const char *lock_timeout)
+{
+	SetConfigOption("lock_timeout", lock_timeout, PGC_SUSET, PGC_S_OVERRIDE);
+	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, flags);
+}
 
 /*
  * Overrides settings that would get into a worker's way, until it exits.  Those

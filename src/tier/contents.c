@@ -57,7 +57,7 @@ Datum
 tsa_tablespace_contents(PG_FUNCTION_ARGS)
 {
 	static TsaJournalQuery query = {
-		"SELECT * FROM tablespace_advisor.contents_of($1, $2, $3)",
+		"SELECT * FROM tablespace_advisor.contents_of($1, $2, $3, true)",
 		3, {OIDOID, OIDOID, BOOLOID}, NULL
 	};
 	Datum		values[3];

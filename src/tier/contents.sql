@@ -510,7 +510,8 @@ COMMENT ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid) IS
 	'the tablespace named, else the database''s default, else pg_default; never the one that is left';
 
 CREATE FUNCTION tablespace_advisor.contents_of(
-	tablespace_oid oid, target_oid oid, show_names boolean)
+	tablespace_oid oid, target_oid oid, show_names boolean,
+	all_databases boolean)
 RETURNS TABLE (database name, relation text, kind text, size_bytes bigint,
 	how text, statement text, reason text)
 LANGUAGE sql VOLATILE ROWS 100
@@ -521,6 +522,7 @@ AS $$
 				tablespace_oid, target_oid, d.database) AS target_name,
 			show_names OR d.name = current_database() AS shown
 		FROM tablespace_advisor.databases_in(tablespace_oid) d
+		WHERE all_databases OR d.name = current_database()
 	), leaving AS MATERIALIZED (
 		SELECT d.database, d.name, d.is_default, d.target_name,
 			d.shown, r.relation, r.kind, r.schema_name, r.relation_name,
@@ -585,17 +587,17 @@ AS $$
 	FROM pg_tablespace t
 		CROSS JOIN LATERAL tablespace_advisor.settings_naming(t.spcname,
 			show_names) s
-	WHERE t.oid = tablespace_oid
+	WHERE t.oid = tablespace_oid AND all_databases
 	UNION ALL
 	SELECT NULL, NULL, 'tablespace', NULL, 'never', NULL,
 		'pg_default can be relieved, but never dropped.'
 	WHERE tablespace_oid = 1663
 	ORDER BY 1, 5, 4 DESC NULLS LAST, 2
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean)
+REVOKE ALL ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean, boolean)
 	FROM PUBLIC;
-COMMENT ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean) IS
-	'tablespace_contents() as the bootstrap superuser sees it; show_names: of relations in other databases';
+COMMENT ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean, boolean) IS
+	'tablespace_contents() as the bootstrap superuser sees it; show_names: of relations in other databases; all_databases: else of this one, without settings';
 
 CREATE FUNCTION @extschema@.tablespace_contents(
 	tablespace name, to_tablespace name DEFAULT NULL,

@@ -109,6 +109,7 @@ parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
 	options->tablespace = evacuation->target;
 	options->method = TSA_METHOD_AUTO;
 	options->with_indexes = true;
+	options->leaves_contended = true;
 	tsa_parse_move_options(fcinfo, 2, options);
 	evacuation->lock_up_to = parse_lock_up_to(fcinfo, 6);
 	evacuation->until = DT_NOEND;
@@ -188,9 +189,10 @@ static void
 print_staying(const Evacuation *evacuation)
 {
 	static TsaJournalQuery query = {
-		"SELECT pg_catalog.format('%s %I.%I',"
+		"SELECT tablespace_advisor.printable(pg_catalog.format('%s %I.%I',"
 		"   tablespace_advisor.kind_name(p.kind), p.schema_name,"
-		"   p.relation_name) AS relation, p.reason"
+		"   p.relation_name)) AS relation,"
+		" tablespace_advisor.printable(p.reason) AS reason"
 		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
 		" WHERE p.method IS NULL ORDER BY p.place",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
@@ -479,6 +481,8 @@ tsa_plan_evacuation(PG_FUNCTION_ARGS)
 	char		nulls[] = "     ";
 
 	parse_tablespaces(fcinfo, &evacuation);
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
+		tsa_check_create_right(evacuation.target);
 	evacuation.lock_up_to = parse_lock_up_to(fcinfo, 2);
 	plan_arguments(&evacuation, values, nulls);
 	tsa_return_rows(fcinfo, &query, values, nulls);

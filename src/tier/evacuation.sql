@@ -96,7 +96,8 @@ LANGUAGE C VOLATILE ROWS 1000;
 COMMENT ON FUNCTION @extschema@.plan_evacuation(name, name, text) IS
 $$what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order; without moving anything.
 how: as in tablespace_contents(). method: copy, rebuild, catalog or lock; NULL: it stays, and reason says why. lock_up_to: size, as pg_size_bytes() reads it, up to which relations that cannot be moved live may be locked.
-move_seconds: at the rate of earlier moves to that tablespace, or of probes; NULL when nothing was measured.$$;
+move_seconds: at the rate of earlier moves to that tablespace, or of probes; NULL when nothing was measured.
+Errors: 42501 (neither CREATE on the target nor a member of pg_monitor), 22023 (the two are one tablespace).$$;
 
 /* An unfinished move the other way, which an evacuation would undo. */
 CREATE FUNCTION tablespace_advisor.opposite_move(source oid, target oid)
@@ -141,21 +142,6 @@ REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid)
 COMMENT ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid) IS
 	'what one should know before one evacuates a tablespace into another one';
 
-/*
- * In a message a name that has line breaks could pass for other lines of it,
- * with statements that somebody else has thought of.
- */
-CREATE FUNCTION tablespace_advisor.printable(message text)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT regexp_replace(message, '[\x01-\x1f\x7f]', '?', 'g')
-$$;
-REVOKE ALL ON FUNCTION tablespace_advisor.printable(text) FROM PUBLIC;
-COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
-	'a text with a question mark for each control character';
-
 /* How jobs ended, one line each. */
 CREATE FUNCTION tablespace_advisor.describe_jobs(jobs bigint[])
 RETURNS TABLE (state text, line text, detail text)
@@ -174,7 +160,7 @@ AS $$
 			|| CASE WHEN cardinality(j.indexes) > 0 THEN
 				format(', with %s indexes', cardinality(j.indexes))
 				ELSE '' END)),
-		coalesce(j.error, 'It was cancelled.')
+		tablespace_advisor.printable(coalesce(j.error, 'It was cancelled.'))
 	FROM tablespace_advisor.job j
 	WHERE j.job_id = ANY (jobs)
 	ORDER BY j.job_id
@@ -226,7 +212,8 @@ AS $$
 				THEN 'A name has control characters: tablespace_contents() has the statement.'
 				END), ''),
 		CASE WHEN s.is_printable THEN c.statement END
-	FROM tablespace_advisor.contents_of(source, target, show_names) c
+	FROM tablespace_advisor.contents_of(source, target, show_names,
+			show_all) c
 		LEFT JOIN tablespace_advisor.evacuation_of(
 				source, target, lock_up_to, asker, max_rate) p
 			ON p.method IS NULL AND c.database = current_database()

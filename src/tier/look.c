@@ -14,17 +14,21 @@
  * A worker runs no event triggers for login: those belong to clients.
  *
  * A message is a row: for each column four bytes of length, -1 for null, and
- * the text.  A message of one byte tells that all rows have been sent.
+ * the text, in the encoding of the reader's database.  A message of one byte
+ * tells that all rows have been sent.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/namespace.h"
 #include "commands/dbcommands.h"
+#include "common/string.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "libpq/pqsignal.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
@@ -47,12 +51,16 @@ PG_FUNCTION_INFO_V1(tsa_routine_settings);
 
 #define QUEUE_BYTES		65536
 
+/* Whoever has locked another database is not waited for longer. */
+#define LOCK_TIMEOUT	"10s"
+
 /* What a worker is told, in bgw_extra. */
 typedef struct LookArgs
 {
 	Oid			database;
 	Oid			tablespace;		/* InvalidOid: settings of routines */
 	int			ncolumns;
+	int			encoding;		/* of the reader's database */
 	dsm_handle	segment;
 } LookArgs;
 
@@ -61,6 +69,7 @@ typedef struct RowSender
 {
 	shm_mq_handle *queue;
 	int			ncolumns;
+	int			encoding;
 	StringInfoData message;
 } RowSender;
 
@@ -75,6 +84,40 @@ send_message(RowSender *sender)
 		proc_exit(0);
 }
 
+/*
+ * A text of this database in another encoding; what has no place there becomes
+ * a question mark.
+ */
+static char *
+convert(char *text, int encoding)
+{
+	int			own = GetDatabaseEncoding();
+	int			length = strlen(text);
+	Oid			conversion;
+
+	if (own == encoding || encoding == PG_SQL_ASCII || pg_is_ascii(text) ||
+		(own == PG_SQL_ASCII &&
+		 pg_verify_mbstr(encoding, text, length, true)))
+		return text;
+
+	conversion = FindDefaultConversionProc(own, encoding);
+	if (OidIsValid(conversion))
+	{
+		int			size = length * MAX_CONVERSION_GROWTH + 1;
+		char	   *converted = palloc(size);
+
+		if (pg_do_encoding_conversion_buf(conversion, own, encoding,
+										  (unsigned char *) text, length,
+										  (unsigned char *) converted, size,
+										  true) == length)
+			return converted;
+	}
+	for (char *c = text; *c != '\0'; c++)
+		if (IS_HIGHBIT_SET(*c))
+			*c = '?';
+	return text;
+}
+
 /* Sends a row. */
 static void
 send_row(char **values, void *arg)
@@ -84,12 +127,14 @@ send_row(char **values, void *arg)
 	resetStringInfo(&sender->message);
 	for (int i = 0; i < sender->ncolumns; i++)
 	{
-		int32		length = values[i] == NULL ? -1 : (int32) strlen(values[i]);
+		char	   *text = values[i] == NULL ? NULL :
+		convert(values[i], sender->encoding);
+		int32		length = text == NULL ? -1 : (int32) strlen(text);
 
 		appendBinaryStringInfo(&sender->message, (char *) &length,
 							   sizeof(length));
 		if (length > 0)
-			appendBinaryStringInfo(&sender->message, values[i], length);
+			appendBinaryStringInfo(&sender->message, text, length);
 	}
 	send_message(sender);
 }
@@ -122,10 +167,10 @@ tsa_look_worker_main(Datum arg pg_attribute_unused())
 	shm_mq_set_sender(queue, MyProc);
 	sender.queue = shm_mq_attach(queue, segment, NULL);
 	sender.ncolumns = args.ncolumns;
+	sender.encoding = args.encoding;
 
-	BackgroundWorkerInitializeConnectionByOid(args.database, InvalidOid,
-											  BGWORKER_BYPASS_ALLOWCONN);
-	tsa_override_settings("0", "off", "on");
+	tsa_connect_worker(args.database, BGWORKER_BYPASS_ALLOWCONN, LOCK_TIMEOUT);
+	tsa_override_settings(LOCK_TIMEOUT, "off", "on");
 	StartTransactionCommand();
 	initStringInfo(&sender.message);
 	find_rows(args.tablespace, send_row, &sender);
@@ -246,6 +291,7 @@ look_elsewhere(Oid database, Oid tablespace, RowStore *store)
 	args.database = database;
 	args.tablespace = tablespace;
 	args.ncolumns = store->result->setDesc->natts;
+	args.encoding = GetDatabaseEncoding();
 	args.segment = dsm_segment_handle(segment);
 	handle = start_worker(&args);
 	PG_TRY();
@@ -265,8 +311,9 @@ look_elsewhere(Oid database, Oid tablespace, RowStore *store)
 	if (!complete && get_database_name(database) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("could not look into database with OID %u", database),
-				 errhint("More details may be available in the server log.")));
+				 errmsg("could not look into database \"%s\"",
+						get_database_name(database)),
+				 errhint("Somebody may have locked it. More details may be available in the server log.")));
 }
 
 /*

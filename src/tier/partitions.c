@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -81,6 +82,16 @@ parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
 	values[5] = ObjectIdGetDatum(GetUserId());
 }
 
+/* Samples say who uses a table; they are not for everybody. */
+static void
+check_asker(Oid target)
+{
+	if (!tsa_owns_relation(target, GetUserId()) &&
+		!has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE,
+					   tsa_relation_name(target));
+}
+
 Datum
 tsa_advise_partition_placement(PG_FUNCTION_ARGS)
 {
@@ -96,6 +107,7 @@ tsa_advise_partition_placement(PG_FUNCTION_ARGS)
 	char		nulls[] = "      ";
 
 	parse_arguments(fcinfo, values, nulls);
+	check_asker(DatumGetObjectId(values[0]));
 	tsa_return_rows(fcinfo, &query, values, nulls);
 	return (Datum) 0;
 }
@@ -133,6 +145,7 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	options->tablespace =
 		tsa_parse_tablespace(NameStr(*DatumGetName(tablespace)));
 	options->method = TSA_METHOD_AUTO;
+	options->leaves_contended = true;
 	options->with_indexes =
 		DatumGetBool(tsa_required_arg(fcinfo, 5, "with_indexes"));
 	tsa_parse_move_options(fcinfo, 7, options);

@@ -3,7 +3,8 @@
 /*
  * The upper bound of the first range key as a time.  The bound is printed in
  * ISO form, so that reading it back gives the same time.  Integer keys are
- * times only where pg_partman says so.
+ * times only where pg_partman says so.  Without the partition's OID, of which a
+ * bound names nothing, it is printed without a lock.
  */
 CREATE FUNCTION tablespace_advisor.partition_upper_bound(
 	partition oid, partman_epoch text DEFAULT NULL)
@@ -30,8 +31,8 @@ AS $$
 			AND p.partstrat = 'r'
 		JOIN pg_opclass o ON o.oid = p.partclass[0]
 		CROSS JOIN LATERAL (SELECT "substring"(
-			pg_get_expr(c.relpartbound, c.oid),
-			'^FOR VALUES FROM \((?:''(?:[^'']|'''')*''|[^''()])*\) TO \(''?([^'',)]*)')) m(literal)
+			pg_get_expr(c.relpartbound, 0),
+			'^FOR VALUES FROM [(](?:''(?:[^'']|'''')*''|[^''()])*[)] TO [(]''?([^'',)]*)')) m(literal)
 		CROSS JOIN LATERAL (SELECT nullif(m.literal, 'MAXVALUE')) b(literal)
 	WHERE c.oid = partition AND c.relispartition
 $$;
@@ -239,7 +240,7 @@ COMMENT ON FUNCTION @extschema@.advise_partition_placement(
 	regclass, name, interval, interval) IS
 $$which partitions of a table move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why.
 age: time since the upper bound of the first range key (date, timestamp, timestamptz; integers as pg_partman counts them); partitions without one are never moved by age. idle_for: time up to the last sample in which no sample saw it used. size_bytes: with TOAST, without indexes. With both arguments both must hold.
-Errors: 22023 (neither older_than nor unused_for, or one that is negative), 42809 (not a partitioned table).$$;
+Errors: 22023 (neither older_than nor unused_for, or one that is negative), 42809 (not a partitioned table), 42501 (neither its owner nor a member of pg_monitor).$$;
 
 CREATE PROCEDURE @extschema@.move_partitions_concurrently(
 	target regclass,

@@ -9,7 +9,8 @@
  *
  * Between the plan and the queue somebody else may have queued a move of the
  * same relation, which refuses the whole batch (55006).  Then the round ends
- * with nothing queued, in a subtransaction, and is planned again.
+ * with nothing queued, in a subtransaction, and is planned again.  What a
+ * transaction that has not ended is queueing is left out: it may stay open.
  *
  *-------------------------------------------------------------------------
  */

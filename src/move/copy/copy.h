@@ -91,7 +91,7 @@ typedef struct TsaCopy
 	TsaCopyFork *forks;			/* of all relations */
 	Oid			blocked_on;		/* what could not be locked the last time */
 	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
-	int			holder_pid;		/* who made an attempt futile at the last look */
+	int			holder_pid;		/* who made an attempt futile lately */
 	LocalTransactionId holder_lxid;
 	int			turns;			/* of such, one after the other, without an
 								 * attempt */

@@ -145,7 +145,7 @@ tsa_copy_back_off(TsaCopy *copy, bool blocked)
 			blocked = false;
 		}
 
-	/* if the lock was ours, but too much was left, the strict ones do not count */
+	/* strict ones do not count that had the lock, but too much left */
 	tries = progress->attempts;
 	if (progress->nblockers == 0)
 		tries -= TSA_STRICT_ATTEMPTS;

@@ -20,9 +20,8 @@
  *	 gate lock		shared by a session that sends a cancel request, exclusive
  *					by the worker while it leaves a job.  A request thus never
  *					reaches the job after the one it was meant for.
- *	 heap lock		by the session that queues, until its transaction ends:
- *					shared for a move of an index, exclusive for one of the
- *					table (queue.c).
+ *	 queue lock		exclusive by a session while it looks for moves that would
+ *					be in the way of its own and inserts these (queue.c).
  *	 direction lock	shared by a worker, from its first move from one tablespace
  *					to another one until it exits; of all databases alike.  To
  *					get it exclusively, for a moment, proves that nobody moves
@@ -43,7 +42,7 @@ typedef enum TsaLockClass
 	TSA_LOCK_LIMIT = 0x7345,
 	TSA_LOCK_BATCH = 0x7341,
 	TSA_LOCK_GATE = 0x7342,
-	TSA_LOCK_HEAP = 0x7343,
+	TSA_LOCK_QUEUE = 0x7343,
 	TSA_LOCK_DIRECTION = 0x7347
 } TsaLockClass;
 

@@ -30,6 +30,7 @@ typedef struct TsaMoveOptions
 	bool		dry_run;
 	bool		hot_only;
 	bool		with_indexes;	/* of a table: its indexes too */
+	bool		leaves_contended;	/* what somebody else is queueing */
 	Oid			schema;			/* the extension's, for the advice */
 } TsaMoveOptions;
 

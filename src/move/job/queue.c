@@ -10,18 +10,14 @@
  * it copies, so that the table's mover, which must have AccessExclusive, would
  * not get its cutover, and a rebuild's ShareUpdateExclusive does the same.
  * Nor may two moves of one table take the same index along.
- * So whoever queues looks for unfinished jobs of the same heap, and that two
- * sessions do not both find none, each takes a lock for the heap before it
- * looks and keeps it until its rows are committed: shared for the move of an
- * index, exclusive for that of a table.  The look's snapshot is taken after
- * the lock, when what the former holder has committed is visible.
- *
- * There are HEAP_LOCKS such locks, each for the heaps whose OIDs leave the same
- * remainder: ten thousand partitions would not fit into the lock table.  One
- * call takes them in order, so that two calls cannot deadlock; several calls
- * of retry_move() in one transaction can, which the server detects.  Workers
- * do not take these locks, so whoever waits for one waits for the end of a
- * transaction only, never of a move.
+ * So whoever queues looks for unfinished jobs of the same heap: of committed
+ * ones, which it is refused for, and of transactions that have not ended
+ * (contention.c), for whose end it waits.  That two sessions do not both find
+ * none, each looks and inserts with the queue lock in hand, and has it for no
+ * longer: retry_move() may be called in a transaction that stays open, and that
+ * must not keep others from queueing what it has nothing to do with.  For the
+ * same reason a call that moves relations of many owners does not wait, but
+ * leaves those relations where they are.
  *
  * A partitioned table or index has no storage to be copied: its entry is
  * changed under a short lock, which contends with nothing for long.
@@ -35,16 +31,15 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 
 #include "move/common/relation.h"
 #include "move/job/batch_lock.h"
+#include "move/job/contention.h"
 #include "move/job/history.h"
 #include "move/job/journal.h"
 #include "move/job/queue.h"
-
-/* Locks that stand for all heaps. */
-#define HEAP_LOCKS	64
 
 /* Is this row the move of a table that has storage?  For statements. */
 #define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
@@ -226,17 +221,30 @@ tsa_list_foreign_jobs(void)
 	return find_ids(&query, (int64) GetSystemIdentifier());
 }
 
-/* Jobs (int64 *) of a batch with something left, in the same way. */
+/*
+ * Jobs (int64 *) of a batch with something left, locked, in the same way; but
+ * those that a transaction which may stay open has locked are left out.
+ */
 List *
-tsa_list_open_jobs(int64 batch_id)
+tsa_lock_open_jobs(int64 batch_id)
 {
 	static TsaJournalQuery query = {
 		"SELECT job_id AS id FROM tablespace_advisor.job"
-		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " ORDER BY job_id",
+		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " ORDER BY job_id"
+		" FOR NO KEY UPDATE SKIP LOCKED",
 		1, {INT8OID}, NULL
 	};
+	MemoryContext context = CurrentMemoryContext;
+	Datum		values[1];
+	TsaJournal	journal;
+	List	   *ids;
 
-	return find_ids(&query, batch_id);
+	values[0] = Int64GetDatum(batch_id);
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, values, NULL, false);
+	ids = job_id_list(context);
+	tsa_journal_close(&journal);
+	return ids;
 }
 
 /* Is nothing left of a batch? */
@@ -343,36 +351,6 @@ locks_heap(const TsaMove *move)
 	return move->method != TSA_METHOD_CATALOG;
 }
 
-/*
- * Locks the heaps of the moves against other sessions that queue moves of
- * theirs; see the head of this file.
- */
-static void
-lock_heaps(List *moves)
-{
-	LOCKMODE	modes[HEAP_LOCKS] = {NoLock};
-	ListCell   *lc;
-
-	foreach(lc, moves)
-	{
-		TsaMove    *move = lfirst(lc);
-		LOCKMODE   *mode = &modes[move->heapid % HEAP_LOCKS];
-
-		if (!locks_heap(move))
-			continue;
-		*mode = Max(*mode, tsa_move_is_table(move) ? ExclusiveLock : ShareLock);
-	}
-	for (int i = 0; i < HEAP_LOCKS; i++)
-	{
-		LOCKTAG		tag;
-
-		if (modes[i] == NoLock)
-			continue;
-		tsa_set_lock_tag(&tag, TSA_LOCK_HEAP, i);
-		(void) LockAcquire(&tag, modes[i], false, false);
-	}
-}
-
 static void
 report_busy(const TsaMove *move, const char *other_kind, const char *other)
 {
@@ -427,6 +405,59 @@ tsa_check_heap_is_free(const TsaMove *move)
 	tsa_journal_close(&journal);
 }
 
+/* Throws if committed jobs that have not ended are in the way. */
+static void
+check_heaps_are_free(List *moves)
+{
+	ListCell   *lc;
+
+	CommandCounterIncrement();	/* see what this transaction has queued */
+	foreach(lc, moves)
+		if (locks_heap(lfirst(lc)))
+		tsa_check_heap_is_free(lfirst(lc));
+}
+
+/* Says which moves are left out, and returns the others. */
+static List *
+leave_out(List *moves, List *contended)
+{
+	ListCell   *lc;
+
+	foreach(lc, contended)
+		ereport(WARNING,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("leaving %s \"%s\" where it is",
+						tsa_relation_kind_name(((TsaMove *) lfirst(lc))->kind),
+						NameStr(((TsaMove *) lfirst(lc))->relation_name)),
+				 errdetail("A transaction that has not ended is queueing a move of it, or of its table or indexes.")));
+	return list_difference_ptr(moves, contended);
+}
+
+/*
+ * Takes the queue lock with nothing in the way of the moves; returns those that
+ * are left if some are to be left out.
+ */
+static List *
+enter_queue(List *moves, bool leaves_contended, LOCKTAG *tag)
+{
+	tsa_set_lock_tag(tag, TSA_LOCK_QUEUE, 0);
+	for (;;)
+	{
+		TransactionId xid = InvalidTransactionId;
+		List	   *contended;
+
+		(void) LockAcquire(tag, ExclusiveLock, false, false);
+		check_heaps_are_free(moves);
+		contended = tsa_list_contended(moves, &xid);
+		if (contended == NIL)
+			return moves;
+		if (leaves_contended)
+			return leave_out(moves, contended);
+		(void) LockRelease(tag, ExclusiveLock, false);
+		XactLockTableWait(xid, NULL, NULL, XLTW_None);
+	}
+}
+
 /*
  * Inserts the jobs of a call, all or none, and returns their ids (int64 *).
  */
@@ -435,14 +466,10 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 {
 	List	   *ids = NIL;
 	ListCell   *lc;
+	LOCKTAG		tag;
 
 	tsa_warn_of_publication();
-	lock_heaps(moves);
-	CommandCounterIncrement();	/* see what this transaction has queued */
-	foreach(lc, moves)
-		if (locks_heap(lfirst(lc)))
-		tsa_check_heap_is_free(lfirst(lc));
-	foreach(lc, moves)
+	foreach(lc, enter_queue(moves, options->leaves_contended, &tag))
 	{
 		TsaMove    *move = lfirst(lc);
 		int64	   *id = palloc(sizeof(int64));
@@ -453,5 +480,6 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 			report_busy(move, NULL, NULL);
 		ids = lappend(ids, id);
 	}
+	(void) LockRelease(&tag, ExclusiveLock, false);
 	return ids;
 }

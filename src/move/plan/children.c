@@ -18,6 +18,7 @@
 #include "commands/trigger.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "move/plan/children.h"
@@ -36,17 +37,21 @@ tsa_check_children(Oid target, const char *procedure)
 	Oid			heapid = kind == RELKIND_INDEX ?
 	IndexGetRelation(target, true) : target;
 	char	   *name = get_rel_name(heapid);
+	char	   *schema;
+	char	   *literal;
 	int			nchildren;
 
 	if (name == NULL || get_rel_relkind(heapid) != RELKIND_RELATION)
 		return;
+	schema = get_namespace_name(get_rel_namespace(heapid));
+	literal = quote_literal_cstr(quote_qualified_identifier(schema, name));
 	if (OidIsValid(get_trigger_oid(heapid, HYPERTABLE_TRIGGER, true)))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot move hypertable \"%s\"", name),
 				 errdetail("It is empty itself; its rows are in chunks, and only new chunks would follow it."),
-				 errhint("Move chunks: SELECT format('CALL %s(%%L, %%L)', c, 'tablespace') FROM show_chunks('%s', older_than => interval '1 month') c, and \\gexec.",
-						 procedure, name)));
+				 errhint("Move chunks: SELECT format('CALL %s(%%L::pg_catalog.regclass, %%L::pg_catalog.name)', c, 'tablespace') FROM show_chunks(%s::pg_catalog.regclass, older_than => interval '1 month') c, and \\gexec.",
+						 procedure, literal)));
 	if (heapid != target)
 		return;
 	nchildren = list_length(find_inheritance_children(heapid, NoLock));
@@ -55,6 +60,6 @@ tsa_check_children(Oid target, const char *procedure)
 				(errmsg_plural("%d table that inherits from \"%s\" does not move along",
 							   "%d tables that inherit from \"%s\" do not move along",
 							   nchildren, nchildren, name),
-				 errhint("Move them one by one: SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = '%s'::regclass.",
-						 name)));
+				 errhint("Move them one by one: SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = %s::pg_catalog.regclass.",
+						 literal)));
 }

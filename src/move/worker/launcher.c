@@ -213,11 +213,8 @@ tsa_recover_worker_main(Datum database)
 	TsaWorker	worker;
 	bool		installed;
 
-	tsa_enter_worker(&worker, DatumGetObjectId(database));
-
 	/* whoever waits for this worker may have the row of a job locked */
-	SetConfigOption("lock_timeout", LOCK_TIMEOUT_MS, PGC_SUSET,
-					PGC_S_OVERRIDE);
+	tsa_enter_worker(&worker, DatumGetObjectId(database), LOCK_TIMEOUT_MS);
 	tsa_begin();
 	installed = tsa_keep_journal();
 	if (installed)

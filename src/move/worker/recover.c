@@ -56,14 +56,17 @@ drop_foreign_files(void)
 
 /*
  * Forgets the jobs of another server or database, which pg_upgrade and CREATE
- * DATABASE ... TEMPLATE bring along with the rest of a database.
+ * DATABASE ... TEMPLATE bring along with the rest of a database.  Those that
+ * another transaction is forgetting, which may stay open, are left to it.
  */
 static void
 forget_foreign_jobs(void)
 {
 	static TsaJournalQuery query = {
-		"DELETE FROM tablespace_advisor.job"
-		" WHERE system_identifier <> $1 OR database <> $2",
+		"DELETE FROM tablespace_advisor.job WHERE job_id = ANY (ARRAY("
+		" SELECT job_id FROM tablespace_advisor.job"
+		" WHERE system_identifier <> $1 OR database <> $2"
+		" FOR UPDATE SKIP LOCKED))",
 		2, {INT8OID, OIDOID}, NULL
 	};
 	Datum		values[2];
@@ -117,7 +120,7 @@ recover_batch(int64 batch_id)
 	ResourceOwner owner = CurrentResourceOwner;
 	ListCell   *lc;
 
-	foreach(lc, tsa_list_open_jobs(batch_id))
+	foreach(lc, tsa_lock_open_jobs(batch_id))
 	{
 		int64		job_id = *(int64 *) lfirst(lc);
 

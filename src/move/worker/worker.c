@@ -238,18 +238,18 @@ lock_journal_again(TsaSession *session)
  * What every worker of this stage does first.
  */
 void
-tsa_enter_worker(TsaWorker *worker, Oid database)
+tsa_enter_worker(TsaWorker *worker, Oid database, const char *lock_timeout)
 {
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGINT, StatementCancelHandler);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
+	tsa_connect_worker(database, 0, lock_timeout);
 	memset(worker, 0, sizeof(*worker));
 	tsa_init_session(&worker->session);
 	worker->session.after_abort = lock_journal_again;
 	worker->session.arg = worker;
-	tsa_override_settings("0", "local", "off");
+	tsa_override_settings(lock_timeout, "local", "off");
 }
 
 /*
@@ -289,7 +289,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	ListCell   *lc;
 
 	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
-	tsa_enter_worker(&worker, args.database);
+	tsa_enter_worker(&worker, args.database, "0");
 	foreach(lc, enter_batch(&worker, &args))
 	{
 		QueryCancelPending = false; /* meant for no job */

@@ -20,7 +20,8 @@ typedef struct TsaWorker
 	TsaPendingDrops drops;
 } TsaWorker;
 
-extern void tsa_enter_worker(TsaWorker *worker, Oid database);
+extern void tsa_enter_worker(TsaWorker *worker, Oid database,
+							 const char *lock_timeout);
 
 extern PGDLLEXPORT void tsa_move_worker_main(Datum arg);
 

@@ -1,0 +1,177 @@
+# What somebody keeps locked, in a transaction that stays open or is prepared,
+# holds up nobody who has nothing to do with it.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = new_node('main', conf => q{
+shared_preload_libraries = 'tablespace_advisor'
+tablespace_advisor.sample_interval = 0
+autovacuum = off
+});
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE ROLE mallory LOGIN;
+	CREATE ROLE alice LOGIN;
+	GRANT CREATE ON SCHEMA public TO mallory, alice;
+	GRANT CREATE ON TABLESPACE slow, fast TO mallory, alice});
+
+# A statement of somebody's, who would give up after five seconds: what it says.
+sub told
+{
+	my ($sql, %args) = @_;
+	my $dbname = $args{dbname} // 'postgres';
+	my ($out, $err);
+
+	$node->psql($dbname, "SET lock_timeout = '5s';\n$sql",
+		connstr => $node->connstr($dbname) . ' user=' . ($args{user} // 'postgres'),
+		stdout => \$out, stderr => \$err);
+	return $err eq '' ? $out : $err;
+}
+
+# A transaction of mallory's that stays open.
+sub keep_open
+{
+	my ($sql, %args) = @_;
+	my $s = session($node, user => 'mallory', %args);
+
+	ask($s, "BEGIN; $sql");
+	die $s->{err} if $s->{err} =~ /ERROR/;
+	return $s;
+}
+
+# --- localities that are measured -------------------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE dropped AS SELECT g AS a FROM generate_series(1, 1000) g;
+	CREATE INDEX ON dropped (a);
+	CREATE TABLE hers AS TABLE dropped;
+	CREATE INDEX ON hers (a);
+	CREATE TABLE other AS TABLE dropped;
+	CREATE INDEX ON other (a);
+	ALTER TABLE hers OWNER TO mallory;
+	ALTER TABLE other OWNER TO alice;
+	SELECT FROM measure_index_locality('dropped');
+	DROP TABLE dropped}, extra_params => ['-q']);
+my $open = keep_open(q{SELECT FROM measure_index_locality('hers');});
+is(told(q{
+		SET client_min_messages = error;
+		SELECT count(DISTINCT index) FROM measure_index_locality('other')}, user => 'alice'),
+	'1', 'a locality is measured while another transaction measures');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_advisor.index_locality
+		WHERE relation = 'other'::regclass}), '1', 'and kept');
+end_session($open);
+
+# --- moves that are queued --------------------------------------------------------
+
+# Her table and the other one: OIDs that leave the same remainder, by which
+# locks could be shared.
+$node->safe_psql('postgres', q{
+	CREATE TABLE moved (a int PRIMARY KEY) TABLESPACE slow;
+	ALTER TABLE moved OWNER TO mallory;
+	DO $$ BEGIN
+		FOR i IN 1 .. 1000 LOOP
+			CREATE TABLE twin (a int) TABLESPACE slow;
+			EXIT WHEN 'twin'::regclass::oid::int8 % 64 = 'moved'::regclass::oid::int8 % 64;
+			DROP TABLE twin;
+		END LOOP;
+	END $$;
+	ALTER TABLE twin OWNER TO alice});
+told(q{CALL move_table_concurrently('moved', 'fast')}, user => 'mallory');
+$open = keep_open(q{SELECT undo_move(max(job_id)) FROM tablespace_moves;});
+like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/^\{\d+\}$/,
+	'a table moves while a transaction that is open has queued a move of another one');
+my $err = told(q{CALL evacuate_tablespace('fast', 'slow')});
+like($err, qr/WARNING:  leaving table "moved" where it is\nDETAIL:  A transaction that has not ended is queueing a move of it/,
+	'an evacuation leaves what somebody is queueing');
+like($err, qr/NOTICE:  moved table public\.twin /, 'and moves the rest');
+like(told(q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'),
+	qr/ERROR:  canceling statement due to lock timeout/,
+	'for the move of the same table it is waited');
+send_to($open, 'ROLLBACK;');
+end_session($open);
+like(told(q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'), qr/^\{\d+\}$/,
+	'which goes on when it has ended');
+
+# --- a partition that is locked ----------------------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE log (t date) PARTITION BY RANGE (t);
+	CREATE TABLE log_1 PARTITION OF log FOR VALUES FROM ('2020-01-01') TO ('2020-02-01');
+	ALTER TABLE log_1 OWNER TO mallory});
+$open = keep_open('LOCK TABLE log_1 IN ACCESS EXCLUSIVE MODE;');
+is(told(q{SELECT partition, upper_bound::date, action
+		FROM advise_partition_placement('log', 'fast', '1 day')}),
+	'log_1|2020-02-01|move', 'advice on partitions waits for no lock on them');
+end_session($open);
+
+# --- jobs of another database -------------------------------------------------------
+
+$node->safe_psql('template1', 'CREATE DATABASE copied TEMPLATE postgres');
+$open = keep_open(q{SELECT wait_for_moves('{}');}, dbname => 'copied');
+like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice', dbname => 'copied'),
+	qr/^\{\d+\}$/, 'a call goes on while another transaction forgets foreign jobs');
+end_session($open);
+
+# --- a job that a prepared transaction cancels ---------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE two (a int, b int);
+	INSERT INTO two SELECT i, i FROM generate_series(1, 50000) i;
+	CREATE INDEX two_a ON two (a);
+	CREATE INDEX two_b ON two (b);
+	ALTER TABLE two OWNER TO mallory});
+told(q{CALL move_indexes_concurrently('two', 'fast', max_rate => '1 kB', wait => false)},
+	user => 'mallory');
+wait_until($node, q{EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'running')
+	AND EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'queued')}, 'one moves');
+told(q{
+	BEGIN;
+	SELECT cancel_move(max(job_id)) FROM tablespace_moves WHERE state = 'queued';
+	PREPARE TRANSACTION 'cancels'}, user => 'mallory');
+crash($node);
+wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'running')
+	AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor recovery')},
+	'the launcher has recovered what it can');
+like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/^\{\d+\}$/,
+	'a call goes on while a job of a dead worker is locked');
+$node->safe_psql('postgres', q{ROLLBACK PREPARED 'cancels'});
+told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
+like(told(q{SET default_transaction_read_only = on; SELECT wait_for_moves('{1}')}),
+	qr/^t$/, 'a read-only transaction can wait for moves');
+is($node->safe_psql('postgres', q{
+		SELECT string_agg(DISTINCT state, ' ') FROM tablespace_advisor.job
+		WHERE heap = 'two'::regclass}), 'failed', 'which is recovered afterwards');
+
+# --- a database that is locked -------------------------------------------------------
+
+# Nobody can connect to it while it is being renamed, moved, or copied.
+$node->safe_psql('postgres', q{
+	ALTER ROLE mallory CREATEDB;
+	CREATE DATABASE hers OWNER mallory});
+$node->safe_psql('postgres', 'CREATE DATABASE later');
+$node->safe_psql('later', 'CREATE EXTENSION tablespace_advisor');
+$open = keep_open('ALTER DATABASE hers RENAME TO hers_alone;');
+configure($node, 'tablespace_advisor.sample_interval', '1s');
+ok($node->poll_query_until('later', 'SELECT count(*) > 1 FROM tablespace_advisor.sample'),
+	'other databases are sampled');
+like(told(q{SELECT FROM tablespace_contents('slow')}),
+	qr/ERROR:  could not look into database "hers"\nHINT:  Somebody may have locked it/,
+	'it cannot be looked into, and that is said');
+like(told(q{CALL evacuate_tablespace('fast', 'slow')}, user => 'alice'),
+	qr/NOTICE:  this database has \w+ in tablespace "fast"/,
+	'nor has it to be for those who are told about their own only');
+end_session($open);
+
+$node->stop;
+done_testing();
