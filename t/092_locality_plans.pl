@@ -101,6 +101,9 @@ like(plan_of('SELECT pad FROM s ORDER BY head LIMIT 2000', $on),
 like(plan_of("DECLARE c CURSOR FOR $first", "$on SET cursor_tuple_fraction = 0.02;"),
 	qr/Sort.*Seq Scan/s, 'a cursor: likewise');
 same_answer('SELECT min(r) FROM s WHERE item = 77', $on, 'MIN');
+same_answer('SELECT sum(k) FROM (SELECT k FROM p ORDER BY k LIMIT 5000) p', $on, 'LIMIT of partitions');
+same_answer('SELECT sum(r) FROM (SELECT r FROM s UNION ALL SELECT d FROM t ORDER BY r LIMIT 500) u',
+	$on, 'LIMIT of a union');
 
 # loops in the order of the rows go through an index in order
 my $heads = 'SELECT count(s.pad) FROM heads JOIN s USING (head)';

@@ -259,7 +259,7 @@ first_rows(const TsaLocalScan *local, const TsaCostSettings *settings,
 	(void) find_point(&first, settings, locality, &point);
 	more = index_heap(&first, settings, times, &point, unit) -
 		local->wanted * heap;
-	return more > 0 ? more / (1 - local->wanted) : 0;
+	return fmax(fmin(more / (1 - local->wanted), heap), 0);
 }
 
 /* Compute what to tell the planner. */

@@ -104,16 +104,18 @@ static bool
 is_equality(const IndexOptInfo *index, const IndexClause *clause)
 {
 	const Expr *qual = linitial_node(RestrictInfo, clause->indexquals)->clause;
-	Oid			family = index->opfamily[clause->indexcol];
+	Oid			operator;
 
 	if (IsA(qual, OpExpr))
-		return get_op_opfamily_strategy(((const OpExpr *) qual)->opno,
-										family) == BTEqualStrategyNumber;
-	if (IsA(qual, ScalarArrayOpExpr))
-		return get_op_opfamily_strategy(((const ScalarArrayOpExpr *) qual)->opno,
-										family) == BTEqualStrategyNumber;
-	return IsA(qual, NullTest) &&
-		((const NullTest *) qual)->nulltesttype == IS_NULL;
+		operator = ((const OpExpr *) qual)->opno;
+	else if (IsA(qual, ScalarArrayOpExpr))
+		operator = ((const ScalarArrayOpExpr *) qual)->opno;
+	else
+		return IsA(qual, NullTest) &&
+			((const NullTest *) qual)->nulltesttype == IS_NULL;
+	return get_op_opfamily_strategy(operator,
+									index->opfamily[clause->indexcol]) ==
+		BTEqualStrategyNumber;
 }
 
 /*
@@ -161,15 +163,15 @@ static double
 find_wanted(const PlannerInfo *root, const IndexPath *path)
 {
 	const RelOptInfo *rel = path->path.parent;
+	int			parent;
 
 	if (path->path.param_info != NULL ||
 		!pathkeys_contained_in(root->query_pathkeys, path->path.pathkeys))
 		return 1;
 	if (root->limit_tuples <= 0)
 		return root->tuple_fraction < 1 ? root->tuple_fraction : 1;
-	if (rel->top_parent_relids != NULL &&
-		bms_membership(rel->top_parent_relids) == BMS_SINGLETON)
-		rel = root->simple_rel_array[bms_singleton_member(rel->top_parent_relids)];
+	if (bms_get_singleton_member(rel->top_parent_relids, &parent))
+		rel = root->simple_rel_array[parent];
 	return root->limit_tuples / Max(rel->rows, 1);
 }
 
