@@ -236,7 +236,7 @@ AS $$
 				WHEN a.regret_current / a.regret_best < 1.03 OR a.gain_low <= 1
 					THEN 'no gain'
 				WHEN a.regret_current - a.regret_best
-						< 0.5 * (a.regret_current - 1)
+						< 0.25 * (a.regret_current - 1)
 					AND a.regret_locality < a.regret_best THEN 'locality'
 				WHEN a.is_old THEN 'old'
 				ELSE 'gain'
