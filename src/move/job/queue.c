@@ -447,12 +447,17 @@ enter_queue(List *moves, bool leaves_contended, LOCKTAG *tag)
 		List	   *contended;
 
 		(void) LockAcquire(tag, ExclusiveLock, false, false);
-		check_heaps_are_free(moves);
 		contended = tsa_list_contended(moves, &xid);
+		if (contended != NIL && leaves_contended)
+		{
+			moves = leave_out(moves, contended);
+			contended = NIL;
+		}
+
+		/* in this order, or who commits in between is seen by neither */
+		check_heaps_are_free(moves);
 		if (contended == NIL)
 			return moves;
-		if (leaves_contended)
-			return leave_out(moves, contended);
 		(void) LockRelease(tag, ExclusiveLock, false);
 		XactLockTableWait(xid, NULL, NULL, XLTW_None);
 	}
