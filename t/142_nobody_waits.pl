@@ -92,7 +92,7 @@ $open = keep_open(q{SELECT undo_move(max(job_id)) FROM tablespace_moves;});
 like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/^\{\d+\}$/,
 	'a table moves while a transaction that is open has queued a move of another one');
 my $err = told(q{CALL evacuate_tablespace('fast', 'slow')});
-like($err, qr/WARNING:  leaving table "moved" where it is\nDETAIL:  A transaction that has not ended is queueing a move of it/,
+like($err, qr/WARNING:  leaving table "moved" where it is\nDETAIL:  A transaction that has not ended is queueing or changing a move of it/,
 	'an evacuation leaves what somebody is queueing');
 like($err, qr/NOTICE:  moved table public\.twin /, 'and moves the rest');
 like(told(q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'),
@@ -102,6 +102,31 @@ send_to($open, 'ROLLBACK;');
 end_session($open);
 like(told(q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'), qr/^\{\d+\}$/,
 	'which goes on when it has ended');
+
+# The move of a partitioned table's entry, which waits for its partition's, while
+# somebody is cancelling it; and an older one that was cancelled.
+$node->safe_psql('postgres', q{
+	CREATE TABLE parted (a int) PARTITION BY LIST (a) TABLESPACE slow;
+	CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1) TABLESPACE slow;
+	ALTER TABLE parted OWNER TO mallory;
+	ALTER TABLE parted_1 OWNER TO mallory});
+my $holder = session($node);
+ask($holder, 'BEGIN; LOCK TABLE parted_1 IN SHARE UPDATE EXCLUSIVE MODE;');
+my $entry = q{SELECT max(job_id) FROM tablespace_moves WHERE relation = 'parted'::regclass};
+my $queue = q{CALL move_table_concurrently('parted', 'fast', wait => false)};
+told($queue, user => 'mallory');
+my $older = $node->safe_psql('postgres', $entry);
+$node->safe_psql('postgres', q{
+	SELECT cancel_move(job_id) FROM tablespace_moves
+	WHERE relation IN ('parted'::regclass, 'parted_1'::regclass);
+	SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves))});
+told($queue, user => 'mallory');
+$open = keep_open("SELECT cancel_move(($entry));");
+like(told("SELECT retry_move($older)", user => 'mallory'), qr/table "parted" is being moved already/,
+	'a call does not wait for a job that it is refused for');
+end_session($open);
+end_session($holder);
+$node->safe_psql('postgres', 'SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves))');
 
 # --- a partition that is locked ----------------------------------------------------
 

@@ -116,7 +116,8 @@ find_share(PlannerInfo *root, const RelOptInfo *rel)
  * rows, and takes the table for cached when these are many.
  */
 static double
-find_joined_share(PlannerInfo *root, RelOptInfo *outer, Index inner)
+find_joined_share(PlannerInfo *root, RelOptInfo *outer,
+				  const RelOptInfo *inner)
 {
 	double		share = 1;
 	int			i = -1;
@@ -125,7 +126,8 @@ find_joined_share(PlannerInfo *root, RelOptInfo *outer, Index inner)
 	{
 		RelOptInfo *other = root->simple_rel_array[i];
 
-		if (other != NULL && other != outer && (Index) i != inner &&
+		if (other != NULL && other != outer && other != inner &&
+			!bms_is_member(i, inner->top_parent_relids) &&
 			other->tuples > 0 && other->rows < other->tuples &&
 			have_relevant_joinclause(root, outer, other))
 			share *= other->rows / other->tuples;
@@ -149,7 +151,7 @@ tsa_describe_loops(PlannerInfo *root, const IndexPath *path,
 	outer = root->simple_rel_array[column->varno];
 	if (outer == NULL || outer->rtekind != RTE_RELATION)
 		return;
-	share = find_joined_share(root, outer, path->path.parent->relid);
+	share = find_joined_share(root, outer, path->path.parent);
 	local->loops = Max(local->scan.loop_count * share, 1);
 	correlation = find_correlation(root, (Node *) column);
 	local->in_order = correlation * fabs(correlation);

@@ -156,6 +156,18 @@ describe_stretches(PlannerInfo *root, const IndexPath *path,
 }
 
 /*
+ * Does the query make something else of the rows, so that all are read however
+ * few of the results are wanted?
+ */
+static bool
+is_grouped(const Query *query)
+{
+	return query->groupClause != NIL || query->groupingSets != NIL ||
+		query->distinctClause != NIL || query->havingQual != NULL ||
+		query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs;
+}
+
+/*
  * The share of its rows that will be asked for of a scan whose order the
  * query wants, if its conditions leave all rows the same chance.
  */
@@ -169,7 +181,8 @@ find_wanted(const PlannerInfo *root, const IndexPath *path)
 		!pathkeys_contained_in(root->query_pathkeys, path->path.pathkeys))
 		return 1;
 	if (root->limit_tuples <= 0)
-		return root->tuple_fraction < 1 ? root->tuple_fraction : 1;
+		return root->tuple_fraction < 1 && !is_grouped(root->parse) ?
+			root->tuple_fraction : 1;
 	if (bms_get_singleton_member(rel->top_parent_relids, &parent))
 		rel = root->simple_rel_array[parent];
 	return root->limit_tuples / Max(rel->rows, 1);
@@ -209,7 +222,9 @@ describe_scan(PlannerInfo *root, const TsaSeenRelation *relation,
 	if (root->limit_tuples > 0 || root->tuple_fraction > 0)
 	{
 		local->wanted = find_wanted(root, path);
-		local->any_order = local->wanted < 1 && root->query_pathkeys == NIL;
+		/* what is joined may be read to its end before the first result */
+		local->any_order = local->wanted < 1 && root->query_pathkeys == NIL &&
+			bms_membership(root->all_baserels) == BMS_SINGLETON;
 	}
 }
 

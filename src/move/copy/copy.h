@@ -93,8 +93,9 @@ typedef struct TsaCopy
 	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
 	int			holder_pid;		/* who made an attempt futile lately */
 	LocalTransactionId holder_lxid;
-	int			turns;			/* of such, one after the other, without an
-								 * attempt */
+	int			turns;			/* of such, one after the other, without a
+								 * gap that was seen */
+	instr_time	queued;			/* behind one of them, the last time */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 
@@ -117,8 +118,13 @@ typedef struct TsaCopy
 #define TSA_STRICT_ATTEMPTS 20
 #define TSA_MANY_BLOCKS 1024
 
-/* After so many turns of others an attempt is made all the same. */
+/*
+ * After so many turns of others attempts are made all the same: the more turns
+ * there have been, the more seldom.
+ */
 #define TSA_MAX_TURNS	10
+#define TSA_MS_PER_TURN 100
+#define TSA_MAX_QUEUE_MS 10000
 
 /* What following the WAL has come to. */
 typedef enum TsaFollowed

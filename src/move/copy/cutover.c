@@ -436,7 +436,8 @@ tsa_copy_cut_over(TsaCopy *copy)
 		return TSA_CUTOVER_BLOCKED;
 	behind_others = copy->progress.nblockers > 0;
 	failed = behind_others ? TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
-	copy->turns = 0;
+	if (behind_others)
+		INSTR_TIME_SET_CURRENT(copy->queued);
 	copy->progress.attempts++;
 	if (!narrow_gap(copy))
 		return copy->state == TSA_COPY_REWRITTEN ?
@@ -446,6 +447,9 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (!enter_window(copy, behind_others, &locked))
 	{
 		CommitTransactionCommand();
+		/* who will be done some day is waited for, however long he takes */
+		if (behind_others && copy->progress.nblockers > 0)
+			copy->progress.attempts--;
 		if (copy->state == TSA_COPY_REWRITTEN ||
 			(copy->locks == TSA_LOCKS_ALL_BUT_FIRST && !tsa_copy_yield(copy)))
 			return TSA_CUTOVER_REWRITTEN;

@@ -364,8 +364,8 @@ count_turn(TsaCopy *copy, const LockInstanceData *holder)
  * copy->progress who they are.
  *
  * But where one follows the other, no look may ever find the gap between them.
- * So after many turns we do queue, once: behind the present one, before the
- * next.
+ * So after many turns we do queue now and then, behind the present one and
+ * before the next: some attempt falls on the end of a turn.
  */
 bool
 tsa_copy_is_blocked(TsaCopy *copy)
@@ -399,7 +399,12 @@ tsa_copy_is_blocked(TsaCopy *copy)
 	}
 	pfree(locks->locks);
 	pfree(locks);
-	return copy->progress.nblockers > 0 && copy->turns < TSA_MAX_TURNS;
+	if (copy->progress.nblockers == 0)
+		copy->turns = 0;
+	return copy->progress.nblockers > 0 &&
+		(copy->turns < TSA_MAX_TURNS ||
+		 tsa_ms_since(&copy->queued) <
+		 Min(copy->turns * TSA_MS_PER_TURN, TSA_MAX_QUEUE_MS));
 }
 
 /*

@@ -344,13 +344,6 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 	return job_id;
 }
 
-/* Does a move contend with those of the same heap? */
-static bool
-locks_heap(const TsaMove *move)
-{
-	return move->method != TSA_METHOD_CATALOG;
-}
-
 static void
 report_busy(const TsaMove *move, const char *other_kind, const char *other)
 {
@@ -377,16 +370,19 @@ tsa_check_heap_is_free(const TsaMove *move)
 		"   (schema_name, relation_name) <> (:schema, :name) AS is_other"
 		" FROM tablespace_advisor.job j"
 		" WHERE heap = :heap AND state IN " TSA_UNFINISHED
-		" AND method <> 'catalog'"
-		" AND (:is_table OR relation = :relation OR " TSA_IS_TABLE("j")
-		"   OR method = 'rebuild' AND schema_name = :schema"
-		"     AND relation_name = :name)"
+		" AND (relation = :relation"
+		"   OR NOT :is_catalog AND method <> 'catalog'"
+		"     AND (:is_table OR " TSA_IS_TABLE("j")
+		"       OR method = 'rebuild' AND schema_name = :schema"
+		"         AND relation_name = :name))"
 		" ORDER BY job_id LIMIT 1"
 	};
 	TsaJournalArg args[] = {
 		{"heap", OIDOID, ObjectIdGetDatum(move->heapid), false},
 		{"relation", OIDOID, ObjectIdGetDatum(move->relid), false},
 		{"is_table", BOOLOID, BoolGetDatum(tsa_move_is_table(move)), false},
+		{"is_catalog", BOOLOID,
+		BoolGetDatum(move->method == TSA_METHOD_CATALOG), false},
 		{"schema", NAMEOID, NameGetDatum(&move->schema_name), false},
 		{"name", NAMEOID, NameGetDatum(&move->relation_name), false}
 	};
@@ -405,7 +401,10 @@ tsa_check_heap_is_free(const TsaMove *move)
 	tsa_journal_close(&journal);
 }
 
-/* Throws if committed jobs that have not ended are in the way. */
+/*
+ * Throws if committed jobs that have not ended are in the way; so the insertion
+ * meets none that it would wait for with the queue lock in hand.
+ */
 static void
 check_heaps_are_free(List *moves)
 {
@@ -413,7 +412,6 @@ check_heaps_are_free(List *moves)
 
 	CommandCounterIncrement();	/* see what this transaction has queued */
 	foreach(lc, moves)
-		if (locks_heap(lfirst(lc)))
 		tsa_check_heap_is_free(lfirst(lc));
 }
 
@@ -429,7 +427,7 @@ leave_out(List *moves, List *contended)
 				 errmsg("leaving %s \"%s\" where it is",
 						tsa_relation_kind_name(((TsaMove *) lfirst(lc))->kind),
 						NameStr(((TsaMove *) lfirst(lc))->relation_name)),
-				 errdetail("A transaction that has not ended is queueing a move of it, or of its table or indexes.")));
+				 errdetail("A transaction that has not ended is queueing or changing a move of it, or of its table or indexes.")));
 	return list_difference_ptr(moves, contended);
 }
 
