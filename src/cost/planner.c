@@ -276,7 +276,11 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 				  &local);
 	row = find_locality(path->indexinfo);
 	if (row == NULL)
+	{
+		/* nor for its next path, which may be a partial one */
+		path->indexinfo->amcostestimate = (void *) btcostestimate;
 		return;
+	}
 	seen = palloc(sizeof(TsaSeenScan));
 	seen->loop_count = loop_count;
 	seen->index_cost = *total_cost;
