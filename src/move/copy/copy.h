@@ -93,8 +93,8 @@ typedef struct TsaCopy
 	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
 	int			holder_pid;		/* who made an attempt futile lately */
 	LocalTransactionId holder_lxid;
-	int			turns;			/* of such, one after the other, without a
-								 * gap that was seen */
+	int			turns;			/* of such, one after the other, without a gap
+								 * that was seen */
 	instr_time	queued;			/* behind one of them, the last time */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
