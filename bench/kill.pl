@@ -331,7 +331,9 @@ while (($count{kills} // 0) < $ENV{SOAK_KILLS} && (!$end || time < $end))
 			WHERE indrelid IN ('s'::regclass, 'parted_1'::regclass, 'parted_2'::regclass)}),
 		'35', "$name: so are their indexes");
 	# dead rows would make each move longer than the one before
-	$node->safe_psql('postgres', 'VACUUM t');
+	my $full = $node->safe_psql('postgres',
+		q{SELECT CASE WHEN pg_table_size('t') > 64 * 1048576 THEN 'FULL' END});
+	$node->safe_psql('postgres', "VACUUM $full t");
 }
 
 diag "kills: ", join ', ', map { "$count{$_} $_" } sort keys %count;
