@@ -217,5 +217,28 @@ like(told(q{CALL evacuate_tablespace('fast', 'slow')}, user => 'alice'),
 	'nor has it to be for those who are told about their own only');
 end_session($open);
 
+# --- a table that is locked when its move begins ---------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE held (a int PRIMARY KEY) TABLESPACE slow;
+	ALTER TABLE held OWNER TO mallory});
+$open = keep_open('LOCK TABLE held IN ACCESS EXCLUSIVE MODE;');
+my $pid = ask($open, 'SELECT pg_backend_pid();');
+told(q{CALL evacuate_tablespace('slow', 'fast', wait => false)});
+wait_until($node, "EXISTS (SELECT FROM tablespace_moves
+	WHERE relation_name = 'public.held' AND blocked_by = ARRAY[$pid])", 'the move is blocked');
+is($node->safe_psql('postgres', q{
+		SELECT phase, bytes_total, cancel_move(job_id) FROM tablespace_moves
+		WHERE relation_name = 'public.held' AND state = 'running'}), 'waiting for lock|0|t',
+	'a move that cannot begin names who is in its way');
+is($node->safe_psql('postgres', q{
+		SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves), '3 min')}), 't',
+	'and can be cancelled, so that the others go on');
+is($node->safe_psql('postgres', q{
+		SELECT string_agg(DISTINCT state, ' ') FROM tablespace_moves
+		WHERE batch_id = (SELECT max(batch_id) FROM tablespace_moves)
+			AND relation_name <> 'public.held'}), 'done', 'which they do');
+end_session($open);
+
 $node->stop;
 done_testing();
