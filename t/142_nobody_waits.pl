@@ -178,6 +178,37 @@ is($node->safe_psql('postgres', q{
 		SELECT string_agg(DISTINCT state, ' ') FROM tablespace_advisor.job
 		WHERE heap = 'two'::regclass}), 'failed', 'which is recovered afterwards');
 
+# --- a request to pause that is withdrawn, of a job to be forgotten ------------------
+
+sub workers_end
+{
+	my ($name) = @_;
+
+	ok($node->poll_query_until('postgres', q{
+		SELECT count(*) = 0 FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor move'}), $name);
+	return;
+}
+$node->safe_psql('postgres', q{
+	UPDATE tablespace_advisor.job SET finished_at = now() - interval '2 years'
+	WHERE heap = 'moved'::regclass;
+	INSERT INTO tablespace_advisor.pause (job_id)
+	SELECT min(job_id) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass});
+$open = keep_open(q{SELECT resume_move(min(job_id)) FROM tablespace_moves
+	WHERE relation = 'moved'::regclass;});
+told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice');
+workers_end('a worker ends while a transaction withdraws a request to pause an old job');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass}),
+	'1', 'of which that one job is kept');
+send_to($open, 'COMMIT;');
+end_session($open);
+told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
+workers_end('the next worker');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass}),
+	'0', 'forgets it');
+
 # --- a database that is locked -------------------------------------------------------
 
 # Nobody can connect to it while it is being renamed, moved, or copied.
