@@ -209,6 +209,30 @@ is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass}),
 	'0', 'forgets it');
 
+# --- a queued job that somebody is cancelling -----------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE three (a int, b int, c int);
+	INSERT INTO three SELECT i, i, i FROM generate_series(1, 50000) i;
+	CREATE INDEX ON three (a);
+	CREATE INDEX ON three (b);
+	CREATE INDEX ON three (c);
+	ALTER TABLE three OWNER TO mallory});
+stop_at($node, 'copied');
+told(q{CALL move_indexes_concurrently('three', 'fast', wait => false)}, user => 'mallory');
+wait_for_stop($node, 'copied');
+my $middle = $node->safe_psql('postgres', q{
+	SELECT max(job_id) - 1 FROM tablespace_advisor.job WHERE heap = 'three'::regclass});
+$open = keep_open("SELECT cancel_move($middle);");
+release($node);
+wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE job_id = $middle + 1)},
+	'a worker goes on behind a job that a transaction is cancelling');
+send_to($open, 'ROLLBACK;');
+end_session($open);
+wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE job_id = $middle)},
+	'which it moves when that has changed its mind');
+workers_end('and ends');
+
 # --- a database that is locked -------------------------------------------------------
 
 # Nobody can connect to it while it is being renamed, moved, or copied.
