@@ -233,6 +233,39 @@ wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE jo
 	'which it moves when that has changed its mind');
 workers_end('and ends');
 
+# --- what rebuilds have left, of a table that is locked ---------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE left_behind (a int);
+	INSERT INTO left_behind VALUES (1), (1);
+	CREATE INDEX left_a ON left_behind (a);
+	ALTER TABLE left_behind OWNER TO mallory;
+	INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
+		schema_name, relation_name, from_tablespace, from_tablespace_name,
+		to_tablespace, to_tablespace_name, method_wanted, method, state,
+		bytes_total, lock_timeout_ms, owner, system_identifier, database,
+		known_indexes)
+	SELECT 1000000001, 'left_a'::regclass, 'left_behind'::regclass, 'i', 'public', 'left_a',
+		s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
+		0, 100, 'mallory'::regrole, p.system_identifier, d.oid,
+		ARRAY['left_a'::regclass]
+	FROM pg_tablespace s, pg_database d, pg_control_system() p
+	WHERE s.spcname = 'fast' AND d.datname = current_database()});
+told("CREATE UNIQUE INDEX CONCURRENTLY left_a_ccnew$_ ON left_behind (a)", user => 'mallory')
+  for 1 .. 3;
+$open = keep_open('LOCK TABLE left_behind IN SHARE UPDATE EXCLUSIVE MODE;');
+my $offset = -s $node->logfile;
+told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice');
+workers_end('a worker ends');
+my $timeouts = () = slurp_file($node->logfile, $offset) =~ /canceling statement due to lock timeout/g;
+is($timeouts, 1, 'it has waited for the locks of one role once');
+end_session($open);
+told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
+workers_end('the next worker ends');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM pg_index WHERE indrelid = 'left_behind'::regclass}),
+	'1', 'and has dropped them all');
+
 # --- a database that is locked -------------------------------------------------------
 
 # Nobody can connect to it while it is being renamed, moved, or copied.
