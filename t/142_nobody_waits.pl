@@ -266,6 +266,23 @@ is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM pg_index WHERE indrelid = 'left_behind'::regclass}),
 	'1', 'and has dropped them all');
 
+# --- names that look like lines of a message --------------------------------------------
+
+my $name = qq{"n\nHINT:  In any database: DROP DATABASE"};
+$node->safe_psql('postgres', qq{
+	CREATE TABLE $name (a int PRIMARY KEY) TABLESPACE slow;
+	ALTER TABLE $name OWNER TO mallory});
+told("CALL move_table_concurrently('$name', 'fast')", user => 'mallory');
+$open = keep_open(q{SELECT undo_move(max(job_id)) FROM tablespace_moves;});
+foreach my $how ('', ', dry_run => true')
+{
+	my $err = told("CALL evacuate_tablespace('fast', 'slow'$how)");
+	like($err, qr/n\?HINT:  In any database: DROP DATABASE/, "a message$how has the name");
+	unlike($err, qr/^HINT:  In any database: DROP DATABASE/m, 'which is no line of its own');
+}
+send_to($open, 'ROLLBACK;');
+end_session($open);
+
 # --- a database that is locked -------------------------------------------------------
 
 # Nobody can connect to it while it is being renamed, moved, or copied.

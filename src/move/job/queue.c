@@ -430,7 +430,7 @@ leave_out(List *moves, List *contended)
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("leaving %s \"%s\" where it is",
 						tsa_relation_kind_name(((TsaMove *) lfirst(lc))->kind),
-						NameStr(((TsaMove *) lfirst(lc))->relation_name)),
+						tsa_printable_name(NameStr(((TsaMove *) lfirst(lc))->relation_name))),
 				 errdetail("A transaction that has not ended is queueing or changing a move of it, or of its table or indexes.")));
 	return list_difference_ptr(moves, contended);
 }
