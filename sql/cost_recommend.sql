@@ -71,6 +71,29 @@ SELECT count(*) = (SELECT count(*) FROM pg_tablespace WHERE spcname <> 'pg_globa
 	AND count(*) = count(DISTINCT tablespace) AS one_each,
 	bool_and((verdict = 'change') = (undo_statement IS NOT NULL)) AS undo
 FROM recommend_random_page_cost();
+-- a constant that removes a quarter of the regret is worth a change, one that
+-- removes less only where locality would not help more
+BEGIN;
+CREATE OR REPLACE FUNCTION tablespace_advisor.weigh_random_page_cost(
+	times float8[], indexes float8[], random_page_cost float8, seq_page_cost float8,
+	effective_io_concurrency int, OUT best float8, OUT low float8, OUT high float8,
+	OUT regret_current float8, OUT regret_best float8, OUT regret_locality float8,
+	OUT gain_low float8, OUT measured_indexes int)
+LANGUAGE sql STABLE STRICT AS $$
+	SELECT 50::float8, 40::float8, 60::float8, 3::float8,
+		current_setting('regress.best')::float8,
+		current_setting('regress.locality')::float8, 1.1::float8, 1
+$$;
+CREATE FUNCTION pg_temp.judge(best text, locality text, OUT verdict text, OUT locality_told boolean)
+LANGUAGE sql AS $$
+	SELECT set_config('regress.best', best, true), set_config('regress.locality', locality, true);
+	SELECT r.verdict, r.reason ~ 'no constant helps much here'
+	FROM recommend_random_page_cost('regress_recommend') r
+$$;
+SELECT 3 AS now, v.*, j.*
+FROM (VALUES ('2.49', '1.5'), ('2.5', '1.5'), ('2.51', '1.5'), ('2.51', '2.51')) v (after, locality),
+	pg_temp.judge(after, v.locality) j;
+ROLLBACK;
 -- what roles and databases have set is compared and named
 CREATE ROLE regress_recommend_app;
 ALTER ROLE regress_recommend_app SET random_page_cost = 50;

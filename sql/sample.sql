@@ -113,7 +113,7 @@ OVERRIDING SYSTEM VALUE
 SELECT n, at - interval '20 minutes', at, n IN (-9, -3), false, 1000 + n, 0, 0, 0,
 	10, 1, 2, '{"CPU": 1, "IO/DataFileRead": 2}'
 FROM (SELECT n, date_trunc('day', now(), 'UTC')
-		- CASE WHEN n < -10 THEN interval '40 days' WHEN n < -1 THEN interval '5 days' ELSE interval '10 hours' END
+		- CASE WHEN n < -10 THEN interval '40 days' WHEN n < -1 THEN interval '5 days' ELSE interval '27 hours' END
 		+ (n + 20) * interval '20 minutes' AS at
 	FROM generate_series(-19, 0) n) g;
 UPDATE tablespace_advisor.sample SET started_at = NULL WHERE sample_id = -19;

@@ -117,6 +117,40 @@ like(plan_of($three_tables), qr/Index Scan using items_item/, 'loops that a thir
 like(plan_of($three_tables, $on), qr/Seq Scan on items/, 'loops that a third table makes few: on');
 same_answer($three_tables, $on, 'three tables');
 
+# The total cost of a scan, as EXPLAIN has it.
+sub cost_of
+{
+	my ($scan, $query, $settings) = @_;
+	my $explain = $node->safe_psql('postgres', "$on $settings EXPLAIN $query");
+
+	$explain =~ /$scan.*\(cost=[\d.]+\.\.([\d.]+)/ or die "no $scan: $explain";
+	return $1;
+}
+
+# Without an order, a bitmap scan is raised for the share of it that is wanted;
+# but all of it is wanted if its rows go into a join or an aggregate.
+my $few = 'r < 60000000';
+my $bitmap = 'Bitmap Index Scan on s_r';
+my $by_bitmap = 'SET random_page_cost = 100; SET enable_seqscan = off; SET enable_indexscan = off;';
+cmp_ok(cost_of($bitmap, "SELECT pad FROM s WHERE $few LIMIT 5", $by_bitmap), '<',
+	cost_of($bitmap, "SELECT pad FROM s WHERE $few", $by_bitmap), 'LIMIT: a bitmap scan costs less');
+my $joined = "SELECT s.pad FROM s JOIN heads USING (head) WHERE $few";
+is(cost_of($bitmap, "$joined LIMIT 5", $by_bitmap), cost_of($bitmap, $joined, $by_bitmap),
+	'LIMIT: not below a join');
+my $counted = "DECLARE c CURSOR FOR SELECT count(pad) FROM s WHERE $few";
+is(cost_of($bitmap, $counted, "$by_bitmap SET cursor_tuple_fraction = 0.05;"),
+	cost_of($bitmap, $counted, "$by_bitmap SET cursor_tuple_fraction = 1;"),
+	'a cursor: not below an aggregate');
+
+# A partition's parent is no third table that makes loops few.
+my $by_index = join ' ', map { "SET enable_$_ = off;" } qw(hashjoin mergejoin seqscan bitmapscan memoize material);
+my ($whole, $part) = map {
+	cost_of('Index Scan using p1_k_idx',
+		"SELECT count(p.pad) FROM items LEFT JOIN $_ p ON p.k = item AND p.k < 30000 AND length(p.pad) > 50",
+		$by_index)
+} qw(p p1);
+is($whole, $part, 'loops over a partition cost the same through its parent');
+
 my $parallel = qq{$on SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;
 	SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 	SET min_parallel_index_scan_size = 0;};

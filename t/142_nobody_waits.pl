@@ -103,6 +103,25 @@ end_session($open);
 like(told(q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'), qr/^\{\d+\}$/,
 	'which goes on when it has ended');
 
+# The move of the table, which waits for somebody's lock, is committed while a
+# call that queues a move of its index has looked for moves of open transactions,
+# but not yet for committed ones.
+my $holder = session($node);
+ask($holder, 'BEGIN; LOCK TABLE moved IN SHARE UPDATE EXCLUSIVE MODE;');
+$open = keep_open(q{SELECT undo_move(max(job_id)) FROM tablespace_moves
+	WHERE relation = 'moved'::regclass;});
+stop_at($node, 'queue looked at');
+my $caller = session($node, user => 'mallory');
+send_to($caller, q{CALL move_indexes_concurrently('moved_pkey', 'fast', wait => false);});
+wait_for_stop($node, 'queue looked at');
+ask($open, 'COMMIT;');
+release($node);
+is(answer($caller), '', 'who commits between the two looks of another one');
+like($caller->{err}, qr/index "moved_pkey" is being moved already\nDETAIL:  The move of its table "moved"/,
+	'is seen by one of them');
+end_session($_) for $caller, $holder, $open;
+$node->safe_psql('postgres', 'SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves))');
+
 # The move of a partitioned table's entry, which waits for its partition's, while
 # somebody is cancelling it; and an older one that was cancelled.
 $node->safe_psql('postgres', q{
@@ -110,7 +129,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1) TABLESPACE slow;
 	ALTER TABLE parted OWNER TO mallory;
 	ALTER TABLE parted_1 OWNER TO mallory});
-my $holder = session($node);
+$holder = session($node);
 ask($holder, 'BEGIN; LOCK TABLE parted_1 IN SHARE UPDATE EXCLUSIVE MODE;');
 my $entry = q{SELECT max(job_id) FROM tablespace_moves WHERE relation = 'parted'::regclass};
 my $queue = q{CALL move_table_concurrently('parted', 'fast', wait => false)};
@@ -301,6 +320,29 @@ like(told(q{SELECT FROM tablespace_contents('slow')}),
 like(told(q{CALL evacuate_tablespace('fast', 'slow')}, user => 'alice'),
 	qr/NOTICE:  this database has \w+ in tablespace "fast"/,
 	'nor has it to be for those who are told about their own only');
+end_session($open);
+
+# --- a table that is locked when its move begins ---------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE held (a int PRIMARY KEY) TABLESPACE slow;
+	ALTER TABLE held OWNER TO mallory});
+$open = keep_open('LOCK TABLE held IN ACCESS EXCLUSIVE MODE;');
+my $pid = ask($open, 'SELECT pg_backend_pid();');
+told(q{CALL evacuate_tablespace('slow', 'fast', wait => false)});
+wait_until($node, "EXISTS (SELECT FROM tablespace_moves
+	WHERE relation_name = 'public.held' AND blocked_by = ARRAY[$pid])", 'the move is blocked');
+is($node->safe_psql('postgres', q{
+		SELECT phase, bytes_total, cancel_move(job_id) FROM tablespace_moves
+		WHERE relation_name = 'public.held' AND state = 'running'}), 'waiting for lock|0|t',
+	'a move that cannot begin names who is in its way');
+is($node->safe_psql('postgres', q{
+		SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves), '3 min')}), 't',
+	'and can be cancelled, so that the others go on');
+is($node->safe_psql('postgres', q{
+		SELECT string_agg(DISTINCT state, ' ') FROM tablespace_moves
+		WHERE batch_id = (SELECT max(batch_id) FROM tablespace_moves)
+			AND relation_name <> 'public.held'}), 'done', 'which they do');
 end_session($open);
 
 $node->stop;

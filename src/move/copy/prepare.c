@@ -8,8 +8,8 @@
  * are not in the target already.  An invalid index, left over from a REINDEX
  * CONCURRENTLY that failed, stays where it is.
  *
- * With the table's lock in hand nothing is waited for, not even to look whether
- * an index can move: see "Order" in locks.c.
+ * No lock is waited for in the queue, not even to look whether an index can
+ * move: see "Order" in locks.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -194,10 +194,12 @@ list_and_lock(TsaCopy *copy)
 	copy->toastid = InvalidOid;
 	copy->heapid = is_index ? IndexGetRelation(copy->order->relid, true) :
 		copy->order->relid;
-	if (OidIsValid(copy->heapid))
-		LockRelationOid(copy->heapid, AccessShareLock);
+	copy->blocked_on = copy->heapid;
 	add_relation(copy, copy->order->relid,
 				 is_index ? copy->heapid : InvalidOid);
+	if (OidIsValid(copy->heapid) &&
+		!ConditionalLockRelationOid(copy->heapid, AccessShareLock))
+		return false;
 	if (is_index)
 	{
 		if (OidIsValid(copy->heapid) && !tsa_copy_try_lock(copy))

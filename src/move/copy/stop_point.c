@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * stop_point.c
- *	  Named moments at which a live copy can be made to wait, for tests.
+ *	  Named moments at which a live copy, or a call that queues moves, can be
+ *	  made to wait, for tests.
  *
  * The servers we support are mostly built without injection points.
  *

@@ -252,7 +252,8 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 {
 	static TsaJournalQuery query = {
 		.sql = "UPDATE tablespace_advisor.job SET phase = :phase,"
-		" bytes_total = :bytes_total, bytes_done = :bytes_done,"
+		" bytes_total = coalesce(:bytes_total, bytes_total),"
+		" bytes_done = :bytes_done,"
 		" blocks_left = :blocks_left, mb_per_s = :mb_per_s, passes = :passes,"
 		" attempts = :attempts, blocked_by = :blocked_by,"
 		" paused_ms = :paused_ms, lock_wait_ms = :lock_wait_ms,"
@@ -263,7 +264,8 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 	TsaJournalArg args[] = {
 		{"job_id", INT8OID, Int64GetDatum(job_id), false},
 		{"phase", TEXTOID, text_or_null(p->phase), p->phase == NULL},
-		{"bytes_total", INT8OID, Int64GetDatum(p->bytes_total), false},
+		{"bytes_total", INT8OID, Int64GetDatum(p->bytes_total),
+		p->bytes_total < 0},
 		{"bytes_done", INT8OID, Int64GetDatum(p->bytes_done), false},
 		{"blocks_left", INT8OID, Int64GetDatum(p->blocks_left),
 		p->blocks_left < 0},

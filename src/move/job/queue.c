@@ -35,6 +35,7 @@
 #include "utils/builtins.h"
 
 #include "move/common/relation.h"
+#include "move/copy/stop_point.h"
 #include "move/job/batch_lock.h"
 #include "move/job/contention.h"
 #include "move/job/history.h"
@@ -457,6 +458,7 @@ enter_queue(List *moves, bool leaves_contended, LOCKTAG *tag)
 		}
 
 		/* in this order, or who commits in between is seen by neither */
+		tsa_stop_point("queue looked at");
 		check_heaps_are_free(moves);
 		if (contended == NIL)
 			return moves;
