@@ -264,7 +264,7 @@ $node->safe_psql('postgres', q{
 		to_tablespace, to_tablespace_name, method_wanted, method, state,
 		bytes_total, lock_timeout_ms, owner, system_identifier, database,
 		known_indexes)
-	SELECT 1000000001, 'left_a'::regclass, 'left_behind'::regclass, 'i', 'public', 'left_a',
+	SELECT -1, 'left_a'::regclass, 'left_behind'::regclass, 'i', 'public', 'left_a',
 		s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
 		0, 100, 'mallory'::regrole, p.system_identifier, d.oid,
 		ARRAY['left_a'::regclass]
