@@ -125,7 +125,8 @@ foreach my $sql (
 	like($err, qr/ERROR:  55006: cannot drop extension.*HINT:  Wait for the move/s,
 		"$sql is refused while a move has a copy");
 }
-my ($rc, undef, $why) = $node->psql('busy', 'CREATE SCHEMA other; DROP SCHEMA other; DROP OWNED BY dropper');
+my ($rc, undef, $why) = $node->psql('busy', 'CREATE SCHEMA other; DROP SCHEMA other; DROP OWNED BY dropper;'
+	. 'CREATE EXTENSION pgstattuple; DROP EXTENSION pgstattuple CASCADE');
 is($rc, 0, 'other commands of the kind are not') or diag $why;
 release($node);
 $node->safe_psql('busy', q{SELECT cancel_move(1)});

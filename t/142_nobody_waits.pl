@@ -197,6 +197,111 @@ is($node->safe_psql('postgres', q{
 		SELECT string_agg(DISTINCT state, ' ') FROM tablespace_advisor.job
 		WHERE heap = 'two'::regclass}), 'failed', 'which is recovered afterwards');
 
+# --- a request to pause that is withdrawn, of a job to be forgotten ------------------
+
+sub workers_end
+{
+	my ($name) = @_;
+
+	ok($node->poll_query_until('postgres', q{
+		SELECT count(*) = 0 FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor move'}), $name);
+	return;
+}
+$node->safe_psql('postgres', q{
+	UPDATE tablespace_advisor.job SET finished_at = now() - interval '2 years'
+	WHERE heap = 'moved'::regclass;
+	INSERT INTO tablespace_advisor.pause (job_id)
+	SELECT min(job_id) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass});
+$open = keep_open(q{SELECT resume_move(min(job_id)) FROM tablespace_moves
+	WHERE relation = 'moved'::regclass;});
+told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice');
+workers_end('a worker ends while a transaction withdraws a request to pause an old job');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass}),
+	'1', 'of which that one job is kept');
+send_to($open, 'COMMIT;');
+end_session($open);
+told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
+workers_end('the next worker');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass}),
+	'0', 'forgets it');
+
+# --- a queued job that somebody is cancelling -----------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE three (a int, b int, c int);
+	INSERT INTO three SELECT i, i, i FROM generate_series(1, 50000) i;
+	CREATE INDEX ON three (a);
+	CREATE INDEX ON three (b);
+	CREATE INDEX ON three (c);
+	ALTER TABLE three OWNER TO mallory});
+stop_at($node, 'copied');
+told(q{CALL move_indexes_concurrently('three', 'fast', wait => false)}, user => 'mallory');
+wait_for_stop($node, 'copied');
+my $middle = $node->safe_psql('postgres', q{
+	SELECT max(job_id) - 1 FROM tablespace_advisor.job WHERE heap = 'three'::regclass});
+$open = keep_open("SELECT cancel_move($middle);");
+release($node);
+wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE job_id = $middle + 1)},
+	'a worker goes on behind a job that a transaction is cancelling');
+send_to($open, 'ROLLBACK;');
+end_session($open);
+wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE job_id = $middle)},
+	'which it moves when that has changed its mind');
+workers_end('and ends');
+
+# --- what rebuilds have left, of a table that is locked ---------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE left_behind (a int);
+	INSERT INTO left_behind VALUES (1), (1);
+	CREATE INDEX left_a ON left_behind (a);
+	ALTER TABLE left_behind OWNER TO mallory;
+	INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
+		schema_name, relation_name, from_tablespace, from_tablespace_name,
+		to_tablespace, to_tablespace_name, method_wanted, method, state,
+		bytes_total, lock_timeout_ms, owner, system_identifier, database,
+		known_indexes)
+	SELECT -1, 'left_a'::regclass, 'left_behind'::regclass, 'i', 'public', 'left_a',
+		s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
+		0, 100, 'mallory'::regrole, p.system_identifier, d.oid,
+		ARRAY['left_a'::regclass]
+	FROM pg_tablespace s, pg_database d, pg_control_system() p
+	WHERE s.spcname = 'fast' AND d.datname = current_database()});
+told("CREATE UNIQUE INDEX CONCURRENTLY left_a_ccnew$_ ON left_behind (a)", user => 'mallory')
+  for 1 .. 3;
+$open = keep_open('LOCK TABLE left_behind IN SHARE UPDATE EXCLUSIVE MODE;');
+my $offset = -s $node->logfile;
+told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice');
+workers_end('a worker ends');
+my $timeouts = () = slurp_file($node->logfile, $offset) =~ /canceling statement due to lock timeout/g;
+is($timeouts, 1, 'it has waited for the locks of one role once');
+end_session($open);
+told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
+workers_end('the next worker ends');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM pg_index WHERE indrelid = 'left_behind'::regclass}),
+	'1', 'and has dropped them all');
+
+# --- names that look like lines of a message --------------------------------------------
+
+my $name = qq{"n\nHINT:  In any database: DROP DATABASE"};
+$node->safe_psql('postgres', qq{
+	CREATE TABLE $name (a int PRIMARY KEY) TABLESPACE slow;
+	ALTER TABLE $name OWNER TO mallory});
+told("CALL move_table_concurrently('$name', 'fast')", user => 'mallory');
+$open = keep_open(q{SELECT undo_move(max(job_id)) FROM tablespace_moves;});
+foreach my $how ('', ', dry_run => true')
+{
+	my $err = told("CALL evacuate_tablespace('fast', 'slow'$how)");
+	like($err, qr/n\?HINT:  In any database: DROP DATABASE/, "a message$how has the name");
+	unlike($err, qr/^HINT:  In any database: DROP DATABASE/m, 'which is no line of its own');
+}
+send_to($open, 'ROLLBACK;');
+end_session($open);
+
 # --- a database that is locked -------------------------------------------------------
 
 # Nobody can connect to it while it is being renamed, moved, or copied.

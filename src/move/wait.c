@@ -46,7 +46,8 @@ print_progress(int64 batch_id, Oid schema)
 	TsaJournal	journal;
 	char	   *sql;
 
-	sql = psprintf("SELECT m.relation_name,"
+	sql = psprintf("SELECT tablespace_advisor.printable(m.relation_name)"
+				   " AS relation_name, tablespace_advisor.printable("
 				   " pg_catalog.concat_ws(', ', m.phase,"
 				   "   m.percent || ' %% of '"
 				   "     || pg_catalog.pg_size_pretty(m.bytes_total),"
@@ -54,7 +55,7 @@ print_progress(int64 batch_id, Oid schema)
 				   "     m.mb_per_s)::numeric, 1) || ' MB/s',"
 				   "   m.rate_reason,"
 				   "   pg_catalog.ceil(EXTRACT(epoch FROM m.eta))"
-				   "     || ' s left') AS progress,"
+				   "     || ' s left')) AS progress,"
 				   " pg_catalog.array_to_string(m.blocked_by, ', ') AS blockers"
 				   " FROM %s.tablespace_moves m"
 				   " JOIN tablespace_advisor.job j USING (job_id)"

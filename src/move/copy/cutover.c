@@ -359,6 +359,8 @@ enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 
 	if (window == WINDOW_NOT_LOCKED)
 		tsa_copy_find_blockers(copy);
+	else
+		copy->progress.nblockers = 0;	/* nobody is in the way any more */
 	pfree(storage);
 	waited = tsa_ms_between(&copy->asked, locked);
 	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);

@@ -16,23 +16,38 @@
 #include "move/job/journal.h"
 #include "state/state.h"
 
+/* A job that is to be forgotten after $1 days.  For statements. */
+#define TSA_IS_OLD \
+	"(state IN ('done', 'failed', 'cancelled')" \
+	" AND finished_at < pg_catalog.now()" \
+	"   - pg_catalog.make_interval(days => $1)" \
+	" AND new_filenumbers IS NULL AND old_filenumbers IS NULL" \
+	" AND known_indexes IS NULL)"
+
 /*
  * Forgets jobs that ended longer ago than tablespace_advisor.keep_history,
  * unless something of them is still to be removed.  The requests to pause them
- * go along.  That table is not waited for: a worker has the journal locked, and
- * DROP EXTENSION may have locked the other and wait for the journal.  [T]
+ * go before: one that somebody is withdrawing, in a transaction that may stay
+ * open, would be waited for, and keeps its job instead.  Nor is that table
+ * waited for: a worker has the journal locked, and DROP EXTENSION may have
+ * locked the other and wait for the journal.  [T]
  */
 void
 tsa_prune_jobs(void)
 {
-	static TsaJournalQuery query = {
+	static TsaJournalQuery requests = {
+		"DELETE FROM tablespace_advisor.pause WHERE job_id = ANY (ARRAY("
+		" SELECT p.job_id FROM tablespace_advisor.pause p"
+		" JOIN tablespace_advisor.job j USING (job_id)"
+		" WHERE " TSA_IS_OLD " FOR UPDATE OF p SKIP LOCKED))",
+		1, {INT4OID}, NULL
+	};
+	static TsaJournalQuery jobs = {
 		"DELETE FROM tablespace_advisor.job WHERE job_id = ANY (ARRAY("
-		" SELECT job_id FROM tablespace_advisor.job"
-		" WHERE state IN ('done', 'failed', 'cancelled')"
-		" AND finished_at < pg_catalog.now()"
-		"   - pg_catalog.make_interval(days => $1)"
-		" AND new_filenumbers IS NULL AND old_filenumbers IS NULL"
-		" AND known_indexes IS NULL FOR UPDATE SKIP LOCKED))",
+		" SELECT job_id FROM tablespace_advisor.job j WHERE " TSA_IS_OLD
+		" AND NOT EXISTS (SELECT FROM tablespace_advisor.pause p"
+		"   WHERE p.job_id = j.job_id)"
+		" FOR UPDATE OF j SKIP LOCKED))",
 		1, {INT4OID}, NULL
 	};
 	Datum		values[1];
@@ -41,7 +56,8 @@ tsa_prune_jobs(void)
 		!tsa_state_try_lock("pause", RowExclusiveLock))
 		return;
 	values[0] = Int32GetDatum(tsa_keep_history);
-	tsa_journal_update(&query, values, NULL);
+	tsa_journal_update(&requests, values, NULL);
+	tsa_journal_update(&jobs, values, NULL);
 }
 
 /*

@@ -333,7 +333,8 @@ tsa_give_up_job(int64 job_id)
 		" finished_at = pg_catalog.clock_timestamp()"
 		" FROM (SELECT tablespace_advisor.reason_not_to_begin(job_id) AS reason"
 		"   FROM tablespace_advisor.job WHERE job_id = $1 AND state = 'queued'"
-		"   AND (until IS NOT NULL OR lock_up_to IS NOT NULL)) r"
+		"   AND (until IS NOT NULL OR lock_up_to IS NOT NULL)"
+		"   FOR NO KEY UPDATE SKIP LOCKED) r"
 		" WHERE j.job_id = $1 AND j.state = 'queued' AND r.reason IS NOT NULL",
 		1, {INT8OID}, NULL
 	};

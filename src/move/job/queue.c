@@ -82,7 +82,8 @@ tsa_count_copies(const List *moves)
 
 /*
  * Makes a queued job the running one of this worker; false if it is not
- * queued any more, or not for this worker.
+ * queued any more, or not for this worker, or if somebody is cancelling it, in
+ * a transaction that may stay open.
  *
  * Workers but the batch's first take live copies only, and none of a table
  * that shares the batch with moves of its own indexes, nor these: each of the
@@ -96,7 +97,10 @@ tsa_claim_job(int64 job_id, bool copies_only)
 	"UPDATE tablespace_advisor.job j SET state = 'running'," \
 	" worker_pid = $2, phase = 'starting'," \
 	" started_at = pg_catalog.clock_timestamp()" \
-	" WHERE job_id = $1 AND state = 'queued'"
+	" WHERE state = 'queued' AND job_id = ANY (ARRAY(" \
+	"   SELECT q.job_id FROM tablespace_advisor.job q" \
+	"   WHERE q.job_id = $1 AND q.state = 'queued'" \
+	"   FOR NO KEY UPDATE SKIP LOCKED))"
 	/* two statements: the plan of one for both would be made at each call */
 	static TsaJournalQuery any = {CLAIM, 2, {INT8OID, INT4OID}, NULL};
 	static TsaJournalQuery copies = {
@@ -427,7 +431,7 @@ leave_out(List *moves, List *contended)
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("leaving %s \"%s\" where it is",
 						tsa_relation_kind_name(((TsaMove *) lfirst(lc))->kind),
-						NameStr(((TsaMove *) lfirst(lc))->relation_name)),
+						tsa_printable_name(NameStr(((TsaMove *) lfirst(lc))->relation_name))),
 				 errdetail("A transaction that has not ended is queueing or changing a move of it, or of its table or indexes.")));
 	return list_difference_ptr(moves, contended);
 }

@@ -30,9 +30,12 @@
 const char *
 tsa_move_display_name(const TsaMove *move)
 {
+	const char *name =
+	quote_qualified_identifier(NameStr(move->schema_name),
+							   NameStr(move->relation_name));
+
 	return psprintf("%s %s", tsa_relation_kind_name(move->kind),
-					quote_qualified_identifier(NameStr(move->schema_name),
-											   NameStr(move->relation_name)));
+					tsa_printable_name(name));
 }
 
 /* Refuses anything but a table, partitioned table, matview or index. */

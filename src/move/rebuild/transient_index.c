@@ -173,10 +173,15 @@ forget_known_indexes(const TsaSession *session)
 	tsa_commit(session);
 }
 
-/* Drops one index; logs the error if that fails. */
-static void
+/*
+ * Drops one index; logs the error if that fails.  False if it or its table
+ * could not be locked.
+ */
+static bool
 drop_index(TsaSession *session, const TransientIndex *index)
 {
+	volatile bool locked = true;
+
 	PG_TRY();
 	{
 		TsaIndexLock lock;
@@ -188,24 +193,34 @@ drop_index(TsaSession *session, const TransientIndex *index)
 	}
 	PG_CATCH();
 	{
-		(void) tsa_abort(session);
+		locked = tsa_abort(session)->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
 	}
 	PG_END_TRY();
 	tsa_become_role(session, BOOTSTRAP_SUPERUSERID);
+	return locked;
 }
 
 /*
  * Drops what rebuilds have left, each index as the role that rebuilt it.
- * What cannot be dropped now is left to the next worker.
+ * What cannot be locked now is left to the next worker, and with it what else
+ * that role has: this worker, which may be anybody's, would wait for each of a
+ * thousand indexes that somebody keeps locked.
  */
 void
 tsa_drop_transient_indexes(TsaSession *session)
 {
+	List	   *locked_out = NIL;	/* of what these roles have */
 	ListCell   *lc;
 
 	SetConfigOption("lock_timeout", LOCK_TIMEOUT_MS, PGC_SUSET,
 					PGC_S_OVERRIDE);
 	foreach(lc, load_transient_indexes(session))
-		drop_index(session, lfirst(lc));
+	{
+		TransientIndex *index = lfirst(lc);
+
+		if (!list_member_oid(locked_out, index->owner) &&
+			!drop_index(session, index))
+			locked_out = lappend_oid(locked_out, index->owner);
+	}
 	forget_known_indexes(session);
 }

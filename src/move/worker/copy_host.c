@@ -95,8 +95,8 @@ static char *
 find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid)
 {
 	static TsaJournalQuery query = {
-		"SELECT pg_catalog.string_agg(DISTINCT"
-		"   pg_catalog.format('\"%s\"', p.gid), ', ') AS gids"
+		"SELECT tablespace_advisor.printable(pg_catalog.string_agg(DISTINCT"
+		"   pg_catalog.format('\"%s\"', p.gid), ', ')) AS gids"
 		" FROM pg_catalog.pg_prepared_xacts p"
 		" JOIN pg_catalog.pg_locks x ON x.pid IS NULL"
 		"   AND x.transactionid = p.transaction"

@@ -29,11 +29,13 @@
 
 #include "access/htup_details.h"
 #include "access/xlog.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
+#include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -86,9 +88,23 @@ schema_owner(Oid schema)
 }
 
 /*
+ * Does the extension go with one of these by CASCADE?  Its functions are in
+ * PL/pgSQL, and its schema may belong to another extension.
+ */
+static bool
+goes_with_extension(List *extensions)
+{
+	Oid			home = getExtensionOfObject(NamespaceRelationId,
+											tsa_state_public_schema());
+
+	return names_one_of(extensions, "plpgsql",
+						OidIsValid(home) ? get_extension_name(home) : NULL);
+}
+
+/*
  * May the command drop the extension?  It goes with its schema, with its owner
  * (who owns the schema of its state, too) or that of its schema, and by CASCADE
- * with another extension that it needs: its functions are in PL/pgSQL.
+ * with another extension that it needs.
  */
 static bool
 may_drop_extension(Node *command)
@@ -98,8 +114,9 @@ may_drop_extension(Node *command)
 		DropStmt   *drop = (DropStmt *) command;
 
 		if (drop->removeType == OBJECT_EXTENSION)
-			return drop->behavior == DROP_CASCADE ||
-				names_one_of(drop->objects, "tablespace_advisor", NULL);
+			return names_one_of(drop->objects, "tablespace_advisor", NULL) ||
+				(drop->behavior == DROP_CASCADE &&
+				 goes_with_extension(drop->objects));
 		return drop->removeType == OBJECT_SCHEMA &&
 			names_one_of(drop->objects, TSA_STATE_SCHEMA,
 						 get_namespace_name(tsa_state_public_schema()));
@@ -148,7 +165,7 @@ check_owner(Node *command)
 
 	if (IsA(command, DropStmt) &&
 		((DropStmt *) command)->removeType == OBJECT_EXTENSION &&
-		!names_one_of(((DropStmt *) command)->objects, "plpgsql", NULL))
+		names_one_of(((DropStmt *) command)->objects, "tablespace_advisor", NULL))
 		return;
 	if (OidIsValid(extension) &&
 		!tsa_owns_extension(extension, GetUserId()))

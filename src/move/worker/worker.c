@@ -28,6 +28,7 @@
 
 #include "move/common/relation.h"
 #include "move/common/session.h"
+#include "move/common/sleep.h"
 #include "move/copy/live_copy.h"
 #include "move/copy/shorten.h"
 #include "move/job/batch_lock.h"
@@ -43,6 +44,9 @@
 #include "move/worker/wal_compression.h"
 #include "move/worker/worker.h"
 #include "state/worker_settings.h"
+
+/* Between tries to run jobs that somebody is cancelling. */
+#define LOCKED_JOB_MS	200
 
 /*
  * Has the present job, which a worker ends, moved its relation all the same?
@@ -143,43 +147,62 @@ execute_job(TsaWorker *worker, const TsaJob *job, TsaCopyResult *copied)
 	return false;
 }
 
+/* What has become of a job in the worker's hands. */
+typedef enum JobFate
+{
+	JOB_ENDED,					/* or is another worker's */
+	JOB_CLAIMED,
+	JOB_LOCKED					/* by somebody who is cancelling it */
+} JobFate;
+
 /*
- * Makes a job that is still queued the worker's own; false if it is not.  The
- * lock on its direction is kept until the worker exits.
+ * Makes a job that is still queued the worker's own, unless it is left to
+ * another worker.  The lock on its direction is kept until the worker exits.
  */
-static bool
+static JobFate
 claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 {
 	LOCKTAG		direction;
-	bool		claimed;
+	JobFate		fate = JOB_ENDED;
 
 	tsa_begin();
 	/* a crash that loses this ends the job all the same */
 	tsa_commit_lazily();
 	MemoryContextSwitchTo(worker->session.context);
-	claimed = !tsa_give_up_job(job_id) &&
-		tsa_claim_job(job_id, copies_only) && tsa_job_load(job_id, job);
-	if (claimed)
+	if (!tsa_give_up_job(job_id))
+	{
+		bool		claimed = tsa_claim_job(job_id, copies_only);
+
+		if (!tsa_job_load(job_id, job))
+			fate = JOB_ENDED;
+		else if (claimed)
+			fate = JOB_CLAIMED;
+		else if (job->state == TSA_JOB_QUEUED && !copies_only)
+			fate = JOB_LOCKED;
+	}
+	if (fate == JOB_CLAIMED)
 	{
 		tsa_set_direction_tag(&direction, job->source_tablespace,
 							  job->target_tablespace);
 		(void) LockAcquire(&direction, ShareLock, true, false);
 	}
 	tsa_commit(&worker->session);
-	return claimed;
+	return fate;
 }
 
 /*
- * Runs a job if it is still queued, and ends it whatever happens.
+ * Runs a job if it is still queued, and ends it whatever happens.  False if it
+ * is locked, and to be tried again.
  */
-static void
+static bool
 run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 {
 	uint64		wal_before = pgWalUsage.wal_bytes;
 	TsaJob		job;
+	JobFate		fate = claim_job(worker, job_id, copies_only, &job);
 
-	if (!claim_job(worker, job_id, copies_only, &job))
-		return;
+	if (fate != JOB_CLAIMED)
+		return fate == JOB_ENDED;
 
 	PG_TRY();
 	{
@@ -209,6 +232,37 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 		RESUME_CANCEL_INTERRUPTS();
 	}
 	PG_END_TRY();
+	return true;
+}
+
+/*
+ * Runs jobs (int64 *), one after the other; returns those that are locked.
+ */
+static List *
+run_jobs(TsaWorker *worker, const List *jobs, bool copies_only)
+{
+	List	   *locked = NIL;
+	ListCell   *lc;
+
+	foreach(lc, jobs)
+	{
+		QueryCancelPending = false; /* meant for no job */
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		tsa_wal_compression_apply();
+		if (!run_job(worker, *(int64 *) lfirst(lc), copies_only))
+		{
+			MemoryContextSwitchTo(TopMemoryContext);
+			locked = lappend(locked, lfirst(lc));
+			MemoryContextSwitchTo(worker->session.context);
+		}
+		MemoryContextReset(worker->session.context);
+	}
+	return locked;
 }
 
 /*
@@ -286,22 +340,15 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 {
 	TsaWorker	worker;
 	TsaWorkerArgs args;
-	ListCell   *lc;
+	List	   *jobs;
 
 	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
 	tsa_enter_worker(&worker, args.database, "0");
-	foreach(lc, enter_batch(&worker, &args))
+	jobs = enter_batch(&worker, &args);
+	while ((jobs = run_jobs(&worker, jobs, args.copies_only)) != NIL)
 	{
-		QueryCancelPending = false; /* meant for no job */
-		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
-		tsa_wal_compression_apply();
-		run_job(&worker, *(int64 *) lfirst(lc), args.copies_only);
-		MemoryContextReset(worker.session.context);
+		tsa_perform_drops(&worker.drops, true);
+		tsa_sleep(LOCKED_JOB_MS);
 	}
 	tsa_perform_drops(&worker.drops, true);
 	tsa_begin();
