@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Time::HiRes qw(sleep);
 use TsaTest;
 
-our @EXPORT = qw(chance one_of add_documents kill_postmaster);
+our @EXPORT = qw(chance one_of add_documents kill_postmaster kill_process);
 
 sub chance { return rand() < $_[0]; }
 sub one_of { return $_[ int(rand @_) ]; }
@@ -38,6 +38,37 @@ sub add_documents
 		UPDATE t SET note = note});
 	create_mirror($node);
 	return;
+}
+
+# Stops a process; false if it has ended.  One that is stopped does not end by
+# itself before it is killed, and so the server restarts.
+sub stop_process
+{
+	my ($pid) = @_;
+
+	kill 'STOP', $pid or return 0;
+	foreach my $try (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		my ($state) = (eval { slurp_file("/proc/$pid/stat") } // '') =~ /\) (\S)/;
+
+		return 1 if ($state // 'X') eq 'T';
+		return 0 if ($state // 'X') =~ /[ZX]/;
+		sleep 0.01;
+	}
+	die "process $pid does not stop";
+}
+
+# Kills a process of the server, which restarts.  False if the process has ended,
+# or there is none.
+sub kill_process
+{
+	my ($node, $pid) = @_;
+	my $checkpointer = checkpointer_pid($node);
+
+	return 0 if $pid !~ /^\d+$/ || !stop_process($pid);
+	kill 'KILL', $pid;
+	wait_for_restart($node, $checkpointer);
+	return 1;
 }
 
 # Kills the postmaster and starts the server again.  Its children go when they

@@ -169,24 +169,6 @@ sub begin_move
 	return \%caller;
 }
 
-# Stops a process; false if it has ended.  One that is stopped does not end by
-# itself before it is killed, and so the server restarts.
-sub stop_process
-{
-	my ($pid) = @_;
-
-	kill 'STOP', $pid or return 0;
-	foreach my $try (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		my ($state) = (eval { slurp_file("/proc/$pid/stat") } // '') =~ /\) (\S)/;
-
-		return 1 if ($state // 'X') eq 'T';
-		return 0 if ($state // 'X') =~ /[ZX]/;
-		sleep 0.01;
-	}
-	die "process $pid does not stop";
-}
-
 # Kills; brings the server back.  False if there was nobody to kill.
 sub kill_one
 {
@@ -203,12 +185,8 @@ sub kill_one
 		: $victim eq 'caller' ? q{SELECT pid FROM pg_stat_activity
 			WHERE query LIKE 'CALL move%' AND backend_type = 'client backend' LIMIT 1}
 		: q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'});
-	my $checkpointer = checkpointer_pid($node);
 
-	return 0 if $pid eq '' || !stop_process($pid);
-	kill 'KILL', $pid;
-	wait_for_restart($node, $checkpointer);
-	return 1;
+	return kill_process($node, $pid);
 }
 
 # A job that failed, repeated; the extension may be another one by now.

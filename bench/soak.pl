@@ -113,11 +113,7 @@ sub crash_server
 			? "SELECT worker_pid FROM tablespace_advisor.job WHERE state = 'running'"
 			: "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
 
-		return 0 if $victim !~ /^\d+$/ || !kill 'KILL', $victim;
-		# all sessions end, then the server recovers
-		$node->poll_query_until('postgres', "SELECT count(*) = 0
-			FROM pg_stat_activity WHERE application_name = 'pgbench'")
-		  or die 'the server does not come back';
+		return 0 if !kill_process($node, $victim);
 	}
 	$count{crashes}++;
 	$load->{harness}->kill_kill;

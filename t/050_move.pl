@@ -279,9 +279,8 @@ is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT state, ',') FROM ta
 $node->append_conf('postgresql.conf', 'restart_after_crash = on');
 $node->reload;
 ($old, $caller) = stuck_move('t', 'fast');
-kill 9, the_worker();
+crash($node, the_worker());
 eval { $_->{run}->finish } for $old, $caller;
-$node->poll_query_until('postgres', 'SELECT true') or die 'no restart';
 is($node->safe_psql('postgres', q{SELECT string_agg(state, ',' ORDER BY job_id) FROM tablespace_moves
 		WHERE finished_at IS NULL}), 'running,queued', 'the crash leaves jobs as they were');
 my $dead = $node->safe_psql('postgres', q{SELECT max(job_id) FROM tablespace_moves});

@@ -27,8 +27,8 @@ void
 tsa_init_stop_points(void)
 {
 	DefineCustomStringVariable("tablespace_advisor.debug_stop_at",
-							   "Makes a live copy wait at a named point of its protocol.",
-							   "For tests only. The copy goes on when the parameter is changed and the configuration is loaded again.",
+							   "Makes a live copy, or a call that queues moves, wait at a named point.",
+							   "For tests only. It goes on when the parameter is changed and the configuration is loaded again.",
 							   &debug_stop_at, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE,
 							   NULL, NULL, NULL);
