@@ -107,7 +107,8 @@ sub stop_load
 # Starts two pgbench: one changes rows in all the ways that a heap knows, the
 # other vacuums, but for when a move waits for its lock.  Each client keeps to
 # rows of its own; rows of others it only locks, in the order of id, with nothing
-# else locked, and not where rows are deleted, in whatever order.
+# else locked, and not where rows are deleted, in whatever order: t has to have
+# two thousand.
 sub start_table_load
 {
 	my ($node, %args) = @_;
@@ -158,7 +159,7 @@ ${\$insert->(60)}
 UPDATE t SET doc = 'short', note = note + 1 WHERE id = $recent;
 ROLLBACK;
 \\elif :what <= 85
-SELECT count(*) FROM (SELECT FROM t WHERE id % 40 = :n AND id > (SELECT max(id) FROM t) - 2500 ORDER BY id FOR KEY SHARE) x;
+SELECT count(*) FROM (SELECT FROM t WHERE id % 40 = :n AND id > (SELECT max(id) FROM t) - 1000 ORDER BY id FOR KEY SHARE) x;
 \\elif :what <= 87
 BEGIN;
 ${\$insert->(150)}
