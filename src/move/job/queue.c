@@ -427,12 +427,16 @@ leave_out(List *moves, List *contended)
 	ListCell   *lc;
 
 	foreach(lc, contended)
+	{
+		TsaMove    *move = lfirst(lc);
+
 		ereport(WARNING,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("leaving %s \"%s\" where it is",
-						tsa_relation_kind_name(((TsaMove *) lfirst(lc))->kind),
-						tsa_printable_name(NameStr(((TsaMove *) lfirst(lc))->relation_name))),
+						tsa_relation_kind_name(move->kind),
+						tsa_printable_name(NameStr(move->relation_name))),
 				 errdetail("A transaction that has not ended is queueing or changing a move of it, or of its table or indexes.")));
+	}
 	return list_difference_ptr(moves, contended);
 }
 

@@ -165,7 +165,8 @@ check_owner(Node *command)
 
 	if (IsA(command, DropStmt) &&
 		((DropStmt *) command)->removeType == OBJECT_EXTENSION &&
-		names_one_of(((DropStmt *) command)->objects, "tablespace_advisor", NULL))
+		names_one_of(((DropStmt *) command)->objects, "tablespace_advisor",
+					 NULL))
 		return;
 	if (OidIsValid(extension) &&
 		!tsa_owns_extension(extension, GetUserId()))
