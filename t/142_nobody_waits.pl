@@ -345,5 +345,30 @@ is($node->safe_psql('postgres', q{
 			AND relation_name <> 'public.held'}), 'done', 'which they do');
 end_session($open);
 
+# --- a move that waited for a transaction which has ended -------------------------------
+
+# The journal names a session until the next report of the copy, or for as long
+# as that backs off.
+$node->safe_psql('postgres', q{
+	CREATE TABLE past AS SELECT g AS a FROM generate_series(1, 100000) g;
+	ALTER TABLE past OWNER TO mallory});
+stop_at($node, 'copied');
+told(q{CALL move_table_concurrently('past', 'fast', wait => false)}, user => 'mallory');
+wait_for_stop($node, 'copied');
+my $waiter = session($node, user => 'mallory');
+$pid = ask($waiter, 'SELECT pg_backend_pid();');
+my $past = $node->safe_psql('postgres', qq{
+	UPDATE tablespace_advisor.job SET blocked_by = ARRAY[$pid]
+	WHERE heap = 'past'::regclass RETURNING job_id});
+is(ask($waiter, "SELECT wait_for_moves(ARRAY[$past], '1 s');"), 'f',
+	'whose transaction has ended can wait for a move that waited for it');
+is($waiter->{err}, '', 'and is not told that it waits for his');
+ask($waiter, 'BEGIN; LOCK TABLE past IN ACCESS SHARE MODE;');
+ask($waiter, "SELECT wait_for_moves(ARRAY[$past], '1 s');");
+like($waiter->{err}, qr/job $past waits for this transaction/, 'but while he has a lock');
+end_session($waiter);
+release($node);
+workers_end('the move ends');
+
 $node->stop;
 done_testing();

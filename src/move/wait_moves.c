@@ -37,6 +37,20 @@
 /* Jobs whose worker is gone are looked for every so many polls. */
 #define RECOVER_POLLS	25
 
+/*
+ * Does this session have a lock that the copy of this row of the journal may
+ * wait for?  The journal says so for a moment, or for as long as the copy backs
+ * off, after the transaction that had it has ended.  For statements.
+ */
+#define TSA_SESSION_LOCKS(pid, row) \
+	"EXISTS (SELECT FROM pg_catalog.pg_locks l" \
+	"   WHERE l.granted AND l.pid = " pid \
+	"   AND (l.locktype = 'transactionid' OR l.locktype = 'relation'" \
+	"     AND l.relation IN (SELECT pg_catalog.unnest(" \
+	"         ARRAY[c.oid, c.reltoastrelid] || ARRAY(SELECT i.indexrelid FROM pg_catalog.pg_index i" \
+	"           WHERE i.indrelid IN (c.oid, c.reltoastrelid)))" \
+	"       FROM pg_catalog.pg_class c WHERE c.oid = " row ".heap)))"
+
 PG_FUNCTION_INFO_V1(tsa_wait_for_moves);
 
 /*
@@ -130,9 +144,12 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 								  PG_GETARG_DATUM(1));
 		until = DatumGetTimestampTz(now);
 	}
-	view = psprintf("SELECT m.job_id, coalesce($2 = ANY (m.blocked_by), false)"
-					" AS waits_for_us"
-					" FROM %s.tablespace_moves m WHERE m.job_id = ANY ($1)"
+	view = psprintf("SELECT m.job_id, CASE WHEN $2 = ANY (m.blocked_by)"
+					"   THEN m.method <> 'copy' OR " TSA_SESSION_LOCKS("$2", "j")
+					"   ELSE false END AS waits_for_us"
+					" FROM %s.tablespace_moves m"
+					" JOIN tablespace_advisor.job j USING (job_id)"
+					" WHERE m.job_id = ANY ($1)"
 					" AND m.state IN " TSA_UNFINISHED,
 					quote_identifier(get_namespace_name(schema)));
 

@@ -83,7 +83,8 @@ tsa_count_copies(const List *moves)
 /*
  * Makes a queued job the running one of this worker; false if it is not
  * queued any more, or not for this worker, or if somebody is cancelling it, in
- * a transaction that may stay open.
+ * a transaction that may stay open, or if it is not to begin: it may have been
+ * locked when tsa_give_up_job() looked.
  *
  * Workers but the batch's first take live copies only, and none of a table
  * that shares the batch with moves of its own indexes, nor these: each of the
@@ -100,7 +101,9 @@ tsa_claim_job(int64 job_id, bool copies_only)
 	" WHERE state = 'queued' AND job_id = ANY (ARRAY(" \
 	"   SELECT q.job_id FROM tablespace_advisor.job q" \
 	"   WHERE q.job_id = $1 AND q.state = 'queued'" \
-	"   FOR NO KEY UPDATE SKIP LOCKED))"
+	"   FOR NO KEY UPDATE SKIP LOCKED))" \
+	" AND (until IS NULL AND lock_up_to IS NULL OR" \
+	"   tablespace_advisor.reason_not_to_begin(job_id) IS NULL)"
 	/* two statements: the plan of one for both would be made at each call */
 	static TsaJournalQuery any = {CLAIM, 2, {INT8OID, INT4OID}, NULL};
 	static TsaJournalQuery copies = {

@@ -341,12 +341,15 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	TsaWorker	worker;
 	TsaWorkerArgs args;
 	List	   *jobs;
+	List	   *locked;
 
 	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
 	tsa_enter_worker(&worker, args.database, "0");
 	jobs = enter_batch(&worker, &args);
-	while ((jobs = run_jobs(&worker, jobs, args.copies_only)) != NIL)
+	while ((locked = run_jobs(&worker, jobs, args.copies_only)) != NIL)
 	{
+		list_free(jobs);
+		jobs = locked;
 		tsa_perform_drops(&worker.drops, true);
 		tsa_sleep(LOCKED_JOB_MS);
 	}
