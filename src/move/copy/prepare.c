@@ -294,6 +294,7 @@ tsa_copy_prepare(TsaCopy *copy)
 		if (list_and_lock(copy))
 			break;
 		CommitTransactionCommand();
+		copy->callbacks->takes_longer(copy->callbacks->arg);
 		tsa_copy_wait_for_lock(copy);
 	}
 	note_storage(copy);

@@ -52,13 +52,18 @@ typedef struct TransientIndex
 	Oid			relid;
 } TransientIndex;
 
-/* Reads what past rebuilds left, in the caller's memory context. */
+/*
+ * Reads what past rebuilds left, in the caller's memory context.  In any order,
+ * so that one which is always locked does not always come before the others.
+ */
 static List *
 load_transient_indexes(const TsaSession *session)
 {
 	static TsaJournalQuery query = {
-		"SELECT DISTINCT ON (index) owner, heap, index"
-		" FROM tablespace_advisor.transient_index ORDER BY index, job_id",
+		"SELECT i.owner, i.heap, i.index FROM ("
+		"   SELECT DISTINCT ON (index) owner, heap, index"
+		"   FROM tablespace_advisor.transient_index ORDER BY index, job_id) i"
+		" ORDER BY pg_catalog.random()",
 		0, {0}, NULL
 	};
 	MemoryContext context = CurrentMemoryContext;

@@ -35,7 +35,6 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
-#include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -88,17 +87,16 @@ schema_owner(Oid schema)
 }
 
 /*
- * Does the extension go with one of these by CASCADE?  Its functions are in
- * PL/pgSQL, and its schema may belong to another extension.
+ * May the extension go with one of these by CASCADE?  Its functions are in
+ * PL/pgSQL, and its schema may belong to another extension, which in turn may
+ * need any other.
  */
 static bool
 goes_with_extension(List *extensions)
 {
-	Oid			home = getExtensionOfObject(NamespaceRelationId,
-											tsa_state_public_schema());
-
-	return names_one_of(extensions, "plpgsql",
-						OidIsValid(home) ? get_extension_name(home) : NULL);
+	return names_one_of(extensions, "plpgsql", NULL) ||
+		OidIsValid(getExtensionOfObject(NamespaceRelationId,
+										tsa_state_public_schema()));
 }
 
 /*

@@ -45,8 +45,9 @@
 #include "move/worker/worker.h"
 #include "state/worker_settings.h"
 
-/* Between tries to run jobs that somebody is cancelling. */
+/* Between tries to run jobs that somebody is cancelling: for each, in all. */
 #define LOCKED_JOB_MS	200
+#define LOCKED_JOBS_MS	5000
 
 /*
  * Has the present job, which a worker ends, moved its relation all the same?
@@ -351,7 +352,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 		list_free(jobs);
 		jobs = locked;
 		tsa_perform_drops(&worker.drops, true);
-		tsa_sleep(LOCKED_JOB_MS);
+		tsa_sleep(Min(list_length(jobs) * LOCKED_JOB_MS, LOCKED_JOBS_MS));
 	}
 	tsa_perform_drops(&worker.drops, true);
 	tsa_begin();
