@@ -44,12 +44,12 @@
  */
 #define TSA_SESSION_LOCKS(pid, row) \
 	"EXISTS (SELECT FROM pg_catalog.pg_locks l" \
+	"   JOIN pg_catalog.pg_class c ON c.oid = " row ".heap" \
 	"   WHERE l.granted AND l.pid = " pid \
 	"   AND (l.locktype = 'transactionid' OR l.locktype = 'relation'" \
-	"     AND l.relation IN (SELECT pg_catalog.unnest(" \
-	"         ARRAY[c.oid, c.reltoastrelid] || ARRAY(SELECT i.indexrelid FROM pg_catalog.pg_index i" \
-	"           WHERE i.indrelid IN (c.oid, c.reltoastrelid)))" \
-	"       FROM pg_catalog.pg_class c WHERE c.oid = " row ".heap)))"
+	"     AND (l.relation IN (c.oid, c.reltoastrelid) OR l.relation IN (" \
+	"       SELECT i.indexrelid FROM pg_catalog.pg_index i" \
+	"       WHERE i.indrelid IN (c.oid, c.reltoastrelid)))))"
 
 PG_FUNCTION_INFO_V1(tsa_wait_for_moves);
 
