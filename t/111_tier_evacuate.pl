@@ -15,7 +15,10 @@ use Test::More;
 use Time::HiRes qw(usleep);
 use TsaTest;
 
-my $node = new_node('evacuate', conf => 'max_prepared_transactions = 5');
+my $node = new_node('evacuate', conf => q{
+max_prepared_transactions = 5
+autovacuum = off
+});
 $node->start;
 prepare_node($node);
 fill_table($node, 3000);
