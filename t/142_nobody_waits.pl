@@ -325,7 +325,7 @@ end_session($open);
 # --- a table that is locked when its move begins ---------------------------------------
 
 $node->safe_psql('postgres', q{
-	CREATE TABLE held (a int PRIMARY KEY) TABLESPACE slow;
+	CREATE TABLE held TABLESPACE slow AS SELECT 1 AS a;
 	ALTER TABLE held OWNER TO mallory});
 $open = keep_open('LOCK TABLE held IN ACCESS EXCLUSIVE MODE;');
 my $pid = ask($open, 'SELECT pg_backend_pid();');
@@ -334,8 +334,8 @@ wait_until($node, "EXISTS (SELECT FROM tablespace_moves
 	WHERE relation_name = 'public.held' AND blocked_by = ARRAY[$pid])", 'the move is blocked');
 is($node->safe_psql('postgres', q{
 		SELECT phase, bytes_total, cancel_move(job_id) FROM tablespace_moves
-		WHERE relation_name = 'public.held' AND state = 'running'}), 'waiting for lock|0|t',
-	'a move that cannot begin names who is in its way');
+		WHERE relation_name = 'public.held' AND state = 'running'}), 'waiting for lock|8192|t',
+	'a move that cannot begin names who is in its way, and keeps its size');
 is($node->safe_psql('postgres', q{
 		SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves), '3 min')}), 't',
 	'and can be cancelled, so that the others go on');
