@@ -23,7 +23,7 @@ EXTENSION = tablespace_advisor
 CONTROL = $(TOP)/$(EXTENSION).control
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(CONTROL))
 
-STAGES = state probe size sample cost advise move tier
+STAGES = state probe size sample cost journal advise move tier
 
 MODULE_big = $(EXTENSION)
 OBJS := $(EXTENSION).o $(foreach stage,$(STAGES),\
@@ -38,7 +38,7 @@ SQL_ALL := $(foreach stage,$(STAGES),\
 	$(call in_top,src/$(stage)/tables.sql) $(call other_sql,$(stage)))
 INSTALL_SQL = $(EXTENSION)--$(EXTVERSION).sql
 INSTALL_PARTS = $(addprefix $(TOP)/,src/extension.sql $(SQL_ALL) src/finish.sql)
-UPDATE_SQL = $(EXTENSION)--0.3--$(EXTVERSION).sql
+UPDATE_SQL = $(EXTENSION)--0.4--$(EXTVERSION).sql
 UPDATE_PARTS = $(addprefix $(TOP)/,src/update.sql \
 	$(filter-out $(SQL_TABLES),$(SQL_ALL)) src/finish.sql)
 

@@ -109,11 +109,12 @@ sub refuses
 
 # Journal rows as the old version wrote them: an unfinished one, whose worker
 # is gone, and two that have ended, one with an old file still to go.  Since 0.3
-# files are lists.
+# files are lists; since 0.4 the database's own tablespace is 0.
 sub plant_jobs
 {
 	my ($dbname, $version) = @_;
 	my $lists = $version >= 0.3;
+	my $own = $version >= 0.4 ? '0::oid' : '1663::oid';
 	my ($new_columns, $old_columns) = map {
 		$lists ? "${_}_tablespaces, ${_}_filenumbers" : "${_}_tablespace, ${_}_filenumber"
 	} qw(new old);
@@ -133,8 +134,8 @@ sub plant_jobs
 		SELECT j.n, i.indexrelid, i.indrelid, 'i', 'public', 'planted', 1663,
 			'pg_default', 1663, 'pg_default', 'auto', 'copy', j.state, 1, 100,
 			10, c.system_identifier, d.oid, $new, $old
-		FROM (VALUES (1, 'running', 1663::oid, 99001::oid, NULL::oid, NULL::oid),
-				(2, 'done', NULL, NULL, 1663, 99002),
+		FROM (VALUES (1, 'running', $own, 99001::oid, NULL::oid, NULL::oid),
+				(2, 'done', NULL, NULL, $own, 99002),
 				(3, 'failed', NULL, NULL, NULL, NULL))
 				AS j(n, state, new, new_number, old, old_number),
 			pg_index i, pg_control_system() c, pg_database d
@@ -177,8 +178,14 @@ SKIP:
 		SELECT count(*) = 1 FROM pg_stat_activity
 		WHERE backend_type = 'tablespace_advisor launcher' AND wait_event = 'Extension'})
 	  or die 'the launcher is not at rest';
-	my @refused = slurp_file($node->logfile, $offset) =~ /ERROR: +.*$not_current/g;
-	is(scalar @refused, scalar @released, 'each settling worker says so once');
+	my $log = slurp_file($node->logfile, $offset);
+	my @refused = $log =~ /ERROR: +.*$not_current/g;
+	my %ended;
+	$ended{$1}++ while $log =~ /"tablespace_advisor (\w+)" \(PID \d+\) exited with exit code 1/g;
+	# samples are taken since 0.4
+	is($ended{recovery}, scalar @released, 'each recovery worker refuses once');
+	is($ended{sampling}, scalar(grep { $_ >= 0.4 } @released), 'each sampling worker, too');
+	is(scalar @refused, $ended{recovery} + $ended{sampling}, 'and says why');
 	is( $node->safe_psql($database_of{ $released[0] },
 			q{SELECT string_agg(state, ',' ORDER BY batch_id) FROM tablespace_advisor.job}),
 		'running,done,failed', 'and leaves the journal alone');

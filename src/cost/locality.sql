@@ -68,18 +68,6 @@ LEFT JOIN LATERAL
 COMMENT ON VIEW tablespace_advisor.read_times IS
 	'per tablespace the measured microseconds to read a block: in a sequential scan, at random, after a short jump forward, from the system''s cache, and next to the one before in a bitmap heap scan at effective_io_concurrency 0, 1 and depth; skip_deep_us and random_deep_us are at that depth too. NULL: not measured';
 
-CREATE TABLE tablespace_advisor.index_locality (
-	index oid PRIMARY KEY,
-	relation oid NOT NULL,
-	index_file oid NOT NULL,
-	heap_file oid NOT NULL,
-	index_blocks bigint NOT NULL,
-	table_blocks bigint NOT NULL,
-	entries float8 NOT NULL,
-	measured_at timestamptz NOT NULL,
-	points float8[] NOT NULL,
-	read_times float8[]
-);
 COMMENT ON TABLE tablespace_advisor.index_locality IS
 	'what measure_index_locality() found, one row per index; void as soon as one of the files is another, or the index or its table has grown by more than a fifth';
 COMMENT ON COLUMN tablespace_advisor.index_locality.index_file IS

@@ -11,26 +11,6 @@
  *
  * None of this is marked for pg_dump: in another database the OIDs are others.
  */
-CREATE TABLE tablespace_advisor.sample (
-	sample_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	started_at timestamptz,
-	taken_at timestamptz NOT NULL,
-	covers text NOT NULL DEFAULT 'sample'
-		CHECK (covers IN ('sample', 'hour', 'day')),
-	was_reset boolean NOT NULL,
-	stats_reset timestamptz,
-	io_timed boolean NOT NULL,
-	blocks_read bigint NOT NULL,
-	blocks_hit bigint NOT NULL,
-	read_ms float8 NOT NULL,
-	write_ms float8 NOT NULL,
-	statements bigint,
-	statements_ms float8,
-	snapshots int NOT NULL,
-	reading_snapshots int NOT NULL,
-	reading_sessions int NOT NULL,
-	waits jsonb NOT NULL
-);
 REVOKE ALL ON tablespace_advisor.sample FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.sample IS
@@ -68,55 +48,16 @@ COMMENT ON COLUMN tablespace_advisor.sample.reading_sessions IS
 COMMENT ON COLUMN tablespace_advisor.sample.waits IS
 	'active sessions of this database by wait class and event, added up over the looks; CPU: no wait';
 
-CREATE TABLE tablespace_advisor.relation_sample (
-	sample_id int NOT NULL,
-	relation oid NOT NULL,
-	size_bytes bigint NOT NULL,
-	reads bigint,
-	hits bigint,
-	scans bigint,
-	tuples_read bigint,
-	inserted bigint,
-	updated bigint,
-	hot_updated bigint,
-	deleted bigint,
-	cached_reads real,
-	PRIMARY KEY (sample_id, relation)
-);
 REVOKE ALL ON tablespace_advisor.relation_sample FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.relation_sample IS
 	'what happened to a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; size_bytes: of all forks, at the end';
 
-CREATE TABLE tablespace_advisor.tablespace_sample (
-	sample_id int NOT NULL,
-	tablespace oid NOT NULL,
-	used_bytes bigint NOT NULL,
-	free_bytes bigint,
-	PRIMARY KEY (sample_id, tablespace)
-);
 REVOKE ALL ON tablespace_advisor.tablespace_sample FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.tablespace_sample IS
 	'per sample and tablespace: bytes of this database''s relations, and bytes free in the file system (NULL: not known)';
 
-CREATE TABLE tablespace_advisor.sampled_relation (
-	relation oid PRIMARY KEY,
-	tablespace oid NOT NULL,
-	filenode oid NOT NULL,
-	filenode_since timestamptz,
-	counted_since timestamptz,
-	size_bytes bigint NOT NULL,
-	reads bigint NOT NULL,
-	hits bigint NOT NULL,
-	scans bigint NOT NULL,
-	tuples_read bigint NOT NULL,
-	inserted bigint NOT NULL,
-	updated bigint NOT NULL,
-	hot_updated bigint NOT NULL,
-	deleted bigint NOT NULL,
-	system_cached real
-) WITH (fillfactor = 70);
 REVOKE ALL ON tablespace_advisor.sampled_relation FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.sampled_relation IS

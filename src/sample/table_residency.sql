@@ -6,12 +6,6 @@
  * A table gets here when the locality of its indexes is measured, and from
  * then on every sample looks at it again.
  */
-CREATE TABLE tablespace_advisor.table_residency (
-	relation oid PRIMARY KEY,
-	shared_fraction float8 NOT NULL,
-	system_fraction float8 NOT NULL,
-	measured_at timestamptz NOT NULL
-);
 COMMENT ON TABLE tablespace_advisor.table_residency IS
 	'share of the blocks of tables with a measured locality that caches held when that was measured or when the last sample was taken';
 COMMENT ON COLUMN tablespace_advisor.table_residency.shared_fraction IS

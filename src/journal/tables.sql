@@ -5,7 +5,7 @@
  * superuser after checking their caller's rights; nobody has grants on it.
  * It is not marked for pg_dump: a restored database has no moves under way.
  *
- * Tables and indexes that version 0.3 has, too: a fresh install makes them
+ * Tables and indexes that version 0.4 has, too: a fresh install makes them
  * here, an update finds them there (src/update.sql adds what is new).
  */
 CREATE TABLE tablespace_advisor.job (

@@ -1,0 +1,18 @@
+/*
+ * cost: the measured localities of indexes.
+ *
+ * Tables that version 0.4 has, too: a fresh install makes them here, an update
+ * finds them there (src/update.sql adds what is new).
+ */
+CREATE TABLE tablespace_advisor.index_locality (
+	index oid PRIMARY KEY,
+	relation oid NOT NULL,
+	index_file oid NOT NULL,
+	heap_file oid NOT NULL,
+	index_blocks bigint NOT NULL,
+	table_blocks bigint NOT NULL,
+	entries float8 NOT NULL,
+	measured_at timestamptz NOT NULL,
+	points float8[] NOT NULL,
+	read_times float8[]
+);

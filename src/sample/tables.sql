@@ -1,0 +1,75 @@
+/*
+ * sample: what samples leave behind.
+ *
+ * Tables that version 0.4 has, too: a fresh install makes them here, an update
+ * finds them there (src/update.sql adds what is new).
+ */
+CREATE TABLE tablespace_advisor.sample (
+	sample_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	started_at timestamptz,
+	taken_at timestamptz NOT NULL,
+	covers text NOT NULL DEFAULT 'sample'
+		CHECK (covers IN ('sample', 'hour', 'day')),
+	was_reset boolean NOT NULL,
+	stats_reset timestamptz,
+	io_timed boolean NOT NULL,
+	blocks_read bigint NOT NULL,
+	blocks_hit bigint NOT NULL,
+	read_ms float8 NOT NULL,
+	write_ms float8 NOT NULL,
+	statements bigint,
+	statements_ms float8,
+	snapshots int NOT NULL,
+	reading_snapshots int NOT NULL,
+	reading_sessions int NOT NULL,
+	waits jsonb NOT NULL
+);
+
+CREATE TABLE tablespace_advisor.relation_sample (
+	sample_id int NOT NULL,
+	relation oid NOT NULL,
+	size_bytes bigint NOT NULL,
+	reads bigint,
+	hits bigint,
+	scans bigint,
+	tuples_read bigint,
+	inserted bigint,
+	updated bigint,
+	hot_updated bigint,
+	deleted bigint,
+	cached_reads real,
+	PRIMARY KEY (sample_id, relation)
+);
+
+CREATE TABLE tablespace_advisor.tablespace_sample (
+	sample_id int NOT NULL,
+	tablespace oid NOT NULL,
+	used_bytes bigint NOT NULL,
+	free_bytes bigint,
+	PRIMARY KEY (sample_id, tablespace)
+);
+
+CREATE TABLE tablespace_advisor.sampled_relation (
+	relation oid PRIMARY KEY,
+	tablespace oid NOT NULL,
+	filenode oid NOT NULL,
+	filenode_since timestamptz,
+	counted_since timestamptz,
+	size_bytes bigint NOT NULL,
+	reads bigint NOT NULL,
+	hits bigint NOT NULL,
+	scans bigint NOT NULL,
+	tuples_read bigint NOT NULL,
+	inserted bigint NOT NULL,
+	updated bigint NOT NULL,
+	hot_updated bigint NOT NULL,
+	deleted bigint NOT NULL,
+	system_cached real
+) WITH (fillfactor = 70);
+
+CREATE TABLE tablespace_advisor.table_residency (
+	relation oid PRIMARY KEY,
+	shared_fraction float8 NOT NULL,
+	system_fraction float8 NOT NULL,
+	measured_at timestamptz NOT NULL
+);
