@@ -406,6 +406,10 @@ tsa_read_run(Relation rel, BufferAccessStrategy strategy, BlockNumber first,
 /*
  * Writes pages that follow each other, all of one segment: 17 does so in one
  * call.  The older ones ask for one sync of the segment all the same.
+ *
+ * The last write is the one that asks for the sync, here and in
+ * tsa_smgr_extend_run(): a checkpoint that is at work may answer a request at
+ * once and forget it, and what is written after that would never be synced.
  */
 #include "storage/bufpage.h"
 #include "storage/smgr.h"
@@ -438,9 +442,9 @@ tsa_smgr_extend_run(SMgrRelation smgr, ForkNumber fork, BlockNumber first,
 		smgrextend(smgr, fork, first + i, (char *) pages[i],
 				   skip_fsync || i < n - 1);
 #else
-	smgrextend(smgr, fork, first + n - 1, pages[n - 1], skip_fsync);
+	smgrextend(smgr, fork, first + n - 1, pages[n - 1], skip_fsync || n > 1);
 	if (n > 1)
-		smgrwritev(smgr, fork, first, (const void **) pages, n - 1, true);
+		smgrwritev(smgr, fork, first, (const void **) pages, n - 1, skip_fsync);
 #endif
 }
 

@@ -29,7 +29,9 @@
  * before it goes on.  So (a) a base backup that starts from this redo point,
  * and will therefore not replay the record, copies the file after our write;
  * (b) a checkpoint that will make recovery skip our record processes the sync
- * request that our write has registered.  The flag counts only in a
+ * request that our write has registered.  A request that comes before the
+ * write would not do: a checkpoint that began earlier may have synced the file
+ * and forgotten the request before the write.  The flag counts only in a
  * process with a virtual transaction ID, so all this happens in transactions.
  * An error in between ends the transaction, which clears the flag.
  *
@@ -151,7 +153,9 @@ segment_of(BlockNumber block)
 /*
  * Writes the pages of the batch to the new storage, run by run: blocks that
  * follow each other, all in one segment of the file, and all within the file
- * or all behind its end.  One request to sync a segment is enough.
+ * or all behind its end.  One request to sync a segment is enough, if it comes
+ * with the last write to that segment; blocks rise, so nothing is written to a
+ * segment after the last of its runs.
  */
 static void
 write_pages(PageBatch *batch)
