@@ -209,17 +209,12 @@ CALL move_indexes_concurrently('regress_move.accounts');
 CALL move_indexes_concurrently('regress_move.accounts', 'regress move''s "b"', hot_only => true);
 -- what the advice says, said by somebody who has an opinion
 BEGIN;
-CREATE OR REPLACE FUNCTION public.advise_index_placement(target regclass,
-	tablespace name DEFAULT NULL, space_budget text DEFAULT NULL,
-	observe interval DEFAULT NULL)
-RETURNS SETOF public.placement_advice
+CREATE OR REPLACE FUNCTION tablespace_advisor.expected_savings(caller oid, target regclass, destination name)
+RETURNS TABLE (relation oid, tablespace text, action text, saved_ms_per_s float8)
 LANGUAGE sql AS $$
-	SELECT a.* FROM pg_class c
-	CROSS JOIN LATERAL jsonb_populate_record(NULL::public.placement_advice,
-		jsonb_build_object('relation', c.oid::regclass,
-			'to_tablespace', coalesce(tablespace, 'regress_move_a'),
-			'saved_ms_per_s', 0, 'action',
-			CASE c.relname WHEN 'accounts_pkey' THEN 'keep' ELSE 'move' END)) a
+	SELECT c.oid, coalesce(destination, 'regress_move_a'),
+		CASE c.relname WHEN 'accounts_pkey' THEN 'keep' ELSE 'move' END, 0
+	FROM pg_class c
 	WHERE c.oid = ANY ('{regress_move.accounts, regress_move.accounts_pkey,
 		regress_move.accounts_hash, regress_move.accounts_brin}'::regclass[])
 	ORDER BY c.oid

@@ -285,25 +285,19 @@ CALL move_table_concurrently('docs', 'regress_table_a', hot_only => true);
 CREATE TABLE hot (a int PRIMARY KEY) PARTITION BY LIST (a);
 CREATE TABLE hot_1 PARTITION OF hot FOR VALUES IN (1);
 CREATE TABLE hot_2 PARTITION OF hot FOR VALUES IN (2);
-ALTER FUNCTION public.advise_index_placement RENAME TO advise_index_placement_kept;
-CREATE FUNCTION public.advise_index_placement(target regclass,
-	tablespace name DEFAULT NULL, space_budget text DEFAULT NULL,
-	observe interval DEFAULT NULL)
-RETURNS SETOF public.placement_advice
+ALTER FUNCTION tablespace_advisor.expected_savings RENAME TO expected_savings_kept;
+CREATE FUNCTION tablespace_advisor.expected_savings(caller oid, target regclass, destination name)
+RETURNS TABLE (relation oid, tablespace text, action text, saved_ms_per_s float8)
 LANGUAGE sql AS $$
-	SELECT a.* FROM pg_class c
-	CROSS JOIN LATERAL jsonb_populate_record(NULL::public.placement_advice,
-		jsonb_build_object('relation', c.oid::regclass, 'to_tablespace', tablespace,
-			'saved_ms_per_s', 12.5, 'action',
-			CASE c.relname WHEN 'hot_2' THEN 'move' ELSE 'keep' END)) a
-	WHERE c.relname IN ('hot_1', 'hot_2')
+	SELECT c.oid, destination, CASE c.relname WHEN 'hot_2' THEN 'move' ELSE 'keep' END, 12.5
+	FROM pg_class c WHERE c.relname IN ('hot_1', 'hot_2')
 $$;
 CALL move_table_concurrently('hot', 'regress_table_a', hot_only => true, with_indexes => true, dry_run => true);
 CALL move_table_concurrently('hot', 'regress_table_a', hot_only => true, with_indexes => true) \gset
 SELECT relation, state, with_indexes, forecast_saved_ms_per_s
 FROM tablespace_moves WHERE job_id = ANY (:'job_ids');
-DROP FUNCTION public.advise_index_placement;
-ALTER FUNCTION public.advise_index_placement_kept RENAME TO advise_index_placement;
+DROP FUNCTION tablespace_advisor.expected_savings;
+ALTER FUNCTION tablespace_advisor.expected_savings_kept RENAME TO expected_savings;
 
 -- the statement that the advice gives can be run
 CREATE TABLE advised (a int, body text);

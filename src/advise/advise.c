@@ -37,6 +37,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "advise/advise.h"
 #include "state/state.h"
 
 #define ADVICE_ARGS 5
@@ -122,30 +123,48 @@ make_request(FunctionCallInfo fcinfo, AdviceRequest *request,
 }
 
 /*
- * Runs a statement on gather_advice() as the superuser and returns its rows,
- * which are of the type the calling function returns.
+ * Runs a statement on gather_advice() as the superuser, for a caller who may
+ * ask.  Its rows are in SPI_tuptable until tsa_advice_close().
  */
-static Datum
-run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
+static void
+open_request(TsaState *state, AdviceRequest *request, const char *sql)
 {
 	static Oid	types[ADVICE_ARGS] = {
 		OIDOID, REGCLASSOID, NAMEOID, TEXTOID, INTERVALOID
 	};
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	TsaState	state;
 
 	check_rights(request->target);
 	tsa_state_check("sample", AccessShareLock);
-	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-
-	tsa_state_open(&state);
+	tsa_state_open(state);
 	SPI_connect();
 	/* not read-only: what happens while it watches has to be seen */
-	if (SPI_execute_with_args(sql, ADVICE_ARGS, types, request->args,
+	if (SPI_execute_with_args(sql, ADVICE_ARGS, types,
+							  request->args,
 							  request->nulls, false, 0) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg_internal("could not run gather_advice()")));
+}
+
+void
+tsa_advice_close(TsaState *state)
+{
+	SPI_finish();
+	tsa_state_close(state);
+}
+
+/*
+ * The rows of a statement on gather_advice(), which are of the type the calling
+ * function returns.
+ */
+static Datum
+run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	TsaState	state;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	open_request(&state, request, sql);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		Datum		values[ADVICE_COLUMNS];
@@ -156,9 +175,37 @@ run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
 									  SPI_tuptable->tupdesc, j + 1, &nulls[j]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
-	SPI_finish();
-	tsa_state_close(&state);
+	tsa_advice_close(&state);
 	return (Datum) 0;
+}
+
+/*
+ * Asks for advice on a relation, for a caller who may ask: rows relation,
+ * tablespace, saved_ms_per_s in SPI_tuptable until tsa_advice_close().
+ * tablespace: where to, or NULL for wherever it saves most; moves_only: no
+ * rows but of what is to be moved.
+ */
+void
+tsa_advice_open(TsaState *state, Oid target, const char *tablespace,
+				bool moves_only)
+{
+	AdviceRequest request = {.target = target};
+	NameData	name;
+
+	memset(request.nulls, 'n', ADVICE_ARGS);
+	request.args[0] = ObjectIdGetDatum(GetUserId());
+	request.args[1] = ObjectIdGetDatum(target);
+	request.nulls[0] = request.nulls[1] = ' ';
+	if (tablespace != NULL)
+	{
+		namestrcpy(&name, tablespace);
+		request.args[2] = NameGetDatum(&name);
+		request.nulls[2] = ' ';
+	}
+	open_request(state, &request, moves_only ?
+				 "SELECT * FROM tablespace_advisor.expected_savings($1, $2, $3)"
+				 " WHERE action = 'move'" :
+				 "SELECT * FROM tablespace_advisor.expected_savings($1, $2, $3)");
 }
 
 /* advise_index_placement(target, tablespace, space_budget, observe) */

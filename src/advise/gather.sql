@@ -182,7 +182,23 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean) IS
 	'advice for a role on a relation, or on the whole database (NULL); see advise_index_placement(); evidence is NULL without with_evidence';
 
+CREATE FUNCTION tablespace_advisor.expected_savings(
+	caller oid,
+	target regclass,
+	destination name)
+RETURNS TABLE (relation oid, tablespace text, action text, saved_ms_per_s float8)
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT (g.advice).relation, (g.advice).to_tablespace, (g.advice).action,
+		(g.advice).saved_ms_per_s
+	FROM tablespace_advisor.gather_advice(caller, target, destination, NULL, NULL, false) g
+$$;
+COMMENT ON FUNCTION tablespace_advisor.expected_savings(oid, regclass, name) IS
+	'what moves ask of the advice: what it would do with a relation and its indexes, and what that would save';
+
 REVOKE ALL ON FUNCTION
+	tablespace_advisor.expected_savings(oid, regclass, name),
 	tablespace_advisor.measure_bloat(tablespace_advisor.relation_fact),
 	tablespace_advisor.read_index_pages(regclass),
 	tablespace_advisor.lock_if_free(oid),

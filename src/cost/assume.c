@@ -44,6 +44,7 @@
 
 #include "compat.h"
 #include "cost/assume.h"
+#include "state/state.h"
 
 PG_FUNCTION_INFO_V1(assume_placement);
 PG_FUNCTION_INFO_V1(forget_placements);
@@ -187,6 +188,7 @@ assume_placement(PG_FUNCTION_ARGS)
 	List	   *parts;
 	ListCell   *lc;
 
+	tsa_refuse_restricted_operation(fcinfo);
 	if (relkind == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -217,7 +219,7 @@ assume_placement(PG_FUNCTION_ARGS)
 Datum
 forget_placements(PG_FUNCTION_ARGS)
 {
-	(void) fcinfo;				/* no arguments */
+	tsa_refuse_restricted_operation(fcinfo);
 	forget_all();
 	PG_RETURN_VOID();
 }
@@ -306,6 +308,7 @@ explain_with_costs(PG_FUNCTION_ARGS)
 	char	   *name;
 	int			i;
 
+	tsa_refuse_restricted_operation(fcinfo);
 	for (i = 0; i < (int) lengthof(names); i++)
 		if (PG_ARGISNULL(i))
 			ereport(ERROR,

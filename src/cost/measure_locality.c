@@ -42,6 +42,7 @@
 #include "cost/correction.h"
 #include "cost/cost.h"
 #include "cost/locality_store.h"
+#include "state/state.h"
 
 PG_FUNCTION_INFO_V1(measure_index_locality);
 
@@ -325,6 +326,7 @@ measure_index_locality(PG_FUNCTION_ARGS)
 	int			n;
 	int			i;
 
+	tsa_refuse_restricted_operation(fcinfo);
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

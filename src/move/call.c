@@ -88,7 +88,7 @@ parse_lock_timeout(const Interval *timeout)
 
 /*
  * The arguments max_rate, lock_timeout, wait and dry_run, which follow each
- * other, the first of them being number "first", and the extension's schema.
+ * other, the first of them being number "first".
  */
 void
 tsa_parse_move_options(FunctionCallInfo fcinfo, int first,
@@ -102,7 +102,7 @@ tsa_parse_move_options(FunctionCallInfo fcinfo, int first,
 	options->wait = DatumGetBool(tsa_required_arg(fcinfo, first + 2, "wait"));
 	options->dry_run =
 		DatumGetBool(tsa_required_arg(fcinfo, first + 3, "dry_run"));
-	options->schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	options->wants_forecast = true;
 }
 
 /* A tablespace by name that a relation of a database can be in. */

@@ -141,8 +141,7 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 	SPI_commit();
 	if (options->wait)
 	{
-		tsa_wait_for_batch(*(int64 *) linitial(ids), handle, options->schema,
-						   NULL);
+		tsa_wait_for_batch(*(int64 *) linitial(ids), handle, NULL);
 		tsa_report_failure(*(int64 *) linitial(ids));
 	}
 	SPI_finish();
@@ -188,6 +187,7 @@ load_own_job(FunctionCallInfo fcinfo, bool signal_suffices, TsaJob *job)
 {
 	int64		job_id;
 
+	tsa_refuse_restricted_operation(fcinfo);
 	tsa_refuse_when_read_only();
 	job_id = DatumGetInt64(tsa_required_arg(fcinfo, 0, "job_id"));
 	tsa_recover_for_caller();

@@ -195,7 +195,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.worker_progress(bigint) IS
 	'progress of a running job as the server reports it for its worker, in bytes read and written; no row unless the job runs and is the caller''s';
 
-CREATE VIEW @extschema@.tablespace_moves WITH (security_barrier) AS
+CREATE VIEW tablespace_advisor.move_progress AS
 SELECT j.job_id, j.relation::regclass AS relation,
 	pg_catalog.format('%I.%I', j.schema_name, j.relation_name)
 		AS relation_name,
@@ -241,9 +241,14 @@ FROM tablespace_advisor.job j
 WHERE j.database = (SELECT oid FROM pg_catalog.pg_database
 		WHERE datname = pg_catalog.current_database())
 	AND j.system_identifier =
-		(SELECT system_identifier FROM pg_catalog.pg_control_system())
-	AND (pg_catalog.pg_has_role(j.owner, 'USAGE')
-		OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE'));
+		(SELECT system_identifier FROM pg_catalog.pg_control_system());
+COMMENT ON VIEW tablespace_advisor.move_progress IS
+	'moves of all roles, as tablespace_moves shows them: for the C functions, which find it here whatever is in other schemas';
+
+CREATE VIEW @extschema@.tablespace_moves WITH (security_barrier) AS
+SELECT p.* FROM tablespace_advisor.move_progress p
+WHERE pg_catalog.pg_has_role(p.owner, 'USAGE')
+	OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE');
 GRANT SELECT ON @extschema@.tablespace_moves TO PUBLIC;
 
 COMMENT ON VIEW @extschema@.tablespace_moves IS

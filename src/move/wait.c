@@ -21,7 +21,6 @@
 #include "pgstat.h"
 #include "storage/latch.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -39,34 +38,31 @@
 
 /* Prints a notice for each running job of the batch. */
 static void
-print_progress(int64 batch_id, Oid schema)
+print_progress(int64 batch_id)
 {
-	Oid			types[1] = {INT8OID};
+	static TsaJournalQuery query = {
+		"SELECT tablespace_advisor.printable(m.relation_name)"
+		" AS relation_name, tablespace_advisor.printable("
+		" pg_catalog.concat_ws(', ', m.phase,"
+		"   m.percent || ' % of '"
+		"     || pg_catalog.pg_size_pretty(m.bytes_total),"
+		"   pg_catalog.round(coalesce(m.present_mb_per_s,"
+		"     m.mb_per_s)::numeric, 1) || ' MB/s',"
+		"   m.rate_reason,"
+		"   pg_catalog.ceil(EXTRACT(epoch FROM m.eta))"
+		"     || ' s left')) AS progress,"
+		" pg_catalog.array_to_string(m.blocked_by, ', ') AS blockers"
+		" FROM tablespace_advisor.move_progress m"
+		" JOIN tablespace_advisor.job j USING (job_id)"
+		" WHERE j.batch_id = $1 AND m.state IN ('running', 'paused')",
+		1, {INT8OID}, NULL
+	};
 	Datum		values[1];
 	TsaJournal	journal;
-	char	   *sql;
 
-	sql = psprintf("SELECT tablespace_advisor.printable(m.relation_name)"
-				   " AS relation_name, tablespace_advisor.printable("
-				   " pg_catalog.concat_ws(', ', m.phase,"
-				   "   m.percent || ' %% of '"
-				   "     || pg_catalog.pg_size_pretty(m.bytes_total),"
-				   "   pg_catalog.round(coalesce(m.present_mb_per_s,"
-				   "     m.mb_per_s)::numeric, 1) || ' MB/s',"
-				   "   m.rate_reason,"
-				   "   pg_catalog.ceil(EXTRACT(epoch FROM m.eta))"
-				   "     || ' s left')) AS progress,"
-				   " pg_catalog.array_to_string(m.blocked_by, ', ') AS blockers"
-				   " FROM %s.tablespace_moves m"
-				   " JOIN tablespace_advisor.job j USING (job_id)"
-				   " WHERE j.batch_id = $1 AND m.state IN ('running', 'paused')",
-				   quote_identifier(get_namespace_name(schema)));
 	values[0] = Int64GetDatum(batch_id);
 	tsa_journal_open(&journal);
-	if (SPI_execute_with_args(sql, 1, types, values, NULL, true, 0) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not read the view tablespace_moves")));
+	tsa_journal_run(&query, values, NULL, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		char	   *blockers = tsa_journal_text(i, "blockers");
@@ -168,7 +164,7 @@ poll_batch(int64 batch_id, BackgroundWorkerHandle *handle)
  */
 void
 tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
-				   Oid schema, TsaProgressPrinter print_more)
+				   TsaProgressPrinter print_more)
 {
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext loop;
@@ -188,7 +184,7 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 												GetCurrentTimestamp(),
 												PROGRESS_MS))
 		{
-			print_progress(batch_id, schema);
+			print_progress(batch_id);
 			if (print_more != NULL)
 				print_more(batch_id);
 			printed = GetCurrentTimestamp();

@@ -16,7 +16,7 @@
 typedef void (*TsaProgressPrinter) (int64 batch_id);
 
 extern void tsa_wait_for_batch(int64 batch_id,
-							   BackgroundWorkerHandle *handle, Oid schema,
+							   BackgroundWorkerHandle *handle,
 							   TsaProgressPrinter print_more);
 extern void tsa_report_failure(int64 batch_id);
 

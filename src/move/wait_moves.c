@@ -26,7 +26,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "move/job/journal.h"
@@ -97,9 +96,18 @@ check_jobs(ArrayType *job_ids)
  * Have all jobs ended?  Throws if one waits for this session.
  */
 static bool
-have_ended(ArrayType *job_ids, const char *view)
+have_ended(ArrayType *job_ids)
 {
-	Oid			types[2] = {INT8ARRAYOID, INT4OID};
+	static TsaJournalQuery query = {
+		"SELECT m.job_id, CASE WHEN $2 = ANY (m.blocked_by)"
+		"   THEN m.method <> 'copy' OR " TSA_SESSION_LOCKS("$2", "j")
+		"   ELSE false END AS waits_for_us"
+		" FROM tablespace_advisor.move_progress m"
+		" JOIN tablespace_advisor.job j USING (job_id)"
+		" WHERE m.job_id = ANY ($1)"
+		" AND m.state IN " TSA_UNFINISHED,
+		2, {INT8ARRAYOID, INT4OID}, NULL
+	};
 	Datum		values[2];
 	TsaJournal	journal;
 	bool		ended;
@@ -107,11 +115,7 @@ have_ended(ArrayType *job_ids, const char *view)
 	values[0] = PointerGetDatum(job_ids);
 	values[1] = Int32GetDatum(MyProcPid);
 	tsa_journal_open(&journal);
-	if (SPI_execute_with_args(view, 2, types, values, NULL, true, 0) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not read the view tablespace_moves")));
-	ended = SPI_processed == 0;
+	ended = tsa_journal_run(&query, values, NULL, true) == 0;
 	for (uint64 i = 0; i < SPI_processed; i++)
 		if (DatumGetBool(tsa_journal_column(i, "waits_for_us")))
 			ereport(ERROR,
@@ -128,9 +132,8 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 {
 	ArrayType  *job_ids;
 	TimestampTz until = DT_NOEND;
-	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	char	   *view;
 
+	tsa_refuse_restricted_operation(fcinfo);
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -144,14 +147,6 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 								  PG_GETARG_DATUM(1));
 		until = DatumGetTimestampTz(now);
 	}
-	view = psprintf("SELECT m.job_id, CASE WHEN $2 = ANY (m.blocked_by)"
-					"   THEN m.method <> 'copy' OR " TSA_SESSION_LOCKS("$2", "j")
-					"   ELSE false END AS waits_for_us"
-					" FROM %s.tablespace_moves m"
-					" JOIN tablespace_advisor.job j USING (job_id)"
-					" WHERE m.job_id = ANY ($1)"
-					" AND m.state IN " TSA_UNFINISHED,
-					quote_identifier(get_namespace_name(schema)));
 
 	check_jobs(job_ids);
 	for (int polls = 0;; polls++)
@@ -161,7 +156,7 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 
 		if (polls % RECOVER_POLLS == 0 && !XactReadOnly)
 			tsa_recover_for_caller();
-		if (have_ended(job_ids, view))
+		if (have_ended(job_ids))
 			PG_RETURN_BOOL(true);
 		now = GetCurrentTimestamp();
 		if (now >= until)

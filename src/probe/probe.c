@@ -26,6 +26,7 @@
 #include "probe/measure.h"
 #include "probe/probe.h"
 #include "probe/run.h"
+#include "state/state.h"
 
 #define LEAST_FILE_BYTES	(UINT64CONST(1024) * 1024)
 #define MOST_FILE_BYTES		(UINT64CONST(1) << 40)
@@ -337,6 +338,7 @@ probe_tablespace(PG_FUNCTION_ARGS)
 	TsaProbeRun run = {0};
 	int			i;
 
+	tsa_refuse_restricted_operation(fcinfo);
 	parse_request(fcinfo, &request);
 	check_privileges(&request);
 	check_global(&request);

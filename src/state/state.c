@@ -212,6 +212,22 @@ tsa_state_check(const char *table, LOCKMODE mode)
 }
 
 /*
+ * Refuses a function with an effect beyond its result where the server runs
+ * the code of a table's owner for somebody else: functions of indexes under
+ * ANALYZE or REINDEX, in a worker of ours, too.  What such code leaves behind
+ * would be in the session of whoever maintains the table.
+ */
+void
+tsa_refuse_restricted_operation(FunctionCallInfo fcinfo)
+{
+	if (InSecurityRestrictedOperation())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot execute %s() within security-restricted operation",
+						get_func_name(fcinfo->flinfo->fn_oid))));
+}
+
+/*
  * Sets a parameter until tsa_state_close().
  */
 static void

@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "storage/lockdefs.h"
 
 /* What tsa_state_open() changed. */
@@ -35,6 +36,7 @@ extern Oid	tsa_state_try_lock(const char *table, LOCKMODE mode);
 extern bool tsa_state_read_row(Oid table, Oid key, int ncolumns,
 							   TsaTakeRow take, void *arg);
 extern void tsa_state_check(const char *table, LOCKMODE mode);
+extern void tsa_refuse_restricted_operation(FunctionCallInfo fcinfo);
 extern void tsa_state_open(TsaState *state);
 extern void tsa_state_close(TsaState *state);
 

@@ -63,6 +63,7 @@ tsa_tablespace_contents(PG_FUNCTION_ARGS)
 	Datum		values[3];
 	char		nulls[] = "   ";
 
+	tsa_refuse_restricted_operation(fcinfo);
 	values[0] = ObjectIdGetDatum(tablespace_arg(fcinfo, 0, "tablespace"));
 	values[1] = (Datum) 0;
 	nulls[1] = PG_ARGISNULL(1) ? 'n' : ' ';

@@ -241,7 +241,7 @@ tsa_run_round(List *moves, const TsaMoveOptions *options, int64 lock_up_to,
 	SPI_commit();
 	if (options->wait)
 	{
-		tsa_wait_for_batch(batch_id, handle, options->schema,
+		tsa_wait_for_batch(batch_id, handle,
 						   list_length(ids) > 1 ?
 						   print_batch_progress : NULL);
 		wait_for_exit(batch_id);

@@ -32,7 +32,8 @@ tsa_set_direction_tag(LOCKTAG *tag, Oid from, Oid to)
 
 /*
  * Has a batch no living worker, and will it have none?  If so the lock, kept
- * to the end of the transaction, fixes its rows.
+ * to the end of the transaction, fixes its rows.  What this process holds is
+ * in nobody's way when it asks for more, so its own batch is looked for first.
  */
 bool
 tsa_batch_is_dead(int64 batch_id)
@@ -40,8 +41,9 @@ tsa_batch_is_dead(int64 batch_id)
 	LOCKTAG		tag;
 
 	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
-	if (tsa_lock_held_by_me(&tag, TSA_QUEUE_LOCK))
-		return false;			/* its worker waits for our commit */
+	if (tsa_lock_held_by_me(&tag, TSA_QUEUE_LOCK) ||	/* it waits for us */
+		tsa_lock_held_by_me(&tag, ShareLock))	/* we are it */
+		return false;
 	return LockAcquire(&tag, ExclusiveLock, false, true) !=
 		LOCKACQUIRE_NOT_AVAIL;
 }

@@ -31,7 +31,7 @@ typedef struct TsaMoveOptions
 	bool		hot_only;
 	bool		with_indexes;	/* of a table: its indexes too */
 	bool		leaves_contended;	/* what somebody else is queueing */
-	Oid			schema;			/* the extension's, for the advice */
+	bool		wants_forecast; /* of what it saves: a new move, not a retry */
 } TsaMoveOptions;
 
 /* One relation to be moved. */

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * advice.c
- *	  Lets advise_index_placement() decide what a call moves, and where to, or
+ *	  Lets the advice decide what a call moves, and where to, or
  *	  forecast what a move that somebody else has decided will save.
  *
- * It is asked with the caller's own rights, which those that a move needs
- * suffice for.  What it expects a move to save is written into the journal
- * beside the move.
+ * It is asked for the caller, whose rights to move suffice to ask.  What it
+ * expects a move to save is written into the journal beside the move.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,19 +22,11 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#include "advise/advise.h"
 #include "move/common/relation.h"
 #include "move/job/journal.h"
 #include "move/plan/advice.h"
 #include "move/plan/load.h"
-
-/*
- * The types of all of advise_index_placement()'s arguments: with any other
- * number or types, a function of that name that somebody else has made in the
- * extension's schema might be taken for it.
- */
-static const Oid advice_types[] = {
-	REGCLASSOID, NAMEOID, TEXTOID, INTERVALOID
-};
 
 /*
  * The caller has decided.  Advice on more relations than this would hold up
@@ -43,42 +34,14 @@ static const Oid advice_types[] = {
  */
 #define MAX_FORECASTS	100
 
-/*
- * Asks for advice on the target, with the caller's own rights.  The answer is
- * in SPI_tuptable: relation, tablespace, what the move would save, the caller
- * of this function ends SPI.
- */
+/* Asks for advice on the target; the caller ends it. */
 static void
-ask_for_advice(const TsaMoveOptions *options, bool moves_only)
+ask_for_advice(TsaState *state, const TsaMoveOptions *options, bool moves_only)
 {
-	const char *schema = get_namespace_name(options->schema);
-	char	   *sql;
-	Oid			types[lengthof(advice_types)];
-	Datum		values[lengthof(advice_types)] = {0};
-	char		nulls[] = {' ', 'n', 'n', 'n'};
-	NameData	tablespace;
-
-	memcpy(types, advice_types, sizeof(types));
-	values[0] = ObjectIdGetDatum(options->target);
-	if (OidIsValid(options->tablespace))
-	{
-		namestrcpy(&tablespace, tsa_tablespace_name(options->tablespace));
-		values[1] = NameGetDatum(&tablespace);
-		nulls[1] = ' ';
-	}
-	sql = psprintf("SELECT relation::pg_catalog.oid AS relation,"
-				   " to_tablespace::pg_catalog.text AS tablespace,"
-				   " saved_ms_per_s::pg_catalog.float8 AS saved_ms_per_s"
-				   " FROM %s.advise_index_placement($1, $2, $3, $4)%s",
-				   quote_identifier(schema),
-				   moves_only ? " WHERE action OPERATOR(pg_catalog.=) 'move'" :
-				   "");
-	SPI_connect();
-	if (SPI_execute_with_args(sql, lengthof(types), types, values, nulls,
-							  false, 0) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not ask advise_index_placement()")));
+	tsa_advice_open(state, options->target,
+					OidIsValid(options->tablespace) ?
+					tsa_tablespace_name(options->tablespace) : NULL,
+					moves_only);
 }
 
 /* Is anything known of a tablespace that a forecast could be made of? */
@@ -114,17 +77,17 @@ get_forecast(uint64 i, float8 *saved)
 }
 
 /*
- * Sets the target tablespaces that the advice recommends, with the caller's
- * own rights, and keeps the moves that it recommends.  A partitioned index
+ * Sets the target tablespaces that the advice recommends, and keeps the moves that it recommends.  A partitioned index
  * has no activity of its own to advise on and stays.
  */
 List *
 tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 {
 	List	   *kept = NIL;
+	TsaState	state;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	ask_for_advice(options, true);
+	ask_for_advice(&state, options, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		TsaMove    *move = tsa_find_move(moves,
@@ -136,7 +99,7 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 		move->target_tablespace = get_tablespace_oid(name, false);
 		move->has_forecast = get_forecast(i, &move->forecast_saved_ms_per_s);
 	}
-	SPI_finish();
+	tsa_advice_close(&state);
 	PopActiveSnapshot();
 
 	for (int i = 0; i < list_length(moves); i++)
@@ -162,10 +125,10 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	TsaState	state;
 
-	/* a job that is repeated comes without the schema */
 	if (moves == NIL || list_length(moves) > MAX_FORECASTS ||
-		options->dry_run || !OidIsValid(options->schema) ||
+		options->dry_run || !options->wants_forecast ||
 		!is_probed(options->tablespace))
 		return;
 	BeginInternalSubTransaction(NULL);
@@ -173,7 +136,7 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 	PG_TRY();
 	{
 		PushActiveSnapshot(GetTransactionSnapshot());
-		ask_for_advice(options, false);
+		ask_for_advice(&state, options, false);
 		for (uint64 i = 0; i < SPI_processed; i++)
 		{
 			Oid			relid = DatumGetObjectId(tsa_journal_column(i, "relation"));
@@ -187,7 +150,7 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 			move->has_forecast = true;
 			move->forecast_saved_ms_per_s += saved;
 		}
-		SPI_finish();
+		tsa_advice_close(&state);
 		PopActiveSnapshot();
 		ReleaseCurrentSubTransaction();
 	}

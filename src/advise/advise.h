@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * advise.h
+ *	  Advice for those who move.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_ADVISE_H
+#define TSA_ADVISE_H
+
+#include "postgres.h"
+
+#include "state/state.h"
+
+extern void tsa_advice_open(TsaState *state, Oid target,
+							const char *tablespace, bool moves_only);
+extern void tsa_advice_close(TsaState *state);
+
+#endif							/* TSA_ADVISE_H */
