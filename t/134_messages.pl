@@ -79,6 +79,30 @@ like(messages_of($node, q{CALL move_table_concurrently('hyper', 'fast')}),
 like(messages_of($node, q{CALL move_indexes_concurrently('hyper', 'fast')}),
 	qr/0A000.*cannot move hypertable "hyper"/s, 'so are its indexes');
 
+# TimescaleDB since 2.23 gives them no trigger: they are in a table of its own,
+# and in nobody else's.
+$node->safe_psql('postgres', q{
+	SET allow_system_table_mods = on;
+	CREATE SCHEMA _timescaledb_catalog;
+	CREATE TABLE _timescaledb_catalog.hypertable (id int, schema_name name, table_name name);
+	CREATE TABLE listed (a int PRIMARY KEY);
+	INSERT INTO _timescaledb_catalog.hypertable VALUES (1, 'public', 'listed');
+	INSERT INTO pg_extension SELECT 99999, 'timescaledb', 10, 11, false, '2.28.3'});
+unlike(messages_of($node, q{CALL move_table_concurrently('listed', 'fast', dry_run => true)}),
+	qr/hypertable/, 'a look-alike of the table of hypertables is not asked');
+$node->safe_psql('postgres', q{
+	INSERT INTO pg_depend VALUES ('pg_class'::regclass,
+		'_timescaledb_catalog.hypertable'::regclass, 0, 'pg_extension'::regclass, 99999, 0, 'e')});
+like(messages_of($node, q{CALL move_table_concurrently('listed', 'fast')}),
+	qr/0A000.*cannot move hypertable "listed".*show_chunks/s, 'a registered hypertable is refused');
+like(messages_of($node, q{CALL move_indexes_concurrently('listed_pkey', 'fast')}),
+	qr/0A000.*cannot move hypertable "listed"/s, 'so is an index of it');
+unlike(messages_of($node, q{CALL move_table_concurrently('child', 'fast', dry_run => true)}),
+	qr/hypertable/, 'other tables are not');
+$node->safe_psql('postgres', q{
+	DELETE FROM pg_depend WHERE refobjid = 99999;
+	DELETE FROM pg_extension WHERE oid = 99999});
+
 # The statements of hints are run by others than those who choose the names.
 $node->safe_psql('postgres', q{
 	CREATE TABLE "o'clock" (a int);

@@ -30,6 +30,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/spccache.h"
@@ -69,9 +70,11 @@ list_indexes(Oid target, int *n)
 	MemoryContext caller = CurrentMemoryContext;
 	Oid			types[] = {REGCLASSOID};
 	Datum		values[] = {ObjectIdGetDatum(target)};
+	int			guc_level = NewGUCNestLevel();
 	Oid		   *indexes;
 	uint64		i;
 
+	tsa_state_show_all_relations();
 	SPI_connect();
 	if (SPI_execute_with_args(LIST_INDEXES, 1, types, values, NULL, true,
 							  0) != SPI_OK_SELECT)
@@ -89,6 +92,7 @@ list_indexes(Oid target, int *n)
 	}
 	*n = (int) SPI_processed;
 	SPI_finish();
+	AtEOXact_GUC(false, guc_level);
 	return indexes;
 }
 

@@ -15,6 +15,7 @@
 #include "fmgr.h"
 #include "nodes/value.h"
 #include "parser/parse_func.h"
+#include "utils/guc.h"
 
 #include "state/state.h"
 #include "tsa.h"
@@ -25,11 +26,17 @@ Datum
 tsa_take_sample(PG_FUNCTION_ARGS)
 {
 	Oid			argtypes[] = {INT4OID};
+	int			guc_level;
 	Oid			function;
+	Datum		result;
 
 	tsa_state_check("sample", AccessShareLock);
 	function = LookupFuncName(list_make2(makeString(TSA_STATE_SCHEMA),
 										 makeString("add_all_samples")),
 							  1, argtypes, false);
-	return OidFunctionCall1(function, PG_GETARG_DATUM(0));
+	guc_level = NewGUCNestLevel();
+	tsa_state_show_all_relations();
+	result = OidFunctionCall1(function, PG_GETARG_DATUM(0));
+	AtEOXact_GUC(false, guc_level);
+	return result;
 }

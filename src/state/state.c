@@ -238,6 +238,17 @@ override(const char *name, const char *value)
 }
 
 /*
+ * Citus has a planner hook that leaves shards out of what is read from pg_class
+ * unless told not to.  For the caller's nest level of settings.
+ */
+void
+tsa_state_show_all_relations(void)
+{
+	if (GetConfigOption("citus.override_table_visibility", true, false) != NULL)
+		override("citus.override_table_visibility", "off");
+}
+
+/*
  * Takes on the rights to read and write the tables, which the caller has
  * locked, with settings that no caller can have chosen.
  */
@@ -255,6 +266,8 @@ tsa_state_open(TsaState *state)
 	override("search_path", "pg_catalog, pg_temp");
 	if (SessionReplicationRole != SESSION_REPLICATION_ROLE_ORIGIN)
 		override("session_replication_role", "origin");
+
+	tsa_state_show_all_relations();
 
 	/* recent minor releases can forbid views, of which we read our own */
 	restricted = GetConfigOption("restrict_nonsystem_relation_kind", true,

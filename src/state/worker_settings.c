@@ -49,7 +49,8 @@ tsa_override_settings(const char *lock_timeout,
 		{"session_replication_role", "origin"},
 		{"search_path", "pg_catalog, pg_temp"},
 		{"exit_on_error", "off"},
-		{"role", "none"}		/* ALTER DATABASE ... SET role */
+		{"role", "none"},		/* ALTER DATABASE ... SET role */
+		{"citus.override_table_visibility", "off"}	/* which hides shards */
 	};
 
 	for (int i = 0; i < (int) lengthof(settings); i++)

@@ -13,8 +13,11 @@
  * Nothing waits for a lock on a relation: whether it can be copied is looked
  * at only if its lock is to be had at once, and only one is held at a time.
  *
- * pg_class is read a second time for the rows of transactions that have not
- * ended: their relations have files, and nobody else sees to whom they belong.
+ * pg_class is read a second time, without the planner: for the rows of
+ * transactions that have not ended, whose relations have files of which nobody
+ * else sees to whom they belong, and for what a planner hook hides from
+ * queries, as Citus does with shards.  What decides that nobody has a file must
+ * not rest on what a hook lets through.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,11 +28,13 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
+#include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -41,13 +46,23 @@
 #include "tier/relations.h"
 
 /* Columns that are more than the statement's, or used here. */
-#define COL_RELATION	0
-#define COL_KIND		5
-#define COL_PERSISTENCE 6
-#define COL_FILENUMBER	8
-#define COL_TRANSACTION 14
-#define COL_OBSTACLE	15
-#define COL_IS_LOCKED	16
+enum
+{
+	COL_RELATION = 0,
+	COL_HEAP = 1,
+	COL_SCHEMA = 3,
+	COL_NAME = 4,
+	COL_KIND = 5,
+	COL_PERSISTENCE = 6,
+	COL_OWNER = 7,
+	COL_FILENUMBER = 8,
+	COL_IS_VALID = 10,
+	COL_IS_EXCLUSION = 11,
+	COL_IS_DEFERRABLE = 12,
+	COL_TRANSACTION = 14,
+	COL_OBSTACLE = 15,
+	COL_IS_LOCKED = 16
+};
 
 /*
  * goes_with: the table of a TOAST table and of its index, which move with it.
@@ -107,9 +122,29 @@ is_candidate(Oid relid, char kind, char persistence)
 		 kind == RELKIND_INDEX);
 }
 
-/* The relations that are there for everybody. */
+/* Numbers of files, in no order until they are looked for. */
+typedef struct FileNumbers
+{
+	Oid		   *numbers;
+	int			n;
+} FileNumbers;
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	Oid			x = *(const Oid *) a;
+	Oid			y = *(const Oid *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The relations that are there for everybody, as far as queries see them;
+ * notes the numbers of their files.
+ */
 static void
-find_committed(Oid tablespace, TsaRowReceiver receive, void *arg)
+find_committed(Oid tablespace, FileNumbers *files, TsaRowReceiver receive,
+			   void *arg)
 {
 	Oid			types[2] = {OIDOID, BOOLOID};
 	Datum		params[2];
@@ -126,6 +161,7 @@ find_committed(Oid tablespace, TsaRowReceiver receive, void *arg)
 	found = SPI_tuptable;
 	nfound = SPI_processed;
 
+	files->numbers = palloc(sizeof(Oid) * (nfound + 1));
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "relation",
 										ALLOCSET_DEFAULT_SIZES);
 	for (uint64 i = 0; i < nfound; i++)
@@ -140,6 +176,8 @@ find_committed(Oid tablespace, TsaRowReceiver receive, void *arg)
 			values[col] = SPI_getvalue(found->vals[i], found->tupdesc,
 									   col + 1);
 		relid = atooid(values[COL_RELATION]);
+		if (values[COL_FILENUMBER] != NULL)
+			files->numbers[files->n++] = atooid(values[COL_FILENUMBER]);
 		if (is_candidate(relid, *values[COL_KIND], *values[COL_PERSISTENCE]))
 			values[COL_OBSTACLE] =
 				unconstify(char *, live_copy_obstacle(relid, &is_locked));
@@ -149,14 +187,35 @@ find_committed(Oid tablespace, TsaRowReceiver receive, void *arg)
 		MemoryContextReset(row_context);
 	}
 	MemoryContextDelete(row_context);
+	qsort(files->numbers, files->n, sizeof(Oid), compare_numbers);
+}
+
+/* The columns of a relation that is there, but that queries do not see. */
+static void
+describe_hidden(Form_pg_class form, char **values)
+{
+	values[COL_HEAP] = values[COL_RELATION];
+	values[COL_SCHEMA] = get_namespace_name(form->relnamespace);
+	values[COL_NAME] = pstrdup(NameStr(form->relname));
+	values[COL_OWNER] = psprintf("%u", form->relowner);
+	if (form->relkind == RELKIND_INDEX)
+	{
+		Oid			heap = IndexGetRelation(form->oid, true);
+
+		values[COL_HEAP] = psprintf("%u", heap);
+		values[COL_IS_VALID] = "t";
+		values[COL_IS_EXCLUSION] = values[COL_IS_DEFERRABLE] = "f";
+	}
+	values[COL_OBSTACLE] = "it is hidden from queries, perhaps by an extension";
 }
 
 /*
- * Storage of transactions that have not ended, prepared ones among them: it is
- * in no row of pg_class that others see.
+ * Storage that is in no row of pg_class that queries see: of transactions that
+ * have not ended, prepared ones among them, and what is hidden.
  */
 static void
-find_uncommitted(Oid tablespace, TsaRowReceiver receive, void *arg)
+find_unseen(Oid tablespace, const FileNumbers *files, TsaRowReceiver receive,
+			void *arg)
 {
 	Relation	rel = table_open(RelationRelationId, AccessShareLock);
 	SnapshotData dirty;
@@ -173,17 +232,22 @@ find_uncommitted(Oid tablespace, TsaRowReceiver receive, void *arg)
 		char		persistence[2] = {form->relpersistence, '\0'};
 
 		CHECK_FOR_INTERRUPTS();
-		if (!TransactionIdIsValid(dirty.xmin) ||
-			form->relfilenode == 0 ||
+		if (form->relfilenode == 0 ||
 			(form->reltablespace != tablespace &&
 			 (form->reltablespace != 0 ||
-			  tablespace != MyDatabaseTableSpace)))
+			  tablespace != MyDatabaseTableSpace)) ||
+			(!TransactionIdIsValid(dirty.xmin) &&
+			 bsearch(&form->relfilenode, files->numbers, files->n,
+					 sizeof(Oid), compare_numbers) != NULL))
 			continue;
 		values[COL_RELATION] = psprintf("%u", form->oid);
 		values[COL_KIND] = kind;
 		values[COL_PERSISTENCE] = persistence;
 		values[COL_FILENUMBER] = psprintf("%u", form->relfilenode);
-		values[COL_TRANSACTION] = psprintf("%u", dirty.xmin);
+		if (TransactionIdIsValid(dirty.xmin))
+			values[COL_TRANSACTION] = psprintf("%u", dirty.xmin);
+		else
+			describe_hidden(form, values);
 		values[COL_IS_LOCKED] = "f";
 		receive(values, arg);
 	}
@@ -194,8 +258,10 @@ find_uncommitted(Oid tablespace, TsaRowReceiver receive, void *arg)
 static void
 find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 {
-	find_committed(tablespace, receive, arg);
-	find_uncommitted(tablespace, receive, arg);
+	FileNumbers files = {0};
+
+	find_committed(tablespace, &files, receive, arg);
+	find_unseen(tablespace, &files, receive, arg);
 }
 
 /* Settings that ALTER ROUTINE ... SET has given. */
