@@ -417,3 +417,6 @@ DROP FUNCTION @extschema@.probe_tablespace(
 DROP FUNCTION @extschema@.tablespace_devices();
 DROP VIEW tablespace_advisor.device;
 DROP FUNCTION tablespace_advisor.tablespace_device(oid);
+
+ALTER TABLE tablespace_advisor.job
+	ADD COLUMN restarts int NOT NULL DEFAULT 0;

@@ -138,7 +138,50 @@ sub starts_over
 	like(slurp_file($node->logfile, $offset),
 		qr/live copy of $kind->{name} starts over because a write-ahead log segment that it needs has been removed/,
 		"$name: the copy has started over");
+	like(figures($job), qr/^1 [1-3]$/, "$name: once, with three times its WAL at most");
 	check_d($kind, 'fast', $rows, $map, $name);
+	return;
+}
+
+# How often a move has started over, and its WAL in multiples, rounded up, of
+# what it has moved.
+sub figures
+{
+	my ($job) = @_;
+
+	return $node->safe_psql('postgres', qq{
+		SELECT restarts || ' ' || ceil(wal_bytes / bytes_total::numeric)
+		FROM tablespace_moves WHERE job_id = $job});
+}
+
+# A segment is gone, but nothing has changed: what has been copied is compared,
+# and neither logged nor written again.
+sub compares
+{
+	my ($what, $place) = @_;
+	my $kind = $kinds{$what};
+	my $name = "$what, WAL removed, nothing changed";
+
+	$node->safe_psql('postgres', 'VACUUM (FREEZE) d');
+	stop_at($node, 'copied');
+	my $job = $kind->{start}->($place);
+	wait_for_stop($node, 'copied');
+	my $segment = current_segment();
+	for (1 .. 4)
+	{
+		next_segment();
+		$node->safe_psql('postgres', 'CHECKPOINT');
+	}
+	is_gone($segment, $name);
+	my $rows = digest($node, 'd', 'x::text');
+	my $map = visibility($node, 'd');
+	release($node);
+	is(wait_for_job($node, $job), 'done', "$name: the move is done");
+	is($node->safe_psql('postgres', qq{
+			SELECT restarts || ' ' || (wal_bytes < 1.2 * bytes_total)
+			FROM tablespace_moves WHERE job_id = $job}), '1 true',
+		"$name: it has started over, without another image of each page");
+	check_d($kind, $place, $rows, $map, $name);
 	return;
 }
 
@@ -187,7 +230,26 @@ foreach my $what (qw(index table))
 {
 	starts_over($what);
 	is_kept_waiting($what);
+	compares($what, 'fast');
 }
+
+# With WAL that is removed as fast as it can be, a copy comes to its end, and
+# its WAL stays within three times what it moves.
+$node->safe_psql('postgres', 'CREATE TABLE large (a int, b text)');
+$node->safe_psql('postgres', q{
+	INSERT INTO large SELECT i, repeat('x', 1000) FROM generate_series(1, 100000) i});
+configure($node, 'max_wal_size', '32MB');
+my $job = start_table_move($node, 'large', 'fast', "max_rate => 'unlimited'");
+my $checkpoints = 0;
+while ($node->safe_psql('postgres', "SELECT state FROM tablespace_moves WHERE job_id = $job") =~ /queued|running/
+	&& $checkpoints < 1000)
+{
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	$checkpoints++;
+}
+is(wait_for_job($node, $job), 'done', 'a copy beside checkpoint after checkpoint ends');
+like(figures($job), qr/^\d+ [1-3]$/, 'with three times its WAL at most');
+cmp_ok($checkpoints, '>', 0, 'and there were checkpoints');
 
 check_log($node, 'in the end');
 check_checksums($node, 'in the end');

@@ -63,7 +63,8 @@ CREATE TABLE tablespace_advisor.job (
 	present_mb_per_s float8,
 	rate_reason text,
 	until timestamptz,
-	lock_up_to bigint
+	lock_up_to bigint,
+	restarts int NOT NULL DEFAULT 0
 );
 REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);

@@ -226,7 +226,8 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	j.sqlstate, j.detail, j.batch_id,
 	CASE j.state WHEN 'running' THEN j.present_mb_per_s END
 		AS present_mb_per_s,
-	CASE j.state WHEN 'running' THEN j.rate_reason END AS rate_reason
+	CASE j.state WHEN 'running' THEN j.rate_reason END AS rate_reason,
+	j.restarts
 FROM tablespace_advisor.job j
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
@@ -271,6 +272,8 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.present_mb_per_s IS
 	'MB (1048576 bytes) per second that a running copy has copied lately; NULL for other moves, and while that is not known';
 COMMENT ON COLUMN @extschema@.tablespace_moves.rate_reason IS
 	'why a running copy is no faster, or that nothing holds it back; NULL for other moves';
+COMMENT ON COLUMN @extschema@.tablespace_moves.restarts IS
+	'how often a copy began anew, because WAL was removed before it was read, or the relation was rewritten';
 COMMENT ON COLUMN @extschema@.tablespace_moves.lock_ms IS
 	'milliseconds that a copy held its exclusive lock';
 COMMENT ON COLUMN @extschema@.tablespace_moves.blocked_by IS

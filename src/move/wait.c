@@ -51,7 +51,8 @@ print_progress(int64 batch_id)
 		"   m.rate_reason,"
 		"   pg_catalog.ceil(EXTRACT(epoch FROM m.eta))"
 		"     || ' s left')) AS progress,"
-		" pg_catalog.array_to_string(m.blocked_by, ', ') AS blockers"
+		" nullif(pg_catalog.array_to_string("
+		"   pg_catalog.array_remove(m.blocked_by, 0), ', '), '') AS blockers"
 		" FROM tablespace_advisor.move_progress m"
 		" JOIN tablespace_advisor.job j USING (job_id)"
 		" WHERE j.batch_id = $1 AND m.state IN ('running', 'paused')",

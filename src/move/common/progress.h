@@ -23,6 +23,7 @@ typedef struct TsaMoveProgress
 	double		present_mb_per_s;	/* likewise */
 	const char *rate_reason;	/* why, or NULL */
 	int			passes;
+	int			restarts;		/* how often the copy began anew */
 	int			attempts;
 	double		paused_ms;		/* time spent in pauses */
 	double		lock_wait_ms;	/* longest wait for the exclusive lock */

@@ -39,6 +39,19 @@
  * the cutover has committed, a crash throws the file away, and that commit
  * record comes later in the WAL than all these images.
  *
+ * Starting over.  If a part of the WAL was lost, the copy begins at block 0
+ * again, with the WAL from that moment on.  What is in the new storage by then
+ * are images that were logged, and most of them are still right: such a page is
+ * read back from the file, of which no buffer exists and which nobody else
+ * writes, and if it is equal but for LSN and checksum it is neither logged nor
+ * written.  So a copy that starts over again and again writes WAL for what has
+ * changed only, and gets to its end.  Equal contents do not suffice where the
+ * original has a later LSN: GiST compares the LSN of a page with numbers that
+ * its children got from theirs, which must not seem to be newer.  Nor would the
+ * LSN alone, since VACUUM may change a page without one.  To redo, to a standby,
+ * and to the checkpointer such a page is one that was copied when it was first
+ * written: its image is in the WAL, and its sync was asked for then.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -194,6 +207,42 @@ write_pages(PageBatch *batch)
 }
 
 /*
+ * Is a page in the new storage already what it is in the batch?
+ */
+static bool
+is_written(const PageBatch *batch, int i, char *buffer)
+{
+	const size_t from = offsetof(PageHeaderData, pd_flags);
+
+	if (batch->blocks[i] >= *batch->written_end)
+		return false;
+	smgrread(target_of(batch->rel), batch->fork, batch->blocks[i], buffer);
+	return PageGetLSN(batch->pages[i]) <= PageGetLSN((Page) buffer) &&
+		memcmp((char *) batch->pages[i] + from, buffer + from,
+			   BLCKSZ - from) == 0;
+}
+
+/*
+ * Leaves out of the batch what an earlier attempt has written.
+ */
+static void
+leave_out_written(TsaCopy *copy, PageBatch *batch)
+{
+	int			n = 0;
+
+	if (batch->n == 0 || batch->blocks[0] >= *batch->written_end)
+		return;
+	for (int i = 0; i < batch->n; i++)
+	{
+		if (is_written(batch, i, copy->compared))
+			continue;
+		batch->blocks[n] = batch->blocks[i];
+		batch->pages[n++] = batch->pages[i];
+	}
+	batch->n = n;
+}
+
+/*
  * Logs the pages of the batch and writes them to the new storage.
  *
  * The images of block 0, and of what is in one batch with it, are always whole:
@@ -286,9 +335,13 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 							 fork->copied_end, end);
 		read_run(copy, &batch, fork->copied_end, end);
 		n = batch.n;
-		batch_write(copy, &batch);
-		tsa_units_note_written(copy->units, fork->rel->copy, fork->number,
-							   fork->copied_end, n);
+		leave_out_written(copy, &batch);
+		if (batch.n > 0)
+		{
+			batch_write(copy, &batch);
+			tsa_units_note_written(copy->units, fork->rel->copy, fork->number,
+								   fork->copied_end, n);
+		}
 		fork->copied_end += n;
 
 		if (fork->copied_end >= flushed + WRITEBACK_BLOCKS)

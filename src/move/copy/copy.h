@@ -98,6 +98,7 @@ typedef struct TsaCopy
 	instr_time	queued;			/* behind one of them, the last time */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
+	char	   *compared;		/* one more: a page of the copy */
 
 	TsaMoveProgress progress;
 	instr_time	started;

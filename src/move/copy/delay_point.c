@@ -8,10 +8,11 @@
  * Passes run in transactions without an ID and without a snapshot, renewed
  * every 64 MB or second, so that nobody who waits for old snapshots or virtual
  * transaction IDs (CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY of a
- * sibling) waits longer.  At each renewal the WAL is read: no replication slot
- * is needed to hold it back.  Should a segment be gone all the same (we queued
- * behind somebody's long AccessExclusive lock), the copy starts again at block
- * 0 in the same storage.
+ * sibling) waits longer, and when the WAL has got to another segment.  At each
+ * renewal the WAL is read: no replication slot is needed to hold it back.
+ * Should a segment be gone all the same, the copy starts again at block 0 in
+ * the same storage, and compares what is there: see "Starting over" in
+ * blocks.c.
  *
  * If a file itself was truncated, the copy starts again with new storage: see
  * "Rewrites" in locks.c.
@@ -245,7 +246,8 @@ tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 		}
 		if (!stop && tsa_ms_since(&copy->renewed) <
 			(has_news(copy) ? TELL_MS : RENEW_MS) &&
-			copy->bytes - copy->renewed_bytes < RENEW_BYTES)
+			copy->bytes - copy->renewed_bytes < RENEW_BYTES &&
+			!tsa_wal_tail_is_left_behind(copy->tail))
 			continue;
 
 		tsa_copy_end(copy);

@@ -37,6 +37,9 @@
 	((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * \
 	 (BITS_PER_BYTE / BITS_PER_HEAPBLOCK))
 
+/* So often a copy starts over for want of WAL. */
+#define MAX_RESTARTS	100
+
 /*
  * Blocks that a fork has now; it need not exist.  In a pass.
  */
@@ -233,6 +236,13 @@ tsa_copy_was_truncated(TsaCopy *copy)
 void
 tsa_copy_start_over(TsaCopy *copy)
 {
+	if (++copy->progress.restarts > MAX_RESTARTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("write-ahead log was removed before it could be read, %d times",
+						copy->progress.restarts),
+				 errdetail("Checkpoints remove segments faster than the copy can follow."),
+				 errhint("Raise \"max_wal_size\" or \"wal_keep_size\", and use retry_move().")));
 	ereport(LOG,
 			(errmsg("live copy of %s \"%s\" starts over because a write-ahead log segment that it needs has been removed",
 					OidIsValid(copy->rels[0].heapid) ? "index" : "table",

@@ -80,7 +80,7 @@
 #include "move/copy/storage.h"
 
 #define MAX_ATTEMPTS	200
-#define MAX_RESTARTS	10
+#define MAX_REWRITES	10
 
 /*
  * Gives up.
@@ -218,8 +218,9 @@ open_copy(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 	copy->progress.bytes_total = -1;
 	copy->cxt = cxt;
 	copy->pages = (char *) TYPEALIGN(TSA_IO_ALIGN,
-									 palloc(TSA_COPY_BATCH * BLCKSZ +
+									 palloc((TSA_COPY_BATCH + 1) * BLCKSZ +
 											TSA_IO_ALIGN));
+	copy->compared = copy->pages + TSA_COPY_BATCH * BLCKSZ;
 	copy->strategy = GetAccessStrategy(BAS_BULKREAD);
 	MemoryContextSwitchTo(oldcxt);
 	return copy;
@@ -241,15 +242,16 @@ finish_copy(TsaCopy *copy, TsaCopyResult *result)
 
 /*
  * Makes a copy of the order's relation and cuts over to it.  False if the
- * relation was rewritten meanwhile.
+ * relation was rewritten meanwhile.  Counts on how often it started over.
  */
 static bool
 copy_once(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
-		  TsaCopyResult *result)
+		  TsaCopyResult *result, int *restarts)
 {
 	TsaCopy    *copy = open_copy(order, callbacks);
 	volatile bool done = false;
 
+	copy->progress.restarts = *restarts;
 	PG_TRY();
 	{
 		done = copy_and_cut_over(copy);
@@ -262,6 +264,7 @@ copy_once(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 	}
 	PG_FINALLY();
 	{
+		*restarts = copy->progress.restarts;
 		close_copy(copy);
 	}
 	PG_END_TRY();
@@ -335,15 +338,17 @@ tsa_live_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 			  TsaCopyResult *result)
 {
 	char	  **names = note_index_names(order);
+	int			rewrites = 0;
 	int			restarts = 0;
 
-	while (!copy_once(order, callbacks, result))
+	while (!copy_once(order, callbacks, result, &restarts))
 	{
-		if (++restarts > MAX_RESTARTS)
+		restarts++;
+		if (++rewrites > MAX_REWRITES)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
 					 errmsg("could not copy relation with OID %u: its storage was replaced %d times meanwhile",
-							order->relid, restarts),
+							order->relid, rewrites),
 					 errhint("Use retry_move() at a quieter time.")));
 		ereport(LOG,
 				(errmsg("live copy of relation with OID %u starts over because the relation's storage was replaced or truncated",

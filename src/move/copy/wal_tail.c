@@ -16,9 +16,14 @@
  * The WAL is read from the files, so it is flushed first.  (Releases from 17
  * on can read from the WAL buffers, but only what has been written already,
  * so that would not spare the flush.)  Only one's own process is served: no
- * replication slot holds the WAL back.  The caller follows often enough that
- * the segments it needs are the newest ones; tsa_wal_tail_lost() tells when
- * that failed.
+ * replication slot holds the WAL back.  A checkpoint removes the segments before
+ * its redo point, so a caller that follows whenever the WAL has got to another
+ * segment (tsa_wal_tail_is_left_behind()) loses one only to a checkpoint that
+ * begins and ends between two looks; tsa_wal_tail_lost() tells.
+ *
+ * Rejected: a temporary physical slot, which keeps the segments, but without
+ * bound by default, needs wal_level replica, and ends the process when it is
+ * invalidated.
  *
  * Memory.  XLogReadRecord() allocates long records in the current memory
  * context and frees them at its next call: every call is made in the tail's
@@ -157,6 +162,17 @@ tsa_wal_tail_lost(const TsaWalTail *tail)
 }
 
 /*
+ * Is the WAL being written to another segment than the one that the tail stands
+ * in?  A checkpoint that begins now may remove that one.
+ */
+bool
+tsa_wal_tail_is_left_behind(const TsaWalTail *tail)
+{
+	return wal_insert_end() / wal_segment_size !=
+		tail->position / wal_segment_size;
+}
+
+/*
  * Bytes of log, own records included, between the tail and the present end.
  */
 uint64
@@ -177,6 +193,10 @@ void
 tsa_wal_tail_note_own(TsaWalTail *tail, XLogRecPtr start, XLogRecPtr end)
 {
 	if (start < tail->position)
+		return;
+	/* what was to write a record need not have written one */
+	if (tail->nown > tail->first_own &&
+		start < tail->own[tail->nown - 1].end)
 		return;
 	if (tail->nown > tail->first_own &&
 		next_record_start(tail->own[tail->nown - 1].end) == start)

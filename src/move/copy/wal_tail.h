@@ -19,6 +19,7 @@ typedef void (*TsaWalVisitor) (XLogReaderState *record, void *arg);
 
 extern TsaWalTail *tsa_wal_tail_open(MemoryContext cxt);
 extern void tsa_wal_tail_restart(TsaWalTail *tail);
+extern bool tsa_wal_tail_is_left_behind(const TsaWalTail *tail);
 extern bool tsa_wal_tail_lost(const TsaWalTail *tail);
 extern uint64 tsa_wal_tail_behind(const TsaWalTail *tail);
 extern void tsa_wal_tail_note_own(TsaWalTail *tail, XLogRecPtr start,

@@ -255,6 +255,7 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 		" bytes_total = coalesce(:bytes_total, bytes_total),"
 		" bytes_done = :bytes_done,"
 		" blocks_left = :blocks_left, mb_per_s = :mb_per_s, passes = :passes,"
+		" restarts = :restarts,"
 		" attempts = :attempts, blocked_by = :blocked_by,"
 		" paused_ms = :paused_ms, lock_wait_ms = :lock_wait_ms,"
 		" lock_ms = :lock_ms, present_mb_per_s = :present_mb_per_s,"
@@ -271,6 +272,7 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 		p->blocks_left < 0},
 		{"mb_per_s", FLOAT8OID, Float8GetDatum(p->mb_per_s), p->mb_per_s < 0},
 		{"passes", INT4OID, Int32GetDatum(p->passes), false},
+		{"restarts", INT4OID, Int32GetDatum(p->restarts), false},
 		{"attempts", INT4OID, Int32GetDatum(p->attempts), false},
 		{"blocked_by", INT4ARRAYOID, int4_array(p->blockers, p->nblockers),
 		p->nblockers == 0},
@@ -424,6 +426,7 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		"   THEN coalesce(:bytes_total, bytes_total) ELSE bytes_done END,"
 		" mb_per_s = coalesce(:mb_per_s, mb_per_s),"
 		" passes = coalesce(:passes, passes),"
+		" restarts = coalesce(:restarts, restarts),"
 		" attempts = coalesce(:attempts, attempts),"
 		" paused_ms = coalesce(:paused_ms, paused_ms),"
 		" lock_wait_ms = coalesce(:lock_wait_ms, lock_wait_ms),"
@@ -456,6 +459,7 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		{"bytes_total", INT8OID, Int64GetDatum(p->bytes_total), unknown},
 		{"mb_per_s", FLOAT8OID, Float8GetDatum(p->mb_per_s), unknown},
 		{"passes", INT4OID, Int32GetDatum(p->passes), unknown},
+		{"restarts", INT4OID, Int32GetDatum(p->restarts), unknown},
 		{"attempts", INT4OID, Int32GetDatum(p->attempts), unknown},
 		{"paused_ms", FLOAT8OID, Float8GetDatum(p->paused_ms), unknown},
 		{"lock_wait_ms", FLOAT8OID, Float8GetDatum(p->lock_wait_ms), unknown},
