@@ -1,4 +1,4 @@
--- advise_index_placement: estimate and choice on facts written down by hand
+-- advise_placement: estimate and choice on facts written down by hand
 SET allow_in_place_tablespaces = on;
 SET client_min_messages = warning;
 CREATE TABLESPACE regress_advise_slow LOCATION '';

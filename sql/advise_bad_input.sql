@@ -81,7 +81,7 @@ RESET ROLE;
 ALTER TABLE good OWNER TO regress_advise_nobody;
 SET ROLE regress_advise_nobody;
 SET search_path = pg_temp, public;
-SELECT count(*) FROM advise_index_placement('good');
+SELECT count(*) FROM advise_placement(target => 'good');
 SELECT count(*) > 2 FROM explain_placement('good_pkey');
 SELECT relation, jsonb_typeof(evidence) FROM placement_evidence('good') ORDER BY 1;
 SELECT * FROM advise_index_placement('good', space_budget => '0');
@@ -100,11 +100,11 @@ WHERE p.pronamespace = 'tablespace_advisor'::regnamespace
 
 -- what cannot be moved is no error, but never to be moved
 CREATE TEMPORARY TABLE temporary (id int PRIMARY KEY);
-SELECT DISTINCT action FROM advise_index_placement('temporary');
-SELECT DISTINCT action FROM advise_index_placement('pg_class');
+SELECT DISTINCT action FROM advise_placement(target => 'temporary');
+SELECT DISTINCT action FROM advise_placement(target => 'pg_class');
 -- nothing below it, nothing to say
 CREATE TABLE no_partitions (id int PRIMARY KEY) PARTITION BY RANGE (id);
-SELECT count(*) FROM advise_index_placement('no_partitions');
+SELECT count(*) FROM advise_placement(target => 'no_partitions');
 
 DROP TABLE good, temporary, no_partitions;
 DROP VIEW a_view;

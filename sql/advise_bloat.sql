@@ -33,7 +33,7 @@ DELETE FROM bloated WHERE id % 20 <> 0;
 VACUUM ANALYZE bloated;
 SELECT * FROM bloat();
 SELECT action, regexp_replace(reason, 'about [0-9]+ kB', 'about N kB') AS reason, statement
-FROM advise_index_placement('bloated', 'pg_default') WHERE kind = 'index';
+FROM advise_placement(target => 'bloated', tablespace => 'pg_default') WHERE kind = 'index';
 -- pages without any entry, which new ones would use again, are not needed either
 DELETE FROM bloated WHERE id > 1000;
 VACUUM ANALYZE bloated;

@@ -1,4 +1,4 @@
--- explain_placement: lines of text, from advice on facts written down by hand
+-- explain_placement, advise_index_placement: lines of text, from advice on facts written down by hand
 SET allow_in_place_tablespaces = on;
 SET TimeZone = 'UTC';
 SET client_min_messages = warning;
@@ -16,7 +16,8 @@ CREATE INDEX explained_h ON explained (b DESC);
 CREATE TABLE elsewhere (a int);
 
 -- a table with every verdict
-CREATE FUNCTION explained(load jsonb, budget bigint DEFAULT NULL, target regclass DEFAULT 'explained')
+CREATE FUNCTION explained(load jsonb, budget bigint DEFAULT NULL, target regclass DEFAULT 'explained',
+	in_short boolean DEFAULT false)
 RETURNS SETOF text
 LANGUAGE sql
 SET search_path = pg_catalog, pg_temp
@@ -77,13 +78,17 @@ AS $$
 					'{"tablespace": "pg_default", "depths": [], "depth_read_us": [],
 					"may_create": true, "shares_device_with": []}')],
 			jsonb_populate_record(NULL::tablespace_advisor.load_fact, load),
-			NULL, budget) j))
+			NULL, budget) j), in_short)
 	FROM relations
 $$;
 SELECT explained('{"source": "samples", "window_start": "2026-01-01 00:00Z", "seconds": 3600, "intervals": 12,
 	"was_reset": false, "reads_per_s": 215, "snapshots": 600, "reading_snapshots": 500, "active_sessions": 2.5, "reading_sessions": 2,
 	"waits": {"IO/DataFileRead": 1.5, "CPU": 0.6, "Lock/transactionid": 0.25, "LWLock/WALWrite": 0.1, "IO/WALSync": 0.05},
 	"timed_read_us": 5200, "checkpoint_s": 300, "wal_per_byte": 0.5, "standbys": "alpha, beta"}');
+-- in short
+SELECT explained('{"source": "samples", "window_start": "2026-01-01 00:00Z", "seconds": 3600, "intervals": 12,
+	"was_reset": false, "reads_per_s": 215, "snapshots": 600, "reading_snapshots": 500, "active_sessions": 2.5, "reading_sessions": 2,
+	"waits": {"IO/DataFileRead": 1.5, "CPU": 0.6}, "timed_read_us": 15000, "checkpoint_s": 300}', NULL, 'explained', true);
 -- nothing known of load or timing; and only room for one
 SELECT explained('{"source": "totals", "window_start": "2026-01-01 00:00Z", "seconds": 86400, "intervals": 1,
 	"was_reset": false, "reads_per_s": 215, "snapshots": 0}', 81920000) LIMIT 8;
@@ -92,17 +97,59 @@ WHERE e ~ '^[^ ]';
 -- another table, and all
 SELECT explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, 'elsewhere');
 SELECT e FROM explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, NULL) e
-WHERE e ~ '^[^ ]' AND e !~ '^Placement' OR e ~ 'elsewhere';
+WHERE e ~ '^[^ ]' AND e !~ '^database' OR e ~ 'elsewhere';
 -- more sets than were looked at
 SELECT e FROM tablespace_advisor.explain_advice('explained', array(
 	SELECT ROW(jsonb_populate_record(NULL::placement_advice, jsonb_build_object(
 			'action', 'move', 'relation', relation, 'kind', 'index', 'to_tablespace', tablespace,
 			'from_tablespace', 'slow', 'read_ms_per_s', 12, 'saved_ms_per_s', 10)),
 		'{"choice": {"is_exact": false, "bound_ms_per_s": 10.54}, "not_probed": []}')::tablespace_advisor.advice_row
-	FROM (VALUES ('explained_a', 'flash'), ('explained_b', 'flash'), ('explained_c', 'fast')) v (relation, tablespace))) e
+	FROM (VALUES ('explained_a', 'flash'), ('explained_b', 'flash'), ('explained_c', 'fast')) v (relation, tablespace)), false) e
 WHERE e ~ '^Choice';
 
-DROP FUNCTION explained;
-DROP TABLE explained, elsewhere;
+-- as few calls as make the moves: of the moves named, to fast unless said; what is
+-- not named stays in slow
+CREATE TABLE "a table" (a int, b int);
+CREATE INDEX "an ""index" ON "a table" (a);
+CREATE INDEX other ON "a table" (b);
+CREATE TABLE parts (a int, b int) PARTITION BY RANGE (a);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (10) TO (20);
+CREATE INDEX parts_b ON parts (b);
+CREATE FUNCTION calls(target regclass, considered regclass[], moves jsonb) RETURNS SETOF text
+LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+	SELECT s FROM tablespace_advisor.statement_lines(target, array(
+		SELECT ROW(jsonb_populate_record(NULL::public.placement_advice, jsonb_build_object('relation', c.oid::regclass,
+				'kind', CASE c.relkind WHEN 'r' THEN 'heap' ELSE 'index' END, 'rank', u.n,
+				'action', CASE WHEN moves ? c.relname THEN 'move' ELSE 'keep' END,
+				'from_tablespace', 'slow', 'to_tablespace', coalesce(moves ->> c.relname, 'slow'))),
+			CASE WHEN moves ->> c.relname ~ 'rebuilt' THEN '{"move": {"method": "rebuild"}}'::jsonb END)::tablespace_advisor.advice_row
+		FROM unnest(considered) WITH ORDINALITY u (relation, n) JOIN pg_class c ON c.oid = u.relation
+		ORDER BY u.n)) s
+$$;
+\set all 'ARRAY[\'"an ""index"\', \'other\', \'"a table"\']::regclass[]'
+SELECT calls('"a table"', :all, '{"a table": "fast", "an \"index": "fast", "other": "fast"}') AS all_move;
+SELECT calls('"a table"', :all, '{"an \"index": "fast", "other": "fast"}') AS all_indexes;
+SELECT calls('"a table"', :all, '{"a table": "fast", "an \"index": "fast"}') AS not_other;
+SELECT calls('"a table"', :all, '{"a table": "fast''s", "an \"index": "fast''s", "other": "flash"}') AS two_destinations;
+SELECT calls('"a table"', :all, '{"a table": "rebuilt", "other": "fast"}') AS elsewhere;
+SELECT calls('"a table"', :all, '{"an \"index": "rebuilt", "other": "rebuilt"}') AS rebuilt;
+SELECT calls('other', '{other}', '{"other": "fast"}') AS an_index;
+SELECT calls('parts', '{parts_1, parts_1_b_idx, parts_2, parts_2_b_idx}', '{"parts_1_b_idx": "fast", "parts_2_b_idx": "fast"}') AS parts;
+SELECT calls('parts', '{parts_1, parts_1_b_idx, parts_2, parts_2_b_idx}', '{"parts_1": "fast", "parts_1_b_idx": "fast", "parts_2_b_idx": "fast"}') AS one_part;
+SELECT calls(NULL, :all || '{parts_1, parts_1_b_idx}'::regclass[], '{"other": "fast", "parts_1_b_idx": "fast"}') AS database;
+-- numbers as people read them, and how much is shown
+SELECT tablespace_advisor.two_digits(n) FROM unnest('{0, 0.0123, 0.996, 1.04, 9.94, 9.96, 97.4, 1234.5, -0.555, NULL}'::float8[]) n;
+SELECT tablespace_advisor.pretty_seconds(s) FROM unnest('{0, 0.00013, 0.99, 1, 119.4, 7199, 7200, 172799, 864000, NULL}'::float8[]) s;
+SELECT tablespace_advisor.waiting_sessions(ms, 'reads') FROM unnest('{NULL, 0, 0.05, 99.94, 100, 1100}'::float8[]) ms;
+SELECT count(*), min(e) FILTER (WHERE e ~ 'more') AS more, min(e) FILTER (WHERE e ~ 'Statements') AS statements
+FROM tablespace_advisor.explain_advice('explained', array(
+	SELECT ROW(jsonb_populate_record(NULL::placement_advice, jsonb_build_object(
+			'action', 'probe first', 'relation', 'explained_a', 'kind', 'index', 'statement', n)),
+		'{"window": {"source": "totals", "was_reset": false}, "not_probed": []}')::tablespace_advisor.advice_row
+	FROM generate_series(1, 25) n), true) e;
+
+DROP FUNCTION explained, calls;
+DROP TABLE explained, elsewhere, "a table", parts;
 DROP TABLESPACE regress_explain_slow;
 DROP TABLESPACE regress_explain_fast;

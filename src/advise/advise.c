@@ -43,6 +43,14 @@
 #define ADVICE_ARGS 5
 #define ADVICE_COLUMNS 16
 
+/* Advice as lines of text; in_short is a Boolean constant. */
+#define EXPLAIN_ADVICE(in_short) \
+	"SELECT tablespace_advisor.printable(e)" \
+	" FROM tablespace_advisor.explain_advice($2, ARRAY(" \
+	"SELECT ROW(g.advice, g.evidence)::tablespace_advisor.advice_row" \
+	" FROM tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g), " \
+	in_short ") e"
+
 /* Arguments of gather_advice() but the first. */
 typedef struct AdviceRequest
 {
@@ -219,18 +227,16 @@ tsa_advise_index_placement(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("target must not be null")));
 	make_request(fcinfo, &request, 0, 1, 2, 3);
-	return run_request(fcinfo, &request,
-					   "SELECT (g.advice).* FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false) g");
+	return run_request(fcinfo, &request, EXPLAIN_ADVICE("true"));
 }
 
-/* advise_placement(space_budget, observe) */
+/* advise_placement(space_budget, observe, target, tablespace) */
 Datum
 tsa_advise_placement(PG_FUNCTION_ARGS)
 {
 	AdviceRequest request;
 
-	make_request(fcinfo, &request, -1, -1, 0, 1);
+	make_request(fcinfo, &request, 2, 3, 0, 1);
 	return run_request(fcinfo, &request,
 					   "SELECT (g.advice).* FROM"
 					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false) g");
@@ -243,10 +249,7 @@ tsa_explain_placement(PG_FUNCTION_ARGS)
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);
-	return run_request(fcinfo, &request,
-					   "SELECT tablespace_advisor.printable(e) FROM tablespace_advisor.explain_advice($2, ARRAY("
-					   "SELECT ROW(g.advice, g.evidence)::tablespace_advisor.advice_row FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g)) e");
+	return run_request(fcinfo, &request, EXPLAIN_ADVICE("false"));
 }
 
 /* placement_evidence(target) */

@@ -180,7 +180,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean) IS
-	'advice for a role on a relation, or on the whole database (NULL); see advise_index_placement(); evidence is NULL without with_evidence';
+	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence';
 
 CREATE FUNCTION tablespace_advisor.expected_savings(
 	caller oid,

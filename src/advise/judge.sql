@@ -16,38 +16,6 @@ AS 'SELECT 31';
 COMMENT ON FUNCTION tablespace_advisor.business_cycle_days() IS
 	'days that counters must cover before an index without scans is called unused';
 
-CREATE FUNCTION tablespace_advisor.round_to_three(number float8)
-RETURNS float8
-LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tsa_round_to_three';
-COMMENT ON FUNCTION tablespace_advisor.round_to_three(float8) IS
-	'a measured number with three significant digits';
-
-CREATE FUNCTION tablespace_advisor.one_line(line text, width int DEFAULT 80)
-RETURNS text
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN length(line) > width THEN left(line, width - 3) || '...'
-		ELSE line END
-$$;
-COMMENT ON FUNCTION tablespace_advisor.one_line(text, int) IS
-	'a text cut to so many characters';
-
-/*
- * In a message a name that has line breaks could pass for other lines of it,
- * with statements that somebody else has thought of.
- */
-CREATE FUNCTION tablespace_advisor.printable(message text)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT regexp_replace(message, '[\x01-\x1f\x7f]', '?', 'g')
-$$;
-COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
-	'a text with a question mark for each control character';
-
 CREATE FUNCTION tablespace_advisor.probe_statement(VARIADIC tablespaces name[])
 RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -177,7 +145,7 @@ DECLARE
 	/* unless it takes less than that share of its bytes, and no less than this */
 	min_dense_percent CONSTANT float8 := 1;
 	week_s CONSTANT float8 := 7 * 86400;
-	saved CONSTANT text := 'saves %s ms/s, %s %% of the table''s read time';
+	saved CONSTANT text := 'saves %s %% of the table''s read time';
 BEGIN
 	action := 'keep';
 	IF a.obstacle IS NOT NULL AND a.reads_per_s IS NULL THEN
@@ -216,11 +184,11 @@ BEGIN
 	ELSIF bottleneck IS NOT NULL THEN
 		reason := format('not storage-bound: %s', bottleneck);
 	ELSIF e.is_faster IS NOT TRUE THEN
-		reason := format('%s: %s us a read there, %s us here',
+		reason := format('%s: %s a read there, %s here',
 			CASE WHEN destination IS NULL THEN 'no tablespace is measurably faster'
 				ELSE 'not measurably faster' END,
-			tablespace_advisor.round_to_three(e.destination_us),
-			tablespace_advisor.round_to_three(e.device_us));
+			tablespace_advisor.pretty_seconds(e.destination_us / 1e6),
+			tablespace_advisor.pretty_seconds(e.device_us / 1e6));
 	ELSIF e.is_saturated THEN
 		reason := format('the tablespace can serve only %s reads/s, too few for this table',
 			tablespace_advisor.round_to_three(e.max_reads_per_s));
@@ -235,21 +203,19 @@ BEGIN
 			OR e.saved_percent < e.bytes_percent)
 	THEN
 		reason := format('too little: ' || saved,
-			tablespace_advisor.round_to_three(e.saved_ms_per_s),
-			tablespace_advisor.round_to_three(e.saved_percent));
+			tablespace_advisor.two_digits(e.saved_percent));
 	ELSIF e.saved_ms_per_s / 1000 * week_s < e.move_seconds THEN
 		reason := format('not repaid within a week: ' || saved,
-			tablespace_advisor.round_to_three(e.saved_ms_per_s),
-			tablespace_advisor.round_to_three(e.saved_percent));
+			tablespace_advisor.two_digits(e.saved_percent));
 	ELSIF dest.tablespace = ANY (a.left_lately) THEN
 		reason := 'it was moved away from there less than a week ago';
 	ELSIF a.obstacle IS NOT NULL THEN
 		reason := a.obstacle;
 	ELSE
 		action := 'move';
-		reason := format('reads take %s us here, %s us there%s',
-			tablespace_advisor.round_to_three(e.device_us),
-			tablespace_advisor.round_to_three(e.destination_us),
+		reason := format('reads take %s here, %s there%s',
+			tablespace_advisor.pretty_seconds(e.device_us / 1e6),
+			tablespace_advisor.pretty_seconds(e.destination_us / 1e6),
 			CASE WHEN e.device_share < 0.9 THEN
 				format('; %s %% of them reach the device',
 					round(100 * e.device_share::numeric))
@@ -257,10 +223,7 @@ BEGIN
 	END IF;
 	IF tablespace_advisor.is_bloated(a) AND action IN ('keep', 'move') THEN
 		reason := format('bloated: %s, about %s after a rebuild',
-			pg_size_pretty(a.size_bytes), pg_size_pretty(a.rebuilt_bytes))
-			|| CASE action WHEN 'move' THEN format('; saves %s ms/s',
-					tablespace_advisor.round_to_three(e.saved_ms_per_s))
-				ELSE '' END;
+			pg_size_pretty(a.size_bytes), pg_size_pretty(a.rebuilt_bytes));
 		IF action = 'keep' THEN
 			action := 'rebuild';
 			statement := format('REINDEX INDEX CONCURRENTLY %s', a.relation);
@@ -273,9 +236,6 @@ COMMENT ON FUNCTION tablespace_advisor.move_verdict(tablespace_advisor.relation_
 
 REVOKE ALL ON FUNCTION
 	tablespace_advisor.business_cycle_days(),
-	tablespace_advisor.round_to_three(float8),
-	tablespace_advisor.one_line(text, int),
-	tablespace_advisor.printable(text),
 	tablespace_advisor.probe_statement(name[]),
 	tablespace_advisor.other_bottleneck(tablespace_advisor.load_fact),
 	tablespace_advisor.index_verdict(tablespace_advisor.relation_fact),

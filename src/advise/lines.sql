@@ -1,8 +1,8 @@
 /*
  * src/advise/lines.sql
  *
- * The account of reading as lines of text, as EXPLAIN prints a plan.  It says
- * nothing that the rows of advice and their evidence do not.
+ * Advice as lines of text, as EXPLAIN prints a plan, short or with all that it
+ * rests on.  It says nothing that the rows of advice and their evidence do not.
  */
 CREATE TYPE tablespace_advisor.advice_row AS (
 	advice @extschema@.placement_advice,
@@ -11,209 +11,324 @@ CREATE TYPE tablespace_advisor.advice_row AS (
 COMMENT ON TYPE tablespace_advisor.advice_row IS
 	'a row of gather_advice()';
 
-CREATE FUNCTION tablespace_advisor.three_digits(number float8)
+/*
+ * A row's share of the time that sessions wait.  Milliseconds per second, which
+ * rows have for programs, add up over sessions and say little to a person.
+ */
+CREATE FUNCTION tablespace_advisor.waiting_sessions(ms_per_s float8, what text)
 RETURNS text
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT trim_scale(tablespace_advisor.round_to_three(number)::numeric)::text
+	SELECT CASE
+		WHEN ms_per_s IS NULL THEN format('how long %s take is not known', what)
+		WHEN ms_per_s < 0.05 THEN format('no session waits for %s', what)
+		WHEN ms_per_s < 100 THEN format('a session waits for %s %s %% of the time',
+			what, tablespace_advisor.two_digits(ms_per_s / 10))
+		ELSE format('%s sessions wait for %s',
+			tablespace_advisor.two_digits(ms_per_s / 1000), what) END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.three_digits(float8) IS
-	'round_to_three() as text without exponent';
+COMMENT ON FUNCTION tablespace_advisor.waiting_sessions(float8, text) IS
+	'how many sessions wait, on average, for what takes these milliseconds in each second, as text';
 
-CREATE FUNCTION tablespace_advisor.three_digits(number jsonb)
-RETURNS text
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT tablespace_advisor.three_digits((number #>> '{}')::float8)
-$$;
-COMMENT ON FUNCTION tablespace_advisor.three_digits(jsonb) IS
-	'the same of a number in evidence';
-
-/* One relation: what it is, the verdict, and what that rests on. */
-CREATE FUNCTION tablespace_advisor.explain_row(a @extschema@.placement_advice, e jsonb)
+/* What the advice on a relation rests on, a line for each kind of fact. */
+CREATE FUNCTION tablespace_advisor.detail_lines(a @extschema@.placement_advice, e jsonb)
 RETURNS SETOF text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT line FROM (VALUES
-		(format('  ->  %s %s %s%s  (read=%s ms/s saves=%s ms/s %s%% size=%s)',
-			upper(left(a.action, 1)) || substr(a.action, 2),
-			CASE a.kind WHEN 'heap' THEN 'table' ELSE a.kind END, a.relation,
-			CASE WHEN a.action = 'move' THEN format(' from %s to %s',
-					quote_ident(a.from_tablespace), quote_ident(a.to_tablespace))
-				ELSE format(' in %s', quote_ident(a.from_tablespace)) END,
-			coalesce(tablespace_advisor.three_digits(a.read_ms_per_s), '?'),
-			coalesce(tablespace_advisor.three_digits(a.saved_ms_per_s), '?'),
-			coalesce(tablespace_advisor.three_digits(a.saved_percent), '?'),
-			coalesce(pg_size_pretty(a.size_bytes), '?'))),
-		('        Why: ' || a.reason),
-		(CASE WHEN a.reads_per_s > 0 THEN
-			format('        Reads: %s/s past shared buffers, %s%% of them from the device; %s%% of accesses cached',
-				tablespace_advisor.three_digits(a.reads_per_s),
-				coalesce(tablespace_advisor.three_digits(
-					100 * (e #>> '{from,device_share}')::float8), '?'),
-				coalesce(tablespace_advisor.three_digits(100 * a.cached_fraction), '?'))
-		END),
 		(CASE WHEN a.reads_per_s > 0 AND e #> '{from,device_us}' IS NOT NULL THEN
-			format('        Latency: %s us here with %s in flight (run %s: %s alone)%s',
-				tablespace_advisor.three_digits(e #> '{from,device_us}'),
-				tablespace_advisor.three_digits(e #> '{from,depth}'),
-				e #>> '{from,run_id}',
-				tablespace_advisor.three_digits(e #> '{from,random_read_us}'),
-				CASE WHEN e #> '{to,device_us}' IS NOT NULL THEN
-					format('; %s us in %s (run %s)',
-						tablespace_advisor.three_digits(e #> '{to,device_us}'),
-						quote_ident(e #>> '{to,tablespace}'), e #>> '{to,run_id}')
-				ELSE '' END)
+			format('%s reads/s from the device: %s here (probed %s at depth %s%s)%s',
+				tablespace_advisor.three_digits(a.reads_per_s
+					* (e #>> '{from,device_share}')::float8),
+				tablespace_advisor.pretty_us(e #> '{from,device_us}'),
+				tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
+				tablespace_advisor.two_digits((e #>> '{from,depth}')::float8),
+				coalesce(', x ' || nullif(tablespace_advisor.three_digits(
+					e #> '{from,time_correction}'), '1') || ' as timed', ''),
+				coalesce(format(', %s in ', tablespace_advisor.pretty_us(e #> '{to,device_us}'))
+					|| quote_ident(e #>> '{to,tablespace}'), ''))
+		END),
+		(CASE WHEN a.reads_per_s > 0 THEN
+			format('%s reads/s past shared buffers; caches serve %s %% of all accesses',
+				tablespace_advisor.three_digits(a.reads_per_s),
+				coalesce(tablespace_advisor.two_digits(100 * a.cached_fraction), '?'))
 		END),
 		(CASE WHEN a.writes_per_s > 0 THEN
-			format('        Writes: %s row versions/s%s%s',
+			format('%s row versions/s written%s%s',
 				tablespace_advisor.three_digits(a.writes_per_s),
 				CASE WHEN e #> '{activity,hot_fraction}' IS NOT NULL THEN
-					format(', %s%% of updates are HOT', round(100
+					format(', %s %% of updates are HOT', round(100
 						* (e #>> '{activity,hot_fraction}')::numeric)) ELSE '' END,
 				CASE WHEN a.action = 'move'
 					AND (e #>> '{estimate,extra_write_ms_per_s}')::float8 > 0 THEN
-					format(', %s ms/s more there', tablespace_advisor.three_digits(
-						e #> '{estimate,extra_write_ms_per_s}')) ELSE '' END)
+					format('; writing there takes %s %% of the table''s read time more',
+						coalesce(tablespace_advisor.two_digits(100
+							* (e #>> '{estimate,extra_write_ms_per_s}')::float8
+							/ nullif(e #>> '{estimate,table_read_ms_per_s}', '0')::float8), '?'))
+				ELSE '' END)
 		END),
 		(CASE WHEN (e #>> '{size,toast_bytes}')::bigint > 0 THEN
-			format('        Includes: %s of TOAST',
-				pg_size_pretty((e #>> '{size,toast_bytes}')::bigint))
+			format('%s of it TOAST', pg_size_pretty((e #>> '{size,toast_bytes}')::bigint))
 		END),
 		(CASE WHEN e #> '{index,needed_for}' IS NOT NULL
 				AND (e #>> '{activity,scans}')::bigint = 0 THEN
-			format('        Needed: never scanned, but for %s', e #>> '{index,needed_for}')
+			format('never scanned, but needed for %s', e #>> '{index,needed_for}')
 		END),
 		(CASE WHEN a.action = 'move' THEN
-			format('        Move: %s s at %s rates, %s of WAL, both copies take %s',
-				coalesce(tablespace_advisor.three_digits(a.move_seconds), '?'),
+			format('the move: %s at %s, %s of WAL; both copies take %s',
+				coalesce(tablespace_advisor.pretty_seconds(a.move_seconds), '?'),
 				CASE WHEN e #> '{move,measured_bytes_per_s}' IS NOT NULL
-					THEN 'earlier moves''' ELSE 'probed' END,
+					THEN 'the rate of earlier moves' ELSE 'probed rates' END,
 				pg_size_pretty((e #>> '{move,wal_bytes}')::bigint),
 				pg_size_pretty((e #>> '{move,peak_bytes}')::bigint))
-		END),
-		('        Statement: ' || a.statement)
+		END)
 	) l (line) WHERE line IS NOT NULL
 $$;
-COMMENT ON FUNCTION tablespace_advisor.explain_row(@extschema@.placement_advice, jsonb) IS
-	'the lines of one relation';
+COMMENT ON FUNCTION tablespace_advisor.detail_lines(@extschema@.placement_advice, jsonb) IS
+	'what the advice on one relation rests on';
 
-/* The window, and what sessions did in it. */
-CREATE FUNCTION tablespace_advisor.explain_window(e jsonb)
+/*
+ * The relations, in columns: what to do, and of a move where to, what it saves
+ * and how long it takes, the reason below.  Names are qualified unless they are
+ * of the target's own schema.
+ */
+CREATE FUNCTION tablespace_advisor.relation_lines(
+	target regclass,
+	advice tablespace_advisor.advice_row[],
+	in_short boolean)
+RETURNS SETOF text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH cell AS (
+		SELECT a.n, a.advice, a.evidence, (a.advice).action, (a.advice).reason,
+			CASE (a.advice).kind WHEN 'heap' THEN 'table ' ELSE '' END
+				|| coalesce((SELECT quote_ident(c.relname) FROM pg_class c, pg_class t
+					WHERE c.oid = (a.advice).relation AND t.oid = $1
+						AND c.relnamespace = t.relnamespace),
+				(a.advice).relation::text) AS name,
+			quote_ident((a.advice).from_tablespace) || ' -> '
+				|| quote_ident((a.advice).to_tablespace) AS route,
+			coalesce(pg_size_pretty((a.advice).size_bytes), '?') AS size,
+			coalesce(CASE WHEN (a.advice).saved_percent < 0 THEN 'costs ' ELSE 'saves ' END
+				|| tablespace_advisor.two_digits(abs((a.advice).saved_percent)) || ' %', '')
+				AS saved,
+			coalesce(tablespace_advisor.pretty_seconds(
+				greatest(1, (a.advice).move_seconds)), '?') AS duration
+		FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
+	), width AS (
+		SELECT max(length(c.action)) AS action, max(length(c.name)) AS name,
+			max(length(c.route)) FILTER (WHERE c.action = 'move') AS route,
+			max(length(c.size)) FILTER (WHERE c.action = 'move') AS size,
+			max(length(c.saved)) FILTER (WHERE c.action = 'move') AS saved
+		FROM cell c
+	)
+	SELECT l.line
+	FROM cell c CROSS JOIN width w
+	CROSS JOIN LATERAL (
+		SELECT 0 AS nth, format('  %s  %s   %s', rpad(c.action, w.action), rpad(c.name, w.name),
+			CASE c.action WHEN 'move' THEN format('%s   %s   %s   %s',
+				rpad(c.route, w.route), lpad(c.size, w.size), rpad(c.saved, w.saved), c.duration)
+			ELSE c.reason END) AS line
+		UNION ALL
+		SELECT d.nth, repeat(' ', w.action + 4) || d.line
+		FROM (SELECT 1, c.reason WHERE c.action = 'move'
+			UNION ALL
+			SELECT 1 + t.nth, t.line
+			FROM tablespace_advisor.detail_lines(c.advice, c.evidence)
+				WITH ORDINALITY t (line, nth)
+			WHERE NOT in_short) d (nth, line)) l
+	ORDER BY c.n, l.nth
+$$;
+COMMENT ON FUNCTION tablespace_advisor.relation_lines(regclass, tablespace_advisor.advice_row[], boolean) IS
+	'a line on each relation, of a move with its reason; unless in_short also what the advice rests on';
+
+/* The window, and unless in short what sessions did in it. */
+CREATE FUNCTION tablespace_advisor.window_lines(e jsonb, in_short boolean)
 RETURNS SETOF text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT line FROM (VALUES
-		(format('Window: %s, %s%s%s',
-			coalesce(tablespace_advisor.three_digits(e -> 'seconds') || ' s', 'of unknown length'),
-			CASE e ->> 'source'
-				WHEN 'samples' THEN format('%s between samples', CASE e ->> 'intervals'
-					WHEN '1' THEN '1 interval' ELSE (e ->> 'intervals') || ' intervals' END)
-				WHEN 'observed' THEN 'observed just now'
-				ELSE 'totals of the statistics' END,
-			coalesce(', from ' || to_char((e ->> 'start')::timestamptz, 'YYYY-MM-DD HH24:MI'), ''),
-			CASE WHEN e ->> 'source' = 'totals' AND NOT (e ->> 'was_reset')::boolean
-				THEN ' (or less: these statistics were never reset)' ELSE '' END)),
-		(CASE WHEN (e ->> 'snapshots')::int > 0 THEN
-			format('Sessions: %s active on average; %s',
-				tablespace_advisor.three_digits(e -> 'active_sessions'),
-				coalesce((SELECT string_agg(format('%s %s%%', w.key, round(100
+		(format('Window: %s%s.', CASE e ->> 'source'
+				WHEN 'samples' THEN coalesce(tablespace_advisor.pretty_seconds(
+						(e ->> 'seconds')::float8) || ' of samples', 'samples')
+				WHEN 'observed' THEN tablespace_advisor.pretty_seconds(
+					(e ->> 'seconds')::float8) || ', watched just now'
+				ELSE concat_ws(' of ', tablespace_advisor.pretty_seconds(
+					(e ->> 'seconds')::float8), 'totals of the statistics')
+					|| CASE WHEN NOT (e ->> 'was_reset')::boolean
+						THEN ', or less: they were never reset' ELSE '' END END,
+			CASE WHEN NOT in_short THEN
+				coalesce(', from ' || to_char((e ->> 'start')::timestamptz, 'YYYY-MM-DD HH24:MI'), '')
+			ELSE '' END)),
+		(CASE WHEN in_short THEN NULL WHEN (e ->> 'snapshots')::int > 0 THEN
+			format('Sessions: %s active on average; %s.',
+				tablespace_advisor.two_digits((e ->> 'active_sessions')::float8),
+				coalesce((SELECT string_agg(format('%s %s %%', w.key, round(100
 						* w.value::numeric / nullif(e ->> 'active_sessions', '0')::numeric)), ', '
 						ORDER BY w.value::float8 DESC, w.key)
 					FROM (SELECT w.key, w.value FROM jsonb_each_text(e -> 'waits') w
 						ORDER BY w.value::float8 DESC, w.key LIMIT 4) w), 'no waits seen'))
-		ELSE 'Sessions: not observed (CALL sample_activity() twice, some minutes apart)' END),
-		('Timing: ' || coalesce(tablespace_advisor.three_digits(e -> 'timed_read_us')
-			|| ' us per block read on average, as the server timed it',
-			'none (track_io_timing is off); cached shares are what the system''s cache holds')),
-		('Standbys: what they scan and read is not counted: ' || (e ->> 'standbys'))
+		ELSE 'Sessions: not observed (CALL sample_activity() twice, some minutes apart).' END),
+		(CASE WHEN NOT in_short THEN
+			'Timing: ' || coalesce(tablespace_advisor.pretty_us(e -> 'timed_read_us')
+				|| ' a block as the server timed it, those from the system''s cache included.',
+				'none (track_io_timing is off): shares cached are what the system''s cache holds.')
+		END),
+		(CASE WHEN NOT in_short THEN
+			'Standbys: what they scan and read is not counted: ' || (e ->> 'standbys') || '.'
+		END)
 	) l (line) WHERE line IS NOT NULL
 $$;
-COMMENT ON FUNCTION tablespace_advisor.explain_window(jsonb) IS
+COMMENT ON FUNCTION tablespace_advisor.window_lines(jsonb, boolean) IS
 	'the lines on the window, from the evidence of any row';
+
+/* What is spent on reading, and what the moves together save of it. */
+CREATE FUNCTION tablespace_advisor.headline(target regclass, advice tablespace_advisor.advice_row[])
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('%s: %s%s; %s%s', coalesce(target::text, 'database ' || quote_ident(current_database())),
+		CASE WHEN NOT s.is_whole AND s.reading >= 0.05 THEN 'at least ' ELSE '' END,
+		tablespace_advisor.waiting_sessions(s.reading,
+			CASE WHEN target IS NULL THEN 'reads' ELSE 'its reads' END),
+		CASE WHEN s.moves > 1 THEN s.moves || ' moves' WHEN s.moves = 1 THEN 'one move'
+			WHEN s.probes > 0 THEN 'probe first' ELSE 'nothing to move' END,
+		CASE WHEN s.moves > 0 THEN coalesce(
+			CASE WHEN (s.saved < 0) = (s.moves > 1) THEN
+					CASE WHEN s.saved < 0 THEN ' cost ' ELSE ' saves ' END
+				ELSE CASE WHEN s.saved < 0 THEN ' costs ' ELSE ' save ' END END
+			|| tablespace_advisor.two_digits(100 * abs(s.saved) / nullif(s.reading, 0)) || ' %'
+			|| CASE WHEN s.is_whole THEN '' ELSE ' of that' END, '') ELSE '' END)
+	FROM (SELECT count(*) FILTER (WHERE (a.advice).action = 'move') AS moves,
+			count(*) FILTER (WHERE (a.advice).action = 'probe first') AS probes,
+			sum((a.advice).read_ms_per_s) AS reading,
+			bool_and((a.advice).read_ms_per_s IS NOT NULL) AS is_whole,
+			sum((a.advice).saved_ms_per_s) FILTER (WHERE (a.advice).action = 'move') AS saved
+		FROM unnest(advice) a) s
+$$;
+COMMENT ON FUNCTION tablespace_advisor.headline(regclass, tablespace_advisor.advice_row[]) IS
+	'the first line of the account';
+
+/* What moves could save at most, and what the choice among them leaves. */
+CREATE FUNCTION tablespace_advisor.limit_lines(target regclass, advice tablespace_advisor.advice_row[])
+RETURNS SETOF text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH s AS (
+		SELECT sum((a.advice).read_ms_per_s) AS reading,
+			bool_and((a.advice).read_ms_per_s IS NOT NULL) AS is_whole,
+			count(*) FILTER (WHERE (a.advice).kind = 'index') AS indexes,
+			sum(greatest(0, (a.evidence #>> '{estimate,saved_ms_per_s}')::float8))
+				FILTER (WHERE (a.advice).kind = 'index') AS index_saves,
+			sum((a.advice).read_ms_per_s) FILTER (WHERE (a.advice).kind = 'heap') AS heap_reading,
+			bool_and((a.evidence #>> '{choice,is_exact}')::boolean)
+				FILTER (WHERE (a.advice).action = 'move') AS is_exact,
+			max((a.evidence #>> '{choice,bound_ms_per_s}')::float8) AS bound
+		FROM unnest(advice) a
+	)
+	SELECT line FROM s CROSS JOIN LATERAL (VALUES
+		(CASE WHEN s.is_whole AND s.reading > 0 AND s.indexes > 0 THEN
+			format('Ceiling: moving all indexes could save up to %s %% of this read time; %s %s %% of it.',
+				tablespace_advisor.two_digits(100 * coalesce(s.index_saves, 0) / s.reading),
+				CASE WHEN target IS NULL THEN 'tables are' ELSE 'the table is' END,
+				tablespace_advisor.two_digits(100 * coalesce(s.heap_reading, 0) / s.reading))
+		END),
+		(CASE WHEN s.is_exact THEN 'Choice: no other set of moves that fits saves more.'
+			WHEN s.bound IS NOT NULL THEN
+			format('Choice: no other set of moves that fits saves more than %s %%.',
+				coalesce(tablespace_advisor.two_digits(100 * s.bound / nullif(s.reading, 0)), '?'))
+		END)) l (line)
+	WHERE line IS NOT NULL
+$$;
+COMMENT ON FUNCTION tablespace_advisor.limit_lines(regclass, tablespace_advisor.advice_row[]) IS
+	'the lines on what no move, or no other choice of moves, could save';
+
+CREATE FUNCTION tablespace_advisor.probe_lines(advice tablespace_advisor.advice_row[])
+RETURNS SETOF text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('Probes: %s.', string_agg(format('%I run %s', p.tablespace, p.run_id),
+		', ' ORDER BY p.tablespace COLLATE "C"))
+	FROM (SELECT DISTINCT t ->> 'tablespace' AS tablespace, t ->> 'run_id' AS run_id
+		FROM unnest(advice) a
+		CROSS JOIN LATERAL unnest(ARRAY[a.evidence -> 'from', a.evidence -> 'to']) t
+		WHERE t ? 'run_id') p
+	HAVING count(*) > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.probe_lines(tablespace_advisor.advice_row[]) IS
+	'the line on the runs of probe_tablespace() that latencies come from';
+
+CREATE FUNCTION tablespace_advisor.left_out_lines(target regclass, e jsonb)
+RETURNS SETOF text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT 'Left out: ' || string_agg(quote_ident(t), ', ' ORDER BY t)
+		|| ' (no trustworthy probe).'
+	FROM jsonb_array_elements_text(e -> 'not_probed') t
+	HAVING count(*) > 0
+	UNION ALL
+	SELECT 'Left out: relations that were neither read nor written in the window.'
+	WHERE target IS NULL
+	UNION ALL
+	SELECT 'Standby: these are its own reads; moves are made on the primary.'
+	WHERE pg_is_in_recovery()
+$$;
+COMMENT ON FUNCTION tablespace_advisor.left_out_lines(regclass, jsonb) IS
+	'the lines on what the advice does not speak of';
 
 CREATE FUNCTION tablespace_advisor.explain_advice(
 	target regclass,
-	advice tablespace_advisor.advice_row[])
+	advice tablespace_advisor.advice_row[],
+	in_short boolean)
 RETURNS SETOF text
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	shown CONSTANT int := 100;
-	s record;
-	r tablespace_advisor.advice_row;
-	nth int := 0;
+	shown int := CASE WHEN in_short THEN 20 ELSE 100 END;
 BEGIN
-	SELECT count(*) AS relations, count(x.saved) FILTER (WHERE x.action = 'move') AS moves,
-		sum(x.reading) AS reading, bool_and(x.reading IS NOT NULL) AS is_whole,
-		coalesce(sum(x.saved), 0) AS saved,
-		sum(greatest(0, x.could_save)) AS could_save,
-		sum(greatest(0, x.could_save)) FILTER (WHERE x.kind = 'index') AS index_saves,
-		count(*) FILTER (WHERE x.kind = 'index') AS indexes,
-		sum(x.reading) FILTER (WHERE x.kind = 'heap') AS heap_reading,
-		bool_and(x.is_exact) FILTER (WHERE x.action = 'move') AS is_exact,
-		max(x.bound) AS bound
-	INTO s
-	FROM (SELECT (a.advice).action, (a.advice).kind, (a.advice).read_ms_per_s AS reading,
-			(a.advice).saved_ms_per_s AS saved,
-			(a.evidence #>> '{estimate,saved_ms_per_s}')::float8 AS could_save,
-			(a.evidence #>> '{choice,is_exact}')::boolean AS is_exact,
-			(a.evidence #>> '{choice,bound_ms_per_s}')::float8 AS bound
-		FROM unnest(advice) a) x;
-	RETURN QUERY SELECT format('Placement of %s  (read=%s%s ms/s moves=%s saves=%s ms/s%s)',
-		coalesce(target::text, 'database ' || quote_ident(current_database())),
-		CASE WHEN NOT s.is_whole AND s.reading IS NOT NULL THEN 'at least ' ELSE '' END,
-		coalesce(tablespace_advisor.three_digits(s.reading), '?'), s.moves,
-		tablespace_advisor.three_digits(s.saved),
-		CASE WHEN s.is_whole AND s.reading > 0 THEN format(' %s%%',
-			tablespace_advisor.three_digits(100 * s.saved / s.reading)) ELSE '' END);
-	FOR r IN SELECT a.* FROM unnest(advice) a LOOP
-		nth := nth + 1;
-		EXIT WHEN nth > shown;
-		RETURN QUERY SELECT l FROM tablespace_advisor.explain_row(r.advice, r.evidence) l;
-	END LOOP;
-	IF s.relations > shown THEN
-		RETURN QUERY SELECT format('  ... and %s more relations', s.relations - shown);
+	RETURN NEXT tablespace_advisor.headline(target, advice);
+	RETURN QUERY SELECT l FROM tablespace_advisor.relation_lines(
+		target, advice[:shown], in_short) l;
+	IF cardinality(advice) > shown THEN
+		RETURN NEXT format('  and %s more (SELECT * FROM %s.advise_placement(%s) has all)',
+			cardinality(advice) - shown, '@extschema@',
+			coalesce(format('target => %L::pg_catalog.regclass', target), ''));
 	END IF;
-	IF s.is_whole AND s.reading > 0 AND s.indexes > 0 THEN
-		RETURN QUERY SELECT format('Ceiling: moving all indexes could save up to %s%% of this read time; tables are %s%% of it',
-			tablespace_advisor.three_digits(100 * coalesce(s.index_saves, 0) / s.reading),
-			tablespace_advisor.three_digits(100 * coalesce(s.heap_reading, 0) / s.reading));
+	IF NOT in_short THEN
+		RETURN QUERY SELECT l FROM tablespace_advisor.limit_lines(target, advice) l;
 	END IF;
-	IF s.is_exact OR s.bound IS NOT NULL THEN
-		RETURN QUERY SELECT CASE WHEN s.is_exact THEN 'Choice: no other set of moves that fits saves more'
-			ELSE format('Choice: no other set of moves that fits saves more than %s ms/s',
-				tablespace_advisor.three_digits(s.bound)) END;
+	IF cardinality(advice) > 0 THEN
+		RETURN QUERY SELECT l FROM tablespace_advisor.window_lines(
+			advice[1].evidence -> 'window', in_short) l;
 	END IF;
-	IF s.relations > 0 THEN
-		RETURN QUERY SELECT l FROM tablespace_advisor.explain_window(
-			advice[1].evidence -> 'window') l;
+	IF NOT in_short THEN
+		RETURN QUERY SELECT l FROM tablespace_advisor.probe_lines(advice) l;
+		RETURN QUERY SELECT l FROM tablespace_advisor.left_out_lines(
+			target, advice[1].evidence) l;
 	END IF;
-	RETURN QUERY
-		SELECT 'Left out: ' || string_agg(quote_ident(t), ', ' ORDER BY t)
-			|| ' (no trustworthy probe)'
-		FROM jsonb_array_elements_text(advice[1].evidence -> 'not_probed') t
-		HAVING count(*) > 0;
-	IF target IS NULL THEN
-		RETURN QUERY SELECT 'Left out: relations that were neither read nor written in the window';
-	END IF;
-	IF pg_is_in_recovery() THEN
-		RETURN QUERY SELECT 'Standby: these are its own reads; moves are made on the primary';
-	END IF;
+	RETURN QUERY SELECT l FROM tablespace_advisor.statement_lines(target, advice) l;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.explain_advice(regclass, tablespace_advisor.advice_row[]) IS
-	'the lines of explain_placement()';
+COMMENT ON FUNCTION tablespace_advisor.explain_advice(regclass, tablespace_advisor.advice_row[], boolean) IS
+	'the lines of explain_placement(), or in_short of advise_index_placement()';
 
 REVOKE ALL ON FUNCTION
-	tablespace_advisor.three_digits(float8),
-	tablespace_advisor.three_digits(jsonb),
-	tablespace_advisor.explain_row(@extschema@.placement_advice, jsonb),
-	tablespace_advisor.explain_window(jsonb),
-	tablespace_advisor.explain_advice(regclass, tablespace_advisor.advice_row[])
+	tablespace_advisor.waiting_sessions(float8, text),
+	tablespace_advisor.detail_lines(@extschema@.placement_advice, jsonb),
+	tablespace_advisor.relation_lines(regclass, tablespace_advisor.advice_row[], boolean),
+	tablespace_advisor.window_lines(jsonb, boolean),
+	tablespace_advisor.headline(regclass, tablespace_advisor.advice_row[]),
+	tablespace_advisor.limit_lines(regclass, tablespace_advisor.advice_row[]),
+	tablespace_advisor.probe_lines(tablespace_advisor.advice_row[]),
+	tablespace_advisor.left_out_lines(regclass, jsonb),
+	tablespace_advisor.explain_advice(regclass, tablespace_advisor.advice_row[], boolean)
 	FROM PUBLIC;

@@ -142,8 +142,10 @@ AS $$
 		coalesce(i.action, CASE WHEN c.relation IS NOT NULL THEN 'keep' END, v.action),
 		CASE WHEN i.action IS NOT NULL THEN i.reason
 			WHEN c.relation IS NOT NULL THEN
-				format('no room for its %s in the budget or the tablespace; would save %s ms/s',
-					pg_size_pretty(c.bytes), tablespace_advisor.round_to_three(c.saved_ms_per_s))
+				format('no room for its %s in the budget or the tablespace; would save %s %%',
+					pg_size_pretty(c.bytes), tablespace_advisor.two_digits(
+						(SELECT e.saved_percent FROM unnest(estimates) e
+							WHERE e.relation = c.relation AND e.destination = c.destination)))
 			ELSE v.reason END,
 		CASE WHEN i.action IS NOT NULL THEN i.statement
 			WHEN c.relation IS NULL THEN v.statement END,
@@ -237,6 +239,7 @@ AS $$
 			'bytes', e.moved_bytes, 'peak_bytes', a.size_bytes + e.moved_bytes,
 			'wal_bytes', round((e.moved_bytes * coalesce(load.wal_per_byte, 1))::numeric),
 			'seconds', e.move_seconds,
+			'method', CASE WHEN tablespace_advisor.is_bloated(a) THEN 'rebuild' END,
 			'measured_bytes_per_s', dest.copy_rates -> a.tablespace::text) END,
 		'choice', CASE WHEN choice.is_exact IS NOT NULL THEN jsonb_build_object(
 			'is_exact', choice.is_exact,

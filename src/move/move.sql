@@ -22,7 +22,7 @@ COMMENT ON COLUMN tablespace_advisor.job.indexes_from IS
 COMMENT ON COLUMN tablespace_advisor.job.lock_wait_ms IS
 	'longest time in milliseconds that one request for the exclusive lock stood in the queue';
 COMMENT ON COLUMN tablespace_advisor.job.forecast_saved_ms_per_s IS
-	'saved_ms_per_s of advise_index_placement() when the move was queued, whoever decided it; NULL when nothing was known';
+	'saved_ms_per_s of advise_placement() when the move was queued, whoever decided it; NULL when nothing was known';
 COMMENT ON COLUMN tablespace_advisor.job.known_indexes IS
 	'the table''s indexes before a rebuild began: an invalid _ccnew index that is not among them is left over from it and will be dropped; NULL when nothing can be left over';
 COMMENT ON COLUMN tablespace_advisor.job.heap_bytes IS
@@ -287,7 +287,7 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.with_indexes IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.lock_wait_ms IS
 	'longest time in milliseconds that one request for the exclusive lock stood in the queue, during which others queued behind it';
 COMMENT ON COLUMN @extschema@.tablespace_moves.forecast_saved_ms_per_s IS
-	'milliseconds of reading per second that advise_index_placement() expected to save when the move was queued; of a table with the indexes that move along, but not when hot_only was asked for; NULL when nothing was known';
+	'milliseconds of reading per second that advise_placement() expected to save when the move was queued; of a table with the indexes that move along, but not when hot_only was asked for; NULL when nothing was known';
 
 COMMENT ON COLUMN @extschema@.tablespace_moves.pid IS
 	'process id of the background worker of a move under way, as in pg_stat_activity and pg_locks';

@@ -1,0 +1,99 @@
+/*
+ * src/advise/statements.sql
+ *
+ * What to run, at the end of an account: of what is measured or rebuilt the
+ * statement of its row, of moves as few calls as do them all.
+ *
+ * Literals have types, lest a function that somebody else has made in the
+ * extension's schema suits the call better.
+ */
+
+/*
+ * The moves, each to a destination by a method, and what to call for them: a
+ * table that moves with all of its indexes takes one call; of a table whose
+ * indexes move, but not all, the call names them.  What is moved along with the
+ * table is not copied by rebuild, so that bloat is not either.
+ */
+CREATE FUNCTION tablespace_advisor.move_calls(target regclass, advice tablespace_advisor.advice_row[])
+RETURNS TABLE (rank int, call text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH item AS (
+		SELECT r.*, coalesce(i.indrelid::regclass, r.relation) AS owner
+		FROM (SELECT (a.advice).rank, (a.advice).kind, (a.advice).action, (a.advice).relation,
+				(a.advice).from_tablespace, (a.advice).to_tablespace AS destination,
+				a.evidence #>> '{move,method}' AS method
+			FROM unnest(advice) a) r
+		LEFT JOIN pg_index i ON i.indexrelid = r.relation
+	), heap AS (
+		/* with_indexes: none stays elsewhere and none is to be rebuilt */
+		SELECT h.rank, h.owner, h.destination,
+			bool_and(coalesce(x.destination = h.destination AND x.method IS NULL, false))
+				FILTER (WHERE x.action = 'move' OR x.from_tablespace <> h.destination)
+				AS with_indexes
+		FROM item h
+		LEFT JOIN item x ON x.owner = h.owner AND x.kind = 'index'
+		WHERE h.kind = 'heap' AND h.action = 'move'
+		GROUP BY h.rank, h.owner, h.destination
+	), indexes AS (
+		SELECT min(m.rank) AS rank, s.subject, m.destination, m.method,
+			array_agg(m.relation ORDER BY m.rank) AS moved
+		FROM item m
+		CROSS JOIN LATERAL (SELECT coalesce(target, m.owner) AS subject) s
+		WHERE m.kind = 'index' AND m.action = 'move'
+			AND NOT EXISTS (SELECT FROM heap h WHERE h.owner = m.owner AND h.with_indexes)
+		GROUP BY s.subject, m.destination, m.method
+	)
+	SELECT h.rank, format('CALL %s.move_table_concurrently(%L::regclass, %L::name%s);',
+		'@extschema@', h.owner, h.destination,
+		CASE WHEN h.with_indexes THEN ', with_indexes => true' ELSE '' END)
+	FROM heap h
+	UNION ALL
+	SELECT x.rank, format('CALL %s.move_indexes_concurrently(%L::regclass, %L::name%s%s);',
+		'@extschema@', x.subject, x.destination,
+		CASE WHEN x.subject <> x.moved[1] AND EXISTS
+				(SELECT FROM item i WHERE i.kind = 'index'
+					AND (target IS NOT NULL OR i.owner = x.subject)
+					AND i.relation <> ALL (x.moved)
+					AND (i.action = 'move' OR i.from_tablespace <> x.destination))
+			THEN format(', indexes => %L::regclass[]', x.moved::text) ELSE '' END,
+		CASE WHEN x.method IS NOT NULL THEN format(', method => %L::text', x.method) ELSE '' END)
+	FROM indexes x
+$$;
+COMMENT ON FUNCTION tablespace_advisor.move_calls(regclass, tablespace_advisor.advice_row[]) IS
+	'the calls that make the moves of an advice; rank: of the first of a call''s moves';
+
+CREATE FUNCTION tablespace_advisor.statement_lines(target regclass, advice tablespace_advisor.advice_row[])
+RETURNS SETOF text
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	/* more than anybody runs by hand */
+	shown CONSTANT int := 20;
+	statements text[];
+BEGIN
+	statements := array(
+		SELECT (a.advice).statement || ';'
+		FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
+		WHERE (a.advice).action <> 'move' AND (a.advice).statement IS NOT NULL
+		GROUP BY (a.advice).statement
+		ORDER BY min(CASE (a.advice).action WHEN 'probe first' THEN 0 ELSE 1 END), min(a.n))
+		|| array(SELECT m.call FROM tablespace_advisor.move_calls(target, advice) m
+			ORDER BY m.rank, m.call);
+	IF cardinality(statements) > shown THEN
+		RETURN NEXT format('Statements: %s; advise_placement() has each relation''s.',
+			cardinality(statements));
+	ELSE
+		RETURN QUERY SELECT s FROM unnest(statements) s;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.statement_lines(regclass, tablespace_advisor.advice_row[]) IS
+	'the statements that follow an advice, each a line, probes first and moves last';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.move_calls(regclass, tablespace_advisor.advice_row[]),
+	tablespace_advisor.statement_lines(regclass, tablespace_advisor.advice_row[])
+	FROM PUBLIC;

@@ -1,0 +1,101 @@
+/* src/advise/text.sql: numbers, times and names as people read them */
+CREATE FUNCTION tablespace_advisor.round_to_three(number float8)
+RETURNS float8
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_round_to_three';
+COMMENT ON FUNCTION tablespace_advisor.round_to_three(float8) IS
+	'a measured number with three significant digits';
+
+CREATE FUNCTION tablespace_advisor.one_line(line text, width int DEFAULT 80)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN length(line) > width THEN left(line, width - 3) || '...'
+		ELSE line END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.one_line(text, int) IS
+	'a text cut to so many characters';
+
+CREATE FUNCTION tablespace_advisor.three_digits(number float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT trim_scale(tablespace_advisor.round_to_three(number)::numeric)::text
+$$;
+COMMENT ON FUNCTION tablespace_advisor.three_digits(float8) IS
+	'round_to_three() as text without exponent';
+
+CREATE FUNCTION tablespace_advisor.three_digits(number jsonb)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT tablespace_advisor.three_digits((number #>> '{}')::float8)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.three_digits(jsonb) IS
+	'the same of a number in evidence';
+
+/* Shares and numbers of sessions are not known any better. */
+CREATE FUNCTION tablespace_advisor.two_digits(number float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN number = 0 THEN '0'
+		ELSE trim_scale(round(number::numeric, greatest(0,
+			1 - floor(log(abs(number)))::int)))::text END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.two_digits(float8) IS
+	'a number with two significant digits, or all before the point';
+
+CREATE FUNCTION tablespace_advisor.pretty_seconds(seconds float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE
+		WHEN seconds < 1 THEN tablespace_advisor.three_digits(1000 * seconds) || ' ms'
+		WHEN seconds < 120 THEN tablespace_advisor.three_digits(seconds) || ' s'
+		WHEN seconds < 7200 THEN round(seconds / 60) || ' min'
+		WHEN seconds < 172800 THEN round(seconds / 3600) || ' h'
+		ELSE round(seconds / 86400) || ' days' END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.pretty_seconds(float8) IS
+	'a time as text, in the unit that suits it';
+
+CREATE FUNCTION tablespace_advisor.pretty_us(e jsonb)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT tablespace_advisor.pretty_seconds((e #>> '{}')::float8 / 1e6)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.pretty_us(jsonb) IS
+	'pretty_seconds() of a number of microseconds in evidence';
+
+/*
+ * In a message a name that has line breaks could pass for other lines of it,
+ * with statements that somebody else has thought of.
+ */
+CREATE FUNCTION tablespace_advisor.printable(message text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT regexp_replace(message, '[\x01-\x1f\x7f]', '?', 'g')
+$$;
+COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
+	'a text with a question mark for each control character';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.round_to_three(float8),
+	tablespace_advisor.one_line(text, int),
+	tablespace_advisor.three_digits(float8),
+	tablespace_advisor.three_digits(jsonb),
+	tablespace_advisor.two_digits(float8),
+	tablespace_advisor.pretty_seconds(float8),
+	tablespace_advisor.pretty_us(jsonb),
+	tablespace_advisor.printable(text)
+	FROM PUBLIC;
