@@ -77,7 +77,8 @@ AS $$
 		SELECT DISTINCT ON (r.tablespace_oid) r.tablespace_oid, r.workload, r.mean_us
 		FROM result r
 		WHERE r.workload IN ('random write', 'sync write') AND r.queue_depth = 1
-		ORDER BY r.tablespace_oid, r.workload, r.run_id DESC
+		ORDER BY r.tablespace_oid, r.workload, r.conditions IS NOT NULL,
+			r.run_id DESC
 	)
 	SELECT l.tablespace, l.run_id,
 		l.random_read_us, l.random_read_low_us, l.random_read_high_us,
@@ -109,7 +110,7 @@ AS $$
 	LEFT JOIN LATERAL
 		(SELECT r.mean_us FROM result r
 			WHERE r.tablespace_oid = l.tablespace_oid AND r.workload = 'cached read'
-			ORDER BY r.run_id DESC LIMIT 1) cached ON true
+			ORDER BY r.conditions IS NOT NULL, r.run_id DESC LIMIT 1) cached ON true
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_facts(oid, oid) IS
 	'facts on every tablespace but pg_global; may_create: one of the two roles may make relations there';
