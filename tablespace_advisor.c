@@ -16,6 +16,7 @@
 #include "move/copy/others.h"
 #include "move/copy/stop_point.h"
 #include "move/copy/throttle.h"
+#include "move/worker/drop_guard.h"
 #include "move/worker/launcher.h"
 #include "move/job/history.h"
 #include "move/worker/start.h"
@@ -42,5 +43,6 @@ _PG_init(void)
 	tsa_init_worker_start();
 	tsa_init_job_history();
 	tsa_init_launcher();
+	tsa_drop_guard_init();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

@@ -19,6 +19,24 @@ COMMENT ON FUNCTION tablespace_advisor.ignore_replicated_row() IS
 	'trigger function: keeps out rows that logical replication brings from another server; fires for session_replication_role = replica only';
 
 /*
+ * A TRUNCATE cannot be left out, so the subscription stops with an error.
+ */
+CREATE FUNCTION tablespace_advisor.refuse_replicated_truncate() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RAISE EXCEPTION 'cannot truncate "%.%" by logical replication', tg_table_schema, tg_table_name
+		USING ERRCODE = 'object_not_in_prerequisite_state',
+			DETAIL = 'It holds what this server knows of its own disks and moves.',
+			HINT = 'Skip the transaction, and leave the schema "tablespace_advisor" out of the publication.';
+END
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.refuse_replicated_truncate() FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.refuse_replicated_truncate() IS
+	'trigger function: refuses a TRUNCATE that logical replication brings from another server (55000)';
+
+/*
  * pg_dump reads the tables that it is told to take along as whoever runs it,
  * who may be the owner of the database and no superuser.
  */
@@ -41,6 +59,8 @@ BEGIN
 		IF t.relkind = 'r' THEN
 			EXECUTE format('CREATE OR REPLACE TRIGGER ignore_replicated_row BEFORE INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION tablespace_advisor.ignore_replicated_row()', t.name);
 			EXECUTE format('ALTER TABLE %s ENABLE REPLICA TRIGGER ignore_replicated_row', t.name);
+			EXECUTE format('CREATE TRIGGER refuse_replicated_truncate BEFORE TRUNCATE ON %s EXECUTE FUNCTION tablespace_advisor.refuse_replicated_truncate()', t.name);
+			EXECUTE format('ALTER TABLE %s ENABLE REPLICA TRIGGER refuse_replicated_truncate', t.name);
 		END IF;
 		IF t.is_dumped THEN
 			EXECUTE format('GRANT SELECT ON %s TO pg_database_owner', t.name);
@@ -59,9 +79,9 @@ RETURNS event_trigger
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_finish_moves_before_drop';
 REVOKE ALL ON FUNCTION tablespace_advisor.finish_moves_before_drop() FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.finish_moves_before_drop() IS
-	'event trigger function: before the extension is dropped removes the files of moves whose worker is gone; 55006 while there are files of others, 42501 for a role that does not own the extension';
+	'event trigger function: before the extension is dropped removes the files of moves whose worker is gone; 42501 for a role that renames a schema of the extension and does not own it';
 CREATE EVENT TRIGGER tablespace_advisor ON ddl_command_start
-	WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED', 'ALTER SCHEMA')
+	WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED', 'DROP LANGUAGE', 'ALTER SCHEMA')
 	EXECUTE FUNCTION tablespace_advisor.finish_moves_before_drop();
 ALTER EVENT TRIGGER tablespace_advisor ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER tablespace_advisor IS

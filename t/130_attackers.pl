@@ -103,7 +103,7 @@ foreach my $sql (
 	'ALTER SCHEMA public RENAME TO mine')
 {
 	like(messages_in('theirs', $sql, connstr => $node->connstr('theirs') . ' user=mallory'),
-		qr/ERROR:  42501: must be owner of extension tablespace_advisor/,
+		qr/ERROR:  (42501: must be owner of extension tablespace_advisor|2BP01: cannot drop objects owned by role pg_database_owner)/,
 		"the owner of a database cannot $sql");
 }
 $node->safe_psql('theirs', q{
@@ -113,6 +113,25 @@ $node->safe_psql('theirs', q{
 is(messages_in('theirs', 'ALTER SCHEMA another RENAME TO third; DROP SCHEMA third',
 		connstr => $node->connstr('theirs') . ' user=mallory'),
 	'', 'other schemas are her own');
+
+# Nor can she by way of an extension of her own that has the schema.
+SKIP:
+{
+	skip 'hstore is not installed', 5
+	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'hstore'}) eq '0';
+	my $hers = $node->connstr('theirs') . ' user=mallory';
+
+	is(messages_in('theirs', q{CREATE SCHEMA x; CREATE EXTENSION hstore SCHEMA x;
+			ALTER EXTENSION hstore ADD SCHEMA public}, connstr => $hers),
+		'', 'an extension of hers can have the schema');
+	foreach my $sql ('DROP EXTENSION hstore CASCADE', 'DROP OWNED BY mallory CASCADE',
+		'DROP SCHEMA x CASCADE', 'DROP SCHEMA IF EXISTS x, public CASCADE')
+	{
+		like(messages_in('theirs', $sql, connstr => $hers),
+			qr/ERROR:  (42501: must be owner of|2BP01)/, "$sql does not drop what is in it");
+	}
+	$node->safe_psql('theirs', 'ALTER EXTENSION hstore DROP SCHEMA public; DROP EXTENSION hstore');
+}
 
 my %calls = (
 	probe => q{SELECT count(*) FROM public.probe_tablespace('pg_default', duration => '1 ms', file_size => '1 MB')},
@@ -276,6 +295,13 @@ $node->safe_psql('subscriber', q{
 	SET session_replication_role = replica;
 	CALL move_indexes_concurrently('t', 'slow')});
 is($node->safe_psql('subscriber', $own), "1|t\n2|t", 'a caller that is a replica itself can move');
+# a TRUNCATE of the publisher's, as the worker of a subscription applies it
+like(messages_in('subscriber', q{
+		SET session_replication_role = replica;
+		TRUNCATE tablespace_advisor.job, tablespace_advisor.pause}),
+	qr/ERROR:  55000: cannot truncate "tablespace_advisor.job" by logical replication/,
+	"a publisher's TRUNCATE is refused");
+is($node->safe_psql('subscriber', $own), "1|t\n2|t", 'and the journal keeps its jobs');
 is($node->safe_psql('subscriber', q{
 		SELECT string_agg(c.oid::regclass::text, ' ')
 		FROM pg_extension e
@@ -288,5 +314,5 @@ is($node->safe_psql('subscriber', q{
 $node->safe_psql('subscriber', 'DROP SUBSCRIPTION s');
 
 $node->stop;
-check_log($node, 'all', qr/terminating logical replication worker|55000|is not installed in this database|must be owner of extension/);
+check_log($node, 'all', qr/terminating logical replication worker|55000|is not installed in this database|must be owner of extension|by logical replication|cannot drop objects owned by role pg_database_owner/);
 done_testing();

@@ -119,7 +119,9 @@ $node->safe_psql('busy', q{CALL move_indexes_concurrently('t', 'fast', wait => f
 wait_for_stop($node, 'copied');
 foreach my $sql (
 	'DROP EXTENSION tablespace_advisor',
-	'DROP SCHEMA tablespace_advisor, public CASCADE')
+	'DROP SCHEMA tablespace_advisor, public CASCADE',
+	'ALTER EXTENSION plpgsql DROP LANGUAGE plpgsql; DROP LANGUAGE plpgsql CASCADE',
+	'DROP EXTENSION plpgsql CASCADE')
 {
 	my (undef, undef, $err) = $node->psql('busy', "\\set VERBOSITY verbose\n$sql");
 	like($err, qr/ERROR:  55006: cannot drop extension.*HINT:  Wait for the move/s,

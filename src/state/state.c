@@ -138,8 +138,8 @@ tsa_state_public_schema(void)
 /*
  * A table of the extension by its name; InvalidOid if there is none.
  */
-static Oid
-find_table(const char *table)
+Oid
+tsa_state_table(const char *table)
 {
 	Oid			schema = get_namespace_oid(TSA_STATE_SCHEMA, true);
 	Oid			relid = InvalidOid;
@@ -162,12 +162,12 @@ tsa_state_lock(const char *table, LOCKMODE mode)
 {
 	for (;;)
 	{
-		Oid			relid = find_table(table);
+		Oid			relid = tsa_state_table(table);
 
 		if (!OidIsValid(relid))
 			return InvalidOid;
 		LockRelationOid(relid, mode);
-		if (find_table(table) == relid)
+		if (tsa_state_table(table) == relid)
 			return relid;
 		/* dropped, or made anew, while we waited */
 		UnlockRelationOid(relid, mode);
@@ -180,11 +180,11 @@ tsa_state_lock(const char *table, LOCKMODE mode)
 Oid
 tsa_state_try_lock(const char *table, LOCKMODE mode)
 {
-	Oid			relid = find_table(table);
+	Oid			relid = tsa_state_table(table);
 
 	if (!OidIsValid(relid) || !ConditionalLockRelationOid(relid, mode))
 		return InvalidOid;
-	if (find_table(table) == relid)
+	if (tsa_state_table(table) == relid)
 		return relid;
 	UnlockRelationOid(relid, mode);
 	return InvalidOid;

@@ -31,6 +31,7 @@ extern void tsa_state_init(void);
 extern bool tsa_state_is_current(void);
 extern Oid	tsa_state_extension(void);
 extern Oid	tsa_state_public_schema(void);
+extern Oid	tsa_state_table(const char *table);
 extern Oid	tsa_state_lock(const char *table, LOCKMODE mode);
 extern Oid	tsa_state_try_lock(const char *table, LOCKMODE mode);
 extern bool tsa_state_read_row(Oid table, Oid key, int ncolumns,

@@ -5,43 +5,45 @@
  *	  by others than its owner.
  *
  * The journal is all that knows of a copy whose worker died, or of an old file
- * that is still to be removed.  If it goes they stay for good.  An extension's
- * own sql_drop trigger is gone when DROP EXTENSION would fire it, so this one
- * fires at the start of the commands that can drop the extension, with its
- * tables still there.  It removes the files of dead workers in the transaction
- * of the command, and refuses the command while there are others: those of a
- * live worker, or on a device that cannot be reached.
+ * that is still to be removed.  If it goes they stay for good.  What decides is
+ * what is really dropped: the server tells the hook below of each object that a
+ * command drops, by whatever way it came to that (CASCADE from the schema, from
+ * another extension that has the schema, from the language of the functions, or
+ * with the roles that own any of these), before it is gone.  When that is the
+ * extension or the table of jobs, the hook refuses while the journal names
+ * files, and refuses roles that do not own the extension, as the server does for
+ * DROP EXTENSION only: who owns a database owns its schema public, could drop
+ * the extension in the middle of somebody's call, and make tables and functions
+ * of the names that the call goes on to use as whoever runs it.
  *
- * The owner of a database owns its schema public.  With that he could drop the
- * extension in the middle of somebody's call, or rename the schema, and make
- * tables and functions of the names that the call, or a statement that was
- * handed out, goes on to use as whoever runs it.  The server asks for the
- * ownership of the extension for DROP EXTENSION only; here it is asked for
- * whatever comes to that.
- *
- * Any role's DROP SCHEMA comes through here, so it looks at nothing but the
- * command unless that is about the extension.  It is not for a superuser who
- * wants to do without (event_triggers, ALTER EVENT TRIGGER ... DISABLE).
+ * An event trigger sees to it that the library is loaded when such a command
+ * begins, removes the files of dead workers in its transaction, so that these
+ * are in nobody's way, and keeps the extension's schemas from being renamed.  It
+ * looks at nothing but the command unless that is about the extension: any
+ * role's DROP SCHEMA comes through here.  A superuser who wants to do without
+ * disables it (event_triggers, ALTER EVENT TRIGGER ... DISABLE): the hook lets
+ * superusers pass unless the trigger has fired in their transaction.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "move/job/journal.h"
+#include "move/worker/drop_guard.h"
 #include "move/worker/recover.h"
 #include "compat.h"
 #include "state/state.h"
@@ -69,40 +71,9 @@ names_one_of(List *objects, const char *name, const char *other)
 }
 
 /*
- * Owner of a schema; InvalidOid if there is no such.
- */
-static Oid
-schema_owner(Oid schema)
-{
-	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID,
-										ObjectIdGetDatum(schema));
-	Oid			owner = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
-		ReleaseSysCache(tuple);
-	}
-	return owner;
-}
-
-/*
- * May the extension go with one of these by CASCADE?  Its functions are in
- * PL/pgSQL, and its schema may belong to another extension, which in turn may
- * need any other.
- */
-static bool
-goes_with_extension(List *extensions)
-{
-	return names_one_of(extensions, "plpgsql", NULL) ||
-		OidIsValid(getExtensionOfObject(NamespaceRelationId,
-										tsa_state_public_schema()));
-}
-
-/*
- * May the command drop the extension?  It goes with its schema, with its owner
- * (who owns the schema of its state, too) or that of its schema, and by CASCADE
- * with another extension that it needs.
+ * May the command drop the extension?  Then the files of dead workers go first.
+ * It goes with its schema, its owner or that of its schema, and by CASCADE with
+ * what it needs.
  */
 static bool
 may_drop_extension(Node *command)
@@ -111,29 +82,22 @@ may_drop_extension(Node *command)
 	{
 		DropStmt   *drop = (DropStmt *) command;
 
-		if (drop->removeType == OBJECT_EXTENSION)
-			return names_one_of(drop->objects, "tablespace_advisor", NULL) ||
-				(drop->behavior == DROP_CASCADE &&
-				 goes_with_extension(drop->objects));
-		return drop->removeType == OBJECT_SCHEMA &&
-			names_one_of(drop->objects, TSA_STATE_SCHEMA,
-						 get_namespace_name(tsa_state_public_schema()));
-	}
-	if (IsA(command, DropOwnedStmt))
-	{
-		Oid			state = get_namespace_oid(TSA_STATE_SCHEMA, true);
-		ListCell   *lc;
-
-		foreach(lc, ((DropOwnedStmt *) command)->roles)
+		switch (drop->removeType)
 		{
-			Oid			role = get_rolespec_oid(lfirst(lc), true);
-
-			if (role == schema_owner(state) ||
-				role == schema_owner(tsa_state_public_schema()))
-				return true;
+			case OBJECT_EXTENSION:
+				return drop->behavior == DROP_CASCADE ||
+					names_one_of(drop->objects, "tablespace_advisor", NULL);
+			case OBJECT_SCHEMA:
+				return drop->behavior == DROP_CASCADE ||
+					names_one_of(drop->objects, TSA_STATE_SCHEMA,
+								 get_namespace_name(tsa_state_public_schema()));
+			case OBJECT_LANGUAGE:
+				return drop->behavior == DROP_CASCADE;
+			default:
+				return false;
 		}
 	}
-	return false;
+	return IsA(command, DropOwnedStmt);
 }
 
 /*
@@ -153,19 +117,13 @@ renames_schema(Node *command)
 }
 
 /*
- * Refuses a command on the extension to others than its owner, as the server
- * does itself for DROP EXTENSION, but for what CASCADE comes to.
+ * Refuses what is done to the extension by others than its owner.
  */
 static void
-check_owner(Node *command)
+check_owner(void)
 {
 	Oid			extension = tsa_state_extension();
 
-	if (IsA(command, DropStmt) &&
-		((DropStmt *) command)->removeType == OBJECT_EXTENSION &&
-		names_one_of(((DropStmt *) command)->objects, "tablespace_advisor",
-					 NULL))
-		return;
 	if (OidIsValid(extension) &&
 		!tsa_owns_extension(extension, GetUserId()))
 		ereport(ERROR,
@@ -202,31 +160,26 @@ job_with_files(void)
 }
 
 /*
- * The event trigger's function.  A library of another version than the tables
- * cannot read them, and must not keep anybody from dropping them.
+ * The transaction in which the event trigger has fired last, by its start.
  */
-Datum
-tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
+static TimestampTz trigger_fired = 0;
+
+/*
+ * Refuses to drop the extension, with its journal while that is there and names
+ * files.  A library of
+ * another version than the tables cannot read them, and must not keep anybody
+ * from dropping them.
+ */
+static void
+check_drop(bool journal)
 {
-	EventTriggerData *event;
 	int64		job_id;
 
-	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by an event trigger",
-						"finish_moves_before_drop")));
-	event = (EventTriggerData *) fcinfo->context;
-	if (renames_schema(event->parsetree))
-		check_owner(event->parsetree);
-	if (!may_drop_extension(event->parsetree))
-		PG_RETURN_NULL();
-	check_owner(event->parsetree);
-	if (!tsa_state_is_current())
-		PG_RETURN_NULL();
-
-	tsa_recover_jobs();
-	CommandCounterIncrement();
+	if (superuser() && trigger_fired != GetCurrentTransactionStartTimestamp())
+		return;
+	check_owner();
+	if (!journal || !tsa_state_is_current())
+		return;
 	job_id = job_with_files();
 	if (job_id != 0)
 		ereport(ERROR,
@@ -236,5 +189,70 @@ tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
 				 errdetail("Job " INT64_FORMAT " has not ended, or its files could not be removed.",
 						   job_id),
 				 errhint("Wait for the move, or end it with cancel_move().")));
+}
+
+/*
+ * Is it the table of jobs?
+ */
+static bool
+is_journal(Oid class, Oid object)
+{
+	const char *name = class == RelationRelationId ? get_rel_name(object) : NULL;
+
+	return name != NULL && strcmp(name, "job") == 0 &&
+		object == tsa_state_table("job");
+}
+
+static object_access_hook_type next_object_access = NULL;
+
+/*
+ * Is told of each object that is dropped, before it is.  The table of jobs goes
+ * before the extension that it belongs to, so the journal can still be read.
+ */
+static void
+object_access(ObjectAccessType access, Oid class, Oid object, int column,
+			  void *arg)
+{
+	if (next_object_access != NULL)
+		next_object_access(access, class, object, column, arg);
+	if (access != OAT_DROP || column != 0 ||
+		(((ObjectAccessDrop *) arg)->dropflags & PERFORM_DELETION_INTERNAL) != 0)
+		return;
+	if (is_journal(class, object))
+		check_drop(true);
+	else if (class == ExtensionRelationId && object == tsa_state_extension())
+		check_drop(false);
+}
+
+void
+tsa_drop_guard_init(void)
+{
+	next_object_access = object_access_hook;
+	object_access_hook = object_access;
+}
+
+/*
+ * The event trigger's function.
+ */
+Datum
+tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
+{
+	EventTriggerData *event;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by an event trigger",
+						"finish_moves_before_drop")));
+	event = (EventTriggerData *) fcinfo->context;
+	trigger_fired = GetCurrentTransactionStartTimestamp();
+	if (renames_schema(event->parsetree))
+		check_owner();
+	if (may_drop_extension(event->parsetree) && tsa_state_is_current() &&
+		tsa_owns_extension(tsa_state_extension(), GetUserId()))
+	{
+		tsa_recover_jobs();
+		CommandCounterIncrement();
+	}
 	PG_RETURN_NULL();
 }
