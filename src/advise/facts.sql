@@ -96,7 +96,8 @@ AS $$
 			OR has_tablespace_privilege(table_owner, l.tablespace_oid, 'CREATE'),
 		v.volatile,
 		v.shares_device_with::name[],
-		v.free_bytes - coalesce(v.size_bytes, 0) / 20
+		v.free_bytes - coalesce(v.size_bytes, 0) / 20,
+		l.random_read_caveat
 	FROM tablespace_advisor.tablespace_latency l
 	JOIN pg_database d ON d.datname = current_database()
 	LEFT JOIN tablespace_advisor.device v ON v.tablespace = l.tablespace

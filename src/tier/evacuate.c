@@ -274,7 +274,7 @@ report_left(const Evacuation *evacuation)
 				 errhint("DROP TABLESPACE %s;", quote_identifier(name))));
 	else
 		ereport(NOTICE,
-				(errmsg("tablespace \"%s\" still contains " UINT64_FORMAT " things",
+				(errmsg("tablespace \"%s\" still contains " UINT64_FORMAT " entries",
 						name, nleft),
 				 errdetail("tablespace_contents() lists them all."),
 				 errhint("After the statements above: DROP TABLESPACE %s;",
