@@ -130,15 +130,28 @@ is($node->psql('postgres', 'SELECT x()', stderr => \$err), 3, 'every call fails'
 like($err, qr/invalid value for parameter "default_tablespace": "old"/, 'for that reason');
 $node->safe_psql('postgres', 'DROP FUNCTION x');
 
+# A database that nobody can connect to, for as long as its owner likes.
+$node->safe_psql('postgres', q{
+	SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION '';
+	CREATE DATABASE locked});
+$node->safe_psql('locked', 'CREATE TABLE x (a int) TABLESPACE old');
+$node->safe_psql('postgres', q{
+	BEGIN; ALTER DATABASE locked RENAME TO elsewhere; PREPARE TRANSACTION 'rename'});
+like(contents($node, 'old', columns => 'database, kind, how, statement, reason'),
+	qr/^locked\|database\|locked\|\|It could not be looked into/, 'a locked database has a row');
+$node->safe_psql('postgres', q{ROLLBACK PREPARED 'rename'});
+is(contents($node, 'old'), 'locked|public.x|table|lock', 'and is looked into when it is free');
+$node->safe_psql('postgres', 'DROP DATABASE locked; CHECKPOINT; DROP TABLESPACE old');
+
 # What a transaction under way has made is not an orphan.
 $node->safe_psql('postgres', q{
 	SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION '';
 	BEGIN; CREATE TABLE x (a int) TABLESPACE old; INSERT INTO x VALUES (1);
 	PREPARE TRANSACTION 'p';
 });
-is( contents($node, 'old', columns => 'database, kind, how, statement'),
-	q{postgres|file|temporary|COMMIT PREPARED 'p'},
-	'storage of a prepared transaction');
+like(contents($node, 'old', columns => 'database, kind, how, statement, reason'),
+	qr/^postgres\|file\|temporary\|\|Prepared transaction 'p' has made it/,
+	'storage of a prepared transaction, whose end is not for whoever looks');
 $node->safe_psql('postgres', q{COMMIT PREPARED 'p'});
 is(contents($node, 'old'), 'postgres|public.x|table|live',
 	'it is a table when that has committed');

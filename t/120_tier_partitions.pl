@@ -38,6 +38,17 @@ sub where_are
 		WHERE t.spcname = 'slow' AND c.relname ~ '^($pattern)'});
 }
 
+# Bounds that no timestamp can have: whoever may make a partition does not keep
+# others of the table from being moved.
+$node->safe_psql('postgres', q{
+	CREATE TABLE far (d date) PARTITION BY RANGE (d);
+	CREATE TABLE far_old PARTITION OF far FOR VALUES FROM ('2000-01-01') TO ('2000-02-01');
+	CREATE TABLE far_end PARTITION OF far FOR VALUES FROM ('2100-01-01') TO ('5874897-12-31');
+	INSERT INTO far VALUES ('2000-01-02')});
+is(advice('far', "'45 days'", 'move'), 'far_old', 'beside a bound beyond all timestamps the old one moves');
+is(advice('far', "'45 days'", 'keep'), 'far_end', 'what has that bound is kept');
+$node->safe_psql('postgres', 'DROP TABLE far');
+
 # Keys of all types that are times, made relative to now.
 for my $type (qw(date timestamp timestamptz))
 {

@@ -260,6 +260,14 @@ like($node->safe_psql('postgres', q{
 		ORDER BY batch_id}),
 	qr/job_left_to_do_idx/, 'jobs to be finished have an index');
 
+# --- what others wait for -------------------------------------------------------
+
+$node->safe_psql('postgres', q{CREATE TABLE hers (a int PRIMARY KEY); ALTER TABLE hers OWNER TO mallory});
+my $seen = q{SELECT bool_or(evidence #> '{window,waits}' IS NOT NULL) FROM placement_evidence('hers')};
+is($node->safe_psql('postgres', $seen), 't', 'the evidence has wait events');
+is($node->safe_psql('postgres', "SET SESSION AUTHORIZATION mallory; $seen"), 'f',
+	'but not for who may not see those of others');
+
 # --- publications -------------------------------------------------------------------
 
 # A subscriber that has the extension, too, would stop at the first job, whose

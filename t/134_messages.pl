@@ -79,6 +79,15 @@ like(messages_of($node, q{CALL move_table_concurrently('hyper', 'fast')}),
 like(messages_of($node, q{CALL move_indexes_concurrently('hyper', 'fast')}),
 	qr/0A000.*cannot move hypertable "hyper"/s, 'so are its indexes');
 
+# What ends a line for some programs, or turns the direction of writing.
+$node->safe_psql('postgres', q{CREATE DATABASE uni ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0});
+$node->safe_psql('uni', 'CREATE EXTENSION tablespace_advisor');
+is($node->safe_psql('uni', q{
+		SELECT tablespace_advisor.printable(chr(133) || chr(155) || chr(8232) || chr(8233)
+			|| chr(8238) || chr(8295) || chr(1564) || chr(10) || 'x' || chr(228))
+			= '????????x' || chr(228)}),
+	't', 'no name ends a line, turns the writing, or controls a terminal');
+
 # TimescaleDB since 2.23 gives them no trigger: they are in a table of its own,
 # and in nobody else's.
 $node->safe_psql('postgres', q{

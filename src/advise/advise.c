@@ -43,11 +43,19 @@
 #define ADVICE_ARGS 5
 #define ADVICE_COLUMNS 16
 
+/*
+ * What sessions of others wait for is told to those who may see it in
+ * pg_stat_activity.
+ */
+#define EVIDENCE \
+	"CASE WHEN pg_has_role($1, 'pg_read_all_stats', 'USAGE')" \
+	"   THEN g.evidence ELSE g.evidence #- '{window,waits}' END"
+
 /* Advice as lines of text; in_short is a Boolean constant. */
 #define EXPLAIN_ADVICE(in_short) \
 	"SELECT tablespace_advisor.printable(e)" \
 	" FROM tablespace_advisor.explain_advice($2, ARRAY(" \
-	"SELECT ROW(g.advice, g.evidence)::tablespace_advisor.advice_row" \
+	"SELECT ROW(g.advice, " EVIDENCE ")::tablespace_advisor.advice_row" \
 	" FROM tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g), " \
 	in_short ") e"
 
@@ -260,7 +268,7 @@ tsa_placement_evidence(PG_FUNCTION_ARGS)
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);
 	return run_request(fcinfo, &request,
-					   "SELECT (g.advice).relation, g.evidence FROM"
+					   "SELECT (g.advice).relation, " EVIDENCE " FROM"
 					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g");
 }
 

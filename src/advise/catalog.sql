@@ -142,30 +142,43 @@ WHERE c.relkind = 'i';
 COMMENT ON VIEW tablespace_advisor.index_role IS
 	'what an index is there for besides being scanned, and whether it can be used; is_pinned: other objects depend on this very index, another with the same definition could not stand in for it';
 
-/* Of indexes with one definition the one that is hardest to replace stays. */
-CREATE VIEW tablespace_advisor.duplicate_index AS
-SELECT i.indexrelid, i.indrelid, o.stays AS duplicate_of
-FROM tablespace_advisor.index_role i
-CROSS JOIN LATERAL
-	(SELECT o.indexrelid AS stays
-		FROM tablespace_advisor.index_role o
-		WHERE o.indrelid = i.indrelid AND o.indexrelid <> i.indexrelid
-			AND o.definition = i.definition AND o.unusable IS NULL
-			AND (NOT i.indisunique OR (o.indisunique AND o.indimmediate
-				AND o.indnullsnotdistinct = i.indnullsnotdistinct))
-			AND (o.is_pinned, o.indisunique,
-					pg_stat_get_numscans(o.indexrelid), i.indexrelid::bigint)
-				> (i.is_pinned, i.indisunique,
-					pg_stat_get_numscans(i.indexrelid), o.indexrelid::bigint)
-		ORDER BY o.is_pinned DESC, o.indisunique DESC,
-			pg_stat_get_numscans(o.indexrelid) DESC, o.indexrelid
-		LIMIT 1) o
-WHERE NOT i.is_pinned;
-COMMENT ON VIEW tablespace_advisor.duplicate_index IS
-	'indexes that another one of their table could replace, having the same definition';
+GRANT SELECT ON tablespace_advisor.index_role TO pg_monitor;
 
-GRANT SELECT ON tablespace_advisor.index_role,
-	tablespace_advisor.duplicate_index TO pg_monitor;
+/*
+ * Of indexes with one definition the one that is hardest to replace stays.
+ * Definitions, which may be long and many, are made once and compared by hash.
+ */
+CREATE FUNCTION tablespace_advisor.duplicate_indexes(tables oid[])
+RETURNS TABLE (indexrelid oid, indrelid oid, duplicate_of oid)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH role AS MATERIALIZED (
+		SELECT r.indexrelid, r.indrelid, r.indisunique, r.indimmediate,
+			r.indnullsnotdistinct, r.unusable, r.is_pinned,
+			sha256(convert_to(r.definition, 'UTF8')) AS definition,
+			pg_stat_get_numscans(r.indexrelid) AS scans
+		FROM unnest(tables) t JOIN tablespace_advisor.index_role r ON r.indrelid = t
+	)
+	SELECT i.indexrelid, i.indrelid, o.indexrelid
+	FROM role i
+	CROSS JOIN LATERAL
+		(SELECT o.indexrelid
+			FROM role o
+			WHERE o.indrelid = i.indrelid AND o.indexrelid <> i.indexrelid
+				AND o.definition = i.definition AND o.unusable IS NULL
+				AND (NOT i.indisunique OR (o.indisunique AND o.indimmediate
+					AND o.indnullsnotdistinct = i.indnullsnotdistinct))
+				AND (o.is_pinned, o.indisunique, o.scans, i.indexrelid::bigint)
+					> (i.is_pinned, i.indisunique, i.scans, o.indexrelid::bigint)
+			ORDER BY o.is_pinned DESC, o.indisunique DESC, o.scans DESC,
+				o.indexrelid
+			LIMIT 1) o
+	WHERE NOT i.is_pinned
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) IS
+	'indexes of these tables that another one of their table could replace, having the same definition';
 
 /*
  * Bytes that a B-tree with these entries takes when it is built: 8 bytes of

@@ -286,8 +286,7 @@ BEGIN
 		array(SELECT i.oid FROM member i WHERE i.kind = 'index')) x ON x.relation = m.oid
 	LEFT JOIN (SELECT r.* FROM unnest(tables) t
 		JOIN tablespace_advisor.index_role r ON r.indrelid = t) r ON r.indexrelid = m.oid
-	LEFT JOIN (SELECT u.* FROM unnest(tables) t
-		JOIN tablespace_advisor.duplicate_index u ON u.indrelid = t) u ON u.indexrelid = m.oid
+	LEFT JOIN tablespace_advisor.duplicate_indexes(tables) u ON u.indexrelid = m.oid
 	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid;
 END
 $$;

@@ -71,7 +71,7 @@ AS $$
 			WHEN s.last IS NULL THEN 'no sample was taken: advice rests on totals of unknown age'
 			WHEN s.n < 2 THEN 'one sample was taken: activity is the difference of two'
 			ELSE format('the last sample was taken %s minutes ago', round(s.age_s / 60)) END,
-		CASE WHEN NOT s.ok THEN 'CALL @extschema@.sample_activity()' END
+		CASE WHEN NOT s.ok THEN format('CALL %s.sample_activity()', '@extschema@') END
 	FROM (SELECT x.*, pg_is_in_recovery() OR x.n > 1 AND x.age_s < 3600 AS ok
 		FROM (SELECT count(*) AS n, max(a.taken_at) AS last,
 				extract(epoch FROM clock_timestamp() - max(a.taken_at))::float8 AS age_s
@@ -130,7 +130,7 @@ AS $$
 	UNION ALL
 	SELECT 'files', u.n = 0, CASE WHEN u.n = 0 THEN 'no files of moves are left'
 			ELSE format('files of moves that have ended are left (jobs: %s): the next call removes them, if their device answers', u.n) END,
-		CASE WHEN u.n > 0 THEN 'SELECT @extschema@.wait_for_moves(''{}''::pg_catalog.int8[])' END
+		CASE WHEN u.n > 0 THEN format('SELECT %s.wait_for_moves(%L::pg_catalog.int8[])', '@extschema@', '{}') END
 	FROM (SELECT count(*) AS n FROM tablespace_advisor.untidied_jobs()) u
 $$;
 COMMENT ON FUNCTION tablespace_advisor.move_health() IS

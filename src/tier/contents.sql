@@ -89,13 +89,22 @@ REVOKE ALL ON FUNCTION tablespace_advisor.storage_in(oid, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.storage_in(oid, oid) IS
 	'what a database has in the directory of a tablespace, one row for all files of a relation; filenumber: NULL for files that cannot be a relation''s; backend: of temporary relations';
 
+CREATE FUNCTION tablespace_advisor.is_database_locked(database oid)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'tsa_is_database_locked'
+LANGUAGE C STRICT VOLATILE;
+REVOKE ALL ON FUNCTION tablespace_advisor.is_database_locked(oid) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.is_database_locked(oid) IS
+	'whether somebody has a lock on a database that keeps others from connecting to it, as ALTER DATABASE ... RENAME has';
+
 CREATE FUNCTION tablespace_advisor.databases_in(tablespace_oid oid)
-RETURNS TABLE (database oid, name name, is_default boolean, is_valid boolean)
+RETURNS TABLE (database oid, name name, is_default boolean, is_valid boolean,
+	is_locked boolean)
 LANGUAGE sql VOLATILE ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT d.oid, d.datname, d.dattablespace = tablespace_oid,
-		d.datconnlimit <> -2
+		d.datconnlimit <> -2, tablespace_advisor.is_database_locked(d.oid)
 	FROM pg_database d
 	WHERE d.dattablespace = tablespace_oid
 		OR d.oid::text IN (SELECT f.name FROM tablespace_advisor.files_in(
@@ -107,7 +116,7 @@ AS $$
 $$;
 REVOKE ALL ON FUNCTION tablespace_advisor.databases_in(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.databases_in(oid) IS
-	'databases that have something in a tablespace, be it only a partitioned table; is_default: their catalogs too; is_valid: false if a DROP DATABASE was interrupted';
+	'databases that have something in a tablespace, be it only a partitioned table; is_default: their catalogs too; is_valid: false if a DROP DATABASE was interrupted; is_locked: nobody can connect';
 
 /*
  * A tablespace to which ALTER DATABASE could move a database: one in which it
@@ -311,6 +320,7 @@ AS $$
 		FROM pg_database d
 			CROSS JOIN LATERAL tablespace_advisor.routine_settings(d.oid) f
 		WHERE d.datconnlimit <> -2
+			AND NOT tablespace_advisor.is_database_locked(d.oid)
 	), naming AS (
 		SELECT g.*,
 			(SELECT string_agg(quote_ident(i), ', ')
@@ -397,11 +407,10 @@ AS $$
 		CASE WHEN u.transaction IS NOT NULL OR j.job_id IS NOT NULL
 				OR u.backend IS NOT NULL OR u.modified >= u.since
 			THEN 'temporary' ELSE 'orphan' END,
-		CASE WHEN u.gid IS NOT NULL THEN format('COMMIT PREPARED %L', u.gid)
-			END,
+		NULL,
 		CASE
 			WHEN u.gid IS NOT NULL THEN
-				format('Prepared transaction %L has made it: commit or roll back.', u.gid)
+				format('Prepared transaction %L has made it: whoever coordinates it commits it or rolls it back.', u.gid)
 			WHEN u.transaction IS NOT NULL THEN
 				format('Transaction %s, which is under way, has made it.', u.transaction)
 			WHEN j.job_id IS NOT NULL THEN
@@ -531,7 +540,7 @@ AS $$
 		FROM db d
 			CROSS JOIN LATERAL tablespace_advisor.leaving_relations(
 				tablespace_oid, d.database, d.is_default) r
-		WHERE d.is_valid
+		WHERE d.is_valid AND NOT d.is_locked
 	)
 	SELECT l.name,
 		CASE WHEN l.shown
@@ -565,7 +574,11 @@ AS $$
 			s(size_bytes)
 		CROSS JOIN LATERAL tablespace_advisor.database_leaving(
 			tablespace_oid, target_oid, d.database, d.name, s.size_bytes) g
-	WHERE d.is_default AND d.is_valid
+	WHERE d.is_default AND d.is_valid AND NOT d.is_locked
+	UNION ALL
+	SELECT d.name, NULL, 'database', NULL, 'locked', NULL,
+		'It could not be looked into: somebody has locked it, perhaps to rename or drop it, or a prepared transaction has.'
+	FROM db d WHERE d.is_valid AND d.is_locked
 	UNION ALL
 	SELECT d.name, NULL, 'database', NULL, 'with database',
 		format('DROP DATABASE %I', d.name),
@@ -577,7 +590,7 @@ AS $$
 	FROM db d
 		CROSS JOIN LATERAL tablespace_advisor.unowned_files(
 			tablespace_oid, d.database) f
-	WHERE d.is_valid
+	WHERE d.is_valid AND NOT d.is_locked
 	UNION ALL
 	SELECT NULL, f.path, f.kind, f.bytes, f.how, f.statement, f.reason
 	FROM tablespace_advisor.files_beside_databases(tablespace_oid) f
@@ -611,6 +624,6 @@ GRANT EXECUTE ON FUNCTION @extschema@.tablespace_contents(name, name)
 	TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.tablespace_contents(name, name) IS
 $$everything in the way of DROP TABLESPACE, in every database, and how it leaves. Needs a worker slot (53000: none is free); names in other databases are shown to superusers.
-how: live (copied while in use), rebuild (REINDEX CONCURRENTLY), catalog (no storage), lock (ALTER ... SET TABLESPACE), with database (ALTER DATABASE ... SET TABLESPACE), setting, temporary, orphan (a file that no relation has), never.
+how: live (copied while in use), rebuild (REINDEX CONCURRENTLY), catalog (no storage), lock (ALTER ... SET TABLESPACE), with database (ALTER DATABASE ... SET TABLESPACE), setting, temporary, orphan (a file that no relation has), locked (a database that cannot be looked into), never.
 statement: what makes it leave, for to_tablespace (else the database's default, or pg_default), to be run in that database; NULL where there is none or it is not the caller's to see.
 size_bytes: all forks, of a table with its TOAST table; NULL for what has no size.$$;

@@ -25,6 +25,7 @@
 #include "catalog/namespace.h"
 #include "commands/dbcommands.h"
 #include "common/string.h"
+#include "catalog/pg_database.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "libpq/pqsignal.h"
@@ -33,6 +34,7 @@
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
 #include "storage/ipc.h"
+#include "storage/lock.h"
 #include "storage/proc.h"
 #include "storage/shm_mq.h"
 #include "tcop/tcopprot.h"
@@ -48,6 +50,7 @@
 
 PG_FUNCTION_INFO_V1(tsa_relations_in);
 PG_FUNCTION_INFO_V1(tsa_routine_settings);
+PG_FUNCTION_INFO_V1(tsa_is_database_locked);
 
 #define QUEUE_BYTES		65536
 
@@ -353,4 +356,21 @@ tsa_routine_settings(PG_FUNCTION_ARGS)
 {
 	return return_rows(fcinfo, PG_GETARG_OID(0), InvalidOid,
 					   TSA_SETTING_COLUMNS);
+}
+
+/*
+ * Is there a lock on a database that a worker would have to wait for?  Keeps
+ * none.
+ */
+Datum
+tsa_is_database_locked(PG_FUNCTION_ARGS)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, PG_GETARG_OID(0), 0);
+	if (LockAcquire(&tag, RowExclusiveLock, false, true) ==
+		LOCKACQUIRE_NOT_AVAIL)
+		PG_RETURN_BOOL(true);
+	LockRelease(&tag, RowExclusiveLock, false);
+	PG_RETURN_BOOL(false);
 }

@@ -15,15 +15,20 @@ SET datestyle = 'ISO'
 AS $$
 	SELECT CASE
 		WHEN b.literal IS NULL OR b.literal LIKE '%infinity' THEN NULL
-		WHEN o.opcintype = 'date'::regtype THEN b.literal::date::timestamptz
-		WHEN o.opcintype = 'timestamp'::regtype
-			THEN b.literal::timestamp::timestamptz
+		/* a date that is no timestamp is as far away as the end of time */
+		WHEN o.opcintype = 'date'::regtype THEN
+			CASE WHEN b.literal::date BETWEEN '4000-01-01 BC' AND '200000-01-01'
+				THEN b.literal::date::timestamptz END
+		WHEN o.opcintype = 'timestamp'::regtype THEN
+			CASE WHEN b.literal::timestamp BETWEEN '4000-01-01 BC' AND '200000-01-01'
+				THEN b.literal::timestamp::timestamptz END
 		WHEN o.opcintype = 'timestamptz'::regtype
 			THEN b.literal::timestamptz
-		WHEN o.opcintype IN ('int4'::regtype, 'int8'::regtype)
-			THEN to_timestamp(b.literal::float8 / CASE partman_epoch
-				WHEN 'seconds' THEN 1 WHEN 'milliseconds' THEN 1e3
-				WHEN 'microseconds' THEN 1e6 WHEN 'nanoseconds' THEN 1e9 END)
+		WHEN o.opcintype IN ('int4'::regtype, 'int8'::regtype) THEN
+			(SELECT CASE WHEN abs(s.seconds) < 6e12 THEN to_timestamp(s.seconds) END
+				FROM (SELECT b.literal::float8 / CASE partman_epoch
+					WHEN 'seconds' THEN 1 WHEN 'milliseconds' THEN 1e3
+					WHEN 'microseconds' THEN 1e6 WHEN 'nanoseconds' THEN 1e9 END) s(seconds))
 		END
 	FROM pg_class c
 		JOIN pg_inherits i ON i.inhrelid = c.oid
@@ -39,7 +44,7 @@ $$;
 REVOKE ALL ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text)
 	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text) IS
-	'upper bound of the first key of a range partition; NULL where it is no time or has no end. partman_epoch: what an integer key counts, as in pg_partman''s part_config';
+	'upper bound of the first key of a range partition; NULL where it is no time, has no end, or is beyond the years 4000 BC to 200000. partman_epoch: what an integer key counts, as in pg_partman''s part_config';
 
 CREATE FUNCTION tablespace_advisor.read_partman(
 	target oid, OUT epoch text, OUT retention text)
