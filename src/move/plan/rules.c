@@ -110,7 +110,7 @@ choose_rebuild(TsaMove *move, const TsaMoveOptions *options)
 				 options->with_indexes ?
 				 errhint("Move the table without its indexes, and those that can be moved by move_indexes_concurrently().") :
 				 errhint("Name the other indexes in the argument \"indexes\".")));
-	if (options->max_rate > 0)
+	if (options->limits.max_rate > 0)
 	{
 		if (options->method == TSA_METHOD_REBUILD)
 			ereport(ERROR,
