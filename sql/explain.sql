@@ -76,7 +76,7 @@ AS $$
 					"available_bytes": 1000000000}'),
 				jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
 					'{"tablespace": "pg_default", "depths": [], "depth_read_us": [],
-					"may_create": true, "shares_device_with": []}')],
+					"caveat": "other programs used the device", "may_create": true, "shares_device_with": []}')],
 			jsonb_populate_record(NULL::tablespace_advisor.load_fact, load),
 			NULL, budget) j), in_short)
 	FROM relations

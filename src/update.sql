@@ -435,3 +435,22 @@ ALTER TABLE tablespace_advisor.request
 	ADD COLUMN max_rate bigint,
 	ADD COLUMN min_rate bigint,
 	ADD COLUMN finish_by timestamptz;
+
+/*
+ * What 0.4 took for a reason not to trust a row, where that was no more than what
+ * others did meanwhile.
+ */
+ALTER TABLE tablespace_advisor.probe_result
+	ADD COLUMN conditions text,
+	ADD COLUMN others_reads_per_s float8,
+	ADD COLUMN others_writes_per_s float8,
+	ADD COLUMN others_read_mb_per_s float8,
+	ADD COLUMN others_write_mb_per_s float8,
+	ADD COLUMN others_in_flight float8,
+	ADD COLUMN device_busy_percent float8,
+	ADD COLUMN processor_wait_percent float8;
+UPDATE tablespace_advisor.probe_result
+SET conditions = caveat, caveat = NULL
+WHERE caveat IS NOT NULL AND NOT EXISTS
+	(SELECT FROM unnest(string_to_array(caveat, '; ')) reason
+		WHERE reason !~ '^([0-9]+ % of the device''s I/O came from others|processors were busy with others for [0-9]+ % of the time|latency kept changing after the warm-up|limited to [0-9]+ I/O per second by tablespace_advisor.probe_max_iops)$');

@@ -178,10 +178,10 @@ like(
 	'nothing but a sparse file');
 unlink $sparse;
 
-# two probes at a time are foreign load to each other
+# two probes at a time are foreign load to each other: a condition, no caveat
 SKIP:
 {
-	skip 'the file system is on no device with counters', 1
+	skip 'the file system is on no device with counters', 3
 	  if $node->safe_psql('postgres', q{
 		SELECT foreign_io_percent IS NULL FROM tablespace_advisor.probe_run
 		ORDER BY run_id DESC LIMIT 1}) eq 't';
@@ -193,10 +193,21 @@ SKIP:
 	my $other = '';
 	for (1 .. 20)
 	{
-		$other = caveat('100 ms', '1', 'random read');
-		last if $other =~ /came from others/;
+		$other = $node->safe_psql('postgres',
+			q{SELECT concat_ws('|', coalesce(caveat, 'no caveat'), conditions) FROM }
+			  . probe('100 ms', '1', 'random read'));
+		last if $other =~ /others made/;
 	}
-	like($other, qr/came from others/, 'foreign load');
+	like($other, qr/^no caveat\|others made [0-9]+ % of the device's requests: [1-9]/, 'foreign load');
+	is($node->safe_psql('postgres', q{
+			SELECT r.others_reads_per_s > 0, r.others_read_mb_per_s > 0, r.others_in_flight > 0,
+				r.device_busy_percent > 0
+			FROM tablespace_advisor.probe_result r ORDER BY r.run_id DESC LIMIT 1}),
+		't|t|t|t', 'with its figures');
+	isnt($node->safe_psql('postgres', q{
+			SELECT random_read_us FROM tablespace_advisor.tablespace_latency
+			WHERE tablespace = 'there'}),
+		'', 'what was measured beside others counts');
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 	$run->finish;
 }

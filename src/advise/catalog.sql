@@ -25,7 +25,7 @@ CREATE TYPE @extschema@.placement_advice AS (
 	move_seconds float8
 );
 COMMENT ON TYPE @extschema@.placement_advice IS
-	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate or rebuild; to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading (and extra writing) that following this row saves, in milliseconds per second and in percent of the table''s read time, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates';
+	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading (and extra writing) that following this row saves, in milliseconds per second and in percent of the table''s read time, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates';
 
 CREATE TYPE tablespace_advisor.relation_fact AS (
 	relation regclass,
@@ -74,10 +74,11 @@ CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	may_create boolean,
 	volatile boolean,
 	shares_device_with name[],
-	available_bytes bigint
+	available_bytes bigint,
+	caveat text
 );
 COMMENT ON TYPE tablespace_advisor.tablespace_fact IS
-	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth, the write that was probed; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known';
+	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth, the write that was probed; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted';
 
 CREATE TYPE tablespace_advisor.load_fact AS (
 	source text,

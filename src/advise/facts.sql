@@ -77,7 +77,8 @@ AS $$
 		SELECT DISTINCT ON (r.tablespace_oid) r.tablespace_oid, r.workload, r.mean_us
 		FROM result r
 		WHERE r.workload IN ('random write', 'sync write') AND r.queue_depth = 1
-		ORDER BY r.tablespace_oid, r.workload, r.run_id DESC
+		ORDER BY r.tablespace_oid, r.workload, r.conditions IS NOT NULL,
+			r.run_id DESC
 	)
 	SELECT l.tablespace, l.run_id,
 		l.random_read_us, l.random_read_low_us, l.random_read_high_us,
@@ -95,7 +96,8 @@ AS $$
 			OR has_tablespace_privilege(table_owner, l.tablespace_oid, 'CREATE'),
 		v.volatile,
 		v.shares_device_with::name[],
-		v.free_bytes - coalesce(v.size_bytes, 0) / 20
+		v.free_bytes - coalesce(v.size_bytes, 0) / 20,
+		l.random_read_caveat
 	FROM tablespace_advisor.tablespace_latency l
 	JOIN pg_database d ON d.datname = current_database()
 	LEFT JOIN tablespace_advisor.device v ON v.tablespace = l.tablespace
@@ -109,7 +111,7 @@ AS $$
 	LEFT JOIN LATERAL
 		(SELECT r.mean_us FROM result r
 			WHERE r.tablespace_oid = l.tablespace_oid AND r.workload = 'cached read'
-			ORDER BY r.run_id DESC LIMIT 1) cached ON true
+			ORDER BY r.conditions IS NOT NULL, r.run_id DESC LIMIT 1) cached ON true
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_facts(oid, oid) IS
 	'facts on every tablespace but pg_global; may_create: one of the two roles may make relations there';

@@ -33,6 +33,17 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_statement(name[]) IS
 	'the call that measures these tablespaces; nulls are left out';
 
+CREATE FUNCTION tablespace_advisor.probe_gap(f tablespace_advisor.tablespace_fact)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT concat(quote_ident(f.tablespace), ' (' || f.caveat || ')')
+	WHERE f.random_read_us IS NULL
+$$;
+COMMENT ON FUNCTION tablespace_advisor.probe_gap(tablespace_advisor.tablespace_fact) IS
+	'a tablespace without a probe to rest on, and why its newest is none; NULL for others';
+
 /*
  * Reading is not what sessions wait for if, whatever chance there is in the
  * looks at them, less than a tenth of their time goes to it.  What they wait
@@ -102,7 +113,7 @@ BEGIN
 		AND abs(a.correlation) >= 0.95 AND a.tuples_per_scan >= 1000
 		AND a.needed_for IS NULL
 	THEN
-		action := 'rebuild';
+		action := 'replace';
 		reason := format('scanned for ranges in table order: BRIN would be %s times smaller',
 			tablespace_advisor.round_to_three(a.size_bytes::float8 / a.brin_bytes));
 		statement := format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I)',
@@ -165,10 +176,12 @@ BEGIN
 		reason := 'neither you nor its owner has CREATE on the tablespace';
 	ELSIF source.random_read_us IS NULL OR dest.random_read_us IS NULL THEN
 		action := 'probe first';
-		reason := format('no trustworthy probe of %s',
-			concat_ws(' and ',
-				CASE WHEN source.random_read_us IS NULL THEN quote_ident(a.tablespace) END,
-				CASE WHEN dest.random_read_us IS NULL THEN quote_ident(dest.tablespace) END));
+		reason := format('no %sprobe of %s',
+			CASE WHEN source.random_read_us IS NULL AND source.caveat IS NOT NULL
+				OR dest.random_read_us IS NULL AND dest.caveat IS NOT NULL
+				THEN 'trustworthy ' ELSE '' END,
+			concat_ws(' and ', tablespace_advisor.probe_gap(source),
+				tablespace_advisor.probe_gap(dest)));
 		statement := tablespace_advisor.probe_statement(
 			CASE WHEN source.random_read_us IS NULL THEN a.tablespace END,
 			CASE WHEN dest.random_read_us IS NULL THEN dest.tablespace END);
@@ -237,6 +250,7 @@ COMMENT ON FUNCTION tablespace_advisor.move_verdict(tablespace_advisor.relation_
 REVOKE ALL ON FUNCTION
 	tablespace_advisor.business_cycle_days(),
 	tablespace_advisor.probe_statement(name[]),
+	tablespace_advisor.probe_gap(tablespace_advisor.tablespace_fact),
 	tablespace_advisor.other_bottleneck(tablespace_advisor.load_fact),
 	tablespace_advisor.index_verdict(tablespace_advisor.relation_fact),
 	tablespace_advisor.is_bloated(tablespace_advisor.relation_fact),

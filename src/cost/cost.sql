@@ -19,7 +19,7 @@ SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
 	coalesce(r.mean_high_us, r.mean_us) AS mean_high_us,
 	1e6::float8 / nullif(r.iops, 0)
 		* current_setting('block_size')::float8 / r.io_size AS page_us,
-	r.caveat
+	r.caveat, r.conditions
 FROM tablespace_advisor.probe_run run
 JOIN tablespace_advisor.probe_result r USING (run_id)
 JOIN pg_tablespace t ON t.spcname = run.tablespace
@@ -32,7 +32,8 @@ COMMENT ON VIEW tablespace_advisor.current_probe_result IS
  * Random reads count at depth 1 and block size, because that is how an index
  * scan reads; sequential ones by throughput, because read-ahead hides their
  * latency.  An older figure without a caveat is preferred to a newer one
- * with: the run is named, so that its age can be judged.
+ * with, and one that was measured alone to one that was not: the run is named,
+ * so that its age can be judged.
  */
 CREATE VIEW tablespace_advisor.tablespace_latency AS
 SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
@@ -60,19 +61,19 @@ LEFT JOIN LATERAL
 			AND r.queue_depth = 1
 			AND r.io_size = current_setting('block_size')::int
 			AND r.caveat IS NULL AND r.mean_us > 0
-		ORDER BY r.run_id DESC LIMIT 1) random_read ON true
+		ORDER BY r.conditions IS NOT NULL, r.run_id DESC LIMIT 1) random_read ON true
 LEFT JOIN LATERAL
 	(SELECT r.page_us
 		FROM tablespace_advisor.current_probe_result r
 		WHERE r.tablespace_oid = t.oid AND r.workload = 'sequential read'
 			AND r.caveat IS NULL AND r.page_us > 0
-		ORDER BY r.run_id DESC, r.queue_depth LIMIT 1) sequential_read ON true
+		ORDER BY r.conditions IS NOT NULL, r.run_id DESC, r.queue_depth LIMIT 1) sequential_read ON true
 LEFT JOIN LATERAL
 	(SELECT r.page_us
 		FROM tablespace_advisor.current_probe_result r
 		WHERE r.tablespace_oid = t.oid AND r.workload = 'sequential write'
 			AND r.caveat IS NULL AND r.page_us > 0
-		ORDER BY r.run_id DESC, r.queue_depth LIMIT 1) sequential_write ON true
+		ORDER BY r.conditions IS NOT NULL, r.run_id DESC, r.queue_depth LIMIT 1) sequential_write ON true
 WHERE t.spcname <> 'pg_global';
 
 COMMENT ON VIEW tablespace_advisor.tablespace_latency IS

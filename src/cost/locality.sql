@@ -24,34 +24,39 @@ LEFT JOIN LATERAL
 		WHERE r.tablespace_oid = l.tablespace_oid
 			AND r.workload = 'skip read' AND r.queue_depth = 1
 			AND r.page_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) skip_1 ON true
+		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
+			r.run_id DESC LIMIT 1) skip_1 ON true
 LEFT JOIN LATERAL
 	(SELECT r.mean_us
 		FROM tablespace_advisor.current_probe_result r
 		WHERE r.tablespace_oid = l.tablespace_oid
 			AND r.workload = 'cached read' AND r.mean_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) cached ON true
+		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
+			r.run_id DESC LIMIT 1) cached ON true
 LEFT JOIN LATERAL
 	(SELECT r.page_us
 		FROM tablespace_advisor.current_probe_result r
 		WHERE r.tablespace_oid = l.tablespace_oid
 			AND r.workload = 'adjacent read' AND r.queue_depth = 0
 			AND r.page_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) adjacent_0 ON true
+		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
+			r.run_id DESC LIMIT 1) adjacent_0 ON true
 LEFT JOIN LATERAL
 	(SELECT r.page_us
 		FROM tablespace_advisor.current_probe_result r
 		WHERE r.tablespace_oid = l.tablespace_oid
 			AND r.workload = 'adjacent read' AND r.queue_depth = 1
 			AND r.page_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) adjacent_1 ON true
+		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
+			r.run_id DESC LIMIT 1) adjacent_1 ON true
 LEFT JOIN LATERAL
 	(SELECT r.page_us, r.queue_depth, r.run_id
 		FROM tablespace_advisor.current_probe_result r
 		WHERE r.tablespace_oid = l.tablespace_oid
 			AND r.workload = 'adjacent read' AND r.queue_depth > 1
 			AND r.page_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.run_id DESC LIMIT 1) deep ON true
+		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
+			r.run_id DESC LIMIT 1) deep ON true
 LEFT JOIN LATERAL
 	(SELECT r.page_us
 		FROM tablespace_advisor.current_probe_result r

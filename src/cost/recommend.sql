@@ -278,8 +278,11 @@ AS $$
 			WHEN 'keep' THEN c.regret_current END,
 		CASE c.verdict
 			WHEN 'probe first' THEN
-				format('SELECT * FROM %s.probe_tablespace(%L::pg_catalog.name)',
-					'@extschema@', c.tablespace)
+				/* the same call once more would find the same; the reason says what */
+				CASE WHEN c.random_read_caveat IS NULL AND c.sequential_read_caveat IS NULL THEN
+					format('SELECT * FROM %s.probe_tablespace(%L::pg_catalog.name)',
+						'@extschema@', c.tablespace)
+				END
 			WHEN 'change' THEN
 				format('ALTER TABLESPACE %I SET (random_page_cost = %s)',
 					c.tablespace, c.best)
@@ -343,7 +346,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
-	'what random_page_cost each tablespace (or the one named) should have, weighed by the plans it leads to for the tables of this database. verdict: "probe first" (statement is the call to make), "keep" (random_page_cost is the current value) or "change" (statement sets it, undo_statement takes it back). low, high: about as good between these; regret_current, regret_recommended: how many times as long as the best plans the planner''s choices are predicted to take; cached_fraction: share of the tables'' blocks in caches now; effective_io_concurrency, maintenance_io_concurrency: by the random reads measured at several depths. random_read_us, sequential_page_us: measured microseconds per page, from the latest probe without a caveat. NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
+	'what random_page_cost each tablespace (or the one named) should have, weighed by the plans it leads to for the tables of this database. verdict: "probe first" (statement is the call to make, NULL if it was made and the device did not answer: the reason says why), "keep" (random_page_cost is the current value) or "change" (statement sets it, undo_statement takes it back). low, high: about as good between these; regret_current, regret_recommended: how many times as long as the best plans the planner''s choices are predicted to take; cached_fraction: share of the tables'' blocks in caches now; effective_io_concurrency, maintenance_io_concurrency: by the random reads measured at several depths. random_read_us, sequential_page_us: measured microseconds per page, from the latest probe without a caveat. NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
 
 REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name),
 	tablespace_advisor.weighable_indexes(),

@@ -300,6 +300,29 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.detail IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.batch_id IS
 	'first job_id of the call that queued the move';
 
+/* What one watches.  A queued job waits for the one before it of its call. */
+CREATE VIEW @extschema@.tablespace_moves_active WITH (security_barrier) AS
+SELECT m.job_id, m.relation_name AS relation, m.percent,
+	pg_catalog.pg_size_pretty((1048576 * coalesce(m.present_mb_per_s, m.mb_per_s))::numeric) || '/s'
+		AS rate,
+	pg_catalog.justify_interval(pg_catalog.make_interval(
+		secs => pg_catalog.ceil(extract(epoch FROM m.eta)::float8))) AS eta,
+	CASE
+		WHEN m.state = 'queued' THEN coalesce('move ' || (
+			SELECT pg_catalog.max(b.job_id) FROM tablespace_advisor.move_progress b
+			WHERE b.batch_id = m.batch_id AND b.finished_at IS NULL
+				AND b.job_id < m.job_id)::text, 'a worker')
+		WHEN m.state = 'paused' OR m.blocked_by = '{0}' THEN m.phase
+		WHEN m.blocked_by IS NOT NULL THEN 'session '
+			|| pg_catalog.array_to_string(m.blocked_by, ', ')
+		ELSE m.rate_reason
+	END AS waits_for
+FROM @extschema@.tablespace_moves m
+WHERE m.finished_at IS NULL;
+GRANT SELECT ON @extschema@.tablespace_moves_active TO PUBLIC;
+COMMENT ON VIEW @extschema@.tablespace_moves_active IS
+	'moves that have not ended, in short: percent done, present rate, time left, and what each waits for (sessions by process ID, a pause, the move before it) or why it is no faster; tablespace_moves has all of it';
+
 CREATE PROCEDURE @extschema@.move_indexes_concurrently(
 	target regclass,
 	tablespace name DEFAULT NULL,

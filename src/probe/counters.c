@@ -151,16 +151,17 @@ tsa_device_stat_path(int fd, char *path, size_t size)
 int
 tsa_device_io_read(const char *path, TsaDeviceIo *io)
 {
-	unsigned long long f[7];
+	unsigned long long f[11];
 	FILE	   *file = fopen(path, "re");
 	int			n;
 
 	if (file == NULL)
 		return -errno;
-	n = fscanf(file, "%llu %llu %llu %llu %llu %llu %llu",
-			   &f[0], &f[1], &f[2], &f[3], &f[4], &f[5], &f[6]);
+	n = fscanf(file, "%llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu",
+			   &f[0], &f[1], &f[2], &f[3], &f[4], &f[5], &f[6], &f[7], &f[8],
+			   &f[9], &f[10]);
 	fclose(file);
-	if (n != 7)
+	if (n != 11)
 		return -EINVAL;
 	io->reads = f[0] + f[1];
 	io->read_bytes = f[2] * SECTOR_BYTES;
@@ -168,6 +169,8 @@ tsa_device_io_read(const char *path, TsaDeviceIo *io)
 	io->read_ms = f[3];
 	io->writes = f[4] + f[5];
 	io->write_bytes = f[6] * SECTOR_BYTES;
+	io->busy_ms = f[9];
+	io->queue_ms = f[10];
 	return 0;
 }
 

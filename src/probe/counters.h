@@ -29,6 +29,8 @@ typedef struct TsaDeviceIo
 	uint64_t	write_bytes;
 	uint64_t	read_requests;	/* as the device got them ... */
 	uint64_t	read_ms;		/* ... and the sum of the times they took */
+	uint64_t	busy_ms;		/* with at least one request in flight */
+	uint64_t	queue_ms;		/* times of all requests, added up */
 } TsaDeviceIo;
 
 /* where a file's blocks are, in bytes */

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "compat.h"
 #include "probe/evidence.h"
 
@@ -87,4 +89,54 @@ tsa_share_delayed(const TsaCounters *before, const TsaCounters *after)
 		return 0;
 	return (double) (after->delay_ns - before->delay_ns) /
 		(double) (after->time_ns - before->time_ns);
+}
+
+/*
+ * What others did on the device and to the processors meanwhile.
+ *
+ * The device's counters hold what everybody did; what the probe did itself is
+ * taken off: requests of random workloads one by one, of sequential ones by
+ * their bytes, as the kernel splits and merges them.  The growth of the time
+ * spent by all requests, over the time that has gone by, is the mean number in
+ * flight (Little's law).
+ */
+TsaConditions
+tsa_conditions_of_others(const TsaWorkload *workload, const TsaMeasurement *m,
+						 const TsaCounters *before, const TsaCounters *after)
+{
+	const TsaDeviceIo *from = &before->device;
+	const TsaDeviceIo *to = &after->device;
+	TsaConditions others = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+	double		seconds = (double) (after->time_ns - before->time_ns) / 1e9;
+	double		own_reads = workload->cached ? 0 : (double) m->reads;
+	double		own_writes = workload->cached ? 0 : (double) m->writes;
+	double		reads = (double) (to->reads - from->reads);
+	double		writes = (double) (to->writes - from->writes);
+	double		read_bytes = (double) (to->read_bytes - from->read_bytes);
+	double		write_bytes = (double) (to->write_bytes - from->write_bytes);
+	double		others_read;
+	double		others_written;
+
+	if (seconds <= 0)
+		return others;
+	if (before->have_delay && after->have_delay)
+		others.waited_percent = 100 * tsa_share_delayed(before, after);
+	if (!before->have_device || !after->have_device)
+		return others;
+	others_read = Max(read_bytes - own_reads * workload->io_size, 0);
+	others_written = Max(write_bytes - own_writes * workload->io_size, 0);
+	others.read_mb_per_s = others_read / 1048576 / seconds;
+	others.write_mb_per_s = others_written / 1048576 / seconds;
+	others.reads_per_s = (workload->sequential ?
+						  (read_bytes > 0 ? reads * others_read / read_bytes : 0) :
+						  Max(reads - own_reads, 0)) / seconds;
+	others.writes_per_s = (workload->sequential ?
+						   (write_bytes > 0 ? writes * others_written / write_bytes : 0) :
+						   Max(writes - own_writes, 0)) / seconds;
+	others.in_flight = Max((double) (to->queue_ms - from->queue_ms) / 1000 -
+						   (own_reads + own_writes) * m->latency.mean_ns / 1e9,
+						   0) / seconds;
+	others.busy_percent = Min(100, (double) (to->busy_ms - from->busy_ms) / 10 /
+							  seconds);
+	return others;
 }

@@ -10,6 +10,7 @@
 
 #include "probe/counters.h"
 #include "probe/measure.h"
+#include "probe/trust.h"
 #include "probe/workload.h"
 
 /* The device's and the process's counters at one moment. */
@@ -41,6 +42,10 @@ extern double tsa_share_of_others(const TsaWorkload *workload,
 								  const TsaCounters *before,
 								  const TsaCounters *after,
 								  TsaForeignIo *sum);
+extern TsaConditions tsa_conditions_of_others(const TsaWorkload *workload,
+											  const TsaMeasurement *m,
+											  const TsaCounters *before,
+											  const TsaCounters *after);
 extern double tsa_share_delayed(const TsaCounters *before,
 								const TsaCounters *after);
 

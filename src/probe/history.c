@@ -69,6 +69,7 @@ tsa_result_form(const char *tablespace, const TsaProbeResult *result,
 	put_float(values, nulls, i++, result->mean_low_us);
 	put_float(values, nulls, i++, result->mean_high_us);
 	put_text(values, nulls, i++, result->caveat);
+	put_text(values, nulls, i++, result->conditions);
 	Assert(i == TSA_RESULT_COLUMNS);
 }
 
@@ -151,15 +152,27 @@ insert_run(const TsaProbeRun *run)
 						  lengthof(types), types, values, nulls);
 }
 
-/* Write one result: the columns of the function, then the histogram. */
+/* What the table has and the function does not return. */
+#define MORE_COLUMNS 8
+
+/* Write one result: the columns of the function, then the others. */
 static void
 insert_result(int64 run_id, const char *tablespace,
 			  const TsaProbeResult *result)
 {
-	Oid			types[TSA_RESULT_COLUMNS + 1];
-	Datum		values[TSA_RESULT_COLUMNS + 1];
-	bool		nulls[TSA_RESULT_COLUMNS + 1];
+	const TsaConditions *others = &result->others;
+	const double figures[] = {
+		others->reads_per_s, others->writes_per_s, others->read_mb_per_s,
+		others->write_mb_per_s, others->in_flight, others->busy_percent,
+		others->waited_percent
+	};
+	Oid			types[TSA_RESULT_COLUMNS + MORE_COLUMNS];
+	Datum		values[TSA_RESULT_COLUMNS + MORE_COLUMNS];
+	bool		nulls[TSA_RESULT_COLUMNS + MORE_COLUMNS];
 	int			i;
+
+	StaticAssertStmt(lengthof(figures) == MORE_COLUMNS - 1,
+					 "each figure has a column");
 
 	/* the function's first column, the tablespace, gives way to the run */
 	tsa_result_form(tablespace, result, values, nulls);
@@ -172,18 +185,29 @@ insert_result(int64 run_id, const char *tablespace,
 	types[2] = INT4OID;
 	types[3] = INT4OID;
 	types[4] = INT8OID;
-	for (i = 5; i < TSA_RESULT_COLUMNS - 1; i++)
+	for (i = 5; i < TSA_RESULT_COLUMNS - 2; i++)
 		types[i] = FLOAT8OID;
+	types[TSA_RESULT_COLUMNS - 2] = TEXTOID;
 	types[TSA_RESULT_COLUMNS - 1] = TEXTOID;
 	types[TSA_RESULT_COLUMNS] = INT8ARRAYOID;
+	for (i = 0; i < (int) lengthof(figures); i++)
+	{
+		types[TSA_RESULT_COLUMNS + 1 + i] = FLOAT8OID;
+		put_float(values, nulls, TSA_RESULT_COLUMNS + 1 + i, figures[i]);
+	}
 
 	(void) execute_insert("INSERT INTO " TSA_STATE_SCHEMA ".probe_result"
 						  " (run_id, workload, queue_depth, io_size, samples,"
 						  " iops, mb_per_s, mean_us, stddev_us, min_us,"
 						  " p50_us, p90_us, p95_us, p99_us, max_us,"
-						  " mean_low_us, mean_high_us, caveat, histogram)"
+						  " mean_low_us, mean_high_us, caveat, conditions,"
+						  " histogram, others_reads_per_s,"
+						  " others_writes_per_s, others_read_mb_per_s,"
+						  " others_write_mb_per_s, others_in_flight,"
+						  " device_busy_percent, processor_wait_percent)"
 						  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
-						  " $11, $12, $13, $14, $15, $16, $17, $18, $19)"
+						  " $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
+						  " $21, $22, $23, $24, $25, $26, $27)"
 						  " RETURNING run_id",
 						  lengthof(types), types, values, nulls);
 }
@@ -219,7 +243,9 @@ prune_runs(void)
 							  "     AND r2.run_id > r.run_id"
 							  "     AND p2.workload = p.workload"
 							  "     AND p2.queue_depth = p.queue_depth"
-							  "     AND p2.caveat IS NULL))"
+							  "     AND p2.caveat IS NULL"
+							  "     AND (p2.conditions IS NULL"
+							  "       OR p.conditions IS NOT NULL)))"
 							  " FOR UPDATE OF r SKIP LOCKED))",
 							  1, types, values, NULL, false, 0) !=
 		SPI_OK_DELETE)

@@ -11,6 +11,7 @@
 #include "datatype/timestamp.h"
 
 #include "probe/latency.h"
+#include "probe/trust.h"
 
 /* One row of probe_tablespace(); NaN stands for NULL. */
 typedef struct TsaProbeResult
@@ -32,6 +33,8 @@ typedef struct TsaProbeResult
 	double		mean_low_us;
 	double		mean_high_us;
 	const char *caveat;			/* or NULL */
+	const char *conditions;		/* or NULL */
+	TsaConditions others;
 	TsaLatency *latency;
 } TsaProbeResult;
 
@@ -50,7 +53,7 @@ typedef struct TsaProbeRun
 	TsaProbeResult *results;
 } TsaProbeRun;
 
-#define TSA_RESULT_COLUMNS 18
+#define TSA_RESULT_COLUMNS 19
 
 extern void tsa_result_form(const char *tablespace,
 							const TsaProbeResult *result,

@@ -20,6 +20,24 @@ COMMENT ON TABLE tablespace_advisor.probe_result IS
 	'the rows that each run of probe_tablespace() returned, with their latency histograms';
 COMMENT ON COLUMN tablespace_advisor.probe_result.histogram IS
 	'pairs {lower bound of a bucket in nanoseconds, samples in it}, empty buckets left out; a bucket is at most 1/64 of its lower bound wide (1 ns below 128 ns)';
+COMMENT ON COLUMN tablespace_advisor.probe_result.caveat IS
+	'why it was not the device that answered: the row says nothing of it; NULL if it was';
+COMMENT ON COLUMN tablespace_advisor.probe_result.conditions IS
+	'what else went on meanwhile, as far as it matters; the row is true of that load';
+COMMENT ON COLUMN tablespace_advisor.probe_result.others_reads_per_s IS
+	'reads per second that others made of the device meanwhile; NULL where it has no counters';
+COMMENT ON COLUMN tablespace_advisor.probe_result.others_writes_per_s IS
+	'writes per second that others made to the device meanwhile';
+COMMENT ON COLUMN tablespace_advisor.probe_result.others_read_mb_per_s IS
+	'MB (1048576 bytes) per second that others read meanwhile';
+COMMENT ON COLUMN tablespace_advisor.probe_result.others_write_mb_per_s IS
+	'MB (1048576 bytes) per second that others wrote meanwhile';
+COMMENT ON COLUMN tablespace_advisor.probe_result.others_in_flight IS
+	'mean number of requests of others that the device had at a time';
+COMMENT ON COLUMN tablespace_advisor.probe_result.device_busy_percent IS
+	'time during which the device had a request, the probe''s included, in percent';
+COMMENT ON COLUMN tablespace_advisor.probe_result.processor_wait_percent IS
+	'time for which the probe waited for a processor, in percent';
 GRANT SELECT ON tablespace_advisor.probe_run, tablespace_advisor.probe_result
 	TO pg_monitor;
 
@@ -47,7 +65,8 @@ CREATE FUNCTION @extschema@.probe_tablespace(
 	OUT max_us float8,
 	OUT mean_low_us float8,
 	OUT mean_high_us float8,
-	OUT caveat text)
+	OUT caveat text,
+	OUT conditions text)
 RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'probe_tablespace';
@@ -56,6 +75,6 @@ COMMENT ON FUNCTION @extschema@.probe_tablespace(name, interval, text, int[], te
 tablespace: its name. duration: measuring time, 1 ms to 1 hour, shared equally by the rows; laying out the scratch file comes on top. file_size: 1 MB to 1 TB, as pg_size_bytes() reads it. queue_depths: requests kept in flight, 1 to 256, for random reads, random writes and mixed.
 workloads: random read, sequential read, random write, sequential write, mixed (half reads, half writes), sync write (8 kB write + fdatasync), cached read (the page is in the page cache), skip read (short jumps forward), adjacent read (neighbouring pages through the emptied page cache, as a bitmap heap scan reads them); of the last two queue_depth is effective_io_concurrency: 0, 1 and the depth at which random reads, if measured before, come near their best. NULL means random read, sequential read, sync write, cached read, skip read and adjacent read: what every server does all the time and what later stages need, while the others load the device with writes and have to be asked for.
 mode: scratch lays out a temporary file in the tablespace; existing reads the tablespace''s largest relation files and writes nothing (file_size is not used).
-Results: io_size in bytes; iops per second; mb_per_s in MB of 1048576 bytes; times in microseconds from submit to completion. A percentile is NULL where the samples cannot support it (fewer than 6, 36, 72 and 368 for p50, p90, p95 and p99); mean_low_us and mean_high_us are the 95 % interval of the mean by batch means, NULL below 10 samples. No offset is used twice within a row, so a row ends early when it has used the whole file. caveat says why a row should not be trusted.
+Results: io_size in bytes; iops per second; mb_per_s in MB of 1048576 bytes; times in microseconds from submit to completion. A percentile is NULL where the samples cannot support it (fewer than 6, 36, 72 and 368 for p50, p90, p95 and p99); mean_low_us and mean_high_us are the 95 % interval of the mean by batch means, NULL below 10 samples. No offset is used twice within a row, so a row ends early when it has used the whole file. caveat says why it was not the device that answered, NULL if it was; conditions what else went on meanwhile, NULL if nothing that matters: the row is true of that load.
 Errors: 42704 unknown tablespace; 22004 NULL; 22023 argument out of range; 42501 no CREATE on the tablespace (mode scratch); 53100 not enough space; 53400 temp_file_limit exceeded; 55000 no relation file to read (mode existing); 0A000 no asynchronous I/O here.';
 REVOKE ALL ON FUNCTION @extschema@.probe_tablespace(name, interval, text, int[], text[], text) FROM PUBLIC;

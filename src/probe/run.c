@@ -218,7 +218,8 @@ form_result(const Prober *prober, const TsaProbeStep *step,
 	TsaLatency *latency = &m->latency;
 	double		low;
 	double		high;
-	char		caveat[2048];
+	char		words[2048];
+	const char *text;
 	double	   *percentiles[] = {
 		&result->p50_us, &result->p90_us, &result->p95_us, &result->p99_us
 	};
@@ -262,9 +263,11 @@ form_result(const Prober *prober, const TsaProbeStep *step,
 	if (step->queue_depth == 1 && step->workload->write_percent == 0 &&
 		!step->workload->sequential)
 		evidence->region_ratio = tsa_measure_region_ratio(m);
-	result->caveat = tsa_trust_caveat(evidence, caveat, sizeof(caveat));
-	if (result->caveat != NULL)
-		result->caveat = pstrdup(caveat);
+	text = tsa_trust_caveat(evidence, words, sizeof(words));
+	result->caveat = text != NULL ? pstrdup(text) : NULL;
+	text = tsa_trust_conditions(evidence, words, sizeof(words));
+	result->conditions = text != NULL ? pstrdup(text) : NULL;
+	result->others = evidence->others;
 	result->latency = latency;
 }
 
@@ -383,6 +386,7 @@ measure_step(Prober *prober, const TsaProbeStep *step, TsaProbeResult *result)
 	evidence.foreign_share = tsa_share_of_others(workload, m, &before, &after,
 												 &prober->foreign);
 	evidence.delayed_share = tsa_share_delayed(&before, &after);
+	evidence.others = tsa_conditions_of_others(workload, m, &before, &after);
 	form_result(prober, step, m, &evidence, result);
 }
 

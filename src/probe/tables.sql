@@ -38,6 +38,14 @@ CREATE TABLE tablespace_advisor.probe_result (
 	mean_high_us float8,
 	caveat text,
 	histogram bigint[],
+	conditions text,
+	others_reads_per_s float8,
+	others_writes_per_s float8,
+	others_read_mb_per_s float8,
+	others_write_mb_per_s float8,
+	others_in_flight float8,
+	device_busy_percent float8,
+	processor_wait_percent float8,
 	PRIMARY KEY (run_id, workload, queue_depth)
 );
 

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * trust.c
- *	  Whether a measurement can be trusted, and why not.
+ *	  Whether it was the device that answered, and what else went on meanwhile.
  *
  * Pure: no server headers.
  *
  *-------------------------------------------------------------------------
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -81,35 +82,24 @@ add_answerer(Text *to, const TsaEvidence *e)
 
 /* Reasons that lie in how it was measured. */
 static void
-add_circumstances(Text *to, const TsaEvidence *e)
+add_method(Text *to, const TsaEvidence *e)
 {
 	double		clock_limit = e->cached_on_purpose || e->clock_taken_off ?
 	MOST_CLOCK_TAKEN_OFF : MOST_CLOCK_SHARE;
 
-	if (e->foreign_share > MOST_FOREIGN)
-		add_reason(to, "%.0f %% of the device's I/O came from others",
-				   e->foreign_share * 100);
-	if (e->delayed_share > MOST_DELAYED)
-		add_reason(to, "processors were busy with others for %.0f %% of the time",
-				   e->delayed_share * 100);
 	if (e->clock_share > clock_limit)
 		add_reason(to, "reading the clock takes %.0f %% of the mean",
 				   e->clock_share * 100);
-	if (e->unsteady)
-		add_reason(to, "latency kept changing after the warm-up");
 	if (e->repeated)
 		add_reason(to, "the file is so small that offsets were used again");
 	if (e->short_reads)
 		add_reason(to, "files shrank while they were read");
-	if (e->max_iops > 0)
-		add_reason(to, "limited to %llu I/O per second by tablespace_advisor.probe_max_iops",
-				   (unsigned long long) e->max_iops);
 	if (e->samples < LEAST_SAMPLES)
 		add_reason(to, "only %llu samples",
 				   (unsigned long long) e->samples);
 }
 
-/* Why not to trust a measurement, or NULL. */
+/* Why a measurement is not about the device, or NULL. */
 const char *
 tsa_trust_caveat(const TsaEvidence *e, char *words, size_t size)
 {
@@ -117,6 +107,42 @@ tsa_trust_caveat(const TsaEvidence *e, char *words, size_t size)
 
 	words[0] = '\0';
 	add_answerer(&to, e);
-	add_circumstances(&to, e);
+	add_method(&to, e);
+	return to.used > 0 ? words : NULL;
+}
+
+/* What the device's requests by others came to. */
+static void
+add_others(Text *to, const TsaEvidence *e)
+{
+	const TsaConditions *others = &e->others;
+
+	if (isnan(others->reads_per_s) || isnan(others->writes_per_s))
+		add_reason(to, "others made %.0f %% of the device's requests",
+				   e->foreign_share * 100);
+	else
+		add_reason(to, "others made %.0f %% of the device's requests: %.0f reads/s, %.0f writes/s, %.1f in flight",
+				   e->foreign_share * 100, others->reads_per_s,
+				   others->writes_per_s,
+				   isnan(others->in_flight) ? 0 : others->in_flight);
+}
+
+/* What else went on, as far as it matters, or NULL. */
+const char *
+tsa_trust_conditions(const TsaEvidence *e, char *words, size_t size)
+{
+	Text		to = {words, size, 0};
+
+	words[0] = '\0';
+	if (e->foreign_share > MOST_FOREIGN)
+		add_others(&to, e);
+	if (e->delayed_share > MOST_DELAYED)
+		add_reason(&to, "processors were busy with others for %.0f %% of the time",
+				   e->delayed_share * 100);
+	if (e->max_iops > 0)
+		add_reason(&to, "limited to %llu I/O per second by tablespace_advisor.probe_max_iops",
+				   (unsigned long long) e->max_iops);
+	if (e->unsteady)
+		add_reason(&to, "latency kept changing after the warm-up");
 	return to.used > 0 ? words : NULL;
 }

@@ -1,7 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * trust.h
- *	  Whether a measurement can be trusted, and why not.
+ *	  Whether it was the device that answered, and what else went on meanwhile.
+ *
+ * Two kinds of doubt.  A caveat says that a measurement is not about the device:
+ * nothing is to be concluded from it.  Conditions say that the device was not
+ * alone: the measurement is true of that load, which is what queries meet, and
+ * on a server that is never quiet there is no other.
  *
  * Pure: no server headers.
  *
@@ -12,6 +17,18 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* What others did meanwhile; NAN: not known. */
+typedef struct TsaConditions
+{
+	double		reads_per_s;
+	double		writes_per_s;
+	double		read_mb_per_s;
+	double		write_mb_per_s;
+	double		in_flight;		/* mean number of their requests */
+	double		busy_percent;	/* time with any request in flight, ours too */
+	double		waited_percent; /* time without a processor */
+} TsaConditions;
 
 /* What was observed around one measurement; zero means nothing suspicious. */
 typedef struct TsaEvidence
@@ -34,9 +51,12 @@ typedef struct TsaEvidence
 	int			unsteady;
 	int			repeated;
 	int			short_reads;
+	TsaConditions others;
 } TsaEvidence;
 
 extern const char *tsa_trust_caveat(const TsaEvidence *e, char *text,
 									size_t size);
+extern const char *tsa_trust_conditions(const TsaEvidence *e, char *text,
+										size_t size);
 
 #endif							/* TSA_TRUST_H */

@@ -36,14 +36,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "compat.h"
-#include "move/call.h"
-#include "move/common/relation.h"
-#include "move/job/batch_lock.h"
-#include "move/job/job.h"
-#include "move/job/journal.h"
-#include "move/job/move.h"
-#include "move/plan/rules.h"
-#include "move/worker/recover.h"
+#include "move/move.h"
 #include "tier/contents.h"
 #include "tier/round.h"
 
@@ -275,7 +268,7 @@ report_left(const Evacuation *evacuation)
 				 errhint("DROP TABLESPACE %s;", quote_identifier(name))));
 	else
 		ereport(NOTICE,
-				(errmsg("tablespace \"%s\" still contains " UINT64_FORMAT " things",
+				(errmsg("tablespace \"%s\" still contains " UINT64_FORMAT " entries",
 						name, nleft),
 				 errdetail("tablespace_contents() lists them all."),
 				 errhint("After the statements above: DROP TABLESPACE %s;",

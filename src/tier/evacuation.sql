@@ -150,10 +150,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT j.state,
 		tablespace_advisor.printable(format(
-			'%s %I.%I (%s) from tablespace "%s" to "%s" by method %s%s',
-			tablespace_advisor.kind_name(j.kind), j.schema_name,
-			j.relation_name, pg_size_pretty(j.bytes_total),
-			j.from_tablespace_name, j.to_tablespace_name, j.method,
+			'%s %I.%I%s from tablespace "%s" to "%s" %s%s',
+			tablespace_advisor.kind_name(j.kind), j.schema_name, j.relation_name,
+			CASE WHEN j.method <> 'catalog' THEN format(' (%s)', pg_size_pretty(j.bytes_total)) END,
+			j.from_tablespace_name, j.to_tablespace_name,
+			CASE j.method WHEN 'catalog' THEN 'in the catalog' ELSE 'by method ' || j.method END,
 			CASE WHEN j.state = 'done' THEN format(' in %s s',
 				round(extract(epoch FROM j.finished_at - j.started_at), 1))
 				END

@@ -23,11 +23,7 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
-#include "move/call.h"
-#include "move/common/relation.h"
-#include "move/job/move.h"
-#include "move/plan/rules.h"
-#include "move/worker/recover.h"
+#include "move/move.h"
 #include "tier/contents.h"
 #include "tier/round.h"
 

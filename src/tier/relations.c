@@ -41,7 +41,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "move/copy/eligible.h"
+#include "move/move.h"
 #include "state/state.h"
 #include "tier/relations.h"
 

@@ -30,15 +30,7 @@
 #include "utils/resowner.h"
 
 #include "compat.h"
-#include "move/common/relation.h"
-#include "move/common/sleep.h"
-#include "move/job/batch_lock.h"
-#include "move/job/job.h"
-#include "move/job/journal.h"
-#include "move/job/queue.h"
-#include "move/plan/rules.h"
-#include "move/wait.h"
-#include "move/worker/start.h"
+#include "move/move.h"
 #include "tier/round.h"
 
 #define EXIT_POLL_MS	20

@@ -12,8 +12,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "move/job/journal.h"
-#include "move/job/move.h"
+#include "move/move.h"
 
 /* The columns that tsa_load_moves() reads, of functions that plan. */
 #define TSA_MOVE_COLUMNS \

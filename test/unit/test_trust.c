@@ -30,12 +30,23 @@ expect(TsaEvidence e, const char *words, const char *name)
 		ok(caveat != NULL && strstr(caveat, words) != NULL, "%s", name);
 }
 
+static void
+expect_condition(TsaEvidence e, const char *words, const char *name)
+{
+	const char *conditions = tsa_trust_conditions(&e, text, sizeof(text));
+
+	ok(conditions != NULL && strstr(conditions, words) != NULL, "%s", name);
+	ok(tsa_trust_caveat(&e, text, sizeof(text)) == NULL,
+	   "%s: the device answered all the same", name);
+}
+
 int
 main(void)
 {
 	TsaEvidence e = clean();
 
 	expect(e, NULL, "nothing suspicious");
+	ok(tsa_trust_conditions(&e, text, sizeof(text)) == NULL, "nothing else going on");
 	e.device_share = e.foreign_share = -1;
 	expect(e, NULL, "nothing known");
 
@@ -59,16 +70,19 @@ main(void)
 	expect(e, "own relations", "all of the file in a cache");
 	e = clean();
 	e.foreign_share = 0.3;
-	expect(e, "30 % of the device's I/O", "foreign load");
+	e.others.reads_per_s = 120;
+	e.others.in_flight = 1.25;
+	expect_condition(e, "others made 30 % of the device's requests: 120 reads/s, 0 writes/s, 1.2 in flight",
+					 "foreign load");
 	e = clean();
 	e.delayed_share = 0.2;
-	expect(e, "busy with others for 20 %", "processors busy");
+	expect_condition(e, "busy with others for 20 %", "processors busy");
 	e = clean();
 	e.clock_share = 0.02;
 	expect(e, "the clock takes 2 %", "slow clock");
 	e = clean();
 	e.unsteady = 1;
-	expect(e, "kept changing", "drift");
+	expect_condition(e, "kept changing", "drift");
 	e = clean();
 	e.repeated = 1;
 	expect(e, "used again", "repetition");
@@ -77,7 +91,7 @@ main(void)
 	expect(e, "shrank", "files that shrink");
 	e = clean();
 	e.max_iops = 500;
-	expect(e, "limited to 500", "rate limit");
+	expect_condition(e, "limited to 500", "rate limit");
 	e = clean();
 	e.samples = 9;
 	expect(e, "only 9 samples", "few samples");
@@ -94,8 +108,8 @@ main(void)
 	expect(e, "the clock takes 20 %", "or the clock is most of it");
 
 	e = clean();
-	e.in_memory = e.unsteady = 1;
-	expect(e, "; latency", "reasons are joined");
+	e.in_memory = e.repeated = 1;
+	expect(e, "; the file is so small", "reasons are joined");
 	ok(strlen(tsa_trust_caveat(&e, text, 20)) == 19, "and cut where they must");
 	return done_testing();
 }

@@ -203,7 +203,14 @@ tsa_announce_move(const TsaMove *move, const TsaMove *moved_with,
 {
 	if (!options->dry_run)
 		return;
-	ereport(NOTICE,
+	if (move->method == TSA_METHOD_CATALOG)
+		ereport(NOTICE,
+				(errmsg("would move %s, which has no storage, from tablespace \"%s\" to \"%s\" in the catalog",
+						tsa_move_display_name(move),
+						NameStr(move->source_name),
+						NameStr(move->target_name))));
+	else
+		ereport(NOTICE,
 			(errmsg("would move %s (%s) from tablespace \"%s\" to \"%s\" by method %s%s",
 					tsa_move_display_name(move),
 					tsa_pretty_size(move->size_bytes),

@@ -1,0 +1,179 @@
+/*
+ * src/report/health.sql
+ *
+ * What is missing for the extension to work.  Each subject is a view of its
+ * own kind of facts; tablespace_advisor_health() is their union.
+ */
+
+/*
+ * Jobs whose files are left, though nobody works on them.  The old file of a
+ * small index is kept for some minutes, so younger ones are left out.
+ */
+CREATE FUNCTION tablespace_advisor.untidied_jobs()
+RETURNS TABLE (job_id bigint)
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT j.job_id FROM tablespace_advisor.job j
+	WHERE (j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL)
+		AND j.finished_at < clock_timestamp() - interval '1 hour'
+		AND j.database = (SELECT oid FROM pg_database
+			WHERE datname = current_database())
+		AND j.system_identifier =
+			(SELECT system_identifier FROM pg_control_system())
+$$;
+COMMENT ON FUNCTION tablespace_advisor.untidied_jobs() IS
+	'moves that ended more than an hour ago and whose files are still there';
+
+CREATE FUNCTION tablespace_advisor.server_health()
+RETURNS TABLE (subject text, ok boolean, message text, statement text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH preload AS (
+		SELECT array_remove(regexp_split_to_array(
+			current_setting('shared_preload_libraries'), '\s*,\s*'), '') AS libraries
+	)
+	SELECT 'preloading', p.loaded,
+		CASE WHEN p.loaded THEN 'the library is preloaded'
+			ELSE 'not preloaded: nothing is sampled, nor tidied up after a crash, unless called for; needs a restart' END,
+		CASE WHEN NOT p.loaded THEN 'ALTER SYSTEM SET shared_preload_libraries = '
+			|| (SELECT string_agg(quote_literal(l), ', ')
+				FROM unnest(p.libraries || 'tablespace_advisor'::text) l) END
+	FROM (SELECT libraries, 'tablespace_advisor' = ANY (libraries) AS loaded FROM preload) p
+	UNION ALL
+	SELECT 'timing', t.timed, CASE WHEN t.timed THEN 'track_io_timing is on'
+			ELSE 'track_io_timing is off: advice cannot correct probes by what the server timed, and outcomes are not measured' END,
+		CASE WHEN NOT t.timed THEN 'ALTER SYSTEM SET track_io_timing = on' END
+	FROM (SELECT current_setting('track_io_timing')::boolean AS timed) t
+	UNION ALL
+	SELECT 'worker slots', w.free > 0,
+		format('%s of %s background workers are free; a move needs one', w.free, w.slots),
+		CASE WHEN w.free <= 0 THEN
+			format('ALTER SYSTEM SET max_worker_processes = %s', w.slots + 8) END
+	FROM (SELECT s.slots, greatest(0, s.slots - (SELECT count(*) FROM pg_stat_activity a
+				WHERE a.backend_type NOT IN ('client backend', 'autovacuum launcher',
+					'autovacuum worker', 'walsender', 'walreceiver', 'startup', 'checkpointer',
+					'background writer', 'walwriter', 'walsummarizer', 'archiver', 'logger',
+					'slotsync worker', 'io worker'))) AS free
+		FROM (SELECT current_setting('max_worker_processes')::int AS slots) s) w
+$$;
+COMMENT ON FUNCTION tablespace_advisor.server_health() IS
+	'the rows of tablespace_advisor_health() on settings of the server';
+
+CREATE FUNCTION tablespace_advisor.sample_health()
+RETURNS TABLE (subject text, ok boolean, message text, statement text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT 'samples', s.ok,
+		CASE WHEN pg_is_in_recovery() THEN 'a standby keeps no samples; advice takes "observe" there'
+			WHEN s.last IS NULL THEN 'no sample was taken: advice rests on totals of unknown age'
+			WHEN s.n < 2 THEN 'one sample was taken: activity is the difference of two'
+			ELSE format('the last sample was taken %s minutes ago', round(s.age_s / 60)) END,
+		CASE WHEN NOT s.ok THEN 'CALL @extschema@.sample_activity()' END
+	FROM (SELECT x.*, pg_is_in_recovery() OR x.n > 1 AND x.age_s < 3600 AS ok
+		FROM (SELECT count(*) AS n, max(a.taken_at) AS last,
+				extract(epoch FROM clock_timestamp() - max(a.taken_at))::float8 AS age_s
+			FROM tablespace_advisor.sample a) x) s
+$$;
+COMMENT ON FUNCTION tablespace_advisor.sample_health() IS
+	'the row of tablespace_advisor_health() on samples: fine if one is younger than an hour';
+
+CREATE FUNCTION tablespace_advisor.probe_health()
+RETURNS TABLE (subject text, ok boolean, message text, statement text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT 'probe of ' || quote_ident(l.tablespace), f.ok,
+		CASE WHEN l.random_read_us IS NULL THEN coalesce(
+				'the newest is not to be trusted: ' || l.random_read_caveat, 'never probed')
+			ELSE format('probed %s days ago', f.days) END,
+		CASE WHEN NOT f.ok THEN tablespace_advisor.probe_statement(l.tablespace) END
+	FROM tablespace_advisor.tablespace_latency l
+	CROSS JOIN LATERAL (SELECT floor(extract(epoch FROM
+		clock_timestamp() - l.measured_at) / 86400) AS days) d
+	CROSS JOIN LATERAL (SELECT d.days, coalesce(d.days < 90, false) AS ok) f
+	WHERE l.tablespace_oid IN (SELECT i.tablespace FROM tablespace_advisor.relation_inventory i)
+		OR l.random_read_us IS NOT NULL
+	ORDER BY l.tablespace
+$$;
+COMMENT ON FUNCTION tablespace_advisor.probe_health() IS
+	'the rows of tablespace_advisor_health() on measurements of tablespaces that relations of this database are in, or that were probed: fine for 90 days';
+
+CREATE FUNCTION tablespace_advisor.device_health()
+RETURNS TABLE (subject text, ok boolean, message text, statement text)
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT 'device of ' || quote_ident(d.tablespace),
+		d.degraded IS NOT TRUE AND d.volatile IS NOT TRUE,
+		coalesce(nullif(array_to_string(d.warnings, '; '), ''), d.media), NULL
+	FROM tablespace_advisor.device d
+	ORDER BY d.tablespace
+$$;
+COMMENT ON FUNCTION tablespace_advisor.device_health() IS
+	'the rows of tablespace_advisor_health() on devices: not fine where a RAID lacks members or contents are lost when the machine stops';
+
+CREATE FUNCTION tablespace_advisor.move_health()
+RETURNS TABLE (subject text, ok boolean, message text, statement text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT 'moves', f.failed IS NULL,
+		CASE WHEN f.failed IS NULL THEN 'none failed in the last 7 days'
+			ELSE format('%s failed in the last 7 days, the last as job %s', f.n, f.failed) END,
+		CASE WHEN f.failed IS NOT NULL THEN format('SELECT %s.retry_move(%s)', '@extschema@', f.failed) END
+	FROM (SELECT count(*) AS n, max(p.job_id) AS failed
+		FROM tablespace_advisor.move_progress p
+		WHERE p.state = 'failed' AND p.finished_at > clock_timestamp() - interval '7 days') f
+	UNION ALL
+	SELECT 'files', u.n = 0, CASE WHEN u.n = 0 THEN 'no files of moves are left'
+			ELSE format('files of moves that have ended are left (jobs: %s): the next call removes them, if their device answers', u.n) END,
+		CASE WHEN u.n > 0 THEN 'SELECT @extschema@.wait_for_moves(''{}''::pg_catalog.int8[])' END
+	FROM (SELECT count(*) AS n FROM tablespace_advisor.untidied_jobs()) u
+$$;
+COMMENT ON FUNCTION tablespace_advisor.move_health() IS
+	'the rows of tablespace_advisor_health() on moves that failed, and files that they left';
+
+CREATE FUNCTION @extschema@.tablespace_advisor_health(
+	OUT subject text,
+	OUT ok boolean,
+	OUT message text,
+	OUT statement text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT h.subject, h.ok, tablespace_advisor.printable(h.message), h.statement
+	FROM (SELECT 1 AS part, * FROM tablespace_advisor.server_health()
+		UNION ALL SELECT 2, * FROM tablespace_advisor.sample_health()
+		UNION ALL SELECT 3, * FROM tablespace_advisor.probe_health()
+		UNION ALL SELECT 4, * FROM tablespace_advisor.device_health()
+		UNION ALL SELECT 5, * FROM tablespace_advisor.move_health()) h
+	ORDER BY h.part
+$$;
+COMMENT ON FUNCTION @extschema@.tablespace_advisor_health() IS
+	'what the extension needs, a row each: whether it is there (ok), in words, and the statement that mends it';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.untidied_jobs(),
+	tablespace_advisor.server_health(),
+	tablespace_advisor.sample_health(),
+	tablespace_advisor.probe_health(),
+	tablespace_advisor.device_health(),
+	tablespace_advisor.move_health(),
+	@extschema@.tablespace_advisor_health()
+	FROM PUBLIC;
+GRANT SELECT ON tablespace_advisor.move_progress TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.printable(text),
+	tablespace_advisor.probe_statement(name[]),
+	tablespace_advisor.untidied_jobs(),
+	tablespace_advisor.server_health(),
+	tablespace_advisor.sample_health(),
+	tablespace_advisor.probe_health(),
+	tablespace_advisor.device_health(),
+	tablespace_advisor.move_health(),
+	@extschema@.tablespace_advisor_health()
+	TO pg_monitor;

@@ -1,0 +1,49 @@
+# What README.md says under "Install" and "First steps" works as it stands, in
+# that order, on a server that has nothing but the table and the tablespaces
+# that it speaks of.  (t/002 runs each statement for itself, with the extension
+# already in the schema public.)
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $readme = slurp_file("$FindBin::RealBin/../README.md");
+my ($install) = $readme =~ /^## Install\n(.*?)^## /ms;
+my ($steps) = $readme =~ /^## First steps\n(.*?)^## /ms;
+my @commands = $install =~ /-c '([^']+)'/g;
+my ($script) = $steps =~ /((?:^    [^\n]+\n)+)/m;
+
+is(scalar @commands, 2, 'README installs with two statements');
+
+my $node = new_node('main');
+$node->start;
+foreach my $tablespace ('slow', 'fast')
+{
+	my $dir = PostgreSQL::Test::Utils::tempdir;
+
+	$node->safe_psql('postgres', "CREATE TABLESPACE $tablespace LOCATION '$dir'");
+}
+$node->safe_psql('postgres', q{
+	CREATE TABLE orders (id int PRIMARY KEY, note text) TABLESPACE slow;
+	INSERT INTO orders SELECT i, repeat('x', 100) FROM generate_series(1, 5000) i;
+	ALTER INDEX orders_pkey SET TABLESPACE slow;
+	ANALYZE orders});
+$node->safe_psql('postgres', $_) for @commands;
+
+my ($rc, $out, $err) = $node->psql('postgres', $script, timeout => 300,
+	on_error_stop => 1);
+is($rc, 0, 'the first steps of README run') or diag $err;
+like($out, qr/^public\.orders: /m, 'and end with advice on the table');
+is( $node->safe_psql('postgres', q{
+		SELECT t.spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+		WHERE c.relname = 'orders_pkey'}),
+	'fast', 'and with its index moved');
+$node->stop;
+done_testing();
