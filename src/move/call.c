@@ -68,7 +68,7 @@ tsa_parse_rate(Datum rate, const char *name)
 
 /* A rate, or 'unlimited'. */
 void
-tsa_parse_max_rate(Datum rate, TsaLimits *limits)
+tsa_parse_max_rate(Datum rate, TsaLimits * limits)
 {
 	bool		unlimited =
 	pg_strcasecmp(TextDatumGetCString(rate), "unlimited") == 0;
@@ -79,7 +79,7 @@ tsa_parse_max_rate(Datum rate, TsaLimits *limits)
 
 /* Limits that cannot both be kept are refused. */
 void
-tsa_check_limits(const TsaLimits *limits)
+tsa_check_limits(const TsaLimits * limits)
 {
 	if (tsa_limits_conflict(limits))
 		ereport(ERROR,
@@ -108,7 +108,7 @@ parse_lock_timeout(const Interval *timeout)
  * Reads and checks the arguments that all these procedures have.
  */
 void
-tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs *args,
+tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs * args,
 					   TsaMoveOptions *options)
 {
 	Datum		timeout = tsa_required_arg(fcinfo, args->lock_timeout,

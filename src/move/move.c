@@ -255,7 +255,7 @@ removes_limit(Datum rate)
 
 /* Changes those limits that arguments are given for. */
 static void
-alter_limits(FunctionCallInfo fcinfo, TsaLimits *limits)
+alter_limits(FunctionCallInfo fcinfo, TsaLimits * limits)
 {
 	if (!PG_ARGISNULL(1) && removes_limit(PG_GETARG_DATUM(1)))
 	{

@@ -61,10 +61,10 @@ typedef struct TsaCopyCallbacks
 	void		(*indexes_changed) (void *arg, const Oid *indexes, int n);
 
 	/*
-	 * The limits as they are now, and how many bytes of the other moves of the
-	 * same call are left
+	 * The limits as they are now, and how many bytes of the other moves of
+	 * the same call are left
 	 */
-	void		(*read_limits) (void *arg, TsaLimits *limits,
+	void		(*read_limits) (void *arg, TsaLimits * limits,
 								int64 *others_left);
 
 	/* has somebody asked for a pause? */

@@ -29,7 +29,7 @@
  * Bytes that this copy has yet to do, or to see done in its place.
  */
 static double
-bytes_to_do(const TsaDeadline *deadline)
+bytes_to_do(const TsaDeadline * deadline)
 {
 	return fmax(deadline->bytes,
 				(deadline->bytes + deadline->others) / deadline->sharers);
@@ -39,7 +39,7 @@ bytes_to_do(const TsaDeadline *deadline)
  * Bytes per second that are needed; infinite if the time is up.
  */
 double
-tsa_deadline_rate(const TsaDeadline *deadline)
+tsa_deadline_rate(const TsaDeadline * deadline)
 {
 	double		margin = fmin(fmax(MARGIN * deadline->window, MIN_MARGIN),
 							  MAX_MARGIN);
@@ -53,7 +53,7 @@ tsa_deadline_rate(const TsaDeadline *deadline)
  * works?  0: that is not known.
  */
 bool
-tsa_deadline_is_missed(const TsaDeadline *deadline, double speed,
+tsa_deadline_is_missed(const TsaDeadline * deadline, double speed,
 					   bool was_missed)
 {
 	if (deadline->seconds <= 0)

@@ -21,10 +21,10 @@ typedef struct TsaDeadline
 	double		others;			/* bytes left of the other moves of the call */
 	int			sharers;		/* copies of the call under way, this one
 								 * included */
-} TsaDeadline;
+}			TsaDeadline;
 
-extern double tsa_deadline_rate(const TsaDeadline *deadline);
-extern bool tsa_deadline_is_missed(const TsaDeadline *deadline, double speed,
+extern double tsa_deadline_rate(const TsaDeadline * deadline);
+extern bool tsa_deadline_is_missed(const TsaDeadline * deadline, double speed,
 								   bool was_missed);
 
 #endif							/* TSA_DEADLINE_H */

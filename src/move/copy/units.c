@@ -115,7 +115,7 @@ has_deadline(const TsaUnits *units)
 }
 
 static void
-take_limits(TsaUnits *units, const TsaLimits *limits)
+take_limits(TsaUnits *units, const TsaLimits * limits)
 {
 	units->limits = *limits;
 	tsa_pace_set_max_rate(&units->pace, limits->mode == TSA_RATE_ADAPTS,
@@ -150,7 +150,7 @@ tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
  * See units.h.
  */
 bool
-tsa_units_renew(TsaUnits *units, const TsaLimits *limits, int64 others_left)
+tsa_units_renew(TsaUnits *units, const TsaLimits * limits, int64 others_left)
 {
 	bool		changed = limits->mode != units->limits.mode ||
 	limits->max_rate != units->limits.max_rate ||

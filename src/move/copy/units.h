@@ -28,7 +28,7 @@ extern TsaUnits *tsa_units_open(MemoryContext context,
  * these limits.  others_left: bytes left of the other moves of the call.  True
  * if the limits are others than before.
  */
-extern bool tsa_units_renew(TsaUnits *units, const TsaLimits *limits,
+extern bool tsa_units_renew(TsaUnits *units, const TsaLimits * limits,
 							int64 others_left);
 
 /* When it is to have ended, for people. */

@@ -18,9 +18,9 @@ typedef struct TsaLimitsValues
 {
 	Datum		values[3];
 	bool		nulls[3];
-} TsaLimitsValues;
+}			TsaLimitsValues;
 
-extern void tsa_limits_of_result(TsaLimits *limits);
-extern TsaLimitsValues tsa_limits_values(const TsaLimits *limits);
+extern void tsa_limits_of_result(TsaLimits * limits);
+extern TsaLimitsValues tsa_limits_values(const TsaLimits * limits);
 
 #endif							/* TSA_JOB_LIMITS_H */

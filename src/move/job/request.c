@@ -69,7 +69,7 @@ tsa_withdraw_pause(int64 job_id)
 }
 
 void
-tsa_request_limits(int64 job_id, const TsaLimits *limits)
+tsa_request_limits(int64 job_id, const TsaLimits * limits)
 {
 	static TsaJournalQuery query = {
 		"INSERT INTO tablespace_advisor.request"
@@ -94,7 +94,7 @@ tsa_request_limits(int64 job_id, const TsaLimits *limits)
 }
 
 void
-tsa_read_limits(int64 job_id, TsaLimits *limits, int64 *others_left)
+tsa_read_limits(int64 job_id, TsaLimits * limits, int64 *others_left)
 {
 	static TsaJournalQuery query = {
 		"SELECT l.max_rate, l.min_rate, l.finish_by,"

@@ -21,13 +21,13 @@ extern bool tsa_request_pause(int64 job_id);
 extern bool tsa_withdraw_pause(int64 job_id);
 
 /* From now on the job has these limits. */
-extern void tsa_request_limits(int64 job_id, const TsaLimits *limits);
+extern void tsa_request_limits(int64 job_id, const TsaLimits * limits);
 
 /*
  * The limits of a job, and the bytes left of the other moves of its call; 0 if
  * the job need not end by some time.
  */
-extern void tsa_read_limits(int64 job_id, TsaLimits *limits,
+extern void tsa_read_limits(int64 job_id, TsaLimits * limits,
 							int64 *others_left);
 
 #endif							/* TSA_REQUEST_H */

@@ -73,7 +73,7 @@ note_indexes(void *arg, const Oid *indexes, int n)
 }
 
 static void
-read_limits(void *arg, TsaLimits *limits, int64 *others_left)
+read_limits(void *arg, TsaLimits * limits, int64 *others_left)
 {
 	tsa_read_limits(((CopyHost *) arg)->job_id, limits, others_left);
 }
