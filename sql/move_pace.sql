@@ -36,6 +36,19 @@ ORDER BY job_id DESC LIMIT 1;
 -- neither
 :move 'regress_pace', max_rate => 'infinite');
 :move 'regress_pace', max_rate => '0');
+:move 'regress_pace', min_rate => '0');
+:move 'regress_pace', min_rate => 'unlimited');
+:move 'regress_pace', max_rate => '1 MB', min_rate => '2 MB');
+CALL move_table_concurrently('paced', 'regress_pace', max_rate => '1 MB', min_rate => '2 MB');
+CALL evacuate_tablespace('regress_pace', 'pg_default', max_rate => '1 MB', min_rate => '2 MB');
+-- nothing begins that would not end by then
+\set VERBOSITY terse
+:move 'regress_pace', until => '2000-01-01');
+\set VERBOSITY default
+-- a move that has ended is not altered, nor is one that there is not
+SELECT alter_move(max(job_id), max_rate => '1 MB') FROM tablespace_moves;
+SELECT alter_move(-1, max_rate => '1 MB');
+SELECT alter_move(NULL, max_rate => '1 MB');
 -- a rebuild has no rate
 SET client_min_messages = warning;
 :move 'regress_pace', max_rate => 'unlimited', method => 'rebuild') \gset

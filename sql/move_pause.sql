@@ -102,7 +102,7 @@ SET ROLE regress_pausing_other;
 SELECT pause_move(:job);
 SELECT resume_move(:job);
 SELECT undo_move(:job);
-SELECT * FROM tablespace_advisor.pause;
+SELECT * FROM tablespace_advisor.request;
 RESET ROLE;
 SET tablespace_advisor.max_workers = 0;
 SET tablespace_advisor.max_replica_lag = 1;

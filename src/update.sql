@@ -419,7 +419,22 @@ DROP VIEW tablespace_advisor.device;
 DROP FUNCTION tablespace_advisor.tablespace_device(oid);
 
 ALTER TABLE tablespace_advisor.job
-	ADD COLUMN restarts int NOT NULL DEFAULT 0;
+	ADD COLUMN restarts int NOT NULL DEFAULT 0,
+	ADD COLUMN min_rate bigint,
+	ADD COLUMN finish_by timestamptz,
+	ADD COLUMN others_lost_percent float8,
+	ADD COLUMN is_late boolean NOT NULL DEFAULT false;
+ALTER TABLE tablespace_advisor.pause RENAME TO request;
+ALTER TABLE tablespace_advisor.request
+	RENAME CONSTRAINT pause_pkey TO request_pkey;
+ALTER TABLE tablespace_advisor.request
+	RENAME CONSTRAINT pause_job_id_fkey TO request_job_id_fkey;
+ALTER TABLE tablespace_advisor.request
+	ADD COLUMN pause boolean NOT NULL DEFAULT true,
+	ADD COLUMN alters boolean NOT NULL DEFAULT false,
+	ADD COLUMN max_rate bigint,
+	ADD COLUMN min_rate bigint,
+	ADD COLUMN finish_by timestamptz;
 
 /*
  * What 0.4 took for a reason not to trust a row, where that was no more than what

@@ -211,7 +211,7 @@ sub workers_end
 $node->safe_psql('postgres', q{
 	UPDATE tablespace_advisor.job SET finished_at = now() - interval '2 years'
 	WHERE heap = 'moved'::regclass;
-	INSERT INTO tablespace_advisor.pause (job_id)
+	INSERT INTO tablespace_advisor.request (job_id)
 	SELECT min(job_id) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass});
 $open = keep_open(q{SELECT resume_move(min(job_id)) FROM tablespace_moves
 	WHERE relation = 'moved'::regclass;});

@@ -64,7 +64,11 @@ CREATE TABLE tablespace_advisor.job (
 	rate_reason text,
 	until timestamptz,
 	lock_up_to bigint,
-	restarts int NOT NULL DEFAULT 0
+	restarts int NOT NULL DEFAULT 0,
+	min_rate bigint,
+	finish_by timestamptz,
+	others_lost_percent float8,
+	is_late boolean NOT NULL DEFAULT false
 );
 REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
@@ -79,11 +83,16 @@ CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
 	WHERE state IN ('queued', 'running', 'paused')
 		OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;
 
-/* A row of its own, see the head of throttle.c. */
-CREATE TABLE tablespace_advisor.pause (
+/* Rows of their own, see the head of request.c. */
+CREATE TABLE tablespace_advisor.request (
 	job_id bigint PRIMARY KEY
 		REFERENCES tablespace_advisor.job ON DELETE CASCADE,
-	requested_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+	requested_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	pause boolean NOT NULL DEFAULT true,
+	alters boolean NOT NULL DEFAULT false,
+	max_rate bigint,
+	min_rate bigint,
+	finish_by timestamptz
 );
-REVOKE ALL ON tablespace_advisor.pause FROM PUBLIC;
+REVOKE ALL ON tablespace_advisor.request FROM PUBLIC;
 

@@ -53,20 +53,38 @@ tsa_required_arg(FunctionCallInfo fcinfo, int n, const char *name)
 	return PG_GETARG_DATUM(n);
 }
 
-/* A rate such as '200 MB' in bytes per second, or 'unlimited'. */
-static int64
-parse_max_rate(Datum rate)
+/* A rate such as '200 MB' in bytes per second. */
+int64
+tsa_parse_rate(Datum rate, const char *name)
 {
-	int64		bytes;
+	int64		bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, rate));
 
-	if (pg_strcasecmp(TextDatumGetCString(rate), "unlimited") == 0)
-		return TSA_RATE_UNLIMITED;
-	bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, rate));
 	if (bytes <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"max_rate\" must be positive")));
+				 errmsg("\"%s\" must be positive", name)));
 	return bytes;
+}
+
+/* A rate, or 'unlimited'. */
+void
+tsa_parse_max_rate(Datum rate, TsaLimits * limits)
+{
+	bool		unlimited =
+	pg_strcasecmp(TextDatumGetCString(rate), "unlimited") == 0;
+
+	limits->mode = unlimited ? TSA_RATE_UNLIMITED : TSA_RATE_ADAPTS;
+	limits->max_rate = unlimited ? 0 : tsa_parse_rate(rate, "max_rate");
+}
+
+/* Limits that cannot both be kept are refused. */
+void
+tsa_check_limits(const TsaLimits * limits)
+{
+	if (tsa_limits_conflict(limits))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"min_rate\" must not be over \"max_rate\"")));
 }
 
 /* A lock timeout in milliseconds. */
@@ -87,21 +105,29 @@ parse_lock_timeout(const Interval *timeout)
 }
 
 /*
- * The arguments max_rate, lock_timeout, wait and dry_run, which follow each
- * other, the first of them being number "first".
+ * Reads and checks the arguments that all these procedures have.
  */
 void
-tsa_parse_move_options(FunctionCallInfo fcinfo, int first,
+tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs * args,
 					   TsaMoveOptions *options)
 {
-	Datum		timeout = tsa_required_arg(fcinfo, first + 1, "lock_timeout");
+	Datum		timeout = tsa_required_arg(fcinfo, args->lock_timeout,
+										   "lock_timeout");
 
-	if (!PG_ARGISNULL(first))
-		options->max_rate = parse_max_rate(PG_GETARG_DATUM(first));
+	if (!PG_ARGISNULL(args->max_rate))
+		tsa_parse_max_rate(PG_GETARG_DATUM(args->max_rate), &options->limits);
+	if (!PG_ARGISNULL(args->min_rate))
+		options->limits.min_rate =
+			tsa_parse_rate(PG_GETARG_DATUM(args->min_rate), "min_rate");
+	if (!PG_ARGISNULL(args->finish_by))
+		options->limits.finish_by = PG_GETARG_TIMESTAMPTZ(args->finish_by);
+	tsa_check_limits(&options->limits);
+	if (!PG_ARGISNULL(args->until))
+		options->until = PG_GETARG_TIMESTAMPTZ(args->until);
 	options->lock_timeout_ms = parse_lock_timeout(DatumGetIntervalP(timeout));
-	options->wait = DatumGetBool(tsa_required_arg(fcinfo, first + 2, "wait"));
+	options->wait = DatumGetBool(tsa_required_arg(fcinfo, args->wait, "wait"));
 	options->dry_run =
-		DatumGetBool(tsa_required_arg(fcinfo, first + 3, "dry_run"));
+		DatumGetBool(tsa_required_arg(fcinfo, args->dry_run, "dry_run"));
 	options->wants_forecast = true;
 }
 

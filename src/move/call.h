@@ -15,11 +15,27 @@
 
 #include "move/job/move.h"
 
+/* The numbers of arguments that all these procedures have. */
+typedef struct TsaMoveArgs
+{
+	int			max_rate;
+	int			min_rate;
+	int			lock_timeout;
+	int			wait;
+	int			dry_run;
+	int			until;
+	int			finish_by;
+}			TsaMoveArgs;
+
 extern void tsa_refuse_when_read_only(void);
 extern void tsa_check_call(FunctionCallInfo fcinfo);
 extern Datum tsa_required_arg(FunctionCallInfo fcinfo, int n,
 							  const char *name);
-extern void tsa_parse_move_options(FunctionCallInfo fcinfo, int first,
+extern int64 tsa_parse_rate(Datum rate, const char *name);
+extern void tsa_parse_max_rate(Datum rate, TsaLimits * limits);
+extern void tsa_check_limits(const TsaLimits * limits);
+extern void tsa_parse_move_options(FunctionCallInfo fcinfo,
+								   const TsaMoveArgs * args,
 								   TsaMoveOptions *options);
 extern Oid	tsa_parse_tablespace(const char *name);
 extern Datum tsa_job_ids_row(FunctionCallInfo fcinfo, List *ids);

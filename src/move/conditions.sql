@@ -46,7 +46,7 @@ AS $$
 			'the time in which it was to be moved has ended'
 		WHEN j.until < clock_timestamp() + make_interval(secs => j.bytes_total /
 				tablespace_advisor.move_rate(j.from_tablespace,
-					j.to_tablespace, j.method, j.max_rate)) THEN
+					j.to_tablespace, j.method, l.max_rate)) THEN
 			format('at the measured rate it would not have been moved by %s',
 				j.until)
 		WHEN j.lock_up_to < (SELECT sum(tablespace_advisor.relation_bytes(r))
@@ -57,6 +57,7 @@ AS $$
 				pg_size_pretty(j.lock_up_to))
 		END
 	FROM tablespace_advisor.job j
+		JOIN tablespace_advisor.job_limits l USING (job_id)
 	WHERE j.job_id = job
 $$;
 REVOKE ALL ON FUNCTION tablespace_advisor.reason_not_to_begin(bigint)

@@ -3,7 +3,7 @@
  * move.c
  *	  What people call: move_indexes_concurrently(),
  *	  move_table_concurrently(), cancel_move(), pause_move(), resume_move(),
- *	  retry_move() and undo_move().
+ *	  alter_move(), retry_move() and undo_move().
  *
  * A call checks, queues, commits and, unless told otherwise, waits for its
  * worker.  While it waits it holds no lock, no transaction id and, but for
@@ -40,8 +40,8 @@
 #include "move/job/cancel.h"
 #include "move/job/job.h"
 #include "move/job/journal.h"
-#include "move/job/pause.h"
 #include "move/job/queue.h"
+#include "move/job/request.h"
 #include "move/plan/children.h"
 #include "move/plan/plan.h"
 #include "move/wait.h"
@@ -56,6 +56,7 @@ PG_FUNCTION_INFO_V1(tsa_pause_move);
 PG_FUNCTION_INFO_V1(tsa_resume_move);
 PG_FUNCTION_INFO_V1(tsa_retry_move);
 PG_FUNCTION_INFO_V1(tsa_undo_move);
+PG_FUNCTION_INFO_V1(tsa_alter_move);
 
 /* The method that a name asks for. */
 static TsaMoveMethod
@@ -79,14 +80,19 @@ parse_method(const char *name)
 static void
 parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 {
-	memset(options, 0, sizeof(*options));
+	static const TsaMoveArgs args = {
+		.max_rate = 4,.lock_timeout = 5,.wait = 6,.dry_run = 7,
+		.min_rate = 9,.until = 10,.finish_by = 11
+	};
+
+	*options = TSA_NO_OPTIONS;
 	options->target = DatumGetObjectId(tsa_required_arg(fcinfo, 0, "target"));
 	if (!PG_ARGISNULL(1))
 		options->tablespace =
 			tsa_parse_tablespace(NameStr(*PG_GETARG_NAME(1)));
 	options->method =
 		parse_method(TextDatumGetCString(tsa_required_arg(fcinfo, 3, "method")));
-	tsa_parse_move_options(fcinfo, 4, options);
+	tsa_parse_move_options(fcinfo, &args, options);
 	options->hot_only = DatumGetBool(tsa_required_arg(fcinfo, 8, "hot_only"));
 }
 
@@ -240,21 +246,50 @@ tsa_resume_move(PG_FUNCTION_ARGS)
 				   !tsa_job_has_ended(&job));
 }
 
-/* Lets a job lock what it moves up to the size that another one was allowed. */
-static void
-pass_on_lock_up_to(int64 from, int64 to)
+/* Is the argument the word that removes a limit? */
+static bool
+removes_limit(Datum rate)
 {
-	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET lock_up_to = ("
-		"   SELECT j.lock_up_to FROM tablespace_advisor.job j"
-		"   WHERE j.job_id = $1) WHERE job_id = $2",
-		2, {INT8OID, INT8OID}, NULL
-	};
-	Datum		values[2];
+	return pg_strcasecmp(TextDatumGetCString(rate), "none") == 0;
+}
 
-	values[0] = Int64GetDatum(from);
-	values[1] = Int64GetDatum(to);
-	tsa_journal_update(&query, values, NULL);
+/* Changes those limits that arguments are given for. */
+static void
+alter_limits(FunctionCallInfo fcinfo, TsaLimits * limits)
+{
+	if (!PG_ARGISNULL(1) && removes_limit(PG_GETARG_DATUM(1)))
+	{
+		limits->mode = TSA_RATE_ADAPTS;
+		limits->max_rate = 0;
+	}
+	else if (!PG_ARGISNULL(1))
+		tsa_parse_max_rate(PG_GETARG_DATUM(1), limits);
+	if (!PG_ARGISNULL(2))
+		limits->min_rate = removes_limit(PG_GETARG_DATUM(2)) ? 0 :
+			tsa_parse_rate(PG_GETARG_DATUM(2), "min_rate");
+	if (!PG_ARGISNULL(3))
+		limits->finish_by = PG_GETARG_TIMESTAMPTZ(3);
+	tsa_check_limits(limits);
+}
+
+Datum
+tsa_alter_move(PG_FUNCTION_ARGS)
+{
+	TsaJob		job;
+
+	load_own_job(fcinfo, false, &job);
+	if (tsa_job_has_ended(&job) ||
+		(PG_ARGISNULL(1) && PG_ARGISNULL(2) && PG_ARGISNULL(3)))
+		PG_RETURN_BOOL(false);
+	if (job.method != TSA_METHOD_COPY)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot alter job " INT64_FORMAT, job.job_id),
+				 errdetail("Only a live copy keeps a rate; the method of this move is \"%s\".",
+						   tsa_move_method_name(job.method))));
+	alter_limits(fcinfo, &job.limits);
+	tsa_request_limits(job.job_id, &job.limits);
+	PG_RETURN_BOOL(true);
 }
 
 /*
@@ -266,7 +301,7 @@ pass_on_lock_up_to(int64 from, int64 to)
 static int64
 move_again(const TsaJob *job, bool back)
 {
-	TsaMoveOptions options = {0};
+	TsaMoveOptions options = TSA_NO_OPTIONS;
 	List	   *moves;
 	List	   *ids;
 
@@ -274,7 +309,10 @@ move_again(const TsaJob *job, bool back)
 	options.tablespace = back ? job->source_tablespace : job->target_tablespace;
 	options.method = job->method == TSA_METHOD_LOCK ?
 		TSA_METHOD_LOCK : job->method_wanted;
-	options.max_rate = job->max_rate;
+	options.limits = job->limits;
+	if (options.limits.finish_by <= GetCurrentTimestamp())
+		options.limits.finish_by = DT_NOEND;
+	options.lock_up_to = job->lock_up_to;
 	options.lock_timeout_ms = job->lock_timeout_ms;
 	if (job->kind == RELKIND_INDEX || job->kind == RELKIND_PARTITIONED_INDEX)
 		moves = back ? tsa_plan_index_back(&options) :
@@ -288,8 +326,6 @@ move_again(const TsaJob *job, bool back)
 		return 0;
 	options.method = job->method_wanted;
 	ids = tsa_queue_moves(moves, &options);
-	if (job->method == TSA_METHOD_LOCK)
-		pass_on_lock_up_to(job->job_id, *(int64 *) linitial(ids));
 	(void) tsa_start_workers(*(int64 *) linitial(ids), tsa_count_copies(moves));
 	return *(int64 *) linitial(ids);
 }

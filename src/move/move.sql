@@ -1,8 +1,8 @@
 /*
  * move: what people call, and what it stands on.
  */
-COMMENT ON TABLE tablespace_advisor.pause IS
-	'moves that somebody has asked to pause and not to resume; without meaning when the move has ended';
+COMMENT ON TABLE tablespace_advisor.request IS
+	'what somebody has asked of a move: to pause (pause), or other limits in the place of its own (alters)';
 COMMENT ON SEQUENCE tablespace_advisor.job_job_id_seq IS
 	'numbers of moves';
 COMMENT ON TABLE tablespace_advisor.job IS
@@ -227,7 +227,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	CASE j.state WHEN 'running' THEN j.present_mb_per_s END
 		AS present_mb_per_s,
 	CASE j.state WHEN 'running' THEN j.rate_reason END AS rate_reason,
-	j.restarts
+	j.others_lost_percent, j.restarts
 FROM tablespace_advisor.job j
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
@@ -272,6 +272,8 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.present_mb_per_s IS
 	'MB (1048576 bytes) per second that a running copy has copied lately; NULL for other moves, and while that is not known';
 COMMENT ON COLUMN @extschema@.tablespace_moves.rate_reason IS
 	'why a running copy is no faster, or that nothing holds it back; NULL for other moves';
+COMMENT ON COLUMN @extschema@.tablespace_moves.others_lost_percent IS
+	'percent of what others could have done (reads, transactions) that they did not get done because of a copy, as it estimates itself; NULL when that is not known';
 COMMENT ON COLUMN @extschema@.tablespace_moves.restarts IS
 	'how often a copy began anew, because WAL was removed before it was read, or the relation was rewritten';
 COMMENT ON COLUMN @extschema@.tablespace_moves.lock_ms IS
@@ -331,11 +333,15 @@ CREATE PROCEDURE @extschema@.move_indexes_concurrently(
 	wait boolean DEFAULT true,
 	dry_run boolean DEFAULT false,
 	hot_only boolean DEFAULT false,
+	min_rate text DEFAULT NULL,
+	until timestamptz DEFAULT NULL,
+	finish_by timestamptz DEFAULT NULL,
 	INOUT job_ids bigint[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_indexes_concurrently(regclass, name, regclass[],
-	text, text, interval, boolean, boolean, boolean, bigint[]) IS
-	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace (42501). Not in a transaction block (25001)';
+	text, text, interval, boolean, boolean, boolean, text, timestamptz,
+	timestamptz, bigint[]) IS
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; min_rate: it is not throttled below that; finish_by: it gives way to others as long as all moves of the call still end by then; until: no move begins that would not end by then; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace (42501). Not in a transaction block (25001)';
 
 CREATE PROCEDURE @extschema@.move_table_concurrently(
 	target regclass,
@@ -347,11 +353,15 @@ CREATE PROCEDURE @extschema@.move_table_concurrently(
 	wait boolean DEFAULT true,
 	dry_run boolean DEFAULT false,
 	hot_only boolean DEFAULT false,
+	min_rate text DEFAULT NULL,
+	until timestamptz DEFAULT NULL,
+	finish_by timestamptz DEFAULT NULL,
 	INOUT job_ids bigint[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_table_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_table_concurrently(regclass, name, boolean,
-	text, text, interval, boolean, boolean, boolean, bigint[]) IS
-	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild; method copy or auto (copy; indexes that it does not apply to are rebuilt); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done; hot_only: only tables that advise_index_placement() says to move there. The caller must own the table and have CREATE on the tablespace (42501). Other errors: 22004 no target or tablespace, 42809 not a table (indexes: move_indexes_concurrently()), 0A000 method rebuild, or a table that live copy cannot move (unlogged, temporary, system, other access method), 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
+	text, text, interval, boolean, boolean, boolean, text, timestamptz,
+	timestamptz, bigint[]) IS
+	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild; method copy or auto (copy; indexes that it does not apply to are rebuilt); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; min_rate: it is not throttled below that; finish_by: it gives way to others as long as all moves of the call still end by then; until: no move begins that would not end by then; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done; hot_only: only tables that advise_index_placement() says to move there. The caller must own the table and have CREATE on the tablespace (42501). Other errors: 22004 no target or tablespace, 42809 not a table (indexes: move_indexes_concurrently()), 0A000 method rebuild, or a table that live copy cannot move (unlogged, temporary, system, other access method), 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
 
 CREATE FUNCTION @extschema@.cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -376,6 +386,17 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_resume_move';
 COMMENT ON FUNCTION @extschema@.resume_move(bigint) IS
 	'withdraws what pause_move() has asked for; false when there is nothing to withdraw or the move has ended; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
+
+CREATE FUNCTION @extschema@.alter_move(
+	job_id bigint,
+	max_rate text DEFAULT NULL,
+	min_rate text DEFAULT NULL,
+	finish_by timestamptz DEFAULT NULL)
+RETURNS boolean
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_alter_move';
+COMMENT ON FUNCTION @extschema@.alter_move(bigint, text, text, timestamptz) IS
+	'changes limits of a live copy, within a second or so of the commit if it runs; NULL leaves one, ''none'' or infinity removes it; false when the move has ended or nothing is to be changed; 42704 when there is no such job, 42501 unless it is the caller''s own, 22023 for a min_rate over max_rate, 0A000 for other methods';
 
 CREATE FUNCTION @extschema@.undo_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE

@@ -160,7 +160,7 @@ static void
 insert_result(int64 run_id, const char *tablespace,
 			  const TsaProbeResult *result)
 {
-	const TsaConditions *others = &result->others;
+	const		TsaConditions *others = &result->others;
 	const double figures[] = {
 		others->reads_per_s, others->writes_per_s, others->read_mb_per_s,
 		others->write_mb_per_s, others->in_flight, others->busy_percent,

@@ -264,9 +264,10 @@ form_result(const Prober *prober, const TsaProbeStep *step,
 		!step->workload->sequential)
 		evidence->region_ratio = tsa_measure_region_ratio(m);
 	text = tsa_trust_caveat(evidence, words, sizeof(words));
-	result->caveat = text != NULL ? pstrdup(text) : NULL;
+	result->caveat = text !=NULL ? pstrdup(text) : NULL;
 	text = tsa_trust_conditions(evidence, words, sizeof(words));
-	result->conditions = text != NULL ? pstrdup(text) : NULL;
+	result->conditions = text !=NULL ? pstrdup(text) : NULL;
+
 	result->others = evidence->others;
 	result->latency = latency;
 }

@@ -115,7 +115,7 @@ tsa_trust_caveat(const TsaEvidence *e, char *words, size_t size)
 static void
 add_others(Text *to, const TsaEvidence *e)
 {
-	const TsaConditions *others = &e->others;
+	const		TsaConditions *others = &e->others;
 
 	if (isnan(others->reads_per_s) || isnan(others->writes_per_s))
 		add_reason(to, "others made %.0f %% of the device's requests",

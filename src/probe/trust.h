@@ -28,7 +28,7 @@ typedef struct TsaConditions
 	double		in_flight;		/* mean number of their requests */
 	double		busy_percent;	/* time with any request in flight, ours too */
 	double		waited_percent; /* time without a processor */
-} TsaConditions;
+}			TsaConditions;
 
 /* What was observed around one measurement; zero means nothing suspicious. */
 typedef struct TsaEvidence

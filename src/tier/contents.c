@@ -21,7 +21,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "move/call.h"
+#include "move/move.h"
 #include "tier/contents.h"
 
 PG_FUNCTION_INFO_V1(tsa_tablespace_contents);

@@ -12,7 +12,7 @@
 
 #include "fmgr.h"
 
-#include "move/job/journal.h"
+#include "move/move.h"
 
 extern void tsa_return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query,
 							Datum *values, const char *nulls);

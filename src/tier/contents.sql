@@ -210,8 +210,8 @@ AS $$
 		LEFT JOIN held h ON h.relation = f.heap
 		CROSS JOIN LATERAL (SELECT f.extension_schema IS NOT NULL
 				AND f.schema_name = 'tablespace_advisor'
-				AND (f.relation_name IN ('job', 'pause')
-					OR f.kind = 'i' AND f.relation_name ~ '^(job|pause)_'))
+				AND (f.relation_name IN ('job', 'request')
+					OR f.kind = 'i' AND f.relation_name ~ '^(job|request)_'))
 			j(is_journal)
 		CROSS JOIN LATERAL (SELECT CASE
 			WHEN f.persistence = 't' THEN 'temporary'

@@ -36,14 +36,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "compat.h"
-#include "move/call.h"
-#include "move/common/relation.h"
-#include "move/job/batch_lock.h"
-#include "move/job/job.h"
-#include "move/job/journal.h"
-#include "move/job/move.h"
-#include "move/plan/rules.h"
-#include "move/worker/recover.h"
+#include "move/move.h"
 #include "tier/contents.h"
 #include "tier/round.h"
 
@@ -61,8 +54,6 @@ typedef struct Evacuation
 {
 	Oid			source;
 	Oid			target;
-	int64		lock_up_to;		/* bytes; negative: not given */
-	TimestampTz until;			/* DT_NOEND: not given */
 	TsaMoveOptions options;
 } Evacuation;
 
@@ -102,31 +93,34 @@ parse_lock_up_to(FunctionCallInfo fcinfo, int n)
 static void
 parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
 {
+	static const TsaMoveArgs args = {
+		.max_rate = 2,.lock_timeout = 3,.wait = 4,.dry_run = 5,
+		.until = 7,.min_rate = 8,.finish_by = 9
+	};
 	TsaMoveOptions *options = &evacuation->options;
 
 	memset(evacuation, 0, sizeof(*evacuation));
+	*options = TSA_NO_OPTIONS;
 	parse_tablespaces(fcinfo, evacuation);
 	options->tablespace = evacuation->target;
 	options->method = TSA_METHOD_AUTO;
 	options->with_indexes = true;
 	options->leaves_contended = true;
-	tsa_parse_move_options(fcinfo, 2, options);
-	evacuation->lock_up_to = parse_lock_up_to(fcinfo, 6);
-	evacuation->until = DT_NOEND;
-	if (!PG_ARGISNULL(7))
-		evacuation->until = PG_GETARG_TIMESTAMPTZ(7);
+	tsa_parse_move_options(fcinfo, &args, options);
+	options->lock_up_to = parse_lock_up_to(fcinfo, 6);
 }
 
 /* The first arguments of evacuation_of(). */
 static void
 plan_arguments(const Evacuation *evacuation, Datum *values, char *nulls)
 {
-	int64		max_rate = evacuation->options.max_rate;
+	int64		max_rate = evacuation->options.limits.max_rate;
+	int64		lock_up_to = evacuation->options.lock_up_to;
 
 	values[0] = ObjectIdGetDatum(evacuation->source);
 	values[1] = ObjectIdGetDatum(evacuation->target);
-	values[2] = Int64GetDatum(evacuation->lock_up_to);
-	nulls[2] = evacuation->lock_up_to < 0 ? 'n' : ' ';
+	values[2] = Int64GetDatum(lock_up_to);
+	nulls[2] = lock_up_to < 0 ? 'n' : ' ';
 	values[3] = ObjectIdGetDatum(GetUserId());
 	values[4] = Int64GetDatum(max_rate);
 	nulls[4] = max_rate <= 0 ? 'n' : ' ';
@@ -355,6 +349,7 @@ static List *
 run_rounds(const Evacuation *evacuation)
 {
 	const TsaMoveOptions *options = &evacuation->options;
+	TsaMoveOptions last = *options;
 	List	   *ids = NIL;
 	List	   *moves;
 
@@ -366,19 +361,20 @@ run_rounds(const Evacuation *evacuation)
 						   ALL_BUT_JOURNAL : ALL_RELATIONS);
 		if (round == 1)
 			tsa_check_space_of_moves(moves);
-		if (moves == NIL || evacuation->until <= GetCurrentTimestamp())
+		if (moves == NIL || options->until <= GetCurrentTimestamp())
 			break;
-		queued = tsa_run_round(moves, options, evacuation->lock_up_to,
-							   evacuation->until);
+		queued = tsa_run_round(moves, options);
 		ids = list_concat(ids, queued);
 		if (!options->wait && queued != NIL)
 			return ids;
 	}
-	if (!options->wait || evacuation->until <= GetCurrentTimestamp())
+	if (!options->wait || options->until <= GetCurrentTimestamp())
 		return ids;
 	moves = plan_round(evacuation, ids, JOURNAL_ONLY);
+	last.until = DT_NOEND;
+	last.lock_up_to = -1;
 	if (moves != NIL)
-		ids = list_concat(ids, tsa_run_round(moves, options, -1, DT_NOEND));
+		ids = list_concat(ids, tsa_run_round(moves, &last));
 	return ids;
 }
 
@@ -476,14 +472,14 @@ tsa_plan_evacuation(PG_FUNCTION_ARGS)
 		" ORDER BY p.place",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
 	};
-	Evacuation	evacuation = {0};
+	Evacuation	evacuation = {.options = TSA_NO_OPTIONS};
 	Datum		values[5];
 	char		nulls[] = "     ";
 
 	parse_tablespaces(fcinfo, &evacuation);
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
 		tsa_check_create_right(evacuation.target);
-	evacuation.lock_up_to = parse_lock_up_to(fcinfo, 2);
+	evacuation.options.lock_up_to = parse_lock_up_to(fcinfo, 2);
 	plan_arguments(&evacuation, values, nulls);
 	tsa_return_rows(fcinfo, &query, values, nulls);
 	return (Datum) 0;

@@ -241,11 +241,14 @@ CREATE PROCEDURE @extschema@.evacuate_tablespace(
 	dry_run boolean DEFAULT false,
 	lock_up_to text DEFAULT NULL,
 	until timestamptz DEFAULT NULL,
+	min_rate text DEFAULT NULL,
+	finish_by timestamptz DEFAULT NULL,
 	INOUT job_ids bigint[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'tsa_evacuate_tablespace'
 LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.evacuate_tablespace(
-	name, name, text, interval, boolean, boolean, text, timestamptz, bigint[]) IS
+	name, name, text, interval, boolean, boolean, text, timestamptz, text,
+	timestamptz, bigint[]) IS
 $$moves everything of this database that the caller owns and that can be moved out of a tablespace, while it is in use; prints what is left, the statements for it and DROP TABLESPACE, and runs none of them. To be repeated until nothing is left, and in each database.
-max_rate, lock_timeout, wait, dry_run: as for move_table_concurrently(). Without wait what is made meanwhile is not moved. lock_up_to: size up to which relations that cannot be moved live (unlogged ones) are moved by ALTER, which locks them until they are copied. until: nothing begins that would not end by then at the measured rate.
+max_rate, min_rate, finish_by, lock_timeout, wait, dry_run: as for move_table_concurrently(). Without wait what is made meanwhile is not moved. lock_up_to: size up to which relations that cannot be moved live (unlogged ones) are moved by ALTER, which locks them until they are copied. until: nothing begins that would not end by then at the measured rate.
 Errors: 22023 (the two are one tablespace), 42501 (CREATE on the target), 53100 (not enough space for all of it), 55006 (an evacuation the other way), 25001 (in a transaction block). A relation that could not be moved is a warning.$$;

@@ -23,11 +23,7 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
-#include "move/call.h"
-#include "move/common/relation.h"
-#include "move/job/move.h"
-#include "move/plan/rules.h"
-#include "move/worker/recover.h"
+#include "move/move.h"
 #include "tier/contents.h"
 #include "tier/round.h"
 
@@ -137,9 +133,13 @@ plan_partitions(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 static void
 parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 {
+	static const TsaMoveArgs args = {
+		.until = 6,.max_rate = 7,.lock_timeout = 8,.wait = 9,.dry_run = 10,
+		.min_rate = 11,.finish_by = 12
+	};
 	Datum		tablespace = tsa_required_arg(fcinfo, 1, "tablespace");
 
-	memset(options, 0, sizeof(*options));
+	*options = TSA_NO_OPTIONS;
 	options->target =
 		DatumGetObjectId(tsa_required_arg(fcinfo, 0, "target"));
 	options->tablespace =
@@ -148,21 +148,18 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	options->leaves_contended = true;
 	options->with_indexes =
 		DatumGetBool(tsa_required_arg(fcinfo, 5, "with_indexes"));
-	tsa_parse_move_options(fcinfo, 7, options);
+	tsa_parse_move_options(fcinfo, &args, options);
 }
 
 Datum
 tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
-	TimestampTz until = DT_NOEND;
 	TsaMoveOptions options;
 	List	   *moves;
 	List	   *ids;
 
 	parse_options(fcinfo, &options);
-	if (!PG_ARGISNULL(6))
-		until = PG_GETARG_TIMESTAMPTZ(6);
 	if (!options.dry_run)
 	{
 		tsa_check_call(fcinfo);
@@ -181,7 +178,7 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	MemoryContextSwitchTo(context);
-	ids = tsa_run_round(moves, &options, -1, until);
+	ids = tsa_run_round(moves, &options);
 	if (options.wait)
 		tsa_report_moved(ids);
 	SPI_finish();

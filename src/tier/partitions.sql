@@ -259,12 +259,14 @@ CREATE PROCEDURE @extschema@.move_partitions_concurrently(
 	lock_timeout interval DEFAULT '100 ms',
 	wait boolean DEFAULT true,
 	dry_run boolean DEFAULT false,
+	min_rate text DEFAULT NULL,
+	finish_by timestamptz DEFAULT NULL,
 	INOUT job_ids bigint[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'tsa_move_partitions_concurrently'
 LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.move_partitions_concurrently(
 	regclass, name, interval, interval, interval, boolean, timestamptz, text,
-	interval, boolean, boolean, bigint[]) IS
+	interval, boolean, boolean, text, timestamptz, bigint[]) IS
 $$moves the partitions that advise_partition_placement() names, oldest first, while they are in use; the partitioned table itself, and so new partitions, stay. To be called again and again, as by pg_cron.
 min_residence: what was moved less than this ago stays, and so does what pg_partman will drop before. until: nothing begins that would not end by then at the measured rate. The rest as for move_table_concurrently().
 Errors: as for advise_partition_placement(), 42501 (CREATE on the tablespace), 53100 (not enough space), 25001 (in a transaction block). A partition that could not be moved is a warning.$$;

@@ -41,7 +41,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "move/copy/eligible.h"
+#include "move/move.h"
 #include "state/state.h"
 #include "tier/relations.h"
 
@@ -127,7 +127,7 @@ typedef struct FileNumbers
 {
 	Oid		   *numbers;
 	int			n;
-} FileNumbers;
+}			FileNumbers;
 
 static int
 compare_numbers(const void *a, const void *b)
@@ -143,7 +143,7 @@ compare_numbers(const void *a, const void *b)
  * notes the numbers of their files.
  */
 static void
-find_committed(Oid tablespace, FileNumbers *files, TsaRowReceiver receive,
+find_committed(Oid tablespace, FileNumbers * files, TsaRowReceiver receive,
 			   void *arg)
 {
 	Oid			types[2] = {OIDOID, BOOLOID};
@@ -214,7 +214,7 @@ describe_hidden(Form_pg_class form, char **values)
  * have not ended, prepared ones among them, and what is hidden.
  */
 static void
-find_unseen(Oid tablespace, const FileNumbers *files, TsaRowReceiver receive,
+find_unseen(Oid tablespace, const FileNumbers * files, TsaRowReceiver receive,
 			void *arg)
 {
 	Relation	rel = table_open(RelationRelationId, AccessShareLock);

@@ -30,15 +30,7 @@
 #include "utils/resowner.h"
 
 #include "compat.h"
-#include "move/common/relation.h"
-#include "move/common/sleep.h"
-#include "move/job/batch_lock.h"
-#include "move/job/job.h"
-#include "move/job/journal.h"
-#include "move/job/queue.h"
-#include "move/plan/rules.h"
-#include "move/wait.h"
-#include "move/worker/start.h"
+#include "move/move.h"
 #include "tier/round.h"
 
 #define EXIT_POLL_MS	20
@@ -116,30 +108,6 @@ tsa_load_moves(TsaJournalQuery *query, Datum *values, const char *nulls,
 	}
 	tsa_journal_close(&journal);
 	return moves;
-}
-
-/* Sets what jobs of a batch have that other moves have not. */
-static void
-set_conditions(int64 batch_id, int64 lock_up_to, TimestampTz until)
-{
-	static TsaJournalQuery query = {
-		"UPDATE tablespace_advisor.job SET until = $2,"
-		" lock_up_to = CASE WHEN method = 'lock' AND ("
-		"   schema_name <> 'tablespace_advisor') THEN $3 END"
-		" WHERE batch_id = $1",
-		3, {INT8OID, TIMESTAMPTZOID, INT8OID}, NULL
-	};
-	Datum		values[3];
-	char		nulls[] = "   ";
-
-	if (lock_up_to < 0 && TIMESTAMP_IS_NOEND(until))
-		return;
-	values[0] = Int64GetDatum(batch_id);
-	values[1] = TimestampTzGetDatum(until);
-	nulls[1] = TIMESTAMP_IS_NOEND(until) ? 'n' : ' ';
-	values[2] = Int64GetDatum(lock_up_to);
-	nulls[2] = lock_up_to < 0 ? 'n' : ' ';
-	tsa_journal_update(&query, values, nulls);
 }
 
 /*
@@ -226,8 +194,7 @@ print_batch_progress(int64 batch_id)
  * now.  The caller has a nonatomic SPI connection.
  */
 List *
-tsa_run_round(List *moves, const TsaMoveOptions *options, int64 lock_up_to,
-			  TimestampTz until)
+tsa_run_round(List *moves, const TsaMoveOptions *options)
 {
 	MemoryContext context = CurrentMemoryContext;
 	BackgroundWorkerHandle *handle = NULL;
@@ -237,7 +204,6 @@ tsa_run_round(List *moves, const TsaMoveOptions *options, int64 lock_up_to,
 	if (ids == NIL)
 		return NIL;
 	batch_id = *(int64 *) linitial(ids);
-	set_conditions(batch_id, lock_up_to, until);
 	SPI_commit();
 	if (options->wait)
 	{

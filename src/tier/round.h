@@ -11,10 +11,8 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
-#include "utils/timestamp.h"
 
-#include "move/job/journal.h"
-#include "move/job/move.h"
+#include "move/move.h"
 
 /* The columns that tsa_load_moves() reads, of functions that plan. */
 #define TSA_MOVE_COLUMNS \
@@ -24,8 +22,7 @@
 
 extern List *tsa_load_moves(TsaJournalQuery *query, Datum *values,
 							const char *nulls, const TsaMoveOptions *options);
-extern List *tsa_run_round(List *moves, const TsaMoveOptions *options,
-						   int64 lock_up_to, TimestampTz until);
+extern List *tsa_run_round(List *moves, const TsaMoveOptions *options);
 extern void tsa_check_create_right(Oid tablespace);
 extern void tsa_report_moved(List *ids);
 extern Datum tsa_job_id_array(List *ids);

@@ -68,7 +68,7 @@ run(TsaPace *pace, World *world, double seconds)
 			bytes += BATCH;
 			worked += BATCH / world->speed;
 			elapsed += BATCH / world->speed;
-			elapsed += tsa_pace_short_sleep(pace, worked, elapsed);
+			elapsed += tsa_pace_short_sleep(pace, bytes, worked, elapsed);
 		} while (bytes < tsa_pace_unit_bytes(pace) &&
 				 elapsed < tsa_pace_unit_seconds(pace));
 		sample = sample_of(world, elapsed, worked, bytes);
@@ -332,6 +332,110 @@ test_max_rate(void)
 	is_close(run(&pace, &world, 20), 100 * 1024, 0.1, "and is kept");
 }
 
+/* What has to be kept up beside others who would rather have less. */
+static void
+test_min_rate(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.others = 1.5 * MB;
+	tsa_pace_init(&pace, true, 0);
+	pace.min_rate = 30 * MB;
+	(void) run(&pace, &world, 3);
+	is_close(run(&pace, &world, 10), 30 * MB, 0.05,
+			 "not throttled below min_rate");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_MIN_RATE, "it says so");
+	pace.sharers = 2;
+	is_close(run(&pace, &world, 10), 15 * MB, 0.1, "which a call's copies share");
+
+	pace.min_rate = 0;
+	pace.sharers = 1;
+	(void) run(&pace, &world, 3);
+	ok(run(&pace, &world, 10) < 10 * MB, "without it others come first again");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SOURCE, "and that is the reason");
+
+	world = flash();
+	world.others = 2000;
+	world.suffer = 1;
+	tsa_pace_init(&pace, true, 0);
+	pace.min_rate = 200 * MB;
+	(void) run(&pace, &world, 3);
+	ok(run(&pace, &world, 5) > 190 * MB, "short sleeps regard it, too");
+
+	pace.max_rate = 200 * MB;
+	(void) run(&pace, &world, 3);
+	is_close(run(&pace, &world, 5), 200 * MB, 0.05, "as much as max_rate");
+}
+
+static void
+test_needed_rate(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.others = 1.5 * MB;
+	tsa_pace_init(&pace, true, 0);
+	pace.needed_rate = 25 * MB;
+	(void) run(&pace, &world, 3);
+	is_close(run(&pace, &world, 10), 25 * MB, 0.05, "what is needed to end in time");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_DEADLINE, "it says so");
+	is_close(tsa_pace_speed(&pace), world.speed, 0.01, "the speed at work");
+	pace.needed_rate = 1 * MB;
+	(void) run(&pace, &world, 3);
+	ok(run(&pace, &world, 5) > 2 * MB, "ahead of time it is as it would be");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_SOURCE, "because of others");
+	pace.late = true;
+	is_close(run(&pace, &world, 3), world.speed, 0.05, "too late: full speed");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_LATE, "it says so");
+	pace.max_rate = 10 * MB;
+	(void) run(&pace, &world, 1);
+	is_close(run(&pace, &world, 3), 10 * MB, 0.05, "but for max_rate");
+}
+
+static void
+test_others_lost(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 3);
+	is_close(tsa_pace_others_lost(&pace), 0, 1e-9, "nobody there: nothing lost");
+	world.others = 1.5 * MB;
+	(void) run(&pace, &world, 30);
+	ok(tsa_pace_others_lost(&pace) > 0.05 && tsa_pace_others_lost(&pace) < 0.15,
+	   "beside readers about a tenth (%.3f)", tsa_pace_others_lost(&pace));
+	pace.min_rate = 40 * MB;
+	(void) run(&pace, &world, 60);
+	ok(tsa_pace_others_lost(&pace) > 0.3, "more if it has to be fast (%.3f)",
+	   tsa_pace_others_lost(&pace));
+
+	tsa_pace_init(&pace, false, 0);
+	(void) run(&pace, &world, 3);
+	ok(tsa_pace_others_lost(&pace) < 0, "unlimited: not known");
+}
+
+static void
+test_altered(void)
+{
+	World		world = disk();
+	TsaPace		pace;
+
+	world.others = 1.5 * MB;
+	tsa_pace_init(&pace, true, 0);
+	(void) run(&pace, &world, 5);
+	tsa_pace_set_max_rate(&pace, false, 0);
+	is_close(run(&pace, &world, 2), world.speed, 1e-9, "unlimited from now on");
+	ok(tsa_pace_reason(&pace) == TSA_PACE_UNLIMITED, "it says so");
+	tsa_pace_set_max_rate(&pace, true, 0);
+	(void) run(&pace, &world, 3);
+	ok(run(&pace, &world, 3) < 10 * MB, "and with regard to others again");
+	tsa_pace_set_max_rate(&pace, true, 1 * MB);
+	(void) run(&pace, &world, 3);
+	ok(run(&pace, &world, 5) < 1.05 * MB, "a bound from now on");
+}
+
 static void
 test_unlimited(void)
 {
@@ -398,6 +502,10 @@ main(void)
 	test_blind();
 	test_floor();
 	test_max_rate();
+	test_min_rate();
+	test_needed_rate();
+	test_others_lost();
+	test_altered();
 	test_unlimited();
 	test_copies();
 	return done_testing();

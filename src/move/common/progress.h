@@ -10,9 +10,6 @@
 
 #include "postgres.h"
 
-/* A rate that is neither bounded nor has regard for others. */
-#define TSA_RATE_UNLIMITED (-1)
-
 typedef struct TsaMoveProgress
 {
 	const char *phase;
@@ -22,6 +19,8 @@ typedef struct TsaMoveProgress
 	double		mb_per_s;		/* negative: not known */
 	double		present_mb_per_s;	/* likewise */
 	const char *rate_reason;	/* why, or NULL */
+	double		others_lost_percent;	/* negative: not known */
+	bool		is_late;		/* it cannot end by finish_by */
 	int			passes;
 	int			restarts;		/* how often the copy began anew */
 	int			attempts;

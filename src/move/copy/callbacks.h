@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "move/common/limits.h"
 #include "move/common/progress.h"
 
 /* What is to be moved, and how. */
@@ -22,9 +23,8 @@ typedef struct TsaCopyOrder
 	Oid			source_tablespace;	/* never 0 */
 	Oid			target_tablespace;	/* never 0 */
 	int			lock_timeout_ms;
-	int64		max_rate;		/* bytes per second, 0: as others allow, or
-								 * TSA_RATE_UNLIMITED */
-	int64		call_id;		/* copies of one call share max_rate */
+	TsaLimits	limits;			/* when it begins */
+	int64		call_id;		/* copies of one call share them */
 	int			nindexes;		/* of a table: these move along */
 	Oid		   *indexes;
 } TsaCopyOrder;
@@ -59,6 +59,13 @@ typedef struct TsaCopyCallbacks
 
 	/* these indexes move along now */
 	void		(*indexes_changed) (void *arg, const Oid *indexes, int n);
+
+	/*
+	 * The limits as they are now, and how many bytes of the other moves of
+	 * the same call are left
+	 */
+	void		(*read_limits) (void *arg, TsaLimits * limits,
+								int64 *others_left);
 
 	/* has somebody asked for a pause? */
 	bool		(*pause_is_requested) (void *arg);

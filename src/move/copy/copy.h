@@ -105,6 +105,7 @@ typedef struct TsaCopy
 	instr_time	asked;			/* for the exclusive lock, the last time */
 	TsaUnits   *units;			/* NULL until the passes begin */
 	bool		unlimited;		/* changes come faster than the rate */
+	bool		has_new_limits;
 	instr_time	renewed;		/* of the present transaction */
 	instr_time	looked;			/* for waiters */
 	instr_time	reported;

@@ -64,6 +64,51 @@ tsa_copy_close(TsaCopy *copy)
 }
 
 /*
+ * Asks for the limits, which somebody may have changed.  The catalog snapshot
+ * that this leaves behind is dropped.
+ */
+static void
+renew_limits(TsaCopy *copy)
+{
+	TsaLimits	limits;
+	int64		others_left;
+
+	copy->callbacks->read_limits(copy->callbacks->arg, &limits, &others_left);
+	InvalidateCatalogSnapshot();
+	if (tsa_units_renew(copy->units, &limits, others_left))
+		copy->has_new_limits = true;
+}
+
+/*
+ * Bytes that are left of the relations, as far as is known.
+ */
+static int64
+bytes_left(const TsaCopy *copy)
+{
+	int64		left = copy->progress.bytes_total - tsa_copy_done_bytes(copy);
+
+	return Max(left, 0);
+}
+
+/*
+ * Takes aim at the time by which the copy has to end.  That it cannot is said
+ * once.
+ */
+static void
+aim(TsaCopy *copy)
+{
+	bool		late = tsa_units_aim(copy->units, bytes_left(copy));
+
+	if (late && !copy->progress.is_late)
+		ereport(WARNING,
+				(errmsg("the move of relation with OID %u cannot end by %s",
+						copy->order->relid,
+						tsa_units_finish_by(copy->units)),
+				 errdetail("It goes on at full speed, and still pauses for standbys, WAL space and locks.")));
+	copy->progress.is_late |= late;
+}
+
+/*
  * Begins a transaction of a pass and opens the relations, whose locks are held
  * at session level.
  */
@@ -75,7 +120,7 @@ tsa_copy_begin(TsaCopy *copy)
 	INSTR_TIME_SET_CURRENT(copy->renewed);
 	copy->renewed_bytes = copy->bytes;
 	if (copy->units != NULL)
-		tsa_units_renew(copy->units);
+		renew_limits(copy);
 }
 
 /*
@@ -114,12 +159,10 @@ tsa_copy_catch_up(TsaCopy *copy)
 static const char *
 pause_reason(TsaCopy *copy, XLogRecPtr standbys_at)
 {
-	int64		left = copy->progress.bytes_total -
-	tsa_copy_done_bytes(copy);
 	const char *reason;
 
 	reason = tsa_find_pause_reason(copy->order, copy->callbacks,
-								   (uint64) Max(left, 0), standbys_at);
+								   (uint64) bytes_left(copy), standbys_at);
 	InvalidateCatalogSnapshot();
 	return reason;
 }
@@ -161,7 +204,11 @@ pause_for_others(TsaCopy *copy)
 			break;
 
 		if (!paused || tsa_ms_since(&copy->reported) >= RENEW_MS)
+		{
+			if (copy->units != NULL)
+				aim(copy);
 			tsa_copy_report(copy, now);
+		}
 		paused = true;
 		tsa_sleep(ms);
 		ms = Min(ms * 2, LOOK_MS);
@@ -229,9 +276,12 @@ has_news(TsaCopy *copy)
 bool
 tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 {
-	double		sleep = tsa_units_work(copy->units, bytes, copy->unlimited);
+	double		sleep;
 	instr_time	start;
 
+	aim(copy);
+	copy->has_new_limits = false;
+	sleep = tsa_units_work(copy->units, bytes, copy->unlimited);
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
@@ -258,7 +308,7 @@ tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 		tsa_copy_begin(copy);
 		if (!tsa_copy_catch_up(copy))
 			return false;
-	} while (sleep - tsa_ms_since(&start) >= 1);
+	} while (sleep - tsa_ms_since(&start) >= 1 && !copy->has_new_limits);
 	if (sleep > 0)
 		tsa_units_wake(copy->units);
 	return true;

@@ -216,6 +216,7 @@ open_copy(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 	copy->state = TSA_COPY_PREPARING;
 	copy->locks = TSA_LOCKS_NONE;
 	copy->progress.bytes_total = -1;
+	copy->progress.others_lost_percent = -1;
 	copy->cxt = cxt;
 	copy->pages = (char *) TYPEALIGN(TSA_IO_ALIGN,
 									 palloc((TSA_COPY_BATCH + 1) * BLCKSZ +

@@ -68,7 +68,7 @@ is_small(TsaCopy *copy)
 {
 	return copy->nrels == 1 && OidIsValid(copy->rels[0].heapid) &&
 		copy->progress.bytes_total <= (int64) SMALL_BLOCKS * BLCKSZ &&
-		copy->order->max_rate <= 0 && XLogIsNeeded() &&
+		copy->order->limits.max_rate == 0 && XLogIsNeeded() &&
 		!tsa_stops_elsewhere("small ") &&
 		tsa_find_pause_reason(copy->order, copy->callbacks,
 							  copy->progress.bytes_total,

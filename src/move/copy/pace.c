@@ -32,7 +32,10 @@
  * copy sleeps take a fiftieth of the time at most, so many bytes a second are
  * ignored, and for a while twice as many.
  *
- * Every move ends: the share has a lower bound, and so has the rate.
+ * Every move ends: the share has a lower bound, and so has the rate.  min_rate
+ * and a time by which the copy has to end (deadline.c) are higher bounds of the
+ * rate: they make sleeps shorter, and leave the share alone, so that it is what
+ * it would be without them as soon as they do not matter any more.
  *
  * max_rate is a bound and not a target: time in which less was copied is not
  * made up for.  Copies that share one take equal parts of it.
@@ -114,6 +117,18 @@ tsa_pace_init(TsaPace *pace, bool adapts, double max_rate)
 }
 
 /*
+ * The same for a copy under way.
+ */
+void
+tsa_pace_set_max_rate(TsaPace *pace, bool adapts, double max_rate)
+{
+	if (pace->adapts != adapts)
+		pace->reason = adapts ? TSA_PACE_IDLE : TSA_PACE_UNLIMITED;
+	pace->adapts = adapts;
+	pace->max_rate = max_rate;
+}
+
+/*
  * Of the bytes that a device has read those that are others'.  "own" are ours
  * in the same time, counted when they are asked for; a device counts them when
  * they are there.  So what is under way now is taken off later.  Each of the
@@ -163,6 +178,55 @@ tsa_pace_loss(const TsaPace *pace, TsaNeighbour who)
 		return -1;
 	return fmax(0, 1 - (all->done / all->seconds) /
 				(asleep->done / asleep->seconds));
+}
+
+/*
+ * Bytes per second while the copy works, 0 while that is not known.
+ */
+double
+tsa_pace_speed(const TsaPace *pace)
+{
+	double		speed;
+
+	if (pace->speed_seconds < FIRST_LOOK)
+		return 0;
+	speed = pace->speed_bytes / pace->speed_seconds;
+	return pace->max_rate > 0 ?
+		fmin(speed, pace->max_rate / pace->sharers) : speed;
+}
+
+/*
+ * What part of what they could do others have not got done since the copy
+ * began, those who have lost most; negative if that is not known.
+ */
+double
+tsa_pace_others_lost(const TsaPace *pace)
+{
+	double		lost = pace->adapts ? 0 : -1;
+
+	for (int who = 0; who < TSA_NEIGHBOURS; who++)
+		if (pace->could_do[who] > 0)
+			lost = fmax(lost,
+						1 - pace->have_done[who] / pace->could_do[who]);
+	return lost;
+}
+
+/*
+ * Keeps account of what others lose.
+ */
+static void
+note_loss(TsaPace *pace, const TsaPaceSample *sample, TsaNeighbour who)
+{
+	const TsaPaceSums *asleep = &pace->asleep[who];
+
+	if (!pace->present[who])
+		return;
+	if (asleep->seconds >= FIRST_LOOK && asleep->done > 0)
+		pace->usual[who] = asleep->done / asleep->seconds;
+	if (pace->usual[who] <= 0)
+		return;
+	pace->could_do[who] += pace->usual[who] * sample->seconds;
+	pace->have_done[who] += sample->done[who];
 }
 
 /*
@@ -248,6 +312,7 @@ find_neighbours(TsaPace *pace)
 		{
 			memset(&pace->asleep[who], 0, sizeof(TsaPaceSums));
 			memset(&pace->all[who], 0, sizeof(TsaPaceSums));
+			pace->usual[who] = 0;
 		}
 		alone &= !pace->present[who];
 		anybody |= there[who];
@@ -354,6 +419,8 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 		pace->cpu_wait += sample->cpu_wait;
 		pace->read_seconds += sample->read_seconds;
 		pace->read_bytes += sample->read_bytes;
+		pace->speed_bytes = pace->speed_bytes * factor + sample->bytes;
+		pace->speed_seconds = pace->speed_seconds * factor + sample->worked;
 	}
 	for (int who = 0; who <= TSA_NEIGHBOUR_SERVER; who++)
 	{
@@ -366,6 +433,7 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 		add_to_sums(&pace->all[who], sample, (TsaNeighbour) who);
 		if (!sample->working)
 			add_to_sums(&pace->asleep[who], sample, (TsaNeighbour) who);
+		note_loss(pace, sample, (TsaNeighbour) who);
 	}
 
 	if (pace->window < due)
@@ -384,17 +452,36 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 }
 
 /*
- * Seconds to sleep within a unit, of which so many have been worked in so much
- * time; 0: go on.
+ * The longest sleep after so many bytes in so much time that leaves the rate at
+ * what it has to be.
+ */
+static double
+longest_sleep(const TsaPace *pace, double bytes, double elapsed)
+{
+	double		seconds = bytes * pace->copies / LEAST_RATE;
+
+	if (pace->min_rate > 0)
+		seconds = fmin(seconds,
+					   bytes * pace->sharers / pace->min_rate - elapsed);
+	if (pace->needed_rate > 0)
+		seconds = fmin(seconds, bytes / pace->needed_rate - elapsed);
+	return fmax(seconds, 0);
+}
+
+/*
+ * Seconds to sleep within a unit, of so many bytes so far, of which so many
+ * seconds have been worked in so much time; 0: go on.
  */
 double
-tsa_pace_short_sleep(const TsaPace *pace, double worked, double elapsed)
+tsa_pace_short_sleep(const TsaPace *pace, double bytes, double worked,
+					 double elapsed)
 {
 	double		sleep;
 
 	if (!tsa_pace_has_steps(pace))
 		return 0;
 	sleep = worked * fmax(1, STEPS_PART / pace->share) - elapsed;
+	sleep = fmin(sleep, longest_sleep(pace, bytes, elapsed));
 	return sleep >= SHORT_SLEEP ? sleep : 0;
 }
 
@@ -407,10 +494,13 @@ tsa_pace_rest(TsaPace *pace, double bytes, double worked, double elapsed)
 {
 	double		polite = 0;
 	double		bound = 0;
+	double		longest = longest_sleep(pace, bytes, elapsed);
 
-	if (pace->adapts && pace->share < 1)
-		polite = fmin(worked / pace->share - elapsed,
-					  bytes * pace->copies / LEAST_RATE);
+	if (!tsa_pace_is_full(pace))
+		polite = worked / pace->share - elapsed;
+	pace->hurried = polite > longest &&
+		(pace->min_rate > 0 || pace->needed_rate > 0);
+	polite = fmin(polite, longest);
 	if (pace->max_rate > 0)
 		bound = bytes * pace->sharers / pace->max_rate - elapsed;
 	pace->bounded = bound > fmax(polite, 0);
@@ -423,7 +513,14 @@ tsa_pace_rest(TsaPace *pace, double bytes, double worked, double elapsed)
 TsaPaceReason
 tsa_pace_reason(const TsaPace *pace)
 {
-	return pace->bounded ? TSA_PACE_BOUND : pace->reason;
+	if (pace->bounded)
+		return TSA_PACE_BOUND;
+	if (pace->late && pace->adapts)
+		return TSA_PACE_LATE;
+	if (!pace->hurried)
+		return pace->reason;
+	return pace->needed_rate > pace->min_rate / pace->sharers ?
+		TSA_PACE_DEADLINE : TSA_PACE_MIN_RATE;
 }
 
 /*
@@ -432,7 +529,7 @@ tsa_pace_reason(const TsaPace *pace)
 bool
 tsa_pace_is_full(const TsaPace *pace)
 {
-	return pace->share >= 1 || !pace->adapts;
+	return pace->share >= 1 || !pace->adapts || pace->late;
 }
 
 /*
@@ -442,7 +539,7 @@ tsa_pace_is_full(const TsaPace *pace)
 bool
 tsa_pace_has_steps(const TsaPace *pace)
 {
-	return pace->adapts && pace->share < 1 &&
+	return !tsa_pace_is_full(pace) &&
 		!is_slow(pace, TSA_NEIGHBOUR_SOURCE) &&
 		!pace->present[TSA_NEIGHBOUR_UNKNOWN];
 }

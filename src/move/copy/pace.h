@@ -30,7 +30,10 @@ typedef enum TsaPaceReason
 {
 	TSA_PACE_IDLE,				/* full speed: nobody else is there */
 	TSA_PACE_UNLIMITED,			/* full speed: asked for */
+	TSA_PACE_LATE,				/* full speed: it cannot end in time */
 	TSA_PACE_BOUND,				/* max_rate */
+	TSA_PACE_MIN_RATE,			/* min_rate asks for more */
+	TSA_PACE_DEADLINE,			/* so does the time at which it is to end */
 	TSA_PACE_SOURCE,			/* as the neighbours above */
 	TSA_PACE_TARGET,
 	TSA_PACE_SERVER,
@@ -77,6 +80,10 @@ typedef struct TsaPace
 	bool		present[TSA_NEIGHBOURS];
 	TsaPaceReason reason;		/* of the share */
 	bool		bounded;		/* max_rate asks for longer sleeps */
+	double		min_rate;		/* of the call, as max_rate */
+	double		needed_rate;	/* of this copy, to end in time; 0: none */
+	bool		late;			/* it cannot end in time */
+	bool		hurried;		/* one of these asks for shorter sleeps */
 	double		rate;			/* bytes per second in the last window, < 0:
 								 * not known yet */
 
@@ -99,13 +106,21 @@ typedef struct TsaPace
 	double		ignored[TSA_NEIGHBOURS];	/* bytes a second that nobody
 											 * waits for */
 	double		best_read;		/* seconds a byte, of own reads; 0: unknown */
+	double		speed_bytes;	/* copied in ... */
+	double		speed_seconds;	/* ... so much work */
+	double		usual[TSA_NEIGHBOURS];	/* what others get done a second while
+										 * the copy sleeps; 0: not known */
+
+	/* since the copy began: while others were there and that was known */
+	double		could_do[TSA_NEIGHBOURS];
+	double		have_done[TSA_NEIGHBOURS];
 	bool		first_look;		/* is yet to come */
 } TsaPace;
 
 extern void tsa_pace_init(TsaPace *pace, bool adapts, double max_rate);
 extern void tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample);
-extern double tsa_pace_short_sleep(const TsaPace *pace, double worked,
-								   double elapsed);
+extern double tsa_pace_short_sleep(const TsaPace *pace, double bytes,
+								   double worked, double elapsed);
 extern double tsa_pace_rest(TsaPace *pace, double bytes, double worked,
 							double elapsed);
 extern double tsa_pace_bytes_of_others(double *in_flight, double most,
@@ -114,6 +129,9 @@ extern double tsa_pace_bytes_of_others(double *in_flight, double most,
 extern TsaPaceReason tsa_pace_reason(const TsaPace *pace);
 extern bool tsa_pace_is_full(const TsaPace *pace);
 extern double tsa_pace_loss(const TsaPace *pace, TsaNeighbour who);
+extern double tsa_pace_speed(const TsaPace *pace);
+extern double tsa_pace_others_lost(const TsaPace *pace);
+extern void tsa_pace_set_max_rate(TsaPace *pace, bool adapts, double max_rate);
 extern bool tsa_pace_has_steps(const TsaPace *pace);
 extern double tsa_pace_unit_bytes(const TsaPace *pace);
 extern double tsa_pace_unit_seconds(const TsaPace *pace);

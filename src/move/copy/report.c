@@ -49,8 +49,10 @@ tsa_copy_count(TsaCopy *copy)
 	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
 	progress->present_mb_per_s = -1;
 	progress->rate_reason = NULL;
+	progress->others_lost_percent = -1;
 	if (copy->units != NULL)
 	{
+		progress->others_lost_percent = tsa_units_others_lost(copy->units);
 		progress->present_mb_per_s = tsa_units_rate(copy->units) / 1048576.0;
 		progress->rate_reason = tsa_units_reason(copy->units);
 	}

@@ -51,6 +51,7 @@
 #include "storage/smgr.h"
 
 #include "compat.h"
+#include "move/copy/deadline.h"
 #include "move/copy/others.h"
 #include "move/copy/pace.h"
 #include "move/copy/units.h"
@@ -76,7 +77,10 @@ struct TsaUnits
 {
 	TsaPace		pace;
 	TsaOthers	others;
-	int64		call_id;		/* whose copies share max_rate */
+	int64		call_id;		/* whose copies share the limits */
+	TsaLimits	limits;
+	double		window;			/* seconds, until finish_by, that there were */
+	double		others_left;	/* bytes of other moves of the call */
 	uint64		started;		/* the unit, by the clock of counters.h */
 	double		bytes;			/* of the unit */
 	double		read_ms;
@@ -95,6 +99,34 @@ struct TsaUnits
 };
 
 /*
+ * Seconds until the copy is to have ended.
+ */
+static double
+seconds_left(const TsaUnits *units)
+{
+	return (units->limits.finish_by - GetCurrentTimestamp()) /
+		(double) USECS_PER_SEC;
+}
+
+static bool
+has_deadline(const TsaUnits *units)
+{
+	return !TIMESTAMP_IS_NOEND(units->limits.finish_by);
+}
+
+static void
+take_limits(TsaUnits *units, const TsaLimits * limits)
+{
+	units->limits = *limits;
+	tsa_pace_set_max_rate(&units->pace, limits->mode == TSA_RATE_ADAPTS,
+						  limits->max_rate);
+	units->pace.min_rate = limits->min_rate;
+	units->pace.needed_rate = 0;
+	units->pace.late = false;
+	units->window = has_deadline(units) ? seconds_left(units) : 0;
+}
+
+/*
  * See units.h.
  */
 TsaUnits *
@@ -102,8 +134,9 @@ tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 {
 	TsaUnits   *units = MemoryContextAllocZero(context, sizeof(TsaUnits));
 
-	tsa_pace_init(&units->pace, order->max_rate != TSA_RATE_UNLIMITED,
-				  Max(order->max_rate, 0));
+	tsa_pace_init(&units->pace, order->limits.mode == TSA_RATE_ADAPTS,
+				  order->limits.max_rate);
+	take_limits(units, &order->limits);
 	tsa_others_open(&units->others, order->source_tablespace,
 					order->target_tablespace);
 	units->ask_blocks =
@@ -116,12 +149,51 @@ tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 /*
  * See units.h.
  */
-void
-tsa_units_renew(TsaUnits *units)
+bool
+tsa_units_renew(TsaUnits *units, const TsaLimits * limits, int64 others_left)
 {
+	bool		changed = limits->mode != units->limits.mode ||
+	limits->max_rate != units->limits.max_rate ||
+	limits->min_rate != units->limits.min_rate ||
+	limits->finish_by != units->limits.finish_by;
+
+	if (changed)
+		take_limits(units, limits);
+	units->others_left = others_left;
 	units->pace.copies = tsa_others_copies();
-	if (units->pace.max_rate > 0)
+	if (limits->max_rate > 0 || limits->min_rate > 0 || has_deadline(units))
 		units->pace.sharers = tsa_others_copies_of_call(units->call_id);
+	return changed;
+}
+
+/*
+ * See units.h.
+ */
+const char *
+tsa_units_finish_by(const TsaUnits *units)
+{
+	return timestamptz_to_str(units->limits.finish_by);
+}
+
+/*
+ * See units.h.
+ */
+bool
+tsa_units_aim(TsaUnits *units, int64 left)
+{
+	TsaDeadline deadline = {.window = units->window};
+
+	if (!has_deadline(units))
+		return false;
+	deadline.seconds = seconds_left(units);
+	deadline.bytes = Max(left, 0);
+	deadline.others = units->others_left;
+	deadline.sharers = units->pace.sharers;
+	units->pace.needed_rate = tsa_deadline_rate(&deadline);
+	units->pace.late = tsa_deadline_is_missed(&deadline,
+											  tsa_pace_speed(&units->pace),
+											  units->pace.late);
+	return units->pace.late;
 }
 
 /*
@@ -392,8 +464,8 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 
 	units->rests = unit_is_over(units, elapsed);
 	if (!units->rests)
-		return 1000 * tsa_pace_short_sleep(&units->pace, units->worked,
-										   elapsed);
+		return 1000 * tsa_pace_short_sleep(&units->pace, units->bytes,
+										   units->worked, elapsed);
 	end_unit(units);
 	now = tsa_clock_now();
 	unit_bytes = units->bytes;
@@ -439,6 +511,15 @@ tsa_units_rate(const TsaUnits *units)
 /*
  * See units.h.
  */
+double
+tsa_units_others_lost(const TsaUnits *units)
+{
+	return 100 * tsa_pace_others_lost(&units->pace);
+}
+
+/*
+ * See units.h.
+ */
 const char *
 tsa_units_reason(const TsaUnits *units)
 {
@@ -454,8 +535,16 @@ tsa_units_reason(const TsaUnits *units)
 				"full speed: nobody else is active";
 		case TSA_PACE_UNLIMITED:
 			return "full speed: unlimited";
+		case TSA_PACE_LATE:
+			return "full speed: it cannot end by finish_by";
 		case TSA_PACE_BOUND:
-			return "bounded by max_rate";
+			return units->pace.late ?
+				"bounded by max_rate: it cannot end by finish_by" :
+				"bounded by max_rate";
+		case TSA_PACE_MIN_RATE:
+			return "no slower: min_rate";
+		case TSA_PACE_DEADLINE:
+			return "no slower: finish_by";
 		case TSA_PACE_SOURCE:
 			return "others read from the source's device";
 		case TSA_PACE_TARGET:

@@ -14,6 +14,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "move/common/limits.h"
 #include "move/copy/callbacks.h"
 
 typedef struct TsaUnits TsaUnits;
@@ -22,8 +23,19 @@ typedef struct TsaUnits TsaUnits;
 extern TsaUnits *tsa_units_open(MemoryContext context,
 								const TsaCopyOrder *order);
 
-/* [T] In each transaction of a pass: counts the copies under way. */
-extern void tsa_units_renew(TsaUnits *units);
+/*
+ * [T] In each transaction of a pass: counts the copies under way, and takes
+ * these limits.  others_left: bytes left of the other moves of the call.  True
+ * if the limits are others than before.
+ */
+extern bool tsa_units_renew(TsaUnits *units, const TsaLimits * limits,
+							int64 others_left);
+
+/* When it is to have ended, for people. */
+extern const char *tsa_units_finish_by(const TsaUnits *units);
+
+/* So many bytes are left to copy.  True if it cannot end in time. */
+extern bool tsa_units_aim(TsaUnits *units, int64 left);
 
 /*
  * [T] The copy will read this fork from block "from" on, up to "end" at most:
@@ -50,6 +62,9 @@ extern void tsa_units_wake(TsaUnits *units);
 
 /* What has happened since the last call counts neither as work nor as sleep. */
 extern void tsa_units_skip(TsaUnits *units);
+
+/* Percent of what others could do that they did not; negative: not known. */
+extern double tsa_units_others_lost(const TsaUnits *units);
 
 /* Bytes per second at present, negative: not known; and why, for people. */
 extern double tsa_units_rate(const TsaUnits *units);

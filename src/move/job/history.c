@@ -26,7 +26,7 @@
 
 /*
  * Forgets jobs that ended longer ago than tablespace_advisor.keep_history,
- * unless something of them is still to be removed.  The requests to pause them
+ * unless something of them is still to be removed.  The requests about them
  * go before: one that somebody is withdrawing, in a transaction that may stay
  * open, would be waited for, and keeps its job instead.  Nor is that table
  * waited for: a worker has the journal locked, and DROP EXTENSION may have
@@ -36,8 +36,8 @@ void
 tsa_prune_jobs(void)
 {
 	static TsaJournalQuery requests = {
-		"DELETE FROM tablespace_advisor.pause WHERE job_id = ANY (ARRAY("
-		" SELECT p.job_id FROM tablespace_advisor.pause p"
+		"DELETE FROM tablespace_advisor.request WHERE job_id = ANY (ARRAY("
+		" SELECT p.job_id FROM tablespace_advisor.request p"
 		" JOIN tablespace_advisor.job j USING (job_id)"
 		" WHERE " TSA_IS_OLD " FOR UPDATE OF p SKIP LOCKED))",
 		1, {INT4OID}, NULL
@@ -45,7 +45,7 @@ tsa_prune_jobs(void)
 	static TsaJournalQuery jobs = {
 		"DELETE FROM tablespace_advisor.job WHERE job_id = ANY (ARRAY("
 		" SELECT job_id FROM tablespace_advisor.job j WHERE " TSA_IS_OLD
-		" AND NOT EXISTS (SELECT FROM tablespace_advisor.pause p"
+		" AND NOT EXISTS (SELECT FROM tablespace_advisor.request p"
 		"   WHERE p.job_id = j.job_id)"
 		" FOR UPDATE OF j SKIP LOCKED))",
 		1, {INT4OID}, NULL
@@ -53,7 +53,7 @@ tsa_prune_jobs(void)
 	Datum		values[1];
 
 	if (tsa_keep_history == 0 ||
-		!tsa_state_try_lock("pause", RowExclusiveLock))
+		!tsa_state_try_lock("request", RowExclusiveLock))
 		return;
 	values[0] = Int32GetDatum(tsa_keep_history);
 	tsa_journal_update(&requests, values, NULL);

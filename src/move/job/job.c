@@ -18,6 +18,7 @@
 
 #include "move/job/job.h"
 #include "move/job/journal.h"
+#include "move/job/limits.h"
 
 static const char *const state_names[] = {
 	[TSA_JOB_QUEUED] = "queued",
@@ -201,7 +202,8 @@ read_job(TsaJob *job, MemoryContext context)
 	job->state = state_by_name(tsa_journal_text(0, "state"));
 	job->lock_timeout_ms =
 		DatumGetInt32(tsa_journal_column(0, "lock_timeout_ms"));
-	job->max_rate = DatumGetInt64(tsa_journal_column(0, "max_rate"));
+	tsa_limits_of_result(&job->limits);
+	job->lock_up_to = DatumGetInt64(tsa_journal_column(0, "lock_up_to"));
 	job->native = DatumGetBool(tsa_journal_column(0, "native"));
 	job->nnew = storage_of_result("new_tablespaces", "new_filenumbers",
 								  context, &job->new_storage);
@@ -221,11 +223,15 @@ tsa_job_load(int64 job_id, TsaJob *job)
 {
 	static TsaJournalQuery query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
-		" owner, method_wanted, method, state, lock_timeout_ms, max_rate,"
+		" owner, method_wanted, method, state, lock_timeout_ms,"
+		" l.max_rate, l.min_rate, l.finish_by,"
+		" coalesce(lock_up_to, -1) AS lock_up_to,"
 		" system_identifier = $2 AS native,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
 		" indexes, indexes_from"
-		" FROM tablespace_advisor.job WHERE job_id = $1",
+		" FROM tablespace_advisor.job"
+		" JOIN tablespace_advisor.job_limits l USING (job_id)"
+		" WHERE job_id = $1",
 		2, {INT8OID, INT8OID}, NULL
 	};
 	Datum		values[2];
@@ -259,7 +265,8 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 		" attempts = :attempts, blocked_by = :blocked_by,"
 		" paused_ms = :paused_ms, lock_wait_ms = :lock_wait_ms,"
 		" lock_ms = :lock_ms, present_mb_per_s = :present_mb_per_s,"
-		" rate_reason = :rate_reason"
+		" rate_reason = :rate_reason, is_late = :is_late,"
+		" others_lost_percent = :others_lost"
 		" WHERE job_id = :job_id"
 	};
 	TsaJournalArg args[] = {
@@ -283,7 +290,10 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 		{"present_mb_per_s", FLOAT8OID, Float8GetDatum(p->present_mb_per_s),
 		p->present_mb_per_s < 0},
 		{"rate_reason", TEXTOID, text_or_null(p->rate_reason),
-		p->rate_reason == NULL}
+		p->rate_reason == NULL},
+		{"is_late", BOOLOID, BoolGetDatum(p->is_late), false},
+		{"others_lost", FLOAT8OID, Float8GetDatum(p->others_lost_percent),
+		p->others_lost_percent < 0}
 	};
 
 	tsa_journal_update_named(&query, args, lengthof(args));
@@ -431,6 +441,10 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		" paused_ms = coalesce(:paused_ms, paused_ms),"
 		" lock_wait_ms = coalesce(:lock_wait_ms, lock_wait_ms),"
 		" lock_ms = coalesce(:lock_ms, lock_ms),"
+		" others_lost_percent = coalesce(:others_lost, others_lost_percent),"
+		" (max_rate, min_rate, finish_by) = (SELECT l.max_rate, l.min_rate,"
+		"   l.finish_by FROM tablespace_advisor.job_limits l"
+		"   WHERE l.job_id = :job_id),"
 		" wal_bytes = coalesce(:wal_bytes, wal_bytes),"
 		" new_tablespaces = CASE WHEN :keeps_files"
 		"   THEN new_tablespaces END,"
@@ -464,6 +478,8 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		{"paused_ms", FLOAT8OID, Float8GetDatum(p->paused_ms), unknown},
 		{"lock_wait_ms", FLOAT8OID, Float8GetDatum(p->lock_wait_ms), unknown},
 		{"lock_ms", FLOAT8OID, Float8GetDatum(p->lock_ms), unknown},
+		{"others_lost", FLOAT8OID, Float8GetDatum(p->others_lost_percent),
+		unknown || p->others_lost_percent < 0},
 		{"wal_bytes", INT8OID, Int64GetDatum(end->wal_bytes), unknown},
 		{"keeps_files", BOOLOID, BoolGetDatum(end->keeps_files), false}
 	};

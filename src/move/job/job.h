@@ -28,6 +28,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "move/common/limits.h"
 #include "move/common/progress.h"
 
 typedef enum TsaJobState
@@ -64,8 +65,8 @@ typedef struct TsaJob
 	TsaMoveMethod method;
 	TsaJobState state;
 	int			lock_timeout_ms;
-	int64		max_rate;		/* bytes per second, 0: as others allow, or
-								 * TSA_RATE_UNLIMITED */
+	TsaLimits	limits;			/* as they are now */
+	int64		lock_up_to;		/* method lock: bytes; negative: any size */
 
 	bool		native;			/* of this server, in which database ever? */
 	int			nindexes;		/* of a table's move: these move along */

@@ -46,29 +46,29 @@ static bool journal_checked = false;
  * is none.  In a transaction.  To be done again after each abort, which
  * releases session-level locks as well.
  *
- * The requests to pause are locked, too: DROP EXTENSION may have that lock and
+ * The requests are locked, too: DROP EXTENSION may have that lock and
  * wait for the journal.  Whoever holds the one must not wait for the other.
  */
 bool
 tsa_keep_journal(void)
 {
 	LockRelId	journal = {.dbId = MyDatabaseId};
-	LockRelId	pause = {.dbId = MyDatabaseId};
+	LockRelId	request = {.dbId = MyDatabaseId};
 
 	for (;;)
 	{
 		journal.relId = tsa_state_lock("job", AccessShareLock);
 		if (!OidIsValid(journal.relId))
 			return false;
-		pause.relId = tsa_state_try_lock("pause", AccessShareLock);
-		if (OidIsValid(pause.relId) || !tsa_state_is_current())
+		request.relId = tsa_state_try_lock("request", AccessShareLock);
+		if (OidIsValid(request.relId) || !tsa_state_is_current())
 			break;
 		UnlockRelationOid(journal.relId, AccessShareLock);
 		tsa_sleep(LOCK_RETRY_MS);
 	}
 	LockRelationIdForSession(&journal, AccessShareLock);
-	if (OidIsValid(pause.relId))
-		LockRelationIdForSession(&pause, AccessShareLock);
+	if (OidIsValid(request.relId))
+		LockRelationIdForSession(&request, AccessShareLock);
 	journal_kept = true;
 	journal_checked = false;
 	return true;

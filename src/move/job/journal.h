@@ -16,7 +16,7 @@
 
 #include "state/state.h"
 
-#define TSA_MAX_QUERY_ARGS 24
+#define TSA_MAX_QUERY_ARGS 28
 
 /* The states of a job that has not ended, for statements. */
 #define TSA_UNFINISHED "('queued', 'running', 'paused')"

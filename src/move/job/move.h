@@ -24,7 +24,11 @@ typedef struct TsaMoveOptions
 	Oid			tablespace;		/* InvalidOid: the advice decides */
 	ArrayType  *indexes;		/* regclass[] or NULL: all */
 	TsaMoveMethod method;
-	int64		max_rate;		/* bytes per second, 0: no limit */
+	TsaLimits	limits;
+	TimestampTz until;			/* nothing begins that would not end by then;
+								 * DT_NOEND: whenever */
+	int64		lock_up_to;		/* bytes that method "lock" is for; negative:
+								 * any size */
 	int			lock_timeout_ms;
 	bool		wait;
 	bool		dry_run;
@@ -33,6 +37,11 @@ typedef struct TsaMoveOptions
 	bool		leaves_contended;	/* what somebody else is queueing */
 	bool		wants_forecast; /* of what it saves: a new move, not a retry */
 } TsaMoveOptions;
+
+/* Options that nobody has given yet. */
+#define TSA_NO_OPTIONS \
+	((TsaMoveOptions) {.limits = TSA_NO_LIMITS, .until = DT_NOEND, \
+	 .lock_up_to = -1})
 
 /* One relation to be moved. */
 typedef struct TsaMove

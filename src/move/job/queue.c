@@ -33,6 +33,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 #include "move/common/relation.h"
 #include "move/copy/stop_point.h"
@@ -40,6 +41,7 @@
 #include "move/job/contention.h"
 #include "move/job/history.h"
 #include "move/job/journal.h"
+#include "move/job/limits.h"
 #include "move/job/queue.h"
 
 /* Is this row the move of a table that has storage?  For statements. */
@@ -287,6 +289,17 @@ oid_list_array(const List *oids)
 }
 
 /*
+ * Is there a size up to which the relation may be locked?  Not for the
+ * journal's own tables, which are locked whatever their size.
+ */
+static bool
+has_lock_up_to(const TsaMove *move, const TsaMoveOptions *options)
+{
+	return options->lock_up_to >= 0 && move->method == TSA_METHOD_LOCK &&
+		strcmp(NameStr(move->schema_name), "tablespace_advisor") != 0;
+}
+
+/*
  * Inserts a job.  Returns its id; 0 when an unfinished job for the relation
  * exists, which the unique index decides even between sessions that insert
  * at the same time.  batch_id 0 makes it the first job of a new batch.
@@ -298,15 +311,16 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		.sql = "INSERT INTO tablespace_advisor.job (job_id, batch_id, relation,"
 		" heap, kind, schema_name, relation_name, from_tablespace,"
 		" from_tablespace_name, to_tablespace, to_tablespace_name,"
-		" method_wanted, method, bytes_total, max_rate, lock_timeout_ms,"
+		" method_wanted, method, bytes_total, max_rate, min_rate, finish_by,"
+		" until, lock_up_to, lock_timeout_ms,"
 		" owner, system_identifier, database, indexes, indexes_from,"
 		" forecast_saved_ms_per_s)"
 		" OVERRIDING SYSTEM VALUE"
 		" SELECT id, CASE :batch WHEN 0 THEN id ELSE :batch END, :relation,"
 		" :heap, :kind, :schema, :name, :source, :source_name, :target,"
-		" :target_name, :method_wanted, :method, :bytes, nullif(:max_rate, 0),"
-		" :lock_timeout, :owner, :system, :database, :indexes, :indexes_from,"
-		" :forecast"
+		" :target_name, :method_wanted, :method, :bytes, :max_rate,"
+		" :min_rate, :finish_by, :until, :lock_up_to, :lock_timeout, :owner,"
+		" :system, :database, :indexes, :indexes_from, :forecast"
 		" FROM (SELECT pg_catalog.nextval('tablespace_advisor.job_job_id_seq')"
 		"   OFFSET 0) AS s(id)"
 		" ON CONFLICT (relation) WHERE state IN " TSA_UNFINISHED " DO NOTHING"
@@ -315,6 +329,7 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 	const char *wanted = tsa_move_method_name(options->method);
 	const char *method = tsa_move_method_name(move->method);
 	bool		alone = move->indexes == NIL;
+	TsaLimitsValues limits = tsa_limits_values(&options->limits);
 	TsaJournalArg args[] = {
 		{"batch", INT8OID, Int64GetDatum(batch_id), false},
 		{"relation", OIDOID, ObjectIdGetDatum(move->relid), false},
@@ -329,7 +344,13 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		{"method_wanted", TEXTOID, CStringGetTextDatum(wanted), false},
 		{"method", TEXTOID, CStringGetTextDatum(method), false},
 		{"bytes", INT8OID, Int64GetDatum(move->size_bytes), false},
-		{"max_rate", INT8OID, Int64GetDatum(options->max_rate), false},
+		{"max_rate", INT8OID, limits.values[0], limits.nulls[0]},
+		{"min_rate", INT8OID, limits.values[1], limits.nulls[1]},
+		{"finish_by", TIMESTAMPTZOID, limits.values[2], limits.nulls[2]},
+		{"until", TIMESTAMPTZOID, TimestampTzGetDatum(options->until),
+		TIMESTAMP_IS_NOEND(options->until)},
+		{"lock_up_to", INT8OID, Int64GetDatum(options->lock_up_to),
+		!has_lock_up_to(move, options)},
 		{"lock_timeout", INT4OID, Int32GetDatum(options->lock_timeout_ms),
 		false},
 		{"owner", OIDOID, ObjectIdGetDatum(GetUserId()), false},
@@ -475,6 +496,38 @@ enter_queue(List *moves, bool leaves_contended, LOCKTAG *tag)
 }
 
 /*
+ * Says at once that moves cannot end by finish_by, if measurements show that.
+ */
+static void
+warn_if_late(int64 batch_id, TimestampTz finish_by)
+{
+	static TsaJournalQuery query = {
+		"SELECT tablespace_advisor.earliest_end($1) AS earliest",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	Datum		earliest;
+	TsaJournal	journal;
+
+	if (TIMESTAMP_IS_NOEND(finish_by))
+		return;
+	CommandCounterIncrement();
+	values[0] = Int64GetDatum(batch_id);
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, values, NULL, true);
+	earliest = tsa_journal_column(0, "earliest");
+	if (finish_by <= GetCurrentTimestamp() ||
+		(earliest != (Datum) 0 && DatumGetTimestampTz(earliest) > finish_by))
+		ereport(WARNING,
+				(errmsg("what is to be moved cannot be moved by \"finish_by\""),
+				 earliest != (Datum) 0 ?
+				 errdetail("At the highest rates measured so far it would be by %s.",
+						   timestamptz_to_str(DatumGetTimestampTz(earliest))) : 0,
+				 errhint("It goes on at full speed; alter_move() and cancel_move() change that.")));
+	tsa_journal_close(&journal);
+}
+
+/*
  * Inserts the jobs of a call, all or none, and returns their ids (int64 *).
  */
 List *
@@ -497,5 +550,7 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 		ids = lappend(ids, id);
 	}
 	(void) LockRelease(&tag, ExclusiveLock, false);
+	if (ids != NIL)
+		warn_if_late(*(int64 *) linitial(ids), options->limits.finish_by);
 	return ids;
 }

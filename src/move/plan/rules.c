@@ -110,7 +110,7 @@ choose_rebuild(TsaMove *move, const TsaMoveOptions *options)
 				 options->with_indexes ?
 				 errhint("Move the table without its indexes, and those that can be moved by move_indexes_concurrently().") :
 				 errhint("Name the other indexes in the argument \"indexes\".")));
-	if (options->max_rate > 0)
+	if (options->limits.max_rate > 0)
 	{
 		if (options->method == TSA_METHOD_REBUILD)
 			ereport(ERROR,
@@ -211,12 +211,12 @@ tsa_announce_move(const TsaMove *move, const TsaMove *moved_with,
 						NameStr(move->target_name))));
 	else
 		ereport(NOTICE,
-			(errmsg("would move %s (%s) from tablespace \"%s\" to \"%s\" by method %s%s",
-					tsa_move_display_name(move),
-					tsa_pretty_size(move->size_bytes),
-					NameStr(move->source_name), NameStr(move->target_name),
-					tsa_move_method_name(move->method),
-					moved_with != NULL ? ", along with its table" : "")));
+				(errmsg("would move %s (%s) from tablespace \"%s\" to \"%s\" by method %s%s",
+						tsa_move_display_name(move),
+						tsa_pretty_size(move->size_bytes),
+						NameStr(move->source_name), NameStr(move->target_name),
+						tsa_move_method_name(move->method),
+						moved_with != NULL ? ", along with its table" : "")));
 }
 
 /*

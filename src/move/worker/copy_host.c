@@ -14,7 +14,7 @@
 
 #include "move/job/job.h"
 #include "move/job/journal.h"
-#include "move/job/pause.h"
+#include "move/job/request.h"
 #include "move/worker/copy_host.h"
 
 /* Whose copy it is. */
@@ -70,6 +70,12 @@ static void
 note_indexes(void *arg, const Oid *indexes, int n)
 {
 	tsa_job_note_indexes(((CopyHost *) arg)->job_id, indexes, n);
+}
+
+static void
+read_limits(void *arg, TsaLimits * limits, int64 *others_left)
+{
+	tsa_read_limits(((CopyHost *) arg)->job_id, limits, others_left);
 }
 
 static bool
@@ -141,6 +147,7 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 		.report = report_progress,
 		.paused = note_paused,
 		.indexes_changed = note_indexes,
+		.read_limits = read_limits,
 		.pause_is_requested = pause_is_requested,
 		.takes_longer = takes_longer,
 		.find_prepared_blockers = find_prepared_blockers
@@ -151,7 +158,7 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 		.source_tablespace = job->source_tablespace,
 		.target_tablespace = job->target_tablespace,
 		.lock_timeout_ms = job->lock_timeout_ms,
-		.max_rate = job->max_rate,
+		.limits = job->limits,
 		.call_id = job->batch_id,
 		.nindexes = job->nindexes,
 		.indexes = job->indexes

@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * limits.h
+ *	  How fast a move may go, and how fast it has to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_LIMITS_H
+#define TSA_LIMITS_H
+
+#include "postgres.h"
+
+#include "utils/timestamp.h"
+
+typedef enum TsaRateMode
+{
+	TSA_RATE_ADAPTS,			/* to what others need */
+	TSA_RATE_UNLIMITED			/* full speed, whatever others need */
+}			TsaRateMode;
+
+typedef struct TsaLimits
+{
+	TsaRateMode mode;
+	int64		max_rate;		/* bytes per second, 0: no bound; none if
+								 * unlimited */
+	int64		min_rate;		/* likewise */
+	TimestampTz finish_by;		/* DT_NOEND: whenever */
+}			TsaLimits;
+
+/* What limits nothing. */
+#define TSA_NO_LIMITS ((TsaLimits) {.finish_by = DT_NOEND})
+
+/* Is max_rate below min_rate? */
+static inline bool
+tsa_limits_conflict(const TsaLimits * limits)
+{
+	return limits->max_rate > 0 && limits->min_rate > limits->max_rate;
+}
+
+#endif							/* TSA_LIMITS_H */

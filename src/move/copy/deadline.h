@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * deadline.h
+ *	  How fast a copy has to go to end by a given time.
+ *
+ * Pure: no server headers, no clock, no memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_DEADLINE_H
+#define TSA_DEADLINE_H
+
+#include <stdbool.h>
+
+/* What is left to do, and in what time. */
+typedef struct TsaDeadline
+{
+	double		window;			/* seconds that there were in the beginning */
+	double		seconds;		/* that are left */
+	double		bytes;			/* left of this copy */
+	double		others;			/* bytes left of the other moves of the call */
+	int			sharers;		/* copies of the call under way, this one
+								 * included */
+}			TsaDeadline;
+
+extern double tsa_deadline_rate(const TsaDeadline * deadline);
+extern bool tsa_deadline_is_missed(const TsaDeadline * deadline, double speed,
+								   bool was_missed);
+
+#endif							/* TSA_DEADLINE_H */

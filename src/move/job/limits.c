@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * limits.c
+ *	  Limits as the journal keeps them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "move/job/journal.h"
+#include "move/job/limits.h"
+
+/* max_rate of a move that has regard for nobody. */
+#define UNLIMITED (-1)
+
+/*
+ * Reads max_rate, min_rate and finish_by of the result's only row.
+ */
+void
+tsa_limits_of_result(TsaLimits * limits)
+{
+	int64		max_rate = DatumGetInt64(tsa_journal_column(0, "max_rate"));
+	Datum		finish_by = tsa_journal_column(0, "finish_by");
+
+	*limits = TSA_NO_LIMITS;
+	if (max_rate == UNLIMITED)
+		limits->mode = TSA_RATE_UNLIMITED;
+	else
+		limits->max_rate = max_rate;
+	limits->min_rate = DatumGetInt64(tsa_journal_column(0, "min_rate"));
+	if (finish_by != (Datum) 0)
+		limits->finish_by = DatumGetTimestampTz(finish_by);
+}
+
+/*
+ * The same three as parameters of a statement.
+ */
+TsaLimitsValues
+tsa_limits_values(const TsaLimits * limits)
+{
+	bool		unlimited = limits->mode == TSA_RATE_UNLIMITED;
+	TsaLimitsValues v;
+
+	v.values[0] = Int64GetDatum(unlimited ? UNLIMITED : limits->max_rate);
+	v.nulls[0] = !unlimited && limits->max_rate == 0;
+	v.values[1] = Int64GetDatum(limits->min_rate);
+	v.nulls[1] = limits->min_rate == 0;
+	v.values[2] = TimestampTzGetDatum(limits->finish_by);
+	v.nulls[2] = TIMESTAMP_IS_NOEND(limits->finish_by);
+	return v;
+}

@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * request.c
+ *	  What somebody asks of a job that is queued or under way.
+ *
+ * pause_move() and alter_move() write to a row of tablespace_advisor.request,
+ * which the worker reads: the job's own row would make the worker wait for a
+ * caller whose transaction stays open.  For the same reason the worker never
+ * writes to it.  It goes with the job when that is forgotten, and a request to
+ * pause means nothing once the job has ended.
+ *
+ * Limits that are asked for stand in the place of the job's own, all of them:
+ * alter_move() has filled in those that it leaves.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+
+#include "move/job/journal.h"
+#include "move/job/limits.h"
+#include "move/job/request.h"
+
+/* Runs a statement on the requests of a job; true if it finds a row. */
+static bool
+run_on_request(TsaJournalQuery *query, int64 job_id)
+{
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job_id);
+	return tsa_journal_update(query, values, NULL) == 1;
+}
+
+bool
+tsa_pause_is_requested(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"SELECT FROM tablespace_advisor.request WHERE job_id = $1 AND pause",
+		1, {INT8OID}, NULL
+	};
+
+	return run_on_request(&query, job_id);
+}
+
+bool
+tsa_request_pause(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"INSERT INTO tablespace_advisor.request AS r (job_id) VALUES ($1)"
+		" ON CONFLICT (job_id) DO UPDATE SET pause = true WHERE NOT r.pause",
+		1, {INT8OID}, NULL
+	};
+
+	return run_on_request(&query, job_id);
+}
+
+bool
+tsa_withdraw_pause(int64 job_id)
+{
+	static TsaJournalQuery query = {
+		"UPDATE tablespace_advisor.request SET pause = false"
+		" WHERE job_id = $1 AND pause",
+		1, {INT8OID}, NULL
+	};
+
+	return run_on_request(&query, job_id);
+}
+
+void
+tsa_request_limits(int64 job_id, const TsaLimits * limits)
+{
+	static TsaJournalQuery query = {
+		"INSERT INTO tablespace_advisor.request"
+		" (job_id, pause, alters, max_rate, min_rate, finish_by)"
+		" VALUES ($1, false, true, $2, $3, $4)"
+		" ON CONFLICT (job_id) DO UPDATE SET alters = true,"
+		" max_rate = excluded.max_rate, min_rate = excluded.min_rate,"
+		" finish_by = excluded.finish_by",
+		4, {INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID}, NULL
+	};
+	TsaLimitsValues v = tsa_limits_values(limits);
+	Datum		values[4];
+	char		nulls[] = "    ";
+
+	values[0] = Int64GetDatum(job_id);
+	for (int i = 0; i < 3; i++)
+	{
+		values[i + 1] = v.values[i];
+		nulls[i + 1] = v.nulls[i] ? 'n' : ' ';
+	}
+	tsa_journal_update(&query, values, nulls);
+}
+
+void
+tsa_read_limits(int64 job_id, TsaLimits * limits, int64 *others_left)
+{
+	static TsaJournalQuery query = {
+		"SELECT l.max_rate, l.min_rate, l.finish_by,"
+		" CASE WHEN l.finish_by IS NOT NULL THEN"
+		"   tablespace_advisor.bytes_left_beside(l.job_id) END AS others_left"
+		" FROM tablespace_advisor.job_limits l WHERE l.job_id = $1",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+
+	*limits = TSA_NO_LIMITS;
+	*others_left = 0;
+	values[0] = Int64GetDatum(job_id);
+	tsa_journal_open(&journal);
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	{
+		tsa_limits_of_result(limits);
+		*others_left = DatumGetInt64(tsa_journal_column(0, "others_left"));
+	}
+	tsa_journal_close(&journal);
+}

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * request.h
+ *	  What somebody asks of a job that is queued or under way: to pause, other
+ *	  limits.  All of this in a transaction.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_REQUEST_H
+#define TSA_REQUEST_H
+
+#include "postgres.h"
+
+#include "move/common/limits.h"
+
+/* Has somebody called pause_move()? */
+extern bool tsa_pause_is_requested(int64 job_id);
+
+/* True if the request was not there, or not gone, before. */
+extern bool tsa_request_pause(int64 job_id);
+extern bool tsa_withdraw_pause(int64 job_id);
+
+/* From now on the job has these limits. */
+extern void tsa_request_limits(int64 job_id, const TsaLimits * limits);
+
+/*
+ * The limits of a job, and the bytes left of the other moves of its call; 0 if
+ * the job need not end by some time.
+ */
+extern void tsa_read_limits(int64 job_id, TsaLimits * limits,
+							int64 *others_left);
+
+#endif							/* TSA_REQUEST_H */

@@ -1,0 +1,59 @@
+/* Whether moves can end in time. */
+
+CREATE FUNCTION tablespace_advisor.bytes_left_beside(job bigint)
+RETURNS bigint
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce(sum(greatest(o.bytes_total - o.bytes_done, 0)), 0)::bigint
+	FROM tablespace_advisor.job j
+		JOIN tablespace_advisor.job o ON o.batch_id = j.batch_id
+			AND o.job_id <> j.job_id
+			AND o.state IN ('queued', 'running', 'paused')
+	WHERE j.job_id = job
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.bytes_left_beside(bigint)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.bytes_left_beside(bigint) IS
+	'bytes that are still to be moved by the other moves of the same call';
+
+/*
+ * The best of what has been seen, since the question is what is impossible:
+ * moves that gave way to others, and a probe beside others, say too little.
+ */
+CREATE FUNCTION tablespace_advisor.full_rate(
+	source oid, target oid, move_method text, max_rate bigint)
+RETURNS float8
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT least(CASE WHEN max_rate > 0 THEN max_rate END, greatest(
+		(SELECT max(j.bytes_total / nullif(extract(epoch FROM j.finished_at
+				- j.started_at)::float8 - j.paused_ms / 1000, 0))
+			FROM tablespace_advisor.job j
+			WHERE j.state = 'done' AND j.from_tablespace = source
+				AND j.to_tablespace = target
+				AND (j.method = 'rebuild') = (move_method = 'rebuild')
+				AND j.bytes_total >= 16 * 1048576),
+		tablespace_advisor.move_rate(source, target, move_method)))
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.full_rate(oid, oid, text, bigint)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.full_rate(oid, oid, text, bigint) IS
+	'bytes per second that a move between two tablespaces can make at best, at most max_rate; NULL when nothing was measured';
+
+CREATE FUNCTION tablespace_advisor.earliest_end(batch bigint)
+RETURNS timestamptz
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT clock_timestamp() + make_interval(secs => sum(j.bytes_total /
+		tablespace_advisor.full_rate(j.from_tablespace, j.to_tablespace,
+			j.method, j.max_rate)))
+	FROM tablespace_advisor.job j
+	WHERE j.batch_id = batch AND j.bytes_total > 0
+		AND j.state IN ('queued', 'running', 'paused')
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.earliest_end(bigint) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.earliest_end(bigint) IS
+	'when the moves of a call can have ended at best, one after the other at the highest rates that have been measured; NULL when none was';

@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * move.h
+ *	  What later stages use of this one: all of it, and no other header of
+ *	  src/move/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_MOVE_STAGE_H
+#define TSA_MOVE_STAGE_H
+
+/* options of a call, what it checks, what it returns */
+#include "move/call.h"
+
+/* may a relation move, by which method, is there space */
+#include "move/common/relation.h"
+#include "move/copy/eligible.h"
+#include "move/plan/rules.h"
+
+/* the jobs of a call: queued, run, awaited */
+#include "move/common/sleep.h"
+#include "move/job/batch_lock.h"
+#include "move/job/job.h"
+#include "move/job/journal.h"
+#include "move/job/move.h"
+#include "move/job/queue.h"
+#include "move/wait.h"
+#include "move/worker/recover.h"
+#include "move/worker/start.h"
+
+#endif							/* TSA_MOVE_STAGE_H */

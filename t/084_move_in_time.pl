@@ -1,0 +1,149 @@
+# Lower bounds of the rate of a move: min_rate, finish_by; and limits that are
+# changed while it runs.  Others are pretended, so that nothing depends on what
+# else the machine does.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = PostgreSQL::Test::Cluster->new('primary');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+allow_in_place_tablespaces = on
+autovacuum = off
+tablespace_advisor.min_wal_space = 0
+tablespace_advisor.debug_others = 'source'
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE t (a int, b text);
+	ALTER TABLE t ALTER b SET STORAGE PLAIN;
+	INSERT INTO t SELECT n, repeat('x', 4100) FROM generate_series(1, 16000) n;
+});
+$node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(one two);
+my $target = 'one';
+
+# Queues a move of the table, 125 MB; returns its id.
+sub queue_move
+{
+	my ($arguments) = @_;
+	my $job = $node->safe_psql('postgres', qq{
+		CALL move_table_concurrently('t', '$target', wait => false $arguments)});
+
+	$job =~ s/[{}]//g;
+	$target = $target eq 'one' ? 'two' : 'one';
+	return $job;
+}
+
+# What the view says of such a move when all is copied.
+sub reason_when_copied
+{
+	my ($arguments) = @_;
+	my ($job, $reason);
+
+	stop_at($node, 'copied');
+	$job = queue_move($arguments);
+	wait_for_stop($node, 'copied');
+	$reason = job_field($node, $job, 'rate_reason');
+	release($node);
+	is(wait_for_job($node, $job), 'done', "ends: $arguments");
+	return ($reason, $job);
+}
+
+# Waits until a column of the view is so.
+sub poll_job
+{
+	my ($job, $condition) = @_;
+
+	$node->poll_query_until('postgres',
+		"SELECT $condition FROM tablespace_moves WHERE job_id = $job")
+	  or die "never: $condition";
+	return;
+}
+
+my ($reason, $job) = reason_when_copied(", min_rate => '100 GB'");
+is($reason, 'no slower: min_rate', 'min_rate is the reason');
+
+($reason, $job) = reason_when_copied(", finish_by => now() + interval '1 s'");
+like($reason, qr/^(no slower: |full speed: it cannot end by )finish_by$/,
+	'the time by which it is to end is the reason');
+
+($reason, $job) = reason_when_copied(', finish_by => now()');
+is($reason, 'full speed: it cannot end by finish_by', 'too late: it says so');
+is($node->safe_psql('postgres',
+		"SELECT is_late FROM tablespace_advisor.job WHERE job_id = $job"),
+	't', 'the journal, too');
+like(slurp_file($node->logfile),
+	qr/WARNING:  the move of relation with OID \d+ cannot end by/,
+	'the server log, too');
+
+($reason, $job) = reason_when_copied(", max_rate => '30 MB', finish_by => now()");
+is($reason, 'bounded by max_rate: it cannot end by finish_by',
+	'max_rate is above all');
+is($node->safe_psql('postgres', qq{
+		SELECT extract(epoch FROM finished_at - started_at) >=
+			bytes_total / (30 * 1048576.0)
+		FROM tablespace_moves WHERE job_id = $job}), 't', 'and kept');
+
+($reason, $job) = reason_when_copied(", max_rate => 'unlimited'");
+is(job_field($node, $job, 'others_lost_percent'), '',
+	'unlimited: nobody knows what others lost');
+
+# --- said at once ---------------------------------------------------------------
+
+my ($out, $err);
+$node->psql('postgres', qq{
+		CALL move_table_concurrently('t', '$target', max_rate => 'unlimited',
+			finish_by => clock_timestamp() + interval '1 ms')},
+	stdout => \$out, stderr => \$err);
+like($err, qr/WARNING:  what is to be moved cannot be moved by "finish_by"/,
+	'the caller is told at once');
+like($err, qr/DETAIL:  At the highest rates measured so far it would be by/,
+	'from earlier moves');
+$target = $target eq 'one' ? 'two' : 'one';
+
+# --- changed while it runs --------------------------------------------------------
+
+$job = queue_move(", max_rate => '1 MB'");
+poll_job($job, 'bytes_done > 0');
+is($node->safe_psql('postgres', "SELECT alter_move($job)"),
+	'f', 'nothing to alter');
+is($node->safe_psql('postgres', "SELECT alter_move($job, max_rate => '2 MB', min_rate => '1 MB')"),
+	't', 'other limits');
+poll_job($job, 'present_mb_per_s > 1.5');
+my ($rc) = $node->psql('postgres', "SELECT alter_move($job, min_rate => '3 MB')",
+	stderr => \$err);
+like($err, qr/"min_rate" must not be over "max_rate"/,
+	'limits that contradict each other are refused, also those it has');
+$node->safe_psql('postgres',
+	"SELECT alter_move($job, max_rate => 'none', min_rate => '40 MB')");
+is(wait_for_job($node, $job), 'done', 'a move that is altered ends');
+is($node->safe_psql('postgres', qq{
+		SELECT extract(epoch FROM finished_at - started_at) <
+			bytes_total / (2 * 1048576.0)
+		FROM tablespace_moves WHERE job_id = $job}),
+	't', 'sooner than it would have been');
+is($node->safe_psql('postgres', qq{
+		SELECT max_rate IS NULL, min_rate FROM tablespace_advisor.job
+		WHERE job_id = $job}), 't|' . 40 * 1048576, 'and keeps what it had at last');
+is($node->safe_psql('postgres', "SELECT alter_move($job, max_rate => '1 MB')"),
+	'f', 'one that has ended');
+cmp_ok(job_field($node, $job, 'others_lost_percent'),
+	'>', 0, 'what others lost is in the journal');
+
+# Whoever alters it may leave the transaction open.
+$job = queue_move(", max_rate => '20 MB'");
+my $open = session($node);
+ask($open, "BEGIN; SELECT alter_move($job, max_rate => '1 MB');");
+is(wait_for_job($node, $job), 'done',
+	'the move does not wait for a transaction that stays open');
+ask($open, 'ROLLBACK;');
+end_session($open);
+
+$node->stop;
+done_testing();
