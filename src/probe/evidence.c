@@ -92,13 +92,24 @@ tsa_share_delayed(const TsaCounters *before, const TsaCounters *after)
 }
 
 /*
+ * How many of the device's requests were others'? Those of sequential
+ * workloads by the bytes, as the kernel splits and merges them.
+ */
+static double
+requests_of_others(const TsaWorkload *workload, double requests, double own,
+				   double bytes, double others_bytes)
+{
+	if (!workload->sequential)
+		return Max(requests - own, 0);
+	return bytes > 0 ? requests * others_bytes / bytes : 0;
+}
+
+/*
  * What others did on the device and to the processors meanwhile.
  *
  * The device's counters hold what everybody did; what the probe did itself is
- * taken off: requests of random workloads one by one, of sequential ones by
- * their bytes, as the kernel splits and merges them.  The growth of the time
- * spent by all requests, over the time that has gone by, is the mean number in
- * flight (Little's law).
+ * taken off.  The growth of the time spent by all requests, over the time
+ * that has gone by, is the mean number in flight (Little's law).
  */
 TsaConditions
 tsa_conditions_of_others(const TsaWorkload *workload, const TsaMeasurement *m,
@@ -127,12 +138,11 @@ tsa_conditions_of_others(const TsaWorkload *workload, const TsaMeasurement *m,
 	others_written = Max(write_bytes - own_writes * workload->io_size, 0);
 	others.read_mb_per_s = others_read / 1048576 / seconds;
 	others.write_mb_per_s = others_written / 1048576 / seconds;
-	others.reads_per_s = (workload->sequential ?
-						  (read_bytes > 0 ? reads * others_read / read_bytes : 0) :
-						  Max(reads - own_reads, 0)) / seconds;
-	others.writes_per_s = (workload->sequential ?
-						   (write_bytes > 0 ? writes * others_written / write_bytes : 0) :
-						   Max(writes - own_writes, 0)) / seconds;
+	others.reads_per_s = requests_of_others(workload, reads, own_reads,
+											read_bytes, others_read) / seconds;
+	others.writes_per_s = requests_of_others(workload, writes, own_writes,
+											 write_bytes,
+											 others_written) / seconds;
 	others.in_flight = Max((double) (to->queue_ms - from->queue_ms) / 1000 -
 						   (own_reads + own_writes) * m->latency.mean_ns / 1e9,
 						   0) / seconds;
