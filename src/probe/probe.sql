@@ -38,6 +38,10 @@ COMMENT ON COLUMN tablespace_advisor.probe_result.device_busy_percent IS
 	'time during which the device had a request, the probe''s included, in percent';
 COMMENT ON COLUMN tablespace_advisor.probe_result.processor_wait_percent IS
 	'time for which the probe waited for a processor, in percent';
+COMMENT ON COLUMN tablespace_advisor.probe_result.turns IS
+	'turns in which it was measured, all rows taking part in the same seconds';
+COMMENT ON COLUMN tablespace_advisor.probe_result.quiet_percent IS
+	'share of these turns in which others made at most 5 % of the device''s requests and took at most 10 % of the processor''s time; where they were enough they alone are the row; NULL where the device has no counters';
 GRANT SELECT ON tablespace_advisor.probe_run, tablespace_advisor.probe_result
 	TO pg_monitor;
 
