@@ -175,12 +175,15 @@ tsa_conditions_of_others(const TsaWorkload *workload, const TsaGrowth * growth)
 	others_written = Max(write_bytes - own_writes * workload->io_size, 0);
 	others.read_mb_per_s = others_read / 1048576 / seconds;
 	others.write_mb_per_s = others_written / 1048576 / seconds;
-	others.reads_per_s = (workload->sequential ?
-						  (read_bytes > 0 ? reads * others_read / read_bytes : 0) :
-						  Max(reads - own_reads, 0)) / seconds;
-	others.writes_per_s = (workload->sequential ?
-						   (write_bytes > 0 ? writes * others_written / write_bytes : 0) :
-						   Max(writes - own_writes, 0)) / seconds;
+	others.reads_per_s = Max(reads - own_reads, 0) / seconds;
+	others.writes_per_s = Max(writes - own_writes, 0) / seconds;
+	if (workload->sequential)
+	{
+		others.reads_per_s =
+			reads * others_read / Max(read_bytes, 1) / seconds;
+		others.writes_per_s =
+			writes * others_written / Max(write_bytes, 1) / seconds;
+	}
 	others.in_flight = Max((double) device->queue_ms / 1000 -
 						   (uses_device ? growth->own_seconds : 0), 0) /
 		seconds;
