@@ -20,6 +20,8 @@ typedef struct TsaProber
 	TsaAioEngine *engine;
 	uint64		clock_cost;
 	uint64		step_ns;		/* measuring time of each row */
+	bool		single;			/* one request at a time is all there is */
+	bool		uncached;		/* no O_DIRECT: empty the page cache instead */
 
 	/* the device's requests over all rows */
 	double		requests;
@@ -40,6 +42,7 @@ typedef struct TsaProbeRow
 	TsaSyncEngine sync_engine;
 	TsaIoFile	cached_files[TSA_MAX_PROBE_FILES];
 
+	bool		made_single;	/* a deeper queue was asked for */
 	bool		started;
 	bool		done;
 	double		joined;			/* at which part of the others' time */

@@ -127,6 +127,8 @@ fill_evidence(const TsaProber * prober, const TsaProbeRow * row,
 
 	evidence->cached_on_purpose = workload->cached;
 	evidence->no_direct = target->no_direct;
+	evidence->uncached = prober->uncached;
+	evidence->made_single = row->made_single;
 	evidence->in_memory = target->in_memory;
 	evidence->untrusted_share = target->untrusted_share;
 	evidence->own_files_ratio = workload->write_percent < 100 ?

@@ -44,19 +44,35 @@ static void
 report_engine(int error)
 {
 	errno = -error;
-	if (error == -EAGAIN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("could not set up asynchronous I/O: %m"),
-				 errhint("Raise the kernel's limit fs.aio-max-nr.")));
-	if (error == -ENOMEM)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("could not set up asynchronous I/O: %m")));
 	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot set up asynchronous I/O: %m"),
-			 errdetail("The probe needs the system calls of Linux native asynchronous I/O, which this kernel or container does not offer.")));
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("could not set up asynchronous I/O: %m")));
+}
+
+/*
+ * Say once that requests are made one by one, and what would help.  The kernel
+ * refuses asynchronous I/O, or would do it while they are submitted.
+ */
+static void
+tell_single(const TsaProber * prober)
+{
+	int			refusal = tsa_aio_refusal(prober->engine);
+
+	errno = -refusal;
+	if (prober->target.in_memory)
+		return;
+	if (refusal == 0)
+		ereport(NOTICE,
+				(errmsg("the file system of tablespace \"%s\" refuses O_DIRECT: one request at a time is measured",
+						prober->target.name),
+				 errdetail("Reads go through the page cache, which is emptied of the scratch file before.")));
+	else
+		ereport(NOTICE,
+				(errmsg("no asynchronous I/O here: one request at a time is measured"),
+				 errdetail("The kernel's answer to io_setup() is: %m."),
+				 refusal == -EAGAIN ?
+				 errhint("Raise the kernel's limit fs.aio-max-nr.") :
+				 errhint("Let the container's seccomp profile allow io_setup, io_submit, io_getevents and io_destroy.")));
 }
 
 /* Make an engine, having got rid of a parked one. */
@@ -176,6 +192,11 @@ probe_target(TsaProber * prober, TsaProbeRun *run)
 		tsa_scratch_lay_out(target, prober->engine, tsa_probe_max_iops);
 	}
 	tsa_target_inspect(target);
+	prober->uncached = target->no_direct && !request->existing;
+	prober->single = prober->uncached ||
+		tsa_aio_refusal(prober->engine) != 0;
+	if (prober->single)
+		tell_single(prober);
 	tsa_measure_rows(prober, run);
 	run->file_size_bytes = (int64) target->bytes;
 	run->device = target->device;

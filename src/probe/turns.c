@@ -227,10 +227,10 @@ measure_turn(TsaProber * prober, TsaProbeRow * row)
 			 workload->name, row->step.queue_depth,
 			 100 * Min(part_done(prober, row), 1));
 	tsa_target_progress(&prober->target, progress);
-	if (workload->buffered)
-		empty_cache(row->plan.files, row->plan.nfiles);
-	else if (workload->cached)
+	if (workload->cached)
 		warm_cache(row->plan.files, row->plan.nfiles, row->plan.buffer);
+	else if (workload->buffered || prober->uncached)
+		empty_cache(row->plan.files, row->plan.nfiles);
 
 	tsa_counters_read(prober->target.stat_path, &before);
 	pgstat_report_wait_start(PG_WAIT_EXTENSION);
@@ -316,6 +316,32 @@ join_candidates(TsaProber * prober, TsaProbeRow * rows, int nrows)
 	}
 }
 
+/*
+ * Where one request at a time is all there is, deeper queues are measured as
+ * that, once per workload.  Prefetching needs no queue of ours.
+ */
+static void
+make_single(TsaProbeRow * rows, int nrows)
+{
+	int			i;
+	int			j;
+
+	for (i = 0; i < nrows; i++)
+	{
+		TsaProbeStep *step = &rows[i].step;
+
+		if (step->workload->buffered)
+			continue;
+		rows[i].made_single = step->queue_depth != 1;
+		step->queue_depth = 1;
+		for (j = 0; j < nrows; j++)
+			if (j != i && !rows[j].done &&
+				rows[j].step.workload == step->workload &&
+				(rows[j].step.queue_depth == 1 && (j < i || rows[i].made_single)))
+				rows[i].done = true;
+	}
+}
+
 /* The row of a phase that has had the least of its time, or NULL. */
 static TsaProbeRow *
 choose_row(const TsaProber * prober, TsaProbeRow * rows, int nrows, Phase phase)
@@ -344,6 +370,8 @@ tsa_measure_rows(TsaProber * prober, TsaProbeRun *run)
 
 	for (i = 0; i < nrows; i++)
 		rows[i].step = request->steps[i];
+	if (prober->single)
+		make_single(rows, nrows);
 	for (phase = 0; phase < PHASES; phase++)
 	{
 		TsaProbeRow *row;
