@@ -84,7 +84,7 @@ path_of(int fd, char *path, size_t size)
  * Reads the beginning of a file; false if there is none.
  */
 static int
-read_beginning(const char *path, char *text, size_t size)
+read_beginning(const char *path, char *bytes, size_t size)
 {
 	int			fd = (int) syscall(SYS_openat, AT_FDCWD, path,
 								   O_RDONLY | O_CLOEXEC);
@@ -92,9 +92,9 @@ read_beginning(const char *path, char *text, size_t size)
 
 	if (fd < 0)
 		return 0;
-	n = read(fd, text, size - 1);
+	n = read(fd, bytes, size - 1);
 	close(fd);
-	text[n < 0 ? 0 : n] = '\0';
+	bytes[n < 0 ? 0 : n] = '\0';
 	return n > 0;
 }
 
@@ -136,7 +136,7 @@ wait_if_held(int fd, const char *kind, off_t offset)
 	{
 		char		hold[2048];
 		char		held[4096];
-		char		text[512];
+		char		told[512];
 		char		title[512];
 		char		path[4096];
 		char		kind_held[16];
@@ -145,8 +145,8 @@ wait_if_held(int fd, const char *kind, off_t offset)
 		long		n;
 
 		snprintf(hold, sizeof(hold), "%s/%s", dir, holds[i].name);
-		if (!read_beginning(hold, text, sizeof(text)) ||
-			sscanf(text, "%ld %15s %255s", &n, kind_held, part) != 3 ||
+		if (!read_beginning(hold, told, sizeof(told)) ||
+			sscanf(told, "%ld %15s %255s", &n, kind_held, part) != 3 ||
 			!read_beginning("/proc/self/cmdline", title, sizeof(title)) ||
 			strstr(title, holds[i].title) == NULL ||
 			(strcmp(kind_held, "any") != 0 && strcmp(kind_held, kind) != 0))
