@@ -9,6 +9,7 @@ use warnings;
 use TsaTest::Judge;
 use TsaTest::Load;
 use TsaTest::Move;
+use TsaTest::Routines;
 use TsaTest::Server;
 use TsaTest::Session;
 use TsaTest::Table;
@@ -17,7 +18,8 @@ use TsaTest::Travel;
 
 our @EXPORT = (
 	@TsaTest::Judge::EXPORT, @TsaTest::Load::EXPORT,
-	@TsaTest::Move::EXPORT, @TsaTest::Server::EXPORT,
+	@TsaTest::Move::EXPORT, @TsaTest::Routines::EXPORT,
+	@TsaTest::Server::EXPORT,
 	@TsaTest::Session::EXPORT, @TsaTest::Table::EXPORT,
 	@TsaTest::Tier::EXPORT, @TsaTest::Travel::EXPORT);
 

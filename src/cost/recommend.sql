@@ -173,7 +173,7 @@ RETURNS TABLE (
 	undo_statement text)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	WITH wanted AS MATERIALIZED (
 		SELECT tablespace_advisor.check_tablespace($1) AS tablespace
 	), measured AS MATERIALIZED (
@@ -342,8 +342,8 @@ AS $$
 			END
 		END
 	FROM concluded c
-	ORDER BY c.tablespace
-$$;
+	ORDER BY c.tablespace;
+END;
 
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
 	'what random_page_cost each tablespace (or the one named) should have, weighed by the plans it leads to for the tables of this database. verdict: "probe first" (statement is the call to make, NULL if it was made and the device did not answer: the reason says why), "keep" (random_page_cost is the current value) or "change" (statement sets it, undo_statement takes it back). low, high: about as good between these; regret_current, regret_recommended: how many times as long as the best plans the planner''s choices are predicted to take; cached_fraction: share of the tables'' blocks in caches now; effective_io_concurrency, maintenance_io_concurrency: by the random reads measured at several depths. random_read_us, sequential_page_us: measured microseconds per page, from the latest probe without a caveat. NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
