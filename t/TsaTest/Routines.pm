@@ -75,6 +75,7 @@ my %meaningful = (
 	finish_by => undef,
 	lock_up_to => '1 GB',
 	method => 'auto',
+	indexes => undef,
 	object => 'table',
 	observe => undef,
 	partitions => '0',
