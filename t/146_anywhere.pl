@@ -1,6 +1,7 @@
 # Every function and procedure of the extension where it should not be called:
 # from the index function of a table's owner, which the server runs for whoever
-# maintains the table; and with a journal that is locked, truncated, or huge.
+# maintains the table; and with a journal that is locked, truncated, or huge.  Then
+# advice on statistics that an owner has forged.
 
 use strict;
 use warnings;
@@ -255,6 +256,40 @@ $node->safe_psql('postgres', qq{
 	ANALYZE tablespace_advisor.job}, timeout => 180);
 call_each("$huge rows", settings => 'SET log_min_duration_statement = 500');
 wait_for_workers($node);
+
+# --- statistics that an owner has forged --------------------------------------------
+
+# From 18 on she does it by pg_restore_relation_stats().
+$node->safe_psql('postgres', q{TRUNCATE tablespace_advisor.job, tablespace_advisor.request});
+my $advice = q{SELECT string_agg(relation::text, ' ' ORDER BY relation::text) FROM advise_placement()};
+$node->safe_psql('postgres', q{
+	CREATE TABLE theirs (a int PRIMARY KEY);
+	INSERT INTO theirs SELECT generate_series(1, 30000);
+	INSERT INTO t SELECT generate_series(101, 30000);
+	VACUUM ANALYZE;
+	CALL sample_activity();
+	SET enable_seqscan = off;
+	SELECT count(*) FROM t WHERE a > 10;
+	SELECT count(*) FROM theirs WHERE a > 10;
+	SELECT pg_stat_force_next_flush()});
+$node->safe_psql('postgres', 'CALL sample_activity()');
+my $honest = $node->safe_psql('postgres', $advice);
+like($honest, qr/\bt_pkey\b/, 'there is advice on an index of hers');
+foreach my $tuples ('NaN', 'Infinity', '3e38', '-1')
+{
+	$node->safe_psql('postgres', $node->pg_version >= 18
+		? qq{SET SESSION AUTHORIZATION mallory;
+			SELECT pg_restore_relation_stats('schemaname', 'public', 'relname', r,
+				'relpages', 2147483647, 'reltuples', '$tuples'::real, 'relallvisible', 2147483647)
+			FROM unnest('{t,t_pkey}'::text[]) r}
+		: qq{UPDATE pg_class SET relpages = 2147483647, reltuples = '$tuples', relallvisible = 2147483647
+			WHERE relname IN ('t', 't_pkey')});
+	is($node->safe_psql('postgres', $advice), $honest, "reltuples $tuples: advice on everything");
+	$node->safe_psql('postgres', q{
+		SELECT count(*) FROM recommend_random_page_cost();
+		SELECT count(*) FROM explain_placement();
+		SELECT count(*) FROM measure_index_locality('t')});
+}
 
 check_orphans($node, 'at the end');
 check_locks($node, 'at the end');

@@ -9,6 +9,7 @@ use warnings;
 use TsaTest::Judge;
 use TsaTest::Load;
 use TsaTest::Move;
+use TsaTest::Power;
 use TsaTest::Routines;
 use TsaTest::Server;
 use TsaTest::Session;
@@ -18,8 +19,8 @@ use TsaTest::Travel;
 
 our @EXPORT = (
 	@TsaTest::Judge::EXPORT, @TsaTest::Load::EXPORT,
-	@TsaTest::Move::EXPORT, @TsaTest::Routines::EXPORT,
-	@TsaTest::Server::EXPORT,
+	@TsaTest::Move::EXPORT, @TsaTest::Power::EXPORT,
+	@TsaTest::Routines::EXPORT, @TsaTest::Server::EXPORT,
 	@TsaTest::Session::EXPORT, @TsaTest::Table::EXPORT,
 	@TsaTest::Tier::EXPORT, @TsaTest::Travel::EXPORT);
 

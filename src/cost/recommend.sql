@@ -41,13 +41,16 @@ AS $$
 	WITH pair AS MATERIALIZED (
 		SELECT coalesce(nullif(h.reltablespace, 0), d.dattablespace) AS spc,
 			coalesce(nullif(x.reltablespace, 0), d.dattablespace) AS index_spc,
-			h.oid AS heap, h.relpages, h.reltuples, x.oid AS index,
-			x.relpages AS index_pages, x.reltuples AS index_tuples,
-			s.correlation * CASE WHEN i.indnkeyatts > 1 THEN 0.75 ELSE 1 END
+			h.oid AS heap, h.relpages, x.oid AS index, x.relpages AS index_pages,
+			/* owners can have put anything there; a row takes 4 bytes at least */
+			least(h.reltuples, h.relpages::float8 * b.size / 4) AS reltuples,
+			least(x.reltuples, x.relpages::float8 * b.size / 4) AS index_tuples,
+			greatest(least(s.correlation, 1), -1) * CASE WHEN i.indnkeyatts > 1 THEN 0.75 ELSE 1 END
 				AS correlation,
 			row_number() OVER (PARTITION BY h.reltablespace
 				ORDER BY h.relpages DESC, x.oid) AS rank
 		FROM pg_class h
+		CROSS JOIN (SELECT current_setting('block_size')::int) b (size)
 		JOIN pg_namespace ns ON ns.oid = h.relnamespace
 		JOIN pg_database d ON d.datname = current_database()
 		JOIN pg_index i ON i.indrelid = h.oid AND i.indisvalid
