@@ -217,7 +217,10 @@ RETURNS TABLE (relation oid, entries float8, key_bytes float8, "fillfactor" floa
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT c.oid, c.reltuples::float8, k.bytes,
+	/* the table's owner can have put anything into its statistics */
+	SELECT c.oid, least(c.reltuples, pg_relation_size(c.oid) / 4)::float8,
+		CASE WHEN k.bytes IS NOT NULL THEN
+			greatest(least(k.bytes, current_setting('block_size')::int / 3), 0) END,
 		coalesce((SELECT o.option_value::float8
 			FROM pg_options_to_table(c.reloptions) o
 			WHERE o.option_name = 'fillfactor'), 90),

@@ -89,7 +89,7 @@ CREATE FUNCTION @extschema@.forecast_tablespace_usage(
 RETURNS SETOF record
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	WITH place AS (
 		SELECT h.tablespace AS oid, h.days, h.used, h.free,
 			cardinality(h.days) AS n,
@@ -132,8 +132,8 @@ AS $$
 	FROM place p
 	JOIN pg_tablespace t ON t.oid = p.oid
 	LEFT JOIN forecast f ON f.oid = p.oid
-	ORDER BY f.until_full NULLS LAST, t.spcname
-$$;
+	ORDER BY f.until_full NULLS LAST, t.spcname;
+END;
 
 COMMENT ON FUNCTION @extschema@.forecast_tablespace_usage() IS
 	'per tablespace that relations of this database are in: used_bytes: of these relations; growth_bytes_per_day: theirs, with a 95 % interval; free_bytes: in the file system; days_until_full: when it shrinks as it did, whoever fills it, with a 95 % interval, NULL: it does not shrink; history_days: from the first to the last sample; caveat: why not to trust the row, NULL if there is no reason. All from samples.';

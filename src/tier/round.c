@@ -133,13 +133,18 @@ queue_unless_busy(List *moves, const TsaMoveOptions *options,
 	}
 	PG_CATCH();
 	{
-		if (geterrcode() != ERRCODE_OBJECT_IN_USE)
-			PG_RE_THROW();
+		ErrorData  *err;
+
 		MemoryContextSwitchTo(context);
+		err = CopyErrorData();
 		FlushErrorState();
+		/* not left to the caller's abort, which would end only this one */
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
+		if (err->sqlerrcode != ERRCODE_OBJECT_IN_USE)
+			ReThrowError(err);
+		FreeErrorData(err);
 		ids = NIL;
 	}
 	PG_END_TRY();
