@@ -21,9 +21,12 @@
  *
  * A device on which a request takes milliseconds when the copy sleeps serves
  * one at a time: whoever comes in the middle of a unit waits for its end, and
- * each unit begins with a seek, so units are few and long.  Those who come
- * seldom lose no throughput by that, but they do wait; so there the share has
- * an upper bound as well.  Elsewhere a unit has steps: short sleeps within it,
+ * each unit begins with a seek.  So a unit is a turn at the device: as long as
+ * a few requests, of which the first seeks and the others follow it.  What it
+ * costs is the time of its reads, not that of the rest of the work, unless
+ * others need what that takes.  Those who come seldom lose no throughput, but
+ * they do wait; so there the share has an upper bound as well.  Elsewhere a
+ * unit has steps: short sleeps within it,
  * for most of its time, and a rest at its end, in which the load is measured
  * without the copy.
  *
@@ -66,6 +69,8 @@
 #define DECREASE		0.75
 #define LITTLE_LOSS		0.06	/* less: faster */
 #define MUCH_LOSS		0.10	/* more: slower */
+#define TURN_LITTLE_LOSS 0.08	/* the same where turns are taken */
+#define TURN_MUCH_LOSS	0.12
 
 #define SLOW_REQUEST	0.002	/* seconds */
 #define CONTENDED		0.25	/* of its working time the copy waits */
@@ -88,7 +93,9 @@
 #define IGNORANCE		30.0	/* seconds after which 1/e of it is ignored */
 
 #define MAX_UNIT		(2.0 * 1024 * 1024)
-#define SLOW_UNIT		(4.0 * 1024 * 1024) /* of a device that seeks */
+#define SLOW_UNIT		(1.5 * 1024 * 1024) /* of a device that seeks */
+#define LEAST_TURN		0.25	/* of a unit's work */
+#define SETTLED			1.0		/* seconds in which a read has ended */
 #define MAX_SECONDS		1.0		/* longest unit */
 #define MIN_UNIT		(128.0 * 1024)
 
@@ -133,16 +140,26 @@ tsa_pace_set_max_rate(TsaPace *pace, bool adapts, double max_rate)
  * in the same time, counted when they are asked for; a device counts them when
  * they are there.  So what is under way now is taken off later.  Each of the
  * other copies is taken to have read as much, which need not be so: of what
- * they have under way nothing is assumed.  More than "most" is never under way:
- * what we read elsewhere must not hide others.
+ * they have under way nothing is assumed.
+ *
+ * What we read elsewhere must not hide others: more than "most" is never under
+ * way, nor is what has been so all the time for a second.
  */
 double
-tsa_pace_bytes_of_others(double *in_flight, double most, double own,
-						 int copies, double device)
+tsa_pace_bytes_of_others(TsaInFlight *in_flight, double most, double own,
+						 int copies, double device, double seconds)
 {
-	double		others = device - own * copies - *in_flight;
+	double		others = device - own * copies - in_flight->bytes;
 
-	*in_flight = fmin(fmax(*in_flight + own - device, 0), most);
+	in_flight->bytes = fmin(fmax(in_flight->bytes + own - device, 0), most);
+	in_flight->least = fmin(in_flight->least, in_flight->bytes);
+	in_flight->seconds += seconds;
+	if (in_flight->seconds >= SETTLED)
+	{
+		in_flight->bytes -= in_flight->least;
+		in_flight->least = in_flight->bytes;
+		in_flight->seconds = 0;
+	}
 	return fmax(others, 0);
 }
 
@@ -366,12 +383,25 @@ most_share(const TsaPace *pace)
 }
 
 /*
+ * Do those lose most who read from the source's device, one at a time?
+ */
+static bool
+takes_turns(const TsaPace *pace)
+{
+	return pace->reason == TSA_PACE_SOURCE &&
+		is_slow(pace, TSA_NEIGHBOUR_SOURCE);
+}
+
+/*
  * Decides on the share of the time for the next window.
  */
 static void
 decide(TsaPace *pace)
 {
 	bool		came = find_neighbours(pace);
+	bool		turns = takes_turns(pace);
+	double		little = turns ? TURN_LITTLE_LOSS : LITTLE_LOSS;
+	double		much = turns ? TURN_MUCH_LOSS : MUCH_LOSS;
 	double		loss;
 	TsaNeighbour loser = find_loser(pace, &loss);
 
@@ -386,11 +416,11 @@ decide(TsaPace *pace)
 
 	if (came)
 		pace->share = fmin(pace->share, START_SHARE / pace->copies);
-	else if (loss > MUCH_LOSS)
+	else if (loss > much)
 		pace->share *= DECREASE;
-	else if (loss < LITTLE_LOSS / 2)
+	else if (loss < little / 2)
 		pace->share += 2 * INCREASE / pace->copies;
-	else if (loss < LITTLE_LOSS)
+	else if (loss < little)
 		pace->share += INCREASE / pace->copies;
 	pace->share = fmin(pace->share, most_share(pace));
 	pace->share = fmax(pace->share, LEAST_SHARE / pace->copies);
@@ -486,8 +516,20 @@ tsa_pace_short_sleep(const TsaPace *pace, double bytes, double worked,
 }
 
 /*
- * Seconds to sleep after a unit of so many bytes, in which so many seconds have
- * been worked in so much time.
+ * How much of a unit's work others feel, of which so many seconds were spent
+ * in reading.
+ */
+double
+tsa_pace_turn(const TsaPace *pace, double worked, double reading)
+{
+	if (!takes_turns(pace))
+		return worked;
+	return fmin(worked, fmax(reading, LEAST_TURN * worked));
+}
+
+/*
+ * Seconds to sleep after a unit of so many bytes, in which others have felt so
+ * many seconds of work in so much time.
  */
 double
 tsa_pace_rest(TsaPace *pace, double bytes, double worked, double elapsed)

@@ -8,8 +8,9 @@
  * server's own way of copying a relation, and all this costs is a look at the
  * counters every 50 ms.  Beside others a unit is
  *
- * - asked for in one go, in requests as long as the device takes (the kernel
- *   cuts off what is longer).  A disk that seeks for 5 ms and transfers 90 MB/s
+ * - asked for in one go, in file order, in requests as long as the device takes
+ *   (the kernel cuts what is longer into pieces, and those of several requests
+ *   then arrive in any order).  A disk that seeks for 5 ms and transfers 90 MB/s
  *   would otherwise seek for each 128 kB of read-ahead, which takes it as long
  *   as 450 kB of transfer.  Only runs of blocks that are not in shared buffers
  *   are asked for, and 4 MB beyond the unit, once: the kernel, which has begun
@@ -84,6 +85,7 @@ struct TsaUnits
 	uint64		started;		/* the unit, by the clock of counters.h */
 	double		bytes;			/* of the unit */
 	double		read_ms;
+	double		ask_ms;			/* asking, until the last block was there */
 	uint64		step_started;
 	double		worked;			/* seconds of the unit, without sleeps */
 	bool		rests;			/* sleeps after a unit, or within one */
@@ -298,6 +300,7 @@ tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
 	(BlockNumber) (tsa_pace_unit_bytes(&units->pace) / BLCKSZ);
 	BlockNumber segment_end = (from / (BlockNumber) RELSEG_SIZE + 1) *
 	(BlockNumber) RELSEG_SIZE;
+	uint64		start = tsa_clock_now();
 
 	if (!has_units(units) || tsa_io_is_direct())
 		return;
@@ -316,6 +319,7 @@ tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
 	units->asked_of = tsa_rel_locator(rel);
 	units->asked_fork = fork;
 	units->asked_end = Max(from, end);
+	units->ask_ms += (tsa_clock_now() - start) / 1e6;
 }
 
 /*
@@ -403,7 +407,7 @@ static void
 begin_stretch(TsaUnits *units)
 {
 	units->started = units->step_started = units->others.last.time_ns;
-	units->bytes = units->worked = units->read_ms = 0;
+	units->bytes = units->worked = units->read_ms = units->ask_ms = 0;
 	units->asked = false;
 	units->written.nblocks = 0;
 }
@@ -448,7 +452,7 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 	uint64		now = tsa_clock_now();
 	double		elapsed = (now - units->started) / 1e9;
 	double		unit_bytes;
-	double		worked;
+	double		turn;
 
 	units->bytes += bytes;
 	units->all_speed = all_speed;
@@ -469,10 +473,12 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 	end_unit(units);
 	now = tsa_clock_now();
 	unit_bytes = units->bytes;
-	worked = units->worked += (now - units->step_started) / 1e9;
+	units->worked += (now - units->step_started) / 1e9;
+	turn = tsa_pace_turn(&units->pace, units->worked,
+						 (units->ask_ms + units->read_ms) / 1000);
 	elapsed = (now - units->started) / 1e9;
 	note_stretch(units, true);
-	return 1000 * tsa_pace_rest(&units->pace, unit_bytes, worked, elapsed);
+	return 1000 * tsa_pace_rest(&units->pace, unit_bytes, turn, elapsed);
 }
 
 /*
