@@ -69,7 +69,11 @@
 #define DECREASE		0.75
 #define LITTLE_LOSS		0.06	/* less: faster */
 #define MUCH_LOSS		0.10	/* more: slower */
-#define TURN_LITTLE_LOSS 0.08	/* the same where turns are taken */
+
+/* The same where turns are taken: there are few of them, and few requests. */
+#define TURN_WINDOW		1.0
+#define TURN_MEMORY		6.0
+#define TURN_LITTLE_LOSS 0.10
 #define TURN_MUCH_LOSS	0.12
 
 #define SLOW_REQUEST	0.002	/* seconds */
@@ -146,7 +150,7 @@ tsa_pace_set_max_rate(TsaPace *pace, bool adapts, double max_rate)
  * way, nor is what has been so all the time for a second.
  */
 double
-tsa_pace_bytes_of_others(TsaInFlight *in_flight, double most, double own,
+tsa_pace_bytes_of_others(TsaInFlight * in_flight, double most, double own,
 						 int copies, double device, double seconds)
 {
 	double		others = device - own * copies - in_flight->bytes;
@@ -210,6 +214,15 @@ tsa_pace_speed(const TsaPace *pace)
 	speed = pace->speed_bytes / pace->speed_seconds;
 	return pace->max_rate > 0 ?
 		fmin(speed, pace->max_rate / pace->sharers) : speed;
+}
+
+/*
+ * What others have got done per second lately: bytes, transactions.
+ */
+double
+tsa_pace_lately(const TsaPace *pace, TsaNeighbour who)
+{
+	return pace->lately > 0 ? pace->lately_done[who] / pace->lately : 0;
 }
 
 /*
@@ -433,10 +446,12 @@ decide(TsaPace *pace)
 void
 tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 {
-	double		factor = exp(-sample->seconds / MEMORY);
+	bool		turns = takes_turns(pace);
+	double		factor = exp(-sample->seconds /
+							 (turns ? TURN_MEMORY : MEMORY));
 	double		lately_factor = exp(-sample->seconds / LATELY);
 	double		due = pace->first_look ? FIRST_LOOK :
-	pace->share >= 1 ? FULL_WINDOW : WINDOW;
+	pace->share >= 1 ? FULL_WINDOW : turns ? TURN_WINDOW : WINDOW;
 
 	pace->window += sample->seconds;
 	pace->bytes += sample->bytes;
@@ -469,7 +484,7 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 	if (pace->window < due)
 		return;
 	/* just after work the loss looks larger than it is */
-	if (sample->working && pace->share < 1 && pace->window < 4 * WINDOW)
+	if (sample->working && pace->share < 1 && pace->window < 4 * due)
 		return;
 	pace->first_look = false;
 	if (pace->adapts)

@@ -76,13 +76,16 @@ typedef struct BlockRange
 
 struct TsaUnits
 {
+	char		reason[256];	/* with figures */
 	TsaPace		pace;
 	TsaOthers	others;
 	int64		call_id;		/* whose copies share the limits */
 	TsaLimits	limits;
 	double		window;			/* seconds, until finish_by, that there were */
 	double		others_left;	/* bytes of other moves of the call */
-	uint64		started;		/* the unit, by the clock of counters.h */
+	uint64		opened;			/* by the clock of counters.h */
+	double		paused;			/* seconds since, for standbys and the like */
+	uint64		started;		/* the unit */
 	double		bytes;			/* of the unit */
 	double		read_ms;
 	double		ask_ms;			/* asking, until the last block was there */
@@ -144,7 +147,7 @@ tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 	units->ask_blocks =
 		(BlockNumber) tsa_others_request_kb(&units->others) * 1024 / BLCKSZ;
 	units->call_id = order->call_id;
-	units->started = units->step_started = tsa_clock_now();
+	units->opened = units->started = units->step_started = tsa_clock_now();
 	return units;
 }
 
@@ -178,6 +181,19 @@ tsa_units_finish_by(const TsaUnits *units)
 }
 
 /*
+ * Bytes per second that can be had: while the copy works, and as if it had to
+ * pause as much as until now.
+ */
+static double
+possible_speed(const TsaUnits *units)
+{
+	double		seconds = (tsa_clock_now() - units->opened) / 1e9;
+	double		paused = seconds > 0 ? Min(units->paused / seconds, 1) : 0;
+
+	return tsa_pace_speed(&units->pace) * (1 - paused);
+}
+
+/*
  * See units.h.
  */
 bool
@@ -193,7 +209,7 @@ tsa_units_aim(TsaUnits *units, int64 left)
 	deadline.sharers = units->pace.sharers;
 	units->pace.needed_rate = tsa_deadline_rate(&deadline);
 	units->pace.late = tsa_deadline_is_missed(&deadline,
-											  tsa_pace_speed(&units->pace),
+											  possible_speed(units),
 											  units->pace.late);
 	return units->pace.late;
 }
@@ -508,6 +524,16 @@ tsa_units_skip(TsaUnits *units)
 /*
  * See units.h.
  */
+void
+tsa_units_skip_pause(TsaUnits *units, double ms)
+{
+	tsa_units_skip(units);
+	units->paused += ms / 1000;
+}
+
+/*
+ * See units.h.
+ */
 double
 tsa_units_rate(const TsaUnits *units)
 {
@@ -538,7 +564,7 @@ tsa_units_reason(const TsaUnits *units)
 		case TSA_PACE_IDLE:
 			return blind ?
 				"full speed: own reads are not slowed down; the device has no counters" :
-				"full speed: nobody else is active";
+				"full speed: nobody else reads or writes much";
 		case TSA_PACE_UNLIMITED:
 			return "full speed: unlimited";
 		case TSA_PACE_LATE:
@@ -563,4 +589,26 @@ tsa_units_reason(const TsaUnits *units)
 			return "own reads are slowed down; the device has no counters";
 	}
 	return NULL;				/* keep compiler quiet */
+}
+
+/*
+ * See units.h.
+ */
+const char *
+tsa_units_explain(TsaUnits *units)
+{
+	const TsaPace *pace = &units->pace;
+	const char *reason = tsa_units_reason(units);
+
+	if (units->all_speed || tsa_pace_reason(pace) != TSA_PACE_IDLE ||
+		!tsa_others_has_device(&units->others))
+		return reason;
+	snprintf(units->reason, sizeof(units->reason),
+			 "%s (others: %.1f MB/s from the devices, %.0f writing transactions/s; own wait for a processor: %.0f%%)",
+			 reason,
+			 (tsa_pace_lately(pace, TSA_NEIGHBOUR_SOURCE) +
+			  tsa_pace_lately(pace, TSA_NEIGHBOUR_TARGET)) / 1048576.0,
+			 tsa_pace_lately(pace, TSA_NEIGHBOUR_SERVER),
+			 pace->worked > 0 ? 100 * pace->cpu_wait / pace->worked : 0);
+	return units->reason;
 }
