@@ -402,6 +402,7 @@ static bool
 takes_turns(const TsaPace *pace)
 {
 	return pace->reason == TSA_PACE_SOURCE &&
+		pace->present[TSA_NEIGHBOUR_SOURCE] &&
 		is_slow(pace, TSA_NEIGHBOUR_SOURCE);
 }
 
@@ -429,7 +430,7 @@ decide(TsaPace *pace)
 
 	if (came)
 		pace->share = fmin(pace->share, START_SHARE / pace->copies);
-	else if (loss > much)
+	else if (loss > much && !pace->hurried)
 		pace->share *= DECREASE;
 	else if (loss < little / 2)
 		pace->share += 2 * INCREASE / pace->copies;
@@ -543,6 +544,18 @@ tsa_pace_turn(const TsaPace *pace, double worked, double reading)
 }
 
 /*
+ * Are sleeps shorter than the share asks for?  What others lost by that says
+ * nothing about the share.
+ */
+static void
+set_hurried(TsaPace *pace, bool hurried)
+{
+	if (pace->hurried && !hurried)
+		memcpy(pace->all, pace->asleep, sizeof(pace->all));
+	pace->hurried = hurried;
+}
+
+/*
  * Seconds to sleep after a unit of so many bytes, in which others have felt so
  * many seconds of work in so much time.
  */
@@ -555,8 +568,8 @@ tsa_pace_rest(TsaPace *pace, double bytes, double worked, double elapsed)
 
 	if (!tsa_pace_is_full(pace))
 		polite = worked / pace->share - elapsed;
-	pace->hurried = polite > longest &&
-		(pace->min_rate > 0 || pace->needed_rate > 0);
+	set_hurried(pace, polite > longest &&
+				(pace->min_rate > 0 || pace->needed_rate > 0));
 	polite = fmin(polite, longest);
 	if (pace->max_rate > 0)
 		bound = bytes * pace->sharers / pace->max_rate - elapsed;
