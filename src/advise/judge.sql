@@ -198,8 +198,10 @@ BEGIN
 			tablespace_advisor.to_be_probed(dest));
 	ELSIF a.reads_per_s IS NULL THEN
 		reason := 'statistics start time is unknown: pass observe, or CALL sample_activity()';
-	ELSIF a.reads_per_s = 0 AND a.hits_per_s > 0 THEN
+	ELSIF a.reads_per_s = 0 AND a.hits_per_s > 0 AND a.maintenance_reads_per_s IS NULL THEN
 		reason := 'already in memory: shared buffers serve all of its reads';
+	ELSIF a.reads_per_s = 0 AND a.maintenance_reads_per_s > 0 THEN
+		reason := 'not read in the window but by VACUUM and ANALYZE';
 	ELSIF a.reads_per_s = 0 THEN
 		reason := 'not read in the window';
 	ELSIF e.device_share <= 0.01 THEN

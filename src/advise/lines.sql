@@ -60,6 +60,10 @@ AS $$
 				tablespace_advisor.three_digits(a.reads_per_s),
 				coalesce(tablespace_advisor.two_digits(100 * a.cached_fraction), '?'))
 		END),
+		(CASE WHEN (e #>> '{activity,maintenance_reads_per_s}')::float8 > 0 THEN
+			format('%s reads/s more by VACUUM and ANALYZE, left out',
+				tablespace_advisor.three_digits(e #> '{activity,maintenance_reads_per_s}'))
+		END),
 		(CASE WHEN a.writes_per_s > 0 THEN
 			format('%s row versions/s written%s%s',
 				tablespace_advisor.three_digits(a.writes_per_s),

@@ -198,6 +198,7 @@ AS $$
 			'reading_sessions', load.reading_sessions, 'waits', load.waits,
 			'timed_read_us', load.timed_read_us, 'standbys', load.standbys),
 		'activity', jsonb_build_object('reads_per_s', a.reads_per_s,
+			'maintenance_reads_per_s', a.maintenance_reads_per_s,
 			'hits_per_s', a.hits_per_s, 'writes_per_s', a.writes_per_s,
 			'hot_fraction', a.hot_fraction, 'tuples_per_scan', a.tuples_per_scan,
 			'scans', a.scans, 'writes', a.writes, 'counted_days', a.counted_days),
