@@ -212,7 +212,8 @@ BEGIN
 	ELSIF e.saved_ms_per_s > 0 AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0) THEN
 		reason := format('within noise: saves between %s and %s %% of the table''s read time',
 			tablespace_advisor.two_digits(100 * e.saved_low_ms_per_s / e.table_read_ms_per_s),
-			tablespace_advisor.two_digits(100 * e.saved_high_ms_per_s / e.table_read_ms_per_s));
+			tablespace_advisor.two_digits(
+				least(100, 100 * e.saved_high_ms_per_s / e.table_read_ms_per_s)));
 	ELSIF e.is_faster IS NOT TRUE THEN
 		reason := format('%s: %s a read there, %s here',
 			CASE WHEN destination IS NULL THEN 'no tablespace is measurably faster'

@@ -89,8 +89,8 @@ AS $$
 			format('saves between %s and %s %% of the table''s read time',
 				tablespace_advisor.two_digits(100 * (e #>> '{estimate,saved_low}')::float8
 					/ (e #>> '{estimate,table_read_ms_per_s}')::float8),
-				tablespace_advisor.two_digits(100 * (e #>> '{estimate,saved_high}')::float8
-					/ (e #>> '{estimate,table_read_ms_per_s}')::float8))
+				tablespace_advisor.two_digits(least(100, 100 * (e #>> '{estimate,saved_high}')::float8
+					/ (e #>> '{estimate,table_read_ms_per_s}')::float8)))
 		END),
 		(CASE WHEN a.action = 'move' THEN
 			format('the move: %s at %s, %s of WAL; both copies take %s',
@@ -311,7 +311,7 @@ AS $$
 DECLARE
 	shown int := CASE WHEN in_short THEN 20 ELSE 100 END;
 BEGIN
-	RETURN NEXT tablespace_advisor.headline(target, advice);
+	RETURN QUERY SELECT tablespace_advisor.headline(target, advice);
 	RETURN QUERY SELECT l FROM tablespace_advisor.relation_lines(
 		target, advice[:shown], in_short) l;
 	IF cardinality(advice) > shown THEN

@@ -280,7 +280,17 @@ BEGIN
 		JOIN unnest(considered) c ON c = a.relation);
 	estimates := array(SELECT e
 		FROM tablespace_advisor.estimate_placement(relations, tablespaces, load) e
-		JOIN unnest(considered) c ON c = e.relation);
+		JOIN unnest(considered) c ON c = e.relation
+		JOIN unnest(relations) a ON a.relation = e.relation
+		LEFT JOIN unnest(tablespaces) d ON d.tablespace = e.destination
+		/* what is known by its counters only is for who names it, or a last resort */
+		WHERE judge_placement.destination IS NOT NULL
+			OR d.latency_from IS NULL OR d.latency_from = 'probe'
+			OR NOT EXISTS (SELECT FROM unnest(tablespaces) p
+				WHERE p.random_read_us IS NOT NULL
+					AND coalesce(p.latency_from, 'probe') = 'probe'
+					AND p.tablespace <> a.tablespace
+					AND a.tablespace <> ALL (p.shares_device_with)));
 	IF with_evictions THEN
 		moves := array(SELECT c FROM tablespace_advisor.choose_evictions(
 			wanted, estimates, tablespaces) c);
