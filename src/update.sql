@@ -471,6 +471,12 @@ WHERE caveat IS NOT NULL AND NOT EXISTS
 	(SELECT FROM unnest(string_to_array(caveat, '; ')) reason
 		WHERE reason !~ '^([0-9]+ % of the device''s I/O came from others|processors were busy with others for [0-9]+ % of the time|latency kept changing after the warm-up|limited to [0-9]+ I/O per second by tablespace_advisor.probe_max_iops)$');
 
+/* What VACUUM and ANALYZE read is not the application's. */
+ALTER TABLE tablespace_advisor.relation_sample ADD COLUMN maintenance_reads bigint;
+ALTER TABLE tablespace_advisor.sampled_relation
+	ADD COLUMN vacuums bigint,
+	ADD COLUMN analyzes bigint;
+
 /* What devices did between samples. */
 CREATE TABLE tablespace_advisor.tablespace_io_sample (
 	sample_id int NOT NULL,

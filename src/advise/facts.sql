@@ -130,8 +130,8 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	f tablespace_advisor.tablespace_fact;
-	d tablespace_advisor.device_rate;
+	f record;
+	d record;
 BEGIN
 	FOREACH f IN ARRAY tablespaces LOOP
 		SELECT r.* INTO d FROM unnest(devices) r
@@ -171,7 +171,7 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	f tablespace_advisor.tablespace_fact;
+	f record;
 	timed record;
 BEGIN
 	SELECT r.tablespace, t.mean_us, greatest(t.mean_us,
@@ -319,6 +319,7 @@ BEGIN
 			coalesce(sum(r.size_bytes) FILTER (WHERE r.kind LIKE 'toast%'), 0)::bigint
 				AS toast_bytes,
 			sum(r.reads_per_s) AS reads_per_s,
+			sum(r.maintenance_reads_per_s) AS maintenance_reads_per_s,
 			sum(r.hits_per_s) AS hits_per_s,
 			sum(r.writes_per_s) FILTER (WHERE r.kind <> 'toast index') AS writes_per_s,
 			min(r.hot_fraction) FILTER (WHERE r.kind = 'heap') AS hot_fraction,
@@ -370,7 +371,7 @@ BEGIN
 			THEN tablespace_advisor.index_expression(m.oid) END,
 		r.unusable, r.needed_for, u.duplicate_of::regclass,
 		tablespace_advisor.move_obstacle(m.c, m.i),
-		l.tablespaces
+		l.tablespaces, a.maintenance_reads_per_s
 	FROM member m
 	CROSS JOIN database d
 	LEFT JOIN pg_tablespace s ON s.oid = m.reltablespace

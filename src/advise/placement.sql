@@ -198,6 +198,7 @@ AS $$
 			'reading_sessions', load.reading_sessions, 'waits', load.waits,
 			'timed_read_us', load.timed_read_us, 'standbys', load.standbys),
 		'activity', jsonb_build_object('reads_per_s', a.reads_per_s,
+			'maintenance_reads_per_s', a.maintenance_reads_per_s,
 			'hits_per_s', a.hits_per_s, 'writes_per_s', a.writes_per_s,
 			'hot_fraction', a.hot_fraction, 'tuples_per_scan', a.tuples_per_scan,
 			'scans', a.scans, 'writes', a.writes, 'counted_days', a.counted_days),
@@ -279,7 +280,17 @@ BEGIN
 		JOIN unnest(considered) c ON c = a.relation);
 	estimates := array(SELECT e
 		FROM tablespace_advisor.estimate_placement(relations, tablespaces, load) e
-		JOIN unnest(considered) c ON c = e.relation);
+		JOIN unnest(considered) c ON c = e.relation
+		JOIN unnest(relations) a ON a.relation = e.relation
+		LEFT JOIN unnest(tablespaces) d ON d.tablespace = e.destination
+		/* what is known by its counters only is for who names it, or a last resort */
+		WHERE judge_placement.destination IS NOT NULL
+			OR d.latency_from IS NULL OR d.latency_from = 'probe'
+			OR NOT EXISTS (SELECT FROM unnest(tablespaces) p
+				WHERE p.random_read_us IS NOT NULL
+					AND coalesce(p.latency_from, 'probe') = 'probe'
+					AND p.tablespace <> a.tablespace
+					AND a.tablespace <> ALL (p.shares_device_with)));
 	IF with_evictions THEN
 		moves := array(SELECT c FROM tablespace_advisor.choose_evictions(
 			wanted, estimates, tablespaces) c);

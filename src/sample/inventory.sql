@@ -89,6 +89,26 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.tables_of(oid[]) IS
 	'the tables that these tables, indexes and TOAST tables belong to';
 
+CREATE FUNCTION tablespace_advisor.vacuum_count(relation oid)
+RETURNS bigint
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT pg_stat_get_vacuum_count(relation) + pg_stat_get_autovacuum_count(relation);
+END;
+
+COMMENT ON FUNCTION tablespace_advisor.vacuum_count(oid) IS
+	'how often a table was vacuumed, by hand or not, since counters began';
+
+CREATE FUNCTION tablespace_advisor.analyze_count(relation oid)
+RETURNS bigint
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT pg_stat_get_analyze_count(relation) + pg_stat_get_autoanalyze_count(relation);
+END;
+
+COMMENT ON FUNCTION tablespace_advisor.analyze_count(oid) IS
+	'how often a table was analyzed, by hand or not, since counters began';
+
 CREATE VIEW tablespace_advisor.relation_counter AS
 SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
 	pg_stat_get_blocks_fetched(i.relation)
@@ -99,11 +119,13 @@ SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
 	pg_stat_get_tuples_inserted(i.relation) AS inserted,
 	pg_stat_get_tuples_updated(i.relation) AS updated,
 	pg_stat_get_tuples_hot_updated(i.relation) AS hot_updated,
-	pg_stat_get_tuples_deleted(i.relation) AS deleted
+	pg_stat_get_tuples_deleted(i.relation) AS deleted,
+	tablespace_advisor.vacuum_count(coalesce(i.indexed, i.relation)) AS vacuums,
+	tablespace_advisor.analyze_count(coalesce(i.indexed, i.relation)) AS analyzes
 FROM tablespace_advisor.relation_inventory i;
 
 COMMENT ON VIEW tablespace_advisor.relation_counter IS
-	'relation_inventory with the counters of the statistics as they are now, see relation_sample';
+	'relation_inventory with the counters of the statistics as they are now, see relation_sample and sampled_relation';
 
 /*
  * Counters survive a clean restart, so the server's start says nothing about
@@ -126,6 +148,10 @@ GRANT SELECT ON tablespace_advisor.relation_inventory,
 	tablespace_advisor.relation_counter, tablespace_advisor.statistics_start
 	TO pg_monitor;
 REVOKE ALL ON FUNCTION tablespace_advisor.inventory_of(oid[]),
+	tablespace_advisor.vacuum_count(oid),
+	tablespace_advisor.analyze_count(oid),
 	tablespace_advisor.tables_of(oid[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.inventory_of(oid[]),
+	tablespace_advisor.vacuum_count(oid),
+	tablespace_advisor.analyze_count(oid),
 	tablespace_advisor.tables_of(oid[]) TO pg_monitor;
