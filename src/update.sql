@@ -507,3 +507,13 @@ CREATE TABLE tablespace_advisor.sampled_device (
 	busy_ms bigint NOT NULL,
 	queue_ms bigint NOT NULL
 );
+
+/* Relations that are to stay where they are. */
+CREATE TABLE tablespace_advisor.placement_pin (
+	relation oid PRIMARY KEY,
+	reason text,
+	pinned_by oid NOT NULL,
+	pinned_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	ends_at timestamptz
+);
+REVOKE ALL ON tablespace_advisor.placement_pin FROM PUBLIC;

@@ -370,7 +370,9 @@ BEGIN
 			AND (m.i).indnatts = 1 AND (m.i).indkey[0] = 0
 			THEN tablespace_advisor.index_expression(m.oid) END,
 		r.unusable, r.needed_for, u.duplicate_of::regclass,
-		tablespace_advisor.move_obstacle(m.c, m.i),
+		coalesce(tablespace_advisor.move_obstacle(m.c, m.i),
+			CASE WHEN pin.relation IS NOT NULL THEN concat('pinned',
+				': ' || tablespace_advisor.printable(pin.reason)) END),
 		l.tablespaces, a.maintenance_reads_per_s
 	FROM member m
 	CROSS JOIN database d
@@ -382,7 +384,9 @@ BEGIN
 	LEFT JOIN (SELECT r.* FROM unnest(tables) t
 		JOIN tablespace_advisor.index_role r ON r.indrelid = t) r ON r.indexrelid = m.oid
 	LEFT JOIN tablespace_advisor.duplicate_indexes(tables) u ON u.indexrelid = m.oid
-	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid;
+	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid
+	LEFT JOIN tablespace_advisor.placement_pin pin ON pin.relation = m.oid
+		AND (pin.ends_at > clock_timestamp()) IS NOT FALSE;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]) IS
