@@ -191,7 +191,7 @@ fill_evidence(const TsaProber *prober, const TsaProbeRow *row,
 		(row->m.unsteady && growth == &row->growth);
 	evidence->repeated = row->m.repeated;
 	evidence->short_reads = row->m.short_reads > 0;
-	evidence->max_iops = row->m.limited ? (uint64) tsa_probe_max_iops : 0;
+	evidence->max_iops = row->m.limited ? row->plan.max_iops : 0;
 	evidence->clock_share = (double) prober->clock_cost /
 		Max(latency->mean_ns, 1);
 	if (row->step.queue_depth == 1 && workload->write_percent == 0 &&

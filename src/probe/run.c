@@ -33,9 +33,6 @@
 /* a 20th of the measuring time goes to the tablespace's own relations */
 #define OWN_FILES_PART		20
 
-/* configuration parameter tablespace_advisor.probe_max_iops; 0: no limit */
-int			tsa_probe_max_iops = 0;
-
 /* an engine whose requests were still in flight when its query ended */
 static TsaAioEngine *parked_engine = NULL;
 

@@ -4,9 +4,9 @@
  *	  Whether it was the device that answered, and what else went on meanwhile.
  *
  * Two kinds of doubt.  A caveat says that a measurement is not about the
- * device: nothing is to be concluded from it.  Conditions say that the device was not
- * alone: the measurement is true of that load, which is what queries meet, and
- * on a server that is never quiet there is no other.
+ * device: nothing is to be concluded from it.  Conditions say that the device
+ * was not alone: the measurement is true of that load, which is what queries
+ * meet, and on a server that is never quiet there is no other.
  *
  * Pure: no server headers.
  *

@@ -26,6 +26,9 @@
 #include "compat.h"
 #include "probe/prober.h"
 
+/* configuration parameter tablespace_advisor.probe_max_iops; 0: no limit */
+int			tsa_probe_max_iops = 0;
+
 /* how much of the file is brought into the page cache for cached reads */
 #define CACHED_BYTES		UINT64CONST(67108864)
 #define WARM_BYTES			131072
@@ -336,9 +339,9 @@ make_single(TsaProbeRow *rows, int nrows)
 		rows[i].made_single = step->queue_depth != 1;
 		step->queue_depth = 1;
 		for (j = 0; j < nrows; j++)
-			if (j != i && !rows[j].done &&
+			if (j != i && !rows[j].done && rows[j].step.queue_depth == 1 &&
 				rows[j].step.workload == step->workload &&
-				(rows[j].step.queue_depth == 1 && (j < i || rows[i].made_single)))
+				(j < i || rows[i].made_single))
 				rows[i].done = true;
 	}
 }
