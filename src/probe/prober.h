@@ -9,8 +9,9 @@
 #define TSA_PROBER_H
 
 #include "probe/evidence.h"
+#include "probe/history.h"
 #include "probe/levels.h"
-#include "probe/run.h"
+#include "probe/request.h"
 #include "probe/target.h"
 
 /* State of one run. */

@@ -29,6 +29,7 @@
 #include "compat.h"
 #include "probe/counters.h"
 #include "probe/prober.h"
+#include "probe/run.h"
 
 /* a 20th of the measuring time goes to the tablespace's own relations */
 #define OWN_FILES_PART		20
