@@ -464,7 +464,9 @@ ALTER TABLE tablespace_advisor.probe_result
 	ADD COLUMN device_busy_percent float8,
 	ADD COLUMN processor_wait_percent float8,
 	ADD COLUMN turns int,
-	ADD COLUMN quiet_percent float8;
+	ADD COLUMN quiet_percent float8,
+	ADD COLUMN burst_iops float8,
+	ADD COLUMN burst_seconds float8;
 UPDATE tablespace_advisor.probe_result
 SET conditions = caveat, caveat = NULL
 WHERE caveat IS NOT NULL AND NOT EXISTS

@@ -80,7 +80,7 @@ aim_request(const TsaMeasurePlan *plan, TsaIoRequest *request, uint64_t unit)
 
 /* Make a block unlike all others, so that no layer below can merge them. */
 static void
-stamp_buffer(TsaMeasuring * run, TsaIoRequest *request)
+stamp_buffer(TsaMeasuring *run, TsaIoRequest *request)
 {
 	size_t		i;
 
@@ -94,7 +94,7 @@ stamp_buffer(TsaMeasuring * run, TsaIoRequest *request)
 
 /* Start a pass over the space: at its end, or in a fresh order. */
 static int
-next_pass(TsaMeasuring * run)
+next_pass(TsaMeasuring *run)
 {
 	const TsaMeasurePlan *plan = run->plan;
 
@@ -116,7 +116,7 @@ next_pass(TsaMeasuring * run)
  * length, at least three units, so that nothing is read ahead.
  */
 static uint64_t
-next_jump(TsaMeasuring * run)
+next_jump(TsaMeasuring *run)
 {
 	double		share = (double) (tsa_random_next(&run->random) >> 11) /
 	(double) (UINT64_C(1) << 53);
@@ -131,7 +131,7 @@ next_jump(TsaMeasuring * run)
  * none left for now.
  */
 static TsaIoRequest *
-next_request(TsaMeasuring * run, uint64_t now)
+next_request(TsaMeasuring *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	TsaIoRequest *request;
@@ -179,7 +179,7 @@ next_request(TsaMeasuring * run, uint64_t now)
  * throughput.
  */
 static int
-fill_queue(TsaMeasuring * run, uint64_t now)
+fill_queue(TsaMeasuring *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 
@@ -207,14 +207,14 @@ fill_queue(TsaMeasuring * run, uint64_t now)
 
 /* The time spent so far, in this turn and all before. */
 static uint64_t
-time_spent(const TsaMeasuring * run, uint64_t now)
+time_spent(const TsaMeasuring *run, uint64_t now)
 {
 	return run->turn_spent + now - run->turn_start_ns;
 }
 
 /* Is the warm-up over? */
 static void
-end_warm_up(TsaMeasuring * run, uint64_t now)
+end_warm_up(TsaMeasuring *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	uint64_t	spent = time_spent(run, now);
@@ -248,7 +248,7 @@ end_warm_up(TsaMeasuring * run, uint64_t now)
 
 /* Note where in the space a random read was slow or fast. */
 static void
-note_region(TsaMeasuring * run, const TsaIoRequest *request, double latency)
+note_region(TsaMeasuring *run, const TsaIoRequest *request, double latency)
 {
 	int			region = (int) (request->unit * TSA_REGIONS / run->units);
 
@@ -259,7 +259,7 @@ note_region(TsaMeasuring * run, const TsaIoRequest *request, double latency)
 
 /* Account for a finished request.  Returns a negative error number. */
 static int
-finish_request(TsaMeasuring * run, TsaIoRequest *request, uint64_t now)
+finish_request(TsaMeasuring *run, TsaIoRequest *request, uint64_t now)
 {
 	TsaMeasurement *m = run->m;
 	uint64_t	latency = now - request->submitted_ns;
@@ -304,7 +304,7 @@ finish_request(TsaMeasuring * run, TsaIoRequest *request, uint64_t now)
 
 /* Is there enough? */
 static int
-is_done(const TsaMeasuring * run, uint64_t now)
+is_done(const TsaMeasuring *run, uint64_t now)
 {
 	uint64_t	spent = time_spent(run, now);
 
@@ -319,7 +319,7 @@ is_done(const TsaMeasuring * run, uint64_t now)
 
 /* Is there enough for this turn? */
 static int
-is_turn_over(const TsaMeasuring * run, uint64_t now)
+is_turn_over(const TsaMeasuring *run, uint64_t now)
 {
 	uint64_t	finished = run->finished - run->turn_finished;
 
@@ -333,7 +333,7 @@ is_turn_over(const TsaMeasuring * run, uint64_t now)
 
 /* How long to wait for a request before looking around again. */
 static uint64_t
-waiting_time(const TsaMeasuring * run, uint64_t now)
+waiting_time(const TsaMeasuring *run, uint64_t now)
 {
 	if (run->plan->max_iops > 0 && run->nidle > 0 && !run->exhausted &&
 		run->next_submit_ns < now + WAIT_NS)
@@ -350,7 +350,7 @@ waiting_time(const TsaMeasuring * run, uint64_t now)
  * x mean latency.  Otherwise a fast device's latency came out a fifth too low.
  */
 static int
-reap_requests(TsaMeasuring * run, uint64_t *now)
+reap_requests(TsaMeasuring *run, uint64_t *now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	TsaIoRequest *done[TSA_MAX_DEPTH];
@@ -386,7 +386,7 @@ reap_requests(TsaMeasuring * run, uint64_t *now)
  * -EINVAL where there is no space for a single request.
  */
 int
-tsa_measure_start(TsaMeasuring * run, const TsaMeasurePlan *plan,
+tsa_measure_start(TsaMeasuring *run, const TsaMeasurePlan *plan,
 				  TsaMeasurement *m)
 {
 	memset(run, 0, sizeof(*run));
@@ -409,7 +409,7 @@ tsa_measure_start(TsaMeasuring * run, const TsaMeasurePlan *plan,
 
 /* Prepare a turn: requests and buffer were others' meanwhile. */
 static void
-start_turn(TsaMeasuring * run)
+start_turn(TsaMeasuring *run)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	int			i;
@@ -436,7 +436,7 @@ start_turn(TsaMeasuring * run)
 
 /* Wait for the last requests of a turn, which do not count. */
 static int
-drain_queue(TsaMeasuring * run)
+drain_queue(TsaMeasuring *run)
 {
 	const TsaMeasurePlan *plan = run->plan;
 
@@ -471,7 +471,7 @@ drain_queue(TsaMeasuring * run)
  * buffers until they are done.
  */
 int
-tsa_measure_turn(TsaMeasuring * run)
+tsa_measure_turn(TsaMeasuring *run)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	uint64_t	now;
@@ -500,17 +500,31 @@ tsa_measure_turn(TsaMeasuring * run)
 
 /* Is the measurement complete? */
 int
-tsa_measure_is_done(const TsaMeasuring * run)
+tsa_measure_is_done(const TsaMeasuring *run)
 {
 	return is_done(run, run->turn_start_ns);
 }
 
 /* Let what the latest turn found count. */
 void
-tsa_measure_keep(TsaMeasuring * run)
+tsa_measure_keep(TsaMeasuring *run)
 {
 	tsa_latency_add_turn(&run->m->latency, &run->turn.latency);
 	run->m->elapsed_ns += run->turn.elapsed_ns;
+}
+
+/* Let nothing count that has been kept so far. */
+void
+tsa_measure_forget(TsaMeasuring *run)
+{
+	TsaMeasurement *m = run->m;
+
+	tsa_latency_reset(&m->latency);
+	m->elapsed_ns = 0;
+	m->unsteady = 0;
+	memset(m->region_count, 0, sizeof(m->region_count));
+	memset(m->region_sum, 0, sizeof(m->region_sum));
+	memset(m->region_square, 0, sizeof(m->region_square));
 }
 
 /* Measure from beginning to end. */
