@@ -454,3 +454,34 @@ SET conditions = caveat, caveat = NULL
 WHERE caveat IS NOT NULL AND NOT EXISTS
 	(SELECT FROM unnest(string_to_array(caveat, '; ')) reason
 		WHERE reason !~ '^([0-9]+ % of the device''s I/O came from others|processors were busy with others for [0-9]+ % of the time|latency kept changing after the warm-up|limited to [0-9]+ I/O per second by tablespace_advisor.probe_max_iops)$');
+
+/* What devices did between samples. */
+CREATE TABLE tablespace_advisor.tablespace_io_sample (
+	sample_id int NOT NULL,
+	tablespace oid NOT NULL,
+	measured_at timestamptz NOT NULL,
+	seconds float8 NOT NULL,
+	reads bigint NOT NULL,
+	read_bytes bigint NOT NULL,
+	read_ms bigint NOT NULL,
+	writes bigint NOT NULL,
+	write_bytes bigint NOT NULL,
+	write_ms bigint NOT NULL,
+	busy_ms bigint NOT NULL,
+	queue_ms bigint NOT NULL,
+	PRIMARY KEY (sample_id, tablespace)
+);
+
+CREATE TABLE tablespace_advisor.sampled_device (
+	tablespace oid PRIMARY KEY,
+	read_at timestamptz NOT NULL,
+	device text NOT NULL,
+	reads bigint NOT NULL,
+	read_bytes bigint NOT NULL,
+	read_ms bigint NOT NULL,
+	writes bigint NOT NULL,
+	write_bytes bigint NOT NULL,
+	write_ms bigint NOT NULL,
+	busy_ms bigint NOT NULL,
+	queue_ms bigint NOT NULL
+);

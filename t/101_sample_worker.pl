@@ -80,6 +80,28 @@ is( $node->safe_psql('theirs', 'SELECT count(*) FROM tablespace_advisor.caught')
 $node->safe_psql('postgres', 'DROP DATABASE dropped');
 pass('DROP DATABASE');
 
+# a database that has just got the extension is not asked after twelve rounds
+# only: other databases have had three samples at most meanwhile
+$node->safe_psql('postgres', 'CREATE DATABASE late');
+wait_for_samples('ours', 'rounds in which it had nothing to sample');
+my $before = samples('ours');
+$node->safe_psql('late', 'CREATE EXTENSION tablespace_advisor');
+ok( $node->poll_query_until('late',
+		'SELECT count(*) > 0 FROM tablespace_advisor.sample'),
+	'a database that has just got the extension is sampled');
+cmp_ok(samples('ours') - $before, '<=', 3, 'in the next round');
+ok( $node->poll_query_until('late',
+		'SELECT count(*) > 1 FROM tablespace_advisor.sample'), 'and again');
+SKIP:
+{
+	skip 'the kernel has no counters for this file system', 1
+	  if $node->safe_psql('late', 'SELECT count(*) FROM tablespace_advisor.read_devices()') == 0;
+	ok( $node->poll_query_until('late', q{
+			SELECT count(*) > 0 AND bool_and(busy_percent <= 100 AND in_flight >= 0)
+			FROM tablespace_io WHERE tablespace = 'pg_default'}),
+		'and the device under it');
+}
+
 # what one transaction writes, samples add up to
 $node->safe_psql('ours', q{
 	CREATE TABLE t (id int);

@@ -123,21 +123,18 @@ step_down(char *dir)
 }
 
 /*
- * The stat file of the device that a file is on; of the whole disk, because
- * load on its other partitions disturbs as well.
+ * The stat file of a device; of the whole disk, because load on its other
+ * partitions disturbs as well.
  */
-int
-tsa_device_stat_path(int fd, char *path, size_t size)
+static int
+stat_path_of(dev_t device, char *path, size_t size)
 {
 	char		link[64];
 	char		dir[PATH_MAX];
-	struct stat st;
 	int			depth;
 
-	if (fstat(fd, &st) != 0)
-		return -errno;
 	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u",
-			 major(st.st_dev), minor(st.st_dev));
+			 major(device), minor(device));
 	if (realpath(link, dir) == NULL)
 		return -errno;
 	for (depth = 0; depth < MAX_STACK && step_down(dir); depth++)
@@ -145,6 +142,30 @@ tsa_device_stat_path(int fd, char *path, size_t size)
 	if (snprintf(path, size, "%s/stat", dir) >= (int) size)
 		return -ENAMETOOLONG;
 	return 0;
+}
+
+/* Of the device that a file is on. */
+int
+tsa_device_stat_path(int fd, char *path, size_t size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	return stat_path_of(st.st_dev, path, size);
+}
+
+/* Of a device given by its name, for file systems that number their own. */
+int
+tsa_block_device_stat_path(const char *device, char *path, size_t size)
+{
+	struct stat st;
+
+	if (stat(device, &st) != 0)
+		return -errno;
+	if (!S_ISBLK(st.st_mode))
+		return -ENOTBLK;
+	return stat_path_of(st.st_rdev, path, size);
 }
 
 /* What a device did for everybody. */
@@ -169,6 +190,8 @@ tsa_device_io_read(const char *path, TsaDeviceIo *io)
 	io->read_ms = f[3];
 	io->writes = f[4] + f[5];
 	io->write_bytes = f[6] * SECTOR_BYTES;
+	io->write_requests = f[4];
+	io->write_ms = f[7];
 	io->busy_ms = f[9];
 	io->queue_ms = f[10];
 	return 0;

@@ -29,6 +29,8 @@ typedef struct TsaDeviceIo
 	uint64_t	write_bytes;
 	uint64_t	read_requests;	/* as the device got them ... */
 	uint64_t	read_ms;		/* ... and the sum of the times they took */
+	uint64_t	write_requests;
+	uint64_t	write_ms;
 	uint64_t	busy_ms;		/* with at least one request in flight */
 	uint64_t	queue_ms;		/* times of all requests, added up */
 } TsaDeviceIo;
@@ -45,6 +47,8 @@ typedef struct TsaFileMap
 extern int	tsa_process_io_read(TsaProcessIo *io);
 extern int	tsa_process_delay_read(uint64_t *delay_ns);
 extern int	tsa_device_stat_path(int fd, char *path, size_t size);
+extern int	tsa_block_device_stat_path(const char *device, char *path,
+									   size_t size);
 extern int	tsa_device_io_read(const char *path, TsaDeviceIo *io);
 extern int	tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map);
 extern int	tsa_file_in_memory(int fd);

@@ -63,6 +63,17 @@ REVOKE ALL ON tablespace_advisor.sampled_relation FROM PUBLIC;
 COMMENT ON TABLE tablespace_advisor.sampled_relation IS
 	'size and counters (see relation_sample) of every relation in the last sample; filenode_since: since when it has this file, counted_since: since when it is counted, NULL: not known; system_cached: share of its blocks outside of shared buffers that the system''s cache had then, NULL: not known, or not read since the sample before';
 
+REVOKE ALL ON tablespace_advisor.tablespace_io_sample FROM PUBLIC;
+
+COMMENT ON TABLE tablespace_advisor.tablespace_io_sample IS
+	'what the device under a tablespace did for everybody in the seconds up to measured_at, as the kernel counts it: requests as the device got them, bytes, milliseconds that they took, added up over requests; busy_ms: with a request in flight; queue_ms: milliseconds of all requests. Rolled up, seconds are those that were measured';
+
+REVOKE ALL ON tablespace_advisor.sampled_device FROM PUBLIC;
+
+COMMENT ON TABLE tablespace_advisor.sampled_device IS
+	'counters of the device under each tablespace at the last sample, see tablespace_io_sample; device: its name, the number the kernel gave it, the boot of the machine: counters of different ones are not subtracted';
+
 GRANT SELECT ON tablespace_advisor.sample, tablespace_advisor.relation_sample,
-	tablespace_advisor.tablespace_sample, tablespace_advisor.sampled_relation
+	tablespace_advisor.tablespace_sample, tablespace_advisor.sampled_relation,
+	tablespace_advisor.tablespace_io_sample, tablespace_advisor.sampled_device
 	TO pg_monitor;

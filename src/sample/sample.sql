@@ -272,6 +272,22 @@ AS $$
 			reading_snapshots = a.reading_snapshots,
 			reading_sessions = a.reading_sessions, waits = a.waits
 		FROM sums a WHERE s.sample_id = a.whole_id
+	), moved_io AS (
+		DELETE FROM tablespace_advisor.tablespace_io_sample i
+		USING member m
+		WHERE i.sample_id = m.part_id
+		RETURNING m.whole_id, i.*
+	), added_io AS (
+		INSERT INTO tablespace_advisor.tablespace_io_sample
+			(sample_id, tablespace, measured_at, seconds, reads, read_bytes, read_ms,
+				writes, write_bytes, write_ms, busy_ms, queue_ms)
+		SELECT v.whole_id, v.tablespace, max(v.measured_at), sum(v.seconds),
+			sum(v.reads), sum(v.read_bytes), sum(v.read_ms), sum(v.writes),
+			sum(v.write_bytes), sum(v.write_ms), sum(v.busy_ms), sum(v.queue_ms)
+		FROM moved_io v
+		JOIN tablespace_advisor.device_interval d
+			ON d.sample_id = v.sample_id AND d.tablespace = v.tablespace
+		GROUP BY v.whole_id, v.tablespace
 	), gone AS (
 		DELETE FROM tablespace_advisor.sample s
 		USING member m
@@ -290,6 +306,9 @@ AS $$
 		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
 	DELETE FROM tablespace_advisor.tablespace_sample t
 	WHERE t.sample_id
+		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
+	DELETE FROM tablespace_advisor.tablespace_io_sample i
+	WHERE i.sample_id
 		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s)
 $$;
 
@@ -321,6 +340,7 @@ BEGIN
 	SELECT l.* INTO last_sample FROM tablespace_advisor.sample l
 	ORDER BY l.sample_id DESC LIMIT 1;
 	s := tablespace_advisor.add_sample(last_sample, profile);
+	PERFORM tablespace_advisor.add_device_samples(s);
 	PERFORM tablespace_advisor.add_relation_samples(s);
 	PERFORM tablespace_advisor.refresh_residency();
 	INSERT INTO tablespace_advisor.tablespace_sample

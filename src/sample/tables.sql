@@ -73,3 +73,33 @@ CREATE TABLE tablespace_advisor.table_residency (
 	system_fraction float8 NOT NULL,
 	measured_at timestamptz NOT NULL
 );
+
+CREATE TABLE tablespace_advisor.tablespace_io_sample (
+	sample_id int NOT NULL,
+	tablespace oid NOT NULL,
+	measured_at timestamptz NOT NULL,
+	seconds float8 NOT NULL,
+	reads bigint NOT NULL,
+	read_bytes bigint NOT NULL,
+	read_ms bigint NOT NULL,
+	writes bigint NOT NULL,
+	write_bytes bigint NOT NULL,
+	write_ms bigint NOT NULL,
+	busy_ms bigint NOT NULL,
+	queue_ms bigint NOT NULL,
+	PRIMARY KEY (sample_id, tablespace)
+);
+
+CREATE TABLE tablespace_advisor.sampled_device (
+	tablespace oid PRIMARY KEY,
+	read_at timestamptz NOT NULL,
+	device text NOT NULL,
+	reads bigint NOT NULL,
+	read_bytes bigint NOT NULL,
+	read_ms bigint NOT NULL,
+	writes bigint NOT NULL,
+	write_bytes bigint NOT NULL,
+	write_ms bigint NOT NULL,
+	busy_ms bigint NOT NULL,
+	queue_ms bigint NOT NULL
+);

@@ -44,6 +44,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "sample/installs.h"
 #include "sample/worker.h"
 #include "state/worker_settings.h"
 #include "tsa.h"
@@ -54,7 +55,7 @@
 /* What cannot be locked in that time is for the next round. */
 #define LOCK_TIMEOUT "10s"
 
-/* Databases without the extension are asked every so many rounds. */
+/* Databases without it are asked every so many rounds, or after an install. */
 #define ROUNDS_WITHOUT	12
 
 int			tsa_sample_interval = 300;
@@ -73,6 +74,7 @@ tsa_sample_init(void)
 							"0 turns sampling off. Needs shared_preload_libraries.",
 							&tsa_sample_interval, 300, 0, 86400,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	tsa_installs_init();
 }
 
 /*
@@ -119,6 +121,7 @@ tsa_sample_databases(List *databases)
 {
 	static List *without = NIL; /* databases without the extension */
 	static int	round = 0;
+	static uint32 installs = 0;
 	dsm_segment *segment = dsm_create(sizeof(Reply),
 									  DSM_CREATE_NULL_IF_MAXSEGMENTS);
 	Reply	   *reply;
@@ -127,8 +130,9 @@ tsa_sample_databases(List *databases)
 	if (segment == NULL)
 		return;					/* next time */
 	reply = dsm_segment_address(segment);
-	if (round++ % ROUNDS_WITHOUT == 0)
+	if (round++ % ROUNDS_WITHOUT == 0 || installs != tsa_installs_count())
 	{
+		installs = tsa_installs_count();
 		list_free(without);
 		without = NIL;
 	}

@@ -1,0 +1,162 @@
+/*
+ * src/sample/device_io.sql
+ *
+ * Measuring without a probe: what the devices under the tablespaces did between
+ * two moments, by the kernel's own counters.  Their mean read time is what the
+ * application's reads take now, however busy the device is, as long as the reads
+ * are single pages; nobody is disturbed by it.
+ *
+ * A probe's requests are nobody's load, and would be most of it on a quiet
+ * device, so that intervals in which one ran are left out.  A device is known by
+ * more than its name (device_counters.c): after a reboot, or with another disk in
+ * its place, there is no row, as there is none if a counter fell.
+ */
+CREATE FUNCTION tablespace_advisor.device_counters(
+	tablespace oid,
+	OUT device text,
+	OUT reads bigint,
+	OUT read_bytes bigint,
+	OUT read_ms bigint,
+	OUT writes bigint,
+	OUT write_bytes bigint,
+	OUT write_ms bigint,
+	OUT busy_ms bigint,
+	OUT queue_ms bigint)
+LANGUAGE C STRICT VOLATILE
+AS 'MODULE_PATHNAME', 'tsa_device_counters';
+
+COMMENT ON FUNCTION tablespace_advisor.device_counters(oid) IS
+	'the kernel''s counters of the device under a tablespace, see sampled_device; NULL where the kernel does not say, or several devices are below';
+
+CREATE FUNCTION tablespace_advisor.read_devices()
+RETURNS SETOF tablespace_advisor.sampled_device
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT t.oid, clock_timestamp(), c.*
+	FROM pg_tablespace t
+	CROSS JOIN LATERAL tablespace_advisor.device_counters(t.oid) c
+	WHERE t.spcname <> 'pg_global' AND c.device IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.read_devices() IS
+	'counters of the devices under all tablespaces but pg_global, now';
+
+CREATE FUNCTION tablespace_advisor.device_growth(
+	earlier tablespace_advisor.sampled_device,
+	later tablespace_advisor.sampled_device)
+RETURNS TABLE (
+	seconds float8,
+	reads bigint,
+	read_bytes bigint,
+	read_ms bigint,
+	writes bigint,
+	write_bytes bigint,
+	write_ms bigint,
+	busy_ms bigint,
+	queue_ms bigint)
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT g.*
+	FROM (SELECT extract(epoch FROM later.read_at - earlier.read_at)::float8,
+			later.reads - earlier.reads, later.read_bytes - earlier.read_bytes,
+			later.read_ms - earlier.read_ms, later.writes - earlier.writes,
+			later.write_bytes - earlier.write_bytes,
+			later.write_ms - earlier.write_ms, later.busy_ms - earlier.busy_ms,
+			later.queue_ms - earlier.queue_ms)
+		g (seconds, reads, read_bytes, read_ms, writes, write_bytes, write_ms,
+			busy_ms, queue_ms)
+	WHERE earlier.tablespace = later.tablespace AND earlier.device = later.device
+		AND g.seconds > 0 AND least(g.reads, g.read_bytes, g.read_ms, g.writes,
+			g.write_bytes, g.write_ms, g.busy_ms, g.queue_ms) >= 0
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.device_growth(tablespace_advisor.sampled_device, tablespace_advisor.sampled_device) IS
+	'what a device did between two readings; no row if it is another one, or if a counter fell (they wrap around after 2^32 ms, too)';
+
+CREATE FUNCTION tablespace_advisor.add_device_samples(s tablespace_advisor.sample)
+RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH present AS MATERIALIZED (
+		SELECT d.* FROM tablespace_advisor.read_devices() d
+	), added AS (
+		INSERT INTO tablespace_advisor.tablespace_io_sample
+			(sample_id, tablespace, measured_at, seconds, reads, read_bytes, read_ms,
+				writes, write_bytes, write_ms, busy_ms, queue_ms)
+		SELECT s.sample_id, p.tablespace, p.read_at, g.*
+		FROM present p
+		JOIN tablespace_advisor.sampled_device o ON o.tablespace = p.tablespace
+		CROSS JOIN LATERAL tablespace_advisor.device_growth(o, p) g
+	), forgotten AS (
+		DELETE FROM tablespace_advisor.sampled_device o
+		WHERE o.tablespace NOT IN (SELECT p.tablespace FROM present p)
+	)
+	INSERT INTO tablespace_advisor.sampled_device
+	SELECT p.* FROM present p
+	ON CONFLICT (tablespace) DO UPDATE
+	SET read_at = excluded.read_at, device = excluded.device,
+		reads = excluded.reads, read_bytes = excluded.read_bytes,
+		read_ms = excluded.read_ms, writes = excluded.writes,
+		write_bytes = excluded.write_bytes, write_ms = excluded.write_ms,
+		busy_ms = excluded.busy_ms, queue_ms = excluded.queue_ms
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.add_device_samples(tablespace_advisor.sample) IS
+	'adds the rows of tablespace_io_sample that belong to a sample just begun, and brings sampled_device up to date';
+
+/* Hours and days have lost such intervals when they were rolled up. */
+CREATE VIEW tablespace_advisor.device_interval AS
+SELECT i.sample_id, i.tablespace, i.measured_at, i.seconds, i.reads, i.read_bytes,
+	i.read_ms, i.writes, i.write_bytes, i.write_ms, i.busy_ms, i.queue_ms
+FROM tablespace_advisor.tablespace_io_sample i
+JOIN tablespace_advisor.sample s ON s.sample_id = i.sample_id
+WHERE s.covers <> 'sample' OR NOT EXISTS
+	(SELECT FROM tablespace_advisor.probe_run p
+		WHERE p.started_at < i.measured_at
+			AND p.finished_at > i.measured_at - make_interval(secs => i.seconds));
+
+COMMENT ON VIEW tablespace_advisor.device_interval IS
+	'tablespace_io_sample without intervals in which a probe ran that this database knows of';
+
+CREATE FUNCTION tablespace_advisor.mean_us(ms float8, requests float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN ms > 0 THEN 1000 * ms / nullif(requests, 0) END;
+END;
+
+COMMENT ON FUNCTION tablespace_advisor.mean_us(float8, float8) IS
+	'microseconds a request took; NULL without requests, or if the device does not count time';
+
+CREATE VIEW @extschema@.tablespace_io AS
+SELECT t.spcname AS tablespace, i.measured_at AS sampled_at,
+	round((i.reads / i.seconds)::numeric, 3)::float8 AS reads_per_s,
+	round((i.read_bytes / 1e6 / i.seconds)::numeric, 3)::float8 AS read_mb_per_s,
+	round(tablespace_advisor.mean_us(i.read_ms, i.reads)::numeric, 1)::float8 AS read_us,
+	round((i.writes / i.seconds)::numeric, 3)::float8 AS writes_per_s,
+	round((i.write_bytes / 1e6 / i.seconds)::numeric, 3)::float8 AS write_mb_per_s,
+	round(tablespace_advisor.mean_us(i.write_ms, i.writes)::numeric, 1)::float8 AS write_us,
+	least(100, round((i.busy_ms / 10 / i.seconds)::numeric, 1))::float8 AS busy_percent,
+	round((i.queue_ms / 1000 / i.seconds)::numeric, 3)::float8 AS in_flight
+FROM tablespace_advisor.device_interval i
+JOIN pg_tablespace t ON t.oid = i.tablespace;
+
+COMMENT ON VIEW @extschema@.tablespace_io IS
+	'per sample and tablespace what the whole disk under it did for everybody since the sample before, as the kernel counts it: requests and 10^6 bytes per second, microseconds a request took (read_us, write_us; NULL without requests), percent of the time with a request in flight, mean number in flight. Intervals in which a probe of this database ran have no row, nor has the first after a reboot or another device';
+
+REVOKE ALL ON FUNCTION tablespace_advisor.device_counters(oid),
+	tablespace_advisor.read_devices(),
+	tablespace_advisor.device_growth(tablespace_advisor.sampled_device,
+		tablespace_advisor.sampled_device),
+	tablespace_advisor.mean_us(float8, float8),
+	tablespace_advisor.add_device_samples(tablespace_advisor.sample) FROM PUBLIC;
+GRANT SELECT ON @extschema@.tablespace_io, tablespace_advisor.device_interval
+	TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.device_counters(oid),
+	tablespace_advisor.read_devices(),
+	tablespace_advisor.device_growth(tablespace_advisor.sampled_device,
+		tablespace_advisor.sampled_device),
+	tablespace_advisor.mean_us(float8, float8) TO pg_monitor;

@@ -1,0 +1,98 @@
+/*-------------------------------------------------------------------------
+ *
+ * installs.c
+ *	  Tells the launcher that an extension has been created somewhere.
+ *
+ * Databases without the extension are rarely asked whether they have it by now
+ * (worker.c), since asking takes a process each.  CREATE EXTENSION in any of them
+ * counts one up in shared memory, when it has committed, and the launcher asks
+ * all of them again.  Of any extension: which one it is cannot be looked up yet
+ * when the server calls the hook, and it is rare enough.
+ *
+ * Without preloading there is neither a launcher nor this memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_extension.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/ipc.h"
+#include "storage/shmem.h"
+
+#include "sample/installs.h"
+
+/* Extensions created since the server started, in shared memory */
+static pg_atomic_uint32 * installs = NULL;
+
+/* In this transaction */
+static bool created = false;
+
+static shmem_request_hook_type previous_request_hook = NULL;
+static shmem_startup_hook_type previous_startup_hook = NULL;
+static object_access_hook_type previous_access_hook = NULL;
+
+static void
+request_memory(void)
+{
+	if (previous_request_hook)
+		previous_request_hook();
+	RequestAddinShmemSpace(MAXALIGN(sizeof(*installs)));
+}
+
+static void
+find_memory(void)
+{
+	bool		found;
+
+	if (previous_startup_hook)
+		previous_startup_hook();
+	installs = ShmemInitStruct("tablespace_advisor", sizeof(*installs), &found);
+	if (!found)
+		pg_atomic_init_u32(installs, 0);
+}
+
+static void
+note_creation(ObjectAccessType access, Oid class_id, Oid object_id,
+			  int sub_id, void *arg)
+{
+	if (previous_access_hook)
+		previous_access_hook(access, class_id, object_id, sub_id, arg);
+	if (access == OAT_POST_CREATE && class_id == ExtensionRelationId)
+		created = true;
+}
+
+/* Others can see it from here on. */
+static void
+count_creation(XactEvent event, void *arg pg_attribute_unused())
+{
+	if (event == XACT_EVENT_COMMIT && created)
+		pg_atomic_fetch_add_u32(installs, 1);
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+		event == XACT_EVENT_PREPARE)
+		created = false;
+}
+
+void
+tsa_installs_init(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	previous_request_hook = shmem_request_hook;
+	shmem_request_hook = request_memory;
+	previous_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = find_memory;
+	previous_access_hook = object_access_hook;
+	object_access_hook = note_creation;
+	RegisterXactCallback(count_creation, NULL);
+}
+
+/* Differs from an earlier answer if an extension was created in between. */
+uint32
+tsa_installs_count(void)
+{
+	return installs == NULL ? 0 : pg_atomic_read_u32(installs);
+}

@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * installs.h
+ *	  Tells the launcher that an extension has been created somewhere.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_SAMPLE_INSTALLS_H
+#define TSA_SAMPLE_INSTALLS_H
+
+#include "postgres.h"
+
+extern void tsa_installs_init(void);
+extern uint32 tsa_installs_count(void);
+
+#endif							/* TSA_SAMPLE_INSTALLS_H */
