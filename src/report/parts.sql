@@ -41,18 +41,21 @@ RETURNS TABLE (urgency int, amount float8, what text, saves text, statement text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT CASE WHEN (u ->> 'days_until_full')::float8 < 14 THEN 1 ELSE 4 END,
-		-(u ->> 'days_until_full')::float8,
-		format('Make room in tablespace %I: full in %s days (%s)', u ->> 'tablespace',
-			tablespace_advisor.two_digits((u ->> 'days_until_full')::float8),
-			CASE WHEN u ->> 'days_high' IS NULL THEN 'or never, by its history'
-				ELSE format('95 %% interval %s to %s',
-					tablespace_advisor.two_digits((u ->> 'days_low')::float8),
-					tablespace_advisor.two_digits((u ->> 'days_high')::float8)) END),
+	SELECT CASE WHEN p.days < 14 THEN 1 ELSE 4 END, -p.days,
+		format('Make room in tablespace %I: full in %s days (%s)%s', p.tablespace,
+			tablespace_advisor.two_digits(p.days),
+			CASE WHEN p.high IS NULL THEN 'or never, by its history'
+				ELSE format('95 %% interval %s to %s', tablespace_advisor.two_digits(p.low),
+					tablespace_advisor.two_digits(p.high)) END,
+			CASE WHEN p.n > 1 THEN format('; %s more within 90 days', p.n - 1) ELSE '' END),
 		'writes from failing',
-		format('SELECT * FROM %s.tablespace_contents(%L::pg_catalog.name)', '@extschema@', u ->> 'tablespace')
-	FROM jsonb_array_elements(f.usage) u
-	WHERE (u ->> 'days_until_full')::float8 < 90
+		format('SELECT * FROM %s.tablespace_contents(%L::pg_catalog.name)', '@extschema@', p.tablespace)
+	FROM (SELECT u ->> 'tablespace' AS tablespace, greatest(0, (u ->> 'days_until_full')::float8) AS days,
+			greatest(0, (u ->> 'days_low')::float8) AS low, (u ->> 'days_high')::float8 AS high,
+			count(*) OVER () AS n
+		FROM jsonb_array_elements(f.usage) u
+		WHERE (u ->> 'days_until_full')::float8 < 90
+		ORDER BY (u ->> 'days_until_full')::float8 LIMIT 1) p
 	UNION ALL
 	SELECT 2, coalesce(m.saved, 0),
 		format('Move %s of %s to %s (%s)', CASE WHEN m.moves = 1 THEN 'one relation'
