@@ -75,10 +75,15 @@ CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	volatile boolean,
 	shares_device_with name[],
 	available_bytes bigint,
-	caveat text
+	caveat text,
+	latency_from text,
+	present_read_us float8,
+	present_read_low_us float8,
+	present_read_high_us float8,
+	present_intervals int
 );
 COMMENT ON TYPE tablespace_advisor.tablespace_fact IS
-	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth, the write that was probed; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted';
+	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth, the write that was probed; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted; present_…: what a read took in the window by the devices own counters, which count everybodys, with a 95 % interval, NULL: not known; latency_from: where the other read times come from: probe (also NULL), counters or timing';
 
 CREATE TYPE tablespace_advisor.load_fact AS (
 	source text,

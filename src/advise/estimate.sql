@@ -57,12 +57,19 @@ CREATE TYPE tablespace_advisor.load_estimate AS (
 	cache_correction float8,
 	time_correction float8,
 	coverage float8,
-	cache_exponent float8
+	cache_exponent float8,
+	latency_from text,
+	device_low_us float8,
+	device_high_us float8
 );
 COMMENT ON TYPE tablespace_advisor.load_estimate IS
-	'what a read takes under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves what it holds; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by what the server timed; cached_us: a read that the system''s cache serves; cache_exponent: what the share of a relation''s pages that the system''s cache does not hold is raised to, cache_correction: what it is multiplied by then, to be the share of reads that reach the device, time_correction: what their latency is multiplied by, so that all agree with the timing (1: no timing); coverage: share of the database''s reads that was estimated';
+	'what a read takes under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves what it holds; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by what the server timed; cached_us: a read that the system''s cache serves; cache_exponent: what the share of a relation''s pages that the system''s cache does not hold is raised to, cache_correction: what it is multiplied by then, to be the share of reads that reach the device, time_correction: what their latency is multiplied by, so that all agree with the timing (1: no timing); coverage: share of the databases reads that was estimated; latency_from: what probed_us was measured by: probe, counters (of the device, in the window) or timing (of the server); device_low_us, device_high_us: 95 % interval';
 
 /*
+ * What a read takes now is what it took in the window by the device's own
+ * counters, where there is no probe or the server timed nothing; with a probe and
+ * timing it is the probed latency at the depth that reads meet.
+ *
  * The depth a read meets is the number of sessions seen reading while any
  * was.  Five looks give it to about a fifth (the number varies by less than
  * half of itself); without, it is the one with which the device serves the
@@ -99,10 +106,23 @@ AS $$
 					sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0))) AS device_reads
 				FROM unnest(relations) r GROUP BY r.tablespace) r USING (tablespace)
 	), queued AS (
-		SELECT q.*, tablespace_advisor.latency_at_depth(
-				q.depths, q.depth_read_us, q.depth) AS probed_us,
-			coalesce(q.cached_read_us, 0) AS cached_us
+		SELECT q.*, CASE q.read_from
+				WHEN 'probe' THEN tablespace_advisor.latency_at_depth(
+					q.depths, q.depth_read_us, q.depth)
+				WHEN 'timing' THEN q.random_read_us
+				ELSE q.present_read_us END AS probed_us,
+			CASE q.read_from WHEN 'counters' THEN q.present_read_low_us / q.present_read_us
+				ELSE q.random_read_low_us / q.random_read_us END AS low,
+			CASE q.read_from WHEN 'counters' THEN q.present_read_high_us / q.present_read_us
+				ELSE q.random_read_high_us / q.random_read_us END AS high,
+			coalesce(q.cached_read_us, CASE WHEN q.latency_from IN ('counters', 'timing')
+				THEN min(q.cached_read_us) OVER () END, 0) AS cached_us
 		FROM (SELECT read.*,
+				CASE WHEN read.random_read_us IS NULL THEN NULL
+					WHEN read.present_read_us IS NOT NULL
+						AND (read.latency_from = 'counters' OR load.timed_read_us IS NULL)
+						THEN 'counters'
+					ELSE coalesce(read.latency_from, 'probe') END AS read_from,
 				CASE WHEN load.reading_snapshots >= 5
 					THEN greatest(1, load.reading_sessions * coalesce(read.share, 0))
 				ELSE tablespace_advisor.depth_at_rate(read.depths,
@@ -154,7 +174,9 @@ AS $$
 	)
 	SELECT q.tablespace, coalesce(q.device_reads, 0), q.depth, q.probed_us,
 		q.probed_us * c.time_correction, q.cached_us,
-		c.cache_correction, c.time_correction, c.coverage, c.cache_exponent
+		c.cache_correction, c.time_correction, c.coverage, c.cache_exponent,
+		q.read_from, q.probed_us * c.time_correction * q.low,
+		q.probed_us * c.time_correction * q.high
 	FROM queued q CROSS JOIN corrected c
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
@@ -179,10 +201,12 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 	moved_bytes bigint,
 	move_seconds float8,
 	bytes_percent float8,
-	not_probed name[]
+	not_probed name[],
+	saved_low_ms_per_s float8,
+	saved_high_ms_per_s float8
 );
 COMMENT ON TYPE tablespace_advisor.placement_estimate IS
-	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both probes; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes; not_probed: tablespaces without probe that part of its table is read from, NULL if there are none';
+	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both measurements; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none';
 
 /*
  * The destination is taken to get all that is read of this relation's table,
@@ -190,7 +214,9 @@ COMMENT ON TYPE tablespace_advisor.placement_estimate IS
  * have been watched are taken to read as soon as they can: what they do
  * between two reads stays, the reads take what they take there with as many
  * in flight as that leads to.  What slows reads down here beyond what was
- * probed, such as pages written in between, moves along: it does so there.
+ * probed, such as pages written in between, moves along: it does so there.  What
+ * others read there now takes what its counters say, and if that is more, a new
+ * read takes as long.
  *
  * Pages of a relation are written at most as often as its rows, and at most
  * once per checkpoint and once per read that evicted them.
@@ -208,13 +234,14 @@ AS $$
 	), place AS MATERIALIZED (
 		SELECT f.*, l.device_reads_per_s, l.depth, l.device_us, l.cached_us,
 			l.cache_exponent, l.cache_correction, l.time_correction,
+			l.latency_from AS read_from, l.device_low_us, l.device_high_us,
 			l.device_reads_per_s * l.device_us AS busy_us,
 			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
 		FROM unnest(tablespaces) f
 		JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
 			USING (tablespace)
 	), here AS MATERIALIZED (
-		SELECT r.*, s.device_us, s.cached_us, s.depth, s.write_us, s.write_workload,
+		SELECT r.*, s.device_us, s.device_low_us, s.device_high_us, s.read_from, s.cached_us, s.depth, s.write_us, s.write_workload,
 			s.random_read_us, s.random_read_low_us, s.sequential_page_us,
 			d.device_share,
 			r.reads_per_s * d.device_share AS device_reads,
@@ -245,12 +272,14 @@ AS $$
 			w.read_ms AS table_read_ms,
 			p.destination_depth, q.destination_us, p.max_rate,
 			p.device_reads_per_s + w.device_reads > p.max_rate AS is_saturated,
-			q.destination_us * p.random_read_high_us / p.random_read_us
-				< h.device_us * h.random_read_low_us / h.random_read_us
-			AND (p.random_read_high_us < h.random_read_low_us OR h.depth >= 2) AS is_faster,
+			q.destination_us * q.high < h.device_low_us
+			AND (p.random_read_high_us < h.random_read_low_us OR h.depth >= 2
+				OR h.read_from <> 'probe') AS is_faster,
 			CASE WHEN h.write_workload = p.write_workload
 				THEN h.pages_written * greatest(0, p.write_us - h.write_us) / 1000 END AS extra_ms,
 			h.device_reads * (h.device_us - q.destination_us) / 1000 AS gain_ms,
+			h.device_reads * (h.device_low_us - q.destination_us * q.high) / 1000 AS gain_low_ms,
+			h.device_reads * (h.device_high_us - q.destination_us * q.low) / 1000 AS gain_high_ms,
 			CASE WHEN h.rebuilt_bytes < h.size_bytes / 2 THEN h.rebuilt_bytes
 				ELSE h.size_bytes END AS moved_bytes,
 			coalesce(
@@ -280,7 +309,15 @@ AS $$
 			FROM place WHERE place.tablespace = f.tablespace) p ON true
 		CROSS JOIN LATERAL
 			(SELECT p.time_correction * tablespace_advisor.latency_at_depth(
-				p.depths, p.depth_read_us, p.destination_depth) AS destination_us) q
+				p.depths, p.depth_read_us, p.destination_depth) AS us) alone
+		CROSS JOIN LATERAL
+			(SELECT b.*, CASE WHEN b.is_busy THEN p.present_read_us ELSE alone.us END
+					AS destination_us,
+				CASE WHEN b.is_busy THEN p.present_read_low_us / p.present_read_us
+					ELSE p.random_read_low_us / p.random_read_us END AS low,
+				CASE WHEN b.is_busy THEN p.present_read_high_us / p.present_read_us
+					ELSE p.random_read_high_us / p.random_read_us END AS high
+			FROM (SELECT alone.us < p.present_read_low_us AS is_busy) b) q
 		WHERE f.tablespace IS DISTINCT FROM h.tablespace
 	)
 	SELECT t.relation, t.destination, t.device_share, t.device_us, t.cached_us,
@@ -288,7 +325,8 @@ AS $$
 		t.max_rate, t.is_saturated, t.is_faster, t.extra_ms,
 		t.gain_ms - coalesce(t.extra_ms, 0),
 		100 * (t.gain_ms - coalesce(t.extra_ms, 0)) / nullif(t.table_read_ms, 0),
-		t.moved_bytes, t.move_seconds, t.bytes_percent, t.not_probed
+		t.moved_bytes, t.move_seconds, t.bytes_percent, t.not_probed,
+		t.gain_low_ms - coalesce(t.extra_ms, 0), t.gain_high_ms - coalesce(t.extra_ms, 0)
 	FROM there t
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS

@@ -97,7 +97,9 @@ AS $$
 		v.volatile,
 		v.shares_device_with::name[],
 		v.free_bytes - coalesce(v.size_bytes, 0) / 20,
-		l.random_read_caveat
+		l.random_read_caveat,
+		CASE WHEN l.random_read_us IS NOT NULL THEN 'probe' END,
+		NULL::float8, NULL::float8, NULL::float8, NULL::int
 	FROM tablespace_advisor.tablespace_latency l
 	JOIN pg_database d ON d.datname = current_database()
 	LEFT JOIN tablespace_advisor.device v ON v.tablespace = l.tablespace
@@ -115,6 +117,97 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_facts(oid, oid) IS
 	'facts on every tablespace but pg_global; may_create: one of the two roles may make relations there';
+
+/*
+ * Adds what the devices' own counters say of the window.  Where no probe is to be
+ * trusted, it takes its place: of a place that relations leave, it is what their
+ * reads take now; of a place they go to, a bound, since a curve of one point takes
+ * a device for busy beyond it (curve.c).
+ */
+CREATE FUNCTION tablespace_advisor.with_present_latency(
+	tablespaces tablespace_advisor.tablespace_fact[],
+	devices tablespace_advisor.device_rate[])
+RETURNS SETOF tablespace_advisor.tablespace_fact
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	f tablespace_advisor.tablespace_fact;
+	d tablespace_advisor.device_rate;
+BEGIN
+	FOREACH f IN ARRAY tablespaces LOOP
+		SELECT r.* INTO d FROM unnest(devices) r
+		JOIN pg_tablespace t ON t.oid = r.tablespace
+		WHERE t.spcname = f.tablespace;
+		f.present_read_us := d.read_us;
+		f.present_read_low_us := d.read_low_us;
+		f.present_read_high_us := d.read_high_us;
+		f.present_intervals := d.intervals;
+		IF f.random_read_us IS NULL AND d.read_us IS NOT NULL THEN
+			f.latency_from := 'counters';
+			f.random_read_us := d.read_us;
+			f.random_read_low_us := d.read_low_us;
+			f.random_read_high_us := d.read_high_us;
+			f.depths := ARRAY[greatest(1, d.reads_in_flight)];
+			f.depth_read_us := ARRAY[d.read_us];
+		END IF;
+		RETURN NEXT f;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.with_present_latency(tablespace_advisor.tablespace_fact[], tablespace_advisor.device_rate[]) IS
+	'the facts on tablespaces with what devices did in the window, which stands in where no probe is to be trusted';
+
+/*
+ * Where neither a probe nor counters say anything of the one tablespace that
+ * nearly all is read from (NFS, ZFS, a container), the server's timing does: what
+ * the system's cache does not serve of it takes the rest of the time.  A read of
+ * the device takes no less than the mean of all.
+ */
+CREATE FUNCTION tablespace_advisor.with_timed_latency(
+	tablespaces tablespace_advisor.tablespace_fact[],
+	relations tablespace_advisor.relation_fact[],
+	load tablespace_advisor.load_fact)
+RETURNS SETOF tablespace_advisor.tablespace_fact
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	f tablespace_advisor.tablespace_fact;
+	timed record;
+BEGIN
+	SELECT r.tablespace, t.mean_us, greatest(t.mean_us,
+			(t.mean_us - (1 - r.device_share) * c.us) / nullif(r.device_share, 0)) AS device_us
+	INTO timed
+	FROM (SELECT r.tablespace, sum(r.reads_per_s) AS reads,
+			sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0)))
+				/ sum(r.reads_per_s) AS device_share,
+			sum(sum(r.reads_per_s)) OVER () AS all_reads
+		FROM unnest(relations) r WHERE r.reads_per_s > 0 GROUP BY r.tablespace) r
+	CROSS JOIN (SELECT coalesce(min(p.cached_read_us), 0) AS us FROM unnest(tablespaces) p) c
+	/* those that are no relation's come from the cache */
+	CROSS JOIN LATERAL (SELECT load.timed_read_us
+		+ greatest(0, load.reads_per_s / r.all_reads - 1)
+			* greatest(0, load.timed_read_us - c.us) AS mean_us) t
+	WHERE r.reads >= 0.8 * r.all_reads AND r.all_reads >= 0.8 * load.reads_per_s
+		AND t.mean_us > c.us;
+	FOREACH f IN ARRAY tablespaces LOOP
+		IF f.tablespace = timed.tablespace AND f.random_read_us IS NULL
+			AND timed.device_us IS NOT NULL
+		THEN
+			f.latency_from := 'timing';
+			f.random_read_us := timed.device_us;
+			f.random_read_low_us := timed.mean_us;
+			f.random_read_high_us := 2 * timed.device_us - timed.mean_us;
+			f.depths := ARRAY[1];
+			f.depth_read_us := ARRAY[timed.device_us];
+		END IF;
+		RETURN NEXT f;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.with_timed_latency(tablespace_advisor.tablespace_fact[], tablespace_advisor.relation_fact[], tablespace_advisor.load_fact) IS
+	'the facts on tablespaces, with a read time by the server''s timing for one that nothing was measured of and four fifths of all is read from';
 
 /*
  * What the statistics of the planner say of an index on one column: bytes of
@@ -342,6 +435,10 @@ COMMENT ON FUNCTION tablespace_advisor.tables_with_faults(tablespace_advisor.tab
 
 REVOKE ALL ON FUNCTION
 	tablespace_advisor.tablespace_facts(oid, oid),
+	tablespace_advisor.with_present_latency(tablespace_advisor.tablespace_fact[],
+		tablespace_advisor.device_rate[]),
+	tablespace_advisor.with_timed_latency(tablespace_advisor.tablespace_fact[],
+		tablespace_advisor.relation_fact[], tablespace_advisor.load_fact),
 	tablespace_advisor.copy_rates(name),
 	tablespace_advisor.copy_wal_per_byte(),
 	tablespace_advisor.left_lately(),

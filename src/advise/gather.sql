@@ -146,6 +146,8 @@ BEGIN
 	END IF;
 	SELECT * INTO seen FROM tablespace_advisor.observe_database(observe,
 		tables, history, with_active => true);
+	tablespaces := array(SELECT f
+		FROM tablespace_advisor.with_present_latency(tablespaces, seen.devices) f);
 	/* all that is read, because reads are corrected by the timing of all */
 	tables := array(SELECT unnest(tables) UNION
 		SELECT r.heap FROM unnest(seen.relations) r
@@ -162,6 +164,11 @@ BEGIN
 
 	relations := array(SELECT f FROM tablespace_advisor.relation_facts(
 		seen.relations, tables) f);
+	/* what sessions wait is not what reads take where others read for them */
+	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
+		tablespaces := array(SELECT f
+			FROM tablespace_advisor.with_timed_latency(tablespaces, relations, load) f);
+	END IF;
 	IF target IS NOT NULL THEN
 		relations := array(SELECT CASE
 				WHEN f.relation = ANY (targets) OR f.table_relation = ANY (targets)

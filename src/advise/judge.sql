@@ -33,6 +33,17 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_statement(name[]) IS
 	'the call that measures these tablespaces; nulls are left out';
 
+/* A probe that was made and is not to be trusted is not asked for again. */
+CREATE FUNCTION tablespace_advisor.to_be_probed(f tablespace_advisor.tablespace_fact)
+RETURNS name
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT f.tablespace WHERE f.random_read_us IS NULL AND f.caveat IS NULL
+$$;
+COMMENT ON FUNCTION tablespace_advisor.to_be_probed(tablespace_advisor.tablespace_fact) IS
+	'a tablespace that a probe would tell something of: nothing was measured of it, and no probe made; NULL for others';
+
 CREATE FUNCTION tablespace_advisor.probe_gap(f tablespace_advisor.tablespace_fact)
 RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -183,8 +194,8 @@ BEGIN
 			concat_ws(' and ', tablespace_advisor.probe_gap(source),
 				tablespace_advisor.probe_gap(dest)));
 		statement := tablespace_advisor.probe_statement(
-			CASE WHEN source.random_read_us IS NULL THEN a.tablespace END,
-			CASE WHEN dest.random_read_us IS NULL THEN dest.tablespace END);
+			tablespace_advisor.to_be_probed(source),
+			tablespace_advisor.to_be_probed(dest));
 	ELSIF a.reads_per_s IS NULL THEN
 		reason := 'statistics start time is unknown: pass observe, or CALL sample_activity()';
 	ELSIF a.reads_per_s = 0 AND a.hits_per_s > 0 THEN
@@ -196,6 +207,10 @@ BEGIN
 			round(100 * (1 - e.device_share::numeric), 1));
 	ELSIF bottleneck IS NOT NULL THEN
 		reason := format('not storage-bound: %s', bottleneck);
+	ELSIF e.saved_ms_per_s > 0 AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0) THEN
+		reason := format('within noise: saves between %s and %s %% of the table''s read time',
+			tablespace_advisor.two_digits(100 * e.saved_low_ms_per_s / e.table_read_ms_per_s),
+			tablespace_advisor.two_digits(100 * e.saved_high_ms_per_s / e.table_read_ms_per_s));
 	ELSIF e.is_faster IS NOT TRUE THEN
 		reason := format('%s: %s a read there, %s here',
 			CASE WHEN destination IS NULL THEN 'no tablespace is measurably faster'
@@ -251,6 +266,7 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.business_cycle_days(),
 	tablespace_advisor.probe_statement(name[]),
 	tablespace_advisor.probe_gap(tablespace_advisor.tablespace_fact),
+	tablespace_advisor.to_be_probed(tablespace_advisor.tablespace_fact),
 	tablespace_advisor.other_bottleneck(tablespace_advisor.load_fact),
 	tablespace_advisor.index_verdict(tablespace_advisor.relation_fact),
 	tablespace_advisor.is_bloated(tablespace_advisor.relation_fact),

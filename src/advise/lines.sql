@@ -39,12 +39,17 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT line FROM (VALUES
 		(CASE WHEN a.reads_per_s > 0 AND e #> '{from,device_us}' IS NOT NULL THEN
-			format('%s reads/s from the device: %s here (probed %s at depth %s%s)%s',
+			format('%s reads/s from the device: %s here (%s%s)%s',
 				tablespace_advisor.three_digits(a.reads_per_s
 					* (e #>> '{from,device_share}')::float8),
 				tablespace_advisor.pretty_us(e #> '{from,device_us}'),
-				tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
-				tablespace_advisor.two_digits((e #>> '{from,depth}')::float8),
+				CASE e #>> '{from,latency_from}'
+					WHEN 'counters' THEN format('%s in the window by the device''s counters',
+						tablespace_advisor.pretty_us(e #> '{from,probed_us}'))
+					WHEN 'timing' THEN 'as the server timed it'
+					ELSE format('probed %s at depth %s',
+						tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
+						tablespace_advisor.two_digits((e #>> '{from,depth}')::float8)) END,
 				coalesce(', x ' || nullif(tablespace_advisor.three_digits(
 					e #> '{from,time_correction}'), '1') || ' as timed', ''),
 				coalesce(format(', %s in ', tablespace_advisor.pretty_us(e #> '{to,device_us}'))
@@ -75,6 +80,13 @@ AS $$
 		(CASE WHEN e #> '{index,needed_for}' IS NOT NULL
 				AND (e #>> '{activity,scans}')::bigint = 0 THEN
 			format('never scanned, but needed for %s', e #>> '{index,needed_for}')
+		END),
+		(CASE WHEN a.action = 'move' AND e #> '{estimate,saved_low}' IS NOT NULL THEN
+			format('saves between %s and %s %% of the table''s read time',
+				tablespace_advisor.two_digits(100 * (e #>> '{estimate,saved_low}')::float8
+					/ (e #>> '{estimate,table_read_ms_per_s}')::float8),
+				tablespace_advisor.two_digits(100 * (e #>> '{estimate,saved_high}')::float8
+					/ (e #>> '{estimate,table_read_ms_per_s}')::float8))
 		END),
 		(CASE WHEN a.action = 'move' THEN
 			format('the move: %s at %s, %s of WAL; both copies take %s',
@@ -271,7 +283,7 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT 'Left out: ' || string_agg(quote_ident(t), ', ' ORDER BY t)
-		|| ' (no trustworthy probe).'
+		|| ' (nothing was measured there).'
 	FROM jsonb_array_elements_text(e -> 'not_probed') t
 	HAVING count(*) > 0
 	UNION ALL

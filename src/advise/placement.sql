@@ -26,7 +26,7 @@ AS $$
 	CROSS JOIN LATERAL tablespace_advisor.move_verdict(
 		a, e, s, d, $5, o.bottleneck) v
 	WHERE ($5 IS NULL OR e.destination = $5)
-		AND e.is_faster AND e.saved_ms_per_s > 0
+		AND e.is_faster AND e.saved_low_ms_per_s > 0
 		AND (tablespace_advisor.index_verdict(a)).action IS NULL
 		AND v.action = 'move'
 $$;
@@ -212,14 +212,20 @@ AS $$
 			'random_read_us', source.random_read_us,
 			'random_read_low_us', source.random_read_low_us,
 			'random_read_high_us', source.random_read_high_us,
+			'latency_from', here.latency_from, 'present_read_us', source.present_read_us,
+			'present_intervals', source.present_intervals,
 			'depth', here.depth, 'probed_us', here.probed_us,
-			'device_us', here.device_us, 'cached_us', here.cached_us,
+			'device_us', here.device_us, 'device_low_us', here.device_low_us,
+			'device_high_us', here.device_high_us, 'cached_us', here.cached_us,
 			'cache_exponent', here.cache_exponent,
 			'cache_correction', here.cache_correction,
 			'time_correction', here.time_correction, 'coverage', here.coverage,
 			'system_cached', a.system_cached, 'device_share', e.device_share),
 		'to', CASE WHEN dest.tablespace IS NOT NULL THEN jsonb_build_object(
 			'tablespace', dest.tablespace, 'run_id', dest.run_id,
+			'latency_from', CASE WHEN dest.random_read_us IS NOT NULL
+				THEN coalesce(dest.latency_from, 'probe') END,
+			'present_read_us', dest.present_read_us,
 			'random_read_us', dest.random_read_us,
 			'random_read_low_us', dest.random_read_low_us,
 			'random_read_high_us', dest.random_read_high_us,
@@ -231,6 +237,7 @@ AS $$
 		'estimate', jsonb_build_object('read_ms_per_s', e.read_ms_per_s,
 			'table_read_ms_per_s', e.table_read_ms_per_s,
 			'saved_ms_per_s', e.saved_ms_per_s, 'saved_percent', e.saved_percent,
+			'saved_low', e.saved_low_ms_per_s, 'saved_high', e.saved_high_ms_per_s,
 			'extra_write_ms_per_s', e.extra_write_ms_per_s,
 			'write_workload', CASE WHEN e.extra_write_ms_per_s IS NOT NULL
 				THEN dest.write_workload END,
@@ -298,6 +305,25 @@ BEGIN
 				array(SELECT a FROM unnest(wanted) a
 					WHERE NOT EXISTS (SELECT FROM chosen c WHERE c.relation = a.relation)),
 				estimates, tablespaces, load, destination, candidates) o
+		), ordered AS (
+			SELECT d.*, row_number() OVER (PARTITION BY d.action
+				ORDER BY h.read_ms_per_s DESC NULLS LAST, a.kind DESC,
+					a.relation::text COLLATE "C") AS nth
+			FROM decided d
+			JOIN unnest(wanted) a ON a.relation = d.relation
+			JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
+		), probes AS (
+			/* one statement, in the first row that asks for it */
+			SELECT tablespace_advisor.probe_statement(
+				VARIADIC array_agg(DISTINCT n.tablespace)) AS statement
+			FROM decided d
+			JOIN unnest(wanted) a ON a.relation = d.relation
+			JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
+			CROSS JOIN LATERAL
+				unnest(h.not_probed || ARRAY[a.tablespace, d.destination]) n (tablespace)
+			LEFT JOIN unnest(tablespaces) f ON f.tablespace = n.tablespace
+			WHERE d.action = 'probe first'
+				AND (f.tablespace IS NULL OR tablespace_advisor.to_be_probed(f) IS NOT NULL)
 		)
 		SELECT ROW(d.rank, d.action, a.relation, a.tablespace,
 				CASE d.action WHEN 'move' THEN d.destination
@@ -310,6 +336,7 @@ BEGIN
 				tablespace_advisor.one_line(d.reason),
 				CASE d.action WHEN 'move' THEN tablespace_advisor.move_statement(
 						a.relation, a.kind, d.destination, tablespace_advisor.is_bloated(a))
+					WHEN 'probe first' THEN CASE d.nth WHEN 1 THEN q.statement END
 					ELSE d.statement END,
 				a.kind,
 				tablespace_advisor.round_to_three(a.reads_per_s),
@@ -326,7 +353,8 @@ BEGIN
 						d.saved_ms_per_s, d.bytes, d.bound_ms_per_s, d.is_exact))
 				|| jsonb_build_object('not_probed', n.names)
 			END
-		FROM decided d
+		FROM ordered d
+		CROSS JOIN probes q
 		JOIN unnest(wanted) a ON a.relation = d.relation
 		JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
 		LEFT JOIN unnest(estimates) e ON e.relation = d.relation

@@ -147,7 +147,69 @@ JOIN pg_tablespace t ON t.oid = i.tablespace;
 COMMENT ON VIEW @extschema@.tablespace_io IS
 	'per sample and tablespace what the whole disk under it did for everybody since the sample before, as the kernel counts it: requests and 10^6 bytes per second, microseconds a request took (read_us, write_us; NULL without requests), percent of the time with a request in flight, mean number in flight. Intervals in which a probe of this database ran have no row, nor has the first after a reboot or another device';
 
+CREATE TYPE tablespace_advisor.device_rate AS (
+	tablespace oid,
+	intervals int,
+	seconds float8,
+	reads_per_s float8,
+	busy_percent float8,
+	read_us float8,
+	read_low_us float8,
+	read_high_us float8,
+	reads_in_flight float8
+);
+
+COMMENT ON TYPE tablespace_advisor.device_rate IS
+	'what the device under a tablespace did in some intervals. read_us: microseconds that a read of about a page took, of intervals in which the mean read was one, with a 95 % interval; reads_in_flight: mean number of such reads under way; NULL with fewer than 30 reads, or if the device counts no time';
+
+/*
+ * Where the kernel reads ahead, or somebody reads in bulk, a request is many
+ * pages, and its time is not that of a page: such intervals are left out.  The
+ * 95 % interval is that of a ratio of sums, from how much it varies from one
+ * interval to the next, and not below what chance among so many reads makes, taken
+ * for exponential; of a single interval that is all there is.
+ */
+CREATE FUNCTION tablespace_advisor.device_rates(
+	intervals tablespace_advisor.tablespace_io_sample[])
+RETURNS SETOF tablespace_advisor.device_rate
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH part AS (
+		SELECT i.*, i.reads > 0 AND i.read_bytes
+			<= 2 * current_setting('block_size')::float8 * i.reads AS is_paged
+		FROM unnest(intervals) i
+	), whole AS (
+		SELECT p.tablespace, count(*)::int AS intervals, sum(p.seconds) AS seconds,
+			sum(p.reads) / sum(p.seconds) AS reads_per_s,
+			least(100, sum(p.busy_ms) / 10 / sum(p.seconds)) AS busy_percent,
+			count(*) FILTER (WHERE p.is_paged) AS n,
+			sum(p.seconds) FILTER (WHERE p.is_paged) AS paged_seconds,
+			(sum(p.reads) FILTER (WHERE p.is_paged))::float8 AS reads,
+			(sum(p.read_ms) FILTER (WHERE p.is_paged))::float8 AS ms
+		FROM part p GROUP BY p.tablespace
+	), measured AS (
+		SELECT w.*, greatest(2 / sqrt(w.reads),
+			CASE WHEN w.n > 1 THEN
+				/* of Student's distribution */
+				coalesce((ARRAY[12.7, 4.3, 3.2, 2.8, 2.6, 2.4, 2.4, 2.3, 2.3])[w.n - 1], 2)
+				* sqrt(w.n / (w.n - 1)::float8 * (SELECT sum(power(
+						p.read_ms - w.ms / w.reads * p.reads, 2))
+					FROM part p WHERE p.tablespace = w.tablespace AND p.is_paged))
+				/ w.ms END) AS error
+		FROM whole w WHERE w.reads >= 30 AND w.ms > 0
+	)
+	SELECT w.tablespace, w.intervals, w.seconds, w.reads_per_s, w.busy_percent,
+		1000 * m.ms / m.reads, 1000 * m.ms / m.reads / (1 + m.error),
+		1000 * m.ms / m.reads * (1 + m.error), m.ms / 1000 / m.paged_seconds
+	FROM whole w LEFT JOIN measured m USING (tablespace)
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.device_rates(tablespace_advisor.tablespace_io_sample[]) IS
+	'what devices did in these intervals, a row per tablespace';
+
 REVOKE ALL ON FUNCTION tablespace_advisor.device_counters(oid),
+	tablespace_advisor.device_rates(tablespace_advisor.tablespace_io_sample[]),
 	tablespace_advisor.read_devices(),
 	tablespace_advisor.device_growth(tablespace_advisor.sampled_device,
 		tablespace_advisor.sampled_device),
@@ -159,4 +221,5 @@ GRANT EXECUTE ON FUNCTION tablespace_advisor.device_counters(oid),
 	tablespace_advisor.read_devices(),
 	tablespace_advisor.device_growth(tablespace_advisor.sampled_device,
 		tablespace_advisor.sampled_device),
+	tablespace_advisor.device_rates(tablespace_advisor.tablespace_io_sample[]),
 	tablespace_advisor.mean_us(float8, float8) TO pg_monitor;

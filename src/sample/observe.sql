@@ -286,7 +286,8 @@ CREATE FUNCTION tablespace_advisor.watch_database(
 	duration interval,
 	tables oid[],
 	OUT window_of tablespace_advisor.observation,
-	OUT relations tablespace_advisor.relation_rate[])
+	OUT relations tablespace_advisor.relation_rate[],
+	OUT devices tablespace_advisor.tablespace_io_sample[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -296,6 +297,7 @@ DECLARE
 	before tablespace_advisor.observation;
 	counters tablespace_advisor.relation_counter[];
 	counters_after tablespace_advisor.relation_counter[];
+	devices_before tablespace_advisor.sampled_device[];
 BEGIN
 	IF seconds < 0.1 OR seconds > 86400 THEN
 		RAISE EXCEPTION 'observe must be between 100 ms and 1 day'
@@ -303,9 +305,15 @@ BEGIN
 	END IF;
 	snapshots := least(greatest(seconds / 0.1, 1), 1000);
 	counters := tablespace_advisor.read_counters(tables);
+	devices_before := array(SELECT d FROM tablespace_advisor.read_devices() d);
 	before := tablespace_advisor.read_database();
 	window_of.profile := tablespace_advisor.watch_waits(snapshots,
 		seconds / snapshots);
+	devices := array(SELECT ROW(0, l.tablespace, l.read_at, g.*)
+			::tablespace_advisor.tablespace_io_sample
+		FROM tablespace_advisor.read_devices() l
+		JOIN unnest(devices_before) e ON e.tablespace = l.tablespace
+		CROSS JOIN LATERAL tablespace_advisor.device_growth(e, l) g);
 	counters_after := tablespace_advisor.read_counters(tables);
 	SELECT 'observed', before.window_end, d.window_end,
 		extract(epoch FROM d.window_end - before.window_end), 1,
@@ -346,7 +354,8 @@ CREATE FUNCTION tablespace_advisor.observe_database(
 	OUT active_sessions float8,
 	OUT reading_sessions float8,
 	OUT waits jsonb,
-	OUT relations tablespace_advisor.relation_rate[])
+	OUT relations tablespace_advisor.relation_rate[],
+	OUT devices tablespace_advisor.device_rate[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
@@ -359,7 +368,12 @@ BEGIN
 		SELECT o.* INTO seen
 		FROM tablespace_advisor.watch_database(observe,
 			CASE WHEN NOT with_active THEN tables END) o;
+		devices := array(SELECT d FROM tablespace_advisor.device_rates(seen.devices) d);
 	ELSE
+		devices := array(SELECT d FROM tablespace_advisor.device_rates(array(
+			SELECT ROW(i.*)::tablespace_advisor.tablespace_io_sample
+			FROM tablespace_advisor.device_interval i
+			WHERE i.measured_at > clock_timestamp() - history)) d);
 		SELECT o.* INTO seen
 		FROM tablespace_advisor.observe_samples(history, tables, with_active) o;
 		IF (seen.window_of).source IS NULL THEN
@@ -396,7 +410,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.observe_database(interval, oid[], interval, boolean) IS
-	'what this database and its relations (of the tables given, or all; with_active: at least of those and of tables that did anything) did per second. observe: watch for so long; without it from samples of the last history, without those from the totals since counters began (source: observed, samples, totals). intervals: samples in the window; was_reset: counters were reset within the window, for totals: window_start is a reset of this database, else the whole server''s, and counters may be younger. reads_per_s, hits_per_s: blocks of the whole database; read_ms_per_s, timed_read_us: milliseconds per second and microseconds per block that the server timed for reads, NULL without track_io_timing; snapshots: looks at pg_stat_activity; reading_snapshots: those in which any session of the server waited for a data file read; active_sessions: mean number of this database''s; reading_sessions: mean number of the server''s sessions that waited for a data file read, over those looks; waits: mean number of active sessions by wait class and event. Errors: 22023 observe out of range';
+	'what this database and its relations (of the tables given, or all; with_active: at least of those and of tables that did anything) did per second. observe: watch for so long; without it from samples of the last history, without those from the totals since counters began (source: observed, samples, totals). intervals: samples in the window; was_reset: counters were reset within the window, for totals: window_start is a reset of this database, else the whole server''s, and counters may be younger. reads_per_s, hits_per_s: blocks of the whole database; read_ms_per_s, timed_read_us: milliseconds per second and microseconds per block that the server timed for reads, NULL without track_io_timing; snapshots: looks at pg_stat_activity; reading_snapshots: those in which any session of the server waited for a data file read; active_sessions: mean number of this database''s; reading_sessions: mean number of the server''s sessions that waited for a data file read, over those looks; waits: mean number of active sessions by wait class and event; devices: what the devices under the tablespaces did, in the window or, for totals, in the samples there are. Errors: 22023 observe out of range';
 
 CREATE FUNCTION tablespace_advisor.observed_activity(
 	observe interval DEFAULT NULL,
