@@ -20,6 +20,7 @@ $node->safe_psql('postgres', q{
 	CREATE SCHEMA advisor;
 	CREATE EXTENSION tablespace_advisor SCHEMA advisor;
 	CREATE ROLE monitor LOGIN IN ROLE pg_monitor;
+	GRANT USAGE ON SCHEMA advisor TO monitor;
 	ALTER ROLE monitor SET search_path = public, advisor;
 	CREATE TABLE t (a int PRIMARY KEY)});
 $node->safe_psql('postgres', 'CALL advisor.sample_activity()') for 1 .. 2;

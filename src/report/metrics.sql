@@ -11,8 +11,7 @@ WITH last AS MATERIALIZED (
 	SELECT s.sample_id, s.taken_at FROM tablespace_advisor.sample s
 	ORDER BY s.sample_id DESC LIMIT 1
 ), growth AS MATERIALIZED (
-	SELECT h.tablespace, h.free[pg_catalog.cardinality(h.free)] AS free_bytes,
-		h.used[pg_catalog.cardinality(h.used)] AS used_bytes,
+	SELECT h.tablespace,
 		CASE WHEN g.slope < 0 AND pg_catalog.cardinality(h.days) >= 8
 				AND h.days[pg_catalog.cardinality(h.days)] - h.days[1] >= 1
 			THEN 86400 * greatest(0, h.free[pg_catalog.cardinality(h.free)] / -g.slope) END AS full_in_seconds
@@ -20,9 +19,9 @@ WITH last AS MATERIALIZED (
 	CROSS JOIN LATERAL tablespace_advisor.trend(h.days, h.free) g
 )
 SELECT t.spcname AS tablespace,
-	g.used_bytes::bigint AS used_bytes,
-	g.free_bytes::bigint AS free_bytes,
-	g.full_in_seconds,
+	CASE WHEN EXISTS (SELECT FROM last) THEN coalesce(u.used_bytes, 0) END AS used_bytes,
+	u.free_bytes,
+	CASE WHEN u.tablespace IS NOT NULL THEN g.full_in_seconds END AS full_in_seconds,
 	extract(epoch FROM pg_catalog.clock_timestamp() - (SELECT l.taken_at FROM last l))::float8
 		AS sample_age_seconds,
 	extract(epoch FROM pg_catalog.clock_timestamp() - p.measured_at)::float8 AS probe_age_seconds,
@@ -37,6 +36,8 @@ SELECT t.spcname AS tablespace,
 	d.busy_ms / 1e3::float8 AS device_busy_seconds_total,
 	i.busy_ms / 1e3::float8 / nullif(i.seconds, 0) AS device_busy_ratio
 FROM pg_catalog.pg_tablespace t
+LEFT JOIN tablespace_advisor.tablespace_sample u ON u.tablespace = t.oid
+	AND u.sample_id = (SELECT l.sample_id FROM last l)
 LEFT JOIN growth g ON g.tablespace = t.oid
 LEFT JOIN tablespace_advisor.tablespace_latency p ON p.tablespace_oid = t.oid
 LEFT JOIN tablespace_advisor.sampled_device d ON d.tablespace = t.oid
@@ -46,7 +47,7 @@ WHERE t.spcname <> 'pg_global';
 REVOKE ALL ON @extschema@.tablespace_metrics FROM PUBLIC;
 GRANT SELECT ON @extschema@.tablespace_metrics TO pg_monitor;
 COMMENT ON VIEW @extschema@.tablespace_metrics IS
-	'per tablespace, for collectors: used_bytes: of this database''s relations, free_bytes: of the file system, full_in_seconds: when it shrinks as it did, NULL if it does not or the history is too short, all as of the last sample, which is sample_age_seconds old; probe_…: age and times of the last trustworthy probe; device_…_total: counters of the disk under it, for everybody, as of the last sample, which begin anew when the machine starts; device_busy_ratio: share of the time between the last two samples in which the disk had a request. NULL: not known';
+	'per tablespace, for collectors: used_bytes: of this database''s relations, free_bytes: of the file system, if any are there, full_in_seconds: when it shrinks as it did, NULL if it does not or the history is too short, all as of the last sample, which is sample_age_seconds old; probe_…: age and times of the last trustworthy probe; device_…_total: counters of the disk under it, for everybody, as of the last sample, which begin anew when the machine starts; device_busy_ratio: share of the time between the last two samples in which the disk had a request. NULL: not known';
 
 CREATE VIEW @extschema@.move_metrics AS
 SELECT s.state, t.spcname AS to_tablespace,
