@@ -64,15 +64,15 @@ SELECT pg_temp.probe(1005, 'regress_cost_disk', 'random read', 1, 8192, 9, 9, NU
 SELECT pg_temp.probe(1006, 'regress_cost_disk', 'random read', 1, 4096, 9, 9);
 SELECT pg_temp.probe(1007, 'regress_cost_disk', 'random read', 1, 8192, 9, NULL);
 SELECT pg_temp.probe(1008, 'regress_cost_disk', 'random read', 2, 8192, 9, 9);
-SELECT random_read_us, sequential_page_us, reason ~ 'run 1001 ' AS of_run_1001
+SELECT random_read_us, sequential_page_us, detail ~ 'run 1001 ' AS of_run_1001
 FROM recommend_random_page_cost('regress_cost_disk');
 -- a newer measurement that is to be believed replaces the older one
 SELECT pg_temp.probe(1009, 'regress_cost_disk', 'random read', 1, 8192, 250, 4000);
-SELECT verdict, random_read_us, sequential_page_us, reason
+SELECT verdict, random_read_us, sequential_page_us, reason, detail
 FROM recommend_random_page_cost('regress_cost_disk');
 -- only untrustworthy ones
 SELECT pg_temp.probe(1010, 'regress cost''s odd', 'random read', 1, 8192, 200, 5000, 'page cache answered');
-SELECT verdict, reason FROM recommend_random_page_cost('regress cost''s odd');
+SELECT verdict, statement, reason, detail FROM recommend_random_page_cost('regress cost''s odd');
 SELECT pg_temp.probe(1011, 'regress cost''s odd', 'sequential read', 1, 8192, 200, 5000, 'file too small');
 SELECT verdict, reason FROM recommend_random_page_cost('regress cost''s odd');
 SELECT pg_temp.probe(1012, 'regress cost''s odd', 'sequential read', 1, 8192, 200, 5000);

@@ -19,7 +19,7 @@ LANGUAGE sql AS $$
 		round(w.regret_best::numeric, 1), round(w.regret_locality::numeric, 1),
 		w.gain_low > 1
 	FROM tablespace_advisor.weigh_random_page_cost(
-		'{95,5200,3200,2,100,250,NULL,NULL,NULL,NULL,5100,5300}',
+		'{95,5200,3200,2,100,250,NULL,NULL,NULL,NULL,5100,5300,94,96}',
 		ARRAY[0, 10000, 1e6, 2745, 1e6, correlation, cached, NULL, 2], r, 1, 0) w
 $$;
 \echo -- cold and scattered: a large constant; warm: a small one
@@ -48,7 +48,7 @@ FROM (VALUES ('random read', 1, 8192, 5200), ('random read', 16, 8192, 5000),
 	('adjacent read', 0, 8192, 100), ('adjacent read', 1, 8192, 250),
 	('cached read', 1, 8192, 2)) v (workload, depth, size, us);
 SELECT verdict, random_page_cost, low, high, regret_current, statement,
-	regexp_replace(reason, '^.*; ', '') AS reason, effective_io_concurrency,
+	reason, regexp_replace(detail, '^.*; ', '') AS detail, effective_io_concurrency,
 	maintenance_io_concurrency
 FROM recommend_random_page_cost('regress_recommend');
 
@@ -64,7 +64,7 @@ SELECT n, cached_fraction > 0.9 AS cached
 FROM tablespace_advisor.weighable_indexes() w
 JOIN pg_tablespace t ON t.oid = w.tablespace_oid WHERE spcname = 'regress_recommend';
 SELECT verdict, random_page_cost, cached_fraction > 0.9 AS cached, statement, undo_statement,
-	reason ~ 'over 1 index of assumed locality here, .* % of the table blocks being in caches' AS weighed
+	detail ~ 'over 1 index of assumed locality here, .* % of the table blocks being in caches' AS weighed
 FROM recommend_random_page_cost('regress_recommend');
 -- one row per tablespace, with statement and undo
 SELECT count(*) = (SELECT count(*) FROM pg_tablespace WHERE spcname <> 'pg_global')
@@ -87,7 +87,7 @@ $$;
 CREATE FUNCTION pg_temp.judge(best text, locality text, OUT verdict text, OUT locality_told boolean)
 LANGUAGE sql AS $$
 	SELECT set_config('regress.best', best, true), set_config('regress.locality', locality, true);
-	SELECT r.verdict, r.reason ~ 'no constant helps much here'
+	SELECT r.verdict, r.detail ~ 'no constant helps much here'
 	FROM recommend_random_page_cost('regress_recommend') r
 $$;
 SELECT 3 AS now, v.*, j.*
@@ -97,15 +97,15 @@ ROLLBACK;
 -- what roles and databases have set is compared and named
 CREATE ROLE regress_recommend_app;
 ALTER ROLE regress_recommend_app SET random_page_cost = 50;
-SELECT verdict, substring(reason FROM 'the setting [a-z_]+ \([a-z]+\) is') AS setting,
-	reason ~ '\. Elsewhere another value is set: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS named
+SELECT verdict, substring(detail FROM 'the setting [a-z_]+ \([a-z]+\) is') AS setting,
+	detail ~ '\. Elsewhere another value is set: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS named
 FROM recommend_random_page_cost('regress_recommend');
 -- too high a constant: change, and back
 SET random_page_cost = 100;
 SELECT verdict, random_page_cost BETWEEN low AND high AS in_range,
 	regret_recommended < regret_current AS better, statement ~ '^ALTER TABLESPACE regress_recommend SET \(random_page_cost = [0-9.]+\)$' AS statement,
-	undo_statement, reason ~ 'any value between .* is about as good' AS flat_told,
-	reason ~ '\. The option beats what is set elsewhere: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS beaten
+	undo_statement, detail ~ 'any value between .* is about as good' AS flat_told,
+	detail ~ '\. The option beats what is set elsewhere: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS beaten
 FROM recommend_random_page_cost('regress_recommend');
 DROP ROLE regress_recommend_app;
 -- the same with caches that nobody knows: no change
@@ -117,7 +117,7 @@ CREATE OR REPLACE FUNCTION tablespace_advisor.relations_residency(relations oid[
 RETURNS SETOF record LANGUAGE sql
 AS 'SELECT u, 1000::bigint, 0::bigint, NULL::bigint, NULL::bigint FROM unnest(relations) u';
 SELECT verdict, random_page_cost, cached_fraction, statement,
-	substring(reason FROM '; (how much.*)') AS reason
+	reason, substring(detail FROM '; (how much.*)') AS detail
 FROM recommend_random_page_cost('regress_recommend');
 ROLLBACK;
 SELECT statement, undo_statement FROM recommend_random_page_cost('regress_recommend') \gset
@@ -129,11 +129,11 @@ ALTER TABLESPACE regress_recommend SET (random_page_cost = 90);
 SELECT verdict, undo_statement FROM recommend_random_page_cost('regress_recommend');
 -- an old probe is no ground for a change
 UPDATE tablespace_advisor.probe_run SET finished_at = now() - interval '60 days' WHERE run_id = 990002;
-SELECT verdict, random_page_cost, statement, regexp_replace(reason, ' By it.*', '') AS reason
+SELECT verdict, random_page_cost, statement, reason, regexp_replace(detail, ' By it.*', '') AS detail
 FROM recommend_random_page_cost('regress_recommend');
 -- measured locality is weighed instead of the correlation
 SELECT count(*) FROM measure_index_locality('regress_recommend.t') WHERE windows = 1;
-SELECT reason ~ 'over 1 index of measured locality here' AS measured
+SELECT detail ~ 'over 1 index of measured locality here' AS measured
 FROM recommend_random_page_cost('regress_recommend');
 
 \echo -- units of the processor

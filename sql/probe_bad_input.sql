@@ -17,7 +17,6 @@ SELECT probe_tablespace('pg_default', mode => 'existing', workloads => '{adjacen
 -- unknown tablespace
 SELECT probe_tablespace('no such tablespace');
 -- NULL
-SELECT probe_tablespace(NULL);
 SELECT probe_tablespace('pg_default', NULL);
 SELECT probe_tablespace('pg_default', file_size => NULL);
 SELECT probe_tablespace('pg_default', queue_depths => NULL);

@@ -448,7 +448,9 @@ ALTER TABLE tablespace_advisor.probe_result
 	ADD COLUMN others_write_mb_per_s float8,
 	ADD COLUMN others_in_flight float8,
 	ADD COLUMN device_busy_percent float8,
-	ADD COLUMN processor_wait_percent float8;
+	ADD COLUMN processor_wait_percent float8,
+	ADD COLUMN turns int,
+	ADD COLUMN quiet_percent float8;
 UPDATE tablespace_advisor.probe_result
 SET conditions = caveat, caveat = NULL
 WHERE caveat IS NOT NULL AND NOT EXISTS

@@ -14,6 +14,7 @@
  *	  SLOW_DISK_CACHED_FILE=s	so do those to files with s in their path
  *	  SLOW_CLOCK_NS=n		reading the monotonic clock takes n nanoseconds
  *	  REFUSE_O_DIRECT=1		opening a file with O_DIRECT fails
+ *	  REFUSE_IO_SETUP=n		setting up asynchronous I/O fails with error number n
  *
  *-------------------------------------------------------------------------
  */
@@ -37,6 +38,7 @@
 typedef int (*SubmitFunction) (io_context_t, long, struct iocb **);
 typedef int (*GetEventsFunction) (io_context_t, long, long, struct io_event *,
 								  struct timespec *);
+typedef int (*SetupFunction) (int, io_context_t *);
 typedef int (*DestroyFunction) (io_context_t);
 
 static struct io_event queue[MOST_REQUESTS];
@@ -175,6 +177,15 @@ io_getevents(io_context_t context, long least, long most,
 		if (pass_time((queued > 0 && due[0] < until ? due[0] : until) - now) != 0)
 			return n > 0 ? n : -EINTR;
 	}
+}
+
+int
+io_setup(int most, io_context_t * context)
+{
+	SetupFunction next = (SetupFunction) dlsym(RTLD_NEXT, "io_setup");
+	int			error = (int) setting("REFUSE_IO_SETUP");
+
+	return error != 0 ? -error : next(most, context);
 }
 
 int

@@ -60,8 +60,7 @@ COMMENT ON FUNCTION tablespace_advisor.left_lately() IS
 	'tablespaces that relations were moved away from within a week';
 
 /*
- * Random reads by depth, from one run, since depths of different runs need
- * not fit together; a twentieth of the file system stays free: file systems
+ * Random reads by depth are what the last runs come to; a twentieth of the file system stays free: file systems
  * slow down, and servers stop, when nothing is left.
  */
 CREATE FUNCTION tablespace_advisor.tablespace_facts(caller oid, table_owner oid)
@@ -70,15 +69,14 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH result AS MATERIALIZED (
-		SELECT r.* FROM tablespace_advisor.current_probe_result r
-		WHERE r.caveat IS NULL AND r.mean_us > 0
+		SELECT r.* FROM tablespace_advisor.pooled_probe_result r
+		WHERE NOT r.has_caveat
 	), written AS (
 		/* of all writes the first kind that was measured, at depth 1 */
 		SELECT DISTINCT ON (r.tablespace_oid) r.tablespace_oid, r.workload, r.mean_us
 		FROM result r
 		WHERE r.workload IN ('random write', 'sync write') AND r.queue_depth = 1
-		ORDER BY r.tablespace_oid, r.workload, r.conditions IS NOT NULL,
-			r.run_id DESC
+		ORDER BY r.tablespace_oid, r.workload
 	)
 	SELECT l.tablespace, l.run_id,
 		l.random_read_us, l.random_read_low_us, l.random_read_high_us,
@@ -108,12 +106,13 @@ AS $$
 		(SELECT array_agg(r.queue_depth::float8 ORDER BY r.queue_depth) AS depths,
 				array_agg(r.mean_us ORDER BY r.queue_depth) AS latencies
 			FROM result r
-			WHERE r.run_id = l.run_id AND r.workload = 'random read'
-				AND r.io_size = current_setting('block_size')::int) curve ON true
+			WHERE r.tablespace_oid = l.tablespace_oid
+				AND r.workload = 'random read'
+				AND l.random_read_us IS NOT NULL) curve ON true
 	LEFT JOIN LATERAL
 		(SELECT r.mean_us FROM result r
-			WHERE r.tablespace_oid = l.tablespace_oid AND r.workload = 'cached read'
-			ORDER BY r.conditions IS NOT NULL, r.run_id DESC LIMIT 1) cached ON true
+			WHERE r.tablespace_oid = l.tablespace_oid
+				AND r.workload = 'cached read' LIMIT 1) cached ON true
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_facts(oid, oid) IS
 	'facts on every tablespace but pg_global; may_create: one of the two roles may make relations there';

@@ -18,57 +18,32 @@ SELECT l.tablespace_oid, l.tablespace, l.measured_at,
 	skip_deep.page_us AS skip_deep_us,
 	random_deep.page_us AS random_deep_us
 FROM tablespace_advisor.tablespace_latency l
+LEFT JOIN tablespace_advisor.pooled_probe_result skip_1
+	ON skip_1.tablespace_oid = l.tablespace_oid
+		AND skip_1.workload = 'skip read' AND skip_1.queue_depth = 1
+LEFT JOIN tablespace_advisor.pooled_probe_result cached
+	ON cached.tablespace_oid = l.tablespace_oid
+		AND cached.workload = 'cached read' AND cached.queue_depth = 1
+LEFT JOIN tablespace_advisor.pooled_probe_result adjacent_0
+	ON adjacent_0.tablespace_oid = l.tablespace_oid
+		AND adjacent_0.workload = 'adjacent read' AND adjacent_0.queue_depth = 0
+LEFT JOIN tablespace_advisor.pooled_probe_result adjacent_1
+	ON adjacent_1.tablespace_oid = l.tablespace_oid
+		AND adjacent_1.workload = 'adjacent read' AND adjacent_1.queue_depth = 1
 LEFT JOIN LATERAL
-	(SELECT r.page_us
-		FROM tablespace_advisor.current_probe_result r
-		WHERE r.tablespace_oid = l.tablespace_oid
-			AND r.workload = 'skip read' AND r.queue_depth = 1
-			AND r.page_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
-			r.run_id DESC LIMIT 1) skip_1 ON true
-LEFT JOIN LATERAL
-	(SELECT r.mean_us
-		FROM tablespace_advisor.current_probe_result r
-		WHERE r.tablespace_oid = l.tablespace_oid
-			AND r.workload = 'cached read' AND r.mean_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
-			r.run_id DESC LIMIT 1) cached ON true
-LEFT JOIN LATERAL
-	(SELECT r.page_us
-		FROM tablespace_advisor.current_probe_result r
-		WHERE r.tablespace_oid = l.tablespace_oid
-			AND r.workload = 'adjacent read' AND r.queue_depth = 0
-			AND r.page_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
-			r.run_id DESC LIMIT 1) adjacent_0 ON true
-LEFT JOIN LATERAL
-	(SELECT r.page_us
-		FROM tablespace_advisor.current_probe_result r
-		WHERE r.tablespace_oid = l.tablespace_oid
-			AND r.workload = 'adjacent read' AND r.queue_depth = 1
-			AND r.page_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
-			r.run_id DESC LIMIT 1) adjacent_1 ON true
-LEFT JOIN LATERAL
-	(SELECT r.page_us, r.queue_depth, r.run_id
-		FROM tablespace_advisor.current_probe_result r
+	(SELECT r.page_us, r.queue_depth
+		FROM tablespace_advisor.pooled_probe_result r
 		WHERE r.tablespace_oid = l.tablespace_oid
 			AND r.workload = 'adjacent read' AND r.queue_depth > 1
-			AND r.page_us > 0
-		ORDER BY r.caveat IS NOT NULL, r.conditions IS NOT NULL,
-			r.run_id DESC LIMIT 1) deep ON true
-LEFT JOIN LATERAL
-	(SELECT r.page_us
-		FROM tablespace_advisor.current_probe_result r
-		WHERE r.tablespace_oid = l.tablespace_oid AND r.run_id = deep.run_id
-			AND r.workload = 'skip read' AND r.queue_depth = deep.queue_depth
-			AND r.page_us > 0) skip_deep ON true
-LEFT JOIN LATERAL
-	(SELECT r.page_us
-		FROM tablespace_advisor.current_probe_result r
-		WHERE r.tablespace_oid = l.tablespace_oid AND r.run_id = deep.run_id
-			AND r.workload = 'random read' AND r.queue_depth = deep.queue_depth
-			AND r.page_us > 0) random_deep ON true;
+		ORDER BY r.has_caveat, r.loaded, r.run_id DESC LIMIT 1) deep ON true
+LEFT JOIN tablespace_advisor.pooled_probe_result skip_deep
+	ON skip_deep.tablespace_oid = l.tablespace_oid
+		AND skip_deep.workload = 'skip read'
+		AND skip_deep.queue_depth = deep.queue_depth
+LEFT JOIN tablespace_advisor.pooled_probe_result random_deep
+	ON random_deep.tablespace_oid = l.tablespace_oid
+		AND random_deep.workload = 'random read'
+		AND random_deep.queue_depth = deep.queue_depth;
 
 COMMENT ON VIEW tablespace_advisor.read_times IS
 	'per tablespace the measured microseconds to read a block: in a sequential scan, at random, after a short jump forward, from the system''s cache, and next to the one before in a bitmap heap scan at effective_io_concurrency 0, 1 and depth; skip_deep_us and random_deep_us are at that depth too. NULL: not measured';

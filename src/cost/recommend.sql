@@ -19,7 +19,7 @@ LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'weigh_random_page_cost';
 COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost(
 	float8[], float8[], float8, float8, int) IS
-	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take now, then, and with locality corrected (geometric means); gain_low: the least improvement over all draws of the times. times: the columns of read_times from sequential_page_us on, then the interval of random_read_us. indexes: nine numbers each: OID, pages and rows of the table, pages and entries of the index, correlation, share held by caches, random_page_cost of the index (NULL: the table''s), height of the tree';
+	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take now, then, and with locality corrected (geometric means); gain_low: the least improvement over all draws of the times. times: the columns of read_times from sequential_page_us on, then the intervals of random_read_us and sequential_page_us. indexes: nine numbers each: OID, pages and rows of the table, pages and entries of the index, correlation, share held by caches, random_page_cost of the index (NULL: the table''s), height of the tree';
 
 /*
  * What there is to weigh: the hundred largest pairs of a table and a B-tree
@@ -94,27 +94,24 @@ COMMENT ON FUNCTION tablespace_advisor.weighable_indexes() IS
 	'per tablespace what weigh_random_page_cost() wants to know of the tables there and their B-trees, how many of the latter there are, and the share of the tables'' blocks that caches hold now (NULL: not known)';
 
 /*
- * The depth at which random reads come near their best, of the latest run
- * that measured several, and what that does to neighbouring pages.
+ * The depth at which random reads come near their best, of what the last runs
+ * come to where they measured several, and what that does to neighbouring
+ * pages.
  */
 CREATE VIEW tablespace_advisor.read_concurrency AS
 WITH depth AS (
-	SELECT r.tablespace_oid, r.run_id, r.queue_depth, r.iops,
+	SELECT r.tablespace_oid, r.queue_depth, r.iops,
 		max(r.iops) OVER (PARTITION BY r.tablespace_oid) AS peak,
 		lead(r.iops) OVER (PARTITION BY r.tablespace_oid
-			ORDER BY r.queue_depth) AS next_iops
-	FROM (SELECT c.tablespace_oid, c.run_id, c.queue_depth, 1e6 / c.page_us AS iops,
-			max(c.run_id) OVER (PARTITION BY c.tablespace_oid) AS latest
-		FROM tablespace_advisor.current_probe_result c
-		WHERE c.workload = 'random read' AND c.page_us > 0
-			AND EXISTS (SELECT FROM tablespace_advisor.current_probe_result o
-				WHERE o.run_id = c.run_id AND o.workload = c.workload
-					AND o.queue_depth <> c.queue_depth)) r
-	WHERE r.run_id = r.latest
+			ORDER BY r.queue_depth) AS next_iops,
+		count(*) OVER (PARTITION BY r.tablespace_oid) AS depths
+	FROM (SELECT p.tablespace_oid, p.queue_depth, 1e6 / p.page_us AS iops
+		FROM tablespace_advisor.pooled_probe_result p
+		WHERE p.workload = 'random read') r
 )
 SELECT d.tablespace_oid, min(d.queue_depth) AS depth
 FROM depth d
-WHERE d.iops >= 0.9 * d.peak AND coalesce(d.next_iops < 1.1 * d.iops, true)
+WHERE d.depths > 1 AND d.iops >= 0.9 * d.peak AND coalesce(d.next_iops < 1.1 * d.iops, true)
 GROUP BY d.tablespace_oid;
 COMMENT ON VIEW tablespace_advisor.read_concurrency IS
 	'per tablespace the smallest queue depth at which random reads reach nine tenths of their best throughput and gain less than a tenth from the next depth';
@@ -170,7 +167,8 @@ RETURNS TABLE (
 	regret_recommended float8,
 	statement text,
 	reason text,
-	undo_statement text)
+	undo_statement text,
+	detail text)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -178,9 +176,10 @@ AS $$
 		SELECT tablespace_advisor.check_tablespace($1) AS tablespace
 	), measured AS MATERIALIZED (
 		SELECT l.tablespace_oid, l.tablespace, l.random_read_us,
-			l.sequential_page_us, l.samples, l.run_id, l.measured_at,
+			l.sequential_page_us, l.samples, l.runs, l.run_id, l.measured_at,
 			l.random_read_caveat, l.sequential_read_caveat,
 			l.random_read_low_us, l.random_read_high_us,
+			l.sequential_page_low_us, l.sequential_page_high_us,
 			c.random_page_cost, c.seq_page_cost, c.is_tablespace_option,
 			l.random_read_us IS NOT NULL
 				AND l.sequential_page_us IS NOT NULL AS is_probed,
@@ -190,7 +189,8 @@ AS $$
 			ARRAY[l.sequential_page_us, l.random_read_us, t.skip_read_us,
 				t.cached_read_us, t.adjacent_0_us, t.adjacent_1_us, t.depth,
 				t.adjacent_deep_us, t.skip_deep_us, t.random_deep_us,
-				l.random_read_low_us, l.random_read_high_us] AS times,
+				l.random_read_low_us, l.random_read_high_us,
+				l.sequential_page_low_us, l.sequential_page_high_us] AS times,
 			r.depth AS best_depth,
 			w.indexes, w.n, w.cached_fraction
 		FROM wanted
@@ -233,8 +233,8 @@ AS $$
 				WHEN a.n IS NULL THEN 'nothing to weigh'
 				WHEN a.cached_fraction IS NULL THEN 'caches unknown'
 				WHEN a.random_page_cost BETWEEN a.low AND a.high THEN 'flat'
-				WHEN a.regret_current / a.regret_best < 1.03 OR a.gain_low <= 1
-					THEN 'no gain'
+				WHEN a.regret_current / a.regret_best < 1.03 THEN 'no gain'
+				WHEN a.gain_low <= 1 THEN 'noise'
 				WHEN a.regret_current - a.regret_best
 						< 0.25 * (a.regret_current - 1)
 					AND a.regret_locality < a.regret_best THEN 'locality'
@@ -250,9 +250,10 @@ AS $$
 				ELSE format('setting random_page_cost (%s)',
 					(SELECT s.source FROM pg_settings s
 						WHERE s.name = 'random_page_cost')) END AS setting,
-			format('a random read takes %s times as long as a sequential page (run %s of %s, %s random reads at depth 1)',
+			format('a random read takes %s times as long as a sequential page (%s of %s, %s random reads at depth 1)',
 				round((j.random_read_us / j.sequential_page_us)::numeric, 1),
-				j.run_id, to_char(j.measured_at, 'YYYY-MM-DD HH24:MI'),
+				CASE WHEN j.runs = 1 THEN format('run %s', j.run_id)
+					ELSE format('%s runs, the last one %s', j.runs, j.run_id) END, to_char(j.measured_at, 'YYYY-MM-DD HH24:MI'),
 				j.samples) AS probe,
 			format('over %s of %s here, each at selectivities from one row to all (which ones queries use is not known), %s %% of the table blocks being in caches, the planner''s choices take %s times as long as the best plans',
 				CASE WHEN j.n = 1 THEN '1 index' ELSE j.n || ' indexes' END,
@@ -263,6 +264,12 @@ AS $$
 				round((100 * j.cached_fraction)::numeric),
 				round(j.regret_current::numeric, 2)) AS weighed
 		FROM judged j
+	), unprobed AS (
+		/* one call probes all; one that would find the same again is not named */
+		SELECT count(*) AS n, min(c.tablespace::text COLLATE "C") AS first
+		FROM concluded c
+		WHERE c.verdict = 'probe first'
+			AND c.random_read_caveat IS NULL AND c.sequential_read_caveat IS NULL
 	)
 	SELECT c.tablespace, c.verdict,
 		CASE c.verdict WHEN 'change' THEN c.best WHEN 'keep' THEN c.random_page_cost END,
@@ -278,14 +285,63 @@ AS $$
 			WHEN 'keep' THEN c.regret_current END,
 		CASE c.verdict
 			WHEN 'probe first' THEN
-				/* the same call once more would find the same; the reason says what */
-				CASE WHEN c.random_read_caveat IS NULL AND c.sequential_read_caveat IS NULL THEN
-					format('SELECT * FROM %s.probe_tablespace(%L::pg_catalog.name)',
-						'@extschema@', c.tablespace)
+				CASE WHEN c.random_read_caveat IS NOT NULL
+						OR c.sequential_read_caveat IS NOT NULL THEN NULL
+					WHEN u.n = 1 THEN
+						format('SELECT * FROM %s.probe_tablespace(%L::pg_catalog.name)',
+							'@extschema@', c.tablespace)
+					WHEN c.tablespace = u.first THEN
+						format('SELECT * FROM %s.probe_tablespace()', '@extschema@')
 				END
 			WHEN 'change' THEN
 				format('ALTER TABLESPACE %I SET (random_page_cost = %s)',
 					c.tablespace, c.best)
+		END,
+		CASE c.finding
+			WHEN 'not probed' THEN
+				CASE WHEN c.random_read_caveat IS NULL AND c.sequential_read_caveat IS NULL THEN
+					CASE WHEN u.n > 1 AND c.tablespace <> u.first THEN
+						format('not measured: the call at tablespace %I measures all', u.first)
+					ELSE 'not measured' END
+				ELSE 'the device did not answer the probe: '
+					|| coalesce(c.random_read_caveat, c.sequential_read_caveat) END
+			WHEN 'old' THEN
+				format('the probe is %s days old: probe again before anything is changed',
+					extract(day FROM now() - c.measured_at))
+			WHEN 'gain' THEN
+				format('%s instead of %s (%s to %s are as good): plans take %s times the best instead of %s, %s %% cached',
+					c.best, c.random_page_cost, c.low, c.high,
+					round(c.regret_best::numeric, 2), round(c.regret_current::numeric, 2),
+					round((100 * c.cached_fraction)::numeric))
+			ELSE format('keep %s', c.random_page_cost) || CASE c.finding
+				WHEN 'nothing to weigh' THEN
+					': no analyzed table with a B-tree and at least 64 pages here'
+				WHEN 'caches unknown' THEN
+					': how much of the tables the caches hold is not known'
+				WHEN 'flat' THEN
+					format(' (%s to %s are as good): plans take %s times the best, %s %% cached',
+						c.low, c.high, round(c.regret_current::numeric, 2),
+						round((100 * c.cached_fraction)::numeric))
+				WHEN 'locality' THEN
+					format(': no constant helps much (plans take %s times the best, with %s %s times), tablespace_advisor.correct_locality does (%s times)',
+						round(c.regret_current::numeric, 2), c.best,
+						round(c.regret_best::numeric, 2),
+						round(c.regret_locality::numeric, 2))
+				ELSE
+					format(': plans take %s times the best, with %s %s times, %s',
+						round(c.regret_current::numeric, 2), c.best,
+						round(c.regret_best::numeric, 2),
+						CASE c.finding WHEN 'noise' THEN 'within noise'
+							ELSE 'too little for a change' END)
+				END
+			END,
+		CASE WHEN c.verdict = 'change' THEN
+			CASE WHEN c.is_tablespace_option THEN
+				format('ALTER TABLESPACE %I SET (random_page_cost = %s)',
+					c.tablespace, c.random_page_cost)
+			ELSE
+				format('ALTER TABLESPACE %I RESET (random_page_cost)', c.tablespace)
+			END
 		END,
 		CASE c.finding
 			WHEN 'not probed' THEN
@@ -306,8 +362,15 @@ AS $$
 			WHEN 'flat' THEN
 				c.probe || '; ' || c.weighed || format(': the %s is as good as any between %s and %s', c.setting, c.low, c.high)
 			WHEN 'no gain' THEN
-				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long: too little, or too uncertain, to change the %s',
+				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long: too little to change the %s',
 					c.best, round(c.regret_best::numeric, 2), c.setting)
+			WHEN 'noise' THEN
+				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long, but not for all times within the intervals (a random read takes %s to %s us, a sequential page %s to %s): the %s stays. More runs, or longer ones, make the intervals narrower',
+					c.best, round(c.regret_best::numeric, 2),
+					round(c.random_read_low_us::numeric, 1),
+					round(c.random_read_high_us::numeric, 1),
+					round(c.sequential_page_low_us::numeric, 1),
+					round(c.sequential_page_high_us::numeric, 1), c.setting)
 			WHEN 'locality' THEN
 				c.probe || '; ' || c.weighed || format(', and still %s times with the best constant, %s: no constant helps much here. With tablespace_advisor.correct_locality = on they would take %s times as long%s',
 					round(c.regret_best::numeric, 2), c.best,
@@ -332,21 +395,14 @@ AS $$
 			WHEN c.is_tablespace_option OR c.finding = 'gain' THEN
 				'. The option beats what is set elsewhere: ' || c.others
 			ELSE '. Elsewhere another value is set: ' || c.others
-		END,
-		CASE WHEN c.verdict = 'change' THEN
-			CASE WHEN c.is_tablespace_option THEN
-				format('ALTER TABLESPACE %I SET (random_page_cost = %s)',
-					c.tablespace, c.random_page_cost)
-			ELSE
-				format('ALTER TABLESPACE %I RESET (random_page_cost)', c.tablespace)
-			END
 		END
 	FROM concluded c
+	CROSS JOIN unprobed u
 	ORDER BY c.tablespace
 $$;
 
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
-	'what random_page_cost each tablespace (or the one named) should have, weighed by the plans it leads to for the tables of this database. verdict: "probe first" (statement is the call to make, NULL if it was made and the device did not answer: the reason says why), "keep" (random_page_cost is the current value) or "change" (statement sets it, undo_statement takes it back). low, high: about as good between these; regret_current, regret_recommended: how many times as long as the best plans the planner''s choices are predicted to take; cached_fraction: share of the tables'' blocks in caches now; effective_io_concurrency, maintenance_io_concurrency: by the random reads measured at several depths. random_read_us, sequential_page_us: measured microseconds per page, from the latest probe without a caveat. NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
+	'what random_page_cost each tablespace (or the one named) should have, weighed by the plans it leads to for the tables of this database. verdict: "probe first" (statement is the call to make, NULL if it was made and the device did not answer: the reason says why), "keep" (random_page_cost is the current value) or "change" (statement sets it, undo_statement takes it back). low, high: about as good between these; regret_current, regret_recommended: how many times as long as the best plans the planner''s choices are predicted to take; cached_fraction: share of the tables'' blocks in caches now; effective_io_concurrency, maintenance_io_concurrency: by the random reads measured at several depths. random_read_us, sequential_page_us: measured microseconds per page, from the last probes without a caveat. reason: why, in a line; detail: what was measured and weighed. NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
 
 REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name),
 	tablespace_advisor.weighable_indexes(),

@@ -265,7 +265,11 @@ tsa_regret_weigh(TsaRegretInput *input, TsaRegretOutcome *outcome)
 {
 	double		draws[DRAWS][SETTINGS];
 	double		means[SETTINGS] = {0};
-	double		error = (input->random_high - input->random_low) / 3.92;
+	double		random_error = (input->random_high - input->random_low) /
+	3.92 / input->times.random;
+	double		sequential_error =
+	fmax((input->sequential_high - input->sequential_low) / 3.92 /
+		 input->times.sequential, SEQUENTIAL_ERROR);
 	double		s = input->settings.table_seq;
 	unsigned	seed = 1;
 	int			best = 0;
@@ -279,13 +283,11 @@ tsa_regret_weigh(TsaRegretInput *input, TsaRegretOutcome *outcome)
 	for (i = 0; i < DRAWS; i++)
 	{
 		TsaReadTimes times = input->times;
-		double		factor = 1 + draw_normal(&seed) * error / times.random;
+		double		factor = exp(draw_normal(&seed) * random_error);
 
-		factor = fmax(factor, 0.2);
 		times.random *= factor;
 		times.skip *= factor;
-		times.sequential *= fmax(1 + draw_normal(&seed) * SEQUENTIAL_ERROR,
-								 0.2);
+		times.sequential *= exp(draw_normal(&seed) * sequential_error);
 		weigh_draw(input, &times, draws[i]);
 		for (j = 0; j < SETTINGS; j++)
 			means[j] += draws[i][j] / DRAWS;

@@ -28,6 +28,8 @@ typedef struct TsaRegretInput
 	TsaReadTimes times;
 	double		random_low;		/* 95 % interval of times.random */
 	double		random_high;
+	double		sequential_low; /* of times.sequential */
+	double		sequential_high;
 	TsaCostSettings settings;	/* table_random is the current one */
 	int			concurrency;
 	void		(*check) (void);	/* may jump out for good */

@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(weigh_random_page_cost);
 
 /* fields of one index in the flat array */
 #define INDEX_FIELDS	9
-#define TIME_FIELDS		12
+#define TIME_FIELDS		14
 
 /* Interrupts while weighing. */
 static void
@@ -75,7 +75,7 @@ read_index(const double *fields, TsaRegretIndex *index, int *measured)
 	}
 }
 
-/* The times of the tablespace and the interval of a random read. */
+/* The times of the tablespace and the intervals of the first two. */
 static void
 read_times(ArrayType *array, TsaRegretInput *input)
 {
@@ -100,6 +100,8 @@ read_times(ArrayType *array, TsaRegretInput *input)
 	times->random_n = isnan(t[9]) ? times->random : t[9];
 	input->random_low = isnan(t[10]) ? t[1] : t[10];
 	input->random_high = isnan(t[11]) ? t[1] : t[11];
+	input->sequential_low = isnan(t[12]) ? t[0] : t[12];
+	input->sequential_high = isnan(t[13]) ? t[0] : t[13];
 	if (times->depth == 0)
 		times->adjacent_n = times->adjacent_1;
 }

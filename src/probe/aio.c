@@ -38,6 +38,11 @@ struct TsaAioEngine
 	TsaIoRequest *requests;		/* depth of them */
 	struct iocb *iocbs;			/* one per request, same index */
 	struct io_event *events;
+
+	/* where the kernel refuses: why, and the requests that are done */
+	int			refusal;
+	int			ndone;
+	TsaIoRequest **done;
 };
 
 /* Hand a prepared control block to the kernel. */
@@ -98,6 +103,60 @@ aio_reap(TsaIoEngine *base, TsaIoRequest **done, int max, int64_t timeout_ns)
 
 static const TsaIoOps aio_ops = {aio_submit, aio_reap};
 
+/* Do a request at once. */
+static void
+do_request(TsaIoRequest *request)
+{
+	if (request->is_write)
+		request->result = pwrite(request->fd, request->buffer,
+								 request->length, (off_t) request->offset);
+	else
+		request->result = pread(request->fd, request->buffer,
+								request->length, (off_t) request->offset);
+	if (request->result < 0)
+		request->result = -errno;
+}
+
+/* Do a request at once, and keep it until it is asked for. */
+static int
+plain_submit(TsaIoEngine *base, TsaIoRequest *request)
+{
+	TsaAioEngine *engine = (TsaAioEngine *) base;
+
+	if (engine->ndone == engine->depth)
+		return -EAGAIN;
+	do_request(request);
+	engine->done[engine->ndone++] = request;
+	base->in_flight = engine->ndone;
+	return 0;
+}
+
+/* Return requests that plain_submit() did. */
+static int
+plain_reap(TsaIoEngine *base, TsaIoRequest **done, int max, int64_t timeout_ns)
+{
+	TsaAioEngine *engine = (TsaAioEngine *) base;
+	int			n = engine->ndone < max ? engine->ndone : max;
+
+	(void) timeout_ns;
+	memcpy(done, engine->done, (size_t) n * sizeof(*done));
+	engine->ndone -= n;
+	memmove(engine->done, engine->done + n,
+			(size_t) engine->ndone * sizeof(*done));
+	base->in_flight = engine->ndone;
+	return n;
+}
+
+static const TsaIoOps plain_ops = {plain_submit, plain_reap};
+
+/* Is this the kernel's way to say that there is no asynchronous I/O here? */
+static int
+is_refusal(int error)
+{
+	return error == -ENOSYS || error == -EPERM || error == -EACCES ||
+		error == -EAGAIN;
+}
+
 /* Free what tsa_aio_create() made, as far as it came. */
 static void
 free_engine(TsaAioEngine *engine)
@@ -107,6 +166,7 @@ free_engine(TsaAioEngine *engine)
 	free(engine->requests);
 	free(engine->iocbs);
 	free(engine->events);
+	free(engine->done);
 	free(engine);
 }
 
@@ -125,6 +185,7 @@ tsa_aio_create(TsaAioEngine **result, int depth, size_t buffer_bytes)
 	engine->requests = calloc(depth, sizeof(TsaIoRequest));
 	engine->iocbs = calloc(depth, sizeof(struct iocb));
 	engine->events = calloc(depth, sizeof(struct io_event));
+	engine->done = calloc(depth, sizeof(TsaIoRequest *));
 	buffer = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buffer != MAP_FAILED)
@@ -133,14 +194,20 @@ tsa_aio_create(TsaAioEngine **result, int depth, size_t buffer_bytes)
 		engine->buffer_bytes = buffer_bytes;
 	}
 	if (engine->requests == NULL || engine->iocbs == NULL ||
-		engine->events == NULL || engine->buffer == NULL)
+		engine->events == NULL || engine->done == NULL ||
+		engine->buffer == NULL)
 	{
 		free_engine(engine);
 		return -ENOMEM;
 	}
 
 	error = io_setup(depth, &engine->context);
-	if (error < 0)
+	if (is_refusal(error))
+	{
+		engine->refusal = error;
+		engine->base.ops = &plain_ops;
+	}
+	else if (error < 0)
 	{
 		free_engine(engine);
 		return error;
@@ -154,6 +221,13 @@ TsaIoEngine *
 tsa_aio_base(TsaAioEngine *engine)
 {
 	return &engine->base;
+}
+
+/* The error by which the kernel refused asynchronous I/O, or 0. */
+int
+tsa_aio_refusal(const TsaAioEngine *engine)
+{
+	return engine->refusal;
 }
 
 /* The requests: only these may be submitted to the engine. */
@@ -179,6 +253,8 @@ tsa_aio_submit_fsync(TsaAioEngine *engine, TsaIoRequest *request)
 {
 	struct iocb *iocb = &engine->iocbs[request - engine->requests];
 
+	if (engine->refusal != 0)
+		return -EINVAL;
 	io_prep_fsync(iocb, request->fd);
 	return submit_iocb(engine, iocb, request);
 }
@@ -192,6 +268,11 @@ tsa_aio_destroy(TsaAioEngine *engine)
 {
 	struct timespec no_time = {0, 0};
 
+	if (engine->refusal != 0)
+	{
+		free_engine(engine);
+		return 0;
+	}
 	while (engine->base.in_flight > 0)
 	{
 		int			finished = io_getevents(engine->context, 0, engine->depth,
@@ -219,16 +300,9 @@ sync_submit(TsaIoEngine *base, TsaIoRequest *request)
 							 (off_t) (request->offset + request->length *
 									  (size_t) engine->prefetch),
 							 (off_t) request->length, POSIX_FADV_WILLNEED);
-	if (request->is_write)
-		request->result = pwrite(request->fd, request->buffer,
-								 request->length, (off_t) request->offset);
-	else
-		request->result = pread(request->fd, request->buffer,
-								request->length, (off_t) request->offset);
+	do_request(request);
 	if (request->result >= 0 && request->is_write && engine->fdatasync &&
 		fdatasync(request->fd) != 0)
-		request->result = -1;
-	if (request->result < 0)
 		request->result = -errno;
 	engine->done = request;
 	base->in_flight = 1;

@@ -61,11 +61,15 @@ typedef struct TsaSyncEngine
 extern void tsa_sync_engine_init(TsaSyncEngine *engine, int use_fdatasync,
 								 int prefetch);
 
-/* Linux native asynchronous I/O. */
+/*
+ * Linux native asynchronous I/O; where the kernel or a container refuses it,
+ * requests are done one after another as they are submitted.
+ */
 typedef struct TsaAioEngine TsaAioEngine;
 
 extern int	tsa_aio_create(TsaAioEngine **engine, int depth,
 						   size_t buffer_bytes);
+extern int	tsa_aio_refusal(const TsaAioEngine *engine);
 extern TsaIoEngine *tsa_aio_base(TsaAioEngine *engine);
 extern TsaIoRequest *tsa_aio_requests(TsaAioEngine *engine);
 extern char *tsa_aio_buffer(TsaAioEngine *engine);

@@ -24,25 +24,83 @@ tsa_counters_read(const char *stat_path, TsaCounters *counters)
 	counters->time_ns = tsa_clock_now();
 }
 
+/* What the counters have grown by; what the probe did is for the caller. */
+void
+tsa_growth_between(TsaGrowth * growth, const TsaCounters *before,
+				   const TsaCounters *after)
+{
+	const TsaDeviceIo *from = &before->device;
+	const TsaDeviceIo *to = &after->device;
+	TsaDeviceIo *device = &growth->device;
+
+	memset(growth, 0, sizeof(*growth));
+	growth->turns = 1;
+	growth->seconds = (double) (after->time_ns - before->time_ns) / 1e9;
+	growth->has_process = before->have_process && after->have_process;
+	growth->has_device = before->have_device && after->have_device;
+	growth->has_delay = before->have_delay && after->have_delay;
+	growth->delay = (double) (after->delay_ns - before->delay_ns) / 1e9;
+	growth->process.read_bytes =
+		after->process.read_bytes - before->process.read_bytes;
+	growth->process.write_bytes =
+		after->process.write_bytes - before->process.write_bytes;
+	device->reads = to->reads - from->reads;
+	device->read_bytes = to->read_bytes - from->read_bytes;
+	device->writes = to->writes - from->writes;
+	device->write_bytes = to->write_bytes - from->write_bytes;
+	device->read_requests = to->read_requests - from->read_requests;
+	device->read_ms = to->read_ms - from->read_ms;
+	device->busy_ms = to->busy_ms - from->busy_ms;
+	device->queue_ms = to->queue_ms - from->queue_ms;
+}
+
+/* Add the growth over some turns to that over others. */
+void
+tsa_growth_add(TsaGrowth * sum, const TsaGrowth * growth)
+{
+	bool		is_first = sum->turns == 0;
+
+	sum->has_process = (is_first || sum->has_process) && growth->has_process;
+	sum->has_device = (is_first || sum->has_device) && growth->has_device;
+	sum->has_delay = (is_first || sum->has_delay) && growth->has_delay;
+	sum->turns += growth->turns;
+	sum->seconds += growth->seconds;
+	sum->delay += growth->delay;
+	sum->process.read_bytes += growth->process.read_bytes;
+	sum->process.write_bytes += growth->process.write_bytes;
+	sum->device.reads += growth->device.reads;
+	sum->device.read_bytes += growth->device.read_bytes;
+	sum->device.writes += growth->device.writes;
+	sum->device.write_bytes += growth->device.write_bytes;
+	sum->device.read_requests += growth->device.read_requests;
+	sum->device.read_ms += growth->device.read_ms;
+	sum->device.busy_ms += growth->device.busy_ms;
+	sum->device.queue_ms += growth->device.queue_ms;
+	sum->own_reads += growth->own_reads;
+	sum->own_writes += growth->own_writes;
+	sum->own_seconds += growth->own_seconds;
+}
+
 /* What share of the bytes asked for did a device move?  -1 where unknown. */
 double
-tsa_share_from_device(const TsaWorkload *workload, const TsaMeasurement *m,
-					  const TsaCounters *before, const TsaCounters *after)
+tsa_share_from_device(const TsaWorkload *workload, const TsaGrowth * growth)
 {
-	double		asked = (double) (m->reads + m->writes) * workload->io_size;
+	double		asked = (double) (growth->own_reads + growth->own_writes) *
+	workload->io_size;
 	uint64		moved = 0;
 
-	if (!before->have_process || !after->have_process || asked == 0)
+	if (!growth->has_process || asked == 0)
 		return -1;
-	if (m->reads > 0)
-		moved += after->process.read_bytes - before->process.read_bytes;
-	if (m->writes > 0)
-		moved += after->process.write_bytes - before->process.write_bytes;
+	if (growth->own_reads > 0)
+		moved += growth->process.read_bytes;
+	if (growth->own_writes > 0)
+		moved += growth->process.write_bytes;
 	return (double) moved / asked;
 }
 
 /*
- * What share of the device's requests did others make?  -1 where unknown.
+ * What share of the device's requests did others make, and how many were there
+ * in all?  -1 where unknown.
  *
  * Requests are counted, which weighs small ones as they deserve; sequential
  * workloads count in units of their own size, because the kernel splits and
@@ -50,45 +108,36 @@ tsa_share_from_device(const TsaWorkload *workload, const TsaMeasurement *m,
  * writes may be those of a journal on its behalf.
  */
 double
-tsa_share_of_others(const TsaWorkload *workload, const TsaMeasurement *m,
-					const TsaCounters *before, const TsaCounters *after,
-					TsaForeignIo *sum)
+tsa_share_of_others(const TsaWorkload *workload, const TsaGrowth * growth,
+					double *requests)
 {
-	const TsaDeviceIo *from = &before->device;
-	const TsaDeviceIo *to = &after->device;
-	double		reads = (double) (to->reads - from->reads);
-	double		writes = (double) (to->writes - from->writes);
+	double		reads = (double) growth->device.reads;
+	double		writes = (double) growth->device.writes;
 	double		by_others;
 
-	if (!before->have_device || !after->have_device || workload->cached)
+	*requests = 0;
+	if (!growth->has_device || workload->cached)
 		return -1;
 	if (workload->sequential)
 	{
-		reads = (double) (to->read_bytes - from->read_bytes) /
-			workload->io_size;
-		writes = (double) (to->write_bytes - from->write_bytes) /
-			workload->io_size;
+		reads = (double) growth->device.read_bytes / workload->io_size;
+		writes = (double) growth->device.write_bytes / workload->io_size;
 	}
 	if (reads + writes <= 0)
 		return -1;
-	by_others = Max(reads - (double) m->reads, 0);
+	by_others = Max(reads - (double) growth->own_reads, 0);
 	if (workload->write_percent == 0)
 		by_others += writes;
-
-	sum->total += reads + writes;
-	sum->by_others += by_others;
+	*requests = reads + writes;
 	return by_others / (reads + writes);
 }
 
 /* What share of the time was the processor not to be had?  0 where unknown. */
 double
-tsa_share_delayed(const TsaCounters *before, const TsaCounters *after)
+tsa_share_delayed(const TsaGrowth * growth)
 {
-	if (!before->have_delay || !after->have_delay ||
-		after->time_ns == before->time_ns)
-		return 0;
-	return (double) (after->delay_ns - before->delay_ns) /
-		(double) (after->time_ns - before->time_ns);
+	return growth->has_delay && growth->seconds > 0 ?
+		growth->delay / growth->seconds : 0;
 }
 
 /*
@@ -101,42 +150,43 @@ tsa_share_delayed(const TsaCounters *before, const TsaCounters *after)
  * flight (Little's law).
  */
 TsaConditions
-tsa_conditions_of_others(const TsaWorkload *workload, const TsaMeasurement *m,
-						 const TsaCounters *before, const TsaCounters *after)
+tsa_conditions_of_others(const TsaWorkload *workload, const TsaGrowth * growth)
 {
-	const TsaDeviceIo *from = &before->device;
-	const TsaDeviceIo *to = &after->device;
+	const TsaDeviceIo *device = &growth->device;
 	TsaConditions others = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-	double		seconds = (double) (after->time_ns - before->time_ns) / 1e9;
-	double		own_reads = workload->cached ? 0 : (double) m->reads;
-	double		own_writes = workload->cached ? 0 : (double) m->writes;
-	double		reads = (double) (to->reads - from->reads);
-	double		writes = (double) (to->writes - from->writes);
-	double		read_bytes = (double) (to->read_bytes - from->read_bytes);
-	double		write_bytes = (double) (to->write_bytes - from->write_bytes);
+	double		seconds = growth->seconds;
+	bool		uses_device = !workload->cached;
+	double		own_reads = uses_device ? (double) growth->own_reads : 0;
+	double		own_writes = uses_device ? (double) growth->own_writes : 0;
+	double		reads = (double) device->reads;
+	double		writes = (double) device->writes;
+	double		read_bytes = (double) device->read_bytes;
+	double		write_bytes = (double) device->write_bytes;
 	double		others_read;
 	double		others_written;
 
 	if (seconds <= 0)
 		return others;
-	if (before->have_delay && after->have_delay)
-		others.waited_percent = 100 * tsa_share_delayed(before, after);
-	if (!before->have_device || !after->have_device)
+	if (growth->has_delay)
+		others.waited_percent = 100 * tsa_share_delayed(growth);
+	if (!growth->has_device)
 		return others;
 	others_read = Max(read_bytes - own_reads * workload->io_size, 0);
 	others_written = Max(write_bytes - own_writes * workload->io_size, 0);
 	others.read_mb_per_s = others_read / 1048576 / seconds;
 	others.write_mb_per_s = others_written / 1048576 / seconds;
-	others.reads_per_s = (workload->sequential ?
-						  (read_bytes > 0 ? reads * others_read / read_bytes : 0) :
-						  Max(reads - own_reads, 0)) / seconds;
-	others.writes_per_s = (workload->sequential ?
-						   (write_bytes > 0 ? writes * others_written / write_bytes : 0) :
-						   Max(writes - own_writes, 0)) / seconds;
-	others.in_flight = Max((double) (to->queue_ms - from->queue_ms) / 1000 -
-						   (own_reads + own_writes) * m->latency.mean_ns / 1e9,
-						   0) / seconds;
-	others.busy_percent = Min(100, (double) (to->busy_ms - from->busy_ms) / 10 /
-							  seconds);
+	others.reads_per_s = Max(reads - own_reads, 0) / seconds;
+	others.writes_per_s = Max(writes - own_writes, 0) / seconds;
+	if (workload->sequential)
+	{
+		others.reads_per_s =
+			reads * others_read / Max(read_bytes, 1) / seconds;
+		others.writes_per_s =
+			writes * others_written / Max(write_bytes, 1) / seconds;
+	}
+	others.in_flight = Max((double) device->queue_ms / 1000 -
+						   (uses_device ? growth->own_seconds : 0), 0) /
+		seconds;
+	others.busy_percent = Min(100, (double) device->busy_ms / 10 / seconds);
 	return others;
 }

@@ -9,7 +9,6 @@
 #define TSA_EVIDENCE_H
 
 #include "probe/counters.h"
-#include "probe/measure.h"
 #include "probe/trust.h"
 #include "probe/workload.h"
 
@@ -25,28 +24,32 @@ typedef struct TsaCounters
 	uint64_t	time_ns;
 } TsaCounters;
 
-/* The device's requests over several measurements. */
-typedef struct TsaForeignIo
+/* By how much the counters have grown over one turn or several. */
+typedef struct TsaGrowth
 {
-	double		total;
-	double		by_others;
-} TsaForeignIo;
+	bool		has_process;	/* in all of them */
+	bool		has_device;
+	bool		has_delay;
+	int			turns;
+	double		seconds;
+	double		delay;			/* seconds without a processor */
+	TsaProcessIo process;
+	TsaDeviceIo device;
+	uint64		own_reads;		/* what the probe did itself */
+	uint64		own_writes;
+	double		own_seconds;	/* time that its requests took, added up */
+}			TsaGrowth;
 
 extern void tsa_counters_read(const char *stat_path, TsaCounters *counters);
+extern void tsa_growth_add(TsaGrowth * sum, const TsaGrowth * growth);
+extern void tsa_growth_between(TsaGrowth * growth, const TsaCounters *before,
+							   const TsaCounters *after);
 extern double tsa_share_from_device(const TsaWorkload *workload,
-									const TsaMeasurement *m,
-									const TsaCounters *before,
-									const TsaCounters *after);
+									const TsaGrowth * growth);
 extern double tsa_share_of_others(const TsaWorkload *workload,
-								  const TsaMeasurement *m,
-								  const TsaCounters *before,
-								  const TsaCounters *after,
-								  TsaForeignIo *sum);
+								  const TsaGrowth * growth, double *requests);
 extern TsaConditions tsa_conditions_of_others(const TsaWorkload *workload,
-											  const TsaMeasurement *m,
-											  const TsaCounters *before,
-											  const TsaCounters *after);
-extern double tsa_share_delayed(const TsaCounters *before,
-								const TsaCounters *after);
+											  const TsaGrowth * growth);
+extern double tsa_share_delayed(const TsaGrowth * growth);
 
 #endif							/* TSA_EVIDENCE_H */

@@ -153,7 +153,7 @@ insert_run(const TsaProbeRun *run)
 }
 
 /* What the table has and the function does not return. */
-#define MORE_COLUMNS 8
+#define MORE_COLUMNS 10
 
 /* Write one result: the columns of the function, then the others. */
 static void
@@ -164,7 +164,7 @@ insert_result(int64 run_id, const char *tablespace,
 	const double figures[] = {
 		others->reads_per_s, others->writes_per_s, others->read_mb_per_s,
 		others->write_mb_per_s, others->in_flight, others->busy_percent,
-		others->waited_percent
+		others->waited_percent, result->turns, result->quiet_percent
 	};
 	Oid			types[TSA_RESULT_COLUMNS + MORE_COLUMNS];
 	Datum		values[TSA_RESULT_COLUMNS + MORE_COLUMNS];
@@ -204,10 +204,11 @@ insert_result(int64 run_id, const char *tablespace,
 						  " histogram, others_reads_per_s,"
 						  " others_writes_per_s, others_read_mb_per_s,"
 						  " others_write_mb_per_s, others_in_flight,"
-						  " device_busy_percent, processor_wait_percent)"
+						  " device_busy_percent, processor_wait_percent,"
+						  " turns, quiet_percent)"
 						  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
 						  " $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
-						  " $21, $22, $23, $24, $25, $26, $27)"
+						  " $21, $22, $23, $24, $25, $26, $27, $28, $29)"
 						  " RETURNING run_id",
 						  lengthof(types), types, values, nulls);
 }

@@ -35,6 +35,8 @@ typedef struct TsaProbeResult
 	const char *caveat;			/* or NULL */
 	const char *conditions;		/* or NULL */
 	TsaConditions others;
+	int			turns;
+	double		quiet_percent;	/* of the turns; or NaN */
 	TsaLatency *latency;
 } TsaProbeResult;
 

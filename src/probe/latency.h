@@ -28,6 +28,9 @@
 #define TSA_MAX_BATCHES			32
 #define TSA_MIN_BATCHES			10
 
+/* fewer turns than these say nothing of how much turns differ */
+#define TSA_MIN_TURNS			5
+
 typedef struct TsaLatency
 {
 	uint64_t	count;
@@ -42,11 +45,18 @@ typedef struct TsaLatency
 	uint64_t	open_count;		/* the batch being filled */
 	double		open_sum;
 
+	/* turns: their number, and sums over them of ... */
+	uint64_t	turns;
+	double		turn_square;	/* ... the square of a turn's sum ... */
+	double		turn_product;	/* ... that sum times its samples ... */
+	double		turn_counts;	/* ... and the square of its samples */
+
 	uint64_t	histogram[TSA_HISTOGRAM_BUCKETS];
 } TsaLatency;
 
 extern void tsa_latency_reset(TsaLatency *lat);
 extern void tsa_latency_add(TsaLatency *lat, uint64_t ns);
+extern void tsa_latency_add_turn(TsaLatency *lat, const TsaLatency *turn);
 extern double tsa_latency_stddev(const TsaLatency *lat);
 extern int	tsa_latency_percentile(const TsaLatency *lat, double p,
 								   double *ns);

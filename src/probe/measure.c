@@ -14,6 +14,10 @@
  * gone (which is reported, and so is a drift later on).  Requests in flight at
  * the end are waited for but not counted.
  *
+ * A measurement may be made in turns, so that several share what others do
+ * meanwhile.  Each turn fills the queue anew, and what it filled it with does
+ * not count; a turn lasts until enough has come after that.
+ *
  * No measurement reads an offset twice: random offsets come from a
  * permutation of the space with a fresh key, and a measurement that has used
  * all of them ends before its time.  One that only writes goes on with another
@@ -30,7 +34,6 @@
 #include <string.h>
 
 #include "probe/measure.h"
-#include "probe/warmup.h"
 
 #define WARMUP_SHARE	0.3
 #define WINDOW_SHARE	0.025
@@ -39,36 +42,9 @@
 #define LEAST_BEFORE_REPEAT 100
 #define WAIT_NS			UINT64_C(50000000)
 
-/* State of one tsa_measure_run(). */
-typedef struct Run
-{
-	const TsaMeasurePlan *plan;
-	TsaMeasurement *m;
-
-	/* what to request next */
-	TsaPermutation perm;
-	uint64_t	units;			/* requests that the space has room for */
-	uint64_t	next_unit;		/* of them used in this pass */
-	uint64_t	random;
-	uint64_t	next_submit_ns; /* under max_iops */
-	int			exhausted;
-
-	/* requests not in flight, and one that the engine was too busy for */
-	TsaIoRequest *idle[TSA_MAX_DEPTH];
-	int			nidle;
-	TsaIoRequest *held;
-
-	/* progress */
-	uint64_t	submitted;
-	int			first_left;		/* of the first filling, still in flight */
-	int			measuring;		/* after warm-up */
-	int			count_all;		/* even those of the first filling */
-	uint64_t	start_ns;
-	uint64_t	measure_ns;
-	uint64_t	window_end_ns;
-	uint64_t	window_units;	/* a window ends after so many samples, too */
-	TsaWarmup	warmup;
-} Run;
+/* a turn is at least so many requests, and so many fillings of the queue */
+#define LEAST_IN_TURN	30
+#define LEAST_FILLINGS	4
 
 /* How many requests the space has room for. */
 static uint64_t
@@ -104,7 +80,7 @@ aim_request(const TsaMeasurePlan *plan, TsaIoRequest *request, uint64_t unit)
 
 /* Make a block unlike all others, so that no layer below can merge them. */
 static void
-stamp_buffer(Run *run, TsaIoRequest *request)
+stamp_buffer(TsaMeasuring * run, TsaIoRequest *request)
 {
 	size_t		i;
 
@@ -118,13 +94,13 @@ stamp_buffer(Run *run, TsaIoRequest *request)
 
 /* Start a pass over the space: at its end, or in a fresh order. */
 static int
-next_pass(Run *run)
+next_pass(TsaMeasuring * run)
 {
 	const TsaMeasurePlan *plan = run->plan;
 
 	if (!plan->may_repeat)
 	{
-		if (run->m->latency.count >= LEAST_BEFORE_REPEAT)
+		if (run->samples >= LEAST_BEFORE_REPEAT)
 			return 0;
 		run->m->repeated = 1;
 	}
@@ -140,7 +116,7 @@ next_pass(Run *run)
  * length, at least three units, so that nothing is read ahead.
  */
 static uint64_t
-next_jump(Run *run)
+next_jump(TsaMeasuring * run)
 {
 	double		share = (double) (tsa_random_next(&run->random) >> 11) /
 	(double) (UINT64_C(1) << 53);
@@ -155,7 +131,7 @@ next_jump(Run *run)
  * none left for now.
  */
 static TsaIoRequest *
-next_request(Run *run, uint64_t now)
+next_request(TsaMeasuring * run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	TsaIoRequest *request;
@@ -203,7 +179,7 @@ next_request(Run *run, uint64_t now)
  * throughput.
  */
 static int
-fill_queue(Run *run, uint64_t now)
+fill_queue(TsaMeasuring * run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 
@@ -229,12 +205,19 @@ fill_queue(Run *run, uint64_t now)
 	}
 }
 
+/* The time spent so far, in this turn and all before. */
+static uint64_t
+time_spent(const TsaMeasuring * run, uint64_t now)
+{
+	return run->turn_spent + now - run->turn_start_ns;
+}
+
 /* Is the warm-up over? */
 static void
-end_warm_up(Run *run, uint64_t now)
+end_warm_up(TsaMeasuring * run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
-	uint64_t	spent = now - run->start_ns;
+	uint64_t	spent = time_spent(run, now);
 	int			flat;
 
 	if (run->first_left > 0)
@@ -259,13 +242,13 @@ end_warm_up(Run *run, uint64_t now)
 	}
 	run->m->unsteady = !flat;
 	run->m->warmup_ns = spent;
-	run->measure_ns = now;
+	run->turn_from_ns = now;
 	run->measuring = 1;
 }
 
 /* Note where in the space a random read was slow or fast. */
 static void
-note_region(Run *run, const TsaIoRequest *request, double latency)
+note_region(TsaMeasuring * run, const TsaIoRequest *request, double latency)
 {
 	int			region = (int) (request->unit * TSA_REGIONS / run->units);
 
@@ -276,14 +259,17 @@ note_region(Run *run, const TsaIoRequest *request, double latency)
 
 /* Account for a finished request.  Returns a negative error number. */
 static int
-finish_request(Run *run, TsaIoRequest *request, uint64_t now)
+finish_request(TsaMeasuring * run, TsaIoRequest *request, uint64_t now)
 {
 	TsaMeasurement *m = run->m;
 	uint64_t	latency = now - request->submitted_ns;
+	int			first = request->serial - run->turn_submitted <
+	(uint64_t) run->plan->depth;
 
 	run->idle[run->nidle++] = request;
-	if (request->serial < (uint64_t) run->plan->depth)
-		run->first_left--;
+	run->finished++;
+	if (first && --run->first_left == 0)
+		run->turn_from_ns = now;
 	if (request->result < 0)
 		return (int) request->result;
 	if (request->result != (int64_t) request->length)
@@ -301,14 +287,16 @@ finish_request(Run *run, TsaIoRequest *request, uint64_t now)
 	if (!run->measuring)
 	{
 		if (tsa_warmup_add(&run->warmup, (double) latency,
-						   now >= run->window_end_ns, run->window_units))
-			run->window_end_ns = now +
+						   time_spent(run, now) >= run->window_end,
+						   run->window_units))
+			run->window_end = time_spent(run, now) +
 				(uint64_t) (WINDOW_SHARE * (double) run->plan->duration_ns);
 	}
-	else if (run->count_all || request->serial >= (uint64_t) run->plan->depth)
+	else if (run->count_all || !first)
 	{
-		tsa_latency_add(&m->latency, latency);
-		m->elapsed_ns = now - run->measure_ns;
+		tsa_latency_add(&run->turn.latency, latency);
+		run->turn.elapsed_ns = now - run->turn_from_ns;
+		run->samples++;
 		note_region(run, request, (double) latency);
 	}
 	return 0;
@@ -316,22 +304,36 @@ finish_request(Run *run, TsaIoRequest *request, uint64_t now)
 
 /* Is there enough? */
 static int
-is_done(const Run *run, uint64_t now)
+is_done(const TsaMeasuring * run, uint64_t now)
 {
-	uint64_t	spent = now - run->start_ns;
+	uint64_t	spent = time_spent(run, now);
 
 	if (run->exhausted)
 		return 1;
 	if (!run->measuring)
 		return 0;
 	return (spent >= run->plan->duration_ns &&
-			run->m->latency.count >= LEAST_SAMPLES) ||
-		(spent >= 2 * run->plan->duration_ns && run->m->latency.count > 0);
+			run->samples >= LEAST_SAMPLES) ||
+		(spent >= 2 * run->plan->duration_ns && run->samples > 0);
+}
+
+/* Is there enough for this turn? */
+static int
+is_turn_over(const TsaMeasuring * run, uint64_t now)
+{
+	uint64_t	finished = run->finished - run->turn_finished;
+
+	if (is_done(run, now))
+		return 1;
+	return run->plan->turn_ns > 0 &&
+		now - run->turn_start_ns >= run->plan->turn_ns &&
+		finished >= LEAST_IN_TURN &&
+		finished >= LEAST_FILLINGS * (uint64_t) run->plan->depth;
 }
 
 /* How long to wait for a request before looking around again. */
 static uint64_t
-waiting_time(const Run *run, uint64_t now)
+waiting_time(const TsaMeasuring * run, uint64_t now)
 {
 	if (run->plan->max_iops > 0 && run->nidle > 0 && !run->exhausted &&
 		run->next_submit_ns < now + WAIT_NS)
@@ -348,7 +350,7 @@ waiting_time(const Run *run, uint64_t now)
  * x mean latency.  Otherwise a fast device's latency came out a fifth too low.
  */
 static int
-reap_requests(Run *run, uint64_t *now)
+reap_requests(TsaMeasuring * run, uint64_t *now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	TsaIoRequest *done[TSA_MAX_DEPTH];
@@ -379,12 +381,14 @@ reap_requests(Run *run, uint64_t *now)
 	return finished < 0 ? finished : 0;
 }
 
-/* Prepare the state of a measurement. */
-static void
-start_run(Run *run, const TsaMeasurePlan *plan, TsaMeasurement *m)
+/*
+ * Begin a measurement; plan and *m have to stay where they are.  Returns
+ * -EINVAL where there is no space for a single request.
+ */
+int
+tsa_measure_start(TsaMeasuring * run, const TsaMeasurePlan *plan,
+				  TsaMeasurement *m)
 {
-	int			i;
-
 	memset(run, 0, sizeof(*run));
 	memset(m, 0, sizeof(*m));
 	tsa_latency_reset(&m->latency);
@@ -393,62 +397,52 @@ start_run(Run *run, const TsaMeasurePlan *plan, TsaMeasurement *m)
 	run->random = plan->seed;
 	run->units = count_units(plan);
 	if (run->units == 0)
-		return;
+		return -EINVAL;
 	tsa_permutation_init(&run->perm, run->units,
 						 tsa_random_next(&run->random));
 	run->perm.key[0] %= plan->sequential ? run->units : UINT64_MAX;
+	run->window_end = (uint64_t) (WINDOW_SHARE * (double) plan->duration_ns);
+	run->window_units = plan->may_repeat ? UINT64_MAX :
+		(uint64_t) (WINDOW_SHARE * (double) run->units);
+	return 0;
+}
+
+/* Prepare a turn: requests and buffer were others' meanwhile. */
+static void
+start_turn(TsaMeasuring * run)
+{
+	const TsaMeasurePlan *plan = run->plan;
+	int			i;
+
 	if (plan->write_percent > 0)
 		tsa_random_fill(plan->buffer, plan->depth * plan->io_size,
 						&run->random);
-
+	run->nidle = 0;
 	for (i = plan->depth - 1; i >= 0; i--)
 	{
 		plan->requests[i].buffer = plan->buffer + i * plan->io_size;
 		run->idle[run->nidle++] = &plan->requests[i];
 	}
 	run->first_left = plan->depth;
-	run->start_ns = plan->now(plan->arg);
-	run->window_end_ns = run->start_ns +
-		(uint64_t) (WINDOW_SHARE * (double) plan->duration_ns);
-	run->window_units = plan->may_repeat ? UINT64_MAX :
-		(uint64_t) (WINDOW_SHARE * (double) run->units);
+	run->turn_submitted = run->submitted;
+	run->turn_finished = run->finished;
+	run->turn_start_ns = run->turn_from_ns = plan->now(plan->arg);
+	if (plan->max_iops > 0 && run->submitted > 0)
+		run->next_submit_ns = run->turn_start_ns +
+			UINT64_C(1000000000) / plan->max_iops;
+	tsa_latency_reset(&run->turn.latency);
+	run->turn.elapsed_ns = 0;
 }
 
-/*
- * Measure.  Returns 0, or the negative error number of the request that
- * failed; others may then still be in flight, as they may when check() jumps
- * out, and it is for the caller to keep engine and buffers until they are
- * done.
- */
-int
-tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m)
+/* Wait for the last requests of a turn, which do not count. */
+static int
+drain_queue(TsaMeasuring * run)
 {
-	Run			run;
-	uint64_t	now;
-	int			error;
+	const TsaMeasurePlan *plan = run->plan;
 
-	start_run(&run, plan, m);
-	if (run.units == 0)
-		return -EINVAL;
-
-	now = run.start_ns;
-	while (!is_done(&run, now))
-	{
-		plan->check(plan->arg);
-		error = fill_queue(&run, now);
-		if (error < 0)
-			return error;
-		error = reap_requests(&run, &now);
-		if (error < 0)
-			return error;
-		if (!run.measuring)
-			end_warm_up(&run, now);
-	}
-
-	if (tsa_latency_drifts(&m->latency))
-		m->unsteady = 1;
-
-	/* wait for the last requests, which do not count */
+	if (run->held != NULL)
+		run->submitted--;
+	run->held = NULL;
 	while (plan->engine->in_flight > 0)
 	{
 		TsaIoRequest *done[TSA_MAX_DEPTH];
@@ -462,11 +456,79 @@ tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m)
 			return finished;
 		for (i = 0; i < finished; i++)
 			if (done[i]->is_write)
-				m->writes++;
+				run->m->writes++;
 			else
-				m->reads++;
+				run->m->reads++;
 	}
 	return 0;
+}
+
+/*
+ * Measure for a turn.  What it found is in run->turn until the next one, and
+ * counts when tsa_measure_keep() is called.  Returns 0, or the negative error
+ * number of the request that failed; others may then still be in flight, as
+ * they may when check() jumps out, and it is for the caller to keep engine and
+ * buffers until they are done.
+ */
+int
+tsa_measure_turn(TsaMeasuring * run)
+{
+	const TsaMeasurePlan *plan = run->plan;
+	uint64_t	now;
+	int			error;
+
+	start_turn(run);
+	now = run->turn_start_ns;
+	while (!is_turn_over(run, now))
+	{
+		plan->check(plan->arg);
+		error = fill_queue(run, now);
+		if (error == 0)
+			error = reap_requests(run, &now);
+		if (error < 0)
+			return error;
+		if (!run->measuring)
+			end_warm_up(run, now);
+	}
+	error = drain_queue(run);
+	now = plan->now(plan->arg);
+	run->turn_spent += now - run->turn_start_ns;
+	run->turn_start_ns = now;
+	run->m->spent_ns = run->turn_spent;
+	return error;
+}
+
+/* Is the measurement complete? */
+int
+tsa_measure_is_done(const TsaMeasuring * run)
+{
+	return is_done(run, run->turn_start_ns);
+}
+
+/* Let what the latest turn found count. */
+void
+tsa_measure_keep(TsaMeasuring * run)
+{
+	tsa_latency_add_turn(&run->m->latency, &run->turn.latency);
+	run->m->elapsed_ns += run->turn.elapsed_ns;
+}
+
+/* Measure from beginning to end. */
+int
+tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m)
+{
+	TsaMeasuring run;
+	int			error = tsa_measure_start(&run, plan, m);
+
+	while (error == 0 && !tsa_measure_is_done(&run))
+	{
+		error = tsa_measure_turn(&run);
+		if (error == 0)
+			tsa_measure_keep(&run);
+	}
+	if (error == 0 && tsa_latency_drifts(&m->latency))
+		m->unsteady = 1;
+	return error;
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "probe/aio.h"
 #include "probe/latency.h"
 #include "probe/random.h"
+#include "probe/warmup.h"
 
 #define TSA_MAX_DEPTH	256
 #define TSA_REGIONS		4
@@ -42,6 +43,7 @@ typedef struct TsaMeasurePlan
 	int			may_repeat;		/* go round the space as often as time allows */
 	int			may_fall_short; /* files may shrink meanwhile */
 	uint64_t	duration_ns;
+	uint64_t	turn_ns;		/* of a turn, at least; 0: all in one */
 	uint64_t	max_iops;		/* 0: no limit */
 	uint64_t	clock_ns;		/* taken off every latency */
 	uint64_t	seed;
@@ -52,10 +54,18 @@ typedef struct TsaMeasurePlan
 	void	   *arg;
 } TsaMeasurePlan;
 
+/* Samples, and the time that they took. */
+typedef struct TsaSamples
+{
+	TsaLatency	latency;
+	uint64_t	elapsed_ns;
+}			TsaSamples;
+
 typedef struct TsaMeasurement
 {
 	TsaLatency	latency;		/* after warming up */
 	uint64_t	elapsed_ns;		/* that these samples took */
+	uint64_t	spent_ns;		/* measuring, warm-up included */
 	uint64_t	warmup_ns;
 	int			unsteady;		/* was still drifting when warm-up had to end */
 	int			repeated;		/* had to use offsets again */
@@ -72,6 +82,50 @@ typedef struct TsaMeasurement
 	double		region_square[TSA_REGIONS];
 } TsaMeasurement;
 
+/* A measurement under way. */
+typedef struct TsaMeasuring
+{
+	const TsaMeasurePlan *plan;
+	TsaMeasurement *m;
+	TsaSamples	turn;			/* what the latest turn found */
+
+	/* what to request next */
+	TsaPermutation perm;
+	uint64_t	units;			/* requests that the space has room for */
+	uint64_t	next_unit;		/* of them used in this pass */
+	uint64_t	random;
+	uint64_t	next_submit_ns; /* under max_iops */
+	int			exhausted;
+
+	/* requests not in flight, and one that the engine was too busy for */
+	TsaIoRequest *idle[TSA_MAX_DEPTH];
+	int			nidle;
+	TsaIoRequest *held;
+
+	/* progress; times without "ns" of the clock are those spent in turns */
+	uint64_t	submitted;
+	uint64_t	finished;
+	uint64_t	samples;		/* in all turns */
+	int			measuring;		/* after warm-up */
+	int			count_all;		/* even those of the first filling */
+	uint64_t	window_end;
+	uint64_t	window_units;	/* a window ends after so many samples, too */
+	TsaWarmup	warmup;
+
+	/* the present turn */
+	uint64_t	turn_start_ns;
+	uint64_t	turn_from_ns;	/* the first filling is through */
+	uint64_t	turn_spent;		/* before it, by all turns */
+	uint64_t	turn_submitted; /* before it */
+	uint64_t	turn_finished;
+	int			first_left;		/* of the first filling, still in flight */
+}			TsaMeasuring;
+
+extern int	tsa_measure_start(TsaMeasuring * run, const TsaMeasurePlan *plan,
+							  TsaMeasurement *m);
+extern int	tsa_measure_turn(TsaMeasuring * run);
+extern int	tsa_measure_is_done(const TsaMeasuring * run);
+extern void tsa_measure_keep(TsaMeasuring * run);
 extern int	tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m);
 extern double tsa_measure_region_ratio(const TsaMeasurement *m);
 

@@ -9,7 +9,11 @@
 
 #include <sys/stat.h>
 
-#include "catalog/pg_tablespace_d.h"
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_tablespace.h"
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "fmgr.h"
@@ -19,6 +23,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/resowner.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
@@ -260,7 +265,7 @@ static void
 parse_request(FunctionCallInfo fcinfo, TsaProbeRequest *request)
 {
 	static const char *const names[] = {
-		"tablespace", "duration", "file_size", "queue_depths", NULL, "mode"
+		NULL, "duration", "file_size", "queue_depths", NULL, "mode"
 	};
 	const TsaWorkload *workloads[TSA_WORKLOADS];
 	int			depths[MOST_DEPTHS];
@@ -272,8 +277,6 @@ parse_request(FunctionCallInfo fcinfo, TsaProbeRequest *request)
 		if (names[i] != NULL)
 			refuse_null(PG_ARGISNULL(i), names[i]);
 
-	request->tablespace_name = pstrdup(NameStr(*PG_GETARG_NAME(0)));
-	request->tablespace = get_tablespace_oid(request->tablespace_name, false);
 	request->duration = PG_GETARG_INTERVAL_P(1);
 	request->duration_us = parse_duration(request->duration);
 	request->file_bytes = parse_file_size(PG_GETARG_DATUM(2));
@@ -326,23 +329,18 @@ check_global(TsaProbeRequest *request)
 	request->tablespace = DEFAULTTABLESPACE_OID;
 }
 
-/*
- * SQL function probe_tablespace: measure the device under a tablespace; see
- * its comment in probe.sql.
- */
-Datum
-probe_tablespace(PG_FUNCTION_ARGS)
+/* Probe one tablespace: a run of its own, and its rows. */
+static void
+probe_one(const TsaProbeRequest *all, char *tablespace, ReturnSetInfo *rsinfo)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	TsaProbeRequest request = {0};
+	TsaProbeRequest request = *all;
 	TsaProbeRun run = {0};
 	int			i;
 
-	tsa_refuse_restricted_operation(fcinfo);
-	parse_request(fcinfo, &request);
+	request.tablespace_name = tablespace;
+	request.tablespace = get_tablespace_oid(tablespace, false);
 	check_privileges(&request);
 	check_global(&request);
-	InitMaterializedSRF(fcinfo, 0);
 
 	tsa_probe_run(&request, &run);
 	tsa_history_keep(&run);
@@ -356,5 +354,120 @@ probe_tablespace(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 values, nulls);
 	}
+}
+
+/* Order names. */
+static int
+compare_names(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+/* The tablespaces that relations can be in, by name. */
+static List *
+list_tablespaces(void)
+{
+	Relation	catalog = table_open(TableSpaceRelationId, AccessShareLock);
+	TableScanDesc scan = table_beginscan_catalog(catalog, 0, NULL);
+	List	   *names = NIL;
+	HeapTuple	tuple;
+
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		Form_pg_tablespace row = (Form_pg_tablespace) GETSTRUCT(tuple);
+
+		if (row->oid != GLOBALTABLESPACE_OID)
+			names = lappend(names, pstrdup(NameStr(row->spcname)));
+	}
+	table_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	list_sort(names, compare_names);
+	return names;
+}
+
+/*
+ * Probe a tablespace, and go on with a warning where that cannot be done.  A
+ * cancel ends it all.
+ */
+static bool
+try_probe_one(const TsaProbeRequest *all, char *tablespace,
+			  ReturnSetInfo *rsinfo)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool done = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		probe_one(all, tablespace, rsinfo);
+		ReleaseCurrentSubTransaction();
+		done = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
+			ERRCODE_OPERATOR_INTERVENTION)
+		{
+			MemoryContextSwitchTo(context);
+			CurrentResourceOwner = owner;
+			ReThrowError(error);
+		}
+		ereport(WARNING,
+				(errcode(error->sqlerrcode),
+				 errmsg("tablespace \"%s\" is not probed: %s", tablespace,
+						error->message),
+				 error->detail ? errdetail_internal("%s", error->detail) : 0,
+				 error->hint ? errhint("%s", error->hint) : 0));
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return done;
+}
+
+/*
+ * Probe all tablespaces, one after another: those that share a device would
+ * else be each other's load, and their scratch files would need room together.
+ */
+static void
+probe_all(const TsaProbeRequest *request, ReturnSetInfo *rsinfo)
+{
+	bool		any = false;
+	ListCell   *cell;
+
+	foreach(cell, list_tablespaces())
+		any |= try_probe_one(request, lfirst(cell), rsinfo);
+	if (!any)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("no tablespace could be probed"),
+				 errhint("The warnings say why.")));
+}
+
+/*
+ * SQL function probe_tablespace: measure the device under a tablespace, or
+ * those under all; see its comment in probe.sql.
+ */
+Datum
+probe_tablespace(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	TsaProbeRequest request = {0};
+
+	tsa_refuse_restricted_operation(fcinfo);
+	parse_request(fcinfo, &request);
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0))
+		probe_all(&request, rsinfo);
+	else
+		probe_one(&request, pstrdup(NameStr(*PG_GETARG_NAME(0))), rsinfo);
 	return (Datum) 0;
 }

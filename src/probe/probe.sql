@@ -38,11 +38,15 @@ COMMENT ON COLUMN tablespace_advisor.probe_result.device_busy_percent IS
 	'time during which the device had a request, the probe''s included, in percent';
 COMMENT ON COLUMN tablespace_advisor.probe_result.processor_wait_percent IS
 	'time for which the probe waited for a processor, in percent';
+COMMENT ON COLUMN tablespace_advisor.probe_result.turns IS
+	'turns in which it was measured, all rows taking part in the same seconds';
+COMMENT ON COLUMN tablespace_advisor.probe_result.quiet_percent IS
+	'share of these turns in which others made at most 5 % of the device''s requests and took at most 10 % of the processor''s time; where they were enough they alone are the row; NULL where the device has no counters';
 GRANT SELECT ON tablespace_advisor.probe_run, tablespace_advisor.probe_result
 	TO pg_monitor;
 
 CREATE FUNCTION @extschema@.probe_tablespace(
-	tablespace name,
+	tablespace name DEFAULT NULL,
 	duration interval DEFAULT '3 s',
 	file_size text DEFAULT '256 MB',
 	queue_depths int[] DEFAULT '{1,2,4,8,16,32}',
@@ -71,10 +75,10 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'probe_tablespace';
 COMMENT ON FUNCTION @extschema@.probe_tablespace(name, interval, text, int[], text[], text) IS
-'Measures the device under a tablespace, one row per workload and queue depth, and keeps the run in tablespace_advisor.probe_run and probe_result (not on a standby or in a read-only transaction).
-tablespace: its name. duration: measuring time, 1 ms to 1 hour, shared equally by the rows; laying out the scratch file comes on top. file_size: 1 MB to 1 TB, as pg_size_bytes() reads it. queue_depths: requests kept in flight, 1 to 256, for random reads, random writes and mixed.
+'Measures the device under a tablespace or those under all, one row per workload and queue depth, and keeps the run in tablespace_advisor.probe_run and probe_result (not on a standby or in a read-only transaction).
+tablespace: its name; NULL: all but pg_global, one after another, and what cannot be probed is named in a warning. duration: measuring time of each tablespace, 1 ms to 1 hour, shared equally by the rows; laying out the scratch file comes on top. file_size: 1 MB to 1 TB, as pg_size_bytes() reads it. queue_depths: requests kept in flight, 1 to 256, for random reads, random writes and mixed.
 workloads: random read, sequential read, random write, sequential write, mixed (half reads, half writes), sync write (8 kB write + fdatasync), cached read (the page is in the page cache), skip read (short jumps forward), adjacent read (neighbouring pages through the emptied page cache, as a bitmap heap scan reads them); of the last two queue_depth is effective_io_concurrency: 0, 1 and the depth at which random reads, if measured before, come near their best. NULL means random read, sequential read, sync write, cached read, skip read and adjacent read: what every server does all the time and what later stages need, while the others load the device with writes and have to be asked for.
 mode: scratch lays out a temporary file in the tablespace; existing reads the tablespace''s largest relation files and writes nothing (file_size is not used).
 Results: io_size in bytes; iops per second; mb_per_s in MB of 1048576 bytes; times in microseconds from submit to completion. A percentile is NULL where the samples cannot support it (fewer than 6, 36, 72 and 368 for p50, p90, p95 and p99); mean_low_us and mean_high_us are the 95 % interval of the mean by batch means, NULL below 10 samples. No offset is used twice within a row, so a row ends early when it has used the whole file. caveat says why it was not the device that answered, NULL if it was; conditions what else went on meanwhile, NULL if nothing that matters: the row is true of that load.
-Errors: 42704 unknown tablespace; 22004 NULL; 22023 argument out of range; 42501 no CREATE on the tablespace (mode scratch); 53100 not enough space; 53400 temp_file_limit exceeded; 55000 no relation file to read (mode existing); 0A000 no asynchronous I/O here.';
+Errors: 42704 unknown tablespace; 22004 NULL; 22023 argument out of range; 42501 no CREATE on the tablespace (mode scratch); 53100 not enough space; 53400 temp_file_limit exceeded; 55000 no relation file to read (mode existing), or none of all tablespaces could be probed. Where there is no asynchronous I/O, or no O_DIRECT, one request at a time is measured, and a notice says so.';
 REVOKE ALL ON FUNCTION @extschema@.probe_tablespace(name, interval, text, int[], text[], text) FROM PUBLIC;

@@ -28,16 +28,7 @@
 
 #include "compat.h"
 #include "probe/counters.h"
-#include "probe/evidence.h"
-#include "probe/run.h"
-#include "probe/target.h"
-#include "probe/trust.h"
-
-/* how much of the file is brought into the page cache for cached reads */
-#define CACHED_BYTES		UINT64CONST(67108864)
-#define WARM_BYTES			131072
-
-#define MB_BYTES			(1024.0 * 1024.0)
+#include "probe/prober.h"
 
 /* a 20th of the measuring time goes to the tablespace's own relations */
 #define OWN_FILES_PART		20
@@ -48,67 +39,40 @@ int			tsa_probe_max_iops = 0;
 /* an engine whose requests were still in flight when its query ended */
 static TsaAioEngine *parked_engine = NULL;
 
-/* State of one run. */
-typedef struct Prober
-{
-	const TsaProbeRequest *request;
-	TsaProbeTarget target;
-	TsaAioEngine *engine;
-	uint64		clock_cost;
-	uint64		step_ns;		/* measuring time of each step */
-	int			steps_done;
-
-	TsaForeignIo foreign;		/* during all steps */
-
-	/* 25th percentile of the tablespace's own relations; NAN: none */
-	double		own_fast_ns;
-	double		own_ratio;		/* that, over the scratch file's */
-} Prober;
-
-/* Callbacks of the measuring loop. */
-static uint64
-measure_now(void *arg)
-{
-	(void) arg;
-	return tsa_clock_now();
-}
-
-static void
-measure_check(void *arg)
-{
-	(void) arg;
-	CHECK_FOR_INTERRUPTS();
-}
-
-static void
-measure_sleep(void *arg, uint64 ns)
-{
-	(void) arg;
-	/* a wait shorter than the timer's millisecond is not worth the latch */
-	if (ns < UINT64CONST(1000000))
-		pg_usleep((long) (ns / 1000) + 1);
-	else
-		tsa_probe_sleep((long) (ns / 1000000));
-}
-
 /* Complain that no engine could be made. */
 static void
 report_engine(int error)
 {
 	errno = -error;
-	if (error == -EAGAIN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("could not set up asynchronous I/O: %m"),
-				 errhint("Raise the kernel's limit fs.aio-max-nr.")));
-	if (error == -ENOMEM)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("could not set up asynchronous I/O: %m")));
 	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot set up asynchronous I/O: %m"),
-			 errdetail("The probe needs the system calls of Linux native asynchronous I/O, which this kernel or container does not offer.")));
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("could not set up asynchronous I/O: %m")));
+}
+
+/*
+ * Say once that requests are made one by one, and what would help.  The kernel
+ * refuses asynchronous I/O, or would do it while they are submitted.
+ */
+static void
+tell_single(const TsaProber * prober)
+{
+	int			refusal = tsa_aio_refusal(prober->engine);
+
+	errno = -refusal;
+	if (prober->target.in_memory)
+		return;
+	if (refusal == 0)
+		ereport(NOTICE,
+				(errmsg("the file system of tablespace \"%s\" refuses O_DIRECT: one request at a time is measured",
+						prober->target.name),
+				 errdetail("Reads go through the page cache, which is emptied of the scratch file before.")));
+	else
+		ereport(NOTICE,
+				(errmsg("no asynchronous I/O here: one request at a time is measured"),
+				 errdetail("The kernel's answer to io_setup() is: %m."),
+				 refusal == -EAGAIN ?
+				 errhint("Raise the kernel's limit fs.aio-max-nr.") :
+				 errhint("Let the container's seccomp profile allow io_setup, io_submit, io_getevents and io_destroy.")));
 }
 
 /* Make an engine, having got rid of a parked one. */
@@ -139,166 +103,6 @@ release_engine(TsaAioEngine *engine)
 		parked_engine = engine;
 }
 
-/* Bring files into the page cache. */
-static void
-warm_cache(const TsaIoFile *files, int nfiles, char *buffer)
-{
-	int			i;
-
-	for (i = 0; i < nfiles; i++)
-	{
-		uint64		offset;
-
-		for (offset = 0; offset < files[i].bytes; offset += WARM_BYTES)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (pg_pread(files[i].fd, buffer, WARM_BYTES,
-						 (off_t) offset) <= 0)
-				break;
-		}
-	}
-}
-
-/* Drop files from the page cache; they hold nothing that is not on disk. */
-static void
-empty_cache(const TsaIoFile *files, int nfiles)
-{
-	int			i;
-
-	for (i = 0; i < nfiles; i++)
-		(void) posix_fadvise(files[i].fd, 0, 0, POSIX_FADV_DONTNEED);
-}
-
-/*
- * Choose the files of a workload into the plan.  Cached reads are confined to
- * what is brought into the page cache.
- */
-static void
-choose_files(Prober *prober, const TsaWorkload *workload, TsaIoFile *files,
-			 TsaMeasurePlan *plan)
-{
-	TsaProbeTarget *target = &prober->target;
-	uint64		left = CACHED_BYTES;
-
-	plan->files = target->direct;
-	plan->nfiles = target->nfiles;
-	if (workload->use_fdatasync || workload->buffered)
-		plan->files = target->cached;
-	if (workload->buffered)
-		empty_cache(plan->files, plan->nfiles);
-	if (!workload->cached)
-		return;
-
-	for (plan->nfiles = 0; plan->nfiles < target->nfiles; plan->nfiles++)
-	{
-		files[plan->nfiles] = target->cached[plan->nfiles];
-		files[plan->nfiles].bytes = Min(files[plan->nfiles].bytes, left);
-		left -= files[plan->nfiles].bytes;
-	}
-	plan->files = files;
-	warm_cache(plan->files, plan->nfiles, plan->buffer);
-}
-
-/* Complain that a request failed. */
-static void
-report_measure(const Prober *prober, const TsaWorkload *workload, int error)
-{
-	errno = -error;
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not measure %s in tablespace \"%s\": %m",
-					workload->name, prober->target.name)));
-}
-
-/* Turn a measurement into a row. */
-static void
-form_result(const Prober *prober, const TsaProbeStep *step,
-			TsaMeasurement *m, TsaEvidence *evidence, TsaProbeResult *result)
-{
-	TsaLatency *latency = &m->latency;
-	double		low;
-	double		high;
-	char		words[2048];
-	const char *text;
-	double	   *percentiles[] = {
-		&result->p50_us, &result->p90_us, &result->p95_us, &result->p99_us
-	};
-	const double points[] = {0.50, 0.90, 0.95, 0.99};
-	int			i;
-
-	result->workload = step->workload->name;
-	result->queue_depth = step->queue_depth;
-	result->io_size = step->workload->io_size;
-	result->samples = (int64) latency->count;
-	result->iops = (double) latency->count * 1e9 /
-		(double) Max(m->elapsed_ns, 1);
-	result->mb_per_s = result->iops * result->io_size / MB_BYTES;
-	result->mean_us = latency->mean_ns / 1e3;
-	result->stddev_us = latency->count < 2 ? NAN :
-		tsa_latency_stddev(latency) / 1e3;
-	result->min_us = (double) latency->min_ns / 1e3;
-	result->max_us = (double) latency->max_ns / 1e3;
-	for (i = 0; i < (int) lengthof(points); i++)
-	{
-		double		value;
-
-		*percentiles[i] = tsa_latency_percentile(latency, points[i], &value) ?
-			value / 1e3 : NAN;
-	}
-	result->mean_low_us = result->mean_high_us = NAN;
-	if (tsa_latency_interval(latency, &low, &high))
-	{
-		result->mean_low_us = low / 1e3;
-		result->mean_high_us = high / 1e3;
-	}
-
-	evidence->clock_taken_off = step->workload->buffered;
-	evidence->samples = latency->count;
-	evidence->unsteady = m->unsteady;
-	evidence->repeated = m->repeated;
-	evidence->short_reads = m->short_reads > 0;
-	evidence->max_iops = m->limited ? (uint64) tsa_probe_max_iops : 0;
-	evidence->clock_share = (double) prober->clock_cost /
-		Max(latency->mean_ns, 1);
-	if (step->queue_depth == 1 && step->workload->write_percent == 0 &&
-		!step->workload->sequential)
-		evidence->region_ratio = tsa_measure_region_ratio(m);
-	text = tsa_trust_caveat(evidence, words, sizeof(words));
-	result->caveat = text !=NULL ? pstrdup(text) : NULL;
-	text = tsa_trust_conditions(evidence, words, sizeof(words));
-	result->conditions = text !=NULL ? pstrdup(text) : NULL;
-
-	result->others = evidence->others;
-	result->latency = latency;
-}
-
-/* What every measurement has in common. */
-static void
-start_plan(Prober *prober, const TsaWorkload *workload, int depth,
-		   TsaMeasurePlan *plan)
-{
-	memset(plan, 0, sizeof(*plan));
-	plan->engine = tsa_aio_base(prober->engine);
-	plan->requests = tsa_aio_requests(prober->engine);
-	plan->buffer = tsa_aio_buffer(prober->engine);
-	plan->io_size = workload->io_size;
-	plan->depth = workload->buffered ? 1 : Max(depth, 1);
-	plan->sequential = workload->sequential;
-	plan->skip_units = (uint64_t) workload->skip_blocks;
-	plan->write_percent = workload->write_percent;
-	/* what was written before does not make the next write faster */
-	plan->may_repeat = workload->write_percent == 100 || workload->cached;
-	plan->may_fall_short = prober->request->existing;
-	plan->duration_ns = prober->step_ns;
-	plan->max_iops = workload->cached ? 0 : (uint64) tsa_probe_max_iops;
-	plan->clock_ns = workload->cached || workload->buffered ?
-		prober->clock_cost : 0;
-	plan->seed = pg_prng_uint64(&pg_global_prng_state);
-	plan->now = measure_now;
-	plan->check = measure_check;
-	plan->sleep = measure_sleep;
-}
-
 /*
  * Before anything else, read a little of the tablespace's own relations, if
  * it has any: data that the probe has not just written.  A scratch file that
@@ -307,7 +111,7 @@ start_plan(Prober *prober, const TsaWorkload *workload, int depth,
  * look slow, but not so many.
  */
 static void
-sample_own_files(Prober *prober)
+sample_own_files(TsaProber * prober)
 {
 	TsaProbeTarget own = {0};
 	TsaMeasurement *m;
@@ -319,7 +123,7 @@ sample_own_files(Prober *prober)
 		return;
 
 	m = palloc(sizeof(TsaMeasurement));
-	start_plan(prober, TSA_RANDOM_READ, 1, &plan);
+	tsa_plan_start(prober, TSA_RANDOM_READ, 1, &plan);
 	plan.files = own.direct;
 	plan.nfiles = own.nfiles;
 	plan.may_fall_short = true;
@@ -329,129 +133,6 @@ sample_own_files(Prober *prober)
 		prober->own_fast_ns = NAN;
 	pfree(m);
 	tsa_target_close(&own);
-}
-
-/* Compare the scratch file with them, at the row made for it. */
-static void
-compare_own_files(Prober *prober, const TsaProbeStep *step,
-				  const TsaMeasurement *m)
-{
-	double		median;
-
-	if (step->workload == TSA_RANDOM_READ && step->queue_depth == 1 &&
-		!isnan(prober->own_fast_ns) &&
-		tsa_latency_percentile(&m->latency, 0.5, &median))
-		prober->own_ratio = prober->own_fast_ns / Max(median, 1);
-}
-
-/* Measure one row. */
-static void
-measure_step(Prober *prober, const TsaProbeStep *step, TsaProbeResult *result)
-{
-	const TsaWorkload *workload = step->workload;
-	TsaProbeTarget *target = &prober->target;
-	TsaMeasurement *m = palloc(sizeof(TsaMeasurement));
-	TsaMeasurePlan plan;
-	TsaSyncEngine sync_engine;
-	TsaIoFile	cached_files[TSA_MAX_PROBE_FILES];
-	TsaEvidence evidence = {0};
-	TsaCounters before;
-	TsaCounters after;
-	int			error;
-
-	start_plan(prober, workload, step->queue_depth, &plan);
-	if (workload->use_fdatasync || workload->cached || workload->buffered)
-	{
-		tsa_sync_engine_init(&sync_engine, workload->use_fdatasync,
-							 workload->buffered ? step->queue_depth : 0);
-		plan.engine = &sync_engine.base;
-	}
-	choose_files(prober, workload, cached_files, &plan);
-
-	tsa_counters_read(target->stat_path, &before);
-	pgstat_report_wait_start(PG_WAIT_EXTENSION);
-	error = tsa_measure_run(&plan, m);
-	pgstat_report_wait_end();
-	if (error < 0)
-		report_measure(prober, workload, error);
-	tsa_counters_read(target->stat_path, &after);
-	compare_own_files(prober, step, m);
-
-	evidence.cached_on_purpose = workload->cached;
-	evidence.no_direct = target->no_direct;
-	evidence.in_memory = target->in_memory;
-	evidence.untrusted_share = target->untrusted_share;
-	evidence.own_files_ratio = workload->write_percent < 100 ?
-		prober->own_ratio : 0;
-	evidence.device_share = tsa_share_from_device(workload, m, &before, &after);
-	evidence.foreign_share = tsa_share_of_others(workload, m, &before, &after,
-												 &prober->foreign);
-	evidence.delayed_share = tsa_share_delayed(&before, &after);
-	evidence.others = tsa_conditions_of_others(workload, m, &before, &after);
-	form_result(prober, step, m, &evidence, result);
-}
-
-/*
- * The effective_io_concurrency that the random reads measured so far speak
- * for: the smallest depth that reaches nine tenths of the best throughput and
- * gains less than a tenth from the next one.  TSA_CANDIDATE_DEPTH where there
- * is none, or none beyond those that are measured anyway.
- */
-static int
-find_candidate(const TsaProbeRun *run)
-{
-	const TsaProbeResult *best = NULL;
-	double		peak = 0;
-	int			i;
-	int			j;
-
-	for (i = 0; i < run->nresults; i++)
-		if (strcmp(run->results[i].workload, TSA_RANDOM_READ->name) == 0)
-			peak = Max(peak, run->results[i].iops);
-	for (i = 0; i < run->nresults; i++)
-	{
-		const TsaProbeResult *result = &run->results[i];
-		const TsaProbeResult *next = NULL;
-
-		if (strcmp(result->workload, TSA_RANDOM_READ->name) != 0 ||
-			result->iops < 0.9 * peak ||
-			(best != NULL && best->queue_depth <= result->queue_depth))
-			continue;
-		for (j = 0; j < run->nresults; j++)
-			if (strcmp(run->results[j].workload, TSA_RANDOM_READ->name) == 0 &&
-				run->results[j].queue_depth > result->queue_depth &&
-				(next == NULL ||
-				 run->results[j].queue_depth < next->queue_depth))
-				next = &run->results[j];
-		if (next == NULL || next->iops < 1.1 * result->iops)
-			best = result;
-	}
-	return best != NULL && best->queue_depth > 1 ? best->queue_depth :
-		TSA_CANDIDATE_DEPTH;
-}
-
-/* Do all steps; one without a depth of its own to measure is left out. */
-static void
-measure_steps(Prober *prober, TsaProbeRun *run)
-{
-	const TsaProbeRequest *request = prober->request;
-	int			i;
-
-	for (i = 0; i < request->nsteps; i++)
-	{
-		TsaProbeStep *step = &request->steps[i];
-		char		progress[128];
-
-		if (step->queue_depth == TSA_CANDIDATE_DEPTH)
-			step->queue_depth = find_candidate(run);
-		if (step->queue_depth == TSA_CANDIDATE_DEPTH)
-			continue;
-		snprintf(progress, sizeof(progress),
-				 "%s at queue depth %d, row %d of %d", step->workload->name,
-				 step->queue_depth, i + 1, request->nsteps);
-		tsa_target_progress(&prober->target, progress);
-		measure_step(prober, step, &run->results[run->nresults++]);
-	}
 }
 
 /*
@@ -489,7 +170,7 @@ find_location(Oid tablespace)
 
 /* Open, measure and close. */
 static void
-probe_target(Prober *prober, TsaProbeRun *run)
+probe_target(TsaProber * prober, TsaProbeRun *run)
 {
 	const TsaProbeRequest *request = prober->request;
 	TsaProbeTarget *target = &prober->target;
@@ -511,7 +192,12 @@ probe_target(Prober *prober, TsaProbeRun *run)
 		tsa_scratch_lay_out(target, prober->engine, tsa_probe_max_iops);
 	}
 	tsa_target_inspect(target);
-	measure_steps(prober, run);
+	prober->uncached = target->no_direct && !request->existing;
+	prober->single = prober->uncached ||
+		tsa_aio_refusal(prober->engine) != 0;
+	if (prober->single)
+		tell_single(prober);
+	tsa_measure_rows(prober, run);
 	run->file_size_bytes = (int64) target->bytes;
 	run->device = target->device;
 	tsa_target_close(target);
@@ -521,7 +207,7 @@ probe_target(Prober *prober, TsaProbeRun *run)
 void
 tsa_probe_run(const TsaProbeRequest *request, TsaProbeRun *run)
 {
-	Prober	   *prober = palloc0(sizeof(Prober));
+	TsaProber  *prober = palloc0(sizeof(TsaProber));
 	int			depth;
 	Size		buffer_bytes;
 
@@ -553,6 +239,6 @@ tsa_probe_run(const TsaProbeRequest *request, TsaProbeRun *run)
 	PG_END_TRY();
 
 	run->finished_at = GetCurrentTimestamp();
-	run->foreign_io_percent = prober->foreign.total > 0 ?
-		100 * prober->foreign.by_others / prober->foreign.total : NAN;
+	run->foreign_io_percent = prober->requests > 0 ?
+		100 * prober->requests_by_others / prober->requests : NAN;
 }

@@ -46,6 +46,8 @@ CREATE TABLE tablespace_advisor.probe_result (
 	others_in_flight float8,
 	device_busy_percent float8,
 	processor_wait_percent float8,
+	turns int,
+	quiet_percent float8,
 	PRIMARY KEY (run_id, workload, queue_depth)
 );
 

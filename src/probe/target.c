@@ -33,7 +33,7 @@
 /*
  * Open a file twice, past the page cache and through it, and add it to the
  * target.  Where the file system refuses O_DIRECT both go through the cache,
- * and the target says so.  A file that has just been dropped is left out.
+ * the first without read-ahead, and the target says so.  A file that has just been dropped is left out.
  */
 void
 tsa_target_open_file(TsaProbeTarget *target, const char *path, int flags)
@@ -55,6 +55,8 @@ tsa_target_open_file(TsaProbeTarget *target, const char *path, int flags)
 	{
 		target->no_direct = true;
 		direct->fd = OpenTransientFile(path, flags);
+		if (direct->fd >= 0)
+			(void) posix_fadvise(direct->fd, 0, 0, POSIX_FADV_RANDOM);
 	}
 	if (direct->fd < 0)
 		ereport(ERROR,

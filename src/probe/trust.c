@@ -64,7 +64,7 @@ add_answerer(Text *to, const TsaEvidence *e)
 	}
 	if (e->in_memory)
 		add_reason(to, "the file system is in memory");
-	if (e->no_direct)
+	if (e->no_direct && !(e->uncached && e->device_share >= LEAST_DEVICE_SHARE))
 		add_reason(to, "the file system refuses O_DIRECT, so that the page cache may have answered");
 	if (e->untrusted_share > MOST_UNTRUSTED)
 		add_reason(to, "%.2g %% of the file are not plain data on the device (holes, unwritten, inline or compressed extents)",
@@ -139,6 +139,10 @@ tsa_trust_conditions(const TsaEvidence *e, char *words, size_t size)
 	if (e->delayed_share > MOST_DELAYED)
 		add_reason(&to, "processors were busy with others for %.0f %% of the time",
 				   e->delayed_share * 100);
+	if (e->no_direct && e->uncached && !e->cached_on_purpose)
+		add_reason(&to, "through the page cache, emptied before, as the file system refuses O_DIRECT");
+	if (e->made_single)
+		add_reason(&to, "one request at a time");
 	if (e->max_iops > 0)
 		add_reason(&to, "limited to %llu I/O per second by tablespace_advisor.probe_max_iops",
 				   (unsigned long long) e->max_iops);

@@ -3,8 +3,8 @@
  * trust.h
  *	  Whether it was the device that answered, and what else went on meanwhile.
  *
- * Two kinds of doubt.  A caveat says that a measurement is not about the device:
- * nothing is to be concluded from it.  Conditions say that the device was not
+ * Two kinds of doubt.  A caveat says that a measurement is not about the
+ * device: nothing is to be concluded from it.  Conditions say that the device was not
  * alone: the measurement is true of that load, which is what queries meet, and
  * on a server that is never quiet there is no other.
  *
@@ -36,6 +36,8 @@ typedef struct TsaEvidence
 	int			cached_on_purpose;	/* the page cache was to answer */
 	int			clock_taken_off;	/* the clock's cost is not in the mean */
 	int			no_direct;		/* O_DIRECT refused */
+	int			uncached;		/* the page cache was emptied instead */
+	int			made_single;	/* instead of the queue depth asked for */
 	int			in_memory;		/* file system without a device */
 	double		untrusted_share;	/* of the file without data on a device */
 	double		device_share;	/* bytes moved by the device / asked for; < 0:

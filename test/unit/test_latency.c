@@ -155,6 +155,83 @@ test_interval(void)
 	   covered, trials);
 }
 
+/*
+ * A load that is there for all of a turn or for none of it: intervals from
+ * turns cover, though samples within a turn are alike.
+ */
+static void
+test_turns(void)
+{
+	static TsaLatency turn;
+	const int	trials = 1000;
+	int			covered = 0;
+	int			trial;
+
+	for (trial = 0; trial < trials; trial++)
+	{
+		double		low;
+		double		high;
+		int			t;
+
+		tsa_latency_reset(&lat);
+		for (t = 0; t < 40; t++)
+		{
+			uint64_t	level = uniform() < 0.5 ? 100000 : 300000;
+			int			n = 60 + (int) (uniform() * 40);
+			int			i;
+
+			tsa_latency_reset(&turn);
+			for (i = 0; i < n; i++)
+				tsa_latency_add(&turn, (uint64_t) ((double) level *
+												   (0.75 + uniform() / 2)));
+			tsa_latency_add_turn(&lat, &turn);
+		}
+		if (tsa_latency_interval(&lat, &low, &high) && low <= 200000 &&
+			200000 <= high)
+			covered++;
+	}
+	ok(covered >= 925 && covered <= 990,
+	   "95 %% intervals of turns cover the mean in %d of %d", covered, trials);
+}
+
+/* Turns added up are the samples of all. */
+static void
+test_add_turn(void)
+{
+	static TsaLatency all;
+	static TsaLatency turn;
+	double		value[2];
+	int			t;
+
+	tsa_latency_reset(&all);
+	tsa_latency_reset(&lat);
+	for (t = 0; t < 50; t++)
+	{
+		int			n = 1 + (int) (uniform() * 200);
+		int			i;
+
+		tsa_latency_reset(&turn);
+		for (i = 0; i < n; i++)
+		{
+			uint64_t	ns = (uint64_t) (1e5 + 1e5 * uniform());
+
+			tsa_latency_add(&turn, ns);
+			tsa_latency_add(&all, ns);
+		}
+		tsa_latency_add_turn(&lat, &turn);
+	}
+	is_int((long long) lat.count, (long long) all.count, "as many samples");
+	is_int((long long) lat.min_ns, (long long) all.min_ns, "the same least");
+	is_int((long long) lat.max_ns, (long long) all.max_ns, "the same most");
+	is_close(lat.mean_ns, all.mean_ns, 1e-9, "the same mean");
+	is_close(tsa_latency_stddev(&lat), tsa_latency_stddev(&all), 1e-9,
+			 "the same deviation");
+	tsa_latency_percentile(&lat, 0.9, &value[0]);
+	tsa_latency_percentile(&all, 0.9, &value[1]);
+	is_close(value[0], value[1], 1e-9, "the same percentile");
+	ok(lat.batches >= TSA_MIN_BATCHES, "and batches enough for an interval");
+}
+
 /* A change for good is seen, noise is not. */
 static void
 test_drift(void)
@@ -176,6 +253,7 @@ test_drift(void)
 static void
 test_student(void)
 {
+	is_close(tsa_student_975(4), 2.776445, 0.005, "t quantile, 4 degrees");
 	is_close(tsa_student_975(9), 2.262157, 0.001, "t quantile, 9 degrees");
 	is_close(tsa_student_975(15), 2.131450, 0.0005, "t quantile, 15 degrees");
 	is_close(tsa_student_975(30), 2.042272, 0.0002, "t quantile, 30 degrees");
@@ -188,6 +266,8 @@ main(void)
 	test_moments();
 	test_percentiles();
 	test_interval();
+	test_turns();
+	test_add_turn();
 	test_drift();
 	test_student();
 	return done_testing();

@@ -396,9 +396,50 @@ test_interruptible(void)
 	ok(device.checks >= 60, "interrupts are looked for every 50 ms");
 }
 
+/* In turns: each fills the queue anew, and no offset comes twice. */
+static void
+test_turns(void)
+{
+	static TsaMeasuring run;
+	TsaMeasurePlan plan = prepare(1, 2 * MS, 65536);
+	int			turns = 0;
+	int			too_short = 0;
+
+	plan.depth = 8;
+	plan.duration_ns = 10000 * MS;
+	plan.turn_ns = 50 * MS;
+	is_int(tsa_measure_start(&run, &plan, &m), 0, "a measurement in turns");
+	while (!tsa_measure_is_done(&run))
+	{
+		uint64_t	before = device.now;
+		int			requests_before = device.requests;
+
+		if (tsa_measure_turn(&run) != 0)
+			break;
+		tsa_measure_keep(&run);
+		turns++;
+		if (!tsa_measure_is_done(&run) &&
+			(device.now - before < plan.turn_ns ||
+			 device.requests - requests_before < 4 * 8))
+			too_short++;
+		device.now += 300 * MS;
+	}
+	ok(turns >= 60, "has many turns");
+	is_int(too_short, 0, "none too short for the queue");
+	ok((int) m.latency.turns < turns && (int) m.latency.turns > 3 * turns / 4,
+	   "all count but those of the warm-up");
+	is_close(m.latency.mean_ns, 16e6, 1e-9, "filling the queue does not count");
+	is_close((double) m.latency.count * 1e9 / (double) m.elapsed_ns, 500,
+			 1e-9, "nor do pauses");
+	is_int(device.repeats, 0, "no offset is used twice");
+	is_int(device.requests, (long long) (m.reads + m.writes),
+		   "no request is lost");
+}
+
 int
 main(void)
 {
+	test_turns();
 	test_permutation();
 	test_serial_device();
 	test_parallel_device();

@@ -53,6 +53,11 @@ main(void)
 	e = clean();
 	e.no_direct = 1;
 	expect(e, "refuses O_DIRECT", "no O_DIRECT");
+	e.uncached = 1;
+	e.device_share = 0.5;
+	expect(e, "refuses O_DIRECT", "a page cache that answers though emptied");
+	e.device_share = 1;
+	expect(e, NULL, "a page cache that was emptied, and a device that answered");
 	e = clean();
 	e.in_memory = 1;
 	expect(e, "in memory", "memory file system");

@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * prober.h
+ *	  What a run of the probe knows while it measures.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_PROBER_H
+#define TSA_PROBER_H
+
+#include "probe/evidence.h"
+#include "probe/run.h"
+#include "probe/target.h"
+
+/* State of one run. */
+typedef struct TsaProber
+{
+	const TsaProbeRequest *request;
+	TsaProbeTarget target;
+	TsaAioEngine *engine;
+	uint64		clock_cost;
+	uint64		step_ns;		/* measuring time of each row */
+	bool		single;			/* one request at a time is all there is */
+	bool		uncached;		/* no O_DIRECT: empty the page cache instead */
+
+	/* the device's requests over all rows */
+	double		requests;
+	double		requests_by_others;
+
+	/* 25th percentile of the tablespace's own relations; NAN: none */
+	double		own_fast_ns;
+	double		own_ratio;		/* that, over the scratch file's */
+}			TsaProber;
+
+/* One row while it is measured. */
+typedef struct TsaProbeRow
+{
+	TsaProbeStep step;
+	TsaMeasurePlan plan;
+	TsaMeasuring measuring;
+	TsaMeasurement m;
+	TsaSyncEngine sync_engine;
+	TsaIoFile	cached_files[TSA_MAX_PROBE_FILES];
+
+	bool		made_single;	/* a deeper queue was asked for */
+	bool		started;
+	bool		done;
+	double		joined;			/* at which part of the others' time */
+
+	TsaGrowth	growth;			/* of the counters, over all turns */
+	TsaSamples	quiet;			/* turns without others ... */
+	TsaGrowth	quiet_growth;	/* ... and over these */
+}			TsaProbeRow;
+
+/* turns.c */
+extern void tsa_plan_start(TsaProber * prober, const TsaWorkload *workload,
+						   int depth, TsaMeasurePlan *plan);
+extern void tsa_measure_rows(TsaProber * prober, TsaProbeRun *run);
+
+/* row.c */
+extern void tsa_row_keep_turn(TsaProbeRow * row, TsaGrowth * growth);
+extern void tsa_row_finish(TsaProber * prober, TsaProbeRow * row,
+						   TsaProbeResult *result);
+
+#endif							/* TSA_PROBER_H */

@@ -1,0 +1,389 @@
+/*-------------------------------------------------------------------------
+ *
+ * turns.c
+ *	  The rows of a run, measured in turns.
+ *
+ * What others do to the device changes from second to second.  Rows that were
+ * measured one after another would each meet something else, and their ratios,
+ * which costs are made of, would be those of the load.  So rows take short
+ * turns, and all meet the same.
+ *
+ * Reads of the device take turns with each other, then comes the page cache,
+ * which is no device, then the writes: what a device does about these in the
+ * background would be in the reads.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+#include <math.h>
+
+#include "common/pg_prng.h"
+#include "miscadmin.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "probe/prober.h"
+
+/* how much of the file is brought into the page cache for cached reads */
+#define CACHED_BYTES		UINT64CONST(67108864)
+#define WARM_BYTES			131072
+
+/* a turn lasts so long, or longer where the device takes long to answer */
+#define TURN_NS				UINT64CONST(50000000)
+
+/*
+ * When random reads have had this part of their time, the depth that is found
+ * by them takes part.
+ */
+#define CANDIDATE_AFTER		(1.0 / 3)
+
+typedef enum Phase
+{
+	PHASE_READS,
+	PHASE_CACHE,
+	PHASE_WRITES,
+	PHASES
+}			Phase;
+
+/* Callbacks of the measuring loop. */
+static uint64
+measure_now(void *arg)
+{
+	(void) arg;
+	return tsa_clock_now();
+}
+
+static void
+measure_check(void *arg)
+{
+	(void) arg;
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+measure_sleep(void *arg, uint64 ns)
+{
+	(void) arg;
+	/* a wait shorter than the timer's millisecond is not worth the latch */
+	if (ns < UINT64CONST(1000000))
+		pg_usleep((long) (ns / 1000) + 1);
+	else
+		tsa_probe_sleep((long) (ns / 1000000));
+}
+
+/* Bring files into the page cache. */
+static void
+warm_cache(const TsaIoFile *files, int nfiles, char *buffer)
+{
+	int			i;
+
+	for (i = 0; i < nfiles; i++)
+	{
+		uint64		offset;
+
+		for (offset = 0; offset < files[i].bytes; offset += WARM_BYTES)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (pg_pread(files[i].fd, buffer, WARM_BYTES,
+						 (off_t) offset) <= 0)
+				break;
+		}
+	}
+}
+
+/* Drop files from the page cache; they hold nothing that is not on disk. */
+static void
+empty_cache(const TsaIoFile *files, int nfiles)
+{
+	int			i;
+
+	for (i = 0; i < nfiles; i++)
+		(void) posix_fadvise(files[i].fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+/*
+ * Choose the files of a workload into the plan.  Cached reads are confined to
+ * what is brought into the page cache.
+ */
+static void
+choose_files(TsaProber * prober, TsaProbeRow * row)
+{
+	const TsaWorkload *workload = row->step.workload;
+	TsaProbeTarget *target = &prober->target;
+	TsaMeasurePlan *plan = &row->plan;
+	TsaIoFile  *files = row->cached_files;
+	uint64		left = CACHED_BYTES;
+
+	plan->files = target->direct;
+	plan->nfiles = target->nfiles;
+	if (workload->use_fdatasync || workload->buffered)
+		plan->files = target->cached;
+	if (!workload->cached)
+		return;
+
+	for (plan->nfiles = 0; plan->nfiles < target->nfiles; plan->nfiles++)
+	{
+		files[plan->nfiles] = target->cached[plan->nfiles];
+		files[plan->nfiles].bytes = Min(files[plan->nfiles].bytes, left);
+		left -= files[plan->nfiles].bytes;
+	}
+	plan->files = files;
+}
+
+/* Complain that a request failed. */
+static void
+report_measure(const TsaProber * prober, const TsaWorkload *workload, int error)
+{
+	errno = -error;
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not measure %s in tablespace \"%s\": %m",
+					workload->name, prober->target.name)));
+}
+
+/* What every measurement has in common. */
+void
+tsa_plan_start(TsaProber * prober, const TsaWorkload *workload, int depth,
+			   TsaMeasurePlan *plan)
+{
+	memset(plan, 0, sizeof(*plan));
+	plan->engine = tsa_aio_base(prober->engine);
+	plan->requests = tsa_aio_requests(prober->engine);
+	plan->buffer = tsa_aio_buffer(prober->engine);
+	plan->io_size = workload->io_size;
+	plan->depth = workload->buffered ? 1 : Max(depth, 1);
+	plan->sequential = workload->sequential;
+	plan->skip_units = (uint64_t) workload->skip_blocks;
+	plan->write_percent = workload->write_percent;
+	/* what was written before does not make the next write faster */
+	plan->may_repeat = workload->write_percent == 100 || workload->cached;
+	plan->may_fall_short = prober->request->existing;
+	plan->duration_ns = prober->step_ns;
+	plan->max_iops = workload->cached ? 0 : (uint64) tsa_probe_max_iops;
+	plan->clock_ns = workload->cached || workload->buffered ?
+		prober->clock_cost : 0;
+	plan->seed = pg_prng_uint64(&pg_global_prng_state);
+	plan->now = measure_now;
+	plan->check = measure_check;
+	plan->sleep = measure_sleep;
+}
+
+/* When is it a workload's turn? */
+static Phase
+find_phase(const TsaWorkload *workload)
+{
+	if (workload->cached)
+		return PHASE_CACHE;
+	return workload->write_percent > 0 ? PHASE_WRITES : PHASE_READS;
+}
+
+/* Prepare a row. */
+static void
+start_row(TsaProber * prober, TsaProbeRow * row)
+{
+	const TsaWorkload *workload = row->step.workload;
+	int			error;
+
+	tsa_plan_start(prober, workload, row->step.queue_depth, &row->plan);
+	row->plan.turn_ns = workload->cached ? 0 : TURN_NS;
+	if (workload->use_fdatasync || workload->cached || workload->buffered)
+	{
+		tsa_sync_engine_init(&row->sync_engine, workload->use_fdatasync,
+							 workload->buffered ? row->step.queue_depth : 0);
+		row->plan.engine = &row->sync_engine.base;
+	}
+	choose_files(prober, row);
+	tsa_latency_reset(&row->quiet.latency);
+	error = tsa_measure_start(&row->measuring, &row->plan, &row->m);
+	if (error < 0)
+		report_measure(prober, workload, error);
+	row->started = true;
+}
+
+/* What part of its time has a row had? */
+static double
+part_done(const TsaProber * prober, const TsaProbeRow * row)
+{
+	return row->done ? 1 : row->joined + (1 - row->joined) *
+		(double) row->m.spent_ns / (double) prober->step_ns;
+}
+
+/* Measure one turn of a row. */
+static void
+measure_turn(TsaProber * prober, TsaProbeRow * row)
+{
+	const TsaWorkload *workload = row->step.workload;
+	TsaCounters before;
+	TsaCounters after;
+	TsaGrowth	growth;
+	char		progress[128];
+	int			error;
+
+	if (!row->started)
+		start_row(prober, row);
+	snprintf(progress, sizeof(progress), "%s at queue depth %d, %.0f %%",
+			 workload->name, row->step.queue_depth,
+			 100 * Min(part_done(prober, row), 1));
+	tsa_target_progress(&prober->target, progress);
+	if (workload->cached)
+		warm_cache(row->plan.files, row->plan.nfiles, row->plan.buffer);
+	else if (workload->buffered || prober->uncached)
+		empty_cache(row->plan.files, row->plan.nfiles);
+
+	tsa_counters_read(prober->target.stat_path, &before);
+	pgstat_report_wait_start(PG_WAIT_EXTENSION);
+	error = tsa_measure_turn(&row->measuring);
+	pgstat_report_wait_end();
+	if (error < 0)
+		report_measure(prober, workload, error);
+	tsa_counters_read(prober->target.stat_path, &after);
+	tsa_growth_between(&growth, &before, &after);
+	tsa_row_keep_turn(row, &growth);
+	row->done = tsa_measure_is_done(&row->measuring);
+}
+
+/* Throughput of a row so far; 0 where it has none. */
+static double
+row_iops(const TsaProbeRow * row)
+{
+	return (double) row->m.latency.count /
+		(double) Max(row->m.elapsed_ns, 1);
+}
+
+/*
+ * The effective_io_concurrency that the random reads measured so far speak
+ * for: the smallest depth that reaches nine tenths of the best throughput and
+ * gains less than a tenth from the next one.  TSA_CANDIDATE_DEPTH where there
+ * is none, or none beyond those that are measured anyway.
+ */
+static int
+find_candidate(const TsaProbeRow * rows, int nrows)
+{
+	const		TsaProbeRow *best = NULL;
+	double		peak = 0;
+	int			i;
+	int			j;
+
+	for (i = 0; i < nrows; i++)
+		if (rows[i].step.workload == TSA_RANDOM_READ)
+			peak = Max(peak, row_iops(&rows[i]));
+	for (i = 0; i < nrows; i++)
+	{
+		const		TsaProbeRow *row = &rows[i];
+		const		TsaProbeRow *next = NULL;
+
+		if (row->step.workload != TSA_RANDOM_READ ||
+			row_iops(row) < 0.9 * peak ||
+			(best != NULL && best->step.queue_depth <= row->step.queue_depth))
+			continue;
+		for (j = 0; j < nrows; j++)
+			if (rows[j].step.workload == TSA_RANDOM_READ &&
+				rows[j].step.queue_depth > row->step.queue_depth &&
+				(next == NULL ||
+				 rows[j].step.queue_depth < next->step.queue_depth))
+				next = &rows[j];
+		if (next == NULL || row_iops(next) < 1.1 * row_iops(row))
+			best = row;
+	}
+	return best != NULL && best->step.queue_depth > 1 ?
+		best->step.queue_depth : TSA_CANDIDATE_DEPTH;
+}
+
+/* Let rows take part whose depth can be found by now; some never do. */
+static void
+join_candidates(TsaProber * prober, TsaProbeRow * rows, int nrows)
+{
+	double		least = 1;
+	int			depth;
+	int			i;
+
+	for (i = 0; i < nrows; i++)
+		if (rows[i].step.workload == TSA_RANDOM_READ)
+			least = Min(least, part_done(prober, &rows[i]));
+	if (least < CANDIDATE_AFTER)
+		return;
+	depth = find_candidate(rows, nrows);
+	for (i = 0; i < nrows; i++)
+	{
+		if (rows[i].step.queue_depth != TSA_CANDIDATE_DEPTH)
+			continue;
+		rows[i].step.queue_depth = depth;
+		rows[i].joined = least < 1 ? least : 0;
+		if (depth == TSA_CANDIDATE_DEPTH)
+			rows[i].done = true;
+	}
+}
+
+/*
+ * Where one request at a time is all there is, deeper queues are measured as
+ * that, once per workload.  Prefetching needs no queue of ours.
+ */
+static void
+make_single(TsaProbeRow * rows, int nrows)
+{
+	int			i;
+	int			j;
+
+	for (i = 0; i < nrows; i++)
+	{
+		TsaProbeStep *step = &rows[i].step;
+
+		if (step->workload->buffered)
+			continue;
+		rows[i].made_single = step->queue_depth != 1;
+		step->queue_depth = 1;
+		for (j = 0; j < nrows; j++)
+			if (j != i && !rows[j].done &&
+				rows[j].step.workload == step->workload &&
+				(rows[j].step.queue_depth == 1 && (j < i || rows[i].made_single)))
+				rows[i].done = true;
+	}
+}
+
+/* The row of a phase that has had the least of its time, or NULL. */
+static TsaProbeRow *
+choose_row(const TsaProber * prober, TsaProbeRow * rows, int nrows, Phase phase)
+{
+	TsaProbeRow *chosen = NULL;
+	int			i;
+
+	for (i = 0; i < nrows; i++)
+		if (find_phase(rows[i].step.workload) == phase && !rows[i].done &&
+			rows[i].step.queue_depth != TSA_CANDIDATE_DEPTH &&
+			(chosen == NULL || part_done(prober, &rows[i]) <
+			 part_done(prober, chosen)))
+			chosen = &rows[i];
+	return chosen;
+}
+
+/* Measure all rows; one without a depth of its own to measure is left out. */
+void
+tsa_measure_rows(TsaProber * prober, TsaProbeRun *run)
+{
+	const TsaProbeRequest *request = prober->request;
+	int			nrows = request->nsteps;
+	TsaProbeRow *rows = palloc0_array(TsaProbeRow, nrows);
+	int			phase;
+	int			i;
+
+	for (i = 0; i < nrows; i++)
+		rows[i].step = request->steps[i];
+	if (prober->single)
+		make_single(rows, nrows);
+	for (phase = 0; phase < PHASES; phase++)
+	{
+		TsaProbeRow *row;
+
+		join_candidates(prober, rows, nrows);
+		while ((row = choose_row(prober, rows, nrows, phase)) != NULL)
+		{
+			measure_turn(prober, row);
+			join_candidates(prober, rows, nrows);
+		}
+	}
+	for (i = 0; i < nrows; i++)
+		if (rows[i].started)
+			tsa_row_finish(prober, &rows[i], &run->results[run->nresults++]);
+}
