@@ -121,7 +121,14 @@ AS $$
 		|| coalesce((SELECT format('<p class="note">%s more, of less weight: %s</p>', count(*),
 				tablespace_advisor.html(string_agg(t.what, '; ' ORDER BY t.n) FILTER (WHERE t.n <= 8)
 					|| CASE WHEN count(*) > 5 THEN '; ...' ELSE '.' END))
-			FROM thing t WHERE t.n > 3 HAVING count(*) > 0), ''))
+			FROM thing t WHERE t.n > 3 HAVING count(*) > 0), '')
+		|| coalesce((SELECT format('<p class="note">%s relations have moved within the window of the advice, the last at %s: what reads of them took is partly from where they were before.</p>',
+				count(*), tablespace_advisor.html(to_char(max(m.finished_at), 'YYYY-MM-DD HH24:MI')))
+			FROM @extschema@.tablespace_moves m
+			WHERE m.state = 'done' AND m.method <> 'catalog'
+				AND m.finished_at > greatest(clock_timestamp() - interval '1 day',
+					(SELECT min(i.started_at) FROM tablespace_advisor.sample_interval i))
+			HAVING count(*) > 0), ''))
 	FROM sums s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_verdict(tablespace_advisor.report_findings) IS
