@@ -32,22 +32,23 @@ OVERRIDING SYSTEM VALUE
 SELECT 21, 21, 4000000000, 4000000000, 'r', 'public', '<img src=x>', 1663, 'pg_default', 1663, 'pg_default', 'auto', 'copy', 'failed', 1048576, 100,
 	10, c.system_identifier, d.oid, clock_timestamp() - age, clock_timestamp() - age, 'no <b>room</b>'
 FROM unnest('{1 day}'::interval[]) age, pg_control_system() c, pg_database d WHERE d.datname = current_database();
-SELECT titles FROM tablespace_report() p, pg_temp.titles(p);
+CREATE TEMPORARY TABLE made AS SELECT tablespace_report() AS page;
+SELECT titles FROM made, pg_temp.titles(page);
 -- markup of others is text, nothing is loaded or run, and all of it is ASCII
 SELECT page ~ '&#60;script&#62;alert' AS is_named, page ~* '<script|<img|<b>room|href|src=x>|url\(|@import|javascript:' AS has_markup,
 	page ~ $$<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>$$ AS has_policy,
 	page ~ '[^\x01-\x7e]' AS has_other_letters, page ~ 'NaN|Infinity|M V|cx=""|x=""' AS has_broken_shapes
-FROM tablespace_report() page;
+FROM made;
 -- as many elements end as begin
 SELECT m[2] AS element, count(*) FILTER (WHERE m[1] = '' AND m[3] NOT LIKE '%/') AS begin, count(*) FILTER (WHERE m[1] = '/') AS finish
-FROM tablespace_report() page, regexp_matches(page, '<(/?)([a-z0-9]+)([^>]*)>', 'g') m
+FROM made, regexp_matches(page, '<(/?)([a-z0-9]+)([^>]*)>', 'g') m
 GROUP BY m[2] HAVING count(*) FILTER (WHERE m[1] = '' AND m[3] NOT LIKE '%/') <> count(*) FILTER (WHERE m[1] = '/');
-SELECT m[1] AS load FROM tablespace_report() p, regexp_matches(p, 'Load</h2><p class="says">(.*?)</p>') m;
+SELECT m[1] AS load FROM made, regexp_matches(page, 'Load</h2><p class="says">(.*?)</p>') m;
 SELECT used_bytes, free_bytes, full_in_seconds > 0 AS is_full_some_day, probe_random_read_seconds, device_busy_ratio FROM tablespace_metrics WHERE tablespace = 'pg_default';
 SELECT state, moves, bytes FROM move_metrics WHERE to_tablespace = 'pg_default' ORDER BY state;
 -- moves from before the period are not in it
 SELECT page ~ 'img src' AS has_move FROM tablespace_report(interval '2 hours') page;
-SELECT count(*) > 0 AS has_line, count(*) FILTER (WHERE m[1] !~ '^M[-0-9. ]+[VHL]?') AS odd FROM tablespace_report() p, regexp_matches(p, 'class="line c0" d="([^"]*)"', 'g') m;
+SELECT count(*) > 0 AS has_line, count(*) FILTER (WHERE m[1] !~ '^M[-0-9. ]+[VHL]?') AS odd FROM made, regexp_matches(page, 'class="line c0" d="([^"]*)"', 'g') m;
 ROLLBACK;
 -- it only looks
 BEGIN READ ONLY;
