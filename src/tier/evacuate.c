@@ -496,11 +496,8 @@ Datum
 tsa_plan_evacuation(PG_FUNCTION_ARGS)
 {
 	static TsaJournalQuery query = {
-		"SELECT p.relation::pg_catalog.regclass,"
-		" tablespace_advisor.kind_name(p.kind), p.size_bytes, p.how, p.method,"
-		" p.move_seconds, p.reason"
-		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
-		" ORDER BY p.place",
+		"SELECT * FROM"
+		" tablespace_advisor.evacuation_plan($1, $2, $3, $4, $5)",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
 	};
 	Evacuation	evacuation = {.options = TSA_NO_OPTIONS};
@@ -511,6 +508,8 @@ tsa_plan_evacuation(PG_FUNCTION_ARGS)
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
 		tsa_check_create_right(evacuation.target);
 	evacuation.options.lock_up_to = parse_lock_up_to(fcinfo, 2);
+	if (!PG_ARGISNULL(3))
+		tsa_parse_max_rate(PG_GETARG_DATUM(3), &evacuation.options.limits);
 	plan_arguments(&evacuation, values, nulls);
 	tsa_return_rows(fcinfo, &query, values, nulls);
 	return (Datum) 0;

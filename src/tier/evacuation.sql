@@ -86,18 +86,57 @@ COMMENT ON FUNCTION tablespace_advisor.evacuation_of(
 	oid, oid, bigint, oid, bigint) IS
 	'relations of this database in a tablespace; place: order in which an evacuation moves them, then those that stay (method NULL)';
 
+/* First what all of it comes to, against the room there is. */
+CREATE FUNCTION tablespace_advisor.evacuation_plan(
+	source oid, target oid, lock_up_to bigint, asker oid, max_rate bigint)
+RETURNS TABLE (relation regclass, kind text, size_bytes bigint, how text,
+	method text, move_seconds float8, reason text, size text)
+LANGUAGE sql VOLATILE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH plan AS MATERIALIZED (
+		SELECT p.* FROM tablespace_advisor.evacuation_of(
+			source, target, lock_up_to, asker, max_rate) p
+	), total AS (
+		SELECT count(p.method) AS moves, count(*) - count(p.method) AS staying,
+			coalesce(sum(p.size_bytes) FILTER (WHERE p.method IS NOT NULL), 0)::bigint AS bytes,
+			CASE WHEN bool_and(p.move_seconds IS NOT NULL) FILTER (WHERE p.method IS NOT NULL)
+				THEN sum(p.move_seconds) END AS seconds,
+			(SELECT d.free_bytes FROM tablespace_advisor.tablespace_device(target) d) AS free_bytes
+		FROM plan p
+	)
+	SELECT NULL::regclass, 'total', t.bytes, NULL, NULL, t.seconds,
+		format('%s to move%s; %s free in %I%s', t.moves,
+			CASE WHEN t.staying > 0 THEN format(', %s that stay', t.staying) ELSE '' END,
+			coalesce(pg_size_pretty(t.free_bytes), 'not known how much is'), s.spcname,
+			CASE WHEN t.free_bytes < t.bytes THEN ': too little by '
+				|| pg_size_pretty(t.bytes - t.free_bytes) ELSE '' END),
+		pg_size_pretty(t.bytes)
+	FROM total t JOIN pg_tablespace s ON s.oid = target
+	UNION ALL
+	(SELECT p.relation::regclass, tablespace_advisor.kind_name(p.kind), p.size_bytes, p.how, p.method,
+		p.move_seconds, p.reason, pg_size_pretty(p.size_bytes)
+	FROM plan p ORDER BY p.place)
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_plan(
+	oid, oid, bigint, oid, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.evacuation_plan(oid, oid, bigint, oid, bigint) IS
+	'what plan_evacuation() returns';
+
 CREATE FUNCTION @extschema@.plan_evacuation(
 	tablespace name, to_tablespace name, lock_up_to text DEFAULT NULL,
+	max_rate text DEFAULT NULL,
 	OUT relation regclass, OUT kind text, OUT size_bytes bigint,
-	OUT how text, OUT method text, OUT move_seconds float8, OUT reason text)
+	OUT how text, OUT method text, OUT move_seconds float8, OUT reason text,
+	OUT size text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_plan_evacuation'
 LANGUAGE C VOLATILE ROWS 1000;
-COMMENT ON FUNCTION @extschema@.plan_evacuation(name, name, text) IS
-$$what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order; without moving anything.
-how: as in tablespace_contents(). method: copy, rebuild, catalog or lock; NULL: it stays, and reason says why. lock_up_to: size, as pg_size_bytes() reads it, up to which relations that cannot be moved live may be locked.
-move_seconds: at the rate of earlier moves to that tablespace, or of probes; NULL when nothing was measured.
-Errors: 42501 (neither CREATE on the target nor a member of pg_monitor), 22023 (the two are one tablespace).$$;
+COMMENT ON FUNCTION @extschema@.plan_evacuation(name, name, text, text) IS
+$$what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order; without moving anything. The first row, of the kind total, is the sum of what moves, against the free space of the target.
+how: as in tablespace_contents(). method: copy, rebuild, catalog or lock; NULL: it stays, and reason says why. lock_up_to: size, as pg_size_bytes() reads it, up to which relations that cannot be moved live may be locked. max_rate: as for evacuate_tablespace().
+move_seconds: at the rate of earlier moves to that tablespace, or of probes, and at most max_rate; NULL when nothing was measured. size: size_bytes, readable.
+Errors: 42501 (neither CREATE on the target nor a member of pg_monitor), 22023 (the two are one tablespace, bad max_rate).$$;
 
 /*
  * An unfinished move the other way, which an evacuation would undo.  It refuses
