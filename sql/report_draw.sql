@@ -1,9 +1,9 @@
 -- scales, ticks and shapes of the page with pictures: pure functions
 -- what is harmless as content and as attribute, in ASCII
 SELECT tablespace_advisor.html(t) FROM (VALUES ('<script>alert("x")</script>'), ('a & b''s `c`'), (E'line\nbreak\ttab'), ('')) v (t);
-SELECT tablespace_advisor.html(chr(8238) || 'turned' || chr(8203)) AS marks, tablespace_advisor.html(chr(128512) || chr(1488)) AS letters
-WHERE getdatabaseencoding() = 'UTF8'
-UNION ALL SELECT '?turned?', '&#128512;&#1488;' WHERE getdatabaseencoding() <> 'UTF8';
+CREATE FUNCTION pg_temp.of(VARIADIC codes int[]) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(chr(c), '' ORDER BY n) FROM unnest(codes) WITH ORDINALITY u (c, n) $$;
+SELECT CASE WHEN getdatabaseencoding() = 'UTF8' THEN tablespace_advisor.html(pg_temp.of(8238, 116, 8203)) ELSE '?t?' END AS marks,
+	CASE WHEN getdatabaseencoding() = 'UTF8' THEN tablespace_advisor.html(pg_temp.of(128512, 1488)) ELSE '&#128512;&#1488;' END AS letters;
 SELECT tablespace_advisor.short_number(n) FROM unnest('{0,0.0000123,0.00526,0.5,1,99.95,1234,12345,1234567,1.5e10,-20}'::float8[]) WITH ORDINALITY u (n, i) ORDER BY i;
 SELECT unit, tablespace_advisor.unit_label(value, unit) FROM (VALUES (0, 'bytes'), (1023, 'bytes'), (1048576, 'bytes'), (1.5e12, 'bytes'), (0.5, 'us'), (999, 'us'), (1500, 'us'), (2.5e6, 'us'), (0, 'percent'), (33.3333, 'percent'), (7, '')) v (value, unit);
 -- positions: within, at the ends, beyond; an axis of one value

@@ -12,12 +12,13 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT '<tr>' || string_agg(format('<%s%s>%s</%s>', tag,
 		CASE substr(kinds, c.n::int, 1) WHEN 'n' THEN ' class="n"' WHEN 'c' THEN ' class="c"'
-			WHEN 'w' THEN ' class="w"' WHEN 'd' THEN ' class="d"' ELSE '' END,
+			WHEN 'w' THEN ' class="w"' WHEN 'd' THEN ' class="d"'
+			WHEN 'l' THEN ' class="l"' ELSE '' END,
 		tablespace_advisor.html(c.cell), tag), '' ORDER BY c.n) || '</tr>'
 	FROM unnest(cells) WITH ORDINALITY c (cell, n)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.table_row(text[], text, text) IS
-	'a row of a table in a page; kinds: a letter for each cell, n for numbers, c for statements, w for names (broken anywhere), d for what is not broken, t for text';
+	'a row of a table in a page; kinds: a letter for each cell, n for numbers, c for statements, w for names (broken anywhere), d for what is not broken, l for long text, t for text';
 
 CREATE FUNCTION tablespace_advisor.page_table(heads text[], kinds text, rows text)
 RETURNS text
@@ -73,7 +74,7 @@ h1{font-size:26px;margin:0}h2{font-size:19px;margin:40px 0 4px}
 ol.things{padding-left:22px}ol.things li{margin:0 0 12px}ol.things b{display:block}
 .wide{overflow-x:auto;margin:10px 0}
 table{border-collapse:collapse;font-size:13px;width:100%}th,td{text-align:left;padding:4px 12px 4px 0;border-bottom:1px solid var(--rule);vertical-align:top;unicode-bidi:isolate;overflow-wrap:break-word}
-.w{overflow-wrap:anywhere;min-width:9em}.d{white-space:nowrap}
+.w{overflow-wrap:anywhere;min-width:9em}.d{white-space:nowrap}.l{min-width:15em}
 th{color:var(--dim);font-weight:500;overflow-wrap:normal}.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 td.c,code{font:12px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}code{background:var(--soft);padding:2px 4px}
 svg{display:block;width:100%;height:auto;margin:8px 0}

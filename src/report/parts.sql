@@ -232,7 +232,7 @@ AS $$
 			/ nullif(sum(p.reading_snapshots), 0) FROM tablespace_advisor.sample p
 			WHERE p.taken_at > f.since)), '')
 		|| tablespace_advisor.page_table(
-			'{tablespace,lies on,media,size,free,random read,95 % interval,probed,warnings}', 'wttnnnndt',
+			'{tablespace,lies on,media,size,free,random read,95 % interval,probed,warnings}', 'wwtnnnndl',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[r.tablespace,
 				coalesce(r.device_stack, r.filesystem), r.media,
 				tablespace_advisor.unit_label(r.size_bytes, 'bytes'),
@@ -241,7 +241,7 @@ AS $$
 				tablespace_advisor.unit_label(r.random_read_low_us, 'us') || ' to '
 					|| tablespace_advisor.unit_label(r.random_read_high_us, 'us'),
 				coalesce(to_char(r.measured_at, 'YYYY-MM-DD'), r.random_read_caveat, 'never'),
-				array_to_string(r.warnings, '; ')], 'wttnnnndt'), '' ORDER BY r.n)
+				array_to_string(r.warnings, '; ')], 'wwtnnnndl'), '' ORDER BY r.n)
 			FROM row r WHERE r.n <= 50))
 		|| CASE WHEN s.n > 50 THEN format('<p class="note">%s more tablespaces.</p>', s.n - 50) ELSE '' END)
 	FROM sums s

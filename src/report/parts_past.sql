@@ -170,7 +170,7 @@ AS $$
 				THEN 'By its history no tablespace is ever full.'
 				ELSE 'The history is too short for a forecast.' END),
 		coalesce(tablespace_advisor.draw_growth(f), '')
-		|| tablespace_advisor.page_table('{tablespace,used here,grows per day,95 % interval,free,full in,history,note}', 'wnnnnnnt',
+		|| tablespace_advisor.page_table('{tablespace,used here,grows per day,95 % interval,free,full in,history,note}', 'wnnnnnnl',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[u ->> 'tablespace',
 				tablespace_advisor.unit_label((u ->> 'used_bytes')::float8, 'bytes'),
 				tablespace_advisor.unit_label((u ->> 'growth_bytes_per_day')::float8, 'bytes'),
@@ -179,7 +179,7 @@ AS $$
 				tablespace_advisor.unit_label((u ->> 'free_bytes')::float8, 'bytes'),
 				tablespace_advisor.two_digits((u ->> 'days_until_full')::float8) || ' days',
 				tablespace_advisor.pretty_seconds(86400 * nullif((u ->> 'history_days')::float8, 0)),
-				u ->> 'caveat'], 'wnnnnnnt'), '' ORDER BY n)
+				u ->> 'caveat'], 'wnnnnnnl'), '' ORDER BY n)
 			FROM jsonb_array_elements(f.usage) WITH ORDINALITY e (u, n) WHERE n <= 50)))
 	WHERE jsonb_array_length(f.usage) > 0
 $$;
