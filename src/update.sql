@@ -423,7 +423,17 @@ ALTER TABLE tablespace_advisor.job
 	ADD COLUMN min_rate bigint,
 	ADD COLUMN finish_by timestamptz,
 	ADD COLUMN others_lost_percent float8,
-	ADD COLUMN is_late boolean NOT NULL DEFAULT false;
+	ADD COLUMN is_late boolean NOT NULL DEFAULT false,
+	ADD COLUMN waited_ms float8 NOT NULL DEFAULT 0;
+CREATE INDEX job_origin_idx ON tablespace_advisor.job (system_identifier, database);
+CREATE INDEX job_relation_idx ON tablespace_advisor.job (relation, job_id);
+CREATE INDEX job_owner_idx ON tablespace_advisor.job (owner, job_id);
+CREATE INDEX job_finished_at_idx ON tablespace_advisor.job (finished_at);
+CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
+	WHERE known_indexes IS NOT NULL AND state IN ('done', 'failed', 'cancelled');
+CREATE INDEX job_measured_idx ON tablespace_advisor.job
+	(to_tablespace, from_tablespace, owner, job_id)
+	WHERE state = 'done' AND bytes_total >= 1048576;
 ALTER TABLE tablespace_advisor.pause RENAME TO request;
 ALTER TABLE tablespace_advisor.request
 	RENAME CONSTRAINT pause_pkey TO request_pkey;

@@ -13,6 +13,7 @@ CREATE FUNCTION tablespace_advisor.untidied_jobs()
 RETURNS TABLE (job_id bigint)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $$
 	SELECT j.job_id FROM tablespace_advisor.job j
 	WHERE (j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL)

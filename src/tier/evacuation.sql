@@ -56,7 +56,7 @@ AS $$
 		WHERE i.kind = 'i' AND i.method = 'copy' AND t.method = 'copy'
 	), rate AS MATERIALIZED (
 		SELECT m.method, tablespace_advisor.move_rate(source, target, m.method,
-				max_rate) AS bytes_per_s
+				max_rate, asker) AS bytes_per_s
 		FROM unnest(ARRAY['copy', 'rebuild', 'lock']) m(method)
 	)
 	SELECT j.relation, j.heap, j.kind, j.schema_name, j.relation_name,
@@ -99,20 +99,29 @@ how: as in tablespace_contents(). method: copy, rebuild, catalog or lock; NULL: 
 move_seconds: at the rate of earlier moves to that tablespace, or of probes; NULL when nothing was measured.
 Errors: 42501 (neither CREATE on the target nor a member of pg_monitor), 22023 (the two are one tablespace).$$;
 
-/* An unfinished move the other way, which an evacuation would undo. */
-CREATE FUNCTION tablespace_advisor.opposite_move(source oid, target oid)
-RETURNS bigint
-LANGUAGE sql STABLE
+/*
+ * An unfinished move the other way, which an evacuation would undo.  It refuses
+ * the evacuation if its role has all rights of the one that asks.
+ */
+CREATE FUNCTION tablespace_advisor.opposite_move(
+	source oid, target oid, asker oid,
+	OUT job_id bigint, OUT refuses boolean)
+RETURNS SETOF record
+LANGUAGE sql STABLE ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT min(j.job_id)
+	SELECT j.job_id, r.refuses
 	FROM tablespace_advisor.job j
+		CROSS JOIN LATERAL (SELECT coalesce(
+			pg_has_role(j.owner, asker, 'USAGE'), false) AS refuses) r
 	WHERE j.state IN ('queued', 'running', 'paused')
 		AND j.from_tablespace = target AND j.to_tablespace = source
+	ORDER BY r.refuses DESC, j.job_id LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.opposite_move(oid, oid) FROM PUBLIC;
-COMMENT ON FUNCTION tablespace_advisor.opposite_move(oid, oid) IS
-	'an unfinished move from the target to the source; NULL if there is none';
+REVOKE ALL ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid) IS
+	'an unfinished move from the target to the source, and whether its role has all rights of the one that asks; no row if there is none';
 
 /* What somebody who evacuates should know of the two tablespaces. */
 CREATE FUNCTION tablespace_advisor.evacuation_warnings(source oid, target oid)
