@@ -14,6 +14,9 @@
 
 PG_CONFIG ?= pg_config
 
+# What clients would take from whoever runs the tests.
+unexport PGOPTIONS PGTZ PGDATESTYLE PGCLIENTENCODING PGAPPNAME PGGEQO
+
 # where this file is; PGXS has srcdir, but says so only further down
 TOP := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
 # the files that match patterns, as seen from there
