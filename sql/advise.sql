@@ -319,6 +319,22 @@ UPDATE tablespace_case SET available_bytes = 1000000 WHERE tablespace = 'regress
 SELECT count(*) FROM moves();
 ROLLBACK;
 
+-- what more room would save, present occupants included
+BEGIN;
+UPDATE relation_case SET tablespace = 'regress_advise_fast' WHERE relation = 'placed_c'::regclass;
+UPDATE tablespace_case SET may_create = false, volatile = true WHERE tablespace = 'regress advise''s odd';
+SELECT c.* FROM tablespace_advisor.curve_of(
+	array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a),
+	array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f),
+	(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l), 'regress_advise_fast', 7) c;
+ROLLBACK;
+\set SHOW_CONTEXT never
+SELECT * FROM placement_curve('regress_advise_fast');
+SELECT * FROM placement_curve('no_such_tablespace');
+SELECT * FROM placement_curve('pg_default', 0);
+SELECT * FROM placement_curve(NULL);
+\set SHOW_CONTEXT errors
+
 -- what nobody may move
 CREATE ROLE regress_advise_other;
 SELECT pin_placement('placed_a', 'reports at night');

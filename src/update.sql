@@ -519,3 +519,11 @@ CREATE TABLE tablespace_advisor.placement_pin (
 	ends_at timestamptz
 );
 REVOKE ALL ON tablespace_advisor.placement_pin FROM PUBLIC;
+
+/* Which moves apply_placement() has made. */
+CREATE TABLE tablespace_advisor.placement_round (
+	batch_id bigint PRIMARY KEY,
+	started_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	is_undo boolean NOT NULL
+);
+REVOKE ALL ON tablespace_advisor.placement_round FROM PUBLIC;

@@ -31,7 +31,7 @@ typedef struct Bundler
 	size_t	   *parent;			/* of a forest: each tree is a bundle */
 	size_t	   *order;			/* of moves, sorted in one way or the other */
 	size_t	   *scratch;
-	int		   *seen;			/* by table: the last bundle it was counted in */
+	int		   *seen;			/* by table: the last bundle that had it */
 	int64_t    *free;
 } Bundler;
 

@@ -62,7 +62,8 @@ change_pins(const char *sql, Datum *values, const char *nulls)
 	tsa_state_check("placement_pin", RowExclusiveLock);
 	tsa_state_open(&state);
 	SPI_connect();
-	if (SPI_execute_with_args(sql, PIN_ARGS, types, values, nulls, false, 0) < 0)
+	if (SPI_execute_with_args(sql, PIN_ARGS, types, values, nulls, false,
+							  0) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg_internal("could not change the pins")));

@@ -100,7 +100,10 @@ size_of(Datum number, int arg)
 	return (uint64_t) DatumGetInt64(number);
 }
 
-/* present, sizes, moved_sizes, cell_items, cell_places, cell_saved, rooms, free */
+/*
+ * present, sizes, moved_sizes, cell_items, cell_places, cell_saved, rooms,
+ * free
+ */
 static void
 read_arguments(FunctionCallInfo fcinfo, PlanArguments *a)
 {
@@ -272,7 +275,8 @@ tsa_plan_moves(PG_FUNCTION_ARGS)
 		values[3] = Int32GetDatum(m->bundle);
 		values[4] = Int32GetDatum(m->verdict);
 		nulls[5] = m->makes_room_for == TSA_NO_MOVE;
-		values[5] = nulls[5] ? (Datum) 0 : a.cell_items[cell[m->makes_room_for]];
+		values[5] = nulls[5] ? (Datum) 0 :
+			a.cell_items[cell[m->makes_room_for]];
 		values[6] = Float8GetDatum(-result.bound);
 		values[7] = BoolGetDatum(status == TSA_ASSIGNMENT_EXACT);
 		values[8] = Float8GetDatum(result.price[m->to_room]);
@@ -314,7 +318,7 @@ tsa_savings_by_room(PG_FUNCTION_ARGS)
 		/* what fits into less fits into more */
 		if (!result.too_full && -result.cost > best)
 		{
-			best = -result.cost;
+			best = 0 - result.cost;
 			inside = count;
 		}
 		values[0] = bytes[step];

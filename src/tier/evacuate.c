@@ -161,7 +161,8 @@ plan_round(const Evacuation *evacuation, List *ids, WhichRelations which)
 	values[5] = tsa_job_id_array(ids);
 	values[6] = BoolGetDatum(which == JOURNAL_ONLY);
 	nulls[6] = which == ALL_RELATIONS ? 'n' : ' ';
-	return tsa_load_moves(&query, values, nulls, &evacuation->options);
+	return tsa_load_moves(&query, values, nulls, &evacuation->options,
+						  NULL);
 }
 
 /* Warns of what one should know before. */
