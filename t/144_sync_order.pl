@@ -8,8 +8,10 @@
 #			k-th operation on the tablespaces' files, or to its end;
 #	sync	the checkpointer at its k-th sync of a file there, until the mover
 #			has come to its end;
-#	begin	the mover at its k-th operation, until the checkpointer has begun
-#			and waits for it, as the mover has logged what it is to write.
+#	begin	the mover at its k-th write, until the checkpointer has begun and
+#			waits for it, as the mover has logged what it is to write.  (Not
+#			where it drops the old file: a crash between such a checkpoint
+#			and the unlink leaves a file of any DROP.)
 #
 # In the first two the checkpoint is past that place; after the move comes another
 # one.  In the end all that was not synced is lost.  All k
@@ -190,17 +192,17 @@ sub try_order
 	return $reached;
 }
 
-# One move which is held at an operation until a checkpoint that has begun
+# One move which is held at a write until a checkpoint that has begun
 # since waits for it, or has ended, since it has nothing to wait for.  False, if
-# there is no such operation.  15 does not tell that a checkpoint waits.
+# there is no such write.  15 does not tell that a checkpoint waits.
 sub try_begin
 {
 	my ($relation, $mover) = @_;
-	my $name = "$relation, a checkpoint begins at the mover's operation $mover";
+	my $name = "$relation, a checkpoint begins at the mover's write $mover";
 	my $waits = q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'CheckpointDelayStart'};
 
 	$node->safe_psql('postgres', 'CHECKPOINT');
-	hold('mover', $mover, 'any', 'pg_tblspc/');
+	hold('mover', $mover, 'write', 'pg_tblspc/');
 	my $job = start($relation);
 	my $held = is_held($job);
 	my $log = -s $node->logfile;
@@ -285,7 +287,7 @@ foreach my $relation ('t_c', 't_few', 't')
 
 		is(scalar @last, $relation eq 't' ? 7 : 1, "$relation: so many files");
 		try_some('mover', $relation, 'write', [ $relation eq 't' ? @last[0, 1, 3] : @last ]);
-		ok(try_begin($relation, $last[0]), "$relation: that operation is there")
+		ok(try_begin($relation, $last[0]), "$relation: that write is there")
 		  if $relation eq 't_few';
 		next;
 	}
