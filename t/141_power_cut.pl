@@ -2,7 +2,8 @@
 # does with real file systems, here with a library that undoes what was not
 # synced (test/volatile_disk.c), all of it or for each sector a part.  What was
 # committed is there after each cut, indexes agree with their table, nothing is
-# left.  kill -9, which other tests do, loses nothing that was written.
+# left.  kill -9, which other tests do, loses nothing that was written.  Four
+# times over if PG_TEST_EXTRA has the word "power".
 
 use strict;
 use warnings;
@@ -10,20 +11,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use File::Find;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use TsaTest;
 
-use constant SECTOR => 512;
-
-my $library = "$PostgreSQL::Test::Utils::tmp_check/volatile_disk.so";
-my $logs = PostgreSQL::Test::Utils::tempdir;
-
-plan skip_all => 'no /proc' unless -r '/proc/self/stat';
-plan skip_all => 'no C compiler to build test/volatile_disk.c with'
-  if system("cc -shared -fPIC -O1 -o $library test/volatile_disk.c -ldl") != 0;
+plan skip_all => 'no /proc, or no C compiler to build test/volatile_disk.c with'
+  unless build_volatile_disk();
 srand 1;
 
 my $node = new_node('volatile', conf => q{
@@ -33,14 +27,7 @@ wal_level = replica
 checkpoint_timeout = 1h
 });
 
-sub start
-{
-	local %ENV = (%ENV, LD_PRELOAD => $library, VOLATILE_DISK => $logs);
-	$node->start;
-	return;
-}
-
-start();
+start_volatile($node);
 prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (a int PRIMARY KEY, b int, c text, d text) TABLESPACE slow;
@@ -50,160 +37,6 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX t_c ON t (c, b);
 	CREATE INDEX t_few ON t (b) WHERE a < 500;
 	VACUUM t});
-
-# --- the power ----------------------------------------------------------------------
-
-# The parent of a process; nothing if it is gone.
-sub process
-{
-	my ($pid) = @_;
-
-	open(my $handle, '<', "/proc/$pid/stat") or return;
-	my $stat = <$handle> // '';
-	return $stat =~ /\) \S (\d+)/;
-}
-
-# All processes of the server end at one moment.
-sub kill_all
-{
-	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-	my @children;
-
-	kill 'STOP', $postmaster;
-	opendir(my $proc, '/proc') or die $!;
-	foreach my $pid (grep { /^\d+$/ } readdir $proc)
-	{
-		my ($parent) = process($pid);
-		push @children, $pid if defined $parent && $parent == $postmaster;
-	}
-	kill 'STOP', @children;
-	kill 'KILL', @children;
-	$node->kill9;
-	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		return unless grep { process($_) } @children, $postmaster;
-		select undef, undef, undef, 0.1;
-	}
-	die 'the server does not end';
-}
-
-# The records of a file's logs, the oldest first.
-sub records
-{
-	my @records;
-
-	foreach my $log (@_)
-	{
-		my $text = slurp_file($log);
-
-		for (my $at = 0; $at + 32 <= length $text;)
-		{
-			my ($offset, $length, $held, $size) = unpack 'q4', substr($text, $at, 32);
-
-			push @records, { offset => $offset, length => $length, size => $size,
-				held => substr($text, $at + 32, $held) };
-			$at += 32 + $held;
-		}
-	}
-	return @records;
-}
-
-# Undoes what a file's logs say: all, or for each sector what came after some
-# record.  How many sectors.
-sub undo
-{
-	my ($path, $all, @records) = @_;
-	my ($size, $size_kept, $undone) = (undef, 0, 0);
-	my $kept_from = 1 << 62;
-	my %kept;
-
-	open(my $file, '+<:raw', $path) or die "$path: $!";
-	foreach my $r (reverse @records)
-	{
-		my $end = $r->{length} < 0 ? $r->{size} : $r->{offset} + $r->{length};
-		my $keep = !$all && rand() < 0.5;
-
-		$size_kept ||= $keep;
-		$size = $r->{size} unless $size_kept;
-		if ($r->{length} < 0 && $size_kept)
-		{
-			$kept_from = $r->{offset} if $r->{offset} < $kept_from;
-			next;
-		}
-		for (my $at = $r->{offset}; $at < $end && $at < $kept_from;)
-		{
-			my $next = ($at - $at % SECTOR) + SECTOR;
-			my $sector = $at - $at % SECTOR;
-
-			$next = $end if $next > $end;
-			$kept{$sector} ||= !$all && rand() < 0.5;
-			if (!$kept{$sector})
-			{
-				my $n = $next - $at;
-				my $from = $at - $r->{offset};
-				my $old = $from < length $r->{held} ? substr($r->{held}, $from, $n) : '';
-
-				seek $file, $at, 0;
-				print $file $old . "\0" x ($n - length $old);
-				$undone++;
-			}
-			$at = $next;
-		}
-	}
-	$file->flush;
-	truncate $file, $size if defined $size;
-	close $file or die $!;
-	return $undone;
-}
-
-# The files of a tablespace that have something to be synced.
-sub unsynced
-{
-	my ($tablespace) = @_;
-	my $oid = $node->safe_psql('postgres',
-		"SELECT oid FROM pg_tablespace WHERE spcname = '$tablespace'");
-	my @files;
-
-	find(
-		sub {
-			my $inode = (lstat)[1];
-			my @logs = glob("$logs/$inode*");
-			push @files, $_ if -f _ && @logs;
-		},
-		$node->data_dir . "/pg_tblspc/$oid");
-	return @files;
-}
-
-# How many sectors were lost.
-sub cut_power
-{
-	my ($all) = @_;
-	my (%path, %logs);
-	my $undone = 0;
-
-	kill_all();
-	find(
-		sub {
-			my $inode = (lstat)[1];
-			$path{$inode} = $File::Find::name if -f _;
-		},
-		$node->data_dir);
-	foreach my $log (sort { -M $b <=> -M $a } glob("$logs/*"))
-	{
-		my ($inode) = $log =~ m{/(\d+)[^/]*$};
-		push @{ $logs{$inode} }, $log if $path{$inode};
-	}
-	foreach my $inode (sort { $a <=> $b } keys %logs)
-	{
-		# what was taken by a sync that had not ended is older
-		my @order = sort { length $b <=> length $a } @{ $logs{$inode} };
-		$undone += undo($path{$inode}, $all, records(@order));
-	}
-	unlink glob("$logs/*");
-	$node->append_conf('postgresql.conf', "tablespace_advisor.debug_stop_at = ''");
-	start();
-	return $undone;
-}
 
 # --- moves --------------------------------------------------------------------------------
 
@@ -241,9 +74,9 @@ sub try_cut
 		$node->safe_psql('postgres', 'CHECKPOINT');
 		stop_at($node, $more{checkpoint});
 		wait_for_stop($node, $more{checkpoint});
-		isnt(join(' ', unsynced($to)), '', "$name: what was copied is to be synced");
+		isnt(join(' ', unsynced($node, $to)), '', "$name: what was copied is to be synced");
 		$node->safe_psql('postgres', 'CHECKPOINT');
-		is(join(' ', unsynced($to)), '', "$name: a checkpoint syncs what was copied");
+		is(join(' ', unsynced($node, $to)), '', "$name: a checkpoint syncs what was copied");
 		$node->safe_psql('postgres', 'UPDATE t SET b = b + 1, d = repeat(c, 90) WHERE a % 20 = 0');
 		stop_at($node, $point // '');
 	}
@@ -261,7 +94,7 @@ sub try_cut
 		$node->safe_psql('postgres', 'UPDATE t SET b = b + 1, d = repeat(c, 100) WHERE a % 25 = 0');
 		$content = content();
 	}
-	my $lost = cut_power($all);
+	my $lost = cut_power($node, $all);
 	note "$name: $lost sectors";
 	cmp_ok($lost, '>', 0, "$name: something is");
 	is(content(), $content, 'what was committed is there');
@@ -277,18 +110,23 @@ sub try_cut
 	return;
 }
 
-foreach my $relation ('t_c', 't')
+my $rounds = ($ENV{PG_TEST_EXTRA} // '') =~ /\bpower\b/ ? 4 : 1;
+
+foreach my $round (1 .. $rounds)
 {
-	try_cut($relation, 'copied', 1);
-	try_cut($relation, 'window', 0, content => content());
-	try_cut($relation, 'switched', 1);
-	try_cut($relation, 'old file truncated', 0);
-	# all that was copied before that checkpoint has to be on disk by then
-	try_cut($relation, undef, 1, checkpoint => 'copied');
-	try_cut($relation, undef, 0, checkpoint => 'copied');
+	foreach my $relation ('t_c', 't')
+	{
+		try_cut($relation, 'copied', 1);
+		try_cut($relation, 'window', 0, content => content());
+		try_cut($relation, 'switched', 1);
+		try_cut($relation, 'old file truncated', 0);
+		# all that was copied before that checkpoint has to be on disk by then
+		try_cut($relation, undef, 1, checkpoint => 'copied');
+		try_cut($relation, undef, 0, checkpoint => 'copied');
+	}
+	try_cut('t_few', 'small switched', 1);
+	try_cut('t_few', undef, 0);
 }
-try_cut('t_few', 'small switched', 1);
-try_cut('t_few', undef, 0);
 
 $node->stop;
 done_testing();

@@ -9,6 +9,7 @@ use warnings;
 use TsaTest::Judge;
 use TsaTest::Load;
 use TsaTest::Move;
+use TsaTest::Power;
 use TsaTest::Server;
 use TsaTest::Session;
 use TsaTest::Table;
@@ -17,9 +18,10 @@ use TsaTest::Travel;
 
 our @EXPORT = (
 	@TsaTest::Judge::EXPORT, @TsaTest::Load::EXPORT,
-	@TsaTest::Move::EXPORT, @TsaTest::Server::EXPORT,
-	@TsaTest::Session::EXPORT, @TsaTest::Table::EXPORT,
-	@TsaTest::Tier::EXPORT, @TsaTest::Travel::EXPORT);
+	@TsaTest::Move::EXPORT, @TsaTest::Power::EXPORT,
+	@TsaTest::Server::EXPORT, @TsaTest::Session::EXPORT,
+	@TsaTest::Table::EXPORT, @TsaTest::Tier::EXPORT,
+	@TsaTest::Travel::EXPORT);
 
 use Exporter 'import';
 

@@ -18,6 +18,12 @@
  * write() or by stdio counts as synced at once, as do renames, new names, and
  * names that are removed.  So do files that nobody has a name for any more.
  *
+ * Holds.  The directory may have a file "hold.checkpointer" or "hold.mover",
+ * with a number n, a kind (write, extend, truncate, sync, any) and a part of a
+ * path.  Before such a process does the n-th operation of that kind on files
+ * whose path has that part, it makes "hold.….held" and waits until the file of
+ * the hold is gone.  What it came to is listed in "hold.….seen", n lines.
+ *
  *-------------------------------------------------------------------------
  */
 #define _GNU_SOURCE
@@ -33,6 +39,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DATA_DIRECTORY "/pgdata/"
@@ -45,6 +52,132 @@ struct undo
 	int64_t		held;
 	int64_t		size;			/* of the file */
 };
+
+/* Who can be held, and what its title has in it. */
+static const struct
+{
+	const char *name;
+	const char *title;
+}			holds[] = {
+	{"hold.checkpointer", "checkpointer"},
+	{"hold.mover", "tablespace_advisor move"},
+};
+
+/* Of a line of what was seen. */
+#define SEEN_SIZE 160
+
+/*
+ * The path of an open file.
+ */
+static void
+path_of(int fd, char *path, size_t size)
+{
+	char		link[64];
+	ssize_t		n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, size - 1);
+	path[n < 0 ? 0 : n] = '\0';
+}
+
+/*
+ * Reads the beginning of a file; false if there is none.
+ */
+static int
+read_beginning(const char *path, char *bytes, size_t size)
+{
+	int			fd = (int) syscall(SYS_openat, AT_FDCWD, path,
+								   O_RDONLY | O_CLOEXEC);
+	ssize_t		n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, bytes, size - 1);
+	close(fd);
+	bytes[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
+/*
+ * Adds a line to what was seen; how many there are.
+ */
+static long
+note_seen(const char *hold, const char *kind, const char *path, off_t offset)
+{
+	char		name[4096];
+	char		line[SEEN_SIZE + 1];
+	char		what[SEEN_SIZE];
+	struct stat st;
+	int			fd;
+
+	snprintf(name, sizeof(name), "%s.seen", hold);
+	snprintf(what, sizeof(what), "%s %jd %s", kind, (intmax_t) offset, path);
+	snprintf(line, sizeof(line), "%-*s\n", SEEN_SIZE - 1, what);
+	fd = (int) syscall(SYS_openat, AT_FDCWD, name,
+					   O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, line, SEEN_SIZE) != SEEN_SIZE ||
+		fstat(fd, &st) != 0)
+		abort();
+	close(fd);
+	return (long) (st.st_size / SEEN_SIZE);
+}
+
+/*
+ * Waits before an operation, if that is wanted.
+ */
+static void
+wait_if_held(int fd, const char *kind, off_t offset)
+{
+	const char *dir = getenv("VOLATILE_DISK");
+	const struct timespec pause = {0, 2000000};
+	int			saved = errno;
+
+	for (size_t i = 0; dir != NULL && i < sizeof(holds) / sizeof(*holds); i++)
+	{
+		char		hold[2048];
+		char		held[4096];
+		char		told[512];
+		char		title[512];
+		char		path[4096];
+		char		kind_held[16];
+		char		part[256];
+		const char *found;
+		long		n;
+
+		snprintf(hold, sizeof(hold), "%s/%s", dir, holds[i].name);
+		if (!read_beginning(hold, told, sizeof(told)) ||
+			sscanf(told, "%ld %15s %255s", &n, kind_held, part) != 3 ||
+			!read_beginning("/proc/self/cmdline", title, sizeof(title)) ||
+			strstr(title, holds[i].title) == NULL ||
+			(strcmp(kind_held, "any") != 0 && strcmp(kind_held, kind) != 0))
+			continue;
+		path_of(fd, path, sizeof(path));
+		found = strstr(path, part);
+		if (found == NULL || note_seen(hold, kind, found, offset) != n)
+			continue;
+
+		snprintf(held, sizeof(held), "%s.held", hold);
+		close((int) syscall(SYS_openat, AT_FDCWD, held,
+							O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+		while (access(hold, F_OK) == 0)
+			nanosleep(&pause, NULL);
+	}
+	errno = saved;
+}
+
+/*
+ * The same, before a write.
+ */
+static void
+wait_if_write_held(int fd, off_t offset)
+{
+	struct stat st;
+	int			saved = errno;
+
+	wait_if_held(fd, fstat(fd, &st) == 0 && offset >= st.st_size ?
+				 "extend" : "write", offset);
+	errno = saved;
+}
 
 /*
  * The name of the log of an open file, with "suffix"; 0 if it has none.
@@ -66,13 +199,9 @@ log_name(const struct stat *st, const char *suffix, char *name, size_t size)
 static int
 find_log(int fd, struct stat *st, char *name, size_t size)
 {
-	char		link[64];
 	char		path[4096];
-	ssize_t		n;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	path[n < 0 ? 0 : n] = '\0';
+	path_of(fd, path, sizeof(path));
 	return strstr(path, DATA_DIRECTORY) != NULL && fstat(fd, st) == 0 &&
 		log_name(st, "", name, size);
 }
@@ -145,6 +274,7 @@ forget(int fd)
 	char		name[4096];
 	char		taken[4096 + 32];
 
+	wait_if_held(fd, "sync", 0);
 	if (!find_log(fd, &st, name, sizeof(name)))
 		return 0;
 	snprintf(taken, sizeof(taken), "%s.%d", name, (int) getpid());
@@ -156,6 +286,7 @@ forget(int fd)
 ssize_t
 pwrite(int fd, const void *data, size_t size, off_t offset)
 {
+	wait_if_write_held(fd, offset);
 	log_undo(fd, offset, size);
 	return syscall(SYS_pwrite64, fd, data, size, offset);
 }
@@ -168,6 +299,7 @@ pwritev(int fd, const struct iovec *parts, int n, off_t offset)
 
 	for (int i = 0; i < n; i++)
 		size += parts[i].iov_len;
+	wait_if_write_held(fd, offset);
 	log_undo(fd, offset, size);
 	*(void **) &next = dlsym(RTLD_NEXT, "pwritev");
 	return next(fd, parts, n, offset);
@@ -176,6 +308,7 @@ pwritev(int fd, const struct iovec *parts, int n, off_t offset)
 int
 ftruncate(int fd, off_t size)
 {
+	wait_if_held(fd, "truncate", size);
 	log_undo(fd, size, -1);
 	return (int) syscall(SYS_ftruncate, fd, size);
 }
@@ -199,6 +332,7 @@ truncate(const char *path, off_t size)
 int
 posix_fallocate(int fd, off_t from, off_t size)
 {
+	wait_if_held(fd, "extend", from);
 	log_undo(fd, from, 0);
 	return syscall(SYS_fallocate, fd, 0, from, size) == 0 ? 0 : errno;
 }
