@@ -38,6 +38,7 @@
 #define WARMUP_SHARE	0.3
 #define WINDOW_SHARE	0.025
 #define LEAST_SAMPLES	10
+#define MOST_OVERTIME	4		/* for as many */
 #define SHORTEST_JUMP	3
 #define LEAST_BEFORE_REPEAT 100
 #define WAIT_NS			UINT64_C(50000000)
@@ -314,7 +315,7 @@ is_done(const TsaMeasuring *run, uint64_t now)
 		return 0;
 	return (spent >= run->plan->duration_ns &&
 			run->samples >= LEAST_SAMPLES) ||
-		(spent >= 2 * run->plan->duration_ns && run->samples > 0);
+		(spent >= MOST_OVERTIME * run->plan->duration_ns && run->samples > 0);
 }
 
 /* Is there enough for this turn? */
