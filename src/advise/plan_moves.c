@@ -96,7 +96,8 @@ size_of(Datum number, int arg)
 	if (DatumGetInt64(number) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument %d must not have negative numbers", arg + 1)));
+				 errmsg("argument %d must not have negative numbers",
+						arg + 1)));
 	return (uint64_t) DatumGetInt64(number);
 }
 

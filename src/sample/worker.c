@@ -16,10 +16,10 @@
  * restricted security context, and with settings that the database's owner
  * cannot have changed.
  *
- * A sample of thousands of tables takes longer than the five seconds for which
- * DROP DATABASE, CREATE DATABASE ... TEMPLATE and ALTER DATABASE ... RENAME wait
- * for others to leave.  They have the database locked meanwhile, for which the
- * launcher looks; then the sample is given up.
+ * A sample of thousands of tables takes longer than the five seconds for
+ * which DROP DATABASE, CREATE DATABASE ... TEMPLATE and ALTER DATABASE ...
+ * RENAME wait for others to leave.  They have the database locked meanwhile,
+ * for which the launcher looks; then the sample is given up.
  *
  * A standby keeps no samples: the launcher starts when recovery has ended.
  *

@@ -20,10 +20,10 @@
  * back; then his unfinished moves stand for them in the same database, and in
  * others the locks of his workers on the direction (batch_lock.h).
  *
- * Only what is done by a role with all rights of the caller refuses a call.  A
- * role that owns one table could refuse evacuations to everybody else, by a
- * move that it lets pause.  What such a role moves the other way is its own; the
- * call warns of it and moves what it finds.
+ * Only what is done by a role with all rights of the caller refuses a call.
+ * A role that owns one table could refuse evacuations to everybody else, by a
+ * move that it lets pause.  What such a role moves the other way is its own;
+ * the call warns of it and moves what it finds.
  *
  *-------------------------------------------------------------------------
  */

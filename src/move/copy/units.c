@@ -12,10 +12,10 @@
  *   (the kernel cuts what is longer into pieces, and those of several requests
  *   then arrive in any order).  A disk that seeks for 5 ms and transfers
  *   90 MB/s would otherwise seek for each 128 kB of read-ahead, which takes it
- *   as long as 450 kB of transfer.  Only runs of blocks that are not in shared buffers
- *   are asked for, and 4 MB beyond the unit, once: the kernel, which has begun
- *   to read ahead by itself, finds nothing to read there and ends it.  It
- *   would go on while the copy sleeps;
+ *   as long as 450 kB of transfer.  Only runs of blocks that are not in shared
+ *   buffers are asked for, and 4 MB beyond the unit, once: the kernel, which
+ *   has begun to read ahead by itself, finds nothing to read there and ends
+ *   it.  It would go on while the copy sleeps;
  * - copied as ever (blocks.c), but where short sleeps help (pace.c) with one
  *   after each batch or two: those who commit then flush our WAL in small
  *   pieces with theirs, and nobody waits for many of them;

@@ -322,10 +322,12 @@ enter_batch(const TsaWorker *worker, const TsaWorkerArgs *args)
 	tsa_begin();
 	if (OidIsValid(args->user))
 	{
-		tsa_set_user_tag(&tag,
-						 args->copies_only ? TSA_LOCK_HELPER : TSA_LOCK_CALL,
-						 args->user,
-						 (uint32) (args->copies_only ? MyProcPid : args->batch_id));
+		if (args->copies_only)
+			tsa_set_user_tag(&tag, TSA_LOCK_HELPER, args->user,
+							 (uint32) MyProcPid);
+		else
+			tsa_set_user_tag(&tag, TSA_LOCK_CALL, args->user,
+							 (uint32) args->batch_id);
 		(void) LockAcquire(&tag, ShareLock, true, false);
 	}
 	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, args->batch_id);
