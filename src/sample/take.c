@@ -13,6 +13,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/value.h"
 #include "parser/parse_func.h"
 #include "utils/guc.h"
@@ -27,6 +28,8 @@ tsa_take_sample(PG_FUNCTION_ARGS)
 {
 	Oid			argtypes[] = {INT4OID};
 	int			guc_level;
+	Oid			userid;
+	int			sec_context;
 	Oid			function;
 	Datum		result;
 
@@ -37,7 +40,11 @@ tsa_take_sample(PG_FUNCTION_ARGS)
 							  1, argtypes, false);
 	guc_level = NewGUCNestLevel();
 	tsa_state_show_all_relations();
+	GetUserIdAndSecContext(&userid, &sec_context);
+	SetUserIdAndSecContext(userid, sec_context |
+						   SECURITY_RESTRICTED_OPERATION);
 	result = OidFunctionCall1(function, PG_GETARG_DATUM(0));
+	SetUserIdAndSecContext(userid, sec_context);
 	AtEOXact_GUC(false, guc_level);
 	return result;
 }

@@ -251,7 +251,7 @@ take_sample(Oid function)
 	ReleaseSysCache(tuple);
 	GetUserIdAndSecContext(&save_userid, &save_sec_context);
 	SetUserIdAndSecContext(owner, save_sec_context |
-						   SECURITY_RESTRICTED_OPERATION);
+						   SECURITY_LOCAL_USERID_CHANGE);
 	(void) OidFunctionCall1(function, Int32GetDatum(SNAPSHOTS));
 	SetUserIdAndSecContext(save_userid, save_sec_context);
 }
