@@ -13,6 +13,7 @@ CREATE FUNCTION tablespace_advisor.untidied_jobs()
 RETURNS TABLE (job_id bigint)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $$
 	SELECT j.job_id FROM tablespace_advisor.job j
 	WHERE (j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL)
@@ -94,7 +95,7 @@ AS $$
 	CROSS JOIN LATERAL (SELECT floor(extract(epoch FROM
 		clock_timestamp() - l.measured_at) / 86400) AS days) d
 	CROSS JOIN LATERAL (SELECT d.days, coalesce(d.days < 90, false) AS ok) f
-	WHERE l.tablespace_oid IN (SELECT i.tablespace FROM tablespace_advisor.relation_inventory i)
+	WHERE l.tablespace_oid IN (SELECT i.tablespace FROM tablespace_advisor.used_tablespace i)
 		OR l.random_read_us IS NOT NULL
 	ORDER BY l.tablespace
 $$;

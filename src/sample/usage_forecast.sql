@@ -96,9 +96,9 @@ BEGIN ATOMIC
 			h.days[cardinality(h.days)] - h.days[1] AS length
 		FROM tablespace_advisor.usage_history() h
 		UNION ALL
-		SELECT DISTINCT i.tablespace, NULL::float8[], NULL::float8[],
+		SELECT i.tablespace, NULL::float8[], NULL::float8[],
 			NULL::float8[], 0, 0::float8
-		FROM tablespace_advisor.relation_inventory i
+		FROM tablespace_advisor.used_tablespace i
 		WHERE NOT EXISTS (SELECT FROM tablespace_advisor.tablespace_sample t
 			WHERE t.tablespace = i.tablespace)
 	), forecast AS (

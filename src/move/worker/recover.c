@@ -71,6 +71,8 @@ forget_foreign_jobs(void)
 	};
 	Datum		values[2];
 
+	if (!tsa_has_foreign_jobs())
+		return;
 	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
 	values[1] = ObjectIdGetDatum(MyDatabaseId);
 	drop_foreign_files();
