@@ -93,7 +93,8 @@ sub harmless
 {
 	my ($type, $name) = @_;
 
-	return $meaningful{$name} if defined $name && exists $meaningful{$name};
+	return $meaningful{$name}
+	  if defined $name && exists $meaningful{$name} && $type ne 'oid';
 	return $harmless{$type} unless $type =~ /^(.*)\[\]$/;
 	my $one = harmless($1) // 'NULL';
 	return $one eq '{}' ? $one : "{$one}";
