@@ -45,6 +45,9 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE orders (id int PRIMARY KEY, customer int, total numeric, note text);
 	INSERT INTO orders SELECT i, i % 100, i, repeat('x', 100) FROM generate_series(1, 5000) i;
 	CREATE INDEX orders_customer ON orders (customer);
+	CREATE TABLE events (at timestamptz, what text) PARTITION BY RANGE (at);
+	CREATE TABLE events_old PARTITION OF events FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+	CREATE TABLE events_new PARTITION OF events FOR VALUES FROM ('2021-01-01') TO ('2101-01-01');
 	VACUUM ANALYZE orders});
 $node->command_ok(
 	[ 'pgbench', '-i', '-q', '-h', $node->host, '-p', $node->port, 'postgres' ],
@@ -55,12 +58,17 @@ my $all_ended =
 
 # A move for the statements that steer one.
 my $job;
+
+sub start_slow_move
+{
+	$job = start_table_move($node, 'orders', 'slow', "max_rate => '100 bytes'");
+	wait_until($node, "(SELECT bytes_done > 0 FROM tablespace_moves
+		WHERE job_id = $job)", 'the move copies');
+	return;
+}
 my %before = (
-	pause => sub {
-		$job = start_table_move($node, 'orders', 'slow', "max_rate => '100 bytes'");
-		wait_until($node, "(SELECT bytes_done > 0 FROM tablespace_moves
-			WHERE job_id = $job)", 'the move copies');
-	},
+	alter => \&start_slow_move,
+	pause => \&start_slow_move,
 	resume => sub {
 		wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves
 			WHERE job_id = $job)", 'the move pauses');
@@ -86,11 +94,11 @@ foreach my $page (@pages)
 	next if $name =~ /reliability|benchmarks/;
 	foreach my $statement (statements_in($page))
 	{
-		my ($verb) = $statement =~ /\b(pause|resume|cancel|retry|undo)_move\(7\)/;
+		my ($verb) = $statement =~ /\b(alter|pause|resume|cancel|retry|undo)_move\(7\b/;
 
 		wait_until($node, $all_ended, 'the moves end') unless $verb;
 		$before{$verb}->() if $verb && $before{$verb};
-		my $sql = $statement =~ s/_move\(7\)/_move($job)/r;
+		my $sql = $statement =~ s/_move\(7\b/_move($job/r;
 		$sql =~ s/(probe_tablespace\('\w+')\)/$1, duration => '100 ms', file_size => '8 MB')/;
 		$sql =~ s/observe => '1 min'/observe => '1 s'/;
 

@@ -167,7 +167,9 @@ like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice', dbna
 	qr/^\{\d+\}$/, 'a call goes on while another transaction forgets foreign jobs');
 end_session($open);
 
-# --- a job that a prepared transaction cancels ---------------------------------------
+# --- prepared transactions --------------------------------------------------------
+
+# They keep none of the extension's locks: a worker that dies is recovered.
 
 $node->safe_psql('postgres', q{
 	CREATE TABLE two (a int, b int);
@@ -179,17 +181,27 @@ told(q{CALL move_indexes_concurrently('two', 'fast', max_rate => '1 kB', wait =>
 	user => 'mallory');
 wait_until($node, q{EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'running')
 	AND EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'queued')}, 'one moves');
-told(q{
-	BEGIN;
-	SELECT cancel_move(max(job_id)) FROM tablespace_moves WHERE state = 'queued';
-	PREPARE TRANSACTION 'cancels'}, user => 'mallory');
+my %uses = (
+	'that cancels' => q{SELECT cancel_move(max(job_id)) FROM tablespace_moves WHERE state = 'queued'},
+	'that measures' => q{SELECT FROM measure_index_locality('hers')},
+	'that waits' => q{SELECT wait_for_moves('{}')},
+	'that pauses' => q{SELECT pause_move(max(job_id)) FROM tablespace_moves WHERE state = 'queued'},
+	'that looks' => q{SELECT FROM tablespace_moves});
+foreach my $what (sort keys %uses)
+{
+	like(told("BEGIN; $uses{$what};\nPREPARE TRANSACTION '$what'", user => 'mallory'),
+		qr/ERROR:  cannot PREPARE a transaction that has used extension "tablespace_advisor"/,
+		"a transaction $what is not prepared");
+}
+like(told(q{BEGIN; SAVEPOINT s; SELECT wait_for_moves('{}'); ROLLBACK TO s;
+	CREATE TABLE after_all (); PREPARE TRANSACTION 'after all'; COMMIT PREPARED 'after all'},
+	user => 'mallory'), qr/^t?$/, 'one without locks of the extension is');
 crash($node);
 wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'running')
 	AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor recovery')},
 	'the launcher has recovered what it can');
 like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/^\{\d+\}$/,
-	'a call goes on while a job of a dead worker is locked');
-$node->safe_psql('postgres', q{ROLLBACK PREPARED 'cancels'});
+	'and a call goes on');
 told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
 like(told(q{SET default_transaction_read_only = on; SELECT wait_for_moves('{1}')}),
 	qr/^t$/, 'a read-only transaction can wait for moves');
@@ -310,13 +322,15 @@ $node->safe_psql('postgres', q{
 	CREATE DATABASE hers OWNER mallory});
 $node->safe_psql('postgres', 'CREATE DATABASE later');
 $node->safe_psql('later', 'CREATE EXTENSION tablespace_advisor');
+$node->safe_psql('hers', 'CREATE TABLE t (a int) TABLESPACE slow');
 $open = keep_open('ALTER DATABASE hers RENAME TO hers_alone;');
 configure($node, 'tablespace_advisor.sample_interval', '1s');
 ok($node->poll_query_until('later', 'SELECT count(*) > 1 FROM tablespace_advisor.sample'),
 	'other databases are sampled');
-like(told(q{SELECT FROM tablespace_contents('slow')}),
-	qr/ERROR:  could not look into database "hers"\nHINT:  Somebody may have locked it/,
-	'it cannot be looked into, and that is said');
+is(told(q{SELECT database, kind, reason FROM tablespace_contents('slow') WHERE how = 'locked'}),
+	'hers|database|It could not be looked into: somebody has locked it, perhaps to rename'
+	  . ' or drop it, or a prepared transaction has.',
+	'a row says that it cannot be looked into');
 like(told(q{CALL evacuate_tablespace('fast', 'slow')}, user => 'alice'),
 	qr/NOTICE:  this database has \w+ in tablespace "fast"/,
 	'nor has it to be for those who are told about their own only');

@@ -364,6 +364,7 @@ enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 		copy->progress.nblockers = 0;	/* nobody is in the way any more */
 	pfree(storage);
 	waited = tsa_ms_between(&copy->asked, locked);
+	copy->progress.waited_ms += waited;
 	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
 	return window == WINDOW_READY;
 }

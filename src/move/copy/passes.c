@@ -120,6 +120,7 @@ sleep_and_look(TsaCopy *copy, double ms, bool blocked)
 		tsa_sleep(Min(ms - tsa_ms_since(&start), LOOK_MS));
 	while (ms - tsa_ms_since(&start) >= 1 && !tsa_copy_has_waiters(copy) &&
 		   (!blocked || tsa_copy_is_blocked(copy)));
+	copy->progress.waited_ms += tsa_ms_since(&start);
 }
 
 /*

@@ -77,8 +77,9 @@ get_forecast(uint64 i, float8 *saved)
 }
 
 /*
- * Sets the target tablespaces that the advice recommends, and keeps the moves that it recommends.  A partitioned index
- * has no activity of its own to advise on and stays.
+ * Sets the target tablespaces that the advice recommends, and keeps the moves
+ * that it recommends.  A partitioned index has no activity of its own to advise
+ * on and stays.
  */
 List *
 tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
@@ -160,11 +161,13 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 
 		MemoryContextSwitchTo(context);
 		err = CopyErrorData();
-		if (err->sqlerrcode == ERRCODE_QUERY_CANCELED ||
-			err->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-			PG_RE_THROW();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (err->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+			err->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+			ReThrowError(err);
 		FreeErrorData(err);
 	}
 	PG_END_TRY();
