@@ -423,7 +423,17 @@ ALTER TABLE tablespace_advisor.job
 	ADD COLUMN min_rate bigint,
 	ADD COLUMN finish_by timestamptz,
 	ADD COLUMN others_lost_percent float8,
-	ADD COLUMN is_late boolean NOT NULL DEFAULT false;
+	ADD COLUMN is_late boolean NOT NULL DEFAULT false,
+	ADD COLUMN waited_ms float8 NOT NULL DEFAULT 0;
+CREATE INDEX job_origin_idx ON tablespace_advisor.job (system_identifier, database);
+CREATE INDEX job_relation_idx ON tablespace_advisor.job (relation, job_id);
+CREATE INDEX job_owner_idx ON tablespace_advisor.job (owner, job_id);
+CREATE INDEX job_finished_at_idx ON tablespace_advisor.job (finished_at);
+CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
+	WHERE known_indexes IS NOT NULL AND state IN ('done', 'failed', 'cancelled');
+CREATE INDEX job_measured_idx ON tablespace_advisor.job
+	(to_tablespace, from_tablespace, owner, job_id)
+	WHERE state = 'done' AND bytes_total >= 1048576;
 /* Made anew, since constraints of 18 have the names of the table. */
 CREATE TABLE tablespace_advisor.request (
 	job_id bigint PRIMARY KEY
@@ -454,7 +464,9 @@ ALTER TABLE tablespace_advisor.probe_result
 	ADD COLUMN device_busy_percent float8,
 	ADD COLUMN processor_wait_percent float8,
 	ADD COLUMN turns int,
-	ADD COLUMN quiet_percent float8;
+	ADD COLUMN quiet_percent float8,
+	ADD COLUMN burst_iops float8,
+	ADD COLUMN burst_seconds float8;
 UPDATE tablespace_advisor.probe_result
 SET conditions = caveat, caveat = NULL
 WHERE caveat IS NOT NULL AND NOT EXISTS
@@ -497,3 +509,21 @@ CREATE TABLE tablespace_advisor.sampled_device (
 	busy_ms bigint NOT NULL,
 	queue_ms bigint NOT NULL
 );
+
+/* Relations that are to stay where they are. */
+CREATE TABLE tablespace_advisor.placement_pin (
+	relation oid PRIMARY KEY,
+	reason text,
+	pinned_by oid NOT NULL,
+	pinned_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	ends_at timestamptz
+);
+REVOKE ALL ON tablespace_advisor.placement_pin FROM PUBLIC;
+
+/* Which moves apply_placement() has made. */
+CREATE TABLE tablespace_advisor.placement_round (
+	batch_id bigint PRIMARY KEY,
+	started_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	is_undo boolean NOT NULL
+);
+REVOKE ALL ON tablespace_advisor.placement_round FROM PUBLIC;

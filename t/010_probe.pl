@@ -241,7 +241,7 @@ sub restart_with
 
 SKIP:
 {
-	skip 'no C compiler to build test/slow_disk.c with', 27
+	skip 'no C compiler to build test/slow_disk.c with', 29
 	  unless $compiled;
 
 	restart_with(SLOW_CLOCK_NS => 50000);
@@ -307,6 +307,17 @@ SKIP:
 			  . ' WHERE iops <= 515 AND mean_us >= 1970 * queue_depth'
 			  . ' AND iops * mean_us / 1e6 BETWEEN 0.9 * queue_depth AND 1.1 * queue_depth'),
 		'3', 'serial disk');
+
+	# a credit that is used up: the level after it counts
+	restart_with(SLOW_DISK_US => 200, SLOW_DISK_SKIPS => 1, SLOW_DISK_CREDIT => 10_000);
+	like($node->safe_psql('postgres', $rows
+			. probe('8 s', '1', 'random read', file_size => '128 MB')),
+		qr/^random read 1 no caveat t .*throughput fell from [34]\d{3} to 2\d\d requests per second after \d+ s/,
+		'throughput that falls');
+	is($node->safe_psql('postgres', q{
+			SELECT burst_iops > 15 * iops, burst_seconds > 0, mean_us BETWEEN 3900 AND 5000
+			FROM tablespace_advisor.probe_result ORDER BY run_id DESC LIMIT 1}),
+		't|t|t', 'and what it falls to');
 
 	# 100 ms a request, 32 of them in flight: waiting for them takes 3.2 s
 	restart_with(SLOW_DISK_US => 100_000);

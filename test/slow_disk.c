@@ -12,6 +12,7 @@
  *							so what else the machine does hardly matters
  *	  SLOW_DISK_CACHED_FROM=n	requests from offset n on take a 20th of that
  *	  SLOW_DISK_CACHED_FILE=s	so do those to files with s in their path
+ *	  SLOW_DISK_CREDIT=n	after n requests they take 20 times as long
  *	  SLOW_CLOCK_NS=n		reading the monotonic clock takes n nanoseconds
  *	  REFUSE_O_DIRECT=1		opening a file with O_DIRECT fails
  *	  REFUSE_IO_SETUP=n		setting up asynchronous I/O fails with error number n
@@ -45,6 +46,7 @@ static struct io_event queue[MOST_REQUESTS];
 static int64_t due[MOST_REQUESTS];
 static int	queued = 0;
 static int64_t busy_until = 0;
+static int64_t started = 0;		/* requests */
 static int64_t skipped = 0;		/* by which the clock is ahead */
 
 static int64_t
@@ -117,6 +119,9 @@ start_request(struct iocb *iocb)
 
 	if (is_cached(iocb))
 		service /= 20;
+	if (setting("SLOW_DISK_CREDIT") > 0 &&
+		++started > setting("SLOW_DISK_CREDIT"))
+		service *= 20;
 	busy_until = (busy_until > now ? busy_until : now) + service;
 	due[queued] = busy_until;
 	queue[queued].data = iocb->data;

@@ -4,7 +4,7 @@
  *	  nbdkit plugin: a file that behaves like a spinning disk.
  *
  *	  nbdkit ./disk.so file=PATH [rotation_us=4170] [travel_us=4000]
- *							  [mb_per_s=90]
+ *							  [mb_per_s=90] [credit=0] [limit=100]
  *
  * One request at a time.  A read away from the head costs half a revolution
  * (7200 a minute) and a travel that grows with the root of the distance,
@@ -17,6 +17,10 @@
  * Writes land in a cache of 32 MB that survives a power failure and is emptied
  * at the disk's rate: they wait only while it is full, do not move the head,
  * and a flush costs nothing.
+ *
+ * With a credit it is also a volume that is rented by its requests per second:
+ * limit of them are let through, and as many more as there is credit, which
+ * grows again, by limit per second, while fewer are made.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,12 +40,16 @@
 static unsigned rotation_us = 4170;
 static unsigned travel_us = 4000;
 static unsigned mb_per_s = 90;
+static unsigned credit = 0;		/* 0: there is no limit */
+static unsigned limit = 100;
 
 /* times in ns of CLOCK_MONOTONIC, positions in bytes */
 static int64_t run_start = 0;	/* where the head came down last */
 static int64_t head = 0;		/* end of what has been asked for since */
 static int64_t head_time = 0;	/* when the head is or was there */
 static int64_t drained_time = 0;	/* when the write cache will be empty */
+static double tokens = -1;		/* requests that may be made at once */
+static int64_t tokens_time = 0;
 
 static int64_t
 get_time(void)
@@ -68,6 +76,27 @@ static int64_t
 max(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
+}
+
+/* Take a token: the time from which on the request may be answered. */
+static int64_t
+take_token(int64_t now)
+{
+	if (credit == 0)
+		return now;
+	if (tokens < 0)
+		tokens = credit;
+	else
+		tokens = fmin(credit, tokens +
+					  (double) (now - tokens_time) / 1e9 * limit);
+	tokens_time = now;
+	tokens -= 1;
+	if (tokens >= 0)
+		return now;
+	now += (int64_t) (-tokens / limit * 1e9);
+	tokens_time = now;
+	tokens = 0;
+	return now;
 }
 
 /* Time the disk needs to pass over so many bytes. */
@@ -114,6 +143,10 @@ disk_config(const char *key, const char *value)
 		return nbdkit_parse_unsigned(key, value, &travel_us);
 	if (strcmp(key, "mb_per_s") == 0)
 		return nbdkit_parse_unsigned(key, value, &mb_per_s);
+	if (strcmp(key, "credit") == 0)
+		return nbdkit_parse_unsigned(key, value, &credit);
+	if (strcmp(key, "limit") == 0)
+		return nbdkit_parse_unsigned(key, value, &limit);
 	nbdkit_error("unknown parameter \"%s\"", key);
 	return -1;
 }
@@ -121,9 +154,9 @@ disk_config(const char *key, const char *value)
 static int
 disk_get_ready(void)
 {
-	if (mb_per_s == 0)
+	if (mb_per_s == 0 || limit == 0)
 	{
-		nbdkit_error("mb_per_s must be greater than 0");
+		nbdkit_error("mb_per_s and limit must be greater than 0");
 		return -1;
 	}
 	return open_file() ? 0 : -1;
@@ -142,7 +175,9 @@ disk_pread(void *handle, void *buf, uint32_t count, uint64_t offset,
 		nbdkit_error("could not read: %m");
 		return -1;
 	}
-	sleep_until(move_head(now, (int64_t) offset, (int64_t) offset + count));
+	sleep_until(max(take_token(now),
+					move_head(now, (int64_t) offset,
+							  (int64_t) offset + count)));
 	return 0;
 }
 
@@ -160,7 +195,7 @@ disk_pwrite(void *handle, const void *buf, uint32_t count, uint64_t offset,
 		return -1;
 	}
 	drained_time = max(drained_time, now) + transfer(count);
-	sleep_until(drained_time - transfer(WRITE_CACHE));
+	sleep_until(max(take_token(now), drained_time - transfer(WRITE_CACHE)));
 	return 0;
 }
 
@@ -176,7 +211,7 @@ static struct nbdkit_plugin plugin = {
 	.name = "disk",
 	.longname = "a file that behaves like a spinning disk",
 	.config = disk_config,
-	.config_help = "file=PATH [rotation_us=N] [travel_us=N] [mb_per_s=N]",
+	.config_help = "file=PATH [rotation_us=N] [travel_us=N] [mb_per_s=N] [credit=N] [limit=N]",
 	.magic_config_key = "file",
 	.get_ready = disk_get_ready,
 	.open = disk_open,

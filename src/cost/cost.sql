@@ -19,7 +19,7 @@ SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
 	coalesce(r.mean_high_us, r.mean_us) AS mean_high_us,
 	1e6::float8 / nullif(r.iops, 0)
 		* current_setting('block_size')::float8 / r.io_size AS page_us,
-	r.caveat, r.conditions, run.device
+	r.caveat, r.conditions, run.device, r.burst_iops
 FROM tablespace_advisor.probe_run run
 JOIN tablespace_advisor.probe_result r USING (run_id)
 JOIN pg_tablespace t ON t.spcname = run.tablespace
@@ -57,7 +57,9 @@ AS $$
 				* 2 ^ least(u.age / 30, 20) AS variance,
 			u.n
 		FROM unnest(means, lows, highs, ages, samples) u (mean, low, high, age, n)
-		WHERE u.mean > 0 AND (loaded
+		/* a restored history may say anything */
+		WHERE u.mean BETWEEN 1e-6 AND 1e12
+			AND (u.high - u.low BETWEEN 0 AND 1e12) IS NOT FALSE AND (loaded
 			OR u.mean BETWEEN means[1] / 1.2 AND means[1] * 1.2
 			OR (u.low <= highs[1] AND u.high >= lows[1]))
 	), pool AS (
@@ -88,7 +90,8 @@ GRANT EXECUTE ON FUNCTION tablespace_advisor.pool_measurements(
 /*
  * The last five runs of a tablespace's device count.  Those that were measured
  * alone go before others, a caveat comes last; but after a month what was
- * measured beside others lately is better than what was not.
+ * measured beside others lately is better than what was not.  Where a run found
+ * that throughput falls, only such runs say what comes after it.
  */
 CREATE VIEW tablespace_advisor.pooled_probe_result AS
 WITH newest AS (
@@ -102,6 +105,12 @@ WITH newest AS (
 		ON r.tablespace_oid = n.tablespace_oid
 			AND r.device IS DISTINCT FROM n.device
 	GROUP BY n.tablespace_oid
+), limited AS (
+	/* for a month, a run too short to use the credit up says less */
+	SELECT DISTINCT r.tablespace_oid, r.workload, r.queue_depth
+	FROM tablespace_advisor.current_probe_result r
+	WHERE r.burst_iops IS NOT NULL AND r.caveat IS NULL
+		AND r.finished_at > now() - interval '30 days'
 ), ranked AS (
 	SELECT r.*, c.doubt,
 		min(c.doubt) OVER (PARTITION BY r.tablespace_oid, r.workload, r.queue_depth)
@@ -110,8 +119,12 @@ WITH newest AS (
 			ORDER BY c.doubt, r.run_id DESC) AS place
 	FROM tablespace_advisor.current_probe_result r
 	JOIN replaced d ON d.tablespace_oid = r.tablespace_oid AND r.run_id > d.run_id
+	LEFT JOIN limited l ON l.tablespace_oid = r.tablespace_oid
+		AND l.workload = r.workload AND l.queue_depth = r.queue_depth
 	CROSS JOIN LATERAL (SELECT CASE WHEN r.caveat IS NOT NULL THEN 3
 		WHEN r.finished_at < now() - interval '30 days' THEN 2
+		WHEN l.workload IS NOT NULL AND r.burst_iops IS NULL THEN 2
+		WHEN r.burst_iops IS NOT NULL THEN 0
 		WHEN r.conditions IS NOT NULL THEN 1 ELSE 0 END) c (doubt)
 	WHERE r.mean_us > 0 AND r.page_us > 0
 		AND (r.io_size = current_setting('block_size')::int
@@ -125,7 +138,7 @@ SELECT g.tablespace_oid, g.workload, g.queue_depth, g.run_id, g.finished_at,
 FROM (SELECT r.tablespace_oid, r.workload, r.queue_depth,
 		max(r.run_id) AS run_id, max(r.finished_at) AS finished_at,
 		array_agg(r.samples ORDER BY r.place) AS samples, min(r.doubt) AS doubt,
-		bool_or(r.conditions IS NOT NULL) AS loaded,
+		bool_or(r.conditions IS NOT NULL AND r.burst_iops IS NULL) AS loaded,
 		array_agg(r.mean_us ORDER BY r.place) AS means,
 		array_agg(r.mean_low_us ORDER BY r.place) AS lows,
 		array_agg(r.mean_high_us ORDER BY r.place) AS highs,

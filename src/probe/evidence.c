@@ -26,7 +26,7 @@ tsa_counters_read(const char *stat_path, TsaCounters *counters)
 
 /* What the counters have grown by; what the probe did is for the caller. */
 void
-tsa_growth_between(TsaGrowth * growth, const TsaCounters *before,
+tsa_growth_between(TsaGrowth *growth, const TsaCounters *before,
 				   const TsaCounters *after)
 {
 	const TsaDeviceIo *from = &before->device;
@@ -56,7 +56,7 @@ tsa_growth_between(TsaGrowth * growth, const TsaCounters *before,
 
 /* Add the growth over some turns to that over others. */
 void
-tsa_growth_add(TsaGrowth * sum, const TsaGrowth * growth)
+tsa_growth_add(TsaGrowth *sum, const TsaGrowth *growth)
 {
 	bool		is_first = sum->turns == 0;
 
@@ -83,7 +83,7 @@ tsa_growth_add(TsaGrowth * sum, const TsaGrowth * growth)
 
 /* What share of the bytes asked for did a device move?  -1 where unknown. */
 double
-tsa_share_from_device(const TsaWorkload *workload, const TsaGrowth * growth)
+tsa_share_from_device(const TsaWorkload *workload, const TsaGrowth *growth)
 {
 	double		asked = (double) (growth->own_reads + growth->own_writes) *
 	workload->io_size;
@@ -108,7 +108,7 @@ tsa_share_from_device(const TsaWorkload *workload, const TsaGrowth * growth)
  * writes may be those of a journal on its behalf.
  */
 double
-tsa_share_of_others(const TsaWorkload *workload, const TsaGrowth * growth,
+tsa_share_of_others(const TsaWorkload *workload, const TsaGrowth *growth,
 					double *requests)
 {
 	double		reads = (double) growth->device.reads;
@@ -134,7 +134,7 @@ tsa_share_of_others(const TsaWorkload *workload, const TsaGrowth * growth,
 
 /* What share of the time was the processor not to be had?  0 where unknown. */
 double
-tsa_share_delayed(const TsaGrowth * growth)
+tsa_share_delayed(const TsaGrowth *growth)
 {
 	return growth->has_delay && growth->seconds > 0 ?
 		growth->delay / growth->seconds : 0;
@@ -150,7 +150,7 @@ tsa_share_delayed(const TsaGrowth * growth)
  * flight (Little's law).
  */
 TsaConditions
-tsa_conditions_of_others(const TsaWorkload *workload, const TsaGrowth * growth)
+tsa_conditions_of_others(const TsaWorkload *workload, const TsaGrowth *growth)
 {
 	const TsaDeviceIo *device = &growth->device;
 	TsaConditions others = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};

@@ -38,18 +38,18 @@ typedef struct TsaGrowth
 	uint64		own_reads;		/* what the probe did itself */
 	uint64		own_writes;
 	double		own_seconds;	/* time that its requests took, added up */
-}			TsaGrowth;
+} TsaGrowth;
 
 extern void tsa_counters_read(const char *stat_path, TsaCounters *counters);
-extern void tsa_growth_add(TsaGrowth * sum, const TsaGrowth * growth);
-extern void tsa_growth_between(TsaGrowth * growth, const TsaCounters *before,
+extern void tsa_growth_add(TsaGrowth *sum, const TsaGrowth *growth);
+extern void tsa_growth_between(TsaGrowth *growth, const TsaCounters *before,
 							   const TsaCounters *after);
 extern double tsa_share_from_device(const TsaWorkload *workload,
-									const TsaGrowth * growth);
+									const TsaGrowth *growth);
 extern double tsa_share_of_others(const TsaWorkload *workload,
-								  const TsaGrowth * growth, double *requests);
+								  const TsaGrowth *growth, double *requests);
 extern TsaConditions tsa_conditions_of_others(const TsaWorkload *workload,
-											  const TsaGrowth * growth);
-extern double tsa_share_delayed(const TsaGrowth * growth);
+											  const TsaGrowth *growth);
+extern double tsa_share_delayed(const TsaGrowth *growth);
 
 #endif							/* TSA_EVIDENCE_H */

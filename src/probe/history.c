@@ -153,18 +153,19 @@ insert_run(const TsaProbeRun *run)
 }
 
 /* What the table has and the function does not return. */
-#define MORE_COLUMNS 10
+#define MORE_COLUMNS 12
 
 /* Write one result: the columns of the function, then the others. */
 static void
 insert_result(int64 run_id, const char *tablespace,
 			  const TsaProbeResult *result)
 {
-	const		TsaConditions *others = &result->others;
+	const TsaConditions *others = &result->others;
 	const double figures[] = {
 		others->reads_per_s, others->writes_per_s, others->read_mb_per_s,
 		others->write_mb_per_s, others->in_flight, others->busy_percent,
-		others->waited_percent, result->turns, result->quiet_percent
+		others->waited_percent, result->turns, result->quiet_percent,
+		result->burst_iops, result->burst_seconds
 	};
 	Oid			types[TSA_RESULT_COLUMNS + MORE_COLUMNS];
 	Datum		values[TSA_RESULT_COLUMNS + MORE_COLUMNS];
@@ -205,10 +206,12 @@ insert_result(int64 run_id, const char *tablespace,
 						  " others_writes_per_s, others_read_mb_per_s,"
 						  " others_write_mb_per_s, others_in_flight,"
 						  " device_busy_percent, processor_wait_percent,"
-						  " turns, quiet_percent)"
+						  " turns, quiet_percent, burst_iops,"
+						  " burst_seconds)"
 						  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
 						  " $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
-						  " $21, $22, $23, $24, $25, $26, $27, $28, $29)"
+						  " $21, $22, $23, $24, $25, $26, $27, $28, $29,"
+						  " $30, $31)"
 						  " RETURNING run_id",
 						  lengthof(types), types, values, nulls);
 }

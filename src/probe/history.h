@@ -37,6 +37,8 @@ typedef struct TsaProbeResult
 	TsaConditions others;
 	int			turns;
 	double		quiet_percent;	/* of the turns; or NaN */
+	double		burst_iops;		/* before throughput fell; or NaN */
+	double		burst_seconds;
 	TsaLatency *latency;
 } TsaProbeResult;
 

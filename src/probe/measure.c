@@ -38,6 +38,7 @@
 #define WARMUP_SHARE	0.3
 #define WINDOW_SHARE	0.025
 #define LEAST_SAMPLES	10
+#define MOST_OVERTIME	4		/* for as many */
 #define SHORTEST_JUMP	3
 #define LEAST_BEFORE_REPEAT 100
 #define WAIT_NS			UINT64_C(50000000)
@@ -80,7 +81,7 @@ aim_request(const TsaMeasurePlan *plan, TsaIoRequest *request, uint64_t unit)
 
 /* Make a block unlike all others, so that no layer below can merge them. */
 static void
-stamp_buffer(TsaMeasuring * run, TsaIoRequest *request)
+stamp_buffer(TsaMeasuring *run, TsaIoRequest *request)
 {
 	size_t		i;
 
@@ -94,7 +95,7 @@ stamp_buffer(TsaMeasuring * run, TsaIoRequest *request)
 
 /* Start a pass over the space: at its end, or in a fresh order. */
 static int
-next_pass(TsaMeasuring * run)
+next_pass(TsaMeasuring *run)
 {
 	const TsaMeasurePlan *plan = run->plan;
 
@@ -116,7 +117,7 @@ next_pass(TsaMeasuring * run)
  * length, at least three units, so that nothing is read ahead.
  */
 static uint64_t
-next_jump(TsaMeasuring * run)
+next_jump(TsaMeasuring *run)
 {
 	double		share = (double) (tsa_random_next(&run->random) >> 11) /
 	(double) (UINT64_C(1) << 53);
@@ -131,7 +132,7 @@ next_jump(TsaMeasuring * run)
  * none left for now.
  */
 static TsaIoRequest *
-next_request(TsaMeasuring * run, uint64_t now)
+next_request(TsaMeasuring *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	TsaIoRequest *request;
@@ -179,7 +180,7 @@ next_request(TsaMeasuring * run, uint64_t now)
  * throughput.
  */
 static int
-fill_queue(TsaMeasuring * run, uint64_t now)
+fill_queue(TsaMeasuring *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 
@@ -207,14 +208,14 @@ fill_queue(TsaMeasuring * run, uint64_t now)
 
 /* The time spent so far, in this turn and all before. */
 static uint64_t
-time_spent(const TsaMeasuring * run, uint64_t now)
+time_spent(const TsaMeasuring *run, uint64_t now)
 {
 	return run->turn_spent + now - run->turn_start_ns;
 }
 
 /* Is the warm-up over? */
 static void
-end_warm_up(TsaMeasuring * run, uint64_t now)
+end_warm_up(TsaMeasuring *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	uint64_t	spent = time_spent(run, now);
@@ -248,7 +249,7 @@ end_warm_up(TsaMeasuring * run, uint64_t now)
 
 /* Note where in the space a random read was slow or fast. */
 static void
-note_region(TsaMeasuring * run, const TsaIoRequest *request, double latency)
+note_region(TsaMeasuring *run, const TsaIoRequest *request, double latency)
 {
 	int			region = (int) (request->unit * TSA_REGIONS / run->units);
 
@@ -259,7 +260,7 @@ note_region(TsaMeasuring * run, const TsaIoRequest *request, double latency)
 
 /* Account for a finished request.  Returns a negative error number. */
 static int
-finish_request(TsaMeasuring * run, TsaIoRequest *request, uint64_t now)
+finish_request(TsaMeasuring *run, TsaIoRequest *request, uint64_t now)
 {
 	TsaMeasurement *m = run->m;
 	uint64_t	latency = now - request->submitted_ns;
@@ -304,7 +305,7 @@ finish_request(TsaMeasuring * run, TsaIoRequest *request, uint64_t now)
 
 /* Is there enough? */
 static int
-is_done(const TsaMeasuring * run, uint64_t now)
+is_done(const TsaMeasuring *run, uint64_t now)
 {
 	uint64_t	spent = time_spent(run, now);
 
@@ -314,12 +315,12 @@ is_done(const TsaMeasuring * run, uint64_t now)
 		return 0;
 	return (spent >= run->plan->duration_ns &&
 			run->samples >= LEAST_SAMPLES) ||
-		(spent >= 2 * run->plan->duration_ns && run->samples > 0);
+		(spent >= MOST_OVERTIME * run->plan->duration_ns && run->samples > 0);
 }
 
 /* Is there enough for this turn? */
 static int
-is_turn_over(const TsaMeasuring * run, uint64_t now)
+is_turn_over(const TsaMeasuring *run, uint64_t now)
 {
 	uint64_t	finished = run->finished - run->turn_finished;
 
@@ -333,7 +334,7 @@ is_turn_over(const TsaMeasuring * run, uint64_t now)
 
 /* How long to wait for a request before looking around again. */
 static uint64_t
-waiting_time(const TsaMeasuring * run, uint64_t now)
+waiting_time(const TsaMeasuring *run, uint64_t now)
 {
 	if (run->plan->max_iops > 0 && run->nidle > 0 && !run->exhausted &&
 		run->next_submit_ns < now + WAIT_NS)
@@ -350,7 +351,7 @@ waiting_time(const TsaMeasuring * run, uint64_t now)
  * x mean latency.  Otherwise a fast device's latency came out a fifth too low.
  */
 static int
-reap_requests(TsaMeasuring * run, uint64_t *now)
+reap_requests(TsaMeasuring *run, uint64_t *now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	TsaIoRequest *done[TSA_MAX_DEPTH];
@@ -386,7 +387,7 @@ reap_requests(TsaMeasuring * run, uint64_t *now)
  * -EINVAL where there is no space for a single request.
  */
 int
-tsa_measure_start(TsaMeasuring * run, const TsaMeasurePlan *plan,
+tsa_measure_start(TsaMeasuring *run, const TsaMeasurePlan *plan,
 				  TsaMeasurement *m)
 {
 	memset(run, 0, sizeof(*run));
@@ -409,7 +410,7 @@ tsa_measure_start(TsaMeasuring * run, const TsaMeasurePlan *plan,
 
 /* Prepare a turn: requests and buffer were others' meanwhile. */
 static void
-start_turn(TsaMeasuring * run)
+start_turn(TsaMeasuring *run)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	int			i;
@@ -436,7 +437,7 @@ start_turn(TsaMeasuring * run)
 
 /* Wait for the last requests of a turn, which do not count. */
 static int
-drain_queue(TsaMeasuring * run)
+drain_queue(TsaMeasuring *run)
 {
 	const TsaMeasurePlan *plan = run->plan;
 
@@ -471,7 +472,7 @@ drain_queue(TsaMeasuring * run)
  * buffers until they are done.
  */
 int
-tsa_measure_turn(TsaMeasuring * run)
+tsa_measure_turn(TsaMeasuring *run)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	uint64_t	now;
@@ -500,17 +501,31 @@ tsa_measure_turn(TsaMeasuring * run)
 
 /* Is the measurement complete? */
 int
-tsa_measure_is_done(const TsaMeasuring * run)
+tsa_measure_is_done(const TsaMeasuring *run)
 {
 	return is_done(run, run->turn_start_ns);
 }
 
 /* Let what the latest turn found count. */
 void
-tsa_measure_keep(TsaMeasuring * run)
+tsa_measure_keep(TsaMeasuring *run)
 {
 	tsa_latency_add_turn(&run->m->latency, &run->turn.latency);
 	run->m->elapsed_ns += run->turn.elapsed_ns;
+}
+
+/* Let nothing count that has been kept so far. */
+void
+tsa_measure_forget(TsaMeasuring *run)
+{
+	TsaMeasurement *m = run->m;
+
+	tsa_latency_reset(&m->latency);
+	m->elapsed_ns = 0;
+	m->unsteady = 0;
+	memset(m->region_count, 0, sizeof(m->region_count));
+	memset(m->region_sum, 0, sizeof(m->region_sum));
+	memset(m->region_square, 0, sizeof(m->region_square));
 }
 
 /* Measure from beginning to end. */

@@ -59,7 +59,7 @@ typedef struct TsaSamples
 {
 	TsaLatency	latency;
 	uint64_t	elapsed_ns;
-}			TsaSamples;
+} TsaSamples;
 
 typedef struct TsaMeasurement
 {
@@ -119,13 +119,14 @@ typedef struct TsaMeasuring
 	uint64_t	turn_submitted; /* before it */
 	uint64_t	turn_finished;
 	int			first_left;		/* of the first filling, still in flight */
-}			TsaMeasuring;
+} TsaMeasuring;
 
-extern int	tsa_measure_start(TsaMeasuring * run, const TsaMeasurePlan *plan,
+extern int	tsa_measure_start(TsaMeasuring *run, const TsaMeasurePlan *plan,
 							  TsaMeasurement *m);
-extern int	tsa_measure_turn(TsaMeasuring * run);
-extern int	tsa_measure_is_done(const TsaMeasuring * run);
-extern void tsa_measure_keep(TsaMeasuring * run);
+extern int	tsa_measure_turn(TsaMeasuring *run);
+extern int	tsa_measure_is_done(const TsaMeasuring *run);
+extern void tsa_measure_keep(TsaMeasuring *run);
+extern void tsa_measure_forget(TsaMeasuring *run);
 extern int	tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m);
 extern double tsa_measure_region_ratio(const TsaMeasurement *m);
 

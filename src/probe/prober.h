@@ -9,7 +9,9 @@
 #define TSA_PROBER_H
 
 #include "probe/evidence.h"
-#include "probe/run.h"
+#include "probe/history.h"
+#include "probe/levels.h"
+#include "probe/request.h"
 #include "probe/target.h"
 
 /* State of one run. */
@@ -26,11 +28,12 @@ typedef struct TsaProber
 	/* the device's requests over all rows */
 	double		requests;
 	double		requests_by_others;
+	uint64		began_ns;		/* measuring */
 
 	/* 25th percentile of the tablespace's own relations; NAN: none */
 	double		own_fast_ns;
 	double		own_ratio;		/* that, over the scratch file's */
-}			TsaProber;
+} TsaProber;
 
 /* One row while it is measured. */
 typedef struct TsaProbeRow
@@ -47,19 +50,23 @@ typedef struct TsaProbeRow
 	bool		done;
 	double		joined;			/* at which part of the others' time */
 
+	TsaLevels	levels;			/* of turns */
+	TsaFall		fall;			/* the first one; at < 0: none */
+
 	TsaGrowth	growth;			/* of the counters, over all turns */
 	TsaSamples	quiet;			/* turns without others ... */
 	TsaGrowth	quiet_growth;	/* ... and over these */
-}			TsaProbeRow;
+} TsaProbeRow;
 
 /* turns.c */
-extern void tsa_plan_start(TsaProber * prober, const TsaWorkload *workload,
+extern void tsa_plan_start(TsaProber *prober, const TsaWorkload *workload,
 						   int depth, TsaMeasurePlan *plan);
-extern void tsa_measure_rows(TsaProber * prober, TsaProbeRun *run);
+extern void tsa_measure_rows(TsaProber *prober, TsaProbeRun *run);
 
 /* row.c */
-extern void tsa_row_keep_turn(TsaProbeRow * row, TsaGrowth * growth);
-extern void tsa_row_finish(TsaProber * prober, TsaProbeRow * row,
+extern void tsa_row_keep_turn(TsaProber *prober, TsaProbeRow *row,
+							  TsaGrowth *growth);
+extern void tsa_row_finish(TsaProber *prober, TsaProbeRow *row,
 						   TsaProbeResult *result);
 
 #endif							/* TSA_PROBER_H */

@@ -26,11 +26,55 @@
 #define ENOUGH_QUIET_TURNS	5
 #define ENOUGH_QUIET_SAMPLES 30
 
+/* a fall that leaves less of the time is not waited out */
+#define LEAST_AFTER_FALL	0.05
+
+/* What part of a row's time is left? */
+static double
+part_left(const TsaProber *prober, const TsaProbeRow *row)
+{
+	return 1 - (double) row->m.spent_ns / (double) prober->step_ns;
+}
+
+/*
+ * Where throughput falls to another level, the device had a credit that is
+ * used up: what was measured until now is forgotten.
+ */
+static void
+look_for_fall(const TsaProber *prober, TsaProbeRow *row,
+			  const TsaGrowth *growth)
+{
+	const TsaSamples *turn = &row->measuring.turn;
+	const TsaConditions others =
+	tsa_conditions_of_others(row->step.workload, growth);
+	double		requests = others.reads_per_s + others.writes_per_s;
+	double		mb = others.read_mb_per_s + others.write_mb_per_s;
+	double		seconds = (double) turn->elapsed_ns / 1e9 *
+	Max(1 - tsa_share_delayed(growth), 0.01);
+
+	tsa_levels_add(&row->levels,
+				   (double) (tsa_clock_now() - prober->began_ns) / 1e9,
+				   (double) turn->latency.count, seconds,
+				   isnan(requests) ? 0 : seconds *
+				   Max(requests, mb * MB_BYTES / row->step.workload->io_size));
+	if (row->fall.at >= 0 || part_left(prober, row) < LEAST_AFTER_FALL)
+		return;
+	if (!tsa_levels_fall(&row->levels, &row->fall))
+	{
+		row->fall.at = -1;
+		return;
+	}
+	tsa_measure_forget(&row->measuring);
+	tsa_latency_reset(&row->quiet.latency);
+	row->quiet.elapsed_ns = 0;
+	memset(&row->quiet_growth, 0, sizeof(row->quiet_growth));
+}
+
 /* Take into account what the latest turn found, by the counters' growth. */
 void
-tsa_row_keep_turn(TsaProbeRow * row, TsaGrowth * growth)
+tsa_row_keep_turn(TsaProber *prober, TsaProbeRow *row, TsaGrowth *growth)
 {
-	const		TsaSamples *turn = &row->measuring.turn;
+	const TsaSamples *turn = &row->measuring.turn;
 	double		requests;
 
 	growth->own_reads = row->m.reads - row->growth.own_reads;
@@ -40,6 +84,8 @@ tsa_row_keep_turn(TsaProbeRow * row, TsaGrowth * growth)
 	tsa_growth_add(&row->growth, growth);
 	tsa_measure_keep(&row->measuring);
 
+	if (turn->elapsed_ns > 0 && !row->step.workload->cached)
+		look_for_fall(prober, row, growth);
 	if (turn->latency.count == 0 ||
 		tsa_share_of_others(row->step.workload, growth,
 							&requests) > QUIET_FOREIGN ||
@@ -52,7 +98,7 @@ tsa_row_keep_turn(TsaProbeRow * row, TsaGrowth * growth)
 
 /* Are there quiet turns enough to leave the others out? */
 static bool
-is_quiet_enough(const TsaProbeRow * row)
+is_quiet_enough(const TsaProbeRow *row)
 {
 	const TsaLatency *quiet = &row->quiet.latency;
 
@@ -64,7 +110,7 @@ is_quiet_enough(const TsaProbeRow * row)
 
 /* Compare the scratch file with the tablespace's own relations. */
 static void
-compare_own_files(TsaProber * prober, const TsaProbeRow * row)
+compare_own_files(TsaProber *prober, const TsaProbeRow *row)
 {
 	double		median;
 
@@ -117,8 +163,8 @@ form_result(const TsaProbeStep *step, TsaLatency *latency, uint64 elapsed_ns,
 
 /* What there is to be said about how it was measured. */
 static void
-fill_evidence(const TsaProber * prober, const TsaProbeRow * row,
-			  const TsaGrowth * growth, const TsaLatency *latency,
+fill_evidence(const TsaProber *prober, const TsaProbeRow *row,
+			  const TsaGrowth *growth, const TsaLatency *latency,
 			  TsaEvidence *evidence)
 {
 	const TsaWorkload *workload = row->step.workload;
@@ -136,6 +182,8 @@ fill_evidence(const TsaProber * prober, const TsaProbeRow * row,
 	evidence->device_share = tsa_share_from_device(workload, &row->growth);
 	evidence->foreign_share = tsa_share_of_others(workload, growth, &requests);
 	evidence->delayed_share = tsa_share_delayed(growth);
+	evidence->fall_before = row->fall.at < 0 ? 0 : row->fall.before;
+	evidence->fall_at = row->fall.at;
 	evidence->others = tsa_conditions_of_others(workload, growth);
 	evidence->clock_taken_off = workload->buffered;
 	evidence->samples = latency->count;
@@ -143,7 +191,7 @@ fill_evidence(const TsaProber * prober, const TsaProbeRow * row,
 		(row->m.unsteady && growth == &row->growth);
 	evidence->repeated = row->m.repeated;
 	evidence->short_reads = row->m.short_reads > 0;
-	evidence->max_iops = row->m.limited ? (uint64) tsa_probe_max_iops : 0;
+	evidence->max_iops = row->m.limited ? row->plan.max_iops : 0;
 	evidence->clock_share = (double) prober->clock_cost /
 		Max(latency->mean_ns, 1);
 	if (row->step.queue_depth == 1 && workload->write_percent == 0 &&
@@ -153,10 +201,10 @@ fill_evidence(const TsaProber * prober, const TsaProbeRow * row,
 
 /* Turn what was measured into a row. */
 void
-tsa_row_finish(TsaProber * prober, TsaProbeRow * row, TsaProbeResult *result)
+tsa_row_finish(TsaProber *prober, TsaProbeRow *row, TsaProbeResult *result)
 {
 	bool		quiet = is_quiet_enough(row);
-	const		TsaGrowth *growth = quiet ? &row->quiet_growth : &row->growth;
+	const TsaGrowth *growth = quiet ? &row->quiet_growth : &row->growth;
 	TsaLatency *latency = quiet ? &row->quiet.latency : &row->m.latency;
 	TsaEvidence evidence = {0};
 	char		words[2048];
@@ -167,6 +215,8 @@ tsa_row_finish(TsaProber * prober, TsaProbeRow * row, TsaProbeResult *result)
 	share = tsa_share_of_others(row->step.workload, &row->growth, &requests);
 	prober->requests += requests;
 	prober->requests_by_others += Max(share, 0) * requests;
+	result->burst_iops = row->fall.at < 0 ? NAN : row->fall.before;
+	result->burst_seconds = row->fall.at < 0 ? NAN : row->fall.at;
 	compare_own_files(prober, row);
 	form_result(&row->step, latency,
 				quiet ? row->quiet.elapsed_ns : row->m.elapsed_ns, result);
@@ -175,6 +225,7 @@ tsa_row_finish(TsaProber * prober, TsaProbeRow * row, TsaProbeResult *result)
 		100.0 * (double) row->quiet.latency.turns / result->turns : NAN;
 
 	fill_evidence(prober, row, growth, latency, &evidence);
+	evidence.fall_after = result->iops;
 	result->others = evidence.others;
 	text = tsa_trust_caveat(&evidence, words, sizeof(words));
 	result->caveat = text !=NULL ? pstrdup(text) : NULL;

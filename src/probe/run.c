@@ -29,12 +29,10 @@
 #include "compat.h"
 #include "probe/counters.h"
 #include "probe/prober.h"
+#include "probe/run.h"
 
 /* a 20th of the measuring time goes to the tablespace's own relations */
 #define OWN_FILES_PART		20
-
-/* configuration parameter tablespace_advisor.probe_max_iops; 0: no limit */
-int			tsa_probe_max_iops = 0;
 
 /* an engine whose requests were still in flight when its query ended */
 static TsaAioEngine *parked_engine = NULL;
@@ -54,7 +52,7 @@ report_engine(int error)
  * refuses asynchronous I/O, or would do it while they are submitted.
  */
 static void
-tell_single(const TsaProber * prober)
+tell_single(const TsaProber *prober)
 {
 	int			refusal = tsa_aio_refusal(prober->engine);
 
@@ -111,7 +109,7 @@ release_engine(TsaAioEngine *engine)
  * look slow, but not so many.
  */
 static void
-sample_own_files(TsaProber * prober)
+sample_own_files(TsaProber *prober)
 {
 	TsaProbeTarget own = {0};
 	TsaMeasurement *m;
@@ -170,7 +168,7 @@ find_location(Oid tablespace)
 
 /* Open, measure and close. */
 static void
-probe_target(TsaProber * prober, TsaProbeRun *run)
+probe_target(TsaProber *prober, TsaProbeRun *run)
 {
 	const TsaProbeRequest *request = prober->request;
 	TsaProbeTarget *target = &prober->target;

@@ -48,6 +48,8 @@ CREATE TABLE tablespace_advisor.probe_result (
 	processor_wait_percent float8,
 	turns int,
 	quiet_percent float8,
+	burst_iops float8,
+	burst_seconds float8,
 	PRIMARY KEY (run_id, workload, queue_depth)
 );
 

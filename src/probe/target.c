@@ -33,7 +33,8 @@
 /*
  * Open a file twice, past the page cache and through it, and add it to the
  * target.  Where the file system refuses O_DIRECT both go through the cache,
- * the first without read-ahead, and the target says so.  A file that has just been dropped is left out.
+ * the first without read-ahead, and the target says so.  A file that has just
+ * been dropped is left out.
  */
 void
 tsa_target_open_file(TsaProbeTarget *target, const char *path, int flags)

@@ -115,7 +115,7 @@ tsa_trust_caveat(const TsaEvidence *e, char *words, size_t size)
 static void
 add_others(Text *to, const TsaEvidence *e)
 {
-	const		TsaConditions *others = &e->others;
+	const TsaConditions *others = &e->others;
 
 	if (isnan(others->reads_per_s) || isnan(others->writes_per_s))
 		add_reason(to, "others made %.0f %% of the device's requests",
@@ -134,6 +134,9 @@ tsa_trust_conditions(const TsaEvidence *e, char *words, size_t size)
 	Text		to = {words, size, 0};
 
 	words[0] = '\0';
+	if (e->fall_before > 0)
+		add_reason(&to, "throughput fell from %.0f to %.0f requests per second after %.0f s: what came after it counts",
+				   e->fall_before, e->fall_after, e->fall_at);
 	if (e->foreign_share > MOST_FOREIGN)
 		add_others(&to, e);
 	if (e->delayed_share > MOST_DELAYED)

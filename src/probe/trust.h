@@ -4,9 +4,9 @@
  *	  Whether it was the device that answered, and what else went on meanwhile.
  *
  * Two kinds of doubt.  A caveat says that a measurement is not about the
- * device: nothing is to be concluded from it.  Conditions say that the device was not
- * alone: the measurement is true of that load, which is what queries meet, and
- * on a server that is never quiet there is no other.
+ * device: nothing is to be concluded from it.  Conditions say that the device
+ * was not alone: the measurement is true of that load, which is what queries
+ * meet, and on a server that is never quiet there is no other.
  *
  * Pure: no server headers.
  *
@@ -28,7 +28,7 @@ typedef struct TsaConditions
 	double		in_flight;		/* mean number of their requests */
 	double		busy_percent;	/* time with any request in flight, ours too */
 	double		waited_percent; /* time without a processor */
-}			TsaConditions;
+} TsaConditions;
 
 /* What was observed around one measurement; zero means nothing suspicious. */
 typedef struct TsaEvidence
@@ -49,6 +49,9 @@ typedef struct TsaEvidence
 	double		own_files_ratio;	/* existing relations over scratch; 0:
 									 * unknown */
 	uint64_t	samples;
+	double		fall_before;	/* requests per second; 0: no fall */
+	double		fall_after;
+	double		fall_at;		/* seconds */
 	uint64_t	max_iops;		/* limit that held it back, 0: none */
 	int			unsteady;
 	int			repeated;

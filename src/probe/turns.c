@@ -26,6 +26,9 @@
 #include "compat.h"
 #include "probe/prober.h"
 
+/* configuration parameter tablespace_advisor.probe_max_iops; 0: no limit */
+int			tsa_probe_max_iops = 0;
+
 /* how much of the file is brought into the page cache for cached reads */
 #define CACHED_BYTES		UINT64CONST(67108864)
 #define WARM_BYTES			131072
@@ -45,7 +48,7 @@ typedef enum Phase
 	PHASE_CACHE,
 	PHASE_WRITES,
 	PHASES
-}			Phase;
+} Phase;
 
 /* Callbacks of the measuring loop. */
 static uint64
@@ -108,7 +111,7 @@ empty_cache(const TsaIoFile *files, int nfiles)
  * what is brought into the page cache.
  */
 static void
-choose_files(TsaProber * prober, TsaProbeRow * row)
+choose_files(TsaProber *prober, TsaProbeRow *row)
 {
 	const TsaWorkload *workload = row->step.workload;
 	TsaProbeTarget *target = &prober->target;
@@ -134,7 +137,7 @@ choose_files(TsaProber * prober, TsaProbeRow * row)
 
 /* Complain that a request failed. */
 static void
-report_measure(const TsaProber * prober, const TsaWorkload *workload, int error)
+report_measure(const TsaProber *prober, const TsaWorkload *workload, int error)
 {
 	errno = -error;
 	ereport(ERROR,
@@ -145,7 +148,7 @@ report_measure(const TsaProber * prober, const TsaWorkload *workload, int error)
 
 /* What every measurement has in common. */
 void
-tsa_plan_start(TsaProber * prober, const TsaWorkload *workload, int depth,
+tsa_plan_start(TsaProber *prober, const TsaWorkload *workload, int depth,
 			   TsaMeasurePlan *plan)
 {
 	memset(plan, 0, sizeof(*plan));
@@ -181,7 +184,7 @@ find_phase(const TsaWorkload *workload)
 
 /* Prepare a row. */
 static void
-start_row(TsaProber * prober, TsaProbeRow * row)
+start_row(TsaProber *prober, TsaProbeRow *row)
 {
 	const TsaWorkload *workload = row->step.workload;
 	int			error;
@@ -196,6 +199,7 @@ start_row(TsaProber * prober, TsaProbeRow * row)
 	}
 	choose_files(prober, row);
 	tsa_latency_reset(&row->quiet.latency);
+	row->fall.at = -1;
 	error = tsa_measure_start(&row->measuring, &row->plan, &row->m);
 	if (error < 0)
 		report_measure(prober, workload, error);
@@ -204,7 +208,7 @@ start_row(TsaProber * prober, TsaProbeRow * row)
 
 /* What part of its time has a row had? */
 static double
-part_done(const TsaProber * prober, const TsaProbeRow * row)
+part_done(const TsaProber *prober, const TsaProbeRow *row)
 {
 	return row->done ? 1 : row->joined + (1 - row->joined) *
 		(double) row->m.spent_ns / (double) prober->step_ns;
@@ -212,7 +216,7 @@ part_done(const TsaProber * prober, const TsaProbeRow * row)
 
 /* Measure one turn of a row. */
 static void
-measure_turn(TsaProber * prober, TsaProbeRow * row)
+measure_turn(TsaProber *prober, TsaProbeRow *row)
 {
 	const TsaWorkload *workload = row->step.workload;
 	TsaCounters before;
@@ -240,13 +244,13 @@ measure_turn(TsaProber * prober, TsaProbeRow * row)
 		report_measure(prober, workload, error);
 	tsa_counters_read(prober->target.stat_path, &after);
 	tsa_growth_between(&growth, &before, &after);
-	tsa_row_keep_turn(row, &growth);
+	tsa_row_keep_turn(prober, row, &growth);
 	row->done = tsa_measure_is_done(&row->measuring);
 }
 
 /* Throughput of a row so far; 0 where it has none. */
 static double
-row_iops(const TsaProbeRow * row)
+row_iops(const TsaProbeRow *row)
 {
 	return (double) row->m.latency.count /
 		(double) Max(row->m.elapsed_ns, 1);
@@ -259,9 +263,9 @@ row_iops(const TsaProbeRow * row)
  * is none, or none beyond those that are measured anyway.
  */
 static int
-find_candidate(const TsaProbeRow * rows, int nrows)
+find_candidate(const TsaProbeRow *rows, int nrows)
 {
-	const		TsaProbeRow *best = NULL;
+	const TsaProbeRow *best = NULL;
 	double		peak = 0;
 	int			i;
 	int			j;
@@ -271,8 +275,8 @@ find_candidate(const TsaProbeRow * rows, int nrows)
 			peak = Max(peak, row_iops(&rows[i]));
 	for (i = 0; i < nrows; i++)
 	{
-		const		TsaProbeRow *row = &rows[i];
-		const		TsaProbeRow *next = NULL;
+		const TsaProbeRow *row = &rows[i];
+		const TsaProbeRow *next = NULL;
 
 		if (row->step.workload != TSA_RANDOM_READ ||
 			row_iops(row) < 0.9 * peak ||
@@ -293,7 +297,7 @@ find_candidate(const TsaProbeRow * rows, int nrows)
 
 /* Let rows take part whose depth can be found by now; some never do. */
 static void
-join_candidates(TsaProber * prober, TsaProbeRow * rows, int nrows)
+join_candidates(TsaProber *prober, TsaProbeRow *rows, int nrows)
 {
 	double		least = 1;
 	int			depth;
@@ -321,7 +325,7 @@ join_candidates(TsaProber * prober, TsaProbeRow * rows, int nrows)
  * that, once per workload.  Prefetching needs no queue of ours.
  */
 static void
-make_single(TsaProbeRow * rows, int nrows)
+make_single(TsaProbeRow *rows, int nrows)
 {
 	int			i;
 	int			j;
@@ -335,16 +339,16 @@ make_single(TsaProbeRow * rows, int nrows)
 		rows[i].made_single = step->queue_depth != 1;
 		step->queue_depth = 1;
 		for (j = 0; j < nrows; j++)
-			if (j != i && !rows[j].done &&
+			if (j != i && !rows[j].done && rows[j].step.queue_depth == 1 &&
 				rows[j].step.workload == step->workload &&
-				(rows[j].step.queue_depth == 1 && (j < i || rows[i].made_single)))
+				(j < i || rows[i].made_single))
 				rows[i].done = true;
 	}
 }
 
 /* The row of a phase that has had the least of its time, or NULL. */
 static TsaProbeRow *
-choose_row(const TsaProber * prober, TsaProbeRow * rows, int nrows, Phase phase)
+choose_row(const TsaProber *prober, TsaProbeRow *rows, int nrows, Phase phase)
 {
 	TsaProbeRow *chosen = NULL;
 	int			i;
@@ -360,7 +364,7 @@ choose_row(const TsaProber * prober, TsaProbeRow * rows, int nrows, Phase phase)
 
 /* Measure all rows; one without a depth of its own to measure is left out. */
 void
-tsa_measure_rows(TsaProber * prober, TsaProbeRun *run)
+tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 {
 	const TsaProbeRequest *request = prober->request;
 	int			nrows = request->nsteps;
@@ -372,6 +376,7 @@ tsa_measure_rows(TsaProber * prober, TsaProbeRun *run)
 		rows[i].step = request->steps[i];
 	if (prober->single)
 		make_single(rows, nrows);
+	prober->began_ns = tsa_clock_now();
 	for (phase = 0; phase < PHASES; phase++)
 	{
 		TsaProbeRow *row;

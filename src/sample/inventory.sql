@@ -37,6 +37,18 @@ WHERE c.relkind IN ('r', 'm', 't', 'i') AND c.relpersistence <> 't'
 COMMENT ON VIEW tablespace_advisor.relation_inventory IS
 	'every relation of this database that has storage, but for catalogs, temporary relations, sequences and this extension''s own; heap: the table it belongs to, kind: heap, index, toast or toast index, tablespace: OID, never 0, indexed: the relation that an index is on';
 
+/* A TOAST table is where its table is. */
+CREATE VIEW tablespace_advisor.used_tablespace AS
+SELECT DISTINCT coalesce(nullif(c.reltablespace, 0), d.dattablespace) AS tablespace
+FROM pg_class c
+JOIN pg_database d ON d.datname = current_database()
+WHERE c.relkind IN ('r', 'm', 'i') AND c.relpersistence <> 't'
+	AND c.oid >= 16384 AND c.relfilenode <> 0
+	AND c.relnamespace NOT IN ('tablespace_advisor'::regnamespace, 'pg_toast'::regnamespace);
+
+COMMENT ON VIEW tablespace_advisor.used_tablespace IS
+	'OIDs of the tablespaces that relations of relation_inventory are in, without looking at each of these';
+
 /* The same by lookups: of few tables among many. */
 CREATE FUNCTION tablespace_advisor.inventory_of(tables oid[])
 RETURNS SETOF tablespace_advisor.relation_inventory
@@ -145,6 +157,7 @@ COMMENT ON VIEW tablespace_advisor.statistics_start IS
 	'since when counters count: stats_reset: since this database was last reset, NULL if it never was; server_since: at most since then all counters of the server';
 
 GRANT SELECT ON tablespace_advisor.relation_inventory,
+	tablespace_advisor.used_tablespace,
 	tablespace_advisor.relation_counter, tablespace_advisor.statistics_start
 	TO pg_monitor;
 REVOKE ALL ON FUNCTION tablespace_advisor.inventory_of(oid[]),

@@ -394,7 +394,9 @@ COMMENT ON FUNCTION tablespace_advisor.take_sample(int) IS
 CREATE PROCEDURE @extschema@.sample_activity()
 LANGUAGE sql
 SET search_path = pg_catalog, pg_temp
-AS $$ SELECT tablespace_advisor.take_sample() $$;
+BEGIN ATOMIC
+	SELECT tablespace_advisor.take_sample();
+END;
 
 COMMENT ON PROCEDURE @extschema@.sample_activity() IS
 	'Keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; a preloaded library does it by itself every tablespace_advisor.sample_interval. Takes about half a second. Errors: 25006 on a standby.';
