@@ -424,17 +424,21 @@ ALTER TABLE tablespace_advisor.job
 	ADD COLUMN finish_by timestamptz,
 	ADD COLUMN others_lost_percent float8,
 	ADD COLUMN is_late boolean NOT NULL DEFAULT false;
-ALTER TABLE tablespace_advisor.pause RENAME TO request;
-ALTER TABLE tablespace_advisor.request
-	RENAME CONSTRAINT pause_pkey TO request_pkey;
-ALTER TABLE tablespace_advisor.request
-	RENAME CONSTRAINT pause_job_id_fkey TO request_job_id_fkey;
-ALTER TABLE tablespace_advisor.request
-	ADD COLUMN pause boolean NOT NULL DEFAULT true,
-	ADD COLUMN alters boolean NOT NULL DEFAULT false,
-	ADD COLUMN max_rate bigint,
-	ADD COLUMN min_rate bigint,
-	ADD COLUMN finish_by timestamptz;
+/* Made anew, since constraints of 18 have the names of the table. */
+CREATE TABLE tablespace_advisor.request (
+	job_id bigint PRIMARY KEY
+		REFERENCES tablespace_advisor.job ON DELETE CASCADE,
+	requested_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	pause boolean NOT NULL DEFAULT true,
+	alters boolean NOT NULL DEFAULT false,
+	max_rate bigint,
+	min_rate bigint,
+	finish_by timestamptz
+);
+REVOKE ALL ON tablespace_advisor.request FROM PUBLIC;
+INSERT INTO tablespace_advisor.request (job_id, requested_at)
+	SELECT job_id, requested_at FROM tablespace_advisor.pause;
+DROP TABLE tablespace_advisor.pause;
 
 /*
  * What 0.4 took for a reason not to trust a row, where that was no more than what

@@ -55,12 +55,17 @@ my $all_ended =
 
 # A move for the statements that steer one.
 my $job;
+
+sub start_slow_move
+{
+	$job = start_table_move($node, 'orders', 'slow', "max_rate => '100 bytes'");
+	wait_until($node, "(SELECT bytes_done > 0 FROM tablespace_moves
+		WHERE job_id = $job)", 'the move copies');
+	return;
+}
 my %before = (
-	pause => sub {
-		$job = start_table_move($node, 'orders', 'slow', "max_rate => '100 bytes'");
-		wait_until($node, "(SELECT bytes_done > 0 FROM tablespace_moves
-			WHERE job_id = $job)", 'the move copies');
-	},
+	alter => \&start_slow_move,
+	pause => \&start_slow_move,
 	resume => sub {
 		wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves
 			WHERE job_id = $job)", 'the move pauses');
@@ -86,11 +91,11 @@ foreach my $page (@pages)
 	next if $name =~ /reliability|benchmarks/;
 	foreach my $statement (statements_in($page))
 	{
-		my ($verb) = $statement =~ /\b(pause|resume|cancel|retry|undo)_move\(7\)/;
+		my ($verb) = $statement =~ /\b(alter|pause|resume|cancel|retry|undo)_move\(7\b/;
 
 		wait_until($node, $all_ended, 'the moves end') unless $verb;
 		$before{$verb}->() if $verb && $before{$verb};
-		my $sql = $statement =~ s/_move\(7\)/_move($job)/r;
+		my $sql = $statement =~ s/_move\(7\b/_move($job/r;
 		$sql =~ s/(probe_tablespace\('\w+')\)/$1, duration => '100 ms', file_size => '8 MB')/;
 		$sql =~ s/observe => '1 min'/observe => '1 s'/;
 

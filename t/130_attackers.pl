@@ -306,7 +306,7 @@ is($node->safe_psql('subscriber', $own), "1|t\n2|t", 'a caller that is a replica
 # a TRUNCATE of the publisher's, as the worker of a subscription applies it
 like(messages_in('subscriber', q{
 		SET session_replication_role = replica;
-		TRUNCATE tablespace_advisor.job, tablespace_advisor.pause}),
+		TRUNCATE tablespace_advisor.job, tablespace_advisor.request}),
 	qr/ERROR:  55000: cannot truncate "tablespace_advisor.job" by logical replication/,
 	"a publisher's TRUNCATE is refused");
 is($node->safe_psql('subscriber', $own), "1|t\n2|t", 'and the journal keeps its jobs');

@@ -307,11 +307,11 @@ AS $$
 DECLARE
 	shown int := CASE WHEN in_short THEN 20 ELSE 100 END;
 BEGIN
-	RETURN NEXT tablespace_advisor.headline(target, advice);
+	RETURN QUERY SELECT tablespace_advisor.headline(target, advice);
 	RETURN QUERY SELECT l FROM tablespace_advisor.relation_lines(
 		target, advice[:shown], in_short) l;
 	IF cardinality(advice) > shown THEN
-		RETURN NEXT format('  and %s more (SELECT * FROM %s.advise_placement(%s) has all)',
+		RETURN QUERY SELECT format('  and %s more (SELECT * FROM %s.advise_placement(%s) has all)',
 			cardinality(advice) - shown, '@extschema@',
 			coalesce(format('target => %L::pg_catalog.regclass', target), ''));
 	END IF;

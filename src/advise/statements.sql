@@ -83,7 +83,7 @@ BEGIN
 		|| array(SELECT m.call FROM tablespace_advisor.move_calls(target, advice) m
 			ORDER BY m.rank, m.call);
 	IF cardinality(statements) > shown THEN
-		RETURN NEXT format('Statements: %s; advise_placement() has each relation''s.',
+		RETURN QUERY SELECT format('Statements: %s; advise_placement() has each relation''s.',
 			cardinality(statements));
 	ELSE
 		RETURN QUERY SELECT s FROM unnest(statements) s;

@@ -366,8 +366,9 @@ Datum
 tsa_is_database_locked(PG_FUNCTION_ARGS)
 {
 	LOCKTAG		tag;
+	Oid			database = PG_GETARG_OID(0);
 
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, PG_GETARG_OID(0), 0);
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, database, 0);
 	if (LockAcquire(&tag, RowExclusiveLock, false, true) ==
 		LOCKACQUIRE_NOT_AVAIL)
 		PG_RETURN_BOOL(true);

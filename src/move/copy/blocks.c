@@ -40,17 +40,18 @@
  * record comes later in the WAL than all these images.
  *
  * Starting over.  If a part of the WAL was lost, the copy begins at block 0
- * again, with the WAL from that moment on.  What is in the new storage by then
- * are images that were logged, and most of them are still right: such a page is
- * read back from the file, of which no buffer exists and which nobody else
- * writes, and if it is equal but for LSN and checksum it is neither logged nor
- * written.  So a copy that starts over again and again writes WAL for what has
- * changed only, and gets to its end.  Equal contents do not suffice where the
- * original has a later LSN: GiST compares the LSN of a page with numbers that
- * its children got from theirs, which must not seem to be newer.  Nor would the
- * LSN alone, since VACUUM may change a page without one.  To redo, to a standby,
- * and to the checkpointer such a page is one that was copied when it was first
- * written: its image is in the WAL, and its sync was asked for then.
+ * again, with the WAL from that moment on.  What is in the new storage by
+ * then are images that were logged, and most of them are still right: such a
+ * page is read back from the file, of which no buffer exists and which nobody
+ * else writes, and if it is equal but for LSN and checksum it is neither
+ * logged nor written.  So a copy that starts over again and again writes WAL
+ * for what has changed only, and gets to its end.  Equal contents do not
+ * suffice where the original has a later LSN: GiST compares the LSN of a page
+ * with numbers that its children got from theirs, which must not seem to be
+ * newer.  Nor would the LSN alone, since VACUUM may change a page without
+ * one.  To redo, to a standby, and to the checkpointer such a page is one
+ * that was copied when it was first written: its image is in the WAL, and its
+ * sync was asked for then.
  *
  *-------------------------------------------------------------------------
  */

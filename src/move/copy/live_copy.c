@@ -221,7 +221,7 @@ open_copy(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 	copy->pages = (char *) TYPEALIGN(TSA_IO_ALIGN,
 									 palloc((TSA_COPY_BATCH + 1) * BLCKSZ +
 											TSA_IO_ALIGN));
-	copy->compared = copy->pages + TSA_COPY_BATCH * BLCKSZ;
+	copy->compared = copy->pages + (Size) TSA_COPY_BATCH * BLCKSZ;
 	copy->strategy = GetAccessStrategy(BAS_BULKREAD);
 	MemoryContextSwitchTo(oldcxt);
 	return copy;

@@ -15,11 +15,12 @@
  *
  * The WAL is read from the files, so it is flushed first.  (Releases from 17
  * on can read from the WAL buffers, but only what has been written already,
- * so that would not spare the flush.)  Only one's own process is served: no
- * replication slot holds the WAL back.  A checkpoint removes the segments before
- * its redo point, so a caller that follows whenever the WAL has got to another
- * segment (tsa_wal_tail_is_left_behind()) loses one only to a checkpoint that
- * begins and ends between two looks; tsa_wal_tail_lost() tells.
+ * so that would not spare the flush.) Only one's own process is served: no
+ * replication slot holds the WAL back.  A checkpoint removes the segments
+ * before its redo point, so a caller that follows whenever the WAL has got to
+ * another segment (tsa_wal_tail_is_left_behind()) loses one only to a
+ * checkpoint that begins and ends between two looks; tsa_wal_tail_lost()
+ * tells.
  *
  * Rejected: a temporary physical slot, which keeps the segments, but without
  * bound by default, needs wal_level replica, and ends the process when it is

@@ -507,6 +507,7 @@ warn_if_late(int64 batch_id, TimestampTz finish_by)
 	};
 	Datum		values[1];
 	Datum		earliest;
+	const char *time = NULL;
 	TsaJournal	journal;
 
 	if (TIMESTAMP_IS_NOEND(finish_by))
@@ -516,13 +517,15 @@ warn_if_late(int64 batch_id, TimestampTz finish_by)
 	tsa_journal_open(&journal);
 	tsa_journal_run(&query, values, NULL, true);
 	earliest = tsa_journal_column(0, "earliest");
+	if (earliest != (Datum) 0)
+		time = timestamptz_to_str(DatumGetTimestampTz(earliest));
 	if (finish_by <= GetCurrentTimestamp() ||
 		(earliest != (Datum) 0 && DatumGetTimestampTz(earliest) > finish_by))
 		ereport(WARNING,
 				(errmsg("what is to be moved cannot be moved by \"finish_by\""),
-				 earliest != (Datum) 0 ?
+				 time == NULL ? 0 :
 				 errdetail("At the highest rates measured so far it would be by %s.",
-						   timestamptz_to_str(DatumGetTimestampTz(earliest))) : 0,
+						   time),
 				 errhint("It goes on at full speed; alter_move() and cancel_move() change that.")));
 	tsa_journal_close(&journal);
 }

@@ -77,8 +77,9 @@ get_forecast(uint64 i, float8 *saved)
 }
 
 /*
- * Sets the target tablespaces that the advice recommends, and keeps the moves that it recommends.  A partitioned index
- * has no activity of its own to advise on and stays.
+ * Sets the target tablespaces that the advice recommends, and keeps the moves
+ * that it recommends.  A partitioned index has no activity of its own to advise
+ * on and stays.
  */
 List *
 tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)

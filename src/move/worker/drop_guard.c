@@ -4,22 +4,23 @@
  *	  Keeps the extension from being dropped while its journal names files, or
  *	  by others than its owner.
  *
- * The journal is all that knows of a copy whose worker died, or of an old file
- * that is still to be removed.  If it goes they stay for good.  What decides is
- * what is really dropped: the server tells the hook below of each object that a
- * command drops, by whatever way it came to that (CASCADE from the schema, from
- * another extension that has the schema, from the language of the functions, or
- * with the roles that own any of these), before it is gone.  When that is the
- * extension or the table of jobs, the hook refuses while the journal names
- * files, and refuses roles that do not own the extension, as the server does for
- * DROP EXTENSION only: who owns a database owns its schema public, could drop
- * the extension in the middle of somebody's call, and make tables and functions
- * of the names that the call goes on to use as whoever runs it.
+ * The journal is all that knows of a copy whose worker died, or of an old
+ * file that is still to be removed.  If it goes they stay for good.  What
+ * decides is what is really dropped: the server tells the hook below of each
+ * object that a command drops, by whatever way it came to that (CASCADE from
+ * the schema, from another extension that has the schema, from the language
+ * of the functions, or with the roles that own any of these), before it is
+ * gone.  When that is the extension or the table of jobs, the hook refuses
+ * while the journal names files, and refuses roles that do not own the
+ * extension, as the server does for DROP EXTENSION only: who owns a database
+ * owns its schema public, could drop the extension in the middle of
+ * somebody's call, and make tables and functions of the names that the call
+ * goes on to use as whoever runs it.
  *
  * An event trigger sees to it that the library is loaded when such a command
  * begins, removes the files of dead workers in its transaction, so that these
- * are in nobody's way, and keeps the extension's schemas from being renamed.  It
- * looks at nothing but the command unless that is about the extension: any
+ * are in nobody's way, and keeps the extension's schemas from being renamed.
+ * It looks at nothing but the command unless that is about the extension: any
  * role's DROP SCHEMA comes through here.  A superuser who wants to do without
  * disables it (event_triggers, ALTER EVENT TRIGGER ... DISABLE): the hook lets
  * superusers pass unless the trigger has fired in their transaction.
@@ -197,8 +198,9 @@ check_drop(bool journal)
 static bool
 is_journal(Oid class, Oid object)
 {
-	const char *name = class == RelationRelationId ? get_rel_name(object) : NULL;
+	const char *name;
 
+	name = class == RelationRelationId ? get_rel_name(object) : NULL;
 	return name != NULL && strcmp(name, "job") == 0 &&
 		object == tsa_state_table("job");
 }
@@ -215,8 +217,9 @@ object_access(ObjectAccessType access, Oid class, Oid object, int column,
 {
 	if (next_object_access != NULL)
 		next_object_access(access, class, object, column, arg);
-	if (access != OAT_DROP || column != 0 ||
-		(((ObjectAccessDrop *) arg)->dropflags & PERFORM_DELETION_INTERNAL) != 0)
+	if (access != OAT_DROP || column != 0)
+		return;
+	if (((ObjectAccessDrop *) arg)->dropflags & PERFORM_DELETION_INTERNAL)
 		return;
 	if (is_journal(class, object))
 		check_drop(true);
