@@ -14,6 +14,9 @@
 
 PG_CONFIG ?= pg_config
 
+# What clients would take from whoever runs the tests.
+unexport PGOPTIONS PGTZ PGDATESTYLE PGCLIENTENCODING PGAPPNAME PGGEQO
+
 # where this file is; PGXS has srcdir, but says so only further down
 TOP := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
 # the files that match patterns, as seen from there
@@ -23,7 +26,7 @@ EXTENSION = tablespace_advisor
 CONTROL = $(TOP)/$(EXTENSION).control
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(CONTROL))
 
-STAGES = state probe size sample cost journal advise move tier report
+STAGES = state probe size sample cost journal advise move tier apply report
 
 MODULE_big = $(EXTENSION)
 OBJS := $(EXTENSION).o $(foreach stage,$(STAGES),\

@@ -23,6 +23,7 @@
 #include "move/worker/wal_compression.h"
 #include "probe/probe.h"
 #include "sample/worker.h"
+#include "state/prepare_guard.h"
 #include "state/state.h"
 
 PG_MODULE_MAGIC;
@@ -33,6 +34,7 @@ void
 _PG_init(void)
 {
 	tsa_state_init();
+	tsa_init_prepare_guard();
 	tsa_probe_init();
 	tsa_sample_init();
 	tsa_cost_init();

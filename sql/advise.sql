@@ -283,6 +283,73 @@ SELECT (advice).rank, (advice).relation, (advice).action, (advice).to_tablespace
 SELECT count(*) FROM judge() WHERE (advice).action = 'move';
 ROLLBACK;
 
+-- the fast tablespace is full: what is read less makes room for what is read more
+BEGIN;
+UPDATE relation_case SET tablespace = 'regress_advise_fast', reads_per_s = 0.01
+WHERE relation IN ('placed_b'::regclass, 'placed_d'::regclass);
+UPDATE tablespace_case SET available_bytes = 0 WHERE tablespace = 'regress_advise_fast';
+UPDATE tablespace_case SET may_create = false WHERE tablespace = 'regress advise''s odd';
+CREATE FUNCTION moves(destination name DEFAULT NULL, OUT rank int, OUT relation regclass, OUT "to" name, OUT saved float8,
+	OUT percent float8, OUT reason text, OUT bundle jsonb)
+RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT (advice).rank, (advice).relation, (advice).to_tablespace, (advice).saved_ms_per_s,
+		(advice).saved_percent, (advice).reason, evidence #> '{choice,bundle}'
+	FROM judge($1, with_evictions => true) WHERE (advice).action = 'move'
+$$;
+SELECT * FROM moves();
+SELECT round((evidence #>> '{choice,ms_per_s_and_gb}')::numeric) > 0 AS has_price, evidence #>> '{choice,is_exact}' AS is_exact
+FROM judge() WHERE (advice).rank = 2;
+-- who was not asked
+UPDATE load_case SET standbys = 'standby1';
+SELECT relation, reason FROM moves() WHERE rank = 1;
+-- an occupant that has come lately stays
+UPDATE relation_case SET left_lately = '{regress_advise_slow}' WHERE relation = 'placed_b'::regclass;
+SELECT relation, reason FROM moves();
+-- and so does one that is pinned
+UPDATE relation_case SET left_lately = NULL, obstacle = 'pinned: reports at night'
+WHERE relation = 'placed_b'::regclass;
+SELECT relation, reason FROM moves();
+UPDATE relation_case SET obstacle = NULL;
+-- no room for a second copy anywhere
+UPDATE tablespace_case SET available_bytes = 0 WHERE tablespace = 'regress_advise_slow';
+SELECT (advice).relation, (advice).action, (advice).reason FROM judge();
+-- nothing is read here: nobody goes down
+UPDATE relation_case SET reads_per_s = 0;
+UPDATE tablespace_case SET available_bytes = 1000000 WHERE tablespace = 'regress_advise_slow';
+SELECT count(*) FROM moves();
+ROLLBACK;
+
+-- what more room would save, present occupants included
+BEGIN;
+UPDATE relation_case SET tablespace = 'regress_advise_fast' WHERE relation = 'placed_c'::regclass;
+UPDATE tablespace_case SET may_create = false, volatile = true WHERE tablespace = 'regress advise''s odd';
+SELECT c.* FROM tablespace_advisor.curve_of(
+	array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a),
+	array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f),
+	(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l), 'regress_advise_fast', 7) c;
+ROLLBACK;
+\set SHOW_CONTEXT never
+SELECT * FROM placement_curve('regress_advise_fast');
+SELECT * FROM placement_curve('no_such_tablespace');
+SELECT * FROM placement_curve('pg_default', 0);
+SELECT * FROM placement_curve(NULL);
+\set SHOW_CONTEXT errors
+
+-- what nobody may move
+CREATE ROLE regress_advise_other;
+SELECT pin_placement('placed_a', 'reports at night');
+SELECT pin_placement('placed_a', E'reports\nat night');
+SELECT obstacle FROM tablespace_advisor.relation_facts('{}', ARRAY['placed'::regclass]) WHERE relation = 'placed_a'::regclass;
+SET ROLE regress_advise_other;
+SELECT pin_placement('placed_a');
+SELECT unpin_placement('placed_a');
+RESET ROLE;
+SELECT pin_placement('pg_stats');
+SELECT pin_placement(NULL);
+SELECT unpin_placement('placed_a'), unpin_placement('placed_a') AS again;
+SELECT count(*) FROM tablespace_advisor.relation_facts('{}', ARRAY['placed'::regclass]) WHERE obstacle IS NOT NULL;
+DROP ROLE regress_advise_other;
+
 DROP FUNCTION judge, estimate;
 DROP TABLE relation_case, tablespace_case, load_case, placed;
 DROP TABLESPACE regress_advise_slow;

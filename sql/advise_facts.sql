@@ -197,8 +197,8 @@ FROM pg_tablespace s, pg_tablespace f, pg_database d, pg_control_system() k,
 		('copy', 'done', 8192, interval '8 days')) v (method, state, bytes, ago)
 WHERE s.spcname = 'regress_advise_slow' AND f.spcname = 'regress_advise_fast'
 	AND d.datname = current_database();
-SELECT tablespace_advisor.copy_rates('regress_advise_fast'),
-	tablespace_advisor.copy_rates('regress_advise_slow'),
+SELECT tablespace_advisor.copy_rates('regress_advise_fast', NULL),
+	tablespace_advisor.copy_rates('regress_advise_slow', NULL),
 	round(tablespace_advisor.copy_wal_per_byte()::numeric, 3) AS wal_per_byte;
 SELECT relation, left_lately FROM facts('counted');
 

@@ -49,7 +49,7 @@ CREATE TABLE load_case AS
 SELECT l.* FROM jsonb_populate_record(NULL::tablespace_advisor.load_fact,
 	'{"source": "samples", "seconds": 1000, "intervals": 3, "reads_per_s": 10, "snapshots": 0, "checkpoint_s": 300}') l;
 -- microseconds that reads took by the counters of slow and fast; NULL: none
-CREATE FUNCTION judge(slow_us float8, fast_us float8 DEFAULT NULL)
+CREATE FUNCTION judge(slow_us float8, fast_us float8 DEFAULT NULL, destination name DEFAULT NULL)
 RETURNS TABLE (advice placement_advice, evidence jsonb)
 LANGUAGE sql AS $$
 	WITH fact AS (
@@ -64,7 +64,7 @@ LANGUAGE sql AS $$
 	SELECT j.* FROM fact
 	CROSS JOIN LATERAL (SELECT array(SELECT p FROM tablespace_advisor.with_present_latency(places, devices) p) AS present) p
 	CROSS JOIN LATERAL (SELECT array(SELECT t FROM tablespace_advisor.with_timed_latency(p.present, relations, load) t) AS timed) t
-	CROSS JOIN LATERAL tablespace_advisor.judge_placement(relations, array(SELECT r.relation FROM relation_case r), t.timed, load, NULL, NULL) j
+	CROSS JOIN LATERAL tablespace_advisor.judge_placement(relations, array(SELECT r.relation FROM relation_case r), t.timed, load, destination, NULL) j
 $$;
 CREATE FUNCTION judged(slow_us float8, fast_us float8 DEFAULT NULL)
 RETURNS TABLE (relation regclass, action text, saved float8, low numeric, high numeric, latency_from text, reason text)
@@ -88,6 +88,16 @@ SELECT * FROM judged(5000);
 \echo -- a fast device that others keep busy: within noise, and slower
 SELECT * FROM judged(5000, 4800);
 SELECT * FROM judged(5000, 7000);
+\echo -- what is known by its counters only is for who names it
+BEGIN;
+UPDATE tablespace_case SET (run_id, random_read_us, random_read_low_us, random_read_high_us, depths, depth_read_us)
+	= (NULL, NULL, NULL, NULL, '{}', '{}') WHERE tablespace = 'regress_present_fast';
+INSERT INTO tablespace_case (tablespace, run_id, random_read_us, random_read_low_us, random_read_high_us,
+	depths, depth_read_us, may_create, volatile, shares_device_with, available_bytes)
+VALUES ('pg_default', 3, 1000, 990, 1010, '{1}', '{1000}', true, false, '{}', 1000000000);
+SELECT (advice).relation, (advice).action, (advice).to_tablespace, (advice).reason FROM judge(5000, 100);
+SELECT (advice).relation, (advice).action, (advice).to_tablespace, (advice).reason FROM judge(5000, 100, 'regress_present_fast');
+ROLLBACK;
 \echo -- no probe of either: a bound from the counters of fast
 BEGIN;
 UPDATE tablespace_case SET (run_id, random_read_us, random_read_low_us, random_read_high_us, depths, depth_read_us)

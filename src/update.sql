@@ -423,7 +423,17 @@ ALTER TABLE tablespace_advisor.job
 	ADD COLUMN min_rate bigint,
 	ADD COLUMN finish_by timestamptz,
 	ADD COLUMN others_lost_percent float8,
-	ADD COLUMN is_late boolean NOT NULL DEFAULT false;
+	ADD COLUMN is_late boolean NOT NULL DEFAULT false,
+	ADD COLUMN waited_ms float8 NOT NULL DEFAULT 0;
+CREATE INDEX job_origin_idx ON tablespace_advisor.job (system_identifier, database);
+CREATE INDEX job_relation_idx ON tablespace_advisor.job (relation, job_id);
+CREATE INDEX job_owner_idx ON tablespace_advisor.job (owner, job_id);
+CREATE INDEX job_finished_at_idx ON tablespace_advisor.job (finished_at);
+CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
+	WHERE known_indexes IS NOT NULL AND state IN ('done', 'failed', 'cancelled');
+CREATE INDEX job_measured_idx ON tablespace_advisor.job
+	(to_tablespace, from_tablespace, owner, job_id)
+	WHERE state = 'done' AND bytes_total >= 1048576;
 /* Made anew, since constraints of 18 have the names of the table. */
 CREATE TABLE tablespace_advisor.request (
 	job_id bigint PRIMARY KEY
@@ -463,6 +473,12 @@ WHERE caveat IS NOT NULL AND NOT EXISTS
 	(SELECT FROM unnest(string_to_array(caveat, '; ')) reason
 		WHERE reason !~ '^([0-9]+ % of the device''s I/O came from others|processors were busy with others for [0-9]+ % of the time|latency kept changing after the warm-up|limited to [0-9]+ I/O per second by tablespace_advisor.probe_max_iops)$');
 
+/* What VACUUM and ANALYZE read is not the application's. */
+ALTER TABLE tablespace_advisor.relation_sample ADD COLUMN maintenance_reads bigint;
+ALTER TABLE tablespace_advisor.sampled_relation
+	ADD COLUMN vacuums bigint,
+	ADD COLUMN analyzes bigint;
+
 /* What devices did between samples. */
 CREATE TABLE tablespace_advisor.tablespace_io_sample (
 	sample_id int NOT NULL,
@@ -493,3 +509,21 @@ CREATE TABLE tablespace_advisor.sampled_device (
 	busy_ms bigint NOT NULL,
 	queue_ms bigint NOT NULL
 );
+
+/* Relations that are to stay where they are. */
+CREATE TABLE tablespace_advisor.placement_pin (
+	relation oid PRIMARY KEY,
+	reason text,
+	pinned_by oid NOT NULL,
+	pinned_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	ends_at timestamptz
+);
+REVOKE ALL ON tablespace_advisor.placement_pin FROM PUBLIC;
+
+/* Which moves apply_placement() has made. */
+CREATE TABLE tablespace_advisor.placement_round (
+	batch_id bigint PRIMARY KEY,
+	started_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	is_undo boolean NOT NULL
+);
+REVOKE ALL ON tablespace_advisor.placement_round FROM PUBLIC;

@@ -45,6 +45,9 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE orders (id int PRIMARY KEY, customer int, total numeric, note text);
 	INSERT INTO orders SELECT i, i % 100, i, repeat('x', 100) FROM generate_series(1, 5000) i;
 	CREATE INDEX orders_customer ON orders (customer);
+	CREATE TABLE events (at timestamptz, what text) PARTITION BY RANGE (at);
+	CREATE TABLE events_old PARTITION OF events FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+	CREATE TABLE events_new PARTITION OF events FOR VALUES FROM ('2021-01-01') TO ('2101-01-01');
 	VACUUM ANALYZE orders});
 $node->command_ok(
 	[ 'pgbench', '-i', '-q', '-h', $node->host, '-p', $node->port, 'postgres' ],

@@ -29,14 +29,21 @@ $node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(fast slo
 # A move pauses for a reason; when that is gone it ends well.
 sub pauses_until
 {
-	my ($name, $tablespace, $reason, $end) = @_;
-	my $job = start_move($node, 't', $tablespace);
+	my ($name, $tablespace, $reason, $end, $arguments) = @_;
+	my $job = start_move($node, 't', $tablespace, $arguments);
 
 	$node->poll_query_until('postgres', qq{
 		SELECT phase LIKE 'paused: $reason' FROM tablespace_moves WHERE job_id = $job})
 	  or diag job_field($node, $job, 'phase');
 	like(job_field($node, $job, 'phase'), qr/^paused: /, "$name: pauses");
 	is(job_field($node, $job, 'state'), 'running', "$name: runs");
+	like(job_field($node, $job, 'rate_reason'),
+		$arguments ? qr/^paused: .*; it cannot end by finish_by$/ : qr/^paused: [^;]*$/,
+		"$name: the reason of the rate");
+	is(job_field($node, $job, 'present_mb_per_s'), '0', "$name: which is none");
+	is($node->safe_psql('postgres',
+			"SELECT waits_for LIKE 'paused: $reason' FROM tablespace_moves_active WHERE job_id = $job"),
+		't', "$name: and what it waits for");
 	is($node->safe_psql('postgres', q{
 			SELECT count(*) FROM pg_stat_activity
 			WHERE backend_type = 'tablespace_advisor move' AND backend_xmin IS NOT NULL
@@ -69,7 +76,8 @@ configure($node, 'tablespace_advisor.max_replica_lag', '1MB');
 $node->safe_psql('postgres',
 	'CREATE TABLE filler AS SELECT g, repeat(md5(g::text), 30) FROM generate_series(1, 5000) g');
 pauses_until('replica', 'slow', 'a standby%',
-	sub { $standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()'); });
+	sub { $standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()'); },
+	'finish_by => now()');
 
 # --- a synchronous standby that is gone --------------------------------------------
 

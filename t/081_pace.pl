@@ -66,8 +66,8 @@ foreach my $others (sort keys %said)
 }
 
 is($node->safe_psql('postgres', q{
-		SELECT tablespace_advisor.copied_mb_per_s(a.oid, b.oid) > 0,
-			tablespace_advisor.copied_mb_per_s(a.oid, a.oid) IS NULL
+		SELECT tablespace_advisor.moved_rate(a.oid, b.oid, 'copy') > 0,
+			tablespace_advisor.moved_rate(a.oid, a.oid, 'copy') IS NULL
 		FROM pg_tablespace a, pg_tablespace b
 		WHERE a.spcname = 'one' AND b.spcname = 'two'}),
 	't|t', 'moves show a rate');

@@ -89,26 +89,7 @@ sub values_of
 	return (undef);		# a row type of the extension
 }
 
-sub literal
-{
-	my ($value, $type) = @_;
-
-	return "NULL::$type" if !defined $value;
-	$value =~ s/'/''/g;
-	return "'$value'::$type";
-}
-
-my @functions = split /\n/, $node->safe_psql('postgres', q{
-	SELECT p.oid::regproc, p.prokind, n.nspname,
-		(SELECT string_agg(format_type(a, NULL), '/' ORDER BY i)
-			FROM unnest(p.proargtypes) WITH ORDINALITY AS u(a, i))
-	FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-		JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-			AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-		JOIN pg_extension e ON e.oid = d.refobjid
-	WHERE e.extname = 'tablespace_advisor' AND p.prokind IN ('f', 'p')
-		AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
-	ORDER BY 1});
+my @functions = routines_of($node);
 cmp_ok(scalar @functions, '>', 50, 'there are functions');
 
 # As a superuser all of them; as somebody else what people call.
@@ -119,12 +100,11 @@ foreach my $role ('', 'guest')
 	$calls .= "SET ROLE $role;\n" if $role;
 	foreach my $function (@functions)
 	{
-		my ($name, $kind, $schema, $types) = split /\|/, $function;
-		my @types = split m{/}, $types // '';
+		my @types = @{ $function->{types} };
 		my @harmless = map { literal((values_of($_))[0], $_) } @types;
 		my @lists = (\@harmless);
 
-		next if $role && $schema ne 'public';
+		next if $role && $function->{schema} ne 'public';
 		for my $i (0 .. $#types)
 		{
 			my (undef, @rest) = values_of($types[$i]);
@@ -140,9 +120,7 @@ foreach my $role ('', 'guest')
 		push @lists, [ map { "NULL::$_" } @types ];
 		foreach my $list (@lists)
 		{
-			my $call = "$name(" . join(', ', @$list) . ')';
-
-			$calls .= $kind eq 'p' ? "CALL $call;\n" : "SELECT $call;\n";
+			$calls .= call_of($function, arguments => $list) . ";\n";
 			$n++;
 		}
 	}

@@ -167,7 +167,9 @@ like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice', dbna
 	qr/^\{\d+\}$/, 'a call goes on while another transaction forgets foreign jobs');
 end_session($open);
 
-# --- a job that a prepared transaction cancels ---------------------------------------
+# --- prepared transactions --------------------------------------------------------
+
+# They keep none of the extension's locks: a worker that dies is recovered.
 
 $node->safe_psql('postgres', q{
 	CREATE TABLE two (a int, b int);
@@ -179,17 +181,27 @@ told(q{CALL move_indexes_concurrently('two', 'fast', max_rate => '1 kB', wait =>
 	user => 'mallory');
 wait_until($node, q{EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'running')
 	AND EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'queued')}, 'one moves');
-told(q{
-	BEGIN;
-	SELECT cancel_move(max(job_id)) FROM tablespace_moves WHERE state = 'queued';
-	PREPARE TRANSACTION 'cancels'}, user => 'mallory');
+my %uses = (
+	'that cancels' => q{SELECT cancel_move(max(job_id)) FROM tablespace_moves WHERE state = 'queued'},
+	'that measures' => q{SELECT FROM measure_index_locality('hers')},
+	'that waits' => q{SELECT wait_for_moves('{}')},
+	'that pauses' => q{SELECT pause_move(max(job_id)) FROM tablespace_moves WHERE state = 'queued'},
+	'that looks' => q{SELECT FROM tablespace_moves});
+foreach my $what (sort keys %uses)
+{
+	like(told("BEGIN; $uses{$what};\nPREPARE TRANSACTION '$what'", user => 'mallory'),
+		qr/ERROR:  cannot PREPARE a transaction that has used extension "tablespace_advisor"/,
+		"a transaction $what is not prepared");
+}
+like(told(q{BEGIN; SAVEPOINT s; SELECT wait_for_moves('{}'); ROLLBACK TO s;
+	CREATE TABLE after_all (); PREPARE TRANSACTION 'after all'; COMMIT PREPARED 'after all'},
+	user => 'mallory'), qr/^t?$/, 'one without locks of the extension is');
 crash($node);
 wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'running')
 	AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor recovery')},
 	'the launcher has recovered what it can');
 like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/^\{\d+\}$/,
-	'a call goes on while a job of a dead worker is locked');
-$node->safe_psql('postgres', q{ROLLBACK PREPARED 'cancels'});
+	'and a call goes on');
 told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
 like(told(q{SET default_transaction_read_only = on; SELECT wait_for_moves('{1}')}),
 	qr/^t$/, 'a read-only transaction can wait for moves');

@@ -7,10 +7,14 @@
 #	write	the checkpointer at its first write, until the mover has come to its
 #			k-th operation on the tablespaces' files, or to its end;
 #	sync	the checkpointer at its k-th sync of a file there, until the mover
-#			has come to its end.
+#			has come to its end;
+#	begin	the mover at its k-th write, until the checkpointer has begun and
+#			waits for it, as the mover has logged what it is to write.  (Not
+#			where it drops the old file: a crash between such a checkpoint
+#			and the unlink leaves a file of any DROP.)
 #
-# The checkpoint is past the place where it waits for who is about to write.
-# After the move and another checkpoint all that was not synced is lost.  All k
+# In the first two the checkpoint is past that place; after the move comes another
+# one.  In the end all that was not synced is lost.  All k
 # if PG_TEST_EXTRA has the word "power", else a few: before the last that is
 # written to a file, after which nothing asks for its sync again.
 
@@ -44,22 +48,31 @@ start_volatile($node);
 prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE dirt (n int);
-	INSERT INTO dirt VALUES (0);
-	CREATE TABLE t (a int PRIMARY KEY, b int, c text, d text) TABLESPACE slow;
-	ALTER TABLE t ALTER d SET STORAGE EXTERNAL;
-	INSERT INTO t SELECT i, i, md5(i::text), CASE WHEN i % 60 = 0 THEN repeat(md5(i::text), 100) END
-		FROM generate_series(1, 2400) i;
-	CREATE INDEX t_c ON t ((repeat(c, 4)));
-	CREATE INDEX t_few ON t (b) WHERE a < 500;
-	DELETE FROM t WHERE a > 2000;
-	VACUUM t;
-	UPDATE t SET b = b + 1, d = repeat(c, 90) WHERE a % 40 = 0});
+	INSERT INTO dirt VALUES (0)});
+fill();
 my $dirt = $node->safe_psql('postgres', q{SELECT pg_relation_filepath('dirt')});
 
 my %call = (
 	't_c' => q{CALL move_indexes_concurrently('t_c', '%s', method => 'copy', wait => false)},
 	't_few' => q{CALL move_indexes_concurrently('t_few', '%s', wait => false)},
 	't' => q{CALL move_table_concurrently('t', '%s', wait => false)});
+
+# The table, with both maps, and its indexes.
+sub fill
+{
+	$node->safe_psql('postgres', q{
+		DROP TABLE IF EXISTS t;
+		CREATE TABLE t (a int PRIMARY KEY, b int, c text, d text) TABLESPACE slow;
+		ALTER TABLE t ALTER d SET STORAGE EXTERNAL;
+		INSERT INTO t SELECT i, i, md5(i::text), CASE WHEN i % 60 = 0 THEN repeat(md5(i::text), 100) END
+			FROM generate_series(1, 2400) i;
+		CREATE INDEX t_c ON t ((repeat(c, 4)));
+		CREATE INDEX t_few ON t (b) WHERE a < 500;
+		DELETE FROM t WHERE a > 2000;
+		VACUUM t;
+		UPDATE t SET b = b + 1, d = repeat(c, 90) WHERE a % 40 = 0});
+	return;
+}
 
 # Where a relation is to move to.
 sub target_of
@@ -108,13 +121,43 @@ sub has_ended
 	return !$session->{harness}->pumpable;
 }
 
+# Begins to move a relation; its job.
+sub start
+{
+	my ($relation) = @_;
+	my $ids = $node->safe_psql('postgres', sprintf($call{$relation}, target_of($relation)));
+
+	$ids =~ /^\{(\d+)/ or die "no job: $ids";
+	return $1;
+}
+
+# Waits until the mover is held, or has ended: then false.
+sub is_held
+{
+	my ($job) = @_;
+
+	return wait_for_hold('mover',
+		sub { job_field($node, $job, 'state') =~ /^(?:done|failed|cancelled)$/ });
+}
+
+# All is there, and there still when what was not synced is lost.
+sub survives
+{
+	my ($name, $before) = @_;
+	my $well = like($before, qr/^\d+\|-?\d+\ntrees 3\n\w$/, "$name: all is well");
+
+	cut_power($node, 1);
+	$well &&= is(judged(), $before, "$name: and is after a power cut");
+	fill() unless $well;
+	return;
+}
+
 # One move in one order.  kind, n: where the checkpointer is held; mover: at
 # which operation the mover is, else it comes to its end; after: the point from
 # which on that is so.  False, if whoever is held n operations on has no n-th.
 sub try_order
 {
 	my ($relation, $kind, %at) = @_;
-	my $to = target_of($relation);
 	my $n = $at{n} // 1;
 	my $name = join ', ', $relation, "checkpointer at $kind $n",
 	  'mover at ' . ($at{mover} ? "operation $at{mover}" : 'its end'),
@@ -122,13 +165,10 @@ sub try_order
 	my $job;
 
 	$node->safe_psql('postgres', 'CHECKPOINT');
-	my $start = sub {
-		($job) = $node->safe_psql('postgres', sprintf($call{$relation}, $to)) =~ /(\d+)/;
-	};
 	if ($at{after})
 	{
 		stop_at($node, $at{after});
-		$start->();
+		$job = start($relation);
 		wait_for_stop($node, $at{after});
 		$node->safe_psql('postgres', 'UPDATE t SET b = b + 1, d = repeat(c, 80) WHERE a % 150 = 0');
 		$node->safe_psql('postgres', 'CHECKPOINT') if $kind eq 'write';
@@ -136,9 +176,8 @@ sub try_order
 	my $checkpoint = start_checkpoint($kind, $n);
 	my $reached = wait_for_hold('checkpointer', sub { has_ended($checkpoint) });
 	hold('mover', $at{mover} // NEVER, 'any', 'pg_tblspc/');
-	$at{after} ? release($node) : $start->();
-	my $held = wait_for_hold('mover',
-		sub { job_field($node, $job, 'state') =~ /^(?:done|failed|cancelled)$/ });
+	$at{after} ? release($node) : ($job = start($relation));
+	my $held = is_held($job);
 	$reached &&= $held if $at{mover};
 	let_go('checkpointer');
 	is(finish_sql($checkpoint), '', "$name: the checkpoint ends");
@@ -149,11 +188,37 @@ sub try_order
 	$node->safe_psql('postgres', 'CHECKPOINT');
 	is(join(' ', unsynced($node, 'slow'), unsynced($node, 'fast')), '',
 		"$name: another checkpoint syncs everything");
-	my $before = judged();
-	like($before, qr/^\d+\|-?\d+\ntrees 3\n\w$/, "$name: all is well");
-	cut_power($node, 1);
-	is(judged(), $before, "$name: and is after a power cut");
+	survives($name, judged());
 	return $reached;
+}
+
+# One move which is held at a write until a checkpoint that has begun
+# since waits for it, or has ended, since it has nothing to wait for.  False, if
+# there is no such write.  15 does not tell that a checkpoint waits.
+sub try_begin
+{
+	my ($relation, $mover) = @_;
+	my $name = "$relation, a checkpoint begins at the mover's write $mover";
+	my $waits = q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'CheckpointDelayStart'};
+
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	hold('mover', $mover, 'write', 'pg_tblspc/');
+	my $job = start($relation);
+	my $held = is_held($job);
+	my $log = -s $node->logfile;
+	my $checkpoint = start_sql($node, 'checkpoint', 'CHECKPOINT');
+	$node->wait_for_log(qr/checkpoint starting/, $log);
+	if ($node->pg_version >= 16)
+	{
+		until (has_ended($checkpoint) || $node->safe_psql('postgres', $waits)) { }
+	}
+	let_go('mover');
+	is(wait_for_job($node, $job), 'done', "$name: the move ends");
+	is(finish_sql($checkpoint), '', "$name: so does the checkpoint");
+	wait_for_workers($node);
+	# what is dropped stays until the next checkpoint, empty
+	survives($name, judged() =~ s/\norphan .*//gr);
+	return $held;
 }
 
 # The last operation on each file; a table's maps and TOAST are files, too.
@@ -179,7 +244,9 @@ sub try_all
 
 	for (my $n = 1;; $n++)
 	{
-		last unless try_order($relation, $kind, %at, $which => $n);
+		last unless $kind eq 'begin'
+		  ? try_begin($relation, $n)
+		  : try_order($relation, $kind, %at, $which => $n);
 		$tried++;
 	}
 	cmp_ok($tried, '>', 0, "$relation, $kind, from "
@@ -220,6 +287,8 @@ foreach my $relation ('t_c', 't_few', 't')
 
 		is(scalar @last, $relation eq 't' ? 7 : 1, "$relation: so many files");
 		try_some('mover', $relation, 'write', [ $relation eq 't' ? @last[0, 1, 3] : @last ]);
+		ok(try_begin($relation, $last[0]), "$relation: that write is there")
+		  if $relation eq 't_few';
 		next;
 	}
 	try_all('mover', $relation, 'write');
@@ -228,6 +297,7 @@ foreach my $relation ('t_c', 't_few', 't')
 	{
 		try_all('n', $relation, 'sync', after => $point) unless $relation eq 't_few';
 	}
+	try_all('mover', $relation, 'begin');
 }
 if (!$all)
 {

@@ -10,6 +10,7 @@ use TsaTest::Judge;
 use TsaTest::Load;
 use TsaTest::Move;
 use TsaTest::Power;
+use TsaTest::Routines;
 use TsaTest::Server;
 use TsaTest::Session;
 use TsaTest::Table;
@@ -19,9 +20,9 @@ use TsaTest::Travel;
 our @EXPORT = (
 	@TsaTest::Judge::EXPORT, @TsaTest::Load::EXPORT,
 	@TsaTest::Move::EXPORT, @TsaTest::Power::EXPORT,
-	@TsaTest::Server::EXPORT, @TsaTest::Session::EXPORT,
-	@TsaTest::Table::EXPORT, @TsaTest::Tier::EXPORT,
-	@TsaTest::Travel::EXPORT);
+	@TsaTest::Routines::EXPORT, @TsaTest::Server::EXPORT,
+	@TsaTest::Session::EXPORT, @TsaTest::Table::EXPORT,
+	@TsaTest::Tier::EXPORT, @TsaTest::Travel::EXPORT);
 
 use Exporter 'import';
 

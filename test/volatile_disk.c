@@ -19,8 +19,8 @@
  * names that are removed.  So do files that nobody has a name for any more.
  *
  * Holds.  The directory may have a file "hold.checkpointer" or "hold.mover",
- * with a number n, a kind (write, extend, truncate, sync, any) and a part of a
- * path.  Before such a process does the n-th operation of that kind on files
+ * with a number n, a kind (write, extend, which is a write, too, truncate, sync,
+ * any) and a part of a path.  Before such a process does the n-th operation of that kind on files
  * whose path has that part, it makes "hold.….held" and waits until the file of
  * the hold is gone.  What it came to is listed in "hold.….seen", n lines.
  *
@@ -123,6 +123,16 @@ note_seen(const char *hold, const char *kind, const char *path, off_t offset)
 }
 
 /*
+ * Is an operation of this kind one of those to be held?
+ */
+static int
+is_of_kind(const char *kind, const char *held)
+{
+	return strcmp(held, "any") == 0 || strcmp(held, kind) == 0 ||
+		(strcmp(held, "write") == 0 && strcmp(kind, "extend") == 0);
+}
+
+/*
  * Waits before an operation, if that is wanted.
  */
 static void
@@ -149,7 +159,7 @@ wait_if_held(int fd, const char *kind, off_t offset)
 			sscanf(told, "%ld %15s %255s", &n, kind_held, part) != 3 ||
 			!read_beginning("/proc/self/cmdline", title, sizeof(title)) ||
 			strstr(title, holds[i].title) == NULL ||
-			(strcmp(kind_held, "any") != 0 && strcmp(kind_held, kind) != 0))
+			!is_of_kind(kind, kind_held))
 			continue;
 		path_of(fd, path, sizeof(path));
 		found = strstr(path, part);

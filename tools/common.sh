@@ -2,6 +2,9 @@
 # place to work in, a throw-away server, and leaving nothing behind.  Sourced
 # by bash scripts that have said "set -euo pipefail" and cd'ed to the checkout.
 
+# What psql and other clients would take from whoever runs the script.
+unset PGOPTIONS PGTZ PGDATESTYLE PGCLIENTENCODING PGAPPNAME PGGEQO
+
 say()  { printf '\n== %s\n' "$*"; }
 note() { printf '   %s\n' "$*"; }
 die()  { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }

@@ -71,6 +71,7 @@ PG_FUNCTION_INFO_V1(tsa_advise_index_placement);
 PG_FUNCTION_INFO_V1(tsa_advise_placement);
 PG_FUNCTION_INFO_V1(tsa_explain_placement);
 PG_FUNCTION_INFO_V1(tsa_placement_evidence);
+PG_FUNCTION_INFO_V1(tsa_placement_curve);
 PG_FUNCTION_INFO_V1(tsa_index_expression);
 PG_FUNCTION_INFO_V1(tsa_lock_if_free);
 
@@ -270,6 +271,25 @@ tsa_placement_evidence(PG_FUNCTION_ARGS)
 	return run_request(fcinfo, &request,
 					   "SELECT (g.advice).relation, " EVIDENCE " FROM"
 					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g");
+}
+
+/* placement_curve(tablespace, steps) */
+Datum
+tsa_placement_curve(PG_FUNCTION_ARGS)
+{
+	AdviceRequest request;
+
+	make_request(fcinfo, &request, -1, 0, -1, -1);
+	if (!PG_ARGISNULL(1))
+	{
+		char	   *steps = psprintf("%d", PG_GETARG_INT32(1));
+
+		request.args[3] = CStringGetTextDatum(steps);
+		request.nulls[3] = ' ';
+	}
+	return run_request(fcinfo, &request,
+					   "SELECT * FROM"
+					   " tablespace_advisor.gather_curve($1, $3, $4::pg_catalog.int4)");
 }
 
 /* lock_if_free(relation) */

@@ -25,7 +25,7 @@ CREATE TYPE @extschema@.placement_advice AS (
 	move_seconds float8
 );
 COMMENT ON TYPE @extschema@.placement_advice IS
-	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading (and extra writing) that following this row saves, in milliseconds per second and in percent of the table''s read time, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates';
+	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading (and extra writing) that following this row saves, in milliseconds per second and in percent of what the database spends on reading, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates';
 
 CREATE TYPE tablespace_advisor.relation_fact AS (
 	relation regclass,
@@ -52,10 +52,11 @@ CREATE TYPE tablespace_advisor.relation_fact AS (
 	needed_for text,
 	duplicate_of regclass,
 	obstacle text,
-	left_lately name[]
+	left_lately name[],
+	maintenance_reads_per_s float8
 );
 COMMENT ON TYPE tablespace_advisor.relation_fact IS
-	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks, toast_bytes of them TOAST, rebuilt_bytes what a rebuilt index would take, brin_bytes what a BRIN index would; activity per second in the window of load_fact; hot_fraction: share of the table''s updates that are HOT; system_cached: share of its blocks in the system''s cache; scans and row versions written in counted_days; column_name, expression: what an index is on if that is one thing; unusable, needed_for, duplicate_of: see index_role; obstacle: why it cannot be moved while in use; left_lately: tablespaces it was moved away from within a week. NULL: not known';
+	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks, toast_bytes of them TOAST, rebuilt_bytes what a rebuilt index would take, brin_bytes what a BRIN index would; activity per second in the window of load_fact; hot_fraction: share of the table''s updates that are HOT; system_cached: share of its blocks in the system''s cache; scans and row versions written in counted_days; column_name, expression: what an index is on if that is one thing; unusable, needed_for, duplicate_of: see index_role; obstacle: why it cannot be moved while in use; left_lately: tablespaces it was moved away from within a week. maintenance_reads_per_s: what VACUUM and ANALYZE read besides, NULL: neither ran. NULL: not known';
 
 CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	tablespace name,

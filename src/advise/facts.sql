@@ -6,26 +6,25 @@
  */
 
 /*
- * How fast moves to a tablespace were (copied_mb_per_s(), stage move), and how
- * much WAL they wrote: those of 1 MB or more, since small ones take the time
- * of their commits.  plpgsql, because the journal is made later than these.
+ * How fast moves to a tablespace were, and how much WAL they wrote: those of
+ * 1 MB or more, since small ones take the time of their commits.
  */
-CREATE FUNCTION tablespace_advisor.copy_rates(destination name)
+CREATE FUNCTION tablespace_advisor.copy_rates(destination name, asker oid)
 RETURNS jsonb
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT jsonb_object_agg(m.spcname, round(m.bytes_per_s::numeric))
-		FROM (SELECT s.spcname, 1048576
-				* tablespace_advisor.copied_mb_per_s(s.oid, d.oid) AS bytes_per_s
+		FROM (SELECT s.spcname, tablespace_advisor.moved_rate(
+				s.oid, d.oid, 'copy', NULL, asker) AS bytes_per_s
 			FROM pg_tablespace s, pg_tablespace d
 			WHERE d.spcname = destination) m
 		WHERE m.bytes_per_s > 0);
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.copy_rates(name) IS
-	'bytes per second of the last live copies to a tablespace, by the tablespace they came from: median of those without max_rate, at the rate that what others needed left them (see copied_mb_per_s); NULL without any';
+COMMENT ON FUNCTION tablespace_advisor.copy_rates(name, oid) IS
+	'bytes per second of live copies to a tablespace, by the tablespace they came from, for a role that asks (see moved_rate); NULL without any';
 
 CREATE FUNCTION tablespace_advisor.copy_wal_per_byte()
 RETURNS float8
@@ -87,7 +86,7 @@ AS $$
 		cached.mean_us,
 		l.sequential_page_us, l.sequential_write_page_us,
 		w.mean_us, w.workload,
-		tablespace_advisor.copy_rates(l.tablespace),
+		tablespace_advisor.copy_rates(l.tablespace, caller),
 		/* like the server, ask nothing for the database's own tablespace */
 		l.tablespace_oid = d.dattablespace
 			OR has_tablespace_privilege(caller, l.tablespace_oid, 'CREATE')
@@ -131,8 +130,8 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	f tablespace_advisor.tablespace_fact;
-	d tablespace_advisor.device_rate;
+	f record;
+	d record;
 BEGIN
 	FOREACH f IN ARRAY tablespaces LOOP
 		SELECT r.* INTO d FROM unnest(devices) r
@@ -172,7 +171,7 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	f tablespace_advisor.tablespace_fact;
+	f record;
 	timed record;
 BEGIN
 	SELECT r.tablespace, t.mean_us, greatest(t.mean_us,
@@ -218,7 +217,10 @@ RETURNS TABLE (relation oid, entries float8, key_bytes float8, "fillfactor" floa
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT c.oid, c.reltuples::float8, k.bytes,
+	/* the table's owner can have put anything into its statistics */
+	SELECT c.oid, least(c.reltuples, pg_relation_size(c.oid) / 4)::float8,
+		CASE WHEN k.bytes IS NOT NULL THEN
+			greatest(least(k.bytes, current_setting('block_size')::int / 3), 0) END,
 		coalesce((SELECT o.option_value::float8
 			FROM pg_options_to_table(c.reloptions) o
 			WHERE o.option_name = 'fillfactor'), 90),
@@ -317,6 +319,7 @@ BEGIN
 			coalesce(sum(r.size_bytes) FILTER (WHERE r.kind LIKE 'toast%'), 0)::bigint
 				AS toast_bytes,
 			sum(r.reads_per_s) AS reads_per_s,
+			sum(r.maintenance_reads_per_s) AS maintenance_reads_per_s,
 			sum(r.hits_per_s) AS hits_per_s,
 			sum(r.writes_per_s) FILTER (WHERE r.kind <> 'toast index') AS writes_per_s,
 			min(r.hot_fraction) FILTER (WHERE r.kind = 'heap') AS hot_fraction,
@@ -367,8 +370,10 @@ BEGIN
 			AND (m.i).indnatts = 1 AND (m.i).indkey[0] = 0
 			THEN tablespace_advisor.index_expression(m.oid) END,
 		r.unusable, r.needed_for, u.duplicate_of::regclass,
-		tablespace_advisor.move_obstacle(m.c, m.i),
-		l.tablespaces
+		coalesce(tablespace_advisor.move_obstacle(m.c, m.i),
+			CASE WHEN pin.relation IS NOT NULL THEN concat('pinned',
+				': ' || tablespace_advisor.printable(pin.reason)) END),
+		l.tablespaces, a.maintenance_reads_per_s
 	FROM member m
 	CROSS JOIN database d
 	LEFT JOIN pg_tablespace s ON s.oid = m.reltablespace
@@ -379,7 +384,9 @@ BEGIN
 	LEFT JOIN (SELECT r.* FROM unnest(tables) t
 		JOIN tablespace_advisor.index_role r ON r.indrelid = t) r ON r.indexrelid = m.oid
 	LEFT JOIN tablespace_advisor.duplicate_indexes(tables) u ON u.indexrelid = m.oid
-	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid;
+	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid
+	LEFT JOIN tablespace_advisor.placement_pin pin ON pin.relation = m.oid
+		AND (pin.ends_at > clock_timestamp()) IS NOT FALSE;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]) IS
@@ -438,7 +445,7 @@ REVOKE ALL ON FUNCTION
 		tablespace_advisor.device_rate[]),
 	tablespace_advisor.with_timed_latency(tablespace_advisor.tablespace_fact[],
 		tablespace_advisor.relation_fact[], tablespace_advisor.load_fact),
-	tablespace_advisor.copy_rates(name),
+	tablespace_advisor.copy_rates(name, oid),
 	tablespace_advisor.copy_wal_per_byte(),
 	tablespace_advisor.left_lately(),
 	tablespace_advisor.index_shape(oid[]),

@@ -102,6 +102,27 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact) IS
 	'whether a relation was read or written in the window, or is an index with a fault';
 
+/*
+ * Where there is not room for all that others read, what lies there unread may
+ * have to make room.
+ */
+CREATE FUNCTION tablespace_advisor.wanted_tablespaces(
+	tablespaces tablespace_advisor.tablespace_fact[],
+	rates tablespace_advisor.relation_rate[])
+RETURNS SETOF name
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT f.tablespace
+	FROM unnest(tablespaces) f
+	JOIN pg_tablespace t ON t.spcname = f.tablespace
+	WHERE f.random_read_us < (SELECT max(o.random_read_us) FROM unnest(tablespaces) o)
+		AND f.available_bytes < (SELECT sum(r.size_bytes) FROM unnest(rates) r
+			WHERE r.reads_per_s > 0 AND r.tablespace <> t.oid)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.wanted_tablespaces(tablespace_advisor.tablespace_fact[], tablespace_advisor.relation_rate[]) IS
+	'tablespaces faster than another one that have not room for all that is read elsewhere';
+
 CREATE FUNCTION tablespace_advisor.gather_advice(
 	caller oid,
 	target regclass,
@@ -127,6 +148,7 @@ DECLARE
 	targets oid[];
 	tables oid[];
 	considered regclass[];
+	unread name[] := '{}';
 BEGIN
 	IF budget_bytes <= 0 THEN
 		RAISE EXCEPTION 'space_budget must be greater than zero'
@@ -148,6 +170,14 @@ BEGIN
 		tables, history, with_active => true);
 	tablespaces := array(SELECT f
 		FROM tablespace_advisor.with_present_latency(tablespaces, seen.devices) f);
+	IF target IS NULL THEN
+		unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
+			tablespaces, seen.relations) t);
+		tables := array(SELECT unnest(tables) UNION
+			SELECT i.heap FROM tablespace_advisor.relation_inventory i
+			JOIN pg_tablespace t ON t.oid = i.tablespace
+			WHERE t.spcname = ANY (unread) AND i.heap >= 16384);
+	END IF;
 	/* all that is read, because reads are corrected by the timing of all */
 	tables := array(SELECT unnest(tables) UNION
 		SELECT r.heap FROM unnest(seen.relations) r
@@ -179,11 +209,16 @@ BEGIN
 	ELSE
 		considered := array(SELECT f.relation FROM unnest(relations) f
 			LEFT JOIN unnest(tablespaces) s ON s.tablespace = f.tablespace
-			WHERE tablespace_advisor.is_of_interest(f) OR s.available_bytes < 0);
+			WHERE tablespace_advisor.is_of_interest(f) OR s.available_bytes < 0
+				OR f.tablespace = ANY (unread));
 	END IF;
 	RETURN QUERY SELECT j.* FROM tablespace_advisor.judge_placement(
 		relations, considered, tablespaces, load, to_tablespace, budget_bytes,
-		target IS NULL, with_evidence) j;
+		target IS NULL, with_evidence) j
+	/* what nobody uses is only told of if it makes room */
+	WHERE cardinality(unread) = 0 OR (j.advice).action <> 'keep'
+		OR (j.advice).reads_per_s > 0 OR (j.advice).writes_per_s > 0
+		OR (j.advice).cached_fraction IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean) IS
@@ -211,5 +246,7 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.lock_if_free(oid),
 	tablespace_advisor.check_target(regclass),
 	tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact),
+	tablespace_advisor.wanted_tablespaces(tablespace_advisor.tablespace_fact[],
+		tablespace_advisor.relation_rate[]),
 	tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean)
 	FROM PUBLIC;

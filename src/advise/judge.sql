@@ -198,8 +198,10 @@ BEGIN
 			tablespace_advisor.to_be_probed(dest));
 	ELSIF a.reads_per_s IS NULL THEN
 		reason := 'statistics start time is unknown: pass observe, or CALL sample_activity()';
-	ELSIF a.reads_per_s = 0 AND a.hits_per_s > 0 THEN
+	ELSIF a.reads_per_s = 0 AND a.hits_per_s > 0 AND a.maintenance_reads_per_s IS NULL THEN
 		reason := 'already in memory: shared buffers serve all of its reads';
+	ELSIF a.reads_per_s = 0 AND a.maintenance_reads_per_s > 0 THEN
+		reason := 'not read in the window but by VACUUM and ANALYZE';
 	ELSIF a.reads_per_s = 0 THEN
 		reason := 'not read in the window';
 	ELSIF e.device_share <= 0.01 THEN
@@ -210,7 +212,8 @@ BEGIN
 	ELSIF e.saved_ms_per_s > 0 AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0) THEN
 		reason := format('within noise: saves between %s and %s %% of the table''s read time',
 			tablespace_advisor.two_digits(100 * e.saved_low_ms_per_s / e.table_read_ms_per_s),
-			tablespace_advisor.two_digits(100 * e.saved_high_ms_per_s / e.table_read_ms_per_s));
+			tablespace_advisor.two_digits(
+				least(100, 100 * e.saved_high_ms_per_s / e.table_read_ms_per_s)));
 	ELSIF e.is_faster IS NOT TRUE THEN
 		reason := format('%s: %s a read there, %s here',
 			CASE WHEN destination IS NULL THEN 'no tablespace is measurably faster'

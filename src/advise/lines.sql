@@ -60,6 +60,10 @@ AS $$
 				tablespace_advisor.three_digits(a.reads_per_s),
 				coalesce(tablespace_advisor.two_digits(100 * a.cached_fraction), '?'))
 		END),
+		(CASE WHEN (e #>> '{activity,maintenance_reads_per_s}')::float8 > 0 THEN
+			format('%s reads/s more by VACUUM and ANALYZE, left out',
+				tablespace_advisor.three_digits(e #> '{activity,maintenance_reads_per_s}'))
+		END),
 		(CASE WHEN a.writes_per_s > 0 THEN
 			format('%s row versions/s written%s%s',
 				tablespace_advisor.three_digits(a.writes_per_s),
@@ -85,8 +89,8 @@ AS $$
 			format('saves between %s and %s %% of the table''s read time',
 				tablespace_advisor.two_digits(100 * (e #>> '{estimate,saved_low}')::float8
 					/ (e #>> '{estimate,table_read_ms_per_s}')::float8),
-				tablespace_advisor.two_digits(100 * (e #>> '{estimate,saved_high}')::float8
-					/ (e #>> '{estimate,table_read_ms_per_s}')::float8))
+				tablespace_advisor.two_digits(least(100, 100 * (e #>> '{estimate,saved_high}')::float8
+					/ (e #>> '{estimate,table_read_ms_per_s}')::float8)))
 		END),
 		(CASE WHEN a.action = 'move' THEN
 			format('the move: %s at %s, %s of WAL; both copies take %s',

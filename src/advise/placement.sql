@@ -17,7 +17,8 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT a.relation, e.destination, v.action, v.reason, v.statement,
-		e.saved_ms_per_s, e.moved_bytes, NULL::float8, NULL::boolean
+		e.saved_ms_per_s, e.moved_bytes, NULL::float8, NULL::boolean,
+		NULL::int, NULL::int, NULL::regclass, NULL::float8
 	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck) o
 	CROSS JOIN unnest(estimates) e
 	JOIN unnest(relations) a ON a.relation = e.relation
@@ -32,6 +33,40 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name) IS
 	'per relation the tablespaces that it would be worth moving to if bytes were free';
+
+/*
+ * What could make room for others: whatever is where reads are faster, or as
+ * fast.  Relations that no sample has seen read cost nothing.  Standbys read,
+ * too, and are not asked.
+ */
+CREATE FUNCTION tablespace_advisor.demotion_offers(
+	relations tablespace_advisor.relation_fact[],
+	estimates tablespace_advisor.placement_estimate[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact)
+RETURNS SETOF tablespace_advisor.placement_choice
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT a.relation, e.destination, 'move',
+		'reads on ' || load.standbys || ' are not counted',
+		NULL, least(0, coalesce(e.saved_ms_per_s, 0)), e.moved_bytes, NULL::float8,
+		NULL::boolean, NULL::int, NULL::int, NULL::regclass, NULL::float8
+	FROM unnest(estimates) e
+	JOIN unnest(relations) a ON a.relation = e.relation
+	JOIN unnest(tablespaces) s ON s.tablespace = a.tablespace
+	JOIN unnest(tablespaces) d ON d.tablespace = e.destination
+	WHERE a.obstacle IS NULL AND a.unusable IS NULL AND a.duplicate_of IS NULL
+		AND s.random_read_us IS NOT NULL AND d.random_read_us IS NOT NULL
+		AND d.may_create AND d.volatile IS NOT TRUE
+		AND (d.tablespace = ANY (s.shares_device_with)) IS NOT TRUE
+		AND (d.tablespace = ANY (a.left_lately)) IS NOT TRUE
+		AND (e.is_faster IS NOT TRUE OR e.saved_ms_per_s <= 0)
+		AND (e.saved_ms_per_s IS NOT NULL OR coalesce(a.reads_per_s, 0) = 0)
+		AND e.is_saturated IS NOT TRUE
+$$;
+COMMENT ON FUNCTION tablespace_advisor.demotion_offers(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
+	'per relation the tablespaces in which it would be read no faster, that could take it so that it makes room for others';
 
 /*
  * Tablespaces over their mark: what to move away so that least is lost.  It
@@ -78,7 +113,8 @@ AS $$
 	SELECT m.relation, m.destination, 'move',
 		format('its tablespace is too full by %s: moving this away costs least',
 			pg_size_pretty(m.needed)),
-		NULL, m.saved_ms_per_s, m.size_bytes, NULL::float8, k.is_exact
+		NULL, m.saved_ms_per_s, m.size_bytes, NULL::float8, k.is_exact,
+		NULL::int, NULL::int, NULL::regclass, NULL::float8
 	FROM listed l
 	CROSS JOIN LATERAL tablespace_advisor.choose_within(
 		l.size_bytes, l.lost, greatest(0, l.total - l.needed)::bigint) k
@@ -149,7 +185,8 @@ AS $$
 			ELSE v.reason END,
 		CASE WHEN i.action IS NOT NULL THEN i.statement
 			WHEN c.relation IS NULL THEN v.statement END,
-		NULL::float8, NULL::bigint, NULL::float8, NULL::boolean
+		NULL::float8, NULL::bigint, NULL::float8, NULL::boolean,
+		NULL::int, NULL::int, NULL::regclass, NULL::float8
 	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck) o
 	CROSS JOIN nearest n
 	LEFT JOIN no_room c ON c.relation = (n.fact).relation
@@ -198,6 +235,7 @@ AS $$
 			'reading_sessions', load.reading_sessions, 'waits', load.waits,
 			'timed_read_us', load.timed_read_us, 'standbys', load.standbys),
 		'activity', jsonb_build_object('reads_per_s', a.reads_per_s,
+			'maintenance_reads_per_s', a.maintenance_reads_per_s,
 			'hits_per_s', a.hits_per_s, 'writes_per_s', a.writes_per_s,
 			'hot_fraction', a.hot_fraction, 'tuples_per_scan', a.tuples_per_scan,
 			'scans', a.scans, 'writes', a.writes, 'counted_days', a.counted_days),
@@ -250,7 +288,9 @@ AS $$
 			'measured_bytes_per_s', dest.copy_rates -> a.tablespace::text) END,
 		'choice', CASE WHEN choice.is_exact IS NOT NULL THEN jsonb_build_object(
 			'is_exact', choice.is_exact,
-			'bound_ms_per_s', choice.bound_ms_per_s) END))
+			'bound_ms_per_s', choice.bound_ms_per_s,
+			'bundle', choice.bundle, 'makes_room_for', choice.makes_room_for,
+			'ms_per_s_and_gb', nullif(choice.ms_per_s_and_gb, 0)) END))
 $$;
 COMMENT ON FUNCTION tablespace_advisor.row_evidence(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate, tablespace_advisor.load_fact, tablespace_advisor.placement_choice) IS
 	'what the numbers of one row of advice rest on, as placement_evidence() shows it; unknown values are left out';
@@ -271,40 +311,70 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	wanted tablespace_advisor.relation_fact[];
+	everything tablespace_advisor.placement_estimate[];
 	estimates tablespace_advisor.placement_estimate[];
 	candidates tablespace_advisor.placement_choice[];
-	moves tablespace_advisor.placement_choice[] := '{}';
+	evicted tablespace_advisor.placement_choice[] := '{}';
+	moves tablespace_advisor.placement_choice[];
+	/* milliseconds per second that the database spends on reading */
+	database_ms float8;
 BEGIN
 	wanted := array(SELECT a FROM unnest(relations) a
 		JOIN unnest(considered) c ON c = a.relation);
+	everything := array(SELECT e
+		FROM tablespace_advisor.estimate_placement(relations, tablespaces, load) e);
+	database_ms := (SELECT greatest(sum(e.read_ms_per_s),
+			CASE WHEN bool_or(e.read_ms_per_s IS NULL) THEN load.read_ms_per_s END)
+		FROM unnest(everything) e WHERE e.destination IS NULL);
 	estimates := array(SELECT e
-		FROM tablespace_advisor.estimate_placement(relations, tablespaces, load) e
-		JOIN unnest(considered) c ON c = e.relation);
+		FROM unnest(everything) e
+		JOIN unnest(considered) c ON c = e.relation
+		JOIN unnest(relations) a ON a.relation = e.relation
+		LEFT JOIN unnest(tablespaces) d ON d.tablespace = e.destination
+		/* what is known by its counters only is for who names it, or a last resort */
+		WHERE judge_placement.destination IS NOT NULL
+			OR d.latency_from IS NULL OR d.latency_from = 'probe'
+			OR NOT EXISTS (SELECT FROM unnest(tablespaces) p
+				WHERE p.random_read_us IS NOT NULL
+					AND coalesce(p.latency_from, 'probe') = 'probe'
+					AND p.tablespace <> a.tablespace
+					AND a.tablespace <> ALL (p.shares_device_with)));
 	IF with_evictions THEN
-		moves := array(SELECT c FROM tablespace_advisor.choose_evictions(
+		evicted := array(SELECT c FROM tablespace_advisor.choose_evictions(
 			wanted, estimates, tablespaces) c);
 	END IF;
 	candidates := array(SELECT c FROM tablespace_advisor.move_candidates(
 			wanted, estimates, tablespaces, load, destination) c
-		WHERE NOT EXISTS (SELECT FROM unnest(moves) m
-			WHERE m.relation = c.relation));
-	moves := moves || array(SELECT c FROM tablespace_advisor.choose_moves(
-		candidates, tablespaces, budget_bytes) c);
+		WHERE c.relation NOT IN (SELECT m.relation FROM unnest(evicted) m));
+	moves := array(SELECT c FROM tablespace_advisor.choose_moves(candidates,
+		array(SELECT c FROM tablespace_advisor.demotion_offers(
+				wanted, estimates, tablespaces, load) c
+			WHERE c.relation NOT IN (SELECT m.relation FROM unnest(evicted) m)
+				AND (c.relation, c.destination) NOT IN
+					(SELECT o.relation, o.destination FROM unnest(candidates) o)),
+		evicted, relations, estimates, tablespaces, budget_bytes) c);
 
 	RETURN QUERY
 		WITH chosen AS (
 			SELECT m.*, row_number() OVER (ORDER BY
-				m.saved_ms_per_s < 0 DESC,
+				m.turn NULLS FIRST,
 				m.saved_ms_per_s / nullif(m.bytes, 0) DESC NULLS FIRST,
 				m.relation::text COLLATE "C")::int AS rank
-			FROM unnest(moves) m
+			FROM (SELECT e.* FROM unnest(evicted) e
+				UNION ALL SELECT m.* FROM unnest(moves) m WHERE m.turn IS NOT NULL) m
 		), decided AS (
 			SELECT c.* FROM chosen c
 			UNION ALL
-			SELECT o.*, NULL FROM tablespace_advisor.other_verdicts(
+			SELECT o.relation, o.destination, CASE WHEN m.relation IS NULL THEN o.action ELSE 'keep' END,
+				coalesce(m.reason, o.reason),
+				CASE WHEN m.relation IS NULL THEN o.statement END, o.saved_ms_per_s, o.bytes,
+				o.bound_ms_per_s, o.is_exact, o.turn, o.bundle, o.makes_room_for,
+				o.ms_per_s_and_gb, NULL
+			FROM tablespace_advisor.other_verdicts(
 				array(SELECT a FROM unnest(wanted) a
 					WHERE NOT EXISTS (SELECT FROM chosen c WHERE c.relation = a.relation)),
 				estimates, tablespaces, load, destination, candidates) o
+			LEFT JOIN unnest(moves) m ON m.relation = o.relation AND m.turn IS NULL
 		), ordered AS (
 			SELECT d.*, row_number() OVER (PARTITION BY d.action
 				ORDER BY h.read_ms_per_s DESC NULLS LAST, a.kind DESC,
@@ -332,7 +402,7 @@ BEGIN
 				a.size_bytes,
 				tablespace_advisor.round_to_three(s.saved_ms_per_s),
 				tablespace_advisor.round_to_three(100 * s.saved_ms_per_s
-					/ nullif(h.table_read_ms_per_s, 0)),
+					/ nullif(database_ms, 0)),
 				tablespace_advisor.one_line(d.reason),
 				CASE d.action WHEN 'move' THEN tablespace_advisor.move_statement(
 						a.relation, a.kind, d.destination, tablespace_advisor.is_bloated(a))
@@ -350,7 +420,8 @@ BEGIN
 			CASE WHEN with_evidence THEN
 				tablespace_advisor.row_evidence(a, coalesce(e, h), f, t, l, load,
 					ROW(d.relation, d.destination, d.action, d.reason, d.statement,
-						d.saved_ms_per_s, d.bytes, d.bound_ms_per_s, d.is_exact))
+						d.saved_ms_per_s, d.bytes, d.bound_ms_per_s, d.is_exact, d.turn,
+						d.bundle, d.makes_room_for, d.ms_per_s_and_gb))
 				|| jsonb_build_object('not_probed', n.names)
 			END
 		FROM ordered d
@@ -382,6 +453,9 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[],
 		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
 		tablespace_advisor.load_fact, name),
+	tablespace_advisor.demotion_offers(tablespace_advisor.relation_fact[],
+		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
+		tablespace_advisor.load_fact),
 	tablespace_advisor.choose_evictions(tablespace_advisor.relation_fact[],
 		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[]),
 	tablespace_advisor.destination_order(tablespace_advisor.tablespace_fact,

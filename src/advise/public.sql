@@ -42,3 +42,20 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_placement_evidence';
 COMMENT ON FUNCTION @extschema@.placement_evidence(regclass) IS
 	'per relation all that its advice rests on: the window and its waits, activity, sizes, probe runs and latencies with intervals, queue depths, shares served by caches, corrections, cost of the move. Errors as of advise_placement()';
+
+COMMENT ON TABLE tablespace_advisor.placement_pin IS
+	'relations that are to stay where they are: why, who said so, and until when (NULL: until unpin_placement())';
+
+CREATE FUNCTION @extschema@.pin_placement(relation regclass, reason text DEFAULT NULL)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_pin_placement';
+COMMENT ON FUNCTION @extschema@.pin_placement(regclass, text) IS
+	'keeps a table (with TOAST, without its indexes) or an index where it is, as far as advice goes, which repeats the reason. Errors: 42501 not the owner of the table, 42809 has no storage, 42P01 no such relation, 22004 no relation';
+
+CREATE FUNCTION @extschema@.unpin_placement(relation regclass)
+RETURNS boolean
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_unpin_placement';
+COMMENT ON FUNCTION @extschema@.unpin_placement(regclass) IS
+	'ends pin_placement(); false if the relation was not pinned. Errors as of pin_placement()';

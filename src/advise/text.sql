@@ -101,3 +101,13 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.pretty_us(jsonb),
 	tablespace_advisor.printable(text)
 	FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.round_to_three(float8),
+	tablespace_advisor.one_line(text, int),
+	tablespace_advisor.three_digits(float8),
+	tablespace_advisor.three_digits(jsonb),
+	tablespace_advisor.two_digits(float8),
+	tablespace_advisor.pretty_seconds(float8),
+	tablespace_advisor.pretty_us(jsonb),
+	tablespace_advisor.printable(text)
+	TO pg_monitor;

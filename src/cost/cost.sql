@@ -57,7 +57,9 @@ AS $$
 				* 2 ^ least(u.age / 30, 20) AS variance,
 			u.n
 		FROM unnest(means, lows, highs, ages, samples) u (mean, low, high, age, n)
-		WHERE u.mean > 0 AND (loaded
+		/* a restored history may say anything */
+		WHERE u.mean BETWEEN 1e-6 AND 1e12
+			AND (u.high - u.low BETWEEN 0 AND 1e12) IS NOT FALSE AND (loaded
 			OR u.mean BETWEEN means[1] / 1.2 AND means[1] * 1.2
 			OR (u.low <= highs[1] AND u.high >= lows[1]))
 	), pool AS (

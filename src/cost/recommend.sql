@@ -41,13 +41,16 @@ AS $$
 	WITH pair AS MATERIALIZED (
 		SELECT coalesce(nullif(h.reltablespace, 0), d.dattablespace) AS spc,
 			coalesce(nullif(x.reltablespace, 0), d.dattablespace) AS index_spc,
-			h.oid AS heap, h.relpages, h.reltuples, x.oid AS index,
-			x.relpages AS index_pages, x.reltuples AS index_tuples,
-			s.correlation * CASE WHEN i.indnkeyatts > 1 THEN 0.75 ELSE 1 END
+			h.oid AS heap, h.relpages, x.oid AS index, x.relpages AS index_pages,
+			/* owners can have put anything there; a row takes 4 bytes at least */
+			least(h.reltuples, h.relpages::float8 * b.size / 4) AS reltuples,
+			least(x.reltuples, x.relpages::float8 * b.size / 4) AS index_tuples,
+			greatest(least(s.correlation, 1), -1) * CASE WHEN i.indnkeyatts > 1 THEN 0.75 ELSE 1 END
 				AS correlation,
 			row_number() OVER (PARTITION BY h.reltablespace
 				ORDER BY h.relpages DESC, x.oid) AS rank
 		FROM pg_class h
+		CROSS JOIN (SELECT current_setting('block_size')::int) b (size)
 		JOIN pg_namespace ns ON ns.oid = h.relnamespace
 		JOIN pg_database d ON d.datname = current_database()
 		JOIN pg_index i ON i.indrelid = h.oid AND i.indisvalid
@@ -171,7 +174,7 @@ RETURNS TABLE (
 	detail text)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	WITH wanted AS MATERIALIZED (
 		SELECT tablespace_advisor.check_tablespace($1) AS tablespace
 	), measured AS MATERIALIZED (
@@ -398,8 +401,8 @@ AS $$
 		END
 	FROM concluded c
 	CROSS JOIN unprobed u
-	ORDER BY c.tablespace
-$$;
+	ORDER BY c.tablespace;
+END;
 
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
 	'what random_page_cost each tablespace (or the one named) should have, weighed by the plans it leads to for the tables of this database. verdict: "probe first" (statement is the call to make, NULL if it was made and the device did not answer: the reason says why), "keep" (random_page_cost is the current value) or "change" (statement sets it, undo_statement takes it back). low, high: about as good between these; regret_current, regret_recommended: how many times as long as the best plans the planner''s choices are predicted to take; cached_fraction: share of the tables'' blocks in caches now; effective_io_concurrency, maintenance_io_concurrency: by the random reads measured at several depths. random_read_us, sequential_page_us: measured microseconds per page, from the last probes without a caveat. reason: why, in a line; detail: what was measured and weighed. NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';

@@ -68,7 +68,8 @@ CREATE TABLE tablespace_advisor.job (
 	min_rate bigint,
 	finish_by timestamptz,
 	others_lost_percent float8,
-	is_late boolean NOT NULL DEFAULT false
+	is_late boolean NOT NULL DEFAULT false,
+	waited_ms float8 NOT NULL DEFAULT 0
 );
 REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
@@ -82,6 +83,19 @@ CREATE INDEX job_unfinished_heap_idx ON tablespace_advisor.job (heap)
 CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
 	WHERE state IN ('queued', 'running', 'paused')
 		OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;
+
+/* Jobs of another server or database are at either end. */
+CREATE INDEX job_origin_idx ON tablespace_advisor.job (system_identifier, database);
+CREATE INDEX job_relation_idx ON tablespace_advisor.job (relation, job_id);
+CREATE INDEX job_owner_idx ON tablespace_advisor.job (owner, job_id);
+CREATE INDEX job_finished_at_idx ON tablespace_advisor.job (finished_at);
+/* What rebuilds have left. */
+CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
+	WHERE known_indexes IS NOT NULL AND state IN ('done', 'failed', 'cancelled');
+/* What the rate of moves is known from. */
+CREATE INDEX job_measured_idx ON tablespace_advisor.job
+	(to_tablespace, from_tablespace, owner, job_id)
+	WHERE state = 'done' AND bytes_total >= 1048576;
 
 /* Rows of their own, see the head of request.c. */
 CREATE TABLE tablespace_advisor.request (

@@ -28,13 +28,9 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT least(CASE WHEN max_rate > 0 THEN max_rate END, greatest(
-		(SELECT max(j.bytes_total / nullif(extract(epoch FROM j.finished_at
-				- j.started_at)::float8 - j.paused_ms / 1000, 0))
-			FROM tablespace_advisor.job j
-			WHERE j.state = 'done' AND j.from_tablespace = source
-				AND j.to_tablespace = target
-				AND (j.method = 'rebuild') = (move_method = 'rebuild')
-				AND j.bytes_total >= 16 * 1048576),
+		(SELECT max(m.bytes_per_s)
+			FROM tablespace_advisor.latest_moves(
+				source, target, move_method = 'rebuild') m),
 		tablespace_advisor.move_rate(source, target, move_method)))
 $$;
 REVOKE ALL ON FUNCTION tablespace_advisor.full_rate(oid, oid, text, bigint)

@@ -6,7 +6,7 @@
  * call are followed by each other within minutes, so what the database did
  * after them belongs to all of them: the unit is the batch.  Windows before
  * and after are equally long, as long as samples allow, one day at most, and
- * hold no part of the move itself.
+ * hold no part of the move itself, nor of the moves of other calls.
  *
  * The server times reads per database, not per relation.  The load is hardly
  * the same in both windows, so the read time after the move is scaled to the
@@ -91,7 +91,12 @@ WITH batch AS MATERIALIZED (
 				WHERE i.taken_at <= b.started_at),
 			(SELECT max(i.taken_at) - b.finished_at
 				FROM tablespace_advisor.sample_interval i
-				WHERE i.started_at >= b.finished_at)) AS length) w
+				WHERE i.started_at >= b.finished_at),
+			/* what other calls moved is in neither window */
+			(SELECT b.started_at - max(o.finished_at) FROM batch o
+				WHERE o.batch_id <> b.batch_id AND o.finished_at <= b.started_at),
+			(SELECT min(o.started_at) - b.finished_at FROM batch o
+				WHERE o.batch_id <> b.batch_id AND o.started_at >= b.finished_at)) AS length) w
 	CROSS JOIN LATERAL tablespace_advisor.summarize_intervals(
 		b.started_at - w.length, b.started_at) p
 	CROSS JOIN LATERAL tablespace_advisor.summarize_intervals(
@@ -146,7 +151,16 @@ SELECT j.job_id, j.batch_id, j.relation::regclass AS relation,
 		AS statement_forecast_saved_ms,
 	m.statement_saved AS statement_saved_ms,
 	m.statement_saved - m.statement_error AS statement_saved_low,
-	m.statement_saved + m.statement_error AS statement_saved_high
+	m.statement_saved + m.statement_error AS statement_saved_high,
+	CASE
+		WHEN j.state <> 'done' OR j.method = 'catalog' THEN NULL
+		WHEN EXISTS (SELECT FROM tablespace_advisor.job u
+			WHERE u.relation = j.relation AND u.job_id > j.job_id AND u.state = 'done'
+				AND u.from_tablespace = j.to_tablespace
+				AND u.to_tablespace = j.from_tablespace) THEN 'undone'
+		WHEN m.saved IS NULL OR m.error IS NULL OR m.saved + m.error < 0 THEN 'waiting'
+		ELSE 'verified'
+	END AS verdict
 FROM tablespace_advisor.job j
 LEFT JOIN measured m USING (batch_id)
 CROSS JOIN LATERAL
@@ -167,4 +181,4 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.summarize_intervals(timestamptz, timestamptz),
 	tablespace_advisor.relation_reads(oid[], int, int) TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS
-	'per ended move: the forecast beside what samples measured in equal windows before and after all moves of the same call. outcome: as forecast, saved less or saved more (beyond 25 % and the interval), no forecast, not measured (no samples on both sides, or track_io_timing off), too few samples (fewer than three on a side), failed or cancelled. batch_saved_ms_per_s: read time of the database before, minus that after it scaled to the same number of block accesses, in milliseconds per second, with a 95 % interval; reads_per_s_…, hit_fraction_…: of the moved relations; accesses_per_s_…: blocks of the whole database; statement_ms_…: mean of all statements by pg_stat_statements, NULL without it; statement_forecast_saved_ms: the forecast as milliseconds per statement, statement_saved_…: what was saved of one, with a 95 % interval.';
+	'per ended move: the forecast beside what samples measured in equal windows before and after all moves of the same call. outcome: as forecast, saved less or saved more (beyond 25 % and the interval), no forecast, not measured (no samples on both sides, or track_io_timing off), too few samples (fewer than three on a side), failed or cancelled. batch_saved_ms_per_s: read time of the database before, minus that after it scaled to the same number of block accesses, in milliseconds per second, with a 95 % interval; reads_per_s_…, hit_fraction_…: of the moved relations; accesses_per_s_…: blocks of the whole database; statement_ms_…: mean of all statements by pg_stat_statements, NULL without it; statement_forecast_saved_ms: the forecast as milliseconds per statement, statement_saved_…: what was saved of one, with a 95 % interval; verdict: verified (reading did not get slower), undone (moved back since), waiting (not known yet, or to be undone by apply_placement()).';

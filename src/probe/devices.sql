@@ -91,9 +91,9 @@ CREATE FUNCTION @extschema@.tablespace_devices(
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT d.* FROM tablespace_advisor.device d ORDER BY d.tablespace
-$$;
+BEGIN ATOMIC
+	SELECT d.* FROM tablespace_advisor.device d ORDER BY d.tablespace;
+END;
 
 COMMENT ON FUNCTION @extschema@.tablespace_devices() IS
 $$the storage under every tablespace, as the kernel shows it (/proc/self/mountinfo, /sys); one row per tablespace.

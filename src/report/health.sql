@@ -13,6 +13,7 @@ CREATE FUNCTION tablespace_advisor.untidied_jobs()
 RETURNS TABLE (job_id bigint)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $$
 	SELECT j.job_id FROM tablespace_advisor.job j
 	WHERE (j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL)
@@ -94,7 +95,7 @@ AS $$
 	CROSS JOIN LATERAL (SELECT floor(extract(epoch FROM
 		clock_timestamp() - l.measured_at) / 86400) AS days) d
 	CROSS JOIN LATERAL (SELECT d.days, coalesce(d.days < 90, false) AS ok) f
-	WHERE l.tablespace_oid IN (SELECT i.tablespace FROM tablespace_advisor.relation_inventory i)
+	WHERE l.tablespace_oid IN (SELECT i.tablespace FROM tablespace_advisor.used_tablespace i)
 		OR l.random_read_us IS NOT NULL
 	ORDER BY l.tablespace
 $$;
@@ -144,15 +145,17 @@ CREATE FUNCTION @extschema@.tablespace_advisor_health(
 RETURNS SETOF record
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
+	-- the view, of which nothing is read, is locked: the extension stays meanwhile
 	SELECT h.subject, h.ok, tablespace_advisor.printable(h.message), h.statement
 	FROM (SELECT 1 AS part, * FROM tablespace_advisor.server_health()
 		UNION ALL SELECT 2, * FROM tablespace_advisor.sample_health()
 		UNION ALL SELECT 3, * FROM tablespace_advisor.probe_health()
 		UNION ALL SELECT 4, * FROM tablespace_advisor.device_health()
 		UNION ALL SELECT 5, * FROM tablespace_advisor.move_health()) h
-	ORDER BY h.part
-$$;
+		LEFT JOIN (SELECT FROM tablespace_advisor.device LIMIT 0) held ON true
+	ORDER BY h.part;
+END;
 COMMENT ON FUNCTION @extschema@.tablespace_advisor_health() IS
 	'what the extension needs, a row each: whether it is there (ok), in words, and the statement that mends it';
 

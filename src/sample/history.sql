@@ -51,7 +51,7 @@ COMMENT ON COLUMN tablespace_advisor.sample.waits IS
 REVOKE ALL ON tablespace_advisor.relation_sample FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.relation_sample IS
-	'what happened to a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; size_bytes: of all forks, at the end';
+	'what happened to a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; maintenance_reads: those of the reads that were VACUUM''s and ANALYZE''s, estimated, NULL: none ran; size_bytes: of all forks, at the end';
 
 REVOKE ALL ON tablespace_advisor.tablespace_sample FROM PUBLIC;
 
@@ -61,7 +61,7 @@ COMMENT ON TABLE tablespace_advisor.tablespace_sample IS
 REVOKE ALL ON tablespace_advisor.sampled_relation FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.sampled_relation IS
-	'size and counters (see relation_sample) of every relation in the last sample; filenode_since: since when it has this file, counted_since: since when it is counted, NULL: not known; system_cached: share of its blocks outside of shared buffers that the system''s cache had then, NULL: not known, or not read since the sample before';
+	'size and counters (see relation_sample) of every relation in the last sample; filenode_since: since when it has this file, counted_since: since when it is counted, NULL: not known; system_cached: share of its blocks outside of shared buffers that the system''s cache had then, NULL: not known, or not read since the sample before; vacuums, analyzes: how often its table was vacuumed and analyzed, NULL: not known';
 
 REVOKE ALL ON tablespace_advisor.tablespace_io_sample FROM PUBLIC;
 

@@ -37,6 +37,18 @@ WHERE c.relkind IN ('r', 'm', 't', 'i') AND c.relpersistence <> 't'
 COMMENT ON VIEW tablespace_advisor.relation_inventory IS
 	'every relation of this database that has storage, but for catalogs, temporary relations, sequences and this extension''s own; heap: the table it belongs to, kind: heap, index, toast or toast index, tablespace: OID, never 0, indexed: the relation that an index is on';
 
+/* A TOAST table is where its table is. */
+CREATE VIEW tablespace_advisor.used_tablespace AS
+SELECT DISTINCT coalesce(nullif(c.reltablespace, 0), d.dattablespace) AS tablespace
+FROM pg_class c
+JOIN pg_database d ON d.datname = current_database()
+WHERE c.relkind IN ('r', 'm', 'i') AND c.relpersistence <> 't'
+	AND c.oid >= 16384 AND c.relfilenode <> 0
+	AND c.relnamespace NOT IN ('tablespace_advisor'::regnamespace, 'pg_toast'::regnamespace);
+
+COMMENT ON VIEW tablespace_advisor.used_tablespace IS
+	'OIDs of the tablespaces that relations of relation_inventory are in, without looking at each of these';
+
 /* The same by lookups: of few tables among many. */
 CREATE FUNCTION tablespace_advisor.inventory_of(tables oid[])
 RETURNS SETOF tablespace_advisor.relation_inventory
@@ -89,6 +101,26 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.tables_of(oid[]) IS
 	'the tables that these tables, indexes and TOAST tables belong to';
 
+CREATE FUNCTION tablespace_advisor.vacuum_count(relation oid)
+RETURNS bigint
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT pg_stat_get_vacuum_count(relation) + pg_stat_get_autovacuum_count(relation);
+END;
+
+COMMENT ON FUNCTION tablespace_advisor.vacuum_count(oid) IS
+	'how often a table was vacuumed, by hand or not, since counters began';
+
+CREATE FUNCTION tablespace_advisor.analyze_count(relation oid)
+RETURNS bigint
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT pg_stat_get_analyze_count(relation) + pg_stat_get_autoanalyze_count(relation);
+END;
+
+COMMENT ON FUNCTION tablespace_advisor.analyze_count(oid) IS
+	'how often a table was analyzed, by hand or not, since counters began';
+
 CREATE VIEW tablespace_advisor.relation_counter AS
 SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
 	pg_stat_get_blocks_fetched(i.relation)
@@ -99,11 +131,13 @@ SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
 	pg_stat_get_tuples_inserted(i.relation) AS inserted,
 	pg_stat_get_tuples_updated(i.relation) AS updated,
 	pg_stat_get_tuples_hot_updated(i.relation) AS hot_updated,
-	pg_stat_get_tuples_deleted(i.relation) AS deleted
+	pg_stat_get_tuples_deleted(i.relation) AS deleted,
+	tablespace_advisor.vacuum_count(coalesce(i.indexed, i.relation)) AS vacuums,
+	tablespace_advisor.analyze_count(coalesce(i.indexed, i.relation)) AS analyzes
 FROM tablespace_advisor.relation_inventory i;
 
 COMMENT ON VIEW tablespace_advisor.relation_counter IS
-	'relation_inventory with the counters of the statistics as they are now, see relation_sample';
+	'relation_inventory with the counters of the statistics as they are now, see relation_sample and sampled_relation';
 
 /*
  * Counters survive a clean restart, so the server's start says nothing about
@@ -123,9 +157,14 @@ COMMENT ON VIEW tablespace_advisor.statistics_start IS
 	'since when counters count: stats_reset: since this database was last reset, NULL if it never was; server_since: at most since then all counters of the server';
 
 GRANT SELECT ON tablespace_advisor.relation_inventory,
+	tablespace_advisor.used_tablespace,
 	tablespace_advisor.relation_counter, tablespace_advisor.statistics_start
 	TO pg_monitor;
 REVOKE ALL ON FUNCTION tablespace_advisor.inventory_of(oid[]),
+	tablespace_advisor.vacuum_count(oid),
+	tablespace_advisor.analyze_count(oid),
 	tablespace_advisor.tables_of(oid[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.inventory_of(oid[]),
+	tablespace_advisor.vacuum_count(oid),
+	tablespace_advisor.analyze_count(oid),
 	tablespace_advisor.tables_of(oid[]) TO pg_monitor;

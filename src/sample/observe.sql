@@ -20,11 +20,12 @@ CREATE TYPE tablespace_advisor.relation_rate AS (
 	scans_total bigint,
 	counted_since timestamptz,
 	was_reset boolean,
-	system_cached float8
+	system_cached float8,
+	maintenance_reads_per_s float8
 );
 
 COMMENT ON TYPE tablespace_advisor.relation_rate IS
-	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known';
+	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them, reads without maintenance_reads: VACUUM''s and ANALYZE''s (maintenance.sql), NULL: none ran; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known';
 
 CREATE TYPE tablespace_advisor.observation AS (
 	source text,
@@ -116,8 +117,22 @@ BEGIN
 	WHERE i.sample_id BETWEEN first_id AND last_id;
 
 	WITH change AS MATERIALIZED (
+		SELECT m.*, m.all_reads / nullif(window_of.seconds, 0) - m.reads_per_s
+				AS maintenance_reads_per_s
+		FROM (SELECT c.*, CASE
+					WHEN c.seconds_maintained IS NULL THEN c.all_reads / nullif(window_of.seconds, 0)
+					WHEN window_of.seconds - c.seconds_maintained > window_of.seconds / 5
+						THEN c.clean_reads / (window_of.seconds - c.seconds_maintained)
+					ELSE (c.all_reads - c.maintenance_reads) / nullif(window_of.seconds, 0)
+				END AS reads_per_s
+			FROM (
 		SELECT r.relation,
-			sum(r.reads::float8) AS reads, sum(r.hits::float8) AS hits,
+			sum(r.reads::float8) AS all_reads,
+			coalesce(sum(r.reads::float8) FILTER (WHERE r.maintenance_reads IS NULL), 0)
+				AS clean_reads,
+			sum(r.maintenance_reads::float8) AS maintenance_reads,
+			sum(i.seconds) FILTER (WHERE r.maintenance_reads IS NOT NULL) AS seconds_maintained,
+			sum(r.hits::float8) AS hits,
 			sum(r.scans::float8) AS scans,
 			sum(r.tuples_read::float8) AS tuples_read,
 			sum(r.inserted::float8) AS inserted,
@@ -127,8 +142,9 @@ BEGIN
 			sum(r.cached_reads::float8) AS cached_reads,
 			sum(r.reads::float8) FILTER (WHERE r.cached_reads IS NOT NULL) AS looked_at
 		FROM tablespace_advisor.relation_sample r
+		JOIN tablespace_advisor.sample_interval i ON i.sample_id = r.sample_id
 		WHERE r.sample_id BETWEEN first_id AND last_id
-		GROUP BY r.relation
+		GROUP BY r.relation) c) m
 	), present AS (
 		SELECT i.* FROM tablespace_advisor.relation_inventory i
 		WHERE tables IS NULL AND NOT with_active
@@ -143,7 +159,7 @@ BEGIN
 	SELECT array_agg((i.relation, i.heap, i.kind, i.tablespace,
 		CASE WHEN s.filenode = i.filenode THEN s.size_bytes
 			ELSE tablespace_advisor.file_bytes(i.tablespace, i.filenode) END,
-		coalesce(c.reads, 0) / n.seconds, coalesce(c.hits, 0) / n.seconds,
+		coalesce(c.reads_per_s, 0), coalesce(c.hits, 0) / n.seconds,
 		tablespace_advisor.tuples_written(i.kind,
 			coalesce(h.inserted, 0), coalesce(h.updated, 0),
 			coalesce(h.hot_updated, 0), coalesce(h.deleted, 0)) / n.seconds,
@@ -151,7 +167,8 @@ BEGIN
 		h.hot_updated / nullif(h.updated, 0),
 		coalesce(s.scans, 0), s.counted_since,
 		coalesce(s.counted_since > window_of.window_start, false),
-		c.cached_reads / nullif(c.looked_at, 0)
+		c.cached_reads / nullif(c.looked_at, 0),
+		CASE WHEN c.seconds_maintained > 0 THEN greatest(0, c.maintenance_reads_per_s) END
 		)::tablespace_advisor.relation_rate)
 	INTO relations
 	FROM present i
@@ -208,7 +225,8 @@ COMMENT ON FUNCTION tablespace_advisor.read_counters(oid[]) IS
 CREATE FUNCTION tablespace_advisor.subtract_counters(
 	earlier tablespace_advisor.relation_counter[],
 	later tablespace_advisor.relation_counter[],
-	seconds float8)
+	seconds float8,
+	under_way oid[] DEFAULT '{}')
 RETURNS tablespace_advisor.relation_rate[]
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -225,8 +243,13 @@ AS $$
 			l.inserted - f.keeps * coalesce(e.inserted, 0) AS inserted,
 			l.updated - f.keeps * coalesce(e.updated, 0) AS updated,
 			l.hot_updated - f.keeps * coalesce(e.hot_updated, 0) AS hot_updated,
-			l.deleted - f.keeps * coalesce(e.deleted, 0) AS deleted
+			l.deleted - f.keeps * coalesce(e.deleted, 0) AS deleted,
+			/* of totals nothing can be said */
+			l.vacuums - f.keeps * e.vacuums + u.under_way AS vacuums,
+			l.analyzes - f.keeps * e.analyzes + u.under_way AS analyzes
 		FROM unnest(later) l
+		CROSS JOIN LATERAL (SELECT (coalesce(l.indexed, l.relation)
+			= ANY (subtract_counters.under_way))::int AS under_way) u
 		LEFT JOIN unnest(earlier) e ON e.relation = l.relation
 		CROSS JOIN LATERAL
 			(SELECT x.fell, (NOT x.fell)::int AS keeps
@@ -237,12 +260,13 @@ AS $$
 				OR l.deleted < e.deleted, false) AS fell) x) f
 	)
 	SELECT array_agg((c.relation, c.heap, c.kind, c.tablespace,
-		z.size_bytes, c.reads / n.seconds, c.hits / n.seconds,
+		z.size_bytes, (c.reads - coalesce(m.reads, 0)) / n.seconds, c.hits / n.seconds,
 		tablespace_advisor.tuples_written(c.kind, h.inserted, h.updated,
 			h.hot_updated, h.deleted) / n.seconds,
 		c.scans / n.seconds, c.tuples_read / n.seconds,
 		h.hot_updated::float8 / nullif(h.updated, 0),
-		c.scans_total, coalesce(b.stats_reset, b.server_since), c.fell, NULL
+		c.scans_total, coalesce(b.stats_reset, b.server_since), c.fell, NULL,
+		m.reads / n.seconds
 		)::tablespace_advisor.relation_rate)
 	FROM change c
 	JOIN change h ON h.relation = coalesce(c.indexed, c.relation)
@@ -251,11 +275,14 @@ AS $$
 	CROSS JOIN LATERAL
 		(SELECT tablespace_advisor.file_bytes(c.tablespace, c.filenode)
 			AS size_bytes) z
+	CROSS JOIN LATERAL
+		(SELECT tablespace_advisor.estimate_maintenance_reads(c.kind, c.vacuums,
+			c.analyzes, c.reads, z.size_bytes, NULL) AS reads) m
 	WHERE z.size_bytes IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8) IS
-	'rates between two readings of read_counters(), so many seconds apart; since counters began without the earlier one';
+COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, oid[]) IS
+	'rates between two readings of read_counters(), so many seconds apart; since counters began without the earlier one; under_way: tables that were being vacuumed or analyzed at either end';
 
 /* What the statistics say of the whole database now. */
 CREATE FUNCTION tablespace_advisor.read_database()
@@ -298,6 +325,7 @@ DECLARE
 	counters tablespace_advisor.relation_counter[];
 	counters_after tablespace_advisor.relation_counter[];
 	devices_before tablespace_advisor.sampled_device[];
+	under_way oid[];
 BEGIN
 	IF seconds < 0.1 OR seconds > 86400 THEN
 		RAISE EXCEPTION 'observe must be between 100 ms and 1 day'
@@ -306,6 +334,7 @@ BEGIN
 	snapshots := least(greatest(seconds / 0.1, 1), 1000);
 	counters := tablespace_advisor.read_counters(tables);
 	devices_before := array(SELECT d FROM tablespace_advisor.read_devices() d);
+	under_way := tablespace_advisor.maintenance_under_way();
 	before := tablespace_advisor.read_database();
 	window_of.profile := tablespace_advisor.watch_waits(snapshots,
 		seconds / snapshots);
@@ -327,7 +356,8 @@ BEGIN
 	INTO window_of
 	FROM tablespace_advisor.read_database() d;
 	relations := tablespace_advisor.subtract_counters(counters,
-		counters_after, window_of.seconds);
+		counters_after, window_of.seconds,
+		under_way || tablespace_advisor.maintenance_under_way());
 END
 $$;
 
@@ -435,7 +465,8 @@ RETURNS TABLE (
 	scans_total bigint,
 	counted_since timestamptz,
 	was_reset boolean,
-	system_cached float8)
+	system_cached float8,
+	maintenance_reads_per_s float8)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
@@ -453,7 +484,7 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.observe_samples(interval, oid[], boolean),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
 	tablespace_advisor.read_counters(oid[]),
-	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8),
+	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, oid[]),
 	tablespace_advisor.read_database(),
 	tablespace_advisor.watch_database(interval, oid[]),
 	tablespace_advisor.observe_database(interval, oid[], interval, boolean),
@@ -463,7 +494,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.observe_samples(interval, oid[], boolean),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
 	tablespace_advisor.read_counters(oid[]),
-	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8),
+	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, oid[]),
 	tablespace_advisor.read_database(),
 	tablespace_advisor.watch_database(interval, oid[]),
 	tablespace_advisor.observe_database(interval, oid[], interval, boolean),

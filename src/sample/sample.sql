@@ -104,7 +104,11 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH present AS MATERIALIZED (
-		SELECT c.* FROM tablespace_advisor.relation_counter c
+		/* without what has to be looked up for tables that have changed only */
+		SELECT c.relation, c.heap, c.kind, c.tablespace, c.filenode, c.indexed,
+			c.reads, c.hits, c.scans, c.tuples_read, c.inserted, c.updated,
+			c.hot_updated, c.deleted
+		FROM tablespace_advisor.relation_counter c
 	), changed AS MATERIALIZED (
 		SELECT p.*, z.size_bytes,
 			o.relation IS NULL AS is_new,
@@ -115,7 +119,10 @@ AS $$
 			o.reads AS old_reads, o.hits AS old_hits, o.scans AS old_scans,
 			o.tuples_read AS old_tuples_read, o.inserted AS old_inserted,
 			o.updated AS old_updated, o.hot_updated AS old_hot_updated,
-			o.deleted AS old_deleted
+			o.deleted AS old_deleted,
+			m.vacuums, m.analyzes,
+			CASE WHEN f.fell THEN 0 ELSE o.vacuums END AS old_vacuums,
+			CASE WHEN f.fell THEN 0 ELSE o.analyzes END AS old_analyzes
 		FROM present p
 		LEFT JOIN tablespace_advisor.sampled_relation o USING (relation)
 		CROSS JOIN LATERAL
@@ -127,6 +134,9 @@ AS $$
 		CROSS JOIN LATERAL
 			(SELECT tablespace_advisor.file_bytes(p.tablespace, p.filenode)
 				AS size_bytes) z
+		CROSS JOIN LATERAL
+			(SELECT tablespace_advisor.vacuum_count(coalesce(p.indexed, p.relation)) AS vacuums,
+				tablespace_advisor.analyze_count(coalesce(p.indexed, p.relation)) AS analyzes) m
 		WHERE (o.relation IS NULL OR f.fell
 				OR p.reads <> o.reads OR p.hits <> o.hits
 				OR p.scans <> o.scans OR p.tuples_read <> o.tuples_read
@@ -136,7 +146,8 @@ AS $$
 			AND z.size_bytes IS NOT NULL
 	), resident AS MATERIALIZED (
 		SELECT p.relation, tablespace_advisor.cached_share(
-				p.blocks, p.shared_blocks, p.system_only_blocks) AS cached
+				p.blocks, p.shared_blocks, p.system_only_blocks) AS cached,
+			p.shared_blocks / nullif(p.blocks, 0)::float8 AS shared_fraction
 		FROM tablespace_advisor.relations_residency(
 			array(SELECT c.relation FROM changed c
 				WHERE c.reads > CASE WHEN c.continues THEN c.old_reads ELSE 0 END),
@@ -148,7 +159,8 @@ AS $$
 		INSERT INTO tablespace_advisor.sampled_relation AS o
 			(relation, tablespace, filenode, filenode_since, counted_since,
 				size_bytes, reads, hits, scans, tuples_read,
-				inserted, updated, hot_updated, deleted, system_cached)
+				inserted, updated, hot_updated, deleted, system_cached,
+				vacuums, analyzes)
 		SELECT c.relation, c.tablespace, c.filenode,
 			CASE WHEN c.same_file THEN c.filenode_since ELSE s.started_at END,
 			CASE WHEN c.continues THEN c.counted_since
@@ -157,7 +169,8 @@ AS $$
 					FROM tablespace_advisor.statistics_start b)
 				END,
 			c.size_bytes, c.reads, c.hits, c.scans, c.tuples_read,
-			c.inserted, c.updated, c.hot_updated, c.deleted, r.cached
+			c.inserted, c.updated, c.hot_updated, c.deleted, r.cached,
+			c.vacuums, c.analyzes
 		FROM changed c LEFT JOIN resident r USING (relation)
 		ON CONFLICT (relation) DO UPDATE
 		SET tablespace = excluded.tablespace,
@@ -173,11 +186,13 @@ AS $$
 			updated = excluded.updated,
 			hot_updated = excluded.hot_updated,
 			deleted = excluded.deleted,
-			system_cached = excluded.system_cached
+			system_cached = excluded.system_cached,
+			vacuums = excluded.vacuums,
+			analyzes = excluded.analyzes
 	)
 	INSERT INTO tablespace_advisor.relation_sample
 		(sample_id, relation, size_bytes, reads, hits, scans, tuples_read,
-			inserted, updated, hot_updated, deleted, cached_reads)
+			inserted, updated, hot_updated, deleted, cached_reads, maintenance_reads)
 	SELECT s.sample_id, c.relation, c.size_bytes,
 		nullif(c.reads - CASE WHEN c.continues THEN c.old_reads ELSE 0 END, 0),
 		nullif(c.hits - CASE WHEN c.continues THEN c.old_hits ELSE 0 END, 0),
@@ -194,8 +209,16 @@ AS $$
 			- CASE WHEN c.continues THEN c.old_deleted ELSE 0 END, 0),
 		(c.reads - CASE WHEN c.continues THEN c.old_reads ELSE 0 END)
 			* CASE WHEN c.same_file AND c.old_cached IS NOT NULL
-				THEN (r.cached + c.old_cached) / 2 ELSE r.cached END
+				THEN (r.cached + c.old_cached) / 2 ELSE r.cached END,
+		tablespace_advisor.estimate_maintenance_reads(c.kind,
+			greatest(0, c.vacuums - c.old_vacuums) + u.under_way,
+			greatest(0, c.analyzes - c.old_analyzes) + u.under_way,
+			c.reads - CASE WHEN c.continues THEN c.old_reads ELSE 0 END,
+			c.size_bytes, r.shared_fraction)
 	FROM changed c LEFT JOIN resident r USING (relation)
+	CROSS JOIN (SELECT tablespace_advisor.maintenance_under_way() AS tables) w
+	CROSS JOIN LATERAL
+		(SELECT (coalesce(c.indexed, c.relation) = ANY (w.tables))::int AS under_way) u
 	WHERE s.started_at IS NOT NULL
 $$;
 
@@ -248,12 +271,13 @@ AS $$
 	), added AS (
 		INSERT INTO tablespace_advisor.relation_sample
 			(sample_id, relation, size_bytes, reads, hits, scans, tuples_read,
-				inserted, updated, hot_updated, deleted, cached_reads)
+				inserted, updated, hot_updated, deleted, cached_reads,
+				maintenance_reads)
 		SELECT v.whole_id, v.relation,
 			(array_agg(v.size_bytes ORDER BY v.sample_id DESC))[1],
 			sum(v.reads), sum(v.hits), sum(v.scans), sum(v.tuples_read),
 			sum(v.inserted), sum(v.updated), sum(v.hot_updated),
-			sum(v.deleted), sum(v.cached_reads)
+			sum(v.deleted), sum(v.cached_reads), sum(v.maintenance_reads)
 		FROM moved v
 		GROUP BY v.whole_id, v.relation
 	), sums AS MATERIALIZED (
@@ -370,7 +394,9 @@ COMMENT ON FUNCTION tablespace_advisor.take_sample(int) IS
 CREATE PROCEDURE @extschema@.sample_activity()
 LANGUAGE sql
 SET search_path = pg_catalog, pg_temp
-AS $$ SELECT tablespace_advisor.take_sample() $$;
+BEGIN ATOMIC
+	SELECT tablespace_advisor.take_sample();
+END;
 
 COMMENT ON PROCEDURE @extschema@.sample_activity() IS
 	'Keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; a preloaded library does it by itself every tablespace_advisor.sample_interval. Takes about half a second. Errors: 25006 on a standby.';

@@ -38,6 +38,7 @@ CREATE TABLE tablespace_advisor.relation_sample (
 	hot_updated bigint,
 	deleted bigint,
 	cached_reads real,
+	maintenance_reads bigint,
 	PRIMARY KEY (sample_id, relation)
 );
 
@@ -64,7 +65,9 @@ CREATE TABLE tablespace_advisor.sampled_relation (
 	updated bigint NOT NULL,
 	hot_updated bigint NOT NULL,
 	deleted bigint NOT NULL,
-	system_cached real
+	system_cached real,
+	vacuums bigint,
+	analyzes bigint
 ) WITH (fillfactor = 70);
 
 CREATE TABLE tablespace_advisor.table_residency (

@@ -30,6 +30,7 @@ tsa_take_sample(PG_FUNCTION_ARGS)
 	Oid			function;
 	Datum		result;
 
+	tsa_refuse_restricted_operation(fcinfo);
 	tsa_state_check("sample", AccessShareLock);
 	function = LookupFuncName(list_make2(makeString(TSA_STATE_SCHEMA),
 										 makeString("add_all_samples")),

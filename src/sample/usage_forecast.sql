@@ -89,16 +89,16 @@ CREATE FUNCTION @extschema@.forecast_tablespace_usage(
 RETURNS SETOF record
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	WITH place AS (
 		SELECT h.tablespace AS oid, h.days, h.used, h.free,
 			cardinality(h.days) AS n,
 			h.days[cardinality(h.days)] - h.days[1] AS length
 		FROM tablespace_advisor.usage_history() h
 		UNION ALL
-		SELECT DISTINCT i.tablespace, NULL::float8[], NULL::float8[],
+		SELECT i.tablespace, NULL::float8[], NULL::float8[],
 			NULL::float8[], 0, 0::float8
-		FROM tablespace_advisor.relation_inventory i
+		FROM tablespace_advisor.used_tablespace i
 		WHERE NOT EXISTS (SELECT FROM tablespace_advisor.tablespace_sample t
 			WHERE t.tablespace = i.tablespace)
 	), forecast AS (
@@ -132,8 +132,8 @@ AS $$
 	FROM place p
 	JOIN pg_tablespace t ON t.oid = p.oid
 	LEFT JOIN forecast f ON f.oid = p.oid
-	ORDER BY f.until_full NULLS LAST, t.spcname
-$$;
+	ORDER BY f.until_full NULLS LAST, t.spcname;
+END;
 
 COMMENT ON FUNCTION @extschema@.forecast_tablespace_usage() IS
 	'per tablespace that relations of this database are in: used_bytes: of these relations; growth_bytes_per_day: theirs, with a 95 % interval; free_bytes: in the file system; days_until_full: when it shrinks as it did, whoever fills it, with a 95 % interval, NULL: it does not shrink; history_days: from the first to the last sample; caveat: why not to trust the row, NULL if there is no reason. All from samples.';

@@ -16,6 +16,11 @@
  * restricted security context, and with settings that the database's owner
  * cannot have changed.
  *
+ * A sample of thousands of tables takes longer than the five seconds for which
+ * DROP DATABASE, CREATE DATABASE ... TEMPLATE and ALTER DATABASE ... RENAME wait
+ * for others to leave.  They have the database locked meanwhile, for which the
+ * launcher looks; then the sample is given up.
+ *
  * A standby keeps no samples: the launcher starts when recovery has ended.
  *
  *-------------------------------------------------------------------------
@@ -25,6 +30,7 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
@@ -36,6 +42,7 @@
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/dsm.h"
+#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
@@ -43,6 +50,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/wait_event.h"
 
 #include "sample/installs.h"
 #include "sample/worker.h"
@@ -54,6 +62,9 @@
 
 /* What cannot be locked in that time is for the next round. */
 #define LOCK_TIMEOUT "10s"
+
+/* Between looks whether somebody waits for the database to be left. */
+#define LOOK_MS		100
 
 /* Databases without it are asked every so many rounds, or after an install. */
 #define ROUNDS_WITHOUT	12
@@ -75,6 +86,47 @@ tsa_sample_init(void)
 							&tsa_sample_interval, 300, 0, 86400,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	tsa_installs_init();
+}
+
+/*
+ * Has somebody a lock on the database that keeps new sessions away?
+ */
+static bool
+is_wanted(Oid database)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, database, 0);
+	if (LockAcquire(&tag, RowExclusiveLock, true, true) ==
+		LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	(void) LockRelease(&tag, RowExclusiveLock, true);
+	return false;
+}
+
+/*
+ * Waits for the end of a worker, but has it leave a database that somebody
+ * wants for himself.
+ */
+static void
+wait_for_worker(BackgroundWorkerHandle *handle, Oid database)
+{
+	pid_t		pid;
+
+	while (GetBackgroundWorkerPid(handle, &pid) == BGWH_STARTED)
+	{
+		if (is_wanted(database))
+		{
+			TerminateBackgroundWorker(handle);
+			(void) WaitForBackgroundWorkerShutdown(handle);
+			return;
+		}
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 LOOK_MS, WAIT_EVENT_BGWORKER_SHUTDOWN);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /*
@@ -109,7 +161,7 @@ run_worker(Oid database, dsm_segment *segment)
 		return;
 	}
 	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)
-		(void) WaitForBackgroundWorkerShutdown(handle);
+		wait_for_worker(handle, database);
 	pfree(handle);
 }
 

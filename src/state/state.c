@@ -249,6 +249,17 @@ tsa_state_show_all_relations(void)
 }
 
 /*
+ * Until tsa_state_close() no table is read in full that an index leads into:
+ * how large the journal is, others decide, and before it has been analyzed the
+ * planner takes its few open jobs for most of it.
+ */
+void
+tsa_state_use_indexes(void)
+{
+	override("enable_seqscan", "off");
+}
+
+/*
  * Takes on the rights to read and write the tables, which the caller has
  * locked, with settings that no caller can have chosen.
  */

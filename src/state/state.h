@@ -39,6 +39,7 @@ extern bool tsa_state_read_row(Oid table, Oid key, int ncolumns,
 extern void tsa_state_check(const char *table, LOCKMODE mode);
 extern void tsa_refuse_restricted_operation(FunctionCallInfo fcinfo);
 extern void tsa_state_show_all_relations(void);
+extern void tsa_state_use_indexes(void);
 extern void tsa_state_open(TsaState *state);
 extern void tsa_state_close(TsaState *state);
 

@@ -402,6 +402,7 @@ AS $$
 		FROM tablespace_advisor.job j
 			CROSS JOIN LATERAL unnest(j.new_filenumbers || j.old_filenumbers) n
 		WHERE j.database = database_oid
+			AND (j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL)
 	)
 	SELECT u.path, u.bytes,
 		CASE WHEN u.transaction IS NOT NULL OR j.job_id IS NOT NULL

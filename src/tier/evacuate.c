@@ -12,13 +12,18 @@
  * What does not move is left and named at the end.  Nothing is dropped,
  * revoked or deleted: the statements for that are printed.
  *
- * A tablespace that is being emptied must not be filled at the same time.  So
- * the call keeps two locks to its end, which nothing else takes: on the
- * tablespace that it empties Share, on the one that it fills RowExclusive;
- * each mode goes with itself and not with the other one.  They are for all
- * databases.  Who does not wait gives them back; then his unfinished moves
- * stand for them in the same database, and in others the locks of his workers
- * on the direction (batch_lock.h).
+ * A tablespace that is being emptied must not be filled at the same time by
+ * another evacuation.  So the call keeps two locks to its end, which nothing
+ * else takes: on the tablespace that it empties Share, on the one that it fills
+ * RowExclusive.  They are for all databases, and have its role as a key: they
+ * keep nobody away, but are looked for by others.  Who does not wait gives them
+ * back; then his unfinished moves stand for them in the same database, and in
+ * others the locks of his workers on the direction (batch_lock.h).
+ *
+ * Only what is done by a role with all rights of the caller refuses a call.  A
+ * role that owns one table could refuse evacuations to everybody else, by a
+ * move that it lets pause.  What such a role moves the other way is its own; the
+ * call warns of it and moves what it finds.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,6 +59,7 @@ typedef struct Evacuation
 {
 	Oid			source;
 	Oid			target;
+	Oid			asker;
 	TsaMoveOptions options;
 } Evacuation;
 
@@ -64,6 +70,7 @@ parse_tablespaces(FunctionCallInfo fcinfo, Evacuation *evacuation)
 	Datum		source = tsa_required_arg(fcinfo, 0, "tablespace");
 	Datum		target = tsa_required_arg(fcinfo, 1, "to_tablespace");
 
+	evacuation->asker = GetUserId();
 	evacuation->source = tsa_parse_tablespace(NameStr(*DatumGetName(source)));
 	evacuation->target = tsa_parse_tablespace(NameStr(*DatumGetName(target)));
 	if (evacuation->source == evacuation->target)
@@ -121,7 +128,7 @@ plan_arguments(const Evacuation *evacuation, Datum *values, char *nulls)
 	values[1] = ObjectIdGetDatum(evacuation->target);
 	values[2] = Int64GetDatum(lock_up_to);
 	nulls[2] = lock_up_to < 0 ? 'n' : ' ';
-	values[3] = ObjectIdGetDatum(GetUserId());
+	values[3] = ObjectIdGetDatum(evacuation->asker);
 	values[4] = Int64GetDatum(max_rate);
 	nulls[4] = max_rate <= 0 ? 'n' : ' ';
 }
@@ -154,7 +161,8 @@ plan_round(const Evacuation *evacuation, List *ids, WhichRelations which)
 	values[5] = tsa_job_id_array(ids);
 	values[6] = BoolGetDatum(which == JOURNAL_ONLY);
 	nulls[6] = which == ALL_RELATIONS ? 'n' : ' ';
-	return tsa_load_moves(&query, values, nulls, &evacuation->options);
+	return tsa_load_moves(&query, values, nulls, &evacuation->options,
+						  NULL);
 }
 
 /* Warns of what one should know before. */
@@ -276,15 +284,38 @@ report_left(const Evacuation *evacuation)
 }
 
 /* Takes or gives back one of the two locks; see the head of this file. */
-static bool
-lock_tablespace(Oid tablespace, LOCKMODE mode, bool acquire)
+static void
+lock_tablespace(Oid tablespace, Oid asker, LOCKMODE mode, bool acquire)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, InvalidOid, tablespace, 0, LOCK_EVACUATION);
-	if (!acquire)
-		return LockRelease(&tag, mode, true);
-	return LockAcquire(&tag, mode, true, true) != LOCKACQUIRE_NOT_AVAIL;
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, tablespace, asker, LOCK_EVACUATION);
+	if (acquire)
+		(void) LockAcquire(&tag, mode, true, true);
+	else
+		(void) LockRelease(&tag, mode, true);
+}
+
+/* Is there a role among these that has all rights of another one? */
+static bool
+some_have_rights(const List *roles, Oid asker)
+{
+	ListCell   *lc;
+
+	foreach(lc, roles)
+	{
+		if (has_privs_of_role(lfirst_oid(lc), asker))
+			return true;
+	}
+	return false;
+}
+
+/* Does such a role hold the lock of the other mode on a tablespace? */
+static bool
+is_opposed(Oid tablespace, Oid asker, LOCKMODE mode)
+{
+	return some_have_rights(tsa_list_lock_keys(InvalidOid, tablespace,
+											   LOCK_EVACUATION, mode), asker);
 }
 
 /* Refuses to go on: somebody moves relations the other way. */
@@ -302,46 +333,57 @@ refuse_opposite(const Evacuation *evacuation, const char *detail)
 
 /*
  * Does a worker, of whatever database, move from the second tablespace to the
- * first one?
+ * first one, for a role with all rights of the caller?
  */
 static bool
 somebody_moves_back(const Evacuation *evacuation)
 {
-	LOCKTAG		tag;
-
-	tsa_set_direction_tag(&tag, evacuation->target, evacuation->source);
-	if (LockAcquire(&tag, ExclusiveLock, true, true) ==
-		LOCKACQUIRE_NOT_AVAIL)
-		return true;
-	LockRelease(&tag, ExclusiveLock, true);
-	return false;
+	return some_have_rights(tsa_list_lock_keys(evacuation->target,
+											   evacuation->source,
+											   TSA_LOCK_DIRECTION, ShareLock),
+							evacuation->asker);
 }
 
-/* Refuses an evacuation against unfinished moves the other way. */
+/*
+ * Refuses an evacuation against unfinished moves the other way, or warns of
+ * them.
+ */
 static void
 check_opposite_moves(const Evacuation *evacuation)
 {
 	static TsaJournalQuery query = {
-		"SELECT tablespace_advisor.opposite_move($1, $2) AS job_id",
-		2, {OIDOID, OIDOID}, NULL
+		"SELECT o.job_id, o.refuses"
+		" FROM tablespace_advisor.opposite_move($1, $2, $3) o",
+		3, {OIDOID, OIDOID, OIDOID}, NULL
 	};
-	Datum		values[2];
+	Datum		values[3];
 	TsaJournal	journal;
-	int64		job_id;
+	int64		job_id = 0;
+	bool		refuses = false;
 
 	values[0] = ObjectIdGetDatum(evacuation->source);
 	values[1] = ObjectIdGetDatum(evacuation->target);
+	values[2] = ObjectIdGetDatum(evacuation->asker);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
-	job_id = DatumGetInt64(tsa_journal_column(0, "job_id"));
+	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	{
+		job_id = DatumGetInt64(tsa_journal_column(0, "job_id"));
+		refuses = DatumGetBool(tsa_journal_column(0, "refuses"));
+	}
 	tsa_journal_close(&journal);
-	if (job_id != 0)
+	if (refuses)
 		refuse_opposite(evacuation,
 						psprintf("Move " INT64_FORMAT " goes the other way.",
 								 job_id));
 	if (somebody_moves_back(evacuation))
 		refuse_opposite(evacuation,
 						"A move in another database goes the other way.");
+	if (job_id != 0)
+		ereport(WARNING,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("move " INT64_FORMAT " goes the other way", job_id),
+				 errdetail("It is another role's, and is not waited for."),
+				 errhint("See tablespace_moves; cancel_move() ends a move.")));
 }
 
 /* All rounds of a call; returns the jobs' ids. */
@@ -378,25 +420,15 @@ run_rounds(const Evacuation *evacuation)
 	return ids;
 }
 
-/* The two locks, as far as they are held. */
-typedef struct TablespaceLocks
-{
-	bool		emptying;
-	bool		filling;
-} TablespaceLocks;
-
-/* Takes the locks, moves, reports; returns the jobs' ids. */
+/* Moves, with the locks in hand, and reports; returns the jobs' ids. */
 static List *
-evacuate_locking(const Evacuation *evacuation, TablespaceLocks *locks)
+evacuate_locked(const Evacuation *evacuation)
 {
 	List	   *ids;
 
-	locks->emptying = lock_tablespace(evacuation->source, ShareLock, true);
-	if (!locks->emptying)
+	if (is_opposed(evacuation->source, evacuation->asker, RowExclusiveLock))
 		refuse_opposite(evacuation, "Another evacuation fills the first one.");
-	locks->filling = lock_tablespace(evacuation->target, RowExclusiveLock,
-									 true);
-	if (!locks->filling)
+	if (is_opposed(evacuation->target, evacuation->asker, ShareLock))
 		refuse_opposite(evacuation, "The second one is being evacuated itself.");
 	check_opposite_moves(evacuation);
 	ids = run_rounds(evacuation);
@@ -412,20 +444,20 @@ evacuate_locking(const Evacuation *evacuation, TablespaceLocks *locks)
 static List *
 evacuate(const Evacuation *evacuation)
 {
-	TablespaceLocks *locks = palloc0(sizeof(TablespaceLocks));
+	Oid			asker = evacuation->asker;
 	List	   *volatile ids = NIL;
 
+	/* both before either is looked for: of two calls one sees the other */
+	lock_tablespace(evacuation->source, asker, ShareLock, true);
+	lock_tablespace(evacuation->target, asker, RowExclusiveLock, true);
 	PG_TRY();
 	{
-		ids = evacuate_locking(evacuation, locks);
+		ids = evacuate_locked(evacuation);
 	}
 	PG_FINALLY();
 	{
-		if (locks->emptying)
-			(void) lock_tablespace(evacuation->source, ShareLock, false);
-		if (locks->filling)
-			(void) lock_tablespace(evacuation->target, RowExclusiveLock,
-								   false);
+		lock_tablespace(evacuation->source, asker, ShareLock, false);
+		lock_tablespace(evacuation->target, asker, RowExclusiveLock, false);
 	}
 	PG_END_TRY();
 	return ids;
@@ -465,11 +497,8 @@ Datum
 tsa_plan_evacuation(PG_FUNCTION_ARGS)
 {
 	static TsaJournalQuery query = {
-		"SELECT p.relation::pg_catalog.regclass,"
-		" tablespace_advisor.kind_name(p.kind), p.size_bytes, p.how, p.method,"
-		" p.move_seconds, p.reason"
-		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
-		" ORDER BY p.place",
+		"SELECT * FROM"
+		" tablespace_advisor.evacuation_plan($1, $2, $3, $4, $5)",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
 	};
 	Evacuation	evacuation = {.options = TSA_NO_OPTIONS};
@@ -480,6 +509,8 @@ tsa_plan_evacuation(PG_FUNCTION_ARGS)
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
 		tsa_check_create_right(evacuation.target);
 	evacuation.options.lock_up_to = parse_lock_up_to(fcinfo, 2);
+	if (!PG_ARGISNULL(3))
+		tsa_parse_max_rate(PG_GETARG_DATUM(3), &evacuation.options.limits);
 	plan_arguments(&evacuation, values, nulls);
 	tsa_return_rows(fcinfo, &query, values, nulls);
 	return (Datum) 0;

@@ -56,7 +56,7 @@ AS $$
 		WHERE i.kind = 'i' AND i.method = 'copy' AND t.method = 'copy'
 	), rate AS MATERIALIZED (
 		SELECT m.method, tablespace_advisor.move_rate(source, target, m.method,
-				max_rate) AS bytes_per_s
+				max_rate, asker) AS bytes_per_s
 		FROM unnest(ARRAY['copy', 'rebuild', 'lock']) m(method)
 	)
 	SELECT j.relation, j.heap, j.kind, j.schema_name, j.relation_name,
@@ -86,33 +86,81 @@ COMMENT ON FUNCTION tablespace_advisor.evacuation_of(
 	oid, oid, bigint, oid, bigint) IS
 	'relations of this database in a tablespace; place: order in which an evacuation moves them, then those that stay (method NULL)';
 
+/* First what all of it comes to, against the room there is. */
+CREATE FUNCTION tablespace_advisor.evacuation_plan(
+	source oid, target oid, lock_up_to bigint, asker oid, max_rate bigint)
+RETURNS TABLE (relation regclass, kind text, size_bytes bigint, how text,
+	method text, move_seconds float8, reason text, size text)
+LANGUAGE sql VOLATILE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH plan AS MATERIALIZED (
+		SELECT p.* FROM tablespace_advisor.evacuation_of(
+			source, target, lock_up_to, asker, max_rate) p
+	), total AS (
+		SELECT count(p.method) AS moves, count(*) - count(p.method) AS staying,
+			coalesce(sum(p.size_bytes) FILTER (WHERE p.method IS NOT NULL), 0)::bigint AS bytes,
+			CASE WHEN bool_and(p.move_seconds IS NOT NULL) FILTER (WHERE p.method IS NOT NULL)
+				THEN sum(p.move_seconds) END AS seconds,
+			(SELECT d.free_bytes FROM tablespace_advisor.tablespace_device(target) d) AS free_bytes
+		FROM plan p
+	)
+	SELECT NULL::regclass, 'total', t.bytes, NULL, NULL, t.seconds,
+		format('%s to move%s; %s free in %I%s', t.moves,
+			CASE WHEN t.staying > 0 THEN format(', %s that stay', t.staying) ELSE '' END,
+			coalesce(pg_size_pretty(t.free_bytes), 'not known how much is'), s.spcname,
+			CASE WHEN t.free_bytes < t.bytes THEN ': too little by '
+				|| pg_size_pretty(t.bytes - t.free_bytes) ELSE '' END),
+		pg_size_pretty(t.bytes)
+	FROM total t JOIN pg_tablespace s ON s.oid = target
+	UNION ALL
+	(SELECT p.relation::regclass, tablespace_advisor.kind_name(p.kind), p.size_bytes, p.how, p.method,
+		p.move_seconds, p.reason, pg_size_pretty(p.size_bytes)
+	FROM plan p ORDER BY p.place)
+$$;
+REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_plan(
+	oid, oid, bigint, oid, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.evacuation_plan(oid, oid, bigint, oid, bigint) IS
+	'what plan_evacuation() returns';
+
 CREATE FUNCTION @extschema@.plan_evacuation(
 	tablespace name, to_tablespace name, lock_up_to text DEFAULT NULL,
+	max_rate text DEFAULT NULL,
 	OUT relation regclass, OUT kind text, OUT size_bytes bigint,
-	OUT how text, OUT method text, OUT move_seconds float8, OUT reason text)
+	OUT how text, OUT method text, OUT move_seconds float8, OUT reason text,
+	OUT size text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_plan_evacuation'
 LANGUAGE C VOLATILE ROWS 1000;
-COMMENT ON FUNCTION @extschema@.plan_evacuation(name, name, text) IS
-$$what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order; without moving anything.
-how: as in tablespace_contents(). method: copy, rebuild, catalog or lock; NULL: it stays, and reason says why. lock_up_to: size, as pg_size_bytes() reads it, up to which relations that cannot be moved live may be locked.
-move_seconds: at the rate of earlier moves to that tablespace, or of probes; NULL when nothing was measured.
-Errors: 42501 (neither CREATE on the target nor a member of pg_monitor), 22023 (the two are one tablespace).$$;
+COMMENT ON FUNCTION @extschema@.plan_evacuation(name, name, text, text) IS
+$$what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order; without moving anything. The first row, of the kind total, is the sum of what moves, against the free space of the target.
+how: as in tablespace_contents(). method: copy, rebuild, catalog or lock; NULL: it stays, and reason says why. lock_up_to: size, as pg_size_bytes() reads it, up to which relations that cannot be moved live may be locked. max_rate: as for evacuate_tablespace().
+move_seconds: at the rate of earlier moves to that tablespace, or of probes, and at most max_rate; NULL when nothing was measured. size: size_bytes, readable.
+Errors: 42501 (neither CREATE on the target nor a member of pg_monitor), 22023 (the two are one tablespace, bad max_rate).$$;
 
-/* An unfinished move the other way, which an evacuation would undo. */
-CREATE FUNCTION tablespace_advisor.opposite_move(source oid, target oid)
-RETURNS bigint
-LANGUAGE sql STABLE
+/*
+ * An unfinished move the other way, which an evacuation would undo.  It refuses
+ * the evacuation if its role has all rights of the one that asks.
+ */
+CREATE FUNCTION tablespace_advisor.opposite_move(
+	source oid, target oid, asker oid,
+	OUT job_id bigint, OUT refuses boolean)
+RETURNS SETOF record
+LANGUAGE sql STABLE ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT min(j.job_id)
+	SELECT j.job_id, r.refuses
 	FROM tablespace_advisor.job j
+		CROSS JOIN LATERAL (SELECT coalesce(
+			pg_has_role(j.owner, asker, 'USAGE'), false) AS refuses) r
 	WHERE j.state IN ('queued', 'running', 'paused')
 		AND j.from_tablespace = target AND j.to_tablespace = source
+	ORDER BY r.refuses DESC, j.job_id LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.opposite_move(oid, oid) FROM PUBLIC;
-COMMENT ON FUNCTION tablespace_advisor.opposite_move(oid, oid) IS
-	'an unfinished move from the target to the source; NULL if there is none';
+REVOKE ALL ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid)
+	FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid) IS
+	'an unfinished move from the target to the source, and whether its role has all rights of the one that asks; no row if there is none';
 
 /* What somebody who evacuates should know of the two tablespaces. */
 CREATE FUNCTION tablespace_advisor.evacuation_warnings(source oid, target oid)

@@ -127,7 +127,7 @@ plan_partitions(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 	check_interval(values[4], "min_residence");
 	nulls[4] = ' ';
 	values[6] = BoolGetDatum(options->with_indexes);
-	return tsa_load_moves(&query, values, nulls, options);
+	return tsa_load_moves(&query, values, nulls, options, NULL);
 }
 
 static void

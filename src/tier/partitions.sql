@@ -123,12 +123,12 @@ AS $$
 			+ coalesce(r.deleted, 0) > 0
 		GROUP BY 1
 	), moved AS MATERIALIZED (
-		SELECT j.relation,
-			max(j.finished_at) FILTER (WHERE j.state = 'done') AS moved_at,
-			min(j.job_id) FILTER (WHERE j.state IN
-				('queued', 'running', 'paused')) AS unfinished
-		FROM tablespace_advisor.job j
-		GROUP BY j.relation
+		SELECT l.oid AS relation, j.*
+		FROM leaf l CROSS JOIN LATERAL (SELECT
+				max(j.finished_at) FILTER (WHERE j.state = 'done') AS moved_at,
+				min(j.job_id) FILTER (WHERE j.state IN
+					('queued', 'running', 'paused')) AS unfinished
+			FROM tablespace_advisor.job j WHERE j.relation = l.oid) j
 	), judged AS MATERIALIZED (
 		SELECT l.*, c.until - coalesce(u.last_used, c.since) AS idle_for,
 			CASE

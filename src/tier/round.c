@@ -67,13 +67,30 @@ read_move(uint64 row)
 	return move;
 }
 
+/* Reads what apply_placement() plans besides: the forecast and the wave. */
+static int
+read_forecast(uint64 row, TsaMove *move)
+{
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+	HeapTuple	tuple = SPI_tuptable->vals[row];
+	bool		isnull;
+	Datum		saved = SPI_getbinval(tuple, desc,
+									  SPI_fnumber(desc, "saved_ms_per_s"),
+									  &isnull);
+
+	move->has_forecast = !isnull;
+	move->forecast_saved_ms_per_s = isnull ? 0 : DatumGetFloat8(saved);
+	return DatumGetInt32(tsa_journal_column(row, "wave"));
+}
+
 /*
  * The moves (TsaMove *) that a statement plans, in its order.  An index that
  * goes along with its table follows it; without the table it stays for now.
+ * waves: the column "wave" of each, or NULL where there is none.
  */
 List *
 tsa_load_moves(TsaJournalQuery *query, Datum *values, const char *nulls,
-			   const TsaMoveOptions *options)
+			   const TsaMoveOptions *options, List **waves)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TsaJournal	journal;
@@ -89,6 +106,8 @@ tsa_load_moves(TsaJournalQuery *query, Datum *values, const char *nulls,
 		bool		along = DatumGetBool(tsa_journal_column(i, "goes_along"));
 
 		CHECK_FOR_INTERRUPTS();
+		if (waves != NULL)
+			*waves = lappend_int(*waves, read_forecast(i, move));
 		if (!along)
 			moves = lappend(moves, move);
 		if (move->relid == move->heapid)
@@ -133,13 +152,18 @@ queue_unless_busy(List *moves, const TsaMoveOptions *options,
 	}
 	PG_CATCH();
 	{
-		if (geterrcode() != ERRCODE_OBJECT_IN_USE)
-			PG_RE_THROW();
+		ErrorData  *err;
+
 		MemoryContextSwitchTo(context);
+		err = CopyErrorData();
 		FlushErrorState();
+		/* not left to the caller's abort, which would end only this one */
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
+		if (err->sqlerrcode != ERRCODE_OBJECT_IN_USE)
+			ReThrowError(err);
+		FreeErrorData(err);
 		ids = NIL;
 	}
 	PG_END_TRY();

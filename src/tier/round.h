@@ -21,7 +21,8 @@
 	" p.goes_along"
 
 extern List *tsa_load_moves(TsaJournalQuery *query, Datum *values,
-							const char *nulls, const TsaMoveOptions *options);
+							const char *nulls, const TsaMoveOptions *options,
+							List **waves);
 extern List *tsa_run_round(List *moves, const TsaMoveOptions *options);
 extern void tsa_check_create_right(Oid tablespace);
 extern void tsa_report_moved(List *ids);

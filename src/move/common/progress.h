@@ -25,6 +25,7 @@ typedef struct TsaMoveProgress
 	int			restarts;		/* how often the copy began anew */
 	int			attempts;
 	double		paused_ms;		/* time spent in pauses */
+	double		waited_ms;		/* time spent waiting for locks of others */
 	double		lock_wait_ms;	/* longest wait for the exclusive lock */
 	double		lock_ms;		/* it was held; 0: not known */
 	int			nblockers;

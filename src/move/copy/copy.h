@@ -103,12 +103,16 @@ typedef struct TsaCopy
 	TsaMoveProgress progress;
 	instr_time	started;
 	instr_time	asked;			/* for the exclusive lock, the last time */
+	double		held_up_ms;		/* others may have been, by the last attempt;
+								 * negative: it was not made */
+	instr_time	first_tried;	/* to cut over; zero: not yet */
 	TsaUnits   *units;			/* NULL until the passes begin */
 	bool		unlimited;		/* changes come faster than the rate */
 	bool		has_new_limits;
 	instr_time	renewed;		/* of the present transaction */
 	instr_time	looked;			/* for waiters */
 	instr_time	reported;
+	const char *told_reason;	/* of the rate, then */
 	uint64		bytes;			/* copied in all passes */
 	uint64		renewed_bytes;	/* the same at the last renewal */
 	XLogRecPtr	switched_at;	/* end of the cutover's commit record */
@@ -160,6 +164,7 @@ extern double tsa_ms_between(const instr_time *from, const instr_time *to);
 extern double tsa_ms_since(const instr_time *then);
 extern void tsa_copy_count(TsaCopy *copy);
 extern void tsa_copy_report(TsaCopy *copy, const char *phase);
+extern void tsa_copy_report_pause(TsaCopy *copy, const char *phase);
 
 /* locks.c */
 extern bool tsa_copy_try_lock(TsaCopy *copy);

@@ -354,6 +354,7 @@ enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 		ReleaseCurrentSubTransaction();
 	else
 		RollbackAndReleaseCurrentSubTransaction();
+	copy->held_up_ms = tsa_ms_since(&copy->asked);
 	MemoryContextSwitchTo(oldcxt);
 	CurrentResourceOwner = oldowner;
 
@@ -363,6 +364,7 @@ enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 		copy->progress.nblockers = 0;	/* nobody is in the way any more */
 	pfree(storage);
 	waited = tsa_ms_between(&copy->asked, locked);
+	copy->progress.waited_ms += waited;
 	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
 	return window == WINDOW_READY;
 }
@@ -434,6 +436,9 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (!tsa_copy_yield_and_pause(copy))
 		return TSA_CUTOVER_REWRITTEN;
 
+	if (INSTR_TIME_IS_ZERO(copy->first_tried))
+		INSTR_TIME_SET_CURRENT(copy->first_tried);
+	copy->held_up_ms = -1;
 	if (tsa_copy_is_blocked(copy))
 		return TSA_CUTOVER_BLOCKED;
 	behind_others = copy->progress.nblockers > 0;
@@ -441,6 +446,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (behind_others)
 		INSTR_TIME_SET_CURRENT(copy->queued);
 	copy->progress.attempts++;
+	copy->held_up_ms = 0;
 	if (!narrow_gap(copy))
 		return copy->state == TSA_COPY_REWRITTEN ?
 			TSA_CUTOVER_REWRITTEN : failed;

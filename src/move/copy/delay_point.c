@@ -184,6 +184,7 @@ pause_for_others(TsaCopy *copy)
 	double		ms = 10;
 	bool		paused = false;
 	bool		by_request = false;
+	bool		was_requested = false;
 
 	INSTR_TIME_SET_CURRENT(start);
 	for (;;)
@@ -199,6 +200,7 @@ pause_for_others(TsaCopy *copy)
 		if (requested != by_request)
 			callbacks->paused(callbacks->arg, requested);
 		by_request = requested;
+		was_requested |= requested;
 		CommitTransactionCommand();
 		if (reason == NULL)
 			break;
@@ -207,7 +209,7 @@ pause_for_others(TsaCopy *copy)
 		{
 			if (copy->units != NULL)
 				aim(copy);
-			tsa_copy_report(copy, now);
+			tsa_copy_report_pause(copy, now);
 		}
 		paused = true;
 		tsa_sleep(ms);
@@ -221,9 +223,11 @@ pause_for_others(TsaCopy *copy)
 	}
 	if (paused)
 	{
+		double		paused_ms = tsa_ms_since(&start);
+
 		if (copy->units != NULL)
-			tsa_units_skip(copy->units);
-		copy->progress.paused_ms += tsa_ms_since(&start);
+			tsa_units_skip_pause(copy->units, was_requested ? 0 : paused_ms);
+		copy->progress.paused_ms += paused_ms;
 		tsa_copy_report(copy, phase);
 
 		/* the role may have lost what it had when the pause began */
@@ -258,7 +262,7 @@ has_news(TsaCopy *copy)
 	const TsaMoveProgress *told = &copy->progress;
 	bool		known = tsa_units_rate(copy->units) >= 0;
 
-	return (tsa_units_reason(copy->units) != told->rate_reason ||
+	return (tsa_units_reason(copy->units) != copy->told_reason ||
 			(known && told->present_mb_per_s < 0)) &&
 		tsa_ms_since(&copy->reported) >= NEWS_MS;
 }

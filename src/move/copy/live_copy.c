@@ -73,13 +73,13 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "move/copy/backoff.h"
 #include "move/copy/copy.h"
 #include "move/copy/live_copy.h"
 #include "move/copy/shorten.h"
 #include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
 
-#define MAX_ATTEMPTS	200
 #define MAX_REWRITES	10
 
 /*
@@ -160,7 +160,8 @@ copy_and_cut_over(TsaCopy *copy)
 			case TSA_CUTOVER_LATER:
 				break;
 		}
-		if (copy->progress.attempts >= MAX_ATTEMPTS)
+		if (tsa_backoff_gives_up(copy->progress.attempts,
+								 tsa_ms_since(&copy->first_tried)))
 			report_no_cutover(copy);
 		if (!tsa_copy_back_off(copy, blocked))
 			return false;

@@ -416,7 +416,9 @@ void
 tsa_copy_wait_for_lock(TsaCopy *copy)
 {
 	const char *phase = copy->progress.phase;
+	instr_time	start;
 
+	INSTR_TIME_SET_CURRENT(start);
 	if (copy->tail != NULL)
 	{
 		StartTransactionCommand();
@@ -432,6 +434,7 @@ tsa_copy_wait_for_lock(TsaCopy *copy)
 		copy->progress.nblockers = 0;
 	}
 	tsa_sleep(LOCK_RETRY_MS);
+	copy->progress.waited_ms += tsa_ms_since(&start);
 }
 
 /*

@@ -25,6 +25,7 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "access/transam.h"
@@ -46,6 +47,9 @@
  * itself: so much may be under way at least.
  */
 #define MIN_IN_FLIGHT_KB 8192
+
+/* Where the system does not say. */
+#define LEAST_REQUEST_KB 128
 
 /* tablespace_advisor.debug_others */
 static char *debug_others = NULL;
@@ -84,38 +88,45 @@ find_device(Oid tablespace, char *path)
 }
 
 /*
- * A setting of the source's device in kilobytes, 128 if it does not say.
+ * A setting of the source's device's queue, a default if it does not say.
  */
 static int
-queue_kb(const TsaOthers *others, const char *name)
+queue_setting(const TsaOthers *others, const char *name, int unknown)
 {
 	char		path[MAXPGPATH + 64];
 	char	   *slash;
 	FILE	   *file;
-	int			kb = 0;
+	int			value = 0;
 
 	strlcpy(path, others->stat_path[0], MAXPGPATH);
 	slash = strrchr(path, '/');
 	if (slash == NULL)
-		return 128;
+		return unknown;
 	snprintf(slash, sizeof(path) - (slash - path), "/queue/%s", name);
 	file = AllocateFile(path, "r");
 	if (file != NULL)
 	{
-		if (fscanf(file, "%d", &kb) != 1)
-			kb = 0;
+		if (fscanf(file, "%d", &value) != 1)
+			value = 0;
 		FreeFile(file);
 	}
-	return Max(kb, 128);
+	return value > 0 ? value : unknown;
 }
 
 /*
- * Kilobytes that the source's device takes at once.
+ * Kilobytes that the source's device takes at once from the system's cache,
+ * whose pages need not lie side by side: each may take a segment.
  */
 int
 tsa_others_request_kb(const TsaOthers *others)
 {
-	return queue_kb(others, "max_sectors_kb");
+	int			kb = queue_setting(others, "max_sectors_kb", LEAST_REQUEST_KB);
+	int			segments = queue_setting(others, "max_segments", INT_MAX);
+	int			page_kb = (int) (sysconf(_SC_PAGESIZE) / 1024);
+
+	if (segments <= kb / page_kb)
+		kb = segments * page_kb;
+	return Max(kb, LEAST_REQUEST_KB);
 }
 
 /*
@@ -146,7 +157,8 @@ tsa_others_open(TsaOthers *others, Oid source_tablespace,
 	if (strcmp(others->stat_path[0], others->stat_path[1]) == 0)
 		others->stat_path[1][0] = '\0'; /* looked at once */
 	others->most_in_flight =
-		1024.0 * Max(2 * queue_kb(others, "read_ahead_kb"), MIN_IN_FLIGHT_KB);
+		1024.0 * Max(2.0 * queue_setting(others, "read_ahead_kb", 0),
+					 MIN_IN_FLIGHT_KB);
 	read_counters(others, &others->last);
 }
 
@@ -228,9 +240,10 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 			tsa_pace_bytes_of_others(&others->in_flight[i],
 									 others->most_in_flight, own, copies,
 									 difference(from->read_bytes,
-												to->read_bytes));
+												to->read_bytes),
+									 sample->seconds);
 		if (!working)			/* after a sleep nothing is under way */
-			others->in_flight[i] = 0;
+			memset(&others->in_flight[i], 0, sizeof(TsaInFlight));
 		if (to->read_ms == 0)	/* a device that measures no times */
 			continue;
 		sample->requests[i] = difference(from->read_requests,

@@ -31,7 +31,7 @@ typedef struct TsaOthers
 	char		stat_path[2][MAXPGPATH];	/* of the source's and the
 											 * target's device; empty: none */
 	TsaOthersReading last;
-	double		in_flight[2];	/* own reads that no device has counted yet */
+	TsaInFlight in_flight[2];
 	double		most_in_flight; /* bytes */
 	int			pretended;		/* so often, for tests */
 } TsaOthers;

@@ -21,9 +21,12 @@
  *
  * A device on which a request takes milliseconds when the copy sleeps serves
  * one at a time: whoever comes in the middle of a unit waits for its end, and
- * each unit begins with a seek, so units are few and long.  Those who come
- * seldom lose no throughput by that, but they do wait; so there the share has
- * an upper bound as well.  Elsewhere a unit has steps: short sleeps within it,
+ * each unit begins with a seek.  So a unit is a turn at the device: as long as
+ * a few requests, of which the first seeks and the others follow it.  What it
+ * costs is the time of its reads, not that of the rest of the work, unless
+ * others need what that takes.  Those who come seldom lose no throughput, but
+ * they do wait; so there the share has an upper bound as well.  Elsewhere a
+ * unit has steps: short sleeps within it,
  * for most of its time, and a rest at its end, in which the load is measured
  * without the copy.
  *
@@ -67,6 +70,12 @@
 #define LITTLE_LOSS		0.06	/* less: faster */
 #define MUCH_LOSS		0.10	/* more: slower */
 
+/* The same where turns are taken: there are few of them, and few requests. */
+#define TURN_WINDOW		1.0
+#define TURN_MEMORY		6.0
+#define TURN_LITTLE_LOSS 0.10
+#define TURN_MUCH_LOSS	0.12
+
 #define SLOW_REQUEST	0.002	/* seconds */
 #define CONTENDED		0.25	/* of its working time the copy waits */
 #define CPU_EVIDENCE	0.05	/* seconds of work that say something */
@@ -88,7 +97,9 @@
 #define IGNORANCE		30.0	/* seconds after which 1/e of it is ignored */
 
 #define MAX_UNIT		(2.0 * 1024 * 1024)
-#define SLOW_UNIT		(4.0 * 1024 * 1024) /* of a device that seeks */
+#define SLOW_UNIT		(1.5 * 1024 * 1024) /* of a device that seeks */
+#define LEAST_TURN		0.25	/* of a unit's work */
+#define SETTLED			1.0		/* seconds in which a read has ended */
 #define MAX_SECONDS		1.0		/* longest unit */
 #define MIN_UNIT		(128.0 * 1024)
 
@@ -133,16 +144,26 @@ tsa_pace_set_max_rate(TsaPace *pace, bool adapts, double max_rate)
  * in the same time, counted when they are asked for; a device counts them when
  * they are there.  So what is under way now is taken off later.  Each of the
  * other copies is taken to have read as much, which need not be so: of what
- * they have under way nothing is assumed.  More than "most" is never under way:
- * what we read elsewhere must not hide others.
+ * they have under way nothing is assumed.
+ *
+ * What we read elsewhere must not hide others: more than "most" is never under
+ * way, nor is what has been so all the time for a second.
  */
 double
-tsa_pace_bytes_of_others(double *in_flight, double most, double own,
-						 int copies, double device)
+tsa_pace_bytes_of_others(TsaInFlight * in_flight, double most, double own,
+						 int copies, double device, double seconds)
 {
-	double		others = device - own * copies - *in_flight;
+	double		others = device - own * copies - in_flight->bytes;
 
-	*in_flight = fmin(fmax(*in_flight + own - device, 0), most);
+	in_flight->bytes = fmin(fmax(in_flight->bytes + own - device, 0), most);
+	in_flight->least = fmin(in_flight->least, in_flight->bytes);
+	in_flight->seconds += seconds;
+	if (in_flight->seconds >= SETTLED)
+	{
+		in_flight->bytes -= in_flight->least;
+		in_flight->least = in_flight->bytes;
+		in_flight->seconds = 0;
+	}
 	return fmax(others, 0);
 }
 
@@ -193,6 +214,15 @@ tsa_pace_speed(const TsaPace *pace)
 	speed = pace->speed_bytes / pace->speed_seconds;
 	return pace->max_rate > 0 ?
 		fmin(speed, pace->max_rate / pace->sharers) : speed;
+}
+
+/*
+ * What others have got done per second lately: bytes, transactions.
+ */
+double
+tsa_pace_lately(const TsaPace *pace, TsaNeighbour who)
+{
+	return pace->lately > 0 ? pace->lately_done[who] / pace->lately : 0;
 }
 
 /*
@@ -366,12 +396,26 @@ most_share(const TsaPace *pace)
 }
 
 /*
+ * Do those lose most who read from the source's device, one at a time?
+ */
+static bool
+takes_turns(const TsaPace *pace)
+{
+	return pace->reason == TSA_PACE_SOURCE &&
+		pace->present[TSA_NEIGHBOUR_SOURCE] &&
+		is_slow(pace, TSA_NEIGHBOUR_SOURCE);
+}
+
+/*
  * Decides on the share of the time for the next window.
  */
 static void
 decide(TsaPace *pace)
 {
 	bool		came = find_neighbours(pace);
+	bool		turns = takes_turns(pace);
+	double		little = turns ? TURN_LITTLE_LOSS : LITTLE_LOSS;
+	double		much = turns ? TURN_MUCH_LOSS : MUCH_LOSS;
 	double		loss;
 	TsaNeighbour loser = find_loser(pace, &loss);
 
@@ -386,11 +430,11 @@ decide(TsaPace *pace)
 
 	if (came)
 		pace->share = fmin(pace->share, START_SHARE / pace->copies);
-	else if (loss > MUCH_LOSS)
+	else if (loss > much && !pace->hurried)
 		pace->share *= DECREASE;
-	else if (loss < LITTLE_LOSS / 2)
+	else if (loss < little / 2)
 		pace->share += 2 * INCREASE / pace->copies;
-	else if (loss < LITTLE_LOSS)
+	else if (loss < little)
 		pace->share += INCREASE / pace->copies;
 	pace->share = fmin(pace->share, most_share(pace));
 	pace->share = fmax(pace->share, LEAST_SHARE / pace->copies);
@@ -403,10 +447,12 @@ decide(TsaPace *pace)
 void
 tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 {
-	double		factor = exp(-sample->seconds / MEMORY);
+	bool		turns = takes_turns(pace);
+	double		factor = exp(-sample->seconds /
+							 (turns ? TURN_MEMORY : MEMORY));
 	double		lately_factor = exp(-sample->seconds / LATELY);
 	double		due = pace->first_look ? FIRST_LOOK :
-	pace->share >= 1 ? FULL_WINDOW : WINDOW;
+	pace->share >= 1 ? FULL_WINDOW : turns ? TURN_WINDOW : WINDOW;
 
 	pace->window += sample->seconds;
 	pace->bytes += sample->bytes;
@@ -439,7 +485,7 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 	if (pace->window < due)
 		return;
 	/* just after work the loss looks larger than it is */
-	if (sample->working && pace->share < 1 && pace->window < 4 * WINDOW)
+	if (sample->working && pace->share < 1 && pace->window < 4 * due)
 		return;
 	pace->first_look = false;
 	if (pace->adapts)
@@ -486,8 +532,32 @@ tsa_pace_short_sleep(const TsaPace *pace, double bytes, double worked,
 }
 
 /*
- * Seconds to sleep after a unit of so many bytes, in which so many seconds have
- * been worked in so much time.
+ * How much of a unit's work others feel, of which so many seconds were spent
+ * in reading.
+ */
+double
+tsa_pace_turn(const TsaPace *pace, double worked, double reading)
+{
+	if (!takes_turns(pace))
+		return worked;
+	return fmin(worked, fmax(reading, LEAST_TURN * worked));
+}
+
+/*
+ * Are sleeps shorter than the share asks for?  What others lost by that says
+ * nothing about the share.
+ */
+static void
+set_hurried(TsaPace *pace, bool hurried)
+{
+	if (pace->hurried && !hurried)
+		memcpy(pace->all, pace->asleep, sizeof(pace->all));
+	pace->hurried = hurried;
+}
+
+/*
+ * Seconds to sleep after a unit of so many bytes, in which others have felt so
+ * many seconds of work in so much time.
  */
 double
 tsa_pace_rest(TsaPace *pace, double bytes, double worked, double elapsed)
@@ -498,8 +568,8 @@ tsa_pace_rest(TsaPace *pace, double bytes, double worked, double elapsed)
 
 	if (!tsa_pace_is_full(pace))
 		polite = worked / pace->share - elapsed;
-	pace->hurried = polite > longest &&
-		(pace->min_rate > 0 || pace->needed_rate > 0);
+	set_hurried(pace, polite > longest &&
+				(pace->min_rate > 0 || pace->needed_rate > 0));
 	polite = fmin(polite, longest);
 	if (pace->max_rate > 0)
 		bound = bytes * pace->sharers / pace->max_rate - elapsed;

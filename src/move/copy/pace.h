@@ -69,6 +69,14 @@ typedef struct TsaPaceSums
 	double		request_seconds;
 } TsaPaceSums;
 
+/* Own reads that a device has not counted yet, as far as is known. */
+typedef struct TsaInFlight
+{
+	double		bytes;
+	double		least;			/* of it in ... */
+	double		seconds;		/* ... so many seconds */
+}			TsaInFlight;
+
 typedef struct TsaPace
 {
 	bool		adapts;
@@ -121,15 +129,18 @@ extern void tsa_pace_init(TsaPace *pace, bool adapts, double max_rate);
 extern void tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample);
 extern double tsa_pace_short_sleep(const TsaPace *pace, double bytes,
 								   double worked, double elapsed);
+extern double tsa_pace_turn(const TsaPace *pace, double worked,
+							double reading);
 extern double tsa_pace_rest(TsaPace *pace, double bytes, double worked,
 							double elapsed);
-extern double tsa_pace_bytes_of_others(double *in_flight, double most,
+extern double tsa_pace_bytes_of_others(TsaInFlight * in_flight, double most,
 									   double own, int copies,
-									   double device);
+									   double device, double seconds);
 extern TsaPaceReason tsa_pace_reason(const TsaPace *pace);
 extern bool tsa_pace_is_full(const TsaPace *pace);
 extern double tsa_pace_loss(const TsaPace *pace, TsaNeighbour who);
 extern double tsa_pace_speed(const TsaPace *pace);
+extern double tsa_pace_lately(const TsaPace *pace, TsaNeighbour who);
 extern double tsa_pace_others_lost(const TsaPace *pace);
 extern void tsa_pace_set_max_rate(TsaPace *pace, bool adapts, double max_rate);
 extern bool tsa_pace_has_steps(const TsaPace *pace);

@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "move/common/sleep.h"
+#include "move/copy/backoff.h"
 #include "move/copy/copy.h"
 #include "move/copy/stop_point.h"
 
@@ -19,7 +20,6 @@
 #define MAX_PASSES		50		/* of one call */
 #define REPORT_MS		1000	/* time between reports while waiting */
 #define LOOK_MS			100		/* time between looks at locks meanwhile */
-#define MAX_BACKOFF_MS	30000
 
 /*
  * One pass over all forks.  False, outside any transaction, if the move has to
@@ -120,6 +120,7 @@ sleep_and_look(TsaCopy *copy, double ms, bool blocked)
 		tsa_sleep(Min(ms - tsa_ms_since(&start), LOOK_MS));
 	while (ms - tsa_ms_since(&start) >= 1 && !tsa_copy_has_waiters(copy) &&
 		   (!blocked || tsa_copy_is_blocked(copy)));
+	copy->progress.waited_ms += tsa_ms_since(&start);
 }
 
 /*
@@ -149,8 +150,7 @@ tsa_copy_back_off(TsaCopy *copy, bool blocked)
 	tries = progress->attempts;
 	if (progress->nblockers == 0)
 		tries -= TSA_STRICT_ATTEMPTS;
-	ms = blocked || tries < 1 ? 0 :
-		Min(100.0 * (1 << Min(tries - 1, 10)), MAX_BACKOFF_MS);
+	ms = blocked ? 0 : tsa_backoff_ms(tries, copy->held_up_ms);
 
 	INSTR_TIME_SET_CURRENT(start);
 	do

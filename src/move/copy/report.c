@@ -54,22 +54,51 @@ tsa_copy_count(TsaCopy *copy)
 	{
 		progress->others_lost_percent = tsa_units_others_lost(copy->units);
 		progress->present_mb_per_s = tsa_units_rate(copy->units) / 1048576.0;
-		progress->rate_reason = tsa_units_reason(copy->units);
+		progress->rate_reason = tsa_units_explain(copy->units);
+		copy->told_reason = tsa_units_reason(copy->units);
 	}
 }
 
 /*
- * Reports the progress, in a transaction that does not wait for its flush.
+ * Tells the journal, in a transaction that does not wait for its flush.
+ */
+static void
+tell(TsaCopy *copy)
+{
+	INSTR_TIME_SET_CURRENT(copy->reported);
+	StartTransactionCommand();
+	tsa_commit_lazily();
+	copy->callbacks->report(copy->callbacks->arg, &copy->progress);
+	CommitTransactionCommand();
+}
+
+/*
+ * Reports the progress.
  */
 void
 tsa_copy_report(TsaCopy *copy, const char *phase)
 {
 	copy->progress.phase = phase;
 	tsa_copy_count(copy);
-	INSTR_TIME_SET_CURRENT(copy->reported);
+	tell(copy);
+}
 
-	StartTransactionCommand();
-	tsa_commit_lazily();
-	copy->callbacks->report(copy->callbacks->arg, &copy->progress);
-	CommitTransactionCommand();
+/*
+ * Reports a pause: it is the reason for the rate.
+ */
+void
+tsa_copy_report_pause(TsaCopy *copy, const char *phase)
+{
+	TsaMoveProgress *progress = &copy->progress;
+	char		reason[256];
+
+	snprintf(reason, sizeof(reason), "%s%s", phase,
+			 progress->is_late ? "; it cannot end by finish_by" : "");
+	tsa_copy_count(copy);
+	progress->phase = phase;
+	progress->rate_reason = reason;
+	progress->present_mb_per_s = 0;
+	tell(copy);
+	progress->phase = "paused";
+	progress->rate_reason = NULL;
 }

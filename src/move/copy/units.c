@@ -8,10 +8,11 @@
  * server's own way of copying a relation, and all this costs is a look at the
  * counters every 50 ms.  Beside others a unit is
  *
- * - asked for in one go, in requests as long as the device takes (the kernel
- *   cuts off what is longer).  A disk that seeks for 5 ms and transfers 90 MB/s
- *   would otherwise seek for each 128 kB of read-ahead, which takes it as long
- *   as 450 kB of transfer.  Only runs of blocks that are not in shared buffers
+ * - asked for in one go, in file order, in requests as long as the device takes
+ *   (the kernel cuts what is longer into pieces, and those of several requests
+ *   then arrive in any order).  A disk that seeks for 5 ms and transfers
+ *   90 MB/s would otherwise seek for each 128 kB of read-ahead, which takes it
+ *   as long as 450 kB of transfer.  Only runs of blocks that are not in shared buffers
  *   are asked for, and 4 MB beyond the unit, once: the kernel, which has begun
  *   to read ahead by itself, finds nothing to read there and ends it.  It
  *   would go on while the copy sleeps;
@@ -75,15 +76,19 @@ typedef struct BlockRange
 
 struct TsaUnits
 {
+	char		reason[256];	/* with figures */
 	TsaPace		pace;
 	TsaOthers	others;
 	int64		call_id;		/* whose copies share the limits */
 	TsaLimits	limits;
 	double		window;			/* seconds, until finish_by, that there were */
 	double		others_left;	/* bytes of other moves of the call */
-	uint64		started;		/* the unit, by the clock of counters.h */
+	uint64		opened;			/* by the clock of counters.h */
+	double		paused;			/* seconds since, for standbys and the like */
+	uint64		started;		/* the unit */
 	double		bytes;			/* of the unit */
 	double		read_ms;
+	double		ask_ms;			/* asking, until the last block was there */
 	uint64		step_started;
 	double		worked;			/* seconds of the unit, without sleeps */
 	bool		rests;			/* sleeps after a unit, or within one */
@@ -142,7 +147,7 @@ tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 	units->ask_blocks =
 		(BlockNumber) tsa_others_request_kb(&units->others) * 1024 / BLCKSZ;
 	units->call_id = order->call_id;
-	units->started = units->step_started = tsa_clock_now();
+	units->opened = units->started = units->step_started = tsa_clock_now();
 	return units;
 }
 
@@ -176,6 +181,19 @@ tsa_units_finish_by(const TsaUnits *units)
 }
 
 /*
+ * Bytes per second that can be had: while the copy works, and as if it had to
+ * pause as much as until now.
+ */
+static double
+possible_speed(const TsaUnits *units)
+{
+	double		seconds = (tsa_clock_now() - units->opened) / 1e9;
+	double		paused = seconds > 0 ? Min(units->paused / seconds, 1) : 0;
+
+	return tsa_pace_speed(&units->pace) * (1 - paused);
+}
+
+/*
  * See units.h.
  */
 bool
@@ -191,7 +209,7 @@ tsa_units_aim(TsaUnits *units, int64 left)
 	deadline.sharers = units->pace.sharers;
 	units->pace.needed_rate = tsa_deadline_rate(&deadline);
 	units->pace.late = tsa_deadline_is_missed(&deadline,
-											  tsa_pace_speed(&units->pace),
+											  possible_speed(units),
 											  units->pace.late);
 	return units->pace.late;
 }
@@ -298,6 +316,7 @@ tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
 	(BlockNumber) (tsa_pace_unit_bytes(&units->pace) / BLCKSZ);
 	BlockNumber segment_end = (from / (BlockNumber) RELSEG_SIZE + 1) *
 	(BlockNumber) RELSEG_SIZE;
+	uint64		start = tsa_clock_now();
 
 	if (!has_units(units) || tsa_io_is_direct())
 		return;
@@ -316,6 +335,7 @@ tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
 	units->asked_of = tsa_rel_locator(rel);
 	units->asked_fork = fork;
 	units->asked_end = Max(from, end);
+	units->ask_ms += (tsa_clock_now() - start) / 1e6;
 }
 
 /*
@@ -403,7 +423,7 @@ static void
 begin_stretch(TsaUnits *units)
 {
 	units->started = units->step_started = units->others.last.time_ns;
-	units->bytes = units->worked = units->read_ms = 0;
+	units->bytes = units->worked = units->read_ms = units->ask_ms = 0;
 	units->asked = false;
 	units->written.nblocks = 0;
 }
@@ -448,7 +468,7 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 	uint64		now = tsa_clock_now();
 	double		elapsed = (now - units->started) / 1e9;
 	double		unit_bytes;
-	double		worked;
+	double		turn;
 
 	units->bytes += bytes;
 	units->all_speed = all_speed;
@@ -469,10 +489,12 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 	end_unit(units);
 	now = tsa_clock_now();
 	unit_bytes = units->bytes;
-	worked = units->worked += (now - units->step_started) / 1e9;
+	units->worked += (now - units->step_started) / 1e9;
+	turn = tsa_pace_turn(&units->pace, units->worked,
+						 (units->ask_ms + units->read_ms) / 1000);
 	elapsed = (now - units->started) / 1e9;
 	note_stretch(units, true);
-	return 1000 * tsa_pace_rest(&units->pace, unit_bytes, worked, elapsed);
+	return 1000 * tsa_pace_rest(&units->pace, unit_bytes, turn, elapsed);
 }
 
 /*
@@ -497,6 +519,16 @@ tsa_units_skip(TsaUnits *units)
 
 	tsa_others_read(&units->others, units->pace.copies, false, &sample);
 	begin_stretch(units);
+}
+
+/*
+ * See units.h.
+ */
+void
+tsa_units_skip_pause(TsaUnits *units, double ms)
+{
+	tsa_units_skip(units);
+	units->paused += ms / 1000;
 }
 
 /*
@@ -532,7 +564,7 @@ tsa_units_reason(const TsaUnits *units)
 		case TSA_PACE_IDLE:
 			return blind ?
 				"full speed: own reads are not slowed down; the device has no counters" :
-				"full speed: nobody else is active";
+				"full speed: nobody else reads or writes much";
 		case TSA_PACE_UNLIMITED:
 			return "full speed: unlimited";
 		case TSA_PACE_LATE:
@@ -557,4 +589,26 @@ tsa_units_reason(const TsaUnits *units)
 			return "own reads are slowed down; the device has no counters";
 	}
 	return NULL;				/* keep compiler quiet */
+}
+
+/*
+ * See units.h.
+ */
+const char *
+tsa_units_explain(TsaUnits *units)
+{
+	const TsaPace *pace = &units->pace;
+	const char *reason = tsa_units_reason(units);
+
+	if (units->all_speed || tsa_pace_reason(pace) != TSA_PACE_IDLE ||
+		!tsa_others_has_device(&units->others))
+		return reason;
+	snprintf(units->reason, sizeof(units->reason),
+			 "%s (others: %.1f MB/s from the devices, %.0f writing transactions/s; own wait for a processor: %.0f%%)",
+			 reason,
+			 (tsa_pace_lately(pace, TSA_NEIGHBOUR_SOURCE) +
+			  tsa_pace_lately(pace, TSA_NEIGHBOUR_TARGET)) / 1048576.0,
+			 tsa_pace_lately(pace, TSA_NEIGHBOUR_SERVER),
+			 pace->worked > 0 ? 100 * pace->cpu_wait / pace->worked : 0);
+	return units->reason;
 }

@@ -63,11 +63,21 @@ extern void tsa_units_wake(TsaUnits *units);
 /* What has happened since the last call counts neither as work nor as sleep. */
 extern void tsa_units_skip(TsaUnits *units);
 
+/*
+ * The same after a pause of so many milliseconds that nobody has asked for: it
+ * tells what is to be expected.
+ */
+extern void tsa_units_skip_pause(TsaUnits *units, double ms);
+
 /* Percent of what others could do that they did not; negative: not known. */
 extern double tsa_units_others_lost(const TsaUnits *units);
 
-/* Bytes per second at present, negative: not known; and why, for people. */
+/*
+ * Bytes per second at present, negative: not known; and why, for people, also
+ * with what was looked at.
+ */
 extern double tsa_units_rate(const TsaUnits *units);
 extern const char *tsa_units_reason(const TsaUnits *units);
+extern const char *tsa_units_explain(TsaUnits *units);
 
 #endif							/* TSA_UNITS_H */

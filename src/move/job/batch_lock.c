@@ -23,11 +23,21 @@ tsa_set_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, int64 batch_id)
 						 (uint32) batch_id, lock_class);
 }
 
-/* The lock on moving from one tablespace to another one. */
+/* The lock on moving an owner's relations from one tablespace to another. */
 void
-tsa_set_direction_tag(LOCKTAG *tag, Oid from, Oid to)
+tsa_set_direction_tag(LOCKTAG *tag, Oid from, Oid to, Oid owner)
 {
-	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, from, to, TSA_LOCK_DIRECTION);
+	SET_LOCKTAG_ADVISORY(*tag, from, to, owner, TSA_LOCK_DIRECTION);
+}
+
+/*
+ * A lock of a user's.  The number tells those of one database apart.
+ */
+void
+tsa_set_user_tag(LOCKTAG *tag, TsaLockClass lock_class, Oid userid,
+				 uint32 number)
+{
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, userid, number, lock_class);
 }
 
 /*
@@ -82,22 +92,59 @@ tsa_is_batch_worker(int64 batch_id, int pid)
 }
 
 /*
- * The lock of this class on a role, the same in all databases.
+ * Counts calls and workers of limited users by their locks.  A call counts
+ * once, whether its session, its worker or both have the lock.
  */
-void
-tsa_set_role_lock_tag(LOCKTAG *tag, TsaLockClass lock_class, Oid roleid)
+TsaCallCount
+tsa_count_calls(Oid userid)
 {
-	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, roleid, 0, lock_class);
+	LockData   *locks = GetLockStatusData();
+	TsaCallCount count = {0};
+
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		const LOCKTAG *tag = &locks->locks[i].locktag;
+		bool		is_first = true;
+
+		if (tag->locktag_type != LOCKTAG_ADVISORY)
+			continue;
+		count.helpers += tag->locktag_field4 == TSA_LOCK_HELPER;
+		if (tag->locktag_field4 != TSA_LOCK_CALL)
+			continue;
+		for (int j = 0; j < i && is_first; j++)
+			is_first = memcmp(&locks->locks[j].locktag, tag, sizeof(*tag)) != 0;
+		if (!is_first)
+			continue;
+		count.of_all++;
+		count.of_user += tag->locktag_field2 == userid;
+	}
+	pfree(locks->locks);
+	pfree(locks);
+	return count;
 }
 
 /*
- * How many batches of a role have a worker, in all databases?
+ * Third keys of the locks of a class with these two keys that others, or this
+ * process, hold in the mode.
  */
-int
-tsa_count_role_batches(Oid roleid)
+List *
+tsa_list_lock_keys(uint32 field1, uint32 field2, TsaLockClass lock_class,
+				   LOCKMODE mode)
 {
-	LOCKTAG		tag;
+	LockData   *locks = GetLockStatusData();
+	List	   *keys = NIL;
 
-	tsa_set_role_lock_tag(&tag, TSA_LOCK_ROLE, roleid);
-	return count_holders(&tag, 0);
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		const LOCKTAG *tag = &locks->locks[i].locktag;
+
+		if (tag->locktag_type == LOCKTAG_ADVISORY &&
+			tag->locktag_field1 == field1 && tag->locktag_field2 == field2 &&
+			tag->locktag_field4 == lock_class &&
+			(locks->locks[i].holdMask & LOCKBIT_ON(mode)) != 0)
+			keys = list_append_unique_oid(keys, tag->locktag_field3);
+	}
+	pfree(locks->locks);
+	pfree(locks);
+	return keys;
 }

@@ -6,11 +6,14 @@
  * They are heavyweight locks of the advisory kind, in key classes that no SQL
  * function can name; those of workers are session-level ones:
  *
- *	 role lock		shared by the first worker of each batch of a role, in all
- *					databases, until it exits: their number is that of the
- *					role's batches.
- *	 limit lock		exclusive by a session of the role that starts a worker,
- *					from the count until the worker has the role lock.
+ *	 call lock		shared by the first worker of each batch, in all databases,
+ *					until it exits, and before by the session that queues: the
+ *					number of such locks with a user's key is that of the
+ *					user's calls under way, which roles he took on are left
+ *					aside.  Not for superusers, who have no limit.
+ *	 helper lock	the same by each further worker of a batch.
+ *	 limit lock		exclusive by a session of the user that starts a worker,
+ *					from the count on.
  *	 batch lock		access exclusive by the session that queues, until its
  *					transaction ends, while a worker waits for it already;
  *					then shared by each of the batch's workers until it exits.
@@ -23,9 +26,8 @@
  *	 queue lock		exclusive by a session while it looks for moves that would
  *					be in the way of its own and inserts these (queue.c).
  *	 direction lock	shared by a worker, from its first move from one tablespace
- *					to another one until it exits; of all databases alike.  To
- *					get it exclusively, for a moment, proves that nobody moves
- *					that way.
+ *					to another one until it exits; of all databases alike, and
+ *					for each owner of moves another one.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,16 +36,18 @@
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
 #include "storage/lock.h"
 
 typedef enum TsaLockClass
 {
-	TSA_LOCK_ROLE = 0x7344,
-	TSA_LOCK_LIMIT = 0x7345,
 	TSA_LOCK_BATCH = 0x7341,
 	TSA_LOCK_GATE = 0x7342,
 	TSA_LOCK_QUEUE = 0x7343,
-	TSA_LOCK_DIRECTION = 0x7347
+	TSA_LOCK_DIRECTION = 0x7347,
+	TSA_LOCK_CALL = 0x7348,
+	TSA_LOCK_HELPER = 0x7349,
+	TSA_LOCK_LIMIT = 0x734A
 } TsaLockClass;
 
 /* The mode of the session that queues. */
@@ -51,11 +55,22 @@ typedef enum TsaLockClass
 
 extern void tsa_set_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,
 							 int64 batch_id);
-extern void tsa_set_direction_tag(LOCKTAG *tag, Oid from, Oid to);
+extern void tsa_set_user_tag(LOCKTAG *tag, TsaLockClass lock_class,
+							 Oid userid, uint32 number);
+extern void tsa_set_direction_tag(LOCKTAG *tag, Oid from, Oid to, Oid owner);
 extern bool tsa_batch_is_dead(int64 batch_id);
 extern bool tsa_is_batch_worker(int64 batch_id, int pid);
-extern void tsa_set_role_lock_tag(LOCKTAG *tag, TsaLockClass lock_class,
-								  Oid roleid);
-extern int	tsa_count_role_batches(Oid roleid);
+
+/* Calls under way, in all databases, and workers beside the first of each. */
+typedef struct TsaCallCount
+{
+	int			of_user;
+	int			of_all;
+	int			helpers;
+} TsaCallCount;
+
+extern TsaCallCount tsa_count_calls(Oid userid);
+extern List *tsa_list_lock_keys(uint32 field1, uint32 field2,
+								TsaLockClass lock_class, LOCKMODE mode);
 
 #endif							/* TSA_BATCH_LOCK_H */

@@ -16,16 +16,54 @@
 #include "move/job/journal.h"
 #include "state/state.h"
 
-/* A job that is to be forgotten after $1 days.  For statements. */
-#define TSA_IS_OLD \
-	"(state IN ('done', 'failed', 'cancelled')" \
-	" AND finished_at < pg_catalog.now()" \
-	"   - pg_catalog.make_interval(days => $1)" \
+/*
+ * Whoever may move a relation can fill the journal, with as many jobs of small
+ * indexes as a worker can do.  So no more than these are kept: of a relation,
+ * and of a role that is no superuser, since relations come and go.
+ */
+#define JOBS_OF_RELATION	"50"
+#define JOBS_OF_ROLE		"100000"
+
+/* So many are forgotten at a time. */
+#define FORGOTTEN_AT_A_TIME	"10000"
+
+/* A job that has ended and has left nothing.  For statements. */
+#define TSA_IS_OVER \
+	"state IN ('done', 'failed', 'cancelled')" \
 	" AND new_filenumbers IS NULL AND old_filenumbers IS NULL" \
-	" AND known_indexes IS NULL)"
+	" AND known_indexes IS NULL"
 
 /*
- * Forgets jobs that ended longer ago than tablespace_advisor.keep_history,
+ * The jobs that are to be forgotten after $1 days, or that are too many of a
+ * relation or role of batch $2.  Each part is in the order of an index, or all
+ * of the journal would be read.  For statements.
+ */
+#define TSA_TO_FORGET \
+	"(SELECT job_id FROM tablespace_advisor.job" \
+	"  WHERE " TSA_IS_OVER " AND finished_at < pg_catalog.now()" \
+	"    - pg_catalog.make_interval(days => $1)" \
+	"  ORDER BY finished_at LIMIT " FORGOTTEN_AT_A_TIME ")" \
+	" UNION ALL" \
+	" SELECT o.job_id FROM tablespace_advisor.job b" \
+	"  CROSS JOIN LATERAL (SELECT job_id FROM tablespace_advisor.job" \
+	"    WHERE relation = b.relation AND " TSA_IS_OVER \
+	"    ORDER BY job_id DESC LIMIT " FORGOTTEN_AT_A_TIME \
+	"    OFFSET " JOBS_OF_RELATION ") o" \
+	"  WHERE b.batch_id = $2" \
+	" UNION ALL" \
+	" SELECT o.job_id FROM pg_catalog.pg_roles r" \
+	"  CROSS JOIN LATERAL (SELECT job_id FROM tablespace_advisor.job" \
+	"    WHERE owner = r.oid AND batch_id <> $2 AND " TSA_IS_OVER \
+	"      AND job_id <= (SELECT job_id FROM tablespace_advisor.job" \
+	"        WHERE owner = r.oid" \
+	"        ORDER BY job_id DESC LIMIT 1 OFFSET " JOBS_OF_ROLE ")" \
+	"    ORDER BY job_id LIMIT " FORGOTTEN_AT_A_TIME ") o" \
+	"  WHERE NOT r.rolsuper AND r.oid = (SELECT owner" \
+	"    FROM tablespace_advisor.job WHERE job_id = $2)"
+
+/*
+ * Forgets jobs that ended longer ago than tablespace_advisor.keep_history, and
+ * the oldest of more than are kept of what a batch has moved,
  * unless something of them is still to be removed.  The requests about them
  * go before: one that somebody is withdrawing, in a transaction that may stay
  * open, would be waited for, and keeps its job instead.  Nor is that table
@@ -33,31 +71,33 @@
  * locked the other and wait for the journal.  [T]
  */
 void
-tsa_prune_jobs(void)
+tsa_prune_jobs(int64 batch_id)
 {
 	static TsaJournalQuery requests = {
 		"DELETE FROM tablespace_advisor.request WHERE job_id = ANY (ARRAY("
-		" SELECT p.job_id FROM tablespace_advisor.request p"
-		" JOIN tablespace_advisor.job j USING (job_id)"
-		" WHERE " TSA_IS_OLD " FOR UPDATE OF p SKIP LOCKED))",
-		1, {INT4OID}, NULL
+		" SELECT job_id FROM tablespace_advisor.request"
+		" WHERE job_id = ANY (ARRAY(" TSA_TO_FORGET "))"
+		" FOR UPDATE SKIP LOCKED))",
+		2, {INT4OID, INT8OID}, NULL
 	};
 	static TsaJournalQuery jobs = {
 		"DELETE FROM tablespace_advisor.job WHERE job_id = ANY (ARRAY("
-		" SELECT job_id FROM tablespace_advisor.job j WHERE " TSA_IS_OLD
+		" SELECT job_id FROM tablespace_advisor.job j"
+		" WHERE job_id = ANY (ARRAY(" TSA_TO_FORGET "))"
 		" AND NOT EXISTS (SELECT FROM tablespace_advisor.request p"
 		"   WHERE p.job_id = j.job_id)"
 		" FOR UPDATE OF j SKIP LOCKED))",
-		1, {INT4OID}, NULL
+		2, {INT4OID, INT8OID}, NULL
 	};
-	Datum		values[1];
+	Datum		values[2];
 
 	if (tsa_keep_history == 0 ||
 		!tsa_state_try_lock("request", RowExclusiveLock))
 		return;
 	values[0] = Int32GetDatum(tsa_keep_history);
-	tsa_journal_update(&requests, values, NULL);
-	tsa_journal_update(&jobs, values, NULL);
+	values[1] = Int64GetDatum(batch_id);
+	tsa_journal_update_by_index(&requests, values);
+	tsa_journal_update_by_index(&jobs, values);
 }
 
 /*

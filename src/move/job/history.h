@@ -11,7 +11,7 @@
 /* [T] */
 extern void tsa_init_job_history(void);
 extern void tsa_log_job(int64 job_id);
-extern void tsa_prune_jobs(void);
+extern void tsa_prune_jobs(int64 batch_id);
 extern void tsa_warn_of_publication(void);
 
 #endif							/* TSA_JOB_HISTORY_H */

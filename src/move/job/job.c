@@ -263,7 +263,8 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 		" blocks_left = :blocks_left, mb_per_s = :mb_per_s, passes = :passes,"
 		" restarts = :restarts,"
 		" attempts = :attempts, blocked_by = :blocked_by,"
-		" paused_ms = :paused_ms, lock_wait_ms = :lock_wait_ms,"
+		" paused_ms = :paused_ms, waited_ms = :waited_ms,"
+		" lock_wait_ms = :lock_wait_ms,"
 		" lock_ms = :lock_ms, present_mb_per_s = :present_mb_per_s,"
 		" rate_reason = :rate_reason, is_late = :is_late,"
 		" others_lost_percent = :others_lost"
@@ -284,6 +285,7 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 		{"blocked_by", INT4ARRAYOID, int4_array(p->blockers, p->nblockers),
 		p->nblockers == 0},
 		{"paused_ms", FLOAT8OID, Float8GetDatum(p->paused_ms), false},
+		{"waited_ms", FLOAT8OID, Float8GetDatum(p->waited_ms), false},
 		{"lock_wait_ms", FLOAT8OID, Float8GetDatum(p->lock_wait_ms),
 		p->attempts == 0},
 		{"lock_ms", FLOAT8OID, Float8GetDatum(p->lock_ms), p->lock_ms <= 0},
@@ -439,6 +441,7 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		" restarts = coalesce(:restarts, restarts),"
 		" attempts = coalesce(:attempts, attempts),"
 		" paused_ms = coalesce(:paused_ms, paused_ms),"
+		" waited_ms = coalesce(:waited_ms, waited_ms),"
 		" lock_wait_ms = coalesce(:lock_wait_ms, lock_wait_ms),"
 		" lock_ms = coalesce(:lock_ms, lock_ms),"
 		" others_lost_percent = coalesce(:others_lost, others_lost_percent),"
@@ -476,6 +479,7 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		{"restarts", INT4OID, Int32GetDatum(p->restarts), unknown},
 		{"attempts", INT4OID, Int32GetDatum(p->attempts), unknown},
 		{"paused_ms", FLOAT8OID, Float8GetDatum(p->paused_ms), unknown},
+		{"waited_ms", FLOAT8OID, Float8GetDatum(p->waited_ms), unknown},
 		{"lock_wait_ms", FLOAT8OID, Float8GetDatum(p->lock_wait_ms), unknown},
 		{"lock_ms", FLOAT8OID, Float8GetDatum(p->lock_ms), unknown},
 		{"others_lost", FLOAT8OID, Float8GetDatum(p->others_lost_percent),

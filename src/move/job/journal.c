@@ -251,6 +251,22 @@ tsa_journal_update(TsaJournalQuery *query, Datum *values, const char *nulls)
 }
 
 /*
+ * The same for one that is not to read all of it, see tsa_state_use_indexes().
+ */
+uint64
+tsa_journal_update_by_index(TsaJournalQuery *query, Datum *values)
+{
+	TsaJournal	journal;
+	uint64		rows;
+
+	tsa_journal_open(&journal);
+	tsa_state_use_indexes();
+	rows = tsa_journal_run(query, values, NULL, false);
+	tsa_journal_close(&journal);
+	return rows;
+}
+
+/*
  * The same for a statement with named parameters.
  */
 uint64

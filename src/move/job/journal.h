@@ -56,6 +56,8 @@ extern uint64 tsa_journal_run(TsaJournalQuery *query, Datum *values,
 							  const char *nulls, bool read_only);
 extern uint64 tsa_journal_update(TsaJournalQuery *query, Datum *values,
 								 const char *nulls);
+extern uint64 tsa_journal_update_by_index(TsaJournalQuery *query,
+										  Datum *values);
 extern uint64 tsa_journal_run_named(TsaJournalQuery *query,
 									const TsaJournalArg *args, int nargs,
 									bool read_only);

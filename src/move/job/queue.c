@@ -43,6 +43,7 @@
 #include "move/job/journal.h"
 #include "move/job/limits.h"
 #include "move/job/queue.h"
+#include "state/state.h"
 
 /* Is this row the move of a table that has storage?  For statements. */
 #define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
@@ -172,6 +173,7 @@ find_ids(TsaJournalQuery *query, int64 arg)
 
 	values[0] = Int64GetDatum(arg);
 	tsa_journal_open(&journal);
+	tsa_state_use_indexes();
 	tsa_journal_run(query, values, NULL, true);
 	ids = job_id_list(context);
 	tsa_journal_close(&journal);
@@ -212,6 +214,30 @@ tsa_list_open_batches(void)
 	};
 
 	return find_ids(&query, 0);
+}
+
+/*
+ * Are there jobs of another server or database?  Looks at the two ends of an
+ * index: every call asks.
+ */
+bool
+tsa_has_foreign_jobs(void)
+{
+#define END(way) \
+	"(SELECT system_identifier, database FROM tablespace_advisor.job" \
+	" ORDER BY system_identifier " way ", database " way " LIMIT 1)"
+	static TsaJournalQuery query = {
+		"SELECT FROM " END("ASC") " a, " END("DESC") " b"
+		" WHERE (a.system_identifier, a.database) <> ($1, $2)"
+		" OR (b.system_identifier, b.database) <> ($1, $2)",
+		2, {INT8OID, OIDOID}, NULL
+	};
+#undef END
+	Datum		values[2];
+
+	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
+	values[1] = ObjectIdGetDatum(MyDatabaseId);
+	return tsa_journal_update_by_index(&query, values) > 0;
 }
 
 /* Jobs (int64 *) of another server or database that name files. */

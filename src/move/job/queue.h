@@ -24,6 +24,7 @@ extern bool tsa_cancel_queued_job(int64 job_id);
 extern int	tsa_find_job_worker(int64 job_id);
 extern List *tsa_list_batch_jobs(int64 batch_id);
 extern List *tsa_list_open_batches(void);
+extern bool tsa_has_foreign_jobs(void);
 extern List *tsa_list_foreign_jobs(void);
 extern List *tsa_lock_open_jobs(int64 batch_id);
 extern bool tsa_batch_has_ended(int64 batch_id);

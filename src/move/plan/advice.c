@@ -161,11 +161,13 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 
 		MemoryContextSwitchTo(context);
 		err = CopyErrorData();
-		if (err->sqlerrcode == ERRCODE_QUERY_CANCELED ||
-			err->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-			PG_RE_THROW();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (err->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+			err->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+			ReThrowError(err);
 		FreeErrorData(err);
 	}
 	PG_END_TRY();

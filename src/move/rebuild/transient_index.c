@@ -40,6 +40,7 @@
 #include "move/rebuild/ddl.h"
 #include "move/rebuild/rebuild.h"
 #include "move/rebuild/transient_index.h"
+#include "state/state.h"
 
 /* What cannot be locked in that time is left to the next worker. */
 #define LOCK_TIMEOUT_MS "5000"
@@ -72,6 +73,7 @@ load_transient_indexes(const TsaSession *session)
 
 	tsa_begin();
 	tsa_journal_open(&journal);
+	tsa_state_use_indexes();
 	tsa_journal_run(&query, NULL, NULL, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
@@ -108,6 +110,7 @@ is_transient(const TransientIndex *index)
 	values[0] = ObjectIdGetDatum(index->relid);
 	values[1] = ObjectIdGetDatum(index->owner);
 	tsa_journal_open(&journal);
+	tsa_state_use_indexes();
 	found = tsa_journal_run(&query, values, NULL, true) > 0;
 	tsa_journal_close(&journal);
 	return found;
@@ -174,7 +177,7 @@ forget_known_indexes(const TsaSession *session)
 	};
 
 	tsa_begin();
-	tsa_journal_update(&query, NULL, NULL);
+	tsa_journal_update_by_index(&query, NULL);
 	tsa_commit(session);
 }
 

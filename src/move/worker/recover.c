@@ -71,6 +71,8 @@ forget_foreign_jobs(void)
 	};
 	Datum		values[2];
 
+	if (!tsa_has_foreign_jobs())
+		return;
 	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
 	values[1] = ObjectIdGetDatum(MyDatabaseId);
 	drop_foreign_files();
@@ -136,10 +138,12 @@ recover_batch(int64 batch_id)
 
 			MemoryContextSwitchTo(context);
 			err = CopyErrorData();
-			if (err->sqlerrcode == ERRCODE_QUERY_CANCELED)
-				PG_RE_THROW();
 			FlushErrorState();
 			RollbackAndReleaseCurrentSubTransaction();
+			MemoryContextSwitchTo(context);
+			CurrentResourceOwner = owner;
+			if (err->sqlerrcode == ERRCODE_QUERY_CANCELED)
+				ReThrowError(err);
 			ereport(WARNING,
 					(errcode(err->sqlerrcode),
 					 errmsg("could not recover job " INT64_FORMAT ": %s",

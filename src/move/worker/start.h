@@ -17,7 +17,7 @@ typedef struct TsaWorkerArgs
 {
 	Oid			database;
 	int64		batch_id;
-	Oid			owner;			/* role whose batch it is */
+	Oid			user;			/* whose call counts; 0: has no limit */
 	bool		copies_only;	/* not the batch's first worker */
 } TsaWorkerArgs;
 

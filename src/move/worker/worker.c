@@ -184,7 +184,7 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 	if (fate == JOB_CLAIMED)
 	{
 		tsa_set_direction_tag(&direction, job->source_tablespace,
-							  job->target_tablespace);
+							  job->target_tablespace, job->owner);
 		(void) LockAcquire(&direction, ShareLock, true, false);
 	}
 	tsa_commit(&worker->session);
@@ -308,8 +308,8 @@ tsa_enter_worker(TsaWorker *worker, Oid database, const char *lock_timeout)
 }
 
 /*
- * Takes the role lock, if it is the batch's first worker, and the batch lock,
- * and locks the journal against DROP EXTENSION, for the worker's life.  Returns
+ * Takes the lock that the worker is counted by and the batch lock, and locks
+ * the journal against DROP EXTENSION, for the worker's life.  Returns
  * the batch's jobs; NIL when the call that queued them rolled back or the
  * extension is gone.
  */
@@ -320,9 +320,12 @@ enter_batch(const TsaWorker *worker, const TsaWorkerArgs *args)
 	List	   *jobs = NIL;
 
 	tsa_begin();
-	if (!args->copies_only)
+	if (OidIsValid(args->user))
 	{
-		tsa_set_role_lock_tag(&tag, TSA_LOCK_ROLE, args->owner);
+		tsa_set_user_tag(&tag,
+						 args->copies_only ? TSA_LOCK_HELPER : TSA_LOCK_CALL,
+						 args->user,
+						 (uint32) (args->copies_only ? MyProcPid : args->batch_id));
 		(void) LockAcquire(&tag, ShareLock, true, false);
 	}
 	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, args->batch_id);
@@ -356,7 +359,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	}
 	tsa_perform_drops(&worker.drops, true);
 	tsa_begin();
-	tsa_prune_jobs();
+	tsa_prune_jobs(args.batch_id);
 	tsa_commit(&worker.session);
 	tsa_drop_transient_indexes(&worker.session);
 }

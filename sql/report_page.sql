@@ -1,0 +1,71 @@
+-- the page with pictures: what is in it, who may, and that it only looks
+SET client_min_messages = warning;
+CREATE SCHEMA "re<port>";
+CREATE TABLE "re<port>"."<script>alert('x')</script>" (a int PRIMARY KEY);
+BEGIN;
+DELETE FROM tablespace_advisor.sample;
+DELETE FROM tablespace_advisor.relation_sample;
+DELETE FROM tablespace_advisor.tablespace_sample;
+DELETE FROM tablespace_advisor.tablespace_io_sample;
+DELETE FROM tablespace_advisor.probe_run;
+DELETE FROM tablespace_advisor.job;
+CREATE FUNCTION pg_temp.titles(page text) RETURNS SETOF text LANGUAGE sql AS $$ SELECT m[1] FROM regexp_matches(page, '<h2>(.*?)</h2>', 'g') m $$;
+-- with nothing in it
+SELECT titles FROM tablespace_report() p, pg_temp.titles(p) WHERE titles NOT IN ('Growth', 'Who reads', 'Load');
+-- with a history: a table that is read, a probe, a move that has failed
+INSERT INTO tablespace_advisor.probe_run (run_id, tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+OVERRIDING SYSTEM VALUE VALUES (1, 'pg_default', '', 'scratch', 268435456, '3 s', clock_timestamp(), clock_timestamp());
+INSERT INTO tablespace_advisor.probe_result (run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
+SELECT 1, 'random read', depth, current_setting('block_size')::int, 100, 1000, 1000 * depth, 900 * depth, 1100 * depth FROM unnest('{1,4,16}'::int[]) depth;
+INSERT INTO tablespace_advisor.sample (sample_id, started_at, taken_at, was_reset, io_timed, blocks_read, blocks_hit, read_ms, write_ms, snapshots, reading_snapshots, reading_sessions, waits)
+OVERRIDING SYSTEM VALUE
+SELECT n, clock_timestamp() - (11 - n) * interval '5 h', clock_timestamp() - (10 - n) * interval '5 h', false, true, n * 100000000, n * 10000000, n * 1000000, 0, 10, 10, 30, '{"IO/DataFileRead": 20}'
+FROM generate_series(1, 10) n;
+INSERT INTO tablespace_advisor.relation_sample (sample_id, relation, size_bytes, reads, hits, scans, tuples_read)
+SELECT n, c.oid, 1000000000, 100000000, 10000000, 1000, 1000000 FROM generate_series(8, 10) n, pg_class c WHERE c.relname = '<script>alert(''x'')</script>';
+INSERT INTO tablespace_advisor.tablespace_sample SELECT n, 1663, 1000000000::bigint * n, 30000000000 - 2000000000::bigint * n FROM generate_series(1, 10) n;
+INSERT INTO tablespace_advisor.tablespace_io_sample (sample_id, tablespace, measured_at, seconds, reads, read_bytes, read_ms, writes, write_bytes, write_ms, busy_ms, queue_ms)
+SELECT n, 1663, clock_timestamp() - (10 - n) * interval '5 h', 18000, 1800000, 14745600000, 9000000, 180000, 1474560000, 90000, 4500000, 9000000 FROM generate_series(1, 10) n;
+INSERT INTO tablespace_advisor.job (job_id, batch_id, relation, heap, kind, schema_name, relation_name, from_tablespace, from_tablespace_name, to_tablespace,
+	to_tablespace_name, method_wanted, method, state, bytes_total, lock_timeout_ms, owner, system_identifier, database, started_at, finished_at, error)
+OVERRIDING SYSTEM VALUE
+SELECT 21, 21, 4000000000, 4000000000, 'r', 'public', '<img src=x>', 1663, 'pg_default', 1663, 'pg_default', 'auto', 'copy', 'failed', 1048576, 100,
+	10, c.system_identifier, d.oid, clock_timestamp() - age, clock_timestamp() - age, 'no <b>room</b>'
+FROM unnest('{1 day}'::interval[]) age, pg_control_system() c, pg_database d WHERE d.datname = current_database();
+CREATE TEMPORARY TABLE made AS SELECT tablespace_report() AS page;
+SELECT titles FROM made, pg_temp.titles(page);
+-- markup of others is text, nothing is loaded or run, and all of it is ASCII
+SELECT page ~ '&#60;script&#62;alert' AS is_named, page ~* '<script|<img|<b>room|href|src=x>|url\(|@import|javascript:' AS has_markup,
+	page ~ $$<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>$$ AS has_policy,
+	page ~ '[^\x01-\x7e]' AS has_other_letters, page ~ 'NaN|Infinity|M V|cx=""|x=""' AS has_broken_shapes
+FROM made;
+-- as many elements end as begin
+SELECT m[2] AS element, count(*) FILTER (WHERE m[1] = '' AND m[3] NOT LIKE '%/') AS begin, count(*) FILTER (WHERE m[1] = '/') AS finish
+FROM made, regexp_matches(page, '<(/?)([a-z0-9]+)([^>]*)>', 'g') m
+GROUP BY m[2] HAVING count(*) FILTER (WHERE m[1] = '' AND m[3] NOT LIKE '%/') <> count(*) FILTER (WHERE m[1] = '/');
+SELECT m[1] AS load FROM made, regexp_matches(page, 'Load</h2><p class="says">(.*?)</p>') m;
+SELECT used_bytes, free_bytes, full_in_seconds > 0 AS is_full_some_day, probe_random_read_seconds, device_busy_ratio FROM tablespace_metrics WHERE tablespace = 'pg_default';
+SELECT state, moves, bytes FROM move_metrics WHERE to_tablespace = 'pg_default' ORDER BY state;
+-- moves from before the period are not in it
+SELECT page ~ 'img src' AS has_move FROM tablespace_report(interval '2 hours') page;
+SELECT count(*) > 0 AS has_line, count(*) FILTER (WHERE m[1] !~ '^M[-0-9. ]+[VHL]?') AS odd FROM made, regexp_matches(page, 'class="line c0" d="([^"]*)"', 'g') m;
+ROLLBACK;
+-- it only looks
+BEGIN READ ONLY;
+SELECT tablespace_report() ~ '^<!DOCTYPE html>.*</html>$' AS is_page;
+COMMIT;
+SELECT tablespace_report(interval '0');
+SELECT tablespace_report(NULL);
+-- who may
+CREATE ROLE regress_page_monitor IN ROLE pg_monitor;
+CREATE ROLE regress_page_nobody;
+SET ROLE regress_page_monitor;
+SELECT tablespace_report() ~ 'for role regress_page_monitor' AS is_page;
+SELECT count(*) > 0 AS has_metrics FROM tablespace_metrics, move_metrics;
+SET ROLE regress_page_nobody;
+SELECT * FROM tablespace_metrics;
+SELECT * FROM move_metrics;
+SELECT tablespace_report();
+RESET ROLE;
+DROP SCHEMA "re<port>" CASCADE;
+DROP ROLE regress_page_monitor, regress_page_nobody;

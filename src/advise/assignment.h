@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * assignment.h
+ *	  Which relation belongs into which tablespace.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_ASSIGNMENT_H
+#define TSA_ASSIGNMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Tablespaces on one device share a room. */
+#define TSA_MAX_ROOMS 64
+
+/* No limit of a room or of the budget. */
+#define TSA_NO_LIMIT UINT64_MAX
+
+typedef struct TsaAssignmentItem
+{
+	uint64_t	size;			/* bytes where it is */
+	uint64_t	moved_size;		/* bytes anywhere else */
+	int			present;		/* place where it is */
+	int			place;			/* result */
+} TsaAssignmentItem;
+
+/*
+ * cost has nplaces numbers for each item, INFINITY for a place that it cannot
+ * be in; that of the present place is finite.  Sizes add up to less than 2^64.
+ */
+typedef struct TsaAssignmentProblem
+{
+	TsaAssignmentItem *items;
+	size_t		n;
+	const double *cost;
+	int			nplaces;
+	const int  *room_of;		/* of each place */
+	const uint64_t *room;		/* bytes of each room */
+	int			nrooms;
+	uint64_t	budget;			/* bytes of what moves to where it costs less */
+} TsaAssignmentProblem;
+
+typedef enum TsaAssignmentStatus
+{
+	TSA_ASSIGNMENT_EXACT,		/* no other assignment costs less */
+	TSA_ASSIGNMENT_BOUNDED,		/* none costs less than "bound" */
+	TSA_ASSIGNMENT_NO_MEMORY	/* nothing was assigned */
+} TsaAssignmentStatus;
+
+typedef struct TsaAssignment
+{
+	double		present_cost;
+	double		cost;
+	double		bound;			/* no assignment costs less */
+	bool		too_full;		/* no assignment found fits: rooms that were
+								 * over their limit may stay as full */
+	double		price[TSA_MAX_ROOMS + 1];	/* cost that one more byte of a
+											 * room saves, or of budget */
+} TsaAssignment;
+
+extern TsaAssignmentStatus tsa_assign_places(const TsaAssignmentProblem *p,
+											 size_t max_steps,
+											 TsaAssignment *result);
+
+#endif							/* TSA_ASSIGNMENT_H */

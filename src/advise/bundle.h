@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * bundle.h
+ *	  Moves that belong together, and the order in which they fit.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_BUNDLE_H
+#define TSA_BUNDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TSA_NO_MOVE SIZE_MAX
+
+typedef enum TsaBundleVerdict
+{
+	TSA_BUNDLE_MADE,
+	TSA_BUNDLE_TOO_LITTLE,		/* it saves too little of its tables' time */
+	TSA_BUNDLE_NOT_REPAID,		/* its moves take longer than it saves */
+	TSA_BUNDLE_NO_ROOM			/* no order in which each move fits */
+} TsaBundleVerdict;
+
+typedef struct TsaBundleMove
+{
+	int			from_room;
+	int			to_room;
+	uint64_t	size;			/* bytes taken there */
+	uint64_t	freed;			/* bytes given back here */
+	double		saved;			/* per second; less than 0: lost */
+	double		seconds;		/* the move takes */
+	int			table;			/* that it belongs to */
+	/* results */
+	int			bundle;			/* from 1 on */
+	int			rank;			/* from 1 on; 0: not made */
+	TsaBundleVerdict verdict;
+	size_t		makes_room_for; /* a move, or TSA_NO_MOVE */
+	bool		is_relief;		/* its tablespace is too full */
+} TsaBundleMove;
+
+/* What of a table's reading a bundle is compared with. */
+typedef struct TsaBundleTable
+{
+	double		read_ms;
+	double		bytes;
+} TsaBundleTable;
+
+/*
+ * A bundle is worth it if it saves min_percent of what is spent on reading
+ * the tables that something of comes up, or min_dense_percent and more than
+ * the share of their bytes, and if that repays its moves within repaid_s.
+ */
+typedef struct TsaBundleProblem
+{
+	TsaBundleMove *moves;
+	size_t		n;
+	const TsaBundleTable *tables;
+	size_t		ntables;
+	const		int64_t *free;	/* bytes of each room; below 0: too full */
+	int			nrooms;
+	double		min_percent;
+	double		min_dense_percent;
+	double		repaid_s;
+} TsaBundleProblem;
+
+/* False if there is no memory. */
+extern bool tsa_bundle_moves(const TsaBundleProblem *problem);
+
+#endif							/* TSA_BUNDLE_H */

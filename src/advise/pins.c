@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * pins.c
+ *	  pin_placement() and unpin_placement(): what is to stay where it is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "compat.h"
+#include "state/state.h"
+
+#define PIN_ARGS 3
+
+PG_FUNCTION_INFO_V1(tsa_pin_placement);
+PG_FUNCTION_INFO_V1(tsa_unpin_placement);
+
+/* Refuses what has no storage, and who does not own it. */
+static void
+check_pin(FunctionCallInfo fcinfo, Oid relation)
+{
+	char		relkind = get_rel_relkind(relation);
+	Oid			table = relation;
+
+	tsa_refuse_restricted_operation(fcinfo);
+	if (relkind == RELKIND_INDEX)
+		table = IndexGetRelation(relation, true);
+	else if (relkind != RELKIND_RELATION && relkind != RELKIND_MATVIEW)
+	{
+		if (relkind == '\0')
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("relation with OID %u does not exist", relation)));
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table or index with storage",
+						get_rel_name(relation))));
+	}
+	if (!OidIsValid(table) || !tsa_owns_relation(table, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of table %s", get_rel_name(table))));
+}
+
+/* Runs a statement on the pins; returns how many rows it changed. */
+static uint64
+change_pins(const char *sql, Datum *values, const char *nulls)
+{
+	static Oid	types[PIN_ARGS] = {OIDOID, TEXTOID, OIDOID};
+	TsaState	state;
+	uint64		changed;
+
+	tsa_state_check("placement_pin", RowExclusiveLock);
+	tsa_state_open(&state);
+	SPI_connect();
+	if (SPI_execute_with_args(sql, PIN_ARGS, types, values, nulls, false,
+							  0) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("could not change the pins")));
+	changed = SPI_processed;
+	SPI_finish();
+	tsa_state_close(&state);
+	return changed;
+}
+
+/* pin_placement(relation, reason) */
+Datum
+tsa_pin_placement(PG_FUNCTION_ARGS)
+{
+	Datum		values[PIN_ARGS];
+	char		nulls[] = "   ";
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("relation must not be null")));
+	check_pin(fcinfo, PG_GETARG_OID(0));
+	values[0] = PG_GETARG_DATUM(0);
+	values[1] = PG_GETARG_DATUM(1);
+	values[2] = ObjectIdGetDatum(GetUserId());
+	if (PG_ARGISNULL(1))
+		nulls[1] = 'n';
+	change_pins("INSERT INTO tablespace_advisor.placement_pin"
+				" (relation, reason, pinned_by) VALUES ($1, $2, $3)"
+				" ON CONFLICT (relation) DO UPDATE"
+				" SET reason = EXCLUDED.reason, ends_at = NULL,"
+				"   pinned_by = EXCLUDED.pinned_by,"
+				"   pinned_at = EXCLUDED.pinned_at",
+				values, nulls);
+	PG_RETURN_VOID();
+}
+
+/* unpin_placement(relation) */
+Datum
+tsa_unpin_placement(PG_FUNCTION_ARGS)
+{
+	Datum		values[PIN_ARGS] = {0};
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	check_pin(fcinfo, PG_GETARG_OID(0));
+	values[0] = PG_GETARG_DATUM(0);
+	PG_RETURN_BOOL(change_pins("DELETE FROM tablespace_advisor.placement_pin"
+							   " WHERE relation = $1", values, " nn") > 0);
+}

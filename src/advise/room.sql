@@ -1,0 +1,144 @@
+/*
+ * src/advise/room.sql
+ *
+ * What more room in a tablespace would be worth.
+ */
+CREATE FUNCTION tablespace_advisor.curve_of(
+	relations tablespace_advisor.relation_fact[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact,
+	of_tablespace name,
+	steps int)
+RETURNS TABLE (bytes bigint, saved_ms_per_s float8, saved_percent float8,
+	saved_per_gb float8, relations bigint)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH estimate AS MATERIALIZED (
+		SELECT e.* FROM tablespace_advisor.estimate_placement($1, $2, $3) e
+	), database AS (
+		SELECT sum(e.read_ms_per_s) AS read_ms FROM estimate e WHERE e.destination IS NULL
+	), place AS MATERIALIZED (
+		SELECT r.* FROM tablespace_advisor.tablespace_rooms($2) r
+	), item AS MATERIALIZED (
+		SELECT a.*, s.random_read_us, s.shares_device_with, p.place AS present,
+			row_number() OVER (ORDER BY a.relation::oid) AS n
+		FROM unnest($1) a
+		JOIN unnest($2) s ON s.tablespace = a.tablespace
+		JOIN place p ON p.tablespace = a.tablespace
+		WHERE a.obstacle IS NULL AND a.unusable IS NULL AND a.size_bytes IS NOT NULL
+			AND s.random_read_us IS NOT NULL
+	), cell AS MATERIALIZED (
+		SELECT i.n, p.place, CASE WHEN e.is_faster THEN e.saved_ms_per_s
+			ELSE least(0, coalesce(e.saved_ms_per_s, 0)) END AS saved
+		FROM estimate e
+		JOIN item i ON i.relation = e.relation
+		JOIN unnest($2) d ON d.tablespace = e.destination
+		JOIN place p ON p.tablespace = e.destination
+		WHERE d.random_read_us IS NOT NULL AND d.volatile IS NOT TRUE
+			AND (d.tablespace = ANY (i.shares_device_with)) IS NOT TRUE
+			AND (e.saved_ms_per_s IS NOT NULL OR coalesce(i.reads_per_s, 0) = 0)
+	), items AS (
+		SELECT array_agg(i.present ORDER BY i.n) AS present,
+			array_agg(i.size_bytes ORDER BY i.n) AS sizes,
+			sum(i.size_bytes) AS bytes
+		FROM item i
+	), cells AS (
+		SELECT array_agg(c.n) AS n, array_agg(c.place) AS place, array_agg(c.saved) AS saved
+		FROM cell c
+	), step AS (
+		SELECT s.* FROM items i CROSS JOIN cells c
+		CROSS JOIN LATERAL tablespace_advisor.savings_by_room(
+			i.present, i.sizes, i.sizes, c.n, c.place, c.saved,
+			array(SELECT p.room FROM place p ORDER BY p.place),
+			array(SELECT min(p.free) FROM place p GROUP BY p.room ORDER BY p.room),
+			(SELECT p.place FROM place p WHERE p.tablespace = of_tablespace),
+			array(SELECT (i.bytes * n / steps)::bigint FROM generate_series(0, steps) n)) s
+	)
+	SELECT s.bytes, tablespace_advisor.round_to_three(s.saved),
+		tablespace_advisor.round_to_three(100 * s.saved / nullif(d.read_ms, 0)),
+		tablespace_advisor.round_to_three((s.saved - lag(s.saved) OVER w) * 1073741824
+			/ nullif(s.bytes - lag(s.bytes) OVER w, 0)),
+		s.relations
+	FROM step s CROSS JOIN database d
+	WINDOW w AS (ORDER BY s.bytes)
+	ORDER BY s.bytes
+$$;
+COMMENT ON FUNCTION tablespace_advisor.curve_of(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, int) IS
+	'placement_curve() from facts handed over';
+
+CREATE FUNCTION tablespace_advisor.gather_curve(caller oid, of_tablespace name, steps int)
+RETURNS TABLE (bytes bigint, saved_ms_per_s float8, saved_percent float8,
+	saved_per_gb float8, relations bigint)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	destination name := tablespace_advisor.check_tablespace(of_tablespace);
+	tablespaces tablespace_advisor.tablespace_fact[];
+	facts tablespace_advisor.relation_fact[];
+	load tablespace_advisor.load_fact;
+	tables oid[];
+	seen record;
+BEGIN
+	IF destination IS NULL THEN
+		RAISE EXCEPTION 'tablespace must not be null' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF steps IS NULL OR steps NOT BETWEEN 1 AND 1000 THEN
+		RAISE EXCEPTION 'steps must be between 1 and 1000'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	SELECT * INTO seen FROM tablespace_advisor.observe_database(NULL, '{}'::oid[],
+		interval '1 day', with_active => true);
+	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
+		array(SELECT t FROM tablespace_advisor.tablespace_facts(caller, caller) t),
+		seen.devices) f);
+	IF NOT EXISTS (SELECT FROM unnest(tablespaces) f
+		WHERE f.tablespace = destination AND f.random_read_us IS NOT NULL)
+	THEN
+		RAISE EXCEPTION 'nothing was measured of tablespace "%"', destination
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				HINT = 'Run probe_tablespace() first.';
+	END IF;
+	tables := array(SELECT r.heap FROM unnest(seen.relations) r WHERE r.reads_per_s > 0
+		UNION SELECT i.heap FROM tablespace_advisor.relation_inventory i
+			JOIN pg_tablespace t ON t.oid = i.tablespace
+			WHERE t.spcname = destination AND i.heap >= 16384);
+	load := ROW(seen.source, seen.window_start, seen.window_end, seen.seconds,
+		seen.intervals, seen.was_reset, seen.reads_per_s, seen.read_ms_per_s,
+		seen.timed_read_us, seen.snapshots, seen.reading_snapshots, seen.active_sessions,
+		seen.reading_sessions, seen.waits,
+		extract(epoch FROM current_setting('checkpoint_timeout')::interval), NULL, NULL);
+	facts := array(SELECT f FROM tablespace_advisor.relation_facts(seen.relations, tables) f);
+	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
+		tablespaces := array(SELECT f
+			FROM tablespace_advisor.with_timed_latency(tablespaces, facts, load) f);
+	END IF;
+	RETURN QUERY SELECT c.* FROM tablespace_advisor.curve_of(
+		facts, tablespaces, load, destination, steps) c;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.gather_curve(oid, name, int) IS
+	'placement_curve() for a role';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.curve_of(tablespace_advisor.relation_fact[],
+		tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, int),
+	tablespace_advisor.gather_curve(oid, name, int)
+	FROM PUBLIC;
+
+CREATE FUNCTION @extschema@.placement_curve(
+	tablespace name,
+	steps int DEFAULT 20,
+	OUT bytes bigint,
+	OUT saved_ms_per_s float8,
+	OUT saved_percent float8,
+	OUT saved_per_gb float8,
+	OUT relations bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_placement_curve';
+COMMENT ON FUNCTION @extschema@.placement_curve(name, int) IS
+	'what the best placement would save over the present one, in milliseconds of reading per second and percent of all reading, if a tablespace had so many bytes of room in all, from none to all that could be there; saved_per_gb: what one more GB saves from the row before on; relations: how many would be there; NULL where what is there now fits nowhere else. Errors: 42704 no such tablespace, 55000 not probed, 22023 bad steps, 42501 not a member of pg_monitor';

@@ -1,0 +1,252 @@
+/*-------------------------------------------------------------------------
+ *
+ * apply.c
+ *	  apply_placement(): judges what earlier rounds did, and follows the advice.
+ *
+ * What a round does is planned by an internal function (apply.sql), with the
+ * extension's rights but for what the caller may move.  Its moves run in
+ * waves: those of a wave fit at the same time, and what they free is for the
+ * next one.  A wave of which a move has failed ends the round, since later
+ * ones may need its room.  When all have ended, the waves become one batch.
+ *
+ * A session lock keeps a second round of the same database out.  It is given
+ * up at the end, also of a round that fails, and by the end of the session.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_authid_d.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+
+#include "compat.h"
+#include "move/move.h"
+#include "tier/round.h"
+
+#define LOCK_ROUND	0x7348
+
+#define PLAN_ARGS	4
+
+PG_FUNCTION_INFO_V1(tsa_apply_placement);
+
+/* What is planned: moves, the wave of each, and whether they undo others. */
+typedef struct Round
+{
+	List	   *moves;
+	List	   *waves;
+	bool		is_undo;
+} Round;
+
+static void
+set_round_tag(LOCKTAG *tag)
+{
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, 0, 0, LOCK_ROUND);
+}
+
+/* The arguments of plan_round(). */
+static void
+parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
+{
+	int64		bytes = 0;
+
+	values[0] = ObjectIdGetDatum(GetUserId());
+	nulls[1] = PG_ARGISNULL(0) ? 'n' : ' ';
+	values[1] = PG_GETARG_DATUM(0);
+	nulls[2] = PG_ARGISNULL(1) ? 'n' : ' ';
+	if (!PG_ARGISNULL(1))
+		bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes,
+												  PG_GETARG_DATUM(1)));
+	if (!PG_ARGISNULL(1) && bytes <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" must be positive", "max_bytes")));
+	values[2] = Int64GetDatum(bytes);
+	values[3] = tsa_required_arg(fcinfo, 2, "verify");
+}
+
+static void
+parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
+{
+	/* it always waits; "verify" is not null, and no more is asked of "wait" */
+	static const TsaMoveArgs args = {
+		.wait = 2,.max_rate = 3,.min_rate = 4,.lock_timeout = 5,.until = 6,
+		.finish_by = 7,.dry_run = 8
+	};
+
+	*options = TSA_NO_OPTIONS;
+	options->method = TSA_METHOD_AUTO;
+	options->leaves_contended = true;
+	tsa_parse_move_options(fcinfo, &args, options);
+	options->wait = true;
+	options->wants_forecast = false;
+}
+
+static void
+plan_round(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
+		   Round *round)
+{
+	static TsaJournalQuery query = {
+		"SELECT " TSA_MOVE_COLUMNS ", p.saved_ms_per_s, p.wave"
+		" FROM tablespace_advisor.plan_round($1, $2, $3, $4) p",
+		PLAN_ARGS, {OIDOID, TEXTOID, INT8OID, BOOLOID}, NULL
+	};
+	static TsaJournalQuery undo = {
+		"SELECT 1 FROM tablespace_advisor.undo_moves($1) LIMIT 1",
+		1, {OIDOID}, NULL
+	};
+	Datum		values[PLAN_ARGS];
+	char		nulls[] = "    ";
+	TsaJournal	journal;
+
+	parse_arguments(fcinfo, values, nulls);
+	tsa_journal_open(&journal);
+	round->is_undo = DatumGetBool(values[3]) &&
+		tsa_journal_run(&undo, values, NULL, true) > 0;
+	tsa_journal_close(&journal);
+	round->moves = tsa_load_moves(&query, values, nulls, options,
+								  &round->waves);
+}
+
+/* How many of some jobs have not moved what they were to move. */
+static uint64
+count_failures(List *ids)
+{
+	static TsaJournalQuery query = {
+		"SELECT 1 FROM tablespace_advisor.job"
+		" WHERE job_id = ANY ($1) AND state <> 'done'",
+		1, {INT8ARRAYOID}, NULL
+	};
+	Datum		values[1];
+	TsaJournal	journal;
+	uint64		failures;
+
+	values[0] = tsa_job_id_array(ids);
+	tsa_journal_open(&journal);
+	failures = tsa_journal_run(&query, values, NULL, true);
+	tsa_journal_close(&journal);
+	return failures;
+}
+
+static void
+keep_round(List *ids, bool is_undo)
+{
+	static TsaJournalQuery query = {
+		"SELECT tablespace_advisor.keep_round($1, $2, $3)",
+		3, {INT8ARRAYOID, BOOLOID, OIDOID}, NULL
+	};
+	Datum		values[3];
+	TsaJournal	journal;
+
+	values[0] = tsa_job_id_array(ids);
+	values[1] = BoolGetDatum(is_undo);
+	values[2] = ObjectIdGetDatum(GetUserId());
+	tsa_journal_open(&journal);
+	tsa_journal_run(&query, values, NULL, false);
+	tsa_journal_close(&journal);
+}
+
+/* Runs the waves one after the other; returns the ids of all jobs. */
+static List *
+run_waves(const Round *round, const TsaMoveOptions *options)
+{
+	List	   *all = NIL;
+	int			n = 0;
+
+	while (n < list_length(round->moves))
+	{
+		int			wave = list_nth_int(round->waves, n);
+		List	   *moves = NIL;
+		List	   *ids;
+
+		while (n < list_length(round->moves) &&
+			   list_nth_int(round->waves, n) == wave)
+			moves = lappend(moves, list_nth(round->moves, n++));
+		tsa_check_space_of_moves(moves);
+		ids = tsa_run_round(moves, options);
+		if (ids == NIL)
+		{
+			ereport(WARNING,
+					(errmsg("somebody else is moving one of the relations")));
+			break;
+		}
+		all = list_concat(all, ids);
+		if (count_failures(ids) > 0)
+			break;
+	}
+	return all;
+}
+
+/* Plans and runs a round; the caller holds the lock. */
+static List *
+run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Round		round = {0};
+	List	   *ids;
+
+	plan_round(fcinfo, options, &round);
+	if (round.moves == NIL)
+		ereport(NOTICE,
+				(errmsg("nothing is to be moved"),
+				 errhint("See advise_placement() for the reasons.")));
+	else if (round.is_undo)
+		ereport(NOTICE,
+				(errmsg("reading got slower after an earlier round, which is undone")));
+	if (round.moves == NIL || options->dry_run)
+		return NIL;
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	MemoryContextSwitchTo(context);
+	ids = run_waves(&round, options);
+	if (ids != NIL)
+	{
+		keep_round(ids, round.is_undo);
+		tsa_report_moved(ids);
+		SPI_commit();
+	}
+	SPI_finish();
+	MemoryContextSwitchTo(context);
+	return ids;
+}
+
+Datum
+tsa_apply_placement(PG_FUNCTION_ARGS)
+{
+	TsaMoveOptions options;
+	LOCKTAG		tag;
+	List	   *volatile ids = NIL;
+
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to follow the advice on the whole database"),
+				 errdetail("Only members of the role \"pg_monitor\" may.")));
+	parse_options(fcinfo, &options);
+	if (!options.dry_run)
+	{
+		tsa_check_call(fcinfo);
+		tsa_recover_jobs();
+	}
+	set_round_tag(&tag);
+	if (LockAcquire(&tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("another round of apply_placement() is under way")));
+	PG_TRY();
+	{
+		ids = run(fcinfo, &options);
+	}
+	PG_FINALLY();
+	{
+		(void) LockRelease(&tag, ExclusiveLock, true);
+	}
+	PG_END_TRY();
+	return tsa_job_ids_row(fcinfo, ids);
+}

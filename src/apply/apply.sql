@@ -1,0 +1,269 @@
+/*
+ * src/apply/apply.sql
+ *
+ * What a round of apply_placement() does: it undoes what made reading slower, or
+ * follows the advice.
+ */
+COMMENT ON TABLE tablespace_advisor.placement_round IS
+	'the calls of apply_placement() that moved something: the batch of their moves, and whether they undid an earlier one';
+
+CREATE TYPE tablespace_advisor.planned_move AS (
+	relation oid,
+	heap oid,
+	kind "char",
+	schema_name name,
+	relation_name name,
+	persistence "char",
+	tablespace oid,
+	to_tablespace oid,
+	size_bytes bigint,
+	method text,
+	goes_along boolean,
+	saved_ms_per_s float8,
+	wave int,
+	reason text
+);
+COMMENT ON TYPE tablespace_advisor.planned_move IS
+	'a move of a round: from where to where, bytes it takes there, what it is expected to save; wave: moves that fit at the same time; reason: why';
+
+/* A relation as the catalogs know it now; none if it is not where it was. */
+CREATE FUNCTION tablespace_advisor.plan_move(
+	relation oid,
+	from_tablespace oid,
+	to_tablespace oid,
+	size_bytes bigint,
+	method text,
+	saved_ms_per_s float8,
+	reason text)
+RETURNS SETOF tablespace_advisor.planned_move
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT c.oid, coalesce(i.indrelid, c.oid), c.relkind, n.nspname, c.relname,
+		c.relpersistence, from_tablespace, to_tablespace, plan_move.size_bytes,
+		CASE WHEN c.relpersistence = 'u' THEN 'rebuild' ELSE method END, false,
+		saved_ms_per_s, 1, reason
+	FROM pg_class c
+	JOIN pg_namespace n ON n.oid = c.relnamespace
+	JOIN pg_database d ON d.datname = current_database()
+	LEFT JOIN pg_index i ON i.indexrelid = c.oid
+	WHERE c.oid = plan_move.relation AND c.relkind IN ('r', 'm', 'i')
+		AND coalesce(nullif(c.reltablespace, 0), d.dattablespace) = from_tablespace
+$$;
+COMMENT ON FUNCTION tablespace_advisor.plan_move(oid, oid, oid, bigint, text, float8, text) IS
+	'the move of a relation, if it is still where it is to leave';
+
+/* May a role move a relation to a tablespace? */
+CREATE FUNCTION tablespace_advisor.may_move(caller oid, relation oid, to_tablespace oid)
+RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce(pg_has_role(caller, c.relowner, 'USAGE')
+		AND (to_tablespace = d.dattablespace
+			OR has_tablespace_privilege(caller, to_tablespace, 'CREATE')), false)
+	FROM pg_class c JOIN pg_database d ON d.datname = current_database()
+	WHERE c.oid = may_move.relation
+$$;
+COMMENT ON FUNCTION tablespace_advisor.may_move(oid, oid, oid) IS
+	'whether a role owns a relation and may make one in the tablespace';
+
+/*
+ * Batches of earlier rounds after which reading took longer, beyond the interval
+ * of what was measured.  The server times reads of the database as a whole, so all
+ * that the batch moved goes back.
+ */
+CREATE FUNCTION tablespace_advisor.undo_moves(caller oid)
+RETURNS SETOF tablespace_advisor.planned_move
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT p.*
+	FROM tablespace_advisor.placement_round r
+	JOIN @extschema@.move_outcomes o ON o.batch_id = r.batch_id
+	JOIN tablespace_advisor.job j ON j.job_id = o.job_id
+	CROSS JOIN LATERAL tablespace_advisor.plan_move(
+		j.relation, j.to_tablespace, j.from_tablespace,
+		tablespace_advisor.relation_bytes(j.relation), 'copy',
+		-o.batch_saved_ms_per_s,
+		format('reading took %s ms/s more when it was in %I',
+			tablespace_advisor.three_digits(-o.batch_saved_ms_per_s), j.to_tablespace_name)) p
+	WHERE NOT r.is_undo AND o.batch_saved_high < 0 AND j.state = 'done'
+		AND j.method <> 'catalog' AND j.from_tablespace <> j.to_tablespace
+		AND NOT EXISTS (SELECT FROM tablespace_advisor.job l
+			WHERE l.relation = j.relation AND l.job_id > j.job_id AND l.state = 'done')
+		AND tablespace_advisor.may_move(caller, j.relation, j.from_tablespace)
+	ORDER BY j.job_id DESC
+$$;
+COMMENT ON FUNCTION tablespace_advisor.undo_moves(oid) IS
+	'moves that undo those of earlier rounds after which reading took longer, as far as a role may make them';
+
+/*
+ * The advice as moves.  Of a bundle all or none: none if one of it has moved
+ * within a week, is not the caller's, goes down where standbys may read it, or
+ * does not fit into what is left of max_bytes.
+ */
+CREATE FUNCTION tablespace_advisor.advised_moves(
+	caller oid,
+	space_budget text,
+	max_bytes bigint)
+RETURNS SETOF tablespace_advisor.planned_move
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	rows tablespace_advisor.advice_row[];
+	bundle record;
+	bytes_left bigint := coalesce(max_bytes, 4611686018427387904);
+BEGIN
+	rows := array(SELECT ROW(g.advice, g.evidence)::tablespace_advisor.advice_row
+		FROM tablespace_advisor.gather_advice(caller, NULL, NULL, space_budget, NULL, true) g);
+	IF EXISTS (SELECT FROM unnest(rows) r
+		WHERE r.evidence #>> '{window,source}' IS DISTINCT FROM 'samples')
+	THEN
+		RAISE EXCEPTION 'there are no samples to rest on'
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				DETAIL = 'Totals of the statistics do not say what was read lately.',
+				HINT = 'Preload the library, or CALL sample_activity() from time to time.';
+	END IF;
+	FOR bundle IN
+		SELECT b.id, sum(b.bytes) AS bytes, array_agg(b.move ORDER BY b.rank) AS moves
+		FROM (SELECT m.*, coalesce(r.evidence #>> '{choice,bundle}', 'too full') AS id,
+				(r.evidence #>> '{move,bytes}')::bigint AS bytes, (r.advice).rank AS rank,
+				p AS move,
+				EXISTS (SELECT FROM tablespace_advisor.job j
+					WHERE j.relation = (r.advice).relation AND j.state = 'done'
+						AND j.from_tablespace <> j.to_tablespace
+						AND j.finished_at > clock_timestamp() - interval '7 days') AS moved_lately,
+				(r.advice).saved_ms_per_s < 0
+					AND r.evidence #> '{window,standbys}' IS NOT NULL AS is_not_asked
+			FROM unnest(rows) r
+			JOIN pg_tablespace f ON f.spcname = (r.advice).from_tablespace
+			JOIN pg_tablespace t ON t.spcname = (r.advice).to_tablespace
+			CROSS JOIN LATERAL (SELECT tablespace_advisor.may_move(
+				caller, (r.advice).relation, t.oid) AS may) m
+			LEFT JOIN LATERAL tablespace_advisor.plan_move((r.advice).relation, f.oid, t.oid,
+				(r.evidence #>> '{move,bytes}')::bigint,
+				coalesce(r.evidence #>> '{move,method}', 'copy'),
+				(r.advice).saved_ms_per_s, (r.advice).reason) p ON true
+			WHERE (r.advice).action = 'move') b
+		GROUP BY b.id
+		HAVING bool_and(b.may) AND NOT bool_or(b.moved_lately)
+			AND NOT bool_or(b.is_not_asked) AND bool_and((b.move).relation IS NOT NULL)
+		ORDER BY min(b.rank)
+	LOOP
+		CONTINUE WHEN bundle.bytes > bytes_left;
+		bytes_left := bytes_left - bundle.bytes;
+		RETURN QUERY SELECT m.* FROM unnest(bundle.moves::tablespace_advisor.planned_move[]) m;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.advised_moves(oid, text, bigint) IS
+	'what the advice on the whole database would move, of a bundle all or nothing, as far as a role may, at most so many bytes. Errors: 55000 no samples, 22023 bad budget';
+
+/* Moves in order, in as few waves as fit: what a wave frees is for the next one. */
+CREATE FUNCTION tablespace_advisor.plan_round(
+	caller oid,
+	space_budget text,
+	max_bytes bigint,
+	verify boolean)
+RETURNS SETOF tablespace_advisor.planned_move
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	m tablespace_advisor.planned_move;
+	moves tablespace_advisor.planned_move[] := '{}';
+	taken jsonb := '{}';
+	free bigint;
+	wave int := 1;
+BEGIN
+	IF verify THEN
+		moves := array(SELECT u FROM tablespace_advisor.undo_moves(caller) u);
+	END IF;
+	IF cardinality(moves) = 0 THEN
+		moves := array(SELECT a FROM tablespace_advisor.advised_moves(
+			caller, space_budget, max_bytes) a);
+	END IF;
+	FOREACH m IN ARRAY moves LOOP
+		SELECT d.free_bytes - coalesce(d.size_bytes, 0) / 20 INTO free
+		FROM tablespace_advisor.device d
+		JOIN pg_tablespace t ON t.spcname = d.tablespace WHERE t.oid = m.to_tablespace;
+		IF coalesce((taken ->> m.to_tablespace::text)::bigint, 0) + m.size_bytes > free
+			AND taken <> '{}'
+		THEN
+			wave := wave + 1;
+			taken := '{}';
+		END IF;
+		taken := taken || jsonb_build_object(m.to_tablespace::text,
+			coalesce((taken ->> m.to_tablespace::text)::bigint, 0) + m.size_bytes);
+		m.wave := wave;
+		RETURN NEXT m;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.plan_round(oid, text, bigint, boolean) IS
+	'the moves of a round of apply_placement(), in order: undos of what made reading slower if there are any (and verify), else what the advice says';
+
+/*
+ * Keeps a round: its waves become one batch, since what they did together is
+ * what can be measured.  What was undone stays for as long as its reason is kept.
+ */
+CREATE FUNCTION tablespace_advisor.keep_round(job_ids bigint[], is_undo boolean, caller oid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	batch bigint := (SELECT min(j.batch_id) FROM tablespace_advisor.job j
+		WHERE j.job_id = ANY (job_ids));
+	days int := current_setting('tablespace_advisor.keep_history');
+BEGIN
+	UPDATE tablespace_advisor.job j SET batch_id = batch
+	WHERE j.job_id = ANY (job_ids) AND j.batch_id <> batch
+		AND j.state IN ('done', 'failed', 'cancelled')
+		AND j.new_filenumbers IS NULL AND j.old_filenumbers IS NULL;
+	INSERT INTO tablespace_advisor.placement_round (batch_id, is_undo)
+	VALUES (batch, is_undo) ON CONFLICT DO NOTHING;
+	IF is_undo THEN
+		INSERT INTO tablespace_advisor.placement_pin (relation, reason, pinned_by, ends_at)
+		SELECT j.relation, format('moved back, reading was slower in %I', j.from_tablespace_name),
+			caller, CASE WHEN days > 0 THEN clock_timestamp() + make_interval(days => days) END
+		FROM tablespace_advisor.job j
+		WHERE j.job_id = ANY (job_ids) AND j.state = 'done'
+		ON CONFLICT (relation) DO NOTHING;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.keep_round(bigint[], boolean, oid) IS
+	'notes that these moves were one round of apply_placement(), and pins what was moved back';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.plan_move(oid, oid, oid, bigint, text, float8, text),
+	tablespace_advisor.may_move(oid, oid, oid),
+	tablespace_advisor.undo_moves(oid),
+	tablespace_advisor.advised_moves(oid, text, bigint),
+	tablespace_advisor.plan_round(oid, text, bigint, boolean),
+	tablespace_advisor.keep_round(bigint[], boolean, oid)
+	FROM PUBLIC;
+
+CREATE PROCEDURE @extschema@.apply_placement(
+	space_budget text DEFAULT NULL,
+	max_bytes text DEFAULT NULL,
+	verify boolean DEFAULT true,
+	max_rate text DEFAULT NULL,
+	min_rate text DEFAULT NULL,
+	lock_timeout interval DEFAULT '100 ms',
+	until timestamptz DEFAULT NULL,
+	finish_by timestamptz DEFAULT NULL,
+	dry_run boolean DEFAULT false,
+	INOUT job_ids bigint[] DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'tsa_apply_placement'
+LANGUAGE C;
+COMMENT ON PROCEDURE @extschema@.apply_placement(
+	text, text, boolean, text, text, interval, timestamptz, timestamptz, boolean, bigint[]) IS
+$$follows the advice on the whole database: moves what it says, bundle by bundle, at most max_bytes; or, if reading got slower after an earlier round, beyond the interval (verify), undoes that one and pins what it moved. To be called again and again, as by pg_cron.
+Left out: what moved within a week, what is not the caller's, what would go down where there are standbys. until, finish_by, rates as for move_table_concurrently().
+Errors: 55000 no samples, 55006 another round is under way, 42501 not a member of pg_monitor, 22023 bad sizes, 25001 in a transaction block. A relation that could not be moved is a warning.$$;

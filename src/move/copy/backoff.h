@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * backoff.h
+ *	  How long to wait between attempts to cut over.
+ *
+ * Pure: no server headers, no clock, no memory.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_BACKOFF_H
+#define TSA_BACKOFF_H
+
+#include <stdbool.h>
+
+extern double tsa_backoff_ms(int tries, double cost_ms);
+extern bool tsa_backoff_gives_up(int attempts, double ms);
+
+#endif							/* TSA_BACKOFF_H */

@@ -1,0 +1,71 @@
+/*
+ * src/report/metrics.sql
+ *
+ * Figures for collectors: one row per tablespace, and per state and target of
+ * moves.  Names are stable, units are seconds and bytes, and nothing is looked
+ * at but what samples, probes and the journal hold, so that a scrape costs
+ * milliseconds however many relations there are.
+ */
+CREATE VIEW @extschema@.tablespace_metrics AS
+WITH last AS MATERIALIZED (
+	SELECT s.sample_id, s.taken_at FROM tablespace_advisor.sample s
+	ORDER BY s.sample_id DESC LIMIT 1
+), growth AS MATERIALIZED (
+	SELECT h.tablespace,
+		CASE WHEN g.slope < 0 AND pg_catalog.cardinality(h.days) >= 8
+				AND h.days[pg_catalog.cardinality(h.days)] - h.days[1] >= 1
+			THEN 86400 * greatest(0, h.free[pg_catalog.cardinality(h.free)] / -g.slope) END AS full_in_seconds
+	FROM tablespace_advisor.usage_history() h
+	CROSS JOIN LATERAL tablespace_advisor.trend(h.days, h.free) g
+)
+SELECT t.spcname AS tablespace,
+	CASE WHEN EXISTS (SELECT FROM last) THEN coalesce(u.used_bytes, 0) END AS used_bytes,
+	u.free_bytes,
+	CASE WHEN u.tablespace IS NOT NULL THEN g.full_in_seconds END AS full_in_seconds,
+	extract(epoch FROM pg_catalog.clock_timestamp() - (SELECT l.taken_at FROM last l))::float8
+		AS sample_age_seconds,
+	extract(epoch FROM pg_catalog.clock_timestamp() - p.measured_at)::float8 AS probe_age_seconds,
+	p.random_read_us / 1e6::float8 AS probe_random_read_seconds,
+	p.sequential_page_us / 1e6::float8 AS probe_sequential_page_seconds,
+	d.reads AS device_reads_total,
+	d.read_bytes AS device_read_bytes_total,
+	d.read_ms / 1e3::float8 AS device_read_seconds_total,
+	d.writes AS device_writes_total,
+	d.write_bytes AS device_write_bytes_total,
+	d.write_ms / 1e3::float8 AS device_write_seconds_total,
+	d.busy_ms / 1e3::float8 AS device_busy_seconds_total,
+	i.busy_ms / 1e3::float8 / nullif(i.seconds, 0) AS device_busy_ratio
+FROM pg_catalog.pg_tablespace t
+LEFT JOIN tablespace_advisor.tablespace_sample u ON u.tablespace = t.oid
+	AND u.sample_id = (SELECT l.sample_id FROM last l)
+LEFT JOIN growth g ON g.tablespace = t.oid
+LEFT JOIN tablespace_advisor.tablespace_latency p ON p.tablespace_oid = t.oid
+LEFT JOIN tablespace_advisor.sampled_device d ON d.tablespace = t.oid
+LEFT JOIN tablespace_advisor.tablespace_io_sample i ON i.tablespace = t.oid
+	AND i.sample_id = (SELECT l.sample_id FROM last l)
+WHERE t.spcname <> 'pg_global';
+REVOKE ALL ON @extschema@.tablespace_metrics FROM PUBLIC;
+GRANT SELECT ON @extschema@.tablespace_metrics TO pg_monitor;
+COMMENT ON VIEW @extschema@.tablespace_metrics IS
+	'per tablespace, for collectors: used_bytes: of this database''s relations, free_bytes: of the file system, if any are there, full_in_seconds: when it shrinks as it did, NULL if it does not or the history is too short, all as of the last sample, which is sample_age_seconds old; probe_…: age and times of the last trustworthy probe; device_…_total: counters of the disk under it, for everybody, as of the last sample, which begin anew when the machine starts; device_busy_ratio: share of the time between the last two samples in which the disk had a request. NULL: not known';
+
+CREATE VIEW @extschema@.move_metrics AS
+SELECT s.state, t.spcname AS to_tablespace,
+	count(j.job_id) AS moves,
+	coalesce(sum(j.bytes_total), 0)::bigint AS bytes,
+	coalesce(sum(j.bytes_done), 0)::bigint AS done_bytes,
+	coalesce(sum(j.lock_ms), 0) / 1e3::float8 AS lock_seconds,
+	coalesce(max(j.lock_ms), 0) / 1e3::float8 AS longest_lock_seconds,
+	CASE WHEN s.state IN ('queued', 'running', 'paused') THEN
+		coalesce(extract(epoch FROM pg_catalog.clock_timestamp() - min(j.queued_at)), 0) END::float8
+		AS oldest_seconds,
+	count(j.blocked_by) AS blocked
+FROM pg_catalog.unnest('{queued,running,paused,done,failed,cancelled}'::text[]) s (state)
+CROSS JOIN pg_catalog.pg_tablespace t
+LEFT JOIN tablespace_advisor.move_progress j ON j.state = s.state AND j.to_tablespace = t.spcname
+WHERE t.spcname <> 'pg_global'
+GROUP BY s.state, t.spcname;
+REVOKE ALL ON @extschema@.move_metrics FROM PUBLIC;
+GRANT SELECT ON @extschema@.move_metrics TO pg_monitor;
+COMMENT ON VIEW @extschema@.move_metrics IS
+	'moves of this database by state and target, for collectors, a row for each pair even if there are none: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions; of the moves that tablespace_advisor.keep_history still keeps';

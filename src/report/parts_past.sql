@@ -1,0 +1,330 @@
+/*
+ * src/report/parts_past.sql
+ *
+ * The parts of the page on what was done and what becomes of it: moves, growth,
+ * costs, and the small print.
+ */
+CREATE FUNCTION tablespace_advisor.draw_outcomes(since timestamptz)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH batch AS MATERIALIZED (
+		SELECT o.batch_id, min(o.batch_forecast_ms_per_s) / 1000 AS forecast,
+			min(o.batch_saved_ms_per_s) / 1000 AS saved, min(o.batch_saved_low) / 1000 AS low,
+			min(o.batch_saved_high) / 1000 AS high, count(*) AS moves,
+			min(o.relation_name) AS name, min(o.outcome) AS outcome
+		FROM @extschema@.move_outcomes o
+		WHERE o.finished_at > since AND o.batch_saved_ms_per_s IS NOT NULL
+			AND o.batch_forecast_ms_per_s IS NOT NULL
+		GROUP BY o.batch_id
+	), axes AS MATERIALIZED (
+		SELECT tablespace_advisor.axis_around('linear', array(SELECT forecast FROM batch), 60, 560) AS x,
+			tablespace_advisor.axis_around('linear', array(
+				SELECT unnest(ARRAY[b.saved, b.low, b.high, b.forecast]) FROM batch b), 300, 24) AS y
+	)
+	SELECT tablespace_advisor.draw_picture(960, 345, 'Forecast and outcome of moves',
+		tablespace_advisor.draw_axes(a.x, a.y, 'forecast: waiting sessions saved',
+			'measured: waiting sessions saved')
+		|| tablespace_advisor.draw_line(a.x, a.y, ARRAY[m.low, m.high], ARRAY[m.low, m.high], 'mark dash',
+			'as forecast')
+		|| tablespace_advisor.draw_text(580, 40, 'tick', 'a dot for each call, with its 95 % interval;')
+		|| tablespace_advisor.draw_text(580, 56, 'tick', 'on the dashed line: exactly as forecast')
+		|| (SELECT tablespace_advisor.draw_dots(a.x, a.y, array_agg(b.forecast ORDER BY b.batch_id),
+			array_agg(b.saved ORDER BY b.batch_id), 'c0',
+			array_agg(format('call %s (%s%s): forecast %s, measured %s (%s to %s), %s', b.batch_id, b.name,
+				CASE WHEN b.moves > 1 THEN format(' and %s more', b.moves - 1) ELSE '' END,
+				tablespace_advisor.short_number(b.forecast), tablespace_advisor.short_number(b.saved),
+				tablespace_advisor.short_number(b.low), tablespace_advisor.short_number(b.high),
+				b.outcome) ORDER BY b.batch_id), 0,
+			array_agg(b.low ORDER BY b.batch_id), array_agg(b.high ORDER BY b.batch_id)) FROM batch b))
+	FROM axes a
+	CROSS JOIN LATERAL (SELECT greatest((a.x).low, (a.y).low) AS low,
+		least((a.x).high, (a.y).high) AS high) m
+	WHERE EXISTS (SELECT FROM batch)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.draw_outcomes(timestamptz) IS
+	'what calls were forecast to save and what they saved; NULL without any of which both are known';
+
+CREATE FUNCTION tablespace_advisor.report_moved(f tablespace_advisor.report_findings)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH move AS MATERIALIZED (
+		SELECT m.*, row_number() OVER (ORDER BY m.finished_at IS NOT NULL, m.bytes_total DESC, m.job_id) AS n
+		FROM @extschema@.tablespace_moves m
+		WHERE coalesce(m.finished_at, 'infinity') > f.since
+	), sums AS (
+		SELECT count(*) AS n, count(*) FILTER (WHERE m.state = 'done') AS done,
+			count(*) FILTER (WHERE m.state = 'failed') AS failed,
+			count(*) FILTER (WHERE m.finished_at IS NULL) AS active,
+			sum(m.bytes_total) FILTER (WHERE m.state = 'done') AS bytes,
+			max(m.lock_ms) AS lock_ms, max(m.others_lost_percent) AS lost,
+			sum(m.paused_ms) / 1000 AS paused_s
+		FROM move m
+	)
+	SELECT tablespace_advisor.page_section('Moves',
+		format('%s of %s moves are done, %s%s%s; the longest exclusive lock was held for %s%s.',
+			s.done, s.n, tablespace_advisor.unit_label(coalesce(s.bytes, 0)::float8, 'bytes'),
+			CASE WHEN s.failed > 0 THEN format(', %s failed', s.failed) ELSE '' END,
+			CASE WHEN s.active > 0 THEN format(', %s have not ended', s.active) ELSE '' END,
+			coalesce(tablespace_advisor.unit_label(s.lock_ms * 1000, 'us'), 'no time'),
+			CASE WHEN s.lost IS NOT NULL THEN format('; what others lost of their throughput was %s %% at most',
+				tablespace_advisor.two_digits(s.lost)) ELSE '' END),
+		coalesce(tablespace_advisor.draw_outcomes(f.since),
+			'<p class="note">Of no call both forecast and outcome are known yet: that takes track_io_timing and samples before and after it.</p>')
+		|| tablespace_advisor.page_table('{move,relation,from,to,method,state,size,took,lock,others lost,ended}', 'nwtttwnnnnd',
+			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[m.job_id::text, m.relation_name,
+				m.from_tablespace, m.to_tablespace, m.method,
+				m.state || coalesce(': ' || tablespace_advisor.one_line(m.error, 100), ''),
+				tablespace_advisor.unit_label(m.bytes_total::float8, 'bytes'),
+				tablespace_advisor.pretty_seconds(extract(epoch FROM m.finished_at - m.started_at)::float8),
+				tablespace_advisor.unit_label(m.lock_ms * 1000, 'us'),
+				tablespace_advisor.two_digits(m.others_lost_percent) || ' %',
+				to_char(m.finished_at, 'YYYY-MM-DD HH24:MI')], 'nwtttwnnnnd'), '' ORDER BY m.n)
+			FROM move m WHERE m.n <= 20))
+		|| CASE WHEN s.n > 20 THEN format('<p class="note">and %s smaller ones</p>', s.n - 20) ELSE '' END)
+	FROM sums s WHERE s.n > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.report_moved(tablespace_advisor.report_findings) IS
+	'the part on moves that ended in the period or have not ended; NULL without any';
+
+/* The six that are full first. Free space in percent, so that all fit. */
+CREATE FUNCTION tablespace_advisor.draw_growth(f tablespace_advisor.report_findings)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH begun AS (
+		SELECT extract(epoch FROM min(s.taken_at))::float8 AS at,
+			extract(epoch FROM max(s.taken_at) - min(s.taken_at))::float8 AS length
+		FROM tablespace_advisor.sample s
+	), place AS (
+		SELECT u ->> 'tablespace' AS name, row_number() OVER (ORDER BY n) - 1 AS colour,
+			array(SELECT b.at + 86400 * d FROM unnest(h.days) d) AS at,
+			array(SELECT 100 * x / d.size_bytes FROM unnest(h.free) x) AS percent,
+			(u ->> 'days_until_full')::float8 AS days, (u ->> 'days_low')::float8 AS days_low,
+			(u ->> 'days_high')::float8 AS days_high
+		FROM jsonb_array_elements(f.usage) WITH ORDINALITY e (u, n)
+		JOIN pg_tablespace t ON t.spcname = u ->> 'tablespace'
+		JOIN tablespace_advisor.usage_history() h ON h.tablespace = t.oid
+		JOIN unnest(f.devices) d ON d.tablespace = t.spcname
+		CROSS JOIN begun b
+		WHERE d.size_bytes > 0 AND cardinality(h.days) > 2 AND b.length >= 3600 AND h.free[cardinality(h.free)] IS NOT NULL
+		ORDER BY n LIMIT 6
+	), ahead AS MATERIALIZED (
+		SELECT p.*, l.at AS now, l.percent AS last, h.seconds AS horizon,
+			CASE WHEN p.days IS NOT NULL THEN
+				ARRAY[l.at, l.at + least(h.seconds, 86400 * p.days)] END AS future,
+			CASE WHEN p.days IS NOT NULL THEN
+				l.percent * (1 - least(1, h.seconds / 86400 / p.days)) END AS reaches
+		FROM place p CROSS JOIN begun b
+		CROSS JOIN LATERAL (SELECT p.at[cardinality(p.at)] AS at,
+			p.percent[cardinality(p.percent)] AS percent) l
+		CROSS JOIN LATERAL (SELECT b.length * 0.7 AS seconds) h
+	), axes AS MATERIALIZED (
+		SELECT tablespace_advisor.axis_around('time', array(SELECT unnest(a.at) FROM ahead a)
+				|| array(SELECT a.now + a.horizon FROM ahead a), 60, 800) AS x,
+			('linear', 0, 100, 300, 24, 'percent')::tablespace_advisor.axis AS y
+	), ends AS (
+		SELECT array_agg(p.name ORDER BY p.colour) AS names, tablespace_advisor.spread_apart(array_agg(
+			tablespace_advisor.axis_position(a.y, coalesce(p.reaches, p.last)) ORDER BY p.colour), 15, 300) AS at
+		FROM ahead p, axes a
+	)
+	SELECT tablespace_advisor.draw_picture(960, 345, 'Free space over time',
+		tablespace_advisor.draw_axes(a.x, a.y, 'samples, then the forecast', 'free space of the file system')
+		|| tablespace_advisor.draw_line(a.x, a.y, ARRAY[n.now, n.now], '{0,100}', 'mark dash', 'the last sample')
+		|| tablespace_advisor.draw_text(tablespace_advisor.axis_position(a.x, n.now) + 5, 36, 'tick', 'forecast')
+		|| (SELECT string_agg(tablespace_advisor.draw_band(a.x, a.y, ARRAY[p.now, p.now + p.horizon],
+				ARRAY[p.last, CASE WHEN p.days_low > 0 THEN
+					p.last * (1 - least(1, p.horizon / 86400 / p.days_low)) END],
+				ARRAY[p.last, CASE WHEN p.days_high > 0 THEN
+					p.last * (1 - least(1, p.horizon / 86400 / p.days_high)) ELSE p.last END],
+				'c' || p.colour)
+			|| tablespace_advisor.draw_line(a.x, a.y, p.at, p.percent, 'c' || p.colour, p.name)
+			|| coalesce(tablespace_advisor.draw_line(a.x, a.y, p.future, ARRAY[p.last, p.reaches],
+				'dash c' || p.colour, p.name || ': forecast'), '')
+			|| tablespace_advisor.draw_text(810, e.at[p.colour + 1] + 4, 'c' || p.colour,
+				tablespace_advisor.short_name(p.name, 22)), '') FROM ahead p, ends e))
+	FROM axes a, (SELECT max(now) AS now FROM ahead) n WHERE n.now IS NOT NULL
+$$;
+COMMENT ON FUNCTION tablespace_advisor.draw_growth(tablespace_advisor.report_findings) IS
+	'free space of the tablespaces that are full first, and where it goes; NULL without some samples over an hour';
+
+CREATE FUNCTION tablespace_advisor.report_growth(f tablespace_advisor.report_findings)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT tablespace_advisor.page_section('Growth',
+		coalesce((SELECT format('%I is full first: in %s days%s.', u ->> 'tablespace',
+				tablespace_advisor.two_digits((u ->> 'days_until_full')::float8),
+				CASE WHEN u ->> 'days_high' IS NULL THEN format(' (95 %% interval: %s, or never)',
+						coalesce(tablespace_advisor.two_digits((u ->> 'days_low')::float8) || ' at the earliest', 'not known'))
+					ELSE format(' (95 %% interval: %s to %s)', tablespace_advisor.two_digits((u ->> 'days_low')::float8),
+						tablespace_advisor.two_digits((u ->> 'days_high')::float8)) END)
+			FROM jsonb_array_elements(f.usage) u WHERE u ->> 'days_until_full' IS NOT NULL
+			ORDER BY (u ->> 'days_until_full')::float8 LIMIT 1),
+			CASE WHEN EXISTS (SELECT FROM jsonb_array_elements(f.usage) u WHERE u ->> 'growth_bytes_per_day' IS NOT NULL)
+				THEN 'By its history no tablespace is ever full.'
+				ELSE 'The history is too short for a forecast.' END),
+		coalesce(tablespace_advisor.draw_growth(f), '')
+		|| tablespace_advisor.page_table('{tablespace,used here,grows per day,95 % interval,free,full in,history,note}', 'wnnnnnnl',
+			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[u ->> 'tablespace',
+				tablespace_advisor.unit_label((u ->> 'used_bytes')::float8, 'bytes'),
+				tablespace_advisor.unit_label((u ->> 'growth_bytes_per_day')::float8, 'bytes'),
+				tablespace_advisor.unit_label((u ->> 'growth_low')::float8, 'bytes') || ' to '
+					|| tablespace_advisor.unit_label((u ->> 'growth_high')::float8, 'bytes'),
+				tablespace_advisor.unit_label((u ->> 'free_bytes')::float8, 'bytes'),
+				tablespace_advisor.two_digits((u ->> 'days_until_full')::float8) || ' days',
+				tablespace_advisor.pretty_seconds(86400 * nullif((u ->> 'history_days')::float8, 0)),
+				u ->> 'caveat'], 'wnnnnnnl'), '' ORDER BY n)
+			FROM jsonb_array_elements(f.usage) WITH ORDINALITY e (u, n) WHERE n <= 50)))
+	WHERE jsonb_array_length(f.usage) > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.report_growth(tablespace_advisor.report_findings) IS
+	'the part on free space; NULL where nothing is known of any tablespace';
+
+CREATE FUNCTION tablespace_advisor.draw_costs(costs jsonb)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH weighed AS MATERIALIZED (
+		SELECT c ->> 'tablespace' AS name, (c ->> 'low')::float8 AS low, (c ->> 'high')::float8 AS high,
+			(c ->> 'current_random_page_cost')::float8 AS current,
+			(c ->> 'random_page_cost')::float8 AS wanted, row_number() OVER (ORDER BY n) AS n
+		FROM jsonb_array_elements(costs) WITH ORDINALITY e (c, n)
+		WHERE c ->> 'low' IS NOT NULL AND (c ->> 'low')::float8 > 0 AND c ->> 'verdict' <> 'probe first'
+		ORDER BY n LIMIT 20
+	), axes AS MATERIALIZED (
+		SELECT tablespace_advisor.axis_around('log', array(
+				SELECT unnest(ARRAY[low, high, current, wanted]) FROM weighed), 200, 900) AS x,
+			count(*) AS n FROM weighed
+	)
+	SELECT tablespace_advisor.draw_picture(960, 58 + 24 * a.n, 'random_page_cost by tablespace',
+		tablespace_advisor.draw_axes(a.x, ('', 0, 1, 14 + 24 * a.n, 14, '')::tablespace_advisor.axis,
+			'random_page_cost', NULL)
+		|| (SELECT string_agg(tablespace_advisor.draw_text(190, 24 * w.n + 6, 'end', tablespace_advisor.short_name(w.name, 24))
+			|| tablespace_advisor.draw_bar(a.x, w.low, w.high, 24 * w.n - 4, 12, 'c2 pale',
+				format('%s: any value from %s to %s is about as good', w.name, w.low, w.high))
+			|| tablespace_advisor.draw_dots(a.x, y.axis, ARRAY[w.wanted], '{0.5}', 'c2',
+				ARRAY[format('%s: recommended %s', w.name, w.wanted)], 3)
+			|| tablespace_advisor.draw_dots(a.x, y.axis, ARRAY[w.current], '{0.5}', 'c1',
+				ARRAY[format('%s: now %s', w.name, w.current)], 0), '')
+			FROM weighed w CROSS JOIN LATERAL (SELECT ('linear', 0, 1, 24 * w.n + 12, 24 * w.n - 8, '')
+				::tablespace_advisor.axis) y (axis)))
+	FROM axes a WHERE a.n > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.draw_costs(jsonb) IS
+	'present and recommended constants, and between which values they are as good';
+
+CREATE FUNCTION tablespace_advisor.report_costs(f tablespace_advisor.report_findings)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH sums AS (
+		SELECT count(*) AS n, count(*) FILTER (WHERE c ->> 'verdict' = 'change') AS changes,
+			count(*) FILTER (WHERE c ->> 'verdict' = 'probe first') AS unknown,
+			max((c ->> 'regret_current')::float8) AS worst
+		FROM jsonb_array_elements(f.costs) c
+	)
+	SELECT tablespace_advisor.page_section('Costs',
+		CASE WHEN s.changes = 0 AND s.unknown = s.n THEN
+				'What the planner''s constants should be is not known: no tablespace has been probed.'
+			ELSE format('%s of %s tablespaces should have another random_page_cost%s.', s.changes, s.n,
+				CASE WHEN s.worst IS NOT NULL THEN format('; plans take up to %s times the best now',
+					round(s.worst::numeric, 2)) ELSE '' END) END,
+		coalesce(tablespace_advisor.draw_costs(f.costs)
+			|| '<p class="note">Dot: now; diamond: recommended; bar: values that are about as good.</p>', '')
+		|| tablespace_advisor.page_table('{tablespace,verdict,now,recommended,as good,slowdown now,then,statement}', 'wtnnnnnc',
+			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[c ->> 'tablespace', c ->> 'verdict',
+				c ->> 'current_random_page_cost', c ->> 'random_page_cost',
+				(c ->> 'low') || ' to ' || (c ->> 'high'),
+				round((c ->> 'regret_current')::numeric, 2)::text,
+				round((c ->> 'regret_recommended')::numeric, 2)::text, c ->> 'statement'], 'wtnnnnnc'), '' ORDER BY n)
+			FROM jsonb_array_elements(f.costs) WITH ORDINALITY e (c, n) WHERE n <= 50))
+		|| '<p class="note">Slowdown: how many times as long as the best plans the planner''s choices are expected to take, over indexes of this database.</p>')
+	FROM sums s WHERE s.n > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.report_costs(tablespace_advisor.report_findings) IS
+	'the part on the planner''s constants';
+
+CREATE FUNCTION tablespace_advisor.report_small_print(f tablespace_advisor.report_findings)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT tablespace_advisor.page_section('Small print', 'What this page rests on, and what it leaves out.',
+		tablespace_advisor.page_table('{"",""}', 'tt', (SELECT string_agg(
+			tablespace_advisor.table_row(ARRAY[l.name, l.value], 'tt'), '' ORDER BY l.n)
+		FROM (VALUES
+			(1, 'Server', format('PostgreSQL %s, tablespace_advisor %s, database %I', current_setting('server_version'),
+				(SELECT extversion FROM pg_extension WHERE extname = 'tablespace_advisor'), current_database())),
+			(2, 'Written', format('%s for role %I', to_char(now(), 'YYYY-MM-DD HH24:MI TZ'), current_user)),
+			(3, 'Period of samples, moves', format('since %s: %s', to_char(f.since, 'YYYY-MM-DD HH24:MI'),
+				(SELECT format('%s samples%s', count(*), coalesce(', the last of ' || to_char(max(s.taken_at), 'YYYY-MM-DD HH24:MI'), ''))
+					FROM tablespace_advisor.sample s WHERE s.taken_at > f.since))),
+			(4, 'Window of the advice', CASE WHEN EXISTS (SELECT FROM tablespace_advisor.sample_interval i
+					WHERE i.taken_at > clock_timestamp() - interval '1 day') THEN 'the samples of the last day'
+				ELSE 'totals of the statistics, of unknown age: there are no two samples of the last day' END),
+			(5, 'Times of reads', CASE WHEN current_setting('track_io_timing')::boolean THEN 'probes, corrected by what the server timed'
+				ELSE 'probes alone: track_io_timing is off' END),
+			(6, 'Not probed', coalesce((SELECT format('%s (%s relations of this database are there)',
+					string_agg(quote_ident(l.tablespace), ', ' ORDER BY l.tablespace),
+					(SELECT count(*) FROM unnest(f.advice) a WHERE a.from_tablespace = ANY (array_agg(l.tablespace))))
+				FROM tablespace_advisor.tablespace_latency l WHERE l.random_read_us IS NULL HAVING count(*) > 0), 'none')),
+			(7, 'Left out', 'relations that were neither read nor written in the window; what standbys read; other databases of this server'),
+			(8, 'Not shown', 'all but the twenty largest relations and moves of a list, which are counted')
+		) l (n, name, value))))
+$$;
+COMMENT ON FUNCTION tablespace_advisor.report_small_print(tablespace_advisor.report_findings) IS
+	'the part on versions, windows, and what was left out';
+
+REVOKE ALL ON FUNCTION
+	tablespace_advisor.table_row(text[], text, text),
+	tablespace_advisor.page_table(text[], text, text),
+	tablespace_advisor.page_section(text, text, text),
+	tablespace_advisor.short_name(text, int),
+	tablespace_advisor.page_style(),
+	tablespace_advisor.page_frame(text, text, text),
+	tablespace_advisor.report_moves(@extschema@.placement_advice[]),
+	tablespace_advisor.report_things(tablespace_advisor.report_findings),
+	tablespace_advisor.report_verdict(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_latencies(float8),
+	tablespace_advisor.report_devices(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_readers(text[], float8[], float8[], text, text[]),
+	tablespace_advisor.report_readers(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_outcomes(timestamptz),
+	tablespace_advisor.report_moved(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_growth(tablespace_advisor.report_findings),
+	tablespace_advisor.report_growth(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_costs(jsonb),
+	tablespace_advisor.report_costs(tablespace_advisor.report_findings),
+	tablespace_advisor.report_small_print(tablespace_advisor.report_findings)
+	FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.table_row(text[], text, text),
+	tablespace_advisor.page_table(text[], text, text),
+	tablespace_advisor.page_section(text, text, text),
+	tablespace_advisor.short_name(text, int),
+	tablespace_advisor.page_style(),
+	tablespace_advisor.page_frame(text, text, text),
+	tablespace_advisor.report_moves(@extschema@.placement_advice[]),
+	tablespace_advisor.report_things(tablespace_advisor.report_findings),
+	tablespace_advisor.report_verdict(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_latencies(float8),
+	tablespace_advisor.report_devices(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_readers(text[], float8[], float8[], text, text[]),
+	tablespace_advisor.report_readers(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_outcomes(timestamptz),
+	tablespace_advisor.report_moved(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_growth(tablespace_advisor.report_findings),
+	tablespace_advisor.report_growth(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_costs(jsonb),
+	tablespace_advisor.report_costs(tablespace_advisor.report_findings),
+	tablespace_advisor.report_small_print(tablespace_advisor.report_findings),
+	tablespace_advisor.waiting_sessions(float8, text)
+	TO pg_monitor;

@@ -1,0 +1,41 @@
+/* src/report/report.sql: the page with pictures */
+
+CREATE FUNCTION @extschema@.tablespace_report(since interval DEFAULT '7 days')
+RETURNS text
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET work_mem = '64MB'
+AS $$
+DECLARE
+	f tablespace_advisor.report_findings;
+BEGIN
+	IF since IS NULL OR since <= interval '0' THEN
+		RAISE EXCEPTION 'since must be greater than zero'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	f := ROW(clock_timestamp() - since,
+		array(SELECT a FROM @extschema@.advise_placement(
+			NULL::text, NULL::interval, NULL::regclass, NULL::name) a),
+		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c),
+		(SELECT coalesce(jsonb_agg(u), '[]') FROM @extschema@.forecast_tablespace_usage() u),
+		(SELECT coalesce(jsonb_agg(h), '[]') FROM @extschema@.tablespace_advisor_health() h),
+		array(SELECT d FROM tablespace_advisor.device d))::tablespace_advisor.report_findings;
+	RETURN tablespace_advisor.page_frame(
+		format('Storage of database %s', current_database()),
+		format('%s; the last %s', to_char(now(), 'YYYY-MM-DD HH24:MI TZ'),
+			tablespace_advisor.pretty_seconds(extract(epoch FROM since)::float8)),
+		concat(tablespace_advisor.report_verdict(f),
+			tablespace_advisor.report_devices(f),
+			tablespace_advisor.report_load(f),
+			tablespace_advisor.report_readers(f),
+			tablespace_advisor.report_moved(f),
+			tablespace_advisor.report_growth(f),
+			tablespace_advisor.report_costs(f),
+			tablespace_advisor.report_small_print(f)));
+END
+$$;
+COMMENT ON FUNCTION @extschema@.tablespace_report(interval) IS
+	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, the moves since so long ago with forecast and outcome, growth and costs; it loads nothing and runs no script. It only looks: it does not probe or change anything. Errors: 22023 since is not greater than zero';
+REVOKE ALL ON FUNCTION @extschema@.tablespace_report(interval) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION @extschema@.tablespace_report(interval) TO pg_monitor;

@@ -1,0 +1,69 @@
+/*
+ * src/sample/maintenance.sql
+ *
+ * Reads that are not the application's.  VACUUM and ANALYZE read through shared
+ * buffers, and their reads are counted with everybody's: of a table that is only
+ * written they can be all there are, of TPC-C's order_line they were ten of eleven.
+ * They come and go with the dead rows, are read ahead, and nobody waits for them:
+ * no reason to move anything.
+ *
+ * The server does not count them by relation.  But it counts how often each table
+ * was vacuumed and analyzed, and shows which one is so now.  A window of samples
+ * is long against that, so the reads of a relation are those of the intervals in
+ * which neither happened, if these are at least a fifth of the window; else what
+ * was read in all, less an estimate: VACUUM has read each block that shared buffers
+ * did not have once, ANALYZE as many as its sample has rows.  VACUUM skips what is
+ * all visible and reads indexes more than once if memory is short, hence an
+ * estimate; it is never more than what was read.
+ *
+ * Not seen: one that was cancelled between two samples.  Not to be told from the
+ * application: COPY, pg_dump.  A base backup does not read through shared buffers;
+ * in the device's counters it shows as reads of many pages (device_io.sql).
+ */
+CREATE FUNCTION tablespace_advisor.maintenance_under_way()
+RETURNS oid[]
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce(array_agg(m.relation), '{}')
+	FROM (SELECT p.relid AS relation FROM pg_stat_progress_vacuum p
+			WHERE p.datname = current_database()
+		UNION
+		SELECT unnest(ARRAY[p.relid, p.current_child_table_relid])
+			FROM pg_stat_progress_analyze p
+			WHERE p.datname = current_database()) m
+	WHERE m.relation <> 0
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.maintenance_under_way() IS
+	'tables of this database that are being vacuumed or analyzed now';
+
+/* An index is not read by ANALYZE. */
+CREATE FUNCTION tablespace_advisor.estimate_maintenance_reads(
+	kind text,
+	vacuums bigint,
+	analyzes bigint,
+	reads bigint,
+	size_bytes bigint,
+	shared_fraction float8)
+RETURNS bigint
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT least(reads, ceil((1 - coalesce(shared_fraction, 0)) * (vacuums * b.blocks
+		+ CASE WHEN kind IN ('heap', 'toast') THEN analyzes
+			* least(b.blocks, 300 * current_setting('default_statistics_target')::int)
+			ELSE 0 END))::bigint)
+	FROM (SELECT size_bytes / current_setting('block_size')::float8 AS blocks) b
+	WHERE vacuums > 0 OR analyzes > 0 AND kind IN ('heap', 'toast')
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint, bigint, float8) IS
+	'those of a relation''s reads that so many VACUUMs and ANALYZEs of its table made, about; shared_fraction: share of its blocks in shared buffers, NULL: not known. NULL if there were none';
+
+REVOKE ALL ON FUNCTION tablespace_advisor.maintenance_under_way(),
+	tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint,
+		bigint, float8) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.maintenance_under_way(),
+	tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint,
+		bigint, float8) TO pg_monitor;

@@ -1,0 +1,150 @@
+# What VACUUM and ANALYZE read is not the application's: samples leave it out, by
+# intervals in which neither ran, or by an estimate; so do windows that are watched.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+shared_buffers = 1MB
+autovacuum = off
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE t (id int PRIMARY KEY, filler text);
+	INSERT INTO t SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n;
+	VACUUM ANALYZE t});
+my $blocks = $node->safe_psql('postgres', q{
+	SELECT pg_relation_size('t') / current_setting('block_size')::int});
+
+# One row in every block, by the index.
+sub look_up
+{
+	my ($rows) = @_;
+
+	$node->safe_psql('postgres', qq{
+		DO \$\$
+		BEGIN
+			FOR i IN 1 .. $rows LOOP
+				PERFORM filler FROM t WHERE id = 1 + i * 7919::bigint % 100000;
+			END LOOP;
+		END \$\$;
+		SELECT pg_stat_force_next_flush()});
+	return;
+}
+
+# reads and maintenance_reads of the table in the last sample
+sub sample
+{
+	$node->safe_psql('postgres', 'CALL sample_activity()');
+	return split /\|/, $node->safe_psql('postgres', q{
+		SELECT reads, maintenance_reads FROM tablespace_advisor.relation_sample
+		WHERE relation = 't'::regclass
+			AND sample_id = (SELECT max(sample_id) FROM tablespace_advisor.sample)});
+}
+
+# What samples say of the table: reads in the window, and those left out.
+sub window
+{
+	my @row = split /\|/, $node->safe_psql('postgres', q{
+		SELECT reads_per_s * seconds, maintenance_reads_per_s * seconds, reads_per_s
+		FROM tablespace_advisor.observed_activity(tables => ARRAY['t'::regclass]::oid[])
+		WHERE relation = 't'::regclass});
+	return @row;
+}
+
+# Only the last samples are of the last day.
+sub forget
+{
+	my ($but) = @_;
+
+	$node->safe_psql('postgres', qq{
+		UPDATE tablespace_advisor.sample SET taken_at = taken_at - interval '2 days',
+			started_at = started_at - interval '2 days'
+		WHERE sample_id <= (SELECT max(sample_id) - $but FROM tablespace_advisor.sample)
+			AND taken_at > now() - interval '1 day'});
+	return;
+}
+
+sample();
+look_up(2000);
+my ($reads, $maintenance) = sample();
+cmp_ok($reads, '>', 1000, 'look-ups read');
+is($maintenance, undef, 'and are nobody else\'s');
+my ($window) = window();
+cmp_ok(abs($window - $reads), '<', 1, 'all of them count');
+
+# VACUUM reads the whole table; and look-ups as before
+$node->safe_psql('postgres', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
+look_up(2000);
+my ($more, $vacuum) = sample();
+cmp_ok($more, '>', $reads + 0.8 * $blocks, 'VACUUM reads the table');
+cmp_ok(abs($vacuum / $blocks - 1), '<', 0.2, 'which is what is estimated');
+my (undef, $left_out, $rate) = window();
+my $clean_rate = $node->safe_psql('postgres', q{
+	SELECT r.reads / i.seconds FROM tablespace_advisor.relation_sample r
+	JOIN tablespace_advisor.sample_interval i USING (sample_id)
+	WHERE relation = 't'::regclass AND maintenance_reads IS NULL
+	ORDER BY sample_id DESC LIMIT 1});
+cmp_ok(abs($rate / $clean_rate - 1), '<', 0.01,
+	'the intervals without VACUUM say what the application reads');
+
+# nothing but intervals with VACUUM: the estimate is subtracted
+forget(1);
+($window, $left_out) = window();
+cmp_ok(abs($window / $reads - 1), '<', 0.2, 'less what VACUUM is taken for');
+cmp_ok(abs($left_out - $vacuum), '<', 1, 'which is said');
+
+# ANALYZE of few pages, and of the table only
+$node->safe_psql('postgres', 'SET default_statistics_target = 1; ANALYZE t');
+look_up(2000);
+(undef, my $analyze) = sample();
+cmp_ok($analyze, '>', 0, 'ANALYZE is noticed');
+is( $node->safe_psql('postgres', q{
+		SELECT maintenance_reads IS NULL FROM tablespace_advisor.relation_sample
+		WHERE relation = 't_pkey'::regclass
+			AND sample_id = (SELECT max(sample_id) FROM tablespace_advisor.sample)}),
+	't', 'of indexes nothing is left out');
+
+# one under way: it has not been counted yet
+my $vacuumer = session($node);
+send_to($vacuumer, q{SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1;
+	VACUUM (DISABLE_PAGE_SKIPPING) t;});
+ok( $node->poll_query_until('postgres', q{
+		SELECT count(*) > 0 FROM pg_stat_progress_vacuum
+		WHERE heap_blks_scanned > 3}),
+	'a slow VACUUM is under way');
+look_up(100);
+(undef, my $under_way) = sample();
+ok(defined $under_way, 'it is noticed');
+my ($watched) = $node->safe_psql('postgres', q{
+	SELECT maintenance_reads_per_s IS NOT NULL
+	FROM tablespace_advisor.observed_activity(observe => '200 ms',
+		tables => ARRAY['t'::regclass]::oid[])
+	WHERE relation = 't'::regclass});
+is($watched, 't', 'and by who watches');
+$node->safe_psql('postgres', q{
+	SELECT pg_cancel_backend(pid) FROM pg_stat_progress_vacuum});
+end_session($vacuumer);
+
+# read by nothing but VACUUM: no reason to move it
+$node->safe_psql('postgres', 'CALL sample_activity()');
+$node->safe_psql('postgres', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
+sample();
+forget(1);
+like( $node->safe_psql('postgres', q{
+		SELECT string_agg((evidence #>> '{activity,maintenance_reads_per_s}')::text, ',')
+		FROM placement_evidence('t') WHERE relation = 't'::regclass}),
+	qr/^[1-9]/, 'the evidence says what was left out');
+
+done_testing();

@@ -1,0 +1,301 @@
+# What a user who owns a table, and may move it, cannot make of that: take all
+# worker slots, fill the journal, say how fast others' moves are, keep others
+# from evacuating, or leave something behind in their sessions.  And what a
+# sample does not keep from others.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+use TsaTest;
+
+my $node = new_node('main', conf => q{
+shared_preload_libraries = 'tablespace_advisor'
+tablespace_advisor.sample_interval = 0
+autovacuum = off
+});
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE ROLE mallory LOGIN;
+	CREATE ROLE alice LOGIN;
+	CREATE ROLE g1;
+	CREATE ROLE g2;
+	GRANT g1, g2 TO mallory;
+	GRANT CREATE ON SCHEMA public TO mallory, alice, g1, g2;
+	GRANT CREATE ON TABLESPACE slow, fast TO mallory, alice, g1, g2});
+
+# A statement of somebody's: what it says.
+sub told
+{
+	my ($sql, %args) = @_;
+	my $dbname = $args{dbname} // 'postgres';
+	my ($out, $err);
+
+	$node->psql($dbname, $sql,
+		connstr => $node->connstr($dbname) . ' user=' . ($args{user} // 'postgres'),
+		stdout => \$out, stderr => \$err);
+	return $err eq '' ? $out : $err;
+}
+
+# --- worker slots -------------------------------------------------------------
+
+# Whatever roles somebody takes on, calls are his.
+sub begin_moves
+{
+	my ($user, $role, @tables) = @_;
+	my $got = 0;
+
+	foreach my $table (@tables)
+	{
+		my $said = told("SET ROLE $role;
+			CALL move_table_concurrently('$table', 'slow', wait => false)",
+			user => $user);
+		$got++ if $said =~ /^\{\d+\}$/m;
+		return ($got, $said) if $said =~ /ERROR/;
+	}
+	return ($got, '');
+}
+for my $role (qw(g1 g2 alice mallory))
+{
+	$node->safe_psql('postgres', "CREATE TABLE ${role}_$_ AS SELECT g FROM generate_series(1, 1000) g;
+		ALTER TABLE ${role}_$_ OWNER TO $role") foreach 1 .. 6;
+}
+stop_at($node, 'storage created');
+my ($got, $said) = begin_moves('mallory', 'g1', map { "g1_$_" } 1 .. 3);
+is($got, 3, 'calls of one user, as one role');
+my ($more, $refusal) = begin_moves('mallory', 'g2', map { "g2_$_" } 1 .. 3);
+is($more, 1, 'and as another one');
+like($refusal, qr/too many moves for role "mallory"/, 'he has a limit, whatever roles he takes on');
+
+# All users together have one, too, and the last place is for somebody without any.
+configure($node, 'tablespace_advisor.max_user_workers', 6);
+($got, $said) = begin_moves('alice', 'alice', map { "alice_$_" } 1 .. 3);
+is($got, 1, 'another user has calls');
+like($said, qr/too many moves on this server/, 'but not the last place of all');
+$node->safe_psql('postgres', q{CREATE ROLE bob LOGIN; GRANT alice TO bob});
+($got, $said) = begin_moves('bob', 'alice', map { "alice_$_" } 4 .. 5);
+is($got, 1, 'which is for a user who has none');
+like($said, qr/too many moves on this server/, 'and then there is none left');
+like(told(q{CALL move_table_concurrently('alice_6', 'slow', wait => false)}), qr/^\{\d+\}$/,
+	'superusers have no limit');
+release($node);
+wait_for_workers($node);
+configure($node, 'tablespace_advisor.max_user_workers', -1);
+
+# --- evacuations ---------------------------------------------------------------
+
+# A role's own move, or evacuation, refuses nobody with rights that it lacks.
+$node->safe_psql('postgres', q{
+	CREATE TABLE hers TABLESPACE slow AS SELECT g AS a FROM generate_series(1, 1000) g;
+	ALTER TABLE hers OWNER TO mallory;
+	CREATE TABLE of_all TABLESPACE fast AS TABLE hers});
+foreach my $call (q{CALL move_table_concurrently('hers', 'fast', wait => false)},
+	q{CALL evacuate_tablespace('slow', 'fast')})
+{
+	stop_at($node, 'storage created');
+	my $s = session($node, user => 'mallory');
+	send_to($s, $call . ';');
+	wait_for_stop($node, 'storage created');
+	my $said = told(q{CALL evacuate_tablespace('fast', 'slow', wait => false)});
+	unlike($said, qr/ERROR/, "a superuser's evacuation beside $call");
+	like($said, qr/WARNING:  move \d+ goes the other way/, 'is warned');
+	like(told(q{CALL evacuate_tablespace('slow', 'fast', wait => false)}),
+		qr/ERROR:  cannot evacuate tablespace "slow" into "fast" now/,
+		'and refuses another one of its own kind');
+	release($node);
+	answer($s);
+	end_session($s);
+	wait_for_workers($node);
+	is($node->safe_psql('postgres', q{
+			SELECT spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+			WHERE relname = 'of_all'}), 'slow', 'and does its work');
+	$node->safe_psql('postgres', q{
+		ALTER TABLE hers SET TABLESPACE slow;
+		ALTER TABLE of_all SET TABLESPACE fast});
+}
+
+# --- rates ---------------------------------------------------------------------
+
+# Of moves that wait for locks the time at work counts, and of others' moves none
+# where there are own ones.
+$node->safe_psql('postgres', q{
+	CREATE TABLE large AS SELECT g AS a, repeat('x', 900) FROM generate_series(1, 15000) g;
+	CREATE TABLE small AS SELECT g AS a FROM generate_series(1, 40000) g;
+	ALTER TABLE small OWNER TO mallory});
+my $rate = q{SELECT tablespace_advisor.move_rate(d.dattablespace, s.oid, 'copy', NULL, %s)
+	FROM pg_database d, pg_tablespace s
+	WHERE d.datname = current_database() AND s.spcname = 'fast'};
+my $locker = session($node, user => 'mallory');
+ask($locker, q{BEGIN; LOCK small IN ROW EXCLUSIVE MODE;});
+my $job = start_table_move($node, 'small', 'fast');
+wait_until($node, "(SELECT attempts > 3 FROM tablespace_moves WHERE job_id = $job)", 'it waits');
+ask($locker, 'COMMIT;');
+end_session($locker);
+wait_for_job($node, $job);
+is($node->safe_psql('postgres', qq{
+		SELECT waited_ms > 0.5 * extract(epoch FROM finished_at - started_at) * 1000
+		FROM tablespace_advisor.job WHERE job_id = $job}),
+	't', 'most of the time it waited');
+is($node->safe_psql('postgres', sprintf("SELECT (%s) > 2 * (SELECT bytes_total
+			/ extract(epoch FROM finished_at - started_at)
+		FROM tablespace_advisor.job WHERE job_id = $job)", sprintf($rate, 'NULL'))),
+	't', 'which the rate leaves out');
+
+$node->safe_psql('postgres', q{
+	UPDATE tablespace_advisor.job SET owner = 'mallory'::regrole,
+		finished_at = started_at + interval '1000 s', waited_ms = 0
+	WHERE relation = 'small'::regclass});
+my $poisoned = $node->safe_psql('postgres', sprintf($rate, q{'alice'::regrole}));
+cmp_ok($poisoned, '<', 10000, 'moves of others count where there are none else');
+move_table($node, 'large', 'fast');
+cmp_ok($node->safe_psql('postgres', sprintf($rate, q{'alice'::regrole})),
+	'>', 100000, 'but not where a superuser has moved something');
+cmp_ok($node->safe_psql('postgres', sprintf($rate, q{'mallory'::regrole})),
+	'>', 100000, 'and by their bytes');
+$node->safe_psql('postgres', q{INSERT INTO tablespace_advisor.request (job_id, pause, alters)
+	SELECT job_id, false, true FROM tablespace_advisor.job WHERE relation = 'large'::regclass});
+cmp_ok($node->safe_psql('postgres', sprintf($rate, q{'alice'::regrole})),
+	'<', 10000, 'a move whose limits were altered shows no rate');
+$node->safe_psql('postgres', q{DELETE FROM tablespace_advisor.request});
+
+# --- the journal ----------------------------------------------------------------
+
+# However many jobs there are, no call reads them all.
+$node->safe_psql('postgres', q{
+	CREATE DATABASE flooded});
+$node->safe_psql('flooded', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE t (a int PRIMARY KEY);
+	ALTER TABLE t OWNER TO mallory;
+	INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind, schema_name,
+		relation_name, from_tablespace, from_tablespace_name, to_tablespace,
+		to_tablespace_name, method_wanted, method, state, bytes_total,
+		lock_timeout_ms, owner, system_identifier, database, started_at, finished_at, wal_bytes)
+	SELECT 1000000 + g, 't'::regclass, 't'::regclass, 'r', 'public', 't',
+		d.dattablespace, 'pg_default', s.oid, 'slow', 'auto', 'copy', 'done', 2000000,
+		100, 'mallory'::regrole, k.system_identifier, d.oid,
+		now() - interval '1 s', now(), 2000000
+	FROM generate_series(1, 20000) g, pg_control_system() k, pg_database d, pg_tablespace s
+	WHERE d.datname = current_database() AND s.spcname = 'slow'});
+my $read = q{SELECT pg_stat_get_tuples_returned('tablespace_advisor.job'::regclass)};
+my $before = $node->safe_psql('flooded', $read);
+my %calls = (
+	'wait_for_moves()' => q{SELECT wait_for_moves('{}')},
+	'moves under way' => q{SELECT FROM tablespace_moves WHERE state = 'running'},
+	'tablespace_moves_active' => q{SELECT FROM tablespace_moves_active},
+	'cancel_move()' => q{SELECT cancel_move(1)},
+	'plan_evacuation()' => q{SELECT FROM plan_evacuation('pg_default', 'slow')},
+	'what has to be tidied up' => q{SELECT FROM tablespace_advisor.untidied_jobs()},
+	'the rate of moves' => q{SELECT tablespace_advisor.full_rate(d.dattablespace, s.oid, 'copy', NULL)
+		FROM pg_database d, pg_tablespace s
+		WHERE d.datname = current_database() AND s.spcname = 'slow'});
+foreach my $call (sort keys %calls)
+{
+	$node->safe_psql('flooded', "SET client_min_messages = error; $calls{$call};
+		SELECT pg_stat_force_next_flush()");
+	my $after = $node->safe_psql('flooded', $read);
+	cmp_ok($after - $before, '<', 1000, "$call does not read the whole journal");
+	$before = $after;
+}
+
+# Of a relation the last ones are kept.
+$node->safe_psql('flooded', q{CALL move_table_concurrently('t', 'slow', until => now() + interval '1 hour')});
+wait_for_workers($node);
+cmp_ok($node->safe_psql('flooded', $read) - $before, '<', 1000, 'nor does a move');
+cmp_ok($node->safe_psql('flooded', 'SELECT count(*) FROM tablespace_advisor.job'), '<', 11000,
+	'whose worker forgets the oldest of too many jobs of a relation');
+$node->safe_psql('flooded', q{CALL move_table_concurrently('t', 'pg_default')});
+wait_for_workers($node);
+is($node->safe_psql('flooded', q{SELECT count(*), count(*) FILTER (WHERE batch_id < 1000000)
+	FROM tablespace_advisor.job}), '50|2', 'until those are left that are kept');
+
+# --- functions of indexes ---------------------------------------------------------
+
+# The server runs them with her rights in a superuser's ANALYZE and in the worker
+# of a superuser's move; what they call of ours does nothing there.
+$node->safe_psql('postgres', q{
+	SET ROLE mallory;
+	CREATE TABLE trap (a int);
+	INSERT INTO trap SELECT generate_series(1, 100);
+	CREATE TABLE caught (what text);
+	CREATE FUNCTION try(a int, statement text) RETURNS int LANGUAGE plpgsql IMMUTABLE
+	SET search_path = public AS $$
+	BEGIN
+		IF current_setting('trap.set', true) = 'on' OR pg_backend_pid() IN (SELECT pid
+			FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move')
+		THEN
+			EXECUTE statement;
+		END IF;
+		RETURN a;
+	EXCEPTION WHEN insufficient_privilege THEN
+		RETURN a;
+	END $$;
+	CREATE INDEX assumes ON trap (try(a, 'SELECT assume_placement(''large'', ''slow'')'));
+	CREATE INDEX waits ON trap (try(a, 'SELECT wait_for_moves(''{}'')'))});
+is($node->safe_psql('postgres', q{
+		SET trap.set = on;
+		ANALYZE trap;
+		SELECT count(*) FROM assumed_placements()}), '0', 'no placement is assumed in an index function');
+my $ids = $node->safe_psql('postgres',
+	q{CALL move_indexes_concurrently('trap', 'fast', indexes => '{waits}', method => 'rebuild')});
+is($node->safe_psql('postgres', "SELECT string_agg(state, ',') FROM tablespace_moves WHERE job_id = ANY ('$ids')"),
+	'done', 'no job is ended by one in its own worker');
+
+# --- the extension made anew elsewhere ------------------------------------------------
+
+# While a call lingers in its arguments, before it has locked anything.
+$node->safe_psql('postgres', q{CREATE DATABASE anew OWNER mallory});
+$node->safe_psql('anew', q{CREATE EXTENSION tablespace_advisor});
+my $holder = session($node, dbname => 'anew');
+ask($holder, 'SELECT pg_advisory_lock(1);');
+my $lingers = session($node, dbname => 'anew', user => 'mallory');
+ask($lingers, q{SELECT wait_for_moves('{}');});
+send_to($lingers, q{SELECT wait_for_moves((SELECT '{}'::bigint[] FROM pg_advisory_lock_shared(1)));});
+wait_for_lock_of($node, $lingers->{pid});
+$node->safe_psql('anew', q{
+	DROP EXTENSION tablespace_advisor;
+	CREATE SCHEMA elsewhere;
+	CREATE EXTENSION tablespace_advisor SCHEMA elsewhere;
+	SET ROLE mallory;
+	CREATE TABLE public.caught (role name);
+	CREATE FUNCTION public.catch() RETURNS bigint LANGUAGE plpgsql AS $$
+	BEGIN
+		INSERT INTO public.caught VALUES (current_user);
+		RETURN 1;
+	END $$;
+	CREATE VIEW public.tablespace_moves AS SELECT public.catch() AS job_id,
+		NULL::int[] AS blocked_by, ''::text AS method, 'running'::text AS state;
+	GRANT ALL ON public.caught TO PUBLIC});
+ask($holder, 'SELECT pg_advisory_unlock(1);');
+answer($lingers);
+is($node->safe_psql('anew', 'SELECT count(*) FROM public.caught'), '0',
+	'what has the name of our view, where the extension was, is not read');
+end_session($_) foreach $lingers, $holder;
+
+# --- a database that is to be renamed ---------------------------------------------------
+
+# Its sample takes longer than the server waits for others to leave.
+$node->safe_psql('postgres', "DROP DATABASE $_") foreach qw(flooded anew);
+$node->safe_psql('postgres', 'DROP EXTENSION tablespace_advisor CASCADE');
+$node->safe_psql('postgres', 'CREATE DATABASE sampled');
+$node->safe_psql('sampled', 'CREATE EXTENSION tablespace_advisor');
+configure($node, 'tablespace_advisor.sample_interval', '1s');
+$holder = session($node);
+ask($holder, 'BEGIN; LOCK pg_tablespace;');
+# nobody else can ask, since the planner reads it, too
+usleep(100_000) until ask($holder, q{
+	SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'pg_tablespace'::regclass AND NOT granted);}) eq 't';
+is(messages_of($node, 'ALTER DATABASE sampled RENAME TO renamed'), '', 'a sample gives way to a new name');
+end_session($holder);
+
+$node->stop;
+check_log($node, 'all',
+	qr/too many moves|cannot evacuate|goes the other way|terminating background worker "tablespace_advisor sampling"|is not installed in this database any more/);
+done_testing();
