@@ -100,6 +100,8 @@ foreach my $page (@pages)
 		$before{$verb}->() if $verb && $before{$verb};
 		my $sql = $statement =~ s/_move\(7\b/_move($job/r;
 		$sql =~ s/(probe_tablespace\('\w+')\)/$1, duration => '100 ms', file_size => '8 MB')/;
+		$sql =~ s/'20 min'/'100 ms'/;
+		$sql =~ s/'20 GB'/'8 MB'/;
 		$sql =~ s/observe => '1 min'/observe => '1 s'/;
 
 		my ($rc, undef, $err) = $node->psql('postgres', $sql, timeout => 120);

@@ -178,6 +178,8 @@ SKIP:
 		SELECT count(*) = 1 FROM pg_stat_activity
 		WHERE backend_type = 'tablespace_advisor launcher' AND wait_event = 'Extension'})
 	  or die 'the launcher is not at rest';
+	$node->wait_for_log(qr/"tablespace_advisor sampling" \(PID \d+\) exited with exit code 1/,
+		$offset);
 	my $log = slurp_file($node->logfile, $offset);
 	my @refused = $log =~ /ERROR: +.*$not_current/g;
 	my %ended;

@@ -199,7 +199,7 @@ BEGIN
 		END IF;
 		taken := taken || jsonb_build_object(m.to_tablespace::text,
 			coalesce((taken ->> m.to_tablespace::text)::bigint, 0) + m.size_bytes);
-		m.wave := wave;
+		m := jsonb_populate_record(m, jsonb_build_object('wave', wave));
 		RETURN NEXT m;
 	END LOOP;
 END
