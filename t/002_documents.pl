@@ -1,5 +1,6 @@
 # Every statement that README.md and docs/ show in an example works as it stands,
-# but for times, which are shortened, and job numbers.  What docs/tiering.md shows
+# but for times, which are shortened, job numbers, and measurements, which are
+# there from the beginning.  What docs/tiering.md shows
 # is run by t/110 to t/121.  Each page begins with an example.
 
 use strict;
@@ -48,7 +49,14 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE events (at timestamptz, what text) PARTITION BY RANGE (at);
 	CREATE TABLE events_old PARTITION OF events FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
 	CREATE TABLE events_new PARTITION OF events FOR VALUES FROM ('2021-01-01') TO ('2101-01-01');
-	VACUUM ANALYZE orders});
+	VACUUM ANALYZE orders;
+	INSERT INTO tablespace_advisor.probe_run (tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+	SELECT spcname, pg_tablespace_location(oid), 'scratch', 1000000, '1 s', now(), now()
+	FROM pg_tablespace WHERE spcname IN ('slow', 'fast');
+	INSERT INTO tablespace_advisor.probe_result (run_id, workload, queue_depth, io_size, samples, iops, mean_us)
+	SELECT run_id, workload, 1, current_setting('block_size')::int, 1000, 1e6 / us, us
+	FROM tablespace_advisor.probe_run, (VALUES ('random read'), ('sequential read')) w (workload),
+		LATERAL (SELECT CASE tablespace WHEN 'slow' THEN 10000 ELSE 100 END AS us) t});
 $node->command_ok(
 	[ 'pgbench', '-i', '-q', '-h', $node->host, '-p', $node->port, 'postgres' ],
 	'pgbench -i');
