@@ -231,6 +231,7 @@ tsa_advise_index_placement(PG_FUNCTION_ARGS)
 {
 	AdviceRequest request;
 
+	tsa_check_signature(fcinfo, "job", 4);
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -245,6 +246,7 @@ tsa_advise_placement(PG_FUNCTION_ARGS)
 {
 	AdviceRequest request;
 
+	tsa_check_signature(fcinfo, "job", 4);
 	make_request(fcinfo, &request, 2, 3, 0, 1);
 	return run_request(fcinfo, &request,
 					   "SELECT (g.advice).* FROM"

@@ -47,6 +47,7 @@
 #include "move/wait.h"
 #include "move/worker/launcher.h"
 #include "move/worker/recover.h"
+#include "state/state.h"
 #include "move/worker/start.h"
 
 PG_FUNCTION_INFO_V1(tsa_move_indexes_concurrently);
@@ -160,6 +161,7 @@ tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
 {
 	TsaMoveOptions options;
 
+	tsa_check_signature(fcinfo, "job", 13);
 	parse_options(fcinfo, &options);
 	if (!PG_ARGISNULL(2))
 		options.indexes = PG_GETARG_ARRAYTYPE_P_COPY(2);
@@ -171,6 +173,7 @@ tsa_move_table_concurrently(PG_FUNCTION_ARGS)
 {
 	TsaMoveOptions options;
 
+	tsa_check_signature(fcinfo, "job", 13);
 	(void) tsa_required_arg(fcinfo, 1, "tablespace");
 	parse_options(fcinfo, &options);
 	options.with_indexes = DatumGetBool(tsa_required_arg(fcinfo, 2,

@@ -80,23 +80,33 @@ WITH batch AS MATERIALIZED (
 	HAVING NOT EXISTS (SELECT FROM tablespace_advisor.job u
 		WHERE u.batch_id = j.batch_id
 			AND u.state IN ('queued', 'running', 'paused'))
+), edge AS (
+	SELECT batch_id, started_at AS at, true AS is_start FROM batch
+	UNION ALL
+	SELECT batch_id, finished_at, false FROM batch
+), beside AS (
+	/* the last end before a start, and the first start after an end */
+	SELECT e.batch_id, e.is_start,
+		max(e.at) FILTER (WHERE NOT e.is_start) OVER (
+			ORDER BY e.at, e.is_start ROWS UNBOUNDED PRECEDING) AS ended_at,
+		min(e.at) FILTER (WHERE e.is_start) OVER (
+			ORDER BY e.at DESC, e.is_start DESC ROWS UNBOUNDED PRECEDING) AS started_at
+	FROM edge e
+), sampled AS MATERIALIZED (
+	SELECT min(i.started_at) AS begins, min(i.taken_at) AS first_end,
+		max(i.started_at) AS last_begin, max(i.taken_at) AS ends
+	FROM tablespace_advisor.sample_interval i
 ), compared AS MATERIALIZED (
 	SELECT b.batch_id, b.forecast_saved_ms_per_s AS forecast,
 		w.length, p AS before, n AS after
 	FROM batch b
+	JOIN sampled s ON b.started_at >= s.first_end AND b.finished_at <= s.last_begin
+	JOIN beside l ON l.batch_id = b.batch_id AND l.is_start
+	JOIN beside f ON f.batch_id = b.batch_id AND NOT f.is_start
 	CROSS JOIN LATERAL
-		(SELECT least(interval '1 day',
-			(SELECT b.started_at - min(i.started_at)
-				FROM tablespace_advisor.sample_interval i
-				WHERE i.taken_at <= b.started_at),
-			(SELECT max(i.taken_at) - b.finished_at
-				FROM tablespace_advisor.sample_interval i
-				WHERE i.started_at >= b.finished_at),
-			/* what other calls moved is in neither window */
-			(SELECT b.started_at - max(o.finished_at) FROM batch o
-				WHERE o.batch_id <> b.batch_id AND o.finished_at <= b.started_at),
-			(SELECT min(o.started_at) - b.finished_at FROM batch o
-				WHERE o.batch_id <> b.batch_id AND o.started_at >= b.finished_at)) AS length) w
+		/* what other calls moved is in neither window */
+		(SELECT least(interval '1 day', b.started_at - s.begins, s.ends - b.finished_at,
+			b.started_at - l.ended_at, f.started_at - b.finished_at) AS length) w
 	CROSS JOIN LATERAL tablespace_advisor.summarize_intervals(
 		b.started_at - w.length, b.started_at) p
 	CROSS JOIN LATERAL tablespace_advisor.summarize_intervals(
@@ -113,6 +123,21 @@ WITH batch AS MATERIALIZED (
 	CROSS JOIN LATERAL
 		(SELECT (c.before).accesses_per_s
 			/ nullif((c.after).accesses_per_s, 0) AS scale) s
+), read AS MATERIALIZED (
+	SELECT j.job_id, b AS before, a AS after
+	FROM measured m
+	JOIN tablespace_advisor.job j USING (batch_id)
+	CROSS JOIN LATERAL
+		(SELECT array_remove(ARRAY[j.relation, j.old_index], NULL)
+			|| coalesce(j.indexes, '{}')
+			|| array(SELECT i.relation
+				FROM tablespace_advisor.relation_inventory i
+				WHERE i.heap = j.relation AND i.kind IN ('toast', 'toast index'))
+			AS moved) r
+	CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.moved,
+		(m.before).first_id, (m.before).last_id) b
+	CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.moved,
+		(m.after).first_id, (m.after).last_id) a
 )
 SELECT j.job_id, j.batch_id, j.relation::regclass AS relation,
 	pg_catalog.format('%I.%I', j.schema_name, j.relation_name)
@@ -130,7 +155,7 @@ SELECT j.job_id, j.batch_id, j.relation::regclass AS relation,
 		ELSE 'as forecast'
 	END AS outcome,
 	j.forecast_saved_ms_per_s,
-	m.forecast AS batch_forecast_ms_per_s,
+	b.forecast_saved_ms_per_s AS batch_forecast_ms_per_s,
 	m.saved AS batch_saved_ms_per_s,
 	m.saved - m.error AS batch_saved_low,
 	m.saved + m.error AS batch_saved_high,
@@ -141,10 +166,10 @@ SELECT j.job_id, j.batch_id, j.relation::regclass AS relation,
 	(m.after).read_ms_per_s AS read_ms_per_s_after,
 	(m.before).accesses_per_s AS accesses_per_s_before,
 	(m.after).accesses_per_s AS accesses_per_s_after,
-	before.reads / nullif((m.before).seconds, 0) AS reads_per_s_before,
-	after.reads / nullif((m.after).seconds, 0) AS reads_per_s_after,
-	before.hits / nullif(before.reads + before.hits, 0) AS hit_fraction_before,
-	after.hits / nullif(after.reads + after.hits, 0) AS hit_fraction_after,
+	(r.before).reads / nullif((m.before).seconds, 0) AS reads_per_s_before,
+	(r.after).reads / nullif((m.after).seconds, 0) AS reads_per_s_after,
+	(r.before).hits / nullif((r.before).reads + (r.before).hits, 0) AS hit_fraction_before,
+	(r.after).hits / nullif((r.after).reads + (r.after).hits, 0) AS hit_fraction_after,
 	(m.before).statement_ms AS statement_ms_before,
 	(m.after).statement_ms AS statement_ms_after,
 	m.forecast / nullif((m.before).statements_per_s, 0)
@@ -162,18 +187,9 @@ SELECT j.job_id, j.batch_id, j.relation::regclass AS relation,
 		ELSE 'verified'
 	END AS verdict
 FROM tablespace_advisor.job j
+LEFT JOIN batch b USING (batch_id)
 LEFT JOIN measured m USING (batch_id)
-CROSS JOIN LATERAL
-	(SELECT array_remove(ARRAY[j.relation, j.old_index], NULL)
-		|| coalesce(j.indexes, '{}')
-		|| array(SELECT i.relation
-			FROM tablespace_advisor.relation_inventory i
-			WHERE i.heap = j.relation AND i.kind IN ('toast', 'toast index'))
-		AS moved) r
-LEFT JOIN LATERAL tablespace_advisor.relation_reads(r.moved,
-	(m.before).first_id, (m.before).last_id) before ON m.batch_id IS NOT NULL
-LEFT JOIN LATERAL tablespace_advisor.relation_reads(r.moved,
-	(m.after).first_id, (m.after).last_id) after ON m.batch_id IS NOT NULL
+LEFT JOIN read r USING (job_id)
 WHERE j.state NOT IN ('queued', 'running', 'paused');
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;

@@ -463,6 +463,7 @@ probe_tablespace(PG_FUNCTION_ARGS)
 	TsaProbeRequest request = {0};
 
 	tsa_refuse_restricted_operation(fcinfo);
+	tsa_check_signature(fcinfo, "probe_run", 6);
 	parse_request(fcinfo, &request);
 	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0))

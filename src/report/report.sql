@@ -1,5 +1,25 @@
 /* src/report/report.sql: the page with pictures */
 
+/* Parsed when it is made: what else gets such a name is not called. */
+CREATE FUNCTION tablespace_advisor.collect_findings(since timestamptz)
+RETURNS tablespace_advisor.report_findings
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT ROW(since,
+		ARRAY(SELECT a FROM @extschema@.advise_placement(
+			NULL::text, NULL::interval, NULL::regclass, NULL::name) a),
+		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c),
+		(SELECT coalesce(jsonb_agg(u), '[]') FROM @extschema@.forecast_tablespace_usage() u),
+		(SELECT coalesce(jsonb_agg(h), '[]') FROM @extschema@.tablespace_advisor_health() h),
+		ARRAY(SELECT d FROM tablespace_advisor.device d))::tablespace_advisor.report_findings;
+END;
+REVOKE ALL ON FUNCTION tablespace_advisor.collect_findings(timestamptz) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.collect_findings(timestamptz)
+	TO pg_monitor;
+COMMENT ON FUNCTION tablespace_advisor.collect_findings(timestamptz) IS
+	'what a page is about, collected once, from then on';
+
 CREATE FUNCTION @extschema@.tablespace_report(since interval DEFAULT '7 days')
 RETURNS text
 LANGUAGE plpgsql VOLATILE
@@ -14,13 +34,7 @@ BEGIN
 		RAISE EXCEPTION 'since must be greater than zero'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	f := ROW(clock_timestamp() - since,
-		array(SELECT a FROM @extschema@.advise_placement(
-			NULL::text, NULL::interval, NULL::regclass, NULL::name) a),
-		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c),
-		(SELECT coalesce(jsonb_agg(u), '[]') FROM @extschema@.forecast_tablespace_usage() u),
-		(SELECT coalesce(jsonb_agg(h), '[]') FROM @extschema@.tablespace_advisor_health() h),
-		array(SELECT d FROM tablespace_advisor.device d))::tablespace_advisor.report_findings;
+	f := tablespace_advisor.collect_findings(clock_timestamp() - since);
 	RETURN tablespace_advisor.page_frame(
 		format('Storage of database %s', current_database()),
 		format('%s; the last %s', to_char(now(), 'YYYY-MM-DD HH24:MI TZ'),

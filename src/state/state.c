@@ -51,6 +51,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "state/state.h"
 #include "tsa.h"
@@ -209,6 +210,26 @@ tsa_state_check(const char *table, LOCKMODE mode)
 						"tablespace_advisor"),
 				 errdetail("The library's version is %s.", TSA_VERSION),
 				 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE; if the extension is newer than the library, restart the server or begin a new session.")));
+}
+
+/*
+ * Throws unless what is called is a function of this library's version, with so
+ * many arguments: while those were evaluated ALTER EXTENSION UPDATE can have
+ * replaced it by one that takes others or returns something else.  Locks one of
+ * the extension's tables until the transaction ends, so that it stays.
+ */
+void
+tsa_check_signature(FunctionCallInfo fcinfo, const char *table, int nargs)
+{
+	Oid			function = fcinfo->flinfo->fn_oid;
+
+	tsa_state_check(table, AccessShareLock);
+	if (PG_NARGS() != nargs ||
+		!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(function)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the function was replaced while its arguments were evaluated"),
+				 errhint("Call it again.")));
 }
 
 /*

@@ -37,6 +37,8 @@ extern Oid	tsa_state_try_lock(const char *table, LOCKMODE mode);
 extern bool tsa_state_read_row(Oid table, Oid key, int ncolumns,
 							   TsaTakeRow take, void *arg);
 extern void tsa_state_check(const char *table, LOCKMODE mode);
+extern void tsa_check_signature(FunctionCallInfo fcinfo, const char *table,
+								int nargs);
 extern void tsa_refuse_restricted_operation(FunctionCallInfo fcinfo);
 extern void tsa_state_show_all_relations(void);
 extern void tsa_state_use_indexes(void);

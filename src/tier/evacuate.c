@@ -42,6 +42,7 @@
 
 #include "compat.h"
 #include "move/move.h"
+#include "state/state.h"
 #include "tier/contents.h"
 #include "tier/round.h"
 
@@ -470,6 +471,7 @@ tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 	Evacuation	evacuation;
 	List	   *ids;
 
+	tsa_check_signature(fcinfo, "job", 11);
 	parse_evacuation(fcinfo, &evacuation);
 	if (!evacuation.options.dry_run)
 	{
@@ -505,6 +507,7 @@ tsa_plan_evacuation(PG_FUNCTION_ARGS)
 	Datum		values[5];
 	char		nulls[] = "     ";
 
+	tsa_check_signature(fcinfo, "job", 4);
 	parse_tablespaces(fcinfo, &evacuation);
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
 		tsa_check_create_right(evacuation.target);

@@ -24,6 +24,7 @@
 
 #include "compat.h"
 #include "move/move.h"
+#include "state/state.h"
 #include "tier/contents.h"
 #include "tier/round.h"
 
@@ -159,6 +160,7 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 	List	   *moves;
 	List	   *ids;
 
+	tsa_check_signature(fcinfo, "job", 14);
 	parse_options(fcinfo, &options);
 	if (!options.dry_run)
 	{

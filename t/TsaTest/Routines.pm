@@ -94,7 +94,7 @@ sub harmless
 	my ($type, $name) = @_;
 
 	return $meaningful{$name}
-	  if defined $name && exists $meaningful{$name} && $type ne 'oid';
+	  if defined $name && exists $meaningful{$name} && $type !~ /^(?:oid|bigint)$/;
 	return $harmless{$type} unless $type =~ /^(.*)\[\]$/;
 	my $one = harmless($1) // 'NULL';
 	return $one eq '{}' ? $one : "{$one}";
