@@ -20,21 +20,27 @@ GRANT EXECUTE ON FUNCTION tablespace_advisor.collect_findings(timestamptz)
 COMMENT ON FUNCTION tablespace_advisor.collect_findings(timestamptz) IS
 	'what a page is about, collected once, from then on';
 
-CREATE FUNCTION @extschema@.tablespace_report(since interval DEFAULT '7 days')
-RETURNS text
+CREATE FUNCTION tablespace_advisor.report_begin(since interval)
+RETURNS timestamptz
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET jit = off
-SET work_mem = '64MB'
 AS $$
-DECLARE
-	f tablespace_advisor.report_findings;
 BEGIN
 	IF since IS NULL OR since <= interval '0' THEN
 		RAISE EXCEPTION 'since must be greater than zero'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	f := tablespace_advisor.collect_findings(clock_timestamp() - since);
+	RETURN clock_timestamp() - since;
+END
+$$;
+
+CREATE FUNCTION tablespace_advisor.report_page(
+	f tablespace_advisor.report_findings, since interval)
+RETURNS text
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
 	RETURN tablespace_advisor.page_frame(
 		format('Storage of database %s', current_database()),
 		format('%s; the last %s', to_char(now(), 'YYYY-MM-DD HH24:MI TZ'),
@@ -49,6 +55,31 @@ BEGIN
 			tablespace_advisor.report_small_print(f)));
 END
 $$;
+REVOKE ALL ON FUNCTION tablespace_advisor.report_begin(interval),
+	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
+	FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.report_begin(interval),
+	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
+	TO pg_monitor;
+COMMENT ON FUNCTION tablespace_advisor.report_begin(interval) IS
+	'the time so long ago. Errors: 22023 it is not greater than zero';
+COMMENT ON FUNCTION tablespace_advisor.report_page(tablespace_advisor.report_findings, interval) IS
+	'the page that tablespace_report() returns, of what was found';
+
+CREATE FUNCTION @extschema@.tablespace_report(since interval DEFAULT '7 days')
+RETURNS text
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET work_mem = '64MB'
+BEGIN ATOMIC
+	-- the view, of which nothing is read, is locked: the extension stays meanwhile
+	SELECT tablespace_advisor.report_page(
+		tablespace_advisor.collect_findings(tablespace_advisor.report_begin(since)),
+		since)
+	FROM (SELECT) one
+		LEFT JOIN (SELECT FROM tablespace_advisor.device LIMIT 0) held ON true;
+END;
 COMMENT ON FUNCTION @extschema@.tablespace_report(interval) IS
 	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, the moves since so long ago with forecast and outcome, growth and costs; it loads nothing and runs no script. It only looks: it does not probe or change anything. Errors: 22023 since is not greater than zero';
 REVOKE ALL ON FUNCTION @extschema@.tablespace_report(interval) FROM PUBLIC;

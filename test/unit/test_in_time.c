@@ -24,8 +24,8 @@ typedef struct Case
 typedef struct Outcome
 {
 	double		seconds;
-	double		told;			/* when it said that it cannot be in time; < 0:
-								 * never */
+	double		told;			/* when it said that it cannot be in time; <
+								 * 0: never */
 	double		share;			/* that others got of what they could, in the
 								 * window */
 } Outcome;

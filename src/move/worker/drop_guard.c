@@ -17,7 +17,12 @@
  * somebody's call, and make tables and functions of the names that the call
  * goes on to use as whoever runs it.
  *
- * An event trigger sees to it that the library is loaded when such a command
+ * The hook is told after the server has locked all that goes, and a worker
+ * keeps a lock on the journal for as long as it lives.  So an event trigger
+ * refuses the commands that are known to drop the extension before they wait
+ * for that lock, and make everybody else wait for them.
+ *
+ * The trigger also sees to it that the library is loaded when such a command
  * begins, removes the files of dead workers in its transaction, so that these
  * are in nobody's way, and keeps the extension's schemas from being renamed.
  * It looks at nothing but the command unless that is about the extension: any
@@ -36,12 +41,14 @@
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "move/job/journal.h"
 #include "move/worker/drop_guard.h"
@@ -99,6 +106,75 @@ may_drop_extension(Node *command)
 		}
 	}
 	return IsA(command, DropOwnedStmt);
+}
+
+/*
+ * Owner of a schema; InvalidOid if there is no such.
+ */
+static Oid
+schema_owner(Oid schema)
+{
+	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID,
+										ObjectIdGetDatum(schema));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+/*
+ * Does DROP OWNED drop a schema of the extension?
+ */
+static bool
+owns_schema(List *roles)
+{
+	Oid			state = schema_owner(get_namespace_oid(TSA_STATE_SCHEMA, true));
+	Oid			others = schema_owner(tsa_state_public_schema());
+	ListCell   *lc;
+
+	foreach(lc, roles)
+	{
+		Oid			role = get_rolespec_oid(lfirst(lc), true);
+
+		if (OidIsValid(role) && (role == state || role == others))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is the command known to drop the extension?  What goes other ways is left to
+ * the hook.
+ */
+static bool
+drops_extension(Node *command)
+{
+	DropStmt   *drop = (DropStmt *) command;
+	bool		cascade;
+
+	if (IsA(command, DropOwnedStmt))
+		return owns_schema(((DropOwnedStmt *) command)->roles);
+	if (!IsA(command, DropStmt))
+		return false;
+	cascade = drop->behavior == DROP_CASCADE;
+	switch (drop->removeType)
+	{
+		case OBJECT_EXTENSION:
+			return names_one_of(drop->objects, "tablespace_advisor",
+								cascade ? "plpgsql" : NULL);
+		case OBJECT_SCHEMA:
+			return cascade &&
+				names_one_of(drop->objects, TSA_STATE_SCHEMA,
+							 get_namespace_name(tsa_state_public_schema()));
+		case OBJECT_LANGUAGE:
+			return cascade && names_one_of(drop->objects, "plpgsql", NULL);
+		default:
+			return false;
+	}
 }
 
 /*
@@ -257,5 +333,7 @@ tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
 		tsa_recover_jobs();
 		CommandCounterIncrement();
 	}
+	if (OidIsValid(tsa_state_extension()) && drops_extension(event->parsetree))
+		check_drop(true);
 	PG_RETURN_NULL();
 }
