@@ -114,14 +114,18 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT s.step * n, tablespace_advisor.unit_label(s.step * n, a.unit)
-	FROM (SELECT tablespace_advisor.tick_step((a.high - a.low) / 5, a.unit) AS step) s
+	FROM (SELECT CASE WHEN a.kind = 'linear' AND a.high > a.low
+		THEN tablespace_advisor.tick_step((a.high - a.low) / 5, a.unit) END AS step) s
 	CROSS JOIN LATERAL generate_series(ceil(a.low / s.step - 1e-9)::bigint,
 		floor(a.high / s.step + 1e-9)::bigint) n
 	WHERE a.kind = 'linear' AND a.high > a.low
 	UNION ALL
 	SELECT t.at, tablespace_advisor.unit_label(t.at, a.unit)
-	FROM (SELECT log(a.high / a.low) AS decades) d
-	CROSS JOIN LATERAL generate_series(floor(log(a.low))::int, ceil(log(a.high))::int,
+	/* the kind's conditions below may be looked at after its arithmetic */
+	FROM (SELECT CASE WHEN a.kind = 'log' THEN log(a.low) END AS low,
+		CASE WHEN a.kind = 'log' THEN log(a.high) END AS high) l
+	CROSS JOIN LATERAL (SELECT l.high - l.low AS decades) d
+	CROSS JOIN LATERAL generate_series(floor(l.low)::int, ceil(l.high)::int,
 		greatest(1, ceil(d.decades / 7)::int)) e
 	CROSS JOIN LATERAL unnest(CASE WHEN d.decades <= 2.5 THEN '{1,2,5}'::float8[]
 		ELSE '{1}' END) m
@@ -138,8 +142,10 @@ AS $$
 				THEN 'HH24:MI'
 			WHEN s.step < 86400 THEN 'Mon FMDD HH24:MI'
 			WHEN s.step < 7257600 THEN 'Mon FMDD' ELSE 'YYYY-MM' END)
-	FROM (SELECT tablespace_advisor.time_step((a.high - a.low) / 6) AS step) s
-	CROSS JOIN (SELECT extract(timezone FROM to_timestamp(a.high))::float8 AS shift) o
+	FROM (SELECT CASE WHEN a.kind = 'time' AND a.high > a.low
+		THEN tablespace_advisor.time_step((a.high - a.low) / 6) END AS step) s
+	CROSS JOIN (SELECT CASE WHEN a.kind = 'time'
+		THEN extract(timezone FROM to_timestamp(a.high)) END::float8 AS shift) o
 	CROSS JOIN LATERAL (SELECT n * s.step AS at
 		FROM generate_series(ceil((a.low + o.shift) / s.step)::bigint,
 			floor((a.high + o.shift) / s.step)::bigint) n) t
