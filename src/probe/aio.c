@@ -137,12 +137,14 @@ plain_reap(TsaIoEngine *base, TsaIoRequest **done, int max, int64_t timeout_ns)
 {
 	TsaAioEngine *engine = (TsaAioEngine *) base;
 	int			n = engine->ndone < max ? engine->ndone : max;
+	int			i;
 
 	(void) timeout_ns;
-	memcpy(done, engine->done, (size_t) n * sizeof(*done));
+	for (i = 0; i < n; i++)
+		done[i] = engine->done[i];
 	engine->ndone -= n;
-	memmove(engine->done, engine->done + n,
-			(size_t) engine->ndone * sizeof(*done));
+	for (i = 0; i < engine->ndone; i++)
+		engine->done[i] = engine->done[i + n];
 	base->in_flight = engine->ndone;
 	return n;
 }

@@ -19,6 +19,7 @@
  *-------------------------------------------------------------------------
  */
 #include <math.h>
+#include <stddef.h>
 
 #include "probe/levels.h"
 
@@ -36,7 +37,7 @@ join_stretches(TsaLevels *levels)
 
 	for (i = 0; i < levels->n / 2; i++)
 	{
-		const TsaStretch *from = &levels->stretches[2 * i];
+		const TsaStretch *from = &levels->stretches[(ptrdiff_t) 2 * i];
 
 		levels->stretches[i].begun = from[0].begun;
 		levels->stretches[i].requests = from[0].requests + from[1].requests;
