@@ -242,10 +242,9 @@ job_with_files(void)
 static TimestampTz trigger_fired = 0;
 
 /*
- * Refuses to drop the extension, with its journal while that is there and names
- * files.  A library of
- * another version than the tables cannot read them, and must not keep anybody
- * from dropping them.
+ * Refuses to drop the extension, and its journal while that names files.  A
+ * library of another version than the tables cannot read them, and must not
+ * keep anybody from dropping them.
  */
 static void
 check_drop(bool journal)
