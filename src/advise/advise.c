@@ -56,7 +56,7 @@
 	"SELECT tablespace_advisor.printable(e)" \
 	" FROM tablespace_advisor.explain_advice($2, ARRAY(" \
 	"SELECT ROW(g.advice, " EVIDENCE ")::tablespace_advisor.advice_row" \
-	" FROM tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g), " \
+	" FROM tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g), " \
 	in_short ") e"
 
 /* Arguments of gather_advice() but the first. */
@@ -250,7 +250,7 @@ tsa_advise_placement(PG_FUNCTION_ARGS)
 	make_request(fcinfo, &request, 2, 3, 0, 1);
 	return run_request(fcinfo, &request,
 					   "SELECT (g.advice).* FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false) g");
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false, true) g");
 }
 
 /* explain_placement(target) */
@@ -272,7 +272,7 @@ tsa_placement_evidence(PG_FUNCTION_ARGS)
 	make_request(fcinfo, &request, 0, -1, -1, -1);
 	return run_request(fcinfo, &request,
 					   "SELECT (g.advice).relation, " EVIDENCE " FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g");
+					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g");
 }
 
 /* placement_curve(tablespace, steps) */
