@@ -434,6 +434,11 @@ CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
 CREATE INDEX job_measured_idx ON tablespace_advisor.job
 	(to_tablespace, from_tablespace, owner, job_id)
 	WHERE state = 'done' AND bytes_total >= 1048576;
+CREATE INDEX job_copied_idx ON tablespace_advisor.job (finished_at)
+	WHERE state = 'done' AND method = 'copy' AND wal_bytes > 0 AND bytes_total >= 1048576;
+CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
+	INCLUDE (relation, from_tablespace)
+	WHERE state = 'done' AND from_tablespace <> to_tablespace;
 /* Made anew, since constraints of 18 have the names of the table. */
 CREATE TABLE tablespace_advisor.request (
 	job_id bigint PRIMARY KEY,

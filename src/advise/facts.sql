@@ -46,13 +46,16 @@ CREATE FUNCTION tablespace_advisor.left_lately()
 RETURNS TABLE (relation oid, tablespaces name[])
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $$
 BEGIN
-	RETURN QUERY SELECT j.relation, array_agg(DISTINCT j.from_tablespace_name)
-		FROM tablespace_advisor.job j
-		WHERE j.state = 'done' AND j.finished_at > clock_timestamp() - interval '7 days'
-			AND j.from_tablespace <> j.to_tablespace
-		GROUP BY j.relation;
+	RETURN QUERY SELECT l.relation, array_agg(t.spcname)
+		FROM (SELECT DISTINCT j.relation, j.from_tablespace
+			FROM tablespace_advisor.job j
+			WHERE j.state = 'done' AND j.finished_at > clock_timestamp() - interval '7 days'
+				AND j.from_tablespace <> j.to_tablespace) l
+		JOIN pg_tablespace t ON t.oid = l.from_tablespace
+		GROUP BY l.relation;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.left_lately() IS

@@ -96,6 +96,13 @@ CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
 CREATE INDEX job_measured_idx ON tablespace_advisor.job
 	(to_tablespace, from_tablespace, owner, job_id)
 	WHERE state = 'done' AND bytes_total >= 1048576;
+/* What WAL copies write is known from. */
+CREATE INDEX job_copied_idx ON tablespace_advisor.job (finished_at)
+	WHERE state = 'done' AND method = 'copy' AND wal_bytes > 0 AND bytes_total >= 1048576;
+/* What has moved lately, without the rest of the rows. */
+CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
+	INCLUDE (relation, from_tablespace)
+	WHERE state = 'done' AND from_tablespace <> to_tablespace;
 
 /* Rows of their own, see the head of request.c. */
 CREATE TABLE tablespace_advisor.request (

@@ -151,7 +151,7 @@ CREATE FUNCTION tablespace_advisor.leaving_relations(
 	tablespace_oid oid, database_oid oid, is_default boolean)
 RETURNS TABLE (relation oid, heap oid, kind "char", schema_name name,
 	relation_name name, persistence "char", owner oid, is_valid boolean,
-	extension_schema name, size_bytes bigint, how text, reason text,
+	extension_schema name, size_bytes bigint, how text, why text, detail text,
 	backend int, is_journal boolean)
 LANGUAGE sql VOLATILE ROWS 1000
 SET search_path = pg_catalog, pg_temp
@@ -180,30 +180,8 @@ AS $$
 	)
 	SELECT f.relation, f.heap, f.kind, f.schema_name, f.relation_name,
 		f.persistence, f.owner, f.is_valid, f.extension_schema, s.size_bytes,
-		e.how,
-		CASE
-			WHEN e.how = 'temporary' THEN
-				'It is temporary and goes with its session.'
-			WHEN f.relation < 16384 AND is_default THEN
-				'It belongs to the system and moves with its database only.'
-			WHEN f.relation < 16384 THEN
-				'It belongs to the system, of which nothing is moved while it is in use.'
-			WHEN f.kind = 'S' THEN
-				'Sequences are always in their database''s default tablespace.'
-			WHEN f.persistence <> 'u' AND h.gid IS NOT NULL THEN
-				format('Prepared transaction %L holds a lock on it.', h.gid)
-			WHEN e.how = 'catalog' THEN
-				'It has no storage: it says where new partitions, or their indexes, are made.'
-			WHEN e.is_journal THEN
-				'It is the journal of moves, which is in use while anything moves: it comes last.'
-			WHEN f.kind = 'i' AND NOT f.is_valid THEN
-				'It is invalid: drop it, or repair it with REINDEX.'
-			WHEN f.obstacle IS NOT NULL THEN
-				format('Live copy does not apply. %s', f.obstacle)
-			WHEN f.extension_schema IS NULL THEN
-				'The extension is not installed in its database; with it this could be moved while it is in use.'
-			WHEN f.is_locked THEN 'Another session has locked it.'
-		END,
+		e.how, w.why,
+		CASE w.why WHEN 'prepared' THEN h.gid WHEN 'obstacle' THEN f.obstacle END,
 		f.backend, e.is_journal
 	FROM found f
 		JOIN sized s USING (relation)
@@ -225,23 +203,79 @@ AS $$
 			WHEN f.kind = 'i' AND NOT f.is_exclusion AND NOT f.is_deferrable
 				THEN 'rebuild'
 			ELSE 'lock' END, j.is_journal) e(how, is_journal)
+		CROSS JOIN LATERAL (SELECT CASE
+			WHEN e.how = 'temporary' THEN 'temporary'
+			WHEN f.relation < 16384 AND is_default THEN 'system with database'
+			WHEN f.relation < 16384 THEN 'system'
+			WHEN f.kind = 'S' THEN 'sequence'
+			WHEN f.persistence <> 'u' AND h.gid IS NOT NULL THEN 'prepared'
+			WHEN e.how = 'catalog' THEN 'catalog'
+			WHEN e.is_journal THEN 'journal'
+			WHEN f.kind = 'i' AND NOT f.is_valid THEN 'invalid'
+			WHEN f.obstacle IS NOT NULL THEN 'obstacle'
+			WHEN f.extension_schema IS NULL THEN 'no extension'
+			WHEN f.is_locked THEN 'locked' END) w(why)
 	WHERE f.goes_with IS NULL
 $$;
 REVOKE ALL ON FUNCTION tablespace_advisor.leaving_relations(oid, oid, boolean)
 	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.leaving_relations(oid, oid, boolean) IS
-	'the relations of a database in a tablespace, TOAST counted with its table, and how each can leave';
+	'the relations of a database in a tablespace, TOAST counted with its table, and how each can leave; why, detail: see leaving_reason()';
+
+CREATE FUNCTION tablespace_advisor.leaving_reason(why text, detail text)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE why
+		WHEN 'temporary' THEN
+			'It is temporary and goes with its session.'
+		WHEN 'session ended' THEN
+			'It is temporary and its session has ended.'
+		WHEN 'system with database' THEN
+			'It belongs to the system and moves with its database only.'
+		WHEN 'system' THEN
+			'It belongs to the system, of which nothing is moved while it is in use.'
+		WHEN 'sequence' THEN
+			'Sequences are always in their database''s default tablespace.'
+		WHEN 'prepared' THEN
+			format('Prepared transaction %L holds a lock on it.', detail)
+		WHEN 'catalog' THEN
+			'It has no storage: it says where new partitions, or their indexes, are made.'
+		WHEN 'journal' THEN
+			'It is the journal of moves, which is in use while anything moves: it comes last.'
+		WHEN 'invalid' THEN
+			'It is invalid: drop it, or repair it with REINDEX.'
+		WHEN 'obstacle' THEN
+			format('Live copy does not apply. %s', detail)
+		WHEN 'no extension' THEN
+			'The extension is not installed in its database; with it this could be moved while it is in use.'
+		WHEN 'locked' THEN 'Another session has locked it.'
+		WHEN 'owner' THEN format('It belongs to role %I.', detail)
+		WHEN 'moving' THEN
+			format('Move %s of it, or of its table or indexes, has not ended.', detail)
+		WHEN 'along' THEN
+			'It moves along with its table, in the same cutover.'
+		WHEN 'to default' THEN
+			'In the database''s default tablespace it keeps none: new partitions then follow default_tablespace.'
+		WHEN 'may be locked' THEN
+			'"lock_up_to" would let it be locked while it is copied.'
+		WHEN 'too large to lock' THEN
+			format('It is larger than "lock_up_to" (%s).', detail)
+		END;
+END;
+REVOKE ALL ON FUNCTION tablespace_advisor.leaving_reason(text, text) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.leaving_reason(text, text) IS
+	'in words why a relation stays, or leaves as it does; detail: a name, number or obstacle in it; NULL without a reason';
 
 CREATE FUNCTION tablespace_advisor.kind_name(kind "char")
 RETURNS text
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	SELECT CASE kind WHEN 'r' THEN 'table' WHEN 'm' THEN 'materialized view'
 		WHEN 'i' THEN 'index' WHEN 'p' THEN 'partitioned table'
 		WHEN 'I' THEN 'partitioned index' WHEN 'S' THEN 'sequence'
-		WHEN 't' THEN 'TOAST table' END
-$$;
+		WHEN 't' THEN 'TOAST table' END;
+END;
 REVOKE ALL ON FUNCTION tablespace_advisor.kind_name("char") FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.kind_name("char") IS
 	'what people call a relation of this kind';
@@ -536,7 +570,7 @@ AS $$
 	), leaving AS MATERIALIZED (
 		SELECT d.database, d.name, d.is_default, d.target_name,
 			d.shown, r.relation, r.kind, r.schema_name, r.relation_name,
-			r.extension_schema, r.size_bytes, r.how, r.reason,
+			r.extension_schema, r.size_bytes, r.how, r.why, r.detail,
 			tablespace_advisor.temporary_owner_pid(r.backend) AS pid
 		FROM db d
 			CROSS JOIN LATERAL tablespace_advisor.leaving_relations(
@@ -555,15 +589,15 @@ AS $$
 			ELSE tablespace_advisor.leaving_statement(l.how, l.kind,
 				l.schema_name, l.relation_name, l.extension_schema,
 				l.target_name) END,
-		CASE WHEN NOT l.shown AND l.reason LIKE 'Prepared%' THEN NULL
+		CASE WHEN NOT l.shown AND l.why = 'prepared' THEN NULL
 			WHEN l.how = 'temporary' AND l.pid IS NULL
-				THEN 'It is temporary and its session has ended.'
-			WHEN l.how = 'catalog' AND l.kind = 'p' AND l.target_name = (
-					SELECT t.spcname FROM pg_tablespace t
-						JOIN pg_database d ON d.dattablespace = t.oid
-					WHERE d.oid = l.database)
-				THEN l.reason || ' In the database''s default tablespace it keeps none: new partitions then follow default_tablespace.'
-			ELSE l.reason END
+				THEN tablespace_advisor.leaving_reason('session ended', NULL)
+			ELSE concat_ws(' ', tablespace_advisor.leaving_reason(l.why, l.detail),
+				CASE WHEN l.how = 'catalog' AND l.kind = 'p' AND l.target_name = (
+						SELECT t.spcname FROM pg_tablespace t
+							JOIN pg_database d ON d.dattablespace = t.oid
+						WHERE d.oid = l.database)
+					THEN tablespace_advisor.leaving_reason('to default', NULL) END) END
 	FROM leaving l
 	WHERE l.relation >= 16384 OR l.how <> 'with database'
 	UNION ALL
