@@ -80,8 +80,6 @@ AS $$
 		LEFT JOIN along a ON a.relation = j.relation
 		LEFT JOIN rate r ON r.method = j.method
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_of(
-	oid, oid, bigint, oid, bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_of(
 	oid, oid, bigint, oid, bigint) IS
 	'relations of this database in a tablespace; place: order in which an evacuation moves them, then those that stay (method NULL)';
@@ -118,8 +116,6 @@ AS $$
 		p.move_seconds, p.reason, pg_size_pretty(p.size_bytes)
 	FROM plan p ORDER BY p.place)
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_plan(
-	oid, oid, bigint, oid, bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_plan(oid, oid, bigint, oid, bigint) IS
 	'what plan_evacuation() returns';
 
@@ -157,8 +153,6 @@ AS $$
 		AND j.from_tablespace = target AND j.to_tablespace = source
 	ORDER BY r.refuses DESC, j.job_id LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid) IS
 	'an unfinished move from the target to the source, and whether its role has all rights of the one that asks; no row if there is none';
 
@@ -185,8 +179,6 @@ AS $$
 	FROM pg_tablespace s
 	WHERE s.oid = source AND s.spcname = current_setting('default_tablespace')
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid) IS
 	'what one should know before one evacuates a tablespace into another one';
 
@@ -214,7 +206,6 @@ AS $$
 	WHERE j.job_id = ANY (jobs)
 	ORDER BY j.job_id
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.describe_jobs(bigint[]) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.describe_jobs(bigint[]) IS
 	'what moves have come to, in words';
 
@@ -238,7 +229,6 @@ AS $$
 		FROM tablespace_advisor.job j
 		WHERE j.batch_id = batch) s
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.batch_progress(bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.batch_progress(bigint) IS
 	'how far the moves of one call are, in relations, bytes and seconds left';
 
@@ -274,8 +264,6 @@ AS $$
 	ORDER BY c.how = 'with database', c.database <> current_database(),
 		c.database, c.how, c.size_bytes DESC, c.relation
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_left(
-	oid, oid, bigint, oid, bigint, boolean, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_left(
 	oid, oid, bigint, oid, bigint, boolean, boolean) IS
 	'what is in a tablespace after an evacuation, why, and the statements that make it leave; show_all: in other databases too, and settings';
