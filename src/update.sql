@@ -449,7 +449,6 @@ CREATE TABLE tablespace_advisor.request (
 	min_rate bigint,
 	finish_by timestamptz
 );
-REVOKE ALL ON tablespace_advisor.request FROM PUBLIC;
 INSERT INTO tablespace_advisor.request (job_id, requested_at)
 	SELECT job_id, requested_at FROM tablespace_advisor.pause;
 DROP TABLE tablespace_advisor.pause;
@@ -522,7 +521,6 @@ CREATE TABLE tablespace_advisor.placement_pin (
 	pinned_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	ends_at timestamptz
 );
-REVOKE ALL ON tablespace_advisor.placement_pin FROM PUBLIC;
 
 /* Which moves apply_placement() has made. */
 CREATE TABLE tablespace_advisor.placement_round (
@@ -530,4 +528,3 @@ CREATE TABLE tablespace_advisor.placement_round (
 	started_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	is_undo boolean NOT NULL
 );
-REVOKE ALL ON tablespace_advisor.placement_round FROM PUBLIC;
