@@ -18,7 +18,6 @@ BEGIN ATOMIC
 			WHERE b.tablespace IS NOT NULL))::tablespace_advisor.report_findings
 	FROM (SELECT tablespace_advisor.tablespace_to_buy() AS tablespace OFFSET 0) b;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.collect_findings(timestamptz) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.collect_findings(timestamptz)
 	TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.collect_findings(timestamptz) IS
@@ -60,9 +59,6 @@ BEGIN
 			tablespace_advisor.report_small_print(f)));
 END
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.report_begin(interval),
-	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
-	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.report_begin(interval),
 	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
 	TO pg_monitor;
