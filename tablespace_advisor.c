@@ -38,6 +38,7 @@ _PG_init(void)
 	tsa_probe_init();
 	tsa_sample_init();
 	tsa_cost_init();
+	tsa_explain_init();
 	tsa_init_stop_points();
 	tsa_others_init();
 	tsa_wal_compression_init();

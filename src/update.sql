@@ -436,8 +436,7 @@ CREATE INDEX job_measured_idx ON tablespace_advisor.job
 	WHERE state = 'done' AND bytes_total >= 1048576;
 /* Made anew, since constraints of 18 have the names of the table. */
 CREATE TABLE tablespace_advisor.request (
-	job_id bigint PRIMARY KEY
-		REFERENCES tablespace_advisor.job ON DELETE CASCADE,
+	job_id bigint PRIMARY KEY,
 	requested_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	pause boolean NOT NULL DEFAULT true,
 	alters boolean NOT NULL DEFAULT false,

@@ -385,7 +385,6 @@ tsa_cost_init(void)
 							 NULL, renew_plans_real, NULL);
 	tsa_locality_cache_init();
 	tsa_assume_init();
-	tsa_explain_init();
 #if TSA_HAVE_SIMPLE_REL_HOOK
 	previous_simple_rel = build_simple_rel_hook;
 	build_simple_rel_hook = simple_rel;

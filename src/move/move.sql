@@ -82,7 +82,7 @@ COMMENT ON FUNCTION tablespace_advisor.indexes_of(regclass) IS
 	'an index, or the indexes of a table, with those of all partitions; leaves first; size_bytes counts all forks';
 
 /* The same for tables: what has storage first, then parents after children. */
-CREATE FUNCTION tablespace_advisor.tables_of(target regclass)
+CREATE FUNCTION tablespace_advisor.table_and_partitions(target regclass)
 RETURNS TABLE (
 	relation oid, heap oid, kind "char", schema_name name, relation_name name,
 	persistence "char", tablespace oid, is_valid boolean,
@@ -104,8 +104,8 @@ BEGIN ATOMIC
 	ORDER BY c.relkind = 'p',
 		CASE c.relkind WHEN 'p' THEN -t.level END, c.oid;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.tables_of(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION tablespace_advisor.tables_of(regclass) IS
+REVOKE ALL ON FUNCTION tablespace_advisor.table_and_partitions(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION tablespace_advisor.table_and_partitions(regclass) IS
 	'a table, or a partitioned table with its partitions: those with storage first, then partitioned tables, parents last; size_bytes counts all forks and TOAST with its index, which move together';
 
 /*

@@ -42,6 +42,8 @@ extern void tsa_check_signature(FunctionCallInfo fcinfo, const char *table,
 extern void tsa_refuse_restricted_operation(FunctionCallInfo fcinfo);
 extern void tsa_state_show_all_relations(void);
 extern void tsa_state_use_indexes(void);
+
+/* The extension's rights, for the statements of statement.h. */
 extern void tsa_state_open(TsaState *state);
 extern void tsa_state_close(TsaState *state);
 

@@ -37,10 +37,7 @@
 
 #include "compat.h"
 #include "move/copy/others.h"
-
-/* Of the locks that copies are counted by: all, and those of one call. */
-#define COPY_LOCK_CLASS 0x7344
-#define CALL_LOCK_CLASS 0x7345
+#include "state/lock_class.h"
 
 /*
  * The kernel reads up to two windows ahead, and the copy asks for some MB by
@@ -295,7 +292,7 @@ tsa_others_copies(void)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, InvalidOid, 0, 0, COPY_LOCK_CLASS);
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, 0, 0, TSA_LOCK_COPY);
 	return count_by(&tag);
 }
 
@@ -308,6 +305,6 @@ tsa_others_copies_of_call(int64 call_id)
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (call_id >> 32),
-						 (uint32) call_id, CALL_LOCK_CLASS);
+						 (uint32) call_id, TSA_LOCK_COPY_OF_CALL);
 	return count_by(&tag);
 }
