@@ -179,7 +179,6 @@ AS $$
 			> (i.is_pinned, i.indisunique, i.scans, o.indexrelid::bigint)
 	ORDER BY i.indexrelid, o.is_pinned DESC, o.indisunique DESC, o.scans DESC, o.indexrelid
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) IS
 	'indexes of these tables that another one of their table could replace, having the same definition';
 
@@ -212,6 +211,3 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION tablespace_advisor.estimate_brin_bytes(bigint) IS
 	'bytes of a BRIN index with default parameters on one column of fixed width of a heap of that size';
-
-REVOKE ALL ON FUNCTION tablespace_advisor.estimate_btree_bytes(float8, float8, float8),
-	tablespace_advisor.estimate_brin_bytes(bigint) FROM PUBLIC;

@@ -80,10 +80,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.row_evidence(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate, tablespace_advisor.load_fact, tablespace_advisor.placement_choice) IS
 	'what the numbers of one row of advice rest on, as placement_evidence() shows it; unknown values are left out';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.row_evidence(tablespace_advisor.relation_fact,
-		tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact,
-		tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate,
-		tablespace_advisor.load_fact, tablespace_advisor.placement_choice)
-	FROM PUBLIC;

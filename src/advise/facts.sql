@@ -522,23 +522,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[]) IS
 	'tables with an index that is invalid or perhaps a duplicate, or in a tablespace that is over its mark';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.tablespace_facts(oid, oid),
-	tablespace_advisor.assumed_facts(tablespace_advisor.tablespace_fact[]),
-	tablespace_advisor.with_present_latency(tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.device_rate[]),
-	tablespace_advisor.with_timed_latency(tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.relation_fact[], tablespace_advisor.load_fact),
-	tablespace_advisor.copy_rates(name, oid),
-	tablespace_advisor.copy_wal_per_byte(),
-	tablespace_advisor.left_lately(),
-	tablespace_advisor.index_shape(oid[]),
-	tablespace_advisor.index_expression(oid),
-	tablespace_advisor.move_obstacle("char", oid, boolean, boolean),
-	tablespace_advisor.members_of(oid[]),
-	tablespace_advisor.member_rates(tablespace_advisor.relation_rate[], oid[]),
-	tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]),
-	tablespace_advisor.leaves_of(regclass),
-	tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[])
-	FROM PUBLIC;

@@ -216,19 +216,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.other_verdicts(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, tablespace_advisor.placement_choice[]) IS
 	'per relation what to do with it if it is not moved; candidates: moves that were not chosen for want of room';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact, name),
-	tablespace_advisor.demotion_offers(tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact),
-	tablespace_advisor.choose_evictions(tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[]),
-	tablespace_advisor.destination_order(tablespace_advisor.tablespace_fact,
-		tablespace_advisor.tablespace_fact),
-	tablespace_advisor.other_verdicts(tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact, name, tablespace_advisor.placement_choice[])
-	FROM PUBLIC;

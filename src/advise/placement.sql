@@ -276,21 +276,3 @@ END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, bigint, boolean, boolean) IS
 	'advice on the relations considered, from facts handed over: relations must hold all of their tables, and all that is read in the database if reads were timed; destination NULL: any of the tablespaces; budget_bytes: what moves may fill (NULL: no limit); with_evictions: also relieve tablespaces that are over their mark; with_evidence: else evidence is NULL';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.move_statement(regclass, text, name, boolean),
-	tablespace_advisor.advice_rows(tablespace_advisor.placement_choice[],
-		tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[],
-		tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact,
-		tablespace_advisor.load_estimate[], name, float8),
-	tablespace_advisor.wanted_probes(tablespace_advisor.placement_choice[],
-		tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[],
-		tablespace_advisor.tablespace_fact[]),
-	tablespace_advisor.considered_estimates(tablespace_advisor.placement_estimate[],
-		tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], name),
-	tablespace_advisor.decided_placements(tablespace_advisor.placement_choice[],
-		tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[]),
-	tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[],
-		regclass[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact, name, bigint, boolean, boolean)
-	FROM PUBLIC;

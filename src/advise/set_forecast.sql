@@ -123,14 +123,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.load_fact) IS
 	'the moves of choose_moves() with savings that add up to what they save together';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.place_loads(tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact),
-	tablespace_advisor.saved_by_reads(tablespace_advisor.place_load[],
-		tablespace_advisor.load_fact, float8[]),
-	tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[],
-		tablespace_advisor.place_load[], tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.load_fact)
-	FROM PUBLIC;

@@ -79,22 +79,12 @@ LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN getdatabaseencoding() = 'UTF8' THEN
-			regexp_replace(message, '[\x01-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]', '?', 'g')
-		ELSE regexp_replace(message, '[\x01-\x1f\x7f]', '?', 'g') END
+			regexp_replace(message, E'[\\x01-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]', '?', 'g')
+		ELSE regexp_replace(message, E'[\\x01-\\x1f\\x7f]', '?', 'g') END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
 	'a text with a question mark for each control character, and in UTF8 for what ends a line or turns the direction of writing';
 
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.round_to_three(float8),
-	tablespace_advisor.one_line(text, int),
-	tablespace_advisor.three_digits(float8),
-	tablespace_advisor.three_digits(jsonb),
-	tablespace_advisor.two_digits(float8),
-	tablespace_advisor.pretty_seconds(float8),
-	tablespace_advisor.pretty_us(jsonb),
-	tablespace_advisor.printable(text)
-	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.round_to_three(float8),
 	tablespace_advisor.one_line(text, int),

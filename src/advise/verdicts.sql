@@ -173,15 +173,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.finding_statement(text, tablespace_advisor.relation_fact) IS
 	'what to run about a finding; NULL: nothing, or the finding is not about the index alone';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.finding_action(text),
-	tablespace_advisor.index_reason(text, tablespace_advisor.relation_fact),
-	tablespace_advisor.gain_reason(text, tablespace_advisor.placement_estimate, name),
-	tablespace_advisor.probe_reason(text, tablespace_advisor.placement_estimate,
-		tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact),
-	tablespace_advisor.finding_reason(text, tablespace_advisor.relation_fact,
-		tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact,
-		tablespace_advisor.tablespace_fact, name, text),
-	tablespace_advisor.finding_statement(text, tablespace_advisor.relation_fact)
-	FROM PUBLIC;
