@@ -21,6 +21,18 @@ static const TsaReadTimes disk = {
 
 static uint32_t *blocks;
 
+/* Correct a scan where caches hold nothing. */
+static void
+correct(const TsaLocalScan *local, const TsaCostSettings *settings,
+		const TsaLocality *locality, TsaCorrection *correction)
+{
+	TsaCachedTimes cold;
+	TsaReadTimes times;
+
+	tsa_times_cached(&disk, 0, 0, &cold);
+	tsa_correct_scan(local, settings, locality, &cold, &times, correction);
+}
+
 /* Look at an index whose i-th entry leads to row place(i). */
 static void
 look(uint32_t (*place) (uint32_t), int whole, TsaLocality *locality)
@@ -306,7 +318,7 @@ test_correction(uint32_t (*place) (uint32_t), const char *name,
 	local.scan.selectivity = selectivity;
 	local.index_only = index_only;
 	look(place, 1, &locality);
-	tsa_correct_scan(&local, &settings, &locality, &disk, &correction);
+	correct(&local, &settings, &locality, &correction);
 	core = tsa_index_heap_cost(&local.scan, &settings, index_only);
 	heap = core.worst + correction.correlation * correction.correlation *
 		(core.best - core.worst) + correction.index_raise;
@@ -342,12 +354,12 @@ test_first_rows(void)
 	TsaCorrection first;
 
 	look(scattered, 1, &locality);
-	tsa_correct_scan(&local, &settings, &locality, &disk, &all);
+	correct(&local, &settings, &locality, &all);
 	ok(all.startup_raise > 250 * 5000 * all.unit,
 	   "first rows: nearly a block each");
 	local.scan.selectivity = local.wanted;
 	local.wanted = 1;
-	tsa_correct_scan(&local, &settings, &locality, &disk, &first);
+	correct(&local, &settings, &locality, &first);
 	is_close(first.startup_raise, 0, 1e-9, "all rows: nothing");
 	is_close(all.startup_raise + 0.001 *
 			 (tsa_locality_index_us(&all.point, &disk, 0) * all.unit -
