@@ -95,6 +95,8 @@ begin_in_order(const TsaLocalScan *local, const TsaLocalityPoint *stretch,
 	}
 	else
 	{
+		if (point->skip <= starts)
+			point->skip_step_blocks = (point->skip + starts) * gap;
 		point->skip += starts;
 		point->skip_gaps += far;
 		point->skip_blocks += far * gap;
