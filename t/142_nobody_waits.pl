@@ -69,7 +69,7 @@ is(told(q{
 	'1', 'a locality is measured while another transaction measures');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM tablespace_advisor.index_locality
-		WHERE relation = 'other'::regclass}), '1', 'and kept');
+		WHERE relation = 'other'::regclass}), '1', 'the locality measured beside it is kept');
 end_session($open);
 
 # --- moves that are queued --------------------------------------------------------
@@ -94,14 +94,14 @@ like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/
 my $err = told(q{CALL evacuate_tablespace('fast', 'slow')});
 like($err, qr/WARNING:  leaving table "moved" where it is\nDETAIL:  A transaction that has not ended is queueing or changing a move of it/,
 	'an evacuation leaves what somebody is queueing');
-like($err, qr/NOTICE:  moved table public\.twin /, 'and moves the rest');
+like($err, qr/NOTICE:  moved table public\.twin /, 'an evacuation moves what nobody is queueing');
 like(told(q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'),
 	qr/ERROR:  canceling statement due to lock timeout/,
 	'for the move of the same table it is waited');
 send_to($open, 'ROLLBACK;');
 end_session($open);
 like(told(q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'), qr/^\{\d+\}$/,
-	'which goes on when it has ended');
+	'the move of the same table goes on when the transaction has ended');
 
 # The move of the table, which waits for somebody's lock, is committed while a
 # call that queues a move of its index has looked for moves of open transactions,
@@ -201,13 +201,13 @@ wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_advisor.job WHERE state =
 	AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor recovery')},
 	'the launcher has recovered what it can');
 like(told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/^\{\d+\}$/,
-	'and a call goes on');
+	'after the crash a call goes on');
 told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
 like(told(q{SET default_transaction_read_only = on; SELECT wait_for_moves('{1}')}),
 	qr/^t$/, 'a read-only transaction can wait for moves');
 is($node->safe_psql('postgres', q{
 		SELECT string_agg(DISTINCT state, ' ') FROM tablespace_advisor.job
-		WHERE heap = 'two'::regclass}), 'failed', 'which is recovered afterwards');
+		WHERE heap = 'two'::regclass}), 'failed', 'the job is recovered after the read-only transaction');
 
 # --- a request to pause that is withdrawn, of a job to be forgotten ------------------
 
@@ -231,7 +231,7 @@ told(q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice');
 workers_end('a worker ends while a transaction withdraws a request to pause an old job');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass}),
-	'1', 'of which that one job is kept');
+	'1', 'the job whose request is being withdrawn is kept');
 send_to($open, 'COMMIT;');
 end_session($open);
 told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
@@ -261,8 +261,8 @@ wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE jo
 send_to($open, 'ROLLBACK;');
 end_session($open);
 wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE job_id = $middle)},
-	'which it moves when that has changed its mind');
-workers_end('and ends');
+	'the worker moves what is not cancelled after all');
+workers_end('the worker ends after the job that came back');
 
 # --- what rebuilds have left, of a table that is locked ---------------------------------
 
@@ -295,7 +295,7 @@ told(q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
 workers_end('the next worker ends');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM pg_index WHERE indrelid = 'left_behind'::regclass}),
-	'1', 'and has dropped them all');
+	'1', 'the next worker has dropped all transient indexes');
 
 # --- names that look like lines of a message --------------------------------------------
 
@@ -309,7 +309,7 @@ foreach my $how ('', ', dry_run => true')
 {
 	my $err = told("CALL evacuate_tablespace('fast', 'slow'$how)");
 	like($err, qr/n\?HINT:  In any database: DROP DATABASE/, "a message$how has the name");
-	unlike($err, qr/^HINT:  In any database: DROP DATABASE/m, 'which is no line of its own');
+	unlike($err, qr/^HINT:  In any database: DROP DATABASE/m, 'a name with a line break makes no HINT line');
 }
 send_to($open, 'ROLLBACK;');
 end_session($open);
@@ -333,7 +333,7 @@ is(told(q{SELECT database, kind, reason FROM tablespace_contents('slow') WHERE h
 	'a row says that it cannot be looked into');
 like(told(q{CALL evacuate_tablespace('fast', 'slow')}, user => 'alice'),
 	qr/NOTICE:  this database has \w+ in tablespace "fast"/,
-	'nor has it to be for those who are told about their own only');
+	'a locked database does not stop those who are told about their own only');
 end_session($open);
 
 # --- a table that is locked when its move begins ---------------------------------------
@@ -352,11 +352,11 @@ is($node->safe_psql('postgres', q{
 	'a move that cannot begin names who is in its way, and keeps its size');
 is($node->safe_psql('postgres', q{
 		SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves), '3 min')}), 't',
-	'and can be cancelled, so that the others go on');
+	'a move that cannot begin can be cancelled');
 is($node->safe_psql('postgres', q{
 		SELECT string_agg(DISTINCT state, ' ') FROM tablespace_moves
 		WHERE batch_id = (SELECT max(batch_id) FROM tablespace_moves)
-			AND relation_name <> 'public.held'}), 'done', 'which they do');
+			AND relation_name <> 'public.held'}), 'done', 'moves behind a cancelled one end well');
 end_session($open);
 
 # --- a move that waited for a transaction which has ended -------------------------------
@@ -376,10 +376,10 @@ my $past = $node->safe_psql('postgres', qq{
 	WHERE heap = 'past'::regclass RETURNING job_id});
 is(ask($waiter, "SELECT wait_for_moves(ARRAY[$past], '1 s');"), 'f',
 	'whose transaction has ended can wait for a move that waited for it');
-is($waiter->{err}, '', 'and is not told that it waits for his');
+is($waiter->{err}, '', 'a session without a transaction is told nothing');
 ask($waiter, 'BEGIN; LOCK TABLE past IN ACCESS SHARE MODE;');
 ask($waiter, "SELECT wait_for_moves(ARRAY[$past], '1 s');");
-like($waiter->{err}, qr/job $past waits for this transaction/, 'but while he has a lock');
+like($waiter->{err}, qr/job $past waits for this transaction/, 'a session that has a lock is told that the move waits for it');
 end_session($waiter);
 release($node);
 workers_end('the move ends');

@@ -91,16 +91,14 @@ is($advice, 'cold slow, hot fast', 'what is not read makes room first');
 my ($code, undef, $error) = $node->psql('postgres', 'SET ROLE other; CALL apply_placement()');
 like($error, qr/permission denied/, 'it is not for everybody');
 like(apply(q{dry_run => true}), qr/would move.*cold.*would move.*hot/s, 'a dry run says what it would do');
-is(places(), 'fast slow', 'and does nothing');
+is(places(), 'fast slow', 'a dry run moves nothing');
 like(apply(q{max_bytes => '1 MB'}), qr/nothing is to be moved/, 'a bundle that is larger than max_bytes waits');
 
-my ($out, $err) = ('', '');
-my $first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'),
-	'-c', q{CALL apply_placement(max_rate => '8 MB')} ], '>', \$out, '2>', \$err);
+my $first = start_sql($node, 'first', q{CALL apply_placement(max_rate => '8 MB')});
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
   or die 'the first round does not begin';
 like(apply(''), qr/another round/, 'a second round at the same time is refused');
-$first->finish;
+finish_sql($first);
 is(places(), 'slow fast', 'the round makes the exchange');
 is($node->safe_psql('postgres', q{
 	SELECT count(DISTINCT batch_id), count(*), count(forecast_saved_ms_per_s), min(verdict), max(verdict)
@@ -126,7 +124,7 @@ is(apply(q{verify => false}) =~ /undone/ ? 1 : 0, 0, 'without verify nothing is 
 like(apply(''), qr/which is undone/, 'what made reading slower is undone');
 is(places(), 'fast slow', 'everything is back');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_advisor.placement_pin
-	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'and stays, for as long as the reason is kept');
+	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'what was moved back is pinned for as long as the history is kept');
 is($node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE verdict = 'undone') FROM move_outcomes}),
 	2, 'move_outcomes says so');
 like(apply(''), qr/nothing is to be moved|no samples/, 'an undo is not undone');

@@ -115,8 +115,8 @@ sub wait_for_lock_of
 	return;
 }
 
-# Starts statements in a session of their own, which gives up after a minute.
-# Finish with finish_sql().
+# Starts statements in a session of their own, which gives up after a while and
+# stops at the first error.  Finish with finish_sql().
 sub start_sql
 {
 	my ($node, $name, @sql) = @_;
@@ -125,7 +125,7 @@ sub start_sql
 	$session{harness} = IPC::Run::start(
 		[
 			'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
-			$node->connstr('postgres') . " application_name='$name' options='-c statement_timeout=60s'",
+			$node->connstr('postgres') . " application_name='$name' options='-c statement_timeout=${PostgreSQL::Test::Utils::timeout_default}s'",
 			map { ('-c', $_) } @sql
 		],
 		'<', \undef, '>', \$session{out}, '2>', \$session{err});
