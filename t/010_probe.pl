@@ -10,6 +10,7 @@ use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use TsaTest::Session;
 use Time::HiRes qw(usleep);
 use TsaTest qw(checkpointer_pid wait_for_restart);
 

@@ -5,10 +5,10 @@
 use strict;
 use warnings;
 
-use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use TsaTest::Session;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
