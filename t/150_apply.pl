@@ -94,10 +94,34 @@ like(apply(q{dry_run => true}), qr/would move.*cold.*would move.*hot/s, 'a dry r
 is(places(), 'fast slow', 'a dry run moves nothing');
 like(apply(q{max_bytes => '1 MB'}), qr/nothing is to be moved/, 'a bundle that is larger than max_bytes waits');
 
-my $first = start_sql($node, 'first', q{CALL apply_placement(max_rate => '8 MB')});
+# Another role's round refuses nobody with rights that it lacks.
+$node->safe_psql('postgres', q{
+	CREATE ROLE watcher LOGIN IN ROLE pg_monitor;
+	GRANT CREATE ON TABLESPACE slow, fast TO watcher;
+	ALTER TABLE hot OWNER TO watcher;
+	ALTER TABLE cold OWNER TO watcher});
+my $first = session($node, user => 'watcher');
+send_to($first, q{CALL apply_placement(max_rate => '500 kB');});
+$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
+  or die 'the first round does not begin';
+unlike(apply(q{dry_run => true}), qr/another round/, 'a round of a role with less rights is in nobody\'s way');
+$node->safe_psql('postgres', q{
+	SELECT cancel_move(job_id) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')});
+answer($first);
+end_session($first);
+is(places(), 'fast slow', 'a round whose moves are cancelled moves nothing') or diag $first->{err};
+$node->safe_psql('postgres', q{
+	ALTER TABLE hot OWNER TO CURRENT_USER;
+	ALTER TABLE cold OWNER TO CURRENT_USER;
+	DELETE FROM tablespace_advisor.placement_round;
+	DELETE FROM tablespace_advisor.job});
+
+$first = start_sql($node, 'first', q{CALL apply_placement(max_rate => '8 MB')});
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
   or die 'the first round does not begin';
 like(apply(''), qr/another round/, 'a second round at the same time is refused');
+(undef, undef, $error) = $node->psql('postgres', 'SET ROLE watcher; CALL apply_placement()');
+like($error, qr/another round/, 'a round of a role with less rights is refused beside it');
 finish_sql($first);
 is(places(), 'slow fast', 'the round makes the exchange');
 is($node->safe_psql('postgres', q{

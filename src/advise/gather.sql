@@ -94,11 +94,10 @@ COMMENT ON FUNCTION tablespace_advisor.check_target(regclass) IS
 CREATE FUNCTION tablespace_advisor.is_of_interest(a tablespace_advisor.relation_fact)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	SELECT coalesce(a.reads_per_s > 0 OR a.hits_per_s > 0 OR a.writes_per_s > 0, false)
-		OR a.unusable IS NOT NULL OR a.duplicate_of IS NOT NULL
-$$;
+		OR a.unusable IS NOT NULL OR a.duplicate_of IS NOT NULL;
+END;
 COMMENT ON FUNCTION tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact) IS
 	'whether a relation was read or written in the window, or is an index with a fault';
 
