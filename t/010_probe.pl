@@ -4,7 +4,6 @@
 use strict;
 use warnings;
 use FindBin;
-use IPC::Run;
 use POSIX ();
 use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;

@@ -6,7 +6,6 @@ use strict;
 use warnings;
 
 use FindBin;
-use IPC::Run ();
 use lib $FindBin::RealBin;
 
 use PostgreSQL::Test::Cluster;

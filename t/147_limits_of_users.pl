@@ -31,19 +31,6 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO mallory, alice, g1, g2;
 	GRANT CREATE ON TABLESPACE slow, fast TO mallory, alice, g1, g2});
 
-# A statement of somebody's: what it says.
-sub told
-{
-	my ($sql, %args) = @_;
-	my $dbname = $args{dbname} // 'postgres';
-	my ($out, $err);
-
-	$node->psql($dbname, $sql,
-		connstr => $node->connstr($dbname) . ' user=' . ($args{user} // 'postgres'),
-		stdout => \$out, stderr => \$err);
-	return $err eq '' ? $out : $err;
-}
-
 # --- worker slots -------------------------------------------------------------
 
 # Whatever roles somebody takes on, calls are his.
@@ -54,7 +41,7 @@ sub begin_moves
 
 	foreach my $table (@tables)
 	{
-		my $said = told("SET ROLE $role;
+		my $said = told($node, "SET ROLE $role;
 			CALL move_table_concurrently('$table', 'slow', wait => false)",
 			user => $user);
 		$got++ if $said =~ /^\{\d+\}$/m;
@@ -83,7 +70,7 @@ $node->safe_psql('postgres', q{CREATE ROLE bob LOGIN; GRANT alice TO bob});
 ($got, $said) = begin_moves('bob', 'alice', map { "alice_$_" } 4 .. 5);
 is($got, 1, 'the last place is for a user who has none');
 like($said, qr/too many moves on this server/, 'after the last place there is none left');
-like(told(q{CALL move_table_concurrently('alice_6', 'slow', wait => false)}), qr/^\{\d+\}$/,
+like(told($node, q{CALL move_table_concurrently('alice_6', 'slow', wait => false)}), qr/^\{\d+\}$/,
 	'superusers have no limit');
 release($node);
 wait_for_workers($node);
@@ -103,10 +90,10 @@ foreach my $call (q{CALL move_table_concurrently('hers', 'fast', wait => false)}
 	my $s = session($node, user => 'mallory');
 	send_to($s, $call . ';');
 	wait_for_stop($node, 'storage created');
-	my $said = told(q{CALL evacuate_tablespace('fast', 'slow', wait => false)});
+	my $said = told($node, q{CALL evacuate_tablespace('fast', 'slow', wait => false)});
 	unlike($said, qr/ERROR/, "a superuser's evacuation beside $call");
 	like($said, qr/WARNING:  move \d+ goes the other way/, 'is warned');
-	like(told(q{CALL evacuate_tablespace('slow', 'fast', wait => false)}),
+	like(told($node, q{CALL evacuate_tablespace('slow', 'fast', wait => false)}),
 		qr/ERROR:  cannot evacuate tablespace "slow" into "fast" now/,
 		"an opposite evacuation beside $call is refused");
 	release($node);
@@ -133,7 +120,7 @@ my ($first, $second) = $node->safe_psql('postgres', q{
 		wait => false)}) =~ /(\d+)/g;
 $node->safe_psql('postgres', "SELECT alter_move($first, 'unlimited')");
 is(wait_for_job($node, $first), 'done', 'the first of two moves ends');
-unlike(told(q{CALL evacuate_tablespace('fast', 'slow', wait => false)}), qr/ERROR/,
+unlike(told($node, q{CALL evacuate_tablespace('fast', 'slow', wait => false)}), qr/ERROR/,
 	'what has ended is not in the way of an evacuation');
 is(job_field($node, $second, 'state'), 'running', 'while the second goes on');
 $node->safe_psql('postgres', q{
@@ -158,7 +145,7 @@ $node->safe_psql('postgres', q{
 	SELECT pin_placement('hers')});
 is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_advisor.placement_pin'), '1',
 	'pins of what is gone go, too');
-like(told(q{SELECT pin_placement('hers', repeat('x', 1001))}),
+like(told($node, q{SELECT pin_placement('hers', repeat('x', 1001))}),
 	qr/reason must not be longer than 1000 characters/, 'nobody has to read a long reason');
 $node->safe_psql('postgres', q{SELECT unpin_placement('hers')});
 
