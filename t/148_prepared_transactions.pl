@@ -25,7 +25,7 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO mallory, alice;
 	GRANT CREATE ON TABLESPACE slow, fast TO mallory, alice});
 $node->safe_psql('postgres', q{
-	CREATE TABLE hers (a int);
+	CREATE TABLE hers AS SELECT g AS a FROM generate_series(1, 1000) g;
 	CREATE INDEX ON hers (a);
 	ALTER TABLE hers OWNER TO mallory;
 	CREATE TABLE twin (a int) TABLESPACE slow;
