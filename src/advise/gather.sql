@@ -129,7 +129,8 @@ CREATE FUNCTION tablespace_advisor.gather_advice(
 	destination name,
 	space_budget text,
 	observe interval,
-	with_evidence boolean)
+	with_evidence boolean,
+	history interval DEFAULT '1 day')
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -137,7 +138,6 @@ SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
-	history CONSTANT interval := '1 day';
 	to_tablespace name := tablespace_advisor.check_tablespace(destination);
 	budget_bytes bigint := pg_size_bytes(space_budget);
 	c pg_class;
@@ -221,8 +221,8 @@ BEGIN
 		OR (j.advice).cached_fraction IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean) IS
-	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence';
+COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, interval) IS
+	'advice for a role on a relation, or on the whole database (NULL), by the samples of the last so long (history); see advise_placement(); evidence is NULL without with_evidence';
 
 CREATE FUNCTION tablespace_advisor.expected_savings(
 	caller oid,
@@ -248,5 +248,5 @@ REVOKE ALL ON FUNCTION
 	tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact),
 	tablespace_advisor.wanted_tablespaces(tablespace_advisor.tablespace_fact[],
 		tablespace_advisor.relation_rate[]),
-	tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean)
+	tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, interval)
 	FROM PUBLIC;
