@@ -441,8 +441,7 @@ CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
 	WHERE state = 'done' AND from_tablespace <> to_tablespace;
 /* Made anew, since constraints of 18 have the names of the table. */
 CREATE TABLE tablespace_advisor.request (
-	job_id bigint PRIMARY KEY
-		REFERENCES tablespace_advisor.job ON DELETE CASCADE,
+	job_id bigint PRIMARY KEY,
 	requested_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	pause boolean NOT NULL DEFAULT true,
 	alters boolean NOT NULL DEFAULT false,
@@ -450,7 +449,6 @@ CREATE TABLE tablespace_advisor.request (
 	min_rate bigint,
 	finish_by timestamptz
 );
-REVOKE ALL ON tablespace_advisor.request FROM PUBLIC;
 INSERT INTO tablespace_advisor.request (job_id, requested_at)
 	SELECT job_id, requested_at FROM tablespace_advisor.pause;
 DROP TABLE tablespace_advisor.pause;
@@ -523,7 +521,6 @@ CREATE TABLE tablespace_advisor.placement_pin (
 	pinned_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	ends_at timestamptz
 );
-REVOKE ALL ON tablespace_advisor.placement_pin FROM PUBLIC;
 
 /* Which moves apply_placement() has made. */
 CREATE TABLE tablespace_advisor.placement_round (
@@ -533,7 +530,6 @@ CREATE TABLE tablespace_advisor.placement_round (
 	is_undo boolean NOT NULL,
 	is_settled boolean NOT NULL DEFAULT false
 );
-REVOKE ALL ON tablespace_advisor.placement_round FROM PUBLIC;
 CREATE INDEX placement_round_round_id_idx ON tablespace_advisor.placement_round (round_id);
 /* Samples in which something was vacuumed. */
 CREATE INDEX relation_sample_maintained_idx ON tablespace_advisor.relation_sample (sample_id)

@@ -10,16 +10,29 @@
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "compat.h"
 #include "state/state.h"
+#include "state/statement.h"
 
 #define PIN_ARGS 3
+
+/* Everybody who asks for advice reads it. */
+#define MAX_REASON_CHARS 1000
+
+/* Of relations that are gone; somebody else may be doing the same. */
+#define DELETE_GONE \
+	"DELETE FROM tablespace_advisor.placement_pin" \
+	" WHERE relation = ANY (ARRAY(" \
+	"  SELECT p.relation FROM tablespace_advisor.placement_pin p" \
+	"  WHERE NOT EXISTS" \
+	"   (SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation)" \
+	"  FOR UPDATE SKIP LOCKED))"
 
 PG_FUNCTION_INFO_V1(tsa_pin_placement);
 PG_FUNCTION_INFO_V1(tsa_unpin_placement);
@@ -51,24 +64,27 @@ check_pin(FunctionCallInfo fcinfo, Oid relation)
 				 errmsg("must be owner of table %s", get_rel_name(table))));
 }
 
+static void
+check_reason(text *reason)
+{
+	if (pg_mbstrlen_with_len(VARDATA_ANY(reason),
+							 VARSIZE_ANY_EXHDR(reason)) > MAX_REASON_CHARS)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_RIGHT_TRUNCATION),
+				 errmsg("reason must not be longer than %d characters",
+						MAX_REASON_CHARS)));
+}
+
 /* Runs a statement on the pins; returns how many rows it changed. */
 static uint64
-change_pins(const char *sql, Datum *values, const char *nulls)
+change_pins(TsaStatement *statement, Datum *values, const char *nulls)
 {
-	static Oid	types[PIN_ARGS] = {OIDOID, TEXTOID, OIDOID};
 	TsaState	state;
 	uint64		changed;
 
 	tsa_state_check("placement_pin", RowExclusiveLock);
 	tsa_state_open(&state);
-	SPI_connect();
-	if (SPI_execute_with_args(sql, PIN_ARGS, types, values, nulls, false,
-							  0) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not change the pins")));
-	changed = SPI_processed;
-	SPI_finish();
+	changed = tsa_run(statement, values, nulls, TSA_WRITES);
 	tsa_state_close(&state);
 	return changed;
 }
@@ -77,6 +93,16 @@ change_pins(const char *sql, Datum *values, const char *nulls)
 Datum
 tsa_pin_placement(PG_FUNCTION_ARGS)
 {
+	static TsaStatement forget = {DELETE_GONE, 0, {0}, NULL};
+	static TsaStatement statement = {
+		"INSERT INTO tablespace_advisor.placement_pin"
+		" (relation, reason, pinned_by) VALUES ($1, $2, $3)"
+		" ON CONFLICT (relation) DO UPDATE"
+		" SET reason = EXCLUDED.reason, ends_at = NULL,"
+		"   pinned_by = EXCLUDED.pinned_by,"
+		"   pinned_at = EXCLUDED.pinned_at",
+		PIN_ARGS, {OIDOID, TEXTOID, OIDOID}, NULL
+	};
 	Datum		values[PIN_ARGS];
 	char		nulls[] = "   ";
 
@@ -90,13 +116,10 @@ tsa_pin_placement(PG_FUNCTION_ARGS)
 	values[2] = ObjectIdGetDatum(GetUserId());
 	if (PG_ARGISNULL(1))
 		nulls[1] = 'n';
-	change_pins("INSERT INTO tablespace_advisor.placement_pin"
-				" (relation, reason, pinned_by) VALUES ($1, $2, $3)"
-				" ON CONFLICT (relation) DO UPDATE"
-				" SET reason = EXCLUDED.reason, ends_at = NULL,"
-				"   pinned_by = EXCLUDED.pinned_by,"
-				"   pinned_at = EXCLUDED.pinned_at",
-				values, nulls);
+	else
+		check_reason(PG_GETARG_TEXT_PP(1));
+	change_pins(&forget, NULL, NULL);
+	change_pins(&statement, values, nulls);
 	PG_RETURN_VOID();
 }
 
@@ -104,12 +127,15 @@ tsa_pin_placement(PG_FUNCTION_ARGS)
 Datum
 tsa_unpin_placement(PG_FUNCTION_ARGS)
 {
-	Datum		values[PIN_ARGS] = {0};
+	static TsaStatement statement = {
+		"DELETE FROM tablespace_advisor.placement_pin WHERE relation = $1",
+		1, {OIDOID}, NULL
+	};
+	Datum		values[1];
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	check_pin(fcinfo, PG_GETARG_OID(0));
 	values[0] = PG_GETARG_DATUM(0);
-	PG_RETURN_BOOL(change_pins("DELETE FROM tablespace_advisor.placement_pin"
-							   " WHERE relation = $1", values, " nn") > 0);
+	PG_RETURN_BOOL(change_pins(&statement, values, NULL) > 0);
 }

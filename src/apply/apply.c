@@ -17,9 +17,11 @@
  * again.  What was moved back is pinned when its moves have ended, by this round
  * or by the next one (settle_rounds()).
  *
- * A session lock keeps a second round of the same database out.  It is given
- * up at the end, also of a round that fails, and by the end of the session;
- * moves of a round that outlive it refuse the next one, too.
+ * A session lock keeps a second round of the same database out, if it is of the
+ * same role or of one with all its rights: another one, whose moves may pause
+ * for ever, refuses nobody.  It is given up at the end, also of a round that
+ * fails, and by the end of the session; moves of a round that outlive it refuse
+ * the next one alike.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,8 +43,6 @@
 #include "move/move.h"
 #include "tier/round.h"
 
-#define LOCK_ROUND	0x7348
-
 #define PLAN_ARGS	4
 
 PG_FUNCTION_INFO_V1(tsa_apply_placement);
@@ -55,10 +55,17 @@ typedef struct Round
 	bool		is_undo;
 } Round;
 
+/* Keeps others out until the lock is released, or refuses. */
 static void
-set_round_tag(LOCKTAG *tag)
+lock_round(LOCKTAG *tag)
 {
-	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, 0, 0, LOCK_ROUND);
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, 0, GetUserId(), TSA_LOCK_ROUND);
+	if (tsa_role_above_locks(MyDatabaseId, 0, TSA_LOCK_ROUND, ExclusiveLock,
+							 GetUserId()) ||
+		LockAcquire(tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("another round of apply_placement() is under way")));
 }
 
 /* The arguments of plan_round(). */
@@ -103,24 +110,24 @@ static void
 plan_round(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 		   Round *round)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT " TSA_MOVE_COLUMNS ", p.saved_ms_per_s, p.wave"
 		" FROM tablespace_advisor.plan_round($1, $2, $3, $4) p",
 		PLAN_ARGS, {OIDOID, TEXTOID, INT8OID, BOOLOID}, NULL
 	};
-	static TsaJournalQuery undo = {
+	static TsaStatement undo = {
 		"SELECT 1 FROM tablespace_advisor.undo_moves($1) LIMIT 1",
 		1, {OIDOID}, NULL
 	};
 	Datum		values[PLAN_ARGS];
 	char		nulls[] = "    ";
-	TsaJournal	journal;
+	TsaState	journal;
 
 	parse_arguments(fcinfo, values, nulls);
 	tsa_journal_open(&journal);
 	round->is_undo = DatumGetBool(values[3]) &&
-		tsa_journal_run(&undo, values, NULL, true) > 0;
-	tsa_journal_close(&journal);
+		tsa_run(&undo, values, NULL, TSA_READS) > 0;
+	tsa_state_close(&journal);
 	round->moves = tsa_load_moves(&query, values, nulls, options,
 								  &round->waves);
 }
@@ -129,19 +136,19 @@ plan_round(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 static uint64
 count_failures(List *ids)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT 1 FROM tablespace_advisor.job"
 		" WHERE job_id = ANY ($1) AND state <> 'done'",
 		1, {INT8ARRAYOID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	uint64		failures;
 
 	values[0] = tsa_job_id_array(ids);
 	tsa_journal_open(&journal);
-	failures = tsa_journal_run(&query, values, NULL, true);
-	tsa_journal_close(&journal);
+	failures = tsa_run(&query, values, NULL, TSA_READS);
+	tsa_state_close(&journal);
 	return failures;
 }
 
@@ -149,58 +156,65 @@ count_failures(List *ids)
 static void
 note_wave(int64 batch_id, int64 round_id, bool is_undo)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"INSERT INTO tablespace_advisor.placement_round"
 		" (batch_id, round_id, is_undo) VALUES ($1, $2, $3)",
 		3, {INT8OID, INT8OID, BOOLOID}, NULL
 	};
 	Datum		values[3];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	values[0] = Int64GetDatum(batch_id);
 	values[1] = Int64GetDatum(round_id);
 	values[2] = BoolGetDatum(is_undo);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, false);
-	tsa_journal_close(&journal);
+	tsa_run(&query, values, NULL, TSA_WRITES);
+	tsa_state_close(&journal);
 }
 
 /* Pins what rounds that have ended moved back. */
 static void
 settle_rounds(void)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT tablespace_advisor.settle_rounds()", 0, {0}, NULL
 	};
-	TsaJournal	journal;
+	TsaState	journal;
 
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, NULL, NULL, false);
-	tsa_journal_close(&journal);
+	tsa_run(&query, NULL, NULL, TSA_CALLS);
+	tsa_state_close(&journal);
 }
 
-/* Refuses to begin while moves of a round are under way that has lost its session. */
+/*
+ * Refuses to begin while moves are under way of a round that has lost its session,
+ * and would refuse if it had not.
+ */
 static void
 check_earlier_moves(void)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT j.job_id FROM tablespace_advisor.job j"
 		" JOIN tablespace_advisor.placement_round r USING (batch_id)"
 		" WHERE j.state IN ('queued', 'running', 'paused')"
+		" AND coalesce(pg_catalog.pg_has_role(j.owner, $1, 'USAGE'), false)"
 		" ORDER BY j.job_id LIMIT 1",
-		0, {0}, NULL
+		1, {OIDOID}, NULL
 	};
-	TsaJournal	journal;
+	Datum		values[1];
+	TsaState	journal;
+
+	values[0] = ObjectIdGetDatum(GetUserId());
 
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, NULL, NULL, true) > 0)
+	if (tsa_run(&query, values, NULL, TSA_READS) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("a move of an earlier round of apply_placement() is under way"),
 				 errdetail("Move " INT64_FORMAT " has not ended.",
-						   DatumGetInt64(tsa_journal_column(0, "job_id"))),
+						   DatumGetInt64(tsa_result_column(0, "job_id"))),
 				 errhint("See tablespace_moves; cancel_move() ends a move.")));
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /* Runs the waves one after the other; returns the ids of all jobs. */
@@ -295,11 +309,7 @@ tsa_apply_placement(PG_FUNCTION_ARGS)
 		tsa_check_call(fcinfo);
 		tsa_recover_jobs();
 	}
-	set_round_tag(&tag);
-	if (LockAcquire(&tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("another round of apply_placement() is under way")));
+	lock_round(&tag);
 	PG_TRY();
 	{
 		ids = run(fcinfo, &options);

@@ -253,40 +253,45 @@ CREATE FUNCTION tablespace_advisor.settle_rounds()
 RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '1s'
 AS $$
 DECLARE
+	moved record;
 	days int := current_setting('tablespace_advisor.keep_history');
-BEGIN
-	WITH settled AS (
-		UPDATE tablespace_advisor.placement_round r SET is_settled = true
+	settled bigint[] := array(SELECT r.batch_id FROM tablespace_advisor.placement_round r
 		WHERE NOT r.is_settled AND NOT EXISTS (SELECT FROM tablespace_advisor.job j
 			WHERE j.batch_id = r.batch_id AND j.state IN ('queued', 'running', 'paused'))
-		RETURNING r.batch_id, r.is_undo
-	)
-	INSERT INTO tablespace_advisor.placement_pin (relation, reason, pinned_by, ends_at)
-	SELECT DISTINCT ON (j.relation) j.relation,
-		format('moved back, reading was slower in %I', j.from_tablespace_name), j.owner,
-		CASE WHEN days > 0 THEN j.finished_at + make_interval(days => days) END
-	FROM settled s JOIN tablespace_advisor.job j ON j.batch_id = s.batch_id
-	WHERE s.is_undo AND j.state = 'done' AND j.method <> 'catalog'
-	ORDER BY j.relation, j.job_id DESC
-	ON CONFLICT (relation) DO NOTHING;
+		FOR UPDATE SKIP LOCKED);
+BEGIN
+	FOR moved IN SELECT DISTINCT ON (j.relation) j.relation, j.from_tablespace_name, j.owner,
+			j.finished_at
+		FROM tablespace_advisor.placement_round r
+		JOIN tablespace_advisor.job j ON j.batch_id = r.batch_id
+		WHERE r.batch_id = ANY (settled) AND r.is_undo AND j.state = 'done'
+			AND j.method <> 'catalog'
+		ORDER BY j.relation, j.job_id DESC
+	LOOP
+		BEGIN
+			INSERT INTO tablespace_advisor.placement_pin (relation, reason, pinned_by, ends_at)
+			VALUES (moved.relation,
+				format('moved back, reading was slower in %I', moved.from_tablespace_name),
+				moved.owner,
+				CASE WHEN days > 0 THEN moved.finished_at + make_interval(days => days) END)
+			ON CONFLICT (relation) DO NOTHING;
+		EXCEPTION WHEN lock_not_available THEN
+			NULL;	-- its owner pins it, in a transaction that has not ended
+		END;
+	END LOOP;
+	UPDATE tablespace_advisor.placement_round r SET is_settled = true
+	WHERE r.batch_id = ANY (settled);
 	DELETE FROM tablespace_advisor.placement_round r
-	WHERE NOT EXISTS (SELECT FROM tablespace_advisor.job j WHERE j.batch_id = r.batch_id);
+	WHERE r.batch_id = ANY (array(SELECT f.batch_id FROM tablespace_advisor.placement_round f
+		WHERE NOT EXISTS (SELECT FROM tablespace_advisor.job j WHERE j.batch_id = f.batch_id)
+		FOR UPDATE SKIP LOCKED));
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.settle_rounds() IS
 	'pins what ended rounds of apply_placement() have moved back, and forgets rounds that the journal has forgotten';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.plan_move(oid, oid, oid, bigint, text, float8, text),
-	tablespace_advisor.may_move(oid, oid, oid),
-	tablespace_advisor.undoable_moves(oid),
-	tablespace_advisor.undo_moves(oid),
-	tablespace_advisor.advised_moves(oid, text, bigint),
-	tablespace_advisor.plan_round(oid, text, bigint, boolean),
-	tablespace_advisor.settle_rounds()
-	FROM PUBLIC;
 
 CREATE PROCEDURE @extschema@.apply_placement(
 	space_budget text DEFAULT NULL,

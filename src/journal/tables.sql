@@ -71,7 +71,6 @@ CREATE TABLE tablespace_advisor.job (
 	is_late boolean NOT NULL DEFAULT false,
 	waited_ms float8 NOT NULL DEFAULT 0
 );
-REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */
 CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
@@ -106,8 +105,7 @@ CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
 
 /* Rows of their own, see the head of request.c. */
 CREATE TABLE tablespace_advisor.request (
-	job_id bigint PRIMARY KEY
-		REFERENCES tablespace_advisor.job ON DELETE CASCADE,
+	job_id bigint PRIMARY KEY,
 	requested_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	pause boolean NOT NULL DEFAULT true,
 	alters boolean NOT NULL DEFAULT false,
@@ -115,7 +113,6 @@ CREATE TABLE tablespace_advisor.request (
 	min_rate bigint,
 	finish_by timestamptz
 );
-REVOKE ALL ON tablespace_advisor.request FROM PUBLIC;
 
 /* Which moves apply_placement() has made, by the batch: what was queued at once. */
 CREATE TABLE tablespace_advisor.placement_round (
@@ -125,5 +122,4 @@ CREATE TABLE tablespace_advisor.placement_round (
 	is_undo boolean NOT NULL,
 	is_settled boolean NOT NULL DEFAULT false
 );
-REVOKE ALL ON tablespace_advisor.placement_round FROM PUBLIC;
 CREATE INDEX placement_round_round_id_idx ON tablespace_advisor.placement_round (round_id);

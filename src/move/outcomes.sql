@@ -36,7 +36,6 @@ LEFT JOIN LATERAL (SELECT sum(w.bytes)
 	WHERE w.filenode_since >= i.started_at AND w.filenode_since < i.taken_at) n ON true
 WHERE i.seconds > 0 AND NOT i.was_reset
 	AND 20 * (coalesce(m.reads, 0) + coalesce(n.blocks, 0)) <= i.blocks_read;
-REVOKE ALL ON tablespace_advisor.undisturbed_interval FROM PUBLIC;
 COMMENT ON VIEW tablespace_advisor.undisturbed_interval IS
 	'sample_interval without those in which statistics were reset, or a twentieth of the reads may be of VACUUM, ANALYZE, or making relations anew (REINDEX, CREATE INDEX, VACUUM FULL)';
 
@@ -75,7 +74,6 @@ SELECT n.call_id, min(n.call_id) OVER u AS unit_id,
 	sum(n.forecast) OVER u AS forecast
 FROM numbered n
 WINDOW u AS (PARTITION BY n.unit);
-REVOKE ALL ON tablespace_advisor.moved_together FROM PUBLIC;
 COMMENT ON VIEW tablespace_advisor.moved_together IS
 	'calls and rounds that made moves, and the unit each belongs to, that is those that fewer than three samples lie between: its first call, when it began and ended (infinity: under way), its forecast in milliseconds per second';
 
@@ -144,7 +142,6 @@ FROM placed p
 LEFT JOIN summed b ON b.unit_id = p.unit_id AND NOT b.is_after
 LEFT JOIN summed a ON a.unit_id = p.unit_id AND a.is_after
 WHERE p.length > interval '0';
-REVOKE ALL ON tablespace_advisor.unit_window FROM PUBLIC;
 COMMENT ON VIEW tablespace_advisor.unit_window IS
 	'per unit of moved_together that has ended: what samples measured in equal windows before and after it';
 
@@ -166,7 +163,6 @@ SELECT w.*, s.scale,
 FROM tablespace_advisor.unit_window w
 CROSS JOIN LATERAL (SELECT (w.before).accesses_per_s
 	/ nullif((w.after).accesses_per_s, 0) AS scale) s;
-REVOKE ALL ON tablespace_advisor.unit_outcome FROM PUBLIC;
 COMMENT ON VIEW tablespace_advisor.unit_outcome IS
 	'per unit of moves what the database''s reading took less after it, scaled to the accesses before, with the half width of its 95 % interval (NULL: fewer than three samples on a side), in milliseconds per second; mean_read_ms: what a read took before; noise_…: relative standard error of the read time';
 
@@ -199,8 +195,6 @@ AS $$
 		FROM tablespace_advisor.relation_sample r
 		WHERE r.sample_id = s.id AND r.relation = ANY (relations)) r ON true
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.relation_reads(
-	oid[], tablespace_advisor.window_summary) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.relation_reads(
 	oid[], tablespace_advisor.window_summary) TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.relation_reads(oid[], tablespace_advisor.window_summary) IS
@@ -216,7 +210,6 @@ AS $$
 	FROM tablespace_advisor.device_interval d
 	WHERE d.sample_id = ANY (sample_ids) AND d.tablespace = of_tablespace
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
 	'milliseconds that the device under a tablespace took for a page, in some samples; NULL with fewer than 30 reads, or if it does not count time';
@@ -252,7 +245,6 @@ CROSS JOIN LATERAL (SELECT array_remove(ARRAY[m.relation, m.old_index], NULL)
 		WHERE i.heap = m.relation AND i.kind IN ('toast', 'toast index')) AS relations) r
 CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.relations, (m.unit).before) b
 CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.relations, (m.unit).after) a;
-REVOKE ALL ON tablespace_advisor.moved_reads FROM PUBLIC;
 COMMENT ON VIEW tablespace_advisor.moved_reads IS
 	'per move that is done and was sampled on both sides: its unit, what its relation read per second before and after, and milliseconds that a page took on the devices it was on (NULL: not counted)';
 
@@ -275,7 +267,6 @@ CROSS JOIN LATERAL (SELECT CASE WHEN s.counted THEN (r.before).device_reads * r.
 		WHEN s.counted THEN (r.after).device_reads * r.page_ms_after * (r.unit).noise_after
 		ELSE s.share * (s.n).read_ms_per_s
 			* sqrt((r.unit).noise_before ^ 2 + (r.unit).noise_after ^ 2) END AS noise) t;
-REVOKE ALL ON tablespace_advisor.own_outcome FROM PUBLIC;
 COMMENT ON VIEW tablespace_advisor.own_outcome IS
 	'moved_reads with what the relation''s own reading took less after the move, at the accesses before, in milliseconds per second, and the half width of its 95 % interval';
 

@@ -11,7 +11,6 @@ CREATE FUNCTION tablespace_advisor.relations_in(
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_relations_in'
 LANGUAGE C STRICT VOLATILE ROWS 1000;
-REVOKE ALL ON FUNCTION tablespace_advisor.relations_in(oid, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.relations_in(oid, oid) IS
 	'the relations of a database in a tablespace, catalogs and TOAST among them, and those that transactions under way are making; obstacle: why live copy does not apply. A worker looks into other databases (53000: no worker slot is free)';
 
@@ -20,7 +19,6 @@ CREATE FUNCTION tablespace_advisor.routine_settings(
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_routine_settings'
 LANGUAGE C STRICT VOLATILE ROWS 10;
-REVOKE ALL ON FUNCTION tablespace_advisor.routine_settings(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.routine_settings(oid) IS
 	'default_tablespace and temp_tablespaces of a database''s functions and procedures. A worker looks into other databases (53000: no worker slot is free)';
 
@@ -28,7 +26,6 @@ CREATE FUNCTION tablespace_advisor.temporary_owner_pid(backend int)
 RETURNS int
 AS 'MODULE_PATHNAME', 'tsa_temporary_owner_pid'
 LANGUAGE C STRICT VOLATILE;
-REVOKE ALL ON FUNCTION tablespace_advisor.temporary_owner_pid(int) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.temporary_owner_pid(int) IS
 	'process ID of the session whose temporary schema and files have this number; NULL if it has ended';
 
@@ -43,7 +40,6 @@ AS $$
 			catalog_version_no) END
 	FROM pg_control_system()
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.tablespace_directory(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_directory(oid) IS
 	'directory in which a tablespace has a directory for each database';
 
@@ -58,7 +54,6 @@ AS $$
 		CROSS JOIN LATERAL pg_stat_file(directory || '/' || f.name, true) s
 	WHERE s.size IS NOT NULL
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.files_in(text) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.files_in(text) IS
 	'files and directories in a directory, none if it does not exist';
 
@@ -79,13 +74,12 @@ AS $$
 			|| '/' || database_oid) d(directory)
 		CROSS JOIN LATERAL tablespace_advisor.files_in(d.directory) f
 		CROSS JOIN LATERAL (SELECT regexp_match(f.name,
-			'^(?:t([0-9]+)_)?([0-9]+)(?:_(?:fsm|vm|init))?(?:\.[0-9]+)?$'))
+			E'^(?:t([0-9]+)_)?([0-9]+)(?:_(?:fsm|vm|init))?(?:\\.[0-9]+)?$'))
 			p(parts)
-	WHERE f.name !~ '^(PG_VERSION|pg_filenode\.map|pg_internal\.init.*)$'
+	WHERE f.name !~ E'^(PG_VERSION|pg_filenode\\.map|pg_internal\\.init.*)$'
 	GROUP BY d.directory, p.parts[2], p.parts[1],
 		CASE WHEN p.parts IS NULL THEN f.name END
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.storage_in(oid, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.storage_in(oid, oid) IS
 	'what a database has in the directory of a tablespace, one row for all files of a relation; filenumber: NULL for files that cannot be a relation''s; backend: of temporary relations';
 
@@ -93,7 +87,6 @@ CREATE FUNCTION tablespace_advisor.is_database_locked(database oid)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'tsa_is_database_locked'
 LANGUAGE C STRICT VOLATILE;
-REVOKE ALL ON FUNCTION tablespace_advisor.is_database_locked(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.is_database_locked(oid) IS
 	'whether somebody has a lock on a database that keeps others from connecting to it, as ALTER DATABASE ... RENAME has';
 
@@ -114,7 +107,6 @@ AS $$
 			AND s.refobjid = tablespace_oid)
 	ORDER BY d.datname <> current_database(), d.datname
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.databases_in(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.databases_in(oid) IS
 	'databases that have something in a tablespace, be it only a partitioned table; is_default: their catalogs too; is_valid: false if a DROP DATABASE was interrupted; is_locked: nobody can connect';
 
@@ -138,8 +130,6 @@ AS $$
 		t.spcname
 	LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.third_tablespace(oid, oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.third_tablespace(oid, oid, oid) IS
 	'a tablespace in which a database has no files, so that ALTER DATABASE can move it there; NULL if there is none';
 
@@ -217,8 +207,6 @@ AS $$
 			WHEN f.is_locked THEN 'locked' END) w(why)
 	WHERE f.goes_with IS NULL
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.leaving_relations(oid, oid, boolean)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.leaving_relations(oid, oid, boolean) IS
 	'the relations of a database in a tablespace, TOAST counted with its table, and how each can leave; why, detail: see leaving_reason()';
 
@@ -263,7 +251,6 @@ BEGIN ATOMIC
 			format('It is larger than "lock_up_to" (%s).', detail)
 		END;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.leaving_reason(text, text) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.leaving_reason(text, text) IS
 	'in words why a relation stays, or leaves as it does; detail: a name, number or obstacle in it; NULL without a reason';
 
@@ -276,7 +263,6 @@ BEGIN ATOMIC
 		WHEN 'I' THEN 'partitioned index' WHEN 'S' THEN 'sequence'
 		WHEN 't' THEN 'TOAST table' END;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.kind_name("char") FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.kind_name("char") IS
 	'what people call a relation of this kind';
 
@@ -306,8 +292,6 @@ AS $$
 					ELSE 'TABLE' END, schema_name, relation_name, target)
 		END
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.leaving_statement(
-	text, "char", name, name, name, name) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.leaving_statement(
 	text, "char", name, name, name, name) IS
 	'the statement that moves a relation to a tablespace, to be run in the relation''s database';
@@ -320,9 +304,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN m[1] LIKE '"%'
 		THEN replace(btrim(m[1], '"'), '""', '"') ELSE lower(m[1]) END
-	FROM regexp_matches(list, '("(?:[^"]|"")*"|[^",\s]+)', 'g') m
+	FROM regexp_matches(list, E'("(?:[^"]|"")*"|[^",\\s]+)', 'g') m
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.split_identifiers(text) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.split_identifiers(text) IS
 	'the names in a list of identifiers';
 
@@ -385,7 +368,7 @@ AS $$
 				|| coalesce(' IN DATABASE ' || quote_ident(n.datname), '') END
 		|| CASE WHEN n.rest IS NOT NULL
 				THEN format(' SET %I TO %s', n.setting, n.rest)
-			WHEN n.file IS NOT NULL AND n.file !~ 'postgresql\.auto\.conf$'
+			WHEN n.file IS NOT NULL AND n.file !~ E'postgresql\\.auto\\.conf$'
 				THEN format(' SET %I TO %L', n.setting, '')
 			ELSE format(' RESET %I', n.setting) END,
 		CASE WHEN n.routine IS NOT NULL
@@ -394,8 +377,6 @@ AS $$
 			END
 	FROM naming n
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.settings_naming(name, boolean)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.settings_naming(name, boolean) IS
 	'settings of databases, roles and routines, and of configuration files, that name a tablespace, and statements that change that; show_names: of routines in other databases';
 
@@ -458,7 +439,6 @@ AS $$
 		END
 	FROM unowned u LEFT JOIN journal j ON j.filenumber = u.filenumber
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.unowned_files(oid, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.unowned_files(oid, oid) IS
 	'files of a database in a tablespace that no relation has, but for empty ones that the next checkpoint removes';
 
@@ -503,8 +483,6 @@ AS $$
 		AND EXISTS (SELECT FROM tablespace_advisor.files_in(e.path)
 			UNION ALL SELECT WHERE NOT e.is_directory)
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.files_beside_databases(oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.files_beside_databases(oid) IS
 	'temporary files in a tablespace, one row a process, and what is in its directory without belonging there';
 
@@ -527,8 +505,6 @@ AS $$
 			database_oid, tablespace_oid, target_oid)) t(third)
 	WHERE p.oid = tablespace_oid
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.database_leaving(
-	oid, oid, oid, name, bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.database_leaving(
 	oid, oid, oid, name, bigint) IS
 	'how a database leaves its default tablespace';
@@ -548,8 +524,6 @@ AS $$
 	ORDER BY t.oid <> d.dattablespace
 	LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid) IS
 	'the tablespace named, else the database''s default, else pg_default; never the one that is left';
 
@@ -642,8 +616,6 @@ AS $$
 	WHERE tablespace_oid = 1663
 	ORDER BY 1, 5, 4 DESC NULLS LAST, 2
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean, boolean)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean, boolean) IS
 	'tablespace_contents() as the bootstrap superuser sees it; show_names: of relations in other databases; all_databases: else of this one, without settings';
 

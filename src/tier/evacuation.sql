@@ -75,8 +75,6 @@ AS $$
 			j.relation)
 	FROM whole j LEFT JOIN rate r ON r.method = j.method
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_of(
-	oid, oid, bigint, oid, bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_of(
 	oid, oid, bigint, oid, bigint) IS
 	'relations of this database in a tablespace; place: order in which an evacuation moves them, then those that stay (method NULL); why, detail, stays: see evacuation_reason()';
@@ -91,8 +89,6 @@ BEGIN ATOMIC
 				THEN tablespace_advisor.leaving_reason(why, detail) END,
 			tablespace_advisor.leaving_reason(stays, stays_detail)) END;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_reason(text, text, text, text)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_reason(text, text, text, text) IS
 	'in words why an evacuation leaves a relation where it is, or moves it as it does; arguments: columns of evacuation_of()';
 
@@ -129,8 +125,6 @@ AS $$
 			p.why, p.detail, p.stays, p.stays_detail), pg_size_pretty(p.size_bytes)
 	FROM plan p ORDER BY p.place)
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_plan(
-	oid, oid, bigint, oid, bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_plan(oid, oid, bigint, oid, bigint) IS
 	'what plan_evacuation() returns';
 
@@ -168,8 +162,6 @@ AS $$
 		AND j.from_tablespace = target AND j.to_tablespace = source
 	ORDER BY r.refuses DESC, j.job_id LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid) IS
 	'an unfinished move from the target to the source, and whether its role has all rights of the one that asks; no row if there is none';
 
@@ -196,8 +188,6 @@ AS $$
 	FROM pg_tablespace s
 	WHERE s.oid = source AND s.spcname = current_setting('default_tablespace')
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid) IS
 	'what one should know before one evacuates a tablespace into another one';
 
@@ -225,7 +215,6 @@ AS $$
 	WHERE j.job_id = ANY (jobs)
 	ORDER BY j.job_id
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.describe_jobs(bigint[]) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.describe_jobs(bigint[]) IS
 	'what moves have come to, in words';
 
@@ -249,7 +238,6 @@ AS $$
 		FROM tablespace_advisor.job j
 		WHERE j.batch_id = batch) s
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.batch_progress(bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.batch_progress(bigint) IS
 	'how far the moves of one call are, in relations, bytes and seconds left';
 
@@ -286,8 +274,6 @@ AS $$
 	ORDER BY c.how = 'with database', c.database <> current_database(),
 		c.database, c.how, c.size_bytes DESC, c.relation
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_left(
-	oid, oid, bigint, oid, bigint, boolean, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_left(
 	oid, oid, bigint, oid, bigint, boolean, boolean) IS
 	'what is in a tablespace after an evacuation, why, and the statements that make it leave; show_all: in other databases too, and settings';

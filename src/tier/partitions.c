@@ -92,7 +92,7 @@ check_asker(Oid target)
 Datum
 tsa_advise_partition_placement(PG_FUNCTION_ARGS)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT p.partition::pg_catalog.regclass, p.upper_bound, p.age,"
 		" p.idle_for, p.size_bytes, p.action, p.reason"
 		" FROM tablespace_advisor.judge_partitions($1, $2, $3, $4,"
@@ -113,7 +113,7 @@ tsa_advise_partition_placement(PG_FUNCTION_ARGS)
 static List *
 plan_partitions(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT " TSA_MOVE_COLUMNS
 		" FROM tablespace_advisor.partition_moves($1, $2, $3, $4, $5, $6, $7) p"
 		" ORDER BY p.place",
