@@ -41,7 +41,8 @@ sub prepare
 	  foreach (
 		'TRUNCATE tablespace_advisor.job, tablespace_advisor.request, tablespace_advisor.sample,
 			tablespace_advisor.relation_sample, tablespace_advisor.placement_round,
-			tablespace_advisor.placement_pin, tablespace_advisor.sampled_relation',
+			tablespace_advisor.placement_pin, tablespace_advisor.sampled_relation,
+			tablespace_advisor.tablespace_io_sample',
 		'DROP TABLE IF EXISTS hot, cold',
 		'CREATE TABLE cold ' . sprintf($tables, 'fast', 200000),
 		'CREATE TABLE hot ' . sprintf($tables, 'slow', 100000),

@@ -182,7 +182,7 @@ COMMENT ON FUNCTION tablespace_advisor.history_since_moves(interval) IS
 CREATE FUNCTION tablespace_advisor.gather_load(
 	observe interval,
 	tables oid[],
-	longest interval,
+	longest interval DEFAULT '1 day',
 	OUT load tablespace_advisor.load_fact,
 	OUT rates tablespace_advisor.relation_rate[],
 	OUT devices tablespace_advisor.device_rate[])

@@ -74,8 +74,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH outcome AS MATERIALIZED (
 		SELECT o.job_id, o.batch_saved_high < 0 AS is_slower, o.saved_ms_per_s,
-			o.batch_saved_high < 0 AND o.saved_high
-				< least(0, o.forecast_saved_ms_per_s) AS is_at_fault
+			o.verdict = 'waiting' AND o.saved_high IS NOT NULL AS is_at_fault
 		FROM @extschema@.move_outcomes o
 	)
 	SELECT r.round_id, j.job_id, o.is_at_fault, p
@@ -134,7 +133,7 @@ COMMENT ON FUNCTION tablespace_advisor.undo_moves(oid) IS
 	'moves that undo those of earlier rounds that made reading slower, the last one first';
 
 /*
- * The advice as moves, by the samples of a week, so that a load that is another
+ * The advice as moves, by the samples of up to a week, so that a load that is another
  * one every other day, or at weekends, does not make it go to and fro with the
  * days.  Of a bundle all or none: none if one of it has moved
  * within a week, is not the caller's, goes down where standbys may read it, or

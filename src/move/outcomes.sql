@@ -271,8 +271,34 @@ COMMENT ON VIEW tablespace_advisor.own_outcome IS
 	'moved_reads with what the relation''s own reading took less after the move, at the accesses before, in milliseconds per second, and the half width of its 95 % interval';
 
 /*
+ * A relation that is read by days or at weekends is not slower because today is
+ * such a day.
+ */
+CREATE FUNCTION tablespace_advisor.usual_reads(
+	of_relation oid,
+	before timestamptz,
+	OUT mean float8,
+	OUT most float8)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT avg(d.reads), max(d.reads)
+	FROM (SELECT sum(coalesce(r.reads, 0)) / sum(i.seconds) AS reads
+		FROM tablespace_advisor.sample_interval i
+		LEFT JOIN tablespace_advisor.relation_sample r
+			ON r.sample_id = i.sample_id AND r.relation = of_relation
+		WHERE i.taken_at <= before AND i.seconds > 0
+			AND i.started_at > before - interval '7 days'
+		GROUP BY date_bin(interval '1 day', i.taken_at, before)) d
+$$;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.usual_reads(oid, timestamptz) TO pg_monitor;
+COMMENT ON FUNCTION tablespace_advisor.usual_reads(oid, timestamptz) IS
+	'blocks per second that a relation read past shared buffers in the week before a moment: mean of the days, and the day of most';
+
+/*
  * A move has made reading slower if its unit did, and the relation's own reads
- * are slower than they were, and than was forecast.
+ * are slower than they were, and saved less than was forecast, had it been made for
+ * as many reads, though no more than on a day of the week before.
  */
 CREATE VIEW @extschema@.move_outcomes AS
 SELECT j.job_id, coalesce(o.call_id, p.round_id, j.batch_id) AS batch_id,
@@ -321,9 +347,13 @@ LEFT JOIN tablespace_advisor.own_outcome o ON o.job_id = j.job_id
 LEFT JOIN LATERAL (SELECT ((o.unit).before).*) b ON true
 LEFT JOIN LATERAL (SELECT ((o.unit).after).*) a ON true
 CROSS JOIN LATERAL (SELECT greatest(0.25 * abs(j.forecast_saved_ms_per_s),
-		b.read_ms_per_s / 1000) AS band,
-	(o.unit).saved + (o.unit).error < 0 AND o.saved + o.error
-		< least(0, j.forecast_saved_ms_per_s) AS is_slower) w
+		b.read_ms_per_s / 1000) AS band) n
+CROSS JOIN LATERAL (SELECT n.band, CASE WHEN (o.unit).saved + (o.unit).error < 0
+	AND o.saved + o.error < least(0, j.forecast_saved_ms_per_s - n.band)
+	THEN o.saved + o.error < least(0, j.forecast_saved_ms_per_s * (SELECT greatest(1,
+			least(greatest((o.before).reads, (o.after).reads * (o.unit).scale), u.most) / u.mean)
+		FROM tablespace_advisor.usual_reads(j.relation, j.started_at) u) - n.band)
+	END AS is_slower) w
 WHERE j.state NOT IN ('queued', 'running', 'paused');
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;

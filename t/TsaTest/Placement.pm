@@ -76,7 +76,8 @@ sub places_of
 
 # Lets a day go by.  All that was kept becomes a day older; then there are 24
 # samples of a day in which a read took 5 ms in "slow" and 0.1 ms in "fast", where
-# tables were read as often as given (a hash: reads per second).  Returns the
+# tables were read as often as given (a hash: reads per second), with the counters of
+# their devices.  Returns the
 # milliseconds of reading per second.
 sub take_day
 {
@@ -88,6 +89,7 @@ sub take_day
 			started_at = started_at - interval '1 day', finished_at = finished_at - interval '1 day';
 		UPDATE tablespace_advisor.sample SET started_at = started_at - interval '1 day',
 			taken_at = taken_at - interval '1 day';
+		UPDATE tablespace_advisor.tablespace_io_sample SET measured_at = measured_at - interval '1 day';
 		UPDATE tablespace_advisor.sampled_relation SET filenode_since = filenode_since - interval '1 day';
 		UPDATE tablespace_advisor.placement_pin SET pinned_at = pinned_at - interval '1 day',
 			ends_at = ends_at - interval '1 day';
@@ -122,6 +124,12 @@ sub take_day
 			r.reads_per_s * 3600, r.reads_per_s * 3600, 0
 		FROM tablespace_advisor.sample s, rate r
 		WHERE s.taken_at > now() - interval '24 hours' AND s.started_at IS NOT NULL AND r.reads_per_s > 0;
+		INSERT INTO tablespace_advisor.tablespace_io_sample
+		SELECT s.sample_id, t.oid, s.taken_at, 3600, r.reads, r.reads * 8192, r.ms, 0, 0, 0, r.ms, r.ms
+		FROM tablespace_advisor.sample s, pg_tablespace t CROSS JOIN LATERAL
+			(SELECT 3600 * sum(r.reads_per_s) AS reads, 3600 * sum(r.ms) AS ms FROM rate r
+				JOIN pg_class c ON c.oid = r.relation WHERE c.reltablespace = t.oid) r
+		WHERE s.taken_at > now() - interval '24 hours' AND s.started_at IS NOT NULL AND r.reads > 0;
 		SELECT sum(ms) FROM rate});
 }
 
