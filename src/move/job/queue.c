@@ -581,3 +581,21 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 		warn_if_late(*(int64 *) linitial(ids), options->limits.finish_by);
 	return ids;
 }
+
+/* Gives a repeated move the forecast of the first one; new_id: its batch. */
+void
+tsa_keep_forecast(int64 job_id, int64 new_id)
+{
+	static TsaStatement query = {
+		"UPDATE tablespace_advisor.job n"
+		" SET forecast_saved_ms_per_s = o.forecast_saved_ms_per_s"
+		" FROM tablespace_advisor.job o"
+		" WHERE o.job_id = $1 AND n.batch_id = $2 AND n.relation = o.relation",
+		2, {INT8OID, INT8OID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(job_id);
+	values[1] = Int64GetDatum(new_id);
+	(void) tsa_journal_update(&query, values, NULL);
+}
