@@ -6,7 +6,7 @@ RETURNS void
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'assume_placement';
 COMMENT ON FUNCTION @extschema@.assume_placement(regclass, name) IS
-	'this session plans as if the table (without its indexes), the index, or all partitions of either lay in that tablespace, until forget_placements() or any error or rollback. Errors: 42P01, 42704 there is no such relation or tablespace, 42809 it has no storage, 22023 pg_global';
+	'this session plans as if the table (without its indexes), the index, or all partitions of either lay in that tablespace, until forget_placements() or any error or rollback; one of assume_tablespace() has the server''s own page costs. Errors: 42P01, 42704 there is no such relation or tablespace, 42809 it has no storage, 22023 pg_global';
 
 CREATE FUNCTION @extschema@.forget_placements()
 RETURNS void
