@@ -35,7 +35,7 @@ AS $$
 		FROM leaving l
 			LEFT JOIN busy b ON b.heap = l.heap
 			CROSS JOIN LATERAL (SELECT CASE
-				WHEN l.how IN ('temporary', 'with database')
+				WHEN l.how IN ('temporary', 'with database', 'never')
 					OR l.reason LIKE 'Prepared transaction %' THEN l.reason
 				WHEN NOT pg_has_role(asker, l.owner, 'USAGE')
 					THEN format('It belongs to role %I.',
