@@ -128,7 +128,18 @@ configure($node, 'tablespace_advisor.min_wal_space', '1000000GB');
 $job = start_move($node, 't', 'slow');
 $node->poll_query_until('postgres',
 	"SELECT phase LIKE 'paused:%' FROM tablespace_moves WHERE job_id = $job");
-$node->safe_psql('postgres', "SELECT pause_move($job)");
+# Under REPEATABLE READ: the statement must not replace the snapshot of the
+# transaction that it is in.
+my $reader = session($node);
+ask($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t;');
+$node->safe_psql('postgres', 'INSERT INTO t VALUES (-1)');
+is(ask($reader, "SELECT pause_move($job);"), 't', 'pause_move() under REPEATABLE READ');
+is(ask($reader, "SELECT alter_move($job, min_rate => '1 MB');"), 't',
+	'alter_move() under REPEATABLE READ');
+is(ask($reader, 'SELECT count(*) FROM t WHERE a = -1;'), '0',
+	'REPEATABLE READ: the caller still sees what it saw before');
+ask($reader, 'COMMIT;');
+end_session($reader);
 $node->poll_query_until('postgres',
 	"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job");
 configure($node, 'tablespace_advisor.min_wal_space', '0');

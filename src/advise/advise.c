@@ -39,6 +39,7 @@
 #include "compat.h"
 #include "advise/advise.h"
 #include "state/state.h"
+#include "state/statement.h"
 
 #define ADVICE_ARGS 5
 #define ADVICE_COLUMNS 16
@@ -58,6 +59,14 @@
 	"SELECT ROW(g.advice, " EVIDENCE ")::tablespace_advisor.advice_row" \
 	" FROM tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g), " \
 	in_short ") e"
+
+#define SAVINGS \
+	"SELECT * FROM tablespace_advisor.expected_savings($1, $2, $3)"
+
+#define ADVICE_STATEMENT(text) { \
+	text, ADVICE_ARGS, {OIDOID, REGCLASSOID, NAMEOID, TEXTOID, INTERVALOID}, \
+	NULL \
+}
 
 /* Arguments of gather_advice() but the first. */
 typedef struct AdviceRequest
@@ -141,33 +150,16 @@ make_request(FunctionCallInfo fcinfo, AdviceRequest *request,
 
 /*
  * Runs a statement on gather_advice() as the superuser, for a caller who may
- * ask.  Its rows are in SPI_tuptable until tsa_advice_close().
+ * ask.  Its rows are in SPI_tuptable until tsa_state_close().
  */
 static void
-open_request(TsaState *state, AdviceRequest *request, const char *sql)
+open_request(TsaState *state, AdviceRequest *request, TsaStatement *statement)
 {
-	static Oid	types[ADVICE_ARGS] = {
-		OIDOID, REGCLASSOID, NAMEOID, TEXTOID, INTERVALOID
-	};
-
 	check_rights(request->target);
 	tsa_state_check("sample", AccessShareLock);
 	tsa_state_open(state);
-	SPI_connect();
 	/* not read-only: what happens while it watches has to be seen */
-	if (SPI_execute_with_args(sql, ADVICE_ARGS, types,
-							  request->args,
-							  request->nulls, false, 0) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not run gather_advice()")));
-}
-
-void
-tsa_advice_close(TsaState *state)
-{
-	SPI_finish();
-	tsa_state_close(state);
+	(void) tsa_run(statement, request->args, request->nulls, TSA_CALLS);
 }
 
 /*
@@ -175,13 +167,14 @@ tsa_advice_close(TsaState *state)
  * function returns.
  */
 static Datum
-run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
+run_request(FunctionCallInfo fcinfo, AdviceRequest *request,
+			TsaStatement *statement)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	TsaState	state;
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	open_request(&state, request, sql);
+	open_request(&state, request, statement);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		Datum		values[ADVICE_COLUMNS];
@@ -192,13 +185,13 @@ run_request(FunctionCallInfo fcinfo, AdviceRequest *request, const char *sql)
 									  SPI_tuptable->tupdesc, j + 1, &nulls[j]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
-	tsa_advice_close(&state);
+	tsa_state_close(&state);
 	return (Datum) 0;
 }
 
 /*
  * Asks for advice on a relation, for a caller who may ask: rows relation,
- * tablespace, saved_ms_per_s in SPI_tuptable until tsa_advice_close().
+ * tablespace, saved_ms_per_s in SPI_tuptable until tsa_state_close().
  * tablespace: where to, or NULL for wherever it saves most; moves_only: no
  * rows but of what is to be moved.
  */
@@ -206,6 +199,9 @@ void
 tsa_advice_open(TsaState *state, Oid target, const char *tablespace,
 				bool moves_only)
 {
+	static TsaStatement savings = ADVICE_STATEMENT(SAVINGS);
+	static TsaStatement moves =
+	ADVICE_STATEMENT(SAVINGS " WHERE action = 'move'");
 	AdviceRequest request = {.target = target};
 	NameData	name;
 
@@ -219,16 +215,14 @@ tsa_advice_open(TsaState *state, Oid target, const char *tablespace,
 		request.args[2] = NameGetDatum(&name);
 		request.nulls[2] = ' ';
 	}
-	open_request(state, &request, moves_only ?
-				 "SELECT * FROM tablespace_advisor.expected_savings($1, $2, $3)"
-				 " WHERE action = 'move'" :
-				 "SELECT * FROM tablespace_advisor.expected_savings($1, $2, $3)");
+	open_request(state, &request, moves_only ? &moves : &savings);
 }
 
 /* advise_index_placement(target, tablespace, space_budget, observe) */
 Datum
 tsa_advise_index_placement(PG_FUNCTION_ARGS)
 {
+	static TsaStatement statement = ADVICE_STATEMENT(EXPLAIN_ADVICE("true"));
 	AdviceRequest request;
 
 	tsa_check_signature(fcinfo, "job", 4);
@@ -237,48 +231,54 @@ tsa_advise_index_placement(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("target must not be null")));
 	make_request(fcinfo, &request, 0, 1, 2, 3);
-	return run_request(fcinfo, &request, EXPLAIN_ADVICE("true"));
+	return run_request(fcinfo, &request, &statement);
 }
 
 /* advise_placement(space_budget, observe, target, tablespace) */
 Datum
 tsa_advise_placement(PG_FUNCTION_ARGS)
 {
+	static TsaStatement statement =
+	ADVICE_STATEMENT("SELECT (g.advice).* FROM"
+					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false) g");
 	AdviceRequest request;
 
 	tsa_check_signature(fcinfo, "job", 4);
 	make_request(fcinfo, &request, 2, 3, 0, 1);
-	return run_request(fcinfo, &request,
-					   "SELECT (g.advice).* FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false) g");
+	return run_request(fcinfo, &request, &statement);
 }
 
 /* explain_placement(target) */
 Datum
 tsa_explain_placement(PG_FUNCTION_ARGS)
 {
+	static TsaStatement statement = ADVICE_STATEMENT(EXPLAIN_ADVICE("false"));
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);
-	return run_request(fcinfo, &request, EXPLAIN_ADVICE("false"));
+	return run_request(fcinfo, &request, &statement);
 }
 
 /* placement_evidence(target) */
 Datum
 tsa_placement_evidence(PG_FUNCTION_ARGS)
 {
+	static TsaStatement statement =
+	ADVICE_STATEMENT("SELECT (g.advice).relation, " EVIDENCE " FROM"
+					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g");
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);
-	return run_request(fcinfo, &request,
-					   "SELECT (g.advice).relation, " EVIDENCE " FROM"
-					   " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g");
+	return run_request(fcinfo, &request, &statement);
 }
 
 /* placement_curve(tablespace, steps) */
 Datum
 tsa_placement_curve(PG_FUNCTION_ARGS)
 {
+	static TsaStatement statement =
+	ADVICE_STATEMENT("SELECT * FROM"
+					 " tablespace_advisor.gather_curve($1, $3, $4::pg_catalog.int4)");
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, -1, 0, -1, -1);
@@ -289,9 +289,7 @@ tsa_placement_curve(PG_FUNCTION_ARGS)
 		request.args[3] = CStringGetTextDatum(steps);
 		request.nulls[3] = ' ';
 	}
-	return run_request(fcinfo, &request,
-					   "SELECT * FROM"
-					   " tablespace_advisor.gather_curve($1, $3, $4::pg_catalog.int4)");
+	return run_request(fcinfo, &request, &statement);
 }
 
 /* lock_if_free(relation) */

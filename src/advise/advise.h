@@ -14,6 +14,5 @@
 
 extern void tsa_advice_open(TsaState *state, Oid target,
 							const char *tablespace, bool moves_only);
-extern void tsa_advice_close(TsaState *state);
 
 #endif							/* TSA_ADVISE_H */

@@ -182,7 +182,6 @@ AS $$
 			LIMIT 1) o
 	WHERE NOT i.is_pinned
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) IS
 	'indexes of these tables that another one of their table could replace, having the same definition';
 
@@ -216,6 +215,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_brin_bytes(bigint) IS
 	'bytes of a BRIN index with default parameters on one column of fixed width of a heap of that size';
-
-REVOKE ALL ON FUNCTION tablespace_advisor.estimate_btree_bytes(float8, float8, float8),
-	tablespace_advisor.estimate_brin_bytes(bigint) FROM PUBLIC;

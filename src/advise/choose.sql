@@ -101,12 +101,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_rooms(tablespace_advisor.tablespace_fact[]) IS
 	'tablespaces with their number, the number of their device, and the bytes that are free there';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.plan_moves(bigint[], bigint[], bigint[], bigint[],
-		bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[],
-		float8[], float8[]),
-	tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[],
-		bigint[], float8[], bigint[], bigint[], bigint, bigint[]),
-	tablespace_advisor.tablespace_rooms(tablespace_advisor.tablespace_fact[])
-	FROM PUBLIC;

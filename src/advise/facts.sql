@@ -46,13 +46,16 @@ CREATE FUNCTION tablespace_advisor.left_lately()
 RETURNS TABLE (relation oid, tablespaces name[])
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $$
 BEGIN
-	RETURN QUERY SELECT j.relation, array_agg(DISTINCT j.from_tablespace_name)
-		FROM tablespace_advisor.job j
-		WHERE j.state = 'done' AND j.finished_at > clock_timestamp() - interval '7 days'
-			AND j.from_tablespace <> j.to_tablespace
-		GROUP BY j.relation;
+	RETURN QUERY SELECT l.relation, array_agg(t.spcname)
+		FROM (SELECT DISTINCT j.relation, j.from_tablespace
+			FROM tablespace_advisor.job j
+			WHERE j.state = 'done' AND j.finished_at > clock_timestamp() - interval '7 days'
+				AND j.from_tablespace <> j.to_tablespace) l
+		JOIN pg_tablespace t ON t.oid = l.from_tablespace
+		GROUP BY l.relation;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.left_lately() IS
@@ -438,20 +441,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[]) IS
 	'tables with an index that is invalid or perhaps a duplicate, or in a tablespace that is over its mark';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.tablespace_facts(oid, oid),
-	tablespace_advisor.with_present_latency(tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.device_rate[]),
-	tablespace_advisor.with_timed_latency(tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.relation_fact[], tablespace_advisor.load_fact),
-	tablespace_advisor.copy_rates(name, oid),
-	tablespace_advisor.copy_wal_per_byte(),
-	tablespace_advisor.left_lately(),
-	tablespace_advisor.index_shape(oid[]),
-	tablespace_advisor.index_expression(oid),
-	tablespace_advisor.move_obstacle(pg_class, pg_index),
-	tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]),
-	tablespace_advisor.leaves_of(regclass),
-	tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[])
-	FROM PUBLIC;

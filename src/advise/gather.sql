@@ -238,15 +238,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.expected_savings(oid, regclass, name) IS
 	'what moves ask of the advice: what it would do with a relation and its indexes, and what that would save';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.expected_savings(oid, regclass, name),
-	tablespace_advisor.measure_bloat(tablespace_advisor.relation_fact),
-	tablespace_advisor.read_index_pages(regclass),
-	tablespace_advisor.lock_if_free(oid),
-	tablespace_advisor.check_target(regclass),
-	tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact),
-	tablespace_advisor.wanted_tablespaces(tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.relation_rate[]),
-	tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean)
-	FROM PUBLIC;

@@ -264,16 +264,3 @@ END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.move_verdict(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, name, text) IS
 	'whether to move a relation if bytes were free, and why; arguments are its facts, its estimate in the destination (dest), the facts on both tablespaces; destination: as the caller gave it; bottleneck: see other_bottleneck()';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.business_cycle_days(),
-	tablespace_advisor.probe_statement(name[]),
-	tablespace_advisor.probe_gap(tablespace_advisor.tablespace_fact),
-	tablespace_advisor.to_be_probed(tablespace_advisor.tablespace_fact),
-	tablespace_advisor.other_bottleneck(tablespace_advisor.load_fact),
-	tablespace_advisor.index_verdict(tablespace_advisor.relation_fact),
-	tablespace_advisor.is_bloated(tablespace_advisor.relation_fact),
-	tablespace_advisor.move_verdict(tablespace_advisor.relation_fact,
-		tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact,
-		tablespace_advisor.tablespace_fact, name, text)
-	FROM PUBLIC;

@@ -108,10 +108,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], bigint) IS
 	'of candidates (what would save) and demotions (what could make room for them) those to move, each to one tablespace, so that they fit into the room of each and what saves into the budget (NULL: no limit); bound_ms_per_s: no choice saves more; is_exact: none saves more than this one; turn is NULL where no order of moves has room';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[],
-		tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[],
-		tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[],
-		tablespace_advisor.tablespace_fact[], bigint)
-	FROM PUBLIC;

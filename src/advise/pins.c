@@ -10,7 +10,6 @@
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -18,6 +17,7 @@
 
 #include "compat.h"
 #include "state/state.h"
+#include "state/statement.h"
 
 #define PIN_ARGS 3
 
@@ -53,22 +53,14 @@ check_pin(FunctionCallInfo fcinfo, Oid relation)
 
 /* Runs a statement on the pins; returns how many rows it changed. */
 static uint64
-change_pins(const char *sql, Datum *values, const char *nulls)
+change_pins(TsaStatement *statement, Datum *values, const char *nulls)
 {
-	static Oid	types[PIN_ARGS] = {OIDOID, TEXTOID, OIDOID};
 	TsaState	state;
 	uint64		changed;
 
 	tsa_state_check("placement_pin", RowExclusiveLock);
 	tsa_state_open(&state);
-	SPI_connect();
-	if (SPI_execute_with_args(sql, PIN_ARGS, types, values, nulls, false,
-							  0) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not change the pins")));
-	changed = SPI_processed;
-	SPI_finish();
+	changed = tsa_run(statement, values, nulls, TSA_WRITES);
 	tsa_state_close(&state);
 	return changed;
 }
@@ -77,6 +69,15 @@ change_pins(const char *sql, Datum *values, const char *nulls)
 Datum
 tsa_pin_placement(PG_FUNCTION_ARGS)
 {
+	static TsaStatement statement = {
+		"INSERT INTO tablespace_advisor.placement_pin"
+		" (relation, reason, pinned_by) VALUES ($1, $2, $3)"
+		" ON CONFLICT (relation) DO UPDATE"
+		" SET reason = EXCLUDED.reason, ends_at = NULL,"
+		"   pinned_by = EXCLUDED.pinned_by,"
+		"   pinned_at = EXCLUDED.pinned_at",
+		PIN_ARGS, {OIDOID, TEXTOID, OIDOID}, NULL
+	};
 	Datum		values[PIN_ARGS];
 	char		nulls[] = "   ";
 
@@ -90,13 +91,7 @@ tsa_pin_placement(PG_FUNCTION_ARGS)
 	values[2] = ObjectIdGetDatum(GetUserId());
 	if (PG_ARGISNULL(1))
 		nulls[1] = 'n';
-	change_pins("INSERT INTO tablespace_advisor.placement_pin"
-				" (relation, reason, pinned_by) VALUES ($1, $2, $3)"
-				" ON CONFLICT (relation) DO UPDATE"
-				" SET reason = EXCLUDED.reason, ends_at = NULL,"
-				"   pinned_by = EXCLUDED.pinned_by,"
-				"   pinned_at = EXCLUDED.pinned_at",
-				values, nulls);
+	change_pins(&statement, values, nulls);
 	PG_RETURN_VOID();
 }
 
@@ -104,12 +99,15 @@ tsa_pin_placement(PG_FUNCTION_ARGS)
 Datum
 tsa_unpin_placement(PG_FUNCTION_ARGS)
 {
-	Datum		values[PIN_ARGS] = {0};
+	static TsaStatement statement = {
+		"DELETE FROM tablespace_advisor.placement_pin WHERE relation = $1",
+		1, {OIDOID}, NULL
+	};
+	Datum		values[1];
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	check_pin(fcinfo, PG_GETARG_OID(0));
 	values[0] = PG_GETARG_DATUM(0);
-	PG_RETURN_BOOL(change_pins("DELETE FROM tablespace_advisor.placement_pin"
-							   " WHERE relation = $1", values, " nn") > 0);
+	PG_RETURN_BOOL(change_pins(&statement, values, NULL) > 0);
 }

@@ -448,27 +448,3 @@ END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, bigint, boolean, boolean) IS
 	'advice on the relations considered, from facts handed over: relations must hold all of their tables, and all that is read in the database if reads were timed; destination NULL: any of the tablespaces; budget_bytes: what moves may fill (NULL: no limit); with_evictions: also relieve tablespaces that are over their mark; with_evidence: else evidence is NULL';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact, name),
-	tablespace_advisor.demotion_offers(tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact),
-	tablespace_advisor.choose_evictions(tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[]),
-	tablespace_advisor.destination_order(tablespace_advisor.tablespace_fact,
-		tablespace_advisor.tablespace_fact),
-	tablespace_advisor.other_verdicts(tablespace_advisor.relation_fact[],
-		tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact, name, tablespace_advisor.placement_choice[]),
-	tablespace_advisor.move_statement(regclass, text, name, boolean),
-	tablespace_advisor.row_evidence(tablespace_advisor.relation_fact,
-		tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact,
-		tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate,
-		tablespace_advisor.load_fact, tablespace_advisor.placement_choice),
-	tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[],
-		regclass[], tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.load_fact, name, bigint, boolean, boolean)
-	FROM PUBLIC;

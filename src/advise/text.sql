@@ -91,16 +91,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
 	'a text with a question mark for each control character, and in UTF8 for what ends a line or turns the direction of writing';
 
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.round_to_three(float8),
-	tablespace_advisor.one_line(text, int),
-	tablespace_advisor.three_digits(float8),
-	tablespace_advisor.three_digits(jsonb),
-	tablespace_advisor.two_digits(float8),
-	tablespace_advisor.pretty_seconds(float8),
-	tablespace_advisor.pretty_us(jsonb),
-	tablespace_advisor.printable(text)
-	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.round_to_three(float8),
 	tablespace_advisor.one_line(text, int),

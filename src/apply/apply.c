@@ -31,8 +31,6 @@
 #include "move/move.h"
 #include "tier/round.h"
 
-#define LOCK_ROUND	0x7348
-
 #define PLAN_ARGS	4
 
 PG_FUNCTION_INFO_V1(tsa_apply_placement);
@@ -48,7 +46,7 @@ typedef struct Round
 static void
 set_round_tag(LOCKTAG *tag)
 {
-	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, 0, 0, LOCK_ROUND);
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, 0, 0, TSA_LOCK_ROUND);
 }
 
 /* The arguments of plan_round(). */
@@ -93,24 +91,24 @@ static void
 plan_round(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 		   Round *round)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT " TSA_MOVE_COLUMNS ", p.saved_ms_per_s, p.wave"
 		" FROM tablespace_advisor.plan_round($1, $2, $3, $4) p",
 		PLAN_ARGS, {OIDOID, TEXTOID, INT8OID, BOOLOID}, NULL
 	};
-	static TsaJournalQuery undo = {
+	static TsaStatement undo = {
 		"SELECT 1 FROM tablespace_advisor.undo_moves($1) LIMIT 1",
 		1, {OIDOID}, NULL
 	};
 	Datum		values[PLAN_ARGS];
 	char		nulls[] = "    ";
-	TsaJournal	journal;
+	TsaState	journal;
 
 	parse_arguments(fcinfo, values, nulls);
 	tsa_journal_open(&journal);
 	round->is_undo = DatumGetBool(values[3]) &&
-		tsa_journal_run(&undo, values, NULL, true) > 0;
-	tsa_journal_close(&journal);
+		tsa_run(&undo, values, NULL, TSA_READS) > 0;
+	tsa_state_close(&journal);
 	round->moves = tsa_load_moves(&query, values, nulls, options,
 								  &round->waves);
 }
@@ -119,38 +117,38 @@ plan_round(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 static uint64
 count_failures(List *ids)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT 1 FROM tablespace_advisor.job"
 		" WHERE job_id = ANY ($1) AND state <> 'done'",
 		1, {INT8ARRAYOID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	uint64		failures;
 
 	values[0] = tsa_job_id_array(ids);
 	tsa_journal_open(&journal);
-	failures = tsa_journal_run(&query, values, NULL, true);
-	tsa_journal_close(&journal);
+	failures = tsa_run(&query, values, NULL, TSA_READS);
+	tsa_state_close(&journal);
 	return failures;
 }
 
 static void
 keep_round(List *ids, bool is_undo)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT tablespace_advisor.keep_round($1, $2, $3)",
 		3, {INT8ARRAYOID, BOOLOID, OIDOID}, NULL
 	};
 	Datum		values[3];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	values[0] = tsa_job_id_array(ids);
 	values[1] = BoolGetDatum(is_undo);
 	values[2] = ObjectIdGetDatum(GetUserId());
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, false);
-	tsa_journal_close(&journal);
+	tsa_run(&query, values, NULL, TSA_CALLS);
+	tsa_state_close(&journal);
 }
 
 /* Runs the waves one after the other; returns the ids of all jobs. */

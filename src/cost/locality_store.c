@@ -23,7 +23,6 @@
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
@@ -33,6 +32,7 @@
 #include "compat.h"
 #include "cost/locality_store.h"
 #include "state/state.h"
+#include "state/statement.h"
 #include "tsa.h"
 
 #define POINT_FIELDS	13
@@ -204,12 +204,11 @@ read_times(Datum value, TsaReadTimes *times)
 static Datum
 select_times(Oid tablespace, bool *isnull)
 {
-	Oid			types[] = {OIDOID};
+	static TsaStatement statement = {SELECT_TIMES, 1, {OIDOID}, NULL};
 	Datum		values[] = {ObjectIdGetDatum(tablespace)};
 
 	*isnull = true;
-	if (SPI_execute_with_args(SELECT_TIMES, 1, types, values, NULL, true,
-							  1) != SPI_OK_SELECT || SPI_processed != 1)
+	if (tsa_run(&statement, values, NULL, TSA_READS) != 1)
 		return (Datum) 0;
 	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
 						 isnull);
@@ -219,10 +218,16 @@ select_times(Oid tablespace, bool *isnull)
 static void
 replace_row(TsaLocalityRow *row, Datum times, bool no_times)
 {
-	Oid			types[COLUMNS] = {
-		OIDOID, OIDOID, OIDOID, OIDOID, INT8OID, INT8OID, FLOAT8OID,
-		TIMESTAMPTZOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID
+	static TsaStatement delete_gone = {DELETE_GONE, 0, {0}, NULL};
+	static TsaStatement insert_row = {
+		INSERT_ROW, COLUMNS,
+		{
+			OIDOID, OIDOID, OIDOID, OIDOID, INT8OID, INT8OID, FLOAT8OID,
+			TIMESTAMPTZOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID
+		},
+		NULL
 	};
+	static TsaStatement keep_residency = {KEEP_RESIDENCY, 1, {OIDOID}, NULL};
 	Datum		values[COLUMNS];
 	char		nulls[COLUMNS + 1] = "          ";
 
@@ -238,14 +243,9 @@ replace_row(TsaLocalityRow *row, Datum times, bool no_times)
 	values[9] = times;
 	if (no_times)
 		nulls[9] = 'n';
-	if (SPI_execute(DELETE_GONE, false, 0) != SPI_OK_DELETE ||
-		SPI_execute_with_args(INSERT_ROW, COLUMNS, types, values, nulls,
-							  false, 0) != SPI_OK_INSERT ||
-		SPI_execute_with_args(KEEP_RESIDENCY, 1, types, &values[1], NULL,
-							  false, 0) != SPI_OK_SELECT)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not keep the locality of an index")));
+	tsa_run(&delete_gone, NULL, NULL, TSA_WRITES);
+	tsa_run(&insert_row, values, nulls, TSA_WRITES);
+	tsa_run(&keep_residency, &values[1], NULL, TSA_CALLS);
 }
 
 /*
@@ -262,12 +262,10 @@ tsa_locality_keep(TsaLocalityRow *row, Oid tablespace)
 	tsa_state_check("index_locality",
 					XactReadOnly ? AccessShareLock : RowExclusiveLock);
 	tsa_state_open(&state);
-	SPI_connect();
 	times = select_times(tablespace, &no_times);
 	row->has_times = !no_times && read_times(times, &row->times);
 	if (!XactReadOnly)
 		replace_row(row, times, no_times);
-	SPI_finish();
 	tsa_state_close(&state);
 
 	if (XactReadOnly)

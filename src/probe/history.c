@@ -15,7 +15,6 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -23,7 +22,7 @@
 #include "compat.h"
 #include "probe/history.h"
 #include "state/state.h"
-#include "tsa.h"
+#include "state/statement.h"
 
 /* Put a string, NULL allowed, into an array of datums. */
 static void
@@ -102,54 +101,42 @@ form_histogram(const TsaLatency *latency)
 											  TYPALIGN_DOUBLE));
 }
 
-/* Run one of the inserts; returns the single bigint that it returns. */
-static int64
-execute_insert(const char *command, int n, Oid *types, Datum *values,
-			   const bool *nulls)
+static TsaArg
+text_arg(const char *text)
 {
-	char	   *flags = palloc(n);
-	bool		isnull;
-	int			i;
-
-	for (i = 0; i < n; i++)
-		flags[i] = nulls[i] ? 'n' : ' ';
-	if (SPI_execute_with_args(command, n, types, values, flags, false, 0) !=
-		SPI_OK_INSERT_RETURNING || SPI_processed != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not keep the history of the probe")));
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-									   SPI_tuptable->tupdesc, 1, &isnull));
+	return (TsaArg)
+	{
+		TEXTOID, text != NULL ? CStringGetTextDatum(text) : (Datum) 0,
+			text == NULL
+	};
 }
 
 /* Write the row of the run; returns its number. */
 static int64
 insert_run(const TsaProbeRun *run)
 {
-	Oid			types[] = {
-		TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, INTERVALOID,
-		TIMESTAMPTZOID, TIMESTAMPTZOID, FLOAT8OID
+	static TsaStatement statement = {
+		.sql = "INSERT INTO tablespace_advisor.probe_run"
+		" (tablespace, location, device, mode, file_size_bytes, duration,"
+		" started_at, finished_at, foreign_io_percent)"
+		" VALUES ($1::pg_catalog.name, $2, $3, $4, $5, $6, $7, $8, $9)"
+		" RETURNING run_id"
 	};
-	Datum		values[lengthof(types)];
-	bool		nulls[lengthof(types)] = {0};
+	const TsaArg args[] = {
+		[1] = text_arg(run->tablespace),
+		[2] = text_arg(run->location),
+		[3] = text_arg(run->device),
+		[4] = text_arg(run->mode),
+		[5] = {INT8OID, Int64GetDatum(run->file_size_bytes), false},
+		[6] = {INTERVALOID, IntervalPGetDatum(run->duration), false},
+		[7] = {TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at), false},
+		[8] = {TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at), false},
+		[9] = {FLOAT8OID, Float8GetDatum(run->foreign_io_percent),
+		isnan(run->foreign_io_percent)}
+	};
 
-	put_text(values, nulls, 0, run->tablespace);
-	put_text(values, nulls, 1, run->location);
-	put_text(values, nulls, 2, run->device);
-	put_text(values, nulls, 3, run->mode);
-	values[4] = Int64GetDatum(run->file_size_bytes);
-	values[5] = IntervalPGetDatum(run->duration);
-	values[6] = TimestampTzGetDatum(run->started_at);
-	values[7] = TimestampTzGetDatum(run->finished_at);
-	put_float(values, nulls, 8, run->foreign_io_percent);
-	return execute_insert("INSERT INTO " TSA_STATE_SCHEMA ".probe_run"
-						  " (tablespace, location, device, mode,"
-						  " file_size_bytes, duration, started_at,"
-						  " finished_at, foreign_io_percent)"
-						  " VALUES ($1::pg_catalog.name, $2, $3, $4, $5, $6,"
-						  " $7, $8, $9)"
-						  " RETURNING run_id",
-						  lengthof(types), types, values, nulls);
+	tsa_run_args(&statement, args, lengthof(args), TSA_CALLS);
+	return DatumGetInt64(tsa_result_column(0, "run_id"));
 }
 
 /* What the table has and the function does not return. */
@@ -167,9 +154,32 @@ insert_result(int64 run_id, const char *tablespace,
 		others->waited_percent, result->turns, result->quiet_percent,
 		result->burst_iops, result->burst_seconds
 	};
-	Oid			types[TSA_RESULT_COLUMNS + MORE_COLUMNS];
+	static TsaStatement statement = {
+		"INSERT INTO tablespace_advisor.probe_result"
+		" (run_id, workload, queue_depth, io_size, samples, iops, mb_per_s,"
+		" mean_us, stddev_us, min_us, p50_us, p90_us, p95_us, p99_us, max_us,"
+		" mean_low_us, mean_high_us, caveat, conditions, histogram,"
+		" others_reads_per_s, others_writes_per_s, others_read_mb_per_s,"
+		" others_write_mb_per_s, others_in_flight, device_busy_percent,"
+		" processor_wait_percent, turns, quiet_percent, burst_iops,"
+		" burst_seconds)"
+		" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,"
+		" $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27,"
+		" $28, $29, $30, $31)",
+		TSA_RESULT_COLUMNS + MORE_COLUMNS,
+		{
+			INT8OID, TEXTOID, INT4OID, INT4OID, INT8OID, FLOAT8OID, FLOAT8OID,
+			FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+			FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID,
+			INT8ARRAYOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+			FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+			FLOAT8OID
+		},
+		NULL
+	};
 	Datum		values[TSA_RESULT_COLUMNS + MORE_COLUMNS];
 	bool		nulls[TSA_RESULT_COLUMNS + MORE_COLUMNS];
+	char		flags[TSA_RESULT_COLUMNS + MORE_COLUMNS];
 	int			i;
 
 	StaticAssertStmt(lengthof(figures) == MORE_COLUMNS - 1,
@@ -181,39 +191,12 @@ insert_result(int64 run_id, const char *tablespace,
 	values[TSA_RESULT_COLUMNS] = form_histogram(result->latency);
 	nulls[TSA_RESULT_COLUMNS] = false;
 
-	types[0] = INT8OID;
-	types[1] = TEXTOID;
-	types[2] = INT4OID;
-	types[3] = INT4OID;
-	types[4] = INT8OID;
-	for (i = 5; i < TSA_RESULT_COLUMNS - 2; i++)
-		types[i] = FLOAT8OID;
-	types[TSA_RESULT_COLUMNS - 2] = TEXTOID;
-	types[TSA_RESULT_COLUMNS - 1] = TEXTOID;
-	types[TSA_RESULT_COLUMNS] = INT8ARRAYOID;
 	for (i = 0; i < (int) lengthof(figures); i++)
-	{
-		types[TSA_RESULT_COLUMNS + 1 + i] = FLOAT8OID;
 		put_float(values, nulls, TSA_RESULT_COLUMNS + 1 + i, figures[i]);
-	}
+	for (i = 0; i < (int) lengthof(flags); i++)
+		flags[i] = nulls[i] ? 'n' : ' ';
 
-	(void) execute_insert("INSERT INTO " TSA_STATE_SCHEMA ".probe_result"
-						  " (run_id, workload, queue_depth, io_size, samples,"
-						  " iops, mb_per_s, mean_us, stddev_us, min_us,"
-						  " p50_us, p90_us, p95_us, p99_us, max_us,"
-						  " mean_low_us, mean_high_us, caveat, conditions,"
-						  " histogram, others_reads_per_s,"
-						  " others_writes_per_s, others_read_mb_per_s,"
-						  " others_write_mb_per_s, others_in_flight,"
-						  " device_busy_percent, processor_wait_percent,"
-						  " turns, quiet_percent, burst_iops,"
-						  " burst_seconds)"
-						  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
-						  " $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
-						  " $21, $22, $23, $24, $25, $26, $27, $28, $29,"
-						  " $30, $31)"
-						  " RETURNING run_id",
-						  lengthof(types), types, values, nulls);
+	tsa_run(&statement, values, flags, TSA_CALLS);
 }
 
 /*
@@ -224,38 +207,28 @@ insert_result(int64 run_id, const char *tablespace,
 static void
 prune_runs(void)
 {
-	Oid			types[1] = {INT4OID};
+	static TsaStatement statement = {
+		"DELETE FROM tablespace_advisor.probe_run WHERE run_id = ANY (ARRAY("
+		"SELECT r.run_id FROM tablespace_advisor.probe_run r"
+		" WHERE r.finished_at < pg_catalog.now()"
+		"   - pg_catalog.make_interval(days => $1)"
+		" AND NOT EXISTS (SELECT FROM tablespace_advisor.probe_result p"
+		"   WHERE p.run_id = r.run_id"
+		"   AND p.caveat IS NULL AND NOT EXISTS (SELECT"
+		"     FROM tablespace_advisor.probe_run r2"
+		"     JOIN tablespace_advisor.probe_result p2 USING (run_id)"
+		"     WHERE r2.tablespace = r.tablespace"
+		"     AND r2.location = r.location AND r2.run_id > r.run_id"
+		"     AND p2.workload = p.workload"
+		"     AND p2.queue_depth = p.queue_depth AND p2.caveat IS NULL"
+		"     AND (p2.conditions IS NULL OR p.conditions IS NOT NULL)))"
+		" FOR UPDATE OF r SKIP LOCKED))",
+		1, {INT4OID}, NULL
+	};
 	Datum		values[1] = {Int32GetDatum(tsa_keep_history)};
 
-	if (tsa_keep_history == 0)
-		return;
-	if (SPI_execute_with_args("DELETE FROM " TSA_STATE_SCHEMA ".probe_run"
-							  " WHERE run_id = ANY (ARRAY("
-							  "SELECT r.run_id"
-							  " FROM " TSA_STATE_SCHEMA ".probe_run r"
-							  " WHERE r.finished_at < pg_catalog.now()"
-							  "   - pg_catalog.make_interval(days => $1)"
-							  " AND NOT EXISTS (SELECT"
-							  "   FROM " TSA_STATE_SCHEMA ".probe_result p"
-							  "   WHERE p.run_id = r.run_id"
-							  "   AND p.caveat IS NULL AND NOT EXISTS (SELECT"
-							  "     FROM " TSA_STATE_SCHEMA ".probe_run r2"
-							  "     JOIN " TSA_STATE_SCHEMA ".probe_result p2"
-							  "       USING (run_id)"
-							  "     WHERE r2.tablespace = r.tablespace"
-							  "     AND r2.location = r.location"
-							  "     AND r2.run_id > r.run_id"
-							  "     AND p2.workload = p.workload"
-							  "     AND p2.queue_depth = p.queue_depth"
-							  "     AND p2.caveat IS NULL"
-							  "     AND (p2.conditions IS NULL"
-							  "       OR p.conditions IS NOT NULL)))"
-							  " FOR UPDATE OF r SKIP LOCKED))",
-							  1, types, values, NULL, false, 0) !=
-		SPI_OK_DELETE)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not prune the history of probes")));
+	if (tsa_keep_history > 0)
+		tsa_run(&statement, values, NULL, TSA_CALLS);
 }
 
 /* Keep a run and its results. */
@@ -279,11 +252,9 @@ tsa_history_keep(const TsaProbeRun *run)
 	tsa_state_check("probe_run", RowExclusiveLock);
 	tsa_state_check("probe_result", RowExclusiveLock);
 	tsa_state_open(&state);
-	SPI_connect();
 	run_id = insert_run(run);
 	for (i = 0; i < run->nresults; i++)
 		insert_result(run_id, run->tablespace, &run->results[i]);
 	prune_runs();
-	SPI_finish();
 	tsa_state_close(&state);
 }

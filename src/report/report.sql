@@ -14,7 +14,6 @@ BEGIN ATOMIC
 		(SELECT coalesce(jsonb_agg(h), '[]') FROM @extschema@.tablespace_advisor_health() h),
 		ARRAY(SELECT d FROM tablespace_advisor.device d))::tablespace_advisor.report_findings;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.collect_findings(timestamptz) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.collect_findings(timestamptz)
 	TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.collect_findings(timestamptz) IS
@@ -55,9 +54,6 @@ BEGIN
 			tablespace_advisor.report_small_print(f)));
 END
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.report_begin(interval),
-	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
-	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.report_begin(interval),
 	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
 	TO pg_monitor;

@@ -54,7 +54,7 @@
 
 #include "sample/installs.h"
 #include "sample/worker.h"
-#include "state/worker_settings.h"
+#include "state/background_worker.h"
 #include "tsa.h"
 
 /* Looks at pg_stat_activity in a sample */
@@ -78,14 +78,14 @@ typedef struct Reply
 } Reply;
 
 void
-tsa_sample_init(void)
+tsa_init_sample(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.sample_interval",
 							"Sets how often activity of all databases that have the extension is sampled.",
 							"0 turns sampling off. Needs shared_preload_libraries.",
 							&tsa_sample_interval, 300, 0, 86400,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
-	tsa_installs_init();
+	tsa_init_installs();
 }
 
 /*
@@ -135,22 +135,15 @@ wait_for_worker(BackgroundWorkerHandle *handle, Oid database)
 static void
 run_worker(Oid database, dsm_segment *segment)
 {
-	BackgroundWorker worker = {0};
+	BackgroundWorker worker =
+		tsa_describe_worker("tsa_sample_worker_main",
+							"tablespace_advisor sampling");
 	BackgroundWorkerHandle *handle;
 	dsm_handle	reply = dsm_segment_handle(segment);
 	pid_t		pid;
 
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
-		BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "tablespace_advisor", BGW_MAXLEN);
-	strlcpy(worker.bgw_function_name, "tsa_sample_worker_main", BGW_MAXLEN);
-	strlcpy(worker.bgw_name, "tablespace_advisor sampling", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, "tablespace_advisor sampling", BGW_MAXLEN);
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
 	memcpy(worker.bgw_extra, &reply, sizeof(reply));
-	worker.bgw_notify_pid = MyProcPid;
 	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
 		ereport(LOG,

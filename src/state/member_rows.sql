@@ -5,7 +5,5 @@ CREATE FUNCTION tablespace_advisor.member_rows(
 RETURNS SETOF text[]
 AS 'MODULE_PATHNAME', 'tsa_member_rows'
 LANGUAGE C STRICT STABLE ROWS 100;
-REVOKE ALL ON FUNCTION tablespace_advisor.member_rows(name, name, name[])
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.member_rows(name, name, name[]) IS
 	'columns, as text, of the rows of a table that is another extension''s own, OIDs for names of relations and types; no rows where there is no such table, a column is missing or is not of one of the server''s common types';

@@ -27,6 +27,7 @@
 #include "replication/logicalworker.h"
 #include "storage/lock.h"
 
+#include "state/lock_class.h"
 #include "state/prepare_guard.h"
 #include "state/state.h"
 

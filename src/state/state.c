@@ -25,8 +25,8 @@
  * were until ALTER EXTENSION ... UPDATE, which needs them exclusively.  Whoever
  * is about to use one finds that out under the same lock.
  *
- * An error leaves user and settings to the abort of the caller's transaction,
- * which restores both.
+ * An error leaves user, settings and snapshot to the abort of the caller's
+ * transaction, which restores all three.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,6 +45,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
 #include "commands/trigger.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -52,6 +53,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "state/state.h"
@@ -63,7 +65,7 @@ int			tsa_keep_history = 365;
  * Defines the configuration parameter.
  */
 void
-tsa_state_init(void)
+tsa_init_state(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.keep_history",
 							"Sets for how many days ended moves, probes and samples are kept.",
@@ -311,7 +313,8 @@ tsa_state_use_indexes(void)
 
 /*
  * Takes on the rights to read and write the tables, which the caller has
- * locked, with settings that no caller can have chosen.
+ * locked, with settings that no caller can have chosen, a snapshot of now and
+ * an SPI connection.
  */
 void
 tsa_state_open(TsaState *state)
@@ -335,6 +338,8 @@ tsa_state_open(TsaState *state)
 								 false);
 	if (restricted != NULL && restricted[0] != '\0')
 		override("restrict_nonsystem_relation_kind", "");
+	PushActiveSnapshot(GetLatestSnapshot());
+	SPI_connect();
 }
 
 /*
@@ -343,6 +348,8 @@ tsa_state_open(TsaState *state)
 void
 tsa_state_close(TsaState *state)
 {
+	SPI_finish();
+	PopActiveSnapshot();
 	AtEOXact_GUC(false, state->guc_level);
 	SetUserIdAndSecContext(state->userid, state->sec_context);
 }

@@ -27,7 +27,7 @@ typedef bool (*TsaTakeRow) (const Datum *values, const bool *nulls, void *arg);
 /* tablespace_advisor.keep_history, in days; 0: for ever */
 extern int	tsa_keep_history;
 
-extern void tsa_state_init(void);
+extern void tsa_init_state(void);
 extern bool tsa_state_is_current(void);
 extern bool tsa_state_is_new(void);
 extern Oid	tsa_state_extension(void);
@@ -44,6 +44,8 @@ extern void tsa_check_signature(FunctionCallInfo fcinfo, const char *table,
 extern void tsa_refuse_restricted_operation(FunctionCallInfo fcinfo);
 extern void tsa_state_show_all_relations(void);
 extern void tsa_state_use_indexes(void);
+
+/* The extension's rights, for the statements of statement.h. */
 extern void tsa_state_open(TsaState *state);
 extern void tsa_state_close(TsaState *state);
 

@@ -29,19 +29,19 @@ PG_FUNCTION_INFO_V1(tsa_temporary_owner_pid);
 
 /* Returns the rows of a statement on the extension's own functions. */
 void
-tsa_return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query,
+tsa_return_rows(FunctionCallInfo fcinfo, TsaStatement *query,
 				Datum *values, const char *nulls)
 {
 	ReturnSetInfo *result;
-	TsaJournal	journal;
+	TsaState	journal;
 
 	InitMaterializedSRF(fcinfo, 0);
 	result = (ReturnSetInfo *) fcinfo->resultinfo;
 	tsa_journal_open(&journal);
-	tsa_journal_run(query, values, nulls, true);
+	tsa_run(query, values, nulls, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /* A tablespace's OID by an argument that must not be NULL. */
@@ -56,7 +56,7 @@ tablespace_arg(FunctionCallInfo fcinfo, int n, const char *name)
 Datum
 tsa_tablespace_contents(PG_FUNCTION_ARGS)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT * FROM tablespace_advisor.contents_of($1, $2, $3, true)",
 		3, {OIDOID, OIDOID, BOOLOID}, NULL
 	};

@@ -14,7 +14,7 @@
 
 #include "move/move.h"
 
-extern void tsa_return_rows(FunctionCallInfo fcinfo, TsaJournalQuery *query,
+extern void tsa_return_rows(FunctionCallInfo fcinfo, TsaStatement *query,
 							Datum *values, const char *nulls);
 
 #endif							/* TSA_CONTENTS_H */

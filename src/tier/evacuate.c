@@ -52,9 +52,6 @@ PG_FUNCTION_INFO_V1(tsa_evacuate_tablespace);
 #define MAX_ROUNDS		3
 #define MAX_LEFT_LINES	100
 
-/* Key class of the locks on tablespaces, beside those of the journal. */
-#define LOCK_EVACUATION 0x7346
-
 /* The arguments of a call, checked and converted. */
 typedef struct Evacuation
 {
@@ -143,7 +140,7 @@ typedef enum WhichRelations
 static List *
 plan_round(const Evacuation *evacuation, List *ids, WhichRelations which)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT " TSA_MOVE_COLUMNS
 		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
 		" WHERE p.method IS NOT NULL AND (p.is_journal = $7) IS NOT FALSE"
@@ -170,63 +167,64 @@ plan_round(const Evacuation *evacuation, List *ids, WhichRelations which)
 static void
 print_warnings(const Evacuation *evacuation)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT w FROM tablespace_advisor.evacuation_warnings($1, $2) w",
 		2, {OIDOID, OIDOID}, NULL
 	};
 	Datum		values[2];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	values[0] = ObjectIdGetDatum(evacuation->source);
 	values[1] = ObjectIdGetDatum(evacuation->target);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
+	tsa_run(&query, values, NULL, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		ereport(WARNING,
-				(errmsg("%s", tsa_journal_text(i, "w"))));
-	tsa_journal_close(&journal);
+				(errmsg("%s", tsa_result_text(i, "w"))));
+	tsa_state_close(&journal);
 }
 
 /* Prints which relations would stay, and why. */
 static void
 print_staying(const Evacuation *evacuation)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT tablespace_advisor.printable(pg_catalog.format('%s %I.%I',"
 		"   tablespace_advisor.kind_name(p.kind), p.schema_name,"
 		"   p.relation_name)) AS relation,"
-		" tablespace_advisor.printable(p.reason) AS reason"
+		" tablespace_advisor.printable(tablespace_advisor.evacuation_reason("
+		"   p.why, p.detail, p.stays, p.stays_detail)) AS reason"
 		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
 		" WHERE p.method IS NULL ORDER BY p.place",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
 	};
 	Datum		values[5];
 	char		nulls[] = "     ";
-	TsaJournal	journal;
+	TsaState	journal;
 
 	plan_arguments(evacuation, values, nulls);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, nulls, true);
+	tsa_run(&query, values, nulls, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		ereport(NOTICE,
 				(errmsg("would leave %s where it is",
-						tsa_journal_text(i, "relation")),
-				 errdetail("%s", tsa_journal_text(i, "reason"))));
-	tsa_journal_close(&journal);
+						tsa_result_text(i, "relation")),
+				 errdetail("%s", tsa_result_text(i, "reason"))));
+	tsa_state_close(&journal);
 }
 
 /* Prints a line of what is left: what, where, why, and its statement. */
 static void
 print_left(const Evacuation *evacuation, uint64 row)
 {
-	const char *database = tsa_journal_text(row, "database");
-	const char *reason = tsa_journal_text(row, "reason");
-	const char *statement = tsa_journal_text(row, "statement");
+	const char *database = tsa_result_text(row, "database");
+	const char *reason = tsa_result_text(row, "reason");
+	const char *statement = tsa_result_text(row, "statement");
 
 	ereport(NOTICE,
 			(errmsg("left in tablespace \"%s\": %s",
 					tsa_tablespace_name(evacuation->source),
-					tsa_journal_text(row, "what")),
+					tsa_result_text(row, "what")),
 			 reason ? errdetail("%s", reason) : 0,
 			 statement == NULL ? 0 : database == NULL ?
 			 errhint("In any database: %s;", statement) :
@@ -240,7 +238,7 @@ print_left(const Evacuation *evacuation, uint64 row)
 static void
 report_left(const Evacuation *evacuation)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT * FROM tablespace_advisor.evacuation_left($1, $2, $3, $4, $5,"
 		" $6, $7)",
 		7, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID, BOOLOID, BOOLOID}, NULL
@@ -249,18 +247,18 @@ report_left(const Evacuation *evacuation)
 	const char *name = tsa_tablespace_name(evacuation->source);
 	Datum		values[7];
 	char		nulls[] = "       ";
-	TsaJournal	journal;
+	TsaState	journal;
 	uint64		nleft;
 
 	plan_arguments(evacuation, values, nulls);
 	values[5] = BoolGetDatum(sees_all);
 	values[6] = BoolGetDatum(superuser());
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, nulls, true);
+	tsa_run(&query, values, nulls, TSA_READS);
 	nleft = SPI_processed;
 	for (uint64 i = 0; i < Min(nleft, MAX_LEFT_LINES); i++)
 		print_left(evacuation, i);
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 
 	if (!sees_all)
 		ereport(NOTICE,
@@ -290,7 +288,7 @@ lock_tablespace(Oid tablespace, Oid asker, LOCKMODE mode, bool acquire)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, InvalidOid, tablespace, asker, LOCK_EVACUATION);
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, tablespace, asker, TSA_LOCK_EVACUATION);
 	if (acquire)
 		(void) LockAcquire(&tag, mode, true, true);
 	else
@@ -316,7 +314,7 @@ static bool
 is_opposed(Oid tablespace, Oid asker, LOCKMODE mode)
 {
 	return some_have_rights(tsa_list_lock_keys(InvalidOid, tablespace,
-											   LOCK_EVACUATION, mode), asker);
+											   TSA_LOCK_EVACUATION, mode), asker);
 }
 
 /* Refuses to go on: somebody moves relations the other way. */
@@ -352,13 +350,13 @@ somebody_moves_back(const Evacuation *evacuation)
 static void
 check_opposite_moves(const Evacuation *evacuation)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT o.job_id, o.refuses"
 		" FROM tablespace_advisor.opposite_move($1, $2, $3) o",
 		3, {OIDOID, OIDOID, OIDOID}, NULL
 	};
 	Datum		values[3];
-	TsaJournal	journal;
+	TsaState	journal;
 	int64		job_id = 0;
 	bool		refuses = false;
 
@@ -366,12 +364,12 @@ check_opposite_moves(const Evacuation *evacuation)
 	values[1] = ObjectIdGetDatum(evacuation->target);
 	values[2] = ObjectIdGetDatum(evacuation->asker);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
 	{
-		job_id = DatumGetInt64(tsa_journal_column(0, "job_id"));
-		refuses = DatumGetBool(tsa_journal_column(0, "refuses"));
+		job_id = DatumGetInt64(tsa_result_column(0, "job_id"));
+		refuses = DatumGetBool(tsa_result_column(0, "refuses"));
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	if (refuses)
 		refuse_opposite(evacuation,
 						psprintf("Move " INT64_FORMAT " goes the other way.",
@@ -498,7 +496,7 @@ tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 Datum
 tsa_plan_evacuation(PG_FUNCTION_ARGS)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT * FROM"
 		" tablespace_advisor.evacuation_plan($1, $2, $3, $4, $5)",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL

@@ -19,7 +19,6 @@ AS $$
 		JOIN pg_extension e ON e.extname = 'timescaledb'
 	WHERE c.oid = target
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.hypertable_of(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.hypertable_of(oid) IS
 	'number of a hypertable of TimescaleDB, its version, and whether that is one whose catalog is known; no row for other tables';
 
@@ -41,7 +40,6 @@ AS $$
 		END
 	FROM (SELECT to_timestamp(range_end / 1e6)) t(time)
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.chunk_end(bigint, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.chunk_end(bigint, oid) IS
 	'the upper bound of a chunk along a dimension of that type, which TimescaleDB keeps as a number; NULL where it is no time or has no end';
 
@@ -88,7 +86,6 @@ AS $$
 			'{relid,compress_relid}') s ON s.fields[1] = c.chunk::text
 		JOIN pg_class z ON z.oid = s.fields[2]::oid AND z.relowner = c.relowner
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.chunks_of(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.chunks_of(oid) IS
 	'the chunks of a hypertable and, with their chunk''s bound, the relations of their compressed rows';
 
@@ -106,8 +103,6 @@ AS $$
 		CROSS JOIN LATERAL (SELECT j.fields[4]::jsonb) c(config)
 	WHERE h.is_known AND c.config->>'drop_after' !~ '^[0-9]+$'
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.hypertable_retention(oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.hypertable_retention(oid) IS
 	'after which time a policy of TimescaleDB drops chunks of a hypertable; NULL if none does';
 
@@ -121,7 +116,5 @@ AS $$
 		JOIN tablespace_advisor.member_rows('timescaledb', 'tablespace',
 			'{hypertable_id,tablespace_name}') a ON a.fields[1] = h.id
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.attached_tablespaces(oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.attached_tablespaces(oid) IS
 	'tablespaces in which TimescaleDB makes new chunks of a hypertable; NULL if none is attached';

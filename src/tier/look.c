@@ -46,7 +46,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "state/worker_settings.h"
+#include "state/background_worker.h"
 #include "tier/look.h"
 #include "tier/moves.h"
 #include "tier/relations.h"
@@ -207,20 +207,14 @@ tsa_look_worker_main(Datum arg pg_attribute_unused())
 static BackgroundWorkerHandle *
 start_worker(const LookArgs *args)
 {
-	BackgroundWorker worker = {0};
+	BackgroundWorker worker =
+		tsa_describe_worker("tsa_look_worker_main", "tablespace_advisor look");
 	BackgroundWorkerHandle *handle;
 
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
-		BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_ConsistentState;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "tablespace_advisor", BGW_MAXLEN);
-	strlcpy(worker.bgw_function_name, "tsa_look_worker_main", BGW_MAXLEN);
 	snprintf(worker.bgw_name, BGW_MAXLEN, "tablespace_advisor look for %d",
 			 MyProcPid);
-	strlcpy(worker.bgw_type, "tablespace_advisor look", BGW_MAXLEN);
 	memcpy(worker.bgw_extra, args, sizeof(*args));
-	worker.bgw_notify_pid = MyProcPid;
 	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),

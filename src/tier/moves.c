@@ -15,10 +15,10 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "state/state.h"
+#include "state/statement.h"
 #include "tier/contents.h"
 #include "tier/moves.h"
 
@@ -27,14 +27,16 @@ PG_FUNCTION_INFO_V1(tsa_all_tablespace_moves);
 #define COL_ERROR		12
 
 /* Times in a form that no setting of either database changes. */
-static const char find_sql[] =
-"SELECT m.job_id, m.relation_name, m.from_tablespace, m.to_tablespace,"
-" m.method, m.state, m.phase, m.bytes_total, m.bytes_done, m.percent,"
-" m.mb_per_s, extract(epoch FROM m.eta) || ' s', m.error,"
-" pg_get_userbyid(m.owner), m.pid, to_jsonb(m.queued_at) #>> '{}',"
-" to_jsonb(m.started_at) #>> '{}', to_jsonb(m.finished_at) #>> '{}'"
-" FROM tablespace_advisor.move_progress m"
-" WHERE m.finished_at IS NULL OR m.finished_at > $1 ORDER BY m.job_id";
+static TsaStatement find_statement = {
+	"SELECT m.job_id, m.relation_name, m.from_tablespace, m.to_tablespace,"
+	" m.method, m.state, m.phase, m.bytes_total, m.bytes_done, m.percent,"
+	" m.mb_per_s, extract(epoch FROM m.eta) || ' s', m.error,"
+	" pg_get_userbyid(m.owner), m.pid, to_jsonb(m.queued_at) #>> '{}',"
+	" to_jsonb(m.started_at) #>> '{}', to_jsonb(m.finished_at) #>> '{}'"
+	" FROM tablespace_advisor.move_progress m"
+	" WHERE m.finished_at IS NULL OR m.finished_at > $1 ORDER BY m.job_id",
+	1, {TIMESTAMPTZOID}, NULL
+};
 
 /* A row that says why there are no others. */
 static void
@@ -50,19 +52,14 @@ send_obstacle(const char *why, TsaRowReceiver receive, void *arg)
 static void
 find_moves(TimestampTz since, TsaRowReceiver receive, void *arg)
 {
-	Oid			types[1] = {TIMESTAMPTZOID};
 	Datum		params[1];
 	TsaState	state;
+	uint64		nfound;
 
 	params[0] = TimestampTzGetDatum(since);
 	tsa_state_open(&state);
-	PushActiveSnapshot(GetLatestSnapshot());
-	SPI_connect();
-	if (SPI_execute_with_args(find_sql, 1, types, params, NULL, true, 0) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not read the journal of moves")));
-	for (uint64 i = 0; i < SPI_processed; i++)
+	nfound = tsa_run(&find_statement, params, NULL, TSA_READS);
+	for (uint64 i = 0; i < nfound; i++)
 	{
 		char	   *values[TSA_MOVE_ROW_COLUMNS];
 
@@ -72,8 +69,6 @@ find_moves(TimestampTz since, TsaRowReceiver receive, void *arg)
 									   SPI_tuptable->tupdesc, col + 1);
 		receive(values, arg);
 	}
-	SPI_finish();
-	PopActiveSnapshot();
 	tsa_state_close(&state);
 }
 
@@ -99,7 +94,7 @@ tsa_find_moves(TimestampTz since, TsaRowReceiver receive, void *arg)
 Datum
 tsa_all_tablespace_moves(PG_FUNCTION_ARGS)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT * FROM tablespace_advisor.moves_everywhere($1)",
 		1, {INTERVALOID}, NULL
 	};

@@ -11,7 +11,6 @@ CREATE FUNCTION tablespace_advisor.moves_of(
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_moves_of'
 LANGUAGE C STRICT VOLATILE ROWS 10;
-REVOKE ALL ON FUNCTION tablespace_advisor.moves_of(oid, timestamptz) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.moves_of(oid, timestamptz) IS
 	'moves of a database that have not ended, or not before that time; error without a job_id: why they are not known. A worker looks into other databases (53000: no worker slot is free)';
 
@@ -41,8 +40,6 @@ AS $$
 	WHERE d.is_locked
 	ORDER BY 1, 2
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.moves_everywhere(interval)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.moves_everywhere(interval) IS
 	'all_tablespace_moves() as the bootstrap superuser sees it';
 

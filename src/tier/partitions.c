@@ -68,14 +68,14 @@ refuse_version(Oid target, const char *version)
 static void
 check_target(Oid target)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT h.version, h.is_known"
 		" FROM tablespace_advisor.hypertable_of($1) h",
 		1, {OIDOID}, NULL
 	};
 	MemoryContext context = CurrentMemoryContext;
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	char	   *version = NULL;
 	bool		is_known = false;
 
@@ -83,13 +83,13 @@ check_target(Oid target)
 		return;
 	values[0] = ObjectIdGetDatum(target);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) > 0)
+	if (tsa_run(&query, values, NULL, TSA_READS) > 0)
 	{
 		version = MemoryContextStrdup(context,
-									  tsa_journal_text(0, "version"));
-		is_known = DatumGetBool(tsa_journal_column(0, "is_known"));
+									  tsa_result_text(0, "version"));
+		is_known = DatumGetBool(tsa_result_column(0, "is_known"));
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	if (version == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -103,27 +103,27 @@ check_target(Oid target)
 static void
 tell_attached(Oid target)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT tablespace_advisor.printable("
 		"   tablespace_advisor.attached_tablespaces($1)) AS names",
 		1, {OIDOID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	char	   *names;
 
 	if (get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE)
 		return;
 	values[0] = ObjectIdGetDatum(target);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
-	names = tsa_journal_text(0, "names");
+	tsa_run(&query, values, NULL, TSA_READS);
+	names = tsa_result_text(0, "names");
 	if (names != NULL)
 		ereport(NOTICE,
 				(errmsg("new chunks of \"%s\" are made in tablespaces that are attached to it: %s",
 						tsa_relation_name(target), names),
 				 errhint("attach_tablespace() and detach_tablespace() of TimescaleDB change that.")));
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /* Checks the arguments that function and procedure share and passes them on. */
@@ -167,7 +167,7 @@ check_asker(Oid target)
 Datum
 tsa_advise_partition_placement(PG_FUNCTION_ARGS)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT p.partition::pg_catalog.regclass, p.upper_bound, p.age,"
 		" p.idle_for, p.size_bytes, p.action, p.reason"
 		" FROM tablespace_advisor.judge_partitions($1, $2, $3, $4,"
@@ -188,7 +188,7 @@ tsa_advise_partition_placement(PG_FUNCTION_ARGS)
 static List *
 plan_partitions(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT " TSA_MOVE_COLUMNS
 		" FROM tablespace_advisor.partition_moves($1, $2, $3, $4, $5, $6, $7) p"
 		" ORDER BY p.place",

@@ -41,8 +41,6 @@ AS $$
 		CROSS JOIN LATERAL (SELECT nullif(m.literal, 'MAXVALUE')) b(literal)
 	WHERE c.oid = partition AND c.relispartition
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text) IS
 	'upper bound of the first key of a range partition; NULL where it is no time, has no end, or is beyond the years 4000 BC to 200000. partman_epoch: what an integer key counts, as in pg_partman''s part_config';
 
@@ -65,7 +63,6 @@ AS $$
 			ON p.fields[1] = format('%s.%s', n.nspname, c.relname)
 	WHERE c.oid = target
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.partman_config(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partman_config(oid) IS
 	'what pg_partman does with a partitioned table; NULLs if it does nothing. retention: after which it drops partitions';
 
@@ -97,7 +94,6 @@ AS $$
 	UNION ALL
 	SELECT c.* FROM tablespace_advisor.chunks_of(target) c
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.partition_leaves(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partition_leaves(oid) IS
 	'partitions of a table that have storage, chunks of a hypertable and the relations of their compressed rows; used_as: of those the chunk, else the partition';
 
@@ -141,7 +137,6 @@ AS $$
 					('queued', 'running', 'paused')) AS unfinished
 			FROM tablespace_advisor.job j WHERE j.relation = l.oid) j
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.partition_facts(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partition_facts(oid) IS
 	'what is known of partition_leaves(); is_plain: permanent and of the access method heap; last_used: by samples, of a chunk and its compressed rows as one; unfinished: a move that has not ended';
 
@@ -217,8 +212,6 @@ AS $$
 	FROM judged j
 	ORDER BY j.upper_bound, j.oid
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.judge_partitions(
-	oid, oid, interval, interval, interval, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.judge_partitions(
 	oid, oid, interval, interval, interval, oid) IS
 	'partitions with storage of a table and whether they are old enough, and unused for long enough, to be moved to a tablespace';
@@ -265,8 +258,6 @@ AS $$
 			t(tablespace)
 	WHERE t.tablespace <> target_tablespace
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.partition_moves(
-	oid, oid, interval, interval, interval, oid, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partition_moves(
 	oid, oid, interval, interval, interval, oid, boolean) IS
 	'the moves of partitions that are to be moved, oldest first, each followed by its indexes';

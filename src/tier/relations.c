@@ -43,6 +43,7 @@
 #include "compat.h"
 #include "move/move.h"
 #include "state/state.h"
+#include "state/statement.h"
 #include "tier/hypertables.h"
 #include "tier/relations.h"
 
@@ -70,7 +71,7 @@ enum
  * goes_with: the table of a TOAST table and of its index, which move with it.
  * backend: the number in the name of a temporary schema, and of the files.
  */
-static const char find_sql[] =
+static TsaStatement find_statement = {
 "SELECT c.oid, coalesce(i.indrelid, c.oid), o.oid, n.nspname, c.relname,"
 " c.relkind, c.relpersistence, c.relowner,"
 " CASE WHEN c.relkind IN ('r', 'm', 'i', 't', 'S')"
@@ -91,14 +92,18 @@ static const char find_sql[] =
 "     JOIN pg_namespace en ON en.oid = x.extnamespace"
 "     WHERE x.extname = 'tablespace_advisor') e ON true"
 " WHERE c.reltablespace = $1 OR $2 AND c.reltablespace = 0"
-"   AND c.relkind IN ('r', 'm', 'i', 't', 'S')";
+"   AND c.relkind IN ('r', 'm', 'i', 't', 'S')",
+2, {OIDOID, BOOLOID}, NULL
+};
 
-static const char settings_sql[] =
+static TsaStatement settings_statement = {
 "SELECT o.identity, split_part(c, '=', 1), substring(c, strpos(c, '=') + 1),"
 " NULL"
 " FROM pg_proc p CROSS JOIN LATERAL unnest(p.proconfig) c"
 "   CROSS JOIN LATERAL pg_identify_object('pg_proc'::regclass, p.oid, 0) o"
-" WHERE c LIKE 'default_tablespace=%' OR c LIKE 'temp_tablespaces=%'";
+" WHERE c LIKE 'default_tablespace=%' OR c LIKE 'temp_tablespaces=%'",
+0, {0}, NULL
+};
 
 /*
  * Why a relation cannot be moved by live copy, or NULL; also when another
@@ -152,7 +157,6 @@ static void
 find_committed(Oid tablespace, FileNumbers * files, TsaRowReceiver receive,
 			   void *arg)
 {
-	Oid			types[2] = {OIDOID, BOOLOID};
 	Datum		params[2];
 	MemoryContext row_context;
 	SPITupleTable *found;
@@ -160,12 +164,8 @@ find_committed(Oid tablespace, FileNumbers * files, TsaRowReceiver receive,
 
 	params[0] = ObjectIdGetDatum(tablespace);
 	params[1] = BoolGetDatum(tablespace == MyDatabaseTableSpace);
-	if (SPI_execute_with_args(find_sql, 2, types, params, NULL, true, 0) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not read pg_class")));
+	nfound = tsa_run(&find_statement, params, NULL, TSA_READS);
 	found = SPI_tuptable;
-	nfound = SPI_processed;
 
 	files->numbers = palloc(sizeof(Oid) * (nfound + 1));
 	row_context = AllocSetContextCreate(CurrentMemoryContext, "relation",
@@ -278,11 +278,9 @@ static void
 find_settings(Oid tablespace pg_attribute_unused(), TsaRowReceiver receive,
 			  void *arg)
 {
-	if (SPI_execute(settings_sql, true, 0) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("could not read pg_proc")));
-	for (uint64 i = 0; i < SPI_processed; i++)
+	uint64		nfound = tsa_run(&settings_statement, NULL, NULL, TSA_READS);
+
+	for (uint64 i = 0; i < nfound; i++)
 	{
 		char	   *values[TSA_SETTING_COLUMNS];
 
@@ -303,11 +301,7 @@ find_as_superuser(void (*find) (Oid, TsaRowReceiver, void *), Oid tablespace,
 	TsaState	state;
 
 	tsa_state_open(&state);
-	PushActiveSnapshot(GetLatestSnapshot());
-	SPI_connect();
 	find(tablespace, receive, arg);
-	SPI_finish();
-	PopActiveSnapshot();
 	tsa_state_close(&state);
 }
 

@@ -41,25 +41,25 @@ read_move(uint64 row)
 {
 	TsaMove    *move = palloc0(sizeof(TsaMove));
 
-	move->relid = DatumGetObjectId(tsa_journal_column(row, "relation"));
-	move->heapid = DatumGetObjectId(tsa_journal_column(row, "heap"));
-	move->kind = DatumGetChar(tsa_journal_column(row, "kind"));
+	move->relid = DatumGetObjectId(tsa_result_column(row, "relation"));
+	move->heapid = DatumGetObjectId(tsa_result_column(row, "heap"));
+	move->kind = DatumGetChar(tsa_result_column(row, "kind"));
 	move->schema_name =
-		*DatumGetName(tsa_journal_column(row, "schema_name"));
+		*DatumGetName(tsa_result_column(row, "schema_name"));
 	move->relation_name =
-		*DatumGetName(tsa_journal_column(row, "relation_name"));
-	move->persistence = DatumGetChar(tsa_journal_column(row, "persistence"));
+		*DatumGetName(tsa_result_column(row, "relation_name"));
+	move->persistence = DatumGetChar(tsa_result_column(row, "persistence"));
 	move->source_tablespace =
-		DatumGetObjectId(tsa_journal_column(row, "tablespace"));
+		DatumGetObjectId(tsa_result_column(row, "tablespace"));
 	move->target_tablespace =
-		DatumGetObjectId(tsa_journal_column(row, "to_tablespace"));
+		DatumGetObjectId(tsa_result_column(row, "to_tablespace"));
 	namestrcpy(&move->source_name,
 			   tsa_tablespace_name(move->source_tablespace));
 	namestrcpy(&move->target_name,
 			   tsa_tablespace_name(move->target_tablespace));
-	move->size_bytes = DatumGetInt64(tsa_journal_column(row, "size_bytes"));
+	move->size_bytes = DatumGetInt64(tsa_result_column(row, "size_bytes"));
 	move->is_valid = true;
-	if (!tsa_move_method_by_name(tsa_journal_text(row, "method"),
+	if (!tsa_move_method_by_name(tsa_result_text(row, "method"),
 								 &move->method))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -80,7 +80,7 @@ read_forecast(uint64 row, TsaMove *move)
 
 	move->has_forecast = !isnull;
 	move->forecast_saved_ms_per_s = isnull ? 0 : DatumGetFloat8(saved);
-	return DatumGetInt32(tsa_journal_column(row, "wave"));
+	return DatumGetInt32(tsa_result_column(row, "wave"));
 }
 
 /*
@@ -89,21 +89,21 @@ read_forecast(uint64 row, TsaMove *move)
  * waves: the column "wave" of each, or NULL where there is none.
  */
 List *
-tsa_load_moves(TsaJournalQuery *query, Datum *values, const char *nulls,
+tsa_load_moves(TsaStatement *query, Datum *values, const char *nulls,
 			   const TsaMoveOptions *options, List **waves)
 {
 	MemoryContext context = CurrentMemoryContext;
-	TsaJournal	journal;
+	TsaState	journal;
 	TsaMove    *table = NULL;
 	List	   *moves = NIL;
 
 	tsa_journal_open(&journal);
-	tsa_journal_run(query, values, nulls, true);
+	tsa_run(query, values, nulls, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		MemoryContext spi_context = MemoryContextSwitchTo(context);
 		TsaMove    *move = read_move(i);
-		bool		along = DatumGetBool(tsa_journal_column(i, "goes_along"));
+		bool		along = DatumGetBool(tsa_result_column(i, "goes_along"));
 
 		CHECK_FOR_INTERRUPTS();
 		if (waves != NULL)
@@ -125,7 +125,7 @@ tsa_load_moves(TsaJournalQuery *query, Datum *values, const char *nulls,
 		}
 		MemoryContextSwitchTo(spi_context);
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	return moves;
 }
 
@@ -197,19 +197,19 @@ wait_for_exit(int64 batch_id)
 static void
 print_batch_progress(int64 batch_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT tablespace_advisor.batch_progress($1) AS line",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	values[0] = Int64GetDatum(batch_id);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
 		ereport(NOTICE,
-				(errmsg("moved so far: %s", tsa_journal_text(0, "line"))));
-	tsa_journal_close(&journal);
+				(errmsg("moved so far: %s", tsa_result_text(0, "line"))));
+	tsa_state_close(&journal);
 }
 
 /*
@@ -244,29 +244,29 @@ tsa_run_round(List *moves, const TsaMoveOptions *options)
 void
 tsa_report_moved(List *ids)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT state, line, detail"
 		" FROM tablespace_advisor.describe_jobs($1)",
 		1, {INT8ARRAYOID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	values[0] = tsa_job_id_array(ids);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
+	tsa_run(&query, values, NULL, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		const char *line = tsa_journal_text(i, "line");
+		const char *line = tsa_result_text(i, "line");
 
-		if (strcmp(tsa_journal_text(i, "state"), "done") == 0)
+		if (strcmp(tsa_result_text(i, "state"), "done") == 0)
 			ereport(NOTICE, (errmsg("moved %s", line)));
 		else
 			ereport(WARNING,
 					(errmsg("could not move %s", line),
-					 errdetail("%s", tsa_journal_text(i, "detail"))));
+					 errdetail("%s", tsa_result_text(i, "detail"))));
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /* CREATE on a tablespace is what every move to it will need. */

@@ -20,7 +20,7 @@
 	" p.persistence, p.tablespace, p.to_tablespace, p.size_bytes, p.method," \
 	" p.goes_along"
 
-extern List *tsa_load_moves(TsaJournalQuery *query, Datum *values,
+extern List *tsa_load_moves(TsaStatement *query, Datum *values,
 							const char *nulls, const TsaMoveOptions *options,
 							List **waves);
 extern List *tsa_run_round(List *moves, const TsaMoveOptions *options);

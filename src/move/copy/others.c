@@ -37,10 +37,7 @@
 
 #include "compat.h"
 #include "move/copy/others.h"
-
-/* Of the locks that copies are counted by: all, and those of one call. */
-#define COPY_LOCK_CLASS 0x7344
-#define CALL_LOCK_CLASS 0x7345
+#include "state/lock_class.h"
 
 /*
  * The kernel reads up to two windows ahead, and the copy asks for some MB by
@@ -49,7 +46,7 @@
 #define MIN_IN_FLIGHT_KB 8192
 
 /* Where the system does not say. */
-#define LEAST_REQUEST_KB 128
+#define MIN_REQUEST_KB 128
 
 /* tablespace_advisor.debug_others */
 static char *debug_others = NULL;
@@ -58,7 +55,7 @@ static char *debug_others = NULL;
  * Registers the configuration parameter of the tests.
  */
 void
-tsa_others_init(void)
+tsa_init_others(void)
 {
 	DefineCustomStringVariable("tablespace_advisor.debug_others",
 							   "Makes a live copy believe that others use a device.",
@@ -120,13 +117,13 @@ queue_setting(const TsaOthers *others, const char *name, int unknown)
 int
 tsa_others_request_kb(const TsaOthers *others)
 {
-	int			kb = queue_setting(others, "max_sectors_kb", LEAST_REQUEST_KB);
+	int			kb = queue_setting(others, "max_sectors_kb", MIN_REQUEST_KB);
 	int			segments = queue_setting(others, "max_segments", INT_MAX);
 	int			page_kb = (int) (sysconf(_SC_PAGESIZE) / 1024);
 
 	if (segments <= kb / page_kb)
 		kb = segments * page_kb;
-	return Max(kb, LEAST_REQUEST_KB);
+	return Max(kb, MIN_REQUEST_KB);
 }
 
 /*
@@ -295,7 +292,7 @@ tsa_others_copies(void)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, InvalidOid, 0, 0, COPY_LOCK_CLASS);
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, 0, 0, TSA_LOCK_COPY);
 	return count_by(&tag);
 }
 
@@ -308,6 +305,6 @@ tsa_others_copies_of_call(int64 call_id)
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (call_id >> 32),
-						 (uint32) call_id, CALL_LOCK_CLASS);
+						 (uint32) call_id, TSA_LOCK_COPY_OF_CALL);
 	return count_by(&tag);
 }

@@ -39,16 +39,7 @@
 #include "nodes/pg_list.h"
 #include "storage/lock.h"
 
-typedef enum TsaLockClass
-{
-	TSA_LOCK_BATCH = 0x7341,
-	TSA_LOCK_GATE = 0x7342,
-	TSA_LOCK_QUEUE = 0x7343,
-	TSA_LOCK_DIRECTION = 0x7347,
-	TSA_LOCK_CALL = 0x7348,
-	TSA_LOCK_HELPER = 0x7349,
-	TSA_LOCK_LIMIT = 0x734A
-} TsaLockClass;
+#include "state/lock_class.h"
 
 /* The mode of the session that queues. */
 #define TSA_QUEUE_LOCK AccessExclusiveLock

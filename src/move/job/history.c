@@ -73,14 +73,14 @@
 void
 tsa_prune_jobs(int64 batch_id)
 {
-	static TsaJournalQuery requests = {
+	static TsaStatement requests = {
 		"DELETE FROM tablespace_advisor.request WHERE job_id = ANY (ARRAY("
 		" SELECT job_id FROM tablespace_advisor.request"
 		" WHERE job_id = ANY (ARRAY(" TSA_TO_FORGET "))"
 		" FOR UPDATE SKIP LOCKED))",
 		2, {INT4OID, INT8OID}, NULL
 	};
-	static TsaJournalQuery jobs = {
+	static TsaStatement jobs = {
 		"DELETE FROM tablespace_advisor.job WHERE job_id = ANY (ARRAY("
 		" SELECT job_id FROM tablespace_advisor.job j"
 		" WHERE job_id = ANY (ARRAY(" TSA_TO_FORGET "))"
@@ -108,24 +108,24 @@ tsa_prune_jobs(int64 batch_id)
 void
 tsa_warn_of_publication(void)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT pg_catalog.quote_ident(p.pubname) AS name"
 		" FROM pg_catalog.pg_publication p WHERE p.puballtables"
 		" AND NOT EXISTS (SELECT FROM tablespace_advisor.job)"
 		" ORDER BY 1 LIMIT 1",
 		0, {0}, NULL
 	};
-	TsaJournal	journal;
+	TsaState	journal;
 
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, NULL, NULL, true) == 1)
+	if (tsa_run(&query, NULL, NULL, TSA_READS) == 1)
 		ereport(WARNING,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("publication %s includes the journal of moves",
-						tsa_journal_text(0, "name")),
+						tsa_result_text(0, "name")),
 				 errdetail("It is for all tables. A subscriber that does not have the extension stops when it gets the journal's first row."),
 				 errhint("Create the extension on subscribers, too; they leave out the rows. Or publish tables or schemas by name.")));
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /* tablespace_advisor.log_moves */
@@ -151,7 +151,7 @@ tsa_init_job_history(void)
 void
 tsa_log_job(int64 job_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT pg_catalog.format('%s %I.%I from tablespace %I to %I',"
 		"   CASE WHEN kind IN ('i', 'I') THEN 'index' ELSE 'table' END,"
 		"   schema_name, relation_name, from_tablespace_name,"
@@ -163,15 +163,15 @@ tsa_log_job(int64 job_id)
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	if (!log_moves)
 		return;
 	values[0] = Int64GetDatum(job_id);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
 		ereport(LOG,
-				(errmsg("moved %s", tsa_journal_text(0, "what")),
-				 errdetail_internal("%s", tsa_journal_text(0, "job"))));
-	tsa_journal_close(&journal);
+				(errmsg("moved %s", tsa_result_text(0, "what")),
+				 errdetail_internal("%s", tsa_result_text(0, "job"))));
+	tsa_state_close(&journal);
 }

@@ -80,7 +80,7 @@ state_by_name(const char *name)
 static int
 oids_of_result(const char *column, MemoryContext context, Oid **oids)
 {
-	Datum		array = tsa_journal_column(0, column);
+	Datum		array = tsa_result_column(0, column);
 	Datum	   *elems;
 	int			n;
 
@@ -183,28 +183,28 @@ storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 static void
 read_job(TsaJob *job, MemoryContext context)
 {
-	job->batch_id = DatumGetInt64(tsa_journal_column(0, "batch_id"));
-	job->relid = DatumGetObjectId(tsa_journal_column(0, "relation"));
-	job->heapid = DatumGetObjectId(tsa_journal_column(0, "heap"));
-	job->kind = DatumGetChar(tsa_journal_column(0, "kind"));
+	job->batch_id = DatumGetInt64(tsa_result_column(0, "batch_id"));
+	job->relid = DatumGetObjectId(tsa_result_column(0, "relation"));
+	job->heapid = DatumGetObjectId(tsa_result_column(0, "heap"));
+	job->kind = DatumGetChar(tsa_result_column(0, "kind"));
 	job->source_tablespace =
-		DatumGetObjectId(tsa_journal_column(0, "from_tablespace"));
+		DatumGetObjectId(tsa_result_column(0, "from_tablespace"));
 	job->target_tablespace =
-		DatumGetObjectId(tsa_journal_column(0, "to_tablespace"));
-	job->owner = DatumGetObjectId(tsa_journal_column(0, "owner"));
-	if (!tsa_move_method_by_name(tsa_journal_text(0, "method_wanted"),
+		DatumGetObjectId(tsa_result_column(0, "to_tablespace"));
+	job->owner = DatumGetObjectId(tsa_result_column(0, "owner"));
+	if (!tsa_move_method_by_name(tsa_result_text(0, "method_wanted"),
 								 &job->method_wanted) ||
-		!tsa_move_method_by_name(tsa_journal_text(0, "method"), &job->method))
+		!tsa_move_method_by_name(tsa_result_text(0, "method"), &job->method))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg_internal("unrecognized method of job " INT64_FORMAT,
 								 job->job_id)));
-	job->state = state_by_name(tsa_journal_text(0, "state"));
+	job->state = state_by_name(tsa_result_text(0, "state"));
 	job->lock_timeout_ms =
-		DatumGetInt32(tsa_journal_column(0, "lock_timeout_ms"));
+		DatumGetInt32(tsa_result_column(0, "lock_timeout_ms"));
 	tsa_limits_of_result(&job->limits);
-	job->lock_up_to = DatumGetInt64(tsa_journal_column(0, "lock_up_to"));
-	job->native = DatumGetBool(tsa_journal_column(0, "native"));
+	job->lock_up_to = DatumGetInt64(tsa_result_column(0, "lock_up_to"));
+	job->native = DatumGetBool(tsa_result_column(0, "native"));
 	job->nnew = storage_of_result("new_tablespaces", "new_filenumbers",
 								  context, &job->new_storage);
 	job->nold = storage_of_result("old_tablespaces", "old_filenumbers",
@@ -221,7 +221,7 @@ read_job(TsaJob *job, MemoryContext context)
 bool
 tsa_job_load(int64 job_id, TsaJob *job)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
 		" owner, method_wanted, method, state, lock_timeout_ms,"
 		" l.max_rate, l.min_rate, l.finish_by,"
@@ -236,75 +236,75 @@ tsa_job_load(int64 job_id, TsaJob *job)
 	};
 	Datum		values[2];
 	MemoryContext context = CurrentMemoryContext;
-	TsaJournal	journal;
+	TsaState	journal;
 	bool		found;
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int64GetDatum((int64) GetSystemIdentifier());
 
 	tsa_journal_open(&journal);
-	found = tsa_journal_run(&query, values, NULL, true) == 1;
+	found = tsa_run(&query, values, NULL, TSA_READS) == 1;
 	if (found)
 	{
 		job->job_id = job_id;
 		read_job(job, context);
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	return found;
 }
 
 void
 tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 {
-	static TsaJournalQuery query = {
-		.sql = "UPDATE tablespace_advisor.job SET phase = :phase,"
-		" bytes_total = coalesce(:bytes_total, bytes_total),"
-		" bytes_done = :bytes_done,"
-		" blocks_left = :blocks_left, mb_per_s = :mb_per_s, passes = :passes,"
-		" restarts = :restarts,"
-		" attempts = :attempts, blocked_by = :blocked_by,"
-		" paused_ms = :paused_ms, waited_ms = :waited_ms,"
-		" lock_wait_ms = :lock_wait_ms,"
-		" lock_ms = :lock_ms, present_mb_per_s = :present_mb_per_s,"
-		" rate_reason = :rate_reason, is_late = :is_late,"
-		" others_lost_percent = :others_lost"
-		" WHERE job_id = :job_id"
+	static TsaStatement query = {
+		.sql = "UPDATE tablespace_advisor.job SET phase = $2,"
+		" bytes_total = coalesce($3, bytes_total),"
+		" bytes_done = $4,"
+		" blocks_left = $5, mb_per_s = $6, passes = $7,"
+		" restarts = $8,"
+		" attempts = $9, blocked_by = $10,"
+		" paused_ms = $11, waited_ms = $12,"
+		" lock_wait_ms = $13,"
+		" lock_ms = $14, present_mb_per_s = $15,"
+		" rate_reason = $16, is_late = $17,"
+		" others_lost_percent = $18"
+		" WHERE job_id = $1"
 	};
-	TsaJournalArg args[] = {
-		{"job_id", INT8OID, Int64GetDatum(job_id), false},
-		{"phase", TEXTOID, text_or_null(p->phase), p->phase == NULL},
-		{"bytes_total", INT8OID, Int64GetDatum(p->bytes_total),
+	TsaArg		args[] = {
+		[1] = {INT8OID, Int64GetDatum(job_id), false},
+		[2] = {TEXTOID, text_or_null(p->phase), p->phase == NULL},
+		[3] = {INT8OID, Int64GetDatum(p->bytes_total),
 		p->bytes_total < 0},
-		{"bytes_done", INT8OID, Int64GetDatum(p->bytes_done), false},
-		{"blocks_left", INT8OID, Int64GetDatum(p->blocks_left),
+		[4] = {INT8OID, Int64GetDatum(p->bytes_done), false},
+		[5] = {INT8OID, Int64GetDatum(p->blocks_left),
 		p->blocks_left < 0},
-		{"mb_per_s", FLOAT8OID, Float8GetDatum(p->mb_per_s), p->mb_per_s < 0},
-		{"passes", INT4OID, Int32GetDatum(p->passes), false},
-		{"restarts", INT4OID, Int32GetDatum(p->restarts), false},
-		{"attempts", INT4OID, Int32GetDatum(p->attempts), false},
-		{"blocked_by", INT4ARRAYOID, int4_array(p->blockers, p->nblockers),
+		[6] = {FLOAT8OID, Float8GetDatum(p->mb_per_s), p->mb_per_s < 0},
+		[7] = {INT4OID, Int32GetDatum(p->passes), false},
+		[8] = {INT4OID, Int32GetDatum(p->restarts), false},
+		[9] = {INT4OID, Int32GetDatum(p->attempts), false},
+		[10] = {INT4ARRAYOID, int4_array(p->blockers, p->nblockers),
 		p->nblockers == 0},
-		{"paused_ms", FLOAT8OID, Float8GetDatum(p->paused_ms), false},
-		{"waited_ms", FLOAT8OID, Float8GetDatum(p->waited_ms), false},
-		{"lock_wait_ms", FLOAT8OID, Float8GetDatum(p->lock_wait_ms),
+		[11] = {FLOAT8OID, Float8GetDatum(p->paused_ms), false},
+		[12] = {FLOAT8OID, Float8GetDatum(p->waited_ms), false},
+		[13] = {FLOAT8OID, Float8GetDatum(p->lock_wait_ms),
 		p->attempts == 0},
-		{"lock_ms", FLOAT8OID, Float8GetDatum(p->lock_ms), p->lock_ms <= 0},
-		{"present_mb_per_s", FLOAT8OID, Float8GetDatum(p->present_mb_per_s),
+		[14] = {FLOAT8OID, Float8GetDatum(p->lock_ms), p->lock_ms <= 0},
+		[15] = {FLOAT8OID, Float8GetDatum(p->present_mb_per_s),
 		p->present_mb_per_s < 0},
-		{"rate_reason", TEXTOID, text_or_null(p->rate_reason),
+		[16] = {TEXTOID, text_or_null(p->rate_reason),
 		p->rate_reason == NULL},
-		{"is_late", BOOLOID, BoolGetDatum(p->is_late), false},
-		{"others_lost", FLOAT8OID, Float8GetDatum(p->others_lost_percent),
+		[17] = {BOOLOID, BoolGetDatum(p->is_late), false},
+		[18] = {FLOAT8OID, Float8GetDatum(p->others_lost_percent),
 		p->others_lost_percent < 0}
 	};
 
-	tsa_journal_update_named(&query, args, lengthof(args));
+	tsa_journal_update_args(&query, args, lengthof(args));
 }
 
 void
 tsa_job_note_paused(int64 job_id, bool paused)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job SET state = CASE WHEN $2 THEN 'paused'"
 		"   ELSE 'running' END"
 		" WHERE job_id = $1 AND state IN ('running', 'paused')",
@@ -320,7 +320,7 @@ tsa_job_note_paused(int64 job_id, bool paused)
 void
 tsa_jobs_note_removed(const int64 *job_ids, int n)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job SET new_tablespaces = NULL,"
 		" new_filenumbers = NULL, old_tablespaces = NULL,"
 		" old_filenumbers = NULL WHERE job_id = ANY ($1)",
@@ -341,7 +341,7 @@ bool
 tsa_give_up_job(int64 job_id)
 {
 	/* the condition inside keeps what most jobs do not need from being run */
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job j SET state = 'cancelled',"
 		" sqlstate = '57014', error = r.reason,"
 		" finished_at = pg_catalog.clock_timestamp()"
@@ -361,7 +361,7 @@ tsa_give_up_job(int64 job_id)
 void
 tsa_job_note_wal(int64 job_id, uint64 bytes)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job SET wal_bytes = $2 WHERE job_id = $1",
 		2, {INT8OID, INT8OID}, NULL
 	};
@@ -375,7 +375,7 @@ tsa_job_note_wal(int64 job_id, uint64 bytes)
 void
 tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job SET indexes = $2 WHERE job_id = $1",
 		2, {INT8OID, OIDARRAYOID}, NULL
 	};
@@ -392,7 +392,7 @@ tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n)
 void
 tsa_job_note_new_storage(int64 job_id, const RelFileLocator *storage, int n)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job SET new_tablespaces = $2,"
 		" new_filenumbers = $3 WHERE job_id = $1",
 		3, {INT8OID, OIDARRAYOID, OIDARRAYOID}, NULL
@@ -408,7 +408,7 @@ tsa_job_note_new_storage(int64 job_id, const RelFileLocator *storage, int n)
 void
 tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job SET phase = 'removing old file',"
 		" old_tablespaces = $2, old_filenumbers = $3,"
 		" new_tablespaces = NULL, new_filenumbers = NULL,"
@@ -427,38 +427,38 @@ tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 void
 tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 {
-	static TsaJournalQuery query = {
-		.sql = "UPDATE tablespace_advisor.job SET state = :state,"
-		" sqlstate = :sqlstate, error = :error, detail = :detail,"
+	static TsaStatement query = {
+		.sql = "UPDATE tablespace_advisor.job SET state = $2,"
+		" sqlstate = $3, error = $4, detail = $5,"
 		" blocked_by = NULL, blocks_left = NULL,"
-		" phase = CASE WHEN :state <> 'done' AND old_filenumbers IS NOT NULL"
+		" phase = CASE WHEN $2 <> 'done' AND old_filenumbers IS NOT NULL"
 		"   THEN phase END,"
-		" bytes_total = coalesce(:bytes_total, bytes_total),"
-		" bytes_done = CASE :state WHEN 'done'"
-		"   THEN coalesce(:bytes_total, bytes_total) ELSE bytes_done END,"
-		" mb_per_s = coalesce(:mb_per_s, mb_per_s),"
-		" passes = coalesce(:passes, passes),"
-		" restarts = coalesce(:restarts, restarts),"
-		" attempts = coalesce(:attempts, attempts),"
-		" paused_ms = coalesce(:paused_ms, paused_ms),"
-		" waited_ms = coalesce(:waited_ms, waited_ms),"
-		" lock_wait_ms = coalesce(:lock_wait_ms, lock_wait_ms),"
-		" lock_ms = coalesce(:lock_ms, lock_ms),"
-		" others_lost_percent = coalesce(:others_lost, others_lost_percent),"
+		" bytes_total = coalesce($6, bytes_total),"
+		" bytes_done = CASE $2 WHEN 'done'"
+		"   THEN coalesce($6, bytes_total) ELSE bytes_done END,"
+		" mb_per_s = coalesce($7, mb_per_s),"
+		" passes = coalesce($8, passes),"
+		" restarts = coalesce($9, restarts),"
+		" attempts = coalesce($10, attempts),"
+		" paused_ms = coalesce($11, paused_ms),"
+		" waited_ms = coalesce($12, waited_ms),"
+		" lock_wait_ms = coalesce($13, lock_wait_ms),"
+		" lock_ms = coalesce($14, lock_ms),"
+		" others_lost_percent = coalesce($15, others_lost_percent),"
 		" (max_rate, min_rate, finish_by) = (SELECT l.max_rate, l.min_rate,"
 		"   l.finish_by FROM tablespace_advisor.job_limits l"
-		"   WHERE l.job_id = :job_id),"
-		" wal_bytes = coalesce(:wal_bytes, wal_bytes),"
-		" new_tablespaces = CASE WHEN :keeps_files"
+		"   WHERE l.job_id = $1),"
+		" wal_bytes = coalesce($16, wal_bytes),"
+		" new_tablespaces = CASE WHEN $17"
 		"   THEN new_tablespaces END,"
-		" new_filenumbers = CASE WHEN :keeps_files"
+		" new_filenumbers = CASE WHEN $17"
 		"   THEN new_filenumbers END,"
-		" old_tablespaces = CASE WHEN :state <> 'done' OR :keeps_files"
+		" old_tablespaces = CASE WHEN $2 <> 'done' OR $17"
 		"   THEN old_tablespaces END,"
-		" old_filenumbers = CASE WHEN :state <> 'done' OR :keeps_files"
+		" old_filenumbers = CASE WHEN $2 <> 'done' OR $17"
 		"   THEN old_filenumbers END,"
 		" finished_at = pg_catalog.clock_timestamp()"
-		" WHERE job_id = :job_id AND state IN " TSA_UNFINISHED
+		" WHERE job_id = $1 AND state IN " TSA_UNFINISHED
 	};
 	static const TsaMoveProgress none = {0};
 	const ErrorData *err = end->err;
@@ -467,26 +467,26 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 	const char *sqlstate = err ? unpack_sql_state(err->sqlerrcode) : NULL;
 	const char *error = err && err->message ? err->message : "";
 	const char *detail = err ? err->detail : NULL;
-	TsaJournalArg args[] = {
-		{"job_id", INT8OID, Int64GetDatum(job_id), false},
-		{"state", TEXTOID, text_or_null(tsa_job_state_name(end->state)), false},
-		{"sqlstate", TEXTOID, text_or_null(sqlstate), err == NULL},
-		{"error", TEXTOID, text_or_null(error), err == NULL},
-		{"detail", TEXTOID, text_or_null(detail), detail == NULL},
-		{"bytes_total", INT8OID, Int64GetDatum(p->bytes_total), unknown},
-		{"mb_per_s", FLOAT8OID, Float8GetDatum(p->mb_per_s), unknown},
-		{"passes", INT4OID, Int32GetDatum(p->passes), unknown},
-		{"restarts", INT4OID, Int32GetDatum(p->restarts), unknown},
-		{"attempts", INT4OID, Int32GetDatum(p->attempts), unknown},
-		{"paused_ms", FLOAT8OID, Float8GetDatum(p->paused_ms), unknown},
-		{"waited_ms", FLOAT8OID, Float8GetDatum(p->waited_ms), unknown},
-		{"lock_wait_ms", FLOAT8OID, Float8GetDatum(p->lock_wait_ms), unknown},
-		{"lock_ms", FLOAT8OID, Float8GetDatum(p->lock_ms), unknown},
-		{"others_lost", FLOAT8OID, Float8GetDatum(p->others_lost_percent),
+	TsaArg		args[] = {
+		[1] = {INT8OID, Int64GetDatum(job_id), false},
+		[2] = {TEXTOID, text_or_null(tsa_job_state_name(end->state)), false},
+		[3] = {TEXTOID, text_or_null(sqlstate), err == NULL},
+		[4] = {TEXTOID, text_or_null(error), err == NULL},
+		[5] = {TEXTOID, text_or_null(detail), detail == NULL},
+		[6] = {INT8OID, Int64GetDatum(p->bytes_total), unknown},
+		[7] = {FLOAT8OID, Float8GetDatum(p->mb_per_s), unknown},
+		[8] = {INT4OID, Int32GetDatum(p->passes), unknown},
+		[9] = {INT4OID, Int32GetDatum(p->restarts), unknown},
+		[10] = {INT4OID, Int32GetDatum(p->attempts), unknown},
+		[11] = {FLOAT8OID, Float8GetDatum(p->paused_ms), unknown},
+		[12] = {FLOAT8OID, Float8GetDatum(p->waited_ms), unknown},
+		[13] = {FLOAT8OID, Float8GetDatum(p->lock_wait_ms), unknown},
+		[14] = {FLOAT8OID, Float8GetDatum(p->lock_ms), unknown},
+		[15] = {FLOAT8OID, Float8GetDatum(p->others_lost_percent),
 		unknown || p->others_lost_percent < 0},
-		{"wal_bytes", INT8OID, Int64GetDatum(end->wal_bytes), unknown},
-		{"keeps_files", BOOLOID, BoolGetDatum(end->keeps_files), false}
+		[16] = {INT8OID, Int64GetDatum(end->wal_bytes), unknown},
+		[17] = {BOOLOID, BoolGetDatum(end->keeps_files), false}
 	};
 
-	tsa_journal_update_named(&query, args, lengthof(args));
+	tsa_journal_update_args(&query, args, lengthof(args));
 }

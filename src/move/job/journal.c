@@ -3,29 +3,15 @@
  * journal.c
  *	  Access to the journal of moves, tablespace_advisor.job.
  *
- * Statements are constants, their plans are saved, and state.c sees to it that
- * no code but the server's runs with the rights that they need.  A worker keeps
- * the lock on the journal for its life, and so looks but once whether it is the
- * extension's and of this library's version (journal_kept).
- *
- * Whatever the isolation level of the caller's transaction, statements see what
- * is committed and wait for rows as under READ COMMITTED: a row that a worker
- * has changed since the caller's snapshot would be an error otherwise, and the
- * caller could not cancel its jobs.
- *
- * An error leaves user, settings and snapshot to the abort of the caller's
- * transaction, which restores all three.
+ * A worker keeps the lock on the journal for its life, and so looks but once
+ * whether it is the extension's and of this library's version (journal_kept).
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/snapmgr.h"
 
 #include "move/common/sleep.h"
 #include "move/job/journal.h"
@@ -97,156 +83,28 @@ check_journal(void)
 }
 
 /*
- * Takes on the journal's rights, with a snapshot of now and an SPI connection.
+ * Takes on the journal's rights, until tsa_state_close().
  */
 void
-tsa_journal_open(TsaJournal *journal)
+tsa_journal_open(TsaState *journal)
 {
 	check_journal();
 	tsa_state_open(journal);
-	PushActiveSnapshot(GetLatestSnapshot());
-	SPI_connect();
-}
-
-/* Undoes tsa_journal_open(). */
-void
-tsa_journal_close(TsaJournal *journal)
-{
-	SPI_finish();
-	PopActiveSnapshot();
-	tsa_state_close(journal);
-}
-
-/*
- * Prepares a statement for good.
- */
-static void
-prepare(TsaJournalQuery *query, const char *sql, int nargs, Oid *types)
-{
-	SPIPlanPtr	plan = SPI_prepare(sql, nargs, types);
-
-	if (plan == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("SPI_prepare failed: %s",
-								 SPI_result_code_string(SPI_result))));
-	SPI_keepplan(plan);
-	query->plan = plan;
-}
-
-/*
- * Runs a prepared statement; returns the number of rows.
- */
-static uint64
-execute(const TsaJournalQuery *query, Datum *values, const char *nulls,
-		bool read_only)
-{
-	int			level = XactIsoLevel;
-	int			rc;
-
-	PG_TRY();
-	{
-		XactIsoLevel = XACT_READ_COMMITTED;
-		rc = SPI_execute_snapshot(query->plan, values, nulls,
-								  GetLatestSnapshot(), InvalidSnapshot,
-								  read_only, true, 0);
-	}
-	PG_FINALLY();
-	{
-		XactIsoLevel = level;
-	}
-	PG_END_TRY();
-	if (rc < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("SPI_execute_snapshot failed: %s",
-								 SPI_result_code_string(rc))));
-	return SPI_processed;
-}
-
-/*
- * Runs a statement in an open journal; returns the number of rows.
- */
-uint64
-tsa_journal_run(TsaJournalQuery *query, Datum *values, const char *nulls,
-				bool read_only)
-{
-	if (query->plan == NULL)
-		prepare(query, query->sql, query->nargs, query->types);
-	return execute(query, values, nulls, read_only);
-}
-
-/*
- * The statement with numbers in the place of names.
- */
-static char *
-number_parameters(const char *sql, const TsaJournalArg *args, int nargs)
-{
-	StringInfoData numbered;
-
-	initStringInfo(&numbered);
-	while (*sql != '\0')
-	{
-		size_t		len = strspn(sql + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
-		int			i = 0;
-
-		if (sql[0] != ':' || len == 0)
-		{
-			/* a cast is no parameter */
-			if (sql[0] == ':' && sql[1] == ':')
-				appendStringInfoChar(&numbered, *sql++);
-			appendStringInfoChar(&numbered, *sql++);
-			continue;
-		}
-		while (i < nargs && (strlen(args[i].name) != len ||
-							 strncmp(args[i].name, sql + 1, len) != 0))
-			i++;
-		if (i == nargs)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg_internal("unknown parameter in \"%s\"", sql)));
-		appendStringInfo(&numbered, "$%d", i + 1);
-		sql += 1 + len;
-	}
-	return numbered.data;
-}
-
-/*
- * The same for a statement with named parameters.
- */
-uint64
-tsa_journal_run_named(TsaJournalQuery *query, const TsaJournalArg *args,
-					  int nargs, bool read_only)
-{
-	Datum		values[TSA_MAX_QUERY_ARGS];
-	char		nulls[TSA_MAX_QUERY_ARGS];
-	Oid			types[TSA_MAX_QUERY_ARGS];
-
-	Assert(nargs <= TSA_MAX_QUERY_ARGS);
-	for (int i = 0; i < nargs; i++)
-	{
-		values[i] = args[i].value;
-		nulls[i] = args[i].isnull ? 'n' : ' ';
-		types[i] = args[i].type;
-	}
-	if (query->plan == NULL)
-		prepare(query, number_parameters(query->sql, args, nargs), nargs,
-				types);
-	return execute(query, values, nulls, read_only);
 }
 
 /*
  * Opens the journal for one statement that changes it; returns its rows.
  */
 uint64
-tsa_journal_update(TsaJournalQuery *query, Datum *values, const char *nulls)
+tsa_journal_update(TsaStatement *statement, Datum *values,
+				   const char *nulls)
 {
-	TsaJournal	journal;
+	TsaState	journal;
 	uint64		rows;
 
 	tsa_journal_open(&journal);
-	rows = tsa_journal_run(query, values, nulls, false);
-	tsa_journal_close(&journal);
+	rows = tsa_run(statement, values, nulls, TSA_WRITES);
+	tsa_state_close(&journal);
 	return rows;
 }
 
@@ -254,69 +112,30 @@ tsa_journal_update(TsaJournalQuery *query, Datum *values, const char *nulls)
  * The same for one that is not to read all of it, see tsa_state_use_indexes().
  */
 uint64
-tsa_journal_update_by_index(TsaJournalQuery *query, Datum *values)
+tsa_journal_update_by_index(TsaStatement *statement, Datum *values)
 {
-	TsaJournal	journal;
+	TsaState	journal;
 	uint64		rows;
 
 	tsa_journal_open(&journal);
 	tsa_state_use_indexes();
-	rows = tsa_journal_run(query, values, NULL, false);
-	tsa_journal_close(&journal);
+	rows = tsa_run(statement, values, NULL, TSA_WRITES);
+	tsa_state_close(&journal);
 	return rows;
 }
 
 /*
- * The same for a statement with named parameters.
+ * The same for a statement whose parameters have their types with them.
  */
 uint64
-tsa_journal_update_named(TsaJournalQuery *query, const TsaJournalArg *args,
-						 int nargs)
+tsa_journal_update_args(TsaStatement *statement, const TsaArg *args,
+						int nargs)
 {
-	TsaJournal	journal;
+	TsaState	journal;
 	uint64		rows;
 
 	tsa_journal_open(&journal);
-	rows = tsa_journal_run_named(query, args, nargs, false);
-	tsa_journal_close(&journal);
+	rows = tsa_run_args(statement, args, nargs, TSA_WRITES);
+	tsa_state_close(&journal);
 	return rows;
-}
-
-/*
- * A column of the last result, by its name.
- */
-static int
-column_number(const char *name)
-{
-	int			number = SPI_fnumber(SPI_tuptable->tupdesc, name);
-
-	if (number <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg_internal("the result has no column \"%s\"", name)));
-	return number;
-}
-
-/*
- * A value of the last result; 0 when it is NULL.
- */
-Datum
-tsa_journal_column(uint64 row, const char *name)
-{
-	bool		isnull;
-	Datum		datum = SPI_getbinval(SPI_tuptable->vals[row],
-									  SPI_tuptable->tupdesc,
-									  column_number(name), &isnull);
-
-	return isnull ? (Datum) 0 : datum;
-}
-
-/*
- * The same as a string; NULL when it is NULL.
- */
-char *
-tsa_journal_text(uint64 row, const char *name)
-{
-	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc,
-						column_number(name));
 }

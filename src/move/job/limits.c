@@ -19,15 +19,15 @@
 void
 tsa_limits_of_result(TsaLimits * limits)
 {
-	int64		max_rate = DatumGetInt64(tsa_journal_column(0, "max_rate"));
-	Datum		finish_by = tsa_journal_column(0, "finish_by");
+	int64		max_rate = DatumGetInt64(tsa_result_column(0, "max_rate"));
+	Datum		finish_by = tsa_result_column(0, "finish_by");
 
 	*limits = TSA_NO_LIMITS;
 	if (max_rate == UNLIMITED)
 		limits->mode = TSA_RATE_UNLIMITED;
 	else
 		limits->max_rate = max_rate;
-	limits->min_rate = DatumGetInt64(tsa_journal_column(0, "min_rate"));
+	limits->min_rate = DatumGetInt64(tsa_result_column(0, "min_rate"));
 	if (finish_by != (Datum) 0)
 		limits->finish_by = DatumGetTimestampTz(finish_by);
 }

@@ -62,7 +62,7 @@ job_id_list(MemoryContext context)
 	{
 		int64	   *id = palloc(sizeof(int64));
 
-		*id = DatumGetInt64(tsa_journal_column(i, "id"));
+		*id = DatumGetInt64(tsa_result_column(i, "id"));
 		ids = lappend(ids, id);
 	}
 	MemoryContextSwitchTo(old);
@@ -108,8 +108,8 @@ tsa_claim_job(int64 job_id, bool copies_only)
 	" AND (until IS NULL AND lock_up_to IS NULL OR" \
 	"   tablespace_advisor.reason_not_to_begin(job_id) IS NULL)"
 	/* two statements: the plan of one for both would be made at each call */
-	static TsaJournalQuery any = {CLAIM, 2, {INT8OID, INT4OID}, NULL};
-	static TsaJournalQuery copies = {
+	static TsaStatement any = {CLAIM, 2, {INT8OID, INT4OID}, NULL};
+	static TsaStatement copies = {
 		CLAIM " AND method = 'copy' AND NOT EXISTS ("
 		"   SELECT FROM tablespace_advisor.job o"
 		"   WHERE o.heap = j.heap AND o.batch_id = j.batch_id"
@@ -129,7 +129,7 @@ tsa_claim_job(int64 job_id, bool copies_only)
 bool
 tsa_cancel_queued_job(int64 job_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
 		" finished_at = pg_catalog.clock_timestamp()"
 		" WHERE job_id = $1 AND state = 'queued'",
@@ -145,38 +145,38 @@ tsa_cancel_queued_job(int64 job_id)
 int
 tsa_find_job_worker(int64 job_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT worker_pid FROM tablespace_advisor.job"
 		" WHERE job_id = $1 AND state IN ('running', 'paused')",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	int			pid = 0;
 
 	values[0] = Int64GetDatum(job_id);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
-		pid = DatumGetInt32(tsa_journal_column(0, "worker_pid"));
-	tsa_journal_close(&journal);
+	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
+		pid = DatumGetInt32(tsa_result_column(0, "worker_pid"));
+	tsa_state_close(&journal);
 	return pid;
 }
 
 /* The ids (int64 *) that a query finds, in the current memory context. */
 static List *
-find_ids(TsaJournalQuery *query, int64 arg)
+find_ids(TsaStatement *query, int64 arg)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	List	   *ids;
 
 	values[0] = Int64GetDatum(arg);
 	tsa_journal_open(&journal);
 	tsa_state_use_indexes();
-	tsa_journal_run(query, values, NULL, true);
+	tsa_run(query, values, NULL, TSA_READS);
 	ids = job_id_list(context);
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	return ids;
 }
 
@@ -184,7 +184,7 @@ find_ids(TsaJournalQuery *query, int64 arg)
 List *
 tsa_list_batch_jobs(int64 batch_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT job_id AS id FROM tablespace_advisor.job"
 		" WHERE batch_id = $1 AND state IN " TSA_UNFINISHED
 		" ORDER BY job_id",
@@ -207,7 +207,7 @@ tsa_list_batch_jobs(int64 batch_id)
 List *
 tsa_list_open_batches(void)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT DISTINCT batch_id AS id FROM tablespace_advisor.job"
 		" WHERE " TSA_LEFT_TO_DO " ORDER BY batch_id",
 		0, {0}, NULL
@@ -226,7 +226,7 @@ tsa_has_foreign_jobs(void)
 #define END(way) \
 	"(SELECT system_identifier, database FROM tablespace_advisor.job" \
 	" ORDER BY system_identifier " way ", database " way " LIMIT 1)"
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT FROM " END("ASC") " a, " END("DESC") " b"
 		" WHERE (a.system_identifier, a.database) <> ($1, $2)"
 		" OR (b.system_identifier, b.database) <> ($1, $2)",
@@ -244,7 +244,7 @@ tsa_has_foreign_jobs(void)
 List *
 tsa_list_foreign_jobs(void)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT job_id AS id FROM tablespace_advisor.job"
 		" WHERE (system_identifier <> $1 OR database <>"
 		"   (SELECT oid FROM pg_catalog.pg_database"
@@ -264,7 +264,7 @@ tsa_list_foreign_jobs(void)
 List *
 tsa_lock_open_jobs(int64 batch_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT job_id AS id FROM tablespace_advisor.job"
 		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " ORDER BY job_id"
 		" FOR NO KEY UPDATE SKIP LOCKED",
@@ -272,14 +272,14 @@ tsa_lock_open_jobs(int64 batch_id)
 	};
 	MemoryContext context = CurrentMemoryContext;
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	List	   *ids;
 
 	values[0] = Int64GetDatum(batch_id);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, false);
+	tsa_run(&query, values, NULL, TSA_WRITES);
 	ids = job_id_list(context);
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	return ids;
 }
 
@@ -287,19 +287,19 @@ tsa_lock_open_jobs(int64 batch_id)
 bool
 tsa_batch_has_ended(int64 batch_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT FROM tablespace_advisor.job"
 		" WHERE batch_id = $1 AND " TSA_LEFT_TO_DO " LIMIT 1",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	bool		ended;
 
 	values[0] = Int64GetDatum(batch_id);
 	tsa_journal_open(&journal);
-	ended = tsa_journal_run(&query, values, NULL, true) == 0;
-	tsa_journal_close(&journal);
+	ended = tsa_run(&query, values, NULL, TSA_READS) == 0;
+	tsa_state_close(&journal);
 	return ended;
 }
 
@@ -333,7 +333,7 @@ has_lock_up_to(const TsaMove *move, const TsaMoveOptions *options)
 static int64
 insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		.sql = "INSERT INTO tablespace_advisor.job (job_id, batch_id, relation,"
 		" heap, kind, schema_name, relation_name, from_tablespace,"
 		" from_tablespace_name, to_tablespace, to_tablespace_name,"
@@ -342,11 +342,9 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		" owner, system_identifier, database, indexes, indexes_from,"
 		" forecast_saved_ms_per_s)"
 		" OVERRIDING SYSTEM VALUE"
-		" SELECT id, CASE :batch WHEN 0 THEN id ELSE :batch END, :relation,"
-		" :heap, :kind, :schema, :name, :source, :source_name, :target,"
-		" :target_name, :method_wanted, :method, :bytes, :max_rate,"
-		" :min_rate, :finish_by, :until, :lock_up_to, :lock_timeout, :owner,"
-		" :system, :database, :indexes, :indexes_from, :forecast"
+		" SELECT id, CASE $1 WHEN 0 THEN id ELSE $1 END, $2, $3, $4, $5, $6,"
+		" $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
+		" $21, $22, $23, $24, $25"
 		" FROM (SELECT pg_catalog.nextval('tablespace_advisor.job_job_id_seq')"
 		"   OFFSET 0) AS s(id)"
 		" ON CONFLICT (relation) WHERE state IN " TSA_UNFINISHED " DO NOTHING"
@@ -356,46 +354,46 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 	const char *method = tsa_move_method_name(move->method);
 	bool		alone = move->indexes == NIL;
 	TsaLimitsValues limits = tsa_limits_values(&options->limits);
-	TsaJournalArg args[] = {
-		{"batch", INT8OID, Int64GetDatum(batch_id), false},
-		{"relation", OIDOID, ObjectIdGetDatum(move->relid), false},
-		{"heap", OIDOID, ObjectIdGetDatum(move->heapid), false},
-		{"kind", CHAROID, CharGetDatum(move->kind), false},
-		{"schema", NAMEOID, NameGetDatum(&move->schema_name), false},
-		{"name", NAMEOID, NameGetDatum(&move->relation_name), false},
-		{"source", OIDOID, ObjectIdGetDatum(move->source_tablespace), false},
-		{"source_name", NAMEOID, NameGetDatum(&move->source_name), false},
-		{"target", OIDOID, ObjectIdGetDatum(move->target_tablespace), false},
-		{"target_name", NAMEOID, NameGetDatum(&move->target_name), false},
-		{"method_wanted", TEXTOID, CStringGetTextDatum(wanted), false},
-		{"method", TEXTOID, CStringGetTextDatum(method), false},
-		{"bytes", INT8OID, Int64GetDatum(move->size_bytes), false},
-		{"max_rate", INT8OID, limits.values[0], limits.nulls[0]},
-		{"min_rate", INT8OID, limits.values[1], limits.nulls[1]},
-		{"finish_by", TIMESTAMPTZOID, limits.values[2], limits.nulls[2]},
-		{"until", TIMESTAMPTZOID, TimestampTzGetDatum(options->until),
+	TsaArg		args[] = {
+		[1] = {INT8OID, Int64GetDatum(batch_id), false},
+		[2] = {OIDOID, ObjectIdGetDatum(move->relid), false},
+		[3] = {OIDOID, ObjectIdGetDatum(move->heapid), false},
+		[4] = {CHAROID, CharGetDatum(move->kind), false},
+		[5] = {NAMEOID, NameGetDatum(&move->schema_name), false},
+		[6] = {NAMEOID, NameGetDatum(&move->relation_name), false},
+		[7] = {OIDOID, ObjectIdGetDatum(move->source_tablespace), false},
+		[8] = {NAMEOID, NameGetDatum(&move->source_name), false},
+		[9] = {OIDOID, ObjectIdGetDatum(move->target_tablespace), false},
+		[10] = {NAMEOID, NameGetDatum(&move->target_name), false},
+		[11] = {TEXTOID, CStringGetTextDatum(wanted), false},
+		[12] = {TEXTOID, CStringGetTextDatum(method), false},
+		[13] = {INT8OID, Int64GetDatum(move->size_bytes), false},
+		[14] = {INT8OID, limits.values[0], limits.nulls[0]},
+		[15] = {INT8OID, limits.values[1], limits.nulls[1]},
+		[16] = {TIMESTAMPTZOID, limits.values[2], limits.nulls[2]},
+		[17] = {TIMESTAMPTZOID, TimestampTzGetDatum(options->until),
 		TIMESTAMP_IS_NOEND(options->until)},
-		{"lock_up_to", INT8OID, Int64GetDatum(options->lock_up_to),
+		[18] = {INT8OID, Int64GetDatum(options->lock_up_to),
 		!has_lock_up_to(move, options)},
-		{"lock_timeout", INT4OID, Int32GetDatum(options->lock_timeout_ms),
+		[19] = {INT4OID, Int32GetDatum(options->lock_timeout_ms),
 		false},
-		{"owner", OIDOID, ObjectIdGetDatum(GetUserId()), false},
-		{"system", INT8OID, Int64GetDatum((int64) GetSystemIdentifier()),
+		[20] = {OIDOID, ObjectIdGetDatum(GetUserId()), false},
+		[21] = {INT8OID, Int64GetDatum((int64) GetSystemIdentifier()),
 		false},
-		{"database", OIDOID, ObjectIdGetDatum(MyDatabaseId), false},
-		{"indexes", OIDARRAYOID, oid_list_array(move->indexes), alone},
-		{"indexes_from", OIDARRAYOID, oid_list_array(move->indexes_from),
+		[22] = {OIDOID, ObjectIdGetDatum(MyDatabaseId), false},
+		[23] = {OIDARRAYOID, oid_list_array(move->indexes), alone},
+		[24] = {OIDARRAYOID, oid_list_array(move->indexes_from),
 		alone},
-		{"forecast", FLOAT8OID, Float8GetDatum(move->forecast_saved_ms_per_s),
+		[25] = {FLOAT8OID, Float8GetDatum(move->forecast_saved_ms_per_s),
 		!move->has_forecast}
 	};
-	TsaJournal	journal;
+	TsaState	journal;
 	int64		job_id = 0;
 
 	tsa_journal_open(&journal);
-	if (tsa_journal_run_named(&query, args, lengthof(args), false) == 1)
-		job_id = DatumGetInt64(tsa_journal_column(0, "job_id"));
-	tsa_journal_close(&journal);
+	if (tsa_run_args(&query, args, lengthof(args), TSA_WRITES) == 1)
+		job_id = DatumGetInt64(tsa_result_column(0, "job_id"));
+	tsa_state_close(&journal);
 	return job_id;
 }
 
@@ -420,40 +418,40 @@ report_busy(const TsaMove *move, const char *other_kind, const char *other)
 void
 tsa_check_heap_is_free(const TsaMove *move)
 {
-	static TsaJournalQuery query = {
-		.sql = "SELECT kind, relation_name, relation <> :relation AND"
-		"   (schema_name, relation_name) <> (:schema, :name) AS is_other"
+	static TsaStatement query = {
+		.sql = "SELECT kind, relation_name, relation <> $2 AND"
+		"   (schema_name, relation_name) <> ($5, $6) AS is_other"
 		" FROM tablespace_advisor.job j"
-		" WHERE heap = :heap AND state IN " TSA_UNFINISHED
-		" AND (relation = :relation"
-		"   OR NOT :is_catalog AND method <> 'catalog'"
-		"     AND (:is_table OR " TSA_IS_TABLE("j")
-		"       OR method = 'rebuild' AND schema_name = :schema"
-		"         AND relation_name = :name))"
+		" WHERE heap = $1 AND state IN " TSA_UNFINISHED
+		" AND (relation = $2"
+		"   OR NOT $4 AND method <> 'catalog'"
+		"     AND ($3 OR " TSA_IS_TABLE("j")
+		"       OR method = 'rebuild' AND schema_name = $5"
+		"         AND relation_name = $6))"
 		" ORDER BY job_id LIMIT 1"
 	};
-	TsaJournalArg args[] = {
-		{"heap", OIDOID, ObjectIdGetDatum(move->heapid), false},
-		{"relation", OIDOID, ObjectIdGetDatum(move->relid), false},
-		{"is_table", BOOLOID, BoolGetDatum(tsa_move_is_table(move)), false},
-		{"is_catalog", BOOLOID,
+	TsaArg		args[] = {
+		[1] = {OIDOID, ObjectIdGetDatum(move->heapid), false},
+		[2] = {OIDOID, ObjectIdGetDatum(move->relid), false},
+		[3] = {BOOLOID, BoolGetDatum(tsa_move_is_table(move)), false},
+		[4] = {BOOLOID,
 		BoolGetDatum(move->method == TSA_METHOD_CATALOG), false},
-		{"schema", NAMEOID, NameGetDatum(&move->schema_name), false},
-		{"name", NAMEOID, NameGetDatum(&move->relation_name), false}
+		[5] = {NAMEOID, NameGetDatum(&move->schema_name), false},
+		[6] = {NAMEOID, NameGetDatum(&move->relation_name), false}
 	};
-	TsaJournal	journal;
+	TsaState	journal;
 
 	tsa_journal_open(&journal);
-	if (tsa_journal_run_named(&query, args, lengthof(args), true) == 1)
+	if (tsa_run_args(&query, args, lengthof(args), TSA_READS) == 1)
 	{
-		char		kind = DatumGetChar(tsa_journal_column(0, "kind"));
-		Datum		name = tsa_journal_column(0, "relation_name");
-		bool		is_other = DatumGetBool(tsa_journal_column(0, "is_other"));
+		char		kind = DatumGetChar(tsa_result_column(0, "kind"));
+		Datum		name = tsa_result_column(0, "relation_name");
+		bool		is_other = DatumGetBool(tsa_result_column(0, "is_other"));
 
 		report_busy(move, tsa_relation_kind_name(kind),
 					is_other ? NameStr(*DatumGetName(name)) : NULL);
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /*
@@ -527,22 +525,22 @@ enter_queue(List *moves, bool leaves_contended, LOCKTAG *tag)
 static void
 warn_if_late(int64 batch_id, TimestampTz finish_by)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT tablespace_advisor.earliest_end($1) AS earliest",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
 	Datum		earliest;
 	const char *time = NULL;
-	TsaJournal	journal;
+	TsaState	journal;
 
 	if (TIMESTAMP_IS_NOEND(finish_by))
 		return;
 	CommandCounterIncrement();
 	values[0] = Int64GetDatum(batch_id);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
-	earliest = tsa_journal_column(0, "earliest");
+	tsa_run(&query, values, NULL, TSA_READS);
+	earliest = tsa_result_column(0, "earliest");
 	if (earliest != (Datum) 0)
 		time = timestamptz_to_str(DatumGetTimestampTz(earliest));
 	if (finish_by <= GetCurrentTimestamp() ||
@@ -553,7 +551,7 @@ warn_if_late(int64 batch_id, TimestampTz finish_by)
 				 errdetail("At the highest rates measured so far it would be by %s.",
 						   time),
 				 errhint("It goes on at full speed; alter_move() and cancel_move() change that.")));
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /*

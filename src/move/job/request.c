@@ -9,6 +9,9 @@
  * writes to it.  It goes with the job when that is forgotten, and a request to
  * pause means nothing once the job has ended.
  *
+ * A foreign key would replace the snapshot of a caller's transaction
+ * (statement.c), so each insertion locks the row of the job itself.
+ *
  * Limits that are asked for stand in the place of the job's own, all of them:
  * alter_move() has filled in those that it leaves.
  *
@@ -25,7 +28,7 @@
 
 /* Runs a statement on the requests of a job; true if it finds a row. */
 static bool
-run_on_request(TsaJournalQuery *query, int64 job_id)
+run_on_request(TsaStatement *query, int64 job_id)
 {
 	Datum		values[1];
 
@@ -36,7 +39,7 @@ run_on_request(TsaJournalQuery *query, int64 job_id)
 bool
 tsa_pause_is_requested(int64 job_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT FROM tablespace_advisor.request WHERE job_id = $1 AND pause",
 		1, {INT8OID}, NULL
 	};
@@ -47,8 +50,10 @@ tsa_pause_is_requested(int64 job_id)
 bool
 tsa_request_pause(int64 job_id)
 {
-	static TsaJournalQuery query = {
-		"INSERT INTO tablespace_advisor.request AS r (job_id) VALUES ($1)"
+	static TsaStatement query = {
+		"INSERT INTO tablespace_advisor.request AS r (job_id)"
+		" SELECT job_id FROM tablespace_advisor.job"
+		" WHERE job_id = $1 FOR KEY SHARE"
 		" ON CONFLICT (job_id) DO UPDATE SET pause = true WHERE NOT r.pause",
 		1, {INT8OID}, NULL
 	};
@@ -59,7 +64,7 @@ tsa_request_pause(int64 job_id)
 bool
 tsa_withdraw_pause(int64 job_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.request SET pause = false"
 		" WHERE job_id = $1 AND pause",
 		1, {INT8OID}, NULL
@@ -71,10 +76,11 @@ tsa_withdraw_pause(int64 job_id)
 void
 tsa_request_limits(int64 job_id, const TsaLimits * limits)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"INSERT INTO tablespace_advisor.request"
 		" (job_id, pause, alters, max_rate, min_rate, finish_by)"
-		" VALUES ($1, false, true, $2, $3, $4)"
+		" SELECT job_id, false, true, $2, $3, $4"
+		" FROM tablespace_advisor.job WHERE job_id = $1 FOR KEY SHARE"
 		" ON CONFLICT (job_id) DO UPDATE SET alters = true,"
 		" max_rate = excluded.max_rate, min_rate = excluded.min_rate,"
 		" finish_by = excluded.finish_by",
@@ -96,7 +102,7 @@ tsa_request_limits(int64 job_id, const TsaLimits * limits)
 void
 tsa_read_limits(int64 job_id, TsaLimits * limits, int64 *others_left)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT l.max_rate, l.min_rate, l.finish_by,"
 		" CASE WHEN l.finish_by IS NOT NULL THEN"
 		"   tablespace_advisor.bytes_left_beside(l.job_id) END AS others_left"
@@ -104,16 +110,16 @@ tsa_read_limits(int64 job_id, TsaLimits * limits, int64 *others_left)
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	*limits = TSA_NO_LIMITS;
 	*others_left = 0;
 	values[0] = Int64GetDatum(job_id);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
 	{
 		tsa_limits_of_result(limits);
-		*others_left = DatumGetInt64(tsa_journal_column(0, "others_left"));
+		*others_left = DatumGetInt64(tsa_result_column(0, "others_left"));
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }

@@ -48,7 +48,7 @@ ask_for_advice(TsaState *state, const TsaMoveOptions *options, bool moves_only)
 static bool
 is_probed(Oid tablespace)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		.sql = "SELECT FROM tablespace_advisor.probe_run r"
 		" JOIN pg_catalog.pg_tablespace t ON t.spcname = r.tablespace"
 		" WHERE t.oid = $1 LIMIT 1",
@@ -56,12 +56,12 @@ is_probed(Oid tablespace)
 		.types = {OIDOID},
 	};
 	Datum		values[] = {ObjectIdGetDatum(tablespace)};
-	TsaJournal	journal;
+	TsaState	journal;
 	bool		found;
 
 	tsa_journal_open(&journal);
-	found = tsa_journal_run(&query, values, NULL, true) > 0;
-	tsa_journal_close(&journal);
+	found = tsa_run(&query, values, NULL, TSA_READS) > 0;
+	tsa_state_close(&journal);
 	return found;
 }
 
@@ -69,10 +69,10 @@ is_probed(Oid tablespace)
 static bool
 get_forecast(uint64 i, float8 *saved)
 {
-	bool		known = tsa_journal_text(i, "saved_ms_per_s") != NULL;
+	bool		known = tsa_result_text(i, "saved_ms_per_s") != NULL;
 
 	*saved = known ?
-		DatumGetFloat8(tsa_journal_column(i, "saved_ms_per_s")) : 0;
+		DatumGetFloat8(tsa_result_column(i, "saved_ms_per_s")) : 0;
 	return known;
 }
 
@@ -92,15 +92,15 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		TsaMove    *move = tsa_find_move(moves,
-										 DatumGetObjectId(tsa_journal_column(i, "relation")));
-		char	   *name = tsa_journal_text(i, "tablespace");
+										 DatumGetObjectId(tsa_result_column(i, "relation")));
+		char	   *name = tsa_result_text(i, "tablespace");
 
 		if (move == NULL || name == NULL)
 			continue;
 		move->target_tablespace = get_tablespace_oid(name, false);
 		move->has_forecast = get_forecast(i, &move->forecast_saved_ms_per_s);
 	}
-	tsa_advice_close(&state);
+	tsa_state_close(&state);
 	PopActiveSnapshot();
 
 	for (int i = 0; i < list_length(moves); i++)
@@ -140,7 +140,7 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 		ask_for_advice(&state, options, false);
 		for (uint64 i = 0; i < SPI_processed; i++)
 		{
-			Oid			relid = DatumGetObjectId(tsa_journal_column(i, "relation"));
+			Oid			relid = DatumGetObjectId(tsa_result_column(i, "relation"));
 			TsaMove    *move = tsa_find_move(moves, relid);
 			float8		saved;
 
@@ -151,7 +151,7 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 			move->has_forecast = true;
 			move->forecast_saved_ms_per_s += saved;
 		}
-		tsa_advice_close(&state);
+		tsa_state_close(&state);
 		PopActiveSnapshot();
 		ReleaseCurrentSubTransaction();
 	}

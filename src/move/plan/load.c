@@ -4,7 +4,7 @@
  *	  The relations that a call's target comes to.
  *
  * The catalogs are read through tablespace_advisor.indexes_of() and
- * tables_of() with the journal's rights; the checks of rules.c are the
+ * table_and_partitions() with the journal's rights; the checks of rules.c are the
  * caller's.
  *
  *-------------------------------------------------------------------------
@@ -23,36 +23,36 @@
 
 /* Reads the moves that a query of these columns on a relation comes to. */
 static List *
-load_moves(TsaJournalQuery *query, Oid target)
+load_moves(TsaStatement *query, Oid target)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	List	   *moves = NIL;
 
 	values[0] = ObjectIdGetDatum(target);
 	tsa_journal_open(&journal);
-	tsa_journal_run(query, values, NULL, true);
+	tsa_run(query, values, NULL, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		MemoryContext spi_context = MemoryContextSwitchTo(context);
 		TsaMove    *move = palloc0(sizeof(TsaMove));
 
-		move->relid = DatumGetObjectId(tsa_journal_column(i, "relation"));
-		move->heapid = DatumGetObjectId(tsa_journal_column(i, "heap"));
-		move->kind = DatumGetChar(tsa_journal_column(i, "kind"));
-		move->schema_name = *DatumGetName(tsa_journal_column(i, "schema_name"));
-		move->relation_name = *DatumGetName(tsa_journal_column(i, "relation_name"));
-		move->persistence = DatumGetChar(tsa_journal_column(i, "persistence"));
-		move->source_tablespace = DatumGetObjectId(tsa_journal_column(i, "tablespace"));
-		move->is_valid = DatumGetBool(tsa_journal_column(i, "is_valid"));
-		move->is_exclusion = DatumGetBool(tsa_journal_column(i, "is_exclusion"));
-		move->is_deferrable = DatumGetBool(tsa_journal_column(i, "is_deferrable"));
-		move->size_bytes = DatumGetInt64(tsa_journal_column(i, "size_bytes"));
+		move->relid = DatumGetObjectId(tsa_result_column(i, "relation"));
+		move->heapid = DatumGetObjectId(tsa_result_column(i, "heap"));
+		move->kind = DatumGetChar(tsa_result_column(i, "kind"));
+		move->schema_name = *DatumGetName(tsa_result_column(i, "schema_name"));
+		move->relation_name = *DatumGetName(tsa_result_column(i, "relation_name"));
+		move->persistence = DatumGetChar(tsa_result_column(i, "persistence"));
+		move->source_tablespace = DatumGetObjectId(tsa_result_column(i, "tablespace"));
+		move->is_valid = DatumGetBool(tsa_result_column(i, "is_valid"));
+		move->is_exclusion = DatumGetBool(tsa_result_column(i, "is_exclusion"));
+		move->is_deferrable = DatumGetBool(tsa_result_column(i, "is_deferrable"));
+		move->size_bytes = DatumGetInt64(tsa_result_column(i, "size_bytes"));
 		moves = lappend(moves, move);
 		MemoryContextSwitchTo(spi_context);
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	return moves;
 }
 
@@ -60,7 +60,7 @@ load_moves(TsaJournalQuery *query, Oid target)
 List *
 tsa_load_indexes(Oid target)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		MOVE_COLUMNS " FROM tablespace_advisor.indexes_of($1)",
 		1, {OIDOID}, NULL
 	};
@@ -68,12 +68,12 @@ tsa_load_indexes(Oid target)
 	return load_moves(&query, target);
 }
 
-/* The tables that target comes to; see tables_of(). */
+/* The tables that target comes to; see table_and_partitions(). */
 List *
 tsa_load_tables(Oid target)
 {
-	static TsaJournalQuery query = {
-		MOVE_COLUMNS " FROM tablespace_advisor.tables_of($1)",
+	static TsaStatement query = {
+		MOVE_COLUMNS " FROM tablespace_advisor.table_and_partitions($1)",
 		1, {OIDOID}, NULL
 	};
 

@@ -57,7 +57,7 @@
 static void
 note_known_indexes(const TsaJob *job)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job j SET phase = 'rebuilding',"
 		" attempts = 1, old_index = j.relation,"
 		" heap_bytes = pg_catalog.pg_relation_size(j.heap),"
@@ -100,8 +100,8 @@ note_known_indexes(const TsaJob *job)
 bool
 tsa_follow_rebuild(int64 job_id)
 {
-	static TsaJournalQuery find = {REBUILT, 1, {INT8OID}, NULL};
-	static TsaJournalQuery follow = {
+	static TsaStatement find = {REBUILT, 1, {INT8OID}, NULL};
+	static TsaStatement follow = {
 		"WITH rebuilt AS (" REBUILT ")"
 		" UPDATE tablespace_advisor.job j SET relation = r.oid"
 		" FROM rebuilt r WHERE j.relation = r.relation"
@@ -123,7 +123,7 @@ tsa_follow_rebuild(int64 job_id)
 static void
 note_attempt(const TsaJob *job, int attempt)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job SET attempts = $2 WHERE job_id = $1",
 		2, {INT8OID, INT4OID}, NULL
 	};

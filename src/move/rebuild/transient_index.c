@@ -60,7 +60,7 @@ typedef struct TransientIndex
 static List *
 load_transient_indexes(const TsaSession *session)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT i.owner, i.heap, i.index FROM ("
 		"   SELECT DISTINCT ON (index) owner, heap, index"
 		"   FROM tablespace_advisor.transient_index ORDER BY index, job_id) i"
@@ -68,25 +68,25 @@ load_transient_indexes(const TsaSession *session)
 		0, {0}, NULL
 	};
 	MemoryContext context = CurrentMemoryContext;
-	TsaJournal	journal;
+	TsaState	journal;
 	List	   *indexes = NIL;
 
 	tsa_begin();
 	tsa_journal_open(&journal);
 	tsa_state_use_indexes();
-	tsa_journal_run(&query, NULL, NULL, true);
+	tsa_run(&query, NULL, NULL, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		MemoryContext spi_context = MemoryContextSwitchTo(context);
 		TransientIndex *index = palloc(sizeof(TransientIndex));
 
-		index->owner = DatumGetObjectId(tsa_journal_column(i, "owner"));
-		index->heapid = DatumGetObjectId(tsa_journal_column(i, "heap"));
-		index->relid = DatumGetObjectId(tsa_journal_column(i, "index"));
+		index->owner = DatumGetObjectId(tsa_result_column(i, "owner"));
+		index->heapid = DatumGetObjectId(tsa_result_column(i, "heap"));
+		index->relid = DatumGetObjectId(tsa_result_column(i, "index"));
 		indexes = lappend(indexes, index);
 		MemoryContextSwitchTo(spi_context);
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	tsa_commit(session);
 	return indexes;
 }
@@ -98,12 +98,12 @@ load_transient_indexes(const TsaSession *session)
 static bool
 is_transient(const TransientIndex *index)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT FROM tablespace_advisor.transient_index"
 		" WHERE index = $1 AND owner = $2",
 		2, {OIDOID, OIDOID}, NULL
 	};
-	TsaJournal	journal;
+	TsaState	journal;
 	Datum		values[2];
 	bool		found;
 
@@ -111,8 +111,8 @@ is_transient(const TransientIndex *index)
 	values[1] = ObjectIdGetDatum(index->owner);
 	tsa_journal_open(&journal);
 	tsa_state_use_indexes();
-	found = tsa_journal_run(&query, values, NULL, true) > 0;
-	tsa_journal_close(&journal);
+	found = tsa_run(&query, values, NULL, TSA_READS) > 0;
+	tsa_state_close(&journal);
 	return found;
 }
 
@@ -167,7 +167,7 @@ prepare_drop(const TsaSession *session, const TransientIndex *index,
 static void
 forget_known_indexes(const TsaSession *session)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job j SET known_indexes = NULL"
 		" WHERE known_indexes IS NOT NULL"
 		" AND state IN ('done', 'failed', 'cancelled')"

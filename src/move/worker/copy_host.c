@@ -100,7 +100,7 @@ takes_longer(void *arg)
 static char *
 find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT tablespace_advisor.printable(pg_catalog.string_agg(DISTINCT"
 		"   pg_catalog.format('\"%s\"', p.gid), ', ')) AS gids"
 		" FROM pg_catalog.pg_prepared_xacts p"
@@ -115,18 +115,18 @@ find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid)
 	};
 	MemoryContext context = CurrentMemoryContext;
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 	char	   *gids = NULL;
 
 	values[0] = ObjectIdGetDatum(relid);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
 	{
-		gids = tsa_journal_text(0, "gids");
+		gids = tsa_result_text(0, "gids");
 		if (gids != NULL)
 			gids = MemoryContextStrdup(context, gids);
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	return gids;
 }
 

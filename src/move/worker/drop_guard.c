@@ -216,7 +216,7 @@ check_owner(void)
 static int64
 job_with_files(void)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT job_id FROM tablespace_advisor.job"
 		" WHERE (new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL)"
 		" AND system_identifier = $1 AND database = $2"
@@ -224,15 +224,15 @@ job_with_files(void)
 		2, {INT8OID, OIDOID}, NULL
 	};
 	Datum		values[2];
-	TsaJournal	journal;
+	TsaState	journal;
 	int64		job_id = 0;
 
 	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
 	values[1] = ObjectIdGetDatum(MyDatabaseId);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
-		job_id = DatumGetInt64(tsa_journal_column(0, "job_id"));
-	tsa_journal_close(&journal);
+	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
+		job_id = DatumGetInt64(tsa_result_column(0, "job_id"));
+	tsa_state_close(&journal);
 	return job_id;
 }
 
@@ -303,7 +303,7 @@ object_access(ObjectAccessType access, Oid class, Oid object, int column,
 }
 
 void
-tsa_drop_guard_init(void)
+tsa_init_drop_guard(void)
 {
 	next_object_access = object_access_hook;
 	object_access_hook = object_access;

@@ -43,26 +43,10 @@
 #include "move/worker/recover.h"
 #include "move/worker/worker.h"
 #include "sample/worker.h"
+#include "state/background_worker.h"
 
 /* What a recovery worker cannot lock in that time is left to the next one. */
 #define LOCK_TIMEOUT_MS "5000"
-
-/*
- * What launcher and recovery workers have in common.
- */
-static void
-describe_worker(BackgroundWorker *worker, const char *function,
-				const char *type)
-{
-	memset(worker, 0, sizeof(*worker));
-	worker->bgw_flags = BGWORKER_SHMEM_ACCESS |
-		BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
-	strlcpy(worker->bgw_library_name, "tablespace_advisor", BGW_MAXLEN);
-	strlcpy(worker->bgw_function_name, function, BGW_MAXLEN);
-	strlcpy(worker->bgw_name, type, BGW_MAXLEN);
-	strlcpy(worker->bgw_type, type, BGW_MAXLEN);
-}
 
 /*
  * Registers the launcher, if the library is being preloaded.
@@ -74,9 +58,10 @@ tsa_init_launcher(void)
 
 	if (!process_shared_preload_libraries_in_progress)
 		return;
-	describe_worker(&worker, "tsa_launcher_main",
-					"tablespace_advisor launcher");
+	worker = tsa_describe_worker("tsa_launcher_main",
+								 "tablespace_advisor launcher");
 	worker.bgw_restart_time = 60;
+	worker.bgw_notify_pid = 0;
 	RegisterBackgroundWorker(&worker);
 }
 
@@ -120,15 +105,13 @@ list_databases(MemoryContext context)
 bool
 tsa_recover_database(Oid database)
 {
-	BackgroundWorker worker;
+	BackgroundWorker worker =
+	tsa_describe_worker("tsa_recover_worker_main",
+						"tablespace_advisor recovery");
 	BackgroundWorkerHandle *handle;
 	pid_t		pid;
 
-	describe_worker(&worker, "tsa_recover_worker_main",
-					"tablespace_advisor recovery");
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
-	worker.bgw_notify_pid = MyProcPid;
 	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
 		ereport(LOG,

@@ -62,11 +62,14 @@ drop_foreign_files(void)
 static void
 forget_foreign_jobs(void)
 {
-	static TsaJournalQuery query = {
-		"DELETE FROM tablespace_advisor.job WHERE job_id = ANY (ARRAY("
-		" SELECT job_id FROM tablespace_advisor.job"
-		" WHERE system_identifier <> $1 OR database <> $2"
-		" FOR UPDATE SKIP LOCKED))",
+	static TsaStatement query = {
+		"WITH gone AS ("
+		" DELETE FROM tablespace_advisor.job WHERE job_id = ANY (ARRAY("
+		"  SELECT job_id FROM tablespace_advisor.job"
+		"  WHERE system_identifier <> $1 OR database <> $2"
+		"  FOR UPDATE SKIP LOCKED)) RETURNING job_id)"
+		" DELETE FROM tablespace_advisor.request"
+		" WHERE job_id = ANY (ARRAY(SELECT job_id FROM gone))",
 		2, {INT8OID, OIDOID}, NULL
 	};
 	Datum		values[2];

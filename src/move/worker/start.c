@@ -36,6 +36,7 @@
 #include "move/job/batch_lock.h"
 #include "move/job/queue.h"
 #include "move/worker/start.h"
+#include "state/background_worker.h"
 
 /* tablespace_advisor.max_workers */
 static int	max_workers = 1;
@@ -76,24 +77,17 @@ static bool
 register_worker(int64 batch_id, Oid user, bool copies_only,
 				BackgroundWorkerHandle **handle)
 {
-	BackgroundWorker worker = {0};
+	BackgroundWorker worker =
+	tsa_describe_worker("tsa_move_worker_main", "tablespace_advisor move");
 	TsaWorkerArgs args = {0};
 
 	args.database = MyDatabaseId;
 	args.batch_id = batch_id;
 	args.user = user;
 	args.copies_only = copies_only;
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
-		BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "tablespace_advisor", BGW_MAXLEN);
-	strlcpy(worker.bgw_function_name, "tsa_move_worker_main", BGW_MAXLEN);
 	snprintf(worker.bgw_name, BGW_MAXLEN,
 			 "tablespace_advisor move " INT64_FORMAT, batch_id);
-	strlcpy(worker.bgw_type, "tablespace_advisor move", BGW_MAXLEN);
 	memcpy(worker.bgw_extra, &args, sizeof(args));
-	worker.bgw_notify_pid = MyProcPid;
 	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
 

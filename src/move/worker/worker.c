@@ -43,7 +43,7 @@
 #include "move/worker/start.h"
 #include "move/worker/wal_compression.h"
 #include "move/worker/worker.h"
-#include "state/worker_settings.h"
+#include "state/background_worker.h"
 
 /* Between tries to run jobs that somebody is cancelling: for each, in all. */
 #define LOCKED_JOB_MS	200

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * worker_settings.c
- *	  Settings of the extension's background workers.
+ * background_worker.c
+ *	  The extension's background workers: what they are, their settings.
  *
  * A database's owner can give it settings, and ALTER ROLE gives them to a
  * role; a worker that connects gets them like any session.  They must not
@@ -12,10 +12,32 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "postmaster/bgworker.h"
 #include "utils/guc.h"
 
-#include "state/worker_settings.h"
+#include "state/background_worker.h"
+
+/*
+ * A worker that runs a function of the library once, after recovery, and tells
+ * this process when it starts and ends.  Its name is its type, unless the
+ * caller gives it another one.
+ */
+BackgroundWorker
+tsa_describe_worker(const char *function, const char *type)
+{
+	BackgroundWorker worker = {
+		.bgw_flags = BGWORKER_SHMEM_ACCESS |
+		BGWORKER_BACKEND_DATABASE_CONNECTION,
+		.bgw_start_time = BgWorkerStart_RecoveryFinished,
+		.bgw_restart_time = BGW_NEVER_RESTART,
+		.bgw_notify_pid = MyProcPid
+	};
+
+	strlcpy(worker.bgw_library_name, "tablespace_advisor", BGW_MAXLEN);
+	strlcpy(worker.bgw_function_name, function, BGW_MAXLEN);
+	strlcpy(worker.bgw_name, type, BGW_MAXLEN);
+	strlcpy(worker.bgw_type, type, BGW_MAXLEN);
+	return worker;
+}
 
 /*
  * Connects a worker to a database as the bootstrap superuser.  Whoever owns the

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * wait.c
+ * wait_for_batch.c
  *	  A caller that waits for its jobs: it looks into the journal in short
  *	  transactions, prints progress when that takes longer, and turns Ctrl-C
  *	  into a cancellation of the jobs.
@@ -30,7 +30,7 @@
 #include "move/job/job.h"
 #include "move/job/journal.h"
 #include "move/job/queue.h"
-#include "move/wait.h"
+#include "move/wait_for_batch.h"
 #include "move/worker/recover.h"
 
 #define POLL_MS				200
@@ -40,7 +40,7 @@
 static void
 print_progress(int64 batch_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT tablespace_advisor.printable(m.relation_name)"
 		" AS relation_name, tablespace_advisor.printable("
 		" pg_catalog.concat_ws(', ', m.phase,"
@@ -59,22 +59,22 @@ print_progress(int64 batch_id)
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	values[0] = Int64GetDatum(batch_id);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
+	tsa_run(&query, values, NULL, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		char	   *blockers = tsa_journal_text(i, "blockers");
+		char	   *blockers = tsa_result_text(i, "blockers");
 
 		ereport(NOTICE,
-				(errmsg("moving %s: %s", tsa_journal_text(i, "relation_name"),
-						tsa_journal_text(i, "progress")),
+				(errmsg("moving %s: %s", tsa_result_text(i, "relation_name"),
+						tsa_result_text(i, "progress")),
 				 blockers ? errdetail("It waits for the sessions with process IDs %s.",
 									  blockers) : 0));
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /* Asks for the end of all jobs of a batch. */
@@ -100,7 +100,7 @@ cancel_jobs(int64 batch_id)
 void
 tsa_report_failure(int64 batch_id)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT pg_catalog.format('%I.%I', schema_name, relation_name) AS name,"
 		" CASE WHEN sqlstate ~ '^(08|57P)' THEN '58000'"
 		"   ELSE coalesce(sqlstate, '57014') END AS sqlstate,"
@@ -112,25 +112,25 @@ tsa_report_failure(int64 batch_id)
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	values[0] = Int64GetDatum(batch_id);
 	tsa_journal_open(&journal);
-	if (tsa_journal_run(&query, values, NULL, true) == 1)
+	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
 	{
-		const char *code = tsa_journal_text(0, "sqlstate");
-		const char *detail = tsa_journal_text(0, "detail");
+		const char *code = tsa_result_text(0, "sqlstate");
+		const char *detail = tsa_result_text(0, "detail");
 
 		ereport(ERROR,
 				(errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3],
 									   code[4])),
-				 errmsg("could not move %s: %s", tsa_journal_text(0, "name"),
-						tsa_journal_text(0, "error")),
+				 errmsg("could not move %s: %s", tsa_result_text(0, "name"),
+						tsa_result_text(0, "error")),
 				 detail ? errdetail("%s", detail) : 0,
 				 errhint("Job %s in tablespace_moves; retry_move() repeats it.",
-						 tsa_journal_text(0, "job_id"))));
+						 tsa_result_text(0, "job_id"))));
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /*

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * wait_moves.c
+ * wait_for_moves.c
  *	  wait_for_moves(): waits for the end of moves that somebody has queued
  *	  with "wait => false".
  *
- * Unlike a call that waits for its own moves (wait.c) this is a function, in a
+ * Unlike a call that waits for its own moves (wait_for_batch.c) this is a function, in a
  * transaction with a snapshot and perhaps locks, for which a move may have to
  * wait in turn: a rebuild for old snapshots, a copy for locks on its relation.
  * The deadlock detector does not see that, but the journal names whom a move
@@ -58,7 +58,7 @@ PG_FUNCTION_INFO_V1(tsa_wait_for_moves);
 static void
 check_jobs(ArrayType *job_ids)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT i AS job_id, j.job_id IS NOT NULL AS found, j.owner"
 		" FROM pg_catalog.unnest($1) i"
 		" LEFT JOIN tablespace_advisor.job j ON j.job_id = i"
@@ -67,21 +67,21 @@ check_jobs(ArrayType *job_ids)
 	};
 	Oid			userid = GetUserId();
 	Datum		values[1];
-	TsaJournal	journal;
+	TsaState	journal;
 
 	values[0] = PointerGetDatum(job_ids);
 	tsa_journal_open(&journal);
-	tsa_journal_run(&query, values, NULL, true);
+	tsa_run(&query, values, NULL, TSA_READS);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		int64		job_id = DatumGetInt64(tsa_journal_column(i, "job_id"));
+		int64		job_id = DatumGetInt64(tsa_result_column(i, "job_id"));
 		Oid			owner;
 
-		if (!DatumGetBool(tsa_journal_column(i, "found")))
+		if (!DatumGetBool(tsa_result_column(i, "found")))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("job " INT64_FORMAT " does not exist", job_id)));
-		owner = DatumGetObjectId(tsa_journal_column(i, "owner"));
+		owner = DatumGetObjectId(tsa_result_column(i, "owner"));
 		if (!has_privs_of_role(userid, owner) &&
 			!has_privs_of_role(userid, ROLE_PG_READ_ALL_STATS))
 			ereport(ERROR,
@@ -89,7 +89,7 @@ check_jobs(ArrayType *job_ids)
 					 errmsg("permission denied for job " INT64_FORMAT,
 							job_id)));
 	}
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 }
 
 /*
@@ -98,7 +98,7 @@ check_jobs(ArrayType *job_ids)
 static bool
 have_ended(ArrayType *job_ids)
 {
-	static TsaJournalQuery query = {
+	static TsaStatement query = {
 		"SELECT m.job_id, CASE WHEN $2 = ANY (m.blocked_by)"
 		"   THEN m.method <> 'copy' OR " TSA_SESSION_LOCKS("$2", "j")
 		"   ELSE false END AS waits_for_us"
@@ -109,21 +109,21 @@ have_ended(ArrayType *job_ids)
 		2, {INT8ARRAYOID, INT4OID}, NULL
 	};
 	Datum		values[2];
-	TsaJournal	journal;
+	TsaState	journal;
 	bool		ended;
 
 	values[0] = PointerGetDatum(job_ids);
 	values[1] = Int32GetDatum(MyProcPid);
 	tsa_journal_open(&journal);
-	ended = tsa_journal_run(&query, values, NULL, true) == 0;
+	ended = tsa_run(&query, values, NULL, TSA_READS) == 0;
 	for (uint64 i = 0; i < SPI_processed; i++)
-		if (DatumGetBool(tsa_journal_column(i, "waits_for_us")))
+		if (DatumGetBool(tsa_result_column(i, "waits_for_us")))
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 					 errmsg("job " INT64_FORMAT " waits for this transaction",
-							DatumGetInt64(tsa_journal_column(i, "job_id"))),
+							DatumGetInt64(tsa_result_column(i, "job_id"))),
 					 errhint("End the transaction, or wait in another session.")));
-	tsa_journal_close(&journal);
+	tsa_state_close(&journal);
 	return ended;
 }
 

@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * lock_class.h
+ *	  Key classes of the extension's advisory locks.
+ *
+ * No SQL function can name them.  What each is for stands where it is taken.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_LOCK_CLASS_H
+#define TSA_LOCK_CLASS_H
+
+typedef enum TsaLockClass
+{
+	TSA_LOCK_BATCH = 0x7341,	/* move/job/batch_lock.h */
+	TSA_LOCK_GATE,
+	TSA_LOCK_QUEUE,
+	TSA_LOCK_COPY,				/* move/copy/others.c: all copies, */
+	TSA_LOCK_COPY_OF_CALL,		/* those of one call */
+	TSA_LOCK_EVACUATION,		/* tier/evacuate.c */
+	TSA_LOCK_DIRECTION,			/* move/job/batch_lock.h */
+	TSA_LOCK_CALL,
+	TSA_LOCK_HELPER,
+	TSA_LOCK_LIMIT,
+	TSA_LOCK_ROUND				/* apply/apply.c */
+} TsaLockClass;
+
+#define TSA_FIRST_LOCK_CLASS	TSA_LOCK_BATCH
+#define TSA_LAST_LOCK_CLASS		TSA_LOCK_ROUND
+
+#endif							/* TSA_LOCK_CLASS_H */

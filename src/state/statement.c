@@ -1,0 +1,170 @@
+/*-------------------------------------------------------------------------
+ *
+ * statement.c
+ *	  Statements that run with the extension's rights.
+ *
+ * Statements are constants, their plans are saved, and state.c sees to it that
+ * no code but the server's runs with these rights.
+ *
+ * TSA_READS and TSA_WRITES see what is committed, whatever the isolation level
+ * of the caller's transaction, and wait for rows as under READ COMMITTED: a row
+ * that a worker has changed since the caller's snapshot would be an error
+ * otherwise, and the caller could not cancel its jobs.
+ *
+ * For that a statement that writes runs with the isolation level changed.  The
+ * server must not take a transaction snapshot meanwhile: under REPEATABLE READ
+ * it would replace the caller's, and what the caller reads next would be of
+ * another moment.  Volatile functions take one, and so do foreign keys.  What
+ * needs either runs as TSA_CALLS, with the caller's isolation level and
+ * snapshot.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "utils/snapmgr.h"
+
+#include "state/statement.h"
+
+static void
+prepare(TsaStatement *statement, int nargs, Oid *types)
+{
+	SPIPlanPtr	plan = SPI_prepare(statement->sql, nargs, types);
+
+	if (plan == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("SPI_prepare failed: %s",
+								 SPI_result_code_string(SPI_result))));
+	SPI_keepplan(plan);
+	statement->plan = plan;
+}
+
+/* With the rows, and the waiting for rows, of READ COMMITTED. */
+static int
+execute_committed(const TsaStatement *statement, Datum *values,
+				  const char *nulls)
+{
+	int			level = XactIsoLevel;
+	Snapshot	snapshot = IsolationUsesXactSnapshot() ?
+	GetTransactionSnapshot() : NULL;
+	int			rc;
+
+	PG_TRY();
+	{
+		XactIsoLevel = XACT_READ_COMMITTED;
+		rc = SPI_execute_snapshot(statement->plan, values, nulls,
+								  GetLatestSnapshot(), InvalidSnapshot,
+								  false, true, 0);
+	}
+	PG_FINALLY();
+	{
+		XactIsoLevel = level;
+	}
+	PG_END_TRY();
+	if (snapshot != NULL && GetTransactionSnapshot() != snapshot)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("the transaction's snapshot was replaced by \"%s\"",
+								 statement->sql)));
+	return rc;
+}
+
+/* Runs a prepared statement; returns the number of rows. */
+static uint64
+execute(const TsaStatement *statement, Datum *values, const char *nulls,
+		TsaStatementMode mode)
+{
+	int			rc;
+
+	if (mode == TSA_WRITES)
+		rc = execute_committed(statement, values, nulls);
+	else if (mode == TSA_READS)
+		rc = SPI_execute_snapshot(statement->plan, values, nulls,
+								  GetLatestSnapshot(), InvalidSnapshot,
+								  true, true, 0);
+	else
+		rc = SPI_execute_plan(statement->plan, values, nulls, false, 0);
+	if (rc < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("SPI_execute failed: %s",
+								 SPI_result_code_string(rc))));
+	return SPI_processed;
+}
+
+/*
+ * Runs a statement; returns the number of rows.
+ */
+uint64
+tsa_run(TsaStatement *statement, Datum *values, const char *nulls,
+		TsaStatementMode mode)
+{
+	if (statement->plan == NULL)
+		prepare(statement, statement->nargs, statement->types);
+	return execute(statement, values, nulls, mode);
+}
+
+/*
+ * The same with parameters that have their types with them, the same ones at
+ * each call; nargs is the length of the array.
+ */
+uint64
+tsa_run_args(TsaStatement *statement, const TsaArg *args, int nargs,
+			 TsaStatementMode mode)
+{
+	Datum		values[TSA_MAX_ARGS];
+	char		nulls[TSA_MAX_ARGS];
+	Oid			types[TSA_MAX_ARGS];
+
+	nargs--;
+	Assert(nargs <= TSA_MAX_ARGS);
+	for (int i = 0; i < nargs; i++)
+	{
+		values[i] = args[i + 1].value;
+		nulls[i] = args[i + 1].isnull ? 'n' : ' ';
+		types[i] = args[i + 1].type;
+	}
+	if (statement->plan == NULL)
+		prepare(statement, nargs, types);
+	return execute(statement, values, nulls, mode);
+}
+
+/* A column of the last result, by its name. */
+static int
+column_number(const char *name)
+{
+	int			number = SPI_fnumber(SPI_tuptable->tupdesc, name);
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("the result has no column \"%s\"", name)));
+	return number;
+}
+
+/*
+ * A value of the last result; 0 when it is NULL.
+ */
+Datum
+tsa_result_column(uint64 row, const char *name)
+{
+	bool		isnull;
+	Datum		datum = SPI_getbinval(SPI_tuptable->vals[row],
+									  SPI_tuptable->tupdesc,
+									  column_number(name), &isnull);
+
+	return isnull ? (Datum) 0 : datum;
+}
+
+/*
+ * As a string; NULL when it is NULL.
+ */
+char *
+tsa_result_text(uint64 row, const char *name)
+{
+	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc,
+						column_number(name));
+}
