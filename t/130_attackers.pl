@@ -90,6 +90,41 @@ is($node->safe_psql('postgres', q{
 		WHERE e.extname = 'tablespace_advisor' AND p.prosrc ~* '\mEXECUTE\M'}),
 	'', 'no function of the extension makes statements with names of others');
 
+# She decides how strings are read there, too: a backslash in one that is no E''
+# string would mean something else, in a script or when a function is called.
+$node->safe_psql('postgres', $_)
+  foreach ('CREATE DATABASE strings', 'ALTER DATABASE strings SET standard_conforming_strings = off');
+{
+	my $all = '';
+
+	foreach my $sql ('CREATE EXTENSION tablespace_advisor', q{
+		DO $do$
+		DECLARE
+			definition text;
+		BEGIN
+			FOR definition IN
+				SELECT pg_get_functiondef(p.oid)
+				FROM pg_extension e
+					JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+						AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+					JOIN pg_proc p ON p.oid = d.objid
+					JOIN pg_language l ON l.oid = p.prolang AND l.lanname <> 'c'
+				WHERE e.extname = 'tablespace_advisor'
+			LOOP
+				EXECUTE definition;	-- has the body read
+			END LOOP;
+		END
+		$do$})
+	{
+		my $err;
+
+		is($node->psql('strings', $sql, stderr => \$err), 0, 'with strings that are read otherwise');
+		$all .= $err;
+	}
+	is($all, '', 'no string rests on how they are read');
+	$node->safe_psql('postgres', 'DROP DATABASE strings');
+}
+
 $node->safe_psql('postgres', q{
 	DROP FUNCTION probe_tablespace(text, text, text), tablespace_devices(int);
 	DROP PROCEDURE move_indexes_concurrently(text, text)});

@@ -72,6 +72,17 @@ is($node->safe_psql('postgres', q{
 		WHERE relation = 'other'::regclass}), '1', 'and kept');
 end_session($open);
 
+# --- pins ---------------------------------------------------------------------------
+
+# A round of apply_placement() pins what it has moved back.
+told(q{CALL move_table_concurrently('hers', 'slow')}, user => 'mallory');
+$open = keep_open(q{SELECT pin_placement('hers');});
+unlike(told(q{SELECT tablespace_advisor.keep_round(ARRAY[max(job_id)], true, 10)
+	FROM tablespace_advisor.job}), qr/ERROR/,
+	'a round ends while an open transaction has pinned what it pins');
+send_to($open, 'ROLLBACK;');
+end_session($open);
+
 # --- moves that are queued --------------------------------------------------------
 
 # Her table and the other one: OIDs that leave the same remainder, by which

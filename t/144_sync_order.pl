@@ -93,7 +93,7 @@ sub judged
 		SELECT count(*), sum(hashtextextended(x::text, 0)) FROM t x;
 		SELECT 'trees ' || tsa_amcheck('t');
 		SELECT 'damage ' || tsa_heap_damage('t');
-		SELECT cancel_move(1);
+		SELECT wait_for_moves('{}');
 		SELECT 'open job ' || job_id FROM tablespace_advisor.job
 			WHERE state IN ('queued', 'running', 'paused')
 				OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;

@@ -121,6 +121,47 @@ foreach my $call (q{CALL move_table_concurrently('hers', 'fast', wait => false)}
 		ALTER TABLE of_all SET TABLESPACE fast});
 }
 
+# A move that has ended is in nobody's way, though its worker goes on with others.
+$node->safe_psql('postgres', q{
+	CREATE TABLESPACE third LOCATION '';
+	CREATE TABLE two (a int, b int) TABLESPACE fast;
+	INSERT INTO two SELECT g, g FROM generate_series(1, 30000) g;
+	CREATE INDEX two_a ON two (a) TABLESPACE slow;
+	CREATE INDEX two_b ON two (b) TABLESPACE third});
+my ($first, $second) = $node->safe_psql('postgres', q{
+	CALL move_indexes_concurrently('two', 'fast', method => 'copy', max_rate => '100 kB',
+		wait => false)}) =~ /(\d+)/g;
+$node->safe_psql('postgres', "SELECT alter_move($first, 'unlimited')");
+is(wait_for_job($node, $first), 'done', 'the first of two moves ends');
+unlike(told(q{CALL evacuate_tablespace('fast', 'slow', wait => false)}), qr/ERROR/,
+	'what has ended is not in the way of an evacuation');
+is(job_field($node, $second, 'state'), 'running', 'while the second goes on');
+$node->safe_psql('postgres', q{
+	SELECT cancel_move(job_id) FROM tablespace_advisor.job WHERE state IN ('queued', 'running')});
+wait_for_workers($node);
+$node->safe_psql('postgres', q{
+	DROP TABLE two;
+	ALTER TABLE of_all SET TABLESPACE fast});
+
+# --- pins ----------------------------------------------------------------------
+
+$node->safe_psql('postgres', q{
+	DO $$
+	BEGIN
+		FOR i IN 1 .. 5 LOOP
+			CREATE TABLE brief (a int);
+			PERFORM pin_placement('brief', 'gone soon');
+			DROP TABLE brief;
+		END LOOP;
+	END
+	$$;
+	SELECT pin_placement('hers')});
+is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_advisor.placement_pin'), '1',
+	'pins of what is gone go, too');
+like(told(q{SELECT pin_placement('hers', repeat('x', 1001))}),
+	qr/reason must not be longer than 1000 characters/, 'nobody has to read a long reason');
+$node->safe_psql('postgres', q{SELECT unpin_placement('hers')});
+
 # --- rates ---------------------------------------------------------------------
 
 # Of moves that wait for locks the time at work counts, and of others' moves none
@@ -297,5 +338,5 @@ end_session($holder);
 
 $node->stop;
 check_log($node, 'all',
-	qr/too many moves|cannot evacuate|goes the other way|terminating background worker "tablespace_advisor sampling"|is not installed in this database any more/);
+	qr/too many moves|cannot evacuate|reason must not be longer|canceling statement due to user request|goes the other way|terminating background worker "tablespace_advisor sampling"|is not installed in this database any more/);
 done_testing();

@@ -94,12 +94,36 @@ like(apply(q{dry_run => true}), qr/would move.*cold.*would move.*hot/s, 'a dry r
 is(places(), 'fast slow', 'and does nothing');
 like(apply(q{max_bytes => '1 MB'}), qr/nothing is to be moved/, 'a bundle that is larger than max_bytes waits');
 
+# Another role's round refuses nobody with rights that it lacks.
+$node->safe_psql('postgres', q{
+	CREATE ROLE watcher LOGIN IN ROLE pg_monitor;
+	GRANT CREATE ON TABLESPACE slow, fast TO watcher;
+	ALTER TABLE hot OWNER TO watcher;
+	ALTER TABLE cold OWNER TO watcher});
 my ($out, $err) = ('', '');
-my $first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'),
+my $first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres') . ' user=watcher',
+	'-c', q{CALL apply_placement(max_rate => '500 kB')} ], '>', \$out, '2>', \$err);
+$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
+  or die 'the first round does not begin';
+unlike(apply(q{dry_run => true}), qr/another round/, 'a round of a role with less rights is in nobody\'s way');
+$node->safe_psql('postgres', q{
+	SELECT cancel_move(job_id) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')});
+$first->finish;
+is(places(), 'fast slow', 'it is cancelled') or diag $err;
+$node->safe_psql('postgres', q{
+	ALTER TABLE hot OWNER TO CURRENT_USER;
+	ALTER TABLE cold OWNER TO CURRENT_USER;
+	DELETE FROM tablespace_advisor.placement_round;
+	DELETE FROM tablespace_advisor.job});
+
+($out, $err) = ('', '');
+$first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'),
 	'-c', q{CALL apply_placement(max_rate => '8 MB')} ], '>', \$out, '2>', \$err);
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
   or die 'the first round does not begin';
 like(apply(''), qr/another round/, 'a second round at the same time is refused');
+(undef, undef, $error) = $node->psql('postgres', 'SET ROLE watcher; CALL apply_placement()');
+like($error, qr/another round/, 'so is one of a role with less rights');
 $first->finish;
 is(places(), 'slow fast', 'the round makes the exchange');
 is($node->safe_psql('postgres', q{

@@ -16,10 +16,11 @@ CREATE TYPE tablespace_advisor.placement_choice AS (
 	turn int,
 	bundle int,
 	makes_room_for regclass,
-	ms_per_s_and_gb float8
+	ms_per_s_and_gb float8,
+	finding text
 );
 COMMENT ON TYPE tablespace_advisor.placement_choice IS
-	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better; turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
+	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; finding: what that rests on (judge.sql), reason, statement: if they are not the finding''s; of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better; turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
 
 CREATE FUNCTION tablespace_advisor.plan_moves(
 	present bigint[],
@@ -61,14 +62,16 @@ CREATE FUNCTION tablespace_advisor.savings_by_room(
 	free bigint[],
 	place bigint,
 	steps bigint[],
+	item_reads float8[],
 	OUT bytes bigint,
 	OUT saved float8,
-	OUT relations bigint)
+	OUT relations bigint,
+	OUT reads float8[])
 RETURNS SETOF record
 LANGUAGE C STRICT IMMUTABLE
 AS 'MODULE_PATHNAME', 'tsa_savings_by_room';
-COMMENT ON FUNCTION tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[]) IS
-	'what the best placement saves if the room of a place has so many bytes in all (steps rise), and how many relations are there then; NULL where nothing fits. Other arguments and errors as of plan_moves()';
+COMMENT ON FUNCTION tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[]) IS
+	'what the best placement saves, each move taken alone, if the room of a place has so many bytes in all (steps rise), how many relations are there then, and how often each place is read, items being read item_reads times a second; NULL where nothing fits. Other arguments and errors as of plan_moves()';
 
 /*
  * Tablespaces that are on one device have one room: the least that is free by

@@ -11,6 +11,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -20,6 +21,18 @@
 #include "state/statement.h"
 
 #define PIN_ARGS 3
+
+/* Everybody who asks for advice reads it. */
+#define MAX_REASON_CHARS 1000
+
+/* Of relations that are gone; somebody else may be doing the same. */
+#define DELETE_GONE \
+	"DELETE FROM tablespace_advisor.placement_pin" \
+	" WHERE relation = ANY (ARRAY(" \
+	"  SELECT p.relation FROM tablespace_advisor.placement_pin p" \
+	"  WHERE NOT EXISTS" \
+	"   (SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation)" \
+	"  FOR UPDATE SKIP LOCKED))"
 
 PG_FUNCTION_INFO_V1(tsa_pin_placement);
 PG_FUNCTION_INFO_V1(tsa_unpin_placement);
@@ -51,6 +64,17 @@ check_pin(FunctionCallInfo fcinfo, Oid relation)
 				 errmsg("must be owner of table %s", get_rel_name(table))));
 }
 
+static void
+check_reason(text *reason)
+{
+	if (pg_mbstrlen_with_len(VARDATA_ANY(reason),
+							 VARSIZE_ANY_EXHDR(reason)) > MAX_REASON_CHARS)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_RIGHT_TRUNCATION),
+				 errmsg("reason must not be longer than %d characters",
+						MAX_REASON_CHARS)));
+}
+
 /* Runs a statement on the pins; returns how many rows it changed. */
 static uint64
 change_pins(TsaStatement *statement, Datum *values, const char *nulls)
@@ -69,6 +93,7 @@ change_pins(TsaStatement *statement, Datum *values, const char *nulls)
 Datum
 tsa_pin_placement(PG_FUNCTION_ARGS)
 {
+	static TsaStatement forget = {DELETE_GONE, 0, {0}, NULL};
 	static TsaStatement statement = {
 		"INSERT INTO tablespace_advisor.placement_pin"
 		" (relation, reason, pinned_by) VALUES ($1, $2, $3)"
@@ -91,6 +116,9 @@ tsa_pin_placement(PG_FUNCTION_ARGS)
 	values[2] = ObjectIdGetDatum(GetUserId());
 	if (PG_ARGISNULL(1))
 		nulls[1] = 'n';
+	else
+		check_reason(PG_GETARG_TEXT_PP(1));
+	change_pins(&forget, NULL, NULL);
 	change_pins(&statement, values, nulls);
 	PG_RETURN_VOID();
 }

@@ -9,8 +9,10 @@
  * next one.  A wave of which a move has failed ends the round, since later
  * ones may need its room.  When all have ended, the waves become one batch.
  *
- * A session lock keeps a second round of the same database out.  It is given
- * up at the end, also of a round that fails, and by the end of the session.
+ * A session lock keeps a second round of the same database out, if it is of the
+ * same role or of one with all its rights: another one, whose moves may pause
+ * for ever, refuses nobody.  It is given up at the end, also of a round that
+ * fails, and by the end of the session.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,10 +45,17 @@ typedef struct Round
 	bool		is_undo;
 } Round;
 
+/* Keeps others out until the lock is released, or refuses. */
 static void
-set_round_tag(LOCKTAG *tag)
+lock_round(LOCKTAG *tag)
 {
-	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, 0, 0, TSA_LOCK_ROUND);
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, 0, GetUserId(), TSA_LOCK_ROUND);
+	if (tsa_role_above_locks(MyDatabaseId, 0, TSA_LOCK_ROUND, ExclusiveLock,
+							 GetUserId()) ||
+		LockAcquire(tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("another round of apply_placement() is under way")));
 }
 
 /* The arguments of plan_round(). */
@@ -232,11 +241,7 @@ tsa_apply_placement(PG_FUNCTION_ARGS)
 		tsa_check_call(fcinfo);
 		tsa_recover_jobs();
 	}
-	set_round_tag(&tag);
-	if (LockAcquire(&tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("another round of apply_placement() is under way")));
+	lock_round(&tag);
 	PG_TRY();
 	{
 		ids = run(fcinfo, &options);

@@ -215,8 +215,10 @@ CREATE FUNCTION tablespace_advisor.keep_round(job_ids bigint[], is_undo boolean,
 RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '1s'
 AS $$
 DECLARE
+	moved record;
 	batch bigint := (SELECT min(j.batch_id) FROM tablespace_advisor.job j
 		WHERE j.job_id = ANY (job_ids));
 	days int := current_setting('tablespace_advisor.keep_history');
@@ -227,14 +229,19 @@ BEGIN
 		AND j.new_filenumbers IS NULL AND j.old_filenumbers IS NULL;
 	INSERT INTO tablespace_advisor.placement_round (batch_id, is_undo)
 	VALUES (batch, is_undo) ON CONFLICT DO NOTHING;
-	IF is_undo THEN
-		INSERT INTO tablespace_advisor.placement_pin (relation, reason, pinned_by, ends_at)
-		SELECT j.relation, format('moved back, reading was slower in %I', j.from_tablespace_name),
-			caller, CASE WHEN days > 0 THEN clock_timestamp() + make_interval(days => days) END
-		FROM tablespace_advisor.job j
-		WHERE j.job_id = ANY (job_ids) AND j.state = 'done'
-		ON CONFLICT (relation) DO NOTHING;
-	END IF;
+	FOR moved IN SELECT j.relation, j.from_tablespace_name FROM tablespace_advisor.job j
+		WHERE is_undo AND j.job_id = ANY (job_ids) AND j.state = 'done'
+	LOOP
+		BEGIN
+			INSERT INTO tablespace_advisor.placement_pin (relation, reason, pinned_by, ends_at)
+			VALUES (moved.relation,
+				format('moved back, reading was slower in %I', moved.from_tablespace_name),
+				caller, CASE WHEN days > 0 THEN clock_timestamp() + make_interval(days => days) END)
+			ON CONFLICT (relation) DO NOTHING;
+		EXCEPTION WHEN lock_not_available THEN
+			NULL;	-- its owner pins it, in a transaction that has not ended
+		END;
+	END LOOP;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.keep_round(bigint[], boolean, oid) IS

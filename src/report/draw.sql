@@ -30,7 +30,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE
 		WHEN abs(number) >= 1e9 OR abs(number) < 1e-4 AND number <> 0
-			THEN regexp_replace(trim(to_char(number, '9.9EEEE')), '(\.0)?e([+-])0?', 'e\2')
+			THEN regexp_replace(trim(to_char(number, '9.9EEEE')), E'(\\.0)?e([+-])0?', E'e\\2')
 		WHEN abs(number) >= 1e6 THEN trim_scale(round((number / 1e6)::numeric, 2))::text || ' M'
 		WHEN abs(number) >= 1e4 THEN trim_scale(round((number / 1e3)::numeric, 1))::text || ' k'
 		ELSE trim_scale(round(number::numeric, greatest(0,

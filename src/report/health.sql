@@ -33,7 +33,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH preload AS (
 		SELECT array_remove(regexp_split_to_array(
-			current_setting('shared_preload_libraries'), '\s*,\s*'), '') AS libraries
+			current_setting('shared_preload_libraries'), E'\\s*,\\s*'), '') AS libraries
 	)
 	SELECT 'preloading', p.loaded,
 		CASE WHEN p.loaded THEN 'the library is preloaded'

@@ -75,9 +75,9 @@ AS $$
 			|| '/' || database_oid) d(directory)
 		CROSS JOIN LATERAL tablespace_advisor.files_in(d.directory) f
 		CROSS JOIN LATERAL (SELECT regexp_match(f.name,
-			'^(?:t([0-9]+)_)?([0-9]+)(?:_(?:fsm|vm|init))?(?:\.[0-9]+)?$'))
+			E'^(?:t([0-9]+)_)?([0-9]+)(?:_(?:fsm|vm|init))?(?:\\.[0-9]+)?$'))
 			p(parts)
-	WHERE f.name !~ '^(PG_VERSION|pg_filenode\.map|pg_internal\.init.*)$'
+	WHERE f.name !~ E'^(PG_VERSION|pg_filenode\\.map|pg_internal\\.init.*)$'
 	GROUP BY d.directory, p.parts[2], p.parts[1],
 		CASE WHEN p.parts IS NULL THEN f.name END
 $$;
@@ -307,7 +307,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN m[1] LIKE '"%'
 		THEN replace(btrim(m[1], '"'), '""', '"') ELSE lower(m[1]) END
-	FROM regexp_matches(list, '("(?:[^"]|"")*"|[^",\s]+)', 'g') m
+	FROM regexp_matches(list, E'("(?:[^"]|"")*"|[^",\\s]+)', 'g') m
 $$;
 COMMENT ON FUNCTION tablespace_advisor.split_identifiers(text) IS
 	'the names in a list of identifiers';
@@ -421,7 +421,7 @@ AS $$
 					|| coalesce(' IN DATABASE ' || quote_ident(n.name), '') END
 			|| CASE WHEN n.rest IS NOT NULL
 					THEN format(' SET %I TO %s', n.setting, n.rest)
-				WHEN n.file IS NOT NULL AND n.file !~ 'postgresql\.auto\.conf$'
+				WHEN n.file IS NOT NULL AND n.file !~ E'postgresql\\.auto\\.conf$'
 					THEN format(' SET %I TO %L', n.setting, '')
 				ELSE format(' RESET %I', n.setting) END END,
 		CASE n.class

@@ -295,26 +295,15 @@ lock_tablespace(Oid tablespace, Oid asker, LOCKMODE mode, bool acquire)
 		(void) LockRelease(&tag, mode, true);
 }
 
-/* Is there a role among these that has all rights of another one? */
-static bool
-some_have_rights(const List *roles, Oid asker)
-{
-	ListCell   *lc;
-
-	foreach(lc, roles)
-	{
-		if (has_privs_of_role(lfirst_oid(lc), asker))
-			return true;
-	}
-	return false;
-}
-
-/* Does such a role hold the lock of the other mode on a tablespace? */
+/*
+ * Does a role with all rights of the caller hold the lock of the other mode on
+ * a tablespace?
+ */
 static bool
 is_opposed(Oid tablespace, Oid asker, LOCKMODE mode)
 {
-	return some_have_rights(tsa_list_lock_keys(InvalidOid, tablespace,
-											   TSA_LOCK_EVACUATION, mode), asker);
+	return tsa_role_above_locks(InvalidOid, tablespace, TSA_LOCK_EVACUATION,
+								mode, asker);
 }
 
 /* Refuses to go on: somebody moves relations the other way. */
@@ -337,10 +326,9 @@ refuse_opposite(const Evacuation *evacuation, const char *detail)
 static bool
 somebody_moves_back(const Evacuation *evacuation)
 {
-	return some_have_rights(tsa_list_lock_keys(evacuation->target,
-											   evacuation->source,
-											   TSA_LOCK_DIRECTION, ShareLock),
-							evacuation->asker);
+	return tsa_role_above_locks(evacuation->target, evacuation->source,
+								TSA_LOCK_DIRECTION, ShareLock,
+								evacuation->asker);
 }
 
 /*

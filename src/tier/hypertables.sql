@@ -10,7 +10,7 @@ RETURNS SETOF record
 LANGUAGE sql STABLE ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT h.fields[1], e.extversion, e.extversion ~ '^2\.28\.'
+	SELECT h.fields[1], e.extversion, e.extversion LIKE '2.28.%'
 	FROM pg_class c
 		JOIN pg_namespace n ON n.oid = c.relnamespace
 		JOIN tablespace_advisor.member_rows('timescaledb', 'hypertable',

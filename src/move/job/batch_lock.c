@@ -9,6 +9,7 @@
 
 #include "miscadmin.h"
 #include "storage/lock.h"
+#include "utils/acl.h"
 
 #include "compat.h"
 #include "move/job/batch_lock.h"
@@ -124,27 +125,28 @@ tsa_count_calls(Oid userid)
 }
 
 /*
- * Third keys of the locks of a class with these two keys that others, or this
- * process, hold in the mode.
+ * Does a process, of others or this one, hold a lock of this class with these
+ * keys in the mode, whose third key is a role with all rights of the asker?
+ * What other roles do must not keep the asker from anything.
  */
-List *
-tsa_list_lock_keys(uint32 field1, uint32 field2, TsaLockClass lock_class,
-				   LOCKMODE mode)
+bool
+tsa_role_above_locks(uint32 field1, uint32 field2, TsaLockClass lock_class,
+					 LOCKMODE mode, Oid asker)
 {
 	LockData   *locks = GetLockStatusData();
-	List	   *keys = NIL;
+	bool		found = false;
 
-	for (int i = 0; i < locks->nelements; i++)
+	for (int i = 0; i < locks->nelements && !found; i++)
 	{
 		const LOCKTAG *tag = &locks->locks[i].locktag;
 
-		if (tag->locktag_type == LOCKTAG_ADVISORY &&
+		found = tag->locktag_type == LOCKTAG_ADVISORY &&
 			tag->locktag_field1 == field1 && tag->locktag_field2 == field2 &&
 			tag->locktag_field4 == lock_class &&
-			(locks->locks[i].holdMask & LOCKBIT_ON(mode)) != 0)
-			keys = list_append_unique_oid(keys, tag->locktag_field3);
+			(locks->locks[i].holdMask & LOCKBIT_ON(mode)) != 0 &&
+			has_privs_of_role(tag->locktag_field3, asker);
 	}
 	pfree(locks->locks);
 	pfree(locks);
-	return keys;
+	return found;
 }

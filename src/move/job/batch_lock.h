@@ -25,9 +25,9 @@
  *					reaches the job after the one it was meant for.
  *	 queue lock		exclusive by a session while it looks for moves that would
  *					be in the way of its own and inserts these (queue.c).
- *	 direction lock	shared by a worker, from its first move from one tablespace
- *					to another one until it exits; of all databases alike, and
- *					for each owner of moves another one.
+ *	 direction lock	shared by a worker, while it moves something from one
+ *					tablespace to another one; of all databases alike, and for
+ *					each owner of moves another one.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,7 +61,8 @@ typedef struct TsaCallCount
 } TsaCallCount;
 
 extern TsaCallCount tsa_count_calls(Oid userid);
-extern List *tsa_list_lock_keys(uint32 field1, uint32 field2,
-								TsaLockClass lock_class, LOCKMODE mode);
+extern bool tsa_role_above_locks(uint32 field1, uint32 field2,
+								 TsaLockClass lock_class, LOCKMODE mode,
+								 Oid asker);
 
 #endif							/* TSA_BATCH_LOCK_H */

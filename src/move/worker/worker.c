@@ -80,6 +80,7 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 	bool		answers = copied != NULL ? copied->old_answers :
 	tsa_shorten_storage(worker->drops.present, worker->drops.npresent,
 						true);
+	LOCKTAG		direction;
 	LOCKTAG		gate;
 
 	end->keeps_files = postpones;
@@ -102,6 +103,9 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 	tsa_finish_job(job->job_id, end);
 	if (end->state == TSA_JOB_DONE)
 		tsa_log_job(job->job_id);
+	tsa_set_direction_tag(&direction, job->source_tablespace,
+						  job->target_tablespace, job->owner);
+	(void) LockRelease(&direction, ShareLock, true);
 	tsa_commit(&worker->session);
 	if (postpones)
 		tsa_postpone_drop(&worker->drops, job->job_id, copied->old_file);
@@ -158,7 +162,7 @@ typedef enum JobFate
 
 /*
  * Makes a job that is still queued the worker's own, unless it is left to
- * another worker.  The lock on its direction is kept until the worker exits.
+ * another worker.  The lock on its direction is kept until it ends.
  */
 static JobFate
 claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
