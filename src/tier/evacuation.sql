@@ -34,7 +34,8 @@ AS $$
 		FROM leaving l
 			LEFT JOIN busy b ON b.heap = l.heap
 			CROSS JOIN LATERAL (SELECT CASE
-				WHEN l.how IN ('temporary', 'with database') OR l.why = 'prepared'
+				WHEN l.how IN ('temporary', 'with database', 'never')
+						OR l.why = 'prepared'
 					THEN l.why
 				WHEN NOT pg_has_role(asker, l.owner, 'USAGE') THEN 'owner'
 				WHEN b.job_id IS NOT NULL THEN 'moving'
