@@ -13,7 +13,31 @@ RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'forget_placements';
 COMMENT ON FUNCTION @extschema@.forget_placements() IS
-	'from now on this session plans with the tablespaces that relations really have';
+	'from now on this session plans with the tablespaces that relations really have, and is advised on those that there are';
+
+CREATE FUNCTION @extschema@.assume_tablespace(
+	tablespace name,
+	random_read_us float8,
+	bytes text,
+	like_tablespace name DEFAULT NULL,
+	max_reads_per_s float8 DEFAULT NULL)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_assume_tablespace';
+COMMENT ON FUNCTION @extschema@.assume_tablespace(name, float8, text, name, float8) IS
+	'from now on this session is advised as if there were a tablespace of that name and size, on a device that takes so long for a random read alone; at depth it is like that of another tablespace, scaled, or else serves one read at a time, or as many as max_reads_per_s allows. Ends with forget_placements(), the session, and any error or rollback. Errors: 42710 there is one of that name, 42704 no such like_tablespace, 22023 numbers that are not greater than zero, 22004 nulls, 54000 more than 16';
+
+CREATE FUNCTION tablespace_advisor.assumed_tablespaces(
+	OUT tablespace name,
+	OUT random_read_us float8,
+	OUT bytes bigint,
+	OUT like_tablespace name,
+	OUT max_reads_per_s float8)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_assumed_tablespaces';
+COMMENT ON FUNCTION tablespace_advisor.assumed_tablespaces() IS
+	'what assume_tablespace() has set in this session, but for names that exist by now';
 
 CREATE FUNCTION @extschema@.assumed_placements(
 	OUT relation regclass,

@@ -73,7 +73,9 @@ FROM tablespace_advisor.sample s
 CROSS JOIN LATERAL
 	(SELECT p.* FROM tablespace_advisor.sample p
 		WHERE p.sample_id < s.sample_id
-		ORDER BY p.sample_id DESC LIMIT 1) l;
+		ORDER BY p.sample_id DESC LIMIT 1) l
+/* what somebody has put there need not be a time */
+WHERE isfinite(s.taken_at) AND isfinite(s.started_at) IS NOT FALSE;
 
 COMMENT ON VIEW tablespace_advisor.sample_interval IS
 	'per sample but the first: what happened in the whole database since the one before; columns as in tablespace_advisor.sample. read_ms and write_ms are NULL unless track_io_timing was on';
