@@ -21,12 +21,8 @@ use TsaTest::Travel;
 
 our @EXPORT = (
 	@TsaTest::Judge::EXPORT, @TsaTest::Load::EXPORT,
-<<<<<<< HEAD
 	@TsaTest::Move::EXPORT, @TsaTest::Placement::EXPORT,
-	@TsaTest::Power::EXPORT,
-=======
-	@TsaTest::Move::EXPORT, @TsaTest::Power::EXPORT, @TsaTest::Recipe::EXPORT,
->>>>>>> fleet
+	@TsaTest::Power::EXPORT, @TsaTest::Recipe::EXPORT,
 	@TsaTest::Routines::EXPORT, @TsaTest::Server::EXPORT,
 	@TsaTest::Session::EXPORT, @TsaTest::Table::EXPORT,
 	@TsaTest::Tier::EXPORT, @TsaTest::Travel::EXPORT);
