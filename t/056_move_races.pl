@@ -36,7 +36,7 @@ is(wait_for_job($node, $job), 'failed', 'target dropped between attempts');
 like(
 	job_field($node, $job, 'error'),
 	qr/^tablespace (with OID \d+|"doomed") does not exist$/,
-	'which the job says');
+	'the job says that the tablespace is gone');
 end_session($blocker);
 
 # the source, while the planning waits for another index
@@ -107,7 +107,7 @@ end_session($reader);
 is(wait_for_job($node, $rebuild), 'done',
 	'a rebuild ends well though a move of the new index is queued');
 wait_for_workers($node);
-is(end_state($node, $another), 'failed', 'which has no worker');
+is(end_state($node, $another), 'failed', 'the queued move of a rebuilt index fails without a worker');
 is(tablespaces_of($node, 'r_pkey'), 'slow', 'it has moved');
 
 ($rebuild, $reader) = swapped_rebuild('r_pkey', 'fast');
@@ -116,7 +116,7 @@ $node->safe_psql('postgres',
 	'SELECT pg_terminate_backend(' . worker_pid($node, $rebuild) . ')');
 wait_for_workers($node);
 is(end_state($node, $rebuild), 'done',
-	'so is one whose worker was terminated');
+	'a rebuild whose worker was terminated after the swap is done');
 is(job_field($node, $rebuild, "relation = 'r_pkey'::regclass"), 't',
 	'it follows the new index');
 is(job_field($node, $another, 'state'), 'failed', 'the other is recovered, too');
@@ -124,7 +124,7 @@ end_session($reader);
 is(tablespaces_of($node, 'r'), 'fast slow', 'the old index is left over');
 move($node, 'r_pkey', 'pg_default');
 wait_for_workers($node);
-is(tablespaces_of($node, 'r'), 'pg_default', 'and removed by the next worker');
+is(tablespaces_of($node, 'r'), 'pg_default', 'the next worker removes the old index');
 
 # --- indexes that only look like transient ones --------------------------------
 
@@ -219,7 +219,7 @@ wait_for_workers($node);
 is( $node->safe_psql('postgres', q{
 		SELECT indisvalid FROM pg_index
 		WHERE indexrelid = to_regclass('built_a_ccnew')}),
-	't', 'and stays');
+	't', 'an index that somebody builds under such a name stays');
 end_session($_) for $old, $builder;
 
 # --- advice --------------------------------------------------------------------
@@ -276,6 +276,41 @@ like($caller->{err},
 	'a failed job says nothing about the connection of its caller');
 end_session($_) for $reader, $caller;
 wait_for_workers($node);
+
+# --- an error before a job has begun ---------------------------------------------
+
+# It is not the job's, and does not end the others of the call; if it goes on, the
+# worker gives up.
+$node->safe_psql('postgres', q{
+	CREATE TABLE several (a int, b int, c int);
+	CREATE INDEX several_a ON several (a);
+	CREATE INDEX several_b ON several (b);
+	CREATE INDEX several_c ON several (c);
+	CREATE SEQUENCE claims;
+	CREATE FUNCTION fail_claim() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		IF nextval('public.claims') IN (2, 4, 5) THEN
+			RAISE EXCEPTION 'claimed in vain';
+		END IF;
+		RETURN NEW;
+	END $$;
+	CREATE TRIGGER fail_claim BEFORE UPDATE ON tablespace_advisor.job FOR EACH ROW
+		WHEN (OLD.state = 'queued' AND NEW.state = 'running') EXECUTE FUNCTION fail_claim()});
+$node->safe_psql('postgres', q{CALL move_indexes_concurrently('several', 'slow', max_rate => 'unlimited')});
+is($node->safe_psql('postgres', q{SELECT count(*), bool_and(state = 'done') FROM tablespace_moves
+		WHERE relation_name LIKE 'public.several%'}), '3|t', 'claims that fail are repeated');
+is($node->safe_psql('postgres', 'SELECT last_value FROM claims'), 6, 'there were such claims');
+$node->safe_psql('postgres', q{
+	CREATE OR REPLACE FUNCTION fail_claim() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		RAISE EXCEPTION 'claimed in vain';
+	END $$});
+my ($status, undef, $error) = $node->psql('postgres', q{CALL move_indexes_concurrently('several', 'pg_default')});
+like($error, qr/worker ended unexpectedly/, 'claims that always fail end the call');
+$node->safe_psql('postgres', 'DROP TRIGGER fail_claim ON tablespace_advisor.job');
+$node->safe_psql('postgres', q{CALL move_indexes_concurrently('several', 'pg_default')});
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relname LIKE 'several%' AND reltablespace = 0}),
+	4, 'the next call is as any other');
 
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|terminated by signal/,
 	'no crash');

@@ -44,6 +44,7 @@
 
 #include "compat.h"
 #include "cost/assume.h"
+#include "cost/assume_tablespace.h"
 #include "state/state.h"
 
 PG_FUNCTION_INFO_V1(assume_placement);

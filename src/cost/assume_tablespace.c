@@ -23,7 +23,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "cost/assume.h"
+#include "cost/assume_tablespace.h"
 #include "state/state.h"
 
 /* More than anybody compares; also bounds what a session can fill. */

@@ -2,7 +2,7 @@
  *
  * relations.h
  *	  The relations of this database in a tablespace, and the settings of its
- *	  routines, one row of text each.
+ *	  objects, one row of text each.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,10 +12,10 @@
 #include "postgres.h"
 
 /* Columns of tablespace_advisor.relations_in(). */
-#define TSA_RELATION_COLUMNS 17
+#define TSA_RELATION_COLUMNS 18
 
-/* Columns of tablespace_advisor.routine_settings(). */
-#define TSA_SETTING_COLUMNS 3
+/* Columns of tablespace_advisor.object_settings(). */
+#define TSA_SETTING_COLUMNS 4
 
 /* Takes a row; NULL is a null value. */
 typedef void (*TsaRowReceiver) (char **values, void *arg);
