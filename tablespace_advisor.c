@@ -33,19 +33,19 @@ void		_PG_init(void);
 void
 _PG_init(void)
 {
-	tsa_state_init();
+	tsa_init_state();
 	tsa_init_prepare_guard();
-	tsa_probe_init();
-	tsa_sample_init();
-	tsa_cost_init();
-	tsa_explain_init();
+	tsa_init_probe();
+	tsa_init_sample();
+	tsa_init_cost();
+	tsa_init_explain();
 	tsa_init_stop_points();
-	tsa_others_init();
-	tsa_wal_compression_init();
+	tsa_init_others();
+	tsa_init_wal_compression();
 	tsa_init_throttle();
 	tsa_init_worker_start();
 	tsa_init_job_history();
 	tsa_init_launcher();
-	tsa_drop_guard_init();
+	tsa_init_drop_guard();
 	MarkGUCPrefixReserved("tablespace_advisor");
 }

@@ -46,15 +46,6 @@ typedef Oid RelFileNumber;
 	object_aclcheck(TableSpaceRelationId, tablespace, roleid, ACL_CREATE)
 #endif
 
-/* 18 lost the argument "run_once". */
-#if PG_VERSION_NUM < 180000
-#define tsa_portal_run(portal, dest) \
-	PortalRun(portal, FETCH_ALL, true, true, dest, dest, NULL)
-#else
-#define tsa_portal_run(portal, dest) \
-	PortalRun(portal, FETCH_ALL, true, dest, dest, NULL)
-#endif
-
 /* 16 renamed RelFileNode, its fields and what returns one. */
 #if PG_VERSION_NUM < 160000
 #include "catalog/catalog.h"

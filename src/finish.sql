@@ -14,7 +14,6 @@ BEGIN
 	RETURN NULL;
 END
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.ignore_replicated_row() FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.ignore_replicated_row() IS
 	'trigger function: keeps out rows that logical replication brings from another server; fires for session_replication_role = replica only';
 
@@ -32,7 +31,6 @@ BEGIN
 			HINT = 'Skip the transaction, and leave the schema "tablespace_advisor" out of the publication.';
 END
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.refuse_replicated_truncate() FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.refuse_replicated_truncate() IS
 	'trigger function: refuses a TRUNCATE that logical replication brings from another server (55000)';
 
@@ -77,7 +75,6 @@ $$;
 CREATE FUNCTION tablespace_advisor.finish_moves_before_drop()
 RETURNS event_trigger
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_finish_moves_before_drop';
-REVOKE ALL ON FUNCTION tablespace_advisor.finish_moves_before_drop() FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.finish_moves_before_drop() IS
 	'event trigger function: before the extension is dropped removes the files of moves whose worker is gone; 42501 for a role that renames a schema of the extension and does not own it';
 CREATE EVENT TRIGGER tablespace_advisor ON ddl_command_start
@@ -86,3 +83,20 @@ CREATE EVENT TRIGGER tablespace_advisor ON ddl_command_start
 ALTER EVENT TRIGGER tablespace_advisor ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER tablespace_advisor IS
 	'keeps the extension from being dropped while its journal names files that nothing else knows of, and by others than its owner, who could own its schema';
+
+/*
+ * Of the extension's schema PUBLIC may use what computes from its arguments
+ * alone, and what the view of the caller's own moves is made of.  Stages grant
+ * what roles other than superusers need.
+ */
+REVOKE ALL ON ALL TABLES IN SCHEMA tablespace_advisor FROM PUBLIC;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA tablespace_advisor FROM PUBLIC;
+REVOKE ALL ON ALL ROUTINES IN SCHEMA tablespace_advisor FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.pgbench_forks(int, int, int, int),
+	tablespace_advisor.pgbench_nearest_scale(bigint, text, int, int, bigint),
+	tablespace_advisor.empty_database_bytes(),
+	tablespace_advisor.predict_scan_costs(float8, float8, float8, float8, float8,
+		int, float8, float8, float8, float8, float8),
+	tablespace_advisor.worker_progress(bigint)
+	TO PUBLIC;

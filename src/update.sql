@@ -434,6 +434,11 @@ CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
 CREATE INDEX job_measured_idx ON tablespace_advisor.job
 	(to_tablespace, from_tablespace, owner, job_id)
 	WHERE state = 'done' AND bytes_total >= 1048576;
+CREATE INDEX job_copied_idx ON tablespace_advisor.job (finished_at)
+	WHERE state = 'done' AND method = 'copy' AND wal_bytes > 0 AND bytes_total >= 1048576;
+CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
+	INCLUDE (relation, from_tablespace)
+	WHERE state = 'done' AND from_tablespace <> to_tablespace;
 /* Made anew, since constraints of 18 have the names of the table. */
 CREATE TABLE tablespace_advisor.request (
 	job_id bigint PRIMARY KEY,
@@ -444,7 +449,6 @@ CREATE TABLE tablespace_advisor.request (
 	min_rate bigint,
 	finish_by timestamptz
 );
-REVOKE ALL ON tablespace_advisor.request FROM PUBLIC;
 INSERT INTO tablespace_advisor.request (job_id, requested_at)
 	SELECT job_id, requested_at FROM tablespace_advisor.pause;
 DROP TABLE tablespace_advisor.pause;
@@ -517,7 +521,6 @@ CREATE TABLE tablespace_advisor.placement_pin (
 	pinned_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	ends_at timestamptz
 );
-REVOKE ALL ON tablespace_advisor.placement_pin FROM PUBLIC;
 
 /* Which moves apply_placement() has made. */
 CREATE TABLE tablespace_advisor.placement_round (
@@ -525,4 +528,3 @@ CREATE TABLE tablespace_advisor.placement_round (
 	started_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	is_undo boolean NOT NULL
 );
-REVOKE ALL ON tablespace_advisor.placement_round FROM PUBLIC;

@@ -50,9 +50,10 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE events_old PARTITION OF events FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
 	CREATE TABLE events_new PARTITION OF events FOR VALUES FROM ('2021-01-01') TO ('2101-01-01');
 	VACUUM ANALYZE orders;
-	INSERT INTO tablespace_advisor.probe_run (tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
-	SELECT spcname, pg_tablespace_location(oid), 'scratch', 1000000, '1 s', now(), now()
-	FROM pg_tablespace WHERE spcname IN ('slow', 'fast');
+	INSERT INTO tablespace_advisor.probe_run (tablespace, location, device, mode, file_size_bytes, duration, started_at, finished_at)
+	SELECT tablespace, pg_tablespace_location(oid), device, 'scratch', 1000000, '1 s', now(), now()
+	FROM tablespace_devices() JOIN pg_tablespace ON spcname = tablespace
+	WHERE tablespace IN ('slow', 'fast');
 	INSERT INTO tablespace_advisor.probe_result (run_id, workload, queue_depth, io_size, samples, iops, mean_us)
 	SELECT run_id, workload, 1, current_setting('block_size')::int, 1000, 1e6 / us, us
 	FROM tablespace_advisor.probe_run, (VALUES ('random read'), ('sequential read')) w (workload),

@@ -159,30 +159,26 @@ RETURNS TABLE (indexrelid oid, indrelid oid, duplicate_of oid)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH role AS MATERIALIZED (
+	WITH several AS MATERIALIZED (
+		SELECT i.indrelid FROM unnest(tables) t JOIN pg_index i ON i.indrelid = t
+		GROUP BY i.indrelid HAVING count(*) > 1
+	), role AS MATERIALIZED (
 		SELECT r.indexrelid, r.indrelid, r.indisunique, r.indimmediate,
 			r.indnullsnotdistinct, r.unusable, r.is_pinned,
 			sha256(convert_to(r.definition, 'UTF8')) AS definition,
 			pg_stat_get_numscans(r.indexrelid) AS scans
-		FROM unnest(tables) t JOIN tablespace_advisor.index_role r ON r.indrelid = t
+		FROM several t JOIN tablespace_advisor.index_role r ON r.indrelid = t.indrelid
 	)
-	SELECT i.indexrelid, i.indrelid, o.indexrelid
+	SELECT DISTINCT ON (i.indexrelid) i.indexrelid, i.indrelid, o.indexrelid
 	FROM role i
-	CROSS JOIN LATERAL
-		(SELECT o.indexrelid
-			FROM role o
-			WHERE o.indrelid = i.indrelid AND o.indexrelid <> i.indexrelid
-				AND o.definition = i.definition AND o.unusable IS NULL
-				AND (NOT i.indisunique OR (o.indisunique AND o.indimmediate
-					AND o.indnullsnotdistinct = i.indnullsnotdistinct))
-				AND (o.is_pinned, o.indisunique, o.scans, i.indexrelid::bigint)
-					> (i.is_pinned, i.indisunique, i.scans, o.indexrelid::bigint)
-			ORDER BY o.is_pinned DESC, o.indisunique DESC, o.scans DESC,
-				o.indexrelid
-			LIMIT 1) o
-	WHERE NOT i.is_pinned
+	JOIN role o ON o.indrelid = i.indrelid AND o.definition = i.definition
+	WHERE NOT i.is_pinned AND o.indexrelid <> i.indexrelid AND o.unusable IS NULL
+		AND (NOT i.indisunique OR (o.indisunique AND o.indimmediate
+			AND o.indnullsnotdistinct = i.indnullsnotdistinct))
+		AND (o.is_pinned, o.indisunique, o.scans, i.indexrelid::bigint)
+			> (i.is_pinned, i.indisunique, i.scans, o.indexrelid::bigint)
+	ORDER BY i.indexrelid, o.is_pinned DESC, o.indisunique DESC, o.scans DESC, o.indexrelid
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) IS
 	'indexes of these tables that another one of their table could replace, having the same definition';
 
@@ -194,28 +190,24 @@ COMMENT ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) IS
  */
 CREATE FUNCTION tablespace_advisor.estimate_btree_bytes(entries float8, key_bytes float8, fillfactor float8)
 RETURNS bigint
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT ((2 + ceil(entries * (12 + 8 * ceil(key_bytes / 8))
-			/ ((b.size - 40) * fillfactor / 100)) * 1.005) * b.size)::bigint
-	FROM (SELECT current_setting('block_size')::float8 AS size) b
-	WHERE entries > 0
-$$;
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN entries > 0 THEN
+		((2 + ceil(entries * (12 + 8 * ceil(key_bytes / 8))
+			/ ((current_setting('block_size')::float8 - 40) * fillfactor / 100)) * 1.005)
+			* current_setting('block_size')::float8)::bigint END;
+END;
 COMMENT ON FUNCTION tablespace_advisor.estimate_btree_bytes(float8, float8, float8) IS
 	'bytes of a B-tree just built, from the number of entries, bytes of a key and fillfactor in percent; NULL when there are no entries';
 
 /* One summary of some 32 bytes for 128 heap blocks, and two pages besides. */
 CREATE FUNCTION tablespace_advisor.estimate_brin_bytes(heap_bytes bigint)
 RETURNS bigint
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT ((3 + ceil(ceil(heap_bytes / b.size / 128) * 32 / b.size)) * b.size)::bigint
-	FROM (SELECT current_setting('block_size')::float8 AS size) b
-$$;
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT ((3 + ceil(ceil(heap_bytes / current_setting('block_size')::float8 / 128)
+			* 32 / current_setting('block_size')::float8))
+		* current_setting('block_size')::float8)::bigint;
+END;
 COMMENT ON FUNCTION tablespace_advisor.estimate_brin_bytes(bigint) IS
 	'bytes of a BRIN index with default parameters on one column of fixed width of a heap of that size';
-
-REVOKE ALL ON FUNCTION tablespace_advisor.estimate_btree_bytes(float8, float8, float8),
-	tablespace_advisor.estimate_brin_bytes(bigint) FROM PUBLIC;

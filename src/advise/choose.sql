@@ -16,10 +16,11 @@ CREATE TYPE tablespace_advisor.placement_choice AS (
 	turn int,
 	bundle int,
 	makes_room_for regclass,
-	ms_per_s_and_gb float8
+	ms_per_s_and_gb float8,
+	finding text
 );
 COMMENT ON TYPE tablespace_advisor.placement_choice IS
-	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better; turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
+	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; finding: what that rests on (judge.sql), reason, statement: if they are not the finding''s; of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better; turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
 
 CREATE FUNCTION tablespace_advisor.plan_moves(
 	present bigint[],
@@ -101,12 +102,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_rooms(tablespace_advisor.tablespace_fact[]) IS
 	'tablespaces with their number, the number of their device, and the bytes that are free there';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.plan_moves(bigint[], bigint[], bigint[], bigint[],
-		bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[],
-		float8[], float8[]),
-	tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[],
-		bigint[], float8[], bigint[], bigint[], bigint, bigint[]),
-	tablespace_advisor.tablespace_rooms(tablespace_advisor.tablespace_fact[])
-	FROM PUBLIC;

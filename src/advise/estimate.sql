@@ -331,16 +331,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
 	'per relation one row for each other tablespace, and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.cache_exponent(float8[], float8[], float8),
-	tablespace_advisor.choose_within(bigint[], float8[], bigint),
-	tablespace_advisor.latency_at_depth(float8[], float8[], float8),
-	tablespace_advisor.depth_at_rate(float8[], float8[], float8),
-	tablespace_advisor.depth_in_loop(float8[], float8[], float8, float8),
-	tablespace_advisor.max_read_rate(float8[], float8[]),
-	tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[],
-		tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact),
-	tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[],
-		tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact)
-	FROM PUBLIC;

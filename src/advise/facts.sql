@@ -46,13 +46,16 @@ CREATE FUNCTION tablespace_advisor.left_lately()
 RETURNS TABLE (relation oid, tablespaces name[])
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $$
 BEGIN
-	RETURN QUERY SELECT j.relation, array_agg(DISTINCT j.from_tablespace_name)
-		FROM tablespace_advisor.job j
-		WHERE j.state = 'done' AND j.finished_at > clock_timestamp() - interval '7 days'
-			AND j.from_tablespace <> j.to_tablespace
-		GROUP BY j.relation;
+	RETURN QUERY SELECT l.relation, array_agg(t.spcname)
+		FROM (SELECT DISTINCT j.relation, j.from_tablespace
+			FROM tablespace_advisor.job j
+			WHERE j.state = 'done' AND j.finished_at > clock_timestamp() - interval '7 days'
+				AND j.from_tablespace <> j.to_tablespace) l
+		JOIN pg_tablespace t ON t.oid = l.from_tablespace
+		GROUP BY l.relation;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.left_lately() IS
@@ -217,8 +220,7 @@ RETURNS TABLE (relation oid, entries float8, key_bytes float8, "fillfactor" floa
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	/* the table's owner can have put anything into its statistics */
-	SELECT c.oid, least(c.reltuples, pg_relation_size(c.oid) / 4)::float8,
+	SELECT c.oid, c.reltuples::float8,
 		CASE WHEN k.bytes IS NOT NULL THEN
 			greatest(least(k.bytes, current_setting('block_size')::int / 3), 0) END,
 		coalesce((SELECT o.option_value::float8
@@ -261,44 +263,82 @@ COMMENT ON FUNCTION tablespace_advisor.index_expression(oid) IS
 	'the first column of an index as CREATE INDEX would name it; NULL where that would wait for a lock on the table, or there is no such index';
 
 /* Why a relation cannot be moved while in use; NULL: it can. */
-CREATE FUNCTION tablespace_advisor.move_obstacle(c pg_class, i pg_index)
+CREATE FUNCTION tablespace_advisor.move_obstacle(
+	persistence "char",
+	table_oid oid,
+	is_index boolean,
+	is_odd boolean)
 RETURNS text
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
 	SELECT CASE
-		WHEN c.relpersistence = 't' THEN 'a temporary table cannot be moved'
-		WHEN coalesce(i.indrelid, c.oid) < 16384 THEN 'a system catalog cannot be moved'
+		WHEN persistence = 't' THEN 'a temporary table cannot be moved'
+		WHEN table_oid < 16384 THEN 'a system catalog cannot be moved'
 		/* nothing but a rebuild, for want of WAL that a copy could follow */
-		WHEN i.indexrelid IS NOT NULL THEN
-			CASE WHEN c.relpersistence = 'u'
-				AND (i.indisexclusion OR NOT i.indimmediate)
+		WHEN is_index THEN
+			CASE WHEN persistence = 'u' AND is_odd
 				THEN 'unlogged, backs a constraint: only ALTER INDEX moves it, which locks it'
 			END
-		WHEN c.relpersistence = 'u'
+		WHEN persistence = 'u'
 			THEN 'unlogged: only ALTER TABLE moves it, which locks it until it is copied'
-		WHEN EXISTS
-			(SELECT FROM pg_class r JOIN pg_am m ON m.oid = r.relam
-				WHERE r.oid IN (c.oid, c.reltoastrelid)
-					AND m.amhandler <> 'heap_tableam_handler'::regproc)
+		WHEN is_odd
 			THEN 'its access method is not heap: only ALTER TABLE moves it, which locks it'
-	END
+	END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.move_obstacle("char", oid, boolean, boolean) IS
+	'why a table or an index cannot be moved while it is in use; is_odd: of an index that it backs an exclusion or deferrable constraint, of a table that its access method is not heap';
+
+/* Tables and their indexes, by lookups. */
+CREATE FUNCTION tablespace_advisor.members_of(tables oid[])
+RETURNS TABLE (relation oid, table_oid oid, kind text, tablespace oid, filenode oid,
+	toast oid, toast_filenode oid, obstacle text, is_unique boolean, on_expression boolean)
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	heap_methods oid[] := array(SELECT m.oid FROM pg_am m
+		WHERE m.amhandler = 'heap_tableam_handler'::regproc);
+	own oid := (SELECT d.dattablespace FROM pg_database d
+		WHERE d.datname = current_database());
+BEGIN
+	RETURN QUERY
+	SELECT c.oid, c.oid, 'heap', coalesce(nullif(c.reltablespace, 0), own),
+		nullif(c.relfilenode, 0), x.oid, nullif(x.relfilenode, 0),
+		tablespace_advisor.move_obstacle(c.relpersistence, c.oid, false,
+			c.relam <> ALL (heap_methods) OR coalesce(x.relam <> ALL (heap_methods), false)),
+		false, false
+	FROM unnest(tables) t JOIN pg_class c ON c.oid = t
+	LEFT JOIN pg_class x ON x.oid = c.reltoastrelid
+	WHERE c.relkind IN ('r', 'm')
+	UNION ALL
+	SELECT c.oid, i.indrelid, 'index', coalesce(nullif(c.reltablespace, 0), own),
+		nullif(c.relfilenode, 0), NULL, NULL,
+		tablespace_advisor.move_obstacle(c.relpersistence, i.indrelid, true,
+			i.indisexclusion OR NOT i.indimmediate),
+		i.indisunique, i.indnatts = 1 AND i.indkey[0] = 0
+	FROM unnest(tables) t JOIN pg_index i ON i.indrelid = t
+	JOIN pg_class c ON c.oid = i.indexrelid
+	WHERE c.relkind = 'i';
+END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.move_obstacle(pg_class, pg_index) IS
-	'why a table (second argument NULL) or an index cannot be moved while it is in use';
+COMMENT ON FUNCTION tablespace_advisor.members_of(oid[]) IS
+	'tables and their indexes: where they are, their files, why they cannot be moved while in use; on_expression: an index on one expression';
 
 /*
- * A heap is taken together with its TOAST table and that one's index, because
- * they move together.  What the system's cache holds is looked up for what is
- * read, where no samples say; of a heap the shares are weighed with the reads.
- * plpgsql, which plans for as many tables as there are.
+ * Rates of a heap with its TOAST table and that one's index, which move together,
+ * or of an index.  What the system's cache holds is looked up for what is read,
+ * where no samples say; of a heap the shares are weighed with the reads.
  */
-CREATE FUNCTION tablespace_advisor.relation_facts(
+CREATE FUNCTION tablespace_advisor.member_rates(
 	rates tablespace_advisor.relation_rate[],
 	tables oid[])
-RETURNS SETOF tablespace_advisor.relation_fact
+RETURNS TABLE (member oid, size_bytes bigint, toast_bytes bigint, reads_per_s float8,
+	maintenance_reads_per_s float8, hits_per_s float8, writes_per_s float8,
+	hot_fraction float8, tuples_per_scan float8, cached float8, scans bigint,
+	counted_since timestamptz)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB'
 SET jit = off
 AS $$
 #variable_conflict use_column
@@ -313,49 +353,60 @@ BEGIN
 		FROM tablespace_advisor.relations_residency(
 			array(SELECT r.relation FROM rate r
 				WHERE r.reads_per_s > 0 AND r.system_cached IS NULL)) p
-	), active AS MATERIALIZED (
-		SELECT r.member,
-			sum(r.size_bytes)::bigint AS size_bytes,
-			coalesce(sum(r.size_bytes) FILTER (WHERE r.kind LIKE 'toast%'), 0)::bigint
-				AS toast_bytes,
-			sum(r.reads_per_s) AS reads_per_s,
-			sum(r.maintenance_reads_per_s) AS maintenance_reads_per_s,
-			sum(r.hits_per_s) AS hits_per_s,
-			sum(r.writes_per_s) FILTER (WHERE r.kind <> 'toast index') AS writes_per_s,
-			min(r.hot_fraction) FILTER (WHERE r.kind = 'heap') AS hot_fraction,
-			min(r.tuples_per_s / nullif(r.scans_per_s, 0))
-				FILTER (WHERE r.kind = 'index') AS tuples_per_scan,
-			sum(r.reads_per_s * coalesce(r.system_cached, p.cached))
-				/ nullif(sum(r.reads_per_s) FILTER (WHERE coalesce(
-					r.system_cached, p.cached) IS NOT NULL), 0) AS cached,
-			min(r.scans_total) FILTER (WHERE r.kind = 'index') AS scans,
-			min(r.counted_since) AS counted_since
-		FROM rate r LEFT JOIN resident p USING (relation)
-		GROUP BY r.member
-	), database AS (
-		SELECT own.spcname AS tablespace,
-			(pg_stat_file('base/' || d.oid || '/PG_VERSION', true)).modification AS made
-		FROM pg_database d JOIN pg_tablespace own ON own.oid = d.dattablespace
-		WHERE d.datname = current_database()
-	), member AS MATERIALIZED (
-		SELECT c, NULL::pg_index AS i, c.oid, c.oid AS table_oid, 'heap' AS kind,
-			c.reltablespace, c.reltoastrelid
-		FROM unnest(tables) t JOIN pg_class c ON c.oid = t
-		WHERE c.relkind IN ('r', 'm')
-		UNION ALL
-		SELECT c, i, c.oid, i.indrelid, 'index', c.reltablespace, 0
-		FROM unnest(tables) t JOIN pg_index i ON i.indrelid = t
-		JOIN pg_class c ON c.oid = i.indexrelid
-		WHERE c.relkind = 'i'
 	)
-	SELECT m.oid::regclass, m.table_oid::regclass, m.kind,
-		coalesce(s.spcname, d.tablespace),
-		coalesce(a.size_bytes, tablespace_advisor.relation_bytes(m.oid)
-			+ coalesce(tablespace_advisor.relation_bytes(nullif(m.reltoastrelid, 0)), 0)),
-		coalesce(a.toast_bytes, 0),
+	SELECT r.member,
+		sum(r.size_bytes)::bigint,
+		coalesce(sum(r.size_bytes) FILTER (WHERE r.kind LIKE 'toast%'), 0)::bigint,
+		sum(r.reads_per_s),
+		sum(r.maintenance_reads_per_s),
+		sum(r.hits_per_s),
+		sum(r.writes_per_s) FILTER (WHERE r.kind <> 'toast index'),
+		min(r.hot_fraction) FILTER (WHERE r.kind = 'heap'),
+		min(r.tuples_per_s / nullif(r.scans_per_s, 0)) FILTER (WHERE r.kind = 'index'),
+		sum(r.reads_per_s * coalesce(r.system_cached, p.cached))
+			/ nullif(sum(r.reads_per_s) FILTER (WHERE coalesce(
+				r.system_cached, p.cached) IS NOT NULL), 0),
+		min(r.scans_total) FILTER (WHERE r.kind = 'index'),
+		min(r.counted_since)
+	FROM rate r LEFT JOIN resident p USING (relation)
+	GROUP BY r.member;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.member_rates(tablespace_advisor.relation_rate[], oid[]) IS
+	'rates of observe_database() added up over what moves together, of these tables; columns as in relation_fact, member: the heap or index';
+
+/* plpgsql, which plans for as many tables as there are. */
+CREATE FUNCTION tablespace_advisor.relation_facts(
+	rates tablespace_advisor.relation_rate[],
+	tables oid[])
+RETURNS SETOF tablespace_advisor.relation_fact
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB'
+SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	made timestamptz := (SELECT (pg_stat_file('base/' || d.oid || '/PG_VERSION', true)).modification
+		FROM pg_database d WHERE d.datname = current_database());
+BEGIN
+	RETURN QUERY WITH member AS MATERIALIZED (
+		SELECT m.* FROM tablespace_advisor.members_of(tables) m
+	), active AS MATERIALIZED (
+		SELECT a.* FROM tablespace_advisor.member_rates(rates, tables) a
+	), role AS MATERIALIZED (
+		SELECT r.indexrelid, r.unusable, r.needed_for
+		FROM unnest(tables) t JOIN tablespace_advisor.index_role r ON r.indrelid = t
+	), shape AS MATERIALIZED (
+		SELECT x.* FROM tablespace_advisor.index_shape(
+			array(SELECT i.relation FROM member i WHERE i.kind = 'index')) x
+	)
+	SELECT m.relation::regclass, m.table_oid::regclass, m.kind, s.spcname,
+		z.bytes, coalesce(a.toast_bytes, 0),
+		/* the table's owner can have put anything into its statistics */
 		least(a.size_bytes, tablespace_advisor.estimate_btree_bytes(
-			x.entries, x.key_bytes, x."fillfactor")),
-		CASE WHEN x.correlation IS NOT NULL AND NOT (m.i).indisunique
+			least(x.entries, z.bytes / 4), x.key_bytes, x."fillfactor")),
+		CASE WHEN x.correlation IS NOT NULL AND NOT m.is_unique
 			THEN tablespace_advisor.estimate_brin_bytes(h.size_bytes) END,
 		a.reads_per_s, a.hits_per_s, a.writes_per_s,
 		coalesce(a.hot_fraction, h.hot_fraction),
@@ -363,30 +414,27 @@ BEGIN
 		pg_stat_get_tuples_inserted(m.table_oid) + pg_stat_get_tuples_updated(m.table_oid)
 			+ CASE m.kind WHEN 'heap' THEN pg_stat_get_tuples_deleted(m.table_oid)
 				ELSE -pg_stat_get_tuples_hot_updated(m.table_oid) END,
-		extract(epoch FROM clock_timestamp()
-			- greatest(a.counted_since, d.made))::float8 / 86400,
+		extract(epoch FROM clock_timestamp() - greatest(a.counted_since, made))::float8 / 86400,
 		x.column_name,
-		CASE WHEN a.scans = 0 AND r.needed_for IS NULL
-			AND (m.i).indnatts = 1 AND (m.i).indkey[0] = 0
-			THEN tablespace_advisor.index_expression(m.oid) END,
+		CASE WHEN a.scans = 0 AND r.needed_for IS NULL AND m.on_expression
+			THEN tablespace_advisor.index_expression(m.relation) END,
 		r.unusable, r.needed_for, u.duplicate_of::regclass,
-		coalesce(tablespace_advisor.move_obstacle(m.c, m.i),
-			CASE WHEN pin.relation IS NOT NULL THEN concat('pinned',
-				': ' || tablespace_advisor.printable(pin.reason)) END),
+		coalesce(m.obstacle, CASE WHEN pin.relation IS NOT NULL THEN concat('pinned',
+			': ' || tablespace_advisor.printable(pin.reason)) END),
 		l.tablespaces, a.maintenance_reads_per_s
 	FROM member m
-	CROSS JOIN database d
-	LEFT JOIN pg_tablespace s ON s.oid = m.reltablespace
-	LEFT JOIN active a ON a.member = m.oid
+	LEFT JOIN pg_tablespace s ON s.oid = m.tablespace
+	LEFT JOIN active a ON a.member = m.relation
 	LEFT JOIN active h ON h.member = m.table_oid AND m.kind = 'index'
-	LEFT JOIN tablespace_advisor.index_shape(
-		array(SELECT i.oid FROM member i WHERE i.kind = 'index')) x ON x.relation = m.oid
-	LEFT JOIN (SELECT r.* FROM unnest(tables) t
-		JOIN tablespace_advisor.index_role r ON r.indrelid = t) r ON r.indexrelid = m.oid
-	LEFT JOIN tablespace_advisor.duplicate_indexes(tables) u ON u.indexrelid = m.oid
-	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.oid
-	LEFT JOIN tablespace_advisor.placement_pin pin ON pin.relation = m.oid
-		AND (pin.ends_at > clock_timestamp()) IS NOT FALSE;
+	LEFT JOIN shape x ON x.relation = m.relation
+	LEFT JOIN role r ON r.indexrelid = m.relation
+	LEFT JOIN tablespace_advisor.duplicate_indexes(tables) u ON u.indexrelid = m.relation
+	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.relation
+	LEFT JOIN tablespace_advisor.placement_pin pin ON pin.relation = m.relation
+		AND (pin.ends_at > clock_timestamp()) IS NOT FALSE
+	CROSS JOIN LATERAL (SELECT coalesce(a.size_bytes,
+		tablespace_advisor.file_bytes(m.tablespace, m.filenode)
+		+ coalesce(tablespace_advisor.file_bytes(m.tablespace, m.toast_filenode), 0)) AS bytes) z;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]) IS
@@ -438,20 +486,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[]) IS
 	'tables with an index that is invalid or perhaps a duplicate, or in a tablespace that is over its mark';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.tablespace_facts(oid, oid),
-	tablespace_advisor.with_present_latency(tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.device_rate[]),
-	tablespace_advisor.with_timed_latency(tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.relation_fact[], tablespace_advisor.load_fact),
-	tablespace_advisor.copy_rates(name, oid),
-	tablespace_advisor.copy_wal_per_byte(),
-	tablespace_advisor.left_lately(),
-	tablespace_advisor.index_shape(oid[]),
-	tablespace_advisor.index_expression(oid),
-	tablespace_advisor.move_obstacle(pg_class, pg_index),
-	tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]),
-	tablespace_advisor.leaves_of(regclass),
-	tablespace_advisor.tables_with_faults(tablespace_advisor.tablespace_fact[])
-	FROM PUBLIC;

@@ -94,11 +94,10 @@ COMMENT ON FUNCTION tablespace_advisor.check_target(regclass) IS
 CREATE FUNCTION tablespace_advisor.is_of_interest(a tablespace_advisor.relation_fact)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	SELECT coalesce(a.reads_per_s > 0 OR a.hits_per_s > 0 OR a.writes_per_s > 0, false)
-		OR a.unusable IS NOT NULL OR a.duplicate_of IS NOT NULL
-$$;
+		OR a.unusable IS NOT NULL OR a.duplicate_of IS NOT NULL;
+END;
 COMMENT ON FUNCTION tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact) IS
 	'whether a relation was read or written in the window, or is an index with a fault';
 
@@ -238,15 +237,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.expected_savings(oid, regclass, name) IS
 	'what moves ask of the advice: what it would do with a relation and its indexes, and what that would save';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.expected_savings(oid, regclass, name),
-	tablespace_advisor.measure_bloat(tablespace_advisor.relation_fact),
-	tablespace_advisor.read_index_pages(regclass),
-	tablespace_advisor.lock_if_free(oid),
-	tablespace_advisor.check_target(regclass),
-	tablespace_advisor.is_of_interest(tablespace_advisor.relation_fact),
-	tablespace_advisor.wanted_tablespaces(tablespace_advisor.tablespace_fact[],
-		tablespace_advisor.relation_rate[]),
-	tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean)
-	FROM PUBLIC;

@@ -337,14 +337,3 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.explain_advice(regclass, tablespace_advisor.advice_row[], boolean) IS
 	'the lines of explain_placement(), or in_short of advise_index_placement()';
 
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.waiting_sessions(float8, text),
-	tablespace_advisor.detail_lines(@extschema@.placement_advice, jsonb),
-	tablespace_advisor.relation_lines(regclass, tablespace_advisor.advice_row[], boolean),
-	tablespace_advisor.window_lines(jsonb, boolean),
-	tablespace_advisor.headline(regclass, tablespace_advisor.advice_row[]),
-	tablespace_advisor.limit_lines(regclass, tablespace_advisor.advice_row[]),
-	tablespace_advisor.probe_lines(tablespace_advisor.advice_row[]),
-	tablespace_advisor.left_out_lines(regclass, jsonb),
-	tablespace_advisor.explain_advice(regclass, tablespace_advisor.advice_row[], boolean)
-	FROM PUBLIC;

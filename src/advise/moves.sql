@@ -15,6 +15,9 @@ CREATE FUNCTION tablespace_advisor.choose_moves(
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET jit = off
+SET work_mem = '64MB'
 AS $$
 	WITH place AS MATERIALIZED (
 		SELECT r.* FROM tablespace_advisor.tablespace_rooms(tablespaces) r
@@ -51,7 +54,7 @@ AS $$
 			array_agg(i.table_n ORDER BY i.n) AS tables
 		FROM item i
 	), cell AS MATERIALIZED (
-		SELECT i.n, p.place, o.saved_ms_per_s AS saved, o AS offer,
+		SELECT i.n, p.place, o.saved_ms_per_s AS saved, o.goes_down, o.reason,
 			coalesce(e.move_seconds, 0) AS seconds,
 			CASE WHEN o.goes_down THEN least(0, coalesce(e.saved_low_ms_per_s, o.saved_ms_per_s))
 				ELSE coalesce(e.saved_low_ms_per_s, o.saved_ms_per_s) END AS low
@@ -77,7 +80,8 @@ AS $$
 			ON r.table_relation = t.table_relation
 	), planned AS (
 		/* of a bundle the lower ends of the intervals together */
-		SELECT x.*, c.saved, c.offer, sum(c.low) OVER (PARTITION BY nullif(x.bundle, 0)) AS low
+		SELECT x.*, c.saved, c.goes_down, c.reason,
+			sum(c.low) OVER (PARTITION BY nullif(x.bundle, 0)) AS low
 		FROM items s
 		CROSS JOIN cells l
 		CROSS JOIN room
@@ -90,28 +94,24 @@ AS $$
 		JOIN cell c ON c.n = x.item AND c.place = x.place
 	)
 	SELECT i.relation, p.tablespace, 'move',
-		CASE WHEN x.verdict = 3 THEN
-				'no order of moves has room for both copies: make room, or use a third tablespace'
-			WHEN (x.offer).goes_down AND up.relation IS NOT NULL THEN
-				concat('makes room for ', up.relation, '; ' || (x.offer).reason)
-			WHEN (x.offer).goes_down THEN
-				concat_ws('; ', 'makes room for others of its bundle', (x.offer).reason)
-			ELSE (x.offer).reason END,
+		CASE WHEN f.finding IS NULL THEN
+			concat_ws('; ', coalesce('makes room for ' || up.relation,
+				'makes room for others of its bundle'), x.reason) END,
 		NULL, x.saved, i.moved_bytes, x.bound, x.is_exact,
-		CASE WHEN x.verdict = 0 THEN x.nth END, nullif(x.bundle, 0), up.relation,
-		x.price * 1073741824
+		CASE WHEN f.finding IS NULL OR f.finding = 'faster' THEN x.nth END,
+		nullif(x.bundle, 0), up.relation, x.price * 1073741824, f.finding
 	FROM planned x
 	JOIN item i ON i.n = x.item
 	JOIN place p ON p.place = x.place
 	LEFT JOIN item up ON up.n = x.makes_room_for
-	WHERE x.verdict = 3 OR (x.verdict = 0 AND x.low > 0)
+	CROSS JOIN LATERAL (SELECT CASE
+		WHEN x.verdict = 3 THEN 'no order'
+		WHEN x.verdict = 0 AND x.low > 0 THEN CASE WHEN NOT x.goes_down THEN 'faster' END
+		WHEN x.goes_down THEN 'stays'
+		WHEN x.verdict = 1 THEN 'bundle saves too little'
+		WHEN x.verdict = 2 THEN 'bundle not repaid'
+		ELSE 'bundle within noise' END AS finding) f
+	WHERE f.finding IS DISTINCT FROM 'stays'
 $$;
 COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], bigint) IS
-	'of candidates (what would save) and demotions (what could make room for them) those to move, each to one tablespace, so that they fit into the room of each and what saves into the budget (NULL: no limit); bound_ms_per_s: no choice saves more; is_exact: none saves more than this one; turn is NULL where no order of moves has room';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[],
-		tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[],
-		tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[],
-		tablespace_advisor.tablespace_fact[], bigint)
-	FROM PUBLIC;
+	'of candidates (what would save) and demotions (what could make room for them) those to move, each to one tablespace, so that they fit into the room of each and what saves into the budget (NULL: no limit); bound_ms_per_s: no choice saves more; is_exact: none saves more than this one; turn is NULL where a move is not made, and finding says why';

@@ -123,12 +123,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_curve(oid, name, int) IS
 	'placement_curve() for a role';
 
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.curve_of(tablespace_advisor.relation_fact[],
-		tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, int),
-	tablespace_advisor.gather_curve(oid, name, int)
-	FROM PUBLIC;
-
 CREATE FUNCTION @extschema@.placement_curve(
 	tablespace name,
 	steps int DEFAULT 20,

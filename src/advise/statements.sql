@@ -92,8 +92,3 @@ END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.statement_lines(regclass, tablespace_advisor.advice_row[]) IS
 	'the statements that follow an advice, each a line, probes first and moves last';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.move_calls(regclass, tablespace_advisor.advice_row[]),
-	tablespace_advisor.statement_lines(regclass, tablespace_advisor.advice_row[])
-	FROM PUBLIC;

@@ -8,4 +8,3 @@ CREATE TABLE tablespace_advisor.placement_pin (
 	pinned_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	ends_at timestamptz
 );
-REVOKE ALL ON tablespace_advisor.placement_pin FROM PUBLIC;

@@ -9,31 +9,28 @@ COMMENT ON FUNCTION tablespace_advisor.round_to_three(float8) IS
 CREATE FUNCTION tablespace_advisor.one_line(line text, width int DEFAULT 80)
 RETURNS text
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	SELECT CASE WHEN length(line) > width THEN left(line, width - 3) || '...'
-		ELSE line END
-$$;
+		ELSE line END;
+END;
 COMMENT ON FUNCTION tablespace_advisor.one_line(text, int) IS
 	'a text cut to so many characters';
 
 CREATE FUNCTION tablespace_advisor.three_digits(number float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT trim_scale(tablespace_advisor.round_to_three(number)::numeric)::text
-$$;
+BEGIN ATOMIC
+	SELECT trim_scale(tablespace_advisor.round_to_three(number)::numeric)::text;
+END;
 COMMENT ON FUNCTION tablespace_advisor.three_digits(float8) IS
 	'round_to_three() as text without exponent';
 
 CREATE FUNCTION tablespace_advisor.three_digits(number jsonb)
 RETURNS text
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT tablespace_advisor.three_digits((number #>> '{}')::float8)
-$$;
+BEGIN ATOMIC
+	SELECT tablespace_advisor.three_digits((number #>> '{}')::float8);
+END;
 COMMENT ON FUNCTION tablespace_advisor.three_digits(jsonb) IS
 	'the same of a number in evidence';
 
@@ -41,37 +38,34 @@ COMMENT ON FUNCTION tablespace_advisor.three_digits(jsonb) IS
 CREATE FUNCTION tablespace_advisor.two_digits(number float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	SELECT CASE WHEN number = 0 THEN '0'
 		ELSE trim_scale(round(number::numeric, greatest(0,
-			1 - floor(log(abs(number)))::int)))::text END
-$$;
+			1 - floor(log(abs(number)))::int)))::text END;
+END;
 COMMENT ON FUNCTION tablespace_advisor.two_digits(float8) IS
 	'a number with two significant digits, or all before the point';
 
 CREATE FUNCTION tablespace_advisor.pretty_seconds(seconds float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	SELECT CASE
 		WHEN seconds < 1 THEN tablespace_advisor.three_digits(1000 * seconds) || ' ms'
 		WHEN seconds < 120 THEN tablespace_advisor.three_digits(seconds) || ' s'
 		WHEN seconds < 7200 THEN round(seconds / 60) || ' min'
 		WHEN seconds < 172800 THEN round(seconds / 3600) || ' h'
-		ELSE round(seconds / 86400) || ' days' END
-$$;
+		ELSE round(seconds / 86400) || ' days' END;
+END;
 COMMENT ON FUNCTION tablespace_advisor.pretty_seconds(float8) IS
 	'a time as text, in the unit that suits it';
 
 CREATE FUNCTION tablespace_advisor.pretty_us(e jsonb)
 RETURNS text
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT tablespace_advisor.pretty_seconds((e #>> '{}')::float8 / 1e6)
-$$;
+BEGIN ATOMIC
+	SELECT tablespace_advisor.pretty_seconds((e #>> '{}')::float8 / 1e6);
+END;
 COMMENT ON FUNCTION tablespace_advisor.pretty_us(jsonb) IS
 	'pretty_seconds() of a number of microseconds in evidence';
 
@@ -91,16 +85,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
 	'a text with a question mark for each control character, and in UTF8 for what ends a line or turns the direction of writing';
 
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.round_to_three(float8),
-	tablespace_advisor.one_line(text, int),
-	tablespace_advisor.three_digits(float8),
-	tablespace_advisor.three_digits(jsonb),
-	tablespace_advisor.two_digits(float8),
-	tablespace_advisor.pretty_seconds(float8),
-	tablespace_advisor.pretty_us(jsonb),
-	tablespace_advisor.printable(text)
-	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.round_to_three(float8),
 	tablespace_advisor.one_line(text, int),

@@ -247,15 +247,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.keep_round(bigint[], boolean, oid) IS
 	'notes that these moves were one round of apply_placement(), and pins what was moved back';
 
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.plan_move(oid, oid, oid, bigint, text, float8, text),
-	tablespace_advisor.may_move(oid, oid, oid),
-	tablespace_advisor.undo_moves(oid),
-	tablespace_advisor.advised_moves(oid, text, bigint),
-	tablespace_advisor.plan_round(oid, text, bigint, boolean),
-	tablespace_advisor.keep_round(bigint[], boolean, oid)
-	FROM PUBLIC;
-
 CREATE PROCEDURE @extschema@.apply_placement(
 	space_budget text DEFAULT NULL,
 	max_bytes text DEFAULT NULL,

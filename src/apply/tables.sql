@@ -6,4 +6,3 @@ CREATE TABLE tablespace_advisor.placement_round (
 	started_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	is_undo boolean NOT NULL
 );
-REVOKE ALL ON tablespace_advisor.placement_round FROM PUBLIC;

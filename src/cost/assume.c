@@ -98,7 +98,7 @@ subxact_callback(SubXactEvent event, SubTransactionId subid,
 
 /* Get ready to forget. */
 void
-tsa_assume_init(void)
+tsa_init_assume(void)
 {
 	RegisterXactCallback(xact_callback, NULL);
 	RegisterSubXactCallback(subxact_callback, NULL);

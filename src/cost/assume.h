@@ -10,7 +10,7 @@
 
 #include "nodes/pathnodes.h"
 
-extern void tsa_assume_init(void);
+extern void tsa_init_assume(void);
 extern void tsa_assume_placements(Oid relid, RelOptInfo *rel);
 
 #endif							/* TSA_ASSUME_H */

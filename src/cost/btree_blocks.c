@@ -145,7 +145,7 @@ find_leaf(TsaBtreeReader *reader, bool leftmost)
 
 /* Prepare to read an index, whose lock is the caller's. */
 void
-tsa_btree_reader_init(TsaBtreeReader *reader, Relation index, uint32 most)
+tsa_init_btree_reader(TsaBtreeReader *reader, Relation index, uint32 most)
 {
 	memset(reader, 0, sizeof(*reader));
 	reader->index = index;

@@ -24,7 +24,7 @@ typedef struct TsaBtreeReader
 	TimestampTz started_at;
 } TsaBtreeReader;
 
-extern void tsa_btree_reader_init(TsaBtreeReader *reader, Relation index,
+extern void tsa_init_btree_reader(TsaBtreeReader *reader, Relation index,
 								  uint32 most);
 extern bool tsa_btree_read(TsaBtreeReader *reader, bool leftmost);
 

@@ -11,11 +11,11 @@
 #include "cost/page_cost.h"
 
 /* explain.c */
-extern void tsa_explain_init(void);
+extern void tsa_init_explain(void);
 
 /* planner.c */
 extern bool tsa_correct_locality;
-extern void tsa_cost_init(void);
+extern void tsa_init_cost(void);
 
 /* scan_costs.c */
 extern void tsa_cost_settings_fill(TsaCostSettings *settings);

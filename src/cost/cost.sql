@@ -82,8 +82,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.pool_measurements(
 	float8[], float8[], float8[], float8[], bigint[], boolean) IS
 	'one mean with a 95 % interval from those of several runs, newest first, ages in days; loaded: they were measured beside others, and differ by these; used, used_samples: how many runs count, and their samples';
-REVOKE ALL ON FUNCTION tablespace_advisor.pool_measurements(
-	float8[], float8[], float8[], float8[], bigint[], boolean) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.pool_measurements(
 	float8[], float8[], float8[], float8[], bigint[], boolean) TO pg_monitor;
 
@@ -255,5 +253,4 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.check_tablespace(name) IS
 	'gives back its argument if a user''s relation can be in that tablespace or it is NULL; errors: 42704 there is no such tablespace, 22023 it is pg_global';
 
-REVOKE ALL ON FUNCTION tablespace_advisor.check_tablespace(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.check_tablespace(name) TO pg_monitor;

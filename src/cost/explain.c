@@ -61,7 +61,7 @@ explain_node(PlanState *planstate, List *ancestors, const char *relationship,
 
 /* Take the hook. */
 void
-tsa_explain_init(void)
+tsa_init_explain(void)
 {
 	previous_per_node = explain_per_node_hook;
 	explain_per_node_hook = explain_node;
@@ -71,7 +71,7 @@ tsa_explain_init(void)
 
 /* There is no hook to take. */
 void
-tsa_explain_init(void)
+tsa_init_explain(void)
 {
 }
 

@@ -81,7 +81,7 @@ forget(Datum arg, Oid relid)
 
 /* Prepare the cache. */
 void
-tsa_locality_cache_init(void)
+tsa_init_locality_cache(void)
 {
 	CacheRegisterRelcacheCallback(forget, (Datum) 0);
 }

@@ -38,7 +38,7 @@ extern void tsa_locality_keep(TsaLocalityRow *row, Oid tablespace);
 extern bool tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found);
 
 /* locality_cache.c */
-extern void tsa_locality_cache_init(void);
+extern void tsa_init_locality_cache(void);
 extern const TsaLocalityRow *tsa_locality_find(Oid index);
 
 /* planner.c */

@@ -175,7 +175,7 @@ sample_index(Relation index, double table_blocks, TsaLocalityRow *row)
 	counter->table = palloc0(TABLE_SIZE * sizeof(uint64));
 	counter->distinct = palloc((Size) TSA_LOCALITY_WHOLE * sizeof(uint32));
 
-	tsa_btree_reader_init(&reader, index, TSA_LOCALITY_WHOLE);
+	tsa_init_btree_reader(&reader, index, TSA_LOCALITY_WHOLE);
 	if (RelationGetNumberOfBlocks(index) <= TSA_LOCALITY_WHOLE_PAGES &&
 		tsa_btree_read(&reader, true))
 	{

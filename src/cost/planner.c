@@ -369,7 +369,7 @@ renew_plans_real(double newval, void *extra)
 
 /* Define the stage's configuration parameters and take the hooks. */
 void
-tsa_cost_init(void)
+tsa_init_cost(void)
 {
 	DefineCustomBoolVariable("tablespace_advisor.correct_locality",
 							 "Plans scans of measured B-trees by their locality.",
@@ -383,8 +383,8 @@ tsa_cost_init(void)
 							 &assumed_cached_fraction,
 							 -1, -1, 1, PGC_USERSET, 0,
 							 NULL, renew_plans_real, NULL);
-	tsa_locality_cache_init();
-	tsa_assume_init();
+	tsa_init_locality_cache();
+	tsa_init_assume();
 #if TSA_HAVE_SIMPLE_REL_HOOK
 	previous_simple_rel = build_simple_rel_hook;
 	build_simple_rel_hook = simple_rel;

@@ -407,11 +407,7 @@ END;
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
 	'what random_page_cost each tablespace (or the one named) should have, weighed by the plans it leads to for the tables of this database. verdict: "probe first" (statement is the call to make, NULL if it was made and the device did not answer: the reason says why), "keep" (random_page_cost is the current value) or "change" (statement sets it, undo_statement takes it back). low, high: about as good between these; regret_current, regret_recommended: how many times as long as the best plans the planner''s choices are predicted to take; cached_fraction: share of the tables'' blocks in caches now; effective_io_concurrency, maintenance_io_concurrency: by the random reads measured at several depths. random_read_us, sequential_page_us: measured microseconds per page, from the last probes without a caveat. reason: why, in a line; detail: what was measured and weighed. NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
 
-REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name),
-	tablespace_advisor.weighable_indexes(),
-	tablespace_advisor.concurrent_readers(),
-	tablespace_advisor.weigh_random_page_cost(
-		float8[], float8[], float8, float8, int) FROM PUBLIC;
+REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.recommend_random_page_cost(name),
 	tablespace_advisor.weighable_indexes(),
 	tablespace_advisor.concurrent_readers(),

@@ -42,8 +42,6 @@ AS $$
 				AND m.owner = r.oid AND m.is_rebuild = rebuilds
 			ORDER BY m.job_id DESC LIMIT 50) m
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.latest_moves(oid, oid, boolean)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.latest_moves(oid, oid, boolean) IS
 	'the last 50 moves of each role from one tablespace to another one: rebuilds, or live copies';
 
@@ -80,8 +78,6 @@ AS $$
 	WHERE 2 * r.up_to >= r.total
 	ORDER BY r.bytes_per_s LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.moved_rate(
-	oid, oid, text, bigint, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.moved_rate(
 	oid, oid, text, bigint, oid) IS
 	'bytes per second at work of earlier moves between two tablespaces: median by bytes over the relations that the asker (NULL: anybody) or a superuser has moved, else others; with max_rate below 0 rather of unlimited moves; NULL when there was none';
@@ -104,8 +100,6 @@ AS $$
 			WHERE s.tablespace_oid = source AND t.tablespace_oid = target
 				AND move_method <> 'rebuild')))
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.move_rate(
-	oid, oid, text, bigint, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.move_rate(
 	oid, oid, text, bigint, oid) IS
 	'bytes per second that a move between two tablespaces makes, at most max_rate (below 0: unlimited): by earlier moves (moved_rate), else by probes; NULL when nothing was measured';

@@ -71,7 +71,6 @@ CREATE TABLE tablespace_advisor.job (
 	is_late boolean NOT NULL DEFAULT false,
 	waited_ms float8 NOT NULL DEFAULT 0
 );
-REVOKE ALL ON tablespace_advisor.job FROM PUBLIC;
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */
 CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
@@ -96,6 +95,13 @@ CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
 CREATE INDEX job_measured_idx ON tablespace_advisor.job
 	(to_tablespace, from_tablespace, owner, job_id)
 	WHERE state = 'done' AND bytes_total >= 1048576;
+/* What WAL copies write is known from. */
+CREATE INDEX job_copied_idx ON tablespace_advisor.job (finished_at)
+	WHERE state = 'done' AND method = 'copy' AND wal_bytes > 0 AND bytes_total >= 1048576;
+/* What has moved lately, without the rest of the rows. */
+CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
+	INCLUDE (relation, from_tablespace)
+	WHERE state = 'done' AND from_tablespace <> to_tablespace;
 
 /* Rows of their own, see the head of request.c. */
 CREATE TABLE tablespace_advisor.request (
@@ -107,5 +113,3 @@ CREATE TABLE tablespace_advisor.request (
 	min_rate bigint,
 	finish_by timestamptz
 );
-REVOKE ALL ON tablespace_advisor.request FROM PUBLIC;
-

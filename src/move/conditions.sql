@@ -24,8 +24,6 @@ AS $$
 		JOIN tablespace_advisor.job_limits l USING (job_id)
 	WHERE j.job_id = job
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.reason_not_to_begin(bigint)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.reason_not_to_begin(bigint) IS
 	'why a queued move is not to be begun; NULL if it may be';
 

@@ -12,8 +12,6 @@ AS $$
 			AND o.state IN ('queued', 'running', 'paused')
 	WHERE j.job_id = job
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.bytes_left_beside(bigint)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.bytes_left_beside(bigint) IS
 	'bytes that are still to be moved by the other moves of the same call';
 
@@ -33,8 +31,6 @@ AS $$
 				source, target, move_method = 'rebuild') m),
 		tablespace_advisor.move_rate(source, target, move_method)))
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.full_rate(oid, oid, text, bigint)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.full_rate(oid, oid, text, bigint) IS
 	'bytes per second that a move between two tablespaces can make at best, at most max_rate; NULL when nothing was measured';
 
@@ -50,6 +46,5 @@ AS $$
 	WHERE j.batch_id = batch AND j.bytes_total > 0
 		AND j.state IN ('queued', 'running', 'paused')
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.earliest_end(bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.earliest_end(bigint) IS
 	'when the moves of a call can have ended at best, one after the other at the highest rates that have been measured; NULL when none was';

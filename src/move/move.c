@@ -44,7 +44,7 @@
 #include "move/job/request.h"
 #include "move/plan/children.h"
 #include "move/plan/plan.h"
-#include "move/wait.h"
+#include "move/wait_for_batch.h"
 #include "move/worker/launcher.h"
 #include "move/worker/recover.h"
 #include "state/state.h"

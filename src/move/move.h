@@ -24,7 +24,7 @@
 #include "move/job/journal.h"
 #include "move/job/move.h"
 #include "move/job/queue.h"
-#include "move/wait.h"
+#include "move/wait_for_batch.h"
 #include "move/worker/recover.h"
 #include "move/worker/start.h"
 

@@ -49,7 +49,6 @@ BEGIN ATOMIC
 				AND NOT i.inhdetachpending)
 	SELECT t.member, t.level FROM tree t;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.partitions_of(regclass) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partitions_of(regclass) IS
 	'a relation and, if it is partitioned, its partitions of all levels, without locking them';
 
@@ -77,7 +76,6 @@ BEGIN ATOMIC
 			ON d.datname = pg_catalog.current_database()
 	ORDER BY c.relkind DESC, i.indrelid, c.oid;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.indexes_of(regclass) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.indexes_of(regclass) IS
 	'an index, or the indexes of a table, with those of all partitions; leaves first; size_bytes counts all forks';
 
@@ -104,7 +102,6 @@ BEGIN ATOMIC
 	ORDER BY c.relkind = 'p',
 		CASE c.relkind WHEN 'p' THEN -t.level END, c.oid;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.table_and_partitions(regclass) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.table_and_partitions(regclass) IS
 	'a table, or a partitioned table with its partitions: those with storage first, then partitioned tables, parents last; size_bytes counts all forks and TOAST with its index, which move together';
 
@@ -136,7 +133,6 @@ WHERE j.known_indexes IS NOT NULL
 		AND pg_catalog.octet_length(pg_catalog."left"(s.whole,
 			pg_catalog.length(b.base) + 1) || s.suffix) >
 			pg_catalog.current_setting('max_identifier_length')::int);
-REVOKE ALL ON tablespace_advisor.transient_index FROM PUBLIC;
 COMMENT ON VIEW tablespace_advisor.transient_index IS
 	'invalid indexes that a rebuild of this journal left behind and that the next worker drops';
 

@@ -47,7 +47,6 @@ AS $$
 	FROM tablespace_advisor.sample_interval i
 	WHERE i.started_at >= begins AND i.taken_at <= ends AND i.seconds > 0
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.summarize_intervals(timestamptz, timestamptz) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.summarize_intervals(timestamptz, timestamptz) IS
 	'the samples that lie between two moments as a whole: how many, seconds, the database''s block accesses and reads per second, share of accesses found in shared buffers, milliseconds per second that the server timed for reads and statements and milliseconds per statement by pg_stat_statements, both times with the standard error of the mean of the samples; NULL where there is nothing of that';
 
@@ -65,7 +64,6 @@ AS $$
 	WHERE r.sample_id BETWEEN first_id AND last_id
 		AND r.relation = ANY (relations)
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.relation_reads(oid[], int, int) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.relation_reads(oid[], int, int) IS
 	'blocks that some relations read past shared buffers and found in them, in samples from one to another';
 

@@ -330,7 +330,7 @@ static const TsaIoOps sync_ops = {sync_submit, sync_reap};
 
 /* Prepare a synchronous engine; it holds nothing that needs freeing. */
 void
-tsa_sync_engine_init(TsaSyncEngine *engine, int use_fdatasync, int prefetch)
+tsa_init_sync_engine(TsaSyncEngine *engine, int use_fdatasync, int prefetch)
 {
 	memset(engine, 0, sizeof(*engine));
 	engine->base.ops = &sync_ops;

@@ -58,7 +58,7 @@ typedef struct TsaSyncEngine
 	TsaIoRequest *done;
 } TsaSyncEngine;
 
-extern void tsa_sync_engine_init(TsaSyncEngine *engine, int use_fdatasync,
+extern void tsa_init_sync_engine(TsaSyncEngine *engine, int use_fdatasync,
 								 int prefetch);
 
 /*

@@ -26,7 +26,6 @@ LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION tablespace_advisor.tablespace_device(oid) IS
 	'the storage under one tablespace, given by its OID, or under pg_wal, for OID 0, apart from what it shares with others; leaves names what lies at the bottom of the stack. Used by tablespace_devices()';
-REVOKE ALL ON FUNCTION tablespace_advisor.tablespace_device(oid) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.tablespace_device(oid) TO pg_monitor;
 
 /*

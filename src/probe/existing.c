@@ -28,10 +28,10 @@
 #include "probe/target.h"
 
 /* smaller files are not worth a descriptor */
-#define LEAST_BYTES INT64CONST(1048576)
+#define MIN_BYTES INT64CONST(1048576)
 
 /* files with more than this share of holes or unwritten extents are left out */
-#define MOST_UNTRUSTED 0.01
+#define MAX_UNTRUSTED 0.01
 
 typedef struct Candidate
 {
@@ -100,7 +100,7 @@ scan_database(Candidates *candidates, const char *directory)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
 		if (strlen(path) < MAXPGPATH && stat(path, &st) == 0 &&
-			S_ISREG(st.st_mode) && st.st_size >= LEAST_BYTES)
+			S_ISREG(st.st_mode) && st.st_size >= MIN_BYTES)
 			add_candidate(candidates, path, (uint64) st.st_size);
 	}
 	if (dir != NULL)
@@ -151,7 +151,7 @@ bytes_on_device(int fd, uint64 bytes)
 
 	if (tsa_file_map_read(fd, bytes, &map) != 0)
 		return bytes;
-	if ((double) map.written < (1 - MOST_UNTRUSTED) * (double) map.written_end)
+	if ((double) map.written < (1 - MAX_UNTRUSTED) * (double) map.written_end)
 		return 0;
 	return map.written_end - map.written_end % BLCKSZ;
 }
@@ -178,7 +178,7 @@ tsa_existing_open(TsaProbeTarget *target)
 			continue;
 		bytes = bytes_on_device(target->cached[n].fd,
 								candidates->files[i].bytes);
-		if (bytes < LEAST_BYTES)
+		if (bytes < MIN_BYTES)
 		{
 			CloseTransientFile(target->direct[n].fd);
 			CloseTransientFile(target->cached[n].fd);

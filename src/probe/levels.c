@@ -23,10 +23,10 @@
 
 #include "probe/levels.h"
 
-#define LEAST_STRETCHES	5
-#define LEAST_FALL		2.0
-#define LEAST_ERRORS	6.0
-#define MOST_ASTRAY		0.1
+#define MIN_STRETCHES	5
+#define MIN_FALL		2.0
+#define MIN_ERRORS	6.0
+#define MAX_ASTRAY		0.1
 #define OTHERS_WEIGH	5.0
 
 /* Join neighbours, so that half as many are twice as long. */
@@ -136,7 +136,7 @@ tsa_levels_fall(const TsaLevels *levels, TsaFall *fall)
 	int			best = 0;
 	int			cut;
 
-	for (cut = LEAST_STRETCHES; cut <= n - LEAST_STRETCHES; cut++)
+	for (cut = MIN_STRETCHES; cut <= n - MIN_STRETCHES; cut++)
 	{
 		double		squares[2];
 		double		before = describe_side(levels->stretches, cut,
@@ -154,15 +154,15 @@ tsa_levels_fall(const TsaLevels *levels, TsaFall *fall)
 		error = sqrt(squares[0] / (cut - 1) / cut +
 					 squares[1] / (n - cut - 1) / (n - cut));
 	}
-	if (best == 0 || fall->after * LEAST_FALL >= fall->before ||
-		fall->before - fall->after <= LEAST_ERRORS * error)
+	if (best == 0 || fall->after * MIN_FALL >= fall->before ||
+		fall->before - fall->after <= MIN_ERRORS * error)
 		return 0;
 	if ((rate_of_others(levels->stretches + best, n - best) -
 		 rate_of_others(levels->stretches, best)) * OTHERS_WEIGH >
 		fall->before - fall->after)
 		return 0;
 	middle = sqrt(fall->before * fall->after);
-	return share_astray(levels->stretches, best, middle, 0) <= MOST_ASTRAY &&
+	return share_astray(levels->stretches, best, middle, 0) <= MAX_ASTRAY &&
 		share_astray(levels->stretches + best, n - best, middle,
-					 1) <= MOST_ASTRAY;
+					 1) <= MAX_ASTRAY;
 }

@@ -37,15 +37,15 @@
 
 #define WARMUP_SHARE	0.3
 #define WINDOW_SHARE	0.025
-#define LEAST_SAMPLES	10
-#define MOST_OVERTIME	4		/* for as many */
+#define MIN_SAMPLES	10
+#define MAX_OVERTIME	4		/* for as many */
 #define SHORTEST_JUMP	3
-#define LEAST_BEFORE_REPEAT 100
+#define MIN_BEFORE_REPEAT 100
 #define WAIT_NS			UINT64_C(50000000)
 
 /* a turn is at least so many requests, and so many fillings of the queue */
-#define LEAST_IN_TURN	30
-#define LEAST_FILLINGS	4
+#define MIN_IN_TURN	30
+#define MIN_FILLINGS	4
 
 /* How many requests the space has room for. */
 static uint64_t
@@ -101,13 +101,13 @@ next_pass(TsaMeasuring *run)
 
 	if (!plan->may_repeat)
 	{
-		if (run->samples >= LEAST_BEFORE_REPEAT)
+		if (run->samples >= MIN_BEFORE_REPEAT)
 			return 0;
 		run->m->repeated = 1;
 	}
 	run->next_unit = 0;
 	if (!plan->sequential)
-		tsa_permutation_init(&run->perm, run->units,
+		tsa_init_permutation(&run->perm, run->units,
 							 tsa_random_next(&run->random));
 	return 1;
 }
@@ -314,8 +314,8 @@ is_done(const TsaMeasuring *run, uint64_t now)
 	if (!run->measuring)
 		return 0;
 	return (spent >= run->plan->duration_ns &&
-			run->samples >= LEAST_SAMPLES) ||
-		(spent >= MOST_OVERTIME * run->plan->duration_ns && run->samples > 0);
+			run->samples >= MIN_SAMPLES) ||
+		(spent >= MAX_OVERTIME * run->plan->duration_ns && run->samples > 0);
 }
 
 /* Is there enough for this turn? */
@@ -328,8 +328,8 @@ is_turn_over(const TsaMeasuring *run, uint64_t now)
 		return 1;
 	return run->plan->turn_ns > 0 &&
 		now - run->turn_start_ns >= run->plan->turn_ns &&
-		finished >= LEAST_IN_TURN &&
-		finished >= LEAST_FILLINGS * (uint64_t) run->plan->depth;
+		finished >= MIN_IN_TURN &&
+		finished >= MIN_FILLINGS * (uint64_t) run->plan->depth;
 }
 
 /* How long to wait for a request before looking around again. */
@@ -399,7 +399,7 @@ tsa_measure_start(TsaMeasuring *run, const TsaMeasurePlan *plan,
 	run->units = count_units(plan);
 	if (run->units == 0)
 		return -EINVAL;
-	tsa_permutation_init(&run->perm, run->units,
+	tsa_init_permutation(&run->perm, run->units,
 						 tsa_random_next(&run->random));
 	run->perm.key[0] %= plan->sequential ? run->units : UINT64_MAX;
 	run->window_end = (uint64_t) (WINDOW_SHARE * (double) plan->duration_ns);

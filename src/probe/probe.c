@@ -33,17 +33,17 @@
 #include "probe/run.h"
 #include "state/state.h"
 
-#define LEAST_FILE_BYTES	(UINT64CONST(1024) * 1024)
-#define MOST_FILE_BYTES		(UINT64CONST(1) << 40)
+#define MIN_FILE_BYTES	(UINT64CONST(1024) * 1024)
+#define MAX_FILE_BYTES		(UINT64CONST(1) << 40)
 #define FILE_UNIT			(128 * 1024)
-#define MOST_DURATION_US	(3600.0 * USECS_PER_SEC)
-#define MOST_DEPTHS			32
+#define MAX_DURATION_US	(3600.0 * USECS_PER_SEC)
+#define MAX_DEPTHS			32
 
 PG_FUNCTION_INFO_V1(probe_tablespace);
 
 /* Define the stage's configuration parameters. */
 void
-tsa_probe_init(void)
+tsa_init_probe(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.probe_max_iops",
 							"Sets the highest number of I/O requests per second that a probe makes.",
@@ -72,7 +72,7 @@ parse_duration(const Interval *duration)
 	(double) USECS_PER_DAY * duration->day +
 	(double) USECS_PER_DAY * DAYS_PER_MONTH * duration->month;
 
-	if (us < 1000 || us > MOST_DURATION_US)
+	if (us < 1000 || us > MAX_DURATION_US)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("duration must be between 1 ms and 1 hour")));
@@ -85,7 +85,7 @@ parse_file_size(Datum size)
 {
 	int64		bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, size));
 
-	if (bytes < (int64) LEAST_FILE_BYTES || bytes > (int64) MOST_FILE_BYTES)
+	if (bytes < (int64) MIN_FILE_BYTES || bytes > (int64) MAX_FILE_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("file_size must be between 1 MB and 1 TB")));
@@ -104,11 +104,11 @@ parse_depths(ArrayType *array, int *depths)
 
 	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT,
 					  &elements, &nulls, &n);
-	if (n < 1 || n > MOST_DEPTHS)
+	if (n < 1 || n > MAX_DEPTHS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("queue_depths must have between 1 and %d elements",
-						MOST_DEPTHS)));
+						MAX_DEPTHS)));
 	for (i = 0; i < n; i++)
 	{
 		refuse_null(nulls[i], "an element of queue_depths");
@@ -268,7 +268,7 @@ parse_request(FunctionCallInfo fcinfo, TsaProbeRequest *request)
 		NULL, "duration", "file_size", "queue_depths", NULL, "mode"
 	};
 	const TsaWorkload *workloads[TSA_WORKLOADS];
-	int			depths[MOST_DEPTHS];
+	int			depths[MAX_DEPTHS];
 	int			ndepths;
 	int			nworkloads;
 	int			i;

@@ -8,6 +8,6 @@
 #ifndef TSA_PROBE_H
 #define TSA_PROBE_H
 
-extern void tsa_probe_init(void);
+extern void tsa_init_probe(void);
 
 #endif							/* TSA_PROBE_H */

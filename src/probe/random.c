@@ -42,7 +42,7 @@ tsa_random_fill(void *buffer, size_t bytes, uint64_t *state)
  * over the next even power of two, walked until it lands inside.
  */
 void
-tsa_permutation_init(TsaPermutation *perm, uint64_t count, uint64_t seed)
+tsa_init_permutation(TsaPermutation *perm, uint64_t count, uint64_t seed)
 {
 	int			i;
 

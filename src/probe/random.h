@@ -21,7 +21,7 @@ typedef struct TsaPermutation
 	uint64_t	key[4];
 } TsaPermutation;
 
-extern void tsa_permutation_init(TsaPermutation *perm, uint64_t count,
+extern void tsa_init_permutation(TsaPermutation *perm, uint64_t count,
 								 uint64_t seed);
 extern uint64_t tsa_permutation_at(const TsaPermutation *perm, uint64_t i);
 extern uint64_t tsa_random_next(uint64_t *state);

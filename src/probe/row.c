@@ -27,7 +27,7 @@
 #define ENOUGH_QUIET_SAMPLES 30
 
 /* a fall that leaves less of the time is not waited out */
-#define LEAST_AFTER_FALL	0.05
+#define MIN_AFTER_FALL	0.05
 
 /* What part of a row's time is left? */
 static double
@@ -57,7 +57,7 @@ look_for_fall(const TsaProber *prober, TsaProbeRow *row,
 				   (double) turn->latency.count, seconds,
 				   isnan(requests) ? 0 : seconds *
 				   Max(requests, mb * MB_BYTES / row->step.workload->io_size));
-	if (row->fall.at >= 0 || part_left(prober, row) < LEAST_AFTER_FALL)
+	if (row->fall.at >= 0 || part_left(prober, row) < MIN_AFTER_FALL)
 		return;
 	if (!tsa_levels_fall(&row->levels, &row->fall))
 	{

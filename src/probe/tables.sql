@@ -58,4 +58,3 @@ SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_run', '');
 SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_run_run_id_seq', '');
 
 SELECT pg_catalog.pg_extension_config_dump('tablespace_advisor.probe_result', '');
-

@@ -13,16 +13,16 @@
 
 #include "probe/trust.h"
 
-#define LEAST_SAMPLES		10	/* below it there is no interval either */
-#define LEAST_DEVICE_SHARE	0.95
-#define MOST_CACHE_MISSES	0.01
-#define MOST_FOREIGN		0.10
-#define MOST_DELAYED		0.10
-#define MOST_UNTRUSTED	0.01
-#define MOST_REGION_RATIO	2.0
-#define MOST_OWN_RATIO		2.0
-#define MOST_CLOCK_SHARE	0.01
-#define MOST_CLOCK_TAKEN_OFF 0.10
+#define MIN_SAMPLES		10	/* below it there is no interval either */
+#define MIN_DEVICE_SHARE	0.95
+#define MAX_CACHE_MISSES	0.01
+#define MAX_FOREIGN		0.10
+#define MAX_DELAYED		0.10
+#define MAX_UNTRUSTED	0.01
+#define MAX_REGION_RATIO	2.0
+#define MAX_OWN_RATIO		2.0
+#define MAX_CLOCK_SHARE	0.01
+#define MAX_CLOCK_TAKEN_OFF 0.10
 
 typedef struct Text
 {
@@ -57,25 +57,25 @@ add_answerer(Text *to, const TsaEvidence *e)
 {
 	if (e->cached_on_purpose)
 	{
-		if (e->device_share > MOST_CACHE_MISSES)
+		if (e->device_share > MAX_CACHE_MISSES)
 			add_reason(to, "%.0f %% of the bytes were not in the page cache",
 					   e->device_share * 100);
 		return;
 	}
 	if (e->in_memory)
 		add_reason(to, "the file system is in memory");
-	if (e->no_direct && !(e->uncached && e->device_share >= LEAST_DEVICE_SHARE))
+	if (e->no_direct && !(e->uncached && e->device_share >= MIN_DEVICE_SHARE))
 		add_reason(to, "the file system refuses O_DIRECT, so that the page cache may have answered");
-	if (e->untrusted_share > MOST_UNTRUSTED)
+	if (e->untrusted_share > MAX_UNTRUSTED)
 		add_reason(to, "%.2g %% of the file are not plain data on the device (holes, unwritten, inline or compressed extents)",
 				   e->untrusted_share * 100);
-	if (e->device_share >= 0 && e->device_share < LEAST_DEVICE_SHARE)
+	if (e->device_share >= 0 && e->device_share < MIN_DEVICE_SHARE)
 		add_reason(to, "only %.0f %% of the bytes reached a device",
 				   e->device_share * 100);
-	if (e->region_ratio > MOST_REGION_RATIO)
+	if (e->region_ratio > MAX_REGION_RATIO)
 		add_reason(to, "part of the file is %.1f times as fast as the rest: a cache holds it, use a larger file_size",
 				   e->region_ratio);
-	if (e->own_files_ratio > MOST_OWN_RATIO)
+	if (e->own_files_ratio > MAX_OWN_RATIO)
 		add_reason(to, "the tablespace's own relations are read %.1f times as slowly: the file is in a cache or covers too little of the device, use a larger file_size or mode 'existing'",
 				   e->own_files_ratio);
 }
@@ -85,7 +85,7 @@ static void
 add_method(Text *to, const TsaEvidence *e)
 {
 	double		clock_limit = e->cached_on_purpose || e->clock_taken_off ?
-	MOST_CLOCK_TAKEN_OFF : MOST_CLOCK_SHARE;
+	MAX_CLOCK_TAKEN_OFF : MAX_CLOCK_SHARE;
 
 	if (e->clock_share > clock_limit)
 		add_reason(to, "reading the clock takes %.0f %% of the mean",
@@ -94,7 +94,7 @@ add_method(Text *to, const TsaEvidence *e)
 		add_reason(to, "the file is so small that offsets were used again");
 	if (e->short_reads)
 		add_reason(to, "files shrank while they were read");
-	if (e->samples < LEAST_SAMPLES)
+	if (e->samples < MIN_SAMPLES)
 		add_reason(to, "only %llu samples",
 				   (unsigned long long) e->samples);
 }
@@ -137,9 +137,9 @@ tsa_trust_conditions(const TsaEvidence *e, char *words, size_t size)
 	if (e->fall_before > 0)
 		add_reason(&to, "throughput fell from %.0f to %.0f requests per second after %.0f s: what came after it counts",
 				   e->fall_before, e->fall_after, e->fall_at);
-	if (e->foreign_share > MOST_FOREIGN)
+	if (e->foreign_share > MAX_FOREIGN)
 		add_others(&to, e);
-	if (e->delayed_share > MOST_DELAYED)
+	if (e->delayed_share > MAX_DELAYED)
 		add_reason(&to, "processors were busy with others for %.0f %% of the time",
 				   e->delayed_share * 100);
 	if (e->no_direct && e->uncached && !e->cached_on_purpose)

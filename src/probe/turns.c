@@ -193,7 +193,7 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 	row->plan.turn_ns = workload->cached ? 0 : TURN_NS;
 	if (workload->use_fdatasync || workload->cached || workload->buffered)
 	{
-		tsa_sync_engine_init(&row->sync_engine, workload->use_fdatasync,
+		tsa_init_sync_engine(&row->sync_engine, workload->use_fdatasync,
 							 workload->buffered ? row->step.queue_depth : 0);
 		row->plan.engine = &row->sync_engine.base;
 	}

@@ -12,7 +12,7 @@
 
 #include "probe/warmup.h"
 
-#define LEAST_IN_WINDOW 2
+#define MIN_IN_WINDOW 2
 #define DRIFT			0.05
 #define STANDARD_ERRORS 3
 
@@ -29,7 +29,7 @@ tsa_warmup_add(TsaWarmup *warmup, double latency, int time_is_up,
 	open->count++;
 	open->sum += latency;
 	open->square += latency * latency;
-	if (open->count < LEAST_IN_WINDOW ||
+	if (open->count < MIN_IN_WINDOW ||
 		(!time_is_up && open->count < most_samples))
 		return 0;
 	warmup->windows[warmup->finished % TSA_WARMUP_WINDOWS] = *open;

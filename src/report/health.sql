@@ -159,15 +159,7 @@ END;
 COMMENT ON FUNCTION @extschema@.tablespace_advisor_health() IS
 	'what the extension needs, a row each: whether it is there (ok), in words, and the statement that mends it';
 
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.untidied_jobs(),
-	tablespace_advisor.server_health(),
-	tablespace_advisor.sample_health(),
-	tablespace_advisor.probe_health(),
-	tablespace_advisor.device_health(),
-	tablespace_advisor.move_health(),
-	@extschema@.tablespace_advisor_health()
-	FROM PUBLIC;
+REVOKE ALL ON FUNCTION @extschema@.tablespace_advisor_health() FROM PUBLIC;
 GRANT SELECT ON tablespace_advisor.move_progress TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.printable(text),

@@ -11,10 +11,12 @@ CREATE TYPE tablespace_advisor.report_findings AS (
 	costs jsonb,
 	usage jsonb,
 	health jsonb,
-	devices tablespace_advisor.device[]
+	devices tablespace_advisor.device[],
+	curve_of name,
+	curve jsonb
 );
 COMMENT ON TYPE tablespace_advisor.report_findings IS
-	'what a report rests on: the period''s begin, rows of advise_placement(), recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), and the devices';
+	'what a report rests on: the period''s begin, rows of advise_placement(), recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, and rows of placement_curve() of a tablespace';
 
 /* A relation's own table, so that what is done with one table is one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])

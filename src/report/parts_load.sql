@@ -84,7 +84,5 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.report_load(tablespace_advisor.report_findings) IS
 	'the part on what the disks did in the period; NULL without samples of them';
 
-REVOKE ALL ON FUNCTION tablespace_advisor.draw_load(timestamptz),
-	tablespace_advisor.report_load(tablespace_advisor.report_findings) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.draw_load(timestamptz),
 	tablespace_advisor.report_load(tablespace_advisor.report_findings) TO pg_monitor;

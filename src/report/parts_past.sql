@@ -283,28 +283,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.report_small_print(tablespace_advisor.report_findings) IS
 	'the part on versions, windows, and what was left out';
 
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.table_row(text[], text, text),
-	tablespace_advisor.page_table(text[], text, text),
-	tablespace_advisor.page_section(text, text, text),
-	tablespace_advisor.short_name(text, int),
-	tablespace_advisor.page_style(),
-	tablespace_advisor.page_frame(text, text, text),
-	tablespace_advisor.report_moves(@extschema@.placement_advice[]),
-	tablespace_advisor.report_things(tablespace_advisor.report_findings),
-	tablespace_advisor.report_verdict(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_latencies(float8),
-	tablespace_advisor.report_devices(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_readers(text[], float8[], float8[], text, text[]),
-	tablespace_advisor.report_readers(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_outcomes(timestamptz),
-	tablespace_advisor.report_moved(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_growth(tablespace_advisor.report_findings),
-	tablespace_advisor.report_growth(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_costs(jsonb),
-	tablespace_advisor.report_costs(tablespace_advisor.report_findings),
-	tablespace_advisor.report_small_print(tablespace_advisor.report_findings)
-	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.table_row(text[], text, text),
 	tablespace_advisor.page_table(text[], text, text),

@@ -12,9 +12,12 @@ BEGIN ATOMIC
 		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c),
 		(SELECT coalesce(jsonb_agg(u), '[]') FROM @extschema@.forecast_tablespace_usage() u),
 		(SELECT coalesce(jsonb_agg(h), '[]') FROM @extschema@.tablespace_advisor_health() h),
-		ARRAY(SELECT d FROM tablespace_advisor.device d))::tablespace_advisor.report_findings;
+		ARRAY(SELECT d FROM tablespace_advisor.device d),
+		b.tablespace,
+		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.placement_curve(b.tablespace, 24) c
+			WHERE b.tablespace IS NOT NULL))::tablespace_advisor.report_findings
+	FROM (SELECT tablespace_advisor.tablespace_to_buy() AS tablespace OFFSET 0) b;
 END;
-REVOKE ALL ON FUNCTION tablespace_advisor.collect_findings(timestamptz) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.collect_findings(timestamptz)
 	TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.collect_findings(timestamptz) IS
@@ -49,15 +52,13 @@ BEGIN
 			tablespace_advisor.report_devices(f),
 			tablespace_advisor.report_load(f),
 			tablespace_advisor.report_readers(f),
+			tablespace_advisor.report_room(f),
 			tablespace_advisor.report_moved(f),
 			tablespace_advisor.report_growth(f),
 			tablespace_advisor.report_costs(f),
 			tablespace_advisor.report_small_print(f)));
 END
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.report_begin(interval),
-	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
-	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.report_begin(interval),
 	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
 	TO pg_monitor;

@@ -68,7 +68,5 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.sum_waits(jsonb[]) IS
 	'the sum of objects whose values are numbers, key by key';
 
-REVOKE ALL ON FUNCTION tablespace_advisor.watch_waits(int, float8),
-	tablespace_advisor.sum_waits(jsonb[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.watch_waits(int, float8),
 	tablespace_advisor.sum_waits(jsonb[]) TO pg_monitor;

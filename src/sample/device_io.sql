@@ -208,13 +208,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.device_rates(tablespace_advisor.tablespace_io_sample[]) IS
 	'what devices did in these intervals, a row per tablespace';
 
-REVOKE ALL ON FUNCTION tablespace_advisor.device_counters(oid),
-	tablespace_advisor.device_rates(tablespace_advisor.tablespace_io_sample[]),
-	tablespace_advisor.read_devices(),
-	tablespace_advisor.device_growth(tablespace_advisor.sampled_device,
-		tablespace_advisor.sampled_device),
-	tablespace_advisor.mean_us(float8, float8),
-	tablespace_advisor.add_device_samples(tablespace_advisor.sample) FROM PUBLIC;
 GRANT SELECT ON @extschema@.tablespace_io, tablespace_advisor.device_interval
 	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.device_counters(oid),

@@ -11,7 +11,6 @@
  *
  * None of this is marked for pg_dump: in another database the OIDs are others.
  */
-REVOKE ALL ON tablespace_advisor.sample FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.sample IS
 	'one row per sample of this database''s activity';
@@ -48,27 +47,17 @@ COMMENT ON COLUMN tablespace_advisor.sample.reading_sessions IS
 COMMENT ON COLUMN tablespace_advisor.sample.waits IS
 	'active sessions of this database by wait class and event, added up over the looks; CPU: no wait';
 
-REVOKE ALL ON tablespace_advisor.relation_sample FROM PUBLIC;
-
 COMMENT ON TABLE tablespace_advisor.relation_sample IS
 	'what happened to a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; maintenance_reads: those of the reads that were VACUUM''s and ANALYZE''s, estimated, NULL: none ran; size_bytes: of all forks, at the end';
-
-REVOKE ALL ON tablespace_advisor.tablespace_sample FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.tablespace_sample IS
 	'per sample and tablespace: bytes of this database''s relations, and bytes free in the file system (NULL: not known)';
 
-REVOKE ALL ON tablespace_advisor.sampled_relation FROM PUBLIC;
-
 COMMENT ON TABLE tablespace_advisor.sampled_relation IS
 	'size and counters (see relation_sample) of every relation in the last sample; filenode_since: since when it has this file, counted_since: since when it is counted, NULL: not known; system_cached: share of its blocks outside of shared buffers that the system''s cache had then, NULL: not known, or not read since the sample before; vacuums, analyzes: how often its table was vacuumed and analyzed, NULL: not known';
 
-REVOKE ALL ON tablespace_advisor.tablespace_io_sample FROM PUBLIC;
-
 COMMENT ON TABLE tablespace_advisor.tablespace_io_sample IS
 	'what the device under a tablespace did for everybody in the seconds up to measured_at, as the kernel counts it: requests as the device got them, bytes, milliseconds that they took, added up over requests; busy_ms: with a request in flight; queue_ms: milliseconds of all requests. Rolled up, seconds are those that were measured';
-
-REVOKE ALL ON tablespace_advisor.sampled_device FROM PUBLIC;
 
 COMMENT ON TABLE tablespace_advisor.sampled_device IS
 	'counters of the device under each tablespace at the last sample, see tablespace_io_sample; device: its name, the number the kernel gave it, the boot of the machine: counters of different ones are not subtracted';

@@ -77,7 +77,7 @@ count_creation(XactEvent event, void *arg pg_attribute_unused())
 }
 
 void
-tsa_installs_init(void)
+tsa_init_installs(void)
 {
 	if (!process_shared_preload_libraries_in_progress)
 		return;

@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-extern void tsa_installs_init(void);
+extern void tsa_init_installs(void);
 extern uint32 tsa_installs_count(void);
 
 #endif							/* TSA_SAMPLE_INSTALLS_H */

@@ -160,10 +160,6 @@ GRANT SELECT ON tablespace_advisor.relation_inventory,
 	tablespace_advisor.used_tablespace,
 	tablespace_advisor.relation_counter, tablespace_advisor.statistics_start
 	TO pg_monitor;
-REVOKE ALL ON FUNCTION tablespace_advisor.inventory_of(oid[]),
-	tablespace_advisor.vacuum_count(oid),
-	tablespace_advisor.analyze_count(oid),
-	tablespace_advisor.tables_of(oid[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.inventory_of(oid[]),
 	tablespace_advisor.vacuum_count(oid),
 	tablespace_advisor.analyze_count(oid),

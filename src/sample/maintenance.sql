@@ -61,9 +61,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint, bigint, float8) IS
 	'those of a relation''s reads that so many VACUUMs and ANALYZEs of its table made, about; shared_fraction: share of its blocks in shared buffers, NULL: not known. NULL if there were none';
 
-REVOKE ALL ON FUNCTION tablespace_advisor.maintenance_under_way(),
-	tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint,
-		bigint, float8) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.maintenance_under_way(),
 	tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint,
 		bigint, float8) TO pg_monitor;

@@ -480,16 +480,6 @@ COMMENT ON FUNCTION tablespace_advisor.observed_activity(interval, oid[], interv
 	'the relations of observe_database(), one row each; columns as there and in the type relation_rate';
 
 GRANT SELECT ON tablespace_advisor.sample_interval TO pg_monitor;
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.observe_samples(interval, oid[], boolean),
-	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
-	tablespace_advisor.read_counters(oid[]),
-	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, oid[]),
-	tablespace_advisor.read_database(),
-	tablespace_advisor.watch_database(interval, oid[]),
-	tablespace_advisor.observe_database(interval, oid[], interval, boolean),
-	tablespace_advisor.observed_activity(interval, oid[], interval)
-	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.observe_samples(interval, oid[], boolean),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),

@@ -57,12 +57,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_residency(oid) IS
 	'relations_residency() of one relation';
 
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.file_bytes(oid, oid),
-	tablespace_advisor.relation_bytes(oid),
-	tablespace_advisor.relations_residency(oid[], bigint),
-	tablespace_advisor.relation_residency(oid)
-	FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.file_bytes(oid, oid),
 	tablespace_advisor.relation_bytes(oid),

@@ -401,14 +401,6 @@ END;
 COMMENT ON PROCEDURE @extschema@.sample_activity() IS
 	'Keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; a preloaded library does it by itself every tablespace_advisor.sample_interval. Takes about half a second. Errors: 25006 on a standby.';
 
-REVOKE ALL ON FUNCTION tablespace_advisor.read_statements(),
-	tablespace_advisor.statement_totals(),
-	tablespace_advisor.cached_share(bigint, bigint, bigint),
-	tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile),
-	tablespace_advisor.add_relation_samples(tablespace_advisor.sample),
-	tablespace_advisor.roll_up_samples(int),
-	tablespace_advisor.add_all_samples(int),
-	tablespace_advisor.take_sample(int) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE @extschema@.sample_activity() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.take_sample(int) TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE @extschema@.sample_activity() TO pg_monitor;

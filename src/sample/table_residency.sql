@@ -93,10 +93,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.refresh_residency() IS
 	'looks again at all tables in table_residency';
-
-REVOKE ALL ON FUNCTION
-	tablespace_advisor.residency_shares(oid[]),
-	tablespace_advisor.keep_residency(oid),
-	tablespace_advisor.renew_plans(oid),
-	tablespace_advisor.refresh_residency()
-	FROM PUBLIC;

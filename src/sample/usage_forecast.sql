@@ -138,9 +138,7 @@ END;
 COMMENT ON FUNCTION @extschema@.forecast_tablespace_usage() IS
 	'per tablespace that relations of this database are in: used_bytes: of these relations; growth_bytes_per_day: theirs, with a 95 % interval; free_bytes: in the file system; days_until_full: when it shrinks as it did, whoever fills it, with a 95 % interval, NULL: it does not shrink; history_days: from the first to the last sample; caveat: why not to trust the row, NULL if there is no reason. All from samples.';
 
-REVOKE ALL ON FUNCTION tablespace_advisor.trend(float8[], float8[]),
-	tablespace_advisor.usage_history(),
-	@extschema@.forecast_tablespace_usage() FROM PUBLIC;
+REVOKE ALL ON FUNCTION @extschema@.forecast_tablespace_usage() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.trend(float8[], float8[]),
 	tablespace_advisor.usage_history(),
 	@extschema@.forecast_tablespace_usage() TO pg_monitor;

@@ -78,14 +78,14 @@ typedef struct Reply
 } Reply;
 
 void
-tsa_sample_init(void)
+tsa_init_sample(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.sample_interval",
 							"Sets how often activity of all databases that have the extension is sampled.",
 							"0 turns sampling off. Needs shared_preload_libraries.",
 							&tsa_sample_interval, 300, 0, 86400,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
-	tsa_installs_init();
+	tsa_init_installs();
 }
 
 /*

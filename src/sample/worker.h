@@ -15,7 +15,7 @@
 /* tablespace_advisor.sample_interval, in seconds; 0: no samples */
 extern int	tsa_sample_interval;
 
-extern void tsa_sample_init(void);
+extern void tsa_init_sample(void);
 extern void tsa_sample_databases(List *databases);
 
 extern PGDLLEXPORT void tsa_sample_worker_main(Datum database);

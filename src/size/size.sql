@@ -87,4 +87,3 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION @extschema@.estimate_pgbench_scale(text, text, int, int) IS
 	'Scale at which "pgbench -i" comes nearest to target_size (text as pg_size_bytes() reads it), the smaller one of two. object: "database" (all relations plus the size of template1), "table" (pgbench_accounts with its forks) or "index" (pgbench_accounts_pkey); with partitions, the sum over them. Found by search over the sizes of estimate_pgbench_size(), so exact. Errors: 22004 for NULL, 22023 for a value out of range or a size that cannot be read, 54000 for a target that no scale reaches.';
-

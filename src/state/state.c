@@ -64,7 +64,7 @@ int			tsa_keep_history = 365;
  * Defines the configuration parameter.
  */
 void
-tsa_state_init(void)
+tsa_init_state(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.keep_history",
 							"Sets for how many days ended moves, probes and samples are kept.",

@@ -27,7 +27,7 @@ typedef bool (*TsaTakeRow) (const Datum *values, const bool *nulls, void *arg);
 /* tablespace_advisor.keep_history, in days; 0: for ever */
 extern int	tsa_keep_history;
 
-extern void tsa_state_init(void);
+extern void tsa_init_state(void);
 extern bool tsa_state_is_current(void);
 extern Oid	tsa_state_extension(void);
 extern Oid	tsa_state_public_schema(void);

@@ -11,7 +11,6 @@ CREATE FUNCTION tablespace_advisor.relations_in(
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_relations_in'
 LANGUAGE C STRICT VOLATILE ROWS 1000;
-REVOKE ALL ON FUNCTION tablespace_advisor.relations_in(oid, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.relations_in(oid, oid) IS
 	'the relations of a database in a tablespace, catalogs and TOAST among them, and those that transactions under way are making; obstacle: why live copy does not apply. A worker looks into other databases (53000: no worker slot is free)';
 
@@ -20,7 +19,6 @@ CREATE FUNCTION tablespace_advisor.routine_settings(
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_routine_settings'
 LANGUAGE C STRICT VOLATILE ROWS 10;
-REVOKE ALL ON FUNCTION tablespace_advisor.routine_settings(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.routine_settings(oid) IS
 	'default_tablespace and temp_tablespaces of a database''s functions and procedures. A worker looks into other databases (53000: no worker slot is free)';
 
@@ -28,7 +26,6 @@ CREATE FUNCTION tablespace_advisor.temporary_owner_pid(backend int)
 RETURNS int
 AS 'MODULE_PATHNAME', 'tsa_temporary_owner_pid'
 LANGUAGE C STRICT VOLATILE;
-REVOKE ALL ON FUNCTION tablespace_advisor.temporary_owner_pid(int) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.temporary_owner_pid(int) IS
 	'process ID of the session whose temporary schema and files have this number; NULL if it has ended';
 
@@ -43,7 +40,6 @@ AS $$
 			catalog_version_no) END
 	FROM pg_control_system()
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.tablespace_directory(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_directory(oid) IS
 	'directory in which a tablespace has a directory for each database';
 
@@ -58,7 +54,6 @@ AS $$
 		CROSS JOIN LATERAL pg_stat_file(directory || '/' || f.name, true) s
 	WHERE s.size IS NOT NULL
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.files_in(text) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.files_in(text) IS
 	'files and directories in a directory, none if it does not exist';
 
@@ -85,7 +80,6 @@ AS $$
 	GROUP BY d.directory, p.parts[2], p.parts[1],
 		CASE WHEN p.parts IS NULL THEN f.name END
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.storage_in(oid, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.storage_in(oid, oid) IS
 	'what a database has in the directory of a tablespace, one row for all files of a relation; filenumber: NULL for files that cannot be a relation''s; backend: of temporary relations';
 
@@ -93,7 +87,6 @@ CREATE FUNCTION tablespace_advisor.is_database_locked(database oid)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'tsa_is_database_locked'
 LANGUAGE C STRICT VOLATILE;
-REVOKE ALL ON FUNCTION tablespace_advisor.is_database_locked(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.is_database_locked(oid) IS
 	'whether somebody has a lock on a database that keeps others from connecting to it, as ALTER DATABASE ... RENAME has';
 
@@ -114,7 +107,6 @@ AS $$
 			AND s.refobjid = tablespace_oid)
 	ORDER BY d.datname <> current_database(), d.datname
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.databases_in(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.databases_in(oid) IS
 	'databases that have something in a tablespace, be it only a partitioned table; is_default: their catalogs too; is_valid: false if a DROP DATABASE was interrupted; is_locked: nobody can connect';
 
@@ -138,8 +130,6 @@ AS $$
 		t.spcname
 	LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.third_tablespace(oid, oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.third_tablespace(oid, oid, oid) IS
 	'a tablespace in which a database has no files, so that ALTER DATABASE can move it there; NULL if there is none';
 
@@ -151,7 +141,7 @@ CREATE FUNCTION tablespace_advisor.leaving_relations(
 	tablespace_oid oid, database_oid oid, is_default boolean)
 RETURNS TABLE (relation oid, heap oid, kind "char", schema_name name,
 	relation_name name, persistence "char", owner oid, is_valid boolean,
-	extension_schema name, size_bytes bigint, how text, reason text,
+	extension_schema name, size_bytes bigint, how text, why text, detail text,
 	backend int, is_journal boolean)
 LANGUAGE sql VOLATILE ROWS 1000
 SET search_path = pg_catalog, pg_temp
@@ -180,30 +170,8 @@ AS $$
 	)
 	SELECT f.relation, f.heap, f.kind, f.schema_name, f.relation_name,
 		f.persistence, f.owner, f.is_valid, f.extension_schema, s.size_bytes,
-		e.how,
-		CASE
-			WHEN e.how = 'temporary' THEN
-				'It is temporary and goes with its session.'
-			WHEN f.relation < 16384 AND is_default THEN
-				'It belongs to the system and moves with its database only.'
-			WHEN f.relation < 16384 THEN
-				'It belongs to the system, of which nothing is moved while it is in use.'
-			WHEN f.kind = 'S' THEN
-				'Sequences are always in their database''s default tablespace.'
-			WHEN f.persistence <> 'u' AND h.gid IS NOT NULL THEN
-				format('Prepared transaction %L holds a lock on it.', h.gid)
-			WHEN e.how = 'catalog' THEN
-				'It has no storage: it says where new partitions, or their indexes, are made.'
-			WHEN e.is_journal THEN
-				'It is the journal of moves, which is in use while anything moves: it comes last.'
-			WHEN f.kind = 'i' AND NOT f.is_valid THEN
-				'It is invalid: drop it, or repair it with REINDEX.'
-			WHEN f.obstacle IS NOT NULL THEN
-				format('Live copy does not apply. %s', f.obstacle)
-			WHEN f.extension_schema IS NULL THEN
-				'The extension is not installed in its database; with it this could be moved while it is in use.'
-			WHEN f.is_locked THEN 'Another session has locked it.'
-		END,
+		e.how, w.why,
+		CASE w.why WHEN 'prepared' THEN h.gid WHEN 'obstacle' THEN f.obstacle END,
 		f.backend, e.is_journal
 	FROM found f
 		JOIN sized s USING (relation)
@@ -225,24 +193,76 @@ AS $$
 			WHEN f.kind = 'i' AND NOT f.is_exclusion AND NOT f.is_deferrable
 				THEN 'rebuild'
 			ELSE 'lock' END, j.is_journal) e(how, is_journal)
+		CROSS JOIN LATERAL (SELECT CASE
+			WHEN e.how = 'temporary' THEN 'temporary'
+			WHEN f.relation < 16384 AND is_default THEN 'system with database'
+			WHEN f.relation < 16384 THEN 'system'
+			WHEN f.kind = 'S' THEN 'sequence'
+			WHEN f.persistence <> 'u' AND h.gid IS NOT NULL THEN 'prepared'
+			WHEN e.how = 'catalog' THEN 'catalog'
+			WHEN e.is_journal THEN 'journal'
+			WHEN f.kind = 'i' AND NOT f.is_valid THEN 'invalid'
+			WHEN f.obstacle IS NOT NULL THEN 'obstacle'
+			WHEN f.extension_schema IS NULL THEN 'no extension'
+			WHEN f.is_locked THEN 'locked' END) w(why)
 	WHERE f.goes_with IS NULL
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.leaving_relations(oid, oid, boolean)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.leaving_relations(oid, oid, boolean) IS
-	'the relations of a database in a tablespace, TOAST counted with its table, and how each can leave';
+	'the relations of a database in a tablespace, TOAST counted with its table, and how each can leave; why, detail: see leaving_reason()';
+
+CREATE FUNCTION tablespace_advisor.leaving_reason(why text, detail text)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE why
+		WHEN 'temporary' THEN
+			'It is temporary and goes with its session.'
+		WHEN 'session ended' THEN
+			'It is temporary and its session has ended.'
+		WHEN 'system with database' THEN
+			'It belongs to the system and moves with its database only.'
+		WHEN 'system' THEN
+			'It belongs to the system, of which nothing is moved while it is in use.'
+		WHEN 'sequence' THEN
+			'Sequences are always in their database''s default tablespace.'
+		WHEN 'prepared' THEN
+			format('Prepared transaction %L holds a lock on it.', detail)
+		WHEN 'catalog' THEN
+			'It has no storage: it says where new partitions, or their indexes, are made.'
+		WHEN 'journal' THEN
+			'It is the journal of moves, which is in use while anything moves: it comes last.'
+		WHEN 'invalid' THEN
+			'It is invalid: drop it, or repair it with REINDEX.'
+		WHEN 'obstacle' THEN
+			format('Live copy does not apply. %s', detail)
+		WHEN 'no extension' THEN
+			'The extension is not installed in its database; with it this could be moved while it is in use.'
+		WHEN 'locked' THEN 'Another session has locked it.'
+		WHEN 'owner' THEN format('It belongs to role %I.', detail)
+		WHEN 'moving' THEN
+			format('Move %s of it, or of its table or indexes, has not ended.', detail)
+		WHEN 'along' THEN
+			'It moves along with its table, in the same cutover.'
+		WHEN 'to default' THEN
+			'In the database''s default tablespace it keeps none: new partitions then follow default_tablespace.'
+		WHEN 'may be locked' THEN
+			'"lock_up_to" would let it be locked while it is copied.'
+		WHEN 'too large to lock' THEN
+			format('It is larger than "lock_up_to" (%s).', detail)
+		END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.leaving_reason(text, text) IS
+	'in words why a relation stays, or leaves as it does; detail: a name, number or obstacle in it; NULL without a reason';
 
 CREATE FUNCTION tablespace_advisor.kind_name(kind "char")
 RETURNS text
 LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	SELECT CASE kind WHEN 'r' THEN 'table' WHEN 'm' THEN 'materialized view'
 		WHEN 'i' THEN 'index' WHEN 'p' THEN 'partitioned table'
 		WHEN 'I' THEN 'partitioned index' WHEN 'S' THEN 'sequence'
-		WHEN 't' THEN 'TOAST table' END
-$$;
-REVOKE ALL ON FUNCTION tablespace_advisor.kind_name("char") FROM PUBLIC;
+		WHEN 't' THEN 'TOAST table' END;
+END;
 COMMENT ON FUNCTION tablespace_advisor.kind_name("char") IS
 	'what people call a relation of this kind';
 
@@ -272,8 +292,6 @@ AS $$
 					ELSE 'TABLE' END, schema_name, relation_name, target)
 		END
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.leaving_statement(
-	text, "char", name, name, name, name) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.leaving_statement(
 	text, "char", name, name, name, name) IS
 	'the statement that moves a relation to a tablespace, to be run in the relation''s database';
@@ -288,7 +306,6 @@ AS $$
 		THEN replace(btrim(m[1], '"'), '""', '"') ELSE lower(m[1]) END
 	FROM regexp_matches(list, E'("(?:[^"]|"")*"|[^",\\s]+)', 'g') m
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.split_identifiers(text) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.split_identifiers(text) IS
 	'the names in a list of identifiers';
 
@@ -360,8 +377,6 @@ AS $$
 			END
 	FROM naming n
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.settings_naming(name, boolean)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.settings_naming(name, boolean) IS
 	'settings of databases, roles and routines, and of configuration files, that name a tablespace, and statements that change that; show_names: of routines in other databases';
 
@@ -424,7 +439,6 @@ AS $$
 		END
 	FROM unowned u LEFT JOIN journal j ON j.filenumber = u.filenumber
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.unowned_files(oid, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.unowned_files(oid, oid) IS
 	'files of a database in a tablespace that no relation has, but for empty ones that the next checkpoint removes';
 
@@ -469,8 +483,6 @@ AS $$
 		AND EXISTS (SELECT FROM tablespace_advisor.files_in(e.path)
 			UNION ALL SELECT WHERE NOT e.is_directory)
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.files_beside_databases(oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.files_beside_databases(oid) IS
 	'temporary files in a tablespace, one row a process, and what is in its directory without belonging there';
 
@@ -493,8 +505,6 @@ AS $$
 			database_oid, tablespace_oid, target_oid)) t(third)
 	WHERE p.oid = tablespace_oid
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.database_leaving(
-	oid, oid, oid, name, bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.database_leaving(
 	oid, oid, oid, name, bigint) IS
 	'how a database leaves its default tablespace';
@@ -514,8 +524,6 @@ AS $$
 	ORDER BY t.oid <> d.dattablespace
 	LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid) IS
 	'the tablespace named, else the database''s default, else pg_default; never the one that is left';
 
@@ -536,7 +544,7 @@ AS $$
 	), leaving AS MATERIALIZED (
 		SELECT d.database, d.name, d.is_default, d.target_name,
 			d.shown, r.relation, r.kind, r.schema_name, r.relation_name,
-			r.extension_schema, r.size_bytes, r.how, r.reason,
+			r.extension_schema, r.size_bytes, r.how, r.why, r.detail,
 			tablespace_advisor.temporary_owner_pid(r.backend) AS pid
 		FROM db d
 			CROSS JOIN LATERAL tablespace_advisor.leaving_relations(
@@ -555,15 +563,15 @@ AS $$
 			ELSE tablespace_advisor.leaving_statement(l.how, l.kind,
 				l.schema_name, l.relation_name, l.extension_schema,
 				l.target_name) END,
-		CASE WHEN NOT l.shown AND l.reason LIKE 'Prepared%' THEN NULL
+		CASE WHEN NOT l.shown AND l.why = 'prepared' THEN NULL
 			WHEN l.how = 'temporary' AND l.pid IS NULL
-				THEN 'It is temporary and its session has ended.'
-			WHEN l.how = 'catalog' AND l.kind = 'p' AND l.target_name = (
-					SELECT t.spcname FROM pg_tablespace t
-						JOIN pg_database d ON d.dattablespace = t.oid
-					WHERE d.oid = l.database)
-				THEN l.reason || ' In the database''s default tablespace it keeps none: new partitions then follow default_tablespace.'
-			ELSE l.reason END
+				THEN tablespace_advisor.leaving_reason('session ended', NULL)
+			ELSE concat_ws(' ', tablespace_advisor.leaving_reason(l.why, l.detail),
+				CASE WHEN l.how = 'catalog' AND l.kind = 'p' AND l.target_name = (
+						SELECT t.spcname FROM pg_tablespace t
+							JOIN pg_database d ON d.dattablespace = t.oid
+						WHERE d.oid = l.database)
+					THEN tablespace_advisor.leaving_reason('to default', NULL) END) END
 	FROM leaving l
 	WHERE l.relation >= 16384 OR l.how <> 'with database'
 	UNION ALL
@@ -608,8 +616,6 @@ AS $$
 	WHERE tablespace_oid = 1663
 	ORDER BY 1, 5, 4 DESC NULLS LAST, 2
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean, boolean)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean, boolean) IS
 	'tablespace_contents() as the bootstrap superuser sees it; show_names: of relations in other databases; all_databases: else of this one, without settings';
 

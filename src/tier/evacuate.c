@@ -192,7 +192,8 @@ print_staying(const Evacuation *evacuation)
 		"SELECT tablespace_advisor.printable(pg_catalog.format('%s %I.%I',"
 		"   tablespace_advisor.kind_name(p.kind), p.schema_name,"
 		"   p.relation_name)) AS relation,"
-		" tablespace_advisor.printable(p.reason) AS reason"
+		" tablespace_advisor.printable(tablespace_advisor.evacuation_reason("
+		"   p.why, p.detail, p.stays, p.stays_detail)) AS reason"
 		" FROM tablespace_advisor.evacuation_of($1, $2, $3, $4, $5) p"
 		" WHERE p.method IS NULL ORDER BY p.place",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL

@@ -11,7 +11,8 @@ CREATE FUNCTION tablespace_advisor.evacuation_of(
 RETURNS TABLE (relation oid, heap oid, kind "char", schema_name name,
 	relation_name name, persistence "char", tablespace oid,
 	to_tablespace oid, size_bytes bigint, how text, method text, goes_along boolean,
-	move_seconds float8, reason text, is_journal boolean, place bigint)
+	move_seconds float8, why text, detail text, stays text, stays_detail text,
+	is_journal boolean, place bigint)
 LANGUAGE sql VOLATILE ROWS 1000
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -28,32 +29,30 @@ AS $$
 		WHERE j.state IN ('queued', 'running', 'paused')
 		GROUP BY j.heap
 	), judged AS MATERIALIZED (
-		SELECT l.*, b.job_id, why.reason AS why_not,
-			CASE WHEN why.reason IS NULL THEN
-				CASE l.how WHEN 'live' THEN 'copy' ELSE l.how END
-				END AS method
+		SELECT l.*, y.stays, y.stays_detail, CASE WHEN y.stays IS NULL THEN
+				CASE l.how WHEN 'live' THEN 'copy' ELSE l.how END END AS method
 		FROM leaving l
 			LEFT JOIN busy b ON b.heap = l.heap
 			CROSS JOIN LATERAL (SELECT CASE
-				WHEN l.how IN ('temporary', 'with database')
-					OR l.reason LIKE 'Prepared transaction %' THEN l.reason
-				WHEN NOT pg_has_role(asker, l.owner, 'USAGE')
-					THEN format('It belongs to role %I.',
-						pg_get_userbyid(l.owner))
-				WHEN b.job_id IS NOT NULL
-					THEN format('Move %s of it, or of its table or indexes, has not ended.',
-						b.job_id)
-				WHEN l.how = 'lock' AND NOT l.is_journal
-						AND l.size_bytes <= coalesce(lock_up_to, -1) IS NOT TRUE
-					THEN l.reason || CASE WHEN lock_up_to IS NULL
-						THEN ' "lock_up_to" would let it be locked while it is copied.'
-						ELSE format(' It is larger than "lock_up_to" (%s).',
-							pg_size_pretty(lock_up_to)) END
-				END) why(reason)
-	), along AS MATERIALIZED (
-		SELECT i.relation
-		FROM judged i JOIN judged t ON t.relation = i.heap
-		WHERE i.kind = 'i' AND i.method = 'copy' AND t.method = 'copy'
+				WHEN l.how IN ('temporary', 'with database') OR l.why = 'prepared'
+					THEN l.why
+				WHEN NOT pg_has_role(asker, l.owner, 'USAGE') THEN 'owner'
+				WHEN b.job_id IS NOT NULL THEN 'moving'
+				WHEN l.how <> 'lock' OR l.is_journal OR l.size_bytes <= lock_up_to
+					THEN NULL
+				WHEN lock_up_to IS NULL THEN 'may be locked'
+				ELSE 'too large to lock' END) x(stays)
+			CROSS JOIN LATERAL (SELECT x.stays, CASE x.stays WHEN 'owner'
+					THEN pg_get_userbyid(l.owner)
+				WHEN 'moving' THEN b.job_id::text
+				WHEN 'too large to lock' THEN pg_size_pretty(lock_up_to)
+				ELSE l.detail END) y(stays, stays_detail)
+	), whole AS MATERIALIZED (
+		SELECT j.*, sum(j.size_bytes) OVER w AS heap_bytes,
+			j.kind = 'i' AND j.method = 'copy' AND bool_or(j.relation = j.heap
+				AND j.method = 'copy') OVER w AS goes_along
+		FROM judged j
+		WINDOW w AS (PARTITION BY j.heap)
 	), rate AS MATERIALIZED (
 		SELECT m.method, tablespace_advisor.move_rate(source, target, m.method,
 				max_rate, asker) AS bytes_per_s
@@ -61,30 +60,37 @@ AS $$
 	)
 	SELECT j.relation, j.heap, j.kind, j.schema_name, j.relation_name,
 		j.persistence, source, target, j.size_bytes, j.how, j.method,
-		a.relation IS NOT NULL,
+		coalesce(j.goes_along, false),
 		CASE j.method WHEN 'catalog' THEN 0
 			ELSE j.size_bytes / r.bytes_per_s END,
-		CASE WHEN j.method IS NULL THEN j.why_not
-			WHEN a.relation IS NOT NULL
-				THEN 'It moves along with its table, in the same cutover.'
+		CASE WHEN j.stays IS NOT NULL THEN j.why
+			WHEN j.goes_along THEN 'along'
 			WHEN j.kind = 'p' AND target = (SELECT d.dattablespace
 					FROM pg_database d WHERE d.datname = current_database())
-				THEN 'In the database''s default tablespace it keeps none: new partitions then follow default_tablespace.'
-			ELSE j.reason END,
-		j.is_journal,
+				THEN 'to default'
+			ELSE j.why END,
+		j.detail, j.stays, j.stays_detail, j.is_journal,
 		row_number() OVER (ORDER BY j.method IS NULL, j.is_journal,
 			j.method <> 'catalog', j.heap_bytes, j.heap, j.kind = 'i',
 			j.relation)
-	FROM (SELECT g.*, sum(g.size_bytes) OVER (PARTITION BY g.heap) AS heap_bytes
-			FROM judged g) j
-		LEFT JOIN along a ON a.relation = j.relation
-		LEFT JOIN rate r ON r.method = j.method
+	FROM whole j LEFT JOIN rate r ON r.method = j.method
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_of(
-	oid, oid, bigint, oid, bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_of(
 	oid, oid, bigint, oid, bigint) IS
-	'relations of this database in a tablespace; place: order in which an evacuation moves them, then those that stay (method NULL)';
+	'relations of this database in a tablespace; place: order in which an evacuation moves them, then those that stay (method NULL); why, detail, stays: see evacuation_reason()';
+
+CREATE FUNCTION tablespace_advisor.evacuation_reason(
+	why text, detail text, stays text, stays_detail text)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN stays IS NULL THEN tablespace_advisor.leaving_reason(why, detail)
+		ELSE concat_ws(' ', CASE WHEN stays IN ('may be locked', 'too large to lock')
+				THEN tablespace_advisor.leaving_reason(why, detail) END,
+			tablespace_advisor.leaving_reason(stays, stays_detail)) END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.evacuation_reason(text, text, text, text) IS
+	'in words why an evacuation leaves a relation where it is, or moves it as it does; arguments: columns of evacuation_of()';
 
 /* First what all of it comes to, against the room there is. */
 CREATE FUNCTION tablespace_advisor.evacuation_plan(
@@ -115,11 +121,10 @@ AS $$
 	FROM total t JOIN pg_tablespace s ON s.oid = target
 	UNION ALL
 	(SELECT p.relation::regclass, tablespace_advisor.kind_name(p.kind), p.size_bytes, p.how, p.method,
-		p.move_seconds, p.reason, pg_size_pretty(p.size_bytes)
+		p.move_seconds, tablespace_advisor.evacuation_reason(
+			p.why, p.detail, p.stays, p.stays_detail), pg_size_pretty(p.size_bytes)
 	FROM plan p ORDER BY p.place)
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_plan(
-	oid, oid, bigint, oid, bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_plan(oid, oid, bigint, oid, bigint) IS
 	'what plan_evacuation() returns';
 
@@ -157,8 +162,6 @@ AS $$
 		AND j.from_tablespace = target AND j.to_tablespace = source
 	ORDER BY r.refuses DESC, j.job_id LIMIT 1
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid) IS
 	'an unfinished move from the target to the source, and whether its role has all rights of the one that asks; no row if there is none';
 
@@ -185,8 +188,6 @@ AS $$
 	FROM pg_tablespace s
 	WHERE s.oid = source AND s.spcname = current_setting('default_tablespace')
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid) IS
 	'what one should know before one evacuates a tablespace into another one';
 
@@ -214,7 +215,6 @@ AS $$
 	WHERE j.job_id = ANY (jobs)
 	ORDER BY j.job_id
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.describe_jobs(bigint[]) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.describe_jobs(bigint[]) IS
 	'what moves have come to, in words';
 
@@ -238,7 +238,6 @@ AS $$
 		FROM tablespace_advisor.job j
 		WHERE j.batch_id = batch) s
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.batch_progress(bigint) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.batch_progress(bigint) IS
 	'how far the moves of one call are, in relations, bytes and seconds left';
 
@@ -256,7 +255,8 @@ AS $$
 				current_database())),
 			'(' || pg_size_pretty(c.size_bytes) || ')')),
 		nullif(concat_ws(' ', tablespace_advisor.printable(
-			coalesce(p.reason, c.reason)),
+			coalesce(tablespace_advisor.evacuation_reason(
+				p.why, p.detail, p.stays, p.stays_detail), c.reason)),
 			CASE WHEN NOT s.is_printable
 				THEN 'A name has control characters: tablespace_contents() has the statement.'
 				END), ''),
@@ -274,8 +274,6 @@ AS $$
 	ORDER BY c.how = 'with database', c.database <> current_database(),
 		c.database, c.how, c.size_bytes DESC, c.relation
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.evacuation_left(
-	oid, oid, bigint, oid, bigint, boolean, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_left(
 	oid, oid, bigint, oid, bigint, boolean, boolean) IS
 	'what is in a tablespace after an evacuation, why, and the statements that make it leave; show_all: in other databases too, and settings';

@@ -41,8 +41,6 @@ AS $$
 		CROSS JOIN LATERAL (SELECT nullif(m.literal, 'MAXVALUE')) b(literal)
 	WHERE c.oid = partition AND c.relispartition
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text)
-	FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text) IS
 	'upper bound of the first key of a range partition; NULL where it is no time, has no end, or is beyond the years 4000 BC to 200000. partman_epoch: what an integer key counts, as in pg_partman''s part_config';
 
@@ -50,7 +48,6 @@ CREATE FUNCTION tablespace_advisor.read_partman(
 	target oid, OUT epoch text, OUT retention text)
 AS 'MODULE_PATHNAME', 'tsa_read_partman'
 LANGUAGE C STRICT STABLE;
-REVOKE ALL ON FUNCTION tablespace_advisor.read_partman(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.read_partman(oid) IS
 	'columns of pg_partman''s part_config for a partitioned table, if that table of it is the extension''s own; retention: NULL if old partitions are only detached or moved';
 
@@ -66,7 +63,6 @@ AS $$
 		CASE WHEN p.retention !~ '^[0-9]+$' THEN p.retention::interval END
 	FROM tablespace_advisor.read_partman(target) p
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.partman_config(oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partman_config(oid) IS
 	'what pg_partman does with a partitioned table; NULLs if it does nothing. retention: after which it drops partitions';
 
@@ -178,8 +174,6 @@ AS $$
 	FROM judged j
 	ORDER BY j.upper_bound, j.oid
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.judge_partitions(
-	oid, oid, interval, interval, interval, oid) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.judge_partitions(
 	oid, oid, interval, interval, interval, oid) IS
 	'partitions with storage of a table and whether they are old enough, and unused for long enough, to be moved to a tablespace';
@@ -226,8 +220,6 @@ AS $$
 			t(tablespace)
 	WHERE t.tablespace <> target_tablespace
 $$;
-REVOKE ALL ON FUNCTION tablespace_advisor.partition_moves(
-	oid, oid, interval, interval, interval, oid, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION tablespace_advisor.partition_moves(
 	oid, oid, interval, interval, interval, oid, boolean) IS
 	'the moves of partitions that are to be moved, oldest first, each followed by its indexes';

@@ -154,7 +154,7 @@ move(const Case *c)
 	double		could = 0;
 	double		have = 0;
 
-	tsa_pace_init(&pace, true, 0);
+	tsa_init_pace(&pace, true, 0);
 	while (copied < c->bytes)
 	{
 		double		bytes = 0;

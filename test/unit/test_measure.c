@@ -194,7 +194,7 @@ test_permutation(void)
 		int			wrong = 0;
 
 		memset(seen, 0, sizeof(seen));
-		tsa_permutation_init(&perm, counts[c], 7);
+		tsa_init_permutation(&perm, counts[c], 7);
 		for (i = 0; i < counts[c]; i++)
 		{
 			uint64_t	at = tsa_permutation_at(&perm, i);

@@ -46,7 +46,7 @@
 #define MIN_IN_FLIGHT_KB 8192
 
 /* Where the system does not say. */
-#define LEAST_REQUEST_KB 128
+#define MIN_REQUEST_KB 128
 
 /* tablespace_advisor.debug_others */
 static char *debug_others = NULL;
@@ -55,7 +55,7 @@ static char *debug_others = NULL;
  * Registers the configuration parameter of the tests.
  */
 void
-tsa_others_init(void)
+tsa_init_others(void)
 {
 	DefineCustomStringVariable("tablespace_advisor.debug_others",
 							   "Makes a live copy believe that others use a device.",
@@ -117,13 +117,13 @@ queue_setting(const TsaOthers *others, const char *name, int unknown)
 int
 tsa_others_request_kb(const TsaOthers *others)
 {
-	int			kb = queue_setting(others, "max_sectors_kb", LEAST_REQUEST_KB);
+	int			kb = queue_setting(others, "max_sectors_kb", MIN_REQUEST_KB);
 	int			segments = queue_setting(others, "max_segments", INT_MAX);
 	int			page_kb = (int) (sysconf(_SC_PAGESIZE) / 1024);
 
 	if (segments <= kb / page_kb)
 		kb = segments * page_kb;
-	return Max(kb, LEAST_REQUEST_KB);
+	return Max(kb, MIN_REQUEST_KB);
 }
 
 /*

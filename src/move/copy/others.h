@@ -36,7 +36,7 @@ typedef struct TsaOthers
 	int			pretended;		/* so often, for tests */
 } TsaOthers;
 
-extern void tsa_others_init(void);
+extern void tsa_init_others(void);
 extern void tsa_others_open(TsaOthers *others, Oid source_tablespace,
 							Oid target_tablespace);
 extern void tsa_others_read(TsaOthers *others, int copies, bool working,

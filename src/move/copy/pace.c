@@ -59,11 +59,11 @@
 #define LATELY			0.5		/* the same of what tells who is there */
 
 #define START_SHARE		0.2		/* when somebody appears */
-#define LEAST_SHARE		0.02
-#define MOST_SHARE		0.9		/* beside others: sleeps are what measures */
+#define MIN_SHARE		0.02
+#define MAX_SHARE		0.9		/* beside others: sleeps are what measures */
 #define SLOW_SHARE		0.25	/* on a device that serves one at a time */
 #define CONTENDED_SHARE 0.25	/* of a processor that others wait for */
-#define LEAST_RATE		(1024.0 * 1024.0)
+#define MIN_RATE		(1024.0 * 1024.0)
 
 #define INCREASE		0.02
 #define DECREASE		0.75
@@ -98,7 +98,7 @@
 
 #define MAX_UNIT		(2.0 * 1024 * 1024)
 #define SLOW_UNIT		(1.5 * 1024 * 1024) /* of a device that seeks */
-#define LEAST_TURN		0.25	/* of a unit's work */
+#define MIN_TURN		0.25	/* of a unit's work */
 #define SETTLED			1.0		/* seconds in which a read has ended */
 #define MAX_SECONDS		1.0		/* longest unit */
 #define MIN_UNIT		(128.0 * 1024)
@@ -114,7 +114,7 @@
  * max_rate in bytes per second, 0 for none.
  */
 void
-tsa_pace_init(TsaPace *pace, bool adapts, double max_rate)
+tsa_init_pace(TsaPace *pace, bool adapts, double max_rate)
 {
 	memset(pace, 0, sizeof(*pace));
 	pace->adapts = adapts;
@@ -384,7 +384,7 @@ find_loser(const TsaPace *pace, double *loss)
 static double
 most_share(const TsaPace *pace)
 {
-	double		most = MOST_SHARE;
+	double		most = MAX_SHARE;
 
 	for (int who = 0; who < TSA_NEIGHBOURS; who++)
 		if (pace->present[who] && is_slow(pace, (TsaNeighbour) who))
@@ -437,7 +437,7 @@ decide(TsaPace *pace)
 	else if (loss < little)
 		pace->share += INCREASE / pace->copies;
 	pace->share = fmin(pace->share, most_share(pace));
-	pace->share = fmax(pace->share, LEAST_SHARE / pace->copies);
+	pace->share = fmax(pace->share, MIN_SHARE / pace->copies);
 	pace->reason = (TsaPaceReason) (TSA_PACE_SOURCE + loser);
 }
 
@@ -504,7 +504,7 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
 static double
 longest_sleep(const TsaPace *pace, double bytes, double elapsed)
 {
-	double		seconds = bytes * pace->copies / LEAST_RATE;
+	double		seconds = bytes * pace->copies / MIN_RATE;
 
 	if (pace->min_rate > 0)
 		seconds = fmin(seconds,
@@ -540,7 +540,7 @@ tsa_pace_turn(const TsaPace *pace, double worked, double reading)
 {
 	if (!takes_turns(pace))
 		return worked;
-	return fmin(worked, fmax(reading, LEAST_TURN * worked));
+	return fmin(worked, fmax(reading, MIN_TURN * worked));
 }
 
 /*

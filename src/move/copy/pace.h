@@ -125,7 +125,7 @@ typedef struct TsaPace
 	bool		first_look;		/* is yet to come */
 } TsaPace;
 
-extern void tsa_pace_init(TsaPace *pace, bool adapts, double max_rate);
+extern void tsa_init_pace(TsaPace *pace, bool adapts, double max_rate);
 extern void tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample);
 extern double tsa_pace_short_sleep(const TsaPace *pace, double bytes,
 								   double worked, double elapsed);

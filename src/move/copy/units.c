@@ -139,7 +139,7 @@ tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 {
 	TsaUnits   *units = MemoryContextAllocZero(context, sizeof(TsaUnits));
 
-	tsa_pace_init(&units->pace, order->limits.mode == TSA_RATE_ADAPTS,
+	tsa_init_pace(&units->pace, order->limits.mode == TSA_RATE_ADAPTS,
 				  order->limits.max_rate);
 	take_limits(units, &order->limits);
 	tsa_others_open(&units->others, order->source_tablespace,

@@ -303,7 +303,7 @@ object_access(ObjectAccessType access, Oid class, Oid object, int column,
 }
 
 void
-tsa_drop_guard_init(void)
+tsa_init_drop_guard(void)
 {
 	next_object_access = object_access_hook;
 	object_access_hook = object_access;

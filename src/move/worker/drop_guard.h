@@ -8,6 +8,6 @@
 #ifndef TSA_DROP_GUARD_H
 #define TSA_DROP_GUARD_H
 
-extern void tsa_drop_guard_init(void);
+extern void tsa_init_drop_guard(void);
 
 #endif							/* TSA_DROP_GUARD_H */

@@ -47,7 +47,7 @@ static int	wal_compression_of_moves = COMPRESS_AS_SERVER;
  * Registers the configuration parameter.
  */
 void
-tsa_wal_compression_init(void)
+tsa_init_wal_compression(void)
 {
 	DefineCustomEnumVariable("tablespace_advisor.wal_compression",
 							 "Sets how moves compress page images in the write-ahead log.",

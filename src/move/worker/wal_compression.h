@@ -8,7 +8,7 @@
 #ifndef TSA_WAL_COMPRESSION_H
 #define TSA_WAL_COMPRESSION_H
 
-extern void tsa_wal_compression_init(void);
+extern void tsa_init_wal_compression(void);
 extern void tsa_wal_compression_apply(void);
 
 #endif							/* TSA_WAL_COMPRESSION_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * wait.c
+ * wait_for_batch.c
  *	  A caller that waits for its jobs: it looks into the journal in short
  *	  transactions, prints progress when that takes longer, and turns Ctrl-C
  *	  into a cancellation of the jobs.
@@ -30,7 +30,7 @@
 #include "move/job/job.h"
 #include "move/job/journal.h"
 #include "move/job/queue.h"
-#include "move/wait.h"
+#include "move/wait_for_batch.h"
 #include "move/worker/recover.h"
 
 #define POLL_MS				200

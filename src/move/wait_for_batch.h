@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_WAIT_H
-#define TSA_WAIT_H
+#ifndef TSA_WAIT_FOR_BATCH_H
+#define TSA_WAIT_FOR_BATCH_H
 
 #include "postgres.h"
 
@@ -20,4 +20,4 @@ extern void tsa_wait_for_batch(int64 batch_id,
 							   TsaProgressPrinter print_more);
 extern void tsa_report_failure(int64 batch_id);
 
-#endif							/* TSA_WAIT_H */
+#endif							/* TSA_WAIT_FOR_BATCH_H */

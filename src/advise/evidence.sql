@@ -1,0 +1,82 @@
+/* src/advise/evidence.sql: what the numbers of a row of advice rest on */
+CREATE FUNCTION tablespace_advisor.row_evidence(
+	a tablespace_advisor.relation_fact,
+	e tablespace_advisor.placement_estimate,
+	source tablespace_advisor.tablespace_fact,
+	dest tablespace_advisor.tablespace_fact,
+	here tablespace_advisor.load_estimate,
+	load tablespace_advisor.load_fact,
+	choice tablespace_advisor.placement_choice)
+RETURNS jsonb
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT jsonb_strip_nulls(jsonb_build_object(
+		'window', jsonb_build_object('source', load.source,
+			'start', load.window_start, 'end', load.window_end,
+			'seconds', load.seconds, 'intervals', load.intervals,
+			'was_reset', load.was_reset, 'snapshots', load.snapshots,
+			'reading_snapshots', load.reading_snapshots,
+			'active_sessions', load.active_sessions,
+			'reading_sessions', load.reading_sessions, 'waits', load.waits,
+			'timed_read_us', load.timed_read_us, 'standbys', load.standbys),
+		'activity', jsonb_build_object('reads_per_s', a.reads_per_s,
+			'maintenance_reads_per_s', a.maintenance_reads_per_s,
+			'hits_per_s', a.hits_per_s, 'writes_per_s', a.writes_per_s,
+			'hot_fraction', a.hot_fraction, 'tuples_per_scan', a.tuples_per_scan,
+			'scans', a.scans, 'writes', a.writes, 'counted_days', a.counted_days),
+		'size', jsonb_build_object('bytes', a.size_bytes,
+			'toast_bytes', nullif(a.toast_bytes, 0),
+			'rebuilt_bytes', a.rebuilt_bytes, 'brin_bytes', a.brin_bytes,
+			'correlation', a.correlation),
+		'index', jsonb_build_object('needed_for', a.needed_for,
+			'duplicate_of', a.duplicate_of, 'unusable', a.unusable,
+			'expression', a.expression),
+		'from', jsonb_build_object('tablespace', a.tablespace, 'run_id', source.run_id,
+			'random_read_us', source.random_read_us,
+			'random_read_low_us', source.random_read_low_us,
+			'random_read_high_us', source.random_read_high_us,
+			'latency_from', here.latency_from, 'present_read_us', source.present_read_us,
+			'present_intervals', source.present_intervals,
+			'depth', here.depth, 'probed_us', here.probed_us,
+			'device_us', here.device_us, 'device_low_us', here.device_low_us,
+			'device_high_us', here.device_high_us, 'cached_us', here.cached_us,
+			'cache_exponent', here.cache_exponent,
+			'cache_correction', here.cache_correction,
+			'time_correction', here.time_correction, 'coverage', here.coverage,
+			'system_cached', a.system_cached, 'device_share', e.device_share),
+		'to', CASE WHEN dest.tablespace IS NOT NULL THEN jsonb_build_object(
+			'tablespace', dest.tablespace, 'run_id', dest.run_id,
+			'latency_from', CASE WHEN dest.random_read_us IS NOT NULL
+				THEN coalesce(dest.latency_from, 'probe') END,
+			'present_read_us', dest.present_read_us,
+			'random_read_us', dest.random_read_us,
+			'random_read_low_us', dest.random_read_low_us,
+			'random_read_high_us', dest.random_read_high_us,
+			'depth', e.destination_depth, 'device_us', e.destination_us,
+			'max_reads_per_s', e.max_reads_per_s,
+			'available_bytes', dest.available_bytes,
+			'shares_device', dest.tablespace = ANY (source.shares_device_with),
+			'volatile', dest.volatile, 'may_create', dest.may_create) END,
+		'estimate', jsonb_build_object('read_ms_per_s', e.read_ms_per_s,
+			'table_read_ms_per_s', e.table_read_ms_per_s,
+			'saved_ms_per_s', e.saved_ms_per_s, 'saved_percent', e.saved_percent,
+			'saved_low', e.saved_low_ms_per_s, 'saved_high', e.saved_high_ms_per_s,
+			'extra_write_ms_per_s', e.extra_write_ms_per_s,
+			'write_workload', CASE WHEN e.extra_write_ms_per_s IS NOT NULL
+				THEN dest.write_workload END,
+			'obstacle', a.obstacle),
+		'move', CASE WHEN dest.tablespace IS NOT NULL THEN jsonb_build_object(
+			'bytes', e.moved_bytes, 'peak_bytes', a.size_bytes + e.moved_bytes,
+			'wal_bytes', round((e.moved_bytes * coalesce(load.wal_per_byte, 1))::numeric),
+			'seconds', e.move_seconds,
+			'method', CASE WHEN tablespace_advisor.is_bloated(a) THEN 'rebuild' END,
+			'measured_bytes_per_s', dest.copy_rates -> a.tablespace::text) END,
+		'choice', CASE WHEN choice.is_exact IS NOT NULL THEN jsonb_build_object(
+			'is_exact', choice.is_exact,
+			'bound_ms_per_s', choice.bound_ms_per_s,
+			'bundle', choice.bundle, 'makes_room_for', choice.makes_room_for,
+			'ms_per_s_and_gb', nullif(choice.ms_per_s_and_gb, 0)) END))
+$$;
+COMMENT ON FUNCTION tablespace_advisor.row_evidence(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate, tablespace_advisor.load_fact, tablespace_advisor.placement_choice) IS
+	'what the numbers of one row of advice rest on, as placement_evidence() shows it; unknown values are left out';

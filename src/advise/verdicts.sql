@@ -1,0 +1,175 @@
+/*
+ * src/advise/verdicts.sql
+ *
+ * What to do about what was found of a relation (judge.sql), why in one line of
+ * at most 80 characters, and the statement.
+ */
+CREATE FUNCTION tablespace_advisor.finding_action(finding text)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT CASE
+		WHEN finding = 'faster' THEN 'move'
+		WHEN finding IN ('invalid', 'bloated') THEN 'rebuild'
+		WHEN finding IN ('duplicate', 'unused', 'unused expression') THEN 'drop candidate'
+		WHEN finding = 'BRIN' THEN 'replace'
+		WHEN finding IN ('not probed', 'table not probed') THEN 'probe first'
+		ELSE 'keep' END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.finding_action(text) IS
+	'the action of an advice that rests on a finding';
+
+CREATE FUNCTION tablespace_advisor.index_reason(
+	finding text,
+	a tablespace_advisor.relation_fact)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE finding
+		WHEN 'being built' THEN
+			'an index of this table is being built: ask again when that is done'
+		WHEN 'invalid' THEN
+			'invalid, no query can use it: rebuild it, or drop it if a build failed'
+		WHEN 'duplicate' THEN format('exact duplicate of %s', a.duplicate_of)
+		WHEN 'unused' THEN
+			format('not scanned in %s days, only written; scans on standbys are not counted',
+				floor(a.counted_days))
+		WHEN 'unused expression' THEN
+			'never scanned; if only estimates need it, CREATE STATISTICS is enough'
+		WHEN 'BRIN' THEN
+			format('scanned for ranges in table order: BRIN would be %s times smaller',
+				tablespace_advisor.round_to_three(a.size_bytes::float8 / a.brin_bytes))
+		WHEN 'bloated' THEN format('bloated: %s, about %s after a rebuild',
+			pg_size_pretty(a.size_bytes), pg_size_pretty(a.rebuilt_bytes))
+	END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.index_reason(text, tablespace_advisor.relation_fact) IS
+	'a finding of index_finding(), or bloat, as a sentence';
+
+/* Of a relation that stays where it is, though it is read. */
+CREATE FUNCTION tablespace_advisor.gain_reason(
+	finding text,
+	e tablespace_advisor.placement_estimate,
+	destination name)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE finding
+		WHEN 'in system cache' THEN
+			format('already in memory: the system''s cache serves %s %% of its reads',
+				round(100 * (1 - e.device_share::numeric), 1))
+		WHEN 'within noise' THEN
+			format('within noise: saves between %s and %s %% of the table''s read time',
+				tablespace_advisor.two_digits(100 * e.saved_low_ms_per_s / e.table_read_ms_per_s),
+				tablespace_advisor.two_digits(
+					least(100, 100 * e.saved_high_ms_per_s / e.table_read_ms_per_s)))
+		WHEN 'not faster' THEN format('%s: %s a read there, %s here',
+			CASE WHEN destination IS NULL THEN 'no tablespace is measurably faster'
+				ELSE 'not measurably faster' END,
+			tablespace_advisor.pretty_seconds(e.destination_us / 1e6),
+			tablespace_advisor.pretty_seconds(e.device_us / 1e6))
+		WHEN 'saturated' THEN
+			format('the tablespace can serve only %s reads/s, too few for this table',
+				tablespace_advisor.round_to_three(e.max_reads_per_s))
+		WHEN 'too little' THEN format('too little: saves %s %% of the table''s read time',
+			tablespace_advisor.two_digits(e.saved_percent))
+		WHEN 'not repaid' THEN
+			format('not repaid within a week: saves %s %% of the table''s read time',
+				tablespace_advisor.two_digits(e.saved_percent))
+		WHEN 'no room' THEN
+			format('no room for its %s in the budget or the tablespace; would save %s %%',
+				pg_size_pretty(e.moved_bytes), tablespace_advisor.two_digits(e.saved_percent))
+		WHEN 'faster' THEN format('reads take %s here, %s there%s',
+			tablespace_advisor.pretty_seconds(e.device_us / 1e6),
+			tablespace_advisor.pretty_seconds(e.destination_us / 1e6),
+			CASE WHEN e.device_share < 0.9 THEN format('; %s %% of them reach the device',
+				round(100 * e.device_share::numeric)) END)
+	END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.gain_reason(text, tablespace_advisor.placement_estimate, name) IS
+	'a finding that rests on what a move would save, as a sentence';
+
+CREATE FUNCTION tablespace_advisor.probe_reason(
+	finding text,
+	e tablespace_advisor.placement_estimate,
+	source tablespace_advisor.tablespace_fact,
+	dest tablespace_advisor.tablespace_fact)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE finding
+		WHEN 'not probed' THEN format('no %sprobe of %s',
+			CASE WHEN source.random_read_us IS NULL AND source.caveat IS NOT NULL
+				OR dest.random_read_us IS NULL AND dest.caveat IS NOT NULL
+				THEN 'trustworthy ' ELSE '' END,
+			concat_ws(' and ', tablespace_advisor.probe_gap(source),
+				tablespace_advisor.probe_gap(dest)))
+		ELSE format('no trustworthy probe of %s, where part of its table is',
+			coalesce((SELECT string_agg(quote_ident(n), ', ' ORDER BY n)
+				FROM unnest(e.not_probed) n), 'a tablespace'))
+	END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.probe_reason(text, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact) IS
+	'a finding that a probe is missing, as a sentence';
+
+CREATE FUNCTION tablespace_advisor.finding_reason(
+	finding text,
+	a tablespace_advisor.relation_fact,
+	e tablespace_advisor.placement_estimate,
+	source tablespace_advisor.tablespace_fact,
+	dest tablespace_advisor.tablespace_fact,
+	destination name,
+	bottleneck text)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE finding
+		WHEN 'obstacle' THEN a.obstacle
+		WHEN 'already there' THEN 'already there'
+		WHEN 'no other tablespace' THEN 'there is no other tablespace to move it to'
+		WHEN 'same device' THEN 'both tablespaces are on the same device'
+		WHEN 'volatile' THEN 'the tablespace is on volatile storage: a reboot would lose it'
+		WHEN 'no CREATE' THEN 'neither you nor its owner has CREATE on the tablespace'
+		WHEN 'not probed' THEN tablespace_advisor.probe_reason(finding, e, source, dest)
+		WHEN 'table not probed' THEN tablespace_advisor.probe_reason(finding, e, source, dest)
+		WHEN 'no window' THEN
+			'statistics start time is unknown: pass observe, or CALL sample_activity()'
+		WHEN 'in shared buffers' THEN 'already in memory: shared buffers serve all of its reads'
+		WHEN 'maintenance only' THEN 'not read in the window but by VACUUM and ANALYZE'
+		WHEN 'not read' THEN 'not read in the window'
+		WHEN 'not storage-bound' THEN format('not storage-bound: %s', bottleneck)
+		WHEN 'left lately' THEN 'it was moved away from there less than a week ago'
+		WHEN 'no order' THEN
+			'no order of moves has room for both copies: make room, or use a third tablespace'
+		WHEN 'bundle saves too little' THEN
+			'too little, with what would have to make room for it'
+		WHEN 'bundle not repaid' THEN
+			'not repaid within a week, with what would have to make room for it'
+		WHEN 'bundle within noise' THEN
+			'within noise, with what would have to make room for it'
+		ELSE coalesce(tablespace_advisor.index_reason(finding, a),
+			tablespace_advisor.gain_reason(finding, e, destination))
+	END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.finding_reason(text, tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, name, text) IS
+	'a finding as a sentence; other arguments as of move_finding()';
+
+CREATE FUNCTION tablespace_advisor.finding_statement(
+	finding text,
+	a tablespace_advisor.relation_fact)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE finding
+		WHEN 'unused expression' THEN format('CREATE STATISTICS %I ON %s FROM %s',
+			(SELECT left(c.relname, 50) || '_statistics' FROM pg_class c
+				WHERE c.oid = a.relation), a.expression, a.table_relation)
+		WHEN 'BRIN' THEN format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I)',
+			a.table_relation, a.column_name)
+		ELSE format('REINDEX INDEX CONCURRENTLY %s', a.relation) END
+	WHERE finding IN ('unused expression', 'BRIN', 'invalid', 'bloated')
+$$;
+COMMENT ON FUNCTION tablespace_advisor.finding_statement(text, tablespace_advisor.relation_fact) IS
+	'what to run about a finding; NULL: nothing, or the finding is not about the index alone';
