@@ -1,7 +1,9 @@
 # Disks of nbdkit's with a file system, and a server on them that can be killed;
 # what bench/power_loss and bench/failing_disk share.  Sourced by them after
 # tools/common.sh.  disk_command DIR, theirs, sets the array of that name to the
-# command that a disk runs on.
+# command that a disk runs on; $file_system is what they are formatted with.
+
+file_system=${file_system:-ext4}
 
 skip() {
 	echo "skipped: such a disk needs $1" >&2
@@ -10,9 +12,11 @@ skip() {
 [ "$(id -u)" = 0 ] || skip "root"
 [ -c /dev/fuse ] || skip "/dev/fuse"
 losetup -f >/dev/null 2>&1 || skip "a loop device"
-for program in gcc nbdkit nbdfuse fusermount3 mkfs.ext4; do
-	command -v $program >/dev/null || skip "$program"
+for program in gcc nbdkit nbdfuse fusermount3 "mkfs.$file_system"; do
+	command -v "$program" >/dev/null || skip "$program"
 done
+grep -qw "$file_system" /proc/filesystems || modprobe -q "$file_system" ||
+	skip "a kernel that knows $file_system"
 [ -f /usr/include/nbdkit-plugin.h ] || skip "nbdkit-plugin.h"
 
 # --- the disks -----------------------------------------------------------------
@@ -32,7 +36,7 @@ disk_up()
 		sleep 0.05
 	done
 	losetup --show --direct-io=on -f "$dir/fuse/disk.img" >"$dir/device"
-	[ "${2:-}" != new ] || mkfs.ext4 -q "$(cat "$dir/device")"
+	[ "${2:-}" != new ] || "mkfs.$file_system" -q "$(cat "$dir/device")"
 	mount "$(cat "$dir/device")" "$dir/mnt"
 }
 
