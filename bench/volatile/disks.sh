@@ -37,7 +37,9 @@ disk_up()
 	done
 	losetup --show --direct-io=on -f "$dir/fuse/disk.img" >"$dir/device"
 	[ "${2:-}" != new ] || "mkfs.$file_system" -q "$(cat "$dir/device")"
-	mount "$(cat "$dir/device")" "$dir/mnt"
+	# what the kernel has not let go of yet has the same UUID
+	mount -o "$([ "$file_system" = xfs ] && echo nouuid || echo defaults)" \
+		"$(cat "$dir/device")" "$dir/mnt"
 }
 
 # A new one, with the directory mnt/pg for the server.
@@ -96,16 +98,24 @@ kill_server()
 	: >"$work/postmaster"
 }
 
+# What pg_waldump prints of all that is in pg_wal.  A cut can bring back a segment
+# that was removed, so there may be gaps, which it does not read beyond.
+dump_wal()
+{
+	local segment
+
+	find "$data/pg_wal" -name '0*' -printf '%f\n' | sort | while read -r segment; do
+		in_src "$pg_bin/pg_waldump" -p "$data/pg_wal" --rmgr="$1" \
+			--start="${segment:8:8}/${segment:22:2}000000" \
+			--end="${segment:8:8}/${segment:22:2}FFFFFF" 2>/dev/null || true
+	done
+}
+
 # Has a transaction dropped the file of that number, of which pg_wal knows?  What
 # it says is kept in $work/dropped until that is removed.
 dropped()
 {
-	local first
-
-	first=$(find "$data/pg_wal" -name '0*' -printf '%f\n' | sort | head -n 1)
 	[ -e "$work/dropped" ] ||
-		in_src "$pg_bin/pg_waldump" -p "$data/pg_wal" --rmgr=Transaction \
-			--start="${first:8:8}/${first:22:2}000000" 2>/dev/null |
-		grep -o 'COMMIT.*rels: [^;]*' >"$work/dropped" || true
+		dump_wal Transaction | grep -o 'COMMIT.*rels: [^;]*' >"$work/dropped" || true
 	grep -qE "/${1%%[_.]*}( |\$)" "$work/dropped"
 }
