@@ -57,7 +57,7 @@
 	"SELECT tablespace_advisor.printable(e)" \
 	" FROM tablespace_advisor.explain_advice($2, ARRAY(" \
 	"SELECT ROW(g.advice, " EVIDENCE ")::tablespace_advisor.advice_row" \
-	" FROM tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g), " \
+	" FROM tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g), " \
 	in_short ") e"
 
 #define SAVINGS \
@@ -240,7 +240,7 @@ tsa_advise_placement(PG_FUNCTION_ARGS)
 {
 	static TsaStatement statement =
 	ADVICE_STATEMENT("SELECT (g.advice).* FROM"
-					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false) g");
+					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false, true) g");
 	AdviceRequest request;
 
 	tsa_check_signature(fcinfo, "job", 4);
@@ -265,7 +265,7 @@ tsa_placement_evidence(PG_FUNCTION_ARGS)
 {
 	static TsaStatement statement =
 	ADVICE_STATEMENT("SELECT (g.advice).relation, " EVIDENCE " FROM"
-					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true) g");
+					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g");
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);

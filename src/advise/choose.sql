@@ -62,14 +62,16 @@ CREATE FUNCTION tablespace_advisor.savings_by_room(
 	free bigint[],
 	place bigint,
 	steps bigint[],
+	item_reads float8[],
 	OUT bytes bigint,
 	OUT saved float8,
-	OUT relations bigint)
+	OUT relations bigint,
+	OUT reads float8[])
 RETURNS SETOF record
 LANGUAGE C STRICT IMMUTABLE
 AS 'MODULE_PATHNAME', 'tsa_savings_by_room';
-COMMENT ON FUNCTION tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[]) IS
-	'what the best placement saves if the room of a place has so many bytes in all (steps rise), and how many relations are there then; NULL where nothing fits. Other arguments and errors as of plan_moves()';
+COMMENT ON FUNCTION tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[]) IS
+	'what the best placement saves, each move taken alone, if the room of a place has so many bytes in all (steps rise), how many relations are there then, and how often each place is read, items being read item_reads times a second; NULL where nothing fits. Other arguments and errors as of plan_moves()';
 
 /*
  * Tablespaces that are on one device have one room: the least that is free by

@@ -2,9 +2,10 @@
  *
  * estimate.c
  *	  The arithmetic of advice as SQL functions: latency by queue depth
- *	  (curve.c) and choosing under a budget (knapsack.c).
+ *	  (curve.c), what a set of moves saves (closed_system.c) and choosing under a
+ *	  budget (knapsack.c).
  *
- * Both modules are pure and bounded: a curve has as many points as depths
+ * These modules are pure and bounded: a curve has as many points as depths
  * were probed, a choice takes at most MAX_STATES states.
  *
  *-------------------------------------------------------------------------
@@ -20,6 +21,7 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 
+#include "advise/closed_system.h"
 #include "advise/curve.h"
 #include "advise/knapsack.h"
 
@@ -35,6 +37,7 @@ PG_FUNCTION_INFO_V1(tsa_depth_in_loop);
 PG_FUNCTION_INFO_V1(tsa_max_read_rate);
 PG_FUNCTION_INFO_V1(tsa_cache_exponent);
 PG_FUNCTION_INFO_V1(tsa_choose_within);
+PG_FUNCTION_INFO_V1(tsa_saved_by_set);
 PG_FUNCTION_INFO_V1(tsa_round_to_three);
 
 /* Elements of an array without nulls of a fixed length, by-value type. */
@@ -63,6 +66,19 @@ float8_elements(ArrayType *array, const char *name, int *n)
 	return result;
 }
 
+static void
+check_curve(const TsaCurve *curve)
+{
+	for (int i = 0; i < curve->n; i++)
+	{
+		if (!(curve->us[i] > 0) || !(curve->depth[i] > 0) ||
+			(i > 0 && !(curve->depth[i] > curve->depth[i - 1])))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("depths must rise and latencies be positive")));
+	}
+}
+
 /* The curve that the first two arguments describe. */
 static TsaCurve
 curve_argument(FunctionCallInfo fcinfo)
@@ -77,14 +93,7 @@ curve_argument(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("\"depths\" and \"latencies_us\" must have the same length")));
-	for (int i = 0; i < curve.n; i++)
-	{
-		if (!(curve.us[i] > 0) || !(curve.depth[i] > 0) ||
-			(i > 0 && !(curve.depth[i] > curve.depth[i - 1])))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("depths must rise and latencies be positive")));
-	}
+	check_curve(&curve);
 	return curve;
 }
 
@@ -140,6 +149,66 @@ tsa_max_read_rate(PG_FUNCTION_ARGS)
 	TsaCurve	curve = curve_argument(fcinfo);
 
 	PG_RETURN_FLOAT8(tsa_curve_max_rate(&curve));
+}
+
+/* Numbers of an argument of tsa_saved_by_set(), of which none is less than 0. */
+static double *
+load_argument(FunctionCallInfo fcinfo, int arg, const char *name, int expected)
+{
+	int			n;
+	double	   *numbers = float8_elements(PG_GETARG_ARRAYTYPE_P(arg), name, &n);
+
+	if (n != expected)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("\"%s\" must have %d elements, not %d", name,
+						expected, n)));
+	for (int i = 0; i < n; i++)
+		if (!(numbers[i] >= 0) || isinf(numbers[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"%s\" must not have negative numbers", name)));
+	return numbers;
+}
+
+/* saved_by_set(sessions, points, depths, latencies_us, reads, us, later_reads) */
+Datum
+tsa_saved_by_set(PG_FUNCTION_ARGS)
+{
+	double		sessions = PG_GETARG_FLOAT8(0);
+	int			n;
+	int			npoints;
+	int			next = 0;
+	double	   *points = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "points", &n);
+	double	   *depths = float8_elements(PG_GETARG_ARRAYTYPE_P(2), "depths",
+										 &npoints);
+	double	   *latencies = load_argument(fcinfo, 3, "latencies_us", npoints);
+	double	   *reads = load_argument(fcinfo, 4, "reads", n);
+	double	   *us = load_argument(fcinfo, 5, "us", n);
+	double	   *later_reads = load_argument(fcinfo, 6, "later_reads", n);
+	TsaStation *stations = palloc0((n + 1) * sizeof(TsaStation));
+	double		saved;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			left = npoints - next;
+
+		if (!(points[i] >= 1) || !(points[i] <= left))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("each device must have a curve")));
+		stations[i].curve.n = (int) points[i];
+		stations[i].curve.depth = depths + next;
+		stations[i].curve.us = latencies + next;
+		check_curve(&stations[i].curve);
+		stations[i].reads = us[i] > 0 ? reads[i] : 0;
+		stations[i].us = us[i];
+		stations[i].later_reads = later_reads[i];
+		next += stations[i].curve.n;
+	}
+	saved = tsa_closed_system_saves(stations, n,
+									sessions > 0 ? fmin(sessions, 1e6) : 0);
+	return return_number(fcinfo, saved / 1000);
 }
 
 /* What is read from devices if shares are raised to an exponent. */

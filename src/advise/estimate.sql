@@ -33,6 +33,14 @@ AS 'MODULE_PATHNAME', 'tsa_max_read_rate';
 COMMENT ON FUNCTION tablespace_advisor.max_read_rate(float8[], float8[]) IS
 	'requests per second that a device serves at most at these depths; 0 without latencies. Errors as of latency_at_depth()';
 
+CREATE FUNCTION tablespace_advisor.saved_by_set(sessions float8, points float8[],
+	depths float8[], latencies_us float8[], reads float8[], us float8[], later_reads float8[])
+RETURNS float8
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_saved_by_set';
+COMMENT ON FUNCTION tablespace_advisor.saved_by_set(float8, float8[], float8[], float8[], float8[], float8[], float8[]) IS
+	'milliseconds of reading per second, at the present rate of work, that are saved if reads go elsewhere: so many sessions in all, per device reads per second and what one takes now, reads per second later, and its curve: points of those in depths and latencies_us, which are one after the other. Errors as of latency_at_depth(), and 22023 negative numbers';
+
 CREATE FUNCTION tablespace_advisor.cache_exponent(totals float8[], shares float8[], target float8)
 RETURNS float8
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
@@ -122,7 +130,7 @@ AS $$
 					WHEN read.present_read_us IS NOT NULL
 						AND (read.latency_from = 'counters' OR load.timed_read_us IS NULL)
 						THEN 'counters'
-					ELSE coalesce(read.latency_from, 'probe') END AS read_from,
+					ELSE coalesce(nullif(read.latency_from, 'assumed'), 'probe') END AS read_from,
 				CASE WHEN load.reading_snapshots >= 5
 					THEN greatest(1, load.reading_sessions * coalesce(read.share, 0))
 				ELSE tablespace_advisor.depth_at_rate(read.depths,

@@ -120,6 +120,42 @@ COMMENT ON FUNCTION tablespace_advisor.tablespace_facts(oid, oid) IS
 	'facts on every tablespace but pg_global; may_create: one of the two roles may make relations there';
 
 /*
+ * Tablespaces that the session assumes.  At depth they are like the one named,
+ * scaled; else they serve as many at a time, each as fast as one alone, as the
+ * reads per second that were given allow.  What was given has no interval.
+ */
+CREATE FUNCTION tablespace_advisor.assumed_facts(
+	tablespaces tablespace_advisor.tablespace_fact[])
+RETURNS SETOF tablespace_advisor.tablespace_fact
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT a.tablespace, NULL::bigint, a.random_read_us, a.random_read_us, a.random_read_us,
+		c.depths, c.latencies, k.cached_us,
+		l.sequential_page_us * f.factor, l.sequential_write_page_us * f.factor,
+		l.write_us * f.factor, l.write_workload, NULL::jsonb, true, false, '{}'::name[],
+		a.bytes - a.bytes / 20, NULL, 'assumed',
+		NULL::float8, NULL::float8, NULL::float8, NULL::int
+	FROM tablespace_advisor.assumed_tablespaces() a
+	LEFT JOIN unnest(tablespaces) l ON l.tablespace = a.like_tablespace
+		AND l.random_read_us IS NOT NULL
+	CROSS JOIN LATERAL (SELECT a.random_read_us / l.random_read_us AS factor) f
+	CROSS JOIN (SELECT min(o.cached_read_us) AS cached_us FROM unnest(tablespaces) o) k
+	CROSS JOIN LATERAL (SELECT array_agg(p.depth ORDER BY p.depth) AS depths,
+			array_agg(greatest(p.us, coalesce(p.depth * 1e6 / a.max_reads_per_s, 0))
+				ORDER BY p.depth) AS latencies
+		FROM (SELECT d.depth, d.us * f.factor AS us
+				FROM unnest(l.depths, l.depth_read_us) d (depth, us)
+			UNION ALL
+			SELECT DISTINCT d.depth, a.random_read_us
+				FROM unnest(ARRAY[1, greatest(1,
+					a.max_reads_per_s * a.random_read_us / 1e6)]) d (depth)
+				WHERE l.tablespace IS NULL) p) c
+$$;
+COMMENT ON FUNCTION tablespace_advisor.assumed_facts(tablespace_advisor.tablespace_fact[]) IS
+	'facts on the tablespaces of assume_tablespace(), made from those on the tablespaces there are';
+
+/*
  * Adds what the devices' own counters say of the window.  Where no probe is to be
  * trusted, it takes its place: of a place that relations leave, it is what their
  * reads take now; of a place they go to, a bound, since a curve of one point takes

@@ -122,13 +122,151 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.wanted_tablespaces(tablespace_advisor.tablespace_fact[], tablespace_advisor.relation_rate[]) IS
 	'tablespaces faster than another one that have not room for all that is read elsewhere';
 
+/*
+ * What was read before a move was read elsewhere: the server's timing, and the
+ * queue, are those of another placement.  So the window begins after the last
+ * move but for such as have little to do with what was read.
+ */
+CREATE FUNCTION tablespace_advisor.history_since_moves(
+	longest interval,
+	OUT history interval,
+	OUT is_before boolean)
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+DECLARE
+	/* of all blocks read: no more than this was read elsewhere */
+	min_share CONSTANT float8 := 0.05;
+	moved_at timestamptz;
+	begins timestamptz;
+	last timestamptz;
+BEGIN
+	WITH move AS (
+		SELECT j.relation, max(j.finished_at) AS at FROM tablespace_advisor.job j
+		WHERE j.state = 'done' AND j.from_tablespace <> j.to_tablespace
+			AND j.finished_at > clock_timestamp() - longest
+		GROUP BY j.relation
+	), sampled AS MATERIALIZED (
+		SELECT i.sample_id, i.started_at, i.blocks_read
+		FROM tablespace_advisor.sample_interval i
+		WHERE i.taken_at > clock_timestamp() - longest
+	), before AS (
+		SELECT m.at, sum(r.reads) AS reads
+		FROM (SELECT m.relation, m.at FROM move m
+			UNION ALL SELECT c.reltoastrelid, m.at
+			FROM move m JOIN pg_class c ON c.oid = m.relation AND c.reltoastrelid <> 0) m
+		JOIN tablespace_advisor.relation_sample r ON r.relation = m.relation
+		JOIN sampled i ON i.sample_id = r.sample_id AND i.started_at < m.at
+		GROUP BY m.at
+	)
+	SELECT max(s.at) INTO moved_at
+	FROM (SELECT b.at, sum(b.reads) OVER (ORDER BY b.at DESC)::float8
+			/ (SELECT sum(i.blocks_read) FROM sampled i) AS share FROM before b) s
+	WHERE s.share > min_share;
+	SELECT min(i.taken_at) FILTER (WHERE i.taken_at >= moved_at), max(i.taken_at)
+	INTO begins, last
+	FROM tablespace_advisor.sample_interval i
+	WHERE i.taken_at > clock_timestamp() - longest;
+	is_before := moved_at IS NOT NULL AND (begins < last) IS NOT TRUE;
+	history := CASE WHEN begins < last THEN clock_timestamp() - begins ELSE longest END;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.history_since_moves(interval) IS
+	'how far back samples go that were taken with relations where they are now, so long at most; is_before: there are none yet since the last move that matters, history is as if there had been no move';
+
+/*
+ * The load in a window, rates of relations and devices.  Before the first sample
+ * after a move the server's timing and the queue tell of another placement.
+ */
+CREATE FUNCTION tablespace_advisor.gather_load(
+	observe interval,
+	tables oid[],
+	OUT load tablespace_advisor.load_fact,
+	OUT rates tablespace_advisor.relation_rate[],
+	OUT devices tablespace_advisor.device_rate[])
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	h record;
+	seen record;
+	is_before boolean;
+BEGIN
+	SELECT * INTO h FROM tablespace_advisor.history_since_moves(interval '1 day');
+	SELECT * INTO seen FROM tablespace_advisor.observe_database(observe,
+		tables, h.history, with_active => true);
+	is_before := h.is_before AND seen.source = 'samples';
+	load := ROW(seen.source, seen.window_start, seen.window_end, seen.seconds,
+		seen.intervals, seen.was_reset, seen.reads_per_s,
+		CASE WHEN NOT is_before THEN seen.read_ms_per_s END,
+		CASE WHEN NOT is_before THEN seen.timed_read_us END,
+		seen.snapshots, CASE WHEN is_before THEN 0 ELSE seen.reading_snapshots END,
+		seen.active_sessions, CASE WHEN NOT is_before THEN seen.reading_sessions END,
+		seen.waits, extract(epoch FROM current_setting('checkpoint_timeout')::interval),
+		tablespace_advisor.copy_wal_per_byte(),
+		(SELECT string_agg(DISTINCT application_name, ', ')
+			FROM pg_stat_replication WHERE state = 'streaming'));
+	rates := seen.relations;
+	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[]) IS
+	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters';
+
+/*
+ * The tables that advice on a relation, or on the database (NULL), needs: all that
+ * is read, because reads are corrected by the timing of all.
+ */
+CREATE FUNCTION tablespace_advisor.tables_of_interest(
+	tables oid[],
+	unread name[],
+	rates tablespace_advisor.relation_rate[],
+	of_database boolean)
+RETURNS SETOF oid
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+	SELECT unnest(tables)
+	UNION
+	SELECT i.heap FROM tablespace_advisor.relation_inventory i
+	WHERE cardinality(unread) > 0 AND i.heap >= 16384
+		AND i.tablespace IN (SELECT t.oid FROM pg_tablespace t WHERE t.spcname = ANY (unread))
+	UNION
+	SELECT r.heap FROM unnest(rates) r
+	WHERE r.reads_per_s > 0
+		OR (of_database AND (r.hits_per_s > 0 OR r.writes_per_s > 0))
+$$;
+COMMENT ON FUNCTION tablespace_advisor.tables_of_interest(oid[], name[], tablespace_advisor.relation_rate[], boolean) IS
+	'those given, those with something in tablespaces where what is unread may have to make room, and those that are read; of_database: also those that are only found in memory, or written';
+
+/* The tablespaces there are, and those that the session assumes. */
+CREATE FUNCTION tablespace_advisor.check_destination(destination name, with_assumed boolean)
+RETURNS name
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF with_assumed AND destination IN
+		(SELECT a.tablespace FROM tablespace_advisor.assumed_tablespaces() a)
+	THEN
+		RETURN destination;
+	END IF;
+	RETURN tablespace_advisor.check_tablespace(destination);
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.check_destination(name, boolean) IS
+	'check_tablespace(), which with_assumed takes those of assume_tablespace(), too';
+
 CREATE FUNCTION tablespace_advisor.gather_advice(
 	caller oid,
 	target regclass,
 	destination name,
 	space_budget text,
 	observe interval,
-	with_evidence boolean)
+	with_evidence boolean,
+	with_assumed boolean DEFAULT false)
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -136,12 +274,10 @@ SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
-	history CONSTANT interval := '1 day';
-	to_tablespace name := tablespace_advisor.check_tablespace(destination);
+	to_tablespace name := tablespace_advisor.check_destination(destination, with_assumed);
 	budget_bytes bigint := pg_size_bytes(space_budget);
 	c pg_class;
 	seen record;
-	load tablespace_advisor.load_fact;
 	tablespaces tablespace_advisor.tablespace_fact[];
 	relations tablespace_advisor.relation_fact[];
 	targets oid[];
@@ -165,38 +301,24 @@ BEGIN
 		tables := array(SELECT coalesce(i.indrelid, t)
 			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
 	END IF;
-	SELECT * INTO seen FROM tablespace_advisor.observe_database(observe,
-		tables, history, with_active => true);
-	tablespaces := array(SELECT f
-		FROM tablespace_advisor.with_present_latency(tablespaces, seen.devices) f);
+	SELECT * INTO seen FROM tablespace_advisor.gather_load(observe, tables);
+	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
+		tablespaces, seen.devices) f);
+	IF with_assumed THEN
+		tablespaces := tablespaces || array(SELECT f
+			FROM tablespace_advisor.assumed_facts(tablespaces) f);
+	END IF;
 	IF target IS NULL THEN
 		unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
-			tablespaces, seen.relations) t);
-		tables := array(SELECT unnest(tables) UNION
-			SELECT i.heap FROM tablespace_advisor.relation_inventory i
-			JOIN pg_tablespace t ON t.oid = i.tablespace
-			WHERE t.spcname = ANY (unread) AND i.heap >= 16384);
+			tablespaces, seen.rates) t);
 	END IF;
-	/* all that is read, because reads are corrected by the timing of all */
-	tables := array(SELECT unnest(tables) UNION
-		SELECT r.heap FROM unnest(seen.relations) r
-		WHERE r.reads_per_s > 0
-			OR (target IS NULL AND (r.hits_per_s > 0 OR r.writes_per_s > 0)));
-	load := ROW(seen.source, seen.window_start, seen.window_end, seen.seconds,
-		seen.intervals, seen.was_reset, seen.reads_per_s, seen.read_ms_per_s,
-		seen.timed_read_us, seen.snapshots, seen.reading_snapshots, seen.active_sessions,
-		seen.reading_sessions, seen.waits,
-		extract(epoch FROM current_setting('checkpoint_timeout')::interval),
-		tablespace_advisor.copy_wal_per_byte(),
-		(SELECT string_agg(DISTINCT application_name, ', ')
-			FROM pg_stat_replication WHERE state = 'streaming'));
-
-	relations := array(SELECT f FROM tablespace_advisor.relation_facts(
-		seen.relations, tables) f);
+	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(
+		tables, unread, seen.rates, target IS NULL) t);
+	relations := array(SELECT f FROM tablespace_advisor.relation_facts(seen.rates, tables) f);
 	/* what sessions wait is not what reads take where others read for them */
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
-		tablespaces := array(SELECT f
-			FROM tablespace_advisor.with_timed_latency(tablespaces, relations, load) f);
+		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(
+			tablespaces, relations, seen.load) f);
 	END IF;
 	IF target IS NOT NULL THEN
 		relations := array(SELECT CASE
@@ -212,7 +334,7 @@ BEGIN
 				OR f.tablespace = ANY (unread));
 	END IF;
 	RETURN QUERY SELECT j.* FROM tablespace_advisor.judge_placement(
-		relations, considered, tablespaces, load, to_tablespace, budget_bytes,
+		relations, considered, tablespaces, seen.load, to_tablespace, budget_bytes,
 		target IS NULL, with_evidence) j
 	/* what nobody uses is only told of if it makes room */
 	WHERE cardinality(unread) = 0 OR (j.advice).action <> 'keep'
@@ -220,8 +342,8 @@ BEGIN
 		OR (j.advice).cached_fraction IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean) IS
-	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence';
+COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean) IS
+	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence; with_assumed: also to tablespaces that the session assumes';
 
 CREATE FUNCTION tablespace_advisor.expected_savings(
 	caller oid,

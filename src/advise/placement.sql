@@ -44,7 +44,9 @@ AS $$
 				WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
 				THEN tablespace_advisor.index_reason('bloated', a)
 				ELSE tablespace_advisor.finding_reason(
-					d.finding, a, e, s, t, $7, o.bottleneck) END) AS reason
+					d.finding, a, e, s, t, $7, o.bottleneck) END)
+			|| CASE WHEN d.action = 'move' AND t.latency_from = 'assumed'
+				THEN '; it is only assumed' ELSE '' END AS reason
 		FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
 		CROSS JOIN unnest(decided) d
 		JOIN unnest(relations) a ON a.relation = d.relation
@@ -67,8 +69,10 @@ AS $$
 			tablespace_advisor.round_to_three(s.saved_ms_per_s),
 			tablespace_advisor.round_to_three(100 * s.saved_ms_per_s / nullif(database_ms, 0)),
 			tablespace_advisor.one_line(p.reason),
-			CASE d.action WHEN 'move' THEN tablespace_advisor.move_statement(
-					a.relation, a.kind, d.destination, tablespace_advisor.is_bloated(a))
+			CASE d.action WHEN 'move' THEN
+					CASE WHEN t.latency_from IS DISTINCT FROM 'assumed'
+					THEN tablespace_advisor.move_statement(a.relation, a.kind,
+						d.destination, tablespace_advisor.is_bloated(a)) END
 				WHEN 'keep' THEN NULL
 				WHEN 'probe first' THEN (SELECT q.statement FROM probe q
 					WHERE q.relation = a.relation)
@@ -160,7 +164,7 @@ AS $$
 	JOIN unnest(relations) a ON a.relation = e.relation
 	LEFT JOIN unnest(tablespaces) d ON d.tablespace = e.destination
 	WHERE $4 IS NOT NULL
-		OR d.latency_from IS NULL OR d.latency_from = 'probe'
+		OR d.latency_from IS NULL OR d.latency_from IN ('probe', 'assumed')
 		OR NOT EXISTS (SELECT FROM unnest(tablespaces) p
 			WHERE p.random_read_us IS NOT NULL
 				AND coalesce(p.latency_from, 'probe') = 'probe'
@@ -225,6 +229,7 @@ DECLARE
 	moves tablespace_advisor.placement_choice[];
 	decided tablespace_advisor.placement_choice[];
 	loads tablespace_advisor.load_estimate[];
+	places tablespace_advisor.place_load[];
 	/* milliseconds per second that the database spends on reading */
 	database_ms float8;
 BEGIN
@@ -235,6 +240,8 @@ BEGIN
 	database_ms := (SELECT greatest(sum(e.read_ms_per_s),
 			CASE WHEN bool_or(e.read_ms_per_s IS NULL) THEN load.read_ms_per_s END)
 		FROM unnest(estimates) e WHERE e.destination IS NULL);
+	places := array(SELECT p FROM tablespace_advisor.place_loads(
+		relations, estimates, tablespaces, load) p);
 	estimates := array(SELECT e FROM tablespace_advisor.considered_estimates(
 		estimates, wanted, tablespaces, destination) e);
 	IF with_evictions THEN
@@ -251,6 +258,8 @@ BEGIN
 				AND (c.relation, c.destination) NOT IN
 					(SELECT o.relation, o.destination FROM unnest(candidates) o)),
 		evicted, relations, estimates, tablespaces, budget_bytes) c);
+	moves := array(SELECT m FROM tablespace_advisor.forecast_set(
+		moves, places, wanted, estimates, load) m);
 	decided := array(SELECT d FROM tablespace_advisor.decided_placements(evicted, moves,
 		array(SELECT o FROM tablespace_advisor.other_verdicts(
 			array(SELECT a FROM unnest(wanted) a WHERE a.relation NOT IN

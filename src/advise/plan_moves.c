@@ -286,9 +286,24 @@ tsa_plan_moves(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* What is read from each place, as it stands, per second. */
+static Datum
+reads_of_places(const TsaAssignmentProblem *problem, const Datum *item_reads)
+{
+	Datum	   *reads = palloc((problem->nplaces + 1) * sizeof(Datum));
+	double	   *sum = palloc0((problem->nplaces + 1) * sizeof(double));
+
+	for (size_t i = 0; i < problem->n; i++)
+		sum[problem->items[i].place] += DatumGetFloat8(item_reads[i]);
+	for (int j = 0; j < problem->nplaces; j++)
+		reads[j] = Float8GetDatum(sum[j]);
+	return PointerGetDatum(construct_array(reads, problem->nplaces, FLOAT8OID, 8,
+										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
 /*
  * savings_by_room(present, sizes, moved_sizes, cell_items, cell_places,
- *	cell_saved, rooms, free, place, bytes)
+ *	cell_saved, rooms, free, place, bytes, item_reads)
  */
 Datum
 tsa_savings_by_room(PG_FUNCTION_ARGS)
@@ -296,8 +311,11 @@ tsa_savings_by_room(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	PlanArguments a;
 	int			nsteps;
+	int			nitems;
 	int			place;
 	Datum	   *bytes;
+	Datum	   *item_reads;
+	Datum		reads = (Datum) 0;
 	double		best = -INFINITY;
 	int64		inside = 0;
 
@@ -305,12 +323,13 @@ tsa_savings_by_room(PG_FUNCTION_ARGS)
 	read_arguments(fcinfo, &a);
 	place = index_of(PG_GETARG_DATUM(8), a.problem.nplaces, 8);
 	bytes = list_argument(fcinfo, 9, INT8OID, -1, &nsteps);
+	item_reads = list_argument(fcinfo, 10, FLOAT8OID, (int) a.problem.n, &nitems);
 	for (int step = 0; step < nsteps; step++)
 	{
 		TsaAssignment result;
 		int64		count = 0;
-		Datum		values[3];
-		bool		nulls[3] = {0};
+		Datum		values[4];
+		bool		nulls[4] = {0};
 
 		a.room[a.room_of[place]] = size_of(bytes[step], 9);
 		assign(&a.problem, &result);
@@ -321,11 +340,13 @@ tsa_savings_by_room(PG_FUNCTION_ARGS)
 		{
 			best = 0 - result.cost;
 			inside = count;
+			reads = reads_of_places(&a.problem, item_reads);
 		}
 		values[0] = bytes[step];
-		nulls[1] = nulls[2] = isinf(best);
+		nulls[1] = nulls[2] = nulls[3] = isinf(best);
 		values[1] = Float8GetDatum(best);
 		values[2] = Int64GetDatum(inside);
+		values[3] = reads;
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -13,17 +13,24 @@ RETURNS TABLE (bytes bigint, saved_ms_per_s float8, saved_percent float8,
 	saved_per_gb float8, relations bigint)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET jit = off
+SET work_mem = '64MB'
 AS $$
 	WITH estimate AS MATERIALIZED (
 		SELECT e.* FROM tablespace_advisor.estimate_placement($1, $2, $3) e
-	), database AS (
-		SELECT sum(e.read_ms_per_s) AS read_ms FROM estimate e WHERE e.destination IS NULL
+	), loads AS MATERIALIZED (
+		SELECT array(SELECT l FROM tablespace_advisor.place_loads($1,
+			array(SELECT ROW(e.*)::tablespace_advisor.placement_estimate FROM estimate e
+				WHERE e.destination IS NULL), $2, $3) l) AS loads
 	), place AS MATERIALIZED (
 		SELECT r.* FROM tablespace_advisor.tablespace_rooms($2) r
 	), item AS MATERIALIZED (
 		SELECT a.*, s.random_read_us, s.shares_device_with, p.place AS present,
+			coalesce(a.reads_per_s * e.device_share, 0) AS device_reads,
 			row_number() OVER (ORDER BY a.relation::oid) AS n
 		FROM unnest($1) a
+		JOIN estimate e ON e.relation = a.relation AND e.destination IS NULL
 		JOIN unnest($2) s ON s.tablespace = a.tablespace
 		JOIN place p ON p.tablespace = a.tablespace
 		WHERE a.obstacle IS NULL AND a.unusable IS NULL AND a.size_bytes IS NOT NULL
@@ -38,29 +45,41 @@ AS $$
 		WHERE d.random_read_us IS NOT NULL AND d.volatile IS NOT TRUE
 			AND (d.tablespace = ANY (i.shares_device_with)) IS NOT TRUE
 			AND (e.saved_ms_per_s IS NOT NULL OR coalesce(i.reads_per_s, 0) = 0)
-	), items AS (
+	), items AS MATERIALIZED (
 		SELECT array_agg(i.present ORDER BY i.n) AS present,
 			array_agg(i.size_bytes ORDER BY i.n) AS sizes,
-			sum(i.size_bytes) AS bytes
+			array_agg(i.device_reads ORDER BY i.n) AS reads, sum(i.size_bytes) AS bytes
 		FROM item i
-	), cells AS (
+	), cells AS MATERIALIZED (
 		SELECT array_agg(c.n) AS n, array_agg(c.place) AS place, array_agg(c.saved) AS saved
 		FROM cell c
-	), step AS (
+	), step AS MATERIALIZED (
 		SELECT s.* FROM items i CROSS JOIN cells c
 		CROSS JOIN LATERAL tablespace_advisor.savings_by_room(
 			i.present, i.sizes, i.sizes, c.n, c.place, c.saved,
 			array(SELECT p.room FROM place p ORDER BY p.place),
 			array(SELECT min(p.free) FROM place p GROUP BY p.room ORDER BY p.room),
 			(SELECT p.place FROM place p WHERE p.tablespace = of_tablespace),
-			array(SELECT (i.bytes * n / steps)::bigint FROM generate_series(0, steps) n)) s
+			array(SELECT (i.bytes * n / steps)::bigint FROM generate_series(0, steps) n),
+			i.reads) s
+	), moved AS (
+		/* what is not to be moved is read where it is */
+		SELECT s.bytes, s.relations, max(coalesce(tablespace_advisor.saved_by_reads(
+				l.loads, $3, array(SELECT o.reads_per_s
+					+ coalesce(s.reads[p.place] - (SELECT sum(i.device_reads) FROM item i
+						WHERE i.present = p.place), s.reads[p.place], 0)
+				FROM unnest(l.loads) WITH ORDINALITY o
+				JOIN place p ON p.tablespace = o.tablespace ORDER BY o.ordinality)),
+			s.saved)) OVER (ORDER BY s.bytes) AS saved
+		FROM step s CROSS JOIN loads l
 	)
 	SELECT s.bytes, tablespace_advisor.round_to_three(s.saved),
-		tablespace_advisor.round_to_three(100 * s.saved / nullif(d.read_ms, 0)),
+		tablespace_advisor.round_to_three(100 * s.saved
+			/ nullif((SELECT sum(e.read_ms_per_s) FROM estimate e WHERE e.destination IS NULL), 0)),
 		tablespace_advisor.round_to_three((s.saved - lag(s.saved) OVER w) * 1073741824
 			/ nullif(s.bytes - lag(s.bytes) OVER w, 0)),
 		s.relations
-	FROM step s CROSS JOIN database d
+	FROM moved s
 	WINDOW w AS (ORDER BY s.bytes)
 	ORDER BY s.bytes
 $$;
@@ -76,11 +95,9 @@ SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
-	destination name := tablespace_advisor.check_tablespace(of_tablespace);
+	destination name := tablespace_advisor.check_destination(of_tablespace, true);
 	tablespaces tablespace_advisor.tablespace_fact[];
 	facts tablespace_advisor.relation_fact[];
-	load tablespace_advisor.load_fact;
-	tables oid[];
 	seen record;
 BEGIN
 	IF destination IS NULL THEN
@@ -90,11 +107,12 @@ BEGIN
 		RAISE EXCEPTION 'steps must be between 1 and 1000'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	SELECT * INTO seen FROM tablespace_advisor.observe_database(NULL, '{}'::oid[],
-		interval '1 day', with_active => true);
+	SELECT * INTO seen FROM tablespace_advisor.gather_load(NULL, '{}'::oid[]);
 	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
 		array(SELECT t FROM tablespace_advisor.tablespace_facts(caller, caller) t),
 		seen.devices) f);
+	tablespaces := tablespaces || array(SELECT f
+		FROM tablespace_advisor.assumed_facts(tablespaces) f);
 	IF NOT EXISTS (SELECT FROM unnest(tablespaces) f
 		WHERE f.tablespace = destination AND f.random_read_us IS NOT NULL)
 	THEN
@@ -102,22 +120,15 @@ BEGIN
 			USING ERRCODE = 'object_not_in_prerequisite_state',
 				HINT = 'Run probe_tablespace() first.';
 	END IF;
-	tables := array(SELECT r.heap FROM unnest(seen.relations) r WHERE r.reads_per_s > 0
-		UNION SELECT i.heap FROM tablespace_advisor.relation_inventory i
-			JOIN pg_tablespace t ON t.oid = i.tablespace
-			WHERE t.spcname = destination AND i.heap >= 16384);
-	load := ROW(seen.source, seen.window_start, seen.window_end, seen.seconds,
-		seen.intervals, seen.was_reset, seen.reads_per_s, seen.read_ms_per_s,
-		seen.timed_read_us, seen.snapshots, seen.reading_snapshots, seen.active_sessions,
-		seen.reading_sessions, seen.waits,
-		extract(epoch FROM current_setting('checkpoint_timeout')::interval), NULL, NULL);
-	facts := array(SELECT f FROM tablespace_advisor.relation_facts(seen.relations, tables) f);
+	facts := array(SELECT f FROM tablespace_advisor.relation_facts(seen.rates,
+		array(SELECT t FROM tablespace_advisor.tables_of_interest('{}', ARRAY[destination],
+			seen.rates, false) t)) f);
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
-		tablespaces := array(SELECT f
-			FROM tablespace_advisor.with_timed_latency(tablespaces, facts, load) f);
+		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(
+			tablespaces, facts, seen.load) f);
 	END IF;
 	RETURN QUERY SELECT c.* FROM tablespace_advisor.curve_of(
-		facts, tablespaces, load, destination, steps) c;
+		facts, tablespaces, seen.load, destination, steps) c;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_curve(oid, name, int) IS

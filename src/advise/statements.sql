@@ -24,7 +24,9 @@ AS $$
 		FROM (SELECT (a.advice).rank, (a.advice).kind, (a.advice).action, (a.advice).relation,
 				(a.advice).from_tablespace, (a.advice).to_tablespace AS destination,
 				a.evidence #>> '{move,method}' AS method
-			FROM unnest(advice) a) r
+			FROM unnest(advice) a
+			/* to a tablespace that is not there: none */
+			WHERE a.evidence #>> '{to,latency_from}' IS DISTINCT FROM 'assumed') r
 		LEFT JOIN pg_index i ON i.indexrelid = r.relation
 	), heap AS (
 		/* with_indexes: none stays elsewhere and none is to be rebuilt */

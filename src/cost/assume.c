@@ -68,6 +68,7 @@ static bool keep_assumptions = false;
 static void
 forget_all(void)
 {
+	tsa_forget_tablespaces();
 	if (nassumptions == 0)
 		return;
 	nassumptions = 0;

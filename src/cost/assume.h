@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * assume.h
- *	  Planning as if relations lived elsewhere.
+ *	  Planning as if relations lived elsewhere, advice as if there were other
+ *	  tablespaces.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,5 +13,6 @@
 
 extern void tsa_init_assume(void);
 extern void tsa_assume_placements(Oid relid, RelOptInfo *rel);
+extern void tsa_forget_tablespaces(void);
 
 #endif							/* TSA_ASSUME_H */

@@ -6,14 +6,38 @@ RETURNS void
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'assume_placement';
 COMMENT ON FUNCTION @extschema@.assume_placement(regclass, name) IS
-	'From now on this session plans as if the table (without its indexes), the index, or all partitions of either lay in that tablespace; the plans can be run. Ends with forget_placements(), the session, and any error or rollback. Errors: 42P01, 42704 there is no such relation or tablespace, 42809 it has no storage, 22023 pg_global';
+	'this session plans as if the table (without its indexes), the index, or all partitions of either lay in that tablespace, until forget_placements() or any error or rollback. Errors: 42P01, 42704 there is no such relation or tablespace, 42809 it has no storage, 22023 pg_global';
 
 CREATE FUNCTION @extschema@.forget_placements()
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'forget_placements';
 COMMENT ON FUNCTION @extschema@.forget_placements() IS
-	'from now on this session plans with the tablespaces that relations really have';
+	'from now on this session plans with the tablespaces that relations really have, and is advised on those that there are';
+
+CREATE FUNCTION @extschema@.assume_tablespace(
+	tablespace name,
+	random_read_us float8,
+	bytes text,
+	like_tablespace name DEFAULT NULL,
+	max_reads_per_s float8 DEFAULT NULL)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_assume_tablespace';
+COMMENT ON FUNCTION @extschema@.assume_tablespace(name, float8, text, name, float8) IS
+	'from now on this session is advised as if there were a tablespace of that name and size, on a device that takes so long for a random read alone; at depth it is like that of another tablespace, scaled, or else serves one read at a time, or as many as max_reads_per_s allows. Ends with forget_placements(), the session, and any error or rollback. Errors: 42710 there is one of that name, 42704 no such like_tablespace, 22023 numbers that are not greater than zero, 22004 nulls, 54000 more than 16';
+
+CREATE FUNCTION tablespace_advisor.assumed_tablespaces(
+	OUT tablespace name,
+	OUT random_read_us float8,
+	OUT bytes bigint,
+	OUT like_tablespace name,
+	OUT max_reads_per_s float8)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_assumed_tablespaces';
+COMMENT ON FUNCTION tablespace_advisor.assumed_tablespaces() IS
+	'what assume_tablespace() has set in this session, but for names that exist by now';
 
 CREATE FUNCTION @extschema@.assumed_placements(
 	OUT relation regclass,
@@ -33,4 +57,4 @@ RETURNS SETOF text
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'explain_with_costs';
 COMMENT ON FUNCTION @extschema@.explain_with_costs(text, name, float8, float8) IS
-	'the lines of EXPLAIN for one statement as if the tablespace had these page costs; sets them in a subtransaction that is rolled back, so it takes the owner of the tablespace and a server that is no standby. NULL leaves seq_page_cost as it is. Errors: 42501 not the owner, 42704 no such tablespace, 22023 pg_global or a cost out of range, 42601 no single statement, 25006 read-only';
+	'the lines of EXPLAIN for one statement as if the tablespace had these page costs (NULL: seq_page_cost as it is), which are set in a subtransaction that is rolled back. Errors: 42501 not the owner of the tablespace, 42704 no such tablespace, 22023 pg_global or a cost out of range, 42601 no single statement, 25006 read-only';

@@ -36,7 +36,37 @@ AS $$
 	GROUP BY coalesce(i.indrelid, a.relation)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_moves(@extschema@.placement_advice[]) IS
-	'the moves that advice has, a row for each table with its indexes; saved in milliseconds per second, share in percent of the table''s read time';
+	'the moves that advice has, a row for each table with its indexes; saved in milliseconds per second, share in percent of what all reads take';
+
+/* Of many tables the moves are one thing: to follow the advice. */
+CREATE FUNCTION tablespace_advisor.report_move_things(advice @extschema@.placement_advice[])
+RETURNS TABLE (amount float8, what text, saves text, statement text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH table_moves AS MATERIALIZED (
+		SELECT m.*, count(*) OVER () AS tables FROM tablespace_advisor.report_moves(advice) m
+	), thing AS (
+		SELECT m.moves, m.bytes, m.saved, m.share, m.target::text AS of_what, m.to_tablespaces, m.statements
+		FROM table_moves m WHERE m.tables <= 3
+		UNION ALL
+		SELECT sum(m.moves)::bigint, sum(m.bytes), sum(m.saved), sum(m.share),
+			format('%s tables', count(*)), (SELECT string_agg(DISTINCT quote_ident(a.to_tablespace), ', ')
+				FROM unnest(advice) a WHERE a.action = 'move'),
+			format('CALL %s.apply_placement()', '@extschema@')
+		FROM table_moves m WHERE m.tables > 3 HAVING count(*) > 0
+	)
+	SELECT coalesce(t.saved, 0),
+		format('Move %s of %s to %s (%s)', CASE WHEN t.moves = 1 THEN 'one relation'
+			ELSE t.moves || ' relations' END, t.of_what, t.to_tablespaces, pg_size_pretty(t.bytes)),
+		CASE WHEN t.saved > 0 THEN format('%s %% of the time of all reads (waiting sessions: %s on average)',
+				tablespace_advisor.two_digits(t.share), tablespace_advisor.two_digits(t.saved / 1000))
+			ELSE 'room in a tablespace that is too full' END,
+		t.statements
+	FROM thing t
+$$;
+COMMENT ON FUNCTION tablespace_advisor.report_move_things(@extschema@.placement_advice[]) IS
+	'the moves that advice has as things to do, one for each of at most three tables, or one for all';
 
 CREATE FUNCTION tablespace_advisor.report_things(f tablespace_advisor.report_findings)
 RETURNS TABLE (urgency int, amount float8, what text, saves text, statement text)
@@ -59,15 +89,8 @@ AS $$
 		WHERE (u ->> 'days_until_full')::float8 < 90
 		ORDER BY (u ->> 'days_until_full')::float8 LIMIT 1) p
 	UNION ALL
-	SELECT 2, coalesce(m.saved, 0),
-		format('Move %s of %s to %s (%s)', CASE WHEN m.moves = 1 THEN 'one relation'
-			ELSE m.moves || ' relations' END, m.target, m.to_tablespaces, pg_size_pretty(m.bytes)),
-		CASE WHEN m.saved > 0 THEN format('%s less; it is %s %% of what reads of this table take',
-				tablespace_advisor.waiting_sessions(m.saved, 'reads'),
-				tablespace_advisor.two_digits(m.share))
-			ELSE 'room in a tablespace that is too full' END,
-		m.statements
-	FROM tablespace_advisor.report_moves(f.advice) m
+	SELECT 2, m.amount, m.what, m.saves, m.statement
+	FROM tablespace_advisor.report_move_things(f.advice) m
 	UNION ALL
 	SELECT 3, 0, format('%s: %s', upper(left(h ->> 'subject', 1)) || substr(h ->> 'subject', 2),
 			h ->> 'message'), NULL, h ->> 'statement'

@@ -291,6 +291,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.page_style(),
 	tablespace_advisor.page_frame(text, text, text),
 	tablespace_advisor.report_moves(@extschema@.placement_advice[]),
+	tablespace_advisor.report_move_things(@extschema@.placement_advice[]),
 	tablespace_advisor.report_things(tablespace_advisor.report_findings),
 	tablespace_advisor.report_verdict(tablespace_advisor.report_findings),
 	tablespace_advisor.draw_latencies(float8),

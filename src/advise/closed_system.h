@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * closed_system.h
+ *	  Sessions that read from several devices, as a closed system.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_CLOSED_SYSTEM_H
+#define TSA_CLOSED_SYSTEM_H
+
+#include "advise/curve.h"
+
+/* A device, and what is read from it, now and after a change. */
+typedef struct TsaStation
+{
+	TsaCurve	curve;
+	double		reads;			/* per second, now */
+	double		us;				/* what one takes now; unused without reads */
+	double		later_reads;	/* for the work that takes a second now */
+	double		later_us;		/* out: what one takes then */
+} TsaStation;
+
+extern double tsa_closed_system_saves(TsaStation *stations, int n,
+									  double sessions);
+
+#endif							/* TSA_CLOSED_SYSTEM_H */
