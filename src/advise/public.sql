@@ -51,7 +51,7 @@ RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_pin_placement';
 COMMENT ON FUNCTION @extschema@.pin_placement(regclass, text) IS
-	'keeps a table (with TOAST, without its indexes) or an index where it is, as far as advice goes, which repeats the reason. Errors: 42501 not the owner of the table, 42809 has no storage, 42P01 no such relation, 22004 no relation';
+	'keeps a table (with TOAST, without its indexes) or an index where it is, as far as advice goes, which repeats the reason. Errors: 42501 not the owner of the table, 42809 has no storage, 42P01 no such relation, 22004 no relation, 22001 a reason of more than 1000 characters';
 
 CREATE FUNCTION @extschema@.unpin_placement(relation regclass)
 RETURNS boolean

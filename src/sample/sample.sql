@@ -438,6 +438,7 @@ CREATE FUNCTION tablespace_advisor.take_sample(snapshots int DEFAULT 10)
 RETURNS int
 LANGUAGE C STRICT VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET session_replication_role = origin
 AS 'MODULE_PATHNAME', 'tsa_take_sample';
 
 COMMENT ON FUNCTION tablespace_advisor.take_sample(int) IS
