@@ -54,7 +54,7 @@ is( $node->safe_psql('postgres', q{
 		JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
 		WHERE p.pronamespace NOT IN (e.extnamespace,
 			'tablespace_advisor'::regnamespace)}),
-	'0', 'and makes no function elsewhere');
+	'0', 'all functions are in the schemas of the extension');
 
 $node->append_conf('postgresql.conf',
 	"shared_preload_libraries = 'tablespace_advisor'");

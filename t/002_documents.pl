@@ -1,11 +1,13 @@
 # Every statement that README.md and docs/ show in an example works as it stands,
 # but for times, which are shortened, job numbers, and measurements, which are
 # there from the beginning.  What docs/tiering.md shows is run by t/110 to t/121,
-# what docs/fleets.md shows by tools/fleet.  Each page begins with an example.
+# what docs/fleets.md shows by tools/fleet.  Each page begins with an example.  The
+# pages for those who change this name files that are there.
 
 use strict;
 use warnings;
 
+use File::Find;
 use FindBin;
 use lib $FindBin::RealBin;
 
@@ -118,4 +120,43 @@ foreach my $page (@pages)
 	}
 }
 $node->stop;
+
+# --- the map of ARCHITECTURE.md, and files that the other pages for those who
+# --- change this name, are those of the tree
+
+my %files;
+find({ no_chdir => 1, wanted => sub { $files{"$_/"}++ if -d; $files{$_}++ if -f } },
+	map { "$top/$_" } qw(src t test tools bench contrib sql specs expected docs releases));
+
+# Is it a file or folder, or the end of its path?
+sub is_there
+{
+	my ($name) = @_;
+	my $end = quotemeta($name) =~ s/\\\*/[^\/]*/gr;
+
+	$end .= '_[^/]*' if $name =~ /^t\/\d+$/;
+	return -e "$top/$name" || grep { m{/$end$} } keys %files;
+}
+
+my $map = slurp_file("$top/ARCHITECTURE.md");
+my ($stages) = slurp_file("$top/Makefile") =~ /^STAGES = (.*)$/m;
+my ($arrows) = $map =~ /^    (state -> .*)$/m;
+is($arrows, join(' -> ', split ' ', $stages), 'ARCHITECTURE.md has the stages of the Makefile');
+is(join(' ', sort map { m{/src/(\w+)/$} ? $1 : () } keys %files),
+	join(' ', sort split ' ', $stages), 'each folder of src/ is a stage');
+foreach my $folder (grep { m{/src/\w+/$|/src/move/\w+/$} } sort keys %files)
+{
+	my ($name) = $folder =~ m{(\w+/)$};
+
+	like($map, $folder =~ /move\/./ ? qr/^      \Q$name\E /m : qr/`src\/\Q$name\E`/,
+		"ARCHITECTURE.md has $name");
+}
+foreach my $page ("$top/ARCHITECTURE.md", "$top/CONTRIBUTING.md", glob "$top/docs/internals/*.md")
+{
+	my @named = grep { m{(?:\.(?:c|h|sql|p[lm]|md)|/|^t/\d+)\z|^(?:tools|bench|test|src|docs)/} }
+	  slurp_file($page) =~ /(?:`|\]\()([\w.\/*-]+)[`)]/g;
+	my @missing = grep { !/STAGE|^\.|--X|^(?:postgres|simplehash)\.h$/ && !is_there($_) } @named;
+
+	is("@missing", '', $page =~ s/^\Q$top\E\///r . ' names files that are there');
+}
 done_testing();

@@ -40,10 +40,10 @@ $node->safe_psql('postgres', $_) for @commands;
 my ($rc, $out, $err) = $node->psql('postgres', $script, timeout => 300,
 	on_error_stop => 1);
 is($rc, 0, 'the first steps of README run') or diag $err;
-like($out, qr/^public\.orders: /m, 'and end with advice on the table');
+like($out, qr/^public\.orders: /m, 'the first steps end with advice on the table');
 is( $node->safe_psql('postgres', q{
 		SELECT t.spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
 		WHERE c.relname = 'orders_pkey'}),
-	'fast', 'and with its index moved');
+	'fast', 'the first steps have moved the index');
 $node->stop;
 done_testing();

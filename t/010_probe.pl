@@ -4,12 +4,12 @@
 use strict;
 use warnings;
 use FindBin;
-use IPC::Run;
 use POSIX ();
 use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use TsaTest::Session;
 use Time::HiRes qw(usleep);
 use TsaTest qw(checkpointer_pid wait_for_restart);
 
@@ -53,15 +53,10 @@ sub caveat
 # A session that runs the probe; returns its handle and its process id.
 sub start_probe
 {
-	my ($out, $err) = ('', '');
-	my $run = IPC::Run::start(
-		[
-			'psql', '-XAtq', '-d', $node->connstr('postgres'),
-			'-c', 'SELECT pg_backend_pid()', '-c', 'SELECT ' . probe(@_)
-		],
-		'>', \$out, '2>', \$err);
-	$run->pump until $out =~ /^(\d+)\n/;
-	return ($run, $1);
+	my $s = session($node);
+
+	send_to($s, 'SELECT ' . probe(@_) . ';');
+	return ($s->{run}, $s->{pid});
 }
 
 #
@@ -102,7 +97,7 @@ for (1 .. $moments)
 is($left, 0, "$moments times kill -9 leave no scratch file");
 cmp_ok($found, '>', 0, 'though there were some');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_advisor.probe_run'),
-	'0', 'and no history of a probe that did not end');
+	'0', 'probes that were killed have no history');
 
 #
 # The history travels with a dump, and numbering goes on behind it.
@@ -124,7 +119,7 @@ is($node->safe_psql('restored', $history), $kept, 'history is restored');
 $node->safe_psql('restored', 'SELECT ' . probe('20 ms', '1', 'random read'));
 is( $node->safe_psql('restored',
 		'SELECT count(*), count(DISTINCT run_id) FROM tablespace_advisor.probe_run'),
-	'3|3', 'and goes on with new numbers');
+	'3|3', 'a probe after the restore has a new number');
 
 #
 # A hot standby measures too, without keeping history.
@@ -137,7 +132,7 @@ my ($status, $out, $err) = $standby->psql('postgres',
 	'SET client_min_messages = notice; SELECT workload FROM '
 	  . probe('50 ms', '1,4', 'random read,sync write'));
 is($out, "random read\nrandom read\nsync write", 'a standby is measured');
-like($err, qr/not kept in the history.*standby/s, 'and says what it leaves out');
+like($err, qr/not kept in the history.*standby/s, 'a notice says that a standby keeps no history');
 $standby->stop;
 
 #
@@ -224,8 +219,8 @@ SKIP:
 		"\\set VERBOSITY verbose\nSELECT "
 		  . probe('50 ms', '1', 'random read', file_size => '1 TB'));
 	like($err, qr/ERROR:  53100: .*not enough free space/, 'full disk');
-	like($err, qr/DETAIL:  The file takes 1048576 MB/, 'with figures');
-	is(scratch_files(), 0, 'and nothing left');
+	like($err, qr/DETAIL:  The file takes 1048576 MB/, 'full disk: the detail has figures');
+	is(scratch_files(), 0, 'full disk: no scratch file is left');
 }
 
 #
@@ -276,7 +271,7 @@ SKIP:
 		unlike($out, qr/^random read[^\n]*one request at a time/,
 			'of a queue of one there is nothing to say');
 		like($err, $error == POSIX::EAGAIN ? qr/HINT: .*fs\.aio-max-nr/ : qr/HINT: .*seccomp profile/,
-			'and what would help');
+			"io_setup fails with error $error: a hint says what would help");
 	}
 
 	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_SKIPS => 1,
@@ -295,7 +290,7 @@ SKIP:
 		'all of the file in a cache');
 	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_SKIPS => 1);
 	unlike(caveat('2 s', '1', 'random read'), qr/own relations/,
-		'and nothing in a cache');
+		'nothing of the file in a cache: no caveat');
 	$node->safe_psql('postgres', 'DROP TABLE own');
 
 	# a serial disk is one at every depth, latency adds up, and as many are in
@@ -318,7 +313,7 @@ SKIP:
 	is($node->safe_psql('postgres', q{
 			SELECT burst_iops > 15 * iops, burst_seconds > 0, mean_us BETWEEN 3900 AND 5000
 			FROM tablespace_advisor.probe_result ORDER BY run_id DESC LIMIT 1}),
-		't|t|t', 'and what it falls to');
+		't|t|t', 'throughput that falls: the row is what it falls to');
 
 	# 100 ms a request, 32 of them in flight: waiting for them takes 3.2 s
 	restart_with(SLOW_DISK_US => 100_000);
@@ -331,7 +326,7 @@ SKIP:
 		my ($took) = $out =~ /Time: ([\d.]+) ms/;
 		like($err, qr/statement timeout/, "statement_timeout = $timeout");
 		cmp_ok($took - $timeout, '<', 1600, 'does not wait for what is in flight');
-		is(scratch_files(), 0, 'and leaves nothing');
+		is(scratch_files(), 0, "statement_timeout = $timeout: no scratch file is left");
 	}
 
 	# the session that was cut short probes again: the parked engine goes first

@@ -186,10 +186,10 @@ SKIP:
 	$ended{$1}++ while $log =~ /"tablespace_advisor (\w+)" \(PID \d+\) exited with exit code 1/g;
 	is($ended{recovery}, scalar @released, 'each recovery worker refuses once');
 	# samples, which are taken since 0.4, may have been tried again
-	cmp_ok(scalar @refused, '>', scalar @released, 'and says why, as sampling workers do');
+	cmp_ok(scalar @refused, '>', scalar @released, 'recovery and sampling workers say why they refuse');
 	is( $node->safe_psql($database_of{ $released[0] },
 			q{SELECT string_agg(state, ',' ORDER BY batch_id) FROM tablespace_advisor.job}),
-		'running,done,failed', 'and leaves the journal alone');
+		'running,done,failed', 'recovery workers leave the journal of an older version alone');
 
 	foreach my $version (@released)
 	{
@@ -200,7 +200,7 @@ SKIP:
 		is($node->safe_psql($dbname, $journal),
 			"1|running|{0}|{99001}|||\n2|done|||{0}|{99002}|\n3|failed|||||",
 			"$version: the journal still names the files");
-		is($node->safe_psql($dbname, 'SELECT cancel_move(2)'), 'f', "$version: and is in use");
+		is($node->safe_psql($dbname, 'SELECT cancel_move(2)'), 'f', "$version: cancel_move() finds a job of the old journal");
 		is($node->safe_psql($dbname, $journal),
 			"1|failed|||||\n2|done|||||\n3|failed|||||",
 			"$version: the interrupted moves are recovered");
@@ -227,7 +227,7 @@ $node->poll_query_until('fresh', q{
   or die 'the worker does not end';
 like(slurp_file($node->logfile), $not_current, 'the worker says why');
 is($node->safe_psql('fresh', "SELECT state FROM tablespace_moves WHERE job_id = $undone"),
-	'queued', 'and leaves its job');
+	'queued', 'a worker of another version leaves its job queued');
 refuses('fresh', "SELECT cancel_move($undone)", 'nobody can cancel it');
 $node->safe_psql('fresh', qq{
 	UPDATE pg_extension SET extversion = e.default_version

@@ -151,12 +151,12 @@ is( $node->safe_psql('postgres', qq{
 		SELECT count(*) FROM pg_locks
 		WHERE pid = $caller->{pid} AND (relation IN ('t'::regclass, 't_pkey'::regclass)
 			OR locktype = 'advisory')}),
-	'0', 'and no lock that matters');
+	'0', 'a waiting caller has no lock on the table or of a batch');
 wait_until($node, qq{(SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $caller->{pid})}, 'the caller has no snapshot');
-pass('and no snapshot');
+pass('a waiting caller has no snapshot');
 $caller->{run}->pump until $caller->{err} =~ /NOTICE.*moving public\.t_pkey/;
 like($caller->{err}, qr/waiting for old snapshots, \d+(?:\.\d)? % of/, 'it tells how far it is');
-like($caller->{err}, qr/waits for the sessions with process IDs $old->{pid}\./, 'and for whom it waits');
+like($caller->{err}, qr/waits for the sessions with process IDs $old->{pid}\./, 'progress names the processes that it waits for');
 
 # a second one is refused, wherever it comes from, while the first one waits
 my ($status, $out, $err) = $node->psql('postgres',
@@ -176,7 +176,7 @@ answer($caller);
 like($caller->{err}, qr/57014.*canceling statement due to user request/, 'a cancelled caller says so');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves
 		WHERE state = 'cancelled' AND relation_name IN ('public.t_pkey', 'public.t_b')}),
-	'2', 'and has cancelled all of its jobs');
+	'2', 'a cancelled caller has cancelled all of its jobs');
 answer($dropper);
 end_session($dropper);
 wait_for_workers($node);
@@ -193,7 +193,7 @@ wait_until($node, qq{NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $calle
 isnt(the_worker(), '', 'a lost caller does not cancel its job');
 end_session($old);
 wait_for_workers($node);
-like(last_job(), qr/^public\.t_b\|done$/, 'which ends well');
+like(last_job(), qr/^public\.t_b\|done$/, 'the job of a lost caller ends well');
 is(index_places('t'), 't_b:fast, t_pkey:', 'the index has moved');
 
 # statement_timeout
@@ -205,8 +205,8 @@ like($timed->{err}, qr/57014.*canceling statement due to statement timeout/, 'st
 wait_for_workers($node);
 end_session($blocker);
 end_session($timed);
-is(last_job(), 'public.t_pkey|cancelled|canceling statement due to user request', 'its job');
-is(index_places('t'), 't_b:fast, t_pkey:', 'and leaves nothing');
+is(last_job(), 'public.t_pkey|cancelled|canceling statement due to user request', 'statement_timeout cancels the job');
+is(index_places('t'), 't_b:fast, t_pkey:', 'statement_timeout leaves no transient index');
 
 # --- a worker that ends early ----------------------------------------------------------
 
@@ -229,7 +229,7 @@ end_session($_) for $old, $caller;
 like(index_places('t'), qr/_ccnew:slow invalid/, 'a transient index waits for the next worker');
 $node->safe_psql('postgres', "CALL move_indexes_concurrently('t', 'slow', method => 'rebuild')");
 wait_for_workers($node);
-is(index_places('t'), 't_b:slow, t_pkey:slow', 'which removes it');
+is(index_places('t'), 't_b:slow, t_pkey:slow', 'the next worker removes the transient index');
 
 # a foreign invalid index of the same kind of name is not ours to drop
 $node->safe_psql('postgres', 'CREATE TABLE f (a int); INSERT INTO f VALUES (1), (1)');
@@ -253,7 +253,7 @@ answer($dropper);
 is($dropper->{err}, '', 'DROP TABLE goes on when the move is cancelled');
 end_session($_) for $old, $caller, $dropper;
 wait_for_workers($node);
-like(last_job(), qr/^public\.f_a\|cancelled/, 'its job');
+like(last_job(), qr/^public\.f_a\|cancelled/, 'statement_timeout cancels the job');
 
 # --- no worker to be had ------------------------------------------------------------------
 
@@ -285,11 +285,11 @@ is($node->safe_psql('postgres', q{SELECT string_agg(state, ',' ORDER BY job_id) 
 		WHERE finished_at IS NULL}), 'running,queued', 'the crash leaves jobs as they were');
 my $dead = $node->safe_psql('postgres', q{SELECT max(job_id) FROM tablespace_moves});
 is($node->safe_psql('postgres', "SELECT cancel_move($dead)"), 'f', 'the next call finds their worker dead');
-is(last_job(), "public.t_b|failed|the move's background worker ended unexpectedly", 'and recovers them');
+is(last_job(), "public.t_b|failed|the move's background worker ended unexpectedly", 'the call that finds a worker dead recovers its jobs');
 $node->safe_psql('postgres', "SELECT retry_move($dead)");
 wait_for_workers($node);
 is(last_job(), 'public.t_b|done', 'the retry succeeds');
-is(index_places('t'), 't_b:fast, t_pkey:slow', 'and its worker has removed the transient index');
+is(index_places('t'), 't_b:fast, t_pkey:slow', 'the worker of the retry has removed the transient index');
 check_indexes('after a crash');
 
 # --- standby -------------------------------------------------------------------------------

@@ -40,10 +40,10 @@ sub pauses_until
 	like(job_field($node, $job, 'rate_reason'),
 		$arguments ? qr/^paused: .*; it cannot end by finish_by$/ : qr/^paused: [^;]*$/,
 		"$name: the reason of the rate");
-	is(job_field($node, $job, 'present_mb_per_s'), '0', "$name: which is none");
+	is(job_field($node, $job, 'present_mb_per_s'), '0', "$name: its rate is 0");
 	is($node->safe_psql('postgres',
 			"SELECT waits_for LIKE 'paused: $reason' FROM tablespace_moves_active WHERE job_id = $job"),
-		't', "$name: and what it waits for");
+		't', "$name: tablespace_moves_active says what it waits for");
 	is($node->safe_psql('postgres', q{
 			SELECT count(*) FROM pg_stat_activity
 			WHERE backend_type = 'tablespace_advisor move' AND backend_xmin IS NOT NULL

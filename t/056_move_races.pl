@@ -36,7 +36,7 @@ is(wait_for_job($node, $job), 'failed', 'target dropped between attempts');
 like(
 	job_field($node, $job, 'error'),
 	qr/^tablespace (with OID \d+|"doomed") does not exist$/,
-	'which the job says');
+	'the job says that the tablespace is gone');
 end_session($blocker);
 
 # the source, while the planning waits for another index
@@ -107,7 +107,7 @@ end_session($reader);
 is(wait_for_job($node, $rebuild), 'done',
 	'a rebuild ends well though a move of the new index is queued');
 wait_for_workers($node);
-is(end_state($node, $another), 'failed', 'which has no worker');
+is(end_state($node, $another), 'failed', 'the queued move of a rebuilt index fails without a worker');
 is(tablespaces_of($node, 'r_pkey'), 'slow', 'it has moved');
 
 ($rebuild, $reader) = swapped_rebuild('r_pkey', 'fast');
@@ -116,7 +116,7 @@ $node->safe_psql('postgres',
 	'SELECT pg_terminate_backend(' . worker_pid($node, $rebuild) . ')');
 wait_for_workers($node);
 is(end_state($node, $rebuild), 'done',
-	'so is one whose worker was terminated');
+	'a rebuild whose worker was terminated after the swap is done');
 is(job_field($node, $rebuild, "relation = 'r_pkey'::regclass"), 't',
 	'it follows the new index');
 is(job_field($node, $another, 'state'), 'failed', 'the other is recovered, too');
@@ -124,7 +124,7 @@ end_session($reader);
 is(tablespaces_of($node, 'r'), 'fast slow', 'the old index is left over');
 move($node, 'r_pkey', 'pg_default');
 wait_for_workers($node);
-is(tablespaces_of($node, 'r'), 'pg_default', 'and removed by the next worker');
+is(tablespaces_of($node, 'r'), 'pg_default', 'the next worker removes the old index');
 
 # --- indexes that only look like transient ones --------------------------------
 
@@ -219,7 +219,7 @@ wait_for_workers($node);
 is( $node->safe_psql('postgres', q{
 		SELECT indisvalid FROM pg_index
 		WHERE indexrelid = to_regclass('built_a_ccnew')}),
-	't', 'and stays');
+	't', 'an index that somebody builds under such a name stays');
 end_session($_) for $old, $builder;
 
 # --- advice --------------------------------------------------------------------

@@ -6,7 +6,6 @@ use strict;
 use warnings;
 
 use FindBin;
-use IPC::Run ();
 use lib $FindBin::RealBin;
 
 use PostgreSQL::Test::Cluster;
@@ -27,19 +26,6 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX d1_id ON d1 (id);
 	CREATE INDEX d1_brin ON d1 USING brin (id);
 	CREATE INDEX d2_id ON d2 (id)});
-
-# Starts a session that runs this; its output goes to $$out.
-sub start_session
-{
-	my ($out, $sql) = @_;
-
-	return IPC::Run::start(
-		[
-			'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1',
-			'-d', $node->connstr('postgres')
-		],
-		'<', \"SET statement_timeout = '60s';\n$sql", '>', $out, '2>&1');
-}
 
 # GRANT changes the table's row of pg_class, without a lock on the table.
 $node->safe_psql('postgres', q{
@@ -65,26 +51,19 @@ for my $sql (
 	'REINDEX INDEX CONCURRENTLY d1_id',
 	'DROP INDEX CONCURRENTLY d1_brin')
 {
-	my $out = '';
-	my $session;
-
 	$node->poll_query_until('postgres',
 		"SELECT phase = 'copying' FROM tablespace_moves WHERE job_id = $job")
 	  or die 'the copy does not start';
-	$session = start_session(\$out, "$sql;\n");
-	ok($session->finish, "the move lets pass: $sql") or diag $out;
+	is(finish_sql(start_sql($node, 'asker', $sql)), '', "the move lets pass: $sql");
 }
 $node->safe_psql('postgres', "SELECT cancel_move($job)");
 is(wait_for_job($node, $job), 'cancelled', 'the move is cancelled');
 
 # Somebody who has used the table asks for AccessExclusive while we wait for
 # him.
-my $out = '';
-my $session = start_session(
-	\$out, q{
-	BEGIN;
-	SELECT FROM d1 LIMIT 1;
-	SELECT 'ready';
+my $session = session($node);
+ask($session, 'BEGIN; SELECT FROM d1 LIMIT 1;');
+send_to($session, q{
 	DO $$
 	BEGIN
 		LOOP
@@ -93,25 +72,18 @@ my $session = start_session(
 		END LOOP;
 		LOCK TABLE d1;
 	END $$;
-	COMMIT;
-	SELECT 'committed';
-});
-$session->pump until $out =~ /ready/;
+	COMMIT;});
 $job = start_table_move($node, 'd1', 'pg_default', "with_indexes => true, lock_timeout => '800 ms'");
-$session->finish;
-like($out, qr/^committed/m, 'no deadlock for who has used the table');
+answer($session);
+is($session->{err}, '', 'no deadlock for who has used the table');
 is(wait_for_job($node, $job), 'done', 'the move is done behind him');
 
 # The same while the move waits for an index before it begins.
 stop_at($node, 'copied');
 $job = start_table_move($node, 'd', 'fast', 'with_indexes => true');
 wait_for_stop($node, 'copied');
-$out = '';
-$session = start_session(
-	\$out, q{
-	BEGIN;
-	REINDEX INDEX d2_id;
-	SELECT 'ready';
+ask($session, 'BEGIN; REINDEX INDEX d2_id;');
+send_to($session, q{
 	DO $$
 	BEGIN
 		LOOP
@@ -121,19 +93,17 @@ $session = start_session(
 		END LOOP;
 		LOCK TABLE d2;
 	END $$;
-	COMMIT;
-	SELECT 'committed';
-});
-$session->pump until $out =~ /ready/;
+	COMMIT;});
 release($node);
-$session->finish;
-like($out, qr/^committed/m, 'no deadlock for who rebuilds an index');
+answer($session);
+is($session->{err}, '', 'no deadlock for who rebuilds an index');
+end_session($session);
 $node->poll_query_until('postgres',
 	q{SELECT count(*) = 0 FROM tablespace_moves WHERE state IN ('queued', 'running')})
   or die 'the moves do not end';
 is( $node->safe_psql('postgres',
 		q{SELECT string_agg(DISTINCT state, ' ') FROM tablespace_moves WHERE to_tablespace = 'fast'}),
-	'done', 'and all partitions have moved');
+	'done', 'all partitions have moved');
 check_locks($node, 'end');
 check_orphans($node, 'end');
 $node->stop;

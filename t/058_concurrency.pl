@@ -8,7 +8,6 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -22,16 +21,9 @@ my $node;
 sub begin_statement
 {
 	my ($sql) = @_;
-	my $s = { in => "$sql;\n", out => '', err => '' };
+	my $s = session($node);
 
-	$s->{timer} = IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default);
-	$s->{run} = IPC::Run::start(
-		[
-			'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-v',
-			'ON_ERROR_STOP=1', '-d', $node->connstr('postgres')
-		],
-		'<', \$s->{in}, '>', \$s->{out}, '2>', \$s->{err}, $s->{timer});
-	$s->{run}->pump_nb;
+	send_to($s, "$sql;");
 	return $s;
 }
 
@@ -40,7 +32,9 @@ sub end_statement
 {
 	my ($s) = @_;
 
-	return $s->{run}->finish;
+	answer($s);
+	end_session($s);
+	return $s->{err} !~ /ERROR/;
 }
 
 sub query
@@ -102,7 +96,7 @@ for my $call (
 	my $s = begin_statement("CALL $call");
 
 	ok(!end_statement($s), "refused while x moves: $call");
-	like($s->{err}, qr/ERROR:  55006: .*is being moved already/, 'and says why');
+	like($s->{err}, qr/ERROR:  55006: .*is being moved already/, "the refusal says why: $call");
 }
 is(query('SELECT count(*) FROM tablespace_moves'), '2', 'nothing was queued');
 is(query("UPDATE x SET v = v || 'x' WHERE id % 100 = 0 RETURNING 1") =~ tr/1//,
@@ -138,7 +132,7 @@ release($node);
 my @ended = map { end_statement($_) ? 1 : 0 } @calls;
 is(join('', sort @ended), '01', 'one of two calls at the same moment is refused');
 like($calls[ $ended[0] ? 1 : 0 ]->{err}, qr/ERROR:  55006: .*is being moved already/,
-	'and says why');
+	'the one of two calls says why it is refused');
 is(places_of('x'), 'x in ' . ($ended[0] ? 'slow' : 'pg_default'),
 	'the other has moved the table');
 is(query("SELECT count(*) FROM tablespace_moves WHERE state <> 'done'"), '0',
@@ -174,7 +168,7 @@ my ($victim, $pid) = split /\|/, query("SELECT job_id, worker_pid $running ORDER
 my $others = "SELECT job_id, worker_pid $running AND worker_pid <> $pid ORDER BY 1";
 my $before = query($others);
 is(query("SELECT cancel_move($victim)"), 't', 'one of them is cancelled');
-is(wait_for_job($node, $victim), 'cancelled', 'and ends');
+is(wait_for_job($node, $victim), 'cancelled', 'the cancelled job ends');
 wait_for_stops($node, 3, 'copied');
 is(query($others), $before, 'the two others go on');
 is(query("SELECT count(DISTINCT job_id), count(DISTINCT relation), bool_or(worker_pid = $pid), bool_or(job_id = $victim) $running"),
@@ -248,7 +242,7 @@ sub fill_up
 	is(wait_for_job($node, $job), 'failed', "$name: the move fails");
 	is(query("SELECT sqlstate FROM tablespace_advisor.job WHERE job_id = $job"),
 		'53100', "$name: with the right error");
-	like(job_field($node, $job, 'error'), $error, "$name: and says why");
+	like(job_field($node, $job, 'error'), $error, "$name: the error of the job says why");
 	wait_for_workers($node);
 	is(query('SELECT count(*), sum(hashtextextended(big::text, 0)::numeric) FROM big'),
 		$content, "$name: the rows are there");

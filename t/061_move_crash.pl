@@ -168,7 +168,7 @@ sub judge
 
 	my $again = $node->safe_psql('postgres', "SELECT retry_move($job)");
 	is(wait_for_job($node, $again), 'done', "$name: the move can be repeated");
-	is($kind->{places}->(), $move->{to}, "$name: and moves all");
+	is($kind->{places}->(), $move->{to}, "$name: the repeated move moves all");
 	is($kind->{rows}->(), $rows, "$name: with the rows");
 	return;
 }
@@ -238,7 +238,7 @@ bgwriter_lru_maxpages = 0
 	is( $node->safe_psql('postgres', qq{
 			SELECT cardinality(new_filenumbers), cardinality(new_tablespaces)
 			FROM tablespace_advisor.job WHERE job_id = $move->{job}}),
-		"$kind->{files}|$kind->{files}", "$what: and the journal names each");
+		"$kind->{files}|$kind->{files}", "$what: the journal names each file");
 	release($node);
 	is(wait_for_job($node, $move->{job}), 'done',
 		"$what: a move goes on after a stop");

@@ -59,7 +59,7 @@ sub cancel
 
 	is($node->safe_psql('postgres', "SELECT cancel_move($job)"), 't',
 		"$name: the move still ran");
-	is(wait_for_job($node, $job), 'cancelled', "$name: and is cancelled");
+	is(wait_for_job($node, $job), 'cancelled', "$name: the move is cancelled");
 	return;
 }
 
@@ -101,7 +101,7 @@ for my $case (
 	if (ref $outcome)
 	{
 		is(wait_for_job($node, $job), 'failed', "$name: the job ends");
-		like(job_field($node, $job, 'error'), $outcome, "$name: and says why");
+		like(job_field($node, $job, 'error'), $outcome, "$name: the error of the job says why");
 	}
 	elsif ($outcome eq 'done')
 	{

@@ -6,7 +6,6 @@ use strict;
 use warnings;
 
 use FindBin;
-use IPC::Run ();
 use lib $FindBin::RealBin;
 
 use PostgreSQL::Test::Cluster;
@@ -41,18 +40,14 @@ sub move_indexes_under_load
 sub move_table_under_load
 {
 	my $load = start_table_load($primary, rate => 15);
-	my ($read, $errors) = ('', '');
-	my $reader = IPC::Run::start(
-		[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $follower->connstr('postgres') ],
-		'<', \(join "\n", ('SELECT count(*), sum(length(doc)) FROM t;') x 300),
-		'>', \$read, '2>', \$errors);
+	my $reader = start_sql($follower, 'reader',
+		('SELECT count(*), sum(length(doc)) FROM t') x 300);
 
 	move_table($primary, 't', 'fast', "max_rate => '16 MB'");
 	move_table($primary, 't', 'slow', 'with_indexes => true');
 	stop_table_load($load, "$what: with standbys");
-	$reader->finish;
-	is($errors, '', 'queries on the standby succeed');
-	is(scalar(split /\n/, $read), 300, 'all of them');
+	is(finish_sql($reader), '', 'queries on the standby succeed');
+	is(scalar(split /\n/, $reader->{out}), 300, 'all queries on the standby return a row');
 	return;
 }
 
@@ -121,9 +116,9 @@ sub check_standby
 	is(digest($follower, 't'), digest($primary, 't'),
 		"$name: the standby's table is the primary's");
 	is(visibility($follower, 't'), visibility($primary, 't'),
-		"$name: and so is its visibility map");
+		"$name: the standby's visibility map is the primary's");
 	is($kind->{all_places}->($follower), $kind->{all_places}->($primary),
-		"$name: and all is where the primary has it");
+		"$name: relations of the standby are where the primary has them");
 	return;
 }
 
@@ -141,7 +136,7 @@ sub check_takeover
 	check_orphans($node, $name);
 	$kind->{move}->($node, 'pg_default');
 	is($kind->{places}->($node), $kind->{place_in}->('pg_default'),
-		"$name: and it moves");
+		"$name: the relation moves after the recovery");
 	$kind->{check}->($node, "$name and a move");
 	check_orphans($node, "$name and a move");
 	check_no_crash($node, $name);
@@ -234,7 +229,7 @@ wal_keep_size = 4GB
 		"$what: the backup ends before the move");
 	is($primary->safe_psql('postgres', "SELECT cancel_move($slowly)"), 't',
 		"$what: the move is cancelled");
-	is(wait_for_job($primary, $slowly), 'cancelled', "$what: and ends");
+	is(wait_for_job($primary, $slowly), 'cancelled', "$what: the cancelled move ends");
 	check_orphans($primary, "$what, cancelled");
 	check_standby("$what, a move that was cancelled");
 

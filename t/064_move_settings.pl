@@ -176,7 +176,7 @@ sub check_failed_write
 	is(wait_for_job($node, $job), 'failed', "$name: the move fails");
 	like(job_field($node, $job, 'error'),
 		qr/could not (?:extend|write).*File too large/,
-		"$name: and says why");
+		"$name: the error of the job says why");
 	is($target->{places}->(), $target->{place}, "$name: all is where it was");
 	check_orphans($node, $name);
 	check_locks($node, $name);

@@ -43,7 +43,7 @@ sub segments
 	return join ' ', map { -s $node->data_dir . "/$path$_" ? 1 : 0 }
 	  ('', '.1', '.2');
 }
-is(segments(), '1 1 0', 'which are files');
+is(segments(), '1 1 0', 'segments of the wide index are files');
 
 my $change = q{
 	INSERT INTO g SELECT generate_series(200001, 201000);

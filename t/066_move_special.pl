@@ -30,13 +30,13 @@ is( $node->psql('postgres',
 		stdout => \$out, stderr => \$err), 0, 'an unlogged index is moved');
 like($err, qr/NOTICE:  index public.u_pkey will be rebuilt, not copied/,
 	'a notice says how');
-like($err, qr/unlogged/, 'and why');
+like($err, qr/unlogged/, 'the notice says that the index is unlogged');
 is(tablespaces_of($node, 'u'), 'fast', 'it is in its new place');
 is( $node->safe_psql('postgres',
 		"SELECT method, state FROM tablespace_moves WHERE relation_name = 'public.u_pkey'"),
 	'rebuild|done', 'the journal tells the method');
 is($node->safe_psql('postgres', "SELECT tsa_amcheck('u')"), '1',
-	'and is valid');
+	'the rebuilt index passes amcheck');
 fails_with($node, "CALL move_indexes_concurrently('u', 'slow', method => 'copy');",
 	'0A000', 'cannot move index public.u_pkey by live copy',
 	'an unlogged index cannot be copied live');
@@ -120,7 +120,7 @@ $node->poll_query_until('postgres',
 is(job_field($node, $job, 'state'), 'running', 'the move goes on trying');
 is(job_field($node, $job, 'phase'), 'waiting for prepared transaction "holds"', 'it says so');
 is(job_field($node, $job, 'blocked_by'), '{0}',
-	'and names the prepared transaction as process 0');
+	'a prepared transaction is process 0 of blocked_by');
 is(tablespaces_of($node, 'c_a'), 'pg_default', 'the index stays meanwhile');
 
 # Clients are not held up: these queue behind the attempts at worst, which
@@ -142,7 +142,7 @@ is(job_field($node, $job, 'state'), 'running',
 	'the move was trying all the time');
 $node->safe_psql('postgres', "COMMIT PREPARED 'holds'");
 is(wait_for_job($node, $job), 'done', 'it is done after COMMIT PREPARED');
-is(tablespaces_of($node, 'c_a'), 'fast', 'and the index has moved');
+is(tablespaces_of($node, 'c_a'), 'fast', 'after COMMIT PREPARED the index has moved');
 is(job_field($node, $job, 'blocked_by'), '', 'nobody blocks any more');
 is($node->safe_psql('postgres', "SELECT tsa_amcheck('c')"), '1',
 	'changes of the meantime are in the index');
@@ -161,7 +161,7 @@ fails_with($node, "SELECT retry_move($job);", '55000', "job $job is ",
 	'a move that runs is not repeated');
 is($node->safe_psql('postgres', "SELECT cancel_move($job)"), 't',
 	'a move that waits is cancelled');
-is(wait_for_job($node, $job), 'cancelled', 'and ends');
+is(wait_for_job($node, $job), 'cancelled', 'the cancelled move ends');
 is(tablespaces_of($node, 'c_a'), 'fast', 'the index has stayed');
 $node->safe_psql('postgres', "ROLLBACK PREPARED 'holds'");
 

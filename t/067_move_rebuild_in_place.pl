@@ -30,32 +30,22 @@ my $look = q{INSERT INTO seen SELECT '%s', pg_relation_filenode('r_pkey'),
 sub rebuild_in_place_at
 {
 	my ($point, $target) = @_;
-	my ($out, $err);
 
 	$node->safe_psql('postgres', 'TRUNCATE seen');
 	stop_at($node, $point);
 	my $job = start_move($node, 'r_pkey', $target);
 	wait_for_stop($node, $point);
 
-	my $ddl = IPC::Run::start(
-		[
-			'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1',
-			'-d', $node->connstr('postgres'),
-			'-c', 'BEGIN',
-			'-c', sprintf($look, 'before'),
-			'-c', "ALTER TABLE r SET TABLESPACE $target",
-			'-c', 'TRUNCATE r',
-			'-c', 'INSERT INTO r SELECT generate_series(1, 20000)',
-			'-c', sprintf($look, 'after'),
-			'-c', 'COMMIT'
-		],
-		'>', \$out, '2>', \$err);
+	my $ddl = start_sql($node, 'ddl', 'BEGIN', sprintf($look, 'before'),
+		"ALTER TABLE r SET TABLESPACE $target", 'TRUNCATE r',
+		'INSERT INTO r SELECT generate_series(1, 20000)',
+		sprintf($look, 'after'), 'COMMIT');
 	$node->poll_query_until('postgres', q{
 		SELECT count(*) = 1 FROM pg_locks
 		WHERE relation = 'r'::regclass AND NOT granted})
 	  or die 'the DDL does not wait for the copy';
 	release($node);
-	ok($ddl->finish, "$point: the DDL gets through") or diag($err);
+	is(finish_sql($ddl), '', "$point: the DDL gets through");
 	wait_for_job($node, $job);
 
 	is( $node->safe_psql('postgres', q{

@@ -69,25 +69,14 @@ for my $case ([ 'copied', 'failed', 'pg_default' ],
 }
 
 # a rebuild that waits for an old snapshot leaves an invalid index
-my ($out, $err);
-my $holder = IPC::Run::start(
-	[
-		'psql', '-XAtq', '-d', $node->connstr('postgres'),
-		'-c', 'BEGIN ISOLATION LEVEL REPEATABLE READ',
-		'-c', 'SELECT count(*) FROM s',
-		'-c', 'SELECT pg_sleep(600)'
-	],
-	'<', \undef, '>', \$out, '2>', \$err);
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 1 FROM pg_stat_activity
-	WHERE query = 'SELECT pg_sleep(600)' AND backend_xmin IS NOT NULL})
-  or die 'no old snapshot';
+my $holder = session($node);
+ask($holder, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM s;');
 my $job = start_move($node, 'u', 'fast');
 $node->poll_query_until('postgres', q{
 	SELECT count(*) = 1 FROM pg_class WHERE relname = 'u_id_ccnew'})
   or die 'no new index';
 $node->stop('immediate');
-$holder->finish;
+end_session($holder);
 $node->start;
 wait_until_recovered('rebuild');
 is(job_field($node, $job, 'state'), 'failed', 'rebuild: failed');

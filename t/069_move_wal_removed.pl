@@ -96,7 +96,7 @@ sub check_d
 
 	is($kind->{place}->(), $kind->{all}->($place), "$name: it is in its new place");
 	is(digest($node, 'd', 'x::text'), $rows, "$name: with the rows");
-	is(visibility($node, 'd'), $map, "$name: and the visibility map");
+	is(visibility($node, 'd'), $map, "$name: with the visibility map");
 	check_heap($node, 'd', $name);
 	is($node->safe_psql('postgres', "SELECT tsa_amcheck('d')"), '2',
 		"$name: the indexes are right");
@@ -249,7 +249,7 @@ while ($node->safe_psql('postgres', "SELECT state FROM tablespace_moves WHERE jo
 }
 is(wait_for_job($node, $job), 'done', 'a copy beside checkpoint after checkpoint ends');
 like(figures($job), qr/^\d+ [1-3]$/, 'with three times its WAL at most');
-cmp_ok($checkpoints, '>', 0, 'and there were checkpoints');
+cmp_ok($checkpoints, '>', 0, 'checkpoints ran beside the copy');
 
 check_log($node, 'in the end');
 check_checksums($node, 'in the end');

@@ -90,7 +90,7 @@ sub check_index_only
 	like($plan, qr/Index Only Scan/, "$name: an index-only scan is made");
 	is( $node->safe_psql('postgres', "$set SET enable_seqscan = off; $sql"),
 		$node->safe_psql('postgres', "$set SET enable_indexscan = off; $sql"),
-		"$name: and finds what a sequential scan finds");
+		"$name: the index-only scan finds what a sequential scan finds");
 	return;
 }
 

@@ -141,7 +141,7 @@ for my $who ('VACUUM', 'autovacuum')
 			SELECT pid FROM pg_stat_progress_vacuum
 			WHERE relid = '$toast'::regclass}),
 		$pid, "$who of TOAST: it goes on");
-	is(job_field($node, $job, 'state'), 'running', "$who of TOAST: so does the move");
+	is(job_field($node, $job, 'state'), 'running', "$who of TOAST: the move runs beside it");
 	unlike(slurp_file($node->logfile),
 		qr/automatic vacuum of table "postgres.pg_toast/,
 		"$who of TOAST: nobody cancelled one");

@@ -188,7 +188,7 @@ for my $how ('crash', 'go on')
 	like(places($node, 'l'), qr/^table $place, toast $place, toast index $place/,
 		"large, $how: all has moved");
 	is(digest($node, 'l', 'x::text'), $rows, "large, $how: the rows are right");
-	is(visibility($node, 'l'), $map, "large, $how: so is the map");
+	is(visibility($node, 'l'), $map, "large, $how: the visibility map is the same");
 	check_heap($node, 'l', "large, $how");
 	check_orphans($node, "large, $how");
 }

@@ -46,7 +46,7 @@ sub move_beside
 	ok(job_field($node, $job, 'present_mb_per_s') > 0, "$others: a rate");
 	release($node);
 	is(wait_for_job($node, $job), 'done', "$others: the move ends");
-	is(job_field($node, $job, 'rate_reason'), '', 'and has no rate any more');
+	is(job_field($node, $job, 'rate_reason'), '', "$others: a job that has ended has no reason of a rate");
 	$target = $target eq 'one' ? 'two' : 'one';
 	return ($reason, $job);
 }
@@ -80,7 +80,7 @@ ok($node->safe_psql('postgres', qq{
 		SELECT extract(epoch FROM finished_at - started_at) >=
 			bytes_total / (50 * 1048576.0)
 		FROM tablespace_moves WHERE job_id = $job}) eq 't',
-	'and is not exceeded');
+	'max_rate is not exceeded');
 
 ($reason) = move_beside('source', ", max_rate => 'unlimited'");
 is($reason, 'full speed: unlimited', 'unlimited has no regard for others');

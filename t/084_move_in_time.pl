@@ -88,7 +88,7 @@ is($reason, 'bounded by max_rate: it cannot end by finish_by',
 is($node->safe_psql('postgres', qq{
 		SELECT extract(epoch FROM finished_at - started_at) >=
 			bytes_total / (30 * 1048576.0)
-		FROM tablespace_moves WHERE job_id = $job}), 't', 'and kept');
+		FROM tablespace_moves WHERE job_id = $job}), 't', 'max_rate is kept although finish_by is missed');
 
 ($reason, $job) = reason_when_copied(", max_rate => 'unlimited'");
 is(job_field($node, $job, 'others_lost_percent'), '',
@@ -130,7 +130,7 @@ is($node->safe_psql('postgres', qq{
 	't', 'sooner than it would have been');
 is($node->safe_psql('postgres', qq{
 		SELECT max_rate IS NULL, min_rate FROM tablespace_advisor.job
-		WHERE job_id = $job}), 't|' . 40 * 1048576, 'and keeps what it had at last');
+		WHERE job_id = $job}), 't|' . 40 * 1048576, 'the job keeps the limits that it had at last');
 is($node->safe_psql('postgres', "SELECT alter_move($job, max_rate => '1 MB')"),
 	'f', 'one that has ended');
 cmp_ok(job_field($node, $job, 'others_lost_percent'),

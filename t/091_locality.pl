@@ -44,7 +44,7 @@ SKIP:
 	like($node->safe_psql('postgres', "$on EXPLAIN SELECT * FROM t WHERE d < -50000"),
 		qr/Locality: measured \d{4}-.*, 0 % of the table in caches$/m, 'EXPLAIN names the locality in force');
 	unlike($node->safe_psql('postgres', 'EXPLAIN SELECT * FROM t WHERE d < -50000'),
-		qr/Locality/, 'and none where it is off');
+		qr/Locality/, 'EXPLAIN names no locality where correct_locality is off');
 }
 
 # parallel plans have the same answers

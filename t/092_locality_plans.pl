@@ -74,7 +74,7 @@ my $three = 'SELECT sum(i) FROM t WHERE a < 20 AND b < 20 AND c < 20';
 my $plan = plan_of($three, $on);
 is(scalar(grep { $plan =~ /$_/ } @all), 3, 'AND of three: all in one bitmap');
 $plan = plan_of($three);
-isnt(scalar(grep { $plan =~ /$_/ } @all), 3, 'which is not so when off');
+isnt(scalar(grep { $plan =~ /$_/ } @all), 3, 'AND of three: not in one bitmap when correct_locality is off');
 same_answer($three, $on, 'AND of three');
 same_answer("$three AND d < -60000", $on, 'AND of four');
 same_answer('SELECT sum(i) FROM t WHERE a < 20 AND b < 20 AND (c < 20 OR d < -119000)',

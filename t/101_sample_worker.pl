@@ -91,7 +91,7 @@ ok( $node->poll_query_until('late',
 	'a database that has just got the extension is sampled');
 cmp_ok(samples('ours') - $before, '<=', 3, 'in the next round');
 ok( $node->poll_query_until('late',
-		'SELECT count(*) > 1 FROM tablespace_advisor.sample'), 'and again');
+		'SELECT count(*) > 1 FROM tablespace_advisor.sample'), 'a new database is sampled in each round');
 SKIP:
 {
 	skip 'the kernel has no counters for this file system', 1
@@ -99,7 +99,7 @@ SKIP:
 	ok( $node->poll_query_until('late', q{
 			SELECT count(*) > 0 AND bool_and(busy_percent <= 100 AND in_flight >= 0)
 			FROM tablespace_io WHERE tablespace = 'pg_default'}),
-		'and the device under it');
+		'the device under a new database is sampled');
 }
 
 # what one transaction writes, samples add up to
@@ -113,7 +113,7 @@ ok( $node->poll_query_until('ours', q{
 is( $node->safe_psql('ours', q{
 		SELECT source, round(writes_per_s * seconds)
 		FROM tablespace_advisor.observed_activity(tables => ARRAY['t'::regclass]::oid[])}),
-	'samples|1000', 'and so say the rates');
+	'samples|1000', 'rates of the samples show the thousand rows');
 
 # what statements take, by pg_stat_statements
 $node->safe_psql('ours', 'CREATE EXTENSION pg_stat_statements');

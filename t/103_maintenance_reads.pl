@@ -89,7 +89,7 @@ $node->safe_psql('postgres', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
 look_up(2000);
 my ($more, $vacuum) = sample();
 cmp_ok($more, '>', $reads + 0.8 * $blocks, 'VACUUM reads the table');
-cmp_ok(abs($vacuum / $blocks - 1), '<', 0.2, 'which is what is estimated');
+cmp_ok(abs($vacuum / $blocks - 1), '<', 0.2, 'the estimate of what VACUUM reads');
 my (undef, $left_out, $rate) = window();
 my $clean_rate = $node->safe_psql('postgres', q{
 	SELECT r.reads / i.seconds FROM tablespace_advisor.relation_sample r
@@ -103,7 +103,7 @@ cmp_ok(abs($rate / $clean_rate - 1), '<', 0.01,
 forget(1);
 ($window, $left_out) = window();
 cmp_ok(abs($window / $reads - 1), '<', 0.2, 'less what VACUUM is taken for');
-cmp_ok(abs($left_out - $vacuum), '<', 1, 'which is said');
+cmp_ok(abs($left_out - $vacuum), '<', 1, 'the estimate that was subtracted is maintenance_reads_per_s');
 
 # ANALYZE of few pages, and of the table only
 $node->safe_psql('postgres', 'SET default_statistics_target = 1; ANALYZE t');
@@ -132,7 +132,7 @@ my ($watched) = $node->safe_psql('postgres', q{
 	FROM tablespace_advisor.observed_activity(observe => '200 ms',
 		tables => ARRAY['t'::regclass]::oid[])
 	WHERE relation = 't'::regclass});
-is($watched, 't', 'and by who watches');
+is($watched, 't', 'observe notices that VACUUM runs');
 $node->safe_psql('postgres', q{
 	SELECT pg_cancel_backend(pid) FROM pg_stat_progress_vacuum});
 end_session($vacuumer);

@@ -140,7 +140,7 @@ $node->safe_psql('postgres', q{
 like(contents($node, 'old', columns => 'database, kind, how, statement, reason'),
 	qr/^locked\|database\|locked\|\|It could not be looked into/, 'a locked database has a row');
 $node->safe_psql('postgres', q{ROLLBACK PREPARED 'rename'});
-is(contents($node, 'old'), 'locked|public.x|table|lock', 'and is looked into when it is free');
+is(contents($node, 'old'), 'locked|public.x|table|lock', 'a database is looked into when it is free again');
 $node->safe_psql('postgres', 'DROP DATABASE locked; CHECKPOINT; DROP TABLESPACE old');
 
 # What a transaction under way has made is not an orphan.
@@ -265,7 +265,7 @@ is( $node->psql('postgres',
 		q{SET ROLE r; SELECT * FROM tablespace_contents('old')}, stderr => \$err),
 	3, 'not for everybody');
 like($err, qr/permission denied for function tablespace_contents/,
-	'and is told so');
+	'a role without rights is refused by name');
 
 # No worker slot.
 $node->append_conf('postgresql.conf', 'max_worker_processes = 0');

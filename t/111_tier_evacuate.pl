@@ -70,10 +70,10 @@ my ($out, $err) = ('', '');
 is( $node->psql('postgres', q{SET ROLE other; CALL evacuate_tablespace('slow', 'fast')},
 		stdout => \$out, stderr => \$err), 0, 'a role that owns little');
 like($err, qr/NOTICE:  moved table public\.theirs/, 'moves what it owns');
-unlike($err, qr/NOTICE:  moved (?!table public\.theirs)/, 'and nothing else');
+unlike($err, qr/NOTICE:  moved (?!table public\.theirs)/, "a role does not move what is others'");
 like($err, qr/left in tablespace "slow": table public\.doc .*\nDETAIL:  It belongs to role postgres\./,
-	'and is told whose the rest is');
-unlike($err, qr/plain|temp_tablespaces/, 'but nothing of other databases');
+	'a role is told whose the rest is');
+unlike($err, qr/plain|temp_tablespaces/, 'a role is told nothing of other databases');
 
 $node->psql('postgres', q{CALL evacuate_tablespace('slow', 'fast', dry_run => true)},
 	stderr => \$err);
@@ -93,17 +93,13 @@ my $load = start_load($node);
 
 # While a copy stands still, a table is made: a later round moves it.
 stop_at($node, 'copied');
-my %call = (out => '', err => '');
-$call{harness} = IPC::Run::start(
-	[ 'psql', '-XAt', '-h', $node->host, '-p', $node->port, '-d', 'postgres',
-		'-c', q{CALL evacuate_tablespace('slow', 'fast')} ],
-	'>', \$call{out}, '2>', \$call{err});
+my $call = start_sql($node, 'evacuation', q{CALL evacuate_tablespace('slow', 'fast')});
 wait_for_stop($node, 'copied');
 my $timer = IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default);
 $timer->start;
-$call{harness}->pump_nb
-  until $call{err} =~ /moved so far: .*\n/ || $timer->is_expired || !usleep(50_000);
-like($call{err}, qr/NOTICE:  moved so far: \d+ of \d+ relations, .* of \d+ [kM]B/,
+$call->{harness}->pump_nb
+  until $call->{err} =~ /moved so far: .*\n/ || $timer->is_expired || !usleep(50_000);
+like($call->{err}, qr/NOTICE:  moved so far: \d+ of \d+ relations, .* of \d+ [kM]B/,
 	'progress of the whole: relations, bytes');
 $node->safe_psql('postgres',
 	'CREATE TABLE meanwhile TABLESPACE slow AS SELECT generate_series(1, 100) a');
@@ -112,33 +108,33 @@ $node->psql('postgres', q{CALL evacuate_tablespace('fast', 'slow')},
 like($err, qr/ERROR:  cannot evacuate tablespace "fast" into "slow" now/,
 	'not the other way at the same time');
 release($node);
-$call{harness}->finish;
-is($call{harness}->result(0), 0, 'the evacuation ends');
-like($call{err}, qr/NOTICE:  moved table public\.meanwhile/,
+$call->{harness}->finish;
+is($call->{harness}->result(0), 0, 'the evacuation ends');
+like($call->{err}, qr/NOTICE:  moved table public\.meanwhile/,
 	'what was made meanwhile has moved');
-like($call{err}, qr/NOTICE:  moved table public\.t .*with \d+ indexes/,
+like($call->{err}, qr/NOTICE:  moved table public\.t .*with \d+ indexes/,
 	'the busy table has moved with its indexes');
-like($call{err}, qr/NOTICE:  moved table tablespace_advisor\.job /,
+like($call->{err}, qr/NOTICE:  moved table tablespace_advisor\.job /,
 	'the journal has moved');
-like($call{err}, qr/left in tablespace "slow": table public\.held .*\nDETAIL:  Prepared transaction 'holds' holds a lock on it/,
+like($call->{err}, qr/left in tablespace "slow": table public\.held .*\nDETAIL:  Prepared transaction 'holds' holds a lock on it/,
 	'a prepared transaction is named');
-like($call{err}, qr/Prepared transaction 'makes' has made it/,
+like($call->{err}, qr/Prepared transaction 'makes' has made it/,
 	'the table of a prepared transaction too');
-unlike($call{err}, qr/HINT:  .*COMMIT PREPARED/, 'whose end is not handed out');
-like($call{err}, qr/left in tablespace "slow": table public\.fast_and_loose/,
+unlike($call->{err}, qr/HINT:  .*COMMIT PREPARED/, 'whose end is not handed out');
+like($call->{err}, qr/left in tablespace "slow": table public\.fast_and_loose/,
 	'an unlogged table is left');
-like($call{err}, qr/left in tablespace "slow": table information_schema\.sql_parts /,
+like($call->{err}, qr/left in tablespace "slow": table information_schema\.sql_parts /,
 	'a table of the system is left');
-like($call{err}, qr/left in tablespace "slow": table pg_temp_\d+\.mine /,
+like($call->{err}, qr/left in tablespace "slow": table pg_temp_\d+\.mine /,
 	'a temporary table is left');
-like($call{err}, qr/left in tablespace "slow": table public\.plain of database bare/,
+like($call->{err}, qr/left in tablespace "slow": table public\.plain of database bare/,
 	'a table of another database is left');
-like($call{err}, qr/HINT:  After the statements above: DROP TABLESPACE slow;/,
+like($call->{err}, qr/HINT:  After the statements above: DROP TABLESPACE slow;/,
 	'the last statement is printed');
 
 # A name with a line break prints no line of its own; it is its owner's to see
 # to.
-like($call{err}, qr/left in tablespace "slow": table public\."x\?HINT: .*\nDETAIL:  .* A name has control characters/,
+like($call->{err}, qr/left in tablespace "slow": table public\."x\?HINT: .*\nDETAIL:  .* A name has control characters/,
 	'a name that looks like a hint is no hint');
 is(contents($node, 'slow', columns => q{substring(statement, 'SET TABLESPACE.*')}, where => q{relation ~ 'HINT'}),
 	'SET TABLESPACE pg_default', 'tablespace_contents() has its statement');
@@ -161,7 +157,7 @@ like( $node->safe_psql('postgres', q{
 $node->safe_psql('postgres', q{COMMIT PREPARED 'holds'});
 $node->safe_psql('postgres', q{COMMIT PREPARED 'makes'});
 my @statements = map { [ /In (?:database "(.*?)"|any database): (.*);/ ] }
-  grep { /^HINT:  In .*database/ } split /\n/, $call{err};
+  grep { /^HINT:  In .*database/ } split /\n/, $call->{err};
 is(scalar(grep { $_->[1] =~ /pg_terminate_backend\(\d+\)/ } @statements), 1,
 	'the session with the temporary table is named');
 run_statements($node, map { [ $_->[0] // 'postgres', $_->[1] ] } @statements);

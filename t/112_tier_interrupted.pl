@@ -9,7 +9,6 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -41,15 +40,10 @@ my $before = digests();
 # Starts a call that stops in the middle of its first copy.
 sub start_evacuation
 {
-	my %call = (out => '', err => '');
-
 	stop_at($node, 'copied');
-	$call{harness} = IPC::Run::start(
-		[ 'psql', '-XAt', '-h', $node->host, '-p', $node->port, '-d', 'postgres',
-			'-c', q{CALL evacuate_tablespace('slow', 'fast')} ],
-		'>', \$call{out}, '2>', \$call{err});
+	my $call = start_sql($node, 'evacuation', q{CALL evacuate_tablespace('slow', 'fast')});
 	wait_for_stop($node, 'copied');
-	return \%call;
+	return $call;
 }
 
 # Ctrl-C
@@ -84,16 +78,14 @@ for my $case (['true', 'Another evacuation fills the first one.'],
 	my $back = q{CALL evacuate_tablespace('fast', 'slow')};
 
 	stop_at($node, 'copied');
-	$call = IPC::Run::start(
-		[ 'psql', '-XAt', '-d', $node->connstr('postgres'),
-			'-c', "CALL evacuate_tablespace('slow', 'fast', wait => $wait)" ],
-		'>', \my $call_out, '2>', \my $call_err);
+	$call = start_sql($node, 'evacuation',
+		"CALL evacuate_tablespace('slow', 'fast', wait => $wait)");
 	wait_for_stop($node, 'copied');
 	is($node->psql('second', $back, stderr => \$err), 3, "opposite, wait $wait: refused");
 	like($err, qr/ERROR:  cannot evacuate tablespace "fast" into "slow" now\nDETAIL:  $reason/,
 		"opposite, wait $wait: with the reason");
 	release($node);
-	$call->finish;
+	finish_sql($call);
 	$node->poll_query_until('postgres', q{
 		SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'tablespace_advisor move%'})
 	  or die 'the workers do not end';
@@ -141,7 +133,7 @@ is(digests(), $before, 'crash: the contents are the same');
 $node->psql('postgres', q{CALL evacuate_tablespace('slow', 'fast')},
 	stdout => \$out, stderr => \$err);
 like($err, qr/NOTICE:  tablespace "slow" is empty/, 'crash: the next call finishes');
-is(digests(), $before, 'crash: and loses nothing');
+is(digests(), $before, 'crash: the next call loses nothing');
 check_orphans($node, 'crash');
 check_locks($node, 'crash');
 
@@ -206,11 +198,7 @@ SKIP:
 	$before = digests();
 
 	stop_at($node, 'storage created');
-	$call = { out => '', err => '' };
-	$call->{harness} = IPC::Run::start(
-		[ 'psql', '-XAt', '-h', $node->host, '-p', $node->port, '-d', 'postgres',
-			'-c', q{CALL evacuate_tablespace('slow', 'fast')} ],
-		'>', \$call->{out}, '2>', \$call->{err});
+	$call = start_sql($node, 'evacuation', q{CALL evacuate_tablespace('slow', 'fast')});
 	wait_for_stop($node, 'storage created');
 	$node->psql('postgres', q{
 		INSERT INTO hog SELECT repeat('x', 8000) FROM generate_series(1, 1000)}, stderr => \$err);
@@ -219,7 +207,7 @@ SKIP:
 	$call->{harness}->finish;
 	is($call->{harness}->result(0), 0, 'full: the call ends');
 	like($call->{err}, qr/WARNING:  could not move table public\.[ab] .*\nDETAIL:  .*No space left on device/,
-		'full: and tells what could not be moved');
+		'full: a warning tells what could not be moved');
 	is(digests(), $before, 'full: the contents are the same');
 	$node->safe_psql('postgres', 'DROP TABLE hog; CHECKPOINT');
 	$node->psql('postgres', q{CALL evacuate_tablespace('slow', 'fast')}, stderr => \$err);

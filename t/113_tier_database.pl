@@ -42,7 +42,7 @@ like($err, qr/NOTICE:  moved table public\.article /, 'the large table moves');
 like($err, qr/left in tablespace "old": sequence public\.number \(8192 bytes\)\nDETAIL:  Sequences are always in their database's default tablespace/,
 	'a sequence is named with its size');
 like($err, qr/left in tablespace "old": database .*\nDETAIL:  Its default tablespace is "old": .* needs a tablespace in which the database has no relation yet/,
-	'and what the database needs');
+	'what is left says what the database needs');
 like($err, qr/HINT:  .*: ALTER DATABASE shop SET TABLESPACE pg_default;/,
 	'with its statement');
 my $target = $node->psql('postgres', 'ALTER DATABASE shop SET TABLESPACE new',
@@ -66,7 +66,7 @@ is($node->safe_psql('shop', $digest), $before, 'the contents are the same');
 is($node->safe_psql('shop', 'SELECT count(*) FROM cart'), '100', 'the unlogged table is there');
 is( $node->safe_psql('shop', q{
 	SELECT state FROM tablespace_moves WHERE relation_name = 'public.article'}),
-	'done', 'so is the journal');
+	'done', 'the journal has moved with the database');
 
 # A partitioned table that moves to the default keeps no tablespace.
 $node->safe_psql('shop', 'ALTER TABLE event SET TABLESPACE new');

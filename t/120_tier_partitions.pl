@@ -104,7 +104,7 @@ $node->psql('postgres', q{CALL move_partitions_concurrently('e_date', 'slow', '4
 	stderr => \$err);
 like($err, qr/would move table public\.e_date_2 .*\n.*would move index public\.e_date_2_n_idx .*along with its table/,
 	'what would be moved is told');
-is(where_are('e_'), '', 'and not moved');
+is(where_are('e_'), '', 'a dry run moves nothing');
 my $sum = $node->safe_psql('postgres', 'SELECT sum(n) FROM e_date');
 $node->psql('postgres', q{CALL move_partitions_concurrently('e_date', 'slow', '45 days')},
 	stdout => \$out, stderr => \$err);
@@ -115,14 +115,14 @@ like($err, qr/NOTICE:  moved table public\.e_date_2 .*with 1 indexes/, 'each is 
 $node->psql('postgres', q{CALL move_partitions_concurrently('e_date', 'slow', '45 days')},
 	stdout => \$out, stderr => \$err);
 is($out, '{}', 'a repeated call has nothing to do');
-like($err, qr/NOTICE:  no partition of "e_date" is to be moved/, 'and says so');
+like($err, qr/NOTICE:  no partition of "e_date" is to be moved/, 'a repeated call says that there is nothing to do');
 is( $node->safe_psql('postgres', q{
 	CALL move_partitions_concurrently('e_date', 'pg_default', '45 days')}), '{}',
 	'what has just moved does not move back');
 like( $node->safe_psql('postgres', q{
 		SELECT reason FROM advise_partition_placement('e_date', 'pg_default', '45 days')
 		WHERE partition = 'e_date_2'::regclass}),
-	qr/^It was moved at .*, less than 7 days ago\.$/, 'and why');
+	qr/^It was moved at .*, less than 7 days ago\.$/, 'the reason tells when it was moved');
 $node->safe_psql('postgres', q{
 	CALL move_partitions_concurrently('e_date', 'pg_default', '45 days',
 		min_residence => '0', with_indexes => false)});
@@ -131,7 +131,7 @@ is(where_are('e_'), 'e_date_2_n_idx e_date_3_n_idx e_date_begin_n_idx',
 is( $node->safe_psql('postgres', q{
 	CALL move_partitions_concurrently('e_timestamp', 'slow', '45 days', until => now())}) =~ /^\{\d/ ? 1 : 0,
 	1, 'a call that is too late queues them');
-is(where_are('e_timestamp'), '', 'and moves nothing');
+is(where_are('e_timestamp'), '', 'a call that is too late moves nothing');
 
 # Disuse, as samples tell it.
 is(advice('e_timestamptz', "unused_for => '1 second'", 'move'), '',
@@ -183,7 +183,7 @@ $node->psql('postgres', q{
 	on_error_stop => 0, stderr => \$err);
 like($err, qr/ERROR:  42501: must be owner of table e_timestamp/,
 	'nobody is told how others use what is theirs');
-like($err, qr/no partition of "e_timestamp" is to be moved/, 'and nobody moves it');
+like($err, qr/no partition of "e_timestamp" is to be moved/, 'nobody moves partitions of somebody else');
 is( $node->safe_psql('postgres', q{
 	GRANT pg_monitor TO other;
 	SET ROLE other;
@@ -248,7 +248,7 @@ $node->safe_psql('postgres', q{
 	ALTER TABLE part_config OWNER TO mallory});
 is(advice('evil_log', "'2 days'", 'keep'), 'evil_log_1', 'a type of somebody else: the configuration is not read');
 is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}), 'f',
-	'and no cast of hers is called');
+	'a type of somebody else: no cast of hers is called');
 $node->safe_psql('postgres', q{
 	ALTER TABLE part_config ALTER epoch TYPE text USING 'seconds';
 	CREATE POLICY evil ON part_config USING (evil_policy())});
@@ -258,7 +258,7 @@ is($node->safe_psql('postgres', q{
 	SET ROLE dba;
 	SELECT count(*) FROM advise_partition_placement('evil_log', 'slow', '2 days') WHERE action = 'move'}), '0',
 	'with a policy, it is not');
-is($node->safe_psql('postgres', 'SELECT is_called FROM caught'), 'f', 'and the policy is not asked');
+is($node->safe_psql('postgres', 'SELECT is_called FROM caught'), 'f', 'with a policy: the policy is not asked');
 
 # While it waits for a lock on that table, she gives the table's name to a view.
 $node->safe_psql('postgres', q{

@@ -179,12 +179,8 @@ my %calls = (
 	sample => 'CALL public.sample_activity()');
 foreach my $what (qw(probe advice sample))
 {
-	my %owner = (in => '', out => '', err => '');
-	$owner{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('theirs') ],
-		'<', \$owner{in}, '>', \$owner{out}, '2>', \$owner{err},
-		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-	$owner{in} .= q{
+	my $owner = session($node, dbname => 'theirs');
+	ask($owner, q{
 		BEGIN;
 		DROP EXTENSION tablespace_advisor;
 		SET SESSION AUTHORIZATION mallory;
@@ -211,26 +207,19 @@ foreach my $what (qw(probe advice sample))
 		FOR EACH ROW EXECUTE FUNCTION tablespace_advisor.rob();
 		GRANT ALL ON SCHEMA tablespace_advisor TO PUBLIC;
 		GRANT ALL ON ALL TABLES IN SCHEMA tablespace_advisor TO PUBLIC;
-		\echo planted
-	};
-	$owner{run}->pump until $owner{out} =~ /planted/ || !$owner{run}->pumpable;
-	is($owner{err} =~ /ERROR/ ? $owner{err} : '', '', "$what: the trap is set");
-	my ($out, $err) = ('', '');
-	my $caller = IPC::Run::start(
-		[
-			'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('theirs'),
-			'-c', $calls{$what}
-		],
-		'>', \$out, '2>', \$err,
-		IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+	});
+	is($owner->{err} =~ /ERROR/ ? $owner->{err} : '', '', "$what: the trap is set");
+	my $caller = session($node, dbname => 'theirs');
+	send_to($caller, "$calls{$what};");
 	$node->poll_query_until('postgres', q{
 		SELECT EXISTS (SELECT FROM pg_stat_activity
 			WHERE datname = 'theirs' AND wait_event_type = 'Lock')})
 	  or die "$what does not come to its table";
-	$owner{in} .= "COMMIT;\n\\q\n";
-	eval { $owner{run}->finish };
-	eval { $caller->finish };
-	like($err, qr/ERROR:  55000: extension "tablespace_advisor" is not installed in this database any more/,
+	ask($owner, 'COMMIT;');
+	end_session($owner);
+	answer($caller);
+	end_session($caller);
+	like($caller->{err}, qr/ERROR:  55000: extension "tablespace_advisor" is not installed in this database any more/,
 		"$what does not go on with what is not the extension's");
 	is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}),
 		'f', "$what: nothing of the trap has run");
@@ -261,7 +250,7 @@ is($node->safe_psql('dumped', q{
 		FROM pg_extension e JOIN pg_class c ON c.oid = ANY (e.extconfig)
 		WHERE e.extname = 'tablespace_advisor'
 			AND NOT has_table_privilege('pg_database_owner', c.oid, 'SELECT')}),
-	'', 'so are all tables and sequences that pg_dump is told to take');
+	'', 'the database owner may read all that pg_dump is told to take');
 
 # --- history is not kept for ever -------------------------------------------------
 
@@ -306,7 +295,7 @@ $node->safe_psql('postgres', q{CREATE TABLE hers (a int PRIMARY KEY); ALTER TABL
 my $seen = q{SELECT bool_or(evidence #> '{window,waits}' IS NOT NULL) FROM placement_evidence('hers')};
 is($node->safe_psql('postgres', $seen), 't', 'the evidence has wait events');
 is($node->safe_psql('postgres', "SET SESSION AUTHORIZATION mallory; $seen"), 'f',
-	'but not for who may not see those of others');
+	"evidence for who may not see others' waits has none");
 
 # --- publications -------------------------------------------------------------------
 
@@ -338,7 +327,7 @@ unlike(messages_in('publisher', q{CALL move_indexes_concurrently('t', 'slow')}),
 $node->safe_psql('publisher', 'INSERT INTO t VALUES (1)');
 ok($node->poll_query_until('subscriber', 'SELECT count(*) = 1 FROM t'),
 	'the subscriber goes on');
-is($node->safe_psql('subscriber', $own), '1|t', "and has jobs of its own only");
+is($node->safe_psql('subscriber', $own), '1|t', "the subscriber has jobs of its own only");
 $node->safe_psql('subscriber', q{
 	SET session_replication_role = replica;
 	CALL move_indexes_concurrently('t', 'slow')});
@@ -349,7 +338,7 @@ like(messages_in('subscriber', q{
 		TRUNCATE tablespace_advisor.job, tablespace_advisor.request}),
 	qr/ERROR:  55000: cannot truncate "tablespace_advisor.job" by logical replication/,
 	"a publisher's TRUNCATE is refused");
-is($node->safe_psql('subscriber', $own), "1|t\n2|t", 'and the journal keeps its jobs');
+is($node->safe_psql('subscriber', $own), "1|t\n2|t", 'after the refused TRUNCATE the journal keeps its jobs');
 is($node->safe_psql('subscriber', q{
 		SELECT string_agg(c.oid::regclass::text, ' ')
 		FROM pg_extension e

@@ -149,7 +149,7 @@ $node->safe_psql('mobile', 'ALTER INDEX t_pkey SET TABLESPACE slow');
 interrupted_move('mobile', 't', 'pg_default');
 $node->safe_psql('postgres', q{CREATE DATABASE twin TEMPLATE mobile STRATEGY file_copy});
 isnt(orphans_of('twin'), '', 'CREATE DATABASE copies the file');
-is($node->safe_psql('twin', q{SELECT count(*) FROM tablespace_moves}), '0', 'which is no job of the new database');
+is($node->safe_psql('twin', q{SELECT count(*) FROM tablespace_moves}), '0', 'the copied journal has no job of the new database');
 $node->safe_psql('twin', q{CALL move_indexes_concurrently('t', 'fast')});
 no_orphans('twin', 'a copied database');
 

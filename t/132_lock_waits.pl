@@ -78,7 +78,7 @@ wait_until($node, "(SELECT attempts > 1 FROM tablespace_moves WHERE job_id = $jo
 promptly($user, $_, "let through while the move waits: $_")
   foreach "COMMENT ON INDEX t_b IS 'in use';", 'ALTER INDEX t_b SET (fillfactor = 80);';
 ask($user, 'COMMIT;');
-is(wait_for_job($node, $job), 'done', 'and the move ends');
+is(wait_for_job($node, $job), 'done', 'the move ends after those that it let through');
 end_session($user);
 
 # --- a move that pauses --------------------------------------------------------------
@@ -99,7 +99,7 @@ foreach my $index ('t_b', 't_brin')
 	  if $index eq 't_brin';
 	promptly($user, 'VACUUM t;', 'paused: VACUUM');
 	$node->safe_psql('postgres', "UPDATE t SET b = b + 1 WHERE a % 10 = 0; SELECT resume_move($job)");
-	is(wait_for_job($node, $job), 'done', "$index: and goes on");
+	is(wait_for_job($node, $job), 'done', "$index: the paused move goes on");
 }
 check_btree($node, 't_b', 'after a pause');
 
@@ -163,7 +163,7 @@ $vacuums->pump_nb;
 ok($vacuums->pumpable, 'they went on until then');
 $vacuums->signal('TERM');
 eval { $vacuums->finish };
-unlike($err, qr/error|abort|fatal/i, 'and none failed');
+unlike($err, qr/error|abort|fatal/i, 'no VACUUM failed');
 configure($node, 'deadlock_timeout', '1s');
 
 # --- slow devices -----------------------------------------------------------------------

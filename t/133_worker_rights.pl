@@ -113,13 +113,8 @@ is($node->safe_psql('postgres', q{
 	'parted fast, parted_pkey fast, t_b slow, u_pkey fast', 'all of them moved');
 
 # a transient index that a cancelled rebuild leaves, dropped by the same worker
-my %old = (in => '', out => '', err => '');
-$old{run} = IPC::Run::start(
-	[ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
-	'<', \$old{in}, '>', \$old{out}, '2>', \$old{err},
-	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-$old{in} .= "BEGIN; LOCK t IN ROW EXCLUSIVE MODE;\n\\echo open\n";
-$old{run}->pump until $old{out} =~ /open/ || !$old{run}->pumpable;
+my $old = session($node);
+ask($old, 'BEGIN; LOCK t IN ROW EXCLUSIVE MODE;');
 $node->safe_psql('postgres', 'TRUNCATE loot, audit');
 my $job = $node->safe_psql('postgres', q{
 	SET SESSION AUTHORIZATION mallory;
@@ -130,8 +125,8 @@ $node->poll_query_until('postgres', q{
 $node->poll_query_until('postgres', "SELECT blocked_by IS NOT NULL FROM tablespace_moves WHERE job_id = $job")
   or die 'the rebuild does not wait';
 $node->safe_psql('postgres', "SELECT cancel_move($job)");
-$old{in} .= "ROLLBACK;\n\\q\n";
-$old{run}->finish;
+ask($old, 'ROLLBACK;');
+end_session($old);
 ok($node->poll_query_until('postgres', q{
 		SELECT count(*) = 0 FROM pg_class WHERE relname ~ '_cc(new|old)'}),
 	'a transient index is dropped');
@@ -153,7 +148,7 @@ $node->safe_psql('postgres', q{
 	ALTER DATABASE postgres SET session_replication_role = replica});
 is(loot_of("CALL move_indexes_concurrently('t_b', 'fast')"), '',
 	'nothing of a search_path that a database or role has set');
-is(tablespaces_of($node, 't_b'), 'fast', 'and the index moves');
+is(tablespaces_of($node, 't_b'), 'fast', 'the index moves with search_path set for role and database');
 $node->safe_psql('postgres', q{
 	ALTER DATABASE postgres RESET ALL;
 	ALTER ROLE mallory RESET ALL;

@@ -49,18 +49,13 @@ like(slurp_file($node->logfile),
 stop_at($node, 'fsm copied');
 $job = start_move($node, 't_b', 'slow');
 wait_for_stop($node, 'fsm copied');
-my %user = (in => '', out => '', err => '');
-$user{run} = IPC::Run::start(
-	[ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres') ],
-	'<', \$user{in}, '>', \$user{out}, '2>', \$user{err},
-	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
-$user{in} .= "BEGIN; SELECT count(*) FROM t WHERE b < 10;\n\\echo used\n";
-$user{run}->pump until $user{out} =~ /used/ || !$user{run}->pumpable;
+my $user = session($node);
+ask($user, 'BEGIN; SELECT count(*) FROM t WHERE b < 10;');
 release($node);
-$user{in} .= "SELECT wait_for_moves('{$job}');\n\\q\n";
-eval { $user{run}->finish };
-like($user{err}, qr/ERROR:  40P01: job $job waits for this transaction/, 'a transaction does not wait for what waits for it');
-is(wait_for_job($node, $job), 'done', 'and the move ends');
+ask($user, "SELECT wait_for_moves('{$job}');");
+end_session($user);
+like($user->{err}, qr/ERROR:  40P01: job $job waits for this transaction/, 'a transaction does not wait for what waits for it');
+is(wait_for_job($node, $job), 'done', 'the move that was waited for ends');
 
 # --- calls ------------------------------------------------------------------------------------
 
@@ -77,7 +72,7 @@ like(messages_of($node, q{CALL move_table_concurrently('parent', 'fast')}),
 like(messages_of($node, q{CALL move_table_concurrently('hyper', 'fast')}),
 	qr/0A000.*cannot move hypertable "hyper".*show_chunks/s, 'a hypertable is refused');
 like(messages_of($node, q{CALL move_indexes_concurrently('hyper', 'fast')}),
-	qr/0A000.*cannot move hypertable "hyper"/s, 'so are its indexes');
+	qr/0A000.*cannot move hypertable "hyper"/s, 'indexes of a hypertable are refused');
 
 # What ends a line for some programs, or turns the direction of writing.
 $node->safe_psql('postgres', q{CREATE DATABASE uni ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0});
@@ -105,7 +100,7 @@ $node->safe_psql('postgres', q{
 like(messages_of($node, q{CALL move_table_concurrently('listed', 'fast')}),
 	qr/0A000.*cannot move hypertable "listed".*CALL move_partitions_concurrently\('public\.listed'/s, 'a registered hypertable is refused');
 like(messages_of($node, q{CALL move_indexes_concurrently('listed_pkey', 'fast')}),
-	qr/0A000.*cannot move hypertable "listed"/s, 'so is an index of it');
+	qr/0A000.*cannot move hypertable "listed"/s, 'an index of a registered hypertable is refused');
 unlike(messages_of($node, q{CALL move_table_concurrently('child', 'fast', dry_run => true)}),
 	qr/hypertable/, 'other tables are not');
 $node->safe_psql('postgres', q{
@@ -121,21 +116,20 @@ $node->safe_psql('postgres', q{
 like(messages_of($node, q{CALL move_table_concurrently('"o''clock"', 'fast')}),
 	qr/inhparent = 'public\."o''clock"'::pg_catalog\.regclass/, 'a quote in the name of a parent');
 like(messages_of($node, q{CALL move_table_concurrently('"h''per"', 'fast')}),
-	qr/show_chunks\('public\."h''per"'::pg_catalog\.regclass,/, 'or of a hypertable');
+	qr/show_chunks\('public\."h''per"'::pg_catalog\.regclass,/, 'a quote in the name of a hypertable');
 
 # 0.3's caller waited by a view, which this forbids it to read
 $node->safe_psql('postgres', "ALTER DATABASE postgres SET restrict_nonsystem_relation_kind = 'view'")
   if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_settings WHERE name = 'restrict_nonsystem_relation_kind'}) eq '1';
 stop_at($node, 'copied');
-my ($out, $err) = ('', '');
-my $caller = IPC::Run::start(
-	[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', q{CALL move_indexes_concurrently('t_b', 'fast')} ],
-	'>', \$out, '2>', \$err,
-	IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default));
+my $caller = session($node);
+send_to($caller, q{CALL move_indexes_concurrently('t_b', 'fast');});
 wait_for_stop($node, 'copied');
-$caller->pump until $err =~ /NOTICE|ERROR/ || !$caller->pumpable;
+$caller->{run}->pump until $caller->{err} =~ /NOTICE|ERROR/ || !$caller->{run}->pumpable;
 release($node);
-ok($caller->finish, 'a call waits where views are forbidden') or diag $err;
+answer($caller);
+unlike($caller->{err}, qr/ERROR/, 'a call waits where views are forbidden');
+end_session($caller);
 $node->safe_psql('postgres', 'ALTER DATABASE postgres RESET ALL');
 
 # one role does not get all slots

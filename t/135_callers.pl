@@ -43,10 +43,10 @@ my @jobs = crash_of_two_moves();
 my $open = session($node);
 is(ask($open, "BEGIN; SELECT cancel_move($jobs[0]);"), 'f', 'cancel_move() in a transaction that stays open');
 is(messages_of($node, "SELECT retry_move($jobs[1])"), '', "another session gets at the other's move");
-is(messages_of($node, "SELECT retry_move($jobs[0])"), '', 'and at the same one');
+is(messages_of($node, "SELECT retry_move($jobs[0])"), '', 'another session gets at the same move');
 ask($open, 'ROLLBACK;');
 is($node->safe_psql('postgres', "SELECT wait_for_moves(array_agg(job_id)) FROM tablespace_moves"), 't',
-	'and both end');
+	'both moves end');
 
 @jobs = crash_of_two_moves();
 $open = session($node);
@@ -56,7 +56,7 @@ my $third = $node->safe_psql('postgres',
 send_to($open, "SELECT wait_for_moves('{$third}');");
 wait_until($node, "(SELECT state = 'active' FROM pg_stat_activity WHERE pid = $open->{pid})", 'it waits');
 is(messages_of($node, "SELECT retry_move($jobs[1])"), '',
-	'nor does wait_for_moves() keep a crashed move to itself');
+	'wait_for_moves() in an open transaction does not keep a crashed move to itself');
 release($node);
 ask($open, '');
 
@@ -91,7 +91,7 @@ ask($caller, '');
 like($caller->{err}, qr/ERROR:  57014: canceling statement/, 'a caller under REPEATABLE READ is cancelled');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')}),
-	'0', 'and so are all of its jobs');
+	'0', 'jobs of a caller cancelled under REPEATABLE READ are cancelled');
 end_session($caller);
 release($node);
 
@@ -107,9 +107,9 @@ foreach my $level ('REPEATABLE READ', 'SERIALIZABLE')
 		'it waits for the row');
 	ask($holder, 'COMMIT;');
 	is(ask($other, ''), 't', "cancel_move() in a $level transaction");
-	is(ask($other, 'SHOW transaction_isolation;'), lc $level, 'which stays what it is');
+	is(ask($other, 'SHOW transaction_isolation;'), lc $level, "cancel_move() leaves the isolation level $level");
 	ask($other, 'COMMIT;');
-	is($other->{err}, '', 'and commits');
+	is($other->{err}, '', "the transaction commits after cancel_move() ($level)");
 	is(job_field($node, $queued, 'state'), 'cancelled', 'the job is cancelled');
 	end_session($other);
 	release($node);
@@ -155,7 +155,7 @@ $node->safe_psql('postgres', "SELECT resume_move($job)");
 is(wait_for_job($node, $job), 'done', 'the move goes on');
 wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'",
 	'its worker ends');
-unlike(messages_of($node, $as_alice, dbname => 'other'), qr/ERROR/, 'and another may begin');
+unlike(messages_of($node, $as_alice, dbname => 'other'), qr/ERROR/, 'after its worker has ended another call may begin');
 
 $node->stop;
 check_log($node, 'all', qr/53400|too many moves|cancel|terminating/);

@@ -90,7 +90,7 @@ foreach my $case ([ 't_b', \&index_statement ], [ 't', \&table_statement ])
 	like($err, qr/^ERROR:  58030: could not move public\.\w+: could not (?:extend file|write blocks?).*Input\/output error$/m,
 		"$relation: the target dies, and the move says so");
 	like($err, qr/^WARNING:  58030: could not remove file ".*" that a move has left: Input\/output error$/m,
-		'and that its copy cannot be removed');
+		"$relation: the target dies, and a warning says that the copy stays");
 	is(last_job("state || ' ' || (new_filenumbers IS NOT NULL)::text"), 'failed true',
 		'the journal names the copy');
 	is(place_of($node, $relation), $from, 'it is where it was');
@@ -103,7 +103,7 @@ foreach my $case ([ 't_b', \&index_statement ], [ 't', \&table_statement ])
 	like($err, qr/^ERROR:  58030: could not move/m, 'a retry fails while it is dead');
 	isnt(named_files($node), '0', 'what is left is named');
 	my (undef, undef, $why) = $node->psql('postgres', 'DROP EXTENSION tablespace_advisor');
-	like($why, qr/while a move has files to remove/, 'and keeps the extension from being dropped');
+	like($why, qr/while a move has files to remove/, 'files that are left keep the extension from being dropped');
 
 	is(psql_verbose($node, 'CHECKPOINT'), '', 'a checkpoint works');
 
@@ -113,7 +113,7 @@ foreach my $case ([ 't_b', \&index_statement ], [ 't', \&table_statement ])
 	is(named_files($node), '0', 'the device is back: nothing is named any more');
 	check_orphans($node, "$relation: a target that was dead");
 	is(psql_verbose($node, $statement->($relation, $to)), '', 'the move works');
-	is(place_of($node, $relation), $to, 'and moves it');
+	is(place_of($node, $relation), $to, 'the move has moved it');
 	check_orphans($node, "$relation: moved after all");
 	# queries look at every index
 	$node->safe_psql('postgres', $statement->($relation, $from));
@@ -168,7 +168,7 @@ foreach my $relation (qw(t large))
 	like(psql_verbose($node, 'SELECT cancel_move(1)'),
 		qr/^WARNING:  \w+: could not remove file ".*" that a move has left: Read-only file system\n.*HINT:  /m,
 		'the next call warns');
-	is(psql_verbose($node, q{SELECT wait_for_moves('{1}')}) =~ /ERROR/ ? 1 : 0, 0, 'and goes on');
+	is(psql_verbose($node, q{SELECT wait_for_moves('{1}')}) =~ /ERROR/ ? 1 : 0, 0, 'the call that warns goes on');
 
 	stop_failing();
 	$node->safe_psql('postgres', 'SELECT cancel_move(1)');
@@ -397,15 +397,15 @@ foreach my $retry (qw(off on))
 		"CALL move_table_concurrently('large', '$to', lock_timeout => '2 s', wait => false)") =~ /(\d+)/;
 	wait_for_stop($node, 'copied');
 	# the checkpointer syncs what there is of the copy, 8 s for each file
-	my $checkpoint = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'CHECKPOINT' ], '<', \undef);
+	my $checkpoint = start_sql($node, 'checkpoint', 'CHECKPOINT');
 	release($node);
 	is(wait_for_job($node, $job), 'done', 'a sync takes 8 s: the move works');
-	$checkpoint->finish;
+	finish_sql($checkpoint);
 	$load->pump_nb;
-	ok($load->pumpable, 'and nobody has waited for longer than lock_timeout') or diag $err;
+	ok($load->pumpable, 'a sync takes 8 s: nobody has waited for longer than lock_timeout') or diag $err;
 	$load->signal('TERM');
 	eval { $load->finish };
-	unlike($err, qr/abort|error/i, 'nor failed');
+	unlike($err, qr/abort|error/i, 'a sync takes 8 s: nobody has failed');
 	cmp_ok((stop_failing())[1], '>', 0, 'syncs did take long');
 	check_orphans($node, 'slow syncs');
 }

@@ -148,7 +148,7 @@ $log =~ s/^.*could not open directory.*File name too long\n//mg;
 my %internal;
 $internal{"$1: $2"}++ while $log =~ /ERROR:  XX\w\w\w: (.*)\n(?:.*\n){0,3}?.*STATEMENT:  (.*)/g;
 is(join("\n", sort keys %internal), '', 'none was an internal error');
-unlike($log, qr/TRAP:|PANIC/, 'nor did an assertion fail');
+unlike($log, qr/TRAP:|PANIC/, 'no assertion has failed and no process has panicked');
 
 $node->safe_psql('postgres', q{
 	SELECT cancel_move(job_id) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')});
@@ -157,12 +157,12 @@ ok($node->poll_query_until('postgres', q{
 	'no worker is left');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')}),
-	'0', 'nor a job');
+	'0', 'no job is left');
 check_orphans($node, 'after all calls');
 check_locks($node, 'after all calls');
 my $data = $node->data_dir;
 is(join(' ', glob("$data/base/pgsql_tmp/* $data/pg_tblspc/*/PG_*/pgsql_tmp/*")), '',
-	'nor a scratch file');
+	'no scratch file is left');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM t WHERE b IS NOT NULL'), '2000', 'the table is whole');
 
 $node->stop;

@@ -99,7 +99,7 @@ sub try_cut
 	cmp_ok($lost, '>', 0, "$name: something is");
 	is(content(), $content, 'what was committed is there');
 	is($node->safe_psql('postgres', q{SELECT tsa_amcheck('t')}), '3', 'indexes agree with the table');
-	is($node->safe_psql('postgres', q{SELECT tsa_heap_damage('t')}), '', 'and the table with itself');
+	is($node->safe_psql('postgres', q{SELECT tsa_heap_damage('t')}), '', 'the heap has no damage');
 	$node->safe_psql('postgres', 'SELECT cancel_move(1)');
 	is($node->safe_psql('postgres', q{
 			SELECT count(*) FROM tablespace_advisor.job

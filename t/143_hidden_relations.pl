@@ -59,7 +59,7 @@ is($node->safe_psql('postgres', q{
 	'shard_1_pkey', 'the locality of its index is measured');
 $node->safe_psql('postgres', q{SELECT count(*) FROM measure_index_locality('shown')});
 is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_advisor.index_locality'), '2',
-	'and is kept when another table is measured');
+	'the locality of a hidden relation is kept when another table is measured');
 
 $node->safe_psql('postgres', 'CALL sample_activity()');
 is($node->safe_psql('postgres', q{
@@ -86,7 +86,7 @@ is($node->safe_psql('postgres', q{
 		SET citus.override_table_visibility = off;
 		SELECT count(*) FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
 		WHERE c.relname LIKE 'shard%' AND t.spcname = 'fast'}), '2', 'it is evacuated');
-is(contents($node, 'slow', columns => 'count(*)', where => "database = 'postgres'"), '0', 'and nothing is left');
+is(contents($node, 'slow', columns => 'count(*)', where => "database = 'postgres'"), '0', 'nothing of the hidden relation is left');
 check_log($node) if defined &check_log;
 
 $node->stop;

@@ -147,7 +147,7 @@ sub survives
 	my $well = like($before, qr/^\d+\|-?\d+\ntrees 3\n\w$/, "$name: all is well");
 
 	cut_power($node, 1);
-	$well &&= is(judged(), $before, "$name: and is after a power cut");
+	$well &&= is(judged(), $before, "$name: all is well after a power cut");
 	fill() unless $well;
 	return;
 }
@@ -182,7 +182,7 @@ sub try_order
 	let_go('checkpointer');
 	is(finish_sql($checkpoint), '', "$name: the checkpoint ends");
 	let_go('mover');
-	is(wait_for_job($node, $job), 'done', "$name: so does the move");
+	is(wait_for_job($node, $job), 'done', "$name: the move ends well");
 	wait_for_workers($node);
 
 	$node->safe_psql('postgres', 'CHECKPOINT');
@@ -214,7 +214,7 @@ sub try_begin
 	}
 	let_go('mover');
 	is(wait_for_job($node, $job), 'done', "$name: the move ends");
-	is(finish_sql($checkpoint), '', "$name: so does the checkpoint");
+	is(finish_sql($checkpoint), '', "$name: the checkpoint ends well");
 	wait_for_workers($node);
 	# what is dropped stays until the next checkpoint, empty
 	survives($name, judged() =~ s/\norphan .*//gr);

@@ -170,7 +170,7 @@ $node->safe_psql('postgres', q{
 	SET statement_timeout = '30 s';
 	SELECT m.f(1)});
 is(calls_since($offset)->{n}, $count, 'they run from a query of hers');
-isnt(state_of($node), $before, 'and change something there');
+isnt(state_of($node), $before, 'a query of the owner does change something');
 wait_for_workers($node);
 
 # --- a journal that is locked, truncated, huge -------------------------------------
@@ -227,18 +227,13 @@ wait_for_workers($node);
 stop_at($node, 'copied');
 start_move($node, 'moved', 'slow');
 wait_for_stop($node, 'copied');
-my $truncate = IPC::Run::start(
-	[
-		'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c',
-		'TRUNCATE tablespace_advisor.job, tablespace_advisor.request'
-	],
-	'2>', \my $err);
+my $truncate = start_sql($node, 'truncate',
+	'TRUNCATE tablespace_advisor.job, tablespace_advisor.request');
 wait_until($node, q{EXISTS (SELECT FROM pg_locks WHERE NOT granted
 	AND relation = 'tablespace_advisor.job'::regclass)}, 'TRUNCATE waits for the move');
 stop_at($node, '');
 call_each('truncated', settings => q{SET lock_timeout = '5 s'});
-$truncate->finish;
-is($err, '', 'the journal is truncated');
+is(finish_sql($truncate), '', 'the journal is truncated');
 wait_for_workers($node);
 check_orphans($node, 'truncated');
 

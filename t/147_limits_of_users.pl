@@ -31,19 +31,6 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO mallory, alice, g1, g2;
 	GRANT CREATE ON TABLESPACE slow, fast TO mallory, alice, g1, g2});
 
-# A statement of somebody's: what it says.
-sub told
-{
-	my ($sql, %args) = @_;
-	my $dbname = $args{dbname} // 'postgres';
-	my ($out, $err);
-
-	$node->psql($dbname, $sql,
-		connstr => $node->connstr($dbname) . ' user=' . ($args{user} // 'postgres'),
-		stdout => \$out, stderr => \$err);
-	return $err eq '' ? $out : $err;
-}
-
 # --- worker slots -------------------------------------------------------------
 
 # Whatever roles somebody takes on, calls are his.
@@ -54,7 +41,7 @@ sub begin_moves
 
 	foreach my $table (@tables)
 	{
-		my $said = told("SET ROLE $role;
+		my $said = told($node, "SET ROLE $role;
 			CALL move_table_concurrently('$table', 'slow', wait => false)",
 			user => $user);
 		$got++ if $said =~ /^\{\d+\}$/m;
@@ -71,19 +58,19 @@ stop_at($node, 'storage created');
 my ($got, $said) = begin_moves('mallory', 'g1', map { "g1_$_" } 1 .. 3);
 is($got, 3, 'calls of one user, as one role');
 my ($more, $refusal) = begin_moves('mallory', 'g2', map { "g2_$_" } 1 .. 3);
-is($more, 1, 'and as another one');
+is($more, 1, 'the same user as another role has one call left');
 like($refusal, qr/too many moves for role "mallory"/, 'he has a limit, whatever roles he takes on');
 
 # All users together have one, too, and the last place is for somebody without any.
 configure($node, 'tablespace_advisor.max_user_workers', 6);
 ($got, $said) = begin_moves('alice', 'alice', map { "alice_$_" } 1 .. 3);
 is($got, 1, 'another user has calls');
-like($said, qr/too many moves on this server/, 'but not the last place of all');
+like($said, qr/too many moves on this server/, 'a user with calls does not get the last place of all');
 $node->safe_psql('postgres', q{CREATE ROLE bob LOGIN; GRANT alice TO bob});
 ($got, $said) = begin_moves('bob', 'alice', map { "alice_$_" } 4 .. 5);
-is($got, 1, 'which is for a user who has none');
-like($said, qr/too many moves on this server/, 'and then there is none left');
-like(told(q{CALL move_table_concurrently('alice_6', 'slow', wait => false)}), qr/^\{\d+\}$/,
+is($got, 1, 'the last place is for a user who has none');
+like($said, qr/too many moves on this server/, 'after the last place there is none left');
+like(told($node, q{CALL move_table_concurrently('alice_6', 'slow', wait => false)}), qr/^\{\d+\}$/,
 	'superusers have no limit');
 release($node);
 wait_for_workers($node);
@@ -103,19 +90,19 @@ foreach my $call (q{CALL move_table_concurrently('hers', 'fast', wait => false)}
 	my $s = session($node, user => 'mallory');
 	send_to($s, $call . ';');
 	wait_for_stop($node, 'storage created');
-	my $said = told(q{CALL evacuate_tablespace('fast', 'slow', wait => false)});
+	my $said = told($node, q{CALL evacuate_tablespace('fast', 'slow', wait => false)});
 	unlike($said, qr/ERROR/, "a superuser's evacuation beside $call");
 	like($said, qr/WARNING:  move \d+ goes the other way/, 'is warned');
-	like(told(q{CALL evacuate_tablespace('slow', 'fast', wait => false)}),
+	like(told($node, q{CALL evacuate_tablespace('slow', 'fast', wait => false)}),
 		qr/ERROR:  cannot evacuate tablespace "slow" into "fast" now/,
-		'and refuses another one of its own kind');
+		"an opposite evacuation beside $call is refused");
 	release($node);
 	answer($s);
 	end_session($s);
 	wait_for_workers($node);
 	is($node->safe_psql('postgres', q{
 			SELECT spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
-			WHERE relname = 'of_all'}), 'slow', 'and does its work');
+			WHERE relname = 'of_all'}), 'slow', 'the evacuation of one role beside another does its work');
 	$node->safe_psql('postgres', q{
 		ALTER TABLE hers SET TABLESPACE slow;
 		ALTER TABLE of_all SET TABLESPACE fast});
@@ -133,7 +120,7 @@ my ($first, $second) = $node->safe_psql('postgres', q{
 		wait => false)}) =~ /(\d+)/g;
 $node->safe_psql('postgres', "SELECT alter_move($first, 'unlimited')");
 is(wait_for_job($node, $first), 'done', 'the first of two moves ends');
-unlike(told(q{CALL evacuate_tablespace('fast', 'slow', wait => false)}), qr/ERROR/,
+unlike(told($node, q{CALL evacuate_tablespace('fast', 'slow', wait => false)}), qr/ERROR/,
 	'what has ended is not in the way of an evacuation');
 is(job_field($node, $second, 'state'), 'running', 'while the second goes on');
 $node->safe_psql('postgres', q{
@@ -158,7 +145,7 @@ $node->safe_psql('postgres', q{
 	SELECT pin_placement('hers')});
 is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_advisor.placement_pin'), '1',
 	'pins of what is gone go, too');
-like(told(q{SELECT pin_placement('hers', repeat('x', 1001))}),
+like(told($node, q{SELECT pin_placement('hers', repeat('x', 1001))}),
 	qr/reason must not be longer than 1000 characters/, 'nobody has to read a long reason');
 $node->safe_psql('postgres', q{SELECT unpin_placement('hers')});
 
@@ -187,7 +174,7 @@ is($node->safe_psql('postgres', qq{
 is($node->safe_psql('postgres', sprintf("SELECT (%s) > 2 * (SELECT bytes_total
 			/ extract(epoch FROM finished_at - started_at)
 		FROM tablespace_advisor.job WHERE job_id = $job)", sprintf($rate, 'NULL'))),
-	't', 'which the rate leaves out');
+	't', 'the rate leaves out the time of waiting');
 
 $node->safe_psql('postgres', q{
 	UPDATE tablespace_advisor.job SET owner = 'mallory'::regrole,
@@ -197,9 +184,9 @@ my $poisoned = $node->safe_psql('postgres', sprintf($rate, q{'alice'::regrole}))
 cmp_ok($poisoned, '<', 10000, 'moves of others count where there are none else');
 move_table($node, 'large', 'fast');
 cmp_ok($node->safe_psql('postgres', sprintf($rate, q{'alice'::regrole})),
-	'>', 100000, 'but not where a superuser has moved something');
+	'>', 100000, 'moves of others do not count where a superuser has moved something');
 cmp_ok($node->safe_psql('postgres', sprintf($rate, q{'mallory'::regrole})),
-	'>', 100000, 'and by their bytes');
+	'>', 100000, 'moves count by their bytes');
 $node->safe_psql('postgres', q{INSERT INTO tablespace_advisor.request (job_id, pause, alters)
 	SELECT job_id, false, true FROM tablespace_advisor.job WHERE relation = 'large'::regclass});
 cmp_ok($node->safe_psql('postgres', sprintf($rate, q{'alice'::regrole})),
@@ -249,7 +236,7 @@ foreach my $call (sort keys %calls)
 # Of a relation the last ones are kept.
 $node->safe_psql('flooded', q{CALL move_table_concurrently('t', 'slow', until => now() + interval '1 hour')});
 wait_for_workers($node);
-cmp_ok($node->safe_psql('flooded', $read) - $before, '<', 1000, 'nor does a move');
+cmp_ok($node->safe_psql('flooded', $read) - $before, '<', 1000, 'a move reads little of a long journal');
 cmp_ok($node->safe_psql('flooded', 'SELECT count(*) FROM tablespace_advisor.job'), '<', 11000,
 	'whose worker forgets the oldest of too many jobs of a relation');
 $node->safe_psql('flooded', q{CALL move_table_concurrently('t', 'pg_default')});

@@ -5,10 +5,13 @@
 use strict;
 use warnings;
 
-use IPC::Run ();
+use FindBin;
+use lib $FindBin::RealBin;
+
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use TsaTest::Session;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
@@ -91,7 +94,7 @@ is($advice, 'cold slow, hot fast', 'what is not read makes room first');
 my ($code, undef, $error) = $node->psql('postgres', 'SET ROLE other; CALL apply_placement()');
 like($error, qr/permission denied/, 'it is not for everybody');
 like(apply(q{dry_run => true}), qr/would move.*cold.*would move.*hot/s, 'a dry run says what it would do');
-is(places(), 'fast slow', 'and does nothing');
+is(places(), 'fast slow', 'a dry run moves nothing');
 like(apply(q{max_bytes => '1 MB'}), qr/nothing is to be moved/, 'a bundle that is larger than max_bytes waits');
 
 # Another role's round refuses nobody with rights that it lacks.
@@ -100,31 +103,29 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON TABLESPACE slow, fast TO watcher;
 	ALTER TABLE hot OWNER TO watcher;
 	ALTER TABLE cold OWNER TO watcher});
-my ($out, $err) = ('', '');
-my $first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres') . ' user=watcher',
-	'-c', q{CALL apply_placement(max_rate => '500 kB')} ], '>', \$out, '2>', \$err);
+my $first = session($node, user => 'watcher');
+send_to($first, q{CALL apply_placement(max_rate => '500 kB');});
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
   or die 'the first round does not begin';
 unlike(apply(q{dry_run => true}), qr/another round/, 'a round of a role with less rights is in nobody\'s way');
 $node->safe_psql('postgres', q{
 	SELECT cancel_move(job_id) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')});
-$first->finish;
-is(places(), 'fast slow', 'it is cancelled') or diag $err;
+answer($first);
+end_session($first);
+is(places(), 'fast slow', 'a round whose moves are cancelled moves nothing') or diag $first->{err};
 $node->safe_psql('postgres', q{
 	ALTER TABLE hot OWNER TO CURRENT_USER;
 	ALTER TABLE cold OWNER TO CURRENT_USER;
 	DELETE FROM tablespace_advisor.placement_round;
 	DELETE FROM tablespace_advisor.job});
 
-($out, $err) = ('', '');
-$first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'),
-	'-c', q{CALL apply_placement(max_rate => '8 MB')} ], '>', \$out, '2>', \$err);
+$first = start_sql($node, 'first', q{CALL apply_placement(max_rate => '8 MB')});
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
   or die 'the first round does not begin';
 like(apply(''), qr/another round/, 'a second round at the same time is refused');
 (undef, undef, $error) = $node->psql('postgres', 'SET ROLE watcher; CALL apply_placement()');
-like($error, qr/another round/, 'so is one of a role with less rights');
-$first->finish;
+like($error, qr/another round/, 'a round of a role with less rights is refused beside it');
+finish_sql($first);
 is(places(), 'slow fast', 'the round makes the exchange');
 is($node->safe_psql('postgres', q{
 	SELECT count(DISTINCT batch_id), count(*), count(forecast_saved_ms_per_s), min(verdict), max(verdict)
@@ -150,7 +151,7 @@ is(apply(q{verify => false}) =~ /undone/ ? 1 : 0, 0, 'without verify nothing is 
 like(apply(''), qr/which is undone/, 'what made reading slower is undone');
 is(places(), 'fast slow', 'everything is back');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_advisor.placement_pin
-	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'and stays, for as long as the reason is kept');
+	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'what was moved back is pinned for as long as the history is kept');
 is($node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE verdict = 'undone') FROM move_outcomes}),
 	2, 'move_outcomes says so');
 like(apply(''), qr/nothing is to be moved|no samples/, 'an undo is not undone');

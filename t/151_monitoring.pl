@@ -78,8 +78,8 @@ foreach my $sql (blocks(slurp_file("$contrib/pgwatch/tablespace_advisor.yaml"), 
 	my $columns = columns('a query of pgwatch', $sql);
 
 	is_deeply([ grep { $columns->{$_} !~ /^(?:text|boolean|integer|bigint|double precision)$/ } keys %$columns ],
-		[], 'with types that pgwatch takes') or diag explain $columns;
-	ok(exists $columns->{epoch_ns}, 'and a time');
+		[], 'columns of a pgwatch query have types that it takes') or diag explain $columns;
+	ok(exists $columns->{epoch_ns}, 'a pgwatch query has a time');
 }
 
 # rules and dashboard speak of metrics that there are

@@ -6,7 +6,7 @@ RETURNS void
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'assume_placement';
 COMMENT ON FUNCTION @extschema@.assume_placement(regclass, name) IS
-	'From now on this session plans as if the table (without its indexes), the index, or all partitions of either lay in that tablespace; the plans can be run. Ends with forget_placements(), the session, and any error or rollback. Errors: 42P01, 42704 there is no such relation or tablespace, 42809 it has no storage, 22023 pg_global';
+	'this session plans as if the table (without its indexes), the index, or all partitions of either lay in that tablespace, until forget_placements() or any error or rollback. Errors: 42P01, 42704 there is no such relation or tablespace, 42809 it has no storage, 22023 pg_global';
 
 CREATE FUNCTION @extschema@.forget_placements()
 RETURNS void
@@ -57,4 +57,4 @@ RETURNS SETOF text
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'explain_with_costs';
 COMMENT ON FUNCTION @extschema@.explain_with_costs(text, name, float8, float8) IS
-	'the lines of EXPLAIN for one statement as if the tablespace had these page costs; sets them in a subtransaction that is rolled back, so it takes the owner of the tablespace and a server that is no standby. NULL leaves seq_page_cost as it is. Errors: 42501 not the owner, 42704 no such tablespace, 22023 pg_global or a cost out of range, 42601 no single statement, 25006 read-only';
+	'the lines of EXPLAIN for one statement as if the tablespace had these page costs (NULL: seq_page_cost as it is), which are set in a subtransaction that is rolled back. Errors: 42501 not the owner of the tablespace, 42704 no such tablespace, 22023 pg_global or a cost out of range, 42601 no single statement, 25006 read-only';

@@ -253,7 +253,7 @@ COMMENT ON VIEW @extschema@.tablespace_moves IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.relation_name IS
 	'schema and name when the move was queued';
 COMMENT ON COLUMN @extschema@.tablespace_moves.method IS
-	'copy (live block copy), rebuild (REINDEX CONCURRENTLY), catalog (ALTER ... SET TABLESPACE of a partitioned table or index, which has no storage) or lock (ALTER ... SET TABLESPACE)';
+	'copy (live block copy), rebuild (REINDEX CONCURRENTLY), lock (ALTER with SET TABLESPACE) or catalog (the same of a partitioned table or index, which has no storage)';
 COMMENT ON COLUMN @extschema@.tablespace_moves.state IS
 	'queued, running, paused, done, failed or cancelled';
 COMMENT ON COLUMN @extschema@.tablespace_moves.bytes_total IS
@@ -337,7 +337,7 @@ LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, text, timestamptz,
 	timestamptz, bigint[]) IS
-	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use; without tablespace, or with hot_only, what and where the advice says; method copy (live block copy, with an exclusive lock of about a millisecond), rebuild (REINDEX CONCURRENTLY) or auto (copy where it applies); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; min_rate: it is not throttled below that; finish_by: it gives way to others as long as all moves of the call still end by then; until: no move begins that would not end by then; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done. The caller must own the table and have CREATE on the tablespace (42501). Not in a transaction block (25001)';
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use, by live block copy or REINDEX CONCURRENTLY; without tablespace, or with hot_only, what and where the advice says. Errors: 42501 not the owner of the table or no CREATE on the tablespace, 25001 in a transaction block';
 
 CREATE PROCEDURE @extschema@.move_table_concurrently(
 	target regclass,
@@ -357,7 +357,7 @@ LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_table_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_table_concurrently(regclass, name, boolean,
 	text, text, interval, boolean, boolean, boolean, text, timestamptz,
 	timestamptz, bigint[]) IS
-	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild; method copy or auto (copy; indexes that it does not apply to are rebuilt); max_rate: a bound in bytes per second such as ''200 MB'' to a rate that adapts to what others need, or ''unlimited''; min_rate: it is not throttled below that; finish_by: it gives way to others as long as all moves of the call still end by then; until: no move begins that would not end by then; lock_timeout: longest wait for a lock per attempt; wait => false returns the job ids to look up in tablespace_moves; dry_run only says what would be done; hot_only: only tables that advise_index_placement() says to move there. The caller must own the table and have CREATE on the tablespace (42501). Other errors: 22004 no target or tablespace, 42809 not a table (indexes: move_indexes_concurrently()), 0A000 method rebuild, or a table that live copy cannot move (unlogged, temporary, system, other access method), 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
+	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild. Errors: 42501 not the owner of the table or no CREATE on the tablespace, 22004 no target or tablespace, 42809 not a table, 0A000 method rebuild, or a table that live copy cannot move, 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
 
 CREATE FUNCTION @extschema@.cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE

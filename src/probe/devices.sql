@@ -95,13 +95,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION @extschema@.tablespace_devices() IS
-$$the storage under every tablespace, as the kernel shows it (/proc/self/mountinfo, /sys); one row per tablespace.
-location: target of the tablespace's symbolic link, or its directory. device: what is mounted (a path, an export, a pool). device_stack: all layers down to the disks, a -> b: a lies on b, [a, b]: on both.
-media: rotational, solid state, memory, network or unknown (a virtual disk whose host does not tell, an unknown file system); of a device made of several the slowest.
-raid_level, members, write_penalty (device accesses per small random write: 1 for raid0, the number of copies for raid1 and raid10, 4 for raid4 and raid5, 6 for raid6): of the topmost RAID (md, LVM, Btrfs), NULL without one. LVM's level is deduced from sizes: raid4 appears as raid5. degraded: some RAID in the stack lacks members.
-redundant: the failure of any one device leaves the data intact. volatile: the contents are lost when the machine stops. NULL: cannot be known from here.
-size_bytes, free_bytes: of the file system, free as the server may use it. read_ahead_kb: of the mounted device, in kB. scheduler, write_cache (write back: the device caches writes until told to flush): of the disks, or of a loop device over none.
-shares_device_with: tablespaces with at least one disk in common. warnings: in words, empty if there are none.
-Raises no error of its own: what cannot be found out is NULL, and a warning says why.$$;
+	'the storage under every tablespace, as the kernel shows it: layers down to the disks, kind of media, RAID, sizes in bytes, read-ahead in kB, tablespaces with a disk in common. What cannot be found out is NULL or unknown, never an error, and a warning says why.';
 REVOKE ALL ON FUNCTION @extschema@.tablespace_devices() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_devices() TO pg_monitor;

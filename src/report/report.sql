@@ -82,6 +82,6 @@ BEGIN ATOMIC
 		LEFT JOIN (SELECT FROM tablespace_advisor.device LIMIT 0) held ON true;
 END;
 COMMENT ON FUNCTION @extschema@.tablespace_report(interval) IS
-	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, the moves since so long ago with forecast and outcome, growth and costs; it loads nothing and runs no script. It only looks: it does not probe or change anything. Errors: 22023 since is not greater than zero';
+	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, the moves since so long ago with forecast and outcome, growth and costs; it only looks, loads nothing and runs no script. Errors: 22023 since is not greater than zero';
 REVOKE ALL ON FUNCTION @extschema@.tablespace_report(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_report(interval) TO pg_monitor;

@@ -81,6 +81,64 @@ COMMENT ON VIEW tablespace_advisor.sample_interval IS
 	'per sample but the first: what happened in the whole database since the one before; columns as in tablespace_advisor.sample. read_ms and write_ms are NULL unless track_io_timing was on';
 
 /*
+ * What maintenance read is left out of reads_per_s: by intervals without any, if
+ * these are a fifth of the window, else by its estimate.
+ */
+CREATE FUNCTION tablespace_advisor.sum_relation_samples(
+	first_id int,
+	last_id int,
+	window_seconds float8,
+	OUT relation oid,
+	OUT reads_per_s float8,
+	OUT maintenance_reads_per_s float8,
+	OUT hits float8,
+	OUT scans float8,
+	OUT tuples_read float8,
+	OUT inserted float8,
+	OUT updated float8,
+	OUT hot_updated float8,
+	OUT deleted float8,
+	OUT cached_share float8)
+RETURNS SETOF record
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT c.relation, m.reads_per_s,
+		CASE WHEN c.seconds_maintained > 0 THEN greatest(0,
+			c.all_reads / nullif(window_seconds, 0) - m.reads_per_s) END,
+		c.hits, c.scans, c.tuples_read, c.inserted, c.updated, c.hot_updated,
+		c.deleted, c.cached_reads / nullif(c.looked_at, 0)
+	FROM (SELECT r.relation,
+			sum(r.reads::float8) AS all_reads,
+			coalesce(sum(r.reads::float8) FILTER (WHERE r.maintenance_reads IS NULL), 0)
+				AS clean_reads,
+			sum(r.maintenance_reads::float8) AS maintenance_reads,
+			sum(i.seconds) FILTER (WHERE r.maintenance_reads IS NOT NULL) AS seconds_maintained,
+			sum(r.hits::float8) AS hits,
+			sum(r.scans::float8) AS scans,
+			sum(r.tuples_read::float8) AS tuples_read,
+			sum(r.inserted::float8) AS inserted,
+			sum(r.updated::float8) AS updated,
+			sum(r.hot_updated::float8) AS hot_updated,
+			sum(r.deleted::float8) AS deleted,
+			sum(r.cached_reads::float8) AS cached_reads,
+			sum(r.reads::float8) FILTER (WHERE r.cached_reads IS NOT NULL) AS looked_at
+		FROM tablespace_advisor.relation_sample r
+		JOIN tablespace_advisor.sample_interval i ON i.sample_id = r.sample_id
+		WHERE r.sample_id BETWEEN first_id AND last_id
+		GROUP BY r.relation) c
+	CROSS JOIN LATERAL (SELECT CASE
+			WHEN c.seconds_maintained IS NULL THEN c.all_reads / nullif(window_seconds, 0)
+			WHEN window_seconds - c.seconds_maintained > window_seconds / 5
+				THEN c.clean_reads / (window_seconds - c.seconds_maintained)
+			ELSE (c.all_reads - c.maintenance_reads) / nullif(window_seconds, 0)
+		END AS reads_per_s) m
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.sum_relation_samples(int, int, float8) IS
+	'what the samples of a window say of each relation: per second, or in all';
+
+/*
  * with_active: also of tables that have changed, of which there are few among
  * many; else of the tables given, or of all.
  */
@@ -119,34 +177,8 @@ BEGIN
 	WHERE i.sample_id BETWEEN first_id AND last_id;
 
 	WITH change AS MATERIALIZED (
-		SELECT m.*, m.all_reads / nullif(window_of.seconds, 0) - m.reads_per_s
-				AS maintenance_reads_per_s
-		FROM (SELECT c.*, CASE
-					WHEN c.seconds_maintained IS NULL THEN c.all_reads / nullif(window_of.seconds, 0)
-					WHEN window_of.seconds - c.seconds_maintained > window_of.seconds / 5
-						THEN c.clean_reads / (window_of.seconds - c.seconds_maintained)
-					ELSE (c.all_reads - c.maintenance_reads) / nullif(window_of.seconds, 0)
-				END AS reads_per_s
-			FROM (
-		SELECT r.relation,
-			sum(r.reads::float8) AS all_reads,
-			coalesce(sum(r.reads::float8) FILTER (WHERE r.maintenance_reads IS NULL), 0)
-				AS clean_reads,
-			sum(r.maintenance_reads::float8) AS maintenance_reads,
-			sum(i.seconds) FILTER (WHERE r.maintenance_reads IS NOT NULL) AS seconds_maintained,
-			sum(r.hits::float8) AS hits,
-			sum(r.scans::float8) AS scans,
-			sum(r.tuples_read::float8) AS tuples_read,
-			sum(r.inserted::float8) AS inserted,
-			sum(r.updated::float8) AS updated,
-			sum(r.hot_updated::float8) AS hot_updated,
-			sum(r.deleted::float8) AS deleted,
-			sum(r.cached_reads::float8) AS cached_reads,
-			sum(r.reads::float8) FILTER (WHERE r.cached_reads IS NOT NULL) AS looked_at
-		FROM tablespace_advisor.relation_sample r
-		JOIN tablespace_advisor.sample_interval i ON i.sample_id = r.sample_id
-		WHERE r.sample_id BETWEEN first_id AND last_id
-		GROUP BY r.relation) c) m
+		SELECT c.* FROM tablespace_advisor.sum_relation_samples(
+			first_id, last_id, window_of.seconds) c
 	), present AS (
 		SELECT i.* FROM tablespace_advisor.relation_inventory i
 		WHERE tables IS NULL AND NOT with_active
@@ -169,8 +201,7 @@ BEGIN
 		h.hot_updated / nullif(h.updated, 0),
 		coalesce(s.scans, 0), s.counted_since,
 		coalesce(s.counted_since > window_of.window_start, false),
-		c.cached_reads / nullif(c.looked_at, 0),
-		CASE WHEN c.seconds_maintained > 0 THEN greatest(0, c.maintenance_reads_per_s) END
+		c.cached_share, c.maintenance_reads_per_s
 		)::tablespace_advisor.relation_rate)
 	INTO relations
 	FROM present i
@@ -442,7 +473,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.observe_database(interval, oid[], interval, boolean) IS
-	'what this database and its relations (of the tables given, or all; with_active: at least of those and of tables that did anything) did per second. observe: watch for so long; without it from samples of the last history, without those from the totals since counters began (source: observed, samples, totals). intervals: samples in the window; was_reset: counters were reset within the window, for totals: window_start is a reset of this database, else the whole server''s, and counters may be younger. reads_per_s, hits_per_s: blocks of the whole database; read_ms_per_s, timed_read_us: milliseconds per second and microseconds per block that the server timed for reads, NULL without track_io_timing; snapshots: looks at pg_stat_activity; reading_snapshots: those in which any session of the server waited for a data file read; active_sessions: mean number of this database''s; reading_sessions: mean number of the server''s sessions that waited for a data file read, over those looks; waits: mean number of active sessions by wait class and event; devices: what the devices under the tablespaces did, in the window or, for totals, in the samples there are. Errors: 22023 observe out of range';
+	'what this database and its relations (of the tables given, or all; with_active: at least of those and of tables that did anything) did per second: while watched for so long (observe), else by the samples of the last history, else by the totals since counters began; times are NULL without track_io_timing. Errors: 22023 observe out of range';
 
 CREATE FUNCTION tablespace_advisor.observed_activity(
 	observe interval DEFAULT NULL,
@@ -483,6 +514,7 @@ COMMENT ON FUNCTION tablespace_advisor.observed_activity(interval, oid[], interv
 
 GRANT SELECT ON tablespace_advisor.sample_interval TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.sum_relation_samples(int, int, float8),
 	tablespace_advisor.observe_samples(interval, oid[], boolean),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
 	tablespace_advisor.read_counters(oid[]),

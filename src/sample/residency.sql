@@ -39,7 +39,7 @@ AS 'MODULE_PATHNAME', 'relations_residency'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION tablespace_advisor.relations_residency(oid[], bigint) IS
-	'per relation given: blocks of its main fork (NULL: no file), how many of them are in shared buffers, and how many in the cache of the operating system (NULL: it does not say; extrapolated from some max_bytes of larger files). A block may be in both; system_only_blocks: those in the system''s cache that are not in shared buffers. Takes no lock on the relations';
+	'per relation given: blocks of its main fork (NULL: no file), how many of them are in shared buffers, how many in the cache of the operating system (NULL: it does not say; extrapolated from some max_bytes of larger files), and how many in that cache only. Takes no lock on the relations';
 
 CREATE FUNCTION tablespace_advisor.relation_residency(
 	relation oid,

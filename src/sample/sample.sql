@@ -95,130 +95,142 @@ COMMENT ON FUNCTION tablespace_advisor.cached_share(bigint, bigint, bigint) IS
  * A counter that fell has begun anew: what it shows has happened since.  So
  * has a relation that the last sample did not have.  Nothing grows or shrinks
  * in its file without an access that is counted, so that only the files of
- * relations with changed counters are looked at.
+ * relations with changed counters are looked at, and what VACUUM and ANALYZE
+ * did to their tables.
  */
+CREATE FUNCTION tablespace_advisor.changed_relations(
+	was_reset boolean,
+	OUT kind text,
+	OUT maintained oid,
+	OUT continues boolean,
+	OUT same_file boolean,
+	OUT cached_before float8,
+	OUT present tablespace_advisor.sampled_relation,
+	OUT reads bigint,
+	OUT hits bigint,
+	OUT scans bigint,
+	OUT tuples_read bigint,
+	OUT inserted bigint,
+	OUT updated bigint,
+	OUT hot_updated bigint,
+	OUT deleted bigint,
+	OUT vacuums bigint,
+	OUT analyzes bigint)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH present AS MATERIALIZED (
+		/* without what has to be looked up for tables that have changed only */
+		SELECT c.relation, c.kind, c.tablespace, c.filenode,
+			coalesce(c.indexed, c.relation) AS maintained,
+			c.reads, c.hits, c.scans, c.tuples_read, c.inserted, c.updated,
+			c.hot_updated, c.deleted
+		FROM tablespace_advisor.relation_counter c
+	)
+	SELECT p.kind, p.maintained, f.keeps = 1,
+		o.filenode IS NOT DISTINCT FROM p.filenode, o.system_cached,
+		ROW(p.relation, p.tablespace, p.filenode, o.filenode_since,
+			o.counted_since, z.size_bytes, p.reads, p.hits, p.scans,
+			p.tuples_read, p.inserted, p.updated, p.hot_updated, p.deleted,
+			NULL, m.vacuums, m.analyzes)::tablespace_advisor.sampled_relation,
+		p.reads - f.keeps * coalesce(o.reads, 0),
+		p.hits - f.keeps * coalesce(o.hits, 0),
+		p.scans - f.keeps * coalesce(o.scans, 0),
+		p.tuples_read - f.keeps * coalesce(o.tuples_read, 0),
+		p.inserted - f.keeps * coalesce(o.inserted, 0),
+		p.updated - f.keeps * coalesce(o.updated, 0),
+		p.hot_updated - f.keeps * coalesce(o.hot_updated, 0),
+		p.deleted - f.keeps * coalesce(o.deleted, 0),
+		greatest(0, m.vacuums - f.keeps * o.vacuums),
+		greatest(0, m.analyzes - f.keeps * o.analyzes)
+	FROM present p
+	LEFT JOIN tablespace_advisor.sampled_relation o USING (relation)
+	CROSS JOIN LATERAL
+		(SELECT (o.relation IS NOT NULL AND NOT (changed_relations.was_reset
+				OR p.reads < o.reads OR p.hits < o.hits
+				OR p.scans < o.scans OR p.tuples_read < o.tuples_read
+				OR p.inserted < o.inserted OR p.updated < o.updated
+				OR p.hot_updated < o.hot_updated
+				OR p.deleted < o.deleted))::int AS keeps) f
+	CROSS JOIN LATERAL
+		(SELECT tablespace_advisor.file_bytes(p.tablespace, p.filenode)
+			AS size_bytes) z
+	CROSS JOIN LATERAL
+		(SELECT tablespace_advisor.vacuum_count(p.maintained) AS vacuums,
+			tablespace_advisor.analyze_count(p.maintained) AS analyzes) m
+	WHERE (f.keeps = 0
+			OR p.reads <> o.reads OR p.hits <> o.hits
+			OR p.scans <> o.scans OR p.tuples_read <> o.tuples_read
+			OR p.inserted <> o.inserted OR p.updated <> o.updated
+			OR p.deleted <> o.deleted OR p.filenode <> o.filenode
+			OR p.tablespace <> o.tablespace)
+		AND z.size_bytes IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.changed_relations(boolean) IS
+	'relations whose counters or files are not those of sampled_relation, with what they have grown by since; present: the row as it is now';
+
 CREATE FUNCTION tablespace_advisor.add_relation_samples(
 	s tablespace_advisor.sample)
 RETURNS void
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH present AS MATERIALIZED (
-		/* without what has to be looked up for tables that have changed only */
-		SELECT c.relation, c.heap, c.kind, c.tablespace, c.filenode, c.indexed,
-			c.reads, c.hits, c.scans, c.tuples_read, c.inserted, c.updated,
-			c.hot_updated, c.deleted
-		FROM tablespace_advisor.relation_counter c
-	), changed AS MATERIALIZED (
-		SELECT p.*, z.size_bytes,
-			o.relation IS NULL AS is_new,
-			o.filenode IS NOT DISTINCT FROM p.filenode AS same_file,
-			o.filenode_since, o.counted_since, o.system_cached AS old_cached,
-			f.fell,
-			NOT (o.relation IS NULL OR f.fell) AS continues,
-			o.reads AS old_reads, o.hits AS old_hits, o.scans AS old_scans,
-			o.tuples_read AS old_tuples_read, o.inserted AS old_inserted,
-			o.updated AS old_updated, o.hot_updated AS old_hot_updated,
-			o.deleted AS old_deleted,
-			m.vacuums, m.analyzes,
-			CASE WHEN f.fell THEN 0 ELSE o.vacuums END AS old_vacuums,
-			CASE WHEN f.fell THEN 0 ELSE o.analyzes END AS old_analyzes
-		FROM present p
-		LEFT JOIN tablespace_advisor.sampled_relation o USING (relation)
-		CROSS JOIN LATERAL
-			(SELECT s.was_reset OR p.reads < o.reads OR p.hits < o.hits
-				OR p.scans < o.scans OR p.tuples_read < o.tuples_read
-				OR p.inserted < o.inserted OR p.updated < o.updated
-				OR p.hot_updated < o.hot_updated
-				OR p.deleted < o.deleted AS fell) f
-		CROSS JOIN LATERAL
-			(SELECT tablespace_advisor.file_bytes(p.tablespace, p.filenode)
-				AS size_bytes) z
-		CROSS JOIN LATERAL
-			(SELECT tablespace_advisor.vacuum_count(coalesce(p.indexed, p.relation)) AS vacuums,
-				tablespace_advisor.analyze_count(coalesce(p.indexed, p.relation)) AS analyzes) m
-		WHERE (o.relation IS NULL OR f.fell
-				OR p.reads <> o.reads OR p.hits <> o.hits
-				OR p.scans <> o.scans OR p.tuples_read <> o.tuples_read
-				OR p.inserted <> o.inserted OR p.updated <> o.updated
-				OR p.deleted <> o.deleted OR p.filenode <> o.filenode
-				OR p.tablespace <> o.tablespace)
-			AND z.size_bytes IS NOT NULL
+	WITH changed AS MATERIALIZED (
+		SELECT (c.present).relation, (c.present).size_bytes, c.*
+		FROM tablespace_advisor.changed_relations(s.was_reset) c
 	), resident AS MATERIALIZED (
 		SELECT p.relation, tablespace_advisor.cached_share(
 				p.blocks, p.shared_blocks, p.system_only_blocks) AS cached,
 			p.shared_blocks / nullif(p.blocks, 0)::float8 AS shared_fraction
 		FROM tablespace_advisor.relations_residency(
-			array(SELECT c.relation FROM changed c
-				WHERE c.reads > CASE WHEN c.continues THEN c.old_reads ELSE 0 END),
+			array(SELECT c.relation FROM changed c WHERE c.reads > 0),
 			64 * 1048576) p
 	), forgotten AS (
 		DELETE FROM tablespace_advisor.sampled_relation o
 		WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = o.relation)
 	), remembered AS (
-		INSERT INTO tablespace_advisor.sampled_relation AS o
-			(relation, tablespace, filenode, filenode_since, counted_since,
-				size_bytes, reads, hits, scans, tuples_read,
-				inserted, updated, hot_updated, deleted, system_cached,
-				vacuums, analyzes)
-		SELECT c.relation, c.tablespace, c.filenode,
-			CASE WHEN c.same_file THEN c.filenode_since ELSE s.started_at END,
-			CASE WHEN c.continues THEN c.counted_since
+		INSERT INTO tablespace_advisor.sampled_relation
+		SELECT c.relation, (c.present).tablespace, (c.present).filenode,
+			CASE WHEN c.same_file THEN (c.present).filenode_since ELSE s.started_at END,
+			CASE WHEN c.continues THEN (c.present).counted_since
 				WHEN s.started_at IS NOT NULL THEN s.started_at
 				ELSE (SELECT coalesce(b.stats_reset, b.server_since)
 					FROM tablespace_advisor.statistics_start b)
 				END,
-			c.size_bytes, c.reads, c.hits, c.scans, c.tuples_read,
-			c.inserted, c.updated, c.hot_updated, c.deleted, r.cached,
-			c.vacuums, c.analyzes
+			c.size_bytes, (c.present).reads, (c.present).hits, (c.present).scans,
+			(c.present).tuples_read, (c.present).inserted, (c.present).updated,
+			(c.present).hot_updated, (c.present).deleted, r.cached,
+			(c.present).vacuums, (c.present).analyzes
 		FROM changed c LEFT JOIN resident r USING (relation)
 		ON CONFLICT (relation) DO UPDATE
-		SET tablespace = excluded.tablespace,
-			filenode = excluded.filenode,
-			filenode_since = excluded.filenode_since,
-			counted_since = excluded.counted_since,
-			size_bytes = excluded.size_bytes,
-			reads = excluded.reads,
-			hits = excluded.hits,
-			scans = excluded.scans,
-			tuples_read = excluded.tuples_read,
-			inserted = excluded.inserted,
-			updated = excluded.updated,
-			hot_updated = excluded.hot_updated,
-			deleted = excluded.deleted,
-			system_cached = excluded.system_cached,
-			vacuums = excluded.vacuums,
-			analyzes = excluded.analyzes
+		SET (tablespace, filenode, filenode_since, counted_since, size_bytes,
+				reads, hits, scans, tuples_read, inserted, updated, hot_updated,
+				deleted, system_cached, vacuums, analyzes)
+			= (excluded.tablespace, excluded.filenode, excluded.filenode_since,
+				excluded.counted_since, excluded.size_bytes, excluded.reads,
+				excluded.hits, excluded.scans, excluded.tuples_read,
+				excluded.inserted, excluded.updated, excluded.hot_updated,
+				excluded.deleted, excluded.system_cached, excluded.vacuums,
+				excluded.analyzes)
 	)
 	INSERT INTO tablespace_advisor.relation_sample
 		(sample_id, relation, size_bytes, reads, hits, scans, tuples_read,
 			inserted, updated, hot_updated, deleted, cached_reads, maintenance_reads)
-	SELECT s.sample_id, c.relation, c.size_bytes,
-		nullif(c.reads - CASE WHEN c.continues THEN c.old_reads ELSE 0 END, 0),
-		nullif(c.hits - CASE WHEN c.continues THEN c.old_hits ELSE 0 END, 0),
-		nullif(c.scans - CASE WHEN c.continues THEN c.old_scans ELSE 0 END, 0),
-		nullif(c.tuples_read
-			- CASE WHEN c.continues THEN c.old_tuples_read ELSE 0 END, 0),
-		nullif(c.inserted
-			- CASE WHEN c.continues THEN c.old_inserted ELSE 0 END, 0),
-		nullif(c.updated
-			- CASE WHEN c.continues THEN c.old_updated ELSE 0 END, 0),
-		nullif(c.hot_updated
-			- CASE WHEN c.continues THEN c.old_hot_updated ELSE 0 END, 0),
-		nullif(c.deleted
-			- CASE WHEN c.continues THEN c.old_deleted ELSE 0 END, 0),
-		(c.reads - CASE WHEN c.continues THEN c.old_reads ELSE 0 END)
-			* CASE WHEN c.same_file AND c.old_cached IS NOT NULL
-				THEN (r.cached + c.old_cached) / 2 ELSE r.cached END,
+	SELECT s.sample_id, c.relation, c.size_bytes, nullif(c.reads, 0),
+		nullif(c.hits, 0), nullif(c.scans, 0), nullif(c.tuples_read, 0),
+		nullif(c.inserted, 0), nullif(c.updated, 0), nullif(c.hot_updated, 0),
+		nullif(c.deleted, 0),
+		c.reads * CASE WHEN c.same_file AND c.cached_before IS NOT NULL
+			THEN (r.cached + c.cached_before) / 2 ELSE r.cached END,
 		tablespace_advisor.estimate_maintenance_reads(c.kind,
-			greatest(0, c.vacuums - c.old_vacuums) + u.under_way,
-			greatest(0, c.analyzes - c.old_analyzes) + u.under_way,
-			c.reads - CASE WHEN c.continues THEN c.old_reads ELSE 0 END,
+			c.vacuums + u.under_way, c.analyzes + u.under_way, c.reads,
 			c.size_bytes, r.shared_fraction)
 	FROM changed c LEFT JOIN resident r USING (relation)
 	CROSS JOIN (SELECT tablespace_advisor.maintenance_under_way() AS tables) w
 	CROSS JOIN LATERAL
-		(SELECT (coalesce(c.indexed, c.relation) = ANY (w.tables))::int AS under_way) u
+		(SELECT (c.maintained = ANY (w.tables))::int AS under_way) u
 	WHERE s.started_at IS NOT NULL
 $$;
 
@@ -228,12 +240,15 @@ COMMENT ON FUNCTION tablespace_advisor.add_relation_samples(tablespace_advisor.s
 /*
  * Samples of more than two days ago become one per hour, those of more than
  * 30 days ago one per day (UTC).  Each becomes part of the last of its hour or
- * day.  Counters of the database are kept as they were, so that there is
- * nothing to add up.  A reset in the middle keeps its sample apart.
+ * day.  A reset in the middle keeps its sample apart.
  */
-CREATE FUNCTION tablespace_advisor.roll_up_samples(keep_days int)
-RETURNS void
-LANGUAGE sql VOLATILE
+CREATE FUNCTION tablespace_advisor.samples_to_merge(
+	OUT whole_id int,
+	OUT unit text,
+	OUT started_at timestamptz,
+	OUT part_id int)
+RETURNS SETOF record
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH old AS (
@@ -248,11 +263,10 @@ AS $$
 			sum((o.was_reset OR o.started_at IS NULL)::int)
 				OVER (ORDER BY o.sample_id) AS life
 		FROM old o
-	), whole AS MATERIALIZED (
+	), whole AS (
 		/* an hour or day that has ended in the part that is old */
-		SELECT p.unit, p.bucket, p.life,
-			max(p.sample_id) AS sample_id, min(p.started_at) AS started_at,
-			array_agg(p.sample_id) AS parts
+		SELECT p.unit, max(p.sample_id) AS sample_id,
+			min(p.started_at) AS started_at, array_agg(p.sample_id) AS parts
 		FROM part p
 		WHERE p.bucket < date_trunc(p.unit, clock_timestamp()
 			- CASE p.unit WHEN 'day' THEN interval '30 days'
@@ -260,9 +274,48 @@ AS $$
 			AND p.started_at IS NOT NULL
 		GROUP BY p.unit, p.bucket, p.life
 		HAVING count(*) > 1 OR bool_or(p.covers <> p.unit)
-	), member AS MATERIALIZED (
-		SELECT w.sample_id AS whole_id, w.unit, w.started_at, m.part_id
-		FROM whole w CROSS JOIN LATERAL unnest(w.parts) m(part_id)
+	)
+	SELECT w.sample_id, w.unit, w.started_at, m.part_id
+	FROM whole w CROSS JOIN LATERAL unnest(w.parts) m(part_id)
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.samples_to_merge() IS
+	'samples that are to become part of another one (whole_id), which then covers an hour or a day';
+
+CREATE FUNCTION tablespace_advisor.forget_samples(keep_days int)
+RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	/* the last one stays: the next one is measured from it */
+	DELETE FROM tablespace_advisor.sample s
+	WHERE s.taken_at < clock_timestamp() - make_interval(days => keep_days)
+		AND s.sample_id < (SELECT max(l.sample_id) FROM tablespace_advisor.sample l);
+	DELETE FROM tablespace_advisor.relation_sample r
+	WHERE r.sample_id
+		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
+	DELETE FROM tablespace_advisor.tablespace_sample t
+	WHERE t.sample_id
+		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
+	DELETE FROM tablespace_advisor.tablespace_io_sample i
+	WHERE i.sample_id
+		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s)
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.forget_samples(int) IS
+	'deletes samples older than the days given (NULL: none)';
+
+/*
+ * Counters of the database are kept as they were, so that there is nothing to
+ * add up.
+ */
+CREATE FUNCTION tablespace_advisor.roll_up_samples(keep_days int)
+RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH member AS MATERIALIZED (
+		SELECT * FROM tablespace_advisor.samples_to_merge()
 	), moved AS (
 		DELETE FROM tablespace_advisor.relation_sample r
 		USING member m
@@ -320,20 +373,7 @@ AS $$
 	DELETE FROM tablespace_advisor.tablespace_sample t
 	USING member m
 	WHERE t.sample_id = m.part_id AND m.part_id <> m.whole_id;
-
-	/* the last one stays: the next one is measured from it */
-	DELETE FROM tablespace_advisor.sample s
-	WHERE s.taken_at < clock_timestamp() - make_interval(days => keep_days)
-		AND s.sample_id < (SELECT max(l.sample_id) FROM tablespace_advisor.sample l);
-	DELETE FROM tablespace_advisor.relation_sample r
-	WHERE r.sample_id
-		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
-	DELETE FROM tablespace_advisor.tablespace_sample t
-	WHERE t.sample_id
-		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
-	DELETE FROM tablespace_advisor.tablespace_io_sample i
-	WHERE i.sample_id
-		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s)
+	SELECT tablespace_advisor.forget_samples(keep_days)
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.roll_up_samples(int) IS
@@ -399,7 +439,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON PROCEDURE @extschema@.sample_activity() IS
-	'Keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; a preloaded library does it by itself every tablespace_advisor.sample_interval. Takes about half a second. Errors: 25006 on a standby.';
+	'keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; takes about half a second. Errors: 25006 on a standby';
 
 REVOKE ALL ON PROCEDURE @extschema@.sample_activity() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.take_sample(int) TO pg_monitor;

@@ -71,7 +71,7 @@ BEGIN ATOMIC
 	ORDER BY l.part, l.number;
 END;
 COMMENT ON FUNCTION @extschema@.estimate_pgbench_size(int, int, int) IS
-	'Size in blocks and bytes of each relation fork that "pgbench -i --scale --fillfactor --partitions" of this server''s version makes, by page arithmetic; then the sum of these, "database (added)", and that plus the size of template1, "database (total)", whose blocks are NULL. scale: 1 or more; fillfactor: 10 to 100; partitions: 0 to the number of rows. Errors: 22004 for NULL, 22023 for a value out of range, 54000 for a scale that does not fit a relation.';
+	'size in blocks and bytes of each relation fork that "pgbench -i" of this server''s version makes, by page arithmetic; then their sum, "database (added)", and that plus the size of template1, "database (total)". Errors: 22004 for NULL, 22023 for a value out of range, 54000 for a scale that does not fit a relation.';
 
 CREATE FUNCTION @extschema@.estimate_pgbench_scale(
 	target_size text, object text DEFAULT 'database',
@@ -86,4 +86,4 @@ BEGIN ATOMIC
 			 THEN tablespace_advisor.empty_database_bytes() END);
 END;
 COMMENT ON FUNCTION @extschema@.estimate_pgbench_scale(text, text, int, int) IS
-	'Scale at which "pgbench -i" comes nearest to target_size (text as pg_size_bytes() reads it), the smaller one of two. object: "database" (all relations plus the size of template1), "table" (pgbench_accounts with its forks) or "index" (pgbench_accounts_pkey); with partitions, the sum over them. Found by search over the sizes of estimate_pgbench_size(), so exact. Errors: 22004 for NULL, 22023 for a value out of range or a size that cannot be read, 54000 for a target that no scale reaches.';
+	'scale at which "pgbench -i" comes nearest to target_size (text as pg_size_bytes() reads it) by the sizes of estimate_pgbench_size(), the smaller one of two; object: database (with the size of template1), table (pgbench_accounts with its forks) or index (pgbench_accounts_pkey). Errors: 22004 for NULL, 22023 for a value out of range or a size that cannot be read, 54000 for a target that no scale reaches.';

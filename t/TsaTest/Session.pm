@@ -14,7 +14,8 @@ use Test::More;
 
 our @EXPORT = qw(
   session send_to answer ask end_session messages_of fails_with
-  wait_until wait_for_lock_of start_sql finish_sql is_waiting);
+  wait_until wait_for_lock_of start_sql finish_sql is_waiting
+  told keep_open workers_end);
 
 # A psql of its own that is fed step by step: in, out, err, run, pid.
 sub session
@@ -115,8 +116,8 @@ sub wait_for_lock_of
 	return;
 }
 
-# Starts statements in a session of their own, which gives up after a minute.
-# Finish with finish_sql().
+# Starts statements in a session of their own, which gives up after a while and
+# stops at the first error.  Finish with finish_sql().
 sub start_sql
 {
 	my ($node, $name, @sql) = @_;
@@ -125,7 +126,7 @@ sub start_sql
 	$session{harness} = IPC::Run::start(
 		[
 			'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
-			$node->connstr('postgres') . " application_name='$name' options='-c statement_timeout=60s'",
+			$node->connstr('postgres') . " application_name='$name' options='-c statement_timeout=${PostgreSQL::Test::Utils::timeout_default}s'",
 			map { ('-c', $_) } @sql
 		],
 		'<', \undef, '>', \$session{out}, '2>', \$session{err});
@@ -158,6 +159,41 @@ sub is_waiting
 		select undef, undef, undef, 0.1;
 	}
 	die "session $session->{name} neither waits nor ends";
+}
+
+# A statement of somebody's, who would give up after five seconds: what it says.
+sub told
+{
+	my ($node, $sql, %args) = @_;
+	my $dbname = $args{dbname} // 'postgres';
+	my ($out, $err);
+
+	$node->psql($dbname, "SET lock_timeout = '5s';\n$sql",
+		connstr => $node->connstr($dbname) . ' user=' . ($args{user} // 'postgres'),
+		stdout => \$out, stderr => \$err);
+	return $err eq '' ? $out : $err;
+}
+
+# A transaction of mallory's that stays open.
+sub keep_open
+{
+	my ($node, $sql, %args) = @_;
+	my $s = session($node, user => 'mallory', %args);
+
+	ask($s, "BEGIN; $sql");
+	die $s->{err} if $s->{err} =~ /ERROR/;
+	return $s;
+}
+
+# Expects the workers of moves to end.
+sub workers_end
+{
+	my ($node, $name) = @_;
+
+	ok($node->poll_query_until('postgres', q{
+		SELECT count(*) = 0 FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor move'}), $name);
+	return;
 }
 
 1;

@@ -1,0 +1,209 @@
+# What somebody has done in a transaction that stays open holds up nobody who has
+# nothing to do with it.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = new_node('main', conf => q{
+shared_preload_libraries = 'tablespace_advisor'
+tablespace_advisor.sample_interval = 0
+autovacuum = off
+});
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE ROLE mallory LOGIN;
+	CREATE ROLE alice LOGIN;
+	GRANT CREATE ON SCHEMA public TO mallory, alice;
+	GRANT CREATE ON TABLESPACE slow, fast TO mallory, alice});
+
+# --- localities that are measured -------------------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE dropped AS SELECT g AS a FROM generate_series(1, 1000) g;
+	CREATE INDEX ON dropped (a);
+	CREATE TABLE hers AS TABLE dropped;
+	CREATE INDEX ON hers (a);
+	CREATE TABLE other AS TABLE dropped;
+	CREATE INDEX ON other (a);
+	ALTER TABLE hers OWNER TO mallory;
+	ALTER TABLE other OWNER TO alice;
+	SELECT FROM measure_index_locality('dropped');
+	DROP TABLE dropped}, extra_params => ['-q']);
+my $open = keep_open($node, q{SELECT FROM measure_index_locality('hers');});
+is(told($node, q{
+		SET client_min_messages = error;
+		SELECT count(DISTINCT index) FROM measure_index_locality('other')}, user => 'alice'),
+	'1', 'a locality is measured while another transaction measures');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_advisor.index_locality
+		WHERE relation = 'other'::regclass}), '1', 'the locality measured beside it is kept');
+end_session($open);
+
+# --- pins ---------------------------------------------------------------------------
+
+# A round of apply_placement() pins what it has moved back.
+told($node, q{CALL move_table_concurrently('hers', 'slow')}, user => 'mallory');
+$open = keep_open($node, q{SELECT pin_placement('hers');});
+unlike(told($node, q{SELECT tablespace_advisor.keep_round(ARRAY[max(job_id)], true, 10)
+	FROM tablespace_advisor.job}), qr/ERROR/,
+	'a round ends while an open transaction has pinned what it pins');
+send_to($open, 'ROLLBACK;');
+end_session($open);
+
+# --- moves that are queued --------------------------------------------------------
+
+# Her table and the other one: OIDs that leave the same remainder, by which
+# locks could be shared.
+$node->safe_psql('postgres', q{
+	CREATE TABLE moved (a int PRIMARY KEY) TABLESPACE slow;
+	ALTER TABLE moved OWNER TO mallory;
+	DO $$ BEGIN
+		FOR i IN 1 .. 1000 LOOP
+			CREATE TABLE twin (a int) TABLESPACE slow;
+			EXIT WHEN 'twin'::regclass::oid::int8 % 64 = 'moved'::regclass::oid::int8 % 64;
+			DROP TABLE twin;
+		END LOOP;
+	END $$;
+	ALTER TABLE twin OWNER TO alice});
+told($node, q{CALL move_table_concurrently('moved', 'fast')}, user => 'mallory');
+$open = keep_open($node, q{SELECT undo_move(max(job_id)) FROM tablespace_moves;});
+like(told($node, q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/^\{\d+\}$/,
+	'a table moves while a transaction that is open has queued a move of another one');
+my $err = told($node, q{CALL evacuate_tablespace('fast', 'slow')});
+like($err, qr/WARNING:  leaving table "moved" where it is\nDETAIL:  A transaction that has not ended is queueing or changing a move of it/,
+	'an evacuation leaves what somebody is queueing');
+like($err, qr/NOTICE:  moved table public\.twin /, 'an evacuation moves what nobody is queueing');
+like(told($node, q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'),
+	qr/ERROR:  canceling statement due to lock timeout/,
+	'for the move of the same table it is waited');
+send_to($open, 'ROLLBACK;');
+end_session($open);
+like(told($node, q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'), qr/^\{\d+\}$/,
+	'the move of the same table goes on when the transaction has ended');
+
+# The move of the table, which waits for somebody's lock, is committed while a
+# call that queues a move of its index has looked for moves of open transactions,
+# but not yet for committed ones.
+my $holder = session($node);
+ask($holder, 'BEGIN; LOCK TABLE moved IN SHARE UPDATE EXCLUSIVE MODE;');
+$open = keep_open($node, q{SELECT undo_move(max(job_id)) FROM tablespace_moves
+	WHERE relation = 'moved'::regclass;});
+stop_at($node, 'queue looked at');
+my $caller = session($node, user => 'mallory');
+send_to($caller, q{CALL move_indexes_concurrently('moved_pkey', 'fast', wait => false);});
+wait_for_stop($node, 'queue looked at');
+ask($open, 'COMMIT;');
+release($node);
+is(answer($caller), '', 'who commits between the two looks of another one');
+like($caller->{err}, qr/index "moved_pkey" is being moved already\nDETAIL:  The move of its table "moved"/,
+	'is seen by one of them');
+end_session($_) for $caller, $holder, $open;
+$node->safe_psql('postgres', 'SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves))');
+
+# The move of a partitioned table's entry, which waits for its partition's, while
+# somebody is cancelling it; and an older one that was cancelled.
+$node->safe_psql('postgres', q{
+	CREATE TABLE parted (a int) PARTITION BY LIST (a) TABLESPACE slow;
+	CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1) TABLESPACE slow;
+	ALTER TABLE parted OWNER TO mallory;
+	ALTER TABLE parted_1 OWNER TO mallory});
+$holder = session($node);
+ask($holder, 'BEGIN; LOCK TABLE parted_1 IN SHARE UPDATE EXCLUSIVE MODE;');
+my $entry = q{SELECT max(job_id) FROM tablespace_moves WHERE relation = 'parted'::regclass};
+my $queue = q{CALL move_table_concurrently('parted', 'fast', wait => false)};
+told($node, $queue, user => 'mallory');
+my $older = $node->safe_psql('postgres', $entry);
+$node->safe_psql('postgres', q{
+	SELECT cancel_move(job_id) FROM tablespace_moves
+	WHERE relation IN ('parted'::regclass, 'parted_1'::regclass);
+	SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves))});
+told($node, $queue, user => 'mallory');
+$open = keep_open($node, "SELECT cancel_move(($entry));");
+like(told($node, "SELECT retry_move($older)", user => 'mallory'), qr/table "parted" is being moved already/,
+	'a call does not wait for a job that it is refused for');
+end_session($open);
+end_session($holder);
+$node->safe_psql('postgres', 'SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves))');
+
+# --- jobs of another database -------------------------------------------------------
+
+$node->safe_psql('template1', 'CREATE DATABASE copied TEMPLATE postgres');
+$open = keep_open($node, q{SELECT wait_for_moves('{}');}, dbname => 'copied');
+like(told($node, q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice', dbname => 'copied'),
+	qr/^\{\d+\}$/, 'a call goes on while another transaction forgets foreign jobs');
+end_session($open);
+
+# --- a request to pause that is withdrawn, of a job to be forgotten ------------------
+
+$node->safe_psql('postgres', q{
+	UPDATE tablespace_advisor.job SET finished_at = now() - interval '2 years'
+	WHERE heap = 'moved'::regclass;
+	INSERT INTO tablespace_advisor.request (job_id)
+	SELECT min(job_id) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass});
+$open = keep_open($node, q{SELECT resume_move(min(job_id)) FROM tablespace_moves
+	WHERE relation = 'moved'::regclass;});
+told($node, q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice');
+workers_end($node, 'a worker ends while a transaction withdraws a request to pause an old job');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass}),
+	'1', 'the job whose request is being withdrawn is kept');
+send_to($open, 'COMMIT;');
+end_session($open);
+told($node, q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
+workers_end($node, 'the next worker');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_advisor.job WHERE heap = 'moved'::regclass}),
+	'0', 'forgets it');
+
+# --- a queued job that somebody is cancelling -----------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE three (a int, b int, c int);
+	INSERT INTO three SELECT i, i, i FROM generate_series(1, 50000) i;
+	CREATE INDEX ON three (a);
+	CREATE INDEX ON three (b);
+	CREATE INDEX ON three (c);
+	ALTER TABLE three OWNER TO mallory});
+stop_at($node, 'copied');
+told($node, q{CALL move_indexes_concurrently('three', 'fast', wait => false)}, user => 'mallory');
+wait_for_stop($node, 'copied');
+my $middle = $node->safe_psql('postgres', q{
+	SELECT max(job_id) - 1 FROM tablespace_advisor.job WHERE heap = 'three'::regclass});
+$open = keep_open($node, "SELECT cancel_move($middle);");
+release($node);
+wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE job_id = $middle + 1)},
+	'a worker goes on behind a job that a transaction is cancelling');
+send_to($open, 'ROLLBACK;');
+end_session($open);
+wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE job_id = $middle)},
+	'the worker moves what is not cancelled after all');
+workers_end($node, 'the worker ends after the job that came back');
+
+# --- names that look like lines of a message --------------------------------------------
+
+my $name = qq{"n\nHINT:  In any database: DROP DATABASE"};
+$node->safe_psql('postgres', qq{
+	CREATE TABLE $name (a int PRIMARY KEY) TABLESPACE slow;
+	ALTER TABLE $name OWNER TO mallory});
+told($node, "CALL move_table_concurrently('$name', 'fast')", user => 'mallory');
+$open = keep_open($node, q{SELECT undo_move(max(job_id)) FROM tablespace_moves;});
+foreach my $how ('', ', dry_run => true')
+{
+	my $err = told($node, "CALL evacuate_tablespace('fast', 'slow'$how)");
+	like($err, qr/n\?HINT:  In any database: DROP DATABASE/, "a message$how has the name");
+	unlike($err, qr/^HINT:  In any database: DROP DATABASE/m, 'a name with a line break makes no HINT line');
+}
+send_to($open, 'ROLLBACK;');
+end_session($open);
+
+$node->stop;
+done_testing();

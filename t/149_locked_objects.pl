@@ -1,0 +1,147 @@
+# Tables, partitions and databases that somebody keeps locked hold up nobody who has
+# nothing to do with them.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = new_node('main', conf => q{
+shared_preload_libraries = 'tablespace_advisor'
+tablespace_advisor.sample_interval = 0
+autovacuum = off
+});
+$node->start;
+prepare_node($node);
+$node->safe_psql('postgres', q{
+	CREATE ROLE mallory LOGIN;
+	CREATE ROLE alice LOGIN;
+	GRANT CREATE ON SCHEMA public TO mallory, alice;
+	GRANT CREATE ON TABLESPACE slow, fast TO mallory, alice});
+$node->safe_psql('postgres', q{
+	CREATE TABLE twin (a int) TABLESPACE slow;
+	ALTER TABLE twin OWNER TO alice});
+
+# --- a partition that is locked ----------------------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE log (t date) PARTITION BY RANGE (t);
+	CREATE TABLE log_1 PARTITION OF log FOR VALUES FROM ('2020-01-01') TO ('2020-02-01');
+	ALTER TABLE log_1 OWNER TO mallory});
+my $open = keep_open($node, 'LOCK TABLE log_1 IN ACCESS EXCLUSIVE MODE;');
+is(told($node, q{SELECT partition, upper_bound::date, action
+		FROM advise_partition_placement('log', 'fast', '1 day')}),
+	'log_1|2020-02-01|move', 'advice on partitions waits for no lock on them');
+end_session($open);
+
+# --- what rebuilds have left, of a table that is locked ---------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE left_behind (a int);
+	INSERT INTO left_behind VALUES (1), (1);
+	CREATE INDEX left_a ON left_behind (a);
+	ALTER TABLE left_behind OWNER TO mallory;
+	INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
+		schema_name, relation_name, from_tablespace, from_tablespace_name,
+		to_tablespace, to_tablespace_name, method_wanted, method, state,
+		bytes_total, lock_timeout_ms, owner, system_identifier, database,
+		known_indexes)
+	SELECT -1, 'left_a'::regclass, 'left_behind'::regclass, 'i', 'public', 'left_a',
+		s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
+		0, 100, 'mallory'::regrole, p.system_identifier, d.oid,
+		ARRAY['left_a'::regclass]
+	FROM pg_tablespace s, pg_database d, pg_control_system() p
+	WHERE s.spcname = 'fast' AND d.datname = current_database()});
+told($node, "CREATE UNIQUE INDEX CONCURRENTLY left_a_ccnew$_ ON left_behind (a)", user => 'mallory')
+  for 1 .. 3;
+$open = keep_open($node, 'LOCK TABLE left_behind IN SHARE UPDATE EXCLUSIVE MODE;');
+my $offset = -s $node->logfile;
+told($node, q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice');
+workers_end($node, 'a worker ends');
+my $timeouts = () = slurp_file($node->logfile, $offset) =~ /canceling statement due to lock timeout/g;
+is($timeouts, 1, 'it has waited for the locks of one role once');
+end_session($open);
+told($node, q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
+workers_end($node, 'the next worker ends');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM pg_index WHERE indrelid = 'left_behind'::regclass}),
+	'1', 'the next worker has dropped all transient indexes');
+
+# --- a database that is locked -------------------------------------------------------
+
+# Nobody can connect to it while it is being renamed, moved, or copied.
+$node->safe_psql('postgres', q{
+	ALTER ROLE mallory CREATEDB;
+	CREATE DATABASE hers OWNER mallory});
+$node->safe_psql('postgres', 'CREATE DATABASE later');
+$node->safe_psql('later', 'CREATE EXTENSION tablespace_advisor');
+$node->safe_psql('hers', 'CREATE TABLE t (a int) TABLESPACE slow');
+$open = keep_open($node, 'ALTER DATABASE hers RENAME TO hers_alone;');
+configure($node, 'tablespace_advisor.sample_interval', '1s');
+ok($node->poll_query_until('later', 'SELECT count(*) > 1 FROM tablespace_advisor.sample'),
+	'other databases are sampled');
+is(told($node, q{SELECT database, kind, reason FROM tablespace_contents('slow') WHERE how = 'locked'}),
+	'hers|database|It could not be looked into: somebody has locked it, perhaps to rename'
+	  . ' or drop it, or a prepared transaction has.',
+	'a row says that it cannot be looked into');
+like(told($node, q{CALL evacuate_tablespace('fast', 'slow')}, user => 'alice'),
+	qr/NOTICE:  this database has \w+ in tablespace "fast"/,
+	'a locked database does not stop those who are told about their own only');
+end_session($open);
+
+# --- a table that is locked when its move begins ---------------------------------------
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE held TABLESPACE slow AS SELECT 1 AS a;
+	ALTER TABLE held OWNER TO mallory});
+$open = keep_open($node, 'LOCK TABLE held IN ACCESS EXCLUSIVE MODE;');
+my $pid = ask($open, 'SELECT pg_backend_pid();');
+told($node, q{CALL evacuate_tablespace('slow', 'fast', wait => false)});
+wait_until($node, "EXISTS (SELECT FROM tablespace_moves
+	WHERE relation_name = 'public.held' AND blocked_by = ARRAY[$pid])", 'the move is blocked');
+is($node->safe_psql('postgres', q{
+		SELECT phase, bytes_total, cancel_move(job_id) FROM tablespace_moves
+		WHERE relation_name = 'public.held' AND state = 'running'}), 'waiting for lock|8192|t',
+	'a move that cannot begin names who is in its way, and keeps its size');
+is($node->safe_psql('postgres', q{
+		SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves), '3 min')}), 't',
+	'a move that cannot begin can be cancelled');
+is($node->safe_psql('postgres', q{
+		SELECT string_agg(DISTINCT state, ' ') FROM tablespace_moves
+		WHERE batch_id = (SELECT max(batch_id) FROM tablespace_moves)
+			AND relation_name <> 'public.held'}), 'done', 'moves behind a cancelled one end well');
+end_session($open);
+
+# --- a move that waited for a transaction which has ended -------------------------------
+
+# The journal names a session until the next report of the copy, or for as long
+# as that backs off.
+$node->safe_psql('postgres', q{
+	CREATE TABLE past AS SELECT g AS a FROM generate_series(1, 100000) g;
+	ALTER TABLE past OWNER TO mallory});
+stop_at($node, 'copied');
+told($node, q{CALL move_table_concurrently('past', 'fast', wait => false)}, user => 'mallory');
+wait_for_stop($node, 'copied');
+my $waiter = session($node, user => 'mallory');
+$pid = ask($waiter, 'SELECT pg_backend_pid();');
+my $past = $node->safe_psql('postgres', qq{
+	UPDATE tablespace_advisor.job SET blocked_by = ARRAY[$pid]
+	WHERE heap = 'past'::regclass RETURNING job_id});
+is(ask($waiter, "SELECT wait_for_moves(ARRAY[$past], '1 s');"), 'f',
+	'whose transaction has ended can wait for a move that waited for it');
+is($waiter->{err}, '', 'a session without a transaction is told nothing');
+ask($waiter, 'BEGIN; LOCK TABLE past IN ACCESS SHARE MODE;');
+ask($waiter, "SELECT wait_for_moves(ARRAY[$past], '1 s');");
+like($waiter->{err}, qr/job $past waits for this transaction/, 'a session that has a lock is told that the move waits for it');
+end_session($waiter);
+release($node);
+workers_end($node, 'the move ends');
+
+$node->stop;
+done_testing();
