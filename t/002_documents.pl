@@ -1,8 +1,8 @@
 # Every statement that README.md and docs/ show in an example works as it stands,
 # but for times, which are shortened, job numbers, and measurements, which are
 # there from the beginning.  What docs/tiering.md shows is run by t/110 to t/121,
-# what docs/fleets.md shows by tools/fleet.  Each page begins with an example.  The
-# pages for those who change this name files that are there.
+# what docs/fleets.md shows by tools/fleet.  Each page begins with an example.
+# The pages for those who change this name files that are there.
 
 use strict;
 use warnings;

@@ -9,6 +9,7 @@ use warnings;
 use TsaTest::Judge;
 use TsaTest::Load;
 use TsaTest::Move;
+use TsaTest::Placement;
 use TsaTest::Power;
 use TsaTest::Recipe;
 use TsaTest::Routines;
@@ -20,7 +21,8 @@ use TsaTest::Travel;
 
 our @EXPORT = (
 	@TsaTest::Judge::EXPORT, @TsaTest::Load::EXPORT,
-	@TsaTest::Move::EXPORT, @TsaTest::Power::EXPORT, @TsaTest::Recipe::EXPORT,
+	@TsaTest::Move::EXPORT, @TsaTest::Placement::EXPORT,
+	@TsaTest::Power::EXPORT, @TsaTest::Recipe::EXPORT,
 	@TsaTest::Routines::EXPORT, @TsaTest::Server::EXPORT,
 	@TsaTest::Session::EXPORT, @TsaTest::Table::EXPORT,
 	@TsaTest::Tier::EXPORT, @TsaTest::Travel::EXPORT);

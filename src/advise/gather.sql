@@ -182,6 +182,7 @@ COMMENT ON FUNCTION tablespace_advisor.history_since_moves(interval) IS
 CREATE FUNCTION tablespace_advisor.gather_load(
 	observe interval,
 	tables oid[],
+	longest interval DEFAULT '1 day',
 	OUT load tablespace_advisor.load_fact,
 	OUT rates tablespace_advisor.relation_rate[],
 	OUT devices tablespace_advisor.device_rate[])
@@ -193,7 +194,7 @@ DECLARE
 	seen record;
 	is_before boolean;
 BEGIN
-	SELECT * INTO h FROM tablespace_advisor.history_since_moves(interval '1 day');
+	SELECT * INTO h FROM tablespace_advisor.history_since_moves(longest);
 	SELECT * INTO seen FROM tablespace_advisor.observe_database(observe,
 		tables, h.history, with_active => true);
 	is_before := h.is_before AND seen.source = 'samples';
@@ -212,8 +213,8 @@ BEGIN
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[]) IS
-	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters';
+COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[], interval) IS
+	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters, so long at most';
 
 /*
  * The tables that advice on a relation, or on the database (NULL), needs: all that
@@ -267,7 +268,8 @@ CREATE FUNCTION tablespace_advisor.gather_advice(
 	space_budget text,
 	observe interval,
 	with_evidence boolean,
-	with_assumed boolean DEFAULT false)
+	with_assumed boolean DEFAULT false,
+	history interval DEFAULT '1 day')
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -303,7 +305,7 @@ BEGIN
 		tables := array(SELECT coalesce(i.indrelid, t)
 			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
 	END IF;
-	SELECT * INTO seen FROM tablespace_advisor.gather_load(observe, tables);
+	SELECT * INTO seen FROM tablespace_advisor.gather_load(observe, tables, history);
 	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
 		tablespaces, seen.devices) f);
 	IF with_assumed THEN
@@ -345,8 +347,8 @@ BEGIN
 		OR (j.advice).cached_fraction IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean) IS
-	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence; with_assumed: also to tablespaces that the session assumes';
+COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean, interval) IS
+	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence; rests on samples of so long at most (history); with_assumed: also to tablespaces that the session assumes';
 
 CREATE FUNCTION tablespace_advisor.expected_savings(
 	caller oid,

@@ -41,6 +41,9 @@ CREATE TABLE tablespace_advisor.relation_sample (
 	maintenance_reads bigint,
 	PRIMARY KEY (sample_id, relation)
 );
+/* Samples in which something was vacuumed. */
+CREATE INDEX relation_sample_maintained_idx ON tablespace_advisor.relation_sample (sample_id)
+	INCLUDE (maintenance_reads) WHERE maintenance_reads > 0;
 
 CREATE TABLE tablespace_advisor.tablespace_sample (
 	sample_id int NOT NULL,

@@ -665,7 +665,4 @@ REVOKE ALL ON FUNCTION @extschema@.tablespace_contents(name, name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_contents(name, name)
 	TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.tablespace_contents(name, name) IS
-$$everything in the way of DROP TABLESPACE, in every database, and how it leaves. Needs a worker slot (53000: none is free); names in other databases are shown to superusers.
-how: live (copied while in use), rebuild (REINDEX CONCURRENTLY), catalog (no storage), lock (ALTER ... SET TABLESPACE), with database (ALTER DATABASE ... SET TABLESPACE), setting, temporary, orphan (a file that no relation has), locked (a database that cannot be looked into), never (pg_default as such, columnar tables of Citus).
-statement: what makes it leave, for to_tablespace (else the database's default, or pg_default), to be run in that database; NULL where there is none or it is not the caller's to see.
-size_bytes: all forks, of a table with its TOAST table; NULL for what has no size.$$;
+	'everything in the way of DROP TABLESPACE, in every database, and how it leaves (live, rebuild, catalog, lock, with database, setting, temporary, orphan, locked, never) by which statement; size_bytes of all forks, of a table with its TOAST table. Errors: 53000 no worker slot is free';
