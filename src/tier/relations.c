@@ -305,7 +305,7 @@ tsa_find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 	find_as_superuser(find_relations, tablespace, receive, arg);
 }
 
-/* The same for tablespace_advisor.routine_settings(). */
+/* Hands the rows of tablespace_advisor.routine_settings() to the receiver. */
 void
 tsa_find_settings(TsaRowReceiver receive, void *arg)
 {
