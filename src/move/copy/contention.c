@@ -298,7 +298,7 @@ tsa_others_copies(void)
 
 /*
  * Says that a copy of a call is under way, and returns how many of that call
- * there are, which are numbered per database.
+ * there are.  Calls are numbered per database.
  */
 int
 tsa_others_copies_of_call(int64 call_id)
