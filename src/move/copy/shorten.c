@@ -108,7 +108,8 @@ take_step(Shortening *file, BlockNumber step)
 
 /*
  * Shortens by a step in a transaction of its own: without an ID, so that
- * nobody's snapshot or vacuum horizon waits for us.  An error becomes a warning.
+ * nobody's snapshot or vacuum horizon waits for us.  An error becomes a
+ * warning.
  */
 static void
 truncate_step(Shortening *file, BlockNumber step)
