@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-#include "tier/relations.h"
+#include "tier/rows.h"
 
 extern void tsa_find_attachments(TsaRowReceiver receive, void *arg);
 

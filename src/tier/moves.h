@@ -12,10 +12,7 @@
 
 #include "datatype/timestamp.h"
 
-#include "tier/relations.h"
-
-/* Columns of tablespace_advisor.moves_of(). */
-#define TSA_MOVE_ROW_COLUMNS 18
+#include "tier/rows.h"
 
 extern void tsa_find_moves(TimestampTz since, TsaRowReceiver receive,
 						   void *arg);

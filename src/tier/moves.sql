@@ -58,4 +58,4 @@ LANGUAGE C VOLATILE ROWS 10;
 REVOKE ALL ON FUNCTION @extschema@.all_tablespace_moves(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.all_tablespace_moves(interval) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.all_tablespace_moves(interval) IS
-	'moves of all databases of the server that have not ended, or ended no longer than that ago; columns as in tablespace_moves. error without a job_id: why a database''s moves are not known. Needs a worker slot for other databases (53000: none is free)';
+	'moves of all databases of the server that have not ended, or ended no longer than that ago; columns as in tablespace_moves, but error without a job_id: why a database''s moves are not known. Errors: 53000 no worker slot is free for another database';

@@ -11,14 +11,7 @@
 
 #include "postgres.h"
 
-/* Columns of tablespace_advisor.relations_in(). */
-#define TSA_RELATION_COLUMNS 18
-
-/* Columns of tablespace_advisor.object_settings(). */
-#define TSA_SETTING_COLUMNS 4
-
-/* Takes a row; NULL is a null value. */
-typedef void (*TsaRowReceiver) (char **values, void *arg);
+#include "tier/rows.h"
 
 extern void tsa_find_relations(Oid tablespace, TsaRowReceiver receive,
 							   void *arg);

@@ -235,6 +235,47 @@ coordinate('REINDEX INDEX CONCURRENTLY orders_val');
 coordinate('ALTER TABLE orders ADD COLUMN extra int DEFAULT 5');
 coordinate('ALTER TABLE orders DROP COLUMN extra');
 
+# --- Citus' detector of distributed deadlocks ----------------------------------------
+
+# A has a row of a shard on the first worker and waits for one that B has, on the
+# second; B asks for another row of that shard, and queues behind the cutover, which
+# waits for A.  Returns how many of so many such cases Citus cancels.
+my ($here, $there) = map { my $port = $_->port; (split /\n/, coordinate(qq{
+	SELECT c FROM generate_series(1, 900) c JOIN citus_shards s
+		ON s.shardid = get_shard_id_for_distribution_column('orders', c)
+	WHERE s.nodeport = $port ORDER BY c LIMIT 1}))[0] } @workers;
+my $target = 'orders_' . coordinate("SELECT get_shard_id_for_distribution_column('orders', $here)");
+sub count_cancelled
+{
+	my ($lock_timeout, $cases) = @_;
+	my ($a_session, $b_session) = map { session($coordinator, dbname => 'shop') } 1 .. 2;
+	my $cancelled = 0;
+
+	foreach my $case (1 .. $cases)
+	{
+		my $to = on_worker($worker, "SELECT CASE t.spcname WHEN 'third' THEN 'slow' ELSE 'third' END
+			FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname = '$target'");
+
+		ask($a_session, "BEGIN; UPDATE orders SET val = val WHERE customer = $here AND id = @{[ 1000 + $here ]};");
+		ask($b_session, "BEGIN; UPDATE orders SET val = val WHERE customer = $there AND id = @{[ 1000 + $there ]};");
+		$worker->safe_psql('shop', "CALL move_table_concurrently('$target', '$to', max_rate => 'unlimited', $lock_timeout wait => false)");
+		$worker->poll_query_until('shop', q{SELECT EXISTS (SELECT FROM tablespace_moves WHERE state = 'running' AND blocked_by IS NOT NULL)})
+		  or die 'the cutover does not wait';
+		send_to($a_session, "UPDATE orders SET val = val WHERE customer = $there AND id = @{[ 1000 + $there ]};");
+		select undef, undef, undef, 0.05 + rand 0.5;
+		ask($b_session, "UPDATE orders SET val = val WHERE customer = $here AND id = @{[ 2000 + $here ]};");
+		ask($b_session, 'COMMIT;');
+		ask($a_session, 'COMMIT;');
+		$cancelled += () = ($a_session->{err} . $b_session->{err}) =~ /ERROR/g;
+		$_->{err} = '' foreach $a_session, $b_session;
+		$worker->poll_query_until('shop', 'SELECT count(*) = 0 FROM tablespace_moves WHERE finished_at IS NULL') or die;
+	}
+	end_session($_) foreach $a_session, $b_session;
+	return $cancelled;
+}
+is(count_cancelled('', 20), 0, 'of 20 circles through a cutover Citus cancels none');
+diag 'with lock_timeout => 800 ms it cancels ' . count_cancelled(q{lock_timeout => '800 ms',}, 12) . ' of 12';
+
 # --- all nodes at once ---------------------------------------------------------------
 
 # one disk has no fast and slow: as if it had
