@@ -208,12 +208,14 @@ AS $$
 			WHERE s.oid = l.tablespace_oid
 				AND o.option_name IN ('random_page_cost', 'effective_io_concurrency')),
 		l.random_read_us IS NOT NULL AND l.sequential_page_us IS NOT NULL,
-		ROW(l.sequential_page_us, l.random_read_us, t.skip_read_us,
-			t.cached_read_us, t.adjacent_0_us, t.adjacent_1_us, t.depth,
-			t.adjacent_deep_us, t.skip_deep_us, t.random_deep_us,
-			l.random_read_low_us, l.random_read_high_us,
-			l.sequential_page_low_us, l.sequential_page_high_us
-			)::tablespace_advisor.weighed_times,
+		CASE WHEN l.random_read_us > 0 AND l.sequential_page_us > 0 THEN
+			ROW(l.sequential_page_us, l.random_read_us, t.skip_read_us,
+				t.cached_read_us, t.adjacent_0_us, t.adjacent_1_us, t.depth,
+				t.adjacent_deep_us, t.skip_deep_us, t.random_deep_us,
+				l.random_read_low_us, l.random_read_high_us,
+				l.sequential_page_low_us, l.sequential_page_high_us
+				)::tablespace_advisor.weighed_times
+		END,
 		r.depth,
 		CASE
 			WHEN r.depth IS NULL THEN NULL
