@@ -349,15 +349,15 @@ SKIP:
 	stop_at($node, 'window');
 	wait_for_stop($node, 'window');
 	cmp_ok(memory_of($pid, 'VmHWM'), '>', 58_000, 'a long record takes memory to be read');
-	cmp_ok(memory_of($pid, 'VmData') - $before, '<', 30_000, 'which is given back');
+	cmp_ok(memory_of($pid, 'VmData') - $before, '<', 30_000, 'the memory for a long record is given back');
 	release($node);
-	is(wait_for_job($node, $job), 'done', 'and the move ends');
+	is(wait_for_job($node, $job), 'done', 'the move that read a long record ends');
 
 	skip 'no prlimit', 2 if system('prlimit --version >/dev/null 2>&1') != 0;
 	($job) = move_beside_record('fast', 30_000);
 	release($node);
 	is(wait_for_job($node, $job), 'failed', 'a worker that has no memory for a record fails');
-	is(job_field($node, $job, 'sqlstate'), '53200', 'and says so');
+	is(job_field($node, $job, 'sqlstate'), '53200', 'a worker without memory for a record says 53200');
 }
 
 # --- a database that is to be renamed ---------------------------------------------------

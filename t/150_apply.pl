@@ -9,7 +9,6 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -51,7 +50,7 @@ my ($code, undef, $error) = $node->psql('postgres', 'SET ROLE other; CALL apply_
 like($error, qr/permission denied/, 'it is not for everybody');
 like(apply_round($node, q{dry_run => true}), qr/would move.*cold.*would move.*hot/s,
 	'a dry run says what it would do');
-is(places_of($node, 'cold', 'hot'), 'fast slow', 'and does nothing');
+is(places_of($node, 'cold', 'hot'), 'fast slow', 'a dry run moves nothing');
 like(apply_round($node, q{max_bytes => '1 MB'}), qr/nothing is to be moved/,
 	'a bundle that is larger than max_bytes waits');
 
@@ -61,33 +60,31 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON TABLESPACE slow, fast TO watcher;
 	ALTER TABLE hot OWNER TO watcher;
 	ALTER TABLE cold OWNER TO watcher});
-my ($out, $err) = ('', '');
-my $first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres') . ' user=watcher',
-	'-c', q{CALL apply_placement(max_rate => '500 kB')} ], '>', \$out, '2>', \$err);
+my $first = session($node, user => 'watcher');
+send_to($first, q{CALL apply_placement(max_rate => '500 kB');});
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
   or die 'the first round does not begin';
 unlike(apply_round($node, q{dry_run => true}), qr/another round/,
 	'a round of a role with less rights is in nobody\'s way');
-unlike(apply_round($node), qr/another round|earlier round/, 'nor are its moves');
+unlike(apply_round($node), qr/another round|earlier round/, "moves of a role with less rights are in nobody's way");
 $node->safe_psql('postgres', q{
 	SELECT cancel_move(job_id) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')});
-$first->finish;
-is(places_of($node, 'cold', 'hot'), 'fast slow', 'it is cancelled') or diag $err;
+answer($first);
+end_session($first);
+is(places_of($node, 'cold', 'hot'), 'fast slow', 'a round whose moves are cancelled moves nothing') or diag $first->{err};
 $node->safe_psql('postgres', q{
 	ALTER TABLE hot OWNER TO CURRENT_USER;
 	ALTER TABLE cold OWNER TO CURRENT_USER;
 	DELETE FROM tablespace_advisor.placement_round;
 	DELETE FROM tablespace_advisor.job});
 
-($out, $err) = ('', '');
-$first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'),
-	'-c', q{CALL apply_placement(max_rate => '8 MB')} ], '>', \$out, '2>', \$err);
+$first = start_sql($node, 'first', q{CALL apply_placement(max_rate => '8 MB')});
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
   or die 'the first round does not begin';
 like(apply_round($node), qr/another round/, 'a second round at the same time is refused');
 ($code, undef, $error) = $node->psql('postgres', 'SET ROLE watcher; CALL apply_placement()');
-like($error, qr/another round/, 'so is one of a role with less rights');
-$first->finish;
+like($error, qr/another round/, 'a round of a role with less rights is refused beside it');
+finish_sql($first);
 is(places_of($node, 'cold', 'hot'), 'slow fast', 'the round makes the exchange');
 is($node->safe_psql('postgres', q{
 	SELECT count(DISTINCT batch_id), count(*), count(forecast_saved_ms_per_s), min(verdict), max(verdict)
@@ -124,7 +121,7 @@ $node->safe_psql('postgres', q{SELECT unpin_placement('hot'), unpin_placement('c
 like(apply_round($node), qr/is undone/, 'what made reading slower is undone');
 is(places_of($node, 'cold', 'hot'), 'fast slow', 'everything is back');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_advisor.placement_pin
-	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'and stays, for as long as the reason is kept');
+	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'what was moved back is pinned for as long as the history is kept');
 is($node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE verdict = 'undone') FROM move_outcomes}),
 	2, 'move_outcomes says so');
 like(apply_round($node), qr/nothing is to be moved|no samples/, 'an undo is not undone');
@@ -178,7 +175,7 @@ is("$ms->[0] $ms->[-1] $moves $vain", '450.1 14.0 4 0', 'steady: one exchange, f
 	sub { return $_[0] % 2 ? { a => 50, b => 1, c => 40, d => 40 } : { a => 1, b => 50, c => 40, d => 40 } });
 note "alternating: @$ms; $moves moves, $vain in vain";
 cmp_ok($vain, '<=', 8, 'alternating: a table goes to and fro once a week at most');
-cmp_ok($ms->[-1] + $ms->[-2], '<=', 1.05 * ($ms->[0] + $ms->[1]), 'and reading takes no longer');
+cmp_ok($ms->[-1] + $ms->[-2], '<=', 1.05 * ($ms->[0] + $ms->[1]), 'alternating: reading takes no longer than at first');
 
 ($ms, $moves, $vain) = thirty_rounds(sub {
 	my ($day) = @_;
@@ -202,9 +199,9 @@ my %read = (a => 0, b => 0, c => 50, d => 40);
 my $before = take_days($node, 2, \%read);
 like(apply_round($node), qr/moved table public\.[cd] /, 'a spoilt forecast moves what is read to the disk');
 my $spoilt = take_days($node, 1, \%read);
-cmp_ok($spoilt, '>', 10 * $before, 'which makes reading slower');
+cmp_ok($spoilt, '>', 10 * $before, 'a spoilt forecast makes reading slower');
 like(apply_round($node), qr/is undone/, 'the second round undoes it');
-is(take_days($node, 1, \%read), $before, 'and reading is as fast as it was');
+is(take_days($node, 1, \%read), $before, 'after the undo reading is as fast as it was');
 like(apply_round($node), qr/nothing is to be moved/, 'the third does not do it again');
 $node->stop;
 done_testing();

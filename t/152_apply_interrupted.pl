@@ -82,7 +82,7 @@ like(apply_round($node), qr/a move of an earlier round.*is under way/,
 	'terminated: no round begins while its move is under way');
 wait_until($node, q{SELECT NOT EXISTS (SELECT FROM tablespace_moves_active)}, 'the move has ended');
 is(places_of($node, 'cold', 'hot'), 'slow slow', 'the wave under way was made, the next one was not');
-like(rounds(), qr/^public\.cold /, 'and is of the round');
+like(rounds(), qr/^public\.cold /, "a terminated caller's move is of its round");
 apply_round($node);
 is(places_of($node, 'cold', 'hot'), 'slow fast', 'the next round goes on');
 
@@ -126,7 +126,7 @@ $node->safe_psql('postgres', 'DROP TABLE hot');
 answer($s);
 like($s->{err}, qr/could not move table public\.hot.*does not exist/s, 'dropped: a warning');
 like($s->{err}, qr/moved table public\.cold/, 'the other one has moved');
-is(places_of($node, 'cold'), 'slow', 'and stays');
+is(places_of($node, 'cold'), 'slow', 'dropped: what has moved stays');
 like(apply_round($node), qr/nothing is to be moved/, 'there is nothing left to do');
 end_session($s);
 

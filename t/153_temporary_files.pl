@@ -65,7 +65,7 @@ my $sort = 'SELECT count(*) FROM (SELECT n FROM generate_series(1, 300000) n ORD
 
 is(row(), '', 'without pg_stat_statements nothing is said');
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements');
-is(row(), '', 'nor where it is not loaded');
+is(row(), '', 'where pg_stat_statements is not loaded nothing is said');
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'pg_stat_statements'});
 $node->restart;
 $node->safe_psql('postgres', $sort);
@@ -81,11 +81,11 @@ is(row(), "move|pg_default|flash|t|t|one role cannot create there, and would go 
 my $account = $node->safe_psql('postgres', 'SELECT explain_placement()');
 like($account, qr/^Temporary files: \S+ m?s of waiting a second in pg_default: flash saves /m, 'so the account');
 like($account, qr/^WAL: .*\/s on average of .*, on the device of pg_default/m,
-	'which names WAL beside data');
+	'the account names WAL beside data');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM advise_placement(target => 't') WHERE kind = 'temporary files'}),
 	'0', 'not with advice on a table');
-unlike($node->safe_psql('postgres', q{SELECT explain_placement('t')}), qr/Temporary|WAL:/, 'nor its account');
+unlike($node->safe_psql('postgres', q{SELECT explain_placement('t')}), qr/Temporary|WAL:/, 'the account of a table has nothing of temporary files');
 
 $node->safe_psql('postgres', 'GRANT CREATE ON TABLESPACE flash TO public');
 like(row(), qr/\|waited for \S+ m?s a second, in /, 'all may create there');

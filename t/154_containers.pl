@@ -37,15 +37,15 @@ SKIP:
 		FROM probe_tablespace('slow', '200 ms', '16 MB', '{1,4}', '{random read,sequential read}')});
 	is($rc, 0, 'a probe measures');
 	like($out, qr/^random read\|1\|t\|/m, 'one request at a time');
-	unlike($out, qr/^random read\|4\|/m, 'and not four');
+	unlike($out, qr/^random read\|4\|/m, 'not four requests at a time');
 	like($err, qr/NOTICE:.*asynchronous.*HINT: .*seccomp/s, 'it says that asynchronous I/O is refused, and by what');
 	$node->safe_psql('postgres', q{
 		CREATE TABLE orders TABLESPACE slow AS SELECT i AS id, repeat('x', 100) AS note FROM generate_series(1, 10000) i;
 		CALL sample_activity()});
 	my ($job) = $node->safe_psql('postgres', q{CALL move_table_concurrently('orders', 'fast')}) =~ /(\d+)/;
 	is(wait_for_job($node, $job), 'done', 'a move needs neither');
-	is($node->safe_psql('postgres', q{SELECT count(*) > 0 FROM tablespace_advisor_health()}), 't', 'nor does the health page');
-	is($node->safe_psql('postgres', q{SELECT length(tablespace_report()) > 1000}), 't', 'nor the report');
+	is($node->safe_psql('postgres', q{SELECT count(*) > 0 FROM tablespace_advisor_health()}), 't', 'tablespace_advisor_health() needs no /sys');
+	is($node->safe_psql('postgres', q{SELECT length(tablespace_report()) > 1000}), 't', 'tablespace_report() needs no /sys');
 	$node->stop;
 }
 
@@ -79,13 +79,13 @@ shared_preload_libraries = 'tablespace_advisor'
 	ask($session, q{SELECT count(*) FROM tablespace_devices();});
 	my $maps = slurp_file("/proc/$session->{pid}/maps");
 	like($maps, qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'a session has loaded the library from there');
-	unlike($maps, qr{ \Q$lib\E/tablespace_advisor\.so}, 'and no other one');
+	unlike($maps, qr{ \Q$lib\E/tablespace_advisor\.so}, 'a session has loaded no other library');
 	my $job = start_table_move($node, 'orders', 'fast', "max_rate => '2 MB'");
 	wait_until($node, "(SELECT pid IS NOT NULL FROM tablespace_moves WHERE job_id = $job)", 'the worker works');
 	my $worker = job_field($node, $job, 'pid');
 	like(slurp_file("/proc/$worker/maps"), qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'so has the worker of a move');
 	$node->safe_psql('postgres', "SELECT alter_move($job, max_rate => 'none')");
-	is(wait_for_job($node, $job), 'done', 'which moves');
+	is(wait_for_job($node, $job), 'done', 'the move of that library ends');
 	end_session($session);
 	$node->stop;
 	check_no_crash($node, 'elsewhere');

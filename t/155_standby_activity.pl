@@ -33,7 +33,7 @@ my $advice = sub { return $primary->safe_psql('postgres', q{
 	WHERE action = 'move'}) };
 is($advice->(), '', 'the primary knows nothing of what the standby reads');
 my $explained = sub { return $primary->safe_psql('postgres', q{SELECT explain_placement('orders')}) };
-like($explained->(), qr/Standbys: what they scan and read is not counted: standby/, 'and says so');
+like($explained->(), qr/Standbys: what they scan and read is not counted: standby/, 'the account says that standbys are not counted');
 
 # the standby is watched while it reads
 my $watch = session($standby);
@@ -58,7 +58,7 @@ my $bring = sub {
 is($primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$$activity\$a\$) > 0"), 't', 'it is brought to the primary');
 # caches are not those of a day of reads
 $primary->safe_psql('postgres', 'DELETE FROM tablespace_advisor.tablespace_io_sample');
-like($advice->(), qr/\bmove orders fast\b/, 'and the table is advised to move');
+like($advice->(), qr/\bmove orders fast\b/, "with the standby's reads the table is advised to move");
 unlike($explained->(), qr/Standbys: what they scan/, 'nothing is said to be left out');
 is($primary->safe_psql('postgres', q{SELECT count(*) > 0 FROM advise_placement(target => 'orders')
 		WHERE relation = 'orders_n'::regclass AND action = 'drop candidate'}), 'f', 'an index that is scanned there is no candidate for DROP');

@@ -81,9 +81,9 @@ $node->safe_psql('postgres', q{CREATE ROLE another; ALTER TABLE stranger OWNER T
 
 my $ask = q{SELECT * FROM advise_partition_placement('metrics', 'slow', '30 days')};
 like(messages_of($node, $ask), qr/42809/, 'tables of those names that are no extension\'s make no hypertable');
-is(contents($node, 'fast', where => q{how = 'setting'}), '', 'nor attach a tablespace');
+is(contents($node, 'fast', where => q{how = 'setting'}), '', 'look-alikes attach no tablespace');
 pretend('postgres', 99999, 'timescaledb', '2.28.3');
-like(messages_of($node, $ask), qr/42809/, 'nor do they beside the extension');
+like(messages_of($node, $ask), qr/42809/, 'look-alikes beside the extension make no hypertable');
 $node->safe_psql('postgres', 'DELETE FROM pg_extension WHERE oid = 99999');
 
 # --- chunks ----------------------------------------------------------------------------
@@ -168,7 +168,7 @@ like(messages_of($node, q{CALL move_indexes_concurrently('orders_pkey', 'fast', 
 	'a table of Citus is a shell');
 my $odd = messages_of($node, q{CALL move_table_concurrently('"o''rders"', 'fast', dry_run => true)});
 like($odd, qr/belongs to Citus/, 'of any name');
-unlike($odd, qr/HINT/, 'but a name that could end a literal is in no statement');
+unlike($odd, qr/HINT/, 'a name that could end a literal is in no statement');
 is($node->safe_psql('postgres', q{
 		CALL move_table_concurrently('pg_dist_partition', 'fast');
 		SELECT t.spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname = 'pg_dist_partition'}) =~ s/.*\n//r,
@@ -203,7 +203,7 @@ $node->poll_query_until('postgres', q{
   or die 'the move of another database is not seen';
 pass('a move of another database is seen');
 is($node->safe_psql('postgres', q{SELECT count(*) > 3 FROM all_tablespace_moves() WHERE database = 'postgres' AND state = 'done'}), 't',
-	'and those of this one that have ended');
+	'moves of this database that have ended are seen');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM all_tablespace_moves('0') WHERE finished_at IS NOT NULL}), '0', 'unless they are older');
 is($node->safe_psql('postgres', q{
 		SET ROLE watcher;
