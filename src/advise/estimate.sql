@@ -82,7 +82,53 @@ COMMENT ON TYPE tablespace_advisor.load_estimate IS
  * was.  Five looks give it to about a fifth (the number varies by less than
  * half of itself); without, it is the one with which the device serves the
  * rate, which cannot tell queues of a device that is busy all the time apart.
- *
+ */
+CREATE FUNCTION tablespace_advisor.present_reads(
+	relations tablespace_advisor.relation_fact[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact)
+RETURNS TABLE (tablespace name, reads float8, device_reads float8, depth float8,
+	read_from text, probed_us float8, low float8, high float8, cached_us float8)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH read AS (
+		SELECT f.*, r.reads, r.device_reads,
+			r.device_reads * f.random_read_us
+				/ nullif(sum(r.device_reads * f.random_read_us) OVER (), 0) AS share
+		FROM unnest(tablespaces) f
+		LEFT JOIN
+			(SELECT r.tablespace, sum(r.reads_per_s) AS reads,
+					sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0))) AS device_reads
+				FROM unnest(relations) r GROUP BY r.tablespace) r USING (tablespace)
+	)
+	SELECT q.tablespace, q.reads, q.device_reads, q.depth, q.read_from, CASE q.read_from
+			WHEN 'probe' THEN tablespace_advisor.latency_at_depth(
+				q.depths, q.depth_read_us, q.depth)
+			WHEN 'timing' THEN q.random_read_us
+			ELSE q.present_read_us END AS probed_us,
+		CASE q.read_from WHEN 'counters' THEN q.present_read_low_us / q.present_read_us
+			ELSE q.random_read_low_us / q.random_read_us END AS low,
+		CASE q.read_from WHEN 'counters' THEN q.present_read_high_us / q.present_read_us
+			ELSE q.random_read_high_us / q.random_read_us END AS high,
+		coalesce(q.cached_read_us, CASE WHEN q.latency_from IN ('counters', 'timing')
+			THEN min(q.cached_read_us) OVER () END, 0) AS cached_us
+	FROM (SELECT read.*,
+			CASE WHEN read.random_read_us IS NULL THEN NULL
+				WHEN read.present_read_us IS NOT NULL
+					AND (read.latency_from = 'counters' OR load.timed_read_us IS NULL)
+					THEN 'counters'
+				ELSE coalesce(nullif(read.latency_from, 'assumed'), 'probe') END AS read_from,
+			CASE WHEN load.reading_snapshots >= 5
+				THEN greatest(1, load.reading_sessions * coalesce(read.share, 0))
+			ELSE tablespace_advisor.depth_at_rate(read.depths,
+				read.depth_read_us, coalesce(read.device_reads, 0)) END AS depth
+		FROM read) q
+$$;
+COMMENT ON FUNCTION tablespace_advisor.present_reads(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
+	'per tablespace its reads per second, those that reach the device, what one takes there (probed_us) and from the system''s cache in microseconds, before the server''s timing corrects them; read_from: see load_estimate.latency_from, low, high: ends of the 95 % interval over probed_us';
+
+/*
  * Where the server timed its reads (track_io_timing), their mean is known to
  * be (1 - d) * cached + d * device, d being the share that reaches the
  * device.  Less time than estimated means that the cache serves more than the
@@ -104,38 +150,8 @@ RETURNS SETOF tablespace_advisor.load_estimate
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH read AS (
-		SELECT f.*, r.reads, r.device_reads,
-			r.device_reads * f.random_read_us
-				/ nullif(sum(r.device_reads * f.random_read_us) OVER (), 0) AS share
-		FROM unnest(tablespaces) f
-		LEFT JOIN
-			(SELECT r.tablespace, sum(r.reads_per_s) AS reads,
-					sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0))) AS device_reads
-				FROM unnest(relations) r GROUP BY r.tablespace) r USING (tablespace)
-	), queued AS (
-		SELECT q.*, CASE q.read_from
-				WHEN 'probe' THEN tablespace_advisor.latency_at_depth(
-					q.depths, q.depth_read_us, q.depth)
-				WHEN 'timing' THEN q.random_read_us
-				ELSE q.present_read_us END AS probed_us,
-			CASE q.read_from WHEN 'counters' THEN q.present_read_low_us / q.present_read_us
-				ELSE q.random_read_low_us / q.random_read_us END AS low,
-			CASE q.read_from WHEN 'counters' THEN q.present_read_high_us / q.present_read_us
-				ELSE q.random_read_high_us / q.random_read_us END AS high,
-			coalesce(q.cached_read_us, CASE WHEN q.latency_from IN ('counters', 'timing')
-				THEN min(q.cached_read_us) OVER () END, 0) AS cached_us
-		FROM (SELECT read.*,
-				CASE WHEN read.random_read_us IS NULL THEN NULL
-					WHEN read.present_read_us IS NOT NULL
-						AND (read.latency_from = 'counters' OR load.timed_read_us IS NULL)
-						THEN 'counters'
-					ELSE coalesce(nullif(read.latency_from, 'assumed'), 'probe') END AS read_from,
-				CASE WHEN load.reading_snapshots >= 5
-					THEN greatest(1, load.reading_sessions * coalesce(read.share, 0))
-				ELSE tablespace_advisor.depth_at_rate(read.depths,
-					read.depth_read_us, coalesce(read.device_reads, 0)) END AS depth
-			FROM read) q
+	WITH queued AS MATERIALIZED (
+		SELECT q.* FROM tablespace_advisor.present_reads($1, $2, $3) q
 	), expected AS (
 		/* means per read: from the cache alone, from the device */
 		SELECT sum(q.reads) AS reads,
@@ -150,8 +166,8 @@ AS $$
 		SELECT e.*, load.timed_read_us + o.other_reads
 			* greatest(0, load.timed_read_us - e.all_cached_us) AS timed_us
 		FROM expected e CROSS JOIN
-			(SELECT greatest(0, load.reads_per_s / nullif(sum(read.reads), 0) - 1)
-				AS other_reads FROM read) o
+			(SELECT greatest(0, load.reads_per_s / nullif(sum(q.reads), 0) - 1)
+				AS other_reads FROM queued q) o
 	), less AS (
 		/* of each relation what it would take without the system's cache, and
 		 * the sum that is left of that */

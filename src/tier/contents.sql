@@ -563,6 +563,29 @@ COMMENT ON FUNCTION tablespace_advisor.database_leaving(
 	oid, oid, oid, name, bigint) IS
 	'how a database leaves its default tablespace';
 
+CREATE FUNCTION tablespace_advisor.contents_beside_databases(
+	tablespace_oid oid, target_oid oid, show_names boolean,
+	with_settings boolean)
+RETURNS TABLE (database name, relation text, kind text, size_bytes bigint,
+	how text, statement text, reason text)
+LANGUAGE sql VOLATILE ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT NULL::name, f.path, f.kind, f.bytes, f.how, f.statement, f.reason
+	FROM tablespace_advisor.files_beside_databases(tablespace_oid) f
+	UNION ALL
+	SELECT s.database, s.setting, s.kind, NULL, 'setting', s.statement, s.reason
+	FROM tablespace_advisor.settings_naming(tablespace_oid, target_oid,
+		show_names) s
+	WHERE with_settings
+	UNION ALL
+	SELECT NULL, NULL, 'tablespace', NULL, 'never', NULL,
+		'pg_default can be relieved, but never dropped.'
+	WHERE tablespace_oid = 1663
+$$;
+COMMENT ON FUNCTION tablespace_advisor.contents_beside_databases(oid, oid, boolean, boolean) IS
+	'the rows of contents_of() that are no database''s own: files beside databases, settings that name the tablespace, and why pg_default is never dropped';
+
 CREATE FUNCTION tablespace_advisor.contents_of(
 	tablespace_oid oid, target_oid oid, show_names boolean,
 	all_databases boolean)
@@ -637,18 +660,9 @@ AS $$
 			tablespace_oid, d.database) f
 	WHERE d.is_valid AND NOT d.is_locked
 	UNION ALL
-	SELECT NULL, f.path, f.kind, f.bytes, f.how, f.statement, f.reason
-	FROM tablespace_advisor.files_beside_databases(tablespace_oid) f
-	UNION ALL
-	SELECT s.database, s.setting, s.kind, NULL, 'setting', s.statement,
-		s.reason
-	FROM tablespace_advisor.settings_naming(tablespace_oid, target_oid,
-		show_names) s
-	WHERE all_databases
-	UNION ALL
-	SELECT NULL, NULL, 'tablespace', NULL, 'never', NULL,
-		'pg_default can be relieved, but never dropped.'
-	WHERE tablespace_oid = 1663
+	SELECT b.*
+	FROM tablespace_advisor.contents_beside_databases(tablespace_oid, target_oid,
+		show_names, all_databases) b
 	ORDER BY 1, 5, 4 DESC NULLS LAST, 2
 $$;
 COMMENT ON FUNCTION tablespace_advisor.contents_of(oid, oid, boolean, boolean) IS
