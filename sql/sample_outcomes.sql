@@ -22,12 +22,17 @@ FROM (SELECT n, CASE WHEN n <= 36 THEN 5 ELSE 1 END AS ms,
 		CASE WHEN n <= 48 THEN 1 ELSE 2 END AS load
 	FROM generate_series(0, 60) n) s
 WINDOW w AS (ORDER BY n);
+-- nine reads of ten are of one table, and three in five minutes of another
+CREATE TABLE outcome_small (id int);
+CREATE TABLE outcome_other (id int);
+DELETE FROM tablespace_advisor.sampled_relation;
 INSERT INTO tablespace_advisor.relation_sample (sample_id, relation, size_bytes, reads, hits)
-SELECT sample_id, 'outcome'::regclass, 8192, 3000, CASE WHEN sample_id <= 36 THEN 3000 ELSE 9000 END
-FROM tablespace_advisor.sample;
+SELECT i.sample_id, r.relation, 8192, i.blocks_read * r.share, i.blocks_read * r.share * 3
+FROM tablespace_advisor.sample_interval i,
+	(VALUES ('outcome'::regclass, 0.9), ('outcome_small', 0.0001)) r(relation, share);
 
 CREATE FUNCTION pg_temp.job(id int, batch int, begins int, ends int, forecast float8,
-	state text DEFAULT 'done')
+	state text DEFAULT 'done', moved text DEFAULT 'outcome')
 RETURNS void LANGUAGE sql AS $$
 	INSERT INTO tablespace_advisor.job (job_id, batch_id, relation, heap, kind,
 		schema_name, relation_name, from_tablespace, from_tablespace_name,
@@ -35,50 +40,118 @@ RETURNS void LANGUAGE sql AS $$
 		bytes_total, lock_timeout_ms, owner, system_identifier, database,
 		started_at, finished_at, forecast_saved_ms_per_s)
 	OVERRIDING SYSTEM VALUE
-	SELECT id, batch, 'outcome'::regclass, 'outcome'::regclass, 'r', 'public',
-		'outcome', 1663, 'pg_default', 1663, 'pg_default', 'auto', 'copy',
-		state, 0, 0, 10, 0, 0, pg_temp.at(begins), pg_temp.at(ends), forecast
+	SELECT id, batch, moved::regclass, moved::regclass, 'r', 'public',
+		moved, 1, 'disk', 2, 'flash', 'auto', 'copy',
+		state, 0, 0, 10, 0, 0, pg_temp.at(begins),
+		CASE WHEN state <> 'running' THEN pg_temp.at(ends) END, forecast
 $$;
+CREATE VIEW pg_temp.outcome_of AS
+SELECT job_id, batch_id, relation, outcome, forecast_saved_ms_per_s AS forecast,
+	batch_forecast_ms_per_s AS batch_forecast, round(batch_saved_ms_per_s) AS batch_saved,
+	round(saved_ms_per_s::numeric, 2) AS saved, round(saved_low::numeric, 2) AS low,
+	round(saved_high::numeric, 2) AS high,
+	window_s, samples_before AS before, samples_after AS after, verdict
+FROM move_outcomes ORDER BY job_id;
 BEGIN;
 DELETE FROM tablespace_advisor.job;
--- two of one call: 500 ms/s become 100: 400 are saved
-SELECT pg_temp.job(1, 1, 180, 183, 300);
-SELECT pg_temp.job(2, 1, 183, 185, 120);
-SELECT pg_temp.job(3, 3, 180, 185, 800);
-SELECT pg_temp.job(4, 4, 180, 185, 100);
-SELECT pg_temp.job(5, 5, 180, 185, NULL);
-SELECT pg_temp.job(6, 6, 292, 294, 400);
-SELECT pg_temp.job(7, 7, 301, 302, 400);
-SELECT pg_temp.job(8, 8, 180, 185, 400, 'failed');
-SELECT pg_temp.job(9, 9, 180, 185, 400, 'running');
-SELECT job_id, batch_id, relation, outcome, forecast_saved_ms_per_s AS forecast,
-	batch_forecast_ms_per_s AS batch_forecast, round(batch_saved_ms_per_s) AS saved,
-	round(batch_saved_low) AS low, round(batch_saved_high) AS high,
-	window_s, samples_before, samples_after
-FROM move_outcomes ORDER BY job_id;
+-- 500 ms/s become 100.  What is hardly read is judged by its own reads, not by
+-- what the other one saved
+SELECT FROM pg_temp.job(1, 1, 180, 183, 360);
+SELECT FROM pg_temp.job(2, 1, 183, 185, 0.06, moved => 'outcome_small');
+SELECT * FROM pg_temp.outcome_of;
 \x on
 SELECT relation_name, from_tablespace, to_tablespace, finished_at,
+	round(batch_saved_low) AS low, round(batch_saved_high) AS high,
 	round(read_ms_per_s_before) AS read_ms_per_s_before,
 	round(read_ms_per_s_after) AS read_ms_per_s_after,
 	accesses_per_s_before, round(accesses_per_s_after) AS accesses_per_s_after,
-	reads_per_s_before, reads_per_s_after, hit_fraction_before, hit_fraction_after,
+	reads_per_s_before, round(reads_per_s_after) AS reads_per_s_after,
+	hit_fraction_before, hit_fraction_after,
 	round(statement_ms_before) AS statement_ms_before,
 	round(statement_ms_after) AS statement_ms_after,
-	statement_forecast_saved_ms, round(statement_saved_ms) AS statement_saved_ms,
+	round(statement_forecast_saved_ms) AS statement_forecast_saved_ms,
+	round(statement_saved_ms) AS statement_saved_ms,
 	round(statement_saved_low) AS statement_saved_low,
 	round(statement_saved_high) AS statement_saved_high
 FROM move_outcomes WHERE job_id = 1;
 \x off
+SAVEPOINT two;
+-- forecasts that were wrong, or not made
+UPDATE tablespace_advisor.job SET forecast_saved_ms_per_s = 800 WHERE job_id = 1;
+SELECT * FROM pg_temp.outcome_of;
+UPDATE tablespace_advisor.job SET forecast_saved_ms_per_s = 100 WHERE job_id = 1;
+SELECT outcome FROM pg_temp.outcome_of;
+UPDATE tablespace_advisor.job SET forecast_saved_ms_per_s = NULL WHERE job_id = 1;
+SELECT outcome FROM pg_temp.outcome_of;
+ROLLBACK TO two;
 -- statements that were not counted all the time
-SAVEPOINT counted;
 UPDATE tablespace_advisor.sample SET statements = NULL, statements_ms = NULL WHERE sample_id = 40;
 SELECT job_id, outcome, round(statement_ms_before) AS before, statement_ms_after, statement_saved_ms
 FROM move_outcomes WHERE job_id = 1;
-ROLLBACK TO counted;
+ROLLBACK TO two;
 -- a server that does not time reads
 UPDATE tablespace_advisor.sample SET io_timed = false;
-SELECT job_id, outcome, reads_per_s_before, batch_saved_ms_per_s
+SELECT job_id, outcome, round(reads_per_s_before) AS reads, batch_saved_ms_per_s
 FROM move_outcomes WHERE job_id = 1;
+ROLLBACK TO two;
+-- another call, as a failed one, ends the window: the shorter one counts for both
+SELECT FROM pg_temp.job(3, 3, 205, 206, 1, 'failed', 'outcome_other');
+SELECT * FROM pg_temp.outcome_of;
+ROLLBACK TO two;
+-- so does one that has not ended
+SELECT FROM pg_temp.job(3, 3, 205, 0, 1, 'running', 'outcome_other');
+SELECT * FROM pg_temp.outcome_of;
+ROLLBACK TO two;
+-- calls between which samples cannot tell are one, also if they overlap
+SELECT FROM pg_temp.job(3, 3, 184, 186, NULL, moved => 'outcome_other');
+SELECT FROM pg_temp.job(4, 4, 191, 192, 5, moved => 'outcome_other');
+SELECT * FROM pg_temp.outcome_of;
+ROLLBACK TO two;
+-- as are the calls of a round, however far apart
+SELECT FROM pg_temp.job(3, 3, 225, 227, 3, moved => 'outcome_other');
+SELECT * FROM pg_temp.outcome_of;
+INSERT INTO tablespace_advisor.placement_round (batch_id, round_id, is_undo)
+VALUES (1, 1, false), (3, 1, false);
+SELECT * FROM pg_temp.outcome_of;
+ROLLBACK TO two;
+-- at the end there are no samples yet
+SELECT FROM pg_temp.job(3, 3, 296, 297, 3, moved => 'outcome_other');
+SELECT * FROM pg_temp.outcome_of WHERE job_id = 3;
+ROLLBACK TO two;
+-- samples in which statistics were reset, or a table vacuumed, do not count
+UPDATE tablespace_advisor.sample SET was_reset = true WHERE sample_id = 30;
+UPDATE tablespace_advisor.relation_sample SET maintenance_reads = reads / 10
+WHERE sample_id BETWEEN 41 AND 42;
+SELECT * FROM pg_temp.outcome_of WHERE job_id = 1;
+UPDATE tablespace_advisor.relation_sample SET maintenance_reads = reads / 100
+WHERE sample_id BETWEEN 41 AND 42;
+SELECT before, after FROM pg_temp.outcome_of WHERE job_id = 1;
+ROLLBACK TO two;
+-- nor does one in which something large was made anew, here of 16 MB
+INSERT INTO tablespace_advisor.sampled_relation
+SELECT 'outcome_other'::regclass, 0, 0, pg_temp.at(210), NULL, 16777216, 0, 0, 0, 0, 0, 0, 0, 0;
+SELECT before, after FROM pg_temp.outcome_of WHERE job_id = 1;
+UPDATE tablespace_advisor.sampled_relation SET size_bytes = 8192;
+SELECT before, after FROM pg_temp.outcome_of WHERE job_id = 1;
+-- and when a moved relation was, the window ends
+UPDATE tablespace_advisor.sampled_relation SET relation = 'outcome_small'::regclass;
+SELECT job_id, window_s, before, after FROM pg_temp.outcome_of;
+ROLLBACK TO two;
+-- devices tell relations apart: one is read from a slower place, in the same call
+UPDATE tablespace_advisor.sample SET read_ms = read_ms * CASE WHEN sample_id > 36 THEN 10 ELSE 1 END;
+UPDATE tablespace_advisor.relation_sample SET reads = reads / 3, hits = hits / 3 WHERE relation = 'outcome'::regclass;
+INSERT INTO tablespace_advisor.relation_sample (sample_id, relation, size_bytes, reads, hits)
+SELECT sample_id, 'outcome_other'::regclass, 8192, reads, hits
+FROM tablespace_advisor.relation_sample WHERE relation = 'outcome'::regclass;
+UPDATE tablespace_advisor.job SET relation = 'outcome_other'::regclass, from_tablespace = 2,
+	to_tablespace = 3, forecast_saved_ms_per_s = -1 WHERE job_id = 2;
+INSERT INTO tablespace_advisor.tablespace_io_sample
+SELECT i.sample_id, d.tablespace, i.taken_at, i.seconds, 1000, 8192000, 1000 * d.ms, 0, 0, 0, 0, 0
+FROM tablespace_advisor.sample_interval i, (VALUES (1, 5), (2, 1), (3, 50)) d(tablespace, ms);
+SELECT * FROM pg_temp.outcome_of;
+-- without the counters they share what is left of the read time
+DELETE FROM tablespace_advisor.tablespace_io_sample;
+SELECT * FROM pg_temp.outcome_of;
 ROLLBACK;
 SELECT has_table_privilege('pg_monitor', 'move_outcomes', 'SELECT') AS monitor,
 	(SELECT bool_or(a.grantee = 0) FROM pg_class c, aclexplode(c.relacl) a
@@ -112,7 +185,17 @@ CALL move_indexes_concurrently('outcome_moved', 'regress_outcome_flash') \gset
 CALL move_table_concurrently('outcome_moved', 'regress_outcome_flash', with_indexes => true) \gset
 SELECT relation_name, to_tablespace, state, forecast_saved_ms_per_s >= 0 AS forecast
 FROM tablespace_moves WHERE relation_name LIKE '%outcome_moved%' ORDER BY job_id;
+-- a move that is repeated keeps it
+CALL move_indexes_concurrently('outcome_moved', 'regress_outcome_disk') \gset
+UPDATE tablespace_advisor.job SET state = 'failed', forecast_saved_ms_per_s = 12.5,
+	to_tablespace = from_tablespace, to_tablespace_name = from_tablespace_name
+WHERE job_id = (:'job_ids'::bigint[])[1];
+SELECT retry_move((:'job_ids'::bigint[])[1]) AS again \gset
+SELECT wait_for_moves(ARRAY[:again]);
+SELECT to_tablespace, state, forecast_saved_ms_per_s
+FROM tablespace_moves WHERE job_id = :again;
 DELETE FROM tablespace_advisor.probe_run WHERE tablespace LIKE 'regress_outcome%';
-DROP TABLE outcome, outcome_moved;
+DROP VIEW pg_temp.outcome_of;
+DROP TABLE outcome, outcome_small, outcome_other, outcome_moved;
 DROP TABLESPACE regress_outcome_disk;
 DROP TABLESPACE regress_outcome_flash;

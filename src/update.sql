@@ -513,6 +513,17 @@ CREATE TABLE tablespace_advisor.sampled_device (
 	queue_ms bigint NOT NULL
 );
 
+/* What standbys read. */
+CREATE TABLE tablespace_advisor.standby_activity (
+	server name NOT NULL,
+	relation oid NOT NULL,
+	observed_at timestamptz NOT NULL,
+	reads_per_s float8 NOT NULL,
+	hits_per_s float8 NOT NULL,
+	scans_per_s float8 NOT NULL,
+	PRIMARY KEY (server, relation)
+);
+
 /* Relations that are to stay where they are. */
 CREATE TABLE tablespace_advisor.placement_pin (
 	relation oid PRIMARY KEY,
@@ -525,6 +536,12 @@ CREATE TABLE tablespace_advisor.placement_pin (
 /* Which moves apply_placement() has made. */
 CREATE TABLE tablespace_advisor.placement_round (
 	batch_id bigint PRIMARY KEY,
+	round_id bigint NOT NULL,
 	started_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	is_undo boolean NOT NULL
+	is_undo boolean NOT NULL,
+	is_settled boolean NOT NULL DEFAULT false
 );
+CREATE INDEX placement_round_round_id_idx ON tablespace_advisor.placement_round (round_id);
+/* Samples in which something was vacuumed. */
+CREATE INDEX relation_sample_maintained_idx ON tablespace_advisor.relation_sample (sample_id)
+	INCLUDE (maintenance_reads) WHERE maintenance_reads > 0;

@@ -277,6 +277,41 @@ like($caller->{err},
 end_session($_) for $reader, $caller;
 wait_for_workers($node);
 
+# --- an error before a job has begun ---------------------------------------------
+
+# It is not the job's, and does not end the others of the call; if it goes on, the
+# worker gives up.
+$node->safe_psql('postgres', q{
+	CREATE TABLE several (a int, b int, c int);
+	CREATE INDEX several_a ON several (a);
+	CREATE INDEX several_b ON several (b);
+	CREATE INDEX several_c ON several (c);
+	CREATE SEQUENCE claims;
+	CREATE FUNCTION fail_claim() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		IF nextval('public.claims') IN (2, 4, 5) THEN
+			RAISE EXCEPTION 'claimed in vain';
+		END IF;
+		RETURN NEW;
+	END $$;
+	CREATE TRIGGER fail_claim BEFORE UPDATE ON tablespace_advisor.job FOR EACH ROW
+		WHEN (OLD.state = 'queued' AND NEW.state = 'running') EXECUTE FUNCTION fail_claim()});
+$node->safe_psql('postgres', q{CALL move_indexes_concurrently('several', 'slow', max_rate => 'unlimited')});
+is($node->safe_psql('postgres', q{SELECT count(*), bool_and(state = 'done') FROM tablespace_moves
+		WHERE relation_name LIKE 'public.several%'}), '3|t', 'claims that fail are repeated');
+is($node->safe_psql('postgres', 'SELECT last_value FROM claims'), 6, 'there were such claims');
+$node->safe_psql('postgres', q{
+	CREATE OR REPLACE FUNCTION fail_claim() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		RAISE EXCEPTION 'claimed in vain';
+	END $$});
+my ($status, undef, $error) = $node->psql('postgres', q{CALL move_indexes_concurrently('several', 'pg_default')});
+like($error, qr/worker ended unexpectedly/, 'claims that always fail end the call');
+$node->safe_psql('postgres', 'DROP TRIGGER fail_claim ON tablespace_advisor.job');
+$node->safe_psql('postgres', q{CALL move_indexes_concurrently('several', 'pg_default')});
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relname LIKE 'several%' AND reltablespace = 0}),
+	4, 'the next call is as any other');
+
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|terminated by signal/,
 	'no crash');
 $node->stop;

@@ -1,6 +1,7 @@
 # apply_placement(): a full fast tablespace, a round that makes room and moves
-# what is read there, a second one at the same time, and one that undoes what
-# made reading slower.
+# what is read there, a second one at the same time, one that undoes what made
+# reading slower; then thirty rounds, a day apart, under loads that are steady,
+# alternate, drift, and end, and after a forecast that was spoilt.
 
 use strict;
 use warnings;
@@ -8,10 +9,11 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
+use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use TsaTest::Session;
+use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
@@ -21,63 +23,17 @@ autovacuum = off
 allow_in_place_tablespaces = on
 });
 $node->start;
+pretend_devices($node, 28_900_000);
 $node->safe_psql('postgres', $_)
   foreach (
-	'CREATE EXTENSION tablespace_advisor',
 	'CREATE ROLE other LOGIN',
-	q{CREATE TABLESPACE slow LOCATION ''},
-	q{CREATE TABLESPACE fast LOCATION ''},
-	q{INSERT INTO tablespace_advisor.probe_run
-			(run_id, tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
-		OVERRIDING SYSTEM VALUE
-		SELECT CASE spcname WHEN 'slow' THEN 1001 ELSE 1002 END, spcname,
-			pg_tablespace_location(oid), 'scratch', 268435456, '3 s', now(), now()
-		FROM pg_tablespace WHERE spcname IN ('slow', 'fast')},
-	q{INSERT INTO tablespace_advisor.probe_result
-			(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
-		VALUES (1001, 'random read', 1, 8192, 600, 200, 5000, 4900, 5100),
-			(1002, 'random read', 1, 8192, 600, 10000, 100, 98, 102)},
-	# they lie on one device: pretend that they do not, and that one is full
-	q{CREATE OR REPLACE FUNCTION tablespace_advisor.tablespace_facts(caller oid, table_owner oid)
-		RETURNS SETOF tablespace_advisor.tablespace_fact LANGUAGE sql
-		SET search_path = pg_catalog, pg_temp AS $$
-			SELECT f.* FROM tablespace_advisor.tablespace_latency l
-			CROSS JOIN LATERAL jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
-				jsonb_build_object('tablespace', l.tablespace, 'run_id', l.run_id,
-					'random_read_us', l.random_read_us, 'random_read_low_us', l.random_read_low_us,
-					'random_read_high_us', l.random_read_high_us,
-					'depths', array_remove(ARRAY[CASE WHEN l.random_read_us > 0 THEN 1 END], NULL),
-					'depth_read_us', array_remove(ARRAY[l.random_read_us], NULL),
-					'may_create', true, 'volatile', false, 'available_bytes',
-					CASE l.tablespace WHEN 'fast' THEN 100000 ELSE 1000000000 END,
-					'shares_device_with', '[]'::jsonb)) f
-		$$},
 	q{CREATE TABLE cold TABLESPACE fast AS
 		SELECT n, repeat('x', 100) AS filler FROM generate_series(1, 200000) n},
 	q{CREATE TABLE hot TABLESPACE slow AS
 		SELECT n, repeat('x', 100) AS filler FROM generate_series(1, 100000) n},
 	'VACUUM ANALYZE hot', 'VACUUM ANALYZE cold');
 
-# The tablespaces of both tables.
-sub places
-{
-	return $node->safe_psql('postgres', q{
-		SELECT string_agg(t.spcname, ' ' ORDER BY c.relname) FROM pg_class c
-		JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname IN ('hot', 'cold')});
-}
-
-# What a call prints and how it ends.
-sub apply
-{
-	my ($arguments) = @_;
-	my ($out, $err);
-
-	$node->psql('postgres', "CALL apply_placement($arguments)",
-		stdout => \$out, stderr => \$err, on_error_stop => 1);
-	return $err;
-}
-
-like(apply(''), qr/no samples/, 'totals are not enough');
+like(apply_round($node), qr/no samples/, 'totals are not enough');
 $node->safe_psql('postgres', 'CALL sample_activity()');
 $node->safe_psql('postgres', 'SELECT count(*) FROM hot');
 $node->safe_psql('postgres', 'SELECT pg_stat_force_next_flush()');
@@ -93,9 +49,11 @@ my $advice = $node->safe_psql('postgres', q{
 is($advice, 'cold slow, hot fast', 'what is not read makes room first');
 my ($code, undef, $error) = $node->psql('postgres', 'SET ROLE other; CALL apply_placement()');
 like($error, qr/permission denied/, 'it is not for everybody');
-like(apply(q{dry_run => true}), qr/would move.*cold.*would move.*hot/s, 'a dry run says what it would do');
-is(places(), 'fast slow', 'a dry run moves nothing');
-like(apply(q{max_bytes => '1 MB'}), qr/nothing is to be moved/, 'a bundle that is larger than max_bytes waits');
+like(apply_round($node, q{dry_run => true}), qr/would move.*cold.*would move.*hot/s,
+	'a dry run says what it would do');
+is(places_of($node, 'cold', 'hot'), 'fast slow', 'and does nothing');
+like(apply_round($node, q{max_bytes => '1 MB'}), qr/nothing is to be moved/,
+	'a bundle that is larger than max_bytes waits');
 
 # Another role's round refuses nobody with rights that it lacks.
 $node->safe_psql('postgres', q{
@@ -103,40 +61,47 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON TABLESPACE slow, fast TO watcher;
 	ALTER TABLE hot OWNER TO watcher;
 	ALTER TABLE cold OWNER TO watcher});
-my $first = session($node, user => 'watcher');
-send_to($first, q{CALL apply_placement(max_rate => '500 kB');});
+my ($out, $err) = ('', '');
+my $first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres') . ' user=watcher',
+	'-c', q{CALL apply_placement(max_rate => '500 kB')} ], '>', \$out, '2>', \$err);
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
   or die 'the first round does not begin';
-unlike(apply(q{dry_run => true}), qr/another round/, 'a round of a role with less rights is in nobody\'s way');
+unlike(apply_round($node, q{dry_run => true}), qr/another round/,
+	'a round of a role with less rights is in nobody\'s way');
+unlike(apply_round($node), qr/another round|earlier round/, 'nor are its moves');
 $node->safe_psql('postgres', q{
 	SELECT cancel_move(job_id) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')});
-answer($first);
-end_session($first);
-is(places(), 'fast slow', 'a round whose moves are cancelled moves nothing') or diag $first->{err};
+$first->finish;
+is(places_of($node, 'cold', 'hot'), 'fast slow', 'it is cancelled') or diag $err;
 $node->safe_psql('postgres', q{
 	ALTER TABLE hot OWNER TO CURRENT_USER;
 	ALTER TABLE cold OWNER TO CURRENT_USER;
 	DELETE FROM tablespace_advisor.placement_round;
 	DELETE FROM tablespace_advisor.job});
 
-$first = start_sql($node, 'first', q{CALL apply_placement(max_rate => '8 MB')});
+($out, $err) = ('', '');
+$first = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'),
+	'-c', q{CALL apply_placement(max_rate => '8 MB')} ], '>', \$out, '2>', \$err);
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM tablespace_moves_active)})
   or die 'the first round does not begin';
-like(apply(''), qr/another round/, 'a second round at the same time is refused');
-(undef, undef, $error) = $node->psql('postgres', 'SET ROLE watcher; CALL apply_placement()');
-like($error, qr/another round/, 'a round of a role with less rights is refused beside it');
-finish_sql($first);
-is(places(), 'slow fast', 'the round makes the exchange');
+like(apply_round($node), qr/another round/, 'a second round at the same time is refused');
+($code, undef, $error) = $node->psql('postgres', 'SET ROLE watcher; CALL apply_placement()');
+like($error, qr/another round/, 'so is one of a role with less rights');
+$first->finish;
+is(places_of($node, 'cold', 'hot'), 'slow fast', 'the round makes the exchange');
 is($node->safe_psql('postgres', q{
 	SELECT count(DISTINCT batch_id), count(*), count(forecast_saved_ms_per_s), min(verdict), max(verdict)
 	FROM move_outcomes}), '1|2|2|waiting|waiting', 'one round is one batch with forecasts');
-like(apply(''), qr/nothing is to be moved/, 'the next round leaves it at that');
+is($node->safe_psql('postgres', 'SELECT count(DISTINCT batch_id) FROM tablespace_moves'), '2',
+	'though it moved in two waves');
+like(apply_round($node), qr/nothing is to be moved/, 'the next round leaves it at that');
 
-# reads that take ten times as long after the round, an hour of samples each
+# reads of it that take ten times as long after the round, an hour of samples each
 $node->safe_psql('postgres', q{
 	UPDATE tablespace_advisor.job SET started_at = now() - interval '1 hour 1 minute',
 		finished_at = now() - interval '1 hour';
 	DELETE FROM tablespace_advisor.sample;
+	DELETE FROM tablespace_advisor.relation_sample;
 	INSERT INTO tablespace_advisor.sample (sample_id, started_at, taken_at,
 		was_reset, io_timed, blocks_read, blocks_hit, read_ms, write_ms,
 		snapshots, reading_snapshots, reading_sessions, waits)
@@ -147,13 +112,99 @@ $node->safe_psql('postgres', q{
 	FROM (SELECT n, now() - interval '2 hours 1 minute' + n * interval '6 minutes' AS t
 		FROM generate_series(0, 20) n) s
 	WINDOW w AS (ORDER BY n)});
-is(apply(q{verify => false}) =~ /undone/ ? 1 : 0, 0, 'without verify nothing is judged');
-like(apply(''), qr/which is undone/, 'what made reading slower is undone');
-is(places(), 'fast slow', 'everything is back');
+unlike(apply_round($node), qr/is undone/, 'what was not read cannot have made reading slower');
+$node->safe_psql('postgres', q{
+	INSERT INTO tablespace_advisor.relation_sample (sample_id, relation, size_bytes, reads)
+	SELECT n + 1000, r, pg_table_size(r), 500
+	FROM generate_series(1, 20) n, unnest(ARRAY['hot', 'cold']::regclass[]) r});
+unlike(apply_round($node, q{verify => false}), qr/is undone/, 'without verify nothing is judged');
+$node->safe_psql('postgres', q{SELECT pin_placement('hot', 'mine'), pin_placement('cold', 'mine')});
+unlike(apply_round($node), qr/is undone/, 'what somebody has pinned stays');
+$node->safe_psql('postgres', q{SELECT unpin_placement('hot'), unpin_placement('cold')});
+like(apply_round($node), qr/is undone/, 'what made reading slower is undone');
+is(places_of($node, 'cold', 'hot'), 'fast slow', 'everything is back');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_advisor.placement_pin
-	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'what was moved back is pinned for as long as the history is kept');
+	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'and stays, for as long as the reason is kept');
 is($node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE verdict = 'undone') FROM move_outcomes}),
 	2, 'move_outcomes says so');
-like(apply(''), qr/nothing is to be moved|no samples/, 'an undo is not undone');
+like(apply_round($node), qr/nothing is to be moved|no samples/, 'an undo is not undone');
+
+# --- thirty rounds ---------------------------------------------------------------
+
+# Four tables, of which two and a bit fit on "fast".
+sub start_anew
+{
+	$node->safe_psql('postgres', $_)
+	  foreach (
+		'TRUNCATE tablespace_advisor.job, tablespace_advisor.request, tablespace_advisor.sample,
+			tablespace_advisor.relation_sample, tablespace_advisor.placement_round,
+			tablespace_advisor.placement_pin, tablespace_advisor.sampled_relation,
+			tablespace_advisor.tablespace_io_sample',
+		'DROP TABLE IF EXISTS hot, cold, a, b, c, d',
+		map { my ($name, $place) = split; (
+			qq{CREATE TABLE $name TABLESPACE $place AS
+				SELECT n, repeat('x', 100) AS filler FROM generate_series(1, 80000) n},
+			"VACUUM ANALYZE $name") } ('a slow', 'b slow', 'c fast', 'd fast'));
+	return;
+}
+
+# Thirty days, a round after each; of the reads of a day, a function of its number.
+# Returns the read time of each day, moves, and moves that were made in vain: back
+# to where a table came from.
+sub thirty_rounds
+{
+	my ($load, $verify) = @_;
+	my @ms;
+
+	start_anew();
+	foreach my $day (1 .. 30)
+	{
+		push @ms, take_days($node, 1, $load->($day));
+		apply_round($node);
+	}
+	push @ms, take_days($node, 1, $load->(31));
+	return (\@ms, split /\|/, $node->safe_psql('postgres', q{
+		SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM tablespace_advisor.job e
+			WHERE e.relation = j.relation AND e.job_id < j.job_id AND e.state = 'done'
+				AND e.from_tablespace = j.to_tablespace))
+		FROM tablespace_advisor.job j WHERE j.state = 'done'}));
+}
+
+my @steady = (a => 50, b => 40, c => 1, d => 0);
+my ($ms, $moves, $vain) = thirty_rounds(sub { return {@steady} });
+is("$ms->[0] $ms->[-1] $moves $vain", '450.1 14.0 4 0', 'steady: one exchange, for good');
+
+($ms, $moves, $vain) = thirty_rounds(
+	sub { return $_[0] % 2 ? { a => 50, b => 1, c => 40, d => 40 } : { a => 1, b => 50, c => 40, d => 40 } });
+note "alternating: @$ms; $moves moves, $vain in vain";
+cmp_ok($vain, '<=', 8, 'alternating: a table goes to and fro once a week at most');
+cmp_ok($ms->[-1] + $ms->[-2], '<=', 1.05 * ($ms->[0] + $ms->[1]), 'and reading takes no longer');
+
+($ms, $moves, $vain) = thirty_rounds(sub {
+	my ($day) = @_;
+	return { a => $day, b => 31 - $day, c => 10, d => 10 } });
+note "drifting: @$ms; $moves moves, $vain in vain";
+cmp_ok($ms->[-1], '<=', 1.05 * 5 * 30, 'drifting: what grows is on the fast one in the end');
+is(places_of($node, 'a'), 'fast', 'it is');
+cmp_ok($vain, '<=', 3, 'few moves are in vain');
+
+($ms, $moves, $vain) = thirty_rounds(
+	sub { return $_[0] <= 10 ? {@steady} : { a => 0, b => 0, c => 0, d => 0.001 } });
+is("$moves $vain", '4 0', 'ended: nothing moves for nothing');
+
+# A forecast that somebody has spoilt, one who may: the fast one is said to be slow.
+# Moves are made, and undone by the second round; nobody waits for a week.
+start_anew();
+$node->safe_psql('postgres', q{UPDATE tablespace_advisor.probe_result
+	SET mean_us = mean_us / 5000, mean_low_us = mean_low_us / 5000, mean_high_us = mean_high_us / 5000
+	WHERE run_id = 1001});
+my %read = (a => 0, b => 0, c => 50, d => 40);
+my $before = take_days($node, 2, \%read);
+like(apply_round($node), qr/moved table public\.[cd] /, 'a spoilt forecast moves what is read to the disk');
+my $spoilt = take_days($node, 1, \%read);
+cmp_ok($spoilt, '>', 10 * $before, 'which makes reading slower');
+like(apply_round($node), qr/is undone/, 'the second round undoes it');
+is(take_days($node, 1, \%read), $before, 'and reading is as fast as it was');
+like(apply_round($node), qr/nothing is to be moved/, 'the third does not do it again');
 $node->stop;
 done_testing();

@@ -182,6 +182,7 @@ COMMENT ON FUNCTION tablespace_advisor.history_since_moves(interval) IS
 CREATE FUNCTION tablespace_advisor.gather_load(
 	observe interval,
 	tables oid[],
+	longest interval DEFAULT '1 day',
 	OUT load tablespace_advisor.load_fact,
 	OUT rates tablespace_advisor.relation_rate[],
 	OUT devices tablespace_advisor.device_rate[])
@@ -193,7 +194,7 @@ DECLARE
 	seen record;
 	is_before boolean;
 BEGIN
-	SELECT * INTO h FROM tablespace_advisor.history_since_moves(interval '1 day');
+	SELECT * INTO h FROM tablespace_advisor.history_since_moves(longest);
 	SELECT * INTO seen FROM tablespace_advisor.observe_database(observe,
 		tables, h.history, with_active => true);
 	is_before := h.is_before AND seen.source = 'samples';
@@ -206,13 +207,14 @@ BEGIN
 		seen.waits, extract(epoch FROM current_setting('checkpoint_timeout')::interval),
 		tablespace_advisor.copy_wal_per_byte(),
 		(SELECT string_agg(DISTINCT application_name, ', ')
-			FROM pg_stat_replication WHERE state = 'streaming'));
+			FROM pg_stat_replication WHERE state = 'streaming' AND application_name
+				NOT IN (SELECT r.server FROM tablespace_advisor.standby_reads() r)));
 	rates := seen.relations;
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[]) IS
-	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters';
+COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[], interval) IS
+	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters, so long at most';
 
 /*
  * The tables that advice on a relation, or on the database (NULL), needs: all that
@@ -266,7 +268,8 @@ CREATE FUNCTION tablespace_advisor.gather_advice(
 	space_budget text,
 	observe interval,
 	with_evidence boolean,
-	with_assumed boolean DEFAULT false)
+	with_assumed boolean DEFAULT false,
+	history interval DEFAULT '1 day')
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -295,13 +298,14 @@ BEGIN
 	tablespaces := array(SELECT f FROM tablespace_advisor.tablespace_facts(
 		caller, coalesce(c.relowner, caller)) f);
 	IF target IS NULL THEN
-		tables := array(SELECT t FROM tablespace_advisor.tables_with_faults(tablespaces) t);
+		tables := array(SELECT t FROM tablespace_advisor.tables_with_faults(tablespaces) t
+			UNION SELECT r.heap FROM tablespace_advisor.standby_reads() r);
 	ELSE
 		targets := array(SELECT l FROM tablespace_advisor.leaves_of(target) l);
 		tables := array(SELECT coalesce(i.indrelid, t)
 			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
 	END IF;
-	SELECT * INTO seen FROM tablespace_advisor.gather_load(observe, tables);
+	SELECT * INTO seen FROM tablespace_advisor.gather_load(observe, tables, history);
 	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
 		tablespaces, seen.devices) f);
 	IF with_assumed THEN
@@ -320,6 +324,7 @@ BEGIN
 		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(
 			tablespaces, relations, seen.load) f);
 	END IF;
+	relations := array(SELECT f FROM tablespace_advisor.with_standby_reads(relations) f);
 	IF target IS NOT NULL THEN
 		relations := array(SELECT CASE
 				WHEN f.relation = ANY (targets) OR f.table_relation = ANY (targets)
@@ -342,8 +347,8 @@ BEGIN
 		OR (j.advice).cached_fraction IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean) IS
-	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence; with_assumed: also to tablespaces that the session assumes';
+COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean, interval) IS
+	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence; rests on samples of so long at most (history); with_assumed: also to tablespaces that the session assumes';
 
 CREATE FUNCTION tablespace_advisor.expected_savings(
 	caller oid,

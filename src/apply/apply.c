@@ -7,12 +7,21 @@
  * extension's rights but for what the caller may move.  Its moves run in
  * waves: those of a wave fit at the same time, and what they free is for the
  * next one.  A wave of which a move has failed ends the round, since later
- * ones may need its room.  When all have ended, the waves become one batch.
+ * ones may need its room.
+ *
+ * Each wave is noted as part of the round (placement_round) by the transaction
+ * that queues it, so that whatever has moved is judged, and may be undone, by a
+ * later round, also if this one is cancelled, loses its session or dies with
+ * the server.  A cancelled round has cancelled its moves.  Of one whose session
+ * is gone the wave under way goes on; those that had not begun are advised
+ * again.  What was moved back is pinned when its moves have ended, by this round
+ * or by the next one (settle_rounds()).
  *
  * A session lock keeps a second round of the same database out, if it is of the
  * same role or of one with all its rights: another one, whose moves may pause
  * for ever, refuses nobody.  It is given up at the end, also of a round that
- * fails, and by the end of the session.
+ * fails, and by the end of the session; moves of a round that outlive it refuse
+ * the next one alike.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,6 +33,7 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "postmaster/bgworker.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -142,21 +152,68 @@ count_failures(List *ids)
 	return failures;
 }
 
+/* Notes a wave, whose jobs were queued just now, as part of a round. */
 static void
-keep_round(List *ids, bool is_undo)
+note_wave(int64 batch_id, int64 round_id, bool is_undo)
 {
 	static TsaStatement query = {
-		"SELECT tablespace_advisor.keep_round($1, $2, $3)",
-		3, {INT8ARRAYOID, BOOLOID, OIDOID}, NULL
+		"INSERT INTO tablespace_advisor.placement_round"
+		" (batch_id, round_id, is_undo) VALUES ($1, $2, $3)",
+		3, {INT8OID, INT8OID, BOOLOID}, NULL
 	};
 	Datum		values[3];
 	TsaState	journal;
 
-	values[0] = tsa_job_id_array(ids);
-	values[1] = BoolGetDatum(is_undo);
-	values[2] = ObjectIdGetDatum(GetUserId());
+	values[0] = Int64GetDatum(batch_id);
+	values[1] = Int64GetDatum(round_id);
+	values[2] = BoolGetDatum(is_undo);
 	tsa_journal_open(&journal);
-	tsa_run(&query, values, NULL, TSA_CALLS);
+	tsa_run(&query, values, NULL, TSA_WRITES);
+	tsa_state_close(&journal);
+}
+
+/* Pins what rounds that have ended moved back. */
+static void
+settle_rounds(void)
+{
+	static TsaStatement query = {
+		"SELECT tablespace_advisor.settle_rounds()", 0, {0}, NULL
+	};
+	TsaState	journal;
+
+	tsa_journal_open(&journal);
+	tsa_run(&query, NULL, NULL, TSA_CALLS);
+	tsa_state_close(&journal);
+}
+
+/*
+ * Refuses to begin while moves are under way of a round that has lost its session,
+ * and would refuse if it had not.
+ */
+static void
+check_earlier_moves(void)
+{
+	static TsaStatement query = {
+		"SELECT j.job_id FROM tablespace_advisor.job j"
+		" JOIN tablespace_advisor.placement_round r USING (batch_id)"
+		" WHERE j.state IN ('queued', 'running', 'paused')"
+		" AND coalesce(pg_catalog.pg_has_role(j.owner, $1, 'USAGE'), false)"
+		" ORDER BY j.job_id LIMIT 1",
+		1, {OIDOID}, NULL
+	};
+	Datum		values[1];
+	TsaState	journal;
+
+	values[0] = ObjectIdGetDatum(GetUserId());
+
+	tsa_journal_open(&journal);
+	if (tsa_run(&query, values, NULL, TSA_READS) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("a move of an earlier round of apply_placement() is under way"),
+				 errdetail("Move " INT64_FORMAT " has not ended.",
+						   DatumGetInt64(tsa_result_column(0, "job_id"))),
+				 errhint("See tablespace_moves; cancel_move() ends a move.")));
 	tsa_state_close(&journal);
 }
 
@@ -164,12 +221,14 @@ keep_round(List *ids, bool is_undo)
 static List *
 run_waves(const Round *round, const TsaMoveOptions *options)
 {
+	MemoryContext context = CurrentMemoryContext;
 	List	   *all = NIL;
 	int			n = 0;
 
 	while (n < list_length(round->moves))
 	{
 		int			wave = list_nth_int(round->waves, n);
+		BackgroundWorkerHandle *handle = NULL;
 		List	   *moves = NIL;
 		List	   *ids;
 
@@ -177,7 +236,7 @@ run_waves(const Round *round, const TsaMoveOptions *options)
 			   list_nth_int(round->waves, n) == wave)
 			moves = lappend(moves, list_nth(round->moves, n++));
 		tsa_check_space_of_moves(moves);
-		ids = tsa_run_round(moves, options);
+		ids = tsa_queue_round(moves, options, &handle);
 		if (ids == NIL)
 		{
 			ereport(WARNING,
@@ -185,6 +244,10 @@ run_waves(const Round *round, const TsaMoveOptions *options)
 			break;
 		}
 		all = list_concat(all, ids);
+		note_wave(*(int64 *) linitial(ids), *(int64 *) linitial(all),
+				  round->is_undo);
+		tsa_await_round(ids, handle);
+		MemoryContextSwitchTo(context);
 		if (count_failures(ids) > 0)
 			break;
 	}
@@ -199,6 +262,11 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 	Round		round = {0};
 	List	   *ids;
 
+	if (!options->dry_run)
+	{
+		check_earlier_moves();
+		settle_rounds();
+	}
 	plan_round(fcinfo, options, &round);
 	if (round.moves == NIL)
 		ereport(NOTICE,
@@ -206,7 +274,7 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 				 errhint("See advise_placement() for the reasons.")));
 	else if (round.is_undo)
 		ereport(NOTICE,
-				(errmsg("reading got slower after an earlier round, which is undone")));
+				(errmsg("reading got slower after an earlier round: what made it slower is undone")));
 	if (round.moves == NIL || options->dry_run)
 		return NIL;
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
@@ -214,7 +282,7 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 	ids = run_waves(&round, options);
 	if (ids != NIL)
 	{
-		keep_round(ids, round.is_undo);
+		settle_rounds();
 		tsa_report_moved(ids);
 		SPI_commit();
 	}

@@ -4,9 +4,6 @@
  * What a round of apply_placement() does: it undoes what made reading slower, or
  * follows the advice.
  */
-COMMENT ON TABLE tablespace_advisor.placement_round IS
-	'the calls of apply_placement() that moved something: the batch of their moves, and whether they undid an earlier one';
-
 CREATE TYPE tablespace_advisor.planned_move AS (
 	relation oid,
 	heap oid,
@@ -68,38 +65,77 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.may_move(oid, oid, oid) IS
 	'whether a role owns a relation and may make one in the tablespace';
 
+/* Moves of earlier rounds that could be undone now, and whether each is to be. */
+CREATE FUNCTION tablespace_advisor.undoable_moves(caller oid)
+RETURNS TABLE (round_id bigint, job_id bigint, is_slower boolean,
+	move tablespace_advisor.planned_move)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH outcome AS MATERIALIZED (
+		SELECT o.job_id, o.batch_saved_high < 0 AS is_slower, o.saved_ms_per_s,
+			o.verdict = 'waiting' AND o.saved_high IS NOT NULL AS is_at_fault
+		FROM @extschema@.move_outcomes o
+	)
+	SELECT r.round_id, j.job_id, o.is_at_fault, p
+	FROM tablespace_advisor.placement_round r
+	JOIN tablespace_advisor.job j ON j.batch_id = r.batch_id
+	JOIN outcome o ON o.job_id = j.job_id
+	CROSS JOIN LATERAL tablespace_advisor.plan_move(
+		j.relation, j.to_tablespace, j.from_tablespace,
+		tablespace_advisor.relation_bytes(j.relation), 'copy', -o.saved_ms_per_s,
+		format('reading it took %s ms/s more in %I',
+			tablespace_advisor.three_digits(-o.saved_ms_per_s), j.to_tablespace_name)) p
+	WHERE NOT r.is_undo AND o.is_slower AND j.state = 'done'
+		AND j.method <> 'catalog' AND j.from_tablespace <> j.to_tablespace
+		AND NOT EXISTS (SELECT FROM tablespace_advisor.job l
+			WHERE l.relation = j.relation AND l.job_id > j.job_id AND l.state = 'done')
+		AND NOT EXISTS (SELECT FROM tablespace_advisor.placement_pin n
+			WHERE n.relation = j.relation
+				AND coalesce(n.ends_at, 'infinity') > clock_timestamp())
+		AND tablespace_advisor.may_move(caller, j.relation, j.from_tablespace)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.undoable_moves(oid) IS
+	'moves back of those that rounds made after which reading took longer, as far as a role may make them and nobody has pinned the relation; is_slower: by its own reads, beyond the interval and what was forecast';
+
 /*
- * Batches of earlier rounds after which reading took longer, beyond the interval
- * of what was measured.  The server times reads of the database as a whole, so all
- * that the batch moved goes back.
+ * What is slower goes back.  If there is not room for it, as what came in its
+ * place is still there, all of its round goes back.
  */
 CREATE FUNCTION tablespace_advisor.undo_moves(caller oid)
 RETURNS SETOF tablespace_advisor.planned_move
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT p.*
-	FROM tablespace_advisor.placement_round r
-	JOIN @extschema@.move_outcomes o ON o.batch_id = r.batch_id
-	JOIN tablespace_advisor.job j ON j.job_id = o.job_id
-	CROSS JOIN LATERAL tablespace_advisor.plan_move(
-		j.relation, j.to_tablespace, j.from_tablespace,
-		tablespace_advisor.relation_bytes(j.relation), 'copy',
-		-o.batch_saved_ms_per_s,
-		format('reading took %s ms/s more when it was in %I',
-			tablespace_advisor.three_digits(-o.batch_saved_ms_per_s), j.to_tablespace_name)) p
-	WHERE NOT r.is_undo AND o.batch_saved_high < 0 AND j.state = 'done'
-		AND j.method <> 'catalog' AND j.from_tablespace <> j.to_tablespace
-		AND NOT EXISTS (SELECT FROM tablespace_advisor.job l
-			WHERE l.relation = j.relation AND l.job_id > j.job_id AND l.state = 'done')
-		AND tablespace_advisor.may_move(caller, j.relation, j.from_tablespace)
-	ORDER BY j.job_id DESC
+	WITH undoable AS MATERIALIZED (
+		SELECT * FROM tablespace_advisor.undoable_moves(caller)
+	), change AS (
+		SELECT u.round_id, c.tablespace, sum(c.bytes) AS bytes
+		FROM undoable u
+		CROSS JOIN LATERAL (VALUES ((u.move).to_tablespace, (u.move).size_bytes),
+			((u.move).tablespace, -(u.move).size_bytes)) c(tablespace, bytes)
+		WHERE u.is_slower
+		GROUP BY 1, 2
+	), judged AS (
+		SELECT c.round_id, bool_and(c.bytes <= 0 OR coalesce(c.bytes
+			<= d.free_bytes - coalesce(d.size_bytes, 0) / 20, true)) AS fits
+		FROM change c
+		JOIN pg_tablespace t ON t.oid = c.tablespace
+		LEFT JOIN tablespace_advisor.device d ON d.tablespace = t.spcname
+		GROUP BY c.round_id
+	)
+	SELECT (u.move).*
+	FROM undoable u JOIN judged g USING (round_id)
+	WHERE u.is_slower OR NOT g.fits
+	ORDER BY u.job_id DESC
 $$;
 COMMENT ON FUNCTION tablespace_advisor.undo_moves(oid) IS
-	'moves that undo those of earlier rounds after which reading took longer, as far as a role may make them';
+	'moves that undo those of earlier rounds that made reading slower, the last one first';
 
 /*
- * The advice as moves.  Of a bundle all or none: none if one of it has moved
+ * The advice as moves, by the samples of up to a week, so that a load that is another
+ * one every other day, or at weekends, does not make it go to and fro with the
+ * days.  Of a bundle all or none: none if one of it has moved
  * within a week, is not the caller's, goes down where standbys may read it, or
  * does not fit into what is left of max_bytes.
  */
@@ -118,7 +154,8 @@ DECLARE
 	bytes_left bigint := coalesce(max_bytes, 4611686018427387904);
 BEGIN
 	rows := array(SELECT ROW(g.advice, g.evidence)::tablespace_advisor.advice_row
-		FROM tablespace_advisor.gather_advice(caller, NULL, NULL, space_budget, NULL, true) g);
+		FROM tablespace_advisor.gather_advice(caller, NULL, NULL, space_budget, NULL, true,
+			history => '7 days') g);
 	IF EXISTS (SELECT FROM unnest(rows) r
 		WHERE r.evidence #>> '{window,source}' IS DISTINCT FROM 'samples')
 	THEN
@@ -208,10 +245,10 @@ COMMENT ON FUNCTION tablespace_advisor.plan_round(oid, text, bigint, boolean) IS
 	'the moves of a round of apply_placement(), in order: undos of what made reading slower if there are any (and verify), else what the advice says';
 
 /*
- * Keeps a round: its waves become one batch, since what they did together is
- * what can be measured.  What was undone stays for as long as its reason is kept.
+ * Pins what rounds have moved back since this was last called, for as long as the
+ * reason is kept: also what a round moved whose session was gone by then.
  */
-CREATE FUNCTION tablespace_advisor.keep_round(job_ids bigint[], is_undo boolean, caller oid)
+CREATE FUNCTION tablespace_advisor.settle_rounds()
 RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -219,33 +256,41 @@ SET lock_timeout = '1s'
 AS $$
 DECLARE
 	moved record;
-	batch bigint := (SELECT min(j.batch_id) FROM tablespace_advisor.job j
-		WHERE j.job_id = ANY (job_ids));
 	days int := current_setting('tablespace_advisor.keep_history');
+	settled bigint[] := array(SELECT r.batch_id FROM tablespace_advisor.placement_round r
+		WHERE NOT r.is_settled AND NOT EXISTS (SELECT FROM tablespace_advisor.job j
+			WHERE j.batch_id = r.batch_id AND j.state IN ('queued', 'running', 'paused'))
+		FOR UPDATE SKIP LOCKED);
 BEGIN
-	UPDATE tablespace_advisor.job j SET batch_id = batch
-	WHERE j.job_id = ANY (job_ids) AND j.batch_id <> batch
-		AND j.state IN ('done', 'failed', 'cancelled')
-		AND j.new_filenumbers IS NULL AND j.old_filenumbers IS NULL;
-	INSERT INTO tablespace_advisor.placement_round (batch_id, is_undo)
-	VALUES (batch, is_undo) ON CONFLICT DO NOTHING;
-	FOR moved IN SELECT j.relation, j.from_tablespace_name FROM tablespace_advisor.job j
-		WHERE is_undo AND j.job_id = ANY (job_ids) AND j.state = 'done'
+	FOR moved IN SELECT DISTINCT ON (j.relation) j.relation, j.from_tablespace_name, j.owner,
+			j.finished_at
+		FROM tablespace_advisor.placement_round r
+		JOIN tablespace_advisor.job j ON j.batch_id = r.batch_id
+		WHERE r.batch_id = ANY (settled) AND r.is_undo AND j.state = 'done'
+			AND j.method <> 'catalog'
+		ORDER BY j.relation, j.job_id DESC
 	LOOP
 		BEGIN
 			INSERT INTO tablespace_advisor.placement_pin (relation, reason, pinned_by, ends_at)
 			VALUES (moved.relation,
 				format('moved back, reading was slower in %I', moved.from_tablespace_name),
-				caller, CASE WHEN days > 0 THEN clock_timestamp() + make_interval(days => days) END)
+				moved.owner,
+				CASE WHEN days > 0 THEN moved.finished_at + make_interval(days => days) END)
 			ON CONFLICT (relation) DO NOTHING;
 		EXCEPTION WHEN lock_not_available THEN
 			NULL;	-- its owner pins it, in a transaction that has not ended
 		END;
 	END LOOP;
+	UPDATE tablespace_advisor.placement_round r SET is_settled = true
+	WHERE r.batch_id = ANY (settled);
+	DELETE FROM tablespace_advisor.placement_round r
+	WHERE r.batch_id = ANY (array(SELECT f.batch_id FROM tablespace_advisor.placement_round f
+		WHERE NOT EXISTS (SELECT FROM tablespace_advisor.job j WHERE j.batch_id = f.batch_id)
+		FOR UPDATE SKIP LOCKED));
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.keep_round(bigint[], boolean, oid) IS
-	'notes that these moves were one round of apply_placement(), and pins what was moved back';
+COMMENT ON FUNCTION tablespace_advisor.settle_rounds() IS
+	'pins what ended rounds of apply_placement() have moved back, and forgets rounds that the journal has forgotten';
 
 CREATE PROCEDURE @extschema@.apply_placement(
 	space_budget text DEFAULT NULL,
@@ -262,6 +307,4 @@ AS 'MODULE_PATHNAME', 'tsa_apply_placement'
 LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.apply_placement(
 	text, text, boolean, text, text, interval, timestamptz, timestamptz, boolean, bigint[]) IS
-$$follows the advice on the whole database: moves what it says, bundle by bundle, at most max_bytes; or, if reading got slower after an earlier round, beyond the interval (verify), undoes that one and pins what it moved. To be called again and again, as by pg_cron.
-Left out: what moved within a week, what is not the caller's, what would go down where there are standbys. until, finish_by, rates as for move_table_concurrently().
-Errors: 55000 no samples, 55006 another round is under way, 42501 not a member of pg_monitor, 22023 bad sizes, 25001 in a transaction block. A relation that could not be moved is a warning.$$;
+	'follows the advice on the whole database, bundle by bundle, at most max_bytes; or, if reading got slower after an earlier round (verify), undoes that one and pins what it moved; to be called again and again, as by pg_cron. Errors: 55000 no samples, 55006 another round, or a move of one, is under way, 42501 not a member of pg_monitor, 22023 bad sizes, 25001 in a transaction block; a relation that could not be moved is a warning';

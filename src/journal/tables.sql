@@ -113,3 +113,13 @@ CREATE TABLE tablespace_advisor.request (
 	min_rate bigint,
 	finish_by timestamptz
 );
+
+/* Which moves apply_placement() has made, by the batch: what was queued at once. */
+CREATE TABLE tablespace_advisor.placement_round (
+	batch_id bigint PRIMARY KEY,
+	round_id bigint NOT NULL,
+	started_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	is_undo boolean NOT NULL,
+	is_settled boolean NOT NULL DEFAULT false
+);
+CREATE INDEX placement_round_round_id_idx ON tablespace_advisor.placement_round (round_id);

@@ -351,6 +351,7 @@ tsa_retry_move(PG_FUNCTION_ARGS)
 	job_id = move_again(&job, false);
 	if (job_id == 0)
 		PG_RETURN_NULL();
+	tsa_keep_forecast(job.job_id, job_id);
 	PG_RETURN_INT64(job_id);
 }
 

@@ -1,198 +1,361 @@
-
 /*
  * src/move/outcomes.sql
  *
  * What a move was expected to save, beside what was measured.  The moves of a
- * call are followed by each other within minutes, so what the database did
- * after them belongs to all of them: the unit is the batch.  Windows before
- * and after are equally long, as long as samples allow, one day at most, and
- * hold no part of the move itself, nor of the moves of other calls.
+ * call, or of a round of apply_placement(), follow each other within minutes,
+ * and so may calls; what the database did after them belongs to all of them.
+ * So the unit is what samples cannot tell apart: calls and rounds between which
+ * fewer than three samples lie.  Windows before and after a unit are equally
+ * long, as long as samples allow, one day at most; they hold no part of any
+ * move, and end before one of the moved relations is rewritten.
  *
- * The server times reads per database, not per relation.  The load is hardly
- * the same in both windows, so the read time after the move is scaled to the
- * block accesses before it.
+ * The server times reads per database.  The load is hardly the same in both
+ * windows, so the read time after the moves is scaled to the block accesses
+ * before them.  A relation's own share is its reads past all caches, at what a
+ * page takes by the counters of the device it was on; where there are none, its
+ * reads at the mean time of all reads before, and after at what is left of the
+ * read time when all others' reads take what they took before.
  */
-CREATE FUNCTION tablespace_advisor.summarize_intervals(
-	begins timestamptz,
-	ends timestamptz,
-	OUT intervals bigint,
-	OUT first_id int,
-	OUT last_id int,
-	OUT seconds float8,
-	OUT accesses_per_s float8,
-	OUT reads_per_s float8,
-	OUT hit_fraction float8,
-	OUT read_ms_per_s float8,
-	OUT read_ms_error float8,
-	OUT statements_per_s float8,
-	OUT statement_ms float8,
-	OUT statement_ms_error float8)
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT count(*), min(i.sample_id), max(i.sample_id), sum(i.seconds),
-		sum(i.blocks_read + i.blocks_hit) / sum(i.seconds),
-		sum(i.blocks_read) / sum(i.seconds),
-		sum(i.blocks_hit) / nullif(sum(i.blocks_read + i.blocks_hit), 0)::float8,
-		CASE WHEN bool_and(i.read_ms IS NOT NULL)
-			THEN sum(i.read_ms) / sum(i.seconds) END,
-		CASE WHEN bool_and(i.read_ms IS NOT NULL) AND count(*) >= 3
-			THEN stddev(i.read_ms / nullif(i.seconds, 0)) / sqrt(count(*)) END,
-		CASE WHEN bool_and(i.statements IS NOT NULL)
-			THEN sum(i.statements) / sum(i.seconds) END,
-		CASE WHEN bool_and(i.statements IS NOT NULL)
-			THEN sum(i.statements_ms) / nullif(sum(i.statements), 0)::float8 END,
-		CASE WHEN bool_and(i.statements > 0) AND count(*) >= 3
-			THEN stddev(i.statements_ms / i.statements) / sqrt(count(*)) END
-	FROM tablespace_advisor.sample_interval i
-	WHERE i.started_at >= begins AND i.taken_at <= ends AND i.seconds > 0
-$$;
-COMMENT ON FUNCTION tablespace_advisor.summarize_intervals(timestamptz, timestamptz) IS
-	'the samples that lie between two moments as a whole: how many, seconds, the database''s block accesses and reads per second, share of accesses found in shared buffers, milliseconds per second that the server timed for reads and statements and milliseconds per statement by pg_stat_statements, both times with the standard error of the mean of the samples; NULL where there is nothing of that';
+COMMENT ON TABLE tablespace_advisor.placement_round IS
+	'the calls of moves that apply_placement() has made: the round (first batch) that each is part of, whether it undid an earlier round, and whether what it moved back has been pinned';
 
+/* A reset, or much maintenance, leaves nothing that could be compared. */
+CREATE VIEW tablespace_advisor.undisturbed_interval AS
+SELECT i.*
+FROM tablespace_advisor.sample_interval i
+LEFT JOIN (SELECT r.sample_id, sum(r.maintenance_reads) AS reads
+	FROM tablespace_advisor.relation_sample r
+	WHERE r.maintenance_reads > 0
+	GROUP BY r.sample_id) m ON m.sample_id = i.sample_id
+LEFT JOIN LATERAL (SELECT sum(w.bytes)
+		/ pg_catalog.current_setting('block_size')::int AS blocks
+	FROM (SELECT s.filenode_since, sum(s.size_bytes) AS bytes
+		FROM tablespace_advisor.sampled_relation s
+		WHERE s.filenode_since IS NOT NULL
+		GROUP BY s.filenode_since) w
+	WHERE w.filenode_since >= i.started_at AND w.filenode_since < i.taken_at) n ON true
+WHERE i.seconds > 0 AND NOT i.was_reset
+	AND 20 * (coalesce(m.reads, 0) + coalesce(n.blocks, 0)) <= i.blocks_read;
+COMMENT ON VIEW tablespace_advisor.undisturbed_interval IS
+	'sample_interval without those in which statistics were reset, or a twentieth of the reads may be of VACUUM, ANALYZE, or making relations anew (REINDEX, CREATE INDEX, VACUUM FULL)';
+
+/* What samples cannot tell apart. */
+CREATE VIEW tablespace_advisor.moved_together AS
+WITH call AS MATERIALIZED (
+	SELECT coalesce(r.round_id, j.batch_id) AS call_id,
+		min(j.started_at) AS started_at,
+		max(coalesce(j.finished_at, 'infinity')) AS finished_at,
+		sum(j.forecast_saved_ms_per_s) FILTER (WHERE j.state = 'done') AS forecast
+	FROM tablespace_advisor.job j
+	LEFT JOIN tablespace_advisor.placement_round r ON r.batch_id = j.batch_id
+	WHERE j.started_at IS NOT NULL AND j.method <> 'catalog'
+	GROUP BY 1
+), chained AS (
+	SELECT c.*, max(c.finished_at) OVER (ORDER BY c.started_at, c.call_id
+		ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_end
+	FROM call c
+), sampled AS (
+	/* when the third sample after the end of earlier calls had ended */
+	SELECT e.call_id, min(e.third_end) OVER (ORDER BY e.at, e.call_id
+		ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS third_end
+	FROM (SELECT c.call_id, c.last_end AS at, NULL::timestamptz AS third_end
+			FROM chained c
+		UNION ALL
+		SELECT NULL, i.started_at, lead(i.taken_at, 2) OVER (ORDER BY i.started_at)
+			FROM tablespace_advisor.undisturbed_interval i) e
+), numbered AS (
+	SELECT c.*, sum((c.last_end IS NULL OR s.third_end <= c.started_at
+			OR c.last_end < c.started_at - interval '1 day')::int)
+		OVER (ORDER BY c.started_at, c.call_id) AS unit
+	FROM chained c JOIN sampled s ON s.call_id = c.call_id
+)
+SELECT n.call_id, min(n.call_id) OVER u AS unit_id,
+	min(n.started_at) OVER u AS started_at, max(n.finished_at) OVER u AS finished_at,
+	sum(n.forecast) OVER u AS forecast
+FROM numbered n
+WINDOW u AS (PARTITION BY n.unit);
+COMMENT ON VIEW tablespace_advisor.moved_together IS
+	'calls and rounds that made moves, and the unit each belongs to, that is those that fewer than three samples lie between: its first call, when it began and ended (infinity: under way), its forecast in milliseconds per second';
+
+CREATE TYPE tablespace_advisor.window_summary AS (
+	sample_ids int[],
+	seconds float8[],
+	accesses_per_s float8,
+	reads_per_s float8,
+	read_ms_per_s float8,
+	read_ms_error float8,
+	statements_per_s float8,
+	statement_ms float8,
+	statement_ms_error float8
+);
+COMMENT ON TYPE tablespace_advisor.window_summary IS
+	'samples as a whole: their numbers and lengths, the database''s block accesses and reads per second, milliseconds per second that the server timed for reads and per statement by pg_stat_statements, both with the standard error of the mean of the samples; NULL where there is nothing of that';
+
+/* Equal windows before and after the moves. */
+CREATE VIEW tablespace_advisor.unit_window AS
+WITH sample AS MATERIALIZED (
+	SELECT * FROM tablespace_advisor.undisturbed_interval
+), together AS MATERIALIZED (
+	SELECT * FROM tablespace_advisor.moved_together
+), unit AS (
+	SELECT u.*, u.started_at - lag(u.finished_at) OVER w AS since_last,
+		lead(u.started_at) OVER w - u.finished_at AS until_next
+	FROM (SELECT DISTINCT m.unit_id, m.started_at, m.finished_at, m.forecast
+		FROM together m) u
+	WINDOW w AS (ORDER BY u.started_at)
+), rewritten AS (
+	SELECT t.unit_id, min(s.filenode_since) AS at
+	FROM together t
+	LEFT JOIN tablespace_advisor.placement_round r ON r.round_id = t.call_id
+	JOIN tablespace_advisor.job j ON j.batch_id = coalesce(r.batch_id, t.call_id)
+	JOIN tablespace_advisor.sampled_relation s ON s.relation = j.relation
+	WHERE s.filenode_since > t.finished_at
+	GROUP BY t.unit_id
+), placed AS (
+	SELECT u.*, least(interval '1 day', u.started_at - e.begins, e.ends - u.finished_at,
+		u.since_last, u.until_next, r.at - u.finished_at) AS length
+	FROM unit u
+	CROSS JOIN (SELECT min(s.started_at) AS begins, max(s.taken_at) AS ends FROM sample s) e
+	LEFT JOIN rewritten r USING (unit_id)
+	WHERE u.finished_at < 'infinity'
+), summed AS (
+	SELECT p.unit_id, s.started_at >= p.finished_at AS is_after,
+		(array_agg(s.sample_id), array_agg(s.seconds),
+		sum(s.blocks_read + s.blocks_hit) / sum(s.seconds),
+		sum(s.blocks_read) / sum(s.seconds),
+		CASE WHEN bool_and(s.read_ms IS NOT NULL) THEN sum(s.read_ms) / sum(s.seconds) END,
+		CASE WHEN bool_and(s.read_ms IS NOT NULL) AND count(*) >= 3
+			THEN stddev(s.read_ms / s.seconds) / sqrt(count(*)) END,
+		CASE WHEN bool_and(s.statements IS NOT NULL) THEN sum(s.statements) / sum(s.seconds) END,
+		CASE WHEN bool_and(s.statements IS NOT NULL)
+			THEN sum(s.statements_ms) / nullif(sum(s.statements), 0)::float8 END,
+		CASE WHEN bool_and(s.statements > 0) AND count(*) >= 3
+			THEN stddev(s.statements_ms / s.statements) / sqrt(count(*)) END
+		)::tablespace_advisor.window_summary AS figures
+	FROM placed p
+	JOIN sample s ON s.started_at >= p.started_at - p.length AND s.taken_at <= p.started_at
+		OR s.started_at >= p.finished_at AND s.taken_at <= p.finished_at + p.length
+	GROUP BY 1, 2
+)
+SELECT p.unit_id, p.forecast, p.length, b.figures AS before, a.figures AS after
+FROM placed p
+LEFT JOIN summed b ON b.unit_id = p.unit_id AND NOT b.is_after
+LEFT JOIN summed a ON a.unit_id = p.unit_id AND a.is_after
+WHERE p.length > interval '0';
+COMMENT ON VIEW tablespace_advisor.unit_window IS
+	'per unit of moved_together that has ended: what samples measured in equal windows before and after it';
+
+/*
+ * The windows compared.  No interval, no judgement: fewer than three samples on
+ * a side.
+ */
+CREATE VIEW tablespace_advisor.unit_outcome AS
+SELECT w.*, s.scale,
+	(w.before).read_ms_per_s - (w.after).read_ms_per_s * s.scale AS saved,
+	1.96 * sqrt((w.before).read_ms_error ^ 2
+		+ ((w.after).read_ms_error * s.scale) ^ 2) AS error,
+	(w.before).statement_ms - (w.after).statement_ms AS statement_saved,
+	1.96 * sqrt((w.before).statement_ms_error ^ 2
+		+ (w.after).statement_ms_error ^ 2) AS statement_error,
+	(w.before).read_ms_per_s / nullif((w.before).reads_per_s, 0) AS mean_read_ms,
+	(w.before).read_ms_error / nullif((w.before).read_ms_per_s, 0) AS noise_before,
+	(w.after).read_ms_error / nullif((w.after).read_ms_per_s, 0) AS noise_after
+FROM tablespace_advisor.unit_window w
+CROSS JOIN LATERAL (SELECT (w.before).accesses_per_s
+	/ nullif((w.after).accesses_per_s, 0) AS scale) s;
+COMMENT ON VIEW tablespace_advisor.unit_outcome IS
+	'per unit of moves what the database''s reading took less after it, scaled to the accesses before, with the half width of its 95 % interval (NULL: fewer than three samples on a side), in milliseconds per second; mean_read_ms: what a read took before; noise_…: relative standard error of the read time';
+
+CREATE TYPE tablespace_advisor.read_summary AS (
+	reads float8,
+	hits float8,
+	device_reads float8,
+	error float8
+);
+COMMENT ON TYPE tablespace_advisor.read_summary IS
+	'blocks per second that relations read past shared buffers (error: standard error of that), found in them, and read past the system''s cache too';
+
+/* A sample without a row of a relation is one in which nothing was read of it. */
 CREATE FUNCTION tablespace_advisor.relation_reads(
 	relations oid[],
-	first_id int,
-	last_id int,
-	OUT reads float8,
-	OUT hits float8)
+	figures tablespace_advisor.window_summary)
+RETURNS tablespace_advisor.read_summary
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT coalesce(sum(r.reads), 0)::float8, coalesce(sum(r.hits), 0)::float8
-	FROM tablespace_advisor.relation_sample r
-	WHERE r.sample_id BETWEEN first_id AND last_id
-		AND r.relation = ANY (relations)
+	SELECT (coalesce(sum(r.reads), 0) / sum(s.seconds),
+		coalesce(sum(r.hits), 0) / sum(s.seconds),
+		coalesce(sum(r.device_reads), 0) / sum(s.seconds),
+		stddev(coalesce(r.reads, 0) / s.seconds) / sqrt(count(*)))
+			::tablespace_advisor.read_summary
+	FROM unnest((figures).sample_ids, (figures).seconds) s(id, seconds)
+	LEFT JOIN LATERAL (SELECT sum(r.reads)::float8 AS reads, sum(r.hits)::float8 AS hits,
+			sum(greatest(0, r.reads - coalesce(r.maintenance_reads, 0)
+				- coalesce(r.cached_reads, 0)))::float8 AS device_reads
+		FROM tablespace_advisor.relation_sample r
+		WHERE r.sample_id = s.id AND r.relation = ANY (relations)) r ON true
 $$;
-COMMENT ON FUNCTION tablespace_advisor.relation_reads(oid[], int, int) IS
-	'blocks that some relations read past shared buffers and found in them, in samples from one to another';
+GRANT EXECUTE ON FUNCTION tablespace_advisor.relation_reads(
+	oid[], tablespace_advisor.window_summary) TO pg_monitor;
+COMMENT ON FUNCTION tablespace_advisor.relation_reads(oid[], tablespace_advisor.window_summary) IS
+	'what some relations read in some samples, as read_summary says';
 
-CREATE VIEW @extschema@.move_outcomes AS
-WITH batch AS MATERIALIZED (
-	SELECT j.batch_id, min(j.started_at) AS started_at,
-		max(j.finished_at) AS finished_at,
-		sum(j.forecast_saved_ms_per_s) AS forecast_saved_ms_per_s
+CREATE FUNCTION tablespace_advisor.page_read_ms(of_tablespace oid, sample_ids int[])
+RETURNS float8
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN sum(d.reads) >= 30 AND sum(d.read_ms) > 0 THEN sum(d.read_ms)
+		/ (sum(d.read_bytes) / current_setting('block_size')::float8) END
+	FROM tablespace_advisor.device_interval d
+	WHERE d.sample_id = ANY (sample_ids) AND d.tablespace = of_tablespace
+$$;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) TO pg_monitor;
+COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
+	'milliseconds that the device under a tablespace took for a page, in some samples; NULL with fewer than 30 reads, or if it does not count time';
+
+/* What each relation read in both windows, and what a page of it took. */
+CREATE VIEW tablespace_advisor.moved_reads AS
+WITH moved AS MATERIALIZED (
+	SELECT j.*, t.call_id, u AS unit
 	FROM tablespace_advisor.job j
+	LEFT JOIN tablespace_advisor.placement_round r ON r.batch_id = j.batch_id
+	JOIN tablespace_advisor.moved_together t ON t.call_id = coalesce(r.round_id, j.batch_id)
+	JOIN tablespace_advisor.unit_outcome u ON u.unit_id = t.unit_id
 	WHERE j.state = 'done' AND j.method <> 'catalog'
-	GROUP BY j.batch_id
-	HAVING NOT EXISTS (SELECT FROM tablespace_advisor.job u
-		WHERE u.batch_id = j.batch_id
-			AND u.state IN ('queued', 'running', 'paused'))
-), edge AS (
-	SELECT batch_id, started_at AS at, true AS is_start FROM batch
-	UNION ALL
-	SELECT batch_id, finished_at, false FROM batch
-), beside AS (
-	/* the last end before a start, and the first start after an end */
-	SELECT e.batch_id, e.is_start,
-		max(e.at) FILTER (WHERE NOT e.is_start) OVER (
-			ORDER BY e.at, e.is_start ROWS UNBOUNDED PRECEDING) AS ended_at,
-		min(e.at) FILTER (WHERE e.is_start) OVER (
-			ORDER BY e.at DESC, e.is_start DESC ROWS UNBOUNDED PRECEDING) AS started_at
-	FROM edge e
-), sampled AS MATERIALIZED (
-	SELECT min(i.started_at) AS begins, min(i.taken_at) AS first_end,
-		max(i.started_at) AS last_begin, max(i.taken_at) AS ends
-	FROM tablespace_advisor.sample_interval i
-), compared AS MATERIALIZED (
-	SELECT b.batch_id, b.forecast_saved_ms_per_s AS forecast,
-		w.length, p AS before, n AS after
-	FROM batch b
-	JOIN sampled s ON b.started_at >= s.first_end AND b.finished_at <= s.last_begin
-	JOIN beside l ON l.batch_id = b.batch_id AND l.is_start
-	JOIN beside f ON f.batch_id = b.batch_id AND NOT f.is_start
-	CROSS JOIN LATERAL
-		/* what other calls moved is in neither window */
-		(SELECT least(interval '1 day', b.started_at - s.begins, s.ends - b.finished_at,
-			b.started_at - l.ended_at, f.started_at - b.finished_at) AS length) w
-	CROSS JOIN LATERAL tablespace_advisor.summarize_intervals(
-		b.started_at - w.length, b.started_at) p
-	CROSS JOIN LATERAL tablespace_advisor.summarize_intervals(
-		b.finished_at, b.finished_at + w.length) n
-), measured AS MATERIALIZED (
-	SELECT c.*,
-		(c.before).read_ms_per_s - (c.after).read_ms_per_s * s.scale AS saved,
-		1.96 * sqrt((c.before).read_ms_error ^ 2
-			+ ((c.after).read_ms_error * s.scale) ^ 2) AS error,
-		(c.before).statement_ms - (c.after).statement_ms AS statement_saved,
-		1.96 * sqrt((c.before).statement_ms_error ^ 2
-			+ (c.after).statement_ms_error ^ 2) AS statement_error
-	FROM compared c
-	CROSS JOIN LATERAL
-		(SELECT (c.before).accesses_per_s
-			/ nullif((c.after).accesses_per_s, 0) AS scale) s
-), read AS MATERIALIZED (
-	SELECT j.job_id, b AS before, a AS after
-	FROM measured m
-	JOIN tablespace_advisor.job j USING (batch_id)
-	CROSS JOIN LATERAL
-		(SELECT array_remove(ARRAY[j.relation, j.old_index], NULL)
-			|| coalesce(j.indexes, '{}')
-			|| array(SELECT i.relation
-				FROM tablespace_advisor.relation_inventory i
-				WHERE i.heap = j.relation AND i.kind IN ('toast', 'toast index'))
-			AS moved) r
-	CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.moved,
-		(m.before).first_id, (m.before).last_id) b
-	CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.moved,
-		(m.after).first_id, (m.after).last_id) a
+), device AS MATERIALIZED (
+	SELECT p.unit_id, p.is_after, p.tablespace, tablespace_advisor.page_read_ms(
+		p.tablespace, (p.figures).sample_ids) AS page_ms
+	FROM (SELECT DISTINCT ON (1, 2, 3) (m.unit).unit_id, e.*
+		FROM moved m
+		CROSS JOIN LATERAL (VALUES (false, m.from_tablespace, (m.unit).before),
+			(true, m.to_tablespace, (m.unit).after)) e(is_after, tablespace, figures)) p
 )
-SELECT j.job_id, j.batch_id, j.relation::regclass AS relation,
-	pg_catalog.format('%I.%I', j.schema_name, j.relation_name)
-		AS relation_name,
-	j.from_tablespace_name AS from_tablespace,
-	j.to_tablespace_name AS to_tablespace,
+SELECT m.job_id, m.call_id, m.unit, b AS before, a AS after,
+	f.page_ms AS page_ms_before, t.page_ms AS page_ms_after,
+	sum((a).reads) OVER (PARTITION BY (m.unit).unit_id) AS unit_reads_after
+FROM moved m
+LEFT JOIN device f ON f.unit_id = (m.unit).unit_id AND NOT f.is_after
+	AND f.tablespace = m.from_tablespace
+LEFT JOIN device t ON t.unit_id = (m.unit).unit_id AND t.is_after
+	AND t.tablespace = m.to_tablespace
+CROSS JOIN LATERAL (SELECT array_remove(ARRAY[m.relation, m.old_index], NULL)
+	|| coalesce(m.indexes, '{}')
+	|| array(SELECT i.relation FROM tablespace_advisor.relation_inventory i
+		WHERE i.heap = m.relation AND i.kind IN ('toast', 'toast index')) AS relations) r
+CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.relations, (m.unit).before) b
+CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.relations, (m.unit).after) a;
+COMMENT ON VIEW tablespace_advisor.moved_reads IS
+	'per move that is done and was sampled on both sides: its unit, what its relation read per second before and after, and milliseconds that a page took on the devices it was on (NULL: not counted)';
+
+CREATE VIEW tablespace_advisor.own_outcome AS
+SELECT r.*, t.before - t.after AS saved,
+	1.96 * sqrt(t.before ^ 2 * ((r.unit).noise_before ^ 2
+			+ coalesce((r.before).error / nullif((r.before).reads, 0), 0) ^ 2)
+		+ t.noise ^ 2
+		+ t.after ^ 2 * coalesce((r.after).error / nullif((r.after).reads, 0), 0) ^ 2) AS error
+FROM tablespace_advisor.moved_reads r
+CROSS JOIN LATERAL (SELECT r.page_ms_before * r.page_ms_after IS NOT NULL AS counted,
+	coalesce((r.after).reads / nullif(r.unit_reads_after, 0), 0) AS share,
+	(r.unit).after AS n) s
+CROSS JOIN LATERAL (SELECT CASE WHEN s.counted THEN (r.before).device_reads * r.page_ms_before
+		ELSE (r.before).reads * (r.unit).mean_read_ms END AS before,
+	(r.unit).scale * CASE WHEN s.counted THEN (r.after).device_reads * r.page_ms_after
+		ELSE s.share * greatest(0, (s.n).read_ms_per_s - (r.unit).mean_read_ms
+			* greatest(0, (s.n).reads_per_s - r.unit_reads_after)) END AS after,
+	(r.unit).scale * CASE
+		WHEN s.counted THEN (r.after).device_reads * r.page_ms_after * (r.unit).noise_after
+		ELSE s.share * (s.n).read_ms_per_s
+			* sqrt((r.unit).noise_before ^ 2 + (r.unit).noise_after ^ 2) END AS noise) t;
+COMMENT ON VIEW tablespace_advisor.own_outcome IS
+	'moved_reads with what the relation''s own reading took less after the move, at the accesses before, in milliseconds per second, and the half width of its 95 % interval';
+
+/*
+ * A relation that is read by days or at weekends is not slower because today is
+ * such a day.
+ */
+CREATE FUNCTION tablespace_advisor.usual_reads(
+	of_relation oid,
+	before timestamptz,
+	OUT mean float8,
+	OUT most float8)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT avg(d.reads), max(d.reads)
+	FROM (SELECT sum(coalesce(r.reads, 0)) / sum(i.seconds) AS reads
+		FROM tablespace_advisor.sample_interval i
+		LEFT JOIN tablespace_advisor.relation_sample r
+			ON r.sample_id = i.sample_id AND r.relation = of_relation
+		WHERE i.taken_at <= before AND i.seconds > 0
+			AND i.started_at > before - interval '7 days'
+		GROUP BY date_bin(interval '1 day', i.taken_at, before)) d
+$$;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.usual_reads(oid, timestamptz) TO pg_monitor;
+COMMENT ON FUNCTION tablespace_advisor.usual_reads(oid, timestamptz) IS
+	'blocks per second that a relation read past shared buffers in the week before a moment: mean of the days, and the day of most';
+
+/*
+ * A move has made reading slower if its unit did, and the relation's own reads
+ * are slower than they were, and saved less than was forecast, had it been made for
+ * as many reads, though no more than on a day of the week before.
+ */
+CREATE VIEW @extschema@.move_outcomes AS
+SELECT j.job_id, coalesce(o.call_id, p.round_id, j.batch_id) AS batch_id,
+	j.relation::regclass AS relation,
+	pg_catalog.format('%I.%I', j.schema_name, j.relation_name) AS relation_name,
+	j.from_tablespace_name AS from_tablespace, j.to_tablespace_name AS to_tablespace,
 	j.finished_at,
-	CASE
-		WHEN j.state <> 'done' THEN j.state
-		WHEN m.saved IS NULL THEN 'not measured'
-		WHEN m.forecast IS NULL THEN 'no forecast'
-		WHEN m.error IS NULL THEN 'too few samples'
-		WHEN m.saved + m.error < 0.75 * m.forecast THEN 'saved less'
-		WHEN m.saved - m.error > 1.25 * m.forecast THEN 'saved more'
+	CASE WHEN j.state <> 'done' THEN j.state
+		WHEN o.saved IS NULL OR (o.unit).saved IS NULL THEN 'not measured'
+		WHEN j.forecast_saved_ms_per_s IS NULL THEN 'no forecast'
+		WHEN o.error IS NULL THEN 'too few samples'
+		WHEN o.saved + o.error < j.forecast_saved_ms_per_s - w.band THEN 'saved less'
+		WHEN o.saved - o.error > j.forecast_saved_ms_per_s + w.band THEN 'saved more'
 		ELSE 'as forecast'
 	END AS outcome,
 	j.forecast_saved_ms_per_s,
-	b.forecast_saved_ms_per_s AS batch_forecast_ms_per_s,
-	m.saved AS batch_saved_ms_per_s,
-	m.saved - m.error AS batch_saved_low,
-	m.saved + m.error AS batch_saved_high,
-	pg_catalog.extract('epoch', m.length)::float8 AS window_s,
-	(m.before).intervals AS samples_before,
-	(m.after).intervals AS samples_after,
-	(m.before).read_ms_per_s AS read_ms_per_s_before,
-	(m.after).read_ms_per_s AS read_ms_per_s_after,
-	(m.before).accesses_per_s AS accesses_per_s_before,
-	(m.after).accesses_per_s AS accesses_per_s_after,
-	(r.before).reads / nullif((m.before).seconds, 0) AS reads_per_s_before,
-	(r.after).reads / nullif((m.after).seconds, 0) AS reads_per_s_after,
-	(r.before).hits / nullif((r.before).reads + (r.before).hits, 0) AS hit_fraction_before,
-	(r.after).hits / nullif((r.after).reads + (r.after).hits, 0) AS hit_fraction_after,
-	(m.before).statement_ms AS statement_ms_before,
-	(m.after).statement_ms AS statement_ms_after,
-	m.forecast / nullif((m.before).statements_per_s, 0)
-		AS statement_forecast_saved_ms,
-	m.statement_saved AS statement_saved_ms,
-	m.statement_saved - m.statement_error AS statement_saved_low,
-	m.statement_saved + m.statement_error AS statement_saved_high,
-	CASE
-		WHEN j.state <> 'done' OR j.method = 'catalog' THEN NULL
+	(o.unit).forecast AS batch_forecast_ms_per_s,
+	(o.unit).saved AS batch_saved_ms_per_s,
+	(o.unit).saved - (o.unit).error AS batch_saved_low,
+	(o.unit).saved + (o.unit).error AS batch_saved_high,
+	pg_catalog.extract('epoch', (o.unit).length)::float8 AS window_s,
+	pg_catalog.cardinality(b.sample_ids)::bigint AS samples_before,
+	pg_catalog.cardinality(a.sample_ids)::bigint AS samples_after,
+	b.read_ms_per_s AS read_ms_per_s_before, a.read_ms_per_s AS read_ms_per_s_after,
+	b.accesses_per_s AS accesses_per_s_before, a.accesses_per_s AS accesses_per_s_after,
+	(o.before).reads AS reads_per_s_before, (o.after).reads AS reads_per_s_after,
+	(o.before).hits / nullif((o.before).reads + (o.before).hits, 0) AS hit_fraction_before,
+	(o.after).hits / nullif((o.after).reads + (o.after).hits, 0) AS hit_fraction_after,
+	b.statement_ms AS statement_ms_before, a.statement_ms AS statement_ms_after,
+	(o.unit).forecast / nullif(b.statements_per_s, 0) AS statement_forecast_saved_ms,
+	(o.unit).statement_saved AS statement_saved_ms,
+	(o.unit).statement_saved - (o.unit).statement_error AS statement_saved_low,
+	(o.unit).statement_saved + (o.unit).statement_error AS statement_saved_high,
+	CASE WHEN j.state <> 'done' OR j.method = 'catalog' THEN NULL
 		WHEN EXISTS (SELECT FROM tablespace_advisor.job u
 			WHERE u.relation = j.relation AND u.job_id > j.job_id AND u.state = 'done'
 				AND u.from_tablespace = j.to_tablespace
 				AND u.to_tablespace = j.from_tablespace) THEN 'undone'
-		WHEN m.saved IS NULL OR m.error IS NULL OR m.saved + m.error < 0 THEN 'waiting'
+		WHEN o.error IS NULL OR (o.unit).error IS NULL OR w.is_slower THEN 'waiting'
 		ELSE 'verified'
-	END AS verdict
+	END AS verdict,
+	o.saved AS saved_ms_per_s, o.saved - o.error AS saved_low, o.saved + o.error AS saved_high
 FROM tablespace_advisor.job j
-LEFT JOIN batch b USING (batch_id)
-LEFT JOIN measured m USING (batch_id)
-LEFT JOIN read r USING (job_id)
+LEFT JOIN tablespace_advisor.placement_round p ON p.batch_id = j.batch_id
+LEFT JOIN tablespace_advisor.own_outcome o ON o.job_id = j.job_id
+LEFT JOIN LATERAL (SELECT ((o.unit).before).*) b ON true
+LEFT JOIN LATERAL (SELECT ((o.unit).after).*) a ON true
+CROSS JOIN LATERAL (SELECT greatest(0.25 * abs(j.forecast_saved_ms_per_s),
+		b.read_ms_per_s / 1000) AS band) n
+CROSS JOIN LATERAL (SELECT n.band, CASE WHEN (o.unit).saved + (o.unit).error < 0
+	AND o.saved + o.error < least(0, j.forecast_saved_ms_per_s - n.band)
+	THEN o.saved + o.error < least(0, j.forecast_saved_ms_per_s * (SELECT greatest(1,
+			least(greatest((o.before).reads, (o.after).reads * (o.unit).scale), u.most) / u.mean)
+		FROM tablespace_advisor.usual_reads(j.relation, j.started_at) u) - n.band)
+	END AS is_slower) w
 WHERE j.state NOT IN ('queued', 'running', 'paused');
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;
-GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.summarize_intervals(timestamptz, timestamptz),
-	tablespace_advisor.relation_reads(oid[], int, int) TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS
-	'per ended move: the forecast beside what samples measured in equal windows before and after all moves of the same call. outcome: as forecast, saved less or saved more (beyond 25 % and the interval), no forecast, not measured (no samples on both sides, or track_io_timing off), too few samples (fewer than three on a side), failed or cancelled. batch_saved_ms_per_s: read time of the database before, minus that after it scaled to the same number of block accesses, in milliseconds per second, with a 95 % interval; reads_per_s_…, hit_fraction_…: of the moved relations; accesses_per_s_…: blocks of the whole database; statement_ms_…: mean of all statements by pg_stat_statements, NULL without it; statement_forecast_saved_ms: the forecast as milliseconds per statement, statement_saved_…: what was saved of one, with a 95 % interval; verdict: verified (reading did not get slower), undone (moved back since), waiting (not known yet, or to be undone by apply_placement()).';
+	'per ended move: the forecast beside what samples measured in equal windows before and after it and what was moved with it, times in milliseconds per second or per statement, with 95 % intervals; outcome: as forecast, saved less, saved more, no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading did not get slower), undone (moved back since) or waiting (not known yet, or to be undone by apply_placement())';

@@ -41,6 +41,9 @@ CREATE TABLE tablespace_advisor.relation_sample (
 	maintenance_reads bigint,
 	PRIMARY KEY (sample_id, relation)
 );
+/* Samples in which something was vacuumed. */
+CREATE INDEX relation_sample_maintained_idx ON tablespace_advisor.relation_sample (sample_id)
+	INCLUDE (maintenance_reads) WHERE maintenance_reads > 0;
 
 CREATE TABLE tablespace_advisor.tablespace_sample (
 	sample_id int NOT NULL,
@@ -105,4 +108,14 @@ CREATE TABLE tablespace_advisor.sampled_device (
 	write_ms bigint NOT NULL,
 	busy_ms bigint NOT NULL,
 	queue_ms bigint NOT NULL
+);
+
+CREATE TABLE tablespace_advisor.standby_activity (
+	server name NOT NULL,
+	relation oid NOT NULL,
+	observed_at timestamptz NOT NULL,
+	reads_per_s float8 NOT NULL,
+	hits_per_s float8 NOT NULL,
+	scans_per_s float8 NOT NULL,
+	PRIMARY KEY (server, relation)
 );

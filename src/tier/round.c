@@ -131,11 +131,12 @@ tsa_load_moves(TsaStatement *query, Datum *values, const char *nulls,
 
 /*
  * Queues the moves and starts their worker, or, if one of the relations is
- * being moved by now, does nothing and returns NIL.
+ * being moved by now, does nothing and returns NIL; else the ids (int64 *) of
+ * the jobs.  The worker waits for the caller's commit.
  */
-static List *
-queue_unless_busy(List *moves, const TsaMoveOptions *options,
-				  BackgroundWorkerHandle **handle)
+List *
+tsa_queue_round(List *moves, const TsaMoveOptions *options,
+				BackgroundWorkerHandle **handle)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -213,6 +214,21 @@ print_batch_progress(int64 batch_id)
 }
 
 /*
+ * Commits, and waits for jobs that were queued.  The caller has a nonatomic SPI
+ * connection.
+ */
+void
+tsa_await_round(List *ids, BackgroundWorkerHandle *handle)
+{
+	int64		batch_id = *(int64 *) linitial(ids);
+
+	SPI_commit();
+	tsa_wait_for_batch(batch_id, handle,
+					   list_length(ids) > 1 ? print_batch_progress : NULL);
+	wait_for_exit(batch_id);
+}
+
+/*
  * Queues the moves, commits, and waits if that is asked for; returns the ids
  * (int64 *) of the jobs, NIL if somebody else moves one of the relations by
  * now.  The caller has a nonatomic SPI connection.
@@ -222,20 +238,14 @@ tsa_run_round(List *moves, const TsaMoveOptions *options)
 {
 	MemoryContext context = CurrentMemoryContext;
 	BackgroundWorkerHandle *handle = NULL;
-	List	   *ids = queue_unless_busy(moves, options, &handle);
-	int64		batch_id;
+	List	   *ids = tsa_queue_round(moves, options, &handle);
 
 	if (ids == NIL)
 		return NIL;
-	batch_id = *(int64 *) linitial(ids);
-	SPI_commit();
 	if (options->wait)
-	{
-		tsa_wait_for_batch(batch_id, handle,
-						   list_length(ids) > 1 ?
-						   print_batch_progress : NULL);
-		wait_for_exit(batch_id);
-	}
+		tsa_await_round(ids, handle);
+	else
+		SPI_commit();
 	MemoryContextSwitchTo(context);
 	return ids;
 }

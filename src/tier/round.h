@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "nodes/pg_list.h"
+#include "postmaster/bgworker.h"
 
 #include "move/move.h"
 
@@ -23,6 +24,9 @@
 extern List *tsa_load_moves(TsaStatement *query, Datum *values,
 							const char *nulls, const TsaMoveOptions *options,
 							List **waves);
+extern List *tsa_queue_round(List *moves, const TsaMoveOptions *options,
+							 BackgroundWorkerHandle **handle);
+extern void tsa_await_round(List *ids, BackgroundWorkerHandle *handle);
 extern List *tsa_run_round(List *moves, const TsaMoveOptions *options);
 extern void tsa_check_create_right(Oid tablespace);
 extern void tsa_report_moved(List *ids);

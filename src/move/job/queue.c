@@ -12,7 +12,7 @@
  * Nor may two moves of one table take the same index along.
  * So whoever queues looks for unfinished jobs of the same heap: of committed
  * ones, which it is refused for, and of transactions that have not ended
- * (contention.c), for whose end it waits.  That two sessions do not both find
+ * (uncommitted.c), for whose end it waits.  That two sessions do not both find
  * none, each looks and inserts with the queue lock in hand, and has it for no
  * longer: retry_move() may be called in a transaction that stays open, and that
  * must not keep others from queueing what it has nothing to do with.  For the
@@ -38,7 +38,7 @@
 #include "move/common/relation.h"
 #include "move/copy/stop_point.h"
 #include "move/job/batch_lock.h"
-#include "move/job/contention.h"
+#include "move/job/uncommitted.h"
 #include "move/job/history.h"
 #include "move/job/journal.h"
 #include "move/job/limits.h"
@@ -580,4 +580,22 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 	if (ids != NIL)
 		warn_if_late(*(int64 *) linitial(ids), options->limits.finish_by);
 	return ids;
+}
+
+/* Gives a repeated move the forecast of the first one; new_id: its batch. */
+void
+tsa_keep_forecast(int64 job_id, int64 new_id)
+{
+	static TsaStatement query = {
+		"UPDATE tablespace_advisor.job n"
+		" SET forecast_saved_ms_per_s = o.forecast_saved_ms_per_s"
+		" FROM tablespace_advisor.job o"
+		" WHERE o.job_id = $1 AND n.batch_id = $2 AND n.relation = o.relation",
+		2, {INT8OID, INT8OID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(job_id);
+	values[1] = Int64GetDatum(new_id);
+	(void) tsa_journal_update(&query, values, NULL);
 }

@@ -28,5 +28,6 @@ extern bool tsa_has_foreign_jobs(void);
 extern List *tsa_list_foreign_jobs(void);
 extern List *tsa_lock_open_jobs(int64 batch_id);
 extern bool tsa_batch_has_ended(int64 batch_id);
+extern void tsa_keep_forecast(int64 job_id, int64 new_id);
 
 #endif							/* TSA_QUEUE_H */

@@ -49,6 +49,9 @@
 #define LOCKED_JOB_MS	200
 #define LOCKED_JOBS_MS	5000
 
+/* Claims that may fail, one after the other, before a worker gives up. */
+#define MAX_FAILED_CLAIMS	3
+
 /*
  * Has the present job, which a worker ends, moved its relation all the same?
  * What the job leaves on disk is dropped, unless it is known not to answer or
@@ -196,6 +199,32 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 }
 
 /*
+ * The same; an error leaves the job as it is, to be tried again: it is not the
+ * job's, and would end the others of its batch with the worker.
+ */
+static JobFate
+try_claim_job(TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
+{
+	volatile JobFate fate = JOB_LOCKED;
+
+	PG_TRY();
+	{
+		fate = claim_job(worker, job_id, copies_only, job);
+		worker->failed_claims = 0;
+	}
+	PG_CATCH();
+	{
+		if (++worker->failed_claims == MAX_FAILED_CLAIMS)
+			PG_RE_THROW();
+		HOLD_CANCEL_INTERRUPTS();
+		(void) tsa_abort(&worker->session);
+		RESUME_CANCEL_INTERRUPTS();
+	}
+	PG_END_TRY();
+	return fate;
+}
+
+/*
  * Runs a job if it is still queued, and ends it whatever happens.  False if it
  * is locked, and to be tried again.
  */
@@ -204,7 +233,7 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 {
 	uint64		wal_before = pgWalUsage.wal_bytes;
 	TsaJob		job;
-	JobFate		fate = claim_job(worker, job_id, copies_only, &job);
+	JobFate		fate = try_claim_job(worker, job_id, copies_only, &job);
 
 	if (fate != JOB_CLAIMED)
 		return fate == JOB_ENDED;

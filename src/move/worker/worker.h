@@ -18,6 +18,7 @@ typedef struct TsaWorker
 {
 	TsaSession	session;
 	TsaPendingDrops drops;
+	int			failed_claims;	/* one after the other */
 } TsaWorker;
 
 extern void tsa_enter_worker(TsaWorker *worker, Oid database,

@@ -1,0 +1,156 @@
+# What tests of apply_placement() pretend: two tablespaces on one device that are
+# a slow disk and a small fast one, and days of samples that nobody waited for.
+
+package TsaTest::Placement;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use Test::More;
+
+our @EXPORT = qw(pretend_devices places_of take_days apply_round);
+
+# Tablespaces "slow" (a read takes 5 ms) and "fast" (0.1 ms), of so many bytes.
+sub pretend_devices
+{
+	my ($node, $fast_bytes) = @_;
+
+	$node->safe_psql('postgres', $_)
+	  foreach (
+		'CREATE EXTENSION tablespace_advisor',
+		q{CREATE TABLESPACE slow LOCATION ''},
+		q{CREATE TABLESPACE fast LOCATION ''},
+		q{INSERT INTO tablespace_advisor.probe_run
+				(run_id, tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+			OVERRIDING SYSTEM VALUE
+			SELECT CASE spcname WHEN 'slow' THEN 1001 ELSE 1002 END, spcname,
+				pg_tablespace_location(oid), 'scratch', 268435456, '3 s', now(), now()
+			FROM pg_tablespace WHERE spcname IN ('slow', 'fast')},
+		q{INSERT INTO tablespace_advisor.probe_result
+				(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
+			VALUES (1001, 'random read', 1, 8192, 600, 200, 5000, 4900, 5100),
+				(1002, 'random read', 1, 8192, 600, 10000, 100, 98, 102)},
+		# they lie on one device: pretend that they do not, and how large one is
+		qq{CREATE OR REPLACE FUNCTION tablespace_advisor.tablespace_facts(caller oid, table_owner oid)
+			RETURNS SETOF tablespace_advisor.tablespace_fact LANGUAGE sql
+			SET search_path = pg_catalog, pg_temp AS \$\$
+				SELECT f.* FROM tablespace_advisor.tablespace_latency l
+				JOIN pg_tablespace t ON t.spcname = l.tablespace
+				CROSS JOIN LATERAL jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
+					jsonb_build_object('tablespace', l.tablespace, 'run_id', l.run_id,
+						'random_read_us', l.random_read_us, 'random_read_low_us', l.random_read_low_us,
+						'random_read_high_us', l.random_read_high_us,
+						'depths', array_remove(ARRAY[CASE WHEN l.random_read_us > 0 THEN 1 END], NULL),
+						'depth_read_us', array_remove(ARRAY[l.random_read_us], NULL),
+						'may_create', true, 'volatile', false, 'available_bytes',
+						CASE l.tablespace WHEN 'fast' THEN $fast_bytes - (
+							SELECT coalesce(sum(pg_table_size(c.oid)), 0) FROM pg_class c
+							WHERE c.reltablespace = t.oid AND c.relkind = 'r')
+							ELSE 1000000000 END,
+						'shares_device_with', '[]'::jsonb)) f
+			\$\$},
+		# a wave for each move, as where the disk is nearly full
+		'ALTER FUNCTION tablespace_advisor.plan_round(oid, text, bigint, boolean) RENAME TO planned_round',
+		q{CREATE FUNCTION tablespace_advisor.plan_round(oid, text, bigint, boolean)
+			RETURNS SETOF tablespace_advisor.planned_move LANGUAGE sql
+			SET search_path = pg_catalog, pg_temp AS $$
+				SELECT p.relation, p.heap, p.kind, p.schema_name, p.relation_name, p.persistence,
+					p.tablespace, p.to_tablespace, p.size_bytes, p.method, p.goes_along,
+					p.saved_ms_per_s, (row_number() OVER ())::int, p.reason
+				FROM tablespace_advisor.planned_round($1, $2, $3, $4) p $$});
+	return;
+}
+
+# The tablespaces of tables in the order of their names.
+sub places_of
+{
+	my ($node, @tables) = @_;
+	my $names = join ', ', map { "'$_'" } @tables;
+
+	return $node->safe_psql('postgres', qq{
+		SELECT string_agg(t.spcname, ' ' ORDER BY c.relname) FROM pg_class c
+		JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname IN ($names)});
+}
+
+# Lets a day go by.  All that was kept becomes a day older; then there are 24
+# samples of a day in which a read took 5 ms in "slow" and 0.1 ms in "fast", where
+# tables were read as often as given (a hash: reads per second), with the counters of
+# their devices.  Returns the
+# milliseconds of reading per second.
+sub take_day
+{
+	my ($node, $reads) = @_;
+	my $values = join ', ', map { "('$_'::regclass, $reads->{$_})" } sort keys %$reads;
+
+	return $node->safe_psql('postgres', qq{
+		UPDATE tablespace_advisor.job SET queued_at = queued_at - interval '1 day',
+			started_at = started_at - interval '1 day', finished_at = finished_at - interval '1 day';
+		UPDATE tablespace_advisor.sample SET started_at = started_at - interval '1 day',
+			taken_at = taken_at - interval '1 day';
+		UPDATE tablespace_advisor.tablespace_io_sample SET measured_at = measured_at - interval '1 day';
+		UPDATE tablespace_advisor.sampled_relation SET filenode_since = filenode_since - interval '1 day';
+		UPDATE tablespace_advisor.placement_pin SET pinned_at = pinned_at - interval '1 day',
+			ends_at = ends_at - interval '1 day';
+		CREATE TEMP TABLE rate AS
+		SELECT r.*, r.reads_per_s * CASE t.spcname WHEN 'fast' THEN 0.1 ELSE 5 END AS ms
+		FROM (VALUES $values) r(relation, reads_per_s)
+		JOIN pg_class c ON c.oid = r.relation JOIN pg_tablespace t ON t.oid = c.reltablespace;
+		WITH last AS MATERIALIZED (
+			SELECT coalesce(max(sample_id), 0) AS id, coalesce(max(blocks_read), 0) AS reads,
+				coalesce(max(read_ms), 0) AS ms
+			FROM tablespace_advisor.sample
+		), hour AS (
+			SELECT l.id + n + (l.id > 0)::int AS id, n,
+				now() - (24 - n) * interval '1 hour' - interval '1 minute' AS t,
+				s.reads * 3600 AS reads, s.ms * 3600 * (1 + (n % 2) * 0.02) AS ms, l.reads AS old_reads,
+				l.ms AS old_ms
+			FROM last l, generate_series(0, 24) n,
+				(SELECT sum(reads_per_s) AS reads, sum(ms) AS ms FROM rate) s
+			WHERE n > 0 OR l.id = 0
+		)
+		INSERT INTO tablespace_advisor.sample (sample_id, started_at, taken_at,
+			was_reset, io_timed, blocks_read, blocks_hit, read_ms, write_ms,
+			snapshots, reading_snapshots, reading_sessions, waits)
+		OVERRIDING SYSTEM VALUE
+		SELECT id, CASE WHEN n > 0 THEN t - interval '1 hour' END, t, false, true,
+			old_reads + sum(CASE WHEN n > 0 THEN reads ELSE 0 END) OVER w, old_reads + sum(reads) OVER w,
+			old_ms + sum(CASE WHEN n > 0 THEN ms ELSE 0 END) OVER w, 0, 100, 90, 90, '{}'
+		FROM hour WINDOW w AS (ORDER BY n);
+		INSERT INTO tablespace_advisor.relation_sample
+			(sample_id, relation, size_bytes, reads, hits, scans, tuples_read, cached_reads)
+		SELECT s.sample_id, r.relation, pg_table_size(r.relation), r.reads_per_s * 3600, 0,
+			r.reads_per_s * 3600, r.reads_per_s * 3600, 0
+		FROM tablespace_advisor.sample s, rate r
+		WHERE s.taken_at > now() - interval '24 hours' AND s.started_at IS NOT NULL AND r.reads_per_s > 0;
+		INSERT INTO tablespace_advisor.tablespace_io_sample
+		SELECT s.sample_id, t.oid, s.taken_at, 3600, r.reads, r.reads * 8192, r.ms, 0, 0, 0, r.ms, r.ms
+		FROM tablespace_advisor.sample s, pg_tablespace t CROSS JOIN LATERAL
+			(SELECT 3600 * sum(r.reads_per_s) AS reads, 3600 * sum(r.ms) AS ms FROM rate r
+				JOIN pg_class c ON c.oid = r.relation WHERE c.reltablespace = t.oid) r
+		WHERE s.taken_at > now() - interval '24 hours' AND s.started_at IS NOT NULL AND r.reads > 0;
+		SELECT sum(ms) FROM rate});
+}
+
+sub take_days
+{
+	my ($node, $days, $reads) = @_;
+	my $ms;
+
+	$ms = take_day($node, $reads) foreach (1 .. $days);
+	return $ms;
+}
+
+# What a call of apply_placement() prints.
+sub apply_round
+{
+	my ($node, $arguments) = @_;
+	my $err;
+
+	$node->psql('postgres', 'CALL apply_placement(' . ($arguments // '') . ')', stderr => \$err,
+		on_error_stop => 1);
+	return $err;
+}
+
+1;
