@@ -1,5 +1,96 @@
 /* src/advise/moves.sql: the moves that are made */
 
+CREATE FUNCTION tablespace_advisor.moved_bytes(a tablespace_advisor.relation_fact)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN a.rebuilt_bytes < a.size_bytes / 2 THEN a.rebuilt_bytes
+		ELSE a.size_bytes END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.moved_bytes(tablespace_advisor.relation_fact) IS
+	'what a relation takes where it goes: a bloated index is rebuilt';
+
+CREATE FUNCTION tablespace_advisor.placement_offers(
+	candidates tablespace_advisor.placement_choice[],
+	demotions tablespace_advisor.placement_choice[],
+	estimates tablespace_advisor.placement_estimate[])
+RETURNS TABLE (relation regclass, destination name, saved float8, low float8,
+	seconds float8, goes_down boolean, reason text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET jit = off
+SET work_mem = '64MB'
+AS $$
+	SELECT o.relation, o.destination, o.saved_ms_per_s,
+		CASE WHEN o.goes_down THEN least(0, l.low) ELSE l.low END,
+		coalesce(e.move_seconds, 0), o.goes_down, o.reason
+	FROM (SELECT c.*, false AS goes_down FROM unnest(candidates) c
+		UNION ALL
+		SELECT d.*, true FROM unnest(demotions) d WHERE cardinality(candidates) > 0) o
+	LEFT JOIN unnest(estimates) e ON e.relation = o.relation
+		AND e.destination = o.destination
+	CROSS JOIN LATERAL (SELECT coalesce(e.saved_low_ms_per_s, o.saved_ms_per_s) AS low) l
+$$;
+COMMENT ON FUNCTION tablespace_advisor.placement_offers(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_estimate[]) IS
+	'what could be moved where, with milliseconds per second saved, at the lower end of the interval (low), and seconds of work: what saves, and what goes down for it';
+
+/* The bytes that are left on each device when these moves are made. */
+CREATE FUNCTION tablespace_advisor.room_left(
+	tablespaces tablespace_advisor.tablespace_fact[],
+	moved tablespace_advisor.placement_choice[])
+RETURNS bigint[]
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH place AS MATERIALIZED (
+		SELECT r.* FROM tablespace_advisor.tablespace_rooms(tablespaces) r
+	), taken AS (
+		SELECT p.room, sum(m.bytes) AS bytes
+		FROM unnest(moved) m JOIN place p ON p.tablespace = m.destination
+		GROUP BY p.room
+	)
+	SELECT array_agg(r.free ORDER BY r.room)
+	FROM (SELECT p.room, greatest(0, min(p.free) - coalesce(min(t.bytes), 0))::bigint AS free
+		FROM place p LEFT JOIN taken t USING (room) GROUP BY p.room) r
+$$;
+COMMENT ON FUNCTION tablespace_advisor.room_left(tablespace_advisor.tablespace_fact[], tablespace_advisor.placement_choice[]) IS
+	'free bytes of each device (room of tablespace_rooms()) less what these moves bring there';
+
+CREATE FUNCTION tablespace_advisor.table_times(
+	relations tablespace_advisor.relation_fact[],
+	estimates tablespace_advisor.placement_estimate[])
+RETURNS TABLE (table_relation regclass, n bigint, bytes float8, read_ms float8)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET jit = off
+SET work_mem = '64MB'
+AS $$
+	SELECT a.table_relation, row_number() OVER (ORDER BY a.table_relation::oid),
+		sum(a.size_bytes)::float8, coalesce(min(e.table_read_ms_per_s), 0)
+	FROM unnest(relations) a
+	LEFT JOIN unnest(estimates) e ON e.relation = a.relation AND e.destination IS NULL
+	GROUP BY a.table_relation
+$$;
+COMMENT ON FUNCTION tablespace_advisor.table_times(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[]) IS
+	'tables with a number, their bytes with those of their indexes, and milliseconds per second that reads of them take';
+
+CREATE FUNCTION tablespace_advisor.bundle_finding(verdict int, low float8, goes_down boolean)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT CASE
+		WHEN verdict = 3 THEN 'no order'
+		WHEN verdict = 0 AND low > 0 THEN CASE WHEN NOT goes_down THEN 'faster' END
+		WHEN goes_down THEN 'stays'
+		WHEN verdict = 1 THEN 'bundle saves too little'
+		WHEN verdict = 2 THEN 'bundle not repaid'
+		ELSE 'bundle within noise' END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.bundle_finding(int, float8, boolean) IS
+	'what plan_moves() and the lower end of a bundle''s interval come to for one of its moves; NULL: it makes room, and is made';
+
 /*
  * Where all together are read fastest, of what candidates and demotions offer:
  * a relation that is in neither stays.  evicted: moves that are made before.
@@ -21,27 +112,13 @@ SET work_mem = '64MB'
 AS $$
 	WITH place AS MATERIALIZED (
 		SELECT r.* FROM tablespace_advisor.tablespace_rooms(tablespaces) r
-	), moved AS (
-		SELECT p.room, sum(m.bytes) AS bytes
-		FROM unnest(evicted) m JOIN place p ON p.tablespace = m.destination
-		GROUP BY p.room
-	), room AS (
-		SELECT array_agg(r.free ORDER BY r.room) AS free
-		FROM (SELECT p.room, greatest(0, min(p.free) - coalesce(min(m.bytes), 0))::bigint AS free
-			FROM place p LEFT JOIN moved m USING (room) GROUP BY p.room) r
 	), offer AS MATERIALIZED (
-		SELECT c.*, false AS goes_down FROM unnest(candidates) c
-		UNION ALL
-		SELECT d.*, true FROM unnest(demotions) d
-		WHERE cardinality(candidates) > 0
+		SELECT o.* FROM tablespace_advisor.placement_offers(candidates, demotions, estimates) o
 	), tables AS MATERIALIZED (
-		SELECT a.table_relation, row_number() OVER (ORDER BY a.table_relation::oid) AS n,
-			sum(a.size_bytes)::float8 AS bytes
-		FROM unnest(relations) a GROUP BY a.table_relation
+		SELECT t.* FROM tablespace_advisor.table_times(relations, estimates) t
 	), item AS MATERIALIZED (
 		SELECT a.relation, a.size_bytes, p.place AS present, t.n AS table_n,
-			CASE WHEN a.rebuilt_bytes < a.size_bytes / 2 THEN a.rebuilt_bytes
-				ELSE a.size_bytes END AS moved_bytes,
+			tablespace_advisor.moved_bytes(a) AS moved_bytes,
 			row_number() OVER (ORDER BY a.relation::text COLLATE "C") AS n
 		FROM unnest(relations) a
 		JOIN place p ON p.tablespace = a.tablespace
@@ -54,15 +131,10 @@ AS $$
 			array_agg(i.table_n ORDER BY i.n) AS tables
 		FROM item i
 	), cell AS MATERIALIZED (
-		SELECT i.n, p.place, o.saved_ms_per_s AS saved, o.goes_down, o.reason,
-			coalesce(e.move_seconds, 0) AS seconds,
-			CASE WHEN o.goes_down THEN least(0, coalesce(e.saved_low_ms_per_s, o.saved_ms_per_s))
-				ELSE coalesce(e.saved_low_ms_per_s, o.saved_ms_per_s) END AS low
+		SELECT i.n, p.place, o.saved, o.low, o.seconds, o.goes_down, o.reason
 		FROM offer o
 		JOIN item i ON i.relation = o.relation
 		JOIN place p ON p.tablespace = o.destination
-		LEFT JOIN unnest(estimates) e ON e.relation = o.relation
-			AND e.destination = o.destination
 	), cells AS (
 		SELECT array_agg(c.n ORDER BY c.n, c.place) AS n,
 			array_agg(c.place ORDER BY c.n, c.place) AS place,
@@ -71,24 +143,19 @@ AS $$
 		FROM cell c
 	), table_time AS (
 		SELECT array_agg(t.bytes ORDER BY t.n) AS bytes,
-			array_agg(coalesce(r.read_ms, 0) ORDER BY t.n) AS read_ms
+			array_agg(t.read_ms ORDER BY t.n) AS read_ms
 		FROM tables t
-		LEFT JOIN
-			(SELECT a.table_relation, min(e.table_read_ms_per_s) AS read_ms
-				FROM unnest(estimates) e JOIN unnest(relations) a ON a.relation = e.relation
-				WHERE e.destination IS NULL GROUP BY a.table_relation) r
-			ON r.table_relation = t.table_relation
 	), planned AS (
 		/* of a bundle the lower ends of the intervals together */
 		SELECT x.*, c.saved, c.goes_down, c.reason,
 			sum(c.low) OVER (PARTITION BY nullif(x.bundle, 0)) AS low
 		FROM items s
 		CROSS JOIN cells l
-		CROSS JOIN room
 		CROSS JOIN table_time t
 		CROSS JOIN LATERAL tablespace_advisor.plan_moves(
 			s.present, s.sizes, s.moved, l.n, l.place, l.saved,
-			array(SELECT p.room FROM place p ORDER BY p.place), room.free,
+			array(SELECT p.room FROM place p ORDER BY p.place),
+			tablespace_advisor.room_left(tablespaces, evicted),
 			coalesce(budget_bytes, 4611686018427387904), s.tables, l.seconds,
 			t.read_ms, t.bytes) x
 		JOIN cell c ON c.n = x.item AND c.place = x.place
@@ -104,13 +171,8 @@ AS $$
 	JOIN item i ON i.n = x.item
 	JOIN place p ON p.place = x.place
 	LEFT JOIN item up ON up.n = x.makes_room_for
-	CROSS JOIN LATERAL (SELECT CASE
-		WHEN x.verdict = 3 THEN 'no order'
-		WHEN x.verdict = 0 AND x.low > 0 THEN CASE WHEN NOT x.goes_down THEN 'faster' END
-		WHEN x.goes_down THEN 'stays'
-		WHEN x.verdict = 1 THEN 'bundle saves too little'
-		WHEN x.verdict = 2 THEN 'bundle not repaid'
-		ELSE 'bundle within noise' END AS finding) f
+	CROSS JOIN LATERAL (SELECT tablespace_advisor.bundle_finding(
+		x.verdict, x.low, x.goes_down) AS finding) f
 	WHERE f.finding IS DISTINCT FROM 'stays'
 $$;
 COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], bigint) IS

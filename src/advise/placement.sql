@@ -19,6 +19,38 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.move_statement(regclass, text, name, boolean) IS
 	'the call that moves a relation, with typed literals so that no function of others fits better';
 
+CREATE FUNCTION tablespace_advisor.placement_reasons(
+	decided tablespace_advisor.placement_choice[],
+	relations tablespace_advisor.relation_fact[],
+	estimates tablespace_advisor.placement_estimate[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact,
+	destination name)
+RETURNS TABLE (relation regclass, reason text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET jit = off
+SET work_mem = '64MB'
+AS $$
+	SELECT d.relation, coalesce(d.reason, CASE
+			WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
+			THEN tablespace_advisor.index_reason('bloated', a)
+			ELSE tablespace_advisor.finding_reason(
+				d.finding, a, e, s, t, $6, o.bottleneck) END)
+		|| CASE WHEN d.action = 'move' AND t.latency_from = 'assumed'
+			THEN '; it is only assumed' ELSE '' END AS reason
+	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
+	CROSS JOIN unnest(decided) d
+	JOIN unnest(relations) a ON a.relation = d.relation
+	LEFT JOIN unnest(estimates) e ON e.relation = d.relation
+		AND coalesce(e.destination, '') = coalesce(d.destination, '')
+	LEFT JOIN unnest(tablespaces) s ON s.tablespace = a.tablespace
+	LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
+$$;
+COMMENT ON FUNCTION tablespace_advisor.placement_reasons(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name) IS
+	'in words why what was decided of each relation was; destination: as the caller gave it';
+
 /*
  * The rows of an advice, from what was decided of each relation; probe_relation:
  * the row that has the statement of all probes.
@@ -40,20 +72,8 @@ SET jit = off
 SET work_mem = '64MB'
 AS $$
 	WITH phrased AS MATERIALIZED (
-		SELECT d.relation, coalesce(d.reason, CASE
-				WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
-				THEN tablespace_advisor.index_reason('bloated', a)
-				ELSE tablespace_advisor.finding_reason(
-					d.finding, a, e, s, t, $7, o.bottleneck) END)
-			|| CASE WHEN d.action = 'move' AND t.latency_from = 'assumed'
-				THEN '; it is only assumed' ELSE '' END AS reason
-		FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
-		CROSS JOIN unnest(decided) d
-		JOIN unnest(relations) a ON a.relation = d.relation
-		LEFT JOIN unnest(estimates) e ON e.relation = d.relation
-			AND coalesce(e.destination, '') = coalesce(d.destination, '')
-		LEFT JOIN unnest(tablespaces) s ON s.tablespace = a.tablespace
-		LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
+		SELECT r.* FROM tablespace_advisor.placement_reasons(
+			decided, relations, estimates, tablespaces, load, $7) r
 	), probe AS MATERIALIZED (
 		SELECT p.relation, p.statement
 		FROM tablespace_advisor.wanted_probes(decided, relations, estimates, tablespaces) p
