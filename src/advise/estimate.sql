@@ -232,6 +232,56 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 COMMENT ON TYPE tablespace_advisor.placement_estimate IS
 	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both measurements; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none';
 
+CREATE FUNCTION tablespace_advisor.moved_bytes(a tablespace_advisor.relation_fact)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN a.rebuilt_bytes < a.size_bytes / 2 THEN a.rebuilt_bytes
+		ELSE a.size_bytes END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.moved_bytes(tablespace_advisor.relation_fact) IS
+	'what a relation takes where it goes: a bloated index is rebuilt';
+
+/*
+ * Pages of a relation are written at most as often as its rows, and at most
+ * once per checkpoint and once per read that evicted them.
+ */
+CREATE FUNCTION tablespace_advisor.reads_here(
+	relations tablespace_advisor.relation_fact[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	loads tablespace_advisor.load_estimate[],
+	load tablespace_advisor.load_fact)
+RETURNS TABLE (relation regclass, table_relation regclass, tablespace name,
+	size_bytes bigint, moved_bytes bigint, device_us float8, device_low_us float8,
+	device_high_us float8, cached_us float8, read_from text, depth float8,
+	write_us float8, write_workload text, random_read_us float8,
+	random_read_low_us float8, sequential_page_us float8, device_share float8,
+	device_reads float8, read_ms float8, pages_written float8)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET work_mem = '64MB'
+AS $$
+	SELECT r.relation, r.table_relation, r.tablespace, r.size_bytes,
+		tablespace_advisor.moved_bytes(r), l.device_us, l.device_low_us,
+		l.device_high_us, l.cached_us, l.latency_from, l.depth, s.write_us,
+		s.write_workload, s.random_read_us, s.random_read_low_us,
+		s.sequential_page_us, d.device_share, r.reads_per_s * d.device_share,
+		CASE WHEN r.reads_per_s = 0 THEN 0
+			ELSE r.reads_per_s * (d.device_share * l.device_us
+				+ (1 - d.device_share) * l.cached_us) / 1000 END,
+		least(r.writes_per_s, r.reads_per_s + r.size_bytes
+			/ current_setting('block_size')::float8 / nullif(load.checkpoint_s, 0))
+	FROM unnest(relations) r
+	LEFT JOIN unnest(tablespaces) s ON s.tablespace = r.tablespace
+	LEFT JOIN unnest(loads) l ON l.tablespace = s.tablespace
+	CROSS JOIN LATERAL
+		(SELECT least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
+			coalesce(l.cache_exponent, 1)) * coalesce(l.cache_correction, 1)) AS device_share) d
+$$;
+COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[], tablespace_advisor.load_fact) IS
+	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms: reads that reach the device, milliseconds of reading, pages_written: pages, each per second';
+
 /*
  * The destination is taken to get all that is read of this relation's table,
  * since what is worth moving of a table mostly moves together.  Sessions that
@@ -241,9 +291,6 @@ COMMENT ON TYPE tablespace_advisor.placement_estimate IS
  * probed, such as pages written in between, moves along: it does so there.  What
  * others read there now takes what its counters say, and if that is more, a new
  * read takes as long.
- *
- * Pages of a relation are written at most as often as its rows, and at most
- * once per checkpoint and once per read that evicted them.
  */
 CREATE FUNCTION tablespace_advisor.estimate_placement(
 	relations tablespace_advisor.relation_fact[],
@@ -255,6 +302,9 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH block AS (
 		SELECT current_setting('block_size')::float8 AS size
+	), loads AS MATERIALIZED (
+		SELECT array_agg(l) AS loads
+		FROM tablespace_advisor.estimate_load(relations, tablespaces, load) l
 	), place AS MATERIALIZED (
 		SELECT f.*, l.device_reads_per_s, l.depth, l.device_us, l.cached_us,
 			l.cache_exponent, l.cache_correction, l.time_correction,
@@ -262,24 +312,10 @@ AS $$
 			l.device_reads_per_s * l.device_us AS busy_us,
 			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
 		FROM unnest(tablespaces) f
-		JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
-			USING (tablespace)
+		JOIN (SELECT l.* FROM loads, unnest(loads.loads) l) l USING (tablespace)
 	), here AS MATERIALIZED (
-		SELECT r.*, s.device_us, s.device_low_us, s.device_high_us, s.read_from, s.cached_us, s.depth, s.write_us, s.write_workload,
-			s.random_read_us, s.random_read_low_us, s.sequential_page_us,
-			d.device_share,
-			r.reads_per_s * d.device_share AS device_reads,
-			CASE WHEN r.reads_per_s = 0 THEN 0
-				ELSE r.reads_per_s * (d.device_share * s.device_us
-					+ (1 - d.device_share) * s.cached_us) / 1000 END AS read_ms,
-			least(r.writes_per_s, r.reads_per_s
-				+ r.size_bytes / block.size / nullif(load.checkpoint_s, 0)) AS pages_written
-		FROM unnest(relations) r
-		CROSS JOIN block
-		LEFT JOIN place s ON s.tablespace = r.tablespace
-		CROSS JOIN LATERAL
-			(SELECT least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
-				coalesce(s.cache_exponent, 1)) * coalesce(s.cache_correction, 1)) AS device_share) d
+		SELECT h.* FROM loads l
+		CROSS JOIN LATERAL tablespace_advisor.reads_here($1, $2, l.loads, $3) h
 	), whole AS (
 		SELECT h.table_relation,
 			/* part of a sum is no sum */
@@ -304,8 +340,7 @@ AS $$
 			h.device_reads * (h.device_us - q.destination_us) / 1000 AS gain_ms,
 			h.device_reads * (h.device_low_us - q.destination_us * q.high) / 1000 AS gain_low_ms,
 			h.device_reads * (h.device_high_us - q.destination_us * q.low) / 1000 AS gain_high_ms,
-			CASE WHEN h.rebuilt_bytes < h.size_bytes / 2 THEN h.rebuilt_bytes
-				ELSE h.size_bytes END AS moved_bytes,
+			h.moved_bytes,
 			coalesce(
 				h.size_bytes / (p.copy_rates ->> h.tablespace)::float8,
 				h.size_bytes / block.size * (coalesce(h.sequential_page_us, h.random_read_us)

@@ -1,15 +1,5 @@
 /* src/advise/moves.sql: the moves that are made */
 
-CREATE FUNCTION tablespace_advisor.moved_bytes(a tablespace_advisor.relation_fact)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE
-BEGIN ATOMIC
-	SELECT CASE WHEN a.rebuilt_bytes < a.size_bytes / 2 THEN a.rebuilt_bytes
-		ELSE a.size_bytes END;
-END;
-COMMENT ON FUNCTION tablespace_advisor.moved_bytes(tablespace_advisor.relation_fact) IS
-	'what a relation takes where it goes: a bloated index is rebuilt';
-
 CREATE FUNCTION tablespace_advisor.placement_offers(
 	candidates tablespace_advisor.placement_choice[],
 	demotions tablespace_advisor.placement_choice[],
