@@ -55,6 +55,8 @@ SELECT * FROM advise_index_placement('good', observe => '1 ms');
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM advise_placement('0');
 \echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_placement('good');
+\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM explain_placement('a_view');
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM placement_evidence(4294967294::oid::regclass);

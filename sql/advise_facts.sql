@@ -201,6 +201,15 @@ SELECT tablespace_advisor.copy_rates('regress_advise_fast', NULL),
 	tablespace_advisor.copy_rates('regress_advise_slow', NULL),
 	round(tablespace_advisor.copy_wal_per_byte()::numeric, 3) AS wal_per_byte;
 SELECT relation, left_lately FROM facts('counted');
+-- one is under way, with an index
+SAVEPOINT finished;
+UPDATE tablespace_advisor.job SET state = 'paused', relation = heap, indexes = ARRAY['counted_id'::regclass::oid]
+WHERE state = 'failed' AND heap = 'counted'::regclass;
+SELECT f.relation, f.moving_job = j.job_id AS is_moving
+FROM facts('counted') f LEFT JOIN tablespace_advisor.job j ON j.state = 'paused';
+UPDATE tablespace_advisor.job SET system_identifier = 0 WHERE state = 'paused';
+SELECT count(moving_job) AS of_another_server FROM facts('counted');
+ROLLBACK TO finished;
 
 --
 -- the whole path
@@ -261,6 +270,12 @@ FROM advise_placement('1 GB', target => '"Odd ""name"""', tablespace => 'regress
 -- the same of the whole database
 SELECT rank > 0 AS ranked, action, from_tablespace, to_tablespace FROM advise_placement()
 WHERE relation = '"Odd ""name"" idx"'::regclass;
+-- of nothing, nothing, but not without a word
+CREATE OR REPLACE FUNCTION tablespace_advisor.relation_facts(rates tablespace_advisor.relation_rate[], tables oid[])
+RETURNS SETOF tablespace_advisor.relation_fact LANGUAGE sql AS
+	'SELECT (NULL::tablespace_advisor.relation_fact).* WHERE false';
+SET LOCAL client_min_messages = notice;
+SELECT * FROM advise_placement();
 ROLLBACK;
 
 DROP FUNCTION facts;

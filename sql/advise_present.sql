@@ -114,6 +114,26 @@ SELECT * FROM judged(NULL);
 UPDATE load_case SET reads_per_s = 13;
 SELECT DISTINCT action FROM judged(NULL);
 ROLLBACK;
+\echo -- timed at less than fast takes, which caches do: nothing is known of slow
+BEGIN;
+UPDATE load_case SET timed_read_us = 26;
+SELECT (advice).relation, (advice).action, (advice).reason, (advice).statement FROM judge(NULL);
+SELECT line FROM tablespace_advisor.explain_advice('present', array(
+	SELECT ROW(j.advice, j.evidence)::tablespace_advisor.advice_row FROM judge(NULL) j), false) line WHERE line ~ 'device:';
+\echo -- nor whether it is faster to go there
+UPDATE relation_case SET tablespace = 'regress_present_fast' WHERE relation = 'present_b'::regclass;
+UPDATE load_case SET timed_read_us = 50;
+UPDATE tablespace_case SET cached_read_us = 5;
+SELECT (advice).relation, (advice).action, (advice).reason FROM judge(NULL, destination => 'regress_present_slow') WHERE (advice).relation = 'present_b'::regclass;
+ROLLBACK;
+\echo -- one statement makes the probes of all that they could go to; named, of that
+BEGIN;
+INSERT INTO tablespace_case (tablespace, depths, depth_read_us, may_create, volatile, shares_device_with)
+VALUES ('pg_default', '{}', '{}', true, false, '{}'), ('lost', '{}', '{}', true, true, '{}'),
+	('refused', '{}', '{}', false, false, '{}'), ('beside', '{}', '{}', true, false, '{regress_present_fast}');
+SELECT (advice).reason, (advice).statement FROM judge(NULL) LIMIT 1;
+SELECT (advice).reason, (advice).statement FROM judge(NULL, destination => 'regress_present_fast') LIMIT 1;
+ROLLBACK;
 \echo -- probed, but not timed: what counters say is the present; timed: both agree with the timing
 BEGIN;
 UPDATE tablespace_case SET (run_id, random_read_us, random_read_low_us, random_read_high_us, depths, depth_read_us, latency_from)

@@ -68,6 +68,8 @@ SELECT * FROM verdict('bloated, and nothing to gain by moving',
 SELECT * FROM verdict('ranges of a table in order',
 	'{"size_bytes": 100000000, "brin_bytes": 262144, "correlation": 0.99, "tuples_per_scan": 5000, "column_name": "a"}');
 
+SELECT * FROM verdict('under way', '{"moving_job": 2, "size_bytes": 40000000, "rebuilt_bytes": 10000000, "duplicate_of": "placed_b"}');
+
 -- not known
 SELECT * FROM verdict('this tablespace not probed', source => '{"random_read_us": null, "depths": [], "depth_read_us": []}');
 SELECT * FROM verdict('the other not probed', dest => '{"random_read_us": null, "depths": [], "depth_read_us": []}');
@@ -127,6 +129,8 @@ SELECT fact, action, reason FROM (
 		'{"size_bytes": 100000000, "brin_bytes": 262144, "correlation": 0.99, "tuples_per_scan": 5}')
 	UNION ALL SELECT * FROM verdict('a small share of the reads, a smaller one of the bytes',
 		'{"reads_per_s": 1, "size_bytes": 81920}')
+	UNION ALL SELECT * FROM verdict('writes that take longer there', source => '{"write_us": 100, "write_workload": "random write"}',
+		dest => '{"write_us": 400100, "write_workload": "random write"}')
 	UNION ALL SELECT * FROM verdict('locks, but too few looks', load =>
 		'{"snapshots": 10, "active_sessions": 4, "waits": {"Lock/transactionid": 4}}')
 	UNION ALL SELECT * FROM verdict('a fifth of the time reading', load =>

@@ -1,6 +1,7 @@
 -- explain_placement, advise_index_placement: lines of text, from advice on facts written down by hand
 SET allow_in_place_tablespaces = on;
 SET TimeZone = 'UTC';
+SET track_io_timing = off;
 SET client_min_messages = warning;
 CREATE TABLESPACE regress_explain_slow LOCATION '';
 CREATE TABLESPACE regress_explain_fast LOCATION '';
@@ -98,6 +99,51 @@ WHERE e ~ '^[^ ]';
 SELECT explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, 'elsewhere');
 SELECT e FROM explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', NULL, NULL) e
 WHERE e ~ '^[^ ]' AND e !~ '^database' OR e ~ 'elsewhere';
+-- two tables: shares are of the one that is asked about, or of both
+CREATE FUNCTION of_two(target regclass) RETURNS SETOF text
+LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+	WITH relations AS (
+		SELECT array_agg(jsonb_populate_record(r, '{"tablespace": "slow", "system_cached": 0, "hits_per_s": 1, "writes_per_s": 0}')) AS list
+		FROM jsonb_populate_recordset(NULL::tablespace_advisor.relation_fact, '[
+			{"relation": "public.explained", "table_relation": "public.explained", "kind": "heap", "size_bytes": 819200, "reads_per_s": 10},
+			{"relation": "public.explained_a", "table_relation": "public.explained", "kind": "index", "size_bytes": 81920, "reads_per_s": 30},
+			{"relation": "public.explained_c", "table_relation": "public.explained", "kind": "index", "size_bytes": 8192000, "reads_per_s": 0.5},
+			{"relation": "public.elsewhere", "table_relation": "public.elsewhere", "kind": "heap", "size_bytes": 819200, "reads_per_s": 60}]') r
+	)
+	SELECT tablespace_advisor.explain_advice(target, array(
+		SELECT ROW(j.advice, j.evidence)::tablespace_advisor.advice_row
+		FROM tablespace_advisor.judge_placement(list,
+			array(SELECT (r).relation FROM unnest(list) r WHERE target IS NULL OR target IN ((r).table_relation, (r).relation)),
+			array(SELECT f FROM jsonb_populate_recordset(NULL::tablespace_advisor.tablespace_fact, '[
+				{"tablespace": "slow", "run_id": 1, "random_read_us": 5000, "random_read_low_us": 4900, "random_read_high_us": 5100,
+				"depths": [1], "depth_read_us": [5000], "sequential_page_us": 100, "may_create": true, "shares_device_with": []},
+				{"tablespace": "fast", "run_id": 2, "random_read_us": 100, "random_read_low_us": 98, "random_read_high_us": 102,
+				"depths": [1, 8], "depth_read_us": [100, 100], "sequential_write_page_us": 50, "may_create": true,
+				"shares_device_with": [], "available_bytes": 1000000000}]') f),
+			jsonb_populate_record(NULL::tablespace_advisor.load_fact,
+				'{"source": "samples", "seconds": 60, "reads_per_s": 100.5, "snapshots": 0}'), NULL, NULL) j), false)
+	FROM relations
+$$;
+SELECT e FROM of_two('explained') e WHERE e ~ '(saves?|explained).* %';
+SELECT e FROM of_two('explained_a') e WHERE e ~ '(saves?|explained).* %';
+SELECT e FROM of_two(NULL) e WHERE e ~ 'save' AND e !~ 'database' OR e ~ 'explained_c';
+SELECT substring(e FROM ': .*') FROM of_two(NULL) e WHERE e ~ '^database';
+DROP FUNCTION of_two;
+-- until when the samples are, and which move they begin after, or do not know of
+SELECT l FROM unnest('{2026-01-01 00:30Z,2026-01-01 02:00Z}'::timestamptz[]) m, unnest('{true,false}'::boolean[]) short,
+	tablespace_advisor.window_lines(jsonb_build_object('source', 'samples', 'seconds', 3600,
+		'start', '2026-01-01 00:40Z'::timestamptz, 'end', '2026-01-01 01:40Z'::timestamptz, 'moved_at', m), short) l
+WHERE l !~ '^Se';
+SET track_io_timing = on;
+SELECT l FROM tablespace_advisor.window_lines('{"source": "samples", "seconds": 60}', false) l WHERE l ~ '^Timing';
+SET track_io_timing = off;
+-- where the time of a read in the destination is from
+SELECT tablespace_advisor.latency_there(d) FROM unnest(ARRAY[
+	'{"tablespace": "A b", "device_us": 797, "present_read_us": 797, "random_read_us": 281, "latency_from": "probe"}',
+	'{"tablespace": "fast", "device_us": 300, "present_read_us": 150, "random_read_us": 281, "latency_from": "probe"}',
+	'{"tablespace": "fast", "device_us": 300, "random_read_us": 300, "latency_from": "counters"}',
+	'{"tablespace": "fast", "device_us": 300, "random_read_us": 300, "latency_from": "assumed"}',
+	'{"tablespace": "fast"}', NULL]::jsonb[]) d;
 -- more sets than were looked at
 SELECT e FROM tablespace_advisor.explain_advice('explained', array(
 	SELECT ROW(jsonb_populate_record(NULL::placement_advice, jsonb_build_object(

@@ -3,6 +3,14 @@ SET client_min_messages = warning;
 CREATE TABLE reported (a int);
 SELECT string_agg(subject, ', ' ORDER BY subject) AS subjects
 FROM tablespace_advisor_health() WHERE subject !~ '^(probe|device) of';
+-- a tablespace that nothing is in yet
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE regress_report_empty LOCATION '';
+SELECT count(h.subject) = count(*) FILTER (WHERE d.volatile IS NOT TRUE) AS is_named
+FROM tablespace_devices() d
+LEFT JOIN tablespace_advisor_health() h ON h.subject = 'probe of regress_report_empty' AND NOT h.ok
+WHERE d.tablespace = 'regress_report_empty';
+DROP TABLESPACE regress_report_empty;
 -- each finding that is not fine has a statement, but for devices and failed hardware
 SELECT subject FROM tablespace_advisor_health()
 WHERE (NOT ok AND statement IS NULL AND subject !~ '^device') OR (ok AND statement IS NOT NULL) OR message IS NULL OR ok IS NULL;

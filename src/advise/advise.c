@@ -245,11 +245,18 @@ tsa_advise_placement(PG_FUNCTION_ARGS)
 					 " UNION ALL SELECT t.* FROM"
 					 " tablespace_advisor.temporary_files_advice($1, $3) t"
 					 " WHERE $2 IS NULL");
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	AdviceRequest request;
 
 	tsa_check_signature(fcinfo, "job", 4);
 	make_request(fcinfo, &request, 2, 3, 0, 1);
-	return run_request(fcinfo, &request, &statement);
+	(void) run_request(fcinfo, &request, &statement);
+	if (!OidIsValid(request.target) &&
+		tuplestore_tuple_count(rsinfo->setResult) == 0)
+		ereport(NOTICE,
+				(errmsg("nothing was read or written in the window"),
+				 errhint("Samples count from the last move on: call sample_activity() again, or pass \"observe\".")));
+	return (Datum) 0;
 }
 
 /* explain_placement(target) */

@@ -53,10 +53,11 @@ CREATE TYPE tablespace_advisor.relation_fact AS (
 	duplicate_of regclass,
 	obstacle text,
 	left_lately name[],
-	maintenance_reads_per_s float8
+	maintenance_reads_per_s float8,
+	moving_job bigint
 );
 COMMENT ON TYPE tablespace_advisor.relation_fact IS
-	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, index_role, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week. NULL: not known';
+	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, index_role, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way. NULL: not known';
 
 CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	tablespace name,
@@ -103,10 +104,11 @@ CREATE TYPE tablespace_advisor.load_fact AS (
 	waits jsonb,
 	checkpoint_s float8,
 	wal_per_byte float8,
-	standbys text
+	standbys text,
+	moved_at timestamptz
 );
 COMMENT ON TYPE tablespace_advisor.load_fact IS
-	'the window over which activity was counted and what the whole database did in it: see observe_database(); checkpoint_s: seconds between checkpoints; wal_per_byte: WAL that earlier copies wrote per byte copied; standbys: servers whose own counters are not included';
+	'the window over which activity was counted and what the whole database did in it: see observe_database(); checkpoint_s: seconds between checkpoints; wal_per_byte: WAL that earlier copies wrote per byte copied; standbys: servers whose own counters are not included; moved_at: when the last move ended that matters for what samples say, NULL: none, or no samples';
 
 /*
  * needed_for says why an index must not be dropped even if no scan uses it:

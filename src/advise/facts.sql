@@ -61,6 +61,28 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.left_lately() IS
 	'tablespaces that relations were moved away from within a week';
 
+/* Of a table that moves with its indexes these, too. */
+CREATE FUNCTION tablespace_advisor.moves_under_way()
+RETURNS TABLE (relation oid, job_id bigint)
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY SELECT m.relation, min(j.job_id)
+		FROM tablespace_advisor.job j
+		CROSS JOIN LATERAL unnest(j.relation || j.indexes) m (relation)
+		WHERE j.state IN ('queued', 'running', 'paused')
+			AND j.database = (SELECT d.oid FROM pg_database d
+				WHERE d.datname = current_database())
+			AND j.system_identifier = (SELECT c.system_identifier FROM pg_control_system() c)
+		GROUP BY m.relation;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.moves_under_way() IS
+	'relations that are being moved, or are to be, with their jobs';
+
 /*
  * Random reads by depth are what the last runs come to; a twentieth of the file system stays free: file systems
  * slow down, and servers stop, when nothing is left.
@@ -457,7 +479,7 @@ BEGIN
 		r.unusable, r.needed_for, u.duplicate_of::regclass,
 		coalesce(m.obstacle, CASE WHEN pin.relation IS NOT NULL THEN concat('pinned',
 			': ' || tablespace_advisor.printable(pin.reason)) END),
-		l.tablespaces, a.maintenance_reads_per_s
+		l.tablespaces, a.maintenance_reads_per_s, w.job_id
 	FROM member m
 	LEFT JOIN pg_tablespace s ON s.oid = m.tablespace
 	LEFT JOIN active a ON a.member = m.relation
@@ -466,6 +488,7 @@ BEGIN
 	LEFT JOIN role r ON r.indexrelid = m.relation
 	LEFT JOIN tablespace_advisor.duplicate_indexes(tables) u ON u.indexrelid = m.relation
 	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.relation
+	LEFT JOIN tablespace_advisor.moves_under_way() w ON w.relation = m.relation
 	LEFT JOIN tablespace_advisor.placement_pin pin ON pin.relation = m.relation
 		AND (pin.ends_at > clock_timestamp()) IS NOT FALSE
 	CROSS JOIN LATERAL (SELECT coalesce(a.size_bytes,

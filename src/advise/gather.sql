@@ -90,6 +90,31 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.check_target(regclass) IS
 	'the catalog row of what advice can be asked on; errors: 42P01 no such relation, 42809 neither table nor index';
 
+/* What has no number may well be a relation, which is not the first argument. */
+CREATE FUNCTION tablespace_advisor.check_budget(space_budget text)
+RETURNS bigint
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	bytes bigint;
+BEGIN
+	IF space_budget !~ '^\s*[-+.]*[0-9]' THEN
+		RAISE EXCEPTION 'invalid size: "%"', space_budget
+			USING ERRCODE = 'invalid_parameter_value',
+				HINT = 'For advice on one relation, write target => its name; for a budget, a size such as 2 GB.';
+	END IF;
+	bytes := pg_size_bytes(space_budget);
+	IF bytes <= 0 THEN
+		RAISE EXCEPTION 'space_budget must be greater than zero'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	RETURN bytes;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.check_budget(text) IS
+	'the bytes of a budget, NULL of NULL; errors: 22023 no size, or not greater than zero';
+
 /* Of whole databases advice speaks of what has something to be said of. */
 CREATE FUNCTION tablespace_advisor.is_of_interest(a tablespace_advisor.relation_fact)
 RETURNS boolean
@@ -130,7 +155,8 @@ COMMENT ON FUNCTION tablespace_advisor.wanted_tablespaces(tablespace_advisor.tab
 CREATE FUNCTION tablespace_advisor.history_since_moves(
 	longest interval,
 	OUT history interval,
-	OUT is_before boolean)
+	OUT is_before boolean,
+	OUT moved_at timestamptz)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
@@ -138,7 +164,6 @@ AS $$
 DECLARE
 	/* of all blocks read: no more than this was read elsewhere */
 	min_share CONSTANT float8 := 0.05;
-	moved_at timestamptz;
 	begins timestamptz;
 	last timestamptz;
 BEGIN
@@ -173,7 +198,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.history_since_moves(interval) IS
-	'how far back samples go that were taken with relations where they are now, so long at most; is_before: there are none yet since the last move that matters, history is as if there had been no move';
+	'how far back samples go that were taken with relations where they are now, so long at most; moved_at: when the last move ended that matters; is_before: there are none yet since, history is as if there had been no move';
 
 /*
  * The load in a window, rates of relations and devices.  Before the first sample
@@ -208,7 +233,8 @@ BEGIN
 		tablespace_advisor.copy_wal_per_byte(),
 		(SELECT string_agg(DISTINCT application_name, ', ')
 			FROM pg_stat_replication WHERE state = 'streaming' AND application_name
-				NOT IN (SELECT r.server FROM tablespace_advisor.standby_reads() r)));
+				NOT IN (SELECT r.server FROM tablespace_advisor.standby_reads() r)),
+		CASE WHEN seen.source = 'samples' THEN h.moved_at END);
 	rates := seen.relations;
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
 END
@@ -278,7 +304,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	to_tablespace name := tablespace_advisor.check_destination(destination, with_assumed);
-	budget_bytes bigint := pg_size_bytes(space_budget);
+	budget_bytes bigint := tablespace_advisor.check_budget(space_budget);
 	c pg_class;
 	seen record;
 	tablespaces tablespace_advisor.tablespace_fact[];
@@ -288,10 +314,6 @@ DECLARE
 	considered regclass[];
 	unread name[] := '{}';
 BEGIN
-	IF budget_bytes <= 0 THEN
-		RAISE EXCEPTION 'space_budget must be greater than zero'
-			USING ERRCODE = 'invalid_parameter_value';
-	END IF;
 	IF target IS NOT NULL THEN
 		c := tablespace_advisor.check_target(target);
 	END IF;

@@ -37,21 +37,25 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_statement(name[]) IS
 	'the call that measures these tablespaces; nulls are left out';
 
-/* A probe that was made and is not to be trusted is not asked for again. */
+/*
+ * A probe that was made and is not to be trusted is not asked for again.  What
+ * counters or the server's timing say stands in for one, as far as it goes.
+ */
 CREATE FUNCTION tablespace_advisor.to_be_probed(f tablespace_advisor.tablespace_fact)
 RETURNS name
 LANGUAGE sql IMMUTABLE
 BEGIN ATOMIC
-	SELECT CASE WHEN f.random_read_us IS NULL AND f.caveat IS NULL THEN f.tablespace END;
+	SELECT CASE WHEN f.caveat IS NULL AND (f.random_read_us IS NULL
+		OR f.latency_from IN ('counters', 'timing')) THEN f.tablespace END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.to_be_probed(tablespace_advisor.tablespace_fact) IS
-	'a tablespace that a probe would tell something of: nothing was measured of it, and no probe made; NULL for others';
+	'a tablespace that a probe would tell something of: none was made; NULL for others';
 
 CREATE FUNCTION tablespace_advisor.probe_gap(f tablespace_advisor.tablespace_fact)
 RETURNS text
 LANGUAGE sql STABLE
 BEGIN ATOMIC
-	SELECT CASE WHEN f.random_read_us IS NULL
+	SELECT CASE WHEN f.random_read_us IS NULL OR f.latency_from = 'timing'
 		THEN concat(quote_ident(f.tablespace), ' (' || f.caveat || ')') END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.probe_gap(tablespace_advisor.tablespace_fact) IS
@@ -104,6 +108,7 @@ RETURNS text
 LANGUAGE sql IMMUTABLE
 BEGIN ATOMIC
 	SELECT CASE
+		WHEN a.moving_job IS NOT NULL THEN 'under way'
 		WHEN a.unusable = 'being built' THEN 'being built'
 		WHEN a.unusable IS NOT NULL THEN 'invalid'
 		WHEN a.duplicate_of IS NOT NULL THEN 'duplicate'
@@ -117,11 +122,14 @@ BEGIN ATOMIC
 	END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.index_finding(tablespace_advisor.relation_fact) IS
-	'what is wrong with an index wherever it lies; NULL: nothing';
+	'what is wrong with an index wherever it lies, or that a relation is being moved; NULL: nothing';
 
 /*
  * What speaks for or against moving it.  Below 5 % of a table's read time nothing
  * moves, unless it takes less than its share of the bytes, and saves 1 %.
+ *
+ * The server's timing includes what the system's cache serves: a device takes no
+ * less.  So it may show that another tablespace is faster, never that it is not.
  */
 CREATE FUNCTION tablespace_advisor.move_finding(
 	a tablespace_advisor.relation_fact,
@@ -150,6 +158,8 @@ BEGIN ATOMIC
 			ELSE 'not read' END
 		WHEN e.device_share <= 0.01 THEN 'in system cache'
 		WHEN bottleneck IS NOT NULL THEN 'not storage-bound'
+		WHEN dest.latency_from = 'timing' OR source.latency_from = 'timing'
+			AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0) THEN 'not probed'
 		WHEN e.saved_ms_per_s > 0 AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0)
 			THEN 'within noise'
 		WHEN e.is_faster IS NOT TRUE THEN 'not faster'

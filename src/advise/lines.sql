@@ -31,6 +31,30 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.waiting_sessions(float8, text) IS
 	'how many sessions wait, on average, for what takes these milliseconds in each second, as text';
 
+/* Others who keep it busy show in the device's counters, not in the probe. */
+CREATE FUNCTION tablespace_advisor.latency_there(dest jsonb)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE
+		WHEN dest -> 'tablespace' IS NULL THEN ''
+		WHEN dest -> 'device_us' IS NULL
+			THEN format('; %I: not probed', dest ->> 'tablespace')
+		ELSE format(', %s in %I (%s)', tablespace_advisor.pretty_us(dest -> 'device_us'),
+			dest ->> 'tablespace', concat_ws('; ',
+				CASE WHEN dest ->> 'latency_from' = 'assumed' THEN 'assumed'
+					WHEN dest ->> 'latency_from' = 'timing' THEN 'by the server''s timing'
+					WHEN dest ->> 'latency_from' = 'counters'
+						OR dest -> 'device_us' = dest -> 'present_read_us'
+						THEN 'in the window by the device''s counters' END,
+				CASE WHEN dest ->> 'latency_from' = 'probe' THEN
+					'probed ' || tablespace_advisor.pretty_us(dest -> 'random_read_us') END))
+		END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.latency_there(jsonb) IS
+	'what reads take in a destination, and how that is known, as text, from that part of the evidence';
+
 /* What the advice on a relation rests on, a line for each kind of fact. */
 CREATE FUNCTION tablespace_advisor.detail_lines(a @extschema@.placement_advice, e jsonb)
 RETURNS SETOF text
@@ -46,14 +70,13 @@ AS $$
 				CASE e #>> '{from,latency_from}'
 					WHEN 'counters' THEN format('%s in the window by the device''s counters',
 						tablespace_advisor.pretty_us(e #> '{from,probed_us}'))
-					WHEN 'timing' THEN 'as the server timed it'
+					WHEN 'timing' THEN 'by the server''s timing, less what caches serve'
 					ELSE format('probed %s at depth %s',
 						tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
 						tablespace_advisor.two_digits((e #>> '{from,depth}')::float8)) END,
 				coalesce(', x ' || nullif(tablespace_advisor.three_digits(
 					e #> '{from,time_correction}'), '1') || ' as timed', ''),
-				coalesce(format(', %s in ', tablespace_advisor.pretty_us(e #> '{to,device_us}'))
-					|| quote_ident(e #>> '{to,tablespace}'), ''))
+				tablespace_advisor.latency_there(e -> 'to'))
 		END),
 		(CASE WHEN a.reads_per_s > 0 THEN
 			format('%s reads/s past shared buffers; caches serve %s %% of all accesses',
@@ -106,6 +129,28 @@ COMMENT ON FUNCTION tablespace_advisor.detail_lines(@extschema@.placement_advice
 	'what the advice on one relation rests on';
 
 /*
+ * Shares in an answer on one relation are of what its table takes, as the limits
+ * are that verdicts rest on, else of what all take.
+ */
+CREATE FUNCTION tablespace_advisor.whole_read_ms(
+	target regclass,
+	advice tablespace_advisor.advice_row[])
+RETURNS float8
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce(CASE WHEN target IS NOT NULL AND bool_and(t.table_ms IS NOT NULL)
+		THEN sum(t.table_ms) END, sum(t.read_ms))
+	FROM (SELECT sum((a.advice).read_ms_per_s) AS read_ms,
+			min((a.evidence #>> '{estimate,table_read_ms_per_s}')::float8) AS table_ms
+		FROM unnest(advice) a
+		LEFT JOIN pg_index i ON i.indexrelid = (a.advice).relation
+		GROUP BY coalesce(i.indrelid, (a.advice).relation)) t
+$$;
+COMMENT ON FUNCTION tablespace_advisor.whole_read_ms(regclass, tablespace_advisor.advice_row[]) IS
+	'milliseconds of reading per second that percentages in the account are of';
+
+/*
  * The relations, in columns: what to do, and of a move where to, what it saves
  * and how long it takes, the reason below.  Names are qualified unless they are
  * of the target's own schema.
@@ -128,12 +173,14 @@ AS $$
 			quote_ident((a.advice).from_tablespace) || ' -> '
 				|| quote_ident((a.advice).to_tablespace) AS route,
 			coalesce(pg_size_pretty((a.advice).size_bytes), '?') AS size,
-			coalesce(CASE WHEN (a.advice).saved_percent < 0 THEN 'costs ' ELSE 'saves ' END
-				|| tablespace_advisor.two_digits(abs((a.advice).saved_percent)) || ' %', '')
-				AS saved,
-			coalesce(tablespace_advisor.pretty_seconds(
-				greatest(1, (a.advice).move_seconds)), '?') AS duration
-		FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
+			coalesce(CASE WHEN (a.advice).saved_ms_per_s < 0 THEN 'costs ' ELSE 'saves ' END
+				|| tablespace_advisor.two_digits(100 * abs((a.advice).saved_ms_per_s)
+					/ nullif(whole.ms, 0)) || ' %', '') AS saved,
+			CASE WHEN (a.advice).move_seconds < 1 THEN 'under 1 s'
+				ELSE coalesce(tablespace_advisor.pretty_seconds((a.advice).move_seconds), '?')
+				END AS duration
+		FROM (SELECT tablespace_advisor.whole_read_ms(target, advice) AS ms OFFSET 0) whole
+		CROSS JOIN unnest(advice) WITH ORDINALITY a (advice, evidence, n)
 	), width AS (
 		SELECT max(length(c.action)) AS action, max(length(c.name)) AS name,
 			max(length(c.route)) FILTER (WHERE c.action = 'move') AS route,
@@ -163,6 +210,24 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_lines(regclass, tablespace_advisor.advice_row[], boolean) IS
 	'a line on each relation, of a move with its reason; unless in_short also what the advice rests on';
 
+/* From when to when, and what moves have to do with that. */
+CREATE FUNCTION tablespace_advisor.window_bounds(e jsonb, in_short boolean)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT concat(
+		CASE WHEN NOT in_short THEN ', from ' || to_char(w.start, w.style) END,
+		CASE WHEN e ->> 'source' = 'samples'
+			THEN ', the last at ' || to_char(w.finish, w.style) END,
+		CASE WHEN w.start < w.moved_at THEN '; there are no two since the move that ended at '
+			ELSE ', all since the move that ended at ' END || to_char(w.moved_at, w.style))
+	FROM (SELECT (e ->> 'start')::timestamptz AS start, (e ->> 'end')::timestamptz AS finish,
+		(e ->> 'moved_at')::timestamptz AS moved_at, 'YYYY-MM-DD HH24:MI' AS style) w
+$$;
+COMMENT ON FUNCTION tablespace_advisor.window_bounds(jsonb, boolean) IS
+	'begin and end of the window, and the move it begins after or does not know of, as text';
+
 /* The window, and unless in short what sessions did in it. */
 CREATE FUNCTION tablespace_advisor.window_lines(e jsonb, in_short boolean)
 RETURNS SETOF text
@@ -179,9 +244,7 @@ AS $$
 					(e ->> 'seconds')::float8), 'totals of the statistics')
 					|| CASE WHEN NOT (e ->> 'was_reset')::boolean
 						THEN ', or less: they were never reset' ELSE '' END END,
-			CASE WHEN NOT in_short THEN
-				coalesce(', from ' || to_char((e ->> 'start')::timestamptz, 'YYYY-MM-DD HH24:MI'), '')
-			ELSE '' END)),
+			tablespace_advisor.window_bounds(e, in_short))),
 		(CASE WHEN in_short THEN NULL WHEN (e ->> 'snapshots')::int > 0 THEN
 			format('Sessions: %s active on average; %s.',
 				tablespace_advisor.two_digits((e ->> 'active_sessions')::float8),
@@ -194,7 +257,11 @@ AS $$
 		(CASE WHEN NOT in_short THEN
 			'Timing: ' || coalesce(tablespace_advisor.pretty_us(e -> 'timed_read_us')
 				|| ' a block as the server timed it, those from the system''s cache included.',
-				'none (track_io_timing is off): shares cached are what the system''s cache holds.')
+				CASE WHEN (e ->> 'start')::timestamptz < (e ->> 'moved_at')::timestamptz
+						THEN 'none since the last move'
+					WHEN current_setting('track_io_timing')::boolean THEN 'none in the window'
+					ELSE 'none (track_io_timing is off)' END
+				|| ': shares cached are what the system''s cache holds.')
 		END),
 		(CASE WHEN NOT in_short THEN
 			'Standbys: what they scan and read is not counted: ' || (e ->> 'standbys') || '.'
@@ -220,11 +287,13 @@ AS $$
 			CASE WHEN (s.saved < 0) = (s.moves > 1) THEN
 					CASE WHEN s.saved < 0 THEN ' cost ' ELSE ' saves ' END
 				ELSE CASE WHEN s.saved < 0 THEN ' costs ' ELSE ' save ' END END
-			|| tablespace_advisor.two_digits(100 * abs(s.saved) / nullif(s.reading, 0)) || ' %'
-			|| CASE WHEN s.is_whole THEN '' ELSE ' of that' END, '') ELSE '' END)
+			|| tablespace_advisor.two_digits(100 * abs(s.saved) / nullif(s.whole, 0))
+			|| CASE WHEN target IS NOT NULL AND s.is_whole THEN ' % of the table''s read time'
+				ELSE ' % of that' END, '') ELSE '' END)
 	FROM (SELECT count(*) FILTER (WHERE (a.advice).action = 'move') AS moves,
 			count(*) FILTER (WHERE (a.advice).action = 'probe first') AS probes,
 			sum((a.advice).read_ms_per_s) AS reading,
+			tablespace_advisor.whole_read_ms($1, $2) AS whole,
 			bool_and((a.advice).read_ms_per_s IS NOT NULL) AS is_whole,
 			sum((a.advice).saved_ms_per_s) FILTER (WHERE (a.advice).action = 'move') AS saved
 		FROM unnest(advice) a) s
@@ -251,7 +320,8 @@ AS $$
 		FROM unnest(advice) a
 	)
 	SELECT line FROM s CROSS JOIN LATERAL (VALUES
-		(CASE WHEN s.is_whole AND s.reading > 0 AND s.indexes > 0 THEN
+		(CASE WHEN s.is_whole AND s.reading > 0 AND s.indexes > 0
+				AND (target IS NULL OR s.heap_reading IS NOT NULL) THEN
 			format('Ceiling: moving all indexes could save up to %s %% of this read time; %s %s %% of it.',
 				tablespace_advisor.two_digits(100 * coalesce(s.index_saves, 0) / s.reading),
 				CASE WHEN target IS NULL THEN 'tables are' ELSE 'the table is' END,
@@ -260,7 +330,8 @@ AS $$
 		(CASE WHEN s.is_exact THEN 'Choice: no other set of moves that fits saves more.'
 			WHEN s.bound IS NOT NULL THEN
 			format('Choice: no other set of moves that fits saves more than %s %%.',
-				coalesce(tablespace_advisor.two_digits(100 * s.bound / nullif(s.reading, 0)), '?'))
+				coalesce(tablespace_advisor.two_digits(100 * s.bound / nullif(
+					tablespace_advisor.whole_read_ms(target, advice), 0)), '?'))
 		END)) l (line)
 	WHERE line IS NOT NULL
 $$;

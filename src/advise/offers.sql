@@ -67,7 +67,8 @@ AS $$
 	FROM unnest(estimates) e
 	JOIN unnest(relations) a ON a.relation = e.relation
 	JOIN way ON way.source = a.tablespace AND way.destination = e.destination
-	WHERE a.obstacle IS NULL AND a.unusable IS NULL AND a.duplicate_of IS NULL
+	WHERE a.obstacle IS NULL AND a.moving_job IS NULL
+		AND a.unusable IS NULL AND a.duplicate_of IS NULL
 		AND (e.destination = ANY (a.left_lately)) IS NOT TRUE
 		AND (e.is_faster IS NOT TRUE OR e.saved_ms_per_s <= 0)
 		AND (e.saved_ms_per_s IS NOT NULL OR coalesce(a.reads_per_s, 0) = 0)
@@ -110,7 +111,8 @@ AS $$
 		JOIN unnest(relations) a ON a.tablespace = o.tablespace
 		JOIN unnest(estimates) e ON e.relation = a.relation
 			AND e.destination = o.destination
-		WHERE a.obstacle IS NULL AND e.saved_ms_per_s IS NOT NULL
+		WHERE a.obstacle IS NULL AND a.moving_job IS NULL
+			AND e.saved_ms_per_s IS NOT NULL
 			AND (a.unusable IS NULL AND a.duplicate_of IS NULL)
 	), listed AS (
 		SELECT m.tablespace, m.destination, m.needed,
@@ -211,7 +213,7 @@ AS $$
 	FROM found f
 	CROSS JOIN LATERAL (SELECT CASE WHEN f.is_bloated AND f.finding <> 'no room'
 			AND tablespace_advisor.finding_action(f.finding) = 'keep'
-			AND f.finding <> 'being built'
+			AND f.finding NOT IN ('being built', 'under way')
 		THEN 'bloated' ELSE f.finding END AS finding) b
 $$;
 COMMENT ON FUNCTION tablespace_advisor.other_verdicts(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, tablespace_advisor.placement_choice[]) IS

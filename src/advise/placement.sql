@@ -75,8 +75,8 @@ AS $$
 		SELECT r.* FROM tablespace_advisor.placement_reasons(
 			decided, relations, estimates, tablespaces, load, $7) r
 	), probe AS MATERIALIZED (
-		SELECT p.relation, p.statement
-		FROM tablespace_advisor.wanted_probes(decided, relations, estimates, tablespaces) p
+		SELECT p.relation, p.statement FROM tablespace_advisor.wanted_probes(
+			decided, relations, estimates, tablespaces, $7) p
 	), unmeasured AS MATERIALIZED (
 		SELECT coalesce(jsonb_agg(u.tablespace ORDER BY u.tablespace), '[]') AS names
 		FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL
@@ -131,12 +131,16 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.advice_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], name, float8) IS
 	'rows of advice with what they rest on, moves first, of what was decided of each relation; turn is the rank of moves; loads NULL: evidence is, too';
 
-/* One statement, in the first row that asks for it. */
+/*
+ * One statement, in the first row that asks for it: if the caller names no
+ * tablespace, of all that relations could go to, lest each answer asks for another.
+ */
 CREATE FUNCTION tablespace_advisor.wanted_probes(
 	decided tablespace_advisor.placement_choice[],
 	relations tablespace_advisor.relation_fact[],
 	estimates tablespace_advisor.placement_estimate[],
-	tablespaces tablespace_advisor.tablespace_fact[])
+	tablespaces tablespace_advisor.tablespace_fact[],
+	destination name)
 RETURNS TABLE (relation regclass, statement text)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -150,10 +154,16 @@ AS $$
 		JOIN unnest(relations) a ON a.relation = d.relation
 		JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
 		WHERE d.action = 'probe first'
+	), target AS (
+		SELECT t.tablespace FROM unnest(tablespaces) t
+		WHERE $5 IS NULL AND t.may_create AND t.volatile IS NOT TRUE
+			AND NOT EXISTS (SELECT FROM unnest(tablespaces) p
+				WHERE p.run_id IS NOT NULL AND p.tablespace = ANY (t.shares_device_with))
 	), names AS (
 		SELECT array_agg(DISTINCT n.tablespace) AS names
 		FROM asks CROSS JOIN LATERAL
-			unnest(asks.not_probed || ARRAY[asks.tablespace, asks.destination]) n (tablespace)
+			unnest(asks.not_probed || ARRAY[asks.tablespace, asks.destination]
+				|| array(SELECT t.tablespace FROM target t)) n (tablespace)
 		LEFT JOIN unnest(tablespaces) f ON f.tablespace = n.tablespace
 		WHERE f.tablespace IS NULL OR tablespace_advisor.to_be_probed(f) IS NOT NULL
 	)
@@ -163,7 +173,7 @@ AS $$
 			ORDER BY asks.read_ms_per_s DESC NULLS LAST, asks.kind DESC,
 				asks.relation::text COLLATE "C" LIMIT 1) first
 $$;
-COMMENT ON FUNCTION tablespace_advisor.wanted_probes(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[]) IS
+COMMENT ON FUNCTION tablespace_advisor.wanted_probes(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], name) IS
 	'the statement that makes all probes that are asked for, and the relation in whose row it belongs; none if no probe would help';
 
 /* What is known by its counters only is for who names it, or a last resort. */

@@ -26,6 +26,7 @@ RETURNS text
 LANGUAGE sql STABLE
 BEGIN ATOMIC
 	SELECT CASE finding
+		WHEN 'under way' THEN format('move %s of it is under way', a.moving_job)
 		WHEN 'being built' THEN
 			'an index of this table is being built: ask again when that is done'
 		WHEN 'invalid' THEN
@@ -71,8 +72,9 @@ BEGIN ATOMIC
 		WHEN 'saturated' THEN
 			format('the tablespace can serve only %s reads/s, too few for this table',
 				tablespace_advisor.round_to_three(e.max_reads_per_s))
-		WHEN 'too little' THEN format('too little: saves %s %% of the table''s read time',
-			tablespace_advisor.two_digits(e.saved_percent))
+		WHEN 'too little' THEN format('too little: %s %s %% of the table''s read time',
+			CASE WHEN e.saved_percent < 0 THEN 'would cost' ELSE 'saves' END,
+			tablespace_advisor.two_digits(abs(e.saved_percent)))
 		WHEN 'not repaid' THEN
 			format('not repaid within a week: saves %s %% of the table''s read time',
 				tablespace_advisor.two_digits(e.saved_percent))
@@ -100,15 +102,16 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE finding
 		WHEN 'not probed' THEN format('no %sprobe of %s',
-			CASE WHEN source.random_read_us IS NULL AND source.caveat IS NOT NULL
-				OR dest.random_read_us IS NULL AND dest.caveat IS NOT NULL
+			CASE WHEN g.here IS NOT NULL AND source.caveat IS NOT NULL
+				OR g.there IS NOT NULL AND dest.caveat IS NOT NULL
 				THEN 'trustworthy ' ELSE '' END,
-			concat_ws(' and ', tablespace_advisor.probe_gap(source),
-				tablespace_advisor.probe_gap(dest)))
+			concat_ws(' and ', g.here, g.there))
 		ELSE format('no trustworthy probe of %s, where part of its table is',
 			coalesce((SELECT string_agg(quote_ident(n), ', ' ORDER BY n)
 				FROM unnest(e.not_probed) n), 'a tablespace'))
 	END
+	FROM (SELECT tablespace_advisor.probe_gap(source) AS here,
+		tablespace_advisor.probe_gap(dest) AS there) g
 $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_reason(text, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact) IS
 	'a finding that a probe is missing, as a sentence';

@@ -83,7 +83,7 @@ COMMENT ON FUNCTION tablespace_advisor.sample_health() IS
 
 CREATE FUNCTION tablespace_advisor.probe_health()
 RETURNS TABLE (subject text, ok boolean, message text, statement text)
-LANGUAGE sql STABLE
+LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT 'probe of ' || quote_ident(l.tablespace), f.ok,
@@ -97,10 +97,12 @@ AS $$
 	CROSS JOIN LATERAL (SELECT d.days, coalesce(d.days < 90, false) AS ok) f
 	WHERE l.tablespace_oid IN (SELECT i.tablespace FROM tablespace_advisor.used_tablespace i)
 		OR l.random_read_us IS NOT NULL
+		OR l.tablespace NOT IN (SELECT v.tablespace FROM tablespace_advisor.device v
+			WHERE v.volatile)
 	ORDER BY l.tablespace
 $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_health() IS
-	'the rows of tablespace_advisor_health() on measurements of tablespaces that relations of this database are in, or that were probed: fine for 90 days';
+	'the rows of tablespace_advisor_health() on measurements of tablespaces, but for volatile ones that are neither used nor probed: fine for 90 days';
 
 CREATE FUNCTION tablespace_advisor.device_health()
 RETURNS TABLE (subject text, ok boolean, message text, statement text)
