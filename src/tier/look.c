@@ -52,7 +52,7 @@
 #include "tier/relations.h"
 
 PG_FUNCTION_INFO_V1(tsa_relations_in);
-PG_FUNCTION_INFO_V1(tsa_object_settings);
+PG_FUNCTION_INFO_V1(tsa_routine_settings);
 PG_FUNCTION_INFO_V1(tsa_moves_of);
 PG_FUNCTION_INFO_V1(tsa_is_database_locked);
 
@@ -366,9 +366,12 @@ tsa_relations_in(PG_FUNCTION_ARGS)
 	return return_rows(fcinfo, &args, TSA_RELATION_COLUMNS);
 }
 
-/* The settings of a database's routines and hypertables that name one. */
+/*
+ * The settings of a database's routines and hypertables that name one.  Scripts of
+ * 0.4, which had the former only, know the function by this name.
+ */
 Datum
-tsa_object_settings(PG_FUNCTION_ARGS)
+tsa_routine_settings(PG_FUNCTION_ARGS)
 {
 	LookArgs	args = {.what = LOOK_FOR_SETTINGS,
 		.database = PG_GETARG_OID(0)

@@ -309,7 +309,6 @@ foreach my $node (@workers)
 	like($rows, qr/^127\.0\.0\.1\|$port\|shop\|/m, "it has moves of the node at $port");
 }
 
-diag $rows;
 coordinate('CREATE EXTENSION amcheck');
 
 # --- nothing is lost -------------------------------------------------------------------
