@@ -13,9 +13,9 @@
 #include "utils/guc.h"
 
 #include "cost/cost.h"
-#include "move/copy/others.h"
+#include "move/copy/contention.h"
 #include "move/copy/stop_point.h"
-#include "move/copy/throttle.h"
+#include "move/copy/pause_conditions.h"
 #include "move/worker/drop_guard.h"
 #include "move/worker/launcher.h"
 #include "move/job/history.h"
@@ -42,7 +42,7 @@ _PG_init(void)
 	tsa_init_stop_points();
 	tsa_init_others();
 	tsa_init_wal_compression();
-	tsa_init_throttle();
+	tsa_init_pause_conditions();
 	tsa_init_worker_start();
 	tsa_init_job_history();
 	tsa_init_launcher();

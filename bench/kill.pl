@@ -89,7 +89,7 @@ sub wait_until_alone
 	die 'somebody stays in the database';
 }
 
-sub call_of
+sub move_call
 {
 	my ($method, $to) = @_;
 	my $index = one_of(qw(t_pkey t_k t_u t_hash t_gin t_gist t_spgist t_brin),
@@ -286,7 +286,7 @@ while (($count{kills} // 0) < $ENV{SOAK_KILLS} && (!$end || time < $end))
 	my $victim = one_of(@victims);
 	my $what = one_of(@afterwards);
 	my $to = one_of(qw(slow fast pg_default));
-	my $call = call_of($method, $to);
+	my $call = move_call($method, $to);
 	my $name = 'kill ' . (($count{kills} // 0) + 1) . " ($method, $when, $victim, $what)";
 
 	begin_load();

@@ -123,6 +123,7 @@ DROP TABLE moved_a, moved_b;
 \echo -- a tablespace that is not there
 CREATE TABLESPACE regress_set_slow LOCATION '';
 CREATE TABLE wanted TABLESPACE regress_set_slow AS SELECT n FROM generate_series(1, 10000) n;
+VACUUM ANALYZE wanted;
 SELECT assume_tablespace('regress_set_new', 100, '1 GB', 'regress_set_slow');
 SELECT assume_tablespace('regress_set_other', 200, '100 MB', max_reads_per_s => 40000);
 SELECT * FROM tablespace_advisor.assumed_tablespaces();
@@ -158,7 +159,25 @@ SELECT * FROM advise_placement(tablespace => 'x');
 SELECT * FROM placement_curve('x');
 \set VERBOSITY default
 SELECT assume_tablespace('x', 50, '10 GB');
+\echo -- plans on it have the global page costs
+SET client_min_messages = notice;
+ALTER TABLESPACE regress_set_slow SET (seq_page_cost = 100);
+CREATE FUNCTION pg_temp.cost() RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) SELECT * FROM wanted' INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+SELECT pg_temp.cost() > 100 * relpages AS dear FROM pg_class WHERE relname = 'wanted';
+SELECT assume_placement('wanted', 'x');
+SELECT * FROM assumed_placements();
+SELECT pg_temp.cost() < 100 * relpages AS cheap FROM pg_class WHERE relname = 'wanted';
+SELECT count(*) FROM wanted;
 SELECT forget_placements();
+SELECT count(*) FROM assumed_placements();
+SELECT pg_temp.cost() > 100 * relpages AS dear FROM pg_class WHERE relname = 'wanted';
+SET client_min_messages = warning;
 SELECT count(*) FROM tablespace_advisor.assumed_tablespaces();
 DROP TABLE wanted;
 DROP TABLESPACE regress_set_slow;

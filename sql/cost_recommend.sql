@@ -19,8 +19,9 @@ LANGUAGE sql AS $$
 		round(w.regret_best::numeric, 1), round(w.regret_locality::numeric, 1),
 		w.gain_low > 1
 	FROM tablespace_advisor.weigh_random_page_cost(
-		'{95,5200,3200,2,100,250,NULL,NULL,NULL,NULL,5100,5300,94,96}',
-		ARRAY[0, 10000, 1e6, 2745, 1e6, correlation, cached, NULL, 2], r, 1, 0) w
+		'(95,5200,3200,2,100,250,,,,,5100,5300,94,96)',
+		ARRAY[ROW(NULL, 10000, 1e6, 2745, 1e6, correlation, cached, NULL, 2)
+			::tablespace_advisor.weighed_index], r, 1, 0, 0) w
 $$;
 \echo -- cold and scattered: a large constant; warm: a small one
 SELECT * FROM pg_temp.weigh(0, 0, 1);
@@ -75,24 +76,45 @@ FROM recommend_random_page_cost();
 -- removes less only where locality would not help more
 BEGIN;
 CREATE OR REPLACE FUNCTION tablespace_advisor.weigh_random_page_cost(
-	times float8[], indexes float8[], random_page_cost float8, seq_page_cost float8,
-	effective_io_concurrency int, OUT best float8, OUT low float8, OUT high float8,
-	OUT regret_current float8, OUT regret_best float8, OUT regret_locality float8,
-	OUT gain_low float8, OUT measured_indexes int)
+	times tablespace_advisor.weighed_times, indexes tablespace_advisor.weighed_index[],
+	random_page_cost float8, seq_page_cost float8,
+	effective_io_concurrency int, recommended_io_concurrency int,
+	OUT best float8, OUT low float8, OUT high float8,
+	OUT regret_current float8, OUT regret_kept float8, OUT regret_best float8,
+	OUT regret_locality float8, OUT gain_low float8, OUT prefetch_gain_low float8,
+	OUT measured_indexes int)
 LANGUAGE sql STABLE STRICT AS $$
 	SELECT 50::float8, 40::float8, 60::float8, 3::float8,
+		current_setting('regress.kept')::float8,
 		current_setting('regress.best')::float8,
-		current_setting('regress.locality')::float8, 1.1::float8, 1
+		current_setting('regress.locality')::float8, 1.1::float8, 1.1::float8, 1
 $$;
-CREATE FUNCTION pg_temp.judge(best text, locality text, OUT verdict text, OUT locality_told boolean)
+CREATE FUNCTION pg_temp.judge(kept text, best text, locality text, OUT verdict text, OUT reason text)
 LANGUAGE sql AS $$
-	SELECT set_config('regress.best', best, true), set_config('regress.locality', locality, true);
-	SELECT r.verdict, r.detail ~ 'no constant helps much here'
+	SELECT set_config('regress.kept', kept, true), set_config('regress.best', best, true),
+		set_config('regress.locality', locality, true);
+	SELECT r.verdict, r.reason
 	FROM recommend_random_page_cost('regress_recommend') r
 $$;
 SELECT 3 AS now, v.*, j.*
-FROM (VALUES ('2.49', '1.5'), ('2.5', '1.5'), ('2.51', '1.5'), ('2.51', '2.51')) v (after, locality),
-	pg_temp.judge(after, v.locality) j;
+FROM (VALUES ('3', '2.49', '1.5'), ('3', '2.5', '1.5'), ('3', '2.51', '1.5'), ('3', '2.51', '2.51'),
+	('3', '2.95', '1.5')) v (kept, after, locality),
+	pg_temp.judge(kept, after, v.locality) j;
+-- prefetching alone is a reason, too; all goes into one statement, which is
+-- taken back by one for what was set and one for what was not
+SET effective_io_concurrency = 1;
+SELECT v.*, j.*
+FROM (VALUES ('2', '1.99', '1.99'), ('2.95', '2.94', '2.94')) v (kept, after, locality),
+	pg_temp.judge(kept, after, v.locality) j;
+ALTER TABLESPACE regress_recommend SET (maintenance_io_concurrency = 7);
+SELECT set_config('regress.best', '1.5', true) IS NOT NULL AS set;
+SELECT statement, undo_statement FROM recommend_random_page_cost('regress_recommend');
+-- what is an option of the tablespace already is changed for a tenth only
+ALTER TABLESPACE regress_recommend SET (effective_io_concurrency = 0);
+SELECT v.*, j.verdict
+FROM (VALUES ('3', '2.75', '2.75'), ('3', '2.7', '2.7')) v (kept, after, locality),
+	pg_temp.judge(kept, after, v.locality) j;
+ALTER TABLESPACE regress_recommend RESET (effective_io_concurrency);
 ROLLBACK;
 -- what roles and databases have set is compared and named
 CREATE ROLE regress_recommend_app;
@@ -103,7 +125,7 @@ FROM recommend_random_page_cost('regress_recommend');
 -- too high a constant: change, and back
 SET random_page_cost = 100;
 SELECT verdict, random_page_cost BETWEEN low AND high AS in_range,
-	regret_recommended < regret_current AS better, statement ~ '^ALTER TABLESPACE regress_recommend SET \(random_page_cost = [0-9.]+\)$' AS statement,
+	regret_recommended < regret_current AS better, statement ~ '^ALTER TABLESPACE regress_recommend SET \(random_page_cost = [0-9.]+, effective_io_concurrency = 0, maintenance_io_concurrency = 1\)$' AS statement,
 	undo_statement, detail ~ 'any value between .* is about as good' AS flat_told,
 	detail ~ '\. The option beats what is set elsewhere: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS beaten
 FROM recommend_random_page_cost('regress_recommend');
@@ -141,7 +163,9 @@ SELECT unit, nanoseconds > 0 AS measured, setting FROM calibrate_cost_units() WH
 CREATE TEMP TABLE tsa_calibration (i int);
 \set VERBOSITY sqlstate
 SELECT * FROM calibrate_cost_units();
-SELECT tablespace_advisor.weigh_random_page_cost('{1,2}', '{1,2}', 4, 1, 0);
+SELECT tablespace_advisor.weigh_random_page_cost('(1,2,,,,,,,,,,,,)', '{}', 4, 1, 0, 0);
+SELECT tablespace_advisor.weigh_random_page_cost('(1,2,,,,,,,,,,,,)', '{NULL}', 4, 1, 0, 0);
+SELECT tablespace_advisor.weigh_random_page_cost('(,2,,,,,,,,,,,,)', '{"(,,,,,,,,)"}', 4, 1, 0, 0);
 
 DROP SCHEMA regress_recommend CASCADE;
 DELETE FROM tablespace_advisor.index_locality;

@@ -513,6 +513,17 @@ CREATE TABLE tablespace_advisor.sampled_device (
 	queue_ms bigint NOT NULL
 );
 
+/* What standbys read. */
+CREATE TABLE tablespace_advisor.standby_activity (
+	server name NOT NULL,
+	relation oid NOT NULL,
+	observed_at timestamptz NOT NULL,
+	reads_per_s float8 NOT NULL,
+	hits_per_s float8 NOT NULL,
+	scans_per_s float8 NOT NULL,
+	PRIMARY KEY (server, relation)
+);
+
 /* Relations that are to stay where they are. */
 CREATE TABLE tablespace_advisor.placement_pin (
 	relation oid PRIMARY KEY,

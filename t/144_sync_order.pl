@@ -194,7 +194,7 @@ sub try_order
 
 # One move which is held at a write until a checkpoint that has begun
 # since waits for it, or has ended, since it has nothing to wait for.  False, if
-# there is no such write.  15 does not tell that a checkpoint waits.
+# there is no such write.  Before 17 nothing tells that a checkpoint waits.
 sub try_begin
 {
 	my ($relation, $mover) = @_;
@@ -208,7 +208,7 @@ sub try_begin
 	my $log = -s $node->logfile;
 	my $checkpoint = start_sql($node, 'checkpoint', 'CHECKPOINT');
 	$node->wait_for_log(qr/checkpoint starting/, $log);
-	if ($node->pg_version >= 16)
+	if ($node->pg_version >= 17)
 	{
 		until (has_ended($checkpoint) || $node->safe_psql('postgres', $waits)) { }
 	}

@@ -121,7 +121,8 @@ sub calls_since
 # What has an effect beyond its result: on the journal, the session, workers, the
 # devices.  Procedures that move are refused sooner, because they commit.
 my $with_effect = join ' ', sort qw(
-  alter_move assume_placement assume_tablespace cancel_move explain_with_costs forget_placements
+  add_standby_activity
+  all_tablespace_moves alter_move assume_placement assume_tablespace cancel_move explain_with_costs forget_placements
   measure_index_locality pause_move pin_placement probe_tablespace resume_move unpin_placement
   retry_move tablespace_advisor.take_sample sample_activity tablespace_contents undo_move wait_for_moves);
 

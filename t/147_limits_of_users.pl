@@ -307,6 +307,59 @@ is($node->safe_psql('anew', 'SELECT count(*) FROM public.caught'), '0',
 	'what has the name of our view, where the extension was, is not read');
 end_session($_) foreach $lingers, $holder;
 
+# --- long records --------------------------------------------------------------------
+
+# Anybody can write WAL records of up to 1 GB, which movers have to read.  They
+# give the memory back; one that gets none fails, and takes nobody else with it.
+$node->safe_psql('postgres', 'CREATE TABLE followed (a int PRIMARY KEY)');
+
+# Kilobytes of a process.
+sub memory_of
+{
+	my ($pid, $what) = @_;
+
+	return slurp_file("/proc/$pid/status") =~ /^$what:\s+(\d+)/m ? $1 : die "no $what of $pid";
+}
+
+# Moves a table and, when it is copied, writes a record; the job, its worker and
+# what that has in memory before.
+sub move_beside_record
+{
+	my ($tablespace, $bound) = @_;
+
+	stop_at($node, 'copied');
+	my $job = start_table_move($node, 'followed', $tablespace);
+	wait_for_stop($node, 'copied');
+	my $pid = worker_pid($node, $job);
+	my $before = memory_of($pid, 'VmData');
+
+	system_or_bail('prlimit', "--pid=$pid", '--as=' . 1024 * (memory_of($pid, 'VmSize') + $bound))
+	  if $bound;
+	told(q{SELECT pg_logical_emit_message(false, 'x', repeat('x', 60000000))}, user => 'mallory');
+	$node->safe_psql('postgres', q{UPDATE followed SET a = a + 1});
+	return ($job, $pid, $before);
+}
+
+SKIP:
+{
+	skip 'no /proc', 5 unless -r '/proc/self/status';
+	# the row makes a record to be read after it
+	$node->safe_psql('postgres', 'INSERT INTO followed VALUES (1)');
+	my ($job, $pid, $before) = move_beside_record('slow');
+	stop_at($node, 'window');
+	wait_for_stop($node, 'window');
+	cmp_ok(memory_of($pid, 'VmHWM'), '>', 58_000, 'a long record takes memory to be read');
+	cmp_ok(memory_of($pid, 'VmData') - $before, '<', 30_000, 'which is given back');
+	release($node);
+	is(wait_for_job($node, $job), 'done', 'and the move ends');
+
+	skip 'no prlimit', 2 if system('prlimit --version >/dev/null 2>&1') != 0;
+	($job) = move_beside_record('fast', 30_000);
+	release($node);
+	is(wait_for_job($node, $job), 'failed', 'a worker that has no memory for a record fails');
+	is(job_field($node, $job, 'sqlstate'), '53200', 'and says so');
+}
+
 # --- a database that is to be renamed ---------------------------------------------------
 
 # Its sample takes longer than the server waits for others to leave.
@@ -325,5 +378,5 @@ end_session($holder);
 
 $node->stop;
 check_log($node, 'all',
-	qr/too many moves|cannot evacuate|reason must not be longer|canceling statement due to user request|goes the other way|terminating background worker "tablespace_advisor sampling"|is not installed in this database any more/);
+	qr/too many moves|cannot evacuate|reason must not be longer|canceling statement due to user request|out of memory|goes the other way|terminating background worker "tablespace_advisor sampling"|is not installed in this database any more/);
 done_testing();

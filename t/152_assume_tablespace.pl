@@ -82,7 +82,7 @@ is($node->safe_psql('postgres', $assume . q{
 my $account = $node->safe_psql('postgres',
 	"$assume SELECT explain_placement(); SELECT advise_index_placement('hot')");
 like($account, qr/saves .*\n.*it is only assumed/, 'the account as text');
-unlike($account, qr/^CALL /m, 'which has no statement either');
+unlike($account, qr/^CALL /m, 'the account has no CALL to make');
 is($node->safe_psql('postgres', $assume . q{
 		SELECT forget_placements();
 		SELECT count(*) FROM advise_placement() WHERE action = 'move'}),
@@ -91,7 +91,7 @@ my ($out, $err);
 $node->psql('postgres', "$assume CALL move_table_concurrently('hot', 'new')", stderr => \$err);
 like($err, qr/tablespace "new" does not exist/, 'nothing moves there');
 $node->psql('postgres', "$assume CALL move_indexes_concurrently('hot')", stdout => \$out, stderr => \$err);
-unlike($err, qr/new/, 'nor is asked to');
+unlike($err, qr/new/, 'a move without a target does not go there');
 
 $node->safe_psql('postgres', q{SET allow_in_place_tablespaces = on; CREATE TABLESPACE new LOCATION ''});
 plant_probe('new', 100);

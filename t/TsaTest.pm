@@ -11,6 +11,7 @@ use TsaTest::Load;
 use TsaTest::Move;
 use TsaTest::Placement;
 use TsaTest::Power;
+use TsaTest::Recipe;
 use TsaTest::Routines;
 use TsaTest::Server;
 use TsaTest::Session;
@@ -21,7 +22,7 @@ use TsaTest::Travel;
 our @EXPORT = (
 	@TsaTest::Judge::EXPORT, @TsaTest::Load::EXPORT,
 	@TsaTest::Move::EXPORT, @TsaTest::Placement::EXPORT,
-	@TsaTest::Power::EXPORT,
+	@TsaTest::Power::EXPORT, @TsaTest::Recipe::EXPORT,
 	@TsaTest::Routines::EXPORT, @TsaTest::Server::EXPORT,
 	@TsaTest::Session::EXPORT, @TsaTest::Table::EXPORT,
 	@TsaTest::Tier::EXPORT, @TsaTest::Travel::EXPORT);

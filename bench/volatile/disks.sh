@@ -1,7 +1,9 @@
 # Disks of nbdkit's with a file system, and a server on them that can be killed;
 # what bench/power_loss and bench/failing_disk share.  Sourced by them after
 # tools/common.sh.  disk_command DIR, theirs, sets the array of that name to the
-# command that a disk runs on.
+# command that a disk runs on; $file_system is what they are formatted with.
+
+file_system=${file_system:-ext4}
 
 skip() {
 	echo "skipped: such a disk needs $1" >&2
@@ -10,9 +12,11 @@ skip() {
 [ "$(id -u)" = 0 ] || skip "root"
 [ -c /dev/fuse ] || skip "/dev/fuse"
 losetup -f >/dev/null 2>&1 || skip "a loop device"
-for program in gcc nbdkit nbdfuse fusermount3 mkfs.ext4; do
-	command -v $program >/dev/null || skip "$program"
+for program in gcc nbdkit nbdfuse fusermount3 "mkfs.$file_system"; do
+	command -v "$program" >/dev/null || skip "$program"
 done
+grep -qw "$file_system" /proc/filesystems || modprobe -q "$file_system" ||
+	skip "a kernel that knows $file_system"
 [ -f /usr/include/nbdkit-plugin.h ] || skip "nbdkit-plugin.h"
 
 # --- the disks -----------------------------------------------------------------
@@ -32,8 +36,10 @@ disk_up()
 		sleep 0.05
 	done
 	losetup --show --direct-io=on -f "$dir/fuse/disk.img" >"$dir/device"
-	[ "${2:-}" != new ] || mkfs.ext4 -q "$(cat "$dir/device")"
-	mount "$(cat "$dir/device")" "$dir/mnt"
+	[ "${2:-}" != new ] || "mkfs.$file_system" -q "$(cat "$dir/device")"
+	# what the kernel has not let go of yet has the same UUID
+	mount -o "$([ "$file_system" = xfs ] && echo nouuid || echo defaults)" \
+		"$(cat "$dir/device")" "$dir/mnt"
 }
 
 # A new one, with the directory mnt/pg for the server.
@@ -92,16 +98,24 @@ kill_server()
 	: >"$work/postmaster"
 }
 
+# What pg_waldump prints of all that is in pg_wal.  A cut can bring back a segment
+# that was removed, so there may be gaps, which it does not read beyond.
+dump_wal()
+{
+	local segment
+
+	find "$data/pg_wal" -name '0*' -printf '%f\n' | sort | while read -r segment; do
+		in_src "$pg_bin/pg_waldump" -p "$data/pg_wal" --rmgr="$1" \
+			--start="${segment:8:8}/${segment:22:2}000000" \
+			--end="${segment:8:8}/${segment:22:2}FFFFFF" 2>/dev/null || true
+	done
+}
+
 # Has a transaction dropped the file of that number, of which pg_wal knows?  What
 # it says is kept in $work/dropped until that is removed.
 dropped()
 {
-	local first
-
-	first=$(find "$data/pg_wal" -name '0*' -printf '%f\n' | sort | head -n 1)
 	[ -e "$work/dropped" ] ||
-		in_src "$pg_bin/pg_waldump" -p "$data/pg_wal" --rmgr=Transaction \
-			--start="${first:8:8}/${first:22:2}000000" 2>/dev/null |
-		grep -o 'COMMIT.*rels: [^;]*' >"$work/dropped" || true
+		dump_wal Transaction | grep -o 'COMMIT.*rels: [^;]*' >"$work/dropped" || true
 	grep -qE "/${1%%[_.]*}( |\$)" "$work/dropped"
 }

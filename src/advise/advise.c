@@ -52,13 +52,14 @@
 	"CASE WHEN pg_has_role($1, 'pg_read_all_stats', 'USAGE')" \
 	"   THEN g.evidence ELSE g.evidence #- '{window,waits}' END"
 
-/* Advice as lines of text; in_short is a Boolean constant. */
-#define EXPLAIN_ADVICE(in_short) \
+/* Advice as lines of text; in_short is a Boolean constant, more an array. */
+#define EXPLAIN_ADVICE(in_short, more) \
 	"SELECT tablespace_advisor.printable(e)" \
 	" FROM tablespace_advisor.explain_advice($2, ARRAY(" \
 	"SELECT ROW(g.advice, " EVIDENCE ")::tablespace_advisor.advice_row" \
-	" FROM tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g), " \
-	in_short ") e"
+	" FROM tablespace_advisor.gather_advice(" \
+	"   $1, $2, $3, $4, $5, true, true) g), " \
+	in_short ", " more ") e"
 
 #define SAVINGS \
 	"SELECT * FROM tablespace_advisor.expected_savings($1, $2, $3)"
@@ -222,7 +223,7 @@ tsa_advice_open(TsaState *state, Oid target, const char *tablespace,
 Datum
 tsa_advise_index_placement(PG_FUNCTION_ARGS)
 {
-	static TsaStatement statement = ADVICE_STATEMENT(EXPLAIN_ADVICE("true"));
+	static TsaStatement statement = ADVICE_STATEMENT(EXPLAIN_ADVICE("true", "'{}'"));
 	AdviceRequest request;
 
 	tsa_check_signature(fcinfo, "job", 4);
@@ -240,7 +241,10 @@ tsa_advise_placement(PG_FUNCTION_ARGS)
 {
 	static TsaStatement statement =
 	ADVICE_STATEMENT("SELECT (g.advice).* FROM"
-					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false, true) g");
+					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false, true) g"
+					 " UNION ALL SELECT t.* FROM"
+					 " tablespace_advisor.temporary_files_advice($1, $3) t"
+					 " WHERE $2 IS NULL");
 	AdviceRequest request;
 
 	tsa_check_signature(fcinfo, "job", 4);
@@ -252,7 +256,9 @@ tsa_advise_placement(PG_FUNCTION_ARGS)
 Datum
 tsa_explain_placement(PG_FUNCTION_ARGS)
 {
-	static TsaStatement statement = ADVICE_STATEMENT(EXPLAIN_ADVICE("false"));
+	static TsaStatement statement =
+	ADVICE_STATEMENT(EXPLAIN_ADVICE("false",
+									"ARRAY(SELECT s FROM tablespace_advisor.storage_lines($1, $2) s)"));
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);

@@ -56,7 +56,7 @@ CREATE TYPE tablespace_advisor.relation_fact AS (
 	maintenance_reads_per_s float8
 );
 COMMENT ON TYPE tablespace_advisor.relation_fact IS
-	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks, toast_bytes of them TOAST, rebuilt_bytes what a rebuilt index would take, brin_bytes what a BRIN index would; activity per second in the window of load_fact; hot_fraction: share of the table''s updates that are HOT; system_cached: share of its blocks in the system''s cache; scans and row versions written in counted_days; column_name, expression: what an index is on if that is one thing; unusable, needed_for, duplicate_of: see index_role; obstacle: why it cannot be moved while in use; left_lately: tablespaces it was moved away from within a week. maintenance_reads_per_s: what VACUUM and ANALYZE read besides, NULL: neither ran. NULL: not known';
+	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, index_role, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week. NULL: not known';
 
 CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	tablespace name,

@@ -49,7 +49,7 @@ RETURNS SETOF record
 LANGUAGE C STRICT IMMUTABLE
 AS 'MODULE_PATHNAME', 'tsa_plan_moves';
 COMMENT ON FUNCTION tablespace_advisor.plan_moves(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[], float8[], float8[]) IS
-	'the moves that lead from where relations are to where all together are read fastest (plan_moves.c). present: place of each, from 1; cells: where each could be, what that saves and how long the move takes; rooms: room of each place, free: bytes free in each; budget: bytes of moves that save. nth: order, 0: not made, verdict: 0 made, 1 saves too little, 2 not repaid within a week, 3 no order in which each fits; price: what one more byte there would save. Errors: 2202E lists of different length, 22023 bad numbers, 54000 too many places, 53200 out of memory';
+	'the moves that lead from where relations are (present: place of each, from 1) to where all together are read fastest (plan_moves.c); cells: where each could be, what that saves and how long the move takes; nth: order, 0: not made, verdict: 0 made, 1 saves too little, 2 not repaid within a week, 3 no order in which each fits; price: what one more byte there would save. Errors: 2202E lists of different length, 22023 bad numbers, 54000 too many places, 53200 out of memory';
 
 CREATE FUNCTION tablespace_advisor.savings_by_room(
 	present bigint[],

@@ -207,7 +207,8 @@ BEGIN
 		seen.waits, extract(epoch FROM current_setting('checkpoint_timeout')::interval),
 		tablespace_advisor.copy_wal_per_byte(),
 		(SELECT string_agg(DISTINCT application_name, ', ')
-			FROM pg_stat_replication WHERE state = 'streaming'));
+			FROM pg_stat_replication WHERE state = 'streaming' AND application_name
+				NOT IN (SELECT r.server FROM tablespace_advisor.standby_reads() r)));
 	rates := seen.relations;
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
 END
@@ -297,7 +298,8 @@ BEGIN
 	tablespaces := array(SELECT f FROM tablespace_advisor.tablespace_facts(
 		caller, coalesce(c.relowner, caller)) f);
 	IF target IS NULL THEN
-		tables := array(SELECT t FROM tablespace_advisor.tables_with_faults(tablespaces) t);
+		tables := array(SELECT t FROM tablespace_advisor.tables_with_faults(tablespaces) t
+			UNION SELECT r.heap FROM tablespace_advisor.standby_reads() r);
 	ELSE
 		targets := array(SELECT l FROM tablespace_advisor.leaves_of(target) l);
 		tables := array(SELECT coalesce(i.indrelid, t)
@@ -322,6 +324,7 @@ BEGIN
 		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(
 			tablespaces, relations, seen.load) f);
 	END IF;
+	relations := array(SELECT f FROM tablespace_advisor.with_standby_reads(relations) f);
 	IF target IS NOT NULL THEN
 		relations := array(SELECT CASE
 				WHEN f.relation = ANY (targets) OR f.table_relation = ANY (targets)

@@ -150,7 +150,9 @@ AS $$
 			ELSE c.reason END) AS line
 		UNION ALL
 		SELECT d.nth, repeat(' ', w.action + 4) || d.line
+		/* latencies are in the details again */
 		FROM (SELECT 1, c.reason WHERE c.action = 'move'
+				AND (in_short OR c.reason !~ '^reads take .* (here|there|device)$')
 			UNION ALL
 			SELECT 1 + t.nth, t.line
 			FROM tablespace_advisor.detail_lines(c.advice, c.evidence)
@@ -303,7 +305,8 @@ COMMENT ON FUNCTION tablespace_advisor.left_out_lines(regclass, jsonb) IS
 CREATE FUNCTION tablespace_advisor.explain_advice(
 	target regclass,
 	advice tablespace_advisor.advice_row[],
-	in_short boolean)
+	in_short boolean,
+	more text[] DEFAULT '{}')
 RETURNS SETOF text
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -331,9 +334,10 @@ BEGIN
 		RETURN QUERY SELECT l FROM tablespace_advisor.left_out_lines(
 			target, advice[1].evidence) l;
 	END IF;
+	RETURN QUERY SELECT l FROM unnest(more) l;
 	RETURN QUERY SELECT l FROM tablespace_advisor.statement_lines(target, advice) l;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.explain_advice(regclass, tablespace_advisor.advice_row[], boolean) IS
-	'the lines of explain_placement(), or in_short of advise_index_placement()';
+COMMENT ON FUNCTION tablespace_advisor.explain_advice(regclass, tablespace_advisor.advice_row[], boolean, text[]) IS
+	'the lines of explain_placement(), or in_short of advise_index_placement(); more: what else is to be said before the statements';
 

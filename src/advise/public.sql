@@ -24,7 +24,7 @@ RETURNS SETOF @extschema@.placement_advice
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_advise_placement';
 COMMENT ON FUNCTION @extschema@.advise_placement(text, interval, regclass, name) IS
-	'a row for each table (with its TOAST table) and index of the target, moves first; without target of the whole database, where what was neither read nor written has no row and tablespaces that are too full are relieved. space_budget: bytes that moves may fill, as pg_size_bytes() reads them; observe: watch for so long instead of using samples; tablespace: where to, by default wherever it saves most. Errors: 42704 no such tablespace, 42809 neither table nor index, 42501 neither owner nor member of pg_monitor, 22023 bad budget, duration or pg_global';
+	'a row for each table (with its TOAST table) and index of the target, moves first; without target of the whole database, where what was neither read nor written has no row and timed temporary files have one without relation. Errors: 42704 no such tablespace, 42809 neither table nor index, 42501 neither owner nor member of pg_monitor, 22023 bad budget, duration or pg_global';
 
 CREATE FUNCTION @extschema@.explain_placement(target regclass DEFAULT NULL)
 RETURNS SETOF text
@@ -51,7 +51,7 @@ RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_pin_placement';
 COMMENT ON FUNCTION @extschema@.pin_placement(regclass, text) IS
-	'keeps a table (with TOAST, without its indexes) or an index where it is, as far as advice goes, which repeats the reason. Errors: 42501 not the owner of the table, 42809 has no storage, 42P01 no such relation, 22004 no relation';
+	'keeps a table (with TOAST, without its indexes) or an index where it is, as far as advice goes, which repeats the reason. Errors: 42501 not the owner of the table, 42809 has no storage, 42P01 no such relation, 22004 no relation, 22001 a reason of more than 1000 characters';
 
 CREATE FUNCTION @extschema@.unpin_placement(relation regclass)
 RETURNS boolean

@@ -18,6 +18,9 @@ CREATE FUNCTION tablespace_advisor.move_calls(target regclass, advice tablespace
 RETURNS TABLE (rank int, call text)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET jit = off
+SET work_mem = '64MB'
 AS $$
 	WITH item AS (
 		SELECT r.*, coalesce(i.indrelid::regclass, r.relation) AS owner
@@ -46,6 +49,12 @@ AS $$
 		WHERE m.kind = 'index' AND m.action = 'move'
 			AND NOT EXISTS (SELECT FROM heap h WHERE h.owner = m.owner AND h.with_indexes)
 		GROUP BY s.subject, m.destination, m.method
+	), partial AS (
+		/* of a table, some of whose other indexes move as well, or stay elsewhere */
+		SELECT DISTINCT x.subject, x.destination, x.method
+		FROM indexes x JOIN item i ON i.owner = x.subject
+		WHERE target IS NULL AND i.kind = 'index' AND i.relation <> ALL (x.moved)
+			AND (i.action = 'move' OR i.from_tablespace <> x.destination)
 	)
 	SELECT h.rank, format('CALL %s.move_table_concurrently(%L::regclass, %L::name%s);',
 		'@extschema@', h.owner, h.destination,
@@ -54,14 +63,14 @@ AS $$
 	UNION ALL
 	SELECT x.rank, format('CALL %s.move_indexes_concurrently(%L::regclass, %L::name%s%s);',
 		'@extschema@', x.subject, x.destination,
-		CASE WHEN x.subject <> x.moved[1] AND EXISTS
-				(SELECT FROM item i WHERE i.kind = 'index'
-					AND (target IS NOT NULL OR i.owner = x.subject)
-					AND i.relation <> ALL (x.moved)
-					AND (i.action = 'move' OR i.from_tablespace <> x.destination))
+		CASE WHEN x.subject <> x.moved[1] AND (p.subject IS NOT NULL OR target IS NOT NULL AND EXISTS
+				(SELECT FROM item i WHERE i.kind = 'index' AND i.relation <> ALL (x.moved)
+					AND (i.action = 'move' OR i.from_tablespace <> x.destination)))
 			THEN format(', indexes => %L::regclass[]', x.moved::text) ELSE '' END,
 		CASE WHEN x.method IS NOT NULL THEN format(', method => %L::text', x.method) ELSE '' END)
 	FROM indexes x
+	LEFT JOIN partial p ON p.subject = x.subject AND p.destination = x.destination
+		AND coalesce(p.method, '') = coalesce(x.method, '')
 $$;
 COMMENT ON FUNCTION tablespace_advisor.move_calls(regclass, tablespace_advisor.advice_row[]) IS
 	'the calls that make the moves of an advice; rank: of the first of a call''s moves';

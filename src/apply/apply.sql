@@ -307,6 +307,4 @@ AS 'MODULE_PATHNAME', 'tsa_apply_placement'
 LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.apply_placement(
 	text, text, boolean, text, text, interval, timestamptz, timestamptz, boolean, bigint[]) IS
-$$follows the advice on the whole database: moves what it says, bundle by bundle, at most max_bytes; or (verify) moves back what an earlier round has made slower to read, beyond the interval, and pins it there. To be called again and again, as by pg_cron.
-Left out: what moved within a week, what is not the caller's, what would go down where there are standbys. until, finish_by, rates as for move_table_concurrently().
-Errors: 55000 no samples, 55006 another round, or a move of one, is under way, 42501 not a member of pg_monitor, 22023 bad sizes, 25001 in a transaction block. A relation that could not be moved is a warning.$$;
+	'follows the advice on the whole database, bundle by bundle, at most max_bytes; or, if reading got slower after an earlier round (verify), undoes that one and pins what it moved; to be called again and again, as by pg_cron. Errors: 55000 no samples, 55006 another round, or a move of one, is under way, 42501 not a member of pg_monitor, 22023 bad sizes, 25001 in a transaction block; a relation that could not be moved is a warning';

@@ -44,6 +44,7 @@
 
 #include "compat.h"
 #include "cost/assume.h"
+#include "cost/assume_tablespace.h"
 #include "state/state.h"
 
 PG_FUNCTION_INFO_V1(assume_placement);
@@ -179,12 +180,26 @@ find_tablespace(const char *name)
 	return tablespace;
 }
 
+/* The same, or one that is only assumed. */
+static Oid
+find_placement(const char *name)
+{
+	Oid			assumed = tsa_assumed_tablespace_oid(name);
+
+	if (!OidIsValid(assumed) || OidIsValid(get_tablespace_oid(name, true)))
+		return find_tablespace(name);
+	ereport(NOTICE,
+			(errmsg("tablespace \"%s\" is only assumed: plans use the server's own page costs for it",
+					name)));
+	return assumed;
+}
+
 /* SQL function assume_placement; see its comment in assume.sql. */
 Datum
 assume_placement(PG_FUNCTION_ARGS)
 {
 	Oid			relation = PG_GETARG_OID(0);
-	Oid			tablespace = find_tablespace(NameStr(*PG_GETARG_NAME(1)));
+	Oid			tablespace = find_placement(NameStr(*PG_GETARG_NAME(1)));
 	char		relkind = get_rel_relkind(relation);
 	List	   *parts;
 	ListCell   *lc;
@@ -237,7 +252,9 @@ assumed_placements(PG_FUNCTION_ARGS)
 	{
 		Oid			tablespace = OidIsValid(assumptions[i].tablespace) ?
 		assumptions[i].tablespace : MyDatabaseTableSpace;
-		char	   *name = get_tablespace_name(tablespace);
+		const char *assumed = tsa_assumed_tablespace_name(tablespace);
+		const char *name = assumed != NULL ? assumed :
+		get_tablespace_name(tablespace);
 		NameData	spcname;
 		Datum		values[2];
 		bool		nulls[2] = {false, name == NULL};

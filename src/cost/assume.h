@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * assume.h
- *	  Planning as if relations lived elsewhere, advice as if there were other
- *	  tablespaces.
+ *	  Planning as if relations lived elsewhere.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,6 +12,5 @@
 
 extern void tsa_init_assume(void);
 extern void tsa_assume_placements(Oid relid, RelOptInfo *rel);
-extern void tsa_forget_tablespaces(void);
 
 #endif							/* TSA_ASSUME_H */

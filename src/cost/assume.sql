@@ -6,7 +6,7 @@ RETURNS void
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'assume_placement';
 COMMENT ON FUNCTION @extschema@.assume_placement(regclass, name) IS
-	'this session plans as if the table (without its indexes), the index, or all partitions of either lay in that tablespace, until forget_placements() or any error or rollback. Errors: 42P01, 42704 there is no such relation or tablespace, 42809 it has no storage, 22023 pg_global';
+	'this session plans as if the table (without its indexes), the index, or all partitions of either lay in that tablespace, until forget_placements() or any error or rollback; one of assume_tablespace() has the server''s own page costs. Errors: 42P01, 42704 there is no such relation or tablespace, 42809 it has no storage, 22023 pg_global';
 
 CREATE FUNCTION @extschema@.forget_placements()
 RETURNS void
@@ -25,7 +25,7 @@ RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_assume_tablespace';
 COMMENT ON FUNCTION @extschema@.assume_tablespace(name, float8, text, name, float8) IS
-	'from now on this session is advised as if there were a tablespace of that name and size, on a device that takes so long for a random read alone; at depth it is like that of another tablespace, scaled, or else serves one read at a time, or as many as max_reads_per_s allows. Ends with forget_placements(), the session, and any error or rollback. Errors: 42710 there is one of that name, 42704 no such like_tablespace, 22023 numbers that are not greater than zero, 22004 nulls, 54000 more than 16';
+	'this session is advised as if there were a tablespace of that name and size, on a device that takes so long for a random read alone (at depth like like_tablespace, scaled, or else one read at a time, or as many as max_reads_per_s allows), until forget_placements() or any error or rollback. Errors: 42710 there is one of that name, 42704 no such like_tablespace, 22023 numbers that are not greater than zero, 22004 nulls, 54000 more than 16';
 
 CREATE FUNCTION tablespace_advisor.assumed_tablespaces(
 	OUT tablespace name,

@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "access/transam.h"
 #include "catalog/pg_tablespace_d.h"
 #include "commands/tablespace.h"
 #include "funcapi.h"
@@ -22,11 +23,14 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "cost/assume.h"
+#include "cost/assume_tablespace.h"
 #include "state/state.h"
 
 /* More than anybody compares; also bounds what a session can fill. */
 #define MAX_TABLESPACES 16
+
+/* Those of the server are two, or FirstNormalObjectId and above. */
+#define FIRST_ASSUMED_OID ((Oid) (FirstNormalObjectId - MAX_TABLESPACES))
 
 typedef struct AssumedTablespace
 {
@@ -57,6 +61,29 @@ find_assumed(const char *name)
 		if (strcmp(NameStr(tablespaces[i].name), name) == 0)
 			return &tablespaces[i];
 	return NULL;
+}
+
+/*
+ * An OID that stands for an assumed tablespace in plans; InvalidOid for others.
+ * No tablespace has it, so that the planner takes the global page costs.
+ */
+Oid
+tsa_assumed_tablespace_oid(const char *name)
+{
+	AssumedTablespace *assumed = find_assumed(name);
+
+	return assumed == NULL ? InvalidOid :
+		FIRST_ASSUMED_OID + (Oid) (assumed - tablespaces);
+}
+
+/* The name of an assumed tablespace by that OID, or NULL. */
+const char *
+tsa_assumed_tablespace_name(Oid oid)
+{
+	if (oid < FIRST_ASSUMED_OID ||
+		oid >= FIRST_ASSUMED_OID + (Oid) ntablespaces)
+		return NULL;
+	return NameStr(tablespaces[oid - FIRST_ASSUMED_OID].name);
 }
 
 /* A positive number, or an error. */

@@ -69,6 +69,41 @@ find_unit(const TsaScan *scan, const TsaCostSettings *settings,
 }
 
 /*
+ * Scans of several blocks that come in the order of the index: as far as a
+ * long stretch does not begin each of them with a random step, they begin
+ * where the one before has ended, or a skip further on.
+ */
+static void
+begin_in_order(const TsaLocalScan *local, const TsaLocalityPoint *stretch,
+			   double blocks, TsaLocalityPoint *point)
+{
+	double		starts = fmin(point->random - stretch->random *
+							  point->entries / stretch->entries, 1);
+	double		gap = blocks * (1 / local->loop_share - 1);
+	double		far;
+
+	starts = fmax(starts, 0) * fmax(local->in_order, 0);
+	if (gap > TSA_SKIP_BLOCKS)
+		return;
+	far = fmin(starts, point->far_gaps);
+	point->random -= starts;
+	point->far_gaps -= far;
+	if (gap <= blocks)
+	{
+		point->sequential += starts;
+		point->adjacent_gaps += far;
+	}
+	else
+	{
+		if (point->skip <= starts)
+			point->skip_step_blocks = (point->skip + starts) * gap;
+		point->skip += starts;
+		point->skip_gaps += far;
+		point->skip_blocks += far * gap;
+	}
+}
+
+/*
  * What one of many scans reads.  The cache holds part of what the others have
  * read.  As far as scans of a block or so come in the order of the index, they
  * are one scan cut to pieces.
@@ -81,20 +116,27 @@ repeat(const TsaLocalScan *local, const TsaCostSettings *settings,
 	double		loops = local->loops > 0 ? local->loops : scan->loop_count;
 	double		fetched = tsa_pages_fetched(scan, settings,
 											point->blocks * loops) / loops;
+	double		again = fmax(point->blocks - fetched, 0);
 	TsaLocalityPoint alone = *point;
 	TsaLocalityPoint ordered;
 	double		entries = fmin(point->entries * loops, scan->index_tuples);
 	double		visited;
 
 	tsa_locality_scale(&alone, fmin(fetched / alone.blocks, 1));
-	if (local->in_order == 0 || local->runs > 1 ||
-		point->blocks >= FEW_BLOCKS)
+	alone.again = again;
+	if (local->in_order == 0 || local->runs > 1)
 	{
 		*point = alone;
 		return;
 	}
 	visited = fmin(entries / local->loop_share, scan->index_tuples);
 	tsa_locality_at(locality, visited, &ordered);
+	if (point->blocks >= FEW_BLOCKS)
+	{
+		begin_in_order(local, &ordered, point->blocks, &alone);
+		*point = alone;
+		return;
+	}
 	if (visited > SPARSE * entries)
 		tsa_locality_thin(&ordered, entries / visited, point->entries);
 	if (local->in_order < 0)
@@ -102,6 +144,8 @@ repeat(const TsaLocalScan *local, const TsaCostSettings *settings,
 	tsa_locality_scale(&ordered, 1 / loops);
 	ordered.entries = point->entries;
 	tsa_locality_between(&alone, &ordered, fabs(local->in_order), point);
+	/* in order, a block that is read again was the last one */
+	point->again = again * (1 - fabs(local->in_order));
 }
 
 /*
@@ -146,6 +190,18 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 	if (scan->loop_count > 1)
 		repeat(local, settings, locality, point);
 	return blocks;
+}
+
+/* Do shared buffers hold what all repetitions of a scan read? */
+static int
+fits_buffers(const TsaLocalScan *local, const TsaCostSettings *settings,
+			 const TsaLocalityPoint *point)
+{
+	double		loops = local->loops > 0 ? local->loops :
+	local->scan.loop_count;
+
+	return settings->shared_pages >=
+		point->blocks * loops + local->scan.index_pages;
 }
 
 /* By how much a small cache multiplies the blocks of a random order. */
@@ -216,13 +272,16 @@ index_heap(const TsaLocalScan *local, const TsaCostSettings *settings,
 		us += (again - 1) * point->random / point->blocks *
 			point->random * times->random;
 	us += tsa_locality_revisit_us(point, times, settings->shared_pages);
+	if (point->again > 0)
+		us += point->again *
+			tsa_locality_again_us(times, fits_buffers(local, settings, point),
+								  0);
 	us -= fmin(tsa_locality_ahead_us(point, times, local->backward),
 			   (1 - times->cached_fraction) * rows);
 	if (local->index_only)
 		read = 1 - local->scan.all_visible;
 	return less_row_charges(settings, point->entries,
-							read * (unit * us + turns(local, settings, times,
-													  point, unit)) +
+							read * (unit * us + turns(local, settings, times, point, unit)) +
 							unit * rows);
 }
 
@@ -262,11 +321,53 @@ first_rows(const TsaLocalScan *local, const TsaCostSettings *settings,
 	return fmax(fmin(more / (1 - local->wanted), heap), 0);
 }
 
-/* Compute what to tell the planner. */
+/*
+ * What leaf pages of a scan that is repeated cost beyond what the planner
+ * charges.  Part of them others have read before, and as far as the loop goes
+ * through the index in order, the kernel reads ahead.
+ */
+static double
+more_for_leaves(const TsaLocalScan *local, const TsaCostSettings *settings,
+				const TsaReadTimes *times, const TsaLocalityPoint *point,
+				double unit)
+{
+	const TsaScan *scan = &local->scan;
+	double		leaves = local->leaves;
+	double		loops = local->loops > 0 ? local->loops : scan->loop_count;
+	double		order = fabs(local->in_order);
+	double		fetched;
+	double		us;
+
+	if (scan->loop_count <= 1 || !local->one_place || local->runs > 1)
+		return 0;
+	fetched = tsa_leaf_pages_fetched(scan, settings, leaves, loops) / loops;
+	us = fetched * tsa_between(times->random, times->sequential, order) +
+		fmax(leaves - fetched, 0) * (1 - order) *
+		tsa_locality_again_us(times, fits_buffers(local, settings, point), 0);
+	return unit * us - settings->index_random *
+		tsa_leaf_pages_fetched(scan, settings, leaves, scan->loop_count) /
+		scan->loop_count;
+}
+
+/* What share of the table's blocks all repetitions of a scan lead to. */
+static double
+share_of_table(const TsaLocalScan *local, const TsaLocalityPoint *point)
+{
+	const TsaScan *scan = &local->scan;
+	double		loops = local->loops > 0 ? local->loops : scan->loop_count;
+
+	return fmin(point->blocks * fmax(loops, 1) / fmax(scan->table_pages, 1),
+				1);
+}
+
+/*
+ * Compute what to tell the planner.  "times" becomes what reads take in this
+ * scan.
+ */
 void
 tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
-				 const TsaLocality *locality, const TsaReadTimes *times,
-				 TsaCorrection *correction)
+				 const TsaLocality *locality, const TsaCachedTimes *cached,
+				 TsaReadTimes *times, TsaCorrection *correction)
 {
 	const TsaScan *scan = &local->scan;
 	TsaHeapCost core = tsa_index_heap_cost(scan, settings, local->index_only);
@@ -278,13 +379,25 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 
 	correction->bitmap_raise = 0;
 	correction->startup_raise = 0;
-	correction->unit = find_unit(scan, settings, times);
+	correction->unit = find_unit(scan, settings, &cached->all);
 	blocks = find_point(local, settings, locality, &correction->point);
+	tsa_times_of_share(cached, share_of_table(local, &correction->point),
+					   times);
+	correction->leaf_raise = more_for_leaves(local, settings, times,
+											 &correction->point,
+											 correction->unit);
 	heap = index_heap(local, settings, times, &correction->point,
 					  correction->unit);
 	correction->bitmap_heap =
 		tsa_bitmap_heap_wanted(&correction->point, settings, times,
 							   local->concurrency, correction->unit);
+	if (correction->point.again > 0)
+		correction->bitmap_heap += correction->unit *
+			correction->point.again *
+			tsa_locality_again_us(times,
+								  fits_buffers(local, settings,
+											   &correction->point),
+								  local->concurrency);
 	correction->bitmap_core =
 		tsa_bitmap_heap_cost(tsa_bitmap_pages(scan, settings, &tuples),
 							 scan->table_pages, settings);

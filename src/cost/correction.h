@@ -22,6 +22,7 @@ typedef struct TsaLocalScan
 	int			backward;
 	int			one_place;		/* index and table share a tablespace */
 	int			one_key;		/* all entries of a stretch have the same key */
+	double		leaves;			/* pages of the index that one scan reads */
 	double		runs;			/* stretches of the index; 1 but for lists */
 	double		visited;		/* entries looked at; 0: those that match */
 	double		wanted;			/* share of the rows that will be asked for,
@@ -40,7 +41,8 @@ typedef struct TsaCorrection
 	TsaLocalityPoint point;		/* what one scan leads to */
 	double		unit;			/* cost of a microsecond */
 	double		correlation;	/* to be told to the planner */
-	double		index_raise;	/* to be added to the index's cost */
+	double		leaf_raise;		/* of the index's cost, by its own pages */
+	double		index_raise;	/* to be added to the index's cost, too */
 	double		bitmap_raise;	/* the part of it that bitmap scans need */
 	double		startup_raise;	/* how much of the cost the first rows take
 								 * beyond their share */
@@ -57,7 +59,8 @@ extern double tsa_bitmap_heap_wanted(const TsaLocalityPoint *point,
 extern void tsa_correct_scan(const TsaLocalScan *local,
 							 const TsaCostSettings *settings,
 							 const TsaLocality *locality,
-							 const TsaReadTimes *times,
+							 const TsaCachedTimes *cached,
+							 TsaReadTimes *times,
 							 TsaCorrection *correction);
 extern double tsa_effective_correlation(const TsaLocalScan *local,
 										const TsaCostSettings *settings,

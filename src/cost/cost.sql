@@ -209,19 +209,28 @@ SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
 		current_setting('random_page_cost')::float8) AS random_page_cost,
 	coalesce(o.seq_page_cost,
 		current_setting('seq_page_cost')::float8) AS seq_page_cost,
-	o.random_page_cost IS NOT NULL AS is_tablespace_option
+	o.random_page_cost IS NOT NULL AS is_tablespace_option,
+	coalesce(o.effective_io_concurrency,
+		current_setting('effective_io_concurrency')::int) AS effective_io_concurrency,
+	coalesce(o.maintenance_io_concurrency,
+		current_setting('maintenance_io_concurrency')::int) AS maintenance_io_concurrency
 FROM pg_tablespace t
 CROSS JOIN LATERAL
 	(SELECT
 		max(option_value::float8)
 			FILTER (WHERE option_name = 'random_page_cost') AS random_page_cost,
 		max(option_value::float8)
-			FILTER (WHERE option_name = 'seq_page_cost') AS seq_page_cost
+			FILTER (WHERE option_name = 'seq_page_cost') AS seq_page_cost,
+		max(option_value::int)
+			FILTER (WHERE option_name = 'effective_io_concurrency') AS effective_io_concurrency,
+		max(option_value::int)
+			FILTER (WHERE option_name = 'maintenance_io_concurrency') AS maintenance_io_concurrency
 		FROM pg_options_to_table(t.spcoptions)
-		WHERE option_name IN ('random_page_cost', 'seq_page_cost')) o;
+		WHERE option_name IN ('random_page_cost', 'seq_page_cost',
+			'effective_io_concurrency', 'maintenance_io_concurrency')) o;
 
 COMMENT ON VIEW tablespace_advisor.tablespace_cost_setting IS
-	'the page costs this session plans with, per tablespace: an option of the tablespace beats the setting of the session';
+	'the page costs and the prefetching this session plans with, per tablespace: an option of the tablespace beats the setting of the session';
 
 GRANT SELECT ON tablespace_advisor.current_probe_result,
 	tablespace_advisor.pooled_probe_result,

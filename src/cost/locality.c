@@ -270,6 +270,7 @@ tsa_locality_between(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
 	MIX(skip_blocks);
 #undef MIX
 	point->skip_step_blocks = 0;
+	point->again = 0;
 }
 
 /*

@@ -56,8 +56,10 @@ typedef struct TsaLocalityPoint
 	double		far_gaps;
 	double		skip_blocks;	/* sum of the lengths of skip_gaps */
 
-	/* of skip, where that is known (one key): not kept */
+	/* not kept: of skip, where that is known (one key) */
 	double		skip_step_blocks;
+	/* and of a repeated scan, blocks that others of it have read */
+	double		again;
 } TsaLocalityPoint;
 
 typedef struct TsaLocality
@@ -75,6 +77,12 @@ typedef struct TsaLocalityCounter
 	uint32_t   *distinct;		/* as many as entries */
 	uint32_t	epoch;
 } TsaLocalityCounter;
+
+/*
+ * The share of blocks that caches lack, to this power, is that of accesses to
+ * single blocks that meet one of them.
+ */
+#define TSA_MISSING_EXPONENT	2.0
 
 /* Microseconds of processor time. */
 typedef struct TsaCpuTimes
@@ -119,6 +127,16 @@ typedef struct TsaReadTimes
 	TsaCpuTimes cpu;
 } TsaReadTimes;
 
+/*
+ * With what caches hold of a table: for a scan that reads all of it, and for
+ * one that reads a few blocks, which the caches are likelier to hold.
+ */
+typedef struct TsaCachedTimes
+{
+	TsaReadTimes all;
+	TsaReadTimes few;
+} TsaCachedTimes;
+
 /* A value between two, at share t of the way. */
 static inline double
 tsa_between(double a, double b, double t)
@@ -160,10 +178,16 @@ extern void tsa_locality_and(const TsaLocalityPoint *a,
 /* locality_times.c */
 extern void tsa_times_blend(TsaReadTimes *times, double shared,
 							double system);
+extern void tsa_times_cached(const TsaReadTimes *cold, double shared,
+							 double system, TsaCachedTimes *times);
+extern void tsa_times_of_share(const TsaCachedTimes *cached, double share,
+							   TsaReadTimes *times);
 extern double tsa_locality_index_us(const TsaLocalityPoint *point,
 									const TsaReadTimes *times, int backward);
 extern double tsa_locality_ahead_us(const TsaLocalityPoint *point,
 									const TsaReadTimes *times, int backward);
+extern double tsa_locality_again_us(const TsaReadTimes *times, int in_buffers,
+									int concurrency);
 extern double tsa_locality_revisit_us(const TsaLocalityPoint *point,
 									  const TsaReadTimes *times,
 									  double buffers);

@@ -329,9 +329,8 @@ find_residency(TsaLocalityRow *row)
 	row->has_residency = tsa_residency_load(row->relation, &row->residency);
 	if (!row->has_residency)
 		return;
-	row->resident_times = row->times;
-	tsa_times_blend(&row->resident_times, row->residency.shared_fraction,
-					row->residency.system_fraction);
+	tsa_times_cached(&row->times, row->residency.shared_fraction,
+					 row->residency.system_fraction, &row->resident);
 }
 
 /*

@@ -30,7 +30,7 @@ typedef struct TsaLocalityRow
 	TsaReadTimes times;			/* cold */
 	bool		has_residency;
 	TsaTableResidency residency;
-	TsaReadTimes resident_times;	/* with what caches hold */
+	TsaCachedTimes resident;	/* times with what caches hold */
 } TsaLocalityRow;
 
 /* locality_store.c */

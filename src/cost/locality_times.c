@@ -18,6 +18,15 @@
 
 #include "cost/locality.h"
 
+/* What a read of a missing block is to become the mean of that and hits. */
+static void
+blend(double *us, double missing, double shared, double system,
+	  const TsaReadTimes *times)
+{
+	*us = missing * *us + system * fmin(times->cached, *us) +
+		shared * fmin(times->cpu.hit, *us);
+}
+
 /*
  * Times where shared buffers answer such a share of all reads, and the
  * system's cache so much of the rest.
@@ -33,11 +42,78 @@ tsa_times_blend(TsaReadTimes *times, double shared, double system)
 	int			i;
 
 	for (i = 0; i < (int) (sizeof(all) / sizeof(all[0])); i++)
-		*all[i] = (1 - shared - system) * *all[i] +
-			system * fmin(times->cached, *all[i]) +
-			shared * fmin(times->cpu.hit, *all[i]);
+		blend(all[i], 1 - shared - system, shared, system, times);
 	times->shared_fraction = shared;
 	times->cached_fraction = shared + system;
+}
+
+/*
+ * Time of one of the blocks that caches lack, in a scan of all: those between
+ * are passed over, or waited for.
+ */
+static double
+gap_us(double missing, double next, double skip)
+{
+	double		more = skip - next;
+
+	if (more <= 0)
+		return next;
+	return next + more * (1 - exp(-(1 / missing - 1) * next / more));
+}
+
+/*
+ * The same where shared buffers hold such a share of a table's blocks, and the
+ * system's cache so much of the rest.  A share of blocks is no share of
+ * accesses: a block that is asked for often is likelier to be held.  Only a
+ * scan of all blocks meets all that are missing.
+ */
+void
+tsa_times_cached(const TsaReadTimes *cold, double shared, double system,
+				 TsaCachedTimes *times)
+{
+	double		missing = fmin(fmax(1 - shared - system, 0), 1);
+	double		wanted = pow(missing, TSA_MISSING_EXPONENT);
+	double		more;
+	TsaReadTimes one = *cold;
+
+	if (missing > 0 && missing < 1)
+	{
+		one.sequential = gap_us(missing, cold->sequential, cold->skip);
+		one.adjacent_0 = gap_us(missing, cold->adjacent_0, cold->skip);
+		one.adjacent_1 = gap_us(missing, cold->adjacent_1, cold->skip);
+		one.adjacent_n = gap_us(missing, cold->adjacent_n, cold->skip_n);
+	}
+	more = missing < 1 ? (1 - wanted) / (1 - missing) : 1;
+	times->all = one;
+	tsa_times_blend(&times->all, shared, system);
+	times->few = one;
+	tsa_times_blend(&times->few, shared * more, system * more);
+}
+
+/* The times of a scan that reads such a share of the table's blocks. */
+void
+tsa_times_of_share(const TsaCachedTimes *cached, double share,
+				   TsaReadTimes *times)
+{
+	const TsaReadTimes *a = &cached->few;
+	const TsaReadTimes *b = &cached->all;
+
+	*times = *a;
+	if (share <= 0 || a->cached_fraction <= b->cached_fraction)
+		return;
+#define MIX(field) \
+	times->field = tsa_between(a->field, b->field, share)
+	MIX(sequential);
+	MIX(random);
+	MIX(skip);
+	MIX(adjacent_0);
+	MIX(adjacent_1);
+	MIX(adjacent_n);
+	MIX(skip_n);
+	MIX(random_n);
+	MIX(shared_fraction);
+	MIX(cached_fraction);
+#undef MIX
 }
 
 /*
@@ -102,6 +178,19 @@ tsa_locality_revisit_us(const TsaLocalityPoint *point,
 		return 0;
 	return revisits * (1 - buffers / point->blocks) *
 		(1 - times->shared_fraction) * times->cached;
+}
+
+/*
+ * Time to read a block that another repetition of a scan has read, which shared
+ * buffers still hold or not.
+ */
+double
+tsa_locality_again_us(const TsaReadTimes *times, int in_buffers,
+					  int concurrency)
+{
+	if (in_buffers)
+		return fmin(times->cpu.hit, times->cached);
+	return times->cached + (concurrency > 0 ? times->cpu.prefetch : 0);
 }
 
 /*

@@ -77,21 +77,26 @@ find_outer_column(const IndexPath *path)
 
 /*
  * What share of the rows is left within the stretches that a relation's
- * conditions leave.
+ * conditions leave.  What they leave together is known, ranges taken for one
+ * condition; each decides by its weight in that whether they lie together.
  */
 static double
 find_share(PlannerInfo *root, const RelOptInfo *rel)
 {
-	double		share = 1;
+	double		gaps = 0;
+	double		all = 0;
 	ListCell   *lc;
 
+	if (rel->tuples <= 0 || rel->rows >= rel->tuples)
+		return 1;
 	foreach(lc, rel->baserestrictinfo)
 	{
 		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		double		correlation = 0;
 		Node	   *column = NULL;
+		double		weight;
 
-		if (rinfo->norm_selec < 0 || rinfo->norm_selec >= 1)
+		if (rinfo->norm_selec <= 0 || rinfo->norm_selec >= 1)
 			continue;
 		if (IsA(rinfo->clause, OpExpr) &&
 			list_length(((const OpExpr *) rinfo->clause)->args) == 2)
@@ -104,10 +109,11 @@ find_share(PlannerInfo *root, const RelOptInfo *rel)
 		}
 		if (column != NULL)
 			correlation = find_correlation(root, column);
-		share *= pow(rinfo->norm_selec,
-					 Max(1 - correlation * correlation, 0));
+		weight = -log(rinfo->norm_selec);
+		all += weight;
+		gaps += weight * Max(1 - correlation * correlation, 0);
 	}
-	return share;
+	return all > 0 ? pow(rel->rows / rel->tuples, gaps / all) : 1;
 }
 
 /*

@@ -287,6 +287,7 @@ measure_index(ReturnSetInfo *rsinfo, Oid index_oid, int number, int of,
 	index = try_relation_open(index_oid, AccessShareLock);
 	if (index == NULL || index->rd_rel->relkind != RELKIND_INDEX ||
 		index->rd_rel->relam != BTREE_AM_OID ||
+		heap->rd_rel->relam != HEAP_TABLE_AM_OID ||
 		RELATION_IS_OTHER_TEMP(index))
 	{
 		if (index != NULL)

@@ -54,7 +54,7 @@ pages_fetched(double tuples, double pages, double index_pages,
 	return ceil(result);
 }
 
-/* The same for a scan's table. */
+/* How many pages of a scan's table are fetched for so many rows. */
 double
 tsa_pages_fetched(const TsaScan *scan, const TsaCostSettings *settings,
 				  double tuples)
@@ -64,6 +64,18 @@ tsa_pages_fetched(const TsaScan *scan, const TsaCostSettings *settings,
 
 	return pages_fetched(tuples, scan->table_pages, scan->index_pages, total,
 						 settings->cache_pages);
+}
+
+/* Pages of the index that so many scans fetch, each of which reads some. */
+double
+tsa_leaf_pages_fetched(const TsaScan *scan, const TsaCostSettings *settings,
+					   double pages, double loops)
+{
+	double		total = scan->query_pages > 0 ?
+	scan->query_pages : scan->table_pages;
+
+	return pages_fetched(pages * loops, scan->index_pages, scan->index_pages,
+						 total, settings->cache_pages);
 }
 
 /*
@@ -161,11 +173,7 @@ tsa_btree_cost(const TsaScan *scan, const TsaCostSettings *settings)
 	if (scan->index_pages > 1 && scan->index_tuples > 1)
 		pages = ceil(entries * scan->index_pages / scan->index_tuples);
 	if (loops > 1)
-		pages = pages_fetched(pages * loops, scan->index_pages,
-							  scan->index_pages,
-							  scan->query_pages > 0 ?
-							  scan->query_pages : scan->table_pages,
-							  settings->cache_pages) / loops;
+		pages = tsa_leaf_pages_fetched(scan, settings, pages, loops) / loops;
 	cost = pages * settings->index_random;
 	cost += entries * (settings->cpu_index_tuple +
 					   settings->cpu_operator * scan->index_quals);

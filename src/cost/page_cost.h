@@ -52,6 +52,9 @@ extern double tsa_clamp_rows(double rows);
 extern double tsa_pages_fetched(const TsaScan *scan,
 								const TsaCostSettings *settings,
 								double tuples);
+extern double tsa_leaf_pages_fetched(const TsaScan *scan,
+									 const TsaCostSettings *settings,
+									 double pages, double loops);
 extern TsaHeapCost tsa_index_heap_cost(const TsaScan *scan,
 									   const TsaCostSettings *settings,
 									   int index_only);

@@ -81,22 +81,21 @@ tsa_cached_share(const TsaLocalityRow *row)
 	if (assumed_cached_fraction >= 0)
 		return assumed_cached_fraction;
 	return row->has_residency && tsa_residency_holds(&row->residency) ?
-		row->resident_times.cached_fraction : 0;
+		row->resident.all.cached_fraction : 0;
 }
 
-/* The times of reads of the table, caches taken into account. */
-static void
-choose_times(const TsaLocalityRow *row, TsaReadTimes *times)
+/*
+ * The times of reads of the table, caches taken into account: those of the
+ * row, or else made up in "times".
+ */
+static const TsaCachedTimes *
+choose_times(const TsaLocalityRow *row, TsaCachedTimes *times)
 {
 	if (assumed_cached_fraction < 0 && row->has_residency &&
 		tsa_residency_holds(&row->residency))
-	{
-		*times = row->resident_times;
-		return;
-	}
-	*times = row->times;
-	if (assumed_cached_fraction > 0)
-		tsa_times_blend(times, 0, assumed_cached_fraction);
+		return &row->resident;
+	tsa_times_cached(&row->times, 0, Max(assumed_cached_fraction, 0), times);
+	return times;
 }
 
 /* Does a condition leave one key of its column, or one per constant? */
@@ -212,6 +211,7 @@ describe_scan(PlannerInfo *root, const TsaSeenRelation *relation,
 	local->backward = path->indexscandir == BackwardScanDirection;
 	local->one_place = index->reltablespace == rel->reltablespace;
 	local->concurrency = relation->concurrency;
+	local->leaves = leaf_pages;
 	describe_stretches(root, path, local);
 	if (loop_count > 1)
 		tsa_describe_loops(root, path, local);
@@ -234,7 +234,7 @@ apply(const TsaCorrection *correction, Cost *startup_cost, Cost *total_cost,
 	  double *correlation)
 {
 	*startup_cost += correction->startup_raise;
-	*total_cost += correction->index_raise;
+	*total_cost += correction->leaf_raise + correction->index_raise;
 	*correlation = correction->correlation;
 }
 
@@ -253,6 +253,7 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	const TsaSeenScan *before;
 	TsaSeenScan *seen;
 	TsaLocalScan local;
+	TsaCachedTimes cached;
 	bool		is_new;
 
 	btcostestimate(root, path, loop_count, startup_cost, total_cost,
@@ -283,11 +284,11 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	}
 	seen = palloc(sizeof(TsaSeenScan));
 	seen->loop_count = loop_count;
-	seen->index_cost = *total_cost;
 	seen->selectivity = *selectivity;
-	choose_times(row, &seen->times);
-	tsa_correct_scan(&local, &relation->settings, &row->locality, &seen->times,
+	tsa_correct_scan(&local, &relation->settings, &row->locality,
+					 choose_times(row, &cached), &seen->times,
 					 &seen->correction);
+	seen->index_cost = *total_cost + seen->correction.leaf_raise;
 	/* an arm of an OR goes into bitmap scans only */
 	if (seen->correction.index_raise > seen->correction.bitmap_raise &&
 		!tsa_stands_alone(rel, path))

@@ -1,25 +1,62 @@
 
 /* src/cost/recommend.sql: which random_page_cost, and why */
 
+/* An index and its table, as the formulas want them. */
+CREATE TYPE tablespace_advisor.weighed_index AS (
+	index oid,
+	table_pages float8,
+	table_rows float8,
+	index_pages float8,
+	index_entries float8,
+	correlation float8,
+	cached float8,
+	random_page_cost float8,
+	tree_height float8
+);
+COMMENT ON TYPE tablespace_advisor.weighed_index IS
+	'what weigh_random_page_cost() wants to know of a B-tree. cached: share of its table that caches hold; random_page_cost: of the index, NULL: that of the table';
+
+CREATE TYPE tablespace_advisor.weighed_times AS (
+	sequential_page_us float8,
+	random_read_us float8,
+	skip_read_us float8,
+	cached_read_us float8,
+	adjacent_0_us float8,
+	adjacent_1_us float8,
+	depth float8,
+	adjacent_deep_us float8,
+	skip_deep_us float8,
+	random_deep_us float8,
+	random_read_low_us float8,
+	random_read_high_us float8,
+	sequential_page_low_us float8,
+	sequential_page_high_us float8
+);
+COMMENT ON TYPE tablespace_advisor.weighed_times IS
+	'columns of the view read_times, and the intervals of the first two; all but these may be NULL';
+
 CREATE FUNCTION tablespace_advisor.weigh_random_page_cost(
-	times float8[],
-	indexes float8[],
+	times tablespace_advisor.weighed_times,
+	indexes tablespace_advisor.weighed_index[],
 	random_page_cost float8,
 	seq_page_cost float8,
 	effective_io_concurrency int,
+	recommended_io_concurrency int,
 	OUT best float8,
 	OUT low float8,
 	OUT high float8,
 	OUT regret_current float8,
+	OUT regret_kept float8,
 	OUT regret_best float8,
 	OUT regret_locality float8,
 	OUT gain_low float8,
+	OUT prefetch_gain_low float8,
 	OUT measured_indexes int)
 LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'weigh_random_page_cost';
 COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost(
-	float8[], float8[], float8, float8, int) IS
-	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take now, then, and with locality corrected (geometric means); gain_low: the least improvement over all draws of the times. times: the columns of read_times from sequential_page_us on, then the intervals of random_read_us and sequential_page_us. indexes: nine numbers each: OID, pages and rows of the table, pages and entries of the index, correlation, share held by caches, random_page_cost of the index (NULL: the table''s), height of the tree';
+	tablespace_advisor.weighed_times, tablespace_advisor.weighed_index[], float8, float8, int, int) IS
+	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take (geometric means): regret_current now; with effective_io_concurrency as recommended regret_kept, with the best constant, too, regret_best, with locality corrected, too, regret_locality. gain_low, prefetch_gain_low: the least of regret_kept / regret_best and of regret_current / regret_kept over all draws of the times. Errors: 22023, 2202E, 22004 for what makes no sense';
 
 /*
  * What there is to weigh: the hundred largest pairs of a table and a B-tree
@@ -32,7 +69,7 @@ COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost(
 CREATE FUNCTION tablespace_advisor.weighable_indexes()
 RETURNS TABLE (
 	tablespace_oid oid,
-	indexes float8[],
+	indexes tablespace_advisor.weighed_index[],
 	n int,
 	cached_fraction float8)
 LANGUAGE sql VOLATILE
@@ -75,7 +112,11 @@ AS $$
 		WHERE r.blocks > 0
 	)
 	SELECT p.spc,
-		array_agg(f.field ORDER BY p.rank, f.n),
+		array_agg(ROW(p.index, p.relpages, p.reltuples, p.index_pages, p.index_tuples,
+			p.correlation, coalesce(h.cached / nullif(h.blocks, 0), 0),
+			CASE WHEN p.index_spc <> p.spc THEN c.random_page_cost END,
+			greatest(ceil(ln(greatest(p.index_pages, 1)) / ln(300.0)), 0)
+			)::tablespace_advisor.weighed_index ORDER BY p.rank),
 		count(DISTINCT p.index)::int,
 		CASE WHEN bool_and(h.cached IS NOT NULL) THEN
 			least((sum(h.cached) / nullif(sum(h.blocks), 0))::float8, 1)
@@ -84,12 +125,6 @@ AS $$
 	LEFT JOIN residency h ON h.relation = p.heap
 	JOIN tablespace_advisor.tablespace_cost_setting c
 		ON c.tablespace_oid = p.index_spc
-	CROSS JOIN LATERAL unnest(ARRAY[p.index::bigint::float8, p.relpages, p.reltuples,
-		p.index_pages, p.index_tuples, p.correlation,
-		coalesce(h.cached / nullif(h.blocks, 0), 0),
-		CASE WHEN p.index_spc <> p.spc THEN c.random_page_cost END,
-		greatest(ceil(ln(greatest(p.index_pages, 1)) / ln(300.0)), 0)]::float8[])
-		WITH ORDINALITY f (field, n)
 	WHERE p.rank <= 100
 	GROUP BY p.spc
 $$;
@@ -152,6 +187,288 @@ COMMENT ON VIEW tablespace_advisor.role_cost_setting IS
 	'values of random_page_cost that ALTER ROLE and ALTER DATABASE have set for sessions in this database; an option of a tablespace beats them';
 GRANT SELECT ON tablespace_advisor.role_cost_setting TO pg_monitor;
 
+/* What the probes and the settings say of each tablespace, and what there is to weigh. */
+CREATE FUNCTION tablespace_advisor.cost_measurements(wanted name)
+RETURNS TABLE (
+	latency tablespace_advisor.tablespace_latency,
+	setting tablespace_advisor.tablespace_cost_setting,
+	is_option boolean,
+	is_probed boolean,
+	times tablespace_advisor.weighed_times,
+	depth int,
+	io_concurrency int,
+	indexes tablespace_advisor.weighed_index[],
+	n int,
+	cached_fraction float8)
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT l, c,
+		EXISTS (SELECT FROM pg_tablespace s CROSS JOIN pg_options_to_table(s.spcoptions) o
+			WHERE s.oid = l.tablespace_oid
+				AND o.option_name IN ('random_page_cost', 'effective_io_concurrency')),
+		l.random_read_us IS NOT NULL AND l.sequential_page_us IS NOT NULL,
+		CASE WHEN l.random_read_us > 0 AND l.sequential_page_us > 0 THEN
+			ROW(l.sequential_page_us, l.random_read_us, t.skip_read_us,
+				t.cached_read_us, t.adjacent_0_us, t.adjacent_1_us, t.depth,
+				t.adjacent_deep_us, t.skip_deep_us, t.random_deep_us,
+				l.random_read_low_us, l.random_read_high_us,
+				l.sequential_page_low_us, l.sequential_page_high_us
+				)::tablespace_advisor.weighed_times
+		END,
+		r.depth,
+		CASE
+			WHEN r.depth IS NULL THEN NULL
+			WHEN r.depth <= 1 THEN
+				CASE WHEN t.adjacent_1_us > 1.1 * t.adjacent_0_us THEN 0 ELSE 1 END
+			WHEN t.adjacent_deep_us - t.adjacent_0_us
+					> l.random_read_us - t.random_deep_us THEN 0
+			ELSE greatest(round(r.depth
+				/ coalesce(tablespace_advisor.concurrent_readers(), 1)), 1)::int
+		END,
+		w.indexes, w.n, w.cached_fraction
+	FROM tablespace_advisor.tablespace_latency l
+	JOIN tablespace_advisor.tablespace_cost_setting c USING (tablespace_oid)
+	JOIN tablespace_advisor.read_times t USING (tablespace_oid)
+	LEFT JOIN tablespace_advisor.read_concurrency r USING (tablespace_oid)
+	LEFT JOIN tablespace_advisor.weighable_indexes() w USING (tablespace_oid)
+	WHERE wanted IS NULL OR l.tablespace = wanted
+$$;
+COMMENT ON FUNCTION tablespace_advisor.cost_measurements(name) IS
+	'per tablespace (or of the one named) what was measured, what is set, and what weigh_random_page_cost() is to weigh; depth and io_concurrency: what the random reads at several depths recommend for maintenance_io_concurrency and effective_io_concurrency (NULL: not measured); is_option: one of the recommended settings is an option of the tablespace already';
+
+CREATE TYPE tablespace_advisor.cost_finding AS (
+	finding text,
+	verdict text,
+	latency tablespace_advisor.tablespace_latency,
+	setting tablespace_advisor.tablespace_cost_setting,
+	is_probed boolean,
+	n int,
+	measured_indexes int,
+	cached_fraction float8,
+	best float8,
+	low float8,
+	high float8,
+	effective_io_concurrency int,
+	maintenance_io_concurrency int,
+	regret_current float8,
+	regret_kept float8,
+	regret_best float8,
+	regret_recommended float8,
+	regret_locality float8,
+	others text
+);
+COMMENT ON TYPE tablespace_advisor.cost_finding IS
+	'what was found of a tablespace''s random_page_cost. finding: "not probed", "nothing to weigh", "caches unknown", "old" (a change, by an old probe), "gain", "prefetching" (effective_io_concurrency alone brings one), or why the value stays: "flat", "no gain", "noise", "locality"; best: the best constant, low, high: as good; the regrets as weigh_random_page_cost() tells them, regret_recommended that of what is recommended; others: values that roles and databases have set';
+
+/*
+ * What is an option of the tablespace already was chosen by somebody, who may
+ * have followed this advice: it takes more to change it, lest it changes with
+ * every probe and with what caches hold.
+ */
+CREATE FUNCTION tablespace_advisor.find_costs(wanted name)
+RETURNS SETOF tablespace_advisor.cost_finding
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH weighed AS (
+		SELECT m.*, g.*, o.others,
+			CASE WHEN m.is_option THEN 1.1 ELSE 1.03 END AS least_gain,
+			coalesce(m.io_concurrency, (m.setting).effective_io_concurrency) AS wanted_concurrency
+		FROM tablespace_advisor.cost_measurements(wanted) m
+		LEFT JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
+			m.times, m.indexes, (m.setting).random_page_cost, (m.setting).seq_page_cost,
+			(m.setting).effective_io_concurrency,
+			coalesce(m.io_concurrency, (m.setting).effective_io_concurrency)) g
+			ON m.is_probed AND m.indexes IS NOT NULL
+		LEFT JOIN LATERAL (
+			SELECT string_agg(format('%s for %s (%s times)',
+				s.random_page_cost, s.setter,
+				round(r.regret_current::numeric, 2)), ', ' ORDER BY s.setter) AS others
+			FROM tablespace_advisor.role_cost_setting s
+			CROSS JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
+				m.times, m.indexes, s.random_page_cost, (m.setting).seq_page_cost,
+				(m.setting).effective_io_concurrency,
+				(m.setting).effective_io_concurrency) r
+			WHERE s.random_page_cost <> (m.setting).random_page_cost) o
+			ON m.is_probed AND m.indexes IS NOT NULL
+	), judged AS (
+		SELECT w.*,
+			w.regret_current / w.regret_kept >= w.least_gain
+				AND w.prefetch_gain_low > 1 AS prefetching_helps,
+			CASE
+				WHEN NOT w.is_probed THEN 'not probed'
+				WHEN w.n IS NULL THEN 'nothing to weigh'
+				WHEN w.cached_fraction IS NULL THEN 'caches unknown'
+				WHEN (w.setting).random_page_cost BETWEEN w.low AND w.high THEN 'flat'
+				WHEN w.regret_kept / w.regret_best < w.least_gain THEN 'no gain'
+				WHEN w.gain_low <= 1 THEN 'noise'
+				WHEN w.regret_kept - w.regret_best < 0.25 * (w.regret_kept - 1)
+					AND w.regret_locality < w.regret_best THEN 'locality'
+				ELSE 'gain'
+			END AS of_constant
+		FROM weighed w
+	), found AS (
+		SELECT j.*, CASE
+				WHEN j.of_constant IN ('not probed', 'nothing to weigh', 'caches unknown')
+					OR j.of_constant <> 'gain' AND NOT j.prefetching_helps THEN j.of_constant
+				WHEN (j.latency).measured_at < now() - interval '30 days' THEN 'old'
+				WHEN j.of_constant = 'gain' THEN 'gain'
+				ELSE 'prefetching'
+			END AS finding
+		FROM judged j
+	)
+	SELECT f.finding,
+		CASE WHEN f.finding IN ('not probed', 'old') THEN 'probe first'
+			WHEN f.finding IN ('gain', 'prefetching') THEN 'change' ELSE 'keep' END,
+		f.latency, f.setting, f.is_probed, f.n, f.measured_indexes, f.cached_fraction,
+		f.best, f.low, f.high, f.io_concurrency, f.depth,
+		f.regret_current, f.regret_kept, f.regret_best,
+		CASE f.finding WHEN 'gain' THEN f.regret_best WHEN 'prefetching' THEN f.regret_kept
+			WHEN 'not probed' THEN NULL WHEN 'old' THEN NULL ELSE f.regret_current END,
+		f.regret_locality, f.others
+	FROM found f
+$$;
+COMMENT ON FUNCTION tablespace_advisor.find_costs(name) IS
+	'what recommend_random_page_cost() has found of each tablespace or of the one named';
+
+CREATE FUNCTION tablespace_advisor.tablespace_options(
+	tablespace name,
+	names text[],
+	numbers float8[],
+	OUT statement text,
+	OUT undo_statement text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH wanted AS (
+		SELECT w.name, w.number, w.place, p.option_value AS present
+		FROM unnest(names, numbers) WITH ORDINALITY w (name, number, place)
+		LEFT JOIN (SELECT o.* FROM pg_tablespace t CROSS JOIN pg_options_to_table(t.spcoptions) o
+			WHERE t.spcname = $1) p ON p.option_name = w.name
+		WHERE w.number IS NOT NULL
+	)
+	SELECT format('ALTER TABLESPACE %I SET (%s)', $1,
+			string_agg(format('%s = %s', w.name, w.number), ', ' ORDER BY w.place)),
+		concat_ws('; ',
+			format('ALTER TABLESPACE %I RESET (', $1)
+				|| string_agg(w.name, ', ' ORDER BY w.place) FILTER (WHERE w.present IS NULL) || ')',
+			format('ALTER TABLESPACE %I SET (', $1)
+				|| string_agg(format('%s = %s', w.name, w.present), ', ' ORDER BY w.place)
+					FILTER (WHERE w.present IS NOT NULL) || ')')
+	FROM wanted w
+$$;
+COMMENT ON FUNCTION tablespace_advisor.tablespace_options(name, text[], float8[]) IS
+	'the statement that gives options of a tablespace these numbers (NULL: not that one), and what takes it back: two statements where some are set now and some are not';
+
+CREATE FUNCTION tablespace_advisor.cost_reason(f tablespace_advisor.cost_finding)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH number AS (
+		SELECT round(f.regret_current::numeric, 2) AS now, round(f.regret_best::numeric, 2) AS best,
+			round(f.regret_recommended::numeric, 2) AS recommended,
+			round(f.regret_locality::numeric, 2) AS locality,
+			round((100 * f.cached_fraction)::numeric) AS cached,
+			(f.setting).random_page_cost AS r,
+			format('effective_io_concurrency %s instead of %s', f.effective_io_concurrency,
+				(f.setting).effective_io_concurrency) AS prefetching
+	)
+	SELECT CASE f.finding
+			WHEN 'not probed' THEN coalesce('the device did not answer the probe: '
+				|| coalesce((f.latency).random_read_caveat, (f.latency).sequential_read_caveat),
+				'not measured')
+			WHEN 'old' THEN format('the probe is %s days old: probe again before anything is changed',
+				extract(day FROM now() - (f.latency).measured_at))
+			WHEN 'gain' THEN format('%s instead of %s (%s to %s are as good)%s: plans take %s times the best instead of %s, %s %% cached',
+				f.best, n.r, f.low, f.high, CASE WHEN f.effective_io_concurrency
+					<> (f.setting).effective_io_concurrency THEN ', ' || n.prefetching END,
+				n.best, n.now, n.cached)
+			WHEN 'prefetching' THEN format('%s: plans take %s times the best instead of %s, %s %% cached',
+				n.prefetching, n.recommended, n.now, n.cached)
+			ELSE format('keep %s', n.r) || CASE f.finding
+				WHEN 'nothing to weigh' THEN
+					': no analyzed table with a B-tree and at least 64 pages here'
+				WHEN 'caches unknown' THEN
+					': how much of the tables the caches hold is not known'
+				WHEN 'flat' THEN format(' (%s to %s are as good): plans take %s times the best, %s %% cached',
+					f.low, f.high, n.now, n.cached)
+				WHEN 'locality' THEN format(': no constant helps much (plans take %s times the best, with %s %s times)',
+					n.now, f.best, n.best)
+				ELSE format(': plans take %s times the best, with %s %s times, %s', n.now, f.best, n.best,
+					CASE f.finding WHEN 'noise' THEN 'within noise' ELSE 'too little for a change' END)
+			END
+		END || CASE WHEN f.finding NOT IN ('nothing to weigh', 'caches unknown')
+			AND f.regret_locality < f.regret_recommended - 0.05
+			THEN format('; locality would do better: %s -> %s', n.recommended, n.locality) ELSE '' END
+	FROM number n
+$$;
+COMMENT ON FUNCTION tablespace_advisor.cost_reason(tablespace_advisor.cost_finding) IS
+	'why, in a line';
+
+CREATE FUNCTION tablespace_advisor.cost_detail(f tablespace_advisor.cost_finding)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH text AS (
+		SELECT CASE WHEN (f.setting).is_tablespace_option THEN 'option of the tablespace'
+				ELSE format('setting random_page_cost (%s)',
+					(SELECT s.source FROM pg_settings s
+						WHERE s.name = 'random_page_cost')) END AS setting,
+			format('a random read takes %s times as long as a sequential page (%s of %s, %s random reads at depth 1)',
+				round(((f.latency).random_read_us / (f.latency).sequential_page_us)::numeric, 1),
+				CASE WHEN (f.latency).runs = 1 THEN format('run %s', (f.latency).run_id)
+					ELSE format('%s runs, the last one %s', (f.latency).runs, (f.latency).run_id) END,
+				to_char((f.latency).measured_at, 'YYYY-MM-DD HH24:MI'), (f.latency).samples) AS probe,
+			format('over %s of %s here, each at selectivities from one row to all (which ones queries use is not known), %s %% of the table blocks being in caches, the planner''s choices take %s times as long as the best plans',
+				CASE WHEN f.n = 1 THEN '1 index' ELSE f.n || ' indexes' END,
+				CASE WHEN f.measured_indexes = 0 THEN 'assumed locality'
+					WHEN f.measured_indexes = f.n THEN 'measured locality'
+					ELSE 'which ' || f.measured_indexes || ' have measured locality' END,
+				round((100 * f.cached_fraction)::numeric),
+				round(f.regret_current::numeric, 2)) AS weighed,
+			format(', with %s they would take %s times as long', f.best,
+				round(f.regret_best::numeric, 2)) AS best,
+			CASE WHEN f.measured_indexes < f.n THEN
+				' (call measure_index_locality() for the tables first)' ELSE '' END AS measure_first
+	)
+	SELECT CASE f.finding
+			WHEN 'not probed' THEN 'no trustworthy measurement of ' || concat_ws(' nor of ',
+				CASE WHEN (f.latency).random_read_us IS NULL THEN 'random reads at depth 1'
+					|| coalesce(' (' || (f.latency).random_read_caveat || ')', '') END,
+				CASE WHEN (f.latency).sequential_page_us IS NULL THEN 'sequential reads'
+					|| coalesce(' (' || (f.latency).sequential_read_caveat || ')', '') END)
+			WHEN 'nothing to weigh' THEN t.probe || format('; no analyzed table with a B-tree and at least 64 pages lies there in this database, so there is no plan to be made better and the %s stays', t.setting)
+			WHEN 'caches unknown' THEN t.probe || format('; how much of the tables the caches hold is not known, and the ratio alone is no reason to change the %s', t.setting)
+			WHEN 'flat' THEN t.probe || '; ' || t.weighed || format(': the %s is as good as any between %s and %s', t.setting, f.low, f.high)
+			WHEN 'no gain' THEN t.probe || '; ' || t.weighed || t.best || format(': too little to change the %s', t.setting)
+			WHEN 'noise' THEN t.probe || '; ' || t.weighed || t.best || format(', but not for all times within the intervals (a random read takes %s to %s us, a sequential page %s to %s): the %s stays. More runs, or longer ones, make the intervals narrower',
+				round((f.latency).random_read_low_us::numeric, 1), round((f.latency).random_read_high_us::numeric, 1),
+				round((f.latency).sequential_page_low_us::numeric, 1), round((f.latency).sequential_page_high_us::numeric, 1), t.setting)
+			WHEN 'locality' THEN t.probe || '; ' || t.weighed || format(', and still %s times with the best constant, %s: no constant helps much here. With tablespace_advisor.correct_locality = on they would take %s times as long%s',
+				round(f.regret_best::numeric, 2), f.best, round(f.regret_locality::numeric, 2), t.measure_first)
+			WHEN 'old' THEN format('the probe is %s days old (run %s): probe again before anything is changed. By it, ',
+				extract(day FROM now() - (f.latency).measured_at), (f.latency).run_id) || t.weighed || t.best
+			ELSE t.probe || '; ' || t.weighed || format(', with what is recommended they would take %s times as long (%s). An option of the tablespace beats what is set for the session, the role or the database',
+				round(f.regret_recommended::numeric, 2), CASE f.finding
+					WHEN 'gain' THEN format('any value between %s and %s is about as good', f.low, f.high)
+					ELSE format('random_page_cost stays %s', (f.setting).random_page_cost) END)
+				|| CASE WHEN f.regret_locality < f.regret_recommended - 0.05 THEN
+					format('; with tablespace_advisor.correct_locality = on it would be %s times%s',
+						round(f.regret_locality::numeric, 2), t.measure_first) ELSE '' END
+		END || CASE
+			WHEN f.others IS NULL OR f.finding = 'caches unknown' THEN ''
+			WHEN (f.setting).is_tablespace_option OR f.finding = 'gain' THEN
+				'. The option beats what is set elsewhere: ' || f.others
+			ELSE '. Elsewhere another value is set: ' || f.others
+		END
+	FROM text t
+$$;
+COMMENT ON FUNCTION tablespace_advisor.cost_detail(tablespace_advisor.cost_finding) IS
+	'what was measured and weighed, and what follows';
+
 CREATE FUNCTION @extschema@.recommend_random_page_cost(tablespace name DEFAULT NULL)
 RETURNS TABLE (
 	tablespace name,
@@ -175,244 +492,68 @@ RETURNS TABLE (
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	WITH wanted AS MATERIALIZED (
-		SELECT tablespace_advisor.check_tablespace($1) AS tablespace
-	), measured AS MATERIALIZED (
-		SELECT l.tablespace_oid, l.tablespace, l.random_read_us,
-			l.sequential_page_us, l.samples, l.runs, l.run_id, l.measured_at,
-			l.random_read_caveat, l.sequential_read_caveat,
-			l.random_read_low_us, l.random_read_high_us,
-			l.sequential_page_low_us, l.sequential_page_high_us,
-			c.random_page_cost, c.seq_page_cost, c.is_tablespace_option,
-			l.random_read_us IS NOT NULL
-				AND l.sequential_page_us IS NOT NULL AS is_probed,
-			l.measured_at < now() - interval '30 days' AS is_old,
-			t.adjacent_0_us, t.adjacent_1_us, t.adjacent_deep_us,
-			t.random_deep_us,
-			ARRAY[l.sequential_page_us, l.random_read_us, t.skip_read_us,
-				t.cached_read_us, t.adjacent_0_us, t.adjacent_1_us, t.depth,
-				t.adjacent_deep_us, t.skip_deep_us, t.random_deep_us,
-				l.random_read_low_us, l.random_read_high_us,
-				l.sequential_page_low_us, l.sequential_page_high_us] AS times,
-			r.depth AS best_depth,
-			w.indexes, w.n, w.cached_fraction
-		FROM wanted
-		JOIN tablespace_advisor.tablespace_latency l
-			ON wanted.tablespace IS NULL OR l.tablespace = wanted.tablespace
-		JOIN tablespace_advisor.tablespace_cost_setting c USING (tablespace_oid)
-		JOIN tablespace_advisor.read_times t USING (tablespace_oid)
-		LEFT JOIN tablespace_advisor.read_concurrency r USING (tablespace_oid)
-		LEFT JOIN tablespace_advisor.weighable_indexes() w USING (tablespace_oid)
-	), advised AS (
-		SELECT m.*, g.*, o.others,
-			CASE
-				WHEN m.best_depth IS NULL THEN NULL
-				WHEN m.best_depth <= 1 THEN
-					CASE WHEN m.adjacent_1_us > 1.1 * m.adjacent_0_us THEN 0 ELSE 1 END
-				WHEN m.adjacent_deep_us - m.adjacent_0_us
-						> m.random_read_us - m.random_deep_us THEN 0
-				ELSE greatest(round(m.best_depth
-					/ coalesce(tablespace_advisor.concurrent_readers(), 1)), 1)::int
-			END AS io_concurrency
-		FROM measured m
-		LEFT JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
-			m.times, m.indexes, m.random_page_cost, m.seq_page_cost,
-			current_setting('effective_io_concurrency')::int) g
-			ON m.is_probed AND m.indexes IS NOT NULL
-		LEFT JOIN LATERAL (
-			SELECT string_agg(format('%s for %s (%s times)',
-				s.random_page_cost, s.setter,
-				round(r.regret_current::numeric, 2)), ', ' ORDER BY s.setter) AS others
-			FROM tablespace_advisor.role_cost_setting s
-			CROSS JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
-				m.times, m.indexes, s.random_page_cost, m.seq_page_cost,
-				current_setting('effective_io_concurrency')::int) r
-			WHERE s.random_page_cost <> m.random_page_cost) o
-			ON m.is_probed AND m.indexes IS NOT NULL
-	), judged AS (
-		SELECT a.*,
-			CASE
-				WHEN NOT a.is_probed THEN 'not probed'
-				WHEN a.n IS NULL THEN 'nothing to weigh'
-				WHEN a.cached_fraction IS NULL THEN 'caches unknown'
-				WHEN a.random_page_cost BETWEEN a.low AND a.high THEN 'flat'
-				WHEN a.regret_current / a.regret_best < 1.03 THEN 'no gain'
-				WHEN a.gain_low <= 1 THEN 'noise'
-				WHEN a.regret_current - a.regret_best
-						< 0.25 * (a.regret_current - 1)
-					AND a.regret_locality < a.regret_best THEN 'locality'
-				WHEN a.is_old THEN 'old'
-				ELSE 'gain'
-			END AS finding
-		FROM advised a
-	), concluded AS (
-		SELECT j.*,
-			CASE WHEN j.finding IN ('not probed', 'old') THEN 'probe first'
-				WHEN j.finding = 'gain' THEN 'change' ELSE 'keep' END AS verdict,
-			CASE WHEN j.is_tablespace_option THEN 'option of the tablespace'
-				ELSE format('setting random_page_cost (%s)',
-					(SELECT s.source FROM pg_settings s
-						WHERE s.name = 'random_page_cost')) END AS setting,
-			format('a random read takes %s times as long as a sequential page (%s of %s, %s random reads at depth 1)',
-				round((j.random_read_us / j.sequential_page_us)::numeric, 1),
-				CASE WHEN j.runs = 1 THEN format('run %s', j.run_id)
-					ELSE format('%s runs, the last one %s', j.runs, j.run_id) END, to_char(j.measured_at, 'YYYY-MM-DD HH24:MI'),
-				j.samples) AS probe,
-			format('over %s of %s here, each at selectivities from one row to all (which ones queries use is not known), %s %% of the table blocks being in caches, the planner''s choices take %s times as long as the best plans',
-				CASE WHEN j.n = 1 THEN '1 index' ELSE j.n || ' indexes' END,
-				CASE WHEN j.measured_indexes = 0 THEN 'assumed locality'
-					WHEN j.measured_indexes = j.n THEN 'measured locality'
-					ELSE 'which ' || j.measured_indexes || ' have measured locality'
-				END,
-				round((100 * j.cached_fraction)::numeric),
-				round(j.regret_current::numeric, 2)) AS weighed
-		FROM judged j
+	WITH found AS MATERIALIZED (
+		SELECT f AS fact, f.finding, f.verdict, f.setting, f.latency,
+			(f.latency).random_read_caveat IS NULL
+				AND (f.latency).sequential_read_caveat IS NULL AS answers
+		FROM tablespace_advisor.find_costs(tablespace_advisor.check_tablespace($1)) f
 	), unprobed AS (
 		/* one call probes all; one that would find the same again is not named */
-		SELECT count(*) AS n, min(c.tablespace::text COLLATE "C") AS first
-		FROM concluded c
-		WHERE c.verdict = 'probe first'
-			AND c.random_read_caveat IS NULL AND c.sequential_read_caveat IS NULL
+		SELECT count(*) AS n, min((f.latency).tablespace::text COLLATE "C") AS first
+		FROM found f
+		WHERE f.verdict = 'probe first' AND f.answers
 	)
-	SELECT c.tablespace, c.verdict,
-		CASE c.verdict WHEN 'change' THEN c.best WHEN 'keep' THEN c.random_page_cost END,
-		CASE WHEN c.verdict <> 'probe first' THEN c.low END,
-		CASE WHEN c.verdict <> 'probe first' THEN c.high END,
-		CASE WHEN c.is_probed THEN c.seq_page_cost END,
-		CASE WHEN c.is_probed THEN c.io_concurrency END,
-		CASE WHEN c.is_probed THEN c.best_depth END,
-		c.random_page_cost, c.random_read_us, c.sequential_page_us,
-		c.cached_fraction,
-		c.regret_current,
-		CASE c.verdict WHEN 'change' THEN c.regret_best
-			WHEN 'keep' THEN c.regret_current END,
-		CASE c.verdict
+	SELECT (f.latency).tablespace, f.verdict,
+		CASE f.finding WHEN 'gain' THEN (f.fact).best
+			WHEN 'not probed' THEN NULL WHEN 'old' THEN NULL
+			ELSE (f.setting).random_page_cost END,
+		CASE WHEN f.verdict <> 'probe first' THEN (f.fact).low END,
+		CASE WHEN f.verdict <> 'probe first' THEN (f.fact).high END,
+		CASE WHEN (f.fact).is_probed THEN (f.setting).seq_page_cost END,
+		CASE WHEN (f.fact).is_probed THEN (f.fact).effective_io_concurrency END,
+		CASE WHEN (f.fact).is_probed THEN (f.fact).maintenance_io_concurrency END,
+		(f.setting).random_page_cost, (f.latency).random_read_us,
+		(f.latency).sequential_page_us, (f.fact).cached_fraction,
+		(f.fact).regret_current, (f.fact).regret_recommended,
+		CASE f.verdict
 			WHEN 'probe first' THEN
-				CASE WHEN c.random_read_caveat IS NOT NULL
-						OR c.sequential_read_caveat IS NOT NULL THEN NULL
-					WHEN u.n = 1 THEN
-						format('SELECT * FROM %s.probe_tablespace(%L::pg_catalog.name)',
-							'@extschema@', c.tablespace)
-					WHEN c.tablespace = u.first THEN
+				CASE WHEN NOT f.answers THEN NULL
+					WHEN u.n = 1 THEN format('SELECT * FROM %s.probe_tablespace(%L::pg_catalog.name)',
+						'@extschema@', (f.latency).tablespace)
+					WHEN (f.latency).tablespace = u.first THEN
 						format('SELECT * FROM %s.probe_tablespace()', '@extschema@')
 				END
-			WHEN 'change' THEN
-				format('ALTER TABLESPACE %I SET (random_page_cost = %s)',
-					c.tablespace, c.best)
+			WHEN 'change' THEN o.statement
 		END,
-		CASE c.finding
-			WHEN 'not probed' THEN
-				CASE WHEN c.random_read_caveat IS NULL AND c.sequential_read_caveat IS NULL THEN
-					CASE WHEN u.n > 1 AND c.tablespace <> u.first THEN
-						format('not measured: the call at tablespace %I measures all', u.first)
-					ELSE 'not measured' END
-				ELSE 'the device did not answer the probe: '
-					|| coalesce(c.random_read_caveat, c.sequential_read_caveat) END
-			WHEN 'old' THEN
-				format('the probe is %s days old: probe again before anything is changed',
-					extract(day FROM now() - c.measured_at))
-			WHEN 'gain' THEN
-				format('%s instead of %s (%s to %s are as good): plans take %s times the best instead of %s, %s %% cached',
-					c.best, c.random_page_cost, c.low, c.high,
-					round(c.regret_best::numeric, 2), round(c.regret_current::numeric, 2),
-					round((100 * c.cached_fraction)::numeric))
-			ELSE format('keep %s', c.random_page_cost) || CASE c.finding
-				WHEN 'nothing to weigh' THEN
-					': no analyzed table with a B-tree and at least 64 pages here'
-				WHEN 'caches unknown' THEN
-					': how much of the tables the caches hold is not known'
-				WHEN 'flat' THEN
-					format(' (%s to %s are as good): plans take %s times the best, %s %% cached',
-						c.low, c.high, round(c.regret_current::numeric, 2),
-						round((100 * c.cached_fraction)::numeric))
-				WHEN 'locality' THEN
-					format(': no constant helps much (plans take %s times the best, with %s %s times), tablespace_advisor.correct_locality does (%s times)',
-						round(c.regret_current::numeric, 2), c.best,
-						round(c.regret_best::numeric, 2),
-						round(c.regret_locality::numeric, 2))
-				ELSE
-					format(': plans take %s times the best, with %s %s times, %s',
-						round(c.regret_current::numeric, 2), c.best,
-						round(c.regret_best::numeric, 2),
-						CASE c.finding WHEN 'noise' THEN 'within noise'
-							ELSE 'too little for a change' END)
-				END
-			END,
-		CASE WHEN c.verdict = 'change' THEN
-			CASE WHEN c.is_tablespace_option THEN
-				format('ALTER TABLESPACE %I SET (random_page_cost = %s)',
-					c.tablespace, c.random_page_cost)
-			ELSE
-				format('ALTER TABLESPACE %I RESET (random_page_cost)', c.tablespace)
-			END
-		END,
-		CASE c.finding
-			WHEN 'not probed' THEN
-				'no trustworthy measurement of '
-					|| concat_ws(' nor of ',
-						CASE WHEN c.random_read_us IS NULL THEN
-							'random reads at depth 1'
-								|| coalesce(' (' || c.random_read_caveat || ')', '')
-						END,
-						CASE WHEN c.sequential_page_us IS NULL THEN
-							'sequential reads'
-								|| coalesce(' (' || c.sequential_read_caveat || ')', '')
-						END)
-			WHEN 'nothing to weigh' THEN
-				c.probe || format('; no analyzed table with a B-tree and at least 64 pages lies there in this database, so there is no plan to be made better and the %s stays', c.setting)
-			WHEN 'caches unknown' THEN
-				c.probe || format('; how much of the tables the caches hold is not known, and the ratio alone is no reason to change the %s', c.setting)
-			WHEN 'flat' THEN
-				c.probe || '; ' || c.weighed || format(': the %s is as good as any between %s and %s', c.setting, c.low, c.high)
-			WHEN 'no gain' THEN
-				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long: too little to change the %s',
-					c.best, round(c.regret_best::numeric, 2), c.setting)
-			WHEN 'noise' THEN
-				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long, but not for all times within the intervals (a random read takes %s to %s us, a sequential page %s to %s): the %s stays. More runs, or longer ones, make the intervals narrower',
-					c.best, round(c.regret_best::numeric, 2),
-					round(c.random_read_low_us::numeric, 1),
-					round(c.random_read_high_us::numeric, 1),
-					round(c.sequential_page_low_us::numeric, 1),
-					round(c.sequential_page_high_us::numeric, 1), c.setting)
-			WHEN 'locality' THEN
-				c.probe || '; ' || c.weighed || format(', and still %s times with the best constant, %s: no constant helps much here. With tablespace_advisor.correct_locality = on they would take %s times as long%s',
-					round(c.regret_best::numeric, 2), c.best,
-					round(c.regret_locality::numeric, 2),
-					CASE WHEN c.measured_indexes < c.n THEN
-						' (call measure_index_locality() for the tables first)'
-					ELSE '' END)
-			WHEN 'old' THEN
-				format('the probe is %s days old (run %s): probe again before anything is changed. By it, ',
-					extract(day FROM now() - c.measured_at), c.run_id)
-					|| c.weighed || format(', with %s %s times',
-						c.best, round(c.regret_best::numeric, 2))
-			ELSE
-				c.probe || '; ' || c.weighed || format(', with %s they would take %s times as long (any value between %s and %s is about as good). An option of the tablespace beats what is set for the session, the role or the database%s',
-					c.best, round(c.regret_best::numeric, 2), c.low, c.high,
-					CASE WHEN c.regret_locality < c.regret_best - 0.05 THEN
-						format('; with tablespace_advisor.correct_locality = on it would be %s times',
-							round(c.regret_locality::numeric, 2))
-					ELSE '' END)
-		END || CASE
-			WHEN c.others IS NULL OR c.finding = 'caches unknown' THEN ''
-			WHEN c.is_tablespace_option OR c.finding = 'gain' THEN
-				'. The option beats what is set elsewhere: ' || c.others
-			ELSE '. Elsewhere another value is set: ' || c.others
-		END
-	FROM concluded c
+		CASE WHEN f.finding = 'not probed' AND f.answers AND u.n > 1
+				AND (f.latency).tablespace <> u.first THEN
+				format('not measured: the call at tablespace %I measures all', u.first)
+			ELSE tablespace_advisor.cost_reason(f.fact) END,
+		CASE WHEN f.verdict = 'change' THEN o.undo_statement END,
+		tablespace_advisor.cost_detail(f.fact)
+	FROM found f
 	CROSS JOIN unprobed u
-	ORDER BY c.tablespace;
+	CROSS JOIN LATERAL tablespace_advisor.tablespace_options((f.latency).tablespace,
+		ARRAY['random_page_cost', 'effective_io_concurrency', 'maintenance_io_concurrency'],
+		ARRAY[CASE f.finding WHEN 'gain' THEN (f.fact).best END,
+			(f.fact).effective_io_concurrency, (f.fact).maintenance_io_concurrency]) o
+	ORDER BY 1;
 END;
 
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
-	'what random_page_cost each tablespace (or the one named) should have, weighed by the plans it leads to for the tables of this database. verdict: "probe first" (statement is the call to make, NULL if it was made and the device did not answer: the reason says why), "keep" (random_page_cost is the current value) or "change" (statement sets it, undo_statement takes it back). low, high: about as good between these; regret_current, regret_recommended: how many times as long as the best plans the planner''s choices are predicted to take; cached_fraction: share of the tables'' blocks in caches now; effective_io_concurrency, maintenance_io_concurrency: by the random reads measured at several depths. random_read_us, sequential_page_us: measured microseconds per page, from the last probes without a caveat. reason: why, in a line; detail: what was measured and weighed. NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
+	'what random_page_cost each tablespace (or the one named) should have, weighed by the plans it leads to for the tables of this database, and what prefetching. verdict: "probe first" (statement is the call to make, NULL if it was made and the device did not answer: the reason says why), "keep" (random_page_cost is the current value) or "change" (statement sets all that is recommended, undo_statement takes it back). low, high: about as good between these; regret_current, regret_recommended: how many times as long as the best plans the planner''s choices are predicted to take; cached_fraction: share of the tables'' blocks in caches now; effective_io_concurrency, maintenance_io_concurrency: by the random reads measured at several depths. random_read_us, sequential_page_us: measured microseconds per page, from the last probes without a caveat. reason: why, in a line; detail: what was measured and weighed. NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
 
 REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.recommend_random_page_cost(name),
 	tablespace_advisor.weighable_indexes(),
 	tablespace_advisor.concurrent_readers(),
-	tablespace_advisor.weigh_random_page_cost(
-		float8[], float8[], float8, float8, int) TO pg_monitor;
+	tablespace_advisor.cost_measurements(name),
+	tablespace_advisor.find_costs(name),
+	tablespace_advisor.tablespace_options(name, text[], float8[]),
+	tablespace_advisor.cost_reason(tablespace_advisor.cost_finding),
+	tablespace_advisor.cost_detail(tablespace_advisor.cost_finding),
+	tablespace_advisor.weigh_random_page_cost(tablespace_advisor.weighed_times,
+		tablespace_advisor.weighed_index[], float8, float8, int, int) TO pg_monitor;
 
 /*
  * Medians of three runs each over a table in memory: reading its rows, ten

@@ -5,11 +5,13 @@
  *
  * For every index and a range of selectivities there are three plans: index
  * scan, bitmap heap scan, sequential scan.  Locality and measured times say
- * how long each takes, with cold and with warm caches; the planner's formulas
+ * how long each takes, with what caches hold; the planner's formulas
  * say which one it chooses under a given random_page_cost.  The regret is the
  * time of the chosen plan over that of the fastest, as a geometric mean over
  * indexes, selectivities (log-uniform: what queries ask for is not known) and
- * the two states of the caches, weighted by what they hold.
+ * two ways in which caches may hold what they do: a share of the blocks is
+ * the same share of accesses, or what is asked for often is likelier to be
+ * held (tsa_times_cached()).
  *
  * All that is repeated for times drawn from the interval of the measured
  * mean, and a gain counts as one when it is there in all draws.  The
@@ -27,6 +29,7 @@
 #define SELECTIVITIES	9
 #define DRAWS			20
 #define PLANS			3
+#define WAYS			2
 #define FLAT			0.01	/* as good as the best within so much */
 
 /* relative standard error of a sequential read, which is not kept */
@@ -39,10 +42,14 @@ static const double candidates[] = {
 
 #define CANDIDATES	((int) (sizeof(candidates) / sizeof(candidates[0])))
 
-/* the current setting comes after the candidates, then corrected locality */
+/*
+ * After the candidates come the current settings, the same with prefetching as
+ * it is recommended, and corrected locality.
+ */
 #define CURRENT		CANDIDATES
-#define CORRECTED	(CANDIDATES + 1)
-#define SETTINGS	(CANDIDATES + 2)
+#define KEPT		(CANDIDATES + 1)
+#define CORRECTED	(CANDIDATES + 2)
+#define SETTINGS	(CANDIDATES + 3)
 
 /*
  * What an index leads to whose locality nobody has measured: between full
@@ -93,32 +100,34 @@ tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
 	}
 }
 
-/* How long the three plans take. */
+/*
+ * How long the three plans take, the bitmap scan with so much prefetching;
+ * "all" are the times of a scan of all blocks.
+ */
 static void
 time_plans(const TsaRegretInput *input, const TsaRegretIndex *index,
-		   const TsaReadTimes *times, double selectivity, double *us)
+		   const TsaLocalityPoint *point, const TsaReadTimes *times,
+		   const TsaReadTimes *all, double tuples, int concurrency,
+		   double *us)
 {
 	const TsaScan *scan = &index->scan;
-	double		tuples = fmax(selectivity * scan->table_tuples, 1);
 	double		leaves = fmax(tuples * scan->index_pages /
 							  fmax(scan->index_tuples, 1), 1);
 	double		read_index = times->random + (leaves - 1) * times->sequential;
 	double		rows = tuples * (times->cpu.tuple + times->cpu.index_tuple +
 								 times->cpu.operator);
-	TsaLocalityPoint point;
 
-	tsa_locality_at(&index->locality, tuples, &point);
-	us[0] = read_index + rows + tsa_locality_index_us(&point, times, 0) +
-		tsa_locality_revisit_us(&point, times, input->settings.shared_pages) -
-		fmin(tsa_locality_ahead_us(&point, times, 0),
+	us[0] = read_index + rows + tsa_locality_index_us(point, times, 0) +
+		tsa_locality_revisit_us(point, times, input->settings.shared_pages) -
+		fmin(tsa_locality_ahead_us(point, times, 0),
 			 (1 - times->cached_fraction) * rows);
 	if (index->index_random <= 0)
-		us[0] += tsa_locality_turns_us(&point, times, leaves, 0);
+		us[0] += tsa_locality_turns_us(point, times, leaves, 0);
 	us[1] = read_index +
-		tsa_locality_bitmap_us(&point, times, input->concurrency) +
+		tsa_locality_bitmap_us(point, times, concurrency) +
 		tuples * (times->cpu.tuple + times->cpu.bit +
 				  2 * times->cpu.operator);
-	us[2] = tsa_seq_scan_us(scan, times);
+	us[2] = tsa_seq_scan_us(scan, all);
 }
 
 /* The plan that the planner chooses. */
@@ -134,16 +143,16 @@ choose_plan(const TsaScan *scan, const TsaCostSettings *settings)
 	return by_bitmap <= by_table ? 1 : 2;
 }
 
-/* The same with locality corrected, and told what caches hold. */
+/* The plan that it chooses with locality corrected, told what caches hold. */
 static int
 choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
-				 const TsaScan *scan, const TsaReadTimes *cold,
+				 const TsaScan *scan, const TsaCachedTimes *cached,
 				 const TsaCostSettings *settings)
 {
-	TsaReadTimes times = *cold;
+	TsaReadTimes times;
 	TsaLocalScan local = {
 		.scan = *scan,.one_place = index->index_random <= 0,.runs = 1,
-		.concurrency = input->concurrency
+		.concurrency = input->recommended
 	};
 	TsaScan		corrected = *scan;
 	TsaCorrection correction;
@@ -151,8 +160,8 @@ choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 	double		by_bitmap;
 	double		by_table = tsa_seq_scan_cost(scan, settings);
 
-	tsa_times_blend(&times, 0, index->cached);
-	tsa_correct_scan(&local, settings, &index->locality, &times, &correction);
+	tsa_correct_scan(&local, settings, &index->locality, cached, &times,
+					 &correction);
 	corrected.correlation = correction.correlation;
 	by_index = tsa_index_scan_cost(&corrected, settings, 0) +
 		correction.index_raise;
@@ -166,22 +175,36 @@ choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 /* Add the logarithms of one cell's regrets. */
 static void
 add_cell(const TsaRegretInput *input, const TsaRegretIndex *index,
-		 const TsaReadTimes *cold, const TsaReadTimes *warm,
+		 const TsaCachedTimes *cached,
 		 double selectivity, double *sums)
 {
-	const TsaReadTimes *states[] = {cold, warm};
-	double		weights[] = {1 - index->cached, index->cached};
-	double		us[2][PLANS];
-	double		best[2];
+	double		tuples = fmax(selectivity * index->scan.table_tuples, 1);
+	double		us[WAYS][2][PLANS];
+	double		best[WAYS];
 	TsaScan		scan = index->scan;
+	TsaLocalityPoint point;
+	TsaReadTimes times;
 	int			i;
-	int			state;
+	int			way;
 
 	scan.selectivity = selectivity;
-	for (state = 0; state < 2; state++)
+	tsa_locality_at(&index->locality, tuples, &point);
+	tsa_times_of_share(cached, point.blocks / fmax(scan.table_pages, 1),
+					   &times);
+	for (way = 0; way < WAYS; way++)
 	{
-		time_plans(input, index, states[state], selectivity, us[state]);
-		best[state] = fmin(fmin(us[state][0], us[state][1]), us[state][2]);
+		best[way] = INFINITY;
+		for (i = 0; i < 2; i++)
+		{
+			double	   *plans = us[way][i];
+
+			time_plans(input, index, &point, way == 0 ? &times : &cached->all,
+					   &cached->all, tuples,
+					   i == 0 ? input->concurrency : input->recommended,
+					   plans);
+			best[way] = fmin(best[way],
+							 fmin(fmin(plans[0], plans[1]), plans[2]));
+		}
 	}
 	for (i = 0; i < SETTINGS; i++)
 	{
@@ -194,10 +217,10 @@ add_cell(const TsaRegretInput *input, const TsaRegretIndex *index,
 		settings.index_random = index->index_random > 0 ?
 			index->index_random : settings.table_random;
 		plan = i == CORRECTED ?
-			choose_corrected(input, index, &scan, cold, &settings) :
+			choose_corrected(input, index, &scan, cached, &settings) :
 			choose_plan(&scan, &settings);
-		for (state = 0; state < 2; state++)
-			sums[i] += weights[state] * log(us[state][plan] / best[state]);
+		for (way = 0; way < WAYS; way++)
+			sums[i] += log(us[way][i != CURRENT][plan] / best[way]) / WAYS;
 	}
 }
 
@@ -221,20 +244,20 @@ static void
 weigh_draw(const TsaRegretInput *input, const TsaReadTimes *cold,
 		   double *means)
 {
-	TsaReadTimes warm = *cold;
 	int			i;
 	int			j;
 
-	tsa_times_blend(&warm, 0, 1);
 	memset(means, 0, SETTINGS * sizeof(double));
 	for (i = 0; i < input->nindexes; i++)
 	{
 		const TsaRegretIndex *index = &input->indexes[i];
 		double		smallest = 1 / fmax(index->scan.table_tuples, 2);
+		TsaCachedTimes cached;
 
 		input->check();
+		tsa_times_cached(cold, 0, index->cached, &cached);
 		for (j = 0; j < SELECTIVITIES; j++)
-			add_cell(input, index, cold, &warm,
+			add_cell(input, index, &cached,
 					 pow(smallest, 1 - j / (SELECTIVITIES - 0.5)), means);
 	}
 	for (i = 0; i < SETTINGS; i++)
@@ -301,15 +324,18 @@ tsa_regret_weigh(TsaRegretInput *input, TsaRegretOutcome *outcome)
 	outcome->low *= s;
 	outcome->high *= s;
 	outcome->regret_current = exp(means[CURRENT]);
+	outcome->regret_kept = exp(means[KEPT]);
 	outcome->regret_best = exp(means[best]);
 	outcome->regret_locality = exp(means[CORRECTED]);
 	outcome->gain_low = INFINITY;
-	outcome->gain_high = 0;
+	outcome->prefetch_gain_low = INFINITY;
 	for (i = 0; i < DRAWS; i++)
 	{
-		double		gain = exp(draws[i][CURRENT] - draws[i][best]);
+		const double *draw = draws[i];
 
-		outcome->gain_low = fmin(outcome->gain_low, gain);
-		outcome->gain_high = fmax(outcome->gain_high, gain);
+		outcome->gain_low = fmin(outcome->gain_low,
+								 exp(draw[KEPT] - draw[best]));
+		outcome->prefetch_gain_low = fmin(outcome->prefetch_gain_low,
+										  exp(draw[CURRENT] - draw[KEPT]));
 	}
 }

@@ -31,7 +31,8 @@ typedef struct TsaRegretInput
 	double		sequential_low; /* of times.sequential */
 	double		sequential_high;
 	TsaCostSettings settings;	/* table_random is the current one */
-	int			concurrency;
+	int			concurrency;	/* effective_io_concurrency, the current one */
+	int			recommended;	/* the one that is recommended */
 	void		(*check) (void);	/* may jump out for good */
 } TsaRegretInput;
 
@@ -41,10 +42,11 @@ typedef struct TsaRegretOutcome
 	double		low;			/* about as good between these */
 	double		high;
 	double		regret_current; /* times as long as the best plans, 1 or more */
-	double		regret_best;
-	double		regret_locality;	/* with locality corrected */
-	double		gain_low;		/* regret_current / _best over the draws */
-	double		gain_high;
+	double		regret_kept;	/* the current one, prefetching as recommended */
+	double		regret_best;	/* and with the best one */
+	double		regret_locality;	/* and with locality corrected */
+	double		gain_low;		/* least regret_kept / _best of the draws */
+	double		prefetch_gain_low;	/* least regret_current / _kept */
 } TsaRegretOutcome;
 
 extern void tsa_locality_assume(const TsaScan *scan, TsaLocality *locality);

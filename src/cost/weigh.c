@@ -12,6 +12,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type_d.h"
+#include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -23,10 +24,6 @@
 
 PG_FUNCTION_INFO_V1(weigh_random_page_cost);
 
-/* fields of one index in the flat array */
-#define INDEX_FIELDS	9
-#define TIME_FIELDS		14
-
 /* Interrupts while weighing. */
 static void
 check_interrupts(void)
@@ -34,74 +31,100 @@ check_interrupts(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Take an array of numbers apart; NULL is NaN. */
-static double *
-read_numbers(ArrayType *array, int *n)
+/* A number of a row, or what stands for NULL and for what is not finite. */
+static double
+read_number(HeapTupleHeader row, const char *name, double otherwise)
 {
-	Datum	   *elements;
-	bool	   *nulls;
-	double	   *numbers;
-	int			i;
+	bool		isnull;
+	Datum		value = GetAttributeByName(row, name, &isnull);
+	double		number = isnull ? otherwise : DatumGetFloat8(value);
 
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-					  TYPALIGN_DOUBLE, &elements, &nulls, n);
-	numbers = palloc(sizeof(double) * Max(*n, 1));
-	for (i = 0; i < *n; i++)
-		numbers[i] = nulls[i] ? NAN : DatumGetFloat8(elements[i]);
-	return numbers;
+	return isfinite(number) ? number : otherwise;
 }
 
 /* One index; a locality that was measured takes the place of a correlation. */
 static void
-read_index(const double *fields, TsaRegretIndex *index, int *measured)
+read_index(HeapTupleHeader row, TsaRegretIndex *index, int *measured)
 {
-	const TsaLocalityRow *row = fields[0] >= 1 && fields[0] <= PG_UINT32_MAX ?
-	tsa_locality_find((Oid) fields[0]) : NULL;
+	bool		isnull;
+	Datum		oid = GetAttributeByName(row, "index", &isnull);
+	const TsaLocalityRow *found = isnull ? NULL :
+	tsa_locality_find(DatumGetObjectId(oid));
 
-	index->scan.table_pages = fields[1];
-	index->scan.table_tuples = fields[2];
-	index->scan.index_pages = fields[3];
-	index->scan.index_tuples = fields[4];
-	index->scan.correlation = fields[5];
-	index->cached = Min(Max(fields[6], 0), 1);
-	index->index_random = isnan(fields[7]) ? 0 : fields[7];
-	index->scan.tree_height = (int) fields[8];
+	index->scan.table_pages = read_number(row, "table_pages", 1);
+	index->scan.table_tuples = read_number(row, "table_rows", 1);
+	index->scan.index_pages = read_number(row, "index_pages", 1);
+	index->scan.index_tuples = read_number(row, "index_entries", 1);
+	index->scan.correlation = read_number(row, "correlation", 0);
+	index->cached = Min(Max(read_number(row, "cached", 0), 0), 1);
+	index->index_random = read_number(row, "random_page_cost", 0);
+	index->scan.tree_height =
+		(int) Min(Max(read_number(row, "tree_height", 0), 0), 32);
 	index->scan.index_quals = 1;
 	index->scan.loop_count = 1;
-	if (row != NULL)
+	if (found != NULL)
 	{
-		index->locality = row->locality;
+		index->locality = found->locality;
 		(*measured)++;
+	}
+}
+
+/* All of them. */
+static void
+read_indexes(ArrayType *array, TsaRegretInput *input, int *measured)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+
+	/* of a row type all elements are aligned as doubles are */
+	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false,
+					  TYPALIGN_DOUBLE, &elements, &nulls, &input->nindexes);
+	if (input->nindexes == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("\"indexes\" must not be empty")));
+	input->indexes = palloc0(sizeof(TsaRegretIndex) * input->nindexes);
+	for (int i = 0; i < input->nindexes; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("\"indexes\" must not contain NULL")));
+		read_index(DatumGetHeapTupleHeader(elements[i]), &input->indexes[i],
+				   measured);
 	}
 }
 
 /* The times of the tablespace and the intervals of the first two. */
 static void
-read_times(ArrayType *array, TsaRegretInput *input)
+read_times(HeapTupleHeader row, TsaRegretInput *input)
 {
 	TsaReadTimes *times = &input->times;
-	int			n;
-	double	   *t = read_numbers(array, &n);
+	double		sequential = read_number(row, "sequential_page_us", 0);
+	double		random = read_number(row, "random_read_us", 0);
 
-	if (n != TIME_FIELDS)
+	if (sequential <= 0 || random <= 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("times must have %d elements", TIME_FIELDS)));
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("times of reads must be greater than 0")));
 	times->cpu = (TsaCpuTimes) TSA_CPU_TIMES;
-	times->sequential = t[0];
-	times->random = t[1];
-	times->skip = isnan(t[2]) ? t[1] : t[2];
-	times->cached = Min(t[0], isnan(t[3]) ? 2 : t[3]);
-	times->adjacent_0 = isnan(t[4]) ? t[0] : t[4];
-	times->adjacent_1 = isnan(t[5]) ? times->adjacent_0 : t[5];
-	times->depth = isnan(t[6]) || isnan(t[7]) ? 0 : (int) t[6];
-	times->adjacent_n = t[7];
-	times->skip_n = isnan(t[8]) ? times->skip : t[8];
-	times->random_n = isnan(t[9]) ? times->random : t[9];
-	input->random_low = isnan(t[10]) ? t[1] : t[10];
-	input->random_high = isnan(t[11]) ? t[1] : t[11];
-	input->sequential_low = isnan(t[12]) ? t[0] : t[12];
-	input->sequential_high = isnan(t[13]) ? t[0] : t[13];
+	times->sequential = sequential;
+	times->random = random;
+	times->skip = read_number(row, "skip_read_us", random);
+	times->cached = Min(sequential, read_number(row, "cached_read_us", 2));
+	times->adjacent_0 = read_number(row, "adjacent_0_us", sequential);
+	times->adjacent_1 = read_number(row, "adjacent_1_us", times->adjacent_0);
+	times->adjacent_n = read_number(row, "adjacent_deep_us", 0);
+	times->depth = times->adjacent_n <= 0 ? 0 :
+		(int) Min(Max(read_number(row, "depth", 0), 0), 1024);
+	times->skip_n = read_number(row, "skip_deep_us", times->skip);
+	times->random_n = read_number(row, "random_deep_us", random);
+	input->random_low = read_number(row, "random_read_low_us", random);
+	input->random_high = read_number(row, "random_read_high_us", random);
+	input->sequential_low = read_number(row, "sequential_page_low_us",
+										sequential);
+	input->sequential_high = read_number(row, "sequential_page_high_us",
+										 sequential);
 	if (times->depth == 0)
 		times->adjacent_n = times->adjacent_1;
 }
@@ -113,11 +136,9 @@ weigh_random_page_cost(PG_FUNCTION_ARGS)
 	TsaRegretInput input = {0};
 	TsaRegretOutcome outcome;
 	TupleDesc	desc;
-	Datum		values[8];
-	bool		nulls[8] = {0};
-	double	   *fields;
+	Datum		values[10];
+	bool		nulls[10] = {0};
 	int			measured = 0;
-	int			n;
 	int			i;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -125,22 +146,13 @@ weigh_random_page_cost(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("function returning record called in context that cannot accept type record")));
 
-	read_times(PG_GETARG_ARRAYTYPE_P(0), &input);
-	fields = read_numbers(PG_GETARG_ARRAYTYPE_P(1), &n);
-	if (n == 0 || n % INDEX_FIELDS != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("indexes must have a multiple of %d elements",
-						INDEX_FIELDS)));
-	input.nindexes = n / INDEX_FIELDS;
-	input.indexes = palloc0(sizeof(TsaRegretIndex) * input.nindexes);
-	for (i = 0; i < input.nindexes; i++)
-		read_index(&fields[(size_t) i * INDEX_FIELDS], &input.indexes[i],
-				   &measured);
+	read_times(PG_GETARG_HEAPTUPLEHEADER(0), &input);
+	read_indexes(PG_GETARG_ARRAYTYPE_P(1), &input, &measured);
 	tsa_cost_settings_fill(&input.settings);
 	input.settings.table_random = PG_GETARG_FLOAT8(2);
 	input.settings.table_seq = PG_GETARG_FLOAT8(3);
 	input.concurrency = PG_GETARG_INT32(4);
+	input.recommended = PG_GETARG_INT32(5);
 	input.check = check_interrupts;
 	tsa_regret_weigh(&input, &outcome);
 
@@ -149,9 +161,11 @@ weigh_random_page_cost(PG_FUNCTION_ARGS)
 	values[i++] = Float8GetDatum(outcome.low);
 	values[i++] = Float8GetDatum(outcome.high);
 	values[i++] = Float8GetDatum(outcome.regret_current);
+	values[i++] = Float8GetDatum(outcome.regret_kept);
 	values[i++] = Float8GetDatum(outcome.regret_best);
 	values[i++] = Float8GetDatum(outcome.regret_locality);
 	values[i++] = Float8GetDatum(outcome.gain_low);
+	values[i++] = Float8GetDatum(outcome.prefetch_gain_low);
 	values[i++] = Int32GetDatum(measured);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));

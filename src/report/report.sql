@@ -8,7 +8,8 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT ROW(since,
 		ARRAY(SELECT a FROM @extschema@.advise_placement(
-			NULL::text, NULL::interval, NULL::regclass, NULL::name) a),
+			NULL::text, NULL::interval, NULL::regclass, NULL::name) a
+			WHERE a.relation IS NOT NULL),
 		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c),
 		(SELECT coalesce(jsonb_agg(u), '[]') FROM @extschema@.forecast_tablespace_usage() u),
 		(SELECT coalesce(jsonb_agg(h), '[]') FROM @extschema@.tablespace_advisor_health() h),

@@ -18,6 +18,18 @@ AS 'MODULE_PATHNAME', 'tsa_read_statements';
 COMMENT ON FUNCTION tablespace_advisor.read_statements() IS
 	'calls and milliseconds of execution of all statements in this database by pg_stat_statements; NULL without it, 55000 if its library is not loaded';
 
+CREATE FUNCTION tablespace_advisor.read_temporary_io(
+	OUT blocks_read bigint,
+	OUT read_ms float8,
+	OUT blocks_written bigint,
+	OUT write_ms float8,
+	OUT since timestamptz)
+LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME', 'tsa_read_temporary_io';
+
+COMMENT ON FUNCTION tablespace_advisor.read_temporary_io() IS
+	'blocks of temporary files that statements of this database have read and written, and what that took, by pg_stat_statements; NULL without it, 55000 if its library is not loaded';
+
 CREATE FUNCTION tablespace_advisor.statement_totals(
 	OUT statements bigint,
 	OUT statements_ms float8)
@@ -426,6 +438,7 @@ CREATE FUNCTION tablespace_advisor.take_sample(snapshots int DEFAULT 10)
 RETURNS int
 LANGUAGE C STRICT VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET session_replication_role = origin
 AS 'MODULE_PATHNAME', 'tsa_take_sample';
 
 COMMENT ON FUNCTION tablespace_advisor.take_sample(int) IS

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * statements.c
- *	  read_statements(): what pg_stat_statements has counted in this database.
+ *	  read_statements(), read_temporary_io(): what pg_stat_statements has
+ *	  counted in this database.
  *
- * Its function in C is called by OID, see extension_members.c.
+ * Its functions in C are called by OID, see extension_members.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +23,18 @@
 #include "state/extension_members.h"
 
 PG_FUNCTION_INFO_V1(tsa_read_statements);
+PG_FUNCTION_INFO_V1(tsa_read_temporary_io);
+
+#define MOST_COLUMNS 4
+
+/* A column that is added up: bigint or float8. */
+typedef struct SummedColumn
+{
+	const char *name;
+	Oid			type;
+	float8		sum;
+	int			number;
+} SummedColumn;
 
 /* A column of the rows, if it is there and of that type; else 0. */
 static int
@@ -37,30 +50,37 @@ column_of(TupleDesc rows, const char *name, Oid type)
  * that, as those of old versions.
  */
 static bool
-add_up(ReturnSetInfo *result, int64 *calls, float8 *ms)
+add_up(ReturnSetInfo *result, SummedColumn *columns, int ncolumns)
 {
 	TupleDesc	rows = result->setDesc;
 	int			database = column_of(rows, "dbid", OIDOID);
-	int			count = column_of(rows, "calls", INT8OID);
-	int			time = column_of(rows, "total_exec_time", FLOAT8OID);
 	TupleTableSlot *slot;
 
-	if (database == 0 || count == 0 || time == 0)
+	for (int i = 0; i < ncolumns; i++)
+	{
+		columns[i].number = column_of(rows, columns[i].name, columns[i].type);
+		if (columns[i].number == 0)
+			return false;
+	}
+	if (database == 0)
 		return false;
 	slot = MakeSingleTupleTableSlot(rows, &TTSOpsMinimalTuple);
 	while (tuplestore_gettupleslot(result->setResult, true, false, slot))
 	{
-		bool		isnull[3];
-		Datum		of = slot_getattr(slot, database, &isnull[0]);
-		Datum		n = slot_getattr(slot, count, &isnull[1]);
-		Datum		total = slot_getattr(slot, time, &isnull[2]);
+		bool		isnull;
+		Datum		of = slot_getattr(slot, database, &isnull);
 
 		CHECK_FOR_INTERRUPTS();
-		if (isnull[0] || isnull[1] || isnull[2] ||
-			DatumGetObjectId(of) != MyDatabaseId)
+		if (isnull || DatumGetObjectId(of) != MyDatabaseId)
 			continue;
-		*calls += DatumGetInt64(n);
-		*ms += DatumGetFloat8(total);
+		for (int i = 0; i < ncolumns; i++)
+		{
+			Datum		value = slot_getattr(slot, columns[i].number, &isnull);
+
+			if (!isnull)
+				columns[i].sum += columns[i].type == INT8OID ?
+					(float8) DatumGetInt64(value) : DatumGetFloat8(value);
+		}
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	return true;
@@ -68,13 +88,18 @@ add_up(ReturnSetInfo *result, int64 *calls, float8 *ms)
 
 /* Calls it without the texts of statements, and has its rows added up. */
 static bool
-call_statements(Oid function, int64 *calls, float8 *ms)
+sum_statements(SummedColumn *columns, int ncolumns)
 {
+	Oid			function = tsa_extension_function("pg_stat_statements",
+												  "pg_stat_statements",
+												  BOOLOID);
 	LOCAL_FCINFO(call, 1);
 	FmgrInfo	flinfo;
 	ReturnSetInfo result = {.type = T_ReturnSetInfo};
 	bool		known = false;
 
+	if (!OidIsValid(function))
+		return false;
 	fmgr_info(function, &flinfo);
 	result.econtext = CreateStandaloneExprContext();
 	result.allowedModes = SFRM_Materialize;
@@ -85,35 +110,84 @@ call_statements(Oid function, int64 *calls, float8 *ms)
 	(void) FunctionCallInvoke(call);
 	if (result.returnMode == SFRM_Materialize && result.setResult != NULL)
 	{
-		known = add_up(&result, calls, ms);
+		known = add_up(&result, columns, ncolumns);
 		tuplestore_end(result.setResult);
 	}
 	FreeExprContext(result.econtext, true);
 	return known;
 }
 
-/* read_statements() */
-Datum
-tsa_read_statements(PG_FUNCTION_ARGS)
+/* Since when it counts; false if it does not say. */
+static bool
+counted_since(Datum *since)
 {
 	Oid			function = tsa_extension_function("pg_stat_statements",
-												  "pg_stat_statements",
-												  BOOLOID);
-	int64		calls = 0;
-	float8		ms = 0;
+												  "pg_stat_statements_info",
+												  InvalidOid);
+	LOCAL_FCINFO(call, 0);
+	FmgrInfo	flinfo;
+	Datum		row;
+	bool		isnull = true;
+
+	if (!OidIsValid(function))
+		return false;
+	fmgr_info(function, &flinfo);
+	InitFunctionCallInfoData(*call, &flinfo, 0, InvalidOid, NULL, NULL);
+	row = FunctionCallInvoke(call);
+	if (!call->isnull)
+		*since = GetAttributeByName(DatumGetHeapTupleHeader(row), "stats_reset",
+									&isnull);
+	return !isnull;
+}
+
+/* A row of sums, of the type the calling function returns, and one column more. */
+static Datum
+return_sums(FunctionCallInfo fcinfo, const SummedColumn *columns, int ncolumns,
+			bool known, Datum last)
+{
 	TupleDesc	row;
-	Datum		values[2];
-	bool		nulls[2];
-	bool		known;
+	Datum		values[MOST_COLUMNS + 1];
+	bool		nulls[MOST_COLUMNS + 1];
 
 	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg_internal("return type must be a row type")));
-	known = OidIsValid(function) && call_statements(function, &calls, &ms);
-	nulls[0] = nulls[1] = !known;
-	values[0] = Int64GetDatum(calls);
-	values[1] = Float8GetDatum(ms);
+	for (int i = 0; i < ncolumns; i++)
+		values[i] = columns[i].type == INT8OID ?
+			Int64GetDatum((int64) columns[i].sum) : Float8GetDatum(columns[i].sum);
+	values[ncolumns] = last;
+	memset(nulls, known ? 0 : 1, sizeof(nulls));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
 													  values, nulls)));
+}
+
+/* read_statements() */
+Datum
+tsa_read_statements(PG_FUNCTION_ARGS)
+{
+	SummedColumn columns[] = {
+		{.name = "calls",.type = INT8OID},
+		{.name = "total_exec_time",.type = FLOAT8OID}
+	};
+
+	return return_sums(fcinfo, columns, lengthof(columns),
+					   sum_statements(columns, lengthof(columns)), (Datum) 0);
+}
+
+/* read_temporary_io() */
+Datum
+tsa_read_temporary_io(PG_FUNCTION_ARGS)
+{
+	SummedColumn columns[] = {
+		{.name = "temp_blks_read",.type = INT8OID},
+		{.name = "temp_blk_read_time",.type = FLOAT8OID},
+		{.name = "temp_blks_written",.type = INT8OID},
+		{.name = "temp_blk_write_time",.type = FLOAT8OID}
+	};
+	Datum		since = (Datum) 0;
+	bool		known = sum_statements(columns, lengthof(columns)) &&
+		counted_since(&since);
+
+	return return_sums(fcinfo, columns, lengthof(columns), known, since);
 }

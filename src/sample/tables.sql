@@ -109,3 +109,13 @@ CREATE TABLE tablespace_advisor.sampled_device (
 	busy_ms bigint NOT NULL,
 	queue_ms bigint NOT NULL
 );
+
+CREATE TABLE tablespace_advisor.standby_activity (
+	server name NOT NULL,
+	relation oid NOT NULL,
+	observed_at timestamptz NOT NULL,
+	reads_per_s float8 NOT NULL,
+	hits_per_s float8 NOT NULL,
+	scans_per_s float8 NOT NULL,
+	PRIMARY KEY (server, relation)
+);

@@ -25,7 +25,8 @@
 #include "state/extension_members.h"
 
 /*
- * The extension's function in C of that name with one argument, of that type;
+ * The extension's function in C of that name with one argument, of that type, or
+ * with none (InvalidOid);
  * InvalidOid if there is none.
  */
 Oid
@@ -43,8 +44,10 @@ tsa_extension_function(const char *extension, const char *name, Oid argument)
 		Form_pg_proc form =
 		(Form_pg_proc) GETSTRUCT(&list->members[i]->tuple);
 
-		if (form->prolang == ClanguageId && form->pronargs == 1 &&
-			form->proargtypes.values[0] == argument &&
+		if (form->prolang == ClanguageId &&
+			form->pronargs == (OidIsValid(argument) ? 1 : 0) &&
+			(!OidIsValid(argument) ||
+			 form->proargtypes.values[0] == argument) &&
 			getExtensionOfObject(ProcedureRelationId, form->oid) == owner)
 			found = form->oid;
 	}

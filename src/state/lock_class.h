@@ -15,7 +15,7 @@ typedef enum TsaLockClass
 	TSA_LOCK_BATCH = 0x7341,	/* move/job/batch_lock.h */
 	TSA_LOCK_GATE,
 	TSA_LOCK_QUEUE,
-	TSA_LOCK_COPY,				/* move/copy/others.c: all copies, */
+	TSA_LOCK_COPY,				/* move/copy/contention.c: all copies, */
 	TSA_LOCK_COPY_OF_CALL,		/* those of one call */
 	TSA_LOCK_EVACUATION,		/* tier/evacuate.c */
 	TSA_LOCK_DIRECTION,			/* move/job/batch_lock.h */

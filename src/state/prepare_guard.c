@@ -12,7 +12,8 @@
  * whatever locks our tables counts.  Only in a process that has loaded the
  * library: where it is not preloaded, LOCK on one of the views gets past it.
  * Logical replication is let through: what it applies was prepared somewhere
- * else, and it would try again for ever.
+ * else, and it would try again for ever.  So is CREATE or ALTER EXTENSION, for
+ * superusers only, since Citus makes extensions on all nodes in this way.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,7 +52,8 @@ refuse_prepare(XactEvent event, void *arg pg_attribute_unused())
 	Oid			extension;
 	bool		found = false;
 
-	if (event != XACT_EVENT_PRE_PREPARE || IsLogicalWorker())
+	if (event != XACT_EVENT_PRE_PREPARE || IsLogicalWorker() ||
+		tsa_state_is_new())
 		return;
 	extension = tsa_state_extension();
 	locks = GetLockStatusData();

@@ -37,6 +37,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
@@ -73,16 +74,17 @@ tsa_init_state(void)
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
-/* The extension as it is in this database. */
+/* An extension as it is in this database. */
 typedef struct Extension
 {
 	Oid			oid;			/* InvalidOid if it is not there */
 	Oid			schema;
 	bool		is_current;		/* are its objects of this library's version? */
+	bool		is_new;			/* made or updated by this transaction */
 } Extension;
 
 static Extension
-find_extension(void)
+find_extension_by_name(const char *name)
 {
 	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
 	Extension	extension = {0};
@@ -91,7 +93,7 @@ find_extension(void)
 	HeapTuple	tuple;
 
 	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber,
-				F_NAMEEQ, CStringGetDatum("tablespace_advisor"));
+				F_NAMEEQ, CStringGetDatum(name));
 	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
@@ -105,10 +107,37 @@ find_extension(void)
 		extension.schema = form->extnamespace;
 		extension.is_current =
 			strcmp(TextDatumGetCString(version), TSA_VERSION) == 0;
+		extension.is_new =
+			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return extension;
+}
+
+static Extension
+find_extension(void)
+{
+	return find_extension_by_name("tablespace_advisor");
+}
+
+/*
+ * Has this transaction made or updated the extension?
+ */
+bool
+tsa_state_is_new(void)
+{
+	return find_extension().is_new;
+}
+
+/*
+ * The schema that another extension was installed into; InvalidOid if it is not
+ * here.
+ */
+Oid
+tsa_state_schema_of(const char *extension)
+{
+	return find_extension_by_name(extension).schema;
 }
 
 /*
@@ -158,7 +187,8 @@ tsa_state_table(const char *table)
 }
 
 /*
- * The same, locked until the transaction ends.  No right on it is needed.
+ * A table of the extension by its name, locked until the transaction ends.  No
+ * right on it is needed.
  */
 Oid
 tsa_state_lock(const char *table, LOCKMODE mode)
@@ -178,7 +208,7 @@ tsa_state_lock(const char *table, LOCKMODE mode)
 }
 
 /*
- * The same, but InvalidOid if that would have to wait.
+ * As tsa_state_lock(), but InvalidOid if that would have to wait.
  */
 Oid
 tsa_state_try_lock(const char *table, LOCKMODE mode)

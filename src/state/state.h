@@ -29,8 +29,10 @@ extern int	tsa_keep_history;
 
 extern void tsa_init_state(void);
 extern bool tsa_state_is_current(void);
+extern bool tsa_state_is_new(void);
 extern Oid	tsa_state_extension(void);
 extern Oid	tsa_state_public_schema(void);
+extern Oid	tsa_state_schema_of(const char *extension);
 extern Oid	tsa_state_table(const char *table);
 extern Oid	tsa_state_lock(const char *table, LOCKMODE mode);
 extern Oid	tsa_state_try_lock(const char *table, LOCKMODE mode);

@@ -7,20 +7,21 @@ CREATE FUNCTION tablespace_advisor.relations_in(
 	OUT owner oid, OUT filenumber oid, OUT backend int, OUT is_valid boolean,
 	OUT is_exclusion boolean, OUT is_deferrable boolean,
 	OUT extension_schema name, OUT transaction xid, OUT obstacle text,
-	OUT is_locked boolean)
+	OUT is_locked boolean, OUT is_columnar boolean)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_relations_in'
 LANGUAGE C STRICT VOLATILE ROWS 1000;
 COMMENT ON FUNCTION tablespace_advisor.relations_in(oid, oid) IS
 	'the relations of a database in a tablespace, catalogs and TOAST among them, and those that transactions under way are making; obstacle: why live copy does not apply. A worker looks into other databases (53000: no worker slot is free)';
 
-CREATE FUNCTION tablespace_advisor.routine_settings(
-	database_oid oid, OUT routine text, OUT setting text, OUT value text)
+CREATE FUNCTION tablespace_advisor.object_settings(
+	database_oid oid, OUT object text, OUT setting text, OUT value text,
+	OUT extension_schema name)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_routine_settings'
 LANGUAGE C STRICT VOLATILE ROWS 10;
-COMMENT ON FUNCTION tablespace_advisor.routine_settings(oid) IS
-	'default_tablespace and temp_tablespaces of a database''s functions and procedures. A worker looks into other databases (53000: no worker slot is free)';
+COMMENT ON FUNCTION tablespace_advisor.object_settings(oid) IS
+	'default_tablespace and temp_tablespaces of a database''s functions and procedures, and tablespaces attached to hypertables of TimescaleDB (attach_tablespace; extension_schema: of its functions). A worker looks into other databases (53000: no worker slot is free)';
 
 CREATE FUNCTION tablespace_advisor.temporary_owner_pid(backend int)
 RETURNS int
@@ -183,13 +184,12 @@ AS $$
 			j(is_journal)
 		CROSS JOIN LATERAL (SELECT CASE
 			WHEN f.persistence = 't' THEN 'temporary'
-			WHEN f.relation < 16384 AND is_default OR f.kind = 'S'
-				THEN 'with database'
+			WHEN f.relation < 16384 AND is_default OR f.kind = 'S' THEN 'with database'
 			WHEN f.relation < 16384 THEN 'lock'
 			WHEN f.kind IN ('p', 'I') THEN 'catalog'
+			WHEN f.is_columnar THEN 'never'
 			WHEN j.is_journal OR f.kind = 'i' AND NOT f.is_valid THEN 'lock'
-			WHEN f.obstacle IS NULL AND f.extension_schema IS NOT NULL
-				THEN 'live'
+			WHEN f.obstacle IS NULL AND f.extension_schema IS NOT NULL THEN 'live'
 			WHEN f.kind = 'i' AND NOT f.is_exclusion AND NOT f.is_deferrable
 				THEN 'rebuild'
 			ELSE 'lock' END, j.is_journal) e(how, is_journal)
@@ -201,6 +201,7 @@ AS $$
 			WHEN f.persistence <> 'u' AND h.gid IS NOT NULL THEN 'prepared'
 			WHEN e.how = 'catalog' THEN 'catalog'
 			WHEN e.is_journal THEN 'journal'
+			WHEN e.how = 'never' THEN 'columnar'
 			WHEN f.kind = 'i' AND NOT f.is_valid THEN 'invalid'
 			WHEN f.obstacle IS NOT NULL THEN 'obstacle'
 			WHEN f.extension_schema IS NULL THEN 'no extension'
@@ -231,6 +232,8 @@ BEGIN ATOMIC
 			'It has no storage: it says where new partitions, or their indexes, are made.'
 		WHEN 'journal' THEN
 			'It is the journal of moves, which is in use while anything moves: it comes last.'
+		WHEN 'columnar' THEN
+			'It is a columnar table of Citus: convert it to heap by alter_table_set_access_method(), move it, and convert it back.'
 		WHEN 'invalid' THEN
 			'It is invalid: drop it, or repair it with REINDEX.'
 		WHEN 'obstacle' THEN
@@ -309,76 +312,127 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.split_identifiers(text) IS
 	'the names in a list of identifiers';
 
+/* Where what is in a tablespace would go if nobody says so. */
+CREATE FUNCTION tablespace_advisor.other_tablespace(
+	tablespace_oid oid, target_oid oid, database_oid oid)
+RETURNS name
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT t.spcname
+	FROM pg_tablespace t, pg_database d
+	WHERE d.oid = database_oid AND t.oid <> tablespace_oid
+		AND (t.oid = target_oid
+			OR target_oid IS NULL AND t.oid IN (d.dattablespace, 1663))
+	ORDER BY t.oid <> d.dattablespace
+	LIMIT 1
+$$;
+COMMENT ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid) IS
+	'the tablespace named, else the database''s default, else pg_default; never the one that is left';
+
 /*
- * Settings that name a tablespace: DROP TABLESPACE does not look at them.
- * Those of routines are in their databases, which all have to be looked into.
+ * Settings that may name a tablespace.  Those of routines and hypertables are
+ * in their databases, which all have to be looked into.
  */
+CREATE FUNCTION tablespace_advisor.settings_given()
+RETURNS TABLE (database oid, name name, role name, file text, object text,
+	setting text, value text, extension_schema name)
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT d.oid, d.datname, r.rolname, NULL, NULL, split_part(c, '=', 1),
+		"substring"(c, pg_catalog.strpos(c, '=') + 1), NULL
+	FROM pg_db_role_setting s
+		LEFT JOIN pg_database d ON d.oid = s.setdatabase
+		LEFT JOIN pg_roles r ON r.oid = s.setrole
+		CROSS JOIN LATERAL unnest(s.setconfig) c
+	UNION ALL
+	SELECT NULL, NULL, NULL, f.sourcefile, NULL, f.name, f.setting, NULL
+	FROM pg_file_settings f
+	WHERE f.applied
+	UNION ALL
+	SELECT d.oid, d.datname, NULL, NULL, f.object, f.setting, f.value,
+		f.extension_schema
+	FROM pg_database d
+		CROSS JOIN LATERAL tablespace_advisor.object_settings(d.oid) f
+	WHERE d.datconnlimit <> -2
+		AND NOT tablespace_advisor.is_database_locked(d.oid)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.settings_given() IS
+	'settings of databases, roles, configuration files, routines and hypertables that may name a tablespace';
+
+/* Instead of one tablespace a hypertable gets another one, if there is one. */
+CREATE FUNCTION tablespace_advisor.attachment_statement(
+	extension_schema name, hypertable text, tablespace name, target name)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('SELECT %s%I.detach_tablespace(%L::pg_catalog.name, %L::pg_catalog.regclass)',
+		CASE WHEN target IS NOT NULL THEN format(
+			'%I.attach_tablespace(%L::pg_catalog.name, %L::pg_catalog.regclass, if_not_attached => true), ',
+			extension_schema, target, hypertable) END,
+		extension_schema, tablespace, hypertable)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.attachment_statement(
+	name, text, name, name) IS
+	'the statement, to be run in the hypertable''s database, by which TimescaleDB makes new chunks in another tablespace';
+
+/* Of these DROP TABLESPACE looks at none, and TimescaleDB at its own. */
 CREATE FUNCTION tablespace_advisor.settings_naming(
-	tablespace name, show_names boolean)
+	tablespace_oid oid, target_oid oid, show_names boolean)
 RETURNS TABLE (database name, setting text, kind text, statement text,
 	reason text)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH given AS (
-		SELECT d.datname, r.rolname, NULL::text AS file, NULL::text AS routine,
-			split_part(c, '=', 1) AS setting,
-			"substring"(c, pg_catalog.strpos(c, '=') + 1) AS value
-		FROM pg_db_role_setting s
-			LEFT JOIN pg_database d ON d.oid = s.setdatabase
-			LEFT JOIN pg_roles r ON r.oid = s.setrole
-			CROSS JOIN LATERAL unnest(s.setconfig) c
-		UNION ALL
-		SELECT NULL, NULL, f.sourcefile, NULL, f.name, f.setting
-		FROM pg_file_settings f
-		WHERE f.applied
-		UNION ALL
-		SELECT d.datname, NULL, NULL, f.routine, f.setting, f.value
-		FROM pg_database d
-			CROSS JOIN LATERAL tablespace_advisor.routine_settings(d.oid) f
-		WHERE d.datconnlimit <> -2
-			AND NOT tablespace_advisor.is_database_locked(d.oid)
-	), naming AS (
-		SELECT g.*,
+	WITH naming AS (
+		SELECT g.*, t.spcname AS tablespace,
 			(SELECT string_agg(quote_ident(i), ', ')
 				FROM tablespace_advisor.split_identifiers(g.value) i
-				WHERE g.setting = 'temp_tablespaces' AND i <> tablespace) AS rest,
-			g.routine IS NULL OR show_names
-				OR g.datname = current_database() AS shown
-		FROM given g
-		WHERE g.setting = 'default_tablespace' AND g.value = tablespace
-			OR g.setting = 'temp_tablespaces' AND tablespace IN (
+				WHERE g.setting = 'temp_tablespaces' AND i <> t.spcname) AS rest,
+			g.object IS NULL OR show_names
+				OR g.name = current_database() AS shown,
+			CASE WHEN g.setting = 'attach_tablespace' THEN 'hypertable'
+				WHEN g.object IS NOT NULL THEN 'routine' END AS class
+		FROM tablespace_advisor.settings_given() g
+			JOIN pg_tablespace t ON t.oid = tablespace_oid
+		WHERE g.setting IN ('default_tablespace', 'attach_tablespace')
+				AND g.value = t.spcname
+			OR g.setting = 'temp_tablespaces' AND t.spcname IN (
 				SELECT i FROM tablespace_advisor.split_identifiers(g.value) i)
 	)
-	SELECT n.datname, n.setting,
-		CASE WHEN n.file IS NOT NULL
-				THEN format('setting in %s', n.file)
-			WHEN NOT n.shown THEN 'setting of a routine'
-			WHEN n.routine IS NOT NULL
-				THEN format('setting of routine %s', n.routine)
-			WHEN n.rolname IS NULL
-				THEN format('setting of database %I', n.datname)
-			ELSE format('setting of role %I', n.rolname)
-				|| coalesce(' in database ' || quote_ident(n.datname), '') END,
-		CASE WHEN n.file IS NOT NULL THEN 'ALTER SYSTEM'
-			WHEN NOT n.shown THEN NULL
-			WHEN n.routine IS NOT NULL THEN 'ALTER ROUTINE ' || n.routine
-			WHEN n.rolname IS NULL THEN format('ALTER DATABASE %I', n.datname)
-			ELSE format('ALTER ROLE %I', n.rolname)
-				|| coalesce(' IN DATABASE ' || quote_ident(n.datname), '') END
-		|| CASE WHEN n.rest IS NOT NULL
-				THEN format(' SET %I TO %s', n.setting, n.rest)
-			WHEN n.file IS NOT NULL AND n.file !~ E'postgresql\\.auto\\.conf$'
-				THEN format(' SET %I TO %L', n.setting, '')
-			ELSE format(' RESET %I', n.setting) END,
-		CASE WHEN n.routine IS NOT NULL
-			THEN 'DROP TABLESPACE leaves it, and then every call of the routine fails.'
+	SELECT n.name, n.setting,
+		CASE WHEN n.file IS NOT NULL THEN format('setting in %s', n.file)
+			WHEN n.class IS NOT NULL THEN concat_ws(' ', 'setting of',
+				CASE WHEN NOT n.shown THEN 'a' END, n.class,
+				CASE WHEN n.shown THEN n.object END)
+			WHEN n.role IS NULL THEN format('setting of database %I', n.name)
+			ELSE format('setting of role %I', n.role)
+				|| coalesce(' in database ' || quote_ident(n.name), '') END,
+		CASE WHEN NOT n.shown THEN NULL
+			WHEN n.class = 'hypertable' THEN tablespace_advisor.attachment_statement(
+				n.extension_schema, n.object, n.tablespace,
+				tablespace_advisor.other_tablespace(tablespace_oid, target_oid, n.database))
+			ELSE CASE WHEN n.file IS NOT NULL THEN 'ALTER SYSTEM'
+				WHEN n.object IS NOT NULL THEN 'ALTER ROUTINE ' || n.object
+				WHEN n.role IS NULL THEN format('ALTER DATABASE %I', n.name)
+				ELSE format('ALTER ROLE %I', n.role)
+					|| coalesce(' IN DATABASE ' || quote_ident(n.name), '') END
+			|| CASE WHEN n.rest IS NOT NULL
+					THEN format(' SET %I TO %s', n.setting, n.rest)
+				WHEN n.file IS NOT NULL AND n.file !~ E'postgresql\\.auto\\.conf$'
+					THEN format(' SET %I TO %L', n.setting, '')
+				ELSE format(' RESET %I', n.setting) END END,
+		CASE n.class
+			WHEN 'hypertable' THEN 'TimescaleDB makes new chunks there, and refuses DROP TABLESPACE in that database.'
+			WHEN 'routine' THEN 'DROP TABLESPACE leaves it, and then every call of the routine fails.'
 			ELSE 'DROP TABLESPACE leaves it, and then it is a warning at every connection, and an error to SET.'
 			END
 	FROM naming n
 $$;
-COMMENT ON FUNCTION tablespace_advisor.settings_naming(name, boolean) IS
-	'settings of databases, roles and routines, and of configuration files, that name a tablespace, and statements that change that; show_names: of routines in other databases';
+COMMENT ON FUNCTION tablespace_advisor.settings_naming(oid, oid, boolean) IS
+	'settings of databases, roles, routines, hypertables and configuration files that name a tablespace, and statements that change that; show_names: of objects in other databases';
 
 /*
  * Files that no relation has.  What the next checkpoint unlinks is empty and
@@ -509,24 +563,6 @@ COMMENT ON FUNCTION tablespace_advisor.database_leaving(
 	oid, oid, oid, name, bigint) IS
 	'how a database leaves its default tablespace';
 
-/* Where what is in a tablespace would go if nobody says so. */
-CREATE FUNCTION tablespace_advisor.other_tablespace(
-	tablespace_oid oid, target_oid oid, database_oid oid)
-RETURNS name
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT t.spcname
-	FROM pg_tablespace t, pg_database d
-	WHERE d.oid = database_oid AND t.oid <> tablespace_oid
-		AND (t.oid = target_oid
-			OR target_oid IS NULL AND t.oid IN (d.dattablespace, 1663))
-	ORDER BY t.oid <> d.dattablespace
-	LIMIT 1
-$$;
-COMMENT ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid) IS
-	'the tablespace named, else the database''s default, else pg_default; never the one that is left';
-
 CREATE FUNCTION tablespace_advisor.contents_of(
 	tablespace_oid oid, target_oid oid, show_names boolean,
 	all_databases boolean)
@@ -606,10 +642,9 @@ AS $$
 	UNION ALL
 	SELECT s.database, s.setting, s.kind, NULL, 'setting', s.statement,
 		s.reason
-	FROM pg_tablespace t
-		CROSS JOIN LATERAL tablespace_advisor.settings_naming(t.spcname,
-			show_names) s
-	WHERE t.oid = tablespace_oid AND all_databases
+	FROM tablespace_advisor.settings_naming(tablespace_oid, target_oid,
+		show_names) s
+	WHERE all_databases
 	UNION ALL
 	SELECT NULL, NULL, 'tablespace', NULL, 'never', NULL,
 		'pg_default can be relieved, but never dropped.'
@@ -630,7 +665,4 @@ REVOKE ALL ON FUNCTION @extschema@.tablespace_contents(name, name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_contents(name, name)
 	TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.tablespace_contents(name, name) IS
-$$everything in the way of DROP TABLESPACE, in every database, and how it leaves. Needs a worker slot (53000: none is free); names in other databases are shown to superusers.
-how: live (copied while in use), rebuild (REINDEX CONCURRENTLY), catalog (no storage), lock (ALTER ... SET TABLESPACE), with database (ALTER DATABASE ... SET TABLESPACE), setting, temporary, orphan (a file that no relation has), locked (a database that cannot be looked into), never.
-statement: what makes it leave, for to_tablespace (else the database's default, or pg_default), to be run in that database; NULL where there is none or it is not the caller's to see.
-size_bytes: all forks, of a table with its TOAST table; NULL for what has no size.$$;
+	'everything in the way of DROP TABLESPACE, in every database, and how it leaves (live, rebuild, catalog, lock, with database, setting, temporary, orphan, locked, never) by which statement; size_bytes of all forks, of a table with its TOAST table. Errors: 53000 no worker slot is free';

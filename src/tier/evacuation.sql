@@ -34,7 +34,8 @@ AS $$
 		FROM leaving l
 			LEFT JOIN busy b ON b.heap = l.heap
 			CROSS JOIN LATERAL (SELECT CASE
-				WHEN l.how IN ('temporary', 'with database') OR l.why = 'prepared'
+				WHEN l.how IN ('temporary', 'with database', 'never')
+						OR l.why = 'prepared'
 					THEN l.why
 				WHEN NOT pg_has_role(asker, l.owner, 'USAGE') THEN 'owner'
 				WHEN b.job_id IS NOT NULL THEN 'moving'
@@ -138,10 +139,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_plan_evacuation'
 LANGUAGE C VOLATILE ROWS 1000;
 COMMENT ON FUNCTION @extschema@.plan_evacuation(name, name, text, text) IS
-$$what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order; without moving anything. The first row, of the kind total, is the sum of what moves, against the free space of the target.
-how: as in tablespace_contents(). method: copy, rebuild, catalog or lock; NULL: it stays, and reason says why. lock_up_to: size, as pg_size_bytes() reads it, up to which relations that cannot be moved live may be locked. max_rate: as for evacuate_tablespace().
-move_seconds: at the rate of earlier moves to that tablespace, or of probes, and at most max_rate; NULL when nothing was measured. size: size_bytes, readable.
-Errors: 42501 (neither CREATE on the target nor a member of pg_monitor), 22023 (the two are one tablespace, bad max_rate).$$;
+	'what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order, without moving anything; the first row, of the kind total, is the sum of what moves against the free space of the target. Errors: 42501 neither CREATE on the target nor a member of pg_monitor, 22023 the two are one tablespace, bad max_rate';
 
 /*
  * An unfinished move the other way, which an evacuation would undo.  It refuses
@@ -295,6 +293,4 @@ LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.evacuate_tablespace(
 	name, name, text, interval, boolean, boolean, text, timestamptz, text,
 	timestamptz, bigint[]) IS
-$$moves everything of this database that the caller owns and that can be moved out of a tablespace, while it is in use; prints what is left, the statements for it and DROP TABLESPACE, and runs none of them. To be repeated until nothing is left, and in each database.
-max_rate, min_rate, finish_by, lock_timeout, wait, dry_run: as for move_table_concurrently(). Without wait what is made meanwhile is not moved. lock_up_to: size up to which relations that cannot be moved live (unlogged ones) are moved by ALTER, which locks them until they are copied. until: nothing begins that would not end by then at the measured rate.
-Errors: 22023 (the two are one tablespace), 42501 (CREATE on the target), 53100 (not enough space for all of it), 55006 (an evacuation the other way), 25001 (in a transaction block). A relation that could not be moved is a warning.$$;
+	'moves everything of this database that the caller owns and that can be moved out of a tablespace, while it is in use; prints what is left with the statements for it, and runs none of them; to be repeated until nothing is left, and in each database. Errors: 22023 the two are one tablespace, 42501 no CREATE on the target, 53100 not enough space for all of it, 55006 an evacuation the other way, 25001 in a transaction block; a relation that could not be moved is a warning';

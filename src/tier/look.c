@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * look.c
- *	  tablespace_advisor.relations_in() and routine_settings(): the relations
- *	  of any database in a tablespace, and settings of its routines.
+ *	  tablespace_advisor.relations_in(), object_settings() and moves_of(): the
+ *	  relations of any database in a tablespace, settings of its objects, and its
+ *	  moves.
  *
  * Catalogs can be read in one's own database only.  For another one a worker
  * connects there, whether the extension is there or not and whether the
@@ -42,14 +43,17 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "state/background_worker.h"
 #include "tier/look.h"
+#include "tier/moves.h"
 #include "tier/relations.h"
 
 PG_FUNCTION_INFO_V1(tsa_relations_in);
 PG_FUNCTION_INFO_V1(tsa_routine_settings);
+PG_FUNCTION_INFO_V1(tsa_moves_of);
 PG_FUNCTION_INFO_V1(tsa_is_database_locked);
 
 #define QUEUE_BYTES		65536
@@ -57,11 +61,19 @@ PG_FUNCTION_INFO_V1(tsa_is_database_locked);
 /* Whoever has locked another database is not waited for longer. */
 #define LOCK_TIMEOUT	"10s"
 
+/* What is looked for. */
+typedef enum LookFor
+{
+	LOOK_FOR_RELATIONS, LOOK_FOR_SETTINGS, LOOK_FOR_MOVES
+} LookFor;
+
 /* What a worker is told, in bgw_extra. */
 typedef struct LookArgs
 {
+	LookFor		what;
 	Oid			database;
-	Oid			tablespace;		/* InvalidOid: settings of routines */
+	Oid			tablespace;		/* of relations */
+	TimestampTz since;			/* of moves */
 	int			ncolumns;
 	int			encoding;		/* of the reader's database */
 	dsm_handle	segment;
@@ -144,12 +156,20 @@ send_row(char **values, void *arg)
 
 /* The rows of this database that a function wants. */
 static void
-find_rows(Oid tablespace, TsaRowReceiver receive, void *arg)
+find_rows(const LookArgs *args, TsaRowReceiver receive, void *arg)
 {
-	if (OidIsValid(tablespace))
-		tsa_find_relations(tablespace, receive, arg);
-	else
-		tsa_find_settings(receive, arg);
+	switch (args->what)
+	{
+		case LOOK_FOR_RELATIONS:
+			tsa_find_relations(args->tablespace, receive, arg);
+			break;
+		case LOOK_FOR_SETTINGS:
+			tsa_find_settings(receive, arg);
+			break;
+		case LOOK_FOR_MOVES:
+			tsa_find_moves(args->since, receive, arg);
+			break;
+	}
 }
 
 void
@@ -176,7 +196,7 @@ tsa_look_worker_main(Datum arg pg_attribute_unused())
 	tsa_override_settings(LOCK_TIMEOUT, "off", "on");
 	StartTransactionCommand();
 	initStringInfo(&sender.message);
-	find_rows(args.tablespace, send_row, &sender);
+	find_rows(&args, send_row, &sender);
 	resetStringInfo(&sender.message);
 	appendStringInfoChar(&sender.message, '.');
 	send_message(&sender);
@@ -274,19 +294,18 @@ read_rows(shm_mq_handle *queue, RowStore *store)
 
 /* Has a worker look into a database. */
 static void
-look_elsewhere(Oid database, Oid tablespace, RowStore *store)
+look_elsewhere(const LookArgs *what, RowStore *store)
 {
+	Oid			database = what->database;
 	dsm_segment *segment = dsm_create(QUEUE_BYTES, 0);
 	shm_mq	   *queue = shm_mq_create(dsm_segment_address(segment),
 									  QUEUE_BYTES);
-	LookArgs	args = {0};
+	LookArgs	args = *what;
 	BackgroundWorkerHandle *handle;
 	shm_mq_handle *queue_handle;
 	volatile bool complete = false;
 
 	shm_mq_set_receiver(queue, MyProc);
-	args.database = database;
-	args.tablespace = tablespace;
 	args.ncolumns = store->result->setDesc->natts;
 	args.encoding = GetDatabaseEncoding();
 	args.segment = dsm_segment_handle(segment);
@@ -318,7 +337,7 @@ look_elsewhere(Oid database, Oid tablespace, RowStore *store)
  * this stage, as a superuser.
  */
 static Datum
-return_rows(FunctionCallInfo fcinfo, Oid database, Oid tablespace,
+return_rows(FunctionCallInfo fcinfo, const LookArgs *args,
 			int ncolumns PG_USED_FOR_ASSERTS_ONLY)
 {
 	RowStore	store;
@@ -329,10 +348,10 @@ return_rows(FunctionCallInfo fcinfo, Oid database, Oid tablespace,
 	store.input = TupleDescGetAttInMetadata(store.result->setDesc);
 	store.context = AllocSetContextCreate(CurrentMemoryContext, "row",
 										  ALLOCSET_DEFAULT_SIZES);
-	if (database == MyDatabaseId)
-		find_rows(tablespace, store_row, &store);
+	if (args->database == MyDatabaseId)
+		find_rows(args, store_row, &store);
 	else
-		look_elsewhere(database, tablespace, &store);
+		look_elsewhere(args, &store);
 	return (Datum) 0;
 }
 
@@ -340,16 +359,36 @@ return_rows(FunctionCallInfo fcinfo, Oid database, Oid tablespace,
 Datum
 tsa_relations_in(PG_FUNCTION_ARGS)
 {
-	return return_rows(fcinfo, PG_GETARG_OID(1), PG_GETARG_OID(0),
-					   TSA_RELATION_COLUMNS);
+	LookArgs	args = {.what = LOOK_FOR_RELATIONS,
+		.tablespace = PG_GETARG_OID(0),.database = PG_GETARG_OID(1)
+	};
+
+	return return_rows(fcinfo, &args, TSA_RELATION_COLUMNS);
 }
 
-/* The settings of a database's routines that may name a tablespace. */
+/*
+ * The settings of a database's routines and hypertables that name one.  Scripts of
+ * 0.4, which had the former only, know the function by this name.
+ */
 Datum
 tsa_routine_settings(PG_FUNCTION_ARGS)
 {
-	return return_rows(fcinfo, PG_GETARG_OID(0), InvalidOid,
-					   TSA_SETTING_COLUMNS);
+	LookArgs	args = {.what = LOOK_FOR_SETTINGS,
+		.database = PG_GETARG_OID(0)
+	};
+
+	return return_rows(fcinfo, &args, TSA_SETTING_COLUMNS);
+}
+
+/* The moves of a database that have not ended, or not long ago. */
+Datum
+tsa_moves_of(PG_FUNCTION_ARGS)
+{
+	LookArgs	args = {.what = LOOK_FOR_MOVES,
+		.database = PG_GETARG_OID(0),.since = PG_GETARG_TIMESTAMPTZ(1)
+	};
+
+	return return_rows(fcinfo, &args, TSA_MOVE_ROW_COLUMNS);
 }
 
 /*

@@ -30,6 +30,7 @@
 
 PG_FUNCTION_INFO_V1(tsa_advise_partition_placement);
 PG_FUNCTION_INFO_V1(tsa_move_partitions_concurrently);
+PG_FUNCTION_INFO_V1(tsa_read_partman);
 
 /* Arguments of judge_partitions() and partition_moves(). */
 #define JUDGE_ARGS		6
@@ -47,6 +48,85 @@ check_interval(Datum value, const char *name)
 				 errmsg("\"%s\" must not be negative", name)));
 }
 
+/* Refuses hypertables of which this version of TimescaleDB's is not known. */
+static void
+refuse_version(Oid target, const char *version)
+{
+	const char *name =
+	quote_qualified_identifier(get_namespace_name(get_rel_namespace(target)),
+							   get_rel_name(target));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot move chunks of hypertable \"%s\" of TimescaleDB %s",
+					tsa_relation_name(target), version),
+			 errdetail("The catalog of TimescaleDB 2.28 is known."),
+			 errhint("Move chunks one by one: SELECT c FROM show_chunks(%s::pg_catalog.regclass, older_than => interval '1 month') c.",
+					 quote_literal_cstr(name))));
+}
+
+/* Refuses what has neither partitions nor chunks. */
+static void
+check_target(Oid target)
+{
+	static TsaStatement query = {
+		"SELECT h.version, h.is_known"
+		" FROM tablespace_advisor.hypertable_of($1) h",
+		1, {OIDOID}, NULL
+	};
+	MemoryContext context = CurrentMemoryContext;
+	Datum		values[1];
+	TsaState	journal;
+	char	   *version = NULL;
+	bool		is_known = false;
+
+	if (get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE)
+		return;
+	values[0] = ObjectIdGetDatum(target);
+	tsa_journal_open(&journal);
+	if (tsa_run(&query, values, NULL, TSA_READS) > 0)
+	{
+		version = MemoryContextStrdup(context,
+									  tsa_result_text(0, "version"));
+		is_known = DatumGetBool(tsa_result_column(0, "is_known"));
+	}
+	tsa_state_close(&journal);
+	if (version == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a partitioned table",
+						tsa_relation_name(target))));
+	if (!is_known)
+		refuse_version(target, version);
+}
+
+/* Says where new chunks of a hypertable are made. */
+static void
+tell_attached(Oid target)
+{
+	static TsaStatement query = {
+		"SELECT tablespace_advisor.printable("
+		"   tablespace_advisor.attached_tablespaces($1)) AS names",
+		1, {OIDOID}, NULL
+	};
+	Datum		values[1];
+	TsaState	journal;
+	char	   *names;
+
+	if (get_rel_relkind(target) == RELKIND_PARTITIONED_TABLE)
+		return;
+	values[0] = ObjectIdGetDatum(target);
+	tsa_journal_open(&journal);
+	tsa_run(&query, values, NULL, TSA_READS);
+	names = tsa_result_text(0, "names");
+	if (names != NULL)
+		ereport(NOTICE,
+				(errmsg("new chunks of \"%s\" are made in tablespaces that are attached to it: %s",
+						tsa_relation_name(target), names),
+				 errhint("attach_tablespace() and detach_tablespace() of TimescaleDB change that.")));
+	tsa_state_close(&journal);
+}
+
 /* Checks the arguments that function and procedure share and passes them on. */
 static void
 parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
@@ -56,11 +136,7 @@ parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
 	Datum		tablespace = tsa_required_arg(fcinfo, 1, "tablespace");
 	Oid			oid;
 
-	if (get_rel_relkind(target) != RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a partitioned table",
-						tsa_relation_name(target))));
+	check_target(target);
 	if (PG_ARGISNULL(2) && PG_ARGISNULL(3))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -169,6 +245,7 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 	}
 	tsa_check_create_right(options.tablespace);
 	moves = plan_partitions(fcinfo, &options);
+	tell_attached(options.target);
 	tsa_check_space_of_moves(moves);
 	if (moves == NIL)
 		ereport(NOTICE,
@@ -186,4 +263,15 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 	SPI_finish();
 	MemoryContextSwitchTo(context);
 	return tsa_job_ids_row(fcinfo, ids);
+}
+
+/*
+ * What scripts of 0.4 call in place of member_rows(): the check tells them to
+ * update.
+ */
+Datum
+tsa_read_partman(PG_FUNCTION_ARGS)
+{
+	tsa_state_check("job", AccessShareLock);
+	PG_RETURN_NULL();
 }

@@ -44,38 +44,34 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text) IS
 	'upper bound of the first key of a range partition; NULL where it is no time, has no end, or is beyond the years 4000 BC to 200000. partman_epoch: what an integer key counts, as in pg_partman''s part_config';
 
-CREATE FUNCTION tablespace_advisor.read_partman(
-	target oid, OUT epoch text, OUT retention text)
-AS 'MODULE_PATHNAME', 'tsa_read_partman'
-LANGUAGE C STRICT STABLE;
-COMMENT ON FUNCTION tablespace_advisor.read_partman(oid) IS
-	'columns of pg_partman''s part_config for a partitioned table, if that table of it is the extension''s own; retention: NULL if old partitions are only detached or moved';
-
 /*
- * How an integer key counts time, and after which time partitions are dropped.
+ * How an integer key counts time, and after which time partitions are dropped,
+ * if they are and not only detached or moved.
  */
 CREATE FUNCTION tablespace_advisor.partman_config(
 	target oid, OUT epoch text, OUT retention interval)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT nullif(p.epoch, 'none'),
-		CASE WHEN p.retention !~ '^[0-9]+$' THEN p.retention::interval END
-	FROM tablespace_advisor.read_partman(target) p
+	SELECT max(nullif(p.fields[2], 'none')),
+		max(p.fields[3]::interval) FILTER (WHERE p.fields[3] !~ '^[0-9]+$'
+			AND p.fields[4] IS NULL AND p.fields[5] = 'f')
+	FROM pg_class c
+		JOIN pg_namespace n ON n.oid = c.relnamespace
+		JOIN tablespace_advisor.member_rows('pg_partman', 'part_config',
+			'{parent_table,epoch,retention,retention_schema,retention_keep_table}') p
+			ON p.fields[1] = format('%s.%s', n.nspname, c.relname)
+	WHERE c.oid = target
 $$;
 COMMENT ON FUNCTION tablespace_advisor.partman_config(oid) IS
 	'what pg_partman does with a partitioned table; NULLs if it does nothing. retention: after which it drops partitions';
 
 /*
- * The partitions of a table with storage and what is to become of them.  What
- * was not used is known from samples: up to the last one, as far back as they
- * reach.  asker: the role that would move them, NULL for whoever owns them.
+ * Partitions with storage of a partitioned table, or chunks of a hypertable
+ * with the relations of their compressed rows, which are used as one.
  */
-CREATE FUNCTION tablespace_advisor.judge_partitions(
-	target oid, target_tablespace oid, older_than interval,
-	unused_for interval, min_residence interval, asker oid)
-RETURNS TABLE (partition oid, upper_bound timestamptz, age interval,
-	idle_for interval, size_bytes bigint, action text, reason text)
+CREATE FUNCTION tablespace_advisor.partition_leaves(target oid)
+RETURNS TABLE (member oid, used_as oid, upper_bound timestamptz)
 LANGUAGE sql STABLE ROWS 1000
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -83,7 +79,7 @@ AS $$
 		SELECT * FROM tablespace_advisor.partman_config(target)
 	), tree(member, kind, upper_bound) AS (
 		SELECT c.oid, c.relkind, NULL::timestamptz
-		FROM pg_class c WHERE c.oid = target
+		FROM pg_class c WHERE c.oid = target AND c.relkind = 'p'
 		UNION ALL
 		SELECT c.oid, c.relkind, least(t.upper_bound,
 			tablespace_advisor.partition_upper_bound(c.oid,
@@ -93,76 +89,118 @@ AS $$
 				AND NOT i.inhdetachpending
 			JOIN pg_class c ON c.oid = i.inhrelid
 		WHERE t.kind = 'p'
-	), leaf AS MATERIALIZED (
-		SELECT c.oid, c.relkind, c.relpersistence, c.relam, c.relowner,
-			t.upper_bound, clock_timestamp() - t.upper_bound AS age,
-			CASE c.reltablespace WHEN 0 THEN d.dattablespace
-				ELSE c.reltablespace END AS tablespace,
-			(SELECT sum(tablespace_advisor.relation_bytes(r))::bigint
-				FROM unnest(ARRAY[c.oid, c.reltoastrelid]) r
-				WHERE r <> 0) AS size_bytes
-		FROM tree t
-			JOIN pg_class c ON c.oid = t.member AND c.relkind <> 'p'
-			JOIN pg_database d ON d.datname = current_database()
-	), coverage AS MATERIALIZED (
-		SELECT min(coalesce(s.started_at, s.taken_at)) AS since,
-			max(s.taken_at) AS until
-		FROM tablespace_advisor.sample s
+	)
+	SELECT t.member, t.member, t.upper_bound FROM tree t WHERE t.kind <> 'p'
+	UNION ALL
+	SELECT c.* FROM tablespace_advisor.chunks_of(target) c
+$$;
+COMMENT ON FUNCTION tablespace_advisor.partition_leaves(oid) IS
+	'partitions of a table that have storage, chunks of a hypertable and the relations of their compressed rows; used_as: of those the chunk, else the partition';
+
+/* What is known of them. */
+CREATE FUNCTION tablespace_advisor.partition_facts(target oid)
+RETURNS TABLE (oid oid, relkind "char", is_plain boolean, relowner oid,
+	upper_bound timestamptz, age interval, tablespace oid, size_bytes bigint,
+	last_used timestamptz, moved_at timestamptz, unfinished bigint)
+LANGUAGE sql STABLE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH leaf AS MATERIALIZED (
+		SELECT c.*, t.used_as, t.upper_bound
+		FROM tablespace_advisor.partition_leaves(target) t
+			JOIN pg_class c ON c.oid = t.member
 	), used AS MATERIALIZED (
-		SELECT coalesce(i.indrelid, r.relation) AS relation,
-			max(s.taken_at) AS last_used
+		SELECT l.used_as, max(s.taken_at) AS last_used
 		FROM tablespace_advisor.relation_sample r
 			JOIN tablespace_advisor.sample s USING (sample_id)
 			LEFT JOIN pg_index i ON i.indexrelid = r.relation
+			JOIN leaf l ON l.oid = coalesce(i.indrelid, r.relation)
 		WHERE coalesce(r.scans, 0) + coalesce(r.tuples_read, 0)
 			+ coalesce(r.inserted, 0) + coalesce(r.updated, 0)
 			+ coalesce(r.deleted, 0) > 0
 		GROUP BY 1
-	), moved AS MATERIALIZED (
-		SELECT l.oid AS relation, j.*
-		FROM leaf l CROSS JOIN LATERAL (SELECT
+	)
+	SELECT l.oid, l.relkind, l.relpersistence = 'p' AND l.relam = 2, l.relowner,
+		l.upper_bound, clock_timestamp() - l.upper_bound,
+		CASE l.reltablespace WHEN 0 THEN d.dattablespace
+			ELSE l.reltablespace END,
+		(SELECT sum(tablespace_advisor.relation_bytes(r))::bigint
+			FROM unnest(ARRAY[l.oid, l.reltoastrelid]) r
+			WHERE r <> 0),
+		u.last_used, j.moved_at, j.unfinished
+	FROM leaf l
+		JOIN pg_database d ON d.datname = current_database()
+		LEFT JOIN used u ON u.used_as = l.used_as
+		CROSS JOIN LATERAL (SELECT
 				max(j.finished_at) FILTER (WHERE j.state = 'done') AS moved_at,
 				min(j.job_id) FILTER (WHERE j.state IN
 					('queued', 'running', 'paused')) AS unfinished
 			FROM tablespace_advisor.job j WHERE j.relation = l.oid) j
+$$;
+COMMENT ON FUNCTION tablespace_advisor.partition_facts(oid) IS
+	'what is known of partition_leaves(); is_plain: permanent and of the access method heap; last_used: by samples, of a chunk and its compressed rows as one; unfinished: a move that has not ended';
+
+/*
+ * What is to become of the partitions of a table.  What was not used is known
+ * from samples: up to the last one, as far back as they reach.  asker: the role
+ * that would move them, NULL for whoever owns them.
+ */
+CREATE FUNCTION tablespace_advisor.judge_partitions(
+	target oid, target_tablespace oid, older_than interval,
+	unused_for interval, min_residence interval, asker oid)
+RETURNS TABLE (partition oid, upper_bound timestamptz, age interval,
+	idle_for interval, size_bytes bigint, action text, reason text)
+LANGUAGE sql STABLE ROWS 1000
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH policy AS MATERIALIZED (
+		SELECT 'pg_partman' AS name, p.retention
+		FROM tablespace_advisor.partman_config(target) p
+		WHERE p.retention IS NOT NULL
+		UNION ALL
+		SELECT 'TimescaleDB', r
+		FROM tablespace_advisor.hypertable_retention(target) r
+		WHERE r IS NOT NULL
+	), coverage AS MATERIALIZED (
+		SELECT min(coalesce(s.started_at, s.taken_at)) AS since,
+			max(s.taken_at) AS until
+		FROM tablespace_advisor.sample s
 	), judged AS MATERIALIZED (
-		SELECT l.*, c.until - coalesce(u.last_used, c.since) AS idle_for,
+		SELECT l.*, c.until - coalesce(l.last_used, c.since) AS idle_for,
 			CASE
 				WHEN l.tablespace = target_tablespace THEN
 					'It is there already.'
 				WHEN l.relkind <> 'r' THEN 'It has no storage of its own here.'
-				WHEN l.relpersistence <> 'p' OR l.relam <> 2 THEN
+				WHEN NOT l.is_plain THEN
 					'Live copy does not apply: it is unlogged, temporary or of an access method that is not known.'
 				WHEN NOT pg_has_role(asker, l.relowner, 'USAGE') THEN
 					format('It belongs to role %I.',
 						pg_get_userbyid(l.relowner))
-				WHEN m.unfinished IS NOT NULL THEN
-					format('Move %s of it has not ended.', m.unfinished)
+				WHEN l.unfinished IS NOT NULL THEN
+					format('Move %s of it has not ended.', l.unfinished)
 				WHEN older_than IS NOT NULL AND l.upper_bound IS NULL THEN
-					'Its age is unknown: it is no range partition with an upper bound that is a time.'
+					'Its age is unknown: it has no upper bound that is a time.'
 				WHEN older_than IS NOT NULL AND l.age < older_than THEN
 					format('It is younger than %s.', older_than)
 				WHEN unused_for IS NOT NULL AND c.until IS NULL THEN
 					'There are no samples to tell since when it is unused; see sample_activity().'
 				WHEN unused_for IS NOT NULL
-						AND c.until - coalesce(u.last_used, c.since)
+						AND c.until - coalesce(l.last_used, c.since)
 							< unused_for THEN
-					CASE WHEN u.last_used IS NULL THEN
+					CASE WHEN l.last_used IS NULL THEN
 						format('The samples reach back to %s only.', c.since)
-						ELSE format('It was used before %s.', u.last_used) END
+						ELSE format('It was used before %s.', l.last_used) END
 				WHEN l.upper_bound + p.retention
 						< clock_timestamp() + min_residence THEN
-					format('pg_partman drops it after %s.',
+					format('%s drops it after %s.', p.name,
 						l.upper_bound + p.retention)
-				WHEN m.moved_at > clock_timestamp() - min_residence THEN
+				WHEN l.moved_at > clock_timestamp() - min_residence THEN
 					format('It was moved at %s, less than %s ago.',
-						m.moved_at, min_residence)
+						l.moved_at, min_residence)
 			END AS why_not
-		FROM leaf l
+		FROM tablespace_advisor.partition_facts(target) l
 			CROSS JOIN coverage c
-			CROSS JOIN partman p
-			LEFT JOIN used u ON u.relation = l.oid
-			LEFT JOIN moved m ON m.relation = l.oid
+			LEFT JOIN policy p ON true
 	)
 	SELECT j.oid, j.upper_bound, j.age, j.idle_for, j.size_bytes,
 		CASE WHEN j.why_not IS NULL THEN 'move' ELSE 'keep' END,
@@ -235,9 +273,7 @@ AS 'MODULE_PATHNAME', 'tsa_advise_partition_placement'
 LANGUAGE C STABLE ROWS 100;
 COMMENT ON FUNCTION @extschema@.advise_partition_placement(
 	regclass, name, interval, interval) IS
-$$which partitions of a table move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why.
-age: time since the upper bound of the first range key (date, timestamp, timestamptz; integers as pg_partman counts them); partitions without one are never moved by age. idle_for: time up to the last sample in which no sample saw it used. size_bytes: with TOAST, without indexes. With both arguments both must hold.
-Errors: 22023 (neither older_than nor unused_for, or one that is negative), 42809 (not a partitioned table), 42501 (neither its owner nor a member of pg_monitor).$$;
+	'which partitions of a table, or chunks of a hypertable, move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why; age: since the upper bound of the first range key, idle_for: since no sample saw it used. Errors: 22023 neither older_than nor unused_for, or one that is negative, 42809 neither a partitioned table nor a hypertable, 0A000 a hypertable of another TimescaleDB than 2.28, 42501 neither its owner nor a member of pg_monitor';
 
 CREATE PROCEDURE @extschema@.move_partitions_concurrently(
 	target regclass,
@@ -259,6 +295,4 @@ LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.move_partitions_concurrently(
 	regclass, name, interval, interval, interval, boolean, timestamptz, text,
 	interval, boolean, boolean, text, timestamptz, bigint[]) IS
-$$moves the partitions that advise_partition_placement() names, oldest first, while they are in use; the partitioned table itself, and so new partitions, stay. To be called again and again, as by pg_cron.
-min_residence: what was moved less than this ago stays, and so does what pg_partman will drop before. until: nothing begins that would not end by then at the measured rate. The rest as for move_table_concurrently().
-Errors: as for advise_partition_placement(), 42501 (CREATE on the tablespace), 53100 (not enough space), 25001 (in a transaction block). A partition that could not be moved is a warning.$$;
+	'moves the partitions that advise_partition_placement() names, oldest first, while they are in use; the partitioned table itself, and so new partitions, stay; to be called again and again, as by pg_cron. Errors: as for advise_partition_placement(), 42501 no CREATE on the tablespace, 53100 not enough space, 25001 in a transaction block; a partition that could not be moved is a warning';

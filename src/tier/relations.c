@@ -2,13 +2,13 @@
  *
  * relations.c
  *	  The relations of this database in a tablespace, and the settings of its
- *	  routines that may name one.
+ *	  routines and hypertables that may name one.
  *
  * This runs in the session that asks, or, for other databases, in a worker
  * that has connected there as the bootstrap superuser (look.c).  So nothing of
  * the database's owner may run: statements on system catalogs alone, with
  * search_path "pg_catalog, pg_temp" in a restricted context, and then the
- * relation cache.  No relation of a user's is read.
+ * relation cache.  No relation of a user's is read but by member_rows.c.
  *
  * Nothing waits for a lock on a relation: whether it can be copied is looked
  * at only if its lock is to be had at once, and only one is held at a time.
@@ -44,6 +44,7 @@
 #include "move/move.h"
 #include "state/state.h"
 #include "state/statement.h"
+#include "tier/hypertables.h"
 #include "tier/relations.h"
 
 /* Columns that are more than the statement's, or used here. */
@@ -62,7 +63,8 @@ enum
 	COL_IS_DEFERRABLE = 12,
 	COL_TRANSACTION = 14,
 	COL_OBSTACLE = 15,
-	COL_IS_LOCKED = 16
+	COL_IS_LOCKED = 16,
+	COL_IS_COLUMNAR = 17
 };
 
 /*
@@ -78,7 +80,10 @@ static TsaStatement find_statement = {
 "   THEN substring(n.nspname::text, '[0-9]+$')::int END,"
 " i.indisvalid AND i.indisready AND i.indislive, i.indisexclusion,"
 " NOT i.indimmediate, e.nspname,"
-" NULL, NULL, NULL"
+" NULL, NULL, NULL,"
+" EXISTS (SELECT FROM pg_am a JOIN pg_proc f ON f.oid = a.amhandler"
+"   WHERE a.oid = c.relam AND c.relkind IN ('r', 'm')"
+"     AND a.amname = 'columnar' AND f.probin = '$libdir/citus_columnar')"
 " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
 "   LEFT JOIN pg_index i ON i.indexrelid = c.oid"
 "   LEFT JOIN pg_class o ON o.reltoastrelid = coalesce(i.indrelid, c.oid)"
@@ -92,7 +97,8 @@ static TsaStatement find_statement = {
 };
 
 static TsaStatement settings_statement = {
-"SELECT o.identity, split_part(c, '=', 1), substring(c, strpos(c, '=') + 1)"
+"SELECT o.identity, split_part(c, '=', 1), substring(c, strpos(c, '=') + 1),"
+" NULL"
 " FROM pg_proc p CROSS JOIN LATERAL unnest(p.proconfig) c"
 "   CROSS JOIN LATERAL pg_identify_object('pg_proc'::regclass, p.oid, 0) o"
 " WHERE c LIKE 'default_tablespace=%' OR c LIKE 'temp_tablespaces=%'",
@@ -248,7 +254,7 @@ find_unseen(Oid tablespace, const FileNumbers * files, TsaRowReceiver receive,
 			values[COL_TRANSACTION] = psprintf("%u", dirty.xmin);
 		else
 			describe_hidden(form, values);
-		values[COL_IS_LOCKED] = "f";
+		values[COL_IS_LOCKED] = values[COL_IS_COLUMNAR] = "f";
 		receive(values, arg);
 	}
 	table_endscan(scan);
@@ -264,7 +270,10 @@ find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 	find_unseen(tablespace, &files, receive, arg);
 }
 
-/* Settings that ALTER ROUTINE ... SET has given. */
+/*
+ * Settings that ALTER ROUTINE ... SET has given, and tablespaces that are
+ * attached to hypertables.
+ */
 static void
 find_settings(Oid tablespace pg_attribute_unused(), TsaRowReceiver receive,
 			  void *arg)
@@ -281,6 +290,7 @@ find_settings(Oid tablespace pg_attribute_unused(), TsaRowReceiver receive,
 									   SPI_tuptable->tupdesc, col + 1);
 		receive(values, arg);
 	}
+	tsa_find_attachments(receive, arg);
 }
 
 /* Has rows found as the bootstrap superuser.  In a transaction. */
@@ -305,7 +315,7 @@ tsa_find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 	find_as_superuser(find_relations, tablespace, receive, arg);
 }
 
-/* The same for tablespace_advisor.routine_settings(). */
+/* Hands the rows of tablespace_advisor.object_settings() to the receiver. */
 void
 tsa_find_settings(TsaRowReceiver receive, void *arg)
 {

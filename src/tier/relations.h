@@ -2,7 +2,7 @@
  *
  * relations.h
  *	  The relations of this database in a tablespace, and the settings of its
- *	  routines, one row of text each.
+ *	  objects, one row of text each.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,14 +11,7 @@
 
 #include "postgres.h"
 
-/* Columns of tablespace_advisor.relations_in(). */
-#define TSA_RELATION_COLUMNS 17
-
-/* Columns of tablespace_advisor.routine_settings(). */
-#define TSA_SETTING_COLUMNS 3
-
-/* Takes a row; NULL is a null value. */
-typedef void (*TsaRowReceiver) (char **values, void *arg);
+#include "tier/rows.h"
 
 extern void tsa_find_relations(Oid tablespace, TsaRowReceiver receive,
 							   void *arg);

@@ -1,6 +1,6 @@
 /* Moves that have to end in time beside a load that changes, on simulated devices. */
 #include "move/copy/deadline.c"
-#include "move/copy/pace.c"
+#include "move/copy/rate_control.c"
 
 #include "tap.h"
 
@@ -109,12 +109,12 @@ case_of(bool is_disk, double window, double part)
 	return c;
 }
 
-static TsaPaceSample
+static TsaRateSample
 sample_of(const Case *c, double clock, double seconds, double worked,
 		  double bytes)
 {
-	TsaPaceSample sample = {0};
-	TsaNeighbour who = c->is_disk ? TSA_NEIGHBOUR_SOURCE : TSA_NEIGHBOUR_SERVER;
+	TsaRateSample sample = {0};
+	TsaContention who = c->is_disk ? TSA_CONTENTION_SOURCE : TSA_CONTENTION_SERVER;
 	double		done = load_at(c, clock) * (seconds - worked * suffering(c));
 
 	sample.working = worked > 0;
@@ -132,15 +132,15 @@ sample_of(const Case *c, double clock, double seconds, double worked,
 }
 
 static void
-aim(TsaPace *pace, const Case *c, double clock, double bytes, Outcome *outcome)
+aim(TsaRate *control, const Case *c, double clock, double bytes, Outcome *outcome)
 {
 	TsaDeadline deadline = {.window = c->window,.seconds = c->window - clock,
 	.bytes = c->bytes - bytes,.sharers = 1};
 
-	pace->needed_rate = tsa_deadline_rate(&deadline);
-	pace->late = tsa_deadline_is_missed(&deadline, tsa_pace_speed(pace),
-										pace->late);
-	if (pace->late && outcome->told < 0)
+	control->needed_rate = tsa_deadline_rate(&deadline);
+	control->late = tsa_deadline_is_missed(&deadline, tsa_rate_speed(control),
+										control->late);
+	if (control->late && outcome->told < 0)
 		outcome->told = clock;
 }
 
@@ -148,42 +148,42 @@ static Outcome
 move(const Case *c)
 {
 	Outcome		outcome = {.told = -1};
-	TsaPace		pace;
+	TsaRate		control;
 	double		clock = 0;
 	double		copied = 0;
 	double		could = 0;
 	double		have = 0;
 
-	tsa_init_pace(&pace, true, 0);
+	tsa_init_rate(&control, true, 0);
 	while (copied < c->bytes)
 	{
 		double		bytes = 0;
 		double		worked = 0;
 		double		elapsed = 0;
 		double		rest;
-		TsaPaceSample sample;
+		TsaRateSample sample;
 
 		do
 		{
 			double		time = BATCH / speed_at(c, clock);
 
-			aim(&pace, c, clock + elapsed, copied + bytes, &outcome);
+			aim(&control, c, clock + elapsed, copied + bytes, &outcome);
 			bytes += BATCH;
 			worked += time;
 			elapsed += time;
-			elapsed += tsa_pace_short_sleep(&pace, bytes, worked, elapsed);
-		} while (bytes < tsa_pace_unit_bytes(&pace) &&
-				 elapsed < tsa_pace_unit_seconds(&pace));
+			elapsed += tsa_rate_short_sleep(&control, bytes, worked, elapsed);
+		} while (bytes < tsa_rate_unit_bytes(&control) &&
+				 elapsed < tsa_rate_unit_seconds(&control));
 		sample = sample_of(c, clock, elapsed, worked, bytes);
-		tsa_pace_note(&pace, &sample);
-		rest = tsa_pace_rest(&pace, bytes, worked, elapsed);
+		tsa_rate_note(&control, &sample);
+		rest = tsa_rate_rest(&control, bytes, worked, elapsed);
 		could += load_at(c, clock) * (elapsed + rest);
 		have += load_at(c, clock) * (elapsed + rest - worked * suffering(c));
 		clock += elapsed;
 		if (rest > 0)
 		{
 			sample = sample_of(c, clock, rest, 0, 0);
-			tsa_pace_note(&pace, &sample);
+			tsa_rate_note(&control, &sample);
 		}
 		clock += rest;
 		copied += bytes;

@@ -21,6 +21,18 @@ static const TsaReadTimes disk = {
 
 static uint32_t *blocks;
 
+/* Correct a scan where caches hold nothing. */
+static void
+correct(const TsaLocalScan *local, const TsaCostSettings *settings,
+		const TsaLocality *locality, TsaCorrection *correction)
+{
+	TsaCachedTimes cold;
+	TsaReadTimes times;
+
+	tsa_times_cached(&disk, 0, 0, &cold);
+	tsa_correct_scan(local, settings, locality, &cold, &times, correction);
+}
+
 /* Look at an index whose i-th entry leads to row place(i). */
 static void
 look(uint32_t (*place) (uint32_t), int whole, TsaLocality *locality)
@@ -306,7 +318,7 @@ test_correction(uint32_t (*place) (uint32_t), const char *name,
 	local.scan.selectivity = selectivity;
 	local.index_only = index_only;
 	look(place, 1, &locality);
-	tsa_correct_scan(&local, &settings, &locality, &disk, &correction);
+	correct(&local, &settings, &locality, &correction);
 	core = tsa_index_heap_cost(&local.scan, &settings, index_only);
 	heap = core.worst + correction.correlation * correction.correlation *
 		(core.best - core.worst) + correction.index_raise;
@@ -342,12 +354,12 @@ test_first_rows(void)
 	TsaCorrection first;
 
 	look(scattered, 1, &locality);
-	tsa_correct_scan(&local, &settings, &locality, &disk, &all);
+	correct(&local, &settings, &locality, &all);
 	ok(all.startup_raise > 250 * 5000 * all.unit,
 	   "first rows: nearly a block each");
 	local.scan.selectivity = local.wanted;
 	local.wanted = 1;
-	tsa_correct_scan(&local, &settings, &locality, &disk, &first);
+	correct(&local, &settings, &locality, &first);
 	is_close(first.startup_raise, 0, 1e-9, "all rows: nothing");
 	is_close(all.startup_raise + 0.001 *
 			 (tsa_locality_index_us(&all.point, &disk, 0) * all.unit -
@@ -387,6 +399,96 @@ test_seq_scan(void)
 			 "nothing is copied from shared buffers");
 }
 
+/* What caches hold: few blocks are likelier to be there than all are. */
+static void
+test_cached_times(void)
+{
+	TsaCachedTimes cached;
+	TsaReadTimes times;
+
+	tsa_times_cached(&disk, 0, 0, &cached);
+	is_close(cached.all.random, disk.random, 1e-9, "cold: the device's time");
+	is_close(cached.few.random, disk.random, 1e-9, "cold: for few blocks, too");
+	is_close(cached.all.sequential, disk.sequential, 1e-9,
+			 "cold: nothing is passed over");
+	tsa_times_cached(&disk, 0, 1, &cached);
+	is_close(cached.all.random, disk.cached, 1e-9, "warm: the cache's");
+	is_close(cached.few.sequential, disk.cached, 1e-9,
+			 "warm: for few blocks, too");
+
+	tsa_times_cached(&disk, 0.25, 0.7, &cached);
+	is_close(cached.all.random, 0.05 * 5000 + 0.7 * 2, 1e-9,
+			 "all blocks meet those that are missing");
+	is_close(cached.few.random, 0.0025 * 5000 + 0.7 * 2 * 0.9975 / 0.95, 1e-9,
+			 "few blocks hardly do");
+	ok(cached.all.sequential > 0.4 * disk.sequential &&
+	   cached.all.sequential < disk.sequential,
+	   "a scan of all waits for what lies between");
+	tsa_times_of_share(&cached, 0, &times);
+	is_close(times.random, cached.few.random, 1e-9, "no share: as few");
+	tsa_times_of_share(&cached, 1, &times);
+	is_close(times.random, cached.all.random, 1e-9, "the whole: as all");
+	tsa_times_of_share(&cached, 0.5, &times);
+	is_close(times.cached_fraction,
+			 (cached.few.cached_fraction + 0.95) / 2, 1e-9,
+			 "half of it: between them");
+}
+
+/* Repeated scans: leaf pages, blocks read again, scans that go on. */
+static void
+test_loops(void)
+{
+	TsaCostSettings settings = {
+		.table_random = 4,.table_seq = 1,.index_random = 4,
+		.cache_pages = 524288,.bitmap_entries = 58254
+	};
+	TsaLocalScan local = {
+		.scan = {
+			.table_pages = BLOCKS,.table_tuples = ROWS,
+			.index_pages = 825,.index_tuples = ROWS,.loop_count = 1,
+			.selectivity = 600.0 / ROWS
+		},
+		.runs = 1,.one_place = 1,.leaves = 10
+	};
+	TsaLocality locality;
+	TsaCorrection one;
+	TsaCorrection apart;
+	TsaCorrection after;
+
+	look(scattered, 1, &locality);
+	correct(&local, &settings, &locality, &one);
+	is_close(one.leaf_raise, 0, 1e-9, "leaf pages of one scan: as charged");
+	local.scan.loop_count = 500;
+	correct(&local, &settings, &locality, &apart);
+	ok(apart.point.blocks < 20 && apart.point.again > 500,
+	   "loops: most blocks have been read before");
+	ok(apart.index_raise + 4 * apart.point.blocks >
+	   apart.unit * apart.point.again * disk.cached,
+	   "loops: from the system's cache, where shared buffers are small");
+	settings.shared_pages = 1e6;
+	correct(&local, &settings, &locality, &one);
+	ok(one.index_raise < apart.index_raise,
+	   "loops: or for less from shared buffers");
+	local.leaves = 1;
+	local.scan.loop_count = 10;
+	correct(&local, &settings, &locality, &apart);
+	local.in_order = 1;
+	local.loop_share = 1;
+	correct(&local, &settings, &locality, &after);
+	ok(after.leaf_raise < apart.leaf_raise,
+	   "loops in order: leaf pages are read ahead");
+
+	look(linear, 1, &locality);
+	correct(&local, &settings, &locality, &after);
+	local.in_order = 0;
+	correct(&local, &settings, &locality, &apart);
+	is_close(apart.point.random - after.point.random,
+			 after.point.sequential - apart.point.sequential, 1e-9,
+			 "loops in order: a scan begins where the last one ended");
+	is_close(after.point.random, apart.point.random / 10, 1e-2,
+			 "loops in order: one random read of ten is left");
+}
+
 int
 main(void)
 {
@@ -402,6 +504,8 @@ main(void)
 	test_correction(groups, "groups: likewise", 0.3, 0);
 	test_correction(scattered, "index-only: likewise", 0.001, 1);
 	test_seq_scan();
+	test_cached_times();
+	test_loops();
 	free(blocks);
 	return done_testing();
 }

@@ -30,7 +30,7 @@
 #include "move/common/relation.h"
 #include "move/common/sleep.h"
 #include "move/copy/copy.h"
-#include "move/copy/throttle.h"
+#include "move/copy/pause_conditions.h"
 
 #define RENEW_MS		1000	/* a pass's transaction lasts this long */
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
@@ -254,7 +254,7 @@ tsa_copy_yield_and_pause(TsaCopy *copy)
 }
 
 /*
- * Is the pace another one, for a reason that nobody was told yet?
+ * Is the rate another one, for a reason that nobody was told yet?
  */
 static bool
 has_news(TsaCopy *copy)
@@ -268,13 +268,13 @@ has_news(TsaCopy *copy)
 }
 
 /*
- * Called after a batch of a pass, in its transaction: keeps the pace, looks
+ * Called after a batch of a pass, in its transaction: keeps the rate, looks
  * for waiters, and from time to time ends the transaction, reports, reads the
- * WAL and begins another.  That flushes the WAL, so news of the pace waits for
+ * WAL and begins another.  That flushes the WAL, so news of the rate waits for
  * it a little.  False, outside any transaction, if the relation was rewritten
  * meanwhile.
  *
- * The pace is for the bulk; a pass over changes that are not getting fewer has
+ * The rate is for the bulk; a pass over changes that are not getting fewer has
  * none, or it would never end.
  */
 bool

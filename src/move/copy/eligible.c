@@ -40,31 +40,57 @@ static const struct
 	{"rum", "$libdir/rum"}
 };
 
-/*
- * Is the index's access method one of those?
- */
+/* Is that the relation's access method, with its handler in that library? */
 static bool
-uses_generic_wal(Relation rel)
+uses_method(Relation rel, const char *method, const char *library)
 {
 	const char *name = get_am_name(rel->rd_rel->relam);
 	HeapTuple	tuple = SearchSysCache1(PROCOID,
 										ObjectIdGetDatum(rel->rd_amhandler));
-	bool		found = false;
+	bool		same = false;
 
 	if (HeapTupleIsValid(tuple))
 	{
 		bool		isnull;
 		Datum		probin = SysCacheGetAttr(PROCOID, tuple,
 											 Anum_pg_proc_probin, &isnull);
-		const char *library = isnull ? "" : TextDatumGetCString(probin);
 
-		for (int i = 0; i < (int) lengthof(generic_wal_methods); i++)
-			found |= name != NULL &&
-				strcmp(name, generic_wal_methods[i].name) == 0 &&
-				strcmp(library, generic_wal_methods[i].library) == 0;
+		same = name != NULL && strcmp(name, method) == 0 && !isnull &&
+			strcmp(TextDatumGetCString(probin), library) == 0;
 		ReleaseSysCache(tuple);
 	}
+	return same;
+}
+
+/*
+ * Is the index's access method one of those?
+ */
+static bool
+uses_generic_wal(Relation rel)
+{
+	bool		found = false;
+
+	for (int i = 0; i < (int) lengthof(generic_wal_methods); i++)
+		found |= uses_method(rel, generic_wal_methods[i].name,
+							 generic_wal_methods[i].library);
 	return found;
+}
+
+/*
+ * Is it a columnar table of Citus?  ALTER ... SET TABLESPACE fails for these,
+ * since their access method cannot copy them.
+ */
+bool
+tsa_is_columnar(Oid relid)
+{
+	Relation	rel = try_relation_open(relid, AccessShareLock);
+	bool		is_columnar = rel != NULL &&
+	rel->rd_rel->relkind != RELKIND_INDEX &&
+	uses_method(rel, "columnar", "$libdir/citus_columnar");
+
+	if (rel != NULL)
+		relation_close(rel, AccessShareLock);
+	return is_columnar;
 }
 
 /*
@@ -105,8 +131,8 @@ tsa_find_index_obstacle(Relation rel)
 }
 
 /*
- * The same for a table.  Its TOAST table, which moves along, need not have the
- * same access method.
+ * Why a table cannot be moved by live copy, as a sentence, or NULL.  Its TOAST
+ * table, which moves along, need not have the same access method.
  */
 static const char *
 obstacle_of_table(Relation rel)

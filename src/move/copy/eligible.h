@@ -18,6 +18,7 @@
  */
 extern bool tsa_copy_applies(Oid relid, const char **reason);
 
+extern bool tsa_is_columnar(Oid relid);
 extern const char *tsa_find_index_obstacle(Relation rel);
 extern bool tsa_has_standard_pages(Relation rel);
 

@@ -52,7 +52,7 @@
 #include "move/copy/copy.h"
 #include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
-#include "move/copy/throttle.h"
+#include "move/copy/pause_conditions.h"
 
 /* No more than what the ring holds that they are read through. */
 #define SMALL_BLOCKS	32

@@ -3,10 +3,10 @@
  * units.c
  *	  The units in which a live copy works, and its sleeps between them.
  *
- * How long to sleep is decided by pace.c, from what others.c counts.  While
- * nobody else is there the copy runs without units: it is as fast as the
- * server's own way of copying a relation, and all this costs is a look at the
- * counters every 50 ms.  Beside others a unit is
+ * How long to sleep is decided by rate_control.c, from what contention.c
+ * counts.  While nobody else is there the copy runs without units: it is as
+ * fast as the server's own way of copying a relation, and all this costs is a
+ * look at the counters every 50 ms.  Beside others a unit is
  *
  * - asked for in one go, in file order, in requests as long as the device takes
  *   (the kernel cuts what is longer into pieces, and those of several requests
@@ -16,9 +16,9 @@
  *   buffers are asked for, and 4 MB beyond the unit, once: the kernel, which
  *   has begun to read ahead by itself, finds nothing to read there and ends
  *   it.  It would go on while the copy sleeps;
- * - copied as ever (blocks.c), but where short sleeps help (pace.c) with one
- *   after each batch or two: those who commit then flush our WAL in small
- *   pieces with theirs, and nobody waits for many of them;
+ * - copied as ever (blocks.c), but where short sleeps help (rate_control.c)
+ *   with one after each batch or two: those who commit then flush our WAL in
+ *   small pieces with theirs, and nobody waits for many of them;
  * - followed by a flush of the WAL that the unit before has written, if nobody
  *   has done that;
  * - handed to the kernel for writing, which is waited for after the next unit.
@@ -53,8 +53,8 @@
 
 #include "compat.h"
 #include "move/copy/deadline.h"
-#include "move/copy/others.h"
-#include "move/copy/pace.h"
+#include "move/copy/contention.h"
+#include "move/copy/rate_control.h"
 #include "move/copy/units.h"
 
 #define LOOK_S			0.05	/* between looks at the counters */
@@ -77,7 +77,7 @@ typedef struct BlockRange
 struct TsaUnits
 {
 	char		reason[256];	/* with figures */
-	TsaPace		pace;
+	TsaRate		control;
 	TsaOthers	others;
 	int64		call_id;		/* whose copies share the limits */
 	TsaLimits	limits;
@@ -123,11 +123,11 @@ static void
 take_limits(TsaUnits *units, const TsaLimits * limits)
 {
 	units->limits = *limits;
-	tsa_pace_set_max_rate(&units->pace, limits->mode == TSA_RATE_ADAPTS,
+	tsa_rate_set_max_rate(&units->control, limits->mode == TSA_RATE_ADAPTS,
 						  limits->max_rate);
-	units->pace.min_rate = limits->min_rate;
-	units->pace.needed_rate = 0;
-	units->pace.late = false;
+	units->control.min_rate = limits->min_rate;
+	units->control.needed_rate = 0;
+	units->control.late = false;
 	units->window = has_deadline(units) ? seconds_left(units) : 0;
 }
 
@@ -139,7 +139,7 @@ tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
 {
 	TsaUnits   *units = MemoryContextAllocZero(context, sizeof(TsaUnits));
 
-	tsa_init_pace(&units->pace, order->limits.mode == TSA_RATE_ADAPTS,
+	tsa_init_rate(&units->control, order->limits.mode == TSA_RATE_ADAPTS,
 				  order->limits.max_rate);
 	take_limits(units, &order->limits);
 	tsa_others_open(&units->others, order->source_tablespace,
@@ -165,9 +165,9 @@ tsa_units_renew(TsaUnits *units, const TsaLimits * limits, int64 others_left)
 	if (changed)
 		take_limits(units, limits);
 	units->others_left = others_left;
-	units->pace.copies = tsa_others_copies();
+	units->control.copies = tsa_others_copies();
 	if (limits->max_rate > 0 || limits->min_rate > 0 || has_deadline(units))
-		units->pace.sharers = tsa_others_copies_of_call(units->call_id);
+		units->control.sharers = tsa_others_copies_of_call(units->call_id);
 	return changed;
 }
 
@@ -190,7 +190,7 @@ possible_speed(const TsaUnits *units)
 	double		seconds = (tsa_clock_now() - units->opened) / 1e9;
 	double		paused = seconds > 0 ? Min(units->paused / seconds, 1) : 0;
 
-	return tsa_pace_speed(&units->pace) * (1 - paused);
+	return tsa_rate_speed(&units->control) * (1 - paused);
 }
 
 /*
@@ -206,12 +206,12 @@ tsa_units_aim(TsaUnits *units, int64 left)
 	deadline.seconds = seconds_left(units);
 	deadline.bytes = Max(left, 0);
 	deadline.others = units->others_left;
-	deadline.sharers = units->pace.sharers;
-	units->pace.needed_rate = tsa_deadline_rate(&deadline);
-	units->pace.late = tsa_deadline_is_missed(&deadline,
-											  possible_speed(units),
-											  units->pace.late);
-	return units->pace.late;
+	deadline.sharers = units->control.sharers;
+	units->control.needed_rate = tsa_deadline_rate(&deadline);
+	units->control.late = tsa_deadline_is_missed(&deadline,
+												 possible_speed(units),
+												 units->control.late);
+	return units->control.late;
 }
 
 /*
@@ -221,7 +221,7 @@ static bool
 has_units(const TsaUnits *units)
 {
 	return !units->all_speed &&
-		(!tsa_pace_is_full(&units->pace) || units->pace.max_rate > 0);
+		(!tsa_rate_is_full(&units->control) || units->control.max_rate > 0);
 }
 
 /*
@@ -311,9 +311,9 @@ void
 tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
 					 BlockNumber from, BlockNumber end)
 {
-	bool		steps = tsa_pace_has_steps(&units->pace);
+	bool		steps = tsa_rate_has_steps(&units->control);
 	BlockNumber unit = steps ? STEP_BLOCKS :
-	(BlockNumber) (tsa_pace_unit_bytes(&units->pace) / BLCKSZ);
+	(BlockNumber) (tsa_rate_unit_bytes(&units->control) / BLCKSZ);
 	BlockNumber segment_end = (from / (BlockNumber) RELSEG_SIZE + 1) *
 	(BlockNumber) RELSEG_SIZE;
 	uint64		start = tsa_clock_now();
@@ -434,13 +434,13 @@ begin_stretch(TsaUnits *units)
 static void
 note_stretch(TsaUnits *units, bool working)
 {
-	TsaPaceSample sample = {0};
+	TsaRateSample sample = {0};
 
 	sample.worked = working ? units->worked : 0;
 	sample.bytes = working ? units->bytes : 0;
 	sample.read_seconds = units->read_ms / 1000.0;
-	tsa_others_read(&units->others, units->pace.copies, working, &sample);
-	tsa_pace_note(&units->pace, &sample);
+	tsa_others_read(&units->others, units->control.copies, working, &sample);
+	tsa_rate_note(&units->control, &sample);
 	begin_stretch(units);
 }
 
@@ -451,11 +451,11 @@ note_stretch(TsaUnits *units, bool working)
 static bool
 unit_is_over(const TsaUnits *units, double elapsed)
 {
-	double		most = tsa_pace_unit_seconds(&units->pace);
+	double		most = tsa_rate_unit_seconds(&units->control);
 
 	if (!units->asked)
 		most = Min(most, LOOK_S);
-	return units->bytes >= tsa_pace_unit_bytes(&units->pace) ||
+	return units->bytes >= tsa_rate_unit_bytes(&units->control) ||
 		elapsed >= most;
 }
 
@@ -484,17 +484,17 @@ tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
 
 	units->rests = unit_is_over(units, elapsed);
 	if (!units->rests)
-		return 1000 * tsa_pace_short_sleep(&units->pace, units->bytes,
+		return 1000 * tsa_rate_short_sleep(&units->control, units->bytes,
 										   units->worked, elapsed);
 	end_unit(units);
 	now = tsa_clock_now();
 	unit_bytes = units->bytes;
 	units->worked += (now - units->step_started) / 1e9;
-	turn = tsa_pace_turn(&units->pace, units->worked,
+	turn = tsa_rate_turn(&units->control, units->worked,
 						 (units->ask_ms + units->read_ms) / 1000);
 	elapsed = (now - units->started) / 1e9;
 	note_stretch(units, true);
-	return 1000 * tsa_pace_rest(&units->pace, unit_bytes, turn, elapsed);
+	return 1000 * tsa_rate_rest(&units->control, unit_bytes, turn, elapsed);
 }
 
 /*
@@ -515,9 +515,9 @@ tsa_units_wake(TsaUnits *units)
 void
 tsa_units_skip(TsaUnits *units)
 {
-	TsaPaceSample sample = {0};
+	TsaRateSample sample = {0};
 
-	tsa_others_read(&units->others, units->pace.copies, false, &sample);
+	tsa_others_read(&units->others, units->control.copies, false, &sample);
 	begin_stretch(units);
 }
 
@@ -537,7 +537,7 @@ tsa_units_skip_pause(TsaUnits *units, double ms)
 double
 tsa_units_rate(const TsaUnits *units)
 {
-	return units->pace.rate;
+	return units->control.rate;
 }
 
 /*
@@ -546,7 +546,7 @@ tsa_units_rate(const TsaUnits *units)
 double
 tsa_units_others_lost(const TsaUnits *units)
 {
-	return 100 * tsa_pace_others_lost(&units->pace);
+	return 100 * tsa_rate_others_lost(&units->control);
 }
 
 /*
@@ -559,33 +559,33 @@ tsa_units_reason(const TsaUnits *units)
 
 	if (units->all_speed)
 		return "full speed: changes come faster than the rate";
-	switch (tsa_pace_reason(&units->pace))
+	switch (tsa_rate_reason(&units->control))
 	{
-		case TSA_PACE_IDLE:
+		case TSA_REASON_IDLE:
 			return blind ?
 				"full speed: own reads are not slowed down; the device has no counters" :
 				"full speed: nobody else reads or writes much";
-		case TSA_PACE_UNLIMITED:
+		case TSA_REASON_UNLIMITED:
 			return "full speed: unlimited";
-		case TSA_PACE_LATE:
+		case TSA_REASON_LATE:
 			return "full speed: it cannot end by finish_by";
-		case TSA_PACE_BOUND:
-			return units->pace.late ?
+		case TSA_REASON_BOUND:
+			return units->control.late ?
 				"bounded by max_rate: it cannot end by finish_by" :
 				"bounded by max_rate";
-		case TSA_PACE_MIN_RATE:
+		case TSA_REASON_MIN_RATE:
 			return "no slower: min_rate";
-		case TSA_PACE_DEADLINE:
+		case TSA_REASON_DEADLINE:
 			return "no slower: finish_by";
-		case TSA_PACE_SOURCE:
+		case TSA_REASON_SOURCE:
 			return "others read from the source's device";
-		case TSA_PACE_TARGET:
+		case TSA_REASON_TARGET:
 			return "others read from the target's device";
-		case TSA_PACE_SERVER:
+		case TSA_REASON_SERVER:
 			return "other transactions write";
-		case TSA_PACE_PROCESSOR:
+		case TSA_REASON_PROCESSOR:
 			return "others need the processors";
-		case TSA_PACE_OWN_TIMING:
+		case TSA_REASON_OWN_TIMING:
 			return "own reads are slowed down; the device has no counters";
 	}
 	return NULL;				/* keep compiler quiet */
@@ -597,18 +597,19 @@ tsa_units_reason(const TsaUnits *units)
 const char *
 tsa_units_explain(TsaUnits *units)
 {
-	const TsaPace *pace = &units->pace;
+	const TsaRate *control = &units->control;
 	const char *reason = tsa_units_reason(units);
 
-	if (units->all_speed || tsa_pace_reason(pace) != TSA_PACE_IDLE ||
+	if (units->all_speed || tsa_rate_reason(control) != TSA_REASON_IDLE ||
 		!tsa_others_has_device(&units->others))
 		return reason;
 	snprintf(units->reason, sizeof(units->reason),
 			 "%s (others: %.1f MB/s from the devices, %.0f writing transactions/s; own wait for a processor: %.0f%%)",
 			 reason,
-			 (tsa_pace_lately(pace, TSA_NEIGHBOUR_SOURCE) +
-			  tsa_pace_lately(pace, TSA_NEIGHBOUR_TARGET)) / 1048576.0,
-			 tsa_pace_lately(pace, TSA_NEIGHBOUR_SERVER),
-			 pace->worked > 0 ? 100 * pace->cpu_wait / pace->worked : 0);
+			 (tsa_rate_lately(control, TSA_CONTENTION_SOURCE) +
+			  tsa_rate_lately(control, TSA_CONTENTION_TARGET)) / 1048576.0,
+			 tsa_rate_lately(control, TSA_CONTENTION_SERVER),
+			 control->worked > 0 ?
+			 100 * control->cpu_wait / control->worked : 0);
 	return units->reason;
 }

@@ -55,7 +55,7 @@ extern void tsa_units_note_written(TsaUnits *units, RelFileLocator locator,
 
 /*
  * [T] So many bytes have been copied.  Milliseconds to sleep now; if there are
- * any, tsa_units_wake() has to follow.  all_speed: the pace is not to be kept.
+ * any, tsa_units_wake() has to follow.  all_speed: no rate is kept.
  */
 extern double tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed);
 extern void tsa_units_wake(TsaUnits *units);
@@ -64,8 +64,8 @@ extern void tsa_units_wake(TsaUnits *units);
 extern void tsa_units_skip(TsaUnits *units);
 
 /*
- * The same after a pause of so many milliseconds that nobody has asked for: it
- * tells what is to be expected.
+ * As tsa_units_skip(), after a pause of so many milliseconds that nobody has
+ * asked for: it tells what is to be expected.
  */
 extern void tsa_units_skip_pause(TsaUnits *units, double ms);
 

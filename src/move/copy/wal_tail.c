@@ -28,9 +28,12 @@
  *
  * Memory.  XLogReadRecord() allocates long records in the current memory
  * context and frees them at its next call: every call is made in the tail's
- * own context, which outlives transactions.  The reader holds a plain file
- * descriptor that no transaction end closes, hence tsa_wal_tail_close(),
- * which is safe after an error at any point.
+ * own context, which outlives transactions.  The reader keeps the buffer of the
+ * longest record; anybody can write one of 1 GB, so it is given back.  The
+ * reader holds a plain file descriptor that no transaction end closes, hence
+ * tsa_wal_tail_close(), which is safe after an error at any point.
+ * XLogReaderFree() is not: where there was no memory for a longer buffer, it
+ * frees the shorter one again.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,6 +48,9 @@
 
 #include "compat.h"
 #include "move/copy/wal_tail.h"
+
+/* Size of the buffer that a reader begins with. */
+#define READER_BUFFER_SIZE	(5 * Max(BLCKSZ, XLOG_BLCKSZ))
 
 /* A run of the mover's own records. */
 typedef struct OwnRecords
@@ -261,6 +267,24 @@ read_record(TsaWalTail *tail, char **errormsg)
 }
 
 /*
+ * Gives back the buffer that a long record was put together in.
+ */
+static void
+shrink_buffer(TsaWalTail *tail)
+{
+	XLogReaderState *reader = tail->reader;
+
+	if (reader->readRecordBufSize > READER_BUFFER_SIZE)
+	{
+		char	   *buffer = MemoryContextAlloc(tail->cxt, READER_BUFFER_SIZE);
+
+		pfree(reader->readRecordBuf);
+		reader->readRecordBuf = buffer;
+		reader->readRecordBufSize = READER_BUFFER_SIZE;
+	}
+}
+
+/*
  * Calls visit(record, arg) for every record but the caller's own, from the
  * tail's position to the end of the WAL at the time of this call, and returns
  * that end.  Stops before it if a part of the WAL is gone; tsa_wal_tail_lost()
@@ -295,6 +319,7 @@ tsa_wal_tail_follow(TsaWalTail *tail, TsaWalVisitor visit, void *arg)
 		}
 		visit(tail->reader, arg);
 		tail->position = tail->reader->EndRecPtr;
+		shrink_buffer(tail);
 		pass_over_own(tail);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -307,6 +332,7 @@ tsa_wal_tail_follow(TsaWalTail *tail, TsaWalVisitor visit, void *arg)
 void
 tsa_wal_tail_close(TsaWalTail *tail)
 {
-	XLogReaderFree(tail->reader);
+	if (tail->reader->seg.ws_file >= 0)
+		wal_segment_close(tail->reader);
 	MemoryContextDelete(tail->cxt);
 }

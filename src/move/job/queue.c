@@ -12,7 +12,7 @@
  * Nor may two moves of one table take the same index along.
  * So whoever queues looks for unfinished jobs of the same heap: of committed
  * ones, which it is refused for, and of transactions that have not ended
- * (contention.c), for whose end it waits.  That two sessions do not both find
+ * (uncommitted.c), for whose end it waits.  That two sessions do not both find
  * none, each looks and inserts with the queue lock in hand, and has it for no
  * longer: retry_move() may be called in a transaction that stays open, and that
  * must not keep others from queueing what it has nothing to do with.  For the
@@ -38,7 +38,7 @@
 #include "move/common/relation.h"
 #include "move/copy/stop_point.h"
 #include "move/job/batch_lock.h"
-#include "move/job/contention.h"
+#include "move/job/uncommitted.h"
 #include "move/job/history.h"
 #include "move/job/journal.h"
 #include "move/job/limits.h"

@@ -8,53 +8,47 @@
  * parent: it is empty, and to move it sends new chunks, the hot ones, to the
  * other tablespace and leaves the old ones where they are.  Up to TimescaleDB
  * 2.22 it has a trigger of a certain name; of any version it is in a table of
- * the extension, which is found as its member and read without the planner, so
- * that no look-alike is asked.
+ * the extension.  A table that Citus distributes is empty on the node where
+ * people see it, too: its rows are in shards.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/index.h"
-#include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_type_d.h"
 #include "commands/trigger.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
-#include "compat.h"
 #include "move/plan/children.h"
-#include "state/extension_members.h"
+#include "state/member_rows.h"
+#include "state/state.h"
 
 /* What TimescaleDB calls the trigger that every hypertable has. */
 #define HYPERTABLE_TRIGGER "ts_insert_blocker"
 
-/* Is a row of TimescaleDB's table of hypertables about this table? */
-static bool
-names_table(HeapTuple tuple, TupleDesc desc, const int *columns,
-			const char *const *names)
+/* A table's name, and whether it was found. */
+typedef struct Registered
 {
-	for (int i = 0; i < 2; i++)
-	{
-		bool		isnull;
-		Datum		name = heap_getattr(tuple, columns[i], desc, &isnull);
+	const char *schema;
+	const char *name;
+	bool		found;
+} Registered;
 
-		if (isnull || strcmp(NameStr(*DatumGetName(name)), names[i]) != 0)
-			return false;
-	}
-	return true;
+/* See tsa_read_member_rows(). */
+static bool
+find_name(char **values, void *arg)
+{
+	Registered *table = arg;
+
+	table->found = values[0] != NULL && values[1] != NULL &&
+		strcmp(values[0], table->schema) == 0 &&
+		strcmp(values[1], table->name) == 0;
+	return !table->found;
 }
 
 /*
@@ -64,69 +58,100 @@ names_table(HeapTuple tuple, TupleDesc desc, const int *columns,
 static bool
 is_registered(const char *schema, const char *name)
 {
-	const char *const names[2] = {schema, name};
-	Oid			table = tsa_extension_table("timescaledb", "hypertable");
-	Relation	rel = OidIsValid(table) ?
-	try_table_open(table, AccessShareLock) : NULL;
-	int			columns[2];
-	bool		found = false;
-	TableScanDesc scan;
-	HeapTuple	tuple;
+	static const char *const columns[2] = {"schema_name", "table_name"};
+	Registered	table = {schema, name, false};
 
-	if (rel == NULL)
-		return false;
-	columns[0] = SPI_fnumber(RelationGetDescr(rel), "schema_name");
-	columns[1] = SPI_fnumber(RelationGetDescr(rel), "table_name");
-	if (rel->rd_rel->relam == HEAP_TABLE_AM_OID &&
-		columns[0] > 0 && columns[1] > 0 &&
-		SPI_gettypeid(RelationGetDescr(rel), columns[0]) == NAMEOID &&
-		SPI_gettypeid(RelationGetDescr(rel), columns[1]) == NAMEOID)
-	{
-		Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	tsa_read_member_rows("timescaledb", "hypertable", columns, 2, find_name,
+						 &table);
+	return table.found;
+}
 
-		scan = tsa_beginscan(rel, snapshot);
-		while (!found &&
-			   (tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
-		{
-			CHECK_FOR_INTERRUPTS();
-			found = names_table(tuple, RelationGetDescr(rel), columns, names);
-		}
-		table_endscan(scan);
-		UnregisterSnapshot(snapshot);
-	}
-	table_close(rel, AccessShareLock);
-	return found;
+/* Refuses a hypertable; how: the statement that moves its chunks. */
+static void
+refuse_hypertable(const char *name, const char *how)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot move hypertable \"%s\"", name),
+			 errdetail("It is empty itself; its rows are in chunks, and only new chunks would follow it."),
+			 errhint("Move chunks: %s.", how)));
+}
+
+/* A table's OID as text, and whether it was found. */
+typedef struct Distributed
+{
+	const char *oid;
+	bool		found;
+} Distributed;
+
+/* See tsa_read_member_rows(). */
+static bool
+find_oid(char **values, void *arg)
+{
+	Distributed *table = arg;
+
+	table->found = values[0] != NULL && strcmp(values[0], table->oid) == 0;
+	return !table->found;
+}
+
+/*
+ * Says of a table that Citus knows, distributed or not, that its rows are in
+ * shards.  Citus puts their names into the statement as they are, so none is
+ * shown for a name that could end a literal.
+ */
+static void
+tell_distributed(Oid heapid, const char *name, const char *qualified,
+				 const char *procedure)
+{
+	static const char *const columns[1] = {"logicalrelid"};
+	Distributed table = {psprintf("%u", heapid), false};
+
+	tsa_read_member_rows("citus", "pg_dist_partition", columns, 1, find_oid,
+						 &table);
+	if (table.found)
+		ereport(NOTICE,
+				(errmsg("table \"%s\" belongs to Citus: its rows are in shards, which do not move along",
+						name),
+				 errdetail("New shards' indexes are made where the table's own are, so every node needs that tablespace."),
+				 strpbrk(qualified, "'$\\") != NULL ? 0 :
+				 errhint("Move shards: SELECT * FROM run_command_on_placements('%s'::pg_catalog.regclass, $$CALL %s('%%s'::pg_catalog.regclass, 'tablespace'::pg_catalog.name)$$, parallel => false).",
+						 qualified,
+						 quote_qualified_identifier(get_namespace_name(tsa_state_public_schema()),
+													procedure))));
 }
 
 /*
  * Refuses a hypertable, or an index of one, and says which tables do not move
- * along with a parent.
+ * along with a parent, or with a table of Citus'.
  */
 void
 tsa_check_children(Oid target, const char *procedure)
 {
 	char		kind = get_rel_relkind(target);
-	Oid			heapid = kind == RELKIND_INDEX ?
-	IndexGetRelation(target, true) : target;
+	Oid			heapid = kind == RELKIND_INDEX ||
+	kind == RELKIND_PARTITIONED_INDEX ? IndexGetRelation(target, true) : target;
 	char	   *name = get_rel_name(heapid);
 	char	   *schema;
+	const char *qualified;
 	char	   *literal;
 	int			nchildren;
 
-	if (name == NULL || get_rel_relkind(heapid) != RELKIND_RELATION)
+	if (name == NULL)
 		return;
 	schema = get_namespace_name(get_rel_namespace(heapid));
 	if (schema == NULL)			/* just dropped */
 		return;
-	literal = quote_literal_cstr(quote_qualified_identifier(schema, name));
-	if (OidIsValid(get_trigger_oid(heapid, HYPERTABLE_TRIGGER, true)) ||
-		is_registered(schema, name))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot move hypertable \"%s\"", name),
-				 errdetail("It is empty itself; its rows are in chunks, and only new chunks would follow it."),
-				 errhint("Move chunks: SELECT format('CALL %s(%%L::pg_catalog.regclass, %%L::pg_catalog.name)', c, 'tablespace') FROM show_chunks(%s::pg_catalog.regclass, older_than => interval '1 month') c, and \\gexec.",
-						 procedure, literal)));
+	qualified = quote_qualified_identifier(schema, name);
+	tell_distributed(heapid, name, qualified, procedure);
+	if (get_rel_relkind(heapid) != RELKIND_RELATION)
+		return;
+	literal = quote_literal_cstr(qualified);
+	if (is_registered(schema, name))
+		refuse_hypertable(name, psprintf("CALL move_partitions_concurrently(%s::pg_catalog.regclass, 'tablespace'::pg_catalog.name, older_than => interval '1 month'), which takes the relations of their compressed rows along",
+										 literal));
+	if (OidIsValid(get_trigger_oid(heapid, HYPERTABLE_TRIGGER, true)))
+		refuse_hypertable(name, psprintf("SELECT format('CALL %s(%%L::pg_catalog.regclass, %%L::pg_catalog.name)', c, 'tablespace') FROM show_chunks(%s::pg_catalog.regclass, older_than => interval '1 month') c, and \\gexec",
+										 procedure, literal));
 	if (heapid != target)
 		return;
 	nchildren = list_length(find_inheritance_children(heapid, NoLock));

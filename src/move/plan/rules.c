@@ -59,8 +59,8 @@ tsa_check_move_target(Oid target)
 					 errmsg("\"%s\" is not a table, materialized view or index",
 							name)));
 	}
+	/* extensions may have tables of their own in pg_catalog */
 	if (target < FirstNormalObjectId ||
-		IsCatalogNamespace(get_rel_namespace(target)) ||
 		IsToastNamespace(get_rel_namespace(target)))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -85,6 +85,8 @@ refuse_copy(const TsaMove *move, const TsaMoveOptions *options,
 			 errmsg("cannot move %s by live copy",
 					tsa_move_display_name(move)),
 			 errdetail("%s", reason),
+			 tsa_is_columnar(move->relid) ?
+			 errhint("Convert it to heap by alter_table_set_access_method(), move it, and convert it back.") :
 			 tsa_move_is_table(move) ?
 			 errhint("ALTER %s ... SET TABLESPACE moves it, and locks it until it is copied.",
 					 move->kind == RELKIND_MATVIEW ?

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * others.h
+ * contention.h
  *	  What others get done beside a copy, as the kernel and the server count.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_OTHERS_H
-#define TSA_OTHERS_H
+#ifndef TSA_CONTENTION_H
+#define TSA_CONTENTION_H
 
 #include "postgres.h"
 
-#include "move/copy/pace.h"
+#include "move/copy/rate_control.h"
 #include "probe/counters.h"
 
 /* The counters at one moment. */
@@ -40,10 +40,10 @@ extern void tsa_init_others(void);
 extern void tsa_others_open(TsaOthers *others, Oid source_tablespace,
 							Oid target_tablespace);
 extern void tsa_others_read(TsaOthers *others, int copies, bool working,
-							TsaPaceSample *sample);
+							TsaRateSample *sample);
 extern bool tsa_others_has_device(const TsaOthers *others);
 extern int	tsa_others_request_kb(const TsaOthers *others);
 extern int	tsa_others_copies(void);
 extern int	tsa_others_copies_of_call(int64 call_id);
 
-#endif							/* TSA_OTHERS_H */
+#endif							/* TSA_CONTENTION_H */

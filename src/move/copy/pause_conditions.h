@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * throttle.h
+ * pause_conditions.h
  *	  When a live copy has to pause, for the sake of standbys, the archive and
  *	  disks, or because somebody asked.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_THROTTLE_H
-#define TSA_THROTTLE_H
+#ifndef TSA_PAUSE_CONDITIONS_H
+#define TSA_PAUSE_CONDITIONS_H
 
 #include "postgres.h"
 
@@ -15,7 +15,7 @@
 
 #include "move/copy/callbacks.h"
 
-extern void tsa_init_throttle(void);
+extern void tsa_init_pause_conditions(void);
 
 /*
  * [T] Why the copy has to pause now, in words that can follow "paused: ", or
@@ -29,4 +29,4 @@ extern const char *tsa_find_pause_reason(const TsaCopyOrder *order,
 										 uint64 left,
 										 XLogRecPtr standbys_at);
 
-#endif							/* TSA_THROTTLE_H */
+#endif							/* TSA_PAUSE_CONDITIONS_H */

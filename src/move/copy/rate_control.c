@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * pace.c
+ * rate_control.c
  *	  How fast a copy may go beside others.
  *
  * While nobody else is there a copy goes as fast as it can.  Beside others it
@@ -47,7 +47,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "move/copy/pace.h"
+#include "move/copy/rate_control.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,7 +70,7 @@
 #define LITTLE_LOSS		0.06	/* less: faster */
 #define MUCH_LOSS		0.10	/* more: slower */
 
-/* The same where turns are taken: there are few of them, and few requests. */
+/* Where turns are taken: there are few of them, and few requests. */
 #define TURN_WINDOW		1.0
 #define TURN_MEMORY		6.0
 #define TURN_LITTLE_LOSS 0.10
@@ -114,29 +114,29 @@
  * max_rate in bytes per second, 0 for none.
  */
 void
-tsa_init_pace(TsaPace *pace, bool adapts, double max_rate)
+tsa_init_rate(TsaRate *control, bool adapts, double max_rate)
 {
-	memset(pace, 0, sizeof(*pace));
-	pace->adapts = adapts;
-	pace->max_rate = max_rate;
-	pace->copies = 1;
-	pace->sharers = 1;
-	pace->share = 1;
-	pace->rate = -1;
-	pace->reason = adapts ? TSA_PACE_IDLE : TSA_PACE_UNLIMITED;
-	pace->first_look = true;
+	memset(control, 0, sizeof(*control));
+	control->adapts = adapts;
+	control->max_rate = max_rate;
+	control->copies = 1;
+	control->sharers = 1;
+	control->share = 1;
+	control->rate = -1;
+	control->reason = adapts ? TSA_REASON_IDLE : TSA_REASON_UNLIMITED;
+	control->first_look = true;
 }
 
 /*
- * The same for a copy under way.
+ * Changes max_rate of a copy under way.
  */
 void
-tsa_pace_set_max_rate(TsaPace *pace, bool adapts, double max_rate)
+tsa_rate_set_max_rate(TsaRate *control, bool adapts, double max_rate)
 {
-	if (pace->adapts != adapts)
-		pace->reason = adapts ? TSA_PACE_IDLE : TSA_PACE_UNLIMITED;
-	pace->adapts = adapts;
-	pace->max_rate = max_rate;
+	if (control->adapts != adapts)
+		control->reason = adapts ? TSA_REASON_IDLE : TSA_REASON_UNLIMITED;
+	control->adapts = adapts;
+	control->max_rate = max_rate;
 }
 
 /*
@@ -150,7 +150,7 @@ tsa_pace_set_max_rate(TsaPace *pace, bool adapts, double max_rate)
  * way, nor is what has been so all the time for a second.
  */
 double
-tsa_pace_bytes_of_others(TsaInFlight * in_flight, double most, double own,
+tsa_rate_bytes_of_others(TsaInFlight * in_flight, double most, double own,
 						 int copies, double device, double seconds)
 {
 	double		others = device - own * copies - in_flight->bytes;
@@ -168,7 +168,7 @@ tsa_pace_bytes_of_others(TsaInFlight * in_flight, double most, double own,
 }
 
 static void
-add_to_sums(TsaPaceSums *sums, const TsaPaceSample *sample, TsaNeighbour who)
+add_to_sums(TsaRateSums *sums, const TsaRateSample *sample, TsaContention who)
 {
 	sums->seconds += sample->seconds;
 	sums->done += sample->done[who];
@@ -177,7 +177,7 @@ add_to_sums(TsaPaceSums *sums, const TsaPaceSample *sample, TsaNeighbour who)
 }
 
 static void
-fade(TsaPaceSums *sums, double factor)
+fade(TsaRateSums *sums, double factor)
 {
 	sums->seconds *= factor;
 	sums->done *= factor;
@@ -190,10 +190,10 @@ fade(TsaPaceSums *sums, double factor)
  * that is not known.
  */
 double
-tsa_pace_loss(const TsaPace *pace, TsaNeighbour who)
+tsa_rate_loss(const TsaRate *control, TsaContention who)
 {
-	const TsaPaceSums *all = &pace->all[who];
-	const TsaPaceSums *asleep = &pace->asleep[who];
+	const TsaRateSums *all = &control->all[who];
+	const TsaRateSums *asleep = &control->asleep[who];
 
 	if (asleep->seconds < FIRST_LOOK || asleep->done <= 0 || all->seconds <= 0)
 		return -1;
@@ -205,24 +205,25 @@ tsa_pace_loss(const TsaPace *pace, TsaNeighbour who)
  * Bytes per second while the copy works, 0 while that is not known.
  */
 double
-tsa_pace_speed(const TsaPace *pace)
+tsa_rate_speed(const TsaRate *control)
 {
 	double		speed;
 
-	if (pace->speed_seconds < FIRST_LOOK)
+	if (control->speed_seconds < FIRST_LOOK)
 		return 0;
-	speed = pace->speed_bytes / pace->speed_seconds;
-	return pace->max_rate > 0 ?
-		fmin(speed, pace->max_rate / pace->sharers) : speed;
+	speed = control->speed_bytes / control->speed_seconds;
+	return control->max_rate > 0 ?
+		fmin(speed, control->max_rate / control->sharers) : speed;
 }
 
 /*
  * What others have got done per second lately: bytes, transactions.
  */
 double
-tsa_pace_lately(const TsaPace *pace, TsaNeighbour who)
+tsa_rate_lately(const TsaRate *control, TsaContention who)
 {
-	return pace->lately > 0 ? pace->lately_done[who] / pace->lately : 0;
+	return control->lately > 0 ?
+		control->lately_done[who] / control->lately : 0;
 }
 
 /*
@@ -230,14 +231,14 @@ tsa_pace_lately(const TsaPace *pace, TsaNeighbour who)
  * began, those who have lost most; negative if that is not known.
  */
 double
-tsa_pace_others_lost(const TsaPace *pace)
+tsa_rate_others_lost(const TsaRate *control)
 {
-	double		lost = pace->adapts ? 0 : -1;
+	double		lost = control->adapts ? 0 : -1;
 
-	for (int who = 0; who < TSA_NEIGHBOURS; who++)
-		if (pace->could_do[who] > 0)
+	for (int who = 0; who < TSA_CONTENTIONS; who++)
+		if (control->could_do[who] > 0)
 			lost = fmax(lost,
-						1 - pace->have_done[who] / pace->could_do[who]);
+						1 - control->have_done[who] / control->could_do[who]);
 	return lost;
 }
 
@@ -245,65 +246,65 @@ tsa_pace_others_lost(const TsaPace *pace)
  * Keeps account of what others lose.
  */
 static void
-note_loss(TsaPace *pace, const TsaPaceSample *sample, TsaNeighbour who)
+note_loss(TsaRate *control, const TsaRateSample *sample, TsaContention who)
 {
-	const TsaPaceSums *asleep = &pace->asleep[who];
+	const TsaRateSums *asleep = &control->asleep[who];
 
-	if (!pace->present[who])
+	if (!control->present[who])
 		return;
 	if (asleep->seconds >= FIRST_LOOK && asleep->done > 0)
-		pace->usual[who] = asleep->done / asleep->seconds;
-	if (pace->usual[who] <= 0)
+		control->usual[who] = asleep->done / asleep->seconds;
+	if (control->usual[who] <= 0)
 		return;
-	pace->could_do[who] += pace->usual[who] * sample->seconds;
-	pace->have_done[who] += sample->done[who];
+	control->could_do[who] += control->usual[who] * sample->seconds;
+	control->have_done[who] += sample->done[who];
 }
 
 /*
- * Does the neighbour's device serve one request at a time?
+ * Does their device serve one request at a time?
  */
 static bool
-is_slow(const TsaPace *pace, TsaNeighbour who)
+is_slow(const TsaRate *control, TsaContention who)
 {
-	const TsaPaceSums *asleep = &pace->asleep[who];
+	const TsaRateSums *asleep = &control->asleep[who];
 
 	return asleep->requests >= 4 &&
 		asleep->request_seconds / asleep->requests >= SLOW_REQUEST;
 }
 
 /*
- * Do those who use the neighbour's device hardly wait for it?
+ * Do those who use that device hardly wait for it?
  */
 static bool
-is_little_used(const TsaPace *pace, TsaNeighbour who)
+is_little_used(const TsaRate *control, TsaContention who)
 {
-	const TsaPaceSums *asleep = &pace->asleep[who];
+	const TsaRateSums *asleep = &control->asleep[who];
 
 	return asleep->seconds >= USE_EVIDENCE && asleep->requests > 0 &&
 		asleep->request_seconds < LITTLE_USE * asleep->seconds;
 }
 
 /*
- * Is, or was, a neighbour there in the window who gets so much done per second?
+ * Is, or was, somebody there in the window who gets so much done per second?
  */
 static bool
-is_there(TsaPace *pace, TsaNeighbour who, double per_second, double stray)
+is_there(TsaRate *control, TsaContention who, double per_second, double stray)
 {
-	double		counts = pace->done[who];
+	double		counts = control->done[who];
 	double		needed;
 
-	pace->ignored[who] *= exp(-pace->window / IGNORANCE);
-	if (pace->present[who] && is_little_used(pace, who))
-		pace->ignored[who] = 2 * pace->asleep[who].done /
-			pace->asleep[who].seconds;
-	per_second = fmax(per_second, pace->ignored[who]);
-	needed = per_second * pace->lately + stray;
-	if (pace->window < LATELY)	/* a longer one is evidence by itself */
+	control->ignored[who] *= exp(-control->window / IGNORANCE);
+	if (control->present[who] && is_little_used(control, who))
+		control->ignored[who] = 2 * control->asleep[who].done /
+			control->asleep[who].seconds;
+	per_second = fmax(per_second, control->ignored[who]);
+	needed = per_second * control->lately + stray;
+	if (control->window < LATELY)	/* a longer one is evidence by itself */
 		counts = fmin(counts, ONE_WINDOW * needed);
-	pace->lately_done[who] += counts;
-	if (pace->present[who])
-		return pace->done[who] >= per_second * (pace->window + DOUBT);
-	return pace->lately_done[who] >= needed;
+	control->lately_done[who] += counts;
+	if (control->present[who])
+		return control->done[who] >= per_second * (control->window + DOUBT);
+	return control->lately_done[who] >= needed;
 }
 
 /*
@@ -311,66 +312,67 @@ is_there(TsaPace *pace, TsaNeighbour who, double per_second, double stray)
  * nobody was.
  */
 static bool
-find_neighbours(TsaPace *pace)
+find_contention(TsaRate *control)
 {
 	bool		alone = true;
 	bool		anybody = false;
-	bool		there[TSA_NEIGHBOURS];
+	bool		there[TSA_CONTENTIONS];
 
-	there[TSA_NEIGHBOUR_SOURCE] = is_there(pace, TSA_NEIGHBOUR_SOURCE,
-										   PRESENT_BYTES, STRAY_BYTES);
-	there[TSA_NEIGHBOUR_TARGET] = is_there(pace, TSA_NEIGHBOUR_TARGET,
-										   PRESENT_BYTES, STRAY_BYTES);
-	there[TSA_NEIGHBOUR_SERVER] = is_there(pace, TSA_NEIGHBOUR_SERVER,
-										   PRESENT_WRITERS, STRAY_WRITERS);
-	there[TSA_NEIGHBOUR_PROCESSOR] = pace->worked >= CPU_EVIDENCE &&
-		pace->cpu_wait / pace->worked >= CONTENDED;
-	there[TSA_NEIGHBOUR_UNKNOWN] = false;
+	there[TSA_CONTENTION_SOURCE] = is_there(control, TSA_CONTENTION_SOURCE,
+											PRESENT_BYTES, STRAY_BYTES);
+	there[TSA_CONTENTION_TARGET] = is_there(control, TSA_CONTENTION_TARGET,
+											PRESENT_BYTES, STRAY_BYTES);
+	there[TSA_CONTENTION_SERVER] = is_there(control, TSA_CONTENTION_SERVER,
+											PRESENT_WRITERS, STRAY_WRITERS);
+	there[TSA_CONTENTION_PROCESSOR] = control->worked >= CPU_EVIDENCE &&
+		control->cpu_wait / control->worked >= CONTENDED;
+	there[TSA_CONTENTION_UNKNOWN] = false;
 
-	if (pace->read_bytes >= MAX_UNIT)
+	if (control->read_bytes >= MAX_UNIT)
 	{
-		double		cost = pace->read_seconds / pace->read_bytes;
+		double		cost = control->read_seconds / control->read_bytes;
 
-		if (pace->best_read == 0 || cost < pace->best_read)
-			pace->best_read = cost;
-		there[TSA_NEIGHBOUR_UNKNOWN] = cost > SLOWER_READS * pace->best_read;
+		if (control->best_read == 0 || cost < control->best_read)
+			control->best_read = cost;
+		there[TSA_CONTENTION_UNKNOWN] =
+			cost > SLOWER_READS * control->best_read;
 	}
 
-	for (int who = 0; who < TSA_NEIGHBOURS; who++)
+	for (int who = 0; who < TSA_CONTENTIONS; who++)
 	{
-		if (there[who] && !pace->present[who])
+		if (there[who] && !control->present[who])
 		{
-			memset(&pace->asleep[who], 0, sizeof(TsaPaceSums));
-			memset(&pace->all[who], 0, sizeof(TsaPaceSums));
-			pace->usual[who] = 0;
+			memset(&control->asleep[who], 0, sizeof(TsaRateSums));
+			memset(&control->all[who], 0, sizeof(TsaRateSums));
+			control->usual[who] = 0;
 		}
-		alone &= !pace->present[who];
+		alone &= !control->present[who];
 		anybody |= there[who];
-		pace->present[who] = there[who];
+		control->present[who] = there[who];
 	}
 	return alone && anybody;
 }
 
 /*
- * The neighbour who loses most, and that loss.
+ * Those who lose most, and that loss.
  */
-static TsaNeighbour
-find_loser(const TsaPace *pace, double *loss)
+static TsaContention
+find_loser(const TsaRate *control, double *loss)
 {
-	TsaNeighbour loser = TSA_NEIGHBOURS;
+	TsaContention loser = TSA_CONTENTIONS;
 
 	*loss = -1;
-	for (int who = TSA_NEIGHBOURS - 1; who >= 0; who--)
+	for (int who = TSA_CONTENTIONS - 1; who >= 0; who--)
 	{
-		double		his = tsa_pace_loss(pace, (TsaNeighbour) who);
+		double		his = tsa_rate_loss(control, (TsaContention) who);
 
-		if (!pace->present[who])
+		if (!control->present[who])
 			continue;
-		if (who == TSA_NEIGHBOUR_UNKNOWN)
+		if (who == TSA_CONTENTION_UNKNOWN)
 			his = 1;			/* whose loss cannot be measured */
-		if (loser == TSA_NEIGHBOURS || his >= *loss)
+		if (loser == TSA_CONTENTIONS || his >= *loss)
 		{
-			loser = (TsaNeighbour) who;
+			loser = (TsaContention) who;
 			*loss = his;
 		}
 	}
@@ -382,119 +384,120 @@ find_loser(const TsaPace *pace, double *loss)
  * of the processors is measured if they write.
  */
 static double
-most_share(const TsaPace *pace)
+most_share(const TsaRate *control)
 {
 	double		most = MAX_SHARE;
 
-	for (int who = 0; who < TSA_NEIGHBOURS; who++)
-		if (pace->present[who] && is_slow(pace, (TsaNeighbour) who))
+	for (int who = 0; who < TSA_CONTENTIONS; who++)
+		if (control->present[who] && is_slow(control, (TsaContention) who))
 			most = fmin(most, SLOW_SHARE);
-	if (pace->present[TSA_NEIGHBOUR_PROCESSOR] &&
-		!pace->present[TSA_NEIGHBOUR_SERVER])
+	if (control->present[TSA_CONTENTION_PROCESSOR] &&
+		!control->present[TSA_CONTENTION_SERVER])
 		most = fmin(most, CONTENDED_SHARE);
-	return most / pace->copies;
+	return most / control->copies;
 }
 
 /*
  * Do those lose most who read from the source's device, one at a time?
  */
 static bool
-takes_turns(const TsaPace *pace)
+takes_turns(const TsaRate *control)
 {
-	return pace->reason == TSA_PACE_SOURCE &&
-		pace->present[TSA_NEIGHBOUR_SOURCE] &&
-		is_slow(pace, TSA_NEIGHBOUR_SOURCE);
+	return control->reason == TSA_REASON_SOURCE &&
+		control->present[TSA_CONTENTION_SOURCE] &&
+		is_slow(control, TSA_CONTENTION_SOURCE);
 }
 
 /*
  * Decides on the share of the time for the next window.
  */
 static void
-decide(TsaPace *pace)
+decide(TsaRate *control)
 {
-	bool		came = find_neighbours(pace);
-	bool		turns = takes_turns(pace);
+	bool		came = find_contention(control);
+	bool		turns = takes_turns(control);
 	double		little = turns ? TURN_LITTLE_LOSS : LITTLE_LOSS;
 	double		much = turns ? TURN_MUCH_LOSS : MUCH_LOSS;
 	double		loss;
-	TsaNeighbour loser = find_loser(pace, &loss);
+	TsaContention loser = find_loser(control, &loss);
 
-	pace->rate = pace->bytes / pace->window;
-	if (loser == TSA_NEIGHBOURS)
+	control->rate = control->bytes / control->window;
+	if (loser == TSA_CONTENTIONS)
 	{
-		pace->share = fmin(1, pace->share * 2);
-		if (pace->share == 1)
-			pace->reason = TSA_PACE_IDLE;
+		control->share = fmin(1, control->share * 2);
+		if (control->share == 1)
+			control->reason = TSA_REASON_IDLE;
 		return;
 	}
 
 	if (came)
-		pace->share = fmin(pace->share, START_SHARE / pace->copies);
-	else if (loss > much && !pace->hurried)
-		pace->share *= DECREASE;
+		control->share = fmin(control->share, START_SHARE / control->copies);
+	else if (loss > much && !control->hurried)
+		control->share *= DECREASE;
 	else if (loss < little / 2)
-		pace->share += 2 * INCREASE / pace->copies;
+		control->share += 2 * INCREASE / control->copies;
 	else if (loss < little)
-		pace->share += INCREASE / pace->copies;
-	pace->share = fmin(pace->share, most_share(pace));
-	pace->share = fmax(pace->share, MIN_SHARE / pace->copies);
-	pace->reason = (TsaPaceReason) (TSA_PACE_SOURCE + loser);
+		control->share += INCREASE / control->copies;
+	control->share = fmin(control->share, most_share(control));
+	control->share = fmax(control->share, MIN_SHARE / control->copies);
+	control->reason = (TsaRateReason) (TSA_REASON_SOURCE + loser);
 }
 
 /*
  * Takes a sample into account.
  */
 void
-tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
+tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 {
-	bool		turns = takes_turns(pace);
+	bool		turns = takes_turns(control);
 	double		factor = exp(-sample->seconds /
 							 (turns ? TURN_MEMORY : MEMORY));
 	double		lately_factor = exp(-sample->seconds / LATELY);
-	double		due = pace->first_look ? FIRST_LOOK :
-	pace->share >= 1 ? FULL_WINDOW : turns ? TURN_WINDOW : WINDOW;
+	double		due = control->first_look ? FIRST_LOOK :
+	control->share >= 1 ? FULL_WINDOW : turns ? TURN_WINDOW : WINDOW;
 
-	pace->window += sample->seconds;
-	pace->bytes += sample->bytes;
-	pace->worked *= lately_factor;
-	pace->cpu_wait *= lately_factor;
-	pace->lately = pace->lately * lately_factor + sample->seconds;
+	control->window += sample->seconds;
+	control->bytes += sample->bytes;
+	control->worked *= lately_factor;
+	control->cpu_wait *= lately_factor;
+	control->lately = control->lately * lately_factor + sample->seconds;
 	if (sample->working)
 	{
-		pace->worked += sample->worked;
-		pace->cpu_wait += sample->cpu_wait;
-		pace->read_seconds += sample->read_seconds;
-		pace->read_bytes += sample->read_bytes;
-		pace->speed_bytes = pace->speed_bytes * factor + sample->bytes;
-		pace->speed_seconds = pace->speed_seconds * factor + sample->worked;
+		control->worked += sample->worked;
+		control->cpu_wait += sample->cpu_wait;
+		control->read_seconds += sample->read_seconds;
+		control->read_bytes += sample->read_bytes;
+		control->speed_bytes = control->speed_bytes * factor + sample->bytes;
+		control->speed_seconds =
+			control->speed_seconds * factor + sample->worked;
 	}
-	for (int who = 0; who <= TSA_NEIGHBOUR_SERVER; who++)
+	for (int who = 0; who <= TSA_CONTENTION_SERVER; who++)
 	{
-		pace->lately_done[who] *= lately_factor;
+		control->lately_done[who] *= lately_factor;
 		if (!sample->known[who])
 			continue;
-		pace->done[who] += sample->done[who];
-		fade(&pace->all[who], factor);
-		fade(&pace->asleep[who], factor);
-		add_to_sums(&pace->all[who], sample, (TsaNeighbour) who);
+		control->done[who] += sample->done[who];
+		fade(&control->all[who], factor);
+		fade(&control->asleep[who], factor);
+		add_to_sums(&control->all[who], sample, (TsaContention) who);
 		if (!sample->working)
-			add_to_sums(&pace->asleep[who], sample, (TsaNeighbour) who);
-		note_loss(pace, sample, (TsaNeighbour) who);
+			add_to_sums(&control->asleep[who], sample, (TsaContention) who);
+		note_loss(control, sample, (TsaContention) who);
 	}
 
-	if (pace->window < due)
+	if (control->window < due)
 		return;
 	/* just after work the loss looks larger than it is */
-	if (sample->working && pace->share < 1 && pace->window < 4 * due)
+	if (sample->working && control->share < 1 && control->window < 4 * due)
 		return;
-	pace->first_look = false;
-	if (pace->adapts)
-		decide(pace);
+	control->first_look = false;
+	if (control->adapts)
+		decide(control);
 	else
-		pace->rate = pace->bytes / pace->window;
-	pace->window = pace->bytes = 0;
-	pace->read_seconds = pace->read_bytes = 0;
-	memset(pace->done, 0, sizeof(pace->done));
+		control->rate = control->bytes / control->window;
+	control->window = control->bytes = 0;
+	control->read_seconds = control->read_bytes = 0;
+	memset(control->done, 0, sizeof(control->done));
 }
 
 /*
@@ -502,15 +505,15 @@ tsa_pace_note(TsaPace *pace, const TsaPaceSample *sample)
  * what it has to be.
  */
 static double
-longest_sleep(const TsaPace *pace, double bytes, double elapsed)
+longest_sleep(const TsaRate *control, double bytes, double elapsed)
 {
-	double		seconds = bytes * pace->copies / MIN_RATE;
+	double		seconds = bytes * control->copies / MIN_RATE;
 
-	if (pace->min_rate > 0)
+	if (control->min_rate > 0)
 		seconds = fmin(seconds,
-					   bytes * pace->sharers / pace->min_rate - elapsed);
-	if (pace->needed_rate > 0)
-		seconds = fmin(seconds, bytes / pace->needed_rate - elapsed);
+					   bytes * control->sharers / control->min_rate - elapsed);
+	if (control->needed_rate > 0)
+		seconds = fmin(seconds, bytes / control->needed_rate - elapsed);
 	return fmax(seconds, 0);
 }
 
@@ -519,15 +522,15 @@ longest_sleep(const TsaPace *pace, double bytes, double elapsed)
  * seconds have been worked in so much time; 0: go on.
  */
 double
-tsa_pace_short_sleep(const TsaPace *pace, double bytes, double worked,
+tsa_rate_short_sleep(const TsaRate *control, double bytes, double worked,
 					 double elapsed)
 {
 	double		sleep;
 
-	if (!tsa_pace_has_steps(pace))
+	if (!tsa_rate_has_steps(control))
 		return 0;
-	sleep = worked * fmax(1, STEPS_PART / pace->share) - elapsed;
-	sleep = fmin(sleep, longest_sleep(pace, bytes, elapsed));
+	sleep = worked * fmax(1, STEPS_PART / control->share) - elapsed;
+	sleep = fmin(sleep, longest_sleep(control, bytes, elapsed));
 	return sleep >= SHORT_SLEEP ? sleep : 0;
 }
 
@@ -536,9 +539,9 @@ tsa_pace_short_sleep(const TsaPace *pace, double bytes, double worked,
  * in reading.
  */
 double
-tsa_pace_turn(const TsaPace *pace, double worked, double reading)
+tsa_rate_turn(const TsaRate *control, double worked, double reading)
 {
-	if (!takes_turns(pace))
+	if (!takes_turns(control))
 		return worked;
 	return fmin(worked, fmax(reading, MIN_TURN * worked));
 }
@@ -548,11 +551,11 @@ tsa_pace_turn(const TsaPace *pace, double worked, double reading)
  * nothing about the share.
  */
 static void
-set_hurried(TsaPace *pace, bool hurried)
+set_hurried(TsaRate *control, bool hurried)
 {
-	if (pace->hurried && !hurried)
-		memcpy(pace->all, pace->asleep, sizeof(pace->all));
-	pace->hurried = hurried;
+	if (control->hurried && !hurried)
+		memcpy(control->all, control->asleep, sizeof(control->all));
+	control->hurried = hurried;
 }
 
 /*
@@ -560,46 +563,46 @@ set_hurried(TsaPace *pace, bool hurried)
  * many seconds of work in so much time.
  */
 double
-tsa_pace_rest(TsaPace *pace, double bytes, double worked, double elapsed)
+tsa_rate_rest(TsaRate *control, double bytes, double worked, double elapsed)
 {
 	double		polite = 0;
 	double		bound = 0;
-	double		longest = longest_sleep(pace, bytes, elapsed);
+	double		longest = longest_sleep(control, bytes, elapsed);
 
-	if (!tsa_pace_is_full(pace))
-		polite = worked / pace->share - elapsed;
-	set_hurried(pace, polite > longest &&
-				(pace->min_rate > 0 || pace->needed_rate > 0));
+	if (!tsa_rate_is_full(control))
+		polite = worked / control->share - elapsed;
+	set_hurried(control, polite > longest &&
+				(control->min_rate > 0 || control->needed_rate > 0));
 	polite = fmin(polite, longest);
-	if (pace->max_rate > 0)
-		bound = bytes * pace->sharers / pace->max_rate - elapsed;
-	pace->bounded = bound > fmax(polite, 0);
+	if (control->max_rate > 0)
+		bound = bytes * control->sharers / control->max_rate - elapsed;
+	control->bounded = bound > fmax(polite, 0);
 	return fmax(0, fmax(polite, bound));
 }
 
 /*
  * Why is the rate what it is?
  */
-TsaPaceReason
-tsa_pace_reason(const TsaPace *pace)
+TsaRateReason
+tsa_rate_reason(const TsaRate *control)
 {
-	if (pace->bounded)
-		return TSA_PACE_BOUND;
-	if (pace->late && pace->adapts)
-		return TSA_PACE_LATE;
-	if (!pace->hurried)
-		return pace->reason;
-	return pace->needed_rate > pace->min_rate / pace->sharers ?
-		TSA_PACE_DEADLINE : TSA_PACE_MIN_RATE;
+	if (control->bounded)
+		return TSA_REASON_BOUND;
+	if (control->late && control->adapts)
+		return TSA_REASON_LATE;
+	if (!control->hurried)
+		return control->reason;
+	return control->needed_rate > control->min_rate / control->sharers ?
+		TSA_REASON_DEADLINE : TSA_REASON_MIN_RATE;
 }
 
 /*
  * Does the copy go as fast as it can?
  */
 bool
-tsa_pace_is_full(const TsaPace *pace)
+tsa_rate_is_full(const TsaRate *control)
 {
-	return pace->share >= 1 || !pace->adapts || pace->late;
+	return control->share >= 1 || !control->adapts || control->late;
 }
 
 /*
@@ -607,33 +610,34 @@ tsa_pace_is_full(const TsaPace *pace)
  * time, or may: there a unit has to be over soon.
  */
 bool
-tsa_pace_has_steps(const TsaPace *pace)
+tsa_rate_has_steps(const TsaRate *control)
 {
-	return !tsa_pace_is_full(pace) &&
-		!is_slow(pace, TSA_NEIGHBOUR_SOURCE) &&
-		!pace->present[TSA_NEIGHBOUR_UNKNOWN];
+	return !tsa_rate_is_full(control) &&
+		!is_slow(control, TSA_CONTENTION_SOURCE) &&
+		!control->present[TSA_CONTENTION_UNKNOWN];
 }
 
 /*
  * Bytes to copy between two rests.
  */
 double
-tsa_pace_unit_bytes(const TsaPace *pace)
+tsa_rate_unit_bytes(const TsaRate *control)
 {
-	double		unit = tsa_pace_has_steps(pace) ? STEPS_UNIT :
-	is_slow(pace, TSA_NEIGHBOUR_SOURCE) ? SLOW_UNIT : MAX_UNIT;
+	double		unit = tsa_rate_has_steps(control) ? STEPS_UNIT :
+	is_slow(control, TSA_CONTENTION_SOURCE) ? SLOW_UNIT : MAX_UNIT;
 
-	if (pace->max_rate <= 0)
+	if (control->max_rate <= 0)
 		return unit;
 	return fmax(MIN_UNIT,
-				fmin(unit, pace->max_rate / pace->sharers * UNIT_OF_RATE));
+				fmin(unit,
+					 control->max_rate / control->sharers * UNIT_OF_RATE));
 }
 
 /*
  * The longest time between two rests, in seconds.
  */
 double
-tsa_pace_unit_seconds(const TsaPace *pace)
+tsa_rate_unit_seconds(const TsaRate *control)
 {
-	return tsa_pace_has_steps(pace) ? STEPS_SECONDS : MAX_SECONDS;
+	return tsa_rate_has_steps(control) ? STEPS_SECONDS : MAX_SECONDS;
 }

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * contention.h
+ * uncommitted.h
  *	  Moves that transactions which have not ended are queueing.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_CONTENTION_H
-#define TSA_CONTENTION_H
+#ifndef TSA_UNCOMMITTED_H
+#define TSA_UNCOMMITTED_H
 
 #include "postgres.h"
 
@@ -14,4 +14,4 @@
 
 extern List *tsa_list_contended(List *moves, TransactionId *xid);
 
-#endif							/* TSA_CONTENTION_H */
+#endif							/* TSA_UNCOMMITTED_H */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * others.c
+ * contention.c
  *	  What others get done beside a copy, as the kernel and the server count.
  *
  * Devices: the bytes that a device has read, less those that this process has
  * read (/proc/self/io), and what of that was under way at the last reading
- * (tsa_pace_bytes_of_others()).  Of other copies under way it is assumed that
+ * (tsa_rate_bytes_of_others()).  Of other copies under way it is assumed that
  * they read as much as this one; they share one allowance.  Writes are not
  * looked at: the kernel writes what we wrote when it likes, and those who wait
  * for writes are transactions, which the server counts by their IDs.
@@ -36,7 +36,7 @@
 #include "utils/guc.h"
 
 #include "compat.h"
-#include "move/copy/others.h"
+#include "move/copy/contention.h"
 #include "state/lock_class.h"
 
 /*
@@ -172,19 +172,19 @@ difference(uint64 from, uint64 to)
  * What the parameter of the tests says instead.
  */
 static void
-pretend(TsaOthers *others, TsaPaceSample *sample)
+pretend(TsaOthers *others, TsaRateSample *sample)
 {
 	bool		is_processor = strcmp(debug_others, "processor") == 0;
 	int			who = -1;
 
 	if (strcmp(debug_others, "source") == 0)
-		who = TSA_NEIGHBOUR_SOURCE;
+		who = TSA_CONTENTION_SOURCE;
 	else if (strcmp(debug_others, "target") == 0)
-		who = TSA_NEIGHBOUR_TARGET;
+		who = TSA_CONTENTION_TARGET;
 	else if (strcmp(debug_others, "server") == 0)
-		who = TSA_NEIGHBOUR_SERVER;
+		who = TSA_CONTENTION_SERVER;
 
-	for (int i = 0; i <= TSA_NEIGHBOUR_SERVER; i++)
+	for (int i = 0; i <= TSA_CONTENTION_SERVER; i++)
 	{
 		sample->known[i] = true;
 		sample->done[i] = sample->requests[i] = sample->request_seconds[i] = 0;
@@ -210,7 +210,7 @@ pretend(TsaOthers *others, TsaPaceSample *sample)
  */
 void
 tsa_others_read(TsaOthers *others, int copies, bool working,
-				TsaPaceSample *sample)
+				TsaRateSample *sample)
 {
 	TsaOthersReading now;
 	const TsaOthersReading *last = &others->last;
@@ -234,7 +234,7 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 		if (!sample->known[i])
 			continue;
 		sample->done[i] =
-			tsa_pace_bytes_of_others(&others->in_flight[i],
+			tsa_rate_bytes_of_others(&others->in_flight[i],
 									 others->most_in_flight, own, copies,
 									 difference(from->read_bytes,
 												to->read_bytes),
@@ -248,10 +248,10 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 		sample->request_seconds[i] =
 			difference(from->read_ms, to->read_ms) / 1e3;
 	}
-	sample->known[TSA_NEIGHBOUR_SERVER] = true;
-	sample->done[TSA_NEIGHBOUR_SERVER] =
+	sample->known[TSA_CONTENTION_SERVER] = true;
+	sample->done[TSA_CONTENTION_SERVER] =
 		difference(last->next_xid, now.next_xid);
-	if (!sample->known[TSA_NEIGHBOUR_SOURCE])
+	if (!sample->known[TSA_CONTENTION_SOURCE])
 		sample->read_bytes = own_reads;
 
 	if (debug_others != NULL && debug_others[0] != '\0')
@@ -297,7 +297,8 @@ tsa_others_copies(void)
 }
 
 /*
- * The same for those of one call, which are numbered per database.
+ * Says that a copy of a call is under way, and returns how many of that call
+ * there are.  Calls are numbered per database.
  */
 int
 tsa_others_copies_of_call(int64 call_id)

@@ -1,4 +1,4 @@
-# The pace of a live copy: it is full while nobody else is there, less when
+# The rate of a live copy: it is full while nobody else is there, less when
 # others need the devices, the server or the processors, and at most max_rate;
 # the view says which, and why.  Others are pretended, so that nothing depends
 # on what else the machine does.

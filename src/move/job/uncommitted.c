@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * contention.c
+ * uncommitted.c
  *	  Moves that transactions which have not ended are queueing.
  *
  * No query sees their jobs, but they are in the journal, and whoever is about
@@ -20,7 +20,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "move/job/contention.h"
+#include "move/job/uncommitted.h"
 #include "move/job/move.h"
 #include "state/state.h"
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * throttle.c
+ * pause_conditions.c
  *	  When a live copy has to pause.
  *
  * A copy writes the write-ahead log as fast as the disks allow, and others
@@ -55,7 +55,7 @@
 #include "utils/guc.h"
 
 #include "move/common/relation.h"
-#include "move/copy/throttle.h"
+#include "move/copy/pause_conditions.h"
 
 /* Left free in the target, unless less than that is still to be copied. */
 #define TARGET_RESERVE	(UINT64CONST(64) * 1024 * 1024)
@@ -71,7 +71,7 @@ static int	min_wal_space = 1024;
  * Registers the configuration parameters.
  */
 void
-tsa_init_throttle(void)
+tsa_init_pause_conditions(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.max_replica_lag",
 							"Sets the replay lag of a standby at which a live copy pauses.",
@@ -209,7 +209,7 @@ wal_space_is_short(void)
 }
 
 /*
- * See throttle.h.
+ * See pause_conditions.h.
  */
 const char *
 tsa_find_pause_reason(const TsaCopyOrder *order,

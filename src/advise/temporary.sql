@@ -1,0 +1,152 @@
+/*
+ * src/advise/temporary.sql
+ *
+ * What else lies on storage: temporary files, and WAL.
+ */
+CREATE FUNCTION tablespace_advisor.temporary_io()
+RETURNS TABLE (read_ms_per_s float8, write_ms_per_s float8, blocks_per_s float8, days float8)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	/* bytes alone say nothing, since the system's cache serves most */
+	RETURN QUERY SELECT t.read_ms / s.seconds, t.write_ms / s.seconds,
+		(t.blocks_read + t.blocks_written) / s.seconds, s.seconds / 86400
+	FROM tablespace_advisor.read_temporary_io() t
+	CROSS JOIN LATERAL (SELECT extract(epoch FROM clock_timestamp() - t.since)::float8 AS seconds) s
+	WHERE t.read_ms + t.write_ms > 0 AND s.seconds >= 1;
+EXCEPTION
+	WHEN object_not_in_prerequisite_state THEN
+		RETURN;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.temporary_io() IS
+	'milliseconds per second that statements of this database wait for temporary files, by pg_stat_statements, since it counts; none where they were not timed';
+
+/* By the setting of this database, the first of the list. */
+CREATE FUNCTION tablespace_advisor.temporary_tablespace()
+RETURNS name
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce((SELECT t.spcname FROM pg_tablespace t
+			WHERE t.spcname = (parse_ident(nullif(split_part(coalesce(
+				(SELECT substr(c.setting, length('temp_tablespaces=') + 1)
+					FROM pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) c (setting)
+					WHERE s.setdatabase = d.oid AND s.setrole = 0
+						AND starts_with(c.setting, 'temp_tablespaces=')),
+				(SELECT p.reset_val FROM pg_settings p
+					WHERE p.name = 'temp_tablespaces')), ',', 1), '')))[1]),
+		(SELECT t.spcname FROM pg_tablespace t WHERE t.oid = d.dattablespace))
+	FROM pg_database d WHERE d.datname = current_database()
+$$;
+COMMENT ON FUNCTION tablespace_advisor.temporary_tablespace() IS
+	'where temporary files of this database are, unless a role or a session has set temp_tablespaces';
+
+/*
+ * Temporary files are read and written one page after the other.  What was timed
+ * holds what the system's cache served, so that moving saves that share of it by
+ * which the device there is faster.
+ */
+CREATE FUNCTION tablespace_advisor.temporary_files_advice(caller oid, destination name)
+RETURNS SETOF @extschema@.placement_advice
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH io AS MATERIALIZED (
+		SELECT i.*, i.read_ms_per_s + i.write_ms_per_s AS ms_per_s
+		FROM tablespace_advisor.temporary_io() i
+	), fact AS MATERIALIZED (
+		SELECT f.* FROM tablespace_advisor.tablespace_facts(caller, caller) f
+		WHERE EXISTS (SELECT FROM io)
+	), option AS (
+		SELECT s.tablespace AS source, d.tablespace, d.volatile,
+			i.*, i.read_ms_per_s * (1 - d.sequential_page_us / s.sequential_page_us)
+			+ CASE WHEN i.write_ms_per_s > 0 THEN i.write_ms_per_s
+				* (1 - d.sequential_write_page_us / s.sequential_write_page_us)
+				ELSE 0 END AS saved
+		FROM io i
+		JOIN fact s ON s.tablespace = tablespace_advisor.temporary_tablespace()
+		LEFT JOIN fact d ON d.tablespace <> s.tablespace
+			AND d.tablespace <> ALL (s.shares_device_with)
+			AND (destination IS NULL AND d.volatile IS NOT TRUE OR d.tablespace = destination)
+		ORDER BY saved DESC NULLS LAST, d.tablespace LIMIT 1
+	), verdict AS (
+		SELECT o.*, o.saved >= 0.2 * o.ms_per_s AND o.volatile IS NOT TRUE AS moves,
+			array(SELECT r.rolname FROM pg_roles r
+				JOIN pg_tablespace t ON t.spcname = o.tablespace
+				WHERE r.rolcanlogin
+					AND has_database_privilege(r.oid, current_database(), 'CONNECT')
+					AND NOT has_tablespace_privilege(r.oid, t.oid, 'CREATE')
+				ORDER BY r.rolname) AS without_create
+		FROM option o
+	)
+	SELECT NULL::int, CASE WHEN v.moves THEN 'move' ELSE 'keep' END, NULL::regclass, v.source,
+		CASE WHEN v.moves THEN v.tablespace ELSE v.source END, NULL::bigint,
+		CASE WHEN v.moves THEN tablespace_advisor.round_to_three(v.saved) ELSE 0 END,
+		NULL::float8,
+		tablespace_advisor.one_line(tablespace_advisor.printable(CASE
+			WHEN v.tablespace IS NULL THEN 'there is no other tablespace for them'
+			WHEN v.volatile THEN 'volatile: if it is lost, queries that need temporary files fail'
+			WHEN v.saved IS NULL THEN format('no probe of sequential reads and writes of %I and %I',
+				v.source, v.tablespace)
+			WHEN NOT v.moves THEN 'no tablespace is much faster for reading in sequence'
+			WHEN cardinality(v.without_create) > 0 THEN
+				format('%s cannot create there, and would go on as before: %s',
+					CASE cardinality(v.without_create) WHEN 1 THEN 'one role'
+						ELSE cardinality(v.without_create) || ' roles' END,
+					array_to_string(v.without_create, ', '))
+			ELSE format('waited for %s a second, in %s',
+				tablespace_advisor.pretty_seconds(v.ms_per_s / 1000),
+				tablespace_advisor.pretty_seconds(86400 * v.days)) END)),
+		CASE WHEN v.moves THEN format('ALTER DATABASE %I SET temp_tablespaces = %I',
+			current_database(), v.tablespace) END,
+		'temporary files', tablespace_advisor.round_to_three(v.blocks_per_s), NULL::float8,
+		NULL::float8, tablespace_advisor.round_to_three(v.ms_per_s), NULL::float8
+	FROM verdict v
+$$;
+COMMENT ON FUNCTION tablespace_advisor.temporary_files_advice(oid, name) IS
+	'the row of advise_placement() on temporary files; none where temporary I/O was not timed';
+
+/* With how much WAL a device of relations has to do besides. */
+CREATE FUNCTION tablespace_advisor.wal_line()
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN QUERY
+	SELECT format('WAL: %s/s on average of %s, on the device of %s.',
+		pg_size_pretty(round(w.wal_bytes / w.seconds)::bigint),
+		tablespace_advisor.pretty_seconds(w.seconds), d.names)
+	FROM (SELECT w.wal_bytes, extract(epoch FROM clock_timestamp() - w.stats_reset)::float8 AS seconds
+		FROM pg_stat_wal w) w
+	CROSS JOIN (SELECT string_agg(quote_ident(t.spcname), ', ' ORDER BY t.spcname) AS names
+		FROM tablespace_advisor.used_tablespace u
+		JOIN pg_tablespace t ON t.oid = u.tablespace
+		CROSS JOIN LATERAL tablespace_advisor.tablespace_device(t.oid) f
+		CROSS JOIN LATERAL tablespace_advisor.tablespace_device(0) x
+		WHERE f.leaves && x.leaves) d
+	WHERE w.seconds >= 1 AND d.names IS NOT NULL;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.wal_line() IS
+	'bytes of WAL per second since its statistics were reset, where it lies beside relations of this database';
+
+/* Lines of explain_placement() on the whole database. */
+CREATE FUNCTION tablespace_advisor.storage_lines(caller oid, target regclass)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('Temporary files: %s of waiting a second in %I: %s.',
+		tablespace_advisor.pretty_seconds(t.read_ms_per_s / 1000), t.from_tablespace,
+		CASE t.action WHEN 'move' THEN format('%I saves %s; %s', t.to_tablespace,
+			tablespace_advisor.pretty_seconds(t.saved_ms_per_s / 1000), t.reason)
+		ELSE t.reason END)
+	FROM tablespace_advisor.temporary_files_advice(caller, NULL) t WHERE target IS NULL
+	UNION ALL
+	SELECT w FROM tablespace_advisor.wal_line() w WHERE target IS NULL
+$$;
+COMMENT ON FUNCTION tablespace_advisor.storage_lines(oid, regclass) IS
+	'lines on temporary files and on WAL beside data; none for a single relation';

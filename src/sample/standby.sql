@@ -1,0 +1,105 @@
+/*
+ * src/sample/standby.sql
+ *
+ * What standbys read.  They keep nothing themselves: they are watched, and what
+ * was seen is brought to the primary, whose relations have the same OIDs.
+ */
+CREATE FUNCTION @extschema@.standby_activity(observe interval DEFAULT '1 min')
+RETURNS jsonb
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT jsonb_build_object(
+		'server', (SELECT coalesce(nullif(current_setting('cluster_name'), ''), 'standby')),
+		'system_identifier', (SELECT s.system_identifier::text FROM pg_control_system() s),
+		'database', (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()),
+		'observed_at', clock_timestamp(),
+		'seconds', max(a.seconds),
+		'relations', coalesce(jsonb_agg(jsonb_build_object('relation', a.relation,
+			'reads_per_s', a.reads_per_s, 'hits_per_s', a.hits_per_s,
+			'scans_per_s', a.scans_per_s)) FILTER (WHERE a.reads_per_s > 0
+				OR a.hits_per_s > 0 OR a.scans_per_s > 0), '[]'))
+	FROM tablespace_advisor.observed_activity(observe) a
+$$;
+REVOKE ALL ON FUNCTION @extschema@.standby_activity(interval) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION @extschema@.standby_activity(interval) TO pg_monitor;
+COMMENT ON FUNCTION @extschema@.standby_activity(interval) IS
+	'watches for so long what is read here, on a standby, for add_standby_activity() of the primary; server: its cluster_name. Errors: 22023 bad duration';
+
+COMMENT ON TABLE tablespace_advisor.standby_activity IS
+	'what relations are read per second on standbys, as brought by add_standby_activity(), the last of each server';
+
+/* Figures are cut, so that no sum of them overflows. */
+CREATE FUNCTION tablespace_advisor.keep_standby_activity(activity jsonb, server name)
+RETURNS int
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	kept int;
+BEGIN
+	DELETE FROM tablespace_advisor.standby_activity s WHERE s.server = keep_standby_activity.server;
+	INSERT INTO tablespace_advisor.standby_activity
+	SELECT server, r.relation, least(o.at, clock_timestamp()),
+		least(greatest(r.reads_per_s, 0), 1e9), least(greatest(r.hits_per_s, 0), 1e9),
+		least(greatest(r.scans_per_s, 0), 1e9)
+	FROM (SELECT (activity->>'observed_at')::timestamptz) o(at)
+		CROSS JOIN jsonb_to_recordset(activity->'relations') AS r (relation oid,
+			reads_per_s float8, hits_per_s float8, scans_per_s float8)
+		JOIN pg_class c ON c.oid = r.relation
+	WHERE o.at IS NOT NULL AND r.reads_per_s IS NOT NULL
+		AND r.hits_per_s IS NOT NULL AND r.scans_per_s IS NOT NULL
+	ON CONFLICT DO NOTHING;
+	GET DIAGNOSTICS kept = ROW_COUNT;
+	RETURN kept;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.keep_standby_activity(jsonb, name) IS
+	'keeps what standby_activity() has returned on that server, in the place of what was kept of it before; how many relations';
+
+CREATE FUNCTION tablespace_advisor.is_of_this_database(activity jsonb)
+RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce(jsonb_typeof(activity) = 'object'
+		AND activity->>'system_identifier' = s.system_identifier::text
+		AND activity->>'database' = d.oid::text
+		AND jsonb_typeof(activity->'relations') = 'array', false)
+	FROM pg_control_system() s, pg_database d
+	WHERE d.datname = current_database()
+$$;
+COMMENT ON FUNCTION tablespace_advisor.is_of_this_database(jsonb) IS
+	'whether what standby_activity() has returned is about a copy of this database';
+
+CREATE FUNCTION @extschema@.add_standby_activity(
+	activity jsonb, server name DEFAULT NULL)
+RETURNS int
+LANGUAGE C VOLATILE
+AS 'MODULE_PATHNAME', 'tsa_add_standby_activity';
+REVOKE ALL ON FUNCTION @extschema@.add_standby_activity(jsonb, name) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION @extschema@.add_standby_activity(jsonb, name) TO pg_monitor;
+COMMENT ON FUNCTION @extschema@.add_standby_activity(jsonb, name) IS
+	'takes what standby_activity() has returned on a standby into the advice for a day, or until it is brought again; returns how many relations; server: the standby''s application_name in pg_stat_replication, by default its cluster_name. Errors: 22023 it is of another database or server, 25006 on a standby';
+
+CREATE FUNCTION tablespace_advisor.standby_reads()
+RETURNS TABLE (server name, relation oid, heap oid, member oid,
+	reads_per_s float8, hits_per_s float8, scans_per_s float8)
+LANGUAGE sql STABLE ROWS 100
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT s.server, s.relation, h.heap,
+		CASE c.relkind WHEN 'i' THEN CASE WHEN o.oid IS NULL THEN c.oid ELSE o.oid END
+			ELSE h.heap END,
+		s.reads_per_s, s.hits_per_s, s.scans_per_s
+	FROM tablespace_advisor.standby_activity s
+		JOIN pg_class c ON c.oid = s.relation
+		LEFT JOIN pg_index i ON i.indexrelid = c.oid
+		LEFT JOIN pg_class o ON o.reltoastrelid = coalesce(i.indrelid, c.oid)
+			AND o.reltoastrelid <> 0
+		CROSS JOIN LATERAL (SELECT coalesce(o.oid, i.indrelid, c.oid)) h(heap)
+	WHERE s.observed_at > clock_timestamp() - interval '1 day'
+$$;
+COMMENT ON FUNCTION tablespace_advisor.standby_reads() IS
+	'what was brought of standbys within a day; heap: the table, member: what moves, which is the table for its TOAST';
+GRANT EXECUTE ON FUNCTION tablespace_advisor.standby_reads() TO pg_monitor;

@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows.h
+ *	  Rows of text about a database, which a worker can send to another one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_ROWS_H
+#define TSA_ROWS_H
+
+#include "postgres.h"
+
+/* Columns of relations_in(), object_settings() and moves_of(). */
+#define TSA_RELATION_COLUMNS 18
+#define TSA_SETTING_COLUMNS 4
+#define TSA_MOVE_ROW_COLUMNS 18
+
+/* Takes a row; NULL is a null value. */
+typedef void (*TsaRowReceiver) (char **values, void *arg);
+
+#endif							/* TSA_ROWS_H */

@@ -1,0 +1,97 @@
+# Advice on temporary files, where what they take was timed; who would not follow it.
+# WAL beside data.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+autovacuum = off
+allow_in_place_tablespaces = on
+work_mem = '64kB'
+});
+$node->start;
+plan skip_all => 'no pg_stat_statements'
+  if $node->safe_psql('postgres',
+	q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'}) eq '0';
+
+sub row
+{
+	return $node->safe_psql('postgres', q{
+		SELECT action, from_tablespace, to_tablespace, saved_ms_per_s > 0, read_ms_per_s > 0, reason, statement
+		FROM advise_placement() WHERE kind = 'temporary files'});
+}
+
+# A page read or written in sequence takes so many microseconds.
+sub plant_probe
+{
+	my ($name, $us) = @_;
+
+	$node->safe_psql('postgres', qq{
+		WITH run AS (INSERT INTO tablespace_advisor.probe_run
+				(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+			SELECT spcname, CASE spcname WHEN 'pg_default' THEN current_setting('data_directory')
+				ELSE pg_tablespace_location(oid) END, 'scratch', 268435456, '3 s', now(), now()
+			FROM pg_tablespace WHERE spcname = '$name' RETURNING run_id)
+		INSERT INTO tablespace_advisor.probe_result
+			(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
+		SELECT run_id, w, 1, 8192, 600, 1e6 / $us, $us, $us, $us
+		FROM run, unnest('{random read,sequential read,sequential write}'::text[]) w});
+	return;
+}
+
+$node->safe_psql('postgres', $_)
+  foreach (
+	'CREATE EXTENSION tablespace_advisor',
+	q{CREATE TABLESPACE flash LOCATION ''},
+	'CREATE ROLE reporter LOGIN',
+	'CREATE TABLE t (n int)',
+	q{CREATE OR REPLACE VIEW tablespace_advisor.device AS
+		SELECT t.spcname AS tablespace, d.location, d.filesystem, d.mount_point, d.device,
+			d.device_stack, d.media, d.raid_level, d.members, d.redundant, false AS volatile,
+			d.size_bytes, d.free_bytes, d.read_ahead_kb, d.scheduler,
+			'{}'::name[] AS shares_device_with, '{}'::text[] COLLATE "C" AS warnings,
+			d.degraded, d.write_penalty, d.write_cache
+		FROM pg_tablespace t, LATERAL tablespace_advisor.tablespace_device(t.oid) d
+		WHERE t.spcname <> 'pg_global'});
+plant_probe('pg_default', 1000);
+plant_probe('flash', 10);
+my $sort = 'SELECT count(*) FROM (SELECT n FROM generate_series(1, 300000) n ORDER BY n DESC OFFSET 0) s';
+
+is(row(), '', 'without pg_stat_statements nothing is said');
+$node->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements');
+is(row(), '', 'nor where it is not loaded');
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'pg_stat_statements'});
+$node->restart;
+$node->safe_psql('postgres', $sort);
+is(row(), '', 'bytes alone are no reason');
+$node->append_conf('postgresql.conf', 'track_io_timing = on');
+$node->reload;
+sleep 1;
+$node->safe_psql('postgres', $sort);
+
+my $statement = 'ALTER DATABASE postgres SET temp_tablespaces = flash';
+is(row(), "move|pg_default|flash|t|t|one role cannot create there, and would go on as before: reporter|$statement",
+	'to flash, and who would not follow');
+my $account = $node->safe_psql('postgres', 'SELECT explain_placement()');
+like($account, qr/^Temporary files: \S+ m?s of waiting a second in pg_default: flash saves /m, 'so the account');
+like($account, qr/^WAL: .*\/s on average of .*, on the device of pg_default/m,
+	'which names WAL beside data');
+is($node->safe_psql('postgres', q{
+		SELECT count(*) FROM advise_placement(target => 't') WHERE kind = 'temporary files'}),
+	'0', 'not with advice on a table');
+unlike($node->safe_psql('postgres', q{SELECT explain_placement('t')}), qr/Temporary|WAL:/, 'nor its account');
+
+$node->safe_psql('postgres', 'GRANT CREATE ON TABLESPACE flash TO public');
+like(row(), qr/\|waited for \S+ m?s a second, in /, 'all may create there');
+$node->safe_psql('postgres', $statement);
+like(row(), qr/^keep\|flash\|flash\|f\|t\|no tablespace is much faster/, 'followed, there is nothing left to do');
+like($node->safe_psql('postgres', 'SELECT tablespace_report()'), qr/<html/i, 'the page does without the row');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,93 @@
+# Containers: no /sys, a seccomp filter that refuses asynchronous I/O, and the
+# extension in a directory of its own (PostgreSQL 18: extension_control_path).
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+
+my $node = new_node('main');
+my $filter = "$PostgreSQL::Test::Utils::tmp_check/no_aio";
+
+# --- neither /sys nor asynchronous I/O -----------------------------------------------
+
+SKIP:
+{
+	my @namespace = with_small_file_system('/sys', 1);
+
+	skip 'no name spaces of users here', 9 unless @namespace;
+	skip 'no C compiler to build test/no_aio.c with', 9
+	  if system("cc -O1 -o $filter test/no_aio.c") != 0;
+	skip 'no seccomp filter can be set here', 9 if system($filter, 'true') != 0;
+
+	start_by($node, @namespace, $filter);
+	prepare_node($node);
+	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_ls_dir('/sys')}), '0', 'there is no /sys');
+	is($node->safe_psql('postgres', q{
+			SELECT media, warnings::text ~ 'only a probe tells' FROM tablespace_devices() WHERE tablespace = 'slow'}),
+		'unknown|t', 'what the device is, is unknown, and why is said');
+	my ($rc, $out, $err) = $node->psql('postgres', q{
+		SELECT workload, queue_depth, samples > 0, conditions
+		FROM probe_tablespace('slow', '200 ms', '16 MB', '{1,4}', '{random read,sequential read}')});
+	is($rc, 0, 'a probe measures');
+	like($out, qr/^random read\|1\|t\|/m, 'one request at a time');
+	unlike($out, qr/^random read\|4\|/m, 'and not four');
+	like($err, qr/NOTICE:.*asynchronous.*HINT: .*seccomp/s, 'it says that asynchronous I/O is refused, and by what');
+	$node->safe_psql('postgres', q{
+		CREATE TABLE orders TABLESPACE slow AS SELECT i AS id, repeat('x', 100) AS note FROM generate_series(1, 10000) i;
+		CALL sample_activity()});
+	my ($job) = $node->safe_psql('postgres', q{CALL move_table_concurrently('orders', 'fast')}) =~ /(\d+)/;
+	is(wait_for_job($node, $job), 'done', 'a move needs neither');
+	is($node->safe_psql('postgres', q{SELECT count(*) > 0 FROM tablespace_advisor_health()}), 't', 'nor does the health page');
+	is($node->safe_psql('postgres', q{SELECT length(tablespace_report()) > 1000}), 't', 'nor the report');
+	$node->stop;
+}
+
+# --- in a directory of its own ----------------------------------------------------------
+
+SKIP:
+{
+	my $prefix = PostgreSQL::Test::Utils::tempdir;
+	chomp(my $share = `pg_config --sharedir`);
+	chomp(my $lib = `pg_config --pkglibdir`);
+
+	skip 'extension_control_path is there from PostgreSQL 18 on', 6
+	  if $node->pg_version < 18;
+	is(system("make -s with_llvm=no install DESTDIR=$prefix >/dev/null"), 0, 'make install DESTDIR');
+	$node->append_conf('postgresql.conf', qq(
+extension_control_path = '$prefix$share:\$system'
+dynamic_library_path = '$prefix$lib:\$libdir'
+shared_preload_libraries = 'tablespace_advisor'
+));
+	$node->start;
+	prepare_node($node) if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_tablespace WHERE spcname = 'fast'}) eq '0';
+	$node->safe_psql('postgres', 'DROP EXTENSION IF EXISTS tablespace_advisor');
+	$node->safe_psql('postgres', q{
+		CREATE EXTENSION tablespace_advisor;
+		DROP TABLE IF EXISTS orders;
+		CREATE TABLE orders TABLESPACE slow AS SELECT i AS id, repeat('x', 1000) AS note FROM generate_series(1, 20000) i});
+	is($node->safe_psql('postgres', q{SELECT location FROM pg_available_extensions WHERE name = 'tablespace_advisor'})
+		  =~ s/\n.*//sr, "$prefix$share/extension", 'the extension of that directory is made')
+	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'pg_available_extensions'::regclass AND attname = 'location'}) eq '1';
+	my $session = session($node);
+	ask($session, q{SELECT count(*) FROM tablespace_devices();});
+	my $maps = slurp_file("/proc/$session->{pid}/maps");
+	like($maps, qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'a session has loaded the library from there');
+	unlike($maps, qr{ \Q$lib\E/tablespace_advisor\.so}, 'and no other one');
+	my $job = start_table_move($node, 'orders', 'fast', "max_rate => '2 MB'");
+	wait_until($node, "(SELECT pid IS NOT NULL FROM tablespace_moves WHERE job_id = $job)", 'the worker works');
+	my $worker = job_field($node, $job, 'pid');
+	like(slurp_file("/proc/$worker/maps"), qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'so has the worker of a move');
+	$node->safe_psql('postgres', "SELECT alter_move($job, max_rate => 'none')");
+	is(wait_for_job($node, $job), 'done', 'which moves');
+	end_session($session);
+	$node->stop;
+	check_no_crash($node, 'elsewhere');
+}
+done_testing();

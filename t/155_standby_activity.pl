@@ -1,0 +1,99 @@
+# What is read on a standby counts in the advice once it was brought to the
+# primary; and for nobody else's server or database.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use TsaTest;
+use TsaTest::Plan;
+
+my $primary = new_node('primary', conf => "autovacuum = off\nshared_buffers = 1MB\n", init => { allows_streaming => 1 });
+$primary->start;
+prepare_node($primary);
+$primary->safe_psql('postgres', two_devices());
+$primary->safe_psql('postgres', q{
+	CREATE TABLE orders TABLESPACE slow AS SELECT n, repeat('x', 100) AS filler FROM generate_series(1, 100000) n;
+	CREATE INDEX orders_n ON orders (n) TABLESPACE slow;
+	VACUUM ANALYZE orders});
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+$primary->safe_psql('postgres', $_) foreach ('CALL sample_activity()', 'SELECT 1', 'CALL sample_activity()');
+$primary->wait_for_catchup($standby);
+
+my $advice = sub { return $primary->safe_psql('postgres', q{
+	SELECT string_agg(concat_ws(' ', action, relation, to_tablespace), ', ' ORDER BY relation::text) FROM advise_placement()
+	WHERE action = 'move'}) };
+is($advice->(), '', 'the primary knows nothing of what the standby reads');
+my $explained = sub { return $primary->safe_psql('postgres', q{SELECT explain_placement('orders')}) };
+like($explained->(), qr/Standbys: what they scan and read is not counted: standby/, 'and says so');
+
+# the standby is watched while it reads
+my $watch = session($standby);
+send_to($watch, q{SELECT standby_activity('8 s');});
+$standby->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE '%standby_activity%' AND wait_event = 'PgSleep'})
+  or die;
+$standby->safe_psql('postgres', q{
+	SET max_parallel_workers_per_gather = 0;
+	SELECT count(filler) FROM orders; SELECT count(filler) FROM orders;
+	SET enable_seqscan = off;
+	SELECT count(filler) FROM orders WHERE n < 500;
+	SELECT pg_stat_force_next_flush()});
+my $activity = answer($watch);
+end_session($watch);
+like($activity, qr/"relations": \[\{/, "what it reads: @{[ $activity ]}");
+my $orders = $primary->safe_psql('postgres', q{SELECT 'orders'::regclass::oid});
+like($activity, qr/"relation": "?$orders"?/, 'relations by their OIDs');
+my $bring = sub {
+	my ($json, $more) = @_;
+	return messages_of($primary, "SELECT add_standby_activity(\$a\$$json\$a\$::jsonb$more)");
+};
+is($primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$$activity\$a\$) > 0"), 't', 'it is brought to the primary');
+# caches are not those of a day of reads
+$primary->safe_psql('postgres', 'DELETE FROM tablespace_advisor.tablespace_io_sample');
+like($advice->(), qr/\bmove orders fast\b/, 'and the table is advised to move');
+unlike($explained->(), qr/Standbys: what they scan/, 'nothing is said to be left out');
+is($primary->safe_psql('postgres', q{SELECT count(*) > 0 FROM advise_placement(target => 'orders')
+		WHERE relation = 'orders_n'::regclass AND action = 'drop candidate'}), 'f', 'an index that is scanned there is no candidate for DROP');
+
+# the recipe, but for the name of the server
+SKIP:
+{
+	skip 'dblink is not installed', 2
+	  if $primary->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'dblink'}) eq '0';
+	my ($recipe) = recipes('fleets', 'Reads of standbys');
+	$primary->safe_psql('postgres', 'CREATE EXTENSION dblink');
+	$recipe =~ s/'host=standby dbname=shop'/"'" . ($standby->connstr('postgres') =~ s{'}{''}gr) . "'"/e;
+	$recipe =~ s/advisor\.//;
+	$recipe =~ s/10 min/500 ms/;
+	like(run_recipe($primary, 'postgres', $recipe, 'dblink'), qr/^\d+$/, 'dblink brings it');
+	$primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$$activity\$a\$)");
+}
+
+# what is refused
+like($bring->($activity =~ s/"system_identifier": "\d+"/"system_identifier": "1"/r, ''), qr/22023/, 'of another server');
+like($bring->($activity =~ s/"database": "?\d+"?/"database": "1"/r, ''), qr/22023/, 'of another database');
+like($bring->($_, ''), qr/22023/, "not that: $_") foreach ('[]', '{}', '1', 'null');
+like(messages_of($primary, 'SELECT add_standby_activity(NULL)'), qr/22004/, 'NULL');
+like(messages_of($standby, "SELECT add_standby_activity(\$a\$$activity\$a\$)"), qr/25006/, 'on a standby');
+$primary->safe_psql('postgres', 'CREATE ROLE somebody');
+like(messages_of($primary, q{SET ROLE somebody; SELECT add_standby_activity('{}')}), qr/42501/, 'by everybody');
+
+# figures that nobody measured do no harm; what is old does not count
+$primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$" . ($activity =~ s/"reads_per_s": [\d.e+-]+/"reads_per_s": 1e308/gr) . "\$a\$, 'wild')");
+isnt($advice->(), undef, 'absurd figures are cut');
+is($primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$" . ($activity =~ s/"relations": .*\]/"relations": []/r) . "\$a\$, 'wild')"), '0',
+	'what is brought again takes the place of what was there');
+$primary->safe_psql('postgres', q{UPDATE tablespace_advisor.standby_activity SET observed_at = now() - interval '2 days'});
+is($advice->(), '', 'what was seen two days ago does not count');
+$standby->stop;
+$primary->stop;
+check_no_crash($_, $_->name) foreach $primary, $standby;
+done_testing();

@@ -1,0 +1,549 @@
+/* The control of a copy, on simulated devices. */
+#include "move/copy/rate_control.c"
+
+#include "tap.h"
+
+#define MB (1024.0 * 1024.0)
+#define BATCH (128.0 * 1024)
+
+/* A device as others see it, and what a copy costs there. */
+typedef struct World
+{
+	double		clock;
+	double		copied;
+	double		others;			/* bytes read, or transactions, per second
+								 * without the copy; 0: nobody */
+	double		suffer;			/* part of that which is lost while it works */
+	double		request;		/* seconds a request takes without the copy */
+	double		speed;			/* of the copy at work, bytes per second */
+	double		cpu_wait;		/* part of its working time */
+	bool		blind;			/* no counters */
+	TsaContention who;
+} World;
+
+/* A stretch of so many seconds, in which so many have been worked. */
+static TsaRateSample
+sample_of(const World *world, double seconds, double worked, double bytes)
+{
+	TsaRateSample sample = {0};
+	double		done = world->others *
+	(seconds - worked + worked * (1 - world->suffer));
+
+	sample.working = worked > 0;
+	sample.seconds = seconds;
+	sample.worked = worked;
+	sample.bytes = bytes;
+	sample.cpu_wait = world->cpu_wait * worked;
+	if (world->blind)
+	{
+		sample.read_bytes = bytes;
+		sample.read_seconds = bytes / world->speed;
+		return sample;
+	}
+	sample.known[world->who] = true;
+	sample.done[world->who] = done;
+	sample.requests[world->who] = world->request > 0 ? done / 8192 : 0;
+	sample.request_seconds[world->who] = done / 8192 * world->request;
+	return sample;
+}
+
+/* Copies for so many seconds; bytes per second. */
+static double
+run(TsaRate *control, World *world, double seconds)
+{
+	double		end = world->clock + seconds;
+	double		start = world->clock;
+	double		copied = world->copied;
+
+	while (world->clock < end)
+	{
+		double		bytes = 0;
+		double		worked = 0;
+		double		elapsed = 0;
+		double		rest;
+		TsaRateSample sample;
+
+		do
+		{
+			bytes += BATCH;
+			worked += BATCH / world->speed;
+			elapsed += BATCH / world->speed;
+			elapsed += tsa_rate_short_sleep(control, bytes, worked, elapsed);
+		} while (bytes < tsa_rate_unit_bytes(control) &&
+				 elapsed < tsa_rate_unit_seconds(control));
+		sample = sample_of(world, elapsed, worked, bytes);
+		tsa_rate_note(control, &sample);
+		rest = tsa_rate_rest(control, bytes, worked, elapsed);
+		if (rest > 0)
+		{
+			sample = sample_of(world, rest, 0, 0);
+			tsa_rate_note(control, &sample);
+		}
+		world->clock += elapsed + rest;
+		world->copied += bytes;
+	}
+	return (world->copied - copied) / (world->clock - start);
+}
+
+static World
+disk(void)
+{
+	World		world = {.speed = 60 * MB,.who = TSA_CONTENTION_SOURCE,
+	.request = 0.0105,.suffer = 0.9};
+
+	return world;
+}
+
+static World
+flash(void)
+{
+	World		world = {.speed = 400 * MB,.who = TSA_CONTENTION_SERVER,
+	.suffer = 0.5};
+
+	return world;
+}
+
+static void
+test_idle(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	tsa_init_rate(&control, true, 0);
+	is_close(run(&control, &world, 2), world.speed, 1e-9, "alone: full speed");
+	ok(tsa_rate_reason(&control) == TSA_REASON_IDLE, "and says so");
+	is_close(control.rate, world.speed, 1e-9, "with the rate");
+}
+
+static void
+test_stray(void)
+{
+	World		world = flash();
+	TsaRate		control;
+	TsaRateSample sample;
+
+	tsa_init_rate(&control, true, 0);
+	sample = sample_of(&world, 0.06, 0.06, 24 * MB);
+	sample.known[TSA_CONTENTION_SOURCE] = true;
+	sample.done[TSA_CONTENTION_SOURCE] = 24 * 1024;
+	sample.done[TSA_CONTENTION_SERVER] = 2;
+	sample.cpu_wait = 0.01;
+	tsa_rate_note(&control, &sample);
+	ok(tsa_rate_is_full(&control), "a stray read and a commit are nobody");
+	sample.done[TSA_CONTENTION_SOURCE] = sample.done[TSA_CONTENTION_SERVER] = 0;
+	for (int i = 0; i < 30; i++)
+		tsa_rate_note(&control, &sample);
+	sample.seconds = 0.1;
+	sample.done[TSA_CONTENTION_SOURCE] = 2 * MB;
+	tsa_rate_note(&control, &sample);
+	ok(tsa_rate_is_full(&control), "nor is a program that starts");
+	sample.seconds = 0.06;
+	sample.done[TSA_CONTENTION_SOURCE] = 0;
+	for (int i = 0; i < 30; i++)
+		tsa_rate_note(&control, &sample);
+	for (int i = 0; i < 8; i++)
+	{
+		sample.done[TSA_CONTENTION_SOURCE] = 24 * 1024;
+		tsa_rate_note(&control, &sample);
+	}
+	ok(!tsa_rate_is_full(&control), "one after the other is somebody");
+}
+
+static void
+test_disk(void)
+{
+	World		world = disk();
+	TsaRate		control;
+	double		rate;
+
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 1);
+	rate = run(&control, &world, 10);
+	ok(rate > 4.9 * MB, "beside readers 196 MB take less than 40 s (%.1f MB/s)",
+	   rate / MB);
+	ok(tsa_rate_loss(&control, TSA_CONTENTION_SOURCE) < 0.15,
+	   "and leave them 85 %%");
+	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "because of the source");
+
+	world.others = 0;
+	(void) run(&control, &world, 3);
+	is_close(run(&control, &world, 1), world.speed, 1e-9, "they go: full speed");
+	ok(tsa_rate_reason(&control) == TSA_REASON_IDLE, "and says so");
+	world.others = 1.5 * MB;
+	(void) run(&control, &world, 1);
+	ok(run(&control, &world, 2) < 0.2 * world.speed, "they come back: slow");
+}
+
+static void
+test_seldom(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.others = 0.2 * MB;
+	world.suffer = 0;			/* they lose no throughput */
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 20);
+	ok(control.share <= SLOW_SHARE + 1e-9,
+	   "who comes seldom to a slow device does not wait often");
+}
+
+static void
+test_long_units(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.speed = 1.3 * MB;
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, true, 10 * MB);
+	(void) run(&control, &world, 10);
+	ok(!tsa_rate_is_full(&control), "units of a second: others are seen");
+}
+
+static void
+test_little(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.speed = 400 * MB;
+	world.request = 0.0003;
+	world.suffer = 0;
+	world.others = 0.2 * MB;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 2);
+	is_close(run(&control, &world, 10), world.speed, 1e-9,
+			 "a device that others use for a hundredth of the time: full speed");
+	world.others = 20 * MB;
+	world.suffer = 0.9;
+	(void) run(&control, &world, 1);
+	ok(run(&control, &world, 2) < 0.3 * world.speed, "they use it more: slow");
+	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "because of the source");
+
+	world = disk();
+	world.others = 0.2 * MB;
+	world.suffer = 0;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 2);
+	ok(run(&control, &world, 10) <= SLOW_SHARE * world.speed * (1 + 1e-9),
+	   "as many bytes keep a slow device busy");
+}
+
+static void
+test_flash(void)
+{
+	World		world = flash();
+	TsaRate		control;
+	double		rate;
+
+	world.others = 2000;
+	tsa_init_rate(&control, true, 0);
+	rate = run(&control, &world, 3);
+	ok(rate > 50 * MB, "beside writers (%.0f MB/s)", rate / MB);
+	ok(tsa_rate_loss(&control, TSA_CONTENTION_SERVER) < 0.12, "90 %% are theirs");
+	ok(tsa_rate_reason(&control) == TSA_REASON_SERVER, "because of transactions");
+
+	world.suffer = 0;
+	(void) run(&control, &world, 20);
+	ok(control.share >= MAX_SHARE - 1e-9, "who does not suffer is no hindrance");
+
+	world.suffer = 1;
+	world.others = 100;
+	(void) run(&control, &world, 5);
+	ok(tsa_rate_loss(&control, TSA_CONTENTION_SERVER) < 0.15,
+	   "a load that begins to suffer is noticed");
+}
+
+static void
+test_processor(void)
+{
+	World		world = flash();
+	TsaRate		control;
+
+	world.cpu_wait = 0.4;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 5);
+	is_close(control.share, CONTENDED_SHARE, 1e-9, "others wait for a processor");
+	ok(tsa_rate_reason(&control) == TSA_REASON_PROCESSOR, "it says so");
+}
+
+static void
+test_blind(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.blind = true;
+	tsa_init_rate(&control, true, 0);
+	is_close(run(&control, &world, 1), world.speed, 1e-9,
+			 "no counters, alone: full speed");
+	world.speed /= 4;
+	(void) run(&control, &world, 1);
+	ok(run(&control, &world, 2) < world.speed / 4,
+	   "own reads take longer: slow");
+	ok(tsa_rate_reason(&control) == TSA_REASON_OWN_TIMING, "it says so");
+	world.speed *= 4;
+	(void) run(&control, &world, 3);
+	is_close(run(&control, &world, 1), world.speed, 1e-9, "they do not: fast");
+}
+
+static void
+test_floor(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.speed = 4 * MB;
+	world.others = 1.5 * MB;
+	world.suffer = 1;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 20);
+	ok(run(&control, &world, 10) >= 0.75 * MB, "every move ends");
+}
+
+static void
+test_max_rate(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	tsa_init_rate(&control, true, 10 * MB);
+	is_close(run(&control, &world, 5), 10 * MB, 0.02, "max_rate bounds");
+	ok(tsa_rate_reason(&control) == TSA_REASON_BOUND, "it says so");
+	world.speed = 2 * MB;
+	(void) run(&control, &world, 5);
+	world.speed = 60 * MB;
+	ok(run(&control, &world, 1) <= 10.1 * MB, "and is not made up for");
+	world.others = 1.5 * MB;
+	(void) run(&control, &world, 3);
+	ok(run(&control, &world, 3) < 9.5 * MB, "beside others it is less");
+	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "because of them");
+
+	world = flash();
+	tsa_init_rate(&control, true, 10 * MB);
+	control.sharers = 3;
+	is_close(run(&control, &world, 5), 10 * MB / 3, 0.02, "three share a bound");
+
+	world = disk();
+	tsa_init_rate(&control, true, 100 * 1024);
+	ok(tsa_rate_unit_bytes(&control) <= MIN_UNIT, "a small rate has small units");
+	is_close(run(&control, &world, 20), 100 * 1024, 0.1, "and is kept");
+}
+
+/* What has to be kept up beside others who would rather have less. */
+static void
+test_min_rate(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, true, 0);
+	control.min_rate = 30 * MB;
+	(void) run(&control, &world, 3);
+	is_close(run(&control, &world, 10), 30 * MB, 0.05,
+			 "not throttled below min_rate");
+	ok(tsa_rate_reason(&control) == TSA_REASON_MIN_RATE, "it says so");
+	control.sharers = 2;
+	is_close(run(&control, &world, 10), 15 * MB, 0.1, "which a call's copies share");
+
+	control.min_rate = 0;
+	control.sharers = 1;
+	(void) run(&control, &world, 3);
+	ok(run(&control, &world, 10) < 10 * MB, "without it others come first again");
+	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "and that is the reason");
+
+	world = flash();
+	world.others = 2000;
+	world.suffer = 1;
+	tsa_init_rate(&control, true, 0);
+	control.min_rate = 200 * MB;
+	(void) run(&control, &world, 3);
+	ok(run(&control, &world, 5) > 190 * MB, "short sleeps regard it, too");
+
+	control.max_rate = 200 * MB;
+	(void) run(&control, &world, 3);
+	is_close(run(&control, &world, 5), 200 * MB, 0.05, "as much as max_rate");
+}
+
+static void
+test_needed_rate(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, true, 0);
+	control.needed_rate = 25 * MB;
+	(void) run(&control, &world, 3);
+	is_close(run(&control, &world, 10), 25 * MB, 0.05, "what is needed to end in time");
+	ok(tsa_rate_reason(&control) == TSA_REASON_DEADLINE, "it says so");
+	is_close(tsa_rate_speed(&control), world.speed, 0.01, "the speed at work");
+	control.needed_rate = 1 * MB;
+	(void) run(&control, &world, 3);
+	ok(run(&control, &world, 5) > 2 * MB, "ahead of time it is as it would be");
+	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "because of others");
+	control.late = true;
+	is_close(run(&control, &world, 3), world.speed, 0.05, "too late: full speed");
+	ok(tsa_rate_reason(&control) == TSA_REASON_LATE, "it says so");
+	control.max_rate = 10 * MB;
+	(void) run(&control, &world, 1);
+	is_close(run(&control, &world, 3), 10 * MB, 0.05, "but for max_rate");
+}
+
+static void
+test_others_lost(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 3);
+	is_close(tsa_rate_others_lost(&control), 0, 1e-9, "nobody there: nothing lost");
+	world.others = 1.5 * MB;
+	(void) run(&control, &world, 30);
+	ok(tsa_rate_others_lost(&control) > 0.05 && tsa_rate_others_lost(&control) < 0.15,
+	   "beside readers about a tenth (%.3f)", tsa_rate_others_lost(&control));
+	control.min_rate = 40 * MB;
+	(void) run(&control, &world, 60);
+	ok(tsa_rate_others_lost(&control) > 0.3, "more if it has to be fast (%.3f)",
+	   tsa_rate_others_lost(&control));
+
+	tsa_init_rate(&control, false, 0);
+	(void) run(&control, &world, 3);
+	ok(tsa_rate_others_lost(&control) < 0, "unlimited: not known");
+}
+
+static void
+test_altered(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 5);
+	tsa_rate_set_max_rate(&control, false, 0);
+	is_close(run(&control, &world, 2), world.speed, 1e-9, "unlimited from now on");
+	ok(tsa_rate_reason(&control) == TSA_REASON_UNLIMITED, "it says so");
+	tsa_rate_set_max_rate(&control, true, 0);
+	(void) run(&control, &world, 3);
+	ok(run(&control, &world, 3) < 10 * MB, "and with regard to others again");
+	tsa_rate_set_max_rate(&control, true, 1 * MB);
+	(void) run(&control, &world, 3);
+	ok(run(&control, &world, 5) < 1.05 * MB, "a bound from now on");
+}
+
+static void
+test_unlimited(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, false, 0);
+	is_close(run(&control, &world, 5), world.speed, 1e-9, "unlimited is");
+	ok(tsa_rate_reason(&control) == TSA_REASON_UNLIMITED, "it says so");
+}
+
+static void
+test_copies(void)
+{
+	World		world = disk();
+	TsaRate		control;
+	double		alone;
+
+	world.others = 0.2 * MB;
+	world.suffer = 0;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 10);
+	alone = run(&control, &world, 5);
+	control.copies = 2;
+	(void) run(&control, &world, 5);
+	is_close(run(&control, &world, 5), alone / 2, 0.2, "two copies share");
+}
+
+/* What counts of a unit's work. */
+static void
+test_turn(void)
+{
+	World		world = disk();
+	TsaRate		control;
+
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 3);
+	is_close(tsa_rate_turn(&control, 0.1, 0.06), 0.06, 1e-9,
+			 "on a disk that others read from: the reading");
+	is_close(tsa_rate_turn(&control, 0.1, 0), 0.1 * MIN_TURN, 1e-9,
+			 "or a part, if nothing had to be read");
+	control.present[TSA_CONTENTION_SERVER] = true;
+	control.reason = TSA_REASON_SERVER;
+	is_close(tsa_rate_turn(&control, 0.1, 0.06), 0.1, 1e-9,
+			 "where others write: all of it");
+}
+
+static void
+test_in_flight(void)
+{
+	TsaInFlight in_flight = {0};
+	double		seen = 0;
+	const double window = 0.05;
+
+	is_close(tsa_rate_bytes_of_others(&in_flight, 8 * MB, 4 * MB, 1, 3 * MB, window), 0, 1e-9,
+			 "more asked for than read: nobody else");
+	is_close(tsa_rate_bytes_of_others(&in_flight, 8 * MB, 1 * MB, 1, 2 * MB, window), 0, 1e-9,
+			 "what was under way arrives: nobody else");
+	is_close(tsa_rate_bytes_of_others(&in_flight, 8 * MB, 1 * MB, 1, 3 * MB, window), 2 * MB,
+			 1e-9, "the rest is others'");
+	(void) tsa_rate_bytes_of_others(&in_flight, 8 * MB, 1000 * MB, 1, 0, window);
+	is_close(tsa_rate_bytes_of_others(&in_flight, 8 * MB, 0, 1, 100 * MB, window), 92 * MB, 1e-9,
+			 "so much is never under way: what the cache had does not count");
+
+	/* two copies, the other of which reads elsewhere */
+	memset(&in_flight, 0, sizeof(in_flight));
+	(void) tsa_rate_bytes_of_others(&in_flight, 8 * MB, 5 * MB, 2, 6 * MB, window);
+	is_close(tsa_rate_bytes_of_others(&in_flight, 8 * MB, 0, 2, 1 * MB, window), 1 * MB, 1e-9,
+			 "what another copy was wrongly taken to read hides nobody later");
+
+	/* what was read elsewhere, beside somebody who reads little */
+	memset(&in_flight, 0, sizeof(in_flight));
+	(void) tsa_rate_bytes_of_others(&in_flight, 8 * MB, 6 * MB, 1, 0, window);
+	for (int i = 0; i < 50; i++)
+		seen += tsa_rate_bytes_of_others(&in_flight, 8 * MB, 1 * MB, 1, 1 * MB + 12 * 1024, window);
+	ok(seen > 6 * 12 * 1024, "hides him for two seconds at most (%.0f kB)", seen / 1024);
+
+	/* what is always under way hides nothing and is nobody */
+	memset(&in_flight, 0, sizeof(in_flight));
+	seen = tsa_rate_bytes_of_others(&in_flight, 8 * MB, 2 * MB, 1, 1 * MB, window);
+	for (int i = 0; i < 100; i++)
+		seen += tsa_rate_bytes_of_others(&in_flight, 8 * MB, 1 * MB, 1, 1 * MB, window);
+	is_close(seen, 0, 1e-9, "a queue that is never empty is ours");
+}
+
+int
+main(void)
+{
+	test_in_flight();
+	test_turn();
+	test_idle();
+	test_stray();
+	test_disk();
+	test_seldom();
+	test_long_units();
+	test_little();
+	test_flash();
+	test_processor();
+	test_blind();
+	test_floor();
+	test_max_rate();
+	test_min_rate();
+	test_needed_rate();
+	test_others_lost();
+	test_altered();
+	test_unlimited();
+	test_copies();
+	return done_testing();
+}
