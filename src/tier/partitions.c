@@ -30,6 +30,7 @@
 
 PG_FUNCTION_INFO_V1(tsa_advise_partition_placement);
 PG_FUNCTION_INFO_V1(tsa_move_partitions_concurrently);
+PG_FUNCTION_INFO_V1(tsa_read_partman);
 
 /* Arguments of judge_partitions() and partition_moves(). */
 #define JUDGE_ARGS		6
@@ -262,4 +263,16 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 	SPI_finish();
 	MemoryContextSwitchTo(context);
 	return tsa_job_ids_row(fcinfo, ids);
+}
+
+/* read_partman() of 0.4, which its install script declares. */
+Datum
+tsa_read_partman(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("function %s() is of an earlier version of the extension",
+					"read_partman"),
+			 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE.")));
+	PG_RETURN_NULL();
 }
