@@ -98,9 +98,10 @@ choose_like_old(const TsaAssignmentProblem *p, Filling *s)
 			if (!gains(p, s, i, to))
 				continue;
 			which[n] = i;
-			items[n++] = (TsaKnapsackItem) {
+			items[n++] = (TsaKnapsackItem)
+			{
 				p->items[i].moved_size,
-				cost_of(p, i, s->place[i]) - cost_of(p, i, to), false
+					cost_of(p, i, s->place[i]) - cost_of(p, i, to), false
 			};
 		}
 		tsa_solve_knapsack(items, n, room, 200000, &choice);

@@ -19,7 +19,9 @@ sub quantile
 }
 
 # What leads to the plan without locality that there is with it.
-my @forces = map { "SET enable_$_ = off" } qw(indexscan bitmapscan seqscan);
+my @kinds = qw(indexscan bitmapscan seqscan);
+my @forces = ((map { "SET enable_$_ = off" } @kinds),
+	(map { my $kept = $_; join('; ', map { "SET enable_$_ = off" } grep { $_ ne $kept } @kinds) } @kinds));
 my $reset = 'RESET enable_indexscan; RESET enable_bitmapscan; RESET enable_seqscan';
 
 sub adopt

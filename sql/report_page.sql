@@ -62,9 +62,9 @@ CREATE FUNCTION pg_temp.moves(tables regclass[]) RETURNS SETOF record LANGUAGE s
 		SELECT jsonb_populate_record(NULL::public.placement_advice, jsonb_build_object('relation', r, 'action', 'move', 'size_bytes', 1048576,
 			'to_tablespace', CASE n WHEN 1 THEN 'Odd one' ELSE 'fast' END, 'saved_ms_per_s', 100 * n, 'saved_percent', n, 'statement', 'SELECT ' || n))
 		FROM unnest(tables) WITH ORDINALITY t (r, n))) t $$;
-SELECT * FROM pg_temp.moves('{pg_class,pg_class_oid_index,pg_proc}') AS (amount float8, what text, saves text, statement text) ORDER BY what;
-SELECT * FROM pg_temp.moves('{pg_class,pg_proc,pg_type,pg_attribute}') AS (amount float8, what text, saves text, statement text);
-SELECT * FROM pg_temp.moves('{}') AS (amount float8, what text, saves text, statement text);
+SELECT * FROM pg_temp.moves('{pg_class,pg_class_oid_index,pg_proc}') AS (amount float8, what text, saves text, statements text[]) ORDER BY what;
+SELECT * FROM pg_temp.moves('{pg_class,pg_proc,pg_type,pg_attribute}') AS (amount float8, what text, saves text, statements text[]);
+SELECT * FROM pg_temp.moves('{}') AS (amount float8, what text, saves text, statements text[]);
 -- who may
 CREATE ROLE regress_page_monitor IN ROLE pg_monitor;
 CREATE ROLE regress_page_nobody;

@@ -419,7 +419,7 @@ tsa_smgr_write_run(SMgrRelation smgr, ForkNumber fork, BlockNumber first,
 }
 
 /*
- * The same behind the end of a fork.  Before 17 one by one.  From 17 on the
+ * Writes pages behind the end of a fork.  Before 17 one by one.  From 17 on the
  * last page is written first, which makes the file as long as it will be (the
  * server allows that: the pages between read as zeros until they are written),
  * and then the others in one call.

@@ -57,7 +57,8 @@
 	"SELECT tablespace_advisor.printable(e)" \
 	" FROM tablespace_advisor.explain_advice($2, ARRAY(" \
 	"SELECT ROW(g.advice, " EVIDENCE ")::tablespace_advisor.advice_row" \
-	" FROM tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g), " \
+	" FROM tablespace_advisor.gather_advice(" \
+	"   $1, $2, $3, $4, $5, true, true) g), " \
 	in_short ", " more ") e"
 
 #define SAVINGS \

@@ -61,7 +61,7 @@ find_relation(const RelOptInfo *rel)
 	return NULL;
 }
 
-/* The same, made if it is not there. */
+/* What is known of a relation, made if it is not there. */
 TsaSeenRelation *
 tsa_seen_relation(RelOptInfo *rel)
 {

@@ -222,20 +222,24 @@ read_again(const TsaScan *scan, const TsaCostSettings *settings)
 }
 
 /*
- * What the turns between index and table take beyond the leaf pages, in units
- * of cost.
+ * What the turns between index and table take beyond what the planner charges
+ * for the leaf pages, in units of cost.
  */
 static double
-turns(const TsaLocalScan *local, const TsaReadTimes *times,
-	  const TsaLocalityPoint *point, double unit)
+turns(const TsaLocalScan *local, const TsaCostSettings *settings,
+	  const TsaReadTimes *times, const TsaLocalityPoint *point, double unit)
 {
 	const TsaScan *scan = &local->scan;
+	double		leaves;
+	double		cost;
 
 	if (!local->one_place || scan->loop_count > 1 || scan->index_tuples < 1)
 		return 0;
-	return unit * tsa_locality_turns_us(point, times, point->entries *
-										scan->index_pages / scan->index_tuples,
-										local->backward);
+	leaves = point->entries * scan->index_pages / scan->index_tuples;
+	cost = unit * tsa_locality_turns_us(point, times, leaves,
+										local->backward) -
+		leaves * settings->index_random;
+	return cost > 0 ? cost : 0;
 }
 
 /*
@@ -277,7 +281,7 @@ index_heap(const TsaLocalScan *local, const TsaCostSettings *settings,
 	if (local->index_only)
 		read = 1 - local->scan.all_visible;
 	return less_row_charges(settings, point->entries,
-							read * (unit * us + turns(local, times, point, unit)) +
+							read * (unit * us + turns(local, settings, times, point, unit)) +
 							unit * rows);
 }
 
@@ -318,10 +322,9 @@ first_rows(const TsaLocalScan *local, const TsaCostSettings *settings,
 }
 
 /*
- * What leaf pages cost beyond what the planner charges.  The first is a random
- * read, the others the kernel reads ahead.  Of a scan that is repeated, part
- * of them others have read before, and as far as the loop goes through the
- * index in order, all are read ahead.
+ * What leaf pages of a scan that is repeated cost beyond what the planner
+ * charges.  Part of them others have read before, and as far as the loop goes
+ * through the index in order, the kernel reads ahead.
  */
 static double
 more_for_leaves(const TsaLocalScan *local, const TsaCostSettings *settings,
@@ -335,12 +338,8 @@ more_for_leaves(const TsaLocalScan *local, const TsaCostSettings *settings,
 	double		fetched;
 	double		us;
 
-	if (!local->one_place || leaves <= 0 || local->runs > 1)
+	if (scan->loop_count <= 1 || !local->one_place || local->runs > 1)
 		return 0;
-	if (scan->loop_count <= 1)
-		return unit * (times->random +
-					   fmax(leaves - 1, 0) * times->sequential) -
-			leaves * settings->index_random;
 	fetched = tsa_leaf_pages_fetched(scan, settings, leaves, loops) / loops;
 	us = fetched * tsa_between(times->random, times->sequential, order) +
 		fmax(leaves - fetched, 0) * (1 - order) *

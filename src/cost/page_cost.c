@@ -54,7 +54,7 @@ pages_fetched(double tuples, double pages, double index_pages,
 	return ceil(result);
 }
 
-/* The same for a scan's table. */
+/* How many pages of a scan's table are fetched for so many rows. */
 double
 tsa_pages_fetched(const TsaScan *scan, const TsaCostSettings *settings,
 				  double tuples)

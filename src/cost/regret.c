@@ -143,7 +143,7 @@ choose_plan(const TsaScan *scan, const TsaCostSettings *settings)
 	return by_bitmap <= by_table ? 1 : 2;
 }
 
-/* The same with locality corrected, and told what caches hold. */
+/* The plan that it chooses with locality corrected, told what caches hold. */
 static int
 choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 				 const TsaScan *scan, const TsaCachedTimes *cached,

@@ -77,7 +77,7 @@ tsa_read_sys(const char *root, char *value, size_t size,
 	return read_line(path, value, size);
 }
 
-/* The same for an attribute of a block device. */
+/* An attribute of a block device; false if it cannot be read. */
 bool
 tsa_read_attribute(const char *root, const char *device,
 				   const char *attribute, char *value, size_t size)
@@ -86,7 +86,7 @@ tsa_read_attribute(const char *root, const char *device,
 						device, attribute);
 }
 
-/* The same for an attribute that is a number; -1 if unknown. */
+/* An attribute of a block device that is a number; -1 if unknown. */
 long
 tsa_read_number(const char *root, const char *device, const char *attribute)
 {

@@ -21,16 +21,16 @@ COMMENT ON TYPE tablespace_advisor.report_findings IS
 /* A relation's own table, so that what is done with one table is one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])
 RETURNS TABLE (target regclass, moves bigint, bytes numeric, saved float8, share float8,
-	to_tablespaces text, statements text)
+	to_tablespaces text, statements text[])
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT coalesce(i.indrelid, a.relation)::regclass, count(*), sum(a.size_bytes),
 		sum(a.saved_ms_per_s), sum(a.saved_percent),
 		string_agg(DISTINCT quote_ident(a.to_tablespace), ', '),
-		CASE WHEN count(*) <= 3 THEN string_agg(a.statement, E';\n' ORDER BY a.rank)
-			ELSE format('SELECT * FROM %s.advise_placement(target => %L::pg_catalog.regclass)',
-				'@extschema@', coalesce(i.indrelid, a.relation)::regclass) END
+		CASE WHEN count(*) <= 3 THEN array_agg(a.statement ORDER BY a.rank)
+			ELSE ARRAY[format('SELECT * FROM %s.advise_placement(target => %L::pg_catalog.regclass)',
+				'@extschema@', coalesce(i.indrelid, a.relation)::regclass)] END
 	FROM unnest(advice) a LEFT JOIN pg_index i ON i.indexrelid = a.relation
 	WHERE a.action = 'move'
 	GROUP BY coalesce(i.indrelid, a.relation)
@@ -40,7 +40,7 @@ COMMENT ON FUNCTION tablespace_advisor.report_moves(@extschema@.placement_advice
 
 /* Of many tables the moves are one thing: to follow the advice. */
 CREATE FUNCTION tablespace_advisor.report_move_things(advice @extschema@.placement_advice[])
-RETURNS TABLE (amount float8, what text, saves text, statement text)
+RETURNS TABLE (amount float8, what text, saves text, statements text[])
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -53,7 +53,7 @@ AS $$
 		SELECT sum(m.moves)::bigint, sum(m.bytes), sum(m.saved), sum(m.share),
 			format('%s tables', count(*)), (SELECT string_agg(DISTINCT quote_ident(a.to_tablespace), ', ')
 				FROM unnest(advice) a WHERE a.action = 'move'),
-			format('CALL %s.apply_placement()', '@extschema@')
+			ARRAY[format('CALL %s.apply_placement()', '@extschema@')]
 		FROM table_moves m WHERE m.tables > 3 HAVING count(*) > 0
 	)
 	SELECT coalesce(t.saved, 0),
@@ -69,7 +69,7 @@ COMMENT ON FUNCTION tablespace_advisor.report_move_things(@extschema@.placement_
 	'the moves that advice has as things to do, one for each of at most three tables, or one for all';
 
 CREATE FUNCTION tablespace_advisor.report_things(f tablespace_advisor.report_findings)
-RETURNS TABLE (urgency int, amount float8, what text, saves text, statement text)
+RETURNS TABLE (urgency int, amount float8, what text, saves text, statements text[])
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -81,7 +81,7 @@ AS $$
 					tablespace_advisor.two_digits(p.high)) END,
 			CASE WHEN p.n > 1 THEN format('; %s more within 90 days', p.n - 1) ELSE '' END),
 		'writes from failing',
-		format('SELECT * FROM %s.tablespace_contents(%L::pg_catalog.name)', '@extschema@', p.tablespace)
+		ARRAY[format('SELECT * FROM %s.tablespace_contents(%L::pg_catalog.name)', '@extschema@', p.tablespace)]
 	FROM (SELECT u ->> 'tablespace' AS tablespace, greatest(0, (u ->> 'days_until_full')::float8) AS days,
 			greatest(0, (u ->> 'days_low')::float8) AS low, (u ->> 'days_high')::float8 AS high,
 			count(*) OVER () AS n
@@ -89,11 +89,11 @@ AS $$
 		WHERE (u ->> 'days_until_full')::float8 < 90
 		ORDER BY (u ->> 'days_until_full')::float8 LIMIT 1) p
 	UNION ALL
-	SELECT 2, m.amount, m.what, m.saves, m.statement
+	SELECT 2, m.amount, m.what, m.saves, m.statements
 	FROM tablespace_advisor.report_move_things(f.advice) m
 	UNION ALL
 	SELECT 3, 0, format('%s: %s', upper(left(h ->> 'subject', 1)) || substr(h ->> 'subject', 2),
-			h ->> 'message'), NULL, h ->> 'statement'
+			h ->> 'message'), NULL, ARRAY[h ->> 'statement']
 	FROM jsonb_array_elements(f.health) h
 	WHERE NOT (h ->> 'ok')::boolean
 	UNION ALL
@@ -101,7 +101,7 @@ AS $$
 		format('Set random_page_cost of %I to %s', c ->> 'tablespace', c ->> 'random_page_cost'),
 		format('plans are expected to take %s times the best instead of %s',
 			round((c ->> 'regret_recommended')::numeric, 2), round((c ->> 'regret_current')::numeric, 2)),
-		c ->> 'statement'
+		ARRAY[c ->> 'statement']
 	FROM jsonb_array_elements(f.costs) c
 	WHERE c ->> 'verdict' = 'change'
 	UNION ALL
@@ -110,7 +110,7 @@ AS $$
 			ELSE format('Look at %s indexes that may not be needed, first: ', count(*)) END
 			|| (array_agg(a.relation::text ORDER BY a.size_bytes DESC))[1],
 		format('up to %s, and what writing them takes', pg_size_pretty(sum(a.size_bytes))),
-		format('SELECT * FROM %s.advise_placement() WHERE action = %L', '@extschema@', 'drop candidate')
+		ARRAY[format('SELECT * FROM %s.advise_placement() WHERE action = %L', '@extschema@', 'drop candidate')]
 	FROM unnest(f.advice) a WHERE a.action = 'drop candidate' HAVING count(*) > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_things(tablespace_advisor.report_findings) IS
@@ -140,14 +140,15 @@ AS $$
 					WHEN s.moves = 0 THEN '; no move would save any of it' ELSE '' END) END,
 		coalesce((SELECT '<ol class="things">' || string_agg(format('<li><b>%s</b>%s%s</li>',
 				tablespace_advisor.html(t.what), 'Saves: ' || tablespace_advisor.html(t.saves) || '.',
-				'<div><code>' || tablespace_advisor.html(t.statement) || ';</code></div>'), '' ORDER BY t.n)
+				(SELECT string_agg('<div><code>' || tablespace_advisor.html(l) || ';</code></div>', '' ORDER BY k)
+					FROM unnest(t.statements) WITH ORDINALITY s (l, k))), '' ORDER BY t.n)
 			|| '</ol>' FROM thing t WHERE t.n <= 3),
 			'<p><b>There is nothing to do.</b></p>')
 		|| coalesce((SELECT format('<p class="note">%s more, of less weight: %s</p>', count(*),
 				tablespace_advisor.html(string_agg(t.what, '; ' ORDER BY t.n) FILTER (WHERE t.n <= 8)
 					|| CASE WHEN count(*) > 5 THEN '; ...' ELSE '.' END))
 			FROM thing t WHERE t.n > 3 HAVING count(*) > 0), '')
-		|| coalesce((SELECT format('<p class="note">%s relations have moved within the window of the advice, the last at %s: what reads of them took is partly from where they were before.</p>',
+		|| coalesce((SELECT format('<p class="note">Relations that have moved within the window of the advice: %s, the last at %s. What reads of them took is partly from where they were before.</p>',
 				count(*), tablespace_advisor.html(to_char(max(m.finished_at), 'YYYY-MM-DD HH24:MI')))
 			FROM @extschema@.tablespace_moves m
 			WHERE m.state = 'done' AND m.method <> 'catalog'
@@ -208,7 +209,7 @@ AS $$
 		tablespace_advisor.draw_axes(a.x, a.y, 'reads under way at a time', 'latency of a random read')
 		|| coalesce(tablespace_advisor.draw_line(a.x, a.y, ARRAY[readers, readers],
 				ARRAY[(a.y).low, (a.y).high], 'mark dash', 'sessions that read at the same time, by samples')
-			|| tablespace_advisor.draw_text(tablespace_advisor.axis_position(a.x, readers) + 5, 20, 'tick',
+			|| tablespace_advisor.draw_text(tablespace_advisor.axis_position(a.x, readers) + 5, 40, 'tick',
 				'present load: ' || tablespace_advisor.two_digits(readers) || ' at a time'), '')
 		|| (SELECT string_agg(tablespace_advisor.draw_line(a.x, a.y, p.depths, p.us,
 				coalesce('c' || p.colour, 'thin'), p.tablespace)

@@ -133,11 +133,12 @@ AS $$
 				tablespace_advisor.unit_label(c.present, 'bytes')) ELSE '' END,
 		tablespace_advisor.draw_room(f.curve_of, c.bytes, c.waiting, c.relations, c.knee, c.present)
 		|| '<p class="note">With the best placement for so much room in all, at the present rate of reads.</p>'
-		|| tablespace_advisor.page_table('{room,sessions that wait,saved against now,relations there}', 'nnnn',
+		|| tablespace_advisor.page_table('{room,sessions that wait,less than now,relations there}', 'nnnn',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[
 				tablespace_advisor.unit_label(p.bytes, 'bytes'),
 				tablespace_advisor.short_number(p.waiting),
-				tablespace_advisor.unit_label(p.saved, 'percent'),
+				CASE WHEN p.saved >= 0 THEN tablespace_advisor.unit_label(p.saved, 'percent')
+					ELSE tablespace_advisor.short_number(1 - p.saved / 100) || ' times as long' END,
 				p.relations::text], 'nnnn'), '' ORDER BY p.n)
 			FROM unnest(c.bytes, c.waiting, c.saved, c.relations)
 				WITH ORDINALITY p (bytes, waiting, saved, relations, n)

@@ -187,7 +187,8 @@ tsa_state_table(const char *table)
 }
 
 /*
- * The same, locked until the transaction ends.  No right on it is needed.
+ * A table of the extension by its name, locked until the transaction ends.  No
+ * right on it is needed.
  */
 Oid
 tsa_state_lock(const char *table, LOCKMODE mode)
@@ -207,7 +208,7 @@ tsa_state_lock(const char *table, LOCKMODE mode)
 }
 
 /*
- * The same, but InvalidOid if that would have to wait.
+ * As tsa_state_lock(), but InvalidOid if that would have to wait.
  */
 Oid
 tsa_state_try_lock(const char *table, LOCKMODE mode)

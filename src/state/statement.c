@@ -108,8 +108,8 @@ tsa_run(TsaStatement *statement, Datum *values, const char *nulls,
 }
 
 /*
- * The same with parameters that have their types with them, the same ones at
- * each call; nargs is the length of the array.
+ * Runs a statement with parameters that have their types with them, the same
+ * ones at each call; nargs is the length of the array.
  */
 uint64
 tsa_run_args(TsaStatement *statement, const TsaArg *args, int nargs,
@@ -160,7 +160,7 @@ tsa_result_column(uint64 row, const char *name)
 }
 
 /*
- * As a string; NULL when it is NULL.
+ * A value of the last result as a string; NULL when it is NULL.
  */
 char *
 tsa_result_text(uint64 row, const char *name)

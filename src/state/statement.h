@@ -17,8 +17,8 @@
 #define TSA_MAX_ARGS 32
 
 /*
- * A statement and its plan, saved at first use.  Its parameters' types are here,
- * or come with their values (TsaArg) where there are more than a few.
+ * A statement and its plan, saved at first use.  Its parameters' types are
+ * here, or come with their values (TsaArg) where there are more than a few.
  */
 typedef struct TsaStatement
 {

@@ -18,7 +18,7 @@ CREATE FUNCTION tablespace_advisor.object_settings(
 	database_oid oid, OUT object text, OUT setting text, OUT value text,
 	OUT extension_schema name)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'tsa_object_settings'
+AS 'MODULE_PATHNAME', 'tsa_routine_settings'
 LANGUAGE C STRICT VOLATILE ROWS 10;
 COMMENT ON FUNCTION tablespace_advisor.object_settings(oid) IS
 	'default_tablespace and temp_tablespaces of a database''s functions and procedures, and tablespaces attached to hypertables of TimescaleDB (attach_tablespace; extension_schema: of its functions). A worker looks into other databases (53000: no worker slot is free)';

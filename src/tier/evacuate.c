@@ -288,7 +288,8 @@ lock_tablespace(Oid tablespace, Oid asker, LOCKMODE mode, bool acquire)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, InvalidOid, tablespace, asker, TSA_LOCK_EVACUATION);
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, tablespace, asker,
+						 TSA_LOCK_EVACUATION);
 	if (acquire)
 		(void) LockAcquire(&tag, mode, true, true);
 	else

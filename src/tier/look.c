@@ -52,7 +52,6 @@
 #include "tier/relations.h"
 
 PG_FUNCTION_INFO_V1(tsa_relations_in);
-PG_FUNCTION_INFO_V1(tsa_object_settings);
 PG_FUNCTION_INFO_V1(tsa_routine_settings);
 PG_FUNCTION_INFO_V1(tsa_moves_of);
 PG_FUNCTION_INFO_V1(tsa_is_database_locked);
@@ -345,8 +344,7 @@ return_rows(FunctionCallInfo fcinfo, const LookArgs *args,
 
 	InitMaterializedSRF(fcinfo, 0);
 	store.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	/* an earlier version that is not updated yet has fewer */
-	Assert(store.result->setDesc->natts <= ncolumns);
+	Assert(store.result->setDesc->natts == ncolumns);
 	store.input = TupleDescGetAttInMetadata(store.result->setDesc);
 	store.context = AllocSetContextCreate(CurrentMemoryContext, "row",
 										  ALLOCSET_DEFAULT_SIZES);
@@ -368,22 +366,18 @@ tsa_relations_in(PG_FUNCTION_ARGS)
 	return return_rows(fcinfo, &args, TSA_RELATION_COLUMNS);
 }
 
-/* The settings of a database's routines and hypertables that name one. */
+/*
+ * The settings of a database's routines and hypertables that name one.  Scripts of
+ * 0.4, which had the former only, know the function by this name.
+ */
 Datum
-tsa_object_settings(PG_FUNCTION_ARGS)
+tsa_routine_settings(PG_FUNCTION_ARGS)
 {
 	LookArgs	args = {.what = LOOK_FOR_SETTINGS,
 		.database = PG_GETARG_OID(0)
 	};
 
 	return return_rows(fcinfo, &args, TSA_SETTING_COLUMNS);
-}
-
-/* The same as 0.4 declares it, with fewer columns. */
-Datum
-tsa_routine_settings(PG_FUNCTION_ARGS)
-{
-	return tsa_object_settings(fcinfo);
 }
 
 /* The moves of a database that have not ended, or not long ago. */

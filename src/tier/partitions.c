@@ -265,14 +265,13 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 	return tsa_job_ids_row(fcinfo, ids);
 }
 
-/* read_partman() of 0.4, which its install script declares. */
+/*
+ * What scripts of 0.4 call in place of member_rows(): the check tells them to
+ * update.
+ */
 Datum
 tsa_read_partman(PG_FUNCTION_ARGS)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("function %s() is of an earlier version of the extension",
-					"read_partman"),
-			 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE.")));
+	tsa_state_check("job", AccessShareLock);
 	PG_RETURN_NULL();
 }

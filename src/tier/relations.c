@@ -315,7 +315,7 @@ tsa_find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 	find_as_superuser(find_relations, tablespace, receive, arg);
 }
 
-/* The same for tablespace_advisor.object_settings(). */
+/* Hands the rows of tablespace_advisor.object_settings() to the receiver. */
 void
 tsa_find_settings(TsaRowReceiver receive, void *arg)
 {

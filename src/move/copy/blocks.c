@@ -464,10 +464,10 @@ copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
 }
 
 /*
- * The same of all forks, within so many milliseconds since a moment, or for as
- * long as it takes (NULL).  A block that somebody has to read from the device
- * may take long; what has been copied when the time is over need not be copied
- * again.
+ * Copies what is left of all forks, within so many milliseconds since a moment,
+ * or for as long as it takes (NULL).  A block that somebody has to read from
+ * the device may take long; what has been copied when the time is over need not
+ * be copied again.
  */
 bool
 tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since, double ms)

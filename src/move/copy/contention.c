@@ -297,7 +297,8 @@ tsa_others_copies(void)
 }
 
 /*
- * The same for those of one call, which are numbered per database.
+ * Says that a copy of a call is under way, and returns how many of that call
+ * there are.  Calls are numbered per database.
  */
 int
 tsa_others_copies_of_call(int64 call_id)

@@ -131,8 +131,8 @@ tsa_find_index_obstacle(Relation rel)
 }
 
 /*
- * The same for a table.  Its TOAST table, which moves along, need not have the
- * same access method.
+ * Why a table cannot be moved by live copy, as a sentence, or NULL.  Its TOAST
+ * table, which moves along, need not have the same access method.
  */
 static const char *
 obstacle_of_table(Relation rel)

@@ -70,7 +70,7 @@
 #define LITTLE_LOSS		0.06	/* less: faster */
 #define MUCH_LOSS		0.10	/* more: slower */
 
-/* The same where turns are taken: there are few of them, and few requests. */
+/* Where turns are taken: there are few of them, and few requests. */
 #define TURN_WINDOW		1.0
 #define TURN_MEMORY		6.0
 #define TURN_LITTLE_LOSS 0.10
@@ -128,7 +128,7 @@ tsa_init_rate(TsaRate *control, bool adapts, double max_rate)
 }
 
 /*
- * The same for a copy under way.
+ * Changes max_rate of a copy under way.
  */
 void
 tsa_rate_set_max_rate(TsaRate *control, bool adapts, double max_rate)

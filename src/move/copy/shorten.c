@@ -107,8 +107,9 @@ take_step(Shortening *file, BlockNumber step)
 }
 
 /*
- * The same in a transaction of its own: without an ID, so that nobody's
- * snapshot or vacuum horizon waits for us.  An error becomes a warning.
+ * Shortens by a step in a transaction of its own: without an ID, so that
+ * nobody's snapshot or vacuum horizon waits for us.  An error becomes a
+ * warning.
  */
 static void
 truncate_step(Shortening *file, BlockNumber step)

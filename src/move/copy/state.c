@@ -19,7 +19,7 @@ static const uint32 next_states[] = {
 	[TSA_COPY_REWRITTEN] = 0
 };
 
-/* The same of session-level locks. */
+/* Which session-level locks may be held after which. */
 static const uint32 next_locks[] = {
 	[TSA_LOCKS_NONE] = TO(TSA_LOCKS_ALL),
 	[TSA_LOCKS_ALL] = TO(TSA_LOCKS_NONE) | TO(TSA_LOCKS_ALL_BUT_FIRST),
@@ -32,7 +32,6 @@ static const uint32 next_locks[] = {
 void
 tsa_set_copy_state(TsaCopyState *state, TsaCopyState next)
 {
-	Assert(next == *state || (next_states[*state] & TO(next)) != 0);
 	if (next != *state && (next_states[*state] & TO(next)) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -42,12 +41,11 @@ tsa_set_copy_state(TsaCopyState *state, TsaCopyState next)
 }
 
 /*
- * The same of the session-level locks.
+ * Notes which session-level locks are held from now on.
  */
 void
 tsa_set_copy_locks(TsaCopyLocks *locks, TsaCopyLocks next)
 {
-	Assert((next_locks[*locks] & TO(next)) != 0);
 	if ((next_locks[*locks] & TO(next)) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

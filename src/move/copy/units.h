@@ -64,8 +64,8 @@ extern void tsa_units_wake(TsaUnits *units);
 extern void tsa_units_skip(TsaUnits *units);
 
 /*
- * The same after a pause of so many milliseconds that nobody has asked for: it
- * tells what is to be expected.
+ * As tsa_units_skip(), after a pause of so many milliseconds that nobody has
+ * asked for: it tells what is to be expected.
  */
 extern void tsa_units_skip_pause(TsaUnits *units, double ms);
 

@@ -96,7 +96,7 @@ oids_of_result(const char *column, MemoryContext context, Oid **oids)
 }
 
 /*
- * The same for storage, from a column of tablespaces and one of numbers.  The
+ * Storage of the result, from a column of tablespaces and one of numbers.  The
  * database's own tablespace is 0 there: ALTER DATABASE ... SET TABLESPACE takes
  * the files along, as CREATE DATABASE does that copies a template's files.
  */

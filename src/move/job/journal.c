@@ -109,7 +109,7 @@ tsa_journal_update(TsaStatement *statement, Datum *values,
 }
 
 /*
- * The same for one that is not to read all of it, see tsa_state_use_indexes().
+ * Opens it for one that is not to read all of it, see tsa_state_use_indexes().
  */
 uint64
 tsa_journal_update_by_index(TsaStatement *statement, Datum *values)
@@ -125,7 +125,7 @@ tsa_journal_update_by_index(TsaStatement *statement, Datum *values)
 }
 
 /*
- * The same for a statement whose parameters have their types with them.
+ * Opens it for one whose parameters have their types with them.
  */
 uint64
 tsa_journal_update_args(TsaStatement *statement, const TsaArg *args,

@@ -33,7 +33,7 @@ tsa_limits_of_result(TsaLimits * limits)
 }
 
 /*
- * The same three as parameters of a statement.
+ * max_rate, min_rate and finish_by as parameters of a statement.
  */
 TsaLimitsValues
 tsa_limits_values(const TsaLimits * limits)

@@ -4,8 +4,8 @@
  *	  The relations that a call's target comes to.
  *
  * The catalogs are read through tablespace_advisor.indexes_of() and
- * table_and_partitions() with the journal's rights; the checks of rules.c are the
- * caller's.
+ * table_and_partitions() with the journal's rights; the checks of rules.c are
+ * the caller's.
  *
  *-------------------------------------------------------------------------
  */
