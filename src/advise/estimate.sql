@@ -252,35 +252,51 @@ CREATE FUNCTION tablespace_advisor.reads_here(
 	loads tablespace_advisor.load_estimate[],
 	load tablespace_advisor.load_fact)
 RETURNS TABLE (relation regclass, table_relation regclass, tablespace name,
-	size_bytes bigint, moved_bytes bigint, device_us float8, device_low_us float8,
-	device_high_us float8, cached_us float8, read_from text, depth float8,
-	write_us float8, write_workload text, random_read_us float8,
+	size_bytes bigint, moved_bytes bigint, pages float8, device_us float8,
+	device_low_us float8, device_high_us float8, cached_us float8, read_from text,
+	depth float8, write_us float8, write_workload text, random_read_us float8,
 	random_read_low_us float8, sequential_page_us float8, device_share float8,
-	device_reads float8, read_ms float8, pages_written float8)
+	device_reads float8, read_ms float8, pages_written float8,
+	table_read_ms float8, table_device_reads float8, table_device_us float8,
+	table_bytes numeric, not_probed name[])
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	SELECT r.relation, r.table_relation, r.tablespace, r.size_bytes,
-		tablespace_advisor.moved_bytes(r), l.device_us, l.device_low_us,
-		l.device_high_us, l.cached_us, l.latency_from, l.depth, s.write_us,
-		s.write_workload, s.random_read_us, s.random_read_low_us,
-		s.sequential_page_us, d.device_share, r.reads_per_s * d.device_share,
-		CASE WHEN r.reads_per_s = 0 THEN 0
-			ELSE r.reads_per_s * (d.device_share * l.device_us
-				+ (1 - d.device_share) * l.cached_us) / 1000 END,
-		least(r.writes_per_s, r.reads_per_s + r.size_bytes
-			/ current_setting('block_size')::float8 / nullif(load.checkpoint_s, 0))
-	FROM unnest(relations) r
-	LEFT JOIN unnest(tablespaces) s ON s.tablespace = r.tablespace
-	LEFT JOIN unnest(loads) l ON l.tablespace = s.tablespace
-	CROSS JOIN LATERAL
-		(SELECT least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
-			coalesce(l.cache_exponent, 1)) * coalesce(l.cache_correction, 1)) AS device_share) d
+	WITH here AS MATERIALIZED (
+		SELECT r.relation, r.table_relation, r.tablespace, r.size_bytes,
+			tablespace_advisor.moved_bytes(r), b.pages, l.device_us, l.device_low_us,
+			l.device_high_us, l.cached_us, l.latency_from, l.depth, s.write_us,
+			s.write_workload, s.random_read_us, s.random_read_low_us,
+			s.sequential_page_us, d.device_share, r.reads_per_s * d.device_share AS device_reads,
+			CASE WHEN r.reads_per_s = 0 THEN 0
+				ELSE r.reads_per_s * (d.device_share * l.device_us
+					+ (1 - d.device_share) * l.cached_us) / 1000 END AS read_ms,
+			least(r.writes_per_s, r.reads_per_s + b.pages / nullif(load.checkpoint_s, 0))
+		FROM unnest(relations) r
+		LEFT JOIN unnest(tablespaces) s ON s.tablespace = r.tablespace
+		LEFT JOIN unnest(loads) l ON l.tablespace = s.tablespace
+		CROSS JOIN LATERAL (SELECT r.size_bytes
+			/ current_setting('block_size')::float8 AS pages) b
+		CROSS JOIN LATERAL
+			(SELECT least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
+				coalesce(l.cache_exponent, 1)) * coalesce(l.cache_correction, 1)) AS device_share) d
+	), whole (table_relation, read_ms, device_reads, device_us, bytes, not_probed) AS (
+		SELECT h.table_relation,
+			/* part of a sum is no sum */
+			CASE WHEN bool_and(h.read_ms IS NOT NULL) THEN sum(h.read_ms) END AS read_ms,
+			sum(h.device_reads), sum(h.device_reads * h.device_us), sum(h.size_bytes),
+			array_agg(DISTINCT h.tablespace)
+				FILTER (WHERE h.read_ms IS NULL AND h.device_us IS NULL)
+		FROM here h GROUP BY h.table_relation
+	)
+	SELECT h.*, w.read_ms, w.device_reads, w.device_us, w.bytes, w.not_probed
+	FROM here h JOIN whole w USING (table_relation)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[], tablespace_advisor.load_fact) IS
-	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms: reads that reach the device, milliseconds of reading, pages_written: pages, each per second';
+	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms, pages_written: reads that reach the device, milliseconds of reading, and pages, each per second, table_…: of its table with all indexes';
 
 /*
  * The destination is taken to get all that is read of this relation's table,
@@ -300,9 +316,7 @@ RETURNS SETOF tablespace_advisor.placement_estimate
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH block AS (
-		SELECT current_setting('block_size')::float8 AS size
-	), loads AS MATERIALIZED (
+	WITH loads AS MATERIALIZED (
 		SELECT array_agg(l) AS loads
 		FROM tablespace_advisor.estimate_load(relations, tablespaces, load) l
 	), place AS MATERIALIZED (
@@ -316,22 +330,11 @@ AS $$
 	), here AS MATERIALIZED (
 		SELECT h.* FROM loads l
 		CROSS JOIN LATERAL tablespace_advisor.reads_here($1, $2, l.loads, $3) h
-	), whole AS (
-		SELECT h.table_relation,
-			/* part of a sum is no sum */
-			CASE WHEN bool_and(h.read_ms IS NOT NULL) THEN sum(h.read_ms) END AS read_ms,
-			sum(h.device_reads) AS device_reads,
-			sum(h.device_reads * h.device_us) AS device_us,
-			sum(h.size_bytes) AS bytes,
-			array_agg(DISTINCT h.tablespace)
-				FILTER (WHERE h.read_ms IS NULL AND h.device_us IS NULL) AS not_probed
-		FROM here h GROUP BY h.table_relation
 	), there AS (
 		SELECT h.relation, p.tablespace AS destination,
-			h.device_share, h.device_us, h.cached_us, h.read_ms,
-			w.read_ms AS table_read_ms,
+			h.device_share, h.device_us, h.cached_us, h.read_ms, h.table_read_ms,
 			p.destination_depth, q.destination_us, p.max_rate,
-			p.device_reads_per_s + w.device_reads > p.max_rate AS is_saturated,
+			p.device_reads_per_s + h.table_device_reads > p.max_rate AS is_saturated,
 			q.destination_us * q.high < h.device_low_us
 			AND (p.random_read_high_us < h.random_read_low_us OR h.depth >= 2
 				OR h.read_from <> 'probe') AS is_faster,
@@ -343,28 +346,25 @@ AS $$
 			h.moved_bytes,
 			coalesce(
 				h.size_bytes / (p.copy_rates ->> h.tablespace)::float8,
-				h.size_bytes / block.size * (coalesce(h.sequential_page_us, h.random_read_us)
+				h.pages * (coalesce(h.sequential_page_us, h.random_read_us)
 					+ coalesce(p.sequential_write_page_us, 0)) / 1e6) AS move_seconds,
-			100 * h.size_bytes::float8 / nullif(w.bytes, 0) AS bytes_percent,
-			w.not_probed
+			100 * h.size_bytes::float8 / nullif(h.table_bytes, 0) AS bytes_percent,
+			h.not_probed
 		FROM here h
-		CROSS JOIN block
-		JOIN whole w USING (table_relation)
 		/* each tablespace, and none */
-		CROSS JOIN
-			(SELECT f.tablespace FROM unnest(tablespaces) f
-				UNION ALL SELECT NULL) f
+		CROSS JOIN (SELECT f.tablespace FROM unnest(tablespaces) f
+			UNION ALL SELECT NULL) f
 		LEFT JOIN LATERAL
 			(SELECT place.*,
-				CASE WHEN load.snapshots > 0 AND w.device_reads > 0
+				CASE WHEN load.snapshots > 0 AND h.table_device_reads > 0
 					THEN tablespace_advisor.depth_in_loop(
 						place.depths, place.depth_read_us, load.active_sessions,
 						greatest(0, load.active_sessions * 1e6
-								- w.device_us - place.busy_us)
-							/ (w.device_reads + place.device_reads_per_s))
+								- h.table_device_us - place.busy_us)
+							/ (h.table_device_reads + place.device_reads_per_s))
 				ELSE least(greatest(1, h.depth), tablespace_advisor.depth_at_rate(
 					place.depths, place.depth_read_us,
-					place.device_reads_per_s + w.device_reads)) END AS destination_depth
+					place.device_reads_per_s + h.table_device_reads)) END AS destination_depth
 			FROM place WHERE place.tablespace = f.tablespace) p ON true
 		CROSS JOIN LATERAL
 			(SELECT p.time_correction * tablespace_advisor.latency_at_depth(

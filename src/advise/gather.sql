@@ -334,10 +334,8 @@ BEGIN
 		tablespaces := tablespaces || array(SELECT f
 			FROM tablespace_advisor.assumed_facts(tablespaces) f);
 	END IF;
-	IF target IS NULL THEN
-		unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
-			tablespaces, seen.rates) t);
-	END IF;
+	unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
+		tablespaces, seen.rates) t WHERE target IS NULL);
 	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(
 		tables, unread, seen.rates, target IS NULL) t);
 	relations := array(SELECT f FROM tablespace_advisor.relation_facts(seen.rates, tables) f);
