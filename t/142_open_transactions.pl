@@ -53,8 +53,10 @@ end_session($open);
 # A round of apply_placement() pins what it has moved back.
 told($node, q{CALL move_table_concurrently('hers', 'slow')}, user => 'mallory');
 $open = keep_open($node, q{SELECT pin_placement('hers');});
-unlike(told($node, q{SELECT tablespace_advisor.keep_round(ARRAY[max(job_id)], true, 10)
-	FROM tablespace_advisor.job}), qr/ERROR/,
+unlike(told($node, q{
+		INSERT INTO tablespace_advisor.placement_round (batch_id, round_id, is_undo)
+		SELECT max(batch_id), max(batch_id), true FROM tablespace_advisor.job;
+		SELECT tablespace_advisor.settle_rounds()}), qr/ERROR/,
 	'a round ends while an open transaction has pinned what it pins');
 send_to($open, 'ROLLBACK;');
 end_session($open);

@@ -335,7 +335,8 @@ sub move_beside_record
 
 	system_or_bail('prlimit', "--pid=$pid", '--as=' . 1024 * (memory_of($pid, 'VmSize') + $bound))
 	  if $bound;
-	told(q{SELECT pg_logical_emit_message(false, 'x', repeat('x', 60000000))}, user => 'mallory');
+	told($node, q{SELECT pg_logical_emit_message(false, 'x', repeat('x', 60000000))},
+		user => 'mallory');
 	$node->safe_psql('postgres', q{UPDATE followed SET a = a + 1});
 	return ($job, $pid, $before);
 }

@@ -184,8 +184,9 @@ AS $$
 		SELECT e.exponent, least(1, l.target / nullif(
 				(SELECT sum(s.total * power(s.share, e.exponent))
 					FROM unnest(l.totals, l.shares) s (total, share)), 0)) AS correction
+		/* OFFSET: once, not for each share */
 		FROM less l CROSS JOIN LATERAL (SELECT tablespace_advisor.cache_exponent(
-			l.totals, l.shares, l.target) AS exponent) e
+			l.totals, l.shares, l.target) AS exponent OFFSET 0) e
 	), corrected AS (
 		SELECT w.coverage,
 			coalesce((SELECT s.exponent FROM served s), 1) AS cache_exponent,

@@ -99,7 +99,7 @@ AS $$
 DECLARE
 	bytes bigint;
 BEGIN
-	IF space_budget !~ '^\s*[-+.]*[0-9]' THEN
+	IF space_budget !~ '^[[:space:]]*[-+.]*[0-9]' THEN
 		RAISE EXCEPTION 'invalid size: "%"', space_budget
 			USING ERRCODE = 'invalid_parameter_value',
 				HINT = 'For advice on one relation, write target => its name; for a budget, a size such as 2 GB.';

@@ -1,27 +1,41 @@
+CREATE FUNCTION tablespace_advisor.add_reads(
+	a tablespace_advisor.relation_fact,
+	reads float8,
+	hits float8,
+	scans float8)
+RETURNS tablespace_advisor.relation_fact
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	a.reads_per_s := coalesce(a.reads_per_s, 0) + reads;
+	a.hits_per_s := coalesce(a.hits_per_s, 0) + hits;
+	a.scans := coalesce(a.scans, 0) + (scans > 0)::int;
+	RETURN a;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.add_reads(tablespace_advisor.relation_fact, float8, float8, float8) IS
+	'the fact with reads and hits per second of others added, and a scan if there are any';
+
 /* What standbys read counts as what the primary reads. */
 CREATE FUNCTION tablespace_advisor.with_standby_reads(
 	relations tablespace_advisor.relation_fact[])
 RETURNS SETOF tablespace_advisor.relation_fact
-LANGUAGE plpgsql STABLE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET jit = off
 AS $$
-DECLARE
-	f tablespace_advisor.relation_fact;
-	elsewhere record;
-BEGIN
-	FOR f IN SELECT * FROM unnest(relations) LOOP
-		SELECT sum(s.reads_per_s) AS reads, sum(s.hits_per_s) AS hits,
-			max(s.scans_per_s) AS scans
-		INTO elsewhere
-		FROM tablespace_advisor.standby_reads() s WHERE s.member = f.relation;
-		IF elsewhere.reads IS NOT NULL THEN
-			f.reads_per_s := coalesce(f.reads_per_s, 0) + elsewhere.reads;
-			f.hits_per_s := coalesce(f.hits_per_s, 0) + elsewhere.hits;
-			f.scans := coalesce(f.scans, 0) + (elsewhere.scans > 0)::int;
-		END IF;
-		RETURN NEXT f;
-	END LOOP;
-END
+	SELECT (f.fact).*
+	FROM (SELECT CASE WHEN s.reads IS NULL THEN r
+				ELSE tablespace_advisor.add_reads(r, s.reads, s.hits, s.scans) END AS fact
+		FROM unnest(relations) r
+		LEFT JOIN
+			(SELECT m.member, sum(m.reads_per_s) AS reads, sum(m.hits_per_s) AS hits,
+					max(m.scans_per_s) AS scans
+				FROM tablespace_advisor.standby_reads() m GROUP BY m.member) s
+			ON s.member = r.relation
+		OFFSET 0) f
 $$;
 COMMENT ON FUNCTION tablespace_advisor.with_standby_reads(tablespace_advisor.relation_fact[]) IS
 	'the facts on relations, with what was brought of standbys within a day: reads, hits, and that an index is scanned';

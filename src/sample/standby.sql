@@ -8,7 +8,8 @@ CREATE FUNCTION @extschema@.standby_activity(observe interval DEFAULT '1 min')
 RETURNS jsonb
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
+	-- the table, of which nothing is read, is locked: the extension stays meanwhile
 	SELECT jsonb_build_object(
 		'server', (SELECT coalesce(nullif(current_setting('cluster_name'), ''), 'standby')),
 		'system_identifier', (SELECT s.system_identifier::text FROM pg_control_system() s),
@@ -20,7 +21,8 @@ AS $$
 			'scans_per_s', a.scans_per_s)) FILTER (WHERE a.reads_per_s > 0
 				OR a.hits_per_s > 0 OR a.scans_per_s > 0), '[]'))
 	FROM tablespace_advisor.observed_activity(observe) a
-$$;
+		LEFT JOIN (SELECT FROM tablespace_advisor.sample LIMIT 0) held ON true;
+END;
 REVOKE ALL ON FUNCTION @extschema@.standby_activity(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.standby_activity(interval) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.standby_activity(interval) IS

@@ -276,7 +276,8 @@ shrink_buffer(TsaWalTail *tail)
 
 	if (reader->readRecordBufSize > READER_BUFFER_SIZE)
 	{
-		char	   *buffer = MemoryContextAlloc(tail->cxt, READER_BUFFER_SIZE);
+		char	   *buffer = MemoryContextAlloc(tail->cxt,
+												(Size) READER_BUFFER_SIZE);
 
 		pfree(reader->readRecordBuf);
 		reader->readRecordBuf = buffer;
