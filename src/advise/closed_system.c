@@ -70,8 +70,8 @@ solve(TsaStation *stations, int n, double sessions, double thinking)
 		for (int i = 0; i < n; i++)
 		{
 			TsaStation *s = &stations[i];
-			double		in_flight = fmin(sessions,
-										 pace * s->later_reads * s->later_us / US_PER_S);
+			double		reading = s->later_reads * s->later_us / US_PER_S;
+			double		in_flight = fmin(sessions, pace * reading);
 			double		us = latency(s, scale_of(s, others_share), others_share,
 									 in_flight);
 

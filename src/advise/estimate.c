@@ -2,8 +2,8 @@
  *
  * estimate.c
  *	  The arithmetic of advice as SQL functions: latency by queue depth
- *	  (curve.c), what a set of moves saves (closed_system.c) and choosing under a
- *	  budget (knapsack.c).
+ *	  (curve.c), what a set of moves saves (closed_system.c) and choosing
+ *	  under a budget (knapsack.c).
  *
  * These modules are pure and bounded: a curve has as many points as depths
  * were probed, a choice takes at most MAX_STATES states.
@@ -151,7 +151,7 @@ tsa_max_read_rate(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(tsa_curve_max_rate(&curve));
 }
 
-/* Numbers of an argument of tsa_saved_by_set(), of which none is less than 0. */
+/* Numbers of an argument of tsa_saved_by_set(), none of them less than 0. */
 static double *
 load_argument(FunctionCallInfo fcinfo, int arg, const char *name, int expected)
 {
@@ -171,7 +171,7 @@ load_argument(FunctionCallInfo fcinfo, int arg, const char *name, int expected)
 	return numbers;
 }
 
-/* saved_by_set(sessions, points, depths, latencies_us, reads, us, later_reads) */
+/* saved_by_set(sessions, points, depths, latencies, reads, us, later_reads) */
 Datum
 tsa_saved_by_set(PG_FUNCTION_ARGS)
 {
@@ -179,7 +179,8 @@ tsa_saved_by_set(PG_FUNCTION_ARGS)
 	int			n;
 	int			npoints;
 	int			next = 0;
-	double	   *points = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "points", &n);
+	double	   *points = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "points",
+										 &n);
 	double	   *depths = float8_elements(PG_GETARG_ARRAYTYPE_P(2), "depths",
 										 &npoints);
 	double	   *latencies = load_argument(fcinfo, 3, "latencies_us", npoints);

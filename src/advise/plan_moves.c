@@ -297,8 +297,9 @@ reads_of_places(const TsaAssignmentProblem *problem, const Datum *item_reads)
 		sum[problem->items[i].place] += DatumGetFloat8(item_reads[i]);
 	for (int j = 0; j < problem->nplaces; j++)
 		reads[j] = Float8GetDatum(sum[j]);
-	return PointerGetDatum(construct_array(reads, problem->nplaces, FLOAT8OID, 8,
-										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	return PointerGetDatum(construct_array(reads, problem->nplaces, FLOAT8OID,
+										   8, FLOAT8PASSBYVAL,
+										   TYPALIGN_DOUBLE));
 }
 
 /*
@@ -323,7 +324,8 @@ tsa_savings_by_room(PG_FUNCTION_ARGS)
 	read_arguments(fcinfo, &a);
 	place = index_of(PG_GETARG_DATUM(8), a.problem.nplaces, 8);
 	bytes = list_argument(fcinfo, 9, INT8OID, -1, &nsteps);
-	item_reads = list_argument(fcinfo, 10, FLOAT8OID, (int) a.problem.n, &nitems);
+	item_reads = list_argument(fcinfo, 10, FLOAT8OID, (int) a.problem.n,
+							   &nitems);
 	for (int step = 0; step < nsteps; step++)
 	{
 		TsaAssignment result;

@@ -14,8 +14,8 @@
  * later round, also if this one is cancelled, loses its session or dies with
  * the server.  A cancelled round has cancelled its moves.  Of one whose session
  * is gone the wave under way goes on; those that had not begun are advised
- * again.  What was moved back is pinned when its moves have ended, by this round
- * or by the next one (settle_rounds()).
+ * again.  What was moved back is pinned when its moves have ended, by this
+ * round or by the next one (settle_rounds()).
  *
  * A session lock keeps a second round of the same database out, if it is of the
  * same role or of one with all its rights: another one, whose moves may pause
@@ -187,8 +187,8 @@ settle_rounds(void)
 }
 
 /*
- * Refuses to begin while moves are under way of a round that has lost its session,
- * and would refuse if it had not.
+ * Refuses to begin while moves are under way of a round that has lost its
+ * session, and would refuse if it had not.
  */
 static void
 check_earlier_moves(void)

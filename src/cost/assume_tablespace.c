@@ -123,7 +123,9 @@ take_name(FunctionCallInfo fcinfo, AssumedTablespace *assumed)
 Datum
 tsa_assume_tablespace(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"tablespace", "random_read_us", "bytes"};
+	static const char *const names[] = {
+		"tablespace", "random_read_us", "bytes"
+	};
 	AssumedTablespace assumed = {0};
 	AssumedTablespace *slot;
 

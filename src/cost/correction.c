@@ -281,7 +281,8 @@ index_heap(const TsaLocalScan *local, const TsaCostSettings *settings,
 	if (local->index_only)
 		read = 1 - local->scan.all_visible;
 	return less_row_charges(settings, point->entries,
-							read * (unit * us + turns(local, settings, times, point, unit)) +
+							read * (unit * us + turns(local, settings, times,
+													  point, unit)) +
 							unit * rows);
 }
 

@@ -42,7 +42,7 @@ typedef struct TsaRegretOutcome
 	double		low;			/* about as good between these */
 	double		high;
 	double		regret_current; /* times as long as the best plans, 1 or more */
-	double		regret_kept;	/* the current one, prefetching as recommended */
+	double		regret_kept;	/* that with prefetching as recommended */
 	double		regret_best;	/* and with the best one */
 	double		regret_locality;	/* and with locality corrected */
 	double		gain_low;		/* least regret_kept / _best of the draws */

@@ -5,9 +5,9 @@
  *	  with "wait => false".
  *
  * Unlike a call that waits for its own moves (wait_for_batch.c) this is a
- * function, in a transaction with a snapshot and perhaps locks, for which a move
- * may have to wait in turn: a rebuild for old snapshots, a copy for locks on its
- * relation.
+ * function, in a transaction with a snapshot and perhaps locks, for which a
+ * move may have to wait in turn: a rebuild for old snapshots, a copy for locks
+ * on its relation.
  * The deadlock detector does not see that, but the journal names whom a move
  * waits for.
  *

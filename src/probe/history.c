@@ -104,11 +104,14 @@ form_histogram(const TsaLatency *latency)
 static TsaArg
 text_arg(const char *text)
 {
-	return (TsaArg)
+	TsaArg		arg = {TEXTOID, (Datum) 0, true};
+
+	if (text !=NULL)
 	{
-		TEXTOID, text != NULL ? CStringGetTextDatum(text) : (Datum) 0,
-			text == NULL
-	};
+		arg.value = CStringGetTextDatum(text);
+		arg.isnull = false;
+	}
+	return arg;
 }
 
 /* Write the row of the run; returns its number. */

@@ -13,7 +13,7 @@
 
 #include "probe/trust.h"
 
-#define MIN_SAMPLES		10	/* below it there is no interval either */
+#define MIN_SAMPLES		10		/* below it there is no interval either */
 #define MIN_DEVICE_SHARE	0.95
 #define MAX_CACHE_MISSES	0.01
 #define MAX_FOREIGN		0.10

@@ -34,7 +34,7 @@ typedef struct SummedColumn
 	Oid			type;
 	float8		sum;
 	int			number;
-} SummedColumn;
+}			SummedColumn;
 
 /* A column of the rows, if it is there and of that type; else 0. */
 static int
@@ -50,7 +50,7 @@ column_of(TupleDesc rows, const char *name, Oid type)
  * that, as those of old versions.
  */
 static bool
-add_up(ReturnSetInfo *result, SummedColumn *columns, int ncolumns)
+add_up(ReturnSetInfo *result, SummedColumn * columns, int ncolumns)
 {
 	TupleDesc	rows = result->setDesc;
 	int			database = column_of(rows, "dbid", OIDOID);
@@ -88,11 +88,12 @@ add_up(ReturnSetInfo *result, SummedColumn *columns, int ncolumns)
 
 /* Calls it without the texts of statements, and has its rows added up. */
 static bool
-sum_statements(SummedColumn *columns, int ncolumns)
+sum_statements(SummedColumn * columns, int ncolumns)
 {
 	Oid			function = tsa_extension_function("pg_stat_statements",
 												  "pg_stat_statements",
 												  BOOLOID);
+
 	LOCAL_FCINFO(call, 1);
 	FmgrInfo	flinfo;
 	ReturnSetInfo result = {.type = T_ReturnSetInfo};
@@ -124,6 +125,7 @@ counted_since(Datum *since)
 	Oid			function = tsa_extension_function("pg_stat_statements",
 												  "pg_stat_statements_info",
 												  InvalidOid);
+
 	LOCAL_FCINFO(call, 0);
 	FmgrInfo	flinfo;
 	Datum		row;
@@ -140,9 +142,9 @@ counted_since(Datum *since)
 	return !isnull;
 }
 
-/* A row of sums, of the type the calling function returns, and one column more. */
+/* A row of sums, of the type that the function returns, and one column more. */
 static Datum
-return_sums(FunctionCallInfo fcinfo, const SummedColumn *columns, int ncolumns,
+return_sums(FunctionCallInfo fcinfo, const SummedColumn * columns, int ncolumns,
 			bool known, Datum last)
 {
 	TupleDesc	row;
@@ -155,7 +157,8 @@ return_sums(FunctionCallInfo fcinfo, const SummedColumn *columns, int ncolumns,
 				 errmsg_internal("return type must be a row type")));
 	for (int i = 0; i < ncolumns; i++)
 		values[i] = columns[i].type == INT8OID ?
-			Int64GetDatum((int64) columns[i].sum) : Float8GetDatum(columns[i].sum);
+			Int64GetDatum((int64) columns[i].sum) :
+			Float8GetDatum(columns[i].sum);
 	values[ncolumns] = last;
 	memset(nulls, known ? 0 : 1, sizeof(nulls));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row),
@@ -187,7 +190,7 @@ tsa_read_temporary_io(PG_FUNCTION_ARGS)
 	};
 	Datum		since = (Datum) 0;
 	bool		known = sum_statements(columns, lengthof(columns)) &&
-		counted_since(&since);
+	counted_since(&since);
 
 	return return_sums(fcinfo, columns, lengthof(columns), known, since);
 }

@@ -136,8 +136,8 @@ static void
 run_worker(Oid database, dsm_segment *segment)
 {
 	BackgroundWorker worker =
-		tsa_describe_worker("tsa_sample_worker_main",
-							"tablespace_advisor sampling");
+	tsa_describe_worker("tsa_sample_worker_main",
+						"tablespace_advisor sampling");
 	BackgroundWorkerHandle *handle;
 	dsm_handle	reply = dsm_segment_handle(segment);
 	pid_t		pid;

@@ -25,9 +25,8 @@
 #include "state/extension_members.h"
 
 /*
- * The extension's function in C of that name with one argument, of that type, or
- * with none (InvalidOid);
- * InvalidOid if there is none.
+ * The extension's function in C of that name with one argument, of that type,
+ * or with none (InvalidOid); InvalidOid if there is none.
  */
 Oid
 tsa_extension_function(const char *extension, const char *name, Oid argument)

@@ -5,9 +5,9 @@
  *
  * Such a table may belong to anybody, so no statement reads it: columns could
  * be of types with casts and operators of theirs, the table have policies, its
- * name become a view's while a lock is waited for, and a planner hook leave rows
- * out.  The file is read, of the table that is the extension's by its OID, under
- * its lock, and columns of the server's own types only.
+ * name become a view's while a lock is waited for, and a planner hook leave
+ * rows out.  The file is read, of the table that is the extension's by its OID,
+ * under its lock, and columns of the server's own types only.
  *
  *-------------------------------------------------------------------------
  */

@@ -102,13 +102,13 @@ find_extension_by_name(const char *name)
 		bool		isnull;
 		Datum		version = heap_getattr(tuple, Anum_pg_extension_extversion,
 										   RelationGetDescr(rel), &isnull);
+		TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
 
 		extension.oid = form->oid;
 		extension.schema = form->extnamespace;
 		extension.is_current =
 			strcmp(TextDatumGetCString(version), TSA_VERSION) == 0;
-		extension.is_new =
-			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+		extension.is_new = TransactionIdIsCurrentTransactionId(xmin);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);

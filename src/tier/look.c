@@ -2,8 +2,8 @@
  *
  * look.c
  *	  tablespace_advisor.relations_in(), object_settings() and moves_of(): the
- *	  relations of any database in a tablespace, settings of its objects, and its
- *	  moves.
+ *	  relations of any database in a tablespace, settings of its objects, and
+ *	  its moves.
  *
  * Catalogs can be read in one's own database only.  For another one a worker
  * connects there, whether the extension is there or not and whether the
@@ -208,7 +208,7 @@ static BackgroundWorkerHandle *
 start_worker(const LookArgs *args)
 {
 	BackgroundWorker worker =
-		tsa_describe_worker("tsa_look_worker_main", "tablespace_advisor look");
+	tsa_describe_worker("tsa_look_worker_main", "tablespace_advisor look");
 	BackgroundWorkerHandle *handle;
 
 	worker.bgw_start_time = BgWorkerStart_ConsistentState;
@@ -368,8 +368,8 @@ tsa_relations_in(PG_FUNCTION_ARGS)
 }
 
 /*
- * The settings of a database's routines and hypertables that name one.  Scripts of
- * 0.4, which had the former only, know the function by this name.
+ * The settings of a database's routines and hypertables that name one.
+ * Scripts of 0.4, which had the former only, know the function by this name.
  */
 Datum
 tsa_routine_settings(PG_FUNCTION_ARGS)

@@ -72,37 +72,37 @@ enum
  * backend: the number in the name of a temporary schema, and of the files.
  */
 static TsaStatement find_statement = {
-"SELECT c.oid, coalesce(i.indrelid, c.oid), o.oid, n.nspname, c.relname,"
-" c.relkind, c.relpersistence, c.relowner,"
-" CASE WHEN c.relkind IN ('r', 'm', 'i', 't', 'S')"
-"   THEN pg_relation_filenode(c.oid) END,"
-" CASE WHEN c.relpersistence = 't'"
-"   THEN substring(n.nspname::text, '[0-9]+$')::int END,"
-" i.indisvalid AND i.indisready AND i.indislive, i.indisexclusion,"
-" NOT i.indimmediate, e.nspname,"
-" NULL, NULL, NULL,"
-" EXISTS (SELECT FROM pg_am a JOIN pg_proc f ON f.oid = a.amhandler"
-"   WHERE a.oid = c.relam AND c.relkind IN ('r', 'm')"
-"     AND a.amname = 'columnar' AND f.probin = '$libdir/citus_columnar')"
-" FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-"   LEFT JOIN pg_index i ON i.indexrelid = c.oid"
-"   LEFT JOIN pg_class o ON o.reltoastrelid = coalesce(i.indrelid, c.oid)"
-"     AND o.reltoastrelid <> 0"
-"   LEFT JOIN (SELECT en.nspname FROM pg_extension x"
-"     JOIN pg_namespace en ON en.oid = x.extnamespace"
-"     WHERE x.extname = 'tablespace_advisor') e ON true"
-" WHERE c.reltablespace = $1 OR $2 AND c.reltablespace = 0"
-"   AND c.relkind IN ('r', 'm', 'i', 't', 'S')",
-2, {OIDOID, BOOLOID}, NULL
+	"SELECT c.oid, coalesce(i.indrelid, c.oid), o.oid, n.nspname, c.relname,"
+	" c.relkind, c.relpersistence, c.relowner,"
+	" CASE WHEN c.relkind IN ('r', 'm', 'i', 't', 'S')"
+	"   THEN pg_relation_filenode(c.oid) END,"
+	" CASE WHEN c.relpersistence = 't'"
+	"   THEN substring(n.nspname::text, '[0-9]+$')::int END,"
+	" i.indisvalid AND i.indisready AND i.indislive, i.indisexclusion,"
+	" NOT i.indimmediate, e.nspname,"
+	" NULL, NULL, NULL,"
+	" EXISTS (SELECT FROM pg_am a JOIN pg_proc f ON f.oid = a.amhandler"
+	"   WHERE a.oid = c.relam AND c.relkind IN ('r', 'm')"
+	"     AND a.amname = 'columnar' AND f.probin = '$libdir/citus_columnar')"
+	" FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+	"   LEFT JOIN pg_index i ON i.indexrelid = c.oid"
+	"   LEFT JOIN pg_class o ON o.reltoastrelid = coalesce(i.indrelid, c.oid)"
+	"     AND o.reltoastrelid <> 0"
+	"   LEFT JOIN (SELECT en.nspname FROM pg_extension x"
+	"     JOIN pg_namespace en ON en.oid = x.extnamespace"
+	"     WHERE x.extname = 'tablespace_advisor') e ON true"
+	" WHERE c.reltablespace = $1 OR $2 AND c.reltablespace = 0"
+	"   AND c.relkind IN ('r', 'm', 'i', 't', 'S')",
+	2, {OIDOID, BOOLOID}, NULL
 };
 
 static TsaStatement settings_statement = {
-"SELECT o.identity, split_part(c, '=', 1), substring(c, strpos(c, '=') + 1),"
-" NULL"
-" FROM pg_proc p CROSS JOIN LATERAL unnest(p.proconfig) c"
-"   CROSS JOIN LATERAL pg_identify_object('pg_proc'::regclass, p.oid, 0) o"
-" WHERE c LIKE 'default_tablespace=%' OR c LIKE 'temp_tablespaces=%'",
-0, {0}, NULL
+	"SELECT o.identity, split_part(c, '=', 1), substring(c, strpos(c, '=') + 1),"
+	" NULL"
+	" FROM pg_proc p CROSS JOIN LATERAL unnest(p.proconfig) c"
+	"   CROSS JOIN LATERAL pg_identify_object('pg_proc'::regclass, p.oid, 0) o"
+	" WHERE c LIKE 'default_tablespace=%' OR c LIKE 'temp_tablespaces=%'",
+	0, {0}, NULL
 };
 
 /*

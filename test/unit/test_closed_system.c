@@ -25,13 +25,23 @@ static const double rate = 4 / 0.030;
 static TsaStation
 disk(double later_reads)
 {
-	return (TsaStation) {{depth, serial_us, 4}, rate, 10000, later_reads, 0};
+	return (TsaStation)
+	{
+		{
+			depth, serial_us, 4
+		}, rate, 10000, later_reads, 0
+	};
 }
 
 static TsaStation
 flash(double later_reads)
 {
-	return (TsaStation) {{depth, flash_us, 4}, 0, 0, later_reads, 0};
+	return (TsaStation)
+	{
+		{
+			depth, flash_us, 4
+		}, 0, 0, later_reads, 0
+	};
 }
 
 int
@@ -52,8 +62,10 @@ main(void)
 	is_close(saved / (rate * 10000), 1 - (sqrt(300) - 10) / 20, 1e-6,
 			 "half of the reads save two thirds of the time");
 
-	/* and to flash, which is read four times as often as it would be at the
-	 * present pace */
+	/*
+	 * and to flash, which is read four times as often as it would be at the
+	 * present pace
+	 */
 	stations[0] = disk(0);
 	stations[1] = flash(rate);
 	is_close(tsa_closed_system_saves(stations, 2, 4), rate * 9900, 1e-6,
@@ -67,32 +79,67 @@ main(void)
 	ok(saved > rate / 2 * 9900, "and more than its own reads");
 
 	/* nobody else: no queue to get shorter */
-	stations[0] = (TsaStation) {{depth, serial_us, 4}, 100, 5000, 50, 0};
+	stations[0] = (TsaStation)
+	{
+		{
+			depth, serial_us, 4
+		}, 100, 5000, 50, 0
+	};
 	is_close(tsa_closed_system_saves(stations, 1, 0.7), 50 * 5000, 1e-6,
 			 "one session saves what its reads took");
 
 	/* who does nothing but read keeps the queue full */
-	stations[0] = (TsaStation) {{depth, serial_us, 4}, 200, 20000, 100, 0};
+	stations[0] = (TsaStation)
+	{
+		{
+			depth, serial_us, 4
+		}, 200, 20000, 100, 0
+	};
 	is_close(tsa_closed_system_saves(stations, 1, 4), 100 * 20000, 1e-6,
 			 "a disk that is always busy saves what went");
 
 	/* a target that gets a queue: less than its reads alone */
 	stations[0] = disk(0);
-	stations[1] = (TsaStation) {{depth, serial_us, 4}, 0, 0, rate, 0};
+	stations[1] = (TsaStation)
+	{
+		{
+			depth, serial_us, 4
+		}, 0, 0, rate, 0
+	};
 	ok(fabs(tsa_closed_system_saves(stations, 2, 4)) < 1,
 	   "to a disk of the same kind nothing is saved");
 
 	/* reads are slower than was probed: the curve is scaled */
-	stations[0] = (TsaStation) {{depth, serial_us, 4}, rate, 20000, rate, 0};
+	stations[0] = (TsaStation)
+	{
+		{
+			depth, serial_us, 4
+		}, rate, 20000, rate, 0
+	};
 	is_close(tsa_closed_system_saves(stations, 1, 4), 0, 1e-3,
 			 "scaled to what reads take now");
 
 	/* fewer sessions seen than read on average */
-	stations[0] = (TsaStation) {{depth, serial_us, 4}, 200, 20000, 100, 0};
+	stations[0] = (TsaStation)
+	{
+		{
+			depth, serial_us, 4
+		}, 200, 20000, 100, 0
+	};
 	ok(tsa_closed_system_saves(stations, 1, 1) > 0, "too few sessions seen");
-	stations[0] = (TsaStation) {{depth, serial_us, 4}, 0, 0, 0, 0};
+	stations[0] = (TsaStation)
+	{
+		{
+			depth, serial_us, 4
+		}, 0, 0, 0, 0
+	};
 	is_close(tsa_closed_system_saves(stations, 1, 0), 0, 0, "nobody at all");
-	stations[0] = (TsaStation) {{depth, serial_us, 4}, 200, 20000, 0, 0};
+	stations[0] = (TsaStation)
+	{
+		{
+			depth, serial_us, 4
+		}, 200, 20000, 0, 0
+	};
 	is_close(tsa_closed_system_saves(stations, 1, 4), 200 * 20000, 1e-6,
 			 "nothing is read any more");
 	return done_testing();

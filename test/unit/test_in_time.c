@@ -139,7 +139,7 @@ aim(TsaRate *control, const Case *c, double clock, double bytes, Outcome *outcom
 
 	control->needed_rate = tsa_deadline_rate(&deadline);
 	control->late = tsa_deadline_is_missed(&deadline, tsa_rate_speed(control),
-										control->late);
+										   control->late);
 	if (control->late && outcome->told < 0)
 		outcome->told = clock;
 }

@@ -105,6 +105,7 @@ tell_distributed(Oid heapid, const char *name, const char *qualified,
 {
 	static const char *const columns[1] = {"logicalrelid"};
 	Distributed table = {psprintf("%u", heapid), false};
+	char	   *schema = get_namespace_name(tsa_state_public_schema());
 
 	tsa_read_member_rows("citus", "pg_dist_partition", columns, 1, find_oid,
 						 &table);
@@ -116,8 +117,7 @@ tell_distributed(Oid heapid, const char *name, const char *qualified,
 				 strpbrk(qualified, "'$\\") != NULL ? 0 :
 				 errhint("Move shards: SELECT * FROM run_command_on_placements('%s'::pg_catalog.regclass, $$CALL %s('%%s'::pg_catalog.regclass, 'tablespace'::pg_catalog.name)$$, parallel => false).",
 						 qualified,
-						 quote_qualified_identifier(get_namespace_name(tsa_state_public_schema()),
-													procedure))));
+						 quote_qualified_identifier(schema, procedure))));
 }
 
 /*
