@@ -92,29 +92,30 @@ tsa_count_copies(const List *moves)
  * Workers but the batch's first take live copies only, and none of a table
  * that shares the batch with moves of its own indexes, nor these: each of the
  * two would hold up the other's cutover.  The first worker, which does one
- * job after the other, is left to do them all.
+ * job after the other, is left to do them all; so no row is locked that is not
+ * to be taken, lest the first worker pass the job over.
  */
 bool
 tsa_claim_job(int64 job_id, bool copies_only)
 {
-#define CLAIM \
-	"UPDATE tablespace_advisor.job j SET state = 'running'," \
+#define CLAIM(condition) \
+	"UPDATE tablespace_advisor.job SET state = 'running'," \
 	" worker_pid = $2, phase = 'starting'," \
 	" started_at = pg_catalog.clock_timestamp()" \
 	" WHERE state = 'queued' AND job_id = ANY (ARRAY(" \
 	"   SELECT q.job_id FROM tablespace_advisor.job q" \
-	"   WHERE q.job_id = $1 AND q.state = 'queued'" \
+	"   WHERE q.job_id = $1 AND q.state = 'queued'" condition \
 	"   FOR NO KEY UPDATE SKIP LOCKED))" \
 	" AND (until IS NULL AND lock_up_to IS NULL OR" \
 	"   tablespace_advisor.reason_not_to_begin(job_id) IS NULL)"
 	/* two statements: the plan of one for both would be made at each call */
-	static TsaStatement any = {CLAIM, 2, {INT8OID, INT4OID}, NULL};
+	static TsaStatement any = {CLAIM(""), 2, {INT8OID, INT4OID}, NULL};
 	static TsaStatement copies = {
-		CLAIM " AND method = 'copy' AND NOT EXISTS ("
-		"   SELECT FROM tablespace_advisor.job o"
-		"   WHERE o.heap = j.heap AND o.batch_id = j.batch_id"
-		"     AND o.job_id <> j.job_id AND o.state IN " TSA_UNFINISHED
-		"     AND " TSA_IS_TABLE("o") " <> " TSA_IS_TABLE("j") ")",
+		CLAIM(" AND q.method = 'copy' AND NOT EXISTS ("
+			  "   SELECT FROM tablespace_advisor.job o"
+			  "   WHERE o.heap = q.heap AND o.batch_id = q.batch_id"
+			  "     AND o.job_id <> q.job_id AND o.state IN " TSA_UNFINISHED
+			  "     AND " TSA_IS_TABLE("o") " <> " TSA_IS_TABLE("q") ")"),
 		2, {INT8OID, INT4OID}, NULL
 	};
 #undef CLAIM
