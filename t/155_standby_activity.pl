@@ -56,6 +56,8 @@ my $bring = sub {
 	return messages_of($primary, "SELECT add_standby_activity(\$a\$$json\$a\$::jsonb$more)");
 };
 is($primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$$activity\$a\$) > 0"), 't', 'it is brought to the primary');
+is($primary->safe_psql('postgres', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pg_class LIMIT 1;
+	SELECT add_standby_activity(\$a\$$activity\$a\$) > 0"), 't', 'it is brought in a transaction that has a snapshot');
 # caches are not those of a day of reads
 $primary->safe_psql('postgres', 'DELETE FROM tablespace_advisor.tablespace_io_sample');
 like($advice->(), qr/\bmove orders fast\b/, "with the standby's reads the table is advised to move");

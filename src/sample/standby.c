@@ -72,7 +72,7 @@ tsa_add_standby_activity(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		nulls[1] = 'n';
 	tsa_state_open(&state);
-	tsa_run(&statement, values, nulls, TSA_WRITES);
+	tsa_run(&statement, values, nulls, TSA_CALLS);
 	kept = DatumGetInt32(tsa_result_column(0, "kept"));
 	tsa_state_close(&state);
 	PG_RETURN_INT32(kept);
