@@ -10,7 +10,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use Test::More;
 
-our @EXPORT = qw(pretend_devices places_of take_days apply_round);
+our @EXPORT = qw(pretend_devices tablespaces_of take_days apply_round);
 
 # Tablespaces "slow" (a read takes 5 ms) and "fast" (0.1 ms), of so many bytes.
 sub pretend_devices
@@ -64,7 +64,7 @@ sub pretend_devices
 }
 
 # The tablespaces of tables in the order of their names.
-sub places_of
+sub tablespaces_of
 {
 	my ($node, @tables) = @_;
 	my $names = join ', ', map { "'$_'" } @tables;
@@ -77,8 +77,7 @@ sub places_of
 # Lets a day go by.  All that was kept becomes a day older; then there are 24
 # samples of a day in which a read took 5 ms in "slow" and 0.1 ms in "fast", where
 # tables were read as often as given (a hash: reads per second), with the counters of
-# their devices.  Returns the
-# milliseconds of reading per second.
+# their devices.  Returns the milliseconds of reading per second.
 sub take_day
 {
 	my ($node, $reads) = @_;
