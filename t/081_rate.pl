@@ -18,6 +18,8 @@ $node->append_conf('postgresql.conf', q{
 allow_in_place_tablespaces = on
 autovacuum = off
 tablespace_advisor.min_wal_space = 0
+# so that a copy at full speed takes several windows of the rate control
+tablespace_advisor.wal_compression = pglz
 });
 $node->start;
 $node->safe_psql('postgres', q{
