@@ -16,6 +16,8 @@ $node->append_conf('postgresql.conf', q{
 allow_in_place_tablespaces = on
 autovacuum = off
 tablespace_advisor.min_wal_space = 0
+# so that a copy at full speed takes several windows of the rate control
+tablespace_advisor.wal_compression = pglz
 tablespace_advisor.debug_others = 'source'
 });
 $node->start;
