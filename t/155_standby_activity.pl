@@ -95,6 +95,8 @@ is($primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$" . ($activ
 	'what is brought again takes the place of what was there');
 $primary->safe_psql('postgres', q{UPDATE tablespace_advisor.standby_activity SET observed_at = now() - interval '2 days'});
 is($advice->(), '', 'what was seen two days ago does not count');
+is($primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$" . ($activity =~ s/"relations": .*\]/"relations": []/r) . "\$a\$, 'another');
+		SELECT count(*) FROM tablespace_advisor.standby_activity"), "0\n0", 'what was seen two days ago is forgotten when something is brought');
 $standby->stop;
 $primary->stop;
 check_no_crash($_, $_->name) foreach $primary, $standby;

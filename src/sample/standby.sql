@@ -40,6 +40,12 @@ AS $$
 DECLARE
 	kept int;
 BEGIN
+	/* of other servers what counts no more, if nobody else is at it */
+	DELETE FROM tablespace_advisor.standby_activity s
+	WHERE (s.server, s.relation) IN (SELECT o.server, o.relation
+		FROM tablespace_advisor.standby_activity o
+		WHERE o.observed_at < clock_timestamp() - interval '1 day'
+		FOR UPDATE SKIP LOCKED);
 	DELETE FROM tablespace_advisor.standby_activity s WHERE s.server = keep_standby_activity.server;
 	INSERT INTO tablespace_advisor.standby_activity
 	SELECT server, r.relation, least(o.at, clock_timestamp()),
