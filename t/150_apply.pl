@@ -50,7 +50,7 @@ my ($code, undef, $error) = $node->psql('postgres', 'SET ROLE other; CALL apply_
 like($error, qr/permission denied/, 'it is not for everybody');
 like(apply_round($node, q{dry_run => true}), qr/would move.*cold.*would move.*hot/s,
 	'a dry run says what it would do');
-is(tablespaces_of($node, 'cold', 'hot'), 'fast slow', 'a dry run moves nothing');
+is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'a dry run moves nothing');
 like(apply_round($node, q{max_bytes => '1 MB'}), qr/nothing is to be moved/,
 	'a bundle that is larger than max_bytes waits');
 
@@ -71,7 +71,7 @@ $node->safe_psql('postgres', q{
 	SELECT cancel_move(job_id) FROM tablespace_moves WHERE state IN ('queued', 'running', 'paused')});
 answer($first);
 end_session($first);
-is(tablespaces_of($node, 'cold', 'hot'), 'fast slow', 'a round whose moves are cancelled moves nothing') or diag $first->{err};
+is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'a round whose moves are cancelled moves nothing') or diag $first->{err};
 $node->safe_psql('postgres', q{
 	ALTER TABLE hot OWNER TO CURRENT_USER;
 	ALTER TABLE cold OWNER TO CURRENT_USER;
@@ -85,7 +85,7 @@ like(apply_round($node), qr/another round/, 'a second round at the same time is 
 ($code, undef, $error) = $node->psql('postgres', 'SET ROLE watcher; CALL apply_placement()');
 like($error, qr/another round/, 'a round of a role with less rights is refused beside it');
 finish_sql($first);
-is(tablespaces_of($node, 'cold', 'hot'), 'slow fast', 'the round makes the exchange');
+is(where_tables_are($node, 'cold', 'hot'), 'slow fast', 'the round makes the exchange');
 is($node->safe_psql('postgres', q{
 	SELECT count(DISTINCT batch_id), count(*), count(forecast_saved_ms_per_s), min(verdict), max(verdict)
 	FROM move_outcomes}), '1|2|2|waiting|waiting', 'one round is one batch with forecasts');
@@ -119,7 +119,7 @@ $node->safe_psql('postgres', q{SELECT pin_placement('hot', 'mine'), pin_placemen
 unlike(apply_round($node), qr/is undone/, 'what somebody has pinned stays');
 $node->safe_psql('postgres', q{SELECT unpin_placement('hot'), unpin_placement('cold')});
 like(apply_round($node), qr/is undone/, 'what made reading slower is undone');
-is(tablespaces_of($node, 'cold', 'hot'), 'fast slow', 'everything is back');
+is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'everything is back');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_advisor.placement_pin
 	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'what was moved back is pinned for as long as the history is kept');
 is($node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE verdict = 'undone') FROM move_outcomes}),
@@ -182,7 +182,7 @@ cmp_ok($ms->[-1] + $ms->[-2], '<=', 1.05 * ($ms->[0] + $ms->[1]), 'alternating: 
 	return { a => $day, b => 31 - $day, c => 10, d => 10 } });
 note "drifting: @$ms; $moves moves, $vain in vain";
 cmp_ok($ms->[-1], '<=', 1.05 * 5 * 30, 'drifting: what grows is on the fast one in the end');
-is(tablespaces_of($node, 'a'), 'fast', 'it is');
+is(where_tables_are($node, 'a'), 'fast', 'it is');
 cmp_ok($vain, '<=', 3, 'few moves are in vain');
 
 ($ms, $moves, $vain) = thirty_rounds(

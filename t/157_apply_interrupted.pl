@@ -81,10 +81,10 @@ wait_until($node, "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $
 like(apply_round($node), qr/a move of an earlier round.*is under way/,
 	'terminated: no round begins while its move is under way');
 wait_until($node, q{SELECT NOT EXISTS (SELECT FROM tablespace_moves_active)}, 'the move has ended');
-is(tablespaces_of($node, 'cold', 'hot'), 'slow slow', 'the wave under way was made, the next one was not');
+is(where_tables_are($node, 'cold', 'hot'), 'slow slow', 'the wave under way was made, the next one was not');
 like(rounds(), qr/^public\.cold /, "a terminated caller's move is of its round");
 apply_round($node);
-is(tablespaces_of($node, 'cold', 'hot'), 'slow fast', 'the next round goes on');
+is(where_tables_are($node, 'cold', 'hot'), 'slow fast', 'the next round goes on');
 
 # The same, and what was moved is read far more the day after: it was a mistake.
 $s = begin_round(20);
@@ -92,7 +92,7 @@ $node->safe_psql('postgres', "SELECT pg_terminate_backend($s->{pid})");
 wait_until($node, q{SELECT NOT EXISTS (SELECT FROM tablespace_moves_active)}, 'the move has ended');
 take_days($node, 1, { cold => 200, hot => 50 });
 like(apply_round($node), qr/is undone.*moved table public\.cold/s, 'what a killed round moved is undone');
-is(tablespaces_of($node, 'cold', 'hot'), 'fast slow', 'it is back');
+is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'it is back');
 
 # The session dies with the server, and so does the move under way.
 foreach my $who ('session', 'worker')
@@ -104,7 +104,7 @@ foreach my $who ('session', 'worker')
 	is($node->safe_psql('postgres', q{SELECT string_agg(relation_name || ' ' || state, ', ' ORDER BY job_id)
 			FROM tablespace_moves}),
 		'public.cold failed, public.cold done, public.hot done', "$who killed: the next round makes it all");
-	is(tablespaces_of($node, 'cold', 'hot'), 'slow fast', 'everything is where it should be');
+	is(where_tables_are($node, 'cold', 'hot'), 'slow fast', 'everything is where it should be');
 	is(rounds(), 'public.cold failed, public.cold not measured, public.hot not measured',
 		'what failed is known to be of a round');
 }
@@ -114,7 +114,7 @@ $s = begin_round();
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($s->{pid})");
 answer($s);
 like($s->{err}, qr/canceling statement/, 'cancelled: the call says so');
-is(tablespaces_of($node, 'cold', 'hot'), 'fast slow', 'nothing has moved');
+is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'nothing has moved');
 is(rounds(), 'public.cold cancelled', 'its move was cancelled with it');
 like(apply_round($node), qr/moved table public\.cold.*moved table public\.hot/s,
 	'the next round begins at once');
@@ -126,7 +126,7 @@ $node->safe_psql('postgres', 'DROP TABLE hot');
 answer($s);
 like($s->{err}, qr/could not move table public\.hot.*does not exist/s, 'dropped: a warning');
 like($s->{err}, qr/moved table public\.cold/, 'the other one has moved');
-is(tablespaces_of($node, 'cold'), 'slow', 'dropped: what has moved stays');
+is(where_tables_are($node, 'cold'), 'slow', 'dropped: what has moved stays');
 like(apply_round($node), qr/nothing is to be moved/, 'there is nothing left to do');
 end_session($s);
 
@@ -142,7 +142,7 @@ SKIP:
 		'pg_cron has run it');
 	is($node->safe_psql('postgres', q{SELECT status FROM cron.job_run_details ORDER BY runid LIMIT 1}),
 		'succeeded', 'from pg_cron');
-	is(tablespaces_of($node, 'cold', 'hot'), 'slow fast', 'a round');
+	is(where_tables_are($node, 'cold', 'hot'), 'slow fast', 'a round');
 	$node->safe_psql('postgres', q{SELECT cron.unschedule('placement')});
 }
 $node->stop;

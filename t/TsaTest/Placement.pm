@@ -10,7 +10,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use Test::More;
 
-our @EXPORT = qw(pretend_devices tablespaces_of take_days apply_round);
+our @EXPORT = qw(pretend_devices where_tables_are take_days apply_round);
 
 # Tablespaces "slow" (a read takes 5 ms) and "fast" (0.1 ms), of so many bytes.
 sub pretend_devices
@@ -64,7 +64,7 @@ sub pretend_devices
 }
 
 # The tablespaces of tables in the order of their names.
-sub tablespaces_of
+sub where_tables_are
 {
 	my ($node, @tables) = @_;
 	my $names = join ', ', map { "'$_'" } @tables;
