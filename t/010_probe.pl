@@ -305,11 +305,13 @@ SKIP:
 		'3', 'serial disk');
 
 	# a credit that is used up: the level after it counts; a device of which a
-	# busy processor, too, is fast enough to show it
+	# busy processor, too, is fast enough to show it.  Of the time in which the
+	# probe waited for a processor all is taken off, though the device serves a
+	# request meanwhile: so 1000 a second can be a little more.
 	restart_with(SLOW_DISK_US => 1000, SLOW_DISK_SKIPS => 1, SLOW_DISK_CREDIT => 4000);
 	like($node->safe_psql('postgres', $rows
 			. probe('16 s', '1', 'random read', file_size => '128 MB')),
-		qr/^random read 1 no caveat t .*throughput fell from [6789]\d\d to (?:4\d|50) requests per second after \d+ s/,
+		qr/^random read 1 no caveat t .*throughput fell from (?:[6789]\d\d|10[01]\d) to (?:4\d|50) requests per second after \d+ s/,
 		'throughput that falls');
 	is($node->safe_psql('postgres', q{
 			SELECT burst_iops > 15 * iops, burst_seconds > 0, mean_us BETWEEN 19500 AND 25000
