@@ -348,6 +348,10 @@ is($node->safe_psql('subscriber', q{
 		WHERE e.extname = 'tablespace_advisor'
 			AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)}),
 	'', 'every table has a primary key, without which a publication forbids UPDATE');
+# dropped while a table is still copied, the server looks for a slot that may be gone
+ok($node->poll_query_until('subscriber',
+		q{SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel}),
+	'every table of the publication has been copied');
 $node->safe_psql('subscriber', 'DROP SUBSCRIPTION s');
 
 $node->stop;
