@@ -1,17 +1,10 @@
 # The probe against what can go wrong: cancel, time-out, crash, standby, dump,
 # and the traps that make a measurement worthless.  Devices that the machine
 # does not have are played by test/slow_disk.c, preloaded into the server.
-use strict;
-use warnings;
-use FindBin;
+
 use POSIX ();
-use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use TsaTest::Session;
 use Time::HiRes qw(usleep);
-use TsaTest qw(checkpointer_pid wait_for_restart);
+use TsaTest;
 
 my $moments = 50;
 

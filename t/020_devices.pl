@@ -2,13 +2,9 @@
 # df for mount point, type and size, lsblk for the disks, and a memory file
 # system where there is one.  Links, a directory that has gone, and names that
 # are not ASCII.
-use strict;
-use warnings;
-use utf8;
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use utf8;
+use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('devices');
 $node->init;

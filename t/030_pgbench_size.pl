@@ -1,12 +1,7 @@
 # Compares estimate_pgbench_size() with what pgbench -i really makes: every
 # fork of every relation must have exactly the number of blocks foretold.
 
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;

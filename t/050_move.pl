@@ -2,14 +2,8 @@
 # terminated at either end, the table dropped, the server killed, no worker to
 # be had, a standby.  After each: every index is valid or as it was, nothing is
 # left over, and the journal says what happened.
-use strict;
-use warnings;
-use FindBin;
+
 use IPC::Run ();
-use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('primary');

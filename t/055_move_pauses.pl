@@ -1,13 +1,7 @@
 # A live copy pauses while a standby, a synchronous standby,
 # a slot, the archive or pg_wal is behind or short, says why, and goes on by
 # itself; it names prepared transactions that keep it from its cutover.
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+
 use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('primary');

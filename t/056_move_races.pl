@@ -2,22 +2,11 @@
 # tablespace that is dropped between two steps, a second call between a rebuild's
 # swap and its end, indexes that have the names of a rebuild's transient ones.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main',
+my $node = start_node('main',
 	conf => "autovacuum = off\n",
 	init => { extra => [ '--encoding', 'UTF8', '--locale', 'C' ] });
-$node->start;
-prepare_node($node);
 
 # --- a tablespace that is dropped meanwhile ------------------------------------
 

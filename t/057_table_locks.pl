@@ -2,20 +2,9 @@
 # indexes: nobody waits for the move's end, nobody gets a deadlock, and the
 # move comes to its end.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "wal_level = replica\nautovacuum = off\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "wal_level = replica\nautovacuum = off\n");
 $node->safe_psql('postgres', q{
 	CREATE ROLE reader;
 	CREATE TABLE d (id int, txt text) PARTITION BY RANGE (id);

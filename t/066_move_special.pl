@@ -2,20 +2,9 @@
 # refused, partitions move leaf by leaf, and a prepared transaction that
 # holds its locks for long delays a move and nobody else.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "wal_level = replica\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "wal_level = replica\n");
 
 # an unlogged index
 $node->safe_psql('postgres', q{

@@ -5,21 +5,10 @@
 # the cutover is the one before, page by page, for the table and its TOAST
 # table, and index-only scans believe it rightly.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', checksums => 1,
+my $node = start_node('main', checksums => 1,
 	conf => "wal_level = replica\nautovacuum = off\n");
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{CREATE EXTENSION pageinspect});
 
 # A table v of 10 rows a page, each with a document of its own.

@@ -2,20 +2,9 @@
 # rebuilds its index meanwhile; and what comes to be, or goes, behind the
 # mover's back.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', checksums => 1, conf => "wal_level = replica\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', checksums => 1, conf => "wal_level = replica\n");
 
 # A table d with values out of line; autovacuum as these options say.
 sub make_table

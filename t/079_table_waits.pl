@@ -3,23 +3,12 @@
 # pg_class without a lock on the table; a prepared transaction; a file so large
 # that it is removed in steps.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', checksums => 1, conf => qq(
+my $node = start_node('main', checksums => 1, conf => qq(
 wal_level = replica
 autovacuum = off
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', qq{
 	CREATE ROLE somebody;
 	CREATE TABLE d (id int PRIMARY KEY, n int, doc text);

@@ -2,27 +2,16 @@
 # removed many at a time: more of them than the lock table has room for, one
 # that is in use, and every way to disturb such a move.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 # nobody flushes the log but those who are told to
-my $node = new_node('main', conf => qq(
+my $node = start_node('main', conf => qq(
 wal_level = replica
 autovacuum = off
 wal_writer_delay = 10s
 bgwriter_lru_maxpages = 0
 max_locks_per_transaction = 10
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE small (id int PRIMARY KEY, a int, b int);
 	INSERT INTO small SELECT i, -i, i % 10 FROM generate_series(1, 300) i;

@@ -2,14 +2,8 @@
 # others need the devices, the server or the processors, and at most max_rate;
 # the view says which, and why.  Others are pretended, so that nothing depends
 # on what else the machine does.
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
+
 use File::Temp;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('primary');

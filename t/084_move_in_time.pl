@@ -1,13 +1,7 @@
 # Lower bounds of the rate of a move: min_rate, finish_by; and limits that are
 # changed while it runs.  Others are pretended, so that nothing depends on what
 # else the machine does.
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+
 use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('primary');

@@ -2,12 +2,7 @@
 # of order and row width, selectivities that the histogram knows exactly, and
 # page costs of which table and index have different ones.
 
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;

@@ -1,15 +1,6 @@
 # What VACUUM and ANALYZE read is not the application's: samples leave it out, by
 # intervals in which neither ran, or by an estimate; so do windows that are watched.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');

@@ -3,24 +3,13 @@
 # more relations than the lock table could hold: of 2 000 partitions with
 # max_locks_per_transaction = 10 (PG_TEST_EXTRA=large: 10 000 with 64).
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $large = ($ENV{PG_TEST_EXTRA} // '') =~ /\blarge\b/;
 my $partitions = $large ? 10000 : 2000;
 
-my $node = new_node('interrupted',
+my $node = start_node('interrupted',
 	conf => 'max_locks_per_transaction = ' . ($large ? 64 : 10) . "\n");
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE a (id int PRIMARY KEY USING INDEX TABLESPACE slow, body text) TABLESPACE slow;
 	INSERT INTO a SELECT g, repeat(md5(g::text), 20) FROM generate_series(1, 5000) g;

@@ -2,25 +2,14 @@
 # with more rights than they have, and nothing of theirs breaks what the
 # extension does for others.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => qq(
+my $node = start_node('main', conf => qq(
 autovacuum = off
 wal_level = logical
 max_wal_senders = 4
 log_line_prefix = '%m [%p] %b: '
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE ROLE mallory LOGIN;
 	GRANT CREATE ON SCHEMA public TO mallory;

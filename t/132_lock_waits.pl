@@ -2,15 +2,6 @@
 # of a session that has used the table before, while the move pauses, beside a
 # VACUUM; and devices that take their time.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 use TsaTest;
 

@@ -2,20 +2,9 @@
 # for each row of docs/internals/worker_rights.md.  The worker's process has been
 # authenticated as the superuser, so each tries to become one.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "autovacuum = off\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "autovacuum = off\n");
 
 $node->safe_psql('postgres', q{
 	CREATE ROLE mallory;

@@ -1,20 +1,9 @@
 # Callers whose transactions stay open or see an old snapshot, and roles that call
 # in several databases.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "autovacuum = off\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "autovacuum = off\n");
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (a int PRIMARY KEY, b int);
 	INSERT INTO t SELECT i, i FROM generate_series(1, 20000) i;

@@ -5,24 +5,12 @@
 # (but a rebuild may, which fails then), nobody waits for a copy's end.  The
 # longest waits are printed as the table that docs/reliability.md shows.
 
-use strict;
-use warnings;
-
-use FindBin;
 use IPC::Run ();
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 # Longer than anybody may wait, shorter than a move at the rate below takes.
 my $timeout = 20;
-my $node = new_node('main', conf => "autovacuum = off\n");
-
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "autovacuum = off\n");
 $node->safe_psql('postgres', q{
 	CREATE ROLE reader;
 	CREATE TABLE d (id int PRIMARY KEY, n int, txt text);

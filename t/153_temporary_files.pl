@@ -1,12 +1,7 @@
 # Advice on temporary files, where what they take was timed; who would not follow it.
 # WAL beside data.
 
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
@@ -32,16 +27,8 @@ sub plant_probe
 {
 	my ($name, $us) = @_;
 
-	$node->safe_psql('postgres', qq{
-		WITH run AS (INSERT INTO tablespace_advisor.probe_run
-				(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
-			SELECT spcname, CASE spcname WHEN 'pg_default' THEN current_setting('data_directory')
-				ELSE pg_tablespace_location(oid) END, 'scratch', 268435456, '3 s', now(), now()
-			FROM pg_tablespace WHERE spcname = '$name' RETURNING run_id)
-		INSERT INTO tablespace_advisor.probe_result
-			(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
-		SELECT run_id, w, 1, 8192, 600, 1e6 / $us, $us, $us, $us
-		FROM run, unnest('{random read,sequential read,sequential write}'::text[]) w});
+	$node->safe_psql('postgres', probe_of($name,
+		map { [ $_, 1, 8192, $us ] } ('random read', 'sequential read', 'sequential write')));
 	return;
 }
 

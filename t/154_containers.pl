@@ -1,15 +1,6 @@
 # Containers: no /sys, a seccomp filter that refuses asynchronous I/O, and the
 # extension in a directory of its own (PostgreSQL 18: extension_control_path).
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $node = new_node('main');
