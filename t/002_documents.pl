@@ -62,16 +62,14 @@ my $job;
 sub start_slow_move
 {
 	$job = start_table_move($node, 'orders', 'slow', "max_rate => '100 bytes'");
-	wait_until($node, "(SELECT bytes_done > 0 FROM tablespace_moves
-		WHERE job_id = $job)", 'the move copies');
+	wait_until_job($node, $job, "bytes_done > 0");
 	return;
 }
 my %before = (
 	alter => \&start_slow_move,
 	pause => \&start_slow_move,
 	resume => sub {
-		wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves
-			WHERE job_id = $job)", 'the move pauses');
+		wait_until_job($node, $job, "state = 'paused'");
 	},
 	retry => sub { wait_for_job($node, $job) },
 	undo => sub {

@@ -18,8 +18,7 @@ $node->safe_psql('postgres', "CREATE TABLESPACE doomed LOCATION ''");
 my $blocker = session($node);
 ask($blocker, q{BEGIN; COMMENT ON INDEX parted_a IS 'locked';});
 my $job = start_move($node, 'parted_a', 'doomed');
-wait_until($node, "(SELECT attempts > 0 FROM tablespace_moves WHERE job_id = $job)",
-	'a first attempt');
+wait_until_job($node, $job, "attempts > 0");
 $node->safe_psql('postgres', 'DROP TABLESPACE doomed');
 is(wait_for_job($node, $job), 'failed', 'target dropped between attempts');
 like(

@@ -24,8 +24,7 @@ sub start_slow_move
 	  ? start_table_move($node, 'd', 'fast',
 		"with_indexes => true, max_rate => '200 bytes'")
 	  : start_move($node, 'd_txt', 'fast', "max_rate => '200 bytes'");
-	wait_until($node, "(SELECT phase = 'copying' AND bytes_done > 0
-		FROM tablespace_moves WHERE job_id = $job)", 'the copy starts');
+	wait_until_job($node, $job, "phase = 'copying' AND bytes_done > 0");
 	return $job;
 }
 

@@ -86,11 +86,7 @@ sub check_d
 	is($kind->{place}->(), $kind->{all}->($place), "$name: it is in its new place");
 	is(digest($node, 'd', 'x::text'), $rows, "$name: with the rows");
 	is(visibility($node, 'd'), $map, "$name: with the visibility map");
-	check_heap($node, 'd', $name);
-	is($node->safe_psql('postgres', "SELECT tsa_amcheck('d')"), '2',
-		"$name: the indexes are right");
-	check_orphans($node, $name);
-	check_locks($node, $name);
+	check_moved($node, 'd', 2, $name);
 	return;
 }
 

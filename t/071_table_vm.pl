@@ -144,9 +144,7 @@ for my $what ([ 'cleared', @clearing ], [ 'set', 'freeze' ])
 	change('freeze') if $how eq 'cleared';
 	$reader->query_safe('BEGIN; LOCK TABLE v IN ACCESS SHARE MODE');
 	my $job = start_table_move($node, 'v', $to, "lock_timeout => '20 ms'");
-	$node->poll_query_until('postgres',
-		"SELECT attempts >= 2 FROM tablespace_moves WHERE job_id = $job")
-	  or die 'no attempts are made';
+	wait_until_job($node, $job, "attempts >= 2");
 	change(@what);
 	$map = visibility($node, 'v');
 	$reader->query_safe('COMMIT');

@@ -123,9 +123,7 @@ $node->reload;
 my $user = $node->background_psql('postgres');
 $user->query_safe('BEGIN; SET enable_seqscan = off; SELECT a FROM small WHERE a = -7');
 my $job = start_move($node, 'small_a', 'fast');
-$node->poll_query_until('postgres',
-	"SELECT attempts > 0 AND blocked_by IS NOT NULL FROM tablespace_moves WHERE job_id = $job")
-  or die 'no attempt is made';
+wait_until_job($node, $job, "attempts > 0 AND blocked_by IS NOT NULL");
 $user->query_safe('COMMIT');
 $user->quit;
 is(wait_for_job($node, $job), 'done', 'an index in use moves when it is free');

@@ -109,13 +109,9 @@ configure($node, 'tablespace_advisor.debug_others', 'nobody');
 $job = $node->safe_psql('postgres', qq{
 	CALL move_table_concurrently('t', '$target', wait => false, max_rate => '20 MB')});
 $job =~ s/[{}]//g;
-$node->poll_query_until('postgres',
-	"SELECT bytes_done > 0 FROM tablespace_moves WHERE job_id = $job")
-  or die 'it does not copy';
+wait_until_job($node, $job, "bytes_done > 0");
 $node->safe_psql('postgres', "SELECT pause_move($job)");
-$node->poll_query_until('postgres',
-	"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job")
-  or die 'it does not pause';
+wait_until_job($node, $job, "state = 'paused'");
 my $left = $node->safe_psql('postgres', qq{
 	SELECT (bytes_total - bytes_done) / (20 * 1048576.0) - 0.1
 	FROM tablespace_moves WHERE job_id = $job});

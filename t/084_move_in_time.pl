@@ -51,17 +51,6 @@ sub reason_when_copied
 	return ($reason, $job);
 }
 
-# Waits until a column of the view is so.
-sub poll_job
-{
-	my ($job, $condition) = @_;
-
-	$node->poll_query_until('postgres',
-		"SELECT $condition FROM tablespace_moves WHERE job_id = $job")
-	  or die "never: $condition";
-	return;
-}
-
 my ($reason, $job) = reason_when_copied(", min_rate => '100 GB'");
 is($reason, 'no slower: min_rate', 'min_rate is the reason');
 
@@ -106,12 +95,12 @@ $target = $target eq 'one' ? 'two' : 'one';
 # --- changed while it runs --------------------------------------------------------
 
 $job = queue_move(", max_rate => '1 MB'");
-poll_job($job, 'bytes_done > 0');
+wait_until_job($node, $job, 'bytes_done > 0');
 is($node->safe_psql('postgres', "SELECT alter_move($job)"),
 	'f', 'nothing to alter');
 is($node->safe_psql('postgres', "SELECT alter_move($job, max_rate => '2 MB', min_rate => '1 MB')"),
 	't', 'other limits');
-poll_job($job, 'present_mb_per_s > 1.5');
+wait_until_job($node, $job, 'present_mb_per_s > 1.5');
 my ($rc) = $node->psql('postgres', "SELECT alter_move($job, min_rate => '3 MB')",
 	stderr => \$err);
 like($err, qr/"min_rate" must not be over "max_rate"/,

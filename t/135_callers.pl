@@ -131,7 +131,7 @@ my $job = $node->safe_psql('postgres', qq{
 wait_for_stop($node, 'copied');
 $node->safe_psql('postgres', "SELECT pause_move($job)");
 release($node);
-wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)", 'the move pauses');
+wait_until_job($node, $job, "state = 'paused'");
 my $as_alice = q{SET SESSION AUTHORIZATION alice; CALL move_indexes_concurrently('t', 'fast')};
 like(messages_of($node, $as_alice, dbname => 'other'), qr/53400.*too many moves for role "alice"/,
 	'a role has a limit, in all databases, which a paused move counts to');

@@ -73,9 +73,7 @@ sub move_under_way
 		call($kind, $to, ", max_rate => '50 bytes', wait => false"));
 
 	$ids =~ /^\{(\d+)/ or die "no job: $ids";
-	$node->poll_query_until('postgres',
-		"SELECT state = 'running' AND phase IS NOT NULL FROM tablespace_moves WHERE job_id = $1")
-	  or die 'the move does not begin';
+	wait_until_job($node, $1, "state = 'running' AND phase IS NOT NULL");
 	return $1;
 }
 
@@ -141,9 +139,7 @@ sub beside_copy
 		if ($phase eq 'paused' && job_field($node, $job, 'state') ne 'paused')
 		{
 			$node->safe_psql('postgres', "SELECT pause_move($job)");
-			$node->poll_query_until('postgres',
-				"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job")
-			  or die 'the move does not pause';
+			wait_until_job($node, $job, "state = 'paused'");
 		}
 		is(job_field($node, $job, 'state'), $phase eq 'paused' ? 'paused' : 'running',
 			"the move of the $kind goes on: $phase, $statement->[0]");

@@ -151,7 +151,7 @@ my $rate = q{SELECT tablespace_advisor.move_rate(d.dattablespace, s.oid, 'copy',
 my $locker = session($node, user => 'mallory');
 ask($locker, q{BEGIN; LOCK small IN ROW EXCLUSIVE MODE;});
 my $job = start_table_move($node, 'small', 'fast');
-wait_until($node, "(SELECT attempts > 3 FROM tablespace_moves WHERE job_id = $job)", 'it waits');
+wait_until_job($node, $job, "attempts > 3");
 ask($locker, 'COMMIT;');
 end_session($locker);
 wait_for_job($node, $job);

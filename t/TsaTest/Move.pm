@@ -17,7 +17,7 @@ use TsaTest::Session;
 our @EXPORT = qw(
   stop_at wait_for_stop wait_for_stops release
   start_move start_table_move move move_table
-  job_field wait_for_job wait_for_workers worker_pid end_state);
+  job_field wait_until_job wait_for_job wait_for_workers worker_pid end_state);
 
 # Makes live copies stop at a point of their protocol; '' lets them go on.
 sub stop_at
@@ -112,6 +112,17 @@ sub job_field
 
 	return $node->safe_psql('postgres',
 		"SELECT $field FROM tablespace_moves WHERE job_id = $job");
+}
+
+# Waits until a condition on a job's row of the view is true.
+sub wait_until_job
+{
+	my ($node, $job, $condition) = @_;
+
+	wait_until($node,
+		"(SELECT $condition FROM tablespace_moves WHERE job_id = $job)",
+		"$condition, of job $job");
+	return;
 }
 
 # Waits until a job has ended and returns its state.
