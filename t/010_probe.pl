@@ -8,16 +8,11 @@ use TsaTest;
 
 my $moments = 50;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', q{
-allow_in_place_tablespaces = on
+my $node = start_plain('main', init => { allows_streaming => 1 }, conf => q{
 restart_after_crash = on
 client_min_messages = warning
 });
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	SET allow_in_place_tablespaces = on;});
 $node->safe_psql('postgres', q{CREATE TABLESPACE there LOCATION ''});
 

@@ -6,11 +6,7 @@
 use utf8;
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('devices');
-$node->init;
-$node->append_conf('postgresql.conf', 'allow_in_place_tablespaces = on');
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
+my $node = start_plain('devices');
 
 sub column
 {

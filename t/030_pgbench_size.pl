@@ -3,20 +3,15 @@
 
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-
 # Autovacuum between the steps of pgbench -i would do the VACUUM's work
 # before it, with other tables' transactions in sight.
-$node->append_conf('postgresql.conf', qq(
+my $node = start_plain('main', conf => qq(
 autovacuum = off
 fsync = off
 wal_level = minimal
 max_wal_senders = 0
 max_wal_size = 4GB
 ));
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
 
 # Forks whose size is not the foretold one, as text; none is ''.
 sub differences

@@ -6,10 +6,7 @@
 use IPC::Run ();
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('primary');
-$node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', q{
-allow_in_place_tablespaces = on
+my $node = start_plain('primary', init => { allows_streaming => 1 }, conf => q{
 max_worker_processes = 4
 max_logical_replication_workers = 0
 autovacuum_naptime = 1
@@ -18,9 +15,7 @@ log_statement = none
 statement_timeout = '100s'
 default_transaction_isolation = 'repeatable read'
 });
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE EXTENSION amcheck;
 	ALTER DATABASE postgres SET lock_timeout = '1ms';
 	ALTER DATABASE postgres SET search_path = nowhere, public;

@@ -4,17 +4,12 @@
 
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('primary');
-$node->init(allows_streaming => 1, extra => ['--wal-segsize=1']);
-$node->append_conf('postgresql.conf', q{
-allow_in_place_tablespaces = on
+my $node = start_plain('primary', init => { allows_streaming => 1, extra => ['--wal-segsize=1'] }, conf => q{
 max_prepared_transactions = 2
 autovacuum = off
 tablespace_advisor.min_wal_space = 0
 });
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE TABLE t (a int PRIMARY KEY);
 	INSERT INTO t SELECT generate_series(1, 10000);
 });

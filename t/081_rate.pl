@@ -6,23 +6,7 @@
 use File::Temp;
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('primary');
-$node->init;
-$node->append_conf('postgresql.conf', q{
-allow_in_place_tablespaces = on
-autovacuum = off
-tablespace_advisor.min_wal_space = 0
-# so that a copy at full speed takes several windows of the rate control
-tablespace_advisor.wal_compression = pglz
-});
-$node->start;
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
-	CREATE TABLE t (a int, b text);
-	ALTER TABLE t ALTER b SET STORAGE PLAIN;
-	INSERT INTO t SELECT n, repeat('x', 4100) FROM generate_series(1, 16000) n;
-});
-$node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(one two);
+my $node = start_rate_node('');
 my $target = 'one';
 
 # Moves the table, 125 MB, while these others are there; returns what the view

@@ -4,17 +4,12 @@
 
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q(
-allow_in_place_tablespaces = on
+my $node = start_plain('main', conf => q(
 autovacuum = off
 jit = off
 max_parallel_workers_per_gather = 0
 ));
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE EXTENSION pageinspect;
 	CREATE TABLESPACE other LOCATION '';
 

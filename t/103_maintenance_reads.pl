@@ -3,15 +3,11 @@
 
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', conf => q{
 shared_buffers = 1MB
 autovacuum = off
 });
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE TABLE t (id int PRIMARY KEY, filler text);
 	INSERT INTO t SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n;
 	VACUUM ANALYZE t});

@@ -5,14 +5,10 @@
 
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', conf => q{
 shared_buffers = 1MB
 autovacuum = off
-allow_in_place_tablespaces = on
 });
-$node->start;
 pretend_devices($node, 28_900_000);
 $node->safe_psql('postgres', $_)
   foreach (

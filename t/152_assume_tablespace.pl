@@ -3,14 +3,10 @@
 
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', conf => q{
 shared_buffers = 1MB
 autovacuum = off
-allow_in_place_tablespaces = on
 });
-$node->start;
 
 # A disk that serves one request at a time, each in so many microseconds, probed at
 # depths 1 and 4.
@@ -25,7 +21,6 @@ sub serial_disk
 
 $node->safe_psql('postgres', $_)
   foreach (
-	'CREATE EXTENSION tablespace_advisor',
 	q{CREATE TABLESPACE slow LOCATION ''},
 	# what this machine has is of no account: no two tablespaces share a device,
 	# and each has a gigabyte

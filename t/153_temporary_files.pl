@@ -3,14 +3,10 @@
 
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', conf => q{
 autovacuum = off
-allow_in_place_tablespaces = on
 work_mem = '64kB'
 });
-$node->start;
 plan skip_all => 'no pg_stat_statements'
   if $node->safe_psql('postgres',
 	q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'}) eq '0';
@@ -34,7 +30,6 @@ sub plant_probe
 
 $node->safe_psql('postgres', $_)
   foreach (
-	'CREATE EXTENSION tablespace_advisor',
 	q{CREATE TABLESPACE flash LOCATION ''},
 	'CREATE ROLE reporter LOGIN',
 	'CREATE TABLE t (n int)',

@@ -19,6 +19,7 @@ cron.host = '${\$node->host}'
 log_statement = all
 });
 $node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
 pretend_devices($node, 29_000_000);
 
 # Two days of reading "hot", which is on the slow one; "cold" is in its way, of which

@@ -20,7 +20,6 @@ sub pretend_devices
 
 	$node->safe_psql('postgres', $_)
 	  foreach (
-		'CREATE EXTENSION tablespace_advisor',
 		q{CREATE TABLESPACE slow LOCATION ''},
 		q{CREATE TABLESPACE fast LOCATION ''},
 		two_devices($fast_bytes),

@@ -23,7 +23,7 @@ BEGIN
 }
 
 our @EXPORT = qw(
-  new_node prepare_node start_node make_users configure with_small_file_system start_by
+  new_node prepare_node start_node start_plain make_users configure with_small_file_system start_by
   crash checkpointer_pid wait_for_restart
   check_log check_no_crash check_checksums);
 
@@ -84,6 +84,20 @@ sub start_node
 
 	$node->start;
 	prepare_node($node, %args);
+	return $node;
+}
+
+# A server with these settings alone, started, with the extension.
+sub start_plain
+{
+	my ($name, %args) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(%{ $args{init} // {} });
+	$node->append_conf('postgresql.conf',
+		"allow_in_place_tablespaces = on\n" . ($args{conf} // ''));
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
 	return $node;
 }
 
