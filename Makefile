@@ -67,6 +67,9 @@ TAP_TESTS := $(if $(call in_top,t/*.pl),1)
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
+# where the tests' harness is; the tests run in the directory of this file
+PG_PROVE_FLAGS += -I t
+
 # PGXS does not track headers, nor that the version is compiled in; out of tree
 # it makes no directories.
 $(OBJS): $(SRC_HEADERS) $(CONTROL)

@@ -20,6 +20,7 @@
 #include "move/worker/launcher.h"
 #include "move/job/history.h"
 #include "move/worker/start.h"
+#include "move/worker/user_limits.h"
 #include "move/worker/wal_compression.h"
 #include "probe/probe.h"
 #include "sample/worker.h"
@@ -44,6 +45,7 @@ _PG_init(void)
 	tsa_init_wal_compression();
 	tsa_init_pause_conditions();
 	tsa_init_worker_start();
+	tsa_init_user_limits();
 	tsa_init_job_history();
 	tsa_init_launcher();
 	tsa_init_drop_guard();

@@ -3,11 +3,7 @@
 
 package SoakTest;
 
-use strict;
-use warnings;
-
 use Exporter 'import';
-use PostgreSQL::Test::Utils;
 use Time::HiRes qw(sleep);
 use TsaTest;
 

@@ -14,18 +14,11 @@
 # that the transaction had made which the crash ended are counted: they stay, as
 # those of CREATE TABLE or ALTER INDEX do; empty ones, or one of a small index.
 
-use strict;
-use warnings;
-
 use FindBin;
-use lib $FindBin::RealBin, "$FindBin::RealBin/../t";
-
+use lib $FindBin::RealBin;
 use IPC::Run ();
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes qw(sleep time);
 use SoakTest;
+use Time::HiRes qw(sleep time);
 use TsaTest;
 
 my @points = (
@@ -41,9 +34,7 @@ my ($load, $sums);
 srand $ENV{SOAK_SEED};
 
 # small indexes have a way of their own, but under wal_level minimal
-my $node = new_node('kill', conf => "autovacuum = off\nwal_level = replica\nauthentication_timeout = 10min\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('kill', conf => "autovacuum = off\nwal_level = replica\nauthentication_timeout = 10min\n");
 fill_table($node, 3000);
 add_documents($node);
 $node->safe_psql('postgres', q{

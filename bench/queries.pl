@@ -15,7 +15,7 @@ use Time::HiRes qw(time);
 my %option = (sets => 'tpch,simple', states => 'cold,working,random,warm', runs => 2,
 	missing => 0.05, probe => 4, worst => 30, draws => 5000, forgotten => 0.3);
 GetOptions(\%option, 'sets=s', 'states=s', 'runs=i', 'missing=f', 'probe=f',
-	'directory=s', 'keep=s', 'only=s', 'cells=i', 'draws=i', 'forgotten=f', 'fast=s', 'known=s') or die;
+	'directory=s', 'keep=s', 'only=s', 'cells=i', 'draws=i', 'forgotten=f', 'fast=s') or die;
 my $sets = "$FindBin::RealBin/queries.sets";
 my $json = JSON::PP->new->canonical;
 
@@ -218,20 +218,6 @@ sub adopt
 	return;
 }
 
-# times of plans that an earlier run has kept
-my %known;
-if ($option{known})
-{
-	open(my $file, '<', $option{known}) or die "$option{known}: $!\n";
-	while (<$file>)
-	{
-		my $line = decode_json($_);
-		my $plans = $line->{plan} or next;
-		$known{ $line->{state} }{ $line->{query} }{ $plans->{$_} } = $line->{time}{$_}
-		  for keys %$plans;
-	}
-}
-
 # --- timing --------------------------------------------------------------------
 
 sub flush_shared_buffers
@@ -255,16 +241,15 @@ sub run_once
 sub time_plans
 {
 	my ($state, $name, $plans, $settings) = @_;
-	my $known = $known{$state}{$name} // {};
-	my %time = map { $_ => [ $known->{$_} ] } grep { defined $known->{$_} } keys %$plans;
-	my $limit = %time ? max(1000, $option{worst} * min(map { $_->[0] } values %time)) : 120000;
+	my %time;
+	my $limit = 120000;
 	for my $run (1 .. 3 * $option{runs})
 	{
 		for my $plan (sort { $plans->{$a}[0] cmp $plans->{$b}[0] } keys %$plans)
 		{
 			# what takes no time is timed more often
 			next if $time{$plan} && $run > $option{runs} && min(@{ $time{$plan} }) > 50;
-			next if defined $known->{$plan} || $time{$plan} && min(@{ $time{$plan} }) > 2000;
+			next if $time{$plan} && min(@{ $time{$plan} }) > 2000;
 			next if $time{$plan} && min(@{ $time{$plan} }) > 10 * min(map { min(@$_) } values %time);
 			adopt($settings->{ $plans->{$plan}[0] });
 			run_once($name, $limit) if $state eq 'warm' && $run == 1;

@@ -11,17 +11,10 @@
 # mirror, heap and visibility map with what amcheck and pg_visibility say of
 # them, the files on disk with pg_class, and no lock may be left.  The load goes on meanwhile.
 
-use strict;
-use warnings;
-
 use FindBin;
-use lib $FindBin::RealBin, "$FindBin::RealBin/../t";
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use Time::HiRes qw(sleep time);
+use lib $FindBin::RealBin;
 use SoakTest;
+use Time::HiRes qw(sleep time);
 use TsaTest;
 
 my $until = time + $ENV{SOAK_SECONDS};
@@ -58,9 +51,7 @@ my @rewrites = (
 
 srand $ENV{SOAK_SEED};
 
-my $node = new_node('soak');
-$node->start;
-prepare_node($node);
+my $node = start_node('soak');
 fill_table($node, 6000);
 add_documents($node);
 

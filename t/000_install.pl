@@ -1,10 +1,7 @@
 # Installing, without shared_preload_libraries and with it, in a schema of the
 # user's choice, across a restart and a crash, and leaving nothing behind.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+
+use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;

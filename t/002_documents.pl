@@ -4,19 +4,10 @@
 # what docs/fleets.md shows by tools/fleet.  Each page begins with an example.
 # The pages for those who change this name files that are there.
 
-use strict;
-use warnings;
-
 use File::Find;
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $top = "$FindBin::RealBin/..";
+my $top = ".";
 my @pages = ("$top/README.md", sort glob("$top/docs/*.md"));
 my $keyword = qr/SELECT|CALL|SET|CREATE|ALTER|DROP|GRANT|WITH/;
 
@@ -41,9 +32,7 @@ sub statements_in
 	return grep { /\S/ } @statements;
 }
 
-my $node = new_node('main');
-$node->start;
-prepare_node($node);
+my $node = start_node('main');
 $node->safe_psql('postgres', q{
 	CREATE TABLE orders (id int PRIMARY KEY, customer int, total numeric, note text);
 	INSERT INTO orders SELECT i, i % 100, i, repeat('x', 100) FROM generate_series(1, 5000) i;
@@ -73,16 +62,14 @@ my $job;
 sub start_slow_move
 {
 	$job = start_table_move($node, 'orders', 'slow', "max_rate => '100 bytes'");
-	wait_until($node, "(SELECT bytes_done > 0 FROM tablespace_moves
-		WHERE job_id = $job)", 'the move copies');
+	wait_until_job($node, $job, "bytes_done > 0");
 	return;
 }
 my %before = (
 	alter => \&start_slow_move,
 	pause => \&start_slow_move,
 	resume => sub {
-		wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves
-			WHERE job_id = $job)", 'the move pauses');
+		wait_until_job($node, $job, "state = 'paused'");
 	},
 	retry => sub { wait_for_job($node, $job) },
 	undo => sub {

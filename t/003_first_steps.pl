@@ -3,18 +3,9 @@
 # that it speaks of.  (t/002 runs each statement for itself, with the extension
 # already in the schema public.)
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $readme = slurp_file("$FindBin::RealBin/../README.md");
+my $readme = slurp_file("README.md");
 my ($install) = $readme =~ /^## Install\n(.*?)^## /ms;
 my ($steps) = $readme =~ /^## First steps\n(.*?)^## /ms;
 my @commands = $install =~ /-c '([^']+)'/g;

@@ -1,30 +1,18 @@
 # The probe against what can go wrong: cancel, time-out, crash, standby, dump,
 # and the traps that make a measurement worthless.  Devices that the machine
 # does not have are played by test/slow_disk.c, preloaded into the server.
-use strict;
-use warnings;
-use FindBin;
+
 use POSIX ();
-use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use TsaTest::Session;
 use Time::HiRes qw(usleep);
-use TsaTest qw(checkpointer_pid wait_for_restart);
+use TsaTest;
 
 my $moments = 50;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', q{
-allow_in_place_tablespaces = on
+my $node = start_plain('main', init => { allows_streaming => 1 }, conf => q{
 restart_after_crash = on
 client_min_messages = warning
 });
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	SET allow_in_place_tablespaces = on;});
 $node->safe_psql('postgres', q{CREATE TABLESPACE there LOCATION ''});
 

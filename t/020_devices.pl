@@ -2,19 +2,11 @@
 # df for mount point, type and size, lsblk for the disks, and a memory file
 # system where there is one.  Links, a directory that has gone, and names that
 # are not ASCII.
-use strict;
-use warnings;
+
 use utf8;
+use TsaTest;
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('devices');
-$node->init;
-$node->append_conf('postgresql.conf', 'allow_in_place_tablespaces = on');
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
+my $node = start_plain('devices');
 
 sub column
 {

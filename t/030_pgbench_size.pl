@@ -1,27 +1,17 @@
 # Compares estimate_pgbench_size() with what pgbench -i really makes: every
 # fork of every relation must have exactly the number of blocks foretold.
 
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+use TsaTest;
 
 # Autovacuum between the steps of pgbench -i would do the VACUUM's work
 # before it, with other tables' transactions in sight.
-$node->append_conf('postgresql.conf', qq(
+my $node = start_plain('main', conf => qq(
 autovacuum = off
 fsync = off
 wal_level = minimal
 max_wal_senders = 0
 max_wal_size = 4GB
 ));
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
 
 # Forks whose size is not the foretold one, as text; none is ''.
 sub differences

@@ -1,12 +1,6 @@
 # pg_dump and restore of a database with the extension in use: probe history
 # and settings go with it, the journal of moves does not.
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+
 use TsaTest;
 
 my $old = PostgreSQL::Test::Cluster->new('old');

@@ -1,14 +1,8 @@
 # pg_upgrade of a cluster with the extension in use, from an older version of
 # PostgreSQL on this machine: TSA_OLD_BINDIR names the folder of its programs,
 # and the extension has to be installed there.
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
+
 use File::Basename;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $old_bindir = $ENV{TSA_OLD_BINDIR} // '';

@@ -1,11 +1,8 @@
 # ALTER EXTENSION ... UPDATE: from every released version, the result is the
 # same as a fresh install's, and the journal keeps what it says.  Until then
 # the new library refuses to work on the old tables.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+
+use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;

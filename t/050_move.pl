@@ -2,20 +2,11 @@
 # terminated at either end, the table dropped, the server killed, no worker to
 # be had, a standby.  After each: every index is valid or as it was, nothing is
 # left over, and the journal says what happened.
-use strict;
-use warnings;
-use FindBin;
+
 use IPC::Run ();
-use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('primary');
-$node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', q{
-allow_in_place_tablespaces = on
+my $node = start_plain('primary', init => { allows_streaming => 1 }, conf => q{
 max_worker_processes = 4
 max_logical_replication_workers = 0
 autovacuum_naptime = 1
@@ -24,9 +15,7 @@ log_statement = none
 statement_timeout = '100s'
 default_transaction_isolation = 'repeatable read'
 });
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE EXTENSION amcheck;
 	ALTER DATABASE postgres SET lock_timeout = '1ms';
 	ALTER DATABASE postgres SET search_path = nowhere, public;

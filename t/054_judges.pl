@@ -2,20 +2,9 @@
 # file, an index that lacks a row, a bit of the visibility map that the page does
 # not have, a row that is missing.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', checksums => 1, conf => "wal_level = replica\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', checksums => 1, conf => "wal_level = replica\n");
 fill_documents($node, 5000);
 check_table($node, 'as built');
 check_orphans($node, 'as built');

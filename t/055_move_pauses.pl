@@ -1,26 +1,15 @@
 # A live copy pauses while a standby, a synchronous standby,
 # a slot, the archive or pg_wal is behind or short, says why, and goes on by
 # itself; it names prepared transactions that keep it from its cutover.
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('primary');
-$node->init(allows_streaming => 1, extra => ['--wal-segsize=1']);
-$node->append_conf('postgresql.conf', q{
-allow_in_place_tablespaces = on
+my $node = start_plain('primary', init => { allows_streaming => 1, extra => ['--wal-segsize=1'] }, conf => q{
 max_prepared_transactions = 2
 autovacuum = off
 tablespace_advisor.min_wal_space = 0
 });
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE TABLE t (a int PRIMARY KEY);
 	INSERT INTO t SELECT generate_series(1, 10000);
 });

@@ -2,22 +2,11 @@
 # tablespace that is dropped between two steps, a second call between a rebuild's
 # swap and its end, indexes that have the names of a rebuild's transient ones.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main',
+my $node = start_node('main',
 	conf => "autovacuum = off\n",
 	init => { extra => [ '--encoding', 'UTF8', '--locale', 'C' ] });
-$node->start;
-prepare_node($node);
 
 # --- a tablespace that is dropped meanwhile ------------------------------------
 
@@ -29,8 +18,7 @@ $node->safe_psql('postgres', "CREATE TABLESPACE doomed LOCATION ''");
 my $blocker = session($node);
 ask($blocker, q{BEGIN; COMMENT ON INDEX parted_a IS 'locked';});
 my $job = start_move($node, 'parted_a', 'doomed');
-wait_until($node, "(SELECT attempts > 0 FROM tablespace_moves WHERE job_id = $job)",
-	'a first attempt');
+wait_until_job($node, $job, "attempts > 0");
 $node->safe_psql('postgres', 'DROP TABLESPACE doomed');
 is(wait_for_job($node, $job), 'failed', 'target dropped between attempts');
 like(

@@ -2,20 +2,9 @@
 # indexes: nobody waits for the move's end, nobody gets a deadlock, and the
 # move comes to its end.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "wal_level = replica\nautovacuum = off\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "wal_level = replica\nautovacuum = off\n");
 $node->safe_psql('postgres', q{
 	CREATE ROLE reader;
 	CREATE TABLE d (id int, txt text) PARTITION BY RANGE (id);
@@ -31,9 +20,7 @@ $node->safe_psql('postgres', q{
 $node->safe_psql('postgres', q{
 	BEGIN; GRANT SELECT ON d1 TO reader; PREPARE TRANSACTION 'grant'});
 my $job = start_table_move($node, 'd1', 'fast', 'with_indexes => true');
-$node->poll_query_until('postgres',
-	"SELECT attempts > 1 AND blocked_by = '{0}' FROM tablespace_moves WHERE job_id = $job")
-  or die 'the move does not see who is in its way';
+wait_until_job($node, $job, "attempts > 1 AND blocked_by = '{0}'");
 is( $node->safe_psql('postgres', q{
 		SET statement_timeout = '60s'; SELECT count(*) FROM d1}),
 	'4000', 'readers do not wait for GRANT behind the move');
@@ -51,9 +38,7 @@ for my $sql (
 	'REINDEX INDEX CONCURRENTLY d1_id',
 	'DROP INDEX CONCURRENTLY d1_brin')
 {
-	$node->poll_query_until('postgres',
-		"SELECT phase = 'copying' FROM tablespace_moves WHERE job_id = $job")
-	  or die 'the copy does not start';
+	wait_until_job($node, $job, "phase = 'copying'");
 	is(finish_sql(start_sql($node, 'asker', $sql)), '', "the move lets pass: $sql");
 }
 $node->safe_psql('postgres', "SELECT cancel_move($job)");

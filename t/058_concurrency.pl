@@ -2,15 +2,6 @@
 # the same one, several workers of one call, and somebody else who fills the
 # target up in the middle of a copy.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 # --- helpers ------------------------------------------------------------------
@@ -64,9 +55,7 @@ sub states
 
 # --- calls of several sessions --------------------------------------------------
 
-$node = new_node('concurrency', conf => 'autovacuum = off');
-$node->start;
-prepare_node($node);
+$node = start_node('concurrency', conf => 'autovacuum = off');
 for my $table (qw(x y))
 {
 	query(qq{

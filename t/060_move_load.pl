@@ -4,15 +4,6 @@
 # committed, by sequential scan and by index; heap, TOAST and visibility map are
 # sound.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 # The OIDs of t, its TOAST table and their indexes.
@@ -89,10 +80,7 @@ my %kinds = (
 for my $what (sort keys %kinds)
 {
 	my $kind = $kinds{$what};
-	my $node = new_node($what, checksums => 1, conf => "wal_level = replica\n");
-
-	$node->start;
-	prepare_node($node);
+	my $node = start_node($what, checksums => 1, conf => "wal_level = replica\n");
 	$kind->{fill}->($node);
 
 	my $before = oids($node);

@@ -2,20 +2,9 @@
 # copy is so slow that it would take an hour: whoever does not wait for its end is
 # done before.  The job then starts over, goes on, or fails with a reason.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "wal_level = replica\nautovacuum = off\ndeadlock_timeout = 500ms\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "wal_level = replica\nautovacuum = off\ndeadlock_timeout = 500ms\n");
 
 # A table d, which is being copied to "fast", or its index d_txt is.
 sub start_slow_move
@@ -35,8 +24,7 @@ sub start_slow_move
 	  ? start_table_move($node, 'd', 'fast',
 		"with_indexes => true, max_rate => '200 bytes'")
 	  : start_move($node, 'd_txt', 'fast', "max_rate => '200 bytes'");
-	wait_until($node, "(SELECT phase = 'copying' AND bytes_done > 0
-		FROM tablespace_moves WHERE job_id = $job)", 'the copy starts');
+	wait_until_job($node, $job, "phase = 'copying' AND bytes_done > 0");
 	return $job;
 }
 

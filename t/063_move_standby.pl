@@ -2,15 +2,6 @@
 # checks every record it replays; standbys that take over at a point of a move;
 # base backups from the middle of one; recovery to a point in the middle of one.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my ($what, $kind, $primary, $follower);
@@ -187,7 +178,7 @@ for (sort keys %kinds)
 {
 	$what = $_;
 	$kind = $kinds{$what};
-	$primary = new_node("${what}_primary",
+	$primary = start_node("${what}_primary",
 		checksums => 1,
 		init => { allows_streaming => 1, has_archiving => 1 },
 		conf => qq(
@@ -196,8 +187,6 @@ autovacuum = off
 max_wal_size = 1GB
 wal_keep_size = 4GB
 ));
-	$primary->start;
-	prepare_node($primary);
 	$kind->{fill}->();
 	$primary->backup('first');
 	$follower = new_standby('first', 'follower');

@@ -4,15 +4,6 @@
 # a worker that cannot write.  Of all indexes of a table, and of a table with its
 # indexes.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 # The whole table and all that belongs to it in one place.
@@ -75,11 +66,8 @@ for my $what (sort keys %kinds)
 		my ($checksums, $settings) = @$case;
 		my $name = join(', ', $what, ($checksums ? 'checksums' : 'no checksums'),
 			split /\n/, $settings);
-		my $node = new_node('settings' . $n++,
+		my $node = start_node('settings' . $n++,
 			checksums => $checksums, conf => $settings);
-
-		$node->start;
-		prepare_node($node);
 		$kind->{fill}->($node);
 		is($node->safe_psql('postgres', 'SHOW data_checksums'), 'on',
 			"$name: data checksums are on")
@@ -127,10 +115,8 @@ for my $what (sort keys %kinds)
 
 # It decodes what was changed before, during and behind a move, with the values
 # out of line, whatever storage the table had then.
-my $node = new_node('logical', checksums => 1,
+my $node = start_node('logical', checksums => 1,
 	conf => "wal_level = logical\nautovacuum = off\n");
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE d (id int PRIMARY KEY, doc text);
 	ALTER TABLE d ALTER doc SET STORAGE EXTERNAL;
@@ -196,7 +182,7 @@ SKIP:
 	skip 'prlimit is not installed', 1
 	  if system('prlimit --version >/dev/null 2>&1') != 0;
 
-	$node = new_node('limited',
+	$node = start_node('limited',
 		checksums => 1,
 		init => { extra => ['--wal-segsize=1'] },
 		conf => qq(
@@ -204,8 +190,6 @@ wal_level = replica
 autovacuum = off
 shared_buffers = 128MB
 ));
-	$node->start;
-	prepare_node($node);
 	fill_table($node, 12000);
 	$node->safe_psql('postgres', qq{
 		CREATE TABLE d (id int PRIMARY KEY, pad text, doc text);

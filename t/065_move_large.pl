@@ -5,29 +5,18 @@
 # The cheapest honest way to such an index: an expression so wide that a page of
 # the lowest fillfactor takes one, over a table of integers.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 plan skip_all => 'needs 4 GB of disk and a minute; set PG_TEST_EXTRA=large'
   unless ($ENV{PG_TEST_EXTRA} // '') =~ /\blarge\b/;
 
-my $node = new_node('main', conf => qq(
+my $node = start_node('main', conf => qq(
 wal_level = replica
 autovacuum = off
 max_wal_size = 4GB
 maintenance_work_mem = 256MB
 shared_buffers = 128MB
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE g (i int);
 	INSERT INTO g SELECT generate_series(1, 150000);

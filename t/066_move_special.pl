@@ -2,20 +2,9 @@
 # refused, partitions move leaf by leaf, and a prepared transaction that
 # holds its locks for long delays a move and nobody else.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "wal_level = replica\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "wal_level = replica\n");
 
 # an unlogged index
 $node->safe_psql('postgres', q{
@@ -114,9 +103,7 @@ $node->safe_psql('postgres', q{
 	UPDATE c SET b = 1 WHERE a = 5;
 	PREPARE TRANSACTION 'holds'});
 my $job = start_move($node, 'c_a', 'fast', "lock_timeout => '20 ms'");
-$node->poll_query_until('postgres',
-	"SELECT attempts >= 3 FROM tablespace_moves WHERE job_id = $job")
-  or die 'no attempts are made';
+wait_until_job($node, $job, "attempts >= 3");
 is(job_field($node, $job, 'state'), 'running', 'the move goes on trying');
 is(job_field($node, $job, 'phase'), 'waiting for prepared transaction "holds"', 'it says so');
 is(job_field($node, $job, 'blocked_by'), '{0}',

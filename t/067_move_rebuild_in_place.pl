@@ -5,20 +5,9 @@
 # and left stale pages behind the end of the new index; amcheck does not see
 # them, VACUUM stumbles over them.)
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "wal_level = replica\nautovacuum = off\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "wal_level = replica\nautovacuum = off\n");
 $node->safe_psql('postgres', q{
 	CREATE TABLE r (id int PRIMARY KEY);
 	INSERT INTO r SELECT generate_series(1, 100000);

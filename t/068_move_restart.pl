@@ -2,21 +2,10 @@
 # the restart interrupted: in every database that has the extension, and in
 # no other.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main',
+my $node = start_node('main',
 	conf => "shared_preload_libraries = 'tablespace_advisor'\nwal_level = replica\n");
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE r (id int PRIMARY KEY);
 	INSERT INTO r SELECT generate_series(1, 20000);

@@ -5,21 +5,10 @@
 # the cutover is the one before, page by page, for the table and its TOAST
 # table, and index-only scans believe it rightly.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', checksums => 1,
+my $node = start_node('main', checksums => 1,
 	conf => "wal_level = replica\nautovacuum = off\n");
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{CREATE EXTENSION pageinspect});
 
 # A table v of 10 rows a page, each with a document of its own.
@@ -155,9 +144,7 @@ for my $what ([ 'cleared', @clearing ], [ 'set', 'freeze' ])
 	change('freeze') if $how eq 'cleared';
 	$reader->query_safe('BEGIN; LOCK TABLE v IN ACCESS SHARE MODE');
 	my $job = start_table_move($node, 'v', $to, "lock_timeout => '20 ms'");
-	$node->poll_query_until('postgres',
-		"SELECT attempts >= 2 FROM tablespace_moves WHERE job_id = $job")
-	  or die 'no attempts are made';
+	wait_until_job($node, $job, "attempts >= 2");
 	change(@what);
 	$map = visibility($node, 'v');
 	$reader->query_safe('COMMIT');

@@ -3,21 +3,10 @@
 # soon as the mover goes on, and neither side waits for ever.  The move then goes
 # on, starts over, or fails with a reason.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', checksums => 1,
+my $node = start_node('main', checksums => 1,
 	conf => "wal_level = replica\nautovacuum = off\ndeadlock_timeout = 500ms\n");
-$node->start;
-prepare_node($node);
 
 # Tables are made in the schema s.
 $node->safe_psql('postgres', qq{

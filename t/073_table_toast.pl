@@ -2,20 +2,9 @@
 # rebuilds its index meanwhile; and what comes to be, or goes, behind the
 # mover's back.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', checksums => 1, conf => "wal_level = replica\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', checksums => 1, conf => "wal_level = replica\n");
 
 # A table d with values out of line; autovacuum as these options say.
 sub make_table
@@ -40,21 +29,7 @@ sub check_end
 	like(places($node, 'd'), qr/^table fast, toast fast, toast index fast,/,
 		"$name: all has moved");
 	is( digest($node, 'd', 'x.id || x.doc'), $rows, "$name: the rows are right");
-	check_heap($node, 'd', $name);
-	is($node->safe_psql('postgres', "SELECT tsa_amcheck('d')"), '2',
-		"$name: the indexes are right");
-	check_orphans($node, $name);
-	check_locks($node, $name);
-	return;
-}
-
-sub wait_for_attempts
-{
-	my ($job, $n) = @_;
-
-	$node->poll_query_until('postgres',
-		"SELECT attempts >= $n FROM tablespace_moves WHERE job_id = $job")
-	  or die 'no attempts are made';
+	check_moved($node, 'd', 2, $name);
 	return;
 }
 
@@ -68,7 +43,7 @@ $reader->query_safe(q{
 	DECLARE c CURSOR FOR SELECT id || doc FROM d ORDER BY id;
 	FETCH 10 FROM c});
 my $job = start_table_move($node, 'd', 'fast', "lock_timeout => '20 ms'");
-wait_for_attempts($job, 3);
+wait_until_job($node, $job, "attempts >= 3");
 my $pid = $reader->query_safe('SELECT pg_backend_pid()');
 is(job_field($node, $job, 'blocked_by'), "{$pid}",
 	'a cursor: the journal names who holds it');
@@ -94,7 +69,7 @@ $reader->query_safe("BEGIN; SELECT count(*) FROM $toast");
 $job = start_table_move($node, 'd', 'fast', "lock_timeout => '20 ms'");
 for my $n (1 .. 3)
 {
-	wait_for_attempts($job, $n + 1);
+	wait_until_job($node, $job, "attempts > $n");
 	$reader->query_safe("SAVEPOINT s; SET lock_timeout = '5s'; SELECT count(doc) FROM d WHERE id = $n; ROLLBACK TO s");
 }
 pass('a lock on the TOAST table: its holder reads the table between attempts');
@@ -132,9 +107,7 @@ for my $who ('VACUUM', 'autovacuum')
 		SELECT pid FROM pg_stat_progress_vacuum
 		WHERE relid = '$toast'::regclass});
 	$job = start_table_move($node, 'd', 'fast');
-	$node->poll_query_until('postgres',
-		"SELECT blocked_by = '{$pid}' FROM tablespace_moves WHERE job_id = $job")
-	  or die 'the journal does not name it';
+	wait_until_job($node, $job, "blocked_by = '{$pid}'");
 	is(job_field($node, $job, 'phase'), 'waiting for lock',
 		"$who of TOAST: the move waits for it");
 	is( $node->safe_psql('postgres', qq{

@@ -2,20 +2,9 @@
 # parent went; undo_move() brings table and indexes back; tables of odd kinds;
 # what cannot be moved is refused.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', checksums => 1, conf => "wal_level = replica\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', checksums => 1, conf => "wal_level = replica\n");
 
 # All relations of a tree that have storage or pass a place on, by place.
 sub tree_places

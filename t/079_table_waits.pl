@@ -3,23 +3,12 @@
 # pg_class without a lock on the table; a prepared transaction; a file so large
 # that it is removed in steps.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', checksums => 1, conf => qq(
+my $node = start_node('main', checksums => 1, conf => qq(
 wal_level = replica
 autovacuum = off
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', qq{
 	CREATE ROLE somebody;
 	CREATE TABLE d (id int PRIMARY KEY, n int, doc text);
@@ -62,11 +51,7 @@ sub check_d
 	is( places($node, 'd'),
 		"table $place, toast $place, toast index $place, indexes $place",
 		"$name: all has moved");
-	check_heap($node, 'd', $name);
-	is($node->safe_psql('postgres', "SELECT tsa_amcheck('d')"), '2',
-		"$name: the indexes are right");
-	check_orphans($node, $name);
-	check_locks($node, $name);
+	check_moved($node, 'd', 2, $name);
 	return;
 }
 
@@ -81,9 +66,7 @@ for my $end ('COMMIT', 'ROLLBACK')
 	$granter->query_safe(q{BEGIN; GRANT SELECT ON d TO somebody});
 	my $job = start_table_move($node, 'd', $place,
 		"with_indexes => true, lock_timeout => '20 ms'");
-	$node->poll_query_until('postgres',
-		"SELECT attempts > 0 FROM tablespace_moves WHERE job_id = $job")
-	  or die 'no attempt is made';
+	wait_until_job($node, $job, "attempts > 0");
 	try_clients($job, 2, $name);
 
 	# nobody queues behind these, so they follow each other in a second
@@ -136,9 +119,7 @@ $node->safe_psql('postgres', q{
 	PREPARE TRANSACTION 'holds'});
 my $job = start_table_move($node, 'd', 'fast',
 	"with_indexes => true, lock_timeout => '20 ms'");
-$node->poll_query_until('postgres',
-	"SELECT attempts >= 2 FROM tablespace_moves WHERE job_id = $job")
-  or die 'no attempts are made';
+wait_until_job($node, $job, "attempts >= 2");
 try_clients($job, 2, 'prepared transaction');
 is(job_field($node, $job, 'phase'), 'waiting for prepared transaction "holds"',
 	'prepared transaction: the journal names it');

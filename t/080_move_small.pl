@@ -2,27 +2,16 @@
 # removed many at a time: more of them than the lock table has room for, one
 # that is in use, and every way to disturb such a move.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 # nobody flushes the log but those who are told to
-my $node = new_node('main', conf => qq(
+my $node = start_node('main', conf => qq(
 wal_level = replica
 autovacuum = off
 wal_writer_delay = 10s
 bgwriter_lru_maxpages = 0
 max_locks_per_transaction = 10
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE small (id int PRIMARY KEY, a int, b int);
 	INSERT INTO small SELECT i, -i, i % 10 FROM generate_series(1, 300) i;
@@ -134,9 +123,7 @@ $node->reload;
 my $user = $node->background_psql('postgres');
 $user->query_safe('BEGIN; SET enable_seqscan = off; SELECT a FROM small WHERE a = -7');
 my $job = start_move($node, 'small_a', 'fast');
-$node->poll_query_until('postgres',
-	"SELECT attempts > 0 AND blocked_by IS NOT NULL FROM tablespace_moves WHERE job_id = $job")
-  or die 'no attempt is made';
+wait_until_job($node, $job, "attempts > 0 AND blocked_by IS NOT NULL");
 $user->query_safe('COMMIT');
 $user->quit;
 is(wait_for_job($node, $job), 'done', 'an index in use moves when it is free');

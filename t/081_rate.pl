@@ -2,33 +2,11 @@
 # others need the devices, the server or the processors, and at most max_rate;
 # the view says which, and why.  Others are pretended, so that nothing depends
 # on what else the machine does.
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
+
 use File::Temp;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('primary');
-$node->init;
-$node->append_conf('postgresql.conf', q{
-allow_in_place_tablespaces = on
-autovacuum = off
-tablespace_advisor.min_wal_space = 0
-# so that a copy at full speed takes several windows of the rate control
-tablespace_advisor.wal_compression = pglz
-});
-$node->start;
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
-	CREATE TABLE t (a int, b text);
-	ALTER TABLE t ALTER b SET STORAGE PLAIN;
-	INSERT INTO t SELECT n, repeat('x', 4100) FROM generate_series(1, 16000) n;
-});
-$node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(one two);
+my $node = start_rate_node('');
 my $target = 'one';
 
 # Moves the table, 125 MB, while these others are there; returns what the view
@@ -115,13 +93,9 @@ configure($node, 'tablespace_advisor.debug_others', 'nobody');
 $job = $node->safe_psql('postgres', qq{
 	CALL move_table_concurrently('t', '$target', wait => false, max_rate => '20 MB')});
 $job =~ s/[{}]//g;
-$node->poll_query_until('postgres',
-	"SELECT bytes_done > 0 FROM tablespace_moves WHERE job_id = $job")
-  or die 'it does not copy';
+wait_until_job($node, $job, "bytes_done > 0");
 $node->safe_psql('postgres', "SELECT pause_move($job)");
-$node->poll_query_until('postgres',
-	"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job")
-  or die 'it does not pause';
+wait_until_job($node, $job, "state = 'paused'");
 my $left = $node->safe_psql('postgres', qq{
 	SELECT (bytes_total - bytes_done) / (20 * 1048576.0) - 0.1
 	FROM tablespace_moves WHERE job_id = $job});

@@ -1,33 +1,10 @@
 # Lower bounds of the rate of a move: min_rate, finish_by; and limits that are
 # changed while it runs.  Others are pretended, so that nothing depends on what
 # else the machine does.
-use strict;
-use warnings;
-use FindBin;
-use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('primary');
-$node->init;
-$node->append_conf('postgresql.conf', q{
-allow_in_place_tablespaces = on
-autovacuum = off
-tablespace_advisor.min_wal_space = 0
-# so that a copy at full speed takes several windows of the rate control
-tablespace_advisor.wal_compression = pglz
-tablespace_advisor.debug_others = 'source'
-});
-$node->start;
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
-	CREATE TABLE t (a int, b text);
-	ALTER TABLE t ALTER b SET STORAGE PLAIN;
-	INSERT INTO t SELECT n, repeat('x', 4100) FROM generate_series(1, 16000) n;
-});
-$node->safe_psql('postgres', "CREATE TABLESPACE $_ LOCATION ''") for qw(one two);
+my $node = start_rate_node("tablespace_advisor.debug_others = 'source'");
 my $target = 'one';
 
 # Queues a move of the table, 125 MB; returns its id.
@@ -55,17 +32,6 @@ sub reason_when_copied
 	release($node);
 	is(wait_for_job($node, $job), 'done', "ends: $arguments");
 	return ($reason, $job);
-}
-
-# Waits until a column of the view is so.
-sub poll_job
-{
-	my ($job, $condition) = @_;
-
-	$node->poll_query_until('postgres',
-		"SELECT $condition FROM tablespace_moves WHERE job_id = $job")
-	  or die "never: $condition";
-	return;
 }
 
 my ($reason, $job) = reason_when_copied(", min_rate => '100 GB'");
@@ -112,12 +78,12 @@ $target = $target eq 'one' ? 'two' : 'one';
 # --- changed while it runs --------------------------------------------------------
 
 $job = queue_move(", max_rate => '1 MB'");
-poll_job($job, 'bytes_done > 0');
+wait_until_job($node, $job, 'bytes_done > 0');
 is($node->safe_psql('postgres', "SELECT alter_move($job)"),
 	'f', 'nothing to alter');
 is($node->safe_psql('postgres', "SELECT alter_move($job, max_rate => '2 MB', min_rate => '1 MB')"),
 	't', 'other limits');
-poll_job($job, 'present_mb_per_s > 1.5');
+wait_until_job($node, $job, 'present_mb_per_s > 1.5');
 my ($rc) = $node->psql('postgres', "SELECT alter_move($job, min_rate => '3 MB')",
 	stderr => \$err);
 like($err, qr/"min_rate" must not be over "max_rate"/,

@@ -2,24 +2,14 @@
 # of order and row width, selectivities that the histogram knows exactly, and
 # page costs of which table and index have different ones.
 
-use strict;
-use warnings;
+use TsaTest;
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q(
-allow_in_place_tablespaces = on
+my $node = start_plain('main', conf => q(
 autovacuum = off
 jit = off
 max_parallel_workers_per_gather = 0
 ));
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE EXTENSION pageinspect;
 	CREATE TABLESPACE other LOCATION '';
 

@@ -2,17 +2,8 @@
 # planning, a locked table of localities, look-alikes; measuring under a limit
 # and cancelled.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes 'time';
-use TsaTest::Plan;
+use TsaTest;
 
 my $node = start_planning_node();
 $node->safe_psql('postgres', q{

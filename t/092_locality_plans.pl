@@ -2,16 +2,7 @@
 # an OR, first rows, the inner side of joins, parallel scans, partitions,
 # prepared statements; and hints of pg_hint_plan, which have to hold.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use TsaTest::Plan;
+use TsaTest;
 
 my $node = start_planning_node();
 $node->safe_psql('postgres', q{

@@ -2,12 +2,7 @@
 # extension, and no other; nobody's code runs in it; a crash is noticed; a
 # standby keeps no samples, but can watch.
 
-use strict;
-use warnings;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);

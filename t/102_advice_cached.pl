@@ -2,36 +2,13 @@
 # at 5 ms a read: what advice says a move would save is at most what reading
 # takes, whether the server times its reads or not.
 
-use strict;
-use warnings;
+use TsaTest;
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
-shared_buffers = 1MB
-autovacuum = off
-allow_in_place_tablespaces = on
-});
-$node->start;
+my $node = start_node('main', conf => "shared_buffers = 1MB\nautovacuum = off\n");
 $node->safe_psql('postgres', $_)
   foreach (
-	'CREATE EXTENSION tablespace_advisor',
-	q{CREATE TABLESPACE slow LOCATION ''},
-	q{CREATE TABLESPACE fast LOCATION ''},
-	q{INSERT INTO tablespace_advisor.probe_run
-			(run_id, tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
-		OVERRIDING SYSTEM VALUE
-		SELECT CASE spcname WHEN 'slow' THEN 1001 ELSE 1002 END, spcname,
-			pg_tablespace_location(oid), 'scratch', 268435456, '3 s', now(), now()
-		FROM pg_tablespace WHERE spcname IN ('slow', 'fast')},
-	q{INSERT INTO tablespace_advisor.probe_result
-			(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
-		VALUES (1001, 'random read', 1, 8192, 600, 200, 5000, 4900, 5100),
-			(1002, 'random read', 1, 8192, 600, 10000, 100, 98, 102)},
+	probe_of('slow', [ 'random read', 1, 8192, 5000 ]),
+	probe_of('fast', [ 'random read', 1, 8192, 100 ]),
 	q{CREATE TABLE looked_up (id int PRIMARY KEY, filler text) TABLESPACE slow},
 	'ALTER INDEX looked_up_pkey SET TABLESPACE slow',
 	q{INSERT INTO looked_up SELECT n, repeat('x', 100) FROM generate_series(1, 100000) n},

@@ -1,26 +1,13 @@
 # What VACUUM and ANALYZE read is not the application's: samples leave it out, by
 # intervals in which neither ran, or by an estimate; so do windows that are watched.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', conf => q{
 shared_buffers = 1MB
 autovacuum = off
 });
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE TABLE t (id int PRIMARY KEY, filler text);
 	INSERT INTO t SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n;
 	VACUUM ANALYZE t});

@@ -1,15 +1,6 @@
 # tablespace_contents(): every kind of obstacle alone is named, its statement
 # makes it leave, and then DROP TABLESPACE works.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $node = new_node('contents', conf => 'max_prepared_transactions = 5');

@@ -2,25 +2,14 @@
 # some made meanwhile, other databases, what cannot move; then the printed
 # statements, and DROP TABLESPACE.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
 use IPC::Run ();
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(usleep);
 use TsaTest;
 
-my $node = new_node('evacuate', conf => q{
+my $node = start_node('evacuate', conf => q{
 max_prepared_transactions = 5
 autovacuum = off
 });
-$node->start;
-prepare_node($node);
 fill_table($node, 3000);
 $node->safe_psql('postgres', 'CREATE DATABASE bare');
 $node->safe_psql('postgres', q{

@@ -3,24 +3,13 @@
 # more relations than the lock table could hold: of 2 000 partitions with
 # max_locks_per_transaction = 10 (PG_TEST_EXTRA=large: 10 000 with 64).
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $large = ($ENV{PG_TEST_EXTRA} // '') =~ /\blarge\b/;
 my $partitions = $large ? 10000 : 2000;
 
-my $node = new_node('interrupted',
+my $node = start_node('interrupted',
 	conf => 'max_locks_per_transaction = ' . ($large ? 64 : 10) . "\n");
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE a (id int PRIMARY KEY USING INDEX TABLESPACE slow, body text) TABLESPACE slow;
 	INSERT INTO a SELECT g, repeat(md5(g::text), 20) FROM generate_series(1, 5000) g;
@@ -103,15 +92,11 @@ $session->query_safe('BEGIN; SELECT count(*) FROM u');
 my ($job) = $node->safe_psql('postgres', q{
 	CALL evacuate_tablespace('slow', 'fast', lock_up_to => '1 MB', lock_timeout => '10 ms', wait => false);
 	SELECT job_id FROM tablespace_moves WHERE relation_name = 'public.u'}) =~ /(\d+)$/;
-$node->poll_query_until('postgres',
-	"SELECT attempts > 0 FROM tablespace_moves WHERE job_id = $job")
-  or die 'it is not tried';
+wait_until_job($node, $job, "attempts > 0");
 $node->safe_psql('postgres', "SELECT cancel_move($job)");
 is(wait_for_job($node, $job), 'cancelled', 'lock: cancelled');
 $job = $node->safe_psql('postgres', "SELECT retry_move($job)");
-$node->poll_query_until('postgres',
-	"SELECT attempts > 1 FROM tablespace_moves WHERE job_id = $job")
-  or die 'it is not tried again';
+wait_until_job($node, $job, "attempts > 1");
 $session->query_safe('COMMIT');
 is(wait_for_job($node, $job), 'done', 'lock: moved when the lock is free');
 is(job_field($node, $job, 'method'), 'lock', 'lock: by the same method');

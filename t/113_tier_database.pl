@@ -1,15 +1,6 @@
 # A whole database to new storage: what is large moves while it is in use, then
 # ALTER DATABASE takes the rest, for which it needs a third tablespace.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $node = new_node('database');

@@ -2,20 +2,9 @@
 # job that is repeated does not move one to and fro; with pg_partman and
 # integer keys where it is installed.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('partitions', conf => "timezone = 'UTC'\ndatestyle = 'SQL, DMY'\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('partitions', conf => "timezone = 'UTC'\ndatestyle = 'SQL, DMY'\n");
 
 # The names of partitions with an action.
 sub advice

@@ -2,15 +2,6 @@
 # whole database to new storage, ninety days on flash, and the same from
 # pg_cron where that is installed.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 use TsaTest;
 
@@ -19,7 +10,7 @@ sub recipe
 {
 	my ($title) = @_;
 	my ($section) =
-	  slurp_file("$FindBin::RealBin/../docs/tiering.md") =~ /^## \Q$title\E\n(.*?)(?=^## |\z)/ms
+	  slurp_file("docs/tiering.md") =~ /^## \Q$title\E\n(.*?)(?=^## |\z)/ms
 	  or die "there is no section $title";
 	my $code = join "\n", map { s/\s+-- .*//r } grep { !/^\s*--/ } $section =~ /^    (.*)$/mg;
 

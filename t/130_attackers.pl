@@ -2,40 +2,19 @@
 # with more rights than they have, and nothing of theirs breaks what the
 # extension does for others.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => qq(
+my $node = start_node('main', conf => qq(
 autovacuum = off
 wal_level = logical
 max_wal_senders = 4
 log_line_prefix = '%m [%p] %b: '
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE ROLE mallory LOGIN;
 	GRANT CREATE ON SCHEMA public TO mallory;
 	CREATE TABLE t (a int PRIMARY KEY);
 	INSERT INTO t SELECT generate_series(1, 100)});
-
-sub messages_in
-{
-	my ($dbname, $sql, %args) = @_;
-	my ($out, $err);
-
-	$node->psql($dbname, "\\set VERBOSITY verbose\n$sql",
-		stdout => \$out, stderr => \$err, %args);
-	return $err;
-}
 
 # --- look-alikes in the extension's schema -------------------------------------
 
@@ -142,7 +121,7 @@ foreach my $sql (
 	'DROP SCHEMA public CASCADE', 'DROP OWNED BY pg_database_owner CASCADE',
 	'ALTER SCHEMA public RENAME TO mine')
 {
-	like(messages_in('theirs', $sql, connstr => $node->connstr('theirs') . ' user=mallory'),
+	like(messages_of($node, $sql, dbname => 'theirs', user => 'mallory'),
 		qr/ERROR:  (42501: must be owner of extension tablespace_advisor|2BP01: cannot drop objects owned by role pg_database_owner)/,
 		"the owner of a database cannot $sql");
 }
@@ -150,8 +129,8 @@ $node->safe_psql('theirs', q{
 	CREATE SCHEMA other;
 	ALTER SCHEMA other RENAME TO another;
 	ALTER SCHEMA another OWNER TO mallory});
-is(messages_in('theirs', 'ALTER SCHEMA another RENAME TO third; DROP SCHEMA third',
-		connstr => $node->connstr('theirs') . ' user=mallory'),
+is(messages_of($node, 'ALTER SCHEMA another RENAME TO third; DROP SCHEMA third',
+		dbname => 'theirs', user => 'mallory'),
 	'', 'other schemas are her own');
 
 # Nor can she by way of an extension of her own that has the schema.
@@ -159,15 +138,14 @@ SKIP:
 {
 	skip 'hstore is not installed', 5
 	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'hstore'}) eq '0';
-	my $hers = $node->connstr('theirs') . ' user=mallory';
 
-	is(messages_in('theirs', q{CREATE SCHEMA x; CREATE EXTENSION hstore SCHEMA x;
-			ALTER EXTENSION hstore ADD SCHEMA public}, connstr => $hers),
+	is(messages_of($node, q{CREATE SCHEMA x; CREATE EXTENSION hstore SCHEMA x;
+			ALTER EXTENSION hstore ADD SCHEMA public}, dbname => 'theirs', user => 'mallory'),
 		'', 'an extension of hers can have the schema');
 	foreach my $sql ('DROP EXTENSION hstore CASCADE', 'DROP OWNED BY mallory CASCADE',
 		'DROP SCHEMA x CASCADE', 'DROP SCHEMA IF EXISTS x, public CASCADE')
 	{
-		like(messages_in('theirs', $sql, connstr => $hers),
+		like(messages_of($node, $sql, dbname => 'theirs', user => 'mallory'),
 			qr/ERROR:  (42501: must be owner of|2BP01)/, "$sql does not drop what is in it");
 	}
 	$node->safe_psql('theirs', 'ALTER EXTENSION hstore DROP SCHEMA public; DROP EXTENSION hstore');
@@ -319,10 +297,10 @@ $node->safe_psql('subscriber', sprintf(q{
 	WITH (create_slot = false, copy_data = true)}, $node->connstr('publisher') =~ s/'/''/gr));
 my $own = q{SELECT job_id, database = (SELECT oid FROM pg_database WHERE datname = current_database())
 	FROM tablespace_advisor.job};
-like(messages_in('publisher', q{CALL move_indexes_concurrently('t', 'fast')}),
+like(messages_of($node, q{CALL move_indexes_concurrently('t', 'fast')}, dbname => 'publisher'),
 	qr/WARNING:  55000: publication everything includes the journal of moves.*HINT:  Create the extension on subscribers/s,
 	'the first move of a database warns of a publication for all tables');
-unlike(messages_in('publisher', q{CALL move_indexes_concurrently('t', 'slow')}),
+unlike(messages_of($node, q{CALL move_indexes_concurrently('t', 'slow')}, dbname => 'publisher'),
 	qr/WARNING/, 'the second does not');
 $node->safe_psql('publisher', 'INSERT INTO t VALUES (1)');
 ok($node->poll_query_until('subscriber', 'SELECT count(*) = 1 FROM t'),
@@ -333,9 +311,9 @@ $node->safe_psql('subscriber', q{
 	CALL move_indexes_concurrently('t', 'slow')});
 is($node->safe_psql('subscriber', $own), "1|t\n2|t", 'a caller that is a replica itself can move');
 # a TRUNCATE of the publisher's, as the worker of a subscription applies it
-like(messages_in('subscriber', q{
+like(messages_of($node, q{
 		SET session_replication_role = replica;
-		TRUNCATE tablespace_advisor.job, tablespace_advisor.request}),
+		TRUNCATE tablespace_advisor.job, tablespace_advisor.request}, dbname => 'subscriber'),
 	qr/ERROR:  55000: cannot truncate "tablespace_advisor.job" by logical replication/,
 	"a publisher's TRUNCATE is refused");
 is($node->safe_psql('subscriber', $own), "1|t\n2|t", 'after the refused TRUNCATE the journal keeps its jobs');

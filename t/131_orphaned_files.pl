@@ -2,20 +2,9 @@
 # something happens to the journal or to the files, before the extension's next
 # call could remove them.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "autovacuum = off\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "autovacuum = off\n");
 
 # A database with a table and the means to look for orphans.
 sub new_database

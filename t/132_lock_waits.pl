@@ -2,15 +2,6 @@
 # of a session that has used the table before, while the move pauses, beside a
 # VACUUM; and devices that take their time.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 use TsaTest;
 
@@ -73,8 +64,7 @@ $job = start_move($node, 't_b', elsewhere('t_b'));
 wait_for_stop($node, 'fsm copied');
 ask($user, 'BEGIN; SELECT count(*) FROM t WHERE b < 10;');
 release($node);
-wait_until($node, "(SELECT attempts > 1 FROM tablespace_moves WHERE job_id = $job)",
-	'the move has tried');
+wait_until_job($node, $job, "attempts > 1");
 promptly($user, $_, "let through while the move waits: $_")
   foreach "COMMENT ON INDEX t_b IS 'in use';", 'ALTER INDEX t_b SET (fillfactor = 80);';
 ask($user, 'COMMIT;');
@@ -92,8 +82,7 @@ foreach my $index ('t_b', 't_brin')
 	wait_for_stop($node, 'copied');
 	$node->safe_psql('postgres', "SELECT pause_move($job)");
 	release($node);
-	wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)",
-		'the move pauses');
+	wait_until_job($node, $job, "state = 'paused'");
 	promptly($user, "COMMENT ON INDEX $index IS 'paused';", "paused: COMMENT ON INDEX $index");
 	promptly($user, "SELECT brin_summarize_new_values('t_brin');", 'paused: BRIN summarization')
 	  if $index eq 't_brin';
@@ -110,7 +99,7 @@ $job = start_move($node, 't_c', 'fast');
 wait_for_stop($node, 'copied');
 $node->safe_psql('postgres', "SELECT pause_move($job)");
 release($node);
-wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)", 'the move pauses');
+wait_until_job($node, $job, "state = 'paused'");
 promptly($user, 'DROP INDEX CONCURRENTLY t_c;', 'paused: DROP INDEX CONCURRENTLY');
 $node->safe_psql('postgres', "SELECT resume_move($job)");
 is(wait_for_job($node, $job), 'failed', 'a move whose index is gone fails');
@@ -129,8 +118,7 @@ send_to($vacuum, q{SET vacuum_cost_delay = '100 ms'; SET vacuum_cost_limit = 1; 
 wait_until($node, "EXISTS (SELECT FROM pg_locks WHERE pid = $vacuum->{pid} AND relation = 't_b'::regclass)",
 	'VACUUM is at work');
 release($node);
-wait_until($node, "(SELECT phase = 'waiting for lock' AND $vacuum->{pid} = ANY (blocked_by)
-	FROM tablespace_moves WHERE job_id = $job)", 'the move waits for VACUUM');
+wait_until_job($node, $job, "phase = 'waiting for lock' AND $vacuum->{pid} = ANY (blocked_by)");
 is(job_field($node, $job, 'attempts'), '0', 'no lock is asked for while VACUUM is at work');
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($vacuum->{pid})");
 is(wait_for_job($node, $job), 'done', 'the move ends after it');

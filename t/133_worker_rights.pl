@@ -2,20 +2,9 @@
 # for each row of docs/internals/worker_rights.md.  The worker's process has been
 # authenticated as the superuser, so each tries to become one.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "autovacuum = off\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "autovacuum = off\n");
 
 $node->safe_psql('postgres', q{
 	CREATE ROLE mallory;
@@ -122,8 +111,7 @@ my $job = $node->safe_psql('postgres', q{
 $node->poll_query_until('postgres', q{
 	SELECT count(*) = 1 FROM pg_class WHERE relname = 't_b_ccnew'})
   or die 'no transient index';
-$node->poll_query_until('postgres', "SELECT blocked_by IS NOT NULL FROM tablespace_moves WHERE job_id = $job")
-  or die 'the rebuild does not wait';
+wait_until_job($node, $job, "blocked_by IS NOT NULL");
 $node->safe_psql('postgres', "SELECT cancel_move($job)");
 ask($old, 'ROLLBACK;');
 end_session($old);
@@ -170,8 +158,7 @@ sub taken_away
 	wait_for_stop($node, 'copied');
 	$node->safe_psql('postgres', "SELECT pause_move($id)");
 	release($node);
-	$node->poll_query_until('postgres', "SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $id")
-	  or die 'the move does not pause';
+	wait_until_job($node, $id, "state = 'paused'");
 	$node->safe_psql('postgres', $take);
 	$node->safe_psql('postgres', "SELECT resume_move($id)");
 	is(wait_for_job($node, $id), 'failed', "$name: the move fails");

@@ -2,20 +2,9 @@
 # way, to whoever reads the server's log; and crashes while the storage of a copy
 # is being made.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "autovacuum = off\nwal_level = replica\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "autovacuum = off\nwal_level = replica\n");
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (a int PRIMARY KEY, b int);
 	INSERT INTO t SELECT i, i FROM generate_series(1, 20000) i;

@@ -1,20 +1,9 @@
 # Callers whose transactions stay open or see an old snapshot, and roles that call
 # in several databases.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "autovacuum = off\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "autovacuum = off\n");
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (a int PRIMARY KEY, b int);
 	INSERT INTO t SELECT i, i FROM generate_series(1, 20000) i;
@@ -142,7 +131,7 @@ my $job = $node->safe_psql('postgres', qq{
 wait_for_stop($node, 'copied');
 $node->safe_psql('postgres', "SELECT pause_move($job)");
 release($node);
-wait_until($node, "(SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job)", 'the move pauses');
+wait_until_job($node, $job, "state = 'paused'");
 my $as_alice = q{SET SESSION AUTHORIZATION alice; CALL move_indexes_concurrently('t', 'fast')};
 like(messages_of($node, $as_alice, dbname => 'other'), qr/53400.*too many moves for role "alice"/,
 	'a role has a limit, in all databases, which a paused move counts to');

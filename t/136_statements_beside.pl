@@ -5,24 +5,12 @@
 # (but a rebuild may, which fails then), nobody waits for a copy's end.  The
 # longest waits are printed as the table that docs/reliability.md shows.
 
-use strict;
-use warnings;
-
-use FindBin;
 use IPC::Run ();
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 # Longer than anybody may wait, shorter than a move at the rate below takes.
 my $timeout = 20;
-my $node = new_node('main', conf => "autovacuum = off\n");
-
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "autovacuum = off\n");
 $node->safe_psql('postgres', q{
 	CREATE ROLE reader;
 	CREATE TABLE d (id int PRIMARY KEY, n int, txt text);
@@ -85,9 +73,7 @@ sub move_under_way
 		call($kind, $to, ", max_rate => '50 bytes', wait => false"));
 
 	$ids =~ /^\{(\d+)/ or die "no job: $ids";
-	$node->poll_query_until('postgres',
-		"SELECT state = 'running' AND phase IS NOT NULL FROM tablespace_moves WHERE job_id = $1")
-	  or die 'the move does not begin';
+	wait_until_job($node, $1, "state = 'running' AND phase IS NOT NULL");
 	return $1;
 }
 
@@ -153,9 +139,7 @@ sub beside_copy
 		if ($phase eq 'paused' && job_field($node, $job, 'state') ne 'paused')
 		{
 			$node->safe_psql('postgres', "SELECT pause_move($job)");
-			$node->poll_query_until('postgres',
-				"SELECT state = 'paused' FROM tablespace_moves WHERE job_id = $job")
-			  or die 'the move does not pause';
+			wait_until_job($node, $job, "state = 'paused'");
 		}
 		is(job_field($node, $job, 'state'), $phase eq 'paused' ? 'paused' : 'running',
 			"the move of the $kind goes on: $phase, $statement->[0]");

@@ -6,16 +6,7 @@
 # A few calls of each kind, in seconds; all of them, with each error, if
 # PG_TEST_EXTRA has the word "faults".
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
 use Errno qw(EIO ENOSPC);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaFaults;
 use TsaTest;
 

@@ -5,16 +5,7 @@
 # left.  A failed sync, truncation, unlink, write-back, read of the source; a full
 # pg_wal; a target that takes its time to sync.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
 use Errno qw(EIO ENOSPC EROFS);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaFaults;
 use TsaTest;
 

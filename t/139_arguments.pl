@@ -3,26 +3,15 @@
 # other kinds, OIDs of what is gone.  Each call may fail; none may crash the
 # server, fail with an internal error (XX000), or leave a job or a file.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => qq(
+my $node = start_node('main', conf => qq(
 autovacuum = off
 log_error_verbosity = verbose
 log_min_messages = error
 log_min_error_statement = error
 tablespace_advisor.probe_max_iops = 2000
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (a int PRIMARY KEY, b text);
 	INSERT INTO t SELECT i, 'b' || i FROM generate_series(1, 2000) i;

@@ -1,11 +1,8 @@
 # bench/published in miniature, as the unprivileged user that tests run as: each
 # experiment ends well, and each row is measured or skipped with a reason.  The
 # figures themselves are not looked at.
-use strict;
-use warnings;
 
-use PostgreSQL::Test::Utils;
-use Test::More;
+use TsaTest;
 
 plan skip_all => 'bash is needed' if system('bash -c true') != 0;
 my $temp = PostgreSQL::Test::Utils::tempdir;

@@ -5,15 +5,6 @@
 # left.  kill -9, which other tests do, loses nothing that was written.  Four
 # times over if PG_TEST_EXTRA has the word "power".
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 plan skip_all => 'no /proc, or no C compiler to build test/volatile_disk.c with'

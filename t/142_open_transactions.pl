@@ -1,29 +1,14 @@
 # What somebody has done in a transaction that stays open holds up nobody who has
 # nothing to do with it.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => q{
+my $node = start_node('main', conf => q{
 shared_preload_libraries = 'tablespace_advisor'
 tablespace_advisor.sample_interval = 0
 autovacuum = off
 });
-$node->start;
-prepare_node($node);
-$node->safe_psql('postgres', q{
-	CREATE ROLE mallory LOGIN;
-	CREATE ROLE alice LOGIN;
-	GRANT CREATE ON SCHEMA public TO mallory, alice;
-	GRANT CREATE ON TABLESPACE slow, fast TO mallory, alice});
+make_users($node);
 
 # --- localities that are measured -------------------------------------------------
 

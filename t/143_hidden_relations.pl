@@ -2,15 +2,6 @@
 # (test/hidden_relations.c): nothing of them is called an orphan, and they are
 # sampled, measured, advised on, moved and moved back like others.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $library = "$PostgreSQL::Test::Utils::tmp_check/hidden_relations.so";
@@ -19,12 +10,10 @@ chomp(my $include = `pg_config --includedir-server`);
 plan skip_all => 'no C compiler to build test/hidden_relations.c with'
   if system("cc -shared -fPIC -O1 -I$include -o $library test/hidden_relations.c") != 0;
 
-my $node = new_node('main', conf => qq(
+my $node = start_node('main', conf => qq(
 autovacuum = off
 shared_preload_libraries = '$library'
 ));
-$node->start;
-prepare_node($node);
 
 # two databases: another one is looked into by a worker
 foreach my $dbname ('postgres', 'other')

@@ -18,18 +18,8 @@
 # if PG_TEST_EXTRA has the word "power", else a few: before the last that is
 # written to a file, after which nothing asks for its sync again.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use TsaTest;
-
 use constant NEVER => 1_000_000;
+use TsaTest;
 
 plan skip_all => 'no /proc, or no C compiler to build test/volatile_disk.c with'
   unless build_volatile_disk();

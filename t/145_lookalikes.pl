@@ -4,26 +4,15 @@
 # the extension where it was.  The call ends with a result or an error, nothing of
 # hers runs with the rights of anybody else, and the server does not crash.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => qq(
+my $node = start_node('main', conf => qq(
 autovacuum = off
 max_connections = 400
 max_worker_processes = 40
 log_error_verbosity = verbose
 log_line_prefix = '%m [%p] %a '
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', 'CREATE ROLE mallory LOGIN');
 my $checkpointer = checkpointer_pid($node);
 

@@ -3,29 +3,18 @@
 # maintains the table; and with a journal that is locked, truncated, or huge.  Then
 # advice on statistics that an owner has forged.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use List::Util qw(uniq);
-use Test::More;
 use TsaTest;
 
 # rows of the journal when it is huge
 my $huge = ($ENV{PG_TEST_EXTRA} // '') =~ /\blarge\b/ ? 1_500_000 : 100_000;
 
-my $node = new_node('main', conf => qq(
+my $node = start_node('main', conf => qq(
 autovacuum = off
 log_error_verbosity = verbose
 log_line_prefix = '%m [%p] %a '
 tablespace_advisor.sample_interval = 0
 ));
-$node->start;
-prepare_node($node);
 my $checkpointer = checkpointer_pid($node);
 $node->safe_psql('postgres', q{
 	CREATE ROLE mallory LOGIN;

@@ -3,25 +3,12 @@
 # reading slower; then thirty rounds, a day apart, under loads that are steady,
 # alternate, drift, and end, and after a forecast that was spoilt.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', conf => q{
 shared_buffers = 1MB
 autovacuum = off
-allow_in_place_tablespaces = on
 });
-$node->start;
 pretend_devices($node, 28_900_000);
 $node->safe_psql('postgres', $_)
   foreach (
@@ -194,7 +181,7 @@ is("$moves $vain", '4 0', 'ended: nothing moves for nothing');
 start_anew();
 $node->safe_psql('postgres', q{UPDATE tablespace_advisor.probe_result
 	SET mean_us = mean_us / 5000, mean_low_us = mean_low_us / 5000, mean_high_us = mean_high_us / 5000
-	WHERE run_id = 1001});
+	WHERE run_id = (SELECT run_id FROM tablespace_advisor.probe_run WHERE tablespace = 'slow')});
 my %read = (a => 0, b => 0, c => 50, d => 40);
 my $before = take_days($node, 2, \%read);
 like(apply_round($node), qr/moved table public\.[cd] /, 'a spoilt forecast moves what is read to the disk');

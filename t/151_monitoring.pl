@@ -1,18 +1,9 @@
 # What contrib/ has for collectors: each statement as a member of pg_monitor, with
 # the columns that its file names; the alert rules by promtool, where that is.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $contrib = "$FindBin::RealBin/../contrib";
+my $contrib = "contrib";
 my $node = new_node('main');
 $node->append_conf('postgresql.conf', 'track_io_timing = on');
 $node->start;

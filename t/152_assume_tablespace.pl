@@ -1,43 +1,26 @@
 # assume_tablespace(): a tablespace that is not there is advised on as the same one
 # is when it has been made, but for statements.
 
-use strict;
-use warnings;
+use TsaTest;
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', conf => q{
 shared_buffers = 1MB
 autovacuum = off
-allow_in_place_tablespaces = on
 });
-$node->start;
 
-# A serial disk that was probed at depths 1 and 4, and one that takes as many
-# times less at each.
-sub plant_probe
+# A disk that serves one request at a time, each in so many microseconds, probed at
+# depths 1 and 4.
+sub serial_disk
 {
 	my ($name, $us) = @_;
 
-	$node->safe_psql('postgres', qq{
-		WITH run AS (INSERT INTO tablespace_advisor.probe_run
-				(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
-			SELECT spcname, pg_tablespace_location(oid), 'scratch', 268435456, '3 s', now(), now()
-			FROM pg_tablespace WHERE spcname = '$name' RETURNING run_id)
-		INSERT INTO tablespace_advisor.probe_result
-			(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
-		SELECT run_id, 'random read', depth, 8192, 600, 1e6 / $us, $us * depth, $us * depth, $us * depth
-		FROM run, unnest('{1,4}'::int[]) depth});
+	$node->safe_psql('postgres', probe_of($name,
+		map { [ 'random read', $_, 8192, $us * $_, 1e6 / $us ] } (1, 4)));
 	return;
 }
 
 $node->safe_psql('postgres', $_)
   foreach (
-	'CREATE EXTENSION tablespace_advisor',
 	q{CREATE TABLESPACE slow LOCATION ''},
 	# what this machine has is of no account: no two tablespaces share a device,
 	# and each has a gigabyte
@@ -54,7 +37,7 @@ $node->safe_psql('postgres', $_)
 	q{CREATE TABLE warm TABLESPACE slow AS
 		SELECT n, repeat('x', 100) AS filler FROM generate_series(1, 50000) n},
 	'VACUUM ANALYZE');
-plant_probe('slow', 5000);
+serial_disk('slow', 5000);
 $node->safe_psql('postgres', $_)
   foreach (
 	'CALL sample_activity()',
@@ -94,7 +77,7 @@ $node->psql('postgres', "$assume CALL move_indexes_concurrently('hot')", stdout 
 unlike($err, qr/new/, 'a move without a target does not go there');
 
 $node->safe_psql('postgres', q{SET allow_in_place_tablespaces = on; CREATE TABLESPACE new LOCATION ''});
-plant_probe('new', 100);
+serial_disk('new', 100);
 is($node->safe_psql('postgres', $asked), $assumed,
 	'made and probed, it is advised on alike: rows, under a budget, named, and the curve');
 is($node->safe_psql('postgres',

@@ -1,21 +1,12 @@
 # Advice on temporary files, where what they take was timed; who would not follow it.
 # WAL beside data.
 
-use strict;
-use warnings;
+use TsaTest;
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', conf => q{
 autovacuum = off
-allow_in_place_tablespaces = on
 work_mem = '64kB'
 });
-$node->start;
 plan skip_all => 'no pg_stat_statements'
   if $node->safe_psql('postgres',
 	q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'}) eq '0';
@@ -32,22 +23,13 @@ sub plant_probe
 {
 	my ($name, $us) = @_;
 
-	$node->safe_psql('postgres', qq{
-		WITH run AS (INSERT INTO tablespace_advisor.probe_run
-				(tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
-			SELECT spcname, CASE spcname WHEN 'pg_default' THEN current_setting('data_directory')
-				ELSE pg_tablespace_location(oid) END, 'scratch', 268435456, '3 s', now(), now()
-			FROM pg_tablespace WHERE spcname = '$name' RETURNING run_id)
-		INSERT INTO tablespace_advisor.probe_result
-			(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
-		SELECT run_id, w, 1, 8192, 600, 1e6 / $us, $us, $us, $us
-		FROM run, unnest('{random read,sequential read,sequential write}'::text[]) w});
+	$node->safe_psql('postgres', probe_of($name,
+		map { [ $_, 1, 8192, $us ] } ('random read', 'sequential read', 'sequential write')));
 	return;
 }
 
 $node->safe_psql('postgres', $_)
   foreach (
-	'CREATE EXTENSION tablespace_advisor',
 	q{CREATE TABLESPACE flash LOCATION ''},
 	'CREATE ROLE reporter LOGIN',
 	'CREATE TABLE t (n int)',

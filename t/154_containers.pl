@@ -1,15 +1,6 @@
 # Containers: no /sys, a seccomp filter that refuses asynchronous I/O, and the
 # extension in a directory of its own (PostgreSQL 18: extension_control_path).
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $node = new_node('main');
@@ -81,7 +72,7 @@ shared_preload_libraries = 'tablespace_advisor'
 	like($maps, qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'a session has loaded the library from there');
 	unlike($maps, qr{ \Q$lib\E/tablespace_advisor\.so}, 'a session has loaded no other library');
 	my $job = start_table_move($node, 'orders', 'fast', "max_rate => '2 MB'");
-	wait_until($node, "(SELECT pid IS NOT NULL FROM tablespace_moves WHERE job_id = $job)", 'the worker works');
+	wait_until_job($node, $job, "pid IS NOT NULL");
 	my $worker = job_field($node, $job, 'pid');
 	like(slurp_file("/proc/$worker/maps"), qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'so has the worker of a move');
 	$node->safe_psql('postgres', "SELECT alter_move($job, max_rate => 'none')");

@@ -1,21 +1,9 @@
 # What is read on a standby counts in the advice once it was brought to the
 # primary; and for nobody else's server or database.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
-use TsaTest::Plan;
 
-my $primary = new_node('primary', conf => "autovacuum = off\nshared_buffers = 1MB\n", init => { allows_streaming => 1 });
-$primary->start;
-prepare_node($primary);
+my $primary = start_node('primary', conf => "autovacuum = off\nshared_buffers = 1MB\n", init => { allows_streaming => 1 });
 $primary->safe_psql('postgres', two_devices());
 $primary->safe_psql('postgres', q{
 	CREATE TABLE orders TABLESPACE slow AS SELECT n, repeat('x', 100) AS filler FROM generate_series(1, 100000) n;

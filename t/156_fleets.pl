@@ -4,20 +4,9 @@
 # are shells.  Look-alikes are not believed.  Moves of all databases at once.
 # The real extensions: tools/fleet.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('main', conf => "timezone = 'UTC'\ndatestyle = 'SQL, DMY'\n");
-$node->start;
-prepare_node($node);
+my $node = start_node('main', conf => "timezone = 'UTC'\ndatestyle = 'SQL, DMY'\n");
 
 # An extension of that name and version, whose tables are these; of no files.
 sub pretend

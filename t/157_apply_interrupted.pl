@@ -3,15 +3,6 @@
 # Whatever has moved is of the round, and the next one goes on, or undoes it.
 # And from pg_cron, where that is installed.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib $FindBin::RealBin;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
@@ -28,6 +19,7 @@ cron.host = '${\$node->host}'
 log_statement = all
 });
 $node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
 pretend_devices($node, 29_000_000);
 
 # Two days of reading "hot", which is on the slow one; "cold" is in its way, of which

@@ -248,6 +248,22 @@ make_private_server()
 	pg_bin=$(dirname "$pg_config")
 }
 
+# A private place and server with the extension, made of the copied checkout; and
+# Debian packages that are needed besides.
+install_private_server()
+{
+	need_server "$@"
+	make_work_dir
+	make_private_server
+	install_extension
+}
+
+install_extension()
+{
+	run in_src make -s with_llvm=no install >"$work/build.log" 2>&1 ||
+		{ tail -n 30 "$work/build.log"; die "the build failed"; }
+}
+
 # The environment of everything that runs in $work.
 in_src()
 {
@@ -271,4 +287,11 @@ start_cluster()
 	} | as_user tee -a "$work/data/postgresql.conf" >/dev/null
 	in_src "$pg_bin/pg_ctl" -D "$work/data" -l "$work/server.log" -s -w start ||
 		{ tail "$work/server.log"; die "the private server did not start"; }
+}
+
+stop_cluster()
+{
+	if [ -n "${pg_bin:-}" ] && [ -f "$work/data/postmaster.pid" ]; then
+		as_user "$pg_bin/pg_ctl" -D "$work/data" -m immediate -s -w stop
+	fi
 }

@@ -2,8 +2,7 @@
 # pictures.  Sourced by bash scripts that bench/published starts.
 set -euo pipefail
 : "${PUBLISHED_BASE:?start this with bench/published ${0##*/}}"
-cd "$(dirname "$0")/../.."
-. tools/common.sh
+. "$(dirname "$0")/../common.sh"
 
 experiment=${0##*/}
 work=$PUBLISHED_BASE/$experiment		# bench/published removes it
@@ -146,41 +145,13 @@ emulated_disk()
 }
 
 # memory_group: sets $group, or fails and says why
-memory_group()
-{
-	local parent file
+memory_group() { make_memory_group && undo_later group "$group"; }
 
-	if [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then
-		parent=/sys/fs/cgroup/memory file=memory.limit_in_bytes
-	elif grep -qw memory /sys/fs/cgroup/cgroup.subtree_control 2>/dev/null; then
-		parent=/sys/fs/cgroup file=memory.max
-	fi
-	group=${parent:+$parent/tablespace_advisor.$experiment.$$}
-	if [ -z "$group" ] || ! mkdir "$group" 2>/dev/null; then
-		group=
-		why="no control group to limit the server's memory with"
-		return 1
-	fi
-	undo_later group "$group"
-	limit=$group/$file
-}
-
-# Limits the memory of the server, page cache included, to so many MB.  The
-# kernel has to write what is dirty before it can let go of it.
+# Limits the memory of the server, page cache included, to so many MB.
 limit_memory()
 {
-	local tries
-
 	sql -c CHECKPOINT
-	for tries in 1 2 3 4 5 6 7 8 9 10; do
-		sync -f "$work"
-		if [ -n "${mnt:-}" ]; then sync -f "$mnt"; fi
-		if echo "$(($1 * 1024 * 1024))" >"$limit"; then
-			return 0
-		fi 2>/dev/null
-		sleep 1
-	done
-	die "could not limit the server's memory to $1 MB"
+	set_memory_limit "$1" "$work" ${mnt:+"$mnt"}
 }
 lift_limit()
 {

@@ -80,6 +80,38 @@ start_server()
 		head -n 1 "$data/postmaster.pid" >"$work/postmaster"
 }
 
+# start_on_disks DATA_DIRECTORY DISK...: new disks, a server with more settings on
+# standard input, the tablespace "there" on disk b, and what prepare.sql makes.
+start_on_disks()
+{
+	local disk
+
+	data=$1
+	shift
+	chmod 711 "$work"
+	: >"$work/postmaster"
+	for disk; do make_disk "$disk"; done
+	in_src "$pg_bin/initdb" -D "$data" -A trust -U "$user" -E UTF8 --no-locale >/dev/null
+	cat >>"$data/postgresql.conf"
+	cat >>"$data/postgresql.conf" <<-END
+		listen_addresses = ''
+		unix_socket_directories = '$work'
+		shared_buffers = 32MB
+		max_wal_size = 256MB
+		wal_keep_size = 512MB
+		checkpoint_timeout = 30s
+		wal_level = replica
+		tablespace_advisor.min_wal_space = 0
+	END
+	export PGHOST=$work PGUSER=$user PGPORT=5432
+	start_server
+	sql -c "CREATE TABLESPACE there LOCATION '$work/b/mnt/pg'" -f bench/volatile/prepare.sql
+}
+
+# say_result LINE...: printed, and added to the file that --log names.
+failures=0
+say_result() { printf '%s\n' "$*" | tee -a "${log:-/dev/null}"; }
+
 # Kills all of its processes and waits for their end.
 kill_server()
 {

@@ -5,6 +5,18 @@
  * superuser after checking their caller's rights; nobody has grants on it.
  * It is not marked for pg_dump: a restored database has no moves under way.
  *
+ * The columns of job are in the order in which versions added them, as an update
+ * finds them.  They are, by who writes them:
+ * request (who queues the job; limits also alter_move()): batch_id to method,
+ *	bytes_total, max_rate, lock_timeout_ms, owner, system_identifier, database,
+ *	heap_bytes, queued_at, forecast_saved_ms_per_s, until, lock_up_to, min_rate,
+ *	finish_by
+ * progress (the worker): state, phase, bytes_done to attempts, blocked_by to
+ *	detail, worker_pid, started_at to paused_ms, lock_wait_ms, present_mb_per_s,
+ *	rate_reason, restarts, others_lost_percent, is_late, waited_ms
+ * files (the worker, for who recovers the job): new_tablespaces to old_index,
+ *	known_indexes, indexes, indexes_from
+ *
  * Tables and indexes that version 0.4 has, too: a fresh install makes them
  * here, an update finds them there (src/update.sql adds what is new).
  */

@@ -23,7 +23,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/resowner.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
@@ -32,6 +31,7 @@
 #include "probe/probe.h"
 #include "probe/run.h"
 #include "state/state.h"
+#include "state/subtransaction.h"
 
 #define MIN_FILE_BYTES	(UINT64CONST(1024) * 1024)
 #define MAX_FILE_BYTES		(UINT64CONST(1) << 40)
@@ -385,6 +385,22 @@ list_tablespaces(void)
 	return names;
 }
 
+/* One of several probes. */
+typedef struct OneProbe
+{
+	const TsaProbeRequest *all;
+	char	   *tablespace;
+	ReturnSetInfo *rsinfo;
+} OneProbe;
+
+static void
+probe_as_one(void *arg)
+{
+	OneProbe   *one = arg;
+
+	probe_one(one->all, one->tablespace, one->rsinfo);
+}
+
 /*
  * Probe a tablespace, and go on with a warning where that cannot be done.  A
  * cancel ends it all.
@@ -393,44 +409,21 @@ static bool
 try_probe_one(const TsaProbeRequest *all, char *tablespace,
 			  ReturnSetInfo *rsinfo)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool done = false;
+	OneProbe	one = {all, tablespace, rsinfo};
+	ErrorData  *error = tsa_try(probe_as_one, &one);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		probe_one(all, tablespace, rsinfo);
-		ReleaseCurrentSubTransaction();
-		done = true;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
-			ERRCODE_OPERATOR_INTERVENTION)
-		{
-			MemoryContextSwitchTo(context);
-			CurrentResourceOwner = owner;
-			ReThrowError(error);
-		}
-		ereport(WARNING,
-				(errcode(error->sqlerrcode),
-				 errmsg("tablespace \"%s\" is not probed: %s", tablespace,
-						error->message),
-				 error->detail ? errdetail_internal("%s", error->detail) : 0,
-				 error->hint ? errhint("%s", error->hint) : 0));
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return done;
+	if (error == NULL)
+		return true;
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
+		ERRCODE_OPERATOR_INTERVENTION)
+		ReThrowError(error);
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("tablespace \"%s\" is not probed: %s", tablespace,
+					error->message),
+			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 error->hint ? errhint("%s", error->hint) : 0));
+	return false;
 }
 
 /*

@@ -257,6 +257,46 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.leaving_reason(text, text) IS
 	'in words why a relation stays, or leaves as it does; detail: a name, number or obstacle in it; NULL without a reason';
 
+CREATE FUNCTION tablespace_advisor.reason_beside(why text, detail text)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE why
+		WHEN 'made by prepared' THEN
+			format('Prepared transaction %L has made it: whoever coordinates it commits it or rolls it back.', detail)
+		WHEN 'made by transaction' THEN
+			format('Transaction %s, which is under way, has made it.', detail)
+		WHEN 'of move' THEN
+			format('It is a file of move %s and goes with its end.', detail)
+		WHEN 'of temporary relation' THEN
+			'It is of a temporary relation; if its session has ended, the next restart of the server removes it.'
+		WHEN 'perhaps just made' THEN
+			'No relation has it, but a transaction under way may have made it: look again when it has ended.'
+		WHEN 'left by a crash' THEN
+			'No relation has it, and no transaction under way is old enough to have made it: it was left by a crash. Remove it by hand, with the server stopped.'
+		WHEN 'of statement' THEN
+			format('They are of the present statement of process %s.', detail)
+		WHEN 'of ended process' THEN
+			'Their process has ended: the next restart of the server removes them.'
+		WHEN 'no database' THEN
+			'No database has it: CREATE DATABASE may be under way, or it was left by a crash.'
+		WHEN 'not of the server' THEN 'The server did not make it.'
+		WHEN 'hypertable' THEN
+			'TimescaleDB makes new chunks there, and refuses DROP TABLESPACE in that database.'
+		WHEN 'routine' THEN
+			'DROP TABLESPACE leaves it, and then every call of the routine fails.'
+		WHEN 'setting' THEN
+			'DROP TABLESPACE leaves it, and then it is a warning at every connection, and an error to SET.'
+		WHEN 'locked' THEN
+			'It could not be looked into: somebody has locked it, perhaps to rename or drop it, or a prepared transaction has.'
+		WHEN 'half dropped' THEN
+			'DROP DATABASE was interrupted: all that can be done with it is to drop it.'
+		WHEN 'pg_default' THEN 'pg_default can be relieved, but never dropped.'
+		END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.reason_beside(text, text) IS
+	'in words what holds of a file, setting or database in the way of DROP TABLESPACE, as leaving_reason() does of a relation; detail: a name or number in it';
+
 CREATE FUNCTION tablespace_advisor.kind_name(kind "char")
 RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -382,7 +422,7 @@ COMMENT ON FUNCTION tablespace_advisor.attachment_statement(
 CREATE FUNCTION tablespace_advisor.settings_naming(
 	tablespace_oid oid, target_oid oid, show_names boolean)
 RETURNS TABLE (database name, setting text, kind text, statement text,
-	reason text)
+	why text)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -424,15 +464,11 @@ AS $$
 				WHEN n.file IS NOT NULL AND n.file !~ E'postgresql\\.auto\\.conf$'
 					THEN format(' SET %I TO %L', n.setting, '')
 				ELSE format(' RESET %I', n.setting) END END,
-		CASE n.class
-			WHEN 'hypertable' THEN 'TimescaleDB makes new chunks there, and refuses DROP TABLESPACE in that database.'
-			WHEN 'routine' THEN 'DROP TABLESPACE leaves it, and then every call of the routine fails.'
-			ELSE 'DROP TABLESPACE leaves it, and then it is a warning at every connection, and an error to SET.'
-			END
+		coalesce(n.class, 'setting')
 	FROM naming n
 $$;
 COMMENT ON FUNCTION tablespace_advisor.settings_naming(oid, oid, boolean) IS
-	'settings of databases, roles, routines, hypertables and configuration files that name a tablespace, and statements that change that; show_names: of objects in other databases';
+	'settings of databases, roles, routines, hypertables and configuration files that name a tablespace, and statements that change that; show_names: of objects in other databases; why: see reason_beside()';
 
 /*
  * Files that no relation has.  What the next checkpoint unlinks is empty and
@@ -440,7 +476,7 @@ COMMENT ON FUNCTION tablespace_advisor.settings_naming(oid, oid, boolean) IS
  * What is younger than a transaction under way may be that transaction's.
  */
 CREATE FUNCTION tablespace_advisor.unowned_files(tablespace_oid oid, database_oid oid)
-RETURNS TABLE (path text, bytes bigint, how text, statement text, reason text)
+RETURNS TABLE (path text, bytes bigint, how text, why text, detail text)
 LANGUAGE sql VOLATILE ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -474,32 +510,24 @@ AS $$
 			AND (j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL)
 	)
 	SELECT u.path, u.bytes,
-		CASE WHEN u.transaction IS NOT NULL OR j.job_id IS NOT NULL
-				OR u.backend IS NOT NULL OR u.modified >= u.since
-			THEN 'temporary' ELSE 'orphan' END,
-		NULL,
-		CASE
-			WHEN u.gid IS NOT NULL THEN
-				format('Prepared transaction %L has made it: whoever coordinates it commits it or rolls it back.', u.gid)
-			WHEN u.transaction IS NOT NULL THEN
-				format('Transaction %s, which is under way, has made it.', u.transaction)
-			WHEN j.job_id IS NOT NULL THEN
-				format('It is a file of move %s and goes with its end.', j.job_id)
-			WHEN u.backend IS NOT NULL THEN
-				'It is of a temporary relation; if its session has ended, the next restart of the server removes it.'
-			WHEN u.modified >= u.since THEN
-				'No relation has it, but a transaction under way may have made it: look again when it has ended.'
-			ELSE 'No relation has it, and no transaction under way is old enough to have made it: it was left by a crash. Remove it by hand, with the server stopped.'
-		END
+		CASE w.why WHEN 'left by a crash' THEN 'orphan' ELSE 'temporary' END,
+		w.why, coalesce(u.gid, u.transaction, j.job_id::text)
 	FROM unowned u LEFT JOIN journal j ON j.filenumber = u.filenumber
+		CROSS JOIN LATERAL (SELECT CASE
+			WHEN u.gid IS NOT NULL THEN 'made by prepared'
+			WHEN u.transaction IS NOT NULL THEN 'made by transaction'
+			WHEN j.job_id IS NOT NULL THEN 'of move'
+			WHEN u.backend IS NOT NULL THEN 'of temporary relation'
+			WHEN u.modified >= u.since THEN 'perhaps just made'
+			ELSE 'left by a crash' END) w(why)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.unowned_files(oid, oid) IS
-	'files of a database in a tablespace that no relation has, but for empty ones that the next checkpoint removes';
+	'files of a database in a tablespace that no relation has, but for empty ones that the next checkpoint removes; why, detail: see reason_beside()';
 
 /* What belongs to no database: temporary files, and what nobody knows. */
 CREATE FUNCTION tablespace_advisor.files_beside_databases(tablespace_oid oid)
 RETURNS TABLE (path text, kind text, bytes bigint, how text, statement text,
-	reason text)
+	why text, detail text)
 LANGUAGE sql VOLATILE ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -520,17 +548,13 @@ AS $$
 	SELECT t.path, 'temporary files', t.bytes, 'temporary',
 		CASE WHEN a.pid IS NOT NULL
 			THEN format('SELECT pg_catalog.pg_cancel_backend(%s)', a.pid) END,
-		CASE WHEN a.pid IS NOT NULL
-			THEN format('They are of the present statement of process %s.', a.pid)
-			ELSE 'Their process has ended: the next restart of the server removes them.'
-		END
+		CASE WHEN a.pid IS NOT NULL THEN 'of statement' ELSE 'of ended process' END,
+		a.pid::text
 	FROM temporary t LEFT JOIN pg_stat_activity a ON a.pid = t.pid
 	UNION ALL
 	SELECT e.path, CASE WHEN e.is_directory THEN 'directory' ELSE 'file' END,
 		NULL, 'orphan', NULL,
-		CASE WHEN e.name ~ '^[0-9]+$'
-			THEN 'No database has it: CREATE DATABASE may be under way, or it was left by a crash.'
-			ELSE 'The server did not make it.' END
+		CASE WHEN e.name ~ '^[0-9]+$' THEN 'no database' ELSE 'not of the server' END, NULL
 	FROM entry e
 	WHERE e.name <> 'pgsql_tmp'
 		AND e.name NOT IN (SELECT d.oid::text FROM pg_database d)
@@ -538,7 +562,7 @@ AS $$
 			UNION ALL SELECT WHERE NOT e.is_directory)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.files_beside_databases(oid) IS
-	'temporary files in a tablespace, one row a process, and what is in its directory without belonging there';
+	'temporary files in a tablespace, one row a process, and what is in its directory without belonging there; why, detail: see reason_beside()';
 
 /* A database whose default it is, without the relations that leave alone. */
 CREATE FUNCTION tablespace_advisor.database_leaving(
@@ -567,20 +591,22 @@ CREATE FUNCTION tablespace_advisor.contents_beside_databases(
 	tablespace_oid oid, target_oid oid, show_names boolean,
 	with_settings boolean)
 RETURNS TABLE (database name, relation text, kind text, size_bytes bigint,
-	how text, statement text, reason text)
+	how text, statement text, why text, detail text)
 LANGUAGE sql VOLATILE ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT NULL::name, f.path, f.kind, f.bytes, f.how, f.statement, f.reason
+	SELECT NULL::name, f.path, f.kind, f.bytes, f.how, f.statement, f.why,
+		f.detail
 	FROM tablespace_advisor.files_beside_databases(tablespace_oid) f
 	UNION ALL
-	SELECT s.database, s.setting, s.kind, NULL, 'setting', s.statement, s.reason
+	SELECT s.database, s.setting, s.kind, NULL, 'setting', s.statement, s.why,
+		NULL
 	FROM tablespace_advisor.settings_naming(tablespace_oid, target_oid,
 		show_names) s
 	WHERE with_settings
 	UNION ALL
 	SELECT NULL, NULL, 'tablespace', NULL, 'never', NULL,
-		'pg_default can be relieved, but never dropped.'
+		'pg_default', NULL
 	WHERE tablespace_oid = 1663
 $$;
 COMMENT ON FUNCTION tablespace_advisor.contents_beside_databases(oid, oid, boolean, boolean) IS
@@ -645,22 +671,23 @@ AS $$
 	WHERE d.is_default AND d.is_valid AND NOT d.is_locked
 	UNION ALL
 	SELECT d.name, NULL, 'database', NULL, 'locked', NULL,
-		'It could not be looked into: somebody has locked it, perhaps to rename or drop it, or a prepared transaction has.'
+		tablespace_advisor.reason_beside('locked', NULL)
 	FROM db d WHERE d.is_valid AND d.is_locked
 	UNION ALL
 	SELECT d.name, NULL, 'database', NULL, 'with database',
 		format('DROP DATABASE %I', d.name),
-		'DROP DATABASE was interrupted: all that can be done with it is to drop it.'
+		tablespace_advisor.reason_beside('half dropped', NULL)
 	FROM db d WHERE NOT d.is_valid
 	UNION ALL
 	SELECT d.name, CASE WHEN d.shown THEN f.path END, 'file', f.bytes,
-		f.how, f.statement, f.reason
+		f.how, NULL, tablespace_advisor.reason_beside(f.why, f.detail)
 	FROM db d
 		CROSS JOIN LATERAL tablespace_advisor.unowned_files(
 			tablespace_oid, d.database) f
 	WHERE d.is_valid AND NOT d.is_locked
 	UNION ALL
-	SELECT b.*
+	SELECT b.database, b.relation, b.kind, b.size_bytes, b.how, b.statement,
+		tablespace_advisor.reason_beside(b.why, b.detail)
 	FROM tablespace_advisor.contents_beside_databases(tablespace_oid, target_oid,
 		show_names, all_databases) b
 	ORDER BY 1, 5, 4 DESC NULLS LAST, 2

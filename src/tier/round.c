@@ -27,10 +27,10 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/resowner.h"
 
 #include "compat.h"
 #include "move/move.h"
+#include "state/subtransaction.h"
 #include "tier/round.h"
 
 #define EXIT_POLL_MS	20
@@ -129,6 +129,22 @@ tsa_load_moves(TsaStatement *query, Datum *values, const char *nulls,
 	return moves;
 }
 
+/* What is to be queued, and the ids of its jobs. */
+typedef struct Queueing
+{
+	List	   *moves;
+	const TsaMoveOptions *options;
+	List	   *ids;
+} Queueing;
+
+static void
+queue_all(void *arg)
+{
+	Queueing   *queueing = arg;
+
+	queueing->ids = tsa_queue_moves(queueing->moves, queueing->options);
+}
+
 /*
  * Queues the moves and starts their worker, or, if one of the relations is
  * being moved by now, does nothing and returns NIL; else the ids (int64 *) of
@@ -138,40 +154,19 @@ List *
 tsa_queue_round(List *moves, const TsaMoveOptions *options,
 				BackgroundWorkerHandle **handle)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	List	   *volatile ids = NIL;
+	Queueing	queueing = {moves, options, NIL};
+	ErrorData  *error = tsa_try(queue_all, &queueing);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
+	if (error != NULL)
 	{
-		ids = tsa_queue_moves(moves, options);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
+		if (error->sqlerrcode != ERRCODE_OBJECT_IN_USE)
+			ReThrowError(error);
+		return NIL;
 	}
-	PG_CATCH();
-	{
-		ErrorData  *err;
-
-		MemoryContextSwitchTo(context);
-		err = CopyErrorData();
-		FlushErrorState();
-		/* not left to the caller's abort, which would end only this one */
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (err->sqlerrcode != ERRCODE_OBJECT_IN_USE)
-			ReThrowError(err);
-		FreeErrorData(err);
-		ids = NIL;
-	}
-	PG_END_TRY();
-	if (ids != NIL)
-		*handle = tsa_start_workers(*(int64 *) linitial(ids),
+	if (queueing.ids != NIL)
+		*handle = tsa_start_workers(*(int64 *) linitial(queueing.ids),
 									tsa_count_copies(moves));
-	return ids;
+	return queueing.ids;
 }
 
 /*

@@ -14,7 +14,8 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(
-  create_judges check_content check_btree check_heap check_mirror check_table
+  create_judges check_content check_btree check_btrees check_moved
+  check_heap check_mirror check_table
   check_orphans check_locks tablespaces_of places visibility digest);
 
 # Functions in the database: tsa_orphans(), tsa_damage(), tsa_amcheck(),
@@ -189,6 +190,28 @@ sub check_btree
 		stdout => \$out, stderr => \$err);
 
 	is("$rc $err", '0 ', "$name: $index agrees with the table");
+	return;
+}
+
+# All B-trees of a table, of which there are so many, say what it says.
+sub check_btrees
+{
+	my ($node, $table, $count, $name) = @_;
+
+	is($node->safe_psql('postgres', "SELECT tsa_amcheck('$table')"), $count,
+		"$name: the indexes are right");
+	return;
+}
+
+# A table is whole, with so many B-trees, and nothing is left of its move.
+sub check_moved
+{
+	my ($node, $table, $count, $name) = @_;
+
+	check_heap($node, $table, $name);
+	check_btrees($node, $table, $count, $name);
+	check_orphans($node, $name);
+	check_locks($node, $name);
 	return;
 }
 

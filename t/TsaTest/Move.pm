@@ -15,9 +15,30 @@ use TsaTest::Server;
 use TsaTest::Session;
 
 our @EXPORT = qw(
-  stop_at wait_for_stop wait_for_stops release
+  start_rate_node stop_at wait_for_stop wait_for_stops release
   start_move start_table_move move move_table
-  job_field wait_for_job wait_for_workers worker_pid end_state);
+  job_field wait_until_job wait_for_job wait_for_workers worker_pid end_state);
+
+# A server on which a copy at full speed takes several windows of the rate control:
+# a table t of 125 MB, tablespaces one and two.
+sub start_rate_node
+{
+	my ($conf) = @_;
+	my $node = start_plain('primary', conf => qq{
+autovacuum = off
+tablespace_advisor.min_wal_space = 0
+tablespace_advisor.wal_compression = pglz
+$conf
+});
+
+	$node->safe_psql('postgres', $_)
+	  foreach (
+		'CREATE TABLE t (a int, b text)',
+		'ALTER TABLE t ALTER b SET STORAGE PLAIN',
+		q{INSERT INTO t SELECT n, repeat('x', 4100) FROM generate_series(1, 16000) n},
+		q{CREATE TABLESPACE one LOCATION ''}, q{CREATE TABLESPACE two LOCATION ''});
+	return $node;
+}
 
 # Makes live copies stop at a point of their protocol; '' lets them go on.
 sub stop_at
@@ -112,6 +133,17 @@ sub job_field
 
 	return $node->safe_psql('postgres',
 		"SELECT $field FROM tablespace_moves WHERE job_id = $job");
+}
+
+# Waits until a condition on a job's row of the view is true.
+sub wait_until_job
+{
+	my ($node, $job, $condition) = @_;
+
+	wait_until($node,
+		"(SELECT $condition FROM tablespace_moves WHERE job_id = $job)",
+		"$condition, of job $job");
+	return;
 }
 
 # Waits until a job has ended and returns its state.

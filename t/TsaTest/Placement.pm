@@ -9,6 +9,7 @@ use warnings;
 use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use Test::More;
+use TsaTest::Plan;
 
 our @EXPORT = qw(pretend_devices where_tables_are take_days apply_round);
 
@@ -19,38 +20,9 @@ sub pretend_devices
 
 	$node->safe_psql('postgres', $_)
 	  foreach (
-		'CREATE EXTENSION tablespace_advisor',
 		q{CREATE TABLESPACE slow LOCATION ''},
 		q{CREATE TABLESPACE fast LOCATION ''},
-		q{INSERT INTO tablespace_advisor.probe_run
-				(run_id, tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
-			OVERRIDING SYSTEM VALUE
-			SELECT CASE spcname WHEN 'slow' THEN 1001 ELSE 1002 END, spcname,
-				pg_tablespace_location(oid), 'scratch', 268435456, '3 s', now(), now()
-			FROM pg_tablespace WHERE spcname IN ('slow', 'fast')},
-		q{INSERT INTO tablespace_advisor.probe_result
-				(run_id, workload, queue_depth, io_size, samples, iops, mean_us, mean_low_us, mean_high_us)
-			VALUES (1001, 'random read', 1, 8192, 600, 200, 5000, 4900, 5100),
-				(1002, 'random read', 1, 8192, 600, 10000, 100, 98, 102)},
-		# they lie on one device: pretend that they do not, and how large one is
-		qq{CREATE OR REPLACE FUNCTION tablespace_advisor.tablespace_facts(caller oid, table_owner oid)
-			RETURNS SETOF tablespace_advisor.tablespace_fact LANGUAGE sql
-			SET search_path = pg_catalog, pg_temp AS \$\$
-				SELECT f.* FROM tablespace_advisor.tablespace_latency l
-				JOIN pg_tablespace t ON t.spcname = l.tablespace
-				CROSS JOIN LATERAL jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
-					jsonb_build_object('tablespace', l.tablespace, 'run_id', l.run_id,
-						'random_read_us', l.random_read_us, 'random_read_low_us', l.random_read_low_us,
-						'random_read_high_us', l.random_read_high_us,
-						'depths', array_remove(ARRAY[CASE WHEN l.random_read_us > 0 THEN 1 END], NULL),
-						'depth_read_us', array_remove(ARRAY[l.random_read_us], NULL),
-						'may_create', true, 'volatile', false, 'available_bytes',
-						CASE l.tablespace WHEN 'fast' THEN $fast_bytes - (
-							SELECT coalesce(sum(pg_table_size(c.oid)), 0) FROM pg_class c
-							WHERE c.reltablespace = t.oid AND c.relkind = 'r')
-							ELSE 1000000000 END,
-						'shares_device_with', '[]'::jsonb)) f
-			\$\$},
+		two_devices($fast_bytes),
 		# a wave for each move, as where the disk is nearly full
 		'ALTER FUNCTION tablespace_advisor.plan_round(oid, text, bigint, boolean) RENAME TO planned_round',
 		q{CREATE FUNCTION tablespace_advisor.plan_round(oid, text, bigint, boolean)

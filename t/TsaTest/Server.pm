@@ -23,7 +23,7 @@ BEGIN
 }
 
 our @EXPORT = qw(
-  new_node prepare_node configure with_small_file_system start_by
+  new_node prepare_node start_node start_plain make_users configure with_small_file_system start_by
   crash checkpointer_pid wait_for_restart
   check_log check_no_crash check_checksums);
 
@@ -73,6 +73,44 @@ sub prepare_node
 	}) unless $args{no_tablespaces};
 	$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
 	create_judges($node);
+	return;
+}
+
+# A server with the settings of new_node(), started and prepared.
+sub start_node
+{
+	my ($name, %args) = @_;
+	my $node = new_node($name, %args);
+
+	$node->start;
+	prepare_node($node, %args);
+	return $node;
+}
+
+# A server with these settings alone, started, with the extension.
+sub start_plain
+{
+	my ($name, %args) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(%{ $args{init} // {} });
+	$node->append_conf('postgresql.conf',
+		"allow_in_place_tablespaces = on\n" . ($args{conf} // ''));
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
+	return $node;
+}
+
+# The roles mallory and alice, who log in and make tables of their own anywhere.
+sub make_users
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', q{
+		CREATE ROLE mallory LOGIN;
+		CREATE ROLE alice LOGIN;
+		GRANT CREATE ON SCHEMA public TO mallory, alice;
+		GRANT CREATE ON TABLESPACE slow, fast TO mallory, alice});
 	return;
 }
 

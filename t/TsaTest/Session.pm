@@ -79,9 +79,11 @@ sub end_session
 sub messages_of
 {
 	my ($node, $sql, %args) = @_;
+	my $dbname = $args{dbname} // 'postgres';
 	my ($out, $err);
 
-	$node->psql($args{dbname} // 'postgres', "\\set VERBOSITY verbose\n$sql",
+	$node->psql($dbname, "\\set VERBOSITY verbose\n$sql",
+		connstr => $node->connstr($dbname) . ($args{user} ? " user=$args{user}" : ''),
 		stdout => \$out, stderr => \$err);
 	return $err;
 }

@@ -2,18 +2,8 @@
 # workers too; they move, under load through the coordinator and while the
 # cluster rebalances, and nothing is lost.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../../t";
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 use TsaTest;
-use TsaTest::Plan;
 
 my @nodes;
 foreach my $name (qw(coordinator worker1 worker2))

@@ -1,23 +1,13 @@
 # pg_cron and pg_partman: what docs/fleets.md schedules, run by pg_cron, by a
 # background worker and by libpq; on partitions that pg_partman makes.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../../t";
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
-use TsaTest::Plan;
 
 my @recipes = recipes('fleets', 'pg_cron');
 
 foreach my $way ('a connection', 'a background worker')
 {
-	my $node = new_node($way =~ s/\W/_/gr, conf => qq(
+	my $node = start_node($way =~ s/\W/_/gr, conf => qq(
 shared_preload_libraries = 'pg_cron,tablespace_advisor'
 cron.use_background_workers = @{[ $way =~ /worker/ ? 'on' : 'off' ]}
 timezone = 'UTC'
@@ -25,8 +15,6 @@ shared_buffers = 1MB
 tablespace_advisor.sample_interval = 0
 ));
 	$node->append_conf('postgresql.conf', "cron.host = '@{[ $node->host ]}'");
-	$node->start;
-	prepare_node($node);
 	$node->safe_psql('postgres', q{
 		CREATE EXTENSION pg_cron;
 		CREATE SCHEMA partman;

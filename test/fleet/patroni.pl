@@ -3,16 +3,7 @@
 # knows, what is left where, and that the old one is rewound.  Each node runs in a
 # mount namespace, in which the tablespaces' directory is its own.
 
-use strict;
-use warnings;
-
-use FindBin;
 use IPC::Run ();
-use lib "$FindBin::RealBin/../../t";
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time usleep);
 use TsaTest;
 

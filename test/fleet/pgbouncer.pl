@@ -1,25 +1,14 @@
 # pgbouncer in transaction mode: calls that wait, with their notices, and that do
 # not; Ctrl-C, a client that is killed, and a transaction block.
 
-use strict;
-use warnings;
-
-use FindBin;
 use IPC::Run ();
-use lib "$FindBin::RealBin/../../t";
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('server', conf => qq(
+my $node = start_node('server', conf => qq(
 shared_preload_libraries = 'tablespace_advisor'
 max_wal_size = 1GB
 tablespace_advisor.min_wal_space = 0
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	CREATE TABLE orders (id int PRIMARY KEY, note text) TABLESPACE slow;
 	INSERT INTO orders SELECT i, repeat(md5(i::text), 10) FROM generate_series(1, 100000) i});

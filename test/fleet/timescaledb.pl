@@ -2,18 +2,9 @@
 # relations of their rows, move by age and in evacuations; a tablespace of theirs
 # is retired.  TimescaleDB 2.28; of others it is shown that they are refused.
 
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/../../t";
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use TsaTest;
 
-my $node = new_node('timescale', conf => qq(
+my $node = start_node('timescale', conf => qq(
 shared_preload_libraries = 'timescaledb,tablespace_advisor'
 timescaledb.telemetry_level = off
 timezone = 'UTC'
@@ -22,8 +13,6 @@ shared_buffers = 64MB
 max_wal_size = 2GB
 tablespace_advisor.min_wal_space = 0
 ));
-$node->start;
-prepare_node($node);
 $node->safe_psql('postgres', q{
 	SET allow_in_place_tablespaces = on;
 	CREATE TABLESPACE old LOCATION '';

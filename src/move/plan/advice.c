@@ -19,7 +19,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "advise/advise.h"
@@ -27,6 +26,7 @@
 #include "move/job/journal.h"
 #include "move/plan/advice.h"
 #include "move/plan/load.h"
+#include "state/subtransaction.h"
 
 /*
  * The caller has decided.  Advice on more relations than this would hold up
@@ -113,6 +113,38 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	return kept;
 }
 
+/* Moves whose forecasts are asked for. */
+typedef struct Forecasts
+{
+	List	   *moves;
+	const TsaMoveOptions *options;
+} Forecasts;
+
+static void
+ask_for_forecasts(void *arg)
+{
+	const Forecasts *forecasts = arg;
+	TsaState	state;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	ask_for_advice(&state, forecasts->options, false);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		Oid			relid = DatumGetObjectId(tsa_result_column(i, "relation"));
+		TsaMove    *move = tsa_find_move(forecasts->moves, relid);
+		float8		saved;
+
+		if (move == NULL && forecasts->options->with_indexes)
+			move = tsa_find_move(forecasts->moves, IndexGetRelation(relid, true));
+		if (move == NULL || !get_forecast(i, &saved))
+			continue;
+		move->has_forecast = true;
+		move->forecast_saved_ms_per_s += saved;
+	}
+	tsa_state_close(&state);
+	PopActiveSnapshot();
+}
+
 /*
  * Writes down what the advice expects of moves that the caller has decided, so
  * that move_outcomes can compare.  Indexes that move along with their table
@@ -124,53 +156,15 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 void
 tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	TsaState	state;
+	Forecasts	forecasts = {moves, options};
+	ErrorData  *error;
 
 	if (moves == NIL || list_length(moves) > MAX_FORECASTS ||
 		options->dry_run || !options->wants_forecast ||
 		!is_probed(options->tablespace))
 		return;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		PushActiveSnapshot(GetTransactionSnapshot());
-		ask_for_advice(&state, options, false);
-		for (uint64 i = 0; i < SPI_processed; i++)
-		{
-			Oid			relid = DatumGetObjectId(tsa_result_column(i, "relation"));
-			TsaMove    *move = tsa_find_move(moves, relid);
-			float8		saved;
-
-			if (move == NULL && options->with_indexes)
-				move = tsa_find_move(moves, IndexGetRelation(relid, true));
-			if (move == NULL || !get_forecast(i, &saved))
-				continue;
-			move->has_forecast = true;
-			move->forecast_saved_ms_per_s += saved;
-		}
-		tsa_state_close(&state);
-		PopActiveSnapshot();
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *err;
-
-		MemoryContextSwitchTo(context);
-		err = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (err->sqlerrcode == ERRCODE_QUERY_CANCELED ||
-			err->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-			ReThrowError(err);
-		FreeErrorData(err);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
+	error = tsa_try(ask_for_forecasts, &forecasts);
+	if (error != NULL && (error->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+						  error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN))
+		ReThrowError(error);
 }

@@ -18,7 +18,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/resowner.h"
 
 #include "move/job/batch_lock.h"
 #include "move/job/job.h"
@@ -27,6 +26,7 @@
 #include "move/rebuild/rebuild.h"
 #include "move/worker/job_storage.h"
 #include "move/worker/recover.h"
+#include "state/subtransaction.h"
 
 /*
  * Removes the files that jobs of another server or database name.  CREATE
@@ -83,11 +83,12 @@ forget_foreign_jobs(void)
 }
 
 /*
- * Ends a job of a dead batch, or removes what one that has ended left.
+ * Ends a job (int64 *) of a dead batch, or removes what one that has ended left.
  */
 static void
-recover_job(int64 job_id)
+recover_job(void *arg)
 {
+	int64		job_id = *(int64 *) arg;
 	TsaJobEnd	done = {.state = TSA_JOB_DONE};
 	TsaJobEnd	failed = {.state = TSA_JOB_FAILED};
 	ErrorData	err = {0};
@@ -121,40 +122,21 @@ recover_job(int64 job_id)
 static void
 recover_batch(int64 batch_id)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
 	ListCell   *lc;
 
 	foreach(lc, tsa_lock_open_jobs(batch_id))
 	{
-		int64		job_id = *(int64 *) lfirst(lc);
+		int64	   *job_id = lfirst(lc);
+		ErrorData  *error = tsa_try(recover_job, job_id);
 
-		BeginInternalSubTransaction(NULL);
-		PG_TRY();
-		{
-			recover_job(job_id);
-			ReleaseCurrentSubTransaction();
-		}
-		PG_CATCH();
-		{
-			ErrorData  *err;
-
-			MemoryContextSwitchTo(context);
-			err = CopyErrorData();
-			FlushErrorState();
-			RollbackAndReleaseCurrentSubTransaction();
-			MemoryContextSwitchTo(context);
-			CurrentResourceOwner = owner;
-			if (err->sqlerrcode == ERRCODE_QUERY_CANCELED)
-				ReThrowError(err);
-			ereport(WARNING,
-					(errcode(err->sqlerrcode),
-					 errmsg("could not recover job " INT64_FORMAT ": %s",
-							job_id, err->message)));
-		}
-		PG_END_TRY();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
+		if (error == NULL)
+			continue;
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			ReThrowError(error);
+		ereport(WARNING,
+				(errcode(error->sqlerrcode),
+				 errmsg("could not recover job " INT64_FORMAT ": %s",
+						*job_id, error->message)));
 	}
 }
 

@@ -1,0 +1,124 @@
+# Shared by the benches: their options, a private server with the extension, and
+# one that has little memory, a slow disk and a fast one.  Sourced by bash scripts
+# that have said "set -euo pipefail"; takes them to the top of the checkout.
+here=$PWD
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit
+. tools/common.sh
+
+# take_options 'NAME...' ARGUMENT...: --NAME VALUE sets the variable NAME, a hyphen
+# in it being an underscore there.  After a name, "#": a positive number, "0": a
+# number, "!": no value, it becomes "yes".  What is no option is left in $left.
+take_options()
+{
+	local known=" $1 " name
+
+	left=()
+	shift
+	while [ $# -gt 0 ]; do
+		name=${1#--}
+		case $1 in
+			-?*) [[ $known =~ " $name"([#0!]?)" " ]] || usage "$1" ;;
+			*) left+=("$1"); shift; continue ;;
+		esac
+		if [ "${BASH_REMATCH[1]}" = '!' ]; then
+			declare -g "${name//-/_}=yes"
+			shift
+			continue
+		fi
+		case ${BASH_REMATCH[1]} in
+			'#') [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "$1 needs a positive number" ;;
+			0) [[ ${2:-} =~ ^[0-9]+$ ]] || die "$1 needs a number" ;;
+			*) [ -n "${2:-}" ] || die "$1 needs a value" ;;
+		esac
+		declare -g "${name//-/_}=$2"
+		shift 2
+	done
+}
+
+sql() { in_src psql -XAtq -F ' ' -v ON_ERROR_STOP=1 -d postgres "$@"; }
+
+# private_server [PACKAGE...]: with the extension installed and the configuration
+# on standard input; Debian packages that the bench needs besides.
+private_server()
+{
+	install_private_server "$@"
+	cat >"$work/conf"
+	start_cluster "$work/conf"
+}
+
+# --- little memory, two disks ---------------------------------------------------
+
+# Makes a control group: sets $group, and $limit, the file that limits its memory;
+# or fails and says why.
+make_memory_group()
+{
+	local parent='' file
+
+	if [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then
+		parent=/sys/fs/cgroup/memory file=memory.limit_in_bytes
+	elif grep -qw memory /sys/fs/cgroup/cgroup.subtree_control 2>/dev/null; then
+		parent=/sys/fs/cgroup file=memory.max
+	fi
+	group=${parent:+$parent/tablespace_advisor.$$}
+	if [ -z "$group" ] || ! mkdir "$group" 2>/dev/null; then
+		group=
+		why="no control group to limit the server's memory with"
+		return 1
+	fi
+	limit=$group/$file
+}
+
+# set_memory_limit MB DIRECTORY...: of the group, page cache included.  The kernel
+# has to write what is dirty in these file systems before it can let go of it.
+set_memory_limit()
+{
+	local megabytes=$1 tries
+
+	shift
+	for tries in 1 2 3 4 5 6 7 8 9 10; do
+		sync -f "$@"
+		if echo "$((megabytes * 1024 * 1024))" >"$limit"; then
+			return 0
+		fi 2>/dev/null
+		sleep 1
+	done
+	die "could not limit the server's memory to $megabytes MB"
+}
+
+# Both in a memory group, or ends with status 77: the emulated disk under which the
+# bench runs, and a fast one, to be made by fast_disk.  $fast is empty until then.
+need_two_disks()
+{
+	fast=
+	make_memory_group || { echo "skipped: $why" >&2; exit 77; }
+}
+
+# fast_disk SIZE: sets $fast
+fast_disk()
+{
+	fast=$(bench/testbed/up "$work.fast" "$1" rotation_us=200 travel_us=100 mb_per_s=500)
+}
+
+# Starts the server in the group, configured by standard input, with the tablespaces
+# "slow" and "fast" on the disks.
+start_on_two_disks()
+{
+	cat >"$work/conf"
+	port=5432
+	( echo "$BASHPID" >"$group/cgroup.procs" && start_cluster "$work/conf" )
+	mkdir "$TESTBED/slow" "$fast/fast"
+	chown "$user" "$TESTBED/slow" "$fast/fast"
+	sql -c "CREATE TABLESPACE slow LOCATION '$TESTBED/slow'" \
+		-c "CREATE TABLESPACE fast LOCATION '$fast/fast'"
+}
+
+limit_memory() { set_memory_limit "$memory" "$TESTBED" "$work" "$fast"; }
+
+# For cleanup_more: the server, the group and the fast disk go.
+undo_two_disks()
+{
+	stop_cluster
+	sleep 0.2					# the last processes leave the group
+	rmdir "$group"
+	if [ -n "$fast" ]; then bench/testbed/down "$work.fast"; fi
+}

@@ -1,0 +1,17 @@
+/*-------------------------------------------------------------------------
+ *
+ * user_limits.h
+ *	  How many workers move relations for users who are not superusers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_USER_LIMITS_H
+#define TSA_USER_LIMITS_H
+
+#include "postgres.h"
+
+extern void tsa_init_user_limits(void);
+extern Oid	tsa_take_user_place(int64 batch_id);
+extern int	tsa_cap_helpers(Oid user, int helpers);
+
+#endif							/* TSA_USER_LIMITS_H */
