@@ -14,61 +14,54 @@ check(void)
 }
 
 /* One index of a table of 10 000 pages on a slow disk. */
-static void
-fill_input(TsaRegretInput *input, TsaRegretIndex *index, double correlation,
-		   double cached, double r)
-{
-	*index = (TsaRegretIndex)
-	{
-		.scan =
-		{
-			.table_pages = 10000,.table_tuples = 1e6,.index_pages = 2745,
-			.index_tuples = 1e6,.tree_height = 2,.index_quals = 1,
-			.loop_count = 1,.correlation = correlation
-		},
-		.cached = cached
-	};
-	*input = (TsaRegretInput)
-	{
-		.indexes = index,.nindexes = 1,
-		.times =
-		{
-			.sequential = 95,.random = 5200,.skip = 3200,.cached = 2,
-			.adjacent_0 = 100,.adjacent_1 = 250,
-			.cpu = {.tuple = 0.06,.index_tuple = 0.03,.bit = 0.02,.operator = 0.015}
-		},
-		.random_low = 5100,.random_high = 5300,
-		.settings =
-		{
-			.table_random = r,.table_seq = 1,.cpu_tuple = 0.01,
-			.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
-			.cache_pages = 524288,.bitmap_entries = 58254
-		},
-		.check = check
-	};
-}
+static const TsaRegretIndex some_index = {
+	.scan = {
+		.table_pages = 10000,.table_tuples = 1e6,.index_pages = 2745,
+		.index_tuples = 1e6,.tree_height = 2,.index_quals = 1,
+		.loop_count = 1
+	}
+};
+
+static const TsaRegretInput some_input = {
+	.nindexes = 1,
+	.times = {
+		.sequential = 95,.random = 5200,.skip = 3200,.cached = 2,
+		.adjacent_0 = 100,.adjacent_1 = 250,
+		.cpu = {.tuple = 0.06,.index_tuple = 0.03,.bit = 0.02,.operator = 0.015}
+	},
+	.random_low = 5100,.random_high = 5300,
+	.settings = {
+		.table_seq = 1,.cpu_tuple = 0.01,
+		.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
+		.cache_pages = 524288,.bitmap_entries = 58254
+	},
+	.check = check
+};
 
 static TsaRegretOutcome
 weigh(double correlation, double cached, double r)
 {
-	TsaRegretInput input;
-	TsaRegretIndex index;
+	TsaRegretInput input = some_input;
+	TsaRegretIndex index = some_index;
 	TsaRegretOutcome outcome;
 
-	fill_input(&input, &index, correlation, cached, r);
+	index.scan.correlation = correlation;
+	index.cached = cached;
+	input.indexes = &index;
+	input.settings.table_random = r;
 	tsa_regret_weigh(&input, &outcome);
 	return outcome;
 }
 
-/* Its worst plan under r, recommended is that and then another. */
+/* Its worst plan under r, where another constant is recommended. */
 static TsaWorstPlan
 worst_plan(double r, double recommended)
 {
-	TsaRegretInput input;
-	TsaRegretIndex index;
+	TsaRegretInput input = some_input;
+	TsaRegretIndex index = some_index;
 	TsaWorstPlan worst;
 
-	fill_input(&input, &index, 0, 0, r);
+	input.settings.table_random = r;
 	tsa_regret_worst(&input, &index, recommended, &worst);
 	return worst;
 }
