@@ -268,7 +268,7 @@ AS $$
 			/ nullif(sum(p.reading_snapshots), 0) FROM tablespace_advisor.sample p
 			WHERE p.taken_at > f.since)), '')
 		|| tablespace_advisor.page_table(
-			'{tablespace,lies on,media,size,free,random read,95 % interval,probed,warnings}', 'wwtnnnndl',
+			'{tablespace,lies on,media,size,free,random read,95 % interval,probed}', 'wwtnnnnd',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[r.tablespace::text,
 				coalesce(r.device_stack, r.filesystem), r.media,
 				tablespace_advisor.unit_label(r.size_bytes, 'bytes'),
@@ -276,9 +276,13 @@ AS $$
 				tablespace_advisor.unit_label(r.random_read_us, 'us'),
 				tablespace_advisor.unit_label(r.random_read_low_us, 'us') || ' to '
 					|| tablespace_advisor.unit_label(r.random_read_high_us, 'us'),
-				coalesce(to_char(r.measured_at, 'YYYY-MM-DD'), r.random_read_caveat, 'never'),
-				array_to_string(r.warnings, '; ')], 'wwtnnnndl'), '' ORDER BY r.n)
+				coalesce(to_char(r.measured_at, 'YYYY-MM-DD'), r.random_read_caveat, 'never')],
+				'wwtnnnnd'), '' ORDER BY r.n)
 			FROM row r WHERE r.n <= 50))
+		|| tablespace_advisor.page_table('{tablespace,warnings}', 'wl',
+			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[r.tablespace::text,
+				array_to_string(r.warnings, '; ')], 'wl'), '' ORDER BY r.n)
+			FROM row r WHERE r.n <= 50 AND cardinality(r.warnings) > 0))
 		|| CASE WHEN s.n > 50 THEN format('<p class="note">%s more tablespaces.</p>', s.n - 50) ELSE '' END)
 	FROM sums s
 $$;

@@ -125,22 +125,23 @@ AS $$
 			tablespace_advisor.outcome_sentence(b.batches, s.unknown)),
 		coalesce(tablespace_advisor.draw_outcomes(b.batches),
 			'<p class="note">Of no call both forecast and outcome are known yet.</p>')
-		|| tablespace_advisor.page_table('{move,relation,route,state,size,took,lock,others lost,waiting sessions saved,ended}', 'nwwlnnnnld',
+		|| tablespace_advisor.page_table('{move,relation,route,state,size,took,lock,others lost,ended}', 'nwwlnnnnd',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[m.job_id::text, m.relation_name,
 				format('%I to %I', m.from_tablespace, m.to_tablespace),
 				CASE WHEN m.finished_at IS NULL THEN concat_ws(', ', m.state,
 						m.percent || ' %', tablespace_advisor.pretty_seconds(
 							extract(epoch FROM m.eta)::float8) || ' left')
+					WHEN m.waits_for IS NOT NULL THEN m.state || '; the outcome waits for ' || m.waits_for
+					WHEN m.saved IS NOT NULL THEN format('%s: %s waiting sessions saved%s', m.state,
+						tablespace_advisor.short_number(m.saved), coalesce(', forecast '
+						|| tablespace_advisor.short_number(m.forecast_saved_ms_per_s / 1000), ''))
 					ELSE m.state || coalesce(': ' || tablespace_advisor.one_line(m.error, 160), '') END,
 				tablespace_advisor.unit_label(m.bytes_total::float8, 'bytes'),
 				tablespace_advisor.pretty_seconds(extract(epoch FROM
 					coalesce(m.finished_at, clock_timestamp()) - m.started_at)::float8),
 				tablespace_advisor.unit_label(m.lock_ms * 1000, 'us'),
 				tablespace_advisor.two_digits(m.others_lost_percent) || ' %',
-				CASE WHEN m.waits_for IS NOT NULL THEN 'waits for ' || m.waits_for
-					WHEN m.saved IS NOT NULL THEN format('%s, %s',
-						tablespace_advisor.short_number(m.saved), m.outcome) END,
-				to_char(m.finished_at, 'MM-DD HH24:MI')], 'nwwlnnnnld'), '' ORDER BY m.n)
+				to_char(m.finished_at, 'MM-DD HH24:MI')], 'nwwlnnnnd'), '' ORDER BY m.n)
 			FROM move m WHERE m.n <= 20))
 		|| CASE WHEN s.n > 20 THEN format('<p class="note">and %s smaller ones</p>', s.n - 20) ELSE '' END)
 	FROM sums s, batch b WHERE s.n > 0
