@@ -158,6 +158,24 @@ SELECT count(*) FROM measure_index_locality('regress_recommend.t') WHERE windows
 SELECT detail ~ 'over 1 index of measured locality here' AS measured
 FROM recommend_random_page_cost('regress_recommend');
 
+\echo -- worst plans: scattered, in order, all in caches; what is chosen now is what is recommended if that is kept
+CREATE FUNCTION pg_temp.worst(r float8, recommended float8, OUT place int, OUT of_rows numeric, OUT plan text, OUT best text,
+	OUT slowdown numeric, OUT plan_then text, OUT slowdown_then numeric, OUT corrected text, OUT is_measured boolean)
+RETURNS SETOF record LANGUAGE sql AS $$
+	SELECT w.place, round(w.matching_rows::numeric), w.plan, w.best_plan, round((w.plan_us / w.best_us)::numeric, 1),
+		w.recommended_plan, round((w.recommended_us / w.best_us)::numeric, 1), w.corrected_plan, w.is_measured
+	FROM tablespace_advisor.find_worst_plans('(95,5200,3200,2,100,250,,,,,5100,5300,94,96)',
+		array(SELECT ROW(NULL, 10000, 1e6, 2745, 1e6, t.correlation, t.cached, NULL, 2)::tablespace_advisor.weighed_index
+			FROM (VALUES (0, 0), (1, 0), (0, 1)) t (correlation, cached)), r, 1, 0, 0, recommended) w $$;
+SELECT * FROM pg_temp.worst(1, 60);
+SELECT count(*) FILTER (WHERE plan = plan_then AND slowdown = slowdown_then) AS kept, count(*) FROM pg_temp.worst(4, 4);
+\echo -- of all tablespaces, with what is recommended
+SELECT w.tablespace, w.index::regclass, w.plan_us >= w.best_us AS is_slower, w.recommended_us = w.plan_us AS is_kept, w.is_measured
+FROM tablespace_advisor.worst_plans((SELECT jsonb_agg(c || '{"verdict": "keep"}') FROM (SELECT to_jsonb(c) AS c
+	FROM recommend_random_page_cost('regress_recommend') c) c)) w;
+SELECT count(*) FROM tablespace_advisor.worst_plans((SELECT jsonb_agg(c || '{"verdict": "probe first"}')
+	FROM (SELECT to_jsonb(c) AS c FROM recommend_random_page_cost('regress_recommend') c) c));
+
 \echo -- units of the processor
 SELECT unit, nanoseconds > 0 AS measured, setting FROM calibrate_cost_units() WHERE unit <> 'cpu_index_tuple_cost';
 CREATE TEMP TABLE tsa_calibration (i int);
@@ -166,6 +184,8 @@ SELECT * FROM calibrate_cost_units();
 SELECT tablespace_advisor.weigh_random_page_cost('(1,2,,,,,,,,,,,,)', '{}', 4, 1, 0, 0);
 SELECT tablespace_advisor.weigh_random_page_cost('(1,2,,,,,,,,,,,,)', '{NULL}', 4, 1, 0, 0);
 SELECT tablespace_advisor.weigh_random_page_cost('(,2,,,,,,,,,,,,)', '{"(,,,,,,,,)"}', 4, 1, 0, 0);
+SELECT tablespace_advisor.find_worst_plans('(1,2,,,,,,,,,,,,)', '{}', 4, 1, 0, 0, 4);
+SELECT tablespace_advisor.find_worst_plans('(1,2,,,,,,,,,,,,)', '{NULL}', 4, 1, 0, 0, 4);
 
 DROP SCHEMA regress_recommend CASCADE;
 DELETE FROM tablespace_advisor.index_locality;

@@ -2,6 +2,8 @@
 SET client_min_messages = warning;
 CREATE SCHEMA "re<port>";
 CREATE TABLE "re<port>"."<script>alert('x')</script>" (a int PRIMARY KEY);
+CREATE FUNCTION pg_temp.cells(part text) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT regexp_replace(regexp_replace(m[1], '</td>', ' | ', 'g'), '<[^>]*>', '', 'g') FROM regexp_matches(part, '<tr>(<td.*?)</tr>', 'g') m $$;
 BEGIN;
 DELETE FROM tablespace_advisor.sample;
 DELETE FROM tablespace_advisor.relation_sample;
@@ -46,6 +48,8 @@ GROUP BY m[2] HAVING count(*) FILTER (WHERE m[1] = '' AND m[3] NOT LIKE '%/') <>
 SELECT m[1] AS load FROM made, regexp_matches(page, 'Load</h2><p class="says">(.*?)</p>') m;
 SELECT used_bytes, free_bytes, full_in_seconds > 0 AS is_full_some_day, probe_random_read_seconds, device_busy_ratio FROM tablespace_metrics WHERE tablespace = 'pg_default';
 SELECT state, moves, bytes FROM move_metrics WHERE to_tablespace = 'pg_default' ORDER BY state;
+SELECT m[1] AS moves FROM made, regexp_matches(page, 'Moves</h2><p class="says">(.*?)</p>') m;
+SELECT (string_to_array(cells, ' | '))[:4] AS move FROM made, pg_temp.cells(substring(page, '<h2>Moves</h2>.*?</table>'));
 -- moves from before the period are not in it
 SELECT page ~ 'img src' AS has_move FROM tablespace_report(interval '2 hours') page;
 SELECT count(*) > 0 AS has_line, count(*) FILTER (WHERE m[1] !~ '^M[-0-9. ]+[VHL]?') AS odd FROM made, regexp_matches(page, 'class="line c0" d="([^"]*)"', 'g') m;
@@ -65,6 +69,28 @@ CREATE FUNCTION pg_temp.moves(tables regclass[]) RETURNS SETOF record LANGUAGE s
 SELECT * FROM pg_temp.moves('{pg_class,pg_class_oid_index,pg_proc}') AS (amount float8, what text, saves text, statements text[]) ORDER BY what;
 SELECT * FROM pg_temp.moves('{pg_class,pg_proc,pg_type,pg_attribute}') AS (amount float8, what text, saves text, statements text[]);
 SELECT * FROM pg_temp.moves('{}') AS (amount float8, what text, saves text, statements text[]);
+-- worst plans: what helps; small differences are none
+SELECT cells FROM tablespace_advisor.report_plans((SELECT jsonb_agg(jsonb_build_object('index', i, 'matching_rows', 1234.4, 'plan', 'index scan', 'plan_us', us,
+	'best_plan', 'bitmap scan', 'best_us', 100000, 'recommended_us', then_us, 'corrected_us', corrected_us, 'is_measured', is_measured))
+	FROM (VALUES ('pg_class_oid_index'::regclass::oid, 500000, 105000, 100000, false), ('pg_proc_oid_index'::regclass, 400000, 400000, 100000, false),
+		('pg_type_oid_index'::regclass, 300000, 200000, 105000, true), ('pg_am_oid_index'::regclass, 200000, 200000, 200000, true),
+		('pg_am_name_index'::regclass, 140000, 100000, 100000, true)) p (i, us, then_us, corrected_us, is_measured))) part, pg_temp.cells(part);
+SELECT tablespace_advisor.report_plans('[]') AS nothing,
+	tablespace_advisor.report_plans('[{"index": 2662, "plan_us": 900, "best_us": 100}]') AS small;
+-- settings are named by what changes; what is the same of several subjects is one thing
+SELECT t.urgency, t.what, t.statements FROM tablespace_advisor.report_things((now(), '{}', '[
+	{"tablespace": "A", "verdict": "change", "random_page_cost": 4, "current_random_page_cost": 4, "effective_io_concurrency": 8, "regret_current": 1.5, "regret_recommended": 1.1, "statement": "one"},
+	{"tablespace": "b", "verdict": "change", "random_page_cost": 2, "current_random_page_cost": 4, "effective_io_concurrency": 8, "regret_current": 1.4, "regret_recommended": 1.1, "statement": "two"}]',
+	'[]', '[{"subject": "probe of a", "ok": false, "message": "never probed", "statement": "a"}, {"subject": "probe of b", "ok": false, "message": "never probed", "statement": "b"},
+	{"subject": "device of c", "ok": false, "message": "volatile", "statement": null}, {"subject": "moves", "ok": true, "message": "never probed", "statement": "no"}]',
+	'{}', NULL, '[]', '[]')::tablespace_advisor.report_findings) t ORDER BY t.urgency, t.what;
+-- cells are not cut as names are
+SELECT page ~ repeat('w', 100) AS is_whole FROM tablespace_advisor.report_devices((now(), '{}', '[]', '[]', '[]', array(SELECT d FROM jsonb_populate_record(
+	NULL::tablespace_advisor.device, jsonb_build_object('tablespace', 'a', 'warnings', ARRAY[repeat('w', 100)])) d), NULL, '[]', '[]')::tablespace_advisor.report_findings) page;
+-- what moves saved together
+SELECT tablespace_advisor.outcome_sentence('[{"forecast": 1, "saved": 0.9, "low": 0.8, "high": 1, "all_saved": 0.5, "all_low": 0.2, "all_high": 0.8},
+	{"forecast": 2, "saved": 1.1, "low": 0.9, "high": 1.3, "all_saved": 0.5, "all_low": 0.1, "all_high": 0.9}, {"forecast": 7, "saved": 7}]', 1);
+SELECT tablespace_advisor.outcome_sentence('[]', 0) AS nothing, tablespace_advisor.outcome_sentence('[]', 3) AS unknown;
 -- who may
 CREATE ROLE regress_page_monitor IN ROLE pg_monitor;
 CREATE ROLE regress_page_nobody;

@@ -52,6 +52,8 @@ SELECT job_id, batch_id, relation, outcome, forecast_saved_ms_per_s AS forecast,
 	round(saved_high::numeric, 2) AS high,
 	window_s, samples_before AS before, samples_after AS after, verdict
 FROM move_outcomes ORDER BY job_id;
+CREATE FUNCTION pg_temp.waits(of_job int) RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' | ', outcome, verdict, waits_for) FROM move_outcomes WHERE job_id = of_job $$;
 BEGIN;
 DELETE FROM tablespace_advisor.job;
 -- 500 ms/s become 100.  What is hardly read is judged by its own reads, not by
@@ -72,7 +74,7 @@ SELECT relation_name, from_tablespace, to_tablespace, finished_at,
 	round(statement_forecast_saved_ms) AS statement_forecast_saved_ms,
 	round(statement_saved_ms) AS statement_saved_ms,
 	round(statement_saved_low) AS statement_saved_low,
-	round(statement_saved_high) AS statement_saved_high
+	round(statement_saved_high) AS statement_saved_high, waits_for
 FROM move_outcomes WHERE job_id = 1;
 \x off
 SAVEPOINT two;
@@ -91,7 +93,7 @@ FROM move_outcomes WHERE job_id = 1;
 ROLLBACK TO two;
 -- a server that does not time reads
 UPDATE tablespace_advisor.sample SET io_timed = false;
-SELECT job_id, outcome, round(reads_per_s_before) AS reads, batch_saved_ms_per_s
+SELECT job_id, outcome, round(reads_per_s_before) AS reads, batch_saved_ms_per_s, waits_for
 FROM move_outcomes WHERE job_id = 1;
 ROLLBACK TO two;
 -- another call, as a failed one, ends the window: the shorter one counts for both
@@ -117,6 +119,35 @@ ROLLBACK TO two;
 -- at the end there are no samples yet
 SELECT FROM pg_temp.job(3, 3, 296, 297, 3, moved => 'outcome_other');
 SELECT * FROM pg_temp.outcome_of WHERE job_id = 3;
+-- what an outcome waits for: it says so, or that nothing will bring one
+SELECT pg_temp.waits(3) AS at_the_end;
+UPDATE tablespace_advisor.job SET started_at = pg_temp.at(291), finished_at = pg_temp.at(294) WHERE job_id = 3;
+SELECT pg_temp.waits(3) AS with_one;
+UPDATE tablespace_advisor.job SET started_at = pg_temp.at(286), finished_at = pg_temp.at(289) WHERE job_id = 3;
+SELECT pg_temp.waits(3) AS with_two;
+SELECT FROM pg_temp.job(4, 4, 298, 0, 1, 'running', 'outcome_small');
+SELECT pg_temp.waits(3) AS with_one_under_way;
+UPDATE tablespace_advisor.job SET state = 'failed', finished_at = NULL WHERE job_id = 3;
+SELECT pg_temp.waits(3) AS failed;
+ROLLBACK TO two;
+SELECT FROM pg_temp.job(3, 3, 5, 8, 3, moved => 'outcome_other');
+SELECT pg_temp.waits(3) AS few_before;
+UPDATE tablespace_advisor.job SET started_at = pg_temp.at(-2) WHERE job_id = 3;
+SELECT pg_temp.waits(3) AS none_before;
+ROLLBACK TO two;
+SELECT FROM pg_temp.job(3, 3, 202, 203, 3, moved => 'outcome_other');
+UPDATE tablespace_advisor.sample SET was_reset = true WHERE sample_id = 35;
+SELECT pg_temp.waits(1) AS other_moves;
+ROLLBACK TO two;
+INSERT INTO tablespace_advisor.sampled_relation
+SELECT 'outcome'::regclass, 0, 0, pg_temp.at(191), NULL, 8192, 0, 0, 0, 0, 0, 0, 0, 0;
+SELECT pg_temp.waits(1) AS rewritten;
+ROLLBACK TO two;
+UPDATE tablespace_advisor.sample SET read_ms = read_ms * CASE WHEN sample_id > 36 THEN 30 ELSE 1 END;
+SELECT pg_temp.waits(1) AS slower;
+ROLLBACK TO two;
+UPDATE tablespace_advisor.job SET method = 'catalog' WHERE job_id = 2;
+SELECT pg_temp.waits(2) AS without_blocks;
 ROLLBACK TO two;
 -- samples in which statistics were reset, or a table vacuumed, do not count
 UPDATE tablespace_advisor.sample SET was_reset = true WHERE sample_id = 30;

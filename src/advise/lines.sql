@@ -289,7 +289,9 @@ AS $$
 				ELSE CASE WHEN s.saved < 0 THEN ' costs ' ELSE ' save ' END END
 			|| tablespace_advisor.two_digits(100 * abs(s.saved) / nullif(s.whole, 0))
 			|| CASE WHEN target IS NOT NULL AND s.is_whole THEN ' % of the table''s read time'
-				ELSE ' % of that' END, '') ELSE '' END)
+				ELSE ' % of that' END
+			|| CASE WHEN target IS NOT NULL AND s.saved > 1.005 * s.whole
+				THEN ', since reads of others wait less, too' ELSE '' END, '') ELSE '' END)
 	FROM (SELECT count(*) FILTER (WHERE (a.advice).action = 'move') AS moves,
 			count(*) FILTER (WHERE (a.advice).action = 'probe first') AS probes,
 			sum((a.advice).read_ms_per_s) AS reading,
@@ -311,7 +313,7 @@ AS $$
 		SELECT sum((a.advice).read_ms_per_s) AS reading,
 			bool_and((a.advice).read_ms_per_s IS NOT NULL) AS is_whole,
 			count(*) FILTER (WHERE (a.advice).kind = 'index') AS indexes,
-			sum(greatest(0, (a.evidence #>> '{estimate,saved_ms_per_s}')::float8))
+			sum(greatest(0, (a.evidence #>> '{estimate,saved_ms_per_s}')::float8, (a.advice).saved_ms_per_s))
 				FILTER (WHERE (a.advice).kind = 'index') AS index_saves,
 			sum((a.advice).read_ms_per_s) FILTER (WHERE (a.advice).kind = 'heap') AS heap_reading,
 			bool_and((a.evidence #>> '{choice,is_exact}')::boolean)

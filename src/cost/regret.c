@@ -100,6 +100,14 @@ tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
 	}
 }
 
+/* The measured locality, or what stands for it. */
+static void
+know_locality(TsaRegretIndex *index)
+{
+	if (index->locality.npoints == 0)
+		tsa_locality_assume(&index->scan, &index->locality);
+}
+
 /*
  * How long the three plans take, the bitmap scan with so much prefetching;
  * "all" are the times of a scan of all blocks.
@@ -117,17 +125,17 @@ time_plans(const TsaRegretInput *input, const TsaRegretIndex *index,
 	double		rows = tuples * (times->cpu.tuple + times->cpu.index_tuple +
 								 times->cpu.operator);
 
-	us[0] = read_index + rows + tsa_locality_index_us(point, times, 0) +
+	us[TSA_INDEX_SCAN] = read_index + rows + tsa_locality_index_us(point, times, 0) +
 		tsa_locality_revisit_us(point, times, input->settings.shared_pages) -
 		fmin(tsa_locality_ahead_us(point, times, 0),
 			 (1 - times->cached_fraction) * rows);
 	if (index->index_random <= 0)
-		us[0] += tsa_locality_turns_us(point, times, leaves, 0);
-	us[1] = read_index +
+		us[TSA_INDEX_SCAN] += tsa_locality_turns_us(point, times, leaves, 0);
+	us[TSA_BITMAP_SCAN] = read_index +
 		tsa_locality_bitmap_us(point, times, concurrency) +
 		tuples * (times->cpu.tuple + times->cpu.bit +
 				  2 * times->cpu.operator);
-	us[2] = tsa_seq_scan_us(scan, all);
+	us[TSA_SEQ_SCAN] = tsa_seq_scan_us(scan, all);
 }
 
 /* The plan that the planner chooses. */
@@ -139,8 +147,8 @@ choose_plan(const TsaScan *scan, const TsaCostSettings *settings)
 	double		by_table = tsa_seq_scan_cost(scan, settings);
 
 	if (by_index <= by_bitmap && by_index <= by_table)
-		return 0;
-	return by_bitmap <= by_table ? 1 : 2;
+		return TSA_INDEX_SCAN;
+	return by_bitmap <= by_table ? TSA_BITMAP_SCAN : TSA_SEQ_SCAN;
 }
 
 /* The plan that it chooses with locality corrected, told what caches hold. */
@@ -168,59 +176,84 @@ choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 	by_bitmap = tsa_bitmap_scan_cost(scan, settings) +
 		correction.bitmap_heap - correction.bitmap_core;
 	if (by_index <= by_bitmap && by_index <= by_table)
-		return 0;
-	return by_bitmap <= by_table ? 1 : 2;
+		return TSA_INDEX_SCAN;
+	return by_bitmap <= by_table ? TSA_BITMAP_SCAN : TSA_SEQ_SCAN;
+}
+
+/* An index and a share of its rows, and how long the plans take in each way,
+ * with the current prefetching and with the recommended one. */
+typedef struct Cell
+{
+	const TsaRegretIndex *index;
+	const TsaCachedTimes *cached;
+	TsaScan		scan;
+	double		rows;
+	double		us[WAYS][2][PLANS];
+} Cell;
+
+static void
+time_cell(const TsaRegretInput *input, Cell *cell, int step)
+{
+	const TsaRegretIndex *index = cell->index;
+	double		table_rows = index->scan.table_tuples;
+	TsaLocalityPoint point;
+	TsaReadTimes times;
+
+	cell->scan = index->scan;
+	cell->scan.selectivity = pow(1 / fmax(table_rows, 2),
+								 1 - step / (SELECTIVITIES - 0.5));
+	cell->rows = fmax(cell->scan.selectivity * table_rows, 1);
+	tsa_locality_at(&index->locality, cell->rows, &point);
+	tsa_times_of_share(cell->cached, point.blocks /
+					   fmax(cell->scan.table_pages, 1), &times);
+	for (int way = 0; way < WAYS; way++)
+		for (int i = 0; i < 2; i++)
+			time_plans(input, index, &point,
+					   way == 0 ? &times : &cell->cached->all,
+					   &cell->cached->all, cell->rows,
+					   i == 0 ? input->concurrency : input->recommended,
+					   cell->us[way][i]);
+}
+
+/* The settings with a random_page_cost of the table's tablespace. */
+static TsaCostSettings
+settings_of(const TsaRegretInput *input, const TsaRegretIndex *index,
+			double table_random)
+{
+	TsaCostSettings settings = input->settings;
+
+	settings.table_random = table_random;
+	settings.index_random = index->index_random > 0 ?
+		index->index_random : settings.table_random;
+	return settings;
 }
 
 /* Add the logarithms of one cell's regrets. */
 static void
-add_cell(const TsaRegretInput *input, const TsaRegretIndex *index,
-		 const TsaCachedTimes *cached,
-		 double selectivity, double *sums)
+add_cell(const TsaRegretInput *input, const Cell *cell, double *sums)
 {
-	double		tuples = fmax(selectivity * index->scan.table_tuples, 1);
-	double		us[WAYS][2][PLANS];
 	double		best[WAYS];
-	TsaScan		scan = index->scan;
-	TsaLocalityPoint point;
-	TsaReadTimes times;
-	int			i;
-	int			way;
 
-	scan.selectivity = selectivity;
-	tsa_locality_at(&index->locality, tuples, &point);
-	tsa_times_of_share(cached, point.blocks / fmax(scan.table_pages, 1),
-					   &times);
-	for (way = 0; way < WAYS; way++)
+	for (int way = 0; way < WAYS; way++)
 	{
 		best[way] = INFINITY;
-		for (i = 0; i < 2; i++)
-		{
-			double	   *plans = us[way][i];
-
-			time_plans(input, index, &point, way == 0 ? &times : &cached->all,
-					   &cached->all, tuples,
-					   i == 0 ? input->concurrency : input->recommended,
-					   plans);
-			best[way] = fmin(best[way],
-							 fmin(fmin(plans[0], plans[1]), plans[2]));
-		}
+		for (int i = 0; i < 2 * PLANS; i++)
+			best[way] = fmin(best[way], cell->us[way][i / PLANS][i % PLANS]);
 	}
-	for (i = 0; i < SETTINGS; i++)
+	for (int i = 0; i < SETTINGS; i++)
 	{
-		TsaCostSettings settings = input->settings;
-		int			plan;
+		double		table_random = i >= CANDIDATES ?
+		input->settings.table_random :
+		fmax(candidates[i], 1) * input->settings.table_seq;
+		TsaCostSettings settings = settings_of(input, cell->index,
+											   table_random);
+		int			plan = i == CORRECTED ?
+		choose_corrected(input, cell->index, &cell->scan, cell->cached,
+						 &settings) :
+		choose_plan(&cell->scan, &settings);
 
-		if (i < CANDIDATES)
-			settings.table_random = fmax(candidates[i], 1) *
-				settings.table_seq;
-		settings.index_random = index->index_random > 0 ?
-			index->index_random : settings.table_random;
-		plan = i == CORRECTED ?
-			choose_corrected(input, index, &scan, cached, &settings) :
-			choose_plan(&scan, &settings);
-		for (way = 0; way < WAYS; way++)
-			sums[i] += log(us[way][i != CURRENT][plan] / best[way]) / WAYS;
+		for (int way = 0; way < WAYS; way++)
+			sums[i] += log(cell->us[way][i != CURRENT][plan] / best[way]) / WAYS;
 	}
 }
 
@@ -244,23 +277,21 @@ static void
 weigh_draw(const TsaRegretInput *input, const TsaReadTimes *cold,
 		   double *means)
 {
-	int			i;
-	int			j;
-
 	memset(means, 0, SETTINGS * sizeof(double));
-	for (i = 0; i < input->nindexes; i++)
+	for (int i = 0; i < input->nindexes; i++)
 	{
-		const TsaRegretIndex *index = &input->indexes[i];
-		double		smallest = 1 / fmax(index->scan.table_tuples, 2);
 		TsaCachedTimes cached;
+		Cell		cell = {.index = &input->indexes[i],.cached = &cached};
 
 		input->check();
-		tsa_times_cached(cold, 0, index->cached, &cached);
-		for (j = 0; j < SELECTIVITIES; j++)
-			add_cell(input, index, &cached,
-					 pow(smallest, 1 - j / (SELECTIVITIES - 0.5)), means);
+		tsa_times_cached(cold, 0, cell.index->cached, &cached);
+		for (int step = 0; step < SELECTIVITIES; step++)
+		{
+			time_cell(input, &cell, step);
+			add_cell(input, &cell, means);
+		}
 	}
-	for (i = 0; i < SETTINGS; i++)
+	for (int i = 0; i < SETTINGS; i++)
 		means[i] /= input->nindexes * SELECTIVITIES;
 }
 
@@ -300,9 +331,7 @@ tsa_regret_weigh(TsaRegretInput *input, TsaRegretOutcome *outcome)
 	int			j;
 
 	for (i = 0; i < input->nindexes; i++)
-		if (input->indexes[i].locality.npoints == 0)
-			tsa_locality_assume(&input->indexes[i].scan,
-								&input->indexes[i].locality);
+		know_locality(&input->indexes[i]);
 	for (i = 0; i < DRAWS; i++)
 	{
 		TsaReadTimes times = input->times;
@@ -337,5 +366,61 @@ tsa_regret_weigh(TsaRegretInput *input, TsaRegretOutcome *outcome)
 								 exp(draw[KEPT] - draw[best]));
 		outcome->prefetch_gain_low = fmin(outcome->prefetch_gain_low,
 										  exp(draw[CURRENT] - draw[KEPT]));
+	}
+}
+
+/* The time of a plan, between the two ways in which caches may hold blocks. */
+static TsaTimedPlan
+plan_of(const Cell *cell, int prefetching, int plan)
+{
+	TsaTimedPlan timed = {.plan = plan};
+
+	timed.us = sqrt(cell->us[0][prefetching][plan] *
+					cell->us[1][prefetching][plan]);
+	return timed;
+}
+
+/*
+ * Find for how many rows of an index the planner's choice is furthest from the
+ * best plan, by the measured times themselves, and what it would choose there
+ * with the given random_page_cost and the recommended prefetching.
+ */
+void
+tsa_regret_worst(const TsaRegretInput *input, TsaRegretIndex *index,
+				 double random_page_cost, TsaWorstPlan *worst)
+{
+	double		furthest = 0;
+	TsaCachedTimes cached;
+	TsaCostSettings now = settings_of(input, index,
+									  input->settings.table_random);
+	TsaCostSettings then = settings_of(input, index, random_page_cost);
+	Cell		cell = {.index = index,.cached = &cached};
+
+	know_locality(index);
+	tsa_times_cached(&input->times, 0, index->cached, &cached);
+	for (int step = 0; step < SELECTIVITIES; step++)
+	{
+		TsaTimedPlan chosen;
+		TsaTimedPlan best;
+
+		time_cell(input, &cell, step);
+		chosen = best = plan_of(&cell, 0, choose_plan(&cell.scan, &now));
+		for (int i = 0; i < 2 * PLANS; i++)
+		{
+			TsaTimedPlan other = plan_of(&cell, i / PLANS, i % PLANS);
+
+			if (other.us < best.us)
+				best = other;
+		}
+		if (chosen.us / best.us <= furthest)
+			continue;
+		furthest = chosen.us / best.us;
+		worst->rows = cell.rows;
+		worst->chosen = chosen;
+		worst->best = best;
+		worst->recommended = plan_of(&cell, 1, choose_plan(&cell.scan, &then));
+		worst->corrected = plan_of(&cell, 1,
+								   choose_corrected(input, index, &cell.scan,
+													&cached, &then));
 	}
 }

@@ -49,8 +49,36 @@ typedef struct TsaRegretOutcome
 	double		prefetch_gain_low;	/* least regret_current / _kept */
 } TsaRegretOutcome;
 
+/* Plans of a scan, in the order of TsaWorstPlan's numbers. */
+enum
+{
+	TSA_INDEX_SCAN,
+	TSA_BITMAP_SCAN,
+	TSA_SEQ_SCAN
+};
+
+/* A plan and how long it takes, in microseconds. */
+typedef struct TsaTimedPlan
+{
+	int			plan;
+	double		us;
+} TsaTimedPlan;
+
+/* For how many rows of an index the planner's choice is furthest from the best. */
+typedef struct TsaWorstPlan
+{
+	double		rows;
+	TsaTimedPlan chosen;
+	TsaTimedPlan best;
+	TsaTimedPlan recommended;	/* with what is recommended */
+	TsaTimedPlan corrected;		/* and with locality corrected, too */
+} TsaWorstPlan;
+
 extern void tsa_locality_assume(const TsaScan *scan, TsaLocality *locality);
 extern void tsa_regret_weigh(TsaRegretInput *input,
 							 TsaRegretOutcome *outcome);
+extern void tsa_regret_worst(const TsaRegretInput *input,
+							 TsaRegretIndex *index, double random_page_cost,
+							 TsaWorstPlan *worst);
 
 #endif							/* TSA_REGRET_H */

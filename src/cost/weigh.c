@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * weigh.c
- *	  SQL function weigh_random_page_cost: regret.c for the indexes that
- *	  recommend_random_page_cost() has found.
+ *	  SQL functions weigh_random_page_cost and find_worst_plans: regret.c for
+ *	  the indexes that recommend_random_page_cost() has found.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,12 +17,15 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "cost/cost.h"
 #include "cost/locality_store.h"
 #include "cost/regret.h"
 
 PG_FUNCTION_INFO_V1(weigh_random_page_cost);
+PG_FUNCTION_INFO_V1(find_worst_plans);
 
 /* Interrupts while weighing. */
 static void
@@ -129,6 +132,20 @@ read_times(HeapTupleHeader row, TsaRegretInput *input)
 		times->adjacent_n = times->adjacent_1;
 }
 
+/* What both functions take first. */
+static void
+read_input(FunctionCallInfo fcinfo, TsaRegretInput *input, int *measured)
+{
+	read_times(PG_GETARG_HEAPTUPLEHEADER(0), input);
+	read_indexes(PG_GETARG_ARRAYTYPE_P(1), input, measured);
+	tsa_cost_settings_fill(&input->settings);
+	input->settings.table_random = PG_GETARG_FLOAT8(2);
+	input->settings.table_seq = PG_GETARG_FLOAT8(3);
+	input->concurrency = PG_GETARG_INT32(4);
+	input->recommended = PG_GETARG_INT32(5);
+	input->check = check_interrupts;
+}
+
 /* SQL function weigh_random_page_cost; see its comment in recommend.sql. */
 Datum
 weigh_random_page_cost(PG_FUNCTION_ARGS)
@@ -146,14 +163,7 @@ weigh_random_page_cost(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("function returning record called in context that cannot accept type record")));
 
-	read_times(PG_GETARG_HEAPTUPLEHEADER(0), &input);
-	read_indexes(PG_GETARG_ARRAYTYPE_P(1), &input, &measured);
-	tsa_cost_settings_fill(&input.settings);
-	input.settings.table_random = PG_GETARG_FLOAT8(2);
-	input.settings.table_seq = PG_GETARG_FLOAT8(3);
-	input.concurrency = PG_GETARG_INT32(4);
-	input.recommended = PG_GETARG_INT32(5);
-	input.check = check_interrupts;
+	read_input(fcinfo, &input, &measured);
 	tsa_regret_weigh(&input, &outcome);
 
 	i = 0;
@@ -169,4 +179,53 @@ weigh_random_page_cost(PG_FUNCTION_ARGS)
 	values[i++] = Int32GetDatum(measured);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
+}
+
+/* The name of a plan and its microseconds. */
+static int
+put_plan(Datum *values, TsaTimedPlan timed)
+{
+	static const char *const names[] = {
+		[TSA_INDEX_SCAN] = "index scan",
+		[TSA_BITMAP_SCAN] = "bitmap scan",
+		[TSA_SEQ_SCAN] = "sequential scan"
+	};
+
+	values[0] = CStringGetTextDatum(names[timed.plan]);
+	values[1] = Float8GetDatum(timed.us);
+	return 2;
+}
+
+/* SQL function find_worst_plans; see its comment in worst_plans.sql. */
+Datum
+find_worst_plans(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	TsaRegretInput input = {0};
+	int			measured = 0;
+
+	read_input(fcinfo, &input, &measured);
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < input.nindexes; i++)
+	{
+		bool		is_measured = input.indexes[i].locality.npoints > 0;
+		TsaWorstPlan worst = {0};
+		Datum		values[11];
+		bool		nulls[11] = {0};
+		int			n = 0;
+
+		check_interrupts();
+		tsa_regret_worst(&input, &input.indexes[i], PG_GETARG_FLOAT8(6),
+						 &worst);
+		values[n++] = Int32GetDatum(i + 1);
+		values[n++] = Float8GetDatum(worst.rows);
+		n += put_plan(&values[n], worst.chosen);
+		n += put_plan(&values[n], worst.best);
+		n += put_plan(&values[n], worst.recommended);
+		n += put_plan(&values[n], worst.corrected);
+		values[n++] = BoolGetDatum(is_measured);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values,
+							 nulls);
+	}
+	return (Datum) 0;
 }

@@ -112,12 +112,14 @@ WITH sample AS MATERIALIZED (
 	WHERE s.filenode_since > t.finished_at
 	GROUP BY t.unit_id
 ), placed AS (
-	SELECT u.*, least(interval '1 day', u.started_at - e.begins, e.ends - u.finished_at,
-		u.since_last, u.until_next, r.at - u.finished_at) AS length
+	SELECT u.*, e.begins, e.ends, e.usual_s, r.at AS rewritten_at,
+		CASE WHEN u.finished_at < 'infinity' THEN least(interval '1 day',
+			u.started_at - e.begins, e.ends - u.finished_at,
+			u.since_last, u.until_next, r.at - u.finished_at) END AS length
 	FROM unit u
-	CROSS JOIN (SELECT min(s.started_at) AS begins, max(s.taken_at) AS ends FROM sample s) e
+	CROSS JOIN (SELECT min(s.started_at) AS begins, max(s.taken_at) AS ends,
+		percentile_cont(0.5) WITHIN GROUP (ORDER BY s.seconds) AS usual_s FROM sample s) e
 	LEFT JOIN rewritten r USING (unit_id)
-	WHERE u.finished_at < 'infinity'
 ), summed AS (
 	SELECT p.unit_id, s.started_at >= p.finished_at AS is_after,
 		(array_agg(s.sample_id), array_agg(s.seconds),
@@ -135,15 +137,25 @@ WITH sample AS MATERIALIZED (
 	FROM placed p
 	JOIN sample s ON s.started_at >= p.started_at - p.length AND s.taken_at <= p.started_at
 		OR s.started_at >= p.finished_at AND s.taken_at <= p.finished_at + p.length
+	WHERE p.length > interval '0'
 	GROUP BY 1, 2
 )
-SELECT p.unit_id, p.forecast, p.length, b.figures AS before, a.figures AS after
+SELECT p.unit_id, CASE WHEN p.length > interval '0' THEN p.forecast END AS forecast,
+	CASE WHEN p.length > interval '0' THEN p.length END AS length,
+	b.figures AS before, a.figures AS after,
+	CASE WHEN p.finished_at = 'infinity' THEN 'moves under way'
+		WHEN p.begins IS NULL OR p.begins >= p.started_at THEN 'none before'
+		WHEN p.ends <= p.finished_at THEN 'samples'
+		WHEN p.length = p.rewritten_at - p.finished_at THEN 'rewritten'
+		WHEN p.length = p.started_at - p.begins THEN 'few before'
+		WHEN p.length = p.ends - p.finished_at THEN 'samples'
+		ELSE 'other' END AS bounded_by,
+	p.usual_s
 FROM placed p
 LEFT JOIN summed b ON b.unit_id = p.unit_id AND NOT b.is_after
-LEFT JOIN summed a ON a.unit_id = p.unit_id AND a.is_after
-WHERE p.length > interval '0';
+LEFT JOIN summed a ON a.unit_id = p.unit_id AND a.is_after;
 COMMENT ON VIEW tablespace_advisor.unit_window IS
-	'per unit of moved_together that has ended: what samples measured in equal windows before and after it';
+	'per unit of moved_together what samples measured in equal windows before and after it (NULL: not ended, or no samples), what keeps them from being longer (samples: the last one), and the usual seconds between samples';
 
 /*
  * The windows compared.  No interval, no judgement: fewer than three samples on
@@ -165,6 +177,42 @@ CROSS JOIN LATERAL (SELECT (w.before).accesses_per_s
 	/ nullif((w.after).accesses_per_s, 0) AS scale) s;
 COMMENT ON VIEW tablespace_advisor.unit_outcome IS
 	'per unit of moves what the database''s reading took less after it, scaled to the accesses before, with the half width of its 95 % interval (NULL: fewer than three samples on a side), in milliseconds per second; mean_read_ms: what a read took before; noise_…: relative standard error of the read time';
+
+/* What would have to be there for a judgement, or that nothing will bring one. */
+CREATE FUNCTION tablespace_advisor.missing_for_outcome(
+	bounded_by text,
+	before tablespace_advisor.window_summary,
+	after tablespace_advisor.window_summary,
+	usual_s float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE
+		WHEN bounded_by = 'moves under way' THEN 'the end of moves that are judged with it'
+		WHEN bounded_by = 'none before' THEN 'nothing: no two samples lie before it'
+		WHEN n.fewest < 3 AND bounded_by = 'samples'
+			THEN format('%s after it%s', CASE n.fewest WHEN 2 THEN 'one more sample'
+					ELSE 3 - n.fewest || ' more samples' END,
+				CASE WHEN usual_s > 0 THEN format(', taken every %s until now',
+					tablespace_advisor.pretty_seconds(usual_s)) ELSE '' END)
+		WHEN n.fewest < 3 THEN 'nothing: ' || CASE bounded_by
+			WHEN 'rewritten' THEN 'what it moved was rewritten before there were three samples'
+			WHEN 'few before' THEN 'fewer than three samples lie before it'
+			ELSE 'fewer than three samples can be compared on each side' END
+		WHEN (before).read_ms_per_s IS NULL OR (after).read_ms_per_s IS NULL
+			THEN 'nothing: track_io_timing was off'
+		WHEN (before).reads_per_s = 0 THEN 'nothing: nothing was read before it'
+		WHEN (after).accesses_per_s = 0 THEN 'nothing: nothing was read after it'
+		END
+	FROM (SELECT least(coalesce(cardinality((before).sample_ids), 0),
+		coalesce(cardinality((after).sample_ids), 0)) AS fewest) n
+$$;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.missing_for_outcome(text,
+	tablespace_advisor.window_summary, tablespace_advisor.window_summary, float8) TO pg_monitor;
+COMMENT ON FUNCTION tablespace_advisor.missing_for_outcome(text,
+	tablespace_advisor.window_summary, tablespace_advisor.window_summary, float8) IS
+	'what the outcome of moves waits for, of a row of unit_window, as text; NULL if nothing is missing';
 
 CREATE TYPE tablespace_advisor.read_summary AS (
 	reads float8,
@@ -332,15 +380,13 @@ SELECT j.job_id, coalesce(o.call_id, p.round_id, j.batch_id) AS batch_id,
 	(o.unit).statement_saved AS statement_saved_ms,
 	(o.unit).statement_saved - (o.unit).statement_error AS statement_saved_low,
 	(o.unit).statement_saved + (o.unit).statement_error AS statement_saved_high,
-	CASE WHEN j.state <> 'done' OR j.method = 'catalog' THEN NULL
-		WHEN EXISTS (SELECT FROM tablespace_advisor.job u
-			WHERE u.relation = j.relation AND u.job_id > j.job_id AND u.state = 'done'
-				AND u.from_tablespace = j.to_tablespace
-				AND u.to_tablespace = j.from_tablespace) THEN 'undone'
-		WHEN o.error IS NULL OR (o.unit).error IS NULL OR w.is_slower THEN 'waiting'
-		ELSE 'verified'
-	END AS verdict,
-	o.saved AS saved_ms_per_s, o.saved - o.error AS saved_low, o.saved + o.error AS saved_high
+	v.verdict,
+	o.saved AS saved_ms_per_s, o.saved - o.error AS saved_low, o.saved + o.error AS saved_high,
+	CASE WHEN v.verdict = 'waiting' THEN CASE
+		WHEN w.is_slower THEN pg_catalog.format('nothing: reading got slower; undo_move(%s) takes it back', j.job_id)
+		ELSE coalesce(tablespace_advisor.missing_for_outcome((o.unit).bounded_by,
+			(o.unit).before, (o.unit).after, (o.unit).usual_s), 'nothing: it was not read') END
+	END AS waits_for
 FROM tablespace_advisor.job j
 LEFT JOIN tablespace_advisor.placement_round p ON p.batch_id = j.batch_id
 LEFT JOIN tablespace_advisor.own_outcome o ON o.job_id = j.job_id
@@ -354,8 +400,16 @@ CROSS JOIN LATERAL (SELECT n.band, CASE WHEN (o.unit).saved + (o.unit).error < 0
 			least(greatest((o.before).reads, (o.after).reads * (o.unit).scale), u.most) / u.mean)
 		FROM tablespace_advisor.usual_reads(j.relation, j.started_at) u) - n.band)
 	END AS is_slower) w
+CROSS JOIN LATERAL (SELECT CASE WHEN j.state <> 'done' OR j.method = 'catalog' THEN NULL
+		WHEN EXISTS (SELECT FROM tablespace_advisor.job u
+			WHERE u.relation = j.relation AND u.job_id > j.job_id AND u.state = 'done'
+				AND u.from_tablespace = j.to_tablespace
+				AND u.to_tablespace = j.from_tablespace) THEN 'undone'
+		WHEN o.error IS NULL OR (o.unit).error IS NULL OR w.is_slower THEN 'waiting'
+		ELSE 'verified'
+	END AS verdict) v
 WHERE j.state NOT IN ('queued', 'running', 'paused');
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS
-	'per ended move: the forecast beside what samples measured in equal windows before and after it and what was moved with it, times in milliseconds per second or per statement, with 95 % intervals; outcome: as forecast, saved less, saved more, no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading did not get slower), undone (moved back since) or waiting (not known yet, or to be undone by apply_placement())';
+	'per ended move: the forecast beside what samples measured in equal windows before and after it and what was moved with it, times in milliseconds per second or per statement, with 95 % intervals; outcome: as forecast, saved less, saved more, no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading did not get slower), undone (moved back since) or waiting (not known yet, or to be undone by apply_placement()); waits_for: what is missing for that, "nothing" where it will never be known, NULL where it is known';

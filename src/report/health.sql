@@ -71,7 +71,7 @@ AS $$
 		CASE WHEN pg_is_in_recovery() THEN 'a standby keeps no samples; advice takes "observe" there'
 			WHEN s.last IS NULL THEN 'no sample was taken: advice rests on totals of unknown age'
 			WHEN s.n < 2 THEN 'one sample was taken: activity is the difference of two'
-			ELSE format('the last sample was taken %s minutes ago', round(s.age_s / 60)) END,
+			ELSE format('the last sample was taken %s ago', tablespace_advisor.pretty_seconds(round(s.age_s))) END,
 		CASE WHEN NOT s.ok THEN format('CALL %s.sample_activity()', '@extschema@') END
 	FROM (SELECT x.*, pg_is_in_recovery() OR x.n > 1 AND x.age_s < 3600 AS ok
 		FROM (SELECT count(*) AS n, max(a.taken_at) AS last,
@@ -125,9 +125,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT 'moves', f.failed IS NULL,
 		CASE WHEN f.failed IS NULL THEN 'none failed in the last 7 days'
-			ELSE format('%s failed in the last 7 days, the last as job %s', f.n, f.failed) END,
+			ELSE format('%s failed in the last 7 days, the last as job %s%s', f.n, f.failed,
+				coalesce(': ' || f.error, '')) END,
 		CASE WHEN f.failed IS NOT NULL THEN format('SELECT %s.retry_move(%s)', '@extschema@', f.failed) END
-	FROM (SELECT count(*) AS n, max(p.job_id) AS failed
+	FROM (SELECT count(*) AS n, max(p.job_id) AS failed,
+			(array_agg(p.error ORDER BY p.job_id DESC))[1] AS error
 		FROM tablespace_advisor.move_progress p
 		WHERE p.state = 'failed' AND p.finished_at > clock_timestamp() - interval '7 days') f
 	UNION ALL

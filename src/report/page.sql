@@ -69,12 +69,12 @@ AS $style$
 section{break-inside:avoid}body{font-size:11px}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1000px;padding:24px 20px 60px;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
-h1{font-size:26px;margin:0}h2{font-size:19px;margin:40px 0 4px}
+h1{font-size:26px;margin:0}h2{font-size:19px;margin:40px 0 4px}h3{font-size:15px;margin:24px 0 4px}
 .sub{color:var(--dim);margin:2px 0 0}.says{margin:0 0 12px;max-width:75ch}.note{color:var(--dim);font-size:13px;max-width:90ch}
 ol.things{padding-left:22px}ol.things li{margin:0 0 12px}ol.things b{display:block}
 .wide{overflow-x:auto;margin:10px 0}
 table{border-collapse:collapse;font-size:13px;width:100%}th,td{text-align:left;padding:4px 12px 4px 0;border-bottom:1px solid var(--rule);vertical-align:top;unicode-bidi:isolate;overflow-wrap:break-word}
-.w{overflow-wrap:anywhere;min-width:9em}.d{white-space:nowrap}.l{min-width:15em}
+.w{overflow-wrap:anywhere;min-width:11em}.d{white-space:nowrap}.l{min-width:15em}
 th{color:var(--dim);font-weight:500;overflow-wrap:normal}.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 td.c,code{font:12px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}code{background:var(--soft);padding:2px 4px}
 svg{display:block;width:100%;height:auto;margin:8px 0}

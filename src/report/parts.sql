@@ -13,10 +13,11 @@ CREATE TYPE tablespace_advisor.report_findings AS (
 	health jsonb,
 	devices tablespace_advisor.device[],
 	curve_of name,
-	curve jsonb
+	curve jsonb,
+	plans jsonb
 );
 COMMENT ON TYPE tablespace_advisor.report_findings IS
-	'what a report rests on: the period''s begin, rows of advise_placement(), recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, and rows of placement_curve() of a tablespace';
+	'what a report rests on: the period''s begin, rows of advise_placement(), recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans()';
 
 /* A relation's own table, so that what is done with one table is one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])
@@ -59,7 +60,7 @@ AS $$
 	SELECT coalesce(t.saved, 0),
 		format('Move %s of %s to %s (%s)', CASE WHEN t.moves = 1 THEN 'one relation'
 			ELSE t.moves || ' relations' END, t.of_what, t.to_tablespaces, pg_size_pretty(t.bytes)),
-		CASE WHEN t.saved > 0 THEN format('%s %% of the time of all reads (waiting sessions: %s on average)',
+		CASE WHEN t.saved > 0 THEN format('%s %% of the time of all reads (sessions that wait: %s fewer on average)',
 				tablespace_advisor.two_digits(t.share), tablespace_advisor.two_digits(t.saved / 1000))
 			ELSE 'room in a tablespace that is too full' END,
 		t.statements
@@ -92,13 +93,19 @@ AS $$
 	SELECT 2, m.amount, m.what, m.saves, m.statements
 	FROM tablespace_advisor.report_move_things(f.advice) m
 	UNION ALL
-	SELECT 3, 0, format('%s: %s', upper(left(h ->> 'subject', 1)) || substr(h ->> 'subject', 2),
-			h ->> 'message'), NULL, ARRAY[h ->> 'statement']
-	FROM jsonb_array_elements(f.health) h
-	WHERE NOT (h ->> 'ok')::boolean
+	/* what is the same of several, as that they were never probed, is one thing */
+	SELECT 3, 0, format('%s: %s', upper(left(s.subjects, 1)) || substr(s.subjects, 2), s.message),
+		NULL, s.statements
+	FROM (SELECT h ->> 'message' AS message, string_agg(h ->> 'subject', ', ' ORDER BY n) AS subjects,
+			(array_agg(h ->> 'statement' ORDER BY n) FILTER (WHERE h ->> 'statement' IS NOT NULL))[:3] AS statements
+		FROM jsonb_array_elements(f.health) WITH ORDINALITY e (h, n)
+		WHERE NOT (h ->> 'ok')::boolean GROUP BY h ->> 'message') s
 	UNION ALL
 	SELECT 5, (c ->> 'regret_current')::float8 - (c ->> 'regret_recommended')::float8,
-		format('Set random_page_cost of %I to %s', c ->> 'tablespace', c ->> 'random_page_cost'),
+		CASE WHEN c ->> 'random_page_cost' <> c ->> 'current_random_page_cost'
+			THEN format('Set random_page_cost of %I to %s', c ->> 'tablespace', c ->> 'random_page_cost')
+			ELSE format('Set effective_io_concurrency of %I to %s', c ->> 'tablespace',
+				c ->> 'effective_io_concurrency') END,
 		format('plans are expected to take %s times the best instead of %s',
 			round((c ->> 'regret_recommended')::numeric, 2), round((c ->> 'regret_current')::numeric, 2)),
 		ARRAY[c ->> 'statement']
@@ -127,7 +134,8 @@ AS $$
 	), sums AS (
 		SELECT sum(a.read_ms_per_s) AS reading, count(*) FILTER (WHERE a.action = 'move') AS moves,
 			bool_and(a.read_ms_per_s IS NOT NULL) AS is_whole,
-			sum(a.saved_ms_per_s) FILTER (WHERE a.action = 'move') AS saved
+			sum(a.saved_ms_per_s) FILTER (WHERE a.action = 'move') AS saved,
+			sum(a.saved_percent) FILTER (WHERE a.action = 'move') AS share
 		FROM unnest(f.advice) a
 	)
 	SELECT tablespace_advisor.page_section('Verdict',
@@ -136,7 +144,7 @@ AS $$
 			ELSE format('On average %s%s%s.', CASE WHEN s.is_whole THEN '' ELSE 'at least ' END,
 				tablespace_advisor.waiting_sessions(s.reading, 'reads'),
 				CASE WHEN s.moves > 0 AND s.saved > 0 THEN format('; moves would save %s %% of that',
-						tablespace_advisor.two_digits(100 * s.saved / nullif(s.reading, 0)))
+						tablespace_advisor.two_digits(s.share))
 					WHEN s.moves = 0 THEN '; no move would save any of it' ELSE '' END) END,
 		coalesce((SELECT '<ol class="things">' || string_agg(format('<li><b>%s</b>%s%s</li>',
 				tablespace_advisor.html(t.what), 'Saves: ' || tablespace_advisor.html(t.saves) || '.',
@@ -148,6 +156,8 @@ AS $$
 				tablespace_advisor.html(string_agg(t.what, '; ' ORDER BY t.n) FILTER (WHERE t.n <= 8)
 					|| CASE WHEN count(*) > 5 THEN '; ...' ELSE '.' END))
 			FROM thing t WHERE t.n > 3 HAVING count(*) > 0), '')
+		|| CASE WHEN s.moves > 0 THEN '<p class="note">How sure it is what each move saves, as a 95 % interval: <code>SELECT '
+			|| tablespace_advisor.html('@extschema@') || '.explain_placement();</code></p>' ELSE '' END
 		|| coalesce((SELECT format('<p class="note">Relations that have moved within the window of the advice: %s, the last at %s. What reads of them took is partly from where they were before.</p>',
 				count(*), tablespace_advisor.html(to_char(max(m.finished_at), 'YYYY-MM-DD HH24:MI')))
 			FROM @extschema@.tablespace_moves m
@@ -258,17 +268,21 @@ AS $$
 			/ nullif(sum(p.reading_snapshots), 0) FROM tablespace_advisor.sample p
 			WHERE p.taken_at > f.since)), '')
 		|| tablespace_advisor.page_table(
-			'{tablespace,lies on,media,size,free,random read,95 % interval,probed,warnings}', 'wwtnnnndl',
-			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[r.tablespace,
+			'{tablespace,lies on,media,size,free,random read,95 % interval,probed}', 'wwtnnnnd',
+			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[r.tablespace::text,
 				coalesce(r.device_stack, r.filesystem), r.media,
 				tablespace_advisor.unit_label(r.size_bytes, 'bytes'),
 				tablespace_advisor.unit_label(r.free_bytes, 'bytes'),
 				tablespace_advisor.unit_label(r.random_read_us, 'us'),
 				tablespace_advisor.unit_label(r.random_read_low_us, 'us') || ' to '
 					|| tablespace_advisor.unit_label(r.random_read_high_us, 'us'),
-				coalesce(to_char(r.measured_at, 'YYYY-MM-DD'), r.random_read_caveat, 'never'),
-				array_to_string(r.warnings, '; ')], 'wwtnnnndl'), '' ORDER BY r.n)
+				coalesce(to_char(r.measured_at, 'YYYY-MM-DD'), r.random_read_caveat, 'never')],
+				'wwtnnnnd'), '' ORDER BY r.n)
 			FROM row r WHERE r.n <= 50))
+		|| tablespace_advisor.page_table('{tablespace,warnings}', 'wl',
+			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[r.tablespace::text,
+				array_to_string(r.warnings, '; ')], 'wl'), '' ORDER BY r.n)
+			FROM row r WHERE r.n <= 50 AND cardinality(r.warnings) > 0))
 		|| CASE WHEN s.n > 50 THEN format('<p class="note">%s more tablespaces.</p>', s.n - 50) ELSE '' END)
 	FROM sums s
 $$;
@@ -356,7 +370,7 @@ AS $$
 				|| '<rect class="bar c0" x="80" y="2" width="22" height="9"/>'
 				|| tablespace_advisor.draw_text(108, 11, '', 'with the advice followed') || '</svg></p>' ELSE '' END
 		|| tablespace_advisor.page_table('{relation,in,size,reads/s,from caches,waiting now,then,advice}', 'wtnnnnnt',
-			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[h.name, h.from_tablespace,
+			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[h.name::text, h.from_tablespace,
 				tablespace_advisor.unit_label(h.bytes::float8, 'bytes'),
 				tablespace_advisor.short_number(h.reads_per_s),
 				tablespace_advisor.two_digits(100 * h.cached_fraction) || ' %',

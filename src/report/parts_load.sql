@@ -9,9 +9,10 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH spot AS (
-		SELECT i.tablespace, i.sampled_at, i.busy_percent,
-			floor(100 * extract(epoch FROM i.sampled_at - since)
-				/ extract(epoch FROM clock_timestamp() - since)) AS stretch
+		SELECT i.tablespace, i.sampled_at, i.busy_percent, width_bucket(
+			extract(epoch FROM i.sampled_at - min(i.sampled_at) OVER ())::float8, 0,
+			extract(epoch FROM max(i.sampled_at) OVER () - min(i.sampled_at) OVER ())::float8 + 1,
+			100) AS stretch
 		FROM @extschema@.tablespace_io i WHERE i.sampled_at > since
 	), point AS (
 		SELECT s.tablespace, extract(epoch FROM max(s.sampled_at))::float8 AS at,
@@ -55,20 +56,22 @@ AS $$
 			least(100, sum(i.busy_ms) / 10 / sum(i.seconds)) AS busy,
 			sum(i.queue_ms) / 1000 / sum(i.seconds) AS in_flight,
 			row_number() OVER (ORDER BY sum(i.busy_ms) / sum(i.seconds) DESC, t.spcname) AS n,
-			count(*) OVER () AS places
+			(SELECT string_agg(quote_ident(b), ' and ' ORDER BY b <> t.spcname, b)
+				FROM unnest(t.spcname || (SELECT array_remove(d.shares_device_with, 'pg_global')
+					FROM unnest(f.devices) d WHERE d.tablespace = t.spcname)) b) AS names
 		FROM tablespace_advisor.device_interval i JOIN pg_tablespace t ON t.oid = i.tablespace
 		WHERE i.measured_at > f.since GROUP BY t.spcname
 	)
 	SELECT tablespace_advisor.page_section('Load',
-		format('The disk under %I is the busiest: %s %% of the time, %s reads and %s writes a second, for everybody who uses it.',
-			p.tablespace, tablespace_advisor.two_digits(p.busy),
+		format('The disk under %s is the busiest: %s %% of the time, %s reads and %s writes a second, for everybody who uses it.',
+			p.names, tablespace_advisor.two_digits(p.busy),
 			tablespace_advisor.short_number((p.reads / p.seconds)::float8),
 			tablespace_advisor.short_number((p.writes / p.seconds)::float8)),
 		coalesce(tablespace_advisor.draw_load(f.since)
 			|| '<p class="note">Line: mean; shaded: up to the highest sample. Tablespaces on one disk have one line each.</p>', '')
 		|| tablespace_advisor.page_table(
-			'{tablespace,busy,in flight,reads/s,read/s,a read takes,writes/s,written/s,a write takes}', 'wnnnnnnnn',
-			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[r.tablespace,
+			'{tablespace,busy,requests in flight,reads per s,bytes read per s,a read takes,writes per s,bytes written per s,a write takes}', 'wnnnnnnnn',
+			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[r.tablespace::text,
 				tablespace_advisor.unit_label(r.busy::float8, 'percent'),
 				tablespace_advisor.short_number(r.in_flight::float8),
 				tablespace_advisor.short_number((r.reads / r.seconds)::float8),

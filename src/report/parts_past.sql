@@ -4,20 +4,36 @@
  * The parts of the page on what was done and what becomes of it: moves, growth,
  * costs, and the small print.
  */
-CREATE FUNCTION tablespace_advisor.draw_outcomes(since timestamptz)
+/* A row for each call: what samples cannot tell apart is judged as one. */
+CREATE FUNCTION tablespace_advisor.batch_outcomes(since timestamptz)
+RETURNS TABLE (batch_id bigint, forecast float8, saved float8, low float8, high float8,
+	all_saved float8, all_low float8, all_high float8, moves bigint, name text, outcome text)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT o.batch_id,
+		CASE WHEN bool_and(o.forecast_saved_ms_per_s IS NOT NULL)
+			THEN sum(o.forecast_saved_ms_per_s) / 1000 END,
+		sum(o.saved_ms_per_s) / 1000, sum(o.saved_low) / 1000, sum(o.saved_high) / 1000,
+		min(o.batch_saved_ms_per_s) / 1000, min(o.batch_saved_low) / 1000,
+		min(o.batch_saved_high) / 1000, count(*), min(o.relation_name),
+		string_agg(DISTINCT o.outcome, ', ')
+	FROM @extschema@.move_outcomes o
+	WHERE o.finished_at > since AND o.saved_ms_per_s IS NOT NULL
+	GROUP BY o.batch_id
+$$;
+COMMENT ON FUNCTION tablespace_advisor.batch_outcomes(timestamptz) IS
+	'per call with a measured outcome: waiting sessions that were forecast to be saved, and that were in reads of what it moved (saved) and in all reads of the database (all_saved), with 95 % intervals';
+
+CREATE FUNCTION tablespace_advisor.draw_outcomes(batches jsonb)
 RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH batch AS MATERIALIZED (
-		SELECT o.batch_id, min(o.batch_forecast_ms_per_s) / 1000 AS forecast,
-			min(o.batch_saved_ms_per_s) / 1000 AS saved, min(o.batch_saved_low) / 1000 AS low,
-			min(o.batch_saved_high) / 1000 AS high, count(*) AS moves,
-			min(o.relation_name) AS name, min(o.outcome) AS outcome
-		FROM @extschema@.move_outcomes o
-		WHERE o.finished_at > since AND o.batch_saved_ms_per_s IS NOT NULL
-			AND o.batch_forecast_ms_per_s IS NOT NULL
-		GROUP BY o.batch_id
+		SELECT b.* FROM jsonb_to_recordset(batches) b (batch_id bigint, forecast float8,
+			saved float8, low float8, high float8, moves bigint, name text, outcome text)
+		WHERE b.forecast IS NOT NULL
 	), axes AS MATERIALIZED (
 		SELECT tablespace_advisor.axis_around('linear', array(SELECT forecast FROM batch), 60, 560) AS x,
 			tablespace_advisor.axis_around('linear', array(
@@ -25,7 +41,7 @@ AS $$
 	)
 	SELECT tablespace_advisor.draw_picture(960, 345, 'Forecast and outcome of moves',
 		tablespace_advisor.draw_axes(a.x, a.y, 'forecast: waiting sessions saved',
-			'measured: waiting sessions saved')
+			'measured: waiting sessions saved, in reads of what was moved')
 		|| tablespace_advisor.draw_line(a.x, a.y, ARRAY[m.low, m.high], ARRAY[m.low, m.high], 'mark dash',
 			'as forecast')
 		|| tablespace_advisor.draw_text(580, 40, 'tick', 'a dot for each call, with its 95 % interval;')
@@ -43,49 +59,92 @@ AS $$
 		least((a.x).high, (a.y).high) AS high) m
 	WHERE EXISTS (SELECT FROM batch)
 $$;
-COMMENT ON FUNCTION tablespace_advisor.draw_outcomes(timestamptz) IS
-	'what calls were forecast to save and what they saved; NULL without any of which both are known';
+COMMENT ON FUNCTION tablespace_advisor.draw_outcomes(jsonb) IS
+	'what calls were forecast to save and what they saved, of rows of batch_outcomes(); NULL without any of which both are known';
+
+/* What the period's moves brought, as far as it was measured. */
+CREATE FUNCTION tablespace_advisor.outcome_sentence(batches jsonb, unknown bigint)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT concat(
+		CASE WHEN b.n > 0 THEN format(' By samples before and after, they saved %s waiting sessions in reads of what was moved (95 %% interval %s to %s%s), and %s in all reads of the database (%s to %s).',
+			tablespace_advisor.two_digits(b.saved), tablespace_advisor.two_digits(b.low),
+			tablespace_advisor.two_digits(b.high),
+			coalesce('; forecast: ' || tablespace_advisor.two_digits(b.forecast), ''),
+			tablespace_advisor.two_digits(b.all_saved),
+			tablespace_advisor.two_digits(b.all_saved - b.error),
+			tablespace_advisor.two_digits(b.all_saved + b.error)) ELSE '' END,
+		CASE unknown WHEN 0 THEN '' WHEN 1 THEN ' What one move saved is not known.'
+			ELSE format(' What %s moves saved is not known.', unknown) END)
+	FROM (SELECT count(*) AS n, sum(j.saved) AS saved, sum(j.low) AS low, sum(j.high) AS high,
+			CASE WHEN bool_and(j.forecast IS NOT NULL) THEN sum(j.forecast) END AS forecast,
+			sum(j.all_saved) AS all_saved, sqrt(sum(((j.all_high - j.all_low) / 2) ^ 2)) AS error
+		FROM jsonb_to_recordset(batches) j (forecast float8, saved float8, low float8, high float8,
+			all_saved float8, all_low float8, all_high float8)
+		WHERE j.low IS NOT NULL AND j.all_low IS NOT NULL) b
+$$;
+COMMENT ON FUNCTION tablespace_advisor.outcome_sentence(jsonb, bigint) IS
+	'what rows of batch_outcomes() together saved; unknown: how many moves are done whose outcome is not known';
 
 CREATE FUNCTION tablespace_advisor.report_moved(f tablespace_advisor.report_findings)
 RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH move AS MATERIALIZED (
-		SELECT m.*, row_number() OVER (ORDER BY m.finished_at IS NOT NULL, m.bytes_total DESC, m.job_id) AS n
-		FROM @extschema@.tablespace_moves m
+	WITH outcome AS MATERIALIZED (
+		SELECT o.job_id, o.saved_ms_per_s / 1000 AS saved, o.waits_for, o.outcome, o.verdict
+		FROM @extschema@.move_outcomes o WHERE o.finished_at > f.since
+	), batch AS MATERIALIZED (
+		SELECT coalesce(jsonb_agg(b), '[]') AS batches FROM tablespace_advisor.batch_outcomes(f.since) b
+	), move AS MATERIALIZED (
+		SELECT m.*, o.saved, o.outcome, o.waits_for, o.verdict,
+			row_number() OVER (ORDER BY m.finished_at IS NOT NULL, m.bytes_total DESC, m.job_id) AS n
+		FROM @extschema@.tablespace_moves m LEFT JOIN outcome o ON o.job_id = m.job_id
 		WHERE coalesce(m.finished_at, 'infinity') > f.since
 	), sums AS (
 		SELECT count(*) AS n, count(*) FILTER (WHERE m.state = 'done') AS done,
 			count(*) FILTER (WHERE m.state = 'failed') AS failed,
+			count(*) FILTER (WHERE m.state = 'cancelled') AS cancelled,
 			count(*) FILTER (WHERE m.finished_at IS NULL) AS active,
+			count(*) FILTER (WHERE m.verdict = 'waiting' AND m.saved IS NULL
+				OR m.outcome = 'too few samples') AS unknown,
 			sum(m.bytes_total) FILTER (WHERE m.state = 'done') AS bytes,
-			max(m.lock_ms) AS lock_ms, max(m.others_lost_percent) AS lost,
-			sum(m.paused_ms) / 1000 AS paused_s
+			max(m.lock_ms) AS lock_ms, max(m.others_lost_percent) AS lost
 		FROM move m
 	)
 	SELECT tablespace_advisor.page_section('Moves',
-		format('%s of %s moves are done, %s%s%s; the longest exclusive lock was held for %s%s.',
-			s.done, s.n, tablespace_advisor.unit_label(coalesce(s.bytes, 0)::float8, 'bytes'),
-			CASE WHEN s.failed > 0 THEN format(', %s failed', s.failed) ELSE '' END,
-			CASE WHEN s.active > 0 THEN format(', %s have not ended', s.active) ELSE '' END,
-			coalesce(tablespace_advisor.unit_label(s.lock_ms * 1000, 'us'), 'no time'),
+		format('Moves that are done: %s%s%s%s%s.%s', s.done,
+			' (' || tablespace_advisor.unit_label(s.bytes::float8, 'bytes') || ')',
+			concat(', failed: ' || nullif(s.failed, 0), ', cancelled: ' || nullif(s.cancelled, 0),
+				', not ended: ' || nullif(s.active, 0)),
+			'; the longest exclusive lock was held for ' || tablespace_advisor.unit_label(s.lock_ms * 1000, 'us'),
 			CASE WHEN s.lost IS NOT NULL THEN format('; what others lost of their throughput was %s %% at most',
-				tablespace_advisor.two_digits(s.lost)) ELSE '' END),
-		coalesce(tablespace_advisor.draw_outcomes(f.since),
-			'<p class="note">Of no call both forecast and outcome are known yet: that takes track_io_timing and samples before and after it.</p>')
-		|| tablespace_advisor.page_table('{move,relation,from,to,method,state,size,took,lock,others lost,ended}', 'nwtttwnnnnd',
+				tablespace_advisor.two_digits(s.lost)) ELSE '' END,
+			tablespace_advisor.outcome_sentence(b.batches, s.unknown)),
+		coalesce(tablespace_advisor.draw_outcomes(b.batches),
+			'<p class="note">Of no call both forecast and outcome are known yet.</p>')
+		|| tablespace_advisor.page_table('{move,relation,route,state,size,took,lock,others lost,ended}', 'nwwlnnnnd',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[m.job_id::text, m.relation_name,
-				m.from_tablespace, m.to_tablespace, m.method,
-				m.state || coalesce(': ' || tablespace_advisor.one_line(m.error, 100), ''),
+				format('%I to %I', m.from_tablespace, m.to_tablespace),
+				CASE WHEN m.finished_at IS NULL THEN concat_ws(', ', m.state,
+						m.percent || ' %', tablespace_advisor.pretty_seconds(
+							extract(epoch FROM m.eta)::float8) || ' left')
+					WHEN m.waits_for IS NOT NULL THEN m.state || '; the outcome waits for ' || m.waits_for
+					WHEN m.saved IS NOT NULL THEN format('%s: %s waiting sessions saved%s', m.state,
+						tablespace_advisor.short_number(m.saved), coalesce(', forecast '
+						|| tablespace_advisor.short_number(m.forecast_saved_ms_per_s / 1000), ''))
+					ELSE m.state || coalesce(': ' || tablespace_advisor.one_line(m.error, 160), '') END,
 				tablespace_advisor.unit_label(m.bytes_total::float8, 'bytes'),
-				tablespace_advisor.pretty_seconds(extract(epoch FROM m.finished_at - m.started_at)::float8),
+				tablespace_advisor.pretty_seconds(extract(epoch FROM
+					coalesce(m.finished_at, clock_timestamp()) - m.started_at)::float8),
 				tablespace_advisor.unit_label(m.lock_ms * 1000, 'us'),
 				tablespace_advisor.two_digits(m.others_lost_percent) || ' %',
-				to_char(m.finished_at, 'YYYY-MM-DD HH24:MI')], 'nwtttwnnnnd'), '' ORDER BY m.n)
+				to_char(m.finished_at, 'MM-DD HH24:MI')], 'nwwlnnnnd'), '' ORDER BY m.n)
 			FROM move m WHERE m.n <= 20))
 		|| CASE WHEN s.n > 20 THEN format('<p class="note">and %s smaller ones</p>', s.n - 20) ELSE '' END)
-	FROM sums s WHERE s.n > 0
+	FROM sums s, batch b WHERE s.n > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_moved(tablespace_advisor.report_findings) IS
 	'the part on moves that ended in the period or have not ended; NULL without any';
@@ -220,6 +279,44 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_costs(jsonb) IS
 	'present and recommended constants, and between which values they are as good';
 
+/*
+ * What would help: the recommended settings, if they bring the plan within a
+ * tenth of the best, else locality, if that does.
+ */
+CREATE FUNCTION tablespace_advisor.report_plans(plans jsonb)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH plan AS (
+		SELECT p.*, p.plan_us / p.best_us AS slowdown, i.indrelid::regclass AS of_table,
+			row_number() OVER (ORDER BY p.plan_us / p.best_us DESC, p.index) AS n
+		FROM jsonb_to_recordset(plans) p (index oid, matching_rows float8, plan text, plan_us float8,
+			best_plan text, best_us float8, recommended_us float8, corrected_us float8, is_measured boolean)
+		JOIN pg_index i ON i.indexrelid = p.index
+		WHERE p.plan_us > 1.5 * p.best_us AND p.plan_us - p.best_us >= 1000
+	)
+	SELECT CASE WHEN jsonb_array_length(plans) = 0 THEN ''
+		WHEN NOT EXISTS (SELECT FROM plan) THEN
+			'<p class="note">Of no index a plan is expected to take 1.5 times as long as the best, and a millisecond more.</p>'
+		ELSE '<h3>Worst plans</h3>' || tablespace_advisor.page_table(
+			'{index,rows asked for,planner chooses,takes,best plan,takes,slowdown,what helps}', 'wntntnnl',
+			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[p.index::regclass::text,
+				tablespace_advisor.short_number(round(p.matching_rows)), p.plan,
+				tablespace_advisor.unit_label(p.plan_us, 'us'), p.best_plan,
+				tablespace_advisor.unit_label(p.best_us, 'us'), round(p.slowdown::numeric, 1)::text,
+				CASE WHEN p.recommended_us < 1.1 * p.best_us THEN 'the recommended settings'
+					WHEN p.corrected_us < 1.1 * p.best_us THEN CASE WHEN p.is_measured THEN ''
+							ELSE format('SELECT %s.measure_index_locality(%L), then ', '@extschema@', p.of_table) END
+						|| 'SET tablespace_advisor.correct_locality = on'
+					ELSE 'nothing that is known' END], 'wntntnnl'), '' ORDER BY p.n)
+			FROM plan p WHERE p.n <= 10))
+			|| '<p class="note">Expected by the probes, what caches hold now, and how the index''s entries lie to the table''s rows; of each index the number of rows for which the planner is furthest off. Which numbers queries ask for is not known.</p>'
+		END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.report_plans(jsonb) IS
+	'the ten indexes with the worst plans, of rows of worst_plans()';
+
 CREATE FUNCTION tablespace_advisor.report_costs(f tablespace_advisor.report_findings)
 RETURNS text
 LANGUAGE sql STABLE
@@ -228,25 +325,30 @@ AS $$
 	WITH sums AS (
 		SELECT count(*) AS n, count(*) FILTER (WHERE c ->> 'verdict' = 'change') AS changes,
 			count(*) FILTER (WHERE c ->> 'verdict' = 'probe first') AS unknown,
-			max((c ->> 'regret_current')::float8) AS worst
+			count(*) FILTER (WHERE c ->> 'verdict' = 'change'
+				AND c ->> 'random_page_cost' <> c ->> 'current_random_page_cost') AS constants,
+			(array_agg(c ORDER BY (c ->> 'regret_current')::float8 DESC NULLS LAST))[1] AS worst
 		FROM jsonb_array_elements(f.costs) c
 	)
 	SELECT tablespace_advisor.page_section('Costs',
 		CASE WHEN s.changes = 0 AND s.unknown = s.n THEN
 				'What the planner''s constants should be is not known: no tablespace has been probed.'
-			ELSE format('%s of %s tablespaces should have another random_page_cost%s.', s.changes, s.n,
-				CASE WHEN s.worst IS NOT NULL THEN format('; plans take up to %s times the best now',
-					round(s.worst::numeric, 2)) ELSE '' END) END,
+			ELSE format('%s of %s tablespaces should have other settings%s%s.', s.changes, s.n,
+				CASE WHEN s.changes > s.constants THEN format(' (random_page_cost: %s)', s.constants) ELSE '' END,
+				CASE WHEN s.worst ->> 'regret_current' IS NOT NULL THEN format('; in %s plans take %s times the best now, on average',
+					quote_ident(s.worst ->> 'tablespace'), round((s.worst ->> 'regret_current')::numeric, 2))
+				ELSE '' END) END,
 		coalesce(tablespace_advisor.draw_costs(f.costs)
 			|| '<p class="note">Dot: now; diamond: recommended; bar: values that are about as good.</p>', '')
-		|| tablespace_advisor.page_table('{tablespace,verdict,now,recommended,as good,slowdown now,then,statement}', 'wtnnnnnc',
+		|| tablespace_advisor.page_table('{tablespace,verdict,random_page_cost,recommended,as good,slowdown now,then,statement}', 'wtnnnnnc',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[c ->> 'tablespace', c ->> 'verdict',
 				c ->> 'current_random_page_cost', c ->> 'random_page_cost',
-				(c ->> 'low') || ' to ' || (c ->> 'high'),
+				(c ->> 'low') || coalesce(' to ' || nullif(c ->> 'high', c ->> 'low'), ''),
 				round((c ->> 'regret_current')::numeric, 2)::text,
 				round((c ->> 'regret_recommended')::numeric, 2)::text, c ->> 'statement'], 'wtnnnnnc'), '' ORDER BY n)
 			FROM jsonb_array_elements(f.costs) WITH ORDINALITY e (c, n) WHERE n <= 50))
-		|| '<p class="note">Slowdown: how many times as long as the best plans the planner''s choices are expected to take, over indexes of this database.</p>')
+		|| '<p class="note">Slowdown: how many times as long as the best plans the planner''s choices are expected to take, on average over indexes of this database.</p>'
+		|| tablespace_advisor.report_plans(f.plans))
 	FROM sums s WHERE s.n > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_costs(tablespace_advisor.report_findings) IS
@@ -298,11 +400,14 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.report_devices(tablespace_advisor.report_findings),
 	tablespace_advisor.draw_readers(text[], float8[], float8[], text, text[]),
 	tablespace_advisor.report_readers(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_outcomes(timestamptz),
+	tablespace_advisor.batch_outcomes(timestamptz),
+	tablespace_advisor.draw_outcomes(jsonb),
+	tablespace_advisor.outcome_sentence(jsonb, bigint),
 	tablespace_advisor.report_moved(tablespace_advisor.report_findings),
 	tablespace_advisor.draw_growth(tablespace_advisor.report_findings),
 	tablespace_advisor.report_growth(tablespace_advisor.report_findings),
 	tablespace_advisor.draw_costs(jsonb),
+	tablespace_advisor.report_plans(jsonb),
 	tablespace_advisor.report_costs(tablespace_advisor.report_findings),
 	tablespace_advisor.report_small_print(tablespace_advisor.report_findings),
 	tablespace_advisor.waiting_sessions(float8, text)

@@ -110,11 +110,13 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH curve AS MATERIALIZED (
-		SELECT c.*, (SELECT s.used_bytes + greatest(0, s.free_bytes - coalesce(d.size_bytes, 0) / 20)
-				FROM tablespace_advisor.tablespace_sample s
-				JOIN pg_tablespace t ON t.oid = s.tablespace AND t.spcname = f.curve_of
-				LEFT JOIN unnest(f.devices) d ON d.tablespace = f.curve_of
-				ORDER BY s.sample_id DESC LIMIT 1)::float8 AS present
+		SELECT c.*, (SELECT coalesce(s.used_bytes, 0)
+					+ greatest(0, coalesce(s.free_bytes, d.free_bytes) - coalesce(d.size_bytes, 0) / 20)
+				FROM unnest(f.devices) d
+				LEFT JOIN pg_tablespace t ON t.spcname = d.tablespace
+				LEFT JOIN tablespace_advisor.tablespace_sample s ON s.tablespace = t.oid
+				WHERE d.tablespace = f.curve_of
+				ORDER BY s.sample_id DESC NULLS LAST LIMIT 1)::float8 AS present
 		FROM tablespace_advisor.room_curve(f) c WHERE c.n > 1
 	)
 	SELECT tablespace_advisor.page_section('How much to buy',
@@ -133,11 +135,11 @@ AS $$
 				tablespace_advisor.unit_label(c.present, 'bytes')) ELSE '' END,
 		tablespace_advisor.draw_room(f.curve_of, c.bytes, c.waiting, c.relations, c.knee, c.present)
 		|| '<p class="note">With the best placement for so much room in all, at the present rate of reads.</p>'
-		|| tablespace_advisor.page_table('{room,sessions that wait,less than now,relations there}', 'nnnn',
+		|| tablespace_advisor.page_table('{room,sessions that wait,beside now,relations there}', 'nnnn',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[
 				tablespace_advisor.unit_label(p.bytes, 'bytes'),
 				tablespace_advisor.short_number(p.waiting),
-				CASE WHEN p.saved >= 0 THEN tablespace_advisor.unit_label(p.saved, 'percent')
+				CASE WHEN p.saved >= 0 THEN tablespace_advisor.unit_label(p.saved, 'percent') || ' less'
 					ELSE tablespace_advisor.short_number(1 - p.saved / 100) || ' times as long' END,
 				p.relations::text], 'nnnn'), '' ORDER BY p.n)
 			FROM unnest(c.bytes, c.waiting, c.saved, c.relations)

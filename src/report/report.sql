@@ -10,14 +10,18 @@ BEGIN ATOMIC
 		ARRAY(SELECT a FROM @extschema@.advise_placement(
 			NULL::text, NULL::interval, NULL::regclass, NULL::name) a
 			WHERE a.relation IS NOT NULL),
-		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c),
+		b.costs,
 		(SELECT coalesce(jsonb_agg(u), '[]') FROM @extschema@.forecast_tablespace_usage() u),
 		(SELECT coalesce(jsonb_agg(h), '[]') FROM @extschema@.tablespace_advisor_health() h),
 		ARRAY(SELECT d FROM tablespace_advisor.device d),
 		b.tablespace,
 		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.placement_curve(b.tablespace, 24) c
-			WHERE b.tablespace IS NOT NULL))::tablespace_advisor.report_findings
-	FROM (SELECT tablespace_advisor.tablespace_to_buy() AS tablespace OFFSET 0) b;
+			WHERE b.tablespace IS NOT NULL),
+		(SELECT coalesce(jsonb_agg(p), '[]') FROM tablespace_advisor.worst_plans(b.costs) p
+		))::tablespace_advisor.report_findings
+	FROM (SELECT tablespace_advisor.tablespace_to_buy() AS tablespace,
+		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c) AS costs
+		OFFSET 0) b;
 END;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.collect_findings(timestamptz)
 	TO pg_monitor;

@@ -122,8 +122,8 @@ BEGIN ATOMIC
 		f.until_full_high, p.length,
 		CASE
 			WHEN p.n = 0 THEN 'no samples: CALL sample_activity(), or preload the library'
-			WHEN f.oid IS NULL THEN format('history too short: %s days and %s samples; at least 1 day and 8 samples are needed',
-				round(p.length::numeric, 1), p.n)
+			WHEN f.oid IS NULL THEN format('history too short: %s hours and %s samples; at least 24 hours and 8 samples are needed',
+				round((24 * p.length)::numeric, 1), p.n)
 			WHEN p.free[p.n] IS NULL THEN 'free space is not known'
 			WHEN f.until_full IS NOT NULL AND f.until_full_high IS NULL
 				THEN 'it may never be full: the interval of its growth includes none'

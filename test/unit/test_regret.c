@@ -13,37 +13,57 @@ check(void)
 {
 }
 
-/* Weigh one index of a table of 10 000 pages on a slow disk. */
+/* One index of a table of 10 000 pages on a slow disk. */
+static const TsaRegretIndex some_index = {
+	.scan = {
+		.table_pages = 10000,.table_tuples = 1e6,.index_pages = 2745,
+		.index_tuples = 1e6,.tree_height = 2,.index_quals = 1,
+		.loop_count = 1
+	}
+};
+
+static const TsaRegretInput some_input = {
+	.nindexes = 1,
+	.times = {
+		.sequential = 95,.random = 5200,.skip = 3200,.cached = 2,
+		.adjacent_0 = 100,.adjacent_1 = 250,
+		.cpu = {.tuple = 0.06,.index_tuple = 0.03,.bit = 0.02,.operator = 0.015}
+	},
+	.random_low = 5100,.random_high = 5300,
+	.settings = {
+		.table_seq = 1,.cpu_tuple = 0.01,
+		.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
+		.cache_pages = 524288,.bitmap_entries = 58254
+	},
+	.check = check
+};
+
 static TsaRegretOutcome
 weigh(double correlation, double cached, double r)
 {
-	TsaRegretIndex index = {
-		.scan = {
-			.table_pages = 10000,.table_tuples = 1e6,.index_pages = 2745,
-			.index_tuples = 1e6,.tree_height = 2,.index_quals = 1,
-			.loop_count = 1,.correlation = correlation
-		},
-		.cached = cached
-	};
-	TsaRegretInput input = {
-		.indexes = &index,.nindexes = 1,
-		.times = {
-			.sequential = 95,.random = 5200,.skip = 3200,.cached = 2,
-			.adjacent_0 = 100,.adjacent_1 = 250,
-			.cpu = {.tuple = 0.06,.index_tuple = 0.03,.bit = 0.02,.operator = 0.015}
-		},
-		.random_low = 5100,.random_high = 5300,
-		.settings = {
-			.table_random = r,.table_seq = 1,.cpu_tuple = 0.01,
-			.cpu_index_tuple = 0.005,.cpu_operator = 0.0025,
-			.cache_pages = 524288,.bitmap_entries = 58254
-		},
-		.check = check
-	};
+	TsaRegretInput input = some_input;
+	TsaRegretIndex index = some_index;
 	TsaRegretOutcome outcome;
 
+	index.scan.correlation = correlation;
+	index.cached = cached;
+	input.indexes = &index;
+	input.settings.table_random = r;
 	tsa_regret_weigh(&input, &outcome);
 	return outcome;
+}
+
+/* Its worst plan under r, where another constant is recommended. */
+static TsaWorstPlan
+worst_plan(double r, double recommended)
+{
+	TsaRegretInput input = some_input;
+	TsaRegretIndex index = some_index;
+	TsaWorstPlan worst;
+
+	input.settings.table_random = r;
+	tsa_regret_worst(&input, &index, recommended, &worst);
+	return worst;
 }
 
 int
@@ -54,6 +74,9 @@ main(void)
 	TsaRegretOutcome cold = weigh(0, 0, 1);
 	TsaRegretOutcome warm = weigh(0, 1, 4);
 	TsaRegretOutcome again = weigh(0, 0, 1);
+	TsaWorstPlan worst = worst_plan(1, cold.best);
+	TsaWorstPlan unchanged = worst_plan(1, 1);
+	TsaWorstPlan followed = worst_plan(cold.best, cold.best);
 	int			i;
 
 	ok(cold.best > 10, "cold, scattered: a large constant");
@@ -69,6 +92,22 @@ main(void)
 	ok(cold.regret_locality < 1.1, "corrected locality comes near the best");
 	is_close(weigh(0, 0, cold.best).regret_current, cold.regret_best, 1e-9,
 			 "taking the advice keeps the promise");
+
+	ok(worst.chosen.us / worst.best.us > cold.regret_current,
+	   "the worst plan is further from the best than the mean is");
+	ok(worst.chosen.plan != worst.best.plan && worst.rows > 1 &&
+	   worst.rows < 1e6, "it is another plan, for some of the rows");
+	ok(worst.recommended.plan != worst.chosen.plan &&
+	   worst.recommended.us < worst.chosen.us,
+	   "the recommended constant leads to another one, which is faster");
+	ok(worst.corrected.us <= 1.1 * worst.best.us,
+	   "corrected locality comes near the best there, too");
+	ok(unchanged.recommended.plan == unchanged.chosen.plan &&
+	   unchanged.recommended.us == unchanged.chosen.us,
+	   "without a change the plan stays");
+	ok(followed.chosen.us / followed.best.us <
+	   worst.chosen.us / worst.best.us,
+	   "once that is set the worst plan is less far from the best");
 
 	scan.correlation = -1;
 	tsa_locality_assume(&scan, &locality);
