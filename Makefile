@@ -82,12 +82,14 @@ $(INSTALL_SQL): $(INSTALL_PARTS) $(CONTROL) $(TOP)/Makefile
 $(UPDATE_SQL): $(UPDATE_PARTS) $(CONTROL) $(TOP)/Makefile
 	cat $(UPDATE_PARTS) > $@
 
-# What PGXN takes: everything that is committed.
+# Everything that is committed: a zip, which PGXN takes, and a tarball.
 DISTNAME = $(EXTENSION)-$(shell sed -n 's/^\t"version": "\(.*\)",/\1/p' $(TOP)/META.json)
 .PHONY: dist
 dist:
 	mkdir -p build
-	git archive --format=zip --prefix=$(DISTNAME)/ -o build/$(DISTNAME).zip HEAD
+	for format in zip tar.gz; do \
+		git archive --prefix=$(DISTNAME)/ -o build/$(DISTNAME).$$format HEAD || exit; \
+	done
 
 # Unit tests: each is a program of its own that includes the modules it tests.
 UNIT_TESTS := $(patsubst test/%.c,build/%,$(call in_top,test/unit/test_*.c))

@@ -100,13 +100,17 @@ INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind, schema_name,
 	to_tablespace_name, method_wanted, method, state, bytes_total,
 	lock_timeout_ms, owner, system_identifier, database, started_at,
 	finished_at, max_rate, paused_ms)
-SELECT 1, 1, 1, 'r', 'public', 'x', 1663, 'a', 77777, 'b', 'copy', 'copy',
+SELECT 1, 1, 1, 'r', 'public', 'x', a.oid, 'a', b.oid, 'b', 'copy', 'copy',
 	'done', 10485760, 100, 10, 1, 1, now() - v.seconds * interval '1 s', now(),
 	v.max_rate, v.paused_ms
-FROM (VALUES (10, NULL::int, 0), (1000, 10000, 0), (1010, NULL, 1000000))
-	v (seconds, max_rate, paused_ms);
-SELECT m.max_rate, tablespace_advisor.move_rate(1663, 77777, 'copy', m.max_rate)
-FROM (VALUES (NULL::bigint), (-1), (1000)) m (max_rate);
+FROM (VALUES (10, NULL::int, 0), (1000, 10000, 0), (1010, NULL, 1000000), (1, -1, 0))
+	v (seconds, max_rate, paused_ms), pg_tablespace a, pg_tablespace b
+WHERE a.spcname = 'regress_tier_old' AND b.spcname = 'regress_tier_new';
+CREATE TABLE left_there TABLESPACE regress_tier_old AS SELECT generate_series(1, 1000);
+SELECT m.max_rate, round(p.size_bytes / p.move_seconds) AS bytes_per_s
+FROM (VALUES (NULL), ('unlimited'), ('1000')) m (max_rate),
+	plan_evacuation('regress_tier_old', 'regress_tier_new', max_rate => m.max_rate) p
+WHERE p.kind = 'table';
 ROLLBACK;
 
 -- pg_default is never dropped

@@ -1,85 +1,85 @@
-# pg_upgrade of a cluster with the extension in use, from an older version of
-# PostgreSQL on this machine: TSA_OLD_BINDIR names the folder of its programs,
-# and the extension has to be installed there.
+# pg_upgrade of a cluster with the extension in use, from each older version of
+# PostgreSQL on this machine and through all of them: TSA_OLD_BINDIR names the
+# folders of their programs, and the extension has to be installed there.
 
 use File::Basename;
 use TsaTest;
 
-my $old_bindir = $ENV{TSA_OLD_BINDIR} // '';
-plan skip_all => 'no older PostgreSQL with the extension: TSA_OLD_BINDIR is not set'
-  if $old_bindir eq '';
+my @versions = old_bindirs();
+my $newest = pop @versions;
+plan skip_all => 'no older PostgreSQL with the extension: TSA_OLD_BINDIR names none'
+  unless @versions;
 
-sub major
+# An empty cluster of a version.
+sub new_cluster
 {
-	my ($bindir) = @_;
-	my $version = `"$bindir/postgres" --version`;
+	my ($name, $version, $bindir) = @_;
+	my $node = PostgreSQL::Test::Cluster->new("${name}_$version",
+		install_path => dirname($bindir));
 
-	return $version =~ /(\d+)/ ? $1 : 0;
+	# checksums are on by default since 18
+	$node->init(extra => [
+		'--encoding', 'UTF8', '--locale', 'C',
+		$version >= 18 ? '--no-data-checksums' : () ]);
+	return $node;
 }
 
-chomp(my $bindir = `pg_config --bindir`);
-my ($old_major, $new_major) = (major($old_bindir), major($bindir));
-plan skip_all => "PostgreSQL $old_major in TSA_OLD_BINDIR is not older than $new_major"
-  if $old_major >= $new_major;
-
-my @initdb = ('--encoding', 'UTF8', '--locale', 'C');
-my $old = PostgreSQL::Test::Cluster->new('old', install_path => dirname($old_bindir));
-$old->init(extra => \@initdb);
-$old->start;
-is($old->safe_psql('postgres', 'SHOW server_version_num') =~ s/\d{4}$//r,
-	$old_major, "the old server is PostgreSQL $old_major");
-make_traveller($old, 'travel', PostgreSQL::Test::Utils::tempdir_short());
-my $before = look_at_traveller($old, 'travel');
-
-# Minor releases from November 2026 on keep a mark of their own, pg_attver, in
-# every column's options, which a newer version of an earlier date cannot
-# restore: it could upgrade no table at all.  Without the mark the cluster is
-# as an earlier minor release has made it.
-my $dumped = "$PostgreSQL::Test::Utils::tmp_check/binary_upgrade.sql";
-$old->command_ok(
-	[ "$bindir/pg_dump", '--schema-only', '--binary-upgrade', '-f', $dumped, 'travel' ],
-	"pg_dump of $new_major reads $old_major");
-if (slurp_file($dumped) =~ /pg_attver/)
+# Upgrades one stopped cluster into another.
+sub upgrade
 {
-	diag("pg_upgrade of $new_major does not know the column option pg_attver of this $old_major: removed");
-	$old->safe_psql('travel', q{
-		UPDATE pg_attribute SET attoptions = NULL
-		WHERE attrelid >= 16384 AND attoptions::text LIKE '{pg_attver=%}'});
-}
-$old->stop;
+	my ($old, $old_bindir, $new, $bindir, $name) = @_;
 
-# checksums are on by default since 18
-push @initdb, '--no-data-checksums' if $new_major >= 18;
-my $new = PostgreSQL::Test::Cluster->new('new');
-$new->init(extra => \@initdb);
-
-chdir $PostgreSQL::Test::Utils::tmp_check;
-my $upgraded = run_log(
-	[
-		'pg_upgrade', '--no-sync',
+	chdir $PostgreSQL::Test::Utils::tmp_check;
+	my $upgraded = run_log([
+		"$bindir/pg_upgrade", '--no-sync',
 		'-b', $old_bindir, '-B', $bindir,
 		'-d', $old->data_dir, '-D', $new->data_dir,
-		'-s', $new->host, '-p', $old->port, '-P', $new->port
-	]);
-ok($upgraded, "pg_upgrade from $old_major to $new_major");
-unless ($upgraded)
-{
+		'-s', $new->host, '-p', $old->port, '-P', $new->port ]);
+	ok($upgraded, "$name: pg_upgrade");
+	return if $upgraded;
+
 	# what the server said is in the last of its logs
-	diag(join '', (split /^/, slurp_file($_))[ -15 .. -1 ])
+	diag(join '', grep { defined } (split /^/, slurp_file($_))[ -15 .. -1 ])
 	  foreach glob($new->data_dir . '/pg_upgrade_output.d/*/log/pg_upgrade_dump_*.log');
 	done_testing();
-	exit;
+	exit 1;
 }
 
-$new->start;
-is(look_at_traveller($new, 'travel'), $before, 'probe history and settings are there');
-is($new->safe_psql('travel', 'SELECT count(*) FROM "Tool Box".tablespace_moves'),
-	'0', 'the journal is not carried over');
-is(move_traveller($new, 'travel'), "done|0\n0", 'what was being moved can be moved');
-is($new->safe_psql('travel', q{
-		SELECT count(*) FROM moved WHERE id BETWEEN 1 AND 1000}),
-	'1000', 'the index finds every row');
-$new->stop;
-unlike(slurp_file($new->logfile), qr/PANIC|TRAP:|terminated by signal (?:6|11)/,
-	'no crash');
+foreach my $path ((map { [ $_, $newest ] } @versions), @versions > 1 ? [ @versions, $newest ] : ())
+{
+	my ($first, @later) = @$path;
+	my $name = join ' to ', map { $_->[0] } @$path;
+	my $label = 'via_' . join '_', map { $_->[0] } @$path;
+	my $node = new_cluster($label, @$first);
+	my $bindir = $first->[1];
+
+	$node->start;
+	is($node->safe_psql('postgres', 'SHOW server_version_num') =~ s/\d{4}$//r,
+		$first->[0], "$name: the first server");
+	make_traveller($node, 'travel', PostgreSQL::Test::Utils::tempdir_short());
+	my $before = look_at_traveller($node, 'travel');
+
+	foreach my $step (@later)
+	{
+		my $next = new_cluster($label, @$step);
+
+		remove_marks($node, 'travel');
+		$node->stop;
+		upgrade($node, $bindir, $next, $step->[1], "$name: $step->[0]");
+		($node, $bindir) = ($next, $step->[1]);
+		$node->start;
+		is(look_at_traveller($node, 'travel'), $before,
+			"$name: probe history and settings are in $step->[0]");
+	}
+
+	is($node->safe_psql('travel', 'SELECT count(*) FROM "Tool Box".tablespace_moves'),
+		'0', "$name: the journal is not carried over");
+	is(move_traveller($node, 'travel'), "done|0\n0", "$name: what was being moved can be moved");
+	is($node->safe_psql('travel', q{
+			SELECT count(*) FROM moved WHERE id BETWEEN 1 AND 1000}),
+		'1000', "$name: the index finds every row");
+	$node->stop;
+	unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|terminated by signal (?:6|11)/,
+		"$name: no crash");
+}
 done_testing();

@@ -1,6 +1,7 @@
 # ALTER EXTENSION ... UPDATE: from every released version, the result is the
-# same as a fresh install's, and the journal keeps what it says.  Until then
-# the new library refuses to work on the old tables.
+# same as a fresh install's, measurements and the journal are kept, and moves that
+# the old version left unfinished are recovered.  Until then the new library
+# refuses to work on the old tables.
 
 use TsaTest;
 
@@ -53,6 +54,9 @@ sub inventory
 		FROM pg_extension WHERE extname = 'tablespace_advisor'});
 }
 
+$node->safe_psql('postgres', q{
+	SET allow_in_place_tablespaces = on;
+	CREATE TABLESPACE update_test LOCATION ''});
 $node->safe_psql('postgres', 'CREATE DATABASE fresh');
 $node->safe_psql('fresh', 'CREATE EXTENSION tablespace_advisor');
 my $fresh = inventory('fresh');
@@ -104,9 +108,10 @@ sub refuses
 	return;
 }
 
-# Journal rows as the old version wrote them: an unfinished one, whose worker
-# is gone, and two that have ended, one with an old file still to go.  Since 0.3
-# files are lists; since 0.4 the database's own tablespace is 0.
+# Journal rows as the old version left them when the server crashed: a copy under
+# way, a queued and a paused move, one that has ended with its old file still to
+# go, and one that failed.  Since 0.3 files are lists; since 0.4 the database's own
+# tablespace is 0.  The files are there.
 sub plant_jobs
 {
 	my ($dbname, $version) = @_;
@@ -126,18 +131,80 @@ sub plant_jobs
 		INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
 			schema_name, relation_name, from_tablespace,
 			from_tablespace_name, to_tablespace, to_tablespace_name,
-			method_wanted, method, state, bytes_total, lock_timeout_ms, owner,
+			method_wanted, method, state, phase, bytes_total, bytes_done, max_rate,
+			lock_timeout_ms, owner, worker_pid, started_at, finished_at,
 			system_identifier, database, $new_columns, $old_columns)
 		SELECT j.n, i.indexrelid, i.indrelid, 'i', 'public', 'planted', 1663,
-			'pg_default', 1663, 'pg_default', 'auto', 'copy', j.state, 1, 100,
-			10, c.system_identifier, d.oid, $new, $old
-		FROM (VALUES (1, 'running', $own, 99001::oid, NULL::oid, NULL::oid),
-				(2, 'done', NULL, NULL, $own, 99002),
-				(3, 'failed', NULL, NULL, NULL, NULL))
-				AS j(n, state, new, new_number, old, old_number),
-			pg_index i, pg_control_system() c, pg_database d
-		WHERE i.indexrelid = 't_pkey'::regclass
-			AND d.datname = current_database()});
+			'pg_default', t.oid, t.spcname, 'auto', 'copy', j.state,
+			CASE j.state WHEN 'running' THEN 'copying' END, 8192, 0, 2097152, 100,
+			10, 1, now(), CASE WHEN j.n IN (2, 3) THEN now() END,
+			c.system_identifier, d.oid, $new, $old
+		FROM (VALUES (1, 't', 'running', $own, 99001::oid, NULL::oid, NULL::oid),
+				(2, 't', 'done', NULL, NULL, $own, 99002),
+				(3, 't', 'failed', NULL, NULL, NULL, NULL),
+				(4, 'u', 'queued', NULL, NULL, NULL, NULL),
+				(5, 'v', 'paused', $own, 99005, NULL, NULL))
+				AS j(n, heap, state, new, new_number, old, old_number)
+			JOIN pg_index i ON i.indrelid = j.heap::regclass,
+			pg_control_system() c, pg_database d, pg_tablespace t
+		WHERE d.datname = current_database() AND t.spcname = 'update_test'
+		ORDER BY j.n});
+	$node->safe_psql($dbname, 'INSERT INTO tablespace_advisor.pause (job_id) VALUES (5)')
+	  if $version >= 0.2;
+	append_to_file($_, 'x' x 8192) foreach planted_files($dbname);
+	return;
+}
+
+# The files that the planted jobs have left, those that there are.
+sub planted_files
+{
+	my ($dbname) = @_;
+	my $dir = $node->data_dir . '/base/'
+	  . $node->safe_psql('postgres', "SELECT oid FROM pg_database WHERE datname = '$dbname'");
+
+	return map { "$dir/$_" } 99001, 99002, 99005;
+}
+
+# What was measured, as the old version kept it: a probe whose caveat was only
+# load, one that did not reach the device; and since 0.4 samples.
+sub plant_measurements
+{
+	my ($dbname, $version) = @_;
+
+	$node->safe_psql($dbname, q{
+		INSERT INTO tablespace_advisor.probe_run (tablespace, location, device, mode,
+			file_size_bytes, duration, started_at, finished_at, foreign_io_percent)
+		SELECT t.spcname, pg_tablespace_location(t.oid), '/dev/sda', 'scratch', 268435456,
+			'3 s', now() - interval '1 hour', now() - interval '1 hour', 72
+		FROM pg_tablespace t, generate_series(1, 2) n WHERE t.spcname = 'update_test';
+		INSERT INTO tablespace_advisor.probe_result (run_id, workload, queue_depth,
+			io_size, samples, iops, mean_us, stddev_us, mean_low_us, mean_high_us,
+			caveat, histogram)
+		SELECT n, w, 1, 8192, 1000, 5000, 200, 20, 195, 205,
+			(ARRAY['72 % of the device''s I/O came from others', 'much came from caches'])[n],
+			'{{204800,1000}}'
+		FROM generate_series(1, 2) n, unnest('{random read,sequential read}'::text[]) w});
+	return if $version < 0.4;
+	$node->safe_psql($dbname, q{
+		INSERT INTO tablespace_advisor.sample (started_at, taken_at, was_reset, io_timed,
+			blocks_read, blocks_hit, read_ms, write_ms, snapshots, reading_snapshots,
+			reading_sessions, waits)
+		SELECT CASE WHEN n > 1 THEN now() - interval '5 min' * (4 - n) END,
+			now() - interval '5 min' * (3 - n), false, true, n * 1000, 0, n * 200, 0,
+			10, 1, 1, '{"CPU": 3}'
+		FROM generate_series(1, 3) n;
+		INSERT INTO tablespace_advisor.relation_sample (sample_id, relation, size_bytes, reads, scans)
+		SELECT n, 't'::regclass, 8192 * n, 1000, 10 FROM generate_series(2, 3) n;
+		INSERT INTO tablespace_advisor.tablespace_sample
+		SELECT n, 1663, 8192 * n, 1e9 FROM generate_series(1, 3) n;
+		INSERT INTO tablespace_advisor.sampled_relation (relation, tablespace, filenode,
+			size_bytes, reads, hits, scans, tuples_read, inserted, updated, hot_updated, deleted)
+		SELECT oid, 1663, relfilenode, 8192, 0, 0, 0, 0, 0, 0, 0, 0
+		FROM pg_class WHERE relname = 't';
+		INSERT INTO tablespace_advisor.table_residency VALUES ('t'::regclass, 0.5, 0.25, now());
+		INSERT INTO tablespace_advisor.index_locality (index, relation, index_file, heap_file,
+			index_blocks, table_blocks, entries, measured_at, points)
+		VALUES ('t_pkey'::regclass, 't'::regclass, 1, 1, 1, 1, 1, now(), '{}')});
 	return;
 }
 
@@ -145,6 +212,63 @@ my $journal = q{
 	SELECT batch_id, state, new_tablespaces, new_filenumbers, old_tablespaces,
 		old_filenumbers, indexes
 	FROM tablespace_advisor.job ORDER BY batch_id};
+
+# What has been measured is there, and of use.
+sub check_measurements
+{
+	my ($dbname, $version) = @_;
+
+	is($node->safe_psql($dbname, q{
+			SELECT r.run_id, r.device, w.mean_us, w.caveat, w.conditions
+			FROM tablespace_advisor.probe_run r JOIN tablespace_advisor.probe_result w USING (run_id)
+			WHERE w.workload = 'random read' ORDER BY run_id}),
+		"1|/dev/sda|200||72 % of the device's I/O came from others\n"
+		  . '2|/dev/sda|200|much came from caches|',
+		"$version: a probe beside others has become usable, one that was answered by caches has not");
+	is($node->safe_psql($dbname, q{
+			SELECT random_read_us FROM recommend_random_page_cost('update_test')}),
+		'200', "$version: its result is used");
+	$node->safe_psql($dbname, 'CALL sample_activity()');
+	is($node->safe_psql($dbname, q{
+			SELECT count(*), count(*) FILTER (WHERE taken_at < now() - interval '4 min')
+			FROM tablespace_advisor.sample}),
+		$version < 0.4 ? '1|0' : '4|2', "$version: samples are taken on from the last");
+	is($node->safe_psql($dbname, q{
+			SELECT (SELECT sum(reads) >= 2000 FROM tablespace_advisor.relation_sample
+				WHERE relation = 't'::regclass),
+				(SELECT count(*) FROM tablespace_advisor.index_locality),
+				(SELECT count(*) FROM tablespace_advisor.table_residency)}),
+		$version < 0.4 ? '|0|0' : 't|1|1', "$version: what they say of relations is there");
+	is($node->safe_psql($dbname, q{
+			SELECT count(*) > 0 FROM advise_placement(target => 't')}),
+		't', "$version: advice can read all of it");
+	return;
+}
+
+# The interrupted moves have failed, and can be tried again.
+sub check_retries
+{
+	my ($dbname, $version) = @_;
+
+	is($node->safe_psql($dbname, $journal),
+		"1|failed|||||\n2|done|||||\n3|failed|||||\n4|failed|||||\n5|failed|||||",
+		"$version: the interrupted moves are recovered");
+	is(join(' ', grep { -e $_ && -s $_ } planted_files($dbname)), '',
+		"$version: their files are gone");
+	$node->safe_psql($dbname, q{
+		SELECT retry_move(job_id) FROM tablespace_advisor.job
+		WHERE batch_id IN (1, 4, 5) ORDER BY batch_id});
+	$node->safe_psql($dbname, q{
+		SELECT wait_for_moves(array_agg(job_id)) FROM tablespace_moves});
+	is($node->safe_psql($dbname, q{
+			SELECT m.relation, m.state, t.spcname
+			FROM tablespace_moves m JOIN pg_class c ON c.oid = m.relation
+			LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
+			WHERE job_id > 5 ORDER BY 1}),
+		"t_pkey|done|update_test\nu_pkey|done|update_test\nv_pkey|done|update_test",
+		"$version: they can be tried again");
+	return;
+}
 
 SKIP:
 {
@@ -157,8 +281,12 @@ SKIP:
 
 		$node->safe_psql('postgres', "CREATE DATABASE $dbname");
 		$node->safe_psql($dbname, "CREATE EXTENSION tablespace_advisor VERSION '$version'");
-		$node->safe_psql($dbname, 'CREATE TABLE t (a int PRIMARY KEY)');
+		$node->safe_psql($dbname, qq{
+			CREATE TABLE $_ (a int PRIMARY KEY);
+			INSERT INTO $_ SELECT generate_series(1, 1000);
+			ANALYZE $_}) foreach qw(t u v);
 		plant_jobs($dbname, $version);
+		plant_measurements($dbname, $version);
 		refuses($dbname, q{CALL move_indexes_concurrently('t', 'pg_default')},
 			"$version: no move before the update");
 		refuses($dbname, q{CALL move_indexes_concurrently('t', 'pg_default', dry_run => true)},
@@ -186,7 +314,7 @@ SKIP:
 	cmp_ok(scalar @refused, '>', scalar @released, 'recovery and sampling workers say why they refuse');
 	is( $node->safe_psql($database_of{ $released[0] },
 			q{SELECT string_agg(state, ',' ORDER BY batch_id) FROM tablespace_advisor.job}),
-		'running,done,failed', 'recovery workers leave the journal of an older version alone');
+		'running,done,failed,queued,paused', 'recovery workers leave the journal of an older version alone');
 
 	foreach my $version (@released)
 	{
@@ -195,12 +323,12 @@ SKIP:
 		$node->safe_psql($dbname, 'ALTER EXTENSION tablespace_advisor UPDATE');
 		is(inventory($dbname), $fresh, "update from $version gives what a fresh install gives");
 		is($node->safe_psql($dbname, $journal),
-			"1|running|{0}|{99001}|||\n2|done|||{0}|{99002}|\n3|failed|||||",
+			"1|running|{0}|{99001}|||\n2|done|||{0}|{99002}|\n3|failed|||||\n4|queued|||||\n5|paused|{0}|{99005}|||",
 			"$version: the journal still names the files");
+		is(scalar(grep { -s $_ } planted_files($dbname)), 3, "$version: they are there");
 		is($node->safe_psql($dbname, 'SELECT cancel_move(2)'), 'f', "$version: cancel_move() finds a job of the old journal");
-		is($node->safe_psql($dbname, $journal),
-			"1|failed|||||\n2|done|||||\n3|failed|||||",
-			"$version: the interrupted moves are recovered");
+		check_retries($dbname, $version);
+		check_measurements($dbname, $version);
 	}
 }
 
@@ -208,8 +336,6 @@ SKIP:
 # which the next call that may recovers.
 $node->safe_psql('fresh', q{
 	ALTER TABLE tablespace_advisor.probe_run DROP COLUMN one_more;
-	SET allow_in_place_tablespaces = on;
-	CREATE TABLESPACE update_test LOCATION '';
 	CREATE TABLE t (a int PRIMARY KEY)});
 my $job = $node->safe_psql('fresh', q{
 	CALL move_indexes_concurrently('t', 'update_test', job_ids => NULL)});

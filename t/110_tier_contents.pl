@@ -184,7 +184,7 @@ is(contents($node, 'old'), '', 'no file of nobody');
 my $session = $node->background_psql('postgres');
 $session->query_safe(
 	'CREATE TEMPORARY TABLE x (a text) TABLESPACE old; INSERT INTO x VALUES (1)');
-my $pid = $session->query_safe('SELECT pg_backend_pid()');
+chomp(my $pid = $session->query_safe('SELECT pg_backend_pid()'));
 my $row = contents($node, 'old',
 	columns => 'database, relation, kind, how, statement');
 like($row,

@@ -46,6 +46,10 @@ end_session($user);
 like($user->{err}, qr/ERROR:  40P01: job $job waits for this transaction/, 'a transaction does not wait for what waits for it');
 is(wait_for_job($node, $job), 'done', 'the move that was waited for ends');
 
+# so is one that has queued the move itself
+fails_with($node, "SELECT wait_for_moves(ARRAY[undo_move($job)])", '40P01',
+	qr/job \d+ waits for this transaction/, 'a transaction does not wait for a move that begins when it commits');
+
 # --- calls ------------------------------------------------------------------------------------
 
 like(messages_of($node, q{BEGIN; CALL move_indexes_concurrently('t', 'fast'); ROLLBACK}),

@@ -8,7 +8,7 @@ suite_of()
 {
 	case $1 in
 		15) echo bookworm ;;
-		16) echo bookworm ;;		# its server comes as a Python wheel
+		16) echo bookworm ;;		# its server is built from source
 		17) echo trixie ;;
 		18) echo forky ;;
 		19) echo sid ;;				# and experimental
@@ -81,26 +81,34 @@ make_debian()
 		>"$root/etc/postgresql-common/createcluster.d/tests.conf"
 }
 
-# install_wheel DIR: PostgreSQL 16, which no Debian suite has, with its headers
-# and pg_regress, from the Python package pgserver: a server without contrib
-# modules and without the Perl modules for TAP tests.
-install_wheel()
+# install_source VERSION DIR: builds PostgreSQL from $PG_SOURCE, a tree or an
+# archive of one, and installs it where Debian's packages would, with contrib and
+# the Perl modules for TAP tests.
+install_source()
 {
-	local root=$1 wheels=$1/usr/lib/pgserver
+	local version=$1 root=$2
 
-	command -v pip >/dev/null || need_packages python3-pip
-	mkdir -p "$wheels" "$root/usr/lib/postgresql"
-	pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \
-		--dest "$wheels" pgserver==0.1.4 &&
-		python3 -m zipfile -e "$wheels"/pgserver-*.whl "$wheels" &&
-		rm "$wheels"/pgserver-*.whl &&
-		find "$wheels/pgserver/pginstall" -path '*/bin/*' -exec chmod 755 {} + &&
-		find "$wheels/pgserver/pginstall/lib/postgresql/pgxs" -type f \
-			! -name '*.mk' -exec chmod 755 {} + &&
-		ln -s ../pgserver/pgserver/pginstall "$root/usr/lib/postgresql/16" &&
-		printf '%s\n' /usr/lib/pgserver/pgserver.libs \
-			/usr/lib/pgserver/pgserver/pginstall/lib >"$root/etc/ld.so.conf.d/pgserver.conf" &&
-		in_root "$root" ldconfig
+	[ -e "${PG_SOURCE:-}" ] ||
+		{ echo "no Debian suite has PostgreSQL $version: PG_SOURCE has to name its source"; return 1; }
+	in_root "$root" apt-get install -y -q --no-install-recommends \
+		bison flex pkgconf libicu-dev liblz4-dev libreadline-dev libzstd-dev zlib1g-dev ||
+		return 1
+	in_root "$root" apt-get clean
+	mkdir "$root/source"
+	if [ -d "$PG_SOURCE" ]; then
+		cp -r "$PG_SOURCE/." "$root/source"
+	else
+		tar -x --no-same-owner --strip-components=1 -C "$root/source" -f "$PG_SOURCE"
+	fi &&
+		[[ $("$root/source/configure" --version | head -n 1) == *" $version"[.a-z]* ]] ||
+		{ echo "$PG_SOURCE is not the source of PostgreSQL $version"; return 1; }
+	in_root "$root" env -C /source sh -ec "
+		useradd --system postgres
+		./configure --prefix=/usr/lib/postgresql/$version --enable-tap-tests \
+			--with-icu --with-lz4 --with-zstd
+		make -s -j $(nproc) world-bin
+		make -s install-world-bin" &&
+		rm -rf "$root/source"
 }
 
 # make_root VERSION DIR: installs Debian and PostgreSQL; DIR/.complete says
@@ -120,7 +128,7 @@ make_root()
 		in_root "$root" apt-get install -y -q --no-install-recommends \
 			gcc libc6-dev make perl libaio-dev libipc-run-perl || return 1
 	if [ "$version" = 16 ]; then
-		install_wheel "$root" && touch "$root/.complete"
+		install_source "$version" "$root" && touch "$root/.complete"
 		return
 	fi
 	in_root "$root" apt-get install -y -q --no-install-recommends \

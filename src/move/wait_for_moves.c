@@ -94,7 +94,8 @@ check_jobs(ArrayType *job_ids)
 }
 
 /*
- * Have all jobs ended?  Throws if one waits for this session.
+ * Have all jobs ended?  Throws if one waits for this session, be it that this
+ * transaction has queued or cancelled it, which counts once it commits.
  */
 static bool
 have_ended(ArrayType *job_ids)
@@ -102,7 +103,7 @@ have_ended(ArrayType *job_ids)
 	static TsaStatement query = {
 		"SELECT m.job_id, CASE WHEN $2 = ANY (m.blocked_by)"
 		"   THEN m.method <> 'copy' OR " TSA_SESSION_LOCKS("$2", "j")
-		"   ELSE false END AS waits_for_us"
+		"   ELSE false END AS waits_for_us, j.xmin"
 		" FROM tablespace_advisor.move_progress m"
 		" JOIN tablespace_advisor.job j USING (job_id)"
 		" WHERE m.job_id = ANY ($1)"
@@ -118,7 +119,8 @@ have_ended(ArrayType *job_ids)
 	tsa_journal_open(&journal);
 	ended = tsa_run(&query, values, NULL, TSA_READS) == 0;
 	for (uint64 i = 0; i < SPI_processed; i++)
-		if (DatumGetBool(tsa_result_column(i, "waits_for_us")))
+		if (DatumGetBool(tsa_result_column(i, "waits_for_us")) ||
+			TransactionIdIsCurrentTransactionId(DatumGetTransactionId(tsa_result_column(i, "xmin"))))
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 					 errmsg("job " INT64_FORMAT " waits for this transaction",

@@ -8,9 +8,44 @@ use warnings;
 
 use Exporter 'import';
 use PostgreSQL::Test::Utils;
+use Test::More;
 
 our @EXPORT = qw(
-  make_traveller look_at_traveller move_traveller);
+  old_bindirs remove_marks make_traveller look_at_traveller move_traveller);
+
+# Older servers on this machine that have the extension, oldest first: pairs of the
+# version and the folder of its programs, which TSA_OLD_BINDIR names, separated by
+# colons; last this server.
+sub old_bindirs
+{
+	my %of;
+
+	chomp(my $own = `pg_config --bindir`);
+	foreach my $bindir (split(/:/, $ENV{TSA_OLD_BINDIR} // ''), $own)
+	{
+		my $version = `"$bindir/postgres" --version`;
+		$of{$1} = $bindir if $version =~ /(\d+)/;
+	}
+	my $own_version = `"$own/postgres" --version` =~ /(\d+)/ ? $1 : 0;
+	return map { [ $_, $of{$_} ] } sort { $a <=> $b } grep { $_ <= $own_version } keys %of;
+}
+
+# Minor releases from November 2026 on keep a mark of their own, pg_attver, in
+# every column's options, which a newer version of an earlier date cannot restore:
+# it could upgrade no table at all.  Without the mark the database is as an earlier
+# minor release has made it.
+sub remove_marks
+{
+	my ($node, $dbname) = @_;
+	my $marked = q{attrelid >= 16384 AND attoptions::text LIKE '{pg_attver=%}'};
+
+	return
+	  if $node->safe_psql($dbname, "SELECT count(*) FROM pg_attribute WHERE $marked") eq '0';
+	diag('the column option pg_attver, which newer versions of an earlier date do not know, is removed from '
+		  . $node->name);
+	$node->safe_psql($dbname, "UPDATE pg_attribute SET attoptions = NULL WHERE $marked");
+	return;
+}
 
 # Makes a tablespace, the extension in a schema with an odd name, a probe's
 # history, settings, a moved index, and a journal with a job under way.
