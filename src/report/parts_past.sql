@@ -33,7 +33,7 @@ AS $$
 	WITH batch AS MATERIALIZED (
 		SELECT b.* FROM jsonb_to_recordset(batches) b (batch_id bigint, forecast float8,
 			saved float8, low float8, high float8, moves bigint, name text, outcome text)
-		WHERE b.forecast IS NOT NULL
+		WHERE b.forecast IS NOT NULL AND b.low IS NOT NULL
 	), axes AS MATERIALIZED (
 		SELECT tablespace_advisor.axis_around('linear', array(SELECT forecast FROM batch), 60, 560) AS x,
 			tablespace_advisor.axis_around('linear', array(
