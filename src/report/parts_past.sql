@@ -33,7 +33,7 @@ AS $$
 	WITH batch AS MATERIALIZED (
 		SELECT b.* FROM jsonb_to_recordset(batches) b (batch_id bigint, forecast float8,
 			saved float8, low float8, high float8, moves bigint, name text, outcome text)
-		WHERE b.forecast IS NOT NULL
+		WHERE b.forecast IS NOT NULL AND b.low IS NOT NULL
 	), axes AS MATERIALIZED (
 		SELECT tablespace_advisor.axis_around('linear', array(SELECT forecast FROM batch), 60, 560) AS x,
 			tablespace_advisor.axis_around('linear', array(
@@ -125,7 +125,7 @@ AS $$
 			tablespace_advisor.outcome_sentence(b.batches, s.unknown)),
 		coalesce(tablespace_advisor.draw_outcomes(b.batches),
 			'<p class="note">Of no call both forecast and outcome are known yet.</p>')
-		|| tablespace_advisor.page_table('{move,relation,route,state,size,took,lock,others lost,ended}', 'nwwlnnnnd',
+		|| tablespace_advisor.page_table('{move,relation,route,state,size,took,lock,others lost,ended}', 'nwwwnnnnd',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[m.job_id::text, m.relation_name,
 				format('%I to %I', m.from_tablespace, m.to_tablespace),
 				CASE WHEN m.finished_at IS NULL THEN concat_ws(', ', m.state,
@@ -141,7 +141,7 @@ AS $$
 					coalesce(m.finished_at, clock_timestamp()) - m.started_at)::float8),
 				tablespace_advisor.unit_label(m.lock_ms * 1000, 'us'),
 				tablespace_advisor.two_digits(m.others_lost_percent) || ' %',
-				to_char(m.finished_at, 'MM-DD HH24:MI')], 'nwwlnnnnd'), '' ORDER BY m.n)
+				to_char(m.finished_at, 'MM-DD HH24:MI')], 'nwwwnnnnd'), '' ORDER BY m.n)
 			FROM move m WHERE m.n <= 20))
 		|| CASE WHEN s.n > 20 THEN format('<p class="note">and %s smaller ones</p>', s.n - 20) ELSE '' END)
 	FROM sums s, batch b WHERE s.n > 0
