@@ -125,7 +125,8 @@ time_plans(const TsaRegretInput *input, const TsaRegretIndex *index,
 	double		rows = tuples * (times->cpu.tuple + times->cpu.index_tuple +
 								 times->cpu.operator);
 
-	us[TSA_INDEX_SCAN] = read_index + rows + tsa_locality_index_us(point, times, 0) +
+	us[TSA_INDEX_SCAN] = read_index + rows +
+		tsa_locality_index_us(point, times, 0) +
 		tsa_locality_revisit_us(point, times, input->settings.shared_pages) -
 		fmin(tsa_locality_ahead_us(point, times, 0),
 			 (1 - times->cached_fraction) * rows);
@@ -253,7 +254,8 @@ add_cell(const TsaRegretInput *input, const Cell *cell, double *sums)
 		choose_plan(&cell->scan, &settings);
 
 		for (int way = 0; way < WAYS; way++)
-			sums[i] += log(cell->us[way][i != CURRENT][plan] / best[way]) / WAYS;
+			sums[i] += log(cell->us[way][i != CURRENT][plan] / best[way]) /
+				WAYS;
 	}
 }
 

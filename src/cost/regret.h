@@ -64,7 +64,9 @@ typedef struct TsaTimedPlan
 	double		us;
 } TsaTimedPlan;
 
-/* For how many rows of an index the planner's choice is furthest from the best. */
+/*
+ * For how many rows of an index the planner's choice is furthest from the best.
+ */
 typedef struct TsaWorstPlan
 {
 	double		rows;

@@ -115,7 +115,9 @@ parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
 	options->lock_up_to = parse_lock_up_to(fcinfo, 6);
 }
 
-/* The first arguments of evacuation_of(); an unlimited rate is -1, none NULL. */
+/*
+ * The first arguments of evacuation_of(); an unlimited rate is -1, none NULL.
+ */
 static void
 plan_arguments(const Evacuation *evacuation, Datum *values, char *nulls)
 {

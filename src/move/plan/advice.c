@@ -135,7 +135,8 @@ ask_for_forecasts(void *arg)
 		float8		saved;
 
 		if (move == NULL && forecasts->options->with_indexes)
-			move = tsa_find_move(forecasts->moves, IndexGetRelation(relid, true));
+			move = tsa_find_move(forecasts->moves,
+								 IndexGetRelation(relid, true));
 		if (move == NULL || !get_forecast(i, &saved))
 			continue;
 		move->has_forecast = true;

@@ -83,7 +83,8 @@ forget_foreign_jobs(void)
 }
 
 /*
- * Ends a job (int64 *) of a dead batch, or removes what one that has ended left.
+ * Ends a job (int64 *) of a dead batch, or removes what one that has ended
+ * left.
  */
 static void
 recover_job(void *arg)

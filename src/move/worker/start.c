@@ -104,7 +104,8 @@ tsa_start_workers(int64 batch_id, int ncopies)
 		tsa_sleep(2);
 	}
 
-	for (int i = tsa_cap_helpers(user, Min(max_workers, ncopies) - 1); i > 0; i--)
+	for (int i = tsa_cap_helpers(user, Min(max_workers, ncopies) - 1);
+		 i > 0; i--)
 		if (!register_worker(batch_id, user, true, &other))
 			break;
 	return handle;
