@@ -122,3 +122,40 @@ undo_two_disks()
 	rmdir "$group"
 	if [ -n "$fast" ]; then bench/testbed/down "$work.fast"; fi
 }
+
+# Nothing of the tablespaces is in the page cache.
+forget_tablespaces()
+{
+	sync -f "$TESTBED" "$fast"
+	find "$TESTBED/slow" "$fast/fast" -type f -size +64k -print0 |
+		xargs -0 -r -n 1 sh -c 'dd of="$0" oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null'
+}
+
+# --- loads --------------------------------------------------------------------------
+
+# in_background COMMAND: a part of the load, in a process group of its own
+load_pids=()
+in_background()
+{
+	set -m
+	("$@") &
+	load_pids+=($!)
+	set +m
+}
+
+# For cleanup_more, too: all that is in the background ends.
+stop_load()
+{
+	local pid
+
+	for pid in ${load_pids[@]+"${load_pids[@]}"}; do
+		kill -TERM -- "-$pid" 2>/dev/null || true
+	done
+	for pid in ${load_pids[@]+"${load_pids[@]}"}; do
+		wait "$pid" 2>/dev/null || true
+	done
+	load_pids=()
+}
+
+checkpoint_often() { while :; do sql -c CHECKPOINT; sleep 3; done; }
+busy_loop() { while :; do :; done; }

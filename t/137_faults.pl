@@ -161,6 +161,7 @@ foreach my $what (sort keys %move)
 	cmp_ok($tally{$what}{failed}, '>', 2, "$what: moves did fail");
 }
 
-check_log($node, 'all but the faults', qr/ERROR:  (?:58030|53100|58P01: .*could not read blocks)/);
+my $told = join '|', map { "(?:$_->[0]): .*$_->[1]" } @fitting, @by_worker;
+check_log($node, 'all but the faults', qr/ERROR:  (?:$told)/);
 $node->stop;
 done_testing();

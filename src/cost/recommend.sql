@@ -401,7 +401,7 @@ AS $$
 			END
 		END || CASE WHEN f.finding NOT IN ('nothing to weigh', 'caches unknown')
 			AND f.regret_locality < f.regret_recommended - 0.05
-			THEN format('; with tablespace_advisor.correct_locality = on %s times', n.locality) ELSE '' END
+			THEN format('; locality would do better: %s -> %s (tablespace_advisor.correct_locality)', n.recommended, n.locality) ELSE '' END
 	FROM number n
 $$;
 COMMENT ON FUNCTION tablespace_advisor.cost_reason(tablespace_advisor.cost_finding) IS

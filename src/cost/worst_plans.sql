@@ -1,4 +1,3 @@
-
 /* src/cost/worst_plans.sql: where the planner's choices are furthest from the best */
 
 CREATE FUNCTION tablespace_advisor.find_worst_plans(

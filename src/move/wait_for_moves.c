@@ -119,13 +119,17 @@ have_ended(ArrayType *job_ids)
 	tsa_journal_open(&journal);
 	ended = tsa_run(&query, values, NULL, TSA_READS) == 0;
 	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		Datum		xmin = tsa_result_column(i, "xmin");
+
 		if (DatumGetBool(tsa_result_column(i, "waits_for_us")) ||
-			TransactionIdIsCurrentTransactionId(DatumGetTransactionId(tsa_result_column(i, "xmin"))))
+			TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin)))
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 					 errmsg("job " INT64_FORMAT " waits for this transaction",
 							DatumGetInt64(tsa_result_column(i, "job_id"))),
 					 errhint("End the transaction, or wait in another session.")));
+	}
 	tsa_state_close(&journal);
 	return ended;
 }

@@ -126,7 +126,7 @@ AS $$
 	SELECT 'moves', f.failed IS NULL,
 		CASE WHEN f.failed IS NULL THEN 'none failed in the last 7 days'
 			ELSE format('%s failed in the last 7 days, the last as job %s%s', f.n, f.failed,
-				coalesce(': ' || f.error, '')) END,
+				coalesce(': ' || tablespace_advisor.one_line(f.error, 160), '')) END,
 		CASE WHEN f.failed IS NOT NULL THEN format('SELECT %s.retry_move(%s)', '@extschema@', f.failed) END
 	FROM (SELECT count(*) AS n, max(p.job_id) AS failed,
 			(array_agg(p.error ORDER BY p.job_id DESC))[1] AS error

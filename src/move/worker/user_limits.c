@@ -94,10 +94,9 @@ check_limits(Oid user, const TsaCallCount *count)
 /*
  * Takes a place for a call of the present user, until the transaction ends; the
  * worker has taken it over by then.  Returns him, or InvalidOid if he has no
- * limit.  Calls are counted in all
- * databases, by the locks of the living.  The user's other sessions wait
- * meanwhile; two users who both take the last place at the same moment are
- * both refused.
+ * limit.  Calls are counted in all databases, by the locks of the living.  The
+ * user's other sessions wait meanwhile; two users who both take the last place
+ * at the same moment are both refused.
  */
 Oid
 tsa_take_user_place(int64 batch_id)
