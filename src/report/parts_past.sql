@@ -70,17 +70,18 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT concat(
 		CASE WHEN b.n > 0 THEN format(' By samples before and after, they saved %s waiting sessions in reads of what was moved (95 %% interval %s to %s%s), and %s in all reads of the database (%s to %s).',
-			tablespace_advisor.two_digits(b.saved), tablespace_advisor.two_digits(b.low),
-			tablespace_advisor.two_digits(b.high),
+			tablespace_advisor.two_digits(b.saved),
+			tablespace_advisor.two_digits(b.saved - b.error),
+			tablespace_advisor.two_digits(b.saved + b.error),
 			coalesce('; forecast: ' || tablespace_advisor.two_digits(b.forecast), ''),
 			tablespace_advisor.two_digits(b.all_saved),
-			tablespace_advisor.two_digits(b.all_saved - b.error),
-			tablespace_advisor.two_digits(b.all_saved + b.error)) ELSE '' END,
+			tablespace_advisor.two_digits(b.all_saved - b.all_error),
+			tablespace_advisor.two_digits(b.all_saved + b.all_error)) ELSE '' END,
 		CASE unknown WHEN 0 THEN '' WHEN 1 THEN ' What one move saved is not known.'
 			ELSE format(' What %s moves saved is not known.', unknown) END)
-	FROM (SELECT count(*) AS n, sum(j.saved) AS saved, sum(j.low) AS low, sum(j.high) AS high,
+	FROM (SELECT count(*) AS n, sum(j.saved) AS saved, sqrt(sum(((j.high - j.low) / 2) ^ 2)) AS error,
 			CASE WHEN bool_and(j.forecast IS NOT NULL) THEN sum(j.forecast) END AS forecast,
-			sum(j.all_saved) AS all_saved, sqrt(sum(((j.all_high - j.all_low) / 2) ^ 2)) AS error
+			sum(j.all_saved) AS all_saved, sqrt(sum(((j.all_high - j.all_low) / 2) ^ 2)) AS all_error
 		FROM jsonb_to_recordset(batches) j (forecast float8, saved float8, low float8, high float8,
 			all_saved float8, all_low float8, all_high float8)
 		WHERE j.low IS NOT NULL AND j.all_low IS NOT NULL) b
