@@ -218,11 +218,61 @@ COMMENT ON FUNCTION tablespace_advisor.with_present_latency(tablespace_advisor.t
 	'the facts on tablespaces with what devices did in the window, which stands in where no probe is to be trusted';
 
 /*
- * Where neither a probe nor counters say anything of the one tablespace that
- * nearly all is read from (NFS, ZFS, a container), the server's timing does: what
- * the system's cache does not serve of it takes the rest of the time.  A read of
- * the device takes no less than the mean of all.
+ * Where neither a probe nor counters say anything of a tablespace (NFS, ZFS, a
+ * container, bulk reads on the same disk), the server's timing does: of the time
+ * that all reads took, what those of other tablespaces and of the system's cache
+ * do not take is that of its reads, of which what the cache does not hold takes
+ * the rest.  Reads that are no relation's come from the cache; if instead they took
+ * as long as its own, and those of other tablespaces twice as long as known, each
+ * took less: this is the lower end.  Over half of the reads and of their time
+ * have to be its own.
  */
+CREATE FUNCTION tablespace_advisor.timed_latency(
+	tablespaces tablespace_advisor.tablespace_fact[],
+	relations tablespace_advisor.relation_fact[],
+	load tablespace_advisor.load_fact,
+	OUT tablespace name,
+	OUT read_us float8,
+	OUT low_us float8,
+	OUT high_us float8)
+RETURNS SETOF record
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH place AS (
+		SELECT r.tablespace, r.reads, f.random_read_us IS NULL AS is_unknown,
+			r.device_reads / r.reads AS device_share,
+			coalesce(f.present_read_us, f.random_read_us) AS us, c.us AS cached_us
+		FROM (SELECT r.tablespace, sum(r.reads_per_s) AS reads,
+				sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0))) AS device_reads
+			FROM unnest(relations) r WHERE r.reads_per_s > 0 GROUP BY r.tablespace) r
+		LEFT JOIN unnest(tablespaces) f ON f.tablespace = r.tablespace
+		CROSS JOIN (SELECT coalesce(min(p.cached_read_us), 0) AS us FROM unnest(tablespaces) p) c
+	), rest AS (
+		SELECT load.reads_per_s * load.timed_read_us AS all_us,
+			greatest(0, load.reads_per_s - sum(p.reads)) AS others,
+			coalesce(sum(p.reads
+				* (p.device_share * p.us + (1 - p.device_share) * p.cached_us))
+				FILTER (WHERE NOT p.is_unknown), 0) AS known_us,
+			count(*) FILTER (WHERE p.is_unknown) AS unknown
+		FROM place p
+	), own AS (
+		SELECT p.*, r.all_us,
+			(r.all_us - r.known_us - r.others * p.cached_us) / p.reads AS mean_us,
+			(r.all_us - 2 * r.known_us) / (p.reads + r.others) AS low_us
+		FROM place p JOIN rest r ON r.unknown = 1
+		WHERE p.is_unknown
+	)
+	SELECT o.tablespace, d.us, o.low_us, 2 * d.us - o.mean_us
+	FROM own o
+	CROSS JOIN LATERAL (SELECT greatest(o.mean_us,
+		(o.mean_us - (1 - o.device_share) * o.cached_us) / nullif(o.device_share, 0)) AS us) d
+	WHERE o.reads > 0.5 * load.reads_per_s AND o.mean_us > o.cached_us
+		AND o.reads * o.mean_us > 0.5 * o.all_us
+$$;
+COMMENT ON FUNCTION tablespace_advisor.timed_latency(tablespace_advisor.tablespace_fact[], tablespace_advisor.relation_fact[], tablespace_advisor.load_fact) IS
+	'microseconds, with bounds, that a read takes in the one tablespace that is read from and that nothing was measured of, by the server''s timing; no row where there are several, or where it has not half of the reads and of their time';
+
 CREATE FUNCTION tablespace_advisor.with_timed_latency(
 	tablespaces tablespace_advisor.tablespace_fact[],
 	relations tablespace_advisor.relation_fact[],
@@ -235,38 +285,23 @@ DECLARE
 	f record;
 	timed record;
 BEGIN
-	SELECT r.tablespace, t.mean_us, greatest(t.mean_us,
-			(t.mean_us - (1 - r.device_share) * c.us) / nullif(r.device_share, 0)) AS device_us
-	INTO timed
-	FROM (SELECT r.tablespace, sum(r.reads_per_s) AS reads,
-			sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0)))
-				/ sum(r.reads_per_s) AS device_share,
-			sum(sum(r.reads_per_s)) OVER () AS all_reads
-		FROM unnest(relations) r WHERE r.reads_per_s > 0 GROUP BY r.tablespace) r
-	CROSS JOIN (SELECT coalesce(min(p.cached_read_us), 0) AS us FROM unnest(tablespaces) p) c
-	/* those that are no relation's come from the cache */
-	CROSS JOIN LATERAL (SELECT load.timed_read_us
-		+ greatest(0, load.reads_per_s / r.all_reads - 1)
-			* greatest(0, load.timed_read_us - c.us) AS mean_us) t
-	WHERE r.reads >= 0.8 * r.all_reads AND r.all_reads >= 0.8 * load.reads_per_s
-		AND t.mean_us > c.us;
+	SELECT t.* INTO timed
+	FROM tablespace_advisor.timed_latency(tablespaces, relations, load) t;
 	FOREACH f IN ARRAY tablespaces LOOP
-		IF f.tablespace = timed.tablespace AND f.random_read_us IS NULL
-			AND timed.device_us IS NOT NULL
-		THEN
+		IF f.tablespace = timed.tablespace AND timed.read_us IS NOT NULL THEN
 			f.latency_from := 'timing';
-			f.random_read_us := timed.device_us;
-			f.random_read_low_us := timed.mean_us;
-			f.random_read_high_us := 2 * timed.device_us - timed.mean_us;
+			f.random_read_us := timed.read_us;
+			f.random_read_low_us := timed.low_us;
+			f.random_read_high_us := timed.high_us;
 			f.depths := ARRAY[1];
-			f.depth_read_us := ARRAY[timed.device_us];
+			f.depth_read_us := ARRAY[timed.read_us];
 		END IF;
 		RETURN NEXT f;
 	END LOOP;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.with_timed_latency(tablespace_advisor.tablespace_fact[], tablespace_advisor.relation_fact[], tablespace_advisor.load_fact) IS
-	'the facts on tablespaces, with a read time by the server''s timing for one that nothing was measured of and four fifths of all is read from';
+	'the facts on tablespaces, with a read time by the server''s timing for the one that nothing was measured of, where timed_latency() knows it';
 
 /*
  * What the statistics of the planner say of an index on one column: bytes of
