@@ -15,7 +15,9 @@
  *	  random	of each block of 4 kB a version at random, the one before the
  *				flush or any written since, so that the order of writing does
  *				not matter; every fourth such block is torn, each of its sectors
- *				of 512 bytes from a version of its own
+ *				of 512 bytes from a version of its own, but for those where
+ *				ext4, XFS and Btrfs have their superblock, which they write in
+ *				place: they need a disk that does not tear it
  *
  * Each request looks for the file before it does anything, so several disks
  * with the same one fail at the same moment.  PATH.cut then has a line with
@@ -141,11 +143,18 @@ choose(int64_t block)
 	return version;
 }
 
+/* The file system's superblock is in the first block, or at 64 kB. */
+static int
+is_superblock(int64_t block)
+{
+	return block == 0 || block == 16;
+}
+
 /* What the block is after the cut; true if that is not its newest version. */
 static int
 lose_block(int64_t block)
 {
-	int			step = random_below(4) == 0 ? SECTOR : BLOCK;
+	int			step = random_below(4) == 0 && !is_superblock(block) ? SECTOR : BLOCK;
 	int			lost = 0;
 
 	for (int from = 0; from < BLOCK; from += step)
