@@ -83,10 +83,19 @@ SELECT t.urgency, t.what, t.statements FROM tablespace_advisor.report_things((no
 	{"tablespace": "b", "verdict": "change", "random_page_cost": 2, "current_random_page_cost": 4, "effective_io_concurrency": 8, "regret_current": 1.4, "regret_recommended": 1.1, "statement": "two"}]',
 	'[]', '[{"subject": "probe of a", "ok": false, "message": "never probed", "statement": "a"}, {"subject": "probe of b", "ok": false, "message": "never probed", "statement": "b"},
 	{"subject": "device of c", "ok": false, "message": "volatile", "statement": null}, {"subject": "moves", "ok": true, "message": "never probed", "statement": "no"}]',
-	'{}', NULL, '[]', '[]')::tablespace_advisor.report_findings) t ORDER BY t.urgency, t.what;
+	'{}', NULL, '[]', '[]', NULL, NULL)::tablespace_advisor.report_findings) t ORDER BY t.urgency, t.what;
 -- cells are not cut as names are
 SELECT page ~ repeat('w', 100) AS is_whole FROM tablespace_advisor.report_devices((now(), '{}', '[]', '[]', '[]', array(SELECT d FROM jsonb_populate_record(
-	NULL::tablespace_advisor.device, jsonb_build_object('tablespace', 'a', 'warnings', ARRAY[repeat('w', 100)])) d), NULL, '[]', '[]')::tablespace_advisor.report_findings) page;
+	NULL::tablespace_advisor.device, jsonb_build_object('tablespace', 'a', 'warnings', ARRAY[repeat('w', 100)])) d), NULL, '[]', '[]', NULL, NULL)::tablespace_advisor.report_findings) page;
+-- between which bounds all moves save: of each alone, scaled to its part of the set; unknown if one is
+CREATE FUNCTION pg_temp.row_of(action text, percent float8, estimate jsonb) RETURNS tablespace_advisor.advice_row LANGUAGE sql AS $$
+	SELECT ROW(jsonb_populate_record(NULL::placement_advice, jsonb_build_object('action', action, 'saved_percent', percent)),
+		jsonb_build_object('estimate', estimate))::tablespace_advisor.advice_row $$;
+SELECT s.* FROM (VALUES (1, ARRAY[pg_temp.row_of('move', 30, '{"saved_ms_per_s": 20, "saved_low": 16, "saved_high": 24}'),
+		pg_temp.row_of('move', 40, '{"saved_ms_per_s": 10, "saved_low": 9, "saved_high": 20}'), pg_temp.row_of('keep', 7, '{}')]),
+	(2, ARRAY[pg_temp.row_of('move', 30, '{"saved_ms_per_s": 20, "saved_low": 16, "saved_high": 24}'), pg_temp.row_of('move', -2, '{}')]),
+	(3, ARRAY[pg_temp.row_of('move', 30, '{"saved_ms_per_s": 20}')]), (4, '{}')) c (n, rows)
+CROSS JOIN LATERAL tablespace_advisor.saved_by_moves(c.rows) s ORDER BY c.n;
 -- what moves saved together
 SELECT tablespace_advisor.outcome_sentence('[{"forecast": 1, "saved": 0.9, "low": 0.8, "high": 1, "all_saved": 0.5, "all_low": 0.2, "all_high": 0.8},
 	{"forecast": 2, "saved": 1.1, "low": 0.9, "high": 1.3, "all_saved": 0.5, "all_low": 0.1, "all_high": 0.9}, {"forecast": 7, "saved": 7}]', 1);

@@ -5,7 +5,7 @@ SELECT tablespace_advisor.curve_knee('{0,1,2,3,4}', '{-20,40,50,55,58}') AS bent
 CREATE FUNCTION pg_temp.advice() RETURNS public.placement_advice LANGUAGE sql AS $$
 	SELECT a FROM jsonb_populate_record(NULL::public.placement_advice, '{"relation": "pg_class", "read_ms_per_s": 2000}') a $$;
 CREATE FUNCTION pg_temp.room(curve jsonb) RETURNS text LANGUAGE sql AS $$
-	SELECT tablespace_advisor.report_room((now() - interval '7 days', ARRAY[pg_temp.advice()], '[]', '[]', '[]', '{}', 'no<where>', curve, '[]')::tablespace_advisor.report_findings) $$;
+	SELECT tablespace_advisor.report_room((now() - interval '7 days', ARRAY[pg_temp.advice()], '[]', '[]', '[]', '{}', 'no<where>', curve, '[]', NULL, NULL)::tablespace_advisor.report_findings) $$;
 CREATE FUNCTION pg_temp.says(page text) RETURNS text LANGUAGE sql AS $$ SELECT substring(page, 'class="says">(.*?)</p>') $$;
 -- rows whose saving is not known are left out; a point is no curve
 SELECT pg_temp.room('[]') AS nothing, pg_temp.room('[{"bytes": 0, "saved_ms_per_s": 0, "saved_percent": 0, "relations": 0}]') AS one;
@@ -37,8 +37,8 @@ SELECT 2, 'random read', 1, current_setting('block_size')::int, 100, 10000, 100,
 SELECT tablespace_advisor.tablespace_to_buy();
 -- both lie on one device: no curve, no part; and with a curve
 SELECT page ~ 'How much to buy' AS has_part FROM tablespace_report() page;
-CREATE OR REPLACE FUNCTION advise_placement(space_budget text DEFAULT NULL, observe interval DEFAULT NULL, target regclass DEFAULT NULL,
-	tablespace name DEFAULT NULL) RETURNS SETOF placement_advice LANGUAGE sql AS $$ SELECT pg_temp.advice() $$;
+CREATE OR REPLACE FUNCTION tablespace_advisor.advice_rows() RETURNS SETOF tablespace_advisor.advice_row LANGUAGE sql AS $$
+	SELECT pg_temp.advice(), jsonb_build_object('estimate', NULL) $$;
 CREATE OR REPLACE FUNCTION placement_curve(tablespace name, steps int DEFAULT 20, OUT bytes bigint, OUT saved_ms_per_s float8,
 	OUT saved_percent float8, OUT saved_per_gb float8, OUT relations bigint)
 RETURNS SETOF record LANGUAGE sql AS $$ SELECT 1048576 * n, 10 * n, 100 - 100.0::float8 / n, NULL::float8, n FROM generate_series(1, steps::bigint) n $$;

@@ -81,6 +81,7 @@ PG_FUNCTION_INFO_V1(tsa_advise_index_placement);
 PG_FUNCTION_INFO_V1(tsa_advise_placement);
 PG_FUNCTION_INFO_V1(tsa_explain_placement);
 PG_FUNCTION_INFO_V1(tsa_placement_evidence);
+PG_FUNCTION_INFO_V1(tsa_advice_rows);
 PG_FUNCTION_INFO_V1(tsa_placement_curve);
 PG_FUNCTION_INFO_V1(tsa_index_expression);
 PG_FUNCTION_INFO_V1(tsa_lock_if_free);
@@ -282,6 +283,19 @@ tsa_placement_evidence(PG_FUNCTION_ARGS)
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);
+	return run_request(fcinfo, &request, &statement);
+}
+
+/* advice_rows() */
+Datum
+tsa_advice_rows(PG_FUNCTION_ARGS)
+{
+	static TsaStatement statement =
+	ADVICE_STATEMENT("SELECT g.advice, " EVIDENCE " FROM"
+					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g");
+	AdviceRequest request;
+
+	make_request(fcinfo, &request, -1, -1, -1, -1);
 	return run_request(fcinfo, &request, &statement);
 }
 

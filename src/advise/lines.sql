@@ -11,6 +11,15 @@ CREATE TYPE tablespace_advisor.advice_row AS (
 COMMENT ON TYPE tablespace_advisor.advice_row IS
 	'a row of gather_advice()';
 
+CREATE FUNCTION tablespace_advisor.advice_rows()
+RETURNS SETOF tablespace_advisor.advice_row
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_advice_rows';
+COMMENT ON FUNCTION tablespace_advisor.advice_rows() IS
+	'rows of advise_placement() on relations with what placement_evidence() says of them, from one look';
+REVOKE ALL ON FUNCTION tablespace_advisor.advice_rows() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.advice_rows() TO pg_monitor;
+
 /*
  * A row's share of the time that sessions wait.  Milliseconds per second, which
  * rows have for programs, add up over sessions and say little to a person.

@@ -14,10 +14,12 @@ CREATE TYPE tablespace_advisor.report_findings AS (
 	devices tablespace_advisor.device[],
 	curve_of name,
 	curve jsonb,
-	plans jsonb
+	plans jsonb,
+	saved_low float8,
+	saved_high float8
 );
 COMMENT ON TYPE tablespace_advisor.report_findings IS
-	'what a report rests on: the period''s begin, rows of advise_placement(), recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans()';
+	'what a report rests on: the period''s begin, rows of advise_placement(), recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves()';
 
 /* A relation's own table, so that what is done with one table is one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])
@@ -143,8 +145,11 @@ AS $$
 				'Nothing was read or written in the window.'
 			ELSE format('On average %s%s%s.', CASE WHEN s.is_whole THEN '' ELSE 'at least ' END,
 				tablespace_advisor.waiting_sessions(s.reading, 'reads'),
-				CASE WHEN s.moves > 0 AND s.saved > 0 THEN format('; moves would save %s %% of that',
-						tablespace_advisor.two_digits(s.share))
+				CASE WHEN s.moves > 0 AND s.saved > 0 THEN format('; moves would save %s %% of that%s',
+						tablespace_advisor.two_digits(s.share),
+						CASE WHEN f.saved_low IS NOT NULL THEN format(' (95 %% interval: %s to %s)',
+							tablespace_advisor.two_digits(f.saved_low),
+							tablespace_advisor.two_digits(f.saved_high)) ELSE '' END)
 					WHEN s.moves = 0 THEN '; no move would save any of it' ELSE '' END) END,
 		coalesce((SELECT '<ol class="things">' || string_agg(format('<li><b>%s</b>%s%s</li>',
 				tablespace_advisor.html(t.what), 'Saves: ' || tablespace_advisor.html(t.saves) || '.',
@@ -156,7 +161,7 @@ AS $$
 				tablespace_advisor.html(string_agg(t.what, '; ' ORDER BY t.n) FILTER (WHERE t.n <= 8)
 					|| CASE WHEN count(*) > 5 THEN '; ...' ELSE '.' END))
 			FROM thing t WHERE t.n > 3 HAVING count(*) > 0), '')
-		|| CASE WHEN s.moves > 0 THEN '<p class="note">How sure it is what each move saves, as a 95 % interval: <code>SELECT '
+		|| CASE WHEN s.moves > 0 THEN '<p class="note">How sure it is what each move saves: <code>SELECT '
 			|| tablespace_advisor.html('@extschema@') || '.explain_placement();</code></p>' ELSE '' END
 		|| coalesce((SELECT format('<p class="note">Relations that have moved within the window of the advice: %s, the last at %s. What reads of them took is partly from where they were before.</p>',
 				count(*), tablespace_advisor.html(to_char(max(m.finished_at), 'YYYY-MM-DD HH24:MI')))

@@ -1,27 +1,49 @@
 /* src/report/report.sql: the page with pictures */
 
+/*
+ * Moves share the latencies of few tablespaces, so that their errors are the same
+ * and add up; evidence is of each move alone, hence the ratios.
+ */
+CREATE FUNCTION tablespace_advisor.saved_by_moves(
+	rows tablespace_advisor.advice_row[],
+	OUT low float8,
+	OUT high float8)
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT sum((r.advice).saved_percent * CASE WHEN e.saved > 0 THEN e.low / e.saved ELSE 1 END),
+		least(100, sum((r.advice).saved_percent * CASE WHEN e.saved > 0 THEN e.high / e.saved ELSE 1 END))
+	FROM unnest(rows) r
+	CROSS JOIN LATERAL (SELECT (r.evidence #>> '{estimate,saved_ms_per_s}')::float8 AS saved,
+		(r.evidence #>> '{estimate,saved_low}')::float8 AS low,
+		(r.evidence #>> '{estimate,saved_high}')::float8 AS high) e
+	WHERE (r.advice).action = 'move'
+	HAVING bool_and(e.low IS NOT NULL OR e.saved > 0 IS NOT TRUE)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.saved_by_moves(tablespace_advisor.advice_row[]) IS
+	'percent of what all reads take that all moves save if latencies are at the ends of their 95 % intervals; NULL without moves, or where no interval is known';
+GRANT EXECUTE ON FUNCTION tablespace_advisor.saved_by_moves(tablespace_advisor.advice_row[]) TO pg_monitor;
+
 /* Parsed when it is made: what else gets such a name is not called. */
 CREATE FUNCTION tablespace_advisor.collect_findings(since timestamptz)
 RETURNS tablespace_advisor.report_findings
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT ROW(since,
-		ARRAY(SELECT a FROM @extschema@.advise_placement(
-			NULL::text, NULL::interval, NULL::regclass, NULL::name) a
-			WHERE a.relation IS NOT NULL),
-		b.costs,
+	SELECT ROW(since, ARRAY(SELECT r.advice FROM unnest(b.rows) r), b.costs,
 		(SELECT coalesce(jsonb_agg(u), '[]') FROM @extschema@.forecast_tablespace_usage() u),
 		(SELECT coalesce(jsonb_agg(h), '[]') FROM @extschema@.tablespace_advisor_health() h),
 		ARRAY(SELECT d FROM tablespace_advisor.device d),
 		b.tablespace,
 		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.placement_curve(b.tablespace, 24) c
 			WHERE b.tablespace IS NOT NULL),
-		(SELECT coalesce(jsonb_agg(p), '[]') FROM tablespace_advisor.worst_plans(b.costs) p
-		))::tablespace_advisor.report_findings
+		(SELECT coalesce(jsonb_agg(p), '[]') FROM tablespace_advisor.worst_plans(b.costs) p),
+		s.low, s.high)::tablespace_advisor.report_findings
 	FROM (SELECT tablespace_advisor.tablespace_to_buy() AS tablespace,
-		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c) AS costs
-		OFFSET 0) b;
+		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c) AS costs,
+		ARRAY(SELECT r FROM tablespace_advisor.advice_rows() r) AS rows
+		OFFSET 0) b
+	CROSS JOIN LATERAL tablespace_advisor.saved_by_moves(b.rows) s;
 END;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.collect_findings(timestamptz)
 	TO pg_monitor;
