@@ -19,9 +19,9 @@
  * queries, as Citus does with shards.  What decides that nobody has a file must
  * not rest on what a hook lets through.
  *
- * A row of a transaction that has ended is hidden only if a snapshot from before
- * the query sees it.  Others were committed between the two looks, as what
- * rewrites or moves a relation does; these count as of a transaction under way,
+ * A row of a transaction that has ended is hidden only if a snapshot from
+ * before the query sees it.  Others were committed between the two looks, as by
+ * what rewrites or moves a relation; these count as of a transaction under way,
  * which they were when the look began.
  *
  *-------------------------------------------------------------------------
@@ -221,8 +221,8 @@ describe_hidden(Form_pg_class form, char **values)
 }
 
 /*
- * The transaction that makes a row which a dirty snapshot has returned, if it had
- * not ended before the given snapshot was taken; else InvalidTransactionId.
+ * The transaction that makes a row which a dirty snapshot has returned, if it
+ * had not ended before the other snapshot was taken; else InvalidTransactionId.
  */
 static TransactionId
 find_maker(HeapTuple tuple, const SnapshotData *dirty, Snapshot before)
