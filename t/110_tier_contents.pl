@@ -251,6 +251,32 @@ foreach my $dbname ('latin', 'utf')
 		"$dbname: names of another encoding");
 }
 
+# A transaction that ends between the query of a look and its second one: the
+# reader is stopped while the worker in the other database sends the first rows,
+# more than go into its queue.
+$node->safe_psql('bare', q{
+	SELECT format('CREATE TABLE %s_%s (a int) TABLESPACE old', repeat('long', 14), n)
+	FROM generate_series(1, 800) n \gexec
+	CREATE TABLE rewritten (a text) TABLESPACE old});
+my $holder = session($node, dbname => 'bare');
+my $reader = session($node);
+ask($holder, 'BEGIN; LOCK pg_extension IN ACCESS EXCLUSIVE MODE;');
+send_to($reader, q{SELECT count(*) FILTER (WHERE relation LIKE '%long%'),
+	string_agg(DISTINCT concat_ws(' ', relation, kind, how, reason), '; ') FILTER (WHERE
+		kind LIKE 'TOAST%' OR reason LIKE '%hidden%' OR how = 'orphan')
+	FROM tablespace_contents('old') WHERE database = 'bare';});
+wait_until($node, q{SELECT count(*) > 0 FROM pg_stat_activity
+	WHERE datname = 'bare' AND wait_event_type = 'Lock'}, 'the worker waits');
+kill 'STOP', $reader->{pid};
+ask($holder, 'COMMIT;');
+wait_until($node, q{SELECT count(*) > 0 FROM pg_stat_activity
+	WHERE datname = 'bare' AND wait_event = 'MessageQueueSend'}, 'its queue is full');
+$node->safe_psql('bare', 'VACUUM FULL rewritten');
+$node->safe_psql('bare', 'CREATE TABLE made (a text) TABLESPACE old');
+kill 'CONT', $reader->{pid};
+is(answer($reader), '800|', 'what is committed during a look is neither hidden nor left by a crash');
+end_session($_) foreach $holder, $reader;
+
 # A role with no rights asks for nothing.
 is( $node->psql('postgres',
 		q{SET ROLE r; SELECT * FROM tablespace_contents('old')}, stderr => \$err),

@@ -19,6 +19,11 @@
  * queries, as Citus does with shards.  What decides that nobody has a file must
  * not rest on what a hook lets through.
  *
+ * A row of a transaction that has ended is hidden only if a snapshot from
+ * before the query sees it.  Others were committed between the two looks, as by
+ * what rewrites or moves a relation; these count as of a transaction under way,
+ * which they were when the look began.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -216,12 +221,27 @@ describe_hidden(Form_pg_class form, char **values)
 }
 
 /*
+ * The transaction that makes a row which a dirty snapshot has returned, if it
+ * had not ended before the other snapshot was taken; else InvalidTransactionId.
+ */
+static TransactionId
+find_maker(HeapTuple tuple, const SnapshotData *dirty, Snapshot before)
+{
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+
+	if (TransactionIdIsValid(dirty->xmin))
+		return dirty->xmin;
+	return XidInMVCCSnapshot(xmin, before) ? xmin : InvalidTransactionId;
+}
+
+/*
  * Storage that is in no row of pg_class that queries see: of transactions that
- * have not ended, prepared ones among them, and what is hidden.
+ * have not ended, or had not before this look, prepared ones among them, and
+ * what is hidden.
  */
 static void
-find_unseen(Oid tablespace, const FileNumbers * files, TsaRowReceiver receive,
-			void *arg)
+find_unseen(Oid tablespace, const FileNumbers * files, Snapshot before,
+			TsaRowReceiver receive, void *arg)
 {
 	Relation	rel = table_open(RelationRelationId, AccessShareLock);
 	SnapshotData dirty;
@@ -236,6 +256,7 @@ find_unseen(Oid tablespace, const FileNumbers * files, TsaRowReceiver receive,
 		char	   *values[TSA_RELATION_COLUMNS] = {0};
 		char		kind[2] = {form->relkind, '\0'};
 		char		persistence[2] = {form->relpersistence, '\0'};
+		TransactionId maker;
 
 		CHECK_FOR_INTERRUPTS();
 		if (form->relfilenode == 0 ||
@@ -250,8 +271,9 @@ find_unseen(Oid tablespace, const FileNumbers * files, TsaRowReceiver receive,
 		values[COL_KIND] = kind;
 		values[COL_PERSISTENCE] = persistence;
 		values[COL_FILENUMBER] = psprintf("%u", form->relfilenode);
-		if (TransactionIdIsValid(dirty.xmin))
-			values[COL_TRANSACTION] = psprintf("%u", dirty.xmin);
+		maker = find_maker(tuple, &dirty, before);
+		if (TransactionIdIsValid(maker))
+			values[COL_TRANSACTION] = psprintf("%u", maker);
 		else
 			describe_hidden(form, values);
 		values[COL_IS_LOCKED] = values[COL_IS_COLUMNAR] = "f";
@@ -264,10 +286,12 @@ find_unseen(Oid tablespace, const FileNumbers * files, TsaRowReceiver receive,
 static void
 find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 {
+	Snapshot	before = RegisterSnapshot(GetLatestSnapshot());
 	FileNumbers files = {0};
 
 	find_committed(tablespace, &files, receive, arg);
-	find_unseen(tablespace, &files, receive, arg);
+	find_unseen(tablespace, &files, before, receive, arg);
+	UnregisterSnapshot(before);
 }
 
 /*
