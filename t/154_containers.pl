@@ -9,7 +9,7 @@ my $filter = "$PostgreSQL::Test::Utils::tmp_check/no_aio";
 my $layers;
 
 # the kernel makes it such that nobody can remove it
-END { chmod 0700, "$layers/work/work" if $layers; }
+END { chmod 0700, "$layers/overlay/work" if $layers; }
 
 # --- neither /sys nor asynchronous I/O -----------------------------------------------
 
@@ -52,10 +52,10 @@ SKIP:
 	$layers = PostgreSQL::Test::Utils::tempdir;
 	my $image = "$layers/image";
 	my @namespace = ('unshare', '--mount', '--map-current-user', '--keep-caps', 'sh', '-c',
-		"mount -t overlay -o userxattr,lowerdir=$image,upperdir=$layers/upper,workdir=$layers/work overlay $image"
+		"mount -t overlay -o userxattr,lowerdir=$image,upperdir=$layers/upper,workdir=$layers/overlay overlay $image"
 		  . ' && exec "$@"', 'sh');
 
-	foreach my $dir ($image, "$layers/upper", "$layers/work") { mkdir $dir or die; }
+	foreach my $dir ($image, "$layers/upper", "$layers/overlay") { mkdir $dir or die; }
 	skip 'no overlay file system can be mounted here', 8 if system(@namespace, 'true') != 0;
 
 	$node->start;
