@@ -126,6 +126,13 @@ UPDATE relation_case SET tablespace = 'regress_present_fast' WHERE relation = 'p
 UPDATE tablespace_case SET random_read_us = 2000, random_read_low_us = 2000, random_read_high_us = 2000,
 	depths = '{1}', depth_read_us = '{2000}', cached_read_us = 0 WHERE tablespace = 'regress_present_fast';
 SELECT * FROM timed;
+\echo -- a fifth of what is read unmeasured may be elsewhere, and takes as long; not more
+SAVEPOINT elsewhere;
+UPDATE relation_case SET tablespace = 'pg_default', reads_per_s = 1.5 WHERE relation = 'present_b'::regclass;
+SELECT tablespace, round(read_us::numeric) AS read_us, round(low_us::numeric) AS low_us FROM timed;
+UPDATE relation_case SET reads_per_s = 2.5 WHERE relation = 'present_b'::regclass;
+SELECT tablespace, round(read_us::numeric) AS read_us, round(low_us::numeric) AS low_us FROM timed;
+ROLLBACK TO elsewhere;
 \echo -- not if less than half is read from there, or of the time
 UPDATE load_case SET reads_per_s = 17;
 SELECT * FROM timed;

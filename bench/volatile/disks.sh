@@ -143,12 +143,11 @@ dump_wal()
 	done
 }
 
-# Has a transaction dropped the file of that number, by its commit or its abort, as
-# pg_wal knows?  What
+# Has a transaction dropped the file of that number, of which pg_wal knows?  What
 # it says is kept in $work/dropped until that is removed.
 dropped()
 {
 	[ -e "$work/dropped" ] ||
-		dump_wal Transaction | grep -oE '(COMMIT|ABORT).*rels: [^;]*' >"$work/dropped" || true
+		dump_wal Transaction | grep -o 'COMMIT.*rels: [^;]*' >"$work/dropped" || true
 	grep -qE "/${1%%[_.]*}( |\$)" "$work/dropped"
 }

@@ -225,7 +225,8 @@ COMMENT ON FUNCTION tablespace_advisor.with_present_latency(tablespace_advisor.t
  * the rest.  Reads that are no relation's come from the cache; if instead they took
  * as long as its own, and those of other tablespaces twice as long as known, each
  * took less: this is the lower end.  Over half of the reads and of their time
- * have to be its own.
+ * have to be its own, and four fifths of what is read from tablespaces of which
+ * nothing is known; the rest of that takes as long.
  */
 CREATE FUNCTION tablespace_advisor.timed_latency(
 	tablespaces tablespace_advisor.tablespace_fact[],
@@ -254,14 +255,14 @@ AS $$
 			coalesce(sum(p.reads
 				* (p.device_share * p.us + (1 - p.device_share) * p.cached_us))
 				FILTER (WHERE NOT p.is_unknown), 0) AS known_us,
-			count(*) FILTER (WHERE p.is_unknown) AS unknown
+			sum(p.reads) FILTER (WHERE p.is_unknown) AS unknown
 		FROM place p
 	), own AS (
 		SELECT p.*, r.all_us,
-			(r.all_us - r.known_us - r.others * p.cached_us) / p.reads AS mean_us,
-			(r.all_us - 2 * r.known_us) / (p.reads + r.others) AS low_us
-		FROM place p JOIN rest r ON r.unknown = 1
-		WHERE p.is_unknown
+			(r.all_us - r.known_us - r.others * p.cached_us) / r.unknown AS mean_us,
+			(r.all_us - 2 * r.known_us) / (r.unknown + r.others) AS low_us
+		FROM place p CROSS JOIN rest r
+		WHERE p.is_unknown AND p.reads >= 0.8 * r.unknown
 	)
 	SELECT o.tablespace, d.us, o.low_us, 2 * d.us - o.mean_us
 	FROM own o
@@ -271,7 +272,7 @@ AS $$
 		AND o.reads * o.mean_us > 0.5 * o.all_us
 $$;
 COMMENT ON FUNCTION tablespace_advisor.timed_latency(tablespace_advisor.tablespace_fact[], tablespace_advisor.relation_fact[], tablespace_advisor.load_fact) IS
-	'microseconds, with bounds, that a read takes in the one tablespace that is read from and that nothing was measured of, by the server''s timing; no row where there are several, or where it has not half of the reads and of their time';
+	'microseconds, with bounds, that a read takes in a tablespace that nothing was measured of, by the server''s timing; no row unless it has over half of the reads and of their time, and four fifths of those of all such tablespaces';
 
 CREATE FUNCTION tablespace_advisor.with_timed_latency(
 	tablespaces tablespace_advisor.tablespace_fact[],
