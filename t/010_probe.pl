@@ -279,6 +279,9 @@ SKIP:
 	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_SKIPS => 1);
 	unlike(caveat('2 s', '1', 'random read'), qr/own relations/,
 		'nothing of the file in a cache: no caveat');
+	restart_with(SLOW_DISK_US => 500, SLOW_DISK_SKIPS => 1, SLOW_DISK_BUSY => 20);
+	unlike(caveat('2 s', '1', 'random read'), qr/own relations/,
+		'the device is busy at first: no caveat');
 	$node->safe_psql('postgres', 'DROP TABLE own');
 
 	# a serial disk is one at every depth, latency adds up, and as many are in

@@ -13,6 +13,7 @@
  *	  SLOW_DISK_CACHED_FROM=n	requests from offset n on take a 20th of that
  *	  SLOW_DISK_CACHED_FILE=s	so do those to files with s in their path
  *	  SLOW_DISK_CREDIT=n	after n requests they take 20 times as long
+ *	  SLOW_DISK_BUSY=n		the first n requests take 20 times as long
  *	  SLOW_CLOCK_NS=n		reading the monotonic clock takes n nanoseconds
  *	  REFUSE_O_DIRECT=1		opening a file with O_DIRECT fails
  *	  REFUSE_IO_SETUP=n		setting up asynchronous I/O fails with error number n
@@ -119,8 +120,10 @@ start_request(struct iocb *iocb)
 
 	if (is_cached(iocb))
 		service /= 20;
-	if (setting("SLOW_DISK_CREDIT") > 0 &&
-		++started > setting("SLOW_DISK_CREDIT"))
+	started++;
+	if (started <= setting("SLOW_DISK_BUSY") ||
+		(setting("SLOW_DISK_CREDIT") > 0 &&
+		 started > setting("SLOW_DISK_CREDIT")))
 		service *= 20;
 	busy_until = (busy_until > now ? busy_until : now) + service;
 	due[queued] = busy_until;

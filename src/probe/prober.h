@@ -30,9 +30,10 @@ typedef struct TsaProber
 	double		requests_by_others;
 	uint64		began_ns;		/* measuring */
 
-	/* 25th percentile of the tablespace's own relations; NAN: none */
-	double		own_fast_ns;
-	double		own_ratio;		/* that, over the scratch file's */
+	/* the tablespace's own relations, beside a scratch file */
+	TsaProbeTarget own;			/* no files: there are none */
+	double		own_ratio;		/* of latencies, over the scratch file's; 0:
+								 * unknown */
 } TsaProber;
 
 /* One row while it is measured. */
@@ -45,6 +46,7 @@ typedef struct TsaProbeRow
 	TsaSyncEngine sync_engine;
 	TsaIoFile	cached_files[TSA_MAX_PROBE_FILES];
 
+	bool		of_own;			/* own relations beside a scratch file */
 	bool		made_single;	/* a deeper queue was asked for */
 	bool		started;
 	bool		done;
@@ -66,6 +68,8 @@ extern void tsa_measure_rows(TsaProber *prober, TsaProbeRun *run);
 /* row.c */
 extern void tsa_row_keep_turn(TsaProber *prober, TsaProbeRow *row,
 							  TsaGrowth *growth);
+extern void tsa_row_compare_own(TsaProber *prober, const TsaProbeRow *scratch,
+								const TsaProbeRow *own);
 extern void tsa_row_finish(TsaProber *prober, TsaProbeRow *row,
 						   TsaProbeResult *result);
 

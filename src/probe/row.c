@@ -31,9 +31,9 @@
 
 /* What part of a row's time is left? */
 static double
-part_left(const TsaProber *prober, const TsaProbeRow *row)
+part_left(const TsaProbeRow *row)
 {
-	return 1 - (double) row->m.spent_ns / (double) prober->step_ns;
+	return 1 - (double) row->m.spent_ns / (double) row->plan.duration_ns;
 }
 
 /*
@@ -57,7 +57,7 @@ look_for_fall(const TsaProber *prober, TsaProbeRow *row,
 				   (double) turn->latency.count, seconds,
 				   isnan(requests) ? 0 : seconds *
 				   Max(requests, mb * MB_BYTES / row->step.workload->io_size));
-	if (row->fall.at >= 0 || part_left(prober, row) < MIN_AFTER_FALL)
+	if (row->fall.at >= 0 || part_left(row) < MIN_AFTER_FALL)
 		return;
 	if (!tsa_levels_fall(&row->levels, &row->fall))
 	{
@@ -108,16 +108,23 @@ is_quiet_enough(const TsaProbeRow *row)
 		  quiet->count >= ENOUGH_QUIET_SAMPLES));
 }
 
-/* Compare the scratch file with the tablespace's own relations. */
-static void
-compare_own_files(TsaProber *prober, const TsaProbeRow *row)
+/*
+ * Compare single random reads of the scratch file with those of the
+ * tablespace's own relations, data that the probe has not just written.  A file
+ * that answers much faster is in a cache, even if all of it is.  Relations have
+ * few samples, so their faster quarter is what counts: busy processors make
+ * some reads look slow, but not so many.
+ */
+void
+tsa_row_compare_own(TsaProber *prober, const TsaProbeRow *scratch,
+					const TsaProbeRow *own)
 {
 	double		median;
+	double		fast;
 
-	if (row->step.workload == TSA_RANDOM_READ && row->step.queue_depth == 1 &&
-		!isnan(prober->own_fast_ns) &&
-		tsa_latency_percentile(&row->m.latency, 0.5, &median))
-		prober->own_ratio = prober->own_fast_ns / Max(median, 1);
+	if (tsa_latency_percentile(&scratch->m.latency, 0.5, &median) &&
+		tsa_latency_percentile(&own->m.latency, 0.25, &fast))
+		prober->own_ratio = fast / Max(median, 1);
 }
 
 /* The figures of a row. */
@@ -217,7 +224,6 @@ tsa_row_finish(TsaProber *prober, TsaProbeRow *row, TsaProbeResult *result)
 	prober->requests_by_others += Max(share, 0) * requests;
 	result->burst_iops = row->fall.at < 0 ? NAN : row->fall.before;
 	result->burst_seconds = row->fall.at < 0 ? NAN : row->fall.at;
-	compare_own_files(prober, row);
 	form_result(&row->step, latency,
 				quiet ? row->quiet.elapsed_ns : row->m.elapsed_ns, result);
 	result->turns = (int) row->m.latency.turns;

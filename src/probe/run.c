@@ -31,9 +31,6 @@
 #include "probe/prober.h"
 #include "probe/run.h"
 
-/* a 20th of the measuring time goes to the tablespace's own relations */
-#define OWN_FILES_PART		20
-
 /* an engine whose requests were still in flight when its query ended */
 static TsaAioEngine *parked_engine = NULL;
 
@@ -102,38 +99,6 @@ release_engine(TsaAioEngine *engine)
 }
 
 /*
- * Before anything else, read a little of the tablespace's own relations, if
- * it has any: data that the probe has not just written.  A scratch file that
- * answers much faster is in a cache, even if all of it is.  The sample is
- * small, so its faster quarter is what counts: busy processors make some reads
- * look slow, but not so many.
- */
-static void
-sample_own_files(TsaProber *prober)
-{
-	TsaProbeTarget own = {0};
-	TsaMeasurement *m;
-	TsaMeasurePlan plan;
-
-	own.tablespace = prober->request->tablespace;
-	own.name = prober->target.name;
-	if (!tsa_existing_open(&own))
-		return;
-
-	m = palloc(sizeof(TsaMeasurement));
-	tsa_plan_start(prober, TSA_RANDOM_READ, 1, &plan);
-	plan.files = own.direct;
-	plan.nfiles = own.nfiles;
-	plan.may_fall_short = true;
-	plan.duration_ns = prober->request->duration_us * 1000 / OWN_FILES_PART;
-	if (tsa_measure_run(&plan, m) < 0 ||
-		!tsa_latency_percentile(&m->latency, 0.25, &prober->own_fast_ns))
-		prober->own_fast_ns = NAN;
-	pfree(m);
-	tsa_target_close(&own);
-}
-
-/*
  * The largest depth and the buffer memory that the steps need; a depth still
  * to be found is one of those of random reads.
  */
@@ -185,7 +150,9 @@ probe_target(TsaProber *prober, TsaProbeRun *run)
 	}
 	else
 	{
-		sample_own_files(prober);
+		prober->own.tablespace = request->tablespace;
+		prober->own.name = target->name;
+		(void) tsa_existing_open(&prober->own);
 		tsa_scratch_open(target, request->file_bytes);
 		tsa_scratch_lay_out(target, prober->engine, tsa_probe_max_iops);
 	}
@@ -199,6 +166,7 @@ probe_target(TsaProber *prober, TsaProbeRun *run)
 	run->file_size_bytes = (int64) target->bytes;
 	run->device = target->device;
 	tsa_target_close(target);
+	tsa_target_close(&prober->own);
 }
 
 /* Run the probe and fill in what it found. */
@@ -220,7 +188,6 @@ tsa_probe_run(const TsaProbeRequest *request, TsaProbeRun *run)
 	prober->target.tablespace = request->tablespace;
 	prober->target.name = request->tablespace_name;
 	prober->target.started_at = run->started_at;
-	prober->own_fast_ns = NAN;
 	prober->clock_cost = tsa_clock_cost();
 	prober->step_ns = Max(request->duration_us * 1000 / request->nsteps, 1);
 

@@ -6,7 +6,8 @@
  * What others do to the device changes from second to second.  Rows that were
  * measured one after another would each meet something else, and their ratios,
  * which costs are made of, would be those of the load.  So rows take short
- * turns, and all meet the same.
+ * turns, and all meet the same.  So do reads of the tablespace's own relations,
+ * which a scratch file is compared with.
  *
  * Reads of the device take turns with each other, then comes the page cache,
  * which is no device, then the writes: what a device does about these in the
@@ -35,6 +36,9 @@ int			tsa_probe_max_iops = 0;
 
 /* a turn lasts so long, or longer where the device takes long to answer */
 #define TURN_NS				UINT64CONST(50000000)
+
+/* of the time that goes to the tablespace's own relations */
+#define OWN_FILES_PART		20
 
 /*
  * When random reads have had this part of their time, the depth that is found
@@ -119,6 +123,8 @@ choose_files(TsaProber *prober, TsaProbeRow *row)
 	TsaIoFile  *files = row->cached_files;
 	uint64		left = CACHED_BYTES;
 
+	if (row->of_own)
+		target = &prober->own;
 	plan->files = target->direct;
 	plan->nfiles = target->nfiles;
 	if (workload->use_fdatasync || workload->buffered)
@@ -197,6 +203,12 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 							 workload->buffered ? row->step.queue_depth : 0);
 		row->plan.engine = &row->sync_engine.base;
 	}
+	if (row->of_own)
+	{
+		row->plan.may_fall_short = true;
+		row->plan.duration_ns =
+			prober->request->duration_us * 1000 / OWN_FILES_PART;
+	}
 	choose_files(prober, row);
 	tsa_latency_reset(&row->quiet.latency);
 	row->fall.at = -1;
@@ -208,10 +220,10 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 
 /* What part of its time has a row had? */
 static double
-part_done(const TsaProber *prober, const TsaProbeRow *row)
+part_done(const TsaProbeRow *row)
 {
 	return row->done ? 1 : row->joined + (1 - row->joined) *
-		(double) row->m.spent_ns / (double) prober->step_ns;
+		(double) row->m.spent_ns / (double) Max(row->plan.duration_ns, 1);
 }
 
 /* Measure one turn of a row. */
@@ -229,11 +241,11 @@ measure_turn(TsaProber *prober, TsaProbeRow *row)
 		start_row(prober, row);
 	snprintf(progress, sizeof(progress), "%s at queue depth %d, %.0f %%",
 			 workload->name, row->step.queue_depth,
-			 100 * Min(part_done(prober, row), 1));
+			 100 * Min(part_done(row), 1));
 	tsa_target_progress(&prober->target, progress);
 	if (workload->cached)
 		warm_cache(row->plan.files, row->plan.nfiles, row->plan.buffer);
-	else if (workload->buffered || prober->uncached)
+	else if ((workload->buffered || prober->uncached) && !row->of_own)
 		empty_cache(row->plan.files, row->plan.nfiles);
 
 	tsa_counters_read(prober->target.stat_path, &before);
@@ -297,7 +309,7 @@ find_candidate(const TsaProbeRow *rows, int nrows)
 
 /* Let rows take part whose depth can be found by now; some never do. */
 static void
-join_candidates(TsaProber *prober, TsaProbeRow *rows, int nrows)
+join_candidates(TsaProbeRow *rows, int nrows)
 {
 	double		least = 1;
 	int			depth;
@@ -305,7 +317,7 @@ join_candidates(TsaProber *prober, TsaProbeRow *rows, int nrows)
 
 	for (i = 0; i < nrows; i++)
 		if (rows[i].step.workload == TSA_RANDOM_READ)
-			least = Min(least, part_done(prober, &rows[i]));
+			least = Min(least, part_done(&rows[i]));
 	if (least < CANDIDATE_AFTER)
 		return;
 	depth = find_candidate(rows, nrows);
@@ -348,7 +360,7 @@ make_single(TsaProbeRow *rows, int nrows)
 
 /* The row of a phase that has had the least of its time, or NULL. */
 static TsaProbeRow *
-choose_row(const TsaProber *prober, TsaProbeRow *rows, int nrows, Phase phase)
+choose_row(TsaProbeRow *rows, int nrows, Phase phase)
 {
 	TsaProbeRow *chosen = NULL;
 	int			i;
@@ -356,10 +368,22 @@ choose_row(const TsaProber *prober, TsaProbeRow *rows, int nrows, Phase phase)
 	for (i = 0; i < nrows; i++)
 		if (find_phase(rows[i].step.workload) == phase && !rows[i].done &&
 			rows[i].step.queue_depth != TSA_CANDIDATE_DEPTH &&
-			(chosen == NULL || part_done(prober, &rows[i]) <
-			 part_done(prober, chosen)))
+			(chosen == NULL || part_done(&rows[i]) < part_done(chosen)))
 			chosen = &rows[i];
 	return chosen;
+}
+
+/* The row of single random reads, or NULL. */
+static const TsaProbeRow *
+find_single_reads(const TsaProbeRow *rows, int nrows)
+{
+	int			i;
+
+	for (i = 0; i < nrows; i++)
+		if (rows[i].step.workload == TSA_RANDOM_READ &&
+			rows[i].step.queue_depth == 1 && !rows[i].done)
+			return &rows[i];
+	return NULL;
 }
 
 /* Measure all rows; one without a depth of its own to measure is left out. */
@@ -368,7 +392,9 @@ tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 {
 	const TsaProbeRequest *request = prober->request;
 	int			nrows = request->nsteps;
-	TsaProbeRow *rows = palloc0_array(TsaProbeRow, nrows);
+	TsaProbeRow *rows = palloc0_array(TsaProbeRow, nrows + 1);
+	TsaProbeRow *own = &rows[nrows];
+	const TsaProbeRow *single;
 	int			phase;
 	int			i;
 
@@ -376,18 +402,25 @@ tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 		rows[i].step = request->steps[i];
 	if (prober->single)
 		make_single(rows, nrows);
+	single = find_single_reads(rows, nrows);
+	own->step.workload = TSA_RANDOM_READ;
+	own->step.queue_depth = 1;
+	own->of_own = true;
+	own->done = single == NULL || prober->own.nfiles == 0;
 	prober->began_ns = tsa_clock_now();
 	for (phase = 0; phase < PHASES; phase++)
 	{
 		TsaProbeRow *row;
 
-		join_candidates(prober, rows, nrows);
-		while ((row = choose_row(prober, rows, nrows, phase)) != NULL)
+		join_candidates(rows, nrows);
+		while ((row = choose_row(rows, nrows + 1, phase)) != NULL)
 		{
 			measure_turn(prober, row);
-			join_candidates(prober, rows, nrows);
+			join_candidates(rows, nrows);
 		}
 	}
+	if (own->started)
+		tsa_row_compare_own(prober, single, own);
 	for (i = 0; i < nrows; i++)
 		if (rows[i].started)
 			tsa_row_finish(prober, &rows[i], &run->results[run->nresults++]);
