@@ -282,7 +282,21 @@ SKIP:
 	restart_with(SLOW_DISK_US => 500, SLOW_DISK_SKIPS => 1, SLOW_DISK_BUSY => 20);
 	unlike(caveat('2 s', '1', 'random read'), qr/own relations/,
 		'the device is busy at first: no caveat');
+
+	# before its file is laid out, which takes 16 requests
+	restart_with(SLOW_DISK_US => 200_000);
+	my $probing = session($node);
+	send_to($probing, q{SELECT count(*), count(caveat) FROM }
+		  . probe('500 ms', '1', 'random read,sequential read', file_size => '8 MB') . ';');
+	wait_until($node, q{SELECT count(*) > 0 FROM pg_ls_dir('pg_tblspc/' || (SELECT oid
+		FROM pg_tablespace WHERE spcname = 'there') || '/'
+		|| (SELECT name FROM pg_ls_dir('pg_tblspc/' || (SELECT oid FROM pg_tablespace
+			WHERE spcname = 'there')) name WHERE name LIKE 'PG%') || '/pgsql_tmp')},
+		'the probe has its file');
 	$node->safe_psql('postgres', 'DROP TABLE own');
+	is(answer($probing), '2|2',
+		'own relations are dropped under the probe: it ends, with few samples');
+	end_session($probing);
 
 	# a serial disk is one at every depth, latency adds up, and as many are in
 	# flight as should be, however busy the machine is, but for the beginning of

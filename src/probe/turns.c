@@ -141,10 +141,21 @@ choose_files(TsaProber *prober, TsaProbeRow *row)
 	plan->files = files;
 }
 
-/* Complain that a request failed. */
+/*
+ * A request failed.  Own relations may be truncated or dropped meanwhile: there
+ * is nothing to compare with, then.
+ */
 static void
-report_measure(const TsaProber *prober, const TsaWorkload *workload, int error)
+end_row(const TsaProber *prober, TsaProbeRow *row, int error)
 {
+	const TsaWorkload *workload = row->step.workload;
+
+	row->done = true;
+	if (row->of_own)
+	{
+		tsa_latency_reset(&row->m.latency);
+		return;
+	}
 	errno = -error;
 	ereport(ERROR,
 			(errcode_for_file_access(),
@@ -204,18 +215,15 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 		row->plan.engine = &row->sync_engine.base;
 	}
 	if (row->of_own)
-	{
-		row->plan.may_fall_short = true;
 		row->plan.duration_ns =
 			prober->request->duration_us * 1000 / OWN_FILES_PART;
-	}
 	choose_files(prober, row);
 	tsa_latency_reset(&row->quiet.latency);
 	row->fall.at = -1;
 	error = tsa_measure_start(&row->measuring, &row->plan, &row->m);
-	if (error < 0)
-		report_measure(prober, workload, error);
 	row->started = true;
+	if (error < 0)
+		end_row(prober, row, error);
 }
 
 /* What part of its time has a row had? */
@@ -239,6 +247,8 @@ measure_turn(TsaProber *prober, TsaProbeRow *row)
 
 	if (!row->started)
 		start_row(prober, row);
+	if (row->done)
+		return;
 	snprintf(progress, sizeof(progress), "%s at queue depth %d, %.0f %%",
 			 workload->name, row->step.queue_depth,
 			 100 * Min(part_done(row), 1));
@@ -253,7 +263,10 @@ measure_turn(TsaProber *prober, TsaProbeRow *row)
 	error = tsa_measure_turn(&row->measuring);
 	pgstat_report_wait_end();
 	if (error < 0)
-		report_measure(prober, workload, error);
+	{
+		end_row(prober, row, error);
+		return;
+	}
 	tsa_counters_read(prober->target.stat_path, &after);
 	tsa_growth_between(&growth, &before, &after);
 	tsa_row_keep_turn(prober, row, &growth);
