@@ -288,11 +288,12 @@ SKIP:
 	my $probing = session($node);
 	send_to($probing, q{SELECT count(*), count(caveat) FROM }
 		  . probe('500 ms', '1', 'random read,sequential read', file_size => '8 MB') . ';');
-	wait_until($node, q{SELECT count(*) > 0 FROM pg_ls_dir('pg_tblspc/' || (SELECT oid
-		FROM pg_tablespace WHERE spcname = 'there') || '/'
-		|| (SELECT name FROM pg_ls_dir('pg_tblspc/' || (SELECT oid FROM pg_tablespace
-			WHERE spcname = 'there')) name WHERE name LIKE 'PG%') || '/pgsql_tmp')},
-		'the probe has its file');
+	for (1 .. 18_000)
+	{
+		last if scratch_files() > 0;
+		usleep(10_000);
+	}
+	cmp_ok(scratch_files(), '>', 0, 'the probe has its file');
 	$node->safe_psql('postgres', 'DROP TABLE own');
 	is(answer($probing), '2|2',
 		'own relations are dropped under the probe: it ends, with few samples');

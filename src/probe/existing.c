@@ -9,7 +9,8 @@
  *
  * No lock is held on the relations: a file that is dropped meanwhile lives on
  * until it is closed here, and one that is truncated gives short reads, which
- * are left out and reported.
+ * are left out and reported.  Beside a scratch file, which a few reads of these
+ * files are compared with, the first short read ends the comparison.
  *
  *-------------------------------------------------------------------------
  */

@@ -528,24 +528,6 @@ tsa_measure_forget(TsaMeasuring *run)
 	memset(m->region_square, 0, sizeof(m->region_square));
 }
 
-/* Measure from beginning to end. */
-int
-tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m)
-{
-	TsaMeasuring run;
-	int			error = tsa_measure_start(&run, plan, m);
-
-	while (error == 0 && !tsa_measure_is_done(&run))
-	{
-		error = tsa_measure_turn(&run);
-		if (error == 0)
-			tsa_measure_keep(&run);
-	}
-	if (error == 0 && tsa_latency_drifts(&m->latency))
-		m->unsteady = 1;
-	return error;
-}
-
 /*
  * By which factor the slowest quarter of the space is slower than the fastest
  * one, or 1 where the difference is no more than noise (four standard

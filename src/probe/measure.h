@@ -127,7 +127,6 @@ extern int	tsa_measure_turn(TsaMeasuring *run);
 extern int	tsa_measure_is_done(const TsaMeasuring *run);
 extern void tsa_measure_keep(TsaMeasuring *run);
 extern void tsa_measure_forget(TsaMeasuring *run);
-extern int	tsa_measure_run(const TsaMeasurePlan *plan, TsaMeasurement *m);
 extern double tsa_measure_region_ratio(const TsaMeasurement *m);
 
 #endif							/* TSA_MEASURE_H */

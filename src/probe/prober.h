@@ -61,8 +61,6 @@ typedef struct TsaProbeRow
 } TsaProbeRow;
 
 /* turns.c */
-extern void tsa_plan_start(TsaProber *prober, const TsaWorkload *workload,
-						   int depth, TsaMeasurePlan *plan);
 extern void tsa_measure_rows(TsaProber *prober, TsaProbeRun *run);
 
 /* row.c */

@@ -164,9 +164,9 @@ end_row(const TsaProber *prober, TsaProbeRow *row, int error)
 }
 
 /* What every measurement has in common. */
-void
-tsa_plan_start(TsaProber *prober, const TsaWorkload *workload, int depth,
-			   TsaMeasurePlan *plan)
+static void
+start_plan(const TsaProber *prober, const TsaWorkload *workload, int depth,
+		   TsaMeasurePlan *plan)
 {
 	memset(plan, 0, sizeof(*plan));
 	plan->engine = tsa_aio_base(prober->engine);
@@ -206,7 +206,7 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 	const TsaWorkload *workload = row->step.workload;
 	int			error;
 
-	tsa_plan_start(prober, workload, row->step.queue_depth, &row->plan);
+	start_plan(prober, workload, row->step.queue_depth, &row->plan);
 	row->plan.turn_ns = workload->cached ? 0 : TURN_NS;
 	if (workload->use_fdatasync || workload->cached || workload->buffered)
 	{

@@ -151,6 +151,24 @@ virtual_sleep(void *arg, uint64_t ns)
 
 static TsaIoFile file;
 
+/* Measure from beginning to end. */
+static int
+measure_all(const TsaMeasurePlan *plan)
+{
+	TsaMeasuring run;
+	int			error = tsa_measure_start(&run, plan, &m);
+
+	while (error == 0 && !tsa_measure_is_done(&run))
+	{
+		error = tsa_measure_turn(&run);
+		if (error == 0)
+			tsa_measure_keep(&run);
+	}
+	if (error == 0 && tsa_latency_drifts(&m.latency))
+		m.unsteady = 1;
+	return error;
+}
+
 /* A device and a plan to measure it with; tests change what they are about. */
 static TsaMeasurePlan
 prepare(int servers, uint64_t service_ns, uint64_t blocks)
@@ -219,7 +237,7 @@ test_serial_device(void)
 
 		plan.depth = depths[d];
 		plan.duration_ns = 2000 * MS;
-		is_int(tsa_measure_run(&plan, &m), 0, "a serial device is measured");
+		is_int(measure_all(&plan), 0, "a serial device is measured");
 		is_close(m.latency.mean_ns, 8e6 * depths[d], 1e-9,
 				 "its latency is depth times service time, ramp left out");
 		is_close((double) m.latency.count * 1e9 / (double) m.elapsed_ns, 125,
@@ -237,7 +255,7 @@ test_parallel_device(void)
 	TsaMeasurePlan plan = prepare(32, 1 * MS, 65536);
 
 	plan.depth = 32;
-	is_int(tsa_measure_run(&plan, &m), 0, "a parallel device is measured");
+	is_int(measure_all(&plan), 0, "a parallel device is measured");
 	is_close(m.latency.mean_ns, 1e6, 1e-9, "its latency does not grow");
 	is_close((double) m.latency.count * 1e9 / (double) m.elapsed_ns, 32000,
 			 0.01, "its throughput does");
@@ -249,21 +267,21 @@ test_no_repetition(void)
 {
 	TsaMeasurePlan plan = prepare(1, 1000, 32768);
 
-	is_int(tsa_measure_run(&plan, &m), 0, "a fast device is measured");
+	is_int(measure_all(&plan), 0, "a fast device is measured");
 	is_int(device.repeats, 0, "no offset is used twice");
 	is_int(device.requests, 32768, "every offset is used");
 	ok(device.now < plan.duration_ns, "and then it ends");
 	ok(device.out_of_order > 32000, "in random order");
 
 	plan = prepare(1, 1000, 8);
-	is_int(tsa_measure_run(&plan, &m), 0, "a tiny file is measured");
+	is_int(measure_all(&plan), 0, "a tiny file is measured");
 	ok(m.repeated, "by using offsets again, and says so");
 	ok(m.latency.count >= 100, "until there are some samples");
 
 	plan = prepare(1, 1000, 100);
 	plan.may_repeat = 1;
 	plan.duration_ns = 10 * MS;
-	is_int(tsa_measure_run(&plan, &m), 0, "repetition may be allowed");
+	is_int(measure_all(&plan), 0, "repetition may be allowed");
 	ok(!m.repeated && device.requests > 5000, "and is nothing to tell then");
 }
 
@@ -274,7 +292,7 @@ test_sequential(void)
 
 	plan.sequential = 1;
 	plan.depth = 2;
-	is_int(tsa_measure_run(&plan, &m), 0, "sequential reads");
+	is_int(measure_all(&plan), 0, "sequential reads");
 	is_int(device.out_of_order, 0, "follow each other");
 }
 
@@ -284,7 +302,7 @@ test_mixed(void)
 	TsaMeasurePlan plan = prepare(1, MS / 10, 65536);
 
 	plan.write_percent = 50;
-	is_int(tsa_measure_run(&plan, &m), 0, "a mixed workload");
+	is_int(measure_all(&plan), 0, "a mixed workload");
 	is_close((double) m.reads, (double) m.writes, 0.1,
 			 "reads as often as it writes");
 	is_int((long long) (m.reads + m.writes), device.requests,
@@ -299,19 +317,19 @@ test_warm_up(void)
 
 	device.cold_ns = 100 * MS;
 	device.cold_extra = 9 * MS;
-	is_int(tsa_measure_run(&plan, &m), 0, "a device that wakes up slowly");
+	is_int(measure_all(&plan), 0, "a device that wakes up slowly");
 	is_close(m.latency.mean_ns, 1e6, 0.01, "is measured awake");
 	ok(m.warmup_ns >= 100 * MS, "after warming up");
 
 	plan = prepare(1, MS, 65536);
-	is_int(tsa_measure_run(&plan, &m), 0, "a steady device");
+	is_int(measure_all(&plan), 0, "a steady device");
 	ok(m.warmup_ns < 150 * MS, "needs little of it");
 
 	plan = prepare(1, MS, 65536);
 	device.cold_ns = 1000 * MS;
 	device.cold_extra = 9 * MS;
 	device.fading = 1;
-	is_int(tsa_measure_run(&plan, &m), 0, "a device that never settles");
+	is_int(measure_all(&plan), 0, "a device that never settles");
 	ok(m.unsteady, "is called unsteady");
 }
 
@@ -323,12 +341,12 @@ test_regions(void)
 
 	device.cached_blocks = 16384 / 2;
 	plan.duration_ns = 5000 * MS;
-	is_int(tsa_measure_run(&plan, &m), 0, "a file half in a cache");
+	is_int(measure_all(&plan), 0, "a file half in a cache");
 	ok(tsa_measure_region_ratio(&m) > 10, "shows a fast and a slow half");
 
 	plan = prepare(1, 13 * MS, 16384);
 	plan.duration_ns = 5000 * MS;
-	is_int(tsa_measure_run(&plan, &m), 0, "a file on an even device");
+	is_int(measure_all(&plan), 0, "a file on an even device");
 	is_close(tsa_measure_region_ratio(&m), 1, 1e-9, "does not");
 }
 
@@ -339,7 +357,7 @@ test_rate_limit(void)
 
 	plan.depth = 4;
 	plan.max_iops = 100;
-	is_int(tsa_measure_run(&plan, &m), 0, "under a limit");
+	is_int(measure_all(&plan), 0, "under a limit");
 	ok(m.limited, "it is said");
 	ok(device.requests <= 101 + (int) (device.now / (10 * MS)),
 	   "the limit holds");
@@ -354,20 +372,20 @@ test_errors(void)
 	TsaMeasurePlan plan = prepare(1, MS, 65536);
 
 	device.fail_after = 50;
-	is_int(tsa_measure_run(&plan, &m), -EIO, "a failed request ends it");
+	is_int(measure_all(&plan), -EIO, "a failed request ends it");
 
 	plan = prepare(1, MS, 65536);
 	device.short_after = 200;
-	is_int(tsa_measure_run(&plan, &m), -EIO, "so does a short read");
+	is_int(measure_all(&plan), -EIO, "so does a short read");
 
 	plan = prepare(1, MS, 256);
 	device.short_after = 200;
 	plan.may_fall_short = 1;
-	is_int(tsa_measure_run(&plan, &m), 0, "unless files may shrink");
+	is_int(measure_all(&plan), 0, "unless files may shrink");
 	ok(m.short_reads > 0, "which is counted");
 
 	plan = prepare(1, MS, 0);
-	is_int(tsa_measure_run(&plan, &m), -EINVAL, "no space, no measurement");
+	is_int(measure_all(&plan), -EINVAL, "no space, no measurement");
 }
 
 /* An engine with less room than the depth asks for is used as it is. */
@@ -378,7 +396,7 @@ test_busy_engine(void)
 
 	plan.depth = 8;
 	device.room = 5;
-	is_int(tsa_measure_run(&plan, &m), 0, "an engine that is too busy");
+	is_int(measure_all(&plan), 0, "an engine that is too busy");
 	is_int(device.most_in_flight, 5, "gets what it can take");
 	is_int(device.requests, (long long) (m.reads + m.writes),
 		   "and no request is lost");
@@ -392,7 +410,7 @@ test_interruptible(void)
 
 	plan.depth = 1;
 	plan.duration_ns = 3000 * MS;
-	is_int(tsa_measure_run(&plan, &m), 0, "with one request a second");
+	is_int(measure_all(&plan), 0, "with one request a second");
 	ok(device.checks >= 60, "interrupts are looked for every 50 ms");
 }
 
