@@ -252,6 +252,15 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define tsa_proc_by_number(number) ProcNumberGetProc(number)
 #endif
 
+/* 16 renamed what returns what a session does. */
+#include "utils/backend_status.h"
+
+#if PG_VERSION_NUM < 160000
+#define tsa_backend_status(index) pgstat_fetch_stat_local_beentry(index)
+#else
+#define tsa_backend_status(index) pgstat_get_local_beentry_by_index(index)
+#endif
+
 /* 17 gave LockHeldByMe() a third argument. */
 #if PG_VERSION_NUM < 170000
 #define tsa_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode)

@@ -277,6 +277,96 @@ kill 'CONT', $reader->{pid};
 is(answer($reader), '800|', 'what is committed during a look is neither hidden nor left by a crash');
 end_session($_) foreach $holder, $reader;
 
+# What is dropped between the look at the files, which comes first, and that at
+# pg_class has no relation by then.
+$node->safe_psql('bare', q{
+	CREATE TABLE dropped (a text) TABLESPACE old; INSERT INTO dropped VALUES (1)});
+$holder = session($node, dbname => 'bare');
+$reader = session($node);
+my $dropper = session($node, dbname => 'bare');
+ask($dropper, 'BEGIN; DROP TABLE dropped;');
+ask($holder, 'BEGIN; LOCK pg_extension IN ACCESS EXCLUSIVE MODE;');
+my $unowned = q{SELECT concat_ws(' ', how, reason) FROM tablespace_contents('old')
+	WHERE kind IN ('file', 'directory');};
+send_to($reader, $unowned);
+wait_until($node, q{SELECT count(*) > 0 FROM pg_stat_activity
+	WHERE datname = 'bare' AND wait_event_type = 'Lock'}, 'the worker waits');
+ask($dropper, 'COMMIT;');
+ask($holder, 'COMMIT;');
+is(answer($reader), '', 'what is dropped during a look is not left by a crash');
+
+# Neither is what a transaction has made that began in the same second, or after
+# the caller's has looked at pg_stat_activity.
+ask($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_stat_activity;');
+ask($holder, 'BEGIN;');
+$directory = $node->data_dir . '/' . $node->safe_psql('postgres', q{
+	SELECT tablespace_advisor.tablespace_directory(oid) FROM pg_tablespace
+	WHERE spcname = 'old'}) . '/' . $node->safe_psql('postgres', q{
+	SELECT oid FROM pg_database WHERE datname = 'bare'});
+append_to_file("$directory/99999", 'x' x 8192);
+like(ask($reader, $unowned), qr/^temporary .*may have made it/, 'a transaction under way may have made a file');
+ask($holder, 'COMMIT;');
+like(ask($reader, $unowned), qr/^orphan .*left by a crash/, 'nobody may when it has ended');
+unlink "$directory/99999";
+
+# A number that is none of a relation's.
+append_to_file("$directory/99999999999", 'x');
+append_to_file("$directory/t99999999999_1", 'x');
+is(ask($reader, q{SELECT count(*) FROM tablespace_contents('old') WHERE how = 'orphan';}), '2',
+	'numbers that are too large');
+unlink "$directory/99999999999", "$directory/t99999999999_1";
+
+# A database that was made after the caller's snapshot.
+$node->safe_psql('postgres', 'CREATE DATABASE later TABLESPACE old');
+like(ask($reader, $unowned), qr/^temporary .*just made\.$/, 'a database that was just made');
+ask($reader, 'COMMIT;');
+$node->safe_psql('postgres', 'DROP DATABASE later');
+is(ask($reader, $unowned), '', 'nothing is left of it');
+
+# Files that go if the caller's own transaction commits, or if it does not.
+$node->safe_psql('postgres', q{
+	CREATE TABLE goes (a text) TABLESPACE old; INSERT INTO goes VALUES (1);
+	CREATE TABLE dropped (a text) TABLESPACE old; INSERT INTO dropped VALUES (1)});
+ask($reader, 'BEGIN; ALTER TABLE goes SET TABLESPACE new; DROP TABLE dropped;');
+my @own = split /\n/, ask($reader, $unowned);
+is(scalar(grep { /^temporary It is of transaction \d+, which is under way\.$/ } @own), scalar(@own),
+	'of the caller\'s transaction');
+cmp_ok(scalar(@own), '>=', 2, 'both');
+ask($reader, 'COMMIT;');
+is(ask($reader, $unowned), '', 'they have gone');
+
+# A database that is being dropped: a session that does not listen holds it up.
+$node->safe_psql('postgres', 'CREATE DATABASE going TABLESPACE old');
+end_session($dropper);
+$dropper = session($node);
+kill 'STOP', $holder->{pid};
+send_to($dropper, 'DROP DATABASE going;');
+wait_until($node, q{SELECT count(*) > 0 FROM pg_stat_activity
+	WHERE wait_event = 'ProcSignalBarrier'}, 'DROP DATABASE waits');
+is(ask($reader, q{SELECT string_agg(concat_ws(' ', kind, how), ';') FROM tablespace_contents('old')
+	WHERE database = 'going' OR kind = 'directory';}), 'database locked', 'a database that is being dropped');
+kill 'CONT', $holder->{pid};
+answer($dropper);
+end_session($_) foreach $holder, $reader, $dropper;
+
+# A move in another database, whose journal says which files are its own.
+$node->safe_psql('postgres', 'CREATE DATABASE moving');
+$node->safe_psql('moving', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE moved (a int PRIMARY KEY); INSERT INTO moved SELECT generate_series(1, 1000)});
+stop_at($node, 'copied');
+$node->safe_psql('moving', q{CALL move_indexes_concurrently('moved', 'old', wait => false)});
+wait_for_stop($node, 'copied');
+crash($node);
+like($node->safe_psql('postgres', $unowned), qr/^temporary It is a file of move 1 and goes with its end\.$/,
+	'the file of a move in another database');
+my $keeper = session($node, dbname => 'moving');
+ask($keeper, 'BEGIN; LOCK tablespace_advisor.job IN ACCESS EXCLUSIVE MODE;');
+like($node->safe_psql('postgres', $unowned), qr/^temporary .*journal of moves in its database is locked/,
+	'a journal that cannot be read');
+end_session($keeper);
+release($node);
+
 # A role with no rights asks for nothing.
 is( $node->psql('postgres',
 		q{SET ROLE r; SELECT * FROM tablespace_contents('old')}, stderr => \$err),

@@ -16,6 +16,15 @@ $standby->start;
 $primary->safe_psql('postgres', $_) foreach ('CALL sample_activity()', 'SELECT 1', 'CALL sample_activity()');
 $primary->wait_for_catchup($standby);
 
+# Whether a transaction of the primary has made a file cannot be told there.
+my $directory = $standby->data_dir . '/' . $standby->safe_psql('postgres', q{
+	SELECT tablespace_advisor.tablespace_directory(t.oid) || '/' || d.oid
+	FROM pg_tablespace t, pg_database d WHERE t.spcname = 'slow' AND d.datname = 'postgres'});
+append_to_file("$directory/99999", 'x' x 8192);
+like($standby->safe_psql('postgres', q{SELECT concat_ws(' ', how, reason) FROM tablespace_contents('slow') WHERE kind = 'file'}),
+	qr/^temporary .*a transaction of the primary may have made it/, 'a file of nobody on a standby');
+unlink "$directory/99999";
+
 my $advice = sub { return $primary->safe_psql('postgres', q{
 	SELECT string_agg(concat_ws(' ', action, relation, to_tablespace), ', ' ORDER BY relation::text) FROM advise_placement()
 	WHERE action = 'move'}) };

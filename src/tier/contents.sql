@@ -7,12 +7,26 @@ CREATE FUNCTION tablespace_advisor.relations_in(
 	OUT owner oid, OUT filenumber oid, OUT backend int, OUT is_valid boolean,
 	OUT is_exclusion boolean, OUT is_deferrable boolean,
 	OUT extension_schema name, OUT transaction xid, OUT obstacle text,
-	OUT is_locked boolean, OUT is_columnar boolean)
+	OUT is_locked boolean, OUT is_columnar boolean, OUT job_id bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_relations_in'
 LANGUAGE C STRICT VOLATILE ROWS 1000;
 COMMENT ON FUNCTION tablespace_advisor.relations_in(oid, oid) IS
-	'the relations of a database in a tablespace, catalogs and TOAST among them, and those that transactions under way are making; obstacle: why live copy does not apply. A worker looks into other databases (53000: no worker slot is free)';
+	'the relations of a database in a tablespace, catalogs and TOAST among them, those that transactions under way are making, and without a relation files of moves and of the caller''s transaction (is_locked: the journal of moves could not be read); obstacle: why live copy does not apply. A worker looks into other databases (53000: no worker slot is free)';
+
+CREATE FUNCTION tablespace_advisor.transactions_of(
+	database_oid oid, OUT since timestamptz, OUT is_ending boolean)
+AS 'MODULE_PATHNAME', 'tsa_transactions_of'
+LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION tablespace_advisor.transactions_of(oid) IS
+	'when the oldest transaction of a database''s other sessions began, -infinity if one does not say; is_ending: whether one has ended for others and may still remove its files';
+
+CREATE FUNCTION tablespace_advisor.is_directory_of_database(directory text)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'tsa_is_directory_of_database'
+LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION tablespace_advisor.is_directory_of_database(text) IS
+	'whether a directory has the name of a database''s, be it that a transaction under way makes or drops it';
 
 CREATE FUNCTION tablespace_advisor.object_settings(
 	database_oid oid, OUT object text, OUT setting text, OUT value text,
@@ -69,13 +83,14 @@ RETURNS TABLE (filenumber oid, backend int, bytes bigint,
 LANGUAGE sql VOLATILE ROWS 1000
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT p.parts[2]::oid, p.parts[1]::int, sum(f.bytes)::bigint,
+	SELECT CASE WHEN p.parts[2]::numeric < 2 ^ 32 THEN p.parts[2]::oid END,
+		p.parts[1]::int, sum(f.bytes)::bigint,
 		max(f.modified), d.directory || '/' || min(f.name)
 	FROM (SELECT tablespace_advisor.tablespace_directory(tablespace_oid)
 			|| '/' || database_oid) d(directory)
 		CROSS JOIN LATERAL tablespace_advisor.files_in(d.directory) f
 		CROSS JOIN LATERAL (SELECT regexp_match(f.name,
-			E'^(?:t([0-9]+)_)?([0-9]+)(?:_(?:fsm|vm|init))?(?:\\.[0-9]+)?$'))
+			E'^(?:t([0-9]{1,9})_)?([0-9]+)(?:_(?:fsm|vm|init))?(?:\\.[0-9]+)?$'))
 			p(parts)
 	WHERE f.name !~ E'^(PG_VERSION|pg_filenode\\.map|pg_internal\\.init.*)$'
 	GROUP BY d.directory, p.parts[2], p.parts[1],
@@ -149,7 +164,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH found AS MATERIALIZED (
 		SELECT * FROM tablespace_advisor.relations_in(tablespace_oid, database_oid) r
-		WHERE r.transaction IS NULL
+		WHERE r.transaction IS NULL AND r.relation IS NOT NULL
 	), storage AS MATERIALIZED (
 		SELECT * FROM tablespace_advisor.storage_in(tablespace_oid, database_oid)
 	), sized AS MATERIALIZED (
@@ -265,21 +280,27 @@ BEGIN ATOMIC
 		WHEN 'made by prepared' THEN
 			format('Prepared transaction %L has made it: whoever coordinates it commits it or rolls it back.', detail)
 		WHEN 'made by transaction' THEN
-			format('Transaction %s, which is under way, has made it.', detail)
+			format('It is of transaction %s, which is under way.', detail)
 		WHEN 'of move' THEN
 			format('It is a file of move %s and goes with its end.', detail)
 		WHEN 'of temporary relation' THEN
 			'It is of a temporary relation; if its session has ended, the next restart of the server removes it.'
 		WHEN 'perhaps just made' THEN
-			'No relation has it, but a transaction under way may have made it: look again when it has ended.'
+			'No relation has it, but a transaction under way may have made it, or be about to remove it: look again when it has ended.'
+		WHEN 'perhaps of a move' THEN
+			'No relation has it, but a move may: the journal of moves in its database is locked, or of another version of the extension.'
+		WHEN 'of the primary' THEN
+			'No relation has it here, but a transaction of the primary may have made it. What is not in the way there either was left by a crash.'
 		WHEN 'left by a crash' THEN
 			'No relation has it, and no transaction under way is old enough to have made it: it was left by a crash. Remove it by hand, with the server stopped.'
 		WHEN 'of statement' THEN
 			format('They are of the present statement of process %s.', detail)
 		WHEN 'of ended process' THEN
 			'Their process has ended: the next restart of the server removes them.'
+		WHEN 'being made' THEN
+			'It is of a database that is being made or dropped, or was just made.'
 		WHEN 'no database' THEN
-			'No database has it: CREATE DATABASE may be under way, or it was left by a crash.'
+			'No database has it: it was left by a crash.'
 		WHEN 'not of the server' THEN 'The server did not make it.'
 		WHEN 'hypertable' THEN
 			'TimescaleDB makes new chunks there, and refuses DROP TABLESPACE in that database.'
@@ -471,9 +492,15 @@ COMMENT ON FUNCTION tablespace_advisor.settings_naming(oid, oid, boolean) IS
 	'settings of databases, roles, routines, hypertables and configuration files that name a tablespace, and statements that change that; show_names: of objects in other databases; why: see reason_beside()';
 
 /*
- * Files that no relation has.  What the next checkpoint unlinks is empty and
- * younger than the last one: DROP TABLESPACE waits for such a checkpoint.
- * What is younger than a transaction under way may be that transaction's.
+ * Files that no relation has.  The order of looks decides, and each takes from
+ * the one before it what makes it come later: files, transactions, pg_class and
+ * the journal of moves, transactions, files.  What was made before the first
+ * has its row in pg_class by then, or its transaction is under way; what was
+ * dropped meanwhile has gone at the last, or its transaction is ending.
+ *
+ * What the next checkpoint unlinks is empty and younger than the last one: DROP
+ * TABLESPACE waits for such a checkpoint.  Times of files come from a clock that
+ * ticks slowly, and without fractions.
  */
 CREATE FUNCTION tablespace_advisor.unowned_files(tablespace_oid oid, database_oid oid)
 RETURNS TABLE (path text, bytes bigint, how text, why text, detail text)
@@ -482,44 +509,62 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH storage AS MATERIALIZED (
 		SELECT * FROM tablespace_advisor.storage_in(tablespace_oid, database_oid)
+	), looked AS MATERIALIZED (
+		SELECT n.files, t.since - interval '1 second' AS since
+		FROM (SELECT count(*) AS files FROM storage) n
+			CROSS JOIN LATERAL tablespace_advisor.transactions_of(
+				CASE WHEN n.files > 0 THEN database_oid END) t
+	), owner AS MATERIALIZED (
+		SELECT r.*, l.since
+		FROM looked l
+			CROSS JOIN LATERAL tablespace_advisor.relations_in(
+				CASE WHEN l.files > 0 THEN tablespace_oid END, database_oid) r
+	), ended AS MATERIALIZED (
+		SELECT t.is_ending, o.is_unknown
+		FROM (SELECT count(*) AS rows, coalesce(bool_or(is_locked)
+				FILTER (WHERE relation IS NULL), false) AS is_unknown
+			FROM owner) o
+			CROSS JOIN LATERAL tablespace_advisor.transactions_of(
+				CASE WHEN o.rows >= 0 THEN database_oid END) t
 	), unowned AS MATERIALIZED (
-		SELECT s.*, u.transaction, p.gid,
-			(SELECT min(a.xact_start) FROM pg_stat_activity a
-				WHERE a.datid = database_oid AND a.pid <> pg_backend_pid()) AS since
-		FROM storage s
+		SELECT s.*, o.transaction, o.job_id, p.gid, e.is_ending, e.is_unknown
+		FROM ended e
+			CROSS JOIN storage s
 			LEFT JOIN (SELECT r.filenumber, r.backend,
 					max(r.transaction::text) FILTER (WHERE
 						r.transaction IS NOT NULL) AS transaction,
-					bool_or(r.transaction IS NULL) AS committed
-				FROM tablespace_advisor.relations_in(tablespace_oid, database_oid) r
-				GROUP BY 1, 2) u ON u.filenumber = s.filenumber
-				AND (u.backend IS NOT DISTINCT FROM s.backend
-					OR u.transaction IS NOT NULL)
+					max(r.job_id) AS job_id,
+					bool_or(r.relation IS NOT NULL AND r.transaction IS NULL)
+						AS committed
+				FROM owner r
+				GROUP BY 1, 2) o ON o.filenumber = s.filenumber
+				AND (o.backend IS NOT DISTINCT FROM s.backend
+					OR o.transaction IS NOT NULL)
 			LEFT JOIN pg_prepared_xacts p
-				ON p.transaction::text = u.transaction
-		WHERE u.committed IS NOT TRUE
+				ON p.transaction::text = o.transaction
+		WHERE o.committed IS NOT TRUE
 			AND NOT (s.filenumber IS NOT NULL AND s.bytes = 0
-				AND u.transaction IS NULL
+				AND o.transaction IS NULL
 				AND s.modified >= (SELECT checkpoint_time
 					FROM pg_control_checkpoint()))
-	), journal AS MATERIALIZED (
-		SELECT j.job_id, j.state, n AS filenumber
-		FROM tablespace_advisor.job j
-			CROSS JOIN LATERAL unnest(j.new_filenumbers || j.old_filenumbers) n
-		WHERE j.database = database_oid
-			AND (j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL)
 	)
 	SELECT u.path, u.bytes,
 		CASE w.why WHEN 'left by a crash' THEN 'orphan' ELSE 'temporary' END,
-		w.why, coalesce(u.gid, u.transaction, j.job_id::text)
-	FROM unowned u LEFT JOIN journal j ON j.filenumber = u.filenumber
+		w.why, coalesce(u.gid, u.transaction, u.job_id::text)
+	FROM unowned u
+		LEFT JOIN looked l ON true
 		CROSS JOIN LATERAL (SELECT CASE
 			WHEN u.gid IS NOT NULL THEN 'made by prepared'
 			WHEN u.transaction IS NOT NULL THEN 'made by transaction'
-			WHEN j.job_id IS NOT NULL THEN 'of move'
+			WHEN u.job_id IS NOT NULL THEN 'of move'
 			WHEN u.backend IS NOT NULL THEN 'of temporary relation'
-			WHEN u.modified >= u.since THEN 'perhaps just made'
+			WHEN pg_is_in_recovery() THEN 'of the primary'
+			WHEN u.is_unknown THEN 'perhaps of a move'
+			WHEN u.is_ending OR u.modified >= date_trunc('second', l.since)
+				THEN 'perhaps just made'
 			ELSE 'left by a crash' END) w(why)
+		CROSS JOIN LATERAL pg_stat_file(u.path, true) f
+	WHERE f.size > 0 OR f.size = 0 AND u.bytes = 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.unowned_files(oid, oid) IS
 	'files of a database in a tablespace that no relation has, but for empty ones that the next checkpoint removes; why, detail: see reason_beside()';
@@ -553,9 +598,13 @@ AS $$
 	FROM temporary t LEFT JOIN pg_stat_activity a ON a.pid = t.pid
 	UNION ALL
 	SELECT e.path, CASE WHEN e.is_directory THEN 'directory' ELSE 'file' END,
-		NULL, 'orphan', NULL,
-		CASE WHEN e.name ~ '^[0-9]+$' THEN 'no database' ELSE 'not of the server' END, NULL
+		NULL, CASE w.why WHEN 'being made' THEN 'temporary' ELSE 'orphan' END,
+		NULL, w.why, NULL
 	FROM entry e
+		CROSS JOIN LATERAL (SELECT CASE
+			WHEN tablespace_advisor.is_directory_of_database(e.name) THEN 'being made'
+			WHEN e.name ~ '^[0-9]+$' THEN 'no database'
+			ELSE 'not of the server' END) w(why)
 	WHERE e.name <> 'pgsql_tmp'
 		AND e.name NOT IN (SELECT d.oid::text FROM pg_database d)
 		AND EXISTS (SELECT FROM tablespace_advisor.files_in(e.path)
@@ -672,12 +721,12 @@ AS $$
 	UNION ALL
 	SELECT d.name, NULL, 'database', NULL, 'locked', NULL,
 		tablespace_advisor.reason_beside('locked', NULL)
-	FROM db d WHERE d.is_valid AND d.is_locked
+	FROM db d WHERE d.is_locked
 	UNION ALL
 	SELECT d.name, NULL, 'database', NULL, 'with database',
 		format('DROP DATABASE %I', d.name),
 		tablespace_advisor.reason_beside('half dropped', NULL)
-	FROM db d WHERE NOT d.is_valid
+	FROM db d WHERE NOT d.is_valid AND NOT d.is_locked
 	UNION ALL
 	SELECT d.name, CASE WHEN d.shown THEN f.path END, 'file', f.bytes,
 		f.how, NULL, tablespace_advisor.reason_beside(f.why, f.detail)

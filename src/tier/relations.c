@@ -19,6 +19,11 @@
  * queries, as Citus does with shards.  What decides that nobody has a file must
  * not rest on what a hook lets through.
  *
+ * Files of moves are in the journal, which is read before pg_class and after
+ * it: a move that ends meanwhile goes from the one to the other.  Where it
+ * cannot be read a row without a relation says so.  Files that go, or stay,
+ * with the end of the caller's own transaction are of that transaction.
+ *
  * A row of a transaction that has ended is hidden only if a snapshot from
  * before the query sees it.  Others were committed between the two looks, as by
  * what rewrites or moves a relation; these count as of a transaction under way,
@@ -33,9 +38,11 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "catalog/storage.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -69,7 +76,8 @@ enum
 	COL_TRANSACTION = 14,
 	COL_OBSTACLE = 15,
 	COL_IS_LOCKED = 16,
-	COL_IS_COLUMNAR = 17
+	COL_IS_COLUMNAR = 17,
+	COL_JOB = 18
 };
 
 /*
@@ -88,7 +96,8 @@ static TsaStatement find_statement = {
 	" NULL, NULL, NULL,"
 	" EXISTS (SELECT FROM pg_am a JOIN pg_proc f ON f.oid = a.amhandler"
 	"   WHERE a.oid = c.relam AND c.relkind IN ('r', 'm')"
-	"     AND a.amname = 'columnar' AND f.probin = '$libdir/citus_columnar')"
+	"     AND a.amname = 'columnar' AND f.probin = '$libdir/citus_columnar'),"
+	" NULL"
 	" FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
 	"   LEFT JOIN pg_index i ON i.indexrelid = c.oid"
 	"   LEFT JOIN pg_class o ON o.reltoastrelid = coalesce(i.indrelid, c.oid)"
@@ -108,6 +117,16 @@ static TsaStatement settings_statement = {
 	"   CROSS JOIN LATERAL pg_identify_object('pg_proc'::regclass, p.oid, 0) o"
 	" WHERE c LIKE 'default_tablespace=%' OR c LIKE 'temp_tablespaces=%'",
 	0, {0}, NULL
+};
+
+/* Of this database; a copied journal has those of its template. */
+static TsaStatement files_statement = {
+	"SELECT n, min(j.job_id) FROM tablespace_advisor.job j"
+	"   CROSS JOIN LATERAL unnest(j.new_filenumbers || j.old_filenumbers) n"
+	" WHERE j.database = $1"
+	"   AND (j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL)"
+	" GROUP BY n",
+	1, {OIDOID}, NULL
 };
 
 /*
@@ -283,14 +302,70 @@ find_unseen(Oid tablespace, const FileNumbers * files, Snapshot before,
 	table_close(rel, AccessShareLock);
 }
 
+/* A file that is no relation's, but of a transaction or a move. */
+static void
+receive_file(int column, const char *owner, const char *number,
+			 TsaRowReceiver receive, void *arg)
+{
+	char	   *values[TSA_RELATION_COLUMNS] = {0};
+
+	values[column] = unconstify(char *, owner);
+	values[COL_FILENUMBER] = unconstify(char *, number);
+	receive(values, arg);
+}
+
+/* Storage that goes if the caller's transaction commits, or if it aborts. */
+static void
+find_own(Oid tablespace, bool for_commit, TsaRowReceiver receive, void *arg)
+{
+	RelFileLocator *pending;
+	int			npending = smgrGetPendingDeletes(for_commit, &pending);
+
+	for (int i = 0; i < npending; i++)
+		if (tsa_locator_tablespace(pending[i]) == tablespace)
+			receive_file(COL_TRANSACTION,
+						 psprintf("%u", GetTopTransactionIdIfAny()),
+						 psprintf("%u", tsa_locator_number(pending[i])),
+						 receive, arg);
+}
+
+/* Storage of moves that have not ended. */
+static void
+find_of_moves(TsaRowReceiver receive, void *arg)
+{
+	Datum		params[1] = {ObjectIdGetDatum(MyDatabaseId)};
+	uint64		nfound;
+
+	if (!OidIsValid(tsa_state_extension()))
+		return;
+	if (!tsa_state_is_current() ||
+		!OidIsValid(tsa_state_try_lock("job", AccessShareLock)))
+	{
+		receive_file(COL_IS_LOCKED, "t", NULL, receive, arg);
+		return;
+	}
+	nfound = tsa_run(&files_statement, params, NULL, TSA_READS);
+	for (uint64 i = 0; i < nfound; i++)
+		receive_file(COL_JOB,
+					 SPI_getvalue(SPI_tuptable->vals[i],
+								  SPI_tuptable->tupdesc, 2),
+					 SPI_getvalue(SPI_tuptable->vals[i],
+								  SPI_tuptable->tupdesc, 1),
+					 receive, arg);
+}
+
 static void
 find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 {
 	Snapshot	before = RegisterSnapshot(GetLatestSnapshot());
 	FileNumbers files = {0};
 
+	find_of_moves(receive, arg);
 	find_committed(tablespace, &files, receive, arg);
 	find_unseen(tablespace, &files, before, receive, arg);
+	find_of_moves(receive, arg);
+	find_own(tablespace, true, receive, arg);
+	find_own(tablespace, false, receive, arg);
 	UnregisterSnapshot(before);
 }
 

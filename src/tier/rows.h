@@ -11,7 +11,7 @@
 #include "postgres.h"
 
 /* Columns of relations_in(), object_settings() and moves_of(). */
-#define TSA_RELATION_COLUMNS 18
+#define TSA_RELATION_COLUMNS 19
 #define TSA_SETTING_COLUMNS 4
 #define TSA_MOVE_ROW_COLUMNS 18
 
