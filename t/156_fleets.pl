@@ -30,16 +30,16 @@ sub advice
 		FROM advise_partition_placement('metrics', 'slow', '30 days') WHERE action = '$action'});
 }
 
-# Tables as TimescaleDB 2.28 has them; three chunks, of which the oldest has its
-# rows in another relation.
+# Tables as TimescaleDB 2.28 has them; four chunks, of which the oldest has its
+# rows in another relation, and one is compressed, too, but it is not known where.
 my @catalog = map { "_timescaledb_catalog.$_" }
   qw(hypertable tablespace dimension chunk dimension_slice compression_settings bgw_job);
 my $tables = q{
 	CREATE SCHEMA _timescaledb_catalog;
 	CREATE TABLE _timescaledb_catalog.hypertable (id int, schema_name name, table_name name);
 	CREATE TABLE _timescaledb_catalog.tablespace (id int, hypertable_id int, tablespace_name name);
-	CREATE TABLE _timescaledb_catalog.dimension (id int, hypertable_id int, column_name name, column_type regtype, interval_length bigint);
-	CREATE TABLE _timescaledb_catalog.chunk (id int, hypertable_id int, schema_name name, table_name name);
+	CREATE TABLE _timescaledb_catalog.dimension (id int, hypertable_id int, column_name name, column_type regtype, interval_length bigint, partitioning_func name);
+	CREATE TABLE _timescaledb_catalog.chunk (id int, hypertable_id int, schema_name name, table_name name, status int);
 	CREATE TABLE _timescaledb_catalog.dimension_slice (id int, chunk_id int, dimension_id int, range_start bigint, range_end bigint);
 	CREATE TABLE _timescaledb_catalog.compression_settings (relid regclass, compress_relid regclass);
 	CREATE TABLE _timescaledb_catalog.bgw_job (id int, proc_name name, scheduled bool, hypertable_id int, config jsonb)};
@@ -50,18 +50,19 @@ my $hypertable = q{
 	CREATE INDEX ON chunk_1 (n);
 	CREATE TABLE chunk_2 () INHERITS (metrics);
 	CREATE TABLE chunk_3 () INHERITS (metrics);
+	CREATE TABLE chunk_4 () INHERITS (metrics);
 	CREATE TABLE stranger (n int);
 	CREATE TABLE compressed_1 (n int PRIMARY KEY, rows text);
 	INSERT INTO compressed_1 SELECT i, repeat('x', 100) FROM generate_series(1, 1000) i;
 	INSERT INTO _timescaledb_catalog.hypertable VALUES (1, 'public', 'metrics');
 	INSERT INTO _timescaledb_catalog.tablespace VALUES (1, 1, 'fast');
 	INSERT INTO _timescaledb_catalog.dimension VALUES (7, 1, 'at', 'timestamptz', 1), (8, 1, 'n', 'int', NULL);
-	INSERT INTO _timescaledb_catalog.chunk VALUES (1, 1, 'public', 'chunk_1'), (2, 1, 'public', 'chunk_2'),
-		(3, 1, 'public', 'chunk_3'), (4, 1, 'public', 'stranger');
+	INSERT INTO _timescaledb_catalog.chunk VALUES (1, 1, 'public', 'chunk_1', 1), (2, 1, 'public', 'chunk_2', 0),
+		(3, 1, 'public', 'chunk_3', 0), (4, 1, 'public', 'chunk_4', 9), (5, 1, 'public', 'stranger', 0);
 	INSERT INTO _timescaledb_catalog.dimension_slice
-	SELECT i, i, 7, 0, extract(epoch FROM now() - (ARRAY[60, 40, 10, 60])[i] * interval '1 day') * 1000000
-	FROM generate_series(1, 4) i;
-	INSERT INTO _timescaledb_catalog.compression_settings VALUES ('metrics', NULL), ('chunk_1', 'compressed_1'), ('chunk_2', 'stranger')};
+	SELECT i, i, 7, 0, extract(epoch FROM now() - (ARRAY[60, 40, 10, 50, 60])[i] * interval '1 day') * 1000000
+	FROM generate_series(1, 5) i;
+	INSERT INTO _timescaledb_catalog.compression_settings VALUES ('metrics', NULL), ('chunk_1', 'compressed_1'), ('chunk_4', 'stranger')};
 $node->safe_psql('postgres', $tables);
 $node->safe_psql('postgres', $hypertable);
 $node->safe_psql('postgres', q{CREATE ROLE another; ALTER TABLE stranger OWNER TO another});
@@ -77,20 +78,68 @@ $node->safe_psql('postgres', 'DELETE FROM pg_extension WHERE oid = 99999');
 
 # --- chunks ----------------------------------------------------------------------------
 
-pretend('postgres', 99999, 'timescaledb', '2.29.1', @catalog);
-like(messages_of($node, $ask), qr/0A000.*hypertable "metrics" of TimescaleDB 2\.29\.1.*show_chunks\('public\.metrics'/s,
-	'a version that is not known is refused');
-like(messages_of($node, q{CALL move_partitions_concurrently('metrics', 'slow', '30 days')}), qr/0A000/, 'by both');
-$node->safe_psql('postgres', q{UPDATE pg_extension SET extversion = '2.28.3' WHERE oid = 99999});
+pretend('postgres', 99999, 'timescaledb', '2.28.3', @catalog);
 is(advice('move'), 'chunk_1 chunk_2 compressed_1', 'old chunks, and the relation of compressed rows');
-is(advice('keep'), 'chunk_3', 'not young ones; nor what does not inherit, or has another owner');
+is(advice('keep'), 'chunk_3 chunk_4', 'not young ones; nor what does not inherit, or has another owner');
+is($node->safe_psql('postgres', q{
+		SELECT reason FROM advise_partition_placement('metrics', 'slow', '30 days') WHERE partition = 'chunk_4'::regclass}),
+	'It is not known where its compressed rows are.', 'a chunk does not move without its compressed rows');
+
+# The catalog of another version, and what advice there is of it.
+sub as_of
+{
+	my ($changes) = @_;
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres', "\\set VERBOSITY verbose\nBEGIN; $changes;" . q{
+		SELECT string_agg(concat_ws(' ', action, partition, upper_bound < now()), ', ' ORDER BY partition::text)
+		FROM advise_partition_placement('metrics', 'slow', '30 days') WHERE partition <> 'chunk_4'::regclass},
+		stdout => \$out, stderr => \$err);
+	return $out || $err;
+}
+my $known = as_of('');
+is($known, 'move chunk_1 t, move chunk_2 t, keep chunk_3 t, move compressed_1 t', 'the catalog of 2.28');
+my $from_2_29 = q{
+	ALTER TABLE _timescaledb_catalog.chunk ADD relid regclass;
+	UPDATE _timescaledb_catalog.chunk SET relid = format('%I.%I', schema_name, table_name)::regclass;
+	ALTER TABLE _timescaledb_catalog.chunk DROP schema_name, DROP table_name};
+is(as_of($from_2_29), $known, 'that of 2.29, where chunks have no names');
+my $up_to_2_27 = q{
+	CREATE TABLE _timescaledb_catalog.chunk_constraint (chunk_id int, dimension_slice_id int);
+	INSERT INTO _timescaledb_catalog.chunk_constraint SELECT chunk_id, id + 100 FROM _timescaledb_catalog.dimension_slice;
+	UPDATE _timescaledb_catalog.dimension_slice SET id = id + 100;
+	ALTER TABLE _timescaledb_catalog.dimension_slice DROP chunk_id};
+my $is_member = q{;
+	INSERT INTO pg_depend VALUES ('pg_class'::regclass, '_timescaledb_catalog.chunk_constraint'::regclass, 0,
+		'pg_extension'::regclass, 99999, 0, 'e')};
+is(as_of($up_to_2_27 . $is_member), $known, 'that of 2.27, where slices are shared by chunks');
+my $up_to_2_18 = q{
+	ALTER TABLE _timescaledb_catalog.chunk ADD compressed_chunk_id int;
+	INSERT INTO _timescaledb_catalog.chunk VALUES (6, 2, 'public', 'compressed_1', 0);
+	UPDATE _timescaledb_catalog.chunk SET compressed_chunk_id = 6 WHERE id = 1;
+	ALTER TABLE _timescaledb_catalog.compression_settings DROP compress_relid};
+is(as_of($up_to_2_27 . $is_member . ';' . $up_to_2_18), $known, 'that of 2.18, where compressed rows are in chunks');
+like(as_of($up_to_2_27), qr/0A000.*of TimescaleDB 2\.28\.3.*no form that is known/s, 'bounds that are nowhere: refused');
+like(as_of("ALTER TABLE _timescaledb_catalog.$$_[0] RENAME $$_[1] TO other"), qr/0A000/, "no $$_[0].$$_[1]: refused")
+  foreach [ qw(chunk status) ], [ qw(chunk table_name) ], [ qw(compression_settings compress_relid) ], [ qw(bgw_job config) ],
+  [ qw(dimension_slice range_end) ], [ qw(tablespace tablespace_name) ];
+like(as_of(q{UPDATE _timescaledb_catalog.dimension SET partitioning_func = 'f'}), qr/^keep chunk_1, keep chunk_2/,
+	'what a function makes of a key is no time');
+like(as_of(q{
+		CREATE ACCESS METHOD other TYPE TABLE HANDLER heap_tableam_handler;
+		ALTER TABLE chunk_1 SET ACCESS METHOD other}), qr/^keep chunk_1 .*keep compressed_1/,
+	'the relation of compressed rows stays with a chunk that cannot move');
+my $unknown = q{ALTER TABLE _timescaledb_catalog.hypertable RENAME table_name TO other};
+like(messages_of($node, "$unknown; CALL move_table_concurrently('metrics', 'slow', dry_run => true)"),
+	qr/0A000.*"metrics", which may be a hypertable/s, 'where hypertables are not known, no parent moves');
+$node->safe_psql('postgres', q{ALTER TABLE _timescaledb_catalog.hypertable RENAME other TO table_name});
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM advise_partition_placement('metrics', 'slow', '30 days')
 		WHERE upper_bound NOT BETWEEN now() - interval '61 days' AND now() - interval '9 days'}), '0', 'bounds are those of the catalog');
 is($node->safe_psql('postgres', q{
 		SELECT tablespace_advisor.chunk_end(1e6::bigint * 86400 * 365, t)
-		FROM unnest('{timestamptz,date,timestamp,int8}'::regtype[]) t}),
-	join("\n", ('01/01/1971 00:00:00 UTC') x 3, ''), 'times are told, numbers are not');
+		FROM unnest('{timestamptz,date,timestamp,uuid,int8}'::regtype[]) t}),
+	join("\n", ('01/01/1971 00:00:00 UTC') x 4, ''), 'times are told, numbers are not');
 is($node->safe_psql('postgres', q{
 		SET timezone = 'Asia/Tokyo';
 		SELECT tablespace_advisor.chunk_end(1e6::bigint * 86400 * 365, 'date'::regtype)::date,
@@ -131,8 +180,20 @@ $node->safe_psql('other', $tables);
 $node->safe_psql('other', $hypertable);
 pretend('other', 99999, 'timescaledb', '2.20.0', @catalog);
 is(contents($node, 'fast', columns => q{database, relation, kind, statement}, where => q{how = 'setting'}),
-	join("\n", map { "$_|attach_tablespace|setting of hypertable public.metrics|SELECT public.attach_tablespace('pg_default'::pg_catalog.name, 'public.metrics'::pg_catalog.regclass, if_not_attached => true), public.detach_tablespace('fast'::pg_catalog.name, 'public.metrics'::pg_catalog.regclass)" } qw(other postgres)),
+	join("\n", map { "$_|attach_tablespace|setting of hypertable public.metrics|SELECT public.attach_tablespace('pg_default'::pg_catalog.name, 'public.metrics'::pg_catalog.regclass, if_not_attached => true), public.detach_tablespace('fast'::pg_catalog.name, 'public.metrics'::pg_catalog.regclass, if_attached => false)" } qw(other postgres)),
 	'attached tablespaces of both databases, with statements');
+is($node->safe_psql('postgres', q{
+		CREATE TABLE called (who text);
+		CREATE FUNCTION attach_tablespace(tablespace name, hypertable regclass, if_not_attached boolean DEFAULT false)
+			RETURNS void LANGUAGE sql AS 'INSERT INTO called VALUES (''attach'')';
+		CREATE FUNCTION detach_tablespace(tablespace name, hypertable regclass DEFAULT NULL, if_attached boolean DEFAULT false)
+			RETURNS void LANGUAGE sql AS 'INSERT INTO called VALUES (''detach'')';
+		CREATE FUNCTION attach_tablespace(tablespace name, hypertable regclass)
+			RETURNS void LANGUAGE sql AS 'INSERT INTO called VALUES (''planted'')';
+		CREATE FUNCTION detach_tablespace(tablespace name, hypertable regclass)
+			RETURNS void LANGUAGE sql AS 'INSERT INTO called VALUES (''planted'')';
+		SELECT statement FROM tablespace_contents('fast') WHERE how = 'setting' AND database = 'postgres' \gexec
+		SELECT string_agg(who, ' ') FROM called}), "|\nattach detach", 'no function fits these statements better than TimescaleDB\'s own');
 $node->psql('postgres', q{CALL evacuate_tablespace('fast', 'slow')}, stderr => \$err);
 like($err, qr/left in tablespace "fast": setting of hypertable public\.metrics attach_tablespace.*"fast" still contains 2 entries/s,
 	'an evacuation does not call it empty');
@@ -153,7 +214,7 @@ $node->safe_psql('postgres', q{
 unlike(messages_of($node, q{CALL move_table_concurrently('orders', 'fast', dry_run => true)}), qr/Citus/, 'a look-alike is not asked');
 pretend('postgres', 99998, 'citus', '13.2-1', 'pg_dist_partition');
 like(messages_of($node, q{CALL move_indexes_concurrently('orders_pkey', 'fast', dry_run => true)}),
-	qr/NOTICE:.*table "orders" belongs to Citus.*HINT:  Move shards: SELECT \* FROM run_command_on_placements\('public\.orders'/s,
+	qr/NOTICE:.*table "orders" belongs to Citus.*HINT:  Move shards: SELECT \* FROM pg_catalog\.run_command_on_placements\('public\.orders'/s,
 	'a table of Citus is a shell');
 my $odd = messages_of($node, q{CALL move_table_concurrently('"o''rders"', 'fast', dry_run => true)});
 like($odd, qr/belongs to Citus/, 'of any name');

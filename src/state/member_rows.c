@@ -36,6 +36,15 @@
 #include "state/member_rows.h"
 
 PG_FUNCTION_INFO_V1(tsa_member_rows);
+PG_FUNCTION_INFO_V1(tsa_has_member_columns);
+
+/* Some columns of a table: their numbers, and the functions that print them. */
+typedef struct Columns
+{
+	int			n;
+	int		   *numbers;
+	Oid		   *functions;
+} Columns;
 
 /*
  * The function that prints a type of which nothing depends on settings or on
@@ -71,32 +80,57 @@ output_function(Oid type)
 
 /* Finds the columns; false if one is not there, or of another type. */
 static bool
-find_columns(TupleDesc desc, const char *const *names, int ncolumns,
-			 int *columns, Oid *functions)
+find_columns(TupleDesc desc, const char *const *names, Columns *columns)
 {
-	for (int i = 0; i < ncolumns; i++)
+	columns->numbers = palloc(sizeof(int) * columns->n);
+	columns->functions = palloc(sizeof(Oid) * columns->n);
+	for (int i = 0; i < columns->n; i++)
 	{
-		columns[i] = SPI_fnumber(desc, names[i]);
-		if (columns[i] <= 0)
+		columns->numbers[i] = SPI_fnumber(desc, names[i]);
+		if (columns->numbers[i] <= 0)
 			return false;
-		functions[i] = output_function(SPI_gettypeid(desc, columns[i]));
-		if (!OidIsValid(functions[i]))
+		columns->functions[i] =
+			output_function(SPI_gettypeid(desc, columns->numbers[i]));
+		if (!OidIsValid(columns->functions[i]))
 			return false;
 	}
 	return true;
 }
 
+/*
+ * Opens an extension's table; NULL if there is none whose file can be read, or
+ * it has not these columns.
+ */
+static Relation
+open_table(const char *extension, const char *table,
+		   const char *const *names, Columns *columns)
+{
+	Oid			relid = tsa_extension_table(extension, table);
+	Relation	rel = OidIsValid(relid) ?
+	try_table_open(relid, AccessShareLock) : NULL;
+
+	if (rel == NULL)
+		return NULL;
+	if (rel->rd_rel->relkind == RELKIND_RELATION &&
+		rel->rd_rel->relam == HEAP_TABLE_AM_OID &&
+		!rel->rd_rel->relrowsecurity &&
+		find_columns(RelationGetDescr(rel), names, columns))
+		return rel;
+	table_close(rel, AccessShareLock);
+	return NULL;
+}
+
 /* Hands the columns of each row to the receiver, until that has enough. */
 static void
-scan_table(Relation rel, const int *columns, const Oid *functions,
-		   int ncolumns, TsaMemberReceiver receive, void *arg)
+scan_table(Relation rel, const Columns *columns, TsaMemberReceiver receive,
+		   void *arg)
 {
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext,
 													  "row",
 													  ALLOCSET_DEFAULT_SIZES);
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	TableScanDesc scan = tsa_beginscan(rel, snapshot);
-	char	  **values = palloc(sizeof(char *) * ncolumns);
+	char	  **values = palloc(sizeof(char *) * columns->n);
 	bool		more = true;
 	HeapTuple	tuple;
 
@@ -105,14 +139,14 @@ scan_table(Relation rel, const int *columns, const Oid *functions,
 		MemoryContext old = MemoryContextSwitchTo(row_context);
 
 		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < ncolumns; i++)
+		for (int i = 0; i < columns->n; i++)
 		{
 			bool		isnull;
-			Datum		value = heap_getattr(tuple, columns[i],
+			Datum		value = heap_getattr(tuple, columns->numbers[i],
 											 RelationGetDescr(rel), &isnull);
 
 			values[i] = isnull ? NULL :
-				OidOutputFunctionCall(functions[i], value);
+				OidOutputFunctionCall(columns->functions[i], value);
 		}
 		more = receive(values, arg);
 		MemoryContextSwitchTo(old);
@@ -132,21 +166,27 @@ tsa_read_member_rows(const char *extension, const char *table,
 					 const char *const *names, int ncolumns,
 					 TsaMemberReceiver receive, void *arg)
 {
-	Oid			relid = tsa_extension_table(extension, table);
-	Relation	rel = OidIsValid(relid) ?
-	try_table_open(relid, AccessShareLock) : NULL;
-	int		   *columns = palloc(sizeof(int) * ncolumns);
-	Oid		   *functions = palloc(sizeof(Oid) * ncolumns);
+	Columns		columns = {ncolumns, NULL, NULL};
+	Relation	rel = open_table(extension, table, names, &columns);
 
 	if (rel == NULL)
 		return;
-	if (rel->rd_rel->relkind == RELKIND_RELATION &&
-		rel->rd_rel->relam == HEAP_TABLE_AM_OID &&
-		!rel->rd_rel->relrowsecurity &&
-		find_columns(RelationGetDescr(rel), names, ncolumns, columns,
-					 functions))
-		scan_table(rel, columns, functions, ncolumns, receive, arg);
+	scan_table(rel, &columns, receive, arg);
 	table_close(rel, AccessShareLock);
+}
+
+/* Is there such a table of an extension, and has it these columns? */
+bool
+tsa_can_read_member(const char *extension, const char *table,
+					const char *const *names, int ncolumns)
+{
+	Columns		columns = {ncolumns, NULL, NULL};
+	Relation	rel = open_table(extension, table, names, &columns);
+
+	if (rel == NULL)
+		return false;
+	table_close(rel, AccessShareLock);
+	return true;
 }
 
 /* Where rows go to. */
@@ -181,6 +221,21 @@ store_row(char **values, void *arg)
 	return true;
 }
 
+/* The names of columns that a function was called with. */
+static const char **
+names_of(ArrayType *array, int *n)
+{
+	Datum	   *elements;
+	const char **names;
+
+	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+					  &elements, NULL, n);
+	names = palloc(sizeof(char *) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+		names[i] = NameStr(*DatumGetName(elements[i]));
+	return names;
+}
+
 /* member_rows(extension, table_name, columns) */
 Datum
 tsa_member_rows(PG_FUNCTION_ARGS)
@@ -188,17 +243,22 @@ tsa_member_rows(PG_FUNCTION_ARGS)
 	char	   *extension = NameStr(*PG_GETARG_NAME(0));
 	char	   *table = NameStr(*PG_GETARG_NAME(1));
 	RowStore	store;
-	Datum	   *elements;
-	const char **names;
+	const char **names = names_of(PG_GETARG_ARRAYTYPE_P(2), &store.ncolumns);
 
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), NAMEOID, NAMEDATALEN, false,
-					  TYPALIGN_CHAR, &elements, NULL, &store.ncolumns);
-	names = palloc(sizeof(char *) * Max(store.ncolumns, 1));
-	for (int i = 0; i < store.ncolumns; i++)
-		names[i] = NameStr(*DatumGetName(elements[i]));
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	store.result = (ReturnSetInfo *) fcinfo->resultinfo;
 	tsa_read_member_rows(extension, table, names, store.ncolumns, store_row,
 						 &store);
 	return (Datum) 0;
+}
+
+/* has_member_columns(extension, table_name, columns) */
+Datum
+tsa_has_member_columns(PG_FUNCTION_ARGS)
+{
+	int			n;
+	const char **names = names_of(PG_GETARG_ARRAYTYPE_P(2), &n);
+
+	PG_RETURN_BOOL(tsa_can_read_member(NameStr(*PG_GETARG_NAME(0)),
+									   NameStr(*PG_GETARG_NAME(1)), names, n));
 }

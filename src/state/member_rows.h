@@ -16,5 +16,7 @@ typedef bool (*TsaMemberReceiver) (char **values, void *arg);
 extern void tsa_read_member_rows(const char *extension, const char *table,
 								 const char *const *names, int ncolumns,
 								 TsaMemberReceiver receive, void *arg);
+extern bool tsa_can_read_member(const char *extension, const char *table,
+								const char *const *names, int ncolumns);
 
 #endif							/* TSA_MEMBER_ROWS_H */

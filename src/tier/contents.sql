@@ -422,14 +422,17 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.settings_given() IS
 	'settings of databases, roles, configuration files, routines and hypertables that may name a tablespace';
 
-/* Instead of one tablespace a hypertable gets another one, if there is one. */
+/*
+ * Instead of one tablespace a hypertable gets another one, if there is one.  All
+ * arguments are given, so that no function of others in that schema fits better.
+ */
 CREATE FUNCTION tablespace_advisor.attachment_statement(
 	extension_schema name, hypertable text, tablespace name, target name)
 RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT format('SELECT %s%I.detach_tablespace(%L::pg_catalog.name, %L::pg_catalog.regclass)',
+	SELECT format('SELECT %s%I.detach_tablespace(%L::pg_catalog.name, %L::pg_catalog.regclass, if_attached => false)',
 		CASE WHEN target IS NOT NULL THEN format(
 			'%I.attach_tablespace(%L::pg_catalog.name, %L::pg_catalog.regclass, if_not_attached => true), ',
 			extension_schema, target, hypertable) END,

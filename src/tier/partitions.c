@@ -48,21 +48,16 @@ check_interval(Datum value, const char *name)
 				 errmsg("\"%s\" must not be negative", name)));
 }
 
-/* Refuses hypertables of which this version of TimescaleDB's is not known. */
+/* Refuses hypertables of a TimescaleDB whose catalog is not known. */
 static void
 refuse_version(Oid target, const char *version)
 {
-	const char *name =
-	quote_qualified_identifier(get_namespace_name(get_rel_namespace(target)),
-							   get_rel_name(target));
-
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot move chunks of hypertable \"%s\" of TimescaleDB %s",
 					tsa_relation_name(target), version),
-			 errdetail("The catalog of TimescaleDB 2.28 is known."),
-			 errhint("Move chunks one by one: SELECT c FROM show_chunks(%s::pg_catalog.regclass, older_than => interval '1 month') c.",
-					 quote_literal_cstr(name))));
+			 errdetail("What its catalog says of chunks is in no form that is known."),
+			 errhint("Move chunks one by one, with the relations of their compressed rows.")));
 }
 
 /* Refuses what has neither partitions nor chunks. */

@@ -71,7 +71,8 @@ COMMENT ON FUNCTION tablespace_advisor.partman_config(oid) IS
  * with the relations of their compressed rows, which are used as one.
  */
 CREATE FUNCTION tablespace_advisor.partition_leaves(target oid)
-RETURNS TABLE (member oid, used_as oid, upper_bound timestamptz)
+RETURNS TABLE (member oid, used_as oid, upper_bound timestamptz,
+	is_whole boolean)
 LANGUAGE sql STABLE ROWS 1000
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -90,23 +91,24 @@ AS $$
 			JOIN pg_class c ON c.oid = i.inhrelid
 		WHERE t.kind = 'p'
 	)
-	SELECT t.member, t.member, t.upper_bound FROM tree t WHERE t.kind <> 'p'
+	SELECT t.member, t.member, t.upper_bound, true FROM tree t WHERE t.kind <> 'p'
 	UNION ALL
 	SELECT c.* FROM tablespace_advisor.chunks_of(target) c
 $$;
 COMMENT ON FUNCTION tablespace_advisor.partition_leaves(oid) IS
-	'partitions of a table that have storage, chunks of a hypertable and the relations of their compressed rows; used_as: of those the chunk, else the partition';
+	'partitions of a table that have storage, chunks of a hypertable and the relations of their compressed rows; used_as: of those the chunk, else the partition; is_whole: see chunks_of()';
 
 /* What is known of them. */
 CREATE FUNCTION tablespace_advisor.partition_facts(target oid)
-RETURNS TABLE (oid oid, relkind "char", is_plain boolean, relowner oid,
+RETURNS TABLE (oid oid, relkind "char", is_plain boolean, is_whole boolean,
+	relowner oid,
 	upper_bound timestamptz, age interval, tablespace oid, size_bytes bigint,
 	last_used timestamptz, moved_at timestamptz, unfinished bigint)
 LANGUAGE sql STABLE ROWS 1000
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH leaf AS MATERIALIZED (
-		SELECT c.*, t.used_as, t.upper_bound
+		SELECT c.*, t.used_as, t.upper_bound, t.is_whole
 		FROM tablespace_advisor.partition_leaves(target) t
 			JOIN pg_class c ON c.oid = t.member
 	), used AS MATERIALIZED (
@@ -120,7 +122,10 @@ AS $$
 			+ coalesce(r.deleted, 0) > 0
 		GROUP BY 1
 	)
-	SELECT l.oid, l.relkind, l.relpersistence = 'p' AND l.relam = 2, l.relowner,
+	SELECT l.oid, l.relkind,
+		bool_and(l.relpersistence = 'p' AND l.relam = 2)
+			OVER (PARTITION BY l.used_as),
+		l.is_whole, l.relowner,
 		l.upper_bound, clock_timestamp() - l.upper_bound,
 		CASE l.reltablespace WHEN 0 THEN d.dattablespace
 			ELSE l.reltablespace END,
@@ -138,7 +143,7 @@ AS $$
 			FROM tablespace_advisor.job j WHERE j.relation = l.oid) j
 $$;
 COMMENT ON FUNCTION tablespace_advisor.partition_facts(oid) IS
-	'what is known of partition_leaves(); is_plain: permanent and of the access method heap; last_used: by samples, of a chunk and its compressed rows as one; unfinished: a move that has not ended';
+	'what is known of partition_leaves(); is_plain: permanent and of the access method heap, of a chunk with its compressed rows; last_used: by samples, of a chunk and its compressed rows as one; unfinished: a move that has not ended';
 
 /*
  * What is to become of the partitions of a table.  What was not used is known
@@ -173,6 +178,8 @@ AS $$
 				WHEN l.relkind <> 'r' THEN 'It has no storage of its own here.'
 				WHEN NOT l.is_plain THEN
 					'Live copy does not apply: it is unlogged, temporary or of an access method that is not known.'
+				WHEN NOT l.is_whole THEN
+					'It is not known where its compressed rows are.'
 				WHEN NOT pg_has_role(asker, l.relowner, 'USAGE') THEN
 					format('It belongs to role %I.',
 						pg_get_userbyid(l.relowner))
@@ -273,7 +280,7 @@ AS 'MODULE_PATHNAME', 'tsa_advise_partition_placement'
 LANGUAGE C STABLE ROWS 100;
 COMMENT ON FUNCTION @extschema@.advise_partition_placement(
 	regclass, name, interval, interval) IS
-	'which partitions of a table, or chunks of a hypertable, move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why; age: since the upper bound of the first range key, idle_for: since no sample saw it used. Errors: 22023 neither older_than nor unused_for, or one that is negative, 42809 neither a partitioned table nor a hypertable, 0A000 a hypertable of another TimescaleDB than 2.28, 42501 neither its owner nor a member of pg_monitor';
+	'which partitions of a table, or chunks of a hypertable, move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why; age: since the upper bound of the first range key, idle_for: since no sample saw it used. Errors: 22023 neither older_than nor unused_for, or one that is negative, 42809 neither a partitioned table nor a hypertable, 0A000 a hypertable of a TimescaleDB whose catalog is not known, 42501 neither its owner nor a member of pg_monitor';
 
 CREATE PROCEDURE @extschema@.move_partitions_concurrently(
 	target regclass,

@@ -6,10 +6,10 @@
  * Partitions move with a partitioned table; tables that inherit in the old way
  * do not, which is easily overlooked.  A hypertable of TimescaleDB is such a
  * parent: it is empty, and to move it sends new chunks, the hot ones, to the
- * other tablespace and leaves the old ones where they are.  Up to TimescaleDB
- * 2.22 it has a trigger of a certain name; of any version it is in a table of
- * the extension.  A table that Citus distributes is empty on the node where
- * people see it, too: its rows are in shards.
+ * other tablespace and leaves the old ones where they are.  It is in a table of
+ * the extension; if that is in no form that is known, each table that others
+ * inherit from may be one.  A table that Citus distributes is empty on the node
+ * where people see it, too: its rows are in shards.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,6 @@
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "commands/trigger.h"
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/builtins.h"
@@ -28,8 +27,8 @@
 #include "state/member_rows.h"
 #include "state/state.h"
 
-/* What TimescaleDB calls the trigger that every hypertable has. */
-#define HYPERTABLE_TRIGGER "ts_insert_blocker"
+/* What TimescaleDB's table of hypertables has of each. */
+static const char *const hypertable_columns[2] = {"schema_name", "table_name"};
 
 /* A table's name, and whether it was found. */
 typedef struct Registered
@@ -58,23 +57,33 @@ find_name(char **values, void *arg)
 static bool
 is_registered(const char *schema, const char *name)
 {
-	static const char *const columns[2] = {"schema_name", "table_name"};
 	Registered	table = {schema, name, false};
 
-	tsa_read_member_rows("timescaledb", "hypertable", columns, 2, find_name,
-						 &table);
+	tsa_read_member_rows("timescaledb", "hypertable", hypertable_columns, 2,
+						 find_name, &table);
 	return table.found;
 }
 
-/* Refuses a hypertable; how: the statement that moves its chunks. */
+/* Refuses a hypertable, and what may be one. */
 static void
-refuse_hypertable(const char *name, const char *how)
+refuse_hypertable(const char *schema, const char *name, const char *literal,
+				  bool has_children)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot move hypertable \"%s\"", name),
-			 errdetail("It is empty itself; its rows are in chunks, and only new chunks would follow it."),
-			 errhint("Move chunks: %s.", how)));
+	if (is_registered(schema, name))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot move hypertable \"%s\"", name),
+				 errdetail("It is empty itself; its rows are in chunks, and only new chunks would follow it."),
+				 errhint("Move chunks: CALL move_partitions_concurrently(%s::pg_catalog.regclass, 'tablespace'::pg_catalog.name, older_than => interval '1 month'), which takes the relations of their compressed rows along.",
+						 literal)));
+	if (has_children && OidIsValid(tsa_state_schema_of("timescaledb")) &&
+		!tsa_can_read_member("timescaledb", "hypertable",
+							 hypertable_columns, 2))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot move table \"%s\", which may be a hypertable",
+						name),
+				 errdetail("Other tables inherit from it, and what TimescaleDB says of hypertables is in no form that is known.")));
 }
 
 /* A table's OID as text, and whether it was found. */
@@ -115,7 +124,7 @@ tell_distributed(Oid heapid, const char *name, const char *qualified,
 						name),
 				 errdetail("New shards' indexes are made where the table's own are, so every node needs that tablespace."),
 				 strpbrk(qualified, "'$\\") != NULL ? 0 :
-				 errhint("Move shards: SELECT * FROM run_command_on_placements('%s'::pg_catalog.regclass, $$CALL %s('%%s'::pg_catalog.regclass, 'tablespace'::pg_catalog.name)$$, parallel => false).",
+				 errhint("Move shards: SELECT * FROM pg_catalog.run_command_on_placements('%s'::pg_catalog.regclass, $$CALL %s('%%s'::pg_catalog.regclass, 'tablespace'::pg_catalog.name)$$, parallel => false).",
 						 qualified,
 						 quote_qualified_identifier(schema, procedure))));
 }
@@ -146,15 +155,10 @@ tsa_check_children(Oid target, const char *procedure)
 	if (get_rel_relkind(heapid) != RELKIND_RELATION)
 		return;
 	literal = quote_literal_cstr(qualified);
-	if (is_registered(schema, name))
-		refuse_hypertable(name, psprintf("CALL move_partitions_concurrently(%s::pg_catalog.regclass, 'tablespace'::pg_catalog.name, older_than => interval '1 month'), which takes the relations of their compressed rows along",
-										 literal));
-	if (OidIsValid(get_trigger_oid(heapid, HYPERTABLE_TRIGGER, true)))
-		refuse_hypertable(name, psprintf("SELECT format('CALL %s(%%L::pg_catalog.regclass, %%L::pg_catalog.name)', c, 'tablespace') FROM show_chunks(%s::pg_catalog.regclass, older_than => interval '1 month') c, and \\gexec",
-										 procedure, literal));
+	nchildren = list_length(find_inheritance_children(heapid, NoLock));
+	refuse_hypertable(schema, name, literal, nchildren > 0);
 	if (heapid != target)
 		return;
-	nchildren = list_length(find_inheritance_children(heapid, NoLock));
 	if (nchildren > 0)
 		ereport(NOTICE,
 				(errmsg_plural("%d table that inherits from \"%s\" does not move along",
