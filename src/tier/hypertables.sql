@@ -150,27 +150,28 @@ AS $$
 	WITH hypertable AS MATERIALIZED (
 		SELECT h.id FROM tablespace_advisor.hypertable_of(target) h
 		WHERE h.is_known
+	), bound AS MATERIALIZED (
+		SELECT b.*
+		FROM hypertable h
+			CROSS JOIN LATERAL tablespace_advisor.chunk_bounds(h.id) b
 	), chunk AS MATERIALIZED (
 		SELECT c.oid AS chunk, c.relowner, r.is_compressed, b.upper_bound
 		FROM hypertable h
 			JOIN tablespace_advisor.chunks_listed() r ON r.hypertable = h.id
 			JOIN pg_class c ON c.oid = r.relation
 			JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent = target
-			LEFT JOIN tablespace_advisor.chunk_bounds(h.id) b ON b.chunk = r.id
+			LEFT JOIN bound b ON b.chunk = r.id
 	), compressed AS MATERIALIZED (
-		SELECT c.chunk, z.oid AS relation
+		SELECT c.chunk, c.upper_bound, z.oid AS relation
 		FROM chunk c
 			JOIN tablespace_advisor.compressed_relations() r USING (chunk)
 			JOIN pg_class z ON z.oid = r.relation AND z.relowner = c.relowner
 	)
-	SELECT coalesce(m.relation, c.chunk), c.chunk, c.upper_bound,
-		NOT c.is_compressed OR EXISTS (
-			SELECT FROM compressed z WHERE z.chunk = c.chunk)
+	SELECT c.chunk, c.chunk, c.upper_bound,
+		NOT c.is_compressed OR c.chunk IN (SELECT z.chunk FROM compressed z)
 	FROM chunk c
-		CROSS JOIN LATERAL (
-			SELECT NULL::oid AS relation
-			UNION ALL
-			SELECT z.relation FROM compressed z WHERE z.chunk = c.chunk) m
+	UNION ALL
+	SELECT z.relation, z.chunk, z.upper_bound, true FROM compressed z
 $$;
 COMMENT ON FUNCTION tablespace_advisor.chunks_of(oid) IS
 	'the chunks of a hypertable and, with their chunk''s bound, the relations of their compressed rows; is_whole: unless there are such rows and it is not known where';
