@@ -16,10 +16,13 @@ CREATE TYPE tablespace_advisor.report_findings AS (
 	curve jsonb,
 	plans jsonb,
 	saved_low float8,
-	saved_high float8
+	saved_high float8,
+	later float8[],
+	temporary @extschema@.placement_advice,
+	window_line text
 );
 COMMENT ON TYPE tablespace_advisor.report_findings IS
-	'what a report rests on: the period''s begin, rows of advise_placement(), recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves()';
+	'what a report rests on: the period''s begin, rows of advise_placement() on relations, recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves(); later: for each of the advice what its reads take once all of it is followed (NULL: not known); temporary: the row on temporary files; window_line: what the advice is of';
 
 /* A relation's own table, so that what is done with one table is one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])
@@ -95,6 +98,13 @@ AS $$
 	SELECT 2, m.amount, m.what, m.saves, m.statements
 	FROM tablespace_advisor.report_move_things(f.advice) m
 	UNION ALL
+	SELECT 2, t.saved_ms_per_s, format('Put temporary files into %I', t.to_tablespace),
+		format('%s %% of what statements wait for them (%s now)',
+			tablespace_advisor.two_digits(100 * t.saved_ms_per_s / t.read_ms_per_s),
+			tablespace_advisor.waiting_sessions(t.read_ms_per_s, 'them')),
+		ARRAY[t.statement]
+	FROM (SELECT (f.temporary).*) t WHERE t.action = 'move'
+	UNION ALL
 	/* what is the same of several, as that they were never probed, is one thing */
 	SELECT 3, 0, format('%s: %s', upper(left(s.subjects, 1)) || substr(s.subjects, 2), s.message),
 		NULL, s.statements
@@ -163,13 +173,9 @@ AS $$
 			FROM thing t WHERE t.n > 3 HAVING count(*) > 0), '')
 		|| CASE WHEN s.moves > 0 THEN '<p class="note">How sure it is what each move saves: <code>SELECT '
 			|| tablespace_advisor.html('@extschema@') || '.explain_placement();</code></p>' ELSE '' END
-		|| coalesce((SELECT format('<p class="note">Relations that have moved within the window of the advice: %s, the last at %s. What reads of them took is partly from where they were before.</p>',
-				count(*), tablespace_advisor.html(to_char(max(m.finished_at), 'YYYY-MM-DD HH24:MI')))
-			FROM @extschema@.tablespace_moves m
-			WHERE m.state = 'done' AND m.method <> 'catalog'
-				AND m.finished_at > greatest(clock_timestamp() - interval '1 day',
-					(SELECT min(i.started_at) FROM tablespace_advisor.sample_interval i))
-			HAVING count(*) > 0), ''))
+		|| coalesce('<p class="note">' || tablespace_advisor.html(
+			tablespace_advisor.temporary_files_line(f.temporary)) || '</p>', '')
+		|| coalesce('<p class="note">' || tablespace_advisor.html(f.window_line) || '</p>', ''))
 	FROM sums s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_verdict(tablespace_advisor.report_findings) IS
@@ -222,10 +228,11 @@ AS $$
 	)
 	SELECT tablespace_advisor.draw_picture(960, 345, 'Latency of random reads by queue depth',
 		tablespace_advisor.draw_axes(a.x, a.y, 'reads under way at a time', 'latency of a random read')
-		|| coalesce(tablespace_advisor.draw_line(a.x, a.y, ARRAY[readers, readers],
+		|| CASE WHEN readers IS NULL THEN ''
+			ELSE tablespace_advisor.draw_line(a.x, a.y, ARRAY[readers, readers],
 				ARRAY[(a.y).low, (a.y).high], 'mark dash', 'sessions that read at the same time, by samples')
 			|| tablespace_advisor.draw_text(tablespace_advisor.axis_position(a.x, readers) + 5, 40, 'tick',
-				'present load: ' || tablespace_advisor.two_digits(readers) || ' at a time'), '')
+				'present load: ' || tablespace_advisor.two_digits(readers) || ' at a time') END
 		|| (SELECT string_agg(tablespace_advisor.draw_line(a.x, a.y, p.depths, p.us,
 				coalesce('c' || p.colour, 'thin'), p.tablespace)
 			|| tablespace_advisor.draw_dots(a.x, a.y, p.depths, p.us, coalesce('c' || p.colour, ''),
@@ -332,11 +339,11 @@ AS $$
 		SELECT a.relation::text AS name, a.action, a.from_tablespace, a.to_tablespace, a.size_bytes,
 			a.reads_per_s, a.cached_fraction, t.is_timed,
 			CASE WHEN t.is_timed THEN a.read_ms_per_s / 1000 ELSE a.reads_per_s END AS before,
-			CASE WHEN t.is_timed THEN greatest(0, a.read_ms_per_s - CASE WHEN a.action = 'move'
-				THEN coalesce(a.saved_ms_per_s, 0) ELSE 0 END) / 1000 END AS after,
+			CASE WHEN t.is_timed THEN coalesce(a.unnest, a.read_ms_per_s
+				- CASE WHEN a.action = 'move' THEN a.saved_ms_per_s ELSE 0 END) / 1000 END AS after,
 			row_number() OVER (ORDER BY CASE WHEN t.is_timed THEN a.read_ms_per_s ELSE a.reads_per_s END
 				DESC NULLS LAST, a.relation::oid) AS n
-		FROM unnest(f.advice) a, timed t
+		FROM unnest(f.advice, f.later) a, timed t
 		WHERE a.reads_per_s > 0 OR a.read_ms_per_s > 0
 	), shown AS MATERIALIZED (
 		SELECT CASE WHEN r.n <= 20 THEN r.n ELSE 21 END AS n, r.is_timed,

@@ -334,7 +334,10 @@ AS $$
 	SELECT tablespace_advisor.page_section('Costs',
 		CASE WHEN s.changes = 0 AND s.unknown = s.n THEN
 				'What the planner''s constants should be is not known: no tablespace has been probed.'
-			ELSE format('%s of %s tablespaces should have other settings%s%s.', s.changes, s.n,
+			ELSE format('%s%s%s.',
+				CASE WHEN s.changes > 0 THEN format('%s of %s tablespaces should have other settings', s.changes, s.n)
+					WHEN s.unknown > 0 THEN 'No tablespace that was probed needs other settings'
+					ELSE 'No tablespace needs other settings' END,
 				CASE WHEN s.changes > s.constants THEN format(' (random_page_cost: %s)', s.constants) ELSE '' END,
 				CASE WHEN s.worst ->> 'regret_current' IS NOT NULL THEN format('; in %s plans take %s times the best now, on average',
 					quote_ident(s.worst ->> 'tablespace'), round((s.worst ->> 'regret_current')::numeric, 2))
@@ -370,17 +373,14 @@ AS $$
 			(3, 'Period of samples, moves', format('since %s: %s', to_char(f.since, 'YYYY-MM-DD HH24:MI'),
 				(SELECT format('%s samples%s', count(*), coalesce(', the last of ' || to_char(max(s.taken_at), 'YYYY-MM-DD HH24:MI'), ''))
 					FROM tablespace_advisor.sample s WHERE s.taken_at > f.since))),
-			(4, 'Window of the advice', CASE WHEN EXISTS (SELECT FROM tablespace_advisor.sample_interval i
-					WHERE i.taken_at > clock_timestamp() - interval '1 day') THEN 'the samples of the last day'
-				ELSE 'totals of the statistics, of unknown age: there are no two samples of the last day' END),
-			(5, 'Times of reads', CASE WHEN current_setting('track_io_timing')::boolean THEN 'probes, corrected by what the server timed'
+			(4, 'Times of reads', CASE WHEN current_setting('track_io_timing')::boolean THEN 'probes, corrected by what the server timed'
 				ELSE 'probes alone: track_io_timing is off' END),
-			(6, 'Not probed', coalesce((SELECT format('%s (%s relations of this database are there)',
+			(5, 'Not probed', coalesce((SELECT format('%s (%s relations of this database are there)',
 					string_agg(quote_ident(l.tablespace), ', ' ORDER BY l.tablespace),
 					(SELECT count(*) FROM unnest(f.advice) a WHERE a.from_tablespace = ANY (array_agg(l.tablespace))))
 				FROM tablespace_advisor.tablespace_latency l WHERE l.random_read_us IS NULL HAVING count(*) > 0), 'none')),
-			(7, 'Left out', 'relations that were neither read nor written in the window; what standbys read; other databases of this server'),
-			(8, 'Not shown', 'all but the twenty largest relations and moves of a list, which are counted')
+			(6, 'Left out', 'relations that were neither read nor written in the window; what standbys read; other databases of this server'),
+			(7, 'Not shown', 'all but the twenty largest relations and moves of a list, which are counted')
 		) l (n, name, value))))
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_small_print(tablespace_advisor.report_findings) IS
@@ -411,5 +411,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.report_plans(jsonb),
 	tablespace_advisor.report_costs(tablespace_advisor.report_findings),
 	tablespace_advisor.report_small_print(tablespace_advisor.report_findings),
-	tablespace_advisor.waiting_sessions(float8, text)
+	tablespace_advisor.waiting_sessions(float8, text),
+	tablespace_advisor.window_bounds(jsonb, boolean),
+	tablespace_advisor.window_lines(jsonb, boolean)
 	TO pg_monitor;
