@@ -1,6 +1,7 @@
 -- advice without a probe of where relations are: by the device's counters, or by
 -- the server's timing
 SET allow_in_place_tablespaces = on;
+SET track_io_timing = off;
 SET client_min_messages = warning;
 CREATE TABLESPACE regress_present_slow LOCATION '';
 CREATE TABLESPACE regress_present_fast LOCATION '';

@@ -2,20 +2,20 @@
 SET allow_in_place_tablespaces = on;
 SET client_min_messages = warning;
 
-\echo -- four sessions that think 20 ms between two reads of a serial disk: half of the reads gone
-\echo -- leave waits of 7.3 ms of 10
-SELECT round(tablespace_advisor.saved_by_set(4, '{4}', '{1,2,4,8}', '{5000,10000,20000,40000}',
-		ARRAY[4 / 0.03], '{10000}', ARRAY[2 / 0.03])::numeric, 2) AS half,
-	round(tablespace_advisor.saved_by_set(4, '{4,1}', '{1,2,4,8,1}', '{5000,10000,20000,40000,100}',
-		ARRAY[4 / 0.03, 0], '{10000,0}', ARRAY[0, 4 / 0.03])::numeric, 2) AS all_there,
-	round(tablespace_advisor.saved_by_set(1, '{4}', '{1,2,4,8}', '{5000,10000,20000,40000}',
-		'{100}', '{5000}', '{50}')::numeric, 2) AS alone;
+\echo -- four sessions that think 20 ms between two reads of a serial disk: half of the reads gone, all
+\echo -- of them gone to a fast one, and what one session reads waits for nobody
+SELECT array(SELECT round(u) FROM unnest(tablespace_advisor.latencies_of_set(4, '{4}', '{1,2,4,8}', '{5000,10000,20000,40000}',
+		ARRAY[4 / 0.03], '{10000}', ARRAY[2 / 0.03])) u) AS half,
+	array(SELECT round(u) FROM unnest(tablespace_advisor.latencies_of_set(4, '{4,1}', '{1,2,4,8,1}', '{5000,10000,20000,40000,100}',
+		ARRAY[4 / 0.03, 0], '{10000,0}', ARRAY[0, 4 / 0.03])) u) AS all_there,
+	array(SELECT round(u) FROM unnest(tablespace_advisor.latencies_of_set(1, '{4}', '{1,2,4,8}', '{5000,10000,20000,40000}',
+		'{100}', '{5000}', '{50}')) u) AS alone;
 \set VERBOSITY terse
-SELECT tablespace_advisor.saved_by_set(4, '{2}', '{1}', '{1}', '{1}', '{1}', '{1}');
-SELECT tablespace_advisor.saved_by_set(4, '{1}', '{1}', '{1}', '{1}', '{1}', '{-1}');
-SELECT tablespace_advisor.saved_by_set(4, '{1}', '{1}', '{1}', '{1,2}', '{1}', '{1}');
-SELECT tablespace_advisor.saved_by_set('NaN', '{1}', '{1}', '{0}', '{1}', '{1}', '{1}');
-SELECT tablespace_advisor.saved_by_set('infinity', '{1}', '{1}', '{1}', '{1}', '{1}', '{0}');
+SELECT tablespace_advisor.latencies_of_set(4, '{2}', '{1}', '{1}', '{1}', '{1}', '{1}');
+SELECT tablespace_advisor.latencies_of_set(4, '{1}', '{1}', '{1}', '{1}', '{1}', '{-1}');
+SELECT tablespace_advisor.latencies_of_set(4, '{1}', '{1}', '{1}', '{1,2}', '{1}', '{1}');
+SELECT tablespace_advisor.latencies_of_set('NaN', '{1}', '{1}', '{0}', '{1}', '{1}', '{1}');
+SELECT round((tablespace_advisor.latencies_of_set('infinity', '{1}', '{1}', '{1}', '{1}', '{1}', '{0}'))[1]) AS us;
 \set VERBOSITY default
 
 -- four relations read alike by four sessions from a serial disk, half of their time
@@ -24,10 +24,11 @@ CREATE TABLE set_b (a int);
 CREATE TABLE set_c (a int);
 CREATE TABLE set_d (a int);
 CREATE FUNCTION judge(budget bigint, sessions float8)
-RETURNS TABLE (relation regclass, action text, saved float8, percent float8, bound numeric)
+RETURNS TABLE (relation regclass, action text, saved float8, percent float8, bound numeric, later numeric, reading float8)
 LANGUAGE sql AS $$
 	SELECT (j.advice).relation, (j.advice).action, (j.advice).saved_ms_per_s, (j.advice).saved_percent,
-		round((j.evidence #>> '{choice,bound_ms_per_s}')::numeric, 1)
+		round((j.evidence #>> '{choice,bound_ms_per_s}')::numeric, 1),
+		round((j.evidence #>> '{estimate,later_read_ms_per_s}')::numeric, 1), (j.advice).read_ms_per_s
 	FROM tablespace_advisor.judge_placement(
 		array(SELECT a FROM jsonb_populate_recordset(NULL::tablespace_advisor.relation_fact, '[
 			{"relation": "set_a", "table_relation": "set_a"}, {"relation": "set_b", "table_relation": "set_b"},
@@ -52,6 +53,9 @@ $$;
 \echo -- two of four: what they save alone, and, with the sessions known, together
 SELECT * FROM judge(16384000, NULL) WHERE action = 'move';
 SELECT * FROM judge(16384000, 4) WHERE action = 'move';
+\echo -- what stays is read faster, too, and all of it adds up
+SELECT relation, action, later, reading FROM judge(16384000, 4);
+SELECT round((sum(reading - later::float8) / sum(saved))::numeric, 2) AS ratio FROM judge(16384000, 4);
 \echo -- all: no more than all reading
 SELECT count(*), round(sum(saved)::numeric) AS saved, round(sum(percent)::numeric) AS percent
 FROM judge(NULL, 4) WHERE action = 'move';

@@ -42,7 +42,6 @@ $node->safe_psql('postgres', $_)
 		FROM pg_tablespace t, LATERAL tablespace_advisor.tablespace_device(t.oid) d
 		WHERE t.spcname <> 'pg_global'});
 plant_probe('pg_default', 1000);
-plant_probe('flash', 10);
 my $sort = 'SELECT count(*) FROM (SELECT n FROM generate_series(1, 300000) n ORDER BY n DESC OFFSET 0) s';
 
 is(row(), '', 'without pg_stat_statements nothing is said');
@@ -57,13 +56,28 @@ $node->reload;
 sleep 1;
 $node->safe_psql('postgres', $sort);
 
+my $probe = q[SELECT p.* FROM pg_catalog.unnest('{pg_default,flash}'::pg_catalog.name[]) t (tablespace) CROSS JOIN LATERAL public.probe_tablespace(tablespace => t.tablespace, workloads => '{"sequential read","sequential write"}'::pg_catalog.text[]) p];
+is(row(), "probe first|pg_default|pg_default||t|no probe of sequential reads and writes of pg_default and flash|$probe",
+	'what was not measured is asked for');
+unlike($node->safe_psql('postgres', 'SELECT tablespace_report()'), qr/="" y=/,
+	'pictures of little have no marks without a place');
+is(scalar(grep { $_ eq "$probe;" } split /\n/, $node->safe_psql('postgres', 'SELECT explain_placement()')),
+	1, 'the account has the statement');
+plant_probe('flash', 10);
+
 my $statement = 'ALTER DATABASE postgres SET temp_tablespaces = flash';
 is(row(), "move|pg_default|flash|t|t|one role cannot create there, and would go on as before: reporter|$statement",
 	'to flash, and who would not follow');
 my $account = $node->safe_psql('postgres', 'SELECT explain_placement()');
-like($account, qr/^Temporary files: \S+ m?s of waiting a second in pg_default: flash saves /m, 'so the account');
+like($account, qr/^Temporary files: .*sessions? waits? for them.* in pg_default; flash saves \d+ % of that: one role cannot create there/m,
+	'the account says what they take and who would not follow');
+like($account, qr/^\Q$statement\E;$/m, 'and has the statement');
 like($account, qr/^WAL: .*\/s on average of .*, on the device of pg_default/m,
 	'the account names WAL beside data');
+my $page = $node->safe_psql('postgres', 'SELECT tablespace_report()');
+like($page, qr/<b>Put temporary files into flash<\/b>Saves: \d+ % of what statements wait for them .*<code>\Q$statement\E;/,
+	'the page has it among what is worth doing');
+like($page, qr/>Temporary files: [^<]* in pg_default; flash saves /, 'and says what they take');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM advise_placement(target => 't') WHERE kind = 'temporary files'}),
 	'0', 'not with advice on a table');
@@ -73,7 +87,6 @@ $node->safe_psql('postgres', 'GRANT CREATE ON TABLESPACE flash TO public');
 like(row(), qr/\|waited for \S+ m?s a second, in /, 'all may create there');
 $node->safe_psql('postgres', $statement);
 like(row(), qr/^keep\|flash\|flash\|f\|t\|no tablespace is much faster/, 'followed, there is nothing left to do');
-like($node->safe_psql('postgres', 'SELECT tablespace_report()'), qr/<html/i, 'the page does without the row');
 
 $node->stop;
 done_testing();

@@ -292,7 +292,9 @@ tsa_advice_rows(PG_FUNCTION_ARGS)
 {
 	static TsaStatement statement =
 	ADVICE_STATEMENT("SELECT g.advice, " EVIDENCE " FROM"
-					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g");
+					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g"
+					 " UNION ALL SELECT t, '{}' FROM"
+					 " tablespace_advisor.temporary_files_advice($1, NULL) t");
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, -1, -1, -1, -1);

@@ -37,7 +37,7 @@ PG_FUNCTION_INFO_V1(tsa_depth_in_loop);
 PG_FUNCTION_INFO_V1(tsa_max_read_rate);
 PG_FUNCTION_INFO_V1(tsa_cache_exponent);
 PG_FUNCTION_INFO_V1(tsa_choose_within);
-PG_FUNCTION_INFO_V1(tsa_saved_by_set);
+PG_FUNCTION_INFO_V1(tsa_latencies_of_set);
 PG_FUNCTION_INFO_V1(tsa_round_to_three);
 
 /* Elements of an array without nulls of a fixed length, by-value type. */
@@ -151,7 +151,7 @@ tsa_max_read_rate(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(tsa_curve_max_rate(&curve));
 }
 
-/* Numbers of an argument of tsa_saved_by_set(), none of them less than 0. */
+/* Numbers of an argument of tsa_latencies_of_set(), none of them less than 0. */
 static double *
 load_argument(FunctionCallInfo fcinfo, int arg, const char *name, int expected)
 {
@@ -171,9 +171,9 @@ load_argument(FunctionCallInfo fcinfo, int arg, const char *name, int expected)
 	return numbers;
 }
 
-/* saved_by_set(sessions, points, depths, latencies, reads, us, later_reads) */
+/* latencies_of_set(sessions, points, depths, latencies, reads, us, later_reads) */
 Datum
-tsa_saved_by_set(PG_FUNCTION_ARGS)
+tsa_latencies_of_set(PG_FUNCTION_ARGS)
 {
 	double		sessions = PG_GETARG_FLOAT8(0);
 	int			n;
@@ -188,7 +188,7 @@ tsa_saved_by_set(PG_FUNCTION_ARGS)
 	double	   *us = load_argument(fcinfo, 5, "us", n);
 	double	   *later_reads = load_argument(fcinfo, 6, "later_reads", n);
 	TsaStation *stations = palloc0((n + 1) * sizeof(TsaStation));
-	double		saved;
+	Datum	   *later_us = palloc((n + 1) * sizeof(Datum));
 
 	for (int i = 0; i < n; i++)
 	{
@@ -207,9 +207,13 @@ tsa_saved_by_set(PG_FUNCTION_ARGS)
 		stations[i].later_reads = later_reads[i];
 		next += stations[i].curve.n;
 	}
-	saved = tsa_closed_system_saves(stations, n,
-									sessions > 0 ? fmin(sessions, 1e6) : 0);
-	return return_number(fcinfo, saved / 1000);
+	tsa_closed_system_saves(stations, n,
+							sessions > 0 ? fmin(sessions, 1e6) : 0);
+	for (int i = 0; i < n; i++)
+		later_us[i] = Float8GetDatum(stations[i].later_us);
+	PG_RETURN_ARRAYTYPE_P(construct_array(later_us, n, FLOAT8OID,
+										  sizeof(float8), FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
 }
 
 /* What is read from devices if shares are raised to an exponent. */

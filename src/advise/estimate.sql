@@ -33,13 +33,13 @@ AS 'MODULE_PATHNAME', 'tsa_max_read_rate';
 COMMENT ON FUNCTION tablespace_advisor.max_read_rate(float8[], float8[]) IS
 	'requests per second that a device serves at most at these depths; 0 without latencies. Errors as of latency_at_depth()';
 
-CREATE FUNCTION tablespace_advisor.saved_by_set(sessions float8, points float8[],
+CREATE FUNCTION tablespace_advisor.latencies_of_set(sessions float8, points float8[],
 	depths float8[], latencies_us float8[], reads float8[], us float8[], later_reads float8[])
-RETURNS float8
+RETURNS float8[]
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tsa_saved_by_set';
-COMMENT ON FUNCTION tablespace_advisor.saved_by_set(float8, float8[], float8[], float8[], float8[], float8[], float8[]) IS
-	'milliseconds of reading per second, at the present rate of work, that are saved if reads go elsewhere: so many sessions in all, per device reads per second and what one takes now, reads per second later, and its curve: points of those in depths and latencies_us, which are one after the other. Errors as of latency_at_depth(), and 22023 negative numbers';
+AS 'MODULE_PATHNAME', 'tsa_latencies_of_set';
+COMMENT ON FUNCTION tablespace_advisor.latencies_of_set(float8, float8[], float8[], float8[], float8[], float8[], float8[]) IS
+	'microseconds that a read of each device takes if reads go elsewhere, at the present rate of work: so many sessions in all, per device reads per second and what one takes now, reads per second later, and its curve: points of those in depths and latencies_us, which are one after the other. Errors as of latency_at_depth(), and 22023 negative numbers';
 
 CREATE FUNCTION tablespace_advisor.cache_exponent(totals float8[], shares float8[], target float8)
 RETURNS float8
@@ -206,6 +206,18 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
 	'per tablespace what a read takes under the load; relations must hold all that is read in the database for reads to be corrected by the server''s timing';
+
+CREATE TYPE tablespace_advisor.place_load AS (
+	tablespace name,
+	reads_per_s float8,
+	read_us float8,
+	depths float8[],
+	latencies_us float8[],
+	later_reads_per_s float8,
+	later_us float8
+);
+COMMENT ON TYPE tablespace_advisor.place_load IS
+	'what is read from the device under a tablespace: reads per second, what one takes now (NULL: nothing is read), and what one would take at rising depths, both corrected by the server''s timing; later_reads_per_s, later_us: reads after moves, and what one takes then';
 
 CREATE TYPE tablespace_advisor.placement_estimate AS (
 	relation regclass,

@@ -6,7 +6,8 @@ CREATE FUNCTION tablespace_advisor.row_evidence(
 	dest tablespace_advisor.tablespace_fact,
 	here tablespace_advisor.load_estimate,
 	load tablespace_advisor.load_fact,
-	choice tablespace_advisor.placement_choice)
+	choice tablespace_advisor.placement_choice,
+	place tablespace_advisor.place_load)
 RETURNS jsonb
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -60,6 +61,8 @@ AS $$
 			'shares_device', dest.tablespace = ANY (source.shares_device_with),
 			'volatile', dest.volatile, 'may_create', dest.may_create) END,
 		'estimate', jsonb_build_object('read_ms_per_s', e.read_ms_per_s,
+			'later_read_ms_per_s', a.reads_per_s * (e.device_share * place.later_us
+				+ (1 - e.device_share) * here.cached_us) / 1000,
 			'table_read_ms_per_s', e.table_read_ms_per_s,
 			'saved_ms_per_s', e.saved_ms_per_s, 'saved_percent', e.saved_percent,
 			'saved_low', e.saved_low_ms_per_s, 'saved_high', e.saved_high_ms_per_s,
@@ -79,5 +82,5 @@ AS $$
 			'bundle', choice.bundle, 'makes_room_for', choice.makes_room_for,
 			'ms_per_s_and_gb', nullif(choice.ms_per_s_and_gb, 0)) END))
 $$;
-COMMENT ON FUNCTION tablespace_advisor.row_evidence(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate, tablespace_advisor.load_fact, tablespace_advisor.placement_choice) IS
-	'what the numbers of one row of advice rest on, as placement_evidence() shows it; unknown values are left out';
+COMMENT ON FUNCTION tablespace_advisor.row_evidence(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate, tablespace_advisor.load_fact, tablespace_advisor.placement_choice, tablespace_advisor.place_load) IS
+	'what the numbers of one row of advice rest on, as placement_evidence() shows it; place: where its advice puts it, after all moves; unknown values are left out';

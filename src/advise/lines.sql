@@ -16,7 +16,7 @@ RETURNS SETOF tablespace_advisor.advice_row
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_advice_rows';
 COMMENT ON FUNCTION tablespace_advisor.advice_rows() IS
-	'rows of advise_placement() on relations with what placement_evidence() says of them, from one look';
+	'rows of advise_placement() with what placement_evidence() says of them, from one look';
 REVOKE ALL ON FUNCTION tablespace_advisor.advice_rows() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.advice_rows() TO pg_monitor;
 

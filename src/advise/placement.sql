@@ -62,6 +62,7 @@ CREATE FUNCTION tablespace_advisor.advice_rows(
 	tablespaces tablespace_advisor.tablespace_fact[],
 	load tablespace_advisor.load_fact,
 	loads tablespace_advisor.load_estimate[],
+	places tablespace_advisor.place_load[],
 	destination name,
 	database_ms float8)
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
@@ -73,10 +74,10 @@ SET work_mem = '64MB'
 AS $$
 	WITH phrased AS MATERIALIZED (
 		SELECT r.* FROM tablespace_advisor.placement_reasons(
-			decided, relations, estimates, tablespaces, load, $7) r
+			decided, relations, estimates, tablespaces, load, $8) r
 	), probe AS MATERIALIZED (
 		SELECT p.relation, p.statement FROM tablespace_advisor.wanted_probes(
-			decided, relations, estimates, tablespaces, $7) p
+			decided, relations, estimates, tablespaces, $8) p
 	), unmeasured AS MATERIALIZED (
 		SELECT coalesce(jsonb_agg(u.tablespace ORDER BY u.tablespace), '[]') AS names
 		FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL
@@ -88,7 +89,7 @@ AS $$
 			a.size_bytes,
 			tablespace_advisor.round_to_three(s.saved_ms_per_s),
 			tablespace_advisor.round_to_three(100 * s.saved_ms_per_s / nullif(database_ms, 0)),
-			tablespace_advisor.one_line(p.reason),
+			tablespace_advisor.one_line(r.reason),
 			CASE d.action WHEN 'move' THEN
 					CASE WHEN t.latency_from IS DISTINCT FROM 'assumed'
 					THEN tablespace_advisor.move_statement(a.relation, a.kind,
@@ -107,12 +108,12 @@ AS $$
 			tablespace_advisor.round_to_three(e.move_seconds)
 		)::@extschema@.placement_advice,
 		CASE WHEN loads IS NOT NULL THEN
-			tablespace_advisor.row_evidence(a, coalesce(e, h), f, t, l, load, d)
+			tablespace_advisor.row_evidence(a, coalesce(e, h), f, t, l, load, d, p)
 			|| jsonb_build_object('not_probed', n.names)
 		END
 	FROM unnest(decided) d
 	CROSS JOIN unmeasured n
-	JOIN phrased p ON p.relation = d.relation
+	JOIN phrased r ON r.relation = d.relation
 	JOIN unnest(relations) a ON a.relation = d.relation
 	JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
 	LEFT JOIN unnest(estimates) e ON e.relation = d.relation
@@ -120,6 +121,8 @@ AS $$
 	LEFT JOIN unnest(tablespaces) f ON f.tablespace = a.tablespace
 	LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
 	LEFT JOIN unnest(loads) l ON l.tablespace = a.tablespace
+	LEFT JOIN unnest(places) p ON p.tablespace
+		= CASE d.action WHEN 'move' THEN d.destination ELSE a.tablespace END
 	/* what is not moved saves nothing, as far as anything is known of it */
 	CROSS JOIN LATERAL (SELECT CASE
 		WHEN d.action = 'move' THEN d.saved_ms_per_s
@@ -128,8 +131,8 @@ AS $$
 	ORDER BY CASE WHEN d.action = 'move' THEN d.turn END, h.read_ms_per_s DESC NULLS LAST,
 		a.kind DESC, a.relation::text COLLATE "C"
 $$;
-COMMENT ON FUNCTION tablespace_advisor.advice_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], name, float8) IS
-	'rows of advice with what they rest on, moves first, of what was decided of each relation; turn is the rank of moves; loads NULL: evidence is, too';
+COMMENT ON FUNCTION tablespace_advisor.advice_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], tablespace_advisor.place_load[], name, float8) IS
+	'rows of advice with what they rest on, moves first, of what was decided of each relation; turn is the rank of moves; loads NULL: evidence is, too; places: as of loads_after()';
 
 /*
  * One statement, in the first row that asks for it: if the caller names no
@@ -288,8 +291,10 @@ BEGIN
 				AND (c.relation, c.destination) NOT IN
 					(SELECT o.relation, o.destination FROM unnest(candidates) o)),
 		evicted, relations, estimates, tablespaces, budget_bytes) c);
+	places := array(SELECT p FROM tablespace_advisor.loads_after(
+		moves, places, wanted, estimates, load) p);
 	moves := array(SELECT m FROM tablespace_advisor.forecast_set(
-		moves, places, wanted, estimates, load) m);
+		moves, places, estimates) m);
 	decided := array(SELECT d FROM tablespace_advisor.decided_placements(evicted, moves,
 		array(SELECT o FROM tablespace_advisor.other_verdicts(
 			array(SELECT a FROM unnest(wanted) a WHERE a.relation NOT IN
@@ -301,7 +306,7 @@ BEGIN
 			relations, tablespaces, load) l);
 	END IF;
 	RETURN QUERY SELECT r.* FROM tablespace_advisor.advice_rows(decided, wanted,
-		estimates, tablespaces, load, loads, destination, database_ms) r;
+		estimates, tablespaces, load, loads, places, destination, database_ms) r;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, bigint, boolean, boolean) IS

@@ -4,16 +4,6 @@
  * What moves save together: reads that stay wait less when others leave, and in the
  * target those that come wait for each other (closed_system.c).
  */
-CREATE TYPE tablespace_advisor.place_load AS (
-	tablespace name,
-	reads_per_s float8,
-	read_us float8,
-	depths float8[],
-	latencies_us float8[]
-);
-COMMENT ON TYPE tablespace_advisor.place_load IS
-	'what is read from the device under a tablespace: reads per second, what one takes now (NULL: nothing is read), and what one would take at rising depths, both corrected by the server''s timing';
-
 /*
  * Of tablespaces of which something was measured.  Estimates must be of all that is
  * read.  What others read from a target as its counters say is in its latencies.
@@ -35,7 +25,8 @@ AS $$
 		array(SELECT u.us * coalesce(l.time_correction, 1) * greatest(1,
 				CASE WHEN coalesce(r.reads, 0) = 0
 					THEN f.present_read_low_us / f.random_read_us END)
-			FROM unnest(f.depth_read_us) WITH ORDINALITY u (us, n) ORDER BY u.n)
+			FROM unnest(f.depth_read_us) WITH ORDINALITY u (us, n) ORDER BY u.n),
+		NULL::float8, NULL::float8
 	FROM unnest(tablespaces) f
 	LEFT JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
 		ON l.tablespace = f.tablespace
@@ -52,6 +43,30 @@ COMMENT ON FUNCTION tablespace_advisor.place_loads(tablespace_advisor.relation_f
  * later_reads: per second of each of these tablespaces, in their order.  Where
  * nobody has watched sessions, nothing is known of queues.
  */
+CREATE FUNCTION tablespace_advisor.latencies_by_reads(
+	places tablespace_advisor.place_load[],
+	load tablespace_advisor.load_fact,
+	later_reads float8[])
+RETURNS float8[]
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT tablespace_advisor.latencies_of_set(load.active_sessions,
+		array_agg(cardinality(p.depths)::float8 ORDER BY p.n),
+		array(SELECT d FROM unnest(places) WITH ORDINALITY o,
+			unnest(o.depths) WITH ORDINALITY d (d, nth) ORDER BY o.ordinality, d.nth),
+		array(SELECT u FROM unnest(places) WITH ORDINALITY o,
+			unnest(o.latencies_us) WITH ORDINALITY u (u, nth) ORDER BY o.ordinality, u.nth),
+		array_agg(p.reads_per_s ORDER BY p.n),
+		array_agg(coalesce(p.read_us, 0) ORDER BY p.n),
+		array_agg(greatest(0, p.reads) ORDER BY p.n))
+	FROM unnest(places, later_reads) WITH ORDINALITY p (tablespace, reads_per_s, read_us,
+		depths, latencies_us, later_reads_per_s, later_us, reads, n)
+	WHERE load.snapshots > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.latencies_by_reads(tablespace_advisor.place_load[], tablespace_advisor.load_fact, float8[]) IS
+	'microseconds that a read of each tablespace takes if they are read so many times a second; NULL where no session was watched';
+
 CREATE FUNCTION tablespace_advisor.saved_by_reads(
 	places tablespace_advisor.place_load[],
 	load tablespace_advisor.load_fact,
@@ -60,33 +75,25 @@ RETURNS float8
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT tablespace_advisor.saved_by_set(load.active_sessions,
-		array_agg(cardinality(p.depths)::float8 ORDER BY p.n),
-		array(SELECT d FROM unnest(places) WITH ORDINALITY o,
-			unnest(o.depths) WITH ORDINALITY d (d, nth) ORDER BY o.ordinality, d.nth),
-		array(SELECT u FROM unnest(places) WITH ORDINALITY o,
-			unnest(o.latencies_us) WITH ORDINALITY u (u, nth) ORDER BY o.ordinality, u.nth),
-		array_agg(p.reads_per_s ORDER BY p.n),
-		array_agg(coalesce(p.read_us, 0) ORDER BY p.n),
-		array_agg(greatest(0, r.reads) ORDER BY p.n))
-	FROM unnest(places) WITH ORDINALITY p (tablespace, reads_per_s, read_us, depths, latencies_us, n)
-	JOIN unnest(later_reads) WITH ORDINALITY r (reads, n) ON r.n = p.n
-	WHERE load.snapshots > 0
+	SELECT sum(p.reads_per_s * coalesce(p.read_us, 0) - greatest(0, p.reads) * p.us) / 1000
+	FROM unnest(places, later_reads, tablespace_advisor.latencies_by_reads(places, load, later_reads))
+		p (tablespace, reads_per_s, read_us, depths, latencies_us, later_reads_per_s, later_us, reads, us)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.saved_by_reads(tablespace_advisor.place_load[], tablespace_advisor.load_fact, float8[]) IS
 	'milliseconds of reading per second that are saved if tablespaces are read so many times a second; NULL where no session was watched';
 
 /*
- * The moves with what each saves as its part of what they save together.  Each was
- * judged as if it alone were made.
+ * What reads take when the moves are made.  Not known where nobody has watched
+ * sessions, or if together they would cost more than they save: each was judged
+ * as if it alone were made.
  */
-CREATE FUNCTION tablespace_advisor.forecast_set(
+CREATE FUNCTION tablespace_advisor.loads_after(
 	moves tablespace_advisor.placement_choice[],
 	places tablespace_advisor.place_load[],
 	relations tablespace_advisor.relation_fact[],
 	estimates tablespace_advisor.placement_estimate[],
 	load tablespace_advisor.load_fact)
-RETURNS SETOF tablespace_advisor.placement_choice
+RETURNS SETOF tablespace_advisor.place_load
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off
@@ -94,32 +101,62 @@ SET jit = off
 SET work_mem = '64MB'
 AS $$
 	WITH moved AS MATERIALIZED (
-		SELECT a.tablespace AS source, m.destination, m.saved_ms_per_s AS alone,
-			a.reads_per_s * e.device_share AS reads, coalesce(e.extra_write_ms_per_s, 0) AS extra
+		SELECT a.tablespace AS source, m.destination, a.reads_per_s * e.device_share AS reads,
+			e.extra_write_ms_per_s AS extra
 		FROM unnest(moves) m
 		JOIN unnest(relations) a ON a.relation = m.relation
 		JOIN unnest(estimates) e ON e.relation = m.relation AND e.destination = m.destination
 		WHERE m.turn IS NOT NULL
-	), later AS (
-		SELECT array_agg(p.reads_per_s + coalesce(c.reads, 0) - coalesce(g.reads, 0)
+	), later AS MATERIALIZED (
+		SELECT array_agg(greatest(0, p.reads_per_s + coalesce(c.reads, 0) - coalesce(g.reads, 0))
 			ORDER BY p.n) AS reads
-		FROM unnest(places) WITH ORDINALITY p (tablespace, reads_per_s, read_us, depths, latencies_us, n)
+		FROM unnest(places) WITH ORDINALITY p (tablespace, reads_per_s, read_us, depths,
+			latencies_us, later_reads_per_s, later_us, n)
 		LEFT JOIN (SELECT m.destination, sum(m.reads) AS reads FROM moved m GROUP BY 1) c
 			ON c.destination = p.tablespace
 		LEFT JOIN (SELECT m.source, sum(m.reads) AS reads FROM moved m GROUP BY 1) g
 			ON g.source = p.tablespace
-	), factor AS (
-		SELECT (tablespace_advisor.saved_by_reads(places, load, l.reads) - s.extra)
-			/ nullif(s.alone, 0) AS factor
-		FROM later l CROSS JOIN
-			(SELECT sum(m.alone) AS alone, sum(m.extra) AS extra FROM moved m) s
-		WHERE s.alone > 0
+	), timed AS MATERIALIZED (
+		SELECT p.*, sum(p.reads_per_s * coalesce(p.read_us, 0) - p.reads * p.us) OVER () / 1000
+			- coalesce((SELECT sum(m.extra) FROM moved m), 0) AS saved
+		FROM later l CROSS JOIN LATERAL unnest(places, l.reads,
+				tablespace_advisor.latencies_by_reads(places, load, l.reads))
+			WITH ORDINALITY p (tablespace, reads_per_s, read_us, depths, latencies_us,
+				later_reads_per_s, later_us, reads, us, n)
+	)
+	SELECT t.tablespace, t.reads_per_s, t.read_us, t.depths, t.latencies_us, t.reads,
+		CASE WHEN t.saved > 0 THEN t.us END
+	FROM timed t ORDER BY t.n
+$$;
+COMMENT ON FUNCTION tablespace_advisor.loads_after(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.load_fact) IS
+	'place_loads() with what is read there after moves, and what a read takes then';
+
+/* The moves with what each saves as its part of what they save together. */
+CREATE FUNCTION tablespace_advisor.forecast_set(
+	moves tablespace_advisor.placement_choice[],
+	places tablespace_advisor.place_load[],
+	estimates tablespace_advisor.placement_estimate[])
+RETURNS SETOF tablespace_advisor.placement_choice
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET jit = off
+SET work_mem = '64MB'
+AS $$
+	WITH factor AS (
+		SELECT ((SELECT sum(p.reads_per_s * coalesce(p.read_us, 0)
+					- p.later_reads_per_s * p.later_us) FROM unnest(places) p) / 1000
+				- sum(coalesce(e.extra_write_ms_per_s, 0))) / sum(m.saved_ms_per_s) AS factor
+		FROM unnest(moves) m
+		JOIN unnest(estimates) e ON e.relation = m.relation AND e.destination = m.destination
+		WHERE m.turn IS NOT NULL
+		HAVING sum(m.saved_ms_per_s) > 0
 	)
 	SELECT m.relation, m.destination, m.action, m.reason, m.statement,
 		m.saved_ms_per_s * k.factor, m.bytes, m.bound_ms_per_s * k.factor, m.is_exact,
 		m.turn, m.bundle, m.makes_room_for, m.ms_per_s_and_gb * k.factor, m.finding
 	FROM unnest(moves) m
-	CROSS JOIN (SELECT coalesce((SELECT f.factor FROM factor f WHERE f.factor > 0), 1) AS factor) k
+	CROSS JOIN (SELECT coalesce((SELECT f.factor FROM factor f), 1) AS factor) k
 $$;
-COMMENT ON FUNCTION tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.load_fact) IS
-	'the moves of choose_moves() with savings that add up to what they save together';
+COMMENT ON FUNCTION tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.placement_estimate[]) IS
+	'the moves of choose_moves() with savings that add up to what they save together, by loads_after()';

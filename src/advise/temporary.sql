@@ -73,6 +73,7 @@ AS $$
 		ORDER BY saved DESC NULLS LAST, d.tablespace LIMIT 1
 	), verdict AS (
 		SELECT o.*, o.saved >= 0.2 * o.ms_per_s AND o.volatile IS NOT TRUE AS moves,
+			o.tablespace IS NOT NULL AND o.saved IS NULL AND o.volatile IS NOT TRUE AS is_unknown,
 			array(SELECT r.rolname FROM pg_roles r
 				JOIN pg_tablespace t ON t.spcname = o.tablespace
 				WHERE r.rolcanlogin
@@ -81,14 +82,15 @@ AS $$
 				ORDER BY r.rolname) AS without_create
 		FROM option o
 	)
-	SELECT NULL::int, CASE WHEN v.moves THEN 'move' ELSE 'keep' END, NULL::regclass, v.source,
-		CASE WHEN v.moves THEN v.tablespace ELSE v.source END, NULL::bigint,
-		CASE WHEN v.moves THEN tablespace_advisor.round_to_three(v.saved) ELSE 0 END,
+	SELECT NULL::int, CASE WHEN v.moves THEN 'move' WHEN v.is_unknown THEN 'probe first' ELSE 'keep' END,
+		NULL::regclass, v.source, CASE WHEN v.moves THEN v.tablespace ELSE v.source END, NULL::bigint,
+		CASE WHEN v.moves THEN tablespace_advisor.round_to_three(v.saved)
+			WHEN v.is_unknown THEN NULL ELSE 0 END,
 		NULL::float8,
 		tablespace_advisor.one_line(tablespace_advisor.printable(CASE
 			WHEN v.tablespace IS NULL THEN 'there is no other tablespace for them'
 			WHEN v.volatile THEN 'volatile: if it is lost, queries that need temporary files fail'
-			WHEN v.saved IS NULL THEN format('no probe of sequential reads and writes of %I and %I',
+			WHEN v.is_unknown THEN format('no probe of sequential reads and writes of %I and %I',
 				v.source, v.tablespace)
 			WHEN NOT v.moves THEN 'no tablespace is much faster for reading in sequence'
 			WHEN cardinality(v.without_create) > 0 THEN
@@ -100,7 +102,10 @@ AS $$
 				tablespace_advisor.pretty_seconds(v.ms_per_s / 1000),
 				tablespace_advisor.pretty_seconds(86400 * v.days)) END)),
 		CASE WHEN v.moves THEN format('ALTER DATABASE %I SET temp_tablespaces = %I',
-			current_database(), v.tablespace) END,
+				current_database(), v.tablespace)
+			/* what a probe does not do unless it is asked to */
+			WHEN v.is_unknown THEN format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t (tablespace) CROSS JOIN LATERAL %s.probe_tablespace(tablespace => t.tablespace, workloads => %L::pg_catalog.text[]) p',
+				ARRAY[v.source, v.tablespace], '@extschema@', ARRAY['sequential read', 'sequential write']::text[]) END,
 		'temporary files', tablespace_advisor.round_to_three(v.blocks_per_s), NULL::float8,
 		NULL::float8, tablespace_advisor.round_to_three(v.ms_per_s), NULL::float8
 	FROM verdict v
@@ -133,20 +138,37 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.wal_line() IS
 	'bytes of WAL per second since its statistics were reset, where it lies beside relations of this database';
 
+CREATE FUNCTION tablespace_advisor.temporary_files_line(t @extschema@.placement_advice)
+RETURNS text
+LANGUAGE sql STABLE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('Temporary files: %s in %I; %s.',
+		tablespace_advisor.waiting_sessions(t.read_ms_per_s, 'them'), t.from_tablespace,
+		CASE t.action WHEN 'move' THEN format('%I saves %s %% of that: %s', t.to_tablespace,
+			tablespace_advisor.two_digits(100 * t.saved_ms_per_s / t.read_ms_per_s), t.reason)
+		ELSE t.reason END)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.temporary_files_line(@extschema@.placement_advice) IS
+	'the row of advise_placement() on temporary files as a line of text';
+GRANT EXECUTE ON FUNCTION tablespace_advisor.temporary_files_line(@extschema@.placement_advice)
+	TO pg_monitor;
+
 /* Lines of explain_placement() on the whole database. */
 CREATE FUNCTION tablespace_advisor.storage_lines(caller oid, target regclass)
 RETURNS SETOF text
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT format('Temporary files: %s of waiting a second in %I: %s.',
-		tablespace_advisor.pretty_seconds(t.read_ms_per_s / 1000), t.from_tablespace,
-		CASE t.action WHEN 'move' THEN format('%I saves %s; %s', t.to_tablespace,
-			tablespace_advisor.pretty_seconds(t.saved_ms_per_s / 1000), t.reason)
-		ELSE t.reason END)
-	FROM tablespace_advisor.temporary_files_advice(caller, NULL) t WHERE target IS NULL
+	WITH temporary AS MATERIALIZED (
+		SELECT t.* FROM tablespace_advisor.temporary_files_advice(caller, NULL) t
+		WHERE target IS NULL
+	)
+	SELECT tablespace_advisor.temporary_files_line(t) FROM temporary t
 	UNION ALL
 	SELECT w FROM tablespace_advisor.wal_line() w WHERE target IS NULL
+	UNION ALL
+	SELECT t.statement || ';' FROM temporary t WHERE t.statement IS NOT NULL
 $$;
 COMMENT ON FUNCTION tablespace_advisor.storage_lines(oid, regclass) IS
-	'lines on temporary files and on WAL beside data; none for a single relation';
+	'lines on temporary files and on WAL beside data, and the statement for the former; none for a single relation';

@@ -37,7 +37,7 @@ AS $$
 	)
 	SELECT 'preloading', p.loaded,
 		CASE WHEN p.loaded THEN 'the library is preloaded'
-			ELSE 'not preloaded: nothing is sampled, nor tidied up after a crash, unless called for; needs a restart' END,
+			ELSE 'the library is not preloaded: nothing is sampled, nor tidied up after a crash, unless called for; needs a restart' END,
 		CASE WHEN NOT p.loaded THEN 'ALTER SYSTEM SET shared_preload_libraries = '
 			|| (SELECT string_agg(quote_literal(l), ', ')
 				FROM unnest(p.libraries || 'tablespace_advisor'::text) l) END

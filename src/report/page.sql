@@ -14,23 +14,25 @@ AS $$
 		CASE substr(kinds, c.n::int, 1) WHEN 'n' THEN ' class="n"' WHEN 'c' THEN ' class="c"'
 			WHEN 'w' THEN ' class="w"' WHEN 'd' THEN ' class="d"'
 			WHEN 'l' THEN ' class="l"' ELSE '' END,
-		tablespace_advisor.html(c.cell), tag), '' ORDER BY c.n) || '</tr>'
+		CASE WHEN substr(kinds, c.n::int, 1) = 'w'
+			THEN regexp_replace(tablespace_advisor.html(c.cell), '([._])', '\1<wbr/>', 'g')
+			ELSE tablespace_advisor.html(c.cell) END, tag), '' ORDER BY c.n) || '</tr>'
 	FROM unnest(cells) WITH ORDINALITY c (cell, n)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.table_row(text[], text, text) IS
-	'a row of a table in a page; kinds: a letter for each cell, n for numbers, c for statements, w for names (broken anywhere), d for what is not broken, l for long text, t for text';
+	'a row of a table in a page; kinds: a letter for each cell, n for numbers, c for statements, w for names (broken after points and underscores, or else anywhere), d for what is not broken, l for long text, t for text';
 
 CREATE FUNCTION tablespace_advisor.page_table(heads text[], kinds text, rows text)
 RETURNS text
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT coalesce('<div class="wide"><table><thead>'
-		|| tablespace_advisor.table_row(heads, kinds, 'th')
-		|| '</thead><tbody>' || rows || '</tbody></table></div>', '')
+	SELECT coalesce('<div class="wide"><table>'
+		|| coalesce('<thead>' || tablespace_advisor.table_row(heads, kinds, 'th') || '</thead>', '')
+		|| '<tbody>' || rows || '</tbody></table></div>', '')
 $$;
 COMMENT ON FUNCTION tablespace_advisor.page_table(text[], text, text) IS
-	'a table in a page, of the rows of table_row(); nothing without rows';
+	'a table in a page, of the rows of table_row(), with a head unless heads is NULL; nothing without rows';
 
 CREATE FUNCTION tablespace_advisor.page_section(title text, sentence text, body text)
 RETURNS text
@@ -53,6 +55,19 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.short_name(text, int) IS
 	'a name that fits beside a picture, beginning and end of it if it is long';
+
+/* Six lines of a picture have colours; where there are no more tablespaces, theirs. */
+CREATE FUNCTION tablespace_advisor.colour_of(drawn name[], tablespace name)
+RETURNS bigint
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT array_position(CASE WHEN count(*) <= 6 THEN array_agg(t.spcname ORDER BY t.oid)
+		ELSE drawn END, $2) - 1
+	FROM pg_tablespace t WHERE t.spcname <> 'pg_global'
+$$;
+COMMENT ON FUNCTION tablespace_advisor.colour_of(name[], name) IS
+	'the number of a tablespace''s colour in a picture of at most six, the same in all pictures if there are no more';
 
 /* Colours that the colour-blind tell apart (Okabe and Ito), lighter on black. */
 CREATE FUNCTION tablespace_advisor.page_style()

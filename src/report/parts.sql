@@ -16,19 +16,23 @@ CREATE TYPE tablespace_advisor.report_findings AS (
 	curve jsonb,
 	plans jsonb,
 	saved_low float8,
-	saved_high float8
+	saved_high float8,
+	later float8[],
+	temporary @extschema@.placement_advice,
+	window_line text
 );
 COMMENT ON TYPE tablespace_advisor.report_findings IS
-	'what a report rests on: the period''s begin, rows of advise_placement(), recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves()';
+	'what a report rests on: the period''s begin, rows of advise_placement() on relations, recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves(); later: for each of the advice what its reads take once all of it is followed (NULL: not known); temporary: the row on temporary files; window_line: what the advice is of';
 
 /* A relation's own table, so that what is done with one table is one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])
-RETURNS TABLE (target regclass, moves bigint, bytes numeric, saved float8, share float8,
-	to_tablespaces text, statements text[])
+RETURNS TABLE (target regclass, moves bigint, bytes numeric, seconds float8, saved float8,
+	share float8, to_tablespaces text, statements text[])
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT coalesce(i.indrelid, a.relation)::regclass, count(*), sum(a.size_bytes),
+		CASE WHEN bool_and(a.move_seconds IS NOT NULL) THEN sum(a.move_seconds) END,
 		sum(a.saved_ms_per_s), sum(a.saved_percent),
 		string_agg(DISTINCT quote_ident(a.to_tablespace), ', '),
 		CASE WHEN count(*) <= 3 THEN array_agg(a.statement ORDER BY a.rank)
@@ -50,18 +54,21 @@ AS $$
 	WITH table_moves AS MATERIALIZED (
 		SELECT m.*, count(*) OVER () AS tables FROM tablespace_advisor.report_moves(advice) m
 	), thing AS (
-		SELECT m.moves, m.bytes, m.saved, m.share, m.target::text AS of_what, m.to_tablespaces, m.statements
+		SELECT m.moves, m.bytes, m.seconds, m.saved, m.share, m.target::text AS of_what, m.to_tablespaces,
+			m.statements
 		FROM table_moves m WHERE m.tables <= 3
 		UNION ALL
-		SELECT sum(m.moves)::bigint, sum(m.bytes), sum(m.saved), sum(m.share),
+		SELECT sum(m.moves)::bigint, sum(m.bytes),
+			CASE WHEN bool_and(m.seconds IS NOT NULL) THEN sum(m.seconds) END, sum(m.saved), sum(m.share),
 			format('%s tables', count(*)), (SELECT string_agg(DISTINCT quote_ident(a.to_tablespace), ', ')
 				FROM unnest(advice) a WHERE a.action = 'move'),
 			ARRAY[format('CALL %s.apply_placement()', '@extschema@')]
 		FROM table_moves m WHERE m.tables > 3 HAVING count(*) > 0
 	)
 	SELECT coalesce(t.saved, 0),
-		format('Move %s of %s to %s (%s)', CASE WHEN t.moves = 1 THEN 'one relation'
-			ELSE t.moves || ' relations' END, t.of_what, t.to_tablespaces, pg_size_pretty(t.bytes)),
+		format('Move %s of %s to %s (%s%s)', CASE WHEN t.moves = 1 THEN 'one relation'
+			ELSE t.moves || ' relations' END, t.of_what, t.to_tablespaces, pg_size_pretty(t.bytes),
+			', about ' || tablespace_advisor.pretty_seconds(tablespace_advisor.two_digits(t.seconds)::float8)),
 		CASE WHEN t.saved > 0 THEN format('%s %% of the time of all reads (sessions that wait: %s fewer on average)',
 				tablespace_advisor.two_digits(t.share), tablespace_advisor.two_digits(t.saved / 1000))
 			ELSE 'room in a tablespace that is too full' END,
@@ -94,6 +101,13 @@ AS $$
 	UNION ALL
 	SELECT 2, m.amount, m.what, m.saves, m.statements
 	FROM tablespace_advisor.report_move_things(f.advice) m
+	UNION ALL
+	SELECT 2, t.saved_ms_per_s, format('Put temporary files into %I', t.to_tablespace),
+		format('%s %% of what statements wait for them (%s now)',
+			tablespace_advisor.two_digits(100 * t.saved_ms_per_s / t.read_ms_per_s),
+			tablespace_advisor.waiting_sessions(t.read_ms_per_s, 'them')),
+		ARRAY[t.statement]
+	FROM (SELECT (f.temporary).*) t WHERE t.action = 'move'
 	UNION ALL
 	/* what is the same of several, as that they were never probed, is one thing */
 	SELECT 3, 0, format('%s: %s', upper(left(s.subjects, 1)) || substr(s.subjects, 2), s.message),
@@ -134,19 +148,23 @@ AS $$
 		SELECT t.*, row_number() OVER (ORDER BY t.urgency, t.amount DESC, t.what) AS n
 		FROM tablespace_advisor.report_things(f) t
 	), sums AS (
-		SELECT sum(a.read_ms_per_s) AS reading, count(*) FILTER (WHERE a.action = 'move') AS moves,
-			bool_and(a.read_ms_per_s IS NOT NULL) AS is_whole,
-			sum(a.saved_ms_per_s) FILTER (WHERE a.action = 'move') AS saved,
-			sum(a.saved_percent) FILTER (WHERE a.action = 'move') AS share
-		FROM unnest(f.advice) a
+		/* shares are of all reading, that of relations without advice included */
+		SELECT a.*, a.is_known AND coalesce(abs(a.saved - a.share * a.reading / 100) < 0.02 * a.saved,
+			true) AS is_whole
+		FROM (SELECT sum(a.read_ms_per_s) AS reading, count(*) FILTER (WHERE a.action = 'move') AS moves,
+				bool_and(a.read_ms_per_s IS NOT NULL) AS is_known,
+				sum(a.saved_ms_per_s) FILTER (WHERE a.action = 'move') AS saved,
+				sum(a.saved_percent) FILTER (WHERE a.action = 'move') AS share
+			FROM unnest(f.advice) a) a
 	)
 	SELECT tablespace_advisor.page_section('Verdict',
 		CASE WHEN s.reading IS NULL AND cardinality(f.advice) = 0 THEN
 				'Nothing was read or written in the window.'
 			ELSE format('On average %s%s%s.', CASE WHEN s.is_whole THEN '' ELSE 'at least ' END,
 				tablespace_advisor.waiting_sessions(s.reading, 'reads'),
-				CASE WHEN s.moves > 0 AND s.saved > 0 THEN format('; moves would save %s %% of that%s',
+				CASE WHEN s.moves > 0 AND s.saved > 0 THEN format('; moves would save %s %% of %s%s',
 						tablespace_advisor.two_digits(s.share),
+						CASE WHEN s.is_whole THEN 'that' ELSE 'all reading' END,
 						CASE WHEN f.saved_low IS NOT NULL THEN format(' (95 %% interval: %s to %s)',
 							tablespace_advisor.two_digits(f.saved_low),
 							tablespace_advisor.two_digits(f.saved_high)) ELSE '' END)
@@ -163,13 +181,9 @@ AS $$
 			FROM thing t WHERE t.n > 3 HAVING count(*) > 0), '')
 		|| CASE WHEN s.moves > 0 THEN '<p class="note">How sure it is what each move saves: <code>SELECT '
 			|| tablespace_advisor.html('@extschema@') || '.explain_placement();</code></p>' ELSE '' END
-		|| coalesce((SELECT format('<p class="note">Relations that have moved within the window of the advice: %s, the last at %s. What reads of them took is partly from where they were before.</p>',
-				count(*), tablespace_advisor.html(to_char(max(m.finished_at), 'YYYY-MM-DD HH24:MI')))
-			FROM @extschema@.tablespace_moves m
-			WHERE m.state = 'done' AND m.method <> 'catalog'
-				AND m.finished_at > greatest(clock_timestamp() - interval '1 day',
-					(SELECT min(i.started_at) FROM tablespace_advisor.sample_interval i))
-			HAVING count(*) > 0), ''))
+		|| coalesce('<p class="note">' || tablespace_advisor.html(
+			tablespace_advisor.temporary_files_line(f.temporary)) || '</p>', '')
+		|| coalesce('<p class="note">' || tablespace_advisor.html(f.window_line) || '</p>', ''))
 	FROM sums s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_verdict(tablespace_advisor.report_findings) IS
@@ -187,7 +201,7 @@ COMMENT ON VIEW tablespace_advisor.read_depths IS
 	'per tablespace and queue depth the newest measurement of random reads without a caveat';
 GRANT SELECT ON tablespace_advisor.read_depths TO pg_monitor;
 
-/* Six lines have colours and names, those that differ most; others are grey. */
+/* Six lines have colours and names, of more than six those that differ most; others are grey. */
 CREATE FUNCTION tablespace_advisor.draw_latencies(readers float8)
 RETURNS text
 LANGUAGE sql STABLE
@@ -207,9 +221,10 @@ AS $$
 				avg(ln(d.mean_us)) DESC, d.tablespace) AS n, count(*) OVER () AS series
 		FROM tablespace_advisor.read_depths d GROUP BY d.tablespace
 	), picked AS MATERIALIZED (
-		SELECT s.*, CASE WHEN s.series <= 6 THEN s.n - 1
-			WHEN (s.n - 1) * 5 % (s.series - 1) < 5 THEN (s.n - 1) * 5 / (s.series - 1) END AS colour
-		FROM series s
+		SELECT s.*, CASE WHEN d.drawn @> ARRAY[s.tablespace]
+			THEN tablespace_advisor.colour_of(d.drawn, s.tablespace) END AS colour
+		FROM series s CROSS JOIN (SELECT array_agg(o.tablespace ORDER BY o.n) AS drawn FROM series o
+			WHERE o.series <= 6 OR (o.n - 1) * 5 % (o.series - 1) < 5) d
 	), axes AS MATERIALIZED (
 		SELECT ROW('log', 1, (SELECT greatest(max(d), readers, 2) FROM series, unnest(depths) d),
 				60, 790, 'depth')::tablespace_advisor.axis AS x,
@@ -222,14 +237,15 @@ AS $$
 	)
 	SELECT tablespace_advisor.draw_picture(960, 345, 'Latency of random reads by queue depth',
 		tablespace_advisor.draw_axes(a.x, a.y, 'reads under way at a time', 'latency of a random read')
-		|| coalesce(tablespace_advisor.draw_line(a.x, a.y, ARRAY[readers, readers],
+		|| CASE WHEN readers IS NULL THEN ''
+			ELSE tablespace_advisor.draw_line(a.x, a.y, ARRAY[readers, readers],
 				ARRAY[(a.y).low, (a.y).high], 'mark dash', 'sessions that read at the same time, by samples')
 			|| tablespace_advisor.draw_text(tablespace_advisor.axis_position(a.x, readers) + 5, 40, 'tick',
-				'present load: ' || tablespace_advisor.two_digits(readers) || ' at a time'), '')
+				'present load: ' || tablespace_advisor.two_digits(readers) || ' at a time') END
 		|| (SELECT string_agg(tablespace_advisor.draw_line(a.x, a.y, p.depths, p.us,
 				coalesce('c' || p.colour, 'thin'), p.tablespace)
 			|| tablespace_advisor.draw_dots(a.x, a.y, p.depths, p.us, coalesce('c' || p.colour, ''),
-				p.titles, coalesce(p.colour, 0)::int, p.lows, p.highs), '' ORDER BY p.colour DESC NULLS FIRST)
+				p.titles, coalesce(p.colour, 0)::int, p.lows, p.highs), '' ORDER BY p.colour IS NOT NULL, p.n DESC)
 			FROM picked p)
 		|| (SELECT string_agg(tablespace_advisor.draw_text(
 				tablespace_advisor.axis_position(a.x, p.depths[cardinality(p.depths)]) + 9,
@@ -294,6 +310,17 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.report_devices(tablespace_advisor.report_findings) IS
 	'the part on what each tablespace lies on, and how fast that is';
 
+CREATE FUNCTION tablespace_advisor.waiting_number(sessions float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN sessions > 0 AND sessions < 0.0001 THEN '< 0.0001'
+		ELSE tablespace_advisor.short_number(sessions) END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.waiting_number(float8) IS
+	'how many sessions wait, as a number in a table';
+
 /* Two bars each, now and after the advice; without times, of reads. */
 CREATE FUNCTION tablespace_advisor.draw_readers(
 	names text[],
@@ -332,11 +359,11 @@ AS $$
 		SELECT a.relation::text AS name, a.action, a.from_tablespace, a.to_tablespace, a.size_bytes,
 			a.reads_per_s, a.cached_fraction, t.is_timed,
 			CASE WHEN t.is_timed THEN a.read_ms_per_s / 1000 ELSE a.reads_per_s END AS before,
-			CASE WHEN t.is_timed THEN greatest(0, a.read_ms_per_s - CASE WHEN a.action = 'move'
-				THEN coalesce(a.saved_ms_per_s, 0) ELSE 0 END) / 1000 END AS after,
+			CASE WHEN t.is_timed THEN coalesce(a.unnest, a.read_ms_per_s
+				- CASE WHEN a.action = 'move' THEN a.saved_ms_per_s ELSE 0 END) / 1000 END AS after,
 			row_number() OVER (ORDER BY CASE WHEN t.is_timed THEN a.read_ms_per_s ELSE a.reads_per_s END
 				DESC NULLS LAST, a.relation::oid) AS n
-		FROM unnest(f.advice) a, timed t
+		FROM unnest(f.advice, f.later) a, timed t
 		WHERE a.reads_per_s > 0 OR a.read_ms_per_s > 0
 	), shown AS MATERIALIZED (
 		SELECT CASE WHEN r.n <= 20 THEN r.n ELSE 21 END AS n, r.is_timed,
@@ -351,6 +378,7 @@ AS $$
 	), sums AS (
 		SELECT bool_or(s.is_timed) AS is_timed, sum(s.before) AS before, sum(s.after) AS after,
 			max(s.before) FILTER (WHERE s.n = 1) AS first,
+			max(s.before) FILTER (WHERE s.n = 21) AS others, min(s.name) FILTER (WHERE s.n = 21) AS other_names,
 			(SELECT count(*) FROM unnest(f.advice) a WHERE a.action = 'move') AS moves, min(s.name) FILTER (WHERE s.n = 1) AS first_name
 		FROM shown s
 	)
@@ -369,18 +397,20 @@ AS $$
 				array_agg(format('%s: %s%s', h.name, tablespace_advisor.short_number(h.before),
 					CASE WHEN s.moves > 0 THEN ', after the advice ' || tablespace_advisor.short_number(h.after) END)
 					ORDER BY h.n))
-			FROM shown h)
+			FROM shown h WHERE h.n <= 20 OR h.before <= 3 * s.first)
+		|| CASE WHEN s.others > 3 * s.first THEN format('<p class="note">%s, %s times the first together, are in the table only.</p>',
+			s.other_names, tablespace_advisor.two_digits(s.others / s.first)) ELSE '' END
 		|| CASE WHEN s.is_timed AND s.moves > 0 THEN '<p class="note"><svg viewBox="0 0 300 14" style="width:300px;display:inline" role="img" aria-label="key"><rect class="bar c1" y="2" width="22" height="9"/>'
 				|| tablespace_advisor.draw_text(28, 11, '', 'now')
 				|| '<rect class="bar c0" x="80" y="2" width="22" height="9"/>'
 				|| tablespace_advisor.draw_text(108, 11, '', 'with the advice followed') || '</svg></p>' ELSE '' END
-		|| tablespace_advisor.page_table('{relation,in,size,reads/s,from caches,waiting now,then,advice}', 'wtnnnnnt',
+		|| tablespace_advisor.page_table('{relation,in,size,reads/s,from caches,sessions waiting,then,advice}', 'wwnnnnnt',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[h.name::text, h.from_tablespace,
 				tablespace_advisor.unit_label(h.bytes::float8, 'bytes'),
 				tablespace_advisor.short_number(h.reads_per_s),
 				tablespace_advisor.two_digits(100 * h.cached_fraction) || ' %',
-				CASE WHEN s.is_timed THEN tablespace_advisor.short_number(h.before) END,
-				tablespace_advisor.short_number(h.after), h.action], 'wtnnnnnt'), '' ORDER BY h.n)
+				CASE WHEN s.is_timed THEN tablespace_advisor.waiting_number(h.before) END,
+				CASE WHEN s.moves > 0 THEN tablespace_advisor.waiting_number(h.after) END, h.action], 'wwnnnnnt'), '' ORDER BY h.n)
 			FROM shown h)))
 	FROM sums s WHERE s.before > 0
 $$;

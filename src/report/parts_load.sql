@@ -21,24 +21,28 @@ AS $$
 	), series AS MATERIALIZED (
 		SELECT p.tablespace, array_agg(p.at ORDER BY p.at) AS at, array_agg(p.busy ORDER BY p.at) AS busy,
 			array_agg(p.highest ORDER BY p.at) AS highest,
-			row_number() OVER (ORDER BY avg(p.busy) DESC, p.tablespace) - 1 AS colour
+			row_number() OVER (ORDER BY avg(p.busy) DESC, p.tablespace) AS n
 		FROM point p GROUP BY p.tablespace HAVING count(*) > 1
 		ORDER BY avg(p.busy) DESC, p.tablespace LIMIT 6
+	), coloured AS MATERIALIZED (
+		SELECT s.*, tablespace_advisor.colour_of(array(SELECT o.tablespace FROM series o ORDER BY o.n),
+			s.tablespace) AS colour
+		FROM series s
 	), axes AS MATERIALIZED (
 		SELECT tablespace_advisor.axis_around('time', array(SELECT unnest(s.at) FROM series s), 60, 800) AS x,
 			('linear', 0, 100, 300, 24, 'percent')::tablespace_advisor.axis AS y
 	), ends AS (
 		SELECT tablespace_advisor.spread_apart(array_agg(tablespace_advisor.axis_position(a.y,
-			s.busy[cardinality(s.busy)]) ORDER BY s.colour), 15, 300) AS at
+			s.busy[cardinality(s.busy)]) ORDER BY s.n), 15, 300) AS at
 		FROM series s, axes a
 	)
 	SELECT tablespace_advisor.draw_picture(960, 345, 'Busy share of the disks over time',
 		tablespace_advisor.draw_axes(a.x, a.y, 'samples', 'share of the time in which the disk had a request')
 		|| (SELECT string_agg(tablespace_advisor.draw_band(a.x, a.y, s.at, s.busy, s.highest, 'c' || s.colour)
 			|| tablespace_advisor.draw_line(a.x, a.y, s.at, s.busy, 'c' || s.colour, s.tablespace)
-			|| tablespace_advisor.draw_text(810, e.at[s.colour + 1] + 4, 'c' || s.colour,
-				tablespace_advisor.short_name(s.tablespace, 22)), '' ORDER BY s.colour DESC)
-			FROM series s, ends e))
+			|| tablespace_advisor.draw_text(810, e.at[s.n] + 4, 'c' || s.colour,
+				tablespace_advisor.short_name(s.tablespace, 22)), '' ORDER BY s.n DESC)
+			FROM coloured s, ends e))
 	FROM axes a WHERE (a.x).high > (a.x).low
 $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_load(timestamptz) IS
@@ -56,9 +60,11 @@ AS $$
 			least(100, sum(i.busy_ms) / 10 / sum(i.seconds)) AS busy,
 			sum(i.queue_ms) / 1000 / sum(i.seconds) AS in_flight,
 			row_number() OVER (ORDER BY sum(i.busy_ms) / sum(i.seconds) DESC, t.spcname) AS n,
-			(SELECT string_agg(quote_ident(b), ' and ' ORDER BY b <> t.spcname, b)
-				FROM unnest(t.spcname || (SELECT array_remove(d.shares_device_with, 'pg_global')
-					FROM unnest(f.devices) d WHERE d.tablespace = t.spcname)) b) AS names
+			(SELECT string_agg(quote_ident(b), ', ' ORDER BY b <> t.spcname, b) FILTER (WHERE n <= 3)
+					|| CASE WHEN count(*) > 3 THEN format(' and %s more', count(*) - 3) ELSE '' END
+				FROM (SELECT b, row_number() OVER (ORDER BY b <> t.spcname, b) AS n
+					FROM unnest(t.spcname || (SELECT array_remove(d.shares_device_with, 'pg_global')
+						FROM unnest(f.devices) d WHERE d.tablespace = t.spcname)) b) s) AS names
 		FROM tablespace_advisor.device_interval i JOIN pg_tablespace t ON t.oid = i.tablespace
 		WHERE i.measured_at > f.since GROUP BY t.spcname
 	)

@@ -125,7 +125,7 @@ AS $$
 				tablespace_advisor.two_digits(s.lost)) ELSE '' END,
 			tablespace_advisor.outcome_sentence(b.batches, s.unknown)),
 		coalesce(tablespace_advisor.draw_outcomes(b.batches),
-			'<p class="note">Of no call both forecast and outcome are known yet.</p>')
+			'')
 		|| tablespace_advisor.page_table('{move,relation,route,state,size,took,lock,others lost,ended}', 'nwwwnnnnd',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[m.job_id::text, m.relation_name,
 				format('%I to %I', m.from_tablespace, m.to_tablespace),
@@ -161,7 +161,7 @@ AS $$
 			extract(epoch FROM max(s.taken_at) - min(s.taken_at))::float8 AS length
 		FROM tablespace_advisor.sample s
 	), place AS (
-		SELECT u ->> 'tablespace' AS name, row_number() OVER (ORDER BY n) - 1 AS colour,
+		SELECT u ->> 'tablespace' AS name, row_number() OVER (ORDER BY n) AS n,
 			array(SELECT b.at + 86400 * d FROM unnest(h.days) d) AS at,
 			array(SELECT 100 * x / d.size_bytes FROM unnest(h.free) x) AS percent,
 			(u ->> 'days_until_full')::float8 AS days, (u ->> 'days_low')::float8 AS days_low,
@@ -174,7 +174,8 @@ AS $$
 		WHERE d.size_bytes > 0 AND cardinality(h.days) > 2 AND b.length >= 3600 AND h.free[cardinality(h.free)] IS NOT NULL
 		ORDER BY n LIMIT 6
 	), ahead AS MATERIALIZED (
-		SELECT p.*, l.at AS now, l.percent AS last, h.seconds AS horizon,
+		SELECT p.*, tablespace_advisor.colour_of(array(SELECT o.name::name FROM place o ORDER BY o.n),
+				p.name::name) AS colour, l.at AS now, l.percent AS last, h.seconds AS horizon,
 			CASE WHEN p.days IS NOT NULL THEN
 				ARRAY[l.at, l.at + least(h.seconds, 86400 * p.days)] END AS future,
 			CASE WHEN p.days IS NOT NULL THEN
@@ -188,8 +189,8 @@ AS $$
 				|| array(SELECT a.now + a.horizon FROM ahead a), 60, 800) AS x,
 			('linear', 0, 100, 300, 24, 'percent')::tablespace_advisor.axis AS y
 	), ends AS (
-		SELECT array_agg(p.name ORDER BY p.colour) AS names, tablespace_advisor.spread_apart(array_agg(
-			tablespace_advisor.axis_position(a.y, coalesce(p.reaches, p.last)) ORDER BY p.colour), 15, 300) AS at
+		SELECT tablespace_advisor.spread_apart(array_agg(
+			tablespace_advisor.axis_position(a.y, coalesce(p.reaches, p.last)) ORDER BY p.n), 15, 300) AS at
 		FROM ahead p, axes a
 	)
 	SELECT tablespace_advisor.draw_picture(960, 345, 'Free space over time',
@@ -205,7 +206,7 @@ AS $$
 			|| tablespace_advisor.draw_line(a.x, a.y, p.at, p.percent, 'c' || p.colour, p.name)
 			|| coalesce(tablespace_advisor.draw_line(a.x, a.y, p.future, ARRAY[p.last, p.reaches],
 				'dash c' || p.colour, p.name || ': forecast'), '')
-			|| tablespace_advisor.draw_text(810, e.at[p.colour + 1] + 4, 'c' || p.colour,
+			|| tablespace_advisor.draw_text(810, e.at[p.n] + 4, 'c' || p.colour,
 				tablespace_advisor.short_name(p.name, 22)), '') FROM ahead p, ends e))
 	FROM axes a, (SELECT max(now) AS now FROM ahead) n WHERE n.now IS NOT NULL
 $$;
@@ -299,7 +300,7 @@ AS $$
 	)
 	SELECT CASE WHEN jsonb_array_length(plans) = 0 THEN ''
 		WHEN NOT EXISTS (SELECT FROM plan) THEN
-			'<p class="note">Of no index a plan is expected to take 1.5 times as long as the best, and a millisecond more.</p>'
+			'<p class="note">No index has a plan that is expected to take 1.5 times as long as the best and a millisecond more.</p>'
 		ELSE '<h3>Worst plans</h3>' || tablespace_advisor.page_table(
 			'{index,rows asked for,planner chooses,takes,best plan,takes,slowdown,what helps}', 'wntntnnl',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[p.index::regclass::text,
@@ -334,22 +335,25 @@ AS $$
 	SELECT tablespace_advisor.page_section('Costs',
 		CASE WHEN s.changes = 0 AND s.unknown = s.n THEN
 				'What the planner''s constants should be is not known: no tablespace has been probed.'
-			ELSE format('%s of %s tablespaces should have other settings%s%s.', s.changes, s.n,
+			ELSE format('%s%s%s.',
+				CASE WHEN s.changes > 0 THEN format('%s of %s tablespaces should have other settings', s.changes, s.n)
+					WHEN s.unknown > 0 THEN 'No tablespace that was probed needs other settings'
+					ELSE 'No tablespace needs other settings' END,
 				CASE WHEN s.changes > s.constants THEN format(' (random_page_cost: %s)', s.constants) ELSE '' END,
 				CASE WHEN s.worst ->> 'regret_current' IS NOT NULL THEN format('; in %s plans take %s times the best now, on average',
 					quote_ident(s.worst ->> 'tablespace'), round((s.worst ->> 'regret_current')::numeric, 2))
 				ELSE '' END) END,
-		coalesce(tablespace_advisor.draw_costs(f.costs)
+		CASE WHEN s.changes = 0 AND s.unknown = s.n THEN '' ELSE coalesce(tablespace_advisor.draw_costs(f.costs)
 			|| '<p class="note">Dot: now; diamond: recommended; bar: values that are about as good.</p>', '')
-		|| tablespace_advisor.page_table('{tablespace,verdict,random_page_cost,recommended,as good,slowdown now,then,statement}', 'wtnnnnnc',
+		|| tablespace_advisor.page_table('{tablespace,verdict,random_page_cost,recommended,as good,slowdown now,then,statement}', 'wdnnnnnc',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[c ->> 'tablespace', c ->> 'verdict',
 				c ->> 'current_random_page_cost', c ->> 'random_page_cost',
 				(c ->> 'low') || coalesce(' to ' || nullif(c ->> 'high', c ->> 'low'), ''),
 				round((c ->> 'regret_current')::numeric, 2)::text,
-				round((c ->> 'regret_recommended')::numeric, 2)::text, c ->> 'statement'], 'wtnnnnnc'), '' ORDER BY n)
+				round((c ->> 'regret_recommended')::numeric, 2)::text, c ->> 'statement'], 'wdnnnnnc'), '' ORDER BY n)
 			FROM jsonb_array_elements(f.costs) WITH ORDINALITY e (c, n) WHERE n <= 50))
 		|| '<p class="note">Slowdown: how many times as long as the best plans the planner''s choices are expected to take, on average over indexes of this database.</p>'
-		|| tablespace_advisor.report_plans(f.plans))
+		|| tablespace_advisor.report_plans(f.plans) END)
 	FROM sums s WHERE s.n > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_costs(tablespace_advisor.report_findings) IS
@@ -361,26 +365,23 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT tablespace_advisor.page_section('Small print', 'What this page rests on, and what it leaves out.',
-		tablespace_advisor.page_table('{"",""}', 'tt', (SELECT string_agg(
+		tablespace_advisor.page_table(NULL, 'tt', (SELECT string_agg(
 			tablespace_advisor.table_row(ARRAY[l.name, l.value], 'tt'), '' ORDER BY l.n)
 		FROM (VALUES
 			(1, 'Server', format('PostgreSQL %s, tablespace_advisor %s, database %I', current_setting('server_version'),
 				(SELECT extversion FROM pg_extension WHERE extname = 'tablespace_advisor'), current_database())),
 			(2, 'Written', format('%s for role %I', to_char(now(), 'YYYY-MM-DD HH24:MI TZ'), current_user)),
 			(3, 'Period of samples, moves', format('since %s: %s', to_char(f.since, 'YYYY-MM-DD HH24:MI'),
-				(SELECT format('%s samples%s', count(*), coalesce(', the last of ' || to_char(max(s.taken_at), 'YYYY-MM-DD HH24:MI'), ''))
+				(SELECT format('samples: %s%s', count(*), coalesce(', the last of ' || to_char(max(s.taken_at), 'YYYY-MM-DD HH24:MI'), ''))
 					FROM tablespace_advisor.sample s WHERE s.taken_at > f.since))),
-			(4, 'Window of the advice', CASE WHEN EXISTS (SELECT FROM tablespace_advisor.sample_interval i
-					WHERE i.taken_at > clock_timestamp() - interval '1 day') THEN 'the samples of the last day'
-				ELSE 'totals of the statistics, of unknown age: there are no two samples of the last day' END),
-			(5, 'Times of reads', CASE WHEN current_setting('track_io_timing')::boolean THEN 'probes, corrected by what the server timed'
+			(4, 'Times of reads', CASE WHEN current_setting('track_io_timing')::boolean THEN 'probes, corrected by what the server timed'
 				ELSE 'probes alone: track_io_timing is off' END),
-			(6, 'Not probed', coalesce((SELECT format('%s (%s relations of this database are there)',
+			(5, 'Not probed', coalesce((SELECT format('%s (%s relations of this database are there)',
 					string_agg(quote_ident(l.tablespace), ', ' ORDER BY l.tablespace),
 					(SELECT count(*) FROM unnest(f.advice) a WHERE a.from_tablespace = ANY (array_agg(l.tablespace))))
 				FROM tablespace_advisor.tablespace_latency l WHERE l.random_read_us IS NULL HAVING count(*) > 0), 'none')),
-			(7, 'Left out', 'relations that were neither read nor written in the window; what standbys read; other databases of this server'),
-			(8, 'Not shown', 'all but the twenty largest relations and moves of a list, which are counted')
+			(6, 'Left out', 'relations that were neither read nor written in the window; what standbys read; other databases of this server'),
+			(7, 'Not shown', 'all but the twenty largest relations and moves of a list, which are counted')
 		) l (n, name, value))))
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_small_print(tablespace_advisor.report_findings) IS
@@ -391,6 +392,8 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.page_table(text[], text, text),
 	tablespace_advisor.page_section(text, text, text),
 	tablespace_advisor.short_name(text, int),
+	tablespace_advisor.colour_of(name[], name),
+	tablespace_advisor.waiting_number(float8),
 	tablespace_advisor.page_style(),
 	tablespace_advisor.page_frame(text, text, text),
 	tablespace_advisor.report_moves(@extschema@.placement_advice[]),
@@ -411,5 +414,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.report_plans(jsonb),
 	tablespace_advisor.report_costs(tablespace_advisor.report_findings),
 	tablespace_advisor.report_small_print(tablespace_advisor.report_findings),
-	tablespace_advisor.waiting_sessions(float8, text)
+	tablespace_advisor.waiting_sessions(float8, text),
+	tablespace_advisor.window_bounds(jsonb, boolean),
+	tablespace_advisor.window_lines(jsonb, boolean)
 	TO pg_monitor;

@@ -50,7 +50,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH axes AS MATERIALIZED (
 		SELECT tablespace_advisor.axis_around('linear', $2, 60, 900, 'bytes') AS x,
-			tablespace_advisor.axis_around('linear', $3, 300, 24) AS y
+			tablespace_advisor.axis_around('linear', $3, 300, 24) AS y,
+			'c' || coalesce(tablespace_advisor.colour_of(ARRAY[$1], $1), 0) AS colour
 	), mark AS (
 		SELECT m.*, tablespace_advisor.axis_position(a.x, m.value) AS at
 		FROM axes a CROSS JOIN LATERAL (VALUES
@@ -67,8 +68,8 @@ AS $$
 			|| tablespace_advisor.draw_text(m.at + CASE WHEN m.at > 480 THEN -5 ELSE 5 END, m.y,
 				CASE WHEN m.at > 480 THEN 'tick end' ELSE 'tick' END, m.label), '')
 			FROM mark m), '')
-		|| tablespace_advisor.draw_line(a.x, a.y, $2, $3, 'c0', $1)
-		|| tablespace_advisor.draw_dots(a.x, a.y, $2, $3, 'c0', array(
+		|| tablespace_advisor.draw_line(a.x, a.y, $2, $3, a.colour, $1)
+		|| tablespace_advisor.draw_dots(a.x, a.y, $2, $3, a.colour, array(
 			SELECT format('%s of room, with %s relations there: %s',
 				tablespace_advisor.unit_label(p.bytes, 'bytes'), p.relations,
 				tablespace_advisor.waiting_sessions(1000 * p.waiting, 'reads'))
@@ -123,7 +124,8 @@ AS $$
 		CASE WHEN c.saved[c.n] > 0 THEN format('With room for everything in %I (%s) %s, %s %% less than now; with %s, %s.',
 				f.curve_of, tablespace_advisor.unit_label(c.bytes[c.n], 'bytes'),
 				tablespace_advisor.waiting_sessions(1000 * c.waiting[c.n], 'reads'),
-				tablespace_advisor.two_digits(c.saved[c.n]),
+				CASE WHEN c.saved[c.n] BETWEEN 99 AND 99.99 THEN 'more than 99'
+					ELSE tablespace_advisor.two_digits(c.saved[c.n]) END,
 				tablespace_advisor.unit_label(c.bytes[c.knee], 'bytes'),
 				tablespace_advisor.waiting_sessions(1000 * c.waiting[c.knee], 'reads'))
 			ELSE format('More room in %I would save nothing; %s of it %s.', f.curve_of,
@@ -139,7 +141,8 @@ AS $$
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[
 				tablespace_advisor.unit_label(p.bytes, 'bytes'),
 				tablespace_advisor.short_number(p.waiting),
-				CASE WHEN p.saved >= 0 THEN tablespace_advisor.unit_label(p.saved, 'percent') || ' less'
+				CASE WHEN p.saved = 0 THEN 'as now'
+					WHEN p.saved > 0 THEN tablespace_advisor.unit_label(p.saved, 'percent') || ' less'
 					ELSE tablespace_advisor.short_number(1 - p.saved / 100) || ' times as long' END,
 				p.relations::text], 'nnnn'), '' ORDER BY p.n)
 			FROM unnest(c.bytes, c.waiting, c.saved, c.relations)

@@ -30,7 +30,8 @@ RETURNS tablespace_advisor.report_findings
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT ROW(since, ARRAY(SELECT r.advice FROM unnest(b.rows) r), b.costs,
+	SELECT ROW(since, ARRAY(SELECT r.advice FROM unnest(b.rows) WITH ORDINALITY r (advice, evidence, n)
+			WHERE (r.advice).relation IS NOT NULL ORDER BY r.n), b.costs,
 		(SELECT coalesce(jsonb_agg(u), '[]') FROM @extschema@.forecast_tablespace_usage() u),
 		(SELECT coalesce(jsonb_agg(h), '[]') FROM @extschema@.tablespace_advisor_health() h),
 		ARRAY(SELECT d FROM tablespace_advisor.device d),
@@ -38,7 +39,14 @@ BEGIN ATOMIC
 		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.placement_curve(b.tablespace, 24) c
 			WHERE b.tablespace IS NOT NULL),
 		(SELECT coalesce(jsonb_agg(p), '[]') FROM tablespace_advisor.worst_plans(b.costs) p),
-		s.low, s.high)::tablespace_advisor.report_findings
+		s.low, s.high,
+		ARRAY(SELECT (r.evidence #>> '{estimate,later_read_ms_per_s}')::float8
+			FROM unnest(b.rows) WITH ORDINALITY r (advice, evidence, n)
+			WHERE (r.advice).relation IS NOT NULL ORDER BY r.n),
+		(SELECT r.advice FROM unnest(b.rows) r WHERE (r.advice).relation IS NULL),
+		(SELECT l FROM tablespace_advisor.window_lines(b.rows[1].evidence -> 'window', true) l
+			WHERE b.rows[1].evidence ? 'window')
+		)::tablespace_advisor.report_findings
 	FROM (SELECT tablespace_advisor.tablespace_to_buy() AS tablespace,
 		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c) AS costs,
 		ARRAY(SELECT r FROM tablespace_advisor.advice_rows() r) AS rows

@@ -121,9 +121,13 @@ BEGIN ATOMIC
 		p.free[p.n]::bigint, f.until_full, f.until_full_low,
 		f.until_full_high, p.length,
 		CASE
+			WHEN p.n = 0 AND EXISTS (SELECT FROM tablespace_advisor.sample)
+				THEN 'nothing was there yet when samples were taken'
 			WHEN p.n = 0 THEN 'no samples: CALL sample_activity(), or preload the library'
-			WHEN f.oid IS NULL THEN format('history too short: %s hours and %s samples; at least 24 hours and 8 samples are needed',
-				round((24 * p.length)::numeric, 1), p.n)
+			WHEN p.n = 1 THEN 'history too short: one sample; at least 24 hours and 8 samples are needed'
+			WHEN f.oid IS NULL THEN format('history too short: %s and %s samples; at least 24 hours and 8 samples are needed',
+				CASE WHEN p.length < 0.1 THEN round((1440 * p.length)::numeric, 1) || ' minutes'
+					ELSE round((24 * p.length)::numeric, 1) || ' hours' END, p.n)
 			WHEN p.free[p.n] IS NULL THEN 'free space is not known'
 			WHEN f.until_full IS NOT NULL AND f.until_full_high IS NULL
 				THEN 'it may never be full: the interval of its growth includes none'
