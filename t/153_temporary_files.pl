@@ -45,7 +45,7 @@ plant_probe('pg_default', 1000);
 plant_probe('flash', 10);
 my $sort = 'SELECT count(*) FROM (SELECT n FROM generate_series(1, 300000) n ORDER BY n DESC OFFSET 0) s';
 
-is(row(), '', 'without pg_stat_statements nothing is said');
+is(row(), '', 'without pg_stat_statements there is no row on temporary files');
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements');
 is(row(), '', 'where pg_stat_statements is not loaded nothing is said');
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'pg_stat_statements'});
@@ -59,14 +59,14 @@ $node->safe_psql('postgres', $sort);
 
 my $statement = 'ALTER DATABASE postgres SET temp_tablespaces = flash';
 is(row(), "move|pg_default|flash|t|t|one role cannot create there, and would go on as before: reporter|$statement",
-	'to flash, and who would not follow');
+	'the row says to move temporary files to flash, and who would not follow');
 my $account = $node->safe_psql('postgres', 'SELECT explain_placement()');
-like($account, qr/^Temporary files: \S+ m?s of waiting a second in pg_default: flash saves /m, 'so the account');
+like($account, qr/^Temporary files: \S+ m?s of waiting a second in pg_default: flash saves /m, 'explain_placement() says what moving temporary files saves');
 like($account, qr/^WAL: .*\/s on average of .*, on the device of pg_default/m,
 	'the account names WAL beside data');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM advise_placement(target => 't') WHERE kind = 'temporary files'}),
-	'0', 'not with advice on a table');
+	'0', 'advice on a table has no row on temporary files');
 unlike($node->safe_psql('postgres', q{SELECT explain_placement('t')}), qr/Temporary|WAL:/, 'the account of a table has nothing of temporary files');
 
 $node->safe_psql('postgres', 'GRANT CREATE ON TABLESPACE flash TO public');
