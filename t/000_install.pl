@@ -39,7 +39,7 @@ $node->start;
 is(extension_schema(), 'public', 'survives a crash');
 
 $node->safe_psql('postgres', 'DROP EXTENSION tablespace_advisor');
-is(inventory(), $before, 'is dropped without a trace');
+is(inventory(), $before, 'DROP EXTENSION leaves no trace');
 
 $node->safe_psql('postgres',
 	'CREATE EXTENSION tablespace_advisor SCHEMA "Odd Schema"');
@@ -58,7 +58,7 @@ $node->append_conf('postgresql.conf',
 $node->restart;
 is(extension_schema(), '"Odd Schema"', 'can be preloaded');
 $node->safe_psql('postgres', 'DROP EXTENSION tablespace_advisor');
-is(inventory(), $before, 'is dropped without a trace when preloaded');
+is(inventory(), $before, 'DROP EXTENSION leaves no trace when the library is preloaded');
 
 $node->stop;
 my $log = slurp_file($node->logfile);

@@ -96,7 +96,7 @@ my $history = q{SELECT string_agg(r::text || s::text, ';' ORDER BY run_id)
 	FROM tablespace_advisor.probe_run r
 	JOIN tablespace_advisor.probe_result s USING (run_id)};
 my $kept = $node->safe_psql('postgres', $history);
-isnt($kept, '', 'there is history');
+isnt($kept, '', 'probes leave a history');
 $node->safe_psql('postgres', 'CREATE DATABASE restored');
 my $dump = "$PostgreSQL::Test::Utils::tmp_check/history.sql";
 $node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('postgres') ], 'dump');
@@ -188,7 +188,7 @@ SKIP:
 			SELECT r.others_reads_per_s > 0, r.others_read_mb_per_s > 0, r.others_in_flight > 0,
 				r.device_busy_percent > 0
 			FROM tablespace_advisor.probe_result r ORDER BY r.run_id DESC LIMIT 1}),
-		't|t|t|t', 'with its figures');
+		't|t|t|t', 'the reads of others beside a probe are kept with their figures');
 	isnt($node->safe_psql('postgres', q{
 			SELECT random_read_us FROM tablespace_advisor.tablespace_latency
 			WHERE tablespace = 'there'}),
@@ -206,7 +206,7 @@ SKIP:
 	($status, $out, $err) = $node->psql('postgres',
 		"\\set VERBOSITY verbose\nSELECT "
 		  . probe('50 ms', '1', 'random read', file_size => '1 TB'));
-	like($err, qr/ERROR:  53100: .*not enough free space/, 'full disk');
+	like($err, qr/ERROR:  53100: .*not enough free space/, 'a scratch file for which there is no room is refused');
 	like($err, qr/DETAIL:  The file takes 1048576 MB/, 'full disk: the detail has figures');
 	is(scratch_files(), 0, 'full disk: no scratch file is left');
 }
@@ -257,7 +257,7 @@ SKIP:
 		like($out, qr/^random read 1 no caveat t[^\n]*\nsequential read 1 no caveat t .*one request at a time/,
 			"io_setup fails with error $error");
 		unlike($out, qr/^random read[^\n]*one request at a time/,
-			'of a queue of one there is nothing to say');
+			"io_setup fails with error $error: no caveat for a queue of one");
 		like($err, $error == POSIX::EAGAIN ? qr/HINT: .*fs\.aio-max-nr/ : qr/HINT: .*seccomp profile/,
 			"io_setup fails with error $error: a hint says what would help");
 	}
@@ -275,7 +275,7 @@ SKIP:
 		SLOW_DISK_CACHED_FILE => 'pgsql_tmp');
 	like(caveat('2 s', '1', 'random read'),
 		qr/own relations are read [\d.]+ times as slowly/,
-		'all of the file in a cache');
+		'a probe whose file is all in a cache gets a caveat');
 	restart_with(SLOW_DISK_US => 5000, SLOW_DISK_SKIPS => 1);
 	unlike(caveat('2 s', '1', 'random read'), qr/own relations/,
 		'nothing of the file in a cache: no caveat');
@@ -296,7 +296,7 @@ SKIP:
 	cmp_ok(scratch_files(), '>', 0, 'the probe has its file');
 	$node->safe_psql('postgres', 'DROP TABLE own');
 	is(answer($probing), '2|2',
-		'own relations are dropped under the probe: it ends, with few samples');
+		'own relations are dropped under the probe: the probe ends with few samples');
 	end_session($probing);
 
 	# a serial disk is one at every depth, latency adds up, and as many are in
@@ -334,7 +334,7 @@ SKIP:
 			  . ";\n");
 		my ($took) = $out =~ /Time: ([\d.]+) ms/;
 		like($err, qr/statement timeout/, "statement_timeout = $timeout");
-		cmp_ok($took - $timeout, '<', 1600, 'does not wait for what is in flight');
+		cmp_ok($took - $timeout, '<', 1600, "statement_timeout = $timeout: the probe does not wait for what is in flight");
 		is(scratch_files(), 0, "statement_timeout = $timeout: no scratch file is left");
 	}
 

@@ -140,8 +140,8 @@ unlink $in_data or die $!;
 symlink "$temp/gone", $in_data or die $!;
 is( column('linked', 'filesystem IS NULL AND size_bytes IS NULL'),
 	't', 'nothing is known of a directory that has gone');
-is(column('linked', 'media'), 'unknown', 'its medium is unknown');
-is(column('linked', 'location'), "$temp/gone", 'its link is shown');
+is(column('linked', 'media'), 'unknown', 'the medium of a directory that has gone is unknown');
+is(column('linked', 'location'), "$temp/gone", 'the link to a directory that has gone is shown');
 like(
 	column('linked', 'warnings'),
 	qr/could not open directory: No such file or directory/,

@@ -227,7 +227,7 @@ sub check_measurements
 		"$version: a probe beside others has become usable, one that was answered by caches has not");
 	is($node->safe_psql($dbname, q{
 			SELECT random_read_us FROM recommend_random_page_cost('update_test')}),
-		'200', "$version: its result is used");
+		'200', "$version: the cost advice uses the probe that has become usable");
 	$node->safe_psql($dbname, 'CALL sample_activity()');
 	is($node->safe_psql($dbname, q{
 			SELECT count(*), count(*) FILTER (WHERE taken_at < now() - interval '4 min')
@@ -266,7 +266,7 @@ sub check_retries
 			LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace
 			WHERE job_id > 5 ORDER BY 1}),
 		"t_pkey|done|update_test\nu_pkey|done|update_test\nv_pkey|done|update_test",
-		"$version: they can be tried again");
+		"$version: moves of that version can be tried again");
 	return;
 }
 
@@ -325,7 +325,7 @@ SKIP:
 		is($node->safe_psql($dbname, $journal),
 			"1|running|{0}|{99001}|||\n2|done|||{0}|{99002}|\n3|failed|||||\n4|queued|||||\n5|paused|{0}|{99005}|||",
 			"$version: the journal still names the files");
-		is(scalar(grep { -s $_ } planted_files($dbname)), 3, "$version: they are there");
+		is(scalar(grep { -s $_ } planted_files($dbname)), 3, "$version: the files that the journal names are there");
 		is($node->safe_psql($dbname, 'SELECT cancel_move(2)'), 'f', "$version: cancel_move() finds a job of the old journal");
 		check_retries($dbname, $version);
 		check_measurements($dbname, $version);
@@ -358,7 +358,7 @@ $node->safe_psql('fresh', qq{
 	WHERE extname = 'tablespace_advisor' AND e.name = extname;
 	SELECT cancel_move($undone)});
 is($node->safe_psql('fresh', "SELECT state FROM tablespace_moves WHERE job_id = $undone"),
-	'failed', 'it is recovered by the next call of the right version');
+	'failed', 'the next call of the right version recovers the job');
 
 $node->stop;
 done_testing();

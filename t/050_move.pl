@@ -118,7 +118,7 @@ for my $round ([ 'fast', 'rebuild' ], [ 'slow', 'auto' ], [ 'fast', 'auto' ])
 		'all indexes are there and valid');
 }
 is($node->safe_psql('postgres', 'SELECT DISTINCT owner FROM tablespace_moves'), 'owner',
-	'on behalf of a role that cannot log in');
+	'the moves are made on behalf of a role that cannot log in');
 $pgbench->signal('TERM');	# a job in the background may ignore INT
 $pgbench->finish;
 unlike(slurp_file($pgbench_log), qr/ERROR|FATAL|aborted/, 'no transaction of pgbench failed');
@@ -144,7 +144,7 @@ is( $node->safe_psql('postgres', qq{
 wait_until($node, qq{(SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $caller->{pid})}, 'the caller has no snapshot');
 pass('a waiting caller has no snapshot');
 $caller->{run}->pump until $caller->{err} =~ /NOTICE.*moving public\.t_pkey/;
-like($caller->{err}, qr/waiting for old snapshots, \d+(?:\.\d)? % of/, 'it tells how far it is');
+like($caller->{err}, qr/waiting for old snapshots, \d+(?:\.\d)? % of/, 'a waiting caller tells how far the move is');
 like($caller->{err}, qr/waits for the sessions with process IDs $old->{pid}\./, 'progress names the processes that it waits for');
 
 # a second one is refused, wherever it comes from, while the first one waits
@@ -256,7 +256,7 @@ my $jobs = $node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_moves')
 ($status, $out, $err) = $node->psql('postgres',
 	"\\set VERBOSITY verbose\nCALL move_indexes_concurrently('w5', 'slow')");
 like($err, qr/53000.*could not start a background worker.*No worker slot is free/s, 'no free worker slot');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_moves'), $jobs, 'leaves no job');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM tablespace_moves'), $jobs, 'a call without a free worker slot leaves no job');
 end_session($blocking);
 wait_for_workers($node);
 is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT state, ',') FROM tablespace_moves
@@ -290,7 +290,7 @@ $standby->start;
 for my $call ("CALL move_indexes_concurrently('t', 'slow')", 'SELECT cancel_move(1)', 'SELECT retry_move(1)')
 {
 	($status, $out, $err) = $standby->psql('postgres', "\\set VERBOSITY verbose\n$call");
-	like($err, qr/25006.*during recovery/, "on a standby: $call");
+	like($err, qr/25006.*during recovery/, "refused on a standby: $call");
 }
 $node->safe_psql('postgres', "CALL move_indexes_concurrently('t', 'slow', method => 'rebuild')");
 $node->wait_for_catchup($standby);
@@ -308,7 +308,7 @@ end_session($old);
 answer($dropper);
 is($dropper->{err}, '', 'DROP EXTENSION waits for the worker and succeeds');
 end_session($_) for $caller, $dropper;
-is(index_places('t'), 't_b:fast, t_pkey:slow', 'whose move was done');
+is(index_places('t'), 't_b:fast, t_pkey:slow', 'the move that DROP EXTENSION waited for is done');
 
 # --- a full target -----------------------------------------------------------------------
 

@@ -39,9 +39,9 @@ sub pauses_until
 				AND now() - xact_start > interval '1 min'}),
 		'0', "$name: no old snapshot");
 	$end->();
-	is(wait_for_job($node, $job), 'done', "$name: goes on by itself");
-	ok(job_field($node, $job, 'paused_ms') > 0, "$name: says for how long");
-	is(tablespaces_of($node, 't'), $tablespace, "$name: has moved");
+	is(wait_for_job($node, $job), 'done', "$name: the move goes on by itself");
+	ok(job_field($node, $job, 'paused_ms') > 0, "$name: the journal says how long the move paused");
+	is(tablespaces_of($node, 't'), $tablespace, "$name: the relation has moved");
 	return;
 }
 
@@ -87,7 +87,7 @@ is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'
 		AND relation = 't_pkey'::regclass}), '0', 'synchronous: holds no lock');
 $standby->start;
-is(wait_for_job($node, $job), 'done', 'synchronous: goes on by itself');
+is(wait_for_job($node, $job), 'done', 'synchronous: the move goes on by itself');
 configure($node, 'synchronous_standby_names', '');
 $standby->stop;
 
@@ -146,7 +146,7 @@ ok($node->poll_query_until('postgres', qq{
 	FROM tablespace_moves WHERE job_id = $job}),
 	'prepared transaction: named');
 $node->safe_psql('postgres', q{COMMIT PREPARED 'left alone'});
-is(wait_for_job($node, $job), 'done', 'prepared transaction: then goes on');
+is(wait_for_job($node, $job), 'done', 'prepared transaction: the move goes on after COMMIT PREPARED');
 
 $node->stop;
 done_testing();

@@ -161,7 +161,7 @@ is(wait_for_job($node, $victim), 'cancelled', 'the cancelled job ends');
 wait_for_stops($node, 3, 'copied');
 is(query($others), $before, 'the two others go on');
 is(query("SELECT count(DISTINCT job_id), count(DISTINCT relation), bool_or(worker_pid = $pid), bool_or(job_id = $victim) $running"),
-	'3|3|t|f', 'its worker has claimed another index');
+	'3|3|t|f', 'the worker of the cancelled job has claimed another index');
 is(query("SELECT cancel_move($victim)"), 'f', 'a cancelled job cannot be cancelled');
 release($node);
 wait_for_workers($node);
@@ -230,7 +230,7 @@ sub fill_up
 	release($node);
 	is(wait_for_job($node, $job), 'failed', "$name: the move fails");
 	is(query("SELECT sqlstate FROM tablespace_advisor.job WHERE job_id = $job"),
-		'53100', "$name: with the right error");
+		'53100', "$name: the journal has the error of the disk");
 	like(job_field($node, $job, 'error'), $error, "$name: the error of the job says why");
 	wait_for_workers($node);
 	is(query('SELECT count(*), sum(hashtextextended(big::text, 0)::numeric) FROM big'),

@@ -159,7 +159,7 @@ sub judge
 	my $again = $node->safe_psql('postgres', "SELECT retry_move($job)");
 	is(wait_for_job($node, $again), 'done', "$name: the move can be repeated");
 	is($kind->{places}->(), $move->{to}, "$name: the repeated move moves all");
-	is($kind->{rows}->(), $rows, "$name: with the rows");
+	is($kind->{rows}->(), $rows, "$name: the repeated move keeps the rows");
 	return;
 }
 

@@ -57,7 +57,7 @@ $node->safe_psql('postgres', $change);
 release($node);
 is(wait_for_job($node, $job), 'done', 'the move is done');
 is(tablespaces_of($node, 'g_wide'), 'fast', 'the index has moved');
-is(segments(), '1 1 0', 'in two segments');
+is(segments(), '1 1 0', 'the index in its new place has two segments');
 diag $node->safe_psql('postgres', qq{
 	SELECT 'window ' || lock_ms || ' ms, ' || passes || ' passes, '
 		|| finished_at - started_at || ' with the stop'

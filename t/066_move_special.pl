@@ -20,7 +20,7 @@ is( $node->psql('postgres',
 like($err, qr/NOTICE:  index public.u_pkey will be rebuilt, not copied/,
 	'a notice says how');
 like($err, qr/unlogged/, 'the notice says that the index is unlogged');
-is(tablespaces_of($node, 'u'), 'fast', 'it is in its new place');
+is(tablespaces_of($node, 'u'), 'fast', 'the unlogged index is in its new place');
 is( $node->safe_psql('postgres',
 		"SELECT method, state FROM tablespace_moves WHERE relation_name = 'public.u_pkey'"),
 	'rebuild|done', 'the journal tells the method');
@@ -86,7 +86,7 @@ is( $node->safe_psql('postgres', q{
 		SELECT method, count(*) FROM tablespace_moves
 		WHERE relation_name ~ '^public[.]p' AND state = 'done'
 		GROUP BY 1 ORDER BY 1}),
-	"catalog|4\ncopy|4", 'leaves by copy, the rest in the catalog');
+	"catalog|4\ncopy|4", 'indexes of leaves move by copy, the others in the catalog');
 $node->safe_psql('postgres', q{
 	CREATE TABLE p3 PARTITION OF p FOR VALUES FROM (5000) TO (6000);
 	CREATE TABLE p22 PARTITION OF p2 FOR VALUES FROM (2000) TO (3000)});
@@ -105,7 +105,7 @@ $node->safe_psql('postgres', q{
 my $job = start_move($node, 'c_a', 'fast', "lock_timeout => '20 ms'");
 wait_until_job($node, $job, "attempts >= 3");
 is(job_field($node, $job, 'state'), 'running', 'the move goes on trying');
-is(job_field($node, $job, 'phase'), 'waiting for prepared transaction "holds"', 'it says so');
+is(job_field($node, $job, 'phase'), 'waiting for prepared transaction "holds"', 'the move says which prepared transaction it waits for');
 is(job_field($node, $job, 'blocked_by'), '{0}',
 	'a prepared transaction is process 0 of blocked_by');
 is(tablespaces_of($node, 'c_a'), 'pg_default', 'the index stays meanwhile');
@@ -128,7 +128,7 @@ for my $n (1 .. 30)
 is(job_field($node, $job, 'state'), 'running',
 	'the move was trying all the time');
 $node->safe_psql('postgres', "COMMIT PREPARED 'holds'");
-is(wait_for_job($node, $job), 'done', 'it is done after COMMIT PREPARED');
+is(wait_for_job($node, $job), 'done', 'the move is done after COMMIT PREPARED');
 is(tablespaces_of($node, 'c_a'), 'fast', 'after COMMIT PREPARED the index has moved');
 is(job_field($node, $job, 'blocked_by'), '', 'nobody blocks any more');
 is($node->safe_psql('postgres', "SELECT tsa_amcheck('c')"), '1',

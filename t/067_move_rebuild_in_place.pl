@@ -39,9 +39,9 @@ sub rebuild_in_place_at
 
 	is( $node->safe_psql('postgres', q{
 			SELECT count(DISTINCT filenode), min(bytes) < max(bytes) FROM seen}),
-		'1|t', "$point: it rebuilt the index in its own file");
+		'1|t', "$point: the index was rebuilt in its own file");
 	is(job_field($node, $job, 'state'), 'done', "$point: the move is done");
-	is(tablespaces_of($node, 'r_pkey'), $target, "$point: to $target");
+	is(tablespaces_of($node, 'r_pkey'), $target, "$point: the index is in $target");
 	is( $node->safe_psql('postgres', q{
 			SELECT pg_relation_size('r_pkey') =
 				(SELECT bytes FROM seen WHERE moment = 'after')}),

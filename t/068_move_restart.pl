@@ -52,7 +52,7 @@ for my $case ([ 'copied', 'failed', 'pg_default' ],
 	crash_at_stop();
 	wait_until_recovered($point);
 	is(job_field($node, $job, 'state'), $state, "$point: $state");
-	is(tablespaces_of($node, 'r'), $place, "$point: in $place");
+	is(tablespaces_of($node, 'r'), $place, "$point: the relation is in $place");
 	check_btree($node, 'r_pkey', $point);
 	check_orphans($node, $point);
 }

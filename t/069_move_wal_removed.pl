@@ -83,9 +83,9 @@ sub check_d
 {
 	my ($kind, $place, $rows, $map, $name) = @_;
 
-	is($kind->{place}->(), $kind->{all}->($place), "$name: it is in its new place");
-	is(digest($node, 'd', 'x::text'), $rows, "$name: with the rows");
-	is(visibility($node, 'd'), $map, "$name: with the visibility map");
+	is($kind->{place}->(), $kind->{all}->($place), "$name: the relation is in its new place");
+	is(digest($node, 'd', 'x::text'), $rows, "$name: the rows are as before");
+	is(visibility($node, 'd'), $map, "$name: the visibility map is as before");
 	check_moved($node, 'd', 2, $name);
 	return;
 }
@@ -123,7 +123,7 @@ sub starts_over
 	like(slurp_file($node->logfile, $offset),
 		qr/live copy of $kind->{name} starts over because a write-ahead log segment that it needs has been removed/,
 		"$name: the copy has started over");
-	like(figures($job), qr/^1 [1-3]$/, "$name: once, with three times its WAL at most");
+	like(figures($job), qr/^1 [1-3]$/, "$name: the copy has started over once, with three times its WAL at most");
 	check_d($kind, 'fast', $rows, $map, $name);
 	return;
 }
@@ -165,7 +165,7 @@ sub compares
 	is($node->safe_psql('postgres', qq{
 			SELECT restarts || ' ' || (wal_bytes < 1.2 * bytes_total)
 			FROM tablespace_moves WHERE job_id = $job}), '1 true',
-		"$name: it has started over, without another image of each page");
+		"$name: the copy has started over, without another image of each page");
 	check_d($kind, $place, $rows, $map, $name);
 	return;
 }
@@ -206,7 +206,7 @@ sub is_kept_waiting
 	my $map = visibility($node, 'd');
 	is(wait_for_job($node, $job), 'done', "$name: the move is done");
 	unlike(slurp_file($node->logfile, $offset), qr/starts over/,
-		"$name: without starting over");
+		"$name: the copy has not started over");
 	check_d($kind, 'slow', $rows, $map, $name);
 	return;
 }
@@ -233,7 +233,7 @@ while ($node->safe_psql('postgres', "SELECT state FROM tablespace_moves WHERE jo
 	$checkpoints++;
 }
 is(wait_for_job($node, $job), 'done', 'a copy beside checkpoint after checkpoint ends');
-like(figures($job), qr/^\d+ [1-3]$/, 'with three times its WAL at most');
+like(figures($job), qr/^\d+ [1-3]$/, 'a copy beside checkpoint after checkpoint writes three times its WAL at most');
 cmp_ok($checkpoints, '>', 0, 'checkpoints ran beside the copy');
 
 check_log($node, 'in the end');

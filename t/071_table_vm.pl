@@ -106,7 +106,7 @@ sub move_and_change
 	is(wait_for_job($node, $job), 'done', "$name: the move is done")
 	  or diag(job_field($node, $job, 'error'));
 	like(places($node, 'v'), qr/^table $to, toast $to, toast index $to,/,
-		"$name: to $to");
+		"$name: the table is in $to");
 	is(visibility($node, 'v'), $map, "$name: the map is the one before");
 	is(digest($node, 'v'), $rows, "$name: the rows are those before");
 	check_heap($node, 'v', $name);
@@ -162,7 +162,7 @@ unlike($map, qr/0/, 'bits were set');
 like($map, qr/1/, 'all-visible ones only');
 $map = move_and_change('more bits set when the FSM is copied', 'with_indexes => true',
 	[ 'fsm copied', 'freeze' ]);
-is(digits($map), '2', 'all of them');
+is(digits($map), '2', 'all bits were set when the FSM was copied');
 
 # set and cleared and set
 change('update', 'delete', 'toast');
@@ -184,7 +184,7 @@ for my $point ('storage created', 'copied', 'fsm copied')
 # and one that never comes to be
 make_table();
 $map = move_and_change('no map', 'with_indexes => true', [ 'copied', 'update' ]);
-is(digits($map), '0', 'there is none');
+is(digits($map), '0', 'a table that has never had a visibility map has none after a move');
 
 # The map is truncated while the mover lets somebody pass: as VACUUM logs a
 # truncation, but of the map alone, with the heap's storage the same.  Pages
@@ -201,10 +201,10 @@ for my $point ('copied', 'fsm copied')
 	my $filenode = $node->safe_psql('postgres', "SELECT pg_relation_filenode('v')");
 	my $truncate = start_sql($node, 'truncate',
 		"SELECT pg_truncate_visibility_map('v'), pg_relation_filenode('v')");
-	ok(is_waiting($truncate), "$name: it waits for the mover");
+	ok(is_waiting($truncate), "$name: pg_truncate_visibility_map() waits for the mover");
 	release($node);
-	is(finish_sql($truncate), '', "$name: it gets through");
-	is($truncate->{out}, "|$filenode\n", "$name: in the old storage");
+	is(finish_sql($truncate), '', "$name: pg_truncate_visibility_map() gets through");
+	is($truncate->{out}, "|$filenode\n", "$name: the map was truncated in the old storage");
 	is(wait_for_job($node, $job), 'done', "$name: the move is done");
 	is($node->safe_psql('postgres', "SELECT pg_relation_size('v', 'vm')"),
 		'0', "$name: the map is empty");

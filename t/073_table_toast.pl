@@ -60,7 +60,7 @@ is( $fetched,
 		SELECT id || doc FROM d ORDER BY id OFFSET 750 LIMIT 1}),
 	'a cursor: reads on while the move tries');
 $reader->query_safe('COMMIT');
-is(wait_for_job($node, $job), 'done', 'a cursor: it is done after the commit');
+is(wait_for_job($node, $job), 'done', 'a cursor: the move is done after the commit');
 check_end('a cursor', $rows);
 
 # Somebody has a lock on the TOAST table alone, and then reads the table.  The
@@ -79,7 +79,7 @@ chomp($pid = $reader->query_safe('SELECT pg_backend_pid()'));
 is(job_field($node, $job, 'blocked_by'), "{$pid}",
 	'a lock on the TOAST table: the journal names the holder');
 $reader->query_safe('COMMIT');
-is(wait_for_job($node, $job), 'done', 'a lock on the TOAST table: it is done then');
+is(wait_for_job($node, $job), 'done', 'a lock on the TOAST table: the move is done when it is released');
 check_end('a lock on the TOAST table', $rows);
 $reader->quit;
 
@@ -115,7 +115,7 @@ for my $who ('VACUUM', 'autovacuum')
 	is( $node->safe_psql('postgres', qq{
 			SELECT pid FROM pg_stat_progress_vacuum
 			WHERE relid = '$toast'::regclass}),
-		$pid, "$who of TOAST: it goes on");
+		$pid, "$who of TOAST: the vacuum goes on");
 	is(job_field($node, $job, 'state'), 'running', "$who of TOAST: the move runs beside it");
 	unlike(slurp_file($node->logfile),
 		qr/automatic vacuum of table "postgres.pg_toast/,
@@ -151,8 +151,8 @@ for my $point ('copied', 'fsm copied')
 		"SELECT pg_relation_filenode('d') = $filenode OR reltablespace <> 0 FROM pg_class WHERE relname = 'd'");
 	ok(is_waiting($session), "$name: ALTER TABLE waits for the mover");
 	release($node);
-	is(finish_sql($session), '', "$name: it gets through");
-	is($session->{out}, "t\n", "$name: without a rewrite");
+	is(finish_sql($session), '', "$name: ALTER TABLE gets through");
+	is($session->{out}, "t\n", "$name: ALTER TABLE has rewritten nothing");
 	is(wait_for_job($node, $job), 'done', "$name: the move is done");
 	$node->safe_psql('postgres', 'CREATE INDEX ON d (id)');
 	check_end($name, digest($node, 'd', 'x.id || x.doc'));
@@ -177,7 +177,7 @@ for my $sql ('REINDEX INDEX', 'REINDEX INDEX CONCURRENTLY', 'REINDEX TABLE',
 		my $session = start_sql($node, 'reindex', "$sql $what");
 		is_waiting($session);
 		release($node);
-		is(finish_sql($session), '', "$name: it gets through");
+		is(finish_sql($session), '', "$name: the statement gets through");
 		is(wait_for_job($node, $job), 'done', "$name: the move is done")
 		  or diag(job_field($node, $job, 'error'));
 		check_end($name, $rows);
@@ -224,14 +224,14 @@ for my $point ('copied', 'fsm copied')
 	$node->safe_psql('postgres', 'DELETE FROM d WHERE id > 50');
 	my $size = $node->safe_psql('postgres', "SELECT pg_table_size('d')");
 	is(finish_sql(start_sql($node, 'vacuum', 'VACUUM d')), '',
-		"$name: it does not wait for the move");
+		"$name: VACUUM does not wait for the move");
 	$rows = digest($node, 'd', 'x.id || x.doc');
 	release($node);
 	is(wait_for_job($node, $job), 'done', "$name: the move is done");
 	check_end($name, $rows);
 	$node->safe_psql('postgres', 'INSERT INTO d VALUES (0); DELETE FROM d WHERE id = 0; VACUUM d');
 	cmp_ok($node->safe_psql('postgres', "SELECT pg_table_size('d')"), '<',
-		$size, "$name: it truncates when the move is done");
+		$size, "$name: VACUUM truncates when the move is done");
 	check_end("$name, and truncated", $rows);
 }
 

@@ -62,7 +62,7 @@ check_tree('p', $rows, 'leaf by leaf');
 is( $node->safe_psql('postgres', q{
 		SELECT method, state, count(*) FROM tablespace_moves GROUP BY 1, 2
 		ORDER BY 1}),
-	"catalog|done|2\ncopy|done|2", 'leaves by copy, the rest in the catalog');
+	"catalog|done|2\ncopy|done|2", 'leaves move by copy, the others in the catalog');
 
 $node->safe_psql('postgres', q{
 	CREATE TABLE p3 PARTITION OF p FOR VALUES FROM (5000) TO (6000);
@@ -127,7 +127,7 @@ for my $with ('false', 'true')
 	$job = start_table_move($node, 'u', 'fast', "with_indexes => $with");
 	is(wait_for_job($node, $job), 'done', "$name: moved");
 	like(places($node, 'u'), qr/^table fast, toast fast, toast index fast/,
-		"$name: to fast");
+		"$name: the table is in fast");
 	my $undo = $node->safe_psql('postgres', "SELECT undo_move($job)");
 	is(wait_for_job($node, $undo), 'done', "$name: moved back");
 	$node->poll_query_until('postgres', q{

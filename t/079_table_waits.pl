@@ -106,7 +106,7 @@ for my $place (qw(fast slow))
 	  or die 'the move does not ask for its lock';
 	$migration->query(
 		'LOCK TABLE d; ALTER TABLE d ALTER n SET DEFAULT 1; COMMIT');
-	unlike($migration->{stderr}, qr/ERROR/, "$name: it gets through");
+	unlike($migration->{stderr}, qr/ERROR/, "$name: the migration gets through");
 	$migration->quit;
 	is(wait_for_job($node, $job), 'done', "$name: the move is done");
 	check_d($place, $name);
@@ -124,7 +124,7 @@ try_clients($job, 2, 'prepared transaction');
 is(job_field($node, $job, 'phase'), 'waiting for prepared transaction "holds"',
 	'prepared transaction: the journal names it');
 is(job_field($node, $job, 'blocked_by'), '{0}',
-	'prepared transaction: as process 0');
+	'prepared transaction: the journal names process 0 as what the move waits for');
 $node->safe_psql('postgres', "COMMIT PREPARED 'holds'");
 is(wait_for_job($node, $job), 'done', 'prepared transaction: done behind it');
 check_d('fast', 'prepared transaction');

@@ -58,7 +58,7 @@ sub judge
 	return if $state eq 'done';
 
 	my $again = $node->safe_psql('postgres', "SELECT retry_move($job)");
-	is(wait_for_job($node, $again), 'done', "$name: it can be repeated");
+	is(wait_for_job($node, $again), 'done', "$name: the move can be repeated");
 	return;
 }
 
@@ -128,7 +128,7 @@ wait_until_job($node, $job, "attempts > 0 AND blocked_by IS NOT NULL");
 $user->query_safe('COMMIT');
 $user->quit;
 is(wait_for_job($node, $job), 'done', 'an index in use moves when it is free');
-ok(job_field($node, $job, 'attempts') > 1, 'by several attempts');
+ok(job_field($node, $job, 'attempts') > 1, 'an index in use takes several attempts');
 check_btree($node, 'small_a', 'in use');
 
 # every end
@@ -192,7 +192,7 @@ for my $how ('released', 'terminated', 'crashed')
 
 	my $second = $first + 1;
 	is(job_field($node, $first, 'state'), 'done', "$how: the first is done");
-	is(files_left(), $before + 2, "$how: its old file and a new one are there");
+	is(files_left(), $before + 2, "$how: the old file of the first and a new one are there");
 	if ($how eq 'terminated')
 	{
 		my $pid = worker_pid($node, $second);

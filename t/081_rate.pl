@@ -102,11 +102,11 @@ my $left = $node->safe_psql('postgres', qq{
 	FROM tablespace_moves WHERE job_id = $job});
 my $resumed = $node->safe_psql('postgres',
 	qq{SELECT clock_timestamp() FROM pg_sleep(1.5), resume_move($job)});
-is(wait_for_job($node, $job), 'done', 'goes on after a pause');
+is(wait_for_job($node, $job), 'done', 'a move with max_rate goes on after a pause');
 ok($node->safe_psql('postgres', qq{
 		SELECT extract(epoch FROM finished_at - '$resumed') >= $left
 		FROM tablespace_moves WHERE job_id = $job}) eq 't',
-	'at no more than max_rate');
+	'a move goes on after a pause at no more than max_rate');
 
 # --- a device without counters -------------------------------------------------
 
@@ -125,7 +125,7 @@ SKIP:
 	($reason) = move_beside('nobody', '');
 	is($reason,
 		'full speed: own reads are not slowed down; the device has no counters',
-		'a device without counters: it says so');
+		'a device without counters: the reason says so');
 
 	# twice as large, so that it is found out before the copy is done
 	$node->safe_psql('postgres', q{

@@ -42,7 +42,7 @@ like($reason, qr/^(no slower: |full speed: it cannot end by )finish_by$/,
 	'the time by which it is to end is the reason');
 
 ($reason, $job) = reason_when_copied(', finish_by => now()');
-is($reason, 'full speed: it cannot end by finish_by', 'too late: it says so');
+is($reason, 'full speed: it cannot end by finish_by', 'too late: the reason says so');
 is($node->safe_psql('postgres',
 		"SELECT is_late FROM tablespace_advisor.job WHERE job_id = $job"),
 	't', 'the journal, too');
@@ -72,7 +72,7 @@ $node->psql('postgres', qq{
 like($err, qr/WARNING:  what is to be moved cannot be moved by "finish_by"/,
 	'the caller is told at once');
 like($err, qr/DETAIL:  At the highest rates measured so far it would be by/,
-	'from earlier moves');
+	'the warning knows the rates of earlier moves');
 $target = $target eq 'one' ? 'two' : 'one';
 
 # --- changed while it runs --------------------------------------------------------
@@ -100,7 +100,7 @@ is($node->safe_psql('postgres', qq{
 		SELECT max_rate IS NULL, min_rate FROM tablespace_advisor.job
 		WHERE job_id = $job}), 't|' . 40 * 1048576, 'the job keeps the limits that it had at last');
 is($node->safe_psql('postgres', "SELECT alter_move($job, max_rate => '1 MB')"),
-	'f', 'one that has ended');
+	'f', 'alter_move() says that a move has ended');
 cmp_ok(job_field($node, $job, 'others_lost_percent'),
 	'>', 0, 'what others lost is in the journal');
 

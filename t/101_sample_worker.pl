@@ -73,7 +73,7 @@ is( $node->safe_psql('theirs', 'SELECT count(*) FROM tablespace_advisor.caught')
 
 # between two samples nobody is connected
 $node->safe_psql('postgres', 'DROP DATABASE dropped');
-pass('DROP DATABASE');
+pass('a database whose last sample is over can be dropped');
 
 # a database that has just got the extension is not asked after twelve rounds
 # only: other databases have had three samples at most meanwhile
@@ -84,7 +84,7 @@ $node->safe_psql('late', 'CREATE EXTENSION tablespace_advisor');
 ok( $node->poll_query_until('late',
 		'SELECT count(*) > 0 FROM tablespace_advisor.sample'),
 	'a database that has just got the extension is sampled');
-cmp_ok(samples('ours') - $before, '<=', 3, 'in the next round');
+cmp_ok(samples('ours') - $before, '<=', 3, 'a database that has just got the extension is sampled in the next round');
 ok( $node->poll_query_until('late',
 		'SELECT count(*) > 1 FROM tablespace_advisor.sample'), 'a new database is sampled in each round');
 SKIP:

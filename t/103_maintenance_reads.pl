@@ -66,10 +66,10 @@ sub forget
 sample();
 look_up(2000);
 my ($reads, $maintenance) = sample();
-cmp_ok($reads, '>', 1000, 'look-ups read');
+cmp_ok($reads, '>', 1000, 'look-ups count as reads');
 is($maintenance, undef, 'and are nobody else\'s');
 my ($window) = window();
-cmp_ok(abs($window - $reads), '<', 1, 'all of them count');
+cmp_ok(abs($window - $reads), '<', 1, 'all reads of look-ups count in the window');
 
 # VACUUM reads the whole table; and look-ups as before
 $node->safe_psql('postgres', 'VACUUM (DISABLE_PAGE_SKIPPING) t');
@@ -101,7 +101,7 @@ is( $node->safe_psql('postgres', q{
 		SELECT maintenance_reads IS NULL FROM tablespace_advisor.relation_sample
 		WHERE relation = 't_pkey'::regclass
 			AND sample_id = (SELECT max(sample_id) FROM tablespace_advisor.sample)}),
-	't', 'of indexes nothing is left out');
+	't', 'of indexes no reads of VACUUM are left out');
 
 # one under way: it has not been counted yet
 my $vacuumer = session($node);
@@ -113,7 +113,7 @@ ok( $node->poll_query_until('postgres', q{
 	'a slow VACUUM is under way');
 look_up(100);
 (undef, my $under_way) = sample();
-ok(defined $under_way, 'it is noticed');
+ok(defined $under_way, 'a slow VACUUM is noticed');
 my ($watched) = $node->safe_psql('postgres', q{
 	SELECT maintenance_reads_per_s IS NOT NULL
 	FROM tablespace_advisor.observed_activity(observe => '200 ms',

@@ -90,11 +90,11 @@ for my $obstacle (@obstacles)
 	$node->safe_psql('postgres', q{
 		SET allow_in_place_tablespaces = on; CREATE TABLESPACE old LOCATION ''});
 	$node->safe_psql($database, $make);
-	is(contents($node, 'old'), $row, "$name: is named");
+	is(contents($node, 'old'), $row, "$name: what is in the way is named");
 	my @statements = statements_of($node, 'old', 'new');
-	is(scalar(@statements), 1, "$name: one statement");
+	is(scalar(@statements), 1, "$name: one statement is given");
 	run_statements($node, @statements);
-	is(contents($node, 'old'), '', "$name: has gone");
+	is(contents($node, 'old'), '', "$name: what was in the way has gone");
 	drop_tablespace($node, 'old', $name);
 	$node->safe_psql($database, 'DROP TABLE IF EXISTS x')
 	  unless $name eq 'a materialized view';
@@ -118,7 +118,7 @@ $node->safe_psql('postgres', q{
 	DROP TABLESPACE old});
 my ($out, $err) = ('', '');
 is($node->psql('postgres', 'SELECT x()', stderr => \$err), 3, 'every call fails');
-like($err, qr/invalid value for parameter "default_tablespace": "old"/, 'for that reason');
+like($err, qr/invalid value for parameter "default_tablespace": "old"/, 'every call fails for the setting of the function');
 $node->safe_psql('postgres', 'DROP FUNCTION x');
 
 # A database that nobody can connect to, for as long as its owner likes.
@@ -145,7 +145,7 @@ like(contents($node, 'old', columns => 'database, kind, how, statement, reason')
 	'storage of a prepared transaction, whose end is not for whoever looks');
 $node->safe_psql('postgres', q{COMMIT PREPARED 'p'});
 is(contents($node, 'old'), 'postgres|public.x|table|live',
-	'it is a table when that has committed');
+	'storage of a prepared transaction is a table when that has committed');
 
 # A lock of a prepared transaction keeps a table from being moved.
 $node->safe_psql('postgres', q{
@@ -174,7 +174,7 @@ is( contents($node, 'old'),
 	  . "|$relative/88888|directory|orphan",
 	'files of nobody are named');
 $node->psql('postgres', 'DROP TABLESPACE old', stderr => \$err);
-like($err, qr/tablespace "old" is not empty/, 'they are in the way');
+like($err, qr/tablespace "old" is not empty/, 'files of nobody are in the way of DROP TABLESPACE');
 unlink "$directory/$database/99999", "$directory/$database/notes.txt",
   "$directory/88888/1";
 rmdir "$directory/88888";
@@ -216,7 +216,7 @@ $node->safe_psql('postgres', q{ALTER SYSTEM SET temp_tablespaces = 'old'});
 my @settings = statements_of($node, 'old', 'new');
 is(scalar(@settings), 2, 'settings in configuration files');
 run_statements($node, @settings);
-is(contents($node, 'old'), '', 'they have gone');
+is(contents($node, 'old'), '', 'the statements take settings out of configuration files');
 drop_tablespace($node, 'old', 'settings');
 
 # The names in other databases are a superuser's to see.
@@ -270,7 +270,7 @@ wait_until($node, q{SELECT count(*) > 0 FROM pg_stat_activity
 kill 'STOP', $reader->{pid};
 ask($holder, 'COMMIT;');
 wait_until($node, q{SELECT count(*) > 0 FROM pg_stat_activity
-	WHERE datname = 'bare' AND wait_event = 'MessageQueueSend'}, 'its queue is full');
+	WHERE datname = 'bare' AND wait_event = 'MessageQueueSend'}, 'the queue of the worker is full');
 $node->safe_psql('bare', 'VACUUM FULL rewritten');
 $node->safe_psql('bare', 'CREATE TABLE made (a text) TABLESPACE old');
 kill 'CONT', $reader->{pid};
@@ -331,9 +331,9 @@ ask($reader, 'BEGIN; ALTER TABLE goes SET TABLESPACE new; DROP TABLE dropped;');
 my @own = split /\n/, ask($reader, $unowned);
 is(scalar(grep { /^temporary It is of transaction \d+, which is under way\.$/ } @own), scalar(@own),
 	'of the caller\'s transaction');
-cmp_ok(scalar(@own), '>=', 2, 'both');
+cmp_ok(scalar(@own), '>=', 2, 'files of the dropped and of the moved relation are named');
 ask($reader, 'COMMIT;');
-is(ask($reader, $unowned), '', 'they have gone');
+is(ask($reader, $unowned), '', 'files of the caller\'s transaction have gone after its commit');
 
 # A database that is being dropped: a session that does not listen holds it up.
 $node->safe_psql('postgres', 'CREATE DATABASE going TABLESPACE old');
@@ -370,7 +370,7 @@ release($node);
 # A role with no rights asks for nothing.
 is( $node->psql('postgres',
 		q{SET ROLE r; SELECT * FROM tablespace_contents('old')}, stderr => \$err),
-	3, 'not for everybody');
+	3, 'tablespace_contents() is not for everybody');
 like($err, qr/permission denied for function tablespace_contents/,
 	'a role without rights is refused by name');
 
@@ -381,7 +381,7 @@ $node->restart;
 $node->psql('postgres', q{SELECT * FROM tablespace_contents('old')},
 	stderr => \$err);
 like($err, qr/could not start a background worker to look into another database/,
-	'without a worker slot');
+	'without a worker slot other databases are refused');
 $node->stop;
 
 done_testing();

@@ -95,7 +95,7 @@ $node->safe_psql('postgres',
 $node->psql('postgres', q{CALL evacuate_tablespace('fast', 'slow')},
 	stderr => \$err);
 like($err, qr/ERROR:  cannot evacuate tablespace "fast" into "slow" now/,
-	'not the other way at the same time');
+	'an evacuation the other way at the same time is refused');
 release($node);
 $call->{harness}->finish;
 is($call->{harness}->result(0), 0, 'the evacuation ends');
@@ -109,7 +109,7 @@ like($call->{err}, qr/left in tablespace "slow": table public\.held .*\nDETAIL: 
 	'a prepared transaction is named');
 like($call->{err}, qr/Prepared transaction 'makes' has made it/,
 	'the table of a prepared transaction too');
-unlike($call->{err}, qr/HINT:  .*COMMIT PREPARED/, 'whose end is not handed out');
+unlike($call->{err}, qr/HINT:  .*COMMIT PREPARED/, 'the end of a prepared transaction is not handed out');
 like($call->{err}, qr/left in tablespace "slow": table public\.fast_and_loose/,
 	'an unlogged table is left');
 like($call->{err}, qr/left in tablespace "slow": table information_schema\.sql_parts /,
@@ -162,7 +162,7 @@ stop_load($load, 'evacuation');
 drop_tablespace($node, 'slow', 'evacuation');
 is(digests(), $before, 'the contents are the same');
 is($node->safe_psql('bare', 'SELECT count(*), sum(a) FROM plain'), '1000|500500',
-	'those of the other database too');
+	'the contents of the other database are the same');
 is(contents($node, 'fast', where => q{how = 'orphan'}), '', 'no orphan in any database');
 check_content($node, 'evacuation');
 check_orphans($node, 'evacuation');

@@ -72,7 +72,7 @@ for my $case (['true', 'Another evacuation fills the first one.'],
 	wait_for_stop($node, 'copied');
 	is($node->psql('second', $back, stderr => \$err), 3, "opposite, wait $wait: refused");
 	like($err, qr/ERROR:  cannot evacuate tablespace "fast" into "slow" now\nDETAIL:  $reason/,
-		"opposite, wait $wait: with the reason");
+		"opposite, wait $wait: the refusal has its reason");
 	release($node);
 	finish_sql($call);
 	$node->poll_query_until('postgres', q{
@@ -99,7 +99,7 @@ $job = $node->safe_psql('postgres', "SELECT retry_move($job)");
 wait_until_job($node, $job, "attempts > 1");
 $session->query_safe('COMMIT');
 is(wait_for_job($node, $job), 'done', 'lock: moved when the lock is free');
-is(job_field($node, $job, 'method'), 'lock', 'lock: by the same method');
+is(job_field($node, $job, 'method'), 'lock', 'lock: the repeated move has the same method');
 is( $node->safe_psql('postgres',
 		"SELECT pg_size_pretty(lock_up_to) FROM tablespace_advisor.job WHERE job_id = $job"),
 	'1024 kB', 'lock: up to the same size');
@@ -141,7 +141,7 @@ is( $node->psql('postgres', q{CALL evacuate_tablespace('slow', 'fast')},
 		stdout => \$out, stderr => \$err, timeout => 1200), 0, 'many: moved');
 is(scalar(() = $err =~ /NOTICE:  moved table public\.p_\d+/g), $partitions,
 	'many: one line each');
-unlike($err, qr/could not move/, 'many: without failure');
+unlike($err, qr/could not move/, 'many: no relation could not be moved');
 is(contents($node, 'slow'), '', 'many: nothing is left');
 drop_tablespace($node, 'slow', 'many');
 check_log($node, 'interrupted', qr/canceling statement due to user request|canceling statement due to lock timeout|cannot evacuate tablespace|worker ended unexpectedly|FATAL:/);

@@ -35,7 +35,7 @@ like($err, qr/left in tablespace "old": sequence public\.number \(8192 bytes\)\n
 like($err, qr/left in tablespace "old": database .*\nDETAIL:  Its default tablespace is "old": .* needs a tablespace in which the database has no relation yet/,
 	'what is left says what the database needs');
 like($err, qr/HINT:  .*: ALTER DATABASE shop SET TABLESPACE pg_default;/,
-	'with its statement');
+	'what is left has the statement that moves the database');
 my $target = $node->psql('postgres', 'ALTER DATABASE shop SET TABLESPACE new',
 	stderr => \$err);
 like($err, qr/some relations of database "shop" are already in tablespace "new"/,
@@ -66,7 +66,7 @@ like( $node->safe_psql('shop', q{
 	qr/it keeps none: new partitions then follow default_tablespace/, 'a warning');
 $node->safe_psql('shop', q{CALL evacuate_tablespace('new', 'new_default')});
 is($node->safe_psql('shop', q{SELECT reltablespace FROM pg_class WHERE relname = 'event'}),
-	'0', 'it keeps none');
+	'0', 'a partitioned table that moves to the default tablespace keeps none');
 drop_tablespace($node, 'new', 'database');
 $node->stop;
 

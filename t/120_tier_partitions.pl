@@ -124,7 +124,7 @@ is(where_are('e_timestamp'), '', 'a call that is too late moves nothing');
 
 # Disuse, as samples tell it.
 is(advice('e_timestamptz', "unused_for => '1 second'", 'move'), '',
-	'without samples nothing is known');
+	'without samples no partition counts as unused');
 $node->safe_psql('postgres', q{
 	CALL sample_activity();
 	SELECT pg_sleep(1.2);
@@ -134,9 +134,9 @@ $node->poll_query_until('postgres',
 $node->safe_psql('postgres', 'CALL sample_activity()');
 my $unused = advice('e_timestamptz', "unused_for => '1 second'", 'move');
 like($unused, qr/e_timestamptz_0\b.*e_timestamptz_3\b/, 'what no sample saw used');
-unlike($unused, qr/e_timestamptz_1\b/, 'not what was read');
+unlike($unused, qr/e_timestamptz_1\b/, 'what was read does not count as unused');
 is(advice('e_timestamptz', "'45 days', '1 second'", 'move'),
-	'e_timestamptz_2 e_timestamptz_3 e_timestamptz_begin', 'both must hold');
+	'e_timestamptz_2 e_timestamptz_3 e_timestamptz_begin', 'of age and disuse both must hold');
 is(advice('e_timestamptz', "'45 days', '1 year'", 'move'), '',
 	'samples that do not reach back');
 
@@ -160,7 +160,7 @@ $node->psql('postgres', q{
 	SET escape_string_warning = off;
 	SELECT count(upper_bound) > 0
 	FROM advise_partition_placement('e_date', 'slow', '45 days')}, on_error_stop => 0, stdout => \$out);
-is($out, 't', 'with standard_conforming_strings off');
+is($out, 't', 'bounds are read with standard_conforming_strings off');
 
 # Somebody else's partitions.
 $node->safe_psql('postgres', q{CREATE ROLE other; GRANT CREATE ON TABLESPACE slow TO other});
@@ -199,14 +199,14 @@ SKIP:
 		'integer keys count as pg_partman says');
 	is( $node->safe_psql('postgres', q{
 		SELECT count(*) > 0 FROM advise_partition_placement('log', 'slow', '2 days')
-		WHERE upper_bound = current_date}), 't', 'in its units');
+		WHERE upper_bound = current_date}), 't', 'integer keys count in the units of pg_partman');
 	$node->safe_psql('postgres', q{
 		UPDATE partman.part_config SET retention = '3 days', retention_keep_table = false
 		WHERE parent_table = 'public.log'});
 	is(advice('log', "'2 days'", 'move'), '', 'what it will drop is not moved');
 	$node->safe_psql('postgres', q{
 		UPDATE partman.part_config SET retention = '100 days' WHERE parent_table = 'public.log'});
-	like(advice('log', "'2 days'", 'move'), qr/log_p/, 'until then it is');
+	like(advice('log', "'2 days'", 'move'), qr/log_p/, 'what it will drop much later is moved');
 }
 # What claims to be pg_partman's configuration, in the hands of an attacker: a
 # column of a type of hers, with a cast that is called where text is needed, and
@@ -241,13 +241,13 @@ is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 
 $node->safe_psql('postgres', q{
 	ALTER TABLE part_config ALTER epoch TYPE text USING 'seconds';
 	CREATE POLICY evil ON part_config USING (evil_policy())});
-is(advice('evil_log', "'2 days'", 'move'), 'evil_log_1', 'of text, it is');
+is(advice('evil_log', "'2 days'", 'move'), 'evil_log_1', 'a part_config whose epoch is text is read');
 $node->safe_psql('postgres', 'ALTER TABLE part_config ENABLE ROW LEVEL SECURITY');
 is($node->safe_psql('postgres', q{
 	SET ROLE dba;
 	SELECT count(*) FROM advise_partition_placement('evil_log', 'slow', '2 days') WHERE action = 'move'}), '0',
-	'with a policy, it is not');
-is($node->safe_psql('postgres', 'SELECT is_called FROM caught'), 'f', 'with a policy: the policy is not asked');
+	'a part_config with a policy is not read');
+is($node->safe_psql('postgres', 'SELECT is_called FROM caught'), 'f', 'a policy on part_config is not called');
 
 # While it waits for a lock on that table, she gives the table's name to a view.
 $node->safe_psql('postgres', q{
@@ -274,7 +274,7 @@ ask($owner, 'COMMIT;');
 ask($asker, q{SELECT 'answered';});
 is($asker->{err} . $owner->{err}, '', 'a configuration that is renamed meanwhile');
 is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'}), 'f',
-	'is not taken for a view in its place');
+	'a configuration that is renamed meanwhile is not taken for a view in its place');
 end_session($_) foreach $owner, $asker;
 
 check_orphans($node, 'partitions');

@@ -43,7 +43,7 @@ $node->safe_psql('postgres', q{
 	CALL evacuate_tablespace('old', 'new', lock_up_to => '100 MB', until => 'tomorrow 06:00')});
 $node->safe_psql('postgres', $_) for @statements;
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_tablespace WHERE spcname = 'old'}),
-	'0', 'a disk: it is retired');
+	'0', 'a disk: its tablespace is retired');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM article'), '1000', 'a disk: the contents');
 
 # A whole database
@@ -112,7 +112,7 @@ is($node->safe_psql('postgres', q{SELECT * FROM tablespace_moves WHERE state = '
 SKIP:
 {
 	skip 'pg_cron is not installed', 4 unless $has_cron;
-	like($statements[2], qr/cron\.schedule/, 'cron: its statement');
+	like($statements[2], qr/cron\.schedule/, 'cron: the recipe has the statement that schedules it');
 	$node->safe_psql('postgres', q{
 		CALL move_partitions_concurrently('events', 'pg_default', '90 days', min_residence => '0');
 		DELETE FROM tablespace_advisor.job;

@@ -97,7 +97,7 @@ $node->safe_psql('postgres', $_)
 	{
 		my $err;
 
-		is($node->psql('strings', $sql, stderr => \$err), 0, 'with strings that are read otherwise');
+		is($node->psql('strings', $sql, stderr => \$err), 0, 'calls work with strings that are read otherwise');
 		$all .= $err;
 	}
 	is($all, '', 'no string rests on how they are read');
@@ -222,7 +222,7 @@ $node->command_ok(
 	],
 	'the owner of a database can dump it');
 like(slurp_file("$PostgreSQL::Test::Utils::tmp_check/dumped.sql"), qr/^1\tkept\t/m,
-	'with the history of probes');
+	'the dump of the owner of a database has the history of probes');
 is($node->safe_psql('dumped', q{
 		SELECT string_agg(c.oid::regclass::text, ' ')
 		FROM pg_extension e JOIN pg_class c ON c.oid = ANY (e.extconfig)

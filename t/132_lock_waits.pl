@@ -148,7 +148,7 @@ is(wait_for_job($node, $job), 'done', 'VACUUM after VACUUM: an index moves');
 $job = start_table_move($node, 'v', 'fast', "lock_timeout => '30 s'");
 is(wait_for_job($node, $job), 'done', 'VACUUM after VACUUM: a table moves');
 $vacuums->pump_nb;
-ok($vacuums->pumpable, 'they went on until then');
+ok($vacuums->pumpable, 'VACUUM after VACUUM went on until the moves had ended');
 $vacuums->signal('TERM');
 eval { $vacuums->finish };
 unlike($err, qr/error|abort|fatal/i, 'no VACUUM failed');
@@ -205,7 +205,7 @@ SKIP:
 	ask($reader, 'COMMIT;');
 	is(wait_for_job($node, $job), 'done', 'a move of an index whose blocks have to be read');
 	set_slow('pread');
-	cmp_ok(job_field($node, $job, 'lock_ms'), '<', 400, 'does not read them all under its lock');
+	cmp_ok(job_field($node, $job, 'lock_ms'), '<', 400, 'a move does not read all blocks of an index under its lock');
 	end_session($_) foreach $reader, $writer;
 }
 

@@ -99,7 +99,7 @@ is($node->safe_psql('postgres', q{
 		SELECT string_agg(c.relname || ' ' || s.spcname, ', ' ORDER BY c.relname)
 		FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
 		WHERE s.spcname IN ('fast', 'slow')}),
-	'parted fast, parted_pkey fast, t_b slow, u_pkey fast', 'all of them moved');
+	'parted fast, parted_pkey fast, t_b slow, u_pkey fast', 'all relations have moved');
 
 # a transient index that a cancelled rebuild leaves, dropped by the same worker
 my $old = session($node);
@@ -118,7 +118,7 @@ end_session($old);
 ok($node->poll_query_until('postgres', q{
 		SELECT count(*) = 0 FROM pg_class WHERE relname ~ '_cc(new|old)'}),
 	'a transient index is dropped');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM audit'), '0', 'without an event trigger');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM audit'), '0', 'dropping a transient index fires no event trigger');
 
 # --- functions of indexes ---------------------------------------------------------------
 
@@ -162,7 +162,7 @@ sub taken_away
 	$node->safe_psql('postgres', $take);
 	$node->safe_psql('postgres', "SELECT resume_move($id)");
 	is(wait_for_job($node, $id), 'failed', "$name: the move fails");
-	is(job_field($node, $id, 'sqlstate'), '42501', "$name: for want of a right");
+	is(job_field($node, $id, 'sqlstate'), '42501', "$name: the move fails for want of a right");
 	check_orphans($node, $name);
 	$node->safe_psql('postgres', $give);
 	return;

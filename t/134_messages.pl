@@ -19,17 +19,17 @@ stop_at($node, 'copied');
 my $job = start_move($node, 't_b', 'fast');
 wait_for_stop($node, 'copied');
 is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}', '0 s')"), 'f', 'a move that goes on');
-is($node->safe_psql('postgres', "SELECT wait_for_moves('{}')"), 't', 'no move');
-like(messages_of($node, "SELECT wait_for_moves('{$job,4711}')"), qr/42704.*job 4711 does not exist/, 'no such move');
-like(messages_of($node, "SELECT wait_for_moves(NULL)"), qr/22004/, 'no argument');
+is($node->safe_psql('postgres', "SELECT wait_for_moves('{}')"), 't', 'wait_for_moves() of no move says that all have ended');
+like(messages_of($node, "SELECT wait_for_moves('{$job,4711}')"), qr/42704.*job 4711 does not exist/, 'wait_for_moves() refuses a move that does not exist');
+like(messages_of($node, "SELECT wait_for_moves(NULL)"), qr/22004/, 'wait_for_moves() refuses NULL');
 like(messages_of($node, "SET ROLE bob; SELECT wait_for_moves('{$job}')"), qr/42501/, "somebody else's move");
 is($node->safe_psql('postgres', qq{
 		SELECT pid = (SELECT pid FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'),
 			batch_id FROM tablespace_moves WHERE job_id = $job}),
 	"t|$job", 'process and batch are shown');
 release($node);
-is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}')"), 't', 'is waited for');
-is(job_field($node, $job, 'state'), 'done', 'until it is done');
+is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}')"), 't', 'wait_for_moves() says that the move has ended');
+is(job_field($node, $job, 'state'), 'done', 'wait_for_moves() waits until the move is done');
 like(slurp_file($node->logfile),
 	qr/LOG:  moved index public\.t_b from tablespace pg_default to fast\n.*DETAIL:  Job $job of role postgres, method copy/,
 	"the server's log says so");

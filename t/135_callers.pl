@@ -23,7 +23,7 @@ sub crash_of_two_moves
 	push @jobs, start_move($node, 't_b', tablespaces_of($node, 't_b') eq 'fast' ? 'slow' : 'fast');
 	push @jobs, start_move($node, 'u', tablespaces_of($node, 'u') eq 'fast' ? 'slow' : 'fast');
 	wait_until($node, "SELECT count(*) = 2 FROM pg_stat_activity WHERE query = 'live copy stopped at: copied'",
-		'both stop');
+		'both moves stop');
 	crash($node);
 	release($node);
 	return @jobs;
@@ -43,7 +43,7 @@ stop_at($node, 'copied');
 my $third = $node->safe_psql('postgres',
 	q{CALL move_indexes_concurrently('t_pkey', 'fast', wait => false)}) =~ s/\D//gr;
 send_to($open, "SELECT wait_for_moves('{$third}');");
-wait_until($node, "(SELECT state = 'active' FROM pg_stat_activity WHERE pid = $open->{pid})", 'it waits');
+wait_until($node, "(SELECT state = 'active' FROM pg_stat_activity WHERE pid = $open->{pid})", 'the call waits');
 is(messages_of($node, "SELECT retry_move($jobs[1])"), '',
 	'wait_for_moves() in an open transaction does not keep a crashed move to itself');
 release($node);
@@ -93,7 +93,7 @@ foreach my $level ('REPEATABLE READ', 'SERIALIZABLE')
 	ask($holder, "BEGIN; UPDATE tablespace_advisor.job SET phase = phase WHERE job_id = $queued;");
 	send_to($other, "SELECT cancel_move($queued);");
 	wait_until($node, "(SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $other->{pid})",
-		'it waits for the row');
+		'the cancel waits for the row');
 	ask($holder, 'COMMIT;');
 	is(ask($other, ''), 't', "cancel_move() in a $level transaction");
 	is(ask($other, 'SHOW transaction_isolation;'), lc $level, "cancel_move() leaves the isolation level $level");
@@ -143,7 +143,7 @@ is(messages_of($node, qq{
 $node->safe_psql('postgres', "SELECT resume_move($job)");
 is(wait_for_job($node, $job), 'done', 'the move goes on');
 wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'",
-	'its worker ends');
+	'the worker ends');
 unlike(messages_of($node, $as_alice, dbname => 'other'), qr/ERROR/, 'after its worker has ended another call may begin');
 
 $node->stop;

@@ -155,7 +155,7 @@ sub beside_copy
 	is(job_field($node, $job, 'state'), $phase eq 'paused' ? 'paused' : 'running',
 		"the move of the $kind goes on: $phase");
 	$node->safe_psql('postgres', "SELECT cancel_move($job)");
-	is(wait_for_job($node, $job), 'cancelled', 'it can be cancelled');
+	is(wait_for_job($node, $job), 'cancelled', "the move of the $kind can be cancelled: $phase");
 	return;
 }
 

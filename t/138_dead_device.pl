@@ -84,8 +84,8 @@ foreach my $case ([ 't_b', \&index_statement ], [ 't', \&table_statement ])
 		"$relation: the target dies, and a warning says that the copy stays");
 	is(last_job("state || ' ' || (new_filenumbers IS NOT NULL)::text"), 'failed true',
 		'the journal names the copy');
-	is(place_of($node, $relation), $from, 'it is where it was');
-	is(digests($node, 't'), $content, 'with what it had');
+	is(place_of($node, $relation), $from, "$relation: the target dies, and the relation is where it was");
+	is(digests($node, 't'), $content, "$relation: the target dies, and the rows are as before");
 
 	# meanwhile
 	unlike(psql_verbose($node, index_statement('other_pkey', $from)), qr/ERROR/, 'another move works');
@@ -153,8 +153,8 @@ foreach my $relation (qw(t large))
 	release($node);
 	is(wait_for_job($node, $job), 'done', "$relation: the old device dies, and the move is done");
 	is(named_files($node), '1', 'the journal names the old files');
-	is(place_of($node, $relation), $to, 'it is in its new place');
-	is(digests($node, $relation), $before, 'with what it had');
+	is(place_of($node, $relation), $to, "$relation: the old device dies, and the relation is in its new place");
+	is(digests($node, $relation), $before, "$relation: the old device dies, and the rows are as before");
 	is(psql_verbose($node, 'CHECKPOINT'), '', 'a checkpoint works');
 	like(psql_verbose($node, 'SELECT cancel_move(1)'),
 		qr/^WARNING:  \w+: could not remove file ".*" that a move has left: Read-only file system\n.*HINT:  /m,
@@ -179,7 +179,7 @@ foreach my $call (qw(truncate sync))
 	my $err = psql_verbose($node, table_statement('large', $to));
 	is((stop_failing())[1], 1, "large: a $call of the old file fails");
 	unlike($err, qr/ERROR/, 'the move is done');
-	is(place_of($node, 'large') . ' ' . digests($node, 'large'), "$to $before", 'all of it');
+	is(place_of($node, 'large') . ' ' . digests($node, 'large'), "$to $before", "large: a $call of the old file fails, and all of the table has moved");
 	$node->safe_psql('postgres', 'SELECT cancel_move(1)');
 	check_orphans($node, "large: a failed $call");
 }
@@ -247,7 +247,7 @@ foreach my $nth (1, 2)
 	like(psql_verbose($node, index_statement('t_b', $to)),
 		qr/^ERROR:  58030: could not move public\.t_b: could not read blocks? \d+.*Input\/output error/m,
 		"read $nth of the source fails");
-	is((stop_failing())[1], 1, 'one did');
+	is((stop_failing())[1], 1, "read $nth of the source was made to fail");
 	is(last_job('state'), 'failed', 'the job says so');
 	check_orphans($node, 'a source that cannot be read');
 	is(psql_verbose($node, index_statement('t_b', $to)), '', 'a second move works');

@@ -79,7 +79,7 @@ sub values_of
 }
 
 my @functions = routines_of($node);
-cmp_ok(scalar @functions, '>', 50, 'there are functions');
+cmp_ok(scalar @functions, '>', 50, 'the catalog names the functions to call');
 
 # As a superuser all of them; as somebody else what people call.
 my $calls = '';

@@ -12,7 +12,7 @@ delete $ENV{TALLY_COPY};    # theirs who run these tests
 my $list = `bench/published list`;
 is($?, 0, 'the experiments are listed');
 my @experiments = $list =~ /^(\w+)/mg;
-cmp_ok(scalar @experiments, '>=', 11, 'all of them');
+cmp_ok(scalar @experiments, '>=', 11, 'all experiments are listed');
 
 my $output = `bench/published all --small --as-installed --pictures $temp/pictures 2>&1`;
 my $status = $?;

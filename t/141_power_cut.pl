@@ -78,7 +78,7 @@ sub try_cut
 	}
 	else
 	{
-		is(wait_for_job($node, $job), 'done', "$name: it is done");
+		is(wait_for_job($node, $job), 'done', "$name: the move is done");
 	}
 	if (!$content)
 	{

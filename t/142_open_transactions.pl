@@ -71,7 +71,7 @@ like($err, qr/WARNING:  leaving table "moved" where it is\nDETAIL:  A transactio
 like($err, qr/NOTICE:  moved table public\.twin /, 'an evacuation moves what nobody is queueing');
 like(told($node, q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'),
 	qr/ERROR:  canceling statement due to lock timeout/,
-	'for the move of the same table it is waited');
+	'another move of the same table waits for the open transaction');
 send_to($open, 'ROLLBACK;');
 end_session($open);
 like(told($node, q{CALL move_table_concurrently('moved', 'slow')}, user => 'mallory'), qr/^\{\d+\}$/,
@@ -90,9 +90,9 @@ send_to($caller, q{CALL move_indexes_concurrently('moved_pkey', 'fast', wait => 
 wait_for_stop($node, 'queue looked at');
 ask($open, 'COMMIT;');
 release($node);
-is(answer($caller), '', 'who commits between the two looks of another one');
+is(answer($caller), '', 'a call is refused beside one that commits between its two looks');
 like($caller->{err}, qr/index "moved_pkey" is being moved already\nDETAIL:  The move of its table "moved"/,
-	'is seen by one of them');
+	'what commits between the two looks of a call is seen by one of them');
 end_session($_) for $caller, $holder, $open;
 $node->safe_psql('postgres', 'SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves))');
 

@@ -54,12 +54,12 @@ $node->safe_psql('postgres', 'CALL sample_activity()');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM tablespace_advisor.sampled_relation
 		WHERE relation IN ('shard_1'::regclass, 'shard_1_pkey'::regclass)}),
-	'2', 'it is sampled');
+	'2', 'a hidden relation is sampled');
 is($node->safe_psql('postgres', q{
-		SELECT count(*) FROM placement_evidence('shard_1')}), '2', 'there is advice on it');
+		SELECT count(*) FROM placement_evidence('shard_1')}), '2', 'a hidden relation gets advice');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM plan_evacuation('slow', 'fast') WHERE relation::text LIKE 'shard%'}),
-	'2', 'it is in the plan of an evacuation');
+	'2', 'a hidden relation is in the plan of an evacuation');
 
 # a rebuild there and back: its transient index is known and goes
 my ($job) = $node->safe_psql('postgres', q{
@@ -68,13 +68,13 @@ my $back = $node->safe_psql('postgres', "SELECT undo_move($job)");
 is(wait_for_job($node, $back), 'done', 'a rebuild is undone');
 is($node->safe_psql('postgres', q{
 		SET citus.override_table_visibility = off;
-		SELECT count(*) FROM pg_class WHERE relname LIKE 'shard_1%cc%'}), '0', 'without a trace');
+		SELECT count(*) FROM pg_class WHERE relname LIKE 'shard_1%cc%'}), '0', 'rebuild and undo of a hidden index leave no transient index');
 
 $node->safe_psql('postgres', q{CALL evacuate_tablespace('slow', 'fast')});
 is($node->safe_psql('postgres', q{
 		SET citus.override_table_visibility = off;
 		SELECT count(*) FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
-		WHERE c.relname LIKE 'shard%' AND t.spcname = 'fast'}), '2', 'it is evacuated');
+		WHERE c.relname LIKE 'shard%' AND t.spcname = 'fast'}), '2', 'a hidden relation is evacuated');
 is(contents($node, 'slow', columns => 'count(*)', where => "database = 'postgres'"), '0', 'nothing of the hidden relation is left');
 check_log($node) if defined &check_log;
 

@@ -251,7 +251,7 @@ sub try_some
 
 	foreach my $n (@$numbers)
 	{
-		ok(try_order($relation, $kind, %at, $which => $n), "$relation: there is $which $n");
+		ok(try_order($relation, $kind, %at, $which => $n), "$relation: the move comes to $which $n");
 	}
 	return;
 }
@@ -275,7 +275,7 @@ foreach my $relation ('t_c', 't_few', 't')
 		# of the table: itself, its TOAST table, and the first free space map
 		my @last = last_of_files(@operations);
 
-		is(scalar @last, $relation eq 't' ? 7 : 1, "$relation: so many files");
+		is(scalar @last, $relation eq 't' ? 7 : 1, "$relation: the move writes and syncs the expected number of files");
 		try_some('mover', $relation, 'write', [ $relation eq 't' ? @last[0, 1, 3] : @last ]);
 		ok(try_begin($relation, $last[0]), "$relation: that write is there")
 		  if $relation eq 't_few';

@@ -159,7 +159,7 @@ $node->safe_psql('postgres', q{
 	SET application_name = 'within';
 	SET statement_timeout = '30 s';
 	SELECT m.f(1)});
-is(calls_since($offset)->{n}, $count, 'they run from a query of hers');
+is(calls_since($offset)->{n}, $count, 'all index functions run from a query of hers');
 isnt(state_of($node), $before, 'a query of the owner does change something');
 wait_for_workers($node);
 
@@ -201,14 +201,14 @@ sub call_each
 my $lock = session($node);
 ask($lock, q{BEGIN; LOCK TABLE tablespace_advisor.job IN ACCESS EXCLUSIVE MODE; PREPARE TRANSACTION 'p';});
 my $codes = call_each('locked by a prepared transaction', settings => q{SET lock_timeout = '100 ms'});
-cmp_ok($codes->{'55P03'} // 0, '>', 0, 'those that need the journal give up after lock_timeout');
+cmp_ok($codes->{'55P03'} // 0, '>', 0, 'functions that need the journal give up after lock_timeout');
 $node->safe_psql('postgres', q{ROLLBACK PREPARED 'p'});
 
 # A call that is cancelled where it would go on without what is locked.
 ask($lock, q{BEGIN; LOCK TABLE tablespace_advisor.sample IN ACCESS EXCLUSIVE MODE;});
 $codes = call_each('with samples locked', settings => q{SET statement_timeout = '300 ms'},
 	times_out => 1);
-cmp_ok($codes->{'57014'} // 0, '>', 0, 'those that wait for samples are cancelled');
+cmp_ok($codes->{'57014'} // 0, '>', 0, 'functions that wait for samples are cancelled');
 ask($lock, 'COMMIT;');
 end_session($lock);
 wait_for_workers($node);

@@ -80,7 +80,7 @@ foreach my $call (q{CALL move_table_concurrently('hers', 'fast', wait => false)}
 	wait_for_stop($node, 'storage created');
 	my $said = told($node, q{CALL evacuate_tablespace('fast', 'slow', wait => false)});
 	unlike($said, qr/ERROR/, "a superuser's evacuation beside $call");
-	like($said, qr/WARNING:  move \d+ goes the other way/, 'is warned');
+	like($said, qr/WARNING:  move \d+ goes the other way/, "a superuser's evacuation beside $call is warned");
 	like(told($node, q{CALL evacuate_tablespace('slow', 'fast', wait => false)}),
 		qr/ERROR:  cannot evacuate tablespace "slow" into "fast" now/,
 		"an opposite evacuation beside $call is refused");
@@ -110,7 +110,7 @@ $node->safe_psql('postgres', "SELECT alter_move($first, 'unlimited')");
 is(wait_for_job($node, $first), 'done', 'the first of two moves ends');
 unlike(told($node, q{CALL evacuate_tablespace('fast', 'slow', wait => false)}), qr/ERROR/,
 	'what has ended is not in the way of an evacuation');
-is(job_field($node, $second, 'state'), 'running', 'while the second goes on');
+is(job_field($node, $second, 'state'), 'running', 'the second of two moves goes on when the first has ended');
 $node->safe_psql('postgres', q{
 	SELECT cancel_move(job_id) FROM tablespace_advisor.job WHERE state IN ('queued', 'running')});
 wait_for_workers($node);
@@ -226,11 +226,11 @@ $node->safe_psql('flooded', q{CALL move_table_concurrently('t', 'slow', until =>
 wait_for_workers($node);
 cmp_ok($node->safe_psql('flooded', $read) - $before, '<', 1000, 'a move reads little of a long journal');
 cmp_ok($node->safe_psql('flooded', 'SELECT count(*) FROM tablespace_advisor.job'), '<', 11000,
-	'whose worker forgets the oldest of too many jobs of a relation');
+	'the worker of a move forgets the oldest of too many jobs of a relation');
 $node->safe_psql('flooded', q{CALL move_table_concurrently('t', 'pg_default')});
 wait_for_workers($node);
 is($node->safe_psql('flooded', q{SELECT count(*), count(*) FILTER (WHERE batch_id < 1000000)
-	FROM tablespace_advisor.job}), '50|2', 'until those are left that are kept');
+	FROM tablespace_advisor.job}), '50|2', 'of too many jobs of a relation those are left that are kept');
 
 # --- functions of indexes ---------------------------------------------------------
 

@@ -25,7 +25,7 @@ $node->safe_psql('postgres', q{
 told($node, q{CALL move_indexes_concurrently('two', 'fast', max_rate => '1 kB', wait => false)},
 	user => 'mallory');
 wait_until($node, q{EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'running')
-	AND EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'queued')}, 'one moves');
+	AND EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'queued')}, 'one index moves');
 my %uses = (
 	'that cancels' => q{SELECT cancel_move(max(job_id)) FROM tablespace_moves WHERE state = 'queued'},
 	'that measures' => q{SELECT FROM measure_index_locality('hers')},
@@ -40,13 +40,13 @@ foreach my $what (sort keys %uses)
 }
 like(told($node, q{BEGIN; SAVEPOINT s; SELECT wait_for_moves('{}'); ROLLBACK TO s;
 	CREATE TABLE after_all (); PREPARE TRANSACTION 'after all'; COMMIT PREPARED 'after all'},
-	user => 'mallory'), qr/^t?$/, 'one without locks of the extension is');
+	user => 'mallory'), qr/^t?$/, 'a transaction without locks of the extension is prepared');
 crash($node);
 wait_until($node, q{NOT EXISTS (SELECT FROM tablespace_advisor.job WHERE state = 'running')
 	AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor recovery')},
 	'the launcher has recovered what it can');
 like(told($node, q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/^\{\d+\}$/,
-	'after the crash a call goes on');
+	'after a crash beside a prepared transaction a call goes on');
 told($node, q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
 like(told($node, q{SET default_transaction_read_only = on; SELECT wait_for_moves('{1}')}),
 	qr/^t$/, 'a read-only transaction can wait for moves');

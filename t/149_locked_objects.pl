@@ -50,7 +50,7 @@ my $offset = -s $node->logfile;
 told($node, q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice');
 workers_end($node, 'a worker ends');
 my $timeouts = () = slurp_file($node->logfile, $offset) =~ /canceling statement due to lock timeout/g;
-is($timeouts, 1, 'it has waited for the locks of one role once');
+is($timeouts, 1, 'a worker has waited for the locks of one role once');
 end_session($open);
 told($node, q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
 workers_end($node, 'the next worker ends');
@@ -119,7 +119,7 @@ my $past = $node->safe_psql('postgres', qq{
 	UPDATE tablespace_advisor.job SET blocked_by = ARRAY[$pid]
 	WHERE heap = 'past'::regclass RETURNING job_id});
 is(ask($waiter, "SELECT wait_for_moves(ARRAY[$past], '1 s');"), 'f',
-	'whose transaction has ended can wait for a move that waited for it');
+	'a session whose transaction has ended can wait for a move that waited for it');
 is($waiter->{err}, '', 'a session without a transaction is told nothing');
 ask($waiter, 'BEGIN; LOCK TABLE past IN ACCESS SHARE MODE;');
 ask($waiter, "SELECT wait_for_moves(ARRAY[$past], '1 s');");

@@ -34,7 +34,7 @@ my $advice = $node->safe_psql('postgres', q{
 	WHERE action = 'move'});
 is($advice, 'cold slow, hot fast', 'what is not read makes room first');
 my ($code, undef, $error) = $node->psql('postgres', 'SET ROLE other; CALL apply_placement()');
-like($error, qr/permission denied/, 'it is not for everybody');
+like($error, qr/permission denied/, 'apply_placement() is not for everybody');
 like(apply_round($node, q{dry_run => true}), qr/would move.*cold.*would move.*hot/s,
 	'a dry run says what it would do');
 is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'a dry run moves nothing');
@@ -169,7 +169,7 @@ cmp_ok($ms->[-1] + $ms->[-2], '<=', 1.05 * ($ms->[0] + $ms->[1]), 'alternating: 
 	return { a => $day, b => 31 - $day, c => 10, d => 10 } });
 note "drifting: @$ms; $moves moves, $vain in vain";
 cmp_ok($ms->[-1], '<=', 1.05 * 5 * 30, 'drifting: what grows is on the fast one in the end');
-is(where_tables_are($node, 'a'), 'fast', 'it is');
+is(where_tables_are($node, 'a'), 'fast', 'drifting: the table that grows is on the fast tablespace');
 cmp_ok($vain, '<=', 3, 'few moves are in vain');
 
 ($ms, $moves, $vain) = thirty_rounds(

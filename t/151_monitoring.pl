@@ -53,7 +53,7 @@ while (my ($name, $body) = splice @queries, 0, 2)
 	my $columns = columns("$name of postgres_exporter", $sql);
 	my @metrics = $body =~ /^    - (\w+):$/gm;
 
-	is_deeply([ sort keys %$columns ], [ sort @metrics ], "$name: its columns are its metrics");
+	is_deeply([ sort keys %$columns ], [ sort @metrics ], "$name: the columns of the query are its metrics");
 	$names{"${name}_$_"} = 1 for grep { $body =~ /- \Q$_\E:\n\s+usage: (?!LABEL)/ } @metrics;
 }
 

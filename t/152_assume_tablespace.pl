@@ -55,7 +55,7 @@ my $asked = sprintf($rows, '') . sprintf($rows, q{'12 MB'}) . sprintf($rows, q{t
 my $assume = q{SELECT FROM assume_tablespace('new', 100, '1 GB', 'slow');};
 
 is($node->safe_psql('postgres', 'SELECT action FROM advise_placement() GROUP BY 1'),
-	'probe first', 'without it there is nothing to advise');
+	'probe first', 'without an assumed tablespace the advice is to probe');
 my $assumed = $node->safe_psql('postgres', $assume . $asked);
 like($assumed, qr/^\d+\|move\|hot\|new\|/m, 'moves to what is only assumed');
 is($node->safe_psql('postgres', $assume . q{
@@ -82,7 +82,7 @@ is($node->safe_psql('postgres', $asked), $assumed,
 	'made and probed, it is advised on alike: rows, under a budget, named, and the curve');
 is($node->safe_psql('postgres',
 		q{SELECT count(statement) FROM advise_placement() WHERE action = 'move'}),
-	'2', 'now with statements');
+	'2', 'advice on a tablespace that is there has statements');
 
 $node->stop;
 done_testing();

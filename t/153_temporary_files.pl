@@ -44,7 +44,7 @@ $node->safe_psql('postgres', $_)
 plant_probe('pg_default', 1000);
 my $sort = 'SELECT count(*) FROM (SELECT n FROM generate_series(1, 300000) n ORDER BY n DESC OFFSET 0) s';
 
-is(row(), '', 'without pg_stat_statements nothing is said');
+is(row(), '', 'without pg_stat_statements there is no row on temporary files');
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements');
 is(row(), '', 'where pg_stat_statements is not loaded nothing is said');
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'pg_stat_statements'});
@@ -67,20 +67,20 @@ plant_probe('flash', 10);
 
 my $statement = 'ALTER DATABASE postgres SET temp_tablespaces = flash';
 is(row(), "move|pg_default|flash|t|t|one role cannot create there, and would go on as before: reporter|$statement",
-	'to flash, and who would not follow');
+	'the row says to move temporary files to flash, and who would not follow');
 my $account = $node->safe_psql('postgres', 'SELECT explain_placement()');
 like($account, qr/^Temporary files: .*sessions? waits? for them.* in pg_default; flash saves \d+ % of that: one role cannot create there/m,
 	'the account says what they take and who would not follow');
-like($account, qr/^\Q$statement\E;$/m, 'and has the statement');
+like($account, qr/^\Q$statement\E;$/m, 'the account has the statement');
 like($account, qr/^WAL: .*\/s on average of .*, on the device of pg_default/m,
 	'the account names WAL beside data');
 my $page = $node->safe_psql('postgres', 'SELECT tablespace_report()');
 like($page, qr/<b>Put temporary files into flash<\/b>Saves: \d+ % of what statements wait for them .*<code>\Q$statement\E;/,
 	'the page has it among what is worth doing');
-like($page, qr/>Temporary files: [^<]* in pg_default; flash saves /, 'and says what they take');
+like($page, qr/>Temporary files: [^<]* in pg_default; flash saves /, 'the page says what they take');
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM advise_placement(target => 't') WHERE kind = 'temporary files'}),
-	'0', 'not with advice on a table');
+	'0', 'advice on a table has no row on temporary files');
 unlike($node->safe_psql('postgres', q{SELECT explain_placement('t')}), qr/Temporary|WAL:/, 'the account of a table has nothing of temporary files');
 
 $node->safe_psql('postgres', 'GRANT CREATE ON TABLESPACE flash TO public');

@@ -24,7 +24,7 @@ SKIP:
 
 	start_by($node, @namespace, $filter);
 	prepare_node($node);
-	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_ls_dir('/sys')}), '0', 'there is no /sys');
+	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_ls_dir('/sys')}), '0', 'the server has no /sys');
 	is($node->safe_psql('postgres', q{
 			SELECT media, warnings::text ~ 'only a probe tells' FROM tablespace_devices() WHERE tablespace = 'slow'}),
 		'unknown|t', 'what the device is, is unknown, and why is said');
@@ -32,9 +32,9 @@ SKIP:
 		SELECT workload, queue_depth, samples > 0, conditions
 		FROM probe_tablespace('slow', '200 ms', '16 MB', '{1,4}', '{random read,sequential read}')});
 	is($rc, 0, 'a probe measures');
-	like($out, qr/^random read\|1\|t\|/m, 'one request at a time');
-	unlike($out, qr/^random read\|4\|/m, 'not four requests at a time');
-	like($err, qr/NOTICE:.*asynchronous.*HINT: .*seccomp/s, 'it says that asynchronous I/O is refused, and by what');
+	like($out, qr/^random read\|1\|t\|/m, 'a probe without asynchronous I/O measures one request at a time');
+	unlike($out, qr/^random read\|4\|/m, 'a probe without asynchronous I/O does not measure four requests at a time');
+	like($err, qr/NOTICE:.*asynchronous.*HINT: .*seccomp/s, 'a notice says that asynchronous I/O is refused, and by what');
 	$node->safe_psql('postgres', q{
 		CREATE TABLE orders TABLESPACE slow AS SELECT i AS id, repeat('x', 100) AS note FROM generate_series(1, 10000) i;
 		CALL sample_activity()});
@@ -129,7 +129,7 @@ shared_preload_libraries = 'tablespace_advisor'
 	my $job = start_table_move($node, 'orders', 'fast', "max_rate => '2 MB'");
 	wait_until_job($node, $job, "pid IS NOT NULL");
 	my $worker = job_field($node, $job, 'pid');
-	like(slurp_file("/proc/$worker/maps"), qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'so has the worker of a move');
+	like(slurp_file("/proc/$worker/maps"), qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'the worker of a move has loaded the library of that directory');
 	$node->safe_psql('postgres', "SELECT alter_move($job, max_rate => 'none')");
 	is(wait_for_job($node, $job), 'done', 'the move of that library ends');
 	end_session($session);

@@ -52,9 +52,9 @@ my $bring = sub {
 	my ($json, $more) = @_;
 	return messages_of($primary, "SELECT add_standby_activity(\$a\$$json\$a\$::jsonb$more)");
 };
-is($primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$$activity\$a\$) > 0"), 't', 'it is brought to the primary');
+is($primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$$activity\$a\$) > 0"), 't', 'the activity of a standby is brought to the primary');
 is($primary->safe_psql('postgres', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pg_class LIMIT 1;
-	SELECT add_standby_activity(\$a\$$activity\$a\$) > 0"), 't', 'it is brought in a transaction that has a snapshot');
+	SELECT add_standby_activity(\$a\$$activity\$a\$) > 0"), 't', 'the activity is brought in a transaction that has a snapshot');
 # caches are not those of a day of reads
 $primary->safe_psql('postgres', 'DELETE FROM tablespace_advisor.tablespace_io_sample');
 like($advice->(), qr/\bmove orders fast\b/, "with the standby's reads the table is advised to move");
@@ -77,13 +77,13 @@ SKIP:
 }
 
 # what is refused
-like($bring->($activity =~ s/"system_identifier": "\d+"/"system_identifier": "1"/r, ''), qr/22023/, 'of another server');
-like($bring->($activity =~ s/"database": "?\d+"?/"database": "1"/r, ''), qr/22023/, 'of another database');
+like($bring->($activity =~ s/"system_identifier": "\d+"/"system_identifier": "1"/r, ''), qr/22023/, 'activity of another server is refused');
+like($bring->($activity =~ s/"database": "?\d+"?/"database": "1"/r, ''), qr/22023/, 'activity of another database is refused');
 like($bring->($_, ''), qr/22023/, "not that: $_") foreach ('[]', '{}', '1', 'null');
 like(messages_of($primary, 'SELECT add_standby_activity(NULL)'), qr/22004/, 'NULL');
-like(messages_of($standby, "SELECT add_standby_activity(\$a\$$activity\$a\$)"), qr/25006/, 'on a standby');
+like(messages_of($standby, "SELECT add_standby_activity(\$a\$$activity\$a\$)"), qr/25006/, 'add_standby_activity() is refused on a standby');
 $primary->safe_psql('postgres', 'CREATE ROLE somebody');
-like(messages_of($primary, q{SET ROLE somebody; SELECT add_standby_activity('{}')}), qr/42501/, 'by everybody');
+like(messages_of($primary, q{SET ROLE somebody; SELECT add_standby_activity('{}')}), qr/42501/, 'add_standby_activity() is not for everybody');
 
 # figures that nobody measured do no harm; what is old does not count
 $primary->safe_psql('postgres', "SELECT add_standby_activity(\$a\$" . ($activity =~ s/"reads_per_s": [\d.e+-]+/"reads_per_s": 1e308/gr) . "\$a\$, 'wild')");

@@ -80,7 +80,7 @@ $node->safe_psql('postgres', 'DELETE FROM pg_extension WHERE oid = 99999');
 
 pretend('postgres', 99999, 'timescaledb', '2.28.3', @catalog);
 is(advice('move'), 'chunk_1 chunk_2 compressed_1', 'old chunks, and the relation of compressed rows');
-is(advice('keep'), 'chunk_3 chunk_4', 'not young ones; nor what does not inherit, or has another owner');
+is(advice('keep'), 'chunk_3 chunk_4', 'young chunks stay, as does what does not inherit or has another owner');
 is($node->safe_psql('postgres', q{
 		SELECT reason FROM advise_partition_placement('metrics', 'slow', '30 days') WHERE partition = 'chunk_4'::regclass}),
 	'It is not known where its compressed rows are.', 'a chunk does not move without its compressed rows');
@@ -167,7 +167,7 @@ $node->psql('postgres', q{CALL move_partitions_concurrently('metrics', 'slow', '
 like($err, qr/NOTICE:  new chunks of "metrics" are made in tablespaces that are attached to it: fast/, 'where new chunks go is told');
 is($node->safe_psql('postgres', q{
 		SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
-		WHERE t.spcname = 'slow' AND c.relname !~ 'toast'}), 'chunk_1 chunk_1_n_idx chunk_2 compressed_1 compressed_1_pkey', 'they move with their indexes');
+		WHERE t.spcname = 'slow' AND c.relname !~ 'toast'}), 'chunk_1 chunk_1_n_idx chunk_2 compressed_1 compressed_1_pkey', 'old chunks move with their indexes');
 $node->psql('postgres', q{
 	SET ROLE another;
 	SELECT * FROM advise_partition_placement('metrics', 'slow', '30 days')}, on_error_stop => 0, stderr => \$err);
@@ -217,13 +217,13 @@ like(messages_of($node, q{CALL move_indexes_concurrently('orders_pkey', 'fast', 
 	qr/NOTICE:.*table "orders" belongs to Citus.*HINT:  Move shards: SELECT \* FROM pg_catalog\.run_command_on_placements\('public\.orders'/s,
 	'a table of Citus is a shell');
 my $odd = messages_of($node, q{CALL move_table_concurrently('"o''rders"', 'fast', dry_run => true)});
-like($odd, qr/belongs to Citus/, 'of any name');
+like($odd, qr/belongs to Citus/, 'a table of Citus is a shell, whatever its name');
 unlike($odd, qr/HINT/, 'a name that could end a literal is in no statement');
 is($node->safe_psql('postgres', q{
 		CALL move_table_concurrently('pg_dist_partition', 'fast');
 		SELECT t.spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace WHERE c.relname = 'pg_dist_partition'}) =~ s/.*\n//r,
 	'fast', 'an extension\'s table in pg_catalog moves');
-like(messages_of($node, q{CALL move_table_concurrently('pg_class', 'fast')}), qr/0A000.*cannot move system relation/, 'the server\'s do not');
+like(messages_of($node, q{CALL move_table_concurrently('pg_class', 'fast')}), qr/0A000.*cannot move system relation/, 'the server\'s own relations do not move');
 $node->safe_psql('postgres', q{
 	CALL move_table_concurrently('pg_dist_partition', 'pg_default');
 	DELETE FROM pg_depend WHERE refobjid IN (99998, 99999) AND refclassid = 'pg_extension'::regclass;
@@ -238,7 +238,7 @@ $node->safe_psql('other', q{
 is($node->safe_psql('other', q{SELECT count(*) FROM pg_extension WHERE extname = 'tablespace_advisor'}), '1',
 	'an extension is made by a prepared transaction');
 $node->psql('other', q{BEGIN; SELECT count(*) FROM estimate_pgbench_size(1); SELECT count(*) FROM tablespace_moves; PREPARE TRANSACTION 'use'}, stderr => \$err);
-like($err, qr/cannot PREPARE a transaction that has used extension/, 'others are refused');
+like($err, qr/cannot PREPARE a transaction that has used extension/, 'a prepared transaction that has used the extension is refused');
 
 # --- moves of all databases ----------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM all_tablespace_moves() WHERE database = 'other'}), '1', 'members of pg_monitor see it');
 ($out, $err) = ('', '');
 $node->psql('postgres', q{SET ROLE another; SELECT * FROM all_tablespace_moves()}, stderr => \$err, on_error_stop => 0);
-like($err, qr/permission denied for function all_tablespace_moves/, 'others do not');
+like($err, qr/permission denied for function all_tablespace_moves/, 'roles outside of pg_monitor do not see moves elsewhere');
 $node->safe_psql('other', q{SELECT cancel_move(job_id) FROM tablespace_moves WHERE finished_at IS NULL});
 $node->safe_psql('other', q{UPDATE pg_extension SET extversion = '0.4' WHERE extname = 'tablespace_advisor'});
 is($node->safe_psql('postgres', q{SELECT database, job_id IS NULL, error FROM all_tablespace_moves() WHERE database = 'other'}),

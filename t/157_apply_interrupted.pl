@@ -84,7 +84,7 @@ $node->safe_psql('postgres', "SELECT pg_terminate_backend($s->{pid})");
 wait_until($node, q{SELECT NOT EXISTS (SELECT FROM tablespace_moves_active)}, 'the move has ended');
 take_days($node, 1, { cold => 200, hot => 50 });
 like(apply_round($node), qr/is undone.*moved table public\.cold/s, 'what a killed round moved is undone');
-is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'it is back');
+is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'the relation that a killed round moved is back');
 
 # The session dies with the server, and so does the move under way.
 foreach my $who ('session', 'worker')
@@ -107,7 +107,7 @@ $node->safe_psql('postgres', "SELECT pg_cancel_backend($s->{pid})");
 answer($s);
 like($s->{err}, qr/canceling statement/, 'cancelled: the call says so');
 is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'nothing has moved');
-is(rounds(), 'public.cold cancelled', 'its move was cancelled with it');
+is(rounds(), 'public.cold cancelled', 'cancelled: the move was cancelled with the call');
 like(apply_round($node), qr/moved table public\.cold.*moved table public\.hot/s,
 	'the next round begins at once');
 end_session($s);
@@ -117,9 +117,9 @@ $s = begin_round();
 $node->safe_psql('postgres', 'DROP TABLE hot');
 answer($s);
 like($s->{err}, qr/could not move table public\.hot.*does not exist/s, 'dropped: a warning');
-like($s->{err}, qr/moved table public\.cold/, 'the other one has moved');
+like($s->{err}, qr/moved table public\.cold/, 'dropped: the other relation has moved');
 is(where_tables_are($node, 'cold'), 'slow', 'dropped: what has moved stays');
-like(apply_round($node), qr/nothing is to be moved/, 'there is nothing left to do');
+like(apply_round($node), qr/nothing is to be moved/, 'dropped: the next round has nothing to do');
 end_session($s);
 
 SKIP:
@@ -133,7 +133,7 @@ SKIP:
 	wait_until($node, q{SELECT count(*) > 0 FROM cron.job_run_details WHERE status IN ('succeeded', 'failed')},
 		'pg_cron has run it');
 	is($node->safe_psql('postgres', q{SELECT status FROM cron.job_run_details ORDER BY runid LIMIT 1}),
-		'succeeded', 'from pg_cron');
+		'succeeded', 'a round from pg_cron succeeds');
 	is(where_tables_are($node, 'cold', 'hot'), 'slow fast', 'a round');
 	$node->safe_psql('postgres', q{SELECT cron.unschedule('placement')});
 }
