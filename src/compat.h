@@ -281,6 +281,12 @@ tsa_lock_lxid(const LockInstanceData *lock)
 #endif
 }
 
+#if PG_VERSION_NUM < 170000
+#define tsa_proc_lxid(proc) ((proc)->lxid)
+#else
+#define tsa_proc_lxid(proc) ((proc)->vxid.lxid)
+#endif
+
 /* 18 gave ConditionalLockTuple() an argument for log_lock_failures. */
 #if PG_VERSION_NUM < 180000
 #define tsa_conditional_lock_tuple(rel, tid, mode) \

@@ -11,10 +11,12 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 use TsaTest;
 
 our @EXPORT = qw(
-  new_faulty_node start_faulty fail_calls stop_failing psql_verbose
+  new_faulty_node start_faulty fail_calls stop_failing
+  hold_call wait_for_held_call release_call psql_verbose
   place_of target_path digests named_files SHORT_WRITE SLOW);
 
 use constant {
@@ -85,6 +87,35 @@ sub stop_failing
 	close $handle;
 	write_control(calls => []);
 	return (unpack $layout, $text)[6, 7];
+}
+
+# The next of these calls waits until its process gets a signal.
+sub hold_call
+{
+	my (%c) = @_;
+
+	fail_calls(%c, nth => 1, error => SLOW, delay_ms => 3_600_000);
+	return;
+}
+
+# Waits until it does.
+sub wait_for_held_call
+{
+	foreach my $try (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return if (unpack $layout, slurp_file($control))[7] == 1;
+		usleep(10_000);
+	}
+	die 'no call waits';
+}
+
+sub release_call
+{
+	my ($pid) = @_;
+
+	stop_failing();
+	kill 'HUP', $pid;
+	return;
 }
 
 # A server with that library, with the tablespaces "slow" and "fast", on which

@@ -75,13 +75,20 @@ tsa_tablespace_contents(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The process whose temporary files have this number; NULL if there is none. */
+/*
+ * The process that has temporary relations of this number in a database; NULL if
+ * there is none.  Who has got the number of one that has ended has none there,
+ * or has dropped those that it found.
+ */
 Datum
 tsa_temporary_owner_pid(PG_FUNCTION_ARGS)
 {
 	PGPROC	   *proc = tsa_proc_by_number(PG_GETARG_INT32(0));
 
-	if (proc == NULL || proc->pid == 0)
+	/* functions of 0.4, before ALTER EXTENSION UPDATE, do not say which */
+	if (proc == NULL || proc->pid == 0 ||
+		!OidIsValid(proc->tempNamespaceId) ||
+		(PG_NARGS() > 1 && proc->databaseId != PG_GETARG_OID(1)))
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(proc->pid);
 }

@@ -19,7 +19,14 @@ CREATE FUNCTION tablespace_advisor.transactions_of(
 AS 'MODULE_PATHNAME', 'tsa_transactions_of'
 LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION tablespace_advisor.transactions_of(oid) IS
-	'when the oldest transaction of a database''s other sessions began, -infinity if one does not say; is_ending: whether one has ended for others and may still remove its files';
+	'when the oldest transaction of a database''s other sessions began, -infinity if one does not say; is_ending: whether one, or a prepared one, has ended for others and may still remove its files';
+
+CREATE FUNCTION tablespace_advisor.is_checkpointer_unlinking()
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'tsa_is_checkpointer_unlinking'
+LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION tablespace_advisor.is_checkpointer_unlinking() IS
+	'whether the checkpointer may still be removing files that were dropped before the last checkpoint';
 
 CREATE FUNCTION tablespace_advisor.is_directory_of_database(directory text)
 RETURNS boolean
@@ -37,12 +44,19 @@ LANGUAGE C STRICT VOLATILE ROWS 10;
 COMMENT ON FUNCTION tablespace_advisor.object_settings(oid) IS
 	'default_tablespace and temp_tablespaces of a database''s functions and procedures, and tablespaces attached to hypertables of TimescaleDB (attach_tablespace; extension_schema: of its functions). A worker looks into other databases (53000: no worker slot is free)';
 
-CREATE FUNCTION tablespace_advisor.temporary_owner_pid(backend int)
+CREATE FUNCTION tablespace_advisor.is_process(pid int)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'tsa_is_process'
+LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION tablespace_advisor.is_process(int) IS
+	'whether a process of the server that uses databases has this process ID now';
+
+CREATE FUNCTION tablespace_advisor.temporary_owner_pid(backend int, database_oid oid)
 RETURNS int
 AS 'MODULE_PATHNAME', 'tsa_temporary_owner_pid'
 LANGUAGE C STRICT VOLATILE;
-COMMENT ON FUNCTION tablespace_advisor.temporary_owner_pid(int) IS
-	'process ID of the session whose temporary schema and files have this number; NULL if it has ended';
+COMMENT ON FUNCTION tablespace_advisor.temporary_owner_pid(int, oid) IS
+	'process ID of the session whose temporary relations in a database have this number; NULL if it has ended';
 
 CREATE FUNCTION tablespace_advisor.tablespace_directory(tablespace_oid oid)
 RETURNS text
@@ -501,9 +515,10 @@ COMMENT ON FUNCTION tablespace_advisor.settings_naming(oid, oid, boolean) IS
  * has its row in pg_class by then, or its transaction is under way; what was
  * dropped meanwhile has gone at the last, or its transaction is ending.
  *
- * What the next checkpoint unlinks is empty and younger than the last one: DROP
- * TABLESPACE waits for such a checkpoint.  Times of files come from a clock that
- * ticks slowly, and without fractions.
+ * What the next checkpoint unlinks is empty and not much older than the last one,
+ * which may not have ended: DROP TABLESPACE waits for such a checkpoint.  Times
+ * of files have no fractions, and may be those of a file server, whose clock is
+ * allowed a minute.
  */
 CREATE FUNCTION tablespace_advisor.unowned_files(tablespace_oid oid, database_oid oid)
 RETURNS TABLE (path text, bytes bigint, how text, why text, detail text)
@@ -513,25 +528,30 @@ AS $$
 	WITH storage AS MATERIALIZED (
 		SELECT * FROM tablespace_advisor.storage_in(tablespace_oid, database_oid)
 	), looked AS MATERIALIZED (
-		SELECT n.files, t.since - interval '1 second' AS since
+		SELECT n.files, t.since - interval '1 minute' AS since,
+			c.checkpoint_time - interval '1 second' AS checkpoint
 		FROM (SELECT count(*) AS files FROM storage) n
 			CROSS JOIN LATERAL tablespace_advisor.transactions_of(
 				CASE WHEN n.files > 0 THEN database_oid END) t
+			CROSS JOIN pg_control_checkpoint() c
 	), owner AS MATERIALIZED (
-		SELECT r.*, l.since
+		SELECT r.*
 		FROM looked l
 			CROSS JOIN LATERAL tablespace_advisor.relations_in(
 				CASE WHEN l.files > 0 THEN tablespace_oid END, database_oid) r
 	), ended AS MATERIALIZED (
-		SELECT t.is_ending, o.is_unknown
+		SELECT t.is_ending, o.is_unknown,
+			o.rows >= 0 AND tablespace_advisor.is_checkpointer_unlinking() AS is_unlinking
 		FROM (SELECT count(*) AS rows, coalesce(bool_or(is_locked)
 				FILTER (WHERE relation IS NULL), false) AS is_unknown
 			FROM owner) o
 			CROSS JOIN LATERAL tablespace_advisor.transactions_of(
 				CASE WHEN o.rows >= 0 THEN database_oid END) t
 	), unowned AS MATERIALIZED (
-		SELECT s.*, o.transaction, o.job_id, p.gid, e.is_ending, e.is_unknown
+		SELECT s.*, o.transaction, o.job_id, p.gid, e.is_ending, e.is_unknown,
+			l.since
 		FROM ended e
+			CROSS JOIN looked l
 			CROSS JOIN storage s
 			LEFT JOIN (SELECT r.filenumber, r.backend,
 					max(r.transaction::text) FILTER (WHERE
@@ -548,14 +568,17 @@ AS $$
 		WHERE o.committed IS NOT TRUE
 			AND NOT (s.filenumber IS NOT NULL AND s.bytes = 0
 				AND o.transaction IS NULL
-				AND s.modified >= (SELECT checkpoint_time
-					FROM pg_control_checkpoint()))
+				AND (e.is_unlinking OR s.modified >= l.checkpoint))
+	), remaining AS MATERIALIZED (
+		SELECT s.*
+		FROM (SELECT count(*) AS rows FROM unowned HAVING count(*) > 0) n
+			CROSS JOIN LATERAL tablespace_advisor.storage_in(
+				CASE WHEN n.rows > 0 THEN tablespace_oid END, database_oid) s
 	)
-	SELECT u.path, u.bytes,
+	SELECT r.path, r.bytes,
 		CASE w.why WHEN 'left by a crash' THEN 'orphan' ELSE 'temporary' END,
 		w.why, coalesce(u.gid, u.transaction, u.job_id::text)
 	FROM unowned u
-		LEFT JOIN looked l ON true
 		CROSS JOIN LATERAL (SELECT CASE
 			WHEN u.gid IS NOT NULL THEN 'made by prepared'
 			WHEN u.transaction IS NOT NULL THEN 'made by transaction'
@@ -563,16 +586,21 @@ AS $$
 			WHEN u.backend IS NOT NULL THEN 'of temporary relation'
 			WHEN pg_is_in_recovery() THEN 'of the primary'
 			WHEN u.is_unknown THEN 'perhaps of a move'
-			WHEN u.is_ending OR u.modified >= date_trunc('second', l.since)
-				THEN 'perhaps just made'
+			WHEN u.is_ending OR u.modified >= u.since THEN 'perhaps just made'
 			ELSE 'left by a crash' END) w(why)
-		CROSS JOIN LATERAL pg_stat_file(u.path, true) f
-	WHERE f.size > 0 OR f.size = 0 AND u.bytes = 0
+		JOIN remaining r ON coalesce(r.filenumber::text, r.path)
+				= coalesce(u.filenumber::text, u.path)
+			AND r.backend IS NOT DISTINCT FROM u.backend
+	WHERE r.bytes > 0 OR u.bytes = 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.unowned_files(oid, oid) IS
 	'files of a database in a tablespace that no relation has, but for empty ones that the next checkpoint removes; why, detail: see reason_beside()';
 
-/* What belongs to no database: temporary files, and what nobody knows. */
+/*
+ * What belongs to no database: temporary files, and what nobody knows.  Files
+ * are looked for again once their process, or database, was not found: they may
+ * have gone with it.
+ */
 CREATE FUNCTION tablespace_advisor.files_beside_databases(tablespace_oid oid)
 RETURNS TABLE (path text, kind text, bytes bigint, how text, statement text,
 	why text, detail text)
@@ -594,11 +622,15 @@ AS $$
 		GROUP BY f.pid
 	)
 	SELECT t.path, 'temporary files', t.bytes, 'temporary',
-		CASE WHEN a.pid IS NOT NULL
-			THEN format('SELECT pg_catalog.pg_cancel_backend(%s)', a.pid) END,
-		CASE WHEN a.pid IS NOT NULL THEN 'of statement' ELSE 'of ended process' END,
-		a.pid::text
-	FROM temporary t LEFT JOIN pg_stat_activity a ON a.pid = t.pid
+		CASE WHEN p.is_there
+			THEN format('SELECT pg_catalog.pg_cancel_backend(%s)', t.pid) END,
+		CASE WHEN p.is_there THEN 'of statement' ELSE 'of ended process' END,
+		CASE WHEN p.is_there THEN t.pid::text END
+	FROM temporary t
+		CROSS JOIN LATERAL (SELECT tablespace_advisor.is_process(t.pid))
+			p(is_there)
+	WHERE CASE WHEN p.is_there THEN true
+		ELSE (SELECT f.size IS NOT NULL FROM pg_stat_file(t.path, true) f) END
 	UNION ALL
 	SELECT e.path, CASE WHEN e.is_directory THEN 'directory' ELSE 'file' END,
 		NULL, CASE w.why WHEN 'being made' THEN 'temporary' ELSE 'orphan' END,
@@ -610,8 +642,8 @@ AS $$
 			ELSE 'not of the server' END) w(why)
 	WHERE e.name <> 'pgsql_tmp'
 		AND e.name NOT IN (SELECT d.oid::text FROM pg_database d)
-		AND EXISTS (SELECT FROM tablespace_advisor.files_in(e.path)
-			UNION ALL SELECT WHERE NOT e.is_directory)
+		AND CASE WHEN w.why IS NOT NULL THEN NOT e.is_directory
+			OR EXISTS (SELECT FROM tablespace_advisor.files_in(e.path)) END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.files_beside_databases(oid) IS
 	'temporary files in a tablespace, one row a process, and what is in its directory without belonging there; why, detail: see reason_beside()';
@@ -682,7 +714,7 @@ AS $$
 		SELECT d.database, d.name, d.is_default, d.target_name,
 			d.shown, r.relation, r.kind, r.schema_name, r.relation_name,
 			r.extension_schema, r.size_bytes, r.how, r.why, r.detail,
-			tablespace_advisor.temporary_owner_pid(r.backend) AS pid
+			tablespace_advisor.temporary_owner_pid(r.backend, d.database) AS pid
 		FROM db d
 			CROSS JOIN LATERAL tablespace_advisor.leaving_relations(
 				tablespace_oid, d.database, d.is_default) r

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * sessions.c
- *	  What the other sessions of a database may have to do with files that no
- *	  relation has, and whether a database is being made.
+ *	  What other processes may have to do with files that no relation has, and
+ *	  whether a database is being made.
  *
  * Whoever makes storage is in a transaction from before that until its row of
  * pg_class is there; and whoever drops it is in one that has ended for others
@@ -10,6 +10,17 @@
  * start to behind the removal (CommitTransaction() and AbortTransaction()), so
  * that a look at the files, then at sessions, then at pg_class, then at
  * sessions, and then at the files finds each file's reason.
+ *
+ * The number of a session's transaction (lxid) is set just before the report of
+ * its start, and taken away as it ends for others.  So a start without a number
+ * is that of a transaction which is ending; and a number without a start, of one
+ * that does not say when it began: track_activities was off then, or a
+ * background worker has not set the time of its statement.  The two are not read
+ * at one moment, so numbers are read before the starts and after them.
+ *
+ * A prepared transaction has no session.  Whoever ends it removes its files
+ * between its end for others and the release of its locks
+ * (FinishPreparedTransaction()), that on its own number among them.
  *
  * pg_stat_activity remembers, until the end of the caller's transaction, what
  * its first query of it has seen: so it is not what is looked at here, and what
@@ -28,32 +39,113 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
 #include "compat.h"
 
+PG_FUNCTION_INFO_V1(tsa_is_checkpointer_unlinking);
+PG_FUNCTION_INFO_V1(tsa_is_process);
 PG_FUNCTION_INFO_V1(tsa_transactions_of);
 PG_FUNCTION_INFO_V1(tsa_is_directory_of_database);
 
-/* Has a transaction ended for others, but not for its session? */
-static bool
-is_ending(const LocalPgBackendStatus * session)
+/* A session of the database, and its transaction's number a moment ago. */
+typedef struct Before
 {
-	BackendState state = session->backendStatus.st_state;
+	int			pid;
+	LocalTransactionId lxid;
+}			Before;
 
-	return session->backendStatus.st_xact_start_timestamp != 0 &&
-		!TransactionIdIsValid(session->backend_xid) &&
-		!TransactionIdIsValid(session->backend_xmin) &&
-		state != STATE_IDLEINTRANSACTION &&
-		state != STATE_IDLEINTRANSACTION_ABORTED;
+/* The number of the transaction that a process is in. */
+static LocalTransactionId
+lxid_of(int pid)
+{
+	PGPROC	   *proc = BackendPidGetProc(pid);
+
+	return proc == NULL ? InvalidLocalTransactionId : tsa_proc_lxid(proc);
+}
+
+/* Looks at sessions anew; how many there are. */
+static int
+look_at_sessions(void)
+{
+	pgstat_clear_backend_activity_snapshot();
+	return pgstat_fetch_stat_numbackends();
+}
+
+/* The numbers of transactions, before the look at their starts. */
+static Before *
+find_numbers(int *n)
+{
+	Before	   *before;
+
+	*n = look_at_sessions();
+	before = palloc(sizeof(Before) * Max(*n, 1));
+	for (int i = 0; i < *n; i++)
+	{
+		before[i].pid = tsa_backend_status(i + 1)->backendStatus.st_procpid;
+		before[i].lxid = lxid_of(before[i].pid);
+	}
+	return before;
+}
+
+/* The number that a process had then. */
+static LocalTransactionId
+number_before(const Before * before, int n, int pid)
+{
+	for (int i = 0; i < n; i++)
+		if (before[i].pid == pid)
+			return before[i].lxid;
+	return InvalidLocalTransactionId;
+}
+
+/*
+ * When a session's transaction began, DT_NOEND if it is in none, DT_NOBEGIN if
+ * it does not say.  Notes whether it is ending.
+ */
+static TimestampTz
+start_of(const PgBackendStatus * session, LocalTransactionId before,
+		 bool *is_ending)
+{
+	TimestampTz start = session->st_xact_start_timestamp;
+	LocalTransactionId after = lxid_of(session->st_procpid);
+
+	if (session->st_state == STATE_DISABLED)
+	{
+		*is_ending = true;
+		return DT_NOBEGIN;
+	}
+	if (start == 0)
+		return LocalTransactionIdIsValid(after) && after == before ?
+			DT_NOBEGIN : DT_NOEND;
+	*is_ending |= !LocalTransactionIdIsValid(before) &&
+		!LocalTransactionIdIsValid(after);
+	return start;
+}
+
+/* Has a prepared transaction ended for others, but not released its locks? */
+static bool
+is_prepared_ending(void)
+{
+	LockData   *locks = GetLockStatusData();
+
+	for (int i = 0; i < locks->nelements; i++)
+		if (locks->locks[i].pid == 0 &&
+			locks->locks[i].locktag.locktag_type == LOCKTAG_TRANSACTION &&
+			!TransactionIdIsInProgress(locks->locks[i].locktag.locktag_field1))
+			return true;
+	return false;
 }
 
 /*
  * When the oldest transaction of a database's other sessions began, NULL if
- * there is none, and -infinity if a session does not say (track_activities);
- * and whether one is ending.
+ * there is none, and -infinity if one does not say; and whether one, or a
+ * prepared one of any database, is ending.
  */
 Datum
 tsa_transactions_of(PG_FUNCTION_ARGS)
@@ -64,33 +156,63 @@ tsa_transactions_of(PG_FUNCTION_ARGS)
 	TupleDesc	desc;
 	Datum		values[2];
 	bool		nulls[2] = {false, false};
+	Before	   *before;
+	int			nbefore;
+	int			nsessions;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg_internal("return type must be a row type")));
 
-	pgstat_clear_backend_activity_snapshot();
-	for (int i = 1; i <= pgstat_fetch_stat_numbackends(); i++)
+	before = find_numbers(&nbefore);
+	nsessions = look_at_sessions();
+	for (int i = 1; i <= nsessions; i++)
 	{
-		LocalPgBackendStatus *session = tsa_backend_status(i);
-		PgBackendStatus *status = &session->backendStatus;
-		TimestampTz start = status->st_xact_start_timestamp;
+		PgBackendStatus *session = &tsa_backend_status(i)->backendStatus;
 
-		if (status->st_databaseid != database ||
-			status->st_procpid == MyProcPid)
-			continue;
-		if (status->st_state == STATE_DISABLED)
-			start = DT_NOBEGIN;
-		if (start != 0)
-			since = Min(since, start);
-		ending |= is_ending(session);
+		if (session->st_databaseid == database &&
+			session->st_procpid != MyProcPid)
+			since = Min(since, start_of(session,
+										number_before(before, nbefore,
+													  session->st_procpid),
+										&ending));
 	}
+	ending |= is_prepared_ending();
 	values[0] = TimestampTzGetDatum(since);
 	nulls[0] = since == DT_NOEND;
 	values[1] = BoolGetDatum(ending);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
+}
+
+/*
+ * May the checkpointer be unlinking files, of a checkpoint that pg_control names
+ * already?  Neither its idle loop nor the pauses between its writes do that.
+ */
+Datum
+tsa_is_checkpointer_unlinking(PG_FUNCTION_ARGS)
+{
+	int			nsessions = look_at_sessions();
+
+	for (int i = 1; i <= nsessions; i++)
+	{
+		PgBackendStatus *session = &tsa_backend_status(i)->backendStatus;
+		PGPROC	   *proc = session->st_backendType == B_CHECKPOINTER ?
+		AuxiliaryPidGetProc(session->st_procpid) : NULL;
+
+		if (proc != NULL)
+			PG_RETURN_BOOL(proc->wait_event_info != WAIT_EVENT_CHECKPOINTER_MAIN &&
+						   proc->wait_event_info != WAIT_EVENT_CHECKPOINT_WRITE_DELAY);
+	}
+	PG_RETURN_BOOL(true);
+}
+
+/* Is there such a process now? */
+Datum
+tsa_is_process(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(BackendPidGetProc(PG_GETARG_INT32(0)) != NULL);
 }
 
 /* Is a directory that of a database, also one being made or dropped? */
