@@ -3,7 +3,6 @@
 # be had, a standby.  After each: every index is valid or as it was, nothing is
 # left over, and the journal says what happened.
 
-use IPC::Run ();
 use TsaTest;
 
 my $node = start_plain('primary', init => { allows_streaming => 1 }, conf => q{
@@ -96,14 +95,10 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO owner;
 	ALTER TABLE pgbench_accounts SET (parallel_workers = 2);
 });
-my $pgbench_log = $PostgreSQL::Test::Utils::tmp_check . '/050_move_pgbench.log';
 my $pgbench;
 {
 	local $ENV{PGOPTIONS} = "$ENV{PGOPTIONS} " . '-c default_transaction_isolation=read\\ committed';
-	$pgbench = IPC::Run::start(
-		[ 'pgbench', '-n', '-c', '4', '-T', '600', '-M', 'prepared',
-		  '-h', $node->host, '-p', $node->port, 'postgres' ],
-		'<', '/dev/null', '>', $pgbench_log, '2>&1', IPC::Run::timeout(10 * $PostgreSQL::Test::Utils::timeout_default));
+	$pgbench = start_pgbench($node, 4, '-M', 'prepared');
 }
 wait_until($node, '(SELECT count(*) > 100 FROM pgbench_history)', 'pgbench changes rows');
 for my $round ([ 'fast', 'rebuild' ], [ 'slow', 'auto' ], [ 'fast', 'auto' ])
@@ -119,9 +114,7 @@ for my $round ([ 'fast', 'rebuild' ], [ 'slow', 'auto' ], [ 'fast', 'auto' ])
 }
 is($node->safe_psql('postgres', 'SELECT DISTINCT owner FROM tablespace_moves'), 'owner',
 	'the moves are made on behalf of a role that cannot log in');
-$pgbench->signal('TERM');	# a job in the background may ignore INT
-$pgbench->finish;
-unlike(slurp_file($pgbench_log), qr/ERROR|FATAL|aborted/, 'no transaction of pgbench failed');
+stop_pgbench($pgbench, 'pgbench beside moves');
 check_indexes('after moves under load');
 
 # --- a caller that waits -----------------------------------------------------------

@@ -138,8 +138,7 @@ SET vacuum_cost_delay = '2 ms';
 SET vacuum_cost_limit = 10;
 VACUUM (DISABLE_PAGE_SKIPPING) v;
 });
-my ($out, $err) = ('', '');
-my $vacuums = start_pgbench($node, $script, 3, 1000, \$out, \$err);
+my $vacuums = start_pgbench($node, 3, '-R', 1000, '-f', $script);
 wait_until($node, q{EXISTS (SELECT FROM pg_locks
 	WHERE relation = 'v'::regclass AND mode = 'ShareUpdateExclusiveLock' AND NOT granted)},
 	'one VACUUM waits for the other');
@@ -147,11 +146,7 @@ $job = start_move($node, 'v_i', 'fast', "lock_timeout => '30 s'");
 is(wait_for_job($node, $job), 'done', 'VACUUM after VACUUM: an index moves');
 $job = start_table_move($node, 'v', 'fast', "lock_timeout => '30 s'");
 is(wait_for_job($node, $job), 'done', 'VACUUM after VACUUM: a table moves');
-$vacuums->pump_nb;
-ok($vacuums->pumpable, 'VACUUM after VACUUM went on until the moves had ended');
-$vacuums->signal('TERM');
-eval { $vacuums->finish };
-unlike($err, qr/error|abort|fatal/i, 'no VACUUM failed');
+stop_pgbench($vacuums, 'VACUUM after VACUUM');
 configure($node, 'deadlock_timeout', '1s');
 
 # --- slow devices -----------------------------------------------------------------------

@@ -5,7 +5,6 @@
 # (but a rebuild may, which fails then), nobody waits for a copy's end.  The
 # longest waits are printed as the table that docs/reliability.md shows.
 
-use IPC::Run ();
 use TsaTest;
 
 # Longer than anybody may wait, shorter than a move at the rate below takes.
@@ -170,21 +169,18 @@ foreach my $kind ('index', 'table', 'rebuild')
 	my $script = $node->basedir . "/$kind.sql";
 	append_to_file($script,
 		join('', map { call($kind, $_, '') . ";\n" } ('fast', 'slow') x 2000));
-	my ($out, $err) = ('', '');
-	my $moves = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-f', $script ],
-		'>', \$out, '2>', \$err);
+	my $moves = start_command('psql', '-XAtq', '-d', $node->connstr('postgres'), '-f', $script);
 	my $done = $node->safe_psql('postgres', 'SELECT max(job_id) FROM tablespace_moves');
 	$node->poll_query_until('postgres',
 		"SELECT count(*) > 2 FROM tablespace_moves WHERE state = 'done' AND job_id > $done")
 	  or die 'nothing moves';
 	beside($_, $kind, $kind eq 'rebuild' ? 'again and again' : 'cutting over',
 		$kind eq 'rebuild' ? 1 : 2) foreach @statements;
-	$moves->kill_kill;
+	$moves->{harness}->kill_kill;
 	$node->poll_query_until('postgres', q{
 		SELECT count(*) = 0 FROM pg_stat_activity
 		WHERE backend_type = 'tablespace_advisor move'}) or die 'moves do not end';
-	unlike($err, qr/deadlock/, "no move of the $kind got a deadlock") if $kind ne 'rebuild';
+	unlike($moves->{err}, qr/deadlock/, "no move of the $kind got a deadlock") if $kind ne 'rebuild';
 }
 is($node->safe_psql('postgres', 'SELECT bt_index_parent_check(oid, true)::text FROM pg_class WHERE relname = $$d_n$$'),
 	'', 'the index agrees with its table');

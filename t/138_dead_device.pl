@@ -380,9 +380,7 @@ foreach my $retry (qw(off on))
 	}
 	fail_calls(calls => ['sync'], from_on => 1, nth => 1, error => SLOW, delay_ms => 8000,
 		path => target_path($node, $to));
-	my $load = IPC::Run::start(
-		[ 'pgbench', '-n', '-c', 3, '-R', 100, '-T', 600, @files, '-h', $node->host, '-p', $node->port, 'postgres' ],
-		'>', \my $out, '2>', \my $err);
+	my $load = start_pgbench($node, 3, '-R', 100, @files);
 	stop_at($node, 'copied');
 	my ($job) = $node->safe_psql('postgres',
 		"CALL move_table_concurrently('large', '$to', lock_timeout => '2 s', wait => false)") =~ /(\d+)/;
@@ -392,11 +390,7 @@ foreach my $retry (qw(off on))
 	release($node);
 	is(wait_for_job($node, $job), 'done', 'a sync takes 8 s: the move works');
 	finish_sql($checkpoint);
-	$load->pump_nb;
-	ok($load->pumpable, 'a sync takes 8 s: nobody has waited for longer than lock_timeout') or diag $err;
-	$load->signal('TERM');
-	eval { $load->finish };
-	unlike($err, qr/abort|error/i, 'a sync takes 8 s: nobody has failed');
+	stop_pgbench($load, 'a sync takes 8 s, nobody waits for longer than lock_timeout: the load');
 	cmp_ok((stop_failing())[1], '>', 0, 'syncs did take long');
 	check_orphans($node, 'slow syncs');
 }

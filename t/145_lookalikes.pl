@@ -20,7 +20,8 @@ my $checkpointer = checkpointer_pid($node);
 # server's log, which keeps that whatever becomes of the transaction.
 my $hers = q{
 	CREATE SCHEMA m;
-	CREATE FUNCTION m.linger(v anyelement) RETURNS anyelement LANGUAGE plpgsql AS $$
+	CREATE FUNCTION m.linger(v anyelement) RETURNS anyelement LANGUAGE plpgsql
+	SET lock_timeout = 0 AS $$
 	BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN v; END $$;
 	CREATE FUNCTION m.tell(what text) RETURNS boolean LANGUAGE plpgsql AS $$
 	BEGIN RAISE LOG 'planted % runs as % in a session of %', what, current_user, session_user; RETURN false; END $$;
@@ -138,25 +139,23 @@ sub start_calls
 			next if $role ne 'mallory' && $routine->{schema} ne 'public';
 			my $file = "$PostgreSQL::Test::Utils::tmp_check/$dbname.$n.sql";
 			open my $out, '>', $file or die $!;
-			print $out "SET statement_timeout = '60s'; SET lock_timeout = '20s';\n$sql;\n";
+			print $out "SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'; SET lock_timeout = '20s';\n$sql;\n";
 			close $out;
 			push @commands, sprintf q{(PGAPPNAME='%s.%s' psql -XAtq -d "%s user=%s" -f '%s' >/dev/null 2>&1; echo '%s') &},
 				$dbname, $routine->{name}, $node->connstr($dbname), $role, $file, $routine->{name};
 			$n++;
 		}
 	}
-	my $run = IPC::Run::start([ 'sh', '-c', join("\n", @commands, 'wait') ],
-		'>', \my $ended,
-		IPC::Run::timeout(3 * $PostgreSQL::Test::Utils::timeout_default));
+	my $run = start_command('sh', '-c', join("\n", @commands, 'wait'));
 	my $lingering = 0;
-	while ($lingering + split(/\n/, $ended) < $n)
+	while ($lingering + split(/\n/, $run->{out}) < $n)
 	{
-		$run->pump_nb;
-		die "$lingering of $n calls linger" if $run->pumpable && $tries-- == 0;
+		$run->{harness}->pump_nb;
+		die "$lingering of $n calls linger" if $run->{harness}->pumpable && $tries-- == 0;
 		$lingering = $node->safe_psql('postgres', q{
 			SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted});
 	}
-	is(join(' ', sort split /\n/, $ended), '', "all $n calls linger");
+	is(join(' ', sort split /\n/, $run->{out}), '', "all $n calls linger");
 	return ($holder, $run, $n, scalar @routines);
 }
 
@@ -169,7 +168,7 @@ sub judge
 	send_to($holder, 'SELECT pg_advisory_unlock(1);');
 	answer($holder);
 	end_session($holder);
-	eval { $run->finish };
+	eval { $run->{harness}->finish };
 	is($@, '', "$what: $n calls of $routines routines have ended");
 	$log = slurp_file($node->logfile);
 	is(checkpointer_pid($node), $checkpointer, "$what: no crash");

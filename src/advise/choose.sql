@@ -7,8 +7,6 @@ CREATE TYPE tablespace_advisor.placement_choice AS (
 	relation regclass,
 	destination name,
 	action text,
-	reason text,
-	statement text,
 	saved_ms_per_s float8,
 	bytes bigint,
 	bound_ms_per_s float8,
@@ -20,7 +18,7 @@ CREATE TYPE tablespace_advisor.placement_choice AS (
 	finding text
 );
 COMMENT ON TYPE tablespace_advisor.placement_choice IS
-	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; finding: what that rests on (judge.sql), reason, statement: if they are not the finding''s; of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better; turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
+	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; finding: what that rests on (judge.sql; "too full", "makes room": what the others do); of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better; turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
 
 CREATE FUNCTION tablespace_advisor.plan_moves(
 	present bigint[],

@@ -13,6 +13,7 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT jsonb_strip_nulls(jsonb_build_object(
+		'finding', choice.finding,
 		'window', jsonb_build_object('source', load.source,
 			'start', load.window_start, 'end', load.window_end,
 			'seconds', load.seconds, 'intervals', load.intervals,

@@ -208,7 +208,9 @@ AS $$
 		SELECT d.nth, repeat(' ', w.action + 4) || d.line
 		/* latencies are in the details again */
 		FROM (SELECT 1, c.reason WHERE c.action = 'move'
-				AND (in_short OR c.reason !~ '^reads take .* (here|there|device)$')
+				AND (in_short OR c.evidence ->> 'finding' <> 'faster'
+					OR c.evidence #> '{move,method}' IS NOT NULL
+					OR c.evidence #>> '{to,latency_from}' = 'assumed')
 			UNION ALL
 			SELECT 1 + t.nth, t.line
 			FROM tablespace_advisor.detail_lines(c.advice, c.evidence)

@@ -5,7 +5,7 @@ CREATE FUNCTION tablespace_advisor.placement_offers(
 	demotions tablespace_advisor.placement_choice[],
 	estimates tablespace_advisor.placement_estimate[])
 RETURNS TABLE (relation regclass, destination name, saved float8, low float8,
-	seconds float8, goes_down boolean, reason text)
+	seconds float8, goes_down boolean)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off
@@ -14,7 +14,7 @@ SET work_mem = '64MB'
 AS $$
 	SELECT o.relation, o.destination, o.saved_ms_per_s,
 		CASE WHEN o.goes_down THEN least(0, l.low) ELSE l.low END,
-		coalesce(e.move_seconds, 0), o.goes_down, o.reason
+		coalesce(e.move_seconds, 0), o.goes_down
 	FROM (SELECT c.*, false AS goes_down FROM unnest(candidates) c
 		UNION ALL
 		SELECT d.*, true FROM unnest(demotions) d WHERE cardinality(candidates) > 0) o
@@ -72,14 +72,15 @@ LANGUAGE sql IMMUTABLE
 BEGIN ATOMIC
 	SELECT CASE
 		WHEN verdict = 3 THEN 'no order'
-		WHEN verdict = 0 AND low > 0 THEN CASE WHEN NOT goes_down THEN 'faster' END
+		WHEN verdict = 0 AND low > 0 THEN
+			CASE WHEN goes_down THEN 'makes room' ELSE 'faster' END
 		WHEN goes_down THEN 'stays'
 		WHEN verdict = 1 THEN 'bundle saves too little'
 		WHEN verdict = 2 THEN 'bundle not repaid'
 		ELSE 'bundle within noise' END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.bundle_finding(int, float8, boolean) IS
-	'what plan_moves() and the lower end of a bundle''s interval come to for one of its moves; NULL: it makes room, and is made';
+	'what plan_moves() and the lower end of a bundle''s interval come to for one of its moves';
 
 /*
  * Where all together are read fastest, of what candidates and demotions offer:
@@ -121,7 +122,7 @@ AS $$
 			array_agg(i.table_n ORDER BY i.n) AS tables
 		FROM item i
 	), cell AS MATERIALIZED (
-		SELECT i.n, p.place, o.saved, o.low, o.seconds, o.goes_down, o.reason
+		SELECT i.n, p.place, o.saved, o.low, o.seconds, o.goes_down
 		FROM offer o
 		JOIN item i ON i.relation = o.relation
 		JOIN place p ON p.tablespace = o.destination
@@ -137,7 +138,7 @@ AS $$
 		FROM tables t
 	), planned AS (
 		/* of a bundle the lower ends of the intervals together */
-		SELECT x.*, c.saved, c.goes_down, c.reason,
+		SELECT x.*, c.saved, c.goes_down,
 			sum(c.low) OVER (PARTITION BY nullif(x.bundle, 0)) AS low
 		FROM items s
 		CROSS JOIN cells l
@@ -151,11 +152,8 @@ AS $$
 		JOIN cell c ON c.n = x.item AND c.place = x.place
 	)
 	SELECT i.relation, p.tablespace, 'move',
-		CASE WHEN f.finding IS NULL THEN
-			concat_ws('; ', coalesce('makes room for ' || up.relation,
-				'makes room for others of its bundle'), x.reason) END,
-		NULL, x.saved, i.moved_bytes, x.bound, x.is_exact,
-		CASE WHEN f.finding IS NULL OR f.finding = 'faster' THEN x.nth END,
+		x.saved, i.moved_bytes, x.bound, x.is_exact,
+		CASE WHEN f.finding IN ('makes room', 'faster') THEN x.nth END,
 		nullif(x.bundle, 0), up.relation, x.price * 1073741824, f.finding
 	FROM planned x
 	JOIN item i ON i.n = x.item
@@ -163,7 +161,7 @@ AS $$
 	LEFT JOIN item up ON up.n = x.makes_room_for
 	CROSS JOIN LATERAL (SELECT tablespace_advisor.bundle_finding(
 		x.verdict, x.low, x.goes_down) AS finding) f
-	WHERE f.finding IS DISTINCT FROM 'stays'
+	WHERE f.finding <> 'stays'
 $$;
 COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], bigint) IS
 	'of candidates (what would save) and demotions (what could make room for them) those to move, each to one tablespace, so that they fit into the room of each and what saves into the budget (NULL: no limit); bound_ms_per_s: no choice saves more; is_exact: none saves more than this one; turn is NULL where a move is not made, and finding says why';

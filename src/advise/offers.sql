@@ -20,8 +20,8 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	SELECT a.relation, e.destination, 'move', NULL, NULL,
-		e.saved_ms_per_s, e.moved_bytes, NULL::float8, NULL::boolean,
+	SELECT a.relation, e.destination, 'move', e.saved_ms_per_s,
+		e.moved_bytes, NULL::float8, NULL::boolean,
 		NULL::int, NULL::int, NULL::regclass, NULL::float8, 'faster'
 	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
 	CROSS JOIN unnest(estimates) e
@@ -61,9 +61,8 @@ AS $$
 			AND (d.tablespace = ANY (s.shares_device_with)) IS NOT TRUE
 	)
 	SELECT a.relation, e.destination, 'move',
-		'reads on ' || load.standbys || ' are not counted',
-		NULL, least(0, coalesce(e.saved_ms_per_s, 0)), e.moved_bytes, NULL::float8,
-		NULL::boolean, NULL::int, NULL::int, NULL::regclass, NULL::float8, NULL
+		least(0, coalesce(e.saved_ms_per_s, 0)), e.moved_bytes, NULL::float8,
+		NULL::boolean, NULL::int, NULL::int, NULL::regclass, NULL::float8, 'makes room'
 	FROM unnest(estimates) e
 	JOIN unnest(relations) a ON a.relation = e.relation
 	JOIN way ON way.source = a.tablespace AND way.destination = e.destination
@@ -123,10 +122,8 @@ AS $$
 		FROM movable m GROUP BY 1, 2, 3
 	)
 	SELECT m.relation, m.destination, 'move',
-		format('its tablespace is too full by %s: moving this away costs least',
-			pg_size_pretty(m.needed)),
-		NULL, m.saved_ms_per_s, m.size_bytes, NULL::float8, k.is_exact,
-		NULL::int, NULL::int, NULL::regclass, NULL::float8, NULL
+		m.saved_ms_per_s, m.size_bytes, NULL::float8, k.is_exact,
+		NULL::int, NULL::int, NULL::regclass, NULL::float8, 'too full'
 	FROM listed l
 	CROSS JOIN LATERAL tablespace_advisor.choose_within(
 		l.size_bytes, l.lost, greatest(0, l.total - l.needed)::bigint) k
@@ -208,7 +205,7 @@ AS $$
 		LEFT JOIN no_room c ON c.relation = a.relation
 	)
 	SELECT f.relation, f.destination, tablespace_advisor.finding_action(b.finding),
-		NULL, NULL, NULL::float8, NULL::bigint, NULL::float8, NULL::boolean,
+		NULL::float8, NULL::bigint, NULL::float8, NULL::boolean,
 		NULL::int, NULL::int, NULL::regclass, NULL::float8, b.finding
 	FROM found f
 	CROSS JOIN LATERAL (SELECT CASE WHEN f.is_bloated AND f.finding <> 'no room'

@@ -33,11 +33,10 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	SELECT d.relation, coalesce(d.reason, CASE
-			WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
-			THEN tablespace_advisor.index_reason('bloated', a)
-			ELSE tablespace_advisor.finding_reason(
-				d.finding, a, e, s, t, $6, o.bottleneck) END)
+	SELECT d.relation, coalesce(tablespace_advisor.choice_reason(d, s, load),
+			tablespace_advisor.finding_reason(
+				CASE WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
+					THEN 'bloated' ELSE d.finding END, a, e, s, t, $6, o.bottleneck))
 		|| CASE WHEN d.action = 'move' AND t.latency_from = 'assumed'
 			THEN '; it is only assumed' ELSE '' END AS reason
 	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
@@ -219,7 +218,7 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	SELECT m.relation, m.destination, m.action, m.reason, m.statement, m.saved_ms_per_s,
+	SELECT m.relation, m.destination, m.action, m.saved_ms_per_s,
 		m.bytes, m.bound_ms_per_s, m.is_exact,
 		row_number() OVER (ORDER BY m.turn NULLS FIRST,
 			m.saved_ms_per_s / nullif(m.bytes, 0) DESC NULLS FIRST,
@@ -229,7 +228,7 @@ AS $$
 		UNION ALL SELECT m.* FROM unnest(moves) m WHERE m.turn IS NOT NULL) m
 	UNION ALL
 	SELECT o.relation, o.destination, CASE WHEN m.relation IS NULL THEN o.action ELSE 'keep' END,
-		NULL, NULL, o.saved_ms_per_s, o.bytes, o.bound_ms_per_s, o.is_exact, o.turn,
+		o.saved_ms_per_s, o.bytes, o.bound_ms_per_s, o.is_exact, o.turn,
 		o.bundle, o.makes_room_for, o.ms_per_s_and_gb, coalesce(m.finding, o.finding)
 	FROM unnest(others) o
 	LEFT JOIN unnest(moves) m ON m.relation = o.relation AND m.turn IS NULL
@@ -299,7 +298,7 @@ BEGIN
 		array(SELECT o FROM tablespace_advisor.other_verdicts(
 			array(SELECT a FROM unnest(wanted) a WHERE a.relation NOT IN
 				(SELECT m.relation FROM unnest(evicted || moves) m
-					WHERE m.turn IS NOT NULL OR m.finding IS NULL)),
+					WHERE m.turn IS NOT NULL OR m.finding = 'too full')),
 			estimates, tablespaces, load, destination, candidates) o)) d);
 	IF with_evidence THEN
 		loads := array(SELECT l FROM tablespace_advisor.estimate_load(

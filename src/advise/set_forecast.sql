@@ -152,7 +152,7 @@ AS $$
 		WHERE m.turn IS NOT NULL
 		HAVING sum(m.saved_ms_per_s) > 0
 	)
-	SELECT m.relation, m.destination, m.action, m.reason, m.statement,
+	SELECT m.relation, m.destination, m.action,
 		m.saved_ms_per_s * k.factor, m.bytes, m.bound_ms_per_s * k.factor, m.is_exact,
 		m.turn, m.bundle, m.makes_room_for, m.ms_per_s_and_gb * k.factor, m.finding
 	FROM unnest(moves) m

@@ -43,6 +43,35 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.temporary_tablespace() IS
 	'where temporary files of this database are, unless a role or a session has set temp_tablespaces';
 
+CREATE FUNCTION tablespace_advisor.temporary_reason(
+	finding text,
+	source name,
+	destination name,
+	without_create name[],
+	ms_per_s float8,
+	days float8)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE finding
+		WHEN 'no other tablespace' THEN 'there is no other tablespace for them'
+		WHEN 'volatile' THEN 'volatile: if it is lost, queries that need temporary files fail'
+		WHEN 'not probed' THEN format('no probe of sequential reads and writes of %I and %I',
+			source, destination)
+		WHEN 'not faster' THEN 'no tablespace is much faster for reading in sequence'
+		ELSE CASE cardinality(without_create)
+			WHEN 0 THEN format('waited for %s a second, in %s',
+				tablespace_advisor.pretty_seconds(ms_per_s / 1000),
+				tablespace_advisor.pretty_seconds(86400 * days))
+			ELSE format('%s cannot create there, and would go on as before: %s',
+				CASE cardinality(without_create) WHEN 1 THEN 'one role'
+					ELSE cardinality(without_create) || ' roles' END,
+				array_to_string(without_create, ', ')) END
+	END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.temporary_reason(text, name, name, name[], float8, float8) IS
+	'a finding on temporary files as a sentence; without_create: roles that could not follow to the destination';
+
 /*
  * Temporary files are read and written one page after the other.  What was timed
  * holds what the system's cache served, so that moving saves that share of it by
@@ -72,8 +101,12 @@ AS $$
 			AND (destination IS NULL AND d.volatile IS NOT TRUE OR d.tablespace = destination)
 		ORDER BY saved DESC NULLS LAST, d.tablespace LIMIT 1
 	), verdict AS (
-		SELECT o.*, o.saved >= 0.2 * o.ms_per_s AND o.volatile IS NOT TRUE AS moves,
-			o.tablespace IS NOT NULL AND o.saved IS NULL AND o.volatile IS NOT TRUE AS is_unknown,
+		SELECT o.*, CASE
+				WHEN o.tablespace IS NULL THEN 'no other tablespace'
+				WHEN o.volatile THEN 'volatile'
+				WHEN o.saved IS NULL THEN 'not probed'
+				WHEN o.saved < 0.2 * o.ms_per_s THEN 'not faster'
+				ELSE 'faster' END AS finding,
 			array(SELECT r.rolname FROM pg_roles r
 				JOIN pg_tablespace t ON t.spcname = o.tablespace
 				WHERE r.rolcanlogin
@@ -82,29 +115,19 @@ AS $$
 				ORDER BY r.rolname) AS without_create
 		FROM option o
 	)
-	SELECT NULL::int, CASE WHEN v.moves THEN 'move' WHEN v.is_unknown THEN 'probe first' ELSE 'keep' END,
-		NULL::regclass, v.source, CASE WHEN v.moves THEN v.tablespace ELSE v.source END, NULL::bigint,
-		CASE WHEN v.moves THEN tablespace_advisor.round_to_three(v.saved)
-			WHEN v.is_unknown THEN NULL ELSE 0 END,
+	SELECT NULL::int, tablespace_advisor.finding_action(v.finding),
+		NULL::regclass, v.source,
+		CASE v.finding WHEN 'faster' THEN v.tablespace ELSE v.source END, NULL::bigint,
+		CASE v.finding WHEN 'faster' THEN tablespace_advisor.round_to_three(v.saved)
+			WHEN 'not probed' THEN NULL ELSE 0 END,
 		NULL::float8,
-		tablespace_advisor.one_line(tablespace_advisor.printable(CASE
-			WHEN v.tablespace IS NULL THEN 'there is no other tablespace for them'
-			WHEN v.volatile THEN 'volatile: if it is lost, queries that need temporary files fail'
-			WHEN v.is_unknown THEN format('no probe of sequential reads and writes of %I and %I',
-				v.source, v.tablespace)
-			WHEN NOT v.moves THEN 'no tablespace is much faster for reading in sequence'
-			WHEN cardinality(v.without_create) > 0 THEN
-				format('%s cannot create there, and would go on as before: %s',
-					CASE cardinality(v.without_create) WHEN 1 THEN 'one role'
-						ELSE cardinality(v.without_create) || ' roles' END,
-					array_to_string(v.without_create, ', '))
-			ELSE format('waited for %s a second, in %s',
-				tablespace_advisor.pretty_seconds(v.ms_per_s / 1000),
-				tablespace_advisor.pretty_seconds(86400 * v.days)) END)),
-		CASE WHEN v.moves THEN format('ALTER DATABASE %I SET temp_tablespaces = %I',
+		tablespace_advisor.one_line(tablespace_advisor.printable(
+			tablespace_advisor.temporary_reason(v.finding, v.source, v.tablespace,
+				v.without_create, v.ms_per_s, v.days))),
+		CASE v.finding WHEN 'faster' THEN format('ALTER DATABASE %I SET temp_tablespaces = %I',
 				current_database(), v.tablespace)
 			/* what a probe does not do unless it is asked to */
-			WHEN v.is_unknown THEN format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t (tablespace) CROSS JOIN LATERAL %s.probe_tablespace(tablespace => t.tablespace, workloads => %L::pg_catalog.text[]) p',
+			WHEN 'not probed' THEN format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t (tablespace) CROSS JOIN LATERAL %s.probe_tablespace(tablespace => t.tablespace, workloads => %L::pg_catalog.text[]) p',
 				ARRAY[v.source, v.tablespace], '@extschema@', ARRAY['sequential read', 'sequential write']::text[]) END,
 		'temporary files', tablespace_advisor.round_to_three(v.blocks_per_s), NULL::float8,
 		NULL::float8, tablespace_advisor.round_to_three(v.ms_per_s), NULL::float8

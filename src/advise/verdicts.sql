@@ -116,6 +116,27 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_reason(text, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact) IS
 	'a finding that a probe is missing, as a sentence';
 
+/* Of a relation that moves for the sake of others. */
+CREATE FUNCTION tablespace_advisor.choice_reason(
+	choice tablespace_advisor.placement_choice,
+	source tablespace_advisor.tablespace_fact,
+	load tablespace_advisor.load_fact)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE choice.finding
+		WHEN 'too full' THEN
+			format('its tablespace is too full by %s: moving this away costs least',
+				pg_size_pretty(-source.available_bytes))
+		WHEN 'makes room' THEN concat_ws('; ',
+			coalesce('makes room for ' || choice.makes_room_for,
+				'makes room for others of its bundle'),
+			'reads on ' || load.standbys || ' are not counted')
+	END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.choice_reason(tablespace_advisor.placement_choice, tablespace_advisor.tablespace_fact, tablespace_advisor.load_fact) IS
+	'a finding of choose_evictions() or choose_moves() as a sentence, source being its tablespace; NULL for others';
+
 CREATE FUNCTION tablespace_advisor.finding_reason(
 	finding text,
 	a tablespace_advisor.relation_fact,

@@ -6,27 +6,37 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use TsaTest::Session;
 use TsaTest::Table;
 
 our @EXPORT = qw(
-  start_pgbench start_load stop_load start_table_load stop_table_load);
+  start_pgbench stop_pgbench start_load stop_load start_table_load stop_table_load);
 
-# Starts pgbench with a script in the background: so many clients, so many
-# transactions a second.
+# Starts pgbench in the background: so many clients, and what else it is to do.
+# Stop it with stop_pgbench().
 sub start_pgbench
 {
-	my ($node, $script, $clients, $rate, $out, $err) = @_;
+	my ($node, $clients, @options) = @_;
 
-	return IPC::Run::start(
-		[
-			'pgbench', '-n', '-c', $clients, '-R', $rate, '-T', 600, '-f', $script,
-			'-h', $node->host, '-p', $node->port, 'postgres'
-		],
-		'>', $out, '2>', $err);
+	return start_command('pgbench', '-n', '-c', $clients, '-T', 600, @options,
+		'-h', $node->host, '-p', $node->port, 'postgres');
+}
+
+# Ends it: it must have been on until now, without a failure.
+sub stop_pgbench
+{
+	my ($pgbench, $name) = @_;
+
+	$pgbench->{harness}->pump_nb;
+	ok($pgbench->{harness}->pumpable, "$name ran to the end");
+	# one in the background may ignore INT
+	$pgbench->{harness}->signal('TERM');
+	eval { $pgbench->{harness}->finish };
+	unlike($pgbench->{err}, qr/abort|error|fatal/i, "$name: no client failed");
+	return;
 }
 
 # Returns when the load has changed something.
@@ -51,7 +61,7 @@ sub start_load
 	my $values = row_values('i + :seed');
 	my $mine = "id % $clients = :client_id";
 	my $script = $node->basedir . '/load.sql';
-	my %load = (node => $node, out => '', err => '');
+	my $before = $node->safe_psql('postgres', 'SELECT last_value FROM t_seq');
 
 	append_to_file($script, qq{
 \\set what random(1, 100)
@@ -78,11 +88,9 @@ ROLLBACK;
 SELECT count(*) FROM t WHERE k = :seed % 100;
 \\endif
 });
-	$load{before} = $node->safe_psql('postgres', 'SELECT last_value FROM t_seq');
-	$load{harness} = start_pgbench($node, $script, $clients, $args{rate} // 300,
-		\$load{out}, \$load{err});
-	wait_for_load($node, $load{before});
-	return \%load;
+	my $load = start_pgbench($node, $clients, '-R', $args{rate} // 300, '-f', $script);
+	wait_for_load($node, $before);
+	return { node => $node, %$load };
 }
 
 # Ends the load; it must have been on until now, without a failure.
@@ -90,11 +98,7 @@ sub stop_load
 {
 	my ($load, $name) = @_;
 
-	$load->{harness}->pump_nb;
-	ok($load->{harness}->pumpable, "$name: the load ran to the end");
-	$load->{harness}->signal('TERM');
-	eval { $load->{harness}->finish };
-	unlike($load->{err}, qr/abort|error|fatal/i, "$name: no client failed");
+	stop_pgbench($load, "$name: the load");
 
 	# its sessions go when they notice
 	$load->{node}->poll_query_until('postgres', q{
@@ -119,7 +123,6 @@ sub start_table_load
 	my $insert = sub { return "INSERT INTO t (id, doc, $values->{columns}) SELECT nextval('t_seq'), CASE WHEN i % 2 = 0 THEN ${\document('i + :seed')} END, $values->{values} FROM generate_series(1, $_[0]) i;" };
 	my $script = $node->basedir . '/table_load.sql';
 	my $vacuum = $node->basedir . '/table_vacuum.sql';
-	my %load = (node => $node, out => '', err => '');
 
 	unlink $script, $vacuum;
 	append_to_file($script, qq{
@@ -189,12 +192,10 @@ VACUUM (FREEZE, PROCESS_TOAST false) t;
 });
 	my $before = $node->safe_psql('postgres', 'SELECT last_value FROM t_seq');
 
-	$load{harness} = start_pgbench($node, $script, $clients,
-		$args{rate} // 100, \$load{out}, \$load{err});
-	$load{vacuum} = start_pgbench($node, $vacuum, 1, $args{vacuums} // 1,
-		\$load{vacuum_out}, \$load{vacuum_err});
+	my $load = start_pgbench($node, $clients, '-R', $args{rate} // 100, '-f', $script);
+	my $vacuums = start_pgbench($node, 1, '-R', $args{vacuums} // 1, '-f', $vacuum);
 	wait_for_load($node, $before);
-	return \%load;
+	return { node => $node, vacuum => $vacuums, %$load };
 }
 
 # Ends both; they must have been on until now, without a failure.
@@ -202,12 +203,7 @@ sub stop_table_load
 {
 	my ($load, $name) = @_;
 
-	$load->{vacuum}->pump_nb;
-	ok($load->{vacuum}->pumpable, "$name: vacuuming ran to the end");
-	$load->{vacuum}->signal('TERM');
-	eval { $load->{vacuum}->finish };
-	unlike($load->{vacuum_err}, qr/abort|error|fatal/i,
-		"$name: no VACUUM failed");
+	stop_pgbench($load->{vacuum}, "$name: VACUUM");
 	stop_load($load, $name);
 	return;
 }

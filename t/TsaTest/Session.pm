@@ -14,7 +14,7 @@ use Test::More;
 
 our @EXPORT = qw(
   session send_to answer ask end_session messages_of fails_with
-  wait_until wait_for_lock_of start_sql finish_sql is_waiting
+  wait_until wait_for_lock_of start_command start_sql finish_sql is_waiting
   told keep_open workers_end);
 
 # A psql of its own that is fed step by step: in, out, err, run, pid.
@@ -118,21 +118,28 @@ sub wait_for_lock_of
 	return;
 }
 
+# Starts a command in the background: harness, out, err.
+sub start_command
+{
+	my (@command) = @_;
+	my %started = (out => '', err => '');
+
+	$started{harness} = IPC::Run::start(\@command,
+		'<', \undef, '>', \$started{out}, '2>', \$started{err});
+	return \%started;
+}
+
 # Starts statements in a session of their own, which gives up after a while and
 # stops at the first error.  Finish with finish_sql().
 sub start_sql
 {
 	my ($node, $name, @sql) = @_;
-	my %session = (node => $node, name => $name, out => '', err => '');
+	my $session = start_command('psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
+		$node->connstr('postgres') . " application_name='$name' options='-c statement_timeout=${PostgreSQL::Test::Utils::timeout_default}s'",
+		map { ('-c', $_) } @sql);
 
-	$session{harness} = IPC::Run::start(
-		[
-			'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d',
-			$node->connstr('postgres') . " application_name='$name' options='-c statement_timeout=${PostgreSQL::Test::Utils::timeout_default}s'",
-			map { ('-c', $_) } @sql
-		],
-		'<', \undef, '>', \$session{out}, '2>', \$session{err});
-	return \%session;
+	@$session{qw(node name)} = ($node, $name);
+	return $session;
 }
 
 # Waits for such a session; the messages of a failure.

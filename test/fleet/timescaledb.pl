@@ -104,7 +104,7 @@ INSERT INTO metrics VALUES (now() - :s * interval '1 second', :d, random(), 'liv
 SELECT count(*), avg(value) FROM metrics WHERE device = :d AND time > now() - interval '60 days';
 });
 my ($out, $err) = ('', '');
-my $load = start_pgbench($node, $script, 3, 30, \$out, \$err);
+my $load = start_pgbench($node, 3, '-R', 30, '-f', $script);
 wait_until($node, q{(SELECT count(*) > 10 FROM metrics WHERE note = 'live')}, 'the load inserts');
 
 # --- by age ------------------------------------------------------------------
@@ -167,8 +167,8 @@ is($node->safe_psql('postgres', q{
 		SELECT DISTINCT t.spcname FROM show_chunks('metrics', newer_than => now() + interval '30 days') c
 		JOIN pg_class r ON r.oid = c JOIN pg_tablespace t ON t.oid = r.reltablespace}), 'new', 'new chunks are made there');
 
-$load->signal('TERM');
-eval { $load->finish };
+$load->{harness}->signal('TERM');
+eval { $load->{harness}->finish };
 unlike($err, qr/abort|error|fatal/i, 'no client failed');
 my ($inserted) = $node->safe_psql('postgres', q{SELECT count(*) FROM metrics WHERE note = 'live'});
 diag "rows the load inserted meanwhile: $inserted";
