@@ -385,6 +385,11 @@ test_needed_rate(void)
 	(void) run(&control, &world, 3);
 	ok(run(&control, &world, 5) > 2 * MB, "ahead of time it is as it would be");
 	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE, "because of others");
+	control.needed_rate = INFINITY;
+	(void) tsa_rate_rest(&control, 1 * MB, 0.01, 10 / control.share);
+	ok(tsa_rate_reason(&control) == TSA_REASON_DEADLINE,
+	   "a unit that took too long to be followed by a sleep has the same reason");
+	control.needed_rate = 1 * MB;
 	control.late = true;
 	is_close(run(&control, &world, 3), world.speed, 0.05, "too late: full speed");
 	ok(tsa_rate_reason(&control) == TSA_REASON_LATE, "it says so");

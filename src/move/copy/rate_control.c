@@ -502,7 +502,7 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 
 /*
  * The longest sleep after so many bytes in so much time that leaves the rate at
- * what it has to be.
+ * what it has to be; negative if they took longer than that.
  */
 static double
 longest_sleep(const TsaRate *control, double bytes, double elapsed)
@@ -514,7 +514,7 @@ longest_sleep(const TsaRate *control, double bytes, double elapsed)
 					   bytes * control->sharers / control->min_rate - elapsed);
 	if (control->needed_rate > 0)
 		seconds = fmin(seconds, bytes / control->needed_rate - elapsed);
-	return fmax(seconds, 0);
+	return seconds;
 }
 
 /*
@@ -568,10 +568,11 @@ tsa_rate_rest(TsaRate *control, double bytes, double worked, double elapsed)
 	double		polite = 0;
 	double		bound = 0;
 	double		longest = longest_sleep(control, bytes, elapsed);
+	bool		full = tsa_rate_is_full(control);
 
-	if (!tsa_rate_is_full(control))
+	if (!full)
 		polite = worked / control->share - elapsed;
-	set_hurried(control, polite > longest &&
+	set_hurried(control, !full && polite > longest &&
 				(control->min_rate > 0 || control->needed_rate > 0));
 	polite = fmin(polite, longest);
 	if (control->max_rate > 0)
