@@ -60,14 +60,6 @@ typedef RelFileNode RelFileLocator;
 #define RelidByRelfilenumber(spc, number) RelidByRelfilenode(spc, number)
 
 static inline RelFileLocator
-tsa_make_locator(Oid tablespace, Oid database, RelFileNumber number)
-{
-	RelFileLocator locator = {tablespace, database, number};
-
-	return locator;
-}
-
-static inline RelFileLocator
 tsa_rel_locator(Relation rel)
 {
 	return rel->rd_node;
@@ -94,14 +86,6 @@ tsa_locator_tablespace(RelFileLocator locator)
 #include "utils/relfilenumbermap.h"
 
 static inline RelFileLocator
-tsa_make_locator(Oid tablespace, Oid database, RelFileNumber number)
-{
-	RelFileLocator locator = {tablespace, database, number};
-
-	return locator;
-}
-
-static inline RelFileLocator
 tsa_rel_locator(Relation rel)
 {
 	return rel->rd_locator;
@@ -123,6 +107,14 @@ tsa_locator_tablespace(RelFileLocator locator)
 #define tsa_buffer_locator(buffer_tag) BufTagGetRelFileLocator(buffer_tag)
 #define tsa_buffer_fork(buffer_tag) BufTagGetForkNum(buffer_tag)
 #endif
+
+static inline RelFileLocator
+tsa_make_locator(Oid tablespace, Oid database, RelFileNumber number)
+{
+	RelFileLocator locator = {tablespace, database, number};
+
+	return locator;
+}
 
 /* 16 made a function of the macro that fills a buffer's tag. */
 #include "storage/buf_internals.h"

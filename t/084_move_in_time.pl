@@ -37,7 +37,8 @@ sub reason_when_copied
 my ($reason, $job) = reason_when_copied(", min_rate => '100 GB'");
 is($reason, 'no slower: min_rate', 'min_rate is the reason');
 
-($reason, $job) = reason_when_copied(", finish_by => now() + interval '1 s'");
+# The time is long enough for others to be seen, and too short for the rate beside them.
+($reason, $job) = reason_when_copied(", finish_by => now() + interval '3 s'");
 like($reason, qr/^(no slower: |full speed: it cannot end by )finish_by$/,
 	'the time by which it is to end is the reason');
 

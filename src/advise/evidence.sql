@@ -1,4 +1,21 @@
 /* src/advise/evidence.sql: what the numbers of a row of advice rest on */
+CREATE FUNCTION tablespace_advisor.window_evidence(load tablespace_advisor.load_fact)
+RETURNS jsonb
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT jsonb_build_object('source', load.source,
+		'start', load.window_start, 'end', load.window_end,
+		'seconds', load.seconds, 'intervals', load.intervals,
+		'was_reset', load.was_reset, 'snapshots', load.snapshots,
+		'reading_snapshots', load.reading_snapshots,
+		'active_sessions', load.active_sessions,
+		'reading_sessions', load.reading_sessions, 'waits', load.waits,
+		'timed_read_us', load.timed_read_us, 'standbys', load.standbys,
+		'moved_at', load.moved_at);
+END;
+COMMENT ON FUNCTION tablespace_advisor.window_evidence(tablespace_advisor.load_fact) IS
+	'what the evidence says of the window and of what sessions did in it';
+
 CREATE FUNCTION tablespace_advisor.row_evidence(
 	a tablespace_advisor.relation_fact,
 	e tablespace_advisor.placement_estimate,
@@ -14,15 +31,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT jsonb_strip_nulls(jsonb_build_object(
 		'finding', choice.finding,
-		'window', jsonb_build_object('source', load.source,
-			'start', load.window_start, 'end', load.window_end,
-			'seconds', load.seconds, 'intervals', load.intervals,
-			'was_reset', load.was_reset, 'snapshots', load.snapshots,
-			'reading_snapshots', load.reading_snapshots,
-			'active_sessions', load.active_sessions,
-			'reading_sessions', load.reading_sessions, 'waits', load.waits,
-			'timed_read_us', load.timed_read_us, 'standbys', load.standbys,
-			'moved_at', load.moved_at),
+		'window', tablespace_advisor.window_evidence(load),
 		'activity', jsonb_build_object('reads_per_s', a.reads_per_s,
 			'maintenance_reads_per_s', a.maintenance_reads_per_s,
 			'hits_per_s', a.hits_per_s, 'writes_per_s', a.writes_per_s,

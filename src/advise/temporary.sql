@@ -52,7 +52,8 @@ CREATE FUNCTION tablespace_advisor.temporary_reason(
 	days float8)
 RETURNS text
 LANGUAGE sql STABLE
-BEGIN ATOMIC
+SET search_path = pg_catalog, pg_temp
+AS $$
 	SELECT CASE finding
 		WHEN 'no other tablespace' THEN 'there is no other tablespace for them'
 		WHEN 'volatile' THEN 'volatile: if it is lost, queries that need temporary files fail'
@@ -67,8 +68,8 @@ BEGIN ATOMIC
 				CASE cardinality(without_create) WHEN 1 THEN 'one role'
 					ELSE cardinality(without_create) || ' roles' END,
 				array_to_string(without_create, ', ')) END
-	END;
-END;
+	END
+$$;
 COMMENT ON FUNCTION tablespace_advisor.temporary_reason(text, name, name, name[], float8, float8) IS
 	'a finding on temporary files as a sentence; without_create: roles that could not follow to the destination';
 

@@ -32,7 +32,7 @@ BEGIN ATOMIC
 	SELECT tablespace_advisor.three_digits((number #>> '{}')::float8);
 END;
 COMMENT ON FUNCTION tablespace_advisor.three_digits(jsonb) IS
-	'the same of a number in evidence';
+	'three_digits() of a number in evidence';
 
 /* Shares and numbers of sessions are not known any better. */
 CREATE FUNCTION tablespace_advisor.two_digits(number float8)

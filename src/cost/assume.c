@@ -46,6 +46,7 @@
 #include "cost/assume.h"
 #include "cost/assume_tablespace.h"
 #include "state/state.h"
+#include "state/tablespace.h"
 
 PG_FUNCTION_INFO_V1(assume_placement);
 PG_FUNCTION_INFO_V1(forget_placements);
@@ -167,27 +168,14 @@ assume(Oid relation, Oid tablespace)
 	assumption->tablespace = tablespace;
 }
 
-/* Look a tablespace up, which must be one for users' relations. */
-static Oid
-find_tablespace(const char *name)
-{
-	Oid			tablespace = get_tablespace_oid(name, false);
-
-	if (tablespace == GLOBALTABLESPACE_OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only shared relations can be placed in pg_global tablespace")));
-	return tablespace;
-}
-
-/* The same, or one that is only assumed. */
+/* Looks up a tablespace, which may be one that is only assumed. */
 static Oid
 find_placement(const char *name)
 {
 	Oid			assumed = tsa_assumed_tablespace_oid(name);
 
 	if (!OidIsValid(assumed) || OidIsValid(get_tablespace_oid(name, true)))
-		return find_tablespace(name);
+		return tsa_parse_tablespace(name);
 	ereport(NOTICE,
 			(errmsg("tablespace \"%s\" is only assumed: plans use the server's own page costs for it",
 					name)));
@@ -334,7 +322,7 @@ explain_with_costs(PG_FUNCTION_ARGS)
 					 errmsg("%s must not be null", names[i])));
 	query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	name = NameStr(*PG_GETARG_NAME(1));
-	(void) find_tablespace(name);
+	(void) tsa_parse_tablespace(name);
 	check_query(query);
 	PreventCommandIfReadOnly("explain_with_costs()");
 

@@ -29,7 +29,7 @@
 /* More than anybody compares; also bounds what a session can fill. */
 #define MAX_TABLESPACES 16
 
-/* Those of the server are two, or FirstNormalObjectId and above. */
+/* The server's tablespaces are two, or FirstNormalObjectId and above. */
 #define FIRST_ASSUMED_OID ((Oid) (FirstNormalObjectId - MAX_TABLESPACES))
 
 typedef struct AssumedTablespace

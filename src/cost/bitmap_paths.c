@@ -30,7 +30,7 @@
 /* more index paths than that of one relation are not combined by AND */
 #define MAX_COMBINED	8
 
-/* Those whose paths are being made: one, but where planning is nested. */
+/* Relations whose paths are being made: one, but where planning is nested. */
 static dlist_head seen_relations = DLIST_STATIC_INIT(seen_relations);
 
 /* A relation's paths are complete, or the memory of its planning goes away. */
@@ -88,7 +88,7 @@ tsa_seen_relation(RelOptInfo *rel)
 }
 
 /*
- * The same path, costed before: the planner asks again for a parallel scan.
+ * Finds a path that was costed before: the planner asks again for a parallel scan.
  * *is_new becomes false if there is any with the same conditions.
  */
 const TsaSeenScan *

@@ -48,7 +48,7 @@ tsa_times_blend(TsaReadTimes *times, double shared, double system)
 }
 
 /*
- * Time of one of the blocks that caches lack, in a scan of all: those between
+ * Time of one of the blocks that caches lack, in a scan of all: the blocks between
  * are passed over, or waited for.
  */
 static double
@@ -62,7 +62,7 @@ gap_us(double missing, double next, double skip)
 }
 
 /*
- * The same where shared buffers hold such a share of a table's blocks, and the
+ * Read times where shared buffers hold such a share of a table's blocks, and the
  * system's cache so much of the rest.  A share of blocks is no share of
  * accesses: a block that is asked for often is likelier to be held.  Only a
  * scan of all blocks meets all that are missing.

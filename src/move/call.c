@@ -11,9 +11,7 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/pg_tablespace.h"
 #include "catalog/pg_type.h"
-#include "commands/tablespace.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -129,19 +127,6 @@ tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs * args,
 	options->dry_run =
 		DatumGetBool(tsa_required_arg(fcinfo, args->dry_run, "dry_run"));
 	options->wants_forecast = true;
-}
-
-/* A tablespace by name that a relation of a database can be in. */
-Oid
-tsa_parse_tablespace(const char *name)
-{
-	Oid			tablespace = get_tablespace_oid(name, false);
-
-	if (tablespace == GLOBALTABLESPACE_OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only shared relations can be placed in pg_global tablespace")));
-	return tablespace;
 }
 
 /*

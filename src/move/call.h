@@ -37,7 +37,6 @@ extern void tsa_check_limits(const TsaLimits * limits);
 extern void tsa_parse_move_options(FunctionCallInfo fcinfo,
 								   const TsaMoveArgs * args,
 								   TsaMoveOptions *options);
-extern Oid	tsa_parse_tablespace(const char *name);
 extern Datum tsa_job_ids_row(FunctionCallInfo fcinfo, List *ids);
 
 #endif							/* TSA_CALL_H */

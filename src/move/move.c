@@ -47,8 +47,9 @@
 #include "move/wait_for_batch.h"
 #include "move/worker/launcher.h"
 #include "move/worker/recover.h"
-#include "state/state.h"
 #include "move/worker/start.h"
+#include "state/state.h"
+#include "state/tablespace.h"
 
 PG_FUNCTION_INFO_V1(tsa_move_indexes_concurrently);
 PG_FUNCTION_INFO_V1(tsa_move_table_concurrently);

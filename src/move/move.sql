@@ -79,7 +79,7 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.indexes_of(regclass) IS
 	'an index, or the indexes of a table, with those of all partitions; leaves first; size_bytes counts all forks';
 
-/* The same for tables: what has storage first, then parents after children. */
+/* What a move of tables concerns: what has storage first, then parents after children. */
 CREATE FUNCTION tablespace_advisor.table_and_partitions(target regclass)
 RETURNS TABLE (
 	relation oid, heap oid, kind "char", schema_name name, relation_name name,

@@ -221,15 +221,17 @@ tsa_find_mapped_device(const char *root, const char *label,
 	return found;
 }
 
-/* Kinds of device that the driver's name alone tells. */
-static const struct
+/* What the beginning of a name tells of a device. */
+typedef struct KnownDevice
 {
 	const char *prefix;
 	TsaMedia	media;
 	TsaTri		redundant;
 	TsaTri		is_volatile;
-}			known_drivers[] =
+} KnownDevice;
 
+/* Kinds of device that the driver's name alone tells. */
+static const KnownDevice known_drivers[] =
 {
 	{"zram", TSA_MEDIA_MEMORY, TSA_NO, TSA_YES},
 	{"ram", TSA_MEDIA_MEMORY, TSA_NO, TSA_YES},
@@ -246,14 +248,7 @@ static const struct
  * disks: one kind is on the network, the other loses its contents when the
  * machine is stopped.
  */
-static const struct
-{
-	const char *model;
-	TsaMedia	media;
-	TsaTri		redundant;
-	TsaTri		is_volatile;
-}			known_models[] =
-
+static const KnownDevice known_models[] =
 {
 	{"Amazon Elastic Block Store", TSA_MEDIA_NETWORK, TSA_UNKNOWN, TSA_NO},
 	{"Amazon EC2 NVMe Instance", TSA_MEDIA_SOLID_STATE, TSA_NO, TSA_YES},
@@ -358,6 +353,22 @@ is_virtual(const char *root, const char *name, const char *model)
 	return false;
 }
 
+/* Is it one of the known devices by this name?  Then that is noted. */
+static bool
+is_known(TsaDisk *disk, const char *name, const KnownDevice *known, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (!tsa_starts_with(name, known[i].prefix))
+			continue;
+		disk->media = known[i].media;
+		disk->redundant = known[i].redundant;
+		disk->is_volatile = known[i].is_volatile;
+		return true;
+	}
+	return false;
+}
+
 /*
  * Tells what a disk is.
  *
@@ -370,31 +381,15 @@ tsa_classify_disk(const char *root, const char *name, TsaDisk *disk)
 {
 	char		path[PATH_MAX];
 	long		rotational;
-	size_t		i;
 
 	disk->media = TSA_MEDIA_UNKNOWN;
 	disk->redundant = disk->is_volatile = TSA_UNKNOWN;
 	tsa_read_attribute(root, name, "device/model",
 					   disk->model, sizeof(disk->model));
 
-	for (i = 0; i < lengthof(known_drivers); i++)
-	{
-		if (!tsa_starts_with(name, known_drivers[i].prefix))
-			continue;
-		disk->media = known_drivers[i].media;
-		disk->redundant = known_drivers[i].redundant;
-		disk->is_volatile = known_drivers[i].is_volatile;
+	if (is_known(disk, name, known_drivers, lengthof(known_drivers)) ||
+		is_known(disk, disk->model, known_models, lengthof(known_models)))
 		return;
-	}
-	for (i = 0; i < lengthof(known_models); i++)
-	{
-		if (!tsa_starts_with(disk->model, known_models[i].model))
-			continue;
-		disk->media = known_models[i].media;
-		disk->redundant = known_models[i].redundant;
-		disk->is_volatile = known_models[i].is_volatile;
-		return;
-	}
 	if (!resolve_device(root, name, path))
 		return;
 	if (is_networked(root, name, path))

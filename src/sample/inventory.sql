@@ -49,7 +49,7 @@ WHERE c.relkind IN ('r', 'm', 'i') AND c.relpersistence <> 't'
 COMMENT ON VIEW tablespace_advisor.used_tablespace IS
 	'OIDs of the tablespaces that relations of relation_inventory are in, without looking at each of these';
 
-/* The same by lookups: of few tables among many. */
+/* relation_inventory by lookups, for few tables among many. */
 CREATE FUNCTION tablespace_advisor.inventory_of(tables oid[])
 RETURNS SETOF tablespace_advisor.relation_inventory
 LANGUAGE sql STABLE

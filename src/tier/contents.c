@@ -22,6 +22,7 @@
 
 #include "compat.h"
 #include "move/move.h"
+#include "state/tablespace.h"
 #include "tier/contents.h"
 
 PG_FUNCTION_INFO_V1(tsa_tablespace_contents);

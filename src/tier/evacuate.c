@@ -16,9 +16,9 @@
  * another evacuation.  So the call keeps two locks to its end, which nothing
  * else takes: on the tablespace that it empties Share, on the one that it fills
  * RowExclusive.  They are for all databases, and have its role as a key: they
- * keep nobody away, but are looked for by others.  Who does not wait gives them
- * back; then his unfinished moves stand for them in the same database, and in
- * others the locks of his workers on the direction (batch_lock.h).
+ * keep nobody away, but are looked for by others.  A call that does not wait
+ * gives them back; then its unfinished moves stand for them in the same database,
+ * and in others the locks of its workers on the direction (batch_lock.h).
  *
  * Only what is done by a role with all rights of the caller refuses a call.
  * A role that owns one table could refuse evacuations to everybody else, by a
@@ -43,6 +43,7 @@
 #include "compat.h"
 #include "move/move.h"
 #include "state/state.h"
+#include "state/tablespace.h"
 #include "tier/contents.h"
 #include "tier/round.h"
 
@@ -432,7 +433,7 @@ evacuate_locked(const Evacuation *evacuation)
 	return ids;
 }
 
-/* The same, and gives the locks back whatever happens. */
+/* Evacuates under locks, which it gives back whatever happens. */
 static List *
 evacuate(const Evacuation *evacuation)
 {

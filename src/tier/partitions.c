@@ -25,6 +25,7 @@
 #include "compat.h"
 #include "move/move.h"
 #include "state/state.h"
+#include "state/tablespace.h"
 #include "tier/contents.h"
 #include "tier/round.h"
 

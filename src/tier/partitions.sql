@@ -145,6 +145,34 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.partition_facts(oid) IS
 	'what is known of partition_leaves(); is_plain: permanent and of the access method heap, of a chunk with its compressed rows; last_used: by samples, of a chunk and its compressed rows as one; unfinished: a move that has not ended';
 
+CREATE FUNCTION tablespace_advisor.partition_reason(
+	finding text, detail text, more text)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE finding
+		WHEN 'there already' THEN 'It is there already.'
+		WHEN 'no storage' THEN 'It has no storage of its own here.'
+		WHEN 'no live copy' THEN
+			'Live copy does not apply: it is unlogged, temporary or of an access method that is not known.'
+		WHEN 'not whole' THEN 'It is not known where its compressed rows are.'
+		WHEN 'owner' THEN format('It belongs to role %I.', detail)
+		WHEN 'moving' THEN format('Move %s of it has not ended.', detail)
+		WHEN 'no age' THEN 'Its age is unknown: it has no upper bound that is a time.'
+		WHEN 'too young' THEN format('It is younger than %s.', detail)
+		WHEN 'no samples' THEN
+			'There are no samples to tell since when it is unused; see sample_activity().'
+		WHEN 'few samples' THEN format('The samples reach back to %s only.', detail)
+		WHEN 'used' THEN format('It was used before %s.', detail)
+		WHEN 'dropped soon' THEN format('%s drops it after %s.', detail, more)
+		WHEN 'moved lately' THEN format('It was moved at %s, less than %s ago.', detail, more)
+		WHEN 'due' THEN concat_ws(' ', 'It ends at ' || detail || '.',
+			'No sample saw it used for ' || more || '.')
+	END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.partition_reason(text, text, text) IS
+	'in words what was found of a partition; detail, more: names, times or numbers in it';
+
 /*
  * What is to become of the partitions of a table.  What was not used is known
  * from samples: up to the last one, as far back as they reach.  asker: the role
@@ -172,50 +200,43 @@ AS $$
 		FROM tablespace_advisor.sample s
 	), judged AS MATERIALIZED (
 		SELECT l.*, c.until - coalesce(l.last_used, c.since) AS idle_for,
-			CASE
-				WHEN l.tablespace = target_tablespace THEN
-					'It is there already.'
-				WHEN l.relkind <> 'r' THEN 'It has no storage of its own here.'
-				WHEN NOT l.is_plain THEN
-					'Live copy does not apply: it is unlogged, temporary or of an access method that is not known.'
-				WHEN NOT l.is_whole THEN
-					'It is not known where its compressed rows are.'
-				WHEN NOT pg_has_role(asker, l.relowner, 'USAGE') THEN
-					format('It belongs to role %I.',
-						pg_get_userbyid(l.relowner))
-				WHEN l.unfinished IS NOT NULL THEN
-					format('Move %s of it has not ended.', l.unfinished)
-				WHEN older_than IS NOT NULL AND l.upper_bound IS NULL THEN
-					'Its age is unknown: it has no upper bound that is a time.'
-				WHEN older_than IS NOT NULL AND l.age < older_than THEN
-					format('It is younger than %s.', older_than)
-				WHEN unused_for IS NOT NULL AND c.until IS NULL THEN
-					'There are no samples to tell since when it is unused; see sample_activity().'
+			c.since, p.name AS policy, l.upper_bound + p.retention AS dropped_at, CASE
+				WHEN l.tablespace = target_tablespace THEN 'there already'
+				WHEN l.relkind <> 'r' THEN 'no storage'
+				WHEN NOT l.is_plain THEN 'no live copy'
+				WHEN NOT l.is_whole THEN 'not whole'
+				WHEN NOT pg_has_role(asker, l.relowner, 'USAGE') THEN 'owner'
+				WHEN l.unfinished IS NOT NULL THEN 'moving'
+				WHEN older_than IS NOT NULL AND l.upper_bound IS NULL THEN 'no age'
+				WHEN older_than IS NOT NULL AND l.age < older_than THEN 'too young'
+				WHEN unused_for IS NOT NULL AND c.until IS NULL THEN 'no samples'
 				WHEN unused_for IS NOT NULL
-						AND c.until - coalesce(l.last_used, c.since)
-							< unused_for THEN
-					CASE WHEN l.last_used IS NULL THEN
-						format('The samples reach back to %s only.', c.since)
-						ELSE format('It was used before %s.', l.last_used) END
-				WHEN l.upper_bound + p.retention
-						< clock_timestamp() + min_residence THEN
-					format('%s drops it after %s.', p.name,
-						l.upper_bound + p.retention)
-				WHEN l.moved_at > clock_timestamp() - min_residence THEN
-					format('It was moved at %s, less than %s ago.',
-						l.moved_at, min_residence)
-			END AS why_not
+						AND c.until - coalesce(l.last_used, c.since) < unused_for
+					THEN CASE WHEN l.last_used IS NULL THEN 'few samples' ELSE 'used' END
+				WHEN l.upper_bound + p.retention < clock_timestamp() + min_residence
+					THEN 'dropped soon'
+				WHEN l.moved_at > clock_timestamp() - min_residence THEN 'moved lately'
+				ELSE 'due' END AS finding
 		FROM tablespace_advisor.partition_facts(target) l
 			CROSS JOIN coverage c
 			LEFT JOIN policy p ON true
 	)
 	SELECT j.oid, j.upper_bound, j.age, j.idle_for, j.size_bytes,
-		CASE WHEN j.why_not IS NULL THEN 'move' ELSE 'keep' END,
-		coalesce(j.why_not, concat_ws(' ',
-			CASE WHEN older_than IS NOT NULL
-				THEN format('It ends at %s.', j.upper_bound) END,
-			CASE WHEN unused_for IS NOT NULL
-				THEN format('No sample saw it used for %s.', j.idle_for) END))
+		CASE j.finding WHEN 'due' THEN 'move' ELSE 'keep' END,
+		tablespace_advisor.partition_reason(j.finding, CASE j.finding
+				WHEN 'owner' THEN pg_get_userbyid(j.relowner)::text
+				WHEN 'moving' THEN j.unfinished::text
+				WHEN 'too young' THEN older_than::text
+				WHEN 'few samples' THEN j.since::text
+				WHEN 'used' THEN j.last_used::text
+				WHEN 'dropped soon' THEN j.policy
+				WHEN 'moved lately' THEN j.moved_at::text
+				WHEN 'due' THEN CASE WHEN older_than IS NOT NULL THEN j.upper_bound::text END
+			END, CASE j.finding
+				WHEN 'dropped soon' THEN j.dropped_at::text
+				WHEN 'moved lately' THEN min_residence::text
+				WHEN 'due' THEN CASE WHEN unused_for IS NOT NULL THEN j.idle_for::text END
+			END)
 	FROM judged j
 	ORDER BY j.upper_bound, j.oid
 $$;

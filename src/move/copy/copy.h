@@ -145,7 +145,7 @@ typedef enum TsaCutover
 {
 	TSA_CUTOVER_DONE,
 	TSA_CUTOVER_LATER,			/* not locked, or too much left to copy */
-	TSA_CUTOVER_BLOCKED,		/* somebody is in the way who takes his time */
+	TSA_CUTOVER_BLOCKED,		/* a session is in the way that takes its time */
 	TSA_CUTOVER_REWRITTEN		/* start over */
 } TsaCutover;
 

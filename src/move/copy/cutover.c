@@ -12,8 +12,8 @@
  * the lock's own record is passed over.  Then AccessExclusive on
  * the index; or on the table, and then on its TOAST table, the TOAST index and
  * the indexes that move along.  With the table's lock in hand nothing is waited
- * for: whoever has the others locked all the same (VACUUM of the TOAST table,
- * bt_index_check) may take long, and everybody would be waiting for him behind
+ * for: what has the others locked all the same (VACUUM of the TOAST table,
+ * bt_index_check) may take long, and everybody would be waiting for it behind
  * us.  In the window, with the locks held:
  *
  *	 1. read the WAL to its end: nobody can change the relations any more, so
@@ -455,7 +455,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (!enter_window(copy, behind_others, &locked))
 	{
 		CommitTransactionCommand();
-		/* who will be done some day is waited for, however long he takes */
+		/* what will be done some day is waited for, however long it takes */
 		if (behind_others && copy->progress.nblockers > 0)
 			copy->progress.attempts--;
 		if (copy->state == TSA_COPY_REWRITTEN ||

@@ -124,7 +124,7 @@ tsa_copy_begin(TsaCopy *copy)
 }
 
 /*
- * Ends it.
+ * Closes the relations and ends the transaction.
  */
 void
 tsa_copy_end(TsaCopy *copy)

@@ -14,11 +14,11 @@
  * - With a table, AccessShare on its TOAST table and ShareUpdateExclusive on
  *   the TOAST index, for the same reasons.
  *
- * Whoever waits for one of these makes others wait behind him: for
+ * A session that waits for one of these makes others wait behind it: for
  * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
- * all writers, because he has locked the table that way already.  So when we
+ * all writers, because it has locked the table that way already.  So when we
  * see such a one, 5 times a second and before each attempt to cut over, we
- * yield: give all locks back and let him go first.  So we do to those who ask
+ * yield: give all locks back and let it go first.  So we do to those who ask
  * for ShareUpdateExclusive on an index.  Some have that lock on the table
  * already (REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's
  * summarization) or have used the index (and now ALTER it, or comment on it),
@@ -50,18 +50,18 @@
  * subtransaction, whose abort does not.  Outside a transaction an error or an
  * exit releases nothing; the worker does so itself.
  *
- * Deadlocks.  Somebody who has used a relation and then asks for a lock on it
+ * Deadlocks.  A session that has used a relation and then asks for a lock on it
  * that ours is in the way of, as a migration does (ALTER TABLE; ALTER INDEX,
- * COMMENT ON INDEX), would get a deadlock at once if we waited for him with our
- * lock on it in hand: the server finds that without a timeout when it queues
- * him (ProcSleep).  So the lock on the relation for which AccessExclusive is
- * asked and waited for, the table or the one index, is released before, and he
- * passes us in the queue.
+ * COMMENT ON INDEX), would get a deadlock at once if we waited for it with our
+ * lock on the relation in hand: the server finds that without a timeout when it
+ * queues the session (ProcSleep).  So the lock on the relation for which
+ * AccessExclusive is asked and waited for, the table or the one index, is
+ * released before, and the session passes us in the queue.
  *
  * The attempt waits for less than deadlock_timeout: somebody who
  * waits longer than that behind an autovacuum cancels it.  And because there
- * was a look just before, whoever waits for us in turn began to wait later, so
- * that our wait has ended before his deadlock check runs.
+ * was a look just before, a session that waits for us began to wait later, so
+ * that our wait has ended before its deadlock check runs.
  *
  * Waiters are found by reading the lock table.  LockHasWaiters() would be
  * cheaper, but it does not tell the mode, and it must not be called for a lock
@@ -243,7 +243,7 @@ which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
 }
 
 /*
- * Does anybody wait for us to whom, and to others behind him, we should yield?
+ * Does a session wait for us to which, and to others behind it, we should yield?
  */
 bool
 tsa_copy_has_waiters(const TsaCopy *copy)

@@ -107,8 +107,8 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 }
 
 /*
- * Sleeps for so long; but less if somebody waits for us, and, where somebody
- * was in the way, no longer than he is, as the next one may not be far.
+ * Sleeps for so long; but less if a session waits for us, and, where one was in
+ * the way, no longer than it is, as the next one may not be far.
  */
 static void
 sleep_and_look(TsaCopy *copy, double ms, bool blocked)

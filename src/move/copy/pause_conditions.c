@@ -15,8 +15,8 @@
  * (pg_receivewal, a base backup, a logical subscriber that has not answered)
  * is no replica; what it needs is held by its slot, or by nothing.
  *
- * Synchronous standbys.  Whoever commits waits until they have flushed all
- * log before his commit, that is our log too.  So the copy does not run ahead
+ * Synchronous standbys.  A commit waits until they have flushed all
+ * WAL before the commit, that is ours too.  So the copy does not run ahead
  * of them by more than a segment, and before each attempt to cut over waits
  * until they have all that was written when the wait began.  It reads the
  * position that releases waiting commits, SyncRepWaitForLSN()'s own, instead

@@ -82,15 +82,15 @@
 #define SLOWER_READS	2.0		/* than the best ones */
 
 /*
- * Somebody is there from so many bytes or transactions a second on; to come he
- * needs some more, and in more than one window, because everybody reads a
- * little now and then, a program that starts for example.
+ * Others are there from so many bytes or transactions a second on; to come they
+ * need some more, and in more than one window, because everybody reads a little
+ * now and then, a program that starts for example.
  */
 #define PRESENT_BYTES	65536.0
 #define PRESENT_WRITERS 10.0
 #define STRAY_BYTES		32768.0
 #define STRAY_WRITERS	3.0
-#define ONE_WINDOW		0.75	/* of what he needs to come, at most */
+#define ONE_WINDOW		0.75	/* of what they need to come, at most */
 #define DOUBT			0.1		/* seconds in which nothing happened, added */
 #define LITTLE_USE		0.02	/* of the time somebody waits for the device */
 #define USE_EVIDENCE	0.1		/* seconds of sleep that tell it */
@@ -364,16 +364,16 @@ find_loser(const TsaRate *control, double *loss)
 	*loss = -1;
 	for (int who = TSA_CONTENTIONS - 1; who >= 0; who--)
 	{
-		double		his = tsa_rate_loss(control, (TsaContention) who);
+		double		lost = tsa_rate_loss(control, (TsaContention) who);
 
 		if (!control->present[who])
 			continue;
 		if (who == TSA_CONTENTION_UNKNOWN)
-			his = 1;			/* whose loss cannot be measured */
-		if (loser == TSA_CONTENTIONS || his >= *loss)
+			lost = 1;			/* whose loss cannot be measured */
+		if (loser == TSA_CONTENTIONS || lost >= *loss)
 		{
 			loser = (TsaContention) who;
-			*loss = his;
+			*loss = lost;
 		}
 	}
 	return loser;

@@ -9,9 +9,9 @@
  *	 call lock		shared by the first worker of each batch, in all databases,
  *					until it exits, and before by the session that queues: the
  *					number of such locks with a user's key is that of the
- *					user's calls under way, which roles he took on are left
- *					aside.  Not for superusers, who have no limit.
- *	 helper lock	the same by each further worker of a batch.
+ *					user's calls under way, whatever roles the user took
+ *					on.  Not for superusers, who have no limit.
+ *	 helper lock	shared by each further worker of a batch, likewise.
  *	 limit lock		exclusive by a session of the user that starts a worker,
  *					from the count on.
  *	 batch lock		access exclusive by the session that queues, until its

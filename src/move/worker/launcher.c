@@ -99,11 +99,11 @@ list_databases(MemoryContext context)
 }
 
 /*
- * Runs a recovery worker in a database and waits for its end; false if there is
- * no slot for it.
+ * Runs a recovery worker in a database, if there is a slot for it, and waits for
+ * its end.
  */
-bool
-tsa_recover_database(Oid database)
+static void
+recover_database(Oid database)
 {
 	BackgroundWorker worker =
 	tsa_describe_worker("tsa_recover_worker_main",
@@ -119,11 +119,10 @@ tsa_recover_database(Oid database)
 						database),
 				 errdetail("No worker slot is free."),
 				 errhint("The next call of the extension in that database recovers them.")));
-		return false;
+		return;
 	}
 	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)
 		(void) WaitForBackgroundWorkerShutdown(handle);
-	return true;
 }
 
 /*
@@ -135,7 +134,7 @@ void
 tsa_recover_for_caller(void)
 {
 	if (tsa_has_dead_batch())
-		(void) tsa_recover_database(MyDatabaseId);
+		recover_database(MyDatabaseId);
 	tsa_recover_jobs();
 }
 
@@ -185,7 +184,7 @@ tsa_launcher_main(Datum arg pg_attribute_unused())
 	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
 
 	foreach(lc, list_databases(TopMemoryContext))
-		(void) tsa_recover_database(lfirst_oid(lc));
+		recover_database(lfirst_oid(lc));
 
 	sample_for_ever();
 }

@@ -14,7 +14,6 @@ extern void tsa_init_launcher(void);
 
 extern PGDLLEXPORT void tsa_launcher_main(Datum arg);
 extern PGDLLEXPORT void tsa_recover_worker_main(Datum database);
-extern bool tsa_recover_database(Oid database);
 extern void tsa_recover_for_caller(void);
 
 #endif							/* TSA_LAUNCHER_H */

@@ -6,8 +6,8 @@
  * Parallel queries, replication and superusers' moves need slots, too, and a
  * move that pauses keeps its own.  So each of these users has a limit, and all
  * of them together have one, the last place of which is for somebody who has
- * none.  A user is who has logged in: roles that he may take on do not count
- * apart.
+ * none.  A user is who has logged in: roles that the user may take on do not
+ * count apart.
  *
  *-------------------------------------------------------------------------
  */
@@ -93,8 +93,8 @@ check_limits(Oid user, const TsaCallCount *count)
 
 /*
  * Takes a place for a call of the present user, until the transaction ends; the
- * worker has taken it over by then.  Returns him, or InvalidOid if he has no
- * limit.  Calls are counted in all databases, by the locks of the living.  The
+ * worker has taken it over by then.  Returns the user, or InvalidOid for one without
+ * a limit.  Calls are counted in all databases, by the locks of the living.  The
  * user's other sessions wait meanwhile; two users who both take the last place
  * at the same moment are both refused.
  */

@@ -26,7 +26,7 @@ typedef enum WalCompression
 	COMPRESS_ZSTD
 } WalCompression;
 
-/* Those that the server was built with; the names are the server's. */
+/* The methods that the server was built with, under its names. */
 static const struct config_enum_entry choices[] = {
 	{"server", COMPRESS_AS_SERVER, false},
 	{"off", COMPRESS_OFF, false},

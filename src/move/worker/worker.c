@@ -199,8 +199,8 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 }
 
 /*
- * The same; an error leaves the job as it is, to be tried again: it is not the
- * job's, and would end the others of its batch with the worker.
+ * Claims a job; an error leaves it as it is, to be tried again: the error is not
+ * the job's, and would end the others of its batch with the worker.
  */
 static JobFate
 try_claim_job(TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)

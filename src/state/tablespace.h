@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * tablespace.h
+ *	  Tablespaces that callers name.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_TABLESPACE_H
+#define TSA_TABLESPACE_H
+
+#include "postgres.h"
+
+extern Oid	tsa_parse_tablespace(const char *name);
+
+#endif							/* TSA_TABLESPACE_H */
