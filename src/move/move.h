@@ -22,6 +22,7 @@
 #include "move/job/batch_lock.h"
 #include "move/job/job.h"
 #include "move/job/journal.h"
+#include "move/job/limits.h"
 #include "move/job/move.h"
 #include "move/job/queue.h"
 #include "move/wait_for_batch.h"

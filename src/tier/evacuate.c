@@ -116,24 +116,20 @@ parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
 	options->lock_up_to = parse_lock_up_to(fcinfo, 6);
 }
 
-/*
- * The first arguments of evacuation_of(); an unlimited rate is -1, none NULL.
- */
+/* The arguments of evacuation_of(). */
 static void
 plan_arguments(const Evacuation *evacuation, Datum *values, char *nulls)
 {
-	int64		max_rate = evacuation->options.limits.max_rate;
+	TsaLimitsValues limits = tsa_limits_values(&evacuation->options.limits);
 	int64		lock_up_to = evacuation->options.lock_up_to;
 
-	if (evacuation->options.limits.mode == TSA_RATE_UNLIMITED)
-		max_rate = -1;
 	values[0] = ObjectIdGetDatum(evacuation->source);
 	values[1] = ObjectIdGetDatum(evacuation->target);
 	values[2] = Int64GetDatum(lock_up_to);
 	nulls[2] = lock_up_to < 0 ? 'n' : ' ';
 	values[3] = ObjectIdGetDatum(evacuation->asker);
-	values[4] = Int64GetDatum(max_rate);
-	nulls[4] = max_rate == 0 ? 'n' : ' ';
+	values[4] = limits.values[0];
+	nulls[4] = limits.nulls[0] ? 'n' : ' ';
 }
 
 typedef enum WhichRelations
