@@ -41,7 +41,7 @@ _PG_init(void)
 	tsa_init_cost();
 	tsa_init_explain();
 	tsa_init_stop_points();
-	tsa_init_others();
+	tsa_init_contention();
 	tsa_init_wal_compression();
 	tsa_init_pause_conditions();
 	tsa_init_worker_start();

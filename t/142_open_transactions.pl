@@ -41,7 +41,7 @@ $open = keep_open($node, q{SELECT pin_placement('hers');});
 unlike(told($node, q{
 		INSERT INTO tablespace_advisor.placement_round (batch_id, round_id, is_undo)
 		SELECT max(batch_id), max(batch_id), true FROM tablespace_advisor.job;
-		SELECT tablespace_advisor.settle_rounds()}), qr/ERROR/,
+		SELECT tablespace_advisor.finish_rounds()}), qr/ERROR/,
 	'a round ends while an open transaction has pinned what it pins');
 send_to($open, 'ROLLBACK;');
 end_session($open);

@@ -118,12 +118,9 @@ like(apply_round($node), qr/nothing is to be moved|no samples/, 'an undo is not 
 # Four tables, of which two and a bit fit on "fast".
 sub start_anew
 {
+	forget_all($node);
 	$node->safe_psql('postgres', $_)
 	  foreach (
-		'TRUNCATE tablespace_advisor.job, tablespace_advisor.request, tablespace_advisor.sample,
-			tablespace_advisor.relation_sample, tablespace_advisor.placement_round,
-			tablespace_advisor.placement_pin, tablespace_advisor.sampled_relation,
-			tablespace_advisor.tablespace_io_sample',
 		'DROP TABLE IF EXISTS hot, cold, a, b, c, d',
 		map { my ($name, $place) = split; (
 			qq{CREATE TABLE $name TABLESPACE $place AS

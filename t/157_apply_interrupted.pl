@@ -29,12 +29,9 @@ sub prepare
 	my ($cold) = @_;
 	my $tables = 'TABLESPACE %s AS SELECT n, repeat(\'x\', 100) AS filler FROM generate_series(1, %d) n';
 
+	forget_all($node);
 	$node->safe_psql('postgres', $_)
 	  foreach (
-		'TRUNCATE tablespace_advisor.job, tablespace_advisor.request, tablespace_advisor.sample,
-			tablespace_advisor.relation_sample, tablespace_advisor.placement_round,
-			tablespace_advisor.placement_pin, tablespace_advisor.sampled_relation,
-			tablespace_advisor.tablespace_io_sample',
 		'DROP TABLE IF EXISTS hot, cold',
 		'CREATE TABLE cold ' . sprintf($tables, 'fast', 200000),
 		'CREATE TABLE hot ' . sprintf($tables, 'slow', 100000),

@@ -15,7 +15,7 @@
  * the server.  A cancelled round has cancelled its moves.  Of one whose session
  * is gone the wave under way goes on; those that had not begun are advised
  * again.  What was moved back is pinned when its moves have ended, by this
- * round or by the next one (settle_rounds()).
+ * round or by the next one (finish_rounds()).
  *
  * A session lock keeps a second round of the same database out, if it is of the
  * same role or of one with all its rights: another one, whose moves may pause
@@ -174,10 +174,10 @@ note_wave(int64 batch_id, int64 round_id, bool is_undo)
 
 /* Pins what rounds that have ended moved back. */
 static void
-settle_rounds(void)
+finish_rounds(void)
 {
 	static TsaStatement query = {
-		"SELECT tablespace_advisor.settle_rounds()", 0, {0}, NULL
+		"SELECT tablespace_advisor.finish_rounds()", 0, {0}, NULL
 	};
 	TsaState	journal;
 
@@ -265,7 +265,7 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 	if (!options->dry_run)
 	{
 		check_earlier_moves();
-		settle_rounds();
+		finish_rounds();
 	}
 	plan_round(fcinfo, options, &round);
 	if (round.moves == NIL)
@@ -282,7 +282,7 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 	ids = run_waves(&round, options);
 	if (ids != NIL)
 	{
-		settle_rounds();
+		finish_rounds();
 		tsa_report_moved(ids);
 		SPI_commit();
 	}

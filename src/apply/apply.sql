@@ -248,7 +248,7 @@ COMMENT ON FUNCTION tablespace_advisor.plan_round(oid, text, bigint, boolean) IS
  * Pins what rounds have moved back since this was last called, for as long as the
  * reason is kept: also what a round moved whose session was gone by then.
  */
-CREATE FUNCTION tablespace_advisor.settle_rounds()
+CREATE FUNCTION tablespace_advisor.finish_rounds()
 RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -257,8 +257,8 @@ AS $$
 DECLARE
 	moved record;
 	days int := current_setting('tablespace_advisor.keep_history');
-	settled bigint[] := array(SELECT r.batch_id FROM tablespace_advisor.placement_round r
-		WHERE NOT r.is_settled AND NOT EXISTS (SELECT FROM tablespace_advisor.job j
+	finished bigint[] := array(SELECT r.batch_id FROM tablespace_advisor.placement_round r
+		WHERE NOT r.is_finished AND NOT EXISTS (SELECT FROM tablespace_advisor.job j
 			WHERE j.batch_id = r.batch_id AND j.state IN ('queued', 'running', 'paused'))
 		FOR UPDATE SKIP LOCKED);
 BEGIN
@@ -266,7 +266,7 @@ BEGIN
 			j.finished_at
 		FROM tablespace_advisor.placement_round r
 		JOIN tablespace_advisor.job j ON j.batch_id = r.batch_id
-		WHERE r.batch_id = ANY (settled) AND r.is_undo AND j.state = 'done'
+		WHERE r.batch_id = ANY (finished) AND r.is_undo AND j.state = 'done'
 			AND j.method <> 'catalog'
 		ORDER BY j.relation, j.job_id DESC
 	LOOP
@@ -281,15 +281,15 @@ BEGIN
 			NULL;	-- its owner pins it, in a transaction that has not ended
 		END;
 	END LOOP;
-	UPDATE tablespace_advisor.placement_round r SET is_settled = true
-	WHERE r.batch_id = ANY (settled);
+	UPDATE tablespace_advisor.placement_round r SET is_finished = true
+	WHERE r.batch_id = ANY (finished);
 	DELETE FROM tablespace_advisor.placement_round r
 	WHERE r.batch_id = ANY (array(SELECT f.batch_id FROM tablespace_advisor.placement_round f
 		WHERE NOT EXISTS (SELECT FROM tablespace_advisor.job j WHERE j.batch_id = f.batch_id)
 		FOR UPDATE SKIP LOCKED));
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.settle_rounds() IS
+COMMENT ON FUNCTION tablespace_advisor.finish_rounds() IS
 	'pins what ended rounds of apply_placement() have moved back, and forgets rounds that the journal has forgotten';
 
 CREATE PROCEDURE @extschema@.apply_placement(

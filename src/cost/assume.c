@@ -61,7 +61,7 @@ typedef struct Assumption
 
 static Assumption *assumptions = NULL;
 static int	nassumptions = 0;
-static int	most_assumptions = 0;
+static int	max_assumptions = 0;
 
 /* our own rollback is under way */
 static bool keep_assumptions = false;
@@ -149,16 +149,16 @@ assume(Oid relation, Oid tablespace)
 
 	if (assumption == NULL)
 	{
-		if (nassumptions == most_assumptions)
+		if (nassumptions == max_assumptions)
 		{
-			int			most = most_assumptions == 0 ? 16 :
-			2 * most_assumptions;
+			int			max = max_assumptions == 0 ? 16 :
+			2 * max_assumptions;
 
 			assumptions = assumptions == NULL ?
 				MemoryContextAlloc(TopMemoryContext,
-								   most * sizeof(Assumption)) :
-				repalloc(assumptions, most * sizeof(Assumption));
-			most_assumptions = most;
+								   max * sizeof(Assumption)) :
+				repalloc(assumptions, max * sizeof(Assumption));
+			max_assumptions = max;
 		}
 		assumption = &assumptions[nassumptions];
 		assumption->relation = relation;

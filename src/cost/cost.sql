@@ -112,7 +112,7 @@ WITH newest AS (
 ), ranked AS (
 	SELECT r.*, c.doubt,
 		min(c.doubt) OVER (PARTITION BY r.tablespace_oid, r.workload, r.queue_depth)
-			AS least_doubt,
+			AS min_doubt,
 		row_number() OVER (PARTITION BY r.tablespace_oid, r.workload, r.queue_depth
 			ORDER BY c.doubt, r.run_id DESC) AS place
 	FROM tablespace_advisor.current_probe_result r
@@ -146,7 +146,7 @@ FROM (SELECT r.tablespace_oid, r.workload, r.queue_depth,
 		array_agg((extract(epoch FROM now() - r.finished_at) / 86400)::float8
 			ORDER BY r.place) AS ages
 	FROM ranked r
-	WHERE r.doubt = r.least_doubt AND r.place <= 5
+	WHERE r.doubt = r.min_doubt AND r.place <= 5
 	GROUP BY r.tablespace_oid, r.workload, r.queue_depth) g
 CROSS JOIN LATERAL tablespace_advisor.pool_measurements(
 	g.means, g.lows, g.highs, g.ages, g.samples, g.loaded) p

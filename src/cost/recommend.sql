@@ -273,7 +273,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH weighed AS (
 		SELECT m.*, g.*, o.others,
-			CASE WHEN m.is_option THEN 1.1 ELSE 1.03 END AS least_gain,
+			CASE WHEN m.is_option THEN 1.1 ELSE 1.03 END AS min_gain,
 			coalesce(m.io_concurrency, (m.setting).effective_io_concurrency) AS wanted_concurrency
 		FROM tablespace_advisor.cost_measurements(wanted) m
 		LEFT JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
@@ -294,14 +294,14 @@ AS $$
 			ON m.is_probed AND m.indexes IS NOT NULL
 	), judged AS (
 		SELECT w.*,
-			w.regret_current / w.regret_kept >= w.least_gain
+			w.regret_current / w.regret_kept >= w.min_gain
 				AND w.prefetch_gain_low > 1 AS prefetching_helps,
 			CASE
 				WHEN NOT w.is_probed THEN 'not probed'
 				WHEN w.n IS NULL THEN 'nothing to weigh'
 				WHEN w.cached_fraction IS NULL THEN 'caches unknown'
 				WHEN (w.setting).random_page_cost BETWEEN w.low AND w.high THEN 'flat'
-				WHEN w.regret_kept / w.regret_best < w.least_gain THEN 'no gain'
+				WHEN w.regret_kept / w.regret_best < w.min_gain THEN 'no gain'
 				WHEN w.gain_low <= 1 THEN 'noise'
 				WHEN w.regret_kept - w.regret_best < 0.25 * (w.regret_kept - 1)
 					AND w.regret_locality < w.regret_best THEN 'locality'

@@ -25,7 +25,7 @@
 #include "cost/regret.h"
 
 PG_FUNCTION_INFO_V1(weigh_random_page_cost);
-PG_FUNCTION_INFO_V1(find_worst_plans);
+PG_FUNCTION_INFO_V1(tsa_find_worst_plans);
 
 /* Interrupts while weighing. */
 static void
@@ -198,7 +198,7 @@ put_plan(Datum *values, TsaTimedPlan timed)
 
 /* SQL function find_worst_plans; see its comment in worst_plans.sql. */
 Datum
-find_worst_plans(PG_FUNCTION_ARGS)
+tsa_find_worst_plans(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	TsaRegretInput input = {0};

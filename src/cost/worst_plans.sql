@@ -21,7 +21,7 @@ RETURNS TABLE (
 	corrected_us float8,
 	is_measured boolean)
 LANGUAGE C STABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'find_worst_plans';
+AS 'MODULE_PATHNAME', 'tsa_find_worst_plans';
 COMMENT ON FUNCTION tablespace_advisor.find_worst_plans(
 	tablespace_advisor.weighed_times, tablespace_advisor.weighed_index[], float8, float8, int, int, float8) IS
 	'per index (place in the array) the number of rows for which the planner''s choice is furthest from the best plan, both with the microseconds that they are expected to take, and what the planner would choose there with what is recommended, and with locality corrected, too (is_measured: not assumed). Errors: 22023, 2202E, 22004 for what makes no sense';

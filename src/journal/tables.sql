@@ -132,6 +132,6 @@ CREATE TABLE tablespace_advisor.placement_round (
 	round_id bigint NOT NULL,
 	started_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	is_undo boolean NOT NULL,
-	is_settled boolean NOT NULL DEFAULT false
+	is_finished boolean NOT NULL DEFAULT false
 );
 CREATE INDEX placement_round_round_id_idx ON tablespace_advisor.placement_round (round_id);

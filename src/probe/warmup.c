@@ -22,7 +22,7 @@
  */
 int
 tsa_warmup_add(TsaWarmup *warmup, double latency, int time_is_up,
-			   uint64_t most_samples)
+			   uint64_t max_samples)
 {
 	TsaWindow  *open = &warmup->open;
 
@@ -30,7 +30,7 @@ tsa_warmup_add(TsaWarmup *warmup, double latency, int time_is_up,
 	open->sum += latency;
 	open->square += latency * latency;
 	if (open->count < MIN_IN_WINDOW ||
-		(!time_is_up && open->count < most_samples))
+		(!time_is_up && open->count < max_samples))
 		return 0;
 	warmup->windows[warmup->finished % TSA_WARMUP_WINDOWS] = *open;
 	warmup->finished++;

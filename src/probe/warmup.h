@@ -30,7 +30,7 @@ typedef struct TsaWarmup
 } TsaWarmup;
 
 extern int	tsa_warmup_add(TsaWarmup *warmup, double latency, int time_is_up,
-						   uint64_t most_samples);
+						   uint64_t max_samples);
 extern int	tsa_warmup_is_flat(const TsaWarmup *warmup);
 
 #endif							/* TSA_WARMUP_H */

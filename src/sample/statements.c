@@ -25,7 +25,7 @@
 PG_FUNCTION_INFO_V1(tsa_read_statements);
 PG_FUNCTION_INFO_V1(tsa_read_temporary_io);
 
-#define MOST_COLUMNS 4
+#define MAX_COLUMNS 4
 
 /* A column that is added up: bigint or float8. */
 typedef struct SummedColumn
@@ -148,8 +148,8 @@ return_sums(FunctionCallInfo fcinfo, const SummedColumn * columns, int ncolumns,
 			bool known, Datum last)
 {
 	TupleDesc	row;
-	Datum		values[MOST_COLUMNS + 1];
-	bool		nulls[MOST_COLUMNS + 1];
+	Datum		values[MAX_COLUMNS + 1];
+	bool		nulls[MAX_COLUMNS + 1];
 
 	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,

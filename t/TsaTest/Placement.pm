@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use Test::More;
 use TsaTest::Plan;
 
-our @EXPORT = qw(pretend_devices where_tables_are take_days apply_round);
+our @EXPORT = qw(pretend_devices forget_all where_tables_are take_days apply_round);
 
 # Tablespaces "slow" (a read takes 5 ms) and "fast" (0.1 ms), of so many bytes.
 sub pretend_devices
@@ -32,6 +32,19 @@ sub pretend_devices
 					p.tablespace, p.to_tablespace, p.size_bytes, p.method, p.goes_along,
 					p.saved_ms_per_s, (row_number() OVER ())::int, p.reason
 				FROM tablespace_advisor.planned_round($1, $2, $3, $4) p $$});
+	return;
+}
+
+# Forgets moves, samples, rounds and pins.
+sub forget_all
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', q{
+		TRUNCATE tablespace_advisor.job, tablespace_advisor.request, tablespace_advisor.sample,
+			tablespace_advisor.relation_sample, tablespace_advisor.placement_round,
+			tablespace_advisor.placement_pin, tablespace_advisor.sampled_relation,
+			tablespace_advisor.tablespace_io_sample});
 	return;
 }
 

@@ -314,7 +314,7 @@ read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
 			batch_take(copy, batch, from++, buffers[i]);
 	}
 	INSTR_TIME_SET_CURRENT(read);
-	tsa_units_note_read(copy->units, tsa_ms_between(&start, &read));
+	tsa_throttle_note_read(copy->throttle, tsa_ms_between(&start, &read));
 }
 
 /*
@@ -332,16 +332,16 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 	{
 		int			n;
 
-		tsa_units_read_ahead(copy->units, fork->rel->rel, fork->number,
-							 fork->copied_end, end);
+		tsa_throttle_read_ahead(copy->throttle, fork->rel->rel, fork->number,
+								fork->copied_end, end);
 		read_run(copy, &batch, fork->copied_end, end);
 		n = batch.n;
 		leave_out_written(copy, &batch);
 		if (batch.n > 0)
 		{
 			batch_write(copy, &batch);
-			tsa_units_note_written(copy->units, fork->rel->copy, fork->number,
-								   fork->copied_end, n);
+			tsa_throttle_note_written(copy->throttle, fork->rel->copy,
+									  fork->number, fork->copied_end, n);
 		}
 		fork->copied_end += n;
 
@@ -513,7 +513,7 @@ tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 		n = batch.n;
 		batch_write(copy, &batch);
 		next += n;
-		if (copy->units != NULL && !after_batch(copy, n))
+		if (copy->throttle != NULL && !after_batch(copy, n))
 			return false;
 	}
 	return true;

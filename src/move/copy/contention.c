@@ -55,7 +55,7 @@ static char *debug_others = NULL;
  * Registers the configuration parameter of the tests.
  */
 void
-tsa_init_others(void)
+tsa_init_contention(void)
 {
 	DefineCustomStringVariable("tablespace_advisor.debug_others",
 							   "Makes a live copy believe that others use a device.",
@@ -88,14 +88,14 @@ find_device(Oid tablespace, char *path)
  * A setting of the source's device's queue, a default if it does not say.
  */
 static int
-queue_setting(const TsaOthers *others, const char *name, int unknown)
+queue_setting(const TsaCounters *counters, const char *name, int unknown)
 {
 	char		path[MAXPGPATH + 64];
 	char	   *slash;
 	FILE	   *file;
 	int			value = 0;
 
-	strlcpy(path, others->stat_path[0], MAXPGPATH);
+	strlcpy(path, counters->stat_path[0], MAXPGPATH);
 	slash = strrchr(path, '/');
 	if (slash == NULL)
 		return unknown;
@@ -115,10 +115,10 @@ queue_setting(const TsaOthers *others, const char *name, int unknown)
  * whose pages need not lie side by side: each may take a segment.
  */
 int
-tsa_others_request_kb(const TsaOthers *others)
+tsa_contention_request_kb(const TsaCounters *counters)
 {
-	int			kb = queue_setting(others, "max_sectors_kb", MIN_REQUEST_KB);
-	int			segments = queue_setting(others, "max_segments", INT_MAX);
+	int			kb = queue_setting(counters, "max_sectors_kb", MIN_REQUEST_KB);
+	int			segments = queue_setting(counters, "max_segments", INT_MAX);
 	int			page_kb = (int) (sysconf(_SC_PAGESIZE) / 1024);
 
 	if (segments <= kb / page_kb)
@@ -130,7 +130,7 @@ tsa_others_request_kb(const TsaOthers *others)
  * Reads all counters.
  */
 static void
-read_counters(const TsaOthers *others, TsaOthersReading *now)
+read_counters(const TsaCounters *counters, TsaCounterReading *now)
 {
 	memset(now, 0, sizeof(*now));
 	now->time_ns = tsa_clock_now();
@@ -138,25 +138,25 @@ read_counters(const TsaOthers *others, TsaOthersReading *now)
 	now->have_process = tsa_process_io_read(&now->process) == 0;
 	now->have_delay = tsa_process_delay_read(&now->delay_ns) == 0;
 	for (int i = 0; i < 2; i++)
-		now->have_device[i] = others->stat_path[i][0] != '\0' &&
-			tsa_device_io_read(others->stat_path[i], &now->device[i]) == 0;
+		now->have_device[i] = counters->stat_path[i][0] != '\0' &&
+			tsa_device_io_read(counters->stat_path[i], &now->device[i]) == 0;
 }
 
 /*
  * Begins to count.  In a transaction.
  */
 void
-tsa_others_open(TsaOthers *others, Oid source_tablespace,
-				Oid target_tablespace)
+tsa_contention_open(TsaCounters *counters, Oid source_tablespace,
+					Oid target_tablespace)
 {
-	find_device(source_tablespace, others->stat_path[0]);
-	find_device(target_tablespace, others->stat_path[1]);
-	if (strcmp(others->stat_path[0], others->stat_path[1]) == 0)
-		others->stat_path[1][0] = '\0'; /* looked at once */
-	others->most_in_flight =
-		1024.0 * Max(2.0 * queue_setting(others, "read_ahead_kb", 0),
+	find_device(source_tablespace, counters->stat_path[0]);
+	find_device(target_tablespace, counters->stat_path[1]);
+	if (strcmp(counters->stat_path[0], counters->stat_path[1]) == 0)
+		counters->stat_path[1][0] = '\0';	/* looked at once */
+	counters->max_in_flight =
+		1024.0 * Max(2.0 * queue_setting(counters, "read_ahead_kb", 0),
 					 MIN_IN_FLIGHT_KB);
-	read_counters(others, &others->last);
+	read_counters(counters, &counters->last);
 }
 
 /*
@@ -172,7 +172,7 @@ difference(uint64 from, uint64 to)
  * What the parameter of the tests says instead.
  */
 static void
-pretend(TsaOthers *others, TsaRateSample *sample)
+pretend(TsaCounters *counters, TsaRateSample *sample)
 {
 	bool		is_processor = strcmp(debug_others, "processor") == 0;
 	int			who = -1;
@@ -194,7 +194,7 @@ pretend(TsaOthers *others, TsaRateSample *sample)
 	if (strcmp(debug_others, "uncounted") == 0 && sample->working)
 	{
 		sample->read_bytes = 4 * 1024 * 1024;
-		sample->read_seconds = 0.01 * ++others->pretended;
+		sample->read_seconds = 0.01 * ++counters->pretended;
 	}
 	if (who >= 0)
 	{
@@ -209,14 +209,14 @@ pretend(TsaOthers *others, TsaRateSample *sample)
  * read_seconds are the caller's.
  */
 void
-tsa_others_read(TsaOthers *others, int copies, bool working,
-				TsaRateSample *sample)
+tsa_contention_read(TsaCounters *counters, int copies, bool working,
+					TsaRateSample *sample)
 {
-	TsaOthersReading now;
-	const TsaOthersReading *last = &others->last;
+	TsaCounterReading now;
+	const TsaCounterReading *last = &counters->last;
 	double		own_reads;
 
-	read_counters(others, &now);
+	read_counters(counters, &now);
 	own_reads = difference(last->process.read_bytes, now.process.read_bytes);
 	sample->working = working;
 	sample->seconds = difference(last->time_ns, now.time_ns) / 1e9;
@@ -234,13 +234,13 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 		if (!sample->known[i])
 			continue;
 		sample->done[i] =
-			tsa_rate_bytes_of_others(&others->in_flight[i],
-									 others->most_in_flight, own, copies,
+			tsa_rate_bytes_of_others(&counters->in_flight[i],
+									 counters->max_in_flight, own, copies,
 									 difference(from->read_bytes,
 												to->read_bytes),
 									 sample->seconds);
 		if (!working)			/* after a sleep nothing is under way */
-			memset(&others->in_flight[i], 0, sizeof(TsaInFlight));
+			memset(&counters->in_flight[i], 0, sizeof(TsaInFlight));
 		if (to->read_ms == 0)	/* a device that measures no times */
 			continue;
 		sample->requests[i] = difference(from->read_requests,
@@ -255,17 +255,17 @@ tsa_others_read(TsaOthers *others, int copies, bool working,
 		sample->read_bytes = own_reads;
 
 	if (debug_others != NULL && debug_others[0] != '\0')
-		pretend(others, sample);
-	others->last = now;
+		pretend(counters, sample);
+	counters->last = now;
 }
 
 /*
  * Has the source's device counters?
  */
 bool
-tsa_others_has_device(const TsaOthers *others)
+tsa_contention_has_device(const TsaCounters *counters)
 {
-	return others->last.have_device[0] && others->last.have_process;
+	return counters->last.have_device[0] && counters->last.have_process;
 }
 
 /*
@@ -288,7 +288,7 @@ count_by(const LOCKTAG *tag)
  * how many there are on this server.
  */
 int
-tsa_others_copies(void)
+tsa_contention_copies(void)
 {
 	LOCKTAG		tag;
 
@@ -301,7 +301,7 @@ tsa_others_copies(void)
  * there are.  Calls are numbered per database.
  */
 int
-tsa_others_copies_of_call(int64 call_id)
+tsa_contention_copies_of_call(int64 call_id)
 {
 	LOCKTAG		tag;
 

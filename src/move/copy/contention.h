@@ -14,7 +14,7 @@
 #include "probe/counters.h"
 
 /* The counters at one moment. */
-typedef struct TsaOthersReading
+typedef struct TsaCounterReading
 {
 	uint64		time_ns;
 	uint64		next_xid;
@@ -24,26 +24,26 @@ typedef struct TsaOthersReading
 	uint64		delay_ns;
 	bool		have_device[2];
 	TsaDeviceIo device[2];
-} TsaOthersReading;
+} TsaCounterReading;
 
-typedef struct TsaOthers
+typedef struct TsaCounters
 {
 	char		stat_path[2][MAXPGPATH];	/* of the source's and the
 											 * target's device; empty: none */
-	TsaOthersReading last;
+	TsaCounterReading last;
 	TsaInFlight in_flight[2];
-	double		most_in_flight; /* bytes */
+	double		max_in_flight;	/* bytes */
 	int			pretended;		/* so often, for tests */
-} TsaOthers;
+} TsaCounters;
 
-extern void tsa_init_others(void);
-extern void tsa_others_open(TsaOthers *others, Oid source_tablespace,
-							Oid target_tablespace);
-extern void tsa_others_read(TsaOthers *others, int copies, bool working,
-							TsaRateSample *sample);
-extern bool tsa_others_has_device(const TsaOthers *others);
-extern int	tsa_others_request_kb(const TsaOthers *others);
-extern int	tsa_others_copies(void);
-extern int	tsa_others_copies_of_call(int64 call_id);
+extern void tsa_init_contention(void);
+extern void tsa_contention_open(TsaCounters *counters, Oid source_tablespace,
+								Oid target_tablespace);
+extern void tsa_contention_read(TsaCounters *counters, int copies, bool working,
+								TsaRateSample *sample);
+extern bool tsa_contention_has_device(const TsaCounters *counters);
+extern int	tsa_contention_request_kb(const TsaCounters *counters);
+extern int	tsa_contention_copies(void);
+extern int	tsa_contention_copies_of_call(int64 call_id);
 
 #endif							/* TSA_CONTENTION_H */

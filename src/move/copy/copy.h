@@ -33,7 +33,7 @@
 #include "move/copy/block_set.h"
 #include "move/copy/callbacks.h"
 #include "move/copy/state.h"
-#include "move/copy/units.h"
+#include "move/copy/throttle.h"
 #include "move/copy/wal_tail.h"
 
 /* Pages written and logged at a time. */
@@ -106,7 +106,7 @@ typedef struct TsaCopy
 	double		held_up_ms;		/* others may have been, by the last attempt;
 								 * negative: it was not made */
 	instr_time	first_tried;	/* to cut over; zero: not yet */
-	TsaUnits   *units;			/* NULL until the passes begin */
+	TsaThrottle *throttle;		/* NULL until the passes begin */
 	bool		unlimited;		/* changes come faster than the rate */
 	bool		has_new_limits;
 	instr_time	renewed;		/* of the present transaction */
@@ -145,7 +145,7 @@ typedef enum TsaCutover
 {
 	TSA_CUTOVER_DONE,
 	TSA_CUTOVER_LATER,			/* not locked, or too much left to copy */
-	TSA_CUTOVER_BLOCKED,		/* a session is in the way that takes its time */
+	TSA_CUTOVER_BLOCKED,		/* a session is in the way for long */
 	TSA_CUTOVER_REWRITTEN		/* start over */
 } TsaCutover;
 

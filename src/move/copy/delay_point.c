@@ -75,7 +75,7 @@ renew_limits(TsaCopy *copy)
 
 	copy->callbacks->read_limits(copy->callbacks->arg, &limits, &others_left);
 	InvalidateCatalogSnapshot();
-	if (tsa_units_renew(copy->units, &limits, others_left))
+	if (tsa_throttle_renew(copy->throttle, &limits, others_left))
 		copy->has_new_limits = true;
 }
 
@@ -97,13 +97,13 @@ bytes_left(const TsaCopy *copy)
 static void
 aim(TsaCopy *copy)
 {
-	bool		late = tsa_units_aim(copy->units, bytes_left(copy));
+	bool		late = tsa_throttle_aim(copy->throttle, bytes_left(copy));
 
 	if (late && !copy->progress.is_late)
 		ereport(WARNING,
 				(errmsg("the move of relation with OID %u cannot end by %s",
 						copy->order->relid,
-						tsa_units_finish_by(copy->units)),
+						tsa_throttle_finish_by(copy->throttle)),
 				 errdetail("It goes on at full speed, and still pauses for standbys, WAL space and locks.")));
 	copy->progress.is_late |= late;
 }
@@ -119,7 +119,7 @@ tsa_copy_begin(TsaCopy *copy)
 	tsa_copy_open(copy);
 	INSTR_TIME_SET_CURRENT(copy->renewed);
 	copy->renewed_bytes = copy->bytes;
-	if (copy->units != NULL)
+	if (copy->throttle != NULL)
 		renew_limits(copy);
 }
 
@@ -207,7 +207,7 @@ pause_for_others(TsaCopy *copy)
 
 		if (!paused || tsa_ms_since(&copy->reported) >= RENEW_MS)
 		{
-			if (copy->units != NULL)
+			if (copy->throttle != NULL)
 				aim(copy);
 			tsa_copy_report_pause(copy, now);
 		}
@@ -225,8 +225,9 @@ pause_for_others(TsaCopy *copy)
 	{
 		double		paused_ms = tsa_ms_since(&start);
 
-		if (copy->units != NULL)
-			tsa_units_skip_pause(copy->units, was_requested ? 0 : paused_ms);
+		if (copy->throttle != NULL)
+			tsa_throttle_skip_pause(copy->throttle,
+									was_requested ? 0 : paused_ms);
 		copy->progress.paused_ms += paused_ms;
 		tsa_copy_report(copy, phase);
 
@@ -260,9 +261,9 @@ static bool
 has_news(TsaCopy *copy)
 {
 	const TsaMoveProgress *told = &copy->progress;
-	bool		known = tsa_units_rate(copy->units) >= 0;
+	bool		known = tsa_throttle_rate(copy->throttle) >= 0;
 
-	return (tsa_units_reason(copy->units) != copy->told_reason ||
+	return (tsa_throttle_reason(copy->throttle) != copy->told_reason ||
 			(known && told->present_mb_per_s < 0)) &&
 		tsa_ms_since(&copy->reported) >= NEWS_MS;
 }
@@ -285,7 +286,7 @@ tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 
 	aim(copy);
 	copy->has_new_limits = false;
-	sleep = tsa_units_work(copy->units, bytes, copy->unlimited);
+	sleep = tsa_throttle_work(copy->throttle, bytes, copy->unlimited);
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
@@ -314,6 +315,6 @@ tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 			return false;
 	} while (sleep - tsa_ms_since(&start) >= 1 && !copy->has_new_limits);
 	if (sleep > 0)
-		tsa_units_wake(copy->units);
+		tsa_throttle_wake(copy->throttle);
 	return true;
 }

@@ -126,7 +126,7 @@ copy_and_cut_over(TsaCopy *copy)
 	copy->callbacks->takes_longer(copy->callbacks->arg);
 	tsa_stop_point("storage created");
 	copy->tail = tsa_wal_tail_open(copy->cxt);
-	copy->units = tsa_units_open(copy->cxt, copy->order);
+	copy->throttle = tsa_throttle_open(copy->cxt, copy->order);
 	copy->looked = copy->started;
 	copy->progress.phase = "copying";
 	if (copy->progress.bytes_total > TSA_SMALL_COPY)

@@ -243,7 +243,7 @@ which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
 }
 
 /*
- * Does a session wait for us to which, and to others behind it, we should yield?
+ * Does a session wait for us to which, and to those behind it, we should yield?
  */
 bool
 tsa_copy_has_waiters(const TsaCopy *copy)

@@ -44,7 +44,7 @@ tsa_copy_passes(TsaCopy *copy)
 {
 	uint64		last = UINT64_MAX;
 
-	tsa_units_skip(copy->units);
+	tsa_throttle_skip(copy->throttle);
 	for (int passes = 0;; passes++)
 	{
 		uint64		left;

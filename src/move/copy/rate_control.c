@@ -384,7 +384,7 @@ find_loser(const TsaRate *control, double *loss)
  * of the processors is measured if they write.
  */
 static double
-most_share(const TsaRate *control)
+max_share(const TsaRate *control)
 {
 	double		most = MAX_SHARE;
 
@@ -438,7 +438,7 @@ decide(TsaRate *control)
 		control->share += 2 * INCREASE / control->copies;
 	else if (loss < little)
 		control->share += INCREASE / control->copies;
-	control->share = fmin(control->share, most_share(control));
+	control->share = fmin(control->share, max_share(control));
 	control->share = fmax(control->share, MIN_SHARE / control->copies);
 	control->reason = (TsaRateReason) (TSA_REASON_SOURCE + loser);
 }

@@ -50,12 +50,14 @@ tsa_copy_count(TsaCopy *copy)
 	progress->present_mb_per_s = -1;
 	progress->rate_reason = NULL;
 	progress->others_lost_percent = -1;
-	if (copy->units != NULL)
+	if (copy->throttle != NULL)
 	{
-		progress->others_lost_percent = tsa_units_others_lost(copy->units);
-		progress->present_mb_per_s = tsa_units_rate(copy->units) / 1048576.0;
-		progress->rate_reason = tsa_units_explain(copy->units);
-		copy->told_reason = tsa_units_reason(copy->units);
+		progress->others_lost_percent =
+			tsa_throttle_others_lost(copy->throttle);
+		progress->present_mb_per_s =
+			tsa_throttle_rate(copy->throttle) / 1048576.0;
+		progress->rate_reason = tsa_throttle_explain(copy->throttle);
+		copy->told_reason = tsa_throttle_reason(copy->throttle);
 	}
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * units.c
- *	  The units in which a live copy works, and its sleeps between them.
+ * throttle.c
+ *	  The throttle of a live copy: it works in units, and sleeps between them.
  *
  * How long to sleep is decided by rate_control.c, from what contention.c
  * counts.  While nobody else is there the copy runs without units: it is as
@@ -55,7 +55,7 @@
 #include "move/copy/deadline.h"
 #include "move/copy/contention.h"
 #include "move/copy/rate_control.h"
-#include "move/copy/units.h"
+#include "move/copy/throttle.h"
 
 #define LOOK_S			0.05	/* between looks at the counters */
 
@@ -74,11 +74,11 @@ typedef struct BlockRange
 	BlockNumber nblocks;
 } BlockRange;
 
-struct TsaUnits
+struct TsaThrottle
 {
 	char		reason[256];	/* with figures */
 	TsaRate		control;
-	TsaOthers	others;
+	TsaCounters counters;
 	int64		call_id;		/* whose copies share the limits */
 	TsaLimits	limits;
 	double		window;			/* seconds, until finish_by, that there were */
@@ -107,77 +107,82 @@ struct TsaUnits
  * Seconds until the copy is to have ended.
  */
 static double
-seconds_left(const TsaUnits *units)
+seconds_left(const TsaThrottle *throttle)
 {
-	return (units->limits.finish_by - GetCurrentTimestamp()) /
+	return (throttle->limits.finish_by - GetCurrentTimestamp()) /
 		(double) USECS_PER_SEC;
 }
 
 static bool
-has_deadline(const TsaUnits *units)
+has_deadline(const TsaThrottle *throttle)
 {
-	return !TIMESTAMP_IS_NOEND(units->limits.finish_by);
+	return !TIMESTAMP_IS_NOEND(throttle->limits.finish_by);
 }
 
 static void
-take_limits(TsaUnits *units, const TsaLimits * limits)
+take_limits(TsaThrottle *throttle, const TsaLimits * limits)
 {
-	units->limits = *limits;
-	tsa_rate_set_max_rate(&units->control, limits->mode == TSA_RATE_ADAPTS,
+	throttle->limits = *limits;
+	tsa_rate_set_max_rate(&throttle->control, limits->mode == TSA_RATE_ADAPTS,
 						  limits->max_rate);
-	units->control.min_rate = limits->min_rate;
-	units->control.needed_rate = 0;
-	units->control.late = false;
-	units->window = has_deadline(units) ? seconds_left(units) : 0;
+	throttle->control.min_rate = limits->min_rate;
+	throttle->control.needed_rate = 0;
+	throttle->control.late = false;
+	throttle->window = has_deadline(throttle) ? seconds_left(throttle) : 0;
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
-TsaUnits *
-tsa_units_open(MemoryContext context, const TsaCopyOrder *order)
+TsaThrottle *
+tsa_throttle_open(MemoryContext context, const TsaCopyOrder *order)
 {
-	TsaUnits   *units = MemoryContextAllocZero(context, sizeof(TsaUnits));
+	TsaThrottle *throttle = MemoryContextAllocZero(context,
+												   sizeof(TsaThrottle));
 
-	tsa_init_rate(&units->control, order->limits.mode == TSA_RATE_ADAPTS,
+	tsa_init_rate(&throttle->control, order->limits.mode == TSA_RATE_ADAPTS,
 				  order->limits.max_rate);
-	take_limits(units, &order->limits);
-	tsa_others_open(&units->others, order->source_tablespace,
-					order->target_tablespace);
-	units->ask_blocks =
-		(BlockNumber) tsa_others_request_kb(&units->others) * 1024 / BLCKSZ;
-	units->call_id = order->call_id;
-	units->opened = units->started = units->step_started = tsa_clock_now();
-	return units;
+	take_limits(throttle, &order->limits);
+	tsa_contention_open(&throttle->counters, order->source_tablespace,
+						order->target_tablespace);
+	throttle->ask_blocks =
+		(BlockNumber) tsa_contention_request_kb(&throttle->counters) *
+		1024 / BLCKSZ;
+	throttle->call_id = order->call_id;
+	throttle->opened = throttle->started = throttle->step_started =
+		tsa_clock_now();
+	return throttle;
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 bool
-tsa_units_renew(TsaUnits *units, const TsaLimits * limits, int64 others_left)
+tsa_throttle_renew(TsaThrottle *throttle, const TsaLimits * limits,
+				   int64 others_left)
 {
-	bool		changed = limits->mode != units->limits.mode ||
-	limits->max_rate != units->limits.max_rate ||
-	limits->min_rate != units->limits.min_rate ||
-	limits->finish_by != units->limits.finish_by;
+	bool		changed = limits->mode != throttle->limits.mode ||
+	limits->max_rate != throttle->limits.max_rate ||
+	limits->min_rate != throttle->limits.min_rate ||
+	limits->finish_by != throttle->limits.finish_by;
 
 	if (changed)
-		take_limits(units, limits);
-	units->others_left = others_left;
-	units->control.copies = tsa_others_copies();
-	if (limits->max_rate > 0 || limits->min_rate > 0 || has_deadline(units))
-		units->control.sharers = tsa_others_copies_of_call(units->call_id);
+		take_limits(throttle, limits);
+	throttle->others_left = others_left;
+	throttle->control.copies = tsa_contention_copies();
+	if (limits->max_rate > 0 || limits->min_rate > 0 || has_deadline(throttle))
+		throttle->control.sharers =
+			tsa_contention_copies_of_call(throttle->call_id);
 	return changed;
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 const char *
-tsa_units_finish_by(const TsaUnits *units)
+tsa_throttle_finish_by(const TsaThrottle *throttle)
 {
-	return timestamptz_to_str(units->limits.finish_by);
+	return timestamptz_to_str(throttle->limits.finish_by);
 }
 
 /*
@@ -185,43 +190,44 @@ tsa_units_finish_by(const TsaUnits *units)
  * pause as much as until now.
  */
 static double
-possible_speed(const TsaUnits *units)
+possible_speed(const TsaThrottle *throttle)
 {
-	double		seconds = (tsa_clock_now() - units->opened) / 1e9;
-	double		paused = seconds > 0 ? Min(units->paused / seconds, 1) : 0;
+	double		seconds = (tsa_clock_now() - throttle->opened) / 1e9;
+	double		paused = seconds > 0 ? Min(throttle->paused / seconds, 1) : 0;
 
-	return tsa_rate_speed(&units->control) * (1 - paused);
+	return tsa_rate_speed(&throttle->control) * (1 - paused);
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 bool
-tsa_units_aim(TsaUnits *units, int64 left)
+tsa_throttle_aim(TsaThrottle *throttle, int64 left)
 {
-	TsaDeadline deadline = {.window = units->window};
+	TsaDeadline deadline = {.window = throttle->window};
 
-	if (!has_deadline(units))
+	if (!has_deadline(throttle))
 		return false;
-	deadline.seconds = seconds_left(units);
+	deadline.seconds = seconds_left(throttle);
 	deadline.bytes = Max(left, 0);
-	deadline.others = units->others_left;
-	deadline.sharers = units->control.sharers;
-	units->control.needed_rate = tsa_deadline_rate(&deadline);
-	units->control.late = tsa_deadline_is_missed(&deadline,
-												 possible_speed(units),
-												 units->control.late);
-	return units->control.late;
+	deadline.others = throttle->others_left;
+	deadline.sharers = throttle->control.sharers;
+	throttle->control.needed_rate = tsa_deadline_rate(&deadline);
+	throttle->control.late = tsa_deadline_is_missed(&deadline,
+													possible_speed(throttle),
+													throttle->control.late);
+	return throttle->control.late;
 }
 
 /*
  * Does the copy sleep between units?
  */
 static bool
-has_units(const TsaUnits *units)
+takes_rests(const TsaThrottle *throttle)
 {
-	return !units->all_speed &&
-		(!tsa_rate_is_full(&units->control) || units->control.max_rate > 0);
+	return !throttle->all_speed &&
+		(!tsa_rate_is_full(&throttle->control) ||
+		 throttle->control.max_rate > 0);
 }
 
 /*
@@ -305,46 +311,46 @@ ask_for(RelFileLocator locator, ForkNumber fork, BlockNumber from,
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 void
-tsa_units_read_ahead(TsaUnits *units, Relation rel, ForkNumber fork,
-					 BlockNumber from, BlockNumber end)
+tsa_throttle_read_ahead(TsaThrottle *throttle, Relation rel, ForkNumber fork,
+						BlockNumber from, BlockNumber end)
 {
-	bool		steps = tsa_rate_has_steps(&units->control);
+	bool		steps = tsa_rate_has_steps(&throttle->control);
 	BlockNumber unit = steps ? STEP_BLOCKS :
-	(BlockNumber) (tsa_rate_unit_bytes(&units->control) / BLCKSZ);
+	(BlockNumber) (tsa_rate_unit_bytes(&throttle->control) / BLCKSZ);
 	BlockNumber segment_end = (from / (BlockNumber) RELSEG_SIZE + 1) *
 	(BlockNumber) RELSEG_SIZE;
 	uint64		start = tsa_clock_now();
 
-	if (!has_units(units) || tsa_io_is_direct())
+	if (!takes_rests(throttle) || tsa_io_is_direct())
 		return;
-	if (units->bytes > 0 &&
-		(!steps || from + AHEAD_BLOCKS < units->asked_end))
+	if (throttle->bytes > 0 &&
+		(!steps || from + AHEAD_BLOCKS < throttle->asked_end))
 		return;
 	end = Min(end, from + unit + AHEAD_BLOCKS);
 	if (segment_end > from)		/* it is 0 at the very end */
 		end = Min(end, segment_end);
-	units->asked = true;
-	if (RelFileLocatorEquals(units->asked_of, tsa_rel_locator(rel)) &&
-		units->asked_fork == fork && units->asked_end > from)
-		from = units->asked_end;
+	throttle->asked = true;
+	if (RelFileLocatorEquals(throttle->asked_of, tsa_rel_locator(rel)) &&
+		throttle->asked_fork == fork && throttle->asked_end > from)
+		from = throttle->asked_end;
 	if (from < end)
-		ask_for(tsa_rel_locator(rel), fork, from, end, units->ask_blocks);
-	units->asked_of = tsa_rel_locator(rel);
-	units->asked_fork = fork;
-	units->asked_end = Max(from, end);
-	units->ask_ms += (tsa_clock_now() - start) / 1e6;
+		ask_for(tsa_rel_locator(rel), fork, from, end, throttle->ask_blocks);
+	throttle->asked_of = tsa_rel_locator(rel);
+	throttle->asked_fork = fork;
+	throttle->asked_end = Max(from, end);
+	throttle->ask_ms += (tsa_clock_now() - start) / 1e6;
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 void
-tsa_units_note_read(TsaUnits *units, double ms)
+tsa_throttle_note_read(TsaThrottle *throttle, double ms)
 {
-	units->read_ms += ms;
+	throttle->read_ms += ms;
 }
 
 /*
@@ -377,13 +383,14 @@ write_back(const BlockRange *range, unsigned int flags)
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 void
-tsa_units_note_written(TsaUnits *units, RelFileLocator locator,
-					   ForkNumber fork, BlockNumber from, BlockNumber nblocks)
+tsa_throttle_note_written(TsaThrottle *throttle, RelFileLocator locator,
+						  ForkNumber fork, BlockNumber from,
+						  BlockNumber nblocks)
 {
-	BlockRange *written = &units->written;
+	BlockRange *written = &throttle->written;
 
 	if (written->nblocks == 0 || written->fork != fork ||
 		!RelFileLocatorEquals(written->locator, locator) ||
@@ -402,46 +409,49 @@ tsa_units_note_written(TsaUnits *units, RelFileLocator locator,
  * handed to the kernel, and those of the unit before are on the device.
  */
 static void
-end_unit(TsaUnits *units)
+end_unit(TsaThrottle *throttle)
 {
-	if (!XLogRecPtrIsInvalid(units->flush_to))
-		XLogFlush(units->flush_to);
+	if (!XLogRecPtrIsInvalid(throttle->flush_to))
+		XLogFlush(throttle->flush_to);
 	if (!XLogRecPtrIsInvalid(XactLastRecEnd))
-		units->flush_to = XactLastRecEnd;
+		throttle->flush_to = XactLastRecEnd;
 #ifdef HAVE_SYNC_FILE_RANGE
-	write_back(&units->written, SYNC_FILE_RANGE_WRITE);
-	write_back(&units->in_flight, SYNC_FILE_RANGE_WAIT_BEFORE |
+	write_back(&throttle->written, SYNC_FILE_RANGE_WRITE);
+	write_back(&throttle->in_flight, SYNC_FILE_RANGE_WAIT_BEFORE |
 			   SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 #endif
-	units->in_flight = units->written;
+	throttle->in_flight = throttle->written;
 }
 
 /*
  * Takes the counters as the beginning of a stretch.
  */
 static void
-begin_stretch(TsaUnits *units)
+begin_stretch(TsaThrottle *throttle)
 {
-	units->started = units->step_started = units->others.last.time_ns;
-	units->bytes = units->worked = units->read_ms = units->ask_ms = 0;
-	units->asked = false;
-	units->written.nblocks = 0;
+	throttle->started = throttle->step_started =
+		throttle->counters.last.time_ns;
+	throttle->bytes = 0;
+	throttle->worked = throttle->read_ms = throttle->ask_ms = 0;
+	throttle->asked = false;
+	throttle->written.nblocks = 0;
 }
 
 /*
  * Takes note of what has happened since the last reading, and starts anew.
  */
 static void
-note_stretch(TsaUnits *units, bool working)
+note_stretch(TsaThrottle *throttle, bool working)
 {
 	TsaRateSample sample = {0};
 
-	sample.worked = working ? units->worked : 0;
-	sample.bytes = working ? units->bytes : 0;
-	sample.read_seconds = units->read_ms / 1000.0;
-	tsa_others_read(&units->others, units->control.copies, working, &sample);
-	tsa_rate_note(&units->control, &sample);
-	begin_stretch(units);
+	sample.worked = working ? throttle->worked : 0;
+	sample.bytes = working ? throttle->bytes : 0;
+	sample.read_seconds = throttle->read_ms / 1000.0;
+	tsa_contention_read(&throttle->counters, throttle->control.copies, working,
+						&sample);
+	tsa_rate_note(&throttle->control, &sample);
+	begin_stretch(throttle);
 }
 
 /*
@@ -449,117 +459,118 @@ note_stretch(TsaUnits *units, bool working)
  * for may take long for few of them.
  */
 static bool
-unit_is_over(const TsaUnits *units, double elapsed)
+unit_is_over(const TsaThrottle *throttle, double elapsed)
 {
-	double		most = tsa_rate_unit_seconds(&units->control);
+	double		most = tsa_rate_unit_seconds(&throttle->control);
 
-	if (!units->asked)
+	if (!throttle->asked)
 		most = Min(most, LOOK_S);
-	return units->bytes >= tsa_rate_unit_bytes(&units->control) ||
+	return throttle->bytes >= tsa_rate_unit_bytes(&throttle->control) ||
 		elapsed >= most;
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 double
-tsa_units_work(TsaUnits *units, uint64 bytes, bool all_speed)
+tsa_throttle_work(TsaThrottle *throttle, uint64 bytes, bool all_speed)
 {
 	uint64		now = tsa_clock_now();
-	double		elapsed = (now - units->started) / 1e9;
+	double		elapsed = (now - throttle->started) / 1e9;
 	double		unit_bytes;
 	double		turn;
 
-	units->bytes += bytes;
-	units->all_speed = all_speed;
-	units->worked += (now - units->step_started) / 1e9;
-	units->step_started = now;
-	if (!has_units(units))
+	throttle->bytes += bytes;
+	throttle->all_speed = all_speed;
+	throttle->worked += (now - throttle->step_started) / 1e9;
+	throttle->step_started = now;
+	if (!takes_rests(throttle))
 	{
 		if (elapsed >= LOOK_S)
-			note_stretch(units, true);
-		units->in_flight.nblocks = 0;
+			note_stretch(throttle, true);
+		throttle->in_flight.nblocks = 0;
 		return 0;
 	}
 
-	units->rests = unit_is_over(units, elapsed);
-	if (!units->rests)
-		return 1000 * tsa_rate_short_sleep(&units->control, units->bytes,
-										   units->worked, elapsed);
-	end_unit(units);
+	throttle->rests = unit_is_over(throttle, elapsed);
+	if (!throttle->rests)
+		return 1000 * tsa_rate_short_sleep(&throttle->control, throttle->bytes,
+										   throttle->worked, elapsed);
+	end_unit(throttle);
 	now = tsa_clock_now();
-	unit_bytes = units->bytes;
-	units->worked += (now - units->step_started) / 1e9;
-	turn = tsa_rate_turn(&units->control, units->worked,
-						 (units->ask_ms + units->read_ms) / 1000);
-	elapsed = (now - units->started) / 1e9;
-	note_stretch(units, true);
-	return 1000 * tsa_rate_rest(&units->control, unit_bytes, turn, elapsed);
+	unit_bytes = throttle->bytes;
+	throttle->worked += (now - throttle->step_started) / 1e9;
+	turn = tsa_rate_turn(&throttle->control, throttle->worked,
+						 (throttle->ask_ms + throttle->read_ms) / 1000);
+	elapsed = (now - throttle->started) / 1e9;
+	note_stretch(throttle, true);
+	return 1000 * tsa_rate_rest(&throttle->control, unit_bytes, turn, elapsed);
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 void
-tsa_units_wake(TsaUnits *units)
+tsa_throttle_wake(TsaThrottle *throttle)
 {
-	if (units->rests)
-		note_stretch(units, false);
+	if (throttle->rests)
+		note_stretch(throttle, false);
 	else
-		units->step_started = tsa_clock_now();
+		throttle->step_started = tsa_clock_now();
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 void
-tsa_units_skip(TsaUnits *units)
+tsa_throttle_skip(TsaThrottle *throttle)
 {
 	TsaRateSample sample = {0};
 
-	tsa_others_read(&units->others, units->control.copies, false, &sample);
-	begin_stretch(units);
+	tsa_contention_read(&throttle->counters, throttle->control.copies, false,
+						&sample);
+	begin_stretch(throttle);
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 void
-tsa_units_skip_pause(TsaUnits *units, double ms)
+tsa_throttle_skip_pause(TsaThrottle *throttle, double ms)
 {
-	tsa_units_skip(units);
-	units->paused += ms / 1000;
+	tsa_throttle_skip(throttle);
+	throttle->paused += ms / 1000;
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 double
-tsa_units_rate(const TsaUnits *units)
+tsa_throttle_rate(const TsaThrottle *throttle)
 {
-	return units->control.rate;
+	return throttle->control.rate;
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 double
-tsa_units_others_lost(const TsaUnits *units)
+tsa_throttle_others_lost(const TsaThrottle *throttle)
 {
-	return 100 * tsa_rate_others_lost(&units->control);
+	return 100 * tsa_rate_others_lost(&throttle->control);
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 const char *
-tsa_units_reason(const TsaUnits *units)
+tsa_throttle_reason(const TsaThrottle *throttle)
 {
-	bool		blind = !tsa_others_has_device(&units->others);
+	bool		blind = !tsa_contention_has_device(&throttle->counters);
 
-	if (units->all_speed)
+	if (throttle->all_speed)
 		return "full speed: changes come faster than the rate";
-	switch (tsa_rate_reason(&units->control))
+	switch (tsa_rate_reason(&throttle->control))
 	{
 		case TSA_REASON_IDLE:
 			return blind ?
@@ -570,7 +581,7 @@ tsa_units_reason(const TsaUnits *units)
 		case TSA_REASON_LATE:
 			return "full speed: it cannot end by finish_by";
 		case TSA_REASON_BOUND:
-			return units->control.late ?
+			return throttle->control.late ?
 				"bounded by max_rate: it cannot end by finish_by" :
 				"bounded by max_rate";
 		case TSA_REASON_MIN_RATE:
@@ -592,18 +603,18 @@ tsa_units_reason(const TsaUnits *units)
 }
 
 /*
- * See units.h.
+ * See throttle.h.
  */
 const char *
-tsa_units_explain(TsaUnits *units)
+tsa_throttle_explain(TsaThrottle *throttle)
 {
-	const TsaRate *control = &units->control;
-	const char *reason = tsa_units_reason(units);
+	const TsaRate *control = &throttle->control;
+	const char *reason = tsa_throttle_reason(throttle);
 
-	if (units->all_speed || tsa_rate_reason(control) != TSA_REASON_IDLE ||
-		!tsa_others_has_device(&units->others))
+	if (throttle->all_speed || tsa_rate_reason(control) != TSA_REASON_IDLE ||
+		!tsa_contention_has_device(&throttle->counters))
 		return reason;
-	snprintf(units->reason, sizeof(units->reason),
+	snprintf(throttle->reason, sizeof(throttle->reason),
 			 "%s (others: %.1f MB/s from the devices, %.0f writing transactions/s; own wait for a processor: %.0f%%)",
 			 reason,
 			 (tsa_rate_lately(control, TSA_CONTENTION_SOURCE) +
@@ -611,5 +622,5 @@ tsa_units_explain(TsaUnits *units)
 			 tsa_rate_lately(control, TSA_CONTENTION_SERVER),
 			 control->worked > 0 ?
 			 100 * control->cpu_wait / control->worked : 0);
-	return units->reason;
+	return throttle->reason;
 }

@@ -1,0 +1,84 @@
+/*-------------------------------------------------------------------------
+ *
+ * throttle.h
+ *	  The throttle of a live copy: it works in units, and sleeps between them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_THROTTLE_H
+#define TSA_THROTTLE_H
+
+#include "postgres.h"
+
+#include "storage/block.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "move/common/limits.h"
+#include "move/copy/callbacks.h"
+
+typedef struct TsaThrottle TsaThrottle;
+
+/* [T] Begins to work; the state is in the given context. */
+extern TsaThrottle *tsa_throttle_open(MemoryContext context,
+									  const TsaCopyOrder *order);
+
+/*
+ * [T] In each transaction of a pass: counts the copies under way, and takes
+ * these limits.  others_left: bytes left of the other moves of the call.  True
+ * if the limits are others than before.
+ */
+extern bool tsa_throttle_renew(TsaThrottle *throttle, const TsaLimits * limits,
+							   int64 others_left);
+
+/* When it is to have ended, for people. */
+extern const char *tsa_throttle_finish_by(const TsaThrottle *throttle);
+
+/* So many bytes are left to copy.  True if it cannot end in time. */
+extern bool tsa_throttle_aim(TsaThrottle *throttle, int64 left);
+
+/*
+ * [T] The copy will read this fork from block "from" on, up to "end" at most:
+ * asks for what is left of the unit.
+ */
+extern void tsa_throttle_read_ahead(TsaThrottle *throttle, Relation rel,
+									ForkNumber fork, BlockNumber from,
+									BlockNumber end);
+
+/* The copy has read for so many milliseconds. */
+extern void tsa_throttle_note_read(TsaThrottle *throttle, double ms);
+
+/* These blocks have been written to the end of a fork of the new storage. */
+extern void tsa_throttle_note_written(TsaThrottle *throttle,
+									  RelFileLocator locator, ForkNumber fork,
+									  BlockNumber from, BlockNumber nblocks);
+
+/*
+ * [T] So many bytes have been copied.  Milliseconds to sleep now; if there are
+ * any, tsa_throttle_wake() has to follow.  all_speed: no rate is kept.
+ */
+extern double tsa_throttle_work(TsaThrottle *throttle, uint64 bytes,
+								bool all_speed);
+extern void tsa_throttle_wake(TsaThrottle *throttle);
+
+/* What has happened since the last call counts neither as work nor as sleep. */
+extern void tsa_throttle_skip(TsaThrottle *throttle);
+
+/*
+ * As tsa_throttle_skip(), after a pause of so many milliseconds that nobody has
+ * asked for: it tells what is to be expected.
+ */
+extern void tsa_throttle_skip_pause(TsaThrottle *throttle, double ms);
+
+/* Percent of what others could do that they did not; negative: not known. */
+extern double tsa_throttle_others_lost(const TsaThrottle *throttle);
+
+/*
+ * Bytes per second at present, negative: not known; and why, for people, also
+ * with what was looked at.
+ */
+extern double tsa_throttle_rate(const TsaThrottle *throttle);
+extern const char *tsa_throttle_reason(const TsaThrottle *throttle);
+extern const char *tsa_throttle_explain(TsaThrottle *throttle);
+
+#endif							/* TSA_THROTTLE_H */
