@@ -42,7 +42,7 @@ sub new_node
 	$node->append_conf('postgresql.conf', qq(
 allow_in_place_tablespaces = on
 shared_buffers = 8MB
-max_connections = 30
+max_connections = 100
 max_worker_processes = 16
 max_prepared_transactions = 5
 autovacuum_naptime = 1s
@@ -211,9 +211,10 @@ sub check_log
 	my ($node, $name, $expected, %args) = @_;
 
 	# amcheck, which locks the table for longer than deadlock_timeout when the
-	# machine is slow, makes autovacuum give way; a fast shutdown may meet the
-	# backend of a psql that has just ended, and ends the launcher's workers
-	my $harmless = qr/connection to client lost|canceling autovacuum task|terminating (?:connection|background worker "tablespace_advisor \w+") due to administrator command/;
+	# machine is slow, makes autovacuum give way; a fast shutdown may meet an
+	# autovacuum, or the backend of a psql that has just ended, and ends the
+	# launcher's workers
+	my $harmless = qr/connection to client lost|canceling autovacuum task|terminating (?:connection|autovacuum process|background worker "tablespace_advisor \w+") due to administrator command/;
 	my @errors = grep { /(ERROR|FATAL|PANIC|TRAP):/ && !/$harmless/ }
 	  split /\n/, slurp_file($node->logfile);
 
