@@ -39,8 +39,8 @@ RETURNS text
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT format('<section><h2>%s</h2><p class="says">%s</p>%s</section>',
-		tablespace_advisor.html(title), tablespace_advisor.html(sentence), body)
+	SELECT format('<section><h2>%s</h2><p class="says">%s</p>%s</section>', tablespace_advisor.html(title),
+		replace(tablespace_advisor.html(sentence), ' %', '&#160;%'), body)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.page_section(text, text, text) IS
 	'a part of the page: its title, what it shows in a sentence, pictures and tables';
@@ -85,7 +85,7 @@ section{break-inside:avoid}body{font-size:11px}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1000px;padding:24px 20px 60px;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
 h1{font-size:26px;margin:0}h2{font-size:19px;margin:40px 0 4px}h3{font-size:15px;margin:24px 0 4px}
-.sub{color:var(--dim);margin:2px 0 0}.says{margin:0 0 12px;max-width:75ch}.note{color:var(--dim);font-size:13px;max-width:90ch}
+.sub{color:var(--dim);margin:2px 0 0}.says,.note,.things{overflow-wrap:anywhere}.says{margin:0 0 12px;max-width:75ch}.note{color:var(--dim);font-size:13px;max-width:90ch}
 ol.things{padding-left:22px}ol.things li{margin:0 0 12px}ol.things b{display:block}
 .wide{overflow-x:auto;margin:10px 0}
 table{border-collapse:collapse;font-size:13px;width:100%}th,td{text-align:left;padding:4px 12px 4px 0;border-bottom:1px solid var(--rule);vertical-align:top;unicode-bidi:isolate;overflow-wrap:break-word}

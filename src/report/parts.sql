@@ -217,8 +217,7 @@ AS $$
 				tablespace_advisor.unit_label(d.mean_low_us, 'us'),
 				tablespace_advisor.unit_label(d.mean_high_us, 'us'), d.samples, d.run_id,
 				to_char(d.finished_at, 'YYYY-MM-DD')) ORDER BY d.queue_depth) AS titles,
-			row_number() OVER (ORDER BY d.tablespace IN ('pg_default', 'pg_global'),
-				avg(ln(d.mean_us)) DESC, d.tablespace) AS n, count(*) OVER () AS series
+			row_number() OVER (ORDER BY avg(ln(d.mean_us)) DESC, d.tablespace) AS n, count(*) OVER () AS series
 		FROM tablespace_advisor.read_depths d GROUP BY d.tablespace
 	), picked AS MATERIALIZED (
 		SELECT s.*, CASE WHEN d.drawn @> ARRAY[s.tablespace]

@@ -327,6 +327,7 @@ AS $$
 	WITH sums AS (
 		SELECT count(*) AS n, count(*) FILTER (WHERE c ->> 'verdict' = 'change') AS changes,
 			count(*) FILTER (WHERE c ->> 'verdict' = 'probe first') AS unknown,
+			count(*) FILTER (WHERE c ->> 'verdict' = 'keep' AND c ->> 'low' IS NULL) AS idle,
 			count(*) FILTER (WHERE c ->> 'verdict' = 'change'
 				AND c ->> 'random_page_cost' <> c ->> 'current_random_page_cost') AS constants,
 			(array_agg(c ORDER BY (c ->> 'regret_current')::float8 DESC NULLS LAST))[1] AS worst
@@ -351,7 +352,10 @@ AS $$
 				(c ->> 'low') || coalesce(' to ' || nullif(c ->> 'high', c ->> 'low'), ''),
 				round((c ->> 'regret_current')::numeric, 2)::text,
 				round((c ->> 'regret_recommended')::numeric, 2)::text, c ->> 'statement'], 'wdnnnnnc'), '' ORDER BY n)
-			FROM jsonb_array_elements(f.costs) WITH ORDINALITY e (c, n) WHERE n <= 50))
+			FROM jsonb_array_elements(f.costs) WITH ORDINALITY e (c, n)
+			WHERE (c ->> 'low' IS NOT NULL OR c ->> 'verdict' <> 'keep') AND n <= 50))
+		|| CASE WHEN s.idle > 0 THEN format('<p class="note">Tablespaces without an index that settings would matter for: %s.</p>', s.idle)
+			ELSE '' END
 		|| '<p class="note">Slowdown: how many times as long as the best plans the planner''s choices are expected to take, on average over indexes of this database.</p>'
 		|| tablespace_advisor.report_plans(f.plans) END)
 	FROM sums s WHERE s.n > 0
