@@ -340,7 +340,7 @@ AS $$
 			|| CASE WHEN after IS NOT NULL THEN
 				tablespace_advisor.draw_bar(a.x, 0, after, 24 * n + 3, 9, 'c0', title) ELSE '' END, ''
 			ORDER BY n))
-	FROM (SELECT tablespace_advisor.axis_around('linear', befores || afters, 250, 940)) a (x)
+	FROM (SELECT tablespace_advisor.axis_around('linear', befores || afters, 250, 930)) a (x)
 	CROSS JOIN unnest(names, befores, afters, titles) WITH ORDINALITY r (name, before, after, title, n)
 	GROUP BY a.x
 $$;

@@ -346,12 +346,13 @@ AS $$
 				ELSE '' END) END,
 		CASE WHEN s.changes = 0 AND s.unknown = s.n THEN '' ELSE coalesce(tablespace_advisor.draw_costs(f.costs)
 			|| '<p class="note">Dot: now; diamond: recommended; bar: values that are about as good.</p>', '')
-		|| tablespace_advisor.page_table('{tablespace,verdict,random_page_cost,recommended,as good,slowdown now,then,statement}', 'wdnnnnnc',
+		|| tablespace_advisor.page_table('{tablespace,verdict,random_page_cost,recommended,as good,slowdown now,then,statement or reason}', 'wdnnnnnc',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[c ->> 'tablespace', c ->> 'verdict',
 				c ->> 'current_random_page_cost', c ->> 'random_page_cost',
 				(c ->> 'low') || coalesce(' to ' || nullif(c ->> 'high', c ->> 'low'), ''),
 				round((c ->> 'regret_current')::numeric, 2)::text,
-				round((c ->> 'regret_recommended')::numeric, 2)::text, c ->> 'statement'], 'wdnnnnnc'), '' ORDER BY n)
+				round((c ->> 'regret_recommended')::numeric, 2)::text, coalesce(c ->> 'statement', c ->> 'reason')],
+				'wdnnnnnc'), '' ORDER BY n)
 			FROM jsonb_array_elements(f.costs) WITH ORDINALITY e (c, n)
 			WHERE (c ->> 'low' IS NOT NULL OR c ->> 'verdict' <> 'keep') AND n <= 50))
 		|| CASE WHEN s.idle > 0 THEN format('<p class="note">Tablespaces without an index that settings would matter for: %s.</p>', s.idle)
