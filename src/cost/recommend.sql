@@ -552,7 +552,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
-	'what random_page_cost and prefetching each tablespace (or the one named) should have, weighed by the plans they lead to for the tables of this database: probe first, keep, or change by statement (undo_statement takes it back), with the regrets, how many times as long as the best plans the planner''s choices are predicted to take, and measured times in microseconds; reason: why, in a line, detail: what was measured and weighed, NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
+	'what random_page_cost and prefetching each tablespace (or the one named) should have, weighed by the plans they lead to for the tables of this database: probe first, keep, or change by statement (undo_statement takes it back), with the slowdowns (regret_…), how many times as long as the best plans the planner''s choices are predicted to take, and measured times in microseconds; reason: why, in a line, detail: what was measured and weighed, NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
 
 REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.recommend_random_page_cost(name),
