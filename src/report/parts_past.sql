@@ -129,8 +129,8 @@ AS $$
 		|| tablespace_advisor.page_table('{move,relation,route,state,size,took,lock,others lost,ended}', 'nwwwnnnnd',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[m.job_id::text, m.relation_name,
 				format('%I to %I', m.from_tablespace, m.to_tablespace),
-				CASE WHEN m.finished_at IS NULL THEN concat_ws(', ', m.state,
-						m.percent || ' %', tablespace_advisor.pretty_seconds(
+				CASE WHEN m.finished_at IS NULL THEN concat_ws(', ', CASE m.state WHEN 'paused' THEN m.phase
+						ELSE m.state END, m.percent || ' %', tablespace_advisor.pretty_seconds(
 							extract(epoch FROM m.eta)::float8) || ' left')
 					WHEN m.waits_for IS NOT NULL THEN m.state || '; the outcome waits for ' || m.waits_for
 					WHEN m.saved IS NOT NULL THEN format('%s: %s waiting sessions saved%s', m.state,
