@@ -370,8 +370,8 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT tablespace_advisor.page_section('Small print', 'What this page rests on, and what it leaves out.',
-		tablespace_advisor.page_table(NULL, 'tt', (SELECT string_agg(
-			tablespace_advisor.table_row(ARRAY[l.name, l.value], 'tt'), '' ORDER BY l.n)
+		tablespace_advisor.page_table(NULL, 'tl', (SELECT string_agg(
+			tablespace_advisor.table_row(ARRAY[l.name, l.value], 'tl'), '' ORDER BY l.n)
 		FROM (VALUES
 			(1, 'Server', format('PostgreSQL %s, tablespace_advisor %s, database %I', current_setting('server_version'),
 				(SELECT extversion FROM pg_extension WHERE extname = 'tablespace_advisor'), current_database())),
