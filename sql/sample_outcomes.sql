@@ -132,6 +132,9 @@ SELECT pg_temp.waits(3) AS failed;
 ROLLBACK TO two;
 SELECT FROM pg_temp.job(3, 3, 5, 8, 3, moved => 'outcome_other');
 SELECT pg_temp.waits(3) AS few_before;
+SELECT tablespace_advisor.missing_for_outcome('few before',
+	jsonb_populate_record(NULL::tablespace_advisor.window_summary, '{"sample_ids": [1, 2, 3]}'),
+	jsonb_populate_record(NULL::tablespace_advisor.window_summary, '{"sample_ids": [7]}'), 60) AS few_soon_after;
 UPDATE tablespace_advisor.job SET started_at = pg_temp.at(-2) WHERE job_id = 3;
 SELECT pg_temp.waits(3) AS none_before;
 ROLLBACK TO two;

@@ -58,8 +58,7 @@ AS $$
 			'time_correction', here.time_correction, 'coverage', here.coverage,
 			'system_cached', a.system_cached, 'device_share', e.device_share),
 		'to', CASE WHEN dest.tablespace IS NOT NULL THEN jsonb_build_object(
-			'tablespace', dest.tablespace, 'run_id', dest.run_id,
-			'latency_from', CASE WHEN dest.random_read_us IS NOT NULL
+			'tablespace', dest.tablespace, 'run_id', dest.run_id, 'latency_from', CASE WHEN dest.random_read_us IS NOT NULL
 				THEN coalesce(dest.latency_from, 'probe') END,
 			'present_read_us', dest.present_read_us,
 			'random_read_us', dest.random_read_us,
@@ -78,8 +77,7 @@ AS $$
 			'saved_low', e.saved_low_ms_per_s, 'saved_high', e.saved_high_ms_per_s,
 			'extra_write_ms_per_s', e.extra_write_ms_per_s,
 			'write_workload', CASE WHEN e.extra_write_ms_per_s IS NOT NULL
-				THEN dest.write_workload END,
-			'obstacle', a.obstacle),
+				THEN dest.write_workload END, 'obstacle', a.obstacle),
 		'move', CASE WHEN dest.tablespace IS NOT NULL THEN jsonb_build_object(
 			'bytes', e.moved_bytes, 'peak_bytes', a.size_bytes + e.moved_bytes,
 			'wal_bytes', round((e.moved_bytes * coalesce(load.wal_per_byte, 1))::numeric),
@@ -87,8 +85,7 @@ AS $$
 			'method', CASE WHEN tablespace_advisor.is_bloated(a) THEN 'rebuild' END,
 			'measured_bytes_per_s', dest.copy_rates -> a.tablespace::text) END,
 		'choice', CASE WHEN choice.is_exact IS NOT NULL THEN jsonb_build_object(
-			'is_exact', choice.is_exact,
-			'bound_ms_per_s', choice.bound_ms_per_s,
+			'is_exact', choice.is_exact, 'bound_ms_per_s', choice.bound_ms_per_s,
 			'bundle', choice.bundle, 'makes_room_for', choice.makes_room_for,
 			'ms_per_s_and_gb', nullif(choice.ms_per_s_and_gb, 0)) END))
 $$;

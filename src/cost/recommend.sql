@@ -75,17 +75,16 @@ RETURNS TABLE (
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH pair AS MATERIALIZED (
-		SELECT coalesce(nullif(h.reltablespace, 0), d.dattablespace) AS spc,
+	WITH largest AS MATERIALIZED (
+		SELECT h.reltablespace, coalesce(nullif(h.reltablespace, 0), d.dattablespace) AS spc,
 			coalesce(nullif(x.reltablespace, 0), d.dattablespace) AS index_spc,
 			h.oid AS heap, h.relpages, x.oid AS index, x.relpages AS index_pages,
 			/* owners can have put anything there; a row takes 4 bytes at least */
 			least(h.reltuples, h.relpages::float8 * b.size / 4) AS reltuples,
 			least(x.reltuples, x.relpages::float8 * b.size / 4) AS index_tuples,
-			greatest(least(s.correlation, 1), -1) * CASE WHEN i.indnkeyatts > 1 THEN 0.75 ELSE 1 END
-				AS correlation,
+			i.indnkeyatts, i.indkey[0] AS attnum,
 			row_number() OVER (PARTITION BY h.reltablespace
-				ORDER BY h.relpages DESC, x.oid) AS rank
+				ORDER BY h.relpages DESC, x.oid) AS place
 		FROM pg_class h
 		CROSS JOIN (SELECT current_setting('block_size')::int) b (size)
 		JOIN pg_namespace ns ON ns.oid = h.relnamespace
@@ -93,17 +92,30 @@ AS $$
 		JOIN pg_index i ON i.indrelid = h.oid AND i.indisvalid
 		JOIN pg_class x ON x.oid = i.indexrelid AND x.reltuples > 0
 		JOIN pg_am am ON am.oid = x.relam AND am.amname = 'btree'
-		JOIN pg_attribute a ON a.attrelid = h.oid AND a.attnum = i.indkey[0]
-		JOIN pg_stats s ON s.schemaname = ns.nspname
-			AND s.tablename = h.relname AND s.attname = a.attname
-			AND NOT s.inherited AND s.correlation IS NOT NULL
 		WHERE h.relkind IN ('r', 'm') AND h.relpages >= 64 AND h.reltuples > 0
 			AND h.relpersistence <> 't'
 			AND ns.nspname NOT IN ('pg_catalog', 'information_schema',
 				'pg_toast', 'tablespace_advisor')
+	), pair AS MATERIALIZED (
+		/* one after the other, until there are a hundred */
+		SELECT p.*, row_number() OVER (PARTITION BY t.reltablespace ORDER BY p.place) AS rank
+		FROM (SELECT DISTINCT l.reltablespace FROM largest l) t
+		CROSS JOIN LATERAL (SELECT l.*, c.correlation
+			FROM (SELECT o.* FROM largest o WHERE o.reltablespace = t.reltablespace
+				ORDER BY o.place) l
+			CROSS JOIN LATERAL (SELECT n.nspname, h.relname, a.attname
+				FROM pg_class h JOIN pg_namespace n ON n.oid = h.relnamespace
+				JOIN pg_attribute a ON a.attrelid = h.oid AND a.attnum = l.attnum
+				WHERE h.oid = l.heap AND has_column_privilege(l.heap, l.attnum, 'SELECT')
+				OFFSET 0) k
+			CROSS JOIN LATERAL (SELECT greatest(least(s.correlation, 1), -1)
+					* CASE WHEN l.indnkeyatts > 1 THEN 0.75 ELSE 1 END AS correlation
+				FROM pg_stats s WHERE s.schemaname = k.nspname AND s.tablename = k.relname
+					AND s.attname = k.attname AND NOT s.inherited AND s.correlation IS NOT NULL
+				OFFSET 0) c
+			ORDER BY l.place LIMIT 100) p
 	), relation AS (
-		SELECT p.heap AS oid FROM pair p WHERE p.rank <= 100
-		UNION SELECT p.index FROM pair p WHERE p.rank <= 100
+		SELECT p.heap AS oid FROM pair p UNION SELECT p.index FROM pair p
 	), residency AS MATERIALIZED (
 		SELECT r.relation, r.blocks,
 			(r.shared_blocks + r.system_only_blocks)::float8 AS cached
@@ -125,7 +137,6 @@ AS $$
 	LEFT JOIN residency h ON h.relation = p.heap
 	JOIN tablespace_advisor.tablespace_cost_setting c
 		ON c.tablespace_oid = p.index_spc
-	WHERE p.rank <= 100
 	GROUP BY p.spc
 $$;
 COMMENT ON FUNCTION tablespace_advisor.weighable_indexes() IS
@@ -541,7 +552,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
-	'what random_page_cost and prefetching each tablespace (or the one named) should have, weighed by the plans they lead to for the tables of this database: probe first, keep, or change by statement (undo_statement takes it back), with the regrets, how many times as long as the best plans the planner''s choices are predicted to take, and measured times in microseconds; reason: why, in a line, detail: what was measured and weighed, NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
+	'what random_page_cost and prefetching each tablespace (or the one named) should have, weighed by the plans they lead to for the tables of this database: probe first, keep, or change by statement (undo_statement takes it back), with the slowdowns (regret_…), how many times as long as the best plans the planner''s choices are predicted to take, and measured times in microseconds; reason: why, in a line, detail: what was measured and weighed, NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
 
 REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.recommend_random_page_cost(name),

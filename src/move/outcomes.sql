@@ -198,7 +198,9 @@ AS $$
 					tablespace_advisor.pretty_seconds(usual_s)) ELSE '' END)
 		WHEN n.fewest < 3 THEN 'nothing: ' || CASE bounded_by
 			WHEN 'rewritten' THEN 'what it moved was rewritten before there were three samples'
-			WHEN 'few before' THEN 'fewer than three samples lie before it'
+			WHEN 'few before' THEN CASE WHEN cardinality((before).sample_ids) >= 3
+				THEN 'in as short a time as samples reach back before it there are not three after it'
+				ELSE 'fewer than three samples lie before it' END
 			ELSE 'fewer than three samples can be compared on each side' END
 		WHEN (before).read_ms_per_s IS NULL OR (after).read_ms_per_s IS NULL
 			THEN 'nothing: track_io_timing was off'

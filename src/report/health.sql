@@ -151,7 +151,7 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	-- the view, of which nothing is read, is locked: the extension stays meanwhile
-	SELECT h.subject, h.ok, tablespace_advisor.printable(h.message), h.statement
+	SELECT tablespace_advisor.printable(h.subject), h.ok, tablespace_advisor.printable(h.message), h.statement
 	FROM (SELECT 1 AS part, * FROM tablespace_advisor.server_health()
 		UNION ALL SELECT 2, * FROM tablespace_advisor.sample_health()
 		UNION ALL SELECT 3, * FROM tablespace_advisor.probe_health()

@@ -15,7 +15,7 @@ AS $$
 			WHEN 'w' THEN ' class="w"' WHEN 'd' THEN ' class="d"'
 			WHEN 'l' THEN ' class="l"' ELSE '' END,
 		CASE WHEN substr(kinds, c.n::int, 1) = 'w'
-			THEN regexp_replace(tablespace_advisor.html(c.cell), '([._])', '\1<wbr/>', 'g')
+			THEN regexp_replace(tablespace_advisor.html(c.cell), '([._])(?=[[:alpha:]&])', '\1<wbr/>', 'g')
 			ELSE tablespace_advisor.html(c.cell) END, tag), '' ORDER BY c.n) || '</tr>'
 	FROM unnest(cells) WITH ORDINALITY c (cell, n)
 $$;
@@ -39,8 +39,8 @@ RETURNS text
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT format('<section><h2>%s</h2><p class="says">%s</p>%s</section>',
-		tablespace_advisor.html(title), tablespace_advisor.html(sentence), body)
+	SELECT format('<section><h2>%s</h2><p class="says">%s</p>%s</section>', tablespace_advisor.html(title),
+		replace(tablespace_advisor.html(sentence), ' %', '&#160;%'), body)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.page_section(text, text, text) IS
 	'a part of the page: its title, what it shows in a sentence, pictures and tables';
@@ -50,8 +50,10 @@ RETURNS text
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT CASE WHEN length(name) <= width THEN name
-		ELSE left(name, width - 9) || '...' || right(name, 6) END
+	SELECT CASE WHEN length(name) <= w.width THEN name
+		ELSE left(name, w.width - 9) || '...' || right(name, 6) END
+	/* capitals and what is not Latin is up to twice as wide */
+	FROM (SELECT CASE WHEN name ~ '[A-Z]{8}|[^ -~]{4}' THEN $2 / 2 ELSE $2 END AS width) w
 $$;
 COMMENT ON FUNCTION tablespace_advisor.short_name(text, int) IS
 	'a name that fits beside a picture, beginning and end of it if it is long';
@@ -80,16 +82,15 @@ AS $style$
 --c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#b65a94;--c4:#b97f00;--c5:#3d9bd6;--rest:#a9b1ba}
 @media (prefers-color-scheme:dark){:root{--bg:#14171b;--ink:#e6e9ec;--dim:#9aa5b1;--rule:#30363d;--soft:#1d2126;--warn:#ffb27a;
 --c0:#58a9e0;--c1:#f08a4b;--c2:#35c49a;--c3:#e2a0c6;--c4:#e6b74a;--c5:#8fd0f7;--rest:#59636e}}
-@media print{:root{--bg:#fff;--ink:#000;--dim:#444;--rule:#ccc;--soft:#fff;--warn:#000;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#b65a94;--c4:#b97f00;--c5:#3d9bd6;--rest:#999}
-section{break-inside:avoid}body{font-size:11px}}
+@media print{:root{--bg:#fff;--ink:#000;--dim:#444;--rule:#ccc;--soft:#fff;--warn:#000;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#b65a94;--c4:#b97f00;--c5:#3d9bd6;--rest:#999}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1000px;padding:24px 20px 60px;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
 h1{font-size:26px;margin:0}h2{font-size:19px;margin:40px 0 4px}h3{font-size:15px;margin:24px 0 4px}
-.sub{color:var(--dim);margin:2px 0 0}.says{margin:0 0 12px;max-width:75ch}.note{color:var(--dim);font-size:13px;max-width:90ch}
+.sub{color:var(--dim);margin:2px 0 0}.says,.note,.things{overflow-wrap:anywhere}.says{margin:0 0 12px;max-width:75ch}.note{color:var(--dim);font-size:13px;max-width:90ch}
 ol.things{padding-left:22px}ol.things li{margin:0 0 12px}ol.things b{display:block}
 .wide{overflow-x:auto;margin:10px 0}
 table{border-collapse:collapse;font-size:13px;width:100%}th,td{text-align:left;padding:4px 12px 4px 0;border-bottom:1px solid var(--rule);vertical-align:top;unicode-bidi:isolate;overflow-wrap:break-word}
-.w{overflow-wrap:anywhere;min-width:11em}.d{white-space:nowrap}.l{min-width:15em}
+.w{overflow-wrap:anywhere;min-width:11em}.d{white-space:nowrap}.l{min-width:15em;overflow-wrap:anywhere}
 th{color:var(--dim);font-weight:500;overflow-wrap:normal}.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 td.c,code{font:12px/1.5 ui-monospace,monospace;overflow-wrap:anywhere}code{background:var(--soft);padding:2px 4px}
 svg{display:block;width:100%;height:auto;margin:8px 0}
@@ -97,6 +98,7 @@ svg text{font:12px system-ui,sans-serif;fill:var(--ink);unicode-bidi:isolate}svg
 svg .mid{text-anchor:middle}svg .end{text-anchor:end}
 .grid{stroke:var(--rule);fill:none}.line{fill:none;stroke:var(--rest);stroke-width:1.8}.thin{stroke-width:1}.dash{stroke-dasharray:5 4}.band{opacity:.18}
 .dot{fill:var(--rest);stroke:var(--bg);stroke-width:.7}.bar{fill:var(--rest)}.pale{opacity:.4}.mark{stroke:var(--ink);stroke-width:1.2}
+@media print{h2,h3,p,svg,tr{break-inside:avoid}h2,h3,.says{break-after:avoid}body{font-size:11px;padding:0}table,.note{font-size:9px}td.c,code{font-size:8px}th,td{padding-right:6px}}
 $$ || string_agg(format('.line.c%1$s{stroke:var(--c%1$s)}.band.c%1$s,.dot.c%1$s,.bar.c%1$s,svg text.c%1$s{fill:var(--c%1$s)}', n), '')
 	FROM generate_series(0, 5) n
 $style$;

@@ -217,8 +217,7 @@ AS $$
 				tablespace_advisor.unit_label(d.mean_low_us, 'us'),
 				tablespace_advisor.unit_label(d.mean_high_us, 'us'), d.samples, d.run_id,
 				to_char(d.finished_at, 'YYYY-MM-DD')) ORDER BY d.queue_depth) AS titles,
-			row_number() OVER (ORDER BY d.tablespace IN ('pg_default', 'pg_global'),
-				avg(ln(d.mean_us)) DESC, d.tablespace) AS n, count(*) OVER () AS series
+			row_number() OVER (ORDER BY avg(ln(d.mean_us)) DESC, d.tablespace) AS n, count(*) OVER () AS series
 		FROM tablespace_advisor.read_depths d GROUP BY d.tablespace
 	), picked AS MATERIALIZED (
 		SELECT s.*, CASE WHEN d.drawn @> ARRAY[s.tablespace]
@@ -341,7 +340,7 @@ AS $$
 			|| CASE WHEN after IS NOT NULL THEN
 				tablespace_advisor.draw_bar(a.x, 0, after, 24 * n + 3, 9, 'c0', title) ELSE '' END, ''
 			ORDER BY n))
-	FROM (SELECT tablespace_advisor.axis_around('linear', befores || afters, 250, 940)) a (x)
+	FROM (SELECT tablespace_advisor.axis_around('linear', befores || afters, 250, 930)) a (x)
 	CROSS JOIN unnest(names, befores, afters, titles) WITH ORDINALITY r (name, before, after, title, n)
 	GROUP BY a.x
 $$;

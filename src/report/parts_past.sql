@@ -129,8 +129,8 @@ AS $$
 		|| tablespace_advisor.page_table('{move,relation,route,state,size,took,lock,others lost,ended}', 'nwwwnnnnd',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[m.job_id::text, m.relation_name,
 				format('%I to %I', m.from_tablespace, m.to_tablespace),
-				CASE WHEN m.finished_at IS NULL THEN concat_ws(', ', m.state,
-						m.percent || ' %', tablespace_advisor.pretty_seconds(
+				CASE WHEN m.finished_at IS NULL THEN concat_ws(', ', CASE m.state WHEN 'paused' THEN m.phase
+						ELSE m.state END, m.percent || ' %', tablespace_advisor.pretty_seconds(
 							extract(epoch FROM m.eta)::float8) || ' left')
 					WHEN m.waits_for IS NOT NULL THEN m.state || '; the outcome waits for ' || m.waits_for
 					WHEN m.saved IS NOT NULL THEN format('%s: %s waiting sessions saved%s', m.state,
@@ -327,6 +327,7 @@ AS $$
 	WITH sums AS (
 		SELECT count(*) AS n, count(*) FILTER (WHERE c ->> 'verdict' = 'change') AS changes,
 			count(*) FILTER (WHERE c ->> 'verdict' = 'probe first') AS unknown,
+			count(*) FILTER (WHERE c ->> 'verdict' = 'keep' AND c ->> 'low' IS NULL) AS idle,
 			count(*) FILTER (WHERE c ->> 'verdict' = 'change'
 				AND c ->> 'random_page_cost' <> c ->> 'current_random_page_cost') AS constants,
 			(array_agg(c ORDER BY (c ->> 'regret_current')::float8 DESC NULLS LAST))[1] AS worst
@@ -345,13 +346,17 @@ AS $$
 				ELSE '' END) END,
 		CASE WHEN s.changes = 0 AND s.unknown = s.n THEN '' ELSE coalesce(tablespace_advisor.draw_costs(f.costs)
 			|| '<p class="note">Dot: now; diamond: recommended; bar: values that are about as good.</p>', '')
-		|| tablespace_advisor.page_table('{tablespace,verdict,random_page_cost,recommended,as good,slowdown now,then,statement}', 'wdnnnnnc',
+		|| tablespace_advisor.page_table('{tablespace,verdict,random_page_cost,recommended,as good,slowdown now,then,statement or reason}', 'wdnnnnnc',
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[c ->> 'tablespace', c ->> 'verdict',
 				c ->> 'current_random_page_cost', c ->> 'random_page_cost',
 				(c ->> 'low') || coalesce(' to ' || nullif(c ->> 'high', c ->> 'low'), ''),
 				round((c ->> 'regret_current')::numeric, 2)::text,
-				round((c ->> 'regret_recommended')::numeric, 2)::text, c ->> 'statement'], 'wdnnnnnc'), '' ORDER BY n)
-			FROM jsonb_array_elements(f.costs) WITH ORDINALITY e (c, n) WHERE n <= 50))
+				round((c ->> 'regret_recommended')::numeric, 2)::text, coalesce(c ->> 'statement', c ->> 'reason')],
+				'wdnnnnnc'), '' ORDER BY n)
+			FROM jsonb_array_elements(f.costs) WITH ORDINALITY e (c, n)
+			WHERE (c ->> 'low' IS NOT NULL OR c ->> 'verdict' <> 'keep') AND n <= 50))
+		|| CASE WHEN s.idle > 0 THEN format('<p class="note">Tablespaces without an index that settings would matter for: %s.</p>', s.idle)
+			ELSE '' END
 		|| '<p class="note">Slowdown: how many times as long as the best plans the planner''s choices are expected to take, on average over indexes of this database.</p>'
 		|| tablespace_advisor.report_plans(f.plans) END)
 	FROM sums s WHERE s.n > 0
@@ -365,8 +370,8 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT tablespace_advisor.page_section('Small print', 'What this page rests on, and what it leaves out.',
-		tablespace_advisor.page_table(NULL, 'tt', (SELECT string_agg(
-			tablespace_advisor.table_row(ARRAY[l.name, l.value], 'tt'), '' ORDER BY l.n)
+		tablespace_advisor.page_table(NULL, 'tl', (SELECT string_agg(
+			tablespace_advisor.table_row(ARRAY[l.name, l.value], 'tl'), '' ORDER BY l.n)
 		FROM (VALUES
 			(1, 'Server', format('PostgreSQL %s, tablespace_advisor %s, database %I', current_setting('server_version'),
 				(SELECT extversion FROM pg_extension WHERE extname = 'tablespace_advisor'), current_database())),

@@ -121,7 +121,9 @@ AS $$
 		FROM tablespace_advisor.room_curve(f) c WHERE c.n > 1
 	)
 	SELECT tablespace_advisor.page_section('How much to buy',
-		CASE WHEN c.saved[c.n] > 0 THEN format('With room for everything in %I (%s) %s, %s %% less than now; with %s, %s.',
+		CASE WHEN c.saved[c.n] > 0 AND c.saved[c.n] - c.saved[1] < 0.1
+				THEN format('Room in %I makes no difference: others are as fast and have room.', f.curve_of)
+			WHEN c.saved[c.n] > 0 THEN format('With room for everything in %I (%s) %s, %s %% less than now; with %s, %s.',
 				f.curve_of, tablespace_advisor.unit_label(c.bytes[c.n], 'bytes'),
 				tablespace_advisor.waiting_sessions(1000 * c.waiting[c.n], 'reads'),
 				CASE WHEN c.saved[c.n] BETWEEN 99 AND 99.99 THEN 'more than 99'
@@ -132,7 +134,8 @@ AS $$
 				CASE c.bytes[1] WHEN 0 THEN 'without any'
 					ELSE 'with ' || tablespace_advisor.unit_label(c.bytes[1], 'bytes') END,
 				tablespace_advisor.waiting_sessions(1000 * c.waiting[1], 'reads')) END
-		|| CASE WHEN c.present >= c.bytes[c.n] THEN ' There is room for all of it.'
+		|| CASE WHEN c.saved[c.n] > 0 AND c.saved[c.n] - c.saved[1] < 0.1 THEN ''
+			WHEN c.present >= c.bytes[c.n] THEN ' There is room for all of it.'
 			WHEN c.present IS NOT NULL THEN format(' It has %s now.',
 				tablespace_advisor.unit_label(c.present, 'bytes')) ELSE '' END,
 		tablespace_advisor.draw_room(f.curve_of, c.bytes, c.waiting, c.relations, c.knee, c.present)
