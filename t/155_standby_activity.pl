@@ -3,7 +3,7 @@
 
 use TsaTest;
 
-my $primary = start_node('primary', conf => "autovacuum = off\nshared_buffers = 1MB\n", init => { allows_streaming => 1 });
+my $primary = start_node('primary', conf => "autovacuum = off\nshared_buffers = 1MB\n", init => { allows_streaming => 'logical' });
 $primary->safe_psql('postgres', two_devices());
 $primary->safe_psql('postgres', q{
 	CREATE TABLE orders TABLESPACE slow AS SELECT n, repeat('x', 100) AS filler FROM generate_series(1, 100000) n;
@@ -30,7 +30,22 @@ my $advice = sub { return $primary->safe_psql('postgres', q{
 	WHERE action = 'move'}) };
 is($advice->(), '', 'the primary knows nothing of what the standby reads');
 my $explained = sub { return $primary->safe_psql('postgres', q{SELECT explain_placement('orders')}) };
+my $standbys = sub { return $primary->safe_psql('postgres', q{
+	SELECT w FROM tablespace_advisor.evacuation_warnings(1663, 1663) w WHERE w LIKE '%standby%'}) };
 like($explained->(), qr/Standbys: what they scan and read is not counted: standby/, 'the account says that standbys are not counted');
+is($standbys->(), 'the free space of 1 standby servers is not known here', 'an evacuation warns of them');
+
+# who receives WAL or changes, and replays nothing, is no standby
+my $wal = PostgreSQL::Test::Utils::tempdir();
+$primary->safe_psql('postgres', q{SELECT pg_create_logical_replication_slot('changes', 'test_decoding')});
+my @receivers = map { IPC::Run::start([ @$_, '-d', $primary->connstr('postgres') ], '<', \undef, '>', \my $out, '2>', \my $err) }
+  [ 'pg_recvlogical', '--slot', 'changes', '--start', '-f', "$wal/changes" ], [ 'pg_receivewal', '-D', $wal ];
+$primary->poll_query_until('postgres', q{SELECT count(*) = 3 FROM pg_stat_replication WHERE state = 'streaming'}) or die;
+like($explained->(), qr/is not counted: standby\.$/m, 'the account does not call them standbys');
+is($standbys->(), 'the free space of 1 standby servers is not known here', 'nor do warnings');
+$_->kill_kill foreach @receivers;
+$primary->poll_query_until('postgres', q{SELECT pg_drop_replication_slot('changes') IS NOT NULL
+	FROM pg_replication_slots WHERE slot_name = 'changes' AND NOT active}) or die;
 
 # the standby is watched while it reads
 my $watch = session($standby);

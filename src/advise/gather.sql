@@ -231,9 +231,9 @@ BEGIN
 		seen.active_sessions, CASE WHEN NOT is_before THEN seen.reading_sessions END,
 		seen.waits, extract(epoch FROM current_setting('checkpoint_timeout')::interval),
 		tablespace_advisor.copy_wal_per_byte(),
-		(SELECT string_agg(DISTINCT application_name, ', ')
-			FROM pg_stat_replication WHERE state = 'streaming' AND application_name
-				NOT IN (SELECT r.server FROM tablespace_advisor.standby_reads() r)),
+		(SELECT string_agg(DISTINCT s, ', ')
+			FROM tablespace_advisor.streaming_standbys() s
+			WHERE s NOT IN (SELECT r.server FROM tablespace_advisor.standby_reads() r)),
 		CASE WHEN seen.source = 'samples' THEN h.moved_at END);
 	rates := seen.relations;
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;

@@ -28,6 +28,22 @@ GRANT EXECUTE ON FUNCTION @extschema@.standby_activity(interval) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.standby_activity(interval) IS
 	'watches for so long what is read here, on a standby, for add_standby_activity() of the primary; server: its cluster_name. Errors: 22023 bad duration';
 
+/*
+ * Whoever replays what a physical walsender, which has no database, sends: no
+ * subscriber, pg_receivewal or base backup.
+ */
+CREATE FUNCTION tablespace_advisor.streaming_standbys()
+RETURNS SETOF text
+LANGUAGE sql VOLATILE ROWS 3
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT r.application_name
+	FROM pg_stat_replication r JOIN pg_stat_activity a USING (pid)
+	WHERE a.datid IS NULL AND r.replay_lsn IS NOT NULL
+$$;
+COMMENT ON FUNCTION tablespace_advisor.streaming_standbys() IS
+	'application_name of each standby that streams from this server';
+
 COMMENT ON TABLE tablespace_advisor.standby_activity IS
 	'what relations are read per second on standbys, as brought by add_standby_activity(), the last of each server';
 

@@ -178,7 +178,7 @@ AS $$
 	UNION ALL
 	SELECT format('the free space of %s standby servers is not known here',
 		count(*))
-	FROM pg_stat_replication
+	FROM tablespace_advisor.streaming_standbys()
 	HAVING count(*) > 0
 	UNION ALL
 	SELECT format('"default_tablespace" of this session is "%s": what is created without a tablespace goes there',
