@@ -8,7 +8,7 @@ use TsaTest;
 
 my $node = start_node('main', conf => qq(
 autovacuum = off
-max_connections = 400
+max_connections = 600
 max_worker_processes = 40
 log_error_verbosity = verbose
 log_line_prefix = '%m [%p] %a '
