@@ -34,6 +34,8 @@ AS $$
 		WHEN ms_per_s < 0.05 THEN format('no session waits for %s', what)
 		WHEN ms_per_s < 100 THEN format('a session waits for %s %s %% of the time',
 			what, tablespace_advisor.two_digits(ms_per_s / 10))
+		WHEN tablespace_advisor.two_digits(ms_per_s / 1000) = '1'
+			THEN format('one session waits for %s', what)
 		ELSE format('%s sessions wait for %s',
 			tablespace_advisor.two_digits(ms_per_s / 1000), what) END
 $$;

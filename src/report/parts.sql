@@ -403,15 +403,20 @@ AS $$
 				|| tablespace_advisor.draw_text(28, 11, '', 'now')
 				|| '<rect class="bar c0" x="80" y="2" width="22" height="9"/>'
 				|| tablespace_advisor.draw_text(108, 11, '', 'with the advice followed') || '</svg></p>' ELSE '' END
-		|| tablespace_advisor.page_table('{relation,in,size,reads/s,from caches,sessions waiting,then,advice}', 'wwnnnnnt',
+		|| tablespace_advisor.page_table('{relation,in,size,reads/s,from caches,sessions waiting}'::text[]
+				|| c.heads || 'advice'::text, c.kinds,
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[h.name::text, h.from_tablespace,
 				tablespace_advisor.unit_label(h.bytes::float8, 'bytes'),
 				tablespace_advisor.short_number(h.reads_per_s),
 				tablespace_advisor.two_digits(100 * h.cached_fraction) || ' %',
-				CASE WHEN s.is_timed THEN tablespace_advisor.waiting_number(h.before) END,
-				CASE WHEN s.moves > 0 THEN tablespace_advisor.waiting_number(h.after) END, h.action], 'wwnnnnnt'), '' ORDER BY h.n)
+				CASE WHEN s.is_timed THEN tablespace_advisor.waiting_number(h.before) END]
+				|| CASE WHEN s.moves > 0 THEN ARRAY[tablespace_advisor.waiting_number(h.after)] ELSE '{}' END
+				|| h.action, c.kinds), '' ORDER BY h.n)
 			FROM shown h)))
-	FROM sums s WHERE s.before > 0
+	FROM sums s
+	CROSS JOIN LATERAL (SELECT CASE WHEN s.moves > 0 THEN '{then}' ELSE '{}' END::text[] AS heads,
+		CASE WHEN s.moves > 0 THEN 'wwnnnnnt' ELSE 'wwnnnnt' END AS kinds) c
+	WHERE s.before > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_readers(tablespace_advisor.report_findings) IS
 	'the part on who causes reads, now and with the advice followed; NULL without reads';
