@@ -129,6 +129,15 @@ like(as_of(q{
 		CREATE ACCESS METHOD other TYPE TABLE HANDLER heap_tableam_handler;
 		ALTER TABLE chunk_1 SET ACCESS METHOD other}), qr/^keep chunk_1 .*keep compressed_1/,
 	'the relation of compressed rows stays with a chunk that cannot move');
+my $one = q{CALL move_table_concurrently('chunk_1', 'slow', dry_run => true)};
+like(messages_of($node, $one), qr/NOTICE:.*"chunk_1" is a chunk whose compressed rows do not move along/s, 'a compressed chunk that moves alone is pointed out');
+unlike(messages_of($node, $one =~ s/chunk_1/chunk_2/r), qr/compressed/, 'others are not');
+$node->safe_psql('postgres', "$from_2_29;");
+like(messages_of($node, $one), qr/"chunk_1" is a chunk whose compressed rows/, 'nor does it need a name');
+$node->safe_psql('postgres', q{
+	ALTER TABLE _timescaledb_catalog.chunk ADD schema_name name, ADD table_name name;
+	UPDATE _timescaledb_catalog.chunk SET schema_name = 'public', table_name = relid::text;
+	ALTER TABLE _timescaledb_catalog.chunk DROP relid});
 my $unknown = q{ALTER TABLE _timescaledb_catalog.hypertable RENAME table_name TO other};
 like(messages_of($node, "$unknown; CALL move_table_concurrently('metrics', 'slow', dry_run => true)"),
 	qr/0A000.*"metrics", which may be a hypertable/s, 'where hypertables are not known, no parent moves');

@@ -129,9 +129,50 @@ tell_distributed(Oid heapid, const char *name, const char *qualified,
 						 quote_qualified_identifier(schema, procedure))));
 }
 
+/* See tsa_read_member_rows(); status: bit 0 says that it is compressed. */
+static bool
+find_compressed_name(char **values, void *arg)
+{
+	Registered *chunk = arg;
+
+	chunk->found = values[2] != NULL && (atoi(values[2]) & 1) != 0 &&
+		values[0] != NULL && values[1] != NULL &&
+		strcmp(values[0], chunk->schema) == 0 &&
+		strcmp(values[1], chunk->name) == 0;
+	return !chunk->found;
+}
+
+/* The same, of chunks that have no names. */
+static bool
+find_compressed_oid(char **values, void *arg)
+{
+	return values[1] == NULL || (atoi(values[1]) & 1) == 0 ||
+		find_oid(values, arg);
+}
+
+/* Says of a compressed chunk of TimescaleDB that its rows are elsewhere. */
+static void
+tell_compressed(Oid heapid, const char *schema, const char *name)
+{
+	static const char *const names[3] = {"schema_name", "table_name", "status"};
+	static const char *const oids[2] = {"relid", "status"};
+	Registered	named = {schema, name, false};
+	Distributed listed = {psprintf("%u", heapid), false};
+
+	tsa_read_member_rows("timescaledb", "chunk", names, 3,
+						 find_compressed_name, &named);
+	tsa_read_member_rows("timescaledb", "chunk", oids, 2,
+						 find_compressed_oid, &listed);
+	if (named.found || listed.found)
+		ereport(NOTICE,
+				(errmsg("table \"%s\" is a chunk whose compressed rows do not move along",
+						name),
+				 errhint("move_partitions_concurrently() of its hypertable takes them along.")));
+}
+
 /*
  * Refuses a hypertable, or an index of one, and says which tables do not move
- * along with a parent, or with a table of Citus'.
+ * along with a parent, with a chunk, or with a table of Citus'.
  */
 void
 tsa_check_children(Oid target, const char *procedure)
@@ -159,6 +200,7 @@ tsa_check_children(Oid target, const char *procedure)
 	refuse_hypertable(schema, name, literal, nchildren > 0);
 	if (heapid != target)
 		return;
+	tell_compressed(heapid, schema, name);
 	if (nchildren > 0)
 		ereport(NOTICE,
 				(errmsg_plural("%d table that inherits from \"%s\" does not move along",
