@@ -55,6 +55,13 @@ test_missed(void)
 	ok(!tsa_deadline_is_missed(&deadline, 9.8 * MB, false) &&
 	   tsa_deadline_is_missed(&deadline, 9.8 * MB, true),
 	   "just so: what it was before");
+	deadline.seconds = 98.5;
+	ok(!tsa_deadline_is_missed(&deadline, 1 * MB, false),
+	   "too slow in the beginning: it may have to wait for a first read");
+	deadline.seconds = 97.5;
+	ok(tsa_deadline_is_missed(&deadline, 1 * MB, false), "for how long it may");
+	deadline = deadline_of(36000, 35989, 360 * 36000 * MB);
+	ok(tsa_deadline_is_missed(&deadline, 1 * MB, false), "ten seconds at most");
 	deadline.seconds = 0;
 	ok(tsa_deadline_is_missed(&deadline, 1000 * MB, false), "the time is up");
 }

@@ -25,6 +25,10 @@
 #define MISSED			1.1		/* of the time that is left is needed */
 #define MET				0.9
 
+/* What a copy makes when it begins says little about its speed. */
+#define BEGINNING		0.02	/* of the window */
+#define MAX_BEGINNING	10.0	/* seconds */
+
 /*
  * Bytes that this copy has yet to do, or to see done in its place.
  */
@@ -58,7 +62,8 @@ tsa_deadline_is_missed(const TsaDeadline * deadline, double speed,
 {
 	if (deadline->seconds <= 0)
 		return true;
-	if (speed <= 0)
+	if (speed <= 0 || deadline->window - deadline->seconds <
+		fmin(BEGINNING * deadline->window, MAX_BEGINNING))
 		return was_missed;
 	return bytes_to_do(deadline) / speed >
 		deadline->seconds * (was_missed ? MET : MISSED);
