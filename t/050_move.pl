@@ -152,8 +152,14 @@ wait_for_lock_of($node, $dropper->{pid});
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves WHERE state = 'running'}),
 	'1', 'the view answers while somebody waits for an exclusive lock on the table');
 
-# Ctrl-C
+# Ctrl-C, while the workers take their time: progress is printed meanwhile
+my @workers = split /\n/, $node->safe_psql('postgres',
+	q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'});
+kill 'STOP', @workers;
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($caller->{pid})");
+$caller->{err} = '';
+$caller->{run}->pump until ($caller->{err} =~ s/^NOTICE: /NOTICE: /mg) > 2 || $caller->{err} =~ /ERROR/;
+kill 'CONT', @workers;
 answer($caller);
 like($caller->{err}, qr/57014.*canceling statement due to user request/, 'a cancelled caller says so');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_moves

@@ -75,15 +75,10 @@ COMMENT ON FUNCTION tablespace_advisor.pretty_us(jsonb) IS
  */
 CREATE FUNCTION tablespace_advisor.printable(message text)
 RETURNS text
-LANGUAGE sql IMMUTABLE STRICT
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN getdatabaseencoding() = 'UTF8' THEN
-			regexp_replace(message, E'[\\x01-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]', '?', 'g')
-		ELSE regexp_replace(message, E'[\\x01-\\x1f\\x7f]', '?', 'g') END
-$$;
+AS 'MODULE_PATHNAME', 'tsa_printable'
+LANGUAGE C IMMUTABLE STRICT;
 COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
-	'a text with a question mark for each control character, and in UTF8 for what ends a line or turns the direction of writing';
+	'a text with a question mark for each control character, and in UTF8 for what ends a line, turns the direction of writing or is no character';
 
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.round_to_three(float8),

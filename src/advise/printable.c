@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * printable.c
+ *	  Texts without control characters, for messages with names in them.
+ *
+ * No regular expression does this: before 16 one fails, with an error of its
+ * own, while a cancel is pending, and callers who hold that back print too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(tsa_printable);
+
+/* Does a character end a line, control, or turn the direction of writing? */
+static bool
+is_control(pg_wchar c)
+{
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c ||
+		c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+		(c >= 0x2066 && c <= 0x2069);
+}
+
+/* The bytes of the character at the beginning, negative if it is not printed. */
+static int
+character_length(const unsigned char *c, int left, bool is_utf8)
+{
+	int			length;
+
+	if (*c < 0x80 || !is_utf8)
+		return *c < 0x20 || *c == 0x7f ? -1 : 1;
+	length = pg_utf_mblen(c);
+	if (length > left || !pg_utf8_islegal(c, length))
+		return -1;
+	return is_control(utf8_to_unicode(c)) ? -length : length;
+}
+
+/* The same text with a question mark for each such character. */
+Datum
+tsa_printable(PG_FUNCTION_ARGS)
+{
+	text	   *message = PG_GETARG_TEXT_PP(0);
+	const char *c = VARDATA_ANY(message);
+	const char *end = c + VARSIZE_ANY_EXHDR(message);
+	bool		is_utf8 = GetDatabaseEncoding() == PG_UTF8;
+	StringInfoData printed;
+
+	initStringInfo(&printed);
+	while (c < end)
+	{
+		int			length = character_length((const unsigned char *) c,
+											  end - c, is_utf8);
+
+		if (length < 0)
+			appendStringInfoChar(&printed, '?');
+		else
+			appendBinaryStringInfo(&printed, c, length);
+		c += abs(length);
+	}
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(printed.data, printed.len));
+}
