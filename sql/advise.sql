@@ -327,6 +327,14 @@ SELECT c.* FROM tablespace_advisor.curve_of(
 	array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a),
 	array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f),
 	(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l), 'regress_advise_fast', 7) c;
+-- the same beside one of which only the counters are known
+UPDATE tablespace_case SET may_create = true, volatile = false, latency_from = 'counters', random_read_us = 10,
+	random_read_low_us = 10, random_read_high_us = 10, depths = '{1}', depth_read_us = '{10}'
+WHERE tablespace = 'regress advise''s odd';
+SELECT c.* FROM tablespace_advisor.curve_of(
+	array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a),
+	array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f),
+	(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l), 'regress_advise_fast', 7) c;
 ROLLBACK;
 \set SHOW_CONTEXT never
 SELECT * FROM placement_curve('regress_advise_fast');

@@ -91,6 +91,10 @@ UPDATE tablespace_advisor.sample SET statements = NULL, statements_ms = NULL WHE
 SELECT job_id, outcome, round(statement_ms_before) AS before, statement_ms_after, statement_saved_ms
 FROM move_outcomes WHERE job_id = 1;
 ROLLBACK TO two;
+-- what samples themselves access is no load
+UPDATE tablespace_advisor.sample SET blocks_hit = blocks_hit + 1000000 * greatest(0, sample_id - 36);
+SELECT * FROM pg_temp.outcome_of;
+ROLLBACK TO two;
 -- a server that does not time reads
 UPDATE tablespace_advisor.sample SET io_timed = false;
 SELECT job_id, outcome, round(reads_per_s_before) AS reads, batch_saved_ms_per_s, waits_for
@@ -148,6 +152,12 @@ SELECT pg_temp.waits(1) AS rewritten;
 ROLLBACK TO two;
 UPDATE tablespace_advisor.sample SET read_ms = read_ms * CASE WHEN sample_id > 36 THEN 30 ELSE 1 END;
 SELECT pg_temp.waits(1) AS slower;
+-- what is read in bursts goes with another one of its call, not by itself
+UPDATE tablespace_advisor.relation_sample SET reads = CASE sample_id WHEN 38 THEN 6000 END
+WHERE sample_id > 36 AND relation = 'outcome_small'::regclass;
+SELECT pg_temp.waits(2) AS slower_in_bursts;
+DELETE FROM tablespace_advisor.job WHERE job_id = 1;
+SELECT pg_temp.waits(2) AS bursts_alone;
 ROLLBACK TO two;
 UPDATE tablespace_advisor.job SET method = 'catalog' WHERE job_id = 2;
 SELECT pg_temp.waits(2) AS without_blocks;

@@ -199,7 +199,7 @@ AS $$
 		OR d.latency_from IS NULL OR d.latency_from IN ('probe', 'assumed')
 		OR NOT EXISTS (SELECT FROM unnest(tablespaces) p
 			WHERE p.random_read_us IS NOT NULL
-				AND coalesce(p.latency_from, 'probe') = 'probe'
+				AND coalesce(p.latency_from, 'probe') IN ('probe', 'assumed')
 				AND p.tablespace <> a.tablespace
 				AND a.tablespace <> ALL (p.shares_device_with))
 $$;

@@ -17,8 +17,16 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	WITH estimate AS MATERIALIZED (
-		SELECT e.* FROM tablespace_advisor.estimate_placement($1, $2, $3) e
+	WITH estimated AS MATERIALIZED (
+		SELECT array(SELECT e FROM tablespace_advisor.estimate_placement($1, $2, $3) e) AS list
+	), estimate AS MATERIALIZED (
+		/* this tablespace, and of others what advice takes into account */
+		SELECT e.* FROM estimated CROSS JOIN LATERAL unnest(list) e
+		WHERE e.destination = of_tablespace
+		UNION ALL
+		SELECT e.* FROM estimated CROSS JOIN LATERAL
+			tablespace_advisor.considered_estimates(list, $1, $2, NULL) e
+		WHERE e.destination IS DISTINCT FROM of_tablespace
 	), loads AS MATERIALIZED (
 		SELECT array(SELECT l FROM tablespace_advisor.place_loads($1,
 			array(SELECT ROW(e.*)::tablespace_advisor.placement_estimate FROM estimate e
