@@ -47,6 +47,28 @@ limit_rate(TsaBtreeReader *reader)
 		tsa_probe_sleep((long) ((due - spent) / 1000));
 }
 
+/*
+ * Count an entry's key unless it is the last one's, byte by byte, and remember
+ * it.
+ */
+static void
+count_key(TsaBtreeReader *reader, IndexTuple entry)
+{
+	const Size	header = sizeof(IndexTupleData);
+	Size		size = BTreeTupleIsPosting(entry) ?
+	BTreeTupleGetPostingOffset(entry) : IndexTupleSize(entry);
+
+	size = Min(Max(size, header), IndexTupleSize(entry));
+	if (size == reader->last_size &&
+		IndexTupleHasNulls(entry) == IndexTupleHasNulls(reader->last) &&
+		memcmp((char *) entry + header, (char *) reader->last + header,
+			   size - header) == 0)
+		return;
+	reader->keys++;
+	memcpy(reader->last, entry, size);
+	reader->last_size = size;
+}
+
 /* Copy the block numbers of one entry. */
 static void
 copy_entry(TsaBtreeReader *reader, IndexTuple entry)
@@ -63,6 +85,9 @@ copy_entry(TsaBtreeReader *reader, IndexTuple entry)
 	for (i = 0; i < n && reader->nblocks < reader->most; i++)
 		reader->blocks[reader->nblocks++] =
 			ItemPointerGetBlockNumberNoCheck(&tids[i]);
+	if (i > 0)
+		count_key(reader, entry);
+	reader->entries += i;
 }
 
 /*
@@ -130,13 +155,13 @@ find_leaf(TsaBtreeReader *reader, bool leftmost)
 	{
 		BlockNumber number = 1 + (BlockNumber)
 		pg_prng_uint64_range(&pg_global_prng_state, 0, blocks - 2);
-		uint32		nblocks = reader->nblocks;
-		int64		leaf_pages = reader->leaf_pages;
+		TsaBtreeReader before = *reader;
 
 		if (copy_page(reader, number) != InvalidBlockNumber)
 		{
-			reader->nblocks = nblocks;
-			reader->leaf_pages = leaf_pages;
+			before.pages_read = reader->pages_read;
+			*reader = before;
+			reader->last_size = 0;
 			return number;
 		}
 	}
@@ -151,6 +176,7 @@ tsa_init_btree_reader(TsaBtreeReader *reader, Relation index, uint32 most)
 	reader->index = index;
 	reader->most = most;
 	reader->blocks = palloc_extended(most * sizeof(uint32), MCXT_ALLOC_HUGE);
+	reader->last = palloc(BLCKSZ);
 	reader->strategy = GetAccessStrategy(BAS_BULKREAD);
 	reader->started_at = GetCurrentTimestamp();
 }

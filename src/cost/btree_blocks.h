@@ -8,6 +8,7 @@
 #ifndef TSA_BTREE_BLOCKS_H
 #define TSA_BTREE_BLOCKS_H
 
+#include "access/itup.h"
 #include "datatype/timestamp.h"
 #include "storage/bufmgr.h"
 #include "utils/relcache.h"
@@ -20,6 +21,13 @@ typedef struct TsaBtreeReader
 	uint32		nblocks;
 	uint32		most;
 	int64		leaf_pages;		/* whose entries were copied */
+
+	/* in all reads, where an entry has another key than the one before */
+	int64		entries;
+	int64		keys;
+	IndexTuple	last;			/* its header and key; room for any */
+	Size		last_size;		/* of that; 0: none was read yet */
+
 	int64		pages_read;
 	TimestampTz started_at;
 } TsaBtreeReader;

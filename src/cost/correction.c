@@ -166,6 +166,13 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 	double		entries = tuples / runs;
 	double		blocks;
 
+	/* columns that depend on each other leave more than the planner thinks */
+	if (local->one_key && local->key_columns > 1)
+	{
+		entries = fmax(entries, fmin(tsa_locality_key_entries(locality),
+									 scan->index_tuples / runs));
+		tuples = entries * runs;
+	}
 	if (local->one_key)
 		tsa_locality_of_key(locality, entries, point);
 	else if (visited > SPARSE * entries)
@@ -384,6 +391,8 @@ tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,
 	blocks = find_point(local, settings, locality, &correction->point);
 	tsa_times_of_share(cached, share_of_table(local, &correction->point),
 					   times);
+	if (local->reads_again)
+		tsa_times_blend(times, 0, 1);
 	correction->leaf_raise = more_for_leaves(local, settings, times,
 											 &correction->point,
 											 correction->unit);

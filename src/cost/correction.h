@@ -22,6 +22,8 @@ typedef struct TsaLocalScan
 	int			backward;
 	int			one_place;		/* index and table share a tablespace */
 	int			one_key;		/* all entries of a stretch have the same key */
+	int			key_columns;	/* of the index */
+	int			reads_again;	/* what the query has read anyway */
 	double		leaves;			/* pages of the index that one scan reads */
 	double		runs;			/* stretches of the index; 1 but for lists */
 	double		visited;		/* entries looked at; 0: those that match */

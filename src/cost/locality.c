@@ -269,8 +269,18 @@ tsa_locality_between(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
 	MIX(far_gaps);
 	MIX(skip_blocks);
 #undef MIX
+	point->keys = 0;
 	point->skip_step_blocks = 0;
 	point->again = 0;
+}
+
+/* How many entries have the same key, on average; 1 where it is not known. */
+double
+tsa_locality_key_entries(const TsaLocality *locality)
+{
+	const TsaLocalityPoint *whole = &locality->points[locality->npoints - 1];
+
+	return whole->keys > 0 ? fmax(whole->entries / whole->keys, 1) : 1;
 }
 
 /*

@@ -56,6 +56,9 @@ typedef struct TsaLocalityPoint
 	double		far_gaps;
 	double		skip_blocks;	/* sum of the lengths of skip_gaps */
 
+	/* of the whole index only; 0: not known */
+	double		keys;
+
 	/* not kept: of skip, where that is known (one key) */
 	double		skip_step_blocks;
 	/* and of a repeated scan, blocks that others of it have read */
@@ -159,6 +162,7 @@ extern void tsa_locality_scale(TsaLocalityPoint *point, double factor);
 extern void tsa_locality_between(const TsaLocalityPoint *a,
 								 const TsaLocalityPoint *b, double t,
 								 TsaLocalityPoint *point);
+extern double tsa_locality_key_entries(const TsaLocality *locality);
 extern void tsa_locality_at(const TsaLocality *locality, double entries,
 							TsaLocalityPoint *point);
 

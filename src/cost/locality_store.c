@@ -35,7 +35,8 @@
 #include "state/statement.h"
 #include "tsa.h"
 
-#define POINT_FIELDS	13
+#define POINT_FIELDS	14
+#define OLD_FIELDS		13		/* before 0.5 */
 #define TIME_FIELDS		10
 
 /* columns of the table */
@@ -99,6 +100,7 @@ list_fields(TsaLocalityPoint *point, double **fields)
 	fields[10] = &point->far_gaps;
 	fields[11] = &point->changes;
 	fields[12] = &point->skip_blocks;
+	fields[13] = &point->keys;
 }
 
 /* The points as an array of arrays. */
@@ -132,13 +134,16 @@ read_points(Datum value, TsaLocality *locality)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
 	float8	   *data = (float8 *) ARR_DATA_PTR(array);
+	int			nfields;
 	int			i;
 	int			j;
 
 	if (ARR_NDIM(array) != 2 || ARR_HASNULL(array) ||
 		ARR_ELEMTYPE(array) != FLOAT8OID ||
-		ARR_DIMS(array)[0] > TSA_LOCALITY_LEVELS + 1 ||
-		ARR_DIMS(array)[1] != POINT_FIELDS)
+		ARR_DIMS(array)[0] > TSA_LOCALITY_LEVELS + 1)
+		return false;
+	nfields = ARR_DIMS(array)[1];
+	if (nfields != POINT_FIELDS && nfields != OLD_FIELDS)
 		return false;
 	locality->npoints = ARR_DIMS(array)[0];
 	for (i = 0; i < locality->npoints; i++)
@@ -146,9 +151,9 @@ read_points(Datum value, TsaLocality *locality)
 		double	   *fields[POINT_FIELDS];
 
 		list_fields(&locality->points[i], fields);
-		for (j = 0; j < POINT_FIELDS; j++)
+		for (j = 0; j < nfields; j++)
 		{
-			*fields[j] = data[i * POINT_FIELDS + j];
+			*fields[j] = data[i * nfields + j];
 			if (!isfinite(*fields[j]) || *fields[j] < 0)
 				return false;
 		}

@@ -12,6 +12,8 @@
  * the rows that are left lie together.  Joins with third relations that have
  * conditions leave fewer rows than the planner counts.
  *
+ * A subquery that depends on the query around it is repeated, too.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -22,6 +24,7 @@
 #include "optimizer/joininfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -139,6 +142,51 @@ find_joined_share(PlannerInfo *root, RelOptInfo *outer,
 			share *= other->rows / other->tuples;
 	}
 	return share;
+}
+
+/*
+ * Does a subquery look rows up by a column of the query around it, which reads
+ * the same table?  How often it is called is not known yet, and the planner
+ * prices every call as if it were the only one.
+ */
+bool
+tsa_reads_again(const PlannerInfo *root, const IndexPath *path)
+{
+	const PlannerInfo *around = root->parent_root;
+	const IndexClause *clause;
+	const Expr *qual;
+	const Param *param;
+	ListCell   *lc;
+	bool		is_of_column = false;
+	Oid			relation;
+
+	if (around == NULL || path->indexclauses == NIL)
+		return false;
+	clause = linitial_node(IndexClause, path->indexclauses);
+	qual = linitial_node(RestrictInfo, clause->indexquals)->clause;
+	if (!IsA(qual, OpExpr))
+		return false;
+	param = lsecond(((const OpExpr *) qual)->args);
+	if (!IsA(param, Param) || param->paramkind != PARAM_EXEC)
+		return false;
+	foreach(lc, around->plan_params)
+	{
+		const PlannerParamItem *item = lfirst_node(PlannerParamItem, lc);
+
+		if (item->paramId == param->paramid && IsA(item->item, Var))
+			is_of_column = true;
+	}
+	if (!is_of_column)
+		return false;
+	relation = planner_rt_fetch(path->path.parent->relid, root)->relid;
+	foreach(lc, around->parse->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_RELATION && rte->relid == relation)
+			return true;
+	}
+	return false;
 }
 
 /* Find out what the formulas want to know of a scan that is repeated. */

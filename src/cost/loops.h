@@ -12,6 +12,7 @@
 
 #include "cost/correction.h"
 
+extern bool tsa_reads_again(const PlannerInfo *root, const IndexPath *path);
 extern void tsa_describe_loops(PlannerInfo *root, const IndexPath *path,
 							   TsaLocalScan *local);
 

@@ -204,7 +204,11 @@ sample_index(Relation index, double table_blocks, TsaLocalityRow *row)
 		tsa_locality_finish(counter, NULL, row->entries, table_blocks,
 							&row->locality);
 	}
+	if (row->locality.npoints > 0 && reader.keys > 0)
+		row->locality.points[row->locality.npoints - 1].keys =
+			row->entries * reader.keys / reader.entries;
 	pfree(reader.blocks);
+	pfree(reader.last);
 	pfree(counter->distinct);
 	pfree(counter->table);
 	pfree(counter);

@@ -152,6 +152,7 @@ describe_stretches(PlannerInfo *root, const IndexPath *path,
 		}
 	}
 	local->one_key = fixed == index->nkeycolumns;
+	local->key_columns = index->nkeycolumns;
 }
 
 /*
@@ -215,6 +216,8 @@ describe_scan(PlannerInfo *root, const TsaSeenRelation *relation,
 	describe_stretches(root, path, local);
 	if (loop_count > 1)
 		tsa_describe_loops(root, path, local);
+	else
+		local->reads_again = tsa_reads_again(root, path);
 	/* the planner rounds the pages of each stretch up */
 	if (leaf_pages > 1)
 		local->visited = local->runs * (leaf_pages - 1) *

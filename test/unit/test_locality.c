@@ -434,6 +434,45 @@ test_cached_times(void)
 			 "half of it: between them");
 }
 
+/* A key of several columns has as many rows as was found. */
+static void
+test_key_entries(void)
+{
+	TsaCostSettings settings = {
+		.table_random = 4,.table_seq = 1,.index_random = 4,
+		.cache_pages = 524288,.bitmap_entries = 58254
+	};
+	TsaLocalScan local = {
+		.scan = {
+			.table_pages = BLOCKS,.table_tuples = ROWS,
+			.index_pages = 825,.index_tuples = ROWS,.loop_count = 100,
+			.selectivity = 0.1 / ROWS
+		},
+		.runs = 1,.one_key = 1,.key_columns = 2
+	};
+	TsaLocality locality;
+	TsaCorrection correction;
+
+	look(scattered, 1, &locality);
+	is_close(tsa_locality_key_entries(&locality), 1, 1e-9,
+			 "keys: not known, one entry each");
+	correct(&local, &settings, &locality, &correction);
+	is_close(correction.point.entries, 1, 1e-9, "keys: as planned");
+	locality.points[locality.npoints - 1].keys = ROWS / 8;
+	is_close(tsa_locality_key_entries(&locality), 8, 1e-9, "keys: of 8 each");
+	correct(&local, &settings, &locality, &correction);
+	is_close(correction.point.entries, 8, 1e-9, "two columns: as found");
+	ok(correction.point.blocks > 6, "two columns: blocks of 8 rows");
+	local.scan.selectivity = 20.0 / ROWS;
+	correct(&local, &settings, &locality, &correction);
+	is_close(correction.point.entries, 20, 1e-9,
+			 "more rows than keys have: as planned");
+	local.scan.selectivity = 0.1 / ROWS;
+	local.key_columns = 1;
+	correct(&local, &settings, &locality, &correction);
+	is_close(correction.point.entries, 1, 1e-9, "one column: as planned");
+}
+
 /* Repeated scans: leaf pages, blocks read again, scans that go on. */
 static void
 test_loops(void)
@@ -458,6 +497,11 @@ test_loops(void)
 	look(scattered, 1, &locality);
 	correct(&local, &settings, &locality, &one);
 	is_close(one.leaf_raise, 0, 1e-9, "leaf pages of one scan: as charged");
+	local.reads_again = 1;
+	correct(&local, &settings, &locality, &after);
+	ok(after.bitmap_heap < 0.1 * one.bitmap_heap && after.unit == one.unit,
+	   "a subquery's rows that the query reads: from caches");
+	local.reads_again = 0;
 	local.scan.loop_count = 500;
 	correct(&local, &settings, &locality, &apart);
 	ok(apart.point.blocks < 20 && apart.point.again > 500,
@@ -505,6 +549,7 @@ main(void)
 	test_correction(scattered, "index-only: likewise", 0.001, 1);
 	test_seq_scan();
 	test_cached_times();
+	test_key_entries();
 	test_loops();
 	free(blocks);
 	return done_testing();
