@@ -9,7 +9,7 @@ CREATE TABLESPACE regress_present_fast LOCATION '';
 \echo -- what counters say of a page: not of intervals with bulk reads
 SELECT intervals, round(reads_per_s::numeric, 2) AS reads_per_s, busy_percent, read_us,
 	round(read_low_us::numeric, 1) AS low, round(read_high_us::numeric, 1) AS high,
-	round(reads_in_flight::numeric, 3) AS in_flight
+	round(reads_in_flight::numeric, 3) AS in_flight, round(all_reads_in_flight::numeric, 3) AS all_in_flight
 FROM tablespace_advisor.device_rates(ARRAY[
 	'(1,1663,2026-01-01,100,1000,8192000,8000,0,0,0,9000,8000)',
 	'(2,1663,2026-01-01,100,500,65536000,40000,0,0,0,41000,40000)']
@@ -57,7 +57,7 @@ LANGUAGE sql AS $$
 		SELECT array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f) AS places,
 			array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a) AS relations,
 			(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l) AS load,
-			array(SELECT ROW(t.oid, 3, 1000, 50, 40, v.us, v.us / 1.1, v.us * 1.1, 0.4)
+			array(SELECT ROW(t.oid, 3, 1000, 50, 40, v.us, v.us / 1.1, v.us * 1.1, 0.4, 0.4)
 					::tablespace_advisor.device_rate
 				FROM (VALUES ('regress_present_slow', slow_us), ('regress_present_fast', fast_us)) v (name, us)
 				JOIN pg_tablespace t ON t.spcname = v.name WHERE v.us IS NOT NULL) AS devices
@@ -169,6 +169,33 @@ SELECT * FROM judged(5000) LIMIT 1;
 UPDATE load_case SET timed_read_us = 4000;
 SELECT * FROM judged(5000) LIMIT 1;
 ROLLBACK;
+\echo -- two reads in flight, and those of others; one disk serves one at a time, unless others have more:
+\echo -- there, and of other devices, the latency is the same with fewer
+CREATE FUNCTION places(serial boolean, in_flight float8)
+RETURNS TABLE (tablespace name, read_us float8, depths float8[], others float8)
+LANGUAGE sql AS $$
+	WITH fact AS (
+		SELECT array(SELECT jsonb_populate_record(ROW(f.*)::tablespace_advisor.tablespace_fact,
+					CASE WHEN f.tablespace = 'regress_present_slow' THEN jsonb_build_object('latency_from', 'counters',
+						'random_read_us', 5000, 'random_read_low_us', 4900, 'random_read_high_us', 5100,
+						'depths', '[1]'::jsonb, 'depth_read_us', '[5000]'::jsonb, 'is_serial', serial) ELSE '{}' END
+					|| jsonb_build_object('present_read_us', 5000, 'present_read_low_us', 4900,
+						'present_read_high_us', 5100, 'present_in_flight', in_flight))
+				FROM tablespace_case f) AS places,
+			array(SELECT jsonb_populate_record(ROW(a.*)::tablespace_advisor.relation_fact,
+				jsonb_build_object('reads_per_s', 40 * a.reads_per_s)) FROM relation_case a) AS relations,
+			(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l) AS load
+	)
+	SELECT p.tablespace, p.read_us, p.depths, round(p.others_in_flight::numeric, 2)
+	FROM fact CROSS JOIN LATERAL tablespace_advisor.place_loads(relations,
+		array(SELECT e FROM tablespace_advisor.estimate_placement(relations, places, load) e), places, load) p
+$$;
+SELECT * FROM places(true, 3);
+SELECT * FROM places(false, 3);
+SELECT * FROM places(true, 6);
+SELECT * FROM places(true, NULL);
+DROP FUNCTION places;
+
 \echo -- in words
 SELECT line FROM tablespace_advisor.explain_advice('present', array(
 	SELECT ROW(j.advice, j.evidence)::tablespace_advisor.advice_row FROM judge(5000) j), false) line;

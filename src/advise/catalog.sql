@@ -82,10 +82,12 @@ CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	present_read_us float8,
 	present_read_low_us float8,
 	present_read_high_us float8,
-	present_intervals int
+	present_intervals int,
+	present_in_flight float8,
+	is_serial boolean
 );
 COMMENT ON TYPE tablespace_advisor.tablespace_fact IS
-	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth, the write that was probed; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted; present_…: what a read took in the window by the devices own counters, which count everybodys, with a 95 % interval, NULL: not known; latency_from: where the other read times come from: probe (also NULL), counters or timing';
+	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth, the write that was probed; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted; present_…: what a read took in the window by the devices own counters, which count everybodys, with a 95 % interval, NULL: not known, in_flight: reads of everybody under way, of any size, on average; is_serial: one rotating disk, which serves one request at a time; latency_from: where the other read times come from: probe (also NULL), counters or timing';
 
 CREATE TYPE tablespace_advisor.load_fact AS (
 	source text,

@@ -9,10 +9,11 @@
  * A number of sessions does the same work over and over: reads from devices,
  * and in between what is called thinking here (processor, locks, WAL, the
  * client).  Thinking takes what it takes now: the sessions less those that
- * read, by Little's law.  A read meets itself and what the other sessions have
- * in flight on that device on average (Schweitzer's approximation of mean value
- * analysis), and takes what the curve says at that depth.  The curve is scaled
- * so that this is what reads take now.
+ * read, by Little's law.  A read meets itself, what the other sessions have in
+ * flight on that device on average (Schweitzer's approximation of mean value
+ * analysis), and what others have there, who go on as before; and it takes what
+ * the curve says at that depth.  The curve is scaled so that this is what reads
+ * take now.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +30,8 @@ latency(const TsaStation *station, double scale, double others_share,
 		double in_flight)
 {
 	return scale * tsa_curve_latency(&station->curve,
-									 1 + others_share * in_flight);
+									 1 + others_share * in_flight +
+									 station->others);
 }
 
 /* The factor with which the curve gives what reads take now. */

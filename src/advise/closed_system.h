@@ -17,6 +17,7 @@ typedef struct TsaStation
 	double		reads;			/* per second, now */
 	double		us;				/* what one takes now; unused without reads */
 	double		later_reads;	/* for the work that takes a second now */
+	double		others;			/* requests that others have in flight there */
 	double		later_us;		/* out: what one takes then */
 } TsaStation;
 

@@ -171,7 +171,10 @@ load_argument(FunctionCallInfo fcinfo, int arg, const char *name, int expected)
 	return numbers;
 }
 
-/* latencies_of_set(sessions, points, depths, latencies, reads, us, later_reads) */
+/*
+ * latencies_of_set(sessions, points, depths, latencies, reads, us, later_reads,
+ * others)
+ */
 Datum
 tsa_latencies_of_set(PG_FUNCTION_ARGS)
 {
@@ -187,6 +190,7 @@ tsa_latencies_of_set(PG_FUNCTION_ARGS)
 	double	   *reads = load_argument(fcinfo, 4, "reads", n);
 	double	   *us = load_argument(fcinfo, 5, "us", n);
 	double	   *later_reads = load_argument(fcinfo, 6, "later_reads", n);
+	double	   *others = load_argument(fcinfo, 7, "others", n);
 	TsaStation *stations = palloc0((n + 1) * sizeof(TsaStation));
 	Datum	   *later_us = palloc((n + 1) * sizeof(Datum));
 
@@ -205,6 +209,7 @@ tsa_latencies_of_set(PG_FUNCTION_ARGS)
 		stations[i].reads = us[i] > 0 ? reads[i] : 0;
 		stations[i].us = us[i];
 		stations[i].later_reads = later_reads[i];
+		stations[i].others = others[i];
 		next += stations[i].curve.n;
 	}
 	tsa_closed_system_saves(stations, n,

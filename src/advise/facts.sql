@@ -121,7 +121,9 @@ AS $$
 		v.free_bytes - coalesce(v.size_bytes, 0) / 20,
 		l.random_read_caveat,
 		CASE WHEN l.random_read_us IS NOT NULL THEN 'probe' END,
-		NULL::float8, NULL::float8, NULL::float8, NULL::int
+		NULL::float8, NULL::float8, NULL::float8, NULL::int, NULL::float8,
+		v.media = 'rotational' AND (SELECT cardinality(d.leaves) = 1
+			FROM tablespace_advisor.tablespace_device(l.tablespace_oid) d)
 	FROM tablespace_advisor.tablespace_latency l
 	JOIN pg_database d ON d.datname = current_database()
 	LEFT JOIN tablespace_advisor.device v ON v.tablespace = l.tablespace
@@ -157,7 +159,7 @@ AS $$
 		l.sequential_page_us * f.factor, l.sequential_write_page_us * f.factor,
 		l.write_us * f.factor, l.write_workload, NULL::jsonb, true, false, '{}'::name[],
 		a.bytes - a.bytes / 20, NULL, 'assumed',
-		NULL::float8, NULL::float8, NULL::float8, NULL::int
+		NULL::float8, NULL::float8, NULL::float8, NULL::int, NULL::float8, false
 	FROM tablespace_advisor.assumed_tablespaces() a
 	LEFT JOIN unnest(tablespaces) l ON l.tablespace = a.like_tablespace
 		AND l.random_read_us IS NOT NULL
@@ -202,6 +204,7 @@ BEGIN
 		f.present_read_low_us := d.read_low_us;
 		f.present_read_high_us := d.read_high_us;
 		f.present_intervals := d.intervals;
+		f.present_in_flight := d.all_reads_in_flight;
 		IF f.random_read_us IS NULL AND d.read_us IS NOT NULL THEN
 			f.latency_from := 'counters';
 			f.random_read_us := d.read_us;

@@ -6,7 +6,13 @@
  */
 /*
  * Of tablespaces of which something was measured.  Estimates must be of all that is
- * read.  What others read from a target as its counters say is in its latencies.
+ * read.  What others read from a target as its counters say is in its latencies; from
+ * where this database reads, they are in its way as long as they go on.
+ *
+ * Where only the present latency is known, nothing says how much of it is waiting for
+ * other reads.  One rotating disk serves them one after the other, but where others have
+ * more under way than this database they take what becomes free.  Else, and there, the
+ * latency is taken to be the same with fewer under way.
  */
 CREATE FUNCTION tablespace_advisor.place_loads(
 	relations tablespace_advisor.relation_fact[],
@@ -21,12 +27,15 @@ SET jit = off
 SET work_mem = '64MB'
 AS $$
 	SELECT f.tablespace, coalesce(r.reads, 0), CASE WHEN r.reads > 0 THEN l.device_us END,
-		f.depths,
+		CASE WHEN r.reads > 0 AND f.latency_from IN ('counters', 'timing')
+			THEN ARRAY[CASE WHEN f.is_serial AND o.others < o.own THEN 1
+				ELSE greatest(1, o.own + o.others) END]
+			ELSE f.depths END,
 		array(SELECT u.us * coalesce(l.time_correction, 1) * greatest(1,
 				CASE WHEN coalesce(r.reads, 0) = 0
 					THEN f.present_read_low_us / f.random_read_us END)
 			FROM unnest(f.depth_read_us) WITH ORDINALITY u (us, n) ORDER BY u.n),
-		NULL::float8, NULL::float8
+		NULL::float8, NULL::float8, o.others
 	FROM unnest(tablespaces) f
 	LEFT JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
 		ON l.tablespace = f.tablespace
@@ -34,6 +43,9 @@ AS $$
 		FROM unnest(relations) a JOIN unnest(estimates) e
 			ON e.relation = a.relation AND e.destination IS NULL
 		GROUP BY a.tablespace) r ON r.tablespace = f.tablespace
+	CROSS JOIN LATERAL (SELECT w.own, CASE WHEN w.own > 0
+			THEN greatest(0, coalesce(f.present_in_flight, 0) - w.own) ELSE 0 END AS others
+		FROM (SELECT coalesce(r.reads * l.device_us / 1e6, 0) AS own) w) o
 	WHERE f.random_read_us IS NOT NULL AND cardinality(f.depths) > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.place_loads(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
@@ -59,9 +71,10 @@ AS $$
 			unnest(o.latencies_us) WITH ORDINALITY u (u, nth) ORDER BY o.ordinality, u.nth),
 		array_agg(p.reads_per_s ORDER BY p.n),
 		array_agg(coalesce(p.read_us, 0) ORDER BY p.n),
-		array_agg(greatest(0, p.reads) ORDER BY p.n))
+		array_agg(greatest(0, p.reads) ORDER BY p.n),
+		array_agg(p.others ORDER BY p.n))
 	FROM unnest(places, later_reads) WITH ORDINALITY p (tablespace, reads_per_s, read_us,
-		depths, latencies_us, later_reads_per_s, later_us, reads, n)
+		depths, latencies_us, later_reads_per_s, later_us, others, reads, n)
 	WHERE load.snapshots > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.latencies_by_reads(tablespace_advisor.place_load[], tablespace_advisor.load_fact, float8[]) IS
@@ -77,7 +90,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT sum(p.reads_per_s * coalesce(p.read_us, 0) - greatest(0, p.reads) * p.us) / 1000
 	FROM unnest(places, later_reads, tablespace_advisor.latencies_by_reads(places, load, later_reads))
-		p (tablespace, reads_per_s, read_us, depths, latencies_us, later_reads_per_s, later_us, reads, us)
+		p (tablespace, reads_per_s, read_us, depths, latencies_us, later_reads_per_s, later_us, others, reads, us)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.saved_by_reads(tablespace_advisor.place_load[], tablespace_advisor.load_fact, float8[]) IS
 	'milliseconds of reading per second that are saved if tablespaces are read so many times a second; NULL where no session was watched';
@@ -111,7 +124,7 @@ AS $$
 		SELECT array_agg(greatest(0, p.reads_per_s + coalesce(c.reads, 0) - coalesce(g.reads, 0))
 			ORDER BY p.n) AS reads
 		FROM unnest(places) WITH ORDINALITY p (tablespace, reads_per_s, read_us, depths,
-			latencies_us, later_reads_per_s, later_us, n)
+			latencies_us, later_reads_per_s, later_us, others, n)
 		LEFT JOIN (SELECT m.destination, sum(m.reads) AS reads FROM moved m GROUP BY 1) c
 			ON c.destination = p.tablespace
 		LEFT JOIN (SELECT m.source, sum(m.reads) AS reads FROM moved m GROUP BY 1) g
@@ -122,10 +135,10 @@ AS $$
 		FROM later l CROSS JOIN LATERAL unnest(places, l.reads,
 				tablespace_advisor.latencies_by_reads(places, load, l.reads))
 			WITH ORDINALITY p (tablespace, reads_per_s, read_us, depths, latencies_us,
-				later_reads_per_s, later_us, reads, us, n)
+				later_reads_per_s, later_us, others, reads, us, n)
 	)
 	SELECT t.tablespace, t.reads_per_s, t.read_us, t.depths, t.latencies_us, t.reads,
-		CASE WHEN t.saved > 0 THEN t.us END
+		CASE WHEN t.saved > 0 THEN t.us END, t.others
 	FROM timed t ORDER BY t.n
 $$;
 COMMENT ON FUNCTION tablespace_advisor.loads_after(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.load_fact) IS

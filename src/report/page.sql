@@ -15,7 +15,7 @@ AS $$
 			WHEN 'w' THEN ' class="w"' WHEN 'd' THEN ' class="d"'
 			WHEN 'l' THEN ' class="l"' ELSE '' END,
 		CASE WHEN substr(kinds, c.n::int, 1) = 'w'
-			THEN regexp_replace(tablespace_advisor.html(c.cell), '([._])(?=[[:alpha:]&])', '\1<wbr/>', 'g')
+			THEN regexp_replace(tablespace_advisor.html(c.cell), '([._])(?=[[:alpha:]&])', E'\\1<wbr/>', 'g')
 			ELSE tablespace_advisor.html(c.cell) END, tag), '' ORDER BY c.n) || '</tr>'
 	FROM unnest(cells) WITH ORDINALITY c (cell, n)
 $$;

@@ -29,7 +29,7 @@ disk(double later_reads)
 	{
 		{
 			depth, serial_us, 4
-		}, rate, 10000, later_reads, 0
+		}, rate, 10000, later_reads, 0, 0
 	};
 }
 
@@ -40,7 +40,7 @@ flash(double later_reads)
 	{
 		{
 			depth, flash_us, 4
-		}, 0, 0, later_reads, 0
+		}, 0, 0, later_reads, 0, 0
 	};
 }
 
@@ -61,6 +61,13 @@ main(void)
 			 "reads that stay wait less: R * R + 20 R - 200 = 0");
 	is_close(saved / (rate * 10000), 1 - (sqrt(300) - 10) / 20, 1e-6,
 			 "half of the reads save two thirds of the time");
+
+	/* beside three requests of others: R * R + 26 R - 320 = 0 */
+	stations[0] = disk(rate / 2);
+	stations[0].others = 3;
+	tsa_closed_system_saves(stations, 1, 4);
+	is_close(stations[0].later_us, 1000 * (sqrt(489) - 13), 1e-6,
+			 "beside others they wait nearly as long as before");
 
 	/*
 	 * and to flash, which is read four times as often as it would be at the
@@ -83,7 +90,7 @@ main(void)
 	{
 		{
 			depth, serial_us, 4
-		}, 100, 5000, 50, 0
+		}, 100, 5000, 50, 0, 0
 	};
 	is_close(tsa_closed_system_saves(stations, 1, 0.7), 50 * 5000, 1e-6,
 			 "one session saves what its reads took");
@@ -93,7 +100,7 @@ main(void)
 	{
 		{
 			depth, serial_us, 4
-		}, 200, 20000, 100, 0
+		}, 200, 20000, 100, 0, 0
 	};
 	is_close(tsa_closed_system_saves(stations, 1, 4), 100 * 20000, 1e-6,
 			 "a disk that is always busy saves what went");
@@ -104,7 +111,7 @@ main(void)
 	{
 		{
 			depth, serial_us, 4
-		}, 0, 0, rate, 0
+		}, 0, 0, rate, 0, 0
 	};
 	ok(fabs(tsa_closed_system_saves(stations, 2, 4)) < 1,
 	   "to a disk of the same kind nothing is saved");
@@ -114,7 +121,7 @@ main(void)
 	{
 		{
 			depth, serial_us, 4
-		}, rate, 20000, rate, 0
+		}, rate, 20000, rate, 0, 0
 	};
 	is_close(tsa_closed_system_saves(stations, 1, 4), 0, 1e-3,
 			 "scaled to what reads take now");
@@ -124,21 +131,21 @@ main(void)
 	{
 		{
 			depth, serial_us, 4
-		}, 200, 20000, 100, 0
+		}, 200, 20000, 100, 0, 0
 	};
 	ok(tsa_closed_system_saves(stations, 1, 1) > 0, "too few sessions seen");
 	stations[0] = (TsaStation)
 	{
 		{
 			depth, serial_us, 4
-		}, 0, 0, 0, 0
+		}, 0, 0, 0, 0, 0
 	};
 	is_close(tsa_closed_system_saves(stations, 1, 0), 0, 0, "nobody at all");
 	stations[0] = (TsaStation)
 	{
 		{
 			depth, serial_us, 4
-		}, 200, 20000, 0, 0
+		}, 200, 20000, 0, 0, 0
 	};
 	is_close(tsa_closed_system_saves(stations, 1, 4), 200 * 20000, 1e-6,
 			 "nothing is read any more");
