@@ -137,6 +137,7 @@ ask($writer, q{SET temp_tablespaces = 'fast'; SET work_mem = '64kB';
 like(ask($holder, $in_fast), qr/^temporary \d+ They are of the present statement of process $writer->{pid}\.$/,
 	'temporary files of a new session');
 end_session($writer);
+wait_until($node, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $writer->{pid})", 'the session has ended');
 is(ask($holder, $in_fast), '', 'they have gone with it');
 ask($holder, 'ROLLBACK;');
 
