@@ -191,7 +191,7 @@ tsa_transactions_of(PG_FUNCTION_ARGS)
  * already?  Neither its idle loop nor the pauses between its writes do that.
  */
 Datum
-tsa_is_checkpointer_unlinking(PG_FUNCTION_ARGS)
+tsa_is_checkpointer_unlinking(PG_FUNCTION_ARGS pg_attribute_unused())
 {
 	int			nsessions = look_at_sessions();
 
