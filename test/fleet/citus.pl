@@ -181,7 +181,7 @@ my $places = sub {
 is($places->('orders'), 'fast fast', 'all shards, with indexes, are there on both workers');
 
 (undef, undef, $messages) = $coordinator->psql('shop', q{CALL move_table_concurrently('lines', 'third')});
-like($messages, qr/table "lines" belongs to Citus: its rows are in shards.*HINT:  Move shards: SELECT \* FROM run_command_on_placements/s,
+like($messages, qr/table "lines" belongs to Citus: its rows are in shards.*HINT:  Move shards: SELECT \* FROM pg_catalog\.run_command_on_placements/s,
 	'of a distributed table only the shell moves, which a notice says');
 my ($hint) = $messages =~ /Move shards: (SELECT .*)\.$/m;
 $hint =~ s/'tablespace'/'third'/;
