@@ -15,6 +15,7 @@ shared_buffers = 1MB
 tablespace_advisor.sample_interval = 0
 ));
 	$node->append_conf('postgresql.conf', "cron.host = '@{[ $node->host ]}'");
+	$node->restart;				# jobs keep the host that is set when they are made
 	$node->safe_psql('postgres', q{
 		CREATE EXTENSION pg_cron;
 		CREATE SCHEMA partman;
