@@ -42,7 +42,7 @@ my @receivers = map { IPC::Run::start([ @$_, '-d', $primary->connstr('postgres')
   [ 'pg_recvlogical', '--slot', 'changes', '--start', '-f', "$wal/changes" ], [ 'pg_receivewal', '-D', $wal ];
 $primary->poll_query_until('postgres', q{SELECT count(*) = 3 FROM pg_stat_replication WHERE state = 'streaming'}) or die;
 like($explained->(), qr/is not counted: standby\.$/m, 'the account does not call them standbys');
-is($standbys->(), 'the free space of 1 standby servers is not known here', 'nor do warnings');
+is($standbys->(), 'the free space of 1 standby servers is not known here', 'warnings do not count them as standbys');
 $_->kill_kill foreach @receivers;
 $primary->poll_query_until('postgres', q{SELECT pg_drop_replication_slot('changes') IS NOT NULL
 	FROM pg_replication_slots WHERE slot_name = 'changes' AND NOT active}) or die;

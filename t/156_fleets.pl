@@ -133,7 +133,7 @@ my $one = q{CALL move_table_concurrently('chunk_1', 'slow', dry_run => true)};
 like(messages_of($node, $one), qr/NOTICE:.*"chunk_1" is a chunk whose compressed rows do not move along/s, 'a compressed chunk that moves alone is pointed out');
 unlike(messages_of($node, $one =~ s/chunk_1/chunk_2/r), qr/compressed/, 'others are not');
 $node->safe_psql('postgres', "$from_2_29;");
-like(messages_of($node, $one), qr/"chunk_1" is a chunk whose compressed rows/, 'nor does it need a name');
+like(messages_of($node, $one), qr/"chunk_1" is a chunk whose compressed rows/, 'a compressed chunk without a name in the catalog is pointed out, too');
 $node->safe_psql('postgres', q{
 	ALTER TABLE _timescaledb_catalog.chunk ADD schema_name name, ADD table_name name;
 	UPDATE _timescaledb_catalog.chunk SET schema_name = 'public', table_name = relid::text;

@@ -57,7 +57,7 @@ my $session = session($node);
 ask($session, 'BEGIN; SELECT 1;');
 like(look(), $perhaps, 'a file that seems a little older than a transaction');
 ask($session, 'ROLLBACK;');
-like(look(), $orphan, 'and nobody there again');
+like(look(), $orphan, 'a file with nobody there again');
 
 # Who does not say when his transaction began.
 ask($session, 'SET track_activities = off; BEGIN; SET track_activities = on; SELECT 1;');
@@ -78,7 +78,7 @@ send_to($session, 'LOCK locked IN ACCESS SHARE MODE;');
 wait_for_lock_of($node, $session->{pid});
 is($node->safe_psql('postgres', "SELECT backend_xid IS NULL AND backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $session->{pid}"),
 	't', 'a transaction without a number or snapshot');
-like(look(), $orphan, 'is none that may be about to remove a file');
+like(look(), $orphan, 'a transaction without a number or snapshot is not about to remove a file');
 ask($holder, 'ROLLBACK;');
 answer($session);
 ask($session, 'ROLLBACK;');
@@ -92,7 +92,7 @@ wait_for_held_call();
 like(look(), $perhaps, 'a file that is about to be removed');
 release_call($session->{pid});
 answer($session);
-is(look(), '', 'it has gone');
+is(look(), '', 'the file of a transaction that has ended has gone');
 
 # The same by the end of a prepared transaction.
 make_table('dropped');
@@ -104,7 +104,7 @@ wait_for_held_call();
 like(look(), $perhaps, 'a file that is about to be removed as a prepared transaction ends');
 release_call($session->{pid});
 answer($session);
-is(look(), '', 'it has gone, too');
+is(look(), '', 'the file of the prepared transaction has gone');
 
 # What the checkpointer has not come to unlink.
 my $file = make_table('dropped');
@@ -117,7 +117,7 @@ wait_for_held_call();
 is(look(), '', 'a file that the checkpointer is about to unlink');
 release_call($checkpointer);
 answer($session);
-is(look(), '', 'it has gone as well');
+is(look(), '', 'the file that the checkpointer unlinked has gone');
 
 # All files of a number count, not its first alone.
 make_file('99999', 3600, 0);
@@ -138,7 +138,7 @@ like(ask($holder, $in_fast), qr/^temporary \d+ They are of the present statement
 	'temporary files of a new session');
 end_session($writer);
 wait_until($node, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $writer->{pid})", 'the session has ended');
-is(ask($holder, $in_fast), '', 'they have gone with it');
+is(ask($holder, $in_fast), '', 'temporary files go with their session');
 ask($holder, 'ROLLBACK;');
 
 # A temporary table whose session a crash has ended, and a session that has got

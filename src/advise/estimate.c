@@ -151,7 +151,7 @@ tsa_max_read_rate(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(tsa_curve_max_rate(&curve));
 }
 
-/* Numbers of an argument of tsa_latencies_of_set(), none of them less than 0. */
+/* Numbers of an argument of latencies_of_set(), none of them less than 0. */
 static double *
 load_argument(FunctionCallInfo fcinfo, int arg, const char *name, int expected)
 {
@@ -172,8 +172,8 @@ load_argument(FunctionCallInfo fcinfo, int arg, const char *name, int expected)
 }
 
 /*
- * latencies_of_set(sessions, points, depths, latencies, reads, us, later_reads,
- * others)
+ * latencies_of_set(sessions, points, depths, latencies, reads, us,
+ * later_reads, others)
  */
 Datum
 tsa_latencies_of_set(PG_FUNCTION_ARGS)

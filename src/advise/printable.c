@@ -26,7 +26,7 @@ is_control(pg_wchar c)
 		(c >= 0x2066 && c <= 0x2069);
 }
 
-/* The bytes of the character at the beginning, negative if it is not printed. */
+/* The bytes of the first character, negative if it is not printed. */
 static int
 character_length(const unsigned char *c, int left, bool is_utf8)
 {

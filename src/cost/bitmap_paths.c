@@ -88,8 +88,8 @@ tsa_seen_relation(RelOptInfo *rel)
 }
 
 /*
- * Finds a path that was costed before: the planner asks again for a parallel scan.
- * *is_new becomes false if there is any with the same conditions.
+ * Finds a path that was costed before: the planner asks again for a parallel
+ * scan.  *is_new becomes false if there is any with the same conditions.
  */
 const TsaSeenScan *
 tsa_seen_find(TsaSeenRelation *relation, const IndexPath *path,

@@ -48,8 +48,8 @@ tsa_times_blend(TsaReadTimes *times, double shared, double system)
 }
 
 /*
- * Time of one of the blocks that caches lack, in a scan of all: the blocks between
- * are passed over, or waited for.
+ * Time of one of the blocks that caches lack, in a scan of all: the blocks
+ * between are passed over, or waited for.
  */
 static double
 gap_us(double missing, double next, double skip)
@@ -62,8 +62,8 @@ gap_us(double missing, double next, double skip)
 }
 
 /*
- * Read times where shared buffers hold such a share of a table's blocks, and the
- * system's cache so much of the rest.  A share of blocks is no share of
+ * Read times where shared buffers hold such a share of a table's blocks, and
+ * the system's cache so much of the rest.  A share of blocks is no share of
  * accesses: a block that is asked for often is likelier to be held.  Only a
  * scan of all blocks meets all that are missing.
  */
@@ -181,8 +181,8 @@ tsa_locality_revisit_us(const TsaLocalityPoint *point,
 }
 
 /*
- * Time to read a block that another repetition of a scan has read, which shared
- * buffers still hold or not.
+ * Time to read a block that another repetition of a scan has read, which
+ * shared buffers still hold or not.
  */
 double
 tsa_locality_again_us(const TsaReadTimes *times, int in_buffers,

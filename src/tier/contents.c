@@ -77,9 +77,9 @@ tsa_tablespace_contents(PG_FUNCTION_ARGS)
 }
 
 /*
- * The process that has temporary relations of this number in a database; NULL if
- * there is none.  Who has got the number of one that has ended has none there,
- * or has dropped those that it found.
+ * The process that has temporary relations of this number in a database; NULL
+ * if there is none.  Who has got the number of one that has ended has none
+ * there, or has dropped those that it found.
  */
 Datum
 tsa_temporary_owner_pid(PG_FUNCTION_ARGS)

@@ -14,11 +14,12 @@
  *
  * A tablespace that is being emptied must not be filled at the same time by
  * another evacuation.  So the call keeps two locks to its end, which nothing
- * else takes: on the tablespace that it empties Share, on the one that it fills
- * RowExclusive.  They are for all databases, and have its role as a key: they
- * keep nobody away, but are looked for by others.  A call that does not wait
- * gives them back; then its unfinished moves stand for them in the same database,
- * and in others the locks of its workers on the direction (batch_lock.h).
+ * else takes: on the tablespace that it empties Share, on the one that it
+ * fills RowExclusive.  They are for all databases, and have its role as a key:
+ * they keep nobody away, but are looked for by others.  A call that does not
+ * wait gives them back; then its unfinished moves stand for them in the same
+ * database, and in others the locks of its workers on the direction
+ * (batch_lock.h).
  *
  * Only what is done by a role with all rights of the caller refuses a call.
  * A role that owns one table could refuse evacuations to everybody else, by a

@@ -11,20 +11,21 @@
  * that a look at the files, then at sessions, then at pg_class, then at
  * sessions, and then at the files finds each file's reason.
  *
- * The number of a session's transaction (lxid) is set just before the report of
- * its start, and taken away as it ends for others.  So a start without a number
- * is that of a transaction which is ending; and a number without a start, of one
- * that does not say when it began: track_activities was off then, or a
- * background worker has not set the time of its statement.  The two are not read
- * at one moment, so numbers are read before the starts and after them.
+ * The number of a session's transaction (lxid) is set just before the report
+ * of its start, and taken away as it ends for others.  So a start without a
+ * number is that of a transaction which is ending; and a number without a
+ * start, of one that does not say when it began: track_activities was off
+ * then, or a background worker has not set the time of its statement.  The two
+ * are not read at one moment, so numbers are read before the starts and after
+ * them.
  *
  * A prepared transaction has no session.  Whoever ends it removes its files
  * between its end for others and the release of its locks
  * (FinishPreparedTransaction()), that on its own number among them.
  *
  * pg_stat_activity remembers, until the end of the caller's transaction, what
- * its first query of it has seen: so it is not what is looked at here, and what
- * is remembered is forgotten.
+ * its first query of it has seen: so it is not what is looked at here, and
+ * what is remembered is forgotten.
  *
  *-------------------------------------------------------------------------
  */
@@ -187,8 +188,9 @@ tsa_transactions_of(PG_FUNCTION_ARGS)
 }
 
 /*
- * May the checkpointer be unlinking files, of a checkpoint that pg_control names
- * already?  Neither its idle loop nor the pauses between its writes do that.
+ * May the checkpointer be unlinking files, of a checkpoint that pg_control
+ * names already?  Neither its idle loop nor the pauses between its writes do
+ * that.
  */
 Datum
 tsa_is_checkpointer_unlinking(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -201,9 +203,13 @@ tsa_is_checkpointer_unlinking(PG_FUNCTION_ARGS pg_attribute_unused())
 		PGPROC	   *proc = session->st_backendType == B_CHECKPOINTER ?
 		AuxiliaryPidGetProc(session->st_procpid) : NULL;
 
-		if (proc != NULL)
-			PG_RETURN_BOOL(proc->wait_event_info != WAIT_EVENT_CHECKPOINTER_MAIN &&
-						   proc->wait_event_info != WAIT_EVENT_CHECKPOINT_WRITE_DELAY);
+		uint32		event;
+
+		if (proc == NULL)
+			continue;
+		event = proc->wait_event_info;
+		PG_RETURN_BOOL(event != WAIT_EVENT_CHECKPOINTER_MAIN &&
+					   event != WAIT_EVENT_CHECKPOINT_WRITE_DELAY);
 	}
 	PG_RETURN_BOOL(true);
 }

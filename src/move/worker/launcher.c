@@ -8,8 +8,8 @@
  * A launcher starts when recovery has ended, that is also when a standby is
  * promoted.  It has no database; it lists them and starts, one after the
  * other, a short-lived worker in each, which does what every call of the
- * extension does first.  Then the launcher has all of them sampled from time to
- * time (src/sample/worker.c).
+ * extension does first.  Then the launcher has all of them sampled from time
+ * to time (src/sample/worker.c).
  *
  * Without preloading nothing of this exists, and the next call recovers the
  * jobs.
@@ -99,8 +99,8 @@ list_databases(MemoryContext context)
 }
 
 /*
- * Runs a recovery worker in a database, if there is a slot for it, and waits for
- * its end.
+ * Runs a recovery worker in a database, if there is a slot for it, and waits
+ * for its end.
  */
 static void
 recover_database(Oid database)
@@ -127,8 +127,8 @@ recover_database(Oid database)
 
 /*
  * For a function, whose transaction may stay open: what is recovered in it
- * stays locked as long, and others would not get at it.  So a worker of its own
- * does it first.
+ * stays locked as long, and others would not get at it.  So a worker of its
+ * own does it first.
  */
 void
 tsa_recover_for_caller(void)

@@ -92,11 +92,11 @@ check_limits(Oid user, const TsaCallCount *count)
 }
 
 /*
- * Takes a place for a call of the present user, until the transaction ends; the
- * worker has taken it over by then.  Returns the user, or InvalidOid for one without
- * a limit.  Calls are counted in all databases, by the locks of the living.  The
- * user's other sessions wait meanwhile; two users who both take the last place
- * at the same moment are both refused.
+ * Takes a place for a call of the present user, until the transaction ends;
+ * the worker has taken it over by then.  Returns the user, or InvalidOid for
+ * one without a limit.  Calls are counted in all databases, by the locks of
+ * the living.  The user's other sessions wait meanwhile; two users who both
+ * take the last place at the same moment are both refused.
  */
 Oid
 tsa_take_user_place(int64 batch_id)

@@ -199,8 +199,8 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 }
 
 /*
- * Claims a job; an error leaves it as it is, to be tried again: the error is not
- * the job's, and would end the others of its batch with the worker.
+ * Claims a job; an error leaves it as it is, to be tried again: the error is
+ * not the job's, and would end the others of its batch with the worker.
  */
 static JobFate
 try_claim_job(TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
@@ -300,9 +300,9 @@ run_jobs(TsaWorker *worker, const List *jobs, bool copies_only)
 }
 
 /*
- * After an abort: locks the journal again.  A DROP EXTENSION that waited for us
- * wins; then there is nothing left to work with but the files that the journal
- * named.
+ * After an abort: locks the journal again.  A DROP EXTENSION that waited for
+ * us wins; then there is nothing left to work with but the files that the
+ * journal named.
  */
 static void
 lock_journal_again(TsaSession *session)
