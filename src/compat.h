@@ -84,6 +84,7 @@ tsa_locator_tablespace(RelFileLocator locator)
 #include "storage/relfilelocator.h"
 #include "utils/rel.h"
 #include "utils/relfilenumbermap.h"
+#include "varatt.h"
 
 static inline RelFileLocator
 tsa_rel_locator(Relation rel)

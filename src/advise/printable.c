@@ -15,6 +15,8 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
+#include "compat.h"
+
 PG_FUNCTION_INFO_V1(tsa_printable);
 
 /* Does a character end a line, control, or turn the direction of writing? */
