@@ -44,8 +44,9 @@ flash(double later_reads)
 	};
 }
 
-int
-main(void)
+/* A disk from which some of what four sessions read goes away. */
+static void
+test_less_to_read(void)
 {
 	TsaStation	stations[2] = {disk(rate), flash(0)};
 	double		saved;
@@ -68,13 +69,20 @@ main(void)
 	tsa_closed_system_saves(stations, 1, 4);
 	is_close(stations[0].later_us, 1000 * (sqrt(489) - 13), 1e-6,
 			 "beside others they wait nearly as long as before");
+}
+
+int
+main(void)
+{
+	TsaStation	stations[2] = {disk(0), flash(rate)};
+	double		saved;
+
+	test_less_to_read();
 
 	/*
-	 * and to flash, which is read four times as often as it would be at the
+	 * to flash, which is read four times as often as it would be at the
 	 * present pace
 	 */
-	stations[0] = disk(0);
-	stations[1] = flash(rate);
 	is_close(tsa_closed_system_saves(stations, 2, 4), rate * 9900, 1e-6,
 			 "all of them gone");
 
