@@ -3,7 +3,7 @@
  * tablespace_advisor.c
  *	  Module entry point: module magic, configuration parameters, hooks and
  *	  worker registration.  Everything else lives in src/, one folder per
- *	  stage: state, probe, size, sample, cost, advise, move, tier.
+ *	  stage (see ARCHITECTURE.md).
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *	  Differences between the supported server versions (15 to 18).
+ *	  Differences between the supported server versions (15 to 18), and what
+ *	  19 will need.
  *
  * This is the only file that says PG_VERSION_NUM.  Wrappers have the
  * signature of the newest version where that is possible.
@@ -35,15 +36,11 @@ typedef Oid RelFileNumber;
 	pg_class_ownercheck(relid, roleid)
 #define tsa_owns_extension(extension, roleid) \
 	pg_extension_ownercheck(extension, roleid)
-#define tsa_tablespace_create_aclcheck(tablespace, roleid) \
-	pg_tablespace_aclcheck(tablespace, roleid, ACL_CREATE)
 #else
 #define tsa_owns_relation(relid, roleid) \
 	object_ownercheck(RelationRelationId, relid, roleid)
 #define tsa_owns_extension(extension, roleid) \
 	object_ownercheck(ExtensionRelationId, extension, roleid)
-#define tsa_tablespace_create_aclcheck(tablespace, roleid) \
-	object_aclcheck(TableSpaceRelationId, tablespace, roleid, ACL_CREATE)
 #endif
 
 /* 16 renamed RelFileNode, its fields and what returns one. */

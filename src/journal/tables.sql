@@ -1,5 +1,5 @@
 /*
- * move: the journal of moves.
+ * The journal of moves.
  *
  * The journal is written by C functions only, which do so as the bootstrap
  * superuser after checking their caller's rights; nobody has grants on it.

@@ -1,7 +1,8 @@
 /*
  * src/report/page.sql
  *
- * What every part of the page has, its frame, and the page as a whole.  It
+ * What every part of the page has, and its frame; the page as a whole is in
+ * report.sql.  It
  * loads nothing and runs no script; what comes from names and messages goes
  * through html().
  */

@@ -1,8 +1,8 @@
 /*
  * src/report/parts.sql
  *
- * The parts of the page, in the order in which they stand: what was found is
- * handed in, so that all parts speak of the same.  A part that has nothing to
+ * The parts of the page that tell of advice, costs and health; the load, room
+ * and the past have files of their own.  What was found is handed in, so that all parts speak of the same.  A part that has nothing to
  * say is NULL.
  */
 CREATE TYPE tablespace_advisor.report_findings AS (

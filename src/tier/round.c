@@ -282,7 +282,7 @@ tsa_check_create_right(Oid tablespace)
 
 	if (tablespace == MyDatabaseTableSpace)
 		return;
-	result = tsa_tablespace_create_aclcheck(tablespace, GetUserId());
+	result = tsa_tablespace_aclcheck(tablespace, GetUserId(), ACL_CREATE);
 	if (result != ACLCHECK_OK)
 		aclcheck_error(result, OBJECT_TABLESPACE,
 					   tsa_tablespace_name(tablespace));

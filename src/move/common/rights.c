@@ -37,8 +37,8 @@ tsa_check_move_rights(Oid heapid, Oid target_tablespace)
 					   heap_name);
 	if (target_tablespace != MyDatabaseTableSpace)
 	{
-		AclResult	result = tsa_tablespace_create_aclcheck(target_tablespace,
-															GetUserId());
+		AclResult	result = tsa_tablespace_aclcheck(target_tablespace,
+													 GetUserId(), ACL_CREATE);
 
 		if (result != ACLCHECK_OK)
 			aclcheck_error(result, OBJECT_TABLESPACE, tablespace_name);

@@ -8,7 +8,7 @@
  * one job, one cutover.  An index that is to be rebuilt, or that goes
  * elsewhere, gets a job of its own behind its table's.  The two must not run
  * at the same time, since the mover of an index locks its table, and they do
- * not: see tsa_job_claim().
+ * not: see tsa_claim_job().
  *
  *-------------------------------------------------------------------------
  */

@@ -118,7 +118,7 @@ recover_database(Oid database)
 				(errmsg("could not start a background worker to recover interrupted moves in database %u",
 						database),
 				 errdetail("No worker slot is free."),
-				 errhint("The next call of the extension in that database recovers them.")));
+				 errhint("The next call in that database that moves something, or waits for moves, recovers them.")));
 		return;
 	}
 	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)

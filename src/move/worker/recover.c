@@ -5,9 +5,9 @@
  *
  * A worker ends a job itself if there was an error.  One that is terminated, or
  * dies with the server, leaves its job "running": at that moment no transaction
- * may be opened any more.  Every call that queues, cancels or retries a move
- * therefore recovers such jobs first.  The proof that a worker is gone is its
- * batch lock (see batch_lock.h), never a process id.
+ * may be opened any more.  Every call that queues, changes or cancels moves, or
+ * waits for them, therefore recovers such jobs first.  The proof that a worker
+ * is gone is its batch lock (see batch_lock.h), never a process id.
  *
  *-------------------------------------------------------------------------
  */
