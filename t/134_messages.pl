@@ -68,6 +68,12 @@ is($node->safe_psql('uni', q{
 			|| chr(8238) || chr(8295) || chr(1564) || chr(10) || 'x' || chr(228))
 			= '????????x' || chr(228)}),
 	't', 'no name ends a line, turns the writing, or controls a terminal');
+$node->safe_psql('postgres', q{CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0});
+$node->safe_psql('latin', 'CREATE EXTENSION tablespace_advisor');
+is($node->safe_psql('latin', q{
+		SELECT tablespace_advisor.printable(chr(133) || chr(155) || chr(10) || 'x' || chr(228))
+			= '???x' || chr(228)}),
+	't', 'nor where a character is a byte');
 
 # Hypertables of TimescaleDB are in a table of its own, and in nobody else's.
 $node->safe_psql('postgres', q{

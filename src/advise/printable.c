@@ -28,14 +28,24 @@ is_control(pg_wchar c)
 		(c >= 0x2066 && c <= 0x2069);
 }
 
+/* Is 0x80 to 0x9f what it is in Unicode?  Elsewhere these may be letters. */
+static bool
+has_c1_controls(int encoding)
+{
+	return (encoding >= PG_LATIN1 && encoding <= PG_LATIN10) ||
+		(encoding >= PG_ISO_8859_5 && encoding <= PG_ISO_8859_8);
+}
+
 /* The bytes of the first character, negative if it is not printed. */
 static int
-character_length(const unsigned char *c, int left, bool is_utf8)
+character_length(const unsigned char *c, int left, int encoding)
 {
 	int			length;
 
-	if (*c < 0x80 || !is_utf8)
-		return *c < 0x20 || *c == 0x7f ? -1 : 1;
+	if (*c < 0x80 || has_c1_controls(encoding))
+		return is_control(*c) ? -1 : 1;
+	if (encoding != PG_UTF8)
+		return 1;
 	length = pg_utf_mblen(c);
 	if (length > left || !pg_utf8_islegal(c, length))
 		return -1;
@@ -49,14 +59,14 @@ tsa_printable(PG_FUNCTION_ARGS)
 	text	   *message = PG_GETARG_TEXT_PP(0);
 	const char *c = VARDATA_ANY(message);
 	const char *end = c + VARSIZE_ANY_EXHDR(message);
-	bool		is_utf8 = GetDatabaseEncoding() == PG_UTF8;
+	int			encoding = GetDatabaseEncoding();
 	StringInfoData printed;
 
 	initStringInfo(&printed);
 	while (c < end)
 	{
 		int			length = character_length((const unsigned char *) c,
-											  end - c, is_utf8);
+											  end - c, encoding);
 
 		if (length < 0)
 			appendStringInfoChar(&printed, '?');
