@@ -374,9 +374,9 @@ RETURNS SETOF text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT 'Left out: ' || string_agg(quote_ident(t), ', ' ORDER BY t)
-		|| ' (nothing was measured there).'
-	FROM jsonb_array_elements_text(e -> 'not_probed') t
+	SELECT format('Left out: %s.', string_agg(format('%I (%s)', t.key, t.value),
+		', ' ORDER BY t.key COLLATE "C"))
+	FROM jsonb_each_text(e -> 'not_probed') t
 	HAVING count(*) > 0
 	UNION ALL
 	SELECT 'Left out: relations that were neither read nor written in the window.'
@@ -387,6 +387,23 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.left_out_lines(regclass, jsonb) IS
 	'the lines on what the advice does not speak of';
+
+/* Of a probe that was made and is not to be trusted there is no statement. */
+CREATE FUNCTION tablespace_advisor.probe_help_lines(advice tablespace_advisor.advice_row[])
+RETURNS SETOF text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT l.line
+	FROM (VALUES
+		('A probe that the device did not answer can be made again with a larger file_size or'),
+		('mode => ''existing''; two samples under load (CALL sample_activity()) stand in for it.'))
+		l (line)
+	WHERE (SELECT bool_and((a.advice).statement IS NULL) FROM unnest(advice) a
+		WHERE (a.advice).action = 'probe first')
+$$;
+COMMENT ON FUNCTION tablespace_advisor.probe_help_lines(tablespace_advisor.advice_row[]) IS
+	'what helps where a probe is missing that was made';
 
 CREATE FUNCTION tablespace_advisor.explain_advice(
 	target regclass,
@@ -420,6 +437,7 @@ BEGIN
 		RETURN QUERY SELECT l FROM tablespace_advisor.left_out_lines(
 			target, advice[1].evidence) l;
 	END IF;
+	RETURN QUERY SELECT l FROM tablespace_advisor.probe_help_lines(advice) l;
 	RETURN QUERY SELECT l FROM unnest(more) l;
 	RETURN QUERY SELECT l FROM tablespace_advisor.statement_lines(target, advice) l;
 END
