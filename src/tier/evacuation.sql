@@ -113,8 +113,8 @@ AS $$
 		FROM plan p
 	)
 	SELECT NULL::regclass, 'total', t.bytes, NULL, NULL, t.seconds,
-		format('%s to move%s; %s free in %I%s', t.moves,
-			CASE WHEN t.staying > 0 THEN format(', %s that stay', t.staying) ELSE '' END,
+		format('%s relations to move%s; %s free in %I%s', t.moves,
+			CASE WHEN t.staying > 0 THEN format(', %s to stay', t.staying) ELSE '' END,
 			coalesce(pg_size_pretty(t.free_bytes), 'not known how much is'), s.spcname,
 			CASE WHEN t.free_bytes < t.bytes THEN ': too little by '
 				|| pg_size_pretty(t.bytes - t.free_bytes) ELSE '' END),
