@@ -14,7 +14,7 @@ use Test::More;
 
 our @EXPORT = qw(
   session send_to answer ask end_session messages_of fails_with
-  wait_until wait_for_lock_of start_command start_sql finish_sql is_waiting
+  wait_until wait_for_lock_of start_command start_logged start_sql finish_sql is_waiting
   told keep_open workers_end);
 
 # A psql of its own that is fed step by step: in, out, err, run, pid.
@@ -127,6 +127,15 @@ sub start_command
 	$started{harness} = IPC::Run::start(\@command,
 		'<', \undef, '>', \$started{out}, '2>', \$started{err});
 	return \%started;
+}
+
+# Starts a program that goes on, whose output is added to a file: harness, log.
+sub start_logged
+{
+	my ($log, @command) = @_;
+
+	return { log => $log,
+		harness => IPC::Run::start(\@command, '<', \undef, '>>', $log, '2>&1') };
 }
 
 # Starts statements in a session of their own, which gives up after a while and
