@@ -253,10 +253,11 @@ AS $$
 						(e ->> 'seconds')::float8) || ' of samples', 'samples')
 				WHEN 'observed' THEN tablespace_advisor.pretty_seconds(
 					(e ->> 'seconds')::float8) || ', watched just now'
-				ELSE concat_ws(' of ', tablespace_advisor.pretty_seconds(
+				ELSE concat_ws(' of ', CASE WHEN NOT (e ->> 'was_reset')::boolean
+						THEN 'at most ' ELSE '' END || tablespace_advisor.pretty_seconds(
 					(e ->> 'seconds')::float8), 'totals of the statistics')
 					|| CASE WHEN NOT (e ->> 'was_reset')::boolean
-						THEN ', or less: they were never reset' ELSE '' END END,
+						THEN ', which were never reset' ELSE '' END END,
 			tablespace_advisor.window_bounds(e, in_short))),
 		(CASE WHEN in_short THEN NULL WHEN (e ->> 'snapshots')::int > 0 THEN
 			format('Sessions: %s active on average; %s.',
