@@ -74,20 +74,21 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT line FROM (VALUES
 		(CASE WHEN a.reads_per_s > 0 AND e #> '{from,device_us}' IS NOT NULL THEN
-			format('%s reads/s from the device: %s here (%s%s)%s',
-				tablespace_advisor.three_digits(a.reads_per_s
-					* (e #>> '{from,device_share}')::float8),
-				tablespace_advisor.pretty_us(e #> '{from,device_us}'),
-				CASE e #>> '{from,latency_from}'
-					WHEN 'counters' THEN format('%s in the window by the device''s counters',
-						tablespace_advisor.pretty_us(e #> '{from,probed_us}'))
-					WHEN 'timing' THEN 'by the server''s timing, less what caches serve'
-					ELSE format('probed %s at depth %s',
-						tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
-						tablespace_advisor.two_digits((e #>> '{from,depth}')::float8)) END,
-				coalesce(', x ' || nullif(tablespace_advisor.three_digits(
-					e #> '{from,time_correction}'), '1') || ' as timed', ''),
-				tablespace_advisor.latency_there(e -> 'to'))
+			format('%s reads/s from the device%s', tablespace_advisor.three_digits(a.reads_per_s
+				* (e #>> '{from,device_share}')::float8),
+				/* hardly any: what they take says nothing of the others */
+				CASE WHEN e ->> 'finding' IS DISTINCT FROM 'in system cache' THEN format(': %s here (%s%s)%s',
+					tablespace_advisor.pretty_us(e #> '{from,device_us}'),
+					CASE e #>> '{from,latency_from}'
+						WHEN 'counters' THEN format('%s in the window by the device''s counters',
+							tablespace_advisor.pretty_us(e #> '{from,probed_us}'))
+						WHEN 'timing' THEN 'by the server''s timing, less what caches serve'
+						ELSE format('probed %s at depth %s',
+							tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
+							tablespace_advisor.two_digits((e #>> '{from,depth}')::float8)) END,
+					coalesce(', x ' || nullif(tablespace_advisor.three_digits(
+						e #> '{from,time_correction}'), '1') || ' as timed', ''),
+					tablespace_advisor.latency_there(e -> 'to')) END)
 		END),
 		(CASE WHEN a.reads_per_s > 0 THEN
 			format('%s reads/s past shared buffers; caches serve %s %% of all accesses',
