@@ -8,15 +8,15 @@
  *
  * A closed queueing network, solved by approximate mean value analysis.  Its
  * population are sessions that do the same work over and over, its stations
- * devices that they read from, each as often as that work takes, its think time
- * all that they do in between (processor, locks, WAL, the client): what is left
- * of their time now, by Little's law.  The work that is done in a second now is
- * the unit, so that the present throughput is 1.
+ * devices that they read from, each as often as that work takes, its think
+ * time all that they do in between (processor, locks, WAL, the client): what
+ * is left of their time now, by Little's law.  The work that is done in a
+ * second now is the unit, so that the present throughput is 1.
  *
- * An arriving read meets itself, what the other sessions have in flight there on
- * average (Schweitzer's approximation), and what others have there, who go on as
- * before; its residence time is what the curve says at that depth.  The curve is
- * scaled so that this is what reads take now.
+ * An arriving read meets itself, what the other sessions have in flight there
+ * on average (Schweitzer's approximation), and what others have there, who go
+ * on as before; its residence time is what the curve says at that depth.  The
+ * curve is scaled so that this is what reads take now.
  *
  *-------------------------------------------------------------------------
  */
