@@ -336,12 +336,10 @@ SELECT c.* FROM tablespace_advisor.curve_of(
 	array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f),
 	(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l), 'regress_advise_fast', 7) c;
 ROLLBACK;
-\set SHOW_CONTEXT never
 SELECT * FROM placement_curve('regress_advise_fast');
 SELECT * FROM placement_curve('no_such_tablespace');
 SELECT * FROM placement_curve('pg_default', 0);
 SELECT * FROM placement_curve(NULL);
-\set SHOW_CONTEXT errors
 
 -- what nobody may move
 CREATE ROLE regress_advise_other;

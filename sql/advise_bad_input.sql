@@ -1,5 +1,4 @@
 -- every bad call of advise_index_placement gets an error of its own
-\set SHOW_CONTEXT never
 SET client_min_messages = warning;
 CREATE TABLE good (id int PRIMARY KEY, t text);
 CREATE VIEW a_view AS SELECT 1 AS one;
@@ -50,6 +49,13 @@ SELECT * FROM advise_index_placement('good', space_budget => '0');
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM advise_index_placement('good', space_budget => '-1 GB');
 \echo :LAST_ERROR_SQLSTATE
+
+-- from where it was called is said, not how the extension came to it
+DO $$
+BEGIN
+	PERFORM * FROM advise_index_placement('good', space_budget => '0');
+END
+$$;
 
 SELECT * FROM advise_index_placement('good', observe => '1 ms');
 \echo :LAST_ERROR_SQLSTATE

@@ -14,7 +14,7 @@ CREATE INDEX placed_b ON placed (b);
 CREATE FUNCTION verdict(changed_fact text, relation_facts jsonb DEFAULT '{}',
 	source jsonb DEFAULT '{}', dest jsonb DEFAULT '{}', load jsonb DEFAULT '{}',
 	destination name DEFAULT 'regress_advise_fast', budget bigint DEFAULT NULL,
-	heap_facts jsonb DEFAULT '{}')
+	heap_facts jsonb DEFAULT '{}', third jsonb DEFAULT NULL)
 RETURNS TABLE (fact text, action text, saved float8, reason text, statement text)
 LANGUAGE sql AS $$
 	SELECT changed_fact, (j.advice).action, (j.advice).saved_ms_per_s,
@@ -42,7 +42,9 @@ LANGUAGE sql AS $$
 				"random_read_low_us": 98, "random_read_high_us": 102,
 				"depths": [1, 2, 4, 8], "depth_read_us": [100, 100, 100, 200],
 				"sequential_page_us": 50, "may_create": true, "volatile": false,
-				"shares_device_with": [], "available_bytes": 1000000000}' || dest)],
+				"shares_device_with": [], "available_bytes": 1000000000}' || dest)]
+			|| CASE WHEN third IS NOT NULL THEN ARRAY[jsonb_populate_record(
+				NULL::tablespace_advisor.tablespace_fact, third)] END,
 		jsonb_populate_record(NULL::tablespace_advisor.load_fact,
 			'{"source": "samples", "seconds": 86400, "intervals": 288,
 			"reads_per_s": 40, "snapshots": 0}' || load),
@@ -77,7 +79,11 @@ SELECT * FROM verdict('neither probed', source => '{"random_read_us": null, "dep
 	dest => '{"random_read_us": null, "depths": [], "depth_read_us": []}', destination => NULL);
 SELECT * FROM verdict('neither probed, on one device', source => '{"random_read_us": null, "depths": [], "depth_read_us": [], "shares_device_with": ["regress_advise_fast"]}',
 	dest => '{"random_read_us": null, "depths": [], "depth_read_us": []}', destination => NULL);
-SELECT * FROM verdict('its heap is where nothing was probed', heap_facts => '{"tablespace": "pg_default"}');
+SELECT * FROM verdict('its heap is where nothing was probed', heap_facts => '{"tablespace": "pg_default"}',
+	third => '{"tablespace": "pg_default", "depths": [], "depth_read_us": []}');
+SELECT * FROM verdict('its heap is where the probe was not of the device', heap_facts => '{"tablespace": "pg_default"}',
+	third => '{"tablespace": "pg_default", "depths": [], "depth_read_us": [], "caveat": "only 1 % of the bytes reached a device"}');
+SELECT * FROM verdict('its heap is in no tablespace that is known', heap_facts => '{"tablespace": "pg_default"}');
 \x off
 
 /*

@@ -149,7 +149,7 @@ SELECT e FROM tablespace_advisor.explain_advice('explained', array(
 	SELECT ROW(jsonb_populate_record(NULL::placement_advice, jsonb_build_object(
 			'action', 'move', 'relation', relation, 'kind', 'index', 'to_tablespace', tablespace,
 			'from_tablespace', 'slow', 'read_ms_per_s', 12, 'saved_ms_per_s', 10)),
-		'{"choice": {"is_exact": false, "bound_ms_per_s": 10.54}, "not_probed": []}')::tablespace_advisor.advice_row
+		'{"choice": {"is_exact": false, "bound_ms_per_s": 10.54}, "not_probed": {}}')::tablespace_advisor.advice_row
 	FROM (VALUES ('explained_a', 'flash'), ('explained_b', 'flash'), ('explained_c', 'fast')) v (relation, tablespace)), false) e
 WHERE e ~ '^Choice';
 
@@ -192,7 +192,7 @@ SELECT count(*), min(e) FILTER (WHERE e ~ 'more') AS more, min(e) FILTER (WHERE 
 FROM tablespace_advisor.explain_advice('explained', array(
 	SELECT ROW(jsonb_populate_record(NULL::placement_advice, jsonb_build_object(
 			'action', 'probe first', 'relation', 'explained_a', 'kind', 'index', 'statement', n)),
-		'{"window": {"source": "totals", "was_reset": false}, "not_probed": []}')::tablespace_advisor.advice_row
+		'{"window": {"source": "totals", "was_reset": false}, "not_probed": {}}')::tablespace_advisor.advice_row
 	FROM generate_series(1, 25) n), true) e;
 
 DROP FUNCTION explained, calls;

@@ -40,7 +40,7 @@ CALL sample_activity();
 SELECT * FROM pg_temp.last_sample;
 
 \echo -- nothing: no rows
-CALL sample_activity();
+SELECT tablespace_advisor.take_sample(1) > 0 AS taken;
 SELECT * FROM pg_temp.last_sample;
 
 \echo -- rates: HOT updates write no index, others write every one
@@ -74,14 +74,14 @@ SELECT * FROM tablespace_advisor.observed_activity(observe => '1 ms');
 SELECT pg_stat_reset();
 SELECT count(*) FROM sampled WHERE k = 77;
 SELECT pg_stat_force_next_flush();
-CALL sample_activity();
+SELECT tablespace_advisor.take_sample(1) > 0 AS taken;
 SELECT relation, scans, inserted FROM pg_temp.last_sample WHERE relation::text = 'sampled_k';
 SELECT was_reset FROM tablespace_advisor.sample ORDER BY sample_id;
 SELECT bool_and(was_reset) FROM tablespace_advisor.observed_activity();
 SELECT pg_stat_reset_single_table_counters('sampled_k'::regclass);
 SELECT count(*) FROM sampled WHERE id = 77;
 SELECT pg_stat_force_next_flush();
-CALL sample_activity();
+SELECT tablespace_advisor.take_sample(1) > 0 AS taken;
 SELECT relation, scans FROM pg_temp.last_sample WHERE relation::text LIKE 'sampled_%' ORDER BY 1;
 SELECT was_reset FROM tablespace_advisor.sample ORDER BY sample_id DESC LIMIT 1;
 
@@ -93,7 +93,7 @@ CREATE TABLE sampled_new (id int) WITH (autovacuum_enabled = off);
 INSERT INTO sampled_new VALUES (1);
 DROP TABLE sampled_idle;
 SELECT pg_stat_force_next_flush();
-CALL sample_activity();
+SELECT tablespace_advisor.take_sample(1) > 0 AS taken;
 SELECT relation::regclass, filenode_since IS NOT NULL AS new_file,
 	counted_since = (SELECT max(started_at) FROM tablespace_advisor.sample) AS new_counters
 FROM tablespace_advisor.sampled_relation

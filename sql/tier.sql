@@ -67,7 +67,7 @@ FROM plan_evacuation('regress_tier_old', 'regress_tier_new') WHERE kind <> 'tota
 SELECT regexp_replace(reason, '[0-9]+ [kMGT]?B\y', '... GB') AS sum, size = pg_size_pretty(size_bytes) AS is_readable, move_seconds IS NULL AS is_unknown,
 	size_bytes = (SELECT sum(size_bytes) FROM plan_evacuation('regress_tier_old', 'regress_tier_new') WHERE method IS NOT NULL) AS is_sum
 FROM plan_evacuation('regress_tier_old', 'regress_tier_new') LIMIT 1;
-SELECT kind, max(move_seconds) FROM plan_evacuation('regress_tier_old', 'regress_tier_new', max_rate => '1 MB') WHERE method = 'copy' AND move_seconds < size_bytes / 1048576.0 GROUP BY kind;
+SELECT kind, max(move_seconds) FROM plan_evacuation('regress_tier_old', 'regress_tier_new', max_rate => '1 MB') WHERE method = 'copy' AND move_seconds < tablespace_advisor.round_to_three(size_bytes / 1048576.0) GROUP BY kind;
 SELECT * FROM plan_evacuation('regress_tier_old', 'regress_tier_new', max_rate => '0');
 SELECT relation, method, reason
 FROM plan_evacuation('regress_tier_old', 'regress_tier_new', lock_up_to => '1 GB')
@@ -107,8 +107,8 @@ FROM (VALUES (10, NULL::int, 0), (1000, 10000, 0), (1010, NULL, 1000000), (1, -1
 	v (seconds, max_rate, paused_ms), pg_tablespace a, pg_tablespace b
 WHERE a.spcname = 'regress_tier_old' AND b.spcname = 'regress_tier_new';
 CREATE TABLE left_there TABLESPACE regress_tier_old AS SELECT generate_series(1, 1000);
-SELECT m.max_rate, round(p.size_bytes / p.move_seconds) AS bytes_per_s
-FROM (VALUES (NULL), ('unlimited'), ('1000')) m (max_rate),
+SELECT m.*, p.move_seconds = tablespace_advisor.round_to_three(p.size_bytes / m.bytes_per_s) AS is_so
+FROM (VALUES (NULL, 1048576.0), ('unlimited', 10485760.0), ('1000', 1000.0)) m (max_rate, bytes_per_s),
 	plan_evacuation('regress_tier_old', 'regress_tier_new', max_rate => m.max_rate) p
 WHERE p.kind = 'table';
 ROLLBACK;

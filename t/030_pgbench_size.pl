@@ -61,8 +61,8 @@ isnt(differences('estimate_pgbench_size(1) WHERE fork IS NOT NULL'), '',
 
 check_size(@$_)
   for (
-	# scale, fillfactor, partitions
-	[ 1, 100, 0 ], [ 3, 100, 0 ], [ 10, 100, 0 ], [ 37, 100, 0 ],
+	# scale, fillfactor, partitions; 21: a second page of the visibility map
+	[ 1, 100, 0 ], [ 3, 100, 0 ], [ 10, 100, 0 ], [ 21, 100, 0 ],
 	[ 1, 10, 0 ], [ 3, 90, 0 ], [ 2, 55, 0 ],
 	[ 1, 100, 1 ], [ 3, 100, 4 ], [ 10, 80, 7 ], [ 1, 100, 40 ],
 	[ 1, 37, 313 ]);

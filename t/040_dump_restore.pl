@@ -5,6 +5,9 @@
 use File::Basename;
 use TsaTest;
 
+# servers of several versions, each with an identifier of its own
+delete $ENV{INITDB_TEMPLATE};
+
 # Dumps the database of one server by the programs of another and restores it there.
 sub travels
 {

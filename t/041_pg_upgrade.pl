@@ -5,6 +5,9 @@
 use File::Basename;
 use TsaTest;
 
+# servers of several versions, each with an identifier of its own
+delete $ENV{INITDB_TEMPLATE};
+
 my @versions = old_bindirs();
 my $newest = pop @versions;
 plan skip_all => 'no older PostgreSQL with the extension: TSA_OLD_BINDIR names none'

@@ -67,6 +67,14 @@ unlike($err, qr/plain|temp_tablespaces/, 'a role is told nothing of other databa
 $node->psql('postgres', q{CALL evacuate_tablespace('slow', 'fast', dry_run => true)},
 	stderr => \$err);
 like($err, qr/would leave table public\."x\?HINT: /, 'a name that looks like a hint is no hint in a plan');
+my ($size, $sum) = split /\|/, $node->safe_psql('postgres', q{
+	SELECT size, substring(reason FROM '[^;]*')
+	FROM plan_evacuation('slow', 'fast') WHERE kind = 'total'});
+like($err, qr/NOTICE:  would move in all: $size; how long .* not known.*\nDETAIL:  $sum; .* free in fast\.$/,
+	'a dry run ends with the sum that the plan has, without a time when nothing was measured');
+$node->psql('postgres', q{CALL evacuate_tablespace('slow', 'fast', dry_run => true, max_rate => '1 MB')},
+	stderr => \$err);
+like($err, qr/would move in all: $size, about [\d.]+ s$/m, 'with "max_rate" it takes a time');
 
 # What is in the way of some: a prepared transaction, a temporary table.
 $node->safe_psql('postgres', q{

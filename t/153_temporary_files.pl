@@ -56,7 +56,7 @@ $node->reload;
 sleep 1;
 $node->safe_psql('postgres', $sort);
 
-my $probe = q[SELECT p.* FROM pg_catalog.unnest('{pg_default,flash}'::pg_catalog.name[]) t (tablespace) CROSS JOIN LATERAL public.probe_tablespace(tablespace => t.tablespace, workloads => '{"sequential read","sequential write"}'::pg_catalog.text[]) p];
+my $probe = q[SELECT p.* FROM pg_catalog.unnest('{pg_default,flash}'::pg_catalog.name[]) t, public.probe_tablespace(tablespace => t, workloads => '{"sequential read","sequential write"}'::pg_catalog.text[]) p];
 is(row(), "probe first|pg_default|pg_default||t|no probe of sequential reads and writes of pg_default and flash|$probe",
 	'what was not measured is asked for');
 unlike($node->safe_psql('postgres', 'SELECT tablespace_report()'), qr/="" y=/,

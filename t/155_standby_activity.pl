@@ -33,17 +33,17 @@ my $explained = sub { return $primary->safe_psql('postgres', q{SELECT explain_pl
 my $standbys = sub { return $primary->safe_psql('postgres', q{
 	SELECT w FROM tablespace_advisor.evacuation_warnings(1663, 1663) w WHERE w LIKE '%standby%'}) };
 like($explained->(), qr/Standbys: what they scan and read is not counted: standby/, 'the account says that standbys are not counted');
-is($standbys->(), 'the free space of 1 standby servers is not known here', 'an evacuation warns of them');
+is($standbys->(), 'the free space of 1 standby server is not known here', 'an evacuation warns of them');
 
 # who receives WAL or changes, and replays nothing, is no standby
 my $wal = PostgreSQL::Test::Utils::tempdir();
 $primary->safe_psql('postgres', q{SELECT pg_create_logical_replication_slot('changes', 'test_decoding')});
-my @receivers = map { IPC::Run::start([ @$_, '-d', $primary->connstr('postgres') ], '<', \undef, '>', \my $out, '2>', \my $err) }
+my @receivers = map { start_command(@$_, '-d', $primary->connstr('postgres')) }
   [ 'pg_recvlogical', '--slot', 'changes', '--start', '-f', "$wal/changes" ], [ 'pg_receivewal', '-D', $wal ];
 $primary->poll_query_until('postgres', q{SELECT count(*) = 3 FROM pg_stat_replication WHERE state = 'streaming'}) or die;
 like($explained->(), qr/is not counted: standby\.$/m, 'the account does not call them standbys');
-is($standbys->(), 'the free space of 1 standby servers is not known here', 'warnings do not count them as standbys');
-$_->kill_kill foreach @receivers;
+is($standbys->(), 'the free space of 1 standby server is not known here', 'warnings do not count them as standbys');
+$_->{harness}->kill_kill foreach @receivers;
 $primary->poll_query_until('postgres', q{SELECT pg_drop_replication_slot('changes') IS NOT NULL
 	FROM pg_replication_slots WHERE slot_name = 'changes' AND NOT active}) or die;
 

@@ -151,6 +151,36 @@ make_request(FunctionCallInfo fcinfo, AdviceRequest *request,
 }
 
 /*
+ * Runs the statement of a request.  What is raised is said to the caller: how
+ * its functions were reached is left out, not from where the caller called.
+ */
+static void
+run_statement(AdviceRequest *request, TsaStatement *statement)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		/* not read-only: what happens while it watches has to be seen */
+		(void) tsa_run(statement, request->args, request->nulls, TSA_CALLS);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		if (error->funcname == NULL ||
+			strcmp(error->funcname, "exec_stmt_raise") != 0)
+			ReThrowError(error);
+		error->context = NULL;
+		ThrowErrorData(error);
+	}
+	PG_END_TRY();
+}
+
+/*
  * Runs a statement on gather_advice() as the superuser, for a caller who may
  * ask.  Its rows are in SPI_tuptable until tsa_state_close().
  */
@@ -160,8 +190,7 @@ open_request(TsaState *state, AdviceRequest *request, TsaStatement *statement)
 	check_rights(request->target);
 	tsa_state_check("sample", AccessShareLock);
 	tsa_state_open(state);
-	/* not read-only: what happens while it watches has to be seen */
-	(void) tsa_run(statement, request->args, request->nulls, TSA_CALLS);
+	run_statement(request, statement);
 }
 
 /*

@@ -6,14 +6,17 @@
  *
  * Pure: includes no postgres.h and is unit-tested without a server.
  *
- * A number of sessions does the same work over and over: reads from devices,
- * and in between what is called thinking here (processor, locks, WAL, the
- * client).  Thinking takes what it takes now: the sessions less those that
- * read, by Little's law.  A read meets itself, what the other sessions have in
- * flight on that device on average (Schweitzer's approximation of mean value
- * analysis), and what others have there, who go on as before; and it takes what
- * the curve says at that depth.  The curve is scaled so that this is what reads
- * take now.
+ * A closed queueing network, solved by approximate mean value analysis.  Its
+ * population are sessions that do the same work over and over, its stations
+ * devices that they read from, each as often as that work takes, its think
+ * time all that they do in between (processor, locks, WAL, the client): what
+ * is left of their time now, by Little's law.  The work that is done in a
+ * second now is the unit, so that the present throughput is 1.
+ *
+ * An arriving read meets itself, what the other sessions have in flight there
+ * on average (Schweitzer's approximation), and what others have there, who go
+ * on as before; its residence time is what the curve says at that depth.  The
+ * curve is scaled so that this is what reads take now.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,65 +25,74 @@
 #include <math.h>
 
 #define US_PER_S 1e6
-#define MOST_STEPS 2000
+#define MAX_ITERATIONS 2000
+#define TOLERANCE 1e-9
 
-/* What a read takes with so many in flight on average, by the scaled curve. */
+/*
+ * Residence time of a read with so many in flight on average, by the scaled
+ * curve; met: the share of those that an arriving read meets.
+ */
 static double
-latency(const TsaStation *station, double scale, double others_share,
-		double in_flight)
+residence_us(const TsaStation *station, double scale, double met,
+			 double in_flight)
 {
 	return scale * tsa_curve_latency(&station->curve,
-									 1 + others_share * in_flight +
-									 station->others);
+									 1 + met * in_flight +
+									 station->others_in_flight);
 }
 
 /* The factor with which the curve gives what reads take now. */
 static double
-scale_of(const TsaStation *station, double others_share)
+scale_of(const TsaStation *station, double met)
 {
 	if (!(station->reads > 0))
 		return 1;
-	return station->us / latency(station, 1, others_share,
-								 station->reads * station->us / US_PER_S);
+	return station->us / residence_us(station, 1, met,
+									  station->reads * station->us / US_PER_S);
+}
+
+/* Seconds that the reads of one unit of work spend at a station then. */
+static double
+residence_per_work(const TsaStation *station)
+{
+	return station->later_reads * station->later_us / US_PER_S;
 }
 
 /*
- * Fills in later_us.  "pace" is how much faster the work is done then; it and
- * the latencies are found by iteration, each step going half of the way, lest
- * it swing between two states.
+ * Fills in later_us.  Throughput and residence times are found by iteration,
+ * each going half of the way, lest it swing between two states.
  */
 static void
-solve(TsaStation *stations, int n, double sessions, double thinking)
+solve(TsaStation *stations, int n, double sessions, double think_time)
 {
-	double		others_share = fmax(0, sessions - 1) / sessions;
-	double		pace = 1;
+	double		met = fmax(0, sessions - 1) / sessions;
+	double		throughput = 1;
 
 	for (int i = 0; i < n; i++)
 		stations[i].later_us = stations[i].reads > 0 ? stations[i].us :
 			tsa_curve_latency(&stations[i].curve, 1);
-	for (int step = 0; step < MOST_STEPS; step++)
+	for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++)
 	{
-		double		cycle = thinking;
+		double		cycle_time = think_time;
 		double		change;
 
 		for (int i = 0; i < n; i++)
-			cycle += stations[i].later_reads * stations[i].later_us / US_PER_S;
-		if (!(cycle > 0))
+			cycle_time += residence_per_work(&stations[i]);
+		if (!(cycle_time > 0))
 			break;				/* nothing is read, and nothing else done */
-		change = fabs(sessions / cycle / pace - 1);
-		pace = (pace + sessions / cycle) / 2;
+		change = fabs(sessions / cycle_time / throughput - 1);
+		throughput = (throughput + sessions / cycle_time) / 2;
 		for (int i = 0; i < n; i++)
 		{
 			TsaStation *s = &stations[i];
-			double		reading = s->later_reads * s->later_us / US_PER_S;
-			double		in_flight = fmin(sessions, pace * reading);
-			double		us = latency(s, scale_of(s, others_share), others_share,
-									 in_flight);
+			double		in_flight = fmin(sessions,
+										 throughput * residence_per_work(s));
+			double		us = residence_us(s, scale_of(s, met), met, in_flight);
 
 			change = fmax(change, fabs(us / s->later_us - 1));
 			s->later_us = (s->later_us + us) / 2;
 		}
-		if (change < 1e-9)
+		if (change < TOLERANCE)
 			break;
 	}
 }

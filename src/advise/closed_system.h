@@ -16,8 +16,8 @@ typedef struct TsaStation
 	TsaCurve	curve;
 	double		reads;			/* per second, now */
 	double		us;				/* what one takes now; unused without reads */
-	double		later_reads;	/* for the work that takes a second now */
-	double		others;			/* requests that others have in flight there */
+	double		later_reads;	/* for the work that is done in a second now */
+	double		others_in_flight;	/* requests of others there, on average */
 	double		later_us;		/* out: what one takes then */
 } TsaStation;
 

@@ -79,22 +79,27 @@ check_curve(const TsaCurve *curve)
 	}
 }
 
-/* The curve that the first two arguments describe. */
 static TsaCurve
-curve_argument(FunctionCallInfo fcinfo)
+make_curve(ArrayType *depths, ArrayType *latencies_us)
 {
 	TsaCurve	curve;
 	int			nlatencies;
 
-	curve.depth = float8_elements(PG_GETARG_ARRAYTYPE_P(0), "depths", &curve.n);
-	curve.us = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "latencies_us",
-							   &nlatencies);
+	curve.depth = float8_elements(depths, "depths", &curve.n);
+	curve.us = float8_elements(latencies_us, "latencies_us", &nlatencies);
 	if (curve.n != nlatencies)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("\"depths\" and \"latencies_us\" must have the same length")));
 	check_curve(&curve);
 	return curve;
+}
+
+/* The curve that the first two arguments describe. */
+static TsaCurve
+curve_argument(FunctionCallInfo fcinfo)
+{
+	return make_curve(PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1));
 }
 
 /* NAN becomes NULL. */
@@ -151,66 +156,78 @@ tsa_max_read_rate(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(tsa_curve_max_rate(&curve));
 }
 
-/* Numbers of an argument of latencies_of_set(), none of them less than 0. */
-static double *
-load_argument(FunctionCallInfo fcinfo, int arg, const char *name, int expected)
+static void
+check_load(const char *name, double number)
 {
-	int			n;
-	double	   *numbers = float8_elements(PG_GETARG_ARRAYTYPE_P(arg), name, &n);
-
-	if (n != expected)
+	if (!(number >= 0) || isinf(number))
 		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("\"%s\" must have %d elements, not %d", name,
-						expected, n)));
-	for (int i = 0; i < n; i++)
-		if (!(numbers[i] >= 0) || isinf(numbers[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("\"%s\" must not have negative numbers", name)));
-	return numbers;
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" must not have negative numbers", name)));
 }
 
-/*
- * latencies_of_set(sessions, points, depths, latencies, reads, us,
- * later_reads, others)
- */
+/* A number of a place_load; NULL is 0. */
+static double
+place_number(HeapTupleHeader place, const char *column)
+{
+	bool		isnull;
+	Datum		value = GetAttributeByName(place, column, &isnull);
+	double		number = isnull ? 0 : DatumGetFloat8(value);
+
+	check_load(column, number);
+	return number;
+}
+
+/* What a place_load says of now, as a station. */
+static TsaStation
+read_station(HeapTupleHeader place)
+{
+	TsaStation	station = {0};
+	bool		no_depths;
+	bool		no_latencies;
+	Datum		depths = GetAttributeByName(place, "depths", &no_depths);
+	Datum		latencies = GetAttributeByName(place, "latencies_us",
+											   &no_latencies);
+
+	if (!no_depths && !no_latencies)
+		station.curve = make_curve(DatumGetArrayTypeP(depths),
+								   DatumGetArrayTypeP(latencies));
+	if (station.curve.n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("each device must have a curve")));
+	station.us = place_number(place, "read_us");
+	station.reads = place_number(place, "reads_per_s");
+	if (station.us == 0)
+		station.reads = 0;
+	station.others_in_flight = place_number(place, "others_in_flight");
+	return station;
+}
+
+/* latencies_of_set(sessions, places, later_reads) */
 Datum
 tsa_latencies_of_set(PG_FUNCTION_ARGS)
 {
 	double		sessions = PG_GETARG_FLOAT8(0);
+	ArrayType  *places = PG_GETARG_ARRAYTYPE_P(1);
 	int			n;
-	int			npoints;
-	int			next = 0;
-	double	   *points = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "points",
-										 &n);
-	double	   *depths = float8_elements(PG_GETARG_ARRAYTYPE_P(2), "depths",
-										 &npoints);
-	double	   *latencies = load_argument(fcinfo, 3, "latencies_us", npoints);
-	double	   *reads = load_argument(fcinfo, 4, "reads", n);
-	double	   *us = load_argument(fcinfo, 5, "us", n);
-	double	   *later_reads = load_argument(fcinfo, 6, "later_reads", n);
-	double	   *others = load_argument(fcinfo, 7, "others", n);
+	int			nplaces;
+	double	   *later_reads = float8_elements(PG_GETARG_ARRAYTYPE_P(2),
+											  "later_reads", &n);
+	Datum	   *rows;
 	TsaStation *stations = palloc0((n + 1) * sizeof(TsaStation));
 	Datum	   *later_us = palloc((n + 1) * sizeof(Datum));
 
+	deconstruct_array(places, ARR_ELEMTYPE(places), -1, false, TYPALIGN_DOUBLE,
+					  &rows, NULL, &nplaces);
+	if (nplaces != n)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("\"places\" and \"later_reads\" must have the same length")));
 	for (int i = 0; i < n; i++)
 	{
-		int			left = npoints - next;
-
-		if (!(points[i] >= 1) || !(points[i] <= left))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("each device must have a curve")));
-		stations[i].curve.n = (int) points[i];
-		stations[i].curve.depth = depths + next;
-		stations[i].curve.us = latencies + next;
-		check_curve(&stations[i].curve);
-		stations[i].reads = us[i] > 0 ? reads[i] : 0;
-		stations[i].us = us[i];
+		stations[i] = read_station(DatumGetHeapTupleHeader(rows[i]));
+		check_load("later_reads", later_reads[i]);
 		stations[i].later_reads = later_reads[i];
-		stations[i].others = others[i];
-		next += stations[i].curve.n;
 	}
 	tsa_closed_system_saves(stations, n,
 							sessions > 0 ? fmin(sessions, 1e6) : 0);

@@ -33,15 +33,6 @@ AS 'MODULE_PATHNAME', 'tsa_max_read_rate';
 COMMENT ON FUNCTION tablespace_advisor.max_read_rate(float8[], float8[]) IS
 	'requests per second that a device serves at most at these depths; 0 without latencies. Errors as of latency_at_depth()';
 
-CREATE FUNCTION tablespace_advisor.latencies_of_set(sessions float8, points float8[],
-	depths float8[], latencies_us float8[], reads float8[], us float8[], later_reads float8[],
-	others float8[])
-RETURNS float8[]
-LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tsa_latencies_of_set';
-COMMENT ON FUNCTION tablespace_advisor.latencies_of_set(float8, float8[], float8[], float8[], float8[], float8[], float8[], float8[]) IS
-	'microseconds that a read of each device takes if reads go elsewhere, at the present rate of work: so many sessions in all, per device reads per second and what one takes now, reads per second later, reads of others in flight, and its curve: points of those in depths and latencies_us, which are one after the other. Errors as of latency_at_depth(), and 22023 negative numbers';
-
 CREATE FUNCTION tablespace_advisor.cache_exponent(totals float8[], shares float8[], target float8)
 RETURNS float8
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
@@ -220,6 +211,13 @@ CREATE TYPE tablespace_advisor.place_load AS (
 );
 COMMENT ON TYPE tablespace_advisor.place_load IS
 	'what is read from the device under a tablespace: reads per second, what one takes now (NULL: nothing is read), and what one would take at rising depths, both corrected by the server''s timing; later_reads_per_s, later_us: reads after moves, and what one takes then; others_in_flight: reads that others have under way there';
+
+CREATE FUNCTION tablespace_advisor.latencies_of_set(sessions float8, places tablespace_advisor.place_load[], later_reads float8[])
+RETURNS float8[]
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_latencies_of_set';
+COMMENT ON FUNCTION tablespace_advisor.latencies_of_set(float8, tablespace_advisor.place_load[], float8[]) IS
+	'microseconds that a read of each place takes if so many sessions in all do the work of now with so many reads per second there (later_reads, one for each place). Errors: 2202E lists of different length, 22004 nulls in them, 22023 no curve, one that does not rise or is not positive, negative numbers';
 
 CREATE TYPE tablespace_advisor.placement_estimate AS (
 	relation regclass,

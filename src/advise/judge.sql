@@ -28,7 +28,7 @@ AS $$
 	SELECT CASE cardinality(n.names)
 		WHEN 1 THEN format('SELECT * FROM %s.probe_tablespace(tablespace => %L::pg_catalog.name)',
 			'@extschema@', n.names[1])
-		ELSE format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t (tablespace) CROSS JOIN LATERAL %s.probe_tablespace(tablespace => t.tablespace) p',
+		ELSE format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t, %s.probe_tablespace(tablespace => t) p',
 			n.names, '@extschema@')
 		END
 	FROM (SELECT array_remove(tablespaces, NULL) AS names) n

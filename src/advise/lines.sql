@@ -74,20 +74,21 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT line FROM (VALUES
 		(CASE WHEN a.reads_per_s > 0 AND e #> '{from,device_us}' IS NOT NULL THEN
-			format('%s reads/s from the device: %s here (%s%s)%s',
-				tablespace_advisor.three_digits(a.reads_per_s
-					* (e #>> '{from,device_share}')::float8),
-				tablespace_advisor.pretty_us(e #> '{from,device_us}'),
-				CASE e #>> '{from,latency_from}'
-					WHEN 'counters' THEN format('%s in the window by the device''s counters',
-						tablespace_advisor.pretty_us(e #> '{from,probed_us}'))
-					WHEN 'timing' THEN 'by the server''s timing, less what caches serve'
-					ELSE format('probed %s at depth %s',
-						tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
-						tablespace_advisor.two_digits((e #>> '{from,depth}')::float8)) END,
-				coalesce(', x ' || nullif(tablespace_advisor.three_digits(
-					e #> '{from,time_correction}'), '1') || ' as timed', ''),
-				tablespace_advisor.latency_there(e -> 'to'))
+			format('%s reads/s from the device%s', tablespace_advisor.three_digits(a.reads_per_s
+				* (e #>> '{from,device_share}')::float8),
+				/* hardly any: what they take says nothing of the others */
+				CASE WHEN e ->> 'finding' IS DISTINCT FROM 'in system cache' THEN format(': %s here (%s%s)%s',
+					tablespace_advisor.pretty_us(e #> '{from,device_us}'),
+					CASE e #>> '{from,latency_from}'
+						WHEN 'counters' THEN format('%s in the window by the device''s counters',
+							tablespace_advisor.pretty_us(e #> '{from,probed_us}'))
+						WHEN 'timing' THEN 'by the server''s timing, less what caches serve'
+						ELSE format('probed %s at depth %s',
+							tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
+							tablespace_advisor.two_digits((e #>> '{from,depth}')::float8)) END,
+					coalesce(', x ' || nullif(tablespace_advisor.three_digits(
+						e #> '{from,time_correction}'), '1') || ' as timed', ''),
+					tablespace_advisor.latency_there(e -> 'to')) END)
 		END),
 		(CASE WHEN a.reads_per_s > 0 THEN
 			format('%s reads/s past shared buffers; caches serve %s %% of all accesses',
@@ -253,10 +254,11 @@ AS $$
 						(e ->> 'seconds')::float8) || ' of samples', 'samples')
 				WHEN 'observed' THEN tablespace_advisor.pretty_seconds(
 					(e ->> 'seconds')::float8) || ', watched just now'
-				ELSE concat_ws(' of ', tablespace_advisor.pretty_seconds(
+				ELSE concat_ws(' of ', CASE WHEN NOT (e ->> 'was_reset')::boolean
+						THEN 'at most ' ELSE '' END || tablespace_advisor.pretty_seconds(
 					(e ->> 'seconds')::float8), 'totals of the statistics')
 					|| CASE WHEN NOT (e ->> 'was_reset')::boolean
-						THEN ', or less: they were never reset' ELSE '' END END,
+						THEN ', which were never reset' ELSE '' END END,
 			tablespace_advisor.window_bounds(e, in_short))),
 		(CASE WHEN in_short THEN NULL WHEN (e ->> 'snapshots')::int > 0 THEN
 			format('Sessions: %s active on average; %s.',
@@ -374,9 +376,9 @@ RETURNS SETOF text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT 'Left out: ' || string_agg(quote_ident(t), ', ' ORDER BY t)
-		|| ' (nothing was measured there).'
-	FROM jsonb_array_elements_text(e -> 'not_probed') t
+	SELECT format('Left out: %s.', string_agg(format('%I (%s)', t.key, t.value),
+		', ' ORDER BY t.key COLLATE "C"))
+	FROM jsonb_each_text(e -> 'not_probed') t
 	HAVING count(*) > 0
 	UNION ALL
 	SELECT 'Left out: relations that were neither read nor written in the window.'
@@ -387,6 +389,23 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.left_out_lines(regclass, jsonb) IS
 	'the lines on what the advice does not speak of';
+
+/* Of a probe that was made and is not to be trusted there is no statement. */
+CREATE FUNCTION tablespace_advisor.probe_help_lines(advice tablespace_advisor.advice_row[])
+RETURNS SETOF text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT l.line
+	FROM (VALUES
+		('A probe that the device did not answer can be made again with a larger file_size or'),
+		('mode => ''existing''; two samples under load (CALL sample_activity()) stand in for it.'))
+		l (line)
+	WHERE (SELECT bool_and((a.advice).statement IS NULL) FROM unnest(advice) a
+		WHERE (a.advice).action = 'probe first')
+$$;
+COMMENT ON FUNCTION tablespace_advisor.probe_help_lines(tablespace_advisor.advice_row[]) IS
+	'what helps where a probe is missing that was made';
 
 CREATE FUNCTION tablespace_advisor.explain_advice(
 	target regclass,
@@ -420,6 +439,7 @@ BEGIN
 		RETURN QUERY SELECT l FROM tablespace_advisor.left_out_lines(
 			target, advice[1].evidence) l;
 	END IF;
+	RETURN QUERY SELECT l FROM tablespace_advisor.probe_help_lines(advice) l;
 	RETURN QUERY SELECT l FROM unnest(more) l;
 	RETURN QUERY SELECT l FROM tablespace_advisor.statement_lines(target, advice) l;
 END

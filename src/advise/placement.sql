@@ -36,7 +36,10 @@ AS $$
 	SELECT d.relation, coalesce(tablespace_advisor.choice_reason(d, s, load),
 			tablespace_advisor.finding_reason(
 				CASE WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
-					THEN 'bloated' ELSE d.finding END, a, e, s, t, $6, o.bottleneck))
+					THEN 'bloated' ELSE d.finding END, a, e, s, t, $6, o.bottleneck,
+				CASE WHEN d.finding = 'table not probed' THEN array(
+					SELECT f FROM unnest(tablespaces) f
+					WHERE f.tablespace = ANY (e.not_probed) ORDER BY f.tablespace) END))
 		|| CASE WHEN d.action = 'move' AND t.latency_from = 'assumed'
 			THEN '; it is only assumed' ELSE '' END AS reason
 	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
@@ -78,7 +81,8 @@ AS $$
 		SELECT p.relation, p.statement FROM tablespace_advisor.wanted_probes(
 			decided, relations, estimates, tablespaces, $8) p
 	), unmeasured AS MATERIALIZED (
-		SELECT coalesce(jsonb_agg(u.tablespace ORDER BY u.tablespace), '[]') AS names
+		SELECT coalesce(jsonb_object_agg(u.tablespace,
+			coalesce(u.caveat, 'nothing was measured there')), '{}') AS names
 		FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL
 	)
 	SELECT ROW(CASE WHEN d.action = 'move' THEN d.turn END, d.action, a.relation, a.tablespace,

@@ -63,18 +63,9 @@ RETURNS float8[]
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT tablespace_advisor.latencies_of_set(load.active_sessions,
-		array_agg(cardinality(p.depths)::float8 ORDER BY p.n),
-		array(SELECT d FROM unnest(places) WITH ORDINALITY o,
-			unnest(o.depths) WITH ORDINALITY d (d, nth) ORDER BY o.ordinality, d.nth),
-		array(SELECT u FROM unnest(places) WITH ORDINALITY o,
-			unnest(o.latencies_us) WITH ORDINALITY u (u, nth) ORDER BY o.ordinality, u.nth),
-		array_agg(p.reads_per_s ORDER BY p.n),
-		array_agg(coalesce(p.read_us, 0) ORDER BY p.n),
-		array_agg(greatest(0, p.reads) ORDER BY p.n),
-		array_agg(p.others ORDER BY p.n))
-	FROM unnest(places, later_reads) WITH ORDINALITY p (tablespace, reads_per_s, read_us,
-		depths, latencies_us, later_reads_per_s, later_us, others, reads, n)
+	SELECT tablespace_advisor.latencies_of_set(load.active_sessions, places,
+		array(SELECT greatest(0, l.reads)
+			FROM unnest(later_reads) WITH ORDINALITY l (reads, n) ORDER BY l.n))
 	WHERE load.snapshots > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.latencies_by_reads(tablespace_advisor.place_load[], tablespace_advisor.load_fact, float8[]) IS

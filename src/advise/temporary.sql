@@ -128,7 +128,7 @@ AS $$
 		CASE v.finding WHEN 'faster' THEN format('ALTER DATABASE %I SET temp_tablespaces = %I',
 				current_database(), v.tablespace)
 			/* what a probe does not do unless it is asked to */
-			WHEN 'not probed' THEN format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t (tablespace) CROSS JOIN LATERAL %s.probe_tablespace(tablespace => t.tablespace, workloads => %L::pg_catalog.text[]) p',
+			WHEN 'not probed' THEN format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t, %s.probe_tablespace(tablespace => t, workloads => %L::pg_catalog.text[]) p',
 				ARRAY[v.source, v.tablespace], '@extschema@', ARRAY['sequential read', 'sequential write']::text[]) END,
 		'temporary files', tablespace_advisor.round_to_three(v.blocks_per_s), NULL::float8,
 		NULL::float8, tablespace_advisor.round_to_three(v.ms_per_s), NULL::float8

@@ -91,30 +91,22 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.gain_reason(text, tablespace_advisor.placement_estimate, name) IS
 	'a finding that rests on what a move would save, as a sentence';
 
-CREATE FUNCTION tablespace_advisor.probe_reason(
-	finding text,
-	e tablespace_advisor.placement_estimate,
-	source tablespace_advisor.tablespace_fact,
-	dest tablespace_advisor.tablespace_fact)
+CREATE FUNCTION tablespace_advisor.probe_reason(places tablespace_advisor.tablespace_fact[])
 RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT CASE finding
-		WHEN 'not probed' THEN format('no %sprobe of %s',
-			CASE WHEN g.here IS NOT NULL AND source.caveat IS NOT NULL
-				OR g.there IS NOT NULL AND dest.caveat IS NOT NULL
-				THEN 'trustworthy ' ELSE '' END,
-			concat_ws(' and ', g.here, g.there))
-		ELSE format('no trustworthy probe of %s, where part of its table is',
-			coalesce((SELECT string_agg(quote_ident(n), ', ' ORDER BY n)
-				FROM unnest(e.not_probed) n), 'a tablespace'))
-	END
-	FROM (SELECT tablespace_advisor.probe_gap(source) AS here,
-		tablespace_advisor.probe_gap(dest) AS there) g
+	SELECT format('no %sprobe of %s',
+		CASE WHEN bool_or(p.caveat IS NOT NULL) THEN 'trustworthy ' END,
+		string_agg(p.gap, ' and ' ORDER BY p.n))
+	FROM (SELECT f.n, f.caveat, tablespace_advisor.probe_gap(f.place) AS gap
+		FROM (SELECT f AS place, f.caveat, row_number() OVER () AS n
+			FROM unnest(places) f) f) p
+	WHERE p.gap IS NOT NULL
+	HAVING count(*) > 0
 $$;
-COMMENT ON FUNCTION tablespace_advisor.probe_reason(text, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact) IS
-	'a finding that a probe is missing, as a sentence';
+COMMENT ON FUNCTION tablespace_advisor.probe_reason(tablespace_advisor.tablespace_fact[]) IS
+	'of which of these tablespaces there is no probe to rest on, and why, as a sentence; NULL: of none';
 
 /* Of a relation that moves for the sake of others. */
 CREATE FUNCTION tablespace_advisor.choice_reason(
@@ -144,7 +136,8 @@ CREATE FUNCTION tablespace_advisor.finding_reason(
 	source tablespace_advisor.tablespace_fact,
 	dest tablespace_advisor.tablespace_fact,
 	destination name,
-	bottleneck text)
+	bottleneck text,
+	rest tablespace_advisor.tablespace_fact[])
 RETURNS text
 LANGUAGE sql STABLE
 BEGIN ATOMIC
@@ -155,8 +148,10 @@ BEGIN ATOMIC
 		WHEN 'same device' THEN 'both tablespaces are on the same device'
 		WHEN 'volatile' THEN 'the tablespace is on volatile storage: a reboot would lose it'
 		WHEN 'no CREATE' THEN 'neither you nor its owner has CREATE on the tablespace'
-		WHEN 'not probed' THEN tablespace_advisor.probe_reason(finding, e, source, dest)
-		WHEN 'table not probed' THEN tablespace_advisor.probe_reason(finding, e, source, dest)
+		WHEN 'not probed' THEN tablespace_advisor.probe_reason(ARRAY[source, dest])
+		WHEN 'table not probed' THEN coalesce(
+			'the rest of its table: ' || tablespace_advisor.probe_reason(rest),
+			'how long reads of the rest of its table take is not known')
 		WHEN 'no window' THEN
 			'statistics start time is unknown: pass observe, or CALL sample_activity()'
 		WHEN 'in shared buffers' THEN 'already in memory: shared buffers serve all of its reads'
@@ -176,8 +171,8 @@ BEGIN ATOMIC
 			tablespace_advisor.gain_reason(finding, e, destination))
 	END;
 END;
-COMMENT ON FUNCTION tablespace_advisor.finding_reason(text, tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, name, text) IS
-	'a finding as a sentence; other arguments as of move_finding()';
+COMMENT ON FUNCTION tablespace_advisor.finding_reason(text, tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, name, text, tablespace_advisor.tablespace_fact[]) IS
+	'a finding as a sentence; rest: unmeasured tablespaces where part of its table is, other arguments as of move_finding()';
 
 CREATE FUNCTION tablespace_advisor.finding_statement(
 	finding text,

@@ -392,18 +392,18 @@ AS $$
 				'not measured')
 			WHEN 'old' THEN format('the probe is %s days old: probe again before anything is changed',
 				extract(day FROM now() - (f.latency).measured_at))
-			WHEN 'gain' THEN format('%s instead of %s (%s to %s are as good)%s: plans take %s times the best instead of %s, %s %% cached',
+			WHEN 'gain' THEN format('%s instead of %s (%s to %s are as good)%s: plans take %s times the best instead of %s, %s %% of the tables cached',
 				f.best, n.r, f.low, f.high, CASE WHEN f.effective_io_concurrency
 					<> (f.setting).effective_io_concurrency THEN ', ' || n.prefetching END,
 				n.best, n.now, n.cached)
-			WHEN 'prefetching' THEN format('%s: plans take %s times the best instead of %s, %s %% cached',
+			WHEN 'prefetching' THEN format('%s: plans take %s times the best instead of %s, %s %% of the tables cached',
 				n.prefetching, n.recommended, n.now, n.cached)
 			ELSE format('keep %s', n.r) || CASE f.finding
 				WHEN 'nothing to weigh' THEN
 					': no analyzed table with a B-tree and at least 64 pages here'
 				WHEN 'caches unknown' THEN
 					': how much of the tables the caches hold is not known'
-				WHEN 'flat' THEN format(' (%s to %s are as good): plans take %s times the best, %s %% cached',
+				WHEN 'flat' THEN format(' (%s to %s are as good): plans take %s times the best, %s %% of the tables cached',
 					f.low, f.high, n.now, n.cached)
 				WHEN 'locality' THEN format(': no constant helps much (plans take %s times the best, with %s %s times)',
 					n.now, f.best, n.best)
@@ -412,7 +412,7 @@ AS $$
 			END
 		END || CASE WHEN f.finding NOT IN ('nothing to weigh', 'caches unknown')
 			AND f.regret_locality < f.regret_recommended - 0.05
-			THEN format('; locality would do better: %s -> %s (tablespace_advisor.correct_locality)', n.recommended, n.locality) ELSE '' END
+			THEN format('; with tablespace_advisor.correct_locality = on %s times', n.locality) ELSE '' END
 	FROM number n
 $$;
 COMMENT ON FUNCTION tablespace_advisor.cost_reason(tablespace_advisor.cost_finding) IS
@@ -523,9 +523,11 @@ BEGIN ATOMIC
 		CASE WHEN (f.fact).is_probed THEN (f.setting).seq_page_cost END,
 		CASE WHEN (f.fact).is_probed THEN (f.fact).effective_io_concurrency END,
 		CASE WHEN (f.fact).is_probed THEN (f.fact).maintenance_io_concurrency END,
-		(f.setting).random_page_cost, (f.latency).random_read_us,
-		(f.latency).sequential_page_us, (f.fact).cached_fraction,
-		(f.fact).regret_current, (f.fact).regret_recommended,
+		(f.setting).random_page_cost, round((f.latency).random_read_us::numeric, 3)::float8,
+		round((f.latency).sequential_page_us::numeric, 3)::float8,
+		round((f.fact).cached_fraction::numeric, 3)::float8,
+		round((f.fact).regret_current::numeric, 3)::float8,
+		round((f.fact).regret_recommended::numeric, 3)::float8,
 		CASE f.verdict
 			WHEN 'probe first' THEN
 				CASE WHEN NOT f.answers THEN NULL
@@ -630,7 +632,8 @@ BEGIN
 	index_ns := greatest(index_ns - tuple_ns, 0) / row_count * 1e9;
 	tuple_ns := tuple_ns / row_count * 1e9;
 	RETURN QUERY
-	SELECT v.unit, v.ns, v.cost, v.ns / nullif(v.cost, 0)
+	SELECT v.unit, round(v.ns::numeric, 3)::float8, v.cost,
+		round((v.ns / nullif(v.cost, 0))::numeric, 3)::float8
 	FROM (VALUES
 		('cpu_tuple_cost', tuple_ns, current_setting('cpu_tuple_cost')::float8),
 		('cpu_index_tuple_cost', index_ns, current_setting('cpu_index_tuple_cost')::float8),

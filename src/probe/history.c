@@ -32,12 +32,15 @@ put_text(Datum *values, bool *nulls, int i, const char *text)
 	values[i] = text == NULL ? (Datum) 0 : CStringGetTextDatum(text);
 }
 
-/* Put a number, NaN meaning NULL, into an array of datums. */
+/*
+ * Put a number, NaN meaning NULL, into an array of datums; with three decimals,
+ * since times in microseconds are measured in nanoseconds.
+ */
 static void
 put_float(Datum *values, bool *nulls, int i, double number)
 {
 	nulls[i] = isnan(number);
-	values[i] = Float8GetDatum(number);
+	values[i] = Float8GetDatum(rint(number * 1000) / 1000);
 }
 
 /* Form a row of probe_tablespace(). */

@@ -234,6 +234,24 @@ part_done(const TsaProbeRow *row)
 		(double) row->m.spent_ns / (double) Max(row->plan.duration_ns, 1);
 }
 
+/* Say what part of all rows is measured, and which one has the next turn. */
+static void
+report_progress(TsaProber *prober, const TsaProbeRow *rows, int nrows,
+				const TsaProbeRow *next)
+{
+	char		progress[128];
+	double		done = 0;
+	int			i;
+
+	for (i = 0; i < nrows; i++)
+		done += Min(part_done(&rows[i]), 1);
+	snprintf(progress, sizeof(progress),
+			 "%.0f %% measured, now %s at queue depth %d",
+			 100 * done / Max(nrows, 1), next->step.workload->name,
+			 next->step.queue_depth);
+	tsa_target_progress(&prober->target, progress);
+}
+
 /* Measure one turn of a row. */
 static void
 measure_turn(TsaProber *prober, TsaProbeRow *row)
@@ -242,17 +260,12 @@ measure_turn(TsaProber *prober, TsaProbeRow *row)
 	TsaCounters before;
 	TsaCounters after;
 	TsaGrowth	growth;
-	char		progress[128];
 	int			error;
 
 	if (!row->started)
 		start_row(prober, row);
 	if (row->done)
 		return;
-	snprintf(progress, sizeof(progress), "%s at queue depth %d, %.0f %%",
-			 workload->name, row->step.queue_depth,
-			 100 * Min(part_done(row), 1));
-	tsa_target_progress(&prober->target, progress);
 	if (workload->cached)
 		warm_cache(row->plan.files, row->plan.nfiles, row->plan.buffer);
 	else if ((workload->buffered || prober->uncached) && !row->of_own)
@@ -428,6 +441,7 @@ tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 		join_candidates(rows, nrows);
 		while ((row = choose_row(rows, nrows + 1, phase)) != NULL)
 		{
+			report_progress(prober, rows, nrows, row);
 			measure_turn(prober, row);
 			join_candidates(rows, nrows);
 		}

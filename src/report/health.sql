@@ -37,19 +37,20 @@ AS $$
 	)
 	SELECT 'preloading', p.loaded,
 		CASE WHEN p.loaded THEN 'the library is preloaded'
-			ELSE 'the library is not preloaded: nothing is sampled, nor tidied up after a crash, unless called for; needs a restart' END,
+			ELSE 'the library is not preloaded: nothing is sampled, nor tidied up after a crash, unless called for; takes a restart' END,
 		CASE WHEN NOT p.loaded THEN 'ALTER SYSTEM SET shared_preload_libraries = '
 			|| (SELECT string_agg(quote_literal(l), ', ')
 				FROM unnest(p.libraries || 'tablespace_advisor'::text) l) END
 	FROM (SELECT libraries, 'tablespace_advisor' = ANY (libraries) AS loaded FROM preload) p
 	UNION ALL
 	SELECT 'timing', t.timed, CASE WHEN t.timed THEN 'track_io_timing is on'
-			ELSE 'track_io_timing is off: advice cannot correct probes by what the server timed, and outcomes are not measured' END,
+			ELSE 'track_io_timing is off: advice cannot correct probes by what the server timed, and outcomes are not measured; takes a reload: SELECT pg_reload_conf()' END,
 		CASE WHEN NOT t.timed THEN 'ALTER SYSTEM SET track_io_timing = on' END
 	FROM (SELECT current_setting('track_io_timing')::boolean AS timed) t
 	UNION ALL
 	SELECT 'worker slots', w.free > 0,
-		format('%s of %s background workers are free; a move needs one', w.free, w.slots),
+		format('%s of %s background workers are free; a move needs one%s', w.free, w.slots,
+			CASE WHEN w.free <= 0 THEN '; takes a restart' END),
 		CASE WHEN w.free <= 0 THEN
 			format('ALTER SYSTEM SET max_worker_processes = %s', w.slots + 8) END
 	FROM (SELECT s.slots, greatest(0, s.slots - (SELECT count(*) FROM pg_stat_activity a
@@ -89,12 +90,12 @@ AS $$
 	SELECT 'probe of ' || quote_ident(l.tablespace), f.ok,
 		CASE WHEN l.random_read_us IS NULL THEN coalesce(
 				'the newest is not to be trusted: ' || l.random_read_caveat, 'never probed')
-			ELSE format('probed %s days ago', f.days) END,
+			ELSE format('probed %s ago', tablespace_advisor.pretty_seconds(round(f.age_s))) END,
 		CASE WHEN NOT f.ok THEN tablespace_advisor.probe_statement(l.tablespace) END
 	FROM tablespace_advisor.tablespace_latency l
-	CROSS JOIN LATERAL (SELECT floor(extract(epoch FROM
-		clock_timestamp() - l.measured_at) / 86400) AS days) d
-	CROSS JOIN LATERAL (SELECT d.days, coalesce(d.days < 90, false) AS ok) f
+	CROSS JOIN LATERAL (SELECT extract(epoch FROM
+		clock_timestamp() - l.measured_at)::float8 AS age_s) d
+	CROSS JOIN LATERAL (SELECT d.age_s, coalesce(d.age_s < 90 * 86400, false) AS ok) f
 	WHERE l.tablespace_oid IN (SELECT i.tablespace FROM tablespace_advisor.used_tablespace i)
 		OR l.random_read_us IS NOT NULL
 		OR l.tablespace NOT IN (SELECT v.tablespace FROM tablespace_advisor.device v

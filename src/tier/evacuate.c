@@ -215,6 +215,33 @@ print_staying(const Evacuation *evacuation)
 	tsa_state_close(&journal);
 }
 
+/* Prints what all that would move comes to, as plan_evacuation() has it. */
+static void
+print_total(const Evacuation *evacuation)
+{
+	static TsaStatement query = {
+		"SELECT pg_catalog.concat(p.size, coalesce(', about '"
+		"     || tablespace_advisor.pretty_seconds(p.move_seconds),"
+		"   '; how long it takes is not known: no move was made there,"
+		" and no probe of both')) AS size,"
+		" tablespace_advisor.printable(p.reason) AS reason"
+		" FROM tablespace_advisor.evacuation_plan($1, $2, $3, $4, $5) p"
+		" WHERE p.kind = 'total'",
+		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
+	};
+	Datum		values[5];
+	char		nulls[] = "     ";
+	TsaState	journal;
+
+	plan_arguments(evacuation, values, nulls);
+	tsa_journal_open(&journal);
+	tsa_run(&query, values, nulls, TSA_READS);
+	ereport(NOTICE,
+			(errmsg("would move in all: %s", tsa_result_text(0, "size")),
+			 errdetail("%s.", tsa_result_text(0, "reason"))));
+	tsa_state_close(&journal);
+}
+
 /* Prints a line of what is left: what, where, why, and its statement. */
 static void
 print_left(const Evacuation *evacuation, uint64 row)
@@ -473,6 +500,7 @@ tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 	{
 		tsa_check_space_of_moves(plan_round(&evacuation, NIL, ALL_RELATIONS));
 		print_staying(&evacuation);
+		print_total(&evacuation);
 		return tsa_job_ids_row(fcinfo, NIL);
 	}
 

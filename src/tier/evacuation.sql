@@ -112,9 +112,10 @@ AS $$
 			(SELECT d.free_bytes FROM tablespace_advisor.tablespace_device(target) d) AS free_bytes
 		FROM plan p
 	)
-	SELECT NULL::regclass, 'total', t.bytes, NULL, NULL, t.seconds,
-		format('%s to move%s; %s free in %I%s', t.moves,
-			CASE WHEN t.staying > 0 THEN format(', %s that stay', t.staying) ELSE '' END,
+	SELECT NULL::regclass, 'total', t.bytes, NULL, NULL,
+		tablespace_advisor.round_to_three(t.seconds),
+		format('%s relations to move%s; %s free in %I%s', t.moves,
+			CASE WHEN t.staying > 0 THEN format(', %s to stay', t.staying) ELSE '' END,
 			coalesce(pg_size_pretty(t.free_bytes), 'not known how much is'), s.spcname,
 			CASE WHEN t.free_bytes < t.bytes THEN ': too little by '
 				|| pg_size_pretty(t.bytes - t.free_bytes) ELSE '' END),
@@ -122,7 +123,7 @@ AS $$
 	FROM total t JOIN pg_tablespace s ON s.oid = target
 	UNION ALL
 	(SELECT p.relation::regclass, tablespace_advisor.kind_name(p.kind), p.size_bytes, p.how, p.method,
-		p.move_seconds, tablespace_advisor.evacuation_reason(
+		tablespace_advisor.round_to_three(p.move_seconds), tablespace_advisor.evacuation_reason(
 			p.why, p.detail, p.stays, p.stays_detail), pg_size_pretty(p.size_bytes)
 	FROM plan p ORDER BY p.place)
 $$;
@@ -176,8 +177,8 @@ AS $$
 		AND (SELECT d.leaves FROM tablespace_advisor.tablespace_device(s.oid) d)
 			&& (SELECT d.leaves FROM tablespace_advisor.tablespace_device(t.oid) d)
 	UNION ALL
-	SELECT format('the free space of %s standby servers is not known here',
-		count(*))
+	SELECT format('the free space of %s standby server%s is not known here',
+		count(*), CASE WHEN count(*) > 1 THEN 's' END)
 	FROM tablespace_advisor.streaming_standbys()
 	HAVING count(*) > 0
 	UNION ALL
@@ -206,7 +207,8 @@ AS $$
 				round(extract(epoch FROM j.finished_at - j.started_at), 1))
 				END
 			|| CASE WHEN cardinality(j.indexes) > 0 THEN
-				format(', with %s indexes', cardinality(j.indexes))
+				format(', with %s %s', cardinality(j.indexes),
+					CASE cardinality(j.indexes) WHEN 1 THEN 'index' ELSE 'indexes' END)
 				ELSE '' END)),
 		tablespace_advisor.printable(coalesce(j.error, 'It was cancelled.'))
 	FROM tablespace_advisor.job j

@@ -10,7 +10,6 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 use TsaTest::Server;
 use TsaTest::Session;
 
@@ -151,14 +150,8 @@ sub wait_for_job
 {
 	my ($node, $job) = @_;
 
-	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		my $state = job_field($node, $job, 'state');
-
-		return $state if $state =~ /^(?:done|failed|cancelled)$/;
-		usleep(100_000);
-	}
-	die "job $job does not end";
+	wait_until_job($node, $job, q{state IN ('done', 'failed', 'cancelled')});
+	return job_field($node, $job, 'state');
 }
 
 # Waits until no worker is left.

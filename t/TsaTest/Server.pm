@@ -6,11 +6,9 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 use TsaTest::Judge;
 
 # What clients and initdb would take from whoever runs the tests; the tests'
@@ -20,6 +18,22 @@ BEGIN
 	delete @ENV{qw(PGOPTIONS PGTZ PGDATESTYLE PGCLIENTENCODING PGGEQO)};
 	delete @ENV{ grep { /^LC_/ && $_ ne 'LC_MESSAGES' } keys %ENV };
 	$ENV{LANG} = 'C';
+}
+
+# Where the environment names a cluster that initdb has made, as ./check does, it is
+# copied; from 17 on the tests' framework does so itself.
+BEGIN
+{
+	no warnings 'redefine';
+	my $run = \&PostgreSQL::Test::Utils::system_or_bail;
+
+	*PostgreSQL::Test::Utils::system_or_bail = sub {
+		my @command = @_;
+
+		@command = ('cp', '-RPp', $ENV{INITDB_TEMPLATE}, $command[2])
+		  if $ENV{INITDB_TEMPLATE} && "@command[0, 1, 3 .. $#command]" eq 'initdb -D -A trust -N';
+		return $run->(@command);
+	};
 }
 
 our @EXPORT = qw(
@@ -181,27 +195,14 @@ sub checkpointer_pid
 }
 
 # Waits until a server that crashes has another checkpointer than this one.
-# poll_query_until() would die of a broken pipe if psql ended, for want of a
-# server, before it had read the query.
 sub wait_for_restart
 {
 	my ($node, $checkpointer) = @_;
 
-	foreach my $try (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
-	{
-		my $out = '';
-
-		IPC::Run::run(
-			[
-				'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', qq{
-					SELECT pid <> $checkpointer FROM pg_stat_activity
-					WHERE backend_type = 'checkpointer'}
-			],
-			'<', '/dev/null', '>', \$out, '2>', '/dev/null');
-		return if $out eq "t\n";
-		usleep(100_000);
-	}
-	die 'the server does not come back';
+	$node->poll_query_until('postgres', qq{
+		SELECT pid <> $checkpointer FROM pg_stat_activity
+		WHERE backend_type = 'checkpointer'})
+	  or die 'the server does not come back';
 }
 
 # Nothing in the server's log that tells of a crash, or of an error but the

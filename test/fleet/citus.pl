@@ -161,10 +161,8 @@ foreach my $name (sort keys %scripts)
 	append_to_file($coordinator->basedir . "/$name.sql", $scripts{$name});
 	push @files, '-f', $coordinator->basedir . "/$name.sql";
 }
-my ($out, $err) = ('', '');
-my $load = IPC::Run::start(
-	[ 'pgbench', '-n', '-c', 4, '-T', 600, '-P', 5, @files, '-h', $coordinator->host, '-p', $coordinator->port, 'shop' ],
-	'>', \$out, '2>', \$err);
+my $load = start_command('pgbench', '-n', '-c', 4, '-T', 600, '-P', 5, @files,
+	'-h', $coordinator->host, '-p', $coordinator->port, 'shop');
 $coordinator->poll_query_until('shop', 'SELECT sum(val) > 5100000000 OR count(*) > 0 FROM orders') or die;
 
 my ($shards_move, $advice, $follow, $watch) = recipes('fleets', 'Citus');
@@ -193,9 +191,8 @@ unlike($messages, qr/Citus/, 'of a shard there is none');
 my $size = sub { coordinate(q{SELECT string_agg(c || '', ' ' ORDER BY nodeport) FROM
 	(SELECT nodeport, count(*) AS c FROM citus_shards WHERE citus_table_type = 'distributed' GROUP BY 1) x}) };
 my $began = time;
-my @evacuations = map { my $w = $_; my ($o, $e) = ('', '');
-	{ out => \$o, err => \$e, run => IPC::Run::start([ 'psql', '-X', '-h', $w->host, '-p', $w->port, '-d', 'shop', '-c',
-		q{CALL evacuate_tablespace('fast', 'slow', max_rate => '5 MB')} ], '<', \undef, '>', \$o, '2>', \$e) } } @workers;
+my @evacuations = map { start_command('psql', '-X', '-d', $_->connstr('shop'), '-c',
+	q{CALL evacuate_tablespace('fast', 'slow', max_rate => '5 MB')}) } @workers;
 my ($first) = split /\n/, coordinate(q{
 	SELECT format('SELECT citus_move_shard_placement(%s, %L, %s, %L, %s, %L)', s.shardid, s.nodename, s.nodeport,
 		n.nodename, n.nodeport, 'force_logical')
@@ -204,9 +201,9 @@ my ($first) = split /\n/, coordinate(q{
 coordinate($first);
 like($size->(), qr/^\d+ \d+$/, 'a shard has moved to the other worker');
 coordinate(q{SELECT rebalance_table_shards(shard_transfer_mode => 'force_logical')});
-foreach (@evacuations) { eval { $_->{run}->finish } }
+foreach (@evacuations) { eval { $_->{harness}->finish } }
 diag sprintf 'evacuations of both workers beside a rebalance: %.1f s', time - $began;
-unlike(${ $_->{err} }, qr/could not move|ERROR/, 'an evacuation beside it') foreach @evacuations;
+unlike($_->{err}, qr/could not move|ERROR/, 'an evacuation beside it') foreach @evacuations;
 # shards that arrived meanwhile have their indexes where those of the table are
 foreach my $node (@workers)
 {
@@ -303,10 +300,8 @@ coordinate('CREATE EXTENSION amcheck');
 
 # --- nothing is lost -------------------------------------------------------------------
 
-$load->signal('TERM');
-eval { $load->finish };
-unlike($err, qr/abort|error|fatal/i, 'no client failed');
-my @tps = $err =~ /progress: [\d.]+ s, ([\d.]+) tps/g;
+stop_pgbench($load, 'the load through the coordinator');
+my @tps = $load->{err} =~ /progress: [\d.]+ s, ([\d.]+) tps/g;
 diag 'load through the coordinator, transactions per second: ' . join ' ', @tps;
 is(coordinate($constant) . coordinate($lines), $sums, 'the sums are the same');
 is(coordinate(q{SELECT count(*) FROM lines l LEFT JOIN orders o USING (customer, id) WHERE o.id IS NULL}), '0', 'foreign keys hold');

@@ -3,15 +3,13 @@
 # knows, what is left where, and that the old one is rewound.  Each node runs in a
 # mount namespace, in which the tablespaces' directory is its own.
 
-use IPC::Run ();
 use Time::HiRes qw(time usleep);
 use TsaTest;
 
 my $base = PostgreSQL::Test::Utils::tempdir;
 my $sockets = PostgreSQL::Test::Utils::tempdir_short;
 my $storage = "$base/storage";
-my $bin = `pg_config --bindir`;
-chomp $bin;
+chomp(my $bin = `pg_config --bindir`);
 my @names = qw(one two three);
 my (%port, %api, %patroni, @started);
 
@@ -22,7 +20,7 @@ $ENV{PATH} .= ':/usr/sbin';
 sub end_all
 {
 	kill 'KILL', grep { defined } map { postmaster_pid($_) } @names;
-	foreach my $run (splice @started) { eval { $run->kill_kill } }
+	foreach my $program (splice @started) { eval { $program->{harness}->kill_kill } }
 }
 END { local $?; end_all() }
 
@@ -40,11 +38,10 @@ sub postmaster_pid
 sub query
 {
 	my ($name, $sql) = @_;
-	my ($out, $err) = ('', '');
+	my $asked = start_command("$bin/psql", '-XAtq', '-v', 'ON_ERROR_STOP=1', '-h', $sockets, '-p', $port{$name},
+		'-d', 'postgres', '-U', 'postgres', map { ('-c', $_) } split /;\n/, $sql);
 
-	return IPC::Run::run([ "$bin/psql", '-XAtq', '-v', 'ON_ERROR_STOP=1', '-h', $sockets, '-p', $port{$name},
-			'-d', 'postgres', '-U', 'postgres', map { ('-c', $_) } split /;\n/, $sql ], '<', \undef, '>', \$out, '2>', \$err)
-	  ? $out =~ s/\n\z//r : undef;
+	return $asked->{harness}->finish ? $asked->{out} =~ s/\n\z//r : undef;
 }
 
 # Waits for something to be true; returns the seconds it took.
@@ -78,11 +75,10 @@ sub start_patroni
 {
 	my ($name) = @_;
 
-	$patroni{$name} = IPC::Run::start(
-		[ 'unshare', '--mount', '--map-current-user', '--keep-caps', 'sh', '-c',
-			'mount --bind "$0" "$1" && shift && exec "$@"', "$base/$name/storage", $storage,
-			'patroni', "$base/$name/patroni.yml" ],
-		'<', \undef, '>>', "$base/$name/patroni.log", '2>&1');
+	$patroni{$name} = start_logged("$base/$name/patroni.log",
+		'unshare', '--mount', '--map-current-user', '--keep-caps', 'sh', '-c',
+		'mount --bind "$0" "$1" && shift && exec "$@"', "$base/$name/storage", $storage,
+		'patroni', "$base/$name/patroni.yml");
 	push @started, $patroni{$name};
 }
 
@@ -98,11 +94,11 @@ sub files
 # --- the cluster -----------------------------------------------------------------------
 
 my ($etcd_port, $peer_port) = map { PostgreSQL::Test::Cluster::get_free_port() } 1 .. 2;
-push @started, IPC::Run::start(
-	[ 'etcd', '--data-dir', "$base/etcd", '--listen-client-urls', "http://127.0.0.1:$etcd_port",
-		'--advertise-client-urls', "http://127.0.0.1:$etcd_port", '--listen-peer-urls', "http://127.0.0.1:$peer_port",
-		'--initial-advertise-peer-urls', "http://127.0.0.1:$peer_port", '--initial-cluster', "default=http://127.0.0.1:$peer_port",
-		'--unsafe-no-fsync' ], '<', \undef, '>', "$base/etcd.log", '2>&1');
+push @started, start_logged("$base/etcd.log",
+	'etcd', '--data-dir', "$base/etcd", '--listen-client-urls', "http://127.0.0.1:$etcd_port",
+	'--advertise-client-urls', "http://127.0.0.1:$etcd_port", '--listen-peer-urls', "http://127.0.0.1:$peer_port",
+	'--initial-advertise-peer-urls', "http://127.0.0.1:$peer_port", '--initial-cluster', "default=http://127.0.0.1:$peer_port",
+	'--unsafe-no-fsync');
 foreach my $name (@names)
 {
 	($port{$name}, $api{$name}) = map { PostgreSQL::Test::Cluster::get_free_port() } 1 .. 2;
@@ -218,12 +214,12 @@ my $copied = query($old, "SELECT pg_size_pretty(bytes_done) FROM tablespace_move
 my $pid = postmaster_pid($old);
 my @children = split ' ', `ps -o pid= --ppid $pid`;
 # first Patroni, which would start the server again
-$patroni{$old}->signal('KILL');
-kill 'KILL', split(' ', `ps -o pid= --ppid @{[ $patroni{$old}{KIDS}[0]{PID} ]}`), $pid, @children;
+$patroni{$old}{harness}->signal('KILL');
+kill 'KILL', split(' ', `ps -o pid= --ppid @{[ $patroni{$old}{harness}{KIDS}[0]{PID} ]}`), $pid, @children;
 $began = time;
 await('another leader', sub { my $l = leader(); $l && $l ne $old }, 120);
 diag sprintf 'failover: leader and Patroni killed with %s of 36 MB copied; promoted after %.0f s', $copied, time - $began;
-eval { $patroni{$old}->finish };
+eval { $patroni{$old}{harness}->finish };
 start_patroni($old);
 my $new = check_after('failover', $old, $job);
 like(slurp_file("$base/$old/patroni.log"), qr/running pg_rewind|pg_rewind/i, "failover: $old was rewound")
@@ -235,9 +231,9 @@ query($new, q{CALL move_table_concurrently('orders', 'slow', max_rate => 'unlimi
 $job = begin_move($new, 'orders');
 my ($target) = grep { $_ ne $new } @names;
 $began = time;
-my ($out, $err) = ('', '');
-IPC::Run::run([ 'patronictl', '-c', "$base/$new/patroni.yml", 'switchover', '--master', $new, '--candidate', $target, '--force' ],
-	'<', \undef, '>', \$out, '2>', \$err);
+my $switchover = start_command('patronictl', '-c', "$base/$new/patroni.yml", 'switchover',
+	'--master', $new, '--candidate', $target, '--force');
+$switchover->{harness}->finish;
 await('the other leader', sub { leader() eq $target }, 60);
 diag sprintf 'switchover in mid-move: %.1f s', time - $began;
 check_after('switchover', $new, $job);

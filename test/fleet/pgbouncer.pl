@@ -1,7 +1,6 @@
 # pgbouncer in transaction mode: calls that wait, with their notices, and that do
 # not; Ctrl-C, a client that is killed, and a transaction block.
 
-use IPC::Run ();
 use TsaTest;
 
 my $node = start_node('server', conf => qq(
@@ -31,26 +30,26 @@ pidfile = $directory/pgbouncer.pid
 $ENV{PATH} .= ':/usr/sbin';
 chomp(my $version = `pgbouncer --version | head -n 1`);
 diag "$version, " . $node->safe_psql('postgres', 'SELECT version()');
-our $bouncer = IPC::Run::start([ 'pgbouncer', "$directory/pgbouncer.ini" ], '>', \my $log, '2>', \my $errors);
+our $bouncer = start_logged("$directory/pgbouncer.out", 'pgbouncer', "$directory/pgbouncer.ini");
 
-END { $bouncer->kill_kill if $bouncer }
+END { $bouncer->{harness}->kill_kill if $bouncer }
 
-# A statement through the pool; returns what was printed and said.
-sub through
-{
-	my ($sql) = @_;
-	my ($out, $err) = ('', '');
-
-	IPC::Run::run([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-h', $node->host, '-p', $port, '-d', 'postgres' ],
-		'<', \$sql, '>', \$out, '2>', \$err);
-	return ($out, $err);
-}
+# Statements through the pool, in the background.
 sub started
 {
 	my ($sql) = @_;
 
-	return IPC::Run::start([ 'psql', '-XAtq', '-h', $node->host, '-p', $port, '-d', 'postgres', '-c', $sql ],
-		'<', \undef, '>', \my $out, '2>', \my $err);
+	return start_command('psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-h', $node->host, '-p', $port,
+		'-d', 'postgres', map { ('-c', $_) } split /;\s*/, $sql);
+}
+
+# Returns what was printed and said.
+sub through
+{
+	my $call = started(@_);
+
+	$call->{harness}->finish;
+	return @$call{qw(out err)};
 }
 foreach my $try (1 .. 100)
 {
@@ -78,13 +77,13 @@ my $slow = q{CALL move_table_concurrently('orders', 'fast', max_rate => '1 MB')}
 my $begun = q{(SELECT bytes_done > 0 FROM tablespace_moves WHERE state = 'running')};
 my $call = started($slow);
 wait_until($node, $begun, 'the move copies');
-$call->signal('INT');
-eval { $call->finish };
+$call->{harness}->signal('INT');
+eval { $call->{harness}->finish };
 is($node->safe_psql('postgres', 'SELECT state FROM tablespace_moves ORDER BY job_id DESC LIMIT 1'), 'cancelled', 'Ctrl-C cancels');
 is($place->(), 'slow', 'and the table is where it was');
 $call = started($slow);
 wait_until($node, $begun, 'the move copies');
-$call->kill_kill;
+$call->{harness}->kill_kill;
 ($job) = $node->safe_psql('postgres', 'SELECT max(job_id) FROM tablespace_moves');
 $node->safe_psql('postgres', "SELECT alter_move($job, max_rate => 'none')");
 is(wait_for_job($node, $job), 'done', 'a client that is killed does not end its move');
@@ -92,8 +91,8 @@ is($place->(), 'fast', 'which moves the table');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM orders'), '100000', 'the rows are there');
 check_btree($node, 'orders_pkey', 'pgbouncer');
 check_orphans($node, 'pgbouncer');
-$bouncer->signal('INT');
-eval { $bouncer->finish };
+$bouncer->{harness}->signal('INT');
+eval { $bouncer->{harness}->finish };
 undef $bouncer;
 $node->stop;
 done_testing();

@@ -65,7 +65,7 @@ test_less_to_read(void)
 
 	/* beside three requests of others: R * R + 26 R - 320 = 0 */
 	stations[0] = disk(rate / 2);
-	stations[0].others = 3;
+	stations[0].others_in_flight = 3;
 	tsa_closed_system_saves(stations, 1, 4);
 	is_close(stations[0].later_us, 1000 * (sqrt(489) - 13), 1e-6,
 			 "beside others they wait nearly as long as before");
@@ -81,7 +81,7 @@ main(void)
 
 	/*
 	 * to flash, which is read four times as often as it would be at the
-	 * present pace
+	 * present throughput
 	 */
 	is_close(tsa_closed_system_saves(stations, 2, 4), rate * 9900, 1e-6,
 			 "all of them gone");
