@@ -225,7 +225,7 @@ sub restart_with
 
 SKIP:
 {
-	skip 'no C compiler to build test/slow_disk.c with', 29
+	skip 'no C compiler to build test/slow_disk.c with', 31
 	  unless $compiled;
 
 	restart_with(SLOW_CLOCK_NS => 50000);
@@ -282,6 +282,16 @@ SKIP:
 	restart_with(SLOW_DISK_US => 500, SLOW_DISK_SKIPS => 1, SLOW_DISK_BUSY => 20);
 	unlike(caveat('2 s', '1', 'random read'), qr/own relations/,
 		'the device is busy at first: no caveat');
+
+	# a load that comes and goes every two seconds
+	my @waves = (SLOW_DISK_US => 5000, SLOW_DISK_SKIPS => 1, SLOW_DISK_WAVES => 2000);
+	my @probe = ('4 s', '1', 'random read');
+	restart_with(@waves);
+	unlike(join(' ', map { caveat(@probe) } 1 .. 8), qr/own relations/,
+		'others slow the device down now and then: no caveat');
+	restart_with(@waves, SLOW_DISK_CACHED_FILE => 'pgsql_tmp');
+	is(scalar(grep { caveat(@probe) =~ /own relations/ } 1 .. 8), 8,
+		'others slow the device down now and then: a file in a cache gets a caveat all the same');
 
 	# before its file is laid out, which takes 16 requests
 	restart_with(SLOW_DISK_US => 200_000);

@@ -16,7 +16,9 @@
  *
  * A measurement may be made in turns, so that several share what others do
  * meanwhile.  Each turn fills the queue anew, and what it filled it with does
- * not count; a turn lasts until enough has come after that.
+ * not count; a turn lasts until enough has come after that.  Where two of them
+ * are to be compared with each other only, in turns of a few requests, all of
+ * these count: what a warm-up would leave out is in both.
  *
  * No measurement reads an offset twice: random offsets come from a
  * permutation of the space with a fresh key, and a measurement that has used
@@ -326,6 +328,8 @@ is_turn_over(const TsaMeasuring *run, uint64_t now)
 
 	if (is_done(run, now))
 		return 1;
+	if (run->plan->turn_requests > 0)
+		return finished >= run->plan->turn_requests;
 	return run->plan->turn_ns > 0 &&
 		now - run->turn_start_ns >= run->plan->turn_ns &&
 		finished >= MIN_IN_TURN &&
@@ -405,6 +409,7 @@ tsa_measure_start(TsaMeasuring *run, const TsaMeasurePlan *plan,
 	run->window_end = (uint64_t) (WINDOW_SHARE * (double) plan->duration_ns);
 	run->window_units = plan->may_repeat ? UINT64_MAX :
 		(uint64_t) (WINDOW_SHARE * (double) run->units);
+	run->measuring = run->count_all = plan->turn_requests > 0;
 	return 0;
 }
 

@@ -108,25 +108,6 @@ is_quiet_enough(const TsaProbeRow *row)
 		  quiet->count >= ENOUGH_QUIET_SAMPLES));
 }
 
-/*
- * Compare single random reads of the scratch file with those of the
- * tablespace's own relations, data that the probe has not just written.  A file
- * that answers much faster is in a cache, even if all of it is.  Relations have
- * few samples, so their faster quarter is what counts: busy processors make
- * some reads look slow, but not so many.
- */
-void
-tsa_row_compare_own(TsaProber *prober, const TsaProbeRow *scratch,
-					const TsaProbeRow *own)
-{
-	double		median;
-	double		fast;
-
-	if (tsa_latency_percentile(&scratch->m.latency, 0.5, &median) &&
-		tsa_latency_percentile(&own->m.latency, 0.25, &fast))
-		prober->own_ratio = fast / Max(median, 1);
-}
-
 /* The figures of a row. */
 static void
 form_result(const TsaProbeStep *step, TsaLatency *latency, uint64 elapsed_ns,
@@ -184,8 +165,11 @@ fill_evidence(const TsaProber *prober, const TsaProbeRow *row,
 	evidence->made_single = row->made_single;
 	evidence->in_memory = target->in_memory;
 	evidence->untrusted_share = target->untrusted_share;
-	evidence->own_files_ratio = workload->write_percent < 100 ?
-		prober->own_ratio : 0;
+	if (workload->write_percent < 100)
+	{
+		evidence->own_files_ratio = tsa_pairs_ratio(&prober->pairs);
+		evidence->own_files_low = tsa_pairs_ratio_low(&prober->pairs);
+	}
 	evidence->device_share = tsa_share_from_device(workload, &row->growth);
 	evidence->foreign_share = tsa_share_of_others(workload, growth, &requests);
 	evidence->delayed_share = tsa_share_delayed(growth);

@@ -75,7 +75,7 @@ add_answerer(Text *to, const TsaEvidence *e)
 	if (e->region_ratio > MAX_REGION_RATIO)
 		add_reason(to, "part of the file is %.1f times as fast as the rest: a cache holds it, use a larger file_size",
 				   e->region_ratio);
-	if (e->own_files_ratio > MAX_OWN_RATIO)
+	if (e->own_files_low > MAX_OWN_RATIO)
 		add_reason(to, "the tablespace's own relations are read %.1f times as slowly: the file is in a cache or covers too little of the device, use a larger file_size or mode 'existing'",
 				   e->own_files_ratio);
 }

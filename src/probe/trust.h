@@ -46,8 +46,8 @@ typedef struct TsaEvidence
 	double		delayed_share;	/* of the time, without a processor */
 	double		region_ratio;	/* slowest quarter over fastest */
 	double		clock_share;	/* of the mean latency */
-	double		own_files_ratio;	/* existing relations over scratch; 0:
-									 * unknown */
+	double		own_files_ratio;	/* existing relations over scratch */
+	double		own_files_low;	/* lower end of its interval; 0: unknown */
 	uint64_t	samples;
 	double		fall_before;	/* requests per second; 0: no fall */
 	double		fall_after;

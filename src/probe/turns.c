@@ -7,7 +7,9 @@
  * measured one after another would each meet something else, and their ratios,
  * which costs are made of, would be those of the load.  So rows take short
  * turns, and all meet the same.  So do reads of the tablespace's own relations,
- * which a scratch file is compared with.
+ * data that the probe has not just written, each right before or after reads of
+ * the scratch file: one that answers much faster than they do is in a cache,
+ * even if all of it is (pairs.c).
  *
  * Reads of the device take turns with each other, then comes the page cache,
  * which is no device, then the writes: what a device does about these in the
@@ -37,7 +39,13 @@ int			tsa_probe_max_iops = 0;
 /* a turn lasts so long, or longer where the device takes long to answer */
 #define TURN_NS				UINT64CONST(50000000)
 
-/* of the time that goes to the tablespace's own relations */
+/*
+ * The tablespace's own relations: so many reads of them are paired with as many
+ * of the scratch file, up to so many times, in at most such a part of the time
+ * each if the device takes long.
+ */
+#define PAIRED_READS		2
+#define MAX_PAIRS			100
 #define OWN_FILES_PART		20
 
 /*
@@ -143,7 +151,7 @@ choose_files(TsaProber *prober, TsaProbeRow *row)
 
 /*
  * A request failed.  Own relations may be truncated or dropped meanwhile: there
- * is nothing to compare with, then.
+ * is nothing more to compare with, then.
  */
 static void
 end_row(const TsaProber *prober, TsaProbeRow *row, int error)
@@ -152,10 +160,7 @@ end_row(const TsaProber *prober, TsaProbeRow *row, int error)
 
 	row->done = true;
 	if (row->of_own)
-	{
-		tsa_latency_reset(&row->m.latency);
 		return;
-	}
 	errno = -error;
 	ereport(ERROR,
 			(errcode_for_file_access(),
@@ -214,9 +219,12 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 							 workload->buffered ? row->step.queue_depth : 0);
 		row->plan.engine = &row->sync_engine.base;
 	}
-	if (row->of_own)
+	if (row->of_own || row->beside_own)
+	{
+		row->plan.turn_requests = PAIRED_READS;
 		row->plan.duration_ns =
 			prober->request->duration_us * 1000 / OWN_FILES_PART;
+	}
 	choose_files(prober, row);
 	tsa_latency_reset(&row->quiet.latency);
 	row->fall.at = -1;
@@ -271,6 +279,23 @@ measure_turn(TsaProber *prober, TsaProbeRow *row)
 	tsa_growth_between(&growth, &before, &after);
 	tsa_row_keep_turn(prober, row, &growth);
 	row->done = tsa_measure_is_done(&row->measuring);
+}
+
+/*
+ * Read own relations and the scratch file, each of them first every other time,
+ * and compare.
+ */
+static void
+measure_pair(TsaProber *prober, TsaProbeRow *own, TsaProbeRow *beside)
+{
+	bool		own_first = prober->pairs.n % 2 == 0;
+
+	measure_turn(prober, own_first ? own : beside);
+	measure_turn(prober, own_first ? beside : own);
+	tsa_pairs_add(&prober->pairs, own->measuring.turn.latency.mean_ns,
+				  beside->measuring.turn.latency.mean_ns);
+	if (beside->done || prober->pairs.n >= MAX_PAIRS)
+		own->done = true;
 }
 
 /* Throughput of a row so far; 0 where it has none. */
@@ -386,28 +411,15 @@ choose_row(TsaProbeRow *rows, int nrows, Phase phase)
 	return chosen;
 }
 
-/* The row of single random reads, or NULL. */
-static const TsaProbeRow *
-find_single_reads(const TsaProbeRow *rows, int nrows)
-{
-	int			i;
-
-	for (i = 0; i < nrows; i++)
-		if (rows[i].step.workload == TSA_RANDOM_READ &&
-			rows[i].step.queue_depth == 1 && !rows[i].done)
-			return &rows[i];
-	return NULL;
-}
-
 /* Measure all rows; one without a depth of its own to measure is left out. */
 void
 tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 {
 	const TsaProbeRequest *request = prober->request;
 	int			nrows = request->nsteps;
-	TsaProbeRow *rows = palloc0_array(TsaProbeRow, nrows + 1);
+	TsaProbeRow *rows = palloc0_array(TsaProbeRow, nrows + 2);
 	TsaProbeRow *own = &rows[nrows];
-	const TsaProbeRow *single;
+	TsaProbeRow *beside = &rows[nrows + 1];
 	int			phase;
 	int			i;
 
@@ -415,11 +427,10 @@ tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 		rows[i].step = request->steps[i];
 	if (prober->single)
 		make_single(rows, nrows);
-	single = find_single_reads(rows, nrows);
-	own->step.workload = TSA_RANDOM_READ;
-	own->step.queue_depth = 1;
-	own->of_own = true;
-	own->done = single == NULL || prober->own.nfiles == 0;
+	own->step.workload = beside->step.workload = TSA_RANDOM_READ;
+	own->step.queue_depth = beside->step.queue_depth = 1;
+	own->of_own = beside->beside_own = true;
+	own->done = prober->own.nfiles == 0;
 	prober->began_ns = tsa_clock_now();
 	for (phase = 0; phase < PHASES; phase++)
 	{
@@ -428,12 +439,13 @@ tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 		join_candidates(rows, nrows);
 		while ((row = choose_row(rows, nrows + 1, phase)) != NULL)
 		{
-			measure_turn(prober, row);
+			if (row == own)
+				measure_pair(prober, own, beside);
+			else
+				measure_turn(prober, row);
 			join_candidates(rows, nrows);
 		}
 	}
-	if (own->started)
-		tsa_row_compare_own(prober, single, own);
 	for (i = 0; i < nrows; i++)
 		if (rows[i].started)
 			tsa_row_finish(prober, &rows[i], &run->results[run->nresults++]);

@@ -454,10 +454,32 @@ test_turns(void)
 		   "no request is lost");
 }
 
+/* In turns of a few requests all of them count, from the first on. */
+static void
+test_short_turns(void)
+{
+	static TsaMeasuring run;
+	TsaMeasurePlan plan = prepare(1, 2 * MS, 65536);
+	int			i;
+
+	plan.turn_requests = 2;
+	is_int(tsa_measure_start(&run, &plan, &m), 0, "turns of two requests");
+	for (i = 1; i <= 3; i++)
+	{
+		is_int(tsa_measure_turn(&run), 0, "a short turn ends");
+		is_int((long long) run.turn.latency.count, 2, "both requests count");
+		is_int(device.requests, 2 * i, "and there are no others");
+	}
+	while (!tsa_measure_is_done(&run) && tsa_measure_turn(&run) == 0)
+		i++;
+	is_close(i, 250, 0.01, "short turns go on until the time is over");
+}
+
 int
 main(void)
 {
 	test_turns();
+	test_short_turns();
 	test_permutation();
 	test_serial_device();
 	test_parallel_device();

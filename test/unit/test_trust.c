@@ -72,7 +72,10 @@ main(void)
 	expect(e, "a cache holds it", "part of the file in a cache");
 	e = clean();
 	e.own_files_ratio = 3;
-	expect(e, "own relations", "all of the file in a cache");
+	e.own_files_low = 2.1;
+	expect(e, "own relations are read 3.0 times as slowly", "all of the file in a cache");
+	e.own_files_low = 1.9;
+	expect(e, NULL, "what may be noise is no cache");
 	e = clean();
 	e.foreign_share = 0.3;
 	e.others.reads_per_s = 120;
