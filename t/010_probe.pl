@@ -225,7 +225,7 @@ sub restart_with
 
 SKIP:
 {
-	skip 'no C compiler to build test/slow_disk.c with', 31
+	skip 'no C compiler to build test/slow_disk.c with', 34
 	  unless $compiled;
 
 	restart_with(SLOW_CLOCK_NS => 50000);
@@ -321,18 +321,32 @@ SKIP:
 		'3', 'serial disk');
 
 	# a credit that is used up: the level after it counts; a device of which a
-	# busy processor, too, is fast enough to show it.  Of the time in which the
-	# probe waited for a processor all is taken off, though the device serves a
-	# request meanwhile: so 1000 a second can be a little more.
+	# busy processor, too, is fast enough to show it
 	restart_with(SLOW_DISK_US => 1000, SLOW_DISK_SKIPS => 1, SLOW_DISK_CREDIT => 4000);
 	like($node->safe_psql('postgres', $rows
 			. probe('16 s', '1', 'random read', file_size => '128 MB')),
-		qr/^random read 1 no caveat t .*throughput fell from (?:[6789]\d\d|10[01]\d) to (?:4\d|50) requests per second after \d+ s/,
+		qr/^random read 1 no caveat t .*throughput fell from (?:[6789]\d\d|1000) to (?:4\d|50) requests per second after \d+ s:/,
 		'throughput that falls');
 	is($node->safe_psql('postgres', q{
 			SELECT burst_iops > 15 * iops, burst_seconds > 0, mean_us BETWEEN 19500 AND 25000
 			FROM tablespace_advisor.probe_result ORDER BY run_id DESC LIMIT 1}),
 		't|t|t', 'throughput that falls: the row is what it falls to');
+	restart_with(SLOW_DISK_US => 1000, SLOW_DISK_SKIPS => 1, SLOW_DISK_CREDIT => 4000,
+		SLOW_DISK_CREDIT_2 => 4900);
+	like($node->safe_psql('postgres', $rows
+			. probe('100 s', '1', 'random read', file_size => '128 MB')),
+		qr/throughput fell from (?:[6789]\d\d|1000) to (?:4\d|50) requests per second after \d+ s, then to (?:9|10) after \d+ s:/,
+		'throughput that falls twice');
+	is($node->safe_psql('postgres', q{
+			SELECT burst_iops > 500, burst_seconds > 15, mean_us BETWEEN 99000 AND 120000
+			FROM tablespace_advisor.probe_result ORDER BY run_id DESC LIMIT 1}),
+		't|t|t', 'throughput that falls twice: the row is the last level');
+	# 40 turns of 30 requests, then three
+	restart_with(SLOW_DISK_US => 10_000, SLOW_DISK_SKIPS => 1, SLOW_DISK_CREDIT => 1200);
+	like($node->safe_psql('postgres', $rows
+			. probe('30 s', '1', 'random read', file_size => '32 MB')),
+		qr/^random read 1 no caveat t .*throughput fell from (?:[6789]\d|100) to [45] requests per second after \d+ s, at the end: a longer duration/,
+		'throughput that falls in the last turns');
 
 	# 100 ms a request, 32 of them in flight: waiting for them takes 3.2 s
 	restart_with(SLOW_DISK_US => 100_000);

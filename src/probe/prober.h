@@ -54,7 +54,7 @@ typedef struct TsaProbeRow
 	double		joined;			/* at which part of the others' time */
 
 	TsaLevels	levels;			/* of turns */
-	TsaFall		fall;			/* the first one; at < 0: none */
+	TsaFalls	falls;			/* of throughput */
 
 	TsaGrowth	growth;			/* of the counters, over all turns */
 	TsaSamples	quiet;			/* turns without others ... */

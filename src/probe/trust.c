@@ -127,6 +127,25 @@ add_others(Text *to, const TsaEvidence *e)
 				   isnan(others->in_flight) ? 0 : others->in_flight);
 }
 
+/* To which levels throughput fell. */
+static void
+add_falls(Text *to, const TsaFalls *falls)
+{
+	char		later[TSA_MAX_FALLS * 48] = "";
+	size_t		used = 0;
+	int			i;
+
+	if (falls->n == 0)
+		return;
+	for (i = 1; i < falls->n && used < sizeof(later); i++)
+		used += (size_t) snprintf(later + used, sizeof(later) - used,
+								  ", then to %.0f after %.0f s",
+								  falls->falls[i].after, falls->falls[i].at);
+	add_reason(to, "throughput fell from %.0f to %.0f requests per second after %.0f s%s: what came after it counts",
+			   falls->falls[0].before, falls->falls[0].after,
+			   falls->falls[0].at, later);
+}
+
 /* What else went on, as far as it matters, or NULL. */
 const char *
 tsa_trust_conditions(const TsaEvidence *e, char *words, size_t size)
@@ -134,9 +153,11 @@ tsa_trust_conditions(const TsaEvidence *e, char *words, size_t size)
 	Text		to = {words, size, 0};
 
 	words[0] = '\0';
-	if (e->fall_before > 0)
-		add_reason(&to, "throughput fell from %.0f to %.0f requests per second after %.0f s: what came after it counts",
-				   e->fall_before, e->fall_after, e->fall_at);
+	add_falls(&to, &e->falls);
+	if (e->fall_at_end.before > 0)
+		add_reason(&to, "throughput fell from %.0f to %.0f requests per second after %.0f s, at the end: a longer duration shows whether it stays there",
+				   e->fall_at_end.before, e->fall_at_end.after,
+				   e->fall_at_end.at);
 	if (e->foreign_share > MAX_FOREIGN)
 		add_others(&to, e);
 	if (e->delayed_share > MAX_DELAYED)

@@ -227,7 +227,6 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 	}
 	choose_files(prober, row);
 	tsa_latency_reset(&row->quiet.latency);
-	row->fall.at = -1;
 	error = tsa_measure_start(&row->measuring, &row->plan, &row->m);
 	row->started = true;
 	if (error < 0)

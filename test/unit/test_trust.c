@@ -83,6 +83,42 @@ main(void)
 	expect_condition(e, "others made 30 % of the device's requests: 120 reads/s, 0 writes/s, 1.2 in flight",
 					 "foreign load");
 	e = clean();
+	e.falls = (TsaFalls)
+	{
+		1,
+		{
+			{
+				3000, 100, 12
+			}
+		}
+	};
+	expect_condition(e, "fell from 3000 to 100 requests per second after 12 s: what came after it counts",
+					 "a fall");
+	e.falls = (TsaFalls)
+	{
+		3,
+		{
+			{
+				3000, 700, 12
+			},
+			{
+				700, 246, 40
+			},
+			{
+				246, 100, 90
+			}
+		}
+	};
+	expect_condition(e, "fell from 3000 to 700 requests per second after 12 s, then to 246 after 40 s, then to 100 after 90 s: what",
+					 "three falls");
+	e = clean();
+	e.fall_at_end = (TsaFall)
+	{
+		3000, 100, 59
+	};
+	expect_condition(e, "fell from 3000 to 100 requests per second after 59 s, at the end: a longer duration",
+					 "a fall at the end");
+	e = clean();
 	e.delayed_share = 0.2;
 	expect_condition(e, "busy with others for 20 %", "processors busy");
 	e = clean();
