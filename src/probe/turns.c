@@ -40,11 +40,10 @@ int			tsa_probe_max_iops = 0;
 #define TURN_NS				UINT64CONST(50000000)
 
 /*
- * The tablespace's own relations: so many reads of them are paired with as many
- * of the scratch file, up to so many times, in at most such a part of the time
- * each if the device takes long.
+ * A read of the tablespace's own relations is paired with one of the scratch
+ * file, up to so many times, in at most such a part of the time each if the
+ * device takes long.
  */
-#define PAIRED_READS		2
 #define MAX_PAIRS			100
 #define OWN_FILES_PART		20
 
@@ -221,7 +220,7 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 	}
 	if (row->of_own || row->beside_own)
 	{
-		row->plan.turn_requests = PAIRED_READS;
+		row->plan.turn_requests = 1;
 		row->plan.duration_ns =
 			prober->request->duration_us * 1000 / OWN_FILES_PART;
 	}

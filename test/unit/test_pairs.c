@@ -44,8 +44,7 @@ has_caveat(int n, double own_us, double file_us)
 	char text[	512];
 
 	while (n-- > 0)
-		tsa_pairs_add(&pairs, read_file(own_us) + read_file(own_us),
-					  read_file(file_us) + read_file(file_us));
+		tsa_pairs_add(&pairs, read_file(own_us), read_file(file_us));
 	e.samples = 1000;
 	e.device_share = 1;
 	e.own_files_ratio = tsa_pairs_ratio(&pairs);
