@@ -51,6 +51,37 @@ add_reason(Text *to, const char *format,...)
 		to->used = to->size - 1;
 }
 
+/*
+ * Reasons that lie in the file system, which no other probe would mend: what
+ * helps instead is said once.
+ */
+static void
+add_file_system(Text *to, const TsaEvidence *e)
+{
+	int			reached = e->device_share >= MIN_DEVICE_SHARE;
+	int			other_mode = e->no_direct && !e->uncached;
+
+	if (e->in_memory)
+	{
+		add_reason(to, "the file system is in memory, where there is no device to measure: random_page_cost = seq_page_cost is right there");
+		return;
+	}
+	if (other_mode)
+		add_reason(to, "the file system refuses O_DIRECT, so that the page cache may have answered: use mode 'scratch'");
+	else if (e->no_direct && e->device_share < 0)
+		add_reason(to, "the file system refuses O_DIRECT, and /proc/self/io, which would show whether the page cache answered, cannot be read");
+	else if (e->no_direct && !reached)
+		add_reason(to, "the file system refuses O_DIRECT, and the page cache answered though it was emptied");
+	if (e->untrusted_share > MAX_UNTRUSTED)
+		add_reason(to, "%.2g %% of the file are not plain data on the device (holes, unwritten, inline or compressed extents)",
+				   e->untrusted_share * 100);
+	if (e->device_share >= 0 && !reached)
+		add_reason(to, "only %.0f %% of the bytes reached a device",
+				   e->device_share * 100);
+	if (to->used > 0 && !other_mode)
+		add_reason(to, "with track_io_timing = on advice goes by the server's own timing instead");
+}
+
 /* Reasons that lie in the file and in who answered. */
 static void
 add_answerer(Text *to, const TsaEvidence *e)
@@ -62,16 +93,7 @@ add_answerer(Text *to, const TsaEvidence *e)
 					   e->device_share * 100);
 		return;
 	}
-	if (e->in_memory)
-		add_reason(to, "the file system is in memory");
-	if (e->no_direct && !(e->uncached && e->device_share >= MIN_DEVICE_SHARE))
-		add_reason(to, "the file system refuses O_DIRECT, so that the page cache may have answered");
-	if (e->untrusted_share > MAX_UNTRUSTED)
-		add_reason(to, "%.2g %% of the file are not plain data on the device (holes, unwritten, inline or compressed extents)",
-				   e->untrusted_share * 100);
-	if (e->device_share >= 0 && e->device_share < MIN_DEVICE_SHARE)
-		add_reason(to, "only %.0f %% of the bytes reached a device",
-				   e->device_share * 100);
+	add_file_system(to, e);
 	if (e->region_ratio > MAX_REGION_RATIO)
 		add_reason(to, "part of the file is %.1f times as fast as the rest: a cache holds it, use a larger file_size",
 				   e->region_ratio);

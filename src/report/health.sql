@@ -90,7 +90,9 @@ AS $$
 		CASE WHEN l.random_read_us IS NULL THEN coalesce(
 				'the newest is not to be trusted: ' || l.random_read_caveat, 'never probed')
 			ELSE format('probed %s days ago', f.days) END,
-		CASE WHEN NOT f.ok THEN tablespace_advisor.probe_statement(l.tablespace) END
+		/* a probe that the device did not answer would find the same again */
+		CASE WHEN NOT f.ok AND (l.random_read_us IS NOT NULL OR l.random_read_caveat IS NULL)
+			THEN tablespace_advisor.probe_statement(l.tablespace) END
 	FROM tablespace_advisor.tablespace_latency l
 	CROSS JOIN LATERAL (SELECT floor(extract(epoch FROM
 		clock_timestamp() - l.measured_at) / 86400) AS days) d

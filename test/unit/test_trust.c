@@ -31,6 +31,14 @@ expect(TsaEvidence e, const char *words, const char *name)
 }
 
 static void
+expect_not(TsaEvidence e, const char *words, const char *name)
+{
+	const char *caveat = tsa_trust_caveat(&e, text, sizeof(text));
+
+	ok(caveat != NULL && strstr(caveat, words) == NULL, "%s", name);
+}
+
+static void
 expect_condition(TsaEvidence e, const char *words, const char *name)
 {
 	const char *conditions = tsa_trust_conditions(&e, text, sizeof(text));
@@ -52,21 +60,29 @@ main(void)
 
 	e = clean();
 	e.no_direct = 1;
-	expect(e, "refuses O_DIRECT", "no O_DIRECT");
+	expect(e, "refuses O_DIRECT, so that the page cache may have answered: use mode 'scratch'",
+		   "no O_DIRECT");
+	expect_not(e, "track_io_timing", "no O_DIRECT, but another mode");
 	e.uncached = 1;
 	e.device_share = 0.5;
-	expect(e, "refuses O_DIRECT", "a page cache that answers though emptied");
+	expect(e, "refuses O_DIRECT, and the page cache answered though it was emptied; only 50 % of the bytes reached a device; with track_io_timing",
+		   "a page cache that answers though emptied");
+	e.device_share = -1;
+	expect(e, "refuses O_DIRECT, and /proc/self/io", "no witness of the device");
 	e.device_share = 1;
 	expect(e, NULL, "a page cache that was emptied, and a device that answered");
 	e = clean();
-	e.in_memory = 1;
-	expect(e, "in memory", "memory file system");
+	e.in_memory = e.no_direct = e.uncached = 1;
+	e.device_share = 0;
+	expect(e, "in memory, where there is no device to measure: random_page_cost = seq_page_cost",
+		   "memory file system");
+	expect_not(e, "; ", "memory file system: one reason is enough");
 	e = clean();
 	e.untrusted_share = 0.5;
 	expect(e, "50 % of the file", "holes and unwritten extents");
-	e = clean();
 	e.device_share = 0.5;
-	expect(e, "only 50 % of the bytes", "not from the device");
+	expect(e, "compressed extents); only 50 % of the bytes reached a device; with track_io_timing = on advice goes by the server's own timing instead",
+		   "not from the device: what helps is said once");
 	e = clean();
 	e.region_ratio = 27;
 	expect(e, "a cache holds it", "part of the file in a cache");
@@ -153,7 +169,7 @@ main(void)
 
 	e = clean();
 	e.in_memory = e.repeated = 1;
-	expect(e, "; the file is so small", "reasons are joined");
+	expect(e, " is right there; the file is so small", "reasons are joined");
 	ok(strlen(tsa_trust_caveat(&e, text, 20)) == 19, "and cut where they must");
 	return done_testing();
 }
