@@ -7,6 +7,7 @@ use Time::HiRes qw(usleep);
 use TsaTest;
 
 my $moments = 50;
+our $parent = $$;
 
 my $node = start_plain('main', init => { allows_streaming => 1 }, conf => q{
 restart_after_crash = on
@@ -210,6 +211,21 @@ SKIP:
 	like($err, qr/ERROR:  53100: .*not enough free space/, 'a scratch file for which there is no room is refused');
 	like($err, qr/DETAIL:  The file takes 1048576 MB/, 'full disk: the detail has figures');
 	is(scratch_files(), 0, 'full disk: no scratch file is left');
+}
+
+# processes that want the processors, too, are not in what a cached read takes
+{
+	my @loops = map {
+		my $pid = fork // die "fork: $!";
+		if ($pid == 0) { 1 while getppid == $main::parent; POSIX::_exit(0); }
+		$pid
+	} 1 .. 8;
+	my $row = $node->safe_psql('postgres', q{
+		SELECT coalesce(caveat, 'no caveat'), mean_us < 1.5 * p50_us, mean_us / p50_us FROM }
+		  . probe('1 s', '1', 'cached read'));
+	kill 'KILL', @loops;
+	waitpid $_, 0 for @loops;
+	like($row, qr/^no caveat\|t\|/, 'cached reads beside busy loops take what they do alone');
 }
 
 #

@@ -40,6 +40,14 @@ int			tsa_probe_max_iops = 0;
 #define TURN_NS				UINT64CONST(50000000)
 
 /*
+ * A cached read takes nothing but a processor.  Where others want it, too, a
+ * process has it for some milliseconds and then waits for as many, which is not
+ * what a read takes: turns that are shorter than that have such a wait or none,
+ * and those that have none are the row.
+ */
+#define CACHED_TURN_NS		UINT64CONST(1000000)
+
+/*
  * A read of the tablespace's own relations is paired with one of the scratch
  * file, up to so many times, in at most such a part of the time each if the
  * device takes long.
@@ -211,7 +219,7 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 	int			error;
 
 	start_plan(prober, workload, row->step.queue_depth, &row->plan);
-	row->plan.turn_ns = workload->cached ? 0 : TURN_NS;
+	row->plan.turn_ns = workload->cached ? CACHED_TURN_NS : TURN_NS;
 	if (workload->use_fdatasync || workload->cached || workload->buffered)
 	{
 		tsa_init_sync_engine(&row->sync_engine, workload->use_fdatasync,
@@ -252,16 +260,19 @@ measure_turn(TsaProber *prober, TsaProbeRow *row)
 	int			error;
 
 	if (!row->started)
+	{
 		start_row(prober, row);
+		if (workload->cached)
+			warm_cache(row->plan.files, row->plan.nfiles, row->plan.buffer);
+	}
 	if (row->done)
 		return;
 	snprintf(progress, sizeof(progress), "%s at queue depth %d, %.0f %%",
 			 workload->name, row->step.queue_depth,
 			 100 * Min(part_done(row), 1));
 	tsa_target_progress(&prober->target, progress);
-	if (workload->cached)
-		warm_cache(row->plan.files, row->plan.nfiles, row->plan.buffer);
-	else if ((workload->buffered || prober->uncached) && !row->of_own)
+	if ((workload->buffered || prober->uncached) && !workload->cached &&
+		!row->of_own)
 		empty_cache(row->plan.files, row->plan.nfiles);
 
 	tsa_counters_read(prober->target.stat_path, &before);
