@@ -43,6 +43,7 @@
 #define MAX_OVERTIME	4		/* for as many */
 #define SHORTEST_JUMP	3
 #define MIN_BEFORE_REPEAT 100
+#define MAX_LEFT_OUT	100		/* one after the other: nothing else is there */
 #define WAIT_NS			UINT64_C(50000000)
 
 /* a turn is at least so many requests, and so many fillings of the queue */
@@ -129,6 +130,31 @@ next_jump(TsaMeasuring *run)
 						   share));
 }
 
+/* Choose where in the space the next request goes; 0 when none is left. */
+static int
+choose_place(TsaMeasuring *run, TsaIoRequest *request)
+{
+	const TsaMeasurePlan *plan = run->plan;
+	int			left_out;
+
+	for (left_out = 0; left_out < MAX_LEFT_OUT; left_out++)
+	{
+		uint64_t	unit;
+
+		if (run->next_unit >= run->units && !next_pass(run))
+			return 0;
+		if (plan->sequential)
+			unit = (run->perm.key[0] + run->next_unit) % run->units;
+		else
+			unit = tsa_permutation_at(&run->perm, run->next_unit);
+		run->next_unit += plan->skip_units > 0 ? next_jump(run) : 1;
+		aim_request(plan, request, unit);
+		if (plan->leave_out == NULL || !plan->leave_out(request))
+			return 1;
+	}
+	return 0;
+}
+
 /*
  * The next request, or NULL when queue depth, rate limit or the space have
  * none left for now.
@@ -138,7 +164,6 @@ next_request(TsaMeasuring *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	TsaIoRequest *request;
-	uint64_t	unit;
 
 	if (run->nidle == 0 || run->exhausted)
 		return NULL;
@@ -151,20 +176,13 @@ next_request(TsaMeasuring *run, uint64_t now)
 		}
 		run->next_submit_ns = now + UINT64_C(1000000000) / plan->max_iops;
 	}
-	if (run->next_unit >= run->units && !next_pass(run))
+	request = run->idle[run->nidle - 1];
+	if (!choose_place(run, request))
 	{
 		run->exhausted = 1;
 		return NULL;
 	}
-
-	if (plan->sequential)
-		unit = (run->perm.key[0] + run->next_unit) % run->units;
-	else
-		unit = tsa_permutation_at(&run->perm, run->next_unit);
-	run->next_unit += plan->skip_units > 0 ? next_jump(run) : 1;
-
-	request = run->idle[--run->nidle];
-	aim_request(plan, request, unit);
+	run->nidle--;
 	request->is_write = (int) (tsa_random_next(&run->random) % 100) <
 		plan->write_percent;
 	if (request->is_write)

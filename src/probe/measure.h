@@ -49,6 +49,9 @@ typedef struct TsaMeasurePlan
 	uint64_t	clock_ns;		/* taken off every latency */
 	uint64_t	seed;
 
+	/* is a request to be left out, another in its place?  NULL: none is */
+	int			(*leave_out) (const TsaIoRequest *request);
+
 	uint64_t	(*now) (void *arg);
 	void		(*check) (void *arg);	/* may jump out for good */
 	void		(*sleep) (void *arg, uint64_t ns);

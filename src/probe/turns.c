@@ -27,6 +27,7 @@
 #include "utils/wait_event.h"
 
 #include "compat.h"
+#include "probe/counters.h"
 #include "probe/prober.h"
 
 /* configuration parameter tablespace_advisor.probe_max_iops; 0: no limit */
@@ -41,11 +42,11 @@ int			tsa_probe_max_iops = 0;
 
 /*
  * A cached read takes nothing but a processor.  Where others want it, too, a
- * process has it for some milliseconds and then waits for as many, which is not
- * what a read takes: turns that are shorter than that have such a wait or none,
- * and those that have none are the row.
+ * process has it for a millisecond or some and then waits for others' turns,
+ * which is not what a read takes: turns that are shorter than that have such a
+ * wait or none, and those that have none are the row.
  */
-#define CACHED_TURN_NS		UINT64CONST(1000000)
+#define CACHED_TURN_NS		UINT64CONST(250000)
 
 /*
  * A read of the tablespace's own relations is paired with one of the scratch
@@ -175,6 +176,16 @@ end_row(const TsaProber *prober, TsaProbeRow *row, int error)
 					workload->name, prober->target.name)));
 }
 
+/*
+ * A block that the page cache is yet to write would be written before it is
+ * read past the cache, and take longer.
+ */
+static int
+is_dirty(const TsaIoRequest *request)
+{
+	return tsa_file_is_dirty(request->fd, request->offset, request->length);
+}
+
 /* What every measurement has in common. */
 static void
 start_plan(const TsaProber *prober, const TsaWorkload *workload, int depth,
@@ -232,6 +243,8 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 		row->plan.duration_ns =
 			prober->request->duration_us * 1000 / OWN_FILES_PART;
 	}
+	if (row->of_own)
+		row->plan.leave_out = is_dirty;
 	choose_files(prober, row);
 	tsa_latency_reset(&row->quiet.latency);
 	error = tsa_measure_start(&row->measuring, &row->plan, &row->m);

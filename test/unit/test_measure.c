@@ -475,11 +475,46 @@ test_short_turns(void)
 	is_close(i, 250, 0.01, "short turns go on until the time is over");
 }
 
+static int
+is_odd(const TsaIoRequest *request)
+{
+	return request->unit % 2 == 1;
+}
+
+static int
+is_any(const TsaIoRequest *request)
+{
+	(void) request;
+	return 1;
+}
+
+/* What is to be left out is not read. */
+static void
+test_left_out(void)
+{
+	TsaMeasurePlan plan = prepare(1, 1000, 4096);
+	int			odd = 0;
+	int			i;
+
+	plan.leave_out = is_odd;
+	is_int(measure_all(&plan), 0, "every other block is left out");
+	for (i = 1; i < 4096; i += 2)
+		odd += device.seen[i];
+	is_int(odd, 0, "none of these is read");
+	is_int(device.requests, 2048, "all others are");
+
+	plan = prepare(1, 1000, 4096);
+	plan.leave_out = is_any;
+	is_int(measure_all(&plan), 0, "where all is left out");
+	is_int(device.requests, 0, "it ends at once");
+}
+
 int
 main(void)
 {
 	test_turns();
 	test_short_turns();
+	test_left_out();
 	test_permutation();
 	test_serial_device();
 	test_parallel_device();
