@@ -8,12 +8,17 @@
  *							and take n microseconds each; io_destroy() waits
  *							for them, deaf to signals, as the kernel's does
  *	  SLOW_DISK_SKIPS=1		who waits for them does not, but the process's
- *							monotonic clock goes on by the time that they take:
- *							so what else the machine does hardly matters
+ *							monotonic clock goes on by the time that they take,
+ *							and not by what the machine's own disk takes, but for
+ *							waits for a processor: so what else the machine does
+ *							hardly matters
  *	  SLOW_DISK_CACHED_FROM=n	requests from offset n on take a 20th of that
  *	  SLOW_DISK_CACHED_FILE=s	so do those to files with s in their path
  *	  SLOW_DISK_CREDIT=n	after n requests they take 20 times as long
+ *	  SLOW_DISK_CREDIT_2=n	after n requests they take 5 times as long again
  *	  SLOW_DISK_BUSY=n		the first n requests take 20 times as long
+ *	  SLOW_DISK_WAVES=n		for n milliseconds of every 2n requests take 20
+ *							times as long
  *	  SLOW_CLOCK_NS=n		reading the monotonic clock takes n nanoseconds
  *	  REFUSE_O_DIRECT=1		opening a file with O_DIRECT fails
  *	  REFUSE_IO_SETUP=n		setting up asynchronous I/O fails with error number n
@@ -59,12 +64,38 @@ setting(const char *name)
 }
 
 static int64_t
-current_time(void)
+real_time(void)
 {
 	struct timespec now;
 
 	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-	return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec + skipped;
+	return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Time that this process has waited for a processor. */
+static int64_t
+delayed_time(void)
+{
+	static int	fd = -1;
+	char		line[128];
+	char	   *delay;
+	ssize_t		n;
+
+	if (fd < 0)
+		fd = (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/schedstat",
+						   O_RDONLY | O_CLOEXEC);
+	n = pread(fd, line, sizeof(line) - 1, 0);
+	if (n <= 0)
+		return 0;
+	line[n] = '\0';
+	delay = strchr(line, ' ');
+	return delay == NULL ? 0 : atoll(delay);
+}
+
+static int64_t
+current_time(void)
+{
+	return real_time() + skipped;
 }
 
 /* Lets time pass; -1 if a signal has come. */
@@ -106,7 +137,10 @@ static void
 start_request(struct iocb *iocb)
 {
 	int64_t		service = setting("SLOW_DISK_US") * 1000;
-	int64_t		now = current_time();
+	int64_t		began = real_time();
+	int64_t		now = began + skipped;
+	int64_t		delayed = delayed_time();
+	int64_t		wave = setting("SLOW_DISK_WAVES") * 1000000;
 	long		result;
 
 	if (iocb->aio_lio_opcode == IO_CMD_PREAD)
@@ -117,6 +151,8 @@ start_request(struct iocb *iocb)
 						iocb->u.c.offset);
 	else
 		result = fsync(iocb->aio_fildes);
+	if (setting("SLOW_DISK_SKIPS"))
+		skipped -= real_time() - began - (delayed_time() - delayed);
 
 	if (is_cached(iocb))
 		service /= 20;
@@ -124,6 +160,11 @@ start_request(struct iocb *iocb)
 	if (started <= setting("SLOW_DISK_BUSY") ||
 		(setting("SLOW_DISK_CREDIT") > 0 &&
 		 started > setting("SLOW_DISK_CREDIT")))
+		service *= 20;
+	if (setting("SLOW_DISK_CREDIT_2") > 0 &&
+		started > setting("SLOW_DISK_CREDIT_2"))
+		service *= 5;
+	if (wave > 0 && now / wave % 2 == 1)
 		service *= 20;
 	busy_until = (busy_until > now ? busy_until : now) + service;
 	due[queued] = busy_until;

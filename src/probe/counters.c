@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -270,6 +271,36 @@ tsa_file_in_memory(int fd)
 
 	return fstatfs(fd, &fs) == 0 &&
 		(fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+/*
+ * Does the page cache hold part of a file that is yet to be written, or is being
+ * written?  Linux 6.5 and later tell, by cachestat(); else it counts as clean.
+ */
+int
+tsa_file_is_dirty(int fd, uint64_t offset, uint64_t length)
+{
+#ifdef __NR_io_uring_setup
+	/* on all architectures that have that one by 425 */
+	const int	cachestat = __NR_io_uring_setup + 26;
+	struct
+	{
+		uint64_t	offset;
+		uint64_t	length;
+	}			range = {offset, length};
+	struct
+	{
+		uint64_t	cached;
+		uint64_t	dirty;
+		uint64_t	in_writeback;
+		uint64_t	evicted;
+		uint64_t	recently_evicted;
+	}			pages;
+
+	if (syscall(cachestat, fd, &range, &pages, 0) == 0)
+		return pages.dirty > 0 || pages.in_writeback > 0;
+#endif
+	return 0;
 }
 
 /* Monotonic time in nanoseconds. */

@@ -8,11 +8,18 @@
  * full.  A short measurement finds the first level, and what a server gets in
  * the long run is the second.
  *
- * Turns are kept as up to 64 stretches of equal numbers of turns.  The cut that
+ * Turns are kept as up to 64 stretches of about the same time.  The cut that
  * explains most of their scatter is a fall if both sides are five stretches or
  * more, throughput is less than half after it, the difference is six times its
  * standard error, and no more than a tenth of either side is nearer the other's
- * level.  What others take more after it must not explain a fifth of it.
+ * level.  What others take more after it must not explain a fifth of it.  Time
+ * without a processor is taken off for all this, but not from the levels that
+ * are told: while the process waits, the device works.
+ *
+ * What came before a fall is forgotten, so that one may follow another, as
+ * where a volume's credit is used up and then its server's: the last level
+ * is what lasts.  Of a fall with two to four stretches after it, at the end,
+ * nobody knows whether it does.
  *
  * Pure: no server headers, no allocation.
  *
@@ -20,10 +27,12 @@
  */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "probe/levels.h"
 
 #define MIN_STRETCHES	5
+#define MIN_AT_END		2
 #define MIN_FALL		2.0
 #define MIN_ERRORS	6.0
 #define MAX_ASTRAY		0.1
@@ -42,34 +51,50 @@ join_stretches(TsaLevels *levels)
 		levels->stretches[i].begun = from[0].begun;
 		levels->stretches[i].requests = from[0].requests + from[1].requests;
 		levels->stretches[i].seconds = from[0].seconds + from[1].seconds;
+		levels->stretches[i].worked = from[0].worked + from[1].worked;
 		levels->stretches[i].others = from[0].others + from[1].others;
+		if (i == 0 || levels->stretches[i].seconds < levels->width)
+			levels->width = levels->stretches[i].seconds;
 	}
 	levels->n /= 2;
-	levels->turns *= 2;
+}
+
+/* Stretches that are complete: all, or all but the last one. */
+static int
+count_complete(const TsaLevels *levels)
+{
+	if (levels->n > 0 &&
+		levels->stretches[levels->n - 1].seconds < levels->width)
+		return levels->n - 1;
+	return levels->n;
 }
 
 /* Add a turn. */
 void
-tsa_levels_add(TsaLevels *levels, double begun, double requests,
-			   double seconds, double others)
+tsa_levels_add(TsaLevels *levels, const TsaStretch *turn)
 {
 	TsaStretch *last;
 
-	if (levels->turns == 0)
-		levels->turns = 1;
-	if (levels->open == 0)
+	if (count_complete(levels) == levels->n)
 	{
 		if (levels->n == TSA_MAX_LEVELS)
 			join_stretches(levels);
 		last = &levels->stretches[levels->n++];
-		last->begun = begun;
-		last->requests = last->seconds = last->others = 0;
+		memset(last, 0, sizeof(*last));
+		last->begun = turn->begun;
 	}
 	last = &levels->stretches[levels->n - 1];
-	last->requests += requests;
-	last->seconds += seconds;
-	last->others += others;
-	levels->open = (levels->open + 1) % levels->turns;
+	last->requests += turn->requests;
+	last->seconds += turn->seconds;
+	last->worked += turn->worked;
+	last->others += turn->others;
+}
+
+/* Throughput while there was a processor. */
+static double
+find_rate(const TsaStretch *stretch)
+{
+	return stretch->requests / fmax(stretch->worked, 1e-9);
 }
 
 /* Mean throughput of stretches, and the sum of squared deviations from it. */
@@ -80,32 +105,32 @@ describe_side(const TsaStretch *stretches, int n, double *square)
 	int			i;
 
 	for (i = 0; i < n; i++)
-		mean += stretches[i].requests / fmax(stretches[i].seconds, 1e-9) / n;
+		mean += find_rate(&stretches[i]) / n;
 	*square = 0;
 	for (i = 0; i < n; i++)
 	{
-		double		delta = stretches[i].requests /
-		fmax(stretches[i].seconds, 1e-9) - mean;
+		double		delta = find_rate(&stretches[i]) - mean;
 
 		*square += delta * delta;
 	}
 	return mean;
 }
 
-/* What others asked for, per second. */
-static double
-rate_of_others(const TsaStretch *stretches, int n)
+/* What all stretches come to together. */
+static TsaStretch
+add_up(const TsaStretch *stretches, int n)
 {
-	double		others = 0;
-	double		seconds = 0;
+	TsaStretch	sum = {0};
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
-		others += stretches[i].others;
-		seconds += stretches[i].seconds;
+		sum.requests += stretches[i].requests;
+		sum.seconds += stretches[i].seconds;
+		sum.worked += stretches[i].worked;
+		sum.others += stretches[i].others;
 	}
-	return others / fmax(seconds, 1e-9);
+	return sum;
 }
 
 /* What share of stretches lies on the wrong side of a throughput? */
@@ -117,52 +142,94 @@ share_astray(const TsaStretch *stretches, int n, double middle, int above)
 
 	for (i = 0; i < n; i++)
 	{
-		double		level = stretches[i].requests /
-		fmax(stretches[i].seconds, 1e-9);
+		double		rate = find_rate(&stretches[i]);
 
-		astray += above ? level > middle : level < middle;
+		astray += above ? rate > middle : rate < middle;
 	}
 	return (double) astray / n;
 }
 
-/* Is there a fall?  Then its levels and time are filled in. */
-int
-tsa_levels_fall(const TsaLevels *levels, TsaFall *fall)
+/*
+ * Where is the fall, with at least so many stretches after it?  Returns the
+ * number of stretches before it and fills it in, or returns 0.
+ */
+static int
+find_fall(const TsaLevels *levels, int least_after, TsaFall *fall)
 {
-	int			n = levels->n - (levels->open > 0 ? 1 : 0);
+	const TsaStretch *stretches = levels->stretches;
+	int			n = count_complete(levels);
 	double		least = INFINITY;
-	double		error = INFINITY;
+	double		error = 0;
+	double		before = 0;
+	double		after = 0;
 	double		middle;
+	TsaStretch	sides[2];
 	int			best = 0;
 	int			cut;
 
-	for (cut = MIN_STRETCHES; cut <= n - MIN_STRETCHES; cut++)
+	for (cut = MIN_STRETCHES; cut <= n - least_after; cut++)
 	{
 		double		squares[2];
-		double		before = describe_side(levels->stretches, cut,
-										   &squares[0]);
-		double		after = describe_side(levels->stretches + cut, n - cut,
-										  &squares[1]);
+		double		means[2];
 
+		means[0] = describe_side(stretches, cut, &squares[0]);
+		means[1] = describe_side(stretches + cut, n - cut, &squares[1]);
 		if (squares[0] + squares[1] >= least)
 			continue;
 		least = squares[0] + squares[1];
 		best = cut;
-		fall->before = before;
-		fall->after = after;
-		fall->at = levels->stretches[cut].begun;
+		before = means[0];
+		after = means[1];
 		error = sqrt(squares[0] / (cut - 1) / cut +
 					 squares[1] / (n - cut - 1) / (n - cut));
 	}
-	if (best == 0 || fall->after * MIN_FALL >= fall->before ||
-		fall->before - fall->after <= MIN_ERRORS * error)
+	if (best == 0 || after * MIN_FALL >= before ||
+		before - after <= MIN_ERRORS * error)
 		return 0;
-	if ((rate_of_others(levels->stretches + best, n - best) -
-		 rate_of_others(levels->stretches, best)) * OTHERS_WEIGH >
-		fall->before - fall->after)
+	sides[0] = add_up(stretches, best);
+	/* part of the first one may be from before it */
+	sides[1] = add_up(stretches + best + 1, n - best - 1);
+	if ((sides[1].others / fmax(sides[1].worked, 1e-9) -
+		 sides[0].others / fmax(sides[0].worked, 1e-9)) * OTHERS_WEIGH >
+		before - after)
 		return 0;
-	middle = sqrt(fall->before * fall->after);
-	return share_astray(levels->stretches, best, middle, 0) <= MAX_ASTRAY &&
-		share_astray(levels->stretches + best, n - best, middle,
-					 1) <= MAX_ASTRAY;
+	middle = sqrt(before * after);
+	if (share_astray(stretches, best, middle, 0) > MAX_ASTRAY ||
+		share_astray(stretches + best, n - best, middle, 1) > MAX_ASTRAY)
+		return 0;
+	fall->before = sides[0].requests / fmax(sides[0].seconds, 1e-9);
+	fall->after = sides[1].requests / fmax(sides[1].seconds, 1e-9);
+	fall->at = stretches[best].begun;
+	return best;
+}
+
+/*
+ * Is there a fall?  Then it is added, and what came before it is forgotten, and
+ * the stretch in which it may have been.  Of more than there is room for the
+ * last one counts.
+ */
+int
+tsa_levels_fall(TsaLevels *levels, TsaFalls *falls)
+{
+	TsaFall		fall;
+	int			before = find_fall(levels, MIN_STRETCHES, &fall);
+
+	if (before == 0)
+		return 0;
+	if (falls->n < TSA_MAX_FALLS)
+		falls->falls[falls->n++] = fall;
+	else
+		falls->falls[falls->n - 1].at = fall.at;
+	before++;
+	levels->n -= before;
+	memmove(levels->stretches, levels->stretches + before,
+			(size_t) levels->n * sizeof(TsaStretch));
+	return 1;
+}
+
+/* Is there one of which it is not known whether it lasts? */
+int
+tsa_levels_fall_at_end(const TsaLevels *levels, TsaFall *fall)
+{
+	return find_fall(levels, MIN_AT_END, fall) > 0;
 }

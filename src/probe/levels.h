@@ -13,24 +13,26 @@
 #include <stdint.h>
 
 #define TSA_MAX_LEVELS 64
+#define TSA_MAX_FALLS 4
 
 /* Throughput over a stretch of time. */
 typedef struct TsaStretch
 {
 	double		begun;			/* seconds */
 	double		requests;
-	double		seconds;		/* measured in it, with a processor */
+	double		seconds;		/* measured in it ... */
+	double		worked;			/* ... with a processor */
 	double		others;			/* what others asked for meanwhile */
 } TsaStretch;
 
 typedef struct TsaLevels
 {
 	int			n;
-	int			turns;			/* in each stretch */
-	int			open;			/* in the last one, if less */
+	double		width;			/* seconds of a complete stretch, at least */
 	TsaStretch	stretches[TSA_MAX_LEVELS];
 } TsaLevels;
 
+/* A fall to another level. */
 typedef struct TsaFall
 {
 	double		before;			/* requests per second */
@@ -38,8 +40,15 @@ typedef struct TsaFall
 	double		at;				/* seconds */
 } TsaFall;
 
-extern void tsa_levels_add(TsaLevels *levels, double begun, double requests,
-						   double seconds, double others);
-extern int	tsa_levels_fall(const TsaLevels *levels, TsaFall *fall);
+/* One fall after another, from each of which on there were enough stretches. */
+typedef struct TsaFalls
+{
+	int			n;
+	TsaFall		falls[TSA_MAX_FALLS];
+} TsaFalls;
+
+extern void tsa_levels_add(TsaLevels *levels, const TsaStretch *turn);
+extern int	tsa_levels_fall(TsaLevels *levels, TsaFalls *falls);
+extern int	tsa_levels_fall_at_end(const TsaLevels *levels, TsaFall *fall);
 
 #endif							/* TSA_LEVELS_H */

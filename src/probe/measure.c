@@ -16,7 +16,9 @@
  *
  * A measurement may be made in turns, so that several share what others do
  * meanwhile.  Each turn fills the queue anew, and what it filled it with does
- * not count; a turn lasts until enough has come after that.
+ * not count; a turn lasts until enough has come after that.  Where two of them
+ * are to be compared with each other only, in turns of a few requests, all of
+ * these count: what a warm-up would leave out is in both.
  *
  * No measurement reads an offset twice: random offsets come from a
  * permutation of the space with a fresh key, and a measurement that has used
@@ -41,6 +43,7 @@
 #define MAX_OVERTIME	4		/* for as many */
 #define SHORTEST_JUMP	3
 #define MIN_BEFORE_REPEAT 100
+#define MAX_LEFT_OUT	100		/* one after the other: nothing else is there */
 #define WAIT_NS			UINT64_C(50000000)
 
 /* a turn is at least so many requests, and so many fillings of the queue */
@@ -127,6 +130,31 @@ next_jump(TsaMeasuring *run)
 						   share));
 }
 
+/* Choose where in the space the next request goes; 0 when none is left. */
+static int
+choose_place(TsaMeasuring *run, TsaIoRequest *request)
+{
+	const TsaMeasurePlan *plan = run->plan;
+	int			left_out;
+
+	for (left_out = 0; left_out < MAX_LEFT_OUT; left_out++)
+	{
+		uint64_t	unit;
+
+		if (run->next_unit >= run->units && !next_pass(run))
+			return 0;
+		if (plan->sequential)
+			unit = (run->perm.key[0] + run->next_unit) % run->units;
+		else
+			unit = tsa_permutation_at(&run->perm, run->next_unit);
+		run->next_unit += plan->skip_units > 0 ? next_jump(run) : 1;
+		aim_request(plan, request, unit);
+		if (plan->leave_out == NULL || !plan->leave_out(request))
+			return 1;
+	}
+	return 0;
+}
+
 /*
  * The next request, or NULL when queue depth, rate limit or the space have
  * none left for now.
@@ -136,7 +164,6 @@ next_request(TsaMeasuring *run, uint64_t now)
 {
 	const TsaMeasurePlan *plan = run->plan;
 	TsaIoRequest *request;
-	uint64_t	unit;
 
 	if (run->nidle == 0 || run->exhausted)
 		return NULL;
@@ -149,20 +176,13 @@ next_request(TsaMeasuring *run, uint64_t now)
 		}
 		run->next_submit_ns = now + UINT64_C(1000000000) / plan->max_iops;
 	}
-	if (run->next_unit >= run->units && !next_pass(run))
+	request = run->idle[run->nidle - 1];
+	if (!choose_place(run, request))
 	{
 		run->exhausted = 1;
 		return NULL;
 	}
-
-	if (plan->sequential)
-		unit = (run->perm.key[0] + run->next_unit) % run->units;
-	else
-		unit = tsa_permutation_at(&run->perm, run->next_unit);
-	run->next_unit += plan->skip_units > 0 ? next_jump(run) : 1;
-
-	request = run->idle[--run->nidle];
-	aim_request(plan, request, unit);
+	run->nidle--;
 	request->is_write = (int) (tsa_random_next(&run->random) % 100) <
 		plan->write_percent;
 	if (request->is_write)
@@ -326,6 +346,8 @@ is_turn_over(const TsaMeasuring *run, uint64_t now)
 
 	if (is_done(run, now))
 		return 1;
+	if (run->plan->turn_requests > 0)
+		return finished >= run->plan->turn_requests;
 	return run->plan->turn_ns > 0 &&
 		now - run->turn_start_ns >= run->plan->turn_ns &&
 		finished >= MIN_IN_TURN &&
@@ -405,6 +427,7 @@ tsa_measure_start(TsaMeasuring *run, const TsaMeasurePlan *plan,
 	run->window_end = (uint64_t) (WINDOW_SHARE * (double) plan->duration_ns);
 	run->window_units = plan->may_repeat ? UINT64_MAX :
 		(uint64_t) (WINDOW_SHARE * (double) run->units);
+	run->measuring = run->count_all = plan->turn_requests > 0;
 	return 0;
 }
 

@@ -44,9 +44,13 @@ typedef struct TsaMeasurePlan
 	int			may_fall_short; /* files may shrink meanwhile */
 	uint64_t	duration_ns;
 	uint64_t	turn_ns;		/* of a turn, at least; 0: all in one */
+	uint64_t	turn_requests;	/* a turn is so many, all count; 0: turn_ns */
 	uint64_t	max_iops;		/* 0: no limit */
 	uint64_t	clock_ns;		/* taken off every latency */
 	uint64_t	seed;
+
+	/* is a request to be left out, another in its place?  NULL: none is */
+	int			(*leave_out) (const TsaIoRequest *request);
 
 	uint64_t	(*now) (void *arg);
 	void		(*check) (void *arg);	/* may jump out for good */

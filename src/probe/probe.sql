@@ -43,9 +43,9 @@ COMMENT ON COLUMN tablespace_advisor.probe_result.turns IS
 COMMENT ON COLUMN tablespace_advisor.probe_result.quiet_percent IS
 	'share of these turns in which others made at most 5 % of the device''s requests and took at most 10 % of the processor''s time; where they were enough they alone are the row; NULL where the device has no counters';
 COMMENT ON COLUMN tablespace_advisor.probe_result.burst_iops IS
-	'requests per second before throughput fell to another level, which is what counts; NULL where it did not fall';
+	'requests per second before throughput first fell to another level; the last level is what counts; NULL where it did not fall';
 COMMENT ON COLUMN tablespace_advisor.probe_result.burst_seconds IS
-	'seconds from the first measurement of the run until then';
+	'seconds from the first measurement of the run until it had fallen to the last level';
 GRANT SELECT ON tablespace_advisor.probe_run, tablespace_advisor.probe_result
 	TO pg_monitor;
 

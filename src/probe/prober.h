@@ -11,6 +11,7 @@
 #include "probe/evidence.h"
 #include "probe/history.h"
 #include "probe/levels.h"
+#include "probe/pairs.h"
 #include "probe/request.h"
 #include "probe/target.h"
 
@@ -32,8 +33,7 @@ typedef struct TsaProber
 
 	/* the tablespace's own relations, beside a scratch file */
 	TsaProbeTarget own;			/* no files: there are none */
-	double		own_ratio;		/* of latencies, over the scratch file's; 0:
-								 * unknown */
+	TsaPairs	pairs;			/* reads of theirs and of the scratch file */
 } TsaProber;
 
 /* One row while it is measured. */
@@ -46,14 +46,15 @@ typedef struct TsaProbeRow
 	TsaSyncEngine sync_engine;
 	TsaIoFile	cached_files[TSA_MAX_PROBE_FILES];
 
-	bool		of_own;			/* own relations beside a scratch file */
+	bool		of_own;			/* own relations beside a scratch file ... */
+	bool		beside_own;		/* ... and what these are paired with */
 	bool		made_single;	/* a deeper queue was asked for */
 	bool		started;
 	bool		done;
 	double		joined;			/* at which part of the others' time */
 
 	TsaLevels	levels;			/* of turns */
-	TsaFall		fall;			/* the first one; at < 0: none */
+	TsaFalls	falls;			/* of throughput */
 
 	TsaGrowth	growth;			/* of the counters, over all turns */
 	TsaSamples	quiet;			/* turns without others ... */
@@ -66,8 +67,6 @@ extern void tsa_measure_rows(TsaProber *prober, TsaProbeRun *run);
 /* row.c */
 extern void tsa_row_keep_turn(TsaProber *prober, TsaProbeRow *row,
 							  TsaGrowth *growth);
-extern void tsa_row_compare_own(TsaProber *prober, const TsaProbeRow *scratch,
-								const TsaProbeRow *own);
 extern void tsa_row_finish(TsaProber *prober, TsaProbeRow *row,
 						   TsaProbeResult *result);
 

@@ -38,7 +38,7 @@ part_left(const TsaProbeRow *row)
 
 /*
  * Where throughput falls to another level, the device had a credit that is
- * used up: what was measured until now is forgotten.
+ * used up: what was measured until now is forgotten, at each fall.
  */
 static void
 look_for_fall(const TsaProber *prober, TsaProbeRow *row,
@@ -49,21 +49,20 @@ look_for_fall(const TsaProber *prober, TsaProbeRow *row,
 	tsa_conditions_of_others(row->step.workload, growth);
 	double		requests = others.reads_per_s + others.writes_per_s;
 	double		mb = others.read_mb_per_s + others.write_mb_per_s;
-	double		seconds = (double) turn->elapsed_ns / 1e9 *
-	Max(1 - tsa_share_delayed(growth), 0.01);
+	TsaStretch	stretch;
 
-	tsa_levels_add(&row->levels,
-				   (double) (tsa_clock_now() - prober->began_ns) / 1e9,
-				   (double) turn->latency.count, seconds,
-				   isnan(requests) ? 0 : seconds *
-				   Max(requests, mb * MB_BYTES / row->step.workload->io_size));
-	if (row->fall.at >= 0 || part_left(row) < MIN_AFTER_FALL)
+	stretch.requests = (double) turn->latency.count;
+	stretch.seconds = (double) turn->elapsed_ns / 1e9;
+	stretch.begun = (double) (tsa_clock_now() - prober->began_ns) / 1e9 -
+		stretch.seconds;
+	stretch.worked = stretch.seconds *
+		Max(1 - tsa_share_delayed(growth), 0.01);
+	stretch.others = isnan(requests) ? 0 : stretch.worked *
+		Max(requests, mb * MB_BYTES / row->step.workload->io_size);
+	tsa_levels_add(&row->levels, &stretch);
+	if (part_left(row) < MIN_AFTER_FALL ||
+		!tsa_levels_fall(&row->levels, &row->falls))
 		return;
-	if (!tsa_levels_fall(&row->levels, &row->fall))
-	{
-		row->fall.at = -1;
-		return;
-	}
 	tsa_measure_forget(&row->measuring);
 	tsa_latency_reset(&row->quiet.latency);
 	row->quiet.elapsed_ns = 0;
@@ -106,25 +105,6 @@ is_quiet_enough(const TsaProbeRow *row)
 		(quiet->turns == row->m.latency.turns ||
 		 (quiet->turns >= ENOUGH_QUIET_TURNS &&
 		  quiet->count >= ENOUGH_QUIET_SAMPLES));
-}
-
-/*
- * Compare single random reads of the scratch file with those of the
- * tablespace's own relations, data that the probe has not just written.  A file
- * that answers much faster is in a cache, even if all of it is.  Relations have
- * few samples, so their faster quarter is what counts: busy processors make
- * some reads look slow, but not so many.
- */
-void
-tsa_row_compare_own(TsaProber *prober, const TsaProbeRow *scratch,
-					const TsaProbeRow *own)
-{
-	double		median;
-	double		fast;
-
-	if (tsa_latency_percentile(&scratch->m.latency, 0.5, &median) &&
-		tsa_latency_percentile(&own->m.latency, 0.25, &fast))
-		prober->own_ratio = fast / Max(median, 1);
 }
 
 /* The figures of a row. */
@@ -184,13 +164,17 @@ fill_evidence(const TsaProber *prober, const TsaProbeRow *row,
 	evidence->made_single = row->made_single;
 	evidence->in_memory = target->in_memory;
 	evidence->untrusted_share = target->untrusted_share;
-	evidence->own_files_ratio = workload->write_percent < 100 ?
-		prober->own_ratio : 0;
+	if (workload->write_percent < 100)
+	{
+		evidence->own_files_ratio = tsa_pairs_ratio(&prober->pairs);
+		evidence->own_files_low = tsa_pairs_ratio_low(&prober->pairs);
+	}
 	evidence->device_share = tsa_share_from_device(workload, &row->growth);
 	evidence->foreign_share = tsa_share_of_others(workload, growth, &requests);
 	evidence->delayed_share = tsa_share_delayed(growth);
-	evidence->fall_before = row->fall.at < 0 ? 0 : row->fall.before;
-	evidence->fall_at = row->fall.at;
+	evidence->falls = row->falls;
+	if (!tsa_levels_fall_at_end(&row->levels, &evidence->fall_at_end))
+		evidence->fall_at_end.before = 0;
 	evidence->others = tsa_conditions_of_others(workload, growth);
 	evidence->clock_taken_off = workload->buffered;
 	evidence->samples = latency->count;
@@ -218,12 +202,17 @@ tsa_row_finish(TsaProber *prober, TsaProbeRow *row, TsaProbeResult *result)
 	const char *text;
 	double		requests;
 	double		share;
+	int			fall;
 
 	share = tsa_share_of_others(row->step.workload, &row->growth, &requests);
 	prober->requests += requests;
 	prober->requests_by_others += Max(share, 0) * requests;
-	result->burst_iops = row->fall.at < 0 ? NAN : row->fall.before;
-	result->burst_seconds = row->fall.at < 0 ? NAN : row->fall.at;
+	result->burst_iops = result->burst_seconds = NAN;
+	if (row->falls.n > 0)
+	{
+		result->burst_iops = row->falls.falls[0].before;
+		result->burst_seconds = row->falls.falls[row->falls.n - 1].at;
+	}
 	form_result(&row->step, latency,
 				quiet ? row->quiet.elapsed_ns : row->m.elapsed_ns, result);
 	result->turns = (int) row->m.latency.turns;
@@ -231,7 +220,9 @@ tsa_row_finish(TsaProber *prober, TsaProbeRow *row, TsaProbeResult *result)
 		100.0 * (double) row->quiet.latency.turns / result->turns : NAN;
 
 	fill_evidence(prober, row, growth, latency, &evidence);
-	evidence.fall_after = result->iops;
+	for (fall = 0; fall < evidence.falls.n; fall++)
+		evidence.falls.falls[fall].after = fall + 1 < evidence.falls.n ?
+			evidence.falls.falls[fall + 1].before : result->iops;
 	result->others = evidence.others;
 	text = tsa_trust_caveat(&evidence, words, sizeof(words));
 	result->caveat = text !=NULL ? pstrdup(text) : NULL;

@@ -51,6 +51,37 @@ add_reason(Text *to, const char *format,...)
 		to->used = to->size - 1;
 }
 
+/*
+ * Reasons that lie in the file system, which no other probe would mend: what
+ * helps instead is said once.
+ */
+static void
+add_file_system(Text *to, const TsaEvidence *e)
+{
+	int			reached = e->device_share >= MIN_DEVICE_SHARE;
+	int			other_mode = e->no_direct && !e->uncached;
+
+	if (e->in_memory)
+	{
+		add_reason(to, "the file system is in memory, where there is no device to measure: random_page_cost = seq_page_cost is right there");
+		return;
+	}
+	if (other_mode)
+		add_reason(to, "the file system refuses O_DIRECT, so that the page cache may have answered: use mode 'scratch'");
+	else if (e->no_direct && e->device_share < 0)
+		add_reason(to, "the file system refuses O_DIRECT, and /proc/self/io, which would show whether the page cache answered, cannot be read");
+	else if (e->no_direct && !reached)
+		add_reason(to, "the file system refuses O_DIRECT, and the page cache answered though it was emptied");
+	if (e->untrusted_share > MAX_UNTRUSTED)
+		add_reason(to, "%.2g %% of the file are not plain data on the device (holes, unwritten, inline or compressed extents)",
+				   e->untrusted_share * 100);
+	if (e->device_share >= 0 && !reached)
+		add_reason(to, "only %.0f %% of the bytes reached a device",
+				   e->device_share * 100);
+	if (to->used > 0 && !other_mode)
+		add_reason(to, "with track_io_timing = on advice goes by the server's own timing instead");
+}
+
 /* Reasons that lie in the file and in who answered. */
 static void
 add_answerer(Text *to, const TsaEvidence *e)
@@ -62,20 +93,11 @@ add_answerer(Text *to, const TsaEvidence *e)
 					   e->device_share * 100);
 		return;
 	}
-	if (e->in_memory)
-		add_reason(to, "the file system is in memory");
-	if (e->no_direct && !(e->uncached && e->device_share >= MIN_DEVICE_SHARE))
-		add_reason(to, "the file system refuses O_DIRECT, so that the page cache may have answered");
-	if (e->untrusted_share > MAX_UNTRUSTED)
-		add_reason(to, "%.2g %% of the file are not plain data on the device (holes, unwritten, inline or compressed extents)",
-				   e->untrusted_share * 100);
-	if (e->device_share >= 0 && e->device_share < MIN_DEVICE_SHARE)
-		add_reason(to, "only %.0f %% of the bytes reached a device",
-				   e->device_share * 100);
+	add_file_system(to, e);
 	if (e->region_ratio > MAX_REGION_RATIO)
 		add_reason(to, "part of the file is %.1f times as fast as the rest: a cache holds it, use a larger file_size",
 				   e->region_ratio);
-	if (e->own_files_ratio > MAX_OWN_RATIO)
+	if (e->own_files_low > MAX_OWN_RATIO)
 		add_reason(to, "the tablespace's own relations are read %.1f times as slowly: the file is in a cache or covers too little of the device, use a larger file_size or mode 'existing'",
 				   e->own_files_ratio);
 }
@@ -127,6 +149,25 @@ add_others(Text *to, const TsaEvidence *e)
 				   isnan(others->in_flight) ? 0 : others->in_flight);
 }
 
+/* To which levels throughput fell. */
+static void
+add_falls(Text *to, const TsaFalls *falls)
+{
+	char		later[TSA_MAX_FALLS * 48] = "";
+	size_t		used = 0;
+	int			i;
+
+	if (falls->n == 0)
+		return;
+	for (i = 1; i < falls->n && used < sizeof(later); i++)
+		used += (size_t) snprintf(later + used, sizeof(later) - used,
+								  ", then to %.0f after %.0f s",
+								  falls->falls[i].after, falls->falls[i].at);
+	add_reason(to, "throughput fell from %.0f to %.0f requests per second after %.0f s%s: what came after it counts",
+			   falls->falls[0].before, falls->falls[0].after,
+			   falls->falls[0].at, later);
+}
+
 /* What else went on, as far as it matters, or NULL. */
 const char *
 tsa_trust_conditions(const TsaEvidence *e, char *words, size_t size)
@@ -134,9 +175,11 @@ tsa_trust_conditions(const TsaEvidence *e, char *words, size_t size)
 	Text		to = {words, size, 0};
 
 	words[0] = '\0';
-	if (e->fall_before > 0)
-		add_reason(&to, "throughput fell from %.0f to %.0f requests per second after %.0f s: what came after it counts",
-				   e->fall_before, e->fall_after, e->fall_at);
+	add_falls(&to, &e->falls);
+	if (e->fall_at_end.before > 0)
+		add_reason(&to, "throughput fell from %.0f to %.0f requests per second after %.0f s, at the end: a longer duration shows whether it stays there",
+				   e->fall_at_end.before, e->fall_at_end.after,
+				   e->fall_at_end.at);
 	if (e->foreign_share > MAX_FOREIGN)
 		add_others(&to, e);
 	if (e->delayed_share > MAX_DELAYED)

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probe/levels.h"
+
 /* What others did meanwhile; NAN: not known. */
 typedef struct TsaConditions
 {
@@ -46,12 +48,11 @@ typedef struct TsaEvidence
 	double		delayed_share;	/* of the time, without a processor */
 	double		region_ratio;	/* slowest quarter over fastest */
 	double		clock_share;	/* of the mean latency */
-	double		own_files_ratio;	/* existing relations over scratch; 0:
-									 * unknown */
+	double		own_files_ratio;	/* existing relations over scratch */
+	double		own_files_low;	/* lower end of its interval; 0: unknown */
 	uint64_t	samples;
-	double		fall_before;	/* requests per second; 0: no fall */
-	double		fall_after;
-	double		fall_at;		/* seconds */
+	TsaFalls	falls;			/* to what counts */
+	TsaFall		fall_at_end;	/* before == 0: none */
 	uint64_t	max_iops;		/* limit that held it back, 0: none */
 	int			unsteady;
 	int			repeated;

@@ -7,7 +7,9 @@
  * measured one after another would each meet something else, and their ratios,
  * which costs are made of, would be those of the load.  So rows take short
  * turns, and all meet the same.  So do reads of the tablespace's own relations,
- * which a scratch file is compared with.
+ * data that the probe has not just written, each right before or after reads of
+ * the scratch file: one that answers much faster than they do is in a cache,
+ * even if all of it is (pairs.c).
  *
  * Reads of the device take turns with each other, then comes the page cache,
  * which is no device, then the writes: what a device does about these in the
@@ -25,6 +27,7 @@
 #include "utils/wait_event.h"
 
 #include "compat.h"
+#include "probe/counters.h"
 #include "probe/prober.h"
 
 /* configuration parameter tablespace_advisor.probe_max_iops; 0: no limit */
@@ -37,7 +40,20 @@ int			tsa_probe_max_iops = 0;
 /* a turn lasts so long, or longer where the device takes long to answer */
 #define TURN_NS				UINT64CONST(50000000)
 
-/* of the time that goes to the tablespace's own relations */
+/*
+ * A cached read takes nothing but a processor.  Where others want it, too, a
+ * process has it for a millisecond or some and then waits for others' turns,
+ * which is not what a read takes: turns that are shorter than that have such a
+ * wait or none, and those that have none are the row.
+ */
+#define CACHED_TURN_NS		UINT64CONST(250000)
+
+/*
+ * A read of the tablespace's own relations is paired with one of the scratch
+ * file, up to so many times, in at most such a part of the time each if the
+ * device takes long.
+ */
+#define MAX_PAIRS			100
 #define OWN_FILES_PART		20
 
 /*
@@ -143,7 +159,7 @@ choose_files(TsaProber *prober, TsaProbeRow *row)
 
 /*
  * A request failed.  Own relations may be truncated or dropped meanwhile: there
- * is nothing to compare with, then.
+ * is nothing more to compare with, then.
  */
 static void
 end_row(const TsaProber *prober, TsaProbeRow *row, int error)
@@ -152,15 +168,22 @@ end_row(const TsaProber *prober, TsaProbeRow *row, int error)
 
 	row->done = true;
 	if (row->of_own)
-	{
-		tsa_latency_reset(&row->m.latency);
 		return;
-	}
 	errno = -error;
 	ereport(ERROR,
 			(errcode_for_file_access(),
 			 errmsg("could not measure %s in tablespace \"%s\": %m",
 					workload->name, prober->target.name)));
+}
+
+/*
+ * A block that the page cache is yet to write would be written before it is
+ * read past the cache, and take longer.
+ */
+static int
+is_dirty(const TsaIoRequest *request)
+{
+	return tsa_file_is_dirty(request->fd, request->offset, request->length);
 }
 
 /* What every measurement has in common. */
@@ -207,19 +230,23 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 	int			error;
 
 	start_plan(prober, workload, row->step.queue_depth, &row->plan);
-	row->plan.turn_ns = workload->cached ? 0 : TURN_NS;
+	row->plan.turn_ns = workload->cached ? CACHED_TURN_NS : TURN_NS;
 	if (workload->use_fdatasync || workload->cached || workload->buffered)
 	{
 		tsa_init_sync_engine(&row->sync_engine, workload->use_fdatasync,
 							 workload->buffered ? row->step.queue_depth : 0);
 		row->plan.engine = &row->sync_engine.base;
 	}
-	if (row->of_own)
+	if (row->of_own || row->beside_own)
+	{
+		row->plan.turn_requests = 1;
 		row->plan.duration_ns =
 			prober->request->duration_us * 1000 / OWN_FILES_PART;
+	}
+	if (row->of_own)
+		row->plan.leave_out = is_dirty;
 	choose_files(prober, row);
 	tsa_latency_reset(&row->quiet.latency);
-	row->fall.at = -1;
 	error = tsa_measure_start(&row->measuring, &row->plan, &row->m);
 	row->started = true;
 	if (error < 0)
@@ -263,12 +290,15 @@ measure_turn(TsaProber *prober, TsaProbeRow *row)
 	int			error;
 
 	if (!row->started)
+	{
 		start_row(prober, row);
+		if (workload->cached)
+			warm_cache(row->plan.files, row->plan.nfiles, row->plan.buffer);
+	}
 	if (row->done)
 		return;
-	if (workload->cached)
-		warm_cache(row->plan.files, row->plan.nfiles, row->plan.buffer);
-	else if ((workload->buffered || prober->uncached) && !row->of_own)
+	if ((workload->buffered || prober->uncached) && !workload->cached &&
+		!row->of_own)
 		empty_cache(row->plan.files, row->plan.nfiles);
 
 	tsa_counters_read(prober->target.stat_path, &before);
@@ -284,6 +314,23 @@ measure_turn(TsaProber *prober, TsaProbeRow *row)
 	tsa_growth_between(&growth, &before, &after);
 	tsa_row_keep_turn(prober, row, &growth);
 	row->done = tsa_measure_is_done(&row->measuring);
+}
+
+/*
+ * Read own relations and the scratch file, each of them first every other time,
+ * and compare.
+ */
+static void
+measure_pair(TsaProber *prober, TsaProbeRow *own, TsaProbeRow *beside)
+{
+	bool		own_first = prober->pairs.n % 2 == 0;
+
+	measure_turn(prober, own_first ? own : beside);
+	measure_turn(prober, own_first ? beside : own);
+	tsa_pairs_add(&prober->pairs, own->measuring.turn.latency.mean_ns,
+				  beside->measuring.turn.latency.mean_ns);
+	if (beside->done || prober->pairs.n >= MAX_PAIRS)
+		own->done = true;
 }
 
 /* Throughput of a row so far; 0 where it has none. */
@@ -399,28 +446,15 @@ choose_row(TsaProbeRow *rows, int nrows, Phase phase)
 	return chosen;
 }
 
-/* The row of single random reads, or NULL. */
-static const TsaProbeRow *
-find_single_reads(const TsaProbeRow *rows, int nrows)
-{
-	int			i;
-
-	for (i = 0; i < nrows; i++)
-		if (rows[i].step.workload == TSA_RANDOM_READ &&
-			rows[i].step.queue_depth == 1 && !rows[i].done)
-			return &rows[i];
-	return NULL;
-}
-
 /* Measure all rows; one without a depth of its own to measure is left out. */
 void
 tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 {
 	const TsaProbeRequest *request = prober->request;
 	int			nrows = request->nsteps;
-	TsaProbeRow *rows = palloc0_array(TsaProbeRow, nrows + 1);
+	TsaProbeRow *rows = palloc0_array(TsaProbeRow, nrows + 2);
 	TsaProbeRow *own = &rows[nrows];
-	const TsaProbeRow *single;
+	TsaProbeRow *beside = &rows[nrows + 1];
 	int			phase;
 	int			i;
 
@@ -428,11 +462,10 @@ tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 		rows[i].step = request->steps[i];
 	if (prober->single)
 		make_single(rows, nrows);
-	single = find_single_reads(rows, nrows);
-	own->step.workload = TSA_RANDOM_READ;
-	own->step.queue_depth = 1;
-	own->of_own = true;
-	own->done = single == NULL || prober->own.nfiles == 0;
+	own->step.workload = beside->step.workload = TSA_RANDOM_READ;
+	own->step.queue_depth = beside->step.queue_depth = 1;
+	own->of_own = beside->beside_own = true;
+	own->done = prober->own.nfiles == 0;
 	prober->began_ns = tsa_clock_now();
 	for (phase = 0; phase < PHASES; phase++)
 	{
@@ -442,12 +475,13 @@ tsa_measure_rows(TsaProber *prober, TsaProbeRun *run)
 		while ((row = choose_row(rows, nrows + 1, phase)) != NULL)
 		{
 			report_progress(prober, rows, nrows, row);
-			measure_turn(prober, row);
+			if (row == own)
+				measure_pair(prober, own, beside);
+			else
+				measure_turn(prober, row);
 			join_candidates(rows, nrows);
 		}
 	}
-	if (own->started)
-		tsa_row_compare_own(prober, single, own);
 	for (i = 0; i < nrows; i++)
 		if (rows[i].started)
 			tsa_row_finish(prober, &rows[i], &run->results[run->nresults++]);

@@ -91,7 +91,9 @@ AS $$
 		CASE WHEN l.random_read_us IS NULL THEN coalesce(
 				'the newest is not to be trusted: ' || l.random_read_caveat, 'never probed')
 			ELSE format('probed %s ago', tablespace_advisor.pretty_seconds(round(f.age_s))) END,
-		CASE WHEN NOT f.ok THEN tablespace_advisor.probe_statement(l.tablespace) END
+		/* a probe that the device did not answer would find the same again */
+		CASE WHEN NOT f.ok AND (l.random_read_us IS NOT NULL OR l.random_read_caveat IS NULL)
+			THEN tablespace_advisor.probe_statement(l.tablespace) END
 	FROM tablespace_advisor.tablespace_latency l
 	CROSS JOIN LATERAL (SELECT extract(epoch FROM
 		clock_timestamp() - l.measured_at)::float8 AS age_s) d

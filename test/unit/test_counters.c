@@ -17,6 +17,26 @@ make_file(void)
 	return fd;
 }
 
+/* What was written to a file is dirty until it is synced. */
+static void
+test_dirty(int fd)
+{
+	int			dirty;
+
+	if (pwrite(fd, "x", 1, 8192) != 1)
+		return;
+	errno = 0;
+	dirty = tsa_file_is_dirty(fd, 8192, 8192);
+	if (errno != 0)
+	{
+		printf("# skip: the kernel does not tell what is dirty\n");
+		return;
+	}
+	ok(dirty, "what was just written is dirty");
+	if (fsync(fd) == 0)
+		ok(!tsa_file_is_dirty(fd, 8192, 8192), "what was synced is not");
+}
+
 int
 main(void)
 {
@@ -72,6 +92,7 @@ main(void)
 	else
 		printf("# skip: the file system is on no block device\n");
 	ok(!tsa_file_in_memory(fd), "the build directory is not in memory");
+	test_dirty(fd);
 	close(fd);
 
 	fd = open("/dev/shm", O_RDONLY);

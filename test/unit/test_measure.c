@@ -454,10 +454,67 @@ test_turns(void)
 		   "no request is lost");
 }
 
+/* In turns of a few requests all of them count, from the first on. */
+static void
+test_short_turns(void)
+{
+	static TsaMeasuring run;
+	TsaMeasurePlan plan = prepare(1, 2 * MS, 65536);
+	int			i;
+
+	plan.turn_requests = 2;
+	is_int(tsa_measure_start(&run, &plan, &m), 0, "turns of two requests");
+	for (i = 1; i <= 3; i++)
+	{
+		is_int(tsa_measure_turn(&run), 0, "a short turn ends");
+		is_int((long long) run.turn.latency.count, 2, "both requests count");
+		is_int(device.requests, 2 * i, "and there are no others");
+	}
+	while (!tsa_measure_is_done(&run) && tsa_measure_turn(&run) == 0)
+		i++;
+	is_close(i, 250, 0.01, "short turns go on until the time is over");
+}
+
+static int
+is_odd(const TsaIoRequest *request)
+{
+	return request->unit % 2 == 1;
+}
+
+static int
+is_any(const TsaIoRequest *request)
+{
+	(void) request;
+	return 1;
+}
+
+/* What is to be left out is not read. */
+static void
+test_left_out(void)
+{
+	TsaMeasurePlan plan = prepare(1, 1000, 4096);
+	int			odd = 0;
+	int			i;
+
+	plan.leave_out = is_odd;
+	is_int(measure_all(&plan), 0, "every other block is left out");
+	for (i = 1; i < 4096; i += 2)
+		odd += device.seen[i];
+	is_int(odd, 0, "none of these is read");
+	is_int(device.requests, 2048, "all others are");
+
+	plan = prepare(1, 1000, 4096);
+	plan.leave_out = is_any;
+	is_int(measure_all(&plan), 0, "where all is left out");
+	is_int(device.requests, 0, "it ends at once");
+}
+
 int
 main(void)
 {
 	test_turns();
+	test_short_turns();
+	test_left_out();
 	test_permutation();
 	test_serial_device();
 	test_parallel_device();

@@ -31,6 +31,14 @@ expect(TsaEvidence e, const char *words, const char *name)
 }
 
 static void
+expect_not(TsaEvidence e, const char *words, const char *name)
+{
+	const char *caveat = tsa_trust_caveat(&e, text, sizeof(text));
+
+	ok(caveat != NULL && strstr(caveat, words) == NULL, "%s", name);
+}
+
+static void
 expect_condition(TsaEvidence e, const char *words, const char *name)
 {
 	const char *conditions = tsa_trust_conditions(&e, text, sizeof(text));
@@ -52,33 +60,80 @@ main(void)
 
 	e = clean();
 	e.no_direct = 1;
-	expect(e, "refuses O_DIRECT", "no O_DIRECT");
+	expect(e, "refuses O_DIRECT, so that the page cache may have answered: use mode 'scratch'",
+		   "no O_DIRECT");
+	expect_not(e, "track_io_timing", "no O_DIRECT, but another mode");
 	e.uncached = 1;
 	e.device_share = 0.5;
-	expect(e, "refuses O_DIRECT", "a page cache that answers though emptied");
+	expect(e, "refuses O_DIRECT, and the page cache answered though it was emptied; only 50 % of the bytes reached a device; with track_io_timing",
+		   "a page cache that answers though emptied");
+	e.device_share = -1;
+	expect(e, "refuses O_DIRECT, and /proc/self/io", "no witness of the device");
 	e.device_share = 1;
 	expect(e, NULL, "a page cache that was emptied, and a device that answered");
 	e = clean();
-	e.in_memory = 1;
-	expect(e, "in memory", "memory file system");
+	e.in_memory = e.no_direct = e.uncached = 1;
+	e.device_share = 0;
+	expect(e, "in memory, where there is no device to measure: random_page_cost = seq_page_cost",
+		   "memory file system");
+	expect_not(e, "; ", "memory file system: one reason is enough");
 	e = clean();
 	e.untrusted_share = 0.5;
 	expect(e, "50 % of the file", "holes and unwritten extents");
-	e = clean();
 	e.device_share = 0.5;
-	expect(e, "only 50 % of the bytes", "not from the device");
+	expect(e, "compressed extents); only 50 % of the bytes reached a device; with track_io_timing = on advice goes by the server's own timing instead",
+		   "not from the device: what helps is said once");
 	e = clean();
 	e.region_ratio = 27;
 	expect(e, "a cache holds it", "part of the file in a cache");
 	e = clean();
 	e.own_files_ratio = 3;
-	expect(e, "own relations", "all of the file in a cache");
+	e.own_files_low = 2.1;
+	expect(e, "own relations are read 3.0 times as slowly", "all of the file in a cache");
+	e.own_files_low = 1.9;
+	expect(e, NULL, "what may be noise is no cache");
 	e = clean();
 	e.foreign_share = 0.3;
 	e.others.reads_per_s = 120;
 	e.others.in_flight = 1.25;
 	expect_condition(e, "others made 30 % of the device's requests: 120 reads/s, 0 writes/s, 1.2 in flight",
 					 "foreign load");
+	e = clean();
+	e.falls = (TsaFalls)
+	{
+		1,
+		{
+			{
+				3000, 100, 12
+			}
+		}
+	};
+	expect_condition(e, "fell from 3000 to 100 requests per second after 12 s: what came after it counts",
+					 "a fall");
+	e.falls = (TsaFalls)
+	{
+		3,
+		{
+			{
+				3000, 700, 12
+			},
+			{
+				700, 246, 40
+			},
+			{
+				246, 100, 90
+			}
+		}
+	};
+	expect_condition(e, "fell from 3000 to 700 requests per second after 12 s, then to 246 after 40 s, then to 100 after 90 s: what",
+					 "three falls");
+	e = clean();
+	e.fall_at_end = (TsaFall)
+	{
+		3000, 100, 59
+	};
+	expect_condition(e, "fell from 3000 to 100 requests per second after 59 s, at the end: a longer duration",
+					 "a fall at the end");
 	e = clean();
 	e.delayed_share = 0.2;
 	expect_condition(e, "busy with others for 20 %", "processors busy");
@@ -114,7 +169,7 @@ main(void)
 
 	e = clean();
 	e.in_memory = e.repeated = 1;
-	expect(e, "; the file is so small", "reasons are joined");
+	expect(e, " is right there; the file is so small", "reasons are joined");
 	ok(strlen(tsa_trust_caveat(&e, text, 20)) == 19, "and cut where they must");
 	return done_testing();
 }
