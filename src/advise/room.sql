@@ -16,7 +16,7 @@ AS $$
 	WITH estimated AS MATERIALIZED (
 		SELECT array(SELECT e FROM tablespace_advisor.estimate_placement($1, $2, $3) e) AS list
 	)
-	SELECT e.* FROM estimated CROSS JOIN LATERAL unnest(list) e
+	SELECT e.* FROM estimated CROSS JOIN LATERAL tablespace_advisor.elements(list) e
 	WHERE e.destination = of_tablespace
 	UNION ALL
 	SELECT e.* FROM estimated CROSS JOIN LATERAL
@@ -52,7 +52,7 @@ AS $$
 		SELECT a.*, s.random_read_us, s.shares_device_with, p.place AS present,
 			coalesce(a.reads_per_s * e.device_share, 0) AS device_reads,
 			row_number() OVER (ORDER BY a.relation::oid) AS n
-		FROM unnest($1) a
+		FROM tablespace_advisor.elements($1) a
 		JOIN estimate e ON e.relation = a.relation AND e.destination IS NULL
 		JOIN unnest($2) s ON s.tablespace = a.tablespace
 		JOIN place p ON p.tablespace = a.tablespace
