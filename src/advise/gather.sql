@@ -330,10 +330,8 @@ BEGIN
 	SELECT * INTO seen FROM tablespace_advisor.gather_load(observe, tables, history);
 	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
 		tablespaces, seen.devices) f);
-	IF with_assumed THEN
-		tablespaces := tablespaces || array(SELECT f
-			FROM tablespace_advisor.assumed_facts(tablespaces) f);
-	END IF;
+	tablespaces := tablespaces || array(SELECT f
+		FROM tablespace_advisor.assumed_facts(tablespaces) f WHERE with_assumed);
 	unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
 		tablespaces, seen.rates) t WHERE target IS NULL);
 	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(
