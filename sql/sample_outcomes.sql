@@ -159,6 +159,12 @@ SELECT pg_temp.waits(2) AS slower_in_bursts;
 DELETE FROM tablespace_advisor.job WHERE job_id = 1;
 SELECT pg_temp.waits(2) AS bursts_alone;
 ROLLBACK TO two;
+-- what nobody read in the week before
+UPDATE tablespace_advisor.sample SET read_ms = read_ms * CASE WHEN sample_id > 36 THEN 30 ELSE 1 END;
+DELETE FROM tablespace_advisor.relation_sample WHERE sample_id <= 36 AND relation = 'outcome_small'::regclass;
+UPDATE tablespace_advisor.relation_sample SET reads = 1000 * reads WHERE relation = 'outcome_small'::regclass;
+SELECT pg_temp.waits(2) AS not_read_before;
+ROLLBACK TO two;
 UPDATE tablespace_advisor.job SET method = 'catalog' WHERE job_id = 2;
 SELECT pg_temp.waits(2) AS without_blocks;
 ROLLBACK TO two;

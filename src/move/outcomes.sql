@@ -452,7 +452,7 @@ SELECT s.*, s.saved + s.error < s.most_slower OR (s.saved < s.most_slower
 FROM (SELECT o.*, b.band, CASE WHEN (o.unit).saved + (o.unit).error < 0
 			AND o.saved < least(0, o.forecast - b.band)
 		THEN least(0, o.forecast * (SELECT greatest(1, least(greatest((o.before).reads,
-				(o.after).reads * (o.unit).scale), u.most) / u.mean)
+				(o.after).reads * (o.unit).scale), u.most) / nullif(u.mean, 0))
 			FROM tablespace_advisor.usual_reads(o.relation, o.started_at) u) - b.band)
 		END AS most_slower
 	FROM tablespace_advisor.own_outcome o
