@@ -95,6 +95,13 @@ ROLLBACK TO two;
 UPDATE tablespace_advisor.sample SET blocks_hit = blocks_hit + 1000000 * greatest(0, sample_id - 36);
 SELECT * FROM pg_temp.outcome_of;
 ROLLBACK TO two;
+-- samples twice a day: six of them
+UPDATE tablespace_advisor.sample SET started_at = pg_temp.at(0) + 144 * (started_at - pg_temp.at(0)),
+	taken_at = pg_temp.at(0) + 144 * (taken_at - pg_temp.at(0));
+UPDATE tablespace_advisor.job SET started_at = pg_temp.at(144 * 180), finished_at = pg_temp.at(144 * 180 + 3),
+	forecast_saved_ms_per_s = forecast_saved_ms_per_s / 144;
+SELECT job_id, outcome, window_s, before, after FROM pg_temp.outcome_of;
+ROLLBACK TO two;
 -- a server that does not time reads
 UPDATE tablespace_advisor.sample SET io_timed = false;
 SELECT job_id, outcome, round(reads_per_s_before) AS reads, batch_saved_ms_per_s, waits_for

@@ -6,8 +6,9 @@
  * and so may calls; what the database did after them belongs to all of them.
  * So the unit is what samples cannot tell apart: calls and rounds between which
  * fewer than three samples lie.  Windows before and after a unit are equally
- * long, as long as samples allow, one day at most; they hold no part of any
- * move, and end before one of the moved relations is rewritten.
+ * long, as long as samples allow, one day at most, or six samples where these are
+ * rarer; they hold no part of any move, and end before one of the moved relations
+ * is rewritten.
  *
  * The server times reads per database.  The load is hardly the same in both
  * windows, so the read time after the moves is scaled to the block accesses
@@ -159,7 +160,8 @@ WITH sample AS MATERIALIZED (
 	GROUP BY t.unit_id
 ), placed AS (
 	SELECT u.*, e.begins, e.ends, e.usual_s, r.at AS rewritten_at,
-		CASE WHEN u.finished_at < 'infinity' THEN least(interval '1 day',
+		CASE WHEN u.finished_at < 'infinity' THEN least(
+			greatest(interval '1 day', 6 * e.usual_s * interval '1 second'),
 			u.started_at - e.begins, e.ends - u.finished_at,
 			u.since_last, u.until_next, r.at - u.finished_at) END AS length
 	FROM unit u
