@@ -314,6 +314,32 @@ COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fa
 	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms, pages_written: reads that reach the device, milliseconds of reading, and pages, each per second, table_…: of its table with all indexes';
 
 /*
+ * What is known by its counters only is for who names it, or a last resort; so is
+ * what was not probed, where there is another place that was.
+ */
+CREATE FUNCTION tablespace_advisor.passed_over(
+	tablespaces tablespace_advisor.tablespace_fact[],
+	OUT source name,
+	OUT destination name)
+RETURNS SETOF record
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT s.tablespace, d.tablespace
+	FROM unnest(tablespaces) s CROSS JOIN unnest(tablespaces) d
+	WHERE EXISTS (SELECT FROM unnest(tablespaces) p
+		WHERE p.random_read_us IS NOT NULL
+			AND coalesce(p.latency_from, 'probe') IN ('probe', 'assumed')
+			AND p.tablespace <> s.tablespace
+			AND s.tablespace <> ALL (p.shares_device_with)
+			AND CASE WHEN d.random_read_us IS NULL
+				THEN tablespace_advisor.destination_order(s, p) = 1
+				ELSE d.latency_from NOT IN ('probe', 'assumed') END)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.passed_over(tablespace_advisor.tablespace_fact[]) IS
+	'tablespaces that advice does not take into account for what is in a tablespace, unless they are named';
+
+/*
  * The destination is taken to get all that is read of this relation's table,
  * since what is worth moving of a table mostly moves together.  Sessions that
  * have been watched are taken to read as soon as they can: what they do
@@ -326,7 +352,9 @@ COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fa
 CREATE FUNCTION tablespace_advisor.estimate_placement(
 	relations tablespace_advisor.relation_fact[],
 	tablespaces tablespace_advisor.tablespace_fact[],
-	load tablespace_advisor.load_fact)
+	load tablespace_advisor.load_fact,
+	with_all boolean DEFAULT true,
+	named name DEFAULT NULL)
 RETURNS SETOF tablespace_advisor.placement_estimate
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -361,7 +389,9 @@ AS $$
 		/* each tablespace, and none */
 		JOIN (SELECT p.* FROM (VALUES (true), (false)) one (is_one)
 			LEFT JOIN place p ON one.is_one) p
-			ON p.tablespace IS DISTINCT FROM h.tablespace
+			ON p.tablespace IS DISTINCT FROM h.tablespace AND (with_all OR p.tablespace = named
+				OR ((h.tablespace, p.tablespace) IN (SELECT o.source, o.destination
+					FROM tablespace_advisor.passed_over($2) o)) IS NOT TRUE)
 	), there AS (
 		/* OFFSET: what is used again is computed once */
 		SELECT a.*,
@@ -399,5 +429,5 @@ AS $$
 			- coalesce(g.extra_ms, 0)
 	FROM gain g
 $$;
-COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
-	'per relation one row for each other tablespace, and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time';
+COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, boolean, name) IS
+	'per relation one row for each other tablespace (not with_all: those that advice takes into account, and the one named), and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time';

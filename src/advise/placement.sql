@@ -151,43 +151,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.wanted_probes(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], name) IS
 	'the statement that makes all probes that are asked for, and the relation in whose row it belongs; none if no probe would help';
 
-/*
- * What is known by its counters only is for who names it, or a last resort; so is
- * what was not probed, where there is another place that was.
- */
-CREATE FUNCTION tablespace_advisor.considered_estimates(
-	estimates tablespace_advisor.placement_estimate[],
-	relations tablespace_advisor.relation_fact[],
-	tablespaces tablespace_advisor.tablespace_fact[],
-	destination name)
-RETURNS SETOF tablespace_advisor.placement_estimate
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
-AS $$
-	WITH passed_over AS MATERIALIZED (
-		SELECT s.tablespace AS source, d.tablespace AS destination
-		FROM unnest(tablespaces) s CROSS JOIN unnest(tablespaces) d
-		WHERE $4 IS NULL AND EXISTS (SELECT FROM unnest(tablespaces) p
-			WHERE p.random_read_us IS NOT NULL
-				AND coalesce(p.latency_from, 'probe') IN ('probe', 'assumed')
-				AND p.tablespace <> s.tablespace
-				AND s.tablespace <> ALL (p.shares_device_with)
-				AND CASE WHEN d.random_read_us IS NULL
-					THEN tablespace_advisor.destination_order(s, p) = 1
-					ELSE d.latency_from NOT IN ('probe', 'assumed') END)
-	)
-	SELECT e.*
-	FROM tablespace_advisor.elements(estimates) e
-	JOIN tablespace_advisor.elements(relations) a ON a.relation = e.relation
-	LEFT JOIN passed_over o ON o.source = a.tablespace AND o.destination = e.destination
-	WHERE o.source IS NULL
-$$;
-COMMENT ON FUNCTION tablespace_advisor.considered_estimates(tablespace_advisor.placement_estimate[], tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], name) IS
-	'of the estimates those of these relations that advice takes into account';
-
 /* All that is decided: evictions, moves, and what is said of the rest. */
 CREATE FUNCTION tablespace_advisor.decided_placements(
 	evicted tablespace_advisor.placement_choice[],
@@ -253,14 +216,13 @@ BEGIN
 			WHERE a.relation IN (SELECT c FROM tablespace_advisor.elements(considered) c));
 	END IF;
 	estimates := array(SELECT e
-		FROM tablespace_advisor.estimate_placement(relations, tablespaces, load) e);
+		FROM tablespace_advisor.estimate_placement(
+			relations, tablespaces, load, destination IS NOT NULL) e);
 	database_ms := (SELECT greatest(sum(e.read_ms_per_s),
 			CASE WHEN bool_or(e.read_ms_per_s IS NULL) THEN load.read_ms_per_s END)
 		FROM tablespace_advisor.elements(estimates) e WHERE e.destination IS NULL);
 	places := array(SELECT p FROM tablespace_advisor.place_loads(
 		relations, estimates, tablespaces, load) p);
-	estimates := array(SELECT e FROM tablespace_advisor.considered_estimates(
-		estimates, wanted, tablespaces, destination) e);
 	IF with_evictions THEN
 		evicted := array(SELECT c FROM tablespace_advisor.choose_evictions(
 			wanted, estimates, tablespaces) c);
