@@ -102,6 +102,13 @@ UPDATE tablespace_advisor.job SET started_at = pg_temp.at(144 * 180), finished_a
 	forecast_saved_ms_per_s = forecast_saved_ms_per_s / 144;
 SELECT job_id, outcome, window_s, before, after FROM pg_temp.outcome_of;
 ROLLBACK TO two;
+-- two samples after the moves, and then none for more than a day
+UPDATE tablespace_advisor.sample SET started_at = started_at - interval '3 days' WHERE sample_id <= 21;
+UPDATE tablespace_advisor.sample SET taken_at = taken_at - interval '3 days' WHERE sample_id <= 20;
+UPDATE tablespace_advisor.sample SET started_at = started_at + interval '30 hours' WHERE sample_id > 40;
+UPDATE tablespace_advisor.sample SET taken_at = taken_at + interval '30 hours' WHERE sample_id > 39;
+SELECT job_id, outcome, window_s, before, after FROM pg_temp.outcome_of;
+ROLLBACK TO two;
 -- a server that does not time reads
 UPDATE tablespace_advisor.sample SET io_timed = false;
 SELECT job_id, outcome, round(reads_per_s_before) AS reads, batch_saved_ms_per_s, waits_for

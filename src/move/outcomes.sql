@@ -6,9 +6,9 @@
  * and so may calls; what the database did after them belongs to all of them.
  * So the unit is what samples cannot tell apart: calls and rounds between which
  * fewer than three samples lie.  Windows before and after a unit are equally
- * long, as long as samples allow, one day at most, or six samples where these are
- * rarer; they hold no part of any move, and end before one of the moved relations
- * is rewritten.
+ * long, as long as samples allow, one day at most, but where a day has fewer as
+ * long as six of them take; they hold no part of any move, and end before one of
+ * the moved relations is rewritten.
  *
  * The server times reads per database.  The load is hardly the same in both
  * windows, so the read time after the moves is scaled to the block accesses
@@ -161,12 +161,17 @@ WITH sample AS MATERIALIZED (
 ), placed AS (
 	SELECT u.*, e.begins, e.ends, e.usual_s, r.at AS rewritten_at,
 		CASE WHEN u.finished_at < 'infinity' THEN least(
-			greatest(interval '1 day', 6 * e.usual_s * interval '1 second'),
+			greatest(interval '1 day', f.ends - u.finished_at, u.started_at - f.begins),
 			u.started_at - e.begins, e.ends - u.finished_at,
 			u.since_last, u.until_next, r.at - u.finished_at) END AS length
 	FROM unit u
 	CROSS JOIN (SELECT min(s.started_at) AS begins, max(s.taken_at) AS ends,
 		percentile_cont(0.5) WITHIN GROUP (ORDER BY s.seconds) AS usual_s FROM sample s) e
+	CROSS JOIN LATERAL (SELECT
+		(SELECT max(s.taken_at) FROM (SELECT s.taken_at FROM sample s
+			WHERE s.started_at >= u.finished_at ORDER BY s.started_at LIMIT 6) s) AS ends,
+		(SELECT min(s.started_at) FROM (SELECT s.started_at FROM sample s
+			WHERE s.taken_at <= u.started_at ORDER BY s.taken_at DESC LIMIT 6) s) AS begins) f
 	LEFT JOIN rewritten r USING (unit_id)
 ), summed AS (
 	SELECT p.unit_id, s.started_at >= p.finished_at AS is_after,
