@@ -18,7 +18,7 @@ JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = 
 JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid
 JOIN pg_language l ON l.oid = p.prolang
 WHERE e.extname = 'tablespace_advisor' AND d.deptype = 'e'
-  AND p.prokind = 'f' AND l.lanname <> 'c' AND p.prosqlbody IS NULL
+  AND p.prokind = 'f' AND l.lanname NOT IN ('c', 'internal') AND p.prosqlbody IS NULL
   AND NOT EXISTS (SELECT FROM unnest(p.proconfig) c WHERE c LIKE 'search_path=%')
 ORDER BY 1;
 

@@ -95,6 +95,20 @@ ROLLBACK TO two;
 UPDATE tablespace_advisor.sample SET blocks_hit = blocks_hit + 1000000 * greatest(0, sample_id - 36);
 SELECT * FROM pg_temp.outcome_of;
 ROLLBACK TO two;
+-- samples twice a day: six of them
+UPDATE tablespace_advisor.sample SET started_at = pg_temp.at(0) + 144 * (started_at - pg_temp.at(0)),
+	taken_at = pg_temp.at(0) + 144 * (taken_at - pg_temp.at(0));
+UPDATE tablespace_advisor.job SET started_at = pg_temp.at(144 * 180), finished_at = pg_temp.at(144 * 180 + 3),
+	forecast_saved_ms_per_s = forecast_saved_ms_per_s / 144;
+SELECT job_id, outcome, window_s, before, after FROM pg_temp.outcome_of;
+ROLLBACK TO two;
+-- two samples after the moves, and then none for more than a day
+UPDATE tablespace_advisor.sample SET started_at = started_at - interval '3 days' WHERE sample_id <= 21;
+UPDATE tablespace_advisor.sample SET taken_at = taken_at - interval '3 days' WHERE sample_id <= 20;
+UPDATE tablespace_advisor.sample SET started_at = started_at + interval '30 hours' WHERE sample_id > 40;
+UPDATE tablespace_advisor.sample SET taken_at = taken_at + interval '30 hours' WHERE sample_id > 39;
+SELECT job_id, outcome, window_s, before, after FROM pg_temp.outcome_of;
+ROLLBACK TO two;
 -- a server that does not time reads
 UPDATE tablespace_advisor.sample SET io_timed = false;
 SELECT job_id, outcome, round(reads_per_s_before) AS reads, batch_saved_ms_per_s, waits_for
@@ -158,6 +172,12 @@ WHERE sample_id > 36 AND relation = 'outcome_small'::regclass;
 SELECT pg_temp.waits(2) AS slower_in_bursts;
 DELETE FROM tablespace_advisor.job WHERE job_id = 1;
 SELECT pg_temp.waits(2) AS bursts_alone;
+ROLLBACK TO two;
+-- what nobody read in the week before
+UPDATE tablespace_advisor.sample SET read_ms = read_ms * CASE WHEN sample_id > 36 THEN 30 ELSE 1 END;
+DELETE FROM tablespace_advisor.relation_sample WHERE sample_id <= 36 AND relation = 'outcome_small'::regclass;
+UPDATE tablespace_advisor.relation_sample SET reads = 1000 * reads WHERE relation = 'outcome_small'::regclass;
+SELECT pg_temp.waits(2) AS not_read_before;
 ROLLBACK TO two;
 UPDATE tablespace_advisor.job SET method = 'catalog' WHERE job_id = 2;
 SELECT pg_temp.waits(2) AS without_blocks;

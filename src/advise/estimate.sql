@@ -92,7 +92,7 @@ AS $$
 		LEFT JOIN
 			(SELECT r.tablespace, sum(r.reads_per_s) AS reads,
 					sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0))) AS device_reads
-				FROM unnest(relations) r GROUP BY r.tablespace) r USING (tablespace)
+				FROM tablespace_advisor.elements(relations) r GROUP BY r.tablespace) r USING (tablespace)
 	)
 	SELECT q.tablespace, q.reads, q.device_reads, q.depth, q.read_from, CASE q.read_from
 			WHEN 'probe' THEN tablespace_advisor.latency_at_depth(
@@ -167,7 +167,7 @@ AS $$
 			array_agg(greatest(0, 1 - coalesce(r.system_cached, 0))) AS shares,
 			min(greatest(0, w.timed_us - w.all_cached_us) * w.reads) AS target
 		FROM whole w
-		CROSS JOIN unnest(relations) r
+		CROSS JOIN tablespace_advisor.elements(relations) r
 		JOIN queued q ON q.tablespace = r.tablespace
 		WHERE w.coverage >= 0.8 AND w.more_us > 0
 			AND w.timed_us < w.cached_us + w.device_us
@@ -288,7 +288,7 @@ AS $$
 				ELSE r.reads_per_s * (d.device_share * l.device_us
 					+ (1 - d.device_share) * l.cached_us) / 1000 END AS read_ms,
 			least(r.writes_per_s, r.reads_per_s + b.pages / nullif(load.checkpoint_s, 0))
-		FROM unnest(relations) r
+		FROM tablespace_advisor.elements(relations) r
 		LEFT JOIN unnest(tablespaces) s ON s.tablespace = r.tablespace
 		LEFT JOIN unnest(loads) l ON l.tablespace = s.tablespace
 		CROSS JOIN LATERAL (SELECT r.size_bytes
@@ -312,6 +312,32 @@ COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fa
 	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms, pages_written: reads that reach the device, milliseconds of reading, and pages, each per second, table_…: of its table with all indexes';
 
 /*
+ * What is known by its counters only is for who names it, or a last resort; so is
+ * what was not probed, where there is another place that was.
+ */
+CREATE FUNCTION tablespace_advisor.passed_over(
+	tablespaces tablespace_advisor.tablespace_fact[],
+	OUT source name,
+	OUT destination name)
+RETURNS SETOF record
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT s.tablespace, d.tablespace
+	FROM unnest(tablespaces) s CROSS JOIN unnest(tablespaces) d
+	WHERE EXISTS (SELECT FROM unnest(tablespaces) p
+		WHERE p.random_read_us IS NOT NULL
+			AND coalesce(p.latency_from, 'probe') IN ('probe', 'assumed')
+			AND p.tablespace <> s.tablespace
+			AND s.tablespace <> ALL (p.shares_device_with)
+			AND CASE WHEN d.random_read_us IS NULL
+				THEN tablespace_advisor.destination_order(s, p) = 1
+				ELSE d.latency_from NOT IN ('probe', 'assumed') END)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.passed_over(tablespace_advisor.tablespace_fact[]) IS
+	'tablespaces that advice does not take into account for what is in a tablespace, unless they are named';
+
+/*
  * The destination is taken to get all that is read of this relation's table,
  * since what is worth moving of a table mostly moves together.  Sessions that
  * have been watched are taken to read as soon as they can: what they do
@@ -324,7 +350,9 @@ COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fa
 CREATE FUNCTION tablespace_advisor.estimate_placement(
 	relations tablespace_advisor.relation_fact[],
 	tablespaces tablespace_advisor.tablespace_fact[],
-	load tablespace_advisor.load_fact)
+	load tablespace_advisor.load_fact,
+	with_all boolean DEFAULT true,
+	named name DEFAULT NULL)
 RETURNS SETOF tablespace_advisor.placement_estimate
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -333,73 +361,71 @@ AS $$
 		SELECT array_agg(l) AS loads
 		FROM tablespace_advisor.estimate_load(relations, tablespaces, load) l
 	), place AS MATERIALIZED (
-		SELECT f.*, l.device_reads_per_s, l.depth, l.device_us, l.cached_us,
-			l.cache_exponent, l.cache_correction, l.time_correction,
-			l.latency_from AS read_from, l.device_low_us, l.device_high_us,
+		SELECT f.*, l.device_reads_per_s, l.time_correction,
 			l.device_reads_per_s * l.device_us AS busy_us,
 			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
 		FROM unnest(tablespaces) f
 		JOIN (SELECT l.* FROM loads, unnest(loads.loads) l) l USING (tablespace)
-	), here AS MATERIALIZED (
-		SELECT h.* FROM loads l
-		CROSS JOIN LATERAL tablespace_advisor.reads_here($1, $2, l.loads, $3) h
-	), there AS (
-		SELECT h.relation, p.tablespace AS destination,
-			h.device_share, h.device_us, h.cached_us, h.read_ms, h.table_read_ms,
-			p.destination_depth, q.destination_us, p.max_rate,
-			p.device_reads_per_s + h.table_device_reads > p.max_rate AS is_saturated,
-			q.destination_us * q.high < h.device_low_us
-			AND (p.random_read_high_us < h.random_read_low_us OR h.depth >= 2
-				OR h.read_from <> 'probe') AS is_faster,
-			CASE WHEN h.write_workload = p.write_workload
-				THEN h.pages_written * greatest(0, p.write_us - h.write_us) / 1000 END AS extra_ms,
-			h.device_reads * (h.device_us - q.destination_us) / 1000 AS gain_ms,
-			h.device_reads * (h.device_low_us - q.destination_us * q.high) / 1000 AS gain_low_ms,
-			h.device_reads * (h.device_high_us - q.destination_us * q.low) / 1000 AS gain_high_ms,
-			h.moved_bytes,
-			coalesce(
-				h.size_bytes / (p.copy_rates ->> h.tablespace)::float8,
-				h.pages * (coalesce(h.sequential_page_us, h.random_read_us)
-					+ coalesce(p.sequential_write_page_us, 0)) / 1e6) AS move_seconds,
-			100 * h.size_bytes::float8 / nullif(h.table_bytes, 0) AS bytes_percent,
-			h.not_probed
-		FROM here h
-		/* each tablespace, and none */
-		CROSS JOIN (SELECT f.tablespace FROM unnest(tablespaces) f
-			UNION ALL SELECT NULL) f
-		LEFT JOIN LATERAL
-			(SELECT place.*,
-				CASE WHEN load.snapshots > 0 AND h.table_device_reads > 0
-					THEN tablespace_advisor.depth_in_loop(
-						place.depths, place.depth_read_us, load.active_sessions,
-						greatest(0, load.active_sessions * 1e6
-								- h.table_device_us - place.busy_us)
-							/ (h.table_device_reads + place.device_reads_per_s))
+	), reached AS (
+		SELECT h.*, p.tablespace AS destination, p.max_rate, p.time_correction, p.depths,
+			p.depth_read_us, p.present_read_us, p.present_read_low_us, p.present_read_high_us,
+			p.random_read_us AS there_us, p.random_read_low_us AS there_low_us,
+			p.random_read_high_us AS there_high_us, p.write_us AS write_there_us,
+			p.write_workload AS write_there, p.sequential_write_page_us, p.copy_rates,
+			p.device_reads_per_s + h.table_device_reads AS reads_then,
+			CASE WHEN p.tablespace IS NULL THEN NULL
+				WHEN load.snapshots > 0 AND h.table_device_reads > 0
+				THEN tablespace_advisor.depth_in_loop(
+					p.depths, p.depth_read_us, load.active_sessions,
+					greatest(0, load.active_sessions * 1e6 - h.table_device_us - p.busy_us)
+						/ (h.table_device_reads + p.device_reads_per_s))
 				ELSE least(greatest(1, h.depth), tablespace_advisor.depth_at_rate(
-					place.depths, place.depth_read_us,
-					place.device_reads_per_s + h.table_device_reads)) END AS destination_depth
-			FROM place WHERE place.tablespace = f.tablespace) p ON true
-		CROSS JOIN LATERAL
-			(SELECT p.time_correction * tablespace_advisor.latency_at_depth(
-				p.depths, p.depth_read_us, p.destination_depth) AS us) alone
-		CROSS JOIN LATERAL
-			(SELECT b.*, CASE WHEN b.is_busy THEN p.present_read_us ELSE alone.us END
-					AS destination_us,
-				CASE WHEN b.is_busy THEN p.present_read_low_us / p.present_read_us
-					ELSE p.random_read_low_us / p.random_read_us END AS low,
-				CASE WHEN b.is_busy THEN p.present_read_high_us / p.present_read_us
-					ELSE p.random_read_high_us / p.random_read_us END AS high
-			FROM (SELECT alone.us < p.present_read_low_us AS is_busy) b) q
-		WHERE f.tablespace IS DISTINCT FROM h.tablespace
+					p.depths, p.depth_read_us,
+					p.device_reads_per_s + h.table_device_reads)) END AS destination_depth
+		FROM loads l
+		CROSS JOIN LATERAL tablespace_advisor.reads_here($1, $2, l.loads, $3) h
+		/* each tablespace, and none */
+		JOIN (SELECT p.* FROM (VALUES (true), (false)) one (is_one)
+			LEFT JOIN place p ON one.is_one) p
+			ON p.tablespace IS DISTINCT FROM h.tablespace AND (with_all OR p.tablespace = named
+				OR ((h.tablespace, p.tablespace) IN (SELECT o.source, o.destination
+					FROM tablespace_advisor.passed_over($2) o)) IS NOT TRUE)
+	), there AS (
+		/* OFFSET: what is used again is computed once */
+		SELECT a.*,
+			CASE WHEN a.is_busy THEN a.present_read_us ELSE a.alone_us END AS destination_us,
+			CASE WHEN a.is_busy THEN a.present_read_low_us / a.present_read_us
+				ELSE a.there_low_us / a.there_us END AS low,
+			CASE WHEN a.is_busy THEN a.present_read_high_us / a.present_read_us
+				ELSE a.there_high_us / a.there_us END AS high
+		FROM (SELECT s.*, s.alone_us < s.present_read_low_us AS is_busy
+			FROM (SELECT r.*, r.time_correction * tablespace_advisor.latency_at_depth(
+					r.depths, r.depth_read_us, r.destination_depth) AS alone_us
+				FROM (SELECT * FROM reached OFFSET 0) r OFFSET 0) s) a
+		OFFSET 0
+	), gain AS (
+		SELECT t.*, t.device_reads * (t.device_us - t.destination_us) / 1000 AS gain_ms,
+			CASE WHEN t.write_workload = t.write_there THEN t.pages_written
+				* greatest(0, t.write_there_us - t.write_us) / 1000 END AS extra_ms
+		FROM there t
 	)
-	SELECT t.relation, t.destination, t.device_share, t.device_us, t.cached_us,
-		t.read_ms, t.table_read_ms, t.destination_depth, t.destination_us,
-		t.max_rate, t.is_saturated, t.is_faster, t.extra_ms,
-		t.gain_ms - coalesce(t.extra_ms, 0),
-		100 * (t.gain_ms - coalesce(t.extra_ms, 0)) / nullif(t.table_read_ms, 0),
-		t.moved_bytes, t.move_seconds, t.bytes_percent, t.not_probed,
-		t.gain_low_ms - coalesce(t.extra_ms, 0), t.gain_high_ms - coalesce(t.extra_ms, 0)
-	FROM there t
+	SELECT g.relation, g.destination, g.device_share, g.device_us, g.cached_us,
+		g.read_ms, g.table_read_ms, g.destination_depth, g.destination_us, g.max_rate,
+		g.reads_then > g.max_rate, g.destination_us * g.high < g.device_low_us
+			AND (g.there_high_us < g.random_read_low_us OR g.depth >= 2
+				OR g.read_from <> 'probe'),
+		g.extra_ms, g.gain_ms - coalesce(g.extra_ms, 0),
+		100 * (g.gain_ms - coalesce(g.extra_ms, 0)) / nullif(g.table_read_ms, 0),
+		g.moved_bytes, coalesce(
+			g.size_bytes / (g.copy_rates ->> g.tablespace)::float8,
+			g.pages * (coalesce(g.sequential_page_us, g.random_read_us)
+				+ coalesce(g.sequential_write_page_us, 0)) / 1e6),
+		100 * g.size_bytes::float8 / nullif(g.table_bytes, 0), g.not_probed,
+		g.device_reads * (g.device_low_us - g.destination_us * g.high) / 1000
+			- coalesce(g.extra_ms, 0),
+		g.device_reads * (g.device_high_us - g.destination_us * g.low) / 1000
+			- coalesce(g.extra_ms, 0)
+	FROM gain g
 $$;
-COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
-	'per relation one row for each other tablespace, and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time';
+COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, boolean, name) IS
+	'per relation one row for each other tablespace (not with_all: those that advice takes into account, and the one named), and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time';

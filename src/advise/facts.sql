@@ -249,7 +249,7 @@ AS $$
 			coalesce(f.present_read_us, f.random_read_us) AS us, c.us AS cached_us
 		FROM (SELECT r.tablespace, sum(r.reads_per_s) AS reads,
 				sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0))) AS device_reads
-			FROM unnest(relations) r WHERE r.reads_per_s > 0 GROUP BY r.tablespace) r
+			FROM tablespace_advisor.elements(relations) r WHERE r.reads_per_s > 0 GROUP BY r.tablespace) r
 		LEFT JOIN unnest(tablespaces) f ON f.tablespace = r.tablespace
 		CROSS JOIN (SELECT coalesce(min(p.cached_read_us), 0) AS us FROM unnest(tablespaces) p) c
 	), rest AS (
@@ -309,45 +309,56 @@ COMMENT ON FUNCTION tablespace_advisor.with_timed_latency(tablespace_advisor.tab
 
 /*
  * What the statistics of the planner say of an index on one column: bytes of
- * a key, correlation with the order of the table, entries.
+ * a key, correlation with the order of the table, entries.  Columns of a table go by
+ * their own statistics, expressions by the index's.  plpgsql, which plans for as many
+ * indexes as there are.
  */
 CREATE FUNCTION tablespace_advisor.index_shape(indexes oid[])
 RETURNS TABLE (relation oid, entries float8, key_bytes float8, "fillfactor" float8,
 	correlation float8, column_name name)
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB'
+SET jit = off
+SET plan_cache_mode = force_custom_plan
 AS $$
+#variable_conflict use_column
+DECLARE
+	btree oid := (SELECT m.oid FROM pg_am m WHERE m.amname = 'btree');
+BEGIN
+	RETURN QUERY WITH shape AS MATERIALIZED (
+		SELECT i.indexrelid, i.indrelid,
+			CASE WHEN i.indnatts = 1 THEN nullif(i.indkey[0], 0) END AS single,
+			/* NULL: not known of each column */
+			CASE WHEN count(*) = count(w.bytes) THEN sum(w.bytes) END AS bytes
+		FROM unnest(indexes) t
+		JOIN pg_index i ON i.indexrelid = t
+		JOIN pg_attribute a ON a.attrelid = t AND a.attnum > 0
+		CROSS JOIN LATERAL (SELECT i.indkey[a.attnum - 1] AS attnum) c
+		CROSS JOIN LATERAL (SELECT CASE WHEN a.attlen > 0 THEN a.attlen
+			ELSE (SELECT s.stawidth FROM pg_statistic s
+				WHERE s.starelid = CASE c.attnum WHEN 0 THEN i.indexrelid ELSE i.indrelid END
+					AND s.staattnum = CASE c.attnum WHEN 0 THEN a.attnum ELSE c.attnum END
+					AND NOT s.stainherit) END AS bytes) w
+		GROUP BY i.indexrelid, i.indrelid, i.indnatts, i.indkey[0]
+	)
 	SELECT c.oid, c.reltuples::float8,
-		CASE WHEN k.bytes IS NOT NULL THEN
-			greatest(least(k.bytes, current_setting('block_size')::int / 3), 0) END,
+		CASE WHEN h.bytes IS NOT NULL THEN
+			greatest(least(h.bytes, current_setting('block_size')::int / 3), 0) END::float8,
 		coalesce((SELECT o.option_value::float8
 			FROM pg_options_to_table(c.reloptions) o
 			WHERE o.option_name = 'fillfactor'), 90),
-		CASE WHEN i.indnatts = 1 AND i.indkey[0] > 0 THEN
-			(SELECT CASE 3 WHEN s.stakind1 THEN s.stanumbers1[1]
-					WHEN s.stakind2 THEN s.stanumbers2[1]
-					WHEN s.stakind3 THEN s.stanumbers3[1]
-					WHEN s.stakind4 THEN s.stanumbers4[1]
-					WHEN s.stakind5 THEN s.stanumbers5[1] END
-				FROM pg_statistic s
-				WHERE s.starelid = i.indrelid AND s.staattnum = i.indkey[0]
-					AND NOT s.stainherit) END,
-		CASE WHEN i.indnatts = 1 AND i.indkey[0] > 0 THEN
-			(SELECT t.attname FROM pg_attribute t
-				WHERE t.attrelid = i.indrelid AND t.attnum = i.indkey[0]) END
-	FROM unnest(indexes) w
-	JOIN pg_index i ON i.indexrelid = w
-	JOIN pg_class c ON c.oid = w
-	JOIN pg_am m ON m.oid = c.relam AND m.amname = 'btree'
-	CROSS JOIN LATERAL
-		/* columns of a table by their own statistics, expressions by the index's */
-		(SELECT CASE WHEN bool_and(s.stawidth IS NOT NULL OR a.attlen > 0)
-				THEN sum(CASE WHEN a.attlen > 0 THEN a.attlen ELSE s.stawidth END) END AS bytes
-			FROM unnest(i.indkey::int2[]) WITH ORDINALITY col (attnum, n)
-			JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = col.n
-			LEFT JOIN pg_statistic s ON NOT s.stainherit
-				AND s.starelid = CASE WHEN col.attnum > 0 THEN i.indrelid ELSE i.indexrelid END
-				AND s.staattnum = CASE WHEN col.attnum > 0 THEN col.attnum ELSE col.n END) k
+		(SELECT CASE 3 WHEN s.stakind1 THEN s.stanumbers1[1]
+				WHEN s.stakind2 THEN s.stanumbers2[1]
+				WHEN s.stakind3 THEN s.stanumbers3[1]
+				WHEN s.stakind4 THEN s.stanumbers4[1]
+				WHEN s.stakind5 THEN s.stanumbers5[1] END::float8
+			FROM pg_statistic s
+			WHERE s.starelid = h.indrelid AND s.staattnum = h.single AND NOT s.stainherit),
+		(SELECT t.attname FROM pg_attribute t
+			WHERE t.attrelid = h.indrelid AND t.attnum = h.single)
+	FROM shape h JOIN pg_class c ON c.oid = h.indexrelid AND c.relam = btree;
+END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.index_shape(oid[]) IS
 	'of B-trees among these: entries, mean bytes of a key, fillfactor, and of those on one column its name and the correlation of its values with the order of the table; NULL where the planner''s statistics do not say';
@@ -391,6 +402,7 @@ RETURNS TABLE (relation oid, table_oid oid, kind text, tablespace oid, filenode 
 	toast oid, toast_filenode oid, obstacle text, is_unique boolean, on_expression boolean)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	heap_methods oid[] := array(SELECT m.oid FROM pg_am m
@@ -437,6 +449,8 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
 SET jit = off
+SET enable_mergejoin = off
+SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -481,6 +495,8 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
 SET jit = off
+SET enable_mergejoin = off
+SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -330,10 +330,8 @@ BEGIN
 	SELECT * INTO seen FROM tablespace_advisor.gather_load(observe, tables, history);
 	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
 		tablespaces, seen.devices) f);
-	IF with_assumed THEN
-		tablespaces := tablespaces || array(SELECT f
-			FROM tablespace_advisor.assumed_facts(tablespaces) f);
-	END IF;
+	tablespaces := tablespaces || array(SELECT f
+		FROM tablespace_advisor.assumed_facts(tablespaces) f WHERE with_assumed);
 	unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
 		tablespaces, seen.rates) t WHERE target IS NULL);
 	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(
@@ -344,16 +342,18 @@ BEGIN
 		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(
 			tablespaces, relations, seen.load) f);
 	END IF;
-	relations := array(SELECT f FROM tablespace_advisor.with_standby_reads(relations) f);
+	IF EXISTS (SELECT FROM tablespace_advisor.standby_reads()) THEN
+		relations := array(SELECT f FROM tablespace_advisor.with_standby_reads(relations) f);
+	END IF;
 	IF target IS NOT NULL THEN
 		relations := array(SELECT CASE
 				WHEN f.relation = ANY (targets) OR f.table_relation = ANY (targets)
 				THEN tablespace_advisor.measure_bloat(f) ELSE f END
-			FROM unnest(relations) f);
-		considered := array(SELECT f.relation FROM unnest(relations) f
+			FROM tablespace_advisor.elements(relations) f);
+		considered := array(SELECT f.relation FROM tablespace_advisor.elements(relations) f
 			WHERE f.relation = ANY (targets) OR f.table_relation = ANY (targets));
 	ELSE
-		considered := array(SELECT f.relation FROM unnest(relations) f
+		considered := array(SELECT f.relation FROM tablespace_advisor.elements(relations) f
 			LEFT JOIN unnest(tablespaces) s ON s.tablespace = f.tablespace
 			WHERE tablespace_advisor.is_of_interest(f) OR s.available_bytes < 0
 				OR f.tablespace = ANY (unread));

@@ -15,10 +15,10 @@ AS $$
 	SELECT o.relation, o.destination, o.saved_ms_per_s,
 		CASE WHEN o.goes_down THEN least(0, l.low) ELSE l.low END,
 		coalesce(e.move_seconds, 0), o.goes_down
-	FROM (SELECT c.*, false AS goes_down FROM unnest(candidates) c
+	FROM (SELECT c.*, false AS goes_down FROM tablespace_advisor.elements(candidates) c
 		UNION ALL
-		SELECT d.*, true FROM unnest(demotions) d WHERE cardinality(candidates) > 0) o
-	LEFT JOIN unnest(estimates) e ON e.relation = o.relation
+		SELECT d.*, true FROM tablespace_advisor.elements(demotions) d WHERE cardinality(candidates) > 0) o
+	LEFT JOIN tablespace_advisor.elements(estimates) e ON e.relation = o.relation
 		AND e.destination = o.destination
 	CROSS JOIN LATERAL (SELECT coalesce(e.saved_low_ms_per_s, o.saved_ms_per_s) AS low) l
 $$;
@@ -59,8 +59,8 @@ SET work_mem = '64MB'
 AS $$
 	SELECT a.table_relation, row_number() OVER (ORDER BY a.table_relation::oid),
 		sum(a.size_bytes)::float8, coalesce(min(e.table_read_ms_per_s), 0)
-	FROM unnest(relations) a
-	LEFT JOIN unnest(estimates) e ON e.relation = a.relation AND e.destination IS NULL
+	FROM tablespace_advisor.elements(relations) a
+	LEFT JOIN tablespace_advisor.elements(estimates) e ON e.relation = a.relation AND e.destination IS NULL
 	GROUP BY a.table_relation
 $$;
 COMMENT ON FUNCTION tablespace_advisor.table_times(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[]) IS
@@ -110,8 +110,8 @@ AS $$
 	), item AS MATERIALIZED (
 		SELECT a.relation, a.size_bytes, p.place AS present, t.n AS table_n,
 			tablespace_advisor.moved_bytes(a) AS moved_bytes,
-			row_number() OVER (ORDER BY a.relation::text COLLATE "C") AS n
-		FROM unnest(relations) a
+			row_number() OVER (ORDER BY a.relation::oid) AS n
+		FROM tablespace_advisor.elements(relations) a
 		JOIN place p ON p.tablespace = a.tablespace
 		JOIN tables t ON t.table_relation = a.table_relation
 		WHERE a.relation IN (SELECT o.relation FROM offer o) AND a.size_bytes IS NOT NULL

@@ -24,8 +24,8 @@ AS $$
 		e.moved_bytes, NULL::float8, NULL::boolean,
 		NULL::int, NULL::int, NULL::regclass, NULL::float8, 'faster'
 	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
-	CROSS JOIN unnest(estimates) e
-	JOIN unnest(relations) a ON a.relation = e.relation
+	CROSS JOIN tablespace_advisor.elements(estimates) e
+	JOIN tablespace_advisor.elements(relations) a ON a.relation = e.relation
 	JOIN unnest(tablespaces) s ON s.tablespace = a.tablespace
 	JOIN unnest(tablespaces) d ON d.tablespace = e.destination
 	WHERE ($5 IS NULL OR e.destination = $5)
@@ -63,12 +63,13 @@ AS $$
 	SELECT a.relation, e.destination, 'move',
 		least(0, coalesce(e.saved_ms_per_s, 0)), e.moved_bytes, NULL::float8,
 		NULL::boolean, NULL::int, NULL::int, NULL::regclass, NULL::float8, 'makes room'
-	FROM unnest(estimates) e
-	JOIN unnest(relations) a ON a.relation = e.relation
+	FROM tablespace_advisor.elements(estimates) e
+	JOIN tablespace_advisor.elements(relations) a ON a.relation = e.relation
 	JOIN way ON way.source = a.tablespace AND way.destination = e.destination
 	WHERE a.obstacle IS NULL AND a.moving_job IS NULL
 		AND a.unusable IS NULL AND a.duplicate_of IS NULL
 		AND (e.destination = ANY (a.left_lately)) IS NOT TRUE
+		AND e.destination IS NOT NULL
 		AND (e.is_faster IS NOT TRUE OR e.saved_ms_per_s <= 0)
 		AND (e.saved_ms_per_s IS NOT NULL OR coalesce(a.reads_per_s, 0) = 0)
 		AND e.is_saturated IS NOT TRUE
@@ -107,8 +108,8 @@ AS $$
 			/* of what costs nothing the smaller goes first */
 			greatest(0, -e.saved_ms_per_s) + a.size_bytes / 1e15 AS lost
 		FROM over o
-		JOIN unnest(relations) a ON a.tablespace = o.tablespace
-		JOIN unnest(estimates) e ON e.relation = a.relation
+		JOIN tablespace_advisor.elements(relations) a ON a.tablespace = o.tablespace
+		JOIN tablespace_advisor.elements(estimates) e ON e.relation = a.relation
 			AND e.destination = o.destination
 		WHERE a.obstacle IS NULL AND a.moving_job IS NULL
 			AND e.saved_ms_per_s IS NOT NULL
@@ -181,14 +182,16 @@ AS $$
 			SELECT (NULL::tablespace_advisor.tablespace_fact).*) d
 	), nearest AS MATERIALIZED (
 		SELECT DISTINCT ON (e.relation) e.relation, coalesce(e.destination, '') AS destination
-		FROM unnest(estimates) e
-		JOIN unnest(relations) a ON a.relation = e.relation
-		JOIN way w ON w.source = a.tablespace AND w.destination = coalesce(e.destination, '')
-		WHERE e.destination IS NULL OR $5 IS NULL OR e.destination = $5
+		/* OFFSET: first what belongs together */
+		FROM (SELECT e.relation, e.destination, e.saved_ms_per_s, a.tablespace
+			FROM tablespace_advisor.elements(estimates) e
+			JOIN tablespace_advisor.elements(relations) a ON a.relation = e.relation
+			WHERE e.destination IS NULL OR $5 IS NULL OR e.destination = $5 OFFSET 0) e
+		JOIN way w ON w.source = e.tablespace AND w.destination = coalesce(e.destination, '')
 		ORDER BY e.relation, w.class, e.saved_ms_per_s DESC NULLS LAST, w.nth
 	), no_room AS MATERIALIZED (
 		SELECT DISTINCT ON (c.relation) c.relation, c.destination
-		FROM unnest(candidates) c ORDER BY c.relation, c.saved_ms_per_s DESC
+		FROM tablespace_advisor.elements(candidates) c ORDER BY c.relation, c.saved_ms_per_s DESC
 	), found AS MATERIALIZED (
 		SELECT a.relation, coalesce(c.destination, e.destination) AS destination,
 			coalesce(tablespace_advisor.index_finding(a),
@@ -197,8 +200,8 @@ AS $$
 			tablespace_advisor.is_bloated(a) AS is_bloated
 		FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
 		CROSS JOIN nearest n
-		JOIN unnest(relations) a ON a.relation = n.relation
-		JOIN unnest(estimates) e ON e.relation = n.relation
+		JOIN tablespace_advisor.elements(relations) a ON a.relation = n.relation
+		JOIN tablespace_advisor.elements(estimates) e ON e.relation = n.relation
 			AND coalesce(e.destination, '') = n.destination
 		JOIN unnest(tablespaces) s ON s.tablespace = a.tablespace
 		LEFT JOIN unnest(tablespaces) d ON d.tablespace = n.destination

@@ -19,40 +19,6 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.move_statement(regclass, text, name, boolean) IS
 	'the call that moves a relation, with typed literals so that no function of others fits better';
 
-CREATE FUNCTION tablespace_advisor.placement_reasons(
-	decided tablespace_advisor.placement_choice[],
-	relations tablespace_advisor.relation_fact[],
-	estimates tablespace_advisor.placement_estimate[],
-	tablespaces tablespace_advisor.tablespace_fact[],
-	load tablespace_advisor.load_fact,
-	destination name)
-RETURNS TABLE (relation regclass, reason text)
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
-AS $$
-	SELECT d.relation, coalesce(tablespace_advisor.choice_reason(d, s, load),
-			tablespace_advisor.finding_reason(
-				CASE WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
-					THEN 'bloated' ELSE d.finding END, a, e, s, t, $6, o.bottleneck,
-				CASE WHEN d.finding = 'table not probed' THEN array(
-					SELECT f FROM unnest(tablespaces) f
-					WHERE f.tablespace = ANY (e.not_probed) ORDER BY f.tablespace) END))
-		|| CASE WHEN d.action = 'move' AND t.latency_from = 'assumed'
-			THEN '; it is only assumed' ELSE '' END AS reason
-	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
-	CROSS JOIN unnest(decided) d
-	JOIN unnest(relations) a ON a.relation = d.relation
-	LEFT JOIN unnest(estimates) e ON e.relation = d.relation
-		AND coalesce(e.destination, '') = coalesce(d.destination, '')
-	LEFT JOIN unnest(tablespaces) s ON s.tablespace = a.tablespace
-	LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
-$$;
-COMMENT ON FUNCTION tablespace_advisor.placement_reasons(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name) IS
-	'in words why what was decided of each relation was; destination: as the caller gave it';
-
 /*
  * The rows of an advice, from what was decided of each relation; probe_relation:
  * the row that has the statement of all probes.
@@ -74,16 +40,14 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	WITH phrased AS MATERIALIZED (
-		SELECT r.* FROM tablespace_advisor.placement_reasons(
-			decided, relations, estimates, tablespaces, load, $8) r
-	), probe AS MATERIALIZED (
+	WITH probe AS MATERIALIZED (
 		SELECT p.relation, p.statement FROM tablespace_advisor.wanted_probes(
 			decided, relations, estimates, tablespaces, $8) p
-	), unmeasured AS MATERIALIZED (
-		SELECT coalesce(jsonb_object_agg(u.tablespace,
-			coalesce(u.caveat, 'nothing was measured there')), '{}') AS names
-		FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL
+	), whole AS MATERIALIZED (
+		SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck,
+			(SELECT coalesce(jsonb_object_agg(u.tablespace,
+					coalesce(u.caveat, 'nothing was measured there')), '{}')
+				FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL) AS unmeasured
 	)
 	SELECT ROW(CASE WHEN d.action = 'move' THEN d.turn END, d.action, a.relation, a.tablespace,
 			CASE d.action WHEN 'move' THEN d.destination
@@ -92,7 +56,15 @@ AS $$
 			a.size_bytes,
 			tablespace_advisor.round_to_three(s.saved_ms_per_s),
 			tablespace_advisor.round_to_three(100 * s.saved_ms_per_s / nullif(database_ms, 0)),
-			tablespace_advisor.one_line(r.reason),
+			tablespace_advisor.one_line(coalesce(tablespace_advisor.choice_reason(d, f, load),
+					tablespace_advisor.finding_reason(
+						CASE WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
+							THEN 'bloated' ELSE d.finding END, a, e, f, t, $8, w.bottleneck,
+						CASE WHEN d.finding = 'table not probed' THEN array(
+							SELECT m FROM unnest(tablespaces) m
+							WHERE m.tablespace = ANY (e.not_probed) ORDER BY m.tablespace) END))
+				|| CASE WHEN d.action = 'move' AND t.latency_from = 'assumed'
+					THEN '; it is only assumed' ELSE '' END),
 			CASE d.action WHEN 'move' THEN
 					CASE WHEN t.latency_from IS DISTINCT FROM 'assumed'
 					THEN tablespace_advisor.move_statement(a.relation, a.kind,
@@ -105,22 +77,21 @@ AS $$
 			tablespace_advisor.round_to_three(a.reads_per_s),
 			tablespace_advisor.round_to_three(a.writes_per_s),
 			tablespace_advisor.round_to_three((a.hits_per_s
-				+ a.reads_per_s * (1 - h.device_share))
+				+ a.reads_per_s * (1 - e.device_share))
 				/ nullif(a.hits_per_s + a.reads_per_s, 0)),
-			tablespace_advisor.round_to_three(h.read_ms_per_s),
-			tablespace_advisor.round_to_three(e.move_seconds)
+			tablespace_advisor.round_to_three(e.read_ms_per_s),
+			CASE WHEN d.destination IS NOT NULL THEN
+				tablespace_advisor.round_to_three(e.move_seconds) END
 		)::@extschema@.placement_advice,
 		CASE WHEN loads IS NOT NULL THEN
-			tablespace_advisor.row_evidence(a, coalesce(e, h), f, t, l, load, d, p)
-			|| jsonb_build_object('not_probed', n.names)
+			tablespace_advisor.row_evidence(a, e, f, t, l, load, d, p)
+			|| jsonb_build_object('not_probed', w.unmeasured)
 		END
-	FROM unnest(decided) d
-	CROSS JOIN unmeasured n
-	JOIN phrased r ON r.relation = d.relation
-	JOIN unnest(relations) a ON a.relation = d.relation
-	JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
-	LEFT JOIN unnest(estimates) e ON e.relation = d.relation
-		AND e.destination = d.destination
+	FROM tablespace_advisor.elements(decided) d
+	CROSS JOIN whole w
+	JOIN tablespace_advisor.elements(relations) a ON a.relation = d.relation
+	JOIN tablespace_advisor.elements(estimates) e ON e.relation = d.relation
+		AND coalesce(e.destination, '') = coalesce(d.destination, '')
 	LEFT JOIN unnest(tablespaces) f ON f.tablespace = a.tablespace
 	LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
 	LEFT JOIN unnest(loads) l ON l.tablespace = a.tablespace
@@ -130,9 +101,11 @@ AS $$
 	CROSS JOIN LATERAL (SELECT CASE
 		WHEN d.action = 'move' THEN d.saved_ms_per_s
 		WHEN d.action = 'probe first' THEN NULL
-		WHEN h.read_ms_per_s IS NOT NULL THEN 0 END AS saved_ms_per_s) s
-	ORDER BY CASE WHEN d.action = 'move' THEN d.turn END, h.read_ms_per_s DESC NULLS LAST,
-		a.kind DESC, a.relation::text COLLATE "C"
+		WHEN e.read_ms_per_s IS NOT NULL THEN 0 END AS saved_ms_per_s) s
+	/* names, which take long to make, of what is not read */
+	ORDER BY CASE WHEN d.action = 'move' THEN d.turn END, e.read_ms_per_s DESC NULLS LAST,
+		a.kind DESC, CASE WHEN e.read_ms_per_s > 0 THEN '' ELSE a.relation::text END COLLATE "C",
+		a.relation::oid
 $$;
 COMMENT ON FUNCTION tablespace_advisor.advice_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], tablespace_advisor.place_load[], name, float8) IS
 	'rows of advice with what they rest on, moves first, of what was decided of each relation; turn is the rank of moves; loads NULL: evidence is, too; places: as of loads_after()';
@@ -156,9 +129,9 @@ SET work_mem = '64MB'
 AS $$
 	WITH asks AS MATERIALIZED (
 		SELECT a.relation, a.kind, a.tablespace, d.destination, h.read_ms_per_s, h.not_probed
-		FROM unnest(decided) d
-		JOIN unnest(relations) a ON a.relation = d.relation
-		JOIN unnest(estimates) h ON h.relation = d.relation AND h.destination IS NULL
+		FROM tablespace_advisor.elements(decided) d
+		JOIN tablespace_advisor.elements(relations) a ON a.relation = d.relation
+		JOIN tablespace_advisor.elements(estimates) h ON h.relation = d.relation AND h.destination IS NULL
 		WHERE d.action = 'probe first'
 	), target AS (
 		SELECT t.tablespace FROM unnest(tablespaces) t
@@ -182,34 +155,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.wanted_probes(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], name) IS
 	'the statement that makes all probes that are asked for, and the relation in whose row it belongs; none if no probe would help';
 
-/* What is known by its counters only is for who names it, or a last resort. */
-CREATE FUNCTION tablespace_advisor.considered_estimates(
-	estimates tablespace_advisor.placement_estimate[],
-	relations tablespace_advisor.relation_fact[],
-	tablespaces tablespace_advisor.tablespace_fact[],
-	destination name)
-RETURNS SETOF tablespace_advisor.placement_estimate
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
-AS $$
-	SELECT e.*
-	FROM unnest(estimates) e
-	JOIN unnest(relations) a ON a.relation = e.relation
-	LEFT JOIN unnest(tablespaces) d ON d.tablespace = e.destination
-	WHERE $4 IS NOT NULL
-		OR d.latency_from IS NULL OR d.latency_from IN ('probe', 'assumed')
-		OR NOT EXISTS (SELECT FROM unnest(tablespaces) p
-			WHERE p.random_read_us IS NOT NULL
-				AND coalesce(p.latency_from, 'probe') IN ('probe', 'assumed')
-				AND p.tablespace <> a.tablespace
-				AND a.tablespace <> ALL (p.shares_device_with))
-$$;
-COMMENT ON FUNCTION tablespace_advisor.considered_estimates(tablespace_advisor.placement_estimate[], tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], name) IS
-	'of the estimates those of these relations that advice takes into account';
-
 /* All that is decided: evictions, moves, and what is said of the rest. */
 CREATE FUNCTION tablespace_advisor.decided_placements(
 	evicted tablespace_advisor.placement_choice[],
@@ -226,16 +171,16 @@ AS $$
 		m.bytes, m.bound_ms_per_s, m.is_exact,
 		row_number() OVER (ORDER BY m.turn NULLS FIRST,
 			m.saved_ms_per_s / nullif(m.bytes, 0) DESC NULLS FIRST,
-			m.relation::text COLLATE "C")::int,
+			CASE WHEN m.turn IS NULL THEN m.relation::text END COLLATE "C")::int,
 		m.bundle, m.makes_room_for, m.ms_per_s_and_gb, m.finding
 	FROM (SELECT e.* FROM unnest(evicted) e
-		UNION ALL SELECT m.* FROM unnest(moves) m WHERE m.turn IS NOT NULL) m
+		UNION ALL SELECT m.* FROM tablespace_advisor.elements(moves) m WHERE m.turn IS NOT NULL) m
 	UNION ALL
 	SELECT o.relation, o.destination, CASE WHEN m.relation IS NULL THEN o.action ELSE 'keep' END,
 		o.saved_ms_per_s, o.bytes, o.bound_ms_per_s, o.is_exact, o.turn,
 		o.bundle, o.makes_room_for, o.ms_per_s_and_gb, coalesce(m.finding, o.finding)
-	FROM unnest(others) o
-	LEFT JOIN unnest(moves) m ON m.relation = o.relation AND m.turn IS NULL
+	FROM tablespace_advisor.elements(others) o
+	LEFT JOIN tablespace_advisor.elements(moves) m ON m.relation = o.relation AND m.turn IS NULL
 $$;
 COMMENT ON FUNCTION tablespace_advisor.decided_placements(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[]) IS
 	'evictions, then moves, turn being the rank among both, and all others, with what keeps moves that are not made';
@@ -269,17 +214,19 @@ DECLARE
 	/* milliseconds per second that the database spends on reading */
 	database_ms float8;
 BEGIN
-	wanted := array(SELECT a FROM unnest(relations) a
-		WHERE a.relation IN (SELECT c FROM unnest(considered) c));
+	wanted := relations;
+	IF cardinality(considered) < cardinality(relations) THEN
+		wanted := array(SELECT a FROM tablespace_advisor.elements(relations) a
+			WHERE a.relation IN (SELECT c FROM tablespace_advisor.elements(considered) c));
+	END IF;
 	estimates := array(SELECT e
-		FROM tablespace_advisor.estimate_placement(relations, tablespaces, load) e);
+		FROM tablespace_advisor.estimate_placement(
+			relations, tablespaces, load, destination IS NOT NULL) e);
 	database_ms := (SELECT greatest(sum(e.read_ms_per_s),
 			CASE WHEN bool_or(e.read_ms_per_s IS NULL) THEN load.read_ms_per_s END)
-		FROM unnest(estimates) e WHERE e.destination IS NULL);
+		FROM tablespace_advisor.elements(estimates) e WHERE e.destination IS NULL);
 	places := array(SELECT p FROM tablespace_advisor.place_loads(
 		relations, estimates, tablespaces, load) p);
-	estimates := array(SELECT e FROM tablespace_advisor.considered_estimates(
-		estimates, wanted, tablespaces, destination) e);
 	IF with_evictions THEN
 		evicted := array(SELECT c FROM tablespace_advisor.choose_evictions(
 			wanted, estimates, tablespaces) c);
@@ -292,7 +239,7 @@ BEGIN
 				wanted, estimates, tablespaces, load) c
 			WHERE c.relation NOT IN (SELECT m.relation FROM unnest(evicted) m)
 				AND (c.relation, c.destination) NOT IN
-					(SELECT o.relation, o.destination FROM unnest(candidates) o)),
+					(SELECT o.relation, o.destination FROM tablespace_advisor.elements(candidates) o)),
 		evicted, relations, estimates, tablespaces, budget_bytes) c);
 	places := array(SELECT p FROM tablespace_advisor.loads_after(
 		moves, places, wanted, estimates, load) p);
@@ -300,7 +247,7 @@ BEGIN
 		moves, places, estimates) m);
 	decided := array(SELECT d FROM tablespace_advisor.decided_placements(evicted, moves,
 		array(SELECT o FROM tablespace_advisor.other_verdicts(
-			array(SELECT a FROM unnest(wanted) a WHERE a.relation NOT IN
+			array(SELECT a FROM tablespace_advisor.elements(wanted) a WHERE a.relation NOT IN
 				(SELECT m.relation FROM unnest(evicted || moves) m
 					WHERE m.turn IS NOT NULL OR m.finding = 'too full')),
 			estimates, tablespaces, load, destination, candidates) o)) d);

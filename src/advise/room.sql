@@ -3,29 +3,6 @@
  *
  * What more room in a tablespace would be worth.
  */
-/* Estimates of this tablespace, and of others what advice takes into account. */
-CREATE FUNCTION tablespace_advisor.curve_estimates(
-	relations tablespace_advisor.relation_fact[],
-	tablespaces tablespace_advisor.tablespace_fact[],
-	load tablespace_advisor.load_fact,
-	of_tablespace name)
-RETURNS SETOF tablespace_advisor.placement_estimate
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH estimated AS MATERIALIZED (
-		SELECT array(SELECT e FROM tablespace_advisor.estimate_placement($1, $2, $3) e) AS list
-	)
-	SELECT e.* FROM estimated CROSS JOIN LATERAL unnest(list) e
-	WHERE e.destination = of_tablespace
-	UNION ALL
-	SELECT e.* FROM estimated CROSS JOIN LATERAL
-		tablespace_advisor.considered_estimates(list, $1, $2, NULL) e
-	WHERE e.destination IS DISTINCT FROM of_tablespace
-$$;
-COMMENT ON FUNCTION tablespace_advisor.curve_estimates(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name) IS
-	'what placement_curve() chooses from: estimates of places that the advice considers, and of the tablespace in question';
-
 CREATE FUNCTION tablespace_advisor.curve_of(
 	relations tablespace_advisor.relation_fact[],
 	tablespaces tablespace_advisor.tablespace_fact[],
@@ -41,7 +18,7 @@ SET jit = off
 SET work_mem = '64MB'
 AS $$
 	WITH estimate AS MATERIALIZED (
-		SELECT e.* FROM tablespace_advisor.curve_estimates($1, $2, $3, of_tablespace) e
+		SELECT e.* FROM tablespace_advisor.estimate_placement($1, $2, $3, false, of_tablespace) e
 	), loads AS MATERIALIZED (
 		SELECT array(SELECT l FROM tablespace_advisor.place_loads($1,
 			array(SELECT ROW(e.*)::tablespace_advisor.placement_estimate FROM estimate e
@@ -52,7 +29,7 @@ AS $$
 		SELECT a.*, s.random_read_us, s.shares_device_with, p.place AS present,
 			coalesce(a.reads_per_s * e.device_share, 0) AS device_reads,
 			row_number() OVER (ORDER BY a.relation::oid) AS n
-		FROM unnest($1) a
+		FROM tablespace_advisor.elements($1) a
 		JOIN estimate e ON e.relation = a.relation AND e.destination IS NULL
 		JOIN unnest($2) s ON s.tablespace = a.tablespace
 		JOIN place p ON p.tablespace = a.tablespace

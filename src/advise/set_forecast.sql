@@ -40,7 +40,7 @@ AS $$
 	LEFT JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
 		ON l.tablespace = f.tablespace
 	LEFT JOIN (SELECT a.tablespace, sum(a.reads_per_s * e.device_share) AS reads
-		FROM unnest(relations) a JOIN unnest(estimates) e
+		FROM tablespace_advisor.elements(relations) a JOIN tablespace_advisor.elements(estimates) e
 			ON e.relation = a.relation AND e.destination IS NULL
 		GROUP BY a.tablespace) r ON r.tablespace = f.tablespace
 	CROSS JOIN LATERAL (SELECT w.own, CASE WHEN w.own > 0
@@ -107,9 +107,9 @@ AS $$
 	WITH moved AS MATERIALIZED (
 		SELECT a.tablespace AS source, m.destination, a.reads_per_s * e.device_share AS reads,
 			e.extra_write_ms_per_s AS extra
-		FROM unnest(moves) m
-		JOIN unnest(relations) a ON a.relation = m.relation
-		JOIN unnest(estimates) e ON e.relation = m.relation AND e.destination = m.destination
+		FROM tablespace_advisor.elements(moves) m
+		JOIN tablespace_advisor.elements(relations) a ON a.relation = m.relation
+		JOIN tablespace_advisor.elements(estimates) e ON e.relation = m.relation AND e.destination = m.destination
 		WHERE m.turn IS NOT NULL
 	), later AS MATERIALIZED (
 		SELECT array_agg(greatest(0, p.reads_per_s + coalesce(c.reads, 0) - coalesce(g.reads, 0))
@@ -151,15 +151,15 @@ AS $$
 		SELECT ((SELECT sum(p.reads_per_s * coalesce(p.read_us, 0)
 					- p.later_reads_per_s * p.later_us) FROM unnest(places) p) / 1000
 				- sum(coalesce(e.extra_write_ms_per_s, 0))) / sum(m.saved_ms_per_s) AS factor
-		FROM unnest(moves) m
-		JOIN unnest(estimates) e ON e.relation = m.relation AND e.destination = m.destination
+		FROM tablespace_advisor.elements(moves) m
+		JOIN tablespace_advisor.elements(estimates) e ON e.relation = m.relation AND e.destination = m.destination
 		WHERE m.turn IS NOT NULL
 		HAVING sum(m.saved_ms_per_s) > 0
 	)
 	SELECT m.relation, m.destination, m.action,
 		m.saved_ms_per_s * k.factor, m.bytes, m.bound_ms_per_s * k.factor, m.is_exact,
 		m.turn, m.bundle, m.makes_room_for, m.ms_per_s_and_gb * k.factor, m.finding
-	FROM unnest(moves) m
+	FROM tablespace_advisor.elements(moves) m
 	CROSS JOIN (SELECT coalesce((SELECT f.factor FROM factor f), 1) AS factor) k
 $$;
 COMMENT ON FUNCTION tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.placement_estimate[]) IS

@@ -29,7 +29,7 @@ AS $$
 	SELECT (f.fact).*
 	FROM (SELECT CASE WHEN s.reads IS NULL THEN r
 				ELSE tablespace_advisor.add_reads(r, s.reads, s.hits, s.scans) END AS fact
-		FROM unnest(relations) r
+		FROM tablespace_advisor.elements(relations) r
 		LEFT JOIN
 			(SELECT m.member, sum(m.reads_per_s) AS reads, sum(m.hits_per_s) AS hits,
 					max(m.scans_per_s) AS scans

@@ -6,8 +6,9 @@
  * and so may calls; what the database did after them belongs to all of them.
  * So the unit is what samples cannot tell apart: calls and rounds between which
  * fewer than three samples lie.  Windows before and after a unit are equally
- * long, as long as samples allow, one day at most; they hold no part of any
- * move, and end before one of the moved relations is rewritten.
+ * long, as long as samples allow, one day at most, but where a day has fewer as
+ * long as six of them take; they hold no part of any move, and end before one of
+ * the moved relations is rewritten.
  *
  * The server times reads per database.  The load is hardly the same in both
  * windows, so the read time after the moves is scaled to the block accesses
@@ -17,6 +18,9 @@
  * was on; where there are none, its reads at the mean time of all reads before,
  * and after at what is left of the read time when all others' reads take what
  * they took before.
+ *
+ * What is uncertain is how far samples differ from one time per access, not how
+ * much there was to do in each: a load that comes and goes makes no interval wide.
  */
 COMMENT ON TABLE tablespace_advisor.placement_round IS
 	'the calls of moves that apply_placement() has made: the round (first batch) that each is part of, whether it undid an earlier round, and whether what it moved back has been pinned';
@@ -82,6 +86,9 @@ COMMENT ON VIEW tablespace_advisor.moved_together IS
 CREATE TYPE tablespace_advisor.window_summary AS (
 	sample_ids int[],
 	seconds float8[],
+	accesses float8[],
+	blocks_read float8[],
+	read_ms float8[],
 	accesses_per_s float8,
 	reads_per_s float8,
 	read_ms_per_s float8,
@@ -91,7 +98,45 @@ CREATE TYPE tablespace_advisor.window_summary AS (
 	statement_ms_error float8
 );
 COMMENT ON TYPE tablespace_advisor.window_summary IS
-	'samples as a whole: their numbers and lengths, block accesses of the database''s relations but for catalogs, and all of its reads, per second, milliseconds per second that the server timed for reads and per statement by pg_stat_statements, both with the standard error of the mean of the samples; NULL where there is nothing of that';
+	'samples, and as a whole: their numbers and lengths, block accesses of the database''s relations but for catalogs, all of its reads, and milliseconds that the server timed for them; all three per second; milliseconds per statement by pg_stat_statements; the standard errors of the latter two, at these accesses; NULL where there is nothing of that';
+
+/* By jackknife: how far the ratio is from that without each of the samples. */
+CREATE FUNCTION tablespace_advisor.ratio_error(amounts float8[], bases float8[])
+RETURNS float8
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT sqrt(sum(((p.amount - w.amount / nullif(w.base, 0) * p.base)
+		/ nullif(w.base - p.base, 0)) ^ 2) * (w.n - 1) / w.n)
+	FROM (SELECT count(*) AS n, max(p.base) AS most, sum(p.amount) AS amount,
+			sum(p.base) AS base
+		FROM unnest(amounts, bases) p(amount, base)) w
+	CROSS JOIN unnest(amounts, bases) p(amount, base)
+	WHERE w.n >= 3 AND w.most < w.base
+	GROUP BY w.n, w.amount, w.base
+$$;
+COMMENT ON FUNCTION tablespace_advisor.ratio_error(float8[], float8[]) IS
+	'standard error of the sum of amounts over that of bases, of which each sample has one; NULL with fewer than three samples, or if no two have bases';
+
+/* Student's t for as many degrees of freedom as Welch gives, by expansion. */
+CREATE FUNCTION tablespace_advisor.difference_error(
+	error_before float8,
+	n_before int,
+	error_after float8,
+	n_after int)
+RETURNS float8
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT sqrt(d.square) * CASE WHEN d.square > 0
+		THEN 1.96 + 2.3723 / d.freedom + 2.8225 / d.freedom ^ 2 + 2.5558 / d.freedom ^ 3
+		ELSE 0 END
+	FROM (SELECT error_before ^ 2 + error_after ^ 2 AS square,
+		(error_before ^ 2 + error_after ^ 2) ^ 2 / nullif(error_before ^ 4 / (n_before - 1)
+			+ error_after ^ 4 / (n_after - 1), 0) AS freedom) d
+$$;
+COMMENT ON FUNCTION tablespace_advisor.difference_error(float8, int, float8, int) IS
+	'half width of the 95 % interval of a difference of two means of so many samples, from their standard errors';
 
 /* Equal windows before and after the moves. */
 CREATE VIEW tablespace_advisor.unit_window AS
@@ -115,26 +160,33 @@ WITH sample AS MATERIALIZED (
 	GROUP BY t.unit_id
 ), placed AS (
 	SELECT u.*, e.begins, e.ends, e.usual_s, r.at AS rewritten_at,
-		CASE WHEN u.finished_at < 'infinity' THEN least(interval '1 day',
+		CASE WHEN u.finished_at < 'infinity' THEN least(
+			greatest(interval '1 day', f.ends - u.finished_at, u.started_at - f.begins),
 			u.started_at - e.begins, e.ends - u.finished_at,
 			u.since_last, u.until_next, r.at - u.finished_at) END AS length
 	FROM unit u
 	CROSS JOIN (SELECT min(s.started_at) AS begins, max(s.taken_at) AS ends,
 		percentile_cont(0.5) WITHIN GROUP (ORDER BY s.seconds) AS usual_s FROM sample s) e
+	CROSS JOIN LATERAL (SELECT
+		(SELECT max(s.taken_at) FROM (SELECT s.taken_at FROM sample s
+			WHERE s.started_at >= u.finished_at ORDER BY s.started_at LIMIT 6) s) AS ends,
+		(SELECT min(s.started_at) FROM (SELECT s.started_at FROM sample s
+			WHERE s.taken_at <= u.started_at ORDER BY s.taken_at DESC LIMIT 6) s) AS begins) f
 	LEFT JOIN rewritten r USING (unit_id)
 ), summed AS (
 	SELECT p.unit_id, s.started_at >= p.finished_at AS is_after,
-		(array_agg(s.sample_id), array_agg(s.seconds),
-		sum(a.accesses) / sum(s.seconds),
+		(array_agg(s.sample_id), array_agg(s.seconds), array_agg(a.accesses),
+		array_agg(s.blocks_read), array_agg(s.read_ms), sum(a.accesses) / sum(s.seconds),
 		sum(s.blocks_read) / sum(s.seconds),
 		CASE WHEN bool_and(s.read_ms IS NOT NULL) THEN sum(s.read_ms) / sum(s.seconds) END,
-		CASE WHEN bool_and(s.read_ms IS NOT NULL) AND count(*) >= 3
-			THEN stddev(s.read_ms / s.seconds) / sqrt(count(*)) END,
+		CASE WHEN bool_and(s.read_ms IS NOT NULL) THEN tablespace_advisor.ratio_error(
+				array_agg(s.read_ms), array_agg(a.accesses))
+			* sum(a.accesses) / sum(s.seconds) END,
 		CASE WHEN bool_and(s.statements IS NOT NULL) THEN sum(s.statements) / sum(s.seconds) END,
 		CASE WHEN bool_and(s.statements IS NOT NULL)
 			THEN sum(s.statements_ms) / nullif(sum(s.statements), 0)::float8 END,
-		CASE WHEN bool_and(s.statements > 0) AND count(*) >= 3
-			THEN stddev(s.statements_ms / s.statements) / sqrt(count(*)) END
+		CASE WHEN bool_and(s.statements > 0) THEN tablespace_advisor.ratio_error(
+			array_agg(s.statements_ms), array_agg(s.statements::float8)) END
 		)::tablespace_advisor.window_summary AS figures
 	FROM placed p
 	JOIN sample s ON s.started_at >= p.started_at - p.length AND s.taken_at <= p.started_at
@@ -169,19 +221,21 @@ COMMENT ON VIEW tablespace_advisor.unit_window IS
 CREATE VIEW tablespace_advisor.unit_outcome AS
 SELECT w.*, s.scale,
 	(w.before).read_ms_per_s - (w.after).read_ms_per_s * s.scale AS saved,
-	1.96 * sqrt((w.before).read_ms_error ^ 2
-		+ ((w.after).read_ms_error * s.scale) ^ 2) AS error,
+	tablespace_advisor.difference_error((w.before).read_ms_error, n.before,
+		(w.after).read_ms_error * s.scale, n.after) AS error,
 	(w.before).statement_ms - (w.after).statement_ms AS statement_saved,
-	1.96 * sqrt((w.before).statement_ms_error ^ 2
-		+ (w.after).statement_ms_error ^ 2) AS statement_error,
+	tablespace_advisor.difference_error((w.before).statement_ms_error, n.before,
+		(w.after).statement_ms_error, n.after) AS statement_error,
 	(w.before).read_ms_per_s / nullif((w.before).reads_per_s, 0) AS mean_read_ms,
-	(w.before).read_ms_error / nullif((w.before).read_ms_per_s, 0) AS noise_before,
-	(w.after).read_ms_error / nullif((w.after).read_ms_per_s, 0) AS noise_after
+	tablespace_advisor.ratio_error((w.before).read_ms, (w.before).blocks_read)
+		AS mean_read_error
 FROM tablespace_advisor.unit_window w
 CROSS JOIN LATERAL (SELECT (w.before).accesses_per_s
-	/ nullif((w.after).accesses_per_s, 0) AS scale) s;
+	/ nullif((w.after).accesses_per_s, 0) AS scale) s
+CROSS JOIN LATERAL (SELECT cardinality((w.before).sample_ids) AS before,
+	cardinality((w.after).sample_ids) AS after) n;
 COMMENT ON VIEW tablespace_advisor.unit_outcome IS
-	'per unit of moves what the database''s reading took less after it, scaled to the accesses before, with the half width of its 95 % interval (NULL: fewer than three samples on a side), in milliseconds per second; mean_read_ms: what a read took before; noise_…: relative standard error of the read time';
+	'per unit of moves what the database''s reading took less after it, scaled to the accesses before, with the half width of its 95 % interval (NULL: fewer than three samples on a side), in milliseconds per second; mean_read_ms, mean_read_error: what a read took before, and its standard error';
 
 /* What would have to be there for a judgement, or that nothing will bring one. */
 CREATE FUNCTION tablespace_advisor.missing_for_outcome(
@@ -224,11 +278,11 @@ COMMENT ON FUNCTION tablespace_advisor.missing_for_outcome(text,
 CREATE TYPE tablespace_advisor.read_summary AS (
 	reads float8,
 	hits float8,
-	device_reads float8,
-	error float8
+	sampled_reads float8[],
+	sampled_device_reads float8[]
 );
 COMMENT ON TYPE tablespace_advisor.read_summary IS
-	'blocks per second that relations read past shared buffers (error: standard error of that), found in them, and read past the system''s cache too';
+	'blocks per second that relations read past shared buffers, and found in them; and blocks of each sample that they read past these, and past the system''s cache too';
 
 /* A sample without a row of a relation is one in which nothing was read of it. */
 CREATE FUNCTION tablespace_advisor.relation_reads(
@@ -240,10 +294,10 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT (coalesce(sum(r.reads), 0) / sum(s.seconds),
 		coalesce(sum(r.hits), 0) / sum(s.seconds),
-		coalesce(sum(r.device_reads), 0) / sum(s.seconds),
-		stddev(coalesce(r.reads, 0) / s.seconds) / sqrt(count(*)))
+		array_agg(coalesce(r.reads, 0) ORDER BY s.n),
+		array_agg(coalesce(r.device_reads, 0) ORDER BY s.n))
 			::tablespace_advisor.read_summary
-	FROM unnest((figures).sample_ids, (figures).seconds) s(id, seconds)
+	FROM unnest((figures).sample_ids, (figures).seconds) WITH ORDINALITY s(id, seconds, n)
 	LEFT JOIN LATERAL (SELECT sum(r.reads)::float8 AS reads, sum(r.hits)::float8 AS hits,
 			sum(greatest(0, r.reads - coalesce(r.maintenance_reads, 0)
 				- coalesce(r.cached_reads, 0)))::float8 AS device_reads
@@ -256,28 +310,44 @@ COMMENT ON FUNCTION tablespace_advisor.relation_reads(oid[], tablespace_advisor.
 	'what some relations read in some samples, as read_summary says';
 
 CREATE FUNCTION tablespace_advisor.page_read_ms(of_tablespace oid, sample_ids int[])
-RETURNS float8
+RETURNS float8[]
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT CASE WHEN sum(d.reads) >= 30 AND sum(d.read_ms) > 0 THEN sum(d.read_ms)
-		/ (sum(d.read_bytes) / current_setting('block_size')::float8) END
-	FROM tablespace_advisor.device_interval d
-	WHERE d.sample_id = ANY (sample_ids) AND d.tablespace = of_tablespace
+	WITH sample AS (
+		SELECT s.n, sum(d.reads) AS reads, sum(d.read_ms) AS ms,
+			sum(d.read_bytes) / current_setting('block_size')::float8 AS pages
+		FROM unnest(sample_ids) WITH ORDINALITY s(id, n)
+		LEFT JOIN tablespace_advisor.device_interval d
+			ON d.sample_id = s.id AND d.tablespace = of_tablespace
+		GROUP BY s.n
+	)
+	SELECT array_agg(CASE WHEN s.reads >= 30 AND s.pages > 0 THEN s.ms / s.pages ELSE w.ms END
+		ORDER BY s.n)
+	FROM sample s
+	CROSS JOIN (SELECT sum(s.ms) / sum(s.pages) AS ms FROM sample s
+		HAVING sum(s.reads) >= 30 AND sum(s.ms) > 0 AND sum(s.pages) > 0) w
 $$;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
-	'milliseconds that the device under a tablespace took for a page, in some samples; NULL with fewer than 30 reads, or if it does not count time';
+	'milliseconds that the device under a tablespace took for a page in each of some samples, or in all of them where one has fewer than 30 reads; NULL if all have fewer, or if it does not count time';
 
 /* What each relation read in both windows, and what a page of it took. */
 CREATE VIEW tablespace_advisor.moved_reads AS
 WITH moved AS MATERIALIZED (
-	SELECT j.*, t.call_id, u AS unit
+	SELECT j.*, t.call_id, u AS unit, array_remove(ARRAY[j.relation, j.old_index], NULL)
+		|| coalesce(j.indexes, '{}')
+		|| array(SELECT i.relation FROM tablespace_advisor.relation_inventory i
+			WHERE i.heap = j.relation AND i.kind IN ('toast', 'toast index')) AS relations
 	FROM tablespace_advisor.job j
 	LEFT JOIN tablespace_advisor.placement_round r ON r.batch_id = j.batch_id
 	JOIN tablespace_advisor.moved_together t ON t.call_id = coalesce(r.round_id, j.batch_id)
 	JOIN tablespace_advisor.unit_outcome u ON u.unit_id = t.unit_id
 	WHERE j.state = 'done' AND j.method <> 'catalog'
+), together AS MATERIALIZED (
+	SELECT u.unit_id, tablespace_advisor.relation_reads(u.relations, u.after) AS after
+	FROM (SELECT (m.unit).unit_id, (m.unit).after, array_agg(DISTINCT r) AS relations
+		FROM moved m CROSS JOIN LATERAL unnest(m.relations) r GROUP BY 1, 2) u
 ), device AS MATERIALIZED (
 	SELECT p.unit_id, p.is_after, p.tablespace, tablespace_advisor.page_read_ms(
 		p.tablespace, (p.figures).sample_ids) AS page_ms
@@ -288,41 +358,66 @@ WITH moved AS MATERIALIZED (
 )
 SELECT m.job_id, m.call_id, m.unit, b AS before, a AS after,
 	f.page_ms AS page_ms_before, t.page_ms AS page_ms_after, m.relation, m.started_at,
-	m.forecast_saved_ms_per_s AS forecast,
-	sum((a).reads) OVER (PARTITION BY (m.unit).unit_id) AS unit_reads_after
+	m.forecast_saved_ms_per_s AS forecast, u.after AS unit_after
 FROM moved m
+LEFT JOIN together u ON u.unit_id = (m.unit).unit_id
 LEFT JOIN device f ON f.unit_id = (m.unit).unit_id AND NOT f.is_after
 	AND f.tablespace = m.from_tablespace
 LEFT JOIN device t ON t.unit_id = (m.unit).unit_id AND t.is_after
 	AND t.tablespace = m.to_tablespace
-CROSS JOIN LATERAL (SELECT array_remove(ARRAY[m.relation, m.old_index], NULL)
-	|| coalesce(m.indexes, '{}')
-	|| array(SELECT i.relation FROM tablespace_advisor.relation_inventory i
-		WHERE i.heap = m.relation AND i.kind IN ('toast', 'toast index')) AS relations) r
-CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.relations, (m.unit).before) b
-CROSS JOIN LATERAL tablespace_advisor.relation_reads(r.relations, (m.unit).after) a;
+CROSS JOIN LATERAL tablespace_advisor.relation_reads(m.relations, (m.unit).before) b
+CROSS JOIN LATERAL tablespace_advisor.relation_reads(m.relations, (m.unit).after) a;
 COMMENT ON VIEW tablespace_advisor.moved_reads IS
-	'per move that is done and was sampled on both sides: its unit, what its relation read per second before and after, and milliseconds that a page took on the devices it was on (NULL: not counted)';
+	'per move that is done and was sampled on both sides: its unit, what its relation read before and after (unit_after: what all that moved did), and milliseconds that a page took in each sample on the devices it was on (NULL: not counted)';
+
+CREATE FUNCTION tablespace_advisor.own_read_time(
+	own tablespace_advisor.read_summary,
+	page_ms float8[],
+	figures tablespace_advisor.window_summary,
+	unit_reads float8[] DEFAULT NULL,
+	other_read_ms float8 DEFAULT NULL,
+	OUT ms float8,
+	OUT error float8)
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT greatest(0, sum(s.ms) / sum(s.seconds)),
+		tablespace_advisor.ratio_error(array_agg(s.ms), array_agg(s.accesses))
+			* sum(s.accesses) / sum(s.seconds)
+	FROM (SELECT s.seconds, s.accesses, CASE
+			WHEN page_ms IS NOT NULL THEN s.device_reads * s.page_ms
+			WHEN unit_reads IS NULL THEN s.reads * coalesce(s.read_ms / nullif(s.blocks, 0), 0)
+			ELSE coalesce(s.reads / nullif(s.unit_reads, 0), 0) * (s.read_ms
+				- other_read_ms * greatest(0, s.blocks - s.unit_reads)) END AS ms
+		FROM unnest((own).sampled_reads, (own).sampled_device_reads, page_ms, unit_reads,
+			(figures).seconds, (figures).accesses, (figures).blocks_read, (figures).read_ms)
+			s(reads, device_reads, page_ms, unit_reads, seconds, accesses, blocks, read_ms)) s
+$$;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.ratio_error(float8[], float8[]),
+	tablespace_advisor.difference_error(float8, int, float8, int),
+	tablespace_advisor.own_read_time(tablespace_advisor.read_summary, float8[],
+		tablespace_advisor.window_summary, float8[], float8) TO pg_monitor;
+COMMENT ON FUNCTION tablespace_advisor.own_read_time(tablespace_advisor.read_summary, float8[], tablespace_advisor.window_summary, float8[], float8) IS
+	'milliseconds per second that reading a relation took in a window, with their standard error at its accesses: by what a page took in each sample; page_ms NULL: by what a read of the database did, or (unit_reads) by what was left of the read time when others'' reads took other_read_ms';
 
 CREATE VIEW tablespace_advisor.own_outcome AS
-SELECT r.*, t.before - t.after AS saved,
-	1.96 * sqrt(t.before ^ 2 * ((r.unit).noise_before ^ 2
-			+ coalesce((r.before).error / nullif((r.before).reads, 0), 0) ^ 2)
-		+ t.noise ^ 2
-		+ t.after ^ 2 * coalesce((r.after).error / nullif((r.after).reads, 0), 0) ^ 2) AS error
+SELECT r.*, b.ms - a.ms * (r.unit).scale AS saved, tablespace_advisor.difference_error(
+	b.error, cardinality((r.before).sampled_reads),
+	(r.unit).scale * sqrt(a.error ^ 2 + o.error ^ 2),
+	cardinality((r.after).sampled_reads)) AS error
 FROM tablespace_advisor.moved_reads r
-CROSS JOIN LATERAL (SELECT r.page_ms_before * r.page_ms_after IS NOT NULL AS counted,
-	coalesce((r.after).reads / nullif(r.unit_reads_after, 0), 0) AS share,
-	(r.unit).after AS n) s
-CROSS JOIN LATERAL (SELECT CASE WHEN s.counted THEN (r.before).device_reads * r.page_ms_before
-		ELSE (r.before).reads * (r.unit).mean_read_ms END AS before,
-	(r.unit).scale * CASE WHEN s.counted THEN (r.after).device_reads * r.page_ms_after
-		ELSE s.share * greatest(0, (s.n).read_ms_per_s - (r.unit).mean_read_ms
-			* greatest(0, (s.n).reads_per_s - r.unit_reads_after)) END AS after,
-	(r.unit).scale * CASE
-		WHEN s.counted THEN (r.after).device_reads * r.page_ms_after * (r.unit).noise_after
-		ELSE s.share * (s.n).read_ms_per_s
-			* sqrt((r.unit).noise_before ^ 2 + (r.unit).noise_after ^ 2) END AS noise) t;
+CROSS JOIN LATERAL (SELECT r.page_ms_before IS NOT NULL AND r.page_ms_after IS NOT NULL
+	AS is_counted) c
+CROSS JOIN LATERAL tablespace_advisor.own_read_time(r.before,
+	CASE WHEN c.is_counted THEN r.page_ms_before END, (r.unit).before) b
+CROSS JOIN LATERAL tablespace_advisor.own_read_time(r.after,
+	CASE WHEN c.is_counted THEN r.page_ms_after END, (r.unit).after,
+	(r.unit_after).sampled_reads, (r.unit).mean_read_ms) a
+/* what is not known of others' reads, for its share of what moved */
+CROSS JOIN LATERAL (SELECT CASE WHEN c.is_counted THEN 0
+	ELSE coalesce((r.after).reads / nullif((r.unit_after).reads, 0), 0)
+		* greatest(0, ((r.unit).after).reads_per_s - (r.unit_after).reads)
+		* (r.unit).mean_read_error END AS error) o;
 COMMENT ON VIEW tablespace_advisor.own_outcome IS
 	'moved_reads with what the relation''s own reading took less after the move, at the accesses before, in milliseconds per second, and the half width of its 95 % interval';
 
@@ -364,7 +459,7 @@ SELECT s.*, s.saved + s.error < s.most_slower OR (s.saved < s.most_slower
 FROM (SELECT o.*, b.band, CASE WHEN (o.unit).saved + (o.unit).error < 0
 			AND o.saved < least(0, o.forecast - b.band)
 		THEN least(0, o.forecast * (SELECT greatest(1, least(greatest((o.before).reads,
-				(o.after).reads * (o.unit).scale), u.most) / u.mean)
+				(o.after).reads * (o.unit).scale), u.most) / nullif(u.mean, 0))
 			FROM tablespace_advisor.usual_reads(o.relation, o.started_at) u) - b.band)
 		END AS most_slower
 	FROM tablespace_advisor.own_outcome o
@@ -385,6 +480,7 @@ SELECT j.job_id, coalesce(o.call_id, p.round_id, j.batch_id) AS batch_id,
 		WHEN o.error IS NULL THEN 'too few samples'
 		WHEN o.saved + o.error < j.forecast_saved_ms_per_s - o.band THEN 'saved less'
 		WHEN o.saved - o.error > j.forecast_saved_ms_per_s + o.band THEN 'saved more'
+		WHEN o.error > o.band THEN 'within noise'
 		ELSE 'as forecast'
 	END AS outcome,
 	j.forecast_saved_ms_per_s,
@@ -429,4 +525,4 @@ WHERE j.state NOT IN ('queued', 'running', 'paused');
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS
-	'per ended move: the forecast beside what samples measured in equal windows before and after it and what was moved with it, times in milliseconds per second or per statement, with 95 % intervals; outcome: as forecast, saved less, saved more, no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading did not get slower), undone (moved back since) or waiting (not known yet, or to be undone by apply_placement()); waits_for: what is missing for that, "nothing" where it will never be known, NULL where it is known';
+	'per ended move: the forecast beside what samples measured in equal windows before and after it and what was moved with it, times in milliseconds per second or per statement, with 95 % intervals; outcome: as forecast, saved less, saved more, within noise (these cannot be told apart), no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading did not get slower), undone (moved back since) or waiting (not known yet, or to be undone by apply_placement()); waits_for: what is missing for that, "nothing" where it will never be known, NULL where it is known';

@@ -49,13 +49,20 @@ WHERE c.relkind IN ('r', 'm', 'i') AND c.relpersistence <> 't'
 COMMENT ON VIEW tablespace_advisor.used_tablespace IS
 	'OIDs of the tablespaces that relations of relation_inventory are in, without looking at each of these';
 
-/* relation_inventory by lookups, for few tables among many. */
+/*
+ * relation_inventory of some tables.  plpgsql, which plans for as many as there
+ * are: few are looked up, many are joined.
+ */
 CREATE FUNCTION tablespace_advisor.inventory_of(tables oid[])
 RETURNS SETOF tablespace_advisor.relation_inventory
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET plan_cache_mode = force_custom_plan
 AS $$
-	WITH heap AS MATERIALIZED (
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY WITH heap AS MATERIALIZED (
 		SELECT h.oid, h.reltoastrelid AS toast
 		FROM unnest(tables) t JOIN pg_class h ON h.oid = t
 		WHERE h.relkind IN ('r', 'm')
@@ -76,7 +83,8 @@ AS $$
 	FROM member m
 	JOIN pg_class c ON c.oid = m.relation
 	JOIN pg_database d ON d.datname = current_database()
-	WHERE c.relpersistence <> 't' AND c.oid >= 16384 AND c.relfilenode <> 0
+	WHERE c.relpersistence <> 't' AND c.oid >= 16384 AND c.relfilenode <> 0;
+END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.inventory_of(oid[]) IS
@@ -85,17 +93,21 @@ COMMENT ON FUNCTION tablespace_advisor.inventory_of(oid[]) IS
 /* A TOAST table depends on its table, whatever it is called. */
 CREATE FUNCTION tablespace_advisor.tables_of(relations oid[])
 RETURNS SETOF oid
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET plan_cache_mode = force_custom_plan
 AS $$
-	SELECT DISTINCT coalesce(d.refobjid, i.indrelid, c.oid)
+BEGIN
+	RETURN QUERY SELECT DISTINCT coalesce(d.refobjid, i.indrelid, c.oid)
 	FROM unnest(relations) r
 	JOIN pg_class c ON c.oid = r
 	LEFT JOIN pg_index i ON i.indexrelid = c.oid
 	LEFT JOIN pg_depend d ON c.relnamespace = 'pg_toast'::regnamespace
 		AND d.classid = 'pg_class'::regclass AND d.objsubid = 0
 		AND d.objid = coalesce(i.indrelid, c.oid)
-		AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i'
+		AND d.refclassid = 'pg_class'::regclass AND d.deptype = 'i';
+END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.tables_of(oid[]) IS

@@ -153,6 +153,7 @@ SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
 SET jit = off
 SET enable_mergejoin = off
+SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
 	first_id int;
