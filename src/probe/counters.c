@@ -274,8 +274,9 @@ tsa_file_in_memory(int fd)
 }
 
 /*
- * Does the page cache hold part of a file that is yet to be written, or is being
- * written?  Linux 6.5 and later tell, by cachestat(); else it counts as clean.
+ * Does the page cache hold part of a file that is yet to be written, or is
+ * being written?  Linux 6.5 and later tell, by cachestat(); else it counts as
+ * clean.
  */
 int
 tsa_file_is_dirty(int fd, uint64_t offset, uint64_t length)
