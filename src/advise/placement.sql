@@ -51,8 +51,7 @@ AS $$
 	)
 	SELECT ROW(CASE WHEN d.action = 'move' THEN d.turn END, d.action, a.relation, a.tablespace,
 			CASE d.action WHEN 'move' THEN d.destination
-				WHEN 'drop candidate' THEN NULL
-				ELSE a.tablespace END,
+				WHEN 'drop candidate' THEN NULL ELSE a.tablespace END,
 			a.size_bytes,
 			tablespace_advisor.round_to_three(s.saved_ms_per_s),
 			tablespace_advisor.round_to_three(100 * s.saved_ms_per_s / nullif(database_ms, 0)),
@@ -70,18 +69,15 @@ AS $$
 					THEN tablespace_advisor.move_statement(a.relation, a.kind,
 						d.destination, tablespace_advisor.is_bloated(a)) END
 				WHEN 'keep' THEN NULL
-				WHEN 'probe first' THEN (SELECT q.statement FROM probe q
-					WHERE q.relation = a.relation)
+				WHEN 'probe first' THEN (SELECT q.statement FROM probe q WHERE q.relation = a.relation)
 				ELSE tablespace_advisor.finding_statement(d.finding, a) END,
 			a.kind,
 			tablespace_advisor.round_to_three(a.reads_per_s),
 			tablespace_advisor.round_to_three(a.writes_per_s),
-			tablespace_advisor.round_to_three((a.hits_per_s
-				+ a.reads_per_s * (1 - e.device_share))
+			tablespace_advisor.round_to_three((a.hits_per_s + a.reads_per_s * (1 - e.device_share))
 				/ nullif(a.hits_per_s + a.reads_per_s, 0)),
 			tablespace_advisor.round_to_three(e.read_ms_per_s),
-			CASE WHEN d.destination IS NOT NULL THEN
-				tablespace_advisor.round_to_three(e.move_seconds) END
+			CASE WHEN d.destination IS NOT NULL THEN tablespace_advisor.round_to_three(e.move_seconds) END
 		)::@extschema@.placement_advice,
 		CASE WHEN loads IS NOT NULL THEN
 			tablespace_advisor.row_evidence(a, e, f, t, l, load, d, p)
