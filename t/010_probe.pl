@@ -8,7 +8,6 @@ use Time::HiRes qw(usleep);
 use TsaTest;
 
 my $moments = 50;
-our $parent = $$;
 
 my $node = start_plain('main', init => { allows_streaming => 1 }, conf => q{
 restart_after_crash = on
@@ -216,11 +215,14 @@ SKIP:
 
 # processes that want the processors, too, are not in what a cached read takes
 {
-	my @loops = map {
+	my $parent = $$;
+	my @loops;
+	for (1 .. 8)
+	{
 		my $pid = fork // die "fork: $!";
-		if ($pid == 0) { 1 while getppid == $main::parent; POSIX::_exit(0); }
-		$pid
-	} 1 .. 8;
+		if ($pid == 0) { 1 while getppid == $parent; POSIX::_exit(0); }
+		push @loops, $pid;
+	}
 	my $row = $node->safe_psql('postgres', q{
 		SELECT coalesce(caveat, 'no caveat'), mean_us < 1.5 * p50_us, mean_us / p50_us FROM }
 		  . probe('2 s', '1', 'cached read'));
