@@ -57,7 +57,7 @@ CREATE TYPE tablespace_advisor.relation_fact AS (
 	moving_job bigint
 );
 COMMENT ON TYPE tablespace_advisor.relation_fact IS
-	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, index_role, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way. NULL: not known';
+	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way. NULL: not known';
 
 CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	tablespace name,

@@ -314,7 +314,8 @@ SELECT m.job_id, m.relation_name AS relation, m.percent,
 		ELSE m.rate_reason
 	END AS waits_for
 FROM @extschema@.tablespace_moves m
-WHERE m.finished_at IS NULL;
+WHERE m.finished_at IS NULL
+ORDER BY m.job_id;
 GRANT SELECT ON @extschema@.tablespace_moves_active TO PUBLIC;
 COMMENT ON VIEW @extschema@.tablespace_moves_active IS
 	'moves that have not ended, in short: percent done, present rate, time left, and what each waits for (sessions by process ID, a pause, the move before it) or why it is no faster; tablespace_moves has all of it';
