@@ -100,7 +100,7 @@ $node->psql('postgres', q{CALL move_partitions_concurrently('e_date', 'slow', '4
 is(where_are('e_'), 'e_date_2 e_date_2_n_idx e_date_3 e_date_3_n_idx e_date_begin e_date_begin_n_idx',
 	'the old partitions and their indexes have moved');
 is($node->safe_psql('postgres', 'SELECT sum(n) FROM e_date'), $sum, 'the rows are there');
-like($err, qr/NOTICE:  moved table public\.e_date_2 .*with 1 indexes/, 'each is reported');
+like($err, qr/NOTICE:  moved table public\.e_date_2 .*with 1 index\b/, 'each is reported');
 $node->psql('postgres', q{CALL move_partitions_concurrently('e_date', 'slow', '45 days')},
 	stdout => \$out, stderr => \$err);
 is($out, '{}', 'a repeated call has nothing to do');

@@ -20,7 +20,8 @@ sub routines_of
 	my $rows = $node->safe_psql($dbname // 'postgres', q{
 		SET search_path = pg_catalog;
 		SELECT p.oid::regproc, p.prokind, n.nspname, p.provariadic <> 0,
-			(SELECT string_agg(format_type(a, NULL), '/' ORDER BY i)
+			(SELECT string_agg(CASE a WHEN 'anyarray'::regtype THEN 'integer[]'
+					ELSE format_type(a, NULL) END, '/' ORDER BY i)
 				FROM unnest(p.proargtypes) WITH ORDINALITY AS u(a, i)),
 			(SELECT string_agg(p.proargnames[i], '/' ORDER BY i)
 				FROM generate_subscripts(p.proargnames, 1) i
