@@ -186,6 +186,19 @@ print_warnings(const Evacuation *evacuation)
 	tsa_state_close(&journal);
 }
 
+/* Asks something of what is planned; the caller closes the journal. */
+static void
+ask_journal(const Evacuation *evacuation, TsaStatement *query,
+			TsaState *journal)
+{
+	Datum		values[5];
+	char		nulls[] = "     ";
+
+	plan_arguments(evacuation, values, nulls);
+	tsa_journal_open(journal);
+	tsa_run(query, values, nulls, TSA_READS);
+}
+
 /* Prints which relations would stay, and why. */
 static void
 print_staying(const Evacuation *evacuation)
@@ -200,13 +213,9 @@ print_staying(const Evacuation *evacuation)
 		" WHERE p.method IS NULL ORDER BY p.place",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
 	};
-	Datum		values[5];
-	char		nulls[] = "     ";
 	TsaState	journal;
 
-	plan_arguments(evacuation, values, nulls);
-	tsa_journal_open(&journal);
-	tsa_run(&query, values, nulls, TSA_READS);
+	ask_journal(evacuation, &query, &journal);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		ereport(NOTICE,
 				(errmsg("would leave %s where it is",
@@ -229,13 +238,9 @@ print_total(const Evacuation *evacuation)
 		" WHERE p.kind = 'total'",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
 	};
-	Datum		values[5];
-	char		nulls[] = "     ";
 	TsaState	journal;
 
-	plan_arguments(evacuation, values, nulls);
-	tsa_journal_open(&journal);
-	tsa_run(&query, values, nulls, TSA_READS);
+	ask_journal(evacuation, &query, &journal);
 	ereport(NOTICE,
 			(errmsg("would move in all: %s", tsa_result_text(0, "size")),
 			 errdetail("%s.", tsa_result_text(0, "reason"))));

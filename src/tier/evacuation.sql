@@ -114,7 +114,8 @@ AS $$
 	)
 	SELECT NULL::regclass, 'total', t.bytes, NULL, NULL,
 		tablespace_advisor.round_to_three(t.seconds),
-		format('%s relations to move%s; %s free in %I%s', t.moves,
+		format('%s relation%s to move%s; %s free in %I%s', t.moves,
+			CASE WHEN t.moves <> 1 THEN 's' END,
 			CASE WHEN t.staying > 0 THEN format(', %s to stay', t.staying) ELSE '' END,
 			coalesce(pg_size_pretty(t.free_bytes), 'not known how much is'), s.spcname,
 			CASE WHEN t.free_bytes < t.bytes THEN ': too little by '

@@ -48,17 +48,22 @@ expect_condition(TsaEvidence e, const char *words, const char *name)
 	   "%s: the device answered all the same", name);
 }
 
-int
-main(void)
+static void
+add_fall(TsaEvidence *e, double before, double after, double at)
+{
+	TsaFall    *fall = &e->falls.falls[e->falls.n++];
+
+	fall->before = before;
+	fall->after = after;
+	fall->at = at;
+}
+
+/* Where the file system leaves no way to the device. */
+static void
+file_systems(void)
 {
 	TsaEvidence e = clean();
 
-	expect(e, NULL, "nothing suspicious");
-	ok(tsa_trust_conditions(&e, text, sizeof(text)) == NULL, "nothing else going on");
-	e.device_share = e.foreign_share = -1;
-	expect(e, NULL, "nothing known");
-
-	e = clean();
 	e.no_direct = 1;
 	expect(e, "refuses O_DIRECT, so that the page cache may have answered: use mode 'scratch'",
 		   "no O_DIRECT");
@@ -83,6 +88,43 @@ main(void)
 	e.device_share = 0.5;
 	expect(e, "compressed extents); only 50 % of the bytes reached a device; with track_io_timing = on advice goes by the server's own timing instead",
 		   "not from the device: what helps is said once");
+}
+
+/* Throughput that falls. */
+static void
+falls(void)
+{
+	TsaEvidence e = clean();
+
+	add_fall(&e, 3000, 100, 12);
+	expect_condition(e, "fell from 3000 to 100 requests per second after 12 s: what came after it counts",
+					 "a fall");
+	e = clean();
+	add_fall(&e, 3000, 700, 12);
+	add_fall(&e, 700, 246, 40);
+	add_fall(&e, 246, 100, 90);
+	expect_condition(e, "fell from 3000 to 700 requests per second after 12 s, then to 246 after 40 s, then to 100 after 90 s: what",
+					 "three falls");
+	e = clean();
+	e.fall_at_end.before = 3000;
+	e.fall_at_end.after = 100;
+	e.fall_at_end.at = 59;
+	expect_condition(e, "fell from 3000 to 100 requests per second after 59 s, at the end: a longer duration",
+					 "a fall at the end");
+}
+
+int
+main(void)
+{
+	TsaEvidence e = clean();
+
+	expect(e, NULL, "nothing suspicious");
+	ok(tsa_trust_conditions(&e, text, sizeof(text)) == NULL, "nothing else going on");
+	e.device_share = e.foreign_share = -1;
+	expect(e, NULL, "nothing known");
+
+	file_systems();
+	falls();
 	e = clean();
 	e.region_ratio = 27;
 	expect(e, "a cache holds it", "part of the file in a cache");
@@ -98,42 +140,6 @@ main(void)
 	e.others.in_flight = 1.25;
 	expect_condition(e, "others made 30 % of the device's requests: 120 reads/s, 0 writes/s, 1.2 in flight",
 					 "foreign load");
-	e = clean();
-	e.falls = (TsaFalls)
-	{
-		1,
-		{
-			{
-				3000, 100, 12
-			}
-		}
-	};
-	expect_condition(e, "fell from 3000 to 100 requests per second after 12 s: what came after it counts",
-					 "a fall");
-	e.falls = (TsaFalls)
-	{
-		3,
-		{
-			{
-				3000, 700, 12
-			},
-			{
-				700, 246, 40
-			},
-			{
-				246, 100, 90
-			}
-		}
-	};
-	expect_condition(e, "fell from 3000 to 700 requests per second after 12 s, then to 246 after 40 s, then to 100 after 90 s: what",
-					 "three falls");
-	e = clean();
-	e.fall_at_end = (TsaFall)
-	{
-		3000, 100, 59
-	};
-	expect_condition(e, "fell from 3000 to 100 requests per second after 59 s, at the end: a longer duration",
-					 "a fall at the end");
 	e = clean();
 	e.delayed_share = 0.2;
 	expect_condition(e, "busy with others for 20 %", "processors busy");
