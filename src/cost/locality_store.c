@@ -331,6 +331,7 @@ is_of_these_files(const TsaLocalityRow *row)
 static void
 find_residency(TsaLocalityRow *row)
 {
+	tsa_times_cached(&row->times, 0, 0, &row->cold);
 	row->has_residency = tsa_residency_load(row->relation, &row->residency);
 	if (!row->has_residency)
 		return;

@@ -28,6 +28,7 @@ typedef struct TsaLocalityRow
 	TsaLocality locality;
 	bool		has_times;
 	TsaReadTimes times;			/* cold */
+	TsaCachedTimes cold;		/* the same, for scans */
 	bool		has_residency;
 	TsaTableResidency residency;
 	TsaCachedTimes resident;	/* times with what caches hold */

@@ -91,22 +91,31 @@ tsa_cached_share(const TsaLocalityRow *row)
 static const TsaCachedTimes *
 choose_times(const TsaLocalityRow *row, TsaCachedTimes *times)
 {
-	if (assumed_cached_fraction < 0 && row->has_residency &&
-		tsa_residency_holds(&row->residency))
-		return &row->resident;
-	tsa_times_cached(&row->times, 0, Max(assumed_cached_fraction, 0), times);
+	if (assumed_cached_fraction < 0)
+		return row->has_residency && tsa_residency_holds(&row->residency) ?
+			&row->resident : &row->cold;
+	tsa_times_cached(&row->times, 0, assumed_cached_fraction, times);
 	return times;
 }
 
-/* Does a condition leave one key of its column, or one per constant? */
+/*
+ * Does a condition leave one key of its column, or one per constant?  The
+ * planner has looked at each that is written so in the query whether it can be
+ * merge joined, as equality can: where not, looking it up is spared.
+ */
 static bool
 is_equality(const IndexOptInfo *index, const IndexClause *clause)
 {
-	const Expr *qual = linitial_node(RestrictInfo, clause->indexquals)->clause;
+	const RestrictInfo *rinfo = linitial_node(RestrictInfo, clause->indexquals);
+	const Expr *qual = rinfo->clause;
 	Oid			operator;
 
 	if (IsA(qual, OpExpr))
+	{
+		if (rinfo == clause->rinfo && rinfo->mergeopfamilies == NIL)
+			return false;
 		operator = ((const OpExpr *) qual)->opno;
+	}
 	else if (IsA(qual, ScalarArrayOpExpr))
 		operator = ((const ScalarArrayOpExpr *) qual)->opno;
 	else
