@@ -47,6 +47,33 @@ foreach my $others (sort keys %said)
 	like($reason, $said{$others}, "$others: the reason");
 }
 
+# Who reads is seen before anything is copied.
+foreach my $others ('source', 'nobody')
+{
+	my ($job, $reason);
+
+	configure($node, 'tablespace_advisor.debug_others', $others);
+	stop_at($node, 'looked');
+	$job = $node->safe_psql('postgres',
+		"CALL move_table_concurrently('t', '$target', wait => false)");
+	$job =~ s/[{}]//g;
+	wait_for_stop($node, 'looked');
+	is(job_field($node, $job, 'bytes_done'), 0,
+		"$others: nothing is copied before the first look");
+	$reason = job_field($node, $job, 'rate_reason');
+	if ($others eq 'source')
+	{
+		like($reason, $said{source}, "$others: the first look finds them");
+	}
+	else
+	{
+		unlike($reason, $said{source}, "$others: the first look finds nobody");
+	}
+	release($node);
+	is(wait_for_job($node, $job), 'done', "$others: the move ends after the look");
+	$target = $target eq 'one' ? 'two' : 'one';
+}
+
 is($node->safe_psql('postgres', q{
 		SELECT tablespace_advisor.moved_rate(a.oid, b.oid, 'copy') > 0,
 			tablespace_advisor.moved_rate(a.oid, a.oid, 'copy') IS NULL
@@ -91,8 +118,25 @@ is($node->safe_psql('postgres', q{
 	't|t|t', 'two workers of a call share its max_rate');
 configure($node, 'tablespace_advisor.max_workers', 1);
 
-# A pause is not made up for.  A unit takes 0.1 s, and nothing waits after the
-# last one.
+# So do relations that are smaller than a unit of the rate.
+$node->safe_psql('postgres', q{
+	CREATE TABLE q (a int, b text) PARTITION BY LIST (a);
+	SELECT format('CREATE TABLE q%1$s PARTITION OF q FOR VALUES IN (%1$s)', n)
+	FROM generate_series(1, 16) n \gexec
+	SELECT format('ALTER TABLE q%s ALTER b SET STORAGE PLAIN', n)
+	FROM generate_series(1, 16) n \gexec
+	INSERT INTO q SELECT 1 + n % 16, repeat('x', 4100) FROM generate_series(1, 4000) n;
+});
+$node->safe_psql('postgres',
+	"CALL move_table_concurrently('q', 'two', max_rate => '20 MB')");
+is($node->safe_psql('postgres', q{
+		SELECT count(*), bool_and(state = 'done'),
+			extract(epoch FROM max(finished_at) - min(started_at)) >=
+				sum(bytes_total) / (20 * 1048576.0) - 0.1
+		FROM tablespace_moves WHERE relation_name LIKE 'public.q_%'}),
+	'16|t|t', 'small relations of a call keep its max_rate');
+
+# A pause is not made up for.  A unit takes 0.1 s.
 configure($node, 'tablespace_advisor.debug_others', 'nobody');
 $job = $node->safe_psql('postgres', qq{
 	CALL move_table_concurrently('t', '$target', wait => false, max_rate => '20 MB')});

@@ -198,6 +198,27 @@ tsa_device_io_read(const char *path, TsaDeviceIo *io)
 	return 0;
 }
 
+/* Read requests that a device, given by its stat file, has yet to answer. */
+int
+tsa_device_reads_waiting(const char *stat_path, unsigned int *n)
+{
+	char		path[PATH_MAX];
+	const char *slash = strrchr(stat_path, '/');
+	FILE	   *file;
+	int			found;
+
+	if (slash == NULL ||
+		snprintf(path, sizeof(path), "%.*s/inflight",
+				 (int) (slash - stat_path), stat_path) >= (int) sizeof(path))
+		return -EINVAL;
+	file = fopen(path, "re");
+	if (file == NULL)
+		return -errno;
+	found = fscanf(file, "%u", n);
+	fclose(file);
+	return found == 1 ? 0 : -EINVAL;
+}
+
 /*
  * Where a file's first bytes are (FIEMAP).
  *

@@ -50,6 +50,7 @@ extern int	tsa_device_stat_path(int fd, char *path, size_t size);
 extern int	tsa_block_device_stat_path(const char *device, char *path,
 									   size_t size);
 extern int	tsa_device_io_read(const char *path, TsaDeviceIo *io);
+extern int	tsa_device_reads_waiting(const char *stat_path, unsigned int *n);
 extern int	tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map);
 extern int	tsa_file_in_memory(int fd);
 extern int	tsa_file_is_dirty(int fd, uint64_t offset, uint64_t length);

@@ -43,6 +43,7 @@ main(void)
 	TsaFileMap	map;
 	TsaProcessIo io;
 	TsaDeviceIo device_io;
+	unsigned int waiting;
 	uint64_t	delay;
 	char		path[PATH_MAX];
 	char		data[4096];
@@ -88,6 +89,7 @@ main(void)
 	{
 		is_int(tsa_device_io_read(path, &device_io), 0, "device counters");
 		ok(device_io.reads + device_io.writes > 0, "have counted");
+		is_int(tsa_device_reads_waiting(path, &waiting), 0, "reads under way");
 	}
 	else
 		printf("# skip: the file system is on no block device\n");
@@ -101,6 +103,10 @@ main(void)
 	close(fd);
 	is_int(tsa_device_io_read("/nonexistent", &device_io), -ENOENT,
 		   "no device, no counters");
+	is_int(tsa_device_reads_waiting("/nonexistent/stat", &waiting), -ENOENT,
+		   "and no reads under way");
+	is_int(tsa_device_reads_waiting("stat", &waiting), -EINVAL,
+		   "a stat file is in a directory");
 
 	ok(tsa_clock_cost() < 1000000, "reading the clock takes under 1 ms");
 	ok(tsa_clock_now() <= tsa_clock_now(), "time does not run backwards");

@@ -149,6 +149,63 @@ test_stray(void)
 	ok(!tsa_rate_is_full(&control), "one after the other is somebody");
 }
 
+/* Rests before the first read; seconds of that. */
+static double
+look(TsaRate *control, World *world, double opening)
+{
+	double		start = world->clock;
+	double		rest = opening;
+
+	for (;;)
+	{
+		TsaRateSample sample = sample_of(world, rest, 0, 0);
+
+		tsa_rate_note(control, &sample);
+		rest = tsa_rate_first_rest(control);
+		if (rest == 0)
+			break;
+		world->clock += rest;
+	}
+	return world->clock - start;
+}
+
+static void
+test_first_rest(void)
+{
+	World		world = disk();
+	TsaRate		control;
+	TsaRateSample sample;
+
+	tsa_init_rate(&control, true, 0);
+	is_close(look(&control, &world, 0.002), 0, 1e-9, "nobody reads: no rest");
+	ok(tsa_rate_is_full(&control), "and full speed");
+
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, true, 0);
+	ok(look(&control, &world, 0.002) <= 0.37, "somebody reads: a short one");
+	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE &&
+	   control.share <= SLOW_SHARE, "the first read has regard for him");
+	ok(tsa_rate_unit_bytes(&control) == FIRST_TURN,
+	   "in turns, as the device is known to be slow");
+
+	world.others = 0;
+	tsa_init_rate(&control, true, 0);
+	sample = sample_of(&world, 0.002, 0, 0);
+	sample.reads_waiting = true;
+	tsa_rate_note(&control, &sample);
+	ok(tsa_rate_first_rest(&control) > 0, "a read under way is looked into");
+	is_close(look(&control, &world, 0.1), 0, 1e-9, "once, if it was the only one");
+	ok(tsa_rate_is_full(&control), "and is nobody");
+
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, false, 0);
+	is_close(look(&control, &world, 0.002), 0, 1e-9, "unlimited: no rest");
+	tsa_init_rate(&control, true, 0);
+	control.copies = 2;
+	is_close(look(&control, &world, 0.002), 0, 1e-9,
+			 "beside another copy: no rest, as it may be what reads");
+}
+
 static void
 test_disk(void)
 {
@@ -441,6 +498,41 @@ test_altered(void)
 	ok(run(&control, &world, 5) < 1.05 * MB, "a bound from now on");
 }
 
+/* Copies that are over before anything is known. */
+static void
+test_small(void)
+{
+	World		world = disk();
+	TsaRate		control;
+	TsaRate		next;
+
+	world.others = 1.5 * MB;
+	tsa_init_rate(&control, true, 0);
+	for (int i = 0; i < 100; i++)
+	{
+		(void) run(&control, &world, 0.001);
+		tsa_rate_go_on(&next, &control);
+		control = next;
+	}
+	ok(tsa_rate_reason(&control) == TSA_REASON_SOURCE,
+	   "a hundred small copies see others as a large one does");
+	ok(tsa_rate_loss(&control, TSA_CONTENTION_SOURCE) < 0.15,
+	   "and leave them 85 %%");
+	is_close(tsa_rate_others_lost(&control), 0, 1e-9,
+			 "each counts its own cost to them");
+	is_close(look(&control, &world, 0.002), 0, 1e-9, "who is known is not looked for");
+
+	tsa_init_rate(&control, true, 10 * MB);
+	world.others = 0;
+	(void) run(&control, &world, 1);
+	control.best_read = 1;
+	tsa_rate_go_on(&next, &control);
+	tsa_rate_set_max_rate(&next, true, 0);
+	ok(tsa_rate_reason(&next) == TSA_REASON_IDLE, "what bounded the last copy is not said of the next");
+	ok(next.rate < 0, "whose rate is not known yet");
+	is_close(next.best_read, 0, 1e-9, "nor how long its reads take");
+}
+
 static void
 test_unlimited(void)
 {
@@ -480,13 +572,33 @@ test_turn(void)
 	world.others = 1.5 * MB;
 	tsa_init_rate(&control, true, 0);
 	(void) run(&control, &world, 3);
-	is_close(tsa_rate_turn(&control, 0.1, 0.06), 0.06, 1e-9,
+	is_close(tsa_rate_turn(&control, 1, 0.1, 0.06), 0.06, 1e-9,
 			 "on a disk that others read from: the reading");
-	is_close(tsa_rate_turn(&control, 0.1, 0), 0.1 * MIN_TURN, 1e-9,
+	is_close(tsa_rate_turn(&control, 1, 0.1, 0), 0.1 * MIN_TURN, 1e-9,
 			 "or a part, if nothing had to be read");
+
+	/* a request takes 10.5 ms, a turn waits for two thirds of one, then seeks */
+	for (int i = 0; i < 50; i++)
+		(void) tsa_rate_turn(&control, control.turn_bytes, 0.1, 0.007 + 0.002 +
+							 tsa_rate_unit_bytes(&control) / (90 * MB));
+	is_close(0.002 + tsa_rate_unit_bytes(&control) / (90 * MB), 0.0105, 0.15,
+			 "a turn takes as long as a request of others");
+	for (int i = 0; i < 50; i++)
+		(void) tsa_rate_turn(&control, control.turn_bytes, 0.1, 0.1);
+	is_close(tsa_rate_unit_bytes(&control), LEAST_TURN, 1e-9, "a part of a MB at least");
+	for (int i = 0; i < 50; i++)
+	{
+		(void) tsa_rate_turn(&control, control.turn_bytes, 0.1, 0);
+		(void) tsa_rate_turn(&control, 0.2 * MB, 0.1, 0.001);
+	}
+	is_close(tsa_rate_unit_bytes(&control), LEAST_TURN, 1e-9,
+			 "nothing read, or a part of a turn, says nothing");
+	for (int i = 0; i < 50; i++)
+		(void) tsa_rate_turn(&control, control.turn_bytes, 0.1, 0.001);
+	is_close(tsa_rate_unit_bytes(&control), MAX_UNIT, 1e-9, "two at most");
 	control.present[TSA_CONTENTION_SERVER] = true;
 	control.reason = TSA_REASON_SERVER;
-	is_close(tsa_rate_turn(&control, 0.1, 0.06), 0.1, 1e-9,
+	is_close(tsa_rate_turn(&control, 1, 0.1, 0.06), 0.1, 1e-9,
 			 "where others write: all of it");
 }
 
@@ -535,6 +647,7 @@ main(void)
 	test_turn();
 	test_idle();
 	test_stray();
+	test_first_rest();
 	test_disk();
 	test_seldom();
 	test_long_units();
@@ -548,6 +661,7 @@ main(void)
 	test_needed_rate();
 	test_others_lost();
 	test_altered();
+	test_small();
 	test_unlimited();
 	test_copies();
 	return done_testing();

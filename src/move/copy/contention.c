@@ -189,6 +189,7 @@ pretend(TsaCounters *counters, TsaRateSample *sample)
 		sample->known[i] = true;
 		sample->done[i] = sample->requests[i] = sample->request_seconds[i] = 0;
 	}
+	sample->reads_waiting = who == TSA_CONTENTION_SOURCE;
 	sample->cpu_wait = is_processor ? sample->seconds : 0;
 	sample->read_bytes = 0;
 	if (strcmp(debug_others, "uncounted") == 0 && sample->working)
@@ -215,6 +216,7 @@ tsa_contention_read(TsaCounters *counters, int copies, bool working,
 	TsaCounterReading now;
 	const TsaCounterReading *last = &counters->last;
 	double		own_reads;
+	unsigned int waiting;
 
 	read_counters(counters, &now);
 	own_reads = difference(last->process.read_bytes, now.process.read_bytes);
@@ -253,6 +255,10 @@ tsa_contention_read(TsaCounters *counters, int copies, bool working,
 		difference(last->next_xid, now.next_xid);
 	if (!sample->known[TSA_CONTENTION_SOURCE])
 		sample->read_bytes = own_reads;
+	else if (!working)
+		sample->reads_waiting =
+			tsa_device_reads_waiting(counters->stat_path[0], &waiting) == 0 &&
+			waiting > 0;
 
 	if (debug_others != NULL && debug_others[0] != '\0')
 		pretend(counters, sample);

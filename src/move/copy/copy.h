@@ -185,6 +185,8 @@ extern void tsa_copy_begin(TsaCopy *copy);
 extern void tsa_copy_end(TsaCopy *copy);
 extern bool tsa_copy_catch_up(TsaCopy *copy);
 extern bool tsa_copy_yield_and_pause(TsaCopy *copy);
+extern bool tsa_copy_look(TsaCopy *copy);
+extern bool tsa_copy_end_pass(TsaCopy *copy);
 extern bool tsa_copy_delay_point(TsaCopy *copy, uint64 bytes);
 
 /* blocks.c */

@@ -269,24 +269,31 @@ has_news(TsaCopy *copy)
 }
 
 /*
- * Called after a batch of a pass, in its transaction: keeps the rate, looks
- * for waiters, and from time to time ends the transaction, reports, reads the
- * WAL and begins another.  That flushes the WAL, so news of the rate waits for
- * it a little.  False, outside any transaction, if the relation was rewritten
- * meanwhile.
- *
- * The rate is for the bulk; a pass over changes that are not getting fewer has
- * none, or it would never end.
+ * Between two transactions of a pass: reports, if there is reason to, begins
+ * the next one and reads the WAL.  False, outside any transaction, if the
+ * relation was rewritten meanwhile.
  */
-bool
-tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
+static bool
+go_on(TsaCopy *copy, bool report)
 {
-	double		sleep;
+	if (report)
+		tsa_copy_report(copy, copy->progress.phase);
+	tsa_copy_begin(copy);
+	return tsa_copy_catch_up(copy);
+}
+
+/*
+ * Sleeps for so many milliseconds in a pass's transaction, looks for waiters,
+ * and from time to time ends the transaction, reports, reads the WAL and begins
+ * another.  That flushes the WAL, so news of the rate waits for it a little.
+ * False, outside any transaction, if the relation was rewritten meanwhile.
+ */
+static bool
+sleep_in_pass(TsaCopy *copy, double sleep)
+{
 	instr_time	start;
 
-	aim(copy);
 	copy->has_new_limits = false;
-	sleep = tsa_throttle_work(copy->throttle, bytes, copy->unlimited);
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
@@ -308,13 +315,57 @@ tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
 		tsa_copy_end(copy);
 		if (stop && !tsa_copy_yield_and_pause(copy))
 			return false;
-		if (tsa_ms_since(&copy->reported) >= RENEW_MS || has_news(copy))
-			tsa_copy_report(copy, copy->progress.phase);
-		tsa_copy_begin(copy);
-		if (!tsa_copy_catch_up(copy))
+		if (!go_on(copy, tsa_ms_since(&copy->reported) >= RENEW_MS ||
+				   has_news(copy)))
 			return false;
 	} while (sleep - tsa_ms_since(&start) >= 1 && !copy->has_new_limits);
 	if (sleep > 0)
 		tsa_throttle_wake(copy->throttle);
 	return true;
+}
+
+/*
+ * Before the first pass, in its transaction: looks who reads, and tells.
+ * False, outside any transaction, if the relation was rewritten meanwhile.
+ */
+bool
+tsa_copy_look(TsaCopy *copy)
+{
+	double		sleep = tsa_throttle_look(copy->throttle, true);
+
+	while (sleep > 0)
+	{
+		if (!sleep_in_pass(copy, sleep))
+			return false;
+		sleep = tsa_throttle_look(copy->throttle, false);
+	}
+	if (tsa_throttle_reason(copy->throttle) == copy->told_reason)
+		return true;
+	tsa_copy_end(copy);
+	return go_on(copy, true);
+}
+
+/*
+ * At the end of the first pass, in its transaction: keeps the rate.  False, outside any
+ * transaction, if the relation was rewritten meanwhile.
+ */
+bool
+tsa_copy_end_pass(TsaCopy *copy)
+{
+	return sleep_in_pass(copy, tsa_throttle_end_pass(copy->throttle));
+}
+
+/*
+ * Called after a batch of a pass, in its transaction: keeps the rate.  False,
+ * outside any transaction, if the relation was rewritten meanwhile.
+ *
+ * The rate is for the bulk; a pass over changes that are not getting fewer has
+ * none, or it would never end.
+ */
+bool
+tsa_copy_delay_point(TsaCopy *copy, uint64 bytes)
+{
+	aim(copy);
+	return sleep_in_pass(copy, tsa_throttle_work(copy->throttle, bytes,
+												 copy->unlimited));
 }

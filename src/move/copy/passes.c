@@ -18,6 +18,7 @@
 
 #define READY_BLOCKS	64		/* so few are left for the cutover */
 #define MAX_PASSES		50		/* of one call */
+#define LOOK_BYTES		(INT64CONST(16) * 1024 * 1024)	/* worth a look first */
 #define REPORT_MS		1000	/* time between reports while waiting */
 #define LOOK_MS			100		/* time between looks at locks meanwhile */
 
@@ -44,7 +45,10 @@ tsa_copy_passes(TsaCopy *copy)
 {
 	uint64		last = UINT64_MAX;
 
-	tsa_throttle_skip(copy->throttle);
+	/* what happens before a first look is part of it */
+	if (tsa_copy_done_bytes(copy) > 0 ||
+		copy->progress.bytes_total < LOOK_BYTES)
+		tsa_throttle_skip(copy->throttle);
 	for (int passes = 0;; passes++)
 	{
 		uint64		left;
@@ -67,7 +71,13 @@ tsa_copy_passes(TsaCopy *copy)
 		last = left;
 		copy->progress.passes++;
 		copy->progress.phase = first ? "copying" : "following changes";
-		if (!pass_over_forks(copy))
+		if (first && copy->progress.bytes_total >= LOOK_BYTES)
+		{
+			if (!tsa_copy_look(copy))
+				return false;
+			tsa_stop_point("looked");
+		}
+		if (!pass_over_forks(copy) || (first && !tsa_copy_end_pass(copy)))
 			return false;
 		tsa_copy_end(copy);
 		if (first && copy->progress.bytes_total > TSA_SMALL_COPY)

@@ -21,19 +21,25 @@
  *
  * A device on which a request takes milliseconds when the copy sleeps serves
  * one at a time: whoever comes in the middle of a unit waits for its end, and
- * each unit begins with a seek.  So a unit is a turn at the device: as long as
- * a few requests, of which the first seeks and the others follow it.  What it
- * costs is the time of its reads, not that of the rest of the work, unless
- * others need what that takes.  Those who come seldom lose no throughput, but
- * they do wait; so there the share has an upper bound as well.  Elsewhere a
- * unit has steps: short sleeps within it,
- * for most of its time, and a rest at its end, in which the load is measured
- * without the copy.
+ * each unit begins with a seek.  So a unit is a turn at the device: a few
+ * requests, of which the first seeks and the others follow it, and so many bytes
+ * that it takes as long as a request of the others does without the copy.  Then
+ * nobody waits for much more than twice as long.  What a turn costs is the time
+ * of its reads, not that of the rest of the work, unless others need what that
+ * takes.  Those who come seldom lose no throughput, but they do wait; so there
+ * the share has an upper bound as well.  Elsewhere a unit has steps: short
+ * sleeps within it, for most of its time, and a rest at its end, in which the
+ * load is measured without the copy.
  *
  * Who hardly waits for a device has little to lose there.  How much that is, in
  * bytes, depends on the device: when the requests of those who read while the
  * copy sleeps take a fiftieth of the time at most, so many bytes a second are
  * ignored, and for a while twice as many.
+ *
+ * At full speed nobody knows which of the bytes are others' until the device
+ * has counted what the copy has under way.  So a copy that is worth it looks
+ * before it reads for the first time, and if others read then it rests until it
+ * is clear who they are.
  *
  * Every move ends: the share has a lower bound, and so has the rate.  min_rate
  * and a time by which the copy has to end (deadline.c) are higher bounds of the
@@ -54,6 +60,8 @@
 
 #define FIRST_LOOK		0.05	/* seconds until the first decision */
 #define FULL_WINDOW		0.1		/* seconds between the others, at full speed */
+#define FIRST_REST		0.12	/* before the first read: a window, and more */
+#define FIRST_RESTS		3		/* such, at most */
 #define WINDOW			0.25	/* and else */
 #define MEMORY			2.0		/* seconds after which a sample counts 1/e */
 #define LATELY			0.5		/* the same of what tells who is there */
@@ -73,8 +81,7 @@
 /* Where turns are taken: there are few of them, and few requests. */
 #define TURN_WINDOW		1.0
 #define TURN_MEMORY		6.0
-#define TURN_LITTLE_LOSS 0.10
-#define TURN_MUCH_LOSS	0.12
+#define TURN_LITTLE_LOSS 0.09
 
 #define SLOW_REQUEST	0.002	/* seconds */
 #define CONTENDED		0.25	/* of its working time the copy waits */
@@ -97,7 +104,10 @@
 #define IGNORANCE		30.0	/* seconds after which 1/e of it is ignored */
 
 #define MAX_UNIT		(2.0 * 1024 * 1024)
-#define SLOW_UNIT		(1.5 * 1024 * 1024) /* of a device that seeks */
+#define FIRST_TURN		(1024.0 * 1024) /* unit of a device that seeks */
+#define LEAST_TURN		(512.0 * 1024)
+#define TURN_REQUESTS	1.6		/* of others, in the time of a turn's reads */
+#define TURN_STEP		1.1		/* by which the next one differs at most */
 #define MIN_TURN		0.25	/* of a unit's work */
 #define SETTLED			1.0		/* seconds in which a read has ended */
 #define MAX_SECONDS		1.0		/* longest unit */
@@ -125,6 +135,37 @@ tsa_init_rate(TsaRate *control, bool adapts, double max_rate)
 	control->rate = -1;
 	control->reason = adapts ? TSA_REASON_IDLE : TSA_REASON_UNLIMITED;
 	control->first_look = true;
+	control->turn_bytes = FIRST_TURN;
+}
+
+/*
+ * Are sleeps shorter than the share asks for?  What others lost by that says
+ * nothing about the share.
+ */
+static void
+set_hurried(TsaRate *control, bool hurried)
+{
+	if (control->hurried && !hurried)
+		memcpy(control->all, control->asleep, sizeof(control->all));
+	control->hurried = hurried;
+}
+
+/*
+ * As tsa_init_rate(), with what another copy has found out about others just
+ * now.  Limits are to be set; what is the copy's own begins anew.
+ */
+void
+tsa_rate_go_on(TsaRate *control, const TsaRate *last)
+{
+	*control = *last;
+	control->first_rests = FIRST_RESTS;
+	control->rate = -1;
+	control->bounded = false;
+	set_hurried(control, false);
+	control->best_read = control->read_seconds = control->read_bytes = 0;
+	control->present[TSA_CONTENTION_UNKNOWN] = false;
+	memset(control->could_do, 0, sizeof(control->could_do));
+	memset(control->have_done, 0, sizeof(control->have_done));
 }
 
 /*
@@ -137,6 +178,7 @@ tsa_rate_set_max_rate(TsaRate *control, bool adapts, double max_rate)
 		control->reason = adapts ? TSA_REASON_IDLE : TSA_REASON_UNLIMITED;
 	control->adapts = adapts;
 	control->max_rate = max_rate;
+	control->bounded = false;
 }
 
 /*
@@ -417,7 +459,6 @@ decide(TsaRate *control)
 	bool		came = find_contention(control);
 	bool		turns = takes_turns(control);
 	double		little = turns ? TURN_LITTLE_LOSS : LITTLE_LOSS;
-	double		much = turns ? TURN_MUCH_LOSS : MUCH_LOSS;
 	double		loss;
 	TsaContention loser = find_loser(control, &loss);
 
@@ -432,7 +473,7 @@ decide(TsaRate *control)
 
 	if (came)
 		control->share = fmin(control->share, START_SHARE / control->copies);
-	else if (loss > much && !control->hurried)
+	else if (loss > MUCH_LOSS && !control->hurried)
 		control->share *= DECREASE;
 	else if (loss < little / 2)
 		control->share += 2 * INCREASE / control->copies;
@@ -456,6 +497,8 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 	double		due = control->first_look ? FIRST_LOOK :
 	control->share >= 1 ? FULL_WINDOW : turns ? TURN_WINDOW : WINDOW;
 
+	control->others_read = sample->done[TSA_CONTENTION_SOURCE] > 0 ||
+		sample->reads_waiting;
 	control->window += sample->seconds;
 	control->bytes += sample->bytes;
 	control->worked *= lately_factor;
@@ -501,6 +544,23 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 }
 
 /*
+ * Seconds to rest before the first read, after a sample without work: 0 as soon
+ * as nobody else reads from the source's device, or when who does has been there
+ * for long enough.  One window is not enough to be seen (is_there()), and the
+ * last one tells what they do without the copy.  What another copy reads cannot
+ * be told from what others read while this one reads nothing.
+ */
+double
+tsa_rate_first_rest(TsaRate *control)
+{
+	if (!control->adapts || !control->others_read ||
+		control->copies > 1 || control->first_rests >= FIRST_RESTS)
+		return 0;
+	control->first_rests++;
+	return FIRST_REST;
+}
+
+/*
  * The longest sleep after so many bytes in so much time that leaves the rate at
  * what it has to be; negative if they took longer than that.
  */
@@ -535,27 +595,46 @@ tsa_rate_short_sleep(const TsaRate *control, double bytes, double worked,
 }
 
 /*
- * How much of a unit's work others feel, of which so many seconds were spent
- * in reading.
+ * As many bytes as whole batches have: what a unit reads beyond what was asked
+ * for would be a seek of its own.
  */
-double
-tsa_rate_turn(const TsaRate *control, double worked, double reading)
+static double
+whole_batches(double bytes)
 {
-	if (!takes_turns(control))
-		return worked;
-	return fmin(worked, fmax(reading, MIN_TURN * worked));
+	return floor(bytes / MIN_UNIT) * MIN_UNIT;
 }
 
 /*
- * Are sleeps shorter than the share asks for?  What others lost by that says
- * nothing about the share.
+ * Fits turns to the requests of others.  A turn's reads wait for two thirds of
+ * one in the mean, where two take turns at the device, and then take their own
+ * time; and some of those that are answered while the copy sleeps have waited
+ * for a turn, so that they look longer than they are.
  */
 static void
-set_hurried(TsaRate *control, bool hurried)
+fit_turns(TsaRate *control, double reading)
 {
-	if (control->hurried && !hurried)
-		memcpy(control->all, control->asleep, sizeof(control->all));
-	control->hurried = hurried;
+	const TsaRateSums *asleep = &control->asleep[TSA_CONTENTION_SOURCE];
+	double		request = asleep->request_seconds / asleep->requests;
+	double		step = TURN_REQUESTS * request / reading;
+
+	step = fmax(fmin(step, TURN_STEP), 1 / TURN_STEP);
+	control->turn_bytes = fmax(fmin(control->turn_bytes * step, MAX_UNIT),
+							   LEAST_TURN);
+}
+
+/*
+ * How much of a unit's work others feel, in which so many bytes were copied and
+ * so many seconds spent in reading.  If it was a whole turn, the next one is
+ * fitted to that.
+ */
+double
+tsa_rate_turn(TsaRate *control, double bytes, double worked, double reading)
+{
+	if (!takes_turns(control))
+		return worked;
+	if (reading > 0 && bytes >= whole_batches(control->turn_bytes))
+		fit_turns(control, reading);
+	return fmin(worked, fmax(reading, MIN_TURN * worked));
 }
 
 /*
@@ -625,13 +704,12 @@ double
 tsa_rate_unit_bytes(const TsaRate *control)
 {
 	double		unit = tsa_rate_has_steps(control) ? STEPS_UNIT :
-	is_slow(control, TSA_CONTENTION_SOURCE) ? SLOW_UNIT : MAX_UNIT;
+	is_slow(control, TSA_CONTENTION_SOURCE) ? control->turn_bytes : MAX_UNIT;
 
-	if (control->max_rate <= 0)
-		return unit;
-	return fmax(MIN_UNIT,
-				fmin(unit,
-					 control->max_rate / control->sharers * UNIT_OF_RATE));
+	if (control->max_rate > 0)
+		unit = fmin(unit,
+					control->max_rate / control->sharers * UNIT_OF_RATE);
+	return fmax(whole_batches(unit), MIN_UNIT);
 }
 
 /*

@@ -58,6 +58,8 @@ typedef struct TsaRateSample
 	double		done[TSA_CONTENTIONS];	/* bytes read by others, transactions */
 	double		requests[TSA_CONTENTIONS];	/* read requests, own included */
 	double		request_seconds[TSA_CONTENTIONS];	/* the sum of their times */
+	bool		reads_waiting;	/* of the source's device, at the end; others',
+								 * if the sample is one without work */
 } TsaRateSample;
 
 /* Sums in which what is long ago counts less and less. */
@@ -116,6 +118,7 @@ typedef struct TsaRate
 	double		best_read;		/* seconds a byte, of own reads; 0: unknown */
 	double		speed_bytes;	/* copied in ... */
 	double		speed_seconds;	/* ... so much work */
+	double		turn_bytes;		/* of a unit on a device that seeks */
 	double		usual[TSA_CONTENTIONS]; /* what others get done a second while
 										 * the copy sleeps; 0: not known */
 
@@ -123,16 +126,20 @@ typedef struct TsaRate
 	double		could_do[TSA_CONTENTIONS];
 	double		have_done[TSA_CONTENTIONS];
 	bool		first_look;		/* is yet to come */
+	bool		others_read;	/* from the source's device, in the last sample */
+	int			first_rests;	/* before the first read, so far */
 } TsaRate;
 
 extern void tsa_init_rate(TsaRate *control, bool adapts, double max_rate);
+extern void tsa_rate_go_on(TsaRate *control, const TsaRate *last);
 extern void tsa_rate_note(TsaRate *control, const TsaRateSample *sample);
 extern double tsa_rate_short_sleep(const TsaRate *control, double bytes,
 								   double worked, double elapsed);
-extern double tsa_rate_turn(const TsaRate *control, double worked,
+extern double tsa_rate_turn(TsaRate *control, double bytes, double worked,
 							double reading);
 extern double tsa_rate_rest(TsaRate *control, double bytes, double worked,
 							double elapsed);
+extern double tsa_rate_first_rest(TsaRate *control);
 extern double tsa_rate_bytes_of_others(TsaInFlight * in_flight, double most,
 									   double own, int copies,
 									   double device, double seconds);

@@ -13,9 +13,9 @@
  *   then arrive in any order).  A disk that seeks for 5 ms and transfers
  *   90 MB/s would otherwise seek for each 128 kB of read-ahead, which takes it
  *   as long as 450 kB of transfer.  Only runs of blocks that are not in shared
- *   buffers are asked for, and 4 MB beyond the unit, once: the kernel, which
- *   has begun to read ahead by itself, finds nothing to read there and ends
- *   it.  It would go on while the copy sleeps;
+ *   buffers are asked for, and, after some time at full speed, 4 MB beyond the
+ *   unit, once: the kernel, which has begun to read ahead by itself, finds
+ *   nothing to read there and ends it.  It would go on while the copy sleeps;
  * - copied as ever (blocks.c), but where short sleeps help (rate_control.c)
  *   with one after each batch or two: those who commit then flush our WAL in
  *   small pieces with theirs, and nobody waits for many of them;
@@ -24,6 +24,11 @@
  * - handed to the kernel for writing, which is waited for after the next unit.
  *   So little is dirty when the checkpointer syncs, and the device's queue is
  *   short.
+ *
+ * A copy begins with what the worker's last one, of the same devices, knew of
+ * others, and a unit that is not over at the end of the first pass is followed
+ * by its sleep, too.  So a thousand small relations keep the rate as a large one
+ * does.
  *
  * None of this has a part in the argument for the copy's correctness.  Reading
  * ahead fills the system's cache and changes nothing.  WAL may be flushed at
@@ -62,6 +67,12 @@
 /* More than the kernel reads ahead by itself, see the head of this file. */
 #define AHEAD_BLOCKS	((BlockNumber) (4 * 1024 * 1024 / BLCKSZ))
 
+/* For so long what a copy knew of others is worth something to the next one. */
+#define KNOWN_S			5.0
+
+/* Before finish_by no copy sleeps at the end of a pass. */
+#define DEADLINE_S		1.0
+
 /* Asked for at a time by a unit in steps. */
 #define STEP_BLOCKS		((BlockNumber) (2 * 1024 * 1024 / BLCKSZ))
 
@@ -95,6 +106,7 @@ struct TsaThrottle
 	XLogRecPtr	flush_to;		/* end of the unit before */
 	bool		all_speed;
 	BlockNumber ask_blocks;		/* as much as the device takes at once */
+	bool		ran_free;		/* the kernel may be reading ahead by itself */
 	bool		asked;			/* for what the unit will read */
 	RelFileLocator asked_of;
 	ForkNumber	asked_fork;
@@ -102,6 +114,14 @@ struct TsaThrottle
 	BlockRange	written;		/* in this unit */
 	BlockRange	in_flight;		/* handed to the kernel after the last one */
 };
+
+/* What the last copy of this process knew of others. */
+static struct
+{
+	uint64		at;				/* by the clock of counters.h; 0: there was none */
+	TsaRate		control;
+	char		stat_path[2][MAXPGPATH];
+}			known = {0};
 
 /*
  * Seconds until the copy is to have ended.
@@ -132,6 +152,19 @@ take_limits(TsaThrottle *throttle, const TsaLimits * limits)
 }
 
 /*
+ * Does what the last copy knew hold for these devices?  Without counters nobody
+ * knows whether they are the same.
+ */
+static bool
+is_known(const TsaCounters *counters)
+{
+	return known.at > 0 && known.stat_path[0][0] != '\0' &&
+		counters->last.time_ns - known.at < KNOWN_S * 1e9 &&
+		strcmp(counters->stat_path[0], known.stat_path[0]) == 0 &&
+		strcmp(counters->stat_path[1], known.stat_path[1]) == 0;
+}
+
+/*
  * See throttle.h.
  */
 TsaThrottle *
@@ -140,11 +173,16 @@ tsa_throttle_open(MemoryContext context, const TsaCopyOrder *order)
 	TsaThrottle *throttle = MemoryContextAllocZero(context,
 												   sizeof(TsaThrottle));
 
-	tsa_init_rate(&throttle->control, order->limits.mode == TSA_RATE_ADAPTS,
-				  order->limits.max_rate);
-	take_limits(throttle, &order->limits);
 	tsa_contention_open(&throttle->counters, order->source_tablespace,
 						order->target_tablespace);
+	if (is_known(&throttle->counters) && known.control.adapts &&
+		order->limits.mode == TSA_RATE_ADAPTS)
+		tsa_rate_go_on(&throttle->control, &known.control);
+	else
+		tsa_init_rate(&throttle->control,
+					  order->limits.mode == TSA_RATE_ADAPTS,
+					  order->limits.max_rate);
+	take_limits(throttle, &order->limits);
 	throttle->ask_blocks =
 		(BlockNumber) tsa_contention_request_kb(&throttle->counters) *
 		1024 / BLCKSZ;
@@ -324,12 +362,19 @@ tsa_throttle_read_ahead(TsaThrottle *throttle, Relation rel, ForkNumber fork,
 	(BlockNumber) RELSEG_SIZE;
 	uint64		start = tsa_clock_now();
 
-	if (!takes_rests(throttle) || tsa_io_is_direct())
+	if (tsa_io_is_direct())
 		return;
+	if (!takes_rests(throttle))
+	{
+		throttle->ran_free = true;
+		return;
+	}
 	if (throttle->bytes > 0 &&
 		(!steps || from + AHEAD_BLOCKS < throttle->asked_end))
 		return;
-	end = Min(end, from + unit + AHEAD_BLOCKS);
+	if (steps || throttle->ran_free)
+		unit += AHEAD_BLOCKS;
+	end = Min(end, from + unit);
 	if (segment_end > from)		/* it is 0 at the very end */
 		end = Min(end, segment_end);
 	throttle->asked = true;
@@ -451,6 +496,10 @@ note_stretch(TsaThrottle *throttle, bool working)
 	tsa_contention_read(&throttle->counters, throttle->control.copies, working,
 						&sample);
 	tsa_rate_note(&throttle->control, &sample);
+	known.at = throttle->counters.last.time_ns;
+	known.control = throttle->control;
+	memcpy(known.stat_path, throttle->counters.stat_path,
+		   sizeof(known.stat_path));
 	begin_stretch(throttle);
 }
 
@@ -470,6 +519,27 @@ unit_is_over(const TsaThrottle *throttle, double elapsed)
 }
 
 /*
+ * Ends a unit.  Milliseconds to sleep.
+ */
+static double
+rest_after_unit(TsaThrottle *throttle)
+{
+	double		bytes = throttle->bytes;
+	double		elapsed;
+	double		turn;
+	uint64		now;
+
+	end_unit(throttle);
+	now = tsa_clock_now();
+	throttle->worked += (now - throttle->step_started) / 1e9;
+	turn = tsa_rate_turn(&throttle->control, bytes, throttle->worked,
+						 (throttle->ask_ms + throttle->read_ms) / 1000);
+	elapsed = (now - throttle->started) / 1e9;
+	note_stretch(throttle, true);
+	return 1000 * tsa_rate_rest(&throttle->control, bytes, turn, elapsed);
+}
+
+/*
  * See throttle.h.
  */
 double
@@ -477,8 +547,6 @@ tsa_throttle_work(TsaThrottle *throttle, uint64 bytes, bool all_speed)
 {
 	uint64		now = tsa_clock_now();
 	double		elapsed = (now - throttle->started) / 1e9;
-	double		unit_bytes;
-	double		turn;
 
 	throttle->bytes += bytes;
 	throttle->all_speed = all_speed;
@@ -496,15 +564,38 @@ tsa_throttle_work(TsaThrottle *throttle, uint64 bytes, bool all_speed)
 	if (!throttle->rests)
 		return 1000 * tsa_rate_short_sleep(&throttle->control, throttle->bytes,
 										   throttle->worked, elapsed);
-	end_unit(throttle);
-	now = tsa_clock_now();
-	unit_bytes = throttle->bytes;
-	throttle->worked += (now - throttle->step_started) / 1e9;
-	turn = tsa_rate_turn(&throttle->control, throttle->worked,
-						 (throttle->ask_ms + throttle->read_ms) / 1000);
-	elapsed = (now - throttle->started) / 1e9;
-	note_stretch(throttle, true);
-	return 1000 * tsa_rate_rest(&throttle->control, unit_bytes, turn, elapsed);
+	return rest_after_unit(throttle);
+}
+
+/*
+ * See throttle.h.
+ */
+double
+tsa_throttle_end_pass(TsaThrottle *throttle)
+{
+	double		sleep;
+
+	throttle->rests = throttle->bytes > 0 && takes_rests(throttle);
+	if (throttle->bytes > 0 && !throttle->rests)
+		note_stretch(throttle, true);
+	if (!throttle->rests)
+		return 0;
+	sleep = rest_after_unit(throttle);
+	if (has_deadline(throttle))	/* which nothing left to copy asks for */
+		sleep = Min(sleep, 1000 * (seconds_left(throttle) - DEADLINE_S));
+	return Max(sleep, 0);
+}
+
+/*
+ * See throttle.h.
+ */
+double
+tsa_throttle_look(TsaThrottle *throttle, bool first)
+{
+	if (first)
+		note_stretch(throttle, false);
+	throttle->rests = true;
+	return 1000 * tsa_rate_first_rest(&throttle->control);
 }
 
 /*

@@ -54,12 +54,22 @@ extern void tsa_throttle_note_written(TsaThrottle *throttle,
 									  BlockNumber from, BlockNumber nblocks);
 
 /*
+ * [T] Before the first read, until it returns 0: milliseconds to sleep now, to
+ * see who else reads; tsa_throttle_wake() has to follow.  The first time what
+ * has happened since the throttle was opened, or skipped, is looked at.
+ */
+extern double tsa_throttle_look(TsaThrottle *throttle, bool first);
+
+/*
  * [T] So many bytes have been copied.  Milliseconds to sleep now; if there are
  * any, tsa_throttle_wake() has to follow.  all_speed: no rate is kept.
  */
 extern double tsa_throttle_work(TsaThrottle *throttle, uint64 bytes,
 								bool all_speed);
 extern void tsa_throttle_wake(TsaThrottle *throttle);
+
+/* [T] The same at the end of the first pass. */
+extern double tsa_throttle_end_pass(TsaThrottle *throttle);
 
 /* What has happened since the last call counts neither as work nor as sleep. */
 extern void tsa_throttle_skip(TsaThrottle *throttle);
