@@ -5,7 +5,7 @@
  *
  * Devices: the bytes that a device has read, less those that this process has
  * read (/proc/self/io), and what of that was under way at the last reading
- * (tsa_rate_bytes_of_others()).  Of other copies under way it is assumed that
+ * (tsa_bytes_of_others()).  Of other copies under way it is assumed that
  * they read as much as this one; they share one allowance.  Writes are not
  * looked at: the kernel writes what we wrote when it likes, and those who wait
  * for writes are transactions, which the server counts by their IDs.
@@ -236,11 +236,11 @@ tsa_contention_read(TsaCounters *counters, int copies, bool working,
 		if (!sample->known[i])
 			continue;
 		sample->done[i] =
-			tsa_rate_bytes_of_others(&counters->in_flight[i],
-									 counters->max_in_flight, own, copies,
-									 difference(from->read_bytes,
-												to->read_bytes),
-									 sample->seconds);
+			tsa_bytes_of_others(&counters->in_flight[i],
+								counters->max_in_flight, own, copies,
+								difference(from->read_bytes,
+										   to->read_bytes),
+								sample->seconds);
 		if (!working)			/* after a sleep nothing is under way */
 			memset(&counters->in_flight[i], 0, sizeof(TsaInFlight));
 		if (to->read_ms == 0)	/* a device that measures no times */

@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "move/copy/in_flight.h"
 #include "move/copy/rate_control.h"
 #include "probe/counters.h"
 

@@ -346,8 +346,8 @@ tsa_copy_look(TsaCopy *copy)
 }
 
 /*
- * At the end of the first pass, in its transaction: keeps the rate.  False, outside any
- * transaction, if the relation was rewritten meanwhile.
+ * At the end of the first pass, in its transaction: keeps the rate.  False,
+ * outside any transaction, if the relation was rewritten meanwhile.
  */
 bool
 tsa_copy_end_pass(TsaCopy *copy)

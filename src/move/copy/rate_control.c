@@ -22,14 +22,14 @@
  * A device on which a request takes milliseconds when the copy sleeps serves
  * one at a time: whoever comes in the middle of a unit waits for its end, and
  * each unit begins with a seek.  So a unit is a turn at the device: a few
- * requests, of which the first seeks and the others follow it, and so many bytes
- * that it takes as long as a request of the others does without the copy.  Then
- * nobody waits for much more than twice as long.  What a turn costs is the time
- * of its reads, not that of the rest of the work, unless others need what that
- * takes.  Those who come seldom lose no throughput, but they do wait; so there
- * the share has an upper bound as well.  Elsewhere a unit has steps: short
- * sleeps within it, for most of its time, and a rest at its end, in which the
- * load is measured without the copy.
+ * requests, of which the first seeks and the others follow it, and so many
+ * bytes that it takes as long as a request of the others does without the copy.
+ * Then nobody waits for much more than twice as long.  What a turn costs is the
+ * time of its reads, not that of the rest of the work, unless others need what
+ * that takes.  Those who come seldom lose no throughput, but they do wait; so
+ * there the share has an upper bound as well.  Elsewhere a unit has steps:
+ * short sleeps within it, for most of its time, and a rest at its end, in which
+ * the load is measured without the copy.
  *
  * Who hardly waits for a device has little to lose there.  How much that is, in
  * bytes, depends on the device: when the requests of those who read while the
@@ -109,7 +109,6 @@
 #define TURN_REQUESTS	1.6		/* of others, in the time of a turn's reads */
 #define TURN_STEP		1.1		/* by which the next one differs at most */
 #define MIN_TURN		0.25	/* of a unit's work */
-#define SETTLED			1.0		/* seconds in which a read has ended */
 #define MAX_SECONDS		1.0		/* longest unit */
 #define MIN_UNIT		(128.0 * 1024)
 
@@ -179,34 +178,6 @@ tsa_rate_set_max_rate(TsaRate *control, bool adapts, double max_rate)
 	control->adapts = adapts;
 	control->max_rate = max_rate;
 	control->bounded = false;
-}
-
-/*
- * Of the bytes that a device has read those that are others'.  "own" are ours
- * in the same time, counted when they are asked for; a device counts them when
- * they are there.  So what is under way now is taken off later.  Each of the
- * other copies is taken to have read as much, which need not be so: of what
- * they have under way nothing is assumed.
- *
- * What we read elsewhere must not hide others: more than "most" is never under
- * way, nor is what has been so all the time for a second.
- */
-double
-tsa_rate_bytes_of_others(TsaInFlight * in_flight, double most, double own,
-						 int copies, double device, double seconds)
-{
-	double		others = device - own * copies - in_flight->bytes;
-
-	in_flight->bytes = fmin(fmax(in_flight->bytes + own - device, 0), most);
-	in_flight->least = fmin(in_flight->least, in_flight->bytes);
-	in_flight->seconds += seconds;
-	if (in_flight->seconds >= SETTLED)
-	{
-		in_flight->bytes -= in_flight->least;
-		in_flight->least = in_flight->bytes;
-		in_flight->seconds = 0;
-	}
-	return fmax(others, 0);
 }
 
 static void
@@ -544,9 +515,9 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 }
 
 /*
- * Seconds to rest before the first read, after a sample without work: 0 as soon
- * as nobody else reads from the source's device, or when who does has been there
- * for long enough.  One window is not enough to be seen (is_there()), and the
+ * Seconds to rest before the first read, after a sample without work: 0 as
+ * soon as nobody else reads from the source's device, or when who does has been
+ * there for long enough.  One window is not enough to be seen (is_there()), and the
  * last one tells what they do without the copy.  What another copy reads cannot
  * be told from what others read while this one reads nothing.
  */

@@ -58,8 +58,8 @@ typedef struct TsaRateSample
 	double		done[TSA_CONTENTIONS];	/* bytes read by others, transactions */
 	double		requests[TSA_CONTENTIONS];	/* read requests, own included */
 	double		request_seconds[TSA_CONTENTIONS];	/* the sum of their times */
-	bool		reads_waiting;	/* of the source's device, at the end; others',
-								 * if the sample is one without work */
+	bool		reads_waiting;	/* of the source's device, at the end;
+								 * others', if the sample is one without work */
 } TsaRateSample;
 
 /* Sums in which what is long ago counts less and less. */
@@ -70,14 +70,6 @@ typedef struct TsaRateSums
 	double		requests;
 	double		request_seconds;
 } TsaRateSums;
-
-/* Own reads that a device has not counted yet, as far as is known. */
-typedef struct TsaInFlight
-{
-	double		bytes;
-	double		least;			/* of it in ... */
-	double		seconds;		/* ... so many seconds */
-}			TsaInFlight;
 
 typedef struct TsaRate
 {
@@ -126,7 +118,8 @@ typedef struct TsaRate
 	double		could_do[TSA_CONTENTIONS];
 	double		have_done[TSA_CONTENTIONS];
 	bool		first_look;		/* is yet to come */
-	bool		others_read;	/* from the source's device, in the last sample */
+	bool		others_read;	/* from the source's device, in the last
+								 * sample */
 	int			first_rests;	/* before the first read, so far */
 } TsaRate;
 
@@ -140,9 +133,6 @@ extern double tsa_rate_turn(TsaRate *control, double bytes, double worked,
 extern double tsa_rate_rest(TsaRate *control, double bytes, double worked,
 							double elapsed);
 extern double tsa_rate_first_rest(TsaRate *control);
-extern double tsa_rate_bytes_of_others(TsaInFlight * in_flight, double most,
-									   double own, int copies,
-									   double device, double seconds);
 extern TsaRateReason tsa_rate_reason(const TsaRate *control);
 extern bool tsa_rate_is_full(const TsaRate *control);
 extern double tsa_rate_loss(const TsaRate *control, TsaContention who);

@@ -27,38 +27,28 @@
  *
  * A copy begins with what the worker's last one, of the same devices, knew of
  * others, and a unit that is not over at the end of the first pass is followed
- * by its sleep, too.  So a thousand small relations keep the rate as a large one
- * does.
+ * by its sleep, too.  So a thousand small relations keep the rate as a large
+ * one does.
  *
  * None of this has a part in the argument for the copy's correctness.  Reading
  * ahead fills the system's cache and changes nothing.  WAL may be flushed at
  * any time.  Writing back early does not replace the sync, which is the
  * checkpointer's.
  *
- * Errors of writing back.  The kernel reports a failed write once to each open
- * file, and to those opened later only if nobody was told yet.  To wait for
- * writing back can therefore take away the report that the checkpointer's
- * fsync, of a file that it opens later, should get.  So an error of that wait
- * is not swallowed: it ends the move, and the copy is dropped.  Nothing in
- * this file is called in the window or after it.
+ * Nothing in this file is called in the window or after it.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "access/xlog.h"
 #include "miscadmin.h"
-#include "storage/buf_internals.h"
-#include "storage/fd.h"
-#include "storage/lwlock.h"
 #include "storage/smgr.h"
 
 #include "compat.h"
 #include "move/copy/deadline.h"
 #include "move/copy/contention.h"
+#include "move/copy/kernel_io.h"
 #include "move/copy/rate_control.h"
 #include "move/copy/throttle.h"
 
@@ -75,15 +65,6 @@
 
 /* Asked for at a time by a unit in steps. */
 #define STEP_BLOCKS		((BlockNumber) (2 * 1024 * 1024 / BLCKSZ))
-
-/* Blocks of the new storage. */
-typedef struct BlockRange
-{
-	RelFileLocator locator;
-	ForkNumber	fork;
-	BlockNumber from;
-	BlockNumber nblocks;
-} BlockRange;
 
 struct TsaThrottle
 {
@@ -111,14 +92,14 @@ struct TsaThrottle
 	RelFileLocator asked_of;
 	ForkNumber	asked_fork;
 	BlockNumber asked_end;		/* asked for up to here */
-	BlockRange	written;		/* in this unit */
-	BlockRange	in_flight;		/* handed to the kernel after the last one */
+	TsaBlockRange written;		/* in this unit */
+	TsaBlockRange in_flight;	/* handed to the kernel after the last one */
 };
 
 /* What the last copy of this process knew of others. */
 static struct
 {
-	uint64		at;				/* by the clock of counters.h; 0: there was none */
+	uint64		at;				/* by the clock of counters.h; 0: none yet */
 	TsaRate		control;
 	char		stat_path[2][MAXPGPATH];
 }			known = {0};
@@ -269,86 +250,6 @@ takes_rests(const TsaThrottle *throttle)
 }
 
 /*
- * Is a block in shared buffers?
- */
-static bool
-is_buffered(RelFileLocator locator, ForkNumber fork, BlockNumber block)
-{
-	BufferTag	tag;
-	uint32		hash;
-	LWLock	   *lock;
-	bool		found;
-
-	tsa_init_buffer_tag(&tag, locator, fork, block);
-	hash = BufTableHashCode(&tag);
-	lock = BufMappingPartitionLock(hash);
-	LWLockAcquire(lock, LW_SHARED);
-	found = BufTableLookup(&tag, hash) >= 0;
-	LWLockRelease(lock);
-	return found;
-}
-
-/*
- * Opens the segment of a fork that has a block, for the transaction; negative
- * if that fails.
- */
-static int
-open_segment(RelFileLocator locator, ForkNumber fork, BlockNumber block)
-{
-	BlockNumber segment = block / (BlockNumber) RELSEG_SIZE;
-	char		path[MAXPGPATH];
-
-	tsa_relation_path(path, sizeof(path), locator, fork);
-	if (segment > 0)
-		snprintf(path + strlen(path), sizeof(path) - strlen(path), ".%u",
-				 segment);
-	return OpenTransientFile(path, O_RDWR | PG_BINARY);
-}
-
-/*
- * Asks the kernel to read what is not in shared buffers of these blocks, all
- * of one segment, and waits until the last of them is there: what the device
- * does for us is to be over when the copy goes to sleep.  Nothing depends on
- * it.
- */
-static void
-ask_for(RelFileLocator locator, ForkNumber fork, BlockNumber from,
-		BlockNumber end, BlockNumber at_once)
-{
-#ifdef POSIX_FADV_WILLNEED
-	int			fd = open_segment(locator, fork, from);
-	off_t		last = -1;
-	char		byte;
-
-	if (fd < 0)
-		return;
-	(void) posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-	while (from < end)
-	{
-		BlockNumber n = 0;
-
-		while (n < at_once && from + n < end &&
-			   !is_buffered(locator, fork, from + n))
-			n++;
-		if (n > 0)
-		{
-			off_t		offset = (off_t) (from % RELSEG_SIZE) * BLCKSZ;
-			off_t		length = (off_t) n * BLCKSZ;
-
-			(void) posix_fadvise(fd, offset, length, POSIX_FADV_WILLNEED);
-			last = offset + length - 1;
-		}
-		from += Max(n, 1);
-	}
-	if (last >= 0 && pread(fd, &byte, 1, last) < 0)
-		ereport(DEBUG1,
-				(errcode_for_file_access(),
-				 errmsg("could not read ahead: %m")));
-	(void) CloseTransientFile(fd);
-#endif
-}
-
-/*
  * See throttle.h.
  */
 void
@@ -382,7 +283,8 @@ tsa_throttle_read_ahead(TsaThrottle *throttle, Relation rel, ForkNumber fork,
 		throttle->asked_fork == fork && throttle->asked_end > from)
 		from = throttle->asked_end;
 	if (from < end)
-		ask_for(tsa_rel_locator(rel), fork, from, end, throttle->ask_blocks);
+		tsa_ask_for(tsa_rel_locator(rel), fork, from, end,
+					throttle->ask_blocks);
 	throttle->asked_of = tsa_rel_locator(rel);
 	throttle->asked_fork = fork;
 	throttle->asked_end = Max(from, end);
@@ -399,35 +301,6 @@ tsa_throttle_note_read(TsaThrottle *throttle, double ms)
 }
 
 /*
- * Asks the kernel to write blocks, or waits until it has; all are of one
- * segment or the rest is left out.
- */
-static void
-write_back(const BlockRange *range, unsigned int flags)
-{
-#ifdef HAVE_SYNC_FILE_RANGE
-	BlockNumber first = range->from % (BlockNumber) RELSEG_SIZE;
-	BlockNumber n = Min(range->nblocks, (BlockNumber) RELSEG_SIZE - first);
-	int			fd;
-
-	if (range->nblocks == 0 || !enableFsync)
-		return;
-	fd = open_segment(range->locator, range->fork, range->from);
-	if (fd < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open the file of a copy: %m")));
-	if (sync_file_range(fd, (off_t) first * BLCKSZ, (off_t) n * BLCKSZ,
-						flags) != 0 &&
-		errno != ENOSYS && errno != EINVAL && errno != ESPIPE)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not write back the file of a copy: %m")));
-	(void) CloseTransientFile(fd);
-#endif
-}
-
-/*
  * See throttle.h.
  */
 void
@@ -435,7 +308,7 @@ tsa_throttle_note_written(TsaThrottle *throttle, RelFileLocator locator,
 						  ForkNumber fork, BlockNumber from,
 						  BlockNumber nblocks)
 {
-	BlockRange *written = &throttle->written;
+	TsaBlockRange *written = &throttle->written;
 
 	if (written->nblocks == 0 || written->fork != fork ||
 		!RelFileLocatorEquals(written->locator, locator) ||
@@ -461,9 +334,9 @@ end_unit(TsaThrottle *throttle)
 	if (!XLogRecPtrIsInvalid(XactLastRecEnd))
 		throttle->flush_to = XactLastRecEnd;
 #ifdef HAVE_SYNC_FILE_RANGE
-	write_back(&throttle->written, SYNC_FILE_RANGE_WRITE);
-	write_back(&throttle->in_flight, SYNC_FILE_RANGE_WAIT_BEFORE |
-			   SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+	tsa_write_back(&throttle->written, SYNC_FILE_RANGE_WRITE);
+	tsa_write_back(&throttle->in_flight, SYNC_FILE_RANGE_WAIT_BEFORE |
+				   SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 #endif
 	throttle->in_flight = throttle->written;
 }
@@ -581,7 +454,7 @@ tsa_throttle_end_pass(TsaThrottle *throttle)
 	if (!throttle->rests)
 		return 0;
 	sleep = rest_after_unit(throttle);
-	if (has_deadline(throttle))	/* which nothing left to copy asks for */
+	if (has_deadline(throttle)) /* which nothing left to copy asks for */
 		sleep = Min(sleep, 1000 * (seconds_left(throttle) - DEADLINE_S));
 	return Max(sleep, 0);
 }
