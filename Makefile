@@ -93,7 +93,7 @@ dist:
 
 # Unit tests: each is a program of its own that includes the modules it tests.
 UNIT_TESTS := $(patsubst test/%.c,build/%,$(call in_top,test/unit/test_*.c))
-UNIT_CFLAGS = -std=gnu99 -g -O1 -Wall -Wextra -Werror -fno-omit-frame-pointer \
+UNIT_CFLAGS = -std=gnu99 -g1 -O1 -Wall -Wextra -Werror -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
 build/unit/%: test/unit/%.c $(addprefix $(TOP)/,$(call in_top,test/unit/*.h \

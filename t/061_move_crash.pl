@@ -27,7 +27,7 @@ sub prepare_index
 sub change_index
 {
 	$node->safe_psql('postgres', q{
-		UPDATE t SET txt = md5(txt) || txt, d = -d, h = (h + 7) % 50,
+		UPDATE t SET txt = md5(txt) || left(txt, -32), d = -d, h = (h + 7) % 50,
 			k = (k + 1) % 100, a1 = a1 || 7, p2 = p1
 		WHERE id % 2 = 0});
 	return;

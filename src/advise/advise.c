@@ -41,8 +41,18 @@
 #include "state/state.h"
 #include "state/statement.h"
 
-#define ADVICE_ARGS 5
 #define ADVICE_COLUMNS 16
+
+/* What each statement here is asked with, $1 to $5. */
+enum
+{
+	CALLER,
+	TARGET,
+	TABLESPACE,
+	SPACE_BUDGET,
+	OBSERVE,
+	ADVICE_ARGS
+};
 
 /*
  * What sessions of others wait for is told to those who may see it in
@@ -69,11 +79,10 @@
 	NULL \
 }
 
-/* Arguments of gather_advice() but the first. */
 typedef struct AdviceRequest
 {
 	Oid			target;			/* InvalidOid: the whole database */
-	Datum		args[ADVICE_ARGS];
+	Datum		args[ADVICE_ARGS];	/* by the names above */
 	char		nulls[ADVICE_ARGS + 1];
 } AdviceRequest;
 
@@ -140,14 +149,14 @@ make_request(FunctionCallInfo fcinfo, AdviceRequest *request,
 {
 	memset(request, 0, sizeof(*request));
 	memset(request->nulls, 'n', ADVICE_ARGS);
-	request->args[0] = ObjectIdGetDatum(GetUserId());
-	request->nulls[0] = ' ';
-	set_argument(fcinfo, request, 1, target);
-	set_argument(fcinfo, request, 2, tablespace);
-	set_argument(fcinfo, request, 3, space_budget);
-	set_argument(fcinfo, request, 4, observe);
-	if (request->nulls[1] == ' ')
-		request->target = DatumGetObjectId(request->args[1]);
+	request->args[CALLER] = ObjectIdGetDatum(GetUserId());
+	request->nulls[CALLER] = ' ';
+	set_argument(fcinfo, request, TARGET, target);
+	set_argument(fcinfo, request, TABLESPACE, tablespace);
+	set_argument(fcinfo, request, SPACE_BUDGET, space_budget);
+	set_argument(fcinfo, request, OBSERVE, observe);
+	if (request->nulls[TARGET] == ' ')
+		request->target = DatumGetObjectId(request->args[TARGET]);
 }
 
 /*
@@ -237,14 +246,14 @@ tsa_advice_open(TsaState *state, Oid target, const char *tablespace,
 	NameData	name;
 
 	memset(request.nulls, 'n', ADVICE_ARGS);
-	request.args[0] = ObjectIdGetDatum(GetUserId());
-	request.args[1] = ObjectIdGetDatum(target);
-	request.nulls[0] = request.nulls[1] = ' ';
+	request.args[CALLER] = ObjectIdGetDatum(GetUserId());
+	request.args[TARGET] = ObjectIdGetDatum(target);
+	request.nulls[CALLER] = request.nulls[TARGET] = ' ';
 	if (tablespace != NULL)
 	{
 		namestrcpy(&name, tablespace);
-		request.args[2] = NameGetDatum(&name);
-		request.nulls[2] = ' ';
+		request.args[TABLESPACE] = NameGetDatum(&name);
+		request.nulls[TABLESPACE] = ' ';
 	}
 	open_request(state, &request, moves_only ? &moves : &savings);
 }
@@ -344,8 +353,9 @@ tsa_placement_curve(PG_FUNCTION_ARGS)
 	{
 		char	   *steps = psprintf("%d", PG_GETARG_INT32(1));
 
-		request.args[3] = CStringGetTextDatum(steps);
-		request.nulls[3] = ' ';
+		/* $4 is a text, which is the steps here */
+		request.args[SPACE_BUDGET] = CStringGetTextDatum(steps);
+		request.nulls[SPACE_BUDGET] = ' ';
 	}
 	return run_request(fcinfo, &request, &statement);
 }

@@ -2,7 +2,7 @@
  * src/advise/estimate.sql
  *
  * What reading costs where relations are, and what it would cost elsewhere:
- * from facts alone (catalog.sql), so that it can be tested and replayed on
+ * from facts alone (advice_types.sql), so that it can be tested and replayed on
  * facts written down by hand.  docs/advice.md has the formulas.
  */
 CREATE FUNCTION tablespace_advisor.latency_at_depth(depths float8[], latencies_us float8[], depth float8)

@@ -1,7 +1,7 @@
 /*
  * src/advise/facts.sql
  *
- * Gathers the facts (types: catalog.sql) from probes, samples, the catalogs
+ * Gathers the facts (types: advice_types.sql) from probes, samples, the catalogs
  * and the journal of moves.  Nothing waits for a lock on a relation.
  */
 

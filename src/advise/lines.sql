@@ -4,13 +4,6 @@
  * Advice as lines of text, as EXPLAIN prints a plan, short or with all that it
  * rests on.  It says nothing that the rows of advice and their evidence do not.
  */
-CREATE TYPE tablespace_advisor.advice_row AS (
-	advice @extschema@.placement_advice,
-	evidence jsonb
-);
-COMMENT ON TYPE tablespace_advisor.advice_row IS
-	'a row of gather_advice()';
-
 CREATE FUNCTION tablespace_advisor.advice_rows()
 RETURNS SETOF tablespace_advisor.advice_row
 LANGUAGE C VOLATILE PARALLEL UNSAFE

@@ -1,4 +1,68 @@
-/* src/advise/moves.sql: the moves that are made */
+/*
+ * src/advise/moves.sql
+ *
+ * Which of the moves that could be worth it are made, when not all of them fit.
+ */
+CREATE FUNCTION tablespace_advisor.plan_moves(
+	present bigint[],
+	sizes bigint[],
+	moved_sizes bigint[],
+	cell_items bigint[],
+	cell_places bigint[],
+	cell_saved float8[],
+	rooms bigint[],
+	free bigint[],
+	budget bigint,
+	tables bigint[],
+	cell_seconds float8[],
+	table_ms float8[],
+	table_bytes float8[],
+	OUT item bigint,
+	OUT place bigint,
+	OUT nth int,
+	OUT bundle int,
+	OUT verdict int,
+	OUT makes_room_for bigint,
+	OUT bound float8,
+	OUT is_exact boolean,
+	OUT price float8)
+RETURNS SETOF record
+LANGUAGE C STRICT IMMUTABLE
+AS 'MODULE_PATHNAME', 'tsa_plan_moves';
+COMMENT ON FUNCTION tablespace_advisor.plan_moves(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[], float8[], float8[]) IS
+	'the moves that lead from where relations are (present: place of each, from 1) to where all together are read fastest (plan_moves.c); cells: where each could be, what that saves and how long the move takes; nth: order, 0: not made, verdict: 0 made, 1 saves too little, 2 not repaid within a week, 3 no order in which each fits; price: what one more byte there would save. Errors: 2202E lists of different length, 22023 bad numbers, 54000 too many places, 53200 out of memory';
+
+/*
+ * Tablespaces that are on one device have one room: the least that is free by
+ * any of them.
+ */
+CREATE FUNCTION tablespace_advisor.tablespace_rooms(
+	tablespaces tablespace_advisor.tablespace_fact[],
+	OUT tablespace name,
+	OUT place bigint,
+	OUT room bigint,
+	OUT free bigint)
+RETURNS SETOF record
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH device AS (
+		SELECT f.tablespace, f.available_bytes,
+			(SELECT min(o.tablespace::text COLLATE "C") FROM unnest(tablespaces) o
+				WHERE o.tablespace = f.tablespace
+					OR o.tablespace = ANY (f.shares_device_with)
+					OR f.tablespace = ANY (o.shares_device_with)) AS device
+		FROM unnest(tablespaces) f
+	)
+	SELECT d.tablespace,
+		row_number() OVER (ORDER BY d.tablespace::text COLLATE "C"),
+		dense_rank() OVER (ORDER BY d.device),
+		coalesce(min(greatest(0, d.available_bytes)) OVER (PARTITION BY d.device),
+			1125899906842624)
+	FROM device d
+$$;
+COMMENT ON FUNCTION tablespace_advisor.tablespace_rooms(tablespace_advisor.tablespace_fact[]) IS
+	'tablespaces with their number, the number of their device, and the bytes that are free there';
 
 CREATE FUNCTION tablespace_advisor.placement_offers(
 	candidates tablespace_advisor.placement_choice[],

@@ -23,7 +23,7 @@ COMMENT ON FUNCTION tablespace_advisor.move_statement(regclass, text, name, bool
  * The rows of an advice, from what was decided of each relation; probe_relation:
  * the row that has the statement of all probes.
  */
-CREATE FUNCTION tablespace_advisor.advice_rows(
+CREATE FUNCTION tablespace_advisor.decision_rows(
 	decided tablespace_advisor.placement_choice[],
 	relations tablespace_advisor.relation_fact[],
 	estimates tablespace_advisor.placement_estimate[],
@@ -103,7 +103,7 @@ AS $$
 		a.kind DESC, CASE WHEN e.read_ms_per_s > 0 THEN '' ELSE a.relation::text END COLLATE "C",
 		a.relation::oid
 $$;
-COMMENT ON FUNCTION tablespace_advisor.advice_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], tablespace_advisor.place_load[], name, float8) IS
+COMMENT ON FUNCTION tablespace_advisor.decision_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], tablespace_advisor.place_load[], name, float8) IS
 	'rows of advice with what they rest on, moves first, of what was decided of each relation; turn is the rank of moves; loads NULL: evidence is, too; places: as of loads_after()';
 
 /*
@@ -251,7 +251,7 @@ BEGIN
 		loads := array(SELECT l FROM tablespace_advisor.estimate_load(
 			relations, tablespaces, load) l);
 	END IF;
-	RETURN QUERY SELECT r.* FROM tablespace_advisor.advice_rows(decided, wanted,
+	RETURN QUERY SELECT r.* FROM tablespace_advisor.decision_rows(decided, wanted,
 		estimates, tablespaces, load, loads, places, destination, database_ms) r;
 END
 $$;

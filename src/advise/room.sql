@@ -3,6 +3,28 @@
  *
  * What more room in a tablespace would be worth.
  */
+CREATE FUNCTION tablespace_advisor.savings_by_room(
+	present bigint[],
+	sizes bigint[],
+	moved_sizes bigint[],
+	cell_items bigint[],
+	cell_places bigint[],
+	cell_saved float8[],
+	rooms bigint[],
+	free bigint[],
+	place bigint,
+	steps bigint[],
+	item_reads float8[],
+	OUT bytes bigint,
+	OUT saved float8,
+	OUT relations bigint,
+	OUT reads float8[])
+RETURNS SETOF record
+LANGUAGE C STRICT IMMUTABLE
+AS 'MODULE_PATHNAME', 'tsa_savings_by_room';
+COMMENT ON FUNCTION tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[]) IS
+	'what the best placement saves, each move taken alone, if the room of a place has so many bytes in all (steps rise), how many relations are there then, and how often each place is read, items being read item_reads times a second; NULL where nothing fits. Other arguments and errors as of plan_moves()';
+
 CREATE FUNCTION tablespace_advisor.curve_of(
 	relations tablespace_advisor.relation_fact[],
 	tablespaces tablespace_advisor.tablespace_fact[],

@@ -47,12 +47,11 @@
 
 PG_FUNCTION_INFO_V1(tsa_apply_placement);
 
-/* What is planned: moves, the wave of each, and whether they undo others. */
+/* What is planned. */
 typedef struct Round
 {
 	List	   *moves;
-	List	   *waves;
-	bool		is_undo;
+	TsaRoundPlan plan;
 } Round;
 
 /* Keeps others out until the lock is released, or refuses. */
@@ -111,25 +110,16 @@ plan_round(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 		   Round *round)
 {
 	static TsaStatement query = {
-		"SELECT " TSA_MOVE_COLUMNS ", p.saved_ms_per_s, p.wave"
+		"SELECT " TSA_MOVE_COLUMNS ", p.saved_ms_per_s, p.wave, p.is_undo"
 		" FROM tablespace_advisor.plan_round($1, $2, $3, $4) p",
 		PLAN_ARGS, {OIDOID, TEXTOID, INT8OID, BOOLOID}, NULL
 	};
-	static TsaStatement undo = {
-		"SELECT 1 FROM tablespace_advisor.undo_moves($1) LIMIT 1",
-		1, {OIDOID}, NULL
-	};
 	Datum		values[PLAN_ARGS];
 	char		nulls[] = "    ";
-	TsaState	journal;
 
 	parse_arguments(fcinfo, values, nulls);
-	tsa_journal_open(&journal);
-	round->is_undo = DatumGetBool(values[3]) &&
-		tsa_run(&undo, values, NULL, TSA_READS) > 0;
-	tsa_state_close(&journal);
 	round->moves = tsa_load_moves(&query, values, nulls, options,
-								  &round->waves);
+								  &round->plan);
 }
 
 /* How many of some jobs have not moved what they were to move. */
@@ -227,13 +217,13 @@ run_waves(const Round *round, const TsaMoveOptions *options)
 
 	while (n < list_length(round->moves))
 	{
-		int			wave = list_nth_int(round->waves, n);
+		int			wave = list_nth_int(round->plan.waves, n);
 		BackgroundWorkerHandle *handle = NULL;
 		List	   *moves = NIL;
 		List	   *ids;
 
 		while (n < list_length(round->moves) &&
-			   list_nth_int(round->waves, n) == wave)
+			   list_nth_int(round->plan.waves, n) == wave)
 			moves = lappend(moves, list_nth(round->moves, n++));
 		tsa_check_space_of_moves(moves);
 		ids = tsa_queue_round(moves, options, &handle);
@@ -245,7 +235,7 @@ run_waves(const Round *round, const TsaMoveOptions *options)
 		}
 		all = list_concat(all, ids);
 		note_wave(*(int64 *) linitial(ids), *(int64 *) linitial(all),
-				  round->is_undo);
+				  round->plan.is_undo);
 		tsa_await_round(ids, handle);
 		MemoryContextSwitchTo(context);
 		if (count_failures(ids) > 0)
@@ -272,7 +262,7 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 		ereport(NOTICE,
 				(errmsg("nothing is to be moved"),
 				 errhint("See advise_placement() for the reasons.")));
-	else if (round.is_undo)
+	else if (round.plan.is_undo)
 		ereport(NOTICE,
 				(errmsg("reading got slower after an earlier round: what made it slower is undone")));
 	if (round.moves == NIL || options->dry_run)

@@ -18,10 +18,11 @@ CREATE TYPE tablespace_advisor.planned_move AS (
 	goes_along boolean,
 	saved_ms_per_s float8,
 	wave int,
-	reason text
+	reason text,
+	is_undo boolean
 );
 COMMENT ON TYPE tablespace_advisor.planned_move IS
-	'a move of a round: from where to where, bytes it takes there, what it is expected to save; wave: moves that fit at the same time; reason: why';
+	'a move of a round: from where to where, bytes it takes there, what it is expected to save; wave: moves that fit at the same time; reason: why; is_undo: it goes back';
 
 /* A relation as the catalogs know it now; none if it is not where it was. */
 CREATE FUNCTION tablespace_advisor.plan_move(
@@ -39,7 +40,7 @@ AS $$
 	SELECT c.oid, coalesce(i.indrelid, c.oid), c.relkind, n.nspname, c.relname,
 		c.relpersistence, from_tablespace, to_tablespace, plan_move.size_bytes,
 		CASE WHEN c.relpersistence = 'u' THEN 'rebuild' ELSE method END, false,
-		saved_ms_per_s, 1, reason
+		saved_ms_per_s, 1, reason, false
 	FROM pg_class c
 	JOIN pg_namespace n ON n.oid = c.relnamespace
 	JOIN pg_database d ON d.datname = current_database()
@@ -213,6 +214,7 @@ AS $$
 DECLARE
 	m tablespace_advisor.planned_move;
 	moves tablespace_advisor.planned_move[] := '{}';
+	is_undo boolean;
 	taken jsonb := '{}';
 	free bigint;
 	wave int := 1;
@@ -220,7 +222,8 @@ BEGIN
 	IF verify THEN
 		moves := array(SELECT u FROM tablespace_advisor.undo_moves(caller) u);
 	END IF;
-	IF cardinality(moves) = 0 THEN
+	is_undo := cardinality(moves) > 0;
+	IF NOT is_undo THEN
 		moves := array(SELECT a FROM tablespace_advisor.advised_moves(
 			caller, space_budget, max_bytes) a);
 	END IF;
@@ -236,7 +239,7 @@ BEGIN
 		END IF;
 		taken := taken || jsonb_build_object(m.to_tablespace::text,
 			coalesce((taken ->> m.to_tablespace::text)::bigint, 0) + m.size_bytes);
-		m := jsonb_populate_record(m, jsonb_build_object('wave', wave));
+		m := jsonb_populate_record(m, jsonb_build_object('wave', wave, 'is_undo', is_undo));
 		RETURN NEXT m;
 	END LOOP;
 END

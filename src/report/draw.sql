@@ -379,23 +379,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_picture(float8, float8, text, text) IS
 	'a picture as an SVG element of a page; title: what it shows, for who cannot see it';
-
-GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.html(text),
-	tablespace_advisor.short_number(float8),
-	tablespace_advisor.unit_label(float8, text),
-	tablespace_advisor.axis_position(tablespace_advisor.axis, float8),
-	tablespace_advisor.tick_step(float8, text),
-	tablespace_advisor.time_step(float8),
-	tablespace_advisor.axis_ticks(tablespace_advisor.axis),
-	tablespace_advisor.axis_around(text, float8[], float8, float8, text),
-	tablespace_advisor.spread_apart(float8[], float8, float8),
-	tablespace_advisor.draw_text(float8, float8, text, text),
-	tablespace_advisor.draw_axes(tablespace_advisor.axis, tablespace_advisor.axis, text, text),
-	tablespace_advisor.path_of(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[]),
-	tablespace_advisor.draw_line(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[], text, text),
-	tablespace_advisor.draw_band(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[], float8[], text),
-	tablespace_advisor.draw_dots(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[], text, text[], int, float8[], float8[]),
-	tablespace_advisor.draw_bar(tablespace_advisor.axis, float8, float8, float8, float8, text, text),
-	tablespace_advisor.draw_picture(float8, float8, text, text)
-	TO pg_monitor;

@@ -199,7 +199,6 @@ WHERE r.workload = 'random read' AND r.caveat IS NULL AND r.mean_us > 0
 ORDER BY r.tablespace, r.queue_depth, r.conditions IS NOT NULL, r.run_id DESC;
 COMMENT ON VIEW tablespace_advisor.read_depths IS
 	'per tablespace and queue depth the newest measurement of random reads without a caveat';
-GRANT SELECT ON tablespace_advisor.read_depths TO pg_monitor;
 
 /* Six lines have colours and names, of more than six those that differ most; others are grey. */
 CREATE FUNCTION tablespace_advisor.draw_latencies(readers float8)

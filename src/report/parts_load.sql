@@ -92,6 +92,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_load(tablespace_advisor.report_findings) IS
 	'the part on what the disks did in the period; NULL without samples of them';
-
-GRANT EXECUTE ON FUNCTION tablespace_advisor.draw_load(timestamptz),
-	tablespace_advisor.report_load(tablespace_advisor.report_findings) TO pg_monitor;

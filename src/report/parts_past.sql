@@ -391,35 +391,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_small_print(tablespace_advisor.report_findings) IS
 	'the part on versions, windows, and what was left out';
-
-GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.table_row(text[], text, text),
-	tablespace_advisor.page_table(text[], text, text),
-	tablespace_advisor.page_section(text, text, text),
-	tablespace_advisor.short_name(text, int),
-	tablespace_advisor.colour_of(name[], name),
-	tablespace_advisor.waiting_number(float8),
-	tablespace_advisor.page_style(),
-	tablespace_advisor.page_frame(text, text, text),
-	tablespace_advisor.report_moves(@extschema@.placement_advice[]),
-	tablespace_advisor.report_move_things(@extschema@.placement_advice[]),
-	tablespace_advisor.report_things(tablespace_advisor.report_findings),
-	tablespace_advisor.report_verdict(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_latencies(float8),
-	tablespace_advisor.report_devices(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_readers(text[], float8[], float8[], text, text[]),
-	tablespace_advisor.report_readers(tablespace_advisor.report_findings),
-	tablespace_advisor.batch_outcomes(timestamptz),
-	tablespace_advisor.draw_outcomes(jsonb),
-	tablespace_advisor.outcome_sentence(jsonb, bigint),
-	tablespace_advisor.report_moved(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_growth(tablespace_advisor.report_findings),
-	tablespace_advisor.report_growth(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_costs(jsonb),
-	tablespace_advisor.report_plans(jsonb),
-	tablespace_advisor.report_costs(tablespace_advisor.report_findings),
-	tablespace_advisor.report_small_print(tablespace_advisor.report_findings),
-	tablespace_advisor.waiting_sessions(float8, text),
-	tablespace_advisor.window_bounds(jsonb, boolean),
-	tablespace_advisor.window_lines(jsonb, boolean)
-	TO pg_monitor;

@@ -155,11 +155,3 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_room(tablespace_advisor.report_findings) IS
 	'the part on how much room in the fastest tablespace is worth having; NULL without a curve';
-
-GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.tablespace_to_buy(),
-	tablespace_advisor.curve_knee(float8[], float8[]),
-	tablespace_advisor.room_curve(tablespace_advisor.report_findings),
-	tablespace_advisor.draw_room(name, float8[], float8[], bigint[], int, float8),
-	tablespace_advisor.report_room(tablespace_advisor.report_findings)
-	TO pg_monitor;

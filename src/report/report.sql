@@ -22,7 +22,6 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.saved_by_moves(tablespace_advisor.advice_row[]) IS
 	'percent of what all reads take that all moves save if latencies are at the ends of their 95 % intervals; NULL without moves, or where no interval is known';
-GRANT EXECUTE ON FUNCTION tablespace_advisor.saved_by_moves(tablespace_advisor.advice_row[]) TO pg_monitor;
 
 /* Parsed when it is made: what else gets such a name is not called. */
 CREATE FUNCTION tablespace_advisor.collect_findings(since timestamptz)
@@ -53,8 +52,6 @@ BEGIN ATOMIC
 		OFFSET 0) b
 	CROSS JOIN LATERAL tablespace_advisor.saved_by_moves(b.rows) s;
 END;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.collect_findings(timestamptz)
-	TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.collect_findings(timestamptz) IS
 	'what a page is about, collected once, from then on';
 
@@ -94,9 +91,6 @@ BEGIN
 			tablespace_advisor.report_small_print(f)));
 END
 $$;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.report_begin(interval),
-	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
-	TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.report_begin(interval) IS
 	'the time so long ago. Errors: 22023 it is not greater than zero';
 COMMENT ON FUNCTION tablespace_advisor.report_page(tablespace_advisor.report_findings, interval) IS
@@ -120,3 +114,65 @@ COMMENT ON FUNCTION @extschema@.tablespace_report(interval) IS
 	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, the moves since so long ago with forecast and outcome, growth and costs; it only looks, loads nothing and runs no script. Errors: 22023 since is not greater than zero';
 REVOKE ALL ON FUNCTION @extschema@.tablespace_report(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_report(interval) TO pg_monitor;
+
+/* What a member of pg_monitor runs to make the page. */
+GRANT SELECT ON tablespace_advisor.read_depths TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.html(text),
+	tablespace_advisor.short_number(float8),
+	tablespace_advisor.unit_label(float8, text),
+	tablespace_advisor.axis_position(tablespace_advisor.axis, float8),
+	tablespace_advisor.tick_step(float8, text),
+	tablespace_advisor.time_step(float8),
+	tablespace_advisor.axis_ticks(tablespace_advisor.axis),
+	tablespace_advisor.axis_around(text, float8[], float8, float8, text),
+	tablespace_advisor.spread_apart(float8[], float8, float8),
+	tablespace_advisor.draw_text(float8, float8, text, text),
+	tablespace_advisor.draw_axes(tablespace_advisor.axis, tablespace_advisor.axis, text, text),
+	tablespace_advisor.path_of(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[]),
+	tablespace_advisor.draw_line(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[], text, text),
+	tablespace_advisor.draw_band(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[], float8[], text),
+	tablespace_advisor.draw_dots(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[], text, text[], int, float8[], float8[]),
+	tablespace_advisor.draw_bar(tablespace_advisor.axis, float8, float8, float8, float8, text, text),
+	tablespace_advisor.draw_picture(float8, float8, text, text),
+	tablespace_advisor.table_row(text[], text, text),
+	tablespace_advisor.page_table(text[], text, text),
+	tablespace_advisor.page_section(text, text, text),
+	tablespace_advisor.short_name(text, int),
+	tablespace_advisor.colour_of(name[], name),
+	tablespace_advisor.waiting_number(float8),
+	tablespace_advisor.page_style(),
+	tablespace_advisor.page_frame(text, text, text),
+	tablespace_advisor.report_moves(@extschema@.placement_advice[]),
+	tablespace_advisor.report_move_things(@extschema@.placement_advice[]),
+	tablespace_advisor.report_things(tablespace_advisor.report_findings),
+	tablespace_advisor.report_verdict(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_latencies(float8),
+	tablespace_advisor.report_devices(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_readers(text[], float8[], float8[], text, text[]),
+	tablespace_advisor.report_readers(tablespace_advisor.report_findings),
+	tablespace_advisor.batch_outcomes(timestamptz),
+	tablespace_advisor.draw_outcomes(jsonb),
+	tablespace_advisor.outcome_sentence(jsonb, bigint),
+	tablespace_advisor.report_moved(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_growth(tablespace_advisor.report_findings),
+	tablespace_advisor.report_growth(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_costs(jsonb),
+	tablespace_advisor.report_plans(jsonb),
+	tablespace_advisor.report_costs(tablespace_advisor.report_findings),
+	tablespace_advisor.report_small_print(tablespace_advisor.report_findings),
+	tablespace_advisor.waiting_sessions(float8, text),
+	tablespace_advisor.window_bounds(jsonb, boolean),
+	tablespace_advisor.window_lines(jsonb, boolean),
+	tablespace_advisor.draw_load(timestamptz),
+	tablespace_advisor.report_load(tablespace_advisor.report_findings),
+	tablespace_advisor.tablespace_to_buy(),
+	tablespace_advisor.curve_knee(float8[], float8[]),
+	tablespace_advisor.room_curve(tablespace_advisor.report_findings),
+	tablespace_advisor.draw_room(name, float8[], float8[], bigint[], int, float8),
+	tablespace_advisor.report_room(tablespace_advisor.report_findings),
+	tablespace_advisor.saved_by_moves(tablespace_advisor.advice_row[]),
+	tablespace_advisor.collect_findings(timestamptz),
+	tablespace_advisor.report_begin(interval),
+	tablespace_advisor.report_page(tablespace_advisor.report_findings, interval)
+	TO pg_monitor;

@@ -16,7 +16,6 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
@@ -26,7 +25,6 @@
 #include "tier/contents.h"
 
 PG_FUNCTION_INFO_V1(tsa_tablespace_contents);
-PG_FUNCTION_INFO_V1(tsa_temporary_owner_pid);
 
 /* Returns the rows of a statement on the extension's own functions. */
 void
@@ -74,22 +72,4 @@ tsa_tablespace_contents(PG_FUNCTION_ARGS)
 	values[2] = BoolGetDatum(superuser());
 	tsa_return_rows(fcinfo, &query, values, nulls);
 	return (Datum) 0;
-}
-
-/*
- * The process that has temporary relations of this number in a database; NULL
- * if there is none.  Who has got the number of one that has ended has none
- * there, or has dropped those that it found.
- */
-Datum
-tsa_temporary_owner_pid(PG_FUNCTION_ARGS)
-{
-	PGPROC	   *proc = tsa_proc_by_number(PG_GETARG_INT32(0));
-
-	/* functions of 0.4, before ALTER EXTENSION UPDATE, do not say which */
-	if (proc == NULL || proc->pid == 0 ||
-		!OidIsValid(proc->tempNamespaceId) ||
-		(PG_NARGS() > 1 && proc->databaseId != PG_GETARG_OID(1)))
-		PG_RETURN_NULL();
-	PG_RETURN_INT32(proc->pid);
 }

@@ -67,9 +67,9 @@ read_move(uint64 row)
 	return move;
 }
 
-/* Reads what apply_placement() plans besides: the forecast and the wave. */
-static int
-read_forecast(uint64 row, TsaMove *move)
+/* Reads what apply_placement() plans besides, and the forecast. */
+static void
+read_plan(uint64 row, TsaMove *move, TsaRoundPlan *plan)
 {
 	TupleDesc	desc = SPI_tuptable->tupdesc;
 	HeapTuple	tuple = SPI_tuptable->vals[row];
@@ -80,17 +80,19 @@ read_forecast(uint64 row, TsaMove *move)
 
 	move->has_forecast = !isnull;
 	move->forecast_saved_ms_per_s = isnull ? 0 : DatumGetFloat8(saved);
-	return DatumGetInt32(tsa_result_column(row, "wave"));
+	plan->waves = lappend_int(plan->waves,
+							  DatumGetInt32(tsa_result_column(row, "wave")));
+	plan->is_undo = DatumGetBool(tsa_result_column(row, "is_undo"));
 }
 
 /*
  * The moves (TsaMove *) that a statement plans, in its order.  An index that
  * goes along with its table follows it; without the table it stays for now.
- * waves: the column "wave" of each, or NULL where there is none.
+ * plan: what apply_placement() plans besides, or NULL.
  */
 List *
 tsa_load_moves(TsaStatement *query, Datum *values, const char *nulls,
-			   const TsaMoveOptions *options, List **waves)
+			   const TsaMoveOptions *options, TsaRoundPlan *plan)
 {
 	MemoryContext context = CurrentMemoryContext;
 	TsaState	journal;
@@ -106,8 +108,8 @@ tsa_load_moves(TsaStatement *query, Datum *values, const char *nulls,
 		bool		along = DatumGetBool(tsa_result_column(i, "goes_along"));
 
 		CHECK_FOR_INTERRUPTS();
-		if (waves != NULL)
-			*waves = lappend_int(*waves, read_forecast(i, move));
+		if (plan != NULL)
+			read_plan(i, move, plan);
 		if (!along)
 			moves = lappend(moves, move);
 		if (move->relid == move->heapid)

@@ -21,9 +21,16 @@
 	" p.persistence, p.tablespace, p.to_tablespace, p.size_bytes, p.method," \
 	" p.goes_along"
 
+/* What apply_placement() plans besides: wave of each, whether they go back. */
+typedef struct TsaRoundPlan
+{
+	List	   *waves;
+	bool		is_undo;
+} TsaRoundPlan;
+
 extern List *tsa_load_moves(TsaStatement *query, Datum *values,
 							const char *nulls, const TsaMoveOptions *options,
-							List **waves);
+							TsaRoundPlan *plan);
 extern List *tsa_queue_round(List *moves, const TsaMoveOptions *options,
 							 BackgroundWorkerHandle **handle);
 extern void tsa_await_round(List *ids, BackgroundWorkerHandle *handle);

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * sessions.c
- *	  What other processes may have to do with files that no relation has, and
- *	  whether a database is being made.
+ *	  What other processes may have to do with files that no relation has, who
+ *	  has temporary relations, and whether a database is being made.
  *
  * Whoever makes storage is in a transaction from before that until its row of
  * pg_class is there; and whoever drops it is in one that has ended for others
@@ -52,6 +52,7 @@
 
 PG_FUNCTION_INFO_V1(tsa_is_checkpointer_unlinking);
 PG_FUNCTION_INFO_V1(tsa_is_process);
+PG_FUNCTION_INFO_V1(tsa_temporary_owner_pid);
 PG_FUNCTION_INFO_V1(tsa_transactions_of);
 PG_FUNCTION_INFO_V1(tsa_is_directory_of_database);
 
@@ -245,4 +246,22 @@ tsa_is_directory_of_database(PG_FUNCTION_ARGS)
 	table_endscan(scan);
 	table_close(rel, AccessShareLock);
 	PG_RETURN_BOOL(found);
+}
+
+/*
+ * The process that has temporary relations of this number in a database; NULL
+ * if there is none.  Who has got the number of one that has ended has none
+ * there, or has dropped those that it found.
+ */
+Datum
+tsa_temporary_owner_pid(PG_FUNCTION_ARGS)
+{
+	PGPROC	   *proc = tsa_proc_by_number(PG_GETARG_INT32(0));
+
+	/* functions of 0.4, before ALTER EXTENSION UPDATE, do not say which */
+	if (proc == NULL || proc->pid == 0 ||
+		!OidIsValid(proc->tempNamespaceId) ||
+		(PG_NARGS() > 1 && proc->databaseId != PG_GETARG_OID(1)))
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(proc->pid);
 }

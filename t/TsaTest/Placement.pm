@@ -30,7 +30,7 @@ sub pretend_devices
 			SET search_path = pg_catalog, pg_temp AS $$
 				SELECT p.relation, p.heap, p.kind, p.schema_name, p.relation_name, p.persistence,
 					p.tablespace, p.to_tablespace, p.size_bytes, p.method, p.goes_along,
-					p.saved_ms_per_s, (row_number() OVER ())::int, p.reason
+					p.saved_ms_per_s, (row_number() OVER ())::int, p.reason, p.is_undo
 				FROM tablespace_advisor.planned_round($1, $2, $3, $4) p $$});
 	return;
 }

@@ -1,0 +1,135 @@
+/*
+ * src/advise/advice_types.sql
+ *
+ * The types that advice is made of: what is known of relations, of tablespaces and
+ * of the load, what is decided of a relation, and the rows that say so.
+ */
+CREATE TYPE @extschema@.placement_advice AS (
+	rank int,
+	action text,
+	relation regclass,
+	from_tablespace name,
+	to_tablespace name,
+	size_bytes bigint,
+	saved_ms_per_s float8,
+	saved_percent float8,
+	reason text,
+	statement text,
+	kind text,
+	reads_per_s float8,
+	writes_per_s float8,
+	cached_fraction float8,
+	read_ms_per_s float8,
+	move_seconds float8
+);
+COMMENT ON TYPE @extschema@.placement_advice IS
+	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading (and extra writing) that following this row saves, in milliseconds per second and in percent of what the database spends on reading, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates';
+
+CREATE TYPE tablespace_advisor.relation_fact AS (
+	relation regclass,
+	table_relation regclass,
+	kind text,
+	tablespace name,
+	size_bytes bigint,
+	toast_bytes bigint,
+	rebuilt_bytes bigint,
+	brin_bytes bigint,
+	reads_per_s float8,
+	hits_per_s float8,
+	writes_per_s float8,
+	hot_fraction float8,
+	tuples_per_scan float8,
+	correlation float8,
+	system_cached float8,
+	scans bigint,
+	writes bigint,
+	counted_days float8,
+	column_name name,
+	expression text,
+	unusable text,
+	needed_for text,
+	duplicate_of regclass,
+	obstacle text,
+	left_lately name[],
+	maintenance_reads_per_s float8,
+	moving_job bigint
+);
+COMMENT ON TYPE tablespace_advisor.relation_fact IS
+	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way. NULL: not known';
+
+CREATE TYPE tablespace_advisor.tablespace_fact AS (
+	tablespace name,
+	run_id bigint,
+	random_read_us float8,
+	random_read_low_us float8,
+	random_read_high_us float8,
+	depths float8[],
+	depth_read_us float8[],
+	cached_read_us float8,
+	sequential_page_us float8,
+	sequential_write_page_us float8,
+	write_us float8,
+	write_workload text,
+	copy_rates jsonb,
+	may_create boolean,
+	volatile boolean,
+	shares_device_with name[],
+	available_bytes bigint,
+	caveat text,
+	latency_from text,
+	present_read_us float8,
+	present_read_low_us float8,
+	present_read_high_us float8,
+	present_intervals int,
+	present_in_flight float8,
+	is_serial boolean
+);
+COMMENT ON TYPE tablespace_advisor.tablespace_fact IS
+	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth, the write that was probed; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted; present_…: what a read took in the window by the counters of the device, which count everybody, with a 95 % interval, NULL: not known, in_flight: reads of everybody under way, of any size, on average; is_serial: one rotating disk, which serves one request at a time; latency_from: where the other read times come from: probe (also NULL), counters, timing, or assumed';
+
+CREATE TYPE tablespace_advisor.load_fact AS (
+	source text,
+	window_start timestamptz,
+	window_end timestamptz,
+	seconds float8,
+	intervals int,
+	was_reset boolean,
+	reads_per_s float8,
+	read_ms_per_s float8,
+	timed_read_us float8,
+	snapshots int,
+	reading_snapshots int,
+	active_sessions float8,
+	reading_sessions float8,
+	waits jsonb,
+	checkpoint_s float8,
+	wal_per_byte float8,
+	standbys text,
+	moved_at timestamptz
+);
+COMMENT ON TYPE tablespace_advisor.load_fact IS
+	'the window over which activity was counted and what the whole database did in it: see observe_database(); checkpoint_s: seconds between checkpoints; wal_per_byte: WAL that earlier copies wrote per byte copied; standbys: servers whose own counters are not included; moved_at: when the last move ended that matters for what samples say, NULL: none, or no samples';
+
+CREATE TYPE tablespace_advisor.placement_choice AS (
+	relation regclass,
+	destination name,
+	action text,
+	saved_ms_per_s float8,
+	bytes bigint,
+	bound_ms_per_s float8,
+	is_exact boolean,
+	turn int,
+	bundle int,
+	makes_room_for regclass,
+	ms_per_s_and_gb float8,
+	finding text
+);
+COMMENT ON TYPE tablespace_advisor.placement_choice IS
+	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; finding: what that rests on (judge.sql; "too full", "makes room": what the others do); of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better; turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
+
+CREATE TYPE tablespace_advisor.advice_row AS (
+	advice @extschema@.placement_advice,
+	evidence jsonb
+);
+COMMENT ON TYPE tablespace_advisor.advice_row IS
+	'a row of gather_advice()';
