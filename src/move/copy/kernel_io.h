@@ -26,8 +26,8 @@ typedef struct TsaBlockRange
 /*
  * [T] Asks the kernel to read what is not in shared buffers of these blocks,
  * all of one segment, and waits until the last of them is there: what the
- * device does for us is to be over when the copy goes to sleep.  Nothing depends
- * on it.
+ * device does for us is to be over when the copy goes to sleep.  Nothing
+ * depends on it.
  */
 extern void tsa_ask_for(RelFileLocator locator, ForkNumber fork,
 						BlockNumber from, BlockNumber end,
