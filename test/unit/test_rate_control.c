@@ -197,6 +197,14 @@ test_first_rest(void)
 	is_close(look(&control, &world, 0.1), 0, 1e-9, "once, if it was the only one");
 	ok(tsa_rate_is_full(&control), "and is nobody");
 
+	world.others = 0.2 * MB;
+	world.request = 0.0003;
+	tsa_init_rate(&control, true, 0);
+	ok(look(&control, &world, 0.002) <= 0.13,
+	   "who hardly waits for the device: one rest tells");
+	ok(tsa_rate_is_full(&control), "and he is ignored");
+
+	world = disk();
 	world.others = 1.5 * MB;
 	tsa_init_rate(&control, false, 0);
 	is_close(look(&control, &world, 0.002), 0, 1e-9, "unlimited: no rest");

@@ -516,8 +516,8 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 
 /*
  * Seconds to rest before the first read, after a sample without work: 0 as
- * soon as nobody else reads from the source's device, or when who does has been
- * there for long enough.  One window is not enough to be seen (is_there()), and
+ * soon as nobody else reads from the source's device, or hardly waits for it,
+ * or when who does has been there for long enough.  One window is not enough to be seen (is_there()), and
  * the last one tells what they do without the copy.  What another copy reads
  * cannot be told from what others read while this one reads nothing.
  */
@@ -525,6 +525,7 @@ double
 tsa_rate_first_rest(TsaRate *control)
 {
 	if (!control->adapts || !control->others_read ||
+		is_little_used(control, TSA_CONTENTION_SOURCE) ||
 		control->copies > 1 || control->first_rests >= FIRST_RESTS)
 		return 0;
 	control->first_rests++;
