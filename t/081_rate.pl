@@ -200,7 +200,7 @@ my ($out, $err);
 $node->psql('postgres', q{
 		CALL move_table_concurrently('t', 'pg_default', max_rate => '40 MB')},
 	stdout => \$out, stderr => \$err);
-like($err, qr/NOTICE: .* MB\/s, (bounded by max_rate|others need the processors)/,
+like($err, qr/NOTICE: .* [kM]B\/s, (bounded by max_rate|others need the processors)/,
 	'progress says the reason');
 
 $node->stop;

@@ -517,9 +517,10 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 /*
  * Seconds to rest before the first read, after a sample without work: 0 as
  * soon as nobody else reads from the source's device, or hardly waits for it,
- * or when who does has been there for long enough.  One window is not enough to be seen (is_there()), and
- * the last one tells what they do without the copy.  What another copy reads
- * cannot be told from what others read while this one reads nothing.
+ * or when who does has been there for long enough.  One window is not enough to
+ * be seen (is_there()), and the last one tells what they do without the copy.
+ * What another copy reads cannot be told from what others read while this one
+ * reads nothing.
  */
 double
 tsa_rate_first_rest(TsaRate *control)
