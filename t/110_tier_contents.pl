@@ -251,6 +251,11 @@ foreach my $dbname ('latin', 'utf')
 		"$dbname: names of another encoding");
 }
 
+# A worker that connects while relation caches are to be built anew waits before it
+# is in pg_stat_activity.
+my $worker_waits = q{SELECT count(*) > 0 FROM pg_locks l
+	JOIN pg_database d ON d.oid = l.database WHERE d.datname = 'bare' AND NOT l.granted};
+
 # A transaction that ends between the query of a look and its second one: the
 # reader is stopped while the worker in the other database sends the first rows,
 # more than go into its queue.
@@ -265,8 +270,7 @@ send_to($reader, q{SELECT count(*) FILTER (WHERE relation LIKE '%long%'),
 	string_agg(DISTINCT concat_ws(' ', relation, kind, how, reason), '; ') FILTER (WHERE
 		kind LIKE 'TOAST%' OR reason LIKE '%hidden%' OR how = 'orphan')
 	FROM tablespace_contents('old') WHERE database = 'bare';});
-wait_until($node, q{SELECT count(*) > 0 FROM pg_stat_activity
-	WHERE datname = 'bare' AND wait_event_type = 'Lock'}, 'the worker waits');
+wait_until($node, $worker_waits, 'the worker waits');
 kill 'STOP', $reader->{pid};
 ask($holder, 'COMMIT;');
 wait_until($node, q{SELECT count(*) > 0 FROM pg_stat_activity
@@ -289,8 +293,7 @@ ask($holder, 'BEGIN; LOCK pg_extension IN ACCESS EXCLUSIVE MODE;');
 my $unowned = q{SELECT concat_ws(' ', how, reason) FROM tablespace_contents('old')
 	WHERE kind IN ('file', 'directory');};
 send_to($reader, $unowned);
-wait_until($node, q{SELECT count(*) > 0 FROM pg_stat_activity
-	WHERE datname = 'bare' AND wait_event_type = 'Lock'}, 'the worker waits');
+wait_until($node, $worker_waits, 'the worker waits');
 ask($dropper, 'COMMIT;');
 ask($holder, 'COMMIT;');
 is(answer($reader), '', 'what is dropped during a look is not left by a crash');
