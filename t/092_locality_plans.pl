@@ -23,6 +23,10 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (30000) TO (60000);
 	INSERT INTO p SELECT 59999 - i, repeat('x', 60) FROM generate_series(0, 59999) i;
 	CREATE INDEX ON p (k);
+	CREATE TABLE repeated (k int, pad text) PARTITION BY RANGE (k);
+	CREATE TABLE repeated_1 PARTITION OF repeated FOR VALUES FROM (0) TO (100);
+	INSERT INTO repeated SELECT abs(hashint4(i)) % 100, repeat('x', 60) FROM generate_series(0, 59999) i;
+	CREATE INDEX ON repeated (k);
 	-- r is scattered, f in order but for 6000 rows, every fourth row has another head
 	CREATE TABLE s AS SELECT i, i / 4 AS head, abs(hashint4(i)) AS r, abs(hashint4(i + 1)) % 10000 AS item,
 		i + abs(hashint4(i + 2)) % 6000 AS f, repeat('x', 60) AS pad
@@ -43,6 +47,7 @@ $node->safe_psql('postgres', q{
 	VACUUM ANALYZE;
 	SELECT count(*) FROM measure_index_locality('t');
 	SELECT count(*) FROM measure_index_locality('p');
+	SELECT count(*) FROM measure_index_locality('repeated');
 	SELECT count(*) FROM measure_index_locality('s');
 	SELECT count(*) FROM measure_index_locality('heads');
 	SELECT count(*) FROM measure_index_locality('items');
@@ -75,6 +80,14 @@ same_answer($three, $on, 'AND of three');
 same_answer("$three AND d < -60000", $on, 'AND of four');
 same_answer('SELECT sum(i) FROM t WHERE a < 20 AND b < 20 AND (c < 20 OR d < -119000)',
 	$on, 'AND with an OR');
+
+# the condition of a partition is another one to the planner
+my ($through, $direct) = map {
+	$node->safe_psql('postgres', "$on SET enable_seqscan = off; SET enable_bitmapscan = off;
+		EXPLAIN SELECT * FROM $_ WHERE k = 5") =~ /Index Scan.*(\(cost=[^)]*\))/ ? $1 : 'none'
+} 'repeated', 'repeated_1';
+like($direct, qr/cost/, 'a partition that is read by its name: an index scan');
+is($through, $direct, 'entries of one key: a partition costs the same through its table');
 
 # the inner side of a nested loop is a bitmap scan, since the rows fall
 my $join = 'SELECT sum(i) FROM ranges JOIN t ON d BETWEEN low AND high';

@@ -75,7 +75,6 @@ tsa_seen_relation(RelOptInfo *rel)
 	relation->rel = rel;
 	relation->is_listed = true;
 	dlist_init(&relation->scans);
-	relation->nfor_bitmap = 0;
 	tsa_cost_settings_fill(&relation->settings);
 	get_tablespace_page_costs(rel->reltablespace,
 							  &relation->settings.table_random,
@@ -130,7 +129,6 @@ tsa_seen_add(TsaSeenRelation *relation, TsaSeenScan *seen,
 	seen->path = path;
 	seen->for_bitmap = is_new && path->indexclauses != NIL &&
 		path->indexinfo->amhasgetbitmap;
-	relation->nfor_bitmap += seen->for_bitmap;
 	dlist_push_tail(&relation->scans, &seen->node);
 }
 
@@ -390,8 +388,7 @@ tsa_add_bitmap_paths(PlannerInfo *root, RelOptInfo *rel)
 		if (!seen->for_bitmap)
 			continue;
 		add_single(root, rel, seen);
-		if (relation->nfor_bitmap > 1 &&
-			seen->path->path.param_info == NULL &&
+		if (seen->path->path.param_info == NULL &&
 			list_length(candidates) < MAX_COMBINED &&
 			!is_beaten(rel, NULL, seen->index_cost) &&
 			tsa_stands_alone(rel, seen->path))

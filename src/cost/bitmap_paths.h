@@ -35,7 +35,6 @@ typedef struct TsaSeenRelation
 	TsaCostSettings settings;	/* index_random: of the last index */
 	int			concurrency;	/* effective_io_concurrency */
 	dlist_head	scans;
-	int			nfor_bitmap;	/* of them may be part of a bitmap scan */
 	MemoryContextCallback callback;
 } TsaSeenRelation;
 

@@ -98,24 +98,15 @@ choose_times(const TsaLocalityRow *row, TsaCachedTimes *times)
 	return times;
 }
 
-/*
- * Does a condition leave one key of its column, or one per constant?  The
- * planner has looked at each that is written so in the query whether it can be
- * merge joined, as equality can: where not, looking it up is spared.
- */
+/* Does a condition leave one key of its column, or one per constant? */
 static bool
 is_equality(const IndexOptInfo *index, const IndexClause *clause)
 {
-	const RestrictInfo *rinfo = linitial_node(RestrictInfo, clause->indexquals);
-	const Expr *qual = rinfo->clause;
+	const Expr *qual = linitial_node(RestrictInfo, clause->indexquals)->clause;
 	Oid			operator;
 
 	if (IsA(qual, OpExpr))
-	{
-		if (rinfo == clause->rinfo && rinfo->mergeopfamilies == NIL)
-			return false;
 		operator = ((const OpExpr *) qual)->opno;
-	}
 	else if (IsA(qual, ScalarArrayOpExpr))
 		operator = ((const ScalarArrayOpExpr *) qual)->opno;
 	else
