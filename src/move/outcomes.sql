@@ -334,15 +334,20 @@ COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
 
 /* What each relation read in both windows, and what a page of it took. */
 CREATE VIEW tablespace_advisor.moved_reads AS
-WITH moved AS MATERIALIZED (
+WITH toast AS MATERIALIZED (
+	SELECT i.heap, array_agg(i.relation) AS relations
+	FROM tablespace_advisor.inventory_of(array(SELECT DISTINCT j.relation
+		FROM tablespace_advisor.job j WHERE j.state = 'done')) i
+	WHERE i.kind IN ('toast', 'toast index')
+	GROUP BY i.heap
+), moved AS MATERIALIZED (
 	SELECT j.*, t.call_id, u AS unit, array_remove(ARRAY[j.relation, j.old_index], NULL)
-		|| coalesce(j.indexes, '{}')
-		|| array(SELECT i.relation FROM tablespace_advisor.relation_inventory i
-			WHERE i.heap = j.relation AND i.kind IN ('toast', 'toast index')) AS relations
+		|| coalesce(j.indexes, '{}') || coalesce(o.relations, '{}') AS relations
 	FROM tablespace_advisor.job j
 	LEFT JOIN tablespace_advisor.placement_round r ON r.batch_id = j.batch_id
 	JOIN tablespace_advisor.moved_together t ON t.call_id = coalesce(r.round_id, j.batch_id)
 	JOIN tablespace_advisor.unit_outcome u ON u.unit_id = t.unit_id
+	LEFT JOIN toast o ON o.heap = j.relation
 	WHERE j.state = 'done' AND j.method <> 'catalog'
 ), together AS MATERIALIZED (
 	SELECT u.unit_id, tablespace_advisor.relation_reads(u.relations, u.after) AS after
