@@ -106,7 +106,7 @@
 #define MAX_UNIT		(2.0 * 1024 * 1024)
 #define FIRST_TURN		(1024.0 * 1024) /* unit of a device that seeks */
 #define LEAST_TURN		(512.0 * 1024)
-#define TURN_REQUESTS	1.6		/* of others, in the time of a turn's reads */
+#define TURN_REQUESTS	1.5		/* of others, in the time of a turn's reads */
 #define TURN_STEP		1.1		/* by which the next one differs at most */
 #define MIN_TURN		0.25	/* of a unit's work */
 #define MAX_SECONDS		1.0		/* longest unit */
