@@ -14,9 +14,10 @@ AS $$
 	SELECT o.batch_id,
 		CASE WHEN bool_and(o.forecast_saved_ms_per_s IS NOT NULL)
 			THEN sum(o.forecast_saved_ms_per_s) / 1000 END,
-		sum(o.saved_ms_per_s) / 1000, sum(o.saved_low) / 1000, sum(o.saved_high) / 1000,
-		min(o.batch_saved_ms_per_s) / 1000, min(o.batch_saved_low) / 1000,
-		min(o.batch_saved_high) / 1000, count(*), min(o.relation_name),
+		sum(o.saved_ms_per_s) / 1000, sum(o.saved_low_ms_per_s) / 1000,
+		sum(o.saved_high_ms_per_s) / 1000,
+		min(o.batch_saved_ms_per_s) / 1000, min(o.batch_saved_low_ms_per_s) / 1000,
+		min(o.batch_saved_high_ms_per_s) / 1000, count(*), min(o.relation_name),
 		string_agg(DISTINCT o.outcome, ', ')
 	FROM @extschema@.move_outcomes o
 	WHERE o.finished_at > since AND o.saved_ms_per_s IS NOT NULL
@@ -235,8 +236,8 @@ AS $$
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[u ->> 'tablespace',
 				tablespace_advisor.unit_label((u ->> 'used_bytes')::float8, 'bytes'),
 				tablespace_advisor.unit_label((u ->> 'growth_bytes_per_day')::float8, 'bytes'),
-				tablespace_advisor.unit_label((u ->> 'growth_low')::float8, 'bytes') || ' to '
-					|| tablespace_advisor.unit_label((u ->> 'growth_high')::float8, 'bytes'),
+				tablespace_advisor.unit_label((u ->> 'growth_low_bytes_per_day')::float8, 'bytes') || ' to '
+					|| tablespace_advisor.unit_label((u ->> 'growth_high_bytes_per_day')::float8, 'bytes'),
 				tablespace_advisor.unit_label((u ->> 'free_bytes')::float8, 'bytes'),
 				tablespace_advisor.two_digits((u ->> 'days_until_full')::float8) || ' days',
 				tablespace_advisor.pretty_seconds(86400 * nullif((u ->> 'history_days')::float8, 0)),
