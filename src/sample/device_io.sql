@@ -211,6 +211,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.device_rates(tablespace_advisor.tablespace_io_sample[]) IS
 	'what devices did in these intervals, a row per tablespace';
 
+REVOKE ALL ON @extschema@.tablespace_io FROM PUBLIC;
 GRANT SELECT ON @extschema@.tablespace_io, tablespace_advisor.device_interval
 	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.device_counters(oid),
