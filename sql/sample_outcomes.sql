@@ -133,6 +133,14 @@ SELECT * FROM pg_temp.outcome_of;
 INSERT INTO tablespace_advisor.placement_round (batch_id, round_id, is_undo)
 VALUES (1, 1, false), (3, 1, false);
 SELECT * FROM pg_temp.outcome_of;
+-- a call, the round it is of, and what is judged as one; what failed is not judged
+SELECT FROM pg_temp.job(4, 4, 230, 231, 5, moved => 'outcome_small');
+SELECT FROM pg_temp.job(5, 5, 262, 263, 1, moved => 'outcome_small');
+SELECT FROM pg_temp.job(6, 5, 263, 264, 1, 'failed', 'outcome_other');
+SELECT job_id, batch_id, round_id, judged_with, round(batch_saved_ms_per_s) AS batch_saved
+FROM move_outcomes ORDER BY job_id;
+SELECT judged_with, moves, round(1000 * all_saved) AS all_saved
+FROM tablespace_advisor.batch_outcomes('2025-01-01') ORDER BY 1;
 ROLLBACK TO two;
 -- at the end there are no samples yet
 SELECT FROM pg_temp.job(3, 3, 296, 297, 3, moved => 'outcome_other');
