@@ -26,4 +26,15 @@ ORDER BY 1;
 BEGIN;
 DROP EXTENSION tablespace_advisor;
 SELECT count(*) AS schemas_left FROM pg_namespace WHERE nspname = 'tablespace_advisor';
+-- who may read what is the extension's to say, whatever privileges come by default
+ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC;
+SET LOCAL client_min_messages = warning;
+CREATE EXTENSION tablespace_advisor;
+SELECT c.relname AS for_everybody
+FROM pg_depend d
+JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
+CROSS JOIN aclexplode(c.relacl) a
+WHERE e.extname = 'tablespace_advisor' AND d.deptype = 'e' AND a.grantee = 0
+ORDER BY 1;
 ROLLBACK;

@@ -28,7 +28,8 @@ LANGUAGE sql AS $$
 $$;
 CREATE VIEW pg_temp.forecast AS
 SELECT tablespace, used_bytes, growth_bytes_per_day::bigint AS growth,
-	growth_low::bigint AS low, growth_high::bigint AS high, free_bytes,
+	growth_low_bytes_per_day::bigint AS low, growth_high_bytes_per_day::bigint AS high,
+	free_bytes,
 	days_until_full::numeric(9, 2) AS days, days_low::numeric(9, 2),
 	days_high::numeric(9, 2), history_days::numeric(9, 2) AS history, caveat
 FROM forecast_tablespace_usage() WHERE tablespace = 'regress_forecast';

@@ -53,7 +53,7 @@ BEGIN
 		'auto', 'copy', 'done', 0, 0, 10, 0, 0, '2026-01-01 01:03+00', '2026-01-01 01:08+00',
 		forecast * (SELECT sum(ms) FROM figure WHERE n < 7) / 3600;
 	DROP TABLE figure;
-	SELECT outcome, saved_low <= 0 AND saved_high >= 0 INTO word, holds_zero FROM move_outcomes;
+	SELECT outcome, saved_low_ms_per_s <= 0 AND saved_high_ms_per_s >= 0 INTO word, holds_zero FROM move_outcomes;
 END
 $$;
 CREATE FUNCTION pg_temp.words(ms_before float8, ms_after float8, forecast float8,

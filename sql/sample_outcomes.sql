@@ -48,8 +48,8 @@ $$;
 CREATE VIEW pg_temp.outcome_of AS
 SELECT job_id, batch_id, relation, outcome, forecast_saved_ms_per_s AS forecast,
 	batch_forecast_ms_per_s AS batch_forecast, round(batch_saved_ms_per_s) AS batch_saved,
-	round(saved_ms_per_s::numeric, 2) AS saved, round(saved_low::numeric, 2) AS low,
-	round(saved_high::numeric, 2) AS high,
+	round(saved_ms_per_s::numeric, 2) AS saved, round(saved_low_ms_per_s::numeric, 2) AS low,
+	round(saved_high_ms_per_s::numeric, 2) AS high,
 	window_s, samples_before AS before, samples_after AS after, verdict
 FROM move_outcomes ORDER BY job_id;
 CREATE FUNCTION pg_temp.waits(of_job int) RETURNS text LANGUAGE sql AS $$
@@ -63,7 +63,7 @@ SELECT FROM pg_temp.job(2, 1, 183, 185, 0.06, moved => 'outcome_small');
 SELECT * FROM pg_temp.outcome_of;
 \x on
 SELECT relation_name, from_tablespace, to_tablespace, finished_at,
-	round(batch_saved_low) AS low, round(batch_saved_high) AS high,
+	round(batch_saved_low_ms_per_s) AS low, round(batch_saved_high_ms_per_s) AS high,
 	round(read_ms_per_s_before) AS read_ms_per_s_before,
 	round(read_ms_per_s_after) AS read_ms_per_s_after,
 	accesses_per_s_before, round(accesses_per_s_after) AS accesses_per_s_after,
@@ -73,8 +73,8 @@ SELECT relation_name, from_tablespace, to_tablespace, finished_at,
 	round(statement_ms_after) AS statement_ms_after,
 	round(statement_forecast_saved_ms) AS statement_forecast_saved_ms,
 	round(statement_saved_ms) AS statement_saved_ms,
-	round(statement_saved_low) AS statement_saved_low,
-	round(statement_saved_high) AS statement_saved_high, waits_for
+	round(statement_saved_low_ms) AS statement_saved_low_ms,
+	round(statement_saved_high_ms) AS statement_saved_high_ms, waits_for
 FROM move_outcomes WHERE job_id = 1;
 \x off
 SAVEPOINT two;
@@ -133,6 +133,14 @@ SELECT * FROM pg_temp.outcome_of;
 INSERT INTO tablespace_advisor.placement_round (batch_id, round_id, is_undo)
 VALUES (1, 1, false), (3, 1, false);
 SELECT * FROM pg_temp.outcome_of;
+-- a call, the round it is of, and what is judged as one; what failed is not judged
+SELECT FROM pg_temp.job(4, 4, 230, 231, 5, moved => 'outcome_small');
+SELECT FROM pg_temp.job(5, 5, 262, 263, 1, moved => 'outcome_small');
+SELECT FROM pg_temp.job(6, 5, 263, 264, 1, 'failed', 'outcome_other');
+SELECT job_id, batch_id, round_id, judged_with, round(batch_saved_ms_per_s) AS batch_saved
+FROM move_outcomes ORDER BY job_id;
+SELECT judged_with, moves, round(1000 * all_saved) AS all_saved
+FROM tablespace_advisor.batch_outcomes('2025-01-01') ORDER BY 1;
 ROLLBACK TO two;
 -- at the end there are no samples yet
 SELECT FROM pg_temp.job(3, 3, 296, 297, 3, moved => 'outcome_other');

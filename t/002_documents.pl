@@ -2,6 +2,7 @@
 # but for times, which are shortened, job numbers, and measurements, which are
 # there from the beginning.  What docs/tiering.md shows is run by t/110 to t/121,
 # what docs/fleets.md shows by tools/fleet.  Each page begins with an example.
+# Each column of what users call or read is on the page that README names for it.
 # The pages for those who change this name files that are there.
 
 use File::Find;
@@ -106,6 +107,60 @@ foreach my $page (@pages)
 		is($rc, 0, "$name: $statement") or diag $err;
 	}
 }
+
+# --- columns of functions, views and the history of probes
+
+# Does a page name a column, as code within a line?
+sub names_column
+{
+	my ($text, $column) = @_;
+
+	return scalar grep { /\b\Q$column\E\b/ } $text =~ /`([^`\n]+)`/g;
+}
+
+my $readme = slurp_file("$top/README.md");
+my %text_for = map { $_ => slurp_file("$top/docs/probe.md") } qw(probe_run probe_result);
+while ($readme =~ /^\| (`\w+`(?:, `\w+`)*) \|.*\| (\[.*\)) \|$/mg)
+{
+	my ($names, $links) = ($1, $2);
+	my $text = join '', map { slurp_file("$top/$_") } $links =~ /\((docs\/[\w-]+\.md)\)/g;
+
+	$text_for{$_} = $text foreach $names =~ /\w+/g;
+}
+my @columns = split /\n/, $node->safe_psql('postgres', q{
+	WITH ours AS (
+		SELECT d.classid, d.objid
+		FROM pg_depend d JOIN pg_extension e ON d.refobjid = e.oid
+		WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+			AND e.extname = 'tablespace_advisor'
+	), called AS (
+		SELECT p.*
+		FROM ours o JOIN pg_proc p ON o.classid = 'pg_proc'::regclass AND p.oid = o.objid
+		WHERE p.prokind = 'f' AND p.pronamespace <> 'tablespace_advisor'::regnamespace
+	), relation AS (
+		SELECT c.relname AS name, c.oid
+		FROM ours o JOIN pg_class c ON o.classid = 'pg_class'::regclass AND c.oid = o.objid
+		WHERE c.relkind = 'v' AND c.relnamespace <> 'tablespace_advisor'::regnamespace
+			OR c.relname IN ('probe_run', 'probe_result')
+		UNION ALL
+		SELECT p.proname, t.typrelid
+		FROM called p JOIN pg_type t ON t.oid = p.prorettype AND t.typtype = 'c'
+	)
+	SELECT r.name || ' ' || a.attname
+	FROM relation r JOIN pg_attribute a ON a.attrelid = r.oid
+	WHERE a.attnum > 0 AND NOT a.attisdropped
+	UNION ALL
+	SELECT p.proname || ' ' || a.name
+	FROM called p CROSS JOIN LATERAL unnest(p.proargnames, p.proargmodes) a(name, mode)
+	WHERE a.mode IN ('o', 't')
+	ORDER BY 1});
+my @one_of_each = ('advise_placement rank', 'move_outcomes job_id', 'placement_curve bytes', 'probe_run run_id');
+is(join(', ', grep { my $column = $_; grep { $_ eq $column } @columns } @one_of_each),
+	join(', ', @one_of_each), 'columns of a type, a view, a function and a table are looked at');
+is(join(', ', grep { my ($of, $column) = split / /; !names_column($text_for{$of} // '', $column) } @columns),
+	'', 'each column is on the page that README names for its function or view');
+ok(!names_column($text_for{tablespace_moves} =~ s/`lock_ms`//gr, 'lock_ms'),
+	'a column that a page does not name is found');
 $node->stop;
 
 # --- the map of ARCHITECTURE.md, and files that the other pages for those who

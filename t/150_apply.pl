@@ -74,10 +74,12 @@ like($error, qr/another round/, 'a round of a role with less rights is refused b
 finish_sql($first);
 is(where_tables_are($node, 'cold', 'hot'), 'slow fast', 'the round makes the exchange');
 is($node->safe_psql('postgres', q{
-	SELECT count(DISTINCT batch_id), count(*), count(forecast_saved_ms_per_s), min(verdict), max(verdict)
-	FROM move_outcomes}), '1|2|2|waiting|waiting', 'one round is one batch with forecasts');
-is($node->safe_psql('postgres', 'SELECT count(DISTINCT batch_id) FROM tablespace_moves'), '2',
-	'though it moved in two waves');
+	SELECT count(DISTINCT round_id), count(*), count(forecast_saved_ms_per_s), min(verdict), max(verdict)
+	FROM move_outcomes}), '1|2|2|waiting|waiting', 'one round with forecasts');
+is($node->safe_psql('postgres', q{
+	SELECT bool_and(o.batch_id = m.batch_id), count(DISTINCT o.batch_id), count(DISTINCT o.judged_with)
+	FROM move_outcomes o JOIN tablespace_moves m USING (job_id)}), 't|2|1',
+	'the two waves of a round are two calls, and are judged as one');
 like(apply_round($node), qr/nothing is to be moved/, 'the next round leaves it at that');
 
 # reads of it that take ten times as long after the round, an hour of samples each

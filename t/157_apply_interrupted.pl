@@ -59,7 +59,7 @@ sub rounds
 {
 	return $node->safe_psql('postgres', q{
 		SELECT string_agg(format('%s %s', o.relation_name, o.outcome), ', ' ORDER BY o.job_id)
-		FROM move_outcomes o WHERE o.batch_id IN (SELECT r.round_id FROM tablespace_advisor.placement_round r)});
+		FROM move_outcomes o WHERE o.round_id IN (SELECT r.round_id FROM tablespace_advisor.placement_round r)});
 }
 
 # Its session is terminated: the wave under way goes on, and the next round refuses

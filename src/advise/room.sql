@@ -168,4 +168,4 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_placement_curve';
 COMMENT ON FUNCTION @extschema@.placement_curve(name, int) IS
-	'what the best placement would save over the present one, in milliseconds of reading per second and percent of all reading, if a tablespace had so many bytes of room in all, from none to all that could be there; saved_per_gb: what one more GB saves from the row before on; relations: how many would be there; NULL where what is there now fits nowhere else. Errors: 42704 no such tablespace, 55000 not probed, 22023 bad steps, 42501 not a member of pg_monitor';
+	'what the best placement would save over the present one, in milliseconds of reading per second and percent of all reading, if a tablespace had so many bytes of room in all, from none to all that could be there; saved_per_gb: milliseconds of reading per second that one more GB (2^30 bytes) saves from the row before on; relations: how many would be there; NULL where what is there now fits nowhere else. Errors: 42704 no such tablespace, 55000 not probed, 22023 bad steps, 42501 not a member of pg_monitor';

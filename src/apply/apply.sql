@@ -74,8 +74,8 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH outcome AS MATERIALIZED (
-		SELECT o.job_id, o.batch_saved_high < 0 AS is_slower, o.saved_ms_per_s,
-			o.verdict = 'waiting' AND o.saved_high IS NOT NULL AS is_at_fault
+		SELECT o.job_id, o.batch_saved_high_ms_per_s < 0 AS is_slower, o.saved_ms_per_s,
+			o.verdict = 'waiting' AND o.saved_high_ms_per_s IS NOT NULL AS is_at_fault
 		FROM @extschema@.move_outcomes o
 	)
 	SELECT r.round_id, j.job_id, o.is_at_fault, p

@@ -294,11 +294,11 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.sqlstate IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.detail IS
 	'detail of the error that ended the move';
 COMMENT ON COLUMN @extschema@.tablespace_moves.batch_id IS
-	'first job_id of the call that queued the move';
+	'first job_id of those queued with it: by one call, one wave of apply_placement(), or one round of evacuate_tablespace()';
 
 /* What one watches.  A queued job waits for the one before it of its call. */
 CREATE VIEW @extschema@.tablespace_moves_active WITH (security_barrier) AS
-SELECT m.job_id, m.relation_name AS relation, m.percent,
+SELECT m.job_id, m.relation_name, m.percent,
 	CASE WHEN m.state <> 'paused' THEN pg_catalog.pg_size_pretty(
 		(1048576 * coalesce(m.present_mb_per_s, m.mb_per_s))::numeric) || '/s' END AS rate,
 	pg_catalog.justify_interval(pg_catalog.make_interval(

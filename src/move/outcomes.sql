@@ -474,7 +474,7 @@ COMMENT ON VIEW tablespace_advisor.judged_outcome IS
 	'own_outcome with what it may differ from the forecast (band), and whether reading the relation got slower (NULL: not known, or no); most_slower: what it must have saved less than for that';
 
 CREATE VIEW @extschema@.move_outcomes AS
-SELECT j.job_id, coalesce(o.call_id, p.round_id, j.batch_id) AS batch_id,
+SELECT j.job_id, j.batch_id,
 	j.relation::regclass AS relation,
 	pg_catalog.format('%I.%I', j.schema_name, j.relation_name) AS relation_name,
 	j.from_tablespace_name AS from_tablespace, j.to_tablespace_name AS to_tablespace,
@@ -491,8 +491,8 @@ SELECT j.job_id, coalesce(o.call_id, p.round_id, j.batch_id) AS batch_id,
 	j.forecast_saved_ms_per_s,
 	(o.unit).forecast AS batch_forecast_ms_per_s,
 	(o.unit).saved AS batch_saved_ms_per_s,
-	(o.unit).saved - (o.unit).error AS batch_saved_low,
-	(o.unit).saved + (o.unit).error AS batch_saved_high,
+	(o.unit).saved - (o.unit).error AS batch_saved_low_ms_per_s,
+	(o.unit).saved + (o.unit).error AS batch_saved_high_ms_per_s,
 	pg_catalog.extract('epoch', (o.unit).length)::float8 AS window_s,
 	pg_catalog.cardinality(b.sample_ids)::bigint AS samples_before,
 	pg_catalog.cardinality(a.sample_ids)::bigint AS samples_after,
@@ -504,15 +504,18 @@ SELECT j.job_id, coalesce(o.call_id, p.round_id, j.batch_id) AS batch_id,
 	b.statement_ms AS statement_ms_before, a.statement_ms AS statement_ms_after,
 	(o.unit).forecast / nullif(b.statements_per_s, 0) AS statement_forecast_saved_ms,
 	(o.unit).statement_saved AS statement_saved_ms,
-	(o.unit).statement_saved - (o.unit).statement_error AS statement_saved_low,
-	(o.unit).statement_saved + (o.unit).statement_error AS statement_saved_high,
+	(o.unit).statement_saved - (o.unit).statement_error AS statement_saved_low_ms,
+	(o.unit).statement_saved + (o.unit).statement_error AS statement_saved_high_ms,
 	v.verdict,
-	o.saved AS saved_ms_per_s, o.saved - o.error AS saved_low, o.saved + o.error AS saved_high,
+	o.saved AS saved_ms_per_s, o.saved - o.error AS saved_low_ms_per_s,
+	o.saved + o.error AS saved_high_ms_per_s,
 	CASE WHEN v.verdict = 'waiting' THEN CASE
 		WHEN o.is_slower THEN pg_catalog.format('nothing: reading got slower; undo_move(%s) takes it back', j.job_id)
 		ELSE coalesce(tablespace_advisor.missing_for_outcome((o.unit).bounded_by,
 			(o.unit).before, (o.unit).after, (o.unit).usual_s), 'nothing: it was not read') END
-	END AS waits_for
+	END AS waits_for,
+	coalesce(p.round_id, j.batch_id) AS round_id,
+	(o.unit).unit_id AS judged_with
 FROM tablespace_advisor.job j
 LEFT JOIN tablespace_advisor.placement_round p ON p.batch_id = j.batch_id
 LEFT JOIN tablespace_advisor.judged_outcome o ON o.job_id = j.job_id
@@ -530,4 +533,4 @@ WHERE j.state NOT IN ('queued', 'running', 'paused');
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS
-	'per ended move: the forecast beside what samples measured in equal windows before and after it and what was moved with it, times in milliseconds per second or per statement, with 95 % intervals; outcome: as forecast, saved less, saved more, within noise (these cannot be told apart), no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading did not get slower), undone (moved back since) or waiting (not known yet, or to be undone by apply_placement()); waits_for: what is missing for that, "nothing" where it will never be known, NULL where it is known';
+	'per ended move: the forecast beside what samples measured in equal windows before and after it and what was moved with it, times in milliseconds per second or per statement, with 95 % intervals; batch_id: as in tablespace_moves; round_id: batch_id of the first wave of its round of apply_placement(), or its own; judged_with: round_id of the first of those that samples cannot tell apart, which have the figures batch_… and statement_… in common; outcome: as forecast, saved less, saved more, within noise (these cannot be told apart), no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading did not get slower), undone (moved back since) or waiting (not known yet, or to be undone by apply_placement()); waits_for: what is missing for that, "nothing" where it will never be known, NULL where it is known';

@@ -4,26 +4,27 @@
  * The parts of the page on what was done and what becomes of it: moves, growth,
  * costs, and the small print.
  */
-/* A row for each call: what samples cannot tell apart is judged as one. */
+/* What samples cannot tell apart is one row, as all of it has the same batch_... figures. */
 CREATE FUNCTION tablespace_advisor.batch_outcomes(since timestamptz)
-RETURNS TABLE (batch_id bigint, forecast float8, saved float8, low float8, high float8,
+RETURNS TABLE (judged_with bigint, forecast float8, saved float8, low float8, high float8,
 	all_saved float8, all_low float8, all_high float8, moves bigint, name text, outcome text)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT o.batch_id,
+	SELECT o.judged_with,
 		CASE WHEN bool_and(o.forecast_saved_ms_per_s IS NOT NULL)
 			THEN sum(o.forecast_saved_ms_per_s) / 1000 END,
-		sum(o.saved_ms_per_s) / 1000, sum(o.saved_low) / 1000, sum(o.saved_high) / 1000,
-		min(o.batch_saved_ms_per_s) / 1000, min(o.batch_saved_low) / 1000,
-		min(o.batch_saved_high) / 1000, count(*), min(o.relation_name),
+		sum(o.saved_ms_per_s) / 1000, sum(o.saved_low_ms_per_s) / 1000,
+		sum(o.saved_high_ms_per_s) / 1000,
+		min(o.batch_saved_ms_per_s) / 1000, min(o.batch_saved_low_ms_per_s) / 1000,
+		min(o.batch_saved_high_ms_per_s) / 1000, count(*), min(o.relation_name),
 		string_agg(DISTINCT o.outcome, ', ')
 	FROM @extschema@.move_outcomes o
 	WHERE o.finished_at > since AND o.saved_ms_per_s IS NOT NULL
-	GROUP BY o.batch_id
+	GROUP BY o.judged_with
 $$;
 COMMENT ON FUNCTION tablespace_advisor.batch_outcomes(timestamptz) IS
-	'per call with a measured outcome: waiting sessions that were forecast to be saved, and that were in reads of what it moved (saved) and in all reads of the database (all_saved), with 95 % intervals';
+	'per calls that are judged as one, and have a measured outcome: waiting sessions that were forecast to be saved, and that were in reads of what it moved (saved) and in all reads of the database (all_saved), with 95 % intervals';
 
 CREATE FUNCTION tablespace_advisor.draw_outcomes(batches jsonb)
 RETURNS text
@@ -31,7 +32,7 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH batch AS MATERIALIZED (
-		SELECT b.* FROM jsonb_to_recordset(batches) b (batch_id bigint, forecast float8,
+		SELECT b.* FROM jsonb_to_recordset(batches) b (judged_with bigint, forecast float8,
 			saved float8, low float8, high float8, moves bigint, name text, outcome text)
 		WHERE b.forecast IS NOT NULL AND b.low IS NOT NULL
 	), axes AS MATERIALIZED (
@@ -44,16 +45,16 @@ AS $$
 			'measured: waiting sessions saved, in reads of what was moved')
 		|| tablespace_advisor.draw_line(a.x, a.y, ARRAY[m.low, m.high], ARRAY[m.low, m.high], 'mark dash',
 			'as forecast')
-		|| tablespace_advisor.draw_text(580, 40, 'tick', 'a dot for each call, with its 95 % interval;')
+		|| tablespace_advisor.draw_text(580, 40, 'tick', 'a dot for calls judged as one, with its 95 % interval;')
 		|| tablespace_advisor.draw_text(580, 56, 'tick', 'on the dashed line: exactly as forecast')
-		|| (SELECT tablespace_advisor.draw_dots(a.x, a.y, array_agg(b.forecast ORDER BY b.batch_id),
-			array_agg(b.saved ORDER BY b.batch_id), 'c0',
-			array_agg(format('call %s (%s%s): forecast %s, measured %s (%s to %s), %s', b.batch_id, b.name,
+		|| (SELECT tablespace_advisor.draw_dots(a.x, a.y, array_agg(b.forecast ORDER BY b.judged_with),
+			array_agg(b.saved ORDER BY b.judged_with), 'c0',
+			array_agg(format('call %s (%s%s): forecast %s, measured %s (%s to %s), %s', b.judged_with, b.name,
 				CASE WHEN b.moves > 1 THEN format(' and %s more', b.moves - 1) ELSE '' END,
 				tablespace_advisor.short_number(b.forecast), tablespace_advisor.short_number(b.saved),
 				tablespace_advisor.short_number(b.low), tablespace_advisor.short_number(b.high),
-				b.outcome) ORDER BY b.batch_id), 0,
-			array_agg(b.low ORDER BY b.batch_id), array_agg(b.high ORDER BY b.batch_id)) FROM batch b))
+				b.outcome) ORDER BY b.judged_with), 0,
+			array_agg(b.low ORDER BY b.judged_with), array_agg(b.high ORDER BY b.judged_with)) FROM batch b))
 	FROM axes a
 	CROSS JOIN LATERAL (SELECT greatest((a.x).low, (a.y).low) AS low,
 		least((a.x).high, (a.y).high) AS high) m
@@ -235,8 +236,8 @@ AS $$
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[u ->> 'tablespace',
 				tablespace_advisor.unit_label((u ->> 'used_bytes')::float8, 'bytes'),
 				tablespace_advisor.unit_label((u ->> 'growth_bytes_per_day')::float8, 'bytes'),
-				tablespace_advisor.unit_label((u ->> 'growth_low')::float8, 'bytes') || ' to '
-					|| tablespace_advisor.unit_label((u ->> 'growth_high')::float8, 'bytes'),
+				tablespace_advisor.unit_label((u ->> 'growth_low_bytes_per_day')::float8, 'bytes') || ' to '
+					|| tablespace_advisor.unit_label((u ->> 'growth_high_bytes_per_day')::float8, 'bytes'),
 				tablespace_advisor.unit_label((u ->> 'free_bytes')::float8, 'bytes'),
 				tablespace_advisor.two_digits((u ->> 'days_until_full')::float8) || ' days',
 				tablespace_advisor.pretty_seconds(86400 * nullif((u ->> 'history_days')::float8, 0)),

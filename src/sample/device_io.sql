@@ -134,10 +134,10 @@ COMMENT ON FUNCTION tablespace_advisor.mean_us(float8, float8) IS
 CREATE VIEW @extschema@.tablespace_io AS
 SELECT t.spcname AS tablespace, i.measured_at AS sampled_at,
 	round((i.reads / i.seconds)::numeric, 3)::float8 AS reads_per_s,
-	round((i.read_bytes / 1e6 / i.seconds)::numeric, 3)::float8 AS read_mb_per_s,
+	round((i.read_bytes / 1048576.0 / i.seconds)::numeric, 3)::float8 AS read_mb_per_s,
 	round(tablespace_advisor.mean_us(i.read_ms, i.reads)::numeric, 1)::float8 AS read_us,
 	round((i.writes / i.seconds)::numeric, 3)::float8 AS writes_per_s,
-	round((i.write_bytes / 1e6 / i.seconds)::numeric, 3)::float8 AS write_mb_per_s,
+	round((i.write_bytes / 1048576.0 / i.seconds)::numeric, 3)::float8 AS write_mb_per_s,
 	round(tablespace_advisor.mean_us(i.write_ms, i.writes)::numeric, 1)::float8 AS write_us,
 	least(100, round((i.busy_ms / 10 / i.seconds)::numeric, 1))::float8 AS busy_percent,
 	round((i.queue_ms / 1000 / i.seconds)::numeric, 3)::float8 AS in_flight
@@ -145,7 +145,7 @@ FROM tablespace_advisor.device_interval i
 JOIN pg_tablespace t ON t.oid = i.tablespace;
 
 COMMENT ON VIEW @extschema@.tablespace_io IS
-	'per sample and tablespace what the whole disk under it did for everybody since the sample before, as the kernel counts it: requests and 10^6 bytes per second, microseconds a request took (read_us, write_us; NULL without requests), percent of the time with a request in flight, mean number in flight. Intervals in which a probe of this database ran have no row, nor has the first after a reboot or another device';
+	'per sample and tablespace what the whole disk under it did for everybody since the sample before, as the kernel counts it: requests and MB (1048576 bytes) per second, microseconds a request took (read_us, write_us; NULL without requests), percent of the time with a request in flight, mean number in flight. Intervals in which a probe of this database ran have no row, nor has the first after a reboot or another device';
 
 CREATE TYPE tablespace_advisor.device_rate AS (
 	tablespace oid,
@@ -211,6 +211,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.device_rates(tablespace_advisor.tablespace_io_sample[]) IS
 	'what devices did in these intervals, a row per tablespace';
 
+REVOKE ALL ON @extschema@.tablespace_io FROM PUBLIC;
 GRANT SELECT ON @extschema@.tablespace_io, tablespace_advisor.device_interval
 	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.device_counters(oid),
