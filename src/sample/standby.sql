@@ -125,7 +125,7 @@ AS 'MODULE_PATHNAME', 'tsa_add_standby_activity';
 REVOKE ALL ON FUNCTION @extschema@.add_standby_activity(jsonb, name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.add_standby_activity(jsonb, name) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.add_standby_activity(jsonb, name) IS
-	'takes what standby_activity() has returned on a standby into the advice for a day, or until it is brought again; returns how many relations; server: the standby''s application_name in pg_stat_replication, by default its cluster_name. Errors: 22023 it is of another database or server, 25006 on a standby';
+	'takes what standby_activity() has returned on a standby into the advice for a day, or until it is brought again; returns how many relations; server: the standby''s application_name in pg_stat_replication, by default its cluster_name. Errors: 22023 it is of another database or server, 22004 no activity, 25006 on a standby';
 
 CREATE FUNCTION tablespace_advisor.standby_reads()
 RETURNS TABLE (server name, relation oid, heap oid, member oid,
