@@ -204,7 +204,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 		WHEN b.total > 0
 		THEN pg_catalog.round(100.0 * b.done / b.total, 1)::float8
 		END AS percent,
-	b.rate AS mb_per_s,
+	tablespace_advisor.round_to_three(b.rate) AS mb_per_s,
 	CASE WHEN j.state = 'running' AND b.present > 0 AND b.done < b.total
 			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
 		THEN pg_catalog.make_interval(
@@ -220,10 +220,12 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	j.lock_wait_ms, j.forecast_saved_ms_per_s,
 	CASE WHEN j.state IN ('running', 'paused') THEN j.worker_pid END AS pid,
 	j.sqlstate, j.detail, j.batch_id,
-	CASE j.state WHEN 'running' THEN j.present_mb_per_s END
+	CASE j.state WHEN 'running'
+		THEN tablespace_advisor.round_to_three(j.present_mb_per_s) END
 		AS present_mb_per_s,
 	CASE j.state WHEN 'running' THEN j.rate_reason END AS rate_reason,
-	j.others_lost_percent, j.restarts
+	tablespace_advisor.round_to_three(j.others_lost_percent) AS others_lost_percent,
+	j.restarts
 FROM tablespace_advisor.job j
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
