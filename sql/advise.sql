@@ -340,6 +340,8 @@ SELECT * FROM placement_curve('regress_advise_fast');
 SELECT * FROM placement_curve('no_such_tablespace');
 SELECT * FROM placement_curve('pg_default', 0);
 SELECT * FROM placement_curve(NULL);
+SELECT * FROM placement_curve('pg_default', NULL);
+\echo :LAST_ERROR_SQLSTATE
 
 -- what nobody may move
 CREATE ROLE regress_advise_other;
@@ -352,6 +354,8 @@ SELECT unpin_placement('placed_a');
 RESET ROLE;
 SELECT pin_placement('pg_stats');
 SELECT pin_placement(NULL);
+SELECT unpin_placement(NULL);
+\echo :LAST_ERROR_SQLSTATE
 SELECT unpin_placement('placed_a'), unpin_placement('placed_a') AS again;
 SELECT count(*) FROM tablespace_advisor.relation_facts('{}', ARRAY['placed'::regclass]) WHERE obstacle IS NOT NULL;
 DROP ROLE regress_advise_other;

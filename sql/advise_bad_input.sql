@@ -67,6 +67,8 @@ SELECT * FROM explain_placement('a_view');
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM placement_evidence(4294967294::oid::regclass);
 \echo :LAST_ERROR_SQLSTATE
+CALL apply_placement(verify => NULL);
+\echo :LAST_ERROR_SQLSTATE
 
 -- neither owner nor member of pg_monitor
 SET ROLE regress_advise_nobody;

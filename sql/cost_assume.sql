@@ -96,6 +96,9 @@ SELECT assume_placement('regress_assume.t', 'pg_global');
 SELECT assume_placement(0, 'regress_assume_fast');
 CREATE VIEW regress_assume.v AS SELECT 1;
 SELECT assume_placement('regress_assume.v', 'regress_assume_fast');
+SELECT assume_placement(NULL, 'regress_assume_fast');
+SELECT assume_placement('regress_assume.t', NULL);
+\echo :LAST_ERROR_SQLSTATE
 SELECT explain_with_costs(NULL, 'regress_assume_fast', 1);
 SELECT explain_with_costs('SELECT 1', 'regress_assume_fast', -1);
 SELECT explain_with_costs('SELECT 1', 'regress_no_such', 1);

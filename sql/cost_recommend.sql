@@ -178,6 +178,12 @@ SELECT count(*) FROM tablespace_advisor.worst_plans((SELECT jsonb_agg(c || '{"ve
 
 \echo -- units of the processor
 SELECT unit, nanoseconds > 0 AS measured, setting FROM calibrate_cost_units() WHERE unit <> 'cpu_index_tuple_cost';
+\echo -- what it sets ends with the call
+BEGIN;
+CREATE TEMP TABLE set_before ON COMMIT DROP AS SELECT name, setting FROM pg_settings;
+SELECT count(*) FROM calibrate_cost_units();
+SELECT name, setting FROM pg_settings EXCEPT SELECT name, setting FROM set_before;
+COMMIT;
 CREATE TEMP TABLE tsa_calibration (i int);
 \set VERBOSITY sqlstate
 SELECT * FROM calibrate_cost_units();

@@ -33,8 +33,14 @@ END $$;
 SELECT state, max_rate FROM tablespace_advisor.job
 ORDER BY job_id DESC LIMIT 1;
 
+-- no bound
+:move 'regress_pace', max_rate => 'none', min_rate => 'None') \gset
+:move 'pg_default', max_rate => 'NONE', min_rate => '1 MB') \gset
+SELECT state, max_rate, min_rate FROM tablespace_advisor.job ORDER BY job_id DESC LIMIT 2;
+
 -- neither
 :move 'regress_pace', max_rate => 'infinite');
+:move 'regress_pace', max_rate => '1 XB');
 :move 'regress_pace', max_rate => '0');
 :move 'regress_pace', min_rate => '0');
 :move 'regress_pace', min_rate => 'unlimited');

@@ -60,6 +60,8 @@ FROM (VALUES (11, 'failed', NULL, 10, '{4000000001}'::oid[], '2 hours'::interval
 WHERE d.datname = current_database();
 SELECT subject, ok, message, statement FROM tablespace_advisor_health() WHERE subject IN ('moves', 'files');
 SELECT * FROM tablespace_moves_active ORDER BY job_id;
+UPDATE tablespace_advisor.job SET mb_per_s = 1234.5678, present_mb_per_s = 2.4691357 WHERE job_id = 12;
+SELECT mb_per_s, present_mb_per_s FROM tablespace_moves WHERE job_id = 12;
 ROLLBACK;
 -- who may
 CREATE ROLE regress_report_monitor IN ROLE pg_monitor;

@@ -60,6 +60,7 @@ SELECT tablespace_report() ~ '^<!DOCTYPE html>.*</html>$' AS is_page;
 COMMIT;
 SELECT tablespace_report(interval '0');
 SELECT tablespace_report(NULL);
+\echo :LAST_ERROR_SQLSTATE
 -- of at most three tables each is a thing to do, of more all are one
 CREATE FUNCTION pg_temp.moves(tables regclass[]) RETURNS SETOF record LANGUAGE sql AS $$
 	SELECT t.* FROM tablespace_advisor.report_move_things(array(

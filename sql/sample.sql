@@ -69,6 +69,11 @@ FROM tablespace_advisor.observed_activity(observe => '100 ms',
 	tables => ARRAY['sampled'::regclass]::oid[]) GROUP BY 1, 2;
 \set SHOW_CONTEXT never
 SELECT * FROM tablespace_advisor.observed_activity(observe => '1 ms');
+-- what is read here is in the samples: it would count twice
+SELECT standby_activity('100 ms');
+\echo :LAST_ERROR_SQLSTATE
+SELECT standby_activity(NULL);
+\echo :LAST_ERROR_SQLSTATE
 
 \echo -- a reset: what the counters show has happened since
 SELECT pg_stat_reset();

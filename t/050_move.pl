@@ -193,7 +193,9 @@ like($timed->{err}, qr/57014.*canceling statement due to statement timeout/, 'st
 wait_for_workers($node);
 end_session($blocker);
 end_session($timed);
-is(last_job(), 'public.t_pkey|cancelled|canceling statement due to user request', 'statement_timeout cancels the job');
+is(last_job(), 'public.t_pkey|cancelled|cancelled on request', 'statement_timeout cancels the job');
+like($node->safe_psql('postgres', q{SELECT sqlstate || detail FROM tablespace_moves ORDER BY job_id DESC LIMIT 1}),
+	qr/^57014By cancel_move\(\), a call that was/, 'the detail of a cancelled job says what can have cancelled it');
 is(index_places('t'), 't_b:fast, t_pkey:', 'statement_timeout leaves no transient index');
 
 # --- a worker that ends early ----------------------------------------------------------

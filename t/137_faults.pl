@@ -1,12 +1,12 @@
 # Calls of the target device fail, one after the other: each write, truncation,
 # sync, open and unlink of a small move, with EIO, ENOSPC and short writes.
 # Every time there is an error that says why, the source is intact, the job
-# failed, no file is orphaned, and a retry works.
+# failed, no file is orphaned, and a retry works.  A probe says that it failed.
 #
 # A few calls of each kind, in seconds; all of them, with each error, if
 # PG_TEST_EXTRA has the word "faults".
 
-use Errno qw(EIO ENOSPC);
+use Errno qw(EIO ENODATA ENOSPC EREMOTEIO ETIMEDOUT);
 use TsaFaults;
 use TsaTest;
 
@@ -159,6 +159,33 @@ foreach my $what (sort keys %move)
 {
 	note "$what: $tally{$what}{faults} faults, $tally{$what}{failed} moves failed";
 	cmp_ok($tally{$what}{failed}, '>', 2, "$what: moves did fail");
+}
+
+# A probe, too, whatever the device answers: not all of it is known to the server's
+# errcode_for_file_access().
+{
+	my $probe = q{SELECT FROM probe_tablespace('fast', '50 ms', '8 MB', '{1}', '{random read}')};
+	my %scratch = (calls => ['open'], path => 'pgsql_tmp/pgsql_tmp');
+	my @wrong;
+
+	$node->safe_psql('postgres', $probe);
+	fail_calls(%scratch);
+	$node->safe_psql('postgres', $probe);
+	my ($n) = stop_failing();
+	cmp_ok($n, '>=', 2, "a probe opens its scratch file: $n");
+	# the first one is the server's, which makes the file
+	foreach my $nth (2 .. $n)
+	{
+		foreach my $error (EIO, ENODATA, EREMOTEIO, ETIMEDOUT)
+		{
+			fail_calls(%scratch, nth => $nth, error => $error);
+			my $message = psql_verbose($node, $probe);
+			stop_failing();
+			push @wrong, "call $nth, error $error: $message"
+			  if $message !~ /\AERROR:  58030: could not open file/;
+		}
+	}
+	is(join("\n", @wrong), '', 'a probe says that its device failed');
 }
 
 my $told = join '|', map { "(?:$_->[0]): .*$_->[1]" } @fitting, @by_worker;

@@ -96,6 +96,8 @@ like($bring->($activity =~ s/"system_identifier": "\d+"/"system_identifier": "1"
 like($bring->($activity =~ s/"database": "?\d+"?/"database": "1"/r, ''), qr/22023/, 'activity of another database is refused');
 like($bring->($_, ''), qr/22023/, "not that: $_") foreach ('[]', '{}', '1', 'null');
 like(messages_of($primary, 'SELECT add_standby_activity(NULL)'), qr/22004/, 'NULL');
+fails_with($standby, 'SELECT standby_activity(NULL)', '22004', 'observe must not be null', 'watching for NULL is refused');
+fails_with($primary, q{SELECT standby_activity('1 s')}, '55000', 'this server is not a standby', 'standby_activity() is refused on the primary');
 like(messages_of($standby, "SELECT add_standby_activity(\$a\$$activity\$a\$)"), qr/25006/, 'add_standby_activity() is refused on a standby');
 $primary->safe_psql('postgres', 'CREATE ROLE somebody');
 like(messages_of($primary, q{SET ROLE somebody; SELECT add_standby_activity('{}')}), qr/42501/, 'add_standby_activity() is not for everybody');

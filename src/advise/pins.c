@@ -37,14 +37,21 @@
 PG_FUNCTION_INFO_V1(tsa_pin_placement);
 PG_FUNCTION_INFO_V1(tsa_unpin_placement);
 
-/* Refuses what has no storage, and who does not own it. */
+/* Refuses NULL, what has no storage, and who does not own it. */
 static void
-check_pin(FunctionCallInfo fcinfo, Oid relation)
+check_pin(FunctionCallInfo fcinfo)
 {
-	char		relkind = get_rel_relkind(relation);
-	Oid			table = relation;
+	Oid			relation;
+	Oid			table;
+	char		relkind;
 
 	tsa_refuse_restricted_operation(fcinfo);
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("relation must not be null")));
+	relation = table = PG_GETARG_OID(0);
+	relkind = get_rel_relkind(relation);
 	if (relkind == RELKIND_INDEX)
 		table = IndexGetRelation(relation, true);
 	else if (relkind != RELKIND_RELATION && relkind != RELKIND_MATVIEW)
@@ -106,11 +113,7 @@ tsa_pin_placement(PG_FUNCTION_ARGS)
 	Datum		values[PIN_ARGS];
 	char		nulls[] = "   ";
 
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("relation must not be null")));
-	check_pin(fcinfo, PG_GETARG_OID(0));
+	check_pin(fcinfo);
 	values[0] = PG_GETARG_DATUM(0);
 	values[1] = PG_GETARG_DATUM(1);
 	values[2] = ObjectIdGetDatum(GetUserId());
@@ -133,9 +136,7 @@ tsa_unpin_placement(PG_FUNCTION_ARGS)
 	};
 	Datum		values[1];
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	check_pin(fcinfo, PG_GETARG_OID(0));
+	check_pin(fcinfo);
 	values[0] = PG_GETARG_DATUM(0);
 	PG_RETURN_BOOL(change_pins(&statement, values, NULL) > 0);
 }

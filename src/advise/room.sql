@@ -125,7 +125,10 @@ BEGIN
 	IF destination IS NULL THEN
 		RAISE EXCEPTION 'tablespace must not be null' USING ERRCODE = 'null_value_not_allowed';
 	END IF;
-	IF steps IS NULL OR steps NOT BETWEEN 1 AND 1000 THEN
+	IF steps IS NULL THEN
+		RAISE EXCEPTION 'steps must not be null' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF steps NOT BETWEEN 1 AND 1000 THEN
 		RAISE EXCEPTION 'steps must be between 1 and 1000'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
@@ -168,4 +171,4 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_placement_curve';
 COMMENT ON FUNCTION @extschema@.placement_curve(name, int) IS
-	'what the best placement would save over the present one, in milliseconds of reading per second and percent of all reading, if a tablespace had so many bytes of room in all, from none to all that could be there; saved_per_gb: milliseconds of reading per second that one more GB (2^30 bytes) saves from the row before on; relations: how many would be there; NULL where what is there now fits nowhere else. Errors: 42704 no such tablespace, 55000 not probed, 22023 bad steps, 42501 not a member of pg_monitor';
+	'what the best placement would save over the present one, in milliseconds of reading per second and percent of all reading, if a tablespace had so many bytes of room in all, from none to all that could be there; saved_per_gb: milliseconds of reading per second that one more GB (2^30 bytes) saves from the row before on; relations: how many would be there; NULL where what is there now fits nowhere else. Errors: 42704 no such tablespace, 55000 not probed, 22023 bad steps, 22004 nulls, 42501 not a member of pg_monitor';

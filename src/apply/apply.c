@@ -85,13 +85,13 @@ parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" must be positive", "max_bytes")));
 	values[2] = Int64GetDatum(bytes);
-	values[3] = tsa_required_arg(fcinfo, 2, "verify");
+	values[3] = PG_GETARG_DATUM(2);
 }
 
 static void
 parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 {
-	/* it always waits; "verify" is not null, and no more is asked of "wait" */
+	/* it always waits: "wait" only has to be some argument that is not null */
 	static const TsaMoveArgs args = {
 		.wait = 2,.max_rate = 3,.min_rate = 4,.lock_timeout = 5,.until = 6,
 		.finish_by = 7,.dry_run = 8
@@ -100,6 +100,7 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	*options = TSA_NO_OPTIONS;
 	options->method = TSA_METHOD_AUTO;
 	options->leaves_contended = true;
+	(void) tsa_required_arg(fcinfo, 2, "verify");
 	tsa_parse_move_options(fcinfo, &args, options);
 	options->wait = true;
 	options->wants_forecast = false;

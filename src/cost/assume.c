@@ -182,17 +182,33 @@ find_placement(const char *name)
 	return assumed;
 }
 
+/* The first arguments, of these names, must not be NULL. */
+static void
+refuse_nulls(FunctionCallInfo fcinfo, const char *const names[], int n)
+{
+	for (int i = 0; i < n; i++)
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not be null", names[i])));
+}
+
 /* SQL function assume_placement; see its comment in assume.sql. */
 Datum
 assume_placement(PG_FUNCTION_ARGS)
 {
-	Oid			relation = PG_GETARG_OID(0);
-	Oid			tablespace = find_placement(NameStr(*PG_GETARG_NAME(1)));
-	char		relkind = get_rel_relkind(relation);
+	static const char *const names[] = {"relation", "tablespace"};
+	Oid			relation;
+	Oid			tablespace;
+	char		relkind;
 	List	   *parts;
 	ListCell   *lc;
 
 	tsa_refuse_restricted_operation(fcinfo);
+	refuse_nulls(fcinfo, names, lengthof(names));
+	relation = PG_GETARG_OID(0);
+	tablespace = find_placement(NameStr(*PG_GETARG_NAME(1)));
+	relkind = get_rel_relkind(relation);
 	if (relkind == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -312,14 +328,9 @@ explain_with_costs(PG_FUNCTION_ARGS)
 	StringInfoData alter;
 	char	   *query;
 	char	   *name;
-	int			i;
 
 	tsa_refuse_restricted_operation(fcinfo);
-	for (i = 0; i < (int) lengthof(names); i++)
-		if (PG_ARGISNULL(i))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not be null", names[i])));
+	refuse_nulls(fcinfo, names, lengthof(names));
 	query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	name = NameStr(*PG_GETARG_NAME(1));
 	(void) tsa_parse_tablespace(name);

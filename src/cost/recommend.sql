@@ -582,6 +582,9 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET max_parallel_workers_per_gather = 0
 SET jit = off
+SET enable_seqscan = on
+SET enable_indexscan = off
+SET enable_indexonlyscan = off
 SET enable_bitmapscan = off
 SET work_mem = '64MB'
 AS $$
@@ -607,7 +610,6 @@ BEGIN
 	PERFORM count(*) FROM pg_temp.tsa_calibration;
 	FOR run IN 1 .. 3 LOOP
 		PERFORM set_config('enable_indexscan', 'off', true),
-			set_config('enable_indexonlyscan', 'off', true),
 			set_config('enable_seqscan', 'on', true);
 		begun := clock_timestamp();
 		PERFORM count(*) FROM pg_temp.tsa_calibration;
@@ -642,6 +644,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.calibrate_cost_units() IS
-	'what the planner''s CPU cost units take on this server: nanoseconds per row, per index entry and per comparison (medians of three runs over a temporary table of 200 000 rows in memory), beside the present setting; nanoseconds_per_cost should be about the same in all three. Errors: 25006 read-only transaction or standby';
+	'what the planner''s CPU cost units take on this server: nanoseconds per row, per index entry and per comparison (medians of three runs over a temporary table of 200 000 rows in memory), beside the present setting; nanoseconds_per_cost should be about the same in all three. Errors: 25006 read-only transaction or standby, 42P07 there is a temporary table tsa_calibration';
 REVOKE ALL ON FUNCTION @extschema@.calibrate_cost_units() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.calibrate_cost_units() TO pg_monitor;

@@ -51,20 +51,38 @@ tsa_required_arg(FunctionCallInfo fcinfo, int n, const char *name)
 	return PG_GETARG_DATUM(n);
 }
 
-/* A rate such as '200 MB' in bytes per second. */
-int64
-tsa_parse_rate(Datum rate, const char *name)
+/* What a rate can be; pg_size_bytes() at most knows its units. */
+static void
+hint_at_rates(void *name)
 {
-	int64		bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, rate));
+	if (geterrcode() != ERRCODE_INVALID_PARAMETER_VALUE)
+		return;
+	if (strcmp(name, "max_rate") == 0)
+		errhint("Write bytes per second such as \"200 MB\", \"none\" for no bound, or \"unlimited\".");
+	else
+		errhint("Write bytes per second such as \"200 MB\", or \"none\".");
+}
 
+/* A rate such as '200 MB' in bytes per second; 0: none. */
+static int64
+parse_rate(Datum rate, char *name)
+{
+	ErrorContextCallback callback = {error_context_stack, hint_at_rates, name};
+	int64		bytes;
+
+	if (pg_strcasecmp(TextDatumGetCString(rate), "none") == 0)
+		return 0;
+	error_context_stack = &callback;
+	bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, rate));
 	if (bytes <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" must be positive", name)));
+	error_context_stack = callback.previous;
 	return bytes;
 }
 
-/* A rate, or 'unlimited'. */
+/* A rate, 'none' or 'unlimited'. */
 void
 tsa_parse_max_rate(Datum rate, TsaLimits * limits)
 {
@@ -72,7 +90,14 @@ tsa_parse_max_rate(Datum rate, TsaLimits * limits)
 	pg_strcasecmp(TextDatumGetCString(rate), "unlimited") == 0;
 
 	limits->mode = unlimited ? TSA_RATE_UNLIMITED : TSA_RATE_ADAPTS;
-	limits->max_rate = unlimited ? 0 : tsa_parse_rate(rate, "max_rate");
+	limits->max_rate = unlimited ? 0 : parse_rate(rate, "max_rate");
+}
+
+/* A rate or 'none'. */
+void
+tsa_parse_min_rate(Datum rate, TsaLimits * limits)
+{
+	limits->min_rate = parse_rate(rate, "min_rate");
 }
 
 /* Limits that cannot both be kept are refused. */
@@ -115,8 +140,7 @@ tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs * args,
 	if (!PG_ARGISNULL(args->max_rate))
 		tsa_parse_max_rate(PG_GETARG_DATUM(args->max_rate), &options->limits);
 	if (!PG_ARGISNULL(args->min_rate))
-		options->limits.min_rate =
-			tsa_parse_rate(PG_GETARG_DATUM(args->min_rate), "min_rate");
+		tsa_parse_min_rate(PG_GETARG_DATUM(args->min_rate), &options->limits);
 	if (!PG_ARGISNULL(args->finish_by))
 		options->limits.finish_by = PG_GETARG_TIMESTAMPTZ(args->finish_by);
 	tsa_check_limits(&options->limits);

@@ -31,8 +31,8 @@ extern void tsa_refuse_when_read_only(void);
 extern void tsa_check_call(FunctionCallInfo fcinfo);
 extern Datum tsa_required_arg(FunctionCallInfo fcinfo, int n,
 							  const char *name);
-extern int64 tsa_parse_rate(Datum rate, const char *name);
 extern void tsa_parse_max_rate(Datum rate, TsaLimits * limits);
+extern void tsa_parse_min_rate(Datum rate, TsaLimits * limits);
 extern void tsa_check_limits(const TsaLimits * limits);
 extern void tsa_parse_move_options(FunctionCallInfo fcinfo,
 								   const TsaMoveArgs * args,

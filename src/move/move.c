@@ -250,27 +250,14 @@ tsa_resume_move(PG_FUNCTION_ARGS)
 				   !tsa_job_has_ended(&job));
 }
 
-/* Is the argument the word that removes a limit? */
-static bool
-removes_limit(Datum rate)
-{
-	return pg_strcasecmp(TextDatumGetCString(rate), "none") == 0;
-}
-
 /* Changes those limits that arguments are given for. */
 static void
 alter_limits(FunctionCallInfo fcinfo, TsaLimits * limits)
 {
-	if (!PG_ARGISNULL(1) && removes_limit(PG_GETARG_DATUM(1)))
-	{
-		limits->mode = TSA_RATE_ADAPTS;
-		limits->max_rate = 0;
-	}
-	else if (!PG_ARGISNULL(1))
+	if (!PG_ARGISNULL(1))
 		tsa_parse_max_rate(PG_GETARG_DATUM(1), limits);
 	if (!PG_ARGISNULL(2))
-		limits->min_rate = removes_limit(PG_GETARG_DATUM(2)) ? 0 :
-			tsa_parse_rate(PG_GETARG_DATUM(2), "min_rate");
+		tsa_parse_min_rate(PG_GETARG_DATUM(2), limits);
 	if (!PG_ARGISNULL(3))
 		limits->finish_by = PG_GETARG_TIMESTAMPTZ(3);
 	tsa_check_limits(limits);

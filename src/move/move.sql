@@ -204,7 +204,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 		WHEN b.total > 0
 		THEN pg_catalog.round(100.0 * b.done / b.total, 1)::float8
 		END AS percent,
-	b.rate AS mb_per_s,
+	tablespace_advisor.round_to_three(b.rate) AS mb_per_s,
 	CASE WHEN j.state = 'running' AND b.present > 0 AND b.done < b.total
 			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
 		THEN pg_catalog.make_interval(
@@ -220,10 +220,12 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	j.lock_wait_ms, j.forecast_saved_ms_per_s,
 	CASE WHEN j.state IN ('running', 'paused') THEN j.worker_pid END AS pid,
 	j.sqlstate, j.detail, j.batch_id,
-	CASE j.state WHEN 'running' THEN j.present_mb_per_s END
+	CASE j.state WHEN 'running'
+		THEN tablespace_advisor.round_to_three(j.present_mb_per_s) END
 		AS present_mb_per_s,
 	CASE j.state WHEN 'running' THEN j.rate_reason END AS rate_reason,
-	j.others_lost_percent, j.restarts
+	tablespace_advisor.round_to_three(j.others_lost_percent) AS others_lost_percent,
+	j.restarts
 FROM tablespace_advisor.job j
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
@@ -338,7 +340,7 @@ LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, text, timestamptz,
 	timestamptz, bigint[]) IS
-	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use, by live block copy or REINDEX CONCURRENTLY; without tablespace, or with hot_only, what and where the advice says. Errors: 42501 not the owner of the table or no CREATE on the tablespace, 25001 in a transaction block';
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use, by live block copy or REINDEX CONCURRENTLY; without tablespace, or with hot_only, what and where the advice says. Errors as of move_table_concurrently(), but 42809 neither table nor index, 0A000 an index that cannot be moved by that method';
 
 CREATE PROCEDURE @extschema@.move_table_concurrently(
 	target regclass,
@@ -358,7 +360,7 @@ LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_table_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_table_concurrently(regclass, name, boolean,
 	text, text, interval, boolean, boolean, boolean, text, timestamptz,
 	timestamptz, bigint[]) IS
-	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild. Errors: 42501 not the owner of the table or no CREATE on the tablespace, 22004 no target or tablespace, 42809 not a table, 0A000 method rebuild, or a table that live copy cannot move, 55006 it or one of its indexes is being moved, 53100 too little space, 25001 in a transaction block';
+	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild. Errors: 42501 not the owner of the table or no CREATE on the tablespace, 42704 no such tablespace, 22004 nulls, 22023 a bad method, rate or lock_timeout, or pg_global, 42P01 no such relation, 42809 not a table, 0A000 method rebuild, or a table that live copy cannot move, 55006 it or one of its indexes is being moved, 53100 too little space, 53000 no worker slot is free, 53400 a limit of workers of users, 25006 read-only or a standby, 25001 in a transaction block';
 
 CREATE FUNCTION @extschema@.cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -408,4 +410,4 @@ RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_wait_for_moves';
 COMMENT ON FUNCTION @extschema@.wait_for_moves(bigint[], interval) IS
-	'waits until all of these moves have ended, however: true; false when that takes longer than timeout (NULL: no limit). Errors: 42704 there is no such job, 42501 it is neither the caller''s own nor the caller a member of pg_read_all_stats, 40P01 a move waits for the caller''s transaction';
+	'waits until all of these moves have ended, however: true; false when that takes longer than timeout (NULL: no limit). Errors: 42704 there is no such job, 22004 nulls, 42501 it is neither the caller''s own nor the caller a member of pg_read_all_stats, 40P01 a move waits for the caller''s transaction';

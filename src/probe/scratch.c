@@ -35,6 +35,7 @@
 #include "compat.h"
 #include "probe/counters.h"
 #include "probe/target.h"
+#include "state/file_error.h"
 
 /* free space to leave alone: 5 % of the file system, at most 10 GB */
 #define FREE_SHARE	20
@@ -93,7 +94,7 @@ check_free_space(TsaProbeTarget *target, int fd, uint64 bytes)
 
 	if (fstatvfs(fd, &fs) != 0)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not get the free space of tablespace \"%s\": %m",
 						target->name)));
 	available = (uint64) fs.f_bavail * fs.f_frsize;
@@ -127,7 +128,7 @@ reserve_space(TsaProbeTarget *target, uint64 bytes)
 				  WAIT_EVENT_BUFFILE_WRITE) != BLCKSZ ||
 		(fallocate(fd, 0, 0, (off_t) bytes) != 0 && errno != EOPNOTSUPP))
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not make a scratch file of %llu MB in tablespace \"%s\": %m",
 						(unsigned long long) (bytes >> 20), target->name)));
 }
@@ -153,7 +154,7 @@ tsa_scratch_open(TsaProbeTarget *target, uint64 bytes)
 		target->scratch = 0;
 		errno = save_errno;
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not make a file in directory \"%s\": %m",
 						directory)));
 	}
@@ -161,7 +162,7 @@ tsa_scratch_open(TsaProbeTarget *target, uint64 bytes)
 	tsa_target_open_file(target, path, O_RDWR | PG_BINARY);
 	if (target->nfiles == 0)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not open file \"%s\": %m", path)));
 	check_free_space(target, target->cached[0].fd, bytes);
 	reserve_space(target, bytes);
@@ -175,7 +176,7 @@ report_write(TsaProbeTarget *target, int64 result)
 {
 	errno = result < 0 ? (int) -result : ENOSPC;
 	ereport(ERROR,
-			(errcode_for_file_access(),
+			(tsa_errcode_for_file_access(),
 			 errmsg("could not write the scratch file in tablespace \"%s\": %m",
 					target->name)));
 }

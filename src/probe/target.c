@@ -26,6 +26,7 @@
 #include "compat.h"
 #include "probe/counters.h"
 #include "probe/target.h"
+#include "state/file_error.h"
 
 /* progress messages begin after, and come at most every, so many ms */
 #define PROGRESS_MS 2000
@@ -48,7 +49,7 @@ tsa_target_open_file(TsaProbeTarget *target, const char *path, int flags)
 		if (errno == ENOENT)
 			return;
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not open file \"%s\": %m", path)));
 	}
 	direct->fd = OpenTransientFile(path, flags | PG_O_DIRECT);
@@ -61,7 +62,7 @@ tsa_target_open_file(TsaProbeTarget *target, const char *path, int flags)
 	}
 	if (direct->fd < 0)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not open file \"%s\": %m", path)));
 	target->nfiles++;
 }

@@ -29,6 +29,7 @@
 #include "compat.h"
 #include "probe/counters.h"
 #include "probe/prober.h"
+#include "state/file_error.h"
 
 /* configuration parameter tablespace_advisor.probe_max_iops; 0: no limit */
 int			tsa_probe_max_iops = 0;
@@ -171,7 +172,7 @@ end_row(const TsaProber *prober, TsaProbeRow *row, int error)
 		return;
 	errno = -error;
 	ereport(ERROR,
-			(errcode_for_file_access(),
+			(tsa_errcode_for_file_access(),
 			 errmsg("could not measure %s in tablespace \"%s\": %m",
 					workload->name, prober->target.name)));
 }

@@ -61,7 +61,10 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF since IS NULL OR since <= interval '0' THEN
+	IF since IS NULL THEN
+		RAISE EXCEPTION 'since must not be null' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF since <= interval '0' THEN
 		RAISE EXCEPTION 'since must be greater than zero'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
@@ -92,7 +95,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_begin(interval) IS
-	'the time so long ago. Errors: 22023 it is not greater than zero';
+	'the time so long ago. Errors: 22004 it is null, 22023 it is not greater than zero';
 COMMENT ON FUNCTION tablespace_advisor.report_page(tablespace_advisor.report_findings, interval) IS
 	'the page that tablespace_report() returns, of what was found';
 
@@ -111,7 +114,7 @@ BEGIN ATOMIC
 		LEFT JOIN (SELECT FROM tablespace_advisor.device LIMIT 0) held ON true;
 END;
 COMMENT ON FUNCTION @extschema@.tablespace_report(interval) IS
-	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, the moves since so long ago with forecast and outcome, growth and costs; it only looks, loads nothing and runs no script. Errors: 22023 since is not greater than zero';
+	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, the moves since so long ago with forecast and outcome, growth and costs; it only looks, loads nothing and runs no script. Errors: 22004 since is null, 22023 it is not greater than zero';
 REVOKE ALL ON FUNCTION @extschema@.tablespace_report(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_report(interval) TO pg_monitor;
 

@@ -49,6 +49,7 @@
 
 #include "compat.h"
 #include "probe/devices.h"
+#include "state/file_error.h"
 
 /*
  * The system's cache is asked about so many bytes at a time.  Small, so that
@@ -117,7 +118,7 @@ get_fork_bytes(RelFileLocator locator, ForkNumber fork)
 		{
 			if (errno != ENOENT)
 				ereport(ERROR,
-						(errcode_for_file_access(),
+						(tsa_errcode_for_file_access(),
 						 errmsg("could not stat file \"%s\": %m", path)));
 			return bytes;
 		}

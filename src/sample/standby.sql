@@ -4,6 +4,26 @@
  * What standbys read.  They keep nothing themselves: they are watched, and what
  * was seen is brought to the primary, whose relations have the same OIDs.
  */
+CREATE FUNCTION tablespace_advisor.watch_of_standby(observe interval)
+RETURNS interval
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF observe IS NULL THEN
+		RAISE EXCEPTION 'observe must not be null' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	IF NOT pg_is_in_recovery() THEN
+		RAISE EXCEPTION 'this server is not a standby'
+			USING ERRCODE = 'object_not_in_prerequisite_state',
+				HINT = 'Call it on a standby: advice counts what is read here by the samples.';
+	END IF;
+	RETURN observe;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.watch_of_standby(interval) IS
+	'how long to watch, on a standby. Errors: 22004 null, 55000 this is none';
+
 CREATE FUNCTION @extschema@.standby_activity(observe interval DEFAULT '1 min')
 RETURNS jsonb
 LANGUAGE sql VOLATILE
@@ -20,13 +40,14 @@ BEGIN ATOMIC
 			'reads_per_s', a.reads_per_s, 'hits_per_s', a.hits_per_s,
 			'scans_per_s', a.scans_per_s)) FILTER (WHERE a.reads_per_s > 0
 				OR a.hits_per_s > 0 OR a.scans_per_s > 0), '[]'))
-	FROM tablespace_advisor.observed_activity(observe) a
+	FROM tablespace_advisor.observed_activity(tablespace_advisor.watch_of_standby(observe)) a
 		LEFT JOIN (SELECT FROM tablespace_advisor.sample LIMIT 0) held ON true;
 END;
 REVOKE ALL ON FUNCTION @extschema@.standby_activity(interval) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION @extschema@.standby_activity(interval) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION @extschema@.standby_activity(interval),
+	tablespace_advisor.watch_of_standby(interval) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.standby_activity(interval) IS
-	'watches for so long what is read here, on a standby, for add_standby_activity() of the primary; server: its cluster_name. Errors: 22023 bad duration';
+	'watches for so long what is read here, on a standby, for add_standby_activity() of the primary; server: its cluster_name. Errors: 55000 not on a standby, 22023 bad duration, 22004 null';
 
 /*
  * Whoever replays what a physical walsender, which has no database, sends: no
@@ -104,7 +125,7 @@ AS 'MODULE_PATHNAME', 'tsa_add_standby_activity';
 REVOKE ALL ON FUNCTION @extschema@.add_standby_activity(jsonb, name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.add_standby_activity(jsonb, name) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.add_standby_activity(jsonb, name) IS
-	'takes what standby_activity() has returned on a standby into the advice for a day, or until it is brought again; returns how many relations; server: the standby''s application_name in pg_stat_replication, by default its cluster_name. Errors: 22023 it is of another database or server, 25006 on a standby';
+	'takes what standby_activity() has returned on a standby into the advice for a day, or until it is brought again; returns how many relations; server: the standby''s application_name in pg_stat_replication, by default its cluster_name. Errors: 22023 it is of another database or server, 22004 no activity, 25006 on a standby';
 
 CREATE FUNCTION tablespace_advisor.standby_reads()
 RETURNS TABLE (server name, relation oid, heap oid, member oid,

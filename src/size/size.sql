@@ -86,4 +86,4 @@ BEGIN ATOMIC
 			 THEN tablespace_advisor.empty_database_bytes() END);
 END;
 COMMENT ON FUNCTION @extschema@.estimate_pgbench_scale(text, text, int, int) IS
-	'scale at which "pgbench -i" comes nearest to target_size (text as pg_size_bytes() reads it) by the sizes of estimate_pgbench_size(), the smaller one of two; object: database (with the size of template1), table (pgbench_accounts with its forks) or index (pgbench_accounts_pkey). Errors: 22004 for NULL, 22023 for a value out of range or a size that cannot be read, 54000 for a target that no scale reaches.';
+	'scale at which "pgbench -i" comes nearest to target_size (text as pg_size_bytes() reads it) by the sizes of estimate_pgbench_size(), the smaller one of two; object: database (with the size of template1), table (pgbench_accounts with its forks) or index (pgbench_accounts_pkey). Errors: 22004 for NULL, 22023 for a value out of range or a size that cannot be read, 54000 for a target that no scale reaches, 3D000 where there is neither template1 nor template0.';

@@ -141,7 +141,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_plan_evacuation'
 LANGUAGE C VOLATILE ROWS 1000;
 COMMENT ON FUNCTION @extschema@.plan_evacuation(name, name, text, text) IS
-	'what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order, without moving anything; the first row, of the kind total, is the sum of what moves against the free space of the target. Errors: 42501 neither CREATE on the target nor a member of pg_monitor, 22023 the two are one tablespace, bad max_rate';
+	'what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order, without moving anything; the first row, of the kind total, is the sum of what moves against the free space of the target. Errors: 42704 no such tablespace, 22004 no tablespace, 42501 neither CREATE on the target nor a member of pg_monitor, 22023 the two are one tablespace, pg_global, a bad max_rate or lock_up_to';
 
 /*
  * An unfinished move the other way, which an evacuation would undo.  It refuses
@@ -296,4 +296,4 @@ LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.evacuate_tablespace(
 	name, name, text, interval, boolean, boolean, text, timestamptz, text,
 	timestamptz, bigint[]) IS
-	'moves everything of this database that the caller owns and that can be moved out of a tablespace, while it is in use; prints what is left with the statements for it, and runs none of them; to be repeated until nothing is left, and in each database. Errors: 22023 the two are one tablespace, 42501 no CREATE on the target, 53100 not enough space for all of it, 55006 an evacuation the other way, 25001 in a transaction block; a relation that could not be moved is a warning';
+	'moves everything of this database that the caller owns and that can be moved out of a tablespace, while it is in use; prints what is left with the statements for it, and runs none of them; to be repeated until nothing is left, and in each database. Errors as of move_table_concurrently(), and 22023 the two are one tablespace, 55006 an evacuation the other way; a relation that could not be moved is a warning';

@@ -58,4 +58,4 @@ LANGUAGE C VOLATILE ROWS 10;
 REVOKE ALL ON FUNCTION @extschema@.all_tablespace_moves(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.all_tablespace_moves(interval) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.all_tablespace_moves(interval) IS
-	'moves of all databases of the server that have not ended, or ended no longer than that ago; columns as in tablespace_moves, but error without a job_id: why a database''s moves are not known. Errors: 53000 no worker slot is free for another database';
+	'moves of all databases of the server that have not ended, or ended no longer than that ago; columns of tablespace_moves, owner by name, error without a job_id: why a database''s moves are not known. Errors: 22004 null, 53000 no worker slot is free for another database, 08006 one could not be looked into';

@@ -301,7 +301,7 @@ AS 'MODULE_PATHNAME', 'tsa_advise_partition_placement'
 LANGUAGE C STABLE ROWS 100;
 COMMENT ON FUNCTION @extschema@.advise_partition_placement(
 	regclass, name, interval, interval) IS
-	'which partitions of a table, or chunks of a hypertable, move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why; age: since the upper bound of the first range key, idle_for: since no sample saw it used. Errors: 22023 neither older_than nor unused_for, or one that is negative, 42809 neither a partitioned table nor a hypertable, 0A000 a hypertable of a TimescaleDB whose catalog is not known, 42501 neither its owner nor a member of pg_monitor';
+	'which partitions of a table, or chunks of a hypertable, move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why; age: since the upper bound of the first range key, idle_for: since no sample saw it used. Errors: 42704 no such tablespace, 22004 no target or tablespace, 22023 neither older_than nor unused_for, or one that is negative, 42809 neither a partitioned table nor a hypertable, 0A000 a hypertable of a TimescaleDB whose catalog is not known, 42501 neither its owner nor a member of pg_monitor';
 
 CREATE PROCEDURE @extschema@.move_partitions_concurrently(
 	target regclass,
@@ -323,4 +323,4 @@ LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.move_partitions_concurrently(
 	regclass, name, interval, interval, interval, boolean, timestamptz, text,
 	interval, boolean, boolean, text, timestamptz, bigint[]) IS
-	'moves the partitions that advise_partition_placement() names, oldest first, while they are in use; the partitioned table itself, and so new partitions, stay; to be called again and again, as by pg_cron. Errors: as for advise_partition_placement(), 42501 no CREATE on the tablespace, 53100 not enough space, 25001 in a transaction block; a partition that could not be moved is a warning';
+	'moves the partitions that advise_partition_placement() names, oldest first, while they are in use; the partitioned table itself, and so new partitions, stay; to be called again and again, as by pg_cron. Errors as of advise_partition_placement() and move_table_concurrently(); a partition that could not be moved is a warning';

@@ -14,6 +14,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "move/common/relation.h"
+#include "state/file_error.h"
 
 /*
  * A size for people.
@@ -43,7 +44,7 @@ tsa_check_free_space(Oid tablespace, int64 needed)
 		snprintf(path, sizeof(path), "pg_tblspc/%u", tablespace);
 	if (statvfs(path, &fs) != 0)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not look up the free space of \"%s\": %m",
 						path)));
 	free_bytes = (int64) fs.f_bavail * (int64) fs.f_frsize;

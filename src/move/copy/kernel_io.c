@@ -24,6 +24,7 @@
 
 #include "compat.h"
 #include "move/copy/kernel_io.h"
+#include "state/file_error.h"
 
 /*
  * Is a block in shared buffers?
@@ -96,7 +97,7 @@ tsa_ask_for(RelFileLocator locator, ForkNumber fork, BlockNumber from,
 	}
 	if (last >= 0 && pread(fd, &byte, 1, last) < 0)
 		ereport(DEBUG1,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not read ahead: %m")));
 	(void) CloseTransientFile(fd);
 #endif
@@ -118,13 +119,13 @@ tsa_write_back(const TsaBlockRange * range, unsigned int flags)
 	fd = open_segment(range->locator, range->fork, range->from);
 	if (fd < 0)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not open the file of a copy: %m")));
 	if (sync_file_range(fd, (off_t) first * BLCKSZ, (off_t) n * BLCKSZ,
 						flags) != 0 &&
 		errno != ENOSYS && errno != EINVAL && errno != ESPIPE)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(tsa_errcode_for_file_access(),
 				 errmsg("could not write back the file of a copy: %m")));
 	(void) CloseTransientFile(fd);
 #endif

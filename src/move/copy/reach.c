@@ -41,6 +41,7 @@
 
 #include "compat.h"
 #include "move/copy/reach.h"
+#include "state/file_error.h"
 
 /* Of how many segments syncs are forgotten if none can be looked at. */
 #define MAX_SEGMENTS	1024
@@ -52,7 +53,7 @@ static void
 warn_of_left_file(const char *path)
 {
 	ereport(WARNING,
-			(errcode_for_file_access(),
+			(tsa_errcode_for_file_access(),
 			 errmsg("could not remove file \"%s\" that a move has left: %m",
 					path),
 			 errhint("The journal of moves keeps it in mind. It is removed by the next call that moves relations, or ends or waits for a move, once its device answers.")));

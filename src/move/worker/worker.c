@@ -225,6 +225,20 @@ try_claim_job(TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 }
 
 /*
+ * Says in the journal what the server cannot know of the signal that it got.
+ * Functions of an index that is rebuilt may raise its SQLSTATE, too.
+ */
+static void
+explain_cancel(ErrorData *err)
+{
+	if (err->funcname == NULL ||
+		strcmp(err->funcname, "ProcessInterrupts") != 0)
+		return;
+	err->message = pstrdup("cancelled on request");
+	err->detail = pstrdup("By cancel_move(), a call that was cancelled or timed out, or pg_cancel_backend().");
+}
+
+/*
  * Runs a job if it is still queued, and ends it whatever happens.  False if it
  * is locked, and to be tried again.
  */
@@ -260,6 +274,8 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 		tsa_become_role(&worker->session, BOOTSTRAP_SUPERUSERID);
 		end.state = err->sqlerrcode == ERRCODE_QUERY_CANCELED ?
 			TSA_JOB_CANCELLED : TSA_JOB_FAILED;
+		if (end.state == TSA_JOB_CANCELLED)
+			explain_cancel(err);
 		end.err = err;
 		end.wal_bytes = pgWalUsage.wal_bytes - wal_before;
 		leave_job(worker, &job, &end, NULL);

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * file_error.c
+ *	  The SQLSTATE of a system call that failed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "state/file_error.h"
+
+/*
+ * As errcode_for_file_access(), to which errors that it does not know are
+ * internal ones.  Devices answer with some of those (ENODATA, EREMOTEIO,
+ * ETIMEDOUT): errors of I/O.
+ */
+int
+tsa_errcode_for_file_access(void)
+{
+	errcode_for_file_access();
+	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
+		errcode(ERRCODE_IO_ERROR);
+	return 0;					/* return value does not matter */
+}

@@ -1,0 +1,13 @@
+/*-------------------------------------------------------------------------
+ *
+ * file_error.h
+ *	  The SQLSTATE of a system call that failed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_FILE_ERROR_H
+#define TSA_FILE_ERROR_H
+
+extern int	tsa_errcode_for_file_access(void);
+
+#endif							/* TSA_FILE_ERROR_H */
