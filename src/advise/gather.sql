@@ -299,7 +299,7 @@ BEGIN
 	IF advice.statement IS NULL THEN
 		RETURN advice;
 	END IF;
-	who := tablespace_advisor.who_may_probe(caller);
+	who := tablespace_advisor.who_may_probe(pg_get_userbyid(caller));
 	advice.reason := tablespace_advisor.one_line(advice.reason, 80 - length(who)) || who;
 	RETURN advice;
 END
