@@ -270,6 +270,14 @@ FROM advise_placement('1 GB', target => '"Odd ""name"""', tablespace => 'regress
 -- the same of the whole database
 SELECT rank > 0 AS ranked, action, from_tablespace, to_tablespace FROM advise_placement()
 WHERE relation = '"Odd ""name"" idx"'::regclass;
+-- who may not probe is told who may
+DELETE FROM tablespace_advisor.probe_run;
+SELECT action, reason, length(reason) <= 80 AS is_line, statement
+FROM advise_placement(target => '"Odd ""name"""', tablespace => 'regress_advise_fast') WHERE statement IS NOT NULL;
+SET LOCAL ROLE regress_advise_monitor;
+SELECT action, reason, length(reason) <= 80 AS is_line, statement
+FROM advise_placement(target => '"Odd ""name"""', tablespace => 'regress_advise_fast') WHERE statement IS NOT NULL;
+RESET ROLE;
 -- of nothing, nothing, but not without a word
 CREATE OR REPLACE FUNCTION tablespace_advisor.relation_facts(rates tablespace_advisor.relation_rate[], tables oid[])
 RETURNS SETOF tablespace_advisor.relation_fact LANGUAGE sql AS

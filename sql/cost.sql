@@ -88,6 +88,16 @@ FROM pg_temp.recommended ORDER BY tablespace COLLATE "C";
 \echo -- who may ask
 SET LOCAL ROLE regress_cost_monitor;
 SELECT verdict, random_read_us FROM recommend_random_page_cost('regress_cost_disk');
+-- who may not probe is told who may
+RESET ROLE;
+DELETE FROM tablespace_advisor.probe_run WHERE tablespace = 'regress_cost_flash';
+SELECT verdict, statement, reason FROM recommend_random_page_cost('regress_cost_flash');
+SET LOCAL ROLE regress_cost_monitor;
+SELECT verdict, statement, reason FROM recommend_random_page_cost('regress_cost_flash');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION probe_tablespace TO regress_cost_monitor;
+SET LOCAL ROLE regress_cost_monitor;
+SELECT verdict, reason FROM recommend_random_page_cost('regress_cost_flash');
 ROLLBACK;
 
 SET ROLE regress_cost_nobody;

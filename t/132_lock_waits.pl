@@ -147,6 +147,33 @@ is(wait_for_job($node, $job), 'done', 'VACUUM after VACUUM: an index moves');
 $job = start_table_move($node, 'v', 'fast', "lock_timeout => '30 s'");
 is(wait_for_job($node, $job), 'done', 'VACUUM after VACUUM: a table moves');
 stop_pgbench($vacuums, 'VACUUM after VACUUM');
+
+# Two who take turns, until the move queues behind one; that one writes more than an
+# attempt may find left.  The attempt counts all the same, or the bounds would
+# stay narrow for ever.
+my @takers = (session($node), session($node));
+my $take = 'BEGIN; LOCK v IN SHARE UPDATE EXCLUSIVE MODE;';
+my $queued = q{EXISTS (SELECT FROM pg_locks
+	WHERE relation = 'v'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted)};
+ask($takers[0], $take);
+$job = start_table_move($node, 'v', 'slow', "lock_timeout => '30 s'");
+for (;;)
+{
+	send_to($takers[1], $take);
+	wait_for_lock_of($node, $takers[1]{pid});
+	wait_until($node, qq{$queued OR EXISTS (SELECT FROM tablespace_moves
+		WHERE job_id = $job AND $takers[0]{pid} = ANY (blocked_by))}, 'the move sees whose turn it is');
+	last if $node->safe_psql('postgres', "SELECT $queued") eq 't';
+	ask($takers[0], 'ROLLBACK;');
+	answer($takers[1]);
+	@takers = reverse @takers;
+}
+ask($takers[0], 'INSERT INTO v SELECT generate_series(1, 1000000); COMMIT;');
+answer($takers[1]);
+ask($takers[1], 'ROLLBACK;');
+is(wait_for_job($node, $job), 'done', 'a table moves that was written to before the attempt had its lock');
+cmp_ok(job_field($node, $job, 'attempts'), '>', 1, 'an attempt that had its lock and found too much left counts');
+end_session($_) for @takers;
 configure($node, 'deadlock_timeout', '1s');
 
 # --- slow devices -----------------------------------------------------------------------

@@ -68,12 +68,30 @@ is($node->safe_psql('uni', q{
 			|| chr(8238) || chr(8295) || chr(1564) || chr(10) || 'x' || chr(228))
 			= '????????x' || chr(228)}),
 	't', 'no name ends a line, turns the writing, or controls a terminal');
+$node->safe_psql('uni', q{
+	CREATE TABLE t (a int);
+	DO $$ BEGIN EXECUTE format('CREATE INDEX %I ON t (a)', 'i' || chr(8232) || 'HINT:  evil'); END $$});
+like(messages_of($node, q{CALL move_indexes_concurrently('t', 'fast', dry_run => true)}, dbname => 'uni'),
+	qr/would move index public\."i\?HINT:  evil" /, 'no name ends a line of a dry run');
 $node->safe_psql('postgres', q{CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0});
 $node->safe_psql('latin', 'CREATE EXTENSION tablespace_advisor');
 is($node->safe_psql('latin', q{
 		SELECT tablespace_advisor.printable(chr(133) || chr(155) || chr(10) || 'x' || chr(228))
 			= '???x' || chr(228)}),
 	't', 'names of LATIN1 neither end a line nor control a terminal');
+
+# Whoever moves a table need not have named its indexes.
+$node->safe_psql('postgres', qq{CREATE INDEX "t\nHINT:  evil" ON t (b)});
+stop_at($node, 'copied');
+$job = start_move($node, qq{"t\nHINT:  evil"}, 'fast');
+wait_for_stop($node, 'copied');
+like(messages_of($node, q{CALL move_table_concurrently('t', 'fast')}),
+	qr/55006: table "t" is being moved already.*\nDETAIL:  The move of its index "t\?HINT:  evil" has not ended/s,
+	'no name ends a line about a move in the way');
+$node->safe_psql('postgres', "SELECT cancel_move($job)");
+release($node);
+wait_for_job($node, $job);
+$node->safe_psql('postgres', qq{DROP INDEX "t\nHINT:  evil"});
 
 # Hypertables of TimescaleDB are in a table of its own, and in nobody else's.
 $node->safe_psql('postgres', q{

@@ -175,6 +175,23 @@ wait_until($node, qq{(SELECT state = 'done' FROM tablespace_advisor.job WHERE jo
 	'the worker moves what is not cancelled after all');
 workers_end($node, 'the worker ends after the job that came back');
 
+# Time to begin may end between the worker's two looks at a job, at the first of which
+# somebody else may have it locked: the second asks again.
+my $kept = $node->safe_psql('postgres',
+	"SELECT pg_get_functiondef('tablespace_advisor.reason_not_to_begin'::regproc)");
+$node->safe_psql('postgres', q{
+	CREATE SEQUENCE public.looks;
+	CREATE OR REPLACE FUNCTION tablespace_advisor.reason_not_to_begin(job bigint)
+	RETURNS text LANGUAGE sql VOLATILE AS
+	$$ SELECT CASE WHEN nextval('public.looks') > 1 THEN 'too late' END $$});
+my $late = $node->safe_psql('postgres', q{
+	CALL move_table_concurrently('three', 'slow', until => '2100-01-01', wait => false)}) =~ s/\D//gr;
+wait_until($node, qq{(SELECT state NOT IN ('queued', 'running') FROM tablespace_advisor.job WHERE job_id = $late)},
+	'a move whose time has passed ends');
+is($node->safe_psql('postgres', "SELECT state, error FROM tablespace_moves WHERE job_id = $late"),
+	'cancelled|too late', 'a move does not begin whose time passes between two looks');
+$node->safe_psql('postgres', $kept);
+
 # --- names that look like lines of a message --------------------------------------------
 
 my $name = qq{"n\nHINT:  In any database: DROP DATABASE"};

@@ -287,6 +287,26 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.check_destination(name, boolean) IS
 	'check_tablespace(), which with_assumed takes those of assume_tablespace(), too';
 
+/* The reason of the row that has the statement stays a line. */
+CREATE FUNCTION tablespace_advisor.tell_who_probes(caller oid, advice @extschema@.placement_advice)
+RETURNS @extschema@.placement_advice
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	who text;
+BEGIN
+	IF advice.statement IS NULL THEN
+		RETURN advice;
+	END IF;
+	who := tablespace_advisor.who_may_probe(pg_get_userbyid(caller));
+	advice.reason := tablespace_advisor.one_line(advice.reason, 80 - length(who)) || who;
+	RETURN advice;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.tell_who_probes(oid, @extschema@.placement_advice) IS
+	'an advice to probe first, and who may, if this role may not';
+
 CREATE FUNCTION tablespace_advisor.gather_advice(
 	caller oid,
 	target regclass,
@@ -358,13 +378,13 @@ BEGIN
 			WHERE tablespace_advisor.is_of_interest(f) OR s.available_bytes < 0
 				OR f.tablespace = ANY (unread));
 	END IF;
-	RETURN QUERY SELECT j.* FROM tablespace_advisor.judge_placement(
-		relations, considered, tablespaces, seen.load, to_tablespace, budget_bytes,
-		target IS NULL, with_evidence) j
+	RETURN QUERY SELECT CASE WHEN (j.advice).action = 'probe first'
+			THEN tablespace_advisor.tell_who_probes(caller, j.advice) ELSE j.advice END, j.evidence
+	FROM tablespace_advisor.judge_placement(relations, considered, tablespaces,
+		seen.load, to_tablespace, budget_bytes, target IS NULL, with_evidence) j
 	/* what nobody uses is only told of if it makes room */
 	WHERE cardinality(unread) = 0 OR (j.advice).action <> 'keep'
-		OR (j.advice).reads_per_s > 0 OR (j.advice).writes_per_s > 0
-		OR (j.advice).cached_fraction IS NOT NULL;
+		OR (j.advice).reads_per_s > 0 OR (j.advice).writes_per_s > 0 OR (j.advice).cached_fraction IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean, interval) IS

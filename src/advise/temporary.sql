@@ -124,7 +124,9 @@ AS $$
 		NULL::float8,
 		tablespace_advisor.one_line(tablespace_advisor.printable(
 			tablespace_advisor.temporary_reason(v.finding, v.source, v.tablespace,
-				v.without_create, v.ms_per_s, v.days))),
+				v.without_create, v.ms_per_s, v.days)
+			|| CASE v.finding WHEN 'not probed' THEN tablespace_advisor.who_may_probe(pg_get_userbyid(caller))
+				ELSE '' END)),
 		CASE v.finding WHEN 'faster' THEN format('ALTER DATABASE %I SET temp_tablespaces = %I',
 				current_database(), v.tablespace)
 			/* what a probe does not do unless it is asked to */

@@ -69,17 +69,6 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.pretty_us(jsonb) IS
 	'pretty_seconds() of a number of microseconds in evidence';
 
-/*
- * In a message a name that has line breaks could pass for other lines of it,
- * with statements that somebody else has thought of.
- */
-CREATE FUNCTION tablespace_advisor.printable(message text)
-RETURNS text
-AS 'MODULE_PATHNAME', 'tsa_printable'
-LANGUAGE C IMMUTABLE STRICT;
-COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
-	'a text with a question mark for each control character, and in UTF8 for what ends a line, turns the direction of writing or is no character';
-
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.round_to_three(float8),
 	tablespace_advisor.one_line(text, int),
@@ -87,6 +76,5 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.three_digits(jsonb),
 	tablespace_advisor.two_digits(float8),
 	tablespace_advisor.pretty_seconds(float8),
-	tablespace_advisor.pretty_us(jsonb),
-	tablespace_advisor.printable(text)
+	tablespace_advisor.pretty_us(jsonb)
 	TO pg_monitor;

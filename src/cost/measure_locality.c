@@ -43,6 +43,7 @@
 #include "cost/correction.h"
 #include "cost/cost.h"
 #include "cost/locality_store.h"
+#include "state/printable.h"
 #include "state/state.h"
 
 PG_FUNCTION_INFO_V1(measure_index_locality);
@@ -302,7 +303,8 @@ measure_index(ReturnSetInfo *rsinfo, Oid index_oid, int number, int of,
 	if (of > 1)
 		ereport(NOTICE,
 				(errmsg("measuring the locality of index \"%s\", %d of %d",
-						RelationGetRelationName(index), number, of)));
+						tsa_printable_text(RelationGetRelationName(index)),
+						number, of)));
 
 	row = palloc0(sizeof(TsaLocalityRow));
 	row->index = index_oid;

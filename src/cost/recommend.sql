@@ -480,6 +480,19 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.cost_detail(tablespace_advisor.cost_finding) IS
 	'what was measured and weighed, and what follows';
 
+/* What is added to the reason to probe. */
+CREATE FUNCTION tablespace_advisor.who_may_probe(caller name)
+RETURNS text
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN has_function_privilege(caller,
+			'@extschema@.probe_tablespace(name,interval,text,int[],text[],text)'::regprocedure,
+			'EXECUTE')
+		THEN '' ELSE '; takes a superuser or a grant' END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.who_may_probe(name) IS
+	'who may call probe_tablespace(), if this role may not, else nothing';
+
 CREATE FUNCTION @extschema@.recommend_random_page_cost(tablespace name DEFAULT NULL)
 RETURNS TABLE (
 	tablespace name,
@@ -541,7 +554,10 @@ BEGIN ATOMIC
 		CASE WHEN f.finding = 'not probed' AND f.answers AND u.n > 1
 				AND (f.latency).tablespace <> u.first THEN
 				format('not measured: the call at tablespace %I measures all', u.first)
-			ELSE tablespace_advisor.cost_reason(f.fact) END,
+			ELSE tablespace_advisor.cost_reason(f.fact)
+				|| CASE WHEN f.verdict = 'probe first' AND f.answers
+					THEN tablespace_advisor.who_may_probe(current_user) ELSE '' END
+			END,
 		CASE WHEN f.verdict = 'change' THEN o.undo_statement END,
 		tablespace_advisor.cost_detail(f.fact)
 	FROM found f
@@ -562,6 +578,7 @@ GRANT EXECUTE ON FUNCTION @extschema@.recommend_random_page_cost(name),
 	tablespace_advisor.concurrent_readers(),
 	tablespace_advisor.cost_measurements(name),
 	tablespace_advisor.find_costs(name),
+	tablespace_advisor.who_may_probe(name),
 	tablespace_advisor.tablespace_options(name, text[], float8[]),
 	tablespace_advisor.cost_reason(tablespace_advisor.cost_finding),
 	tablespace_advisor.cost_detail(tablespace_advisor.cost_finding),

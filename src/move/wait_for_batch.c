@@ -101,10 +101,12 @@ void
 tsa_report_failure(int64 batch_id)
 {
 	static TsaStatement query = {
-		"SELECT pg_catalog.format('%I.%I', schema_name, relation_name) AS name,"
+		"SELECT tablespace_advisor.printable("
+		"   pg_catalog.format('%I.%I', schema_name, relation_name)) AS name,"
 		" CASE WHEN sqlstate ~ '^(08|57P)' THEN '58000'"
 		"   ELSE coalesce(sqlstate, '57014') END AS sqlstate,"
-		" coalesce(error, 'it was cancelled') AS error,"
+		" tablespace_advisor.printable("
+		"   coalesce(error, 'it was cancelled')) AS error,"
 		" detail, job_id"
 		" FROM tablespace_advisor.job"
 		" WHERE batch_id = $1 AND state IN ('failed', 'cancelled')"

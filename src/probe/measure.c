@@ -152,6 +152,7 @@ choose_place(TsaMeasuring *run, TsaIoRequest *request)
 		if (plan->leave_out == NULL || !plan->leave_out(request))
 			return 1;
 	}
+	run->m->left_out = 1;
 	return 0;
 }
 

@@ -74,6 +74,7 @@ typedef struct TsaMeasurement
 	int			unsteady;		/* was still drifting when warm-up had to end */
 	int			repeated;		/* had to use offsets again */
 	int			limited;		/* max_iops held it back */
+	int			left_out;		/* ended as all that came was to be left out */
 	uint64_t	short_reads;
 
 	/* everything done, warm-up and last requests included */

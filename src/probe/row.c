@@ -183,8 +183,10 @@ fill_evidence(const TsaProber *prober, const TsaProbeRow *row,
 	evidence->repeated = row->m.repeated;
 	evidence->short_reads = row->m.short_reads > 0;
 	evidence->max_iops = row->m.limited ? row->plan.max_iops : 0;
-	evidence->clock_share = (double) prober->clock_cost /
-		Max(latency->mean_ns, 1);
+	evidence->left_out = row->m.left_out;
+	if (latency->count > 0)
+		evidence->clock_share = (double) prober->clock_cost /
+			Max(latency->mean_ns, 1);
 	if (row->step.queue_depth == 1 && workload->write_percent == 0 &&
 		!workload->sequential)
 		evidence->region_ratio = tsa_measure_region_ratio(&row->m);

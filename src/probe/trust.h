@@ -57,6 +57,7 @@ typedef struct TsaEvidence
 	int			unsteady;
 	int			repeated;
 	int			short_reads;
+	int			left_out;		/* ended at blocks that are yet to be written */
 	TsaConditions others;
 } TsaEvidence;
 

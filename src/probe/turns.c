@@ -187,6 +187,18 @@ is_dirty(const TsaIoRequest *request)
 	return tsa_file_is_dirty(request->fd, request->offset, request->length);
 }
 
+/* Does a row read blocks of relations past the page cache? */
+static bool
+leaves_out_dirty(const TsaProber *prober, const TsaProbeRow *row)
+{
+	const TsaWorkload *workload = row->step.workload;
+	const TsaProbeTarget *target = &prober->target;
+
+	return row->of_own ||
+		(prober->request->existing && !target->no_direct &&
+		 !target->in_memory && !workload->cached && !workload->buffered);
+}
+
 /* What every measurement has in common. */
 static void
 start_plan(const TsaProber *prober, const TsaWorkload *workload, int depth,
@@ -244,7 +256,7 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 		row->plan.duration_ns =
 			prober->request->duration_us * 1000 / OWN_FILES_PART;
 	}
-	if (row->of_own)
+	if (leaves_out_dirty(prober, row))
 		row->plan.leave_out = is_dirty;
 	choose_files(prober, row);
 	tsa_latency_reset(&row->quiet.latency);

@@ -90,14 +90,16 @@ AS $$
 	SELECT 'probe of ' || quote_ident(l.tablespace), f.ok,
 		CASE WHEN l.random_read_us IS NULL THEN coalesce(
 				'the newest is not to be trusted: ' || l.random_read_caveat, 'never probed')
-			ELSE format('probed %s ago', tablespace_advisor.pretty_seconds(round(f.age_s))) END,
-		/* a probe that the device did not answer would find the same again */
-		CASE WHEN NOT f.ok AND (l.random_read_us IS NOT NULL OR l.random_read_caveat IS NULL)
-			THEN tablespace_advisor.probe_statement(l.tablespace) END
+			ELSE format('probed %s ago', tablespace_advisor.pretty_seconds(round(f.age_s))) END
+			|| CASE WHEN p.helps THEN tablespace_advisor.who_may_probe(current_user) ELSE '' END,
+		CASE WHEN p.helps THEN tablespace_advisor.probe_statement(l.tablespace) END
 	FROM tablespace_advisor.tablespace_latency l
 	CROSS JOIN LATERAL (SELECT extract(epoch FROM
 		clock_timestamp() - l.measured_at)::float8 AS age_s) d
 	CROSS JOIN LATERAL (SELECT d.age_s, coalesce(d.age_s < 90 * 86400, false) AS ok) f
+	/* a probe that the device did not answer would find the same again */
+	CROSS JOIN LATERAL (SELECT NOT f.ok
+		AND (l.random_read_us IS NOT NULL OR l.random_read_caveat IS NULL) AS helps) p
 	WHERE l.tablespace_oid IN (SELECT i.tablespace FROM tablespace_advisor.used_tablespace i)
 		OR l.random_read_us IS NOT NULL
 		OR l.tablespace NOT IN (SELECT v.tablespace FROM tablespace_advisor.device v

@@ -47,6 +47,7 @@
 #include "utils/tuplestore.h"
 
 #include "state/background_worker.h"
+#include "state/printable.h"
 #include "tier/look.h"
 #include "tier/moves.h"
 #include "tier/relations.h"
@@ -304,6 +305,7 @@ look_elsewhere(const LookArgs *what, RowStore *store)
 	BackgroundWorkerHandle *handle;
 	shm_mq_handle *queue_handle;
 	volatile bool complete = false;
+	char	   *name;
 
 	shm_mq_set_receiver(queue, MyProc);
 	args.ncolumns = store->result->setDesc->natts;
@@ -324,11 +326,12 @@ look_elsewhere(const LookArgs *what, RowStore *store)
 	dsm_detach(segment);
 	(void) WaitForBackgroundWorkerShutdown(handle);
 	AcceptInvalidationMessages();
-	if (!complete && get_database_name(database) != NULL)
+	name = get_database_name(database);
+	if (!complete && name != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
 				 errmsg("could not look into database \"%s\"",
-						get_database_name(database)),
+						tsa_printable_text(name)),
 				 errhint("Somebody may have locked it. More details may be available in the server log.")));
 }
 

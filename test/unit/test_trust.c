@@ -161,6 +161,9 @@ main(void)
 	e = clean();
 	e.samples = 9;
 	expect(e, "only 9 samples", "few samples");
+	e.left_out = 1;
+	expect(e, "only 9 samples, as relations are yet to be written",
+		   "few samples, the rest left out");
 
 	e = clean();
 	e.cached_on_purpose = 1;

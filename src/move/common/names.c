@@ -46,21 +46,6 @@ tsa_relation_name(Oid relid)
 }
 
 /*
- * A name for a message, where one with line breaks could pass for other lines,
- * with statements that somebody else has thought of.
- */
-const char *
-tsa_printable_name(const char *name)
-{
-	char	   *printable = pstrdup(name);
-
-	for (char *c = printable; *c != '\0'; c++)
-		if ((unsigned char) *c < ' ' || *c == '\x7f')
-			*c = '?';
-	return printable;
-}
-
-/*
  * What messages call a relation of this kind.
  */
 const char *

@@ -15,7 +15,6 @@
 /* names.c */
 extern const char *tsa_tablespace_name(Oid tablespace);
 extern const char *tsa_relation_name(Oid relid);
-extern const char *tsa_printable_name(const char *name);
 extern const char *tsa_relation_kind_name(char kind);
 
 /* rights.c */

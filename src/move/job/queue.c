@@ -43,6 +43,7 @@
 #include "move/job/journal.h"
 #include "move/job/limits.h"
 #include "move/job/queue.h"
+#include "state/printable.h"
 #include "state/state.h"
 
 /* Is this row the move of a table that has storage?  For statements. */
@@ -405,9 +406,9 @@ report_busy(const TsaMove *move, const char *other_kind, const char *other)
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("%s \"%s\" is being moved already",
 					tsa_relation_kind_name(move->kind),
-					NameStr(move->relation_name)),
+					tsa_printable_text(NameStr(move->relation_name))),
 			 other ? errdetail("The move of its %s \"%s\" has not ended.",
-							   other_kind, other) : 0,
+							   other_kind, tsa_printable_text(other)) : 0,
 			 errhint("See tablespace_moves; cancel_move() ends the other move.")));
 }
 
@@ -483,7 +484,7 @@ leave_out(List *moves, List *contended)
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("leaving %s \"%s\" where it is",
 						tsa_relation_kind_name(move->kind),
-						tsa_printable_name(NameStr(move->relation_name))),
+						tsa_printable_text(NameStr(move->relation_name))),
 				 errdetail("A transaction that has not ended is queueing or changing a move of it, or of its table or indexes.")));
 	}
 	return list_difference_ptr(moves, contended);

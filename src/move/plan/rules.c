@@ -22,6 +22,7 @@
 #include "move/copy/eligible.h"
 #include "move/job/queue.h"
 #include "move/plan/rules.h"
+#include "state/printable.h"
 
 /* So many relations that stay are named one by one. */
 #define MAX_NAMED	3
@@ -35,7 +36,7 @@ tsa_move_display_name(const TsaMove *move)
 							   NameStr(move->relation_name));
 
 	return psprintf("%s %s", tsa_relation_kind_name(move->kind),
-					tsa_printable_name(name));
+					tsa_printable_text(name));
 }
 
 /* Refuses anything but a table, partitioned table, matview or index. */

@@ -26,6 +26,7 @@
 #include "move/rebuild/rebuild.h"
 #include "move/worker/job_storage.h"
 #include "move/worker/recover.h"
+#include "state/printable.h"
 #include "state/subtransaction.h"
 
 /*
@@ -137,7 +138,7 @@ recover_batch(int64 batch_id)
 		ereport(WARNING,
 				(errcode(error->sqlerrcode),
 				 errmsg("could not recover job " INT64_FORMAT ": %s",
-						*job_id, error->message)));
+						*job_id, tsa_printable_text(error->message))));
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "utils/builtins.h"
 
 #include "compat.h"
+#include "state/printable.h"
 
 PG_FUNCTION_INFO_V1(tsa_printable);
 
@@ -52,27 +53,49 @@ character_length(const unsigned char *c, int left, int encoding)
 	return is_control(utf8_to_unicode(c)) ? -length : length;
 }
 
-/* The same text with a question mark for each such character. */
+/* A text of so many bytes, with a question mark for each such character. */
+static void
+append_printable(StringInfo printed, const char *c, int length)
+{
+	const char *end = c + length;
+	int			encoding = GetDatabaseEncoding();
+
+	while (c < end)
+	{
+		int			bytes = character_length((const unsigned char *) c,
+											 end - c, encoding);
+
+		if (bytes < 0)
+			appendStringInfoChar(printed, '?');
+		else
+			appendBinaryStringInfo(printed, c, bytes);
+		c += abs(bytes);
+	}
+}
+
+/*
+ * A text for a message, where a name that has line breaks could pass for other
+ * lines of it, with statements that somebody else has thought of.
+ */
+char *
+tsa_printable_text(const char *message)
+{
+	StringInfoData printed;
+
+	initStringInfo(&printed);
+	append_printable(&printed, message, strlen(message));
+	return printed.data;
+}
+
+/* The same, for SQL. */
 Datum
 tsa_printable(PG_FUNCTION_ARGS)
 {
 	text	   *message = PG_GETARG_TEXT_PP(0);
-	const char *c = VARDATA_ANY(message);
-	const char *end = c + VARSIZE_ANY_EXHDR(message);
-	int			encoding = GetDatabaseEncoding();
 	StringInfoData printed;
 
 	initStringInfo(&printed);
-	while (c < end)
-	{
-		int			length = character_length((const unsigned char *) c,
-											  end - c, encoding);
-
-		if (length < 0)
-			appendStringInfoChar(&printed, '?');
-		else
-			appendBinaryStringInfo(&printed, c, length);
-		c += abs(length);
-	}
+	append_printable(&printed, VARDATA_ANY(message),
+					 VARSIZE_ANY_EXHDR(message));
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(printed.data, printed.len));
 }

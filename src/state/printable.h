@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * printable.h
+ *	  Texts without control characters.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_PRINTABLE_H
+#define TSA_PRINTABLE_H
+
+#include "postgres.h"
+
+extern char *tsa_printable_text(const char *message);
+
+#endif							/* TSA_PRINTABLE_H */

@@ -1,0 +1,12 @@
+/*
+ * In a message a name that has line breaks could pass for other lines of it,
+ * with statements that somebody else has thought of.
+ */
+CREATE FUNCTION tablespace_advisor.printable(message text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'tsa_printable'
+LANGUAGE C IMMUTABLE STRICT;
+COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
+	'a text with a question mark for each control character, and in UTF8 for what ends a line, turns the direction of writing or is no character';
+
+GRANT EXECUTE ON FUNCTION tablespace_advisor.printable(text) TO pg_monitor;
