@@ -432,8 +432,9 @@ CREATE INDEX job_finished_at_idx ON tablespace_advisor.job (finished_at);
 CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
 	WHERE known_indexes IS NOT NULL AND state IN ('done', 'failed', 'cancelled');
 CREATE INDEX job_measured_idx ON tablespace_advisor.job
-	(to_tablespace, from_tablespace, owner, job_id)
-	WHERE state = 'done' AND bytes_total >= 1048576;
+	(to_tablespace, from_tablespace, owner, (method = 'rebuild'), job_id)
+	WHERE state = 'done' AND bytes_total >= 1048576 AND coalesce(max_rate, -1) < 0
+		AND restarts = 0;
 CREATE INDEX job_copied_idx ON tablespace_advisor.job (finished_at)
 	WHERE state = 'done' AND method = 'copy' AND wal_bytes > 0 AND bytes_total >= 1048576;
 CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
