@@ -38,6 +38,20 @@
 #define MAX_ASTRAY		0.1
 #define OTHERS_WEIGH	5.0
 
+/*
+ * How many seconds of a turn was there a processor, if the process waited for
+ * one in so many of those around it?  What may have been outside the turn was:
+ * a wait taken off a turn that had none looks like throughput which no device
+ * has.
+ */
+double
+tsa_time_worked(double turn, double around, double waited)
+{
+	double		inside = fmax(waited - fmax(around - turn, 0), 0);
+
+	return fmax(turn - inside, 0.01 * turn);
+}
+
 /* Join neighbours, so that half as many are twice as long. */
 static void
 join_stretches(TsaLevels *levels)

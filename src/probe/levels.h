@@ -47,6 +47,7 @@ typedef struct TsaFalls
 	TsaFall		falls[TSA_MAX_FALLS];
 } TsaFalls;
 
+extern double tsa_time_worked(double turn, double around, double waited);
 extern void tsa_levels_add(TsaLevels *levels, const TsaStretch *turn);
 extern int	tsa_levels_fall(TsaLevels *levels, TsaFalls *falls);
 extern int	tsa_levels_fall_at_end(const TsaLevels *levels, TsaFall *fall);

@@ -55,8 +55,8 @@ look_for_fall(const TsaProber *prober, TsaProbeRow *row,
 	stretch.seconds = (double) turn->elapsed_ns / 1e9;
 	stretch.begun = (double) (tsa_clock_now() - prober->began_ns) / 1e9 -
 		stretch.seconds;
-	stretch.worked = stretch.seconds *
-		Max(1 - tsa_share_delayed(growth), 0.01);
+	stretch.worked = tsa_time_worked(stretch.seconds, growth->seconds,
+									 growth->has_delay ? growth->delay : 0);
 	stretch.others = isnan(requests) ? 0 : stretch.worked *
 		Max(requests, mb * MB_BYTES / row->step.workload->io_size);
 	tsa_levels_add(&row->levels, &stretch);

@@ -17,20 +17,24 @@ static TsaFalls falls;
 static double now;
 static double others;			/* what others take, per second */
 static double waited;			/* share of time without a processor */
+static double stalled;			/* seconds of it before every tenth turn */
 
 static void
 start_series(void)
 {
 	memset(&levels, 0, sizeof(levels));
 	memset(&falls, 0, sizeof(falls));
-	now = others = waited = 0;
+	now = others = waited = stalled = 0;
 }
 
 /* A turn of 50 ms, half a second after the one before. */
 static void
 add_turn(double requests)
 {
-	TsaStretch	turn = {now, requests, 0.05, 0.05 * (1 - waited), others * 0.05};
+	double		outside = (int) (now / 0.5 + 0.5) % 10 == 0 ? stalled : 0;
+	double		worked = tsa_time_worked(0.05, 0.05 + outside,
+										 0.05 * waited + outside);
+	TsaStretch	turn = {now, requests, 0.05, worked, others * 0.05};
 
 	tsa_levels_add(&levels, &turn);
 	now += 0.5;
@@ -212,6 +216,14 @@ test_processors(void)
 	is_int(falls.n, 1, "a fall is seen beside others on the processors");
 	is_close(falls.falls[0].before, 1000, 0.1,
 			 "the level before it is what was measured");
+
+	start_series();
+	stalled = 1;
+	add_turns(30, 1000);
+	add_turns(30, 100);
+	is_int(falls.n, 1, "waits between turns hide no fall");
+	is_close(tsa_time_worked(0.05, 0.06, 0.5), 0.0005, 1e-9,
+			 "a wait longer than the turn leaves a hundredth of it");
 }
 
 int
