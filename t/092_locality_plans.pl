@@ -31,6 +31,8 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE s AS SELECT i, i / 4 AS head, abs(hashint4(i)) AS r, abs(hashint4(i + 1)) % 10000 AS item,
 		i + abs(hashint4(i + 2)) % 6000 AS f, repeat('x', 60) AS pad
 	FROM generate_series(0, 99999) i;
+	-- of all rows, so that costs do not depend on a sample
+	ALTER TABLE s ALTER r SET STATISTICS 1000;
 	CREATE INDEX s_head ON s (head);
 	CREATE INDEX s_r ON s (r);
 	CREATE INDEX s_f ON s (f);
@@ -141,6 +143,9 @@ sub cost_of
 my $few = 'r < 60000000';
 my $bitmap = 'Bitmap Index Scan on s_r';
 my $by_bitmap = 'SET random_page_cost = 100; SET enable_seqscan = off; SET enable_indexscan = off;';
+my $alone = "SELECT pad FROM s WHERE $few";
+cmp_ok(cost_of($bitmap, "$alone LIMIT 5", $by_bitmap), '<', cost_of($bitmap, $alone, $by_bitmap),
+	'LIMIT: a bitmap scan is raised for its share');
 my $joined = "SELECT s.pad FROM s JOIN heads USING (head) WHERE $few";
 is(cost_of($bitmap, "$joined LIMIT 5", $by_bitmap), cost_of($bitmap, $joined, $by_bitmap),
 	'LIMIT: not below a join');
