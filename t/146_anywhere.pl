@@ -176,7 +176,9 @@ sub call_each
 	my %codes;
 
 	open my $out, '>', $file or die $!;
-	print $out "SET statement_timeout = '10 s';\n$args{settings};\n",
+	printf $out "SET statement_timeout = '%s';\n$args{settings};\n",
+	  $args{times_out} ? '10 s' : '60 s';
+	print $out
 	  map { call_of($_) . ";\n" } @routines;
 	close $out;
 	IPC::Run::run(

@@ -35,6 +35,27 @@ LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION tablespace_advisor.temporary_owner_pid(int, oid) IS
 	'process ID of the session whose temporary relations in a database have this number; NULL if it has ended';
 
+/*
+ * OFFSET, enable_seqscan: by the index of the few that have files, whatever the
+ * planner knows of a long journal.
+ */
+CREATE FUNCTION tablespace_advisor.files_of_moves(of_database oid)
+RETURNS TABLE (filenumber oid, job_id bigint)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+	SELECT n, min(j.job_id)
+	FROM (SELECT j.* FROM tablespace_advisor.job j
+		WHERE j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL
+		OFFSET 0) j
+	CROSS JOIN LATERAL unnest(j.new_filenumbers || j.old_filenumbers) n
+	WHERE j.database = of_database
+	GROUP BY n
+$$;
+COMMENT ON FUNCTION tablespace_advisor.files_of_moves(oid) IS
+	'the numbers of files that the journal names for moves of a database, and the first such move of each';
+
 CREATE FUNCTION tablespace_advisor.tablespace_directory(tablespace_oid oid)
 RETURNS text
 LANGUAGE sql STABLE

@@ -121,11 +121,7 @@ static TsaStatement settings_statement = {
 
 /* Of this database; a copied journal has those of its template. */
 static TsaStatement files_statement = {
-	"SELECT n, min(j.job_id) FROM tablespace_advisor.job j"
-	"   CROSS JOIN LATERAL unnest(j.new_filenumbers || j.old_filenumbers) n"
-	" WHERE j.database = $1"
-	"   AND (j.new_filenumbers IS NOT NULL OR j.old_filenumbers IS NOT NULL)"
-	" GROUP BY n",
+	"SELECT f.filenumber, f.job_id FROM tablespace_advisor.files_of_moves($1) f",
 	1, {OIDOID}, NULL
 };
 

@@ -211,16 +211,18 @@ check_owner(void)
 }
 
 /*
- * The job whose files the journal names, or 0.
+ * The job whose files the journal names, or 0.  OFFSET: by the index of the few
+ * that have files.
  */
 static int64
 job_with_files(void)
 {
 	static TsaStatement query = {
-		"SELECT job_id FROM tablespace_advisor.job"
-		" WHERE (new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL)"
-		" AND system_identifier = $1 AND database = $2"
-		" ORDER BY job_id LIMIT 1",
+		"SELECT j.job_id FROM (SELECT * FROM tablespace_advisor.job"
+		"   WHERE new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL"
+		"   OFFSET 0) j"
+		" WHERE j.system_identifier = $1 AND j.database = $2"
+		" ORDER BY j.job_id LIMIT 1",
 		2, {INT8OID, OIDOID}, NULL
 	};
 	Datum		values[2];
@@ -230,6 +232,7 @@ job_with_files(void)
 	values[0] = Int64GetDatum((int64) GetSystemIdentifier());
 	values[1] = ObjectIdGetDatum(MyDatabaseId);
 	tsa_journal_open(&journal);
+	tsa_state_use_indexes();
 	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
 		job_id = DatumGetInt64(tsa_result_column(0, "job_id"));
 	tsa_state_close(&journal);
