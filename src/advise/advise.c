@@ -269,7 +269,8 @@ tsa_advise_index_placement(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("target must not be null")));
+				 errmsg("target must not be null"),
+				 errhint("advise_placement() and explain_placement() are about the whole database.")));
 	make_request(fcinfo, &request, 0, 1, 2, 3);
 	return run_request(fcinfo, &request, &statement);
 }

@@ -334,7 +334,7 @@ tsa_retry_move(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("job " INT64_FORMAT " is %s", job.job_id,
 						tsa_job_state_name(job.state)),
-				 errhint("Only a failed or cancelled move can be repeated.")));
+				 errhint("Only a failed or cancelled move can be repeated. One that is being cancelled is so in a moment: wait_for_moves().")));
 
 	job_id = move_again(&job, false);
 	if (job_id == 0)

@@ -70,10 +70,14 @@ WITH call AS MATERIALIZED (
 		SELECT NULL, i.started_at, lead(i.taken_at, 2) OVER (ORDER BY i.started_at)
 			FROM tablespace_advisor.undisturbed_interval i) e
 ), numbered AS (
+	/* what has no sample before it keeps none from those that have some */
 	SELECT c.*, sum((c.last_end IS NULL OR s.third_end <= c.started_at
-			OR c.last_end < c.started_at - interval '1 day')::int)
+			OR c.last_end < c.started_at - interval '1 day'
+			OR c.last_end <= f.begins)::int)
 		OVER (ORDER BY c.started_at, c.call_id) AS unit
 	FROM chained c JOIN sampled s ON s.call_id = c.call_id
+	CROSS JOIN (SELECT min(i.started_at) AS begins
+		FROM tablespace_advisor.undisturbed_interval i) f
 )
 SELECT n.call_id, min(n.call_id) OVER u AS unit_id,
 	min(n.started_at) OVER u AS started_at, max(n.finished_at) OVER u AS finished_at,

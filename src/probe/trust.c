@@ -117,9 +117,10 @@ add_method(Text *to, const TsaEvidence *e)
 	if (e->short_reads)
 		add_reason(to, "files shrank while they were read");
 	if (e->samples < MIN_SAMPLES)
-		add_reason(to, "only %llu samples%s",
-				   (unsigned long long) e->samples, e->left_out ?
-				   ", as relations are yet to be written: CHECKPOINT and sync first" : "");
+		add_reason(to, "only %llu sample%s%s", (unsigned long long) e->samples,
+				   e->samples == 1 ? "" : "s", e->left_out ?
+				   ", as relations are yet to be written: CHECKPOINT and sync first" :
+				   ", a longer duration gives more");
 }
 
 /* Why a measurement is not about the device, or NULL. */

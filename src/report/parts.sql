@@ -160,6 +160,7 @@ AS $$
 	SELECT tablespace_advisor.page_section('Verdict',
 		CASE WHEN s.reading IS NULL AND cardinality(f.advice) = 0 THEN
 				'Nothing was read or written in the window.'
+			WHEN s.reading IS NULL THEN 'How long reads take is not known.'
 			ELSE format('On average %s%s%s.', CASE WHEN s.is_whole THEN '' ELSE 'at least ' END,
 				tablespace_advisor.waiting_sessions(s.reading, 'reads'),
 				CASE WHEN s.moves > 0 AND s.saved > 0 THEN format('; moves would save %s %% of %s%s',

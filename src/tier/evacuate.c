@@ -309,8 +309,9 @@ report_left(const Evacuation *evacuation)
 				 errhint("DROP TABLESPACE %s;", quote_identifier(name))));
 	else
 		ereport(NOTICE,
-				(errmsg("tablespace \"%s\" still contains " UINT64_FORMAT " entries",
-						name, nleft),
+				(errmsg_plural("tablespace \"%s\" still contains %u entry",
+							   "tablespace \"%s\" still contains %u entries",
+							   nleft, name, (unsigned int) nleft),
 				 errdetail("tablespace_contents() lists them all."),
 				 errhint("After the statements above: DROP TABLESPACE %s;",
 						 quote_identifier(name))));

@@ -160,7 +160,7 @@ main(void)
 	expect_condition(e, "limited to 500", "rate limit");
 	e = clean();
 	e.samples = 9;
-	expect(e, "only 9 samples", "few samples");
+	expect(e, "only 9 samples, a longer duration gives more", "few samples");
 	e.left_out = 1;
 	expect(e, "only 9 samples, as relations are yet to be written",
 		   "few samples, the rest left out");
