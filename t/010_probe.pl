@@ -364,10 +364,11 @@ SKIP:
 	# each turn
 	restart_with(SLOW_DISK_US => 2000, SLOW_DISK_SKIPS => 1);
 	is( $node->safe_psql('postgres',
-			'SELECT count(*) FROM '
-			  . probe('3 s', '1,4,16', 'random read')
-			  . ' WHERE iops <= 515 AND mean_us >= 1970 * queue_depth'
-			  . ' AND iops * mean_us / 1e6 BETWEEN 0.9 * queue_depth AND 1.1 * queue_depth'),
+			q{SELECT concat_ws('; ', count(*), string_agg(
+				format('%s: %s a second, %s us', queue_depth, iops, mean_us), ', ')
+				FILTER (WHERE iops > 515 OR mean_us < 1970 * queue_depth
+					OR iops * mean_us / 1e6 NOT BETWEEN 0.9 * queue_depth AND 1.1 * queue_depth))
+			FROM } . probe('3 s', '1,4,16', 'random read')),
 		'3', 'serial disk');
 
 	# a credit that is used up: the level after it counts; a device of which a
