@@ -272,10 +272,12 @@ SELECT rank > 0 AS ranked, action, from_tablespace, to_tablespace FROM advise_pl
 WHERE relation = '"Odd ""name"" idx"'::regclass;
 -- who may not probe is told who may
 DELETE FROM tablespace_advisor.probe_run;
-SELECT action, reason, length(reason) <= 80 AS is_line, statement
+SELECT action, reason LIKE '%; takes a superuser or a grant' AS says_who,
+	length(reason) <= 80 AS is_line, statement
 FROM advise_placement(target => '"Odd ""name"""', tablespace => 'regress_advise_fast') WHERE statement IS NOT NULL;
 SET LOCAL ROLE regress_advise_monitor;
-SELECT action, reason, length(reason) <= 80 AS is_line, statement
+SELECT action, reason LIKE '%; takes a superuser or a grant' AS says_who,
+	length(reason) <= 80 AS is_line, statement
 FROM advise_placement(target => '"Odd ""name"""', tablespace => 'regress_advise_fast') WHERE statement IS NOT NULL;
 RESET ROLE;
 -- of nothing, nothing, but not without a word
