@@ -163,6 +163,10 @@ SELECT tablespace_advisor.missing_for_outcome('few before',
 	jsonb_populate_record(NULL::tablespace_advisor.window_summary, '{"sample_ids": [7]}'), 60) AS few_soon_after;
 UPDATE tablespace_advisor.job SET started_at = pg_temp.at(-2) WHERE job_id = 3;
 SELECT pg_temp.waits(3) AS none_before;
+-- which keeps none from a later one that has some
+UPDATE tablespace_advisor.job SET finished_at = pg_temp.at(-1) WHERE job_id = 3;
+SELECT FROM pg_temp.job(4, 4, 12, 13, 3, moved => 'outcome_other');
+SELECT pg_temp.waits(4) AS later;
 ROLLBACK TO two;
 SELECT FROM pg_temp.job(3, 3, 202, 203, 3, moved => 'outcome_other');
 UPDATE tablespace_advisor.sample SET was_reset = true WHERE sample_id = 35;
