@@ -113,25 +113,31 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.tables_of(oid[]) IS
 	'the tables that these tables, indexes and TOAST tables belong to';
 
-CREATE FUNCTION tablespace_advisor.vacuum_count(relation oid)
+CREATE FUNCTION tablespace_advisor.vacuum_count(
+	relation oid,
+	uncounted oid[])
 RETURNS bigint
 LANGUAGE sql STABLE
 BEGIN ATOMIC
-	SELECT pg_stat_get_vacuum_count(relation) + pg_stat_get_autovacuum_count(relation);
+	SELECT pg_stat_get_vacuum_count(relation) + pg_stat_get_autovacuum_count(relation)
+		- (relation = ANY (uncounted))::int;
 END;
 
-COMMENT ON FUNCTION tablespace_advisor.vacuum_count(oid) IS
-	'how often a table was vacuumed, by hand or not, since counters began';
+COMMENT ON FUNCTION tablespace_advisor.vacuum_count(oid, oid[]) IS
+	'how often a table was vacuumed, by hand or not, since counters began; uncounted: of these not the last time';
 
-CREATE FUNCTION tablespace_advisor.analyze_count(relation oid)
+CREATE FUNCTION tablespace_advisor.analyze_count(
+	relation oid,
+	uncounted oid[])
 RETURNS bigint
 LANGUAGE sql STABLE
 BEGIN ATOMIC
-	SELECT pg_stat_get_analyze_count(relation) + pg_stat_get_autoanalyze_count(relation);
+	SELECT pg_stat_get_analyze_count(relation) + pg_stat_get_autoanalyze_count(relation)
+		- (relation = ANY (uncounted))::int;
 END;
 
-COMMENT ON FUNCTION tablespace_advisor.analyze_count(oid) IS
-	'how often a table was analyzed, by hand or not, since counters began';
+COMMENT ON FUNCTION tablespace_advisor.analyze_count(oid, oid[]) IS
+	'how often a table was analyzed, by hand or not, since counters began; uncounted: of these not the last time';
 
 CREATE VIEW tablespace_advisor.relation_counter AS
 SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
@@ -144,8 +150,10 @@ SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
 	pg_stat_get_tuples_updated(i.relation) AS updated,
 	pg_stat_get_tuples_hot_updated(i.relation) AS hot_updated,
 	pg_stat_get_tuples_deleted(i.relation) AS deleted,
-	tablespace_advisor.vacuum_count(coalesce(i.indexed, i.relation)) AS vacuums,
-	tablespace_advisor.analyze_count(coalesce(i.indexed, i.relation)) AS analyzes
+	tablespace_advisor.vacuum_count(coalesce(i.indexed, i.relation),
+		(SELECT u.vacuumed FROM tablespace_advisor.uncounted_maintenance() u)) AS vacuums,
+	tablespace_advisor.analyze_count(coalesce(i.indexed, i.relation),
+		(SELECT u.analyzed FROM tablespace_advisor.uncounted_maintenance() u)) AS analyzes
 FROM tablespace_advisor.relation_inventory i;
 
 COMMENT ON VIEW tablespace_advisor.relation_counter IS
@@ -173,6 +181,6 @@ GRANT SELECT ON tablespace_advisor.relation_inventory,
 	tablespace_advisor.relation_counter, tablespace_advisor.statistics_start
 	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.inventory_of(oid[]),
-	tablespace_advisor.vacuum_count(oid),
-	tablespace_advisor.analyze_count(oid),
+	tablespace_advisor.vacuum_count(oid, oid[]),
+	tablespace_advisor.analyze_count(oid, oid[]),
 	tablespace_advisor.tables_of(oid[]) TO pg_monitor;

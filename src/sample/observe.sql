@@ -259,8 +259,7 @@ COMMENT ON FUNCTION tablespace_advisor.read_counters(oid[]) IS
 CREATE FUNCTION tablespace_advisor.subtract_counters(
 	earlier tablespace_advisor.relation_counter[],
 	later tablespace_advisor.relation_counter[],
-	seconds float8,
-	under_way oid[] DEFAULT '{}')
+	seconds float8)
 RETURNS tablespace_advisor.relation_rate[]
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -279,11 +278,9 @@ AS $$
 			l.hot_updated - f.keeps * coalesce(e.hot_updated, 0) AS hot_updated,
 			l.deleted - f.keeps * coalesce(e.deleted, 0) AS deleted,
 			/* of totals nothing can be said */
-			l.vacuums - f.keeps * e.vacuums + u.under_way AS vacuums,
-			l.analyzes - f.keeps * e.analyzes + u.under_way AS analyzes
+			l.vacuums - f.keeps * e.vacuums AS vacuums,
+			l.analyzes - f.keeps * e.analyzes AS analyzes
 		FROM unnest(later) l
-		CROSS JOIN LATERAL (SELECT (coalesce(l.indexed, l.relation)
-			= ANY (subtract_counters.under_way))::int AS under_way) u
 		LEFT JOIN unnest(earlier) e ON e.relation = l.relation
 		CROSS JOIN LATERAL
 			(SELECT x.fell, (NOT x.fell)::int AS keeps
@@ -315,8 +312,8 @@ AS $$
 	WHERE z.size_bytes IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, oid[]) IS
-	'rates between two readings of read_counters(), so many seconds apart; since counters began without the earlier one; under_way: tables that were being vacuumed or analyzed at either end';
+COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8) IS
+	'rates between two readings of read_counters(), so many seconds apart; since counters began without the earlier one';
 
 /* What the statistics say of the whole database now. */
 CREATE FUNCTION tablespace_advisor.read_database()
@@ -359,7 +356,6 @@ DECLARE
 	counters tablespace_advisor.relation_counter[];
 	counters_after tablespace_advisor.relation_counter[];
 	devices_before tablespace_advisor.sampled_device[];
-	under_way oid[];
 BEGIN
 	IF seconds < 0.1 OR seconds > 86400 THEN
 		RAISE EXCEPTION 'observe must be between 100 ms and 1 day'
@@ -368,7 +364,6 @@ BEGIN
 	snapshots := least(greatest(seconds / 0.1, 1), 1000);
 	counters := tablespace_advisor.read_counters(tables);
 	devices_before := array(SELECT d FROM tablespace_advisor.read_devices() d);
-	under_way := tablespace_advisor.maintenance_under_way();
 	before := tablespace_advisor.read_database();
 	window_of.profile := tablespace_advisor.watch_waits(snapshots,
 		seconds / snapshots);
@@ -390,8 +385,7 @@ BEGIN
 	INTO window_of
 	FROM tablespace_advisor.read_database() d;
 	relations := tablespace_advisor.subtract_counters(counters,
-		counters_after, window_of.seconds,
-		under_way || tablespace_advisor.maintenance_under_way());
+		counters_after, window_of.seconds);
 END
 $$;
 
@@ -519,7 +513,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.observe_samples(interval, oid[], boolean),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
 	tablespace_advisor.read_counters(oid[]),
-	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, oid[]),
+	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8),
 	tablespace_advisor.read_database(),
 	tablespace_advisor.watch_database(interval, oid[]),
 	tablespace_advisor.observe_database(interval, oid[], interval, boolean),

@@ -113,7 +113,6 @@ COMMENT ON FUNCTION tablespace_advisor.cached_share(bigint, bigint, bigint) IS
 CREATE FUNCTION tablespace_advisor.changed_relations(
 	was_reset boolean,
 	OUT kind text,
-	OUT maintained oid,
 	OUT continues boolean,
 	OUT same_file boolean,
 	OUT cached_before float8,
@@ -140,7 +139,7 @@ AS $$
 			c.hot_updated, c.deleted
 		FROM tablespace_advisor.relation_counter c
 	)
-	SELECT p.kind, p.maintained, f.keeps = 1,
+	SELECT p.kind, f.keeps = 1,
 		o.filenode IS NOT DISTINCT FROM p.filenode, o.system_cached,
 		ROW(p.relation, p.tablespace, p.filenode, o.filenode_since,
 			o.counted_since, z.size_bytes, p.reads, p.hits, p.scans,
@@ -158,6 +157,7 @@ AS $$
 		greatest(0, m.analyzes - f.keeps * o.analyzes)
 	FROM present p
 	LEFT JOIN tablespace_advisor.sampled_relation o USING (relation)
+	CROSS JOIN tablespace_advisor.uncounted_maintenance() u
 	CROSS JOIN LATERAL
 		(SELECT (o.relation IS NOT NULL AND NOT (changed_relations.was_reset
 				OR p.reads < o.reads OR p.hits < o.hits
@@ -169,8 +169,8 @@ AS $$
 		(SELECT tablespace_advisor.file_bytes(p.tablespace, p.filenode)
 			AS size_bytes) z
 	CROSS JOIN LATERAL
-		(SELECT tablespace_advisor.vacuum_count(p.maintained) AS vacuums,
-			tablespace_advisor.analyze_count(p.maintained) AS analyzes) m
+		(SELECT tablespace_advisor.vacuum_count(p.maintained, u.vacuumed) AS vacuums,
+			tablespace_advisor.analyze_count(p.maintained, u.analyzed) AS analyzes) m
 	WHERE (f.keeps = 0
 			OR p.reads <> o.reads OR p.hits <> o.hits
 			OR p.scans <> o.scans OR p.tuples_read <> o.tuples_read
@@ -236,13 +236,9 @@ AS $$
 		nullif(c.deleted, 0),
 		c.reads * CASE WHEN c.same_file AND c.cached_before IS NOT NULL
 			THEN (r.cached + c.cached_before) / 2 ELSE r.cached END,
-		tablespace_advisor.estimate_maintenance_reads(c.kind,
-			c.vacuums + u.under_way, c.analyzes + u.under_way, c.reads,
-			c.size_bytes, r.shared_fraction)
+		tablespace_advisor.estimate_maintenance_reads(c.kind, c.vacuums,
+			c.analyzes, c.reads, c.size_bytes, r.shared_fraction)
 	FROM changed c LEFT JOIN resident r USING (relation)
-	CROSS JOIN (SELECT tablespace_advisor.maintenance_under_way() AS tables) w
-	CROSS JOIN LATERAL
-		(SELECT (c.maintained = ANY (w.tables))::int AS under_way) u
 	WHERE s.started_at IS NOT NULL
 $$;
 
