@@ -113,6 +113,45 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.tables_of(oid[]) IS
 	'the tables that these tables, indexes and TOAST tables belong to';
 
+/*
+ * A process is done with what was vacuumed before its present transaction.  Only
+ * commands with a transaction for each table (VACUUM; ANALYZE of several) have one that
+ * is younger than their statement.
+ */
+CREATE FUNCTION tablespace_advisor.uncounted_maintenance(
+	OUT vacuumed oid[],
+	OUT analyzed oid[])
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH process AS MATERIALIZED (
+		SELECT w.is_worker,
+			CASE WHEN w.is_worker THEN a.backend_start ELSE a.query_start END AS began,
+			coalesce(a.xact_start, 'infinity') AS present_began
+		FROM pg_stat_activity a
+		CROSS JOIN LATERAL
+			(SELECT a.backend_type = 'autovacuum worker' AS is_worker) w
+		WHERE a.datname = current_database()
+			AND (w.is_worker OR a.state = 'active' AND a.xact_start > a.query_start)
+	), done AS (
+		SELECT c.oid,
+			CASE WHEN p.is_worker THEN pg_stat_get_last_autovacuum_time(c.oid)
+				ELSE pg_stat_get_last_vacuum_time(c.oid)
+				END BETWEEN p.began AND p.present_began AS vacuumed,
+			CASE WHEN p.is_worker THEN pg_stat_get_last_autoanalyze_time(c.oid)
+				ELSE pg_stat_get_last_analyze_time(c.oid)
+				END BETWEEN p.began AND p.present_began AS analyzed
+		FROM process p CROSS JOIN pg_class c
+		WHERE c.relkind IN ('r', 'm', 't')
+	)
+	SELECT coalesce(array_agg(d.oid) FILTER (WHERE d.vacuumed), '{}'),
+		coalesce(array_agg(d.oid) FILTER (WHERE d.analyzed), '{}')
+	FROM done d
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.uncounted_maintenance() IS
+	'tables of this database that were vacuumed or analyzed by a process whose reads the counters do not have yet';
+
 CREATE FUNCTION tablespace_advisor.vacuum_count(
 	relation oid,
 	uncounted oid[])
@@ -181,6 +220,7 @@ GRANT SELECT ON tablespace_advisor.relation_inventory,
 	tablespace_advisor.relation_counter, tablespace_advisor.statistics_start
 	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.inventory_of(oid[]),
+	tablespace_advisor.uncounted_maintenance(),
 	tablespace_advisor.vacuum_count(oid, oid[]),
 	tablespace_advisor.analyze_count(oid, oid[]),
 	tablespace_advisor.tables_of(oid[]) TO pg_monitor;

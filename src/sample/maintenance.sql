@@ -18,51 +18,12 @@
  * A process adds what it has read to the counters when its statement is over (a
  * client's) or when it ends (a worker of autovacuum, after all its tables): one that is
  * still at work has added nothing, while those of its tables that are done are counted
- * as vacuumed already.  These are left out until it has.
+ * as vacuumed already.  These are left out until it has (inventory.sql).
  *
  * Not seen: one that was cancelled, ANALYZE in a transaction that goes on.  Not to be
  * told from the application: COPY, pg_dump.  A base backup does not read through shared
  * buffers; in the device's counters it shows as reads of many pages (device_io.sql).
  */
-
-/*
- * A process is done with what was vacuumed before its present transaction.  Only
- * commands with a transaction for each table (VACUUM; ANALYZE of several) have one that
- * is younger than their statement.
- */
-CREATE FUNCTION tablespace_advisor.uncounted_maintenance(
-	OUT vacuumed oid[],
-	OUT analyzed oid[])
-LANGUAGE sql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH process AS MATERIALIZED (
-		SELECT w.is_worker,
-			CASE WHEN w.is_worker THEN a.backend_start ELSE a.query_start END AS began,
-			coalesce(a.xact_start, 'infinity') AS present_began
-		FROM pg_stat_activity a
-		CROSS JOIN LATERAL
-			(SELECT a.backend_type = 'autovacuum worker' AS is_worker) w
-		WHERE a.datname = current_database()
-			AND (w.is_worker OR a.state = 'active' AND a.xact_start > a.query_start)
-	), done AS (
-		SELECT c.oid,
-			CASE WHEN p.is_worker THEN pg_stat_get_last_autovacuum_time(c.oid)
-				ELSE pg_stat_get_last_vacuum_time(c.oid)
-				END BETWEEN p.began AND p.present_began AS vacuumed,
-			CASE WHEN p.is_worker THEN pg_stat_get_last_autoanalyze_time(c.oid)
-				ELSE pg_stat_get_last_analyze_time(c.oid)
-				END BETWEEN p.began AND p.present_began AS analyzed
-		FROM process p CROSS JOIN pg_class c
-		WHERE c.relkind IN ('r', 'm', 't')
-	)
-	SELECT coalesce(array_agg(d.oid) FILTER (WHERE d.vacuumed), '{}'),
-		coalesce(array_agg(d.oid) FILTER (WHERE d.analyzed), '{}')
-	FROM done d
-$$;
-
-COMMENT ON FUNCTION tablespace_advisor.uncounted_maintenance() IS
-	'tables of this database that were vacuumed or analyzed by a process whose reads the counters do not have yet';
 
 /* An index is not read by ANALYZE. */
 CREATE FUNCTION tablespace_advisor.estimate_maintenance_reads(
@@ -87,6 +48,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint, bigint, float8) IS
 	'those of a relation''s reads that so many VACUUMs and ANALYZEs of its table made, about; shared_fraction: share of its blocks in shared buffers, NULL: not known. NULL if there were none';
 
-GRANT EXECUTE ON FUNCTION tablespace_advisor.uncounted_maintenance(),
+GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint,
 		bigint, float8) TO pg_monitor;
