@@ -107,7 +107,7 @@ is( $node->safe_psql('postgres', q{
 # nothing was read.
 $node->safe_psql('postgres', 'CREATE TABLE held ()');
 my $holder = session($node);
-ask($holder, 'BEGIN; LOCK held;');
+ask($holder, 'BEGIN; LOCK held IN SHARE MODE;');
 sample();
 my $counted = $node->safe_psql('postgres', q{SELECT vacuum_count FROM pg_stat_user_tables
 	WHERE relname = 't'});
@@ -116,7 +116,7 @@ send_to($vacuumer, 'VACUUM (DISABLE_PAGE_SKIPPING) t, held;');
 wait_until($node, q{EXISTS (SELECT FROM pg_locks
 	WHERE relation = 'held'::regclass AND NOT granted)}, 'VACUUM waits for the next table');
 is( $node->safe_psql('postgres', q{SELECT vacuum_count FROM pg_stat_user_tables
-		WHERE relname = 't'}), $counted + 1, 'and has done with the first');
+		WHERE relname = 't'}), $counted + 1, 'and has done with the first one');
 look_up(2000);
 my ($during, $yet) = sample();
 cmp_ok(abs($during / $reads - 1), '<', 0.2, 'only look-ups count meanwhile');
