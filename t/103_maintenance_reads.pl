@@ -105,16 +105,16 @@ is( $node->safe_psql('postgres', q{
 
 # A statement adds its reads when it is over: until then the table is vacuumed, but
 # nothing was read.
-$node->safe_psql('postgres', 'CREATE TABLE held ()');
+$node->safe_psql('postgres', 'CREATE TABLE held AS SELECT 1');
 my $holder = session($node);
-ask($holder, 'BEGIN; LOCK held IN SHARE MODE;');
+ask($holder, 'BEGIN; DECLARE page CURSOR FOR TABLE held; FETCH page;');
 sample();
 my $counted = $node->safe_psql('postgres', q{SELECT vacuum_count FROM pg_stat_user_tables
 	WHERE relname = 't'});
 my $vacuumer = session($node);
-send_to($vacuumer, 'VACUUM (DISABLE_PAGE_SKIPPING) t, held;');
-wait_until($node, q{EXISTS (SELECT FROM pg_locks
-	WHERE relation = 'held'::regclass AND NOT granted)}, 'VACUUM waits for the next table');
+send_to($vacuumer, 'VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) t, held;');
+wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'BufferPin')},
+	'VACUUM waits for a page of the next table');
 is( $node->safe_psql('postgres', q{SELECT vacuum_count FROM pg_stat_user_tables
 		WHERE relname = 't'}), $counted + 1, 'and has done with the first one');
 look_up(2000);

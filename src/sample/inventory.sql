@@ -114,9 +114,9 @@ COMMENT ON FUNCTION tablespace_advisor.tables_of(oid[]) IS
 	'the tables that these tables, indexes and TOAST tables belong to';
 
 /*
- * A process is done with what was vacuumed before its present transaction.  Only
- * commands with a transaction for each table (VACUUM; ANALYZE of several) have one that
- * is younger than their statement.
+ * The time of a relation's last VACUUM does not say whose it was.  A worker's query
+ * begins anew with each table, of which it vacuums the TOAST table next, then analyzes
+ * it: what was vacuumed since is another's, but for that table.
  */
 CREATE FUNCTION tablespace_advisor.uncounted_maintenance(
 	OUT vacuumed oid[],
@@ -125,23 +125,28 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH process AS MATERIALIZED (
-		SELECT w.is_worker,
+		SELECT w.is_worker, coalesce(v.relid, n.relid) AS present,
 			CASE WHEN w.is_worker THEN a.backend_start ELSE a.query_start END AS began,
-			coalesce(a.xact_start, 'infinity') AS present_began
+			CASE WHEN w.is_worker THEN a.query_start ELSE 'infinity' END AS present_began
 		FROM pg_stat_activity a
+		LEFT JOIN pg_stat_progress_vacuum v USING (pid)
+		LEFT JOIN pg_stat_progress_analyze n USING (pid)
 		CROSS JOIN LATERAL
 			(SELECT a.backend_type = 'autovacuum worker' AS is_worker) w
 		WHERE a.datname = current_database()
-			AND (w.is_worker OR a.state = 'active' AND a.xact_start > a.query_start)
+			AND (w.is_worker OR v.pid IS NOT NULL OR n.pid IS NOT NULL)
 	), done AS (
 		SELECT c.oid,
-			CASE WHEN p.is_worker THEN pg_stat_get_last_autovacuum_time(c.oid)
-				ELSE pg_stat_get_last_vacuum_time(c.oid)
-				END BETWEEN p.began AND p.present_began AS vacuumed,
-			CASE WHEN p.is_worker THEN pg_stat_get_last_autoanalyze_time(c.oid)
-				ELSE pg_stat_get_last_analyze_time(c.oid)
-				END BETWEEN p.began AND p.present_began AS analyzed
+			t.vacuumed BETWEEN p.began AND u.until AS vacuumed,
+			t.analyzed BETWEEN p.began AND u.until AS analyzed
 		FROM process p CROSS JOIN pg_class c
+		CROSS JOIN LATERAL (SELECT CASE WHEN p.is_worker
+				THEN pg_stat_get_last_autovacuum_time(c.oid)
+				ELSE pg_stat_get_last_vacuum_time(c.oid) END AS vacuumed,
+			CASE WHEN p.is_worker THEN pg_stat_get_last_autoanalyze_time(c.oid)
+				ELSE pg_stat_get_last_analyze_time(c.oid) END AS analyzed) t
+		CROSS JOIN LATERAL (SELECT CASE WHEN p.present IN (c.oid, c.reltoastrelid)
+				THEN 'infinity' ELSE p.present_began END AS until) u
 		WHERE c.relkind IN ('r', 'm', 't')
 	)
 	SELECT coalesce(array_agg(d.oid) FILTER (WHERE d.vacuumed), '{}'),

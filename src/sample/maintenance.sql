@@ -20,8 +20,8 @@
  * still at work has added nothing, while those of its tables that are done are counted
  * as vacuumed already.  These are left out until it has (inventory.sql).
  *
- * Not seen: one that was cancelled, ANALYZE in a transaction that goes on.  Not to be
- * told from the application: COPY, pg_dump.  A base backup does not read through shared
+ * Not seen: one that was cancelled; a statement that waits for its next table, or whose
+ * transaction goes on.  Not to be told from the application: COPY, pg_dump.  A base backup does not read through shared
  * buffers; in the device's counters it shows as reads of many pages (device_io.sql).
  */
 
