@@ -6,6 +6,8 @@ use TsaTest;
 my $node = start_plain('main', conf => q{
 shared_buffers = 1MB
 autovacuum = off
+autovacuum_max_workers = 1
+autovacuum_naptime = 1
 });
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (id int PRIMARY KEY, filler text);
@@ -133,6 +135,32 @@ my ($after, $landed) = sample();
 cmp_ok($after, '>', $reads + 0.8 * $blocks, 'reads of VACUUM are counted in the end');
 cmp_ok(abs($landed / $blocks - 1), '<', 0.2, 'and taken for its own then');
 end_session($holder);
+
+# So does a worker of autovacuum, when it ends.
+$node->safe_psql('postgres', q{
+	ALTER TABLE t SET (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
+		autovacuum_vacuum_cost_delay = 0);
+	CREATE TABLE slow WITH (autovacuum_vacuum_threshold = 1,
+			autovacuum_vacuum_scale_factor = 0,
+			autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)
+		AS TABLE t;
+	UPDATE t SET filler = filler WHERE id % 20 = 0;
+	UPDATE slow SET filler = filler WHERE id % 20 = 0});
+sample();
+$node->safe_psql('postgres', $_) for 'ALTER SYSTEM SET autovacuum = on', 'SELECT pg_reload_conf()';
+wait_until($node, q{EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE relid = 'slow'::regclass)
+	AND (SELECT autovacuum_count FROM pg_stat_user_tables WHERE relname = 't') = 1},
+	'a worker has done with the table and is at the next');
+look_up(2000);
+($during, $yet) = sample();
+cmp_ok(abs($during / $reads - 1), '<', 0.2, 'the worker has added no reads yet');
+is($yet, undef, 'none are taken for its own');
+$node->safe_psql('postgres', $_) for 'ALTER SYSTEM RESET autovacuum', 'SELECT pg_reload_conf()',
+	'SELECT pg_cancel_backend(pid) FROM pg_stat_progress_vacuum';
+wait_until($node, q{NOT EXISTS (SELECT FROM pg_stat_activity
+	WHERE backend_type = 'autovacuum worker')}, 'the worker ends');
+(undef, $landed) = sample();
+cmp_ok($landed, '>', 0.8 * $blocks, 'then its reads are taken for its own');
 
 # read by nothing but VACUUM: no reason to move it
 $node->safe_psql('postgres', 'CALL sample_activity()');

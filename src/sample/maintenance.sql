@@ -21,8 +21,9 @@
  * as vacuumed already.  These are left out until it has (inventory.sql).
  *
  * Not seen: one that was cancelled; a statement that waits for its next table, or whose
- * transaction goes on.  Not to be told from the application: COPY, pg_dump.  A base backup does not read through shared
- * buffers; in the device's counters it shows as reads of many pages (device_io.sql).
+ * transaction goes on.  Not to be told from the application: COPY, pg_dump.  A base
+ * backup does not read through shared buffers; in the device's counters it shows as
+ * reads of many pages (device_io.sql).
  */
 
 /* An index is not read by ANALYZE. */
