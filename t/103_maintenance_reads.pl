@@ -118,7 +118,7 @@ send_to($vacuumer, 'VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) t, held;');
 wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'BufferPin')},
 	'VACUUM waits for a page of the next table');
 is( $node->safe_psql('postgres', q{SELECT vacuum_count FROM pg_stat_user_tables
-		WHERE relname = 't'}), $counted + 1, 'and has done with the first one');
+		WHERE relname = 't'}), $counted + 1, 'VACUUM has done with the first one');
 look_up(2000);
 my ($during, $yet) = sample();
 cmp_ok(abs($during / $reads - 1), '<', 0.2, 'only look-ups count meanwhile');
@@ -133,7 +133,7 @@ end_session($vacuumer);
 look_up(2000);
 my ($after, $landed) = sample();
 cmp_ok($after, '>', $reads + 0.8 * $blocks, 'reads of VACUUM are counted in the end');
-cmp_ok(abs($landed / $blocks - 1), '<', 0.2, 'and taken for its own then');
+cmp_ok(abs($landed / $blocks - 1), '<', 0.2, 'they are taken for its own then');
 end_session($holder);
 
 # So does a worker of autovacuum, when it ends.
