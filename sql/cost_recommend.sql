@@ -116,6 +116,11 @@ FROM (VALUES ('3', '2.75', '2.75'), ('3', '2.7', '2.7')) v (kept, after, localit
 	pg_temp.judge(kept, after, v.locality) j;
 ALTER TABLESPACE regress_recommend RESET (effective_io_concurrency);
 ROLLBACK;
+-- one value is no range
+SELECT tablespace_advisor.cost_reason(jsonb_populate_record(NULL::tablespace_advisor.cost_finding,
+	format('{"finding": "flat", "low": 1, "high": %s, "regret_current": 1.05, "cached_fraction": 0.5, "setting": {"random_page_cost": 1}}',
+		high)::jsonb))
+FROM unnest('{1,2}'::int[]) high;
 -- what roles and databases have set is compared and named
 CREATE ROLE regress_recommend_app;
 ALTER ROLE regress_recommend_app SET random_page_cost = 50;

@@ -383,17 +383,19 @@ AS $$
 			round(f.regret_locality::numeric, 2) AS locality,
 			round((100 * f.cached_fraction)::numeric) AS cached,
 			(f.setting).random_page_cost AS r,
+			CASE WHEN f.low < f.high THEN format(' (%s to %s are as good)', f.low, f.high)
+				END AS as_good,
 			format('effective_io_concurrency %s instead of %s', f.effective_io_concurrency,
 				(f.setting).effective_io_concurrency) AS prefetching
 	)
 	SELECT CASE f.finding
-			WHEN 'not probed' THEN coalesce('the device did not answer the probe: '
+			WHEN 'not probed' THEN coalesce('no usable probe: '
 				|| coalesce((f.latency).random_read_caveat, (f.latency).sequential_read_caveat),
 				'not measured')
 			WHEN 'old' THEN format('the probe is %s days old: probe again before anything is changed',
 				extract(day FROM now() - (f.latency).measured_at))
-			WHEN 'gain' THEN format('%s instead of %s (%s to %s are as good)%s: plans take %s times the best instead of %s, %s %% of the tables cached',
-				f.best, n.r, f.low, f.high, CASE WHEN f.effective_io_concurrency
+			WHEN 'gain' THEN format('%s instead of %s%s%s: plans take %s times the best instead of %s, %s %% of the tables cached',
+				f.best, n.r, n.as_good, CASE WHEN f.effective_io_concurrency
 					<> (f.setting).effective_io_concurrency THEN ', ' || n.prefetching END,
 				n.best, n.now, n.cached)
 			WHEN 'prefetching' THEN format('%s: plans take %s times the best instead of %s, %s %% of the tables cached',
@@ -403,8 +405,8 @@ AS $$
 					': no analyzed table with a B-tree and at least 64 pages here'
 				WHEN 'caches unknown' THEN
 					': how much of the tables the caches hold is not known'
-				WHEN 'flat' THEN format(' (%s to %s are as good): plans take %s times the best, %s %% of the tables cached',
-					f.low, f.high, n.now, n.cached)
+				WHEN 'flat' THEN format('%s: plans take %s times the best, %s %% of the tables cached',
+					n.as_good, n.now, n.cached)
 				WHEN 'locality' THEN format(': no constant helps much (plans take %s times the best, with %s %s times)',
 					n.now, f.best, n.best)
 				ELSE format(': plans take %s times the best, with %s %s times, %s', n.now, f.best, n.best,

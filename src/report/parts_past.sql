@@ -382,7 +382,7 @@ AS $$
 					FROM tablespace_advisor.sample s WHERE s.taken_at > f.since))),
 			(4, 'Times of reads', CASE WHEN current_setting('track_io_timing')::boolean THEN 'probes, corrected by what the server timed'
 				ELSE 'probes alone: track_io_timing is off' END),
-			(5, 'Not probed', coalesce((SELECT format('%s (%s relations of this database are there)',
+			(5, 'Not probed', coalesce((SELECT format('%s (%s of the relations with advice are there)',
 					string_agg(quote_ident(l.tablespace), ', ' ORDER BY l.tablespace),
 					(SELECT count(*) FROM unnest(f.advice) a WHERE a.from_tablespace = ANY (array_agg(l.tablespace))))
 				FROM tablespace_advisor.tablespace_latency l WHERE l.random_read_us IS NULL HAVING count(*) > 0), 'none')),
