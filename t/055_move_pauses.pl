@@ -100,7 +100,8 @@ configure($node, 'max_slot_wal_keep_size', '8MB');
 $node->safe_psql('postgres', 'SELECT pg_switch_wal(); CREATE TABLE filler_2 AS SELECT * FROM filler');
 $node->safe_psql('postgres', 'INSERT INTO filler_2 SELECT * FROM filler');
 pauses_until('slot', 'slow', '%forgotten%',
-	sub { $node->safe_psql('postgres', q{SELECT pg_drop_replication_slot('forgotten')}); });
+	sub { $node->safe_psql('postgres', q{SELECT pg_drop_replication_slot('forgotten')}); },
+	q{finish_by => '-infinity'});
 
 # --- the archive ----------------------------------------------------------------
 
