@@ -251,6 +251,15 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 #define tsa_backend_status(index) pgstat_get_local_beentry_by_index(index)
 #endif
 
+/* 16 leaves some slots that it has invalidated their position in the WAL. */
+#include "replication/slot.h"
+#if PG_VERSION_NUM < 160000
+#define tsa_slot_is_invalidated(slot) ((void) (slot), false)
+#else
+#define tsa_slot_is_invalidated(slot) \
+	((slot)->data.invalidated != RS_INVAL_NONE)
+#endif
+
 /* 17 gave LockHeldByMe() a third argument. */
 #if PG_VERSION_NUM < 170000
 #define tsa_lock_held_by_me(tag, mode) LockHeldByMe(tag, mode)

@@ -1,6 +1,7 @@
 # A live copy pauses while a standby, a synchronous standby,
 # a slot, the archive or pg_wal is behind or short, says why, and goes on by
-# itself; it names prepared transactions that keep it from its cutover.
+# itself; not for a slot that has been invalidated.  It names prepared transactions
+# that keep it from its cutover.
 
 use TsaTest;
 
@@ -99,7 +100,8 @@ configure($node, 'max_slot_wal_keep_size', '8MB');
 $node->safe_psql('postgres', 'SELECT pg_switch_wal(); CREATE TABLE filler_2 AS SELECT * FROM filler');
 $node->safe_psql('postgres', 'INSERT INTO filler_2 SELECT * FROM filler');
 pauses_until('slot', 'slow', '%forgotten%',
-	sub { $node->safe_psql('postgres', q{SELECT pg_drop_replication_slot('forgotten')}); });
+	sub { $node->safe_psql('postgres', q{SELECT pg_drop_replication_slot('forgotten')}); },
+	q{finish_by => '-infinity'});
 
 # --- the archive ----------------------------------------------------------------
 
@@ -148,5 +150,38 @@ ok($node->poll_query_until('postgres', qq{
 $node->safe_psql('postgres', q{COMMIT PREPARED 'left alone'});
 is(wait_for_job($node, $job), 'done', 'prepared transaction: the move goes on after COMMIT PREPARED');
 
-$node->stop;
+# --- a slot that has been invalidated -------------------------------------------------
+
+# One that is lost for another reason than its log keeps its position: here that of a
+# standby whose primary has stopped to write what a logical one needs.
+if ($node->pg_version >= 16)
+{
+	$node->append_conf('postgresql.conf', 'wal_level = logical');
+	$node->restart;
+	$node->backup('logical');
+	my $heir = PostgreSQL::Test::Cluster->new('heir');
+	$heir->init_from_backup($node, 'logical', has_streaming => 1);
+	$heir->append_conf('postgresql.conf', 'hot_standby_feedback = on');
+	$heir->start;
+	$node->wait_for_catchup($heir);
+	$heir->create_logical_slot_on_standby($node, 'lost', 'postgres');
+	$node->append_conf('postgresql.conf', 'wal_level = replica');
+	$node->restart;
+	wait_until($heir, q{SELECT wal_status = 'lost' AND restart_lsn IS NOT NULL
+		FROM pg_replication_slots WHERE slot_name = 'lost'}, 'the slot is invalidated');
+	$node->stop;
+	$heir->promote;
+	$heir->safe_psql('postgres', 'INSERT INTO filler_2 SELECT * FROM filler');
+	ok($heir->safe_psql('postgres', q{SELECT pg_current_wal_flush_lsn() - restart_lsn > 4000000
+		FROM pg_replication_slots}), 'invalidated slot: it is far behind');
+	$job = start_move($heir, 't', 'fast');
+	wait_until($heir, "SELECT state = 'done' OR phase LIKE 'paused%' FROM tablespace_moves WHERE job_id = $job",
+		'the move ends or pauses');
+	is(job_field($heir, $job, 'state'), 'done', 'invalidated slot: it keeps no move from its end');
+	$heir->stop;
+}
+else
+{
+	$node->stop;
+}
 done_testing();

@@ -30,7 +30,8 @@
  *
  * Slots.  A slot whose log grows beyond max_slot_wal_keep_size is invalidated,
  * which costs a standby or a subscriber.  The copy leaves half of that size to
- * others.  Without such a limit the space in pg_wal is what counts.
+ * others.  Without such a limit the space in pg_wal is what counts.  A slot that
+ * has been invalidated, whatever for, keeps no log, and never catches up.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,6 +55,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
+#include "compat.h"
 #include "move/common/relation.h"
 #include "move/copy/pause_conditions.h"
 
@@ -181,14 +183,16 @@ find_stretched_slot(XLogRecPtr flushed, NameData *name)
 	{
 		ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
 		XLogRecPtr	restart;
+		bool		invalidated;
 
 		if (!slot->in_use)
 			continue;
 		SpinLockAcquire(&slot->mutex);
 		restart = slot->data.restart_lsn;
+		invalidated = tsa_slot_is_invalidated(slot);
 		*name = slot->data.name;
 		SpinLockRelease(&slot->mutex);
-		found = !XLogRecPtrIsInvalid(restart) &&
+		found = !invalidated && !XLogRecPtrIsInvalid(restart) &&
 			distance(restart, flushed) > limit / 2;
 	}
 	LWLockRelease(ReplicationSlotControlLock);

@@ -105,13 +105,13 @@ static struct
 }			known = {0};
 
 /*
- * Seconds until the copy is to have ended.
+ * Seconds until the copy is to have ended, which may be minus infinity.
  */
 static double
 seconds_left(const TsaThrottle *throttle)
 {
-	return (throttle->limits.finish_by - GetCurrentTimestamp()) /
-		(double) USECS_PER_SEC;
+	return ((double) throttle->limits.finish_by -
+			(double) GetCurrentTimestamp()) / USECS_PER_SEC;
 }
 
 static bool
