@@ -405,7 +405,8 @@ foreach my $sql ('GRANT SELECT ON t TO PUBLIC;', q{COMMENT ON INDEX t_b IS 'in u
 	my $user = session($node);
 
 	stop_at($node, 'fsm copied');
-	my $job = start_table_move($node, 't', $to, "lock_timeout => '30 s'");
+	my $job = start_table_move($node, 't', $to,
+		"with_indexes => true, lock_timeout => '30 s'");
 	wait_for_stop($node, 'fsm copied');
 	ask($user, 'BEGIN; SELECT count(*) FROM t;');
 	fail_calls(calls => ['sync'], from_on => 1, nth => 1, error => SLOW, delay_ms => 4000,
