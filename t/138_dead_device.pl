@@ -3,7 +3,7 @@
 # moment on.  The server goes on, the journal keeps what cannot be reached in
 # mind, other moves are not in the way, and once the device is back nothing is
 # left.  A failed sync, truncation, unlink, write-back, read of the source; a full
-# pg_wal; a target that takes its time to sync.
+# pg_wal; a target, or pg_wal, that takes its time to sync.
 
 use Errno qw(EIO ENOSPC EROFS);
 use TsaFaults;
@@ -394,6 +394,36 @@ foreach my $retry (qw(off on))
 	cmp_ok((stop_failing())[1], '>', 0, 'syncs did take long');
 	check_orphans($node, 'slow syncs');
 }
+
+# A flush of the WAL takes longer than what deadlock_timeout has beyond the longest
+# wait of an attempt.  Who has used the table, and asks for what the move has locked
+# while it flushes, does not get a deadlock.
+configure($node, 'deadlock_timeout', '10s');
+foreach my $sql ('GRANT SELECT ON t TO PUBLIC;', q{COMMENT ON INDEX t_b IS 'in use';})
+{
+	my $to = other_tablespace('t');
+	my $user = session($node);
+
+	stop_at($node, 'fsm copied');
+	my $job = start_table_move($node, 't', $to,
+		"with_indexes => true, lock_timeout => '30 s'");
+	wait_for_stop($node, 'fsm copied');
+	ask($user, 'BEGIN; SELECT count(*) FROM t;');
+	fail_calls(calls => ['sync'], from_on => 1, nth => 1, error => SLOW, delay_ms => 4000,
+		path => 'pg_wal');
+	release($node);
+	wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity
+		WHERE backend_type = 'tablespace_advisor move' AND backend_xid IS NOT NULL
+			AND wait_event = 'WALSync')}, 'the move flushes, and is about to ask for its lock');
+	$user->{err} = '';
+	ask($user, $sql);
+	is($user->{err}, '', "a flush takes 4 s: no deadlock: $sql");
+	stop_failing();
+	ask($user, 'COMMIT;');
+	is(wait_for_job($node, $job), 'done', 'the move ends after it');
+	end_session($user);
+}
+is(digests($node, 't'), $content, 'slow flushes: the rows are the same');
 
 check_log($node, 'all but the faults',
 	qr/could not|canceling statement|job 1 does not exist|cannot drop extension|terminating connection|checkpoint request failed|the database system is/);

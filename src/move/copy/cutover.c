@@ -9,7 +9,9 @@
  * copied once more; the journal's row is updated (that assigns the transaction
  * ID); the WAL is flushed and read, so that under the lock only what others
  * wrote since has to be flushed to be read: nothing, if they wrote nothing, as
- * the lock's own record is passed over.  Then AccessExclusive on
+ * our locks' records are passed over.  A flush may take long, so what others
+ * could wait for is locked after it, and then there is another look for those
+ * who wait for us (see "Deadlocks" in locks.c).  Then AccessExclusive on
  * the index; or on the table, and then on its TOAST table, the TOAST index and
  * the indexes that move along.  With the table's lock in hand nothing is waited
  * for: what has the others locked all the same (VACUUM of the TOAST table,
@@ -106,13 +108,15 @@ typedef enum Window
 {
 	WINDOW_READY,
 	WINDOW_NOT_LOCKED,			/* copy->blocked_on could not be locked */
+	WINDOW_WAITED_FOR,			/* others wait for us: they go first */
 	WINDOW_TOO_MUCH				/* too much is left, or all is to be redone */
 } Window;
 
 /*
  * Locks the relations' rows of pg_class without waiting: the tuple lock first,
- * which whoever changes such a row takes too, then the row itself.  False if
- * one cannot be had: the caller rolls back then.
+ * which whoever changes such a row takes too, then the row itself.  Tells the
+ * tail of the records that this writes.  False if one cannot be had: the caller
+ * rolls back then.
  */
 bool
 tsa_copy_try_rows(TsaCopy *copy)
@@ -147,6 +151,9 @@ tsa_copy_try_rows(TsaCopy *copy)
 			ReleaseBuffer(buffer);
 			if (!locked)
 				copy->blocked_by = failure.xmax;
+			else if (copy->tail != NULL)
+				tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr,
+									  XactLastRecEnd);
 		}
 		heap_freetuple(tuple);
 	}
@@ -308,7 +315,7 @@ lock_rows(TsaCopy *copy)
 }
 
 /*
- * In a subtransaction: gets the locks and reads the WAL to its end.
+ * In a subtransaction: reads the WAL, gets the locks, reads the WAL to its end.
  */
 static Window
 lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
@@ -317,10 +324,16 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
 	bool		is_locked;
 
 	copy->blocked_by = InvalidTransactionId;
+	(void) tsa_copy_follow(copy);
+	INSTR_TIME_SET_CURRENT(copy->asked);
 	is_locked = behind_others || lock_rows(copy);
+	if (is_locked && tsa_copy_has_waiters(copy))
+	{
+		INSTR_TIME_SET_CURRENT(*locked);
+		return WINDOW_WAITED_FOR;
+	}
 	if (is_locked)
 	{
-		(void) tsa_copy_follow(copy);
 		tsa_copy_release_first(copy);
 		is_locked = lock_exclusively(copy) &&
 			(!behind_others || lock_rows(copy));
@@ -346,7 +359,6 @@ enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 	Window		window;
 	double		waited;
 
-	INSTR_TIME_SET_CURRENT(copy->asked);
 	BeginInternalSubTransaction(NULL);
 	copy->callbacks->switching(copy->callbacks->arg, storage, copy->nrels);
 	window = lock_and_follow(copy, oldowner, behind_others, locked);

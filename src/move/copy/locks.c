@@ -60,8 +60,9 @@
  *
  * The attempt waits for less than deadlock_timeout: somebody who
  * waits longer than that behind an autovacuum cancels it.  And because there
- * was a look just before, a session that waits for us began to wait later, so
- * that our wait has ended before its deadlock check runs.
+ * is a look just before, with nothing in between that takes long, a session that
+ * waits for us began to wait later, so that our wait has ended before its
+ * deadlock check runs.
  *
  * Waiters are found by reading the lock table.  LockHasWaiters() would be
  * cheaper, but it does not tell the mode, and it must not be called for a lock
