@@ -414,7 +414,7 @@ foreach my $sql ('GRANT SELECT ON t TO PUBLIC;', q{COMMENT ON INDEX t_b IS 'in u
 	release($node);
 	wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity
 		WHERE backend_type = 'tablespace_advisor move' AND backend_xid IS NOT NULL
-			AND wait_event = 'WALSync')}, 'the move flushes, and is about to ask for its lock');
+			AND lower(wait_event) = 'walsync')}, 'the move flushes, and is about to ask for its lock');
 	$user->{err} = '';
 	ask($user, $sql);
 	is($user->{err}, '', "a flush takes 4 s: no deadlock: $sql");
