@@ -138,6 +138,8 @@ AS $$
 			c.reads, c.hits, c.scans, c.tuples_read, c.inserted, c.updated,
 			c.hot_updated, c.deleted
 		FROM tablespace_advisor.relation_counter c
+	), uncounted AS MATERIALIZED (
+		SELECT u.* FROM tablespace_advisor.uncounted_maintenance() u
 	)
 	SELECT p.kind, f.keeps = 1,
 		o.filenode IS NOT DISTINCT FROM p.filenode, o.system_cached,
@@ -157,7 +159,6 @@ AS $$
 		greatest(0, m.analyzes - f.keeps * o.analyzes)
 	FROM present p
 	LEFT JOIN tablespace_advisor.sampled_relation o USING (relation)
-	CROSS JOIN tablespace_advisor.uncounted_maintenance() u
 	CROSS JOIN LATERAL
 		(SELECT (o.relation IS NOT NULL AND NOT (changed_relations.was_reset
 				OR p.reads < o.reads OR p.hits < o.hits
@@ -169,8 +170,10 @@ AS $$
 		(SELECT tablespace_advisor.file_bytes(p.tablespace, p.filenode)
 			AS size_bytes) z
 	CROSS JOIN LATERAL
-		(SELECT tablespace_advisor.vacuum_count(p.maintained, u.vacuumed) AS vacuums,
-			tablespace_advisor.analyze_count(p.maintained, u.analyzed) AS analyzes) m
+		(SELECT tablespace_advisor.vacuum_count(p.maintained, p.maintained
+				IN (SELECT unnest(u.vacuumed) FROM uncounted u)) AS vacuums,
+			tablespace_advisor.analyze_count(p.maintained, p.maintained
+				IN (SELECT unnest(u.analyzed) FROM uncounted u)) AS analyzes) m
 	WHERE (f.keeps = 0
 			OR p.reads <> o.reads OR p.hits <> o.hits
 			OR p.scans <> o.scans OR p.tuples_read <> o.tuples_read
