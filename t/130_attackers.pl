@@ -206,6 +206,46 @@ foreach my $what (qw(probe advice sample))
 		CREATE EXTENSION tablespace_advisor});
 }
 
+# --- names that mean something else in her database ------------------------------
+
+# The owner of a database decides where names are looked for in it, also before the
+# server's own.
+$node->safe_psql('theirs', 'CREATE TABLE told (a int)');
+my $handed_out = $node->safe_psql('theirs', q{
+	SELECT call FROM tablespace_advisor.move_calls(NULL, ARRAY[ROW(
+		jsonb_populate_record(NULL::placement_advice, '{"rank": 1, "kind": "heap", "action": "move",
+			"relation": "told", "from_tablespace": "pg_default", "to_tablespace": "fast"}'),
+		'{}')::tablespace_advisor.advice_row])});
+is(messages_of($node, q{
+		CREATE SCHEMA evil;
+		CREATE FUNCTION evil.rob() RETURNS boolean LANGUAGE plpgsql
+		AS $$ BEGIN RAISE NOTICE 'robbed %', current_user; RETURN true; END $$;
+		CREATE DOMAIN evil.regclass AS pg_catalog.regclass CHECK (evil.rob());
+		CREATE DOMAIN evil.name AS pg_catalog.name CHECK (evil.rob());
+		CREATE DOMAIN evil.text AS pg_catalog.text CHECK (evil.rob());
+		ALTER DATABASE theirs SET search_path = evil, pg_catalog, public},
+		dbname => 'theirs', user => 'mallory'), '', 'types with names of the server');
+is(messages_of($node, $handed_out, dbname => 'theirs'), '', 'a statement handed out means the types of the server');
+is($node->safe_psql('theirs', q{
+		SELECT t.spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
+		WHERE c.oid = 'public.told'::pg_catalog.regclass}), 'fast', 'a statement handed out does what it says');
+$node->safe_psql('postgres', 'ALTER DATABASE theirs RESET search_path');
+
+# --- options that the owner of a tablespace has given it ---------------------------
+
+$node->safe_psql('postgres', $_)
+  foreach (q{CREATE TABLESPACE hers LOCATION ''}, 'ALTER TABLESPACE hers OWNER TO mallory');
+is(messages_of($node, q{ALTER TABLESPACE hers SET (random_page_cost = '1e1',
+		effective_io_concurrency = '1e1', maintenance_io_concurrency = '2e1')}, user => 'mallory'),
+	'', 'numbers with an exponent are options');
+is($node->safe_psql('postgres', q{
+		SELECT random_page_cost, effective_io_concurrency, maintenance_io_concurrency
+		FROM tablespace_advisor.tablespace_cost_setting WHERE tablespace = 'hers'}),
+	'10|10|20', 'options are read as the server reads them');
+is(messages_of($node, 'SELECT FROM recommend_random_page_cost(); SELECT tablespace_report() IS NULL'),
+	'', 'the options of one tablespace end no advice on all');
+$node->safe_psql('postgres', 'DROP TABLESPACE hers');
+
 # --- a dump by an owner who is no superuser -------------------------------------
 
 # pg_dump locks the tables that it is told to dump, which takes a right to read.
@@ -274,6 +314,16 @@ my $seen = q{SELECT bool_or(evidence #> '{window,waits}' IS NOT NULL) FROM place
 is($node->safe_psql('postgres', $seen), 't', 'the evidence has wait events');
 is($node->safe_psql('postgres', "SET SESSION AUTHORIZATION mallory; $seen"), 'f',
 	"evidence for who may not see others' waits has none");
+
+# Nor is it the reason of a row.
+my $load = q{SELECT tablespace_advisor.other_bottleneck(l), l.standbys
+	FROM tablespace_advisor.load_as_seen_by(jsonb_populate_record(NULL::tablespace_advisor.load_fact,
+		'{"snapshots": 100, "active_sessions": 2, "standbys": "tokyo", "waits": {"Lock/relation": 1.2,
+			"CPU": 0.7, "IO/DataFileRead": 0.06, "IO/DataFileWrite": 0.04}}'), '%s'::regrole) l};
+is($node->safe_psql('postgres', sprintf($load, 'postgres')),
+	'60 % of active time is Lock/relation, 5 % reading|tokyo', 'a superuser is told what sessions wait for');
+is($node->safe_psql('postgres', sprintf($load, 'mallory')),
+	'95 % of active time is spent otherwise, 5 % reading|standby servers', 'an owner is not told what others wait for');
 
 # --- publications -------------------------------------------------------------------
 

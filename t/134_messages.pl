@@ -108,7 +108,7 @@ $node->safe_psql('postgres', q{
 	INSERT INTO pg_depend VALUES ('pg_class'::regclass,
 		'_timescaledb_catalog.hypertable'::regclass, 0, 'pg_extension'::regclass, 99999, 0, 'e')});
 like(messages_of($node, q{CALL move_table_concurrently('listed', 'fast')}),
-	qr/0A000.*cannot move hypertable "listed".*CALL move_partitions_concurrently\('public\.listed'/s, 'a registered hypertable is refused');
+	qr/0A000.*cannot move hypertable "listed".*CALL public\.move_partitions_concurrently\('public\.listed'/s, 'a registered hypertable is refused');
 like(messages_of($node, q{CALL move_indexes_concurrently('listed_pkey', 'fast')}),
 	qr/0A000.*cannot move hypertable "listed"/s, 'an index of a registered hypertable is refused');
 like(messages_of($node, q{CALL move_table_concurrently('"h''per"', 'fast')}),

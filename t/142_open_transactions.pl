@@ -33,6 +33,45 @@ is($node->safe_psql('postgres', q{
 		WHERE relation = 'other'::regclass}), '1', 'the locality measured beside it is kept');
 end_session($open);
 
+# --- samples ------------------------------------------------------------------------
+
+# What a member of pg_monitor has sampled is committed, whatever she does next.
+$node->safe_psql('postgres', 'CREATE ROLE monitor LOGIN IN ROLE pg_monitor');
+$open = session($node, user => 'monitor');
+ask($open, 'BEGIN; CALL sample_activity();');
+like($open->{err}, qr/ERROR:  25001: sample_activity\(\) cannot run inside a transaction block/,
+	'no sample is taken in a transaction block');
+ask($open, 'ROLLBACK;');
+$open->{err} = '';
+ask($open, 'BEGIN; SELECT tablespace_advisor.take_sample(0);');
+like($open->{err}, qr/ERROR:  42501: permission denied for function take_sample/,
+	'what a transaction could keep open is not for members of pg_monitor');
+ask($open, 'ROLLBACK;');
+$open->{err} = '';
+send_to($open, 'DO $$ BEGIN CALL sample_activity(); PERFORM pg_sleep(600); END $$;');
+wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity
+	WHERE usename = 'monitor' AND wait_event = 'PgSleep' AND query LIKE 'DO %'
+		AND backend_xid IS NULL)
+	AND EXISTS (SELECT FROM tablespace_advisor.sample)}, 'a member of pg_monitor has taken a sample');
+is(told($node, 'CALL sample_activity(); SELECT count(*) FROM tablespace_advisor.sample'), '2',
+	'others take samples while her transaction stays open');
+$node->safe_psql('postgres', q{
+	SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE usename = 'monitor'});
+end_session($open);
+
+# So is what standbys have read, of which she brings as much as she likes.
+my $bring = q{SELECT add_standby_activity(jsonb_build_object(
+		'system_identifier', s.system_identifier::text, 'database', d.oid,
+		'observed_at', now(), 'relations', jsonb_build_array(jsonb_build_object(
+			'relation', 'pg_class'::regclass::oid, 'reads_per_s', 1, 'hits_per_s', 1,
+			'scans_per_s', 1))), 'standby')
+	FROM pg_control_system() s, pg_database d WHERE d.datname = current_database();};
+$open = keep_open($node, $bring, user => 'monitor');
+like(messages_of($node, $bring), qr/canceling statement due to lock timeout/,
+	'what another transaction brings of the same standby is not waited for');
+ask($open, 'ROLLBACK;');
+end_session($open);
+
 # --- pins ---------------------------------------------------------------------------
 
 # A round of apply_placement() pins what it has moved back.

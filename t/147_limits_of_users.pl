@@ -181,6 +181,23 @@ cmp_ok($node->safe_psql('postgres', sprintf($rate, q{'alice'::regrole})),
 	'<', 10000, 'a move whose limits were altered shows no rate');
 $node->safe_psql('postgres', q{DELETE FROM tablespace_advisor.request});
 
+# --- what standbys have read ----------------------------------------------------
+
+# A member of pg_monitor may bring it, of servers of any names.
+$node->safe_psql('postgres', 'CREATE ROLE monitor LOGIN IN ROLE pg_monitor');
+told($node, q{
+	SELECT add_standby_activity(jsonb_build_object(
+		'system_identifier', s.system_identifier::text, 'database', d.oid,
+		'observed_at', now() - make_interval(mins => n), 'relations', jsonb_build_array(
+			jsonb_build_object('relation', 'pg_class'::regclass::oid, 'reads_per_s', 1,
+				'hits_per_s', 1, 'scans_per_s', 1))), ('standby' || n)::name)
+	FROM pg_control_system() s, pg_database d, generate_series(40, 1, -1) n
+	WHERE d.datname = current_database()}, user => 'monitor');
+is($node->safe_psql('postgres', q{
+		SELECT count(DISTINCT server), min(substr(server, 8)::int), max(substr(server, 8)::int)
+		FROM tablespace_advisor.standby_activity}), '32|1|32',
+	'what the last servers have read is kept');
+
 # --- the journal ----------------------------------------------------------------
 
 # However many jobs there are, no call reads them all.
@@ -200,6 +217,8 @@ $node->safe_psql('flooded', q{
 		now() - interval '1 s', now(), 2000000
 	FROM generate_series(1, 20000) g, pg_control_system() k, pg_database d, pg_tablespace s
 	WHERE d.datname = current_database() AND s.spcname = 'slow'});
+is($node->safe_psql('flooded', 'SELECT count(*) FROM tablespace_advisor.moved_reads'), '1000',
+	'a thousand moves of a role are compared with their forecasts');
 my $read = q{SELECT pg_stat_get_tuples_returned('tablespace_advisor.job'::regclass)};
 my $read_or_fetched = $read . q{ + pg_stat_get_tuples_fetched('tablespace_advisor.job'::regclass)};
 my $before = $node->safe_psql('flooded', $read_or_fetched);

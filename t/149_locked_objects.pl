@@ -128,5 +128,59 @@ end_session($waiter);
 release($node);
 workers_end($node, 'the move ends');
 
+# --- a database whose sample takes for ever --------------------------------------------
+
+# How long a sample takes is up to a database's owner, who can give it tables and
+# settings.  What she could make of them is made here by a superuser.
+sub is_sampled
+{
+	my ($name) = @_;
+	my $last = $node->safe_psql('later', 'SELECT max(sample_id) FROM tablespace_advisor.sample');
+
+	ok($node->poll_query_until('later', qq{
+		SELECT max(sample_id) > $last + 1 FROM tablespace_advisor.sample}), $name);
+	return;
+}
+$node->safe_psql('postgres', 'CREATE DATABASE endless OWNER mallory');
+$node->safe_psql('endless', q{
+	CREATE EXTENSION tablespace_advisor;
+	CREATE TABLE seen (setting text);
+	CREATE OR REPLACE FUNCTION tablespace_advisor.add_all_samples(snapshots int)
+	RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+		INSERT INTO public.seen SELECT concat_ws(' ', current_setting('enable_hashjoin'),
+			current_setting('enable_mergejoin'), current_setting('enable_memoize'));
+		RETURN 1;
+	END $$});
+told($node, "ALTER DATABASE endless SET $_ = off", user => 'mallory', dbname => 'endless')
+  foreach qw(enable_hashjoin enable_mergejoin enable_memoize);
+ok($node->poll_query_until('endless', 'SELECT count(*) > 0 FROM seen'), 'a database with settings is sampled');
+is($node->safe_psql('endless', 'SELECT DISTINCT setting FROM seen'), 'on on on',
+	'the owner of a database does not choose how its sample is planned');
+$node->safe_psql('endless', q{
+	CREATE OR REPLACE FUNCTION tablespace_advisor.add_all_samples(snapshots int)
+	RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100000); RETURN 1; END $$});
+wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity
+	WHERE datname = 'endless' AND backend_type = 'tablespace_advisor sampling'
+		AND wait_event = 'PgSleep')}, 'a sample takes for ever');
+is_sampled('other databases are sampled nevertheless');
+like(slurp_file($node->logfile), qr/LOG:  gave up sampling database \d+/, 'the log says which one is not');
+$node->safe_psql('postgres', 'DROP DATABASE endless WITH (FORCE)');
+
+# --- a database whose requests are locked when the server starts ------------------------
+
+# By who is in the queue for a lock on them; here by a prepared transaction.
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});
+$node->restart;
+$node->safe_psql('postgres', 'CREATE DATABASE locked OWNER mallory');
+$node->safe_psql('locked', 'CREATE EXTENSION tablespace_advisor');
+$node->safe_psql('locked', q{
+	BEGIN;
+	LOCK TABLE tablespace_advisor.request IN ACCESS EXCLUSIVE MODE;
+	PREPARE TRANSACTION 'requests'});
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = 'tablespace_advisor'});
+$node->restart;
+is_sampled('the launcher comes past a database whose requests are locked');
+$node->safe_psql('locked', q{ROLLBACK PREPARED 'requests'});
+
 $node->stop;
 done_testing();

@@ -57,6 +57,18 @@ sleep 1;
 $node->safe_psql('postgres', $sort);
 
 my $probe = q[SELECT p.* FROM pg_catalog.unnest('{pg_default,flash}'::pg_catalog.name[]) t, public.probe_tablespace(tablespace => t, workloads => '{"sequential read","sequential write"}'::pg_catalog.text[]) p];
+# The owner of a database may set what names none.
+foreach my $list ('"x,y"', '"fla""sh, ", flash', q{'"'}, q{''})
+{
+	$node->safe_psql('postgres', "ALTER DATABASE postgres SET temp_tablespaces = $list");
+	like(row(), qr/^probe first\|pg_default\|/, "where temp_tablespaces is $list, files are where the database is");
+}
+$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET temp_tablespaces');
+is($node->safe_psql('postgres', q{
+		SELECT string_agg(coalesce(tablespace_advisor.first_identifier(l), 'NULL'), '|' ORDER BY n)
+		FROM unnest(ARRAY['Flash, b', '"Fla,""sh", b', ' " x" ', '', '"open', 'a']) WITH ORDINALITY l(l, n)}),
+	'flash|Fla,"sh| x|NULL|NULL|a', 'names of lists');
+
 is(row(), "probe first|pg_default|pg_default||t|no probe of sequential reads and writes of pg_default and flash|$probe",
 	'what was not measured is asked for');
 unlike($node->safe_psql('postgres', 'SELECT tablespace_report()'), qr/="" y=/,

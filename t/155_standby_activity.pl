@@ -43,6 +43,12 @@ my @receivers = map { start_command(@$_, '-d', $primary->connstr('postgres')) }
 $primary->poll_query_until('postgres', q{SELECT count(*) = 3 FROM pg_stat_replication WHERE state = 'streaming'}) or die;
 like($explained->(), qr/is not counted: standby\.$/m, 'the account does not call them standbys');
 is($standbys->(), 'the free space of 1 standby server is not known here', 'warnings do not count them as standbys');
+$primary->safe_psql('postgres', q{
+	CREATE ROLE teller;
+	CREATE TABLE hers (a int);
+	ALTER TABLE hers OWNER TO teller});
+like($primary->safe_psql('postgres', q{SET SESSION AUTHORIZATION teller; SELECT * FROM explain_placement('hers')}),
+	qr/is not counted: standby servers\.$/m, 'an owner is not told the names of standbys');
 $_->{harness}->kill_kill foreach @receivers;
 $primary->poll_query_until('postgres', q{SELECT pg_drop_replication_slot('changes') IS NOT NULL
 	FROM pg_replication_slots WHERE slot_name = 'changes' AND NOT active}) or die;

@@ -243,6 +243,31 @@ COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[], interval) IS
 	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters, so long at most';
 
 /*
+ * Owners are told that sessions wait for something else than storage, and that there
+ * are standbys, but neither for what nor which.
+ */
+CREATE FUNCTION tablespace_advisor.load_as_seen_by(load tablespace_advisor.load_fact, caller oid)
+RETURNS tablespace_advisor.load_fact
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF NOT pg_has_role(caller, 'pg_read_all_stats', 'USAGE') THEN
+		load.waits := (SELECT jsonb_object_agg(w.event, w.sessions)
+			FROM (SELECT k.event, sum(e.value::float8) AS sessions
+				FROM jsonb_each_text(load.waits) e
+				CROSS JOIN LATERAL (SELECT CASE WHEN e.key ~ '^IO/DataFile' THEN 'IO/DataFile'
+					ELSE 'spent otherwise' END) k(event)
+				GROUP BY k.event) w);
+		load.standbys := CASE WHEN load.standbys IS NOT NULL THEN 'standby servers' END;
+	END IF;
+	RETURN load;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.load_as_seen_by(tablespace_advisor.load_fact, oid) IS
+	'the load without wait events and names of standbys, unless the role may read all statistics';
+
+/*
  * The tables that advice on a relation, or on the database (NULL), needs: all that
  * is read, because reads are corrected by the timing of all.
  */
@@ -381,7 +406,7 @@ BEGIN
 	RETURN QUERY SELECT CASE WHEN (j.advice).action = 'probe first'
 			THEN tablespace_advisor.tell_who_probes(caller, j.advice) ELSE j.advice END, j.evidence
 	FROM tablespace_advisor.judge_placement(relations, considered, tablespaces,
-		seen.load, to_tablespace, budget_bytes, target IS NULL, with_evidence) j
+		tablespace_advisor.load_as_seen_by(seen.load, caller), to_tablespace, budget_bytes, target IS NULL, with_evidence) j
 	/* what nobody uses is only told of if it makes room */
 	WHERE cardinality(unread) = 0 OR (j.advice).action <> 'keep'
 		OR (j.advice).reads_per_s > 0 OR (j.advice).writes_per_s > 0 OR (j.advice).cached_fraction IS NOT NULL;

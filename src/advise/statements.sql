@@ -56,18 +56,18 @@ AS $$
 		WHERE target IS NULL AND i.kind = 'index' AND i.relation <> ALL (x.moved)
 			AND (i.action = 'move' OR i.from_tablespace <> x.destination)
 	)
-	SELECT h.rank, format('CALL %s.move_table_concurrently(%L::regclass, %L::name%s);',
+	SELECT h.rank, format('CALL %s.move_table_concurrently(%L::pg_catalog.regclass, %L::pg_catalog.name%s);',
 		'@extschema@', h.owner, h.destination,
 		CASE WHEN h.with_indexes THEN ', with_indexes => true' ELSE '' END)
 	FROM heap h
 	UNION ALL
-	SELECT x.rank, format('CALL %s.move_indexes_concurrently(%L::regclass, %L::name%s%s);',
+	SELECT x.rank, format('CALL %s.move_indexes_concurrently(%L::pg_catalog.regclass, %L::pg_catalog.name%s%s);',
 		'@extschema@', x.subject, x.destination,
 		CASE WHEN x.subject <> x.moved[1] AND (p.subject IS NOT NULL OR target IS NOT NULL AND EXISTS
 				(SELECT FROM item i WHERE i.kind = 'index' AND i.relation <> ALL (x.moved)
 					AND (i.action = 'move' OR i.from_tablespace <> x.destination)))
-			THEN format(', indexes => %L::regclass[]', x.moved::text) ELSE '' END,
-		CASE WHEN x.method IS NOT NULL THEN format(', method => %L::text', x.method) ELSE '' END)
+			THEN format(', indexes => %L::pg_catalog.regclass[]', x.moved::text) ELSE '' END,
+		CASE WHEN x.method IS NOT NULL THEN format(', method => %L::pg_catalog.text', x.method) ELSE '' END)
 	FROM indexes x
 	LEFT JOIN partial p ON p.subject = x.subject AND p.destination = x.destination
 		AND coalesce(p.method, '') = coalesce(x.method, '')

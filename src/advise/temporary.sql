@@ -23,6 +23,19 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.temporary_io() IS
 	'milliseconds per second that statements of this database wait for temporary files, by pg_stat_statements, since it counts; none where they were not timed';
 
+CREATE FUNCTION tablespace_advisor.first_identifier(list text)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN starts_with(l.list, '"')
+		THEN replace("substring"(l.list, '^"(([^"]|"")*)"'), '""', '"')
+		ELSE lower("substring"(l.list, '^[^,[:space:]]+')) END
+	FROM ltrim(list) l(list)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.first_identifier(text) IS
+	'the first name in a list of identifiers, which may name what is not there; NULL if it is empty';
+
 /* By the setting of this database, the first of the list. */
 CREATE FUNCTION tablespace_advisor.temporary_tablespace()
 RETURNS name
@@ -30,13 +43,13 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT coalesce((SELECT t.spcname FROM pg_tablespace t
-			WHERE t.spcname = (parse_ident(nullif(split_part(coalesce(
+			WHERE t.spcname = tablespace_advisor.first_identifier(coalesce(
 				(SELECT substr(c.setting, length('temp_tablespaces=') + 1)
 					FROM pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) c (setting)
 					WHERE s.setdatabase = d.oid AND s.setrole = 0
 						AND starts_with(c.setting, 'temp_tablespaces=')),
 				(SELECT p.reset_val FROM pg_settings p
-					WHERE p.name = 'temp_tablespaces')), ',', 1), '')))[1]),
+					WHERE p.name = 'temp_tablespaces')))),
 		(SELECT t.spcname FROM pg_tablespace t WHERE t.oid = d.dattablespace))
 	FROM pg_database d WHERE d.datname = current_database()
 $$;

@@ -221,9 +221,10 @@ CROSS JOIN LATERAL
 			FILTER (WHERE option_name = 'random_page_cost') AS random_page_cost,
 		max(option_value::float8)
 			FILTER (WHERE option_name = 'seq_page_cost') AS seq_page_cost,
-		max(option_value::int)
+		/* whole numbers may be written as 1e2, too */
+		max(option_value::float8::int)
 			FILTER (WHERE option_name = 'effective_io_concurrency') AS effective_io_concurrency,
-		max(option_value::int)
+		max(option_value::float8::int)
 			FILTER (WHERE option_name = 'maintenance_io_concurrency') AS maintenance_io_concurrency
 		FROM pg_options_to_table(t.spcoptions)
 		WHERE option_name IN ('random_page_cost', 'seq_page_cost',

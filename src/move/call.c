@@ -24,6 +24,7 @@
 
 #include "move/call.h"
 #include "move/job/job.h"
+#include "state/state.h"
 
 /* Nothing can be moved, or written down, where nothing can be written. */
 void
@@ -159,11 +160,8 @@ tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs * args,
 void
 tsa_check_call(FunctionCallInfo fcinfo)
 {
-	CallContext *call = (CallContext *) fcinfo->context;
-
 	tsa_refuse_when_read_only();
-	if (call == NULL || !IsA(call, CallContext) || call->atomic ||
-		IsSubTransaction())
+	if (!tsa_may_commit(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("%s() cannot run inside a transaction block",

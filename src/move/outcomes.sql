@@ -336,7 +336,11 @@ GRANT EXECUTE ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) TO pg_moni
 COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
 	'milliseconds that the device under a tablespace took for a page in each of some samples, or in all of them where one has fewer than 30 reads; NULL if all have fewer, or if it does not count time';
 
-/* What each relation read in both windows, and what a page of it took. */
+/*
+ * What each relation read in both windows, and what a page of it took; of the last
+ * thousand moves of each role, lest everybody waits for those of one who moves
+ * thousands of small ones.
+ */
 CREATE VIEW tablespace_advisor.moved_reads AS
 WITH toast AS MATERIALIZED (
 	SELECT i.heap, array_agg(i.relation) AS relations
@@ -347,12 +351,20 @@ WITH toast AS MATERIALIZED (
 ), moved AS MATERIALIZED (
 	SELECT j.*, t.call_id, u AS unit, array_remove(ARRAY[j.relation, j.old_index], NULL)
 		|| coalesce(j.indexes, '{}') || coalesce(o.relations, '{}') AS relations
-	FROM tablespace_advisor.job j
+	FROM (SELECT d.*, row_number() OVER (PARTITION BY d.owner ORDER BY d.job_id DESC) AS nth
+		FROM tablespace_advisor.job d
+		WHERE d.state = 'done' AND d.method <> 'catalog') j
 	LEFT JOIN tablespace_advisor.placement_round r ON r.batch_id = j.batch_id
 	JOIN tablespace_advisor.moved_together t ON t.call_id = coalesce(r.round_id, j.batch_id)
 	JOIN tablespace_advisor.unit_outcome u ON u.unit_id = t.unit_id
 	LEFT JOIN toast o ON o.heap = j.relation
-	WHERE j.state = 'done' AND j.method <> 'catalog'
+	WHERE j.nth <= 1000
+), read AS MATERIALIZED (
+	SELECT u.unit_id, u.relations, b AS before, a AS after
+	FROM (SELECT DISTINCT ON ((m.unit).unit_id, m.relations) (m.unit).unit_id, m.relations, m.unit
+		FROM moved m) u
+	CROSS JOIN LATERAL tablespace_advisor.relation_reads(u.relations, (u.unit).before) b
+	CROSS JOIN LATERAL tablespace_advisor.relation_reads(u.relations, (u.unit).after) a
 ), together AS MATERIALIZED (
 	SELECT u.unit_id, tablespace_advisor.relation_reads(u.relations, u.after) AS after
 	FROM (SELECT (m.unit).unit_id, (m.unit).after, array_agg(DISTINCT r) AS relations
@@ -365,19 +377,18 @@ WITH toast AS MATERIALIZED (
 		CROSS JOIN LATERAL (VALUES (false, m.from_tablespace, (m.unit).before),
 			(true, m.to_tablespace, (m.unit).after)) e(is_after, tablespace, figures)) p
 )
-SELECT m.job_id, m.call_id, m.unit, b AS before, a AS after,
+SELECT m.job_id, m.call_id, m.unit, d.before, d.after,
 	f.page_ms AS page_ms_before, t.page_ms AS page_ms_after, m.relation, m.started_at,
 	m.forecast_saved_ms_per_s AS forecast, u.after AS unit_after
 FROM moved m
+JOIN read d ON d.unit_id = (m.unit).unit_id AND d.relations = m.relations
 LEFT JOIN together u ON u.unit_id = (m.unit).unit_id
 LEFT JOIN device f ON f.unit_id = (m.unit).unit_id AND NOT f.is_after
 	AND f.tablespace = m.from_tablespace
 LEFT JOIN device t ON t.unit_id = (m.unit).unit_id AND t.is_after
-	AND t.tablespace = m.to_tablespace
-CROSS JOIN LATERAL tablespace_advisor.relation_reads(m.relations, (m.unit).before) b
-CROSS JOIN LATERAL tablespace_advisor.relation_reads(m.relations, (m.unit).after) a;
+	AND t.tablespace = m.to_tablespace;
 COMMENT ON VIEW tablespace_advisor.moved_reads IS
-	'per move that is done and was sampled on both sides: its unit, what its relation read before and after (unit_after: what all that moved did), and milliseconds that a page took in each sample on the devices it was on (NULL: not counted)';
+	'per move that is done and was sampled on both sides, of the last 1000 of each role: its unit, what its relation read before and after (unit_after: what all that moved did), and milliseconds that a page took in each sample on the devices it was on (NULL: not counted)';
 
 CREATE FUNCTION tablespace_advisor.own_read_time(
 	own tablespace_advisor.read_summary,

@@ -310,7 +310,8 @@ AS $$
 				tablespace_advisor.unit_label(p.best_us, 'us'), round(p.slowdown::numeric, 1)::text,
 				CASE WHEN p.recommended_us < 1.1 * p.best_us THEN 'the recommended settings'
 					WHEN p.corrected_us < 1.1 * p.best_us THEN CASE WHEN p.is_measured THEN ''
-							ELSE format('SELECT %s.measure_index_locality(%L), then ', '@extschema@', p.of_table) END
+							ELSE format('SELECT %s.measure_index_locality(%L::pg_catalog.regclass), then ',
+								'@extschema@', p.of_table) END
 						|| 'SET tablespace_advisor.correct_locality = on'
 					ELSE 'nothing that is known' END], 'wntntnnl'), '' ORDER BY p.n)
 			FROM plan p WHERE p.n <= 10))

@@ -159,30 +159,31 @@ COMMENT ON FUNCTION tablespace_advisor.uncounted_maintenance() IS
 
 CREATE FUNCTION tablespace_advisor.vacuum_count(
 	relation oid,
-	uncounted oid[])
+	is_uncounted boolean)
 RETURNS bigint
 LANGUAGE sql STABLE
 BEGIN ATOMIC
 	SELECT pg_stat_get_vacuum_count(relation) + pg_stat_get_autovacuum_count(relation)
-		- (relation = ANY (uncounted))::int;
+		- is_uncounted::int;
 END;
 
-COMMENT ON FUNCTION tablespace_advisor.vacuum_count(oid, oid[]) IS
-	'how often a table was vacuumed, by hand or not, since counters began; uncounted: of these not the last time';
+COMMENT ON FUNCTION tablespace_advisor.vacuum_count(oid, boolean) IS
+	'how often a table was vacuumed, by hand or not, since counters began; is_uncounted: without the last time';
 
 CREATE FUNCTION tablespace_advisor.analyze_count(
 	relation oid,
-	uncounted oid[])
+	is_uncounted boolean)
 RETURNS bigint
 LANGUAGE sql STABLE
 BEGIN ATOMIC
 	SELECT pg_stat_get_analyze_count(relation) + pg_stat_get_autoanalyze_count(relation)
-		- (relation = ANY (uncounted))::int;
+		- is_uncounted::int;
 END;
 
-COMMENT ON FUNCTION tablespace_advisor.analyze_count(oid, oid[]) IS
-	'how often a table was analyzed, by hand or not, since counters began; uncounted: of these not the last time';
+COMMENT ON FUNCTION tablespace_advisor.analyze_count(oid, boolean) IS
+	'how often a table was analyzed, by hand or not, since counters began; is_uncounted: without the last time';
 
+/* IN: hashed, as there may be as many of these tables as there are tables. */
 CREATE VIEW tablespace_advisor.relation_counter AS
 SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
 	pg_stat_get_blocks_fetched(i.relation)
@@ -195,9 +196,11 @@ SELECT i.relation, i.heap, i.kind, i.tablespace, i.filenode, i.indexed,
 	pg_stat_get_tuples_hot_updated(i.relation) AS hot_updated,
 	pg_stat_get_tuples_deleted(i.relation) AS deleted,
 	tablespace_advisor.vacuum_count(coalesce(i.indexed, i.relation),
-		(SELECT u.vacuumed FROM tablespace_advisor.uncounted_maintenance() u)) AS vacuums,
+		coalesce(i.indexed, i.relation) IN (SELECT unnest(u.vacuumed)
+			FROM tablespace_advisor.uncounted_maintenance() u)) AS vacuums,
 	tablespace_advisor.analyze_count(coalesce(i.indexed, i.relation),
-		(SELECT u.analyzed FROM tablespace_advisor.uncounted_maintenance() u)) AS analyzes
+		coalesce(i.indexed, i.relation) IN (SELECT unnest(u.analyzed)
+			FROM tablespace_advisor.uncounted_maintenance() u)) AS analyzes
 FROM tablespace_advisor.relation_inventory i;
 
 COMMENT ON VIEW tablespace_advisor.relation_counter IS
@@ -226,6 +229,6 @@ GRANT SELECT ON tablespace_advisor.relation_inventory,
 	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.inventory_of(oid[]),
 	tablespace_advisor.uncounted_maintenance(),
-	tablespace_advisor.vacuum_count(oid, oid[]),
-	tablespace_advisor.analyze_count(oid, oid[]),
+	tablespace_advisor.vacuum_count(oid, boolean),
+	tablespace_advisor.analyze_count(oid, boolean),
 	tablespace_advisor.tables_of(oid[]) TO pg_monitor;

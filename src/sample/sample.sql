@@ -2,12 +2,14 @@
 /*
  * src/sample/sample.sql
  *
- * Taking a sample.  take_sample() runs as its owner, a superuser: by hand for
- * members of pg_monitor, in the background by worker.c.  It names nothing that
- * others could have made, and calls no code of theirs; take.c keeps them from
- * dropping the extension meanwhile, and making their own under its names.
+ * Taking a sample.  It is done with a superuser's rights: by sample_activity()
+ * for members of pg_monitor, in the background (worker.c) by take_sample(), which
+ * runs as its owner.  It names nothing that others could have made, and calls no
+ * code of theirs; take.c keeps them from dropping the extension meanwhile, and
+ * making their own under its names.
  *
- * Two at a time would count the same activity twice, hence the lock.
+ * Two at a time would count the same activity twice, hence the lock, which nobody
+ * is to keep: sample_activity() commits.
  */
 CREATE FUNCTION tablespace_advisor.read_statements(
 	OUT statements bigint,
@@ -138,6 +140,8 @@ AS $$
 			c.reads, c.hits, c.scans, c.tuples_read, c.inserted, c.updated,
 			c.hot_updated, c.deleted
 		FROM tablespace_advisor.relation_counter c
+	), uncounted AS MATERIALIZED (
+		SELECT u.* FROM tablespace_advisor.uncounted_maintenance() u
 	)
 	SELECT p.kind, f.keeps = 1,
 		o.filenode IS NOT DISTINCT FROM p.filenode, o.system_cached,
@@ -157,7 +161,6 @@ AS $$
 		greatest(0, m.analyzes - f.keeps * o.analyzes)
 	FROM present p
 	LEFT JOIN tablespace_advisor.sampled_relation o USING (relation)
-	CROSS JOIN tablespace_advisor.uncounted_maintenance() u
 	CROSS JOIN LATERAL
 		(SELECT (o.relation IS NOT NULL AND NOT (changed_relations.was_reset
 				OR p.reads < o.reads OR p.hits < o.hits
@@ -169,8 +172,10 @@ AS $$
 		(SELECT tablespace_advisor.file_bytes(p.tablespace, p.filenode)
 			AS size_bytes) z
 	CROSS JOIN LATERAL
-		(SELECT tablespace_advisor.vacuum_count(p.maintained, u.vacuumed) AS vacuums,
-			tablespace_advisor.analyze_count(p.maintained, u.analyzed) AS analyzes) m
+		(SELECT tablespace_advisor.vacuum_count(p.maintained, p.maintained
+				IN (SELECT unnest(u.vacuumed) FROM uncounted u)) AS vacuums,
+			tablespace_advisor.analyze_count(p.maintained, p.maintained
+				IN (SELECT unnest(u.analyzed) FROM uncounted u)) AS analyzes) m
 	WHERE (f.keeps = 0
 			OR p.reads <> o.reads OR p.hits <> o.hits
 			OR p.scans <> o.scans OR p.tuples_read <> o.tuples_read
@@ -428,7 +433,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.add_all_samples(int) IS
-	'takes a sample; what take_sample() calls';
+	'takes a sample; what take_sample() and sample_activity() call';
 
 CREATE FUNCTION tablespace_advisor.take_sample(snapshots int DEFAULT 10)
 RETURNS int
@@ -441,15 +446,11 @@ COMMENT ON FUNCTION tablespace_advisor.take_sample(int) IS
 	'takes a sample, after so many looks at what sessions wait for, 50 ms apart, and returns its number. Errors: 25006 on a standby';
 
 CREATE PROCEDURE @extschema@.sample_activity()
-LANGUAGE sql
-SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT tablespace_advisor.take_sample();
-END;
+LANGUAGE C
+AS 'MODULE_PATHNAME', 'tsa_sample_activity';
 
 COMMENT ON PROCEDURE @extschema@.sample_activity() IS
-	'keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; takes about half a second. Errors: 25006 on a standby';
+	'keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; takes about half a second. Errors: 25001 in a transaction block, 25006 on a standby';
 
 REVOKE ALL ON PROCEDURE @extschema@.sample_activity() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.take_sample(int) TO pg_monitor;
 GRANT EXECUTE ON PROCEDURE @extschema@.sample_activity() TO pg_monitor;

@@ -68,13 +68,18 @@ COMMENT ON FUNCTION tablespace_advisor.streaming_standbys() IS
 COMMENT ON TABLE tablespace_advisor.standby_activity IS
 	'what relations are read per second on standbys, as brought by add_standby_activity(), the last of each server';
 
-/* Figures are cut, so that no sum of them overflows. */
+/*
+ * Figures are cut, so that no sum of them overflows.  Whoever brings what servers
+ * of any names have read does not fill the table, nor keep others waiting.
+ */
 CREATE FUNCTION tablespace_advisor.keep_standby_activity(activity jsonb, server name)
 RETURNS int
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '1s'
 AS $$
 DECLARE
+	max_servers CONSTANT int := 32;
 	kept int;
 BEGIN
 	/* of other servers what counts no more, if nobody else is at it */
@@ -82,6 +87,10 @@ BEGIN
 	WHERE (s.server, s.relation) IN (SELECT o.server, o.relation
 		FROM tablespace_advisor.standby_activity o
 		WHERE o.observed_at < clock_timestamp() - interval '1 day'
+			OR o.server IN (SELECT k.server FROM tablespace_advisor.standby_activity k
+				WHERE k.server <> keep_standby_activity.server
+				GROUP BY k.server ORDER BY max(k.observed_at) DESC, k.server
+				OFFSET max_servers - 1)
 		FOR UPDATE SKIP LOCKED);
 	DELETE FROM tablespace_advisor.standby_activity s WHERE s.server = keep_standby_activity.server;
 	INSERT INTO tablespace_advisor.standby_activity
@@ -125,7 +134,7 @@ AS 'MODULE_PATHNAME', 'tsa_add_standby_activity';
 REVOKE ALL ON FUNCTION @extschema@.add_standby_activity(jsonb, name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.add_standby_activity(jsonb, name) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.add_standby_activity(jsonb, name) IS
-	'takes what standby_activity() has returned on a standby into the advice for a day, or until it is brought again; returns how many relations; server: the standby''s application_name in pg_stat_replication, by default its cluster_name. Errors: 22023 it is of another database or server, 22004 no activity, 25006 on a standby';
+	'takes what standby_activity() has returned on a standby into the advice for a day, or until it is brought again, of the last 32 servers; returns how many relations; server: the standby''s application_name in pg_stat_replication, by default its cluster_name. Errors: 22023 it is of another database or server, 22004 no activity, 25006 on a standby, 55P03 somebody is bringing that of the same server';
 
 CREATE FUNCTION tablespace_advisor.standby_reads()
 RETURNS TABLE (server name, relation oid, heap oid, member oid,

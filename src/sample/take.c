@@ -1,17 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * take.c
- *	  take_sample(), which is SECURITY DEFINER: locks the extension's tables
- *	  before it calls by name what does the work.
+ *	  take_sample(), which is SECURITY DEFINER, and sample_activity(): lock the
+ *	  extension's tables before they call by name what does the work.
  *
  * An owner of the database who could drop the extension in the middle of it
  * would make functions of the same names, to be called as the superuser.
+ *
+ * A sample keeps others away until it is committed.  People call
+ * sample_activity(), which commits: a transaction that stays open would keep
+ * everybody's samples waiting.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/value.h"
@@ -19,9 +24,14 @@
 #include "utils/guc.h"
 
 #include "state/state.h"
+#include "state/statement.h"
 #include "tsa.h"
 
+/* Looks at pg_stat_activity in a sample that somebody asks for */
+#define SNAPSHOTS	10
+
 PG_FUNCTION_INFO_V1(tsa_take_sample);
+PG_FUNCTION_INFO_V1(tsa_sample_activity);
 
 Datum
 tsa_take_sample(PG_FUNCTION_ARGS)
@@ -47,4 +57,31 @@ tsa_take_sample(PG_FUNCTION_ARGS)
 	SetUserIdAndSecContext(userid, sec_context);
 	AtEOXact_GUC(false, guc_level);
 	return result;
+}
+
+/* sample_activity() */
+Datum
+tsa_sample_activity(PG_FUNCTION_ARGS)
+{
+	static TsaStatement statement = {
+		"SELECT tablespace_advisor.add_all_samples($1)", 1, {INT4OID}, NULL
+	};
+	Datum		values[1] = {Int32GetDatum(SNAPSHOTS)};
+	TsaState	state;
+
+	tsa_refuse_restricted_operation(fcinfo);
+	if (!tsa_may_commit(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("sample_activity() cannot run inside a transaction block"),
+				 errdetail("It commits, so that others need not wait for its locks."),
+				 errhint("Send CALL as a statement of its own, turn autocommit on, or call it from a top-level procedure or DO block in PL/pgSQL.")));
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	tsa_state_check("sample", AccessShareLock);
+	tsa_state_open(&state);
+	tsa_run(&statement, values, NULL, TSA_CALLS);
+	tsa_state_close(&state);
+	SPI_commit();
+	SPI_finish();
+	PG_RETURN_VOID();
 }

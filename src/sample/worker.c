@@ -21,6 +21,10 @@
  * RENAME wait for others to leave.  They have the database locked meanwhile,
  * for which the launcher looks; then the sample is given up.
  *
+ * So it is when it takes longer than the time between two samples: the other
+ * databases wait for their turn, and how long it takes is up to a database's
+ * owner, by the number of tables and by settings of the planner.
+ *
  * A standby keeps no samples: the launcher starts when recovery has ended.
  *
  *-------------------------------------------------------------------------
@@ -50,6 +54,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "sample/installs.h"
@@ -65,6 +70,9 @@
 
 /* Between looks whether somebody waits for the database to be left. */
 #define LOOK_MS		100
+
+/* A sample may take as long, however often they are taken. */
+#define MIN_LIMIT_S	30
 
 /* Databases without it are asked every so many rounds, or after an install. */
 #define ROUNDS_WITHOUT	12
@@ -105,17 +113,36 @@ is_wanted(Oid database)
 }
 
 /*
+ * Has a sample that began then taken too long?
+ */
+static bool
+is_late(Oid database, TimestampTz began)
+{
+	int			limit_s = Max(tsa_sample_interval, MIN_LIMIT_S);
+
+	if (!TimestampDifferenceExceeds(began, GetCurrentTimestamp(),
+									1000 * limit_s))
+		return false;
+	ereport(LOG,
+			(errmsg("gave up sampling database %u", database),
+			 errdetail("It took longer than %d s, and other databases wait for their turn.",
+					   limit_s)));
+	return true;
+}
+
+/*
  * Waits for the end of a worker, but has it leave a database that somebody
- * wants for himself.
+ * wants for himself, or that takes it too long.
  */
 static void
 wait_for_worker(BackgroundWorkerHandle *handle, Oid database)
 {
+	TimestampTz began = GetCurrentTimestamp();
 	pid_t		pid;
 
 	while (GetBackgroundWorkerPid(handle, &pid) == BGWH_STARTED)
 	{
-		if (is_wanted(database))
+		if (is_wanted(database) || is_late(database, began))
 		{
 			TerminateBackgroundWorker(handle);
 			(void) WaitForBackgroundWorkerShutdown(handle);

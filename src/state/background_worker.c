@@ -5,7 +5,8 @@
  *
  * A database's owner can give it settings, and ALTER ROLE gives them to a
  * role; a worker that connects gets them like any session.  They must not
- * decide what the worker's statements mean, nor end them.
+ * decide what the worker's statements mean, nor end them, nor make them take
+ * hours: without hash joins a look at ten thousand relations does.
  *
  *-------------------------------------------------------------------------
  */
@@ -72,6 +73,17 @@ tsa_override_settings(const char *lock_timeout,
 		{"search_path", "pg_catalog, pg_temp"},
 		{"exit_on_error", "off"},
 		{"role", "none"},		/* ALTER DATABASE ... SET role */
+		{"enable_bitmapscan", "on"},
+		{"enable_hashagg", "on"},
+		{"enable_hashjoin", "on"},
+		{"enable_indexonlyscan", "on"},
+		{"enable_indexscan", "on"},
+		{"enable_material", "on"},
+		{"enable_memoize", "on"},
+		{"enable_mergejoin", "on"},
+		{"enable_nestloop", "on"},
+		{"enable_seqscan", "on"},
+		{"enable_sort", "on"},
 		{"citus.override_table_visibility", "off"}	/* which hides shards */
 	};
 

@@ -47,6 +47,7 @@
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -278,6 +279,18 @@ tsa_refuse_restricted_operation(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("cannot execute %s() within security-restricted operation",
 						get_func_name(fcinfo->flinfo->fn_oid))));
+}
+
+/*
+ * May a procedure commit, called as it is?
+ */
+bool
+tsa_may_commit(FunctionCallInfo fcinfo)
+{
+	CallContext *call = (CallContext *) fcinfo->context;
+
+	return call != NULL && IsA(call, CallContext) && !call->atomic &&
+		!IsSubTransaction();
 }
 
 /*

@@ -42,6 +42,7 @@ extern void tsa_state_check(const char *table, LOCKMODE mode);
 extern void tsa_check_signature(FunctionCallInfo fcinfo, const char *table,
 								int nargs);
 extern void tsa_refuse_restricted_operation(FunctionCallInfo fcinfo);
+extern bool tsa_may_commit(FunctionCallInfo fcinfo);
 extern void tsa_state_show_all_relations(void);
 extern void tsa_state_use_indexes(void);
 

@@ -12,6 +12,7 @@
 
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 
 #include "move/common/sleep.h"
 #include "move/job/journal.h"
@@ -33,7 +34,8 @@ static bool journal_checked = false;
  * releases session-level locks as well.
  *
  * The requests are locked, too: DROP EXTENSION may have that lock and
- * wait for the journal.  Whoever holds the one must not wait for the other.
+ * wait for the journal.  Whoever holds the one must not wait for the other, but
+ * tries again, for no longer than lock_timeout allows, if it is set.
  */
 bool
 tsa_keep_journal(void)
@@ -41,7 +43,7 @@ tsa_keep_journal(void)
 	LockRelId	journal = {.dbId = MyDatabaseId};
 	LockRelId	request = {.dbId = MyDatabaseId};
 
-	for (;;)
+	for (int waited = 0;; waited += LOCK_RETRY_MS)
 	{
 		journal.relId = tsa_state_lock("job", AccessShareLock);
 		if (!OidIsValid(journal.relId))
@@ -50,6 +52,10 @@ tsa_keep_journal(void)
 		if (OidIsValid(request.relId) || !tsa_state_is_current())
 			break;
 		UnlockRelationOid(journal.relId, AccessShareLock);
+		if (LockTimeout > 0 && waited >= LockTimeout)
+			ereport(ERROR,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("could not lock the journal of moves within \"lock_timeout\"")));
 		tsa_sleep(LOCK_RETRY_MS);
 	}
 	LockRelationIdForSession(&journal, AccessShareLock);

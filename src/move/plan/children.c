@@ -69,12 +69,16 @@ static void
 refuse_hypertable(const char *schema, const char *name, const char *literal,
 				  bool has_children)
 {
+	const char *own_schema = get_namespace_name(tsa_state_public_schema());
+
 	if (is_registered(schema, name))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot move hypertable \"%s\"", name),
 				 errdetail("It is empty itself; its rows are in chunks, and only new chunks would follow it."),
-				 errhint("Move chunks: CALL move_partitions_concurrently(%s::pg_catalog.regclass, 'tablespace'::pg_catalog.name, older_than => interval '1 month'), which takes the relations of their compressed rows along.",
+				 errhint("Move chunks: CALL %s(%s::pg_catalog.regclass, 'tablespace'::pg_catalog.name, older_than => interval '1 month'), which takes the relations of their compressed rows along.",
+						 quote_qualified_identifier(own_schema,
+													"move_partitions_concurrently"),
 						 literal)));
 	if (has_children && OidIsValid(tsa_state_schema_of("timescaledb")) &&
 		!tsa_can_read_member("timescaledb", "hypertable",
