@@ -60,8 +60,8 @@
  *
  * The attempt waits for less than deadlock_timeout: somebody who
  * waits longer than that behind an autovacuum cancels it.  And because there
- * is a look just before, with nothing in between that takes long, a session that
- * waits for us began to wait later, so that our wait has ended before its
+ * is a look just before, with nothing in between that takes long, a session
+ * that waits for us began to wait later, so that our wait has ended before its
  * deadlock check runs.
  *
  * Waiters are found by reading the lock table.  LockHasWaiters() would be

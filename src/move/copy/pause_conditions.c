@@ -30,8 +30,8 @@
  *
  * Slots.  A slot whose log grows beyond max_slot_wal_keep_size is invalidated,
  * which costs a standby or a subscriber.  The copy leaves half of that size to
- * others.  Without such a limit the space in pg_wal is what counts.  A slot that
- * has been invalidated, whatever for, keeps no log, and never catches up.
+ * others.  Without such a limit the space in pg_wal is what counts.  A slot
+ * that has been invalidated, whatever for, keeps no log, and never catches up.
  *
  *-------------------------------------------------------------------------
  */
