@@ -133,7 +133,7 @@ end_session($vacuumer);
 look_up(2000);
 my ($after, $landed) = sample();
 cmp_ok($after, '>', $reads + 0.8 * $blocks, 'reads of VACUUM are counted in the end');
-cmp_ok(abs($landed / $blocks - 1), '<', 0.2, 'they are taken for its own then');
+cmp_ok(abs($landed / $blocks - 1), '<', 0.2, 'the reads of VACUUM are taken for its own then');
 end_session($holder);
 
 # So does a worker of autovacuum, when it ends.
