@@ -33,3 +33,8 @@ SELECT tablespace_advisor.draw_dots(a, a, '{1,2,NULL}', '{1,2,3}', 'c0', '{one,N
 SELECT tablespace_advisor.draw_bar(a, 0, 5, 10, 9, 'c0', '"b"'), tablespace_advisor.draw_bar(a, 2, 2, 10, 9, 'c0', 'thin') FROM axes WHERE name = 'linear';
 SELECT tablespace_advisor.short_name(repeat('x', 20) || repeat('y', 43)), tablespace_advisor.short_name('short');
 SELECT tablespace_advisor.table_row('{<b>,1,NULL}', 'wnt'), tablespace_advisor.page_table('{a}', 't', NULL) AS no_rows;
+
+\echo -- costs that are on no scale
+SELECT tablespace_advisor.draw_costs(jsonb_build_array(jsonb_build_object('tablespace', 'hers',
+	'low', 1e300, 'high', 1e308, 'current_random_page_cost', 4, 'random_page_cost', 1e300,
+	'verdict', 'keep'))) IS NULL AS not_drawn;

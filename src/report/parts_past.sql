@@ -259,6 +259,9 @@ AS $$
 			(c ->> 'random_page_cost')::float8 AS wanted, row_number() OVER (ORDER BY n) AS n
 		FROM jsonb_array_elements(costs) WITH ORDINALITY e (c, n)
 		WHERE c ->> 'low' IS NOT NULL AND (c ->> 'low')::float8 > 0 AND c ->> 'verdict' <> 'probe first'
+			/* the owner of a tablespace can have set anything */
+			AND greatest((c ->> 'high')::float8, (c ->> 'current_random_page_cost')::float8,
+				(c ->> 'random_page_cost')::float8) < 1e9
 		ORDER BY n LIMIT 20
 	), axes AS MATERIALIZED (
 		SELECT tablespace_advisor.axis_around('log', array(
