@@ -74,27 +74,32 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH outcome AS MATERIALIZED (
-		SELECT o.job_id, o.batch_saved_high_ms_per_s < 0 AS is_slower, o.saved_ms_per_s,
+		SELECT o.job_id, o.saved_ms_per_s,
 			o.verdict = 'waiting' AND o.saved_high_ms_per_s IS NOT NULL AS is_at_fault
 		FROM @extschema@.move_outcomes o
+		WHERE o.batch_saved_high_ms_per_s < 0
+	), slower AS MATERIALIZED (
+		SELECT r.round_id, o.is_at_fault, o.saved_ms_per_s, j.job_id, j.relation,
+			j.from_tablespace, j.to_tablespace, j.to_tablespace_name
+		FROM tablespace_advisor.placement_round r
+		JOIN tablespace_advisor.job j ON j.batch_id = r.batch_id
+		JOIN outcome o ON o.job_id = j.job_id
+		WHERE NOT r.is_undo AND j.state = 'done' AND j.method <> 'catalog'
+			AND j.from_tablespace <> j.to_tablespace
 	)
-	SELECT r.round_id, j.job_id, o.is_at_fault, p
-	FROM tablespace_advisor.placement_round r
-	JOIN tablespace_advisor.job j ON j.batch_id = r.batch_id
-	JOIN outcome o ON o.job_id = j.job_id
+	SELECT s.round_id, s.job_id, s.is_at_fault, p
+	FROM slower s
 	CROSS JOIN LATERAL tablespace_advisor.plan_move(
-		j.relation, j.to_tablespace, j.from_tablespace,
-		tablespace_advisor.relation_bytes(j.relation), 'copy', -o.saved_ms_per_s,
+		s.relation, s.to_tablespace, s.from_tablespace,
+		tablespace_advisor.relation_bytes(s.relation), 'copy', -s.saved_ms_per_s,
 		format('reading it took %s ms/s more in %I',
-			tablespace_advisor.three_digits(-o.saved_ms_per_s), j.to_tablespace_name)) p
-	WHERE NOT r.is_undo AND o.is_slower AND j.state = 'done'
-		AND j.method <> 'catalog' AND j.from_tablespace <> j.to_tablespace
-		AND NOT EXISTS (SELECT FROM tablespace_advisor.job l
-			WHERE l.relation = j.relation AND l.job_id > j.job_id AND l.state = 'done')
+			tablespace_advisor.three_digits(-s.saved_ms_per_s), s.to_tablespace_name)) p
+	WHERE s.job_id = (SELECT max(l.job_id) FROM tablespace_advisor.job l
+			WHERE l.relation = s.relation AND l.state = 'done')
 		AND NOT EXISTS (SELECT FROM tablespace_advisor.placement_pin n
-			WHERE n.relation = j.relation
+			WHERE n.relation = s.relation
 				AND coalesce(n.ends_at, 'infinity') > clock_timestamp())
-		AND tablespace_advisor.may_move(caller, j.relation, j.from_tablespace)
+		AND tablespace_advisor.may_move(caller, s.relation, s.from_tablespace)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.undoable_moves(oid) IS
 	'moves back of those that rounds made after which reading took longer, as far as a role may make them and nobody has pinned the relation; is_slower: by its own reads, beyond the interval and what was forecast';
