@@ -61,9 +61,10 @@ WITH call AS MATERIALIZED (
 		ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_end
 	FROM call c
 ), sampled AS (
-	/* when the third sample after the end of earlier calls had ended */
-	SELECT e.call_id, min(e.third_end) OVER (ORDER BY e.at, e.call_id
-		ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS third_end
+	/* when the third sample after the end of earlier calls had ended; backwards, so
+	   that the frame only grows */
+	SELECT e.call_id, min(e.third_end) OVER (ORDER BY e.at DESC, e.call_id DESC
+		ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS third_end
 	FROM (SELECT c.call_id, c.last_end AS at, NULL::timestamptz AS third_end
 			FROM chained c
 		UNION ALL
