@@ -57,7 +57,7 @@ LANGUAGE sql AS $$
 		SELECT array(SELECT ROW(f.*)::tablespace_advisor.tablespace_fact FROM tablespace_case f) AS places,
 			array(SELECT ROW(a.*)::tablespace_advisor.relation_fact FROM relation_case a) AS relations,
 			(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l) AS load,
-			array(SELECT ROW(t.oid, 3, 1000, 50, 40, v.us, v.us / 1.1, v.us * 1.1, 0.4, 0.4)
+			array(SELECT ROW(t.oid, 3, 1000, 50, 40, v.us, v.us / 1.1, v.us * 1.1, 0.4, 0.4, 0)
 					::tablespace_advisor.device_rate
 				FROM (VALUES ('regress_present_slow', slow_us), ('regress_present_fast', fast_us)) v (name, us)
 				JOIN pg_tablespace t ON t.spcname = v.name WHERE v.us IS NOT NULL) AS devices
@@ -169,6 +169,15 @@ SELECT * FROM judged(5000) LIMIT 1;
 UPDATE load_case SET timed_read_us = 4000;
 SELECT * FROM judged(5000) LIMIT 1;
 ROLLBACK;
+\echo -- writes are in the way of reads on one rotating disk
+SELECT serial, f.present_in_flight
+FROM unnest('{true,false}'::boolean[]) serial, tablespace_case c
+CROSS JOIN LATERAL tablespace_advisor.with_present_latency(
+	ARRAY[jsonb_populate_record(ROW(c.*)::tablespace_advisor.tablespace_fact, jsonb_build_object('is_serial', serial))],
+	array(SELECT d FROM pg_tablespace t CROSS JOIN LATERAL tablespace_advisor.device_rates(ARRAY[ROW(1, t.oid, '2026-01-01',
+			100, 1000, 8192000, 200000, 500, 4096000, 50000, 251000, 90000)::tablespace_advisor.tablespace_io_sample]) d
+		WHERE t.spcname = c.tablespace)) f
+WHERE c.tablespace = 'regress_present_slow' ORDER BY serial;
 \echo -- two reads in flight, and those of others; one disk serves one at a time, unless others have more:
 \echo -- there, and of other devices, the latency is the same with fewer
 CREATE FUNCTION places(serial boolean, in_flight float8)

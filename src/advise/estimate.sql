@@ -210,7 +210,7 @@ CREATE TYPE tablespace_advisor.place_load AS (
 	others_in_flight float8
 );
 COMMENT ON TYPE tablespace_advisor.place_load IS
-	'what is read from the device under a tablespace: reads per second, what one takes now (NULL: nothing is read), and what one would take at rising depths, both corrected by the server''s timing; later_reads_per_s, later_us: reads after moves, and what one takes then; others_in_flight: reads that others have under way there';
+	'what is read from the device under a tablespace: reads per second, what one takes now (NULL: nothing is read), and what one would take at rising depths, both corrected by the server''s timing; later_reads_per_s, later_us: reads after moves, and what one takes then; others_in_flight: what others have under way there';
 
 CREATE FUNCTION tablespace_advisor.latencies_of_set(sessions float8, places tablespace_advisor.place_load[], later_reads float8[])
 RETURNS float8[]

@@ -204,7 +204,8 @@ BEGIN
 		f.present_read_low_us := d.read_low_us;
 		f.present_read_high_us := d.read_high_us;
 		f.present_intervals := d.intervals;
-		f.present_in_flight := d.all_reads_in_flight;
+		f.present_in_flight := d.all_reads_in_flight
+			+ CASE WHEN f.is_serial THEN d.writes_in_flight ELSE 0 END;
 		IF f.random_read_us IS NULL AND d.read_us IS NOT NULL THEN
 			f.latency_from := 'counters';
 			f.random_read_us := d.read_us;

@@ -7,7 +7,8 @@
 /*
  * Of tablespaces of which something was measured.  Estimates must be of all that is
  * read.  What others read from a target as its counters say is in its latencies; from
- * where this database reads, they are in its way as long as they go on.
+ * where this database reads, they are in its way as long as they go on.  So are writes
+ * on one rotating disk: who reads faster writes more, so there are not less of them.
  *
  * Where only the present latency is known, nothing says how much of it is waiting for
  * other reads.  One rotating disk serves them one after the other, but where others have

@@ -157,11 +157,12 @@ CREATE TYPE tablespace_advisor.device_rate AS (
 	read_low_us float8,
 	read_high_us float8,
 	reads_in_flight float8,
-	all_reads_in_flight float8
+	all_reads_in_flight float8,
+	writes_in_flight float8
 );
 
 COMMENT ON TYPE tablespace_advisor.device_rate IS
-	'what the device under a tablespace did in some intervals. read_us: microseconds that a read of about a page took, of intervals in which the mean read was one, with a 95 % interval; reads_in_flight: mean number of such reads under way; NULL with fewer than 30 reads, or if the device counts no time; all_reads_in_flight: mean number of reads of any size under way, in all intervals';
+	'what the device under a tablespace did in some intervals. read_us: microseconds that a read of about a page took, of intervals in which the mean read was one, with a 95 % interval; reads_in_flight: mean number of such reads under way; NULL with fewer than 30 reads, or if the device counts no time; all_reads_in_flight, writes_in_flight: mean number of reads of any size, and of writes, under way, in all intervals';
 
 /*
  * Where the kernel reads ahead, or somebody reads in bulk, a request is many
@@ -183,7 +184,8 @@ AS $$
 	), whole AS (
 		SELECT p.tablespace, count(*)::int AS intervals, sum(p.seconds) AS seconds,
 			sum(p.reads) / sum(p.seconds) AS reads_per_s,
-			sum(p.read_ms) / 1000 / sum(p.seconds) AS in_flight,
+			sum(p.read_ms) / 1000 / sum(p.seconds) AS reads_in_flight,
+			sum(p.write_ms) / 1000 / sum(p.seconds) AS writes_in_flight,
 			least(100, sum(p.busy_ms) / 10 / sum(p.seconds)) AS busy_percent,
 			count(*) FILTER (WHERE p.is_paged) AS n,
 			sum(p.seconds) FILTER (WHERE p.is_paged) AS paged_seconds,
@@ -204,7 +206,7 @@ AS $$
 	SELECT w.tablespace, w.intervals, w.seconds, w.reads_per_s, w.busy_percent,
 		1000 * m.ms / m.reads, 1000 * m.ms / m.reads / (1 + m.error),
 		1000 * m.ms / m.reads * (1 + m.error), m.ms / 1000 / m.paged_seconds,
-		w.in_flight
+		w.reads_in_flight, w.writes_in_flight
 	FROM whole w LEFT JOIN measured m USING (tablespace)
 $$;
 
