@@ -7,7 +7,7 @@
  * Whoever has built on one of them gets an error that names what depends.
  */
 
-\echo Use "ALTER EXTENSION tablespace_advisor UPDATE TO '0.5'" to load this file. \quit
+\echo Use "ALTER EXTENSION tablespace_advisor UPDATE TO '1.0'" to load this file. \quit
 
 /* Nothing but the server's own is found by an unqualified name. */
 SET LOCAL search_path = pg_catalog, pg_temp;

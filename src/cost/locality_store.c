@@ -36,7 +36,7 @@
 #include "tsa.h"
 
 #define POINT_FIELDS	14
-#define OLD_FIELDS		13		/* before 0.5 */
+#define OLD_FIELDS		13		/* before 1.0 */
 #define TIME_FIELDS		10
 
 /* columns of the table */
