@@ -10,9 +10,11 @@ wal_level = replica
 autovacuum = off
 wal_writer_delay = 10s
 bgwriter_lru_maxpages = 0
-max_locks_per_transaction = 10
 max_connections = 15
 ));
+# after CREATE EXTENSION, which takes a lock for each of its members
+$node->append_conf('postgresql.conf', 'max_locks_per_transaction = 10');
+$node->restart;
 $node->safe_psql('postgres', q{
 	CREATE TABLE small (id int PRIMARY KEY, a int, b int);
 	INSERT INTO small SELECT i, -i, i % 10 FROM generate_series(1, 300) i;
