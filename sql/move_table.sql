@@ -111,7 +111,10 @@ SELECT * FROM places WHERE relation ~ '^[dD]ocs' ORDER BY relation COLLATE "C";
 CREATE TABLE parts (a int, b int);
 CREATE INDEX parts_a ON parts (a) TABLESPACE regress_table_a;
 CREATE INDEX parts_b ON parts (b);
+-- on a slow machine there is progress
+SET client_min_messages = warning;
 CALL move_table_concurrently('parts', 'regress_table_b', true) \gset
+SET client_min_messages = notice;
 SELECT undo_move((:'job_ids'::bigint[])[1]) AS back \gset
 CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
 SELECT relation, to_tablespace, method, state, with_indexes FROM tablespace_moves WHERE job_id >= :back ORDER BY job_id;
@@ -150,7 +153,9 @@ SELECT relation, method, state, with_indexes FROM tablespace_moves
 WHERE job_id = ANY (:'job_ids') ORDER BY job_id;
 CREATE TABLE parted_22 PARTITION OF parted_2 FOR VALUES FROM (150) TO (200);
 SELECT * FROM places WHERE relation ~ '^parted' ORDER BY relation COLLATE "C";
+SET client_min_messages = warning;
 CALL move_table_concurrently('parted', 'regress_table_a', true) \gset
+SET client_min_messages = notice;
 SELECT relation, method, state, with_indexes FROM tablespace_moves
 WHERE job_id = ANY (:'job_ids') ORDER BY job_id;
 SELECT * FROM places WHERE relation ~ '^parted' ORDER BY relation COLLATE "C";
@@ -168,7 +173,9 @@ SELECT * FROM places WHERE relation IN ('parted', 'parted_1') ORDER BY relation 
 CREATE TABLE undone (id int PRIMARY KEY) PARTITION BY LIST (id);
 CREATE TABLE undone_1 PARTITION OF undone FOR VALUES IN (1);
 ALTER INDEX undone_1_pkey SET TABLESPACE regress_table_b;
+SET client_min_messages = warning;
 CALL move_table_concurrently('undone', 'regress_table_a', true) \gset
+SET client_min_messages = notice;
 SELECT count(undo_move(job)) FROM unnest(:'job_ids'::bigint[]) job;
 CALL wait_until('SELECT NOT EXISTS (SELECT FROM tablespace_moves WHERE finished_at IS NULL)');
 SELECT * FROM places WHERE relation ~ '^undone' ORDER BY relation COLLATE "C";
@@ -189,10 +196,14 @@ CREATE MATERIALIZED VIEW matview AS SELECT id FROM docs WHERE id < 10;
 CREATE INDEX matview_id ON matview (id);
 VACUUM matview; -- its visibility map exists in some versions only before
 CALL move_table_concurrently('matview', 'regress_table_a', true, dry_run => true);
+SET client_min_messages = warning;
 CALL move_table_concurrently('matview', 'regress_table_a', true) \gset
+SET client_min_messages = notice;
 REFRESH MATERIALIZED VIEW matview;
 CREATE TABLE bare (a int);
+SET client_min_messages = warning;
 CALL move_table_concurrently('bare', 'regress_table_a', true) \gset
+SET client_min_messages = notice;
 SELECT * FROM places WHERE relation IN ('matview', 'matview_id', 'bare') ORDER BY relation COLLATE "C";
 RESET ROLE;
 CREATE TABLE broken (a int);
@@ -264,7 +275,9 @@ SET tablespace_advisor.max_workers = 4;
 CREATE TABLE several (a int, b int);
 CREATE INDEX several_a ON several (a) TABLESPACE regress_table_a;
 CREATE INDEX several_b ON several (b);
+SET client_min_messages = warning;
 CALL move_table_concurrently('several', 'regress_table_b', true) \gset
+SET client_min_messages = notice;
 BEGIN;
 SELECT undo_move((:'job_ids'::bigint[])[1]) AS back \gset
 SELECT pause_move(:back);
