@@ -40,6 +40,7 @@
 #include "move/rebuild/transient_index.h"
 #include "move/worker/copy_host.h"
 #include "move/worker/job_storage.h"
+#include "move/worker/lock_guard.h"
 #include "move/worker/start.h"
 #include "move/worker/wal_compression.h"
 #include "move/worker/worker.h"
@@ -353,6 +354,7 @@ tsa_enter_worker(TsaWorker *worker, Oid database, const char *lock_timeout)
 	tsa_init_session(&worker->session);
 	worker->session.after_abort = lock_journal_again;
 	worker->session.arg = worker;
+	tsa_guard_locks();
 	tsa_override_settings(lock_timeout, "local", "off");
 }
 
