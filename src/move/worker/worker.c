@@ -93,7 +93,9 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 	HOLD_CANCEL_INTERRUPTS();
 	tsa_set_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
-	(void) LockAcquire(&gate, ExclusiveLock, true, false);
+	/* an error in here, earlier, has left the gate closed */
+	if (!tsa_lock_held_by_me(&gate, ExclusiveLock))
+		(void) LockAcquire(&gate, ExclusiveLock, true, false);
 	if (postpones)
 		tsa_commit_lazily();
 	else if (clear_up(worker, job->job_id, answers, &end->keeps_files))
