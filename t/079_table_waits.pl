@@ -129,6 +129,22 @@ $node->safe_psql('postgres', "COMMIT PREPARED 'holds'");
 is(wait_for_job($node, $job), 'done', 'prepared transaction: done behind it');
 check_d('fast', 'prepared transaction');
 
+# one that has no lock on the table, but has changed its row of pg_class
+$node->safe_psql('postgres', q{
+	BEGIN;
+	SAVEPOINT s;
+	GRANT SELECT ON d TO somebody;
+	PREPARE TRANSACTION 'grants'});
+$job = start_table_move($node, 'd', 'slow',
+	"with_indexes => true, lock_timeout => '20 ms'");
+ok($node->poll_query_until('postgres', qq{
+		SELECT phase = 'waiting for prepared transaction "grants"' AND blocked_by = '{0}'
+		FROM tablespace_moves WHERE job_id = $job}),
+	'prepared GRANT: the journal names it');
+$node->safe_psql('postgres', "COMMIT PREPARED 'grants'");
+is(wait_for_job($node, $job), 'done', 'prepared GRANT: done behind it');
+check_d('slow', 'prepared GRANT');
+
 # Heap and TOAST table of more than 32 MB are shortened before they are
 # dropped, with their maps.
 $node->safe_psql('postgres', qq{

@@ -73,6 +73,7 @@ for my $case (['true', 'Another evacuation fills the first one.'],
 	is($node->psql('second', $back, stderr => \$err), 3, "opposite, wait $wait: refused");
 	like($err, qr/ERROR:  cannot evacuate tablespace "fast" into "slow" now\nDETAIL:  $reason/,
 		"opposite, wait $wait: the refusal has its reason");
+	unlike($err, qr/own a lock/, "opposite, wait $wait: only locks that it has got are given back");
 	release($node);
 	finish_sql($call);
 	$node->poll_query_until('postgres', q{

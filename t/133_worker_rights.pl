@@ -9,8 +9,11 @@ my $node = start_node('main', conf => "autovacuum = off\n");
 $node->safe_psql('postgres', q{
 	CREATE ROLE mallory;
 	GRANT CREATE ON SCHEMA public TO mallory;
-	GRANT CREATE ON TABLESPACE slow, fast TO mallory;
+	CREATE TABLESPACE third LOCATION '';
+	GRANT CREATE ON TABLESPACE slow, fast, third TO mallory;
 	CREATE ROLE heir;
+	CREATE TABLE victim TABLESPACE third AS
+		SELECT g AS a, repeat('x', 100) AS b FROM generate_series(1, 10000) g;
 	SET SESSION AUTHORIZATION mallory;
 
 	-- tries whatever leads to more rights, and says what it got
@@ -47,6 +50,15 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX t_robbing ON t (robbing(b));
 	CREATE TABLE parted (a int PRIMARY KEY) PARTITION BY RANGE (a);
 	CREATE UNLOGGED TABLE u (a int PRIMARY KEY);
+
+	-- an index that gives back all advisory locks of the process
+	CREATE FUNCTION unlocking(a int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+	BEGIN
+		PERFORM pg_catalog.pg_advisory_unlock_all();
+		RETURN a;
+	END $$;
+	CREATE UNLOGGED TABLE unlocker AS SELECT 1 AS a;
+	CREATE INDEX unlocker_a ON unlocker (unlocking(a)) TABLESPACE third;
 
 	-- a trigger of hers on a table that the superuser's event triggers write to
 	CREATE TABLE audit (tag text);
@@ -128,6 +140,39 @@ is(loot_of("CALL move_indexes_concurrently('t_robbing', 'fast', method => 'rebui
 is(loot_of("CALL move_indexes_concurrently('t_robbing', 'slow')"), '',
 	'a live copy calls none');
 
+# Advisory locks prove that a worker lives: without them the copies of others'
+# tables, later in the same call, would be taken for what a dead worker has left.
+stop_at($node, 'copied');
+my ($unlocks, $victim) = $node->safe_psql('postgres',
+	q{CALL evacuate_tablespace('third', 'fast', wait => false)}) =~ /(\d+)/g;
+wait_for_stop($node, 'copied');
+like($node->safe_psql('postgres', "SELECT error FROM tablespace_moves WHERE job_id = $unlocks"),
+	qr/^cannot execute pg_advisory_unlock_all\(\) in a worker/,
+	"a function of an index does not give the worker's locks back");
+$node->safe_psql('postgres', q{SELECT wait_for_moves('{}')});
+is(job_field($node, $victim, 'state'), 'running',
+	'the move of another table in the same call is under way for everybody');
+release($node);
+is(wait_for_job($node, $victim), 'done', 'the other table moves');
+wait_for_workers($node);
+is($node->safe_psql('postgres', 'SELECT count(*), sum(length(b)) FROM victim'), '10000|1000000',
+	'the other table has all rows');
+
+# Were its job ended all the same, the worker would not go on with it.
+stop_at($node, 'copied');
+$victim = start_table_move($node, 'victim', 'slow');
+wait_for_stop($node, 'copied');
+$node->safe_psql('postgres', "UPDATE tablespace_advisor.job SET state = 'failed' WHERE job_id = $victim");
+release($node);
+wait_for_workers($node);
+is($node->safe_psql('postgres', q{
+		SELECT spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
+		WHERE c.oid = 'victim'::regclass}), 'fast', 'a job that somebody else has ended does not cut over');
+is($node->safe_psql('postgres', q{SELECT wait_for_moves('{}'), count(*) FROM victim}), 't|10000',
+	'after a job that somebody else has ended the table has all rows');
+is($node->safe_psql('postgres', "SELECT new_filenumbers IS NULL FROM tablespace_advisor.job WHERE job_id = $victim"),
+	't', 'the copy of a job that somebody else has ended is removed');
+
 # --- tables of the journal's name, and settings of the role ------------------------------
 
 $node->safe_psql('postgres', q{
@@ -195,5 +240,5 @@ ok($node->poll_query_until('b_victim', q{SELECT state = 'failed' FROM tablespace
 $node->safe_psql('a_decoy', q{ROLLBACK PREPARED 'for ever'});
 
 $node->stop;
-check_log($node, 'all', qr/permission denied|must be owner|cancel|terminating background worker/);
+check_log($node, 'all', qr/permission denied|must be owner|cancel|terminating background worker|in a worker of extension|not under way any more/);
 done_testing();

@@ -107,6 +107,34 @@ foreach my $level ('REPEATABLE READ', 'SERIALIZABLE')
 }
 end_session($_) foreach $holder, $open;
 
+# --- a job whose end failed once ------------------------------------------------------------
+
+# The worker has ended it at the second try; who cancels the next one does not wait.
+$node->safe_psql('postgres', q{
+	CREATE SEQUENCE ends;
+	CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		IF nextval('public.ends') = 1 THEN RAISE 'failed once'; END IF;
+		RETURN NEW;
+	END $$;
+	CREATE TRIGGER fail_once BEFORE UPDATE ON tablespace_advisor.job FOR EACH ROW
+		WHEN (NEW.state = 'done' AND OLD.state <> 'done') EXECUTE FUNCTION fail_once()});
+$caller = two_queued('');
+my ($first, $next) = $node->safe_psql('postgres', q{
+		SELECT array_agg(job_id ORDER BY job_id) FROM tablespace_moves
+		WHERE state IN ('queued', 'running')}) =~ /(\d+)/g;
+stop_at($node, 'storage created');
+wait_until_job($node, $next, "state = 'running'");
+is(job_field($node, $first, 'state'), 'done', 'a job whose end failed once has ended');
+is($node->safe_psql('postgres', 'SELECT last_value > 1 FROM ends'), 't', 'the end of a job failed once');
+is(messages_of($node, "SET lock_timeout = '5s'; SELECT cancel_move($next)"), '',
+	'after a job whose end failed once the next one is cancelled without a wait');
+release($node);
+is(wait_for_job($node, $next), 'cancelled', 'the next job is cancelled');
+answer($caller);
+end_session($caller);
+$node->safe_psql('postgres', 'DROP TRIGGER fail_once ON tablespace_advisor.job');
+
 # --- worker slots ------------------------------------------------------------------------
 
 # A role cannot have all of them, with moves that pause.
@@ -147,5 +175,5 @@ wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type 
 unlike(messages_of($node, $as_alice, dbname => 'other'), qr/ERROR/, 'after its worker has ended another call may begin');
 
 $node->stop;
-check_log($node, 'all', qr/53400|too many moves|cancel|terminating/);
+check_log($node, 'all', qr/53400|too many moves|cancel|terminating|failed once/);
 done_testing();

@@ -317,8 +317,11 @@ report_left(const Evacuation *evacuation)
 						 quote_identifier(name))));
 }
 
-/* Takes or gives back one of the two locks; see the head of this file. */
-static void
+/*
+ * Takes one of the two locks, or gives it back; see the head of this file.
+ * False if another evacuation of the same role has it.
+ */
+static bool
 lock_tablespace(Oid tablespace, Oid asker, LOCKMODE mode, bool acquire)
 {
 	LOCKTAG		tag;
@@ -326,9 +329,8 @@ lock_tablespace(Oid tablespace, Oid asker, LOCKMODE mode, bool acquire)
 	SET_LOCKTAG_ADVISORY(tag, InvalidOid, tablespace, asker,
 						 TSA_LOCK_EVACUATION);
 	if (acquire)
-		(void) LockAcquire(&tag, mode, true, true);
-	else
-		(void) LockRelease(&tag, mode, true);
+		return LockAcquire(&tag, mode, true, true) != LOCKACQUIRE_NOT_AVAIL;
+	return LockRelease(&tag, mode, true);
 }
 
 /*
@@ -469,18 +471,25 @@ evacuate(const Evacuation *evacuation)
 {
 	Oid			asker = evacuation->asker;
 	List	   *volatile ids = NIL;
+	bool		source_locked;
+	bool		target_locked;
 
 	/* both before either is looked for: of two calls one sees the other */
-	lock_tablespace(evacuation->source, asker, ShareLock, true);
-	lock_tablespace(evacuation->target, asker, RowExclusiveLock, true);
+	source_locked = lock_tablespace(evacuation->source, asker, ShareLock,
+									true);
+	target_locked = lock_tablespace(evacuation->target, asker,
+									RowExclusiveLock, true);
 	PG_TRY();
 	{
 		ids = evacuate_locked(evacuation);
 	}
 	PG_FINALLY();
 	{
-		lock_tablespace(evacuation->source, asker, ShareLock, false);
-		lock_tablespace(evacuation->target, asker, RowExclusiveLock, false);
+		if (source_locked)
+			(void) lock_tablespace(evacuation->source, asker, ShareLock, false);
+		if (target_locked)
+			(void) lock_tablespace(evacuation->target, asker, RowExclusiveLock,
+								   false);
 	}
 	PG_END_TRY();
 	return ids;

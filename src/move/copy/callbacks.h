@@ -70,8 +70,12 @@ typedef struct TsaCopyCallbacks
 	/* has somebody asked for a pause? */
 	bool		(*pause_is_requested) (void *arg);
 
-	/* prepared transactions with a lock on the relation, for people, or NULL */
-	char	   *(*find_prepared_blockers) (void *arg, Oid relid);
+	/*
+	 * Prepared transactions with a lock on the relation, or with this ID if
+	 * it is valid, for people, or NULL
+	 */
+	char	   *(*find_prepared_blockers) (void *arg, Oid relid,
+										   TransactionId xid);
 
 	/* outside any transaction: the switch has been committed */
 	void		(*switched) (void *arg, const RelFileLocator *old_storage,

@@ -72,7 +72,9 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "access/subtrans.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/objectaccess.h"
@@ -81,10 +83,12 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -111,6 +115,18 @@ typedef enum Window
 	WINDOW_WAITED_FOR,			/* others wait for us: they go first */
 	WINDOW_TOO_MUCH				/* too much is left, or all is to be redone */
 } Window;
+
+/*
+ * The transaction, by whose ID it is found in the lock table, that has changed
+ * a row: a subtransaction has a lock on its own ID until it ends only.
+ */
+static TransactionId
+top_transaction(TransactionId xid)
+{
+	return TransactionIdIsInProgress(xid) &&
+		TransactionIdFollowsOrEquals(xid, TransactionXmin) ?
+		SubTransGetTopmostTransaction(xid) : xid;
+}
 
 /*
  * Locks the relations' rows of pg_class without waiting: the tuple lock first,
@@ -150,7 +166,7 @@ tsa_copy_try_rows(TsaCopy *copy)
 									 false, &buffer, &failure) == TM_Ok;
 			ReleaseBuffer(buffer);
 			if (!locked)
-				copy->blocked_by = failure.xmax;
+				copy->blocked_by = top_transaction(failure.xmax);
 			else if (copy->tail != NULL)
 				tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr,
 									  XactLastRecEnd);

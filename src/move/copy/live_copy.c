@@ -97,7 +97,8 @@ report_no_cutover(TsaCopy *copy)
 	StartTransactionCommand();
 	name = get_rel_name(copy->order->relid);
 	prepared = callbacks->find_prepared_blockers(callbacks->arg,
-												 copy->blocked_on);
+												 copy->blocked_on,
+												 copy->blocked_by);
 	if (copy->progress.nblockers > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),

@@ -105,7 +105,8 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 
 			StartTransactionCommand();
 			gids = copy->callbacks->find_prepared_blockers(copy->callbacks->arg,
-														   copy->blocked_on);
+														   copy->blocked_on,
+														   copy->blocked_by);
 			if (gids != NULL)
 				phase = MemoryContextStrdup(copy->cxt,
 											psprintf("waiting for prepared transaction %s",

@@ -389,20 +389,38 @@ tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n)
 	tsa_journal_update(&query, values, NULL);
 }
 
+/*
+ * A job that somebody else has ended must not go on: what it has made is
+ * removed, or has been.
+ */
+static void
+check_is_under_way(int64 job_id, uint64 rows)
+{
+	if (rows != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("job " INT64_FORMAT " is not under way any more",
+						job_id)));
+}
+
 void
 tsa_job_note_new_storage(int64 job_id, const RelFileLocator *storage, int n)
 {
 	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job SET new_tablespaces = $2,"
-		" new_filenumbers = $3 WHERE job_id = $1",
+		" new_filenumbers = $3"
+		" WHERE job_id = $1 AND ($3 IS NULL OR state IN " TSA_UNFINISHED ")",
 		3, {INT8OID, OIDARRAYOID, OIDARRAYOID}, NULL
 	};
 	Datum		values[3];
 	char		nulls[] = "   ";
+	uint64		rows;
 
 	values[0] = Int64GetDatum(job_id);
 	storage_arrays(storage, n, &values[1], &nulls[1]);
-	tsa_journal_update(&query, values, nulls);
+	rows = tsa_journal_update(&query, values, nulls);
+	if (n > 0)
+		check_is_under_way(job_id, rows);
 }
 
 void
@@ -413,7 +431,7 @@ tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 		" old_tablespaces = $2, old_filenumbers = $3,"
 		" new_tablespaces = NULL, new_filenumbers = NULL,"
 		" bytes_done = bytes_total, blocks_left = 0, blocked_by = NULL"
-		" WHERE job_id = $1",
+		" WHERE job_id = $1 AND state IN " TSA_UNFINISHED,
 		3, {INT8OID, OIDARRAYOID, OIDARRAYOID}, NULL
 	};
 	Datum		values[3];
@@ -421,7 +439,7 @@ tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 
 	values[0] = Int64GetDatum(job_id);
 	storage_arrays(old_storage, n, &values[1], &nulls[1]);
-	tsa_journal_update(&query, values, nulls);
+	check_is_under_way(job_id, tsa_journal_update(&query, values, nulls));
 }
 
 void

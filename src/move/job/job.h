@@ -104,7 +104,7 @@ extern void tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n);
 
 /*
  * [T] In the transaction that creates the new storage: names it.  n = 0:
- * there is none any more.
+ * there is none any more.  Throws if the job has been ended.
  */
 extern void tsa_job_note_new_storage(int64 job_id,
 									 const RelFileLocator *storage, int n);
@@ -112,6 +112,7 @@ extern void tsa_job_note_new_storage(int64 job_id,
 /*
  * [T] In the cutover's transaction: the new storage is the relations' now and
  * the old one, named here, is to be removed.  phase: "removing old file".
+ * Throws if the job has been ended, and its copy removed with it.
  */
 extern void tsa_job_note_switched(int64 job_id,
 								  const RelFileLocator *old_storage, int n);

@@ -98,7 +98,8 @@ takes_longer(void *arg)
  * other locks are found.
  */
 static char *
-find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid)
+find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid,
+					   TransactionId xid)
 {
 	static TsaStatement query = {
 		"SELECT tablespace_advisor.printable(pg_catalog.string_agg(DISTINCT"
@@ -108,17 +109,19 @@ find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid)
 		"   AND x.transactionid = p.transaction"
 		" JOIN pg_catalog.pg_locks l ON l.pid IS NULL"
 		"   AND l.virtualtransaction = x.virtualtransaction"
-		" WHERE l.locktype = 'relation' AND l.relation = $1 AND l.database ="
+		" WHERE (l.locktype = 'relation' AND l.relation = $1 AND l.database ="
 		"   (SELECT oid FROM pg_catalog.pg_database"
-		"    WHERE datname = pg_catalog.current_database())",
-		1, {OIDOID}, NULL
+		"    WHERE datname = pg_catalog.current_database()))"
+		"   OR (l.locktype = 'transactionid' AND l.transactionid = $2)",
+		2, {OIDOID, XIDOID}, NULL
 	};
 	MemoryContext context = CurrentMemoryContext;
-	Datum		values[1];
+	Datum		values[2];
 	TsaState	journal;
 	char	   *gids = NULL;
 
 	values[0] = ObjectIdGetDatum(relid);
+	values[1] = TransactionIdGetDatum(xid);
 	tsa_journal_open(&journal);
 	if (tsa_run(&query, values, NULL, TSA_READS) == 1)
 	{

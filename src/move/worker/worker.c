@@ -40,6 +40,7 @@
 #include "move/rebuild/transient_index.h"
 #include "move/worker/copy_host.h"
 #include "move/worker/job_storage.h"
+#include "move/worker/lock_guard.h"
 #include "move/worker/start.h"
 #include "move/worker/wal_compression.h"
 #include "move/worker/worker.h"
@@ -92,7 +93,9 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 	HOLD_CANCEL_INTERRUPTS();
 	tsa_set_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
 	tsa_begin();
-	(void) LockAcquire(&gate, ExclusiveLock, true, false);
+	/* an error in here, earlier, has left the gate closed */
+	if (!tsa_lock_held_by_me(&gate, ExclusiveLock))
+		(void) LockAcquire(&gate, ExclusiveLock, true, false);
 	if (postpones)
 		tsa_commit_lazily();
 	else if (clear_up(worker, job->job_id, answers, &end->keeps_files))
@@ -353,6 +356,7 @@ tsa_enter_worker(TsaWorker *worker, Oid database, const char *lock_timeout)
 	tsa_init_session(&worker->session);
 	worker->session.after_abort = lock_journal_again;
 	worker->session.arg = worker;
+	tsa_guard_locks();
 	tsa_override_settings(lock_timeout, "local", "off");
 }
 
