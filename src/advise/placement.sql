@@ -151,17 +151,12 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.wanted_probes(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], name) IS
 	'the statement that makes all probes that are asked for, and the relation in whose row it belongs; none if no probe would help';
 
-/* All that is decided: evictions, moves, and what is said of the rest. */
-CREATE FUNCTION tablespace_advisor.decided_placements(
+CREATE FUNCTION tablespace_advisor.ranked_moves(
 	evicted tablespace_advisor.placement_choice[],
-	moves tablespace_advisor.placement_choice[],
-	others tablespace_advisor.placement_choice[])
+	moves tablespace_advisor.placement_choice[])
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	SELECT m.relation, m.destination, m.action, m.saved_ms_per_s,
 		m.bytes, m.bound_ms_per_s, m.is_exact,
@@ -171,15 +166,9 @@ AS $$
 		m.bundle, m.makes_room_for, m.ms_per_s_and_gb, m.finding
 	FROM (SELECT e.* FROM unnest(evicted) e
 		UNION ALL SELECT m.* FROM tablespace_advisor.elements(moves) m WHERE m.turn IS NOT NULL) m
-	UNION ALL
-	SELECT o.relation, o.destination, CASE WHEN m.relation IS NULL THEN o.action ELSE 'keep' END,
-		o.saved_ms_per_s, o.bytes, o.bound_ms_per_s, o.is_exact, o.turn,
-		o.bundle, o.makes_room_for, o.ms_per_s_and_gb, coalesce(m.finding, o.finding)
-	FROM tablespace_advisor.elements(others) o
-	LEFT JOIN tablespace_advisor.elements(moves) m ON m.relation = o.relation AND m.turn IS NULL
 $$;
-COMMENT ON FUNCTION tablespace_advisor.decided_placements(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[]) IS
-	'evictions, then moves, turn being the rank among both, and all others, with what keeps moves that are not made';
+COMMENT ON FUNCTION tablespace_advisor.ranked_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[]) IS
+	'evictions, then moves that are made, turn being the rank among both';
 
 CREATE FUNCTION tablespace_advisor.judge_placement(
 	relations tablespace_advisor.relation_fact[],
@@ -194,8 +183,10 @@ RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off
+SET enable_mergejoin = off
 SET jit = off
 SET work_mem = '64MB'
+SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -215,14 +206,16 @@ BEGIN
 		wanted := array(SELECT a FROM tablespace_advisor.elements(relations) a
 			WHERE a.relation IN (SELECT c FROM tablespace_advisor.elements(considered) c));
 	END IF;
+	loads := array(SELECT l FROM tablespace_advisor.estimate_load(
+		relations, tablespaces, load) l);
 	estimates := array(SELECT e
 		FROM tablespace_advisor.estimate_placement(
-			relations, tablespaces, load, destination IS NOT NULL) e);
+			relations, tablespaces, load, loads, destination IS NOT NULL) e);
 	database_ms := (SELECT greatest(sum(e.read_ms_per_s),
 			CASE WHEN bool_or(e.read_ms_per_s IS NULL) THEN load.read_ms_per_s END)
 		FROM tablespace_advisor.elements(estimates) e WHERE e.destination IS NULL);
 	places := array(SELECT p FROM tablespace_advisor.place_loads(
-		relations, estimates, tablespaces, load) p);
+		relations, estimates, tablespaces, loads) p);
 	IF with_evictions THEN
 		evicted := array(SELECT c FROM tablespace_advisor.choose_evictions(
 			wanted, estimates, tablespaces) c);
@@ -241,18 +234,12 @@ BEGIN
 		moves, places, wanted, estimates, load) p);
 	moves := array(SELECT m FROM tablespace_advisor.forecast_set(
 		moves, places, estimates) m);
-	decided := array(SELECT d FROM tablespace_advisor.decided_placements(evicted, moves,
-		array(SELECT o FROM tablespace_advisor.other_verdicts(
-			array(SELECT a FROM tablespace_advisor.elements(wanted) a WHERE a.relation NOT IN
-				(SELECT m.relation FROM unnest(evicted || moves) m
-					WHERE m.turn IS NOT NULL OR m.finding = 'too full')),
-			estimates, tablespaces, load, destination, candidates) o)) d);
-	IF with_evidence THEN
-		loads := array(SELECT l FROM tablespace_advisor.estimate_load(
-			relations, tablespaces, load) l);
-	END IF;
+	decided := array(SELECT d FROM tablespace_advisor.ranked_moves(evicted, moves) d
+		UNION ALL SELECT o FROM tablespace_advisor.other_verdicts(wanted, estimates,
+			tablespaces, load, destination, candidates, evicted || moves) o);
 	RETURN QUERY SELECT r.* FROM tablespace_advisor.decision_rows(decided, wanted,
-		estimates, tablespaces, load, loads, places, destination, database_ms) r;
+		estimates, tablespaces, load, CASE WHEN with_evidence THEN loads END,
+		places, destination, database_ms) r;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, bigint, boolean, boolean) IS

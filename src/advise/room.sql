@@ -39,12 +39,16 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	WITH estimate AS MATERIALIZED (
-		SELECT e.* FROM tablespace_advisor.estimate_placement($1, $2, $3, false, of_tablespace) e
+	WITH present AS MATERIALIZED (
+		SELECT array(SELECT l FROM tablespace_advisor.estimate_load($1, $2, $3) l) AS loads
+	), estimate AS MATERIALIZED (
+		SELECT e.* FROM present p CROSS JOIN LATERAL tablespace_advisor.estimate_placement(
+			$1, $2, $3, p.loads, false, of_tablespace) e
 	), loads AS MATERIALIZED (
 		SELECT array(SELECT l FROM tablespace_advisor.place_loads($1,
 			array(SELECT ROW(e.*)::tablespace_advisor.placement_estimate FROM estimate e
-				WHERE e.destination IS NULL), $2, $3) l) AS loads
+				WHERE e.destination IS NULL), $2, p.loads) l) AS loads
+		FROM present p
 	), place AS MATERIALIZED (
 		SELECT r.* FROM tablespace_advisor.tablespace_rooms($2) r
 	), item AS MATERIALIZED (
@@ -114,6 +118,7 @@ RETURNS TABLE (bytes bigint, saved_ms_per_s float8, saved_percent float8,
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
+SET max_parallel_workers_per_gather = 0
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -19,7 +19,7 @@ CREATE FUNCTION tablespace_advisor.place_loads(
 	relations tablespace_advisor.relation_fact[],
 	estimates tablespace_advisor.placement_estimate[],
 	tablespaces tablespace_advisor.tablespace_fact[],
-	load tablespace_advisor.load_fact)
+	loads tablespace_advisor.load_estimate[])
 RETURNS SETOF tablespace_advisor.place_load
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -38,8 +38,7 @@ AS $$
 			FROM unnest(f.depth_read_us) WITH ORDINALITY u (us, n) ORDER BY u.n),
 		NULL::float8, NULL::float8, o.others
 	FROM unnest(tablespaces) f
-	LEFT JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
-		ON l.tablespace = f.tablespace
+	LEFT JOIN unnest(loads) l ON l.tablespace = f.tablespace
 	LEFT JOIN (SELECT a.tablespace, sum(a.reads_per_s * e.device_share) AS reads
 		FROM tablespace_advisor.elements(relations) a JOIN tablespace_advisor.elements(estimates) e
 			ON e.relation = a.relation AND e.destination IS NULL
@@ -49,8 +48,8 @@ AS $$
 		FROM (SELECT coalesce(r.reads * l.device_us / 1e6, 0) AS own) w) o
 	WHERE f.random_read_us IS NOT NULL AND cardinality(f.depths) > 0
 $$;
-COMMENT ON FUNCTION tablespace_advisor.place_loads(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
-	'what is read where, from facts and estimates of all relations';
+COMMENT ON FUNCTION tablespace_advisor.place_loads(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[]) IS
+	'what is read where, from facts and estimates of all relations; loads: as of estimate_load()';
 
 /*
  * later_reads: per second of each of these tablespaces, in their order.  Where
