@@ -397,12 +397,10 @@ BEGIN
 		relations := array(SELECT f FROM tablespace_advisor.with_standby_reads(relations) f);
 	END IF;
 	IF target IS NOT NULL THEN
-		relations := array(SELECT CASE
-				WHEN f.relation = ANY (targets) OR f.table_relation = ANY (targets)
-				THEN tablespace_advisor.measure_bloat(f) ELSE f END
-			FROM tablespace_advisor.elements(relations) f);
 		considered := array(SELECT f.relation FROM tablespace_advisor.elements(relations) f
-			WHERE f.relation = ANY (targets) OR f.table_relation = ANY (targets));
+			WHERE f.relation IN (SELECT unnest(targets)) OR f.table_relation IN (SELECT unnest(targets)));
+		relations := array(SELECT CASE WHEN f.relation IN (SELECT unnest(considered))
+			THEN tablespace_advisor.measure_bloat(f) ELSE f END FROM tablespace_advisor.elements(relations) f);
 	ELSE
 		considered := array(SELECT f.relation FROM tablespace_advisor.elements(relations) f
 			LEFT JOIN unnest(tablespaces) s ON s.tablespace = f.tablespace
