@@ -362,8 +362,16 @@ AS $$
 		SELECT f.*, l.device_reads_per_s, l.time_correction,
 			l.device_reads_per_s * l.device_us AS busy_us,
 			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
-		FROM unnest(tablespaces) f
-		JOIN unnest(loads) l USING (tablespace)
+		FROM unnest(tablespaces) f JOIN unnest(loads) l USING (tablespace)
+	), way AS MATERIALIZED (
+		/* from each tablespace to each other, and to none */
+		SELECT s.tablespace AS source, p.*
+		FROM unnest(tablespaces) s
+		JOIN (SELECT p.* FROM (VALUES (true), (false)) one (is_one)
+			LEFT JOIN place p ON one.is_one) p
+			ON p.tablespace IS DISTINCT FROM s.tablespace AND (with_all OR p.tablespace = named
+				OR ((s.tablespace, p.tablespace) IN (SELECT o.source, o.destination
+					FROM tablespace_advisor.passed_over($2) o)) IS NOT TRUE)
 	), reached AS (
 		SELECT h.*, p.tablespace AS destination, p.max_rate, p.time_correction, p.depths,
 			p.depth_read_us, p.present_read_us, p.present_read_low_us, p.present_read_high_us,
@@ -381,12 +389,7 @@ AS $$
 					p.depths, p.depth_read_us,
 					p.device_reads_per_s + h.table_device_reads)) END AS destination_depth
 		FROM tablespace_advisor.reads_here($1, $2, $4, $3) h
-		/* each tablespace, and none */
-		JOIN (SELECT p.* FROM (VALUES (true), (false)) one (is_one)
-			LEFT JOIN place p ON one.is_one) p
-			ON p.tablespace IS DISTINCT FROM h.tablespace AND (with_all OR p.tablespace = named
-				OR ((h.tablespace, p.tablespace) IN (SELECT o.source, o.destination
-					FROM tablespace_advisor.passed_over($2) o)) IS NOT TRUE)
+		LEFT JOIN way p ON p.source = h.tablespace
 	), there AS (
 		/* OFFSET: what is used again is computed once */
 		SELECT a.*,

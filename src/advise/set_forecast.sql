@@ -147,12 +147,16 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	WITH factor AS (
-		SELECT ((SELECT sum(p.reads_per_s * coalesce(p.read_us, 0)
-					- p.later_reads_per_s * p.later_us) FROM unnest(places) p) / 1000
-				- sum(coalesce(e.extra_write_ms_per_s, 0))) / sum(m.saved_ms_per_s) AS factor
+	WITH extra AS (
+		SELECT coalesce(sum(e.extra_write_ms_per_s), 0) AS ms
 		FROM tablespace_advisor.elements(moves) m
 		JOIN tablespace_advisor.elements(estimates) e ON e.relation = m.relation AND e.destination = m.destination
+		WHERE m.turn IS NOT NULL AND e.extra_write_ms_per_s > 0
+	), factor AS (
+		SELECT ((SELECT sum(p.reads_per_s * coalesce(p.read_us, 0)
+					- p.later_reads_per_s * p.later_us) FROM unnest(places) p) / 1000
+				- (SELECT x.ms FROM extra x)) / sum(m.saved_ms_per_s) AS factor
+		FROM tablespace_advisor.elements(moves) m
 		WHERE m.turn IS NOT NULL
 		HAVING sum(m.saved_ms_per_s) > 0
 	)
