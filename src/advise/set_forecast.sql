@@ -164,7 +164,8 @@ AS $$
 		m.saved_ms_per_s * k.factor, m.bytes, m.bound_ms_per_s * k.factor, m.is_exact,
 		m.turn, m.bundle, m.makes_room_for, m.ms_per_s_and_gb * k.factor, m.finding
 	FROM tablespace_advisor.elements(moves) m
-	CROSS JOIN (SELECT coalesce((SELECT f.factor FROM factor f), 1) AS factor) k
+	/* OFFSET: once, not for each column */
+	CROSS JOIN (SELECT coalesce((SELECT f.factor FROM factor f), 1) AS factor OFFSET 0) k
 $$;
 COMMENT ON FUNCTION tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.placement_estimate[]) IS
 	'the moves of choose_moves() with savings that add up to what they save together, by loads_after()';
