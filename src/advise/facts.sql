@@ -452,13 +452,14 @@ SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
 SET jit = off
 SET enable_mergejoin = off
-SET plan_cache_mode = force_custom_plan
+SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 BEGIN
 	RETURN QUERY WITH rate AS MATERIALIZED (
 		SELECT r.*, CASE r.kind WHEN 'index' THEN r.relation ELSE r.heap END AS member
-		FROM unnest(rates) r JOIN unnest(tables) t ON t = r.heap
+		FROM tablespace_advisor.elements(rates) r
+		JOIN tablespace_advisor.elements(tables) t ON t = r.heap
 	), resident AS MATERIALIZED (
 		SELECT p.relation,
 			tablespace_advisor.cached_share(
