@@ -278,10 +278,10 @@ tsa_cache_exponent(PG_FUNCTION_ARGS)
 }
 
 /*
- * A number with three significant digits, as printf() and strtod() make it: three
- * digits and these powers of ten are exact, so each is one rounding away from the
- * number.  False where this cannot tell: outside of the powers, or about halfway
- * between two.
+ * A number with three significant digits, as printf() and strtod() make it:
+ * three digits and these powers of ten are exact, so each is one rounding away
+ * from the number.  False where this cannot tell: outside of the powers, or
+ * about halfway between two.
  */
 static bool
 round_with_powers(double number, double *rounded)
