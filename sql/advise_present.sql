@@ -196,8 +196,10 @@ LANGUAGE sql AS $$
 			(SELECT ROW(l.*)::tablespace_advisor.load_fact FROM load_case l) AS load
 	)
 	SELECT p.tablespace, p.read_us, p.depths, round(p.others_in_flight::numeric, 2)
-	FROM fact CROSS JOIN LATERAL tablespace_advisor.place_loads(relations,
-		array(SELECT e FROM tablespace_advisor.estimate_placement(relations, places, load) e), places, load) p
+	FROM fact
+	CROSS JOIN LATERAL (SELECT array(SELECT l FROM tablespace_advisor.estimate_load(relations, places, load) l) AS loads) l
+	CROSS JOIN LATERAL tablespace_advisor.place_loads(relations,
+		array(SELECT e FROM tablespace_advisor.estimate_placement(relations, places, load, loads) e), places, loads) p
 $$;
 SELECT * FROM places(true, 3);
 SELECT * FROM places(false, 3);

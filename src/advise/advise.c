@@ -41,8 +41,6 @@
 #include "state/state.h"
 #include "state/statement.h"
 
-#define ADVICE_COLUMNS 16
-
 /* What each statement here is asked with, $1 to $5. */
 enum
 {
@@ -216,15 +214,7 @@ run_request(FunctionCallInfo fcinfo, AdviceRequest *request,
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	open_request(&state, request, statement);
 	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		Datum		values[ADVICE_COLUMNS];
-		bool		nulls[ADVICE_COLUMNS];
-
-		for (int j = 0; j < rsinfo->setDesc->natts; j++)
-			values[j] = SPI_getbinval(SPI_tuptable->vals[i],
-									  SPI_tuptable->tupdesc, j + 1, &nulls[j]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
+		tuplestore_puttuple(rsinfo->setResult, SPI_tuptable->vals[i]);
 	tsa_state_close(&state);
 	return (Datum) 0;
 }

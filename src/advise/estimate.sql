@@ -351,21 +351,27 @@ CREATE FUNCTION tablespace_advisor.estimate_placement(
 	relations tablespace_advisor.relation_fact[],
 	tablespaces tablespace_advisor.tablespace_fact[],
 	load tablespace_advisor.load_fact,
+	loads tablespace_advisor.load_estimate[],
 	with_all boolean DEFAULT true,
 	named name DEFAULT NULL)
 RETURNS SETOF tablespace_advisor.placement_estimate
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH loads AS MATERIALIZED (
-		SELECT array_agg(l) AS loads
-		FROM tablespace_advisor.estimate_load(relations, tablespaces, load) l
-	), place AS MATERIALIZED (
+	WITH place AS MATERIALIZED (
 		SELECT f.*, l.device_reads_per_s, l.time_correction,
 			l.device_reads_per_s * l.device_us AS busy_us,
 			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
-		FROM unnest(tablespaces) f
-		JOIN (SELECT l.* FROM loads, unnest(loads.loads) l) l USING (tablespace)
+		FROM unnest(tablespaces) f JOIN unnest(loads) l USING (tablespace)
+	), way AS MATERIALIZED (
+		/* from each tablespace to each other, and to none */
+		SELECT s.tablespace AS source, p.*
+		FROM unnest(tablespaces) s
+		JOIN (SELECT p.* FROM (VALUES (true), (false)) one (is_one)
+			LEFT JOIN place p ON one.is_one) p
+			ON p.tablespace IS DISTINCT FROM s.tablespace AND (with_all OR p.tablespace = named
+				OR ((s.tablespace, p.tablespace) IN (SELECT o.source, o.destination
+					FROM tablespace_advisor.passed_over($2) o)) IS NOT TRUE)
 	), reached AS (
 		SELECT h.*, p.tablespace AS destination, p.max_rate, p.time_correction, p.depths,
 			p.depth_read_us, p.present_read_us, p.present_read_low_us, p.present_read_high_us,
@@ -382,14 +388,8 @@ AS $$
 				ELSE least(greatest(1, h.depth), tablespace_advisor.depth_at_rate(
 					p.depths, p.depth_read_us,
 					p.device_reads_per_s + h.table_device_reads)) END AS destination_depth
-		FROM loads l
-		CROSS JOIN LATERAL tablespace_advisor.reads_here($1, $2, l.loads, $3) h
-		/* each tablespace, and none */
-		JOIN (SELECT p.* FROM (VALUES (true), (false)) one (is_one)
-			LEFT JOIN place p ON one.is_one) p
-			ON p.tablespace IS DISTINCT FROM h.tablespace AND (with_all OR p.tablespace = named
-				OR ((h.tablespace, p.tablespace) IN (SELECT o.source, o.destination
-					FROM tablespace_advisor.passed_over($2) o)) IS NOT TRUE)
+		FROM tablespace_advisor.reads_here($1, $2, $4, $3) h
+		LEFT JOIN way p ON p.source = h.tablespace
 	), there AS (
 		/* OFFSET: what is used again is computed once */
 		SELECT a.*,
@@ -427,5 +427,5 @@ AS $$
 			- coalesce(g.extra_ms, 0)
 	FROM gain g
 $$;
-COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, boolean, name) IS
-	'per relation one row for each other tablespace (not with_all: those that advice takes into account, and the one named), and one with destination NULL; relations must hold all of their tables, since savings are stated as percent of a table''s read time';
+COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], boolean, name) IS
+	'per relation one row for each other tablespace (not with_all: those that advice takes into account, and the one named), and one with destination NULL; loads: as of estimate_load(); relations must hold all of their tables, since savings are stated as percent of a table''s read time';

@@ -291,7 +291,8 @@ DECLARE
 	timed record;
 BEGIN
 	SELECT t.* INTO timed
-	FROM tablespace_advisor.timed_latency(tablespaces, relations, load) t;
+	FROM tablespace_advisor.timed_latency(tablespaces, relations, load) t
+	WHERE EXISTS (SELECT FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL);
 	FOREACH f IN ARRAY tablespaces LOOP
 		IF f.tablespace = timed.tablespace AND timed.read_us IS NOT NULL THEN
 			f.latency_from := 'timing';
@@ -346,9 +347,9 @@ BEGIN
 	SELECT c.oid, c.reltuples::float8,
 		CASE WHEN h.bytes IS NOT NULL THEN
 			greatest(least(h.bytes, current_setting('block_size')::int / 3), 0) END::float8,
-		coalesce((SELECT o.option_value::float8
+		coalesce(CASE WHEN c.reloptions IS NOT NULL THEN (SELECT o.option_value::float8
 			FROM pg_options_to_table(c.reloptions) o
-			WHERE o.option_name = 'fillfactor'), 90),
+			WHERE o.option_name = 'fillfactor') END, 90),
 		(SELECT CASE 3 WHEN s.stakind1 THEN s.stanumbers1[1]
 				WHEN s.stakind2 THEN s.stanumbers2[1]
 				WHEN s.stakind3 THEN s.stanumbers3[1]
@@ -451,13 +452,14 @@ SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
 SET jit = off
 SET enable_mergejoin = off
-SET plan_cache_mode = force_custom_plan
+SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 BEGIN
 	RETURN QUERY WITH rate AS MATERIALIZED (
 		SELECT r.*, CASE r.kind WHEN 'index' THEN r.relation ELSE r.heap END AS member
-		FROM unnest(rates) r JOIN unnest(tables) t ON t = r.heap
+		FROM tablespace_advisor.elements(rates) r
+		JOIN tablespace_advisor.elements(tables) t ON t = r.heap
 	), resident AS MATERIALIZED (
 		SELECT p.relation,
 			tablespace_advisor.cached_share(
@@ -528,7 +530,7 @@ BEGIN
 		pg_stat_get_tuples_inserted(m.table_oid) + pg_stat_get_tuples_updated(m.table_oid)
 			+ CASE m.kind WHEN 'heap' THEN pg_stat_get_tuples_deleted(m.table_oid)
 				ELSE -pg_stat_get_tuples_hot_updated(m.table_oid) END,
-		extract(epoch FROM clock_timestamp() - greatest(a.counted_since, made))::float8 / 86400,
+		date_part('epoch', clock_timestamp() - greatest(a.counted_since, made)) / 86400,
 		x.column_name,
 		CASE WHEN a.scans = 0 AND r.needed_for IS NULL AND m.on_expression
 			THEN tablespace_advisor.index_expression(m.relation) END,

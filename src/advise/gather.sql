@@ -137,12 +137,16 @@ RETURNS SETOF name
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
+	WITH read AS MATERIALIZED (
+		SELECT r.tablespace, sum(r.size_bytes) AS bytes
+		FROM tablespace_advisor.elements(rates) r WHERE r.reads_per_s > 0
+		GROUP BY r.tablespace
+	)
 	SELECT f.tablespace
 	FROM unnest(tablespaces) f
 	JOIN pg_tablespace t ON t.spcname = f.tablespace
 	WHERE f.random_read_us < (SELECT max(o.random_read_us) FROM unnest(tablespaces) o)
-		AND f.available_bytes < (SELECT sum(r.size_bytes) FROM unnest(rates) r
-			WHERE r.reads_per_s > 0 AND r.tablespace <> t.oid)
+		AND f.available_bytes < (SELECT sum(r.bytes) FROM read r WHERE r.tablespace <> t.oid)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.wanted_tablespaces(tablespace_advisor.tablespace_fact[], tablespace_advisor.relation_rate[]) IS
 	'tablespaces faster than another one that have not room for all that is read elsewhere';
@@ -345,6 +349,8 @@ RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
+SET max_parallel_workers_per_gather = 0
+SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -391,12 +397,10 @@ BEGIN
 		relations := array(SELECT f FROM tablespace_advisor.with_standby_reads(relations) f);
 	END IF;
 	IF target IS NOT NULL THEN
-		relations := array(SELECT CASE
-				WHEN f.relation = ANY (targets) OR f.table_relation = ANY (targets)
-				THEN tablespace_advisor.measure_bloat(f) ELSE f END
-			FROM tablespace_advisor.elements(relations) f);
 		considered := array(SELECT f.relation FROM tablespace_advisor.elements(relations) f
-			WHERE f.relation = ANY (targets) OR f.table_relation = ANY (targets));
+			WHERE f.relation IN (SELECT unnest(targets)) OR f.table_relation IN (SELECT unnest(targets)));
+		relations := array(SELECT CASE WHEN f.relation IN (SELECT unnest(considered))
+			THEN tablespace_advisor.measure_bloat(f) ELSE f END FROM tablespace_advisor.elements(relations) f);
 	ELSE
 		considered := array(SELECT f.relation FROM tablespace_advisor.elements(relations) f
 			LEFT JOIN unnest(tablespaces) s ON s.tablespace = f.tablespace

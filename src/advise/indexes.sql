@@ -52,13 +52,18 @@ GRANT SELECT ON tablespace_advisor.index_role TO pg_monitor;
 /*
  * Of indexes with one definition the one that is hardest to replace stays.
  * Definitions, which may be long and many, are made once and compared by hash.
+ * plpgsql, which plans for as many tables as there are.
  */
 CREATE FUNCTION tablespace_advisor.duplicate_indexes(tables oid[])
 RETURNS TABLE (indexrelid oid, indrelid oid, duplicate_of oid)
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET plan_cache_mode = force_custom_plan
 AS $$
-	WITH several AS MATERIALIZED (
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY WITH several AS MATERIALIZED (
 		SELECT i.indrelid FROM unnest(tables) t JOIN pg_index i ON i.indrelid = t
 		GROUP BY i.indrelid HAVING count(*) > 1
 	), role AS MATERIALIZED (
@@ -76,7 +81,8 @@ AS $$
 			AND o.indnullsnotdistinct = i.indnullsnotdistinct))
 		AND (o.is_pinned, o.indisunique, o.scans, i.indexrelid::bigint)
 			> (i.is_pinned, i.indisunique, i.scans, o.indexrelid::bigint)
-	ORDER BY i.indexrelid, o.is_pinned DESC, o.indisunique DESC, o.scans DESC, o.indexrelid
+	ORDER BY i.indexrelid, o.is_pinned DESC, o.indisunique DESC, o.scans DESC, o.indexrelid;
+END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.duplicate_indexes(oid[]) IS
 	'indexes of these tables that another one of their table could replace, having the same definition';

@@ -180,26 +180,21 @@ AS $$
 		JOIN tables t ON t.table_relation = a.table_relation
 		WHERE a.relation IN (SELECT o.relation FROM offer o) AND a.size_bytes IS NOT NULL
 	), items AS (
-		SELECT array_agg(i.present ORDER BY i.n) AS present,
-			array_agg(i.size_bytes ORDER BY i.n) AS sizes,
-			array_agg(i.moved_bytes ORDER BY i.n) AS moved,
-			array_agg(i.table_n ORDER BY i.n) AS tables
-		FROM item i
+		SELECT array_agg(i.present) AS present, array_agg(i.size_bytes) AS sizes,
+			array_agg(i.moved_bytes) AS moved, array_agg(i.table_n) AS tables
+		FROM (SELECT i.* FROM item i ORDER BY i.n) i
 	), cell AS MATERIALIZED (
 		SELECT i.n, p.place, o.saved, o.low, o.seconds, o.goes_down
 		FROM offer o
 		JOIN item i ON i.relation = o.relation
 		JOIN place p ON p.tablespace = o.destination
 	), cells AS (
-		SELECT array_agg(c.n ORDER BY c.n, c.place) AS n,
-			array_agg(c.place ORDER BY c.n, c.place) AS place,
-			array_agg(c.saved ORDER BY c.n, c.place) AS saved,
-			array_agg(c.seconds ORDER BY c.n, c.place) AS seconds
-		FROM cell c
+		SELECT array_agg(c.n) AS n, array_agg(c.place) AS place,
+			array_agg(c.saved) AS saved, array_agg(c.seconds) AS seconds
+		FROM (SELECT c.* FROM cell c ORDER BY c.n, c.place) c
 	), table_time AS (
-		SELECT array_agg(t.bytes ORDER BY t.n) AS bytes,
-			array_agg(t.read_ms ORDER BY t.n) AS read_ms
-		FROM tables t
+		SELECT array_agg(t.bytes) AS bytes, array_agg(t.read_ms) AS read_ms
+		FROM (SELECT t.* FROM tables t ORDER BY t.n) t
 	), planned AS (
 		/* of a bundle the lower ends of the intervals together */
 		SELECT x.*, c.saved, c.goes_down,

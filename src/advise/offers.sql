@@ -163,7 +163,8 @@ CREATE FUNCTION tablespace_advisor.other_verdicts(
 	tablespaces tablespace_advisor.tablespace_fact[],
 	load tablespace_advisor.load_fact,
 	destination name,
-	candidates tablespace_advisor.placement_choice[])
+	candidates tablespace_advisor.placement_choice[],
+	moves tablespace_advisor.placement_choice[])
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -186,7 +187,10 @@ AS $$
 		FROM (SELECT e.relation, e.destination, e.saved_ms_per_s, a.tablespace
 			FROM tablespace_advisor.elements(estimates) e
 			JOIN tablespace_advisor.elements(relations) a ON a.relation = e.relation
-			WHERE e.destination IS NULL OR $5 IS NULL OR e.destination = $5 OFFSET 0) e
+			WHERE (e.destination IS NULL OR $5 IS NULL OR e.destination = $5)
+				AND a.relation NOT IN
+					(SELECT m.relation FROM tablespace_advisor.elements(moves) m
+						WHERE m.turn IS NOT NULL OR m.finding = 'too full') OFFSET 0) e
 		JOIN way w ON w.source = e.tablespace AND w.destination = coalesce(e.destination, '')
 		ORDER BY e.relation, w.class, e.saved_ms_per_s DESC NULLS LAST, w.nth
 	), no_room AS MATERIALIZED (
@@ -207,14 +211,16 @@ AS $$
 		LEFT JOIN unnest(tablespaces) d ON d.tablespace = n.destination
 		LEFT JOIN no_room c ON c.relation = a.relation
 	)
-	SELECT f.relation, f.destination, tablespace_advisor.finding_action(b.finding),
+	SELECT f.relation, f.destination, CASE WHEN m.relation IS NULL
+			THEN tablespace_advisor.finding_action(b.finding) ELSE 'keep' END,
 		NULL::float8, NULL::bigint, NULL::float8, NULL::boolean,
-		NULL::int, NULL::int, NULL::regclass, NULL::float8, b.finding
+		NULL::int, NULL::int, NULL::regclass, NULL::float8, coalesce(m.finding, b.finding)
 	FROM found f
+	LEFT JOIN tablespace_advisor.elements(moves) m ON m.relation = f.relation
 	CROSS JOIN LATERAL (SELECT CASE WHEN f.is_bloated AND f.finding <> 'no room'
 			AND tablespace_advisor.finding_action(f.finding) = 'keep'
 			AND f.finding NOT IN ('being built', 'under way')
 		THEN 'bloated' ELSE f.finding END AS finding) b
 $$;
-COMMENT ON FUNCTION tablespace_advisor.other_verdicts(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, tablespace_advisor.placement_choice[]) IS
-	'per relation what to do with it if it is not moved; candidates: moves that were not chosen for want of room';
+COMMENT ON FUNCTION tablespace_advisor.other_verdicts(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[]) IS
+	'what to do with each relation that is not among the moves that are made; candidates: what would be worth moving, moves: those that were chosen, and why some of them are not made (turn is NULL)';

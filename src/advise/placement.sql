@@ -29,11 +29,9 @@ CREATE FUNCTION tablespace_advisor.decision_rows(
 	estimates tablespace_advisor.placement_estimate[],
 	tablespaces tablespace_advisor.tablespace_fact[],
 	load tablespace_advisor.load_fact,
-	loads tablespace_advisor.load_estimate[],
-	places tablespace_advisor.place_load[],
 	destination name,
 	database_ms float8)
-RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
+RETURNS TABLE (relation regclass, advice @extschema@.placement_advice)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off
@@ -42,14 +40,9 @@ SET work_mem = '64MB'
 AS $$
 	WITH probe AS MATERIALIZED (
 		SELECT p.relation, p.statement FROM tablespace_advisor.wanted_probes(
-			decided, relations, estimates, tablespaces, $8) p
-	), whole AS MATERIALIZED (
-		SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck,
-			(SELECT coalesce(jsonb_object_agg(u.tablespace,
-					coalesce(u.caveat, 'nothing was measured there')), '{}')
-				FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL) AS unmeasured
+			decided, relations, estimates, tablespaces, $6) p
 	)
-	SELECT ROW(CASE WHEN d.action = 'move' THEN d.turn END, d.action, a.relation, a.tablespace,
+	SELECT a.relation, ROW(CASE WHEN d.action = 'move' THEN d.turn END, d.action, a.relation, a.tablespace,
 			CASE d.action WHEN 'move' THEN d.destination
 				WHEN 'drop candidate' THEN NULL ELSE a.tablespace END,
 			a.size_bytes,
@@ -58,7 +51,7 @@ AS $$
 			tablespace_advisor.one_line(coalesce(tablespace_advisor.choice_reason(d, f, load),
 					tablespace_advisor.finding_reason(
 						CASE WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
-							THEN 'bloated' ELSE d.finding END, a, e, f, t, $8, w.bottleneck,
+							THEN 'bloated' ELSE d.finding END, a, e, f, t, $6, w.bottleneck,
 						CASE WHEN d.finding = 'table not probed' THEN array(
 							SELECT m FROM unnest(tablespaces) m
 							WHERE m.tablespace = ANY (e.not_probed) ORDER BY m.tablespace) END))
@@ -78,21 +71,14 @@ AS $$
 				/ nullif(a.hits_per_s + a.reads_per_s, 0)),
 			tablespace_advisor.round_to_three(e.read_ms_per_s),
 			CASE WHEN d.destination IS NOT NULL THEN tablespace_advisor.round_to_three(e.move_seconds) END
-		)::@extschema@.placement_advice,
-		CASE WHEN loads IS NOT NULL THEN
-			tablespace_advisor.row_evidence(a, e, f, t, l, load, d, p)
-			|| jsonb_build_object('not_probed', w.unmeasured)
-		END
+		)::@extschema@.placement_advice
 	FROM tablespace_advisor.elements(decided) d
-	CROSS JOIN whole w
+	CROSS JOIN (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) w
 	JOIN tablespace_advisor.elements(relations) a ON a.relation = d.relation
 	JOIN tablespace_advisor.elements(estimates) e ON e.relation = d.relation
 		AND coalesce(e.destination, '') = coalesce(d.destination, '')
 	LEFT JOIN unnest(tablespaces) f ON f.tablespace = a.tablespace
 	LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
-	LEFT JOIN unnest(loads) l ON l.tablespace = a.tablespace
-	LEFT JOIN unnest(places) p ON p.tablespace
-		= CASE d.action WHEN 'move' THEN d.destination ELSE a.tablespace END
 	/* what is not moved saves nothing, as far as anything is known of it */
 	CROSS JOIN LATERAL (SELECT CASE
 		WHEN d.action = 'move' THEN d.saved_ms_per_s
@@ -103,8 +89,43 @@ AS $$
 		a.kind DESC, CASE WHEN e.read_ms_per_s > 0 THEN '' ELSE a.relation::text END COLLATE "C",
 		a.relation::oid
 $$;
-COMMENT ON FUNCTION tablespace_advisor.decision_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], tablespace_advisor.place_load[], name, float8) IS
-	'rows of advice with what they rest on, moves first, of what was decided of each relation; turn is the rank of moves; loads NULL: evidence is, too; places: as of loads_after()';
+COMMENT ON FUNCTION tablespace_advisor.decision_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, float8) IS
+	'rows of advice, moves first, of what was decided of each relation; turn is the rank of moves';
+
+/* Apart from the rows, which are asked for without it as a rule. */
+CREATE FUNCTION tablespace_advisor.decision_evidence(
+	decided tablespace_advisor.placement_choice[],
+	relations tablespace_advisor.relation_fact[],
+	estimates tablespace_advisor.placement_estimate[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact,
+	loads tablespace_advisor.load_estimate[],
+	places tablespace_advisor.place_load[])
+RETURNS TABLE (relation regclass, evidence jsonb)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET enable_mergejoin = off
+SET jit = off
+SET work_mem = '64MB'
+AS $$
+	SELECT a.relation, tablespace_advisor.row_evidence(a, e, f, t, l, load, d, p)
+		|| jsonb_build_object('not_probed', w.unmeasured)
+	FROM tablespace_advisor.elements(decided) d
+	CROSS JOIN (SELECT coalesce(jsonb_object_agg(u.tablespace,
+			coalesce(u.caveat, 'nothing was measured there')), '{}') AS unmeasured
+		FROM unnest(tablespaces) u WHERE u.random_read_us IS NULL) w
+	JOIN tablespace_advisor.elements(relations) a ON a.relation = d.relation
+	JOIN tablespace_advisor.elements(estimates) e ON e.relation = d.relation
+		AND coalesce(e.destination, '') = coalesce(d.destination, '')
+	LEFT JOIN unnest(tablespaces) f ON f.tablespace = a.tablespace
+	LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
+	LEFT JOIN unnest(loads) l ON l.tablespace = a.tablespace
+	LEFT JOIN unnest(places) p ON p.tablespace
+		= CASE d.action WHEN 'move' THEN d.destination ELSE a.tablespace END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.decision_evidence(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], tablespace_advisor.place_load[]) IS
+	'what the rows of decision_rows() rest on; loads: as of estimate_load(), places: as of loads_after()';
 
 /*
  * One statement, in the first row that asks for it: if the caller names no
@@ -151,17 +172,12 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.wanted_probes(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], name) IS
 	'the statement that makes all probes that are asked for, and the relation in whose row it belongs; none if no probe would help';
 
-/* All that is decided: evictions, moves, and what is said of the rest. */
-CREATE FUNCTION tablespace_advisor.decided_placements(
+CREATE FUNCTION tablespace_advisor.ranked_moves(
 	evicted tablespace_advisor.placement_choice[],
-	moves tablespace_advisor.placement_choice[],
-	others tablespace_advisor.placement_choice[])
+	moves tablespace_advisor.placement_choice[])
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	SELECT m.relation, m.destination, m.action, m.saved_ms_per_s,
 		m.bytes, m.bound_ms_per_s, m.is_exact,
@@ -171,15 +187,9 @@ AS $$
 		m.bundle, m.makes_room_for, m.ms_per_s_and_gb, m.finding
 	FROM (SELECT e.* FROM unnest(evicted) e
 		UNION ALL SELECT m.* FROM tablespace_advisor.elements(moves) m WHERE m.turn IS NOT NULL) m
-	UNION ALL
-	SELECT o.relation, o.destination, CASE WHEN m.relation IS NULL THEN o.action ELSE 'keep' END,
-		o.saved_ms_per_s, o.bytes, o.bound_ms_per_s, o.is_exact, o.turn,
-		o.bundle, o.makes_room_for, o.ms_per_s_and_gb, coalesce(m.finding, o.finding)
-	FROM tablespace_advisor.elements(others) o
-	LEFT JOIN tablespace_advisor.elements(moves) m ON m.relation = o.relation AND m.turn IS NULL
 $$;
-COMMENT ON FUNCTION tablespace_advisor.decided_placements(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[]) IS
-	'evictions, then moves, turn being the rank among both, and all others, with what keeps moves that are not made';
+COMMENT ON FUNCTION tablespace_advisor.ranked_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[]) IS
+	'evictions, then moves that are made, turn being the rank among both';
 
 CREATE FUNCTION tablespace_advisor.judge_placement(
 	relations tablespace_advisor.relation_fact[],
@@ -194,8 +204,10 @@ RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off
+SET enable_mergejoin = off
 SET jit = off
 SET work_mem = '64MB'
+SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -215,14 +227,16 @@ BEGIN
 		wanted := array(SELECT a FROM tablespace_advisor.elements(relations) a
 			WHERE a.relation IN (SELECT c FROM tablespace_advisor.elements(considered) c));
 	END IF;
+	loads := array(SELECT l FROM tablespace_advisor.estimate_load(
+		relations, tablespaces, load) l);
 	estimates := array(SELECT e
 		FROM tablespace_advisor.estimate_placement(
-			relations, tablespaces, load, destination IS NOT NULL) e);
+			relations, tablespaces, load, loads, destination IS NOT NULL) e);
 	database_ms := (SELECT greatest(sum(e.read_ms_per_s),
 			CASE WHEN bool_or(e.read_ms_per_s IS NULL) THEN load.read_ms_per_s END)
 		FROM tablespace_advisor.elements(estimates) e WHERE e.destination IS NULL);
 	places := array(SELECT p FROM tablespace_advisor.place_loads(
-		relations, estimates, tablespaces, load) p);
+		relations, estimates, tablespaces, loads) p);
 	IF with_evictions THEN
 		evicted := array(SELECT c FROM tablespace_advisor.choose_evictions(
 			wanted, estimates, tablespaces) c);
@@ -241,18 +255,19 @@ BEGIN
 		moves, places, wanted, estimates, load) p);
 	moves := array(SELECT m FROM tablespace_advisor.forecast_set(
 		moves, places, estimates) m);
-	decided := array(SELECT d FROM tablespace_advisor.decided_placements(evicted, moves,
-		array(SELECT o FROM tablespace_advisor.other_verdicts(
-			array(SELECT a FROM tablespace_advisor.elements(wanted) a WHERE a.relation NOT IN
-				(SELECT m.relation FROM unnest(evicted || moves) m
-					WHERE m.turn IS NOT NULL OR m.finding = 'too full')),
-			estimates, tablespaces, load, destination, candidates) o)) d);
-	IF with_evidence THEN
-		loads := array(SELECT l FROM tablespace_advisor.estimate_load(
-			relations, tablespaces, load) l);
+	decided := array(SELECT d FROM tablespace_advisor.ranked_moves(evicted, moves) d
+		UNION ALL SELECT o FROM tablespace_advisor.other_verdicts(wanted, estimates,
+			tablespaces, load, destination, candidates, evicted || moves) o);
+	IF NOT with_evidence THEN
+		RETURN QUERY SELECT r.advice, NULL::jsonb FROM tablespace_advisor.decision_rows(
+			decided, wanted, estimates, tablespaces, load, destination, database_ms) r;
+	ELSE
+		RETURN QUERY SELECT r.advice, v.evidence FROM tablespace_advisor.decision_rows(decided,
+			wanted, estimates, tablespaces, load, destination, database_ms) WITH ORDINALITY r
+		JOIN tablespace_advisor.decision_evidence(
+			decided, wanted, estimates, tablespaces, load, loads, places) v USING (relation)
+		ORDER BY r.ordinality;
 	END IF;
-	RETURN QUERY SELECT r.* FROM tablespace_advisor.decision_rows(decided, wanted,
-		estimates, tablespaces, load, loads, places, destination, database_ms) r;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, bigint, boolean, boolean) IS

@@ -39,12 +39,15 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	WITH estimate AS MATERIALIZED (
-		SELECT e.* FROM tablespace_advisor.estimate_placement($1, $2, $3, false, of_tablespace) e
+	WITH present AS MATERIALIZED (
+		SELECT array(SELECT l FROM tablespace_advisor.estimate_load($1, $2, $3) l) AS loads
+	), estimate AS MATERIALIZED (
+		SELECT e.* FROM present p,
+			tablespace_advisor.estimate_placement($1, $2, $3, p.loads, false, of_tablespace) e
 	), loads AS MATERIALIZED (
 		SELECT array(SELECT l FROM tablespace_advisor.place_loads($1,
 			array(SELECT ROW(e.*)::tablespace_advisor.placement_estimate FROM estimate e
-				WHERE e.destination IS NULL), $2, $3) l) AS loads
+				WHERE e.destination IS NULL), $2, p.loads) l) AS loads FROM present p
 	), place AS MATERIALIZED (
 		SELECT r.* FROM tablespace_advisor.tablespace_rooms($2) r
 	), item AS MATERIALIZED (
@@ -68,13 +71,11 @@ AS $$
 			AND (d.tablespace = ANY (i.shares_device_with)) IS NOT TRUE
 			AND (e.saved_ms_per_s IS NOT NULL OR coalesce(i.reads_per_s, 0) = 0)
 	), items AS MATERIALIZED (
-		SELECT array_agg(i.present ORDER BY i.n) AS present,
-			array_agg(i.size_bytes ORDER BY i.n) AS sizes,
-			array_agg(i.device_reads ORDER BY i.n) AS reads, sum(i.size_bytes) AS bytes
-		FROM item i
+		SELECT array_agg(i.present) AS present, array_agg(i.size_bytes) AS sizes,
+			array_agg(i.device_reads) AS reads, sum(i.size_bytes) AS bytes
+		FROM (SELECT i.* FROM item i ORDER BY i.n) i
 	), cells AS MATERIALIZED (
-		SELECT array_agg(c.n) AS n, array_agg(c.place) AS place, array_agg(c.saved) AS saved
-		FROM cell c
+		SELECT array_agg(c.n) AS n, array_agg(c.place) AS place, array_agg(c.saved) AS saved FROM cell c
 	), step AS MATERIALIZED (
 		SELECT s.* FROM items i CROSS JOIN cells c
 		CROSS JOIN LATERAL tablespace_advisor.savings_by_room(
@@ -82,8 +83,7 @@ AS $$
 			array(SELECT p.room FROM place p ORDER BY p.place),
 			array(SELECT min(p.free) FROM place p GROUP BY p.room ORDER BY p.room),
 			(SELECT p.place FROM place p WHERE p.tablespace = of_tablespace),
-			array(SELECT (i.bytes * n / steps)::bigint FROM generate_series(0, steps) n),
-			i.reads) s
+			array(SELECT (i.bytes * n / steps)::bigint FROM generate_series(0, steps) n), i.reads) s
 	), moved AS (
 		/* what is not to be moved is read where it is */
 		SELECT s.bytes, s.relations, max(coalesce(tablespace_advisor.saved_by_reads(
@@ -91,13 +91,13 @@ AS $$
 					+ coalesce(s.reads[p.place] - (SELECT sum(i.device_reads) FROM item i
 						WHERE i.present = p.place), s.reads[p.place], 0)
 				FROM unnest(l.loads) WITH ORDINALITY o
-				JOIN place p ON p.tablespace = o.tablespace ORDER BY o.ordinality)),
-			s.saved)) OVER (ORDER BY s.bytes) AS saved
+				JOIN place p ON p.tablespace = o.tablespace ORDER BY o.ordinality)), s.saved))
+			OVER (ORDER BY s.bytes) AS saved
 		FROM step s CROSS JOIN loads l
 	)
 	SELECT s.bytes, tablespace_advisor.round_to_three(s.saved),
-		tablespace_advisor.round_to_three(100 * s.saved
-			/ nullif((SELECT sum(e.read_ms_per_s) FROM estimate e WHERE e.destination IS NULL), 0)),
+		tablespace_advisor.round_to_three(100 * s.saved / nullif(
+			(SELECT sum(e.read_ms_per_s) FROM estimate e WHERE e.destination IS NULL), 0)),
 		tablespace_advisor.round_to_three((s.saved - lag(s.saved) OVER w) * 1073741824
 			/ nullif(s.bytes - lag(s.bytes) OVER w, 0)),
 		s.relations
@@ -114,6 +114,7 @@ RETURNS TABLE (bytes bigint, saved_ms_per_s float8, saved_percent float8,
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
+SET max_parallel_workers_per_gather = 0
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -19,7 +19,7 @@ CREATE FUNCTION tablespace_advisor.place_loads(
 	relations tablespace_advisor.relation_fact[],
 	estimates tablespace_advisor.placement_estimate[],
 	tablespaces tablespace_advisor.tablespace_fact[],
-	load tablespace_advisor.load_fact)
+	loads tablespace_advisor.load_estimate[])
 RETURNS SETOF tablespace_advisor.place_load
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -38,8 +38,7 @@ AS $$
 			FROM unnest(f.depth_read_us) WITH ORDINALITY u (us, n) ORDER BY u.n),
 		NULL::float8, NULL::float8, o.others
 	FROM unnest(tablespaces) f
-	LEFT JOIN tablespace_advisor.estimate_load(relations, tablespaces, load) l
-		ON l.tablespace = f.tablespace
+	LEFT JOIN unnest(loads) l ON l.tablespace = f.tablespace
 	LEFT JOIN (SELECT a.tablespace, sum(a.reads_per_s * e.device_share) AS reads
 		FROM tablespace_advisor.elements(relations) a JOIN tablespace_advisor.elements(estimates) e
 			ON e.relation = a.relation AND e.destination IS NULL
@@ -49,8 +48,8 @@ AS $$
 		FROM (SELECT coalesce(r.reads * l.device_us / 1e6, 0) AS own) w) o
 	WHERE f.random_read_us IS NOT NULL AND cardinality(f.depths) > 0
 $$;
-COMMENT ON FUNCTION tablespace_advisor.place_loads(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
-	'what is read where, from facts and estimates of all relations';
+COMMENT ON FUNCTION tablespace_advisor.place_loads(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[]) IS
+	'what is read where, from facts and estimates of all relations; loads: as of estimate_load()';
 
 /*
  * later_reads: per second of each of these tablespaces, in their order.  Where
@@ -148,12 +147,16 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	WITH factor AS (
-		SELECT ((SELECT sum(p.reads_per_s * coalesce(p.read_us, 0)
-					- p.later_reads_per_s * p.later_us) FROM unnest(places) p) / 1000
-				- sum(coalesce(e.extra_write_ms_per_s, 0))) / sum(m.saved_ms_per_s) AS factor
+	WITH extra AS (
+		SELECT coalesce(sum(e.extra_write_ms_per_s), 0) AS ms
 		FROM tablespace_advisor.elements(moves) m
 		JOIN tablespace_advisor.elements(estimates) e ON e.relation = m.relation AND e.destination = m.destination
+		WHERE m.turn IS NOT NULL AND e.extra_write_ms_per_s > 0
+	), factor AS (
+		SELECT ((SELECT sum(p.reads_per_s * coalesce(p.read_us, 0)
+					- p.later_reads_per_s * p.later_us) FROM unnest(places) p) / 1000
+				- (SELECT x.ms FROM extra x)) / sum(m.saved_ms_per_s) AS factor
+		FROM tablespace_advisor.elements(moves) m
 		WHERE m.turn IS NOT NULL
 		HAVING sum(m.saved_ms_per_s) > 0
 	)
@@ -161,7 +164,8 @@ AS $$
 		m.saved_ms_per_s * k.factor, m.bytes, m.bound_ms_per_s * k.factor, m.is_exact,
 		m.turn, m.bundle, m.makes_room_for, m.ms_per_s_and_gb * k.factor, m.finding
 	FROM tablespace_advisor.elements(moves) m
-	CROSS JOIN (SELECT coalesce((SELECT f.factor FROM factor f), 1) AS factor) k
+	/* OFFSET: once, not for each column */
+	CROSS JOIN (SELECT coalesce((SELECT f.factor FROM factor f), 1) AS factor OFFSET 0) k
 $$;
 COMMENT ON FUNCTION tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.placement_estimate[]) IS
 	'the moves of choose_moves() with savings that add up to what they save together, by loads_after()';

@@ -53,9 +53,9 @@ BEGIN ATOMIC
 	SELECT CASE
 		WHEN seconds < 1 THEN tablespace_advisor.three_digits(1000 * seconds) || ' ms'
 		WHEN seconds < 120 THEN tablespace_advisor.three_digits(seconds) || ' s'
-		WHEN seconds < 7200 THEN round(seconds / 60) || ' min'
-		WHEN seconds < 172800 THEN round(seconds / 3600) || ' h'
-		ELSE round(seconds / 86400) || ' days' END;
+		WHEN seconds < 7200 THEN round(seconds / 60)::text || ' min'
+		WHEN seconds < 172800 THEN round(seconds / 3600)::text || ' h'
+		ELSE round(seconds / 86400)::text || ' days' END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.pretty_seconds(float8) IS
 	'a time as text, in the unit that suits it';

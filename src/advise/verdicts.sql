@@ -174,21 +174,34 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.finding_reason(text, tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, name, text, tablespace_advisor.tablespace_fact[]) IS
 	'a finding as a sentence; rest: unmeasured tablespaces where part of its table is, other arguments as of move_finding()';
 
+CREATE FUNCTION tablespace_advisor.statistics_statement(
+	index regclass,
+	expression text,
+	table_relation regclass)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('CREATE STATISTICS %I ON %s FROM %s',
+		(SELECT left(c.relname, 50) || '_statistics' FROM pg_class c WHERE c.oid = index),
+		expression, table_relation)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.statistics_statement(regclass, text, regclass) IS
+	'what makes the statistics that an index on an expression is there for';
+
 CREATE FUNCTION tablespace_advisor.finding_statement(
 	finding text,
 	a tablespace_advisor.relation_fact)
 RETURNS text
 LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+BEGIN ATOMIC
 	SELECT CASE finding
-		WHEN 'unused expression' THEN format('CREATE STATISTICS %I ON %s FROM %s',
-			(SELECT left(c.relname, 50) || '_statistics' FROM pg_class c
-				WHERE c.oid = a.relation), a.expression, a.table_relation)
+		WHEN 'unused expression' THEN tablespace_advisor.statistics_statement(
+			a.relation, a.expression, a.table_relation)
 		WHEN 'BRIN' THEN format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I)',
 			a.table_relation, a.column_name)
-		ELSE format('REINDEX INDEX CONCURRENTLY %s', a.relation) END
-	WHERE finding IN ('unused expression', 'BRIN', 'invalid', 'bloated')
-$$;
+		WHEN 'invalid' THEN format('REINDEX INDEX CONCURRENTLY %s', a.relation)
+		WHEN 'bloated' THEN format('REINDEX INDEX CONCURRENTLY %s', a.relation) END;
+END;
 COMMENT ON FUNCTION tablespace_advisor.finding_statement(text, tablespace_advisor.relation_fact) IS
 	'what to run about a finding; NULL: nothing, or the finding is not about the index alone';

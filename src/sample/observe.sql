@@ -103,6 +103,10 @@ RETURNS SETOF record
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
+	WITH window_sample AS MATERIALIZED (
+		SELECT i.sample_id, i.seconds FROM tablespace_advisor.sample_interval i
+		WHERE i.sample_id BETWEEN first_id AND last_id
+	)
 	SELECT c.relation, m.reads_per_s,
 		CASE WHEN c.seconds_maintained > 0 THEN greatest(0,
 			c.all_reads / nullif(window_seconds, 0) - m.reads_per_s) END,
@@ -124,7 +128,7 @@ AS $$
 			sum(r.cached_reads::float8) AS cached_reads,
 			sum(r.reads::float8) FILTER (WHERE r.cached_reads IS NOT NULL) AS looked_at
 		FROM tablespace_advisor.relation_sample r
-		JOIN tablespace_advisor.sample_interval i ON i.sample_id = r.sample_id
+		JOIN window_sample i ON i.sample_id = r.sample_id
 		WHERE r.sample_id BETWEEN first_id AND last_id
 		GROUP BY r.relation) c
 	CROSS JOIN LATERAL (SELECT CASE
