@@ -497,10 +497,7 @@ tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 	tsa_check_signature(fcinfo, "job", 11);
 	parse_evacuation(fcinfo, &evacuation);
 	if (!evacuation.options.dry_run)
-	{
-		tsa_check_call(fcinfo);
-		tsa_recover_jobs();
-	}
+		tsa_begin_call(fcinfo);
 	tsa_check_create_right(evacuation.target);
 	print_warnings(&evacuation);
 	if (evacuation.options.dry_run)
