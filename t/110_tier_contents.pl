@@ -132,6 +132,18 @@ like(contents($node, 'old', columns => 'database, kind, how, statement, reason')
 	qr/^locked\|database\|locked\|\|It could not be looked into/, 'a locked database has a row');
 $node->safe_psql('postgres', q{ROLLBACK PREPARED 'rename'});
 is(contents($node, 'old'), 'locked|public.x|table|lock', 'a database is looked into when it is free again');
+
+# So can its owner have its catalogs locked.
+my $reader = session($node, dbname => 'locked');
+ask($reader, 'BEGIN; SELECT count(*) FROM pg_class;');
+my $vacuum = session($node, dbname => 'locked');
+send_to($vacuum, 'VACUUM FULL pg_class;');
+wait_for_lock_of($node, $vacuum->{pid});
+like(contents($node, 'old', columns => 'database, kind, how, statement, reason'),
+	qr/^locked\|database\|locked\|\|It could not be looked into/, 'a database whose catalogs are locked has a row');
+ask($reader, 'COMMIT;');
+answer($vacuum);
+end_session($_) for $reader, $vacuum;
 $node->safe_psql('postgres', 'DROP DATABASE locked; CHECKPOINT; DROP TABLESPACE old');
 
 # What a transaction under way has made is not an orphan.

@@ -226,7 +226,45 @@ is(messages_of($node, q{
 		ALTER DATABASE theirs SET search_path = evil, pg_catalog, public},
 		dbname => 'theirs', user => 'mallory'), '', 'types with names of the server');
 is(messages_of($node, $handed_out, dbname => 'theirs'), '', 'a statement handed out means the types of the server');
+
+# So are functions, views and operators.
+is(messages_of($node, q{
+		CREATE FUNCTION evil.pg_reload_conf() RETURNS boolean LANGUAGE sql AS 'SELECT evil.rob()';
+		CREATE VIEW evil.pg_inherits AS SELECT * FROM pg_catalog.pg_inherits WHERE evil.rob();
+		CREATE FUNCTION evil.same(pg_catalog.text, pg_catalog.text) RETURNS boolean
+		LANGUAGE sql AS 'SELECT evil.rob()';
+		CREATE OPERATOR evil.= (LEFTARG = pg_catalog.text, RIGHTARG = pg_catalog.text,
+			FUNCTION = evil.same);
+		CREATE FUNCTION evil.same(pg_catalog.oid, pg_catalog.regclass) RETURNS boolean
+		LANGUAGE sql AS 'SELECT evil.rob()';
+		CREATE OPERATOR evil.= (LEFTARG = pg_catalog.oid, RIGHTARG = pg_catalog.regclass,
+			FUNCTION = evil.same);
+		CREATE TABLE evil.parent (a int);
+		CREATE TABLE evil.heir () INHERITS (evil.parent)},
+		dbname => 'theirs', user => 'mallory'), '', 'names of the server');
+my %told_of = (
+	'an index that may not be needed' => $node->safe_psql('theirs', q{
+		SET search_path = pg_catalog;
+		SELECT unnest(t.statements) FROM tablespace_advisor.report_things(jsonb_populate_record(
+			NULL::tablespace_advisor.report_findings, '{"health": [], "costs": [],
+			"advice": [{"action": "drop candidate", "relation": "public.told", "size_bytes": 1}]}')) t
+		WHERE t.what LIKE '%may not be needed%'}),
+	'timing' => $node->safe_psql('theirs', q{
+		SET search_path = pg_catalog;
+		SET track_io_timing = off;
+		SELECT (regexp_match(message, 'SELECT .*'))[1] FROM public.tablespace_advisor_health()
+		WHERE subject = 'timing'}),
+	'parents' => messages_of($node,
+		q{CALL public.move_table_concurrently('evil.parent'::pg_catalog.regclass, 'fast'::pg_catalog.name)},
+		dbname => 'theirs') =~ s/.*HINT:  Move them one by one: (SELECT [^\n]*)\.\n.*/$1/sr);
+foreach my $what (sort keys %told_of)
+{
+	like($told_of{$what}, qr/^SELECT /, "a statement about $what is handed out");
+	unlike(messages_of($node, $told_of{$what}, dbname => 'theirs'), qr/robbed|ERROR/,
+		"what is handed out about $what means what is the server's");
+}
 is($node->safe_psql('theirs', q{
+		SET search_path = pg_catalog;
 		SELECT t.spcname FROM pg_class c JOIN pg_tablespace t ON t.oid = c.reltablespace
 		WHERE c.oid = 'public.told'::pg_catalog.regclass}), 'fast', 'a statement handed out does what it says');
 $node->safe_psql('postgres', 'ALTER DATABASE theirs RESET search_path');

@@ -80,6 +80,25 @@ is($node->safe_psql('latin', q{
 			= '???x' || chr(228)}),
 	't', 'names of LATIN1 neither end a line nor control a terminal');
 
+# Nor need whoever moves a table have named its tablespace, or its parent.
+$node->safe_psql('postgres', qq{
+	CREATE TABLESPACE "s\nHINT:  evil" LOCATION '';
+	CREATE TABLE "p\nHINT:  evil" (a int) TABLESPACE "s\nHINT:  evil";
+	CREATE TABLE heir () INHERITS ("p\nHINT:  evil")});
+my %told = (
+	'would leave' => q{CALL evacuate_tablespace(E's\nHINT:  evil', 'fast', dry_run => true)},
+	'has left' => q{CALL evacuate_tablespace(E's\nHINT:  evil', 'fast')},
+	'would go back to' => q{CALL move_table_concurrently('heir', E's\nHINT:  evil', dry_run => true)},
+	'inherits from' => q{CALL move_table_concurrently(E'"p\nHINT:  evil"', 'fast')});
+foreach my $what (sort keys %told)
+{
+	my $messages = messages_of($node, $told{$what});
+
+	like($messages, qr/\?HINT:  evil"/, "a message has the name of what a table $what");
+	unlike($messages, qr/^HINT:  evil/m, "no name ends a line that says what a table $what");
+}
+$node->safe_psql('postgres', qq{DROP TABLESPACE "s\nHINT:  evil"});
+
 # Whoever moves a table need not have named its indexes.
 $node->safe_psql('postgres', qq{CREATE INDEX "t\nHINT:  evil" ON t (b)});
 stop_at($node, 'copied');
@@ -124,7 +143,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE "o'clock" (a int);
 	CREATE TABLE hour () INHERITS ("o'clock")});
 like(messages_of($node, q{CALL move_table_concurrently('"o''clock"', 'fast')}),
-	qr/inhparent = 'public\."o''clock"'::pg_catalog\.regclass/, 'a quote in the name of a parent');
+	qr/inhparent OPERATOR\(pg_catalog\.=\) 'public\."o''clock"'::pg_catalog\.regclass/, 'a quote in the name of a parent');
 
 # 0.3's caller waited by a view, which this forbids it to read
 $node->safe_psql('postgres', "ALTER DATABASE postgres SET restrict_nonsystem_relation_kind = 'view'")

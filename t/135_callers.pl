@@ -37,6 +37,31 @@ ask($open, 'ROLLBACK;');
 is($node->safe_psql('postgres', "SELECT wait_for_moves(array_agg(job_id)) FROM tablespace_moves"), 't',
 	'both moves end');
 
+# Nor do procedures while something runs that their caller has put off until a commit.
+$node->safe_psql('postgres', q{
+	CREATE TABLE put_off (a int);
+	CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql
+	AS $$ BEGIN PERFORM pg_sleep(600); RETURN NULL; END $$;
+	CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON put_off
+	DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION linger()});
+foreach my $call (q{move_table_concurrently('u', 'fast', job_ids => ids)},
+	q{evacuate_tablespace('slow', 'fast', job_ids => ids)})
+{
+	@jobs = crash_of_two_moves();
+	$open = session($node);
+	send_to($open, qq{DO \$\$ DECLARE ids bigint[]; BEGIN
+			INSERT INTO put_off VALUES (1);
+			CALL $call;
+		END \$\$;});
+	wait_until($node, qq{(SELECT wait_event = 'PgSleep' FROM pg_stat_activity WHERE pid = $open->{pid})},
+		"what was put off before $call runs");
+	is(messages_of($node, "SELECT retry_move($_)"), '', "another session gets at a move beside $call") for @jobs;
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($open->{pid})");
+	answer($open);
+	end_session($open);
+	$node->safe_psql('postgres', 'SELECT wait_for_moves(array_agg(job_id)) FROM tablespace_moves');
+}
+
 @jobs = crash_of_two_moves();
 $open = session($node);
 stop_at($node, 'copied');
@@ -48,6 +73,7 @@ is(messages_of($node, "SELECT retry_move($jobs[1])"), '',
 	'wait_for_moves() in an open transaction does not keep a crashed move to itself');
 release($node);
 ask($open, '');
+$node->safe_psql('postgres', 'SELECT wait_for_moves(array_agg(job_id)) FROM tablespace_moves');
 
 # --- a caller with an old snapshot ----------------------------------------------------
 

@@ -31,6 +31,8 @@ is(told($node, q{
 is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM tablespace_advisor.index_locality
 		WHERE relation = 'other'::regclass}), '1', 'the locality measured beside it is kept');
+like(messages_of($node, q{SET statement_timeout = '60s'; SELECT FROM measure_index_locality('hers')}),
+	qr/ERROR:  55P03: canceling statement due to lock timeout/, 'who measures the same index does not wait for long');
 end_session($open);
 
 # --- samples ------------------------------------------------------------------------
@@ -58,6 +60,57 @@ is(told($node, 'CALL sample_activity(); SELECT count(*) FROM tablespace_advisor.
 $node->safe_psql('postgres', q{
 	SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE usename = 'monitor'});
 end_session($open);
+
+# Nor has a sample locked anything while something of hers runs: what a commit has put
+# off, the rest of a cursor's query.
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA AUTHORIZATION monitor;
+	SET ROLE monitor;
+	CREATE TABLE monitor.hers (a int);
+	CREATE FUNCTION monitor.linger() RETURNS trigger LANGUAGE plpgsql
+	AS $$ BEGIN PERFORM pg_sleep(600); RETURN NULL; END $$;
+	CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON monitor.hers
+	DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION monitor.linger()});
+my %sneaked = (
+	'in a deferred trigger' => q{DO $$ BEGIN
+		INSERT INTO monitor.hers VALUES (1);
+		CALL sample_activity();
+	END $$;},
+	'in a cursor of hers' => q{DO $$ DECLARE i int; BEGIN
+		FOR i IN SELECT CASE WHEN g > 100 THEN length(pg_sleep(600)::text) ELSE g END
+			FROM generate_series(1, 101) g
+		LOOP
+			CALL sample_activity();
+		END LOOP;
+	END $$;});
+foreach my $where (sort keys %sneaked)
+{
+	$open = session($node, user => 'monitor');
+	send_to($open, $sneaked{$where});
+	wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity
+		WHERE usename = 'monitor' AND wait_event = 'PgSleep' AND backend_xmin IS NOT NULL)
+		AND NOT EXISTS (SELECT FROM pg_stat_activity
+		WHERE usename = 'monitor' AND wait_event <> 'PgSleep')}, "her call lingers $where");
+	is(told($node, 'CALL sample_activity()'), '', "others take samples while her call lingers $where");
+	$node->safe_psql('postgres', q{
+		SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE usename = 'monitor'});
+	end_session($open);
+}
+
+# Nor does she keep others waiting by not listening from when her sample is locked.
+my $deaf = deaf_client($node, 'monitor', 'CALL sample_activity()');
+$deaf->blocking(0);
+until ($node->safe_psql('postgres', q{
+		SELECT EXISTS (SELECT FROM pg_locks
+			WHERE relation = 'tablespace_advisor.sample'::regclass AND granted
+				AND mode = 'ShareRowExclusiveLock')
+			OR EXISTS (SELECT FROM pg_stat_activity
+			WHERE usename = 'monitor' AND state = 'idle' AND query LIKE 'CALL %')}) eq 't')
+{
+	sysread $deaf, my $heard, 100_000;
+}
+is(told($node, 'CALL sample_activity()'), '', 'others take samples beside a client that does not listen');
+close $deaf;
 
 # So is what standbys have read, of which she brings as much as she likes.
 my $bring = q{SELECT add_standby_activity(jsonb_build_object(
@@ -158,6 +211,34 @@ like(told($node, "SELECT retry_move($older)", user => 'mallory'), qr/table "part
 	'a call does not wait for a job that it is refused for');
 end_session($open);
 end_session($holder);
+$node->safe_psql('postgres', 'SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves))');
+
+# The client of a call that queues moves does not listen from when it has looked for
+# others.
+$node->safe_psql('postgres', q{
+	CREATE TABLE much (a int) TABLESPACE slow;
+	ALTER TABLE much OWNER TO mallory;
+	DO $$ BEGIN
+		FOR i IN 1 .. 20 LOOP
+			CREATE INDEX ON much (a) TABLESPACE slow;
+		END LOOP;
+	END $$});
+stop_at($node, 'queue looked at');
+$deaf = deaf_client($node, 'mallory',
+	q{CALL move_indexes_concurrently('much', 'fast', wait => false)});
+$deaf->blocking(0);
+until ($node->safe_psql('postgres', q{
+		SELECT count(*) FROM pg_stat_activity WHERE query = 'live copy stopped at: queue looked at'}))
+{
+	sysread $deaf, my $heard, 1_000_000;
+}
+release($node);
+wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity
+	WHERE usename = 'mallory' AND (state = 'idle' OR wait_event = 'ClientWrite'))}, 'she does not listen');
+like(told($node, q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice'), qr/^\{\d+\}$/,
+	'others queue moves beside a client that does not listen');
+close $deaf;
+told($node, q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
 $node->safe_psql('postgres', 'SELECT wait_for_moves(ARRAY(SELECT job_id FROM tablespace_moves))');
 
 # --- jobs of another database -------------------------------------------------------

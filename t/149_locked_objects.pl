@@ -58,6 +58,42 @@ is($node->safe_psql('postgres', q{
 		SELECT count(*) FROM pg_index WHERE indrelid = 'left_behind'::regclass}),
 	'1', 'the next worker has dropped all transient indexes');
 
+# So has somebody who has many roles.
+$node->safe_psql('postgres', q{
+	DO $$ BEGIN
+		FOR i IN 1 .. 6 LOOP
+			EXECUTE format('CREATE ROLE hers_%s', i);
+			EXECUTE format('CREATE TABLE left_%s (a int)', i);
+			EXECUTE format('INSERT INTO left_%s VALUES (1), (1)', i);
+			EXECUTE format('CREATE INDEX left_%s_a ON left_%s (a)', i, i);
+			EXECUTE format('ALTER TABLE left_%s OWNER TO hers_%s', i, i);
+		END LOOP;
+	END $$;
+	INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
+		schema_name, relation_name, from_tablespace, from_tablespace_name,
+		to_tablespace, to_tablespace_name, method_wanted, method, state,
+		bytes_total, lock_timeout_ms, owner, system_identifier, database,
+		known_indexes)
+	SELECT -1, c.oid, i.indrelid, 'i', 'public', c.relname,
+		s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
+		0, 100, c.relowner, p.system_identifier, d.oid, ARRAY[c.oid::regclass]
+	FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid, pg_tablespace s,
+		pg_database d, pg_control_system() p
+	WHERE c.relname LIKE 'left\__\_a' AND s.spcname = 'fast' AND d.datname = current_database()});
+messages_of($node, "CREATE UNIQUE INDEX CONCURRENTLY left_${_}_a_ccnew ON left_$_ (a)") for 1 .. 6;
+my $holder = session($node);
+ask($holder, 'BEGIN; LOCK TABLE ' . join(', ', map { "left_$_" } 1 .. 6) . ' IN SHARE UPDATE EXCLUSIVE MODE;');
+$offset = -s $node->logfile;
+told($node, q{CALL move_table_concurrently('twin', 'fast')}, user => 'alice');
+workers_end($node, 'a worker ends beside what many roles have left');
+$timeouts = () = slurp_file($node->logfile, $offset) =~ /canceling statement due to lock timeout/g;
+is($timeouts, 3, 'a worker has waited for the locks of three roles');
+end_session($holder);
+told($node, q{CALL move_table_concurrently('twin', 'slow')}, user => 'alice');
+workers_end($node, 'the next worker ends as well');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_index WHERE NOT indisvalid}),
+	'0', 'the next worker has dropped what roles have left');
+
 # --- a database that is locked -------------------------------------------------------
 
 # Nobody can connect to it while it is being renamed, moved, or copied.
@@ -148,14 +184,21 @@ $node->safe_psql('endless', q{
 	CREATE OR REPLACE FUNCTION tablespace_advisor.add_all_samples(snapshots int)
 	RETURNS int LANGUAGE plpgsql AS $$ BEGIN
 		INSERT INTO public.seen SELECT concat_ws(' ', current_setting('enable_hashjoin'),
-			current_setting('enable_mergejoin'), current_setting('enable_memoize'));
+			current_setting('enable_mergejoin'), current_setting('enable_memoize'),
+			current_setting('cpu_operator_cost'), current_setting('jit'));
 		RETURN 1;
 	END $$});
-told($node, "ALTER DATABASE endless SET $_ = off", user => 'mallory', dbname => 'endless')
-  foreach qw(enable_hashjoin enable_mergejoin enable_memoize);
+my @odd = ('enable_hashjoin = off', 'enable_mergejoin = off', 'enable_memoize = off',
+	'cpu_operator_cost = 1e300', 'jit = on');
+told($node, "ALTER DATABASE endless SET $_", user => 'mallory', dbname => 'endless') foreach @odd;
 ok($node->poll_query_until('endless', 'SELECT count(*) > 0 FROM seen'), 'a database with settings is sampled');
-is($node->safe_psql('endless', 'SELECT DISTINCT setting FROM seen'), 'on on on',
+is($node->safe_psql('endless', 'SELECT DISTINCT setting FROM seen'), 'on on on 0.0025 off',
 	'the owner of a database does not choose how its sample is planned');
+$node->safe_psql('endless', 'CREATE ROLE monitor LOGIN IN ROLE pg_monitor; TRUNCATE seen');
+is(told($node, 'CALL sample_activity(); SHOW enable_hashjoin', user => 'monitor', dbname => 'endless'),
+	'off', 'a member of pg_monitor takes a sample, and has the settings that she had');
+is($node->safe_psql('endless', 'SELECT DISTINCT setting FROM seen'), 'on on on 0.0025 off',
+	'who takes a sample does not choose how it is planned');
 $node->safe_psql('endless', q{
 	CREATE OR REPLACE FUNCTION tablespace_advisor.add_all_samples(snapshots int)
 	RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100000); RETURN 1; END $$});
@@ -164,6 +207,9 @@ wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity
 		AND wait_event = 'PgSleep')}, 'a sample takes for ever');
 is_sampled('other databases are sampled nevertheless');
 like(slurp_file($node->logfile), qr/LOG:  gave up sampling database \d+/, 'the log says which one is not');
+is_sampled('other databases are sampled again and again') for 1 .. 4;
+my $given_up = () = slurp_file($node->logfile) =~ /gave up sampling/g;
+cmp_ok($given_up, '<', 4, 'a database whose sample takes for ever is sampled in few rounds');
 $node->safe_psql('postgres', 'DROP DATABASE endless WITH (FORCE)');
 
 # --- a database whose requests are locked when the server starts ------------------------

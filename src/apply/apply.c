@@ -296,10 +296,7 @@ tsa_apply_placement(PG_FUNCTION_ARGS)
 				 errdetail("Only members of the role \"pg_monitor\" may.")));
 	parse_options(fcinfo, &options);
 	if (!options.dry_run)
-	{
-		tsa_check_call(fcinfo);
-		tsa_recover_jobs();
-	}
+		tsa_begin_call(fcinfo);
 	lock_round(&tag);
 	PG_TRY();
 	{

@@ -85,4 +85,4 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'measure_index_locality';
 COMMENT ON FUNCTION @extschema@.measure_index_locality(regclass) IS
-	'finds out which blocks of the table windows of consecutive index entries lead to, per valid B-tree of a table, a partitioned table or of one index, and keeps it for tablespace_advisor.correct_locality; one row per size of window, the last one of the whole index. Errors: 42501 neither owner nor member of pg_monitor, 42P01 no such relation, 42809 no table or index, 22004 NULL.';
+	'finds out which blocks of the table windows of consecutive index entries lead to, per valid B-tree of a table, a partitioned table or of one index, and keeps it for tablespace_advisor.correct_locality; one row per size of window, the last one of the whole index. Errors: 42501 neither owner nor member of pg_monitor, 42P01 no such relation, 42809 no table or index, 22004 NULL, 55P03 another transaction, which has not ended, has measured it.';

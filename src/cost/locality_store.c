@@ -24,6 +24,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
 #include "utils/array.h"
+#include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -62,6 +63,9 @@ enum
 	" FROM tablespace_advisor.read_times WHERE tablespace_oid = $1" \
 	"  AND num_nulls(sequential_page_us, random_read_us, skip_read_us," \
 	"   cached_read_us, adjacent_0_us, adjacent_1_us) = 0"
+
+/* Who measures the same index may stay in that transaction. */
+#define LOCK_TIMEOUT	"1s"
 
 /* Somebody else's transaction that does the same may stay open. */
 #define DELETE_GONE \
@@ -267,6 +271,8 @@ tsa_locality_keep(TsaLocalityRow *row, Oid tablespace)
 	tsa_state_check("index_locality",
 					XactReadOnly ? AccessShareLock : RowExclusiveLock);
 	tsa_state_open(&state);
+	(void) set_config_option("lock_timeout", LOCK_TIMEOUT, PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	times = select_times(tablespace, &no_times);
 	row->has_times = !no_times && read_times(times, &row->times);
 	if (!XactReadOnly)

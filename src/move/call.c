@@ -12,6 +12,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -24,6 +25,7 @@
 
 #include "move/call.h"
 #include "move/job/job.h"
+#include "move/worker/recover.h"
 #include "state/state.h"
 
 /* Nothing can be moved, or written down, where nothing can be written. */
@@ -157,8 +159,8 @@ tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs * args,
 /*
  * Refuses a call that could not queue what it plans: it has to commit.
  */
-void
-tsa_check_call(FunctionCallInfo fcinfo)
+static void
+check_call(FunctionCallInfo fcinfo)
 {
 	tsa_refuse_when_read_only();
 	if (!tsa_may_commit(fcinfo))
@@ -168,6 +170,37 @@ tsa_check_call(FunctionCallInfo fcinfo)
 						get_func_name(fcinfo->flinfo->fn_oid)),
 				 errdetail("It commits, so that its background worker sees what is to be done."),
 				 errhint("Send CALL as a statement of its own, turn autocommit on, or call it from a top-level procedure or DO block in PL/pgSQL, with a variable for job_ids.")));
+}
+
+/*
+ * Recovers the jobs of dead workers and commits that: what follows may take
+ * long, or fail.  So may what the caller has put off until a commit.
+ */
+static void
+recover_and_commit(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	SPI_commit();
+	MemoryContextSwitchTo(context);
+	tsa_recover_jobs();
+	SPI_commit();
+	SPI_finish();
+	MemoryContextSwitchTo(context);
+}
+
+/*
+ * What a procedure that is to queue moves does first.
+ */
+void
+tsa_begin_call(FunctionCallInfo fcinfo)
+{
+	check_call(fcinfo);
+	if (tsa_has_dead_batch())
+		recover_and_commit();
+	else
+		tsa_recover_jobs();		/* which there may be of another database */
 }
 
 /* The result row of a procedure whose only output is job_ids. */

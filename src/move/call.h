@@ -28,7 +28,7 @@ typedef struct TsaMoveArgs
 }			TsaMoveArgs;
 
 extern void tsa_refuse_when_read_only(void);
-extern void tsa_check_call(FunctionCallInfo fcinfo);
+extern void tsa_begin_call(FunctionCallInfo fcinfo);
 extern Datum tsa_required_arg(FunctionCallInfo fcinfo, int n,
 							  const char *name);
 extern void tsa_parse_max_rate(Datum rate, TsaLimits * limits);

@@ -99,26 +99,6 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 }
 
 /*
- * Recovers the jobs of dead workers and commits that: what follows may take
- * long, or fail.
- */
-static void
-recover_and_commit(MemoryContext context)
-{
-	if (!tsa_has_dead_batch())
-	{
-		tsa_recover_jobs();		/* which there may be of another database */
-		return;
-	}
-	SPI_connect_ext(SPI_OPT_NONATOMIC);
-	MemoryContextSwitchTo(context);
-	tsa_recover_jobs();
-	SPI_commit();
-	SPI_finish();
-	MemoryContextSwitchTo(context);
-}
-
-/*
  * Plans, queues and, unless told otherwise, awaits the moves of a call, and
  * returns its result row.
  */
@@ -132,10 +112,7 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 	List	   *ids = NIL;
 
 	if (!options->dry_run)
-		tsa_check_call(fcinfo);
-
-	if (!options->dry_run)
-		recover_and_commit(context);
+		tsa_begin_call(fcinfo);
 	tsa_check_children(options->target, get_func_name(fcinfo->flinfo->fn_oid));
 	moves = plan(options);
 	if (moves == NIL || options->dry_run)

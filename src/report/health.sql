@@ -44,7 +44,7 @@ AS $$
 	FROM (SELECT libraries, 'tablespace_advisor' = ANY (libraries) AS loaded FROM preload) p
 	UNION ALL
 	SELECT 'timing', t.timed, CASE WHEN t.timed THEN 'track_io_timing is on'
-			ELSE 'track_io_timing is off: advice cannot correct probes by what the server timed, and outcomes are not measured; takes a reload: SELECT pg_reload_conf()' END,
+			ELSE 'track_io_timing is off: advice cannot correct probes by what the server timed, and outcomes are not measured; takes a reload: SELECT pg_catalog.pg_reload_conf()' END,
 		CASE WHEN NOT t.timed THEN 'ALTER SYSTEM SET track_io_timing = on' END
 	FROM (SELECT current_setting('track_io_timing')::boolean AS timed) t
 	UNION ALL

@@ -133,7 +133,7 @@ AS $$
 			ELSE format('Look at %s indexes that may not be needed, first: ', count(*)) END
 			|| (array_agg(a.relation::text ORDER BY a.size_bytes DESC))[1],
 		format('up to %s, and what writing them takes', pg_size_pretty(sum(a.size_bytes))),
-		ARRAY[format('SELECT * FROM %s.advise_placement() WHERE action = %L', '@extschema@', 'drop candidate')]
+		ARRAY[format('SELECT * FROM %s.advise_placement() WHERE action OPERATOR(pg_catalog.=) %L', '@extschema@', 'drop candidate')]
 	FROM unnest(f.advice) a WHERE a.action = 'drop candidate' HAVING count(*) > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_things(tablespace_advisor.report_findings) IS

@@ -9,12 +9,14 @@
  *
  * A sample keeps others away until it is committed.  People call
  * sample_activity(), which commits: a transaction that stays open would keep
- * everybody's samples waiting.
+ * everybody's samples waiting.  It commits before, too, as a commit runs what
+ * the caller has put off: deferred triggers, and the rest of cursors' queries.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -23,6 +25,7 @@
 #include "parser/parse_func.h"
 #include "utils/guc.h"
 
+#include "state/settings.h"
 #include "state/state.h"
 #include "state/statement.h"
 #include "tsa.h"
@@ -59,15 +62,28 @@ tsa_take_sample(PG_FUNCTION_ARGS)
 	return result;
 }
 
-/* sample_activity() */
-Datum
-tsa_sample_activity(PG_FUNCTION_ARGS)
+/* Takes a sample with the extension's rights. */
+static void
+add_sample(void *arg pg_attribute_unused())
 {
 	static TsaStatement statement = {
 		"SELECT tablespace_advisor.add_all_samples($1)", 1, {INT4OID}, NULL
 	};
 	Datum		values[1] = {Int32GetDatum(SNAPSHOTS)};
 	TsaState	state;
+
+	tsa_state_check("sample", AccessShareLock);
+	tsa_state_open(&state);
+	tsa_run(&statement, values, NULL, TSA_CALLS);
+	tsa_state_close(&state);
+}
+
+/* sample_activity() */
+Datum
+tsa_sample_activity(PG_FUNCTION_ARGS)
+{
+	int			level;
+	ErrorData  *error;
 
 	tsa_refuse_restricted_operation(fcinfo);
 	if (!tsa_may_commit(fcinfo))
@@ -77,11 +93,16 @@ tsa_sample_activity(PG_FUNCTION_ARGS)
 				 errdetail("It commits, so that others need not wait for its locks."),
 				 errhint("Send CALL as a statement of its own, turn autocommit on, or call it from a top-level procedure or DO block in PL/pgSQL.")));
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
-	tsa_state_check("sample", AccessShareLock);
-	tsa_state_open(&state);
-	tsa_run(&statement, values, NULL, TSA_CALLS);
-	tsa_state_close(&state);
 	SPI_commit();
+	XactIsoLevel = XACT_READ_COMMITTED;
+	level = tsa_hurry();
+	error = tsa_try(add_sample, NULL);
+	if (error != NULL)
+	{
+		AtEOXact_GUC(false, level);
+		ReThrowError(error);
+	}
+	SPI_commit();				/* which closes the level */
 	SPI_finish();
 	PG_RETURN_VOID();
 }

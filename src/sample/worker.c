@@ -23,7 +23,8 @@
  *
  * So it is when it takes longer than the time between two samples: the other
  * databases wait for their turn, and how long it takes is up to a database's
- * owner, by the number of tables and by settings of the planner.
+ * owner, by the number of tables.  Such a database is sampled in few rounds, as
+ * somebody may have many.
  *
  * A standby keeps no samples: the launcher starts when recovery has ended.
  *
@@ -77,6 +78,9 @@
 
 /* Databases without it are asked every so many rounds, or after an install. */
 #define ROUNDS_WITHOUT	12
+
+/* Those whose sample took too long are left out for so many. */
+#define ROUNDS_LATE		12
 
 int			tsa_sample_interval = 300;
 
@@ -133,9 +137,9 @@ is_late(Oid database, TimestampTz began)
 
 /*
  * Waits for the end of a worker, but has it leave a database that somebody
- * wants for himself, or that takes it too long.
+ * wants for himself, or that takes it too long.  False in the latter case.
  */
-static void
+static bool
 wait_for_worker(BackgroundWorkerHandle *handle, Oid database)
 {
 	TimestampTz began = GetCurrentTimestamp();
@@ -143,11 +147,13 @@ wait_for_worker(BackgroundWorkerHandle *handle, Oid database)
 
 	while (GetBackgroundWorkerPid(handle, &pid) == BGWH_STARTED)
 	{
-		if (is_wanted(database) || is_late(database, began))
+		bool		late = is_late(database, began);
+
+		if (late || is_wanted(database))
 		{
 			TerminateBackgroundWorker(handle);
 			(void) WaitForBackgroundWorkerShutdown(handle);
-			return;
+			return !late;
 		}
 		(void) WaitLatch(MyLatch,
 						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -155,12 +161,14 @@ wait_for_worker(BackgroundWorkerHandle *handle, Oid database)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
+	return true;
 }
 
 /*
- * Runs a worker in a database and waits for its end.
+ * Runs a worker in a database and waits for its end; false if that took too
+ * long.
  */
-static void
+static bool
 run_worker(Oid database, dsm_segment *segment)
 {
 	BackgroundWorker worker =
@@ -168,6 +176,7 @@ run_worker(Oid database, dsm_segment *segment)
 						"tablespace_advisor sampling");
 	BackgroundWorkerHandle *handle;
 	dsm_handle	reply = dsm_segment_handle(segment);
+	bool		in_time = true;
 	pid_t		pid;
 
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
@@ -179,11 +188,23 @@ run_worker(Oid database, dsm_segment *segment)
 						database),
 				 errdetail("No worker slot is free."),
 				 errhint("You might need to increase \"max_worker_processes\".")));
-		return;
+		return true;
 	}
 	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)
-		wait_for_worker(handle, database);
+		in_time = wait_for_worker(handle, database);
 	pfree(handle);
+	return in_time;
+}
+
+/* Adds a database to a list that is kept. */
+static List *
+keep_database(List *list, Oid database)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	list = lappend_oid(list, database);
+	MemoryContextSwitchTo(old);
+	return list;
 }
 
 /*
@@ -193,6 +214,7 @@ void
 tsa_sample_databases(List *databases)
 {
 	static List *without = NIL; /* databases without the extension */
+	static List *late = NIL;	/* those whose sample took too long */
 	static int	round = 0;
 	static uint32 installs = 0;
 	dsm_segment *segment = dsm_create(sizeof(Reply),
@@ -203,6 +225,11 @@ tsa_sample_databases(List *databases)
 	if (segment == NULL)
 		return;					/* next time */
 	reply = dsm_segment_address(segment);
+	if (round % ROUNDS_LATE == 0)
+	{
+		list_free(late);
+		late = NIL;
+	}
 	if (round++ % ROUNDS_WITHOUT == 0 || installs != tsa_installs_count())
 	{
 		installs = tsa_installs_count();
@@ -213,17 +240,14 @@ tsa_sample_databases(List *databases)
 	{
 		Oid			database = lfirst_oid(lc);
 
-		if (list_member_oid(without, database))
+		if (list_member_oid(without, database) ||
+			list_member_oid(late, database))
 			continue;
 		reply->without_extension = false;
-		run_worker(database, segment);
+		if (!run_worker(database, segment))
+			late = keep_database(late, database);
 		if (reply->without_extension)
-		{
-			MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-
-			without = lappend_oid(without, database);
-			MemoryContextSwitchTo(old);
-		}
+			without = keep_database(without, database);
 	}
 	dsm_detach(segment);
 }

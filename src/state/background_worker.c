@@ -6,7 +6,7 @@
  * A database's owner can give it settings, and ALTER ROLE gives them to a
  * role; a worker that connects gets them like any session.  They must not
  * decide what the worker's statements mean, nor end them, nor make them take
- * hours: without hash joins a look at ten thousand relations does.
+ * hours (settings.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +16,7 @@
 #include "utils/guc.h"
 
 #include "state/background_worker.h"
+#include "state/settings.h"
 
 /*
  * A worker that runs a function of the library once, after recovery, and tells
@@ -52,6 +53,12 @@ tsa_connect_worker(Oid database, uint32 flags, const char *lock_timeout)
 	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, flags);
 }
 
+static void
+override(const char *name, const char *value)
+{
+	SetConfigOption(name, value, PGC_SUSET, PGC_S_OVERRIDE);
+}
+
 /*
  * Overrides settings that would get into a worker's way, until it exits.  Those
  * that a server does not know are left out.
@@ -73,22 +80,11 @@ tsa_override_settings(const char *lock_timeout,
 		{"search_path", "pg_catalog, pg_temp"},
 		{"exit_on_error", "off"},
 		{"role", "none"},		/* ALTER DATABASE ... SET role */
-		{"enable_bitmapscan", "on"},
-		{"enable_hashagg", "on"},
-		{"enable_hashjoin", "on"},
-		{"enable_indexonlyscan", "on"},
-		{"enable_indexscan", "on"},
-		{"enable_material", "on"},
-		{"enable_memoize", "on"},
-		{"enable_mergejoin", "on"},
-		{"enable_nestloop", "on"},
-		{"enable_seqscan", "on"},
-		{"enable_sort", "on"},
 		{"citus.override_table_visibility", "off"}	/* which hides shards */
 	};
 
 	for (int i = 0; i < (int) lengthof(settings); i++)
 		if (GetConfigOption(settings[i][0], true, false) != NULL)
-			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
-							PGC_S_OVERRIDE);
+			override(settings[i][0], settings[i][1]);
+	tsa_set_planner(override);
 }

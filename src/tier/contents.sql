@@ -19,7 +19,7 @@ RETURNS boolean
 AS 'MODULE_PATHNAME', 'tsa_is_database_locked'
 LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION tablespace_advisor.is_database_locked(oid) IS
-	'whether somebody has a lock on a database that keeps others from connecting to it, as ALTER DATABASE ... RENAME has';
+	'whether somebody has a lock on a database, or in another one waits for a catalog, so that others cannot connect to it, as ALTER DATABASE ... RENAME does';
 
 CREATE FUNCTION tablespace_advisor.databases_in(tablespace_oid oid)
 RETURNS TABLE (database oid, name name, is_default boolean, is_valid boolean,

@@ -170,7 +170,8 @@ static void
 print_warnings(const Evacuation *evacuation)
 {
 	static TsaStatement query = {
-		"SELECT w FROM tablespace_advisor.evacuation_warnings($1, $2) w",
+		"SELECT tablespace_advisor.printable(w) AS w"
+		" FROM tablespace_advisor.evacuation_warnings($1, $2) w",
 		2, {OIDOID, OIDOID}, NULL
 	};
 	Datum		values[2];
@@ -257,7 +258,7 @@ print_left(const Evacuation *evacuation, uint64 row)
 
 	ereport(NOTICE,
 			(errmsg("left in tablespace \"%s\": %s",
-					tsa_tablespace_name(evacuation->source),
+					tsa_printable_tablespace(evacuation->source),
 					tsa_result_text(row, "what")),
 			 reason ? errdetail("%s", reason) : 0,
 			 statement == NULL ? 0 : database == NULL ?
@@ -278,7 +279,7 @@ report_left(const Evacuation *evacuation)
 		7, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID, BOOLOID, BOOLOID}, NULL
 	};
 	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_MONITOR);
-	const char *name = tsa_tablespace_name(evacuation->source);
+	const char *name = tsa_printable_tablespace(evacuation->source);
 	Datum		values[7];
 	char		nulls[] = "       ";
 	TsaState	journal;
@@ -351,8 +352,8 @@ refuse_opposite(const Evacuation *evacuation, const char *detail)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("cannot evacuate tablespace \"%s\" into \"%s\" now",
-					tsa_tablespace_name(evacuation->source),
-					tsa_tablespace_name(evacuation->target)),
+					tsa_printable_tablespace(evacuation->source),
+					tsa_printable_tablespace(evacuation->target)),
 			 errdetail_internal("%s", detail),
 			 errhint("See tablespace_moves; cancel_move() ends a move.")));
 }
@@ -505,10 +506,7 @@ tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 	tsa_check_signature(fcinfo, "job", 11);
 	parse_evacuation(fcinfo, &evacuation);
 	if (!evacuation.options.dry_run)
-	{
-		tsa_check_call(fcinfo);
-		tsa_recover_jobs();
-	}
+		tsa_begin_call(fcinfo);
 	tsa_check_create_right(evacuation.target);
 	print_warnings(&evacuation);
 	if (evacuation.options.dry_run)

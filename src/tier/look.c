@@ -396,8 +396,33 @@ tsa_moves_of(PG_FUNCTION_ARGS)
 }
 
 /*
- * Is there a lock on a database that a worker would have to wait for?  Keeps
- * none.
+ * Does somebody wait to have a catalog of a database alone, so that all others
+ * wait behind?  Its owner can, by VACUUM FULL beside a transaction that has not
+ * ended.  Who has it alone is waited for.
+ */
+static bool
+awaits_catalog(Oid database)
+{
+	LockData   *locks = GetLockStatusData();
+	bool		found = false;
+
+	for (int i = 0; i < locks->nelements && !found; i++)
+	{
+		const LockInstanceData *lock = &locks->locks[i];
+
+		found = lock->locktag.locktag_type == LOCKTAG_RELATION &&
+			lock->locktag.locktag_field1 == database &&
+			lock->locktag.locktag_field2 < FirstNormalObjectId &&
+			lock->waitLockMode == AccessExclusiveLock;
+	}
+	pfree(locks->locks);
+	pfree(locks);
+	return found;
+}
+
+/*
+ * Is there a lock on a database, or in another one on a catalog, that a worker
+ * would have to wait for?  Keeps none.
  */
 Datum
 tsa_is_database_locked(PG_FUNCTION_ARGS)
@@ -410,5 +435,5 @@ tsa_is_database_locked(PG_FUNCTION_ARGS)
 		LOCKACQUIRE_NOT_AVAIL)
 		PG_RETURN_BOOL(true);
 	LockRelease(&tag, RowExclusiveLock, false);
-	PG_RETURN_BOOL(false);
+	PG_RETURN_BOOL(database != MyDatabaseId && awaits_catalog(database));
 }

@@ -235,10 +235,7 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 	tsa_check_signature(fcinfo, "job", 14);
 	parse_options(fcinfo, &options);
 	if (!options.dry_run)
-	{
-		tsa_check_call(fcinfo);
-		tsa_recover_jobs();
-	}
+		tsa_begin_call(fcinfo);
 	tsa_check_create_right(options.tablespace);
 	moves = plan_partitions(fcinfo, &options);
 	tell_attached(options.target);

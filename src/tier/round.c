@@ -287,7 +287,7 @@ tsa_check_create_right(Oid tablespace)
 	result = tsa_tablespace_aclcheck(tablespace, GetUserId(), ACL_CREATE);
 	if (result != ACLCHECK_OK)
 		aclcheck_error(result, OBJECT_TABLESPACE,
-					   tsa_tablespace_name(tablespace));
+					   tsa_printable_tablespace(tablespace));
 }
 
 /* The ids (int64 *) of jobs as an array. */

@@ -7,6 +7,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use IO::Socket::UNIX;
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -16,7 +17,7 @@ use Time::HiRes qw(usleep);
 our @EXPORT = qw(
   session send_to answer ask end_session messages_of fails_with
   wait_until wait_for_lock_of start_command start_logged start_sql finish_sql is_waiting
-  told keep_open workers_end);
+  told keep_open workers_end deaf_client);
 
 # A psql of its own that is fed step by step: in, out, err, run, pid.
 sub session
@@ -267,6 +268,23 @@ sub keep_open
 	ask($s, "BEGIN; $sql");
 	die $s->{err} if $s->{err} =~ /ERROR/;
 	return $s;
+}
+
+# A client that sends a statement, with settings that have the server tell it much,
+# and reads none of that unless the test does.
+sub deaf_client
+{
+	my ($node, $user, $sql) = @_;
+	my $socket = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port)
+	  or die "cannot connect: $!";
+	my $startup = join '', map { "$_\0" } user => $user, database => 'postgres',
+	  options => join(' ', map { "-c $_" } qw(client_min_messages=debug5
+		  debug_print_parse=on debug_print_rewritten=on debug_print_plan=on)), '';
+
+	$socket->autoflush(1);
+	print {$socket} pack('NN', length($startup) + 8, 196608), $startup,
+	  'Q', pack('N', length($sql) + 5), "$sql\0";
+	return $socket;
 }
 
 # Expects the workers of moves to end.

@@ -12,6 +12,7 @@
 #include "utils/lsyscache.h"
 
 #include "move/common/relation.h"
+#include "state/printable.h"
 
 /*
  * The name of a tablespace.  Nothing holds a tablespace that is empty, so it
@@ -31,7 +32,16 @@ tsa_tablespace_name(Oid tablespace)
 }
 
 /*
- * The name of a relation, which may have been dropped as well.
+ * The same for a message.
+ */
+const char *
+tsa_printable_tablespace(Oid tablespace)
+{
+	return tsa_printable_text(tsa_tablespace_name(tablespace));
+}
+
+/*
+ * The name of a relation for a message.  It may have been dropped as well.
  */
 const char *
 tsa_relation_name(Oid relid)
@@ -42,7 +52,7 @@ tsa_relation_name(Oid relid)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid)));
-	return name;
+	return tsa_printable_text(name);
 }
 
 /*

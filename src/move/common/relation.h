@@ -14,6 +14,7 @@
 
 /* names.c */
 extern const char *tsa_tablespace_name(Oid tablespace);
+extern const char *tsa_printable_tablespace(Oid tablespace);
 extern const char *tsa_relation_name(Oid relid);
 extern const char *tsa_relation_kind_name(char kind);
 

@@ -29,7 +29,8 @@ void
 tsa_check_move_rights(Oid heapid, Oid target_tablespace)
 {
 	const char *heap_name = tsa_relation_name(heapid);
-	const char *tablespace_name = tsa_tablespace_name(target_tablespace);
+	const char *tablespace_name =
+	tsa_printable_tablespace(target_tablespace);
 
 	if (!tsa_owns_relation(heapid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,

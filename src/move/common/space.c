@@ -52,7 +52,7 @@ tsa_check_free_space(Oid tablespace, int64 needed)
 		ereport(ERROR,
 				(errcode(ERRCODE_DISK_FULL),
 				 errmsg("not enough space in tablespace \"%s\"",
-						tsa_tablespace_name(tablespace)),
+						tsa_printable_tablespace(tablespace)),
 				 errdetail("%s are needed, %s are free.",
 						   tsa_pretty_size(needed),
 						   tsa_pretty_size(free_bytes))));

@@ -21,6 +21,31 @@
 #include "move/job/batch_lock.h"
 #include "move/job/cancel.h"
 #include "move/job/queue.h"
+#include "state/settings.h"
+
+/* A job, and whether its worker was told. */
+typedef struct Cancellation
+{
+	const TsaJob *job;
+	bool		is_sent;
+} Cancellation;
+
+/* Sends the signal, with the gate locked. */
+static void
+send_request(void *arg)
+{
+	Cancellation *request = arg;
+	const TsaJob *job = request->job;
+	LOCKTAG		gate;
+	int			pid;
+
+	tsa_set_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
+	(void) LockAcquire(&gate, ShareLock, false, false);
+	pid = tsa_find_job_worker(job->job_id);
+	if (pid != 0 && tsa_is_batch_worker(job->batch_id, pid))
+		request->is_sent = kill(pid, SIGINT) == 0;
+	LockRelease(&gate, ShareLock, false);
+}
 
 /*
  * Cancels a job: true when it was still queued, or runs and its worker has
@@ -30,18 +55,10 @@
 bool
 tsa_cancel_job(const TsaJob *job)
 {
-	LOCKTAG		gate;
-	bool		requested = false;
-	int			pid;
+	Cancellation request = {job, false};
 
 	if (tsa_cancel_queued_job(job->job_id))
 		return true;
-
-	tsa_set_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
-	(void) LockAcquire(&gate, ShareLock, false, false);
-	pid = tsa_find_job_worker(job->job_id);
-	if (pid != 0 && tsa_is_batch_worker(job->batch_id, pid))
-		requested = kill(pid, SIGINT) == 0;
-	LockRelease(&gate, ShareLock, false);
-	return requested;
+	tsa_run_briefly(send_request, &request);
+	return request.is_sent;
 }

@@ -14,10 +14,10 @@
  * ones, which it is refused for, and of transactions that have not ended
  * (uncommitted.c), for whose end it waits.  That two sessions do not both find
  * none, each looks and inserts with the queue lock in hand, and has it for no
- * longer: retry_move() may be called in a transaction that stays open, and that
- * must not keep others from queueing what it has nothing to do with.  For the
- * same reason a call that moves relations of many owners does not wait, but
- * leaves those relations where they are.
+ * longer (settings.c): retry_move() may be called in a transaction that stays
+ * open, and that must not keep others from queueing what it has nothing to do
+ * with.  For the same reason a call that moves relations of many owners does
+ * not wait, but leaves those relations where they are.
  *
  * A partitioned table or index has no storage to be copied: its entry is
  * changed under a short lock, which contends with nothing for long.
@@ -44,6 +44,7 @@
 #include "move/job/limits.h"
 #include "move/job/queue.h"
 #include "state/printable.h"
+#include "state/settings.h"
 #include "state/state.h"
 
 /* Is this row the move of a table that has storage?  For statements. */
@@ -470,9 +471,9 @@ check_heaps_are_free(List *moves)
 		tsa_check_heap_is_free(lfirst(lc));
 }
 
-/* Says which moves are left out, and returns the others. */
-static List *
-leave_out(List *moves, List *contended)
+/* Says which moves are left out. */
+static void
+report_left_out(List *contended)
 {
 	ListCell   *lc;
 
@@ -487,38 +488,65 @@ leave_out(List *moves, List *contended)
 						tsa_printable_text(NameStr(move->relation_name))),
 				 errdetail("A transaction that has not ended is queueing or changing a move of it, or of its table or indexes.")));
 	}
-	return list_difference_ptr(moves, contended);
+}
+
+/* What a call queues. */
+typedef struct Queueing
+{
+	List	   *moves;
+	const TsaMoveOptions *options;
+	List	   *left_out;		/* moves */
+	List	   *ids;			/* of jobs, int64 * */
+	TransactionId awaited;		/* by what is not queued for that */
+} Queueing;
+
+/* Inserts the jobs of moves that nothing is in the way of. */
+static void
+insert_jobs(Queueing *queueing)
+{
+	ListCell   *lc;
+
+	foreach(lc, queueing->moves)
+	{
+		TsaMove    *move = lfirst(lc);
+		int64	   *id = palloc(sizeof(int64));
+
+		*id = insert_job(move, queueing->options, queueing->ids == NIL ? 0 :
+						 *(int64 *) linitial(queueing->ids));
+		if (*id == 0)
+			report_busy(move, NULL, NULL);
+		queueing->ids = lappend(queueing->ids, id);
+	}
 }
 
 /*
- * Takes the queue lock with nothing in the way of the moves; returns those that
- * are left if some are to be left out.
+ * Looks with the queue lock in hand whether something is in the way of the
+ * moves, leaves out what is to be left out, and queues the others.
  */
-static List *
-enter_queue(List *moves, bool leaves_contended, LOCKTAG *tag)
+static void
+try_to_queue(void *arg)
 {
-	tsa_set_lock_tag(tag, TSA_LOCK_QUEUE, 0);
-	for (;;)
+	Queueing   *queueing = arg;
+	List	   *contended;
+	LOCKTAG		tag;
+
+	tsa_set_lock_tag(&tag, TSA_LOCK_QUEUE, 0);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	queueing->awaited = InvalidTransactionId;
+	contended = tsa_list_contended(queueing->moves, &queueing->awaited);
+	if (queueing->options->leaves_contended)
 	{
-		TransactionId xid = InvalidTransactionId;
-		List	   *contended;
-
-		(void) LockAcquire(tag, ExclusiveLock, false, false);
-		contended = tsa_list_contended(moves, &xid);
-		if (contended != NIL && leaves_contended)
-		{
-			moves = leave_out(moves, contended);
-			contended = NIL;
-		}
-
-		/* in this order, or who commits in between is seen by neither */
-		tsa_stop_point("queue looked at");
-		check_heaps_are_free(moves);
-		if (contended == NIL)
-			return moves;
-		(void) LockRelease(tag, ExclusiveLock, false);
-		XactLockTableWait(xid, NULL, NULL, XLTW_None);
+		queueing->awaited = InvalidTransactionId;
+		queueing->left_out = list_concat(queueing->left_out, contended);
+		queueing->moves = list_difference_ptr(queueing->moves, contended);
 	}
+
+	/* in this order, or who commits in between is seen by neither */
+	tsa_stop_point("queue looked at");
+	check_heaps_are_free(queueing->moves);
+	if (!TransactionIdIsValid(queueing->awaited))
+		insert_jobs(queueing);
+	(void) LockRelease(&tag, ExclusiveLock, false);
 }
 
 /*
@@ -562,26 +590,21 @@ warn_if_late(int64 batch_id, TimestampTz finish_by)
 List *
 tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 {
-	List	   *ids = NIL;
-	ListCell   *lc;
-	LOCKTAG		tag;
+	Queueing	queueing = {.moves = moves,.options = options};
 
 	tsa_warn_of_publication();
-	foreach(lc, enter_queue(moves, options->leaves_contended, &tag))
+	for (;;)
 	{
-		TsaMove    *move = lfirst(lc);
-		int64	   *id = palloc(sizeof(int64));
-
-		*id = insert_job(move, options,
-						 ids == NIL ? 0 : *(int64 *) linitial(ids));
-		if (*id == 0)
-			report_busy(move, NULL, NULL);
-		ids = lappend(ids, id);
+		tsa_run_briefly(try_to_queue, &queueing);
+		if (!TransactionIdIsValid(queueing.awaited))
+			break;
+		XactLockTableWait(queueing.awaited, NULL, NULL, XLTW_None);
 	}
-	(void) LockRelease(&tag, ExclusiveLock, false);
-	if (ids != NIL)
-		warn_if_late(*(int64 *) linitial(ids), options->limits.finish_by);
-	return ids;
+	report_left_out(queueing.left_out);
+	if (queueing.ids != NIL)
+		warn_if_late(*(int64 *) linitial(queueing.ids),
+					 options->limits.finish_by);
+	return queueing.ids;
 }
 
 /* Gives a repeated move the forecast of the first one; new_id: its batch. */

@@ -25,6 +25,7 @@
 
 #include "move/plan/children.h"
 #include "state/member_rows.h"
+#include "state/printable.h"
 #include "state/state.h"
 
 /* What TimescaleDB's table of hypertables has of each. */
@@ -74,19 +75,20 @@ refuse_hypertable(const char *schema, const char *name, const char *literal,
 	if (is_registered(schema, name))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot move hypertable \"%s\"", name),
+				 errmsg("cannot move hypertable \"%s\"",
+						tsa_printable_text(name)),
 				 errdetail("It is empty itself; its rows are in chunks, and only new chunks would follow it."),
 				 errhint("Move chunks: CALL %s(%s::pg_catalog.regclass, 'tablespace'::pg_catalog.name, older_than => interval '1 month'), which takes the relations of their compressed rows along.",
 						 quote_qualified_identifier(own_schema,
 													"move_partitions_concurrently"),
-						 literal)));
+						 tsa_printable_text(literal))));
 	if (has_children && OidIsValid(tsa_state_schema_of("timescaledb")) &&
 		!tsa_can_read_member("timescaledb", "hypertable",
 							 hypertable_columns, 2))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot move table \"%s\", which may be a hypertable",
-						name),
+						tsa_printable_text(name)),
 				 errdetail("Other tables inherit from it, and what TimescaleDB says of hypertables is in no form that is known.")));
 }
 
@@ -125,11 +127,11 @@ tell_distributed(Oid heapid, const char *name, const char *qualified,
 	if (table.found)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" belongs to Citus: its rows are in shards, which do not move along",
-						name),
+						tsa_printable_text(name)),
 				 errdetail("New shards' indexes are made where the table's own are, so every node needs that tablespace."),
 				 strpbrk(qualified, "'$\\") != NULL ? 0 :
 				 errhint("Move shards: SELECT * FROM pg_catalog.run_command_on_placements('%s'::pg_catalog.regclass, $$CALL %s('%%s'::pg_catalog.regclass, 'tablespace'::pg_catalog.name)$$, parallel => false).",
-						 qualified,
+						 tsa_printable_text(qualified),
 						 quote_qualified_identifier(schema, procedure))));
 }
 
@@ -170,7 +172,7 @@ tell_compressed(Oid heapid, const char *schema, const char *name)
 	if (named.found || listed.found)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" is a chunk whose compressed rows do not move along",
-						name),
+						tsa_printable_text(name)),
 				 errhint("move_partitions_concurrently() of its hypertable takes them along.")));
 }
 
@@ -209,7 +211,8 @@ tsa_check_children(Oid target, const char *procedure)
 		ereport(NOTICE,
 				(errmsg_plural("%d table that inherits from \"%s\" does not move along",
 							   "%d tables that inherit from \"%s\" do not move along",
-							   nchildren, nchildren, name),
-				 errhint("Move them one by one: SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = %s::pg_catalog.regclass.",
-						 literal)));
+							   nchildren, nchildren,
+							   tsa_printable_text(name)),
+				 errhint("Move them one by one: SELECT inhrelid::pg_catalog.regclass FROM pg_catalog.pg_inherits WHERE inhparent OPERATOR(pg_catalog.=) %s::pg_catalog.regclass.",
+						 tsa_printable_text(literal))));
 }

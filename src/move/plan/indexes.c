@@ -87,7 +87,7 @@ tsa_plan_indexes(const TsaMoveOptions *options)
 		if (moves == NIL)
 			ereport(NOTICE,
 					(errmsg("the advice is to move no index of \"%s\"",
-							get_rel_name(options->target)),
+							tsa_relation_name(options->target)),
 					 errhint("See advise_index_placement() for the reasons, or name a tablespace.")));
 	}
 	foreach(lc, moves)

@@ -204,20 +204,22 @@ void
 tsa_announce_move(const TsaMove *move, const TsaMove *moved_with,
 				  const TsaMoveOptions *options)
 {
+	const char *source = tsa_printable_text(NameStr(move->source_name));
+	const char *target = tsa_printable_text(NameStr(move->target_name));
+
 	if (!options->dry_run)
 		return;
 	if (move->method == TSA_METHOD_CATALOG)
 		ereport(NOTICE,
 				(errmsg("would move %s, which has no storage, from tablespace \"%s\" to \"%s\" in the catalog",
 						tsa_move_display_name(move),
-						NameStr(move->source_name),
-						NameStr(move->target_name))));
+						source, target)));
 	else
 		ereport(NOTICE,
 				(errmsg("would move %s (%s) from tablespace \"%s\" to \"%s\" by method %s%s",
 						tsa_move_display_name(move),
 						tsa_pretty_size(move->size_bytes),
-						NameStr(move->source_name), NameStr(move->target_name),
+						source, target,
 						tsa_move_method_name(move->method),
 						moved_with != NULL ? ", along with its table" : "")));
 }
@@ -264,13 +266,13 @@ tsa_report_staying(List *moves)
 			reported = lappend_oid(reported, tablespace);
 			ereport(NOTICE,
 					(errmsg("%d relations are already in tablespace \"%s\"",
-							n, tsa_tablespace_name(tablespace))));
+							n, tsa_printable_tablespace(tablespace))));
 		}
 		else
 			ereport(NOTICE,
 					(errmsg("%s is already in tablespace \"%s\"",
 							tsa_move_display_name(move),
-							tsa_tablespace_name(tablespace))));
+							tsa_printable_tablespace(tablespace))));
 	}
 }
 

@@ -175,13 +175,13 @@ tsa_unlock_index(TsaIndexLock *lock)
 static char *
 relation_name(const TsaJob *job)
 {
-	const char *name = tsa_relation_name(job->relid);
+	const char *name = get_rel_name(job->relid);
 	const char *schema = get_namespace_name(get_rel_namespace(job->relid));
 
-	if (schema == NULL)
+	if (name == NULL || schema == NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("schema of relation \"%s\" does not exist", name)));
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", job->relid)));
 	return quote_qualified_identifier(schema, name);
 }
 

@@ -45,6 +45,9 @@
 /* What cannot be locked in that time is left to the next worker. */
 #define LOCK_TIMEOUT_MS "5000"
 
+/* After so many roles whose indexes could not be locked all are left. */
+#define MAX_LOCKED_OUT	3
+
 /* One index to be dropped, and the role that it belongs to. */
 typedef struct TransientIndex
 {
@@ -212,7 +215,8 @@ drop_index(TsaSession *session, const TransientIndex *index)
  * Drops what rebuilds have left, each index as the role that rebuilt it.
  * What cannot be locked now is left to the next worker, and with it what else
  * that role has: this worker, which may be anybody's, would wait for each of a
- * thousand indexes that somebody keeps locked.
+ * thousand indexes that somebody keeps locked.  Nor does it wait for a thousand
+ * roles.
  */
 void
 tsa_drop_transient_indexes(TsaSession *session)
@@ -226,6 +230,8 @@ tsa_drop_transient_indexes(TsaSession *session)
 	{
 		TransientIndex *index = lfirst(lc);
 
+		if (list_length(locked_out) == MAX_LOCKED_OUT)
+			break;
 		if (!list_member_oid(locked_out, index->owner) &&
 			!drop_index(session, index))
 			locked_out = lappend_oid(locked_out, index->owner);

@@ -1,0 +1,109 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings.c
+ *	  Settings under which statements run that others may have to wait for.
+ *
+ * Whoever calls chooses how the planner plans, and has it take hours for what
+ * takes a moment: without hash joins, say, or with code compiled for each
+ * statement.  That is nobody else's business, unless others wait meanwhile:
+ * for a background worker, or for a lock that a call has.
+ *
+ * Such a call must not wait for its client either.  A client that reads nothing
+ * stops the server at the next message that does not fit into the socket; so
+ * messages are kept until nobody waits any more, and an error gives back what
+ * was locked, by a subtransaction, before it is reported.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+#include "state/settings.h"
+
+/* As the server has them if nobody changes them, and nothing compiled. */
+static const char *const planner[][2] = {
+	{"cpu_index_tuple_cost", "0.005"},
+	{"cpu_operator_cost", "0.0025"},
+	{"cpu_tuple_cost", "0.01"},
+	{"effective_cache_size", "4GB"},
+	{"enable_bitmapscan", "on"},
+	{"enable_hashagg", "on"},
+	{"enable_hashjoin", "on"},
+	{"enable_incremental_sort", "on"},
+	{"enable_indexonlyscan", "on"},
+	{"enable_indexscan", "on"},
+	{"enable_material", "on"},
+	{"enable_memoize", "on"},
+	{"enable_mergejoin", "on"},
+	{"enable_nestloop", "on"},
+	{"enable_seqscan", "on"},
+	{"enable_sort", "on"},
+	{"from_collapse_limit", "8"},
+	{"geqo", "on"},
+	{"geqo_effort", "5"},
+	{"geqo_pool_size", "0"},
+	{"geqo_threshold", "12"},
+	{"jit", "off"},
+	{"join_collapse_limit", "8"},
+	{"max_parallel_workers_per_gather", "0"},
+	{"plan_cache_mode", "auto"},
+	{"random_page_cost", "4"},
+	{"seq_page_cost", "1"}
+};
+
+/* What a client could make the call wait for, or be ended by. */
+static const char *const messages[][2] = {
+	{"client_min_messages", "error"},
+	{"synchronous_commit", "off"},
+	{"transaction_timeout", "0"}	/* from 17 on */
+};
+
+/*
+ * Gives the planner's settings to a function that sets them.
+ */
+void
+tsa_set_planner(TsaSetter set)
+{
+	for (int i = 0; i < (int) lengthof(planner); i++)
+		set(planner[i][0], planner[i][1]);
+}
+
+static void
+set_for_level(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * Has this session wait for neither its client nor odd plans, until the nest
+ * level of settings that is returned is closed, or the transaction ends.
+ */
+int
+tsa_hurry(void)
+{
+	int			level = NewGUCNestLevel();
+
+	tsa_set_planner(set_for_level);
+	for (int i = 0; i < (int) lengthof(messages); i++)
+		if (GetConfigOption(messages[i][0], true, false) != NULL)
+			set_for_level(messages[i][0], messages[i][1]);
+	return level;
+}
+
+/*
+ * Runs a function that locks what others wait for and gives it back: in a
+ * hurry, and in a subtransaction, whose end gives it back if there is an error.
+ * What the function tells the client, but for errors, is lost.
+ */
+void
+tsa_run_briefly(TsaAction action, void *arg)
+{
+	int			level = tsa_hurry();
+	ErrorData  *error = tsa_try(action, arg);
+
+	AtEOXact_GUC(false, level);
+	if (error != NULL)
+		ReThrowError(error);
+}

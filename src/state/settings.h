@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings.h
+ *	  Settings under which statements run that others may have to wait for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_SETTINGS_H
+#define TSA_SETTINGS_H
+
+#include "postgres.h"
+
+#include "state/subtransaction.h"
+
+/* Gives a parameter, which this server knows, a value. */
+typedef void (*TsaSetter) (const char *name, const char *value);
+
+extern void tsa_set_planner(TsaSetter set);
+extern int	tsa_hurry(void);
+extern void tsa_run_briefly(TsaAction action, void *arg);
+
+#endif							/* TSA_SETTINGS_H */
