@@ -41,7 +41,7 @@ PG_FUNCTION_INFO_V1(tsa_latencies_of_set);
 PG_FUNCTION_INFO_V1(tsa_round_to_three);
 
 /* Elements of an array without nulls, of a type of eight bytes. */
-static char *
+static void *
 array_elements(ArrayType *array, const char *name, int *n)
 {
 	if (ARR_NDIM(array) > 1 || array_contains_nulls(array))
@@ -55,7 +55,7 @@ array_elements(ArrayType *array, const char *name, int *n)
 static double *
 float8_elements(ArrayType *array, const char *name, int *n)
 {
-	return (double *) array_elements(array, name, n);
+	return array_elements(array, name, n);
 }
 
 static void
@@ -277,61 +277,21 @@ tsa_cache_exponent(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(low);
 }
 
-/*
- * A number with three significant digits, as printf() and strtod() make it:
- * three digits and these powers of ten are exact, so each is one rounding away
- * from the number.  False where this cannot tell: outside of the powers, or
- * about halfway between two.
- */
-static bool
-round_with_powers(double number, double *rounded)
-{
-	static const double power[] = {
-		1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
-		1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22
-	};
-	double		magnitude = fabs(number);
-	int			last;			/* power of the last digit */
-	double		scaled;
-	double		digits;
-
-	*rounded = number;
-	if (number == 0)
-		return true;
-	if (!(magnitude > 1e-19 && magnitude < 1e24))
-		return false;
-	last = (int) floor(log10(magnitude)) - 2;
-	scaled = last < 0 ? magnitude * power[-last] : magnitude / power[last];
-	digits = rint(scaled);
-	if (fabs(scaled - digits) > 0.499999)
-		return false;
-	*rounded = copysign(last < 0 ? digits / power[-last] : digits * power[last],
-						number);
-	return true;
-}
-
 /* round_to_three(number) */
 Datum
 tsa_round_to_three(PG_FUNCTION_ARGS)
 {
-	double		number = PG_GETARG_FLOAT8(0);
-	double		rounded;
 	char		digits[32];
 
-	if (!round_with_powers(number, &rounded))
-	{
-		snprintf(digits, sizeof(digits), "%.2e", number);
-		rounded = strtod(digits, NULL);
-	}
-	PG_RETURN_FLOAT8(rounded);
+	snprintf(digits, sizeof(digits), "%.2e", PG_GETARG_FLOAT8(0));
+	PG_RETURN_FLOAT8(strtod(digits, NULL));
 }
 
 /* The arguments of choose_within() as items. */
 static TsaKnapsackItem *
 item_arguments(FunctionCallInfo fcinfo, int *n)
 {
-	int64	   *sizes = (int64 *) array_elements(PG_GETARG_ARRAYTYPE_P(0),
-												 "sizes", n);
+	int64	   *sizes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "sizes", n);
 	int			nvalues;
 	double	   *values = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "values",
 										 &nvalues);
