@@ -29,8 +29,7 @@ void
 tsa_check_move_rights(Oid heapid, Oid target_tablespace)
 {
 	const char *heap_name = tsa_relation_name(heapid);
-	const char *tablespace_name =
-	tsa_printable_tablespace(target_tablespace);
+	const char *tablespace = tsa_printable_tablespace(target_tablespace);
 
 	if (!tsa_owns_relation(heapid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
@@ -42,6 +41,6 @@ tsa_check_move_rights(Oid heapid, Oid target_tablespace)
 													 GetUserId(), ACL_CREATE);
 
 		if (result != ACLCHECK_OK)
-			aclcheck_error(result, OBJECT_TABLESPACE, tablespace_name);
+			aclcheck_error(result, OBJECT_TABLESPACE, tablespace);
 	}
 }

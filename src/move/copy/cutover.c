@@ -118,12 +118,15 @@ typedef enum Window
 
 /*
  * The transaction, by whose ID it is found in the lock table, that has changed
- * a row: a subtransaction has a lock on its own ID until it ends only.
+ * a row: a subtransaction has a lock on its own ID until it ends only.  A row
+ * that several have locked has a number that is no transaction's, of which
+ * pg_subtrans may know nothing.
  */
 static TransactionId
 top_transaction(TransactionId xid)
 {
-	return TransactionIdIsInProgress(xid) &&
+	return TransactionIdPrecedes(xid, ReadNextTransactionId()) &&
+		TransactionIdIsInProgress(xid) &&
 		TransactionIdFollowsOrEquals(xid, TransactionXmin) ?
 		SubTransGetTopmostTransaction(xid) : xid;
 }
