@@ -41,7 +41,7 @@ SQL_ALL := $(foreach stage,$(STAGES),\
 	$(call in_top,src/$(stage)/tables.sql) $(call other_sql,$(stage)))
 INSTALL_SQL = $(EXTENSION)--$(EXTVERSION).sql
 INSTALL_PARTS = $(addprefix $(TOP)/,src/extension.sql $(SQL_ALL) src/finish.sql)
-UPDATE_SQL = $(EXTENSION)--0.4--$(EXTVERSION).sql
+UPDATE_SQL = $(EXTENSION)--1.0--$(EXTVERSION).sql
 UPDATE_PARTS = $(addprefix $(TOP)/,src/update.sql \
 	$(filter-out $(SQL_TABLES),$(SQL_ALL)) src/finish.sql)
 

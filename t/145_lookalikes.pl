@@ -221,7 +221,7 @@ judge('dropped and planted', 'planted', @calls);
 
 # --- updated --------------------------------------------------------------------
 
-set_trap('updated', q{CREATE EXTENSION tablespace_advisor VERSION '0.4'});
+set_trap('updated', q{CREATE EXTENSION tablespace_advisor VERSION '1.0'});
 @calls = start_calls('updated', roles => ['mallory']);
 $node->safe_psql('updated', 'ALTER EXTENSION tablespace_advisor UPDATE');
 judge('updated', 'updated', @calls);

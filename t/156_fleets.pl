@@ -271,7 +271,7 @@ is($node->safe_psql('postgres', q{
 $node->psql('postgres', q{SET ROLE another; SELECT * FROM all_tablespace_moves()}, stderr => \$err, on_error_stop => 0);
 like($err, qr/permission denied for function all_tablespace_moves/, 'roles outside of pg_monitor do not see moves elsewhere');
 $node->safe_psql('other', q{SELECT cancel_move(job_id) FROM tablespace_moves WHERE finished_at IS NULL});
-$node->safe_psql('other', q{UPDATE pg_extension SET extversion = '0.4' WHERE extname = 'tablespace_advisor'});
+$node->safe_psql('other', q{UPDATE pg_extension SET extversion = '1.0' WHERE extname = 'tablespace_advisor'});
 is($node->safe_psql('postgres', q{SELECT database, job_id IS NULL, error FROM all_tablespace_moves() WHERE database = 'other'}),
 	'other|t|The extension is of another version there.', 'a database with another version is named');
 wait_for_workers($node);

@@ -1,7 +1,7 @@
 /*
  * cost: the measured localities of indexes.
  *
- * Tables that version 0.4 has, too: a fresh install makes them here, an update
+ * Tables that version 1.0 has, too: a fresh install makes them here, an update
  * finds them there (src/update.sql adds what is new).
  */
 CREATE TABLE tablespace_advisor.index_locality (

@@ -17,7 +17,7 @@
  * files (the worker, for who recovers the job): new_tablespaces to old_index,
  *	known_indexes, indexes, indexes_from
  *
- * Tables and indexes that version 0.4 has, too: a fresh install makes them
+ * Tables and indexes that version 1.0 has, too: a fresh install makes them
  * here, an update finds them there (src/update.sql adds what is new).
  */
 CREATE TABLE tablespace_advisor.job (

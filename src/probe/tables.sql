@@ -1,7 +1,7 @@
 /*
  * probe: what each run of the probe measured.
  *
- * Tables and indexes that version 0.4 has, too: a fresh install makes them
+ * Tables and indexes that version 1.0 has, too: a fresh install makes them
  * here, an update finds them there (src/update.sql adds what is new).
  */
 CREATE TABLE tablespace_advisor.probe_run (

@@ -347,7 +347,7 @@ return_rows(FunctionCallInfo fcinfo, const LookArgs *args,
 
 	InitMaterializedSRF(fcinfo, 0);
 	store.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	/* functions of 0.4, before ALTER EXTENSION UPDATE, have fewer */
+	/* functions of 1.0, before ALTER EXTENSION UPDATE, may have fewer */
 	Assert(store.result->setDesc->natts <= ncolumns);
 	store.input = TupleDescGetAttInMetadata(store.result->setDesc);
 	store.context = AllocSetContextCreate(CurrentMemoryContext, "row",
@@ -370,10 +370,7 @@ tsa_relations_in(PG_FUNCTION_ARGS)
 	return return_rows(fcinfo, &args, TSA_RELATION_COLUMNS);
 }
 
-/*
- * The settings of a database's routines and hypertables that name one.
- * Scripts of 0.4, which had the former only, know the function by this name.
- */
+/* The settings of a database's routines and hypertables that name one. */
 Datum
 tsa_routine_settings(PG_FUNCTION_ARGS)
 {

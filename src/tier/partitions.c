@@ -31,7 +31,6 @@
 
 PG_FUNCTION_INFO_V1(tsa_advise_partition_placement);
 PG_FUNCTION_INFO_V1(tsa_move_partitions_concurrently);
-PG_FUNCTION_INFO_V1(tsa_read_partman);
 
 /* Arguments of judge_partitions() and partition_moves(). */
 #define JUDGE_ARGS		6
@@ -256,15 +255,4 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 	SPI_finish();
 	MemoryContextSwitchTo(context);
 	return tsa_job_ids_row(fcinfo, ids);
-}
-
-/*
- * What scripts of 0.4 call in place of member_rows(): the check tells them to
- * update.
- */
-Datum
-tsa_read_partman(PG_FUNCTION_ARGS)
-{
-	tsa_state_check("job", AccessShareLock);
-	PG_RETURN_NULL();
 }

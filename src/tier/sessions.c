@@ -258,10 +258,9 @@ tsa_temporary_owner_pid(PG_FUNCTION_ARGS)
 {
 	PGPROC	   *proc = tsa_proc_by_number(PG_GETARG_INT32(0));
 
-	/* functions of 0.4, before ALTER EXTENSION UPDATE, do not say which */
 	if (proc == NULL || proc->pid == 0 ||
 		!OidIsValid(proc->tempNamespaceId) ||
-		(PG_NARGS() > 1 && proc->databaseId != PG_GETARG_OID(1)))
+		proc->databaseId != PG_GETARG_OID(1))
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(proc->pid);
 }

@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * former.c
+ *	  Entry points of C functions that version 1.0 has and this one lacks.
+ *
+ * CREATE EXTENSION ... VERSION '1.0' looks each of its C functions up in the
+ * library.  A database whose extension is still 1.0 may call one before ALTER
+ * EXTENSION UPDATE.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+/*
+ * Defines a function that fails with 55000 and asks for the update.
+ */
+#define FORMER_FUNCTION(name) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum \
+	name(PG_FUNCTION_ARGS) \
+	{ \
+		ereport(ERROR, \
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), \
+				 errmsg("function \"%s\" is not part of this version of the library", \
+						#name), \
+				 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE."))); \
+		PG_RETURN_NULL(); \
+	}
+
