@@ -99,5 +99,6 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.predict_scan_costs(float8, float8, float8, float8, float8,
 		int, float8, float8, float8, float8, float8),
 	tablespace_advisor.worker_progress(bigint),
+	tablespace_advisor.copy_progress(bigint, bigint),
 	tablespace_advisor.round_to_three(float8)
 	TO PUBLIC;

@@ -78,3 +78,6 @@ BEGIN
 	END LOOP;
 END
 $$;
+
+ALTER TABLE tablespace_advisor.job
+	ADD COLUMN progress_handle bigint;

@@ -13,7 +13,8 @@
  *	finish_by
  * progress (the worker): state, phase, bytes_done to attempts, blocked_by to
  *	detail, worker_pid, started_at to paused_ms, lock_wait_ms, present_mb_per_s,
- *	rate_reason, restarts, others_lost_percent, is_late, waited_ms
+ *	rate_reason, restarts, others_lost_percent, is_late, waited_ms, progress_handle;
+ *	figures of a copy under way are in shared memory, see copy_progress()
  * files (the worker, for who recovers the job): new_tablespaces to old_index,
  *	known_indexes, indexes, indexes_from
  *
@@ -81,7 +82,8 @@ CREATE TABLE tablespace_advisor.job (
 	finish_by timestamptz,
 	others_lost_percent float8,
 	is_late boolean NOT NULL DEFAULT false,
-	waited_ms float8 NOT NULL DEFAULT 0
+	waited_ms float8 NOT NULL DEFAULT 0,
+	progress_handle bigint
 );
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */

@@ -5,11 +5,14 @@ RETURNS bigint
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT coalesce(sum(greatest(o.bytes_total - o.bytes_done, 0)), 0)::bigint
+	SELECT coalesce(sum(greatest(coalesce(p.bytes_total, o.bytes_total)
+		- coalesce(p.bytes_done, o.bytes_done), 0)), 0)::bigint
 	FROM tablespace_advisor.job j
 		JOIN tablespace_advisor.job o ON o.batch_id = j.batch_id
 			AND o.job_id <> j.job_id
 			AND o.state IN ('queued', 'running', 'paused')
+		CROSS JOIN LATERAL tablespace_advisor.copy_progress(o.job_id,
+			o.progress_handle) p
 	WHERE j.job_id = job
 $$;
 COMMENT ON FUNCTION tablespace_advisor.bytes_left_beside(bigint) IS

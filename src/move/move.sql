@@ -191,6 +191,37 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.worker_progress(bigint) IS
 	'progress of a running job as the server reports it for its worker, in bytes read and written; no row unless the job runs and is the caller''s';
 
+/*
+ * The journal's rows, but of a copy under way the figures as they are now.
+ */
+CREATE VIEW tablespace_advisor.job_now AS
+SELECT j.job_id, j.batch_id, j.relation, j.kind, j.schema_name,
+	j.relation_name, j.from_tablespace_name, j.to_tablespace_name, j.method,
+	j.state, j.error, j.sqlstate, j.detail, j.owner, j.worker_pid,
+	j.queued_at, j.started_at, j.finished_at, j.wal_bytes, j.indexes,
+	j.forecast_saved_ms_per_s, j.database, j.system_identifier,
+	coalesce(p.phase, j.phase) AS phase,
+	coalesce(p.bytes_total, j.bytes_total) AS bytes_total,
+	coalesce(p.bytes_done, j.bytes_done) AS bytes_done,
+	coalesce(p.mb_per_s, j.mb_per_s) AS mb_per_s,
+	coalesce(p.present_mb_per_s, j.present_mb_per_s) AS present_mb_per_s,
+	coalesce(p.rate_reason, j.rate_reason) AS rate_reason,
+	coalesce(p.others_lost_percent, j.others_lost_percent)
+		AS others_lost_percent,
+	coalesce(p.passes, j.passes) AS passes,
+	coalesce(p.restarts, j.restarts) AS restarts,
+	coalesce(p.attempts, j.attempts) AS attempts,
+	CASE WHEN p.bytes_done IS NULL THEN j.blocked_by ELSE p.blocked_by END
+		AS blocked_by,
+	coalesce(p.paused_ms, j.paused_ms) AS paused_ms,
+	coalesce(p.lock_wait_ms, j.lock_wait_ms) AS lock_wait_ms,
+	coalesce(p.lock_ms, j.lock_ms) AS lock_ms
+FROM tablespace_advisor.job j
+	CROSS JOIN LATERAL tablespace_advisor.copy_progress(j.job_id,
+		CASE WHEN j.finished_at IS NULL THEN j.progress_handle END) p;
+COMMENT ON VIEW tablespace_advisor.job_now IS
+	'the journal of moves with the present figures of copies under way, which the journal itself has not';
+
 CREATE VIEW tablespace_advisor.move_progress AS
 SELECT j.job_id, j.relation::regclass AS relation,
 	pg_catalog.format('%I.%I', j.schema_name, j.relation_name)
@@ -226,7 +257,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	CASE j.state WHEN 'running' THEN j.rate_reason END AS rate_reason,
 	tablespace_advisor.round_to_three(j.others_lost_percent) AS others_lost_percent,
 	j.restarts
-FROM tablespace_advisor.job j
+FROM tablespace_advisor.job_now j
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
 	CROSS JOIN LATERAL (

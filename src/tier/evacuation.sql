@@ -234,9 +234,11 @@ AS $$
 				* (sum(s.total) - sum(s.done)) / sum(s.done))) END)
 	FROM (SELECT j.state IN ('done', 'failed', 'cancelled') AS ended,
 			CASE WHEN j.state IN ('failed', 'cancelled') THEN j.bytes_total
-				ELSE least(j.bytes_done, j.bytes_total) END AS done,
+				ELSE least(coalesce(p.bytes_done, j.bytes_done), j.bytes_total) END AS done,
 			j.bytes_total AS total, j.started_at
 		FROM tablespace_advisor.job j
+			CROSS JOIN LATERAL tablespace_advisor.copy_progress(j.job_id,
+				CASE WHEN j.finished_at IS NULL THEN j.progress_handle END) p
 		WHERE j.batch_id = batch) s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.batch_progress(bigint) IS

@@ -30,9 +30,9 @@ typedef struct TsaCopyOrder
 } TsaCopyOrder;
 
 /*
- * What the engine has to make durable and what it asks for.  All but the last
- * two of the functions are called in a transaction of the engine's; what they
- * write must commit or roll back with it.
+ * What the engine has to make durable and what it asks for.  All but "report"
+ * and the last two of the functions are called in a transaction of the
+ * engine's; what they write must commit or roll back with it.
  */
 typedef struct TsaCopyCallbacks
 {
@@ -45,6 +45,9 @@ typedef struct TsaCopyCallbacks
 	/* it has been dropped: the copy starts over */
 	void		(*storage_dropped) (void *arg);
 
+	/* a switch may follow, in which nothing is to be waited for */
+	void		(*before_switch) (void *arg);
+
 	/*
 	 * The new storage becomes the relations' own, if this (sub)transaction
 	 * commits; what they had is to be dropped later.
@@ -52,6 +55,7 @@ typedef struct TsaCopyCallbacks
 	void		(*switching) (void *arg, const RelFileLocator *old_storage,
 							  int n);
 
+	/* shows the figures; often called, so it has to be cheap */
 	void		(*report) (void *arg, const TsaMoveProgress *progress);
 
 	/* the copy pauses by request, or goes on */

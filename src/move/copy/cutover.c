@@ -6,7 +6,7 @@
  * Before the lock: those who wait for us pass; while a VACUUM is at work on the
  * table, or a prepared transaction has a lock, nothing is tried, unless one
  * VACUUM follows the other (see tsa_copy_is_blocked()).  Then what is left is
- * copied once more; the journal's row is updated (that assigns the transaction
+ * copied once more; the journal's row is locked (that assigns the transaction
  * ID); the WAL is flushed and read, so that under the lock only what others
  * wrote since has to be flushed to be read: nothing, if they wrote nothing, as
  * our locks' records are passed over.  A flush may take long, so what others
@@ -21,7 +21,8 @@
  *	 1. read the WAL to its end: nobody can change the relations any more, so
  *		there is no more to come;
  *	 2. copy the blocks it named and those the files grew by, but not for long;
- *	 3. point pg_class to the new storage, of all relations in one transaction;
+ *	 3. name the old storage in the journal, and point pg_class to the new one,
+ *		of all relations in one transaction;
  *	 4. commit, which releases the locks.
  *
  * Locks and steps 1 and 2 are in a subtransaction.  If there is too much WAL to
@@ -366,20 +367,20 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
 /*
  * Gets the locks and reads the WAL to its end.  True if all is ready for the
  * switch; the locks belong to the present transaction then.  The journal's row
- * is changed in the same subtransaction, before the lock is asked for, so that
- * it costs nothing in the window.
+ * is locked before, so that its update in the window waits for nobody.  An
+ * update here would leave a dead version of the row with each attempt that
+ * fails: see journal_room.c.
  */
 static bool
 enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 {
 	MemoryContext oldcxt = CurrentMemoryContext;
 	ResourceOwner oldowner = CurrentResourceOwner;
-	RelFileLocator *storage = tsa_copy_old_storage(copy);
 	Window		window;
 	double		waited;
 
 	BeginInternalSubTransaction(NULL);
-	copy->callbacks->switching(copy->callbacks->arg, storage, copy->nrels);
+	copy->callbacks->before_switch(copy->callbacks->arg);
 	window = lock_and_follow(copy, oldowner, behind_others, locked);
 	if (window == WINDOW_READY)
 		ReleaseCurrentSubTransaction();
@@ -393,7 +394,6 @@ enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 		tsa_copy_find_blockers(copy);
 	else
 		copy->progress.nblockers = 0;	/* nobody is in the way any more */
-	pfree(storage);
 	waited = tsa_ms_between(&copy->asked, locked);
 	copy->progress.waited_ms += waited;
 	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
@@ -463,6 +463,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	instr_time	released;
 	bool		behind_others;
 	TsaCutover	failed;
+	RelFileLocator *storage;
 
 	if (!tsa_copy_yield_and_pause(copy))
 		return TSA_CUTOVER_REWRITTEN;
@@ -495,6 +496,9 @@ tsa_copy_cut_over(TsaCopy *copy)
 		return failed;
 	}
 
+	storage = tsa_copy_old_storage(copy);
+	copy->callbacks->switching(copy->callbacks->arg, storage, copy->nrels);
+	pfree(storage);
 	tsa_copy_switch_storage(copy);
 	tsa_copy_end(copy);
 	INSTR_TIME_SET_CURRENT(released);

@@ -7,9 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-
-#include "move/common/session.h"
 #include "move/copy/copy.h"
 
 /*
@@ -62,16 +59,13 @@ tsa_copy_count(TsaCopy *copy)
 }
 
 /*
- * Tells the journal, in a transaction that does not wait for its flush.
+ * Shows the figures to others.
  */
 static void
 tell(TsaCopy *copy)
 {
 	INSTR_TIME_SET_CURRENT(copy->reported);
-	StartTransactionCommand();
-	tsa_commit_lazily();
 	copy->callbacks->report(copy->callbacks->arg, &copy->progress);
-	CommitTransactionCommand();
 }
 
 /*

@@ -134,8 +134,8 @@ tsa_oid_array(Datum *elems, int n)
 /*
  * An array of numbers.
  */
-static Datum
-int4_array(const int *numbers, int n)
+Datum
+tsa_int4_array(const int *numbers, int n)
 {
 	Datum	   *elems = palloc(sizeof(Datum) * Max(n, 1));
 
@@ -254,7 +254,7 @@ tsa_job_load(int64 job_id, TsaJob *job)
 }
 
 void
-tsa_job_report(int64 job_id, const TsaMoveProgress *p)
+tsa_job_note_figures(int64 job_id, const TsaMoveProgress *p)
 {
 	static TsaStatement query = {
 		.sql = "UPDATE tablespace_advisor.job SET phase = $2,"
@@ -282,7 +282,7 @@ tsa_job_report(int64 job_id, const TsaMoveProgress *p)
 		[7] = {INT4OID, Int32GetDatum(p->passes), false},
 		[8] = {INT4OID, Int32GetDatum(p->restarts), false},
 		[9] = {INT4OID, Int32GetDatum(p->attempts), false},
-		[10] = {INT4ARRAYOID, int4_array(p->blockers, p->nblockers),
+		[10] = {INT4ARRAYOID, tsa_int4_array(p->blockers, p->nblockers),
 		p->nblockers == 0},
 		[11] = {FLOAT8OID, Float8GetDatum(p->paused_ms), false},
 		[12] = {FLOAT8OID, Float8GetDatum(p->waited_ms), false},
@@ -424,6 +424,21 @@ tsa_job_note_new_storage(int64 job_id, const RelFileLocator *storage, int n)
 }
 
 void
+tsa_job_lock(int64 job_id)
+{
+	static TsaStatement query = {
+		"SELECT FROM tablespace_advisor.job"
+		" WHERE job_id = $1 AND state IN " TSA_UNFINISHED
+		" FOR NO KEY UPDATE",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job_id);
+	check_is_under_way(job_id, tsa_journal_update(&query, values, NULL));
+}
+
+void
 tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 {
 	static TsaStatement query = {
@@ -463,6 +478,7 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		" lock_wait_ms = coalesce($13, lock_wait_ms),"
 		" lock_ms = coalesce($14, lock_ms),"
 		" others_lost_percent = coalesce($15, others_lost_percent),"
+		" is_late = coalesce($18, is_late),"
 		" (max_rate, min_rate, finish_by) = (SELECT l.max_rate, l.min_rate,"
 		"   l.finish_by FROM tablespace_advisor.job_limits l"
 		"   WHERE l.job_id = $1),"
@@ -503,7 +519,8 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		[15] = {FLOAT8OID, Float8GetDatum(p->others_lost_percent),
 		unknown || p->others_lost_percent < 0},
 		[16] = {INT8OID, Int64GetDatum(end->wal_bytes), unknown},
-		[17] = {BOOLOID, BoolGetDatum(end->keeps_files), false}
+		[17] = {BOOLOID, BoolGetDatum(end->keeps_files), false},
+		[18] = {BOOLOID, BoolGetDatum(p->is_late), unknown}
 	};
 
 	tsa_journal_update_args(&query, args, lengthof(args));

@@ -93,8 +93,11 @@ tsa_job_has_ended(const TsaJob *job)
 		job->state == TSA_JOB_CANCELLED;
 }
 
-/* [T] Writes progress; call it about once a second at most. */
-extern void tsa_job_report(int64 job_id, const TsaMoveProgress *p);
+/*
+ * [T] Writes the figures of a copy that has not done its job.  While it is
+ * under way they are in shared memory (live_progress.h).
+ */
+extern void tsa_job_note_figures(int64 job_id, const TsaMoveProgress *p);
 
 /* [T] The job has been paused by request, or goes on. */
 extern void tsa_job_note_paused(int64 job_id, bool paused);
@@ -108,6 +111,12 @@ extern void tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n);
  */
 extern void tsa_job_note_new_storage(int64 job_id,
 									 const RelFileLocator *storage, int n);
+
+/*
+ * [T] Locks the job's row, so that the next update of it, in this transaction,
+ * does not wait.  Throws if the job has been ended.
+ */
+extern void tsa_job_lock(int64 job_id);
 
 /*
  * [T] In the cutover's transaction: the new storage is the relations' now and
@@ -150,5 +159,6 @@ extern const char *tsa_job_state_name(TsaJobState state);
 extern const char *tsa_move_method_name(TsaMoveMethod method);
 extern bool tsa_move_method_by_name(const char *name, TsaMoveMethod *method);
 extern Datum tsa_oid_array(Datum *elems, int n);
+extern Datum tsa_int4_array(const int *numbers, int n);
 
 #endif							/* TSA_JOB_H */

@@ -41,6 +41,7 @@
 #include "move/job/uncommitted.h"
 #include "move/job/history.h"
 #include "move/job/journal.h"
+#include "move/job/journal_room.h"
 #include "move/job/limits.h"
 #include "move/job/queue.h"
 #include "state/printable.h"
@@ -89,7 +90,8 @@ tsa_count_copies(const List *moves)
  * Makes a queued job the running one of this worker; false if it is not
  * queued any more, or not for this worker, or if somebody is cancelling it, in
  * a transaction that may stay open, or if it is not to begin: it may have been
- * locked when tsa_give_up_job() looked.
+ * locked when tsa_give_up_job() looked.  Others find the figures of the
+ * worker's copies by progress_handle, 0 if they cannot (live_progress.c).
  *
  * Workers but the batch's first take live copies only, and none of a table
  * that shares the batch with moves of its own indexes, nor these: each of the
@@ -98,11 +100,12 @@ tsa_count_copies(const List *moves)
  * to be taken, lest the first worker pass the job over.
  */
 bool
-tsa_claim_job(int64 job_id, bool copies_only)
+tsa_claim_job(int64 job_id, bool copies_only, int64 progress_handle)
 {
 #define CLAIM(condition) \
 	"UPDATE tablespace_advisor.job SET state = 'running'," \
 	" worker_pid = $2, phase = 'starting'," \
+	" progress_handle = nullif($3, 0)," \
 	" started_at = pg_catalog.clock_timestamp()" \
 	" WHERE state = 'queued' AND job_id = ANY (ARRAY(" \
 	"   SELECT q.job_id FROM tablespace_advisor.job q" \
@@ -111,20 +114,23 @@ tsa_claim_job(int64 job_id, bool copies_only)
 	" AND (until IS NULL AND lock_up_to IS NULL OR" \
 	"   tablespace_advisor.reason_not_to_begin(job_id) IS NULL)"
 	/* two statements: the plan of one for both would be made at each call */
-	static TsaStatement any = {CLAIM(""), 2, {INT8OID, INT4OID}, NULL};
+	static TsaStatement any = {
+		CLAIM(""), 3, {INT8OID, INT4OID, INT8OID}, NULL
+	};
 	static TsaStatement copies = {
 		CLAIM(" AND q.method = 'copy' AND NOT EXISTS ("
 			  "   SELECT FROM tablespace_advisor.job o"
 			  "   WHERE o.heap = q.heap AND o.batch_id = q.batch_id"
 			  "     AND o.job_id <> q.job_id AND o.state IN " TSA_UNFINISHED
 			  "     AND " TSA_IS_TABLE("o") " <> " TSA_IS_TABLE("q") ")"),
-		2, {INT8OID, INT4OID}, NULL
+		3, {INT8OID, INT4OID, INT8OID}, NULL
 	};
 #undef CLAIM
-	Datum		values[2];
+	Datum		values[3];
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = Int32GetDatum(MyProcPid);
+	values[2] = Int64GetDatum(progress_handle);
 	return tsa_journal_update(copies_only ? &copies : &any, values, NULL) == 1;
 }
 
@@ -511,6 +517,7 @@ insert_jobs(Queueing *queueing)
 		TsaMove    *move = lfirst(lc);
 		int64	   *id = palloc(sizeof(int64));
 
+		tsa_make_journal_room();
 		*id = insert_job(move, queueing->options, queueing->ids == NIL ? 0 :
 						 *(int64 *) linitial(queueing->ids));
 		if (*id == 0)

@@ -19,7 +19,8 @@
 extern void tsa_check_heap_is_free(const TsaMove *move);
 extern List *tsa_queue_moves(List *moves, const TsaMoveOptions *options);
 extern int	tsa_count_copies(const List *moves);
-extern bool tsa_claim_job(int64 job_id, bool copies_only);
+extern bool tsa_claim_job(int64 job_id, bool copies_only,
+						  int64 progress_handle);
 extern bool tsa_cancel_queued_job(int64 job_id);
 extern int	tsa_find_job_worker(int64 job_id);
 extern List *tsa_list_batch_jobs(int64 batch_id);

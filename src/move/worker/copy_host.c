@@ -2,7 +2,7 @@
  *
  * copy_host.c
  *	  Runs a live copy for a job: what the engine has to make durable, and
- *	  what it asks, goes to the journal.
+ *	  what it asks, goes to the journal; its figures go to shared memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +22,7 @@ typedef struct CopyHost
 {
 	int64		job_id;
 	TsaPendingDrops *drops;
+	TsaLiveProgress *live;
 } CopyHost;
 
 static void
@@ -43,6 +44,12 @@ note_storage_dropped(void *arg)
 }
 
 static void
+lock_job(void *arg)
+{
+	tsa_job_lock(((CopyHost *) arg)->job_id);
+}
+
+static void
 note_switch(void *arg, const RelFileLocator *old_storage, int n)
 {
 	tsa_job_note_switched(((CopyHost *) arg)->job_id, old_storage, n);
@@ -57,7 +64,7 @@ switch_is_committed(void *arg, const RelFileLocator *old_storage, int n)
 static void
 report_progress(void *arg, const TsaMoveProgress *progress)
 {
-	tsa_job_report(((CopyHost *) arg)->job_id, progress);
+	tsa_write_live_progress(((CopyHost *) arg)->live, progress);
 }
 
 static void
@@ -138,13 +145,18 @@ find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid,
  */
 void
 tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
-				 TsaCopyResult *result)
+				 TsaLiveProgress *live, TsaCopyResult *result)
 {
-	CopyHost	host = {.job_id = job->job_id,.drops = drops};
+	CopyHost	host = {
+		.job_id = job->job_id,
+		.drops = drops,
+		.live = live
+	};
 	TsaCopyCallbacks callbacks = {
 		.arg = &host,
 		.storage_made = note_storage_made,
 		.storage_dropped = note_storage_dropped,
+		.before_switch = lock_job,
 		.switching = note_switch,
 		.switched = switch_is_committed,
 		.report = report_progress,

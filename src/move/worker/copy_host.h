@@ -12,9 +12,11 @@
 
 #include "move/copy/live_copy.h"
 #include "move/job/job.h"
+#include "move/job/live_progress.h"
 #include "move/worker/pending_drops.h"
 
 extern void tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
+							 TsaLiveProgress *live,
 							 TsaCopyResult *result);
 
 #endif							/* TSA_COPY_HOST_H */

@@ -84,6 +84,7 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 	bool		answers = copied != NULL ? copied->old_answers :
 	tsa_shorten_storage(worker->drops.present, worker->drops.npresent,
 						true);
+	TsaMoveProgress last;
 	LOCKTAG		direction;
 	LOCKTAG		gate;
 
@@ -105,7 +106,11 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 		end->err = NULL;
 	}
 	if (copied == NULL)
+	{
 		tsa_job_note_wal(job->job_id, end->wal_bytes);
+		if (tsa_last_live_progress(worker->live, &last))
+			tsa_job_note_figures(job->job_id, &last);
+	}
 	tsa_finish_job(job->job_id, end);
 	if (end->state == TSA_JOB_DONE)
 		tsa_log_job(job->job_id);
@@ -140,7 +145,7 @@ execute_job(TsaWorker *worker, const TsaJob *job, TsaCopyResult *copied)
 	switch (job->method)
 	{
 		case TSA_METHOD_COPY:
-			tsa_copy_for_job(job, &worker->drops, copied);
+			tsa_copy_for_job(job, &worker->drops, worker->live, copied);
 			return true;
 		case TSA_METHOD_REBUILD:
 			tsa_rebuild(&worker->session, job);
@@ -182,7 +187,8 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 	MemoryContextSwitchTo(worker->session.context);
 	if (!tsa_give_up_job(job_id))
 	{
-		bool		claimed = tsa_claim_job(job_id, copies_only);
+		int64		handle = tsa_live_progress_handle(worker->live);
+		bool		claimed = tsa_claim_job(job_id, copies_only, handle);
 
 		if (!tsa_job_load(job_id, job))
 			fate = JOB_ENDED;
@@ -196,6 +202,7 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 		tsa_set_direction_tag(&direction, job->source_tablespace,
 							  job->target_tablespace, job->owner);
 		(void) LockAcquire(&direction, ShareLock, true, false);
+		tsa_begin_live_progress(worker->live, job_id, job->owner);
 	}
 	tsa_commit(&worker->session);
 	return fate;
@@ -367,7 +374,7 @@ tsa_enter_worker(TsaWorker *worker, Oid database, const char *lock_timeout)
  * extension is gone.
  */
 static List *
-enter_batch(const TsaWorker *worker, const TsaWorkerArgs *args)
+enter_batch(TsaWorker *worker, const TsaWorkerArgs *args)
 {
 	LOCKTAG		tag;
 	List	   *jobs = NIL;
@@ -387,6 +394,7 @@ enter_batch(const TsaWorker *worker, const TsaWorkerArgs *args)
 	(void) LockAcquire(&tag, ShareLock, true, false);
 	if (tsa_keep_journal())
 	{
+		worker->live = tsa_make_live_progress();
 		MemoryContextSwitchTo(TopMemoryContext);
 		jobs = tsa_list_batch_jobs(args->batch_id);
 	}

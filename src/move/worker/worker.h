@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "move/common/session.h"
+#include "move/job/live_progress.h"
 #include "move/worker/pending_drops.h"
 
 /* What every worker of this stage has. */
@@ -18,6 +19,7 @@ typedef struct TsaWorker
 {
 	TsaSession	session;
 	TsaPendingDrops drops;
+	TsaLiveProgress *live;		/* NULL for one that runs no jobs */
 	int			failed_claims;	/* one after the other */
 } TsaWorker;
 
