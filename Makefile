@@ -26,7 +26,7 @@ EXTENSION = tablespace_advisor
 CONTROL = $(TOP)/$(EXTENSION).control
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(CONTROL))
 
-STAGES = state probe size sample cost journal advise move tier apply report
+STAGES = state probe size wait sample cost journal advise move tier apply report
 
 MODULE_big = $(EXTENSION)
 OBJS := $(EXTENSION).o $(foreach stage,$(STAGES),\

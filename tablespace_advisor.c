@@ -26,6 +26,7 @@
 #include "sample/worker.h"
 #include "state/prepare_guard.h"
 #include "state/state.h"
+#include "wait/wait.h"
 
 PG_MODULE_MAGIC;
 
@@ -37,6 +38,7 @@ _PG_init(void)
 	tsa_init_state();
 	tsa_init_prepare_guard();
 	tsa_init_probe();
+	tsa_init_waits();
 	tsa_init_sample();
 	tsa_init_cost();
 	tsa_init_explain();

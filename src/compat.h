@@ -477,4 +477,129 @@ tsa_bulk_extend_limit(void)
 #endif
 }
 
+/* 16 renamed the counters of a relation; they are the session's own. */
+#include "pgstat.h"
+
+static inline bool
+tsa_relation_counts(const PgStat_TableStatus *status, uint64 *fetched,
+					uint64 *hits)
+{
+	if (status == NULL)
+		return false;
+#if PG_VERSION_NUM < 160000
+	*fetched = (uint64) status->t_counts.t_blocks_fetched;
+	*hits = (uint64) status->t_counts.t_blocks_hit;
+#else
+	*fetched = (uint64) status->counts.blocks_fetched;
+	*hits = (uint64) status->counts.blocks_hit;
+#endif
+	return true;
+}
+
+/*
+ * Time waited for reads, in nanoseconds.  Before 17 it includes reads of
+ * temporary tables.
+ */
+#include "executor/instrument.h"
+#include "portability/instr_time.h"
+
+#define TSA_READ_TIME_HAS_LOCAL (PG_VERSION_NUM < 170000)
+
+static inline uint64
+tsa_instr_ns(instr_time time)
+{
+#if PG_VERSION_NUM < 160000
+	return (uint64) time.tv_sec * 1000000000 + (uint64) time.tv_nsec;
+#else
+	return (uint64) INSTR_TIME_GET_NANOSEC(time);
+#endif
+}
+
+static inline uint64
+tsa_read_ns(const BufferUsage *usage)
+{
+#if PG_VERSION_NUM < 170000
+	return tsa_instr_ns(usage->blk_read_time);
+#else
+	return tsa_instr_ns(usage->shared_blk_read_time);
+#endif
+}
+
+/*
+ * A number that changes whenever this process reads blocks or waits for reads.
+ * From 18 on it can wait for blocks that it counted before.
+ */
+static inline uint64
+tsa_read_progress(void)
+{
+#if PG_VERSION_NUM < 180000
+	return (uint64) pgBufferUsage.shared_blks_read;
+#else
+	return (uint64) pgBufferUsage.shared_blks_read +
+		(uint64) pgBufferUsage.shared_blk_read_time.ticks;
+#endif
+}
+
+/*
+ * From 17 on a scan looks blocks up before it reads them.
+ */
+#define TSA_HAVE_READ_STREAMS (PG_VERSION_NUM >= 170000)
+
+/* 19 has an instrumentation of its own for nodes. */
+#include "nodes/execnodes.h"
+
+static inline void
+tsa_count_buffers_of_node(PlanState *node)
+{
+#if PG_VERSION_NUM < 190000
+	node->instrument = InstrAlloc(1, INSTRUMENT_BUFFERS, false);
+#else
+	node->instrument = InstrAllocNode(INSTRUMENT_BUFFERS, false);
+#endif
+}
+
+/* What a node counted, or NULL if it does not count buffers. */
+static inline const BufferUsage *
+tsa_buffers_of_node(const PlanState *node)
+{
+#if PG_VERSION_NUM < 190000
+	if (node->instrument == NULL || !node->instrument->need_bufusage)
+		return NULL;
+	return &node->instrument->bufusage;
+#else
+	if (node->instrument == NULL || !node->instrument->instr.need_bufusage)
+		return NULL;
+	return &node->instrument->instr.bufusage;
+#endif
+}
+
+/* 18 took an argument from ExecutorRun(); 19 gave one to the planner. */
+#if PG_VERSION_NUM < 180000
+#define TSA_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
+#define TSA_RUN_ARGUMENTS query, direction, count, execute_once
+#else
+#define TSA_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count
+#define TSA_RUN_ARGUMENTS query, direction, count
+#endif
+
+#if PG_VERSION_NUM < 190000
+#define TSA_PLANNER_PARAMETERS \
+	Query *parse, const char *text, int options, ParamListInfo params
+#define TSA_PLANNER_ARGUMENTS parse, text, options, params
+#else
+#define TSA_PLANNER_PARAMETERS \
+	Query *parse, const char *text, int options, ParamListInfo params, \
+	ExplainState *es
+#define TSA_PLANNER_ARGUMENTS parse, text, options, params, es
+#endif
+
+/* 19 replaced CLUSTER by REPACK, which includes it. */
+#if PG_VERSION_NUM < 190000
+#define TSA_REPACK_STATEMENT T_ClusterStmt
+#else
+#define TSA_REPACK_STATEMENT T_RepackStmt
+#endif
+
 #endif							/* TSA_COMPAT_H */

@@ -1,0 +1,318 @@
+/*-------------------------------------------------------------------------
+ *
+ * hooks.c
+ *	  The executor's hooks: which executions are measured, and which one is
+ *	  running.
+ *
+ * One execution in tablespace_advisor.track_waits_sample is drawn, top-level
+ * and nested ones independently, and stands for so many.  Plans above a cost
+ * limit and parallel ones are always measured and stand for themselves: their
+ * own cost hides the overhead, and a leader and its workers have to agree.
+ * Whatever runs inside of an execution that was drawn is measured too, with
+ * weight 0 unless drawn itself, so that its statement is complete.
+ *
+ * A span lasts from entering some code (an execution, a utility command, the
+ * planner) until leaving it.  On entering, the execution around it is charged;
+ * on leaving, it passes over what was read meanwhile.  After an error the span
+ * is left in PG_CATCH, while relations are still open.
+ *
+ * Hooks are chained, in any order with those of pg_stat_statements and
+ * auto_explain: nothing here depends on what these do.
+ *
+ * Frames end in ExecutorEnd.  After an error nobody calls that: the callbacks
+ * of transactions drop them.  FATAL comes without either: local.c calls
+ * charge_last() while the process exits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "wait/draw.h"
+#include "wait/hooks.h"
+#include "wait/local.h"
+#include "wait/nodes.h"
+#include "wait/utility.h"
+#include "wait/wait.h"
+
+/* Plans that cost more are always measured: some milliseconds. */
+#define COST_LIMIT 1000.0
+
+TsaWaitCounters tsa_accounted;
+int			tsa_wait_nesting = 0;
+
+static ExecutorStart_hook_type previous_start = NULL;
+static ExecutorRun_hook_type previous_run = NULL;
+static ExecutorFinish_hook_type previous_finish = NULL;
+static ExecutorEnd_hook_type previous_end = NULL;
+
+/*
+ * Enters code that reads: an execution that has a frame, or anything else.
+ */
+void
+tsa_span_enter(TsaWaitSpan * span, TsaFrame * frame, bool with_timing)
+{
+	span->frame = frame;
+	span->outer = tsa_current_frame;
+	span->switched_timing = with_timing && !track_io_timing;
+	if (span->outer != NULL)
+	{
+		tsa_frame_charge(span->outer);
+		tsa_frame_absorb(span->outer, false);
+	}
+	span->start = tsa_wait_counters();
+	span->accounted = tsa_accounted;
+	tsa_current_frame = frame;
+	if (frame != NULL)
+	{
+		tsa_frame_skip(frame);
+		INSTR_TIME_SET_CURRENT(span->began);
+	}
+	if (span->switched_timing)
+		track_io_timing = true;
+}
+
+/* The frame of a span that is being left. */
+static void
+leave_frame(TsaWaitSpan * span, const TsaWaitCounters * now, bool aborting)
+{
+	TsaFrame   *frame = span->frame;
+	instr_time	ended;
+
+	if (tsa_read_progress() != frame->progress)
+		tsa_frame_charge_now(frame, aborting);
+	tsa_frame_absorb(frame, true);
+	INSTR_TIME_SET_CURRENT(ended);
+	INSTR_TIME_SUBTRACT(ended, span->began);
+	frame->elapsed_ns += tsa_instr_ns(ended);
+	frame->total.hits += now->hits - span->start.hits;
+	frame->running = TSA_NONE;
+}
+
+/*
+ * Leaves it.  Returns what was read there, other spans inside of it excluded.
+ * aborting: after an error.
+ */
+TsaWaitCounters
+tsa_span_leave(TsaWaitSpan * span, bool aborting)
+{
+	TsaWaitCounters now = tsa_wait_counters();
+	TsaWaitCounters own = {
+		.reads = now.reads - span->start.reads,
+		.ns = now.ns - span->start.ns
+	};
+	TsaWaitCounters within = {
+		.reads = tsa_accounted.reads - span->accounted.reads,
+		.ns = tsa_accounted.ns - span->accounted.ns
+	};
+
+	if (span->switched_timing)
+		track_io_timing = false;
+	/* after an abort of its transaction the frame is no more */
+	if (span->frame != NULL && tsa_current_frame == span->frame)
+		leave_frame(span, &now, aborting);
+	tsa_current_frame = span->outer;
+	if (span->outer != NULL)
+	{
+		tsa_frame_skip(span->outer);
+		span->outer->total.reads += own.reads;
+		span->outer->total.waited_ns += own.ns;
+	}
+	tsa_accounted.reads = span->accounted.reads + own.reads;
+	tsa_accounted.ns = span->accounted.ns + own.ns;
+	own.reads -= Min(own.reads, within.reads);
+	own.ns -= Min(own.ns, within.ns);
+	return own;
+}
+
+static bool
+is_always_measured(const QueryDesc *query, bool toplevel)
+{
+	return query->plannedstmt->parallelModeNeeded ||
+		(toplevel && IsParallelWorker()) ||
+		query->plannedstmt->planTree->total_cost >= COST_LIMIT;
+}
+
+/* Is this execution drawn? */
+static bool
+draw(bool toplevel)
+{
+	static TsaDraw draws[2];
+	TsaDraw    *of = &draws[toplevel];
+
+	if (of->state == 0)
+		of->state = ((uint64) MyProcPid << 32 ^ (uint64) GetCurrentTimestamp()) *
+			UINT64CONST(0x9e3779b97f4a7c15) + toplevel + 1;
+	if (of->state == 0)
+		of->state = 1;
+	return tsa_draw(of, tsa_track_waits_sample);
+}
+
+/* Begins to measure an execution that has been started, or does not. */
+static void
+begin_execution(const QueryDesc *query)
+{
+	bool		toplevel = tsa_wait_nesting == 0;
+	bool		always = is_always_measured(query, toplevel);
+	bool		drawn = !always && draw(toplevel);
+	uint32		weight = always ? 1 : drawn ? tsa_track_waits_sample : 0;
+	TsaFrame   *frame = NULL;
+
+	if (weight > 0 || (tsa_current_frame != NULL &&
+					   tsa_current_frame->all_nested))
+		frame = tsa_frame_open(query, weight, toplevel);
+	tsa_local_count(weight > 0 && frame != NULL);
+	if (frame == NULL)
+		return;
+	frame->all_nested = !always;
+	tsa_frame_watch(frame, query);
+}
+
+static void
+start_execution(QueryDesc *query, int eflags)
+{
+	if (previous_start)
+		previous_start(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY) && tsa_wait_ready())
+		begin_execution(query);
+}
+
+static void
+run_execution(TSA_RUN_PARAMETERS)
+{
+	TsaFrame   *frame = tsa_frame_find(query->estate);
+	TsaWaitSpan span;
+
+	tsa_span_enter(&span, frame, frame != NULL);
+	tsa_wait_nesting++;
+	PG_TRY();
+	{
+		if (previous_run)
+			previous_run(TSA_RUN_ARGUMENTS);
+		else
+			standard_ExecutorRun(TSA_RUN_ARGUMENTS);
+	}
+	PG_CATCH();
+	{
+		tsa_wait_nesting--;
+		(void) tsa_span_leave(&span, true);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	tsa_wait_nesting--;
+	(void) tsa_span_leave(&span, false);
+}
+
+static void
+finish_execution(QueryDesc *query)
+{
+	TsaFrame   *frame = tsa_frame_find(query->estate);
+	TsaWaitSpan span;
+
+	tsa_span_enter(&span, frame, frame != NULL);
+	tsa_wait_nesting++;
+	PG_TRY();
+	{
+		if (previous_finish)
+			previous_finish(query);
+		else
+			standard_ExecutorFinish(query);
+	}
+	PG_CATCH();
+	{
+		tsa_wait_nesting--;
+		(void) tsa_span_leave(&span, true);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	tsa_wait_nesting--;
+	(void) tsa_span_leave(&span, false);
+}
+
+/* What is read here is nobody's: workers of a scan that was not read up. */
+static void
+end_execution(QueryDesc *query)
+{
+	TsaFrame   *frame = tsa_frame_find(query->estate);
+	TsaWaitSpan span;
+
+	if (frame != NULL)
+		tsa_frame_close(frame, true);
+	if (tsa_current_frame != NULL)
+		tsa_span_enter(&span, NULL, false);
+	else
+		span.outer = NULL;
+	if (previous_end)
+		previous_end(query);
+	else
+		standard_ExecutorEnd(query);
+	if (span.outer != NULL)
+		(void) tsa_span_leave(&span, false);
+	if (frame != NULL && tsa_wait_nesting == 0)
+		(void) tsa_local_hand_in();
+}
+
+/* A transaction ends. */
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	(void) arg;
+	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE ||
+		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
+		return;
+	tsa_frames_drop(InvalidSubTransactionId);
+	tsa_wait_end_transaction();
+	if (tsa_wait_nesting == 0)
+		(void) tsa_local_hand_in();
+}
+
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId subxact,
+				   SubTransactionId parent, void *arg)
+{
+	(void) arg;
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		tsa_frames_drop(subxact);
+	else if (event == SUBXACT_EVENT_COMMIT_SUB)
+		tsa_frames_reassign(subxact, parent);
+}
+
+/* The process ends in the middle of an execution. */
+static void
+charge_last(void)
+{
+	TsaFrame   *frame = tsa_current_frame;
+
+	if (frame != NULL && tsa_read_progress() != frame->progress)
+		tsa_frame_charge_now(frame, true);
+	tsa_frames_drop(InvalidSubTransactionId);
+	tsa_current_frame = NULL;
+}
+
+/*
+ * Takes the hooks.
+ */
+void
+tsa_init_wait_hooks(void)
+{
+	previous_start = ExecutorStart_hook;
+	ExecutorStart_hook = start_execution;
+	previous_run = ExecutorRun_hook;
+	ExecutorRun_hook = run_execution;
+	previous_finish = ExecutorFinish_hook;
+	ExecutorFinish_hook = finish_execution;
+	previous_end = ExecutorEnd_hook;
+	ExecutorEnd_hook = end_execution;
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
+	tsa_local_at_exit(charge_last);
+}

@@ -1,0 +1,341 @@
+/*-------------------------------------------------------------------------
+ *
+ * nodes.c
+ *	  Which node of a plan was reading: wrappers around the functions of scans
+ *	  and of ModifyTable.
+ *
+ * ExecProcNode() calls ExecProcNodeFirst() at first, which takes
+ * ExecProcNodeReal over: the executor's own instrumentation works like that.
+ * So ExecProcNodeReal is replaced before the first call, and whoever replaced
+ * it before is called from here.  Whoever replaces it later calls this.
+ *
+ * A wrapper compares one counter on entry and on exit, and charges what was
+ * read in between to the node that was running.  It works for executions that
+ * are not the current one (of whoever calls nodes without ExecutorRun()): it
+ * finds the frame by the node's EState, and does not charge then.
+ *
+ * The largest sequential scan of a SELECT is not wrapped: it gets what no other
+ * node reads.  Only its first call is looked at, and those of its siblings
+ * below an Append, since these are read one after the other.
+ *
+ * Bitmap index scans are not called by ExecProcNode().  They count buffers
+ * themselves if they have an Instrumentation; they get one unless EXPLAIN
+ * gave them one.
+ *
+ * Slots of relations are made when a node is called first, so that a plan with
+ * a thousand partitions costs as much as the partitions that it reads.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+
+#include "compat.h"
+#include "wait/nodes.h"
+#include "wait/relations.h"
+
+/* What a walk over the nodes of a plan knows. */
+typedef struct Walk
+{
+	TsaFrame   *frame;
+	bool		is_select;
+	bool		under_append;	/* the node that is looked at next */
+	int32		largest;		/* sequential scan, or TSA_NONE */
+	double		largest_rows;
+	int			nscans;			/* sequential ones */
+}			Walk;
+
+static void
+start_bitmaps(TsaFrame * frame, PlanState *state)
+{
+	PlanState **children = NULL;
+	int			n = 0;
+	int			id;
+
+	if (state == NULL)
+		return;
+	if (IsA(state, BitmapAndState))
+	{
+		children = ((BitmapAndState *) state)->bitmapplans;
+		n = ((BitmapAndState *) state)->nplans;
+	}
+	else if (IsA(state, BitmapOrState))
+	{
+		children = ((BitmapOrState *) state)->bitmapplans;
+		n = ((BitmapOrState *) state)->nplans;
+	}
+	for (int i = 0; i < n; i++)
+		start_bitmaps(frame, children[i]);
+	id = state->plan->plan_node_id;
+	if (IsA(state, BitmapIndexScanState) && id < frame->nodes.n &&
+		TSA_NODE(frame, id)->state == state)
+		TSA_NODE(frame, id)->index =
+			tsa_frame_slot(frame, ((BitmapIndexScanState *) state)->biss_RelationDesc,
+						   TSA_ACCESS_INDEX, true);
+}
+
+/* Makes slots for a table that is modified and those of its indexes that are
+ * open. */
+static void
+start_result(TsaFrame * frame, ResultRelInfo *result)
+{
+	int32		slot = tsa_frame_slot(frame, result->ri_RelationDesc,
+									  TSA_ACCESS_MODIFIED, false);
+
+	if (slot != TSA_NONE)
+		TSA_SLOT(frame, slot)->is_result = true;
+	for (int i = 0; i < result->ri_NumIndices; i++)
+	{
+		if (result->ri_IndexRelationDescs == NULL)
+			break;
+		slot = tsa_frame_slot(frame, result->ri_IndexRelationDescs[i],
+							  TSA_ACCESS_MODIFIED, true);
+		if (slot != TSA_NONE)
+			TSA_SLOT(frame, slot)->is_result = true;
+	}
+}
+
+/* A node is called for the first time: makes the slots of its relations. */
+static void
+start_node(TsaFrame * frame, TsaWaitNode * node)
+{
+	PlanState  *state = node->state;
+	TsaWaitAccess access = TSA_ACCESS_OTHER;
+	Relation	index = NULL;
+
+	node->started = true;
+	if (IsA(state, ModifyTableState))
+	{
+		node->access = TSA_ACCESS_MODIFIED;
+		if (((ModifyTableState *) state)->mt_nrels == 1)
+			start_result(frame, ((ModifyTableState *) state)->resultRelInfo);
+		return;
+	}
+	if (IsA(state, SeqScanState) || IsA(state, SampleScanState))
+		access = TSA_ACCESS_SEQUENTIAL;
+	else if (IsA(state, BitmapHeapScanState))
+	{
+		access = TSA_ACCESS_HEAP_BY_BITMAP;
+		start_bitmaps(frame, outerPlanState(state));
+	}
+	else if (IsA(state, IndexScanState))
+		index = ((IndexScanState *) state)->iss_RelationDesc;
+	else if (IsA(state, IndexOnlyScanState))
+		index = ((IndexOnlyScanState *) state)->ioss_RelationDesc;
+	if (index != NULL)
+	{
+		access = TSA_ACCESS_HEAP_BY_INDEX;
+		node->index = tsa_frame_slot(frame, index, TSA_ACCESS_INDEX, true);
+	}
+	node->access = access;
+	node->heap = tsa_frame_slot(frame, ((ScanState *) state)->ss_currentRelation,
+								access, false);
+}
+
+/* The frame of a node, which is always there while the node can be called. */
+static TsaFrame *
+frame_of(const PlanState *state)
+{
+	if (likely(tsa_current_frame != NULL &&
+			   tsa_current_frame->estate == state->state))
+		return tsa_current_frame;
+	return tsa_frame_find(state->state);
+}
+
+/* Stands for the function of a node. */
+static TupleTableSlot *
+execute_node(PlanState *state)
+{
+	TsaFrame   *frame = frame_of(state);
+	int32		number = state->plan->plan_node_id;
+	ExecProcNodeMtd execute;
+	TupleTableSlot *result;
+	int32		outer;
+
+	if (unlikely(frame == NULL))
+		elog(ERROR, "execution of node %d is not known", number);
+	execute = TSA_NODE(frame, number)->execute;
+	if (unlikely(frame != tsa_current_frame))
+		return execute(state);
+	tsa_frame_charge(frame);
+	if (unlikely(!TSA_NODE(frame, number)->started))
+		start_node(frame, TSA_NODE(frame, number));
+	outer = frame->running;
+	frame->running = number;
+	result = execute(state);
+	tsa_frame_charge(frame);
+	frame->running = outer;
+	return result;
+}
+
+/* Stands for the function of a node whose first call only is looked at. */
+static TupleTableSlot *
+execute_first(PlanState *state)
+{
+	TsaFrame   *frame = frame_of(state);
+	int32		number = state->plan->plan_node_id;
+	ExecProcNodeMtd execute;
+
+	if (unlikely(frame == NULL))
+		elog(ERROR, "execution of node %d is not known", number);
+	execute = TSA_NODE(frame, number)->execute;
+	if (state->ExecProcNodeReal == execute_first)
+		state->ExecProcNodeReal = execute;
+	if (state->ExecProcNode == execute_first)
+		state->ExecProcNode = execute;
+	if (frame == tsa_current_frame)
+	{
+		tsa_frame_charge(frame);
+		if (!TSA_NODE(frame, number)->started)
+			start_node(frame, TSA_NODE(frame, number));
+		frame->remainder = number;
+	}
+	return execute(state);
+}
+
+/* Does a node read by itself? */
+static bool
+reads(const PlanState *state)
+{
+	switch (nodeTag(state))
+	{
+		case T_SeqScanState:
+		case T_SampleScanState:
+		case T_IndexScanState:
+		case T_IndexOnlyScanState:
+		case T_BitmapIndexScanState:
+		case T_BitmapHeapScanState:
+		case T_TidScanState:
+		case T_TidRangeScanState:
+		case T_ForeignScanState:
+		case T_CustomScanState:
+		case T_ModifyTableState:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Keeps a node, unless its number is taken.  NULL if it is not looked at. */
+static TsaWaitNode *
+keep_node(TsaFrame * frame, PlanState *state)
+{
+	int			id = state->plan->plan_node_id;
+	TsaWaitNode *node;
+
+	if (id < 0 ||
+		!tsa_array_grow(&frame->nodes, sizeof(TsaWaitNode), id + 1))
+		return NULL;
+	frame->nodes.n = Max(frame->nodes.n, id + 1);
+	node = TSA_NODE(frame, id);
+	if (node->state != NULL)
+		return NULL;
+	node->state = state;
+	node->execute = state->ExecProcNodeReal;
+	node->heap = node->index = TSA_NONE;
+	return node;
+}
+
+static bool
+watch_node(PlanState *state, void *context)
+{
+	Walk	   *walk = context;
+	bool		under_append = walk->under_append;
+	TsaWaitNode *node;
+
+	if (state == NULL)
+		return false;
+	if (IsA(state, GatherState) || IsA(state, GatherMergeState))
+		walk->frame->has_gather = true;
+	if (reads(state) && (node = keep_node(walk->frame, state)) != NULL)
+	{
+		if (IsA(state, BitmapIndexScanState))
+		{
+			if (state->instrument == NULL)
+				tsa_count_buffers_of_node(state);
+		}
+		else
+			state->ExecProcNodeReal = execute_node;
+		node->under_append = under_append;
+		if (IsA(state, SeqScanState))
+		{
+			walk->nscans++;
+			if (walk->largest == TSA_NONE ||
+				state->plan->plan_rows > walk->largest_rows)
+			{
+				walk->largest = state->plan->plan_node_id;
+				walk->largest_rows = state->plan->plan_rows;
+			}
+		}
+	}
+	walk->under_append = IsA(state, AppendState);
+	(void) planstate_tree_walker(state, watch_node, walk);
+	walk->under_append = under_append;
+	return false;
+}
+
+/* Looks at the first call only of the largest scan and of its siblings. */
+static void
+spare_largest(Walk * walk)
+{
+	TsaFrame   *frame = walk->frame;
+	TsaWaitNode *largest = TSA_NODE(frame, walk->largest);
+
+	if (!largest->under_append)
+	{
+		largest->state->ExecProcNodeReal = execute_first;
+		return;
+	}
+	for (int32 i = 0; i < frame->nodes.n; i++)
+	{
+		TsaWaitNode *node = TSA_NODE(frame, i);
+
+		if (node->state != NULL && node->under_append &&
+			IsA(node->state, SeqScanState))
+			node->state->ExecProcNodeReal = execute_first;
+	}
+}
+
+/*
+ * Has the nodes of an execution looked at that has been started.
+ */
+void
+tsa_frame_watch(TsaFrame * frame, const QueryDesc *query)
+{
+	Walk		walk = {
+		.frame = frame,
+		.is_select = query->operation == CMD_SELECT &&
+		!query->plannedstmt->hasModifyingCTE,
+		.largest = TSA_NONE
+	};
+	MemoryContext old = MemoryContextSwitchTo(frame->estate->es_query_cxt);
+
+	(void) watch_node(query->planstate, &walk);
+	MemoryContextSwitchTo(old);
+	if (walk.is_select && walk.largest != TSA_NONE)
+		spare_largest(&walk);
+}
+
+/*
+ * Gives the nodes of an execution their own functions back.
+ */
+void
+tsa_frame_unwatch(TsaFrame * frame)
+{
+	for (int32 i = 0; i < frame->nodes.n; i++)
+	{
+		TsaWaitNode *node = TSA_NODE(frame, i);
+		PlanState  *state = node->state;
+
+		if (state == NULL)
+			continue;
+		if (state->ExecProcNodeReal == execute_node ||
+			state->ExecProcNodeReal == execute_first)
+			state->ExecProcNodeReal = node->execute;
+		if (state->ExecProcNode == execute_node ||
+			state->ExecProcNode == execute_first)
+			state->ExecProcNode = node->execute;
+	}
+}

@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * nodes.h
+ *	  Which node of a plan was reading.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_WAIT_NODES_H
+#define TSA_WAIT_NODES_H
+
+#include "wait/frame.h"
+
+extern void tsa_frame_watch(TsaFrame * frame, const QueryDesc *query);
+extern void tsa_frame_unwatch(TsaFrame * frame);
+
+#endif							/* TSA_WAIT_NODES_H */

@@ -1,0 +1,363 @@
+/*-------------------------------------------------------------------------
+ *
+ * utility.c
+ *	  Reads outside of the executor: utility commands, the planner, and
+ *	  processes that do not use it.
+ *
+ * They are all measured, none is drawn: what they read, less what executions
+ * inside of them read, is added to the one relation that the command names, or
+ * to none.  track_io_timing is on meanwhile; it costs something only if blocks
+ * are read.
+ *
+ * Autovacuum, logical apply and the workers of this extension call no hook.  At
+ * the end of each of their transactions the growth of their counters is added.
+ *
+ * The relation of a command is looked up after it has succeeded, by the name it
+ * gives, so that nothing fails here that would not have failed there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/parsenodes.h"
+#include "optimizer/planner.h"
+#include "postmaster/bgworker.h"
+#include "replication/logicalworker.h"
+#include "tcop/utility.h"
+#include "utils/backend_status.h"
+
+#include "compat.h"
+#include "wait/hooks.h"
+#include "wait/local.h"
+#include "wait/utility.h"
+
+/* A command that reads by itself. */
+typedef struct Command
+{
+	TsaWaitClass class;
+	TsaWaitAccess access;
+	bool		has_name;
+	char		schema[NAMEDATALEN];	/* empty: by the search path */
+	char		name[NAMEDATALEN];
+	uint64		queryid;
+	bool		toplevel;
+}			Command;
+
+static ProcessUtility_hook_type previous_utility = NULL;
+static planner_hook_type previous_planner = NULL;
+
+/* who reads, as the command around says */
+static TsaWaitClass command_class = TSA_WAIT_APPLICATION;
+
+/* Workers of this extension, whose reads are not the application's. */
+static bool
+is_own_worker(void)
+{
+	return MyBgworkerEntry != NULL &&
+		strcmp(MyBgworkerEntry->bgw_library_name, "tablespace_advisor") == 0;
+}
+
+/*
+ * Who reads.
+ */
+TsaWaitClass
+tsa_wait_class(void)
+{
+	if (command_class != TSA_WAIT_APPLICATION)
+		return command_class;
+	if (is_own_worker())
+		return TSA_WAIT_MOVER;
+	return MyBackendType == B_AUTOVAC_WORKER ? TSA_WAIT_MAINTENANCE :
+		TSA_WAIT_APPLICATION;
+}
+
+/* Keeps the name of the relation that a command is about. */
+static void
+keep_name(Command * command, const RangeVar *relation)
+{
+	if (relation == NULL || relation->catalogname != NULL)
+		return;
+	command->has_name = true;
+	strlcpy(command->name, relation->relname, NAMEDATALEN);
+	if (relation->schemaname != NULL)
+		strlcpy(command->schema, relation->schemaname, NAMEDATALEN);
+}
+
+/* Of the one relation in a list of VACUUM or ANALYZE. */
+static void
+keep_only_name(Command * command, const List *relations)
+{
+	if (list_length(relations) == 1)
+		keep_name(command, linitial_node(VacuumRelation, relations)->relation);
+}
+
+/* Which commands read by themselves, and what. */
+static bool
+describe(const Node *statement, Command * command)
+{
+	command->class = TSA_WAIT_MAINTENANCE;
+	command->access = TSA_ACCESS_UTILITY;
+	switch (nodeTag(statement))
+	{
+		case T_CopyStmt:
+			keep_name(command, ((const CopyStmt *) statement)->relation);
+			command->class = TSA_WAIT_EXPORT;
+			if (!((const CopyStmt *) statement)->is_from)
+				return true;
+			command->class = TSA_WAIT_APPLICATION;
+			command->access = TSA_ACCESS_MODIFIED;
+			return true;
+		case T_VacuumStmt:
+			keep_only_name(command, ((const VacuumStmt *) statement)->rels);
+			return true;
+		case T_IndexStmt:
+			keep_name(command, ((const IndexStmt *) statement)->relation);
+			return true;
+		case T_ReindexStmt:
+			keep_name(command, ((const ReindexStmt *) statement)->relation);
+			return true;
+		case T_RefreshMatViewStmt:
+			keep_name(command, ((const RefreshMatViewStmt *) statement)->relation);
+			return true;
+		case T_AlterTableStmt:
+			keep_name(command, ((const AlterTableStmt *) statement)->relation);
+			return true;
+		case TSA_REPACK_STATEMENT:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The relation of a command that has succeeded. */
+static Oid
+find_relation(const Command * command)
+{
+	RangeVar   *name;
+
+	if (!command->has_name || !IsTransactionState())
+		return InvalidOid;
+	name = makeRangeVar(command->schema[0] == '\0' ? NULL :
+						pstrdup(command->schema), pstrdup(command->name), -1);
+	return RangeVarGetRelid(name, NoLock, true);
+}
+
+/* Adds what a command has read. */
+static void
+add_command(const Command * command, const TsaWaitSpan * span,
+			const TsaWaitCounters * own, uint64 elapsed_ns)
+{
+	TsaWaitCounters now = tsa_wait_counters();
+	TsaWaitFigures figures = {
+		.calls = 1,.reads = own->reads,.waited_ns = own->ns
+	};
+	TsaWaitFigures total = {
+		.calls = 1,
+		.hits = now.hits - span->start.hits,
+		.reads = now.reads - span->start.reads,
+		.waited_ns = now.ns - span->start.ns
+	};
+	TsaStatementKey key = {
+		command->queryid, MyDatabaseId, GetUserId(), command->toplevel,
+		command->class
+	};
+	Oid			relid = InvalidOid;
+
+	if (total.reads == 0)
+		return;
+	if (own->reads > 0)
+	{
+		relid = find_relation(command);
+		tsa_local_add_relation(relid, command->class, command->access,
+							   &figures, NULL);
+	}
+	if (command->queryid == 0)
+		return;
+	tsa_local_add_statement(&key, &total, elapsed_ns);
+	if (own->reads > 0)
+		tsa_local_add_share(&key, relid, command->access, &figures);
+}
+
+/* Executes a command that reads by itself. */
+static void
+run_command(Command * command, PlannedStmt *pstmt, const char *text,
+			bool read_only, ProcessUtilityContext context, ParamListInfo params,
+			QueryEnvironment *environment, DestReceiver *dest,
+			QueryCompletion *completion)
+{
+	TsaWaitClass outer_class = command_class;
+	TsaWaitSpan span;
+	TsaWaitCounters own;
+	instr_time	began;
+	instr_time	ended;
+
+	INSTR_TIME_SET_CURRENT(began);
+	tsa_span_enter(&span, NULL, true);
+	if (command->class != TSA_WAIT_APPLICATION)
+		command_class = command->class;
+	tsa_wait_nesting++;
+	PG_TRY();
+	{
+		(previous_utility ? previous_utility : standard_ProcessUtility)
+			(pstmt, text, read_only, context, params, environment, dest,
+			 completion);
+	}
+	PG_CATCH();
+	{
+		tsa_wait_nesting--;
+		command_class = outer_class;
+		own = tsa_span_leave(&span, true);
+		if (own.reads > 0)
+		{
+			TsaWaitFigures figures = {0, 0, own.reads, own.ns};
+
+			tsa_local_add_relation(InvalidOid, command->class, command->access,
+								   &figures, NULL);
+		}
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	tsa_wait_nesting--;
+	command_class = outer_class;
+	own = tsa_span_leave(&span, false);
+	INSTR_TIME_SET_CURRENT(ended);
+	INSTR_TIME_SUBTRACT(ended, began);
+	add_command(command, &span, &own, tsa_instr_ns(ended));
+}
+
+/* Executes another command; statements in it are nested, but for EXECUTE. */
+static void
+pass_command(PlannedStmt *pstmt, const char *text, bool read_only,
+			 ProcessUtilityContext context, ParamListInfo params,
+			 QueryEnvironment *environment, DestReceiver *dest,
+			 QueryCompletion *completion)
+{
+	int			nested = !IsA(pstmt->utilityStmt, ExecuteStmt) &&
+		!IsA(pstmt->utilityStmt, PrepareStmt);
+
+	tsa_wait_nesting += nested;
+	PG_TRY();
+	{
+		(previous_utility ? previous_utility : standard_ProcessUtility)
+			(pstmt, text, read_only, context, params, environment, dest,
+			 completion);
+	}
+	PG_FINALLY();
+	{
+		tsa_wait_nesting -= nested;
+	}
+	PG_END_TRY();
+}
+
+static void
+process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
+				ProcessUtilityContext context, ParamListInfo params,
+				QueryEnvironment *environment, DestReceiver *dest,
+				QueryCompletion *completion)
+{
+	Command		command = {
+		.queryid = (uint64) pstmt->queryId,
+		.toplevel = tsa_wait_nesting == 0
+	};
+
+	/* pg_stat_statements takes the number away if it is called first */
+	if (command.queryid == 0 && command.toplevel)
+		command.queryid = (uint64) pgstat_get_my_query_id();
+	if (tsa_wait_ready() && describe(pstmt->utilityStmt, &command))
+		run_command(&command, pstmt, text, read_only, context, params,
+					environment, dest, completion);
+	else
+		pass_command(pstmt, text, read_only, context, params, environment,
+					 dest, completion);
+	if (tsa_wait_nesting == 0)
+		(void) tsa_local_hand_in();
+}
+
+/* Adds what the planner has read. */
+static void
+add_planning(const TsaWaitCounters * own)
+{
+	TsaWaitFigures figures = {1, 0, own->reads, own->ns};
+
+	if (own->reads > 0)
+		tsa_local_add_relation(InvalidOid, is_own_worker() ? TSA_WAIT_MOVER :
+							   TSA_WAIT_PLANNING,
+							   TSA_ACCESS_UNATTRIBUTED, &figures, NULL);
+}
+
+static PlannedStmt *
+plan(TSA_PLANNER_PARAMETERS)
+{
+	PlannedStmt *volatile result = NULL;
+	bool		is_measured = tsa_wait_ready();
+	TsaWaitSpan span;
+
+	if (is_measured)
+		tsa_span_enter(&span, NULL, true);
+	tsa_wait_nesting++;
+	PG_TRY();
+	{
+		result = (previous_planner ? previous_planner : standard_planner)
+			(TSA_PLANNER_ARGUMENTS);
+	}
+	PG_CATCH();
+	{
+		tsa_wait_nesting--;
+		if (is_measured)
+			(void) tsa_span_leave(&span, true);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	tsa_wait_nesting--;
+	if (is_measured)
+	{
+		TsaWaitCounters own = tsa_span_leave(&span, false);
+
+		add_planning(&own);
+	}
+	return result;
+}
+
+/*
+ * A transaction ends: adds what a process that calls no hooks has read.
+ */
+void
+tsa_wait_end_transaction(void)
+{
+	static TsaWaitCounters seen;
+	static TsaWaitCounters seen_accounted;
+	TsaWaitCounters now;
+	TsaWaitFigures figures = {.calls = 1};
+	bool		applies = MyBackendType != B_BACKEND && IsLogicalWorker();
+
+	if (MyBackendType == B_BACKEND || !tsa_wait_ready() ||
+		!(applies || MyBackendType == B_AUTOVAC_WORKER || is_own_worker()))
+		return;
+	now = tsa_wait_counters();
+	figures.reads = now.reads - seen.reads -
+		(tsa_accounted.reads - seen_accounted.reads);
+	figures.waited_ns = now.ns - seen.ns -
+		(tsa_accounted.ns - seen_accounted.ns);
+	seen = now;
+	seen_accounted = tsa_accounted;
+	if (figures.reads > 0)
+		tsa_local_add_relation(InvalidOid, tsa_wait_class(),
+							   applies ? TSA_ACCESS_MODIFIED :
+							   TSA_ACCESS_UTILITY, &figures, NULL);
+}
+
+/*
+ * Takes the hooks of utility commands and of the planner.
+ */
+void
+tsa_init_wait_utility(void)
+{
+	previous_utility = ProcessUtility_hook;
+	ProcessUtility_hook = process_utility;
+	previous_planner = planner_hook;
+	planner_hook = plan;
+}
