@@ -12,11 +12,8 @@
  * Shared buffers: the headers are read without their locks.  A header that
  * changes at that moment is counted wrongly, one block among many.
  *
- * The system's cache: mincore() says which pages of a mapped file are there.
- * Pages are never touched through the mapping, so that a file which is
- * truncated meanwhile raises no signal.  A mapping is there between two
- * interrupts only and cannot leak.  A page of the system may be smaller than
- * a block; blocks are then counted in parts.
+ * The system's cache: see cached_pages.c.  A page of the system may be smaller
+ * than a block; blocks are then counted in parts.
  *
  * What is read past shared buffers is not in them, so the system's cache is
  * counted twice: all it has of a relation, and what shared buffers do not
@@ -27,7 +24,6 @@
 #include "postgres.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +45,7 @@
 
 #include "compat.h"
 #include "probe/devices.h"
+#include "sample/cached_pages.h"
 #include "state/file_error.h"
 
 /*
@@ -224,23 +221,6 @@ list_shared_blocks(HTAB *relations)
 				  compare_blocks);
 }
 
-/*
- * Which pages of the system are in its cache, in a piece of an open file;
- * false if it does not say.
- */
-static bool
-look_at_pages(int fd, int64 offset, size_t length, unsigned char *pages)
-{
-	void	   *map = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, offset);
-	bool		known;
-
-	if (map == MAP_FAILED)
-		return false;
-	known = mincore(map, length, pages) == 0;
-	munmap(map, length);
-	return known;
-}
-
 /* What was found of one relation in the system's cache */
 typedef struct CacheCount
 {
@@ -313,7 +293,7 @@ examine_segment(Residency *entry, int segment, int64 bytes, int64 step,
 		size_t		length = Min(PIECE_BYTES, bytes - offset);
 
 		CHECK_FOR_INTERRUPTS();
-		known = look_at_pages(fd, offset, length, pages);
+		known = tsa_look_at_pages(fd, offset, length, pages);
 		if (known)
 			count_piece(entry, count, segment * SEGMENT_BYTES + offset,
 						length, pages);

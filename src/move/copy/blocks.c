@@ -70,6 +70,7 @@
 
 #include "compat.h"
 #include "move/copy/copy.h"
+#include "move/copy/page_cache.h"
 
 /* Blocks after which the kernel is asked to begin writing. */
 #define WRITEBACK_BLOCKS 128
@@ -332,6 +333,7 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 	{
 		int			n;
 
+		tsa_cache_look(copy, fork, fork->copied_end, end);
 		tsa_throttle_read_ahead(copy->throttle, fork->rel->rel, fork->number,
 								fork->copied_end, end);
 		read_run(copy, &batch, fork->copied_end, end);
@@ -350,6 +352,7 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 			smgrwriteback(target_of(fork->rel), fork->number, flushed,
 						  fork->copied_end - flushed);
 			flushed = fork->copied_end;
+			tsa_cache_drop(copy, fork);
 		}
 		if (!after_batch(copy, n))
 			return false;

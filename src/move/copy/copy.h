@@ -10,6 +10,7 @@
  *	  cutover.c				the exclusive window
  *	  passes.c				copying until little is left
  *	  blocks.c				copying blocks
+ *	  page_cache.c			what the system's cache keeps; and wal_cache.c
  *	  delay_point.c			transactions of a pass, pausing, yielding
  *	  locks.c				session locks, and who waits for them
  *	  report.c				figures
@@ -43,6 +44,7 @@
 #define TSA_SMALL_COPY	INT64CONST(1048576)
 
 typedef struct TsaCopyRel TsaCopyRel;
+typedef struct TsaForkCache TsaForkCache;
 
 /* A fork that is copied and whose changes are followed. */
 typedef struct TsaCopyFork
@@ -52,6 +54,7 @@ typedef struct TsaCopyFork
 	BlockNumber copied_end;		/* blocks below this one are in the copy */
 	BlockNumber written_end;	/* size of the copy's fork */
 	TsaBlockSet changed;		/* blocks to copy again */
+	TsaForkCache *cache;		/* page_cache.c's */
 } TsaCopyFork;
 
 /*
@@ -96,6 +99,7 @@ typedef struct TsaCopy
 	int			turns;			/* of such, one after the other, without a gap
 								 * that was seen */
 	instr_time	queued;			/* behind one of them, the last time */
+	XLogSegNo	wal_segment;	/* wal_cache.c's */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
 	char	   *compared;		/* one more: a page of the copy */

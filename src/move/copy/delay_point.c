@@ -31,6 +31,7 @@
 #include "move/common/sleep.h"
 #include "move/copy/copy.h"
 #include "move/copy/pause_conditions.h"
+#include "move/copy/wal_cache.h"
 
 #define RENEW_MS		1000	/* a pass's transaction lasts this long */
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
@@ -140,8 +141,10 @@ tsa_copy_end(TsaCopy *copy)
 bool
 tsa_copy_catch_up(TsaCopy *copy)
 {
+	XLogRecPtr	flushed = GetFlushRecPtr(NULL);
 	TsaFollowed followed = tsa_copy_follow(copy);
 
+	tsa_drop_read_wal(flushed, &copy->wal_segment);
 	if (tsa_copy_was_truncated(copy))
 	{
 		tsa_copy_end(copy);

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * kernel_io.h
- *	  What a copy asks of the kernel: to read ahead, and to write back.
+ *	  What a copy asks of the kernel: to read ahead, to write back, and to
+ *	  keep or to drop pages of its cache.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,5 +39,25 @@ extern void tsa_ask_for(RelFileLocator locator, ForkNumber fork,
  * segment or the rest is left out.  flags: of sync_file_range().
  */
 extern void tsa_write_back(const TsaBlockRange * range, unsigned int flags);
+
+/*
+ * [T] Which blocks of a range, all of one segment, have a page in the system's
+ * cache.  False if the system does not say.
+ */
+extern bool tsa_find_cached(const TsaBlockRange * range, bool *cached);
+
+/*
+ * [T] Asks the kernel to drop the pages of blocks, all of one segment or the
+ * rest is left out, from its cache.  What is dirty stays, and begins to be
+ * written.
+ */
+extern void tsa_drop_from_cache(const TsaBlockRange * range);
+
+/*
+ * [T] Asks the kernel to read blocks, all of one segment or the rest is left
+ * out, into its cache, and waits until the last of them is there.  False if
+ * the file is gone.
+ */
+extern bool tsa_load_into_cache(const TsaBlockRange * range);
 
 #endif							/* TSA_KERNEL_IO_H */

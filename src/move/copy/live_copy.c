@@ -76,6 +76,7 @@
 #include "move/copy/backoff.h"
 #include "move/copy/copy.h"
 #include "move/copy/live_copy.h"
+#include "move/copy/page_cache.h"
 #include "move/copy/shorten.h"
 #include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
@@ -140,6 +141,7 @@ copy_and_cut_over(TsaCopy *copy)
 		if (!tsa_copy_fsm(copy, &copy->rels[i]))
 			return false;
 	tsa_copy_note_maps(copy);
+	tsa_cache_end_passes(copy);
 	tsa_copy_end(copy);
 	tsa_stop_point("fsm copied");
 	if (!tsa_copy_passes(copy))
@@ -236,6 +238,7 @@ open_copy(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 static void
 finish_copy(TsaCopy *copy, TsaCopyResult *result)
 {
+	tsa_cache_restore(copy);
 	result->figures = copy->progress;
 	result->keeps_old = copy->tail == NULL; /* moved in one transaction */
 	result->old_file = copy->rels[0].source;

@@ -519,6 +519,24 @@ tsa_throttle_rate(const TsaThrottle *throttle)
  * See throttle.h.
  */
 double
+tsa_throttle_most_ahead(const TsaThrottle *throttle)
+{
+	return throttle->counters.max_in_flight;
+}
+
+/*
+ * See throttle.h.
+ */
+double
+tsa_throttle_share(const TsaThrottle *throttle)
+{
+	return tsa_rate_is_full(&throttle->control) ? 1 : throttle->control.share;
+}
+
+/*
+ * See throttle.h.
+ */
+double
 tsa_throttle_others_lost(const TsaThrottle *throttle)
 {
 	return 100 * tsa_rate_others_lost(&throttle->control);

@@ -80,6 +80,12 @@ extern void tsa_throttle_skip(TsaThrottle *throttle);
  */
 extern void tsa_throttle_skip_pause(TsaThrottle *throttle, double ms);
 
+/* Bytes that the kernel may have read beyond what the copy has read, at most. */
+extern double tsa_throttle_most_ahead(const TsaThrottle *throttle);
+
+/* The share of the time in which the copy works, more than 0, 1 at most. */
+extern double tsa_throttle_share(const TsaThrottle *throttle);
+
 /* Percent of what others could do that they did not; negative: not known. */
 extern double tsa_throttle_others_lost(const TsaThrottle *throttle);
 

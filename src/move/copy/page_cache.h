@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * page_cache.h
+ *	  A copy leaves the system's cache as it was.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_PAGE_CACHE_H
+#define TSA_PAGE_CACHE_H
+
+#include "move/copy/copy.h"
+
+/* [T] Before blocks of a fork are read, from "from" on, up to "end" at most. */
+extern void tsa_cache_look(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from,
+						   BlockNumber end);
+
+/* [T] After blocks have been copied and handed to the kernel for writing. */
+extern void tsa_cache_drop(TsaCopy *copy, TsaCopyFork *fork);
+
+/* [T] When the passes are over. */
+extern void tsa_cache_end_passes(TsaCopy *copy);
+
+/* After the cutover, outside any transaction, before the old files go. */
+extern void tsa_cache_restore(TsaCopy *copy);
+
+#endif							/* TSA_PAGE_CACHE_H */
