@@ -12,11 +12,11 @@ WITH last AS MATERIALIZED (
 	ORDER BY s.sample_id DESC LIMIT 1
 ), growth AS MATERIALIZED (
 	SELECT h.tablespace,
-		CASE WHEN g.slope < 0 AND pg_catalog.cardinality(h.days) >= 8
+		CASE WHEN pg_catalog.cardinality(h.days) >= 8
 				AND h.days[pg_catalog.cardinality(h.days)] - h.days[1] >= 1
-			THEN 86400 * greatest(0, h.free[pg_catalog.cardinality(h.free)] / -g.slope) END AS full_in_seconds
+			THEN 86400 * g.until_zero END AS full_in_seconds
 	FROM tablespace_advisor.usage_history() h
-	CROSS JOIN LATERAL tablespace_advisor.trend(h.days, h.free) g
+	CROSS JOIN LATERAL tablespace_advisor.growth(h.days, h.free) g
 )
 SELECT t.spcname AS tablespace,
 	CASE WHEN EXISTS (SELECT FROM last) THEN coalesce(u.used_bytes, 0) END AS used_bytes,
@@ -47,7 +47,7 @@ WHERE t.spcname <> 'pg_global';
 REVOKE ALL ON @extschema@.tablespace_metrics FROM PUBLIC;
 GRANT SELECT ON @extschema@.tablespace_metrics TO pg_monitor;
 COMMENT ON VIEW @extschema@.tablespace_metrics IS
-	'per tablespace, for collectors: used_bytes: of this database''s relations, free_bytes: of the file system, if any are there, full_in_seconds: when it shrinks as it did, NULL if it does not or the history is too short, all as of the last sample, which is sample_age_seconds old; probe_…: age and times of the last trustworthy probe; device_…_total: counters of the disk under it, for everybody, as of the last sample, which begin anew when the machine starts; device_busy_ratio: share of the time between the last two samples in which the disk had a request. NULL: not known';
+	'per tablespace, for collectors: used_bytes: of this database''s relations, free_bytes: of the file system, if any are there, full_in_seconds: at the present pace (forecast_tablespace_usage()), NULL if it does not shrink or the history is too short, all as of the last sample, which is sample_age_seconds old; probe_…: age and times of the last trustworthy probe; device_…_total: counters of the disk under it, for everybody, as of the last sample, which begin anew when the machine starts; device_busy_ratio: share of the time between the last two samples in which the disk had a request. NULL: not known';
 
 CREATE VIEW @extschema@.move_metrics AS
 SELECT s.state, t.spcname AS to_tablespace,

@@ -1,45 +1,33 @@
-
 /*
  * src/sample/usage_forecast.sql
  *
- * Growth by the estimator of Theil and Sen: the median of the slopes between
- * all pairs of points.  A bulk load or a move to another tablespace is a step
- * in an otherwise slow line; least squares would follow it.  The interval is
- * that of the ranks of the slopes (Sen 1968); successive sizes depend on each
- * other, so that it is rather too narrow.
+ * When tablespaces will be full.  growth.c says how the pace is found.
  */
-CREATE FUNCTION tablespace_advisor.trend(
+CREATE FUNCTION tablespace_advisor.growth(
 	days float8[],
 	amounts float8[],
 	OUT slope float8,
 	OUT slope_low float8,
-	OUT slope_high float8)
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	WITH point AS (
-		SELECT p.at, p.amount FROM unnest(days, amounts) p(at, amount)
-		WHERE p.at IS NOT NULL AND p.amount IS NOT NULL
-	), slopes AS (
-		SELECT array_agg((b.amount - a.amount) / (b.at - a.at)
-				ORDER BY (b.amount - a.amount) / (b.at - a.at)) AS s
-		FROM point a JOIN point b ON b.at > a.at
-	), rank AS (
-		SELECT s, cardinality(s) AS n,
-			1.96 * sqrt(k * (k - 1) * (2 * k + 5) / 18) AS spread
-		FROM slopes, (SELECT count(*)::float8 AS k FROM point) c
-	)
-	SELECT (s[(n + 1) / 2] + s[n / 2 + 1]) / 2,
-		s[nullif(greatest(floor((n - spread) / 2)::int, 0), 0)],
-		CASE WHEN floor((n - spread) / 2) >= 1
-			THEN s[least(ceil((n + spread) / 2)::int + 1, n)] END
-	FROM rank
-$$;
+	OUT slope_high float8,
+	OUT begun float8,
+	OUT slope_before float8,
+	OUT step_at float8,
+	OUT step float8,
+	OUT period float8,
+	OUT until_zero float8,
+	OUT until_zero_low float8,
+	OUT until_zero_high float8)
+LANGUAGE C IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_growth';
 
-COMMENT ON FUNCTION tablespace_advisor.trend(float8[], float8[]) IS
-	'amount per day: the median of the slopes between all pairs of points, and the 95 % interval, NULL where there are too few points for one';
+COMMENT ON FUNCTION tablespace_advisor.growth(float8[], float8[]) IS
+	'present pace of an amount, per day, with its 95 % interval; begun: the day on which that pace began; slope_before: the pace before; step_at, step: day and height of the latest step; period: days between rises that recur; until_zero: days from the last point until the amount is zero at this pace, NULL: it does not fall. Points with NULL are left out; NULL for fewer than three';
 
-/* At most a hundred points, evenly spread: the last one of each stretch. */
+/*
+ * A point a day, counted back from the last sample, or a sixteenth of a history
+ * that is shorter than eight days.  A disk is full when its free space is at
+ * the lowest, so that counts; but the last point is the last sample.
+ */
 CREATE FUNCTION tablespace_advisor.usage_history(
 	OUT tablespace oid,
 	OUT days float8[],
@@ -57,22 +45,65 @@ AS $$
 				- min(s.taken_at) OVER ())::float8 / 86400 AS length
 		FROM tablespace_advisor.tablespace_sample t
 		JOIN tablespace_advisor.sample s USING (sample_id)
-	), last AS (
-		SELECT DISTINCT ON (p.tablespace, stretch)
+	), chosen AS (
+		SELECT DISTINCT ON (p.tablespace, f.stretch)
 			p.tablespace, p.day, p.used_bytes, p.free_bytes
 		FROM point p
-		CROSS JOIN LATERAL
-			(SELECT floor(100 * p.day / nullif(p.length, 0)) AS stretch) f
-		ORDER BY p.tablespace, stretch, p.day DESC
+		CROSS JOIN LATERAL (SELECT floor((p.length - p.day)
+			/ nullif(CASE WHEN p.length < 8 THEN p.length / 16
+				ELSE greatest(1, p.length / 500) END, 0)) AS stretch) f
+		ORDER BY p.tablespace, f.stretch,
+			CASE WHEN f.stretch > 0 THEN p.free_bytes END, p.day DESC
 	)
-	SELECT l.tablespace, array_agg(l.day ORDER BY l.day),
-		array_agg(l.used_bytes::float8 ORDER BY l.day),
-		array_agg(l.free_bytes::float8 ORDER BY l.day)
-	FROM last l GROUP BY l.tablespace
+	SELECT c.tablespace, array_agg(c.day ORDER BY c.day),
+		array_agg(c.used_bytes::float8 ORDER BY c.day),
+		array_agg(c.free_bytes::float8 ORDER BY c.day)
+	FROM chosen c GROUP BY c.tablespace
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.usage_history() IS
-	'per tablespace: days since the first sample, bytes of this database''s relations and bytes free then, at most about a hundred points';
+	'per tablespace: days since the first sample, bytes of this database''s relations and bytes free then, a point for each day (its lowest free space), at most about 500';
+
+/* Changes of less than a hundredth of the free space are not worth a word. */
+CREATE FUNCTION tablespace_advisor.growth_caveat(
+	free float8,
+	days_now float8,
+	last_sample timestamptz,
+	begun float8,
+	slope float8,
+	slope_before float8,
+	step_at float8,
+	step float8,
+	period float8)
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT nullif(concat_ws('; ',
+		CASE WHEN period IS NOT NULL
+			THEN format('free space rises every %s days: the forecast follows its lowest points',
+				round(period::numeric, 1)) END,
+		CASE WHEN days_now - begun < 30 AND abs(slope - slope_before) > 0.2 * abs(slope)
+				AND abs(slope - slope_before) * 30 > 0.01 * free
+			THEN format('since %s free space %s by %s a day; before, it %s by %s',
+				to_char(last_sample - (days_now - begun) * interval '1 day', 'YYYY-MM-DD'),
+				CASE WHEN slope < 0 THEN 'shrinks' ELSE 'grows' END,
+				pg_size_pretty(abs(slope)::bigint),
+				CASE WHEN slope_before < 0 THEN 'shrank' ELSE 'grew' END,
+				pg_size_pretty(abs(slope_before)::bigint)) END,
+		CASE WHEN abs(step) < 0.01 * free THEN NULL
+		WHEN step > 0
+			THEN format('free space rose by %s on %s: volume enlarged, or files removed',
+				pg_size_pretty(step::bigint),
+				to_char(last_sample - (days_now - step_at) * interval '1 day', 'YYYY-MM-DD'))
+		WHEN step < 0
+			THEN format('the forecast leaves out that %s were filled on %s',
+				pg_size_pretty(-step::bigint),
+				to_char(last_sample - (days_now - step_at) * interval '1 day', 'YYYY-MM-DD')) END), '')
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.growth_caveat(float8, float8, timestamptz, float8, float8, float8, float8, float8, float8) IS
+	'what a forecast of free space rests on: changes of pace, steps and rises that recur (see growth()); NULL: a single steady pace';
 
 CREATE FUNCTION @extschema@.forecast_tablespace_usage(
 	OUT tablespace name,
@@ -102,18 +133,14 @@ BEGIN ATOMIC
 		WHERE NOT EXISTS (SELECT FROM tablespace_advisor.tablespace_sample t
 			WHERE t.tablespace = i.tablespace)
 	), forecast AS (
-		SELECT p.*, g.slope, g.slope_low, g.slope_high, f.until_full,
-			f.until_full_low, f.until_full_high
+		SELECT p.*, g.slope, g.slope_low, g.slope_high, s.until_zero AS until_full,
+			s.until_zero_low AS until_full_low, s.until_zero_high AS until_full_high,
+			tablespace_advisor.growth_caveat(p.free[p.n], p.days[p.n],
+				(SELECT max(taken_at) FROM tablespace_advisor.sample),
+				s.begun, s.slope, s.slope_before, s.step_at, s.step, s.period) AS caveat
 		FROM place p
-		CROSS JOIN LATERAL tablespace_advisor.trend(p.days, p.used) g
-		CROSS JOIN LATERAL tablespace_advisor.trend(p.days, p.free) s
-		CROSS JOIN LATERAL (SELECT
-			CASE WHEN s.slope < 0 THEN p.free[p.n] / -s.slope END
-				AS until_full,
-			CASE WHEN s.slope_low < 0 THEN p.free[p.n] / -s.slope_low END
-				AS until_full_low,
-			CASE WHEN s.slope_high < 0 THEN p.free[p.n] / -s.slope_high END
-				AS until_full_high) f
+		CROSS JOIN LATERAL tablespace_advisor.growth(p.days, p.used) g
+		CROSS JOIN LATERAL tablespace_advisor.growth(p.days, p.free) s
 		/* eight points have an interval that says something */
 		WHERE p.n >= 8 AND p.length >= 1
 	)
@@ -129,9 +156,12 @@ BEGIN ATOMIC
 				CASE WHEN p.length < 0.1 THEN round((1440 * p.length)::numeric, 1) || ' minutes'
 					ELSE round((24 * p.length)::numeric, 1) || ' hours' END, p.n)
 			WHEN p.free[p.n] IS NULL THEN 'free space is not known'
-			WHEN f.until_full IS NOT NULL AND f.until_full_high IS NULL
-				THEN 'it may never be full: the interval of its growth includes none'
-			WHEN f.until_full > 10 * p.length THEN 'days_until_full is more than ten times as long as the history'
+			ELSE nullif(concat_ws('; ',
+				CASE WHEN f.until_full IS NOT NULL AND f.until_full_high IS NULL
+					THEN 'it may never be full: the interval of its growth includes none'
+				WHEN f.until_full > 10 * p.length
+					THEN 'days_until_full is more than ten times as long as the history' END,
+				f.caveat), '')
 		END
 	FROM place p
 	JOIN pg_tablespace t ON t.oid = p.oid
@@ -140,9 +170,10 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION @extschema@.forecast_tablespace_usage() IS
-	'per tablespace that relations of this database are in: used_bytes: of these relations; growth_bytes_per_day: theirs, with a 95 % interval; free_bytes: in the file system; days_until_full: when it shrinks as it did, whoever fills it, with a 95 % interval, NULL: it does not shrink; history_days: from the first to the last sample; caveat: why not to trust the row, NULL if there is no reason. All from samples.';
+	'per tablespace that relations of this database are in: used_bytes: of these relations; growth_bytes_per_day: theirs, with a 95 % interval; free_bytes: in the file system; days_until_full: at the present pace, whoever fills it, with a 95 % interval, NULL: free space does not shrink; history_days: from the first to the last sample; caveat: changes of pace and steps that the forecast takes into account, or why not to trust the row; NULL: one steady pace. All from samples.';
 
 REVOKE ALL ON FUNCTION @extschema@.forecast_tablespace_usage() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.trend(float8[], float8[]),
+GRANT EXECUTE ON FUNCTION tablespace_advisor.growth(float8[], float8[]),
+	tablespace_advisor.growth_caveat(float8, float8, timestamptz, float8, float8, float8, float8, float8, float8),
 	tablespace_advisor.usage_history(),
 	@extschema@.forecast_tablespace_usage() TO pg_monitor;

@@ -28,4 +28,3 @@
 				 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE."))); \
 		PG_RETURN_NULL(); \
 	}
-
