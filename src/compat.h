@@ -128,6 +128,24 @@ tsa_init_buffer_tag(BufferTag *tag, RelFileLocator locator, ForkNumber fork,
 #endif
 }
 
+/* 16 exported what finds a configuration parameter. */
+#include "utils/guc_tables.h"
+
+static inline struct config_generic *
+tsa_find_parameter(const char *name)
+{
+#if PG_VERSION_NUM < 160000
+	struct config_generic **parameters = get_guc_variables();
+
+	for (int i = 0; i < GetNumConfigOptions(); i++)
+		if (strcmp(parameters[i]->name, name) == 0)
+			return parameters[i];
+	return NULL;
+#else
+	return find_option(name, false, true, ERROR);
+#endif
+}
+
 /* 16 can read and write past the system's cache, for developers. */
 #include "storage/fd.h"
 

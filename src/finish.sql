@@ -100,5 +100,6 @@ GRANT EXECUTE ON FUNCTION
 		int, float8, float8, float8, float8, float8),
 	tablespace_advisor.worker_progress(bigint),
 	tablespace_advisor.copy_progress(bigint, bigint),
-	tablespace_advisor.round_to_three(float8)
+	tablespace_advisor.round_to_three(float8),
+	tablespace_advisor.printable(text)
 	TO PUBLIC;

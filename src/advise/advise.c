@@ -38,6 +38,8 @@
 
 #include "compat.h"
 #include "advise/advise.h"
+#include "state/bounded.h"
+#include "state/printable.h"
 #include "state/state.h"
 #include "state/statement.h"
 
@@ -362,6 +364,33 @@ tsa_lock_if_free(PG_FUNCTION_ARGS)
 }
 
 /*
+ * The expression of an index; an empty text instead of one that is long or has
+ * control characters, which nobody would want in a statement.
+ */
+static Datum
+expression_of(Oid index)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	char	   *expression = "";
+	bool		isnull = true;
+	Datum		tree;
+
+	if (!HeapTupleIsValid(tuple))
+		return CStringGetTextDatum(expression);
+	tree = SysCacheGetAttr(INDEXRELID, tuple, Anum_pg_index_indexprs, &isnull);
+	if (!isnull && tsa_is_short(tree))
+		expression = TextDatumGetCString(DirectFunctionCall3(
+															 pg_get_indexdef_ext,	/* bounded */
+															 ObjectIdGetDatum(index),
+															 Int32GetDatum(1),
+															 BoolGetDatum(false)));
+	ReleaseSysCache(tuple);
+	if (strcmp(tsa_printable_text(expression), expression) != 0)
+		expression = "";
+	return CStringGetTextDatum(expression);
+}
+
+/*
  * index_expression(index).  To name columns the server opens the table, so
  * that is locked here first, if it can be without waiting.
  */
@@ -378,9 +407,7 @@ tsa_index_expression(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	found = SearchSysCacheExists1(INDEXRELID, ObjectIdGetDatum(index));
 	if (found)
-		expression = DirectFunctionCall3(pg_get_indexdef_ext,
-										 ObjectIdGetDatum(index),
-										 Int32GetDatum(1), BoolGetDatum(false));
+		expression = expression_of(index);
 	UnlockRelationOid(table, AccessShareLock);
 	if (!found)
 		PG_RETURN_NULL();

@@ -43,7 +43,7 @@ AS $$
 			'correlation', a.correlation),
 		'index', jsonb_build_object('needed_for', a.needed_for,
 			'duplicate_of', a.duplicate_of, 'unusable', a.unusable,
-			'expression', a.expression),
+			'expression', nullif(a.expression, '')),
 		'from', jsonb_build_object('tablespace', a.tablespace, 'run_id', source.run_id,
 			'random_read_us', source.random_read_us,
 			'random_read_low_us', source.random_read_low_us,

@@ -347,9 +347,9 @@ BEGIN
 	SELECT c.oid, c.reltuples::float8,
 		CASE WHEN h.bytes IS NOT NULL THEN
 			greatest(least(h.bytes, current_setting('block_size')::int / 3), 0) END::float8,
-		coalesce(CASE WHEN c.reloptions IS NOT NULL THEN (SELECT o.option_value::float8
-			FROM pg_options_to_table(c.reloptions) o
-			WHERE o.option_name = 'fillfactor') END, 90),
+		coalesce(CASE WHEN c.reloptions IS NOT NULL THEN (SELECT o.value::float8
+			FROM tablespace_advisor.read_settings(c.reloptions) o
+			WHERE o.name = 'fillfactor' AND NOT o.is_cut) END, 90),
 		(SELECT CASE 3 WHEN s.stakind1 THEN s.stanumbers1[1]
 				WHEN s.stakind2 THEN s.stanumbers2[1]
 				WHEN s.stakind3 THEN s.stanumbers3[1]

@@ -7,6 +7,19 @@
  * compared as the catalog stores them, pg_get_expr() would lock.)
  */
 
+/* An expression of any length is like no other. */
+CREATE FUNCTION tablespace_advisor.comparable_tree(index oid, tree pg_node_tree)
+RETURNS text
+LANGUAGE sql STABLE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce(regexp_replace(tablespace_advisor.short_tree(tree)::text,
+			' :location -?[0-9]+', '', 'g'), 'of index ' || index)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.comparable_tree(oid, pg_node_tree) IS
+	'an expression of an index as the catalog stores it, without its place in the statement; of one longer than 8 kB the index';
+GRANT EXECUTE ON FUNCTION tablespace_advisor.comparable_tree(oid, pg_node_tree) TO pg_monitor;
+
 /*
  * needed_for says why an index must not be dropped even if no scan uses it:
  * what it enforces or supports happens without a scan that is counted.
@@ -36,8 +49,8 @@ SELECT i.indexrelid, i.indrelid,
 	END AS unusable,
 	concat_ws(' ', c.relam, i.indkey, i.indnkeyatts, i.indclass,
 		i.indcollation, i.indoption,
-		regexp_replace(i.indexprs::text, ' :location -?[0-9]+', '', 'g'),
-		'WHERE ' || regexp_replace(i.indpred::text, ' :location -?[0-9]+', '', 'g'))
+		tablespace_advisor.comparable_tree(i.indexrelid, i.indexprs),
+		'WHERE ' || tablespace_advisor.comparable_tree(i.indexrelid, i.indpred))
 		AS definition,
 	i.indisunique, i.indnullsnotdistinct, i.indimmediate, i.indisexclusion
 FROM pg_index i

@@ -42,19 +42,23 @@ RETURNS name
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT coalesce((SELECT t.spcname FROM pg_tablespace t
-			WHERE t.spcname = tablespace_advisor.first_identifier(coalesce(
-				(SELECT substr(c.setting, length('temp_tablespaces=') + 1)
-					FROM pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) c (setting)
-					WHERE s.setdatabase = d.oid AND s.setrole = 0
-						AND starts_with(c.setting, 'temp_tablespaces=')),
-				(SELECT p.reset_val FROM pg_settings p
-					WHERE p.name = 'temp_tablespaces')))),
-		(SELECT t.spcname FROM pg_tablespace t WHERE t.oid = d.dattablespace))
-	FROM pg_database d WHERE d.datname = current_database()
+	SELECT CASE WHEN first.name IS NULL AND own.is_cut THEN NULL
+		ELSE coalesce((SELECT t.spcname FROM pg_tablespace t WHERE t.spcname = first.name),
+			(SELECT t.spcname FROM pg_tablespace t WHERE t.oid = d.dattablespace)) END
+	FROM pg_database d
+	LEFT JOIN LATERAL (SELECT c.value, c.is_cut
+		FROM pg_db_role_setting s
+		CROSS JOIN LATERAL tablespace_advisor.read_settings(s.setconfig) c
+		WHERE s.setdatabase = d.oid AND s.setrole = 0
+			AND coalesce(c.name, 'temp_tablespaces') = 'temp_tablespaces'
+		ORDER BY c.name LIMIT 1) own ON true
+	CROSS JOIN LATERAL (SELECT tablespace_advisor.first_identifier(
+		CASE WHEN own.is_cut IS NULL
+			THEN tablespace_advisor.reset_setting('temp_tablespaces') ELSE own.value END)) first(name)
+	WHERE d.datname = current_database()
 $$;
 COMMENT ON FUNCTION tablespace_advisor.temporary_tablespace() IS
-	'where temporary files of this database are, unless a role or a session has set temp_tablespaces';
+	'where temporary files of this database are, unless a role or a session has set temp_tablespaces; NULL if the setting is too long to be read';
 
 CREATE FUNCTION tablespace_advisor.temporary_reason(
 	finding text,

@@ -196,8 +196,9 @@ RETURNS text
 LANGUAGE sql STABLE
 BEGIN ATOMIC
 	SELECT CASE finding
-		WHEN 'unused expression' THEN tablespace_advisor.statistics_statement(
-			a.relation, a.expression, a.table_relation)
+		WHEN 'unused expression' THEN
+			CASE WHEN a.expression <> '' THEN tablespace_advisor.statistics_statement(
+				a.relation, a.expression, a.table_relation) END
 		WHEN 'BRIN' THEN format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I)',
 			a.table_relation, a.column_name)
 		WHEN 'invalid' THEN format('REINDEX INDEX CONCURRENTLY %s', a.relation)

@@ -217,17 +217,17 @@ SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
 FROM pg_tablespace t
 CROSS JOIN LATERAL
 	(SELECT
-		max(option_value::float8)
-			FILTER (WHERE option_name = 'random_page_cost') AS random_page_cost,
-		max(option_value::float8)
-			FILTER (WHERE option_name = 'seq_page_cost') AS seq_page_cost,
+		max(o.value::float8)
+			FILTER (WHERE o.name = 'random_page_cost') AS random_page_cost,
+		max(o.value::float8)
+			FILTER (WHERE o.name = 'seq_page_cost') AS seq_page_cost,
 		/* whole numbers may be written as 1e2, too */
-		max(option_value::float8::int)
-			FILTER (WHERE option_name = 'effective_io_concurrency') AS effective_io_concurrency,
-		max(option_value::float8::int)
-			FILTER (WHERE option_name = 'maintenance_io_concurrency') AS maintenance_io_concurrency
-		FROM pg_options_to_table(t.spcoptions)
-		WHERE option_name IN ('random_page_cost', 'seq_page_cost',
+		max(o.value::float8::int)
+			FILTER (WHERE o.name = 'effective_io_concurrency') AS effective_io_concurrency,
+		max(o.value::float8::int)
+			FILTER (WHERE o.name = 'maintenance_io_concurrency') AS maintenance_io_concurrency
+		FROM tablespace_advisor.read_settings(t.spcoptions) o
+		WHERE NOT o.is_cut AND o.name IN ('random_page_cost', 'seq_page_cost',
 			'effective_io_concurrency', 'maintenance_io_concurrency')) o;
 
 COMMENT ON VIEW tablespace_advisor.tablespace_cost_setting IS

@@ -187,13 +187,12 @@ SELECT concat_ws(' in ',
 			'role ' || quote_ident(pg_get_userbyid(s.setrole)) END,
 		CASE WHEN s.setdatabase <> 0 THEN
 			'database ' || quote_ident(d.datname) END) AS setter,
-	substr(c.setting, length('random_page_cost=') + 1)::float8
-		AS random_page_cost
+	c.value::float8 AS random_page_cost
 FROM pg_db_role_setting s
 LEFT JOIN pg_database d ON d.oid = s.setdatabase
-CROSS JOIN unnest(s.setconfig) c (setting)
+CROSS JOIN LATERAL tablespace_advisor.read_settings(s.setconfig) c
 WHERE (s.setdatabase = 0 OR d.datname = current_database())
-	AND c.setting LIKE 'random!_page!_cost=%' ESCAPE '!';
+	AND c.name = 'random_page_cost' AND NOT c.is_cut;
 COMMENT ON VIEW tablespace_advisor.role_cost_setting IS
 	'values of random_page_cost that ALTER ROLE and ALTER DATABASE have set for sessions in this database; an option of a tablespace beats them';
 GRANT SELECT ON tablespace_advisor.role_cost_setting TO pg_monitor;
@@ -215,9 +214,10 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT l, c,
-		EXISTS (SELECT FROM pg_tablespace s CROSS JOIN pg_options_to_table(s.spcoptions) o
+		EXISTS (SELECT FROM pg_tablespace s
+				CROSS JOIN LATERAL tablespace_advisor.read_settings(s.spcoptions) o
 			WHERE s.oid = l.tablespace_oid
-				AND o.option_name IN ('random_page_cost', 'effective_io_concurrency')),
+				AND o.name IN ('random_page_cost', 'effective_io_concurrency')),
 		l.random_read_us IS NOT NULL AND l.sequential_page_us IS NOT NULL,
 		CASE WHEN l.random_read_us > 0 AND l.sequential_page_us > 0 THEN
 			ROW(l.sequential_page_us, l.random_read_us, t.skip_read_us,
@@ -353,10 +353,11 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH wanted AS (
-		SELECT w.name, w.number, w.place, p.option_value AS present
+		SELECT w.name, w.number, w.place, p.value AS present
 		FROM unnest(names, numbers) WITH ORDINALITY w (name, number, place)
-		LEFT JOIN (SELECT o.* FROM pg_tablespace t CROSS JOIN pg_options_to_table(t.spcoptions) o
-			WHERE t.spcname = $1) p ON p.option_name = w.name
+		LEFT JOIN (SELECT o.* FROM pg_tablespace t
+				CROSS JOIN LATERAL tablespace_advisor.read_settings(t.spcoptions) o
+			WHERE t.spcname = $1 AND NOT o.is_cut) p ON p.name = w.name
 		WHERE w.number IS NOT NULL
 	)
 	SELECT format('ALTER TABLESPACE %I SET (%s)', $1,
@@ -428,8 +429,7 @@ AS $$
 	WITH text AS (
 		SELECT CASE WHEN (f.setting).is_tablespace_option THEN 'option of the tablespace'
 				ELSE format('setting random_page_cost (%s)',
-					(SELECT s.source FROM pg_settings s
-						WHERE s.name = 'random_page_cost')) END AS setting,
+					tablespace_advisor.setting_source('random_page_cost')) END AS setting,
 			format('a random read takes %s times as long as a sequential page (%s of %s, %s random reads at depth 1)',
 				round(((f.latency).random_read_us / (f.latency).sequential_page_us)::numeric, 1),
 				CASE WHEN (f.latency).runs = 1 THEN format('run %s', (f.latency).run_id)

@@ -242,7 +242,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 			secs => (b.total - b.done) / (b.present * 1048576)) END AS eta,
 	j.passes, j.lock_ms, j.attempts,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
-	j.error, j.owner::regrole AS owner,
+	tablespace_advisor.printable(j.error) AS error, j.owner::regrole AS owner,
 	j.queued_at, j.started_at, j.finished_at,
 	j.wal_bytes, j.paused_ms,
 	CASE WHEN j.kind IN ('r', 'm')
@@ -250,7 +250,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 		AS with_indexes,
 	j.lock_wait_ms, j.forecast_saved_ms_per_s,
 	CASE WHEN j.state IN ('running', 'paused') THEN j.worker_pid END AS pid,
-	j.sqlstate, j.detail, j.batch_id,
+	j.sqlstate, tablespace_advisor.printable(j.detail) AS detail, j.batch_id,
 	CASE j.state WHEN 'running'
 		THEN tablespace_advisor.round_to_three(j.present_mb_per_s) END
 		AS present_mb_per_s,
@@ -276,7 +276,15 @@ COMMENT ON VIEW tablespace_advisor.move_progress IS
 	'moves of all roles, as tablespace_moves shows them: for the C functions, which find it here whatever is in other schemas';
 
 CREATE VIEW @extschema@.tablespace_moves WITH (security_barrier) AS
-SELECT p.* FROM tablespace_advisor.move_progress p
+SELECT p.job_id, p.relation, p.relation_name, p.from_tablespace, p.to_tablespace,
+	p.method, p.state, p.phase, p.bytes_total, p.bytes_done, p.percent, p.mb_per_s,
+	p.eta, p.passes, p.lock_ms, p.attempts, p.blocked_by, p.error, p.owner,
+	p.queued_at, p.started_at, p.finished_at, p.wal_bytes, p.paused_ms,
+	p.with_indexes, p.lock_wait_ms, p.forecast_saved_ms_per_s, p.pid, p.sqlstate,
+	/* "Key (...)=(...)": to see moves is no right to see rows */
+	CASE WHEN pg_catalog.pg_has_role(p.owner, 'USAGE') THEN p.detail END AS detail,
+	p.batch_id, p.present_mb_per_s, p.rate_reason, p.others_lost_percent, p.restarts
+FROM tablespace_advisor.move_progress p
 WHERE pg_catalog.pg_has_role(p.owner, 'USAGE')
 	OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE');
 GRANT SELECT ON @extschema@.tablespace_moves TO PUBLIC;
@@ -325,7 +333,7 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.pid IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.sqlstate IS
 	'SQLSTATE of the error that ended the move';
 COMMENT ON COLUMN @extschema@.tablespace_moves.detail IS
-	'detail of the error that ended the move';
+	'detail of the error that ended the move; NULL for other roles'' moves, since it may have values of rows';
 COMMENT ON COLUMN @extschema@.tablespace_moves.batch_id IS
 	'first job_id of those queued with it: by one call, one wave of apply_placement(), or one round of evacuate_tablespace()';
 

@@ -107,7 +107,7 @@ tsa_report_failure(int64 batch_id)
 		"   ELSE coalesce(sqlstate, '57014') END AS sqlstate,"
 		" tablespace_advisor.printable("
 		"   coalesce(error, 'it was cancelled')) AS error,"
-		" detail, job_id"
+		" tablespace_advisor.printable(detail) AS detail, job_id"
 		" FROM tablespace_advisor.job"
 		" WHERE batch_id = $1 AND state IN ('failed', 'cancelled')"
 		" ORDER BY job_id LIMIT 1",

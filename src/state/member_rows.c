@@ -32,6 +32,7 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
+#include "state/bounded.h"
 #include "state/extension_members.h"
 #include "state/member_rows.h"
 
@@ -120,6 +121,14 @@ open_table(const char *extension, const char *table,
 	return NULL;
 }
 
+/* Texts longer than any name, number or setting count as NULL. */
+static bool
+is_bounded(Oid function, Datum value)
+{
+	return (function != F_TEXTOUT && function != F_JSONB_OUT) ||
+		tsa_is_short(value);
+}
+
 /* Hands the columns of each row to the receiver, until that has enough. */
 static void
 scan_table(Relation rel, const Columns *columns, TsaMemberReceiver receive,
@@ -145,8 +154,8 @@ scan_table(Relation rel, const Columns *columns, TsaMemberReceiver receive,
 			Datum		value = heap_getattr(tuple, columns->numbers[i],
 											 RelationGetDescr(rel), &isnull);
 
-			values[i] = isnull ? NULL :
-				OidOutputFunctionCall(columns->functions[i], value);
+			values[i] = isnull || !is_bounded(columns->functions[i], value) ?
+				NULL : OidOutputFunctionCall(columns->functions[i], value);
 		}
 		more = receive(values, arg);
 		MemoryContextSwitchTo(old);

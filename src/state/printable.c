@@ -16,6 +16,7 @@
 #include "utils/builtins.h"
 
 #include "compat.h"
+#include "state/bounded.h"
 #include "state/printable.h"
 
 PG_FUNCTION_INFO_V1(tsa_printable);
@@ -73,9 +74,22 @@ append_printable(StringInfo printed, const char *c, int length)
 	}
 }
 
+/* A text of so many bytes, of which no more than the first are printed. */
+static void
+append_head(StringInfo printed, const char *head, Size bytes)
+{
+	int			kept = bytes <= TSA_MAX_TEXT ? (int) bytes :
+		pg_mbcliplen(head, TSA_MAX_TEXT, TSA_MAX_TEXT);
+
+	append_printable(printed, head, kept);
+	if ((Size) kept < bytes)
+		tsa_append_cut(printed, bytes);
+}
+
 /*
  * A text for a message, where a name that has line breaks could pass for other
- * lines of it, with statements that somebody else has thought of.
+ * lines of it, with statements that somebody else has thought of.  At most the
+ * first 8 kB.
  */
 char *
 tsa_printable_text(const char *message)
@@ -83,7 +97,7 @@ tsa_printable_text(const char *message)
 	StringInfoData printed;
 
 	initStringInfo(&printed);
-	append_printable(&printed, message, strlen(message));
+	append_head(&printed, message, strlen(message));
 	return printed.data;
 }
 
@@ -91,11 +105,14 @@ tsa_printable_text(const char *message)
 Datum
 tsa_printable(PG_FUNCTION_ARGS)
 {
-	text	   *message = PG_GETARG_TEXT_PP(0);
+	Datum		message = PG_GETARG_DATUM(0);
+	struct varlena *head = tsa_head_of(message);
 	StringInfoData printed;
 
 	initStringInfo(&printed);
-	append_printable(&printed, VARDATA_ANY(message),
-					 VARSIZE_ANY_EXHDR(message));
+	if (head == NULL)
+		tsa_append_cut(&printed, tsa_bytes_of(message));
+	else
+		append_head(&printed, VARDATA_ANY(head), tsa_bytes_of(message));
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(printed.data, printed.len));
 }

@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
+#include "state/bounded.h"
 #include "state/subtransaction.h"
 
 /*
@@ -37,6 +38,7 @@ tsa_try(TsaAction action, void *arg)
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
+		tsa_cut_error(error);
 		RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_END_TRY();

@@ -43,8 +43,9 @@ COMMENT ON FUNCTION tablespace_advisor.databases_in(oid) IS
 
 /*
  * A tablespace to which ALTER DATABASE could move a database: one in which it
- * has no file and no partitioned relation.  preferred comes first, what is in
- * the data directory last.
+ * has no file and no partitioned relation, and from which nothing was moved
+ * lately: it would be filled again.  preferred comes first, what is in the data
+ * directory last.
  */
 CREATE FUNCTION tablespace_advisor.third_tablespace(
 	database_oid oid, present oid, preferred oid)
@@ -55,6 +56,10 @@ AS $$
 	SELECT t.spcname
 	FROM pg_tablespace t
 	WHERE t.oid <> present AND t.spcname <> 'pg_global'
+		AND NOT EXISTS (SELECT FROM tablespace_advisor.job j
+			WHERE j.database = database_oid AND j.state = 'done'
+				AND j.from_tablespace = t.oid AND j.to_tablespace <> t.oid
+				AND j.finished_at > now() - interval '7 days')
 		AND NOT EXISTS (SELECT FROM tablespace_advisor.files_in(
 			tablespace_advisor.tablespace_directory(t.oid) || '/' || database_oid))
 	ORDER BY t.oid IS DISTINCT FROM preferred, t.spcname = 'pg_default',
@@ -62,7 +67,7 @@ AS $$
 	LIMIT 1
 $$;
 COMMENT ON FUNCTION tablespace_advisor.third_tablespace(oid, oid, oid) IS
-	'a tablespace in which a database has no files, so that ALTER DATABASE can move it there; NULL if there is none';
+	'a tablespace in which a database has no files, so that ALTER DATABASE can move it there, and from which it moved none in the last 7 days; NULL if there is none';
 
 /*
  * The relations of a database in a tablespace, TOAST counted with its table,
@@ -172,7 +177,7 @@ AS $$
 		format('Its default tablespace is "%s": catalogs and sequences (%s) move with it. ALTER DATABASE needs a tablespace in which the database has no relation yet, nobody connected to it, and is run from another database.%s',
 			p.spcname, pg_size_pretty(size_bytes),
 			CASE WHEN t.third IS NULL
-				THEN ' There is no such tablespace: create one.' END)
+				THEN ' There is no such tablespace but those that it left in the last 7 days: create one.' END)
 	FROM pg_tablespace p
 		CROSS JOIN LATERAL (SELECT tablespace_advisor.third_tablespace(
 			database_oid, tablespace_oid, target_oid)) t(third)

@@ -82,6 +82,8 @@ BEGIN ATOMIC
 			'DROP TABLESPACE leaves it, and then every call of the routine fails.'
 		WHEN 'setting' THEN
 			'DROP TABLESPACE leaves it, and then it is a warning at every connection, and an error to SET.'
+		WHEN 'unread' THEN
+			'Only its first 8 kB were read: it may name the tablespace, and DROP TABLESPACE leaves it then.'
 		WHEN 'locked' THEN
 			'It could not be looked into: somebody has locked it, perhaps to rename or drop it, or a prepared transaction has.'
 		WHEN 'half dropped' THEN

@@ -2,12 +2,12 @@
 
 CREATE FUNCTION tablespace_advisor.object_settings(
 	database_oid oid, OUT object text, OUT setting text, OUT value text,
-	OUT extension_schema name)
+	OUT extension_schema name, OUT is_cut boolean)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_routine_settings'
 LANGUAGE C STRICT VOLATILE ROWS 10;
 COMMENT ON FUNCTION tablespace_advisor.object_settings(oid) IS
-	'default_tablespace and temp_tablespaces of a database''s functions and procedures, and tablespaces attached to hypertables of TimescaleDB (attach_tablespace; extension_schema: of its functions). A worker looks into other databases (53000: no worker slot is free)';
+	'default_tablespace and temp_tablespaces of a database''s functions and procedures, and tablespaces attached to hypertables of TimescaleDB (attach_tablespace; extension_schema: of its functions), as far as read_settings() reads them. A worker looks into other databases (53000: no worker slot is free)';
 
 /* Members of a list of identifiers, as in temp_tablespaces. */
 CREATE FUNCTION tablespace_advisor.split_identifiers(list text)
@@ -28,23 +28,22 @@ COMMENT ON FUNCTION tablespace_advisor.split_identifiers(text) IS
  */
 CREATE FUNCTION tablespace_advisor.settings_given()
 RETURNS TABLE (database oid, name name, role name, file text, object text,
-	setting text, value text, extension_schema name)
+	setting text, value text, extension_schema name, is_cut boolean)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT d.oid, d.datname, r.rolname, NULL, NULL, split_part(c, '=', 1),
-		"substring"(c, pg_catalog.strpos(c, '=') + 1), NULL
+	SELECT d.oid, d.datname, r.rolname, NULL, NULL, c.name, c.value, NULL, c.is_cut
 	FROM pg_db_role_setting s
 		LEFT JOIN pg_database d ON d.oid = s.setdatabase
 		LEFT JOIN pg_roles r ON r.oid = s.setrole
-		CROSS JOIN LATERAL unnest(s.setconfig) c
+		CROSS JOIN LATERAL tablespace_advisor.read_settings(s.setconfig) c
 	UNION ALL
-	SELECT NULL, NULL, NULL, f.sourcefile, NULL, f.name, f.setting, NULL
+	SELECT NULL, NULL, NULL, f.sourcefile, NULL, f.name, f.setting, NULL, false
 	FROM pg_file_settings f
 	WHERE f.applied
 	UNION ALL
 	SELECT d.oid, d.datname, NULL, NULL, f.object, f.setting, f.value,
-		f.extension_schema
+		f.extension_schema, f.is_cut
 	FROM pg_database d
 		CROSS JOIN LATERAL tablespace_advisor.object_settings(d.oid) f
 	WHERE d.datconnlimit <> -2
@@ -83,6 +82,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH naming AS (
 		SELECT g.*, t.spcname AS tablespace,
+			g.setting IS NULL OR g.is_cut AND g.setting = 'temp_tablespaces' AS is_unread,
 			(SELECT string_agg(quote_ident(i), ', ')
 				FROM tablespace_advisor.split_identifiers(g.value) i
 				WHERE g.setting = 'temp_tablespaces' AND i <> t.spcname) AS rest,
@@ -94,10 +94,11 @@ AS $$
 			JOIN pg_tablespace t ON t.oid = tablespace_oid
 		WHERE g.setting IN ('default_tablespace', 'attach_tablespace')
 				AND g.value = t.spcname
-			OR g.setting = 'temp_tablespaces' AND t.spcname IN (
-				SELECT i FROM tablespace_advisor.split_identifiers(g.value) i)
+			OR g.setting = 'temp_tablespaces' AND (g.is_cut OR t.spcname IN (
+				SELECT i FROM tablespace_advisor.split_identifiers(g.value) i))
+			OR g.setting IS NULL AND g.is_cut
 	)
-	SELECT n.name, n.setting,
+	SELECT n.name, coalesce(n.setting, 'settings'),
 		CASE WHEN n.file IS NOT NULL THEN format('setting in %s', n.file)
 			WHEN n.class IS NOT NULL THEN concat_ws(' ', 'setting of',
 				CASE WHEN NOT n.shown THEN 'a' END, n.class,
@@ -105,7 +106,7 @@ AS $$
 			WHEN n.role IS NULL THEN format('setting of database %I', n.name)
 			ELSE format('setting of role %I', n.role)
 				|| coalesce(' in database ' || quote_ident(n.name), '') END,
-		CASE WHEN NOT n.shown THEN NULL
+		CASE WHEN NOT n.shown OR n.setting IS NULL THEN NULL
 			WHEN n.class = 'hypertable' THEN tablespace_advisor.attachment_statement(
 				n.extension_schema, n.object, n.tablespace,
 				tablespace_advisor.other_tablespace(tablespace_oid, target_oid, n.database))
@@ -114,12 +115,12 @@ AS $$
 				WHEN n.role IS NULL THEN format('ALTER DATABASE %I', n.name)
 				ELSE format('ALTER ROLE %I', n.role)
 					|| coalesce(' IN DATABASE ' || quote_ident(n.name), '') END
-			|| CASE WHEN n.rest IS NOT NULL
+			|| CASE WHEN n.rest IS NOT NULL AND NOT n.is_unread
 					THEN format(' SET %I TO %s', n.setting, n.rest)
 				WHEN n.file IS NOT NULL AND n.file !~ E'postgresql\\.auto\\.conf$'
 					THEN format(' SET %I TO %L', n.setting, '')
 				ELSE format(' RESET %I', n.setting) END END,
-		coalesce(n.class, 'setting')
+		CASE WHEN n.is_unread THEN 'unread' ELSE coalesce(n.class, 'setting') END
 	FROM naming n
 $$;
 COMMENT ON FUNCTION tablespace_advisor.settings_naming(oid, oid, boolean) IS

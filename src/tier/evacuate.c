@@ -255,13 +255,16 @@ print_left(const Evacuation *evacuation, uint64 row)
 	const char *database = tsa_result_text(row, "database");
 	const char *reason = tsa_result_text(row, "reason");
 	const char *statement = tsa_result_text(row, "statement");
+	bool		elsewhere = DatumGetBool(tsa_result_column(row, "elsewhere"));
 
 	ereport(NOTICE,
 			(errmsg("left in tablespace \"%s\": %s",
 					tsa_printable_tablespace(evacuation->source),
 					tsa_result_text(row, "what")),
 			 reason ? errdetail("%s", reason) : 0,
-			 statement == NULL ? 0 : database == NULL ?
+			 statement == NULL ? 0 : elsewhere ?
+			 errhint("In another database: %s;", statement) :
+			 database == NULL ?
 			 errhint("In any database: %s;", statement) :
 			 errhint("In database \"%s\": %s;", database, statement)));
 }

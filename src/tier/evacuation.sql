@@ -248,7 +248,8 @@ COMMENT ON FUNCTION tablespace_advisor.batch_progress(bigint) IS
 CREATE FUNCTION tablespace_advisor.evacuation_left(
 	source oid, target oid, lock_up_to bigint, asker oid, max_rate bigint,
 	show_all boolean, show_names boolean)
-RETURNS TABLE (database name, what text, reason text, statement text)
+RETURNS TABLE (database name, what text, reason text, statement text,
+	elsewhere boolean)
 LANGUAGE sql VOLATILE ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -263,7 +264,8 @@ AS $$
 			CASE WHEN NOT s.is_printable
 				THEN 'A name has control characters: tablespace_contents() has the statement.'
 				END), ''),
-		CASE WHEN s.is_printable THEN c.statement END
+		CASE WHEN s.is_printable THEN c.statement END,
+		c.kind = 'database'
 	FROM tablespace_advisor.contents_of(source, target, show_names,
 			show_all) c
 		LEFT JOIN tablespace_advisor.evacuation_of(
@@ -279,7 +281,7 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_left(
 	oid, oid, bigint, oid, bigint, boolean, boolean) IS
-	'what is in a tablespace after an evacuation, why, and the statements that make it leave; show_all: in other databases too, and settings';
+	'what is in a tablespace after an evacuation, why, and the statements that make it leave; elsewhere: to be run in another database; show_all: in other databases too, and settings';
 
 CREATE PROCEDURE @extschema@.evacuate_tablespace(
 	tablespace name,

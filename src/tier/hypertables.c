@@ -77,6 +77,7 @@ send_attachment(char **values, void *arg)
 			row[1] = setting;
 			row[2] = values[1];
 			row[3] = attachments->schema;
+			row[4] = "f";
 			attachments->receive(row, attachments->arg);
 		}
 	}

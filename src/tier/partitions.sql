@@ -36,7 +36,7 @@ AS $$
 			AND p.partstrat = 'r'
 		JOIN pg_opclass o ON o.oid = p.partclass[0]
 		CROSS JOIN LATERAL (SELECT "substring"(
-			pg_get_expr(c.relpartbound, 0),
+			pg_get_expr(tablespace_advisor.short_tree(c.relpartbound), 0),
 			'^FOR VALUES FROM [(](?:''(?:[^'']|'''')*''|[^''()])*[)] TO [(]''?([^'',)]*)')) m(literal)
 		CROSS JOIN LATERAL (SELECT nullif(m.literal, 'MAXVALUE')) b(literal)
 	WHERE c.oid = partition AND c.relispartition

@@ -54,6 +54,7 @@
 
 #include "compat.h"
 #include "move/move.h"
+#include "state/bounded.h"
 #include "state/state.h"
 #include "state/statement.h"
 #include "tier/hypertables.h"
@@ -110,12 +111,23 @@ static TsaStatement find_statement = {
 	2, {OIDOID, BOOLOID}, NULL
 };
 
+/*
+ * Settings are read by tsa_read_settings(): the extension's functions may not
+ * be there.  Names are put together of columns, since whatever looks a routine
+ * or type up by its OID (pg_identify_object()) keeps its whole row in memory,
+ * which may have a gigabyte.  Types of the server's own are short.
+ */
 static TsaStatement settings_statement = {
-	"SELECT o.identity, split_part(c, '=', 1), substring(c, strpos(c, '=') + 1),"
-	" NULL"
-	" FROM pg_proc p CROSS JOIN LATERAL unnest(p.proconfig) c"
-	"   CROSS JOIN LATERAL pg_identify_object('pg_proc'::regclass, p.oid, 0) o"
-	" WHERE c LIKE 'default_tablespace=%' OR c LIKE 'temp_tablespaces=%'",
+	"SELECT format('%I.%I(%s)', n.nspname, p.proname,"
+	"   (SELECT string_agg(CASE WHEN t.oid < 16384"
+	"       THEN (pg_identify_object('pg_type'::regclass, t.oid, 0)).identity"
+	"       ELSE format('%I.%I', tn.nspname, t.typname) END, ',' ORDER BY a.n)"
+	"     FROM unnest(p.proargtypes) WITH ORDINALITY a(type, n)"
+	"       JOIN pg_type t ON t.oid = a.type"
+	"       JOIN pg_namespace tn ON tn.oid = t.typnamespace)),"
+	" p.proconfig /* bounded */"
+	" FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace"
+	" WHERE p.proconfig IS NOT NULL",
 	0, {0}, NULL
 };
 
@@ -365,6 +377,36 @@ find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 	UnregisterSnapshot(before);
 }
 
+/* May a setting name a tablespace, as far as it was read? */
+static bool
+may_name_tablespace(const TsaSetting *setting)
+{
+	return setting->name == NULL ||
+		strcmp(setting->name, "default_tablespace") == 0 ||
+		strcmp(setting->name, "temp_tablespaces") == 0;
+}
+
+/* Sends those settings of a routine. */
+static void
+send_settings(char *routine, Datum array, TsaRowReceiver receive, void *arg)
+{
+	TsaSetting *settings;
+	int			n = tsa_read_settings(array, &settings);
+
+	for (int i = 0; i < n; i++)
+	{
+		char	   *values[TSA_SETTING_COLUMNS] = {0};
+
+		if (!may_name_tablespace(&settings[i]))
+			continue;
+		values[0] = routine;
+		values[1] = settings[i].name;
+		values[2] = settings[i].value;
+		values[4] = settings[i].is_cut ? "t" : "f";
+		receive(values, arg);
+	}
+}
+
 /*
  * Settings that ALTER ROUTINE ... SET has given, and tablespaces that are
  * attached to hypertables.
@@ -373,18 +415,21 @@ static void
 find_settings(Oid tablespace pg_attribute_unused(), TsaRowReceiver receive,
 			  void *arg)
 {
+	/* what a row has out of line is read later */
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	uint64		nfound = tsa_run(&settings_statement, NULL, NULL, TSA_READS);
 
 	for (uint64 i = 0; i < nfound; i++)
 	{
-		char	   *values[TSA_SETTING_COLUMNS];
+		bool		isnull;
+		HeapTuple	row = SPI_tuptable->vals[i];
 
 		CHECK_FOR_INTERRUPTS();
-		for (int col = 0; col < TSA_SETTING_COLUMNS; col++)
-			values[col] = SPI_getvalue(SPI_tuptable->vals[i],
-									   SPI_tuptable->tupdesc, col + 1);
-		receive(values, arg);
+		send_settings(SPI_getvalue(row, SPI_tuptable->tupdesc, 1),
+					  SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull),
+					  receive, arg);
 	}
+	UnregisterSnapshot(snapshot);
 	tsa_find_attachments(receive, arg);
 }
 

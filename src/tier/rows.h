@@ -12,7 +12,7 @@
 
 /* Columns of relations_in(), object_settings() and moves_of(). */
 #define TSA_RELATION_COLUMNS 19
-#define TSA_SETTING_COLUMNS 4
+#define TSA_SETTING_COLUMNS 5
 #define TSA_MOVE_ROW_COLUMNS 18
 
 /* Takes a row; NULL is a null value. */

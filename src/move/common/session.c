@@ -32,6 +32,21 @@
 #include "utils/memutils.h"
 
 #include "move/common/session.h"
+#include "state/bounded.h"
+
+static emit_log_hook_type previous_emit_log = NULL;
+
+/*
+ * An owner's function may have raised an error of any length, and the server
+ * cannot put together a line of its log that is longer than a gigabyte.
+ */
+static void
+cut_logged_error(ErrorData *error)
+{
+	tsa_cut_error(error);
+	if (previous_emit_log != NULL)
+		previous_emit_log(error);
+}
 
 /*
  * After an error and at the worker's end: ends the transaction and releases
@@ -56,6 +71,8 @@ void
 tsa_init_session(TsaSession *session)
 {
 	before_shmem_exit(release_session_locks, (Datum) 0);
+	previous_emit_log = emit_log_hook;
+	emit_log_hook = cut_logged_error;
 	session->context = AllocSetContextCreate(TopMemoryContext, "move job",
 											 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(session->context);
@@ -116,9 +133,10 @@ tsa_abort(TsaSession *session)
 	ErrorData  *err;
 
 	MemoryContextSwitchTo(session->context);
+	EmitErrorReport();			/* which cuts it, see above */
 	err = CopyErrorData();
-	EmitErrorReport();
 	FlushErrorState();
+	tsa_cut_error(err);
 	abort_transaction(session);
 	session->after_abort(session);
 	debug_query_string = NULL;

@@ -19,6 +19,7 @@
 #include "move/job/job.h"
 #include "move/job/journal.h"
 #include "move/job/limits.h"
+#include "state/printable.h"
 
 static const char *const state_names[] = {
 	[TSA_JOB_QUEUED] = "queued",
@@ -499,8 +500,10 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 	const TsaMoveProgress *p = end->figures ? end->figures : &none;
 	bool		unknown = end->figures == NULL;
 	const char *sqlstate = err ? unpack_sql_state(err->sqlerrcode) : NULL;
-	const char *error = err && err->message ? err->message : "";
-	const char *detail = err ? err->detail : NULL;
+	const char *error = err && err->message ?
+		tsa_printable_text(err->message) : "";
+	const char *detail = err && err->detail ?
+		tsa_printable_text(err->detail) : NULL;
 	TsaArg		args[] = {
 		[1] = {INT8OID, Int64GetDatum(job_id), false},
 		[2] = {TEXTOID, text_or_null(tsa_job_state_name(end->state)), false},
