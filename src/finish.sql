@@ -96,6 +96,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.pgbench_forks(int, int, int, int),
 	tablespace_advisor.pgbench_nearest_scale(bigint, text, int, int, bigint),
 	tablespace_advisor.empty_database_bytes(),
+	tablespace_advisor.pgbench_catalog_bytes(int),
 	tablespace_advisor.predict_scan_costs(float8, float8, float8, float8, float8,
 		int, float8, float8, float8, float8, float8),
 	tablespace_advisor.worker_progress(bigint),

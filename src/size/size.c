@@ -26,6 +26,7 @@
 #include "size/pgbench_size.h"
 
 PG_FUNCTION_INFO_V1(pgbench_forks);
+PG_FUNCTION_INFO_V1(pgbench_catalog_bytes);
 PG_FUNCTION_INFO_V1(pgbench_nearest_scale);
 
 /*
@@ -182,6 +183,16 @@ pgbench_forks(PG_FUNCTION_ARGS)
 			put_fork(rsinfo, table.name, "_pkey", "main", table.pkey_blocks);
 	}
 	return (Datum) 0;
+}
+
+/*
+ * pgbench_catalog_bytes(partitions): by how much catalogs grow.
+ */
+Datum
+pgbench_catalog_bytes(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(TSA_PARTITION_CATALOG_BYTES *
+					Max(get_int_arg(fcinfo, 0, "number of partitions"), 0));
 }
 
 /*

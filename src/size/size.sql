@@ -38,6 +38,13 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.empty_database_bytes() IS
 	'bytes that a new database of this server takes: the size of template1, which CREATE DATABASE copies (of template0 where there is no template1)';
 
+CREATE FUNCTION tablespace_advisor.pgbench_catalog_bytes(partitions int)
+RETURNS bigint
+LANGUAGE c STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'pgbench_catalog_bytes';
+COMMENT ON FUNCTION tablespace_advisor.pgbench_catalog_bytes(int) IS
+	'bytes by which the catalogs of a database grow with so many partitions, as measured with this version';
+
 CREATE FUNCTION @extschema@.estimate_pgbench_size(
 	scale int, fillfactor int DEFAULT 100, partitions int DEFAULT 0,
 	OUT relation text, OUT fork text, OUT blocks bigint, OUT bytes bigint)
@@ -62,8 +69,13 @@ BEGIN ATOMIC
 		SELECT 2, NULL, 'database (added)', NULL, a.blocks, a.bytes
 		FROM added a
 		UNION ALL
-		SELECT 3, NULL, 'database (total)', NULL, NULL,
-			   a.bytes + tablespace_advisor.empty_database_bytes()
+		SELECT 3, NULL, 'catalogs (added)', NULL, NULL,
+			   tablespace_advisor.pgbench_catalog_bytes(partitions)
+		WHERE partitions > 0
+		UNION ALL
+		SELECT 4, NULL, 'database (total)', NULL, NULL,
+			   a.bytes + tablespace_advisor.pgbench_catalog_bytes(partitions)
+			   + tablespace_advisor.empty_database_bytes()
 		FROM added a
 	)
 	SELECT l.relation, l.fork, l.blocks, l.bytes
@@ -71,7 +83,7 @@ BEGIN ATOMIC
 	ORDER BY l.part, l.number;
 END;
 COMMENT ON FUNCTION @extschema@.estimate_pgbench_size(int, int, int) IS
-	'size in blocks and bytes of each relation fork that "pgbench -i" of this server''s version makes, by page arithmetic; then their sum, "database (added)", and that plus the size of template1, "database (total)". Errors: 22004 for NULL, 22023 for a value out of range, 54000 for a scale that does not fit a relation.';
+	'size in blocks and bytes of each relation fork that "pgbench -i" of this server''s version makes, by page arithmetic; then their sum, "database (added)", what catalogs grow by with partitions, "catalogs (added)", and both with the size of template1, "database (total)". Errors: 22004 for NULL, 22023 for a value out of range, 54000 for a scale that does not fit a relation.';
 
 CREATE FUNCTION @extschema@.estimate_pgbench_scale(
 	target_size text, object text DEFAULT 'database',
@@ -83,7 +95,8 @@ BEGIN ATOMIC
 	SELECT tablespace_advisor.pgbench_nearest_scale(
 		pg_catalog.pg_size_bytes(target_size), object, fillfactor, partitions,
 		CASE WHEN object = 'database'
-			 THEN tablespace_advisor.empty_database_bytes() END);
+			 THEN tablespace_advisor.empty_database_bytes()
+				+ tablespace_advisor.pgbench_catalog_bytes(partitions) END);
 END;
 COMMENT ON FUNCTION @extschema@.estimate_pgbench_scale(text, text, int, int) IS
 	'scale at which "pgbench -i" comes nearest to target_size (text as pg_size_bytes() reads it) by the sizes of estimate_pgbench_size(), the smaller one of two; object: database (with the size of template1), table (pgbench_accounts with its forks) or index (pgbench_accounts_pkey). Errors: 22004 for NULL, 22023 for a value out of range or a size that cannot be read, 54000 for a target that no scale reaches, 3D000 where there is neither template1 nor template0.';
