@@ -145,7 +145,7 @@ for my $partitions (100, 1000)
 		FROM estimate_pgbench_size(1, 100, $partitions) added,
 			estimate_pgbench_size(1, 100, $partitions) catalogs
 		WHERE added.relation = 'database (added)' AND catalogs.relation = 'catalogs (added)'});
-	cmp_ok(abs($grown - $foretold), '<', 0.02 * $grown + 65536,
+	cmp_ok(abs($grown - $foretold), '<', 0.02 * $grown + 131072,
 		"catalogs grow by $grown with $partitions partitions, $foretold are foretold");
 }
 

@@ -377,13 +377,18 @@ expression_of(Oid index)
 
 	if (!HeapTupleIsValid(tuple))
 		return CStringGetTextDatum(expression);
-	tree = SysCacheGetAttr(INDEXRELID, tuple, Anum_pg_index_indexprs, &isnull);
+	tree = SysCacheGetAttr(INDEXRELID, tuple, Anum_pg_index_indexprs, /* bounded */
+						   &isnull);
 	if (!isnull && tsa_is_short(tree))
-		expression = TextDatumGetCString(DirectFunctionCall3(
-															 pg_get_indexdef_ext,	/* bounded */
-															 ObjectIdGetDatum(index),
-															 Int32GetDatum(1),
-															 BoolGetDatum(false)));
+	{
+		Datum		definition =
+		DirectFunctionCall3(pg_get_indexdef_ext,	/* bounded */
+							ObjectIdGetDatum(index),
+							Int32GetDatum(1),
+							BoolGetDatum(false));
+
+		expression = TextDatumGetCString(definition);
+	}
 	ReleaseSysCache(tuple);
 	if (strcmp(tsa_printable_text(expression), expression) != 0)
 		expression = "";

@@ -142,7 +142,7 @@ tsa_stands_alone(const RelOptInfo *rel, const IndexPath *path)
 {
 	ListCell   *lc;
 
-	if (path->indexinfo->indpred != NIL && !path->indexinfo->predOK)
+	if (path->indexinfo->indpred != NIL && !path->indexinfo->predOK)	/* bounded: the planner has it */
 		return false;
 	foreach(lc, path->indexclauses)
 	{

@@ -197,7 +197,7 @@ COMMENT ON FUNCTION tablespace_advisor.worker_progress(bigint) IS
 CREATE VIEW tablespace_advisor.job_now AS
 SELECT j.job_id, j.batch_id, j.relation, j.kind, j.schema_name,
 	j.relation_name, j.from_tablespace_name, j.to_tablespace_name, j.method,
-	j.state, j.error, j.sqlstate, j.detail, j.owner, j.worker_pid,
+	j.state, j.error, j.sqlstate, j.detail, j.owner, j.worker_pid, /* bounded in move_progress */
 	j.queued_at, j.started_at, j.finished_at, j.wal_bytes, j.indexes,
 	j.forecast_saved_ms_per_s, j.database, j.system_identifier,
 	coalesce(p.phase, j.phase) AS phase,

@@ -214,14 +214,13 @@ Datum
 tsa_reset_setting(PG_FUNCTION_ARGS)
 {
 	const char *value =
-		GetConfigOptionResetString(NameStr(*PG_GETARG_NAME(0)));
+	GetConfigOptionResetString(NameStr(*PG_GETARG_NAME(0)));
+	int			length;
 
 	if (value == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(value,
-											  pg_mbcliplen(value,
-														   strnlen(value, TSA_MAX_TEXT),
-														   TSA_MAX_TEXT)));
+	length = pg_mbcliplen(value, strnlen(value, TSA_MAX_TEXT), TSA_MAX_TEXT);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(value, length));
 }
 
 /* setting_source(name): pg_settings would copy all values. */
@@ -229,7 +228,7 @@ Datum
 tsa_setting_source(PG_FUNCTION_ARGS)
 {
 	struct config_generic *parameter =
-		tsa_find_parameter(NameStr(*PG_GETARG_NAME(0)));
+	tsa_find_parameter(NameStr(*PG_GETARG_NAME(0)));
 
 	if (parameter == NULL)
 		PG_RETURN_NULL();
@@ -238,18 +237,18 @@ tsa_setting_source(PG_FUNCTION_ARGS)
 
 /* Cuts a string where it is; NULL is none. */
 void
-tsa_cut_string(char *string)
+tsa_cut_string(char *text)
 {
 	StringInfoData mark;
-	Size		length = string == NULL ? 0 : strlen(string);
+	Size		length = text == NULL ? 0 : strlen(text);
 	int			kept;
 
 	if (length <= TSA_MAX_TEXT)
 		return;
 	initStringInfo(&mark);
 	tsa_append_cut(&mark, length);
-	kept = pg_mbcliplen(string, TSA_MAX_TEXT, TSA_MAX_TEXT - mark.len);
-	memcpy(string + kept, mark.data, mark.len + 1);
+	kept = pg_mbcliplen(text, TSA_MAX_TEXT, TSA_MAX_TEXT - mark.len);
+	memcpy(&text[kept], mark.data, mark.len + 1);
 	pfree(mark.data);
 }
 

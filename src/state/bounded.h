@@ -26,7 +26,7 @@ extern struct varlena *tsa_head_of(Datum value);
 extern Size tsa_bytes_of(Datum value);
 extern void tsa_append_cut(StringInfo printed, Size bytes);
 extern int	tsa_read_settings(Datum array, TsaSetting **settings);
-extern void tsa_cut_string(char *string);
+extern void tsa_cut_string(char *text);
 extern void tsa_cut_error(ErrorData *error);
 
 #endif							/* TSA_BOUNDED_H */

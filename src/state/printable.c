@@ -79,7 +79,7 @@ static void
 append_head(StringInfo printed, const char *head, Size bytes)
 {
 	int			kept = bytes <= TSA_MAX_TEXT ? (int) bytes :
-		pg_mbcliplen(head, TSA_MAX_TEXT, TSA_MAX_TEXT);
+	pg_mbcliplen(head, TSA_MAX_TEXT, TSA_MAX_TEXT);
 
 	append_printable(printed, head, kept);
 	if ((Size) kept < bytes)

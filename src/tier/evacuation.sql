@@ -70,7 +70,7 @@ AS $$
 					FROM pg_database d WHERE d.datname = current_database())
 				THEN 'to default'
 			ELSE j.why END,
-		j.detail, j.stays, j.stays_detail, j.is_journal,
+		j.detail, j.stays, j.stays_detail, j.is_journal, /* bounded: not of a job */
 		row_number() OVER (ORDER BY j.method IS NULL, j.is_journal,
 			j.method <> 'catalog', j.heap_bytes, j.heap, j.kind = 'i',
 			j.relation)

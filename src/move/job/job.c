@@ -501,9 +501,9 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 	bool		unknown = end->figures == NULL;
 	const char *sqlstate = err ? unpack_sql_state(err->sqlerrcode) : NULL;
 	const char *error = err && err->message ?
-		tsa_printable_text(err->message) : "";
+	tsa_printable_text(err->message) : "";
 	const char *detail = err && err->detail ?
-		tsa_printable_text(err->detail) : NULL;
+	tsa_printable_text(err->detail) : NULL;
 	TsaArg		args[] = {
 		[1] = {INT8OID, Int64GetDatum(job_id), false},
 		[2] = {TEXTOID, text_or_null(tsa_job_state_name(end->state)), false},
