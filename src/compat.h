@@ -509,7 +509,7 @@ tsa_bulk_extend_limit(void)
 #include "pgstat.h"
 
 static inline bool
-tsa_relation_counts(const PgStat_TableStatus *status, uint64 *fetched,
+tsa_relation_counts(const PgStat_TableStatus * status, uint64 *fetched,
 					uint64 *hits)
 {
 	if (status == NULL)
@@ -544,7 +544,7 @@ tsa_instr_ns(instr_time time)
 }
 
 static inline uint64
-tsa_read_ns(const BufferUsage *usage)
+tsa_read_ns(const BufferUsage * usage)
 {
 #if PG_VERSION_NUM < 170000
 	return tsa_instr_ns(usage->blk_read_time);

@@ -21,11 +21,11 @@ typedef struct TsaDraw
 	int			sample;			/* 1 in so many; 0: nothing drawn yet */
 	uint64_t	state;			/* of the generator, not 0 */
 	uint64_t	left;			/* executions until the next one drawn */
-}			TsaDraw;
+} TsaDraw;
 
 /* A number in (0, 1]: xorshift64*, which is good enough for samples. */
 static inline double
-tsa_draw_uniform(TsaDraw * draw)
+tsa_draw_uniform(TsaDraw *draw)
 {
 	draw->state ^= draw->state >> 12;
 	draw->state ^= draw->state << 25;
@@ -36,7 +36,7 @@ tsa_draw_uniform(TsaDraw * draw)
 
 /* How many executions to pass over. */
 static inline uint64_t
-tsa_draw_gap(TsaDraw * draw)
+tsa_draw_gap(TsaDraw *draw)
 {
 	return (uint64_t) (log(tsa_draw_uniform(draw)) /
 					   log(1.0 - 1.0 / draw->sample));
@@ -44,7 +44,7 @@ tsa_draw_gap(TsaDraw * draw)
 
 /* Is this execution one of those drawn?  sample is 1 or more. */
 static inline bool
-tsa_draw(TsaDraw * draw, int sample)
+tsa_draw(TsaDraw *draw, int sample)
 {
 	if (sample == 1)
 		return true;

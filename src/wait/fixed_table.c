@@ -14,7 +14,7 @@
 #include "wait/fixed_table.h"
 
 static void *
-slot_at(const TsaFixedTable * table, uint32_t slot)
+slot_at(const TsaFixedTable *table, uint32_t slot)
 {
 	return table->slots + (size_t) slot * table->entry_size;
 }
@@ -56,7 +56,7 @@ tsa_fixed_table_slots(uint32_t max_entries)
  * aligned to eight.
  */
 void
-tsa_fixed_table_init(TsaFixedTable * table, void *memory, uint32_t max_entries,
+tsa_fixed_table_init(TsaFixedTable *table, void *memory, uint32_t max_entries,
 					 uint32_t key_size, uint32_t entry_size)
 {
 	table->nslots = tsa_fixed_table_slots(max_entries);
@@ -72,7 +72,7 @@ tsa_fixed_table_init(TsaFixedTable * table, void *memory, uint32_t max_entries,
  * Forgets all entries.
  */
 void
-tsa_fixed_table_clear(TsaFixedTable * table)
+tsa_fixed_table_clear(TsaFixedTable *table)
 {
 	table->nentries = 0;
 	memset(table->used, 0, table->nslots);
@@ -80,7 +80,7 @@ tsa_fixed_table_clear(TsaFixedTable * table)
 
 /* The slot of a key: its own, or the free one where it would go. */
 static uint32_t
-find_slot(const TsaFixedTable * table, const void *key)
+find_slot(const TsaFixedTable *table, const void *key)
 {
 	uint32_t	slot = hash_key(key, table->key_size) & (table->nslots - 1);
 
@@ -94,7 +94,7 @@ find_slot(const TsaFixedTable * table, const void *key)
  * The entry of a key, or NULL.
  */
 void *
-tsa_fixed_table_find(const TsaFixedTable * table, const void *key)
+tsa_fixed_table_find(const TsaFixedTable *table, const void *key)
 {
 	uint32_t	slot = find_slot(table, key);
 
@@ -106,7 +106,7 @@ tsa_fixed_table_find(const TsaFixedTable * table, const void *key)
  * table is full.  *found says whether the entry was there.
  */
 void *
-tsa_fixed_table_enter(TsaFixedTable * table, const void *key, bool *found)
+tsa_fixed_table_enter(TsaFixedTable *table, const void *key, bool *found)
 {
 	uint32_t	slot = find_slot(table, key);
 	char	   *entry = slot_at(table, slot);
@@ -129,7 +129,7 @@ tsa_fixed_table_enter(TsaFixedTable * table, const void *key, bool *found)
  * taken its place.
  */
 void *
-tsa_fixed_table_next(const TsaFixedTable * table, uint32_t *position)
+tsa_fixed_table_next(const TsaFixedTable *table, uint32_t *position)
 {
 	while (*position < table->nslots)
 	{
@@ -149,7 +149,7 @@ tsa_fixed_table_next(const TsaFixedTable * table, uint32_t *position)
  * Removes an entry.  Pointers to other entries become invalid.
  */
 void
-tsa_fixed_table_remove(TsaFixedTable * table, void *entry)
+tsa_fixed_table_remove(TsaFixedTable *table, void *entry)
 {
 	uint32_t	mask = table->nslots - 1;
 	uint32_t	hole = (uint32_t) (((char *) entry - table->slots) /

@@ -28,23 +28,23 @@ typedef struct TsaFixedTable
 	uint32_t	entry_size;
 	uint8_t    *used;			/* one per slot */
 	char	   *slots;
-}			TsaFixedTable;
+} TsaFixedTable;
 
 /* slots and bytes that a table of so many entries needs, at compile time, too */
 #define TSA_FIXED_TABLE_BYTES(nslots, entry_size) \
 	((size_t) (nslots) * ((entry_size) + 1))
 
 extern uint32_t tsa_fixed_table_slots(uint32_t max_entries);
-extern void tsa_fixed_table_init(TsaFixedTable * table, void *memory,
+extern void tsa_fixed_table_init(TsaFixedTable *table, void *memory,
 								 uint32_t max_entries, uint32_t key_size,
 								 uint32_t entry_size);
-extern void tsa_fixed_table_clear(TsaFixedTable * table);
-extern void *tsa_fixed_table_find(const TsaFixedTable * table,
+extern void tsa_fixed_table_clear(TsaFixedTable *table);
+extern void *tsa_fixed_table_find(const TsaFixedTable *table,
 								  const void *key);
-extern void *tsa_fixed_table_enter(TsaFixedTable * table, const void *key,
+extern void *tsa_fixed_table_enter(TsaFixedTable *table, const void *key,
 								   bool *found);
-extern void *tsa_fixed_table_next(const TsaFixedTable * table,
+extern void *tsa_fixed_table_next(const TsaFixedTable *table,
 								  uint32_t *position);
-extern void tsa_fixed_table_remove(TsaFixedTable * table, void *entry);
+extern void tsa_fixed_table_remove(TsaFixedTable *table, void *entry);
 
 #endif							/* TSA_FIXED_TABLE_H */

@@ -33,7 +33,7 @@ typedef struct TsaWaitNode
 	bool		started;
 	bool		marks;			/* only its first call is looked at */
 	bool		under_append;
-}			TsaWaitNode;
+} TsaWaitNode;
 
 /* A relation that the execution reads. */
 typedef struct TsaWaitSlot
@@ -49,7 +49,7 @@ typedef struct TsaWaitSlot
 	bool		is_index;
 	bool		is_result;		/* modified by the statement, or its index */
 	bool		has_toast;		/* its TOAST table has slots */
-}			TsaWaitSlot;
+} TsaWaitSlot;
 
 /* What was read of a relation by one kind of access. */
 typedef struct TsaWaitAccount
@@ -58,7 +58,7 @@ typedef struct TsaWaitAccount
 	int32		next;			/* of the same slot, or TSA_NONE */
 	uint8		access;
 	TsaWaitFigures figures;
-}			TsaWaitAccount;
+} TsaWaitAccount;
 
 /* An array that grows by malloc(), so that a failure is no error. */
 typedef struct TsaWaitArray
@@ -66,7 +66,7 @@ typedef struct TsaWaitArray
 	void	   *items;
 	int32		n;
 	int32		max;
-}			TsaWaitArray;
+} TsaWaitArray;
 
 /* pgBufferUsage at some moment, as far as it is needed. */
 typedef struct TsaWaitCounters
@@ -75,7 +75,7 @@ typedef struct TsaWaitCounters
 	uint64		ns;
 	uint64		hits;
 	uint64		local_reads;
-}			TsaWaitCounters;
+} TsaWaitCounters;
 
 typedef struct TsaFrame
 {
@@ -100,7 +100,7 @@ typedef struct TsaFrame
 	TsaWaitArray nested;		/* TsaWaitAccount of nested executions */
 	TsaWaitArray map;			/* int32: slots by OID, open addressing */
 	int32		nmapped;
-}			TsaFrame;
+} TsaFrame;
 
 #define TSA_NODE(frame, i) (((TsaWaitNode *) (frame)->nodes.items) + (i))
 #define TSA_SLOT(frame, i) (((TsaWaitSlot *) (frame)->slots.items) + (i))
@@ -108,14 +108,14 @@ typedef struct TsaFrame
 	(((TsaWaitAccount *) (frame)->accounts.items) + (i))
 
 /* the execution that is running, if it is measured */
-extern TsaFrame * tsa_current_frame;
+extern TsaFrame *tsa_current_frame;
 
-extern TsaFrame * tsa_frame_open(const QueryDesc *query, uint32 weight,
-								 bool toplevel);
-extern TsaFrame * tsa_frame_find(const EState *estate);
-extern void tsa_frame_close(TsaFrame * frame, bool completed);
-extern void tsa_frames_drop(SubTransactionId subxact);
+extern TsaFrame *tsa_frame_open(const QueryDesc * query, uint32 weight,
+								bool toplevel);
+extern TsaFrame *tsa_frame_find(const EState * estate);
+extern void tsa_frame_release(TsaFrame *frame);
+extern TsaFrame *tsa_frame_of(SubTransactionId subxact);
 extern void tsa_frames_reassign(SubTransactionId from, SubTransactionId to);
-extern bool tsa_array_grow(TsaWaitArray * array, size_t item, int32 n);
+extern bool tsa_array_grow(TsaWaitArray *array, size_t item, int32 n);
 
 #endif							/* TSA_WAIT_FRAME_H */

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.c
- *	  The executor's hooks: which executions are measured, and which one is
- *	  running.
+ *	  The executor's hooks, and which executions are measured.
  *
  * One execution in tablespace_advisor.track_waits_sample is drawn, top-level
  * and nested ones independently, and stands for so many.  Plans above a cost
@@ -10,11 +9,6 @@
  * own cost hides the overhead, and a leader and its workers have to agree.
  * Whatever runs inside of an execution that was drawn is measured too, with
  * weight 0 unless drawn itself, so that its statement is complete.
- *
- * A span lasts from entering some code (an execution, a utility command, the
- * planner) until leaving it.  On entering, the execution around it is charged;
- * on leaving, it passes over what was read meanwhile.  After an error the span
- * is left in PG_CATCH, while relations are still open.
  *
  * Hooks are chained, in any order with those of pg_stat_statements and
  * auto_explain: nothing here depends on what these do.
@@ -31,7 +25,6 @@
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
@@ -39,101 +32,22 @@
 #include "wait/hooks.h"
 #include "wait/local.h"
 #include "wait/nodes.h"
+#include "wait/parameters.h"
+#include "wait/relations.h"
+#include "wait/settle.h"
+#include "wait/span.h"
 #include "wait/utility.h"
-#include "wait/wait.h"
 
 /* Plans that cost more are always measured: some milliseconds. */
 #define COST_LIMIT 1000.0
-
-TsaWaitCounters tsa_accounted;
-int			tsa_wait_nesting = 0;
 
 static ExecutorStart_hook_type previous_start = NULL;
 static ExecutorRun_hook_type previous_run = NULL;
 static ExecutorFinish_hook_type previous_finish = NULL;
 static ExecutorEnd_hook_type previous_end = NULL;
 
-/*
- * Enters code that reads: an execution that has a frame, or anything else.
- */
-void
-tsa_span_enter(TsaWaitSpan * span, TsaFrame * frame, bool with_timing)
-{
-	span->frame = frame;
-	span->outer = tsa_current_frame;
-	span->switched_timing = with_timing && !track_io_timing;
-	if (span->outer != NULL)
-	{
-		tsa_frame_charge(span->outer);
-		tsa_frame_absorb(span->outer, false);
-	}
-	span->start = tsa_wait_counters();
-	span->accounted = tsa_accounted;
-	tsa_current_frame = frame;
-	if (frame != NULL)
-	{
-		tsa_frame_skip(frame);
-		INSTR_TIME_SET_CURRENT(span->began);
-	}
-	if (span->switched_timing)
-		track_io_timing = true;
-}
-
-/* The frame of a span that is being left. */
-static void
-leave_frame(TsaWaitSpan * span, const TsaWaitCounters * now, bool aborting)
-{
-	TsaFrame   *frame = span->frame;
-	instr_time	ended;
-
-	if (tsa_read_progress() != frame->progress)
-		tsa_frame_charge_now(frame, aborting);
-	tsa_frame_absorb(frame, true);
-	INSTR_TIME_SET_CURRENT(ended);
-	INSTR_TIME_SUBTRACT(ended, span->began);
-	frame->elapsed_ns += tsa_instr_ns(ended);
-	frame->total.hits += now->hits - span->start.hits;
-	frame->running = TSA_NONE;
-}
-
-/*
- * Leaves it.  Returns what was read there, other spans inside of it excluded.
- * aborting: after an error.
- */
-TsaWaitCounters
-tsa_span_leave(TsaWaitSpan * span, bool aborting)
-{
-	TsaWaitCounters now = tsa_wait_counters();
-	TsaWaitCounters own = {
-		.reads = now.reads - span->start.reads,
-		.ns = now.ns - span->start.ns
-	};
-	TsaWaitCounters within = {
-		.reads = tsa_accounted.reads - span->accounted.reads,
-		.ns = tsa_accounted.ns - span->accounted.ns
-	};
-
-	if (span->switched_timing)
-		track_io_timing = false;
-	/* after an abort of its transaction the frame is no more */
-	if (span->frame != NULL && tsa_current_frame == span->frame)
-		leave_frame(span, &now, aborting);
-	tsa_current_frame = span->outer;
-	if (span->outer != NULL)
-	{
-		tsa_frame_skip(span->outer);
-		span->outer->total.reads += own.reads;
-		span->outer->total.waited_ns += own.ns;
-	}
-	tsa_accounted.reads = span->accounted.reads + own.reads;
-	tsa_accounted.ns = span->accounted.ns + own.ns;
-	own.reads -= Min(own.reads, within.reads);
-	own.ns -= Min(own.ns, within.ns);
-	return own;
-}
-
 static bool
-is_always_measured(const QueryDesc *query, bool toplevel)
+is_always_measured(const QueryDesc * query, bool toplevel)
 {
 	return query->plannedstmt->parallelModeNeeded ||
 		(toplevel && IsParallelWorker()) ||
@@ -157,7 +71,7 @@ draw(bool toplevel)
 
 /* Begins to measure an execution that has been started, or does not. */
 static void
-begin_execution(const QueryDesc *query)
+begin_execution(const QueryDesc * query)
 {
 	bool		toplevel = tsa_wait_nesting == 0;
 	bool		always = is_always_measured(query, toplevel);
@@ -176,7 +90,7 @@ begin_execution(const QueryDesc *query)
 }
 
 static void
-start_execution(QueryDesc *query, int eflags)
+start_execution(QueryDesc * query, int eflags)
 {
 	if (previous_start)
 		previous_start(query, eflags);
@@ -213,7 +127,7 @@ run_execution(TSA_RUN_PARAMETERS)
 }
 
 static void
-finish_execution(QueryDesc *query)
+finish_execution(QueryDesc * query)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
 	TsaWaitSpan span;
@@ -240,7 +154,7 @@ finish_execution(QueryDesc *query)
 
 /* What is read here is nobody's: workers of a scan that was not read up. */
 static void
-end_execution(QueryDesc *query)
+end_execution(QueryDesc * query)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
 	TsaWaitSpan span;

@@ -1,38 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hooks.h
- *	  The executor's hooks, and spans of time in which somebody reads.
+ *	  The executor's hooks.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_HOOKS_H
 #define TSA_WAIT_HOOKS_H
 
-#include "portability/instr_time.h"
-
-#include "wait/frame.h"
-#include "wait/relations.h"
-
-/* From the moment that some code is entered until it is left. */
-typedef struct TsaWaitSpan
-{
-	TsaFrame   *frame;			/* of that code, or NULL */
-	TsaFrame   *outer;			/* that was current before */
-	TsaWaitCounters start;
-	TsaWaitCounters accounted;	/* tsa_accounted at the start */
-	instr_time	began;
-	bool		switched_timing;
-}			TsaWaitSpan;
-
-/* what spans that have been left have read, so that none counts it again */
-extern TsaWaitCounters tsa_accounted;
-
-/* how deep statements are nested; 0: top level */
-extern int	tsa_wait_nesting;
-
-extern void tsa_span_enter(TsaWaitSpan * span, TsaFrame * frame,
-						   bool with_timing);
-extern TsaWaitCounters tsa_span_leave(TsaWaitSpan * span, bool aborting);
 extern void tsa_init_wait_hooks(void);
 
 #endif							/* TSA_WAIT_HOOKS_H */

@@ -59,7 +59,7 @@ tsa_ledger_bytes(TsaLedgerSize size)
  * Sets up an empty ledger in memory of tsa_ledger_bytes(), aligned to eight.
  */
 void
-tsa_ledger_init(TsaLedger * ledger, void *memory, TsaLedgerSize size,
+tsa_ledger_init(TsaLedger *ledger, void *memory, TsaLedgerSize size,
 				bool makes_room, int64_t now)
 {
 	char	   *next = memory;
@@ -78,7 +78,7 @@ tsa_ledger_init(TsaLedger * ledger, void *memory, TsaLedgerSize size,
 }
 
 static bool
-is_crowded(const TsaFixedTable * table)
+is_crowded(const TsaFixedTable *table)
 {
 	return table->nentries > table->max_entries / 2;
 }
@@ -87,14 +87,14 @@ is_crowded(const TsaFixedTable * table)
  * Should a backend's ledger be merged soon?
  */
 bool
-tsa_ledger_is_crowded(const TsaLedger * ledger)
+tsa_ledger_is_crowded(const TsaLedger *ledger)
 {
 	return is_crowded(&ledger->relations) || is_crowded(&ledger->statements) ||
 		is_crowded(&ledger->shares);
 }
 
 static void
-add_figures(TsaWaitFigures * to, const TsaWaitFigures * more)
+add_figures(TsaWaitFigures *to, const TsaWaitFigures *more)
 {
 	to->calls += more->calls;
 	to->hits += more->hits;
@@ -104,7 +104,7 @@ add_figures(TsaWaitFigures * to, const TsaWaitFigures * more)
 
 /* Gives up a tenth of the relations at most, of those long unchanged. */
 static void
-reclaim_relations(TsaLedger * ledger, int64_t now)
+reclaim_relations(TsaLedger *ledger, int64_t now)
 {
 	TsaFixedTable *table = &ledger->relations;
 	uint32_t	left = table->max_entries / 10 + 1;
@@ -132,14 +132,14 @@ reclaim_relations(TsaLedger * ledger, int64_t now)
 }
 
 static uint32_t
-reserved(const TsaFixedTable * table)
+reserved(const TsaFixedTable *table)
 {
 	return table->max_entries / 8 < RESERVED ? table->max_entries / 8 : RESERVED;
 }
 
 /* The entry for a key, or for relation 0 instead, or NULL. */
 static TsaRelationEntry *
-enter_relation(TsaLedger * ledger, TsaRelationKey key, int64_t now)
+enter_relation(TsaLedger *ledger, TsaRelationKey key, int64_t now)
 {
 	TsaFixedTable *table = &ledger->relations;
 	TsaRelationEntry *entry = tsa_fixed_table_find(table, &key);
@@ -167,8 +167,8 @@ enter_relation(TsaLedger * ledger, TsaRelationKey key, int64_t now)
  * Adds to a relation.  histogram may be NULL.
  */
 void
-tsa_ledger_add_relation(TsaLedger * ledger, const TsaRelationKey * key,
-						const TsaWaitFigures * figures,
+tsa_ledger_add_relation(TsaLedger *ledger, const TsaRelationKey *key,
+						const TsaWaitFigures *figures,
 						const uint64_t *histogram, int64_t now)
 {
 	TsaRelationEntry *entry = enter_relation(ledger, *key, now);
@@ -200,7 +200,7 @@ exponent_of(double recent)
 
 /* Removes the shares of statements that are gone. */
 static void
-remove_orphans(TsaLedger * ledger)
+remove_orphans(TsaLedger *ledger)
 {
 	uint32_t	position = 0;
 	TsaShareEntry *share;
@@ -217,7 +217,7 @@ remove_orphans(TsaLedger * ledger)
 
 /* Evicts a tenth of the statements: those with the least recent waits. */
 static void
-evict_statements(TsaLedger * ledger)
+evict_statements(TsaLedger *ledger)
 {
 	TsaFixedTable *table = &ledger->statements;
 	uint32_t	with[EXPONENTS] = {0};
@@ -257,8 +257,8 @@ evict_statements(TsaLedger * ledger)
  * that read nothing.
  */
 void
-tsa_ledger_add_statement(TsaLedger * ledger, const TsaStatementKey * key,
-						 const TsaWaitFigures * figures, uint64_t total_ns,
+tsa_ledger_add_statement(TsaLedger *ledger, const TsaStatementKey *key,
+						 const TsaWaitFigures *figures, uint64_t total_ns,
 						 int64_t now)
 {
 	TsaStatementEntry *entry = tsa_fixed_table_find(&ledger->statements, key);
@@ -290,8 +290,8 @@ tsa_ledger_add_statement(TsaLedger * ledger, const TsaStatementKey * key,
  * has to be there.
  */
 void
-tsa_ledger_add_share(TsaLedger * ledger, const TsaShareKey * key,
-					 const TsaWaitFigures * figures, int64_t now)
+tsa_ledger_add_share(TsaLedger *ledger, const TsaShareKey *key,
+					 const TsaWaitFigures *figures, int64_t now)
 {
 	TsaShareEntry *entry;
 	bool		found;
@@ -316,7 +316,7 @@ tsa_ledger_add_share(TsaLedger * ledger, const TsaShareKey * key,
  * Adds all of one ledger to another one, and empties it.
  */
 void
-tsa_ledger_merge(TsaLedger * into, TsaLedger * from, int64_t now)
+tsa_ledger_merge(TsaLedger *into, TsaLedger *from, int64_t now)
 {
 	TsaRelationEntry *relation;
 	TsaStatementEntry *statement;

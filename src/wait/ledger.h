@@ -23,7 +23,7 @@ typedef enum TsaWaitClass
 	TSA_WAIT_MAINTENANCE,
 	TSA_WAIT_PLANNING,
 	TSA_WAIT_MOVER
-}			TsaWaitClass;
+} TsaWaitClass;
 
 #define TSA_WAIT_CLASSES (TSA_WAIT_MOVER + 1)
 
@@ -40,7 +40,7 @@ typedef enum TsaWaitAccess
 	TSA_ACCESS_OTHER,
 	TSA_ACCESS_UTILITY,
 	TSA_ACCESS_UNATTRIBUTED
-}			TsaWaitAccess;
+} TsaWaitAccess;
 
 #define TSA_WAIT_ACCESSES (TSA_ACCESS_UNATTRIBUTED + 1)
 
@@ -50,7 +50,7 @@ typedef struct TsaWaitFigures
 	uint64_t	hits;			/* blocks in shared buffers */
 	uint64_t	reads;			/* blocks not there */
 	uint64_t	waited_ns;
-}			TsaWaitFigures;
+} TsaWaitFigures;
 
 typedef struct TsaRelationKey
 {
@@ -58,7 +58,7 @@ typedef struct TsaRelationKey
 	uint32_t	relid;			/* 0: not known, or no room for it */
 	uint32_t	class;
 	uint32_t	access;
-}			TsaRelationKey;
+} TsaRelationKey;
 
 typedef struct TsaRelationEntry
 {
@@ -67,7 +67,7 @@ typedef struct TsaRelationEntry
 	uint64_t	histogram[TSA_HISTOGRAM_BUCKETS];	/* of reads of one block */
 	int64_t		since;			/* when the entry was made */
 	int64_t		changed;		/* when it was added to last */
-}			TsaRelationEntry;
+} TsaRelationEntry;
 
 typedef struct TsaStatementKey
 {
@@ -76,7 +76,7 @@ typedef struct TsaStatementKey
 	uint32_t	userid;
 	uint32_t	toplevel;
 	uint32_t	class;
-}			TsaStatementKey;
+} TsaStatementKey;
 
 typedef struct TsaStatementEntry
 {
@@ -85,7 +85,7 @@ typedef struct TsaStatementEntry
 	uint64_t	total_ns;
 	double		recent;			/* waited for, older parts weigh less */
 	int64_t		since;
-}			TsaStatementEntry;
+} TsaStatementEntry;
 
 /* What a statement reads of a relation. */
 typedef struct TsaShareKey
@@ -93,21 +93,21 @@ typedef struct TsaShareKey
 	TsaStatementKey statement;
 	uint32_t	relid;
 	uint32_t	access;
-}			TsaShareKey;
+} TsaShareKey;
 
 typedef struct TsaShareEntry
 {
 	TsaShareKey key;
 	TsaWaitFigures figures;
 	int64_t		since;
-}			TsaShareEntry;
+} TsaShareEntry;
 
 typedef struct TsaLedgerSize
 {
 	uint32_t	relations;
 	uint32_t	statements;
 	uint32_t	shares;
-}			TsaLedgerSize;
+} TsaLedgerSize;
 
 typedef struct TsaLedger
 {
@@ -123,22 +123,22 @@ typedef struct TsaLedger
 	uint64_t	reclaimed;
 	uint64_t	evicted;
 	uint64_t	lost_reads;
-}			TsaLedger;
+} TsaLedger;
 
 extern size_t tsa_ledger_bytes(TsaLedgerSize size);
-extern void tsa_ledger_init(TsaLedger * ledger, void *memory,
+extern void tsa_ledger_init(TsaLedger *ledger, void *memory,
 							TsaLedgerSize size, bool makes_room, int64_t now);
-extern bool tsa_ledger_is_crowded(const TsaLedger * ledger);
-extern void tsa_ledger_add_relation(TsaLedger * ledger,
-									const TsaRelationKey * key,
-									const TsaWaitFigures * figures,
+extern bool tsa_ledger_is_crowded(const TsaLedger *ledger);
+extern void tsa_ledger_add_relation(TsaLedger *ledger,
+									const TsaRelationKey *key,
+									const TsaWaitFigures *figures,
 									const uint64_t *histogram, int64_t now);
-extern void tsa_ledger_add_statement(TsaLedger * ledger,
-									 const TsaStatementKey * key,
-									 const TsaWaitFigures * figures,
+extern void tsa_ledger_add_statement(TsaLedger *ledger,
+									 const TsaStatementKey *key,
+									 const TsaWaitFigures *figures,
 									 uint64_t total_ns, int64_t now);
-extern void tsa_ledger_add_share(TsaLedger * ledger, const TsaShareKey * key,
-								 const TsaWaitFigures * figures, int64_t now);
-extern void tsa_ledger_merge(TsaLedger * into, TsaLedger * from, int64_t now);
+extern void tsa_ledger_add_share(TsaLedger *ledger, const TsaShareKey *key,
+								 const TsaWaitFigures *figures, int64_t now);
+extern void tsa_ledger_merge(TsaLedger *into, TsaLedger *from, int64_t now);
 
 #endif							/* TSA_LEDGER_H */

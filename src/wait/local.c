@@ -25,8 +25,8 @@
 #include "utils/timestamp.h"
 
 #include "wait/local.h"
+#include "wait/parameters.h"
 #include "wait/shared.h"
-#include "wait/wait.h"
 
 /* Of each table: three quarters of the slots. */
 #define RELATION_SLOTS	512
@@ -115,7 +115,7 @@ tsa_local_count(bool measured)
  */
 void
 tsa_local_add_relation(Oid relid, TsaWaitClass class, TsaWaitAccess access,
-					   const TsaWaitFigures * figures, const uint64 *histogram)
+					   const TsaWaitFigures *figures, const uint64 *histogram)
 {
 	TsaRelationKey key = {MyDatabaseId, relid, class, access};
 
@@ -130,8 +130,8 @@ tsa_local_add_relation(Oid relid, TsaWaitClass class, TsaWaitAccess access,
  * Adds to a statement.
  */
 void
-tsa_local_add_statement(const TsaStatementKey * key,
-						const TsaWaitFigures * figures, uint64 total_ns)
+tsa_local_add_statement(const TsaStatementKey *key,
+						const TsaWaitFigures *figures, uint64 total_ns)
 {
 	if (is_set_up)
 		tsa_ledger_add_statement(&ledger, key, figures, total_ns, 0);
@@ -141,8 +141,8 @@ tsa_local_add_statement(const TsaStatementKey * key,
  * Adds to what a statement read of a relation.
  */
 void
-tsa_local_add_share(const TsaStatementKey * key, Oid relid,
-					TsaWaitAccess access, const TsaWaitFigures * figures)
+tsa_local_add_share(const TsaStatementKey *key, Oid relid,
+					TsaWaitAccess access, const TsaWaitFigures *figures)
 {
 	TsaShareKey share = {*key, relid, access};
 

@@ -16,14 +16,14 @@ extern bool tsa_wait_ready(void);
 extern void tsa_local_count(bool measured);
 extern void tsa_local_add_relation(Oid relid, TsaWaitClass class,
 								   TsaWaitAccess access,
-								   const TsaWaitFigures * figures,
+								   const TsaWaitFigures *figures,
 								   const uint64 *histogram);
-extern void tsa_local_add_statement(const TsaStatementKey * key,
-									const TsaWaitFigures * figures,
+extern void tsa_local_add_statement(const TsaStatementKey *key,
+									const TsaWaitFigures *figures,
 									uint64 total_ns);
-extern void tsa_local_add_share(const TsaStatementKey * key, Oid relid,
+extern void tsa_local_add_share(const TsaStatementKey *key, Oid relid,
 								TsaWaitAccess access,
-								const TsaWaitFigures * figures);
+								const TsaWaitFigures *figures);
 extern bool tsa_local_hand_in(void);
 extern void tsa_local_at_exit(void (*before) (void));
 

@@ -45,10 +45,10 @@ typedef struct Walk
 	int32		largest;		/* sequential scan, or TSA_NONE */
 	double		largest_rows;
 	int			nscans;			/* sequential ones */
-}			Walk;
+} Walk;
 
 static void
-start_bitmaps(TsaFrame * frame, PlanState *state)
+start_bitmaps(TsaFrame *frame, PlanState *state)
 {
 	PlanState **children = NULL;
 	int			n = 0;
@@ -79,7 +79,7 @@ start_bitmaps(TsaFrame * frame, PlanState *state)
 /* Makes slots for a table that is modified and those of its indexes that are
  * open. */
 static void
-start_result(TsaFrame * frame, ResultRelInfo *result)
+start_result(TsaFrame *frame, ResultRelInfo * result)
 {
 	int32		slot = tsa_frame_slot(frame, result->ri_RelationDesc,
 									  TSA_ACCESS_MODIFIED, false);
@@ -99,7 +99,7 @@ start_result(TsaFrame * frame, ResultRelInfo *result)
 
 /* A node is called for the first time: makes the slots of its relations. */
 static void
-start_node(TsaFrame * frame, TsaWaitNode * node)
+start_node(TsaFrame *frame, TsaWaitNode *node)
 {
 	PlanState  *state = node->state;
 	TsaWaitAccess access = TSA_ACCESS_OTHER;
@@ -220,7 +220,7 @@ reads(const PlanState *state)
 
 /* Keeps a node, unless its number is taken.  NULL if it is not looked at. */
 static TsaWaitNode *
-keep_node(TsaFrame * frame, PlanState *state)
+keep_node(TsaFrame *frame, PlanState *state)
 {
 	int			id = state->plan->plan_node_id;
 	TsaWaitNode *node;
@@ -278,7 +278,7 @@ watch_node(PlanState *state, void *context)
 
 /* Looks at the first call only of the largest scan and of its siblings. */
 static void
-spare_largest(Walk * walk)
+spare_largest(Walk *walk)
 {
 	TsaFrame   *frame = walk->frame;
 	TsaWaitNode *largest = TSA_NODE(frame, walk->largest);
@@ -302,7 +302,7 @@ spare_largest(Walk * walk)
  * Has the nodes of an execution looked at that has been started.
  */
 void
-tsa_frame_watch(TsaFrame * frame, const QueryDesc *query)
+tsa_frame_watch(TsaFrame *frame, const QueryDesc * query)
 {
 	Walk		walk = {
 		.frame = frame,
@@ -322,7 +322,7 @@ tsa_frame_watch(TsaFrame * frame, const QueryDesc *query)
  * Gives the nodes of an execution their own functions back.
  */
 void
-tsa_frame_unwatch(TsaFrame * frame)
+tsa_frame_unwatch(TsaFrame *frame)
 {
 	for (int32 i = 0; i < frame->nodes.n; i++)
 	{

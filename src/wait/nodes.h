@@ -10,7 +10,7 @@
 
 #include "wait/frame.h"
 
-extern void tsa_frame_watch(TsaFrame * frame, const QueryDesc *query);
-extern void tsa_frame_unwatch(TsaFrame * frame);
+extern void tsa_frame_watch(TsaFrame *frame, const QueryDesc * query);
+extern void tsa_frame_unwatch(TsaFrame *frame);
 
 #endif							/* TSA_WAIT_NODES_H */

@@ -21,8 +21,8 @@
 
 #include "compat.h"
 #include "wait/local.h"
+#include "wait/parameters.h"
 #include "wait/shared.h"
-#include "wait/wait.h"
 
 PG_FUNCTION_INFO_V1(tsa_wait_relations);
 PG_FUNCTION_INFO_V1(tsa_wait_statements);
@@ -58,36 +58,36 @@ typedef struct Row
 	int			n;
 	Datum		values[MAX_COLUMNS];
 	bool		nulls[MAX_COLUMNS];
-}			Row;
+} Row;
 
 static void
-add(Row * row, Datum value)
+add(Row *row, Datum value)
 {
 	row->nulls[row->n] = false;
 	row->values[row->n++] = value;
 }
 
 static void
-add_null(Row * row)
+add_null(Row *row)
 {
 	row->nulls[row->n] = true;
 	row->values[row->n++] = (Datum) 0;
 }
 
 static void
-add_number(Row * row, double number)
+add_number(Row *row, double number)
 {
 	add(row, Float8GetDatum(number));
 }
 
 static void
-add_text(Row * row, const char *text)
+add_text(Row *row, const char *text)
 {
 	add(row, CStringGetTextDatum(text));
 }
 
 static void
-put_row(const ReturnSetInfo *result, Row * row)
+put_row(const ReturnSetInfo *result, Row *row)
 {
 	CHECK_FOR_INTERRUPTS();
 	tuplestore_putvalues(result->setResult, result->setDesc, row->values,
@@ -97,7 +97,7 @@ put_row(const ReturnSetInfo *result, Row * row)
 
 /* A copy of a table of the ledger, whose entries can be walked over. */
 static void
-copy_table(const TsaFixedTable * from, TsaFixedTable * to)
+copy_table(const TsaFixedTable *from, TsaFixedTable *to)
 {
 	Size		bytes = TSA_FIXED_TABLE_BYTES(from->nslots, from->entry_size);
 	char	   *memory = MemoryContextAllocHuge(CurrentMemoryContext, bytes);
@@ -111,7 +111,7 @@ copy_table(const TsaFixedTable * from, TsaFixedTable * to)
 }
 
 static void
-add_histogram(Row * row, const uint64_t *histogram)
+add_histogram(Row *row, const uint64_t *histogram)
 {
 	Datum		values[TSA_HISTOGRAM_BUCKETS];
 	uint64		sum = 0;
@@ -131,7 +131,7 @@ add_histogram(Row * row, const uint64_t *histogram)
 }
 
 static void
-put_relation(const ReturnSetInfo *result, const TsaRelationEntry * entry)
+put_relation(const ReturnSetInfo *result, const TsaRelationEntry *entry)
 {
 	Row			row = {0};
 
@@ -168,8 +168,8 @@ tsa_wait_relations(PG_FUNCTION_ARGS)
 
 /* A row of a statement, or of what it read of a relation. */
 static void
-put_statement(const ReturnSetInfo *result, const TsaStatementKey * key,
-			  Oid relid, TsaWaitAccess access, const TsaWaitFigures * figures,
+put_statement(const ReturnSetInfo *result, const TsaStatementKey *key,
+			  Oid relid, TsaWaitAccess access, const TsaWaitFigures *figures,
 			  const uint64_t *total_ns, TimestampTz since)
 {
 	Row			row = {0};
@@ -221,7 +221,7 @@ tsa_wait_statements(PG_FUNCTION_ARGS)
 
 /* The row of wait_info() if something is measured. */
 static void
-describe_ledger(Row * row)
+describe_ledger(Row *row)
 {
 	const TsaLedger *ledger = &tsa_wait_shared->ledger;
 

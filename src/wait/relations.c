@@ -61,7 +61,7 @@ typedef struct Charge
 	uint64		reads;			/* in the interval */
 	uint64		ns;
 	uint64		left;			/* reads not explained yet */
-}			Charge;
+} Charge;
 
 /*
  * The counters of this process as they are.
@@ -94,7 +94,7 @@ find_status(Relation relation, Oid relid)
 
 /* Adds what a relation has missed since the last look to its credit. */
 static void
-absorb(TsaWaitSlot * slot)
+absorb(TsaWaitSlot *slot)
 {
 	uint64		fetched;
 	uint64		hits;
@@ -115,7 +115,7 @@ absorb(TsaWaitSlot * slot)
 
 /* Looks a relation up in the map: its place there, and its slot or TSA_NONE. */
 static int32
-find_mapped(const TsaFrame * frame, Oid relid, int32 *place)
+find_mapped(const TsaFrame *frame, Oid relid, int32 *place)
 {
 	const int32 *map = frame->map.items;
 	int32		mask = frame->map.max - 1;
@@ -130,7 +130,7 @@ find_mapped(const TsaFrame * frame, Oid relid, int32 *place)
 
 /* Makes the map larger.  It has numbers of slots plus 1. */
 static bool
-grow_map(TsaFrame * frame)
+grow_map(TsaFrame *frame)
 {
 	TsaWaitArray larger = {0};
 	int32		place;
@@ -149,7 +149,7 @@ grow_map(TsaFrame * frame)
 
 /* The slot of a relation, made if needed: TSA_NONE if there is no memory. */
 static int32
-enter_slot(TsaFrame * frame, Oid relid, bool *found)
+enter_slot(TsaFrame *frame, Oid relid, bool *found)
 {
 	int32		place = 0;
 	int32		slot = find_mapped(frame, relid, &place);
@@ -175,7 +175,7 @@ enter_slot(TsaFrame * frame, Oid relid, bool *found)
  * temporary relations, which are in no shared buffers, and without memory.
  */
 int32
-tsa_frame_slot(TsaFrame * frame, Relation relation, TsaWaitAccess access,
+tsa_frame_slot(TsaFrame *frame, Relation relation, TsaWaitAccess access,
 			   bool is_index)
 {
 	bool		found;
@@ -198,7 +198,7 @@ tsa_frame_slot(TsaFrame * frame, Relation relation, TsaWaitAccess access,
 
 /* The account of a slot and a kind of access: TSA_NONE without memory. */
 static int32
-find_account(TsaFrame * frame, int32 slot, Oid relid, TsaWaitAccess access)
+find_account(TsaFrame *frame, int32 slot, Oid relid, TsaWaitAccess access)
 {
 	int32		number = slot == TSA_NONE ? 0 : TSA_SLOT(frame, slot)->account;
 
@@ -233,7 +233,7 @@ find_account(TsaFrame * frame, int32 slot, Oid relid, TsaWaitAccess access)
 
 /* Adds reads to an account, to its relation and to the total. */
 static void
-add_reads(TsaFrame * frame, int32 number, uint64 reads, uint64 ns,
+add_reads(TsaFrame *frame, int32 number, uint64 reads, uint64 ns,
 		  bool is_single)
 {
 	uint64		histogram[TSA_HISTOGRAM_BUCKETS] = {0};
@@ -261,7 +261,7 @@ add_reads(TsaFrame * frame, int32 number, uint64 reads, uint64 ns,
 
 /* How a slot is read by the running node. */
 static TsaWaitAccess
-access_by(const Charge * charge, int32 number)
+access_by(const Charge *charge, int32 number)
 {
 	const TsaWaitSlot *slot = TSA_SLOT(charge->frame, number);
 
@@ -274,7 +274,7 @@ access_by(const Charge * charge, int32 number)
 
 /* The part of the interval's time that so many of its reads took. */
 static uint64
-time_of(const Charge * charge, uint64 reads)
+time_of(const Charge *charge, uint64 reads)
 {
 	return (uint64) ((double) charge->ns * (double) reads /
 					 (double) charge->reads);
@@ -282,7 +282,7 @@ time_of(const Charge * charge, uint64 reads)
 
 /* Charges reads to a slot, as many as it has credit for. */
 static void
-charge_slot(Charge * charge, int32 number)
+charge_slot(Charge *charge, int32 number)
 {
 	TsaWaitSlot *slot;
 	uint64		reads;
@@ -305,9 +305,9 @@ charge_slot(Charge * charge, int32 number)
 
 /* Charges the reads of a bitmap index scan that it has counted itself. */
 static void
-charge_bitmap_index(Charge * charge, TsaWaitNode * node)
+charge_bitmap_index(Charge *charge, TsaWaitNode *node)
 {
-	const BufferUsage *usage = tsa_buffers_of_node(node->state);
+	const		BufferUsage *usage = tsa_buffers_of_node(node->state);
 	TsaWaitSlot *slot;
 	uint64		reads;
 	uint64		ns;
@@ -338,7 +338,7 @@ charge_bitmap_index(Charge * charge, TsaWaitNode * node)
 
 /* Charges the bitmap index scans below a node. */
 static void
-charge_bitmaps(Charge * charge, PlanState *state)
+charge_bitmaps(Charge *charge, PlanState *state)
 {
 	PlanState **children = NULL;
 	int			n = 0;
@@ -369,7 +369,7 @@ charge_bitmaps(Charge * charge, PlanState *state)
  * has missed in this transaction is new.
  */
 static int32
-discover(Charge * charge, Relation relation, Oid relid, TsaWaitAccess access,
+discover(Charge *charge, Relation relation, Oid relid, TsaWaitAccess access,
 		 bool is_index)
 {
 	bool		found;
@@ -397,7 +397,7 @@ discover(Charge * charge, Relation relation, Oid relid, TsaWaitAccess access,
 
 /* Makes slots for a table that is modified and its indexes. */
 static void
-discover_result(Charge * charge, ResultRelInfo *result)
+discover_result(Charge *charge, ResultRelInfo * result)
 {
 	int32		number = discover(charge, result->ri_RelationDesc,
 								  RelationGetRelid(result->ri_RelationDesc),
@@ -408,7 +408,7 @@ discover_result(Charge * charge, ResultRelInfo *result)
 	for (int i = 0; i < result->ri_NumIndices; i++)
 	{
 		Relation	index = result->ri_IndexRelationDescs == NULL ? NULL :
-			result->ri_IndexRelationDescs[i];
+		result->ri_IndexRelationDescs[i];
 
 		if (index == NULL)
 			continue;
@@ -421,17 +421,17 @@ discover_result(Charge * charge, ResultRelInfo *result)
 
 /* Looks for tables that are modified and were opened late. */
 static void
-discover_results(Charge * charge)
+discover_results(Charge *charge)
 {
-	const EState *estate = charge->frame->estate;
+	const		EState *estate = charge->frame->estate;
 	ListCell   *cell;
 
 	foreach(cell, estate->es_opened_result_relations)
 		if (charge->left > 0)
-			discover_result(charge, lfirst(cell));
+		discover_result(charge, lfirst(cell));
 	foreach(cell, estate->es_tuple_routing_result_relations)
 		if (charge->left > 0)
-			discover_result(charge, lfirst(cell));
+		discover_result(charge, lfirst(cell));
 }
 
 /*
@@ -439,7 +439,7 @@ discover_results(Charge * charge)
  * read them, so that the cache of relations knows their indexes.
  */
 static void
-discover_toast(Charge * charge)
+discover_toast(Charge *charge)
 {
 	TsaFrame   *frame = charge->frame;
 	int32		n = Min(frame->slots.n, MAX_TOASTED);
@@ -473,7 +473,7 @@ discover_toast(Charge * charge)
 
 /* What no relation has explained. */
 static void
-charge_rest(Charge * charge)
+charge_rest(Charge *charge)
 {
 	TsaFrame   *frame = charge->frame;
 	int32		slot = charge->node == NULL ? TSA_NONE : charge->node->heap;
@@ -493,7 +493,7 @@ charge_rest(Charge * charge)
 
 /* Time that was waited without reading: for blocks counted before. */
 static void
-charge_wait(Charge * charge)
+charge_wait(Charge *charge)
 {
 	TsaFrame   *frame = charge->frame;
 	int32		slot = charge->node == NULL ? TSA_NONE : charge->node->heap;
@@ -512,7 +512,7 @@ charge_wait(Charge * charge)
 
 /* Without read streams, what is left of a credit is a table that grew. */
 static void
-forget_credit(TsaFrame * frame)
+forget_credit(TsaFrame *frame)
 {
 	for (int32 i = 0; i < Min(frame->slots.n, FEW_SLOTS); i++)
 		TSA_SLOT(frame, i)->credit = 0;
@@ -520,7 +520,7 @@ forget_credit(TsaFrame * frame)
 
 /* Deals the reads of an interval out. */
 static void
-deal_out(Charge * charge, bool aborting)
+deal_out(Charge *charge, bool aborting)
 {
 	TsaFrame   *frame = charge->frame;
 	TsaWaitNode *node = charge->node;
@@ -549,11 +549,11 @@ deal_out(Charge * charge, bool aborting)
  * relations that are known.
  */
 void
-tsa_frame_charge_now(TsaFrame * frame, bool aborting)
+tsa_frame_charge_now(TsaFrame *frame, bool aborting)
 {
 	TsaWaitCounters now = tsa_wait_counters();
 	int32		running = frame->running == TSA_NONE ? frame->remainder :
-		frame->running;
+	frame->running;
 	Charge		charge = {
 		.frame = frame,
 		.node = running == TSA_NONE ? NULL : TSA_NODE(frame, running),
@@ -578,7 +578,7 @@ tsa_frame_charge_now(TsaFrame * frame, bool aborting)
  * one (then only if there are few), or whoever comes after it.
  */
 void
-tsa_frame_absorb(TsaFrame * frame, bool all)
+tsa_frame_absorb(TsaFrame *frame, bool all)
 {
 	if (all || frame->slots.n <= FEW_SLOTS)
 		for (int32 i = 0; i < frame->slots.n; i++)
@@ -589,7 +589,7 @@ tsa_frame_absorb(TsaFrame * frame, bool all)
  * Passes over what another execution has read since tsa_frame_absorb().
  */
 void
-tsa_frame_skip(TsaFrame * frame)
+tsa_frame_skip(TsaFrame *frame)
 {
 	TsaWaitCounters now = tsa_wait_counters();
 
@@ -610,7 +610,7 @@ tsa_frame_skip(TsaFrame * frame)
  * was found in shared buffers altogether.
  */
 void
-tsa_frame_take_hits(TsaFrame * frame)
+tsa_frame_take_hits(TsaFrame *frame)
 {
 	for (int32 i = 0; i < frame->slots.n; i++)
 	{

@@ -12,18 +12,18 @@
 #include "wait/frame.h"
 
 extern TsaWaitCounters tsa_wait_counters(void);
-extern int32 tsa_frame_slot(TsaFrame * frame, Relation relation,
+extern int32 tsa_frame_slot(TsaFrame *frame, Relation relation,
 							TsaWaitAccess access, bool is_index);
-extern void tsa_frame_charge_now(TsaFrame * frame, bool aborting);
-extern void tsa_frame_skip(TsaFrame * frame);
-extern void tsa_frame_absorb(TsaFrame * frame, bool all);
-extern void tsa_frame_take_hits(TsaFrame * frame);
+extern void tsa_frame_charge_now(TsaFrame *frame, bool aborting);
+extern void tsa_frame_skip(TsaFrame *frame);
+extern void tsa_frame_absorb(TsaFrame *frame, bool all);
+extern void tsa_frame_take_hits(TsaFrame *frame);
 
 /*
  * Charges what was read since the last look to the node that is running.
  */
 static inline void
-tsa_frame_charge(TsaFrame * frame)
+tsa_frame_charge(TsaFrame *frame)
 {
 	if (unlikely(tsa_read_progress() != frame->progress))
 		tsa_frame_charge_now(frame, false);

@@ -17,8 +17,8 @@
 #include "storage/shmem.h"
 #include "utils/timestamp.h"
 
+#include "wait/parameters.h"
 #include "wait/shared.h"
-#include "wait/wait.h"
 
 #define TRANCHE "tablespace_advisor"
 

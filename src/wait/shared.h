@@ -16,10 +16,10 @@ typedef struct TsaWaitShared
 {
 	LWLock	   *lock;			/* protects all that follows */
 	TsaLedger	ledger;
-}			TsaWaitShared;
+} TsaWaitShared;
 
 /* NULL unless the library was preloaded */
-extern TsaWaitShared * tsa_wait_shared;
+extern TsaWaitShared *tsa_wait_shared;
 
 extern void tsa_init_wait_memory(void);
 

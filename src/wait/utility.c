@@ -25,14 +25,15 @@
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/planner.h"
-#include "postmaster/bgworker.h"
 #include "replication/logicalworker.h"
 #include "tcop/utility.h"
 #include "utils/backend_status.h"
 
 #include "compat.h"
-#include "wait/hooks.h"
+#include "wait/caller.h"
 #include "wait/local.h"
+#include "wait/relations.h"
+#include "wait/span.h"
 #include "wait/utility.h"
 
 /* A command that reads by itself. */
@@ -45,39 +46,14 @@ typedef struct Command
 	char		name[NAMEDATALEN];
 	uint64		queryid;
 	bool		toplevel;
-}			Command;
+} Command;
 
 static ProcessUtility_hook_type previous_utility = NULL;
 static planner_hook_type previous_planner = NULL;
 
-/* who reads, as the command around says */
-static TsaWaitClass command_class = TSA_WAIT_APPLICATION;
-
-/* Workers of this extension, whose reads are not the application's. */
-static bool
-is_own_worker(void)
-{
-	return MyBgworkerEntry != NULL &&
-		strcmp(MyBgworkerEntry->bgw_library_name, "tablespace_advisor") == 0;
-}
-
-/*
- * Who reads.
- */
-TsaWaitClass
-tsa_wait_class(void)
-{
-	if (command_class != TSA_WAIT_APPLICATION)
-		return command_class;
-	if (is_own_worker())
-		return TSA_WAIT_MOVER;
-	return MyBackendType == B_AUTOVAC_WORKER ? TSA_WAIT_MAINTENANCE :
-		TSA_WAIT_APPLICATION;
-}
-
 /* Keeps the name of the relation that a command is about. */
 static void
-keep_name(Command * command, const RangeVar *relation)
+keep_name(Command *command, const RangeVar * relation)
 {
 	if (relation == NULL || relation->catalogname != NULL)
 		return;
@@ -89,7 +65,7 @@ keep_name(Command * command, const RangeVar *relation)
 
 /* Of the one relation in a list of VACUUM or ANALYZE. */
 static void
-keep_only_name(Command * command, const List *relations)
+keep_only_name(Command *command, const List *relations)
 {
 	if (list_length(relations) == 1)
 		keep_name(command, linitial_node(VacuumRelation, relations)->relation);
@@ -97,7 +73,7 @@ keep_only_name(Command * command, const List *relations)
 
 /* Which commands read by themselves, and what. */
 static bool
-describe(const Node *statement, Command * command)
+describe(const Node *statement, Command *command)
 {
 	command->class = TSA_WAIT_MAINTENANCE;
 	command->access = TSA_ACCESS_UTILITY;
@@ -135,7 +111,7 @@ describe(const Node *statement, Command * command)
 
 /* The relation of a command that has succeeded. */
 static Oid
-find_relation(const Command * command)
+find_relation(const Command *command)
 {
 	RangeVar   *name;
 
@@ -148,8 +124,8 @@ find_relation(const Command * command)
 
 /* Adds what a command has read. */
 static void
-add_command(const Command * command, const TsaWaitSpan * span,
-			const TsaWaitCounters * own, uint64 elapsed_ns)
+add_command(const Command *command, const TsaWaitSpan *span,
+			const TsaWaitCounters *own, uint64 elapsed_ns)
 {
 	TsaWaitCounters now = tsa_wait_counters();
 	TsaWaitFigures figures = {
@@ -184,12 +160,12 @@ add_command(const Command * command, const TsaWaitSpan * span,
 
 /* Executes a command that reads by itself. */
 static void
-run_command(Command * command, PlannedStmt *pstmt, const char *text,
+run_command(Command *command, PlannedStmt * pstmt, const char *text,
 			bool read_only, ProcessUtilityContext context, ParamListInfo params,
-			QueryEnvironment *environment, DestReceiver *dest,
-			QueryCompletion *completion)
+			QueryEnvironment * environment, DestReceiver * dest,
+			QueryCompletion * completion)
 {
-	TsaWaitClass outer_class = command_class;
+	TsaWaitClass outer_class = tsa_command_class;
 	TsaWaitSpan span;
 	TsaWaitCounters own;
 	instr_time	began;
@@ -198,7 +174,7 @@ run_command(Command * command, PlannedStmt *pstmt, const char *text,
 	INSTR_TIME_SET_CURRENT(began);
 	tsa_span_enter(&span, NULL, true);
 	if (command->class != TSA_WAIT_APPLICATION)
-		command_class = command->class;
+		tsa_command_class = command->class;
 	tsa_wait_nesting++;
 	PG_TRY();
 	{
@@ -209,7 +185,7 @@ run_command(Command * command, PlannedStmt *pstmt, const char *text,
 	PG_CATCH();
 	{
 		tsa_wait_nesting--;
-		command_class = outer_class;
+		tsa_command_class = outer_class;
 		own = tsa_span_leave(&span, true);
 		if (own.reads > 0)
 		{
@@ -222,7 +198,7 @@ run_command(Command * command, PlannedStmt *pstmt, const char *text,
 	}
 	PG_END_TRY();
 	tsa_wait_nesting--;
-	command_class = outer_class;
+	tsa_command_class = outer_class;
 	own = tsa_span_leave(&span, false);
 	INSTR_TIME_SET_CURRENT(ended);
 	INSTR_TIME_SUBTRACT(ended, began);
@@ -231,13 +207,13 @@ run_command(Command * command, PlannedStmt *pstmt, const char *text,
 
 /* Executes another command; statements in it are nested, but for EXECUTE. */
 static void
-pass_command(PlannedStmt *pstmt, const char *text, bool read_only,
+pass_command(PlannedStmt * pstmt, const char *text, bool read_only,
 			 ProcessUtilityContext context, ParamListInfo params,
-			 QueryEnvironment *environment, DestReceiver *dest,
-			 QueryCompletion *completion)
+			 QueryEnvironment * environment, DestReceiver * dest,
+			 QueryCompletion * completion)
 {
 	int			nested = !IsA(pstmt->utilityStmt, ExecuteStmt) &&
-		!IsA(pstmt->utilityStmt, PrepareStmt);
+	!IsA(pstmt->utilityStmt, PrepareStmt);
 
 	tsa_wait_nesting += nested;
 	PG_TRY();
@@ -254,10 +230,10 @@ pass_command(PlannedStmt *pstmt, const char *text, bool read_only,
 }
 
 static void
-process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
+process_utility(PlannedStmt * pstmt, const char *text, bool read_only,
 				ProcessUtilityContext context, ParamListInfo params,
-				QueryEnvironment *environment, DestReceiver *dest,
-				QueryCompletion *completion)
+				QueryEnvironment * environment, DestReceiver * dest,
+				QueryCompletion * completion)
 {
 	Command		command = {
 		.queryid = (uint64) pstmt->queryId,
@@ -279,12 +255,12 @@ process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
 
 /* Adds what the planner has read. */
 static void
-add_planning(const TsaWaitCounters * own)
+add_planning(const TsaWaitCounters *own)
 {
 	TsaWaitFigures figures = {1, 0, own->reads, own->ns};
 
 	if (own->reads > 0)
-		tsa_local_add_relation(InvalidOid, is_own_worker() ? TSA_WAIT_MOVER :
+		tsa_local_add_relation(InvalidOid, tsa_is_own_worker() ? TSA_WAIT_MOVER :
 							   TSA_WAIT_PLANNING,
 							   TSA_ACCESS_UNATTRIBUTED, &figures, NULL);
 }
@@ -335,7 +311,7 @@ tsa_wait_end_transaction(void)
 	bool		applies = MyBackendType != B_BACKEND && IsLogicalWorker();
 
 	if (MyBackendType == B_BACKEND || !tsa_wait_ready() ||
-		!(applies || MyBackendType == B_AUTOVAC_WORKER || is_own_worker()))
+		!(applies || MyBackendType == B_AUTOVAC_WORKER || tsa_is_own_worker()))
 		return;
 	now = tsa_wait_counters();
 	figures.reads = now.reads - seen.reads -

@@ -9,9 +9,6 @@
 #ifndef TSA_WAIT_UTILITY_H
 #define TSA_WAIT_UTILITY_H
 
-#include "wait/ledger.h"
-
-extern TsaWaitClass tsa_wait_class(void);
 extern void tsa_wait_end_transaction(void);
 extern void tsa_init_wait_utility(void);
 

@@ -1,28 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * wait.c
- *	  Parameters of the measurement of read waits, and its registration.
+ *	  Registration of the stage that measures read waits.
  *
- * docs/internals/wait.md describes the stage.
+ * docs/internals/wait.md describes it.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include <limits.h>
-
 #include "miscadmin.h"
-#include "utils/guc.h"
 
 #include "wait/hooks.h"
+#include "wait/parameters.h"
 #include "wait/shared.h"
 #include "wait/utility.h"
 #include "wait/wait.h"
-
-/* configuration parameters */
-bool		tsa_track_waits = true;
-int			tsa_track_waits_sample = 10;
-int			tsa_max_statements = 2000;
 
 /*
  * Defines the parameters.  If the library is being preloaded, requests shared
@@ -31,23 +24,9 @@ int			tsa_max_statements = 2000;
 void
 tsa_init_waits(void)
 {
-	DefineCustomBoolVariable("tablespace_advisor.track_waits",
-							 "Measures how long statements wait for reads of which relation.",
-							 "Has an effect only if the library is preloaded.",
-							 &tsa_track_waits, true,
-							 PGC_SUSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("tablespace_advisor.track_waits_sample",
-							"Measures one of so many executions; all of expensive plans.",
-							"Executions are drawn at random, nested and top-level ones independently.",
-							&tsa_track_waits_sample, 10, 1, 10000,
-							PGC_SUSET, 0, NULL, NULL, NULL);
+	tsa_define_wait_parameters();
 	if (!process_shared_preload_libraries_in_progress)
 		return;
-	DefineCustomIntVariable("tablespace_advisor.max_statements",
-							"Statements whose waits are kept; space for four times as many relations.",
-							NULL,
-							&tsa_max_statements, 2000, 100, 100000,
-							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	tsa_init_wait_memory();
 	tsa_init_wait_hooks();
 	tsa_init_wait_utility();

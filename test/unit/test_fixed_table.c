@@ -12,7 +12,7 @@ typedef struct Entry
 {
 	uint32_t	key[2];
 	uint64_t	value;
-}			Entry;
+} Entry;
 
 #define KEYS 500
 #define MAX 300
@@ -28,7 +28,7 @@ next_random(void)
 
 /* How many entries a walk finds, and whether each has its value. */
 static int
-count(const TsaFixedTable * table, const uint64_t *expected, bool *right)
+count(const TsaFixedTable *table, const uint64_t *expected, bool *right)
 {
 	uint32_t	position = 0;
 	int			n = 0;

@@ -22,14 +22,14 @@ make_ledger(TsaLedgerSize size, bool makes_room)
 }
 
 static void
-free_ledger(TsaLedger * ledger)
+free_ledger(TsaLedger *ledger)
 {
 	free(ledger->relations.slots);
 	free(ledger);
 }
 
 static void
-read_relation(TsaLedger * ledger, uint32_t dbid, uint32_t relid,
+read_relation(TsaLedger *ledger, uint32_t dbid, uint32_t relid,
 			  uint64_t reads, int64_t now)
 {
 	TsaRelationKey key = {dbid, relid, TSA_WAIT_APPLICATION, TSA_ACCESS_INDEX};
@@ -40,7 +40,7 @@ read_relation(TsaLedger * ledger, uint32_t dbid, uint32_t relid,
 }
 
 static const TsaRelationEntry *
-find_relation(const TsaLedger * ledger, uint32_t dbid, uint32_t relid)
+find_relation(const TsaLedger *ledger, uint32_t dbid, uint32_t relid)
 {
 	TsaRelationKey key = {dbid, relid, TSA_WAIT_APPLICATION, TSA_ACCESS_INDEX};
 
@@ -48,7 +48,7 @@ find_relation(const TsaLedger * ledger, uint32_t dbid, uint32_t relid)
 }
 
 static uint64_t
-sum_of_reads(const TsaLedger * ledger)
+sum_of_reads(const TsaLedger *ledger)
 {
 	uint32_t	position = 0;
 	uint64_t	sum = 0;
@@ -60,7 +60,7 @@ sum_of_reads(const TsaLedger * ledger)
 }
 
 static void
-run_statement(TsaLedger * ledger, uint64_t queryid, uint64_t reads)
+run_statement(TsaLedger *ledger, uint64_t queryid, uint64_t reads)
 {
 	TsaStatementKey key = {.queryid = queryid,.dbid = 1};
 	TsaWaitFigures figures = {1, 0, reads, reads * 1000};
@@ -71,7 +71,7 @@ run_statement(TsaLedger * ledger, uint64_t queryid, uint64_t reads)
 }
 
 static const TsaStatementEntry *
-find_statement(const TsaLedger * ledger, uint64_t queryid)
+find_statement(const TsaLedger *ledger, uint64_t queryid)
 {
 	TsaStatementKey key = {.queryid = queryid,.dbid = 1};
 

@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * caller.c
+ *	  Who reads: the application, an export, maintenance, this extension.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+
+#include "wait/caller.h"
+
+TsaWaitClass tsa_command_class = TSA_WAIT_APPLICATION;
+
+/*
+ * Is this process a worker of this extension?  Its reads are not the
+ * application's.
+ */
+bool
+tsa_is_own_worker(void)
+{
+	return MyBgworkerEntry != NULL &&
+		strcmp(MyBgworkerEntry->bgw_library_name, "tablespace_advisor") == 0;
+}
+
+/*
+ * Who reads.
+ */
+TsaWaitClass
+tsa_wait_class(void)
+{
+	if (tsa_command_class != TSA_WAIT_APPLICATION)
+		return tsa_command_class;
+	if (tsa_is_own_worker())
+		return TSA_WAIT_MOVER;
+	return MyBackendType == B_AUTOVAC_WORKER ? TSA_WAIT_MAINTENANCE :
+		TSA_WAIT_APPLICATION;
+}

@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * caller.h
+ *	  Who reads: the application, an export, maintenance, this extension.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_WAIT_CALLER_H
+#define TSA_WAIT_CALLER_H
+
+#include "postgres.h"
+
+#include "wait/ledger.h"
+
+/* of the utility command that is being executed */
+extern TsaWaitClass tsa_command_class;
+
+extern bool tsa_is_own_worker(void);
+extern TsaWaitClass tsa_wait_class(void);
+
+#endif							/* TSA_WAIT_CALLER_H */

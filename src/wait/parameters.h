@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * parameters.h
+ *	  Parameters of the measurement of read waits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_WAIT_PARAMETERS_H
+#define TSA_WAIT_PARAMETERS_H
+
+#include "postgres.h"
+
+extern bool tsa_track_waits;
+extern int	tsa_track_waits_sample;
+extern int	tsa_max_statements;
+
+extern void tsa_define_wait_parameters(void);
+
+#endif							/* TSA_WAIT_PARAMETERS_H */

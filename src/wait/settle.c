@@ -1,0 +1,154 @@
+/*-------------------------------------------------------------------------
+ *
+ * settle.c
+ *	  The end of an execution: what it adds to the backend's ledger.
+ *
+ * The reads of a frame were added to their relations when they were charged.
+ * Its end adds the executions, the hits, and what belongs to the statement,
+ * and passes all of it to the execution around it, whose statement includes
+ * it: as it is if all executions in there are measured, otherwise weighted.  An
+ * execution that fails adds to no statement, as in pg_stat_statements.
+ *
+ * A frame whose execution ends by an abort is dropped at the end of its
+ * (sub)transaction.  By then nothing of the executor may be looked at.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "wait/frame.h"
+#include "wait/local.h"
+#include "wait/nodes.h"
+#include "wait/relations.h"
+#include "wait/settle.h"
+
+#define MAX_NESTED 256			/* accounts of nested executions */
+
+/* Adds an account of a nested execution to those of the one around it. */
+static void
+add_nested(TsaFrame *frame, const TsaWaitAccount *account, uint32 weight)
+{
+	TsaWaitAccount *own = frame->nested.items;
+	int32		i = 0;
+
+	if (account->figures.reads == 0 && account->figures.waited_ns == 0)
+		return;
+	while (i < frame->nested.n && (own[i].relid != account->relid ||
+								   own[i].access != account->access))
+		i++;
+	if (i == MAX_NESTED ||
+		!tsa_array_grow(&frame->nested, sizeof(TsaWaitAccount), i + 1))
+		return;
+	own = (TsaWaitAccount *) frame->nested.items + i;
+	frame->nested.n = Max(frame->nested.n, i + 1);
+	own->relid = account->relid;
+	own->access = account->access;
+	own->figures.reads += account->figures.reads * weight;
+	own->figures.waited_ns += account->figures.waited_ns * weight;
+}
+
+static TsaWaitFigures
+weigh(const TsaFrame *frame, TsaWaitFigures figures)
+{
+	figures.calls *= frame->weight;
+	figures.hits *= frame->weight;
+	figures.reads *= frame->weight;
+	figures.waited_ns *= frame->weight;
+	return figures;
+}
+
+/* Adds the shares of relations to the statement. */
+static void
+add_shares(TsaFrame *frame, const TsaWaitArray *accounts)
+{
+	for (int32 i = 0; i < accounts->n; i++)
+	{
+		TsaWaitAccount *account = (TsaWaitAccount *) accounts->items + i;
+		TsaWaitFigures figures = account->figures;
+
+		if (figures.reads == 0 && figures.waited_ns == 0)
+			continue;
+		figures.calls = frame->is_worker ? 0 : 1;
+		figures = weigh(frame, figures);
+		tsa_local_add_share(&frame->statement, account->relid,
+							account->access, &figures);
+	}
+}
+
+/* Adds what a frame has measured to the backend's ledger. */
+static void
+add_frame(TsaFrame *frame, bool completed)
+{
+	TsaWaitFigures total = weigh(frame, frame->total);
+
+	for (int32 i = 0; i < frame->accounts.n; i++)
+	{
+		TsaWaitAccount *account = TSA_ACCOUNT(frame, i);
+		TsaWaitFigures figures = {.calls = 1,.hits = account->figures.hits};
+
+		figures = weigh(frame, figures);
+		tsa_local_add_relation(account->relid, frame->statement.class,
+							   account->access, &figures, NULL);
+	}
+	if (!completed || frame->statement.queryid == 0)
+		return;
+	total.calls = frame->is_worker ? 0 : frame->weight;
+	tsa_local_add_statement(&frame->statement, &total, frame->is_worker ? 0 :
+							frame->elapsed_ns * frame->weight);
+	add_shares(frame, &frame->accounts);
+	add_shares(frame, &frame->nested);
+}
+
+/* Ends a frame whose relations need not be looked at. */
+static void
+end_frame(TsaFrame *frame, bool completed)
+{
+	TsaFrame   *outer = tsa_current_frame;
+
+	if (frame->weight > 0)
+		add_frame(frame, completed);
+	if (outer != NULL && outer != frame)
+	{
+		/* those that are not drawn are missing: these stand for them */
+		uint32		weight = outer->all_nested ? 1 : frame->weight;
+
+		for (int32 i = 0; i < frame->accounts.n; i++)
+			add_nested(outer, TSA_ACCOUNT(frame, i), weight);
+		for (int32 i = 0; i < frame->nested.n; i++)
+			add_nested(outer, (TsaWaitAccount *) frame->nested.items + i,
+					   weight);
+	}
+	tsa_frame_release(frame);
+}
+
+/*
+ * Ends a frame while its relations are open.  completed is false after an
+ * error: the statement was not executed then.
+ */
+void
+tsa_frame_close(TsaFrame *frame, bool completed)
+{
+	if (completed)
+	{
+		tsa_frame_take_hits(frame);
+		tsa_frame_unwatch(frame);
+	}
+	end_frame(frame, completed);
+}
+
+/*
+ * Drops the frames of a subtransaction that aborts, or all of them at the end
+ * of a transaction (InvalidSubTransactionId).
+ */
+void
+tsa_frames_drop(SubTransactionId subxact)
+{
+	TsaFrame   *frame;
+
+	while ((frame = tsa_frame_of(subxact)) != NULL)
+	{
+		if (tsa_current_frame == frame)
+			tsa_current_frame = NULL;
+		end_frame(frame, false);
+	}
+}

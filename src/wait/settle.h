@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * settle.h
+ *	  The end of an execution: what it adds to the backend's ledger.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_WAIT_SETTLE_H
+#define TSA_WAIT_SETTLE_H
+
+#include "wait/frame.h"
+
+extern void tsa_frame_close(TsaFrame *frame, bool completed);
+extern void tsa_frames_drop(SubTransactionId subxact);
+
+#endif							/* TSA_WAIT_SETTLE_H */

@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * span.c
+ *	  Which execution is running, and what it reads until it is left.
+ *
+ * A span lasts from entering some code (an execution, a utility command, the
+ * planner) until leaving it.  On entering, the execution around it is charged;
+ * on leaving, it passes over what was read meanwhile.  After an error the span
+ * is left in PG_CATCH, while relations are still open.
+ *
+ * track_io_timing is switched on in a span by its variable alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "storage/bufmgr.h"
+
+#include "compat.h"
+#include "wait/relations.h"
+#include "wait/span.h"
+
+TsaWaitCounters tsa_accounted;
+int			tsa_wait_nesting = 0;
+
+/*
+ * Enters code that reads: an execution that has a frame, or anything else.
+ */
+void
+tsa_span_enter(TsaWaitSpan *span, TsaFrame *frame, bool with_timing)
+{
+	span->frame = frame;
+	span->outer = tsa_current_frame;
+	span->switched_timing = with_timing && !track_io_timing;
+	if (span->outer != NULL)
+	{
+		tsa_frame_charge(span->outer);
+		tsa_frame_absorb(span->outer, false);
+	}
+	span->start = tsa_wait_counters();
+	span->accounted = tsa_accounted;
+	tsa_current_frame = frame;
+	if (frame != NULL)
+	{
+		tsa_frame_skip(frame);
+		INSTR_TIME_SET_CURRENT(span->began);
+	}
+	if (span->switched_timing)
+		track_io_timing = true;
+}
+
+/* The frame of a span that is being left. */
+static void
+leave_frame(TsaWaitSpan *span, const TsaWaitCounters *now, bool aborting)
+{
+	TsaFrame   *frame = span->frame;
+	instr_time	ended;
+
+	if (tsa_read_progress() != frame->progress)
+		tsa_frame_charge_now(frame, aborting);
+	tsa_frame_absorb(frame, true);
+	INSTR_TIME_SET_CURRENT(ended);
+	INSTR_TIME_SUBTRACT(ended, span->began);
+	frame->elapsed_ns += tsa_instr_ns(ended);
+	frame->total.hits += now->hits - span->start.hits;
+	frame->running = TSA_NONE;
+}
+
+/*
+ * Leaves it.  Returns what was read there, other spans inside of it excluded.
+ * aborting: after an error.
+ */
+TsaWaitCounters
+tsa_span_leave(TsaWaitSpan *span, bool aborting)
+{
+	TsaWaitCounters now = tsa_wait_counters();
+	TsaWaitCounters own = {
+		.reads = now.reads - span->start.reads,
+		.ns = now.ns - span->start.ns
+	};
+	TsaWaitCounters within = {
+		.reads = tsa_accounted.reads - span->accounted.reads,
+		.ns = tsa_accounted.ns - span->accounted.ns
+	};
+
+	if (span->switched_timing)
+		track_io_timing = false;
+	/* after an abort of its transaction the frame is no more */
+	if (span->frame != NULL && tsa_current_frame == span->frame)
+		leave_frame(span, &now, aborting);
+	tsa_current_frame = span->outer;
+	if (span->outer != NULL)
+	{
+		tsa_frame_skip(span->outer);
+		span->outer->total.reads += own.reads;
+		span->outer->total.waited_ns += own.ns;
+	}
+	tsa_accounted.reads = span->accounted.reads + own.reads;
+	tsa_accounted.ns = span->accounted.ns + own.ns;
+	own.reads -= Min(own.reads, within.reads);
+	own.ns -= Min(own.ns, within.ns);
+	return own;
+}

@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * span.h
+ *	  Which execution is running, and what it reads until it is left.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_WAIT_SPAN_H
+#define TSA_WAIT_SPAN_H
+
+#include "portability/instr_time.h"
+
+#include "wait/frame.h"
+
+/* From the moment that some code is entered until it is left. */
+typedef struct TsaWaitSpan
+{
+	TsaFrame   *frame;			/* of that code, or NULL */
+	TsaFrame   *outer;			/* that was current before */
+	TsaWaitCounters start;
+	TsaWaitCounters accounted;	/* tsa_accounted at the start */
+	instr_time	began;
+	bool		switched_timing;
+} TsaWaitSpan;
+
+/* what spans that have been left have read, so that none counts it again */
+extern TsaWaitCounters tsa_accounted;
+
+/* how deep statements are nested; 0: top level */
+extern int	tsa_wait_nesting;
+
+extern void tsa_span_enter(TsaWaitSpan *span, TsaFrame *frame,
+						   bool with_timing);
+extern TsaWaitCounters tsa_span_leave(TsaWaitSpan *span, bool aborting);
+
+#endif							/* TSA_WAIT_SPAN_H */
