@@ -93,6 +93,16 @@ cancel_jobs(int64 batch_id)
 }
 
 /*
+ * What else to do about a failure: the journal does not keep hints.
+ */
+static const char *
+advice_on(const char *sqlstate)
+{
+	return strcmp(sqlstate, "XX001") != 0 ? "" :
+		" First restore a damaged table from a backup or a standby; rebuild a damaged index by REINDEX, or by method \"rebuild\".";
+}
+
+/*
  * Reports the first job of the batch that was not done as an error.  Codes
  * that would say something about the caller's own connection (classes 08 and
  * 57P), which pools act on, become those of a system error.
@@ -129,8 +139,9 @@ tsa_report_failure(int64 batch_id)
 				 errmsg("could not move %s: %s", tsa_result_text(0, "name"),
 						tsa_result_text(0, "error")),
 				 detail ? errdetail("%s", detail) : 0,
-				 errhint("Job %s in tablespace_moves; retry_move() repeats it.",
-						 tsa_result_text(0, "job_id"))));
+				 errhint("Job %s in tablespace_moves; retry_move() repeats it.%s",
+						 tsa_result_text(0, "job_id"),
+						 advice_on(code))));
 	}
 	tsa_state_close(&journal);
 }

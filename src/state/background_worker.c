@@ -41,22 +41,24 @@ tsa_describe_worker(const char *function, const char *type)
 	return worker;
 }
 
-/*
- * Connects a worker to a database as the bootstrap superuser.  Whoever owns the
- * database can lock it (ALTER DATABASE ... RENAME), so the wait for that is
- * bounded as well.
- */
-void
-tsa_connect_worker(Oid database, uint32 flags, const char *lock_timeout)
-{
-	SetConfigOption("lock_timeout", lock_timeout, PGC_SUSET, PGC_S_OVERRIDE);
-	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, flags);
-}
-
 static void
 override(const char *name, const char *value)
 {
 	SetConfigOption(name, value, PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+/*
+ * Connects a worker to a database, or to none, as the bootstrap superuser.
+ * Whoever owns the database can lock it (ALTER DATABASE ... RENAME), so the wait
+ * for that is bounded as well.  Each worker connects here, so a damaged page is
+ * an error to all of them, from the first catalog that is read on.
+ */
+void
+tsa_connect_worker(Oid database, uint32 flags, const char *lock_timeout)
+{
+	override("lock_timeout", lock_timeout);
+	tsa_set_reading(override);
+	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, flags);
 }
 
 /*

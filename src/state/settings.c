@@ -13,6 +13,10 @@
  * messages are kept until nobody waits any more, and an error gives back what
  * was locked, by a subtransaction, before it is reported.
  *
+ * Nor does whoever calls, or owns the database or the role, decide that a read
+ * which finds a damaged page returns zeros: a worker would copy those and remove
+ * the original, or take a file for nobody's (damage.c).
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -60,6 +64,17 @@ static const char *const messages[][2] = {
 };
 
 /*
+ * What makes a read return something else than is stored, without an error.
+ * Not ignore_system_indexes, with which catalogs are read without their
+ * indexes, correctly; it cannot be changed in a session, and helps where such
+ * an index is damaged.  Nor ignore_invalid_pages, which is for recovery alone.
+ */
+static const char *const reading[][2] = {
+	{"ignore_checksum_failure", "off"},
+	{"zero_damaged_pages", "off"}
+};
+
+/*
  * Gives the planner's settings to a function that sets them.
  */
 void
@@ -67,6 +82,17 @@ tsa_set_planner(TsaSetter set)
 {
 	for (int i = 0; i < (int) lengthof(planner); i++)
 		set(planner[i][0], planner[i][1]);
+}
+
+/*
+ * Gives a function that sets them the settings with which a read that finds
+ * damage fails.
+ */
+void
+tsa_set_reading(TsaSetter set)
+{
+	for (int i = 0; i < (int) lengthof(reading); i++)
+		set(reading[i][0], reading[i][1]);
 }
 
 static void
@@ -89,6 +115,18 @@ tsa_hurry(void)
 	for (int i = 0; i < (int) lengthof(messages); i++)
 		if (GetConfigOption(messages[i][0], true, false) != NULL)
 			set_for_level(messages[i][0], messages[i][1]);
+	return level;
+}
+
+/*
+ * Has reads of this session that find damage fail, as above.
+ */
+int
+tsa_fail_on_damage(void)
+{
+	int			level = NewGUCNestLevel();
+
+	tsa_set_reading(set_for_level);
 	return level;
 }
 

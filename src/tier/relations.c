@@ -19,6 +19,10 @@
  * queries, as Citus does with shards.  What decides that nobody has a file must
  * not rest on what a hook lets through.
  *
+ * Nor on zeros in place of a damaged page of pg_class, whatever the settings of
+ * who asks, or of who has read that page before: its relations' files would be
+ * called nobody's.  Damage is an error.
+ *
  * Files of moves are in the journal, which is read before pg_class and after
  * it: a move that ends meanwhile goes from the one to the other.  Where it
  * cannot be read a row without a relation says so.  Files that go, or stay,
@@ -46,6 +50,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -55,6 +60,8 @@
 #include "compat.h"
 #include "move/move.h"
 #include "state/bounded.h"
+#include "state/damage.h"
+#include "state/settings.h"
 #include "state/state.h"
 #include "state/statement.h"
 #include "tier/hypertables.h"
@@ -275,6 +282,7 @@ find_unseen(Oid tablespace, const FileNumbers * files, Snapshot before,
 	TableScanDesc scan;
 	HeapTuple	tuple;
 
+	tsa_check_pages(rel);
 	InitDirtySnapshot(dirty);
 	scan = tsa_beginscan(rel, &dirty);
 	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
@@ -438,11 +446,13 @@ static void
 find_as_superuser(void (*find) (Oid, TsaRowReceiver, void *), Oid tablespace,
 				  TsaRowReceiver receive, void *arg)
 {
+	int			level = tsa_fail_on_damage();
 	TsaState	state;
 
 	tsa_state_open(&state);
 	find(tablespace, receive, arg);
 	tsa_state_close(&state);
+	AtEOXact_GUC(false, level);
 }
 
 /*

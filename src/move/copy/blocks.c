@@ -14,6 +14,10 @@
  * keep VACUUM from a page, so no more than a batch is pinned, and nothing
  * sleeps meanwhile; after an error the end of the transaction releases pins.
  *
+ * A damaged page is an error, also where shared buffers have zeros in its
+ * place (state/damage.c).  The free space map and the visibility map are read
+ * as the server reads them: what cannot be read counts as zeros.
+ *
  * Writing.  The new storage is invisible to everybody until the cutover
  * commits, so no buffer of it exists and its pages are written past the
  * buffers.  Each batch is logged as full page images, which is what brings
@@ -71,6 +75,7 @@
 #include "compat.h"
 #include "move/copy/copy.h"
 #include "move/copy/page_cache.h"
+#include "state/damage.h"
 
 /* Blocks after which the kernel is asked to begin writing. */
 #define WRITEBACK_BLOCKS 128
@@ -118,13 +123,66 @@ batch_take(TsaCopy *copy, PageBatch *batch, BlockNumber block, Buffer buffer)
 	char	   *page = copy->pages + (Size) batch->n * BLCKSZ;
 
 	Assert(BufferGetBlockNumber(buffer) == block);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	memcpy(page, BufferGetPage(buffer), BLCKSZ);
-	UnlockReleaseBuffer(buffer);
+	if (batch->fork == MAIN_FORKNUM)
+		tsa_copy_intact_page(batch->rel->rel, block, buffer, page);
+	else
+	{
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		memcpy(page, BufferGetPage(buffer), BLCKSZ);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	}
+	ReleaseBuffer(buffer);
 
 	batch->blocks[batch->n] = block;
 	batch->pages[batch->n] = (Page) page;
 	batch->n++;
+}
+
+/*
+ * Copies blocks that follow each other to the batch: many at a time where the
+ * server can, but for maps, of which what cannot be read is zeros.
+ */
+static void
+batch_read_blocks(TsaCopy *copy, PageBatch *batch, BlockNumber from,
+				  BlockNumber end)
+{
+	ReadBufferMode mode = batch->fork == MAIN_FORKNUM ?
+	RBM_NORMAL : RBM_ZERO_ON_ERROR;
+
+	while (from < end)
+	{
+		Buffer		buffers[TSA_COPY_BATCH];
+		int			n = 1;
+
+		if (batch->fork == MAIN_FORKNUM && end - from > 1)
+			n = tsa_read_run(batch->rel->rel, copy->strategy, from,
+							 (int) (end - from), buffers);
+		else
+			buffers[0] = ReadBufferExtended(batch->rel->rel, batch->fork, from,
+											mode, copy->strategy);
+		for (int i = 0; i < n; i++)
+			batch_take(copy, batch, from++, buffers[i]);
+	}
+}
+
+/*
+ * The same; a block that cannot be read is an error that says what to do.
+ */
+static void
+batch_read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from,
+			   BlockNumber end)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		batch_read_blocks(copy, batch, from, end);
+	}
+	PG_CATCH();
+	{
+		tsa_rethrow_damage(batch->rel->rel, context);
+	}
+	PG_END_TRY();
 }
 
 /*
@@ -133,12 +191,7 @@ batch_take(TsaCopy *copy, PageBatch *batch, BlockNumber block, Buffer buffer)
 static void
 batch_read(TsaCopy *copy, PageBatch *batch, BlockNumber block)
 {
-	ReadBufferMode mode = batch->fork == MAIN_FORKNUM ?
-	RBM_NORMAL : RBM_ZERO_ON_ERROR;
-
-	batch_take(copy, batch, block,
-			   ReadBufferExtended(batch->rel->rel, batch->fork, block, mode,
-								  copy->strategy));
+	batch_read_run(copy, batch, block, block + 1);
 }
 
 /*
@@ -289,7 +342,7 @@ after_batch(TsaCopy *copy, int nblocks)
 
 /*
  * Fills a batch with blocks that follow each other, and says how long that
- * took.  Maps are read one by one: what cannot be read of them is zeros.
+ * took.
  */
 static void
 read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
@@ -298,22 +351,7 @@ read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
 	instr_time	read;
 
 	INSTR_TIME_SET_CURRENT(start);
-	end = from + Min(end - from, TSA_COPY_BATCH);
-	while (from < end)
-	{
-		Buffer		buffers[TSA_COPY_BATCH];
-		int			n;
-
-		if (batch->fork != MAIN_FORKNUM)
-		{
-			batch_read(copy, batch, from++);
-			continue;
-		}
-		n = tsa_read_run(batch->rel->rel, copy->strategy, from,
-						 (int) (end - from), buffers);
-		for (int i = 0; i < n; i++)
-			batch_take(copy, batch, from++, buffers[i]);
-	}
+	batch_read_run(copy, batch, from, from + Min(end - from, TSA_COPY_BATCH));
 	INSTR_TIME_SET_CURRENT(read);
 	tsa_throttle_note_read(copy->throttle, tsa_ms_between(&start, &read));
 }

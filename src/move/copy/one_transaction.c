@@ -53,6 +53,7 @@
 #include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
 #include "move/copy/pause_conditions.h"
+#include "state/damage.h"
 
 /* No more than what the ring holds that they are read through. */
 #define SMALL_BLOCKS	32
@@ -82,11 +83,20 @@ static void
 warm_up(TsaCopy *copy)
 {
 	const TsaCopyFork *fork = copy->rels[0].main;
+	MemoryContext context = CurrentMemoryContext;
 	BlockNumber end = tsa_copy_source_size(fork);
 
-	for (BlockNumber b = 0; b < end; b++)
-		ReleaseBuffer(ReadBufferExtended(fork->rel->rel, MAIN_FORKNUM, b,
-										 RBM_NORMAL, copy->strategy));
+	PG_TRY();
+	{
+		for (BlockNumber b = 0; b < end; b++)
+			ReleaseBuffer(ReadBufferExtended(fork->rel->rel, MAIN_FORKNUM, b,
+											 RBM_NORMAL, copy->strategy));
+	}
+	PG_CATCH();
+	{
+		tsa_rethrow_damage(fork->rel->rel, context);
+	}
+	PG_END_TRY();
 }
 
 /*

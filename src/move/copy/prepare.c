@@ -34,6 +34,7 @@
 #include "move/copy/eligible.h"
 #include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
+#include "state/damage.h"
 
 
 /*
@@ -236,6 +237,25 @@ add_fork(TsaCopy *copy, TsaCopyRel *rel, ForkNumber number)
 }
 
 /*
+ * Throws if there is data behind a relation's end, which would not be copied.
+ */
+static void
+check_end(Relation rel)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		tsa_check_file_end(rel);
+	}
+	PG_CATCH();
+	{
+		tsa_rethrow_damage(rel, context);
+	}
+	PG_END_TRY();
+}
+
+/*
  * Notes the relations' storage and lists their forks.
  */
 static void
@@ -249,6 +269,7 @@ note_storage(TsaCopy *copy)
 
 		rel->rel = relation_open(rel->relid, NoLock);
 		rel->source = tsa_rel_locator(rel->rel);
+		check_end(rel->rel);
 		rel->page_std = !OidIsValid(rel->heapid) ||
 			tsa_has_standard_pages(rel->rel);
 		rel->main = add_fork(copy, rel, MAIN_FORKNUM);

@@ -29,6 +29,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
@@ -52,6 +53,7 @@
 #include "compat.h"
 #include "move/common/relation.h"
 #include "move/rebuild/ddl.h"
+#include "state/damage.h"
 
 /*
  * Begins what may end its transaction and begin others: all that it allocates
@@ -170,6 +172,32 @@ tsa_drop_index(const TsaSession *session, Oid relid)
 }
 
 /*
+ * Throws if a relation, or its TOAST table, has data behind its end: it would
+ * go with the original.  Damaged pages before that are an error of the server's,
+ * which reads the file.
+ */
+static void
+check_end(Oid relid)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Relation	rel = relation_open(relid, AccessShareLock);
+
+	PG_TRY();
+	{
+		if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind))
+			tsa_check_file_end(rel);
+	}
+	PG_CATCH();
+	{
+		tsa_rethrow_damage(rel, context);
+	}
+	PG_END_TRY();
+	if (OidIsValid(rel->rd_rel->reltoastrelid))
+		check_end(rel->rd_rel->reltoastrelid);
+	relation_close(rel, NoLock);
+}
+
+/*
  * Changes a relation's tablespace under an AccessExclusive lock, in a
  * transaction of its own.
  */
@@ -183,6 +211,7 @@ tsa_alter_tablespace(const TsaSession *session, Oid relid, Oid tablespace)
 	cmd->name = pstrdup(tsa_tablespace_name(tablespace));
 	LockRelationOid(relid, AccessExclusiveLock);
 	(void) tsa_relation_name(relid);	/* it is still there */
+	check_end(relid);
 	AlterTableInternal(relid, list_make1(cmd), false);
 	end_command(session);
 }

@@ -14,12 +14,18 @@
  * never waits for a lock that others queue up behind: the modes that it
  * requests conflict with no statement that reads or writes the table.
  *
+ * Damage.  REINDEX reads the table through shared buffers.  A damaged page is an
+ * error to this process.  That no page is left in shared buffers by sessions to
+ * which it is none is looked at before; what such a session reads during the
+ * rebuild is lost to the new index, as with any REINDEX.
+ *
  * What a rebuild may leave, and how it is removed: transient_index.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_authid.h"
@@ -45,6 +51,7 @@
 #include "move/job/journal.h"
 #include "move/rebuild/ddl.h"
 #include "move/rebuild/rebuild.h"
+#include "state/damage.h"
 
 /* Tries to get a partitioned relation's lock, and the pause between them. */
 #define CATALOG_ATTEMPTS 20
@@ -192,6 +199,30 @@ target_name(const TsaJob *job)
 }
 
 /*
+ * Throws if shared buffers have a page of the table in place of a damaged one,
+ * or the table has data behind its end: the new index would lack rows that are
+ * there again once the table has been repaired.
+ */
+static void
+check_heap(const TsaJob *job)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Relation	heap = table_open(job->heapid, NoLock);
+
+	PG_TRY();
+	{
+		tsa_check_file_end(heap);
+		tsa_check_cached_pages(heap);
+	}
+	PG_CATCH();
+	{
+		tsa_rethrow_damage(heap, context);
+	}
+	PG_END_TRY();
+	table_close(heap, NoLock);
+}
+
+/*
  * Looks the index up, notes what is there and builds the command, all in one
  * transaction; the command outlives it.
  */
@@ -205,6 +236,7 @@ prepare_rebuild(const TsaSession *session, const TsaJob *job,
 
 	tsa_begin();
 	lock_job_index(job, lock);
+	check_heap(job);
 	size = DirectFunctionCall1(pg_table_size, ObjectIdGetDatum(job->relid));
 	tsa_check_free_space(job->target_tablespace, DatumGetInt64(size));
 	note_known_indexes(job);

@@ -181,7 +181,7 @@ tsa_launcher_main(Datum arg pg_attribute_unused())
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
+	tsa_connect_worker(InvalidOid, 0, "0");
 
 	foreach(lc, list_databases(TopMemoryContext))
 		recover_database(lfirst_oid(lc));

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * damage.h
+ *	  Damaged pages and files that the server does not see, or is told not to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_DAMAGE_H
+#define TSA_DAMAGE_H
+
+#include "postgres.h"
+
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+extern void tsa_copy_intact_page(Relation rel, BlockNumber block,
+								 Buffer buffer, char *page);
+extern void tsa_check_cached_pages(Relation rel);
+extern void tsa_check_pages(Relation rel);
+extern void tsa_check_file_end(Relation rel);
+extern void tsa_rethrow_damage(Relation rel, MemoryContext context);
+
+#endif							/* TSA_DAMAGE_H */
