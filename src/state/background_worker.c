@@ -49,9 +49,9 @@ override(const char *name, const char *value)
 
 /*
  * Connects a worker to a database, or to none, as the bootstrap superuser.
- * Whoever owns the database can lock it (ALTER DATABASE ... RENAME), so the wait
- * for that is bounded as well.  Each worker connects here, so a damaged page is
- * an error to all of them, from the first catalog that is read on.
+ * Whoever owns the database can lock it (ALTER DATABASE ... RENAME), so the
+ * wait for that is bounded as well.  Each worker connects here, so a damaged
+ * page is an error to all of them, from the first catalog that is read on.
  */
 void
 tsa_connect_worker(Oid database, uint32 flags, const char *lock_timeout)

@@ -14,8 +14,8 @@
  * was locked, by a subtransaction, before it is reported.
  *
  * Nor does whoever calls, or owns the database or the role, decide that a read
- * which finds a damaged page returns zeros: a worker would copy those and remove
- * the original, or take a file for nobody's (damage.c).
+ * which finds a damaged page returns zeros: a worker would copy those and
+ * remove the original, or take a file for nobody's (damage.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -279,8 +279,8 @@ AS $$
 		tablespace_advisor.reason_beside('half dropped', NULL)
 	FROM db d WHERE NOT d.is_valid AND NOT d.is_locked
 	UNION ALL
-	SELECT d.name, CASE WHEN d.shown THEN f.path END, 'file', f.bytes,
-		f.how, NULL, tablespace_advisor.reason_beside(f.why, f.detail)
+	SELECT d.name, CASE WHEN d.shown THEN f.path END, 'file', f.bytes, f.how,
+		CASE f.why WHEN 'empty' THEN 'CHECKPOINT' END, tablespace_advisor.reason_beside(f.why, f.detail)
 	FROM db d
 		CROSS JOIN LATERAL tablespace_advisor.unowned_files(
 			tablespace_oid, d.database) f

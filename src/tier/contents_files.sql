@@ -111,6 +111,22 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.storage_in(oid, oid) IS
 	'what a database has in the directory of a tablespace, one row for all files of a relation; filenumber: NULL for files that cannot be a relation''s; backend: of temporary relations';
 
+/* Of another database only a worker could tell; it counts as no. */
+CREATE FUNCTION tablespace_advisor.has_moved_since(tablespace_oid oid,
+	database_oid oid, since timestamptz)
+RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT EXISTS (SELECT FROM tablespace_advisor.job j
+		WHERE j.database = database_oid AND j.finished_at >= since
+			AND tablespace_oid IN (j.from_tablespace, j.to_tablespace))
+		AND database_oid = (SELECT d.oid FROM pg_database d
+			WHERE d.datname = current_database())
+$$;
+COMMENT ON FUNCTION tablespace_advisor.has_moved_since(oid, oid, timestamptz) IS
+	'whether a move from or to a tablespace in this database has ended since then';
+
 /*
  * Files that no relation has.  The order of looks decides, and each takes from
  * the one before it what makes it come later: files, transactions, pg_class and
@@ -118,10 +134,13 @@ COMMENT ON FUNCTION tablespace_advisor.storage_in(oid, oid) IS
  * has its row in pg_class by then, or its transaction is under way; what was
  * dropped meanwhile has gone at the last, or its transaction is ending.
  *
- * What the next checkpoint unlinks is empty and not much older than the last one,
- * which may not have ended: DROP TABLESPACE waits for such a checkpoint.  Times
- * of files have no fractions, and may be those of a file server, whose clock is
- * allowed a minute.
+ * What the next checkpoint unlinks is empty: DROP TABLESPACE waits for such a
+ * checkpoint.  An empty file is left out if it was truncated since the last one
+ * began, or if that may not have ended, or if a move has left the tablespace
+ * since.  A file that was empty before it was dropped keeps its old time in XFS,
+ * Btrfs and tmpfs.  So no other empty file of a relation is called left by a crash
+ * either: only a checkpoint shows whether it was.  Times of files have no fractions,
+ * and may be those of a file server, whose clock is allowed a minute.
  */
 CREATE FUNCTION tablespace_advisor.unowned_files(tablespace_oid oid, database_oid oid)
 RETURNS TABLE (path text, bytes bigint, how text, why text, detail text)
@@ -171,7 +190,9 @@ AS $$
 		WHERE o.committed IS NOT TRUE
 			AND NOT (s.filenumber IS NOT NULL AND s.bytes = 0
 				AND o.transaction IS NULL
-				AND (e.is_unlinking OR s.modified >= l.checkpoint))
+				AND (e.is_unlinking OR s.modified >= l.checkpoint
+					OR (SELECT tablespace_advisor.has_moved_since(
+						tablespace_oid, database_oid, k.checkpoint) FROM looked k)))
 	), remaining AS MATERIALIZED (
 		SELECT s.*
 		FROM (SELECT count(*) AS rows FROM unowned HAVING count(*) > 0) n
@@ -190,6 +211,7 @@ AS $$
 			WHEN pg_is_in_recovery() THEN 'of the primary'
 			WHEN u.is_unknown THEN 'perhaps of a move'
 			WHEN u.is_ending OR u.modified >= u.since THEN 'perhaps just made'
+			WHEN u.bytes = 0 AND u.filenumber IS NOT NULL THEN 'empty'
 			ELSE 'left by a crash' END) w(why)
 		JOIN remaining r ON coalesce(r.filenumber::text, r.path)
 				= coalesce(u.filenumber::text, u.path)

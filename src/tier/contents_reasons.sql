@@ -65,6 +65,8 @@ BEGIN ATOMIC
 			'No relation has it, but a move may: the journal of moves in its database is locked, or of another version of the extension.'
 		WHEN 'of the primary' THEN
 			'No relation has it here, but a transaction of the primary may have made it. What is not in the way there either was left by a crash.'
+		WHEN 'empty' THEN
+			'No relation has it, and it is empty: the next checkpoint removes it if its relation was dropped since the last one. If it is still there after CHECKPOINT, a crash left it: remove it by hand, with the server stopped.'
 		WHEN 'left by a crash' THEN
 			'No relation has it, and no transaction under way is old enough to have made it: it was left by a crash. Remove it by hand, with the server stopped.'
 		WHEN 'of statement' THEN

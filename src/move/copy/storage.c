@@ -137,5 +137,5 @@ tsa_warn_of_unused_storage(RelFileLocator storage)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("no relation owns file \"%s\", which a move on another server has left",
 					path),
-			 errhint("If this server was made from that one, as by pg_createsubscriber, the file, its segments and its forks can be removed while the server is stopped.")));
+			 errhint("If this server was made from that one, as by pg_createsubscriber, the file, its segments and its forks can be removed, after a CHECKPOINT, while the server is stopped.")));
 }

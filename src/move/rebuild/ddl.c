@@ -173,8 +173,8 @@ tsa_drop_index(const TsaSession *session, Oid relid)
 
 /*
  * Throws if a relation, or its TOAST table, has data behind its end: it would
- * go with the original.  Damaged pages before that are an error of the server's,
- * which reads the file.
+ * go with the original.  Damaged pages before that are an error of the
+ * server's, which reads the file.
  */
 static void
 check_end(Oid relid)

@@ -14,10 +14,10 @@
  * never waits for a lock that others queue up behind: the modes that it
  * requests conflict with no statement that reads or writes the table.
  *
- * Damage.  REINDEX reads the table through shared buffers.  A damaged page is an
- * error to this process.  That no page is left in shared buffers by sessions to
- * which it is none is looked at before; what such a session reads during the
- * rebuild is lost to the new index, as with any REINDEX.
+ * Damage.  REINDEX reads the table through shared buffers.  A damaged page is
+ * an error to this process.  Pages that other sessions have had zeroed in
+ * shared buffers are looked for before; those zeroed during the rebuild are
+ * missing from the new index, as with any REINDEX.
  *
  * What a rebuild may leave, and how it is removed: transient_index.c.
  *
