@@ -211,9 +211,9 @@ AS $$
 				format(', with %s %s', cardinality(j.indexes),
 					CASE cardinality(j.indexes) WHEN 1 THEN 'index' ELSE 'indexes' END)
 				ELSE '' END)),
-		tablespace_advisor.printable(concat_ws(E'. ',
-			coalesce(j.error, 'It was cancelled.'),
-			CASE WHEN j.sqlstate IN ('XX001', 'XX002', '58030') THEN j.detail END))
+		concat_ws('. ', coalesce(tablespace_advisor.printable(j.error), 'It was cancelled.'),
+			CASE WHEN j.sqlstate IN ('XX001', 'XX002', '58030')
+				THEN tablespace_advisor.printable(j.detail) END)
 	FROM tablespace_advisor.job j
 	WHERE j.job_id = ANY (jobs)
 	ORDER BY j.job_id
