@@ -242,17 +242,17 @@ BEGIN;
 INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind, schema_name,
 	relation_name, from_tablespace, from_tablespace_name, to_tablespace,
 	to_tablespace_name, method_wanted, method, bytes_total, lock_timeout_ms,
-	owner, system_identifier, database)
+	owner, system_identifier, database, state)
 SELECT 1, i.indexrelid, i.indrelid, 'i', 'regress_move', 'planted', 1663,
 	'pg_default', 1663, 'pg_default', 'auto', 'rebuild', 1, 100, 10,
 	CASE i.indexrelid WHEN 'regress_move.accounts_brin'::regclass
-		THEN c.system_identifier ELSE c.system_identifier + 1 END, d.oid
+		THEN c.system_identifier ELSE c.system_identifier + 1 END, d.oid, 'running'
 FROM pg_index i, pg_control_system() c, pg_database d
 WHERE i.indexrelid IN ('regress_move.accounts_brin'::regclass, 'regress_move.accounts_hash'::regclass)
 	AND d.datname = current_database();
 SELECT relation, state, error FROM tablespace_moves WHERE relation_name ~ 'planted';
 SELECT cancel_move(job_id) FROM tablespace_advisor.job
-WHERE relation = 'regress_move.accounts_brin'::regclass AND state = 'queued';
+WHERE relation = 'regress_move.accounts_brin'::regclass AND state = 'running';
 SELECT relation, state, error FROM tablespace_moves WHERE relation_name ~ 'planted';
 SELECT count(*) FROM tablespace_advisor.job WHERE relation_name = 'planted';
 ROLLBACK;

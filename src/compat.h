@@ -481,6 +481,11 @@ tsa_smgr_extend_run(SMgrRelation smgr, ForkNumber fork, BlockNumber first,
 #endif
 }
 
+/* 19 has workers that commands on their database may end. */
+#if PG_VERSION_NUM < 190000
+#define BGWORKER_INTERRUPTIBLE	0
+#endif
+
 /*
  * pgbench -i loads branches and tellers by COPY FREEZE since 17, row by row
  * before.

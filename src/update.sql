@@ -80,4 +80,6 @@ END
 $$;
 
 ALTER TABLE tablespace_advisor.job
-	ADD COLUMN progress_handle bigint;
+	ADD COLUMN progress_handle bigint,
+	ADD COLUMN call_user oid,
+	ADD COLUMN takeovers int NOT NULL DEFAULT 0;

@@ -208,7 +208,7 @@ wait_for_workers($node);
 end_session($_) for $old, $caller;
 is(index_places('t'), 't_b:fast, t_pkey:', 'nothing is left over');
 
-($old, $caller) = stuck_move('t', 'slow');
+($old, $caller) = stuck_move('t_b', 'slow');
 $node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . the_worker() . ')');
 answer($caller);
 like($caller->{err}, qr/58000.*could not move public\.t_\w+: the move's background worker ended unexpectedly/,
@@ -273,9 +273,12 @@ crash($node, the_worker());
 eval { $_->{run}->finish } for $old, $caller;
 is($node->safe_psql('postgres', q{SELECT string_agg(state, ',' ORDER BY job_id) FROM tablespace_moves
 		WHERE finished_at IS NULL}), 'running,queued', 'the crash leaves jobs as they were');
-my $dead = $node->safe_psql('postgres', q{SELECT max(job_id) FROM tablespace_moves});
+my $dead = $node->safe_psql('postgres', q{SELECT job_id FROM tablespace_moves WHERE state = 'running'});
 is($node->safe_psql('postgres', "SELECT cancel_move($dead)"), 'f', 'the next call finds their worker dead');
-is(last_job(), "public.t_b|failed|the move's background worker ended unexpectedly", 'the call that finds a worker dead recovers its jobs');
+is(job_field($node, $dead, 'error'), "the move's background worker ended unexpectedly", 'the call that finds a worker dead recovers its running job');
+is(last_job(), 'public.t_b|queued', 'cancel_move() does not begin what is queued');
+is($node->safe_psql('postgres', q{SELECT cancel_move(max(job_id)) FROM tablespace_moves}), 't', 'a job whose worker is dead is cancelled before it is begun');
+$dead = $node->safe_psql('postgres', q{SELECT max(job_id) FROM tablespace_moves});
 $node->safe_psql('postgres', "SELECT retry_move($dead)");
 wait_for_workers($node);
 is(last_job(), 'public.t_b|done', 'the retry succeeds');

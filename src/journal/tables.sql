@@ -10,7 +10,8 @@
  * request (who queues the job; limits also alter_move()): batch_id to method,
  *	bytes_total, max_rate, lock_timeout_ms, owner, system_identifier, database,
  *	heap_bytes, queued_at, forecast_saved_ms_per_s, until, lock_up_to, min_rate,
- *	finish_by
+ *	finish_by, call_user
+ * recovery: takeovers
  * progress (the worker): state, phase, bytes_done to attempts, blocked_by to
  *	detail, worker_pid, started_at to paused_ms, lock_wait_ms, present_mb_per_s,
  *	rate_reason, restarts, others_lost_percent, is_late, waited_ms, progress_handle;
@@ -83,7 +84,9 @@ CREATE TABLE tablespace_advisor.job (
 	others_lost_percent float8,
 	is_late boolean NOT NULL DEFAULT false,
 	waited_ms float8 NOT NULL DEFAULT 0,
-	progress_handle bigint
+	progress_handle bigint,
+	call_user oid,
+	takeovers int NOT NULL DEFAULT 0
 );
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */

@@ -184,7 +184,7 @@ recover_and_commit(void)
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	SPI_commit();
 	MemoryContextSwitchTo(context);
-	tsa_recover_jobs();
+	tsa_recover_jobs(true);
 	SPI_commit();
 	SPI_finish();
 	MemoryContextSwitchTo(context);
@@ -200,7 +200,7 @@ tsa_begin_call(FunctionCallInfo fcinfo)
 	if (tsa_has_dead_batch())
 		recover_and_commit();
 	else
-		tsa_recover_jobs();		/* which there may be of another database */
+		tsa_recover_jobs(true); /* which there may be of another database */
 }
 
 /* The result row of a procedure whose only output is job_ids. */

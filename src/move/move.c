@@ -177,7 +177,7 @@ load_own_job(FunctionCallInfo fcinfo, bool signal_suffices, TsaJob *job)
 	tsa_refuse_restricted_operation(fcinfo);
 	tsa_refuse_when_read_only();
 	job_id = DatumGetInt64(tsa_required_arg(fcinfo, 0, "job_id"));
-	tsa_recover_for_caller();
+	tsa_recover_for_caller(false);
 	if (!tsa_job_load(job_id, job))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

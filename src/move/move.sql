@@ -19,6 +19,10 @@ COMMENT ON COLUMN tablespace_advisor.job.indexes IS
 	'the indexes that move along with a table, in the same cutover; NULL for none';
 COMMENT ON COLUMN tablespace_advisor.job.indexes_from IS
 	'the tablespaces in which these indexes were when the job was queued';
+COMMENT ON COLUMN tablespace_advisor.job.call_user IS
+	'the user that had logged in when the job was queued';
+COMMENT ON COLUMN tablespace_advisor.job.takeovers IS
+	'how often a new worker has taken over the batch when this job was the next, because the worker before had died';
 COMMENT ON COLUMN tablespace_advisor.job.lock_wait_ms IS
 	'longest time in milliseconds that one request for the exclusive lock stood in the queue';
 COMMENT ON COLUMN tablespace_advisor.job.forecast_saved_ms_per_s IS

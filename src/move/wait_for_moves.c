@@ -162,7 +162,7 @@ tsa_wait_for_moves(PG_FUNCTION_ARGS)
 		long		nap;
 
 		if (polls % RECOVER_POLLS == 0 && !XactReadOnly)
-			tsa_recover_for_caller();
+			tsa_recover_for_caller(true);
 		if (have_ended(job_ids))
 			PG_RETURN_BOOL(true);
 		now = GetCurrentTimestamp();

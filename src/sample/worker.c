@@ -304,6 +304,7 @@ take_sample(Oid function)
 void
 tsa_sample_worker_main(Datum database)
 {
+	const TsaWorkerSettings settings = {LOCK_TIMEOUT, "off", "off"};
 	dsm_handle	handle;
 	dsm_segment *segment;
 	Oid			function;
@@ -311,8 +312,7 @@ tsa_sample_worker_main(Datum database)
 
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
-	tsa_connect_worker(DatumGetObjectId(database), 0, LOCK_TIMEOUT);
-	tsa_override_settings(LOCK_TIMEOUT, "off", "off");
+	tsa_connect_worker(DatumGetObjectId(database), 0, &settings);
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());

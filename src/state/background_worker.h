@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * background_worker.h
- *	  The extension's background workers: what they are, their settings.
+ *	  The extension's background workers: what they are, their settings, and
+ *	  when they end.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,12 +13,18 @@
 
 #include "postmaster/bgworker.h"
 
+/* Settings that workers of different kinds differ in. */
+typedef struct TsaWorkerSettings
+{
+	const char *lock_timeout;
+	const char *synchronous_commit;
+	const char *read_only;
+} TsaWorkerSettings;
+
 extern BackgroundWorker tsa_describe_worker(const char *function,
 											const char *type);
 extern void tsa_connect_worker(Oid database, uint32 flags,
-							   const char *lock_timeout);
-extern void tsa_override_settings(const char *lock_timeout,
-								  const char *synchronous_commit,
-								  const char *read_only);
+							   const TsaWorkerSettings *settings);
+extern void tsa_renew_settings(void);
 
 #endif							/* TSA_BACKGROUND_WORKER_H */

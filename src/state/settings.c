@@ -98,7 +98,8 @@ tsa_set_reading(TsaSetter set)
 static void
 set_for_level(const char *name, const char *value)
 {
-	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION,
+	/* PGC_SIGHUP: a worker of ours lets nothing else change some */
+	(void) set_config_option(name, value, PGC_SIGHUP, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 }
 

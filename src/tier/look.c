@@ -176,6 +176,7 @@ find_rows(const LookArgs *args, TsaRowReceiver receive, void *arg)
 void
 tsa_look_worker_main(Datum arg pg_attribute_unused())
 {
+	const TsaWorkerSettings settings = {LOCK_TIMEOUT, "off", "on"};
 	LookArgs	args;
 	RowSender	sender;
 	dsm_segment *segment;
@@ -193,8 +194,8 @@ tsa_look_worker_main(Datum arg pg_attribute_unused())
 	sender.ncolumns = args.ncolumns;
 	sender.encoding = args.encoding;
 
-	tsa_connect_worker(args.database, BGWORKER_BYPASS_ALLOWCONN, LOCK_TIMEOUT);
-	tsa_override_settings(LOCK_TIMEOUT, "off", "on");
+	tsa_connect_worker(args.database, BGWORKER_BYPASS_ALLOWCONN, &settings);
+	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	initStringInfo(&sender.message);
 	find_rows(&args, send_row, &sender);

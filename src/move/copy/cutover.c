@@ -482,7 +482,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (!narrow_gap(copy))
 		return copy->state == TSA_COPY_REWRITTEN ?
 			TSA_CUTOVER_REWRITTEN : failed;
-	StartTransactionCommand();
+	tsa_begin();
 	tsa_commit_lazily();
 	if (!enter_window(copy, behind_others, &locked))
 	{
@@ -500,6 +500,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	copy->callbacks->switching(copy->callbacks->arg, storage, copy->nrels);
 	pfree(storage);
 	tsa_copy_switch_storage(copy);
+	CHECK_FOR_INTERRUPTS();		/* the postmaster may be dead */
 	tsa_copy_end(copy);
 	INSTR_TIME_SET_CURRENT(released);
 

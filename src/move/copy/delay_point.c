@@ -28,6 +28,7 @@
 #include "utils/snapmgr.h"
 
 #include "move/common/relation.h"
+#include "move/common/session.h"
 #include "move/common/sleep.h"
 #include "move/copy/copy.h"
 #include "move/copy/pause_conditions.h"
@@ -116,7 +117,7 @@ aim(TsaCopy *copy)
 void
 tsa_copy_begin(TsaCopy *copy)
 {
-	StartTransactionCommand();
+	tsa_begin();
 	tsa_copy_open(copy);
 	INSTR_TIME_SET_CURRENT(copy->renewed);
 	copy->renewed_bytes = copy->bytes;
@@ -195,7 +196,7 @@ pause_for_others(TsaCopy *copy)
 		const char *reason;
 		bool		requested;
 
-		StartTransactionCommand();
+		tsa_begin();
 		reason = pause_reason(copy, standbys_at);
 		snprintf(now, sizeof(now), "paused: %s", reason ? reason : "");
 		requested = reason != NULL &&
@@ -235,7 +236,7 @@ pause_for_others(TsaCopy *copy)
 		tsa_copy_report(copy, phase);
 
 		/* the role may have lost what it had when the pause began */
-		StartTransactionCommand();
+		tsa_begin();
 		tsa_check_move_rights(copy->heapid, copy->order->target_tablespace);
 		CommitTransactionCommand();
 	}

@@ -73,6 +73,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "move/common/session.h"
 #include "move/copy/backoff.h"
 #include "move/copy/copy.h"
 #include "move/copy/live_copy.h"
@@ -95,7 +96,7 @@ report_no_cutover(TsaCopy *copy)
 	char	   *prepared;
 
 	tsa_copy_report(copy, tsa_copy_waiting_phase(copy));
-	StartTransactionCommand();
+	tsa_begin();
 	name = get_rel_name(copy->order->relid);
 	prepared = callbacks->find_prepared_blockers(callbacks->arg,
 												 copy->blocked_on,
@@ -177,7 +178,7 @@ copy_and_cut_over(TsaCopy *copy)
 static void
 discard_copy(const TsaCopy *copy)
 {
-	StartTransactionCommand();
+	tsa_begin();
 	for (int i = 0; i < copy->nrels; i++)
 	{
 		if (!tsa_can_drop_storage(&copy->rels[i].copy, 1))
@@ -290,7 +291,7 @@ note_index_names(const TsaCopyOrder *order)
 	if (order->nindexes == 0)
 		return NULL;
 	names = palloc0(sizeof(char *) * order->nindexes);
-	StartTransactionCommand();
+	tsa_begin();
 	for (int i = 0; i < order->nindexes; i++)
 	{
 		char	   *name = get_rel_name(order->indexes[i]);
@@ -316,7 +317,7 @@ follow_rebuilt_indexes(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 
 	if (order->nindexes == 0)
 		return;
-	StartTransactionCommand();
+	tsa_begin();
 	for (int i = 0; i < order->nindexes; i++)
 	{
 		Oid			relid;

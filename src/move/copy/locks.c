@@ -81,6 +81,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "move/common/session.h"
 #include "move/common/sleep.h"
 #include "move/copy/copy.h"
 
@@ -422,7 +423,7 @@ tsa_copy_wait_for_lock(TsaCopy *copy)
 	INSTR_TIME_SET_CURRENT(start);
 	if (copy->tail != NULL)
 	{
-		StartTransactionCommand();
+		tsa_begin();
 		(void) tsa_copy_follow(copy);
 		CommitTransactionCommand();
 	}
@@ -452,7 +453,7 @@ tsa_copy_yield(TsaCopy *copy)
 	tsa_copy_unlock(copy);
 	do
 	{
-		StartTransactionCommand();
+		tsa_begin();
 		locked = tsa_copy_try_lock(copy);
 		if (locked)
 		{

@@ -153,6 +153,7 @@ tsa_copy_in_one_transaction(TsaCopy *copy)
 	{
 		tsa_copy_switch_storage(copy);
 		tsa_stop_point("small window");
+		CHECK_FOR_INTERRUPTS(); /* the postmaster may be dead */
 		tsa_commit_lazily();
 	}
 	relation_close(rel->rel, NoLock);

@@ -11,6 +11,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
+#include "move/common/session.h"
 #include "move/common/sleep.h"
 #include "move/copy/backoff.h"
 #include "move/copy/copy.h"
@@ -103,7 +104,7 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 		{
 			char	   *gids;
 
-			StartTransactionCommand();
+			tsa_begin();
 			gids = copy->callbacks->find_prepared_blockers(copy->callbacks->arg,
 														   copy->blocked_on,
 														   copy->blocked_by);

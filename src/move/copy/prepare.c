@@ -30,6 +30,7 @@
 
 #include "compat.h"
 #include "move/common/relation.h"
+#include "move/common/session.h"
 #include "move/copy/copy.h"
 #include "move/copy/eligible.h"
 #include "move/copy/stop_point.h"
@@ -311,7 +312,7 @@ tsa_copy_prepare(TsaCopy *copy)
 {
 	for (;;)
 	{
-		StartTransactionCommand();
+		tsa_begin();
 		if (list_and_lock(copy))
 			break;
 		CommitTransactionCommand();

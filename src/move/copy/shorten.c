@@ -36,6 +36,7 @@
 #include "utils/resowner.h"
 
 #include "compat.h"
+#include "move/common/session.h"
 #include "move/common/sleep.h"
 #include "move/copy/reach.h"
 #include "move/copy/shorten.h"
@@ -118,7 +119,7 @@ truncate_step(Shortening *file, BlockNumber step)
 	MemoryContext context;
 	ResourceOwner owner;
 
-	StartTransactionCommand();
+	tsa_begin();
 	context = CurrentMemoryContext;
 	owner = CurrentResourceOwner;
 	BeginInternalSubTransaction(NULL);
@@ -165,7 +166,7 @@ truncate_gently(RelFileLocator locator, BlockNumber keep)
 	BlockNumber step = MIN_TRUNCATE_STEP;
 	FullTransactionId seen = ReadNextFullTransactionId();
 
-	StartTransactionCommand();
+	tsa_begin();
 	file.ended = tsa_storage_in_use(locator);
 	CommitTransactionCommand();
 	while (!file.ended)
@@ -192,7 +193,7 @@ truncate_gently(RelFileLocator locator, BlockNumber keep)
 	if (!file.begun)
 		return true;
 	tsa_stop_point("old file shortened");
-	StartTransactionCommand();	/* looks a tablespace up */
+	tsa_begin();				/* looks a tablespace up */
 	file.answers = tsa_file_syncs(locator);
 	CommitTransactionCommand();
 	return file.answers;

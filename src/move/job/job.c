@@ -205,6 +205,7 @@ read_job(TsaJob *job, MemoryContext context)
 		DatumGetInt32(tsa_result_column(0, "lock_timeout_ms"));
 	tsa_limits_of_result(&job->limits);
 	job->lock_up_to = DatumGetInt64(tsa_result_column(0, "lock_up_to"));
+	job->takeovers = DatumGetInt32(tsa_result_column(0, "takeovers"));
 	job->native = DatumGetBool(tsa_result_column(0, "native"));
 	job->nnew = storage_of_result("new_tablespaces", "new_filenumbers",
 								  context, &job->new_storage);
@@ -226,7 +227,7 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
 		" owner, method_wanted, method, state, lock_timeout_ms,"
 		" l.max_rate, l.min_rate, l.finish_by,"
-		" coalesce(lock_up_to, -1) AS lock_up_to,"
+		" coalesce(lock_up_to, -1) AS lock_up_to, takeovers,"
 		" system_identifier = $2 AS native,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
 		" indexes, indexes_from"

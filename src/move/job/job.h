@@ -8,7 +8,8 @@
  * its batch, which alone moves it to "running" and further; the exceptions
  * are a job that is still queued, which cancel_move() may end, and a job whose
  * worker is gone, which tsa_recover_jobs() ends.  Both take the row's tuple
- * lock and look at its state again.
+ * lock and look at its state again.  What a dead worker leaves queued is for
+ * the next worker of the batch, which tsa_take_over_batch() starts.
  *
  * Who lives.  A worker holds its batch's lock (batch_lock.h) from its first
  * moment to its end.  Whoever gets that lock in exclusive mode has proved
@@ -67,6 +68,7 @@ typedef struct TsaJob
 	int			lock_timeout_ms;
 	TsaLimits	limits;			/* as they are now */
 	int64		lock_up_to;		/* method lock: bytes; negative: any size */
+	int			takeovers;		/* by workers that were to begin it */
 
 	bool		native;			/* of this server, in which database ever? */
 	int			nindexes;		/* of a table's move: these move along */

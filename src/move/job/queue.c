@@ -349,11 +349,11 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		" method_wanted, method, bytes_total, max_rate, min_rate, finish_by,"
 		" until, lock_up_to, lock_timeout_ms,"
 		" owner, system_identifier, database, indexes, indexes_from,"
-		" forecast_saved_ms_per_s)"
+		" forecast_saved_ms_per_s, call_user)"
 		" OVERRIDING SYSTEM VALUE"
 		" SELECT id, CASE $1 WHEN 0 THEN id ELSE $1 END, $2, $3, $4, $5, $6,"
 		" $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
-		" $21, $22, $23, $24, $25"
+		" $21, $22, $23, $24, $25, $26"
 		" FROM (SELECT pg_catalog.nextval('tablespace_advisor.job_job_id_seq')"
 		"   OFFSET 0) AS s(id)"
 		" ON CONFLICT (relation) WHERE state IN " TSA_UNFINISHED " DO NOTHING"
@@ -394,7 +394,8 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		[24] = {OIDARRAYOID, oid_list_array(move->indexes_from),
 		alone},
 		[25] = {FLOAT8OID, Float8GetDatum(move->forecast_saved_ms_per_s),
-		!move->has_forecast}
+		!move->has_forecast},
+		[26] = {OIDOID, ObjectIdGetDatum(GetSessionUserId()), false}
 	};
 	TsaState	journal;
 	int64		job_id = 0;

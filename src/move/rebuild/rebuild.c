@@ -268,21 +268,21 @@ alter_with_lock_timeout(TsaSession *session, const TsaJob *job)
 	volatile bool done = true;
 
 	snprintf(timeout, sizeof(timeout), "%d", job->lock_timeout_ms);
-	SetConfigOption("lock_timeout", timeout, PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("lock_timeout", timeout, PGC_SUSET, PGC_S_SESSION);
 	PG_TRY();
 	{
 		tsa_alter_tablespace(session, job->relid, job->target_tablespace);
 	}
 	PG_CATCH();
 	{
-		SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+		SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_SESSION);
 		if (geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE)
 			PG_RE_THROW();
 		(void) tsa_abort(session);
 		done = false;
 	}
 	PG_END_TRY();
-	SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_SESSION);
 	return done;
 }
 

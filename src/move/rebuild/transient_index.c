@@ -225,7 +225,7 @@ tsa_drop_transient_indexes(TsaSession *session)
 	ListCell   *lc;
 
 	SetConfigOption("lock_timeout", LOCK_TIMEOUT_MS, PGC_SUSET,
-					PGC_S_OVERRIDE);
+					PGC_S_SESSION);
 	foreach(lc, load_transient_indexes(session))
 	{
 		TransientIndex *index = lfirst(lc);

@@ -37,6 +37,7 @@
 #include "utils/wait_event.h"
 
 #include "compat.h"
+#include "move/common/session.h"
 #include "move/job/journal.h"
 #include "move/rebuild/transient_index.h"
 #include "move/worker/launcher.h"
@@ -76,7 +77,7 @@ list_databases(MemoryContext context)
 	TableScanDesc scan;
 	HeapTuple	tuple;
 
-	StartTransactionCommand();
+	tsa_begin();
 	(void) GetTransactionSnapshot();
 	rel = table_open(DatabaseRelationId, AccessShareLock);
 	scan = table_beginscan_catalog(rel, 0, NULL);
@@ -100,10 +101,10 @@ list_databases(MemoryContext context)
 
 /*
  * Runs a recovery worker in a database, if there is a slot for it, and waits
- * for its end.
+ * for its end.  take_over: it also starts workers for what is queued.
  */
 static void
-recover_database(Oid database)
+recover_database(Oid database, bool take_over)
 {
 	BackgroundWorker worker =
 	tsa_describe_worker("tsa_recover_worker_main",
@@ -112,6 +113,7 @@ recover_database(Oid database)
 	pid_t		pid;
 
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
+	worker.bgw_extra[0] = take_over;
 	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
 		ereport(LOG,
@@ -128,14 +130,15 @@ recover_database(Oid database)
 /*
  * For a function, whose transaction may stay open: what is recovered in it
  * stays locked as long, and others would not get at it.  So a worker of its
- * own does it first.
+ * own does it first.  take_over: as above; not for a function that may cancel
+ * what is queued.
  */
 void
-tsa_recover_for_caller(void)
+tsa_recover_for_caller(bool take_over)
 {
 	if (tsa_has_dead_batch())
-		recover_database(MyDatabaseId);
-	tsa_recover_jobs();
+		recover_database(MyDatabaseId, take_over);
+	tsa_recover_jobs(false);
 }
 
 /*
@@ -176,15 +179,16 @@ sample_for_ever(void)
 void
 tsa_launcher_main(Datum arg pg_attribute_unused())
 {
+	const TsaWorkerSettings settings = {"0", "off", "off"};
 	ListCell   *lc;
 
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
-	tsa_connect_worker(InvalidOid, 0, "0");
+	tsa_connect_worker(InvalidOid, 0, &settings);
 
 	foreach(lc, list_databases(TopMemoryContext))
-		recover_database(lfirst_oid(lc));
+		recover_database(lfirst_oid(lc), true);
 
 	sample_for_ever();
 }
@@ -200,7 +204,7 @@ tsa_recover_worker_main(Datum database)
 	tsa_begin();
 	installed = tsa_keep_journal();
 	if (installed)
-		tsa_recover_jobs();
+		tsa_recover_jobs(MyBgworkerEntry->bgw_extra[0]);
 	tsa_commit(&worker.session);
 	if (installed)
 		tsa_drop_transient_indexes(&worker.session);

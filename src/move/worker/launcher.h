@@ -14,6 +14,6 @@ extern void tsa_init_launcher(void);
 
 extern PGDLLEXPORT void tsa_launcher_main(Datum arg);
 extern PGDLLEXPORT void tsa_recover_worker_main(Datum database);
-extern void tsa_recover_for_caller(void);
+extern void tsa_recover_for_caller(bool take_over);
 
 #endif							/* TSA_LAUNCHER_H */

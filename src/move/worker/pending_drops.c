@@ -30,6 +30,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
+#include "move/common/session.h"
 #include "move/copy/storage.h"
 #include "move/job/job.h"
 #include "move/worker/pending_drops.h"
@@ -117,7 +118,7 @@ tsa_perform_drops(TsaPendingDrops *drops, bool all)
 
 	if (drops->n == 0 || (!all && tsa_can_postpone_drop(drops)))
 		return;
-	StartTransactionCommand();
+	tsa_begin();
 	schedule_drops(drops);
 	tsa_jobs_note_removed(drops->jobs, drops->n);
 	CommitTransactionCommand();

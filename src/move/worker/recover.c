@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * recover.c
- *	  Ends the jobs whose worker is gone.
+ *	  Ends the running jobs whose worker is gone, and has other workers take
+ *	  over those that are queued (start.c).
  *
  * A worker ends a job itself if there was an error.  One that is terminated, or
  * dies with the server, leaves its job "running": at that moment no transaction
@@ -26,8 +27,12 @@
 #include "move/rebuild/rebuild.h"
 #include "move/worker/job_storage.h"
 #include "move/worker/recover.h"
+#include "move/worker/start.h"
 #include "state/printable.h"
 #include "state/subtransaction.h"
+
+/* Workers that may die before they have begun a job which is next. */
+#define MAX_TAKEOVERS	3
 
 /*
  * Removes the files that jobs of another server or database name.  CREATE
@@ -85,7 +90,8 @@ forget_foreign_jobs(void)
 
 /*
  * Ends a job (int64 *) of a dead batch, or removes what one that has ended
- * left.
+ * left.  A queued job is left to another worker, unless several have died
+ * before they had begun it.
  */
 static void
 recover_job(void *arg)
@@ -102,6 +108,8 @@ recover_job(void *arg)
 	failed.err = &err;
 
 	if (!tsa_job_load(job_id, &job))
+		return;
+	if (job.state == TSA_JOB_QUEUED && job.takeovers < MAX_TAKEOVERS)
 		return;
 	if (tsa_job_has_ended(&job))
 	{
@@ -143,19 +151,28 @@ recover_batch(int64 batch_id)
 }
 
 /*
- * Ends every unfinished job without a living worker as failed, or as done if
- * its index had moved, and removes old files that a worker had kept for later.
- * Costs little for a batch whose worker lives, however many jobs it has.
+ * Ends every job that was under way in a worker which is gone as failed, or as
+ * done if its index had moved, and removes old files that a worker had kept for
+ * later.  take_over: starts workers for what is queued, which wait until this
+ * transaction ends; it must end soon.  Costs little for a batch whose worker
+ * lives, however many jobs it has.
  */
 void
-tsa_recover_jobs(void)
+tsa_recover_jobs(bool take_over)
 {
 	ListCell   *lc;
 
 	forget_foreign_jobs();
 	foreach(lc, tsa_list_open_batches())
-		if (tsa_batch_is_dead(*(int64 *) lfirst(lc)))
-		recover_batch(*(int64 *) lfirst(lc));
+	{
+		int64		batch_id = *(int64 *) lfirst(lc);
+
+		if (!tsa_batch_is_dead(batch_id))
+			continue;
+		recover_batch(batch_id);
+		if (take_over)
+			tsa_take_over_batch(batch_id);
+	}
 }
 
 /*

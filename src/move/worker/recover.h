@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * recover.h
- *	  Ends the jobs whose worker is gone.
+ *	  Ends the running jobs whose worker is gone; others take over the queued.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,7 @@
 #include "postgres.h"
 
 /* [T] */
-extern void tsa_recover_jobs(void);
+extern void tsa_recover_jobs(bool take_over);
 extern bool tsa_has_dead_batch(void);
 
 #endif							/* TSA_RECOVER_H */

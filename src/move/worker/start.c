@@ -18,16 +18,27 @@
  * stay with the first worker: two at a time on one table would wait for each
  * other's transactions and locks.
  *
+ * A worker that dies takes its running job along, and no other: a new worker
+ * takes over those that are queued.  It is started in the same way by whoever
+ * finds the batch dead, who has the batch lock.  Only the first queued job can
+ * be the reason why a worker dies without a running job, so that job counts the
+ * takeovers and fails after a few (recover.c).  The user's limit holds: a batch
+ * for which there is no place stays queued.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/guc.h"
 
+#include "compat.h"
 #include "move/common/sleep.h"
 #include "move/job/batch_lock.h"
+#include "move/job/journal.h"
 #include "move/worker/start.h"
 #include "move/worker/user_limits.h"
 #include "state/background_worker.h"
@@ -59,6 +70,8 @@ register_worker(int64 batch_id, Oid user, bool copies_only,
 	tsa_describe_worker("tsa_move_worker_main", "tablespace_advisor move");
 	TsaWorkerArgs args = {0};
 
+	/* a move takes too long to be begun again for CREATE DATABASE */
+	worker.bgw_flags &= ~BGWORKER_INTERRUPTIBLE;
 	args.database = MyDatabaseId;
 	args.batch_id = batch_id;
 	args.user = user;
@@ -70,19 +83,52 @@ register_worker(int64 batch_id, Oid user, bool copies_only,
 }
 
 /*
+ * Waits until the worker is next in line for the batch lock, which this
+ * transaction holds in the given mode.  False if the worker has ended instead.
+ */
+static bool
+wait_for_start(int64 batch_id, LOCKMODE mode, BackgroundWorkerHandle *handle)
+{
+	LOCKTAG		tag;
+	pid_t		pid;
+
+	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
+	while (!LockHasWaiters(&tag, mode, false))
+	{
+		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
+			return false;
+		tsa_sleep(2);
+	}
+	return true;
+}
+
+/*
+ * Registers the workers beside the first, at most one for each further live
+ * copy.  They may come when they like, or not at all if there are no slots: the
+ * first one does what they leave.
+ */
+static void
+start_helpers(int64 batch_id, Oid user, int ncopies)
+{
+	BackgroundWorkerHandle *handle;
+
+	for (int i = tsa_cap_helpers(user, Min(max_workers, ncopies) - 1);
+		 i > 0; i--)
+		if (!register_worker(batch_id, user, true, &handle))
+			break;
+}
+
+/*
  * Registers the workers of a batch whose jobs this transaction has inserted,
- * and waits until the first is next in line for the batch lock.  The others,
- * at most one for each further live copy, may come when they like, or not at
- * all if there are no slots: the first one does what they leave.
+ * and waits until the first is next in line for the batch lock.  Throws if no
+ * worker can be had.  Returns the first one's handle.
  */
 BackgroundWorkerHandle *
 tsa_start_workers(int64 batch_id, int ncopies)
 {
 	BackgroundWorkerHandle *handle;
-	BackgroundWorkerHandle *other;
 	LOCKTAG		tag;
 	Oid			user = tsa_take_user_place(batch_id);
-	pid_t		pid;
 
 	tsa_set_lock_tag(&tag, TSA_LOCK_BATCH, batch_id);
 	(void) LockAcquire(&tag, TSA_QUEUE_LOCK, false, false);
@@ -93,20 +139,92 @@ tsa_start_workers(int64 batch_id, int ncopies)
 				 errmsg("could not start a background worker for the move"),
 				 errdetail("No worker slot is free."),
 				 errhint("You might need to increase \"max_worker_processes\".")));
-
-	while (!LockHasWaiters(&tag, TSA_QUEUE_LOCK, false))
-	{
-		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("could not start a background worker for the move"),
-					 errhint("More details may be available in the server log.")));
-		tsa_sleep(2);
-	}
-
-	for (int i = tsa_cap_helpers(user, Min(max_workers, ncopies) - 1);
-		 i > 0; i--)
-		if (!register_worker(batch_id, user, true, &other))
-			break;
+	if (!wait_for_start(batch_id, TSA_QUEUE_LOCK, handle))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("could not start a background worker for the move"),
+				 errhint("More details may be available in the server log.")));
+	start_helpers(batch_id, user, ncopies);
 	return handle;
+}
+
+/* What is queued of a batch. */
+typedef struct Queue
+{
+	int64		first;			/* the first job */
+	Oid			caller;			/* who had logged in */
+	Oid			owner;			/* the role at the call */
+	int			ncopies;
+} Queue;
+
+/* Reads that; false if nothing is queued. */
+static bool
+read_queue(int64 batch_id, Queue *queue)
+{
+	static TsaStatement query = {
+		"SELECT job_id, coalesce(call_user, owner) AS call_user, owner,"
+		" (count(*) FILTER (WHERE method = 'copy') OVER ())::int AS copies"
+		" FROM tablespace_advisor.job WHERE batch_id = $1 AND state = 'queued'"
+		" ORDER BY job_id LIMIT 1",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+	TsaState	journal;
+	bool		found;
+
+	values[0] = Int64GetDatum(batch_id);
+	tsa_journal_open(&journal);
+	found = tsa_run(&query, values, NULL, TSA_READS) == 1;
+	if (found)
+	{
+		queue->first = DatumGetInt64(tsa_result_column(0, "job_id"));
+		queue->caller = DatumGetObjectId(tsa_result_column(0, "call_user"));
+		queue->owner = DatumGetObjectId(tsa_result_column(0, "owner"));
+		queue->ncopies = DatumGetInt32(tsa_result_column(0, "copies"));
+	}
+	tsa_state_close(&journal);
+	return found;
+}
+
+/*
+ * Counts a takeover, unless somebody has the job locked, who may keep it so.
+ */
+static void
+count_takeover(int64 job_id)
+{
+	static TsaStatement query = {
+		"UPDATE tablespace_advisor.job SET takeovers = takeovers + 1"
+		" WHERE job_id = ANY (ARRAY(SELECT q.job_id"
+		"   FROM tablespace_advisor.job q WHERE q.job_id = $1"
+		"   FOR NO KEY UPDATE SKIP LOCKED))",
+		1, {INT8OID}, NULL
+	};
+	Datum		values[1];
+
+	values[0] = Int64GetDatum(job_id);
+	(void) tsa_journal_update(&query, values, NULL);
+}
+
+/*
+ * Starts workers for what is queued of a dead batch.  This transaction has
+ * found the batch dead, and so holds its lock, which the worker waits for.
+ * What cannot be started now stays queued.  [T]
+ */
+void
+tsa_take_over_batch(int64 batch_id)
+{
+	BackgroundWorkerHandle *handle;
+	Queue		queue;
+	Oid			user;
+
+	CommandCounterIncrement();	/* see what has been recovered */
+	if (!read_queue(batch_id, &queue))
+		return;
+	user = tsa_limited_user(queue.caller, queue.owner);
+	if (!tsa_try_user_place(user, batch_id) ||
+		!register_worker(batch_id, user, false, &handle))
+		return;
+	count_takeover(queue.first);
+	if (wait_for_start(batch_id, ExclusiveLock, handle))
+		start_helpers(batch_id, user, queue.ncopies);
 }

@@ -45,15 +45,13 @@ tsa_init_user_limits(void)
 }
 
 /*
- * Whose call counts: the user who has logged in; nobody's if that or the
- * present role is a superuser.
+ * Whose call counts: the user who has logged in; nobody's, InvalidOid, if that
+ * or the role at the call is a superuser.
  */
-static Oid
-limited_user(void)
+Oid
+tsa_limited_user(Oid user, Oid role)
 {
-	Oid			user = GetSessionUserId();
-
-	return superuser() || superuser_arg(user) ? InvalidOid : user;
+	return superuser_arg(role) || superuser_arg(user) ? InvalidOid : user;
 }
 
 /* Workers for all who are not superusers. */
@@ -101,7 +99,7 @@ check_limits(Oid user, const TsaCallCount *count)
 Oid
 tsa_take_user_place(int64 batch_id)
 {
-	Oid			user = limited_user();
+	Oid			user = tsa_limited_user(GetSessionUserId(), GetUserId());
 	LOCKTAG		limit;
 	LOCKTAG		call;
 	TsaCallCount count;
@@ -120,6 +118,27 @@ tsa_take_user_place(int64 batch_id)
 	check_limits(user, &count);
 	(void) LockRelease(&limit, ExclusiveLock, false);
 	return user;
+}
+
+/*
+ * Takes a place for a call of that user again, whose worker has died, until the
+ * transaction ends.  False if there is none.  Nobody has a limit if user is
+ * InvalidOid.
+ */
+bool
+tsa_try_user_place(Oid user, int64 batch_id)
+{
+	LOCKTAG		call;
+	TsaCallCount count;
+
+	if (!OidIsValid(user))
+		return true;
+	count = tsa_count_calls(user);
+	if (count.of_all + count.helpers >= places_of_users())
+		return false;
+	tsa_set_user_tag(&call, TSA_LOCK_CALL, user, (uint32) batch_id);
+	(void) LockAcquire(&call, ShareLock, false, false);
+	return true;
 }
 
 /*

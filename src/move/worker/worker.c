@@ -8,7 +8,8 @@
  *
  * An error ends the job and the worker goes on with the next one.  Termination
  * (SIGTERM) leaves the current job "running" and the rest "queued": the batch
- * lock is free then, and the next call recovers them.
+ * lock is free then, and the next call ends the one and has another worker take
+ * over the others.
  *
  *-------------------------------------------------------------------------
  */
@@ -271,6 +272,8 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 		tsa_become_role(&worker->session, job.owner);
 		is_copy = execute_job(worker, &job, &copied);
 		tsa_become_role(&worker->session, BOOTSTRAP_SUPERUSERID);
+		if (!is_copy)
+			tsa_renew_settings();
 		end.wal_bytes = pgWalUsage.wal_bytes - wal_before;
 		leave_job(worker, &job, &end, is_copy ? &copied : NULL);
 	}
@@ -282,6 +285,7 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 		HOLD_CANCEL_INTERRUPTS();
 		err = tsa_abort(&worker->session);
 		tsa_become_role(&worker->session, BOOTSTRAP_SUPERUSERID);
+		tsa_renew_settings();
 		end.state = err->sqlerrcode == ERRCODE_QUERY_CANCELED ?
 			TSA_JOB_CANCELLED : TSA_JOB_FAILED;
 		if (end.state == TSA_JOB_CANCELLED)
@@ -354,17 +358,18 @@ lock_journal_again(TsaSession *session)
 void
 tsa_enter_worker(TsaWorker *worker, Oid database, const char *lock_timeout)
 {
+	const TsaWorkerSettings settings = {lock_timeout, "local", "off"};
+
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGINT, StatementCancelHandler);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
-	tsa_connect_worker(database, 0, lock_timeout);
+	tsa_connect_worker(database, 0, &settings);
 	memset(worker, 0, sizeof(*worker));
 	tsa_init_session(&worker->session);
 	worker->session.after_abort = lock_journal_again;
 	worker->session.arg = worker;
 	tsa_guard_locks();
-	tsa_override_settings(lock_timeout, "local", "off");
 }
 
 /*
