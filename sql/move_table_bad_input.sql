@@ -92,16 +92,14 @@ CALL move_table_concurrently('good', 'regress_bad_table', lock_timeout => '0');
 CALL move_table_concurrently('good', 'regress_bad_table', lock_timeout => '1 year');
 \echo :LAST_ERROR_SQLSTATE
 
--- what live copy cannot move; a partitioned table goes whole or not at all
+-- what live copy cannot move; an unlogged partition is left out
 CALL move_table_concurrently('unlogged', 'regress_bad_table');
 \echo :LAST_ERROR_SQLSTATE
 CALL move_table_concurrently('unlogged', 'regress_bad_table', method => 'copy');
 \echo :LAST_ERROR_SQLSTATE
-CALL move_table_concurrently('parted', 'regress_bad_table');
-\echo :LAST_ERROR_SQLSTATE
+SET client_min_messages = notice;
 CALL move_table_concurrently('parted', 'regress_bad_table', dry_run => true);
-\echo :LAST_ERROR_SQLSTATE
-
+SET client_min_messages = warning;
 -- where it cannot be called
 BEGIN;
 CALL move_table_concurrently('good', 'regress_bad_table');

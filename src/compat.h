@@ -308,6 +308,23 @@ tsa_lock_lxid(const LockInstanceData *lock)
 #endif
 }
 
+static inline int
+tsa_lock_proc_number(const LockInstanceData *lock)
+{
+#if PG_VERSION_NUM < 170000
+	return lock->backend;
+#else
+	return lock->vxid.procNumber;
+#endif
+}
+
+/* 16 renamed the function that finds another process's entry. */
+#if PG_VERSION_NUM < 160000
+#define tsa_backend_entry(i) pgstat_fetch_stat_local_beentry(i)
+#else
+#define tsa_backend_entry(i) pgstat_get_local_beentry_by_index(i)
+#endif
+
 #if PG_VERSION_NUM < 170000
 #define tsa_proc_lxid(proc) ((proc)->lxid)
 #else

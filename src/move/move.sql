@@ -335,7 +335,7 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.forecast_saved_ms_per_s IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.pid IS
 	'process id of the background worker of a move under way, as in pg_stat_activity and pg_locks';
 COMMENT ON COLUMN @extschema@.tablespace_moves.sqlstate IS
-	'SQLSTATE of the error that ended the move';
+	'SQLSTATE of the error that ended the move; TA001: its table was dropped meanwhile';
 COMMENT ON COLUMN @extschema@.tablespace_moves.detail IS
 	'detail of the error that ended the move; NULL for other roles'' moves, since it may have values of rows';
 COMMENT ON COLUMN @extschema@.tablespace_moves.batch_id IS

@@ -103,7 +103,8 @@ advice_on(const char *sqlstate)
 }
 
 /*
- * Reports the first job of the batch that was not done as an error.  Codes
+ * Reports the first job of the batch that was not done as an error.  A table that
+ * was dropped meanwhile is one only if nothing else was to be moved.  Codes
  * that would say something about the caller's own connection (classes 08 and
  * 57P), which pools act on, become those of a system error.
  */
@@ -118,8 +119,11 @@ tsa_report_failure(int64 batch_id)
 		" tablespace_advisor.printable("
 		"   coalesce(error, 'it was cancelled')) AS error,"
 		" tablespace_advisor.printable(detail) AS detail, job_id"
-		" FROM tablespace_advisor.job"
+		" FROM tablespace_advisor.job j"
 		" WHERE batch_id = $1 AND state IN ('failed', 'cancelled')"
+		" AND (sqlstate IS DISTINCT FROM '" TSA_TABLE_DROPPED "'"
+		"   OR NOT EXISTS (SELECT FROM tablespace_advisor.job o"
+		"     WHERE o.batch_id = $1 AND o.job_id <> j.job_id))"
 		" ORDER BY job_id LIMIT 1",
 		1, {INT8OID}, NULL
 	};

@@ -136,7 +136,8 @@ AS $$
 	FROM (SELECT count(*) AS n, max(p.job_id) AS failed,
 			(array_agg(p.error ORDER BY p.job_id DESC))[1] AS error
 		FROM tablespace_advisor.move_progress p
-		WHERE p.state = 'failed' AND p.finished_at > clock_timestamp() - interval '7 days') f
+		WHERE p.state = 'failed' AND p.sqlstate IS DISTINCT FROM 'TA001'
+			AND p.finished_at > clock_timestamp() - interval '7 days') f
 	UNION ALL
 	SELECT 'files', u.n = 0, CASE WHEN u.n = 0 THEN 'no files of moves are left'
 			ELSE format('files of moves that have ended are left (jobs: %s): the next call removes them, if their device answers', u.n) END,

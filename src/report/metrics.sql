@@ -62,10 +62,11 @@ SELECT s.state, t.spcname AS to_tablespace,
 	count(j.blocked_by) AS blocked
 FROM pg_catalog.unnest('{queued,running,paused,done,failed,cancelled}'::text[]) s (state)
 CROSS JOIN pg_catalog.pg_tablespace t
-LEFT JOIN tablespace_advisor.move_progress j ON j.state = s.state AND j.to_tablespace = t.spcname
+LEFT JOIN tablespace_advisor.move_progress j ON j.to_tablespace = t.spcname
+	AND s.state = CASE j.sqlstate WHEN 'TA001' THEN 'cancelled' ELSE j.state END
 WHERE t.spcname <> 'pg_global'
 GROUP BY s.state, t.spcname;
 REVOKE ALL ON @extschema@.move_metrics FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_metrics TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_metrics IS
-	'moves of this database by state and target, for collectors, a row for each pair even if there are none: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions; of the moves that tablespace_advisor.keep_history still keeps';
+	'moves of this database by state and target, for collectors, a row for each pair even if there are none: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions; a move whose table was dropped counts as cancelled; of the moves that tablespace_advisor.keep_history still keeps';

@@ -30,6 +30,26 @@ test_rate(void)
 }
 
 static void
+test_waits(void)
+{
+	TsaDeadline deadline = deadline_of(100, 100, 700 * MB);
+
+	deadline.waits = 30;
+	is_close(tsa_deadline_rate(&deadline), 10 * MB, 1e-9,
+			 "as long as moves waited for locks lately");
+	deadline.waits = 3600;
+	is_close(tsa_deadline_rate(&deadline), 14 * MB, 1e-9,
+			 "half of the time at most");
+	deadline = deadline_of(100, 11, 1);
+	ok(!tsa_deadline_is_near(&deadline), "the end is not near yet");
+	deadline.seconds = 10;
+	ok(tsa_deadline_is_near(&deadline), "the last tenth has begun");
+	deadline = deadline_of(100, 30, 1);
+	deadline.waits = 30;
+	ok(tsa_deadline_is_near(&deadline), "locks take that long");
+}
+
+static void
 test_call(void)
 {
 	TsaDeadline deadline = deadline_of(100, 100, 300 * MB);
@@ -70,6 +90,7 @@ int
 main(void)
 {
 	test_rate();
+	test_waits();
 	test_call();
 	test_missed();
 	return done_testing();

@@ -25,6 +25,8 @@ typedef struct TsaCopyOrder
 	int			lock_timeout_ms;
 	TsaLimits	limits;			/* when it begins */
 	int64		call_id;		/* copies of one call share them */
+	double		waits_ms;		/* that moves waited for locks lately; 0: not
+								 * known, or nothing is to end by a time */
 	int			nindexes;		/* of a table: these move along */
 	Oid		   *indexes;
 } TsaCopyOrder;

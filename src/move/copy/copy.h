@@ -98,7 +98,12 @@ typedef struct TsaCopy
 	LocalTransactionId holder_lxid;
 	int			turns;			/* of such, one after the other, without a gap
 								 * that was seen */
-	instr_time	queued;			/* behind one of them, the last time */
+	instr_time	queued;			/* for the exclusive lock, the last time */
+	int			queue_tries;	/* how often */
+	double		queue_cost_ms;	/* others may have been held up, then */
+	instr_time	tried;			/* the last attempt */
+	int			failed_tries;	/* one after the other that got no lock */
+	instr_time	dumped;			/* a dump was seen that held the lock */
 	XLogSegNo	wal_segment;	/* wal_cache.c's */
 	BufferAccessStrategy strategy;
 	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
@@ -115,6 +120,9 @@ typedef struct TsaCopy
 	bool		has_new_limits;
 	instr_time	renewed;		/* of the present transaction */
 	instr_time	looked;			/* for waiters */
+	instr_time	searched;		/* for them in the whole lock table */
+	double		search_gap_ms;	/* time between two such searches */
+	instr_time	looked_around;	/* for reasons to pause */
 	instr_time	reported;
 	const char *told_reason;	/* of the rate, then */
 	uint64		bytes;			/* copied in all passes */
@@ -136,6 +144,9 @@ typedef struct TsaCopy
 #define TSA_MS_PER_TURN 100
 #define TSA_MAX_QUEUE_MS 10000
 
+/* Time between looks for waiters. */
+#define TSA_LOOK_MS 20
+
 /* What following the WAL has come to. */
 typedef enum TsaFollowed
 {
@@ -148,7 +159,8 @@ typedef enum TsaFollowed
 typedef enum TsaCutover
 {
 	TSA_CUTOVER_DONE,
-	TSA_CUTOVER_LATER,			/* not locked, or too much left to copy */
+	TSA_CUTOVER_LATER,			/* too much left to copy */
+	TSA_CUTOVER_BUSY,			/* the relation is in use */
 	TSA_CUTOVER_BLOCKED,		/* a session is in the way for long */
 	TSA_CUTOVER_REWRITTEN		/* start over */
 } TsaCutover;
@@ -179,6 +191,9 @@ extern bool tsa_copy_is_same(TsaCopy *copy);
 extern void tsa_copy_wait_for_lock(TsaCopy *copy);
 extern bool tsa_copy_yield(TsaCopy *copy);
 extern bool tsa_copy_has_waiters(const TsaCopy *copy);
+extern bool tsa_copy_poll_waiters(TsaCopy *copy);
+extern bool tsa_copy_is_free(const TsaCopy *copy);
+extern bool tsa_copy_is_dumped(TsaCopy *copy);
 extern void tsa_copy_find_blockers(TsaCopy *copy);
 extern bool tsa_copy_is_blocked(TsaCopy *copy);
 
@@ -203,9 +218,11 @@ extern bool tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel);
 /* passes.c */
 extern bool tsa_copy_passes(TsaCopy *copy);
 extern const char *tsa_copy_waiting_phase(TsaCopy *copy);
-extern bool tsa_copy_back_off(TsaCopy *copy, bool blocked);
+extern bool tsa_copy_back_off(TsaCopy *copy, TsaCutover reason);
 
 /* cutover.c */
+extern bool tsa_copy_may_try(const TsaCopy *copy);
+extern bool tsa_copy_may_queue(const TsaCopy *copy);
 extern TsaCutover tsa_copy_cut_over(TsaCopy *copy);
 extern bool tsa_copy_try_rows(TsaCopy *copy);
 extern void tsa_copy_switch_storage(TsaCopy *copy);

@@ -95,6 +95,7 @@
 #include "compat.h"
 #include "move/common/relation.h"
 #include "move/common/session.h"
+#include "move/copy/backoff.h"
 #include "move/copy/copy.h"
 #include "move/copy/stop_point.h"
 
@@ -103,6 +104,16 @@
  * has a block changed may be an image of it.
  */
 #define MAX_WAL_PER_BLOCK ((uint64) 2 * BLCKSZ)
+
+/*
+ * Attempts do not queue for the lock for so long in the beginning, and for so
+ * long after a dump was seen.
+ */
+#define PATIENCE_MS		2000
+#define DUMPED_MS		1000
+
+/* So many times as often if finish_by is near. */
+#define PRESSED			10
 
 /* How long copying may take in the window, and after many attempts. */
 #define WINDOW_MS		20
@@ -231,25 +242,40 @@ lock_within(Oid relid, int timeout_ms)
 }
 
 /*
- * Waits at most the lock timeout for AccessExclusive on the table or index,
- * then takes what moves along if it is free.  Tells the tail of the records
+ * How long to queue for the exclusive lock: a quarter of the lock timeout at
+ * first, then a half, then all of it.  All of it at once if finish_by is near,
+ * or behind others that take their time.
+ */
+static int
+queue_ms(const TsaCopy *copy, bool behind_others)
+{
+	int			bound = Max(1, DeadlockTimeout - DeadlockTimeout / 5);
+	int			wanted = copy->order->lock_timeout_ms;
+	int			most = wanted > 0 ? Min(wanted, bound) : bound;
+
+	if (behind_others || copy->queue_tries > 2 ||
+		tsa_throttle_is_pressed(copy->throttle))
+		return most;
+	return Max(1, most >> (3 - Max(copy->queue_tries, 1)));
+}
+
+/*
+ * Gets AccessExclusive on the table or index, for which it may wait so long (0:
+ * not at all), then takes what moves along if it is free.  Tells the tail of the records
  * that the locks write (for standbys).  False if copy->blocked_on could not be
  * locked.
  */
 static bool
-lock_exclusively(TsaCopy *copy)
+lock_exclusively(TsaCopy *copy, int wait_ms)
 {
-	int			bound = Max(1, DeadlockTimeout - DeadlockTimeout / 5);
-	int			wanted = copy->order->lock_timeout_ms;
-
 	for (int i = 0; i < copy->nrels; i++)
 	{
 		copy->blocked_on = copy->rels[i].relid;
 		if (i == 0)
-		{
 			INSTR_TIME_SET_CURRENT(copy->asked);
-			if (!lock_within(copy->blocked_on,
-							 wanted > 0 ? Min(wanted, bound) : bound))
+		if (i == 0 && wait_ms > 0)
+		{
+			if (!lock_within(copy->blocked_on, wait_ms))
 				return false;
 		}
 		else if (!ConditionalLockRelationOid(copy->blocked_on,
@@ -339,7 +365,7 @@ lock_rows(TsaCopy *copy)
  */
 static Window
 lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
-				instr_time *locked)
+				bool queues, instr_time *locked)
 {
 	bool		is_locked;
 
@@ -354,8 +380,10 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
 	}
 	if (is_locked)
 	{
-		tsa_copy_release_first(copy);
-		is_locked = lock_exclusively(copy) &&
+		if (queues)
+			tsa_copy_release_first(copy);
+		is_locked = lock_exclusively(copy, queues ?
+									 queue_ms(copy, behind_others) : 0) &&
 			(!behind_others || lock_rows(copy));
 	}
 	INSTR_TIME_SET_CURRENT(*locked);
@@ -372,7 +400,8 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
  * fails: see journal_room.c.
  */
 static bool
-enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
+enter_window(TsaCopy *copy, bool behind_others, bool queues,
+			 instr_time *locked)
 {
 	MemoryContext oldcxt = CurrentMemoryContext;
 	ResourceOwner oldowner = CurrentResourceOwner;
@@ -381,7 +410,7 @@ enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 
 	BeginInternalSubTransaction(NULL);
 	copy->callbacks->before_switch(copy->callbacks->arg);
-	window = lock_and_follow(copy, oldowner, behind_others, locked);
+	window = lock_and_follow(copy, oldowner, behind_others, queues, locked);
 	if (window == WINDOW_READY)
 		ReleaseCurrentSubTransaction();
 	else
@@ -390,10 +419,19 @@ enter_window(TsaCopy *copy, bool behind_others, instr_time *locked)
 	MemoryContextSwitchTo(oldcxt);
 	CurrentResourceOwner = oldowner;
 
+	INSTR_TIME_SET_CURRENT(copy->tried);
+	if (queues && !behind_others)
+		copy->queue_cost_ms = copy->held_up_ms;
 	if (window == WINDOW_NOT_LOCKED)
+	{
+		copy->failed_tries++;
 		tsa_copy_find_blockers(copy);
+	}
 	else
+	{
+		copy->failed_tries = 0;
 		copy->progress.nblockers = 0;	/* nobody is in the way any more */
+	}
 	waited = tsa_ms_between(&copy->asked, locked);
 	copy->progress.waited_ms += waited;
 	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
@@ -452,6 +490,66 @@ tsa_copy_after_switch(TsaCopy *copy)
 }
 
 /*
+ * Is it time for another attempt that does not queue?
+ */
+bool
+tsa_copy_may_try(const TsaCopy *copy)
+{
+	return tsa_ms_since(&copy->tried) >= tsa_backoff_ms(copy->failed_tries, 0);
+}
+
+/*
+ * Is it time to queue for the lock?  Not before attempts without that have
+ * failed for a while, and then seldom; both are less if finish_by is near.
+ */
+bool
+tsa_copy_may_queue(const TsaCopy *copy)
+{
+	bool		pressed = tsa_throttle_is_pressed(copy->throttle);
+	double		gap = tsa_backoff_ms(copy->queue_tries, copy->queue_cost_ms);
+
+	return (pressed || tsa_ms_since(&copy->first_tried) >= PATIENCE_MS) &&
+		tsa_ms_since(&copy->queued) >= (pressed ? gap / PRESSED : gap) &&
+		tsa_ms_since(&copy->dumped) >= DUMPED_MS;
+}
+
+/*
+ * Says whether an attempt makes sense (TSA_CUTOVER_LATER), and if not, why.
+ * It does if the relation is free, or if it is time to queue for it: behind
+ * others that take their time, or behind queries.
+ */
+static TsaCutover
+plan_attempt(TsaCopy *copy, bool *behind_others, bool *queues)
+{
+	if (INSTR_TIME_IS_ZERO(copy->first_tried))
+		INSTR_TIME_SET_CURRENT(copy->first_tried);
+	copy->held_up_ms = -1;
+	*behind_others = *queues = false;
+	if (tsa_copy_may_try(copy) && tsa_copy_is_free(copy))
+	{
+		copy->progress.nblockers = 0;
+		return TSA_CUTOVER_LATER;
+	}
+	if (tsa_copy_is_blocked(copy))
+		return TSA_CUTOVER_BLOCKED;
+	*behind_others = copy->progress.nblockers > 0;
+	*queues = *behind_others || tsa_copy_may_queue(copy);
+	if (!*queues)
+	{
+		copy->blocked_on = copy->rels[0].relid;
+		copy->blocked_by = InvalidTransactionId;
+		tsa_copy_find_blockers(copy);
+		return TSA_CUTOVER_BUSY;
+	}
+	if (tsa_copy_is_dumped(copy))
+		return TSA_CUTOVER_BUSY;
+	INSTR_TIME_SET_CURRENT(copy->queued);
+	if (!*behind_others)
+		copy->queue_tries++;
+	return TSA_CUTOVER_LATER;
+}
+
+/*
  * Makes one attempt.  If it has to be repeated later, copy->progress names
  * those who held the lock.  Begins and ends outside any transaction, and with
  * session-level locks unless the relation was rewritten.
@@ -462,21 +560,17 @@ tsa_copy_cut_over(TsaCopy *copy)
 	instr_time	locked;
 	instr_time	released;
 	bool		behind_others;
+	bool		queues;
 	TsaCutover	failed;
 	RelFileLocator *storage;
 
 	if (!tsa_copy_yield_and_pause(copy))
 		return TSA_CUTOVER_REWRITTEN;
 
-	if (INSTR_TIME_IS_ZERO(copy->first_tried))
-		INSTR_TIME_SET_CURRENT(copy->first_tried);
-	copy->held_up_ms = -1;
-	if (tsa_copy_is_blocked(copy))
-		return TSA_CUTOVER_BLOCKED;
-	behind_others = copy->progress.nblockers > 0;
+	failed = plan_attempt(copy, &behind_others, &queues);
+	if (failed != TSA_CUTOVER_LATER)
+		return failed;
 	failed = behind_others ? TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
-	if (behind_others)
-		INSTR_TIME_SET_CURRENT(copy->queued);
 	copy->progress.attempts++;
 	copy->held_up_ms = 0;
 	if (!narrow_gap(copy))
@@ -484,7 +578,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 			TSA_CUTOVER_REWRITTEN : failed;
 	tsa_begin();
 	tsa_commit_lazily();
-	if (!enter_window(copy, behind_others, &locked))
+	if (!enter_window(copy, behind_others, queues, &locked))
 	{
 		CommitTransactionCommand();
 		/* what will be done some day is waited for, however long it takes */
@@ -493,7 +587,8 @@ tsa_copy_cut_over(TsaCopy *copy)
 		if (copy->state == TSA_COPY_REWRITTEN ||
 			(copy->locks == TSA_LOCKS_ALL_BUT_FIRST && !tsa_copy_yield(copy)))
 			return TSA_CUTOVER_REWRITTEN;
-		return failed;
+		return behind_others || copy->progress.nblockers == 0 ? failed :
+			TSA_CUTOVER_BUSY;
 	}
 
 	storage = tsa_copy_old_storage(copy);

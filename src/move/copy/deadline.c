@@ -5,7 +5,8 @@
  *
  * A tenth of the time that there was is left for what follows the copy: its
  * sync, the changes that came meanwhile, attempts to lock.  It is a second at
- * least and a minute at most.  The time is for all moves of a call, which its
+ * least and a minute at most, or as long as moves waited for their locks lately,
+ * but no more than half of the time.  The time is for all moves of a call, which its
  * copies under way do together; a copy of which more is left than its part goes
  * faster.
  *
@@ -20,6 +21,7 @@
 #define MARGIN			0.1		/* of the window */
 #define MIN_MARGIN		1.0		/* seconds */
 #define MAX_MARGIN		60.0
+#define MAX_WAITS		0.5		/* of the window */
 
 /* A speed that is measured again and again must not change the answer. */
 #define MISSED			1.1		/* of the time that is left is needed */
@@ -40,14 +42,33 @@ bytes_to_do(const TsaDeadline * deadline)
 }
 
 /*
+ * Seconds that are left for what follows the copy.
+ */
+static double
+margin_of(const TsaDeadline * deadline)
+{
+	double		margin = fmin(fmax(MARGIN * deadline->window, MIN_MARGIN),
+							  MAX_MARGIN);
+
+	return fmax(margin, fmin(deadline->waits, MAX_WAITS * deadline->window));
+}
+
+/*
+ * Does the time begin that is left for what follows the copy?
+ */
+bool
+tsa_deadline_is_near(const TsaDeadline * deadline)
+{
+	return deadline->seconds <= margin_of(deadline);
+}
+
+/*
  * Bytes per second that are needed; infinite if the time is up.
  */
 double
 tsa_deadline_rate(const TsaDeadline * deadline)
 {
-	double		margin = fmin(fmax(MARGIN * deadline->window, MIN_MARGIN),
-							  MAX_MARGIN);
-	double		seconds = deadline->seconds - margin;
+	double		seconds = deadline->seconds - margin_of(deadline);
 
 	return seconds > 0 ? bytes_to_do(deadline) / seconds : INFINITY;
 }

@@ -21,8 +21,10 @@ typedef struct TsaDeadline
 	double		others;			/* bytes left of the other moves of the call */
 	int			sharers;		/* copies of the call under way, this one
 								 * included */
+	double		waits;			/* seconds that moves waited for locks lately */
 }			TsaDeadline;
 
+extern bool tsa_deadline_is_near(const TsaDeadline * deadline);
 extern double tsa_deadline_rate(const TsaDeadline * deadline);
 extern bool tsa_deadline_is_missed(const TsaDeadline * deadline, double speed,
 								   bool was_missed);

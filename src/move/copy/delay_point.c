@@ -38,7 +38,7 @@
 #define RENEW_BYTES		(UINT64CONST(64) * 1024 * 1024)
 #define NEWS_MS			100		/* least time between reports */
 #define TELL_MS			250		/* news end a transaction that old */
-#define LOOK_MS			200		/* time between looks for waiters */
+#define LOOK_AROUND_MS	200		/* time between looks for reasons to pause */
 
 /*
  * Opens the relations, which are locked.  The snapshot that catalog look-ups
@@ -172,6 +172,24 @@ pause_reason(TsaCopy *copy, XLogRecPtr standbys_at)
 }
 
 /*
+ * Sleeps for so many milliseconds, or until a session waits for us: true then.
+ */
+static bool
+sleep_unless_waited_for(TsaCopy *copy, double ms)
+{
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	do
+	{
+		tsa_sleep(Min(ms - tsa_ms_since(&start), TSA_LOOK_MS));
+		if (tsa_copy_poll_waiters(copy))
+			return true;
+	} while (ms - tsa_ms_since(&start) >= 1);
+	return false;
+}
+
+/*
  * Pauses for as long as there is a reason, and until synchronous standbys
  * have flushed the WAL that there is now.  Outside any transaction; none is
  * open while it sleeps.  Meanwhile it follows the WAL and yields to waiters.
@@ -216,10 +234,9 @@ pause_for_others(TsaCopy *copy)
 			tsa_copy_report_pause(copy, now);
 		}
 		paused = true;
-		tsa_sleep(ms);
-		ms = Min(ms * 2, LOOK_MS);
-		if (tsa_copy_has_waiters(copy) && !tsa_copy_yield(copy))
+		if (sleep_unless_waited_for(copy, ms) && !tsa_copy_yield(copy))
 			return false;
+		ms = Min(ms * 2, LOOK_AROUND_MS);
 		tsa_copy_begin(copy);
 		if (!tsa_copy_catch_up(copy))
 			return false;
@@ -255,6 +272,7 @@ tsa_copy_yield_and_pause(TsaCopy *copy)
 	same = (!tsa_copy_has_waiters(copy) || tsa_copy_yield(copy)) &&
 		pause_for_others(copy);
 	INSTR_TIME_SET_CURRENT(copy->looked);
+	copy->looked_around = copy->looked;
 	return same;
 }
 
@@ -287,6 +305,24 @@ go_on(TsaCopy *copy, bool report)
 }
 
 /*
+ * In a pass's transaction: is it time to look for waiters or for reasons to
+ * pause, and is there one?
+ */
+static bool
+has_to_stop(TsaCopy *copy)
+{
+	if (tsa_ms_since(&copy->looked) < TSA_LOOK_MS)
+		return false;
+	INSTR_TIME_SET_CURRENT(copy->looked);
+	if (tsa_copy_poll_waiters(copy))
+		return true;
+	if (tsa_ms_since(&copy->looked_around) < LOOK_AROUND_MS)
+		return false;
+	INSTR_TIME_SET_CURRENT(copy->looked_around);
+	return pause_reason(copy, InvalidXLogRecPtr) != NULL;
+}
+
+/*
  * Sleeps for so many milliseconds in a pass's transaction, looks for waiters,
  * and from time to time ends the transaction, reports, reads the WAL and begins
  * another.  That flushes the WAL, so news of the rate waits for it a little.
@@ -301,15 +337,10 @@ sleep_in_pass(TsaCopy *copy, double sleep)
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
-		bool		stop = false;
+		bool		stop;
 
-		tsa_sleep(Min(sleep - tsa_ms_since(&start), LOOK_MS));
-		if (tsa_ms_since(&copy->looked) >= LOOK_MS)
-		{
-			INSTR_TIME_SET_CURRENT(copy->looked);
-			stop = tsa_copy_has_waiters(copy) ||
-				pause_reason(copy, InvalidXLogRecPtr) != NULL;
-		}
+		tsa_sleep(Min(sleep - tsa_ms_since(&start), TSA_LOOK_MS));
+		stop = has_to_stop(copy);
 		if (!stop && tsa_ms_since(&copy->renewed) <
 			(has_news(copy) ? TELL_MS : RENEW_MS) &&
 			copy->bytes - copy->renewed_bytes < RENEW_BYTES &&

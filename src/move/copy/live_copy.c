@@ -82,7 +82,7 @@
 #include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
 
-#define MAX_REWRITES	10
+#define MAX_REWRITES	100
 
 /*
  * Gives up.
@@ -150,24 +150,16 @@ copy_and_cut_over(TsaCopy *copy)
 
 	for (;;)
 	{
-		bool		blocked = false;
+		TsaCutover	outcome = tsa_copy_cut_over(copy);
 
-		switch (tsa_copy_cut_over(copy))
-		{
-			case TSA_CUTOVER_DONE:
-				return true;
-			case TSA_CUTOVER_REWRITTEN:
-				return false;
-			case TSA_CUTOVER_BLOCKED:
-				blocked = true;
-				break;
-			case TSA_CUTOVER_LATER:
-				break;
-		}
+		if (outcome == TSA_CUTOVER_DONE)
+			return true;
+		if (outcome == TSA_CUTOVER_REWRITTEN)
+			return false;
 		if (tsa_backoff_gives_up(copy->progress.attempts,
 								 tsa_ms_since(&copy->first_tried)))
 			report_no_cutover(copy);
-		if (!tsa_copy_back_off(copy, blocked))
+		if (!tsa_copy_back_off(copy, outcome))
 			return false;
 	}
 }

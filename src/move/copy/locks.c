@@ -17,7 +17,7 @@
  * A session that waits for one of these makes others wait behind it: for
  * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
  * all writers, because it has locked the table that way already.  So when we
- * see such a one, 5 times a second and before each attempt to cut over, we
+ * see such a one, 50 times a second and before each attempt to cut over, we
  * yield: give all locks back and let it go first.  So we do to those who ask
  * for ShareUpdateExclusive on an index.  Some have that lock on the table
  * already (REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's
@@ -64,9 +64,15 @@
  * that waits for us began to wait later, so that our wait has ended before its
  * deadlock check runs.
  *
- * Waiters are found by reading the lock table.  LockHasWaiters() would be
- * cheaper, but it does not tell the mode, and it must not be called for a lock
- * that was taken by fast path, as the one on the table may be.
+ * Waiters.  GetLockStatusData() copies the whole lock table and locks all of it,
+ * so it is called only if a glance says that there may be somebody.  Our lock
+ * on an index is in the main lock table, and conflicts with the modes that we
+ * yield to and no others: LockHasWaiters() is exact.  It must not be called for
+ * a lock that was taken by fast path, as the one on the table may be.  There,
+ * LockWaiterCount() counts all requests in the main lock table, granted or not.
+ * A request for AccessExclusive is one.  If there is none at all, nobody waits.
+ * If there is any, the lock table is searched, but no more than a fiftieth of
+ * the time is spent on searches.
  *
  *-------------------------------------------------------------------------
  */
@@ -81,12 +87,15 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "move/common/dumps.h"
 #include "move/common/session.h"
 #include "move/common/sleep.h"
 #include "move/copy/copy.h"
 
 #define REPORT_MS		1000	/* time between reports while waiting */
 #define LOCK_RETRY_MS	50
+#define GAP_PER_SEARCH	50		/* times as long as a search of the lock table */
+#define MAX_SEARCH_GAP_MS	200.0
 
 static LockRelId
 lock_rel_id(Oid relid)
@@ -245,10 +254,46 @@ which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
 }
 
 /*
- * Does a session wait for us to which, and to those behind it, we should yield?
+ * What can be told, without a search of the lock table, of those who wait for
+ * us.
  */
-bool
-tsa_copy_has_waiters(const TsaCopy *copy)
+typedef enum Waiters
+{
+	WAITERS_NONE,
+	WAITERS_PERHAPS,
+	WAITERS_SOME
+}			Waiters;
+
+/*
+ * Looks at the locks of the copy alone; see "Waiters" above.
+ */
+static Waiters
+glance_at_waiters(const TsaCopy *copy)
+{
+	bool		perhaps = copy->locks != TSA_LOCKS_ALL;
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, copy->heapid);
+	perhaps = perhaps || LockWaiterCount(&tag) > 0;
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		const TsaCopyRel *rel = &copy->rels[i];
+
+		SET_LOCKTAG_RELATION(tag, MyDatabaseId, rel->relid);
+		if (rel->lockmode < ShareUpdateExclusiveLock)
+			perhaps = perhaps || LockWaiterCount(&tag) > 0;
+		else if (copy->locks == TSA_LOCKS_ALL &&
+				 LockHasWaiters(&tag, rel->lockmode, true))
+			return WAITERS_SOME;
+	}
+	return perhaps ? WAITERS_PERHAPS : WAITERS_NONE;
+}
+
+/*
+ * Searches the lock table for those who wait for us.
+ */
+static bool
+search_waiters(const TsaCopy *copy)
 {
 	LockData   *locks = GetLockStatusData();
 	bool		found = false;
@@ -269,6 +314,58 @@ tsa_copy_has_waiters(const TsaCopy *copy)
 	pfree(locks->locks);
 	pfree(locks);
 	return found;
+}
+
+/*
+ * Does a session wait for us to which, and to those behind it, we should yield?
+ */
+bool
+tsa_copy_has_waiters(const TsaCopy *copy)
+{
+	Waiters		waiters = glance_at_waiters(copy);
+
+	return waiters == WAITERS_SOME ||
+		(waiters == WAITERS_PERHAPS && search_waiters(copy));
+}
+
+/*
+ * The same, for those who ask again and again.  A search that would follow
+ * another one too closely is left out.
+ */
+bool
+tsa_copy_poll_waiters(TsaCopy *copy)
+{
+	Waiters		waiters = glance_at_waiters(copy);
+	bool		found;
+
+	if (waiters != WAITERS_PERHAPS ||
+		tsa_ms_since(&copy->searched) < copy->search_gap_ms)
+		return waiters == WAITERS_SOME;
+	INSTR_TIME_SET_CURRENT(copy->searched);
+	found = search_waiters(copy);
+	copy->search_gap_ms = Min(MAX_SEARCH_GAP_MS,
+							  GAP_PER_SEARCH * tsa_ms_since(&copy->searched));
+	return found;
+}
+
+/*
+ * Is nobody at work on what has to be locked exclusively, as far as can be
+ * seen?
+ */
+bool
+tsa_copy_is_free(const TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		LOCKTAG		tag;
+		int			n;
+
+		SET_LOCKTAG_RELATION(tag, MyDatabaseId, copy->rels[i].relid);
+		pfree(GetLockConflicts(&tag, AccessExclusiveLock, &n));
+		if (n > 0)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -319,6 +416,28 @@ tsa_copy_find_blockers(TsaCopy *copy)
 	}
 	pfree(locks->locks);
 	pfree(locks);
+}
+
+/*
+ * Does a dump hold a lock on what is to be locked exclusively?  Then to queue
+ * behind it would be futile, and could make the dump fail (dumps.c).  Puts it
+ * into copy->progress.
+ */
+bool
+tsa_copy_is_dumped(TsaCopy *copy)
+{
+	int			pid = tsa_find_dump(copy->rels[0].relid);
+
+	if (pid == 0 && copy->heapid != copy->rels[0].relid)
+		pid = tsa_find_dump(copy->heapid);
+	if (pid == 0)
+		return false;
+	INSTR_TIME_SET_CURRENT(copy->dumped);
+	copy->blocked_on = copy->rels[0].relid;
+	copy->blocked_by = InvalidTransactionId;
+	copy->progress.nblockers = 0;
+	add_blocker(&copy->progress, pid);
+	return true;
 }
 
 /*

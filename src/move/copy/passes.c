@@ -21,7 +21,7 @@
 #define MAX_PASSES		50		/* of one call */
 #define LOOK_BYTES		(INT64CONST(16) * 1024 * 1024)	/* worth a look first */
 #define REPORT_MS		1000	/* time between reports while waiting */
-#define LOOK_MS			100		/* time between looks at locks meanwhile */
+#define BLOCKED_MS		100		/* time between searches for who is in the way */
 
 /*
  * One pass over all forks.  False, outside any transaction, if the move has to
@@ -119,19 +119,40 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 }
 
 /*
- * Sleeps for so long; but less if a session waits for us, and, where one was in
- * the way, no longer than it is, as the next one may not be far.
+ * Has what the last attempt waits for come, as far as can be seen?  A search for
+ * who is in the way is made from time to time only.
+ */
+static bool
+is_over(TsaCopy *copy, TsaCutover reason, instr_time *searched)
+{
+	if (reason == TSA_CUTOVER_LATER)
+		return false;
+	if (tsa_copy_may_try(copy) && tsa_copy_is_free(copy))
+		return true;
+	if (reason == TSA_CUTOVER_BUSY)
+		return tsa_copy_may_queue(copy);
+	if (tsa_ms_since(searched) < BLOCKED_MS)
+		return false;
+	INSTR_TIME_SET_CURRENT(*searched);
+	return !tsa_copy_is_blocked(copy);
+}
+
+/*
+ * Sleeps for so long; but less if a session waits for us, or another attempt
+ * makes sense: the next one who is in the way may not be far.
  */
 static void
-sleep_and_look(TsaCopy *copy, double ms, bool blocked)
+sleep_and_look(TsaCopy *copy, double ms, TsaCutover reason)
 {
 	instr_time	start;
+	instr_time	searched;
 
 	INSTR_TIME_SET_CURRENT(start);
+	searched = start;
 	do
-		tsa_sleep(Min(ms - tsa_ms_since(&start), LOOK_MS));
-	while (ms - tsa_ms_since(&start) >= 1 && !tsa_copy_has_waiters(copy) &&
-		   (!blocked || tsa_copy_is_blocked(copy)));
+		tsa_sleep(Min(ms - tsa_ms_since(&start), TSA_LOOK_MS));
+	while (ms - tsa_ms_since(&start) >= 1 && !tsa_copy_poll_waiters(copy) &&
+		   !is_over(copy, reason, &searched));
 	copy->progress.waited_ms += tsa_ms_since(&start);
 }
 
@@ -144,32 +165,34 @@ sleep_and_look(TsaCopy *copy, double ms, bool blocked)
  * waited for, however long a VACUUM takes.
  */
 bool
-tsa_copy_back_off(TsaCopy *copy, bool blocked)
+tsa_copy_back_off(TsaCopy *copy, TsaCutover reason)
 {
 	TsaMoveProgress *progress = &copy->progress;
 	instr_time	start;
 	int			tries;
 	double		ms;
 
-	for (int i = 0; blocked && i < progress->nblockers; i++)
+	for (int i = 0; reason == TSA_CUTOVER_BLOCKED && i < progress->nblockers;
+		 i++)
 		if (progress->blockers[i] == 0)
 		{
 			progress->attempts++;
-			blocked = false;
+			reason = TSA_CUTOVER_LATER;
 		}
 
 	/* strict ones do not count that had the lock, but too much left */
 	tries = progress->attempts;
 	if (progress->nblockers == 0)
 		tries -= TSA_STRICT_ATTEMPTS;
-	ms = blocked ? 0 : tsa_backoff_ms(tries, copy->held_up_ms);
+	ms = reason != TSA_CUTOVER_LATER ? 0 :
+		tsa_backoff_ms(tries, copy->held_up_ms);
 
 	INSTR_TIME_SET_CURRENT(start);
 	do
 	{
 		tsa_copy_report(copy, tsa_copy_waiting_phase(copy));
-		sleep_and_look(copy, blocked ? REPORT_MS : Min(ms, REPORT_MS),
-					   blocked);
+		sleep_and_look(copy, reason != TSA_CUTOVER_LATER ? REPORT_MS :
+					   Min(ms, REPORT_MS), reason);
 		if (!tsa_copy_yield_and_pause(copy) || !tsa_copy_passes(copy))
 			return false;
 	} while (tsa_ms_since(&start) < ms);

@@ -75,6 +75,7 @@ struct TsaThrottle
 	TsaLimits	limits;
 	double		window;			/* seconds, until finish_by, that there were */
 	double		others_left;	/* bytes of other moves of the call */
+	double		waits_ms;		/* that moves waited for locks lately */
 	uint64		opened;			/* by the clock of counters.h */
 	double		paused;			/* seconds since, for standbys and the like */
 	uint64		started;		/* the unit */
@@ -168,6 +169,7 @@ tsa_throttle_open(MemoryContext context, const TsaCopyOrder *order)
 		(BlockNumber) tsa_contention_request_kb(&throttle->counters) *
 		1024 / BLCKSZ;
 	throttle->call_id = order->call_id;
+	throttle->waits_ms = order->waits_ms;
 	throttle->opened = throttle->started = throttle->step_started =
 		tsa_clock_now();
 	return throttle;
@@ -193,6 +195,21 @@ tsa_throttle_renew(TsaThrottle *throttle, const TsaLimits * limits,
 		throttle->control.sharers =
 			tsa_contention_copies_of_call(throttle->call_id);
 	return changed;
+}
+
+/*
+ * See throttle.h.
+ */
+bool
+tsa_throttle_is_pressed(const TsaThrottle *throttle)
+{
+	TsaDeadline deadline = {.window = throttle->window};
+
+	if (!has_deadline(throttle))
+		return false;
+	deadline.seconds = seconds_left(throttle);
+	deadline.waits = throttle->waits_ms / 1e3;
+	return tsa_deadline_is_near(&deadline);
 }
 
 /*
@@ -230,6 +247,7 @@ tsa_throttle_aim(TsaThrottle *throttle, int64 left)
 	deadline.seconds = seconds_left(throttle);
 	deadline.bytes = Max(left, 0);
 	deadline.others = throttle->others_left;
+	deadline.waits = throttle->waits_ms / 1e3;
 	deadline.sharers = throttle->control.sharers;
 	throttle->control.needed_rate = tsa_deadline_rate(&deadline);
 	throttle->control.late = tsa_deadline_is_missed(&deadline,

@@ -31,6 +31,9 @@ extern TsaThrottle *tsa_throttle_open(MemoryContext context,
 extern bool tsa_throttle_renew(TsaThrottle *throttle, const TsaLimits * limits,
 							   int64 others_left);
 
+/* Is the time by which it is to have ended near, or past? */
+extern bool tsa_throttle_is_pressed(const TsaThrottle *throttle);
+
 /* When it is to have ended, for people. */
 extern const char *tsa_throttle_finish_by(const TsaThrottle *throttle);
 

@@ -500,7 +500,8 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 	const ErrorData *err = end->err;
 	const TsaMoveProgress *p = end->figures ? end->figures : &none;
 	bool		unknown = end->figures == NULL;
-	const char *sqlstate = err ? unpack_sql_state(err->sqlerrcode) : NULL;
+	const char *sqlstate = end->table_dropped ? TSA_TABLE_DROPPED :
+	err ? unpack_sql_state(err->sqlerrcode) : NULL;
 	const char *error = err && err->message ?
 	tsa_printable_text(err->message) : "";
 	const char *detail = err && err->detail ?

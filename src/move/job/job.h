@@ -128,6 +128,9 @@ extern void tsa_job_lock(int64 job_id);
 extern void tsa_job_note_switched(int64 job_id,
 								  const RelFileLocator *old_storage, int n);
 
+/* SQLSTATE of a job whose table was dropped before its end, as by retention. */
+#define TSA_TABLE_DROPPED "TA001"
+
 /* How a job ends. */
 typedef struct TsaJobEnd
 {
@@ -136,6 +139,8 @@ typedef struct TsaJobEnd
 	const TsaMoveProgress *figures; /* of a live copy that is done, or NULL */
 	int64		wal_bytes;		/* that it wrote; counts with figures only */
 	bool		keeps_files;	/* what it names is removed later */
+	bool		table_dropped;	/* FAILED since there is no such table any
+								 * more */
 } TsaJobEnd;
 
 /*

@@ -99,6 +99,35 @@ tsa_request_limits(int64 job_id, const TsaLimits * limits)
 	tsa_journal_update(&query, values, nulls);
 }
 
+double
+tsa_recent_waits_ms(Oid owner)
+{
+	/* nine of ten waited no longer */
+	static TsaStatement query = {
+		"SELECT pg_catalog.percentile_disc(0.9) WITHIN GROUP"
+		"   (ORDER BY r.waited_ms) AS ms"
+		" FROM (SELECT j.waited_ms, j.state, j.method"
+		"   FROM tablespace_advisor.job j WHERE j.owner = $1"
+		"   ORDER BY j.job_id DESC LIMIT 50) r"
+		" WHERE r.state = 'done' AND r.method = 'copy'",
+		1, {OIDOID}, NULL
+	};
+	Datum		values[1];
+	Datum		ms;
+	double		waits = 0;
+	TsaState	journal;
+
+	values[0] = ObjectIdGetDatum(owner);
+	tsa_journal_open(&journal);
+	tsa_state_use_indexes();
+	tsa_run(&query, values, NULL, TSA_READS);
+	ms = tsa_result_column(0, "ms");
+	if (ms != (Datum) 0)
+		waits = DatumGetFloat8(ms);
+	tsa_state_close(&journal);
+	return waits;
+}
+
 void
 tsa_read_limits(int64 job_id, TsaLimits * limits, int64 *others_left)
 {

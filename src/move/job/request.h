@@ -20,6 +20,9 @@ extern bool tsa_pause_is_requested(int64 job_id);
 extern bool tsa_request_pause(int64 job_id);
 extern bool tsa_withdraw_pause(int64 job_id);
 
+/* Milliseconds that the owner's moves waited for locks lately; 0: not known. */
+extern double tsa_recent_waits_ms(Oid owner);
+
 /* From now on the job has these limits. */
 extern void tsa_request_limits(int64 job_id, const TsaLimits * limits);
 

@@ -78,7 +78,10 @@ plan_table(List *planned, TsaMove *table, List *indexes,
 	return planned;
 }
 
-/* The tables that target comes to, without those that have no storage here. */
+/*
+ * The tables that target comes to, without those that have no storage here, and
+ * without unlogged partitions, which no live copy can follow.
+ */
 static List *
 load_local_tables(Oid target)
 {
@@ -94,6 +97,14 @@ load_local_tables(Oid target)
 			ereport(NOTICE,
 					(errmsg("skipping foreign %s",
 							tsa_move_display_name(table))));
+		else if (table->persistence == RELPERSISTENCE_UNLOGGED &&
+				 table->kind != RELKIND_PARTITIONED_TABLE &&
+				 table->relid != target)
+			ereport(NOTICE,
+					(errmsg("skipping unlogged %s",
+							tsa_move_display_name(table)),
+					 errdetail("There is no write-ahead log that a live copy of it could follow."),
+					 errhint("ALTER TABLE ... SET TABLESPACE moves it, and locks it until it is copied.")));
 		else
 			tables = lappend(tables, table);
 	}

@@ -44,6 +44,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "move/common/dumps.h"
 #include "move/common/relation.h"
 #include "move/common/session.h"
 #include "move/common/sleep.h"
@@ -290,7 +291,8 @@ alter_with_lock_timeout(TsaSession *session, const TsaJob *job)
  * Sets the tablespace of a relation by ALTER: of a partitioned index or table,
  * which has no storage (it is where new partitions, or their indexes, will be),
  * or, by method "lock", of one that is copied under that lock.  Every try waits
- * for the lock for lock_timeout at most.
+ * for the lock for lock_timeout at most.  None is made while a dump holds the
+ * relation.
  */
 void
 tsa_set_tablespace(TsaSession *session, const TsaJob *job)
@@ -304,6 +306,8 @@ tsa_set_tablespace(TsaSession *session, const TsaJob *job)
 		note_attempt(job, attempt);
 		tsa_commit(session);
 
+		while (tsa_find_dump(job->relid) != 0)
+			tsa_sleep(CATALOG_PAUSE_MS);
 		if (alter_with_lock_timeout(session, job))
 			return;
 		tsa_sleep(CATALOG_PAUSE_MS);

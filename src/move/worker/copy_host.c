@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "utils/memutils.h"
@@ -179,5 +180,11 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 		.indexes = job->indexes
 	};
 
+	if (!TIMESTAMP_IS_NOEND(job->limits.finish_by))
+	{
+		StartTransactionCommand();
+		order.waits_ms = tsa_recent_waits_ms(job->owner);
+		CommitTransactionCommand();
+	}
 	tsa_live_copy(&order, &callbacks, result);
 }

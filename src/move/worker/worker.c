@@ -106,6 +106,8 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 		end->state = TSA_JOB_DONE;
 		end->err = NULL;
 	}
+	end->table_dropped = end->state == TSA_JOB_FAILED &&
+		get_rel_name(job->heapid) == NULL;
 	if (copied == NULL)
 	{
 		tsa_job_note_wal(job->job_id, end->wal_bytes);

@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * dumps.h
+ *	  Sessions whose helpers must not meet a request for an exclusive lock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_DUMPS_H
+#define TSA_DUMPS_H
+
+#include "postgres.h"
+
+extern int	tsa_find_dump(Oid relid);
+
+#endif							/* TSA_DUMPS_H */
