@@ -34,8 +34,9 @@ sub statements_in
 	return grep { /\S/ } @statements;
 }
 
-my $node = start_node('main');
+my $node = start_node('main', conf => "shared_preload_libraries = 'tablespace_advisor, pg_stat_statements'\ntablespace_advisor.sample_interval = 0\n");
 $node->safe_psql('postgres', q{
+	CREATE EXTENSION pg_stat_statements;
 	CREATE TABLE orders (id int PRIMARY KEY, customer int, total numeric, note text);
 	INSERT INTO orders SELECT i, i % 100, i, repeat('x', 100) FROM generate_series(1, 5000) i;
 	CREATE INDEX orders_customer ON orders (customer);
@@ -103,6 +104,7 @@ foreach my $page (@pages)
 		$sql =~ s/'20 min'/'100 ms'/;
 		$sql =~ s/'20 GB'/'8 MB'/;
 		$sql =~ s/observe => '1 min'/observe => '1 s'/;
+		$sql =~ s/'30 s'/'1 s'/;
 
 		my ($rc, undef, $err) = $node->psql('postgres', $sql, timeout => 120);
 		if ($statement =~ /\bstandby_activity\(/)

@@ -45,7 +45,7 @@ sub blocks
 # postgres_exporter: columns are the metrics, in the file's order
 my $exporter = slurp_file("$contrib/prometheus/postgres_exporter.yml");
 my @queries = $exporter =~ /^(tablespace_advisor_\w+):\n((?:(?: .*)?\n)+)/gm;
-is(scalar @queries, 6, 'three queries for postgres_exporter');
+is(scalar @queries, 8, 'four queries for postgres_exporter');
 my %names;
 while (my ($name, $body) = splice @queries, 0, 2)
 {

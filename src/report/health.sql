@@ -37,13 +37,15 @@ AS $$
 	)
 	SELECT 'preloading', p.loaded,
 		CASE WHEN p.loaded THEN 'the library is preloaded'
-			ELSE 'the library is not preloaded: nothing is sampled, nor tidied up after a crash, unless called for; takes a restart' END,
+			ELSE 'the library is not preloaded: waits are not measured, nothing is sampled, nor tidied up after a crash, unless called for; takes a restart' END,
 		CASE WHEN NOT p.loaded THEN 'ALTER SYSTEM SET shared_preload_libraries = '
 			|| (SELECT string_agg(quote_literal(l), ', ')
 				FROM unnest(p.libraries || 'tablespace_advisor'::text) l) END
 	FROM (SELECT libraries, 'tablespace_advisor' = ANY (libraries) AS loaded FROM preload) p
 	UNION ALL
 	SELECT 'timing', t.timed, CASE WHEN t.timed THEN 'track_io_timing is on'
+			WHEN tablespace_advisor.waits_are_measured()
+				THEN 'track_io_timing is off: waits are measured without it, but outcomes of moves are not; takes a reload: SELECT pg_catalog.pg_reload_conf()'
 			ELSE 'track_io_timing is off: advice cannot correct probes by what the server timed, and outcomes are not measured; takes a reload: SELECT pg_catalog.pg_reload_conf()' END,
 		CASE WHEN NOT t.timed THEN 'ALTER SYSTEM SET track_io_timing = on' END
 	FROM (SELECT current_setting('track_io_timing')::boolean AS timed) t
@@ -62,6 +64,54 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.server_health() IS
 	'the rows of tablespace_advisor_health() on settings of the server';
+
+CREATE FUNCTION tablespace_advisor.wait_health()
+RETURNS TABLE (subject text, ok boolean, message text, statement text)
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH info AS MATERIALIZED (
+		SELECT i.*, greatest(1, extract(epoch FROM clock_timestamp() - i.since) / 3600)
+			AS hours
+		FROM tablespace_advisor.wait_info() i
+	)
+	SELECT 'waits', i.enabled AND f.fit,
+		CASE WHEN NOT i.enabled THEN 'track_waits is off: waits for reads are not measured'
+			WHEN NOT f.fit THEN format('the table of relations is full (%s): some waits name no relation; takes a restart',
+				i.max_relation_entries)
+			ELSE format('waits for reads are measured, in 1 of %s executions', i.sample) END,
+		CASE WHEN NOT i.enabled THEN 'ALTER SYSTEM SET tablespace_advisor.track_waits = on'
+			WHEN NOT f.fit THEN format(
+				'ALTER SYSTEM SET tablespace_advisor.max_statements = %s',
+				2 * i.max_statement_entries) END
+	FROM info i
+	CROSS JOIN LATERAL
+		(SELECT i.relations_overflowed = 0 AND i.lost_reads = 0 AS fit) f
+	WHERE i.since IS NOT NULL
+	UNION ALL
+	SELECT 'statements', q.computed AND q.fit,
+		CASE WHEN NOT q.computed
+				THEN 'no query ids are computed: waits name relations, but no statements; takes a reload'
+			WHEN NOT q.fit THEN format('%s statements an hour give way to others (of %s kept); takes a restart',
+				round(i.statements_evicted / i.hours), i.max_statement_entries)
+			WHEN NOT q.has_texts
+				THEN 'waits show query ids: pg_stat_statements, which has the texts, is not installed here'
+			ELSE 'waits name statements' END,
+		CASE WHEN NOT q.computed THEN 'ALTER SYSTEM SET compute_query_id = on'
+			WHEN NOT q.fit THEN format(
+				'ALTER SYSTEM SET tablespace_advisor.max_statements = %s',
+				2 * i.max_statement_entries) END
+	FROM info i
+	CROSS JOIN LATERAL (SELECT
+		(SELECT a.query_id IS NOT NULL FROM pg_stat_activity a
+			WHERE a.pid = pg_backend_pid()) AS computed,
+		i.statements_evicted / i.hours <= i.max_statement_entries AS fit,
+		EXISTS (SELECT FROM pg_extension e
+			WHERE e.extname = 'pg_stat_statements') AS has_texts) q
+	WHERE i.since IS NOT NULL AND i.enabled
+$$;
+COMMENT ON FUNCTION tablespace_advisor.wait_health() IS
+	'the rows of tablespace_advisor_health() on waits, if the library is preloaded: whether they are measured, and whether they name relations and statements';
 
 CREATE FUNCTION tablespace_advisor.sample_health()
 RETURNS TABLE (subject text, ok boolean, message text, statement text)
@@ -159,6 +209,7 @@ BEGIN ATOMIC
 	-- the view, of which nothing is read, is locked: the extension stays meanwhile
 	SELECT tablespace_advisor.printable(h.subject), h.ok, tablespace_advisor.printable(h.message), h.statement
 	FROM (SELECT 1 AS part, * FROM tablespace_advisor.server_health()
+		UNION ALL SELECT 1, * FROM tablespace_advisor.wait_health()
 		UNION ALL SELECT 2, * FROM tablespace_advisor.sample_health()
 		UNION ALL SELECT 3, * FROM tablespace_advisor.probe_health()
 		UNION ALL SELECT 4, * FROM tablespace_advisor.device_health()
@@ -176,6 +227,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.probe_statement(name[]),
 	tablespace_advisor.untidied_jobs(),
 	tablespace_advisor.server_health(),
+	tablespace_advisor.wait_health(),
 	tablespace_advisor.sample_health(),
 	tablespace_advisor.probe_health(),
 	tablespace_advisor.device_health(),

@@ -70,3 +70,13 @@ REVOKE ALL ON @extschema@.move_metrics FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_metrics TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_metrics IS
 	'moves of this database by state and target, for collectors, a row for each pair even if there are none: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions; a move whose table was dropped counts as cancelled; of the moves that tablespace_advisor.keep_history still keeps';
+
+/* What samples have counted is never forgotten, so that no counter falls. */
+CREATE VIEW @extschema@.wait_metrics AS
+SELECT pg_catalog.current_database() AS database, t.class, t.access,
+	t.reads AS reads_total, t.waited_ms / 1e3::float8 AS waited_seconds_total
+FROM tablespace_advisor.wait_total t;
+REVOKE ALL ON @extschema@.wait_metrics FROM PUBLIC;
+GRANT SELECT ON @extschema@.wait_metrics TO pg_monitor;
+COMMENT ON VIEW @extschema@.wait_metrics IS
+	'measured reads of this database, for collectors, a row for each class of readers and kind of access that occurred: reads_total: blocks read past shared buffers, waited_seconds_total: seconds that sessions waited for them, both as of the last sample; counters begin with the first sample';

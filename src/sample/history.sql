@@ -47,6 +47,11 @@ COMMENT ON COLUMN tablespace_advisor.sample.reading_sessions IS
 COMMENT ON COLUMN tablespace_advisor.sample.waits IS
 	'active sessions of this database by wait class and event, added up over the looks; CPU: no wait';
 
+COMMENT ON COLUMN tablespace_advisor.sample.waits_since IS
+	'when the counters of measured waits began that this sample has read; NULL: there were none';
+COMMENT ON COLUMN tablespace_advisor.sample.waits_measured_s IS
+	'seconds since the sample before in which waits for reads were measured; NULL: they were not';
+
 COMMENT ON TABLE tablespace_advisor.relation_sample IS
 	'what happened to a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; maintenance_reads: those of the reads that were VACUUM''s and ANALYZE''s, estimated, NULL: none ran; size_bytes: of all forks, at the end';
 
@@ -61,6 +66,17 @@ COMMENT ON TABLE tablespace_advisor.tablespace_io_sample IS
 
 COMMENT ON TABLE tablespace_advisor.sampled_device IS
 	'counters of the device under each tablespace at the last sample, see tablespace_io_sample; device: its name, the number the kernel gave it, the boot of the machine: counters of different ones are not subtracted';
+
+COMMENT ON TABLE tablespace_advisor.relation_wait_sample IS
+	'measured reads of a relation since the sample before, by class of readers and kind of access (see wait_relations()); relations that nobody read or waited for have no row. calls: executions, hits, reads: blocks found in shared buffers and read past them, waited_ms: milliseconds that sessions waited for the reads; read_histogram: counts of reads of one block by their time, see wait_relations(), NULL for less than a ten thousandth of the waits; relation 0: not known';
+COMMENT ON TABLE tablespace_advisor.statement_wait_sample IS
+	'the same of the fifty statements, as clients sent them, that waited most since the sample before. access all: the whole statement, total_ms its execution in milliseconds; else the part of a relation and kind of access, at most twenty and a rest of relation 0';
+COMMENT ON TABLE tablespace_advisor.sampled_wait IS
+	'counters of relation_wait_sample in the last sample; since: when the row began to count';
+COMMENT ON TABLE tablespace_advisor.sampled_statement_wait IS
+	'counters of statement_wait_sample in the last sample, of all statements; since: when the row began to count';
+COMMENT ON TABLE tablespace_advisor.wait_total IS
+	'reads of this database and milliseconds waited for them, as all samples ever taken have counted them, by class of readers and kind of access';
 
 GRANT SELECT ON tablespace_advisor.sample, tablespace_advisor.relation_sample,
 	tablespace_advisor.tablespace_sample, tablespace_advisor.sampled_relation,

@@ -21,11 +21,13 @@ CREATE TYPE tablespace_advisor.relation_rate AS (
 	counted_since timestamptz,
 	was_reset boolean,
 	system_cached float8,
-	maintenance_reads_per_s float8
+	maintenance_reads_per_s float8,
+	measured boolean,
+	waiting_sessions float8
 );
 
 COMMENT ON TYPE tablespace_advisor.relation_rate IS
-	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them, reads without maintenance_reads: VACUUM''s and ANALYZE''s (maintenance.sql), NULL: none ran; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known';
+	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them, reads without maintenance_reads: VACUUM''s and ANALYZE''s (maintenance.sql), NULL: none ran; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known; measured: waits were measured in the window; waiting_sessions: the mean number of sessions in which the application waited for reads of it, NULL unless measured';
 
 CREATE TYPE tablespace_advisor.observation AS (
 	source text,
@@ -40,7 +42,8 @@ CREATE TYPE tablespace_advisor.observation AS (
 	timed_blocks float8,
 	statements float8,
 	statements_ms float8,
-	profile tablespace_advisor.wait_profile
+	profile tablespace_advisor.wait_profile,
+	measured_s float8
 );
 
 COMMENT ON TYPE tablespace_advisor.observation IS
@@ -68,7 +71,8 @@ SELECT s.sample_id, s.started_at, s.taken_at, s.covers, s.was_reset,
 	s.statements_ms - CASE WHEN s.statements < l.statements
 		OR s.statements_ms < l.statements_ms
 		THEN 0 ELSE l.statements_ms END AS statements_ms,
-	s.snapshots, s.reading_snapshots, s.reading_sessions, s.waits
+	s.snapshots, s.reading_snapshots, s.reading_sessions, s.waits,
+	s.waits_measured_s
 FROM tablespace_advisor.sample s
 CROSS JOIN LATERAL
 	(SELECT p.* FROM tablespace_advisor.sample p
@@ -151,7 +155,9 @@ CREATE FUNCTION tablespace_advisor.observe_samples(
 	tables oid[],
 	with_active boolean,
 	OUT window_of tablespace_advisor.observation,
-	OUT relations tablespace_advisor.relation_rate[])
+	OUT relations tablespace_advisor.relation_rate[],
+	OUT relation_waits tablespace_advisor.relation_wait[],
+	OUT statement_waits tablespace_advisor.statement_wait[])
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
@@ -176,10 +182,14 @@ BEGIN
 		sum(i.statements), sum(i.statements_ms),
 		(sum(i.snapshots), sum(i.reading_snapshots), sum(i.reading_sessions),
 			tablespace_advisor.sum_waits(array_agg(i.waits)))
-			::tablespace_advisor.wait_profile
+			::tablespace_advisor.wait_profile,
+		sum(i.waits_measured_s)
 	INTO window_of
 	FROM tablespace_advisor.sample_interval i
 	WHERE i.sample_id BETWEEN first_id AND last_id;
+
+	SELECT w.* INTO relation_waits, statement_waits FROM
+		tablespace_advisor.sampled_waits(first_id, last_id, window_of.measured_s) w;
 
 	WITH change AS MATERIALIZED (
 		SELECT c.* FROM tablespace_advisor.sum_relation_samples(
@@ -206,14 +216,18 @@ BEGIN
 		h.hot_updated / nullif(h.updated, 0),
 		coalesce(s.scans, 0), s.counted_since,
 		coalesce(s.counted_since > window_of.window_start, false),
-		c.cached_share, c.maintenance_reads_per_s
+		c.cached_share, c.maintenance_reads_per_s, n.measured,
+		CASE WHEN n.measured THEN coalesce(w.waiting_sessions, 0) END
 		)::tablespace_advisor.relation_rate)
 	INTO relations
 	FROM present i
 	LEFT JOIN tablespace_advisor.sampled_relation s ON s.relation = i.relation
 	LEFT JOIN change c ON c.relation = i.relation
 	LEFT JOIN change h ON h.relation = coalesce(i.indexed, i.relation)
-	CROSS JOIN (SELECT nullif(window_of.seconds, 0) AS seconds) n;
+	LEFT JOIN tablespace_advisor.application_waits(relation_waits) w
+		ON w.relation = i.relation
+	CROSS JOIN (SELECT nullif(window_of.seconds, 0) AS seconds,
+		coalesce(window_of.measured_s > 0, false) AS measured) n;
 END
 $$;
 
@@ -263,7 +277,8 @@ COMMENT ON FUNCTION tablespace_advisor.read_counters(oid[]) IS
 CREATE FUNCTION tablespace_advisor.subtract_counters(
 	earlier tablespace_advisor.relation_counter[],
 	later tablespace_advisor.relation_counter[],
-	seconds float8)
+	seconds float8,
+	waits tablespace_advisor.relation_wait[] DEFAULT NULL)
 RETURNS tablespace_advisor.relation_rate[]
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -301,10 +316,13 @@ AS $$
 		c.scans / n.seconds, c.tuples_read / n.seconds,
 		h.hot_updated::float8 / nullif(h.updated, 0),
 		c.scans_total, coalesce(b.stats_reset, b.server_since), c.fell, NULL,
-		m.reads / n.seconds
+		m.reads / n.seconds, waits IS NOT NULL,
+		CASE WHEN waits IS NOT NULL THEN coalesce(w.waiting_sessions, 0) END
 		)::tablespace_advisor.relation_rate)
 	FROM change c
 	JOIN change h ON h.relation = coalesce(c.indexed, c.relation)
+	LEFT JOIN tablespace_advisor.application_waits(waits) w
+		ON w.relation = c.relation
 	CROSS JOIN tablespace_advisor.statistics_start b
 	CROSS JOIN (SELECT nullif(subtract_counters.seconds, 0) AS seconds) n
 	CROSS JOIN LATERAL
@@ -316,8 +334,8 @@ AS $$
 	WHERE z.size_bytes IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8) IS
-	'rates between two readings of read_counters(), so many seconds apart; since counters began without the earlier one';
+COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, tablespace_advisor.relation_wait[]) IS
+	'rates between two readings of read_counters(), so many seconds apart; since counters began without the earlier one; waits: what was measured meanwhile, NULL: nothing';
 
 /* What the statistics say of the whole database now. */
 CREATE FUNCTION tablespace_advisor.read_database()
@@ -335,7 +353,7 @@ AS $$
 		CASE WHEN current_setting('track_io_timing')::boolean
 			THEN d.blks_read END,
 		NULL, NULL,
-		(0, 0, 0, '{}')::tablespace_advisor.wait_profile
+		(0, 0, 0, '{}')::tablespace_advisor.wait_profile, NULL
 		)::tablespace_advisor.observation
 	FROM pg_stat_database d, tablespace_advisor.statistics_start b
 	WHERE d.datname = current_database()
@@ -344,30 +362,53 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.read_database() IS
 	'the window since counters began, with the whole database''s counters';
 
-CREATE FUNCTION tablespace_advisor.watch_database(
-	duration interval,
-	tables oid[],
-	OUT window_of tablespace_advisor.observation,
-	OUT relations tablespace_advisor.relation_rate[],
-	OUT devices tablespace_advisor.tablespace_io_sample[])
-LANGUAGE plpgsql VOLATILE
+CREATE FUNCTION tablespace_advisor.watched_seconds(duration interval)
+RETURNS float8
+LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	seconds float8 := extract(epoch FROM duration);
-	snapshots int;
-	before tablespace_advisor.observation;
-	counters tablespace_advisor.relation_counter[];
-	counters_after tablespace_advisor.relation_counter[];
-	devices_before tablespace_advisor.sampled_device[];
+	seconds CONSTANT float8 := extract(epoch FROM duration);
 BEGIN
 	IF seconds < 0.1 OR seconds > 86400 THEN
 		RAISE EXCEPTION 'observe must be between 100 ms and 1 day'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
+	RETURN seconds;
+END
+$$;
+
+COMMENT ON FUNCTION tablespace_advisor.watched_seconds(interval) IS
+	'the seconds of a time to watch for. Errors: 22023 out of range';
+
+CREATE FUNCTION tablespace_advisor.watch_database(
+	duration interval,
+	tables oid[],
+	OUT window_of tablespace_advisor.observation,
+	OUT relations tablespace_advisor.relation_rate[],
+	OUT devices tablespace_advisor.tablespace_io_sample[],
+	OUT relation_waits tablespace_advisor.relation_wait[],
+	OUT statement_waits tablespace_advisor.statement_wait[])
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	seconds CONSTANT float8 := tablespace_advisor.watched_seconds(duration);
+	snapshots int;
+	before tablespace_advisor.observation;
+	counters tablespace_advisor.relation_counter[];
+	counters_after tablespace_advisor.relation_counter[];
+	devices_before tablespace_advisor.sampled_device[];
+	is_measured CONSTANT boolean := tablespace_advisor.waits_are_measured();
+	waits_before tablespace_advisor.sampled_wait[];
+	statements_before tablespace_advisor.sampled_statement_wait[];
+BEGIN
 	snapshots := least(greatest(seconds / 0.1, 1), 1000);
 	counters := tablespace_advisor.read_counters(tables);
 	devices_before := array(SELECT d FROM tablespace_advisor.read_devices() d);
+	waits_before := array(SELECT w FROM tablespace_advisor.read_waits() w);
+	statements_before := array(SELECT w
+		FROM tablespace_advisor.read_statement_waits() w);
 	before := tablespace_advisor.read_database();
 	window_of.profile := tablespace_advisor.watch_waits(snapshots,
 		seconds / snapshots);
@@ -385,11 +426,18 @@ BEGIN
 		greatest(d.blocks_hit - before.blocks_hit, 0),
 		greatest(d.read_ms - before.read_ms, 0),
 		greatest(d.timed_blocks - before.timed_blocks, 0),
-		NULL, NULL, window_of.profile
+		NULL, NULL, window_of.profile,
+		CASE WHEN is_measured
+			THEN extract(epoch FROM d.window_end - before.window_end) END
 	INTO window_of
 	FROM tablespace_advisor.read_database() d;
+	IF is_measured THEN
+		SELECT w.* INTO relation_waits, statement_waits
+		FROM tablespace_advisor.waits_since(waits_before, statements_before,
+			window_of.seconds) w;
+	END IF;
 	relations := tablespace_advisor.subtract_counters(counters,
-		counters_after, window_of.seconds);
+		counters_after, window_of.seconds, relation_waits);
 END
 $$;
 
@@ -417,7 +465,10 @@ CREATE FUNCTION tablespace_advisor.observe_database(
 	OUT reading_sessions float8,
 	OUT waits jsonb,
 	OUT relations tablespace_advisor.relation_rate[],
-	OUT devices tablespace_advisor.device_rate[])
+	OUT devices tablespace_advisor.device_rate[],
+	OUT measured_s float8,
+	OUT relation_waits tablespace_advisor.relation_wait[],
+	OUT statement_waits tablespace_advisor.statement_wait[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
@@ -443,19 +494,19 @@ BEGIN
 				tablespace_advisor.subtract_counters(NULL,
 					tablespace_advisor.read_counters(
 						CASE WHEN NOT with_active THEN tables END), d.seconds)
-					AS relations
+					AS relations,
+				NULL::tablespace_advisor.relation_wait[] AS relation_waits,
+				NULL::tablespace_advisor.statement_wait[] AS statement_waits
 			INTO seen
 			FROM tablespace_advisor.read_database() d;
 		END IF;
 	END IF;
 	w := seen.window_of;
 	relations := coalesce(seen.relations, '{}');
-	source := w.source;
-	window_start := w.window_start;
-	window_end := w.window_end;
-	seconds := w.seconds;
-	intervals := w.intervals;
-	was_reset := w.was_reset;
+	SELECT w.source, w.window_start, w.window_end, w.seconds, w.intervals, w.was_reset,
+		w.measured_s, seen.relation_waits, seen.statement_waits
+	INTO source, window_start, window_end, seconds, intervals, was_reset,
+		measured_s, relation_waits, statement_waits;
 	reads_per_s := w.blocks_read / nullif(w.seconds, 0);
 	hits_per_s := w.blocks_hit / nullif(w.seconds, 0);
 	timed_read_us := w.read_ms * 1000 / nullif(w.timed_blocks, 0);
@@ -472,7 +523,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.observe_database(interval, oid[], interval, boolean) IS
-	'what this database and its relations (of the tables given, or all; with_active: at least of those and of tables that did anything) did per second: while watched for so long (observe), else by the samples of the last history, else by the totals since counters began; times are NULL without track_io_timing. Errors: 22023 observe out of range';
+	'what this database and its relations (of the tables given, or all; with_active: at least of those and of tables that did anything) did per second: while watched for so long (observe), else by the samples of the last history, else by the totals since counters began; times are NULL without track_io_timing, and waits where none were measured (measured_s: seconds of the window in which they were). Errors: 22023 observe out of range';
 
 CREATE FUNCTION tablespace_advisor.observed_activity(
 	observe interval DEFAULT NULL,
@@ -498,7 +549,9 @@ RETURNS TABLE (
 	counted_since timestamptz,
 	was_reset boolean,
 	system_cached float8,
-	maintenance_reads_per_s float8)
+	maintenance_reads_per_s float8,
+	measured boolean,
+	waiting_sessions float8)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
@@ -517,8 +570,9 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.observe_samples(interval, oid[], boolean),
 	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
 	tablespace_advisor.read_counters(oid[]),
-	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8),
+	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, tablespace_advisor.relation_wait[]),
 	tablespace_advisor.read_database(),
+	tablespace_advisor.watched_seconds(interval),
 	tablespace_advisor.watch_database(interval, oid[]),
 	tablespace_advisor.observe_database(interval, oid[], interval, boolean),
 	tablespace_advisor.observed_activity(interval, oid[], interval)

@@ -65,7 +65,8 @@ BEGIN
 		(started_at, taken_at, was_reset, stats_reset, io_timed,
 			blocks_read, blocks_hit, read_ms, write_ms,
 			statements, statements_ms,
-			snapshots, reading_snapshots, reading_sessions, waits)
+			snapshots, reading_snapshots, reading_sessions, waits,
+			waits_since, waits_measured_s)
 	SELECT last_sample.taken_at, clock_timestamp(),
 		last_sample.taken_at IS NOT NULL
 			/* the reset of a single relation makes stats_reset newer, too */
@@ -77,9 +78,14 @@ BEGIN
 		d.blks_read, d.blks_hit, d.blk_read_time, d.blk_write_time,
 		t.statements, t.statements_ms,
 		profile.snapshots, profile.reading_snapshots,
-		profile.reading_sessions, profile.waits
+		profile.reading_sessions, profile.waits, w.since,
+		/* of counters that the last sample did not read nothing can be said */
+		CASE WHEN w.enabled AND (w.since = last_sample.waits_since
+				OR w.since > last_sample.taken_at)
+			THEN extract(epoch FROM clock_timestamp()
+				- greatest(last_sample.taken_at, w.since)) END
 	FROM pg_stat_database d, tablespace_advisor.statistics_start b,
-		tablespace_advisor.statement_totals() t
+		tablespace_advisor.statement_totals() t, tablespace_advisor.wait_info() w
 	WHERE d.datname = current_database()
 	RETURNING s.* INTO added;
 	RETURN added;
@@ -312,7 +318,9 @@ AS $$
 		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
 	DELETE FROM tablespace_advisor.tablespace_io_sample i
 	WHERE i.sample_id
-		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s)
+		< (SELECT min(s.sample_id) FROM tablespace_advisor.sample s);
+	SELECT tablespace_advisor.forget_wait_samples(
+		(SELECT min(s.sample_id) FROM tablespace_advisor.sample s))
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.forget_samples(int) IS
@@ -327,6 +335,8 @@ RETURNS void
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
+	SELECT tablespace_advisor.merge_wait_samples(m.whole_id, array_agg(m.part_id))
+	FROM tablespace_advisor.samples_to_merge() m GROUP BY m.whole_id;
 	WITH member AS MATERIALIZED (
 		SELECT * FROM tablespace_advisor.samples_to_merge()
 	), moved AS (
@@ -352,6 +362,7 @@ AS $$
 			sum(s.snapshots) AS snapshots,
 			sum(s.reading_snapshots) AS reading_snapshots,
 			sum(s.reading_sessions) AS reading_sessions,
+			sum(s.waits_measured_s) AS waits_measured_s,
 			tablespace_advisor.sum_waits(array_agg(s.waits)) AS waits
 		FROM member m JOIN tablespace_advisor.sample s ON s.sample_id = m.part_id
 		GROUP BY m.whole_id, m.unit, m.started_at
@@ -360,7 +371,8 @@ AS $$
 		SET covers = a.unit, started_at = a.started_at,
 			was_reset = a.was_reset, snapshots = a.snapshots,
 			reading_snapshots = a.reading_snapshots,
-			reading_sessions = a.reading_sessions, waits = a.waits
+			reading_sessions = a.reading_sessions, waits = a.waits,
+			waits_measured_s = a.waits_measured_s
 		FROM sums a WHERE s.sample_id = a.whole_id
 	), moved_io AS (
 		DELETE FROM tablespace_advisor.tablespace_io_sample i
@@ -419,6 +431,7 @@ BEGIN
 	s := tablespace_advisor.add_sample(last_sample, profile);
 	PERFORM tablespace_advisor.add_device_samples(s);
 	PERFORM tablespace_advisor.add_relation_samples(s);
+	PERFORM tablespace_advisor.add_wait_samples(s);
 	PERFORM tablespace_advisor.refresh_residency();
 	INSERT INTO tablespace_advisor.tablespace_sample
 		(sample_id, tablespace, used_bytes, free_bytes)

@@ -38,8 +38,9 @@ BEGIN ATOMIC
 		'seconds', max(a.seconds),
 		'relations', coalesce(jsonb_agg(jsonb_build_object('relation', a.relation,
 			'reads_per_s', a.reads_per_s, 'hits_per_s', a.hits_per_s,
-			'scans_per_s', a.scans_per_s)) FILTER (WHERE a.reads_per_s > 0
-				OR a.hits_per_s > 0 OR a.scans_per_s > 0), '[]'))
+			'scans_per_s', a.scans_per_s, 'waiting_sessions', a.waiting_sessions))
+			FILTER (WHERE a.reads_per_s > 0 OR a.hits_per_s > 0
+				OR a.scans_per_s > 0 OR a.waiting_sessions > 0), '[]'))
 	FROM tablespace_advisor.observed_activity(tablespace_advisor.watch_of_standby(observe)) a
 		LEFT JOIN (SELECT FROM tablespace_advisor.sample LIMIT 0) held ON true;
 END;
@@ -96,10 +97,13 @@ BEGIN
 	INSERT INTO tablespace_advisor.standby_activity
 	SELECT server, r.relation, least(o.at, clock_timestamp()),
 		least(greatest(r.reads_per_s, 0), 1e9), least(greatest(r.hits_per_s, 0), 1e9),
-		least(greatest(r.scans_per_s, 0), 1e9)
+		least(greatest(r.scans_per_s, 0), 1e9),
+		CASE WHEN r.waiting_sessions IS NOT NULL
+			THEN least(greatest(r.waiting_sessions, 0), 1e9) END
 	FROM (SELECT (activity->>'observed_at')::timestamptz) o(at)
 		CROSS JOIN jsonb_to_recordset(activity->'relations') AS r (relation oid,
-			reads_per_s float8, hits_per_s float8, scans_per_s float8)
+			reads_per_s float8, hits_per_s float8, scans_per_s float8,
+			waiting_sessions float8)
 		JOIN pg_class c ON c.oid = r.relation
 	WHERE o.at IS NOT NULL AND r.reads_per_s IS NOT NULL
 		AND r.hits_per_s IS NOT NULL AND r.scans_per_s IS NOT NULL
@@ -138,14 +142,15 @@ COMMENT ON FUNCTION @extschema@.add_standby_activity(jsonb, name) IS
 
 CREATE FUNCTION tablespace_advisor.standby_reads()
 RETURNS TABLE (server name, relation oid, heap oid, member oid,
-	reads_per_s float8, hits_per_s float8, scans_per_s float8)
+	reads_per_s float8, hits_per_s float8, scans_per_s float8,
+	waiting_sessions float8)
 LANGUAGE sql STABLE ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT s.server, s.relation, h.heap,
 		CASE c.relkind WHEN 'i' THEN CASE WHEN o.oid IS NULL THEN c.oid ELSE o.oid END
 			ELSE h.heap END,
-		s.reads_per_s, s.hits_per_s, s.scans_per_s
+		s.reads_per_s, s.hits_per_s, s.scans_per_s, s.waiting_sessions
 	FROM tablespace_advisor.standby_activity s
 		JOIN pg_class c ON c.oid = s.relation
 		LEFT JOIN pg_index i ON i.indexrelid = c.oid
@@ -155,5 +160,5 @@ AS $$
 	WHERE s.observed_at > clock_timestamp() - interval '1 day'
 $$;
 COMMENT ON FUNCTION tablespace_advisor.standby_reads() IS
-	'what was brought of standbys within a day; heap: the table, member: what moves, which is the table for its TOAST';
+	'what was brought of standbys within a day; heap: the table, member: what moves, which is the table for its TOAST; waiting_sessions: sessions that waited for reads, NULL: not measured there';
 GRANT EXECUTE ON FUNCTION tablespace_advisor.standby_reads() TO pg_monitor;

@@ -20,6 +20,7 @@
 #include "nodes/execnodes.h"
 #include "utils/tuplestore.h"
 
+#include "sample/statements.h"
 #include "state/extension_members.h"
 
 PG_FUNCTION_INFO_V1(tsa_read_statements);
@@ -37,8 +38,8 @@ typedef struct SummedColumn
 }			SummedColumn;
 
 /* A column of the rows, if it is there and of that type; else 0. */
-static int
-column_of(TupleDesc rows, const char *name, Oid type)
+int
+tsa_column_of(TupleDesc rows, const char *name, Oid type)
 {
 	int			column = SPI_fnumber(rows, name);
 
@@ -53,12 +54,13 @@ static bool
 add_up(ReturnSetInfo *result, SummedColumn * columns, int ncolumns)
 {
 	TupleDesc	rows = result->setDesc;
-	int			database = column_of(rows, "dbid", OIDOID);
+	int			database = tsa_column_of(rows, "dbid", OIDOID);
 	TupleTableSlot *slot;
 
 	for (int i = 0; i < ncolumns; i++)
 	{
-		columns[i].number = column_of(rows, columns[i].name, columns[i].type);
+		columns[i].number = tsa_column_of(rows, columns[i].name,
+										  columns[i].type);
 		if (columns[i].number == 0)
 			return false;
 	}
@@ -86,9 +88,14 @@ add_up(ReturnSetInfo *result, SummedColumn * columns, int ncolumns)
 	return true;
 }
 
-/* Calls it without the texts of statements, and has its rows added up. */
-static bool
-sum_statements(SummedColumn * columns, int ncolumns)
+/*
+ * Calls pg_stat_statements() of the extension of that name as the current user,
+ * and has its rows taken; with_texts: the texts of statements, too.  The result
+ * is false without that extension, else what "take" returns.  Errors: 55000 if
+ * its library is not loaded.
+ */
+bool
+tsa_call_statements(bool with_texts, TsaTakeStatements take, void *arg)
 {
 	Oid			function = tsa_extension_function("pg_stat_statements",
 												  "pg_stat_statements",
@@ -106,16 +113,40 @@ sum_statements(SummedColumn * columns, int ncolumns)
 	result.allowedModes = SFRM_Materialize;
 	InitFunctionCallInfoData(*call, &flinfo, 1, InvalidOid, NULL,
 							 (Node *) &result);
-	call->args[0].value = BoolGetDatum(false);
+	call->args[0].value = BoolGetDatum(with_texts);
 	call->args[0].isnull = false;
 	(void) FunctionCallInvoke(call);
 	if (result.returnMode == SFRM_Materialize && result.setResult != NULL)
 	{
-		known = add_up(&result, columns, ncolumns);
+		known = take(&result, arg);
 		tuplestore_end(result.setResult);
 	}
 	FreeExprContext(result.econtext, true);
 	return known;
+}
+
+/* Columns that are added up. */
+typedef struct SummedColumns
+{
+	SummedColumn *columns;
+	int			n;
+} SummedColumns;
+
+static bool
+take_sums(ReturnSetInfo *result, void *arg)
+{
+	SummedColumns *sums = arg;
+
+	return add_up(result, sums->columns, sums->n);
+}
+
+/* Adds up columns of the statements of this database, without their texts. */
+static bool
+sum_statements(SummedColumn * columns, int ncolumns)
+{
+	SummedColumns sums = {columns, ncolumns};
+
+	return tsa_call_statements(false, take_sums, &sums);
 }
 
 /* Since when it counts; false if it does not say. */
