@@ -1,6 +1,8 @@
 /* Moves that have to end in time beside a load that changes, on simulated devices. */
 #include "move/copy/deadline.c"
+#include "move/copy/burst.c"
 #include "move/copy/rate_control.c"
+#include "move/copy/turn.c"
 
 #include "tap.h"
 

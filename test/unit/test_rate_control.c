@@ -1,5 +1,7 @@
 /* The control of a copy, on simulated devices. */
+#include "move/copy/burst.c"
 #include "move/copy/rate_control.c"
+#include "move/copy/turn.c"
 
 #include "tap.h"
 
@@ -305,6 +307,13 @@ test_flash(void)
 
 	world.others = 2000;
 	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 0.5);
+	is_close(run(&control, &world, 2), world.speed, 0.01,
+			 "beside writers: full speed, once it is known what they do without");
+	ok(tsa_rate_reason(&control) == TSA_REASON_BURST, "it says so");
+	ok(tsa_rate_others_lost(&control) > 0.3, "and counts what that costs them");
+	(void) run(&control, &world, 2);
+	ok(!tsa_rate_is_full(&control), "for some seconds");
 	rate = run(&control, &world, 3);
 	ok(rate > 50 * MB, "beside writers (%.0f MB/s)", rate / MB);
 	ok(tsa_rate_loss(&control, TSA_CONTENTION_SERVER) < 0.12, "90 %% are theirs");
@@ -319,6 +328,33 @@ test_flash(void)
 	(void) run(&control, &world, 5);
 	ok(tsa_rate_loss(&control, TSA_CONTENTION_SERVER) < 0.15,
 	   "a load that begins to suffer is noticed");
+}
+
+/* Bounds of a burst. */
+static void
+test_burst(void)
+{
+	World		world = flash();
+	TsaRate		control;
+
+	world.others = 2000;
+	world.suffer = 0.9;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 1);
+	ok(!tsa_rate_is_full(&control), "who loses nine tenths: no burst");
+	ok(tsa_rate_others_lost(&control) < 0.4, "but for a moment (%.2f)",
+	   tsa_rate_others_lost(&control));
+
+	world.suffer = 0.5;
+	tsa_init_rate(&control, true, 0);
+	(void) run(&control, &world, 0.5);
+	control.present[TSA_CONTENTION_TARGET] = true;
+	ok(!bursts(&control), "nor where others read from the target");
+	control.present[TSA_CONTENTION_TARGET] = false;
+	ok(bursts(&control), "but where nobody does");
+
+	tsa_init_rate(&control, true, 50 * MB);
+	ok(run(&control, &world, 3) < 51 * MB, "max_rate bounds a burst");
 }
 
 static void
@@ -585,29 +621,14 @@ test_turn(void)
 	is_close(tsa_rate_turn(&control, 1, 0.1, 0), 0.1 * MIN_TURN, 1e-9,
 			 "or a part, if nothing had to be read");
 
-	/* a request takes 10.5 ms, a turn waits for two thirds of one, then seeks */
-	for (int i = 0; i < 50; i++)
-		(void) tsa_rate_turn(&control, control.turn_bytes, 0.1, 0.007 + 0.002 +
-							 tsa_rate_unit_bytes(&control) / (90 * MB));
-	is_close(0.002 + tsa_rate_unit_bytes(&control) / (90 * MB), 0.0105, 0.15,
-			 "a turn takes as long as a request of others");
-	for (int i = 0; i < 50; i++)
-		(void) tsa_rate_turn(&control, control.turn_bytes, 0.1, 0.1);
-	is_close(tsa_rate_unit_bytes(&control), LEAST_TURN, 1e-9, "a part of a MB at least");
-	for (int i = 0; i < 50; i++)
-	{
-		(void) tsa_rate_turn(&control, control.turn_bytes, 0.1, 0);
-		(void) tsa_rate_turn(&control, 0.2 * MB, 0.1, 0.001);
-	}
-	is_close(tsa_rate_unit_bytes(&control), LEAST_TURN, 1e-9,
-			 "nothing read, or a part of a turn, says nothing");
-	for (int i = 0; i < 50; i++)
-		(void) tsa_rate_turn(&control, control.turn_bytes, 0.1, 0.001);
-	is_close(tsa_rate_unit_bytes(&control), MAX_UNIT, 1e-9, "two at most");
+	is_close(tsa_rate_settling(&control, 1), 0.0105, 1e-9,
+			 "of a sleep as long as a request tells nothing of others");
+	is_close(tsa_rate_settling(&control, 0.01), 0.005, 1e-9, "half of it at most");
 	control.present[TSA_CONTENTION_SERVER] = true;
 	control.reason = TSA_REASON_SERVER;
 	is_close(tsa_rate_turn(&control, 1, 0.1, 0.06), 0.1, 1e-9,
 			 "where others write: all of it");
+	ok(tsa_rate_settling(&control, 1) == 0, "and all of the sleep tells");
 }
 
 int
@@ -622,6 +643,7 @@ main(void)
 	test_long_units();
 	test_little();
 	test_flash();
+	test_burst();
 	test_processor();
 	test_blind();
 	test_floor();

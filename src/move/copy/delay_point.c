@@ -331,10 +331,16 @@ has_to_stop(TsaCopy *copy)
 static bool
 sleep_in_pass(TsaCopy *copy, double sleep)
 {
+	double		settling = tsa_throttle_settling(copy->throttle, sleep);
 	instr_time	start;
 
 	copy->has_new_limits = false;
 	INSTR_TIME_SET_CURRENT(start);
+	if (settling > 0)
+	{
+		tsa_sleep(settling);
+		tsa_throttle_note_settled(copy->throttle);
+	}
 	do
 	{
 		bool		stop;

@@ -22,32 +22,24 @@
  * A device on which a request takes milliseconds when the copy sleeps serves
  * one at a time: whoever comes in the middle of a unit waits for its end, and
  * each unit begins with a seek.  So a unit is a turn at the device: a few
- * requests, of which the first seeks and the others follow it, and so many
- * bytes that it takes as long as a request of the others does without the copy.
- * Then nobody waits for much more than twice as long.  What a turn costs is the
- * time of its reads, not that of the rest of the work, unless others need what
- * that takes.  Those who come seldom lose no throughput, but they do wait; so
- * there the share has an upper bound as well.  Elsewhere a unit has steps:
- * short sleeps within it, for most of its time, and a rest at its end, in which
- * the load is measured without the copy.
+ * requests, of which the first seeks and the others follow it, as many as
+ * turn.c says.  What a turn costs is the time of its reads, not that of the
+ * rest of the work, unless others need what that takes.  Those who come seldom
+ * lose no throughput, but they do wait; so there the share has an upper bound
+ * as well.  Elsewhere a unit has steps: short sleeps within it, for most of its
+ * time, and a rest at its end, in which the load is measured without the copy.
  *
  * Who hardly waits for a device has little to lose there.  How much that is, in
  * bytes, depends on the device: when the requests of those who read while the
  * copy sleeps take a fiftieth of the time at most, so many bytes a second are
- * ignored, and for a while twice as many.
- *
- * At full speed nobody knows which of the bytes are others' until the device
- * has counted what the copy has under way.  So a copy that is worth it looks
- * before it reads for the first time, and if others read then it rests until it
- * is clear who they are.
+ * ignored, and for a while twice as many.  Beside those who only write a copy
+ * may begin with a burst (burst.c).
  *
  * Every move ends: the share has a lower bound, and so has the rate.  min_rate
  * and a time by which the copy has to end (deadline.c) are higher bounds of the
  * rate: they make sleeps shorter, and leave the share alone, so that it is what
- * it would be without them as soon as they do not matter any more.
- *
- * max_rate is a bound and not a target: time in which less was copied is not
- * made up for.  Copies that share one take equal parts of it.
+ * it would be without them as soon as they do not matter any more.  max_rate is
+ * a bound and not a target, of which the copies that share one take equal parts.
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *
@@ -69,7 +61,7 @@
 #define START_SHARE		0.2		/* when somebody appears */
 #define MIN_SHARE		0.02
 #define MAX_SHARE		0.9		/* beside others: sleeps are what measures */
-#define SLOW_SHARE		0.25	/* on a device that serves one at a time */
+#define SLOW_SHARE		0.25	/* of a device that serves one at a time */
 #define CONTENDED_SHARE 0.25	/* of a processor that others wait for */
 #define MIN_RATE		(1024.0 * 1024.0)
 
@@ -82,6 +74,7 @@
 #define TURN_WINDOW		1.0
 #define TURN_MEMORY		6.0
 #define TURN_LITTLE_LOSS 0.09
+#define TURN_MUCH_LOSS	0.105
 
 #define SLOW_REQUEST	0.002	/* seconds */
 #define CONTENDED		0.25	/* of its working time the copy waits */
@@ -104,13 +97,9 @@
 #define IGNORANCE		30.0	/* seconds after which 1/e of it is ignored */
 
 #define MAX_UNIT		(2.0 * 1024 * 1024)
-#define FIRST_TURN		(1024.0 * 1024) /* unit of a device that seeks */
-#define LEAST_TURN		(512.0 * 1024)
-#define TURN_REQUESTS	1.5		/* of others, in the time of a turn's reads */
-#define TURN_STEP		1.1		/* by which the next one differs at most */
 #define MIN_TURN		0.25	/* of a unit's work */
 #define MAX_SECONDS		1.0		/* longest unit */
-#define MIN_UNIT		(128.0 * 1024)
+#define MIN_UNIT		TSA_TURN_BATCH
 
 /* A unit in steps. */
 #define STEPS_UNIT		(16.0 * 1024 * 1024)
@@ -134,7 +123,7 @@ tsa_init_rate(TsaRate *control, bool adapts, double max_rate)
 	control->rate = -1;
 	control->reason = adapts ? TSA_REASON_IDLE : TSA_REASON_UNLIMITED;
 	control->first_look = true;
-	control->turn_bytes = FIRST_TURN;
+	tsa_turns_init(&control->turns);
 }
 
 /*
@@ -178,24 +167,6 @@ tsa_rate_set_max_rate(TsaRate *control, bool adapts, double max_rate)
 	control->adapts = adapts;
 	control->max_rate = max_rate;
 	control->bounded = false;
-}
-
-static void
-add_to_sums(TsaRateSums *sums, const TsaRateSample *sample, TsaContention who)
-{
-	sums->seconds += sample->seconds;
-	sums->done += sample->done[who];
-	sums->requests += sample->requests[who];
-	sums->request_seconds += sample->request_seconds[who];
-}
-
-static void
-fade(TsaRateSums *sums, double factor)
-{
-	sums->seconds *= factor;
-	sums->done *= factor;
-	sums->requests *= factor;
-	sums->request_seconds *= factor;
 }
 
 /*
@@ -393,7 +364,8 @@ find_loser(const TsaRate *control, double *loss)
 }
 
 /*
- * The upper bound of the share beside those who are there.  What others lose
+ * The upper bound of the share beside those who are there.  Who keeps a slow
+ * device busy loses what is measured, who comes seldom waits.  What others lose
  * of the processors is measured if they write.
  */
 static double
@@ -402,7 +374,8 @@ max_share(const TsaRate *control)
 	double		most = MAX_SHARE;
 
 	for (int who = 0; who < TSA_CONTENTIONS; who++)
-		if (control->present[who] && is_slow(control, (TsaContention) who))
+		if (control->present[who] && is_slow(control, (TsaContention) who) &&
+			control->asleep[who].request_seconds < control->asleep[who].seconds)
 			most = fmin(most, SLOW_SHARE);
 	if (control->present[TSA_CONTENTION_PROCESSOR] &&
 		!control->present[TSA_CONTENTION_SERVER])
@@ -422,6 +395,21 @@ takes_turns(const TsaRate *control)
 }
 
 /*
+ * Is the next window one of a burst, where nobody is there but those who write?
+ */
+static bool
+bursts(TsaRate *control)
+{
+	const bool *present = control->present;
+
+	return present[TSA_CONTENTION_SERVER] && !present[TSA_CONTENTION_SOURCE] &&
+		!present[TSA_CONTENTION_TARGET] && !present[TSA_CONTENTION_UNKNOWN] &&
+		tsa_burst_goes_on(&control->burst, control->share >= 1,
+						  control->window, control->usual[TSA_CONTENTION_SERVER],
+						  control->done[TSA_CONTENTION_SERVER]);
+}
+
+/*
  * Decides on the share of the time for the next window.
  */
 static void
@@ -430,6 +418,7 @@ decide(TsaRate *control)
 	bool		came = find_contention(control);
 	bool		turns = takes_turns(control);
 	double		little = turns ? TURN_LITTLE_LOSS : LITTLE_LOSS;
+	double		much = turns ? TURN_MUCH_LOSS : MUCH_LOSS;
 	double		loss;
 	TsaContention loser = find_loser(control, &loss);
 
@@ -442,10 +431,18 @@ decide(TsaRate *control)
 		return;
 	}
 
-	if (came)
+	if (bursts(control))
+	{
+		control->share = 1;
+		control->reason = TSA_REASON_BURST;
+		return;
+	}
+	if (control->share >= 1)	/* what a burst has cost says no more */
+		memcpy(control->all, control->asleep, sizeof(control->all));
+	if (came || control->share >= 1)
 		control->share = fmin(control->share, START_SHARE / control->copies);
-	else if (loss > MUCH_LOSS && !control->hurried)
-		control->share *= DECREASE;
+	else if (loss > much && !control->hurried)
+		control->share *= turns ? fmax(DECREASE, little / loss) : DECREASE;
 	else if (loss < little / 2)
 		control->share += 2 * INCREASE / control->copies;
 	else if (loss < little)
@@ -475,6 +472,7 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 	control->worked *= lately_factor;
 	control->cpu_wait *= lately_factor;
 	control->lately = control->lately * lately_factor + sample->seconds;
+	tsa_turns_fade(&control->turns, factor);
 	if (sample->working)
 	{
 		control->worked += sample->worked;
@@ -487,15 +485,18 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 	}
 	for (int who = 0; who <= TSA_CONTENTION_SERVER; who++)
 	{
+		TsaRateSums got = {sample->seconds, sample->done[who],
+		sample->requests[who], sample->request_seconds[who]};
+
 		control->lately_done[who] *= lately_factor;
 		if (!sample->known[who])
 			continue;
 		control->done[who] += sample->done[who];
-		fade(&control->all[who], factor);
-		fade(&control->asleep[who], factor);
-		add_to_sums(&control->all[who], sample, (TsaContention) who);
+		tsa_sums_fade(&control->all[who], factor);
+		tsa_sums_fade(&control->asleep[who], factor);
+		tsa_sums_add(&control->all[who], &got);
 		if (!sample->working)
-			add_to_sums(&control->asleep[who], sample, (TsaContention) who);
+			tsa_sums_add(&control->asleep[who], &got);
 		note_loss(control, sample, (TsaContention) who);
 	}
 
@@ -568,45 +569,35 @@ tsa_rate_short_sleep(const TsaRate *control, double bytes, double worked,
 }
 
 /*
- * As many bytes as whole batches have: what a unit reads beyond what was asked
- * for would be a seek of its own.
+ * What others get at the source's device.
  */
-static double
-whole_batches(double bytes)
-{
-	return floor(bytes / MIN_UNIT) * MIN_UNIT;
-}
-
-/*
- * Fits turns to the requests of others.  A turn's reads wait for two thirds of
- * one in the mean, where two take turns at the device, and then take their own
- * time; and some of those that are answered while the copy sleeps have waited
- * for a turn, so that they look longer than they are.
- */
-static void
-fit_turns(TsaRate *control, double reading)
+static TsaTurnsOthers
+turns_others(const TsaRate *control)
 {
 	const TsaRateSums *asleep = &control->asleep[TSA_CONTENTION_SOURCE];
-	double		request = asleep->request_seconds / asleep->requests;
-	double		step = TURN_REQUESTS * request / reading;
+	double		loss = tsa_rate_loss(control, TSA_CONTENTION_SOURCE);
+	TsaTurnsOthers others = {
+		.request = asleep->request_seconds / asleep->requests,
+		.waiting = asleep->request_seconds / asleep->seconds,
+		.lost = loss * control->all[TSA_CONTENTION_SOURCE].seconds
+	};
 
-	step = fmax(fmin(step, TURN_STEP), 1 / TURN_STEP);
-	control->turn_bytes = fmax(fmin(control->turn_bytes * step, MAX_UNIT),
-							   LEAST_TURN);
+	return others;
 }
 
 /*
  * How much of a unit's work others feel, in which so many bytes were copied and
- * so many seconds spent in reading.  If it was a whole turn, the next one is
- * fitted to that.
+ * so many seconds spent in reading.  If it was a turn, the next one is fitted.
  */
 double
 tsa_rate_turn(TsaRate *control, double bytes, double worked, double reading)
 {
+	TsaTurnsOthers others;
+
 	if (!takes_turns(control))
 		return worked;
-	if (reading > 0 && bytes >= whole_batches(control->turn_bytes))
-		fit_turns(control, reading);
+	others = turns_others(control);
+	tsa_turns_fit(&control->turns, &others, bytes, reading);
 	return fmin(worked, fmax(reading, MIN_TURN * worked));
 }
 
@@ -631,6 +622,18 @@ tsa_rate_rest(TsaRate *control, double bytes, double worked, double elapsed)
 		bound = bytes * control->sharers / control->max_rate - elapsed;
 	control->bounded = bound > fmax(polite, 0);
 	return fmax(0, fmax(polite, bound));
+}
+
+/*
+ * Seconds at the beginning of a sleep that tell nothing of others: their requests
+ * have waited for the turn.  To be noted as work in which nothing was copied.
+ */
+double
+tsa_rate_settling(const TsaRate *control, double rest)
+{
+	if (!takes_turns(control))
+		return 0;
+	return fmin(rest / 2, turns_others(control).request);
 }
 
 /*
@@ -677,12 +680,12 @@ double
 tsa_rate_unit_bytes(const TsaRate *control)
 {
 	double		unit = tsa_rate_has_steps(control) ? STEPS_UNIT :
-	is_slow(control, TSA_CONTENTION_SOURCE) ? control->turn_bytes : MAX_UNIT;
+	is_slow(control, TSA_CONTENTION_SOURCE) ? control->turns.bytes : MAX_UNIT;
 
 	if (control->max_rate > 0)
 		unit = fmin(unit,
 					control->max_rate / control->sharers * UNIT_OF_RATE);
-	return fmax(whole_batches(unit), MIN_UNIT);
+	return fmax(tsa_whole_batches(unit), MIN_UNIT);
 }
 
 /*

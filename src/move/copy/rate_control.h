@@ -13,6 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "move/copy/burst.h"
+#include "move/copy/rate_sums.h"
+#include "move/copy/turn.h"
+
 /* Who may suffer from a copy. */
 typedef enum TsaContention
 {
@@ -31,6 +35,7 @@ typedef enum TsaRateReason
 	TSA_REASON_IDLE,			/* full speed: nobody else is there */
 	TSA_REASON_UNLIMITED,		/* full speed: asked for */
 	TSA_REASON_LATE,			/* full speed: it cannot end in time */
+	TSA_REASON_BURST,			/* full speed: for a few seconds */
 	TSA_REASON_BOUND,			/* max_rate */
 	TSA_REASON_MIN_RATE,		/* min_rate asks for more */
 	TSA_REASON_DEADLINE,		/* so does the time at which it is to end */
@@ -61,15 +66,6 @@ typedef struct TsaRateSample
 	bool		reads_waiting;	/* of the source's device, at the end;
 								 * others', if the sample is one without work */
 } TsaRateSample;
-
-/* Sums in which what is long ago counts less and less. */
-typedef struct TsaRateSums
-{
-	double		seconds;
-	double		done;
-	double		requests;
-	double		request_seconds;
-} TsaRateSums;
 
 typedef struct TsaRate
 {
@@ -110,7 +106,8 @@ typedef struct TsaRate
 	double		best_read;		/* seconds a byte, of own reads; 0: unknown */
 	double		speed_bytes;	/* copied in ... */
 	double		speed_seconds;	/* ... so much work */
-	double		turn_bytes;		/* of a unit on a device that seeks */
+	TsaBurst	burst;
+	TsaTurns	turns;			/* on a device that serves one at a time */
 	double		usual[TSA_CONTENTIONS]; /* what others get done a second while
 										 * the copy sleeps; 0: not known */
 
@@ -132,6 +129,7 @@ extern double tsa_rate_turn(TsaRate *control, double bytes, double worked,
 							double reading);
 extern double tsa_rate_rest(TsaRate *control, double bytes, double worked,
 							double elapsed);
+extern double tsa_rate_settling(const TsaRate *control, double rest);
 extern double tsa_rate_first_rest(TsaRate *control);
 extern TsaRateReason tsa_rate_reason(const TsaRate *control);
 extern bool tsa_rate_is_full(const TsaRate *control);

@@ -492,6 +492,26 @@ tsa_throttle_look(TsaThrottle *throttle, bool first)
 /*
  * See throttle.h.
  */
+double
+tsa_throttle_settling(const TsaThrottle *throttle, double ms)
+{
+	if (!throttle->rests || ms <= 0)
+		return 0;
+	return 1000 * tsa_rate_settling(&throttle->control, ms / 1000);
+}
+
+/*
+ * See throttle.h.
+ */
+void
+tsa_throttle_note_settled(TsaThrottle *throttle)
+{
+	note_stretch(throttle, true);
+}
+
+/*
+ * See throttle.h.
+ */
 void
 tsa_throttle_wake(TsaThrottle *throttle)
 {
@@ -578,6 +598,8 @@ tsa_throttle_reason(const TsaThrottle *throttle)
 				"full speed: nobody else reads or writes much";
 		case TSA_REASON_UNLIMITED:
 			return "full speed: unlimited";
+		case TSA_REASON_BURST:
+			return "full speed: for some seconds, beside other transactions";
 		case TSA_REASON_LATE:
 			return "full speed: it cannot end by finish_by";
 		case TSA_REASON_BOUND:

@@ -71,6 +71,13 @@ extern double tsa_throttle_work(TsaThrottle *throttle, uint64 bytes,
 								bool all_speed);
 extern void tsa_throttle_wake(TsaThrottle *throttle);
 
+/*
+ * [T] Of a sleep of so many milliseconds those, at its beginning, after which
+ * tsa_throttle_note_settled() has to be called; 0 for none.
+ */
+extern double tsa_throttle_settling(const TsaThrottle *throttle, double ms);
+extern void tsa_throttle_note_settled(TsaThrottle *throttle);
+
 /* [T] The same at the end of the first pass. */
 extern double tsa_throttle_end_pass(TsaThrottle *throttle);
 
