@@ -26,10 +26,11 @@ $publisher->safe_psql('postgres', 'CREATE PUBLICATION p FOR TABLE facts');
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION tablespace_advisor;
 	VACUUM ANALYZE facts;
-	CREATE SUBSCRIPTION s CONNECTION '} . $publisher->connstr('postgres') . q{'
+	CREATE SUBSCRIPTION s CONNECTION $$} . $publisher->connstr('postgres') . q{$$
 		PUBLICATION p WITH (copy_data = false)});
-$node->wait_for_subscription_sync($publisher, 's')
-	if $node->can('wait_for_subscription_sync');
+$node->poll_query_until('postgres',
+	q{SELECT count(*) = 0 FROM pg_subscription_rel WHERE srsubstate <> 'r'})
+	or BAIL_OUT('the subscription is not ready');
 $publisher->safe_psql('postgres', qq{
 	UPDATE facts SET pad = 'new' WHERE id % 500 = $_;
 	UPDATE facts SET pad = 'newer' WHERE id % 500 = $_}) foreach 1 .. 5;
