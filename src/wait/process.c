@@ -95,7 +95,8 @@ new_misses(Relation relation)
 static void
 add_relation(Relation relation, const TsaWaitCounters *own, uint64 *left)
 {
-	uint64		reads = Min(new_misses(relation), *left);
+	uint64		misses = new_misses(relation);
+	uint64		reads = Min(misses, *left);
 	TsaWaitFigures figures = {.calls = 1,.reads = reads};
 
 	if (reads == 0)
