@@ -2,6 +2,7 @@
 -- test sets stand in the place of those in shared memory (t/172_wait_samples.pl has these)
 \set SHOW_CONTEXT never
 BEGIN;
+SET LOCAL compute_query_id = on;
 DELETE FROM tablespace_advisor.sample;
 DELETE FROM tablespace_advisor.relation_wait_sample;
 DELETE FROM tablespace_advisor.statement_wait_sample;

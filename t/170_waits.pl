@@ -106,10 +106,7 @@ sub explained
 	own_reads($plan, \%own);
 	my $sum = 0;
 	$sum += $_ foreach values %$reads;
-	# workers, and whoever opens partitions late, may have to read catalogs, too
-	my $missing = $plan->{'Shared Read Blocks'} - $sum;
-	ok($missing >= 0 && $missing <= ($options{catalogs} // 0),
-		"all reads are attributed: $sql") or diag("missing: $missing");
+	is($sum, $plan->{'Shared Read Blocks'}, "all reads are attributed: $sql");
 	cmp_ok($sum, '>', $options{least} // 5, '... and there are some');
 	return ($reads, \%own);
 }
@@ -158,8 +155,7 @@ my $modified = 0;
 is($modified, $plan->{'ModifyTable facts'}, 'UPDATE: all that ModifyTable reads');
 
 ($reads, $plan) = explained(
-	'INSERT INTO parted SELECT i, i * 7919 % 50000 FROM generate_series(1, 200) i',
-	catalogs => 20);
+	'INSERT INTO parted SELECT i, i * 7919 % 50000 FROM generate_series(1, 200) i');
 cmp_ok($reads->{'parted_0_k_idx application modified'}, '>', 30,
 	'INSERT: indexes of partitions that rows are routed to');
 explained('DELETE FROM facts WHERE g BETWEEN 20000 AND 20050');
@@ -185,15 +181,11 @@ cmp_ok($reads->{'report application sequential'}, '>', 350, '... which is apart'
 
 my $parallel = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;'
 	. 'SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0';
-($reads) = explained('SELECT count(pad) FROM facts', before => $parallel,
-	catalogs => 30);
+($reads) = explained('SELECT count(pad) FROM facts', before => $parallel);
 cmp_ok($reads->{'facts application sequential'}, '>', 500,
 	'a parallel scan: workers report what they read, the leader nothing of it');
-($reads, $plan) = explained('SELECT count(pad) FROM facts WHERE g BETWEEN 10000 AND 20000',
-	before => $parallel, catalogs => 30);
-cmp_ok($reads->{'facts_g application index'} // 0, '<=',
-	$plan->{'Bitmap Index Scan facts_g'} // 0,
-	'a parallel bitmap scan: whoever makes the bitmap reports the index');
+explained('SELECT count(pad) FROM facts WHERE g BETWEEN 10000 AND 20000',
+	before => $parallel);
 
 # --- utility commands ---------------------------------------------------------
 

@@ -20,10 +20,12 @@ CREATE TYPE @extschema@.placement_advice AS (
 	writes_per_s float8,
 	cached_fraction float8,
 	read_ms_per_s float8,
-	move_seconds float8
+	move_seconds float8,
+	measured boolean,
+	waiting_sessions float8
 );
 COMMENT ON TYPE @extschema@.placement_advice IS
-	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading (and extra writing) that following this row saves, in milliseconds per second and in percent of what the database spends on reading, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates';
+	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading (and extra writing) that following this row saves, in milliseconds per second and in percent of what the database spends on reading, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates; measured: the time of reads was measured in sessions, else it is estimated from counters of blocks; waiting_sessions: the mean number of sessions that wait for reads of it';
 
 CREATE TYPE tablespace_advisor.relation_fact AS (
 	relation regclass,
@@ -52,10 +54,14 @@ CREATE TYPE tablespace_advisor.relation_fact AS (
 	obstacle text,
 	left_lately name[],
 	maintenance_reads_per_s float8,
-	moving_job bigint
+	moving_job bigint,
+	measured boolean,
+	waiting_sessions float8,
+	scan_reads_per_s float8,
+	scan_sessions float8
 );
 COMMENT ON TYPE tablespace_advisor.relation_fact IS
-	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way. NULL: not known';
+	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way; measured: whether waits were measured, waiting_sessions: sessions that waited for its reads on average, scan_reads_per_s, scan_sessions: the part of sequential scans. NULL: not known';
 
 CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	tablespace name,

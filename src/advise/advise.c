@@ -88,6 +88,7 @@ typedef struct AdviceRequest
 
 PG_FUNCTION_INFO_V1(tsa_advise_index_placement);
 PG_FUNCTION_INFO_V1(tsa_advise_placement);
+PG_FUNCTION_INFO_V1(tsa_advise_statements);
 PG_FUNCTION_INFO_V1(tsa_explain_placement);
 PG_FUNCTION_INFO_V1(tsa_placement_evidence);
 PG_FUNCTION_INFO_V1(tsa_advice_rows);
@@ -258,11 +259,6 @@ tsa_advise_index_placement(PG_FUNCTION_ARGS)
 	AdviceRequest request;
 
 	tsa_check_signature(fcinfo, "job", 4);
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("target must not be null"),
-				 errhint("advise_placement() and explain_placement() are about the whole database.")));
 	make_request(fcinfo, &request, 0, 1, 2, 3);
 	return run_request(fcinfo, &request, &statement);
 }
@@ -329,6 +325,23 @@ tsa_advice_rows(PG_FUNCTION_ARGS)
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, -1, -1, -1, -1);
+	return run_request(fcinfo, &request, &statement);
+}
+
+/* advise_statements(tablespace, space_budget, observe, max_statements) */
+Datum
+tsa_advise_statements(PG_FUNCTION_ARGS)
+{
+	static TsaStatement statement =
+	ADVICE_STATEMENT("SELECT * FROM"
+					 " tablespace_advisor.gather_statement_advice($1, $3, $4, $5,"
+					 " $2::pg_catalog.oid::pg_catalog.int4)");
+	AdviceRequest request;
+
+	tsa_check_signature(fcinfo, "job", 4);
+	make_request(fcinfo, &request, -1, 0, 1, 2);
+	/* $2 is a number of statements here, of a relation that is none */
+	set_argument(fcinfo, &request, TARGET, 3);
 	return run_request(fcinfo, &request, &statement);
 }
 

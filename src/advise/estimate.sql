@@ -199,6 +199,104 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
 	'per tablespace what a read takes under the load; relations must hold all that is read in the database for reads to be corrected by the server''s timing';
 
+/*
+ * Where waits were measured, the time that a relation's reads take is known, and
+ * how long one takes on average, but neither how many of them reach the device.
+ * The latency at the depth that sessions make (they wait for so many reads at
+ * once) tells that: a mean below it is taken as reads that the system's cache
+ * serves, a mean above it as a device that is slower than when it was probed.
+ *
+ * A sequential scan waits for what the system did not read ahead in time.  It is
+ * taken for as many random reads as take as long.
+ */
+CREATE FUNCTION tablespace_advisor.measured_reads(
+	a tablespace_advisor.relation_fact,
+	device_us float8,
+	cached_us float8,
+	OUT random_us float8,
+	OUT random_reads float8,
+	OUT scan_ms float8)
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT r.us, r.reads * CASE WHEN r.us >= device_us THEN 1
+			WHEN device_us > cached_us
+				THEN greatest(0, (r.us - cached_us) / (device_us - cached_us))
+			ELSE 1 END,
+		1000 * coalesce(a.scan_sessions, 0)
+	FROM (SELECT p.reads, p.sessions * 1e6 / nullif(p.reads, 0) AS us
+		FROM (SELECT greatest(0, a.reads_per_s - coalesce(a.scan_reads_per_s, 0)) AS reads,
+				greatest(0, a.waiting_sessions - coalesce(a.scan_sessions, 0)) AS sessions) p) r
+$$;
+COMMENT ON FUNCTION tablespace_advisor.measured_reads(tablespace_advisor.relation_fact, float8, float8) IS
+	'measured reads of a relation that are not of sequential scans: microseconds of one, and how many of them a second reach a device on which one takes device_us, the system''s cache cached_us; scan_ms: milliseconds per second that sequential scans wait';
+
+CREATE FUNCTION tablespace_advisor.measured_load(
+	relations tablespace_advisor.relation_fact[],
+	tablespaces tablespace_advisor.tablespace_fact[])
+RETURNS SETOF tablespace_advisor.load_estimate
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH waiting AS (
+		SELECT r.tablespace, sum(r.waiting_sessions) AS sessions
+		FROM tablespace_advisor.elements(relations) r GROUP BY r.tablespace
+	), here AS MATERIALIZED (
+		SELECT q.*, tablespace_advisor.latency_at_depth(
+			q.depths, q.depth_read_us, q.depth) AS probed_us
+		FROM (SELECT f.*, greatest(1, coalesce(w.sessions, 0)) AS depth,
+				coalesce(f.cached_read_us, min(f.cached_read_us) OVER (), 0) AS cached_us
+			FROM unnest(tablespaces) f LEFT JOIN waiting w USING (tablespace)) q
+	), slower AS (
+		SELECT h.tablespace, sum(m.random_us * m.random_reads)
+			/ nullif(sum(m.random_reads), 0) AS us
+		FROM here h
+		JOIN tablespace_advisor.elements(relations) r ON r.tablespace = h.tablespace
+		CROSS JOIN LATERAL tablespace_advisor.measured_reads(r, h.probed_us, h.cached_us) m
+		WHERE m.random_us > h.probed_us
+		GROUP BY h.tablespace
+	), device AS MATERIALIZED (
+		SELECT h.*, CASE WHEN h.probed_us IS NOT NULL
+			THEN greatest(h.probed_us, s.us) END AS device_us
+		FROM here h LEFT JOIN slower s USING (tablespace)
+	), reached AS (
+		SELECT d.tablespace, sum(coalesce(m.random_reads, 0)
+			+ m.scan_ms * 1000 / d.device_us) AS reads
+		FROM device d
+		JOIN tablespace_advisor.elements(relations) r ON r.tablespace = d.tablespace
+		CROSS JOIN LATERAL tablespace_advisor.measured_reads(r, d.device_us, d.cached_us) m
+		GROUP BY d.tablespace
+	)
+	SELECT d.tablespace, coalesce(r.reads, 0), d.depth, d.probed_us, d.device_us,
+		d.cached_us, 1, d.device_us / d.probed_us, 1, 1,
+		coalesce(nullif(d.latency_from, 'assumed'), 'probe'),
+		d.device_us * d.random_read_low_us / d.random_read_us,
+		d.device_us * d.random_read_high_us / d.random_read_us
+	FROM device d LEFT JOIN reached r USING (tablespace)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.measured_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[]) IS
+	'per tablespace what a read takes under the load, from measured waits of relations, which must be all that is read';
+
+/* plpgsql, which plans one of them only. */
+CREATE FUNCTION tablespace_advisor.present_load(
+	relations tablespace_advisor.relation_fact[],
+	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact)
+RETURNS SETOF tablespace_advisor.load_estimate
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF EXISTS (SELECT FROM tablespace_advisor.elements(relations) r WHERE r.measured) THEN
+		RETURN QUERY SELECT l.* FROM tablespace_advisor.measured_load(relations, tablespaces) l;
+	ELSE
+		RETURN QUERY SELECT l.* FROM tablespace_advisor.estimate_load(relations, tablespaces, load) l;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.present_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
+	'measured_load() where waits were measured, else estimate_load()';
+
 CREATE TYPE tablespace_advisor.place_load AS (
 	tablespace name,
 	reads_per_s float8,
@@ -240,10 +338,11 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 	bytes_percent float8,
 	not_probed name[],
 	saved_low_ms_per_s float8,
-	saved_high_ms_per_s float8
+	saved_high_ms_per_s float8,
+	measured boolean
 );
 COMMENT ON TYPE tablespace_advisor.placement_estimate IS
-	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both measurements; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none';
+	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both measurements; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none; measured: waits were measured, device_share is that of random reads that take as long';
 
 CREATE FUNCTION tablespace_advisor.moved_bytes(a tablespace_advisor.relation_fact)
 RETURNS bigint
@@ -271,7 +370,7 @@ RETURNS TABLE (relation regclass, table_relation regclass, tablespace name,
 	random_read_low_us float8, sequential_page_us float8, device_share float8,
 	device_reads float8, read_ms float8, pages_written float8,
 	table_read_ms float8, table_device_reads float8, table_device_us float8,
-	table_bytes numeric, not_probed name[])
+	scan_ms float8, measured boolean, table_bytes numeric, not_probed name[])
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off
@@ -280,22 +379,39 @@ SET work_mem = '64MB'
 AS $$
 	WITH here AS MATERIALIZED (
 		SELECT r.relation, r.table_relation, r.tablespace, r.size_bytes,
-			tablespace_advisor.moved_bytes(r), b.pages, l.device_us, l.device_low_us,
-			l.device_high_us, l.cached_us, l.latency_from, l.depth, s.write_us,
+			tablespace_advisor.moved_bytes(r), b.pages, l.device_us * m.slower,
+			l.device_low_us * m.slower, l.device_high_us * m.slower, l.cached_us, l.latency_from, l.depth, s.write_us,
 			s.write_workload, s.random_read_us, s.random_read_low_us,
 			s.sequential_page_us, d.device_share, r.reads_per_s * d.device_share AS device_reads,
 			CASE WHEN r.reads_per_s = 0 THEN 0
+				WHEN r.measured THEN 1000 * r.waiting_sessions
 				ELSE r.reads_per_s * (d.device_share * l.device_us
 					+ (1 - d.device_share) * l.cached_us) / 1000 END AS read_ms,
-			least(r.writes_per_s, r.reads_per_s + b.pages / nullif(load.checkpoint_s, 0))
+			least(r.writes_per_s, r.reads_per_s + b.pages / nullif(load.checkpoint_s, 0)),
+			m.scan_ms, coalesce(r.measured, false) AS measured
 		FROM tablespace_advisor.elements(relations) r
 		LEFT JOIN unnest(tablespaces) s ON s.tablespace = r.tablespace
 		LEFT JOIN unnest(loads) l ON l.tablespace = s.tablespace
 		CROSS JOIN LATERAL (SELECT r.size_bytes
 			/ current_setting('block_size')::float8 AS pages) b
+		LEFT JOIN LATERAL (SELECT q.random_reads, q.scan_ms,
+				greatest(1, q.random_us / l.device_us) AS slower
+			FROM tablespace_advisor.measured_reads(r, l.device_us, l.cached_us) q
+			WHERE r.measured) w ON true
+		CROSS JOIN LATERAL (SELECT coalesce(w.slower, 1) AS slower,
+			coalesce(w.scan_ms, 0) AS scan_ms) m
 		CROSS JOIN LATERAL
-			(SELECT least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
-				coalesce(l.cache_exponent, 1)) * coalesce(l.cache_correction, 1)) AS device_share) d
+			(SELECT CASE WHEN r.measured AND r.reads_per_s > 0 THEN least(1,
+					(coalesce(w.random_reads, 0) + w.scan_ms * 1000 / (l.device_us * w.slower))
+					/ r.reads_per_s)
+				ELSE least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
+					coalesce(l.cache_exponent, 1)) * coalesce(l.cache_correction, 1))
+				END AS device_share) d
+	), named (relation, table_relation, tablespace, size_bytes, moved_bytes, pages,
+		device_us, device_low_us, device_high_us, cached_us, read_from, depth, write_us,
+		write_workload, random_read_us, random_read_low_us, sequential_page_us,
+		device_share, device_reads, read_ms, pages_written, scan_ms, measured) AS (
+		SELECT * FROM here
 	), whole (table_relation, read_ms, device_reads, device_us, bytes, not_probed) AS (
 		SELECT h.table_relation,
 			/* part of a sum is no sum */
@@ -303,13 +419,34 @@ AS $$
 			sum(h.device_reads), sum(h.device_reads * h.device_us), sum(h.size_bytes),
 			array_agg(DISTINCT h.tablespace)
 				FILTER (WHERE h.read_ms IS NULL AND h.device_us IS NULL)
-		FROM here h GROUP BY h.table_relation
+		FROM named h GROUP BY h.table_relation
 	)
-	SELECT h.*, w.read_ms, w.device_reads, w.device_us, w.bytes, w.not_probed
-	FROM here h JOIN whole w USING (table_relation)
+	SELECT h.relation, h.table_relation, h.tablespace, h.size_bytes, h.moved_bytes, h.pages,
+		h.device_us, h.device_low_us, h.device_high_us, h.cached_us, h.read_from, h.depth,
+		h.write_us, h.write_workload, h.random_read_us, h.random_read_low_us,
+		h.sequential_page_us, h.device_share, h.device_reads, h.read_ms, h.pages_written,
+		w.read_ms, w.device_reads, w.device_us, h.scan_ms, h.measured, w.bytes, w.not_probed
+	FROM named h JOIN whole w USING (table_relation)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[], tablespace_advisor.load_fact) IS
 	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms, pages_written: reads that reach the device, milliseconds of reading, and pages, each per second, table_…: of its table with all indexes';
+
+/* Where a page of one of them is not known, scans count as random reads. */
+CREATE FUNCTION tablespace_advisor.scan_gain(
+	scan_ms float8,
+	device_us float8,
+	page_us float8,
+	page_there_us float8,
+	OUT random_reads float8,
+	OUT scan_gain_ms float8)
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN page_us + page_there_us IS NULL THEN 0 ELSE scan_ms * 1000 / device_us END,
+		CASE WHEN page_us + page_there_us IS NULL THEN 0
+			ELSE scan_ms * (1 - least(1, page_there_us / page_us)) END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.scan_gain(float8, float8, float8, float8) IS
+	'what sequential scans that wait scan_ms milliseconds per second save where a sequential page takes page_there_us microseconds in place of page_us; random_reads: the random reads of device_us microseconds that they were taken for';
 
 /*
  * What is known by its counters only is for who names it, or a last resort; so is
@@ -365,9 +502,7 @@ AS $$
 		FROM unnest(tablespaces) f JOIN unnest(loads) l USING (tablespace)
 	), way AS MATERIALIZED (
 		/* from each tablespace to each other, and to none */
-		SELECT s.tablespace AS source, p.*
-		FROM unnest(tablespaces) s
-		JOIN (SELECT p.* FROM (VALUES (true), (false)) one (is_one)
+		SELECT s.tablespace AS source, p.* FROM unnest(tablespaces) s JOIN (SELECT p.* FROM (VALUES (true), (false)) one (is_one)
 			LEFT JOIN place p ON one.is_one) p
 			ON p.tablespace IS DISTINCT FROM s.tablespace AND (with_all OR p.tablespace = named
 				OR ((s.tablespace, p.tablespace) IN (SELECT o.source, o.destination
@@ -378,7 +513,7 @@ AS $$
 			p.random_read_us AS there_us, p.random_read_low_us AS there_low_us,
 			p.random_read_high_us AS there_high_us, p.write_us AS write_there_us,
 			p.write_workload AS write_there, p.sequential_write_page_us, p.copy_rates,
-			p.device_reads_per_s + h.table_device_reads AS reads_then,
+			p.sequential_page_us AS scan_there_us, p.device_reads_per_s + h.table_device_reads AS reads_then,
 			CASE WHEN p.tablespace IS NULL THEN NULL
 				WHEN load.snapshots > 0 AND h.table_device_reads > 0
 				THEN tablespace_advisor.depth_in_loop(
@@ -388,8 +523,7 @@ AS $$
 				ELSE least(greatest(1, h.depth), tablespace_advisor.depth_at_rate(
 					p.depths, p.depth_read_us,
 					p.device_reads_per_s + h.table_device_reads)) END AS destination_depth
-		FROM tablespace_advisor.reads_here($1, $2, $4, $3) h
-		LEFT JOIN way p ON p.source = h.tablespace
+		FROM tablespace_advisor.reads_here($1, $2, $4, $3) h LEFT JOIN way p ON p.source = h.tablespace
 	), there AS (
 		/* OFFSET: what is used again is computed once */
 		SELECT a.*,
@@ -401,13 +535,16 @@ AS $$
 		FROM (SELECT s.*, s.alone_us < s.present_read_low_us AS is_busy
 			FROM (SELECT r.*, r.time_correction * tablespace_advisor.latency_at_depth(
 					r.depths, r.depth_read_us, r.destination_depth) AS alone_us
-				FROM (SELECT * FROM reached OFFSET 0) r OFFSET 0) s) a
-		OFFSET 0
+				FROM (SELECT * FROM reached OFFSET 0) r OFFSET 0) s) a OFFSET 0
 	), gain AS (
-		SELECT t.*, t.device_reads * (t.device_us - t.destination_us) / 1000 AS gain_ms,
-			CASE WHEN t.write_workload = t.write_there THEN t.pages_written
+		SELECT t.*, t.random_reads * (t.device_us - t.destination_us) / 1000
+				+ t.scan_gain_ms AS gain_ms,
+			/* nobody is known to wait for these writes where waits are measured */
+			CASE WHEN t.write_workload = t.write_there AND NOT t.measured THEN t.pages_written
 				* greatest(0, t.write_there_us - t.write_us) / 1000 END AS extra_ms
-		FROM there t
+		FROM (SELECT t.*, t.device_reads - s.random_reads AS random_reads, s.scan_gain_ms
+			FROM there t CROSS JOIN LATERAL tablespace_advisor.scan_gain(t.scan_ms,
+				t.device_us, t.sequential_page_us, t.scan_there_us) s OFFSET 0) t
 	)
 	SELECT g.relation, g.destination, g.device_share, g.device_us, g.cached_us,
 		g.read_ms, g.table_read_ms, g.destination_depth, g.destination_us, g.max_rate,
@@ -421,10 +558,10 @@ AS $$
 			g.pages * (coalesce(g.sequential_page_us, g.random_read_us)
 				+ coalesce(g.sequential_write_page_us, 0)) / 1e6),
 		100 * g.size_bytes::float8 / nullif(g.table_bytes, 0), g.not_probed,
-		g.device_reads * (g.device_low_us - g.destination_us * g.high) / 1000
-			- coalesce(g.extra_ms, 0),
-		g.device_reads * (g.device_high_us - g.destination_us * g.low) / 1000
-			- coalesce(g.extra_ms, 0)
+		g.random_reads * (g.device_low_us - g.destination_us * g.high) / 1000
+			+ g.scan_gain_ms - coalesce(g.extra_ms, 0),
+		g.random_reads * (g.device_high_us - g.destination_us * g.low) / 1000
+			+ g.scan_gain_ms - coalesce(g.extra_ms, 0), g.measured
 	FROM gain g
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], boolean, name) IS

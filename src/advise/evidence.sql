@@ -35,6 +35,8 @@ AS $$
 		'activity', jsonb_build_object('reads_per_s', a.reads_per_s,
 			'maintenance_reads_per_s', a.maintenance_reads_per_s,
 			'hits_per_s', a.hits_per_s, 'writes_per_s', a.writes_per_s,
+			'measured', nullif(a.measured, false), 'waiting_sessions', a.waiting_sessions,
+			'scan_reads_per_s', a.scan_reads_per_s, 'scan_sessions', a.scan_sessions,
 			'hot_fraction', a.hot_fraction, 'tuples_per_scan', a.tuples_per_scan,
 			'scans', a.scans, 'writes', a.writes, 'counted_days', a.counted_days),
 		'size', jsonb_build_object('bytes', a.size_bytes,

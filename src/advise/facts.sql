@@ -446,7 +446,8 @@ CREATE FUNCTION tablespace_advisor.member_rates(
 RETURNS TABLE (member oid, size_bytes bigint, toast_bytes bigint, reads_per_s float8,
 	maintenance_reads_per_s float8, hits_per_s float8, writes_per_s float8,
 	hot_fraction float8, tuples_per_scan float8, cached float8, scans bigint,
-	counted_since timestamptz)
+	counted_since timestamptz, measured boolean, waiting_sessions float8,
+	scan_reads_per_s float8, scan_sessions float8)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'
@@ -481,7 +482,8 @@ BEGIN
 			/ nullif(sum(r.reads_per_s) FILTER (WHERE coalesce(
 				r.system_cached, p.cached) IS NOT NULL), 0),
 		min(r.scans_total) FILTER (WHERE r.kind = 'index'),
-		min(r.counted_since)
+		min(r.counted_since), bool_and(r.measured), sum(r.waiting_sessions),
+		sum(r.scan_reads_per_s), sum(r.scan_sessions)
 	FROM rate r LEFT JOIN resident p USING (relation)
 	GROUP BY r.member;
 END
@@ -537,7 +539,8 @@ BEGIN
 		r.unusable, r.needed_for, u.duplicate_of::regclass,
 		coalesce(m.obstacle, CASE WHEN pin.relation IS NOT NULL THEN concat('pinned',
 			': ' || tablespace_advisor.printable(pin.reason)) END),
-		l.tablespaces, a.maintenance_reads_per_s, w.job_id
+		l.tablespaces, a.maintenance_reads_per_s, w.job_id, a.measured,
+		a.waiting_sessions, a.scan_reads_per_s, a.scan_sessions
 	FROM member m
 	LEFT JOIN pg_tablespace s ON s.oid = m.tablespace
 	LEFT JOIN active a ON a.member = m.relation

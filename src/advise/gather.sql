@@ -204,6 +204,15 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.history_since_moves(interval) IS
 	'how far back samples go that were taken with relations where they are now, so long at most; moved_at: when the last move ended that matters; is_before: there are none yet since, history is as if there had been no move';
 
+CREATE TYPE tablespace_advisor.observed_load AS (
+	load tablespace_advisor.load_fact,
+	rates tablespace_advisor.relation_rate[],
+	devices tablespace_advisor.device_rate[],
+	statements tablespace_advisor.statement_wait[]
+);
+COMMENT ON TYPE tablespace_advisor.observed_load IS
+	'what gather_load() returns';
+
 /*
  * The load in a window, rates of relations and devices.  Before the first sample
  * after a move the server's timing and the queue tell of another placement.
@@ -214,7 +223,8 @@ CREATE FUNCTION tablespace_advisor.gather_load(
 	longest interval DEFAULT '1 day',
 	OUT load tablespace_advisor.load_fact,
 	OUT rates tablespace_advisor.relation_rate[],
-	OUT devices tablespace_advisor.device_rate[])
+	OUT devices tablespace_advisor.device_rate[],
+	OUT statements tablespace_advisor.statement_wait[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -241,10 +251,30 @@ BEGIN
 		CASE WHEN seen.source = 'samples' THEN h.moved_at END);
 	rates := seen.relations;
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
+	statements := CASE WHEN seen.measured_s > 0 THEN coalesce(seen.statement_waits, '{}') END;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[], interval) IS
-	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters, so long at most';
+	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters, so long at most; statements: NULL where waits were not measured';
+
+CREATE FUNCTION tablespace_advisor.load_for(
+	observed tablespace_advisor.observed_load,
+	observe interval,
+	tables oid[],
+	history interval)
+RETURNS tablespace_advisor.observed_load
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF observed.load IS NULL THEN
+		SELECT l.* INTO observed FROM tablespace_advisor.gather_load(observe, tables, history) l;
+	END IF;
+	RETURN observed;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.load_for(tablespace_advisor.observed_load, interval, oid[], interval) IS
+	'the load given, or else that of gather_load()';
 
 /*
  * Owners are told that sessions wait for something else than storage, and that there
@@ -344,7 +374,8 @@ CREATE FUNCTION tablespace_advisor.gather_advice(
 	observe interval,
 	with_evidence boolean,
 	with_assumed boolean DEFAULT false,
-	history interval DEFAULT '1 day')
+	history interval DEFAULT '1 day',
+	observed tablespace_advisor.observed_load DEFAULT NULL)
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -378,11 +409,10 @@ BEGIN
 		tables := array(SELECT coalesce(i.indrelid, t)
 			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
 	END IF;
-	SELECT * INTO seen FROM tablespace_advisor.gather_load(observe, tables, history);
+	SELECT * INTO seen FROM tablespace_advisor.load_for(observed, observe, tables, history);
 	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
 		tablespaces, seen.devices) f);
-	tablespaces := tablespaces || array(SELECT f
-		FROM tablespace_advisor.assumed_facts(tablespaces) f WHERE with_assumed);
+	tablespaces := tablespaces || array(SELECT f FROM tablespace_advisor.assumed_facts(tablespaces) f WHERE with_assumed);
 	unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
 		tablespaces, seen.rates) t WHERE target IS NULL);
 	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(
@@ -416,8 +446,8 @@ BEGIN
 		OR (j.advice).reads_per_s > 0 OR (j.advice).writes_per_s > 0 OR (j.advice).cached_fraction IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean, interval) IS
-	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence; rests on samples of so long at most (history); with_assumed: also to tablespaces that the session assumes';
+COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean, interval, tablespace_advisor.observed_load) IS
+	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence; rests on samples of so long at most (history), or on the load given (observed); with_assumed: also to tablespaces that the session assumes';
 
 CREATE FUNCTION tablespace_advisor.expected_savings(
 	caller oid,

@@ -156,7 +156,9 @@ BEGIN ATOMIC
 			WHEN a.hits_per_s > 0 AND a.maintenance_reads_per_s IS NULL THEN 'in shared buffers'
 			WHEN a.maintenance_reads_per_s > 0 THEN 'maintenance only'
 			ELSE 'not read' END
-		WHEN e.device_share <= 0.01 THEN 'in system cache'
+		/* a scan waits for what is read ahead of it, block by block for little */
+		WHEN e.device_share <= 0.01 AND (e.measured IS NOT TRUE
+			OR a.waiting_sessions * 1e6 <= 2 * a.reads_per_s * e.cached_us) THEN 'in system cache'
 		WHEN bottleneck IS NOT NULL THEN 'not storage-bound'
 		WHEN dest.latency_from = 'timing' OR source.latency_from = 'timing'
 			AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0) THEN 'not probed'

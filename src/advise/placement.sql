@@ -70,7 +70,9 @@ AS $$
 			tablespace_advisor.round_to_three((a.hits_per_s + a.reads_per_s * (1 - e.device_share))
 				/ nullif(a.hits_per_s + a.reads_per_s, 0)),
 			tablespace_advisor.round_to_three(e.read_ms_per_s),
-			CASE WHEN d.destination IS NOT NULL THEN tablespace_advisor.round_to_three(e.move_seconds) END
+			CASE WHEN d.destination IS NOT NULL THEN tablespace_advisor.round_to_three(e.move_seconds) END,
+			coalesce(a.measured, false),
+			tablespace_advisor.round_to_three(coalesce(a.waiting_sessions, e.read_ms_per_s / 1000))
 		)::@extschema@.placement_advice
 	FROM tablespace_advisor.elements(decided) d
 	CROSS JOIN (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) w
@@ -227,13 +229,14 @@ BEGIN
 		wanted := array(SELECT a FROM tablespace_advisor.elements(relations) a
 			WHERE a.relation IN (SELECT c FROM tablespace_advisor.elements(considered) c));
 	END IF;
-	loads := array(SELECT l FROM tablespace_advisor.estimate_load(
+	loads := array(SELECT l FROM tablespace_advisor.present_load(
 		relations, tablespaces, load) l);
 	estimates := array(SELECT e
 		FROM tablespace_advisor.estimate_placement(
 			relations, tablespaces, load, loads, destination IS NOT NULL) e);
 	database_ms := (SELECT greatest(sum(e.read_ms_per_s),
-			CASE WHEN bool_or(e.read_ms_per_s IS NULL) THEN load.read_ms_per_s END)
+			CASE WHEN bool_or(e.read_ms_per_s IS NULL) AND NOT bool_or(e.measured)
+				THEN load.read_ms_per_s END)
 		FROM tablespace_advisor.elements(estimates) e WHERE e.destination IS NULL);
 	places := array(SELECT p FROM tablespace_advisor.place_loads(
 		relations, estimates, tablespaces, loads) p);

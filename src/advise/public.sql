@@ -5,7 +5,7 @@
  * pg_monitor about all: advise.c checks that.
  */
 CREATE FUNCTION @extschema@.advise_index_placement(
-	target regclass,
+	target regclass DEFAULT NULL,
 	tablespace name DEFAULT NULL,
 	space_budget text DEFAULT NULL,
 	observe interval DEFAULT NULL)
@@ -13,7 +13,7 @@ RETURNS SETOF text
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_advise_index_placement';
 COMMENT ON FUNCTION @extschema@.advise_index_placement(regclass, name, text, interval) IS
-	'what to do with a table (or one index, or a partitioned table''s partitions) and its indexes, what that saves and why, as lines of text that end in the statements to run; advise_placement(target => ...) has the same as rows. Errors: 42704 no such tablespace, 42P01 no such relation, 42809 neither table nor index, 42501 neither owner nor member of pg_monitor, 22023 bad budget, duration or pg_global, 22004 no target';
+	'what to do with a table (or one index, or a partitioned table''s partitions) and its indexes, or with all of the database, what that saves and why, as lines of text that end in the statements to run; advise_placement() has the same as rows. Errors: 42704 no such tablespace, 42P01 no such relation, 42809 neither table nor index, 42501 neither owner nor member of pg_monitor, 22023 bad budget, duration or pg_global';
 
 CREATE FUNCTION @extschema@.advise_placement(
 	space_budget text DEFAULT NULL,

@@ -40,7 +40,7 @@ SET jit = off
 SET work_mem = '64MB'
 AS $$
 	WITH present AS MATERIALIZED (
-		SELECT array(SELECT l FROM tablespace_advisor.estimate_load($1, $2, $3) l) AS loads
+		SELECT array(SELECT l FROM tablespace_advisor.present_load($1, $2, $3) l) AS loads
 	), estimate AS MATERIALIZED (
 		SELECT e.* FROM present p,
 			tablespace_advisor.estimate_placement($1, $2, $3, p.loads, false, of_tablespace) e

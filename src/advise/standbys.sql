@@ -8,6 +8,9 @@ LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+	/* a read there is taken to wait as long as one here */
+	a.waiting_sessions := a.waiting_sessions
+		* (1 + coalesce(reads / nullif(a.reads_per_s, 0), 0));
 	a.reads_per_s := coalesce(a.reads_per_s, 0) + reads;
 	a.hits_per_s := coalesce(a.hits_per_s, 0) + hits;
 	a.scans := coalesce(a.scans, 0) + (scans > 0)::int;

@@ -150,7 +150,8 @@ AS $$
 			WHEN 'not probed' THEN format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t, %s.probe_tablespace(tablespace => t, workloads => %L::pg_catalog.text[]) p',
 				ARRAY[v.source, v.tablespace], '@extschema@', ARRAY['sequential read', 'sequential write']::text[]) END,
 		'temporary files', tablespace_advisor.round_to_three(v.blocks_per_s), NULL::float8,
-		NULL::float8, tablespace_advisor.round_to_three(v.ms_per_s), NULL::float8
+		NULL::float8, tablespace_advisor.round_to_three(v.ms_per_s), NULL::float8, true,
+		tablespace_advisor.round_to_three(v.ms_per_s / 1000)
 	FROM verdict v
 $$;
 COMMENT ON FUNCTION tablespace_advisor.temporary_files_advice(oid, name) IS

@@ -57,8 +57,9 @@ LANGUAGE sql STABLE
 BEGIN ATOMIC
 	SELECT CASE finding
 		WHEN 'in system cache' THEN
-			format('already in memory: the system''s cache serves %s %% of its reads',
-				round(100 * (1 - e.device_share::numeric), 1))
+			CASE WHEN e.measured THEN 'already in memory: its reads wait for no device'
+				ELSE format('probably in memory: the system''s cache seems to serve %s %% of its reads',
+					round(100 * (1 - e.device_share::numeric), 1)) END
 		WHEN 'within noise' THEN
 			format('within noise: saves between %s and %s %% of the table''s read time',
 				tablespace_advisor.two_digits(100 * e.saved_low_ms_per_s / e.table_read_ms_per_s),
@@ -81,11 +82,16 @@ BEGIN ATOMIC
 		WHEN 'no room' THEN
 			format('no room for its %s in the budget or the tablespace; would save %s %%',
 				pg_size_pretty(e.moved_bytes), tablespace_advisor.two_digits(e.saved_percent))
-		WHEN 'faster' THEN format('reads take %s here, %s there%s',
-			tablespace_advisor.pretty_seconds(e.device_us / 1e6),
-			tablespace_advisor.pretty_seconds(e.destination_us / 1e6),
-			CASE WHEN e.device_share < 0.9 THEN format('; %s %% of them reach the device',
-				round(100 * e.device_share::numeric)) END)
+		WHEN 'faster' THEN CASE WHEN e.measured THEN format('%s%s',
+				tablespace_advisor.waiting_sessions(e.read_ms_per_s, 'its reads'),
+				CASE WHEN e.device_share >= 0.5 THEN format(', %s each; %s there',
+					tablespace_advisor.pretty_seconds(e.device_us / 1e6),
+					tablespace_advisor.pretty_seconds(e.destination_us / 1e6)) END)
+			ELSE format('reads take %s here, %s there%s',
+				tablespace_advisor.pretty_seconds(e.device_us / 1e6),
+				tablespace_advisor.pretty_seconds(e.destination_us / 1e6),
+				CASE WHEN e.device_share < 0.9 THEN format('; about %s %% of them reach the device',
+					round(100 * e.device_share::numeric)) END) END
 	END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.gain_reason(text, tablespace_advisor.placement_estimate, name) IS

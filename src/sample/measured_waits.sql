@@ -443,16 +443,21 @@ COMMENT ON FUNCTION tablespace_advisor.waits_since(tablespace_advisor.sampled_wa
 CREATE FUNCTION tablespace_advisor.application_waits(
 	waits tablespace_advisor.relation_wait[],
 	OUT relation oid,
-	OUT waiting_sessions float8)
+	OUT reads_per_s float8,
+	OUT waiting_sessions float8,
+	OUT scan_reads_per_s float8,
+	OUT scan_sessions float8)
 RETURNS SETOF record
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT w.relation, sum(w.waiting_sessions)
+	SELECT w.relation, sum(w.reads_per_s), sum(w.waiting_sessions),
+		sum(w.reads_per_s) FILTER (WHERE w.access = 'sequential'),
+		sum(w.waiting_sessions) FILTER (WHERE w.access = 'sequential')
 	FROM unnest(waits) w WHERE w.class = 'application' GROUP BY w.relation
 $$;
 COMMENT ON FUNCTION tablespace_advisor.application_waits(tablespace_advisor.relation_wait[]) IS
-	'the mean number of sessions in which the application waited for reads, by relation';
+	'by relation: blocks that the application read past shared buffers per second, the mean number of sessions in which it waited for them, and the part of sequential scans';
 
 CREATE FUNCTION tablespace_advisor.waits_are_measured()
 RETURNS boolean
@@ -463,6 +468,28 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.waits_are_measured() IS
 	'whether the library is preloaded and track_waits is on';
+
+/* NULLs where nothing is measured, or for too short a time. */
+CREATE FUNCTION tablespace_advisor.waits_since_start(
+	OUT relation_waits tablespace_advisor.relation_wait[],
+	OUT statement_waits tablespace_advisor.statement_wait[],
+	OUT measured_s float8)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	measured_s := (SELECT extract(epoch FROM clock_timestamp() - i.since)
+		FROM tablespace_advisor.wait_info() i WHERE i.enabled);
+	IF measured_s >= 10 THEN
+		SELECT w.* INTO relation_waits, statement_waits
+		FROM tablespace_advisor.waits_since('{}', '{}', measured_s) w;
+	ELSE
+		measured_s := NULL;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.waits_since_start() IS
+	'rates since the server''s start, if waits have been measured for ten seconds or more';
 
 GRANT SELECT ON tablespace_advisor.relation_wait_sample,
 	tablespace_advisor.statement_wait_sample, tablespace_advisor.sampled_wait,
@@ -492,5 +519,6 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.waits_since(tablespace_advisor.sampled_wait[],
 		tablespace_advisor.sampled_statement_wait[], float8),
 	tablespace_advisor.application_waits(tablespace_advisor.relation_wait[]),
-	tablespace_advisor.waits_are_measured()
+	tablespace_advisor.waits_are_measured(),
+	tablespace_advisor.waits_since_start()
 	TO pg_monitor;

@@ -23,11 +23,13 @@ CREATE TYPE tablespace_advisor.relation_rate AS (
 	system_cached float8,
 	maintenance_reads_per_s float8,
 	measured boolean,
-	waiting_sessions float8
+	waiting_sessions float8,
+	scan_reads_per_s float8,
+	scan_sessions float8
 );
 
 COMMENT ON TYPE tablespace_advisor.relation_rate IS
-	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them, reads without maintenance_reads: VACUUM''s and ANALYZE''s (maintenance.sql), NULL: none ran; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known; measured: waits were measured in the window; waiting_sessions: the mean number of sessions in which the application waited for reads of it, NULL unless measured';
+	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them, reads without maintenance_reads: VACUUM''s and ANALYZE''s (maintenance.sql), NULL: none ran; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known; measured: waits were measured in the window; waiting_sessions: the mean number of sessions in which the application waited for reads of it, NULL unless measured; scan_reads_per_s, scan_sessions: the part of sequential scans; where measured, reads are those of the application';
 
 CREATE TYPE tablespace_advisor.observation AS (
 	source text,
@@ -187,10 +189,8 @@ BEGIN
 	INTO window_of
 	FROM tablespace_advisor.sample_interval i
 	WHERE i.sample_id BETWEEN first_id AND last_id;
-
 	SELECT w.* INTO relation_waits, statement_waits FROM
 		tablespace_advisor.sampled_waits(first_id, last_id, window_of.measured_s) w;
-
 	WITH change AS MATERIALIZED (
 		SELECT c.* FROM tablespace_advisor.sum_relation_samples(
 			first_id, last_id, window_of.seconds) c
@@ -208,7 +208,8 @@ BEGIN
 	SELECT array_agg((i.relation, i.heap, i.kind, i.tablespace,
 		CASE WHEN s.filenode = i.filenode THEN s.size_bytes
 			ELSE tablespace_advisor.file_bytes(i.tablespace, i.filenode) END,
-		coalesce(c.reads_per_s, 0), coalesce(c.hits, 0) / n.seconds,
+		CASE WHEN n.measured THEN coalesce(w.reads_per_s, 0)
+			ELSE coalesce(c.reads_per_s, 0) END, coalesce(c.hits, 0) / n.seconds,
 		tablespace_advisor.tuples_written(i.kind,
 			coalesce(h.inserted, 0), coalesce(h.updated, 0),
 			coalesce(h.hot_updated, 0), coalesce(h.deleted, 0)) / n.seconds,
@@ -217,7 +218,8 @@ BEGIN
 		coalesce(s.scans, 0), s.counted_since,
 		coalesce(s.counted_since > window_of.window_start, false),
 		c.cached_share, c.maintenance_reads_per_s, n.measured,
-		CASE WHEN n.measured THEN coalesce(w.waiting_sessions, 0) END
+		CASE WHEN n.measured THEN coalesce(w.waiting_sessions, 0) END,
+		w.scan_reads_per_s, w.scan_sessions
 		)::tablespace_advisor.relation_rate)
 	INTO relations
 	FROM present i
@@ -310,14 +312,16 @@ AS $$
 				OR l.deleted < e.deleted, false) AS fell) x) f
 	)
 	SELECT array_agg((c.relation, c.heap, c.kind, c.tablespace,
-		z.size_bytes, (c.reads - coalesce(m.reads, 0)) / n.seconds, c.hits / n.seconds,
+		z.size_bytes, CASE WHEN waits IS NOT NULL THEN coalesce(w.reads_per_s, 0)
+			ELSE (c.reads - coalesce(m.reads, 0)) / n.seconds END, c.hits / n.seconds,
 		tablespace_advisor.tuples_written(c.kind, h.inserted, h.updated,
 			h.hot_updated, h.deleted) / n.seconds,
 		c.scans / n.seconds, c.tuples_read / n.seconds,
 		h.hot_updated::float8 / nullif(h.updated, 0),
 		c.scans_total, coalesce(b.stats_reset, b.server_since), c.fell, NULL,
 		m.reads / n.seconds, waits IS NOT NULL,
-		CASE WHEN waits IS NOT NULL THEN coalesce(w.waiting_sessions, 0) END
+		CASE WHEN waits IS NOT NULL THEN coalesce(w.waiting_sessions, 0) END,
+		w.scan_reads_per_s, w.scan_sessions
 		)::tablespace_advisor.relation_rate)
 	FROM change c
 	JOIN change h ON h.relation = coalesce(c.indexed, c.relation)
@@ -490,15 +494,15 @@ BEGIN
 		SELECT o.* INTO seen
 		FROM tablespace_advisor.observe_samples(history, tables, with_active) o;
 		IF (seen.window_of).source IS NULL THEN
-			SELECT d AS window_of,
+			SELECT d AS window_of, t.relation_waits, t.statement_waits,
 				tablespace_advisor.subtract_counters(NULL,
 					tablespace_advisor.read_counters(
-						CASE WHEN NOT with_active THEN tables END), d.seconds)
-					AS relations,
-				NULL::tablespace_advisor.relation_wait[] AS relation_waits,
-				NULL::tablespace_advisor.statement_wait[] AS statement_waits
+						CASE WHEN NOT with_active THEN tables END), d.seconds,
+					t.relation_waits) AS relations, t.measured_s
 			INTO seen
-			FROM tablespace_advisor.read_database() d;
+			FROM tablespace_advisor.read_database() d,
+				tablespace_advisor.waits_since_start() t;
+			seen.window_of.measured_s := seen.measured_s;
 		END IF;
 	END IF;
 	w := seen.window_of;
@@ -551,7 +555,9 @@ RETURNS TABLE (
 	system_cached float8,
 	maintenance_reads_per_s float8,
 	measured boolean,
-	waiting_sessions float8)
+	waiting_sessions float8,
+	scan_reads_per_s float8,
+	scan_sessions float8)
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB'

@@ -33,10 +33,10 @@
 #include "wait/local.h"
 #include "wait/nodes.h"
 #include "wait/parameters.h"
-#include "wait/process.h"
 #include "wait/relations.h"
 #include "wait/settle.h"
 #include "wait/span.h"
+#include "wait/utility.h"
 
 /* Plans that cost more are always measured: some milliseconds. */
 #define COST_LIMIT 1000.0
@@ -180,8 +180,6 @@ static void
 end_transaction(XactEvent event, void *arg)
 {
 	(void) arg;
-	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
-		tsa_wait_before_commit();
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE ||
 		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
 		return;

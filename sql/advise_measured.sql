@@ -1,0 +1,87 @@
+-- advice on measured waits: the time of reads is known, by kind of access
+SET client_min_messages = warning;
+CREATE TABLE m_facts (a int);
+CREATE INDEX m_facts_ck ON m_facts (a);
+CREATE TABLE m_report (a int);
+CREATE TABLE m_cached (a int);
+
+/* four clients on a serial disk: keyed reads wait, a scan is read ahead of, one table is cached */
+CREATE FUNCTION m_relations(measured boolean) RETURNS SETOF tablespace_advisor.relation_fact
+LANGUAGE sql AS $$
+	SELECT a FROM jsonb_populate_recordset(NULL::tablespace_advisor.relation_fact, '[
+		{"relation": "m_facts", "table_relation": "m_facts", "kind": "heap", "reads_per_s": 70,
+		 "waiting_sessions": 2.42},
+		{"relation": "m_facts_ck", "table_relation": "m_facts", "kind": "index", "reads_per_s": 4,
+		 "waiting_sessions": 0.14},
+		{"relation": "m_report", "table_relation": "m_report", "kind": "heap", "reads_per_s": 1750,
+		 "waiting_sessions": 0.36, "scan_reads_per_s": 1750, "scan_sessions": 0.36},
+		{"relation": "m_cached", "table_relation": "m_cached", "kind": "heap", "reads_per_s": 1000,
+		 "waiting_sessions": 0.005}]') n
+	CROSS JOIN LATERAL jsonb_populate_record(n, jsonb_build_object('tablespace', 'slow',
+		'size_bytes', 8192000, 'hits_per_s', 1, 'writes_per_s', 100, 'measured', $1)) a
+$$;
+CREATE FUNCTION m_places() RETURNS SETOF tablespace_advisor.tablespace_fact
+LANGUAGE sql AS $$
+	SELECT f FROM jsonb_populate_recordset(NULL::tablespace_advisor.tablespace_fact, '[
+		{"tablespace": "slow", "random_read_us": 8000, "random_read_low_us": 7900, "random_read_high_us": 8100,
+		 "depths": [1, 2, 4, 8], "depth_read_us": [8000, 16000, 32000, 64000], "cached_read_us": 5,
+		 "sequential_page_us": 100, "write_us": 500, "write_workload": "write + fdatasync", "may_create": true,
+		 "volatile": false, "shares_device_with": [], "available_bytes": 1000000000},
+		{"tablespace": "fast", "random_read_us": 100, "random_read_low_us": 98, "random_read_high_us": 102,
+		 "depths": [1], "depth_read_us": [100], "cached_read_us": 5, "sequential_page_us": 20,
+		 "write_us": 20000, "write_workload": "write + fdatasync", "may_create": true,
+		 "volatile": false, "shares_device_with": [], "available_bytes": 1000000000}]') f
+$$;
+CREATE FUNCTION m_advice(measured boolean)
+RETURNS SETOF tablespace_advisor.advice_row LANGUAGE sql AS $$
+	SELECT ROW(j.advice, j.evidence)::tablespace_advisor.advice_row
+	FROM tablespace_advisor.judge_placement(
+		array(SELECT r FROM m_relations(measured) r),
+		'{m_facts,m_facts_ck,m_report,m_cached}',
+		array(SELECT p FROM m_places() p),
+		jsonb_populate_record(NULL::tablespace_advisor.load_fact, '{"source": "samples",
+			"seconds": 1000, "intervals": 3, "reads_per_s": 2824, "read_ms_per_s": 2925,
+			"timed_read_us": 1036, "checkpoint_s": 300, "snapshots": 100, "active_sessions": 4,
+			"reading_snapshots": 100, "reading_sessions": 3, "waits": {"IO/DataFileRead": 3}}'),
+		NULL, NULL) j
+$$;
+
+\echo -- who waits: shares of time, not of blocks; slow flushes of a target cost nobody anything
+SELECT (a.advice).relation, (a.advice).action, (a.advice).read_ms_per_s AS read_ms,
+	(a.advice).saved_ms_per_s AS saved, (a.advice).saved_percent AS percent,
+	(a.advice).measured, (a.advice).waiting_sessions AS waiting, (a.advice).reason
+FROM m_advice(true) a;
+\echo -- blocks alone take the scanned table for the one that is waited for
+SELECT (a.advice).relation, (a.advice).read_ms_per_s AS read_ms, (a.advice).measured
+FROM m_advice(false) a ORDER BY read_ms DESC LIMIT 1;
+
+\echo -- a mean above the latency at that depth is a slower device, one below it a cache
+SELECT round(random_us) AS us, round(random_reads::numeric, 1) AS reads, scan_ms
+FROM m_relations(true) r, tablespace_advisor.measured_reads(r, 20000, 5);
+SELECT tablespace, round(depth::numeric, 2) AS depth, round(probed_us) AS probed, round(device_us) AS device,
+	round(device_reads_per_s) AS reads, round(time_correction::numeric, 2) AS correction
+FROM tablespace_advisor.measured_load(array(SELECT r FROM m_relations(true) r),
+	array(SELECT p FROM m_places() p));
+
+\echo -- statements: what one call takes now and after the moves
+SELECT s.queryid, s.calls_per_s AS calls, s.mean_ms, round(s.read_ms) AS read_ms,
+	round(s.after_ms::numeric, 1) AS after, s.after_low_ms <= s.after_ms AND s.after_ms <= s.after_high_ms AS ordered,
+	s.moved
+FROM tablespace_advisor.forecast_statements(
+	array(SELECT w FROM jsonb_populate_recordset(NULL::tablespace_advisor.statement_wait, jsonb_build_array(
+		'{"userid": 10, "queryid": 1, "relation": 0, "class": "application", "access": "all", "calls_per_s": 10, "call_ms": 260, "waiting_sessions": 2.56}'::jsonb,
+		jsonb_build_object('userid', 10, 'queryid', 1, 'relation', 'm_facts'::regclass::oid, 'class', 'application', 'access', 'heap by bitmap', 'waiting_sessions', 2.42),
+		jsonb_build_object('userid', 10, 'queryid', 1, 'relation', 'm_facts_ck'::regclass::oid, 'class', 'application', 'access', 'index', 'waiting_sessions', 0.14),
+		'{"userid": 10, "queryid": 2, "relation": 0, "class": "application", "access": "all", "calls_per_s": 0.2, "call_ms": 2000, "waiting_sessions": 0.36}'::jsonb,
+		jsonb_build_object('userid', 10, 'queryid', 2, 'relation', 'm_report'::regclass::oid, 'class', 'application', 'access', 'sequential', 'waiting_sessions', 0.36),
+		'{"userid": 10, "queryid": 3, "relation": 0, "class": "export", "access": "all", "calls_per_s": 1, "call_ms": 9, "waiting_sessions": 9}'::jsonb)) w),
+	array(SELECT a FROM m_advice(true) a)) s;
+
+\echo -- not measured here
+SELECT * FROM advise_statements();
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM advise_statements(max_statements => 0);
+\echo :LAST_ERROR_SQLSTATE
+
+DROP FUNCTION m_advice(boolean), m_places(), m_relations(boolean);
+DROP TABLE m_facts, m_report, m_cached;
