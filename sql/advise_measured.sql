@@ -85,3 +85,22 @@ SELECT * FROM advise_statements(max_statements => 0);
 
 DROP FUNCTION m_advice(boolean), m_places(), m_relations(boolean);
 DROP TABLE m_facts, m_report, m_cached;
+
+-- counters: a move reads each block once, and that is not the application's reading
+CREATE TABLE m_moved AS SELECT n AS a FROM generate_series(1, 10000) n;
+CREATE INDEX m_moved_a ON m_moved (a);
+INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind, schema_name, relation_name,
+	from_tablespace, from_tablespace_name, to_tablespace, to_tablespace_name, method_wanted, method, state,
+	bytes_total, lock_timeout_ms, owner, system_identifier, database, started_at, finished_at, indexes, indexes_from)
+SELECT 1, 'm_moved'::regclass, 'm_moved'::regclass, 'r', 'public', 'm_moved', 1663, 'pg_default', 1664, 'elsewhere',
+	'auto', 'copy', 'done', 1, 100, 10, 1, 1, now() - interval '50 s', now() - interval '40 s',
+	ARRAY['m_moved_a'::regclass::oid], ARRAY[1663::oid];
+SELECT r.relation::regclass, r.reads_per_s
+FROM unnest(tablespace_advisor.without_moves(array(
+		SELECT jsonb_populate_record(NULL::tablespace_advisor.relation_rate, jsonb_build_object(
+			'relation', c.oid, 'size_bytes', 819200, 'reads_per_s', 3))
+		FROM pg_class c WHERE c.relname IN ('m_moved', 'm_moved_a', 'pg_class') ORDER BY c.relname DESC),
+	now() - interval '100 s', now())) r;
+SELECT relation::regclass, tablespaces FROM tablespace_advisor.left_lately() ORDER BY 1;
+DELETE FROM tablespace_advisor.job;
+DROP TABLE m_moved;

@@ -50,16 +50,20 @@ SET jit = off
 AS $$
 BEGIN
 	RETURN QUERY SELECT l.relation, array_agg(t.spcname)
-		FROM (SELECT DISTINCT j.relation, j.from_tablespace
+		FROM (SELECT m.relation, m.from_tablespace
 			FROM tablespace_advisor.job j
+			CROSS JOIN LATERAL (SELECT j.relation, j.from_tablespace
+				UNION ALL SELECT i.index, i.from_tablespace
+				FROM unnest(j.indexes, j.indexes_from) i (index, from_tablespace)) m
 			WHERE j.state = 'done' AND j.finished_at > clock_timestamp() - interval '7 days'
-				AND j.from_tablespace <> j.to_tablespace) l
+				AND m.from_tablespace <> j.to_tablespace
+			GROUP BY m.relation, m.from_tablespace) l
 		JOIN pg_tablespace t ON t.oid = l.from_tablespace
 		GROUP BY l.relation;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.left_lately() IS
-	'tablespaces that relations were moved away from within a week';
+	'tablespaces that relations were moved away from within a week, indexes that moved with their table among them';
 
 /* Of a table that moves with its indexes these, too. */
 CREATE FUNCTION tablespace_advisor.moves_under_way()

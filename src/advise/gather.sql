@@ -204,6 +204,48 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.history_since_moves(interval) IS
 	'how far back samples go that were taken with relations where they are now, so long at most; moved_at: when the last move ended that matters; is_before: there are none yet since, history is as if there had been no move';
 
+/*
+ * Counters take a move's reads for the application's.  A move reads each block
+ * of a relation once.
+ */
+CREATE FUNCTION tablespace_advisor.without_moves(
+	rates tablespace_advisor.relation_rate[],
+	begins timestamptz,
+	ends timestamptz)
+RETURNS tablespace_advisor.relation_rate[]
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	block_bytes CONSTANT float8 := current_setting('block_size');
+	seconds CONSTANT float8 := extract(epoch FROM ends - begins);
+	moved oid[];
+	rate tablespace_advisor.relation_rate;
+	kept tablespace_advisor.relation_rate[] := '{}';
+BEGIN
+	moved := array(SELECT m.relation
+		FROM tablespace_advisor.job j
+		JOIN pg_class c ON c.oid = j.relation
+		LEFT JOIN pg_index t ON t.indrelid = c.reltoastrelid AND c.reltoastrelid <> 0
+		CROSS JOIN LATERAL unnest(ARRAY[j.relation, c.reltoastrelid, t.indexrelid]
+			|| j.indexes) m (relation)
+		WHERE j.finished_at > begins AND j.started_at < ends AND m.relation <> 0);
+	IF cardinality(moved) = 0 THEN
+		RETURN rates;
+	END IF;
+	FOREACH rate IN ARRAY rates LOOP
+		IF rate.relation = ANY (moved) THEN
+			rate.reads_per_s := greatest(0,
+				rate.reads_per_s - rate.size_bytes / block_bytes / seconds);
+		END IF;
+		kept := kept || rate;
+	END LOOP;
+	RETURN kept;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.without_moves(tablespace_advisor.relation_rate[], timestamptz, timestamptz) IS
+	'rates of a window less what moves in it have read';
+
 CREATE TYPE tablespace_advisor.observed_load AS (
 	load tablespace_advisor.load_fact,
 	rates tablespace_advisor.relation_rate[],
@@ -249,7 +291,8 @@ BEGIN
 			FROM tablespace_advisor.streaming_standbys() s
 			WHERE s NOT IN (SELECT r.server FROM tablespace_advisor.standby_reads() r)),
 		CASE WHEN seen.source = 'samples' THEN h.moved_at END);
-	rates := seen.relations;
+	rates := CASE WHEN seen.measured_s > 0 THEN seen.relations ELSE
+		tablespace_advisor.without_moves(seen.relations, seen.window_start, seen.window_end) END;
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
 	statements := CASE WHEN seen.measured_s > 0 THEN coalesce(seen.statement_waits, '{}') END;
 END
