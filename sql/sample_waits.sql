@@ -141,6 +141,7 @@ SELECT round((waiting_sessions / sum(waiting_sessions) OVER ())::numeric, 2) AS 
 SELECT subject, ok, message FROM tablespace_advisor_health() WHERE subject = 'waits';
 UPDATE counter_start SET overflowed = 3, evicted = 101;
 SELECT subject, ok, message, statement FROM tablespace_advisor_health() WHERE subject = 'waits';
+SET LOCAL compute_query_id = on;
 SELECT statement FROM tablespace_advisor.wait_health() WHERE subject = 'statements' AND message ~ 'give way';
 UPDATE counter_start SET overflowed = 0, lost = 2;
 SELECT subject, ok, message, statement FROM tablespace_advisor_health() WHERE subject = 'waits';
