@@ -557,6 +557,16 @@ tsa_relation_counts(const PgStat_TableStatus * status, uint64 *fetched,
 	return true;
 }
 
+static inline Oid
+tsa_relation_of_counts(const PgStat_TableStatus * status)
+{
+#if PG_VERSION_NUM < 160000
+	return status->t_id;
+#else
+	return status->id;
+#endif
+}
+
 /*
  * Time waited for reads, in nanoseconds.  Before 17 it includes reads of
  * temporary tables.

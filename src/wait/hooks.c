@@ -33,10 +33,10 @@
 #include "wait/local.h"
 #include "wait/nodes.h"
 #include "wait/parameters.h"
+#include "wait/process.h"
 #include "wait/relations.h"
 #include "wait/settle.h"
 #include "wait/span.h"
-#include "wait/utility.h"
 
 /* Plans that cost more are always measured: some milliseconds. */
 #define COST_LIMIT 1000.0
@@ -180,6 +180,8 @@ static void
 end_transaction(XactEvent event, void *arg)
 {
 	(void) arg;
+	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
+		tsa_wait_before_commit();
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE ||
 		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
 		return;
@@ -206,6 +208,7 @@ charge_last(void)
 {
 	TsaFrame   *frame = tsa_current_frame;
 
+	tsa_wait_aborting = true;
 	if (frame != NULL && tsa_read_progress() != frame->progress)
 		tsa_frame_charge_now(frame, true);
 	tsa_frames_drop(InvalidSubTransactionId);

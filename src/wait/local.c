@@ -57,6 +57,20 @@ static TsaLedger ledger;
 static bool is_set_up = false;
 static void (*before_exit) (void) = NULL;
 
+/* Hands in all figures if the lock is free. */
+static bool
+hand_in(void)
+{
+	int64		now = GetCurrentTimestamp();
+
+	if (LWLockHeldByMe(tsa_wait_shared->lock) ||
+		!LWLockConditionalAcquire(tsa_wait_shared->lock, LW_EXCLUSIVE))
+		return false;
+	tsa_ledger_merge(&tsa_wait_shared->ledger, &ledger, now);
+	LWLockRelease(tsa_wait_shared->lock);
+	return true;
+}
+
 /* The process ends: hands in the last figures. */
 static void
 hand_in_last(int code, Datum arg)
@@ -65,7 +79,8 @@ hand_in_last(int code, Datum arg)
 	(void) arg;
 	if (before_exit != NULL)
 		before_exit();
-	(void) tsa_local_hand_in();
+	if (ledger.seen > 0 || ledger.relations.nentries > 0)
+		(void) hand_in();
 	is_set_up = false;			/* nothing more is added */
 }
 
@@ -151,21 +166,14 @@ tsa_local_add_share(const TsaStatementKey *key, Oid relid,
 }
 
 /*
- * Hands in all figures if the lock is free.  False if it is not.
+ * Hands in all figures if the lock is free.  False if it is not.  Executions
+ * that were not measured wait until there are many.
  */
 bool
 tsa_local_hand_in(void)
 {
-	int64		now;
-
 	if (!is_set_up || (ledger.seen < MANY && ledger.relations.nentries == 0 &&
 					   ledger.statements.nentries == 0))
 		return true;
-	now = GetCurrentTimestamp();
-	if (LWLockHeldByMe(tsa_wait_shared->lock) ||
-		!LWLockConditionalAcquire(tsa_wait_shared->lock, LW_EXCLUSIVE))
-		return false;
-	tsa_ledger_merge(&tsa_wait_shared->ledger, &ledger, now);
-	LWLockRelease(tsa_wait_shared->lock);
-	return true;
+	return hand_in();
 }

@@ -36,6 +36,9 @@
 #include "wait/nodes.h"
 #include "wait/relations.h"
 
+/* Of so many tables that are modified the counters are looked up at the start. */
+#define MAX_RESULTS 8
+
 /* What a walk over the nodes of a plan knows. */
 typedef struct Walk
 {
@@ -76,25 +79,31 @@ start_bitmaps(TsaFrame *frame, PlanState *state)
 						   TSA_ACCESS_INDEX, true);
 }
 
-/* Makes slots for a table that is modified and those of its indexes that are
- * open. */
+/*
+ * Makes slots for a table that is modified and for its indexes, which are
+ * opened later.
+ */
 static void
 start_result(TsaFrame *frame, ResultRelInfo * result)
 {
-	int32		slot = tsa_frame_slot(frame, result->ri_RelationDesc,
-									  TSA_ACCESS_MODIFIED, false);
+	Relation	table = result->ri_RelationDesc;
+	int32		slot = tsa_frame_slot(frame, table, TSA_ACCESS_MODIFIED, false);
+	List	   *indexes;
+	ListCell   *cell;
 
-	if (slot != TSA_NONE)
-		TSA_SLOT(frame, slot)->is_result = true;
-	for (int i = 0; i < result->ri_NumIndices; i++)
+	if (slot == TSA_NONE)
+		return;
+	TSA_SLOT(frame, slot)->is_result = true;
+	tsa_frame_toast(frame, slot);
+	indexes = RelationGetIndexList(table);
+	foreach(cell, indexes)
 	{
-		if (result->ri_IndexRelationDescs == NULL)
-			break;
-		slot = tsa_frame_slot(frame, result->ri_IndexRelationDescs[i],
-							  TSA_ACCESS_MODIFIED, true);
+		slot = tsa_frame_slot_of(frame, lfirst_oid(cell), TSA_ACCESS_MODIFIED,
+								 true);
 		if (slot != TSA_NONE)
 			TSA_SLOT(frame, slot)->is_result = true;
 	}
+	list_free(indexes);
 }
 
 /* A node is called for the first time: makes the slots of its relations. */
@@ -109,8 +118,9 @@ start_node(TsaFrame *frame, TsaWaitNode *node)
 	if (IsA(state, ModifyTableState))
 	{
 		node->access = TSA_ACCESS_MODIFIED;
-		if (((ModifyTableState *) state)->mt_nrels == 1)
-			start_result(frame, ((ModifyTableState *) state)->resultRelInfo);
+		for (int i = 0; i < Min(MAX_RESULTS,
+								((ModifyTableState *) state)->mt_nrels); i++)
+			start_result(frame, &((ModifyTableState *) state)->resultRelInfo[i]);
 		return;
 	}
 	if (IsA(state, SeqScanState) || IsA(state, SampleScanState))
@@ -132,6 +142,7 @@ start_node(TsaFrame *frame, TsaWaitNode *node)
 	node->access = access;
 	node->heap = tsa_frame_slot(frame, ((ScanState *) state)->ss_currentRelation,
 								access, false);
+	tsa_frame_toast(frame, node->heap);
 }
 
 /* The frame of a node, which is always there while the node can be called. */

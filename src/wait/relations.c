@@ -20,11 +20,10 @@
  * before tables: their blocks are not looked up ahead.  Before 17 misses and
  * reads come together, and what is left over is a table that grew.
  *
- * Relations that the executor opens late, or that others open, have slots from
- * their first unexplained reads on: partitions that rows are routed to, indexes
- * that are modified, TOAST tables.  What they missed earlier in the same
- * transaction may be taken for new then, once and up to the reads that are
- * unexplained.
+ * Indexes that will be modified and TOAST tables are not open when a node
+ * begins.  Their counters are looked up by OID then.  Partitions that rows are
+ * routed to have slots from their first unexplained reads on, which are divided
+ * in proportion to what each has missed in this session.
  *
  * Reads that no relation explains are of workers if there is a Gather, which
  * report for themselves; otherwise of catalogs: unattributed.
@@ -52,6 +51,8 @@
 
 /* Tables whose TOAST is looked for. */
 #define MAX_TOASTED 64
+
+bool		tsa_wait_aborting = false;
 
 /* What is being dealt out. */
 typedef struct Charge
@@ -87,6 +88,8 @@ find_status(Relation relation, Oid relid)
 
 	if (relation != NULL)
 		return relation->pgstat_info;
+	if (tsa_wait_aborting)
+		return NULL;
 	entry = pgstat_fetch_pending_entry(PGSTAT_KIND_RELATION, MyDatabaseId,
 									   relid);
 	return entry == NULL ? NULL : entry->pending;
@@ -196,6 +199,65 @@ tsa_frame_slot(TsaFrame *frame, Relation relation, TsaWaitAccess access,
 	return number;
 }
 
+/*
+ * The slot of a relation that others open, later: its counters are looked up by
+ * its OID.
+ */
+int32
+tsa_frame_slot_of(TsaFrame *frame, Oid relid, TsaWaitAccess access,
+				  bool is_index)
+{
+	bool		found;
+	int32		number = enter_slot(frame, relid, &found);
+	TsaWaitSlot *slot;
+
+	if (number == TSA_NONE || found)
+		return number;
+	slot = TSA_SLOT(frame, number);
+	slot->access = access;
+	slot->is_index = is_index;
+	(void) tsa_relation_counts(find_status(NULL, relid), &slot->seen_fetched,
+							   &slot->seen_hits);
+	return number;
+}
+
+/* The TOAST table of a table and its indexes, in slots. */
+static void
+enter_toast(TsaFrame *frame, Oid toast)
+{
+	Relation	relation = RelationIdGetRelation(toast);
+	List	   *indexes;
+	ListCell   *cell;
+
+	if (relation == NULL)
+		return;
+	indexes = RelationGetIndexList(relation);
+	RelationClose(relation);
+	foreach(cell, indexes)
+		(void) tsa_frame_slot_of(frame, lfirst_oid(cell), TSA_ACCESS_TOAST,
+								 true);
+	(void) tsa_frame_slot_of(frame, toast, TSA_ACCESS_TOAST, false);
+	list_free(indexes);
+}
+
+/*
+ * A table is about to be read: keeps what its TOAST table has missed so far, if
+ * this session has read that.  If not, all that it misses is new.
+ */
+void
+tsa_frame_toast(TsaFrame *frame, int32 number)
+{
+	Oid			toast;
+
+	if (number == TSA_NONE || TSA_SLOT(frame, number)->has_toast)
+		return;
+	toast = TSA_SLOT(frame, number)->relation->rd_rel->reltoastrelid;
+	if (!OidIsValid(toast) || find_status(NULL, toast) == NULL)
+		return;
+	TSA_SLOT(frame, number)->has_toast = true;
+	enter_toast(frame, toast);
+}
+
 /* The account of a slot and a kind of access: TSA_NONE without memory. */
 static int32
 find_account(TsaFrame *frame, int32 slot, Oid relid, TsaWaitAccess access)
@@ -269,6 +331,8 @@ access_by(const Charge *charge, int32 number)
 		return slot->access;
 	if (IsA(charge->node->state, ModifyTableState) && slot->is_result)
 		return TSA_ACCESS_MODIFIED;
+	if (charge->node->index == number)
+		return TSA_ACCESS_INDEX;
 	return charge->node->heap == number ? charge->node->access : slot->access;
 }
 
@@ -365,11 +429,11 @@ charge_bitmaps(Charge *charge, PlanState *state)
 }
 
 /*
- * Makes a slot for a relation that has unexplained reads: up to these, what it
- * has missed in this transaction is new.
+ * Makes a slot for a relation that was opened late: what it has missed in this
+ * session may be new.
  */
-static int32
-discover(Charge *charge, Relation relation, Oid relid, TsaWaitAccess access,
+static void
+discover(Charge *charge, Relation relation, TsaWaitAccess access,
 		 bool is_index)
 {
 	bool		found;
@@ -378,45 +442,65 @@ discover(Charge *charge, Relation relation, Oid relid, TsaWaitAccess access,
 	int32		number;
 	TsaWaitSlot *slot;
 
-	if (relation != NULL && RelationUsesLocalBuffers(relation))
-		return TSA_NONE;
-	number = enter_slot(charge->frame, relid, &found);
-	if (number == TSA_NONE || found)
-		return number;
+	if (relation == NULL || RelationUsesLocalBuffers(relation))
+		return;
+	number = enter_slot(charge->frame, RelationGetRelid(relation), &found);
+	if (number == TSA_NONE)
+		return;
 	slot = TSA_SLOT(charge->frame, number);
+	slot->is_result = true;
+	if (found)
+		return;
 	slot->relation = relation;
 	slot->access = access;
 	slot->is_index = is_index;
-	(void) tsa_relation_counts(find_status(relation, relid), &fetched, &hits);
+	(void) tsa_relation_counts(find_status(relation, slot->relid), &fetched,
+							   &hits);
 	slot->seen_fetched = fetched;
 	slot->seen_hits = hits;
-	slot->credit = Min(fetched - hits, charge->left);
-	charge_slot(charge, number);
-	return number;
+	slot->credit = fetched - hits;
 }
 
 /* Makes slots for a table that is modified and its indexes. */
 static void
 discover_result(Charge *charge, ResultRelInfo * result)
 {
-	int32		number = discover(charge, result->ri_RelationDesc,
-								  RelationGetRelid(result->ri_RelationDesc),
-								  TSA_ACCESS_MODIFIED, false);
-
-	if (number != TSA_NONE)
-		TSA_SLOT(charge->frame, number)->is_result = true;
+	discover(charge, result->ri_RelationDesc, TSA_ACCESS_MODIFIED, false);
 	for (int i = 0; i < result->ri_NumIndices; i++)
-	{
-		Relation	index = result->ri_IndexRelationDescs == NULL ? NULL :
-		result->ri_IndexRelationDescs[i];
+		if (result->ri_IndexRelationDescs != NULL)
+			discover(charge, result->ri_IndexRelationDescs[i],
+					 TSA_ACCESS_MODIFIED, true);
+}
 
-		if (index == NULL)
-			continue;
-		number = discover(charge, index, RelationGetRelid(index),
-						  TSA_ACCESS_MODIFIED, true);
-		if (number != TSA_NONE)
-			TSA_SLOT(charge->frame, number)->is_result = true;
-	}
+/*
+ * Divides what is left between relations that were discovered, in proportion
+ * to what they have missed.
+ */
+static void
+divide(Charge *charge, int32 first)
+{
+	TsaFrame   *frame = charge->frame;
+	uint64		sum = 0;
+	uint64		left = charge->left;
+
+	for (int32 i = first; i < frame->slots.n; i++)
+		sum += TSA_SLOT(frame, i)->credit;
+	if (sum > left)
+		for (int32 i = first; i < frame->slots.n; i++)
+		{
+			TsaWaitSlot *slot = TSA_SLOT(frame, i);
+			uint64		credit = slot->credit;
+
+			/* rounded so that the parts add up */
+			slot->credit = (uint64) ((double) credit * (double) left /
+									 (double) sum + 0.5);
+			left -= Min(left, slot->credit);
+			sum -= credit;
+			if (sum == 0)
+				break;
+		}
+	for (int32 i = first; i < frame->slots.n; i++)
+		charge_slot(charge, i);
 }
 
 /* Looks for tables that are modified and were opened late. */
@@ -424,19 +508,21 @@ static void
 discover_results(Charge *charge)
 {
 	const		EState *estate = charge->frame->estate;
+	int32		first = charge->frame->slots.n;
 	ListCell   *cell;
 
 	foreach(cell, estate->es_opened_result_relations)
-		if (charge->left > 0)
 		discover_result(charge, lfirst(cell));
 	foreach(cell, estate->es_tuple_routing_result_relations)
-		if (charge->left > 0)
 		discover_result(charge, lfirst(cell));
+	if (charge->frame->slots.n > first)
+		divide(charge, first);
 }
 
 /*
  * Looks for TOAST tables that were read.  They have been opened by whoever
- * read them, so that the cache of relations knows their indexes.
+ * read them, so that the cache of relations knows their indexes.  All that they
+ * have missed is new: otherwise they had slots (tsa_frame_toast()).
  */
 static void
 discover_toast(Charge *charge)
@@ -446,28 +532,20 @@ discover_toast(Charge *charge)
 
 	for (int32 i = 0; i < n && charge->left > 0; i++)
 	{
-		TsaWaitSlot *slot = TSA_SLOT(frame, i);
-		Oid			toast;
-		Relation	relation;
-		List	   *indexes;
-		ListCell   *cell;
+		int32		first = frame->slots.n;
 
-		if (slot->is_index || slot->relation == NULL || slot->has_toast)
+		if (TSA_SLOT(frame, i)->is_index || TSA_SLOT(frame, i)->relation == NULL)
 			continue;
-		toast = slot->relation->rd_rel->reltoastrelid;
-		if (!OidIsValid(toast) || find_status(NULL, toast) == NULL)
-			continue;
-		slot->has_toast = true;
-		relation = RelationIdGetRelation(toast);
-		if (relation == NULL)
-			continue;
-		indexes = RelationGetIndexList(relation);
-		RelationClose(relation);
-		foreach(cell, indexes)
-			(void) discover(charge, NULL, lfirst_oid(cell), TSA_ACCESS_TOAST,
-							true);
-		(void) discover(charge, NULL, toast, TSA_ACCESS_TOAST, false);
-		list_free(indexes);
+		tsa_frame_toast(frame, i);
+		for (int32 j = first; j < frame->slots.n; j++)
+		{
+			TsaWaitSlot *slot = TSA_SLOT(frame, j);
+
+			slot->credit = slot->seen_fetched - slot->seen_hits;
+			slot->hits = slot->seen_hits;
+		}
+		if (frame->slots.n > first)
+			divide(charge, first);
 	}
 }
 

@@ -83,6 +83,7 @@ tsa_span_leave(TsaWaitSpan *span, bool aborting)
 		.ns = tsa_accounted.ns - span->accounted.ns
 	};
 
+	tsa_wait_aborting = aborting;
 	if (span->switched_timing)
 		track_io_timing = false;
 	/* after an abort of its transaction the frame is no more */
@@ -99,5 +100,6 @@ tsa_span_leave(TsaWaitSpan *span, bool aborting)
 	tsa_accounted.ns = span->accounted.ns + own.ns;
 	own.reads -= Min(own.reads, within.reads);
 	own.ns -= Min(own.ns, within.ns);
+	tsa_wait_aborting = false;
 	return own;
 }

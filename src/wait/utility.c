@@ -1,16 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * utility.c
- *	  Reads outside of the executor: utility commands, the planner, and
- *	  processes that do not use it.
+ *	  Reads outside of the executor: utility commands and the planner.
  *
  * They are all measured, none is drawn: what they read, less what executions
  * inside of them read, is added to the one relation that the command names, or
  * to none.  track_io_timing is on meanwhile; it costs something only if blocks
  * are read.
- *
- * Autovacuum, logical apply and the workers of this extension call no hook.  At
- * the end of each of their transactions the growth of their counters is added.
  *
  * The relation of a command is looked up after it has succeeded, by the name it
  * gives, so that nothing fails here that would not have failed there.
@@ -25,7 +21,6 @@
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/planner.h"
-#include "replication/logicalworker.h"
 #include "tcop/utility.h"
 #include "utils/backend_status.h"
 
@@ -296,34 +291,6 @@ plan(TSA_PLANNER_PARAMETERS)
 		add_planning(&own);
 	}
 	return result;
-}
-
-/*
- * A transaction ends: adds what a process that calls no hooks has read.
- */
-void
-tsa_wait_end_transaction(void)
-{
-	static TsaWaitCounters seen;
-	static TsaWaitCounters seen_accounted;
-	TsaWaitCounters now;
-	TsaWaitFigures figures = {.calls = 1};
-	bool		applies = MyBackendType != B_BACKEND && IsLogicalWorker();
-
-	if (MyBackendType == B_BACKEND || !tsa_wait_ready() ||
-		!(applies || MyBackendType == B_AUTOVAC_WORKER || tsa_is_own_worker()))
-		return;
-	now = tsa_wait_counters();
-	figures.reads = now.reads - seen.reads -
-		(tsa_accounted.reads - seen_accounted.reads);
-	figures.waited_ns = now.ns - seen.ns -
-		(tsa_accounted.ns - seen_accounted.ns);
-	seen = now;
-	seen_accounted = tsa_accounted;
-	if (figures.reads > 0)
-		tsa_local_add_relation(InvalidOid, tsa_wait_class(),
-							   applies ? TSA_ACCESS_MODIFIED :
-							   TSA_ACCESS_UTILITY, &figures, NULL);
 }
 
 /*
