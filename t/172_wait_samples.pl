@@ -92,6 +92,19 @@ sub compare
 		ORDER BY 1});
 }
 sample();
+# advice names these statements, with the time of a call; nothing can be moved here
+is($primary->safe_psql('postgres', q{
+		SELECT left(s.statement, 17), s.calls_per_s > 0, s.read_ms > 0 AND s.read_ms <= s.mean_ms,
+			abs(s.mean_ms - p.mean_exec_time) < 0.1 * p.mean_exec_time,
+			s.after_ms = s.mean_ms AND s.relations IS NULL, s.queryid = p.queryid
+		FROM advise_statements() s JOIN pg_stat_statements p USING (queryid)
+		WHERE s.statement ~ 'facts|report' ORDER BY 1}),
+	"SELECT count(*) F|t|t|t|t|t\nSELECT sum(length|t|t|t|t|t", 'advise_statements() has the times of pg_stat_statements');
+like($primary->safe_psql('postgres', 'SELECT advise_index_placement()'),
+	qr/^Statements that wait most.*\n  SELECT .*: .* a call, .* of it waiting for reads; .* after these moves$/m,
+	'advice on the database names statements');
+fails_with($primary, 'SET ROLE nobody; SELECT * FROM advise_statements()', '42501', 'permission denied for function advise_statements',
+	'advise_statements() by a role without rights');
 is(compare(), "SELECT count(*) F|-|t|t|1\nSELECT sum(length|-|t|t|40", 'blocks and read time of statements are those of pg_stat_statements');
 is($primary->safe_psql('postgres', qq{
 		SELECT r.relation, abs(r.waited_ms / sum(r.waited_ms) OVER () - p.ms / sum(p.ms) OVER ()) < 0.05

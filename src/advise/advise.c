@@ -71,6 +71,10 @@ enum
 	"   $1, $2, $3, $4, $5, true, true) g), " \
 	in_short ", " more ") e"
 
+/* What statements gain, in advice on the whole database. */
+#define STATEMENT_LINES \
+	"tablespace_advisor.statement_gain_lines($1, $2, $3, $4, $5) s"
+
 #define SAVINGS \
 	"SELECT * FROM tablespace_advisor.expected_savings($1, $2, $3)"
 
@@ -255,7 +259,8 @@ tsa_advice_open(TsaState *state, Oid target, const char *tablespace,
 Datum
 tsa_advise_index_placement(PG_FUNCTION_ARGS)
 {
-	static TsaStatement statement = ADVICE_STATEMENT(EXPLAIN_ADVICE("true", "'{}'"));
+	static TsaStatement statement = ADVICE_STATEMENT(EXPLAIN_ADVICE("true",
+																	"ARRAY(SELECT s FROM " STATEMENT_LINES ")"));
 	AdviceRequest request;
 
 	tsa_check_signature(fcinfo, "job", 4);
@@ -293,7 +298,9 @@ tsa_explain_placement(PG_FUNCTION_ARGS)
 {
 	static TsaStatement statement =
 	ADVICE_STATEMENT(EXPLAIN_ADVICE("false",
-									"ARRAY(SELECT s FROM tablespace_advisor.storage_lines($1, $2) s)"));
+									"ARRAY(SELECT s FROM " STATEMENT_LINES
+									" UNION ALL"
+									" SELECT s FROM tablespace_advisor.storage_lines($1, $2) s)"));
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);
@@ -390,7 +397,7 @@ expression_of(Oid index)
 
 	if (!HeapTupleIsValid(tuple))
 		return CStringGetTextDatum(expression);
-	tree = SysCacheGetAttr(INDEXRELID, tuple, Anum_pg_index_indexprs, /* bounded */
+	tree = SysCacheGetAttr(INDEXRELID, tuple, Anum_pg_index_indexprs,	/* bounded */
 						   &isnull);
 	if (!isnull && tsa_is_short(tree))
 	{

@@ -114,7 +114,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	max_length CONSTANT int := 60;
+	max_length CONSTANT int := 40;
 	observed tablespace_advisor.observed_load;
 BEGIN
 	IF max_statements IS NULL OR max_statements < 1 THEN
@@ -151,6 +151,45 @@ END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_statement_advice(oid, name, text, interval, int) IS
 	'see advise_statements()';
+
+/*
+ * For the account of the whole database.  Whoever has it watched is not kept
+ * waiting twice.
+ */
+CREATE FUNCTION tablespace_advisor.statement_gain_lines(
+	caller oid,
+	target regclass,
+	destination name,
+	space_budget text,
+	observe interval)
+RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF target IS NOT NULL OR observe IS NOT NULL
+		OR NOT tablespace_advisor.waits_are_measured()
+	THEN
+		RETURN;
+	END IF;
+	RETURN QUERY SELECT l.line FROM (
+		SELECT 0 AS n, 'Statements that wait most (advise_statements() has more):' AS line
+		UNION ALL
+		SELECT s.rank, format('  %s: %s a call, %s of it waiting for reads; %s after these moves',
+			s.statement, tablespace_advisor.pretty_seconds(s.mean_ms / 1000),
+			tablespace_advisor.pretty_seconds(s.read_ms / 1000),
+			tablespace_advisor.pretty_seconds(s.after_ms / 1000))
+		FROM tablespace_advisor.gather_statement_advice(
+			caller, destination, space_budget, NULL, 3) s) l
+	ORDER BY l.n;
+EXCEPTION
+	/* no window in which statements were measured */
+	WHEN object_not_in_prerequisite_state THEN
+		RETURN;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.statement_gain_lines(oid, regclass, name, text, interval) IS
+	'lines on the three statements of the database that wait most; none for a relation, for a window that is watched, or where waits are not measured';
 
 CREATE FUNCTION @extschema@.advise_statements(
 	tablespace name DEFAULT NULL,

@@ -142,7 +142,8 @@ tsa_stands_alone(const RelOptInfo *rel, const IndexPath *path)
 {
 	ListCell   *lc;
 
-	if (path->indexinfo->indpred != NIL && !path->indexinfo->predOK)	/* bounded: the planner has it */
+	if (path->indexinfo->indpred != NIL && !path->indexinfo->predOK)	/* bounded: the planner
+																		 * has it */
 		return false;
 	foreach(lc, path->indexclauses)
 	{
