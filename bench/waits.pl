@@ -217,13 +217,30 @@ my %loads = (
 	partitions => sub { ('-M', 'prepared', '-f', script('many',
 				"SET plan_cache_mode = force_generic_plan;\nSELECT 1 FROM many LIMIT 1;\n")) });
 
-# seconds of CPU that the ended children of a server have used
-sub used
+sub postmaster
 {
 	my ($data) = @_;
 
 	open(my $pid, '<', "$data/postmaster.pid") or die $!;
 	chomp(my $postmaster = <$pid>);
+	return $postmaster;
+}
+
+# the processes of a server
+sub children
+{
+	my ($data) = @_;
+	my $postmaster = postmaster($data);
+
+	return map { $_ => 1 } split ' ', `ps -o pid= --ppid $postmaster`;
+}
+
+# seconds of CPU that the ended children of a server have used
+sub used
+{
+	my ($data) = @_;
+	my $postmaster = postmaster($data);
+
 	open(my $stat, '<', "/proc/$postmaster/stat") or die $!;
 	my @fields = split ' ', (<$stat> =~ s/^.*\) //r);
 	return ($fields[13] + $fields[14]) / 100;
@@ -234,12 +251,17 @@ sub turn
 {
 	my ($server, $seconds, @load) = @_;
 	my $before = used($server->{data});
+	my %there = children($server->{data});
 	my $output = pgbench('-p', $server->{port}, '-T', $seconds, @load);
 	my ($done) = $output =~ /actually processed: (\d+)/;
 
-	# a backend is gone when the server has noticed
-	select undef, undef, undef, 0.1 while (sql("SELECT count(*) FROM pg_stat_activity
-		WHERE application_name = 'pgbench'", $server->{port}))[0][0] > 0;
+	# the time of a backend counts when the server has noticed its end
+	for (my $tries = 0; $tries < 100; $tries++)
+	{
+		my %now = children($server->{data});
+		last if !grep { !$there{$_} } keys %now;
+		select undef, undef, undef, 0.1;
+	}
 	return 1e6 * (used($server->{data}) - $before) / $done;
 }
 
