@@ -183,7 +183,7 @@ $node->safe_psql('postgres', q{
 $node->psql('postgres', q{SET SESSION AUTHORIZATION owner; CALL move_indexes_concurrently('m.failing', 'fast', method => 'rebuild')});
 is( $node->safe_psql('postgres', q{SET ROLE owner;
 		SELECT detail ~ '^Key' FROM tablespace_moves WHERE state = 'failed'}),
-	't', 'whose error it was sees its detail');
+	't', 'the owner of the move sees the detail of its error');
 
 # Versions before 1.1 stored a message as it was.
 $node->safe_psql('postgres', q{

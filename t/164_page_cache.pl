@@ -92,7 +92,7 @@ SKIP:
 	move_index('fast', "'unlimited'");
 	is_near(cached('moved_id'), 0, 'an index that was not cached is not after a move');
 	move_index('slow', 'NULL');
-	is_near(cached('moved_id'), 0, 'nor after one that has regard for others');
+	is_near(cached('moved_id'), 0, 'no page of the moved relation is cached after a throttled move');
 
 	warm('moved_id', 10, 20);
 	my $before = cached('moved_id');
@@ -150,7 +150,7 @@ SKIP:
 		warm('other', 0, 60) for 1 .. 2;
 		is(cached('other'), '100.0', 'another table is cached');
 		move_index($to, $rate);
-		is_near(cached('other'), 100, "and still is after a move (max_rate => $rate)");
+		is_near(cached('other'), 100, "the other relation is cached after a move (max_rate => $rate)");
 	}
 	forget('other');
 	warm('moved_id', 0, 30) for 1 .. 2;

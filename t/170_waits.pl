@@ -124,7 +124,7 @@ is($reads->{'report application sequential'}, $plan->{'Seq Scan report'},
 is( $reads->{'facts application heap by index'}
 		+ $reads->{'facts_pkey application index'},
 	$plan->{'Index Scan facts'}, 'index scan: the table and its index');
-cmp_ok($reads->{'facts_pkey application index'}, '>', 20, 'and the index apart');
+cmp_ok($reads->{'facts_pkey application index'}, '>', 20, 'the index is counted apart');
 
 ($reads, $plan) = explained('SELECT count(pad) FROM facts WHERE g BETWEEN 1000 AND 3000');
 is($reads->{'facts application heap by bitmap'}, $plan->{'Bitmap Heap Scan facts'},
@@ -200,13 +200,13 @@ cmp_ok($reads->{'facts_g application index'} // 0, '<=',
 ($reads) = measure("COPY facts TO '/dev/null'");
 cmp_ok($reads->{'facts export utility'}, '>', 500, 'COPY TO is an export');
 ($reads) = measure("COPY (SELECT * FROM report) TO '/dev/null'");
-cmp_ok($reads->{'report export sequential'}, '>', 300, 'so is COPY of a query');
+cmp_ok($reads->{'report export sequential'}, '>', 300, 'COPY of a query is an export');
 ($reads) = measure('CREATE INDEX report_id ON report (id); DROP INDEX report_id');
 cmp_ok($reads->{'report maintenance utility'}, '>', 300, 'CREATE INDEX is maintenance');
 ($reads) = measure('VACUUM facts');
-cmp_ok($reads->{'facts maintenance utility'}, '>', 50, 'so is VACUUM');
+cmp_ok($reads->{'facts maintenance utility'}, '>', 50, 'VACUUM is maintenance');
 ($reads) = measure('ANALYZE report');
-cmp_ok($reads->{'report maintenance utility'}, '>', 300, 'and ANALYZE');
+cmp_ok($reads->{'report maintenance utility'}, '>', 300, 'ANALYZE is maintenance');
 
 # --- cursors, transactions in procedures, subtransactions ----------------------
 
@@ -221,7 +221,7 @@ cmp_ok($reads->{'report maintenance utility'}, '>', 300, 'and ANALYZE');
 	COMMIT});
 cmp_ok(abs($reads->{'report application sequential'} - 84), '<', 4,
 	'cursors: rows are read as far as they are fetched');
-cmp_ok($reads->{'facts application heap by bitmap'}, '>=', 290, 'and by another one');
+cmp_ok($reads->{'facts application heap by bitmap'}, '>=', 290, 'reads by another session are counted');
 cmp_ok($reads->{'facts application heap by index'}, '<', 60,
 	'a statement in between is apart');
 ($reads) = measure(q{
@@ -414,7 +414,7 @@ cmp_ok($node->safe_psql('postgres', $waited), '>', $before,
 	'waits are measured with track_io_timing off');
 is( $node->safe_psql('postgres', q{
 		SET track_io_timing = off; SELECT count(*) > 0 FROM report; SHOW track_io_timing}),
-	"t\noff", 'which stays off');
+	"t\noff", 'the parameter stays off');
 $node->safe_psql('postgres', q{
 	CREATE ROLE somebody LOGIN;
 	GRANT USAGE ON SCHEMA tablespace_advisor TO somebody});
@@ -469,7 +469,7 @@ ok( $node->poll_query_until('postgres',
 	'after a crash it begins anew');
 eval { $session->quit };
 ($reads) = measure('SELECT count(*) FROM report');
-cmp_ok($reads->{'report application sequential'}, '>', 350, 'and measures');
+cmp_ok($reads->{'report application sequential'}, '>', 350, 'a standby measures');
 
 # --- not preloaded --------------------------------------------------------------------
 

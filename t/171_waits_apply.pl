@@ -51,7 +51,7 @@ is( $node->safe_psql('postgres', qq{
 is( $node->safe_psql('postgres', q{
 		SELECT reads > 50 FROM tablespace_advisor.wait_relations()
 		WHERE relid = 'facts_pkey'::regclass AND access = 'modified'}), 't',
-	'and of its index');
+	'reads of the index are counted');
 $node->stop;
 $publisher->stop;
 

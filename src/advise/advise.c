@@ -397,7 +397,8 @@ expression_of(Oid index)
 
 	if (!HeapTupleIsValid(tuple))
 		return CStringGetTextDatum(expression);
-	tree = SysCacheGetAttr(INDEXRELID, tuple, Anum_pg_index_indexprs,	/* bounded */
+	tree = SysCacheGetAttr(INDEXRELID, tuple,
+						   Anum_pg_index_indexprs,	/* bounded */
 						   &isnull);
 	if (!isnull && tsa_is_short(tree))
 	{

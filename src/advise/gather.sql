@@ -212,7 +212,7 @@ CREATE FUNCTION tablespace_advisor.without_moves(
 	rates tablespace_advisor.relation_rate[],
 	begins timestamptz,
 	ends timestamptz)
-RETURNS tablespace_advisor.relation_rate[]
+RETURNS SETOF tablespace_advisor.relation_rate
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -220,8 +220,7 @@ DECLARE
 	block_bytes CONSTANT float8 := current_setting('block_size');
 	seconds CONSTANT float8 := extract(epoch FROM ends - begins);
 	moved oid[];
-	rate tablespace_advisor.relation_rate;
-	kept tablespace_advisor.relation_rate[] := '{}';
+	rate record;
 BEGIN
 	moved := array(SELECT m.relation
 		FROM tablespace_advisor.job j
@@ -230,17 +229,13 @@ BEGIN
 		CROSS JOIN LATERAL unnest(ARRAY[j.relation, c.reltoastrelid, t.indexrelid]
 			|| j.indexes) m (relation)
 		WHERE j.finished_at > begins AND j.started_at < ends AND m.relation <> 0);
-	IF cardinality(moved) = 0 THEN
-		RETURN rates;
-	END IF;
 	FOREACH rate IN ARRAY rates LOOP
 		IF rate.relation = ANY (moved) THEN
 			rate.reads_per_s := greatest(0,
 				rate.reads_per_s - rate.size_bytes / block_bytes / seconds);
 		END IF;
-		kept := kept || rate;
+		RETURN NEXT rate;
 	END LOOP;
-	RETURN kept;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.without_moves(tablespace_advisor.relation_rate[], timestamptz, timestamptz) IS
@@ -292,7 +287,8 @@ BEGIN
 			WHERE s NOT IN (SELECT r.server FROM tablespace_advisor.standby_reads() r)),
 		CASE WHEN seen.source = 'samples' THEN h.moved_at END);
 	rates := CASE WHEN seen.measured_s > 0 THEN seen.relations ELSE
-		tablespace_advisor.without_moves(seen.relations, seen.window_start, seen.window_end) END;
+		array(SELECT r FROM tablespace_advisor.without_moves(
+			seen.relations, seen.window_start, seen.window_end) r) END;
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
 	statements := CASE WHEN seen.measured_s > 0 THEN coalesce(seen.statement_waits, '{}') END;
 END

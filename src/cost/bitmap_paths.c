@@ -142,8 +142,9 @@ tsa_stands_alone(const RelOptInfo *rel, const IndexPath *path)
 {
 	ListCell   *lc;
 
-	if (path->indexinfo->indpred != NIL && !path->indexinfo->predOK)	/* bounded: the planner
-																		 * has it */
+	/* bounded: the planner has it */
+	if (path->indexinfo->indpred != NIL &&	/* bounded */
+		!path->indexinfo->predOK)
 		return false;
 	foreach(lc, path->indexclauses)
 	{

@@ -103,10 +103,10 @@ advice_on(const char *sqlstate)
 }
 
 /*
- * Reports the first job of the batch that was not done as an error.  A table that
- * was dropped meanwhile is one only if nothing else was to be moved.  Codes
- * that would say something about the caller's own connection (classes 08 and
- * 57P), which pools act on, become those of a system error.
+ * Reports the first job of the batch that was not done as an error.  A table
+ * that was dropped meanwhile is one only if nothing else was to be moved.
+ * Codes that would say something about the caller's own connection (classes 08
+ * and 57P), which pools act on, become those of a system error.
  */
 void
 tsa_report_failure(int64 batch_id)

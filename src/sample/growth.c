@@ -54,6 +54,9 @@
 /* rises that make a period, and those that are looked at */
 #define MIN_RISES		3
 #define MAX_RISES		12
+/* pairs of points */
+#define MAX_PAIRS \
+	(TSA_MAX_GROWTH_POINTS * (TSA_MAX_GROWTH_POINTS - 1) / 2)
 /* a step is as high as this many times the noise */
 #define STEP_NOISES		4.0
 
@@ -133,7 +136,7 @@ make_sums(Series *series)
 	}
 }
 
-/* The least squares line through points [from, to); returns the residuals' sum. */
+/* The least squares line through points [from, to); returns its residuals. */
 static double
 fit_line(const Series *series, int from, int to, Regime *regime)
 {
@@ -166,11 +169,13 @@ static double
 find_noise(const Series *series)
 {
 	double		deviations[TSA_MAX_GROWTH_POINTS];
-	int			window = series->n < 2 * NOISE_WINDOW ? series->n / 2 : NOISE_WINDOW;
+	int			window = NOISE_WINDOW;
 	int			n = 0;
 	double		least = series->amounts[0];
 	double		most = least;
 
+	if (window > series->n / 2)
+		window = series->n / 2;
 	if (window < MIN_REGIME)
 		window = MIN_REGIME;
 	for (int i = 0; i < series->n; i++)
@@ -242,7 +247,7 @@ static void
 sen_slope(const double *days, const double *amounts, int n,
 		  double *slope, double *low, double *high)
 {
-	static double slopes[TSA_MAX_GROWTH_POINTS * (TSA_MAX_GROWTH_POINTS - 1) / 2];
+	static double slopes[MAX_PAIRS];
 	int			count = 0;
 	double		spread = 1.96 * sqrt(n * (n - 1.0) * (2.0 * n + 5) / 18);
 	int			below;
@@ -343,7 +348,7 @@ follow_rises(const Series *series, TsaGrowth *growth)
 		growth->period = NAN;
 		return false;
 	}
-	/* the fall since the last rise, or, if that is young, of the cycle before */
+	/* the fall since the last rise or, if that is young, of the cycle before */
 	since = series->n - rises[0] >= MIN_REGIME ? rises[0] : rises[1];
 	sen_slope(series->days + since, series->amounts + since,
 			  (since == rises[0] ? series->n : rises[0]) - since,
@@ -372,7 +377,8 @@ follow_rises(const Series *series, TsaGrowth *growth)
 	growth->slope_low = isnan(low) ? growth->slope : low;
 	growth->slope_high = isnan(high) ? growth->slope : high;
 	growth->until_zero = wait + days_left(trough[n], growth->slope);
-	growth->until_zero_low = fmin(wait + days_left(trough[n], growth->slope_low),
+	growth->until_zero_low = wait + days_left(trough[n], growth->slope_low);
+	growth->until_zero_low = fmin(growth->until_zero_low,
 								  days_left(last, fall));
 	growth->until_zero_high = wait + days_left(trough[n], growth->slope_high);
 	return true;
@@ -412,7 +418,8 @@ tsa_find_growth(const double *days, const double *amounts, int n,
 	if (last->to - last->from < MIN_REGIME && series.nregimes > 1)
 	{
 		growth->step_at = days[last->from];
-		growth->step = amounts[last->from] - line_at(last - 1, days[last->from]);
+		growth->step = amounts[last->from] -
+			line_at(last - 1, days[last->from]);
 		series.nregimes--;
 		last--;
 	}

@@ -477,12 +477,15 @@ CREATE FUNCTION tablespace_advisor.waits_since_start(
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+	waited record;
 BEGIN
 	measured_s := (SELECT extract(epoch FROM clock_timestamp() - i.since)
 		FROM tablespace_advisor.wait_info() i WHERE i.enabled);
 	IF measured_s >= 10 THEN
-		SELECT w.* INTO relation_waits, statement_waits
-		FROM tablespace_advisor.waits_since('{}', '{}', measured_s) w;
+		SELECT w.* INTO waited FROM tablespace_advisor.waits_since('{}', '{}', measured_s) w;
+		relation_waits := waited.relation_waits;
+		statement_waits := waited.statement_waits;
 	ELSE
 		measured_s := NULL;
 	END IF;

@@ -170,27 +170,27 @@ AS $$
 DECLARE
 	first_id int;
 	last_id int;
+	waited record;
 BEGIN
 	SELECT min(i.sample_id), max(i.sample_id) INTO first_id, last_id
-	FROM tablespace_advisor.sample_interval i
-	WHERE i.taken_at > clock_timestamp() - history;
+	FROM tablespace_advisor.sample_interval i WHERE i.taken_at > clock_timestamp() - history;
 	IF first_id IS NULL THEN
 		RETURN;
 	END IF;
 	SELECT 'samples', min(i.started_at), max(i.taken_at), sum(i.seconds),
 		count(*), bool_or(i.was_reset), sum(i.blocks_read), sum(i.blocks_hit),
-		sum(i.read_ms),
-		sum(i.blocks_read) FILTER (WHERE i.read_ms IS NOT NULL),
+		sum(i.read_ms), sum(i.blocks_read) FILTER (WHERE i.read_ms IS NOT NULL),
 		sum(i.statements), sum(i.statements_ms),
 		(sum(i.snapshots), sum(i.reading_snapshots), sum(i.reading_sessions),
 			tablespace_advisor.sum_waits(array_agg(i.waits)))
 			::tablespace_advisor.wait_profile,
 		sum(i.waits_measured_s)
 	INTO window_of
-	FROM tablespace_advisor.sample_interval i
-	WHERE i.sample_id BETWEEN first_id AND last_id;
-	SELECT w.* INTO relation_waits, statement_waits FROM
-		tablespace_advisor.sampled_waits(first_id, last_id, window_of.measured_s) w;
+	FROM tablespace_advisor.sample_interval i WHERE i.sample_id BETWEEN first_id AND last_id;
+	SELECT w.* INTO waited
+	FROM tablespace_advisor.sampled_waits(first_id, last_id, window_of.measured_s) w;
+	relation_waits := waited.relation_waits;
+	statement_waits := waited.statement_waits;
 	WITH change AS MATERIALIZED (
 		SELECT c.* FROM tablespace_advisor.sum_relation_samples(
 			first_id, last_id, window_of.seconds) c
@@ -399,6 +399,7 @@ AS $$
 DECLARE
 	seconds CONSTANT float8 := tablespace_advisor.watched_seconds(duration);
 	snapshots int;
+	waited record;
 	before tablespace_advisor.observation;
 	counters tablespace_advisor.relation_counter[];
 	counters_after tablespace_advisor.relation_counter[];
@@ -436,9 +437,10 @@ BEGIN
 	INTO window_of
 	FROM tablespace_advisor.read_database() d;
 	IF is_measured THEN
-		SELECT w.* INTO relation_waits, statement_waits
-		FROM tablespace_advisor.waits_since(waits_before, statements_before,
-			window_of.seconds) w;
+		SELECT w.* INTO waited FROM tablespace_advisor.waits_since(
+			waits_before, statements_before, window_of.seconds) w;
+		relation_waits := waited.relation_waits;
+		statement_waits := waited.statement_waits;
 	END IF;
 	relations := tablespace_advisor.subtract_counters(counters,
 		counters_after, window_of.seconds, relation_waits);
@@ -508,9 +510,10 @@ BEGIN
 	w := seen.window_of;
 	relations := coalesce(seen.relations, '{}');
 	SELECT w.source, w.window_start, w.window_end, w.seconds, w.intervals, w.was_reset,
-		w.measured_s, seen.relation_waits, seen.statement_waits
-	INTO source, window_start, window_end, seconds, intervals, was_reset,
-		measured_s, relation_waits, statement_waits;
+		w.measured_s
+	INTO source, window_start, window_end, seconds, intervals, was_reset, measured_s;
+	relation_waits := seen.relation_waits;
+	statement_waits := seen.statement_waits;
 	reads_per_s := w.blocks_read / nullif(w.seconds, 0);
 	hits_per_s := w.blocks_hit / nullif(w.seconds, 0);
 	timed_read_us := w.read_ms * 1000 / nullif(w.timed_blocks, 0);

@@ -88,6 +88,7 @@ parent_died(SIGNAL_ARGS)
 {
 	int			save_errno = errno;
 
+	(void) postgres_signal_arg;
 	postmaster_possibly_dead = true;
 	if (getppid() != PostmasterPid)
 		(void) kill(MyProcPid, SIGTERM);
@@ -171,10 +172,11 @@ tsa_renew_settings(void)
 
 /*
  * Connects a worker, with its settings, to a database, or to none, as the
- * bootstrap superuser.  Each worker connects here, so a damaged page is an error
- * to all of them, from the first catalog that is read on.  Whoever owns the database can lock it (ALTER DATABASE ...
- * RENAME), so the wait for that is bounded by lock_timeout as well.  SIGTERM
- * has its handler, die(), and is not blocked.
+ * bootstrap superuser.  Each worker connects here, so a damaged page is an
+ * error to all of them, from the first catalog that is read on.  Whoever owns
+ * the database can lock it (ALTER DATABASE ... RENAME), so the wait for that
+ * is bounded by lock_timeout as well.  SIGTERM has its handler, die(), and is
+ * not blocked.
  */
 void
 tsa_connect_worker(Oid database, uint32 flags,

@@ -61,10 +61,11 @@ is_lz4_of_any_size(Datum value)
 	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value)))
 		return false;
 	VARATT_EXTERNAL_GET_POINTER(pointer, DatumGetPointer(value));
-	return VARATT_EXTERNAL_IS_COMPRESSED(pointer) &&
-		VARATT_EXTERNAL_GET_COMPRESS_METHOD(pointer) ==
-		TOAST_LZ4_COMPRESSION_ID &&
-		VARATT_EXTERNAL_GET_EXTSIZE(pointer) > MAX_LZ4_BYTES;
+	return (int32) VARATT_EXTERNAL_GET_EXTSIZE(pointer) <
+		pointer.	va_rawsize - (int32) VARHDRSZ &&
+				VARATT_EXTERNAL_GET_COMPRESS_METHOD(pointer) ==
+	TOAST_LZ4_COMPRESSION_ID &&
+	VARATT_EXTERNAL_GET_EXTSIZE(pointer) > MAX_LZ4_BYTES;
 }
 
 /*

@@ -23,7 +23,7 @@
 	{ \
 		ereport(ERROR, \
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), \
-				 errmsg("function \"%s\" is not part of this version of the library", \
+				 errmsg("function \"%s\" is not in this version", \
 						#name), \
 				 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE."))); \
 		PG_RETURN_NULL(); \

@@ -159,7 +159,8 @@ tsa_fixed_table_remove(TsaFixedTable *table, void *entry)
 	for (uint32_t next = (hole + 1) & mask; table->used[next];
 		 next = (next + 1) & mask)
 	{
-		uint32_t	home = hash_key(slot_at(table, next), table->key_size) & mask;
+		uint32_t	home = mask &
+		hash_key(slot_at(table, next), table->key_size);
 
 		/* does the hole lie between its home and where it is? */
 		if (((next - home) & mask) < ((next - hole) & mask))

@@ -30,7 +30,7 @@ typedef struct TsaFixedTable
 	char	   *slots;
 } TsaFixedTable;
 
-/* slots and bytes that a table of so many entries needs, at compile time, too */
+/* slots and bytes that a table of so many entries needs */
 #define TSA_FIXED_TABLE_BYTES(nslots, entry_size) \
 	((size_t) (nslots) * ((entry_size) + 1))
 

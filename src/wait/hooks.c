@@ -62,7 +62,8 @@ draw(bool toplevel)
 	TsaDraw    *of = &draws[toplevel];
 
 	if (of->state == 0)
-		of->state = ((uint64) MyProcPid << 32 ^ (uint64) GetCurrentTimestamp()) *
+		of->state = ((uint64) MyProcPid << 32 ^
+					 (uint64) GetCurrentTimestamp()) *
 			UINT64CONST(0x9e3779b97f4a7c15) + toplevel + 1;
 	if (of->state == 0)
 		of->state = 1;

@@ -41,7 +41,8 @@
 static size_t
 table_bytes(uint32_t max_entries, size_t entry_size)
 {
-	return TSA_FIXED_TABLE_BYTES(tsa_fixed_table_slots(max_entries), entry_size);
+	return TSA_FIXED_TABLE_BYTES(tsa_fixed_table_slots(max_entries),
+								 entry_size);
 }
 
 /*
@@ -134,7 +135,9 @@ reclaim_relations(TsaLedger *ledger, int64_t now)
 static uint32_t
 reserved(const TsaFixedTable *table)
 {
-	return table->max_entries / 8 < RESERVED ? table->max_entries / 8 : RESERVED;
+	uint32_t	share = table->max_entries / 8;
+
+	return share < RESERVED ? share : RESERVED;
 }
 
 /* The entry for a key, or for relation 0 instead, or NULL. */
@@ -323,7 +326,8 @@ tsa_ledger_merge(TsaLedger *into, TsaLedger *from, int64_t now)
 	TsaShareEntry *share;
 	uint32_t	position = 0;
 
-	while ((relation = tsa_fixed_table_next(&from->relations, &position)) != NULL)
+	while ((relation = tsa_fixed_table_next(&from->relations,
+											&position)) != NULL)
 		tsa_ledger_add_relation(into, &relation->key, &relation->figures,
 								relation->histogram, now);
 	position = 0;

@@ -36,7 +36,7 @@
 #include "wait/nodes.h"
 #include "wait/relations.h"
 
-/* Of so many tables that are modified the counters are looked up at the start. */
+/* So many modified tables have their counters looked up at the start. */
 #define MAX_RESULTS 8
 
 /* What a walk over the nodes of a plan knows. */
@@ -75,7 +75,8 @@ start_bitmaps(TsaFrame *frame, PlanState *state)
 	if (IsA(state, BitmapIndexScanState) && id < frame->nodes.n &&
 		TSA_NODE(frame, id)->state == state)
 		TSA_NODE(frame, id)->index =
-			tsa_frame_slot(frame, ((BitmapIndexScanState *) state)->biss_RelationDesc,
+			tsa_frame_slot(frame,
+						   ((BitmapIndexScanState *) state)->biss_RelationDesc,
 						   TSA_ACCESS_INDEX, true);
 }
 
@@ -120,7 +121,8 @@ start_node(TsaFrame *frame, TsaWaitNode *node)
 		node->access = TSA_ACCESS_MODIFIED;
 		for (int i = 0; i < Min(MAX_RESULTS,
 								((ModifyTableState *) state)->mt_nrels); i++)
-			start_result(frame, &((ModifyTableState *) state)->resultRelInfo[i]);
+			start_result(frame,
+						 &((ModifyTableState *) state)->resultRelInfo[i]);
 		return;
 	}
 	if (IsA(state, SeqScanState) || IsA(state, SampleScanState))
@@ -140,7 +142,8 @@ start_node(TsaFrame *frame, TsaWaitNode *node)
 		node->index = tsa_frame_slot(frame, index, TSA_ACCESS_INDEX, true);
 	}
 	node->access = access;
-	node->heap = tsa_frame_slot(frame, ((ScanState *) state)->ss_currentRelation,
+	node->heap = tsa_frame_slot(frame,
+								((ScanState *) state)->ss_currentRelation,
 								access, false);
 	tsa_frame_toast(frame, node->heap);
 }

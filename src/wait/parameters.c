@@ -18,7 +18,8 @@ int			tsa_track_waits_sample = 10;
 int			tsa_max_statements = 2000;
 
 /*
- * Defines the parameters; max_statements only if the library is being preloaded.
+ * Defines the parameters; max_statements only if the library is being
+ * preloaded.
  */
 void
 tsa_define_wait_parameters(void)

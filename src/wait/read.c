@@ -263,7 +263,7 @@ tsa_wait_info(PG_FUNCTION_ARGS)
 
 /* flush_waits() */
 Datum
-tsa_flush_waits(PG_FUNCTION_ARGS)
+tsa_flush_waits(PG_FUNCTION_ARGS pg_attribute_unused())
 {
 	PG_RETURN_BOOL(tsa_local_hand_in());
 }

@@ -6,8 +6,7 @@
  * pgBufferUsage says how many blocks were read and how long that took.  The
  * counters of each open relation that wait to be sent to the statistics
  * (blocks fetched minus blocks found) say which relation they were of.  They
- * are this process's own, need no lock, and do not include the reads of
- * parallel workers.
+ * are this process's own, need no lock, and leave out parallel workers.
  *
  * Reads are charged in intervals: whenever a node that is looked at begins or
  * ends (nodes.c).  The reads of an interval are dealt out to relations that
@@ -27,7 +26,6 @@
  *
  * Reads that no relation explains are of workers if there is a Gather, which
  * report for themselves; otherwise of catalogs: unattributed.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -43,14 +41,9 @@
 #include "wait/local.h"
 #include "wait/relations.h"
 
-/* Credits of more blocks than any scan looks up ahead are not believed. */
-#define MAX_CREDIT 4096
-
-/* Around nested executions more slots than that are looked at only if needed. */
-#define FEW_SLOTS 16
-
-/* Tables whose TOAST is looked for. */
-#define MAX_TOASTED 64
+#define MAX_CREDIT	4096		/* blocks: no scan looks up more ahead */
+#define FEW_SLOTS	16			/* looked at around any nested execution */
+#define MAX_TOASTED	64			/* tables whose TOAST is looked for */
 
 bool		tsa_wait_aborting = false;
 
@@ -123,9 +116,9 @@ find_mapped(const TsaFrame *frame, Oid relid, int32 *place)
 	const int32 *map = frame->map.items;
 	int32		mask = frame->map.max - 1;
 
+	*place = (int32) (relid * 0x9e3779b1u >> 8) & mask;
 	if (frame->map.max == 0)
 		return TSA_NONE;
-	*place = (int32) (relid * 0x9e3779b1u >> 8) & mask;
 	while (map[*place] != 0 && TSA_SLOT(frame, map[*place] - 1)->relid != relid)
 		*place = (*place + 1) & mask;
 	return map[*place] - 1;
@@ -534,7 +527,8 @@ discover_toast(Charge *charge)
 	{
 		int32		first = frame->slots.n;
 
-		if (TSA_SLOT(frame, i)->is_index || TSA_SLOT(frame, i)->relation == NULL)
+		if (TSA_SLOT(frame, i)->is_index ||
+			TSA_SLOT(frame, i)->relation == NULL)
 			continue;
 		tsa_frame_toast(frame, i);
 		for (int32 j = first; j < frame->slots.n; j++)

@@ -4,8 +4,8 @@
  *	  The ledger in shared memory.
  *
  * One lock protects it.  Backends take it conditionally and keep what they have
- * if it is not free (local.c); only functions that read it wait for it, and they
- * hold it in shared mode for as long as it takes to copy the entries.
+ * if it is not free (local.c); only functions that read it wait for it, and
+ * they hold it in shared mode for as long as it takes to copy the entries.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,7 +70,8 @@ set_up_memory(void)
 	{
 		tsa_wait_shared->lock = &GetNamedLWLockTranche(TRANCHE)->lock;
 		tsa_ledger_init(&tsa_wait_shared->ledger,
-						(char *) tsa_wait_shared + MAXALIGN(sizeof(TsaWaitShared)),
+						(char *) tsa_wait_shared +
+						MAXALIGN(sizeof(TsaWaitShared)),
 						ledger_size(), true, GetCurrentTimestamp());
 	}
 	LWLockRelease(AddinShmemInitLock);

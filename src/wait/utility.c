@@ -92,7 +92,8 @@ describe(const Node *statement, Command *command)
 			keep_name(command, ((const ReindexStmt *) statement)->relation);
 			return true;
 		case T_RefreshMatViewStmt:
-			keep_name(command, ((const RefreshMatViewStmt *) statement)->relation);
+			keep_name(command,
+					  ((const RefreshMatViewStmt *) statement)->relation);
 			return true;
 		case T_AlterTableStmt:
 			keep_name(command, ((const AlterTableStmt *) statement)->relation);
@@ -255,8 +256,8 @@ add_planning(const TsaWaitCounters *own)
 	TsaWaitFigures figures = {1, 0, own->reads, own->ns};
 
 	if (own->reads > 0)
-		tsa_local_add_relation(InvalidOid, tsa_is_own_worker() ? TSA_WAIT_MOVER :
-							   TSA_WAIT_PLANNING,
+		tsa_local_add_relation(InvalidOid, tsa_is_own_worker() ?
+							   TSA_WAIT_MOVER : TSA_WAIT_PLANNING,
 							   TSA_ACCESS_UNATTRIBUTED, &figures, NULL);
 }
 

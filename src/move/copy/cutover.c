@@ -261,9 +261,9 @@ queue_ms(const TsaCopy *copy, bool behind_others)
 
 /*
  * Gets AccessExclusive on the table or index, for which it may wait so long (0:
- * not at all), then takes what moves along if it is free.  Tells the tail of the records
- * that the locks write (for standbys).  False if copy->blocked_on could not be
- * locked.
+ * not at all), then takes what moves along if it is free.  Tells the tail of
+ * the records that the locks write (for standbys).  False if copy->blocked_on
+ * could not be locked.
  */
 static bool
 lock_exclusively(TsaCopy *copy, int wait_ms)

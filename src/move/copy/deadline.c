@@ -5,10 +5,10 @@
  *
  * A tenth of the time that there was is left for what follows the copy: its
  * sync, the changes that came meanwhile, attempts to lock.  It is a second at
- * least and a minute at most, or as long as moves waited for their locks lately,
- * but no more than half of the time.  The time is for all moves of a call, which its
- * copies under way do together; a copy of which more is left than its part goes
- * faster.
+ * least and a minute at most, or as long as moves waited for their locks
+ * lately, but no more than half of the time.  The time is for all moves of a
+ * call, which its copies under way do together; a copy of which more is left
+ * than its part goes faster.
  *
  * Pure: no server headers, no clock, no memory.
  *

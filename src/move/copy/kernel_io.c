@@ -188,7 +188,8 @@ tsa_find_cached(const TsaBlockRange * range, bool *cached)
 	start = offset - offset % page;
 	pages = palloc((offset + length - start) / page + 1);
 	known = tsa_look_at_pages(fd, start, offset + length - start, pages);
-	for (int64 at = offset; known && at < offset + length; at += Min(page, BLCKSZ))
+	for (int64 at = offset; known && at < offset + length;
+		 at += Min(page, BLCKSZ))
 		if (pages[(at - start) / page] & 1)
 			cached[(at - offset) / BLCKSZ] = true;
 	pfree(pages);

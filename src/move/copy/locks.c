@@ -64,15 +64,15 @@
  * that waits for us began to wait later, so that our wait has ended before its
  * deadlock check runs.
  *
- * Waiters.  GetLockStatusData() copies the whole lock table and locks all of it,
- * so it is called only if a glance says that there may be somebody.  Our lock
- * on an index is in the main lock table, and conflicts with the modes that we
- * yield to and no others: LockHasWaiters() is exact.  It must not be called for
- * a lock that was taken by fast path, as the one on the table may be.  There,
- * LockWaiterCount() counts all requests in the main lock table, granted or not.
- * A request for AccessExclusive is one.  If there is none at all, nobody waits.
- * If there is any, the lock table is searched, but no more than a fiftieth of
- * the time is spent on searches.
+ * Waiters.  GetLockStatusData() copies the whole lock table and locks all of
+ * it, so it is called only if a glance says that there may be somebody.  Our
+ * lock on an index is in the main lock table, and conflicts with the modes
+ * that we yield to and no others: LockHasWaiters() is exact.  It must not be
+ * called for a lock that was taken by fast path, as the one on the table may
+ * be.  There, LockWaiterCount() counts all requests in the main lock table,
+ * granted or not. A request for AccessExclusive is one.  If there is none at
+ * all, nobody waits. If there is any, the lock table is searched, but no more
+ * than a fiftieth of the time is spent on searches.
  *
  *-------------------------------------------------------------------------
  */
@@ -94,7 +94,7 @@
 
 #define REPORT_MS		1000	/* time between reports while waiting */
 #define LOCK_RETRY_MS	50
-#define GAP_PER_SEARCH	50		/* times as long as a search of the lock table */
+#define GAP_PER_SEARCH	50		/* times as long as a search of all locks */
 #define MAX_SEARCH_GAP_MS	200.0
 
 static LockRelId

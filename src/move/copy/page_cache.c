@@ -5,12 +5,12 @@
  *	  what was cached of the original is cached of the copy.
  *
  * Before the copy reads a range of blocks it looks which of them are cached.
- * It looks as far ahead of the copy as the kernel may read ahead, and some MB.  When the
- * range has been copied, the pages of the original that were not cached before
- * are dropped.  Those of the copy are dropped when they are on the device:
- * 16 MB later, so that to wait for that takes no time unless the device is
- * slower than the copy, and the last ones when the passes are over.  So a move
- * has some 30 MB of the cache at a time.
+ * It looks as far ahead of the copy as the kernel may read ahead, and some MB.
+ *  When the range has been copied, the pages of the original that were not
+ * cached before are dropped.  Those of the copy are dropped when they are on
+ * the device: 16 MB later, so that to wait for that takes no time unless the
+ * device is slower than the copy, and the last ones when the passes are over.
+ * So a move has some 30 MB of the cache at a time.
  *
  * Blocks whose original was cached are wanted in the cache.  As long as there
  * is memory that nobody uses, their pages of the copy stay there.  Others are
@@ -21,8 +21,8 @@
  *
  * None of this has a part in the argument for the copy's correctness: what is
  * in the system's cache changes no contents, and a call that fails is ignored,
- * but for errors of writing back (kernel_io.c).  Blocks are looked at once: what
- * somebody reads from the original after that may be dropped, once.
+ * but for errors of writing back (kernel_io.c).  Blocks are looked at once:
+ * what somebody reads from the original after that may be dropped, once.
  *
  * Not for maps, which are small, and where the server reads past the cache.
  *

@@ -21,7 +21,7 @@
 #define MAX_PASSES		50		/* of one call */
 #define LOOK_BYTES		(INT64CONST(16) * 1024 * 1024)	/* worth a look first */
 #define REPORT_MS		1000	/* time between reports while waiting */
-#define BLOCKED_MS		100		/* time between searches for who is in the way */
+#define BLOCKED_MS		100		/* time between searches for blockers */
 
 /*
  * One pass over all forks.  False, outside any transaction, if the move has to
@@ -119,8 +119,8 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 }
 
 /*
- * Has what the last attempt waits for come, as far as can be seen?  A search for
- * who is in the way is made from time to time only.
+ * Has what the last attempt waits for come, as far as can be seen?  A search
+ * for who is in the way is made from time to time only.
  */
 static bool
 is_over(TsaCopy *copy, TsaCutover reason, instr_time *searched)

@@ -39,7 +39,7 @@
  * and a time by which the copy has to end (deadline.c) are higher bounds of the
  * rate: they make sleeps shorter, and leave the share alone, so that it is what
  * it would be without them as soon as they do not matter any more.  max_rate is
- * a bound and not a target, of which the copies that share one take equal parts.
+ * a bound, not a target; copies that share one take equal parts.
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *
@@ -405,7 +405,8 @@ bursts(TsaRate *control)
 	return present[TSA_CONTENTION_SERVER] && !present[TSA_CONTENTION_SOURCE] &&
 		!present[TSA_CONTENTION_TARGET] && !present[TSA_CONTENTION_UNKNOWN] &&
 		tsa_burst_goes_on(&control->burst, control->share >= 1,
-						  control->window, control->usual[TSA_CONTENTION_SERVER],
+						  control->window,
+						  control->usual[TSA_CONTENTION_SERVER],
 						  control->done[TSA_CONTENTION_SERVER]);
 }
 
@@ -625,8 +626,9 @@ tsa_rate_rest(TsaRate *control, double bytes, double worked, double elapsed)
 }
 
 /*
- * Seconds at the beginning of a sleep that tell nothing of others: their requests
- * have waited for the turn.  To be noted as work in which nothing was copied.
+ * Seconds at the beginning of a sleep that tell nothing of others: their
+ * requests have waited for the turn.  To be noted as work in which nothing was
+ * copied.
  */
 double
 tsa_rate_settling(const TsaRate *control, double rest)

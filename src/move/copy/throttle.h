@@ -90,7 +90,7 @@ extern void tsa_throttle_skip(TsaThrottle *throttle);
  */
 extern void tsa_throttle_skip_pause(TsaThrottle *throttle, double ms);
 
-/* Bytes that the kernel may have read beyond what the copy has read, at most. */
+/* Bytes that the kernel may have read ahead of the copy, at most. */
 extern double tsa_throttle_most_ahead(const TsaThrottle *throttle);
 
 /* The share of the time in which the copy works, more than 0, 1 at most. */

@@ -13,8 +13,8 @@
 #include "access/xlogdefs.h"
 
 /*
- * [T] All WAL before a position has been read.  Drops the segments of WAL before
- * it, from segment *from on, which the first call sets (0: not yet).
+ * [T] All WAL before a position has been read.  Drops the segments of WAL
+ * before it, from segment *from on, which the first call sets (0: not yet).
  */
 extern void tsa_drop_read_wal(XLogRecPtr position, XLogSegNo *from);
 
