@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "compat.h"
 #include "cost/cost.h"
 #include "move/copy/contention.h"
 #include "move/copy/stop_point.h"
@@ -28,7 +29,7 @@
 #include "state/state.h"
 #include "wait/wait.h"
 
-PG_MODULE_MAGIC;
+TSA_MODULE_MAGIC;
 
 void		_PG_init(void);
 

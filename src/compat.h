@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *	  Differences between the supported server versions (15 to 18), and what
- *	  19 will need.
+ *	  Differences between the supported server versions (15 to 19).
  *
  * This is the only file that says PG_VERSION_NUM.  Wrappers have the
  * signature of the newest version where that is possible.
@@ -19,6 +18,15 @@
 
 #if PG_VERSION_NUM < 150000
 #error "tablespace_advisor needs PostgreSQL 15 or later"
+#endif
+
+/* 18 lets a library have a name and a version. */
+#include "fmgr.h"
+#if PG_VERSION_NUM < 180000
+#define TSA_MODULE_MAGIC PG_MODULE_MAGIC
+#else
+#define TSA_MODULE_MAGIC \
+	PG_MODULE_MAGIC_EXT(.name = "tablespace_advisor", .version = TSA_VERSION)
 #endif
 
 /* 16 gave the number in a relation's file name a type of its own. */

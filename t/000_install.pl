@@ -57,6 +57,16 @@ $node->append_conf('postgresql.conf',
 	"shared_preload_libraries = 'tablespace_advisor'");
 $node->restart;
 is(extension_schema(), '"Odd Schema"', 'can be preloaded');
+SKIP:
+{
+	skip 'libraries have no versions before 18', 1 if $node->pg_version < 18;
+	is( $node->safe_psql('postgres', q{
+			SELECT count(*)
+			FROM pg_get_loaded_modules() m
+				JOIN pg_extension e ON e.extname = m.module_name AND e.extversion = m.version
+			WHERE m.file_name = 'tablespace_advisor.so'}),
+		'1', 'the library says its name and version');
+}
 $node->safe_psql('postgres', 'DROP EXTENSION tablespace_advisor');
 is(inventory(), $before, 'DROP EXTENSION leaves no trace when the library is preloaded');
 

@@ -155,12 +155,16 @@ for my $case (
 }
 
 # The owner of the database decides how strings are read, before 19.
-$node->psql('postgres', q{
-	SET standard_conforming_strings = off;
-	SET escape_string_warning = off;
-	SELECT count(upper_bound) > 0
-	FROM advise_partition_placement('e_date', 'slow', '45 days')}, on_error_stop => 0, stdout => \$out);
-is($out, 't', 'bounds are read with standard_conforming_strings off');
+SKIP:
+{
+	skip 'strings are read in one way here', 1 if $node->pg_version >= 19;
+	$node->psql('postgres', q{
+		SET standard_conforming_strings = off;
+		SET escape_string_warning = off;
+		SELECT count(upper_bound) > 0
+		FROM advise_partition_placement('e_date', 'slow', '45 days')}, on_error_stop => 0, stdout => \$out);
+	is($out, 't', 'bounds are read with standard_conforming_strings off');
+}
 
 # Somebody else's partitions.
 $node->safe_psql('postgres', q{CREATE ROLE other; GRANT CREATE ON TABLESPACE slow TO other});

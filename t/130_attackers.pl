@@ -71,10 +71,14 @@ is($node->safe_psql('postgres', q{
 
 # She decides how strings are read there, too: a backslash in one that is no E''
 # string would mean something else, in a script or when a function is called.
-$node->safe_psql('postgres', $_)
-  foreach ('CREATE DATABASE strings', 'ALTER DATABASE strings SET standard_conforming_strings = off');
+# Not from 19 on, where standard_conforming_strings is always on.
+SKIP:
 {
 	my $all = '';
+
+	skip 'strings are read in one way here', 3 if $node->pg_version >= 19;
+	$node->safe_psql('postgres', $_)
+	  foreach ('CREATE DATABASE strings', 'ALTER DATABASE strings SET standard_conforming_strings = off');
 
 	foreach my $sql ('CREATE EXTENSION tablespace_advisor', q{
 		DO $do$
