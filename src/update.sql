@@ -36,7 +36,8 @@ $$;
 
 /*
  * An object that others depend on is tried again after them.  The newest come
- * first, so that one turn is the rule.
+ * first, so that one turn is the rule.  Types of arrays, which are members from
+ * 19 on, go with the types of their elements.
  */
 DO $$
 DECLARE
@@ -62,6 +63,10 @@ BEGIN
 			WHERE e.extname = 'tablespace_advisor'
 				AND (d.classid IN ('pg_proc'::regclass, 'pg_type'::regclass)
 					OR c.relkind = 'v')
+				AND NOT EXISTS (
+					SELECT FROM pg_depend owner
+					WHERE owner.classid = d.classid AND owner.objid = d.objid
+						AND owner.deptype = 'i')
 			ORDER BY d.objid DESC
 		LOOP
 			BEGIN
