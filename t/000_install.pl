@@ -59,7 +59,7 @@ $node->restart;
 is(extension_schema(), '"Odd Schema"', 'can be preloaded');
 SKIP:
 {
-	skip 'libraries have no versions before 18', 1 if $node->pg_version < 18;
+	skip 'libraries have no versions before 18', 1 if $node->pg_version->major < 18;
 	is( $node->safe_psql('postgres', q{
 			SELECT count(*)
 			FROM pg_get_loaded_modules() m

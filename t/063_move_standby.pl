@@ -106,6 +106,9 @@ sub check_standby
 	check_orphans($follower, "standby, $name");
 	is(digest($follower, 't'), digest($primary, 't'),
 		"$name: the standby's table is the primary's");
+	# from 19 on the SELECT above may have set bits on the primary
+	$primary->safe_psql('postgres', 'CHECKPOINT');
+	$primary->wait_for_catchup($follower, 'replay');
 	is(visibility($follower, 't'), visibility($primary, 't'),
 		"$name: the standby's visibility map is the primary's");
 	is($kind->{all_places}->($follower), $kind->{all_places}->($primary),

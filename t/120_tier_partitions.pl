@@ -157,7 +157,7 @@ for my $case (
 # The owner of the database decides how strings are read, before 19.
 SKIP:
 {
-	skip 'strings are read in one way here', 1 if $node->pg_version >= 19;
+	skip 'strings are read in one way here', 1 if $node->pg_version->major >= 19;
 	$node->psql('postgres', q{
 		SET standard_conforming_strings = off;
 		SET escape_string_warning = off;
