@@ -77,9 +77,6 @@ FROM tablespace_advisor.forecast_statements(
 		'{"userid": 10, "queryid": 3, "relation": 0, "class": "export", "access": "all", "calls_per_s": 1, "call_ms": 9, "waiting_sessions": 9}'::jsonb)) w),
 	array(SELECT a FROM m_advice(true) a)) s;
 
-\echo -- not measured here
-SELECT * FROM advise_statements();
-\echo :LAST_ERROR_SQLSTATE
 SELECT * FROM advise_statements(max_statements => 0);
 \echo :LAST_ERROR_SQLSTATE
 

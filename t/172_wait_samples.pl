@@ -11,6 +11,8 @@ fails_with($plain, 'SELECT * FROM tablespace_waits', '55000', 'waits for reads a
 	'tablespace_waits without preloading');
 fails_with($plain, 'SELECT * FROM observe_waits()', '55000', 'waits for reads are not measured on this server',
 	'observe_waits() without preloading');
+fails_with($plain, 'SELECT * FROM advise_statements()', '55000', 'waits for reads are not measured on this server',
+	'advise_statements() without preloading');
 like($plain->safe_psql('postgres', q{SELECT message FROM tablespace_advisor_health() WHERE subject = 'preloading' AND NOT ok}),
 	qr/waits are not measured/, 'health names what preloading is needed for');
 $plain->safe_psql('postgres', $_) foreach 'CREATE TABLE t (a int)', 'CALL sample_activity()', 'CALL sample_activity()';
