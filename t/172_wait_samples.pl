@@ -102,6 +102,9 @@ is($primary->safe_psql('postgres', q{
 		FROM advise_statements() s JOIN pg_stat_statements p USING (queryid)
 		WHERE s.statement ~ 'facts|report' ORDER BY 1}),
 	"SELECT count(*) F|t|t|t|t|t\nSELECT sum(length|t|t|t|t|t", 'advise_statements() has the times of pg_stat_statements');
+is($as->('monitor', q{RESET ROLE; BEGIN; REVOKE pg_read_all_stats FROM pg_monitor; SET LOCAL ROLE monitor;
+		SELECT DISTINCT statement, queryid FROM advise_statements() WHERE userid <> 'monitor'::regrole}), '<insufficient privilege>|',
+	'advise_statements() shows no texts of others without pg_read_all_stats');
 like($primary->safe_psql('postgres', 'SELECT advise_index_placement()'),
 	qr/^Statements that wait most.*\n  SELECT .*: .* a call, .* of it waiting for reads; .* after these moves$/m,
 	'advice on the database names statements');

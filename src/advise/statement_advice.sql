@@ -129,14 +129,15 @@ BEGIN
 				HINT = 'Call sample_activity() twice, some minutes apart, or pass "observe".';
 	END IF;
 	RETURN QUERY SELECT f.n::int,
-		coalesce(t.statement, 'query ' || f.queryid),
+		CASE WHEN v.is_visible THEN coalesce(t.statement, 'query ' || f.queryid)
+			ELSE '<insufficient privilege>' END,
 		tablespace_advisor.round_to_three(f.calls_per_s),
 		tablespace_advisor.round_to_three(f.mean_ms),
 		tablespace_advisor.round_to_three(f.read_ms),
 		tablespace_advisor.round_to_three(f.after_ms),
 		tablespace_advisor.round_to_three(f.after_low_ms),
 		tablespace_advisor.round_to_three(f.after_high_ms),
-		f.moved, f.queryid, f.userid
+		f.moved, CASE WHEN v.is_visible THEN f.queryid END, f.userid
 	FROM (SELECT s.* FROM tablespace_advisor.forecast_statements(observed.statements,
 			array(SELECT ROW(g.advice, g.evidence)::tablespace_advisor.advice_row
 				FROM tablespace_advisor.gather_advice(caller, NULL, destination,
@@ -146,6 +147,9 @@ BEGIN
 		WHERE s.n <= max_statements) f
 	LEFT JOIN tablespace_advisor.readable_statements(max_length) t
 		ON t.userid = f.userid AND t.queryid = f.queryid
+	/* this runs as the superuser: texts are for those who may read them */
+	CROSS JOIN LATERAL (SELECT pg_has_role(caller, 'pg_read_all_stats', 'USAGE')
+		OR coalesce(pg_has_role(caller, f.userid, 'USAGE'), false) AS is_visible) v
 	ORDER BY f.n;
 END
 $$;
