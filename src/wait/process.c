@@ -14,6 +14,14 @@
  * not fit is not told apart.  What none of them explains, and all that others
  * read, is of no relation.
  *
+ * Between transactions the server sends the counters to the statistics, and
+ * they begin anew at 0.  It sends those of the database at the same time, and
+ * pgStatBlockReadTime tells: since then it has grown by no more than this
+ * process has waited in the transaction.  Its microseconds are cut off at each
+ * read.  So reads that take less than one may be taken for a new beginning;
+ * then what was read before may count once more, instead of what no relation
+ * explains.
+ *
  * Reads of logical apply are timed whatever track_io_timing says.
  *
  *-------------------------------------------------------------------------
@@ -48,6 +56,20 @@ static TsaWaitCounters seen_accounted;
 
 static Seen seen_relations[MAX_SEEN];
 static int	nseen = 0;
+static PgStat_Counter seen_read_time = 0;	/* microseconds */
+
+/*
+ * Has the server sent this process's counters since its last transaction?  To
+ * be asked before own_reads().
+ */
+static bool
+were_sent(void)
+{
+	uint64		waited = tsa_wait_counters().ns - seen.ns;
+
+	return pgStatBlockReadTime < seen_read_time ||
+		(uint64) pgStatBlockReadTime * 1000 <= waited;
+}
 
 /* What was read since the last look, and not accounted for. */
 static TsaWaitCounters
@@ -87,7 +109,7 @@ new_misses(Relation relation)
 	};
 	before = seen_relations[i].misses;
 	seen_relations[i].misses = fetched - hits;
-	/* less than before: they have been sent in between */
+	/* less than before: these were sent after the others, and not noticed */
 	return fetched - hits < before ? fetched - hits : fetched - hits - before;
 }
 
@@ -157,6 +179,8 @@ tsa_wait_before_commit(void)
 	if (MyBackendType == B_BACKEND || !IsLogicalWorker() || !tsa_wait_ready())
 		return;
 	track_io_timing = true;
+	if (were_sent())
+		nseen = 0;
 	own = own_reads();
 	if (own.reads == 0)
 		return;
@@ -182,6 +206,7 @@ tsa_wait_end_transaction(void)
 		!tsa_is_own_worker())
 		return;
 	own = own_reads();
+	seen_read_time = pgStatBlockReadTime;
 	add_rest(own.reads, own.ns, IsLogicalWorker() ? TSA_ACCESS_UNATTRIBUTED :
 			 TSA_ACCESS_UTILITY);
 }
