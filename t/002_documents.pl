@@ -1,9 +1,12 @@
-# Every statement that README.md and docs/ show in an example works as it stands,
-# but for times, which are shortened, job numbers, and measurements, which are
-# there from the beginning, and standby_activity(), which is refused here: t/155 has
-# it.  What docs/tiering.md shows is run by t/110 to t/121, what docs/fleets.md
-# shows by tools/fleet.  Each page begins with an example.
-# Each column of what users call or read is on the page that README names for it.
+# Every statement that README.md and docs/ show in an example works as it stands on a
+# server as README's "Install" leaves it, but for times, which are shortened, job
+# numbers, and measurements, which are there from the beginning, and
+# standby_activity(), which is refused here: t/155 has it.  Of a statement that
+# schedules a command the command is run.  The examples of docs/tiering.md are run by
+# t/110 to t/121, those of docs/fleets.md by tools/fleet.  Each page begins with an
+# example.
+# docs/reference.md names all functions, arguments and parameters, and each column
+# of a function or view is on the page that the reference names for it.
 # The pages for those who change this name files that are there.
 
 use File::Find;
@@ -34,9 +37,15 @@ sub statements_in
 	return grep { /\S/ } @statements;
 }
 
-my $node = start_node('main', conf => "shared_preload_libraries = 'tablespace_advisor, pg_stat_statements'\ntablespace_advisor.sample_interval = 0\n");
+my $node = new_node('main', conf => "shared_preload_libraries = 'tablespace_advisor, pg_stat_statements'\ntablespace_advisor.sample_interval = 0\n");
+$node->start;
+$node->safe_psql('postgres', "SET allow_in_place_tablespaces = on; CREATE TABLESPACE $_ LOCATION ''")
+  foreach qw(slow fast big small);
+my ($install) = slurp_file("$top/README.md") =~ /^## Install\n(.*?)^## /ms;
+$node->safe_psql('postgres', s/\bshop\b/postgres/r) foreach $install =~ /-c '([^']+)'/g;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION pg_stat_statements;
+	CREATE TABLE documents (id int, body text) TABLESPACE big;
 	CREATE TABLE orders (id int PRIMARY KEY, customer int, total numeric, note text);
 	INSERT INTO orders SELECT i, i % 100, i, repeat('x', 100) FROM generate_series(1, 5000) i;
 	CREATE INDEX orders_customer ON orders (customer);
@@ -105,6 +114,7 @@ foreach my $page (@pages)
 		$sql =~ s/'20 GB'/'8 MB'/;
 		$sql =~ s/observe => '1 min'/observe => '1 s'/;
 		$sql =~ s/'30 s'/'1 s'/;
+		$sql = $1 if $sql =~ /cron\.schedule\(.*\$\$(.*)\$\$/;
 
 		my ($rc, undef, $err) = $node->psql('postgres', $sql, timeout => 120);
 		if ($statement =~ /\bstandby_activity\(/)
@@ -116,7 +126,7 @@ foreach my $page (@pages)
 	}
 }
 
-# --- columns of functions, views and the history of probes
+# --- arguments, parameters, and columns of functions, views and the history of probes
 
 # Does a page name a column, as code within a line?
 sub names_column
@@ -126,14 +136,19 @@ sub names_column
 	return scalar grep { /\b\Q$column\E\b/ } $text =~ /`([^`\n]+)`/g;
 }
 
-my $readme = slurp_file("$top/README.md");
+my $reference = slurp_file("$top/docs/reference.md");
 my %text_for = map { $_ => slurp_file("$top/docs/probe.md") } qw(probe_run probe_result);
-while ($readme =~ /^\| (`\w+`(?:, `\w+`)*) \|.*\| (\[.*\)) \|$/mg)
+my %arguments;
+foreach my $row ($reference =~ /^(\| `.*)$/mg)
 {
-	my ($names, $links) = ($1, $2);
-	my $text = join '', map { slurp_file("$top/$_") } $links =~ /\((docs\/[\w-]+\.md)\)/g;
+	my ($named, $links) = $row =~ /^\| (.*?) \|.*\| (\[.*\)) \|$/ or next;
+	my $text = join '', map { slurp_file("$top/docs/$_") } $links =~ /\(([\w-]+\.md)\)/g;
 
-	$text_for{$_} = $text foreach $names =~ /\w+/g;
+	while ($named =~ /`(\w+)`(?: `\(([^`]*)\)`)?/g)
+	{
+		$text_for{$1} = $text;
+		$arguments{$1} = $2 // '';
+	}
 }
 my @columns = split /\n/, $node->safe_psql('postgres', q{
 	WITH ours AS (
@@ -166,9 +181,29 @@ my @one_of_each = ('advise_placement rank', 'move_outcomes job_id', 'placement_c
 is(join(', ', grep { my $column = $_; grep { $_ eq $column } @columns } @one_of_each),
 	join(', ', @one_of_each), 'columns of a type, a view, a function and a table are looked at');
 is(join(', ', grep { my ($of, $column) = split / /; !names_column($text_for{$of} // '', $column) } @columns),
-	'', 'each column is on the page that README names for its function or view');
+	'', 'each column is on the page that the reference names for its function or view');
 ok(!names_column($text_for{tablespace_moves} =~ s/`lock_ms`//gr, 'lock_ms'),
 	'a column that a page does not name is found');
+is( $node->safe_psql('postgres', q{
+		SELECT string_agg(name, ', ') FROM pg_settings
+		WHERE name LIKE 'tablespace_advisor.%' AND position('`' || name || '`' IN $ref$} . $reference . q{$ref$) = 0}),
+	'', 'the reference has each parameter');
+my @called = split /\n/, $node->safe_psql('postgres', q{
+	SELECT p.proname || ' ' || coalesce(a.name, '')
+	FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+		JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+		LEFT JOIN LATERAL unnest(p.proargnames, p.proargmodes) a(name, mode)
+			ON coalesce(a.mode, 'i') = 'i'
+	WHERE e.extname = 'tablespace_advisor' AND p.pronamespace <> 'tablespace_advisor'::regnamespace
+	ORDER BY 1});
+ok((grep { $_ eq 'alter_move min_rate' } @called), 'arguments of functions are looked at');
+is(join(', ', grep { my ($of, $argument) = split / /; !defined $arguments{$of} || $argument && $arguments{$of} !~ /\b$argument\b/ } @called),
+	'', 'the reference has each function with its arguments');
+is($node->safe_psql('postgres', q{
+		SELECT string_agg(name || ' ' || boot_val, ', ') FROM pg_settings
+		WHERE name LIKE 'tablespace_advisor.%' AND name !~ 'debug' AND unit IS NULL
+			AND position('| `' || name || '` | ' || boot_val || ' |' IN $ref$} . $reference . q{$ref$) = 0}),
+	'', 'the reference has the default of each parameter without unit');
 $node->stop;
 
 # --- the map of ARCHITECTURE.md, and files that the other pages for those who
