@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # tablespace_advisor: PGXS build.
 #
 #   make            build (libaio-dev and the server's -dev package needed)

@@ -5,6 +5,8 @@
  *	  worker registration.  Everything else lives in src/, one folder per
  *	  stage (see ARCHITECTURE.md).
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # One psql session for all statements of a bench.
 
 package OneSession;

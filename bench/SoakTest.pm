@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What bench/soak.pl and bench/kill.pl share: chance, a table with a TOAST table
 # and a mirror, and the end of a postmaster.
 

@@ -15,6 +15,8 @@
  *
  *	  A scan of a relation makes between 1 and 1000 reads, so that what is scanned
  *	  most need not be what is read most.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Shared by the benches: their options, a private server with the extension, and
 # one that has little memory, a slow disk and a fast one.  Sourced by bash scripts
 # that have said "set -euo pipefail"; takes them to the top of the checkout.

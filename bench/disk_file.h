@@ -4,6 +4,8 @@
  *	  What the plugins of nbdkit here have in common: the file that holds the
  *	  disk.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DISK_FILE_H

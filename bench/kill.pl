@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What bench/soak --kill runs: a move, and then somebody dies of kill -9, again
 # and again.
 #

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The measurements of bench/planning, which see.
 use strict;
 use warnings;

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The measurements of bench/queries, which see; runs as the server's user.
 use strict;
 use warnings;

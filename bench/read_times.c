@@ -8,6 +8,8 @@
  *	  The server knows how long all its reads take (track_io_timing), but not
  *	  whose they are.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #define _GNU_SOURCE

@@ -12,6 +12,8 @@
  * the file's last one in this process takes READ_US longer than it does, another
  * one NEXT_US for each block: so the emulated device is known exactly.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #define _GNU_SOURCE

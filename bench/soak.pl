@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What bench/soak runs: rounds of moves with disturbances until the time is up.
 #
 # A round moves all indexes of the table t, or the table with its TOAST table,

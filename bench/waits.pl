@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The work of bench/waits: waits.pl prepare | fill | accuracy | overhead | robust ...
 use strict;
 use warnings;

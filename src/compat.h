@@ -6,6 +6,8 @@
  * This is the only file that says PG_VERSION_NUM.  Wrappers have the
  * signature of the newest version where that is possible.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_COMPAT_H
@@ -550,7 +552,7 @@ tsa_bulk_extend_limit(void)
 #include "pgstat.h"
 
 static inline bool
-tsa_relation_counts(const PgStat_TableStatus * status, uint64 *fetched,
+tsa_relation_counts(const PgStat_TableStatus *status, uint64 *fetched,
 					uint64 *hits)
 {
 	if (status == NULL)
@@ -566,7 +568,7 @@ tsa_relation_counts(const PgStat_TableStatus * status, uint64 *fetched,
 }
 
 static inline Oid
-tsa_relation_of_counts(const PgStat_TableStatus * status)
+tsa_relation_of_counts(const PgStat_TableStatus *status)
 {
 #if PG_VERSION_NUM < 160000
 	return status->t_id;
@@ -595,7 +597,7 @@ tsa_instr_ns(instr_time time)
 }
 
 static inline uint64
-tsa_read_ns(const BufferUsage * usage)
+tsa_read_ns(const BufferUsage *usage)
 {
 #if PG_VERSION_NUM < 170000
 	return tsa_instr_ns(usage->blk_read_time);

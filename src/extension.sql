@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* tablespace_advisor: install script, assembled from src/ by the Makefile */
 
 \echo Use "CREATE EXTENSION tablespace_advisor" to load this file. \quit

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* src/finish.sql: about all tables of the extension, whichever stage's */
 
 /*

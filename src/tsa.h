@@ -7,6 +7,8 @@
  * headers of earlier stages (in the order of the Makefile's STAGES),
  * never of later ones.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_H

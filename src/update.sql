@@ -10,6 +10,8 @@
  *
  * Columns and tables that 1.1 adds stand at the end, in the order of
  * src/STAGE/tables.sql.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 \echo Use "ALTER EXTENSION tablespace_advisor UPDATE TO '1.1'" to load this file. \quit

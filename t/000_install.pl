@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Installing, without shared_preload_libraries and with it, in a schema of the
 # user's choice, across a restart and a crash, and leaving nothing behind.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Every statement that README.md and docs/ show in an example works as it stands on a
 # server as README's "Install" leaves it, but for times, which are shortened, job
 # numbers, and measurements, which are there from the beginning, and

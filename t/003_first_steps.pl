@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What README.md says under "Install" and "First steps" works as it stands, in
 # that order, on a server that has nothing but the table and the tablespaces
 # that it names, in the database that it names.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The probe against what can go wrong: cancel, time-out, crash, standby, dump,
 # and the traps that make a measurement worthless.  Devices that the machine
 # does not have are played by test/slow_disk.c, preloaded into the server.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # tablespace_devices() against what other tools say of the same directories:
 # df for mount point, type and size, lsblk for the disks, and a memory file
 # system where there is one.  Links, a directory that has gone, and names that

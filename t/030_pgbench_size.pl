@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Compares estimate_pgbench_size() with what pgbench -i really makes: every
 # fork of every relation must have exactly the number of blocks foretold.
 

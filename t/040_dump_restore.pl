@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # pg_dump and restore of a database with the extension in use: probe history
 # and settings go with it, the journal of moves does not.  From this version, and
 # from the older ones that TSA_OLD_BINDIR names.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # pg_upgrade of a cluster with the extension in use, from each older version of
 # PostgreSQL on this machine and through all of them: TSA_OLD_BINDIR names the
 # folders of their programs, and the extension has to be installed there.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # ALTER EXTENSION ... UPDATE: from every released version, the result is the
 # same as a fresh install's, measurements and the journal are kept, and moves that
 # the old version left unfinished are recovered.  Until then the new library

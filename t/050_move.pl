@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Moves by rebuild under load and disturbance: the waiting caller, cancelled and
 # terminated at either end, the table dropped, the server killed, no worker to
 # be had, a standby.  After each: every index is valid or as it was, nothing is

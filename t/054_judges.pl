@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The judges of the other tests find what they are there to find: an orphaned
 # file, an index that lacks a row, a bit of the visibility map that the page does
 # not have, a row that is missing.

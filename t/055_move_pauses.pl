@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A live copy pauses while a standby, a synchronous standby,
 # a slot, the archive or pg_wal is behind or short, says why, and goes on by
 # itself; not for a slot that has been invalidated.  It names prepared transactions

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Objects that go away or change hands at an awkward moment of a move: a
 # tablespace that is dropped between two steps, a second call between a rebuild's
 # swap and its end, indexes that have the names of a rebuild's transient ones.

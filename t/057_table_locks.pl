@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The move of a table and those who lock it, its rows in pg_class or its
 # indexes: nobody waits for the move's end, nobody gets a deadlock, and the
 # move comes to its end.

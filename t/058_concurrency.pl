@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Moves at the same time: calls of several sessions for different tables and for
 # the same one, several workers of one call, and somebody else who fills the
 # target up in the middle of a copy.

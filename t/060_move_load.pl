@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Moves back and forth under a mixed load, with vacuum all the time: every kind
 # of index, and a table with TOAST values, with and without its indexes.  After
 # each move every index agrees with its table; every row of the table is what was

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Ends a move at every point of its protocol: by an immediate shutdown, by
 # killing its worker with the server, by terminating and by cancelling it.  Moves
 # of an index, and of a table with and without its indexes.  Each time all is

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # DDL on a table while one of its indexes, or the table, is being copied.  The
 # copy is so slow that it would take an hour: whoever does not wait for its end is
 # done before.  The job then starts over, goes on, or fails with a reason.

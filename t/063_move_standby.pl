@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Moves of indexes, and of a table with its indexes, with a streaming standby that
 # checks every record it replays; standbys that take over at a point of a move;
 # base backups from the middle of one; recovery to a point in the middle of one.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Moves and crashes under settings that change what is written to the log and to
 # the files: with and without data checksums, wal_level minimal and logical, no
 # full-page writes, compressed WAL; a logical slot that decodes across a move; and

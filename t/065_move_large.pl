@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # An index of more than one segment file (1 GB): moved while rows in both
 # segments change, crashed half way, and moved again.  Expensive, so only run
 # if PG_TEST_EXTRA contains "large".

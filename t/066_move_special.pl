@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Relations that are special: what cannot be copied live is rebuilt or
 # refused, partitions move leaf by leaf, and a prepared transaction that
 # holds its locks for long delays a move and nobody else.

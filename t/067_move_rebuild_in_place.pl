@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # ALTER TABLE ... SET TABLESPACE and TRUNCATE in one transaction rebuild the
 # table's indexes in place: truncated, and built anew in the same file.  A
 # copy that let the transaction pass has to notice, though the index has the

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A server that preloads the library recovers, after a restart, the moves that
 # the restart interrupted: in every database that has the extension, and in
 # no other.

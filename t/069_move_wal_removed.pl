@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # No replication slot keeps the WAL for a copy.  If a segment is gone before the
 # copy has read it, the copy starts over, and says so in the server's log.  While
 # others have a lock for long, the copy reads the WAL all the same, and does not

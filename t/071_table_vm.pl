@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The visibility map of a table on the move.  Its bits are set and cleared
 # while the copy is stopped at a point of its protocol, in ways that the log
 # names differently: a cleared bit is logged with the heap's block only, a set

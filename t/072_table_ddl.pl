@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # DDL on a table, its indexes and its TOAST table, VACUUM, and what is done to a
 # materialized view, at each point of a move.  Whoever has to wait is let pass as
 # soon as the mover goes on, and neither side waits for ever.  The move then goes

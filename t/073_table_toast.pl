@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The TOAST table of a table on the move: who reads a value, vacuums it, or
 # rebuilds its index meanwhile; and what comes to be, or goes, behind the
 # mover's back.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Partitioned tables move leaf by leaf, and what is made later lands where the
 # parent went; undo_move() brings table and indexes back; tables of odd kinds;
 # what cannot be moved is refused.

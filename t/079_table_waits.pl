@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Whom a move of a table waits for, and who waits for it meanwhile: nobody for
 # longer than lock_timeout.  A transaction that has changed the table's row of
 # pg_class without a lock on the table; a prepared transaction; a file so large

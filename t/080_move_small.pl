@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Small indexes, which move in one transaction each and whose old files are
 # removed many at a time: more of them than the lock table has room for, one
 # that is in use, and every way to disturb such a move.
@@ -109,8 +111,7 @@ is($node->safe_psql('postgres', q{
 check_btree($node, $_, 'one of many') for 'p1_1_c_idx', 'p17_23_c_idx', 'p30_50_c_idx';
 
 # several workers
-$node->append_conf('postgresql.conf', 'tablespace_advisor.max_workers = 3');
-$node->reload;
+configure($node, 'tablespace_advisor.max_workers', '3');
 move($node, 'p', 'slow');
 is($node->safe_psql('postgres', $where),
 	"slow|I|31\nslow|i|$leaves", 'three workers move all');
@@ -119,8 +120,7 @@ is($node->safe_psql('postgres', q{
 		WHERE batch_id = (SELECT max(batch_id) FROM tablespace_advisor.job)}),
 	't', 'more than one was at work');
 is(files_left(), 0, 'no old file is left by any of them');
-$node->append_conf('postgresql.conf', 'tablespace_advisor.max_workers = 1');
-$node->reload;
+configure($node, 'tablespace_advisor.max_workers', '1');
 
 # one that is in use is not waited for at once, but goes the ordinary way
 my $user = $node->background_psql('postgres');

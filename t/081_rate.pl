@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The rate of a live copy: it is full while nobody else is there, less when
 # others need the devices, the server or the processors, and at most max_rate;
 # the view says which, and why.  Others are pretended, so that nothing depends

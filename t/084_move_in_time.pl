@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Lower bounds of the rate of a move: min_rate, finish_by; and limits that are
 # changed while it runs.  Others are pretended, so that nothing depends on what
 # else the machine does.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The formulas of src/cost/page_cost.c against EXPLAIN: tables of three kinds
 # of order and row width, selectivities that the histogram knows exactly, and
 # page costs of which table and index have different ones.
@@ -148,11 +150,8 @@ for my $costs ([ 4, 1, 1.1 ], [ 54.7, 1, 4 ], [ 1.1, 0.5, 2 ])
 cmp_ok($cells, '>=', 500, "$cells cells compared");
 
 # little memory: the bitmap becomes lossy; a small cache: pages are read again
-$node->append_conf('postgresql.conf', q(
-work_mem = 64kB
-effective_cache_size = 1MB
-));
-$node->reload;
+configure($node, 'work_mem', '64kB');
+configure($node, 'effective_cache_size', '1MB');
 my $rows = $node->safe_psql('postgres', q{
 	SELECT count(*) FILTER (WHERE abs(server - ours) > 0.0051), count(*),
 		(array_agg(format('%s %s: %s, not %s', cell, node, ours, server))

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Plans by measured locality among others: HypoPG, parallel workers, nested
 # planning, a locked table of localities, look-alikes; measuring under a limit
 # and cancelled.

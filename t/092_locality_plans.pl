@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Which paths measured locality reaches: conjunctions of three indexes, arms of
 # an OR, first rows, the inner side of joins, parallel scans, partitions,
 # prepared statements; and hints of pg_hint_plan, which have to hold.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A server that preloads the library samples every database that has the
 # extension, and no other; nobody's code runs in it; a crash is noticed; a
 # standby keeps no samples, but can watch.

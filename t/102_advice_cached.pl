@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A table whose pages the system's cache holds, in a tablespace that was probed
 # at 5 ms a read: what advice says a move would save is at most what reading
 # takes, whether the server times its reads or not.
@@ -21,10 +23,7 @@ sub look_up
 {
 	my ($timing) = @_;
 
-	$node->safe_psql('postgres', "ALTER SYSTEM SET track_io_timing = $timing");
-	$node->safe_psql('postgres', 'SELECT pg_reload_conf()');
-	$node->poll_query_until('postgres', "SELECT current_setting('track_io_timing') = '$timing'")
-	  or die 'the server has not read its settings';
+	configure($node, 'track_io_timing', $timing);
 	$node->safe_psql('postgres', 'CALL sample_activity()');
 	$node->safe_psql('postgres', q{
 		DO $$

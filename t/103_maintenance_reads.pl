@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What VACUUM and ANALYZE read is not the application's: samples leave it out, by
 # intervals in which neither ran, or by an estimate; so do windows that are watched.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # tablespace_contents(): every kind of obstacle alone is named, its statement
 # makes it leave, and then DROP TABLESPACE works.
 

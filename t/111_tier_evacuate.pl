@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # evacuate_tablespace() while the application runs: all kinds of relations,
 # some made meanwhile, other databases, what cannot move; then the printed
 # statements, and DROP TABLESPACE.

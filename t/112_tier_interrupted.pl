@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # An evacuation that is interrupted: by a cancel, by a crash, by a target that
 # is full.  Nothing is lost, and the next call finishes the rest.  And one of
 # more relations than the lock table could hold: of 2 000 partitions with

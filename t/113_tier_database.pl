@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A whole database to new storage: what is large moves while it is in use, then
 # ALTER DATABASE takes the rest, for which it needs a third tablespace.
 

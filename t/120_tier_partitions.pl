@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Partitions move by age and by disuse: which do, which never do, and that a
 # job that is repeated does not move one to and fro; with pg_partman and
 # integer keys where it is installed.

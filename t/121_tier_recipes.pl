@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The recipes of docs/tiering.md, run as they stand there: retire a disk, a
 # whole database to new storage, ninety days on flash, and the same from
 # pg_cron where that is installed.

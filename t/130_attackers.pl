@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Attackers who own a table, a schema or the database: nothing of theirs runs
 # with more rights than they have, and nothing of theirs breaks what the
 # extension does for others.
@@ -328,11 +330,7 @@ move($node, 't', 'fast');
 move($node, 't', 'slow');
 $node->safe_psql('postgres', q{
 	UPDATE tablespace_advisor.job SET finished_at = finished_at - interval '10 days'});
-$node->append_conf('postgresql.conf', 'tablespace_advisor.keep_history = 7');
-$node->reload;
-$node->poll_query_until('postgres',
-	q{SELECT current_setting('tablespace_advisor.keep_history', true) = '7'})
-  or die 'the configuration is not reloaded';
+configure($node, 'tablespace_advisor.keep_history', '7');
 move($node, 't', 'fast');
 ok($node->poll_query_until('postgres',
 		q{SELECT string_agg(job_id::text, ' ') = '3' FROM tablespace_moves}),

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Files that only the journal knows of: a crash in the middle of a move, and then
 # something happens to the journal or to the files, before the extension's next
 # call could remove them.

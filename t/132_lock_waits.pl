@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Statements that a move could keep waiting without asking for an exclusive lock:
 # of a session that has used the table before, while the move pauses, beside a
 # VACUUM; and devices that take their time.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What of other people's code runs in a worker, and with which rights; one test
 # for each row of docs/internals/worker_rights.md.  The worker's process has been
 # authenticated as the superuser, so each tries to become one.

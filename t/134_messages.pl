@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What is said of moves: to whoever waits for them, to whoever calls in the wrong
 # way, to whoever reads the server's log; and crashes while the storage of a copy
 # is being made.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Callers whose transactions stay open or see an old snapshot, and roles that call
 # in several databases.
 

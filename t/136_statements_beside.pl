@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Who waits how long: every lock mode and every kind of statement against a move
 # of an index and of a table that copies, pauses, and cuts over again and again,
 # and against an index that is rebuilt again and again, from a fresh session and

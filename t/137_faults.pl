@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Calls of the target device fail, one after the other: each write, truncation,
 # sync, open and unlink of a small move, with EIO, ENOSPC and short writes.
 # Every time there is an error that says why, the source is intact, the job

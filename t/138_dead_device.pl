@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A device that dies, or gets slow, in the middle of a move: the target while
 # blocks are copied, the old one after the cutover, for all calls from some
 # moment on.  The server goes on, the journal keeps what cannot be reached in

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Every function and procedure of the extension with arguments that nobody
 # should give: NULL, nothing, negative, huge, NaN, infinite, unicode, relations of
 # other kinds, OIDs of what is gone.  Each call may fail; none may crash the

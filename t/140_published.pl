@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # bench/published in miniature, as the unprivileged user that tests run as: each
 # experiment ends well, and each row is measured or skipped with a reason.  The
 # figures themselves are not looked at.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Loss of power at points of a move's protocol, in small: what bench/power_loss
 # does with real file systems, here with a library that undoes what was not
 # synced (test/volatile_disk.c), all of it or for each sector a part.  What was

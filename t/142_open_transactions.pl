@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What somebody has done in a transaction that stays open holds up nobody who has
 # nothing to do with it.
 

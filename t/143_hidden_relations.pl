@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Relations that a planner hook hides from queries, as Citus does with shards
 # (test/hidden_relations.c): nothing of them is called an orphan, and they are
 # sampled, measured, advised on, moved and moved back like others.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The order of a move's writes, its requests for syncs, and a checkpoint's
 # syncs.  A checkpoint that is at work while a move writes may sync a file and
 # forget the request; what is written after that has to be asked for again, or

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Every function and procedure of the extension, called by an attacker with an
 # argument that lingers: while it does, a superuser drops the extension, makes it
 # anew in another schema, or updates it, and the attacker plants what looks like

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Every function and procedure of the extension where it should not be called:
 # from the index function of a table's owner, which the server runs for whoever
 # maintains the table; and with a journal that is locked, truncated, or huge.  Then
@@ -157,7 +159,7 @@ my $offset = -s $node->logfile;
 $node->safe_psql('postgres', q{
 	SET SESSION AUTHORIZATION mallory;
 	SET application_name = 'within';
-	SET statement_timeout = '30 s';
+	SET statement_timeout = '180 s';
 	SELECT m.f(1)});
 is(calls_since($offset)->{n}, $count, 'all index functions run from a query of hers');
 isnt(state_of($node), $before, 'a query of the owner does change something');
@@ -176,9 +178,7 @@ sub call_each
 	my %codes;
 
 	open my $out, '>', $file or die $!;
-	printf $out "SET statement_timeout = '%s';\n$args{settings};\n",
-	  $args{times_out} ? '10 s' : '60 s';
-	print $out
+	print $out "SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s';\n$args{settings};\n",
 	  map { call_of($_) . ";\n" } @routines;
 	close $out;
 	IPC::Run::run(

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What a user who owns a table, and may move it, cannot make of that: take all
 # worker slots, fill the journal, say how fast others' moves are, keep others
 # from evacuating, or leave something behind in their sessions.  And what a

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Prepared transactions keep no lock of the extension's, so a worker that dies is
 # recovered.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Tables, partitions and databases that somebody keeps locked hold up nobody who has
 # nothing to do with them.
 

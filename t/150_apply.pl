@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # apply_placement(): a full fast tablespace, a round that makes room and moves
 # what is read there, a second one at the same time, one that undoes what made
 # reading slower; then thirty rounds, a day apart, under loads that are steady,

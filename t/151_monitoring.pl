@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What contrib/ has for collectors: each statement as a member of pg_monitor, with
 # the columns that its file names; the alert rules by promtool, where that is.
 

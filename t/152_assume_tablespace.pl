@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # assume_tablespace(): a tablespace that is not there is advised on as the same one
 # is when it has been made, but for statements.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Advice on temporary files, where what they take was timed; who would not follow it.
 # WAL beside data.
 
@@ -51,10 +53,9 @@ $node->append_conf('postgresql.conf', q{shared_preload_libraries = 'pg_stat_stat
 $node->restart;
 $node->safe_psql('postgres', $sort);
 is(row(), '', 'bytes alone are no reason');
-$node->append_conf('postgresql.conf', 'track_io_timing = on');
-$node->reload;
-sleep 1;
+configure($node, 'track_io_timing', 'on');
 $node->safe_psql('postgres', $sort);
+wait_until($node, 'EXISTS (SELECT FROM tablespace_advisor.temporary_io())', 'the counters are a second old');
 
 my $probe = q[SELECT p.* FROM pg_catalog.unnest('{pg_default,flash}'::pg_catalog.name[]) t, public.probe_tablespace(tablespace => t, workloads => '{"sequential read","sequential write"}'::pg_catalog.text[]) p];
 # The owner of a database may set what names none.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Containers: no /sys, a seccomp filter that refuses asynchronous I/O, a data
 # directory that is a layer of an image, and the extension in a directory of its own
 # (PostgreSQL 18: extension_control_path).

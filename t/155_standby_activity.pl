@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What is read on a standby counts in the advice once it was brought to the
 # primary; and for nobody else's server or database.
 

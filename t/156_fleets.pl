@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What other extensions of a fleet say of their tables, by tables like theirs:
 # hypertables of TimescaleDB move by age, with the relations of their compressed
 # rows, attached tablespaces are in the way of DROP TABLESPACE, tables of Citus

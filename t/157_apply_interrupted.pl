@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # apply_placement() in the middle of a round: its session terminated, killed with
 # the server, cancelled; its worker killed; a table dropped before its turn.
 # Whatever has moved is of the round, and the next one goes on, or undoes it.

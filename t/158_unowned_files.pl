@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Files that no relation has: what is called left by a crash was left by one, and
 # not by a transaction, prepared transaction or checkpoint that is not through, nor
 # by a process that is there.

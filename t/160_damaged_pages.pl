@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A damaged page is never replaced by something else while the original is removed:
 # every kind of damage, in every kind of relation, under every setting with which the
 # server returns zeros or the damaged page without an error.

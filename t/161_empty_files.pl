@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Empty files that the next checkpoint removes are not called left by a crash, on each
 # kind of file system: where a file was empty before it was dropped, XFS, Btrfs and tmpfs
 # leave its time as it was.  What a crash has left is only to be removed by hand after a

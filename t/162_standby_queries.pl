@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Queries on a standby beside moves on the primary: what a move writes before its
 # cutover conflicts with no snapshot, so queries on other tables go on.
 #

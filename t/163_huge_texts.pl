@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Texts that others can write have no limit of size: settings of roles, databases
 # and routines, options, comments, expressions, errors of index functions.  Here
 # most have 280 MB, and whatever a user can call answers as it did before.  (Earlier

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Code of others that runs in a worker, which is functions of indexes, sets
 # parameters.  Whatever it sets, the worker goes on with the other jobs of its
 # batch, under its own settings.  So do settings of a database or a role.

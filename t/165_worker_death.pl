@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A worker that dies takes its running job along; another one takes over what is
 # queued.  It is started by the caller that waits, by the next call, or by the
 # launcher.  And a worker that works at full speed notices that the postmaster

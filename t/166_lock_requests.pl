@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # How a move asks for locks, and what it makes fail: helpers of a parallel dump, DDL
 # with a short lock_timeout, alerts for partitions that retention has dropped.
 #

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The page cache: a move drops what it has read and written, keeps what was cached of
 # the relation, and others keep their pages in a control group with little memory.
 #

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Read waits per statement and relation, measured in the executor: what is
 # measured of an execution is what EXPLAIN (ANALYZE, BUFFERS) says of the same
 # one, for each relation and kind of access; statements have what

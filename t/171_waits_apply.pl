@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Logical apply calls no hook of the executor: its reads are measured all the
 # same, per table and index.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Measured waits from the sampler's side: samples, their view and their metrics
 # agree with pg_stat_statements; a restart loses and repeats nothing; a standby is
 # watched without samples; a server that does not preload says so.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A device that fails: test/faulty_disk.c, preloaded into a server of TsaTest,
 # and what has to be true after a move that it has disturbed.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The harness of the tests.  `use TsaTest;` is all that a test needs to begin: it
 # turns strict and warnings on, and imports Test::More, the server's own modules
 # for tests, and what there is, by subject, in TsaTest/.

@@ -10,6 +10,8 @@
  * with "error" as errno; or, if that is -1, by writing half of what was asked
  * for; or, if it is 0, takes "delay_ms" first.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #define _GNU_SOURCE

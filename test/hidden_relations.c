@@ -9,6 +9,8 @@
  * hidden_relations.always it does so whatever that says: a hook that nobody
  * knows how to turn off.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

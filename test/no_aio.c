@@ -3,6 +3,8 @@
  * of containers do: io_setup and io_uring_setup fail with EPERM.
  *
  *	no_aio COMMAND...
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include <errno.h>
 #include <stddef.h>

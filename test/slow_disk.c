@@ -23,6 +23,8 @@
  *	  REFUSE_O_DIRECT=1		opening a file with O_DIRECT fails
  *	  REFUSE_IO_SETUP=n		setting up asynchronous I/O fails with error number n
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #define _GNU_SOURCE
@@ -229,7 +231,7 @@ io_getevents(io_context_t context, long least, long most,
 }
 
 int
-io_setup(int most, io_context_t * context)
+io_setup(int most, io_context_t *context)
 {
 	SetupFunction next = (SetupFunction) dlsym(RTLD_NEXT, "io_setup");
 	int			error = (int) setting("REFUSE_IO_SETUP");

@@ -10,6 +10,8 @@
  *	  pread		a read takes so many microseconds
  *	  truncate	ftruncate fails with EIO
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #define _GNU_SOURCE

@@ -24,6 +24,8 @@
  * whose path has that part, it makes "hold.….held" and waits until the file of
  * the hold is gone.  What it came to is listed in "hold.….seen", n lines.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #define _GNU_SOURCE

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Shared by check, demo and tools/matrix: what they need installed, a private
 # place to work in, a throw-away server, and leaving nothing behind.  Sourced
 # by bash scripts that have said "set -euo pipefail" and cd'ed to the checkout.
@@ -17,7 +19,7 @@ usage()
 
 	for file in {.,bench,tools}/"${0##*/}"; do
 		if [ -f "$file" ]; then
-			sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "$file"
+			sed -n '4,/^set/{/^#/s/^# \{0,1\}//p;}' "$file"
 			break
 		fi
 	done

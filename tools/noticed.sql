@@ -1,3 +1,5 @@
+-- Copyright (c) 2026, The tablespace_advisor developers
+
 -- What the application noticed of moves, as a picture: latency of its
 -- transactions, of which pgbench has logged each, and when moves were under way.
 --

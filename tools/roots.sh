@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Debian roots for tests: what tools/matrix and tools/package share.  Sourced
 # after common.sh.
 #

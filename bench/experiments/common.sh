@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Shared by the experiments: rows, a server, an emulated disk, a limit on memory,
 # pictures.  Sourced by bash scripts that bench/published starts.
 set -euo pipefail

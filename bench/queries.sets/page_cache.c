@@ -11,6 +11,8 @@
  *	  drop PATH FIRST COUNT		COUNT 0: to the end of the file
  * Each answer ends with a line of its own, "done".  Blocks are of 8 kB.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #define _GNU_SOURCE

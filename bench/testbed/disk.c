@@ -30,6 +30,8 @@
  * While there is a file of the name "fast" nothing takes any time: that is how
  * caches are filled before something is measured.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #define NBDKIT_API_VERSION 2

@@ -24,6 +24,8 @@
  * the number of blocks that had not been flushed, and how many of them were
  * lost, wholly or in part.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #define NBDKIT_API_VERSION 2
@@ -48,7 +50,7 @@ struct version
 static char *cut = NULL;
 static uint64_t seed = 1;
 static struct version **newest; /* of each block of the disk */
-static int64_t * dirty;			/* blocks that have one */
+static int64_t *dirty;			/* blocks that have one */
 static int64_t ndirty = 0;
 static int	dead = 0;
 

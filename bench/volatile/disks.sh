@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Disks of nbdkit's with a file system, and a server on them that can be killed;
 # what bench/power_loss and bench/failing_disk share.  Sourced by them after
 # tools/common.sh.  disk_command DIR, theirs, sets the array of that name to the

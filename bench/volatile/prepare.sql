@@ -1,5 +1,7 @@
 /*
  * bench/power_loss: what is moved, the ledger's tables, and what checks them.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE EXTENSION tablespace_advisor;
 CREATE EXTENSION amcheck;

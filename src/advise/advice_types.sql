@@ -3,6 +3,8 @@
  *
  * The types that advice is made of: what is known of relations, of tablespaces and
  * of the load, what is decided of a relation, and the rows that say so.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE TYPE @extschema@.placement_advice AS (
 	rank int,

@@ -15,6 +15,8 @@
  * Rejected: SECURITY DEFINER functions, which cannot tell whom they work for:
  * with SET ROLE, current_user is theirs and session_user is not the caller.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

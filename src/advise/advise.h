@@ -3,6 +3,8 @@
  * advise.h
  *	  Advice for those who move.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_ADVISE_H

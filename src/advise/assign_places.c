@@ -25,6 +25,8 @@
  * Where one room alone is scarce, the question is a knapsack, and knapsack.c
  * answers it.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "advise/assignment_state.h"

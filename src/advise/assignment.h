@@ -3,6 +3,8 @@
  * assignment.h
  *	  Which relation belongs into which tablespace.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_ASSIGNMENT_H

@@ -5,6 +5,8 @@
  *
  * Pure: includes no postgres.h and is unit-tested without a server.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "advise/assignment_state.h"

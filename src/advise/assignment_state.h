@@ -3,6 +3,8 @@
  * assignment_state.h
  *	  An assignment while it is made: who is where, and what that takes.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_ASSIGNMENT_STATE_H

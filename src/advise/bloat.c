@@ -5,6 +5,8 @@
  *
  * Its function in C is called by OID, see extension_members.c.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

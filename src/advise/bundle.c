@@ -17,6 +17,8 @@
  * by doing: of each bundle what makes room first, each move when it fits.  A
  * bundle in which every move waits for another one cannot be made like that.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "advise/bundle.h"

@@ -3,6 +3,8 @@
  * bundle.h
  *	  Moves that belong together, and the order in which they fit.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_BUNDLE_H
@@ -57,7 +59,7 @@ typedef struct TsaBundleProblem
 	size_t		n;
 	const TsaBundleTable *tables;
 	size_t		ntables;
-	const		int64_t *free;	/* bytes of each room; below 0: too full */
+	const int64_t *free;		/* bytes of each room; below 0: too full */
 	int			nrooms;
 	double		min_percent;
 	double		min_dense_percent;

@@ -18,6 +18,8 @@
  * on as before; its residence time is what the curve says at that depth.  The
  * curve is scaled so that this is what reads take now.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "advise/closed_system.h"

@@ -3,6 +3,8 @@
  * closed_system.h
  *	  Sessions that read from several devices, as a closed system.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_CLOSED_SYSTEM_H

@@ -17,6 +17,8 @@
  * approximation of mean value analysis: a read meets what the other sessions
  * have in flight on average.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "advise/curve.h"

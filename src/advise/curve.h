@@ -3,6 +3,8 @@
  * curve.h
  *	  A device's read latency by queue depth, as probed.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_CURVE_H

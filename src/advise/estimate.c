@@ -8,6 +8,8 @@
  * These modules are pure and bounded: a curve has as many points as depths
  * were probed, a choice takes at most MAX_STATES states.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

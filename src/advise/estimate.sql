@@ -4,6 +4,8 @@
  * What reading costs where relations are, and what it would cost elsewhere:
  * from facts alone (advice_types.sql), so that it can be tested and replayed on
  * facts written down by hand.  docs/advice.md has the formulas.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.latency_at_depth(depths float8[], latencies_us float8[], depth float8)
 RETURNS float8

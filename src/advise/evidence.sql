@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* src/advise/evidence.sql: what the numbers of a row of advice rest on */
 CREATE FUNCTION tablespace_advisor.window_evidence(load tablespace_advisor.load_fact)
 RETURNS jsonb

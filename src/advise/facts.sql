@@ -3,6 +3,8 @@
  *
  * Gathers the facts (types: advice_types.sql) from probes, samples, the catalogs
  * and the journal of moves.  Nothing waits for a lock on a relation.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 /*

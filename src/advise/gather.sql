@@ -4,6 +4,8 @@
  * Advice on a table or on the whole database: gathers the facts (facts.sql)
  * and has them judged (placement.sql).  advise.c, which is what people call,
  * checks their rights first and then runs this as the superuser.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 /*

@@ -5,6 +5,8 @@
  * when it is built anew.  Nothing here takes a lock on a relation it looks at:
  * advice must not wait behind somebody's ALTER TABLE.  (So definitions are
  * compared as the catalog stores them, pg_get_expr() would lock.)
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 /* An expression of any length is like no other. */

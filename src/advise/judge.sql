@@ -8,6 +8,8 @@
  *
  * These are asked of every relation in every tablespace: their bodies are such
  * that the planner puts them into the query.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 /* A month end is the commonest work that comes round rarely. */

@@ -20,6 +20,8 @@
  * worth more.  It is worth at least half of the best, and the bound says how
  * far from it this one may be.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "advise/knapsack.h"

@@ -3,6 +3,8 @@
  * knapsack.h
  *	  Which relations to move when not all of them fit.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_KNAPSACK_H

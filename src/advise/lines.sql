@@ -3,6 +3,8 @@
  *
  * Advice as lines of text, as EXPLAIN prints a plan, short or with all that it
  * rests on.  It says nothing that the rows of advice and their evidence do not.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.advice_rows()
 RETURNS SETOF tablespace_advisor.advice_row

@@ -4,6 +4,8 @@
  * Facts are handed on as arrays, whose length the planner does not know: it takes
  * unnest() of one for ten rows, and copies what is long to join it with what is
  * short.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.elements(list anyarray)
 RETURNS SETOF anyelement

@@ -2,6 +2,8 @@
  * src/advise/moves.sql
  *
  * Which of the moves that could be worth it are made, when not all of them fit.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.plan_moves(
 	present bigint[],

@@ -5,6 +5,8 @@
  *
  * How long the lists are is not known when these are planned: joins of lists are
  * not to be nested loops.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 /* What would be worth moving if bytes were free: a row per tablespace. */
 CREATE FUNCTION tablespace_advisor.move_candidates(

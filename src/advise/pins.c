@@ -3,6 +3,8 @@
  * pins.c
  *	  pin_placement() and unpin_placement(): what is to stay where it is.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -4,6 +4,8 @@
  * From facts to advice: estimate, verdict, choice under a budget.  These
  * functions look at nothing but their arguments, so that advice can be tested
  * and replayed on facts written down by hand.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.move_statement(relation regclass, kind text, destination name, is_bloated boolean)
 RETURNS text

@@ -8,6 +8,8 @@
  * that of "rooms", rooms from 1 as "rooms" says.  A cell is a place that a
  * relation could move to; what it saves there may be less than 0.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

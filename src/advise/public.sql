@@ -3,6 +3,8 @@
  *
  * What people call.  Owners may ask about their own tables, members of
  * pg_monitor about all: advise.c checks that.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION @extschema@.advise_index_placement(
 	target regclass DEFAULT NULL,

@@ -2,6 +2,8 @@
  * src/advise/room.sql
  *
  * What more room in a tablespace would be worth.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.savings_by_room(
 	present bigint[],

@@ -3,6 +3,8 @@
  *
  * What moves save together: reads that stay wait less when others leave, and in the
  * target those that come wait for each other (closed_system.c).
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 /*
  * Of tablespaces of which something was measured.  Estimates must be of all that is

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 CREATE FUNCTION tablespace_advisor.add_reads(
 	a tablespace_advisor.relation_fact,
 	reads float8,

@@ -4,6 +4,8 @@
  * Which statements become faster when the advised moves are made: each waits for
  * reads of relations by so many milliseconds a call, and the forecast of a
  * relation's reads says how many of them are left.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 /* What is left of the time of a relation's reads after all moves. */

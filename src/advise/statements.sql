@@ -6,6 +6,8 @@
  *
  * Literals have types, lest a function that somebody else has made in the
  * extension's schema suits the call better.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 /*

@@ -1,5 +1,7 @@
 /*
  * advise: relations that are to stay where they are.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE TABLE tablespace_advisor.placement_pin (
 	relation oid PRIMARY KEY,

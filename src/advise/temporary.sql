@@ -2,6 +2,8 @@
  * src/advise/temporary.sql
  *
  * What else lies on storage: temporary files, and WAL.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.temporary_io()
 RETURNS TABLE (read_ms_per_s float8, write_ms_per_s float8, blocks_per_s float8, days float8)

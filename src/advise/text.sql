@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* src/advise/text.sql: numbers, times and names as people read them */
 CREATE FUNCTION tablespace_advisor.round_to_three(number float8)
 RETURNS float8

@@ -3,6 +3,8 @@
  *
  * What to do about what was found of a relation (judge.sql), why in one line of
  * at most 80 characters, and the statement.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.finding_action(finding text)
 RETURNS text

@@ -23,6 +23,8 @@
  * fails, and by the end of the session; moves of a round that outlive it refuse
  * the next one alike.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  *
  * What a round of apply_placement() does: it undoes what made reading slower, or
  * follows the advice.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE TYPE tablespace_advisor.planned_move AS (
 	relation oid,

@@ -18,6 +18,8 @@
  * explain_with_costs() sets the options in a subtransaction, asks, and rolls
  * back; that one rollback does not count as an error.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * assume.h
  *	  Planning as if relations lived elsewhere.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_ASSUME_H

@@ -6,6 +6,8 @@
  * They belong to the session, and are forgotten with the other assumptions
  * (assume.c).
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * assume_tablespace.h
  *	  Advice as if there were other tablespaces.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_ASSUME_TABLESPACE_H

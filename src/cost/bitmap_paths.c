@@ -12,6 +12,8 @@
  * memory context unlinks it, whatever the end.  Not all can stand alone: a
  * path for one arm of an OR does not enforce the others (tsa_stands_alone()).
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * bitmap_paths.h
  *	  Bitmap heap scans that the planner takes for dearer than they are.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_BITMAP_PATHS_H

@@ -12,6 +12,8 @@
  *
  * tablespace_advisor.probe_max_iops limits the pages read per second.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

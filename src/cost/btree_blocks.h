@@ -3,6 +3,8 @@
  * btree_blocks.h
  *	  The table's blocks that consecutive entries of a B-tree lead to.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_BTREE_BLOCKS_H

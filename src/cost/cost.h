@@ -3,6 +3,8 @@
  * cost.h
  *	  The stage that turns measured times into planner costs.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_COST_H

@@ -9,6 +9,8 @@
  * now.  Cached plans are made anew when a locality or, by much, a share
  * changes; one made with a share that has grown too old since goes on.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

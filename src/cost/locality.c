@@ -13,6 +13,8 @@
  *
  * Pure: no server headers.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <math.h>

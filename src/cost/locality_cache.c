@@ -10,6 +10,8 @@
  * hold of the table comes with it.  Where the table of localities cannot be
  * locked at once, what was known is taken, and the next plan tries again.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -13,6 +13,8 @@
  * all sessions, by which they forget what they have read (locality_cache.c),
  * and plan anew what they had planned.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

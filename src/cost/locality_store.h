@@ -3,6 +3,8 @@
  * locality_store.h
  *	  The table tablespace_advisor.index_locality.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LOCALITY_STORE_H

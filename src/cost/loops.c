@@ -14,6 +14,8 @@
  *
  * A subquery that depends on the query around it is repeated, too.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

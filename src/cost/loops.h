@@ -3,6 +3,8 @@
  * loops.h
  *	  In which order a nested loop repeats the scan on its inner side.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LOOPS_H

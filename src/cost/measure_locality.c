@@ -8,6 +8,8 @@
  * transaction ends.  An index of moderate size is read whole, of a larger one
  * some windows that begin at leaf pages chosen at random.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -5,6 +5,8 @@
  *
  * Pure: no server headers.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PAGE_COST_H

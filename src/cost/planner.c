@@ -17,6 +17,8 @@
  * of HypoPG, partitioned ones and those whose cost function somebody else has
  * replaced are left alone.  With the parameter off nothing is looked at.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -1,3 +1,4 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
 
 /* src/cost/recommend.sql: which random_page_cost, and why */
 

@@ -4,6 +4,8 @@
  *	  SQL function predict_scan_costs: the planner's formulas for a table and
  *	  a B-tree that need not exist.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  *
  * Tables that version 1.0 has, too: a fresh install makes them here, an update
  * finds them there (src/update.sql adds what is new).
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE TABLE tablespace_advisor.index_locality (
 	index oid PRIMARY KEY,

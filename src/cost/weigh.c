@@ -4,6 +4,8 @@
  *	  SQL functions weigh_random_page_cost and find_worst_plans: regret.c for
  *	  the indexes that recommend_random_page_cost() has found.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

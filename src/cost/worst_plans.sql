@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* src/cost/worst_plans.sql: where the planner's choices are furthest from the best */
 
 CREATE FUNCTION tablespace_advisor.find_worst_plans(

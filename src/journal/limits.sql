@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* How fast moves may go, and how fast they have to. */
 
 CREATE VIEW tablespace_advisor.job_limits AS

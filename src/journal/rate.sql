@@ -5,6 +5,8 @@
  * at work counts only, without pauses and waits for locks; moves that somebody
  * wanted slow do not count at all; and whoever asks is told by his own moves
  * and those of superusers, by others' only if there are no such moves.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 /* Of small moves the time is that of their commits. */

@@ -4,6 +4,8 @@
  *	  What the procedures that move relations have in common: arguments, what
  *	  has to be true of the caller's transaction, the result row.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -87,7 +89,7 @@ parse_rate(Datum rate, char *name)
 
 /* A rate, 'none' or 'unlimited'. */
 void
-tsa_parse_max_rate(Datum rate, TsaLimits * limits)
+tsa_parse_max_rate(Datum rate, TsaLimits *limits)
 {
 	bool		unlimited =
 	pg_strcasecmp(TextDatumGetCString(rate), "unlimited") == 0;
@@ -98,14 +100,14 @@ tsa_parse_max_rate(Datum rate, TsaLimits * limits)
 
 /* A rate or 'none'. */
 void
-tsa_parse_min_rate(Datum rate, TsaLimits * limits)
+tsa_parse_min_rate(Datum rate, TsaLimits *limits)
 {
 	limits->min_rate = parse_rate(rate, "min_rate");
 }
 
 /* Limits that cannot both be kept are refused. */
 void
-tsa_check_limits(const TsaLimits * limits)
+tsa_check_limits(const TsaLimits *limits)
 {
 	if (tsa_limits_conflict(limits))
 		ereport(ERROR,
@@ -134,7 +136,7 @@ parse_lock_timeout(const Interval *timeout)
  * Reads and checks the arguments that all these procedures have.
  */
 void
-tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs * args,
+tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs *args,
 					   TsaMoveOptions *options)
 {
 	Datum		timeout = tsa_required_arg(fcinfo, args->lock_timeout,

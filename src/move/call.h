@@ -3,6 +3,8 @@
  * call.h
  *	  What the procedures that move relations have in common.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_CALL_H
@@ -25,17 +27,17 @@ typedef struct TsaMoveArgs
 	int			dry_run;
 	int			until;
 	int			finish_by;
-}			TsaMoveArgs;
+} TsaMoveArgs;
 
 extern void tsa_refuse_when_read_only(void);
 extern void tsa_begin_call(FunctionCallInfo fcinfo);
 extern Datum tsa_required_arg(FunctionCallInfo fcinfo, int n,
 							  const char *name);
-extern void tsa_parse_max_rate(Datum rate, TsaLimits * limits);
-extern void tsa_parse_min_rate(Datum rate, TsaLimits * limits);
-extern void tsa_check_limits(const TsaLimits * limits);
+extern void tsa_parse_max_rate(Datum rate, TsaLimits *limits);
+extern void tsa_parse_min_rate(Datum rate, TsaLimits *limits);
+extern void tsa_check_limits(const TsaLimits *limits);
 extern void tsa_parse_move_options(FunctionCallInfo fcinfo,
-								   const TsaMoveArgs * args,
+								   const TsaMoveArgs *args,
 								   TsaMoveOptions *options);
 extern Datum tsa_job_ids_row(FunctionCallInfo fcinfo, List *ids);
 

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Whether a move is to be begun. */
 
 CREATE FUNCTION tablespace_advisor.reason_not_to_begin(job bigint)

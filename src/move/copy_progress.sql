@@ -1,6 +1,8 @@
 /*
  * The figures of a copy that is under way, which its worker keeps in shared
  * memory: see the head of src/move/job/live_progress.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.copy_progress(job bigint, handle bigint,
 	OUT phase text, OUT bytes_total bigint, OUT bytes_done bigint,

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Whether moves can end in time. */
 
 CREATE FUNCTION tablespace_advisor.bytes_left_beside(job bigint)

@@ -12,6 +12,8 @@
  * the procedures have neither SET nor SECURITY DEFINER, which would forbid it
  * to commit.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -229,7 +231,7 @@ tsa_resume_move(PG_FUNCTION_ARGS)
 
 /* Changes those limits that arguments are given for. */
 static void
-alter_limits(FunctionCallInfo fcinfo, TsaLimits * limits)
+alter_limits(FunctionCallInfo fcinfo, TsaLimits *limits)
 {
 	if (!PG_ARGISNULL(1))
 		tsa_parse_max_rate(PG_GETARG_DATUM(1), limits);

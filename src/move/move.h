@@ -4,6 +4,8 @@
  *	  What later stages use of this one: all of it, and no other header of
  *	  src/move/.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_MOVE_STAGE_H

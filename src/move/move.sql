@@ -1,5 +1,7 @@
 /*
  * move: what people call, and what it stands on.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 COMMENT ON TABLE tablespace_advisor.request IS
 	'what somebody has asked of a move: to pause (pause), or other limits in the place of its own (alters)';

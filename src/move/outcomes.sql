@@ -21,6 +21,8 @@
  *
  * What is uncertain is how far samples differ from one time per access, not how
  * much there was to do in each: a load that comes and goes makes no interval wide.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 COMMENT ON TABLE tablespace_advisor.placement_round IS
 	'the calls of moves that apply_placement() has made: the round (first batch) that each is part of, whether it undid an earlier round, and whether what it moved back has been pinned';

@@ -10,6 +10,8 @@
  * it reports is final.  A terminated backend or a lost connection takes the
  * ordinary way out and leaves the jobs alone.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

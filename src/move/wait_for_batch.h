@@ -3,6 +3,8 @@
  * wait.h
  *	  Waiting for a batch of jobs, with progress.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_FOR_BATCH_H

@@ -11,6 +11,8 @@
  * The deadlock detector does not see that, but the journal names whom a move
  * waits for.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -6,6 +6,8 @@
  * Pure: no server headers.  All functions return 0 or a count, or a negative
  * error number as libaio does.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_AIO_H

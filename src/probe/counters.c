@@ -8,6 +8,8 @@
  *
  * Pure: no server headers.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <dirent.h>

@@ -4,6 +4,8 @@
  *	  Describes what a mount lies on, and warns in words of what a DBA should
  *	  know about it.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <stdio.h>

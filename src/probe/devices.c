@@ -12,6 +12,8 @@
  * Nothing that the file system does not tell is an error.  It is NULL, and if
  * the directory itself cannot be opened, a warning in the row says why.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * devices.h
  *	  The storage under a tablespace.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_DEVICES_H

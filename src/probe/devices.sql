@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* src/probe/devices.sql */
 
 CREATE FUNCTION tablespace_advisor.tablespace_device(

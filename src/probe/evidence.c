@@ -3,6 +3,8 @@
  * evidence.c
  *	  What the kernel's counters say about a measurement.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

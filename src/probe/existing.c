@@ -12,6 +12,8 @@
  * are left out and reported.  Beside a scratch file, which a few reads of these
  * files are compared with, the first short read ends the comparison.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

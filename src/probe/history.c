@@ -7,6 +7,8 @@
  * nothing can be written, on a standby and in a read-only transaction, the
  * history is left out with a notice.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * history.h
  *	  Keeping probes in the extension's tables.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_HISTORY_H

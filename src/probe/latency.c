@@ -19,6 +19,8 @@
  *
  * Pure: no server headers, no allocation, no system calls.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <math.h>

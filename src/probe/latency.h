@@ -5,6 +5,8 @@
  *
  * Pure: no server headers, no allocation, no system calls.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LATENCY_H

@@ -6,6 +6,8 @@
  * Pure: no server headers, no allocation; clock, interrupts and sleep are the
  * caller's.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_MEASURE_H

@@ -11,6 +11,8 @@
  * All functions take the directory under which /proc is found ("" for the
  * real one), so that they can be tested on trees made for the purpose.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <stdio.h>

@@ -5,6 +5,8 @@
  *
  * Pure: no server headers, no allocation.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PAIRS_H

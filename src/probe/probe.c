@@ -3,6 +3,8 @@
  * probe.c
  *	  SQL interface of the probe: arguments, privileges, rows.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * probe.h
  *	  Probe stage: measuring the device under a tablespace.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PROBE_H

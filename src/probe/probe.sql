@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* src/probe/probe.sql */
 
 COMMENT ON TABLE tablespace_advisor.probe_run IS

@@ -3,6 +3,8 @@
  * prober.h
  *	  What a run of the probe knows while it measures.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PROBER_H

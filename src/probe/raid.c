@@ -3,6 +3,8 @@
  * raid.c
  *	  RAID sets of md, LVM and Btrfs, as far as /sys shows them.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <stdio.h>

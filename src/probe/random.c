@@ -5,6 +5,8 @@
  *
  * Pure: no server headers, no allocation.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <string.h>

@@ -3,6 +3,8 @@
  * request.h
  *	  What a run of the probe is asked for.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_REQUEST_H

@@ -7,6 +7,8 @@
  * the row: that is how the device answers by itself.  Where they never do, or
  * too seldom, all turns are, and the row says under which conditions.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

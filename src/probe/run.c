@@ -13,6 +13,8 @@
  * can be cancelled too; at most one engine is ever parked.  When the process
  * exits, the kernel waits.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

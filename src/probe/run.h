@@ -3,6 +3,8 @@
  * run.h
  *	  One run of the probe: all its workloads against one tablespace.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_RUN_H

@@ -17,6 +17,8 @@
  * page cache, through the asynchronous engine, so that a cancel does not wait
  * for the device; so does the fsync at the end.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

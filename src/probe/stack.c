@@ -13,6 +13,8 @@
  * Layers are told by what /sys shows to everyone.  The tables of the device
  * mapper would say more, but only root may read them.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <limits.h>

@@ -10,6 +10,8 @@
  * All functions take the directory under which /sys is found ("" for the
  * real one), so that they can be tested on trees made for the purpose.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <dirent.h>

@@ -6,6 +6,8 @@
  * Descriptors come from OpenTransientFile(), so that they are closed when the
  * (sub)transaction aborts, whatever happens.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

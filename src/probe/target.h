@@ -3,6 +3,8 @@
  * target.h
  *	  The files that a probe reads and writes.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_TARGET_H

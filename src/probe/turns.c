@@ -15,6 +15,8 @@
  * which is no device, then the writes: what a device does about these in the
  * background would be in the reads.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

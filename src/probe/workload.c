@@ -3,6 +3,8 @@
  * workload.c
  *	  The workloads that a probe can measure.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * workload.h
  *	  The workloads that a probe can measure.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WORKLOAD_H

@@ -4,6 +4,8 @@
  * Pictures as SVG: axes, lines, bands, bars and dots, and nothing else.  What
  * is drawn are numbers and texts; nothing here looks at a table, or knows what
  * the numbers mean.  Lengths are pixels of the picture's own space.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.html(content text)
 RETURNS text

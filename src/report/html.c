@@ -6,6 +6,8 @@
  * All that is not ASCII becomes a number, so that a page looks the same
  * whatever the encodings of the database and of the client are.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

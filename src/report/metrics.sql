@@ -5,6 +5,8 @@
  * moves.  Names are stable, units are seconds and bytes, and nothing is looked
  * at but what samples, probes and the journal hold, so that a scrape costs
  * milliseconds however many relations there are.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE VIEW @extschema@.tablespace_metrics AS
 WITH last AS MATERIALIZED (

@@ -5,6 +5,8 @@
  * report.sql.  It
  * loads nothing and runs no script; what comes from names and messages goes
  * through html().
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.table_row(cells text[], kinds text, tag text DEFAULT 'td')
 RETURNS text

@@ -4,6 +4,8 @@
  * The parts of the page that tell of advice, costs and health; the load, room
  * and the past have files of their own.  What was found is handed in, so that all parts speak of the same.  A part that has nothing to
  * say is NULL.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE TYPE tablespace_advisor.report_findings AS (
 	since timestamptz,

@@ -2,6 +2,8 @@
  * src/report/parts_load.sql
  *
  * The part of the page on what the disks under the tablespaces do.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.draw_load(since timestamptz)
 RETURNS text

@@ -3,6 +3,8 @@
  *
  * The parts of the page on what was done and what becomes of it: moves, growth,
  * costs, and the small print.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 /* What samples cannot tell apart is one row, as all of it has the same batch_... figures. */
 CREATE FUNCTION tablespace_advisor.batch_outcomes(since timestamptz)

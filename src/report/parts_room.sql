@@ -3,6 +3,8 @@
  *
  * The part of the page on how much room in the fastest tablespace is worth
  * having: the curve of placement_curve(), with what there is and its knee.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.tablespace_to_buy()
 RETURNS name

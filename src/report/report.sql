@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* src/report/report.sql: the page with pictures */
 
 /*

@@ -7,6 +7,8 @@
  * mapping, so a file that is truncated meanwhile raises no signal.  The mapping
  * is removed before the function returns and cannot leak.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

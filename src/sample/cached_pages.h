@@ -3,6 +3,8 @@
  * cached_pages.h
  *	  Which pages of a file are in the system's cache.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_CACHED_PAGES_H

@@ -11,6 +11,8 @@
  *
  * Nothing that the kernel does not tell is an error: the row is NULL.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

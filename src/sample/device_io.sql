@@ -10,6 +10,8 @@
  * device, so that intervals in which one ran are left out.  A device is known by
  * more than its name (device_counters.c): after a reboot, or with another disk in
  * its place, there is no row, as there is none if a counter fell.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.device_counters(
 	tablespace oid,

@@ -27,6 +27,8 @@
  * zero, unless the present fall reaches zero before the next rise is due, or
  * that rise is overdue.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "sample/growth.h"

@@ -3,6 +3,8 @@
  * growth.h
  *	  The present pace of an amount, and when it reaches zero.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_GROWTH_H

@@ -3,6 +3,8 @@
  * growth_row.c
  *	  growth(days, amounts): tsa_find_growth() for SQL.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

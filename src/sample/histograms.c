@@ -6,6 +6,8 @@
  *
  * A histogram is an array of HISTOGRAM_BUCKETS float8, or NULL if all are 0.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

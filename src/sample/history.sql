@@ -1,3 +1,4 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
 
 /*
  * src/sample/history.sql

@@ -11,6 +11,8 @@
  *
  * Without preloading there is neither a launcher nor this memory.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -26,7 +28,7 @@
 #include "sample/installs.h"
 
 /* Extensions created since the server started, in shared memory */
-static pg_atomic_uint32 * installs = NULL;
+static pg_atomic_uint32 *installs = NULL;
 
 /* In this transaction */
 static bool created = false;

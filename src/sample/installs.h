@@ -3,6 +3,8 @@
  * installs.h
  *	  Tells the launcher that an extension has been created somewhere.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_SAMPLE_INSTALLS_H

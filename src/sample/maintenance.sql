@@ -24,6 +24,8 @@
  * transaction goes on.  Not to be told from the application: COPY, pg_dump.  A base
  * backup does not read through shared buffers; in the device's counters it shows as
  * reads of many pages (device_io.sql).
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 /* An index is not read by ANALYZE. */

@@ -13,6 +13,8 @@
  * reads and waited_ms of a statement include those of functions and triggers
  * that it calls.  Only statements that clients sent are kept, so that sums over
  * statements count nothing twice.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.subtract_histograms(
 	later float8[],

@@ -19,6 +19,8 @@
  * counted twice: all it has of a relation, and what shared buffers do not
  * have.  Right after a block was read it is in both.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

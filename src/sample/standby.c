@@ -3,6 +3,8 @@
  * standby.c
  *	  add_standby_activity(): what is read on a standby.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  *
  * What standbys read.  They keep nothing themselves: they are watched, and what
  * was seen is brought to the primary, whose relations have the same OIDs.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.watch_of_standby(observe interval)
 RETURNS interval

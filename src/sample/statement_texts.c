@@ -10,6 +10,8 @@
  * rest is cut, and control characters are replaced, so that no line of a report
  * can be taken for another one.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -86,7 +88,7 @@ text_on_one_line(const char *text, int bytes, int max_length)
 
 /* Adds a row for a statement of this database whose text may be read. */
 static void
-store_statement(TextStore *store, TupleTableSlot * slot, const int *columns)
+store_statement(TextStore *store, TupleTableSlot *slot, const int *columns)
 {
 	Datum		values[NCOLUMNS];
 	bool		nulls[NCOLUMNS];

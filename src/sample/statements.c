@@ -6,6 +6,8 @@
  *
  * Its functions in C are called by OID, see extension_members.c.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -35,7 +37,7 @@ typedef struct SummedColumn
 	Oid			type;
 	float8		sum;
 	int			number;
-}			SummedColumn;
+} SummedColumn;
 
 /* A column of the rows, if it is there and of that type; else 0. */
 int
@@ -51,7 +53,7 @@ tsa_column_of(TupleDesc rows, const char *name, Oid type)
  * that, as those of old versions.
  */
 static bool
-add_up(ReturnSetInfo *result, SummedColumn * columns, int ncolumns)
+add_up(ReturnSetInfo *result, SummedColumn *columns, int ncolumns)
 {
 	TupleDesc	rows = result->setDesc;
 	int			database = tsa_column_of(rows, "dbid", OIDOID);
@@ -142,7 +144,7 @@ take_sums(ReturnSetInfo *result, void *arg)
 
 /* Adds up columns of the statements of this database, without their texts. */
 static bool
-sum_statements(SummedColumn * columns, int ncolumns)
+sum_statements(SummedColumn *columns, int ncolumns)
 {
 	SummedColumns sums = {columns, ncolumns};
 
@@ -175,7 +177,7 @@ counted_since(Datum *since)
 
 /* A row of sums, of the type that the function returns, and one column more. */
 static Datum
-return_sums(FunctionCallInfo fcinfo, const SummedColumn * columns, int ncolumns,
+return_sums(FunctionCallInfo fcinfo, const SummedColumn *columns, int ncolumns,
 			bool known, Datum last)
 {
 	TupleDesc	row;

@@ -3,6 +3,8 @@
  * statements.h
  *	  Rows of pg_stat_statements().
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_STATEMENTS_H

@@ -12,6 +12,8 @@
  * the server.  On a standby it would be about another machine's; a promoted one
  * may believe the old primary's for that hour.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

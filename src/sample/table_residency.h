@@ -3,6 +3,8 @@
  * table_residency.h
  *	  How much of a table caches held when that was last looked at.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_TABLE_RESIDENCY_H

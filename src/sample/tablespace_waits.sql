@@ -6,6 +6,8 @@
  * Counters name relations always, statements if a query id is computed, and as
  * long as a statement is among those that fit into shared memory.  The
  * difference is a row without a statement, so that the rows add up to all waits.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.statement_texts(
 	max_length int,

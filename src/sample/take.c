@@ -12,6 +12,8 @@
  * everybody's samples waiting.  It commits before, too, as a commit runs what
  * the caller has put off: deferred triggers, and the rest of cursors' queries.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -2,6 +2,8 @@
  * src/sample/usage_forecast.sql
  *
  * When tablespaces will be full.  growth.c says how the pace is found.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.growth(
 	days float8[],

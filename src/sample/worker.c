@@ -28,6 +28,8 @@
  *
  * A standby keeps no samples: the launcher starts when recovery has ended.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

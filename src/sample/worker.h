@@ -3,6 +3,8 @@
  * worker.h
  *	  Samples in the background, if the library is preloaded.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_SAMPLE_WORKER_H

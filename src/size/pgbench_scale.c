@@ -6,6 +6,8 @@
  *
  * Pure module: no server headers.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "size/pgbench_size.h"

@@ -22,6 +22,8 @@
  * pgbench_history stays empty, and a partitioned pgbench_accounts has no
  * storage of its own.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "size/pgbench_size.h"
@@ -318,7 +320,7 @@ tsa_count_pgbench_tables(const TsaPgbenchOptions *options)
  */
 static int64_t
 count_accounts_rows(const TsaPgbenchOptions *options, int64_t partition,
-					int64_t * rows_before)
+					int64_t *rows_before)
 {
 	int64_t		rows = options->scale * TSA_PGBENCH_ACCOUNTS;
 	int64_t		part_rows;

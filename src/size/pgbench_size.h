@@ -7,6 +7,8 @@
  * without one.  What depends on the server (block size, alignment, version)
  * is handed in as a TsaPageLayout.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PGBENCH_SIZE_H

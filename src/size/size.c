@@ -6,6 +6,8 @@
  * What the arithmetic has to know of the server comes from its own headers
  * and settings, nothing is assumed.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"

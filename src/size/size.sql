@@ -4,6 +4,8 @@
  *
  * The bodies are SQL-standard ones, bound when the extension is created, so
  * that they need no right on the schema that the functions behind them are in.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 CREATE FUNCTION tablespace_advisor.pgbench_forks(

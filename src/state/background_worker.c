@@ -29,6 +29,8 @@
  * process, as SIGTERM does, so the next CHECK_FOR_INTERRUPTS() ends it, in code
  * of the server's too.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

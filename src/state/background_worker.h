@@ -4,6 +4,8 @@
  *	  The extension's background workers: what they are, their settings, and
  *	  when they end.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_BACKGROUND_WORKER_H

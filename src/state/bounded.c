@@ -12,6 +12,8 @@
  * A text that was compressed by LZ4 and stored out of line can only be fetched
  * as a whole.  Beyond a megabyte nothing of it is read.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * bounded.h
  *	  Reading texts of any size, as far as needed.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_BOUNDED_H

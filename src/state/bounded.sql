@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Texts that others can write, as far as they are read: src/state/bounded.c. */
 CREATE FUNCTION tablespace_advisor.short_tree(tree pg_node_tree)
 RETURNS pg_node_tree

@@ -52,6 +52,8 @@
  * not copied by anything, and goes with the original.  A truncation leaves
  * empty segments only, and a disk that was full part of a page of zeros.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * damage.h
  *	  Damaged pages and files that the server does not see, or is told not to.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_DAMAGE_H

@@ -9,6 +9,8 @@
  * statement that waits for a lock on a table looks its name up again after
  * that.  So members are found here, and called and read by OID.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * extension_members.h
  *	  Functions and tables of other extensions, by OID.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_EXTENSION_MEMBERS_H

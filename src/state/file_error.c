@@ -3,6 +3,8 @@
  * file_error.c
  *	  The SQLSTATE of a system call that failed.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

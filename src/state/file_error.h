@@ -3,6 +3,8 @@
  * file_error.h
  *	  The SQLSTATE of a system call that failed.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_FILE_ERROR_H

@@ -7,6 +7,8 @@
  * library.  A database whose extension is still 1.0 may call one before ALTER
  * EXTENSION UPDATE.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

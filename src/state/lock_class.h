@@ -5,6 +5,8 @@
  *
  * No SQL function can name them.  What each is for stands where it is taken.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LOCK_CLASS_H

@@ -9,6 +9,8 @@
  * rows out.  The file is read, of the table that is the extension's by its OID,
  * under its lock, and columns of the server's own types only.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

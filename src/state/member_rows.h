@@ -3,6 +3,8 @@
  * member_rows.h
  *	  Rows of another extension's table.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_MEMBER_ROWS_H

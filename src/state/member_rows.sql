@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Rows of other extensions' tables. */
 
 CREATE FUNCTION tablespace_advisor.member_rows(

@@ -15,6 +15,8 @@
  * else, and it would try again for ever.  So is CREATE or ALTER EXTENSION, for
  * superusers only, since Citus makes extensions on all nodes in this way.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

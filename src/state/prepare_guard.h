@@ -3,6 +3,8 @@
  * prepare_guard.h
  *	  Refuses PREPARE TRANSACTION where locks of the extension are held.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PREPARE_GUARD_H

@@ -6,6 +6,8 @@
  * No regular expression does this: before 16 one fails, with an error of its
  * own, while a cancel is pending, and callers who hold that back print too.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * printable.h
  *	  Texts without control characters.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PRINTABLE_H

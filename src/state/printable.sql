@@ -1,6 +1,8 @@
 /*
  * In a message a name that has line breaks could pass for other lines of it,
  * with statements that somebody else has thought of.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.printable(message text)
 RETURNS text

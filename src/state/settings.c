@@ -17,6 +17,8 @@
  * which finds a damaged page returns zeros: a worker would copy those and
  * remove the original, or take a file for nobody's (damage.c).
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

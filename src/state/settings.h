@@ -3,6 +3,8 @@
  * settings.h
  *	  Settings under which statements run that others may have to wait for.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_SETTINGS_H

@@ -28,6 +28,8 @@
  * An error leaves user, settings and snapshot to the abort of the caller's
  * transaction, which restores all three.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

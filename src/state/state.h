@@ -3,6 +3,8 @@
  * state.h
  *	  The extension's own tables, in the schema tablespace_advisor.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_STATE_H

@@ -6,6 +6,8 @@
  * For the planner, which needs rows at a moment when no query may run.  The
  * first column is the primary key, an OID.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -18,6 +18,8 @@
  * needs either runs as TSA_CALLS, with the caller's isolation level and
  * snapshot.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

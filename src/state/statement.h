@@ -5,6 +5,8 @@
  *
  * Between tsa_state_open() and tsa_state_close() (state.h).
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_STATEMENT_H

@@ -3,6 +3,8 @@
  * subtransaction.c
  *	  What may fail without ending its transaction.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * subtransaction.h
  *	  What may fail without ending its transaction.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_SUBTRANSACTION_H

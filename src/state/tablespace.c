@@ -3,6 +3,8 @@
  * tablespace.c
  *	  Tablespaces that callers name.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * tablespace.h
  *	  Tablespaces that callers name.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_TABLESPACE_H

@@ -7,6 +7,8 @@
  * and the answer has what the caller may know: so it is a C function that runs
  * an internal one as the bootstrap superuser, telling it who asks.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

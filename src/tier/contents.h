@@ -3,6 +3,8 @@
  * contents.h
  *	  Rows of the extension's own functions, for those who may not call them.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_CONTENTS_H

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* What lies in a tablespace, and how it leaves. */
 
 CREATE FUNCTION tablespace_advisor.relations_in(

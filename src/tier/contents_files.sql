@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Files in a tablespace, and those that no relation has. */
 
 CREATE FUNCTION tablespace_advisor.transactions_of(

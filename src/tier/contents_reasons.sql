@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Why something is in a tablespace, and the statement that makes it leave. */
 
 CREATE FUNCTION tablespace_advisor.leaving_reason(why text, detail text)

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Settings that name a tablespace. */
 
 CREATE FUNCTION tablespace_advisor.object_settings(

@@ -26,6 +26,8 @@
  * move that it lets pause.  What such a role moves the other way is its own;
  * the call warns of it and moves what it finds.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Which relations of this database an evacuation moves, and how. */
 
 /*

@@ -7,6 +7,8 @@
  * This runs in a worker in other databases, too, where the extension may not
  * be, so it is C and no SQL function.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * hypertables.h
  *	  Tablespaces that are attached to hypertables of TimescaleDB.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_HYPERTABLES_H

@@ -6,6 +6,8 @@
  * relid; its bound is in dimension_slice, up to 2.27 by way of chunk_constraint;
  * the relation of its compressed rows is in compression_settings, up to 2.18 a
  * chunk of its own.  Where one of them is nowhere, nothing is read.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.knows_chunks()
 RETURNS boolean

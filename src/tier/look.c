@@ -18,6 +18,8 @@
  * the text, in the encoding of the reader's database.  A message of one byte
  * tells that all rows have been sent.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

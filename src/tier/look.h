@@ -3,6 +3,8 @@
  * look.h
  *	  A worker that looks into another database.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LOOK_H

@@ -7,6 +7,8 @@
  * other databases (look.c).  Where the extension is not, there is nothing;
  * where it is of another version, or its journal is locked, a row says so.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * moves.h
  *	  The moves of this database, one row of text each.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_TIER_MOVES_H

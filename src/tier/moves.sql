@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Moves of all databases of the server. */
 
 CREATE FUNCTION tablespace_advisor.moves_of(

@@ -7,6 +7,8 @@
  * Which ones is decided by an internal function that asks the catalogs and
  * the samples (partitions.sql); the moves are ordinary ones.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

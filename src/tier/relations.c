@@ -33,6 +33,8 @@
  * what rewrites or moves a relation; these count as of a transaction under way,
  * which they were when the look began.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -177,7 +179,7 @@ typedef struct FileNumbers
 {
 	Oid		   *numbers;
 	int			n;
-}			FileNumbers;
+} FileNumbers;
 
 static int
 compare_numbers(const void *a, const void *b)
@@ -193,7 +195,7 @@ compare_numbers(const void *a, const void *b)
  * notes the numbers of their files.
  */
 static void
-find_committed(Oid tablespace, FileNumbers * files, TsaRowReceiver receive,
+find_committed(Oid tablespace, FileNumbers *files, TsaRowReceiver receive,
 			   void *arg)
 {
 	Datum		params[2];
@@ -274,7 +276,7 @@ find_maker(HeapTuple tuple, const SnapshotData *dirty, Snapshot before)
  * what is hidden.
  */
 static void
-find_unseen(Oid tablespace, const FileNumbers * files, Snapshot before,
+find_unseen(Oid tablespace, const FileNumbers *files, Snapshot before,
 			TsaRowReceiver receive, void *arg)
 {
 	Relation	rel = table_open(RelationRelationId, AccessShareLock);

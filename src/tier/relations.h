@@ -4,6 +4,8 @@
  *	  The relations of this database in a tablespace, and the settings of its
  *	  objects, one row of text each.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_RELATIONS_H

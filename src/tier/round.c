@@ -12,6 +12,8 @@
  * with nothing queued, in a subtransaction, and is planned again.  What a
  * transaction that has not ended is queueing is left out: it may stay open.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

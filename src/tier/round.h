@@ -3,6 +3,8 @@
  * round.h
  *	  Planned moves of many relations: queued, awaited, reported.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_ROUND_H

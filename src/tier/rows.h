@@ -3,6 +3,8 @@
  * rows.h
  *	  Rows of text about a database, which a worker can send to another one.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_ROWS_H

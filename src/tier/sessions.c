@@ -27,6 +27,8 @@
  * its first query of it has seen: so it is not what is looked at here, and
  * what is remembered is forgotten.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -61,7 +63,7 @@ typedef struct Before
 {
 	int			pid;
 	LocalTransactionId lxid;
-}			Before;
+} Before;
 
 /* The number of the transaction that a process is in. */
 static LocalTransactionId
@@ -98,7 +100,7 @@ find_numbers(int *n)
 
 /* The number that a process had then. */
 static LocalTransactionId
-number_before(const Before * before, int n, int pid)
+number_before(const Before *before, int n, int pid)
 {
 	for (int i = 0; i < n; i++)
 		if (before[i].pid == pid)
@@ -111,7 +113,7 @@ number_before(const Before * before, int n, int pid)
  * it does not say.  Notes whether it is ending.
  */
 static TimestampTz
-start_of(const PgBackendStatus * session, LocalTransactionId before,
+start_of(const PgBackendStatus *session, LocalTransactionId before,
 		 bool *is_ending)
 {
 	TimestampTz start = session->st_xact_start_timestamp;

@@ -3,6 +3,8 @@
  * caller.c
  *	  Who reads: the application, an export, maintenance, this extension.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * caller.h
  *	  Who reads: the application, an export, maintenance, this extension.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_CALLER_H

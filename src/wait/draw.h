@@ -7,6 +7,8 @@
  * that an execution that is not drawn costs one subtraction.  Every n-th would
  * not do: a transaction of five statements would always show the same one.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_DRAW_H

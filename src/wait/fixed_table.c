@@ -7,6 +7,8 @@
  *
  * Pure, see test/unit/test_fixed_table.c.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <string.h>

@@ -6,6 +6,8 @@
  * Pure: no server header.  The table never allocates and never fails, so it
  * serves shared memory and code that runs during aborts.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_FIXED_TABLE_H

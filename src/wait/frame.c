@@ -7,6 +7,8 @@
  * thousands of open cursors.  They are made with malloc() and kept for the next
  * execution.  If there is no memory, an execution is not measured.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -32,7 +34,7 @@ static TsaFrame *free_frames = NULL;
 static int	nfree = 0;
 
 static TsaFrame **
-bucket_of(const EState * estate)
+bucket_of(const EState *estate)
 {
 	return &buckets[((uintptr_t) estate >> 4) * UINT64CONST(0x9e3779b97f4a7c15)
 					>> 56];
@@ -79,7 +81,7 @@ reset_array(TsaWaitArray *array, size_t item)
  * The frame of an execution, or NULL if it is not measured.
  */
 TsaFrame *
-tsa_frame_find(const EState * estate)
+tsa_frame_find(const EState *estate)
 {
 	TsaFrame   *frame;
 
@@ -149,7 +151,7 @@ tsa_frame_release(TsaFrame *frame)
  * executions it stands for.  Returns NULL if there is no memory.
  */
 TsaFrame *
-tsa_frame_open(const QueryDesc * query, uint32 weight, bool toplevel)
+tsa_frame_open(const QueryDesc *query, uint32 weight, bool toplevel)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
 

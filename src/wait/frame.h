@@ -5,6 +5,8 @@
  *
  * A frame belongs to an EState, and lives outside of its memory contexts.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_FRAME_H
@@ -110,9 +112,9 @@ typedef struct TsaFrame
 /* the execution that is running, if it is measured */
 extern TsaFrame *tsa_current_frame;
 
-extern TsaFrame *tsa_frame_open(const QueryDesc * query, uint32 weight,
+extern TsaFrame *tsa_frame_open(const QueryDesc *query, uint32 weight,
 								bool toplevel);
-extern TsaFrame *tsa_frame_find(const EState * estate);
+extern TsaFrame *tsa_frame_find(const EState *estate);
 extern void tsa_frame_release(TsaFrame *frame);
 extern TsaFrame *tsa_frame_of(SubTransactionId subxact);
 extern void tsa_frames_reassign(SubTransactionId from, SubTransactionId to);

@@ -6,6 +6,8 @@
  * Bucket 0 has what took less than 1 us, bucket i what took from 2^(i-1) to
  * less than 2^i us, the last one everything longer.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_HISTOGRAM_H

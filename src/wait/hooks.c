@@ -17,6 +17,8 @@
  * of transactions drop them.  FATAL comes without either: local.c calls
  * charge_last() while the process exits.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -47,7 +49,7 @@ static ExecutorFinish_hook_type previous_finish = NULL;
 static ExecutorEnd_hook_type previous_end = NULL;
 
 static bool
-is_always_measured(const QueryDesc * query, bool toplevel)
+is_always_measured(const QueryDesc *query, bool toplevel)
 {
 	return query->plannedstmt->parallelModeNeeded ||
 		(toplevel && IsParallelWorker()) ||
@@ -72,7 +74,7 @@ draw(bool toplevel)
 
 /* Begins to measure an execution that has been started, or does not. */
 static void
-begin_execution(const QueryDesc * query)
+begin_execution(const QueryDesc *query)
 {
 	bool		toplevel = tsa_wait_nesting == 0;
 	bool		always = is_always_measured(query, toplevel);
@@ -91,7 +93,7 @@ begin_execution(const QueryDesc * query)
 }
 
 static void
-start_execution(QueryDesc * query, int eflags)
+start_execution(QueryDesc *query, int eflags)
 {
 	if (previous_start)
 		previous_start(query, eflags);
@@ -128,7 +130,7 @@ run_execution(TSA_RUN_PARAMETERS)
 }
 
 static void
-finish_execution(QueryDesc * query)
+finish_execution(QueryDesc *query)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
 	TsaWaitSpan span;
@@ -155,7 +157,7 @@ finish_execution(QueryDesc * query)
 
 /* What is read here is nobody's: workers of a scan that was not read up. */
 static void
-end_execution(QueryDesc * query)
+end_execution(QueryDesc *query)
 {
 	TsaFrame   *frame = tsa_frame_find(query->estate);
 	TsaWaitSpan span;

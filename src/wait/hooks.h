@@ -3,6 +3,8 @@
  * hooks.h
  *	  The executor's hooks.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_HOOKS_H

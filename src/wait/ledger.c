@@ -20,6 +20,8 @@
  *
  * Pure, see test/unit/test_ledger.c.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include <string.h>

@@ -7,6 +7,8 @@
  * Pure: no server header.  Each backend has a small ledger, shared memory has
  * a large one, and the small one is merged into it.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LEDGER_H

@@ -13,6 +13,8 @@
  * The last figures are handed in before shared memory is detached.  A process
  * that is killed loses them.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

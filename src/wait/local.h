@@ -3,6 +3,8 @@
  * local.h
  *	  What this backend has measured and not handed in yet.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_LOCAL_H

@@ -25,6 +25,8 @@
  * Slots of relations are made when a node is called first, so that a plan with
  * a thousand partitions costs as much as the partitions that it reads.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -85,7 +87,7 @@ start_bitmaps(TsaFrame *frame, PlanState *state)
  * opened later.
  */
 static void
-start_result(TsaFrame *frame, ResultRelInfo * result)
+start_result(TsaFrame *frame, ResultRelInfo *result)
 {
 	Relation	table = result->ri_RelationDesc;
 	int32		slot = tsa_frame_slot(frame, table, TSA_ACCESS_MODIFIED, false);
@@ -316,7 +318,7 @@ spare_largest(Walk *walk)
  * Has the nodes of an execution looked at that has been started.
  */
 void
-tsa_frame_watch(TsaFrame *frame, const QueryDesc * query)
+tsa_frame_watch(TsaFrame *frame, const QueryDesc *query)
 {
 	Walk		walk = {
 		.frame = frame,

@@ -3,6 +3,8 @@
  * parameters.c
  *	  Parameters of the measurement of read waits.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * parameters.h
  *	  Parameters of the measurement of read waits.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_PARAMETERS_H

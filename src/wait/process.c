@@ -24,6 +24,8 @@
  *
  * Reads of logical apply are timed whatever track_io_timing says.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -186,7 +188,7 @@ tsa_wait_before_commit(void)
 		return;
 	left = own.reads;
 	modified = pgstat_get_xact_stack_level(1);
-	for (PgStat_TableXactStatus * of = modified->first; of != NULL;
+	for (PgStat_TableXactStatus *of = modified->first; of != NULL;
 		 of = of->next)
 		add_table(tsa_relation_of_counts(of->parent), &own, &left);
 	add_rest(left, own.ns * left / own.reads, TSA_ACCESS_UNATTRIBUTED);

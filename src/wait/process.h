@@ -3,6 +3,8 @@
  * process.h
  *	  Reads of processes that call no hooks.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_PROCESS_H

@@ -6,6 +6,8 @@
  * The ledger is copied under the lock in shared mode, and rows are made from
  * the copy, so that backends are not kept from handing in for long.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

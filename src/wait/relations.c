@@ -26,6 +26,9 @@
  *
  * Reads that no relation explains are of workers if there is a Gather, which
  * report for themselves; otherwise of catalogs: unattributed.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -364,7 +367,7 @@ charge_slot(Charge *charge, int32 number)
 static void
 charge_bitmap_index(Charge *charge, TsaWaitNode *node)
 {
-	const		BufferUsage *usage = tsa_buffers_of_node(node->state);
+	const BufferUsage *usage = tsa_buffers_of_node(node->state);
 	TsaWaitSlot *slot;
 	uint64		reads;
 	uint64		ns;
@@ -456,7 +459,7 @@ discover(Charge *charge, Relation relation, TsaWaitAccess access,
 
 /* Makes slots for a table that is modified and its indexes. */
 static void
-discover_result(Charge *charge, ResultRelInfo * result)
+discover_result(Charge *charge, ResultRelInfo *result)
 {
 	discover(charge, result->ri_RelationDesc, TSA_ACCESS_MODIFIED, false);
 	for (int i = 0; i < result->ri_NumIndices; i++)
@@ -500,7 +503,7 @@ divide(Charge *charge, int32 first)
 static void
 discover_results(Charge *charge)
 {
-	const		EState *estate = charge->frame->estate;
+	const EState *estate = charge->frame->estate;
 	int32		first = charge->frame->slots.n;
 	ListCell   *cell;
 

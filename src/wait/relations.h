@@ -3,6 +3,8 @@
  * relations.h
  *	  Which relation was read: by this session's own counters.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_RELATIONS_H

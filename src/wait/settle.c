@@ -12,6 +12,8 @@
  * A frame whose execution ends by an abort is dropped at the end of its
  * (sub)transaction.  By then nothing of the executor may be looked at.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * settle.h
  *	  The end of an execution: what it adds to the backend's ledger.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_SETTLE_H

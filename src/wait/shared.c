@@ -7,6 +7,8 @@
  * if it is not free (local.c); only functions that read it wait for it, and
  * they hold it in shared mode for as long as it takes to copy the entries.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * shared.h
  *	  The ledger in shared memory.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_SHARED_H

@@ -10,6 +10,8 @@
  *
  * track_io_timing is switched on in a span by its variable alone.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * span.h
  *	  Which execution is running, and what it reads until it is left.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_SPAN_H

@@ -11,6 +11,8 @@
  * The relation of a command is looked up after it has succeeded, by the name it
  * gives, so that nothing fails here that would not have failed there.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -48,7 +50,7 @@ static planner_hook_type previous_planner = NULL;
 
 /* Keeps the name of the relation that a command is about. */
 static void
-keep_name(Command *command, const RangeVar * relation)
+keep_name(Command *command, const RangeVar *relation)
 {
 	if (relation == NULL || relation->catalogname != NULL)
 		return;
@@ -156,10 +158,10 @@ add_command(const Command *command, const TsaWaitSpan *span,
 
 /* Executes a command that reads by itself. */
 static void
-run_command(Command *command, PlannedStmt * pstmt, const char *text,
+run_command(Command *command, PlannedStmt *pstmt, const char *text,
 			bool read_only, ProcessUtilityContext context, ParamListInfo params,
-			QueryEnvironment * environment, DestReceiver * dest,
-			QueryCompletion * completion)
+			QueryEnvironment *environment, DestReceiver *dest,
+			QueryCompletion *completion)
 {
 	TsaWaitClass outer_class = tsa_command_class;
 	TsaWaitSpan span;
@@ -203,10 +205,10 @@ run_command(Command *command, PlannedStmt * pstmt, const char *text,
 
 /* Executes another command; statements in it are nested, but for EXECUTE. */
 static void
-pass_command(PlannedStmt * pstmt, const char *text, bool read_only,
+pass_command(PlannedStmt *pstmt, const char *text, bool read_only,
 			 ProcessUtilityContext context, ParamListInfo params,
-			 QueryEnvironment * environment, DestReceiver * dest,
-			 QueryCompletion * completion)
+			 QueryEnvironment *environment, DestReceiver *dest,
+			 QueryCompletion *completion)
 {
 	int			nested = !IsA(pstmt->utilityStmt, ExecuteStmt) &&
 	!IsA(pstmt->utilityStmt, PrepareStmt);
@@ -226,10 +228,10 @@ pass_command(PlannedStmt * pstmt, const char *text, bool read_only,
 }
 
 static void
-process_utility(PlannedStmt * pstmt, const char *text, bool read_only,
+process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
 				ProcessUtilityContext context, ParamListInfo params,
-				QueryEnvironment * environment, DestReceiver * dest,
-				QueryCompletion * completion)
+				QueryEnvironment *environment, DestReceiver *dest,
+				QueryCompletion *completion)
 {
 	Command		command = {
 		.queryid = (uint64) pstmt->queryId,

@@ -3,6 +3,8 @@
  * utility.h
  *	  Reads outside of the executor: utility commands and the planner.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_UTILITY_H

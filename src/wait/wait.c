@@ -5,6 +5,8 @@
  *
  * docs/internals/wait.md describes it.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

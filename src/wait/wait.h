@@ -3,6 +3,8 @@
  * wait.h
  *	  Registration of the stage that measures read waits.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAIT_H

@@ -4,6 +4,8 @@
  * What was measured of read waits, of all databases, since the server started.
  * docs/internals/wait.md says how.  The figures are estimates of all executions:
  * those measured are weighted.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 CREATE FUNCTION tablespace_advisor.wait_relations(
 	OUT dbid oid,

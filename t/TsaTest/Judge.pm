@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The judges: a move must not change what indexes, heaps and visibility maps say,
 # nor leave a file or a lock behind.  t/054_judges.pl shows that they find
 # faults.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Loads on the tables of TsaTest::Table: pgbench, in the background.
 
 package TsaTest::Load;

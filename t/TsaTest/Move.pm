@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Moves: starting them, stopping them at a point of their protocol, and their
 # jobs.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What tests of apply_placement() pretend: two tablespaces on one device that are
 # a slow disk and a small fast one, and days of samples that nobody waited for.
 

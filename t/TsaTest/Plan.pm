@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Plans that measured localities are to change: a server for them, and a probe
 # that nobody has made.  Also for benches, where the server's modules for tests
 # are not there.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Loss of power: a server on a disk that loses what was not synced
 # (test/volatile_disk.c), and whose checkpointer and mover can be held before
 # what they do to that disk.  One server at a time.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The recipes of a page of docs/, to be run as they stand there.
 
 package TsaTest::Recipe;

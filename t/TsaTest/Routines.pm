@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Calls of all functions and procedures of the extension that SQL can call, as
 # the catalog has them: one that is added is among them by itself.
 

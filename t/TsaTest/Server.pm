@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # A server for the tests: its settings, its crashes, and what its log says.
 
 package TsaTest::Server;

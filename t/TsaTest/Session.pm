@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Sessions beside that of the test: fed step by step, or with all they have to
 # do; and what they are told.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Tables: t, with an index of every kind, and the same with documents out of line
 # and a mirror of every row in a second table that is never moved.
 

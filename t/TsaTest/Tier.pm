@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What is in a tablespace, the statements that tablespace_contents() hands out,
 # and running them where they belong.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # What a database that uses the extension holds: made by one test, looked for
 # by another after the database has travelled.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Citus: a coordinator and two workers.  Shards are known for what they are, by
 # workers too; they move, under load through the coordinator and while the
 # cluster rebalances, and nothing is lost.

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # pg_cron and pg_partman: what docs/fleets.md schedules, run by pg_cron, by a
 # background worker and by libpq; on partitions that pg_partman makes.
 

@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Patroni with etcd and three nodes: the leader is killed in the middle of a move,
 # and a switchover comes in the middle of another one.  What the new primary
 # knows, what is left where, and that the old one is rewound.  Each node runs in a

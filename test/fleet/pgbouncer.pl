@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # pgbouncer in transaction mode: calls that wait, with their notices, and that do
 # not; Ctrl-C, a client that is killed, and a transaction block.
 

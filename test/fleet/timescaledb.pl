@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Hypertables of TimescaleDB: under load their chunks, compressed ones with the
 # relations of their rows, move by age and in evacuations; a tablespace of theirs
 # is retired.  Of a TimescaleDB whose catalog is not known it is shown that it is

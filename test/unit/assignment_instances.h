@@ -2,6 +2,8 @@
  * assignment_instances.h
  *	  Random instances of which relation belongs where, and the best of all
  *	  assignments of small ones.  For test_assignment.c and bench/assignments.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include <math.h>
 #include <stdbool.h>

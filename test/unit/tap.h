@@ -8,6 +8,8 @@
  * done_testing().  "make unit" builds it with the address and undefined
  * behaviour sanitizers and runs it under prove.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TAP_H

@@ -1,6 +1,8 @@
 /*
  * test_assignment.c
  *	  Unit test of src/advise/assign_places.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include <time.h>
 

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* How long to wait between attempts to cut over. */
 #include "move/copy/backoff.c"
 

@@ -1,6 +1,8 @@
 /*
  * test_block_set.c
  *	  Unit test of src/move/copy/block_set.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include "../../src/move/copy/block_set.c"
 

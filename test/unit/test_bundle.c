@@ -1,6 +1,8 @@
 /*
  * test_bundle.c
  *	  Unit test of src/advise/bundle.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include "advise/bundle.c"
 
@@ -24,7 +26,7 @@ below(uint64_t n)
 
 static TsaBundleProblem
 problem_of(TsaBundleMove *moves, size_t n, const TsaBundleTable *tables,
-		   size_t ntables, const int64_t * free, int nrooms)
+		   size_t ntables, const int64_t *free, int nrooms)
 {
 	TsaBundleProblem p = {
 		moves, n, tables, ntables, free, nrooms, 5, 1, WEEK

@@ -1,6 +1,8 @@
 /*
  * test_closed_system.c
  *	  Unit test of src/advise/closed_system.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include "advise/closed_system.c"
 #include "advise/curve.c"

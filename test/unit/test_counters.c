@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* What the kernel says about files, on a real file system. */
 #include "probe/counters.c"
 

@@ -1,6 +1,8 @@
 /*
  * test_curve.c
  *	  Unit test of src/advise/curve.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include "advise/curve.c"
 

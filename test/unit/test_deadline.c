@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* How fast a copy has to go to end by a given time. */
 #include "move/copy/deadline.c"
 

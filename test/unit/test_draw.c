@@ -1,6 +1,8 @@
 /*
  * test_draw.c
  *	  Unit test of src/wait/draw.h and src/wait/histogram.h.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include "wait/draw.h"
 #include "wait/histogram.h"

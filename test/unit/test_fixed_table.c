@@ -1,6 +1,8 @@
 /*
  * test_fixed_table.c
  *	  Unit test of src/wait/fixed_table.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include <stdlib.h>
 

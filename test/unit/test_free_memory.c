@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Memory that nobody uses, on trees of /proc and /sys made for the purpose. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE				/* for nftw() */

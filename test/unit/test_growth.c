@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Tests of sample/growth.c: regimes, steps, recurring rises, and a backtest. */
 #include "sample/growth.c"
 

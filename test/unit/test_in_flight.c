@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Which bytes are others'. */
 #include "move/copy/in_flight.c"
 

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Moves that have to end in time beside a load that changes, on simulated devices. */
 #include "move/copy/deadline.c"
 #include "move/copy/burst.c"

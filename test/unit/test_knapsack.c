@@ -1,6 +1,8 @@
 /*
  * test_knapsack.c
  *	  Unit test of src/advise/knapsack.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include "advise/knapsack.c"
 

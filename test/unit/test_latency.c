@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Statistics of latencies: histogram, percentiles, batch means. */
 #include "probe/latency.c"
 

@@ -1,6 +1,8 @@
 /*
  * test_ledger.c
  *	  Unit test of src/wait/ledger.c.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include <stdlib.h>
 

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Levels of throughput: a credit that is used up is seen, noise is not. */
 #include "probe/levels.c"
 

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Unit tests of src/cost/locality*.c (the pure ones) and correction.c. */
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
 /*
  * The measuring loop against simulated devices in virtual time: nothing here
  * depends on the machine.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include "probe/latency.c"
 #include "probe/measure.c"

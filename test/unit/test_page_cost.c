@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Unit tests of src/cost/page_cost.c: properties; t/090 has the values. */
 #include "tap.h"
 

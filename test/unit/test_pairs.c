@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Pairs of readings: a file in a cache is found, a load is not taken for one. */
 #include "probe/latency.c"
 #include "probe/pairs.c"

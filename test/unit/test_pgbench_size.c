@@ -8,6 +8,8 @@
  * (t/030_pgbench_size.pl compares with the server at hand), and the search
  * with trying all scales.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "size/pgbench_size.c"
@@ -309,7 +311,7 @@ test_vacuum(void)
  * counts the pages.
  */
 static int64_t
-enact_fsm(int slots, int level, int64_t * heap_blocks)
+enact_fsm(int slots, int level, int64_t *heap_blocks)
 {
 	int64_t		pages = 1;
 	int			i;
@@ -403,7 +405,7 @@ test_partitions(void)
 
 /* the nearest scale of all up to a limit */
 static int
-try_all_scales(const int64_t * bytes, int limit, int64_t target)
+try_all_scales(const int64_t *bytes, int limit, int64_t target)
 {
 	int			best = 0;
 	int			scale;

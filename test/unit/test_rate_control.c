@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* The control of a copy, on simulated devices. */
 #include "move/copy/burst.c"
 #include "move/copy/rate_control.c"

@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Unit tests of src/cost/regret.c. */
 #include "tap.h"
 

@@ -4,6 +4,8 @@
  *	  Unit tests of the storage under a mount, on trees of /proc and /sys made
  *	  for the purpose.  The attributes are spelled as the kernel spells them.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef _GNU_SOURCE

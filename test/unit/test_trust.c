@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Caveats: each trap has its words, and a clean measurement has none. */
 #include "probe/trust.c"
 

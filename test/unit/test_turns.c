@@ -5,6 +5,8 @@
  * the copy works, and requests take what they take.  So they did not show that
  * turns got short where their reads had to wait, nor that the loss is measured
  * too small just after a turn.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
  */
 #include "move/copy/burst.c"
 #include "move/copy/rate_control.c"
@@ -38,7 +40,7 @@ typedef struct Request
 	int			who;			/* reader, or -1 */
 	double		at;
 	double		bytes;
-}			Request;
+} Request;
 
 typedef struct Arm
 {
@@ -62,18 +64,18 @@ typedef struct Sim
 	double		waits[MAX_WAITS];
 	int			nwaits;
 	unsigned	seed;
-}			Sim;
+} Sim;
 
 /* A seek, half as long to one and a half times as long. */
 static double
-seek(Sim * sim)
+seek(Sim *sim)
 {
 	sim->seed = sim->seed * 1103515245 + 12345;
 	return sim->disk->seek * (0.5 + (sim->seed >> 8) % 65536 / 65536.0);
 }
 
 static void
-ask(Sim * sim, int who, double bytes)
+ask(Sim *sim, int who, double bytes)
 {
 	Request		request = {who, sim->clock, bytes};
 
@@ -83,7 +85,7 @@ ask(Sim * sim, int who, double bytes)
 }
 
 static void
-serve(Sim * sim)
+serve(Sim *sim)
 {
 	for (int i = 0; i < sim->disk->arms; i++)
 	{
@@ -107,7 +109,7 @@ serve(Sim * sim)
 
 /* Goes on until a moment, or until the copy has read so many bytes in all. */
 static void
-go(Sim * sim, double until, double copied)
+go(Sim *sim, double until, double copied)
 {
 	for (;;)
 	{
@@ -139,7 +141,7 @@ go(Sim * sim, double until, double copied)
 }
 
 static TsaRateSample
-sample_since(Sim * sim, double start, bool working)
+sample_since(Sim *sim, double start, bool working)
 {
 	TsaRateSample sample = {0};
 
@@ -155,7 +157,7 @@ sample_since(Sim * sim, double start, bool working)
 
 /* A unit, and the sleep after it. */
 static void
-work(Sim * sim, TsaRate *control)
+work(Sim *sim, TsaRate *control)
 {
 	double		start = sim->clock;
 	double		bytes = tsa_rate_unit_bytes(control);
@@ -207,7 +209,7 @@ compare(const void *a, const void *b)
 
 /* The wait of one in a hundred. */
 static double
-p99(Sim * sim)
+p99(Sim *sim)
 {
 	qsort(sim->waits, sim->nwaits, sizeof(double), compare);
 	return sim->waits[(int) (sim->nwaits * 0.99)];
@@ -221,7 +223,7 @@ typedef struct Outcome
 	double		measured;		/* loss, at the end */
 } Outcome;
 
-static Sim sim;
+static Sim	sim;
 
 static Outcome
 copy_beside_readers(const Disk *disk)

@@ -21,6 +21,8 @@
  * A session that is not a dump may give itself that name.  It holds a lock on
  * the table, and so delays the move in any case.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * dumps.h
  *	  Sessions whose helpers must not meet a request for an exclusive lock.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_DUMPS_H

@@ -3,6 +3,8 @@
  * limits.h
  *	  How fast a move may go, and how fast it has to.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LIMITS_H
@@ -16,7 +18,7 @@ typedef enum TsaRateMode
 {
 	TSA_RATE_ADAPTS,			/* to what others need */
 	TSA_RATE_UNLIMITED			/* full speed, whatever others need */
-}			TsaRateMode;
+} TsaRateMode;
 
 typedef struct TsaLimits
 {
@@ -25,14 +27,14 @@ typedef struct TsaLimits
 								 * unlimited */
 	int64		min_rate;		/* likewise */
 	TimestampTz finish_by;		/* DT_NOEND: whenever */
-}			TsaLimits;
+} TsaLimits;
 
 /* What limits nothing. */
 #define TSA_NO_LIMITS ((TsaLimits) {.finish_by = DT_NOEND})
 
 /* Is max_rate below min_rate? */
 static inline bool
-tsa_limits_conflict(const TsaLimits * limits)
+tsa_limits_conflict(const TsaLimits *limits)
 {
 	return limits->max_rate > 0 && limits->min_rate > limits->max_rate;
 }

@@ -3,6 +3,8 @@
  * names.c
  *	  Names of relations and tablespaces, for messages and commands.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

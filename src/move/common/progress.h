@@ -3,6 +3,8 @@
  * progress.h
  *	  How far a move is, as the engine counts it and the journal shows it.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PROGRESS_H

@@ -5,6 +5,8 @@
  *
  * Everything here is to be called in a transaction.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_RELATION_H

@@ -6,6 +6,8 @@
  * They are checked when a call plans its moves, as the caller; when a worker
  * begins a job; and when the relation has been locked, as the job's owner.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -17,6 +17,8 @@
  * Locks.  Session-level relation locks outlive a process that ends outside a
  * transaction, so they are released when it exits.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

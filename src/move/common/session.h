@@ -4,6 +4,8 @@
  *	  The session of a background worker: its transactions and the role it has
  *	  taken on.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_SESSION_H

@@ -3,6 +3,8 @@
  * sleep.c
  *	  Waiting for time to pass.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * sleep.h
  *	  Waiting for time to pass.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_SLEEP_H

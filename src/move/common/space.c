@@ -3,6 +3,8 @@
  * space.c
  *	  Free space of tablespaces.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

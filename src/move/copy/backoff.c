@@ -13,6 +13,8 @@
  *
  * Pure: no server headers, no clock, no memory.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "move/copy/backoff.h"

@@ -6,6 +6,8 @@
  * A live copy keeps one for each relation: the blocks that the write-ahead
  * log named since they were last copied.  One bit a block: 16 MB for 1 TB.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "move/copy/block_set.h"

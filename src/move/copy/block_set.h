@@ -5,6 +5,8 @@
  *
  * Pure module: no server headers, no allocation.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_BLOCK_SET_H

@@ -57,6 +57,8 @@
  * that was copied when it was first written: its image is in the WAL, and its
  * sync was asked for then.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -5,6 +5,8 @@
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_BURST_H

@@ -4,6 +4,8 @@
  *	  What the live copy is told, and what it tells: the engine knows neither
  *	  the journal nor the worker that runs it.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_CALLBACKS_H
@@ -70,7 +72,7 @@ typedef struct TsaCopyCallbacks
 	 * The limits as they are now, and how many bytes of the other moves of
 	 * the same call are left
 	 */
-	void		(*read_limits) (void *arg, TsaLimits * limits,
+	void		(*read_limits) (void *arg, TsaLimits *limits,
 								int64 *others_left);
 
 	/* has somebody asked for a pause? */

@@ -20,6 +20,8 @@
  * Everything here is cheap (five small files, one LWLock) and may be missing:
  * what the system does not say is reported as unknown.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

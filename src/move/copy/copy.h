@@ -16,6 +16,8 @@
  *	  report.c				figures
  *	  follow.c				what is left to copy
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_COPY_H

@@ -68,6 +68,8 @@
  * made by the same transaction, whose changes may go unlogged under wal_level
  * minimal.  Ours was made, and committed, long before.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -12,6 +12,8 @@
  *
  * Pure: no server headers, no clock, no memory.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "move/copy/deadline.h"
@@ -35,7 +37,7 @@
  * Bytes that this copy has yet to do, or to see done in its place.
  */
 static double
-bytes_to_do(const TsaDeadline * deadline)
+bytes_to_do(const TsaDeadline *deadline)
 {
 	return fmax(deadline->bytes,
 				(deadline->bytes + deadline->others) / deadline->sharers);
@@ -45,7 +47,7 @@ bytes_to_do(const TsaDeadline * deadline)
  * Seconds that are left for what follows the copy.
  */
 static double
-margin_of(const TsaDeadline * deadline)
+margin_of(const TsaDeadline *deadline)
 {
 	double		margin = fmin(fmax(MARGIN * deadline->window, MIN_MARGIN),
 							  MAX_MARGIN);
@@ -57,7 +59,7 @@ margin_of(const TsaDeadline * deadline)
  * Does the time begin that is left for what follows the copy?
  */
 bool
-tsa_deadline_is_near(const TsaDeadline * deadline)
+tsa_deadline_is_near(const TsaDeadline *deadline)
 {
 	return deadline->seconds <= margin_of(deadline);
 }
@@ -66,7 +68,7 @@ tsa_deadline_is_near(const TsaDeadline * deadline)
  * Bytes per second that are needed; infinite if the time is up.
  */
 double
-tsa_deadline_rate(const TsaDeadline * deadline)
+tsa_deadline_rate(const TsaDeadline *deadline)
 {
 	double		seconds = deadline->seconds - margin_of(deadline);
 
@@ -78,7 +80,7 @@ tsa_deadline_rate(const TsaDeadline * deadline)
  * works?  0: that is not known.
  */
 bool
-tsa_deadline_is_missed(const TsaDeadline * deadline, double speed,
+tsa_deadline_is_missed(const TsaDeadline *deadline, double speed,
 					   bool was_missed)
 {
 	if (deadline->seconds <= 0)

@@ -5,6 +5,8 @@
  *
  * Pure: no server headers, no clock, no memory.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_DEADLINE_H
@@ -22,11 +24,11 @@ typedef struct TsaDeadline
 	int			sharers;		/* copies of the call under way, this one
 								 * included */
 	double		waits;			/* seconds that moves waited for locks lately */
-}			TsaDeadline;
+} TsaDeadline;
 
-extern bool tsa_deadline_is_near(const TsaDeadline * deadline);
-extern double tsa_deadline_rate(const TsaDeadline * deadline);
-extern bool tsa_deadline_is_missed(const TsaDeadline * deadline, double speed,
+extern bool tsa_deadline_is_near(const TsaDeadline *deadline);
+extern double tsa_deadline_rate(const TsaDeadline *deadline);
+extern bool tsa_deadline_is_missed(const TsaDeadline *deadline, double speed,
 								   bool was_missed);
 
 #endif							/* TSA_DEADLINE_H */

@@ -17,6 +17,8 @@
  * If a file itself was truncated, the copy starts again with new storage: see
  * "Rewrites" in locks.c.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

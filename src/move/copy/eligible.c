@@ -5,6 +5,8 @@
  *
  * The reasons are in the exceptions of live_copy.c.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

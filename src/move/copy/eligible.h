@@ -3,6 +3,8 @@
  * eligible.h
  *	  What can be moved by live copy.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_ELIGIBLE_H

@@ -17,6 +17,8 @@
  * map corrupt.  A crash may bring such a bit back, and so may we; that it is
  * less likely, the whole map, which is small, is copied again late.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -6,6 +6,8 @@
  *
  * Pure: no server headers, no memory but the caller's.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_FREE_MEMORY_H

@@ -5,6 +5,8 @@
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "move/copy/in_flight.h"
@@ -24,7 +26,7 @@
  * way, nor is what has been so all the time for a second.
  */
 double
-tsa_bytes_of_others(TsaInFlight * in_flight, double most, double own,
+tsa_bytes_of_others(TsaInFlight *in_flight, double most, double own,
 					int copies, double device, double seconds)
 {
 	double		others = device - own * copies - in_flight->bytes;

@@ -5,6 +5,8 @@
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_IN_FLIGHT_H
@@ -16,9 +18,9 @@ typedef struct TsaInFlight
 	double		bytes;
 	double		least;			/* of it in ... */
 	double		seconds;		/* ... so many seconds */
-}			TsaInFlight;
+} TsaInFlight;
 
-extern double tsa_bytes_of_others(TsaInFlight * in_flight, double most,
+extern double tsa_bytes_of_others(TsaInFlight *in_flight, double most,
 								  double own, int copies,
 								  double device, double seconds);
 

@@ -27,6 +27,8 @@
  * calls may be made for the original and, after the window, for the copy in
  * use.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -128,7 +130,7 @@ tsa_ask_for(RelFileLocator locator, ForkNumber fork, BlockNumber from,
  * See kernel_io.h.
  */
 void
-tsa_write_back(const TsaBlockRange * range, unsigned int flags)
+tsa_write_back(const TsaBlockRange *range, unsigned int flags)
 {
 #ifdef HAVE_SYNC_FILE_RANGE
 	BlockNumber first = range->from % (BlockNumber) RELSEG_SIZE;
@@ -157,7 +159,7 @@ tsa_write_back(const TsaBlockRange * range, unsigned int flags)
  * range in it.  Negative if that fails.
  */
 static int
-open_range(const TsaBlockRange * range, int64 *offset, int64 *length)
+open_range(const TsaBlockRange *range, int64 *offset, int64 *length)
 {
 	BlockNumber first = range->from % (BlockNumber) RELSEG_SIZE;
 
@@ -171,7 +173,7 @@ open_range(const TsaBlockRange * range, int64 *offset, int64 *length)
  * See kernel_io.h.
  */
 bool
-tsa_find_cached(const TsaBlockRange * range, bool *cached)
+tsa_find_cached(const TsaBlockRange *range, bool *cached)
 {
 	int64		page = sysconf(_SC_PAGESIZE);
 	unsigned char *pages;
@@ -201,7 +203,7 @@ tsa_find_cached(const TsaBlockRange * range, bool *cached)
  * See kernel_io.h.
  */
 void
-tsa_drop_from_cache(const TsaBlockRange * range)
+tsa_drop_from_cache(const TsaBlockRange *range)
 {
 #ifdef POSIX_FADV_DONTNEED
 	int64		offset;
@@ -219,7 +221,7 @@ tsa_drop_from_cache(const TsaBlockRange * range)
  * See kernel_io.h.
  */
 bool
-tsa_load_into_cache(const TsaBlockRange * range)
+tsa_load_into_cache(const TsaBlockRange *range)
 {
 #ifdef POSIX_FADV_WILLNEED
 	int64		offset;

@@ -4,6 +4,8 @@
  *	  What a copy asks of the kernel: to read ahead, to write back, and to
  *	  keep or to drop pages of its cache.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_KERNEL_IO_H
@@ -22,7 +24,7 @@ typedef struct TsaBlockRange
 	ForkNumber	fork;
 	BlockNumber from;
 	BlockNumber nblocks;
-}			TsaBlockRange;
+} TsaBlockRange;
 
 /*
  * [T] Asks the kernel to read what is not in shared buffers of these blocks,
@@ -38,26 +40,26 @@ extern void tsa_ask_for(RelFileLocator locator, ForkNumber fork,
  * [T] Asks the kernel to write blocks, or waits until it has; all are of one
  * segment or the rest is left out.  flags: of sync_file_range().
  */
-extern void tsa_write_back(const TsaBlockRange * range, unsigned int flags);
+extern void tsa_write_back(const TsaBlockRange *range, unsigned int flags);
 
 /*
  * [T] Which blocks of a range, all of one segment, have a page in the system's
  * cache.  False if the system does not say.
  */
-extern bool tsa_find_cached(const TsaBlockRange * range, bool *cached);
+extern bool tsa_find_cached(const TsaBlockRange *range, bool *cached);
 
 /*
  * [T] Asks the kernel to drop the pages of blocks, all of one segment or the
  * rest is left out, from its cache.  What is dirty stays, and begins to be
  * written.
  */
-extern void tsa_drop_from_cache(const TsaBlockRange * range);
+extern void tsa_drop_from_cache(const TsaBlockRange *range);
 
 /*
  * [T] Asks the kernel to read blocks, all of one segment or the rest is left
  * out, into its cache, and waits until the last of them is there.  False if
  * the file is gone.
  */
-extern bool tsa_load_into_cache(const TsaBlockRange * range);
+extern bool tsa_load_into_cache(const TsaBlockRange *range);
 
 #endif							/* TSA_KERNEL_IO_H */

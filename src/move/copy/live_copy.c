@@ -62,6 +62,8 @@
  * exclusive window: cutover.c.  What is left of it after a crash, an error, a
  * cancel: storage.c.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * live_copy.h
  *	  Moves a relation to another tablespace by live block copy.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LIVE_COPY_H

@@ -74,6 +74,8 @@
  * all, nobody waits. If there is any, the lock table is searched, but no more
  * than a fiftieth of the time is spent on searches.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -262,7 +264,7 @@ typedef enum Waiters
 	WAITERS_NONE,
 	WAITERS_PERHAPS,
 	WAITERS_SOME
-}			Waiters;
+} Waiters;
 
 /*
  * Looks at the locks of the copy alone; see "Waiters" above.

@@ -36,6 +36,8 @@
  * unlogged; nor with a maximal rate, which is kept between batches; nor when
  * there is a reason to pause.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

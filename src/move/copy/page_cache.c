@@ -26,6 +26,8 @@
  *
  * Not for maps, which are small, and where the server reads past the cache.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * page_cache.h
  *	  A copy leaves the system's cache as it was.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PAGE_CACHE_H

@@ -4,6 +4,8 @@
  *	  The passes of a live copy: for how long to go on, and how long to wait
  *	  before another attempt to cut over.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

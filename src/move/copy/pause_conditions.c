@@ -33,6 +33,8 @@
  * others.  Without such a limit the space in pg_wal is what counts.  A slot
  * that has been invalidated, whatever for, keeps no log, and never catches up.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

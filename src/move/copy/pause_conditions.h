@@ -4,6 +4,8 @@
  *	  When a live copy has to pause, for the sake of standbys, the archive and
  *	  disks, or because somebody asked.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PAUSE_CONDITIONS_H

@@ -11,6 +11,8 @@
  * No lock is waited for in the queue, not even to look whether an index can
  * move: see "Order" in locks.c.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

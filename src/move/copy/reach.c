@@ -25,6 +25,8 @@
  * seconds of a drop can bring the dropped file back, which nobody knows then:
  * the server syncs neither unlink() nor the truncation before it.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

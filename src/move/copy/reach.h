@@ -3,6 +3,8 @@
  * reach.h
  *	  Does the device answer on which a move has left a file?
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_REACH_H

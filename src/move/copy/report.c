@@ -3,6 +3,8 @@
  * report.c
  *	  The figures of a live copy.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -20,6 +20,8 @@
  * before that a file system whose device is gone may have shortened the file
  * in memory only.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

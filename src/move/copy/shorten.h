@@ -3,6 +3,8 @@
  * shorten.h
  *	  Files that a move has left, before they are dropped.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_SHORTEN_H

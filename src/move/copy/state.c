@@ -3,6 +3,8 @@
  * state.c
  *	  The states of a live copy; see state.h.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

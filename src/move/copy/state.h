@@ -12,6 +12,8 @@
  * moments in which the copy yields to waiters (none) or asks for the
  * exclusive lock on a table (all but the table's).
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_COPY_STATE_H

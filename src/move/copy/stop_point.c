@@ -6,6 +6,8 @@
  *
  * The servers we support are mostly built without injection points.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -4,6 +4,8 @@
  *	  Named moments at which a live copy, or a call that queues moves, can be
  *	  made to wait, for tests.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_STOP_POINT_H

@@ -27,6 +27,8 @@
  * Before that the file is shortened, so that its end stalls nobody (shorten.c),
  * and its device has to answer (reach.c).
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * storage.h
  *	  The files of a live copy that are left over.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_COPY_STORAGE_H

@@ -37,6 +37,8 @@
  *
  * Nothing in this file is called in the window or after it.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -122,7 +124,7 @@ has_deadline(const TsaThrottle *throttle)
 }
 
 static void
-take_limits(TsaThrottle *throttle, const TsaLimits * limits)
+take_limits(TsaThrottle *throttle, const TsaLimits *limits)
 {
 	throttle->limits = *limits;
 	tsa_rate_set_max_rate(&throttle->control, limits->mode == TSA_RATE_ADAPTS,
@@ -179,7 +181,7 @@ tsa_throttle_open(MemoryContext context, const TsaCopyOrder *order)
  * See throttle.h.
  */
 bool
-tsa_throttle_renew(TsaThrottle *throttle, const TsaLimits * limits,
+tsa_throttle_renew(TsaThrottle *throttle, const TsaLimits *limits,
 				   int64 others_left)
 {
 	bool		changed = limits->mode != throttle->limits.mode ||

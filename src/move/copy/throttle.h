@@ -3,6 +3,8 @@
  * throttle.h
  *	  The throttle of a live copy: it works in units, and sleeps between them.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_THROTTLE_H
@@ -28,7 +30,7 @@ extern TsaThrottle *tsa_throttle_open(MemoryContext context,
  * these limits.  others_left: bytes left of the other moves of the call.  True
  * if the limits are others than before.
  */
-extern bool tsa_throttle_renew(TsaThrottle *throttle, const TsaLimits * limits,
+extern bool tsa_throttle_renew(TsaThrottle *throttle, const TsaLimits *limits,
 							   int64 others_left);
 
 /* Is the time by which it is to have ended near, or past? */

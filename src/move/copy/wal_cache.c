@@ -11,6 +11,8 @@
  * by itself under wal_level minimal.)  A segment that has been written to its
  * end has been synced; should a page be dirty all the same, it stays.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

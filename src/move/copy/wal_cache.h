@@ -3,6 +3,8 @@
  * wal_cache.h
  *	  The WAL of a copy does not stay in the system's cache.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAL_CACHE_H

@@ -35,6 +35,8 @@
  * XLogReaderFree() is not: where there was no memory for a longer buffer, it
  * frees the shorter one again.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * wal_tail.h
  *	  Follows the write-ahead log from a point in time to its end.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAL_TAIL_H

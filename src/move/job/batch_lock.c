@@ -3,6 +3,8 @@
  * batch_lock.c
  *	  Locks that prove who lives; see batch_lock.h.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

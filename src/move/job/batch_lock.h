@@ -29,6 +29,8 @@
  *					tablespace to another one; of all databases alike, and for
  *					each owner of moves another one.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_BATCH_LOCK_H

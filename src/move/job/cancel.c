@@ -10,6 +10,8 @@
  * the journal would do for one job but not in a transaction that stays open:
  * the worker would not see it, and wait for the row when it ends the job.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * cancel.h
  *	  Requests to cancel a job.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_CANCEL_H

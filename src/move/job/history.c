@@ -4,6 +4,8 @@
  *	  The journal of moves in the long run: how long ended jobs are kept, who
  *	  else gets them, and what the server's log says of them.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * history.h
  *	  The journal of moves in the long run.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_JOB_HISTORY_H

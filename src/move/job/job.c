@@ -4,6 +4,8 @@
  *	  The journal of moves: what becomes of a job, one statement each.  The
  *	  rules of who may write what are in job.h.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

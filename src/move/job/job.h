@@ -21,6 +21,8 @@
  * "pg_catalog, pg_temp", and restores all three before it returns; after an
  * error, the abort of the transaction does.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_JOB_H

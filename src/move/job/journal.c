@@ -6,6 +6,8 @@
  * A worker keeps the lock on the journal for its life, and so looks but once
  * whether it is the extension's and of this library's version (journal_kept).
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

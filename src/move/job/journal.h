@@ -5,6 +5,8 @@
  *
  * [T] marks what must be called inside a transaction.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_JOURNAL_H

@@ -20,6 +20,8 @@
  * does.  Another session may insert into the same page meanwhile; then there is
  * a little less room.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * limits.c
  *	  Limits as the journal keeps them.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -17,7 +19,7 @@
  * Reads max_rate, min_rate and finish_by of the result's only row.
  */
 void
-tsa_limits_of_result(TsaLimits * limits)
+tsa_limits_of_result(TsaLimits *limits)
 {
 	int64		max_rate = DatumGetInt64(tsa_result_column(0, "max_rate"));
 	Datum		finish_by = tsa_result_column(0, "finish_by");
@@ -36,7 +38,7 @@ tsa_limits_of_result(TsaLimits * limits)
  * max_rate, min_rate and finish_by as parameters of a statement.
  */
 TsaLimitsValues
-tsa_limits_values(const TsaLimits * limits)
+tsa_limits_values(const TsaLimits *limits)
 {
 	bool		unlimited = limits->mode == TSA_RATE_UNLIMITED;
 	TsaLimitsValues v;

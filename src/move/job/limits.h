@@ -4,6 +4,8 @@
  *	  Limits as the journal keeps them: max_rate -1 is unlimited, and NULL
  *	  stands for none of each.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_JOB_LIMITS_H
@@ -18,9 +20,9 @@ typedef struct TsaLimitsValues
 {
 	Datum		values[3];
 	bool		nulls[3];
-}			TsaLimitsValues;
+} TsaLimitsValues;
 
-extern void tsa_limits_of_result(TsaLimits * limits);
-extern TsaLimitsValues tsa_limits_values(const TsaLimits * limits);
+extern void tsa_limits_of_result(TsaLimits *limits);
+extern TsaLimitsValues tsa_limits_values(const TsaLimits *limits);
 
 #endif							/* TSA_JOB_LIMITS_H */

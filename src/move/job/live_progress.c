@@ -24,6 +24,8 @@
  * figures stay in the worker's memory.  Either way the worker writes them to
  * the journal if the job does not end well (worker.c).
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * live_progress.h
  *	  The figures of the copy that a worker makes, for other sessions.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LIVE_PROGRESS_H

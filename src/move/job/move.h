@@ -4,6 +4,8 @@
  *	  What a call asks for, and the moves it comes to: what is planned by
  *	  plan/, queued by queue.c, and run as jobs.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_MOVE_H

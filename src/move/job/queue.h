@@ -5,6 +5,8 @@
  *
  * All of this is to be called inside a transaction.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_QUEUE_H

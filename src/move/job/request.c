@@ -15,6 +15,8 @@
  * Limits that are asked for stand in the place of the job's own, all of them:
  * alter_move() has filled in those that it leaves.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -74,7 +76,7 @@ tsa_withdraw_pause(int64 job_id)
 }
 
 void
-tsa_request_limits(int64 job_id, const TsaLimits * limits)
+tsa_request_limits(int64 job_id, const TsaLimits *limits)
 {
 	static TsaStatement query = {
 		"INSERT INTO tablespace_advisor.request"
@@ -129,7 +131,7 @@ tsa_recent_waits_ms(Oid owner)
 }
 
 void
-tsa_read_limits(int64 job_id, TsaLimits * limits, int64 *others_left)
+tsa_read_limits(int64 job_id, TsaLimits *limits, int64 *others_left)
 {
 	static TsaStatement query = {
 		"SELECT l.max_rate, l.min_rate, l.finish_by,"

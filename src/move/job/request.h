@@ -4,6 +4,8 @@
  *	  What somebody asks of a job that is queued or under way: to pause, other
  *	  limits.  All of this in a transaction.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_REQUEST_H
@@ -24,13 +26,13 @@ extern bool tsa_withdraw_pause(int64 job_id);
 extern double tsa_recent_waits_ms(Oid owner);
 
 /* From now on the job has these limits. */
-extern void tsa_request_limits(int64 job_id, const TsaLimits * limits);
+extern void tsa_request_limits(int64 job_id, const TsaLimits *limits);
 
 /*
  * The limits of a job, and the bytes left of the other moves of its call; 0 if
  * the job need not end by some time.
  */
-extern void tsa_read_limits(int64 job_id, TsaLimits * limits,
+extern void tsa_read_limits(int64 job_id, TsaLimits *limits,
 							int64 *others_left);
 
 #endif							/* TSA_REQUEST_H */

@@ -7,6 +7,8 @@
  * to insert one that they would get in the way of has to know.  So the rows of
  * unfinished jobs are read with a snapshot that shows them, too.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * uncommitted.h
  *	  Moves that transactions which have not ended are queueing.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_UNCOMMITTED_H

@@ -7,6 +7,8 @@
  * It is asked for the caller, whose rights to move suffice to ask.  What it
  * expects a move to save is written into the journal beside the move.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * advice.h
  *	  Lets the advice decide what a call moves, and where to.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PLAN_ADVICE_H

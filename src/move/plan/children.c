@@ -11,6 +11,8 @@
  * inherit from may be one.  A table that Citus distributes is empty on the node
  * where people see it, too: its rows are in shards.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * children.h
  *	  Tables that inherit from what is to be moved.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_CHILDREN_H

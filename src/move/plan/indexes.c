@@ -3,6 +3,8 @@
  * indexes.c
  *	  Which indexes a call moves and where to.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -7,6 +7,8 @@
  * table_and_partitions() with the journal's rights; the checks of rules.c are
  * the caller's.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * load.h
  *	  The relations that a call's target comes to.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PLAN_LOAD_H

@@ -3,6 +3,8 @@
  * plan.h
  *	  Which relations a call moves, where to, and by which method.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PLAN_H

@@ -7,6 +7,8 @@
  * Ownership and CREATE on the tablespace are checked as the caller.  A worker
  * checks both again when it runs the job.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

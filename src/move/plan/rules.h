@@ -3,6 +3,8 @@
  * rules.h
  *	  What holds for every move.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PLAN_RULES_H

@@ -10,6 +10,8 @@
  * at the same time, since the mover of an index locks its table, and they do
  * not: see tsa_claim_job().
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -25,6 +25,8 @@
  * fails: it, if the worker had looked only once, when it began to wait.  So the
  * worker looks again and again, and it is the move that fails.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * ddl.h
  *	  What a worker does to relations that a command exists for.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_DDL_H

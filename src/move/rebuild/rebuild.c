@@ -21,6 +21,8 @@
  *
  * What a rebuild may leave, and how it is removed: transient_index.c.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * rebuild.h
  *	  Method rebuild: REINDEX CONCURRENTLY into the other tablespace.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_REBUILD_H

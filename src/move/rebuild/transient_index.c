@@ -15,6 +15,8 @@
  * the same locks as for the rebuild are held for the session, and the index
  * is looked at again under them, before and while it is dropped.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * transient_index.h
  *	  Removes the transient indexes that rebuilds have left.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_TRANSIENT_INDEX_H

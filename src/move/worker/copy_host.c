@@ -4,6 +4,8 @@
  *	  Runs a live copy for a job: what the engine has to make durable, and
  *	  what it asks, goes to the journal; its figures go to shared memory.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -81,7 +83,7 @@ note_indexes(void *arg, const Oid *indexes, int n)
 }
 
 static void
-read_limits(void *arg, TsaLimits * limits, int64 *others_left)
+read_limits(void *arg, TsaLimits *limits, int64 *others_left)
 {
 	tsa_read_limits(((CopyHost *) arg)->job_id, limits, others_left);
 }

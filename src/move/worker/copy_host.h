@@ -3,6 +3,8 @@
  * copy_host.h
  *	  Runs a live copy for a job.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_COPY_HOST_H

@@ -30,6 +30,8 @@
  * disables it (event_triggers, ALTER EVENT TRIGGER ... DISABLE): the hook lets
  * superusers pass unless the trigger has fired in their transaction.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

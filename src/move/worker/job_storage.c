@@ -3,6 +3,8 @@
  * job_storage.c
  *	  The storage that the journal names for a job.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

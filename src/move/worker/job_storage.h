@@ -3,6 +3,8 @@
  * job_storage.h
  *	  The storage that the journal names for a job.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_JOB_STORAGE_H

@@ -14,6 +14,8 @@
  * Without preloading nothing of this exists, and the next call recovers the
  * jobs.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

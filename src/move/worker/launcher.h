@@ -3,6 +3,8 @@
  * launcher.h
  *	  Recovers interrupted moves after a restart, if the library is preloaded.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_LAUNCHER_H

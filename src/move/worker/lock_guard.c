@@ -12,6 +12,8 @@
  * function that is to be called by an expression; other ways to call one that
  * takes no arguments are for superusers only.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -23,6 +23,8 @@
  * Besides, the worker keeps in mind what the journal names of its present job,
  * for when the journal itself is dropped.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * pending_drops.h
  *	  The files that a worker has yet to drop.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_PENDING_DROPS_H

@@ -10,6 +10,8 @@
  * waits for them, therefore recovers such jobs first.  The proof that a worker
  * is gone is its batch lock (see batch_lock.h), never a process id.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

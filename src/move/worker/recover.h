@@ -3,6 +3,8 @@
  * recover.h
  *	  Ends the running jobs whose worker is gone; others take over the queued.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_RECOVER_H

@@ -25,6 +25,8 @@
  * takeovers and fails after a few (recover.c).  The user's limit holds: a batch
  * for which there is no place stays queued.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * start.h
  *	  Starts the background workers of a batch.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_START_H

@@ -9,6 +9,8 @@
  * none.  A user is who has logged in: roles that the user may take on do not
  * count apart.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * user_limits.h
  *	  How many workers move relations for users who are not superusers.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_USER_LIMITS_H

@@ -9,6 +9,8 @@
  * decides for each image and which any reader of WAL copes with: nothing in
  * the copy depends on it.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

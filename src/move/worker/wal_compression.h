@@ -3,6 +3,8 @@
  * wal_compression.h
  *	  How the workers of moves compress page images in WAL.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WAL_COMPRESSION_H

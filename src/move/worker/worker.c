@@ -11,6 +11,8 @@
  * lock is free then, and the next call ends the one and has another worker take
  * over the others.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,8 @@
  * worker.h
  *	  The background worker that runs the jobs of one batch.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_WORKER_H
