@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "probe/describe.h"
+#include "probe/mount_storage.h"
 #include "probe/raid.h"
 #include "probe/stack.h"
-#include "probe/storage.h"
 
 /*
  * A rotational disk that two sequential scans share seeks between pieces of

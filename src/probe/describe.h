@@ -12,7 +12,7 @@
 #ifndef TSA_DESCRIBE_H
 #define TSA_DESCRIBE_H
 
-#include "probe/storage.h"
+#include "probe/mount_storage.h"
 
 extern bool tsa_describe_storage(const char *root, int mount_id,
 								 TsaStorage *storage);

@@ -7,7 +7,7 @@
  * through pg_tblspc, so that symbolic links, tablespaces made in place, bind
  * mounts and mounts on top of each other need no thought: the kernel says in
  * /proc/self/fdinfo which mount the open directory is in.  What follows from
- * the mount is found in stack.c and storage.c without the server's help.
+ * the mount is found in stack.c and mount_storage.c without the server's help.
  *
  * Nothing that the file system does not tell is an error.  It is NULL, and if
  * the directory itself cannot be opened, a warning in the row says why.

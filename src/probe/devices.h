@@ -10,7 +10,7 @@
 #ifndef TSA_DEVICES_H
 #define TSA_DEVICES_H
 
-#include "probe/storage.h"
+#include "probe/mount_storage.h"
 
 extern char *tsa_get_tablespace_path(Oid tablespace);
 extern bool tsa_describe_open_file(int fd, TsaStorage *storage);

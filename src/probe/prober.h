@@ -11,10 +11,10 @@
 #define TSA_PROBER_H
 
 #include "probe/evidence.h"
-#include "probe/history.h"
 #include "probe/levels.h"
 #include "probe/pairs.h"
-#include "probe/request.h"
+#include "probe/probe_history.h"
+#include "probe/probe_request.h"
 #include "probe/target.h"
 
 /* State of one run. */

@@ -10,8 +10,8 @@
 #ifndef TSA_RUN_H
 #define TSA_RUN_H
 
-#include "probe/history.h"
-#include "probe/request.h"
+#include "probe/probe_history.h"
+#include "probe/probe_request.h"
 
 extern void tsa_probe_run(const TsaProbeRequest *request, TsaProbeRun *run);
 

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "probe/storage.h"
+#include "probe/mount_storage.h"
 
 /* what a layer says to the one above */
 typedef struct TsaVerdict

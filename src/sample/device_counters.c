@@ -28,7 +28,7 @@
 
 #include "probe/counters.h"
 #include "probe/devices.h"
-#include "probe/storage.h"
+#include "probe/mount_storage.h"
 
 /* device, reads, read_bytes, read_ms, writes, write_bytes, write_ms, busy_ms,
  * queue_ms */

@@ -4,7 +4,7 @@
  * src/sample/sample.sql
  *
  * Taking a sample.  It is done with a superuser's rights: by sample_activity()
- * for members of pg_monitor, in the background (worker.c) by take_sample(), which
+ * for members of pg_monitor, in the background (sample_worker.c) by take_sample(), which
  * runs as its owner.  It names nothing that others could have made, and calls no
  * code of theirs; take.c keeps them from dropping the extension meanwhile, and
  * making their own under its names.

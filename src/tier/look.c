@@ -7,8 +7,8 @@
  *
  * Catalogs can be read in one's own database only.  For another one a worker
  * connects there, whether the extension is there or not and whether the
- * database takes connections or not, reads its catalogs (relations.c), and
- * sends the rows through a queue in shared memory.  It has no other duty and
+ * database takes connections or not, reads its catalogs
+ * (tablespace_relations.c), and sends the rows through a queue in shared memory.  It has no other duty and
  * ends with the last row, or when the reader goes away.  A database that is
  * dropped meanwhile has no rows.
  *
@@ -52,7 +52,7 @@
 #include "state/printable.h"
 #include "tier/look.h"
 #include "tier/moves.h"
-#include "tier/relations.h"
+#include "tier/tablespace_relations.h"
 
 PG_FUNCTION_INFO_V1(tsa_relations_in);
 PG_FUNCTION_INFO_V1(tsa_routine_settings);

@@ -12,11 +12,11 @@
 #define _GNU_SOURCE				/* for nftw() */
 #endif
 
+#include "probe/describe.c"
+#include "probe/mount_storage.c"
 #include "probe/mounts.c"
 #include "probe/raid.c"
 #include "probe/stack.c"
-#include "probe/storage.c"
-#include "probe/describe.c"
 #include "probe/sysfs.c"
 
 #include <ftw.h>

@@ -19,8 +19,8 @@
 #include "utils/builtins.h"
 
 #include "move/job/job.h"
+#include "move/job/job_limits.h"
 #include "move/job/journal.h"
-#include "move/job/limits.h"
 #include "state/printable.h"
 
 static const char *const state_names[] = {

@@ -24,8 +24,8 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 
+#include "move/job/job_limits.h"
 #include "move/job/journal.h"
-#include "move/job/limits.h"
 #include "move/job/request.h"
 
 /* Runs a statement on the requests of a job; true if it finds a row. */

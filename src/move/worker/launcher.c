@@ -9,7 +9,7 @@
  * promoted.  It has no database; it lists them and starts, one after the
  * other, a short-lived worker in each, which does what every call of the
  * extension does first.  Then the launcher has all of them sampled from time
- * to time (src/sample/worker.c).
+ * to time (src/sample/sample_worker.c).
  *
  * Without preloading nothing of this exists, and the next call recovers the
  * jobs.
@@ -45,7 +45,7 @@
 #include "move/worker/launcher.h"
 #include "move/worker/recover.h"
 #include "move/worker/worker.h"
-#include "sample/worker.h"
+#include "sample/sample_worker.h"
 #include "state/background_worker.h"
 
 /* What a recovery worker cannot lock in that time is left to the next one. */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * storage.h
+ * mount_storage.h
  *	  What a mount's data lies on, from the file system down to the disks.
  *
  * Pure: no server headers, no memory but the caller's.
@@ -9,8 +9,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_STORAGE_H
-#define TSA_STORAGE_H
+#ifndef TSA_MOUNT_STORAGE_H
+#define TSA_MOUNT_STORAGE_H
 
 #include "probe/mounts.h"
 #include "probe/raid.h"
@@ -51,4 +51,4 @@ extern void tsa_add_warning(TsaStorage *storage, const char *format,...)
 			__attribute__((format(printf, 2, 3)));
 extern const char *tsa_get_media_name(TsaMedia media);
 
-#endif							/* TSA_STORAGE_H */
+#endif							/* TSA_MOUNT_STORAGE_H */

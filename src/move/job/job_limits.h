@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * limits.h
+ * job_limits.h
  *	  Limits as the journal keeps them: max_rate -1 is unlimited, and NULL
  *	  stands for none of each.
  *

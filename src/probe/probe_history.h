@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * history.h
+ * probe_history.h
  *	  Keeping probes in the extension's tables.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_HISTORY_H
-#define TSA_HISTORY_H
+#ifndef TSA_PROBE_HISTORY_H
+#define TSA_PROBE_HISTORY_H
 
 #include "datatype/timestamp.h"
 
@@ -66,4 +66,4 @@ extern void tsa_result_form(const char *tablespace,
 							Datum *values, bool *nulls);
 extern void tsa_history_keep(const TsaProbeRun *run);
 
-#endif							/* TSA_HISTORY_H */
+#endif							/* TSA_PROBE_HISTORY_H */

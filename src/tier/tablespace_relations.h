@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * relations.h
+ * tablespace_relations.h
  *	  The relations of this database in a tablespace, and the settings of its
  *	  objects, one row of text each.
  *
@@ -8,8 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_RELATIONS_H
-#define TSA_RELATIONS_H
+#ifndef TSA_TABLESPACE_RELATIONS_H
+#define TSA_TABLESPACE_RELATIONS_H
 
 #include "postgres.h"
 
@@ -19,4 +19,4 @@ extern void tsa_find_relations(Oid tablespace, TsaRowReceiver receive,
 							   void *arg);
 extern void tsa_find_settings(TsaRowReceiver receive, void *arg);
 
-#endif							/* TSA_RELATIONS_H */
+#endif							/* TSA_TABLESPACE_RELATIONS_H */

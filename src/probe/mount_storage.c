@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * storage.c
+ * mount_storage.c
  *	  What is known of the storage under a mount.
  *
  * Pure module: no server headers, no allocation.
@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "probe/storage.h"
+#include "probe/mount_storage.h"
 
 /* Adds a warning, unless there is no room for more. */
 void

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * limits.c
+ * job_limits.c
  *	  Limits as the journal keeps them.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -9,8 +9,8 @@
  */
 #include "postgres.h"
 
+#include "move/job/job_limits.h"
 #include "move/job/journal.h"
-#include "move/job/limits.h"
 
 /* max_rate of a move that has regard for nobody. */
 #define UNLIMITED (-1)

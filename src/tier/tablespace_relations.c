@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * relations.c
+ * tablespace_relations.c
  *	  The relations of this database in a tablespace, and the settings of its
  *	  routines and hypertables that may name one.
  *
@@ -67,7 +67,7 @@
 #include "state/state.h"
 #include "state/statement.h"
 #include "tier/hypertables.h"
-#include "tier/relations.h"
+#include "tier/tablespace_relations.h"
 
 /* Columns that are more than the statement's, or used here. */
 enum

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * request.h
+ * probe_request.h
  *	  What a run of the probe is asked for.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_REQUEST_H
-#define TSA_REQUEST_H
+#ifndef TSA_PROBE_REQUEST_H
+#define TSA_PROBE_REQUEST_H
 
 #include "datatype/timestamp.h"
 
@@ -38,4 +38,4 @@ typedef struct TsaProbeRequest
 
 extern int	tsa_probe_max_iops;
 
-#endif							/* TSA_REQUEST_H */
+#endif							/* TSA_PROBE_REQUEST_H */

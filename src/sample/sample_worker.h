@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * worker.h
+ * sample_worker.h
  *	  Samples in the background, if the library is preloaded.
  *
  * Copyright (c) 2026, The tablespace_advisor developers

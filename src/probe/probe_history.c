@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * history.c
+ * probe_history.c
  *	  Keeping probes in the extension's tables.
  *
  * Who may call the probe needs no right to write its history: state.c.  Where
@@ -22,7 +22,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
-#include "probe/history.h"
+#include "probe/probe_history.h"
 #include "state/state.h"
 #include "state/statement.h"
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * worker.c
+ * sample_worker.c
  *	  Samples in the background, if the library is preloaded.
  *
  * The launcher (src/move/worker/launcher.c) has no database.  Every
@@ -62,7 +62,7 @@
 #include "utils/wait_event.h"
 
 #include "sample/installs.h"
-#include "sample/worker.h"
+#include "sample/sample_worker.h"
 #include "state/background_worker.h"
 #include "tsa.h"
 
