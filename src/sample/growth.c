@@ -27,6 +27,15 @@
  * zero, unless the present fall reaches zero before the next rise is due, or
  * that rise is overdue.
  *
+ * Loads that recur (an import each night or each month) are jumps in the
+ * direction in which the amount goes anyway, alone among small changes.  From
+ * the third on, their line is the pace.  Before that nobody can tell a load
+ * that recurs from one that does not.  Two of the same size, at a distance in
+ * which the history has no gap, are taken to recur, as is any load in the
+ * first two days, since a day is the usual period; the interval then reaches
+ * from the pace without loads to that with one as often as the history allows.
+ * In a longer history a single load is a step: it only widens the interval.
+ *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
  *-------------------------------------------------------------------------
@@ -53,6 +62,11 @@
 #define REGULAR			1.5
 /* a rise is this many times the usual change of a day */
 #define RISE			2.5
+/* a load is this many times the usual change, loads differ by this factor */
+#define LOAD			5.0
+#define SIMILAR			2.0
+/* days in which any load is taken to recur */
+#define LOAD_PERIODS	2.0
 /* rises that make a period, and those that are looked at */
 #define MIN_RISES		3
 #define MAX_RISES		12
@@ -387,6 +401,186 @@ follow_rises(const Series *series, TsaGrowth *growth)
 }
 
 /*
+ * Finds loads: changes in the direction of sign that are much larger than the
+ * usual one, and no neighbours of each other.  loads gets the points after
+ * them, the latest MAX_RISES.  Returns how many; 0 if some are neighbours.
+ */
+static int
+find_loads(const Series *series, double sign, int *loads)
+{
+	double		changes[TSA_MAX_GROWTH_POINTS];
+	double		range = 0;
+	double		least;
+	int			n = 0;
+
+	for (int i = 1; i < series->n; i++)
+	{
+		changes[i - 1] = fabs(series->amounts[i] - series->amounts[i - 1]);
+		range += changes[i - 1];
+	}
+	least = fmax(LOAD * median(changes, series->n - 1), MIN_NOISE * range);
+	for (int i = series->n - 1; i > 0 && n < MAX_RISES; i--)
+	{
+		if (sign * (series->amounts[i] - series->amounts[i - 1]) <= least)
+			continue;
+		if (n > 0 && loads[n - 1] - i < 2)
+			return 0;
+		loads[n++] = i;
+	}
+	return n;
+}
+
+/* How high a load is. */
+static double
+load_at(const Series *series, int point)
+{
+	return series->amounts[point] - series->amounts[point - 1];
+}
+
+/*
+ * Do loads recur?  They are of about the same size and at about the same
+ * distance, and the next one is not overdue.  Of two, none was missing before,
+ * either.  Sets the distance, NAN of one.
+ */
+static bool
+loads_recur(const Series *series, const int *loads, int n, double *period)
+{
+	double		gaps[MAX_RISES];
+	double		least = fabs(load_at(series, loads[0]));
+	double		most = least;
+	const double *days = series->days;
+
+	*period = NAN;
+	if (n == 1)
+		return days[series->n - 1] - days[0] < LOAD_PERIODS;
+	for (int i = 0; i < n; i++)
+	{
+		double		height = fabs(load_at(series, loads[i]));
+
+		least = fmin(least, height);
+		most = fmax(most, height);
+		if (i + 1 < n)
+			gaps[i] = days[loads[i]] - days[loads[i + 1]];
+	}
+	*period = median(gaps, n - 1);
+	return gaps[n - 2] <= REGULAR * gaps[0] && most <= SIMILAR * least &&
+		days[series->n - 1] - days[loads[0]] <= OVERDUE * *period &&
+		(n >= MIN_RISES || days[loads[n - 1]] - days[0] <= OVERDUE * *period);
+}
+
+/* The pace without loads: the median change a day between other points. */
+static double
+pace_between_loads(const Series *series, const int *loads, int n)
+{
+	double		changes[TSA_MAX_GROWTH_POINTS];
+	int			count = 0;
+
+	for (int i = 1; i < series->n; i++)
+	{
+		bool		is_load = false;
+
+		for (int j = 0; j < n; j++)
+			is_load |= loads[j] == i;
+		if (!is_load)
+			changes[count++] = load_at(series, i) /
+				(series->days[i] - series->days[i - 1]);
+	}
+	return count > 0 ? median(changes, count) : 0;
+}
+
+/*
+ * If loads recur, sets pace and end by their line, else returns false.  Fewer
+ * than MIN_RISES of them make the interval reach to the pace without them, and
+ * to that with one in the longest time that the history has been without.
+ */
+static bool
+follow_loads(const Series *series, TsaGrowth *growth)
+{
+	int			loads[MAX_RISES];
+	double		at[MAX_RISES];
+	double		amount[MAX_RISES];
+	int			last = series->n - 1;
+	const double *days = series->days;
+	const double *amounts = series->amounts;
+	int			n = find_loads(series, amounts[last] > amounts[0] ? 1 : -1,
+							   loads);
+	double		alone;
+	double		from;
+
+	if (n == 0 || !loads_recur(series, loads, n, &growth->load_period))
+	{
+		growth->load_period = NAN;
+		return false;
+	}
+	growth->load = load_at(series, loads[0]);
+	growth->begun = n == 1 ? days[0] : days[loads[n - 1]];
+	alone = pace_between_loads(series, loads, n);
+	for (int i = 0; i < n; i++)
+	{
+		at[n - 1 - i] = days[loads[i]];
+		amount[n - 1 - i] = amounts[loads[i]];
+	}
+	if (n == 1)
+		growth->slope = (amounts[last] - amounts[0]) / (days[last] - days[0]);
+	else
+		sen_slope(at, amount, n, &growth->slope, &growth->slope_low,
+				  &growth->slope_high);
+	if (isnan(growth->slope_low))
+		growth->slope_low = growth->slope_high = growth->slope;
+	for (int i = 1; i < n; i++)
+	{
+		/* a load is between its point and the one before */
+		double		grain = days[loads[0]] - days[loads[0] - 1];
+		double		change = amount[i] - amount[i - 1];
+		double		gap = at[i] - at[i - 1];
+		double		seldom = change / (gap + grain);
+		double		often = change / fmax(gap - grain, grain);
+
+		growth->slope_low = fmin(growth->slope_low, fmin(seldom, often));
+		growth->slope_high = fmax(growth->slope_high, fmax(seldom, often));
+	}
+	if (n < MIN_RISES)
+	{
+		double		often = alone + growth->load /
+		fmax(days[last] - days[loads[0]], days[loads[0] - 1] - days[0]);
+
+		growth->slope_low = fmin(growth->slope_low, fmin(alone, often));
+		growth->slope_high = fmax(growth->slope_high, fmax(alone, often));
+		growth->load_period = NAN;
+	}
+	/* between two loads the amount is above the line through them */
+	from = n == 1 ? 0 : days[last] - days[loads[0]];
+	growth->until_zero = days_left(n == 1 ? amounts[last] : amounts[loads[0]],
+								   growth->slope) - from;
+	growth->until_zero = fmax(0, growth->until_zero) +
+		(isnan(growth->until_zero) ? NAN : 0);
+	growth->until_zero_low = days_left(amounts[last], growth->slope_low);
+	growth->until_zero_low = fmin(growth->until_zero_low, growth->until_zero);
+	growth->until_zero_high = days_left(amounts[last], growth->slope_high);
+	return true;
+}
+
+/*
+ * A load that was seen once may recur, but not more often than in the longest
+ * time that the history has been without.  What was removed, or added to the
+ * volume, does not.
+ */
+static void
+widen_by_step(const Series *series, TsaGrowth *growth)
+{
+	const double *days = series->days;
+	double		without = fmax(days[series->n - 1] - growth->step_at,
+							   growth->step_at - days[0]);
+	double		often = growth->slope + growth->step / without;
+
+	if (isnan(growth->step) || !(without > 0) ||
+		growth->step * growth->slope < 0)
+		return;
+	growth->slope_low = fmin(growth->slope_low, often);
+	growth->slope_high = fmax(growth->slope_high, often);
+}
+
+/*
  * Finds the present pace of an amount, and when it reaches zero.
  *
  * days: in ascending order, n of them, at most TSA_MAX_GROWTH_POINTS;
@@ -402,14 +596,14 @@ tsa_find_growth(const double *days, const double *amounts, int n,
 
 	*growth = (TsaGrowth)
 	{
-		NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN
+		NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN
 	};
 	if (n < MIN_REGIME || n > TSA_MAX_GROWTH_POINTS)
 		return 0;
 	series.days = days;
 	series.amounts = amounts;
 	series.n = n;
-	if (follow_rises(&series, growth))
+	if (follow_rises(&series, growth) || follow_loads(&series, growth))
 		return 1;
 	make_sums(&series);
 	series.noise = find_noise(&series);
@@ -440,6 +634,7 @@ tsa_find_growth(const double *days, const double *amounts, int n,
 		growth->step_at = days[series.regimes[i].from];
 	}
 	widen_young(&series, last, growth);
+	widen_by_step(&series, growth);
 	growth->until_zero = days_left(amounts[n - 1], growth->slope);
 	growth->until_zero_low = days_left(amounts[n - 1], growth->slope_low);
 	growth->until_zero_high = days_left(amounts[n - 1], growth->slope_high);

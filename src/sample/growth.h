@@ -27,6 +27,8 @@ typedef struct TsaGrowth
 	double		until_zero;		/* days from the last point; NAN: never */
 	double		until_zero_low; /* its interval */
 	double		until_zero_high;
+	double		load;			/* the latest of loads that recur */
+	double		load_period;	/* days between them; NAN: not known yet */
 } TsaGrowth;
 
 extern int	tsa_find_growth(const double *days, const double *amounts, int n,

@@ -90,7 +90,8 @@ tsa_growth(PG_FUNCTION_ARGS)
 		const double figures[] = {
 			growth.slope, growth.slope_low, growth.slope_high, growth.begun,
 			growth.slope_before, growth.step_at, growth.step, growth.period,
-			growth.until_zero, growth.until_zero_low, growth.until_zero_high
+			growth.until_zero, growth.until_zero_low, growth.until_zero_high,
+			growth.load, growth.load_period
 		};
 		Datum		values[lengthof(figures)];
 		bool		nulls[lengthof(figures)];

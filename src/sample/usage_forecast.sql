@@ -18,12 +18,14 @@ CREATE FUNCTION tablespace_advisor.growth(
 	OUT period float8,
 	OUT until_zero float8,
 	OUT until_zero_low float8,
-	OUT until_zero_high float8)
+	OUT until_zero_high float8,
+	OUT load float8,
+	OUT load_period float8)
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tsa_growth';
 
 COMMENT ON FUNCTION tablespace_advisor.growth(float8[], float8[]) IS
-	'present pace of an amount, per day, with its 95 % interval; begun: the day on which that pace began; slope_before: the pace before; step_at, step: day and height of the latest step; period: days between rises that recur; until_zero: days from the last point until the amount is zero at this pace, NULL: it does not fall. Points with NULL are left out; NULL for fewer than three';
+	'present pace of an amount, per day, with its 95 % interval; begun: the day on which that pace began; slope_before: the pace before; step_at, step: day and height of the latest step; period: days between rises that recur; until_zero: days from the last point until the amount is zero at this pace, NULL: it does not fall; load: height of the latest of loads that recur, load_period: days between them, NULL: not known yet. Points with NULL are left out; NULL for fewer than three';
 
 /*
  * A point a day, counted back from the last sample, or a sixteenth of a history
@@ -76,7 +78,9 @@ CREATE FUNCTION tablespace_advisor.growth_caveat(
 	slope_before float8,
 	step_at float8,
 	step float8,
-	period float8)
+	period float8,
+	load float8,
+	load_period float8)
 RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -85,6 +89,13 @@ AS $$
 		CASE WHEN period IS NOT NULL
 			THEN format('free space rises every %s days: the forecast follows its lowest points',
 				round(period::numeric, 1)) END,
+		CASE WHEN abs(load) < 0.01 * free THEN NULL
+		WHEN load_period IS NOT NULL
+			THEN format('%s are filled at once every %s days: the forecast includes that',
+				pg_size_pretty(abs(load)::bigint), round(load_period::numeric, 1))
+		WHEN load IS NOT NULL
+			THEN format('the forecast takes it that loads like that of %s recur: the history is too short to tell',
+				pg_size_pretty(abs(load)::bigint)) END,
 		CASE WHEN days_now - begun < 30 AND abs(slope - slope_before) > 0.2 * abs(slope)
 				AND abs(slope - slope_before) * 30 > 0.01 * free
 			THEN format('since %s free space %s by %s a day; before, it %s by %s',
@@ -104,7 +115,7 @@ AS $$
 				to_char(last_sample - (days_now - step_at) * interval '1 day', 'YYYY-MM-DD')) END), '')
 $$;
 
-COMMENT ON FUNCTION tablespace_advisor.growth_caveat(float8, float8, timestamptz, float8, float8, float8, float8, float8, float8) IS
+COMMENT ON FUNCTION tablespace_advisor.growth_caveat(float8, float8, timestamptz, float8, float8, float8, float8, float8, float8, float8, float8) IS
 	'what a forecast of free space rests on: changes of pace, steps and rises that recur (see growth()); NULL: a single steady pace';
 
 CREATE FUNCTION @extschema@.forecast_tablespace_usage(
@@ -139,7 +150,8 @@ BEGIN ATOMIC
 			s.until_zero_low AS until_full_low, s.until_zero_high AS until_full_high,
 			tablespace_advisor.growth_caveat(p.free[p.n], p.days[p.n],
 				(SELECT max(taken_at) FROM tablespace_advisor.sample),
-				s.begun, s.slope, s.slope_before, s.step_at, s.step, s.period) AS caveat
+				s.begun, s.slope, s.slope_before, s.step_at, s.step, s.period,
+				s.load, s.load_period) AS caveat
 		FROM place p
 		CROSS JOIN LATERAL tablespace_advisor.growth(p.days, p.used) g
 		CROSS JOIN LATERAL tablespace_advisor.growth(p.days, p.free) s
@@ -176,6 +188,6 @@ COMMENT ON FUNCTION @extschema@.forecast_tablespace_usage() IS
 
 REVOKE ALL ON FUNCTION @extschema@.forecast_tablespace_usage() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.growth(float8[], float8[]),
-	tablespace_advisor.growth_caveat(float8, float8, timestamptz, float8, float8, float8, float8, float8, float8),
+	tablespace_advisor.growth_caveat(float8, float8, timestamptz, float8, float8, float8, float8, float8, float8, float8, float8),
 	tablespace_advisor.usage_history(),
 	@extschema@.forecast_tablespace_usage() TO pg_monitor;

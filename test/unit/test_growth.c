@@ -158,6 +158,103 @@ test_stories(void)
 }
 
 /*
+ * The points that usage_history() makes of samples an hour apart: sixteen of a
+ * history of less than eight days, each with the lowest free space.
+ */
+static int
+thin_samples(Story story, int hours)
+{
+	int			n = 0;
+	int			seen = -1;
+
+	for (int h = 0; h <= hours; h++)
+	{
+		int			stretch = (int) floor((hours - h) / (hours / 16.0));
+
+		if (stretch != seen)
+			days[n++] = h / 24.0;
+		days[n - 1] = h / 24.0;
+		amounts[n - 1] = story(h) * GB;
+		seen = stretch;
+	}
+	return n;
+}
+
+/* 0.1 GB an hour, and 10 GB at six every morning */
+static double
+nightly_load(double h)
+{
+	return 200 - 0.1 * h - 10 * floor((h + 18) / 24);
+}
+
+static double
+monthly_load(double d)
+{
+	return 1000 - d - 80 * floor((d + 15) / 30);
+}
+
+static double
+loads_that_end(double d)
+{
+	return monthly_load(d) + (d > 270 ? 80 * floor((d - 255) / 30) : 0);
+}
+
+static double
+monthly_load_alone(double d)
+{
+	return 1000 - 80 * floor((d + 15) / 30);
+}
+
+/*
+ * Loads that recur.  Earlier stories had loads once, or steps that removed
+ * something: of loads each night within a day or two all were left out.
+ */
+static void
+test_loads(void)
+{
+	TsaGrowth	g;
+
+	for (int hours = 26; hours < 192; hours += 5)
+	{
+		int			n = thin_samples(nightly_load, hours);
+
+		tsa_find_growth(days, amounts, n, &g);
+		ok(fabs(g.slope / GB + 12.4) < 0.3 * 12.4,
+		   "a load each night, after %d hours: %.1f GB a day of 12.4",
+		   hours, -g.slope / GB);
+		ok(g.slope_low / GB <= -11.8 && g.slope_high / GB >= -13,
+		   "the interval has the truth within a twentieth: %.1f to %.1f",
+		   -g.slope_high / GB, -g.slope_low / GB);
+		for (int i = 0; i < n; i++)
+			amounts[i] = 200 * GB - amounts[i];
+		tsa_find_growth(days, amounts, n, &g);
+		ok(fabs(g.slope / GB - 12.4) < 0.3 * 12.4,
+		   "the same as bytes used: %.1f", g.slope / GB);
+	}
+	for (int n = 90; n < 300; n += 7)
+	{
+		g = tell(monthly_load, 0, n);
+		is_close(g.slope, -(1 + 80 / 30.0) * GB, 0.1, "a load each month");
+		is_close(g.load_period, 30, 0.01, "each 30 days");
+		g = tell(monthly_load_alone, 0, n);
+		is_close(g.slope, -80 / 30.0 * GB, 0.1, "nothing but a load each month");
+	}
+	g = tell(monthly_load, 0, 65);
+	is_close(g.slope, -(1 + 80 / 30.0) * GB, 0.1, "two loads, the third not due");
+	ok(g.slope_high >= -1.1 * GB && isnan(g.load_period),
+	   "it may not come: the interval says so");
+	g = tell(loads_that_end, 0, 302);
+	ok(isnan(g.load), "the next one is overdue: no more loads");
+	is_close(g.slope, -GB, 0.01, "the pace without them");
+	g = tell(loaded, 0, 101);
+	is_close(g.slope, -GB, 0.01, "a load in 100 days is a step");
+	is_close(g.slope_low, -(1 + 80 / 61.0) * GB, 0.05,
+			 "the interval has it every 61 days");
+	g = tell(enlarged, 0, 101);
+	is_close(g.slope_high, -GB, 0.01, "an enlarged volume does not recur");
+}
+
+/*
  * A disk that nobody tuned on: paces, noise, weeks, loads, drops and volumes
  * are drawn.  fills: whether its last pace fills it, later than it begins by a
  * week or more.
@@ -318,6 +415,7 @@ int
 main(void)
 {
 	test_stories();
+	test_loads();
 	test_backtest();
 	return done_testing();
 }
