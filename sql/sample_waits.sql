@@ -154,7 +154,7 @@ SELECT count(*), count(DISTINCT queryid), min(queryid), max(queryid), sum(reads)
 FROM tablespace_advisor.largest_statement_waits(array(
 	SELECT ROW(10, q, r, 'application', CASE r WHEN 0 THEN 'all' ELSE 'index' END, 1, 1, 1, CASE r WHEN 0 THEN 30 ELSE 1 END, q, now())::tablespace_advisor.sampled_statement_wait
 	FROM generate_series(1, 60) q, generate_series(0, 30) r));
--- none that did not read
+-- one that ran without reads comes last: it may have waited before a move
 SELECT count(*) FROM tablespace_advisor.largest_statement_waits(array[ROW(10, 1, 0, 'application', 'all', 1, 1, 1, 0, 0, now())::tablespace_advisor.sampled_statement_wait]);
 \echo -- histograms
 CREATE FUNCTION histogram(VARIADIC first float8[]) RETURNS float8[] LANGUAGE sql

@@ -77,7 +77,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH outcome AS MATERIALIZED (
 		SELECT o.job_id, o.saved_ms_per_s,
-			o.verdict = 'waiting' AND o.saved_high_ms_per_s IS NOT NULL AS is_at_fault
+			o.verdict = 'slower' AS is_at_fault
 		FROM @extschema@.move_outcomes o
 		WHERE o.batch_saved_high_ms_per_s < 0
 	), slower AS MATERIALIZED (

@@ -99,51 +99,10 @@ CREATE TYPE tablespace_advisor.window_summary AS (
 	accesses_per_s float8,
 	reads_per_s float8,
 	read_ms_per_s float8,
-	read_ms_error float8,
-	statements_per_s float8,
-	statement_ms float8,
-	statement_ms_error float8
+	read_ms_error float8
 );
 COMMENT ON TYPE tablespace_advisor.window_summary IS
-	'samples, and as a whole: their numbers and lengths, block accesses of the database''s relations but for catalogs, all of its reads, and milliseconds that the server timed for them; all three per second; milliseconds per statement by pg_stat_statements; the standard errors of the latter two, at these accesses; NULL where there is nothing of that';
-
-/* By jackknife: how far the ratio is from that without each of the samples. */
-CREATE FUNCTION tablespace_advisor.ratio_error(amounts float8[], bases float8[])
-RETURNS float8
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT sqrt(sum(((p.amount - w.amount / nullif(w.base, 0) * p.base)
-		/ nullif(w.base - p.base, 0)) ^ 2) * (w.n - 1) / w.n)
-	FROM (SELECT count(*) AS n, max(p.base) AS most, sum(p.amount) AS amount,
-			sum(p.base) AS base
-		FROM unnest(amounts, bases) p(amount, base)) w
-	CROSS JOIN unnest(amounts, bases) p(amount, base)
-	WHERE w.n >= 3 AND w.most < w.base
-	GROUP BY w.n, w.amount, w.base
-$$;
-COMMENT ON FUNCTION tablespace_advisor.ratio_error(float8[], float8[]) IS
-	'standard error of the sum of amounts over that of bases, of which each sample has one; NULL with fewer than three samples, or if no two have bases';
-
-/* Student's t for as many degrees of freedom as Welch gives, by expansion. */
-CREATE FUNCTION tablespace_advisor.difference_error(
-	error_before float8,
-	n_before int,
-	error_after float8,
-	n_after int)
-RETURNS float8
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT sqrt(d.square) * CASE WHEN d.square > 0
-		THEN 1.96 + 2.3723 / d.freedom + 2.8225 / d.freedom ^ 2 + 2.5558 / d.freedom ^ 3
-		ELSE 0 END
-	FROM (SELECT error_before ^ 2 + error_after ^ 2 AS square,
-		(error_before ^ 2 + error_after ^ 2) ^ 2 / nullif(error_before ^ 4 / (n_before - 1)
-			+ error_after ^ 4 / (n_after - 1), 0) AS freedom) d
-$$;
-COMMENT ON FUNCTION tablespace_advisor.difference_error(float8, int, float8, int) IS
-	'half width of the 95 % interval of a difference of two means of so many samples, from their standard errors';
+	'samples, and as a whole: their numbers and lengths, block accesses of the database''s relations but for catalogs, all of its reads, and milliseconds that the server timed for them; all three per second; the standard error of the latter, at these accesses; NULL where there is nothing of that';
 
 /* Equal windows before and after the moves. */
 CREATE VIEW tablespace_advisor.unit_window AS
@@ -188,12 +147,7 @@ WITH sample AS MATERIALIZED (
 		CASE WHEN bool_and(s.read_ms IS NOT NULL) THEN sum(s.read_ms) / sum(s.seconds) END,
 		CASE WHEN bool_and(s.read_ms IS NOT NULL) THEN tablespace_advisor.ratio_error(
 				array_agg(s.read_ms), array_agg(a.accesses))
-			* sum(a.accesses) / sum(s.seconds) END,
-		CASE WHEN bool_and(s.statements IS NOT NULL) THEN sum(s.statements) / sum(s.seconds) END,
-		CASE WHEN bool_and(s.statements IS NOT NULL)
-			THEN sum(s.statements_ms) / nullif(sum(s.statements), 0)::float8 END,
-		CASE WHEN bool_and(s.statements > 0) THEN tablespace_advisor.ratio_error(
-			array_agg(s.statements_ms), array_agg(s.statements::float8)) END
+			* sum(a.accesses) / sum(s.seconds) END
 		)::tablespace_advisor.window_summary AS figures
 	FROM placed p
 	JOIN sample s ON s.started_at >= p.started_at - p.length AND s.taken_at <= p.started_at
@@ -230,9 +184,6 @@ SELECT w.*, s.scale,
 	(w.before).read_ms_per_s - (w.after).read_ms_per_s * s.scale AS saved,
 	tablespace_advisor.difference_error((w.before).read_ms_error, n.before,
 		(w.after).read_ms_error * s.scale, n.after) AS error,
-	(w.before).statement_ms - (w.after).statement_ms AS statement_saved,
-	tablespace_advisor.difference_error((w.before).statement_ms_error, n.before,
-		(w.after).statement_ms_error, n.after) AS statement_error,
 	(w.before).read_ms_per_s / nullif((w.before).reads_per_s, 0) AS mean_read_ms,
 	tablespace_advisor.ratio_error((w.before).read_ms, (w.before).blocks_read)
 		AS mean_read_error
@@ -339,29 +290,13 @@ GRANT EXECUTE ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) TO pg_moni
 COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
 	'milliseconds that the device under a tablespace took for a page in each of some samples, or in all of them where one has fewer than 30 reads; NULL if all have fewer, or if it does not count time';
 
-/*
- * What each relation read in both windows, and what a page of it took; of the last
- * thousand moves of each role, lest everybody waits for those of one who moves
- * thousands of small ones.
- */
+/* What each relation read in both windows, and what a page of it took. */
 CREATE VIEW tablespace_advisor.moved_reads AS
-WITH toast AS MATERIALIZED (
-	SELECT i.heap, array_agg(i.relation) AS relations
-	FROM tablespace_advisor.inventory_of(array(SELECT DISTINCT j.relation
-		FROM tablespace_advisor.job j WHERE j.state = 'done')) i
-	WHERE i.kind IN ('toast', 'toast index')
-	GROUP BY i.heap
-), moved AS MATERIALIZED (
-	SELECT j.*, t.call_id, u AS unit, array_remove(ARRAY[j.relation, j.old_index], NULL)
-		|| coalesce(j.indexes, '{}') || coalesce(o.relations, '{}') AS relations
-	FROM (SELECT d.*, row_number() OVER (PARTITION BY d.owner ORDER BY d.job_id DESC) AS nth
-		FROM tablespace_advisor.job d
-		WHERE d.state = 'done' AND d.method <> 'catalog') j
-	LEFT JOIN tablespace_advisor.placement_round r ON r.batch_id = j.batch_id
-	JOIN tablespace_advisor.moved_together t ON t.call_id = coalesce(r.round_id, j.batch_id)
+WITH moved AS MATERIALIZED (
+	SELECT m.*, u AS unit
+	FROM tablespace_advisor.judged_move m
+	JOIN tablespace_advisor.moved_together t ON t.call_id = m.call_id
 	JOIN tablespace_advisor.unit_outcome u ON u.unit_id = t.unit_id
-	LEFT JOIN toast o ON o.heap = j.relation
-	WHERE j.nth <= 1000
 ), read AS MATERIALIZED (
 	SELECT u.unit_id, u.relations, b AS before, a AS after
 	FROM (SELECT DISTINCT ON ((m.unit).unit_id, m.relations) (m.unit).unit_id, m.relations, m.unit
@@ -391,7 +326,7 @@ LEFT JOIN device f ON f.unit_id = (m.unit).unit_id AND NOT f.is_after
 LEFT JOIN device t ON t.unit_id = (m.unit).unit_id AND t.is_after
 	AND t.tablespace = m.to_tablespace;
 COMMENT ON VIEW tablespace_advisor.moved_reads IS
-	'per move that is done and was sampled on both sides, of the last 1000 of each role: its unit, what its relation read before and after (unit_after: what all that moved did), and milliseconds that a page took in each sample on the devices it was on (NULL: not counted)';
+	'per judged_move that was sampled on both sides: its unit, what its relation read before and after (unit_after: what all that moved did), and milliseconds that a page took in each sample on the devices it was on (NULL: not counted)';
 
 CREATE FUNCTION tablespace_advisor.own_read_time(
 	own tablespace_advisor.read_summary,
@@ -416,9 +351,7 @@ AS $$
 			(figures).seconds, (figures).accesses, (figures).blocks_read, (figures).read_ms)
 			s(reads, device_reads, page_ms, unit_reads, seconds, accesses, blocks, read_ms)) s
 $$;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.ratio_error(float8[], float8[]),
-	tablespace_advisor.difference_error(float8, int, float8, int),
-	tablespace_advisor.own_read_time(tablespace_advisor.read_summary, float8[],
+GRANT EXECUTE ON FUNCTION tablespace_advisor.own_read_time(tablespace_advisor.read_summary, float8[],
 		tablespace_advisor.window_summary, float8[], float8) TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.own_read_time(tablespace_advisor.read_summary, float8[], tablespace_advisor.window_summary, float8[], float8) IS
 	'milliseconds per second that reading a relation took in a window, with their standard error at its accesses: by what a page took in each sample; page_ms NULL: by what a read of the database did, or (unit_reads) by what was left of the read time when others'' reads took other_read_ms';
@@ -486,10 +419,46 @@ FROM (SELECT o.*, b.band, CASE WHEN (o.unit).saved + (o.unit).error < 0
 			FROM tablespace_advisor.usual_reads(o.relation, o.started_at) u) - b.band)
 		END AS most_slower
 	FROM tablespace_advisor.own_outcome o
-	CROSS JOIN LATERAL (SELECT greatest(0.25 * abs(o.forecast),
-		((o.unit).before).read_ms_per_s / 1000) AS band) b) s;
+	CROSS JOIN LATERAL (SELECT tablespace_advisor.outcome_band(o.forecast,
+		((o.unit).before).read_ms_per_s) AS band) b) s;
 COMMENT ON VIEW tablespace_advisor.judged_outcome IS
 	'own_outcome with what it may differ from the forecast (band), and whether reading the relation got slower (NULL: not known, or no); most_slower: what it must have saved less than for that';
+
+/* By measured waits where both sides of a move have them, else by counters. */
+CREATE VIEW tablespace_advisor.known_outcome AS
+WITH measured AS MATERIALIZED (
+	SELECT * FROM tablespace_advisor.measured_outcome
+)
+SELECT o.job_id, true AS measured, o.saved, o.error, o.forecast_for_calls AS forecast, o.band,
+	o.is_slower, o.saved - o.error > 0 AND coalesce(o.reads_are_faster, false) AS is_faster,
+	sum(o.forecast_saved_ms_per_s) OVER u AS batch_forecast,
+	sum(o.saved) OVER u AS batch_saved,
+	CASE WHEN bool_and(o.error IS NOT NULL) OVER u THEN sqrt(sum(o.error ^ 2) OVER u) END AS batch_error,
+	o.window_s, o.samples_before, o.samples_after, o.before_ms_per_s AS read_ms_before,
+	o.after_ms_per_s AS read_ms_after, NULL::float8 AS accesses_before,
+	NULL::float8 AS accesses_after, o.reads_before, o.reads_after,
+	o.hit_fraction_before, o.hit_fraction_after, o.judged_with,
+	CASE o.samples_after WHEN 1 THEN '2 more samples after it' WHEN 2 THEN 'one more sample after it' END
+		AS waits_for
+FROM measured o
+WINDOW u AS (PARTITION BY o.judged_with)
+UNION ALL
+SELECT o.job_id, false, CASE WHEN (o.unit).saved IS NOT NULL THEN o.saved END, o.error, o.forecast,
+	o.band, o.is_slower, o.saved - o.error > 0 AND (o.unit).saved - (o.unit).error > 0,
+	(o.unit).forecast, (o.unit).saved, (o.unit).error,
+	extract(epoch FROM (o.unit).length)::float8,
+	cardinality(((o.unit).before).sample_ids), cardinality(((o.unit).after).sample_ids),
+	((o.unit).before).read_ms_per_s, ((o.unit).after).read_ms_per_s,
+	((o.unit).before).accesses_per_s, ((o.unit).after).accesses_per_s,
+	(o.before).reads, (o.after).reads,
+	(o.before).hits / nullif((o.before).reads + (o.before).hits, 0),
+	(o.after).hits / nullif((o.after).reads + (o.after).hits, 0), (o.unit).unit_id,
+	tablespace_advisor.missing_for_outcome((o.unit).bounded_by, (o.unit).before,
+		(o.unit).after, (o.unit).usual_s)
+FROM tablespace_advisor.judged_outcome o
+WHERE o.job_id NOT IN (SELECT m.job_id FROM measured m);
+COMMENT ON VIEW tablespace_advisor.known_outcome IS
+	'what measured_outcome, or else judged_outcome, says of moves; is_faster: reading what moved, and all reading that can be told, takes less, beyond the interval; batch_...: of what is judged together; waits_for: samples that are missing';
 
 CREATE VIEW @extschema@.move_outcomes AS
 SELECT j.job_id, j.batch_id,
@@ -498,57 +467,43 @@ SELECT j.job_id, j.batch_id,
 	j.from_tablespace_name AS from_tablespace, j.to_tablespace_name AS to_tablespace,
 	j.finished_at,
 	CASE WHEN j.state <> 'done' THEN j.state
-		WHEN o.saved IS NULL OR (o.unit).saved IS NULL THEN 'not measured'
-		WHEN j.forecast_saved_ms_per_s IS NULL THEN 'no forecast'
-		WHEN o.error IS NULL THEN 'too few samples'
-		WHEN o.saved + o.error < j.forecast_saved_ms_per_s - o.band THEN 'saved less'
-		WHEN o.saved - o.error > j.forecast_saved_ms_per_s + o.band THEN 'saved more'
-		WHEN o.error > o.band THEN 'within noise'
-		ELSE 'as forecast'
+		ELSE tablespace_advisor.outcome_word(o.forecast, o.saved, o.error, o.band)
 	END AS outcome,
 	j.forecast_saved_ms_per_s,
-	(o.unit).forecast AS batch_forecast_ms_per_s,
-	(o.unit).saved AS batch_saved_ms_per_s,
-	(o.unit).saved - (o.unit).error AS batch_saved_low_ms_per_s,
-	(o.unit).saved + (o.unit).error AS batch_saved_high_ms_per_s,
-	pg_catalog.extract('epoch', (o.unit).length)::float8 AS window_s,
-	pg_catalog.cardinality(b.sample_ids)::bigint AS samples_before,
-	pg_catalog.cardinality(a.sample_ids)::bigint AS samples_after,
-	b.read_ms_per_s AS read_ms_per_s_before, a.read_ms_per_s AS read_ms_per_s_after,
-	b.accesses_per_s AS accesses_per_s_before, a.accesses_per_s AS accesses_per_s_after,
-	(o.before).reads AS reads_per_s_before, (o.after).reads AS reads_per_s_after,
-	(o.before).hits / nullif((o.before).reads + (o.before).hits, 0) AS hit_fraction_before,
-	(o.after).hits / nullif((o.after).reads + (o.after).hits, 0) AS hit_fraction_after,
-	b.statement_ms AS statement_ms_before, a.statement_ms AS statement_ms_after,
-	(o.unit).forecast / nullif(b.statements_per_s, 0) AS statement_forecast_saved_ms,
-	(o.unit).statement_saved AS statement_saved_ms,
-	(o.unit).statement_saved - (o.unit).statement_error AS statement_saved_low_ms,
-	(o.unit).statement_saved + (o.unit).statement_error AS statement_saved_high_ms,
+	o.batch_forecast AS batch_forecast_ms_per_s,
+	o.batch_saved AS batch_saved_ms_per_s,
+	o.batch_saved - o.batch_error AS batch_saved_low_ms_per_s,
+	o.batch_saved + o.batch_error AS batch_saved_high_ms_per_s,
+	o.window_s, o.samples_before, o.samples_after,
+	o.read_ms_before AS read_ms_per_s_before, o.read_ms_after AS read_ms_per_s_after,
+	o.accesses_before AS accesses_per_s_before, o.accesses_after AS accesses_per_s_after,
+	o.reads_before AS reads_per_s_before, o.reads_after AS reads_per_s_after,
+	o.hit_fraction_before, o.hit_fraction_after,
 	v.verdict,
 	o.saved AS saved_ms_per_s, o.saved - o.error AS saved_low_ms_per_s,
 	o.saved + o.error AS saved_high_ms_per_s,
-	CASE WHEN v.verdict = 'waiting' THEN CASE
-		WHEN o.is_slower THEN pg_catalog.format('nothing: reading got slower; undo_move(%s) takes it back', j.job_id)
-		ELSE coalesce(tablespace_advisor.missing_for_outcome((o.unit).bounded_by,
-			(o.unit).before, (o.unit).after, (o.unit).usual_s), 'nothing: it was not read') END
+	CASE v.verdict WHEN 'waiting' THEN coalesce(o.waits_for, 'nothing: it was not read')
+		WHEN 'slower' THEN pg_catalog.format('nothing: reading got slower; undo_move(%s) takes it back', j.job_id)
 	END AS waits_for,
 	coalesce(p.round_id, j.batch_id) AS round_id,
-	(o.unit).unit_id AS judged_with
+	o.judged_with,
+	o.measured, o.forecast AS forecast_for_calls_after_ms_per_s
 FROM tablespace_advisor.job j
 LEFT JOIN tablespace_advisor.placement_round p ON p.batch_id = j.batch_id
-LEFT JOIN tablespace_advisor.judged_outcome o ON o.job_id = j.job_id
-LEFT JOIN LATERAL (SELECT ((o.unit).before).*) b ON true
-LEFT JOIN LATERAL (SELECT ((o.unit).after).*) a ON true
+LEFT JOIN tablespace_advisor.known_outcome o ON o.job_id = j.job_id
 CROSS JOIN LATERAL (SELECT CASE WHEN j.state <> 'done' OR j.method = 'catalog' THEN NULL
 		WHEN EXISTS (SELECT FROM tablespace_advisor.job u
 			WHERE u.relation = j.relation AND u.job_id > j.job_id AND u.state = 'done'
 				AND u.from_tablespace = j.to_tablespace
 				AND u.to_tablespace = j.from_tablespace) THEN 'undone'
-		WHEN o.error IS NULL OR (o.unit).error IS NULL OR o.is_slower THEN 'waiting'
-		ELSE 'verified'
+		WHEN o.is_slower THEN 'slower'
+		WHEN o.error IS NULL OR o.batch_error IS NULL THEN 'waiting'
+		WHEN o.is_faster THEN 'verified'
+		WHEN o.saved + o.error < 0 THEN 'slower as forecast'
+		ELSE 'not shown'
 	END AS verdict) v
 WHERE j.state NOT IN ('queued', 'running', 'paused');
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS
-	'per ended move: the forecast beside what samples measured in equal windows before and after it and what was moved with it, times in milliseconds per second or per statement, with 95 % intervals; batch_id: as in tablespace_moves; round_id: batch_id of the first wave of its round of apply_placement(), or its own; judged_with: round_id of the first of those that samples cannot tell apart, which have the figures batch_… and statement_… in common; outcome: as forecast, saved less, saved more, within noise (these cannot be told apart), no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading did not get slower), undone (moved back since) or waiting (not known yet, or to be undone by apply_placement()); waits_for: what is missing for that, "nothing" where it will never be known, NULL where it is known';
+	'per ended move: the forecast beside what samples before and after it show, in milliseconds per second, with 95 % intervals: if measured by the waits of statements for what it moved, at the calls after it (as the forecast for_calls_after), else by counters, scaled to the accesses before; batch_id: as in tablespace_moves; round_id: batch_id of the first wave of its round of apply_placement(), or its own; judged_with: round_id of the first of those that samples cannot tell apart, which have the figures batch_… in common; outcome: as forecast, saved less, saved more, within noise (these cannot be told apart), no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading takes less: the interval is above zero), not shown (it holds zero, or calls read less, not faster), slower as forecast, slower (apply_placement() undoes it), undone (moved back since) or waiting (not known yet); waits_for: what is missing for that, "nothing" where it will never be known, NULL where it is known';

@@ -128,7 +128,7 @@ AS $$
 		FROM unnest(grown) g
 		WHERE g.access = 'all'
 		GROUP BY g.userid, g.queryid
-		HAVING sum(g.reads) > 0 OR sum(g.waited_ms) > 0
+		HAVING sum(g.reads) > 0 OR sum(g.waited_ms) > 0 OR sum(g.calls) > 0
 	), part AS (
 		SELECT g.*, g.access = 'all' OR row_number() OVER (
 			PARTITION BY g.userid, g.queryid, g.access = 'all'
