@@ -6,8 +6,8 @@
  * Databases without the extension are rarely asked whether they have it by now
  * (sample_worker.c), since asking takes a process each.  CREATE EXTENSION in
  * any of them counts one up in shared memory, when it has committed, and the
- * launcher asks all of them again.  Of any extension: which one it is cannot be looked
- * up yet when the server calls the hook, and it is rare enough.
+ * launcher asks all of them again.  Of any extension: which one it is cannot
+ * be looked up yet when the server calls the hook, and it is rare enough.
  *
  * Without preloading there is neither a launcher nor this memory.
  *

@@ -8,9 +8,9 @@
  * Catalogs can be read in one's own database only.  For another one a worker
  * connects there, whether the extension is there or not and whether the
  * database takes connections or not, reads its catalogs
- * (tablespace_relations.c), and sends the rows through a queue in shared memory.  It has no other duty and
- * ends with the last row, or when the reader goes away.  A database that is
- * dropped meanwhile has no rows.
+ * (tablespace_relations.c), and sends the rows through a queue in shared
+ * memory.  It has no other duty and ends with the last row, or when the reader
+ * goes away.  A database that is dropped meanwhile has no rows.
  *
  * A worker runs no event triggers for login: those belong to clients.
  *
