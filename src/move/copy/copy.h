@@ -96,6 +96,7 @@ typedef struct TsaCopy
 	TsaCopyFork *forks;			/* of all relations */
 	Oid			blocked_on;		/* what could not be locked the last time */
 	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
+	bool		is_held_long;	/* by others than queries, by the last look */
 	int			holder_pid;		/* who made an attempt futile lately */
 	LocalTransactionId holder_lxid;
 	int			turns;			/* of such, one after the other, without a gap
@@ -196,7 +197,7 @@ extern bool tsa_copy_has_waiters(const TsaCopy *copy);
 extern bool tsa_copy_poll_waiters(TsaCopy *copy);
 extern bool tsa_copy_is_free(const TsaCopy *copy);
 extern bool tsa_copy_is_dumped(TsaCopy *copy);
-extern void tsa_copy_find_blockers(TsaCopy *copy);
+extern bool tsa_copy_find_blockers(TsaCopy *copy);
 extern bool tsa_copy_is_blocked(TsaCopy *copy);
 
 /* delay_point.c */

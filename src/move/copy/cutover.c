@@ -25,10 +25,11 @@
  *		of all relations in one transaction;
  *	 4. commit, which releases the locks.
  *
- * Locks and steps 1 and 2 are in a subtransaction.  If there is too much WAL to
- * read or too much left to copy (others were busy while we waited), if copying
- * takes too long (blocks have to be read from a slow device), or a file was
- * truncated, it is rolled back, which gives the locks back at once and keeps
+ * All of this is one transaction, which enter_window() begins and commits.
+ * Locks and steps 1 and 2 are in a subtransaction of it.  If there is too much
+ * WAL to read or too much left to copy (others were busy while we waited), if
+ * copying takes too long (blocks have to be read from a slow device), or a file
+ * was truncated, it is rolled back, which gives the locks back at once and keeps
  * those of the session (but for the one on the table or the one index, which
  * had been released, see locks.c, and is taken again).  So the window is
  * bounded, in blocks and in time, but for one read of a batch.
@@ -121,11 +122,19 @@
 #define WINDOW_MS		20
 #define LONG_WINDOW_MS	100
 
+/* How an attempt gets its lock. */
+typedef struct Attempt
+{
+	bool		behind_others;	/* who hold theirs for long, as VACUUM does */
+	bool		queues;			/* for the lock, or takes it if it is free */
+}			Attempt;
+
 /* What an attempt to enter the exclusive window has come to. */
 typedef enum Window
 {
-	WINDOW_READY,
+	WINDOW_READY,				/* all is locked and copied */
 	WINDOW_NOT_LOCKED,			/* copy->blocked_on could not be locked */
+	WINDOW_FREED,				/* the same, but nobody holds it any more */
 	WINDOW_WAITED_FOR,			/* others wait for us: they go first */
 	WINDOW_TOO_MUCH				/* too much is left, or all is to be redone */
 } Window;
@@ -324,7 +333,7 @@ narrow_gap(TsaCopy *copy)
  * over.  If true, the relations are open, for the given owner.
  */
 static bool
-finish_copy(TsaCopy *copy, ResourceOwner owner, const instr_time *locked)
+copy_the_rest(TsaCopy *copy, ResourceOwner owner, const instr_time *locked)
 {
 	double		window_ms = copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
 	WINDOW_MS : LONG_WINDOW_MS;
@@ -363,18 +372,20 @@ lock_rows(TsaCopy *copy)
 }
 
 /*
- * In a subtransaction: reads the WAL, gets the locks, reads the WAL to its end.
+ * In a subtransaction: reads the WAL, gets the locks, reads the WAL to its end
+ * (step 1) and copies what it named (step 2).  If all is ready, the relations
+ * are open, for the given owner.  locked: since when the locks are held.
  */
 static Window
-lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
-				bool queues, instr_time *locked)
+lock_and_follow(TsaCopy *copy, ResourceOwner owner, const Attempt * attempt,
+				instr_time *locked)
 {
 	bool		is_locked;
 
 	copy->blocked_by = InvalidTransactionId;
 	(void) tsa_copy_follow(copy);
 	INSTR_TIME_SET_CURRENT(copy->asked);
-	is_locked = behind_others || lock_rows(copy);
+	is_locked = attempt->behind_others || lock_rows(copy);
 	if (is_locked && tsa_copy_has_waiters(copy))
 	{
 		INSTR_TIME_SET_CURRENT(*locked);
@@ -382,37 +393,80 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, bool behind_others,
 	}
 	if (is_locked)
 	{
-		if (queues)
+		int			wait_ms = 0;
+
+		if (attempt->queues)
+		{
+			wait_ms = queue_ms(copy, attempt->behind_others);
 			tsa_copy_release_first(copy);
-		is_locked = lock_exclusively(copy, queues ?
-									 queue_ms(copy, behind_others) : 0) &&
-			(!behind_others || lock_rows(copy));
+		}
+		is_locked = lock_exclusively(copy, wait_ms) &&
+			(!attempt->behind_others || lock_rows(copy));
 	}
 	INSTR_TIME_SET_CURRENT(*locked);
 	if (!is_locked)
 		return WINDOW_NOT_LOCKED;
-	return finish_copy(copy, owner, locked) ? WINDOW_READY : WINDOW_TOO_MUCH;
+	return copy_the_rest(copy, owner, locked) ? WINDOW_READY : WINDOW_TOO_MUCH;
 }
 
 /*
- * Gets the locks and reads the WAL to its end.  True if all is ready for the
- * switch; the locks belong to the present transaction then.  The journal's row
- * is locked before, so that its update in the window waits for nobody.  An
- * update here would leave a dead version of the row with each attempt that
- * fails: see journal_room.c.
+ * Notes what an attempt has come to, for the next one and for who looks on.
+ * Returns it, with a look at who is in the way.
  */
-static bool
-enter_window(TsaCopy *copy, bool behind_others, bool queues,
-			 instr_time *locked)
+static Window
+note_attempt(TsaCopy *copy, const Attempt * attempt, Window window,
+			 const instr_time *locked)
 {
-	MemoryContext oldcxt = CurrentMemoryContext;
-	ResourceOwner oldowner = CurrentResourceOwner;
-	Window		window;
-	double		waited;
+	double		waited = tsa_ms_between(&copy->asked, locked);
 
+	INSTR_TIME_SET_CURRENT(copy->tried);
+	if (attempt->queues && !attempt->behind_others)
+		copy->queue_cost_ms = copy->held_up_ms;
+	if (window == WINDOW_NOT_LOCKED)
+	{
+		copy->failed_tries++;
+		if (!tsa_copy_find_blockers(copy))
+			window = WINDOW_FREED;
+	}
+	else
+	{
+		copy->failed_tries = 0;
+		copy->progress.nblockers = 0;	/* nobody is in the way any more */
+	}
+	copy->progress.waited_ms += waited;
+	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
+	return window;
+}
+
+/*
+ * The cutover: one transaction, from its begin to its commit.  Returns
+ * WINDOW_READY if the relations have their new storage.  Otherwise nothing has
+ * changed, and locks that were taken here are released.
+ *
+ * The journal's row is locked at first, so that its update in the window waits
+ * for nobody.  An update there would leave a dead version of the row with each
+ * attempt that fails: see journal_room.c.
+ */
+static Window
+enter_window(TsaCopy *copy, const Attempt * attempt)
+{
+	const TsaCopyCallbacks *callbacks = copy->callbacks;
+	MemoryContext oldcxt;
+	ResourceOwner oldowner;
+	RelFileLocator *storage;
+	Window		window;
+	instr_time	locked;
+	instr_time	released;
+
+	tsa_begin();
+	tsa_commit_lazily();
+	oldcxt = CurrentMemoryContext;
+	oldowner = CurrentResourceOwner;
+
+	/* what may have to be given back: the locks, steps 1 and 2 */
 	BeginInternalSubTransaction(NULL);
-	copy->callbacks->before_switch(copy->callbacks->arg);
-	window = lock_and_follow(copy, oldowner, behind_others, queues, locked);
+	callbacks->before_switch(callbacks->arg);
+	window = lock_and_follow(copy, oldowner, attempt, &locked);
 	if (window == WINDOW_READY)
 		ReleaseCurrentSubTransaction();
 	else
@@ -420,24 +474,26 @@ enter_window(TsaCopy *copy, bool behind_others, bool queues,
 	copy->held_up_ms = tsa_ms_since(&copy->asked);
 	MemoryContextSwitchTo(oldcxt);
 	CurrentResourceOwner = oldowner;
+	window = note_attempt(copy, attempt, window, &locked);
+	if (window != WINDOW_READY)
+	{
+		CommitTransactionCommand();
+		return window;
+	}
 
-	INSTR_TIME_SET_CURRENT(copy->tried);
-	if (queues && !behind_others)
-		copy->queue_cost_ms = copy->held_up_ms;
-	if (window == WINDOW_NOT_LOCKED)
-	{
-		copy->failed_tries++;
-		tsa_copy_find_blockers(copy);
-	}
-	else
-	{
-		copy->failed_tries = 0;
-		copy->progress.nblockers = 0;	/* nobody is in the way any more */
-	}
-	waited = tsa_ms_between(&copy->asked, locked);
-	copy->progress.waited_ms += waited;
-	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
-	return window == WINDOW_READY;
+	/* step 3 */
+	storage = tsa_copy_old_storage(copy);
+	callbacks->switching(callbacks->arg, storage, copy->nrels);
+	pfree(storage);
+	tsa_copy_switch_storage(copy);
+	CHECK_FOR_INTERRUPTS();		/* the postmaster may be dead */
+
+	/* step 4 */
+	tsa_copy_close(copy);
+	CommitTransactionCommand();
+	INSTR_TIME_SET_CURRENT(released);
+	copy->progress.lock_ms = tsa_ms_between(&locked, &released);
+	return WINDOW_READY;
 }
 
 /*
@@ -521,12 +577,12 @@ tsa_copy_may_queue(const TsaCopy *copy)
  * others that take their time, or behind queries.
  */
 static TsaCutover
-plan_attempt(TsaCopy *copy, bool *behind_others, bool *queues)
+plan_attempt(TsaCopy *copy, Attempt * attempt)
 {
 	if (INSTR_TIME_IS_ZERO(copy->first_tried))
 		INSTR_TIME_SET_CURRENT(copy->first_tried);
 	copy->held_up_ms = -1;
-	*behind_others = *queues = false;
+	attempt->behind_others = attempt->queues = false;
 	if (tsa_copy_may_try(copy) && tsa_copy_is_free(copy))
 	{
 		copy->progress.nblockers = 0;
@@ -534,19 +590,19 @@ plan_attempt(TsaCopy *copy, bool *behind_others, bool *queues)
 	}
 	if (tsa_copy_is_blocked(copy))
 		return TSA_CUTOVER_BLOCKED;
-	*behind_others = copy->progress.nblockers > 0;
-	*queues = *behind_others || tsa_copy_may_queue(copy);
-	if (!*queues)
+	attempt->behind_others = copy->is_held_long;
+	attempt->queues = attempt->behind_others || tsa_copy_may_queue(copy);
+	if (!attempt->queues)
 	{
 		copy->blocked_on = copy->rels[0].relid;
 		copy->blocked_by = InvalidTransactionId;
-		tsa_copy_find_blockers(copy);
+		(void) tsa_copy_find_blockers(copy);
 		return TSA_CUTOVER_BUSY;
 	}
 	if (tsa_copy_is_dumped(copy))
 		return TSA_CUTOVER_BUSY;
 	INSTR_TIME_SET_CURRENT(copy->queued);
-	if (!*behind_others)
+	if (!attempt->behind_others)
 		copy->queue_tries++;
 	return TSA_CUTOVER_LATER;
 }
@@ -559,53 +615,38 @@ plan_attempt(TsaCopy *copy, bool *behind_others, bool *queues)
 TsaCutover
 tsa_copy_cut_over(TsaCopy *copy)
 {
-	instr_time	locked;
-	instr_time	released;
-	bool		behind_others;
-	bool		queues;
+	Attempt		attempt;
 	TsaCutover	failed;
-	RelFileLocator *storage;
+	Window		window;
 
 	if (!tsa_copy_yield_and_pause(copy))
 		return TSA_CUTOVER_REWRITTEN;
 
-	failed = plan_attempt(copy, &behind_others, &queues);
+	failed = plan_attempt(copy, &attempt);
 	if (failed != TSA_CUTOVER_LATER)
 		return failed;
-	failed = behind_others ? TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
+	failed = attempt.behind_others ? TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
 	copy->progress.attempts++;
 	copy->held_up_ms = 0;
 	if (!narrow_gap(copy))
 		return copy->state == TSA_COPY_REWRITTEN ?
 			TSA_CUTOVER_REWRITTEN : failed;
-	tsa_begin();
-	tsa_commit_lazily();
-	if (!enter_window(copy, behind_others, queues, &locked))
+
+	window = enter_window(copy, &attempt);
+	if (window != WINDOW_READY)
 	{
-		CommitTransactionCommand();
 		/* what will be done some day is waited for, however long it takes */
-		if (behind_others && copy->progress.nblockers > 0)
+		if (window == WINDOW_NOT_LOCKED && attempt.behind_others)
 			copy->progress.attempts--;
 		if (copy->state == TSA_COPY_REWRITTEN ||
 			(copy->locks == TSA_LOCKS_ALL_BUT_FIRST && !tsa_copy_yield(copy)))
 			return TSA_CUTOVER_REWRITTEN;
-		return behind_others || copy->progress.nblockers == 0 ? failed :
-			TSA_CUTOVER_BUSY;
+		return window == WINDOW_NOT_LOCKED && !attempt.behind_others ?
+			TSA_CUTOVER_BUSY : failed;
 	}
-
-	storage = tsa_copy_old_storage(copy);
-	copy->callbacks->switching(copy->callbacks->arg, storage, copy->nrels);
-	pfree(storage);
-	tsa_copy_switch_storage(copy);
-	CHECK_FOR_INTERRUPTS();		/* the postmaster may be dead */
-	tsa_copy_end(copy);
-	INSTR_TIME_SET_CURRENT(released);
-
 	tsa_copy_after_switch(copy);
 	tsa_stop_point("switched");
-
 	copy->progress.nblockers = 0;
-	copy->progress.lock_ms = tsa_ms_between(&locked, &released);
 	tsa_copy_report(copy, "removing old file");
 	return TSA_CUTOVER_DONE;
 }

@@ -400,9 +400,10 @@ is_in_our_way(const TsaCopy *copy, const LOCKTAG *tag)
 
 /*
  * Puts into copy->progress who holds locks on what could not be locked.  A
- * prepared transaction appears as process 0, as in pg_blocking_pids().
+ * prepared transaction appears as process 0, as in pg_blocking_pids().  False
+ * if nobody does any more.
  */
-void
+bool
 tsa_copy_find_blockers(TsaCopy *copy)
 {
 	LockData   *locks = GetLockStatusData();
@@ -418,6 +419,7 @@ tsa_copy_find_blockers(TsaCopy *copy)
 	}
 	pfree(locks->locks);
 	pfree(locks);
+	return copy->progress.nblockers > 0;
 }
 
 /*
@@ -497,6 +499,7 @@ tsa_copy_is_blocked(TsaCopy *copy)
 	bool		counted = false;
 
 	copy->progress.nblockers = 0;
+	copy->is_held_long = false;
 	for (int i = 0; i < locks->nelements; i++)
 	{
 		LockInstanceData *lock = &locks->locks[i];
@@ -513,6 +516,7 @@ tsa_copy_is_blocked(TsaCopy *copy)
 			(moves_table(copy) || !holds_table(copy, locks, lock->leaderPid)))
 			continue;
 		copy->blocked_on = relid;
+		copy->is_held_long = true;
 		if (!counted && lock->pid == lock->leaderPid)
 		{
 			count_turn(copy, lock);
@@ -522,9 +526,9 @@ tsa_copy_is_blocked(TsaCopy *copy)
 	}
 	pfree(locks->locks);
 	pfree(locks);
-	if (copy->progress.nblockers == 0)
+	if (!copy->is_held_long)
 		copy->turns = 0;
-	return copy->progress.nblockers > 0 &&
+	return copy->is_held_long &&
 		(copy->turns < TSA_MAX_TURNS ||
 		 tsa_ms_since(&copy->queued) <
 		 Min(copy->turns * TSA_MS_PER_TURN, TSA_MAX_QUEUE_MS));
@@ -551,7 +555,7 @@ tsa_copy_wait_for_lock(TsaCopy *copy)
 
 	if (tsa_ms_since(&copy->reported) >= REPORT_MS)
 	{
-		tsa_copy_find_blockers(copy);
+		(void) tsa_copy_find_blockers(copy);
 		tsa_copy_report(copy, "waiting for lock");
 		copy->progress.phase = phase;
 		copy->progress.nblockers = 0;
