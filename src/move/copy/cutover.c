@@ -29,9 +29,9 @@
  * Locks and steps 1 and 2 are in a subtransaction of it.  If there is too much
  * WAL to read or too much left to copy (others were busy while we waited), if
  * copying takes too long (blocks have to be read from a slow device), or a file
- * was truncated, it is rolled back, which gives the locks back at once and keeps
- * those of the session (but for the one on the table or the one index, which
- * had been released, see locks.c, and is taken again).  So the window is
+ * was truncated, it is rolled back, which gives the locks back at once and
+ * keeps those of the session (but for the one on the table or the one index,
+ * which had been released, see locks.c, and is taken again).  So the window is
  * bounded, in blocks and in time, but for one read of a batch.
  *
  * Rights are looked at again with the rows of pg_class locked, when nobody can
