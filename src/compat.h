@@ -683,4 +683,11 @@ tsa_buffers_of_node(const PlanState *node)
 #define TSA_REPACK_STATEMENT T_RepackStmt
 #endif
 
+/* The planner of 19 leaves the metapage of a B-tree out (numNonLeafPages). */
+#if PG_VERSION_NUM < 190000
+#define TSA_META_PAGES_LEFT_OUT	0
+#else
+#define TSA_META_PAGES_LEFT_OUT	1
+#endif
+
 #endif							/* TSA_COMPAT_H */

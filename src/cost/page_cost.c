@@ -168,12 +168,13 @@ tsa_btree_cost(const TsaScan *scan, const TsaCostSettings *settings)
 {
 	double		loops = scan->loop_count > 1 ? scan->loop_count : 1;
 	double		entries = rint(scan->selectivity * scan->table_tuples);
+	double		leaves = scan->index_pages - settings->meta_pages;
 	double		pages = 1;
 	double		cost;
 
 	entries = fmax(fmin(entries, scan->index_tuples), 1);
-	if (scan->index_pages > 1 && scan->index_tuples > 1)
-		pages = ceil(entries * scan->index_pages / scan->index_tuples);
+	if (scan->index_pages > 1 && leaves > 0 && scan->index_tuples > 1)
+		pages = ceil(entries * leaves / scan->index_tuples);
 	if (loops > 1)
 		pages = tsa_leaf_pages_fetched(scan, settings, pages, loops) / loops;
 	cost = pages * settings->index_random;

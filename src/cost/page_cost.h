@@ -24,6 +24,7 @@ typedef struct TsaCostSettings
 	double		cache_pages;	/* effective_cache_size */
 	double		bitmap_entries; /* pages that work_mem has room for */
 	double		shared_pages;	/* shared_buffers */
+	double		meta_pages;		/* of an index, not taken for leaf pages */
 } TsaCostSettings;
 
 /* A scan: what is known of table, index and condition. */

@@ -18,6 +18,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
+#include "compat.h"
 #include "cost/cost.h"
 #include "cost/page_cost.h"
 
@@ -32,6 +33,7 @@ tsa_cost_settings_fill(TsaCostSettings *settings)
 	settings->cpu_operator = cpu_operator_cost;
 	settings->cache_pages = effective_cache_size;
 	settings->shared_pages = NBuffers;
+	settings->meta_pages = TSA_META_PAGES_LEFT_OUT;
 	settings->bitmap_entries =
 		(double) tbm_calculate_entries(work_mem * INT64CONST(1024));
 }

@@ -84,5 +84,14 @@ main(void)
 	scan.index_pages = 5;
 	ok(tsa_btree_cost(&scan, &defaults) < 5 * 4 + 1000 * 0.0075 + 1,
 	   "a partial index has no more than its own entries");
+	settings = defaults;
+	settings.meta_pages = 1;
+	is_close(tsa_btree_cost(&scan, &defaults) -
+			 tsa_btree_cost(&scan, &settings), 4, 1e-9,
+			 "19: the metapage is none of the leaf pages");
+	scan.index_pages = 1;
+	is_close(tsa_btree_cost(&scan, &settings),
+			 tsa_btree_cost(&scan, &defaults), 1e-9,
+			 "an empty index has one page in any case");
 	return done_testing();
 }
