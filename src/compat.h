@@ -690,4 +690,11 @@ tsa_buffers_of_node(const PlanState *node)
 #define TSA_META_PAGES_LEFT_OUT	1
 #endif
 
+/* 19 made an enum of the numbers of system caches. */
+#if PG_VERSION_NUM < 190000
+#define TSA_SYSCACHE_ID int
+#else
+#define TSA_SYSCACHE_ID SysCacheIdentifier
+#endif
+
 #endif							/* TSA_COMPAT_H */

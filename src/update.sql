@@ -161,3 +161,6 @@ ALTER TABLE tablespace_advisor.job
 	ADD COLUMN progress_handle bigint,
 	ADD COLUMN call_user oid,
 	ADD COLUMN takeovers int NOT NULL DEFAULT 0;
+
+ALTER TABLE tablespace_advisor.index_locality
+	ADD COLUMN correlation float8;

@@ -50,7 +50,7 @@ COMMENT ON VIEW tablespace_advisor.read_times IS
 	'per tablespace the measured microseconds to read a block: in a sequential scan, at random, after a short jump forward, from the system''s cache, and next to the one before in a bitmap heap scan at effective_io_concurrency 0, 1 and depth; skip_deep_us and random_deep_us are at that depth too. NULL: not measured';
 
 COMMENT ON TABLE tablespace_advisor.index_locality IS
-	'what measure_index_locality() found, one row per index; void as soon as one of the files is another, or the index or its table has grown by more than a fifth';
+	'what measure_index_locality() found, one row per index; void as soon as one of the files is another, the index or its table has grown by more than a fifth, or the correlation that ANALYZE finds differs by more than 0.1';
 COMMENT ON COLUMN tablespace_advisor.index_locality.index_file IS
 	'number of the index''s file at that time';
 COMMENT ON COLUMN tablespace_advisor.index_locality.heap_file IS
@@ -59,8 +59,29 @@ COMMENT ON COLUMN tablespace_advisor.index_locality.points IS
 	'one line per size of window: entries, windows, blocks, sequential, skip and random steps, steps back of 1 or 2 blocks, steps back of up to 256 (both among the random ones), adjacent, skip and far gaps, entries that lead to another block than the one before, lengths of the skip gaps added up, different keys (only in the last line, 0: not known)';
 COMMENT ON COLUMN tablespace_advisor.index_locality.read_times IS
 	'microseconds, in the order of the view read_times from sequential_page_us on, of the table''s tablespace; NULL: it was not probed, and the planner is told nothing';
+COMMENT ON COLUMN tablespace_advisor.index_locality.correlation IS
+	'what the planner took the index''s correlation for when it was measured; NULL: not known, and not compared';
+
+CREATE FUNCTION tablespace_advisor.locality_fault(index oid)
+RETURNS text
+LANGUAGE C VOLATILE STRICT
+AS 'MODULE_PATHNAME', 'locality_fault';
+COMMENT ON FUNCTION tablespace_advisor.locality_fault(oid) IS
+	'why the measured locality of an index is not used: "rewritten", "grown" or "reordered"; NULL: it is used, none is kept, there is nothing to measure, or a lock is not to be had at once';
+
+CREATE VIEW tablespace_advisor.void_locality AS
+SELECT l.index, l.relation, f.fault, l.measured_at,
+	/* as measure_locality.c does: whole, or eight windows of 65 536 entries */
+	least(l.index_blocks, greatest(2048,
+		8 * 65536 * l.index_blocks / greatest(l.entries, 1) + 8)) AS pages_to_read
+FROM tablespace_advisor.index_locality l
+CROSS JOIN LATERAL (SELECT tablespace_advisor.locality_fault(l.index) AS fault) f
+WHERE l.read_times IS NOT NULL AND f.fault IS NOT NULL;
+COMMENT ON VIEW tablespace_advisor.void_locality IS
+	'measured localities that plans leave out, since the index or its table was rewritten or moved, has grown by more than a fifth, or is in another order by its statistics; pages_to_read: about, to measure again';
 GRANT SELECT ON tablespace_advisor.index_locality,
-	tablespace_advisor.read_times TO pg_monitor;
+	tablespace_advisor.read_times, tablespace_advisor.void_locality TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.locality_fault(oid) TO pg_monitor;
 
 CREATE FUNCTION @extschema@.measure_index_locality(
 	target regclass,

@@ -6,7 +6,10 @@
  * The planner asks for the same indexes again and again, so the answers are
  * kept, also that there is none.  An answer is forgotten when the relation
  * cache forgets its index or its table: when either is rewritten, moved or
- * measured.  One that is there is read again after a while, because what caches
+ * measured.  It is forgotten, too, when ANALYZE has written statistics of the
+ * index's first column, since these may say that it is stale: the relation
+ * cache hears nothing of ANALYZE where pages and rows are as many as before.
+ * One that is there is read again after a while, because what caches
  * hold of the table comes with it.  Where the table of localities cannot be
  * locked at once, what was known is taken, and the next plan tries again.
  *
@@ -20,8 +23,10 @@
 #include "common/hashfn.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "compat.h"
 #include "cost/locality_store.h"
 
 #define READ_AGAIN_MS	INT64CONST(300000)
@@ -31,6 +36,7 @@ typedef struct CacheEntry
 	Oid			index;			/* the key */
 	char		status;			/* of simplehash.h */
 	bool		is_known;
+	uint32		statistics;		/* as in the row, stale or not; 0: none */
 	TimestampTz read_again;		/* from then on, if there is a row */
 	TsaLocalityRow *row;		/* NULL: there is none that holds */
 } CacheEntry;
@@ -81,11 +87,29 @@ forget(Datum arg, Oid relid)
 			forget_entry(entry);
 }
 
+/* Forget the indexes on a column whose statistics are others; 0: all. */
+static void
+forget_statistics(Datum arg, TSA_SYSCACHE_ID cache_id, uint32 key)
+{
+	cache_iterator iterator;
+	CacheEntry *entry;
+
+	(void) arg;
+	(void) cache_id;
+	if (cache == NULL)
+		return;
+	cache_start_iterate(cache, &iterator);
+	while ((entry = cache_iterate(cache, &iterator)) != NULL)
+		if (entry->statistics != 0 && (key == 0 || entry->statistics == key))
+			forget_entry(entry);
+}
+
 /* Prepare the cache. */
 void
 tsa_init_locality_cache(void)
 {
 	CacheRegisterRelcacheCallback(forget, (Datum) 0);
+	CacheRegisterSyscacheCallback(STATRELATTINH, forget_statistics, (Datum) 0);
 }
 
 /* Look an index up in the table of localities. */
@@ -106,6 +130,7 @@ load(Oid index)
 	if (!is_there)
 		entry->row = NULL;
 	forget_entry(entry);
+	entry->statistics = row.statistics;
 	if (is_found)
 	{
 		entry->row = MemoryContextAlloc(TopMemoryContext, sizeof(row));

@@ -33,6 +33,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "cost/locality_stale.h"
 #include "cost/locality_store.h"
 #include "state/state.h"
 #include "state/statement.h"
@@ -55,7 +56,8 @@ enum
 	COLUMN_MEASURED_AT,
 	COLUMN_POINTS,
 	COLUMN_READ_TIMES,
-	COLUMNS = COLUMN_READ_TIMES
+	COLUMN_CORRELATION,
+	COLUMNS = COLUMN_CORRELATION
 };
 
 #define SELECT_TIMES \
@@ -83,11 +85,11 @@ enum
 #define INSERT_ROW \
 	"INSERT INTO tablespace_advisor.index_locality (index, relation," \
 	" index_file, heap_file, index_blocks, table_blocks, entries," \
-	" measured_at, points, read_times)" \
-	" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)" \
+	" measured_at, points, read_times, correlation)" \
+	" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" \
 	" ON CONFLICT (index) DO UPDATE SET (relation, index_file, heap_file," \
 	"  index_blocks, table_blocks, entries, measured_at, points," \
-	"  read_times) = ($2, $3, $4, $5, $6, $7, $8, $9, $10)"
+	"  read_times, correlation) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
 
 /* The fields of a point, in the order of the column. */
 static void
@@ -234,13 +236,13 @@ replace_row(TsaLocalityRow *row, Datum times, bool no_times)
 		INSERT_ROW, COLUMNS,
 		{
 			OIDOID, OIDOID, OIDOID, OIDOID, INT8OID, INT8OID, FLOAT8OID,
-			TIMESTAMPTZOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID
+			TIMESTAMPTZOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8OID
 		},
 		NULL
 	};
 	static TsaStatement keep_residency = {KEEP_RESIDENCY, 1, {OIDOID}, NULL};
 	Datum		values[COLUMNS];
-	char		nulls[COLUMNS + 1] = "          ";
+	char		nulls[COLUMNS + 1] = "           ";
 
 	values[0] = ObjectIdGetDatum(row->index);
 	values[1] = ObjectIdGetDatum(row->relation);
@@ -254,6 +256,9 @@ replace_row(TsaLocalityRow *row, Datum times, bool no_times)
 	values[9] = times;
 	if (no_times)
 		nulls[9] = 'n';
+	values[10] = Float8GetDatum(row->correlation);
+	if (isnan(row->correlation))
+		nulls[10] = 'n';
 	tsa_run(&delete_gone, NULL, NULL, TSA_WRITES);
 	tsa_run(&insert_row, values, nulls, TSA_WRITES);
 	tsa_run(&keep_residency, &values[1], NULL, TSA_CALLS);
@@ -301,7 +306,8 @@ take_row(const Datum *values, const bool *nulls, void *arg)
 	TsaLocalityRow *row = arg;
 
 	for (int i = 0; i < COLUMNS; i++)
-		if (nulls[i] && i + 1 != COLUMN_READ_TIMES)
+		if (nulls[i] && i + 1 != COLUMN_READ_TIMES &&
+			i + 1 != COLUMN_CORRELATION)
 			return false;
 	row->index = DatumGetObjectId(values[COLUMN_INDEX - 1]);
 	row->relation = DatumGetObjectId(values[COLUMN_RELATION - 1]);
@@ -313,14 +319,16 @@ take_row(const Datum *values, const bool *nulls, void *arg)
 		(double) DatumGetInt64(values[COLUMN_TABLE_BLOCKS - 1]);
 	row->entries = DatumGetFloat8(values[COLUMN_ENTRIES - 1]);
 	row->measured_at = DatumGetTimestampTz(values[COLUMN_MEASURED_AT - 1]);
+	row->correlation = nulls[COLUMN_CORRELATION - 1] ? NAN :
+		DatumGetFloat8(values[COLUMN_CORRELATION - 1]);
 	row->has_times = !nulls[COLUMN_READ_TIMES - 1] &&
 		read_times(values[COLUMN_READ_TIMES - 1], &row->times);
 	return read_points(values[COLUMN_POINTS - 1], &row->locality);
 }
 
 /* Are index and table still in the files that were looked at? */
-static bool
-is_of_these_files(const TsaLocalityRow *row)
+bool
+tsa_locality_has_files(const TsaLocalityRow *row)
 {
 	Relation	index = RelationIdGetRelation(row->index);
 	Relation	heap = RelationIdGetRelation(row->relation);
@@ -348,12 +356,11 @@ find_residency(TsaLocalityRow *row)
 }
 
 /*
- * Read the row of an index.  Returns false if the table is not there or could
- * not be locked at once; *is_found says whether there is a row that holds and
- * has times.
+ * Read the row of an index as it was kept.  Returns false if the table is not
+ * there or could not be locked at once; *is_found says whether there is a row.
  */
 bool
-tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
+tsa_locality_read(Oid index, TsaLocalityRow *row, bool *is_found)
 {
 	Oid			table;
 
@@ -363,8 +370,21 @@ tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
 	table = tsa_state_try_lock("index_locality", AccessShareLock);
 	if (!OidIsValid(table))
 		return false;
-	*is_found = tsa_state_read_row(table, index, COLUMNS, take_row, row) &&
-		row->has_times && is_of_these_files(row);
+	*is_found = tsa_state_read_row(table, index, COLUMNS, take_row, row);
+	return true;
+}
+
+/*
+ * Read the row of an index for plans.  Returns as tsa_locality_read(), but
+ * *is_found says whether there is a row that holds, has times and is not stale.
+ */
+bool
+tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found)
+{
+	if (!tsa_locality_read(index, row, is_found))
+		return false;
+	*is_found = *is_found && row->has_times && tsa_locality_has_files(row) &&
+		!tsa_locality_is_stale(index, row->correlation, &row->statistics);
 	if (*is_found)
 		find_residency(row);
 	return true;

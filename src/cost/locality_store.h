@@ -16,6 +16,9 @@
 #include "cost/locality.h"
 #include "sample/table_residency.h"
 
+/* An index or table that grew by more than this is not what was measured. */
+#define TSA_MAX_GROWTH	1.2
+
 /* One row. */
 typedef struct TsaLocalityRow
 {
@@ -27,6 +30,8 @@ typedef struct TsaLocalityRow
 	double		table_blocks;
 	double		entries;
 	TimestampTz measured_at;
+	double		correlation;	/* of the statistics then; NaN: not known */
+	uint32		statistics;		/* hash of their key in the syscache, or 0 */
 	TsaLocality locality;
 	bool		has_times;
 	TsaReadTimes times;			/* cold */
@@ -38,6 +43,8 @@ typedef struct TsaLocalityRow
 
 /* locality_store.c */
 extern void tsa_locality_keep(TsaLocalityRow *row, Oid tablespace);
+extern bool tsa_locality_has_files(const TsaLocalityRow *row);
+extern bool tsa_locality_read(Oid index, TsaLocalityRow *row, bool *is_found);
 extern bool tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found);
 
 /* locality_cache.c */

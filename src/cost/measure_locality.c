@@ -6,7 +6,9 @@
  *
  * Table and index are locked AccessShare, as a query would, until the
  * transaction ends.  An index of moderate size is read whole, of a larger one
- * some windows that begin at leaf pages chosen at random.
+ * some windows that begin at leaf pages chosen at random.  No function of the
+ * table's owner runs, so that tsa_measure_locality() may be called with a
+ * superuser's rights.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -25,11 +27,11 @@
 #include "catalog/pg_authid_d.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_statistic.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -44,7 +46,9 @@
 #include "cost/btree_blocks.h"
 #include "cost/correction.h"
 #include "cost/cost.h"
+#include "cost/locality_stale.h"
 #include "cost/locality_store.h"
+#include "cost/measure_locality.h"
 #include "state/printable.h"
 #include "state/state.h"
 
@@ -97,36 +101,6 @@ list_indexes(Oid target, int *n)
 	SPI_finish();
 	AtEOXact_GUC(false, guc_level);
 	return indexes;
-}
-
-/* The correlation that btcostestimate() assumes; NaN where there is none. */
-static double
-find_correlation(Relation index)
-{
-	AttrNumber	column = index->rd_index->indkey.values[0];
-	Oid			relation = column != 0 ? index->rd_index->indrelid :
-	RelationGetRelid(index);
-	HeapTuple	tuple;
-	AttStatsSlot slot;
-	double		correlation = NAN;
-
-	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
-							Int16GetDatum(column != 0 ? column : 1),
-							BoolGetDatum(false));
-	if (!HeapTupleIsValid(tuple))
-		return NAN;
-	if (get_attstatsslot(&slot, tuple, STATISTIC_KIND_CORRELATION, InvalidOid,
-						 ATTSTATSSLOT_NUMBERS))
-	{
-		correlation = slot.numbers[0];
-		if (index->rd_indoption[0] & INDOPTION_DESC)
-			correlation = -correlation;
-		if (index->rd_index->indnkeyatts > 1)
-			correlation *= 0.75;
-		free_attstatsslot(&slot);
-	}
-	ReleaseSysCache(tuple);
-	return correlation;
 }
 
 /* Refuse what has no indexes. */
@@ -241,8 +215,7 @@ find_effective(const TsaLocalityRow *row, Relation heap, double entries)
 
 /* Return what was found, a row per size of window. */
 static void
-put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap,
-		 float8 correlation)
+put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap)
 {
 	int			i;
 
@@ -263,8 +236,8 @@ put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap,
 		values[8] = Float8GetDatum(point->skip_gaps);
 		values[9] = Float8GetDatum(point->far_gaps);
 		values[10] = TimestampTzGetDatum(row->measured_at);
-		values[11] = Float8GetDatum(correlation);
-		nulls[11] = isnan(correlation);
+		values[11] = Float8GetDatum(row->correlation);
+		nulls[11] = isnan(row->correlation);
 		nulls[12] = !row->has_times;
 		values[12] = Float8GetDatum(nulls[12] ? 0 :
 									find_effective(row, heap, point->entries));
@@ -277,7 +250,71 @@ put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap,
 	}
 }
 
-/* Measure one index, keep and return what was found. */
+/* Is the locality of such an index measured? */
+static bool
+can_measure(Relation index, Relation heap)
+{
+	return index->rd_rel->relkind == RELKIND_INDEX &&
+		index->rd_rel->relam == BTREE_AM_OID &&
+		heap->rd_rel->relam == HEAP_TABLE_AM_OID &&
+		!RELATION_IS_OTHER_TEMP(index);
+}
+
+/*
+ * Measure one index, and keep what was found.  Both are locked.  Returns NULL
+ * if there was nothing to find.
+ */
+static TsaLocalityRow *
+measure(Relation index, Relation heap)
+{
+	TsaLocalityRow *row = palloc0(sizeof(TsaLocalityRow));
+
+	row->index = RelationGetRelid(index);
+	row->relation = RelationGetRelid(heap);
+	row->index_file = tsa_locator_number(tsa_rel_locator(index));
+	row->heap_file = tsa_locator_number(tsa_rel_locator(heap));
+	row->index_blocks = RelationGetNumberOfBlocks(index);
+	row->table_blocks = RelationGetNumberOfBlocks(heap);
+	row->measured_at = GetCurrentTimestamp();
+	row->correlation = tsa_index_correlation(index, NULL);
+	sample_index(index, row->table_blocks, row);
+	if (row->locality.npoints > 0)
+	{
+		tsa_locality_keep(row, tsa_locator_tablespace(tsa_rel_locator(heap)));
+		return row;
+	}
+	pfree(row);
+	return NULL;
+}
+
+/*
+ * Measure an index again, if it and its table can be locked at once.  Returns
+ * false if they could be, but nothing was measured.
+ */
+bool
+tsa_measure_locality(Oid index_oid, Oid heap_oid)
+{
+	Relation	index;
+	Relation	heap;
+	bool		is_measured;
+
+	if (!ConditionalLockRelationOid(heap_oid, AccessShareLock))
+		return true;
+	if (!ConditionalLockRelationOid(index_oid, AccessShareLock))
+		return true;			/* the end of the transaction unlocks */
+	heap = try_relation_open(heap_oid, NoLock);
+	index = heap != NULL ? try_relation_open(index_oid, NoLock) : NULL;
+	is_measured = index != NULL && can_measure(index, heap) &&
+		index->rd_index != NULL && index->rd_index->indrelid == heap_oid &&
+		measure(index, heap) != NULL;
+	if (index != NULL)
+		relation_close(index, NoLock);
+	if (heap != NULL)
+		relation_close(heap, NoLock);
+	return is_measured;
+}
+
+/* Measure one index for a caller, and return what was found. */
 static void
 measure_index(ReturnSetInfo *rsinfo, Oid index_oid, int number, int of,
 			  bool *unprobed)
@@ -292,39 +329,23 @@ measure_index(ReturnSetInfo *rsinfo, Oid index_oid, int number, int of,
 		return;
 	check_target(heap_oid);
 	index = try_relation_open(index_oid, AccessShareLock);
-	if (index == NULL || index->rd_rel->relkind != RELKIND_INDEX ||
-		index->rd_rel->relam != BTREE_AM_OID ||
-		heap->rd_rel->relam != HEAP_TABLE_AM_OID ||
-		RELATION_IS_OTHER_TEMP(index))
+	if (index != NULL && can_measure(index, heap))
 	{
-		if (index != NULL)
-			relation_close(index, NoLock);
-		relation_close(heap, NoLock);
-		return;
+		if (of > 1)
+			ereport(NOTICE,
+					(errmsg("measuring the locality of index \"%s\", %d of %d",
+							tsa_printable_text(RelationGetRelationName(index)),
+							number, of)));
+		row = measure(index, heap);
+		if (row != NULL)
+		{
+			put_rows(rsinfo, row, heap);
+			*unprobed |= !row->has_times;
+			pfree(row);
+		}
 	}
-	if (of > 1)
-		ereport(NOTICE,
-				(errmsg("measuring the locality of index \"%s\", %d of %d",
-						tsa_printable_text(RelationGetRelationName(index)),
-						number, of)));
-
-	row = palloc0(sizeof(TsaLocalityRow));
-	row->index = index_oid;
-	row->relation = heap_oid;
-	row->index_file = tsa_locator_number(tsa_rel_locator(index));
-	row->heap_file = tsa_locator_number(tsa_rel_locator(heap));
-	row->index_blocks = RelationGetNumberOfBlocks(index);
-	row->table_blocks = RelationGetNumberOfBlocks(heap);
-	row->measured_at = GetCurrentTimestamp();
-	sample_index(index, row->table_blocks, row);
-	if (row->locality.npoints > 0)
-	{
-		tsa_locality_keep(row, tsa_locator_tablespace(tsa_rel_locator(heap)));
-		put_rows(rsinfo, row, heap, find_correlation(index));
-		*unprobed |= !row->has_times;
-	}
-	pfree(row);
-	relation_close(index, NoLock);
+	if (index != NULL)
+		relation_close(index, NoLock);
 	relation_close(heap, NoLock);
 }
 

@@ -48,9 +48,7 @@
 #include "cost/cost.h"
 #include "cost/locality_store.h"
 #include "cost/loops.h"
-
-/* what grew by more than this is no longer what was measured */
-#define MAX_GROWTH		1.2
+#include "cost/renew_locality.h"
 
 /* configuration parameters */
 bool		tsa_correct_locality = false;
@@ -70,8 +68,8 @@ find_locality(const IndexOptInfo *index)
 	const TsaLocalityRow *row = tsa_locality_find(index->indexoid);
 
 	if (row == NULL ||
-		index->pages > MAX_GROWTH * row->index_blocks ||
-		index->rel->pages > MAX_GROWTH * row->table_blocks)
+		index->pages > TSA_MAX_GROWTH * row->index_blocks ||
+		index->rel->pages > TSA_MAX_GROWTH * row->table_blocks)
 		return NULL;
 	return row;
 }
@@ -390,6 +388,7 @@ tsa_init_cost(void)
 							 -1, -1, 1, PGC_USERSET, 0,
 							 NULL, renew_plans_real, NULL);
 	tsa_init_locality_cache();
+	tsa_init_renew_locality();
 	tsa_init_assume();
 #if TSA_HAVE_SIMPLE_REL_HOOK
 	previous_simple_rel = build_simple_rel_hook;

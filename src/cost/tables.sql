@@ -16,5 +16,6 @@ CREATE TABLE tablespace_advisor.index_locality (
 	entries float8 NOT NULL,
 	measured_at timestamptz NOT NULL,
 	points float8[] NOT NULL,
-	read_times float8[]
+	read_times float8[],
+	correlation float8
 );

@@ -161,6 +161,28 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_health() IS
 	'the rows of tablespace_advisor_health() on measurements of tablespaces, but for volatile ones that are neither used nor probed: fine for 90 days';
 
+CREATE FUNCTION tablespace_advisor.locality_health()
+RETURNS TABLE (subject text, ok boolean, message text, statement text)
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT 'localities', v.n = 0,
+		CASE WHEN v.n = 0 THEN format('%s measured, all in use', m.n)
+			ELSE format('%s of %s are not used, since indexes or their tables were rewritten, have grown or are in another order; first %s (%s)',
+				v.n, m.n, v.first, v.fault) END,
+		CASE WHEN v.n > 0 THEN format('SELECT * FROM %s.measure_index_locality(%L::pg_catalog.regclass)',
+			'@extschema@', v.first) END
+	FROM (SELECT count(*) AS n FROM tablespace_advisor.index_locality l
+		WHERE l.read_times IS NOT NULL) m
+	CROSS JOIN (SELECT count(*) AS n,
+			(array_agg(x.index::regclass ORDER BY x.measured_at, x.index))[1] AS first,
+			(array_agg(x.fault ORDER BY x.measured_at, x.index))[1] AS fault
+		FROM tablespace_advisor.void_locality x) v
+	WHERE m.n > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.locality_health() IS
+	'the row of tablespace_advisor_health() on measured localities, if there are any that plans could use: fine if all are used';
+
 CREATE FUNCTION tablespace_advisor.device_health()
 RETURNS TABLE (subject text, ok boolean, message text, statement text)
 LANGUAGE sql VOLATILE
@@ -215,7 +237,8 @@ BEGIN ATOMIC
 		UNION ALL SELECT 2, * FROM tablespace_advisor.sample_health()
 		UNION ALL SELECT 3, * FROM tablespace_advisor.probe_health()
 		UNION ALL SELECT 4, * FROM tablespace_advisor.device_health()
-		UNION ALL SELECT 5, * FROM tablespace_advisor.move_health()) h
+		UNION ALL SELECT 5, * FROM tablespace_advisor.locality_health()
+		UNION ALL SELECT 6, * FROM tablespace_advisor.move_health()) h
 		LEFT JOIN (SELECT FROM tablespace_advisor.device LIMIT 0) held ON true
 	ORDER BY h.part;
 END;
@@ -233,6 +256,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.sample_health(),
 	tablespace_advisor.probe_health(),
 	tablespace_advisor.device_health(),
+	tablespace_advisor.locality_health(),
 	tablespace_advisor.move_health(),
 	@extschema@.tablespace_advisor_health()
 	TO pg_monitor;

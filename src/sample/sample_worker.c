@@ -24,7 +24,8 @@
  * So it is when it takes longer than the time between two samples: the other
  * databases wait for their turn, and how long it takes is up to a database's
  * owner, by the number of tables.  Such a database is sampled in few rounds, as
- * somebody may have many.
+ * somebody may have many.  What follows a sample (tsa_after_sample) is ended
+ * for the same reasons, and the sample stays.
  *
  * A standby keeps no samples: the launcher starts when recovery has ended.
  *
@@ -85,11 +86,13 @@
 #define ROUNDS_LATE		12
 
 int			tsa_sample_interval = 300;
+void		(*tsa_after_sample) (void) = NULL;
 
 /* What a worker tells the launcher, in dynamic shared memory. */
 typedef struct Reply
 {
 	bool		without_extension;
+	bool		is_sampled;		/* committed; what follows may be cut short */
 } Reply;
 
 void
@@ -120,16 +123,18 @@ is_wanted(Oid database)
 }
 
 /*
- * Has a sample that began then taken too long?
+ * Has a worker that began then taken too long?  The log says so of a sample.
  */
 static bool
-is_late(Oid database, TimestampTz began)
+is_late(Oid database, TimestampTz began, bool is_sampled)
 {
 	int			limit_s = Max(tsa_sample_interval, MIN_LIMIT_S);
 
 	if (!TimestampDifferenceExceeds(began, GetCurrentTimestamp(),
 									1000 * limit_s))
 		return false;
+	if (is_sampled)
+		return true;
 	ereport(LOG,
 			(errmsg("gave up sampling database %u", database),
 			 errdetail("It took longer than %d s, and other databases wait for their turn.",
@@ -139,23 +144,26 @@ is_late(Oid database, TimestampTz began)
 
 /*
  * Waits for the end of a worker, but has it leave a database that somebody
- * wants for himself, or that takes it too long.  False in the latter case.
+ * wants for himself, or that takes it too long.  False if it took a sample too
+ * long.
  */
 static bool
-wait_for_worker(BackgroundWorkerHandle *handle, Oid database)
+wait_for_worker(BackgroundWorkerHandle *handle, Oid database,
+				const volatile Reply *reply)
 {
 	TimestampTz began = GetCurrentTimestamp();
 	pid_t		pid;
 
 	while (GetBackgroundWorkerPid(handle, &pid) == BGWH_STARTED)
 	{
-		bool		late = is_late(database, began);
+		bool		is_sampled = reply->is_sampled;
+		bool		late = is_late(database, began, is_sampled);
 
 		if (late || is_wanted(database))
 		{
 			TerminateBackgroundWorker(handle);
 			(void) WaitForBackgroundWorkerShutdown(handle);
-			return !late;
+			return is_sampled || !late;
 		}
 		(void) WaitLatch(MyLatch,
 						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
@@ -193,7 +201,8 @@ run_worker(Oid database, dsm_segment *segment)
 		return true;
 	}
 	if (WaitForBackgroundWorkerStartup(handle, &pid) == BGWH_STARTED)
-		in_time = wait_for_worker(handle, database);
+		in_time = wait_for_worker(handle, database,
+								  dsm_segment_address(segment));
 	pfree(handle);
 	return in_time;
 }
@@ -246,6 +255,7 @@ tsa_sample_databases(List *databases)
 			list_member_oid(late, database))
 			continue;
 		reply->without_extension = false;
+		reply->is_sampled = false;
 		if (!run_worker(database, segment))
 			late = keep_database(late, database);
 		if (reply->without_extension)
@@ -303,35 +313,61 @@ take_sample(Oid function)
 	SetUserIdAndSecContext(save_userid, save_sec_context);
 }
 
+/* What the launcher reads; NULL if it does not wait any more. */
+static Reply *
+find_reply(void)
+{
+	dsm_handle	handle;
+	dsm_segment *segment;
+
+	memcpy(&handle, MyBgworkerEntry->bgw_extra, sizeof(handle));
+	segment = dsm_attach(handle);
+	return segment != NULL ? dsm_segment_address(segment) : NULL;
+}
+
+/*
+ * Takes a sample, or does what follows it, in a transaction that has locked
+ * the extension against DROP.  Returns whether the extension is installed.
+ */
+static bool
+run_installed(const char *activity, bool is_sample)
+{
+	Oid			function;
+	bool		installed;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	pgstat_report_activity(STATE_RUNNING, activity);
+	function = find_take_sample(&installed);
+	if (OidIsValid(function))
+	{
+		if (is_sample)
+			take_sample(function);
+		else
+			tsa_after_sample();
+	}
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	return installed;
+}
+
 void
 tsa_sample_worker_main(Datum database)
 {
 	const TsaWorkerSettings settings = {LOCK_TIMEOUT, "off", "off"};
-	dsm_handle	handle;
-	dsm_segment *segment;
-	Oid			function;
+	Reply	   *reply;
 	bool		installed;
 
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	tsa_connect_worker(DatumGetObjectId(database), 0, &settings);
-	SetCurrentStatementStartTimestamp();
-	StartTransactionCommand();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	pgstat_report_activity(STATE_RUNNING, "sampling");
-	function = find_take_sample(&installed);
-	if (OidIsValid(function))
-		take_sample(function);
-	PopActiveSnapshot();
-	CommitTransactionCommand();
-	if (installed)
+	installed = run_installed("sampling", true);
+	reply = find_reply();
+	if (reply == NULL)
 		return;
-	memcpy(&handle, MyBgworkerEntry->bgw_extra, sizeof(handle));
-	segment = dsm_attach(handle);
-	if (segment != NULL)
-	{
-		Reply	   *reply = dsm_segment_address(segment);
-
-		reply->without_extension = true;
-	}
+	reply->without_extension = !installed;
+	reply->is_sampled = installed;
+	if (installed && tsa_after_sample != NULL)
+		(void) run_installed("measuring localities again", false);
 }

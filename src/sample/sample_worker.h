@@ -17,6 +17,12 @@
 /* tablespace_advisor.sample_interval, in seconds; 0: no samples */
 extern int	tsa_sample_interval;
 
+/*
+ * What a later stage does in a database after each sample of it, in a
+ * transaction of its own; NULL: nothing.
+ */
+extern void (*tsa_after_sample) (void);
+
 extern void tsa_init_sample(void);
 extern void tsa_sample_databases(List *databases);
 

@@ -26,8 +26,9 @@
 
 /*
  * Has the first columns of the row with that key taken, which are only valid
- * meanwhile.  False if there is no such row or it makes no sense.  The table is
- * locked by tsa_state_try_lock() in AccessShareLock, which is given back.
+ * meanwhile.  Columns that a table of an earlier version lacks are NULL.  False
+ * if there is no such row or it makes no sense.  The table is locked by
+ * tsa_state_try_lock() in AccessShareLock, which is given back.
  */
 bool
 tsa_state_read_row(Oid table, Oid key, int ncolumns, TsaTakeRow take,
@@ -46,13 +47,17 @@ tsa_state_read_row(Oid table, Oid key, int ncolumns, TsaTakeRow take,
 	scan = systable_beginscan(rel, tsa_primary_key_index(rel), true,
 							  NULL, 1, &scan_key);
 	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple) && desc->natts >= ncolumns)
+	if (HeapTupleIsValid(tuple))
 	{
 		Datum		values[MAX_COLUMNS];
 		bool		nulls[MAX_COLUMNS];
 
 		for (int i = 0; i < ncolumns; i++)
-			values[i] = heap_getattr(tuple, i + 1, desc, &nulls[i]);
+		{
+			nulls[i] = i >= desc->natts;
+			values[i] = nulls[i] ? (Datum) 0 :
+				heap_getattr(tuple, i + 1, desc, &nulls[i]);
+		}
 		taken = take(values, nulls, arg);
 	}
 	systable_endscan(scan);
