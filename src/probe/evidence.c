@@ -3,15 +3,15 @@
  * evidence.c
  *	  What the kernel's counters say about a measurement.
  *
+ * Pure: no server headers.
+ *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
 #include <math.h>
+#include <string.h>
 
-#include "compat.h"
 #include "probe/evidence.h"
 
 /* Read the counters, as far as they are to be had. */
@@ -89,7 +89,7 @@ tsa_share_from_device(const TsaWorkload *workload, const TsaGrowth *growth)
 {
 	double		asked = (double) (growth->own_reads + growth->own_writes) *
 	workload->io_size;
-	uint64		moved = 0;
+	uint64_t	moved = 0;
 
 	if (!growth->has_process || asked == 0)
 		return -1;
@@ -98,6 +98,21 @@ tsa_share_from_device(const TsaWorkload *workload, const TsaGrowth *growth)
 	if (growth->own_writes > 0)
 		moved += growth->process.write_bytes;
 	return (double) moved / asked;
+}
+
+/*
+ * Bytes that the probe had the device read.  Of buffered reads the kernel tells,
+ * since it reads ahead, by more than was asked for where read_ahead_kb is large.
+ */
+static double
+own_read_bytes(const TsaWorkload *workload, const TsaGrowth *growth)
+{
+	double		asked = (double) growth->own_reads * workload->io_size;
+
+	if (workload->cached)
+		return 0;
+	return workload->buffered && growth->has_process ?
+		fmax(asked, (double) growth->process.read_bytes) : asked;
 }
 
 /*
@@ -115,6 +130,7 @@ tsa_share_of_others(const TsaWorkload *workload, const TsaGrowth *growth,
 {
 	double		reads = (double) growth->device.reads;
 	double		writes = (double) growth->device.writes;
+	double		own_reads = (double) growth->own_reads;
 	double		by_others;
 
 	*requests = 0;
@@ -124,10 +140,11 @@ tsa_share_of_others(const TsaWorkload *workload, const TsaGrowth *growth,
 	{
 		reads = (double) growth->device.read_bytes / workload->io_size;
 		writes = (double) growth->device.write_bytes / workload->io_size;
+		own_reads = own_read_bytes(workload, growth) / workload->io_size;
 	}
 	if (reads + writes <= 0)
 		return -1;
-	by_others = Max(reads - (double) growth->own_reads, 0);
+	by_others = fmax(reads - own_reads, 0);
 	if (workload->write_percent == 0)
 		by_others += writes;
 	*requests = reads + writes;
@@ -173,22 +190,25 @@ tsa_conditions_of_others(const TsaWorkload *workload, const TsaGrowth *growth)
 		others.waited_percent = 100 * tsa_share_delayed(growth);
 	if (!growth->has_device)
 		return others;
-	others_read = Max(read_bytes - own_reads * workload->io_size, 0);
-	others_written = Max(write_bytes - own_writes * workload->io_size, 0);
+	others_read = fmax(read_bytes - own_read_bytes(workload, growth), 0);
+	others_written = fmax(write_bytes - own_writes * workload->io_size, 0);
 	others.read_mb_per_s = others_read / 1048576 / seconds;
 	others.write_mb_per_s = others_written / 1048576 / seconds;
-	others.reads_per_s = Max(reads - own_reads, 0) / seconds;
-	others.writes_per_s = Max(writes - own_writes, 0) / seconds;
+	others.reads_per_s = fmax(reads - own_reads, 0) / seconds;
+	others.writes_per_s = fmax(writes - own_writes, 0) / seconds;
 	if (workload->sequential)
 	{
 		others.reads_per_s =
-			reads * others_read / Max(read_bytes, 1) / seconds;
+			reads * others_read / fmax(read_bytes, 1) / seconds;
 		others.writes_per_s =
-			writes * others_written / Max(write_bytes, 1) / seconds;
+			writes * others_written / fmax(write_bytes, 1) / seconds;
 	}
-	others.in_flight = Max((double) device->queue_ms / 1000 -
-						   (uses_device ? growth->own_seconds : 0), 0) /
+	others.in_flight = fmax((double) device->queue_ms / 1000 -
+							(uses_device ? growth->own_seconds : 0), 0) /
 		seconds;
-	others.busy_percent = Min(100, (double) device->busy_ms / 10 / seconds);
+	/* nobody waits for what is read ahead, so it is in flight beside these */
+	if (workload->buffered)
+		others.in_flight *= others_read / fmax(read_bytes, 1);
+	others.busy_percent = fmin(100, (double) device->busy_ms / 10 / seconds);
 	return others;
 }

@@ -3,12 +3,17 @@
  * evidence.h
  *	  What the kernel's counters say about a measurement.
  *
+ * Pure: no server headers.
+ *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
  *-------------------------------------------------------------------------
  */
 #ifndef TSA_EVIDENCE_H
 #define TSA_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "probe/counters.h"
 #include "probe/trust.h"
@@ -37,8 +42,8 @@ typedef struct TsaGrowth
 	double		delay;			/* seconds without a processor */
 	TsaProcessIo process;
 	TsaDeviceIo device;
-	uint64		own_reads;		/* what the probe did itself */
-	uint64		own_writes;
+	uint64_t	own_reads;		/* what the probe did itself */
+	uint64_t	own_writes;
 	double		own_seconds;	/* time that its requests took, added up */
 } TsaGrowth;
 

@@ -10,6 +10,8 @@
 #ifndef TSA_WORKLOAD_H
 #define TSA_WORKLOAD_H
 
+#include <stdbool.h>
+
 #define TSA_WORKLOADS 9
 
 /* What a workload does; see the table in workload.c. */
