@@ -21,14 +21,15 @@ SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,
 	coalesce(r.mean_high_us, r.mean_us) AS mean_high_us,
 	1e6::float8 / nullif(r.iops, 0)
 		* current_setting('block_size')::float8 / r.io_size AS page_us,
-	r.caveat, r.conditions, run.device, r.burst_iops
+	r.caveat, r.conditions, run.device, r.burst_iops,
+	coalesce(r.others_reads_per_s + r.others_writes_per_s, 0) AS others_iops
 FROM tablespace_advisor.probe_run run
 JOIN tablespace_advisor.probe_result r USING (run_id)
 JOIN pg_tablespace t ON t.spcname = run.tablespace
 WHERE pg_tablespace_location(t.oid) IN (run.location, '');
 
 COMMENT ON VIEW tablespace_advisor.current_probe_result IS
-	'results of probes of tablespaces that still lie where they were probed; page_us is the time per block at the measured throughput (microseconds); rows with a caveat are included and not to be trusted';
+	'results of probes of tablespaces that still lie where they were probed; page_us is the time per block at the measured throughput (microseconds), others_iops the requests of others per second meanwhile; rows with a caveat are included and not to be trusted';
 
 /*
  * Three short probes are better than one.  A mean is weighted by its interval,
@@ -134,11 +135,12 @@ SELECT g.tablespace_oid, g.workload, g.queue_depth, g.run_id, g.finished_at,
 	p.used AS runs, p.used_samples AS samples,
 	p.mean AS mean_us, p.low AS mean_low_us, p.high AS mean_high_us,
 	page.mean AS page_us, page.low AS page_low_us, page.high AS page_high_us,
-	g.doubt = 3 AS has_caveat, g.loaded
+	g.doubt = 3 AS has_caveat, g.loaded, g.others_iops
 FROM (SELECT r.tablespace_oid, r.workload, r.queue_depth,
 		max(r.run_id) AS run_id, max(r.finished_at) AS finished_at,
 		array_agg(r.samples ORDER BY r.place) AS samples, min(r.doubt) AS doubt,
 		bool_or(r.conditions IS NOT NULL AND r.burst_iops IS NULL) AS loaded,
+		avg(r.others_iops) AS others_iops,
 		array_agg(r.mean_us ORDER BY r.place) AS means,
 		array_agg(r.mean_low_us ORDER BY r.place) AS lows,
 		array_agg(r.mean_high_us ORDER BY r.place) AS highs,
@@ -155,7 +157,7 @@ CROSS JOIN LATERAL tablespace_advisor.pool_measurements(
 CROSS JOIN LATERAL tablespace_advisor.pool_measurements(
 	g.pages, g.page_lows, g.page_highs, g.ages, g.samples, g.loaded) page;
 COMMENT ON VIEW tablespace_advisor.pooled_probe_result IS
-	'what the last runs of each tablespace''s device come to, by workload and queue depth: times in microseconds with 95 % intervals; run_id and finished_at are those of the newest, runs says how many count; loaded: measured beside others; has_caveat: only rows with a caveat are there';
+	'what the last runs of each tablespace''s device come to, by workload and queue depth: times in microseconds with 95 % intervals; run_id and finished_at are those of the newest, runs says how many count; loaded: measured beside others, who made others_iops requests per second; has_caveat: only rows with a caveat are there';
 
 /*
  * Random reads count at depth 1 and block size, because that is how an index

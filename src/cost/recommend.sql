@@ -146,25 +146,37 @@ COMMENT ON FUNCTION tablespace_advisor.weighable_indexes() IS
 /*
  * The depth at which random reads come near their best, of what the last runs
  * come to where they measured several, and what that does to neighbouring
- * pages.
+ * pages.  The requests of others count, too: beside a load, more requests at
+ * once take the device away from others, and the throughput of a disk with one
+ * actuator only seems to grow.  Growth that the intervals explain is none.
  */
 CREATE VIEW tablespace_advisor.read_concurrency AS
-WITH depth AS (
-	SELECT r.tablespace_oid, r.queue_depth, r.iops,
-		max(r.iops) OVER (PARTITION BY r.tablespace_oid) AS peak,
-		lead(r.iops) OVER (PARTITION BY r.tablespace_oid
-			ORDER BY r.queue_depth) AS next_iops,
-		count(*) OVER (PARTITION BY r.tablespace_oid) AS depths
-	FROM (SELECT p.tablespace_oid, p.queue_depth, 1e6 / p.page_us AS iops
-		FROM tablespace_advisor.pooled_probe_result p
-		WHERE p.workload = 'random read') r
+WITH measured AS (
+	SELECT p.tablespace_oid, p.queue_depth, 1e6 / p.page_us + p.others_iops AS iops,
+		1e6 / p.page_high_us + p.others_iops AS low,
+		1e6 / p.page_low_us + p.others_iops AS high
+	FROM tablespace_advisor.pooled_probe_result p
+	WHERE p.workload = 'random read' AND p.page_us > 0 AND p.page_low_us > 0
+		AND p.page_high_us > 0
+), depth AS (
+	SELECT m.*, max(m.iops) OVER (PARTITION BY m.tablespace_oid) AS peak,
+		lead(m.iops) OVER (PARTITION BY m.tablespace_oid
+			ORDER BY m.queue_depth) AS next_iops,
+		count(*) OVER (PARTITION BY m.tablespace_oid) AS depths
+	FROM measured m
+), enough AS (
+	SELECT d.tablespace_oid, min(d.queue_depth) AS depth
+	FROM depth d
+	WHERE d.depths > 1 AND d.iops >= 0.9 * d.peak AND coalesce(d.next_iops < 1.1 * d.iops, true)
+	GROUP BY d.tablespace_oid
 )
-SELECT d.tablespace_oid, min(d.queue_depth) AS depth
-FROM depth d
-WHERE d.depths > 1 AND d.iops >= 0.9 * d.peak AND coalesce(d.next_iops < 1.1 * d.iops, true)
-GROUP BY d.tablespace_oid;
+SELECT e.tablespace_oid,
+	CASE WHEN d.low <= o.high THEN least(e.depth, 1) ELSE e.depth END AS depth
+FROM enough e
+JOIN measured d ON d.tablespace_oid = e.tablespace_oid AND d.queue_depth = e.depth
+LEFT JOIN measured o ON o.tablespace_oid = e.tablespace_oid AND o.queue_depth = 1;
 COMMENT ON VIEW tablespace_advisor.read_concurrency IS
-	'per tablespace the smallest queue depth at which random reads reach nine tenths of their best throughput and gain less than a tenth from the next depth';
+	'per tablespace the smallest queue depth at which the device reaches nine tenths of its best throughput of random reads, others'' requests included, and gains less than a tenth from the next depth; 1 where intervals explain what is gained beyond it';
 GRANT SELECT ON tablespace_advisor.read_concurrency TO pg_monitor;
 
 /* How many sessions read at once: over the samples of a week, at least 1. */
@@ -277,69 +289,87 @@ COMMENT ON TYPE tablespace_advisor.cost_finding IS
  * What is an option of the tablespace already was chosen by somebody, who may
  * have followed this advice: it takes more to change it, lest it changes with
  * every probe and with what caches hold.
+ *
+ * Weighed with the present effective_io_concurrency, and with the one that the
+ * probe speaks for.  The latter is recommended only if plans gain by it as much
+ * as by a change of the constant, so that all that is said of a tablespace holds
+ * for one value of it.
  */
 CREATE FUNCTION tablespace_advisor.find_costs(wanted name)
 RETURNS SETOF tablespace_advisor.cost_finding
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH weighed AS (
-		SELECT m.*, g.*, o.others,
-			CASE WHEN m.is_option THEN 1.1 ELSE 1.03 END AS min_gain,
-			coalesce(m.io_concurrency, (m.setting).effective_io_concurrency) AS wanted_concurrency
+	WITH measured AS MATERIALIZED (
+		SELECT m.*, m.is_probed AND m.indexes IS NOT NULL AS can_weigh,
+			CASE WHEN m.is_option THEN 1.1 ELSE 1.03 END AS min_gain
 		FROM tablespace_advisor.cost_measurements(wanted) m
-		LEFT JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
-			m.times, m.indexes, (m.setting).random_page_cost, (m.setting).seq_page_cost,
-			(m.setting).effective_io_concurrency,
-			coalesce(m.io_concurrency, (m.setting).effective_io_concurrency)) g
-			ON m.is_probed AND m.indexes IS NOT NULL
-		LEFT JOIN LATERAL (
-			SELECT string_agg(format('%s for %s (%s times)',
-				s.random_page_cost, s.setter,
-				round(r.regret_current::numeric, 2)), ', ' ORDER BY s.setter) AS others
-			FROM tablespace_advisor.role_cost_setting s
-			CROSS JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
-				m.times, m.indexes, s.random_page_cost, (m.setting).seq_page_cost,
-				(m.setting).effective_io_concurrency,
-				(m.setting).effective_io_concurrency) r
-			WHERE s.random_page_cost <> (m.setting).random_page_cost) o
-			ON m.is_probed AND m.indexes IS NOT NULL
 	), judged AS (
-		SELECT w.*,
-			w.regret_current / w.regret_kept >= w.min_gain
-				AND w.prefetch_gain_low > 1 AS prefetching_helps,
+		SELECT m.*, v.concurrency, v.is_present, g.*,
+			NOT v.is_present AND g.regret_current / g.regret_kept >= m.min_gain
+				AND g.prefetch_gain_low > 1 AS prefetching_helps,
 			CASE
-				WHEN NOT w.is_probed THEN 'not probed'
-				WHEN w.n IS NULL THEN 'nothing to weigh'
-				WHEN w.cached_fraction IS NULL THEN 'caches unknown'
-				WHEN (w.setting).random_page_cost BETWEEN w.low AND w.high THEN 'flat'
-				WHEN w.regret_kept / w.regret_best < w.min_gain THEN 'no gain'
-				WHEN w.gain_low <= 1 THEN 'noise'
-				WHEN w.regret_kept - w.regret_best < 0.25 * (w.regret_kept - 1)
-					AND w.regret_locality < w.regret_best THEN 'locality'
+				WHEN NOT m.is_probed THEN 'not probed'
+				WHEN m.n IS NULL THEN 'nothing to weigh'
+				WHEN m.cached_fraction IS NULL THEN 'caches unknown'
+				WHEN (m.setting).random_page_cost BETWEEN g.low AND g.high THEN 'flat'
+				WHEN g.regret_kept / g.regret_best < m.min_gain
+					OR g.regret_current / g.regret_best < m.min_gain THEN 'no gain'
+				WHEN g.gain_low <= 1 THEN 'noise'
+				WHEN g.regret_kept - g.regret_best < 0.25 * (g.regret_kept - 1)
+					AND g.regret_locality < g.regret_best THEN 'locality'
 				ELSE 'gain'
 			END AS of_constant
-		FROM weighed w
+		FROM measured m
+		CROSS JOIN LATERAL (SELECT (m.setting).effective_io_concurrency, true
+			UNION ALL SELECT m.io_concurrency, false
+			WHERE m.can_weigh AND m.cached_fraction IS NOT NULL
+				AND m.io_concurrency <> (m.setting).effective_io_concurrency)
+			v (concurrency, is_present)
+		LEFT JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
+			m.times, m.indexes, (m.setting).random_page_cost, (m.setting).seq_page_cost,
+			(m.setting).effective_io_concurrency, v.concurrency) g ON m.can_weigh
 	), found AS (
-		SELECT j.*, CASE
-				WHEN j.of_constant IN ('not probed', 'nothing to weigh', 'caches unknown')
-					OR j.of_constant <> 'gain' AND NOT j.prefetching_helps THEN j.of_constant
-				WHEN (j.latency).measured_at < now() - interval '30 days' THEN 'old'
-				WHEN j.of_constant = 'gain' THEN 'gain'
+		SELECT j.*, CASE j.of_constant WHEN 'gain' THEN j.regret_best ELSE
+				CASE WHEN j.prefetching_helps THEN j.regret_kept ELSE j.regret_current END
+			END AS regret_then,
+			j.of_constant = 'gain' OR j.prefetching_helps AS is_change
+		FROM judged j
+	), chosen AS (
+		SELECT DISTINCT ON ((f.latency).tablespace) f.*,
+			CASE WHEN NOT f.is_change THEN f.of_constant
+				WHEN (f.latency).measured_at < now() - interval '30 days' THEN 'old'
+				WHEN f.of_constant = 'gain' THEN 'gain'
 				ELSE 'prefetching'
 			END AS finding
-		FROM judged j
+		FROM found f
+		WHERE f.is_present OR f.is_change
+		ORDER BY (f.latency).tablespace,
+			f.regret_current / f.regret_then
+				/ CASE WHEN f.is_present THEN 1 ELSE f.min_gain END DESC NULLS LAST,
+			f.is_present DESC
 	)
-	SELECT f.finding,
-		CASE WHEN f.finding IN ('not probed', 'old') THEN 'probe first'
-			WHEN f.finding IN ('gain', 'prefetching') THEN 'change' ELSE 'keep' END,
-		f.latency, f.setting, f.is_probed, f.n, f.measured_indexes, f.cached_fraction,
-		f.best, f.low, f.high, f.io_concurrency, f.depth,
-		f.regret_current, f.regret_kept, f.regret_best,
-		CASE f.finding WHEN 'gain' THEN f.regret_best WHEN 'prefetching' THEN f.regret_kept
-			WHEN 'not probed' THEN NULL WHEN 'old' THEN NULL ELSE f.regret_current END,
-		f.regret_locality, f.others
-	FROM found f
+	SELECT c.finding,
+		CASE WHEN c.finding IN ('not probed', 'old') THEN 'probe first'
+			WHEN c.finding IN ('gain', 'prefetching') THEN 'change' ELSE 'keep' END,
+		c.latency, c.setting, c.is_probed, c.n, c.measured_indexes, c.cached_fraction,
+		c.best, c.low, c.high,
+		CASE WHEN c.io_concurrency IS NOT NULL AND c.can_weigh AND c.cached_fraction IS NOT NULL
+			THEN c.concurrency ELSE c.io_concurrency END, c.depth,
+		c.regret_current, c.regret_kept, c.regret_best,
+		CASE WHEN c.finding NOT IN ('not probed', 'old') THEN c.regret_then END,
+		c.regret_locality, o.others
+	FROM chosen c
+	LEFT JOIN LATERAL (
+		SELECT string_agg(format('%s for %s (%s times)',
+			s.random_page_cost, s.setter,
+			round(r.regret_current::numeric, 2)), ', ' ORDER BY s.setter) AS others
+		FROM tablespace_advisor.role_cost_setting s
+		CROSS JOIN LATERAL tablespace_advisor.weigh_random_page_cost(
+			c.times, c.indexes, s.random_page_cost, (c.setting).seq_page_cost,
+			(c.setting).effective_io_concurrency,
+			(c.setting).effective_io_concurrency) r
+		WHERE s.random_page_cost <> (c.setting).random_page_cost) o ON c.can_weigh
 $$;
 COMMENT ON FUNCTION tablespace_advisor.find_costs(name) IS
 	'what recommend_random_page_cost() has found of each tablespace or of the one named';
@@ -400,8 +430,10 @@ AS $$
 				f.best, n.r, n.as_good, CASE WHEN f.effective_io_concurrency
 					<> (f.setting).effective_io_concurrency THEN ', ' || n.prefetching END,
 				n.best, n.now, n.cached)
-			WHEN 'prefetching' THEN format('%s: plans take %s times the best instead of %s, %s %% of the tables cached',
-				n.prefetching, n.recommended, n.now, n.cached)
+			WHEN 'prefetching' THEN format('%s: plans take %s times the best instead of %s, %s %% of the tables cached%s',
+				n.prefetching, n.recommended, n.now, n.cached,
+				CASE WHEN n.r NOT BETWEEN f.low AND f.high THEN format(
+					'; random_page_cost stays %s, with %s %s times', n.r, f.best, n.best) END)
 			ELSE format('keep %s', n.r) || CASE f.finding
 				WHEN 'nothing to weigh' THEN
 					': no analyzed table with a B-tree and at least 64 pages here'

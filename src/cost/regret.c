@@ -42,6 +42,9 @@ static const double candidates[] = {
 	25, 30, 40, 50, 60, 80, 100
 };
 
+/* those that are recommended where several are as good */
+static const double round_candidates[] = {1, 2, 4, 8, 15, 30, 60, 100};
+
 #define CANDIDATES	((int) (sizeof(candidates) / sizeof(candidates[0])))
 
 /*
@@ -299,12 +302,18 @@ weigh_draw(const TsaRegretInput *input, const TsaReadTimes *cold,
 		means[i] /= input->nindexes * SELECTIVITIES;
 }
 
-/* The flat region around the best candidate. */
-static void
+/*
+ * The flat region around the best candidate.  Returns the candidate to
+ * recommend: the round one nearest to the middle of the region, so that
+ * measurements that differ a little lead to the same.
+ */
+static int
 find_flat(const double *means, int best, TsaRegretOutcome *outcome)
 {
 	int			low = best;
 	int			high = best;
+	int			chosen = best;
+	double		nearest = INFINITY;
 
 	while (low > 0 && means[low - 1] <= means[best] + FLAT)
 		low--;
@@ -312,6 +321,19 @@ find_flat(const double *means, int best, TsaRegretOutcome *outcome)
 		high++;
 	outcome->low = candidates[low];
 	outcome->high = candidates[high];
+	for (int i = low; i <= high; i++)
+		for (size_t j = 0; j < sizeof(round_candidates) / sizeof(double); j++)
+		{
+			double		distance = fabs(log(candidates[i] * candidates[i] /
+											outcome->low / outcome->high));
+
+			if (candidates[i] == round_candidates[j] && distance < nearest)
+			{
+				nearest = distance;
+				chosen = i;
+			}
+		}
+	return chosen;
 }
 
 /*
@@ -352,8 +374,8 @@ tsa_regret_weigh(TsaRegretInput *input, TsaRegretOutcome *outcome)
 		if (means[i] < means[best])
 			best = i;
 
+	best = find_flat(means, best, outcome);
 	outcome->best = candidates[best] * s;
-	find_flat(means, best, outcome);
 	outcome->low *= s;
 	outcome->high *= s;
 	outcome->regret_current = exp(means[CURRENT]);
