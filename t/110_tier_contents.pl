@@ -218,7 +218,9 @@ $session->query_safe(q{
 	FETCH 1 FROM c});
 is(contents($node, 'old', columns => 'kind, how'), 'temporary files|temporary',
 	'temporary files');
+chomp($pid = $session->query_safe('SELECT pg_backend_pid()'));
 $session->quit;
+wait_until($node, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid)", 'the session ends');
 is(contents($node, 'old'), '', 'temporary files go with their session');
 drop_tablespace($node, 'old', 'at last');
 

@@ -11,12 +11,13 @@
  * that a worker has changed since the caller's snapshot would be an error
  * otherwise, and the caller could not cancel its jobs.
  *
- * For that a statement that writes runs with the isolation level changed.  The
- * server must not take a transaction snapshot meanwhile: under REPEATABLE READ
- * it would replace the caller's, and what the caller reads next would be of
- * another moment.  Volatile functions take one, and so do foreign keys.  What
- * needs either runs as TSA_CALLS, with the caller's isolation level and
- * snapshot.
+ * For that, and under REPEATABLE READ and SERIALIZABLE only, a statement that
+ * writes runs with the isolation level changed: the server has no other way to
+ * go on with the newest version of a row there.  It must not take a transaction
+ * snapshot meanwhile, which would replace the caller's, so that what the caller
+ * reads next would be of another moment.  Volatile functions take one, and so
+ * do foreign keys.  What needs either runs as TSA_CALLS, with the caller's
+ * isolation level and snapshot.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -44,14 +45,16 @@ prepare(TsaStatement *statement, int nargs, Oid *types)
 	statement->plan = plan;
 }
 
-/* With the rows, and the waiting for rows, of READ COMMITTED. */
+/*
+ * With the rows, and the waiting for rows, of READ COMMITTED, where the caller's
+ * transaction keeps its snapshot.
+ */
 static int
 execute_committed(const TsaStatement *statement, Datum *values,
 				  const char *nulls)
 {
 	int			level = XactIsoLevel;
-	Snapshot	snapshot = IsolationUsesXactSnapshot() ?
-	GetTransactionSnapshot() : NULL;
+	Snapshot	snapshot = GetTransactionSnapshot();
 	int			rc;
 
 	PG_TRY();
@@ -66,7 +69,7 @@ execute_committed(const TsaStatement *statement, Datum *values,
 		XactIsoLevel = level;
 	}
 	PG_END_TRY();
-	if (snapshot != NULL && GetTransactionSnapshot() != snapshot)
+	if (GetTransactionSnapshot() != snapshot)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg_internal("the transaction's snapshot was replaced by \"%s\"",
@@ -81,14 +84,14 @@ execute(const TsaStatement *statement, Datum *values, const char *nulls,
 {
 	int			rc;
 
-	if (mode == TSA_WRITES)
+	if (mode == TSA_CALLS)
+		rc = SPI_execute_plan(statement->plan, values, nulls, false, 0);
+	else if (mode == TSA_WRITES && IsolationUsesXactSnapshot())
 		rc = execute_committed(statement, values, nulls);
-	else if (mode == TSA_READS)
+	else
 		rc = SPI_execute_snapshot(statement->plan, values, nulls,
 								  GetLatestSnapshot(), InvalidSnapshot,
-								  true, true, 0);
-	else
-		rc = SPI_execute_plan(statement->plan, values, nulls, false, 0);
+								  mode == TSA_READS, true, 0);
 	if (rc < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -127,7 +127,7 @@ typedef struct Attempt
 {
 	bool		behind_others;	/* who hold theirs for long, as VACUUM does */
 	bool		queues;			/* for the lock, or takes it if it is free */
-}			Attempt;
+} Attempt;
 
 /* What an attempt to enter the exclusive window has come to. */
 typedef enum Window
@@ -377,7 +377,7 @@ lock_rows(TsaCopy *copy)
  * are open, for the given owner.  locked: since when the locks are held.
  */
 static Window
-lock_and_follow(TsaCopy *copy, ResourceOwner owner, const Attempt * attempt,
+lock_and_follow(TsaCopy *copy, ResourceOwner owner, const Attempt *attempt,
 				instr_time *locked)
 {
 	bool		is_locked;
@@ -414,7 +414,7 @@ lock_and_follow(TsaCopy *copy, ResourceOwner owner, const Attempt * attempt,
  * Returns it, with a look at who is in the way.
  */
 static Window
-note_attempt(TsaCopy *copy, const Attempt * attempt, Window window,
+note_attempt(TsaCopy *copy, const Attempt *attempt, Window window,
 			 const instr_time *locked)
 {
 	double		waited = tsa_ms_between(&copy->asked, locked);
@@ -448,7 +448,7 @@ note_attempt(TsaCopy *copy, const Attempt * attempt, Window window,
  * attempt that fails: see journal_room.c.
  */
 static Window
-enter_window(TsaCopy *copy, const Attempt * attempt)
+enter_window(TsaCopy *copy, const Attempt *attempt)
 {
 	const TsaCopyCallbacks *callbacks = copy->callbacks;
 	MemoryContext oldcxt;
@@ -577,7 +577,7 @@ tsa_copy_may_queue(const TsaCopy *copy)
  * others that take their time, or behind queries.
  */
 static TsaCutover
-plan_attempt(TsaCopy *copy, Attempt * attempt)
+plan_attempt(TsaCopy *copy, Attempt *attempt)
 {
 	if (INSTR_TIME_IS_ZERO(copy->first_tried))
 		INSTR_TIME_SET_CURRENT(copy->first_tried);
