@@ -16,9 +16,9 @@
 
 #include "compat.h"
 #include "cost/cost.h"
+#include "move/common/stop_point.h"
 #include "move/copy/contention.h"
 #include "move/copy/pause_conditions.h"
-#include "move/copy/stop_point.h"
 #include "move/job/history.h"
 #include "move/worker/drop_guard.h"
 #include "move/worker/launcher.h"

@@ -4,11 +4,11 @@
  *	  Localities that do not describe their indexes any more: the view
  *	  void_locality finds them, and the sampler measures them again.
  *
- * After a sample (src/sample/sample_worker.c) one index is measured again, the one
- * that was measured longest ago, if no session of the server runs a statement
- * and the pages to read fit into tablespace_advisor.locality_budget.  So an
- * owner of many such indexes delays others, but loads the disk no more than
- * one index per sample.
+ * After a sample (src/sample/sample_worker.c) one index is measured again, the
+ * one that was measured longest ago, if no session of the server runs a
+ * statement and the pages to read fit into tablespace_advisor.locality_budget.
+ * So an owner of many such indexes delays others, but loads the disk no more
+ * than one index per sample.
  *
  * It runs as the bootstrap superuser, and no code of the index's owner runs:
  * pages are read and not compared (btree_blocks.c), the statements are ours

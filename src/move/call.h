@@ -15,7 +15,7 @@
 #include "fmgr.h"
 #include "nodes/pg_list.h"
 
-#include "move/job/move.h"
+#include "move/job/planned_move.h"
 
 /* The numbers of arguments that all these procedures have. */
 typedef struct TsaMoveArgs

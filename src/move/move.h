@@ -15,8 +15,8 @@
 #include "move/call.h"
 
 /* may a relation move, by which method, is there space */
+#include "move/common/eligible.h"
 #include "move/common/relation.h"
-#include "move/copy/eligible.h"
 #include "move/plan/rules.h"
 
 /* the jobs of a call: queued, run, awaited */
@@ -25,7 +25,7 @@
 #include "move/job/job.h"
 #include "move/job/job_limits.h"
 #include "move/job/journal.h"
-#include "move/job/move.h"
+#include "move/job/planned_move.h"
 #include "move/job/queue.h"
 #include "move/wait_for_batch.h"
 #include "move/worker/recover.h"

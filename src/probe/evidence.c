@@ -101,8 +101,9 @@ tsa_share_from_device(const TsaWorkload *workload, const TsaGrowth *growth)
 }
 
 /*
- * Bytes that the probe had the device read.  Of buffered reads the kernel tells,
- * since it reads ahead, by more than was asked for where read_ahead_kb is large.
+ * Bytes that the probe had the device read.  Of buffered reads the kernel
+ * tells, since it reads ahead, by more than was asked for where read_ahead_kb is
+ * large.
  */
 static double
 own_read_bytes(const TsaWorkload *workload, const TsaGrowth *growth)

@@ -46,8 +46,8 @@ prepare(TsaStatement *statement, int nargs, Oid *types)
 }
 
 /*
- * With the rows, and the waiting for rows, of READ COMMITTED, where the caller's
- * transaction keeps its snapshot.
+ * With the rows, and the waiting for rows, of READ COMMITTED, where the
+ * caller's transaction keeps its snapshot.
  */
 static int
 execute_committed(const TsaStatement *statement, Datum *values,

@@ -35,7 +35,7 @@
 #include "move/common/progress.h"
 #include "move/copy/block_set.h"
 #include "move/copy/callbacks.h"
-#include "move/copy/state.h"
+#include "move/copy/copy_state.h"
 #include "move/copy/throttle.h"
 #include "move/copy/wal_tail.h"
 

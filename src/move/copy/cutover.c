@@ -98,9 +98,9 @@
 #include "compat.h"
 #include "move/common/relation.h"
 #include "move/common/session.h"
+#include "move/common/stop_point.h"
 #include "move/copy/backoff.h"
 #include "move/copy/copy.h"
-#include "move/copy/stop_point.h"
 
 /*
  * WAL that may be read in the window, for each block that may be copied: what

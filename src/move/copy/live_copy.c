@@ -76,12 +76,12 @@
 
 #include "compat.h"
 #include "move/common/session.h"
+#include "move/common/stop_point.h"
 #include "move/copy/backoff.h"
 #include "move/copy/copy.h"
 #include "move/copy/live_copy.h"
 #include "move/copy/page_cache.h"
 #include "move/copy/shorten.h"
-#include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
 
 #define MAX_REWRITES	100

@@ -51,10 +51,10 @@
 #include "utils/resowner.h"
 
 #include "move/common/session.h"
+#include "move/common/stop_point.h"
 #include "move/copy/copy.h"
-#include "move/copy/stop_point.h"
-#include "move/copy/storage.h"
 #include "move/copy/pause_conditions.h"
+#include "move/copy/storage.h"
 #include "state/damage.h"
 
 /* No more than what the ring holds that they are read through. */

@@ -15,9 +15,9 @@
 
 #include "move/common/session.h"
 #include "move/common/sleep.h"
+#include "move/common/stop_point.h"
 #include "move/copy/backoff.h"
 #include "move/copy/copy.h"
-#include "move/copy/stop_point.h"
 
 #define READY_BLOCKS	64		/* so few are left for the cutover */
 #define MAX_PASSES		50		/* of one call */

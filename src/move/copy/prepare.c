@@ -31,11 +31,11 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "move/common/eligible.h"
 #include "move/common/relation.h"
 #include "move/common/session.h"
+#include "move/common/stop_point.h"
 #include "move/copy/copy.h"
-#include "move/copy/eligible.h"
-#include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
 #include "state/damage.h"
 

@@ -40,9 +40,9 @@
 #include "compat.h"
 #include "move/common/session.h"
 #include "move/common/sleep.h"
+#include "move/common/stop_point.h"
 #include "move/copy/reach.h"
 #include "move/copy/shorten.h"
-#include "move/copy/stop_point.h"
 #include "move/copy/storage.h"
 
 /*

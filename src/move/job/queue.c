@@ -38,7 +38,7 @@
 #include "utils/timestamp.h"
 
 #include "move/common/relation.h"
-#include "move/copy/stop_point.h"
+#include "move/common/stop_point.h"
 #include "move/job/batch_lock.h"
 #include "move/job/history.h"
 #include "move/job/job_limits.h"

@@ -16,7 +16,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "move/job/move.h"
+#include "move/job/planned_move.h"
 
 extern void tsa_check_heap_is_free(const TsaMove *move);
 extern List *tsa_queue_moves(List *moves, const TsaMoveOptions *options);

@@ -22,8 +22,8 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "move/job/planned_move.h"
 #include "move/job/uncommitted.h"
-#include "move/job/move.h"
 #include "state/state.h"
 
 /* What is looked at of a job. */

@@ -14,7 +14,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "move/job/move.h"
+#include "move/job/planned_move.h"
 
 extern List *tsa_restrict_to_advice(List *moves,
 									const TsaMoveOptions *options);

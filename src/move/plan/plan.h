@@ -14,7 +14,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "move/job/move.h"
+#include "move/job/planned_move.h"
 
 /* indexes.c */
 extern List *tsa_plan_indexes(const TsaMoveOptions *options);

@@ -20,8 +20,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "move/common/eligible.h"
 #include "move/common/relation.h"
-#include "move/copy/eligible.h"
 #include "move/job/queue.h"
 #include "move/plan/rules.h"
 #include "state/printable.h"

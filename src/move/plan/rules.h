@@ -14,7 +14,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "move/job/move.h"
+#include "move/job/planned_move.h"
 
 extern const char *tsa_move_display_name(const TsaMove *move);
 extern void tsa_check_move_target(Oid target);

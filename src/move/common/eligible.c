@@ -24,7 +24,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "move/copy/eligible.h"
+#include "move/common/eligible.h"
 
 /*
  * Access methods of extensions that change an index that has been built by

@@ -17,7 +17,7 @@
 #include "utils/guc.h"
 
 #include "move/common/sleep.h"
-#include "move/copy/stop_point.h"
+#include "move/common/stop_point.h"
 
 /* tablespace_advisor.debug_stop_at */
 static char *debug_stop_at = NULL;

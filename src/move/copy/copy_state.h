@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * state.h
+ * copy_state.h
  *	  The states of a live copy, and what it holds in each.
  *
  *		PREPARING --> COPYING --> SWITCHED

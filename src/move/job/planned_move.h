@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * move.h
+ * planned_move.h
  *	  What a call asks for, and the moves it comes to: what is planned by
  *	  plan/, queued by queue.c, and run as jobs.
  *
@@ -8,8 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef TSA_MOVE_H
-#define TSA_MOVE_H
+#ifndef TSA_PLANNED_MOVE_H
+#define TSA_PLANNED_MOVE_H
 
 #include "postgres.h"
 
@@ -78,4 +78,4 @@ tsa_move_is_table(const TsaMove *move)
 		move->kind != RELKIND_PARTITIONED_INDEX;
 }
 
-#endif							/* TSA_MOVE_H */
+#endif							/* TSA_PLANNED_MOVE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * state.c
- *	  The states of a live copy; see state.h.
+ * copy_state.c
+ *	  The states of a live copy; see copy_state.h.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -9,7 +9,7 @@
  */
 #include "postgres.h"
 
-#include "move/copy/state.h"
+#include "move/copy/copy_state.h"
 
 #define TO(state) (1U << (state))
 
