@@ -79,6 +79,7 @@ forget_all(void)
 	ResetPlanCache();
 }
 
+/* Assumptions end with a transaction that aborts. */
 static void
 xact_callback(XactEvent event, void *arg)
 {
@@ -90,6 +91,7 @@ xact_callback(XactEvent event, void *arg)
 	}
 }
 
+/* The same for a subtransaction, unless assumptions are to outlive it. */
 static void
 subxact_callback(SubXactEvent event, SubTransactionId subid,
 				 SubTransactionId parent, void *arg)

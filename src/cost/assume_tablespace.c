@@ -56,6 +56,7 @@ tsa_forget_tablespaces(void)
 	ntablespaces = 0;
 }
 
+/* The assumption on a tablespace of that name; NULL if there is none. */
 static AssumedTablespace *
 find_assumed(const char *name)
 {

@@ -41,6 +41,7 @@ seen_before(TsaLocalityCounter *counter, uint32_t block)
 	return 0;
 }
 
+/* For qsort(): by number. */
 static int
 compare_blocks(const void *a, const void *b)
 {

@@ -321,6 +321,7 @@ prepare_relation(Oid relid, bool inhparent, RelOptInfo *rel)
 }
 
 #if TSA_HAVE_SIMPLE_REL_HOOK
+/* Hook of 19: relations of a query. */
 static void
 simple_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
@@ -330,6 +331,7 @@ simple_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		prepare_relation(rte->relid, rte->inh, rel);
 }
 #else
+/* Hook of versions before 19: relations of a query. */
 static void
 relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 {
@@ -363,6 +365,7 @@ renew_plans(bool newval, void *extra)
 		ResetPlanCache();
 }
 
+/* Assign hook: cached plans were costed by the old value. */
 static void
 renew_plans_real(double newval, void *extra)
 {

@@ -197,6 +197,7 @@ typedef struct Cell
 	double		us[WAYS][2][PLANS];
 } Cell;
 
+/* Costs and times of all ways of a scan, for the selectivity of a step. */
 static void
 time_cell(const TsaRegretInput *input, Cell *cell, int step)
 {

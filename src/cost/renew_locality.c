@@ -151,6 +151,7 @@ find_target(VoidLocality *target)
 	return is_found;
 }
 
+/* For tsa_try(): measures one index. */
 static void
 measure_target(void *arg)
 {

@@ -133,6 +133,7 @@ make_text(const char *value)
 	return CStringGetTextDatum(copy);
 }
 
+/* Puts a text into a column; NULL if it is empty. */
 static void
 put_text(Datum *values, bool *nulls, int column, const char *value)
 {
@@ -142,6 +143,7 @@ put_text(Datum *values, bool *nulls, int column, const char *value)
 	nulls[column] = false;
 }
 
+/* Puts n texts, each in a field of that size, into a column. */
 static void
 put_texts(Datum *values, bool *nulls, int column, const char *texts,
 		  size_t size, int n)
@@ -156,6 +158,7 @@ put_texts(Datum *values, bool *nulls, int column, const char *texts,
 	nulls[column] = false;
 }
 
+/* Puts yes or no into a column; NULL if it is not known. */
 static void
 put_tri(Datum *values, bool *nulls, int column, TsaTri value)
 {

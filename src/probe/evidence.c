@@ -102,8 +102,8 @@ tsa_share_from_device(const TsaWorkload *workload, const TsaGrowth *growth)
 
 /*
  * Bytes that the probe had the device read.  Of buffered reads the kernel
- * tells, since it reads ahead, by more than was asked for where read_ahead_kb is
- * large.
+ * tells, since it reads ahead, by more than was asked for where read_ahead_kb
+ * is large.
  */
 static double
 own_read_bytes(const TsaWorkload *workload, const TsaGrowth *growth)

@@ -154,12 +154,14 @@ find_mount(const char *root, int id, const char *path, TsaMount *mount)
 	return best >= 0;
 }
 
+/* The mount of that number.  False if there is none. */
 bool
 tsa_find_mount_by_id(const char *root, int id, TsaMount *mount)
 {
 	return find_mount(root, id, NULL, mount);
 }
 
+/* The mount that a path is on.  False if there is none. */
 bool
 tsa_find_mount_of_path(const char *root, const char *path, TsaMount *mount)
 {

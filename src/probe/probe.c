@@ -395,6 +395,7 @@ typedef struct OneProbe
 	ReturnSetInfo *rsinfo;
 } OneProbe;
 
+/* For a function that takes one argument: probes one tablespace. */
 static void
 probe_as_one(void *arg)
 {

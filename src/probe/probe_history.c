@@ -106,6 +106,7 @@ form_histogram(const TsaLatency *latency)
 											  TYPALIGN_DOUBLE));
 }
 
+/* A text as an argument of a statement; NULL if there is none. */
 static TsaArg
 text_arg(const char *text)
 {

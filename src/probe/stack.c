@@ -46,6 +46,7 @@ static TsaVerdict walk_mount(Walk *walk, const TsaMount *mount);
 
 /* Appends to a string, cutting what does not fit. */
 static void
+/* Appends to a string in a buffer, as far as there is room. */
 __attribute__((format(printf, 3, 4)))
 append(char *buffer, size_t size, const char *format,...)
 {

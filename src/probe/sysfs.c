@@ -150,6 +150,7 @@ tsa_find_parent_disk(const char *root, const char *partition,
 	return true;
 }
 
+/* For qsort(): by name. */
 static int
 compare_names(const void *a, const void *b)
 {

@@ -35,6 +35,10 @@ typedef struct Text
 
 /* Add one reason. */
 __attribute__((format(printf, 2, 3)))
+/*
+ * Adds a reason to those that are there, after a semicolon, as far as there is
+ * room.
+ */
 static void
 add_reason(Text *to, const char *format,...)
 {

@@ -81,6 +81,7 @@ measure_now(void *arg)
 	return tsa_clock_now();
 }
 
+/* Callback: may be cancelled here. */
 static void
 measure_check(void *arg)
 {
@@ -88,6 +89,7 @@ measure_check(void *arg)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* Callback: sleeps for so many nanoseconds, and may be cancelled. */
 static void
 measure_sleep(void *arg, uint64 ns)
 {

@@ -32,6 +32,7 @@ is_invisible(pg_wchar c)
 		c == 0xfeff || (c >= 0xe0000 && c <= 0xe0fff) || c > 0x10ffff;
 }
 
+/* Appends a character such that it means itself in HTML. */
 static void
 append_character(StringInfo html, pg_wchar c)
 {

@@ -109,6 +109,7 @@ typedef struct Series
 	int			nregimes;
 } Series;
 
+/* For qsort(): by size. */
 static int
 compare(const void *a, const void *b)
 {
@@ -128,6 +129,10 @@ median(double *values, int n)
 	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
+/*
+ * Sums from the beginning to each day, of which those of any span are
+ * differences.  Shifted, so that no figures are lost.
+ */
 static void
 make_sums(Series *series)
 {
@@ -174,6 +179,7 @@ fit_line(const Series *series, int from, int to, Regime *regime)
 	return fmax(0, yy - slope * ty);
 }
 
+/* The regime's line on a day. */
 static double
 line_at(const Regime *regime, double day)
 {

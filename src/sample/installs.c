@@ -37,6 +37,7 @@ static shmem_request_hook_type previous_request_hook = NULL;
 static shmem_startup_hook_type previous_startup_hook = NULL;
 static object_access_hook_type previous_access_hook = NULL;
 
+/* Hook: asks for shared memory. */
 static void
 request_memory(void)
 {
@@ -45,6 +46,7 @@ request_memory(void)
 	RequestAddinShmemSpace(MAXALIGN(sizeof(*installs)));
 }
 
+/* Hook: makes or finds it. */
 static void
 find_memory(void)
 {
@@ -57,6 +59,7 @@ find_memory(void)
 		pg_atomic_init_u32(installs, 0);
 }
 
+/* Hook: notes that this transaction makes an extension. */
 static void
 note_creation(ObjectAccessType access, Oid class_id, Oid object_id,
 			  int sub_id, void *arg)
@@ -78,6 +81,7 @@ count_creation(XactEvent event, void *arg pg_attribute_unused())
 		created = false;
 }
 
+/* Registers the hooks, if the library is preloaded. */
 void
 tsa_init_installs(void)
 {

@@ -170,6 +170,7 @@ find_files(Oid relation, RelFileLocator *locator)
 	return found;
 }
 
+/* For qsort(): by number. */
 static int
 compare_blocks(const void *a, const void *b)
 {
@@ -179,6 +180,7 @@ compare_blocks(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+/* Notes a block that is in shared buffers. */
 static void
 add_shared_block(Residency *entry, BlockNumber block)
 {

@@ -95,6 +95,7 @@ typedef struct Reply
 	bool		is_sampled;		/* committed; what follows may be cut short */
 } Reply;
 
+/* Defines the parameter and registers the hooks when the library is loaded. */
 void
 tsa_init_sample(void)
 {
@@ -352,6 +353,7 @@ run_installed(const char *activity, bool is_sample)
 	return installed;
 }
 
+/* Main function of a worker that takes a sample of a database. */
 void
 tsa_sample_worker_main(Datum database)
 {

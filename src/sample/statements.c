@@ -134,6 +134,7 @@ typedef struct SummedColumns
 	int			n;
 } SummedColumns;
 
+/* For a statement on pg_stat_statements: adds up columns of its rows. */
 static bool
 take_sums(ReturnSetInfo *result, void *arg)
 {

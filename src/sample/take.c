@@ -38,6 +38,10 @@
 PG_FUNCTION_INFO_V1(tsa_take_sample);
 PG_FUNCTION_INFO_V1(tsa_sample_activity);
 
+/*
+ * take_sample(snapshots): takes a sample with the caller's rights, in a
+ * security-restricted operation.
+ */
 Datum
 tsa_take_sample(PG_FUNCTION_ARGS)
 {

@@ -51,18 +51,21 @@ typedef enum TableKind
 	ACCOUNTS
 } TableKind;
 
+/* The quotient, rounded up. */
 static int64_t
 divide_up(int64_t a, int64_t b)
 {
 	return (a + b - 1) / b;
 }
 
+/* The larger one. */
 static int64_t
 max_int64(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
 
+/* The smaller one. */
 static int64_t
 min_int64(int64_t a, int64_t b)
 {
@@ -77,6 +80,7 @@ align_up(const TsaPageLayout *layout, int size)
 		layout->max_align;
 }
 
+/* Is the scale so large that aid is a bigint? */
 static bool
 has_bigint_aid(const TsaPgbenchOptions *options)
 {

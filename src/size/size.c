@@ -59,6 +59,7 @@ describe_server(void)
 	return layout;
 }
 
+/* Callback: may be cancelled here. */
 static void
 check_interrupts(void)
 {

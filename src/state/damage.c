@@ -111,6 +111,7 @@ report_damage(Relation rel, BlockNumber block, Damage damage)
 			 errdetail_internal("%s", explanations[damage])));
 }
 
+/* Is there nothing in the page but zeros? */
 static bool
 is_all_zeros(const char *page)
 {

@@ -207,6 +207,7 @@ typedef struct RowStore
 	int			ncolumns;
 } RowStore;
 
+/* Receives a row as texts, and keeps it as an array. */
 static bool
 store_row(char **values, void *arg)
 {

@@ -47,6 +47,10 @@ is_ours(const LOCKTAG *tag, Oid extension)
 							 tag->locktag_field2) == extension;
 }
 
+/*
+ * Refuses PREPARE TRANSACTION where the transaction holds a lock of the
+ * extension's.
+ */
 static void
 refuse_prepare(XactEvent event, void *arg pg_attribute_unused())
 {
@@ -71,6 +75,7 @@ refuse_prepare(XactEvent event, void *arg pg_attribute_unused())
 				 errhint("Use the extension in a transaction of its own.")));
 }
 
+/* Registers it when the library is loaded. */
 void
 tsa_init_prepare_guard(void)
 {

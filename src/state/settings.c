@@ -97,6 +97,7 @@ tsa_set_reading(TsaSetter set)
 		set(reading[i][0], reading[i][1]);
 }
 
+/* Sets a parameter until the end of this level of settings. */
 static void
 set_for_level(const char *name, const char *value)
 {

@@ -86,6 +86,7 @@ typedef struct Extension
 	bool		is_new;			/* made or updated by this transaction */
 } Extension;
 
+/* Looks up an extension; its OID is invalid if it is not there. */
 static Extension
 find_extension_by_name(const char *name)
 {
@@ -118,6 +119,7 @@ find_extension_by_name(const char *name)
 	return extension;
 }
 
+/* The same for this one. */
 static Extension
 find_extension(void)
 {

@@ -31,6 +31,7 @@
 
 #include "state/statement.h"
 
+/* Prepares a statement, for as long as the process lives. */
 static void
 prepare(TsaStatement *statement, int nargs, Oid *types)
 {

@@ -54,6 +54,7 @@ tablespace_arg(FunctionCallInfo fcinfo, int n, const char *name)
 	return tsa_parse_tablespace(NameStr(*DatumGetName(value)));
 }
 
+/* tablespace_contents(tablespace, target) */
 Datum
 tsa_tablespace_contents(PG_FUNCTION_ARGS)
 {

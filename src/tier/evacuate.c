@@ -99,6 +99,7 @@ parse_lock_up_to(FunctionCallInfo fcinfo, int n)
 	return bytes;
 }
 
+/* Reads the arguments of evacuate_tablespace(). */
 static void
 parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
 {
@@ -501,6 +502,7 @@ evacuate(const Evacuation *evacuation)
 	return ids;
 }
 
+/* evacuate_tablespace(tablespace, target, ...) */
 Datum
 tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 {
@@ -530,6 +532,10 @@ tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 	return tsa_job_ids_row(fcinfo, ids);
 }
 
+/*
+ * plan_evacuation(tablespace, target, ...): the same, as rows, and nothing
+ * moves.
+ */
 Datum
 tsa_plan_evacuation(PG_FUNCTION_ARGS)
 {

@@ -175,6 +175,10 @@ find_rows(const LookArgs *args, TsaRowReceiver receive, void *arg)
 	}
 }
 
+/*
+ * Main function of a worker that reads the catalogs of its database and sends
+ * the rows.
+ */
 void
 tsa_look_worker_main(Datum arg pg_attribute_unused())
 {

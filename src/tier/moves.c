@@ -93,6 +93,7 @@ tsa_find_moves(TimestampTz since, TsaRowReceiver receive, void *arg)
 		find_moves(since, receive, arg);
 }
 
+/* all_tablespace_moves(since): moves of all databases. */
 Datum
 tsa_all_tablespace_moves(PG_FUNCTION_ARGS)
 {

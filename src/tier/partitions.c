@@ -162,6 +162,7 @@ check_asker(Oid target)
 					   tsa_relation_name(target));
 }
 
+/* advise_partition_placement(target, tablespace, older_than, ...) */
 Datum
 tsa_advise_partition_placement(PG_FUNCTION_ARGS)
 {
@@ -204,6 +205,7 @@ plan_partitions(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 	return tsa_load_moves(&query, values, nulls, options, NULL);
 }
 
+/* Reads the arguments of move_partitions_concurrently(). */
 static void
 parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 {
@@ -225,6 +227,7 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	tsa_parse_move_options(fcinfo, &args, options);
 }
 
+/* move_partitions_concurrently(target, tablespace, older_than, ...) */
 Datum
 tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 {

@@ -141,6 +141,7 @@ typedef struct Queueing
 	List	   *ids;
 } Queueing;
 
+/* For tsa_try(): queues the moves. */
 static void
 queue_all(void *arg)
 {

@@ -181,6 +181,7 @@ typedef struct FileNumbers
 	int			n;
 } FileNumbers;
 
+/* For qsort(): by number. */
 static int
 compare_numbers(const void *a, const void *b)
 {
@@ -372,6 +373,10 @@ find_of_moves(TsaRowReceiver receive, void *arg)
 					 receive, arg);
 }
 
+/*
+ * Finds the relations in a tablespace: those of moves, committed ones, those
+ * that no snapshot sees yet, and those of the own transaction.
+ */
 static void
 find_relations(Oid tablespace, TsaRowReceiver receive, void *arg)
 {

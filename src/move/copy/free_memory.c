@@ -42,6 +42,7 @@ static const GroupFiles version_2 = {
 	"/sys/fs/cgroup", "memory.max", "memory.current"
 };
 
+/* Opens a file below a root; NULL if it cannot be opened. */
 static FILE *
 open_file(const char *root, const char *path)
 {

@@ -99,6 +99,7 @@
 #define GAP_PER_SEARCH	50		/* times as long as a search of all locks */
 #define MAX_SEARCH_GAP_MS	200.0
 
+/* The key of a session-level lock on a relation of this database. */
 static LockRelId
 lock_rel_id(Oid relid)
 {

@@ -117,12 +117,14 @@ seconds_left(const TsaThrottle *throttle)
 			(double) GetCurrentTimestamp()) / USECS_PER_SEC;
 }
 
+/* Is there a time by which the move has to end? */
 static bool
 has_deadline(const TsaThrottle *throttle)
 {
 	return !TIMESTAMP_IS_NOEND(throttle->limits.finish_by);
 }
 
+/* Puts limits into effect.  What is needed for a deadline is computed anew. */
 static void
 take_limits(TsaThrottle *throttle, const TsaLimits *limits)
 {

@@ -50,6 +50,7 @@ tsa_whole_batches(double bytes)
 	return floor(bytes / TSA_TURN_BATCH) * TSA_TURN_BATCH;
 }
 
+/* Turns of the first length, nothing known of others. */
 void
 tsa_turns_init(TsaTurns *turns)
 {
@@ -67,6 +68,7 @@ tsa_turns_fade(TsaTurns *turns, double factor)
 	turns->copied *= factor;
 }
 
+/* The value, but no more than "step" and no less than one by that. */
 static double
 within(double value, double step)
 {

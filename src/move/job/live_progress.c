@@ -128,6 +128,7 @@ tsa_live_progress_handle(const TsaLiveProgress *live)
 	return live->handle == DSM_HANDLE_INVALID ? 0 : (int64) live->handle;
 }
 
+/* Before figures change: an odd count tells readers that they do. */
 static void
 begin_change(SharedFigures *shared)
 {
@@ -135,6 +136,7 @@ begin_change(SharedFigures *shared)
 	pg_write_barrier();
 }
 
+/* After it. */
 static void
 end_change(SharedFigures *shared)
 {
@@ -305,6 +307,10 @@ form_row(TupleDesc desc, const TsaMoveProgress *p)
  * itself says whose job it is.
  */
 PG_FUNCTION_INFO_V1(tsa_copy_progress);
+/*
+ * copy_progress(job_id, handle): figures of a copy under way, from its
+ * worker's shared memory.  A row of NULLs if they are not there.
+ */
 Datum
 tsa_copy_progress(PG_FUNCTION_ARGS)
 {

@@ -38,6 +38,7 @@ run_on_request(TsaStatement *query, int64 job_id)
 	return tsa_journal_update(query, values, NULL) == 1;
 }
 
+/* Is the job asked to pause? */
 bool
 tsa_pause_is_requested(int64 job_id)
 {
@@ -49,6 +50,7 @@ tsa_pause_is_requested(int64 job_id)
 	return run_on_request(&query, job_id);
 }
 
+/* Asks a job to pause.  True if it was not asked before. */
 bool
 tsa_request_pause(int64 job_id)
 {
@@ -63,6 +65,7 @@ tsa_request_pause(int64 job_id)
 	return run_on_request(&query, job_id);
 }
 
+/* Takes that back.  True if there was something to take back. */
 bool
 tsa_withdraw_pause(int64 job_id)
 {
@@ -75,6 +78,7 @@ tsa_withdraw_pause(int64 job_id)
 	return run_on_request(&query, job_id);
 }
 
+/* Asks a job to keep other limits from now on. */
 void
 tsa_request_limits(int64 job_id, const TsaLimits *limits)
 {
@@ -101,6 +105,9 @@ tsa_request_limits(int64 job_id, const TsaLimits *limits)
 	tsa_journal_update(&query, values, nulls);
 }
 
+/*
+ * How long moves of an owner waited for locks lately: nine of ten no longer.
+ */
 double
 tsa_recent_waits_ms(Oid owner)
 {
@@ -130,6 +137,10 @@ tsa_recent_waits_ms(Oid owner)
 	return waits;
 }
 
+/*
+ * The limits of a job as they are now, and bytes that are left of the other
+ * moves of its call (0 where no time is set by which it has to end).
+ */
 void
 tsa_read_limits(int64 job_id, TsaLimits *limits, int64 *others_left)
 {

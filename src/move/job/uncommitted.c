@@ -45,6 +45,7 @@ column_of(HeapTuple tuple, Relation journal, const char *name)
 						RelationGetDescr(journal), &isnull);
 }
 
+/* What a row of the journal says of a move. */
 static OtherJob
 read_other(HeapTuple tuple, Relation journal)
 {

@@ -122,6 +122,7 @@ typedef struct Forecasts
 	const TsaMoveOptions *options;
 } Forecasts;
 
+/* For tsa_try(): asks for advice and keeps what it expects of the moves. */
 static void
 ask_for_forecasts(void *arg)
 {

@@ -71,6 +71,7 @@ begin_command(const TsaSession *session, const char *what)
 	PushActiveSnapshot(GetTransactionSnapshot());
 }
 
+/* Commits a command, and reports what it has done, as a session does. */
 static void
 end_command(const TsaSession *session)
 {

@@ -26,6 +26,10 @@
 
 static object_access_hook_type next_object_access = NULL;
 
+/*
+ * Hook: refuses pg_advisory_unlock_all(), which would release the locks that
+ * prove that the worker lives.
+ */
 static void
 object_access(ObjectAccessType access, Oid class, Oid object, int column,
 			  void *arg)
