@@ -19,9 +19,12 @@
 #include "move/common/stop_point.h"
 #include "move/copy/contention.h"
 #include "move/copy/pause_conditions.h"
+#include "move/copy/resume.h"
 #include "move/job/history.h"
 #include "move/worker/drop_guard.h"
 #include "move/worker/launcher.h"
+#include "move/worker/launcher_calls.h"
+#include "move/worker/recover.h"
 #include "move/worker/start.h"
 #include "move/worker/user_limits.h"
 #include "move/worker/wal_compression.h"
@@ -50,8 +53,11 @@ _PG_init(void)
 	tsa_init_wal_compression();
 	tsa_init_pause_conditions();
 	tsa_init_worker_start();
+	tsa_init_recover();
+	tsa_init_marks();
 	tsa_init_user_limits();
 	tsa_init_job_history();
+	tsa_init_launcher_calls();
 	tsa_init_launcher();
 	tsa_init_drop_guard();
 	MarkGUCPrefixReserved("tablespace_advisor");

@@ -223,6 +223,18 @@ tsa_drop_relation_buffers(SMgrRelation smgr, ForkNumber *forks, int nforks,
 #endif
 }
 
+/* Drops all buffers of a file, of all forks. */
+static inline void
+tsa_drop_all_buffers(SMgrRelation smgr)
+{
+	ForkNumber	forks[MAX_FORKNUM + 1];
+	BlockNumber from[MAX_FORKNUM + 1] = {0};
+
+	for (int i = 0; i <= MAX_FORKNUM; i++)
+		forks[i] = (ForkNumber) i;
+	tsa_drop_relation_buffers(smgr, forks, MAX_FORKNUM + 1, from);
+}
+
 #include "storage/sync.h"
 
 static inline FileTag
@@ -374,6 +386,21 @@ tsa_lock_proc_number(const LockInstanceData *lock)
 #else
 #define tsa_buffer_state(header) pg_atomic_read_u64(&(header)->state)
 #endif
+
+/* 18 tells in which way a page is wrong. */
+#include "storage/bufpage.h"
+
+static inline bool
+tsa_page_is_verified(Page page, BlockNumber block)
+{
+#if PG_VERSION_NUM < 180000
+	return PageIsVerifiedExtended(page, block, 0);
+#else
+	bool		failed;
+
+	return PageIsVerified(page, block, 0, &failed);
+#endif
+}
 
 /* 19 has no other way to set a checksum than in place. */
 #if PG_VERSION_NUM < 190000

@@ -104,5 +104,6 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.worker_progress(bigint),
 	tablespace_advisor.copy_progress(bigint, bigint),
 	tablespace_advisor.round_to_three(float8),
-	tablespace_advisor.printable(text)
+	tablespace_advisor.printable(text),
+	tablespace_advisor.copy_kept_until(timestamptz)
 	TO PUBLIC;

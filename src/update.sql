@@ -160,7 +160,38 @@ CREATE TABLE tablespace_advisor.wait_total (
 ALTER TABLE tablespace_advisor.job
 	ADD COLUMN progress_handle bigint,
 	ADD COLUMN call_user oid,
-	ADD COLUMN takeovers int NOT NULL DEFAULT 0;
+	ADD COLUMN takeovers int NOT NULL DEFAULT 0,
+	ADD COLUMN source_relations oid[],
+	ADD COLUMN source_tablespaces oid[],
+	ADD COLUMN source_filenumbers oid[],
+	ADD COLUMN interruptions int NOT NULL DEFAULT 0,
+	ADD COLUMN interrupted_at timestamptz,
+	ADD COLUMN stalls int NOT NULL DEFAULT 0,
+	ADD COLUMN blocks_again bigint NOT NULL DEFAULT 0,
+	DROP CONSTRAINT job_state_check,
+	ADD CONSTRAINT job_state_check CHECK (state IN
+		('queued', 'running', 'paused', 'interrupted', 'done', 'failed', 'cancelled'));
+DROP INDEX tablespace_advisor.job_unfinished_key;
+CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
+	WHERE state IN ('queued', 'running', 'paused', 'interrupted');
+DROP INDEX tablespace_advisor.job_unfinished_heap_idx;
+CREATE INDEX job_unfinished_heap_idx ON tablespace_advisor.job (heap)
+	WHERE state IN ('queued', 'running', 'paused', 'interrupted');
+DROP INDEX tablespace_advisor.job_left_to_do_idx;
+CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
+	WHERE state IN ('queued', 'running', 'paused', 'interrupted')
+		OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;
+
+CREATE TABLE tablespace_advisor.job_mark (
+	job_id bigint NOT NULL,
+	mark_id bigint GENERATED ALWAYS AS IDENTITY,
+	made_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	blocks bigint[] NOT NULL,
+	bytes_done bigint NOT NULL,
+	blocks_again bigint NOT NULL DEFAULT 0,
+	lsn pg_lsn NOT NULL,
+	PRIMARY KEY (job_id, mark_id)
+);
 
 ALTER TABLE tablespace_advisor.index_locality
 	ADD COLUMN correlation float8;

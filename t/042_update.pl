@@ -9,6 +9,8 @@ use TsaTest;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
+# an interrupted move fails, and what it leaves is looked at
+$node->append_conf('postgresql.conf', 'tablespace_advisor.keep_interrupted = 0');
 $node->start;
 
 # All that the extension owns, with definitions, rights, comments and what

@@ -12,6 +12,7 @@ max_worker_processes = 4
 max_logical_replication_workers = 0
 autovacuum_naptime = 1
 log_statement = none
+tablespace_advisor.keep_interrupted = 0
 # a move must not mind any of these
 statement_timeout = '100s'
 default_transaction_isolation = 'repeatable read'

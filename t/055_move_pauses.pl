@@ -8,6 +8,7 @@
 use TsaTest;
 
 my $node = start_plain('primary', init => { allows_streaming => 1, extra => ['--wal-segsize=1'] }, conf => q{
+tablespace_advisor.keep_interrupted = 0
 max_prepared_transactions = 2
 autovacuum = off
 tablespace_advisor.min_wal_space = 0

@@ -4,7 +4,8 @@
 # killing its worker with the server, by terminating and by cancelling it.  Moves
 # of an index, and of a table with and without its indexes.  Each time all is
 # whole, where it was or where it was to go; the next call recovers the job, no
-# file is orphaned, and the move can be repeated.
+# file is orphaned, and the move goes on, or, where interrupted moves are not kept,
+# can be repeated.
 
 use TsaTest;
 
@@ -140,6 +141,15 @@ sub move_to_point
 	return \%move;
 }
 
+# Whether an interrupted move goes on.
+sub keep_interrupted
+{
+	my ($keep) = @_;
+
+	configure($node, 'tablespace_advisor.keep_interrupted', $keep);
+	return;
+}
+
 # Judges the end of a job that was disturbed, then repeats it if it failed.
 sub judge
 {
@@ -149,6 +159,7 @@ sub judge
 	$rows //= $kind->{rows}->();
 	release($node);
 	$kind->{check}->("$name, before the job is recovered", $rows);
+	$node->safe_psql('postgres', "SELECT wait_for_moves('{$job}')") if $state eq 'done';
 	is(end_state($node, $job), $state, "$name: the job is $state");
 	like(job_field($node, $job, 'error'), $reason, "$name: and says why")
 	  if $reason;
@@ -173,25 +184,33 @@ sub end_at
 	my $reason = $moved{$point} ? undef : $gone;
 	my ($move, $rows);
 
-	for my $how ('immediate shutdown', 'kill')
+	for my $keep ('0', '1d')
 	{
+		my $goes_on = $keep eq '0' ? '' : ', kept';
+		my $end = $goes_on ? 'done' : $state;
+		my $why = $goes_on ? undef : $reason;
+
+		keep_interrupted($keep);
+		for my $how ('immediate shutdown', 'kill')
+		{
+			$move = move_to_point($point, $with++ % 2);
+
+			# What the crash must not lose; the commit flushes all before.  In the
+			# window nobody can write, nor read.
+			$kind->{change}->() if $point ne 'window';
+			$rows = $point eq 'window' ? undef : $kind->{rows}->();
+			crash($node, $how eq 'kill' ? worker_pid($node, $move->{job}) : undef);
+			judge("$how at '$point'" . ($move->{with} ? ' with indexes' : '') . $goes_on,
+				$move, $end, $rows, $why);
+		}
+		$kind->{check_all}->("crashes at '$point'$goes_on");
+
 		$move = move_to_point($point, $with++ % 2);
-
-		# What the crash must not lose; the commit flushes all before.  In the
-		# window nobody can write, nor read.
-		$kind->{change}->() if $point ne 'window';
 		$rows = $point eq 'window' ? undef : $kind->{rows}->();
-		crash($node, $how eq 'kill' ? worker_pid($node, $move->{job}) : undef);
-		judge("$how at '$point'" . ($move->{with} ? ' with indexes' : ''),
-			$move, $state, $rows, $reason);
+		my $pid = worker_pid($node, $move->{job});
+		$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 60000)");
+		judge("terminated at '$point'$goes_on", $move, $end, $rows, $why);
 	}
-	$kind->{check_all}->("crashes at '$point'");
-
-	$move = move_to_point($point, $with++ % 2);
-	$rows = $point eq 'window' ? undef : $kind->{rows}->();
-	my $pid = worker_pid($node, $move->{job});
-	$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid, 60000)");
-	judge("terminated at '$point'", $move, $state, $rows, $reason);
 
 	# where it has switched, a cancel comes too late
 	$move = move_to_point($point, $with % 2);
@@ -236,6 +255,8 @@ bgwriter_lru_maxpages = 0
 
 	my $with = 1;
 	end_at($_, $with++) foreach @points;
+
+	keep_interrupted('0');
 
 	# The cutover's commit that did not reach the disk: nothing flushes the log
 	# while the WAL writer stands still, and with it the server goes down.

@@ -2,7 +2,7 @@
 
 # A server that preloads the library recovers, after a restart, the moves that
 # the restart interrupted: in every database that has the extension, and in
-# no other.
+# no other.  They go on, or fail if interrupted moves are not kept.
 
 use TsaTest;
 
@@ -37,19 +37,21 @@ sub wait_until_recovered
 
 	ok( $node->poll_query_until('postgres', q{
 			SELECT count(*) = 0 FROM tablespace_moves
-			WHERE state IN ('queued', 'running', 'paused')}),
+			WHERE state IN ('queued', 'running', 'paused', 'interrupted')}),
 		"$name: recovered without a call");
 	return;
 }
 
 # interrupted while copying, and after the switch
-for my $case ([ 'copied', 'failed', 'pg_default' ],
-	[ 'old file truncated', 'done', 'fast' ])
+for my $case ([ 'copied', '0', 'failed', 'fast', 'pg_default' ],
+	[ 'copied', '1d', 'done', 'fast', 'fast' ],
+	[ 'old file truncated', '1d', 'done', 'slow', 'slow' ])
 {
-	my ($point, $state, $place) = @$case;
+	my ($point, $keep, $state, $target, $place) = @$case;
 
+	configure($node, 'tablespace_advisor.keep_interrupted', $keep);
 	stop_at($node, $point);
-	my $job = start_move($node, 'r', 'fast');
+	my $job = start_move($node, 'r', $target);
 	wait_for_stop($node, $point);
 	crash_at_stop();
 	wait_until_recovered($point);
@@ -59,7 +61,8 @@ for my $case ([ 'copied', 'failed', 'pg_default' ],
 	check_orphans($node, $point);
 }
 
-# a rebuild that waits for an old snapshot leaves an invalid index
+# a rebuild that waits for an old snapshot leaves an invalid index, and is begun
+# again
 my $holder = session($node);
 ask($holder, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM s;');
 my $job = start_move($node, 'u', 'fast');
@@ -70,7 +73,8 @@ $node->stop('immediate');
 end_session($holder);
 $node->start;
 wait_until_recovered('rebuild');
-is(job_field($node, $job, 'state'), 'failed', 'rebuild: failed');
+is(job_field($node, $job, 'state'), 'done', 'rebuild: done');
+is(job_field($node, $job, 'interruptions'), '1', 'rebuild: begun again');
 ok( $node->poll_query_until('postgres', q{
 		SELECT count(*) = 0 FROM pg_class WHERE relname ~ '_cc(new|old)'}),
 	'rebuild: the launcher dropped what was left');
@@ -92,7 +96,7 @@ $node->safe_psql('theirs', q{
 		tablespace_advisor.trap() AS batch_id, 'running' AS state},
 	extra_params => [ '-U', 'mallory' ]);
 stop_at($node, 'copied');
-$job = start_move($node, 'r', 'slow');
+$job = start_move($node, 'r', 'fast');
 wait_for_stop($node, 'copied');
 crash_at_stop();
 wait_until_recovered('a trap');

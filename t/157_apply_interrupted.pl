@@ -12,6 +12,7 @@ my $has_cron = -e "${\$node->config_data('--pkglibdir')}/pg_cron.so";
 
 $node->init;
 $node->append_conf('postgresql.conf', qq{
+tablespace_advisor.keep_interrupted = 0
 autovacuum = off
 allow_in_place_tablespaces = on
 max_worker_processes = 16

@@ -17,7 +17,9 @@
  *	rate_reason, restarts, others_lost_percent, is_late, waited_ms, progress_handle;
  *	figures of a copy under way are in shared memory, see copy_progress()
  * files (the worker, for who recovers the job): new_tablespaces to old_index,
- *	known_indexes, indexes, indexes_from
+ *	known_indexes, indexes, indexes_from, source_relations to source_filenumbers
+ * interruptions (who recovers the job): interruptions to stalls; blocks_again
+ *	(the worker, too): blocks that were copied again because of them
  *
  * Tables and indexes that version 1.0 has, too: a fresh install makes them
  * here, an update finds them there (src/update.sql adds what is new).
@@ -41,7 +43,7 @@ CREATE TABLE tablespace_advisor.job (
 	method text NOT NULL
 		CHECK (method IN ('copy', 'rebuild', 'catalog', 'lock')),
 	state text NOT NULL DEFAULT 'queued' CHECK (state IN
-		('queued', 'running', 'paused', 'done', 'failed', 'cancelled')),
+		('queued', 'running', 'paused', 'interrupted', 'done', 'failed', 'cancelled')),
 	phase text,
 	bytes_total bigint NOT NULL,
 	bytes_done bigint NOT NULL DEFAULT 0,
@@ -88,18 +90,25 @@ CREATE TABLE tablespace_advisor.job (
 	waited_ms float8 NOT NULL DEFAULT 0,
 	progress_handle bigint,
 	call_user oid,
-	takeovers int NOT NULL DEFAULT 0
+	takeovers int NOT NULL DEFAULT 0,
+	source_relations oid[],
+	source_tablespaces oid[],
+	source_filenumbers oid[],
+	interruptions int NOT NULL DEFAULT 0,
+	interrupted_at timestamptz,
+	stalls int NOT NULL DEFAULT 0,
+	blocks_again bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */
 CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
-	WHERE state IN ('queued', 'running', 'paused');
+	WHERE state IN ('queued', 'running', 'paused', 'interrupted');
 /* Moves of a table and of its indexes look for each other. */
 CREATE INDEX job_unfinished_heap_idx ON tablespace_advisor.job (heap)
-	WHERE state IN ('queued', 'running', 'paused');
+	WHERE state IN ('queued', 'running', 'paused', 'interrupted');
 /* What is left to do: see TSA_LEFT_TO_DO in queue.c. */
 CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
-	WHERE state IN ('queued', 'running', 'paused')
+	WHERE state IN ('queued', 'running', 'paused', 'interrupted')
 		OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;
 
 /* Jobs of another server or database are at either end. */
@@ -122,6 +131,23 @@ CREATE INDEX job_copied_idx ON tablespace_advisor.job (finished_at)
 CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
 	INCLUDE (relation, from_tablespace)
 	WHERE state = 'done' AND from_tablespace <> to_tablespace;
+
+/*
+ * How far copies are, so that one that is interrupted can be gone on with; the
+ * latest of a job counts.  blocks has the number of blocks that are there of
+ * each file in new_filenumbers, and lsn the end of the WAL whose images of them
+ * are all written.
+ */
+CREATE TABLE tablespace_advisor.job_mark (
+	job_id bigint NOT NULL,
+	mark_id bigint GENERATED ALWAYS AS IDENTITY,
+	made_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	blocks bigint[] NOT NULL,
+	bytes_done bigint NOT NULL,
+	blocks_again bigint NOT NULL DEFAULT 0,
+	lsn pg_lsn NOT NULL,
+	PRIMARY KEY (job_id, mark_id)
+);
 
 /* Rows of their own, see the head of request.c. */
 CREATE TABLE tablespace_advisor.request (

@@ -186,7 +186,7 @@ recover_and_commit(void)
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	SPI_commit();
 	MemoryContextSwitchTo(context);
-	tsa_recover_jobs(true);
+	(void) tsa_recover_jobs(true);
 	SPI_commit();
 	SPI_finish();
 	MemoryContextSwitchTo(context);
@@ -202,7 +202,7 @@ tsa_begin_call(FunctionCallInfo fcinfo)
 	if (tsa_has_dead_batch())
 		recover_and_commit();
 	else
-		tsa_recover_jobs(true); /* which there may be of another database */
+		(void) tsa_recover_jobs(true);	/* or of another database */
 }
 
 /* The result row of a procedure whose only output is job_ids. */

@@ -47,6 +47,7 @@
 #include "move/plan/children.h"
 #include "move/plan/plan.h"
 #include "move/wait_for_batch.h"
+#include "move/worker/job_storage.h"
 #include "move/worker/launcher.h"
 #include "move/worker/recover.h"
 #include "move/worker/start.h"
@@ -192,13 +193,22 @@ load_own_job(FunctionCallInfo fcinfo, bool signal_suffices, TsaJob *job)
 				 errmsg("permission denied for job " INT64_FORMAT, job_id)));
 }
 
+/*
+ * Cancels a job.  The copy of one that was interrupted has no worker that would
+ * drop it.
+ */
 Datum
 tsa_cancel_move(PG_FUNCTION_ARGS)
 {
 	TsaJob		job;
 
 	load_own_job(fcinfo, true, &job);
-	PG_RETURN_BOOL(tsa_cancel_job(&job));
+	if (!tsa_cancel_job(&job))
+		PG_RETURN_BOOL(false);
+	if (tsa_job_load(job.job_id, &job) && tsa_job_has_ended(&job) &&
+		job.nnew > 0 && tsa_drop_job_storage(&job))
+		tsa_jobs_note_removed(&job.job_id, 1);
+	PG_RETURN_BOOL(true);
 }
 
 Datum

@@ -206,6 +206,7 @@ SELECT j.job_id, j.batch_id, j.relation, j.kind, j.schema_name,
 	j.state, j.error, j.sqlstate, j.detail, j.owner, j.worker_pid, /* bounded in move_progress */
 	j.queued_at, j.started_at, j.finished_at, j.wal_bytes, j.indexes,
 	j.forecast_saved_ms_per_s, j.database, j.system_identifier,
+	j.interruptions, j.interrupted_at, j.blocks_again,
 	coalesce(p.phase, j.phase) AS phase,
 	coalesce(p.bytes_total, j.bytes_total) AS bytes_total,
 	coalesce(p.bytes_done, j.bytes_done) AS bytes_done,
@@ -262,7 +263,9 @@ SELECT j.job_id, j.relation::regclass AS relation,
 		AS present_mb_per_s,
 	CASE j.state WHEN 'running' THEN j.rate_reason END AS rate_reason,
 	tablespace_advisor.round_to_three(j.others_lost_percent) AS others_lost_percent,
-	j.restarts
+	j.restarts, j.interruptions, j.blocks_again,
+	CASE j.state WHEN 'interrupted'
+		THEN tablespace_advisor.copy_kept_until(j.interrupted_at) END AS kept_until
 FROM tablespace_advisor.job_now j
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
@@ -289,7 +292,8 @@ SELECT p.job_id, p.relation, p.relation_name, p.from_tablespace, p.to_tablespace
 	p.with_indexes, p.lock_wait_ms, p.forecast_saved_ms_per_s, p.pid, p.sqlstate,
 	/* "Key (...)=(...)": to see moves is no right to see rows */
 	CASE WHEN pg_catalog.pg_has_role(p.owner, 'USAGE') THEN p.detail END AS detail,
-	p.batch_id, p.present_mb_per_s, p.rate_reason, p.others_lost_percent, p.restarts
+	p.batch_id, p.present_mb_per_s, p.rate_reason, p.others_lost_percent, p.restarts,
+	p.interruptions, p.blocks_again, p.kept_until
 FROM tablespace_advisor.move_progress p
 WHERE pg_catalog.pg_has_role(p.owner, 'USAGE')
 	OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE');
@@ -302,7 +306,7 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.relation_name IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.method IS
 	'copy (live block copy), rebuild (REINDEX CONCURRENTLY), lock (ALTER with SET TABLESPACE) or catalog (the same of a partitioned table or index, which has no storage)';
 COMMENT ON COLUMN @extschema@.tablespace_moves.state IS
-	'queued, running, paused, done, failed or cancelled';
+	'queued, running, paused, interrupted (its worker is gone; the next call goes on with it, or by itself if the library is preloaded), done, failed or cancelled';
 COMMENT ON COLUMN @extschema@.tablespace_moves.bytes_total IS
 	'copy: bytes of the relation, for a table with TOAST and the indexes that move along; a running rebuild: bytes of the index once and of its table twice, since that is read and written';
 COMMENT ON COLUMN @extschema@.tablespace_moves.percent IS
@@ -319,6 +323,12 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.others_lost_percent IS
 	'percent of what others could have done (reads, transactions) that they did not get done because of a copy, as it estimates itself; NULL when that is not known';
 COMMENT ON COLUMN @extschema@.tablespace_moves.restarts IS
 	'how often a copy began anew, because WAL was removed before it was read, or the relation was rewritten';
+COMMENT ON COLUMN @extschema@.tablespace_moves.interruptions IS
+	'how often the move was interrupted by the end of its worker or of the server, and gone on with or begun again';
+COMMENT ON COLUMN @extschema@.tablespace_moves.blocks_again IS
+	'blocks that a copy copied again because of interruptions';
+COMMENT ON COLUMN @extschema@.tablespace_moves.kept_until IS
+	'when an interrupted move fails and its copy is dropped, see tablespace_advisor.keep_interrupted';
 COMMENT ON COLUMN @extschema@.tablespace_moves.lock_ms IS
 	'milliseconds that a copy held its exclusive lock';
 COMMENT ON COLUMN @extschema@.tablespace_moves.blocked_by IS
@@ -355,6 +365,8 @@ SELECT m.job_id, m.relation_name, m.percent,
 			SELECT pg_catalog.max(b.job_id) FROM tablespace_advisor.move_progress b
 			WHERE b.batch_id = m.batch_id AND b.finished_at IS NULL
 				AND b.job_id < m.job_id)::text, 'a worker')
+		WHEN m.state = 'interrupted' THEN 'interrupted; its copy is kept until '
+			|| m.kept_until::timestamptz(0)
 		WHEN m.state = 'paused' OR m.blocked_by = '{0}' THEN m.phase
 		WHEN m.blocked_by IS NOT NULL THEN 'session '
 			|| pg_catalog.array_to_string(m.blocked_by, ', ')

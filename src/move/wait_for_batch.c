@@ -164,7 +164,7 @@ poll_batch(int64 batch_id, BackgroundWorkerHandle *handle)
 	bool		stopped = GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED;
 
 	if (stopped)
-		tsa_recover_jobs(true);
+		(void) tsa_recover_jobs(true);
 	if (tsa_batch_has_ended(batch_id))
 		return true;
 	/* what its workers have left is on a device that does not answer */

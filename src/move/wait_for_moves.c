@@ -97,7 +97,8 @@ check_jobs(ArrayType *job_ids)
 
 /*
  * Have all jobs ended?  Throws if one waits for this session, be it that this
- * transaction has queued or cancelled it, which counts once it commits.
+ * transaction has queued or cancelled it, which counts once it commits.  That it
+ * has found it interrupted is no reason.
  */
 static bool
 have_ended(ArrayType *job_ids)
@@ -105,7 +106,8 @@ have_ended(ArrayType *job_ids)
 	static TsaStatement query = {
 		"SELECT m.job_id, CASE WHEN $2 = ANY (m.blocked_by)"
 		"   THEN m.method <> 'copy' OR " TSA_SESSION_LOCKS("$2", "j")
-		"   ELSE false END AS waits_for_us, j.xmin"
+		"   ELSE false END AS waits_for_us,"
+		" m.state <> 'interrupted' AS is_changed, j.xmin"
 		" FROM tablespace_advisor.move_progress m"
 		" JOIN tablespace_advisor.job j USING (job_id)"
 		" WHERE m.job_id = ANY ($1)"
@@ -125,7 +127,8 @@ have_ended(ArrayType *job_ids)
 		Datum		xmin = tsa_result_column(i, "xmin");
 
 		if (DatumGetBool(tsa_result_column(i, "waits_for_us")) ||
-			TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin)))
+			(DatumGetBool(tsa_result_column(i, "is_changed")) &&
+			 TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin))))
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 					 errmsg("job " INT64_FORMAT " waits for this transaction",

@@ -217,9 +217,19 @@ AS $$
 			ELSE format('files of moves that have ended are left (jobs: %s): the next call removes them, if their device answers', u.n) END,
 		CASE WHEN u.n > 0 THEN format('SELECT %s.wait_for_moves(%L::pg_catalog.int8[])', '@extschema@', '{}') END
 	FROM (SELECT count(*) AS n FROM tablespace_advisor.untidied_jobs()) u
+	UNION ALL
+	SELECT 'interrupted moves', false,
+		format('%s (jobs: %s) kept %s of copies; unless they go on, they fail from %s on', i.n, i.jobs,
+			pg_size_pretty(i.bytes), i.kept_until::timestamptz(0)),
+		format('SELECT %s.wait_for_moves(%L::pg_catalog.int8[])', '@extschema@', '{}')
+	FROM (SELECT count(*) AS n, string_agg(p.job_id::text, ', ' ORDER BY p.job_id) AS jobs,
+			sum(p.bytes_done) AS bytes, min(p.kept_until) AS kept_until
+		FROM tablespace_advisor.move_progress p
+		WHERE p.state = 'interrupted'
+		HAVING count(*) > 0) i
 $$;
 COMMENT ON FUNCTION tablespace_advisor.move_health() IS
-	'the rows of tablespace_advisor_health() on moves that failed, and files that they left';
+	'the rows of tablespace_advisor_health() on moves that failed, files that they left, and, if there are any, moves that are interrupted';
 
 CREATE FUNCTION @extschema@.tablespace_advisor_health(
 	OUT subject text,

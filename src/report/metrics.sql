@@ -58,11 +58,11 @@ SELECT s.state, t.spcname AS to_tablespace,
 	coalesce(sum(j.bytes_done), 0)::bigint AS done_bytes,
 	coalesce(sum(j.lock_ms), 0) / 1e3::float8 AS lock_seconds,
 	coalesce(max(j.lock_ms), 0) / 1e3::float8 AS longest_lock_seconds,
-	CASE WHEN s.state IN ('queued', 'running', 'paused') THEN
+	CASE WHEN s.state IN ('queued', 'running', 'paused', 'interrupted') THEN
 		coalesce(extract(epoch FROM pg_catalog.clock_timestamp() - min(j.queued_at)), 0) END::float8
 		AS oldest_seconds,
 	count(j.blocked_by) AS blocked
-FROM pg_catalog.unnest('{queued,running,paused,done,failed,cancelled}'::text[]) s (state)
+FROM pg_catalog.unnest('{queued,running,paused,interrupted,done,failed,cancelled}'::text[]) s (state)
 CROSS JOIN pg_catalog.pg_tablespace t
 LEFT JOIN tablespace_advisor.move_progress j ON j.to_tablespace = t.spcname
 	AND s.state = CASE j.sqlstate WHEN 'TA001' THEN 'cancelled' ELSE j.state END

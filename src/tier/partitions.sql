@@ -141,7 +141,7 @@ AS $$
 		CROSS JOIN LATERAL (SELECT
 				max(j.finished_at) FILTER (WHERE j.state = 'done') AS moved_at,
 				min(j.job_id) FILTER (WHERE j.state IN
-					('queued', 'running', 'paused')) AS unfinished
+					('queued', 'running', 'paused', 'interrupted')) AS unfinished
 			FROM tablespace_advisor.job j WHERE j.relation = l.oid) j
 $$;
 COMMENT ON FUNCTION tablespace_advisor.partition_facts(oid) IS

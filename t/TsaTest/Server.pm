@@ -46,6 +46,7 @@ our @EXPORT = qw(
 # A server, not started, with settings that make trouble likely: small
 # buffers, vacuum all the time.  conf: more of them; init: arguments of init();
 # checksums: with data checksums.
+# An interrupted move fails, unless a test says otherwise: most look at what it leaves.
 sub new_node
 {
 	my ($name, %args) = @_;
@@ -71,6 +72,7 @@ restart_after_crash = on
 max_wal_size = 256MB
 log_autovacuum_min_duration = -1
 log_statement = none
+tablespace_advisor.keep_interrupted = 0
 jit = off
 ));
 	$node->append_conf('postgresql.conf', $args{conf}) if $args{conf};

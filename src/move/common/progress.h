@@ -25,6 +25,7 @@ typedef struct TsaMoveProgress
 	bool		is_late;		/* it cannot end by finish_by */
 	int			passes;
 	int			restarts;		/* how often the copy began anew */
+	int64		blocks_again;	/* that an interrupted copy had copied before */
 	int			attempts;
 	double		paused_ms;		/* time spent in pauses */
 	double		waited_ms;		/* time spent waiting for locks of others */

@@ -21,41 +21,19 @@
  * Writing.  The new storage is invisible to everybody until the cutover
  * commits, so no buffer of it exists and its pages are written past the
  * buffers.  Each batch is logged as full page images, which is what brings
- * the pages to standbys and through crash recovery.  Each write is registered
- * with the checkpointer, as that of a buffer would be; nothing is synced here.
- * So nobody waits for a sync, in the window or before it; the next checkpoint
- * has all that was written before it on the device, which is what a snapshot of
- * the devices relies on, too; and when a copy is dropped the server forgets
- * what was registered.
- *
- * DELAY_CHKPT_START is set from before the WAL insert until after the write.
- * A checkpoint whose redo point lies behind our record waits for the flag
- * before it goes on.  So (a) a base backup that starts from this redo point,
- * and will therefore not replay the record, copies the file after our write;
- * (b) a checkpoint that will make recovery skip our record processes the sync
- * request that our write has registered.  A request that comes before the
- * write would not do: a checkpoint that began earlier may have synced the file
- * and forgotten the request before the write.  The flag counts only in a
- * process with a virtual transaction ID, so all this happens in transactions.
- * An error in between ends the transaction, which clears the flag.
- *
- * Nothing here depends on WAL being flushed before the file is written: until
- * the cutover has committed, a crash throws the file away, and that commit
- * record comes later in the WAL than all these images.
+ * the pages to standbys and through crash recovery, and is written when its
+ * record is flushed, see write_queue.c.  Nothing is synced here: nobody waits
+ * for a sync, in the window or before it; the next checkpoint has all that was
+ * written before it on the device, which is what a snapshot of the devices
+ * relies on, too; and when a copy is dropped the server forgets what was
+ * registered.
  *
  * Starting over.  If a part of the WAL was lost, the copy begins at block 0
  * again, with the WAL from that moment on.  What is in the new storage by
  * then are images that were logged, and most of them are still right: such a
- * page is read back from the file, of which no buffer exists and which nobody
- * else writes, and if it is equal but for LSN and checksum it is neither
- * logged nor written.  So a copy that starts over again and again writes WAL
- * for what has changed only, and gets to its end.  Equal contents do not
- * suffice where the original has a later LSN: GiST compares the LSN of a page
- * with numbers that its children got from theirs, which must not seem to be
- * newer.  Nor would the LSN alone, since VACUUM may change a page without
- * one.  To redo, to a standby, and to the checkpointer such a page is one
- * that was copied when it was first written: its image is in the WAL, and its
- * sync was asked for then.
+ * page is read back from the file, and if it is what it has to be it is neither
+ * logged nor written (resume.c).  So a copy that starts over again and again
+ * writes WAL for what has changed only, and gets to its end.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -63,18 +41,13 @@
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
-#include "access/xloginsert.h"
-#include "access/xlogrecord.h"
-#include "catalog/storage_xlog.h"
-#include "catalog/storage.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
-#include "storage/proc.h"
 #include "storage/smgr.h"
 
 #include "compat.h"
+#include "move/common/stop_point.h"
 #include "move/copy/copy.h"
 #include "move/copy/page_cache.h"
 #include "state/damage.h"
@@ -82,26 +55,14 @@
 /* Blocks after which the kernel is asked to begin writing. */
 #define WRITEBACK_BLOCKS 128
 
-/* A batch is one record: between two there could be somebody else's. */
-StaticAssertDecl(TSA_COPY_BATCH <= XLR_MAX_BLOCK_ID,
-				 "a batch must fit into one WAL record");
-
-/* Pages of one fork on their way to the new storage. */
-typedef struct PageBatch
-{
-	TsaCopyRel *rel;
-	ForkNumber	fork;
-	BlockNumber *written_end;	/* size of the fork in the new storage */
-	int			n;
-	BlockNumber blocks[TSA_COPY_BATCH];
-	Page		pages[TSA_COPY_BATCH];
-} PageBatch;
+/* As many blocks that are valid are read in the time in which one is copied. */
+#define VALID_PER_COPIED 4
 
 /* A batch for a fork that is followed. */
-static PageBatch
+static TsaPageBatch
 batch_for(TsaCopyFork *fork)
 {
-	PageBatch	batch = {0};
+	TsaPageBatch batch = {0};
 
 	batch.rel = fork->rel;
 	batch.fork = fork->number;
@@ -120,9 +81,9 @@ target_of(const TsaCopyRel *rel)
  * Copies a block from its buffer, which is pinned, to the batch.
  */
 static void
-batch_take(TsaCopy *copy, PageBatch *batch, BlockNumber block, Buffer buffer)
+batch_take(TsaCopy *copy, TsaPageBatch *batch, BlockNumber block, Buffer buffer)
 {
-	char	   *page = copy->pages + (Size) batch->n * BLCKSZ;
+	char	   *page = tsa_write_queue_page(copy->queue, batch->n);
 
 	Assert(BufferGetBlockNumber(buffer) == block);
 	if (batch->fork == MAIN_FORKNUM)
@@ -145,7 +106,7 @@ batch_take(TsaCopy *copy, PageBatch *batch, BlockNumber block, Buffer buffer)
  * server can, but for maps, of which what cannot be read is zeros.
  */
 static void
-batch_read_blocks(TsaCopy *copy, PageBatch *batch, BlockNumber from,
+batch_read_blocks(TsaCopy *copy, TsaPageBatch *batch, BlockNumber from,
 				  BlockNumber end)
 {
 	ReadBufferMode mode = batch->fork == MAIN_FORKNUM ?
@@ -171,7 +132,7 @@ batch_read_blocks(TsaCopy *copy, PageBatch *batch, BlockNumber from,
  * The same; a block that cannot be read is an error that says what to do.
  */
 static void
-batch_read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from,
+batch_read_run(TsaCopy *copy, TsaPageBatch *batch, BlockNumber from,
 			   BlockNumber end)
 {
 	MemoryContext context = CurrentMemoryContext;
@@ -191,151 +152,23 @@ batch_read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from,
  * Copies a block from shared buffers to the batch.
  */
 static void
-batch_read(TsaCopy *copy, PageBatch *batch, BlockNumber block)
+batch_read(TsaCopy *copy, TsaPageBatch *batch, BlockNumber block)
 {
 	batch_read_run(copy, batch, block, block + 1);
 }
 
 /*
- * Makes the batch's fork in the new storage, if it is not there.
- */
-static void
-create_fork(const PageBatch *batch)
-{
-	SMgrRelation target = target_of(batch->rel);
-
-	if (!smgrexists(target, batch->fork))
-	{
-		smgrcreate(target, batch->fork, false);
-		log_smgrcreate(&batch->rel->copy, batch->fork);
-	}
-}
-
-/*
- * The segment of a file that a block is in.
- */
-static BlockNumber
-segment_of(BlockNumber block)
-{
-	return block / (BlockNumber) RELSEG_SIZE;
-}
-
-/*
- * Writes the pages of the batch to the new storage, run by run: blocks that
- * follow each other, all in one segment of the file, and all within the file
- * or all behind its end.  One request to sync a segment is enough, if it comes
- * with the last write to that segment; blocks rise, so nothing is written to a
- * segment after the last of its runs.
- */
-static void
-write_pages(PageBatch *batch)
-{
-	SMgrRelation smgr = target_of(batch->rel);
-	BlockNumber *blocks = batch->blocks;
-	int			end;
-
-	for (int i = 0; i < batch->n; i++)
-		tsa_page_set_checksum(batch->pages[i], blocks[i]);
-
-	for (int i = 0; i < batch->n; i = end)
-	{
-		bool		extends = blocks[i] >= *batch->written_end;
-		bool		skip_fsync;
-
-		for (end = i + 1; end < batch->n; end++)
-			if (blocks[end] != blocks[end - 1] + 1 ||
-				segment_of(blocks[end]) != segment_of(blocks[i]) ||
-				(blocks[end] >= *batch->written_end) != extends)
-				break;
-		skip_fsync = end < batch->n &&
-			segment_of(blocks[end]) == segment_of(blocks[i]);
-
-		if (!extends)
-			tsa_smgr_write_run(smgr, batch->fork, blocks[i], batch->pages + i,
-							   end - i, skip_fsync);
-		else
-		{
-			Assert(blocks[i] == *batch->written_end);
-			tsa_smgr_extend_run(smgr, batch->fork, blocks[i],
-								batch->pages + i, end - i, skip_fsync);
-			*batch->written_end = blocks[end - 1] + 1;
-		}
-	}
-}
-
-/*
- * Is a page in the new storage already what it is in the batch?
- */
-static bool
-is_written(const PageBatch *batch, int i, char *buffer)
-{
-	const size_t from = offsetof(PageHeaderData, pd_flags);
-
-	if (batch->blocks[i] >= *batch->written_end)
-		return false;
-	smgrread(target_of(batch->rel), batch->fork, batch->blocks[i], buffer);
-	return PageGetLSN(batch->pages[i]) <= PageGetLSN((Page) buffer) &&
-		memcmp((char *) batch->pages[i] + from, buffer + from,
-			   BLCKSZ - from) == 0;
-}
-
-/*
- * Leaves out of the batch what an earlier attempt has written.
- */
-static void
-leave_out_written(TsaCopy *copy, PageBatch *batch)
-{
-	int			n = 0;
-
-	if (batch->n == 0 || batch->blocks[0] >= *batch->written_end)
-		return;
-	for (int i = 0; i < batch->n; i++)
-	{
-		if (is_written(batch, i, copy->compared))
-			continue;
-		batch->blocks[n] = batch->blocks[i];
-		batch->pages[n++] = batch->pages[i];
-	}
-	batch->n = n;
-}
-
-/*
- * Logs the pages of the batch and writes them to the new storage.
+ * Accounts for blocks that were copied, and others that had only to be read,
+ * and gives others a chance: interrupts, rate, waiters, a new transaction.
+ * False if the move has to start over.
  *
- * The images of block 0, and of what is in one batch with it, are always whole:
- * it is a metapage in most access methods, whose contents the page header does
- * not bound in all of them.
- */
-static void
-batch_write(TsaCopy *copy, PageBatch *batch)
-{
-	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
-	batch->blocks[0] != 0;
-
-	if (*batch->written_end == 0 && batch->fork != MAIN_FORKNUM)
-		create_fork(batch);
-
-	Assert((MyProc->delayChkptFlags & DELAY_CHKPT_START) == 0);
-	MyProc->delayChkptFlags |= DELAY_CHKPT_START;
-
-	log_newpages(&batch->rel->copy, batch->fork, batch->n, batch->blocks,
-				 batch->pages, std);
-	if (copy->tail != NULL)
-		tsa_wal_tail_note_own(copy->tail, ProcLastRecPtr, XactLastRecEnd);
-	write_pages(batch);
-
-	MyProc->delayChkptFlags &= ~DELAY_CHKPT_START;
-	batch->n = 0;
-}
-
-/*
- * Accounts for n copied blocks and gives others a chance: interrupts, rate,
- * waiters, a new transaction.  False if the move has to start over.
+ * What is not written and not logged costs others less.
  */
 static bool
-after_batch(TsaCopy *copy, int nblocks)
+after_batch(TsaCopy *copy, int ncopied, int nvalid)
 {
-	uint64		bytes = (uint64) nblocks * BLCKSZ;
+	uint64		bytes = (uint64) ncopied * BLCKSZ +
+	(uint64) nvalid * BLCKSZ / VALID_PER_COPIED;
 
 	copy->bytes += bytes;
 	CHECK_FOR_INTERRUPTS();
@@ -347,7 +180,7 @@ after_batch(TsaCopy *copy, int nblocks)
  * took.
  */
 static void
-read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
+read_run(TsaCopy *copy, TsaPageBatch *batch, BlockNumber from, BlockNumber end)
 {
 	instr_time	start;
 	instr_time	read;
@@ -359,6 +192,16 @@ read_run(TsaCopy *copy, PageBatch *batch, BlockNumber from, BlockNumber end)
 }
 
 /*
+ * Counts blocks of a batch that an interrupted copy had written before.
+ */
+static void
+count_again(TsaCopy *copy, const TsaCopyFork *fork, const TsaPageBatch *batch)
+{
+	for (int i = 0; i < batch->n; i++)
+		copy->progress.blocks_again += batch->blocks[i] < fork->kept_end;
+}
+
+/*
  * Copies the blocks from copied_end to the present end of a fork: the first
  * pass, and what it grew by since.  False if the move has to start over.
  */
@@ -367,34 +210,38 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 {
 	BlockNumber end = tsa_copy_source_size(fork);
 	BlockNumber flushed = fork->copied_end;
-	PageBatch	batch = batch_for(fork);
+	TsaPageBatch batch = batch_for(fork);
 
+	batch.is_bulk = true;
 	while (fork->copied_end < end)
 	{
+		BlockNumber written;
 		int			n;
+		int			ncopied;
 
 		tsa_cache_look(copy, fork, fork->copied_end, end);
 		tsa_throttle_read_ahead(copy->throttle, fork->rel->rel, fork->number,
 								fork->copied_end, end);
 		read_run(copy, &batch, fork->copied_end, end);
 		n = batch.n;
-		leave_out_written(copy, &batch);
-		if (batch.n > 0)
+		tsa_copy_leave_out_valid(copy, fork, &batch);
+		ncopied = batch.n;
+		if (ncopied > 0)
 		{
-			batch_write(copy, &batch);
-			tsa_throttle_note_written(copy->throttle, fork->rel->copy,
-									  fork->number, fork->copied_end, n);
+			count_again(copy, fork, &batch);
+			tsa_copy_write(copy, &batch);
 		}
 		fork->copied_end += n;
 
-		if (fork->copied_end >= flushed + WRITEBACK_BLOCKS)
+		written = tsa_copy_unwritten(copy, fork);
+		if (written >= flushed + WRITEBACK_BLOCKS)
 		{
 			smgrwriteback(target_of(fork->rel), fork->number, flushed,
-						  fork->copied_end - flushed);
-			flushed = fork->copied_end;
+						  written - flushed);
+			flushed = written;
 			tsa_cache_drop(copy, fork);
 		}
-		if (!after_batch(copy, n))
+		if (!after_batch(copy, ncopied, n - ncopied))
 			return false;
 		if (fork->copied_end < flushed) /* started over */
 			flushed = fork->copied_end;
@@ -410,7 +257,7 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 bool
 tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork)
 {
-	PageBatch	batch = batch_for(fork);
+	TsaPageBatch batch = batch_for(fork);
 	uint64		block;
 
 	for (block = tsa_block_set_next(&fork->changed, 0);
@@ -426,8 +273,9 @@ tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork)
 			block = tsa_block_set_next(&fork->changed, block + 1);
 		}
 		n = batch.n;
-		batch_write(copy, &batch);
-		if (!after_batch(copy, n))
+		tsa_copy_write(copy, &batch);
+		tsa_stop_point("changes logged");
+		if (!after_batch(copy, n, 0))
 			return false;
 	}
 	return true;
@@ -454,7 +302,7 @@ is_over(const Deadline *deadline)
 static bool
 copy_last_changed(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
 {
-	PageBatch	batch = batch_for(fork);
+	TsaPageBatch batch = batch_for(fork);
 	bool		in_time = true;
 
 	for (uint64 b = tsa_block_set_next(&fork->changed, 0);
@@ -467,10 +315,10 @@ copy_last_changed(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
 		tsa_block_set_remove(&fork->changed, (uint32) b);
 		batch_read(copy, &batch, (BlockNumber) b);
 		if (batch.n == TSA_COPY_BATCH)
-			batch_write(copy, &batch);
+			tsa_copy_write(copy, &batch);
 	}
 	if (batch.n > 0)
-		batch_write(copy, &batch);
+		tsa_copy_write(copy, &batch);
 	return in_time;
 }
 
@@ -486,7 +334,7 @@ static bool
 copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
 {
 	BlockNumber end = tsa_copy_source_size(fork);
-	PageBatch	batch = batch_for(fork);
+	TsaPageBatch batch = batch_for(fork);
 
 	Assert(fork->written_end <= end);
 	if (!copy_last_changed(copy, fork, deadline))
@@ -501,7 +349,7 @@ copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
 		while (batch.n < most && fork->copied_end + batch.n < end)
 			batch_read(copy, &batch, fork->copied_end + batch.n);
 		fork->copied_end += batch.n;
-		batch_write(copy, &batch);
+		tsa_copy_write(copy, &batch);
 	}
 	return true;
 }
@@ -520,6 +368,7 @@ tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since, double ms)
 	for (int i = 0; i < copy->nforks; i++)
 		if (!copy_last_blocks_of(copy, &copy->forks[i], &deadline))
 			return false;
+	tsa_copy_write_all(copy);
 	return true;
 }
 
@@ -533,17 +382,16 @@ tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since, double ms)
 bool
 tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 {
-	BlockNumber written = 0;
 	BlockNumber next = 0;
-	PageBatch	batch = {0};
+	TsaPageBatch batch = {0};
 
 	batch.rel = rel;
 	batch.fork = FSM_FORKNUM;
-	batch.written_end = &written;
+	batch.written_end = &rel->fsm_end;
 	if (!smgrexists(RelationGetSmgr(rel->rel), FSM_FORKNUM))
 		return true;
-	create_fork(&batch);
-	written = smgrnblocks(target_of(rel), FSM_FORKNUM);
+	tsa_copy_create_fork(rel, FSM_FORKNUM);
+	rel->fsm_end = smgrnblocks(target_of(rel), FSM_FORKNUM);
 
 	/* it may have been truncated, or opened anew, after each batch */
 	while (next < smgrnblocks(RelationGetSmgr(rel->rel), FSM_FORKNUM))
@@ -554,9 +402,9 @@ tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel)
 		while (batch.n < TSA_COPY_BATCH && next + batch.n < end)
 			batch_read(copy, &batch, next + batch.n);
 		n = batch.n;
-		batch_write(copy, &batch);
+		tsa_copy_write(copy, &batch);
 		next += n;
-		if (copy->throttle != NULL && !after_batch(copy, n))
+		if (copy->throttle != NULL && !after_batch(copy, n, 0))
 			return false;
 	}
 	return true;

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "move/common/kept_copy.h"
 #include "move/common/limits.h"
 #include "move/common/progress.h"
 
@@ -31,6 +32,8 @@ typedef struct TsaCopyOrder
 								 * known, or nothing is to end by a time */
 	int			nindexes;		/* of a table: these move along */
 	Oid		   *indexes;
+	int			nkept;			/* of a copy that was interrupted */
+	TsaKeptCopy *kept;
 } TsaCopyOrder;
 
 /*
@@ -42,9 +45,15 @@ typedef struct TsaCopyCallbacks
 {
 	void	   *arg;			/* of each function */
 
-	/* this storage has been created: to be dropped unless a switch commits */
-	void		(*storage_made) (void *arg, const RelFileLocator *storage,
-								 int n);
+	/*
+	 * The copy has this storage, created or kept: to be dropped unless a
+	 * switch commits
+	 */
+	void		(*storage_made) (void *arg, const TsaKeptCopy *made, int n);
+
+	/* how far it is: for a copy that goes on with it */
+	void		(*mark) (void *arg, const TsaKeptCopy *made, int n,
+						 const TsaMoveProgress *progress);
 
 	/* it has been dropped: the copy starts over */
 	void		(*storage_dropped) (void *arg);

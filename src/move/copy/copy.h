@@ -11,6 +11,8 @@
  *	  passes.c				copying until little is left
  *	  blocks.c				copying blocks
  *	  page_cache.c			what the system's cache keeps; and wal_cache.c
+ *	  resume.c				going on with a copy that was interrupted
+ *	  write_queue.c			logging and writing pages
  *	  delay_point.c			transactions of a pass, pausing, yielding
  *	  locks.c				session locks, and who waits for them
  *	  report.c				figures
@@ -28,6 +30,7 @@
 #include "portability/instr_time.h"
 #include "storage/block.h"
 #include "storage/bufmgr.h"
+#include "storage/bufpage.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
@@ -47,6 +50,7 @@
 
 typedef struct TsaCopyRel TsaCopyRel;
 typedef struct TsaForkCache TsaForkCache;
+typedef struct TsaWriteQueue TsaWriteQueue;
 
 /* A fork that is copied and whose changes are followed. */
 typedef struct TsaCopyFork
@@ -55,9 +59,25 @@ typedef struct TsaCopyFork
 	ForkNumber	number;			/* MAIN_FORKNUM or VISIBILITYMAP_FORKNUM */
 	BlockNumber copied_end;		/* blocks below this one are in the copy */
 	BlockNumber written_end;	/* size of the copy's fork */
+	BlockNumber trusted_end;	/* blocks below this one were copied before,
+								 * and are compared before they are copied
+								 * again */
+	BlockNumber kept_end;		/* size of the fork when the copy was resumed */
 	TsaBlockSet changed;		/* blocks to copy again */
 	TsaForkCache *cache;		/* page_cache.c's */
 } TsaCopyFork;
+
+/* Pages of one fork on their way to the new storage. */
+typedef struct TsaPageBatch
+{
+	TsaCopyRel *rel;
+	ForkNumber	fork;
+	BlockNumber *written_end;	/* size of the fork in the new storage */
+	bool		is_bulk;		/* new blocks, one batch after the other */
+	int			n;
+	BlockNumber blocks[TSA_COPY_BATCH];
+	Page		pages[TSA_COPY_BATCH];
+} TsaPageBatch;
 
 /*
  * A relation that takes part in a move: an index; or a table, its TOAST table
@@ -73,6 +93,8 @@ struct TsaCopyRel
 	bool		page_std;		/* may the hole of a page be left out of WAL? */
 	TsaCopyFork *main;
 	TsaCopyFork *vm;			/* NULL for an index */
+	BlockNumber fsm_end;		/* size of the copy's free space map */
+	bool		is_kept;		/* an interrupted copy has made the storage */
 	Relation	rel;			/* open between copy_begin and copy_end */
 	ItemPointerData row;		/* of pg_class, locked by the cutover */
 };
@@ -109,8 +131,12 @@ typedef struct TsaCopy
 	instr_time	dumped;			/* a dump was seen that held the lock */
 	XLogSegNo	wal_segment;	/* wal_cache.c's */
 	BufferAccessStrategy strategy;
-	char	   *pages;			/* TSA_COPY_BATCH pages, aligned for I/O */
-	char	   *compared;		/* one more: a page of the copy */
+	TsaWriteQueue *queue;		/* pages that are being written */
+	char	   *compared;		/* a page of the copy, aligned for I/O */
+	XLogRecPtr	trusted_lsn;	/* pages with a later LSN are not trusted, ... */
+	XLogRecPtr	own_lsn;		/* but those that this copy has written */
+	int64		unmarked_bytes; /* logged since the last mark */
+	instr_time	marked;			/* when that was */
 
 	TsaMoveProgress progress;
 	instr_time	started;
@@ -175,6 +201,7 @@ extern TsaFollowed tsa_copy_follow(TsaCopy *copy);
 extern uint64 tsa_copy_left(const TsaCopy *copy);
 extern int64 tsa_copy_source_bytes(const TsaCopy *copy);
 extern int64 tsa_copy_done_bytes(const TsaCopy *copy);
+extern bool tsa_copy_has_begun(const TsaCopy *copy);
 extern bool tsa_copy_was_truncated(TsaCopy *copy);
 extern void tsa_copy_start_over(TsaCopy *copy);
 
@@ -217,6 +244,26 @@ extern bool tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork);
 extern bool tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since,
 								 double ms);
 extern bool tsa_copy_fsm(TsaCopy *copy, TsaCopyRel *rel);
+
+/* resume.c */
+extern const TsaKeptCopy *tsa_copy_find_kept(const TsaCopy *copy,
+											 const TsaCopyRel *rel);
+extern void tsa_copy_drop_unkept(const TsaCopy *copy);
+extern void tsa_copy_adopt(TsaCopy *copy);
+extern void tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
+									 TsaPageBatch *batch);
+extern void tsa_copy_trust(TsaCopy *copy);
+extern bool tsa_copy_mark_is_due(const TsaCopy *copy, bool end);
+extern void tsa_copy_mark(TsaCopy *copy);
+
+/* write_queue.c */
+extern TsaWriteQueue *tsa_write_queue_make(void);
+extern char *tsa_write_queue_page(const TsaWriteQueue *queue, int i);
+extern void tsa_copy_create_fork(const TsaCopyRel *rel, ForkNumber fork);
+extern void tsa_copy_write(TsaCopy *copy, TsaPageBatch *batch);
+extern void tsa_copy_write_all(TsaCopy *copy);
+extern BlockNumber tsa_copy_unwritten(const TsaCopy *copy,
+									  const TsaCopyFork *fork);
 
 /* passes.c */
 extern bool tsa_copy_passes(TsaCopy *copy);

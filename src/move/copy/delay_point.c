@@ -154,7 +154,10 @@ tsa_copy_catch_up(TsaCopy *copy)
 		return false;
 	}
 	if (followed == TSA_FOLLOWED_LOST)
+	{
+		tsa_copy_trust(copy);
 		tsa_copy_start_over(copy);
+	}
 	return true;
 }
 
@@ -345,17 +348,25 @@ sleep_in_pass(TsaCopy *copy, double sleep)
 	}
 	do
 	{
+		bool		mark = tsa_copy_mark_is_due(copy, false);
 		bool		stop;
 
 		tsa_sleep(Min(sleep - tsa_ms_since(&start), TSA_LOOK_MS));
 		stop = has_to_stop(copy);
-		if (!stop && tsa_ms_since(&copy->renewed) <
+		if (!stop && !mark && tsa_ms_since(&copy->renewed) <
 			(has_news(copy) ? TELL_MS : RENEW_MS) &&
 			copy->bytes - copy->renewed_bytes < RENEW_BYTES &&
 			!tsa_wal_tail_is_left_behind(copy->tail))
 			continue;
 
+		if (mark)
+			tsa_copy_write_all(copy);
 		tsa_copy_end(copy);
+		if (mark)
+		{
+			tsa_copy_count(copy);
+			tsa_copy_mark(copy);
+		}
 		if (stop && !tsa_copy_yield_and_pause(copy))
 			return false;
 		if (!go_on(copy, tsa_ms_since(&copy->reported) >= RENEW_MS ||

@@ -206,7 +206,7 @@ tsa_copy_source_bytes(const TsaCopy *copy)
 }
 
 /*
- * Bytes of all forks that have been copied.
+ * Bytes of all forks that have been copied, by an interrupted copy, too.
  */
 int64
 tsa_copy_done_bytes(const TsaCopy *copy)
@@ -214,8 +214,20 @@ tsa_copy_done_bytes(const TsaCopy *copy)
 	int64		blocks = 0;
 
 	for (int i = 0; i < copy->nforks; i++)
-		blocks += copy->forks[i].copied_end;
+		blocks += Max(copy->forks[i].copied_end, copy->forks[i].trusted_end);
 	return blocks * BLCKSZ;
+}
+
+/*
+ * Has the first pass copied anything yet?
+ */
+bool
+tsa_copy_has_begun(const TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nforks; i++)
+		if (copy->forks[i].copied_end > 0)
+			return true;
+	return false;
 }
 
 /*
@@ -226,7 +238,7 @@ tsa_copy_was_truncated(TsaCopy *copy)
 {
 	for (int i = 0; i < copy->nforks; i++)
 		if (tsa_copy_source_size(&copy->forks[i]) <
-			copy->forks[i].written_end)
+			Max(copy->forks[i].written_end, copy->forks[i].copied_end))
 			tsa_set_copy_state(&copy->state, TSA_COPY_REWRITTEN);
 	return copy->state == TSA_COPY_REWRITTEN;
 }

@@ -59,8 +59,8 @@
  * What moves: prepare.c.  Indexes of a few blocks, which need none of the
  * above: one_transaction.c.  The WAL: wal_tail.c and follow.c.
  * The passes: passes.c and blocks.c.  Locks: locks.c.  The
- * exclusive window: cutover.c.  What is left of it after a crash, an error, a
- * cancel: storage.c.
+ * exclusive window: cutover.c.  What is left of it after an error or a cancel:
+ * storage.c; after a crash: resume.c.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -131,6 +131,13 @@ copy_and_cut_over(TsaCopy *copy)
 	copy->callbacks->takes_longer(copy->callbacks->arg);
 	tsa_stop_point("storage created");
 	copy->tail = tsa_wal_tail_open(copy->cxt);
+	if (copy->order->nkept > 0)
+	{
+		tsa_begin();
+		tsa_copy_open(copy);
+		tsa_copy_adopt(copy);
+		tsa_copy_end(copy);
+	}
 	copy->throttle = tsa_throttle_open(copy->cxt, copy->order);
 	copy->looked = copy->started;
 	copy->progress.phase = "copying";
@@ -217,10 +224,9 @@ open_copy(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 	copy->progress.bytes_total = -1;
 	copy->progress.others_lost_percent = -1;
 	copy->cxt = cxt;
-	copy->pages = (char *) TYPEALIGN(TSA_IO_ALIGN,
-									 palloc((TSA_COPY_BATCH + 1) * BLCKSZ +
-											TSA_IO_ALIGN));
-	copy->compared = copy->pages + (Size) TSA_COPY_BATCH * BLCKSZ;
+	copy->queue = tsa_write_queue_make();
+	copy->compared = (char *) TYPEALIGN(TSA_IO_ALIGN,
+										palloc(BLCKSZ + TSA_IO_ALIGN));
 	copy->strategy = GetAccessStrategy(BAS_BULKREAD);
 	MemoryContextSwitchTo(oldcxt);
 	return copy;
@@ -344,6 +350,7 @@ tsa_live_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 
 	while (!copy_once(order, callbacks, result, &restarts))
 	{
+		order->nkept = 0;		/* dropped */
 		restarts++;
 		if (++rewrites > MAX_REWRITES)
 			ereport(ERROR,

@@ -70,6 +70,7 @@ static bool
 is_small(TsaCopy *copy)
 {
 	return copy->nrels == 1 && OidIsValid(copy->rels[0].heapid) &&
+		copy->order->nkept == 0 &&
 		copy->progress.bytes_total <= (int64) SMALL_BLOCKS * BLCKSZ &&
 		copy->order->limits.max_rate == 0 && XLogIsNeeded() &&
 		!tsa_stops_elsewhere("small ") &&

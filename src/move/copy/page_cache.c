@@ -238,10 +238,10 @@ void
 tsa_cache_drop(TsaCopy *copy, TsaCopyFork *fork)
 {
 	TsaForkCache *cache = cache_of(copy, fork);
+	BlockNumber written = tsa_copy_unwritten(copy, fork);
 
 	if (cache != NULL)
-		drop_before(cache, fork, fork->copied_end -
-					Min(fork->copied_end, BEHIND_BLOCKS));
+		drop_before(cache, fork, written - Min(written, BEHIND_BLOCKS));
 }
 
 /*

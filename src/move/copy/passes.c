@@ -49,7 +49,7 @@ tsa_copy_passes(TsaCopy *copy)
 	uint64		last = UINT64_MAX;
 
 	/* what happens before a first look is part of it */
-	if (tsa_copy_done_bytes(copy) > 0 ||
+	if (tsa_copy_has_begun(copy) ||
 		copy->progress.bytes_total < LOOK_BYTES)
 		tsa_throttle_skip(copy->throttle);
 	for (int passes = 0;; passes++)
@@ -60,7 +60,7 @@ tsa_copy_passes(TsaCopy *copy)
 		tsa_copy_begin(copy);
 		if (!tsa_copy_catch_up(copy))
 			return false;
-		first = tsa_copy_done_bytes(copy) == 0;
+		first = !tsa_copy_has_begun(copy);
 		left = tsa_copy_left(copy);
 		copy->progress.bytes_total = tsa_copy_source_bytes(copy);
 		copy->progress.blocks_left = (int64) left;
@@ -82,7 +82,13 @@ tsa_copy_passes(TsaCopy *copy)
 		}
 		if (!pass_over_forks(copy) || (first && !tsa_copy_end_pass(copy)))
 			return false;
+		tsa_copy_write_all(copy);
 		tsa_copy_end(copy);
+		if (tsa_copy_mark_is_due(copy, first))
+		{
+			tsa_copy_count(copy);
+			tsa_copy_mark(copy);
+		}
 		if (first && copy->progress.bytes_total > TSA_SMALL_COPY)
 			tsa_copy_report(copy, copy->progress.phase);
 		tsa_stop_point(first ? "copied" : "followed");

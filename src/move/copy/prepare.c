@@ -286,22 +286,34 @@ note_storage(TsaCopy *copy)
 }
 
 /*
- * Creates the storage of the copies, and has it named where it is found after
- * a crash.  In the caller's transaction.
+ * Creates the storage of the copies, or takes what an interrupted copy has
+ * made, and has it named where it is found after a crash.  In the caller's
+ * transaction.
  */
 static void
 create_storage(TsaCopy *copy)
 {
-	RelFileLocator *storage = palloc(copy->nrels * sizeof(RelFileLocator));
+	TsaKeptCopy *made = palloc0(copy->nrels * sizeof(TsaKeptCopy));
 
 	for (int i = 0; i < copy->nrels; i++)
 	{
-		storage[i] = tsa_create_storage(copy->order->target_tablespace);
-		copy->rels[i].copy = storage[i];
+		TsaCopyRel *rel = &copy->rels[i];
+		const TsaKeptCopy *kept = tsa_copy_find_kept(copy, rel);
+
+		rel->is_kept = kept != NULL;
+		rel->copy = rel->is_kept ? kept->copy :
+			tsa_create_storage(copy->order->target_tablespace);
+		rel->main->trusted_end = rel->is_kept ? kept->blocks : 0;
+		made[i].lsn = rel->is_kept ? kept->lsn : InvalidXLogRecPtr;
+		made[i].relid = rel->relid;
+		made[i].source = rel->source;
+		made[i].copy = rel->copy;
+		made[i].blocks = rel->main->trusted_end;
 	}
+	tsa_copy_drop_unkept(copy);
 	tsa_stop_point("storage made");
-	copy->callbacks->storage_made(copy->callbacks->arg, storage, copy->nrels);
-	pfree(storage);
+	copy->callbacks->storage_made(copy->callbacks->arg, made, copy->nrels);
+	pfree(made);
 }
 
 /*

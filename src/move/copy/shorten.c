@@ -71,6 +71,21 @@ log_truncation(RelFileLocator locator, BlockNumber nblocks)
 						 XLOG_SMGR_TRUNCATE | XLR_SPECIAL_REL_UPDATE));
 }
 
+/*
+ * Cuts the main fork of a file to so many blocks.  In a transaction, whose
+ * abort clears delayChkptFlags.
+ */
+void
+tsa_cut_storage(RelFileLocator locator, BlockNumber nblocks, BlockNumber left)
+{
+	SMgrRelation smgr = smgropen(locator, INVALID_PROC_NUMBER);
+
+	MyProc->delayChkptFlags |= DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE;
+	log_truncation(locator, left);
+	tsa_smgr_truncate(smgr, MAIN_FORKNUM, nblocks, left);
+	MyProc->delayChkptFlags &= ~(DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE);
+}
+
 /* A file on its way to a length that can be dropped at one go. */
 typedef struct Shortening
 {
@@ -101,10 +116,7 @@ take_step(Shortening *file, BlockNumber step)
 	step = Max(step, nblocks / MAX_TRUNCATE_STEPS);
 	step = Min(step, (BlockNumber) RELSEG_SIZE);
 	left = nblocks - Min(nblocks, step);
-	MyProc->delayChkptFlags |= DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE;
-	log_truncation(file->locator, left);
-	tsa_smgr_truncate(smgr, MAIN_FORKNUM, nblocks, left);
-	MyProc->delayChkptFlags &= ~(DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE);
+	tsa_cut_storage(file->locator, nblocks, left);
 	file->begun = true;
 	file->ended = left <= file->keep;
 }

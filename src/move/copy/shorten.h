@@ -14,6 +14,8 @@
 
 #include "compat.h"
 
+extern void tsa_cut_storage(RelFileLocator locator, BlockNumber nblocks,
+							BlockNumber left);
 extern bool tsa_shorten_storage(const RelFileLocator *storage, int n,
 								bool suspect);
 

@@ -17,16 +17,21 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/pg_lsn.h"
 
 #include "move/job/job.h"
 #include "move/job/job_limits.h"
 #include "move/job/journal.h"
 #include "state/printable.h"
 
+/* A job that is interrupted so often without a mark in between fails. */
+#define MAX_STALLS	10
+
 static const char *const state_names[] = {
 	[TSA_JOB_QUEUED] = "queued",
 	[TSA_JOB_RUNNING] = "running",
 	[TSA_JOB_PAUSED] = "paused",
+	[TSA_JOB_INTERRUPTED] = "interrupted",
 	[TSA_JOB_DONE] = "done",
 	[TSA_JOB_FAILED] = "failed",
 	[TSA_JOB_CANCELLED] = "cancelled"
@@ -181,6 +186,53 @@ storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 }
 
 /*
+ * The numbers of blocks in a column of the result's only row, which has as many
+ * as there are files; zeros if it has another number.
+ */
+static void
+read_marks(const char *column, int n, TsaKeptCopy *kept)
+{
+	Datum		array = tsa_result_column(0, column);
+	Datum	   *elems;
+	int			nmarks;
+
+	if (array == (Datum) 0)
+		return;
+	deconstruct_array(DatumGetArrayTypeP(array), INT8OID, sizeof(int64),
+					  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elems, NULL, &nmarks);
+	for (int i = 0; i < n && nmarks == n; i++)
+	{
+		kept[i].blocks = (BlockNumber) DatumGetInt64(elems[i]);
+		kept[i].lsn = DatumGetLSN(tsa_result_column(0, "mark_lsn"));
+	}
+}
+
+/*
+ * What the journal says of a copy under way, so that it can be gone on with.
+ */
+static void
+read_kept(TsaJob *job, MemoryContext context)
+{
+	RelFileLocator *sources;
+	Oid		   *relids;
+
+	job->kept = MemoryContextAllocZero(context, sizeof(TsaKeptCopy) *
+									   Max(job->nnew, 1));
+	job->nkept = job->nnew;
+	if (oids_of_result("source_relations", context, &relids) != job->nnew ||
+		storage_of_result("source_tablespaces", "source_filenumbers", context,
+						  &sources) != job->nnew)
+		job->nkept = 0;
+	for (int i = 0; i < job->nkept; i++)
+	{
+		job->kept[i].relid = relids[i];
+		job->kept[i].source = sources[i];
+		job->kept[i].copy = job->new_storage[i];
+	}
+	read_marks("mark", job->nkept, job->kept);
+}
+
+/*
  * Reads the result's only row; arrays go to the given context.
  */
 static void
@@ -213,6 +265,11 @@ read_job(TsaJob *job, MemoryContext context)
 								  context, &job->new_storage);
 	job->nold = storage_of_result("old_tablespaces", "old_filenumbers",
 								  context, &job->old_storage);
+	read_kept(job, context);
+	job->interruptions =
+		DatumGetInt32(tsa_result_column(0, "interruptions"));
+	job->has_expired = DatumGetBool(tsa_result_column(0, "has_expired"));
+	job->is_stuck = DatumGetInt32(tsa_result_column(0, "stalls")) > MAX_STALLS;
 	job->nindexes = oids_of_result("indexes", context, &job->indexes);
 	if (oids_of_result("indexes_from", context, &job->indexes_from) !=
 		job->nindexes)
@@ -232,6 +289,14 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		" coalesce(lock_up_to, -1) AS lock_up_to, takeovers,"
 		" system_identifier = $2 AS native,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
+		" source_relations, source_tablespaces, source_filenumbers,"
+		" (SELECT m.blocks FROM tablespace_advisor.job_mark m"
+		"   WHERE m.job_id = $1 ORDER BY m.mark_id DESC LIMIT 1) AS mark,"
+		" (SELECT m.lsn FROM tablespace_advisor.job_mark m"
+		"   WHERE m.job_id = $1 ORDER BY m.mark_id DESC LIMIT 1) AS mark_lsn,"
+		" interruptions, stalls,"
+		" tablespace_advisor.copy_kept_until(interrupted_at)"
+		"   <= pg_catalog.clock_timestamp() IS TRUE AS has_expired,"
 		" indexes, indexes_from"
 		" FROM tablespace_advisor.job"
 		" JOIN tablespace_advisor.job_limits l USING (job_id)"
@@ -407,21 +472,62 @@ check_is_under_way(int64 job_id, uint64 rows)
 						job_id)));
 }
 
-void
-tsa_job_note_new_storage(int64 job_id, const RelFileLocator *storage, int n)
+/*
+ * How many blocks of each file are there, as an array.
+ */
+static Datum
+mark_array(const TsaKeptCopy *made, int n)
 {
+	Datum	   *elems = palloc(sizeof(Datum) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+		elems[i] = Int64GetDatum((int64) made[i].blocks);
+	return PointerGetDatum(construct_array(elems, n, INT8OID, sizeof(int64),
+										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+void
+tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made, int n)
+{
+	/* what earlier marks say is of other files, or in the first one */
 	static TsaStatement query = {
-		"UPDATE tablespace_advisor.job SET new_tablespaces = $2,"
-		" new_filenumbers = $3"
+		"WITH gone AS (DELETE FROM tablespace_advisor.job_mark"
+		"   WHERE job_id = $1),"
+		" kept AS (INSERT INTO tablespace_advisor.job_mark"
+		"   (job_id, blocks, bytes_done, lsn)"
+		"   SELECT $1, $7, $8, $9 WHERE $8 > 0)"
+		" UPDATE tablespace_advisor.job SET new_tablespaces = $2,"
+		" new_filenumbers = $3, source_relations = $4,"
+		" source_tablespaces = $5, source_filenumbers = $6"
 		" WHERE job_id = $1 AND ($3 IS NULL OR state IN " TSA_UNFINISHED ")",
-		3, {INT8OID, OIDARRAYOID, OIDARRAYOID}, NULL
+		9, {INT8OID, OIDARRAYOID, OIDARRAYOID, OIDARRAYOID, OIDARRAYOID,
+		OIDARRAYOID, INT8ARRAYOID, INT8OID, PG_LSNOID}, NULL
 	};
-	Datum		values[3];
-	char		nulls[] = "   ";
+	int64		blocks = 0;
+	XLogRecPtr	lsn = InvalidXLogRecPtr;
+	RelFileLocator *copies = palloc(sizeof(RelFileLocator) * Max(n, 1));
+	RelFileLocator *sources = palloc(sizeof(RelFileLocator) * Max(n, 1));
+	Datum	   *relids = palloc(sizeof(Datum) * Max(n, 1));
+	Datum		values[9];
+	char		nulls[] = "         ";
 	uint64		rows;
 
+	for (int i = 0; i < n; i++)
+	{
+		copies[i] = made[i].copy;
+		sources[i] = made[i].source;
+		relids[i] = ObjectIdGetDatum(made[i].relid);
+		blocks += made[i].blocks;
+		lsn = Max(lsn, made[i].lsn);
+	}
 	values[0] = Int64GetDatum(job_id);
-	storage_arrays(storage, n, &values[1], &nulls[1]);
+	storage_arrays(copies, n, &values[1], &nulls[1]);
+	values[3] = tsa_oid_array(relids, n);
+	nulls[3] = nulls[1];
+	storage_arrays(sources, n, &values[4], &nulls[4]);
+	values[6] = mark_array(made, n);
+	values[7] = Int64GetDatum(blocks * BLCKSZ);
+	values[8] = LSNGetDatum(lsn);
 	rows = tsa_journal_update(&query, values, nulls);
 	if (n > 0)
 		check_is_under_way(job_id, rows);
@@ -440,6 +546,54 @@ tsa_job_lock(int64 job_id)
 
 	values[0] = Int64GetDatum(job_id);
 	check_is_under_way(job_id, tsa_journal_update(&query, values, NULL));
+}
+
+void
+tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
+				 const TsaMoveProgress *progress)
+{
+	static TsaStatement query = {
+		"INSERT INTO tablespace_advisor.job_mark"
+		" (job_id, blocks, bytes_done, blocks_again, lsn)"
+		" VALUES ($1, $2, $3, $4, $5)",
+		5, {INT8OID, INT8ARRAYOID, INT8OID, INT8OID, PG_LSNOID}, NULL
+	};
+	Datum		values[5];
+
+	values[0] = Int64GetDatum(job_id);
+	values[1] = mark_array(made, n);
+	values[2] = Int64GetDatum(progress->bytes_done);
+	values[3] = Int64GetDatum(progress->blocks_again);
+	values[4] = LSNGetDatum(made[0].lsn);
+	tsa_journal_update(&query, values, NULL);
+}
+
+void
+tsa_job_note_interrupted(int64 job_id, bool keeps_copy)
+{
+	static TsaStatement query = {
+		"UPDATE tablespace_advisor.job j SET"
+		" state = CASE WHEN $2 THEN 'interrupted' ELSE 'queued' END,"
+		" phase = NULL, worker_pid = NULL, blocked_by = NULL,"
+		" present_mb_per_s = NULL, rate_reason = NULL, blocks_left = NULL,"
+		" bytes_done = CASE WHEN $2 THEN coalesce(m.bytes_done, 0) ELSE 0 END,"
+		" blocks_again = j.blocks_again + coalesce(m.again, 0),"
+		" interruptions = interruptions + 1, takeovers = 0,"
+		" stalls = CASE WHEN m.bytes_done > j.bytes_done THEN 0"
+		"   ELSE stalls + 1 END,"
+		" interrupted_at = pg_catalog.clock_timestamp()"
+		" FROM (SELECT (pg_catalog.array_agg(bytes_done"
+		"     ORDER BY mark_id DESC))[1] AS bytes_done,"
+		"   pg_catalog.max(blocks_again) AS again"
+		"   FROM tablespace_advisor.job_mark WHERE job_id = $1) m"
+		" WHERE j.job_id = $1 AND state IN ('running', 'paused')",
+		2, {INT8OID, BOOLOID}, NULL
+	};
+	Datum		values[2];
+
+	values[0] = Int64GetDatum(job_id);
+	values[1] = BoolGetDatum(keeps_copy);
+	tsa_journal_update(&query, values, NULL);
 }
 
 void
@@ -465,7 +619,9 @@ void
 tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 {
 	static TsaStatement query = {
-		.sql = "UPDATE tablespace_advisor.job SET state = $2,"
+		.sql = "WITH gone AS (DELETE FROM tablespace_advisor.job_mark"
+		"   WHERE job_id = $1)"
+		" UPDATE tablespace_advisor.job SET state = $2,"
 		" sqlstate = $3, error = $4, detail = $5,"
 		" blocked_by = NULL, blocks_left = NULL,"
 		" phase = CASE WHEN $2 <> 'done' AND old_filenumbers IS NOT NULL"
@@ -483,6 +639,7 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		" lock_ms = coalesce($14, lock_ms),"
 		" others_lost_percent = coalesce($15, others_lost_percent),"
 		" is_late = coalesce($18, is_late),"
+		" blocks_again = blocks_again + coalesce($19, 0),"
 		" (max_rate, min_rate, finish_by) = (SELECT l.max_rate, l.min_rate,"
 		"   l.finish_by FROM tablespace_advisor.job_limits l"
 		"   WHERE l.job_id = $1),"
@@ -527,7 +684,8 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		unknown || p->others_lost_percent < 0},
 		[16] = {INT8OID, Int64GetDatum(end->wal_bytes), unknown},
 		[17] = {BOOLOID, BoolGetDatum(end->keeps_files), false},
-		[18] = {BOOLOID, BoolGetDatum(p->is_late), unknown}
+		[18] = {BOOLOID, BoolGetDatum(p->is_late), unknown},
+		[19] = {INT8OID, Int64GetDatum(p->blocks_again), unknown}
 	};
 
 	tsa_journal_update_args(&query, args, lengthof(args));

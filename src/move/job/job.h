@@ -31,6 +31,7 @@
 #include "postgres.h"
 
 #include "compat.h"
+#include "move/common/kept_copy.h"
 #include "move/common/limits.h"
 #include "move/common/progress.h"
 
@@ -39,6 +40,7 @@ typedef enum TsaJobState
 	TSA_JOB_QUEUED,
 	TSA_JOB_RUNNING,
 	TSA_JOB_PAUSED,
+	TSA_JOB_INTERRUPTED,		/* its worker is gone, its copy is kept */
 	TSA_JOB_DONE,
 	TSA_JOB_FAILED,
 	TSA_JOB_CANCELLED
@@ -77,8 +79,14 @@ typedef struct TsaJob
 	Oid		   *indexes;
 	Oid		   *indexes_from;	/* their tablespaces when it was queued */
 
+	int			interruptions;
+	bool		has_expired;	/* it was interrupted long ago */
+	bool		is_stuck;		/* it is interrupted again and again */
+
 	int			nnew;			/* storage of the copy under way */
 	RelFileLocator *new_storage;
+	int			nkept;			/* the same, if it can be gone on with */
+	TsaKeptCopy *kept;
 	int			nold;			/* storage left behind, to be removed */
 	RelFileLocator *old_storage;
 } TsaJob;
@@ -113,8 +121,18 @@ extern void tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n);
  * [T] In the transaction that creates the new storage: names it.  n = 0:
  * there is none any more.  Throws if the job has been ended.
  */
-extern void tsa_job_note_new_storage(int64 job_id,
-									 const RelFileLocator *storage, int n);
+extern void tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made,
+									 int n);
+
+/* [T] So much of the new storage has been copied. */
+extern void tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
+							 const TsaMoveProgress *progress);
+
+/*
+ * [T] The worker of a running job is gone: it is to be gone on with by another
+ * one, or to be begun again, if no copy is kept.
+ */
+extern void tsa_job_note_interrupted(int64 job_id, bool keeps_copy);
 
 /*
  * [T] Locks the job's row, so that the next update of it, in this transaction,

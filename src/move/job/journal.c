@@ -30,28 +30,51 @@
 static bool journal_kept = false;
 static bool journal_checked = false;
 
+/* Tables that a worker reads or writes beside the journal. */
+static const char *const beside_journal[] = {"request", "job_mark"};
+
+/*
+ * Tries to lock them.  False if one cannot be had: then none is locked.
+ */
+static bool
+try_beside(LockRelId *tables)
+{
+	for (int i = 0; i < (int) lengthof(beside_journal); i++)
+	{
+		tables[i].relId = tsa_state_try_lock(beside_journal[i],
+											 AccessShareLock);
+		if (OidIsValid(tables[i].relId))
+			continue;
+		while (--i >= 0)
+			UnlockRelationOid(tables[i].relId, AccessShareLock);
+		return false;
+	}
+	return true;
+}
+
 /*
  * Locks the journal against DROP EXTENSION, at session level; false if there
  * is none.  In a transaction.  To be done again after each abort, which
  * releases session-level locks as well.
  *
- * The requests are locked, too: DROP EXTENSION may have that lock and
- * wait for the journal.  Whoever holds the one must not wait for the other, but
- * tries again, for no longer than lock_timeout allows, if it is set.
+ * The tables beside it are locked, too: DROP EXTENSION may have one of them
+ * locked and wait for the journal.  Whoever holds the one must not wait for the
+ * other, but tries again, for no longer than lock_timeout allows, if it is set.
  */
 bool
 tsa_keep_journal(void)
 {
 	LockRelId	journal = {.dbId = MyDatabaseId};
-	LockRelId	request = {.dbId = MyDatabaseId};
+	LockRelId	tables[lengthof(beside_journal)];
+	bool		locked;
 
 	for (int waited = 0;; waited += LOCK_RETRY_MS)
 	{
 		journal.relId = tsa_state_lock("job", AccessShareLock);
 		if (!OidIsValid(journal.relId))
 			return false;
-		request.relId = tsa_state_try_lock("request", AccessShareLock);
-		if (OidIsValid(request.relId) || !tsa_state_is_current())
+		locked = try_beside(tables);
+		if (locked || !tsa_state_is_current())
 			break;
 		UnlockRelationOid(journal.relId, AccessShareLock);
 		if (LockTimeout > 0 && waited >= LockTimeout)
@@ -61,8 +84,11 @@ tsa_keep_journal(void)
 		tsa_sleep(LOCK_RETRY_MS);
 	}
 	LockRelationIdForSession(&journal, AccessShareLock);
-	if (OidIsValid(request.relId))
-		LockRelationIdForSession(&request, AccessShareLock);
+	for (int i = 0; locked && i < (int) lengthof(beside_journal); i++)
+	{
+		tables[i].dbId = MyDatabaseId;
+		LockRelationIdForSession(&tables[i], AccessShareLock);
+	}
 	journal_kept = true;
 	journal_checked = false;
 	return true;

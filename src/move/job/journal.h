@@ -18,7 +18,7 @@
 #include "state/statement.h"
 
 /* The states of a job that has not ended, for statements. */
-#define TSA_UNFINISHED "('queued', 'running', 'paused')"
+#define TSA_UNFINISHED "('queued', 'running', 'paused', 'interrupted')"
 
 /* [T] The session's lock on the journal, see journal.c. */
 extern bool tsa_keep_journal(void);

@@ -89,8 +89,8 @@ tsa_count_copies(const List *moves)
 }
 
 /*
- * Makes a queued job the running one of this worker; false if it is not
- * queued any more, or not for this worker, or if somebody is cancelling it, in
+ * Makes a queued or interrupted job the running one of this worker; false if it
+ * is neither any more, or not for this worker, or if somebody is cancelling it, in
  * a transaction that may stay open, or if it is not to begin: it may have been
  * locked when tsa_give_up_job() looked.  Others find the figures of the
  * worker's copies by progress_handle, 0 if they cannot (live_progress.c).
@@ -108,12 +108,12 @@ tsa_claim_job(int64 job_id, bool copies_only, int64 progress_handle)
 	"UPDATE tablespace_advisor.job SET state = 'running'," \
 	" worker_pid = $2, phase = 'starting'," \
 	" progress_handle = nullif($3, 0)," \
-	" started_at = pg_catalog.clock_timestamp()" \
-	" WHERE state = 'queued' AND job_id = ANY (ARRAY(" \
+	" started_at = coalesce(started_at, pg_catalog.clock_timestamp())" \
+	" WHERE state IN ('queued', 'interrupted') AND job_id = ANY (ARRAY(" \
 	"   SELECT q.job_id FROM tablespace_advisor.job q" \
-	"   WHERE q.job_id = $1 AND q.state = 'queued'" condition \
-	"   FOR NO KEY UPDATE SKIP LOCKED))" \
-	" AND (until IS NULL AND lock_up_to IS NULL OR" \
+	"   WHERE q.job_id = $1 AND q.state IN ('queued', 'interrupted')" \
+	condition " FOR NO KEY UPDATE SKIP LOCKED))" \
+	" AND (until IS NULL AND lock_up_to IS NULL OR state = 'interrupted' OR" \
 	"   tablespace_advisor.reason_not_to_begin(job_id) IS NULL)"
 	/* two statements: the plan of one for both would be made at each call */
 	static TsaStatement any = {
@@ -136,14 +136,25 @@ tsa_claim_job(int64 job_id, bool copies_only, int64 progress_handle)
 	return tsa_journal_update(copies_only ? &copies : &any, values, NULL) == 1;
 }
 
-/* Cancels a job that is still queued; false if it is not. */
+/*
+ * Cancels a job that is queued or interrupted; false if it is neither.  What an
+ * interrupted one leaves is for the caller, or who recovers jobs next.
+ */
 bool
 tsa_cancel_queued_job(int64 job_id)
 {
 	static TsaStatement query = {
-		"UPDATE tablespace_advisor.job SET state = 'cancelled',"
+		"WITH cancelled AS (UPDATE tablespace_advisor.job"
+		" SET state = 'cancelled',"
+		" sqlstate = CASE state WHEN 'interrupted' THEN '57014' END,"
+		" error = CASE state WHEN 'interrupted'"
+		"   THEN 'cancelled on request' END,"
 		" finished_at = pg_catalog.clock_timestamp()"
-		" WHERE job_id = $1 AND state = 'queued'",
+		" WHERE job_id = $1 AND state IN ('queued', 'interrupted')"
+		" RETURNING job_id),"
+		" gone AS (DELETE FROM tablespace_advisor.job_mark m"
+		"   USING cancelled c WHERE m.job_id = c.job_id)"
+		" SELECT FROM cancelled",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];

@@ -72,8 +72,10 @@ note_known_indexes(const TsaJob *job)
 		" attempts = 1, old_index = j.relation,"
 		" heap_bytes = pg_catalog.pg_relation_size(j.heap),"
 		" schema_name = n.nspname, relation_name = c.relname,"
-		" known_indexes = ARRAY(SELECT i.indexrelid"
-		"   FROM pg_catalog.pg_index i WHERE i.indrelid = j.heap)"
+		" known_indexes = CASE WHEN j.interruptions > 0"
+		"     AND j.known_indexes IS NOT NULL THEN j.known_indexes"
+		"   ELSE ARRAY(SELECT i.indexrelid"
+		"     FROM pg_catalog.pg_index i WHERE i.indrelid = j.heap) END"
 		" FROM pg_catalog.pg_class c"
 		"   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 		" WHERE j.job_id = $1 AND c.oid = j.relation",

@@ -29,12 +29,23 @@ typedef struct CopyHost
 } CopyHost;
 
 static void
-note_storage_made(void *arg, const RelFileLocator *storage, int n)
+note_storage_made(void *arg, const TsaKeptCopy *made, int n)
 {
 	CopyHost   *host = arg;
+	RelFileLocator *storage = palloc(sizeof(RelFileLocator) * n);
 
-	tsa_job_note_new_storage(host->job_id, storage, n);
+	for (int i = 0; i < n; i++)
+		storage[i] = made[i].copy;
+	tsa_job_note_new_storage(host->job_id, made, n);
 	tsa_note_present_storage(host->drops, storage, n);
+	pfree(storage);
+}
+
+static void
+note_mark(void *arg, const TsaKeptCopy *made, int n,
+		  const TsaMoveProgress *progress)
+{
+	tsa_job_add_mark(((CopyHost *) arg)->job_id, made, n, progress);
 }
 
 static void
@@ -158,6 +169,7 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 	TsaCopyCallbacks callbacks = {
 		.arg = &host,
 		.storage_made = note_storage_made,
+		.mark = note_mark,
 		.storage_dropped = note_storage_dropped,
 		.before_switch = lock_job,
 		.switching = note_switch,
@@ -179,7 +191,9 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 		.limits = job->limits,
 		.call_id = job->batch_id,
 		.nindexes = job->nindexes,
-		.indexes = job->indexes
+		.indexes = job->indexes,
+		.nkept = job->nkept,
+		.kept = job->kept
 	};
 
 	if (!TIMESTAMP_IS_NOEND(job->limits.finish_by))
@@ -188,5 +202,6 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 		order.waits_ms = tsa_recent_waits_ms(job->owner);
 		CommitTransactionCommand();
 	}
+	tsa_note_present_storage(drops, job->new_storage, job->nnew);
 	tsa_live_copy(&order, &callbacks, result);
 }

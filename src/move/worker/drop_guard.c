@@ -334,7 +334,10 @@ tsa_finish_moves_before_drop(PG_FUNCTION_ARGS)
 	if (may_drop_extension(event->parsetree) && tsa_state_is_current() &&
 		tsa_owns_extension(tsa_state_extension(), GetUserId()))
 	{
-		tsa_recover_jobs(false);
+		if (drops_extension(event->parsetree))
+			tsa_end_jobs();
+		else
+			(void) tsa_recover_jobs(false);
 		CommandCounterIncrement();
 	}
 	if (OidIsValid(tsa_state_extension()) && drops_extension(event->parsetree))

@@ -8,8 +8,9 @@
  * A launcher starts when recovery has ended, that is also when a standby is
  * promoted.  It has no database; it lists them and starts, one after the
  * other, a short-lived worker in each, which does what every call of the
- * extension does first.  Then the launcher has all of them sampled from time
- * to time (src/sample/sample_worker.c).
+ * extension does first: interrupted moves are gone on with.  Then the launcher
+ * has all of them sampled from time to time (src/sample/sample_worker.c), and
+ * does the same again where somebody asks for it (launcher_calls.c).
  *
  * Without preloading nothing of this exists, and the next call recovers the
  * jobs.
@@ -43,6 +44,7 @@
 #include "move/job/journal.h"
 #include "move/rebuild/transient_index.h"
 #include "move/worker/launcher.h"
+#include "move/worker/launcher_calls.h"
 #include "move/worker/recover.h"
 #include "move/worker/worker.h"
 #include "sample/sample_worker.h"
@@ -50,6 +52,9 @@
 
 /* What a recovery worker cannot lock in that time is left to the next one. */
 #define LOCK_TIMEOUT_MS "5000"
+
+/* If there is no slot for a worker that goes on with moves. */
+#define RETRY_MS		INT64CONST(60000)
 
 /*
  * Registers the launcher, if the library is being preloaded.
@@ -140,41 +145,90 @@ tsa_recover_for_caller(bool take_over)
 {
 	if (tsa_has_dead_batch())
 		recover_database(MyDatabaseId, take_over);
-	tsa_recover_jobs(false);
+	(void) tsa_recover_jobs(false);
 }
 
 /*
- * Samples all databases every tablespace_advisor.sample_interval.
+ * Recovers the jobs of all databases.
  */
 static void
-sample_for_ever(void)
+recover_all_databases(void)
+{
+	List	   *databases = list_databases(TopMemoryContext);
+	ListCell   *lc;
+
+	foreach(lc, databases)
+		recover_database(lfirst_oid(lc), true);
+	list_free(databases);
+}
+
+/*
+ * Looks into the databases that somebody has asked for.
+ */
+static void
+answer_calls(void)
+{
+	Oid			database;
+
+	while (tsa_take_launcher_call(&database))
+	{
+		if (OidIsValid(database))
+			recover_database(database, true);
+		else
+			recover_all_databases();
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/*
+ * Sleeps until a moment, or for ever (DT_NOEND); less if the latch is set.
+ */
+static void
+sleep_until(TimestampTz wake)
+{
+	long		ms = wake == DT_NOEND ? -1 :
+	TimestampDifferenceMilliseconds(GetCurrentTimestamp(), wake) + 1;
+
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
+					 (ms >= 0 ? WL_TIMEOUT : 0), Min(ms, SECS_PER_DAY * 1000L),
+					 PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+	}
+}
+
+/*
+ * Samples all databases every tablespace_advisor.sample_interval, and answers
+ * calls.
+ */
+static void
+work_for_ever(void)
 {
 	TimestampTz last = 0;
 
 	for (;;)
 	{
-		TimestampTz due = last + tsa_sample_interval * USECS_PER_SEC;
-		TimestampTz now = GetCurrentTimestamp();
+		TimestampTz due = DT_NOEND;
 
-		if (tsa_sample_interval > 0 && now >= due)
+		answer_calls();
+		if (tsa_sample_interval > 0)
 		{
-			List	   *databases = list_databases(TopMemoryContext);
+			due = last + tsa_sample_interval * USECS_PER_SEC;
+			if (GetCurrentTimestamp() >= due)
+			{
+				List	   *databases = list_databases(TopMemoryContext);
 
-			last = now;
-			tsa_sample_databases(databases);
-			list_free(databases);
-			continue;
+				last = GetCurrentTimestamp();
+				tsa_sample_databases(databases);
+				list_free(databases);
+				continue;
+			}
 		}
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
-						 (tsa_sample_interval > 0 ? WL_TIMEOUT : 0),
-						 (due - now) / 1000 + 1, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
+		sleep_until(Min(due, tsa_next_launcher_call()));
 	}
 }
 
@@ -182,17 +236,14 @@ void
 tsa_launcher_main(Datum arg pg_attribute_unused())
 {
 	const TsaWorkerSettings settings = {"0", "off", "off"};
-	ListCell   *lc;
 
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 	tsa_connect_worker(InvalidOid, 0, &settings);
-
-	foreach(lc, list_databases(TopMemoryContext))
-		recover_database(lfirst_oid(lc), true);
-
-	sample_for_ever();
+	tsa_receive_launcher_calls();
+	recover_all_databases();
+	work_for_ever();
 }
 
 void
@@ -200,14 +251,17 @@ tsa_recover_worker_main(Datum database)
 {
 	TsaWorker	worker;
 	bool		installed;
+	bool		lacks_worker;
 
 	/* whoever waits for this worker may have the row of a job locked */
 	tsa_enter_worker(&worker, DatumGetObjectId(database), LOCK_TIMEOUT_MS);
 	tsa_begin();
 	installed = tsa_keep_journal();
-	if (installed)
+	lacks_worker = installed &&
 		tsa_recover_jobs(MyBgworkerEntry->bgw_extra[0]);
 	tsa_commit(&worker.session);
+	if (lacks_worker)
+		tsa_call_launcher(DatumGetObjectId(database), RETRY_MS);
 	if (installed)
 		tsa_drop_transient_indexes(&worker.session);
 }

@@ -1,14 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * recover.c
- *	  Ends the running jobs whose worker is gone, and has other workers take
- *	  over those that are queued (start.c).
+ *	  Has the jobs of workers that are gone gone on with, or ends them.
  *
  * A worker ends a job itself if there was an error.  One that is terminated, or
  * dies with the server, leaves its job "running": at that moment no transaction
  * may be opened any more.  Every call that queues, changes or cancels moves, or
  * waits for them, therefore recovers such jobs first.  The proof that a worker
  * is gone is its batch lock (see batch_lock.h), never a process id.
+ *
+ * A live copy becomes "interrupted" and keeps its files (copy/resume.c); other
+ * moves, and those that had not begun, are queued: then another worker of the
+ * same batch runs them, which waits for the batch lock before the transaction
+ * that recovers gives it back, as one does that a call starts (start.c).  If no
+ * worker can be had, the next call tries again, or the launcher.  A job ends as
+ * failed if it is interrupted again and again with no mark in between, as it may
+ * be what interrupts; and if it stays interrupted for longer than its copy is
+ * kept.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -21,6 +29,8 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
 
 #include "move/job/batch_lock.h"
 #include "move/job/job.h"
@@ -90,41 +100,125 @@ forget_foreign_jobs(void)
 	tsa_journal_update(&query, values, NULL);
 }
 
+/* tablespace_advisor.keep_interrupted */
+static int	keep_interrupted_s = SECS_PER_DAY;
+
 /*
- * Ends a job (int64 *) of a dead batch, or removes what one that has ended
- * left.  A queued job is left to another worker, unless several have died
- * before they had begun it.
+ * Registers the configuration parameter.
+ */
+void
+tsa_init_recover(void)
+{
+	DefineCustomIntVariable("tablespace_advisor.keep_interrupted",
+							"Sets how long the copy of an interrupted move is kept, to go on with it.",
+							"0 means that a move fails when it is interrupted.",
+							&keep_interrupted_s, SECS_PER_DAY, 0, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+}
+
+/*
+ * Ends a job of a dead batch.
  */
 static void
-recover_job(void *arg)
+end_job(const TsaJob *job)
 {
-	int64		job_id = *(int64 *) arg;
 	TsaJobEnd	done = {.state = TSA_JOB_DONE};
 	TsaJobEnd	failed = {.state = TSA_JOB_FAILED};
 	ErrorData	err = {0};
-	TsaJob		job;
 
 	err.sqlerrcode = ERRCODE_SYSTEM_ERROR;
 	err.message = "the move's background worker ended unexpectedly";
 	err.detail = "It was terminated, or the server restarted.";
+	if (job->has_expired)
+		err.detail = "It was interrupted for longer than \"tablespace_advisor.keep_interrupted\".";
+	else if (job->is_stuck)
+		err.detail = "It was interrupted again and again before it had got any further.";
 	failed.err = &err;
+	done.keeps_files = failed.keeps_files = !tsa_drop_job_storage(job);
+	if (tsa_job_has_moved(job) || tsa_follow_rebuild(job->job_id))
+		tsa_finish_job(job->job_id, &done);
+	else
+		tsa_finish_job(job->job_id, &failed);
+}
 
-	if (!tsa_job_load(job_id, &job))
-		return;
-	if (job.state == TSA_JOB_QUEUED && job.takeovers < MAX_TAKEOVERS)
+/*
+ * Is a job of a dead batch, which was running, to be gone on with, or begun
+ * again?
+ */
+static bool
+goes_on(const TsaJob *job)
+{
+	return keep_interrupted_s > 0 && !job->is_stuck &&
+		!tsa_job_has_moved(job) && !tsa_follow_rebuild(job->job_id);
+}
+
+/*
+ * Notes that a job is interrupted.  What a copy has made that cannot be gone on
+ * with is dropped.
+ */
+static void
+interrupt_job(const TsaJob *job)
+{
+	bool		keeps_copy = job->method == TSA_METHOD_COPY && job->nkept > 0;
+
+	if (!keeps_copy && job->nnew > 0)
+	{
+		if (!tsa_drop_job_storage(job))
+		{
+			end_job(job);
+			return;
+		}
+		tsa_job_note_new_storage(job->job_id, NULL, 0);
+	}
+	tsa_job_note_interrupted(job->job_id, keeps_copy);
+}
+
+/* A job of a dead batch, and whether it may be run again. */
+typedef struct DeadJob
+{
+	int64		job_id;
+	bool		may_go_on;
+} DeadJob;
+
+/*
+ * Ends a job of a dead batch, or has it gone on with; or removes what one that
+ * has ended left.
+ */
+static void
+recover_job(void *arg)
+{
+	const DeadJob *dead = arg;
+	TsaJob		job;
+
+	if (!tsa_job_load(dead->job_id, &job))
 		return;
 	if (tsa_job_has_ended(&job))
 	{
 		/* its files had been kept for later, or could not be reached */
 		if (tsa_drop_job_storage(&job))
-			tsa_jobs_note_removed(&job_id, 1);
+			tsa_jobs_note_removed(&job.job_id, 1);
 		return;
 	}
-	done.keeps_files = failed.keeps_files = !tsa_drop_job_storage(&job);
-	if (tsa_job_has_moved(&job) || tsa_follow_rebuild(job_id))
-		tsa_finish_job(job_id, &done);
+	if (!dead->may_go_on)
+		end_job(&job);
+	else if (job.state == TSA_JOB_INTERRUPTED)
+	{
+		if (job.has_expired)
+			end_job(&job);
+	}
+	else if (job.state == TSA_JOB_QUEUED)
+	{
+		if (job.takeovers >= MAX_TAKEOVERS)
+			end_job(&job);
+	}
 	else
-		tsa_finish_job(job_id, &failed);
+	{
+		job.has_expired = false;	/* before it ran again */
+		if (goes_on(&job))
+			interrupt_job(&job);
+		else
+			end_job(&job);
+	}
 }
 
 /*
@@ -132,14 +226,15 @@ recover_job(void *arg)
  * be recovered must not keep others from it.
  */
 static void
-recover_batch(int64 batch_id)
+recover_batch(int64 batch_id, bool may_go_on)
 {
 	ListCell   *lc;
 
 	foreach(lc, tsa_lock_open_jobs(batch_id))
 	{
 		int64	   *job_id = lfirst(lc);
-		ErrorData  *error = tsa_try(recover_job, job_id);
+		DeadJob		dead = {*job_id, may_go_on};
+		ErrorData  *error = tsa_try(recover_job, &dead);
 
 		if (error == NULL)
 			continue;
@@ -153,15 +248,13 @@ recover_batch(int64 batch_id)
 }
 
 /*
- * Ends every job that was under way in a worker which is gone as failed, or as
- * done if its index had moved, and removes old files that a worker had kept for
- * later.  take_over: starts workers for what is queued, which wait until this
- * transaction ends; it must end soon.  Costs little for a batch whose worker
- * lives, however many jobs it has.
+ * Recovers the jobs of workers that are gone.  True if there are jobs for which
+ * no worker could be had.
  */
-void
-tsa_recover_jobs(bool take_over)
+static bool
+recover_batches(bool may_go_on, bool take_over)
 {
+	bool		lacks_worker = false;
 	ListCell   *lc;
 
 	forget_foreign_jobs();
@@ -171,10 +264,35 @@ tsa_recover_jobs(bool take_over)
 
 		if (!tsa_batch_is_dead(batch_id))
 			continue;
-		recover_batch(batch_id);
-		if (take_over)
-			tsa_take_over_batch(batch_id);
+		recover_batch(batch_id, may_go_on);
+		if (take_over && !tsa_take_over_batch(batch_id))
+			lacks_worker = true;
 	}
+	return lacks_worker;
+}
+
+/*
+ * Recovers the jobs of workers that are gone: they end as failed, or as done if
+ * their relation had moved, or are to be gone on with.  Removes old files that a
+ * worker had kept for later.  take_over: starts workers for what is queued or
+ * interrupted, which wait until this transaction ends; it must end soon.  True
+ * if there are jobs for which none could be had.  Costs little for a batch whose
+ * worker lives, however many jobs it has.
+ */
+bool
+tsa_recover_jobs(bool take_over)
+{
+	return recover_batches(true, take_over);
+}
+
+/*
+ * Ends all jobs of workers that are gone, and drops what they have made: the
+ * journal is about to be dropped.
+ */
+void
+tsa_end_jobs(void)
+{
+	(void) recover_batches(false, false);
 }
 
 /*

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * recover.h
- *	  Ends the running jobs whose worker is gone; others take over the queued.
+ *	  Jobs whose worker is gone.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -12,8 +12,11 @@
 
 #include "postgres.h"
 
+extern void tsa_init_recover(void);
+
 /* [T] */
-extern void tsa_recover_jobs(bool take_over);
+extern bool tsa_recover_jobs(bool take_over);
+extern void tsa_end_jobs(void);
 extern bool tsa_has_dead_batch(void);
 
 #endif							/* TSA_RECOVER_H */

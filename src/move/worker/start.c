@@ -166,7 +166,8 @@ read_queue(int64 batch_id, Queue *queue)
 	static TsaStatement query = {
 		"SELECT job_id, coalesce(call_user, owner) AS call_user, owner,"
 		" (count(*) FILTER (WHERE method = 'copy') OVER ())::int AS copies"
-		" FROM tablespace_advisor.job WHERE batch_id = $1 AND state = 'queued'"
+		" FROM tablespace_advisor.job WHERE batch_id = $1"
+		" AND state IN ('queued', 'interrupted')"
 		" ORDER BY job_id LIMIT 1",
 		1, {INT8OID}, NULL
 	};
@@ -208,11 +209,11 @@ count_takeover(int64 job_id)
 }
 
 /*
- * Starts workers for what is queued of a dead batch.  This transaction has
- * found the batch dead, and so holds its lock, which the worker waits for.
- * What cannot be started now stays queued.  [T]
+ * Starts workers for what is queued, or interrupted, of a dead batch.  This
+ * transaction has found the batch dead, and so holds its lock, which the worker
+ * waits for.  False if there is something and it cannot be started now.  [T]
  */
-void
+bool
 tsa_take_over_batch(int64 batch_id)
 {
 	BackgroundWorkerHandle *handle;
@@ -221,12 +222,14 @@ tsa_take_over_batch(int64 batch_id)
 
 	CommandCounterIncrement();	/* see what has been recovered */
 	if (!read_queue(batch_id, &queue))
-		return;
+		return true;
 	user = tsa_limited_user(queue.caller, queue.owner);
 	if (!tsa_try_user_place(user, batch_id) ||
 		!register_worker(batch_id, user, false, &handle))
-		return;
+		return false;
 	count_takeover(queue.first);
-	if (wait_for_start(batch_id, ExclusiveLock, handle))
-		start_helpers(batch_id, user, queue.ncopies);
+	if (!wait_for_start(batch_id, ExclusiveLock, handle))
+		return false;
+	start_helpers(batch_id, user, queue.ncopies);
+	return true;
 }

@@ -25,6 +25,6 @@ typedef struct TsaWorkerArgs
 
 extern void tsa_init_worker_start(void);
 extern BackgroundWorkerHandle *tsa_start_workers(int64 batch_id, int ncopies);
-extern void tsa_take_over_batch(int64 batch_id);
+extern bool tsa_take_over_batch(int64 batch_id);
 
 #endif							/* TSA_START_H */

@@ -8,8 +8,7 @@
  *
  * An error ends the job and the worker goes on with the next one.  Termination
  * (SIGTERM) leaves the current job "running" and the rest "queued": the batch
- * lock is free then, and the next call ends the one and has another worker take
- * over the others.
+ * lock is free then, and who recovers them starts another worker (recover.c).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -23,6 +22,7 @@
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
+#include "storage/ipc.h"
 #include "storage/lock.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
@@ -43,6 +43,7 @@
 #include "move/rebuild/transient_index.h"
 #include "move/worker/copy_host.h"
 #include "move/worker/job_storage.h"
+#include "move/worker/launcher_calls.h"
 #include "move/worker/lock_guard.h"
 #include "move/worker/start.h"
 #include "move/worker/wal_compression.h"
@@ -52,6 +53,9 @@
 /* Between tries to run jobs that somebody is cancelling: for each, in all. */
 #define LOCKED_JOB_MS	200
 #define LOCKED_JOBS_MS	5000
+
+/* A process that ends has ended after so long. */
+#define EXIT_MS		1000
 
 /* Claims that may fail, one after the other, before a worker gives up. */
 #define MAX_FAILED_CLAIMS	3
@@ -199,7 +203,8 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 			fate = JOB_ENDED;
 		else if (claimed)
 			fate = JOB_CLAIMED;
-		else if (job->state == TSA_JOB_QUEUED && !copies_only)
+		else if ((job->state == TSA_JOB_QUEUED ||
+				  job->state == TSA_JOB_INTERRUPTED) && !copies_only)
 			fate = JOB_LOCKED;
 	}
 	if (fate == JOB_CLAIMED)
@@ -411,6 +416,17 @@ enter_batch(TsaWorker *worker, const TsaWorkerArgs *args)
 	return jobs;
 }
 
+/*
+ * The worker ends: by an error, with jobs left, if there is a code.  The launcher
+ * looks a little later, when the worker's locks are released.
+ */
+static void
+call_launcher(int code, Datum arg pg_attribute_unused())
+{
+	if (code != 0)
+		tsa_call_launcher(MyDatabaseId, EXIT_MS);
+}
+
 void
 tsa_move_worker_main(Datum arg pg_attribute_unused())
 {
@@ -420,6 +436,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	List	   *locked;
 
 	memcpy(&args, MyBgworkerEntry->bgw_extra, sizeof(args));
+	before_shmem_exit(call_launcher, (Datum) 0);
 	tsa_enter_worker(&worker, args.database, "0");
 	jobs = enter_batch(&worker, &args);
 	while ((locked = run_jobs(&worker, jobs, args.copies_only)) != NIL)
@@ -432,6 +449,9 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 	tsa_perform_drops(&worker.drops, true);
 	tsa_begin();
 	tsa_prune_jobs(args.batch_id);
+	/* of another worker, which may be gone */
+	if (!tsa_batch_has_ended(args.batch_id))
+		tsa_call_launcher(MyDatabaseId, EXIT_MS);
 	tsa_commit(&worker.session);
 	tsa_drop_transient_indexes(&worker.session);
 }

@@ -1,0 +1,19 @@
+/* Moves that were interrupted. */
+
+CREATE FUNCTION tablespace_advisor.copy_kept_until(interrupted_at timestamptz)
+RETURNS timestamptz
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT interrupted_at + coalesce(
+		current_setting('tablespace_advisor.keep_interrupted', true), '1d')::interval
+$$;
+COMMENT ON FUNCTION tablespace_advisor.copy_kept_until(timestamptz) IS
+	'until when the copy of a move is kept that was interrupted then: tablespace_advisor.keep_interrupted later';
+
+COMMENT ON TABLE tablespace_advisor.job_mark IS
+	'how far the copies of moves under way have come, for a worker that goes on with one after an interruption';
+COMMENT ON COLUMN tablespace_advisor.job.interruptions IS
+	'how often the move was interrupted: its worker or the server ended';
+COMMENT ON COLUMN tablespace_advisor.job.blocks_again IS
+	'blocks that were copied again because of interruptions';

@@ -1,0 +1,395 @@
+/*-------------------------------------------------------------------------
+ *
+ * resume.c
+ *	  Goes on with a copy that was interrupted, by whatever: the end of the
+ *	  worker or of the server, loss of power, the promotion of a standby.
+ *
+ * S is a file of the original, C the copy's.  The WAL has nothing about C but
+ * its creation, full images of its pages, and truncations.
+ *
+ * What is in C.  A page is written only after its image is flushed, and never
+ * behind a checkpoint that lets recovery begin after the image (write_queue.c).
+ * So after recovery each page of C is an image in the WAL: either it was
+ * synced, or recovery has written it, which does not look at the LSN of what it
+ * overwrites.  A torn page has an image behind the place where recovery began.
+ * This holds with full_page_writes off, since the images are logged all the
+ * same, and under wal_level minimal.  On a standby, and after its promotion or
+ * recovery to a point in time, nothing but the WAL has written C.  pg_rewind
+ * replaces the blocks that a former primary's own WAL names since the timelines
+ * parted, and no page of C has been written without.
+ *
+ * The mark.  A row in the journal says for each main fork how many blocks were
+ * logged and written, and where the WAL ended by then.  Where the row is, so is
+ * all WAL before its commit, on whatever server.  The queue is empty when a mark
+ * is made, so all images before its LSN were written by then, and whatever
+ * server has the mark has the same page of C, or one with a later LSN.  Of images
+ * behind the mark this is not true: a worker may die, or a server crash after a
+ * checkpoint, with images that are flushed and not written.  Then C has an older
+ * page there, or none; a standby has the image; and if the standby takes over,
+ * a former primary that follows it keeps the older page, since none of its WAL
+ * since the timelines parted names that block.  Hence such an image has to be
+ * logged again, though it be what it should be here.
+ *
+ * Which pages count.  A page of C is left as it is, without a record, if
+ *
+ * - it is below the mark;
+ * - its LSN is not behind that of the mark;
+ * - its LSN is not before that of S;
+ * - it has the same bytes as the page of S, but for LSN, checksum and the hole
+ *	 of a page whose image is logged without;
+ * - it is not empty, since such a page has no LSN, and its checksum is right.
+ *
+ * S is read under the buffer's share lock, after the WAL tail was opened, so
+ * what changes S later is followed as in any copy.  What happened to S while
+ * nobody followed the WAL does not matter: changes that were lost in a crash
+ * and whose LSNs were given to others, VACUUM's that have no LSN, an index that
+ * was built anew in the same file.  They show in the bytes; those that come
+ * and go again in the LSN.  Hence such a page equals S here.  By the mark every
+ * other server has the same page of C, or one with a later LSN: an image that was
+ * logged and not written here.  That was read from S after the page here was
+ * logged, and S has no LSN behind that one: so it has what S has, but for what is
+ * not logged, hint bits and the like (see live_copy.c), which may be lost or not.
+ *
+ * GiST compares the LSN of a page with numbers that its children got from
+ * theirs, hence no page of C may have an LSN before that of S.
+ *
+ * Until all that is below the mark has been compared, no other mark is made: its
+ * LSN would be behind that of images which are still to be logged again.  Pages
+ * that this copy has logged itself count, as its queue is written before it
+ * starts over.  The commit of a mark is not waited for: with an older mark, more
+ * is copied again.
+ *
+ * Buffers.  Recovery and standbys change C in shared buffers, and may leave
+ * them dirty.  They are written, and dropped, before C is read or written past
+ * them.  Nothing reads C into them again: no relation has it.
+ *
+ * Size.  S may be shorter than C: a file is extended by empty pages that nobody
+ * logs, and a crash may lose these, while C has images of them; VACUUM may have
+ * truncated S.  C is cut to the size of S then.  Blocks that the visibility
+ * map of the copy has beyond that of S are cleared; the rest of it and the free
+ * space map are copied again.
+ *
+ * Identity.  Each file of a copy belongs to the relation and the file of it
+ * that the journal names.  If the relation has got another file meanwhile, or
+ * has gone, or moves no more, the copy's file is dropped, and a new one made.
+ * If the journal is that of another server or database, recover.c drops its
+ * files, or tells of them.  That nobody else works on the copy is what the
+ * batch lock proves, on whatever server.
+ *
+ * Not followed: the WAL since the interruption.  A checkpoint ends each
+ * recovery, and removes it.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/smgr.h"
+#include "utils/guc.h"
+
+#include "compat.h"
+#include "move/common/session.h"
+#include "move/common/stop_point.h"
+#include "move/copy/copy.h"
+#include "move/copy/resume.h"
+#include "move/copy/shorten.h"
+#include "move/copy/storage.h"
+
+/* A mark is made after so many bytes, or a 50th of all. */
+#define MARK_BYTES		(INT64CONST(128) * 1024 * 1024)
+#define MARKS			50
+
+/* Least time between marks once all has been copied. */
+#define MARK_MS			60000
+
+/* tablespace_advisor.debug_mark_kb */
+static int	debug_mark_kb = 0;
+
+/*
+ * Registers the configuration parameter.
+ */
+void
+tsa_init_marks(void)
+{
+	DefineCustomIntVariable("tablespace_advisor.debug_mark_kb",
+							"Sets after how much a live copy notes how far it is.",
+							"For tests only. 0 stands for a 50th of it, and at least 128 MB.",
+							&debug_mark_kb, 0, 0, MAX_KILOBYTES,
+							PGC_SIGHUP, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
+							NULL, NULL, NULL);
+}
+
+/*
+ * The new storage of a relation.
+ */
+static SMgrRelation
+target_of(const TsaCopyRel *rel)
+{
+	return smgropen(rel->copy, INVALID_PROC_NUMBER);
+}
+
+/*
+ * The file that an interrupted copy has made for a relation as it is now, or
+ * NULL.  In a transaction.
+ */
+const TsaKeptCopy *
+tsa_copy_find_kept(const TsaCopy *copy, const TsaCopyRel *rel)
+{
+	const TsaCopyOrder *order = copy->order;
+
+	for (int i = 0; i < order->nkept; i++)
+	{
+		const TsaKeptCopy *kept = &order->kept[i];
+
+		if (kept->relid == rel->relid &&
+			RelFileLocatorEquals(kept->source, rel->source) &&
+			tsa_locator_tablespace(kept->copy) == order->target_tablespace &&
+			!tsa_storage_in_use(kept->copy) &&
+			smgrexists(smgropen(kept->copy, INVALID_PROC_NUMBER),
+					   MAIN_FORKNUM))
+			return kept;
+	}
+	return NULL;
+}
+
+/*
+ * Drops, at the commit of the present transaction, the files of an interrupted
+ * copy that this one does not go on with.
+ */
+void
+tsa_copy_drop_unkept(const TsaCopy *copy)
+{
+	for (int i = 0; i < copy->order->nkept; i++)
+	{
+		RelFileLocator locator = copy->order->kept[i].copy;
+		bool		used = false;
+
+		for (int j = 0; j < copy->nrels; j++)
+			used |= RelFileLocatorEquals(locator, copy->rels[j].copy);
+		if (used)
+			continue;
+		if (!tsa_can_drop_storage(&locator, 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_IO_ERROR),
+					 errmsg("could not remove a file of the interrupted move")));
+		tsa_drop_unused_storage(locator);
+	}
+}
+
+/*
+ * Clears the blocks that the copy's visibility map has beyond that of the
+ * original.  The batch's pages are zeros, as in new blocks.
+ */
+static void
+clear_surplus(TsaCopy *copy, TsaCopyFork *vm, BlockNumber size)
+{
+	TsaPageBatch batch = {0};
+
+	batch.rel = vm->rel;
+	batch.fork = vm->number;
+	batch.written_end = &vm->written_end;
+	for (BlockNumber b = size; b < vm->written_end; b++)
+	{
+		batch.pages[batch.n] = tsa_write_queue_page(copy->queue, batch.n);
+		memset((char *) batch.pages[batch.n], 0, BLCKSZ);
+		batch.blocks[batch.n++] = b;
+		if (batch.n == TSA_COPY_BATCH)
+			tsa_copy_write(copy, &batch);
+	}
+	if (batch.n > 0)
+		tsa_copy_write(copy, &batch);
+	tsa_copy_write_all(copy);
+	vm->written_end = Min(vm->written_end, size);
+}
+
+/*
+ * Takes over a fork of a file that an interrupted copy has made.
+ */
+static void
+adopt_fork(TsaCopy *copy, TsaCopyFork *fork)
+{
+	SMgrRelation target = target_of(fork->rel);
+	BlockNumber size = tsa_copy_source_size(fork);
+
+	if (fork->number != MAIN_FORKNUM && !smgrexists(target, fork->number))
+		return;
+	fork->written_end = smgrnblocks(target, fork->number);
+	fork->kept_end = fork->written_end;
+	if (fork->number != MAIN_FORKNUM)
+	{
+		clear_surplus(copy, fork, size);
+		return;
+	}
+	if (fork->written_end > size)
+	{
+		tsa_cut_storage(fork->rel->copy, fork->written_end, size);
+		fork->written_end = size;
+	}
+	fork->trusted_end = Min(fork->trusted_end, fork->written_end);
+}
+
+/*
+ * Takes over the files that an interrupted copy has made.  In a transaction that
+ * has the relations open, after the tail has been opened.
+ */
+void
+tsa_copy_adopt(TsaCopy *copy)
+{
+	SMgrRelation *files = palloc(sizeof(SMgrRelation) * copy->nrels);
+	int			nfiles = 0;
+
+	for (int i = 0; i < copy->nrels; i++)
+		if (copy->rels[i].is_kept)
+			files[nfiles++] = target_of(&copy->rels[i]);
+	if (nfiles > 0)
+		FlushRelationsAllBuffers(files, nfiles);
+	for (int i = 0; i < nfiles; i++)
+		tsa_drop_all_buffers(files[i]);
+	copy->trusted_lsn = copy->order->kept[0].lsn;
+	copy->own_lsn = GetXLogInsertRecPtr();
+	for (int i = 0; i < copy->nforks; i++)
+		if (copy->forks[i].rel->is_kept)
+			adopt_fork(copy, &copy->forks[i]);
+	pfree(files);
+}
+
+/*
+ * Are two pages equal, but for LSN and checksum?  Where the hole of a page is
+ * left out of its image ("std"), recovery makes it zeros, and it does not count.
+ */
+static bool
+is_equal(const char *a, const char *b, bool std)
+{
+	const size_t from = offsetof(PageHeaderData, pd_flags);
+	size_t		lower = ((PageHeader) a)->pd_lower;
+	size_t		upper = ((PageHeader) a)->pd_upper;
+
+	if (!std || lower < SizeOfPageHeaderData || lower >= upper ||
+		upper > BLCKSZ)
+		lower = upper = BLCKSZ;
+	return memcmp(a + from, b + from, lower - from) == 0 &&
+		memcmp(a + upper, b + upper, BLCKSZ - upper) == 0;
+}
+
+/*
+ * Is a page of the copy what it has to be?  See the head of this file.
+ */
+static bool
+is_valid(const TsaCopy *copy, const TsaPageBatch *batch, int i)
+{
+	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
+	batch->blocks[i] != 0;
+	char	   *page = copy->compared;
+	XLogRecPtr	lsn;
+
+	smgrread(target_of(batch->rel), batch->fork, batch->blocks[i], page);
+	lsn = PageGetLSN((Page) page);
+	return !PageIsNew((Page) page) && PageGetLSN(batch->pages[i]) <= lsn &&
+		(lsn <= copy->trusted_lsn || lsn >= copy->own_lsn) &&
+		is_equal((char *) batch->pages[i], page, std) &&
+		tsa_page_is_verified((Page) page, batch->blocks[i]);
+}
+
+/*
+ * Leaves out of a batch of a fork what the copy has already.
+ */
+void
+tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
+						 TsaPageBatch *batch)
+{
+	BlockNumber end = Min(fork->trusted_end, fork->written_end);
+	int			n = 0;
+
+	if (batch->n == 0 || batch->blocks[0] >= end)
+		return;
+	for (int i = 0; i < batch->n; i++)
+	{
+		if (batch->blocks[i] < end && is_valid(copy, batch, i))
+			continue;
+		batch->blocks[n] = batch->blocks[i];
+		batch->pages[n++] = batch->pages[i];
+	}
+	batch->n = n;
+}
+
+/*
+ * What has been copied so far is trusted, and compared when it is copied again:
+ * the copy starts over in the same files.  In a transaction.
+ */
+void
+tsa_copy_trust(TsaCopy *copy)
+{
+	tsa_copy_write_all(copy);
+	for (int i = 0; i < copy->nforks; i++)
+	{
+		TsaCopyFork *fork = &copy->forks[i];
+
+		fork->trusted_end = Max(fork->trusted_end, fork->copied_end);
+	}
+}
+
+/*
+ * Has all been compared that was to be?
+ */
+static bool
+is_verified(const TsaCopy *copy)
+{
+	for (int i = 0; i < copy->nforks; i++)
+		if (copy->forks[i].copied_end < copy->forks[i].trusted_end)
+			return false;
+	return true;
+}
+
+/*
+ * Has so much been written since the last mark that another is to be made?
+ * "end": the first pass has ended.
+ */
+bool
+tsa_copy_mark_is_due(const TsaCopy *copy, bool end)
+{
+	int64		interval = Max(MARK_BYTES, copy->progress.bytes_total / MARKS);
+	bool		in_time = copy->progress.passes <= 1 || debug_mark_kb > 0 ||
+	tsa_ms_since(&copy->marked) >= MARK_MS;
+
+	if (debug_mark_kb > 0)
+		interval = INT64CONST(1024) * debug_mark_kb;
+	if (end && copy->progress.bytes_total >= interval)
+		interval = BLCKSZ;
+	return copy->unmarked_bytes >= interval && in_time && is_verified(copy);
+}
+
+/*
+ * Makes a mark: all that has been copied is written, and counted.  Outside any
+ * transaction.
+ */
+void
+tsa_copy_mark(TsaCopy *copy)
+{
+	TsaKeptCopy *made = palloc(sizeof(TsaKeptCopy) * copy->nrels);
+	XLogRecPtr	lsn = GetXLogInsertRecPtr();
+
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		const TsaCopyRel *rel = &copy->rels[i];
+
+		made[i].relid = rel->relid;
+		made[i].source = rel->source;
+		made[i].copy = rel->copy;
+		made[i].blocks = rel->main->copied_end;
+		made[i].lsn = lsn;
+	}
+	copy->unmarked_bytes = 0;
+	INSTR_TIME_SET_CURRENT(copy->marked);
+	tsa_begin();
+	tsa_commit_lazily();
+	copy->callbacks->mark(copy->callbacks->arg, made, copy->nrels,
+						  &copy->progress);
+	CommitTransactionCommand();
+	pfree(made);
+	tsa_stop_point("marked");
+}
