@@ -77,6 +77,8 @@ tsa_seen_relation(RelOptInfo *rel)
 	relation->rel = rel;
 	relation->is_listed = true;
 	dlist_init(&relation->scans);
+	memset(relation->arms, 0, sizeof(relation->arms));
+	relation->next_arm = 0;
 	tsa_cost_settings_fill(&relation->settings);
 	get_tablespace_page_costs(rel->reltablespace,
 							  &relation->settings.table_random,

@@ -28,6 +28,22 @@ typedef struct TsaSeenScan
 	TsaCorrection correction;
 } TsaSeenScan;
 
+/* Indexes whose last arm of an OR is remembered. */
+#define TSA_SEEN_ARMS	4
+
+/* What was added to the cost of an arm of an OR. */
+typedef struct TsaSeenArm
+{
+	const IndexOptInfo *index;
+	double		loop_count;
+	double		selectivity;
+	double		leaf_pages;
+	double		runs;
+	bool		one_key;
+	Cost		startup_raise;
+	Cost		total_raise;
+} TsaSeenArm;
+
 /* A relation that is being planned, and its measured index paths. */
 typedef struct TsaSeenRelation
 {
@@ -37,6 +53,8 @@ typedef struct TsaSeenRelation
 	TsaCostSettings settings;	/* index_random: of the last index */
 	int			concurrency;	/* effective_io_concurrency */
 	dlist_head	scans;
+	TsaSeenArm	arms[TSA_SEEN_ARMS];
+	int			next_arm;
 	MemoryContextCallback callback;
 } TsaSeenRelation;
 

@@ -231,6 +231,76 @@ describe_scan(PlannerInfo *root, const TsaSeenRelation *relation,
 	}
 }
 
+/* Are two numbers within a twentieth of each other? */
+static bool
+is_like(double a, double b)
+{
+	return a <= 1.05 * b && b <= 1.05 * a;
+}
+
+/*
+ * The last arm of an OR with this index, if it is like this one.  A long OR
+ * has many arms that are, and pricing each would take a third of the time of
+ * planning.
+ */
+static const TsaSeenArm *
+find_arm(const TsaSeenRelation *relation, const TsaSeenArm *arm)
+{
+	for (int i = 0; i < TSA_SEEN_ARMS; i++)
+	{
+		const TsaSeenArm *seen = &relation->arms[i];
+
+		if (seen->index == arm->index &&
+			seen->loop_count == arm->loop_count &&
+			seen->runs == arm->runs && seen->one_key == arm->one_key &&
+			is_like(seen->selectivity, arm->selectivity) &&
+			is_like(seen->leaf_pages, arm->leaf_pages))
+			return seen;
+	}
+	return NULL;
+}
+
+/*
+ * Raise the cost of an arm of an OR.  It goes into bitmap scans only, is not
+ * asked for again, and no other path is made of it, so it is not remembered
+ * beyond the next arms.
+ */
+static void
+raise_arm(TsaSeenRelation *relation, const IndexPath *path,
+		  const TsaLocalScan *local, Cost *startup_cost, Cost *total_cost)
+{
+	TsaSeenArm	arm = {
+		.index = path->indexinfo,.loop_count = local->scan.loop_count,
+		.selectivity = local->scan.selectivity,.leaf_pages = local->leaves,
+		.runs = local->runs,.one_key = local->one_key
+	};
+	const TsaSeenArm *seen = find_arm(relation, &arm);
+	const TsaLocalityRow *row;
+	TsaCachedTimes cached;
+	TsaReadTimes times;
+	TsaCorrection correction;
+
+	if (seen == NULL)
+	{
+		row = find_locality(path->indexinfo);
+		if (row == NULL)
+		{
+			path->indexinfo->amcostestimate = (void *) btcostestimate;
+			return;
+		}
+		tsa_correct_scan(local, &relation->settings, &row->locality,
+						 choose_times(row, &cached), &times, &correction);
+		arm.startup_raise = correction.startup_raise;
+		arm.total_raise = correction.leaf_raise +
+			Min(correction.index_raise, correction.bitmap_raise);
+		relation->arms[relation->next_arm] = arm;
+		relation->next_arm = (relation->next_arm + 1) % TSA_SEEN_ARMS;
+		seen = &arm;
+	}
+	*startup_cost += seen->startup_raise;
+	*total_cost += seen->total_raise;
+}
+
 /* Correct what an index's cost function has returned. */
 static void
 apply(const TsaCorrection *correction, Cost *startup_cost, Cost *total_cost,
@@ -253,11 +323,12 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	RelOptInfo *rel = path->indexinfo->rel;
 	TsaSeenRelation *relation;
 	const TsaLocalityRow *row;
-	const TsaSeenScan *before;
+	const TsaSeenScan *before = NULL;
 	TsaSeenScan *seen;
 	TsaLocalScan local;
 	TsaCachedTimes cached;
-	bool		is_new;
+	bool		is_alone;
+	bool		is_new = true;
 
 	btcostestimate(root, path, loop_count, startup_cost, total_cost,
 				   selectivity, correlation, pages);
@@ -265,7 +336,9 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 		(loop_count <= 1 && tsa_clamp_rows(*selectivity * rel->tuples) <= 1))
 		return;
 	relation = tsa_seen_relation(rel);
-	before = tsa_seen_find(relation, path, loop_count, &is_new);
+	is_alone = tsa_stands_alone(rel, path);
+	if (is_alone)
+		before = tsa_seen_find(relation, path, loop_count, &is_new);
 	if (before != NULL)
 	{
 		apply(&before->correction, startup_cost, total_cost, correlation);
@@ -278,6 +351,11 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 								  &relation->settings.index_random, NULL);
 	describe_scan(root, relation, path, loop_count, *selectivity, *pages,
 				  &local);
+	if (!is_alone)
+	{
+		raise_arm(relation, path, &local, startup_cost, total_cost);
+		return;
+	}
 	row = find_locality(path->indexinfo);
 	if (row == NULL)
 	{
@@ -292,10 +370,6 @@ corrected_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 					 choose_times(row, &cached), &seen->times,
 					 &seen->correction);
 	seen->index_cost = *total_cost + seen->correction.leaf_raise;
-	/* an arm of an OR goes into bitmap scans only */
-	if (seen->correction.index_raise > seen->correction.bitmap_raise &&
-		!tsa_stands_alone(rel, path))
-		seen->correction.index_raise = seen->correction.bitmap_raise;
 	tsa_seen_add(relation, seen, path, is_new);
 	apply(&seen->correction, startup_cost, total_cost, correlation);
 }
