@@ -21,13 +21,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "advise/knapsack.c"
-#include "advise/assignment_prices.c"
 #include "advise/assign_places.c"
 
 #include "assignment_instances.h"
 
-#define STEPS 1000000
 #define MOST 12
 
 typedef enum
@@ -84,32 +81,37 @@ move(const TsaAssignmentProblem *p, Filling *s, size_t i, int to)
 	s->place[i] = to;
 }
 
+/* Of all sets of what gains there and fits the one that saves most. */
 static void
 choose_like_old(const TsaAssignmentProblem *p, Filling *s)
 {
 	for (int to = 0; to < p->nplaces; to++)
 	{
-		TsaKnapsackItem items[MOST];
-		TsaKnapsackChoice choice;
-		size_t		which[MOST];
-		size_t		n = 0;
 		uint64_t	room = s->free[to] < s->budget ? s->free[to] : s->budget;
+		double		most = 0;
+		unsigned	chosen = 0;
 
-		for (size_t i = 0; i < p->n; i++)
+		for (unsigned set = 0; set < 1u << p->n; set++)
 		{
-			if (!gains(p, s, i, to))
-				continue;
-			which[n] = i;
-			items[n++] = (TsaKnapsackItem)
+			double		saves = 0;
+			uint64_t	size = 0;
+
+			for (size_t i = 0; i < p->n; i++)
 			{
-				p->items[i].moved_size,
-					cost_of(p, i, s->place[i]) - cost_of(p, i, to), false
-			};
+				if (!(set >> i & 1))
+					continue;
+				size += gains(p, s, i, to) ? p->items[i].moved_size : room + 1;
+				saves += cost_of(p, i, s->place[i]) - cost_of(p, i, to);
+			}
+			if (size <= room && saves > most)
+			{
+				most = saves;
+				chosen = set;
+			}
 		}
-		tsa_solve_knapsack(items, n, room, 200000, &choice);
-		for (size_t k = 0; k < n; k++)
-			if (items[k].chosen)
-				move(p, s, which[k], to);
+		for (size_t i = 0; i < p->n; i++)
+			if (chosen >> i & 1)
+				move(p, s, i, to);
 	}
 }
 
@@ -162,7 +164,7 @@ saved(const TsaAssignmentProblem *p, Chooser chooser, double present)
 	switch (chooser)
 	{
 		case OURS:
-			tsa_assign_places(p, STEPS, &result);
+			tsa_assign_places(p, &result);
 			for (size_t i = 0; i < p->n; i++)
 				s.place[i] = p->items[i].place;
 			break;
@@ -230,7 +232,7 @@ main(int argc, char **argv)
 	for (int c = 0; c < CHOOSERS; c++)
 	{
 		qsort(share[c], (size_t) n, sizeof(double), by_value);
-		printf("| %s | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %d |\n", names[c],
+		printf("| %s | %.1f %% | %.1f %% | %.1f %% | %.2f %% | %d |\n", names[c],
 			   100 * share[c][0], 100 * share[c][n / 20], 100 * share[c][n / 2],
 			   100 * sum[c] / n, reached[c]);
 	}

@@ -32,10 +32,9 @@ CREATE TABLE set_b (a int);
 CREATE TABLE set_c (a int);
 CREATE TABLE set_d (a int);
 CREATE FUNCTION judge(budget bigint, sessions float8)
-RETURNS TABLE (relation regclass, action text, saved float8, percent float8, bound numeric, later numeric, reading float8)
+RETURNS TABLE (relation regclass, action text, saved float8, percent float8, later numeric, reading float8)
 LANGUAGE sql AS $$
 	SELECT (j.advice).relation, (j.advice).action, (j.advice).saved_ms_per_s, (j.advice).saved_percent,
-		round((j.evidence #>> '{choice,bound_ms_per_s}')::numeric, 1),
 		round((j.evidence #>> '{estimate,later_read_ms_per_s}')::numeric, 1), (j.advice).read_ms_per_s
 	FROM tablespace_advisor.judge_placement(
 		array(SELECT a FROM jsonb_populate_recordset(NULL::tablespace_advisor.relation_fact, '[

@@ -144,15 +144,6 @@ SELECT tablespace_advisor.latency_there(d) FROM unnest(ARRAY[
 	'{"tablespace": "fast", "device_us": 300, "random_read_us": 300, "latency_from": "counters"}',
 	'{"tablespace": "fast", "device_us": 300, "random_read_us": 300, "latency_from": "assumed"}',
 	'{"tablespace": "fast"}', NULL]::jsonb[]) d;
--- more sets than were looked at
-SELECT e FROM tablespace_advisor.explain_advice('explained', array(
-	SELECT ROW(jsonb_populate_record(NULL::placement_advice, jsonb_build_object(
-			'action', 'move', 'relation', relation, 'kind', 'index', 'to_tablespace', tablespace,
-			'from_tablespace', 'slow', 'read_ms_per_s', 12, 'saved_ms_per_s', 10)),
-		'{"choice": {"is_exact": false, "bound_ms_per_s": 10.54}, "not_probed": {}}')::tablespace_advisor.advice_row
-	FROM (VALUES ('explained_a', 'flash'), ('explained_b', 'flash'), ('explained_c', 'fast')) v (relation, tablespace)), false) e
-WHERE e ~ '^Choice';
-
 -- as few calls as make the moves: of the moves named, to fast unless said; what is
 -- not named stays in slow
 CREATE TABLE "a table" (a int, b int);

@@ -124,8 +124,6 @@ CREATE TYPE tablespace_advisor.placement_choice AS (
 	action text,
 	saved_ms_per_s float8,
 	bytes bigint,
-	bound_ms_per_s float8,
-	is_exact boolean,
 	turn int,
 	bundle int,
 	makes_room_for regclass,
@@ -133,7 +131,7 @@ CREATE TYPE tablespace_advisor.placement_choice AS (
 	finding text
 );
 COMMENT ON TYPE tablespace_advisor.placement_choice IS
-	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; finding: what that rests on (judge.sql; "too full", "makes room": what the others do); of moves that share a budget bound_ms_per_s is what no choice could exceed together, is_exact says that none is better; turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
+	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; finding: what that rests on (judge.sql; "too full", "makes room": what the others do); turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
 
 CREATE TYPE tablespace_advisor.advice_row AS (
 	advice @extschema@.placement_advice,

@@ -44,26 +44,17 @@ typedef struct TsaAssignmentProblem
 	uint64_t	budget;			/* bytes of what moves to where it costs less */
 } TsaAssignmentProblem;
 
-typedef enum TsaAssignmentStatus
-{
-	TSA_ASSIGNMENT_EXACT,		/* no other assignment costs less */
-	TSA_ASSIGNMENT_BOUNDED,		/* none costs less than "bound" */
-	TSA_ASSIGNMENT_NO_MEMORY	/* nothing was assigned */
-} TsaAssignmentStatus;
-
 typedef struct TsaAssignment
 {
 	double		present_cost;
 	double		cost;
-	double		bound;			/* no assignment costs less */
 	bool		too_full;		/* no assignment found fits: rooms that were
 								 * over their limit may stay as full */
 	double		price[TSA_MAX_ROOMS + 1];	/* cost that one more byte of a
-											 * room saves, or of budget */
+											 * room saves */
 } TsaAssignment;
 
-extern TsaAssignmentStatus tsa_assign_places(const TsaAssignmentProblem *p,
-											 size_t max_steps,
-											 TsaAssignment *result);
+extern bool tsa_assign_places(const TsaAssignmentProblem *p,
+							  TsaAssignment *result);
 
 #endif							/* TSA_ASSIGNMENT_H */

@@ -3,10 +3,10 @@
  * estimate.c
  *	  The arithmetic of advice as SQL functions: latency by queue depth
  *	  (curve.c), what a set of moves saves (closed_system.c) and choosing
- *	  under a budget (knapsack.c).
+ *	  under a budget (assign_places.c).
  *
  * These modules are pure and bounded: a curve has as many points as depths
- * were probed, a choice takes at most MAX_STATES states.
+ * were probed.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -23,12 +23,9 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 
+#include "advise/assignment.h"
 #include "advise/closed_system.h"
 #include "advise/curve.h"
-#include "advise/knapsack.h"
-
-/* 48 bytes each: 10 MB; some tenths of a second in the worst case. */
-#define MAX_STATES	200000
 
 /* Of what is half in the cache, at most 15 of 16 reads come from there. */
 #define MAX_EXPONENT	4
@@ -289,64 +286,46 @@ tsa_round_to_three(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(strtod(digits, NULL));
 }
 
-/* The arguments of choose_within() as items. */
-static TsaKnapsackItem *
-item_arguments(FunctionCallInfo fcinfo, int *n)
+/* choose_within(sizes, values, capacity): place 0 is inside, 1 outside */
+Datum
+tsa_choose_within(PG_FUNCTION_ARGS)
 {
-	int64	   *sizes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "sizes", n);
+	int			n;
 	int			nvalues;
+	int64	   *sizes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "sizes", &n);
 	double	   *values = float8_elements(PG_GETARG_ARRAYTYPE_P(1), "values",
 										 &nvalues);
-	TsaKnapsackItem *items = palloc0(sizeof(TsaKnapsackItem) * (*n + 1));
+	TsaAssignmentItem *items = palloc0(sizeof(TsaAssignmentItem) * (n + 1));
+	double	   *costs = palloc0(sizeof(double) * 2 * (n + 1));
+	Datum	   *chosen = palloc(sizeof(Datum) * (n + 1));
+	const int	room_of[] = {0, 1};
+	uint64_t	room[] = {Max(PG_GETARG_INT64(2), 0), TSA_NO_LIMIT};
+	TsaAssignmentProblem problem = {
+		items, n, costs, 2, room_of, room, 2, TSA_NO_LIMIT
+	};
+	TsaAssignment result;
 
-	if (nvalues != *n)
+	if (nvalues != n)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("\"sizes\" and \"values\" must have the same length")));
-	for (int i = 0; i < *n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		if (sizes[i] < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("sizes must not be negative")));
-		items[i].size = sizes[i];
-		items[i].value = values[i];
+		items[i].size = items[i].moved_size = sizes[i];
+		items[i].present = 1;
+		costs[2 * i] = -values[i];
 	}
-	return items;
-}
-
-/* choose_within(sizes, values, capacity) */
-Datum
-tsa_choose_within(PG_FUNCTION_ARGS)
-{
-	int			n;
-	TsaKnapsackItem *items = item_arguments(fcinfo, &n);
-	int64		capacity = PG_GETARG_INT64(2);
-	TsaKnapsackChoice choice;
-	TsaKnapsackStatus status;
-	TupleDesc	desc;
-	Datum	   *chosen = palloc(sizeof(Datum) * (n + 1));
-	Datum		values[4];
-	bool		nulls[4] = {0};
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function returning record called in context that cannot accept type record")));
-	status = tsa_solve_knapsack(items, n, Max(capacity, 0), MAX_STATES,
-								&choice);
-	if (status == TSA_KNAPSACK_NO_MEMORY)
+	if (!tsa_assign_places(&problem, &result))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed to choose among %d relations.", n)));
 	for (int i = 0; i < n; i++)
-		chosen[i] = BoolGetDatum(items[i].chosen);
-	values[0] = PointerGetDatum(construct_array(chosen, n, BOOLOID, 1, true,
-												TYPALIGN_CHAR));
-	values[1] = Float8GetDatum(choice.value);
-	values[2] = Float8GetDatum(choice.bound);
-	values[3] = BoolGetDatum(status == TSA_KNAPSACK_EXACT);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
+		chosen[i] = BoolGetDatum(items[i].place == 0);
+	PG_RETURN_ARRAYTYPE_P(construct_array(chosen, n, BOOLOID, 1, true,
+										  TYPALIGN_CHAR));
 }

@@ -42,12 +42,12 @@ AS 'MODULE_PATHNAME', 'tsa_cache_exponent';
 COMMENT ON FUNCTION tablespace_advisor.cache_exponent(float8[], float8[], float8) IS
 	'the exponent, 1 to 4, that brings the sum of total * share ^ exponent down to target; 1 or 4 where none does. Errors: 2202E lists of different length, 22023 nulls';
 
-CREATE FUNCTION tablespace_advisor.choose_within(sizes bigint[], "values" float8[], capacity bigint,
-	OUT chosen boolean[], OUT "value" float8, OUT bound float8, OUT is_exact boolean)
+CREATE FUNCTION tablespace_advisor.choose_within(sizes bigint[], "values" float8[], capacity bigint)
+RETURNS boolean[]
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tsa_choose_within';
 COMMENT ON FUNCTION tablespace_advisor.choose_within(bigint[], float8[], bigint) IS
-	'which things to take so that their sizes fit into capacity and their values add up to most; no choice is worth more than bound; is_exact: none is worth more than this one. Errors: 2202E lists of different length, 22023 null or negative sizes, 53200 out of memory';
+	'which things to take so that their sizes fit into capacity and their values add up to much. Errors: 2202E lists of different length, 22023 null or negative sizes, 53200 out of memory';
 
 CREATE TYPE tablespace_advisor.load_estimate AS (
 	tablespace name,

@@ -88,8 +88,7 @@ AS $$
 			'seconds', e.move_seconds,
 			'method', CASE WHEN tablespace_advisor.is_bloated(a) THEN 'rebuild' END,
 			'measured_bytes_per_s', dest.copy_rates -> a.tablespace::text) END,
-		'choice', CASE WHEN choice.is_exact IS NOT NULL THEN jsonb_build_object(
-			'is_exact', choice.is_exact, 'bound_ms_per_s', choice.bound_ms_per_s,
+		'choice', CASE WHEN choice.action = 'move' THEN jsonb_build_object(
 			'bundle', choice.bundle, 'makes_room_for', choice.makes_room_for,
 			'ms_per_s_and_gb', nullif(choice.ms_per_s_and_gb, 0)) END))
 $$;

@@ -313,7 +313,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.headline(regclass, tablespace_advisor.advice_row[]) IS
 	'the first line of the account';
 
-/* What moves could save at most, and what the choice among them leaves. */
+/* What moves could save at most. */
 CREATE FUNCTION tablespace_advisor.limit_lines(target regclass, advice tablespace_advisor.advice_row[])
 RETURNS SETOF text
 LANGUAGE sql STABLE
@@ -325,30 +325,19 @@ AS $$
 			count(*) FILTER (WHERE (a.advice).kind = 'index') AS indexes,
 			sum(greatest(0, (a.evidence #>> '{estimate,saved_ms_per_s}')::float8, (a.advice).saved_ms_per_s))
 				FILTER (WHERE (a.advice).kind = 'index') AS index_saves,
-			sum((a.advice).read_ms_per_s) FILTER (WHERE (a.advice).kind = 'heap') AS heap_reading,
-			bool_and((a.evidence #>> '{choice,is_exact}')::boolean)
-				FILTER (WHERE (a.advice).action = 'move') AS is_exact,
-			max((a.evidence #>> '{choice,bound_ms_per_s}')::float8) AS bound
+			sum((a.advice).read_ms_per_s) FILTER (WHERE (a.advice).kind = 'heap') AS heap_reading
 		FROM unnest(advice) a
 	)
-	SELECT line FROM s CROSS JOIN LATERAL (VALUES
-		(CASE WHEN s.is_whole AND s.reading > 0 AND s.indexes > 0
-				AND (target IS NULL OR s.heap_reading IS NOT NULL) THEN
-			format('Ceiling: moving all indexes could save up to %s %% of this read time; %s %s %% of it.',
-				tablespace_advisor.two_digits(100 * coalesce(s.index_saves, 0) / s.reading),
-				CASE WHEN target IS NULL THEN 'tables are' ELSE 'the table is' END,
-				tablespace_advisor.two_digits(100 * coalesce(s.heap_reading, 0) / s.reading))
-		END),
-		(CASE WHEN s.is_exact THEN 'Choice: no other set of moves that fits saves more.'
-			WHEN s.bound IS NOT NULL THEN
-			format('Choice: no other set of moves that fits saves more than %s %%.',
-				coalesce(tablespace_advisor.two_digits(100 * s.bound / nullif(
-					tablespace_advisor.whole_read_ms(target, advice), 0)), '?'))
-		END)) l (line)
-	WHERE line IS NOT NULL
+	SELECT format('Ceiling: moving all indexes could save up to %s %% of this read time; %s %s %% of it.',
+		tablespace_advisor.two_digits(100 * coalesce(s.index_saves, 0) / s.reading),
+		CASE WHEN target IS NULL THEN 'tables are' ELSE 'the table is' END,
+		tablespace_advisor.two_digits(100 * coalesce(s.heap_reading, 0) / s.reading))
+	FROM s
+	WHERE s.is_whole AND s.reading > 0 AND s.indexes > 0
+		AND (target IS NULL OR s.heap_reading IS NOT NULL)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.limit_lines(regclass, tablespace_advisor.advice_row[]) IS
-	'the lines on what no move, or no other choice of moves, could save';
+	'the line on what no move of indexes could save';
 
 CREATE FUNCTION tablespace_advisor.probe_lines(advice tablespace_advisor.advice_row[])
 RETURNS SETOF text

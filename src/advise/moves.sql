@@ -25,8 +25,6 @@ CREATE FUNCTION tablespace_advisor.plan_moves(
 	OUT bundle int,
 	OUT verdict int,
 	OUT makes_room_for bigint,
-	OUT bound float8,
-	OUT is_exact boolean,
 	OUT price float8)
 RETURNS SETOF record
 LANGUAGE C STRICT IMMUTABLE
@@ -213,7 +211,7 @@ AS $$
 		JOIN cell c ON c.n = x.item AND c.place = x.place
 	)
 	SELECT i.relation, p.tablespace, 'move',
-		x.saved, i.moved_bytes, x.bound, x.is_exact,
+		x.saved, i.moved_bytes,
 		CASE WHEN f.finding IN ('makes room', 'faster') THEN x.nth END,
 		nullif(x.bundle, 0), up.relation, x.price * 1073741824, f.finding
 	FROM planned x
@@ -225,4 +223,4 @@ AS $$
 	WHERE f.finding <> 'stays'
 $$;
 COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], bigint) IS
-	'of candidates (what would save) and demotions (what could make room for them) those to move, each to one tablespace, so that they fit into the room of each and what saves into the budget (NULL: no limit); bound_ms_per_s: no choice saves more; is_exact: none saves more than this one; turn is NULL where a move is not made, and finding says why';
+	'of candidates (what would save) and demotions (what could make room for them) those to move, each to one tablespace, so that they fit into the room of each and what saves into the budget (NULL: no limit); turn is NULL where a move is not made, and finding says why';

@@ -23,7 +23,7 @@ SET jit = off
 SET work_mem = '64MB'
 AS $$
 	SELECT a.relation, e.destination, 'move', e.saved_ms_per_s,
-		e.moved_bytes, NULL::float8, NULL::boolean,
+		e.moved_bytes,
 		NULL::int, NULL::int, NULL::regclass, NULL::float8, 'faster'
 	FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
 	CROSS JOIN tablespace_advisor.elements(estimates) e
@@ -63,8 +63,8 @@ AS $$
 			AND (d.tablespace = ANY (s.shares_device_with)) IS NOT TRUE
 	)
 	SELECT a.relation, e.destination, 'move',
-		least(0, coalesce(e.saved_ms_per_s, 0)), e.moved_bytes, NULL::float8,
-		NULL::boolean, NULL::int, NULL::int, NULL::regclass, NULL::float8, 'makes room'
+		least(0, coalesce(e.saved_ms_per_s, 0)), e.moved_bytes,
+		NULL::int, NULL::int, NULL::regclass, NULL::float8, 'makes room'
 	FROM tablespace_advisor.elements(estimates) e
 	JOIN tablespace_advisor.elements(relations) a ON a.relation = e.relation
 	JOIN way ON way.source = a.tablespace AND way.destination = e.destination
@@ -125,12 +125,11 @@ AS $$
 		FROM movable m GROUP BY 1, 2, 3
 	)
 	SELECT m.relation, m.destination, 'move',
-		m.saved_ms_per_s, m.size_bytes, NULL::float8, k.is_exact,
+		m.saved_ms_per_s, m.size_bytes,
 		NULL::int, NULL::int, NULL::regclass, NULL::float8, 'too full'
 	FROM listed l
-	CROSS JOIN LATERAL tablespace_advisor.choose_within(
-		l.size_bytes, l.lost, greatest(0, l.total - l.needed)::bigint) k
-	CROSS JOIN LATERAL unnest(l.relation, k.chosen) c (relation, stays)
+	CROSS JOIN LATERAL unnest(l.relation, tablespace_advisor.choose_within(
+		l.size_bytes, l.lost, greatest(0, l.total - l.needed)::bigint)) c (relation, stays)
 	JOIN movable m ON m.relation = c.relation
 	WHERE NOT c.stays
 $$;
@@ -215,7 +214,7 @@ AS $$
 	)
 	SELECT f.relation, f.destination, CASE WHEN m.relation IS NULL
 			THEN tablespace_advisor.finding_action(b.finding) ELSE 'keep' END,
-		NULL::float8, NULL::bigint, NULL::float8, NULL::boolean,
+		NULL::float8, NULL::bigint,
 		NULL::int, NULL::int, NULL::regclass, NULL::float8, coalesce(m.finding, b.finding)
 	FROM found f
 	LEFT JOIN tablespace_advisor.elements(moves) m ON m.relation = f.relation

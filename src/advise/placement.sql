@@ -184,7 +184,7 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT m.relation, m.destination, m.action, m.saved_ms_per_s,
-		m.bytes, m.bound_ms_per_s, m.is_exact,
+		m.bytes,
 		row_number() OVER (ORDER BY m.turn NULLS FIRST,
 			m.saved_ms_per_s / nullif(m.bytes, 0) DESC NULLS FIRST,
 			CASE WHEN m.turn IS NULL THEN m.relation::text END COLLATE "C")::int,

@@ -26,10 +26,7 @@
 #include "advise/assignment.h"
 #include "advise/bundle.h"
 
-/* A million steps of the search take some hundredths of a second. */
-#define MAX_STEPS	1000000
-
-#define PLAN_COLUMNS 9
+#define PLAN_COLUMNS 7
 
 /* Nothing moves that does not save so much of its tables' read time ... */
 #define MIN_PERCENT	5
@@ -170,19 +167,16 @@ read_arguments(FunctionCallInfo fcinfo, PlanArguments *a)
 	p->budget = TSA_NO_LIMIT;
 }
 
-static TsaAssignmentStatus
+static void
 assign(const TsaAssignmentProblem *problem, TsaAssignment *result)
 {
-	TsaAssignmentStatus status = tsa_assign_places(problem, MAX_STEPS, result);
-
-	if (status == TSA_ASSIGNMENT_NO_MEMORY)
+	if (!tsa_assign_places(problem, result))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed to choose among %zu relations.",
 						   problem->n)));
 	CHECK_FOR_INTERRUPTS();
-	return status;
 }
 
 /* The moves that an assignment needs; "cell" is where each is found. */
@@ -233,7 +227,6 @@ tsa_plan_moves(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	PlanArguments a;
 	TsaAssignment result;
-	TsaAssignmentStatus status;
 	TsaBundleProblem bundles = {0};
 	TsaBundleTable *tables;
 	Datum	   *read_ms;
@@ -244,7 +237,7 @@ tsa_plan_moves(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	read_arguments(fcinfo, &a);
 	a.problem.budget = size_of(PG_GETARG_DATUM(8), 8);
-	status = assign(&a.problem, &result);
+	assign(&a.problem, &result);
 	bundles.moves = list_moves(fcinfo, &a, &bundles.n, &cell);
 	read_ms = list_argument(fcinfo, 11, FLOAT8OID, -1, &ntables);
 	bytes = list_argument(fcinfo, 12, FLOAT8OID, ntables, &ntables);
@@ -280,9 +273,7 @@ tsa_plan_moves(PG_FUNCTION_ARGS)
 		nulls[5] = m->makes_room_for == TSA_NO_MOVE;
 		values[5] = nulls[5] ? (Datum) 0 :
 			a.cell_items[cell[m->makes_room_for]];
-		values[6] = Float8GetDatum(-result.bound);
-		values[7] = BoolGetDatum(status == TSA_ASSIGNMENT_EXACT);
-		values[8] = Float8GetDatum(result.price[m->to_room]);
+		values[6] = Float8GetDatum(result.price[m->to_room]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

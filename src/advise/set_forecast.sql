@@ -163,7 +163,7 @@ AS $$
 		HAVING sum(m.saved_ms_per_s) > 0
 	)
 	SELECT m.relation, m.destination, m.action,
-		m.saved_ms_per_s * k.factor, m.bytes, m.bound_ms_per_s * k.factor, m.is_exact,
+		m.saved_ms_per_s * k.factor, m.bytes,
 		m.turn, m.bundle, m.makes_room_for, m.ms_per_s_and_gb * k.factor, m.finding
 	FROM tablespace_advisor.elements(moves) m
 	/* OFFSET: once, not for each column */
