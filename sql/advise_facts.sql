@@ -165,7 +165,7 @@ VALUES (1001, 'random read', 1, 8192, 600, 200, 5000, 4900, 5100, NULL),
 	(1004, 'sync write', 1, 8192, 600, 10000, 300, 300, 300, NULL);
 SELECT tablespace, run_id, random_read_us, random_read_low_us, random_read_high_us,
 	depths, depth_read_us, cached_read_us, sequential_page_us, sequential_write_page_us,
-	write_us, write_workload
+	round(max_writes_per_s) AS writes
 FROM tablespace_advisor.tablespace_facts(0, 0)
 WHERE tablespace ~ '^regress.advise' ORDER BY tablespace COLLATE "C";
 -- CREATE of the caller or of the owner

@@ -25,11 +25,11 @@ LANGUAGE sql AS $$
 	SELECT f FROM jsonb_populate_recordset(NULL::tablespace_advisor.tablespace_fact, '[
 		{"tablespace": "slow", "random_read_us": 8000, "random_read_low_us": 7900, "random_read_high_us": 8100,
 		 "depths": [1, 2, 4, 8], "depth_read_us": [8000, 16000, 32000, 64000], "cached_read_us": 5,
-		 "sequential_page_us": 100, "write_us": 500, "write_workload": "write + fdatasync", "may_create": true,
+		 "sequential_page_us": 100, "may_create": true,
 		 "volatile": false, "shares_device_with": [], "available_bytes": 1000000000},
 		{"tablespace": "fast", "random_read_us": 100, "random_read_low_us": 98, "random_read_high_us": 102,
 		 "depths": [1], "depth_read_us": [100], "cached_read_us": 5, "sequential_page_us": 20,
-		 "write_us": 20000, "write_workload": "write + fdatasync", "may_create": true,
+		 "may_create": true,
 		 "volatile": false, "shares_device_with": [], "available_bytes": 1000000000}]') f
 $$;
 CREATE FUNCTION m_advice(measured boolean)
@@ -46,7 +46,7 @@ RETURNS SETOF tablespace_advisor.advice_row LANGUAGE sql AS $$
 		NULL, NULL) j
 $$;
 
-\echo -- who waits: shares of time, not of blocks; slow flushes of a target cost nobody anything
+\echo -- who waits: shares of time, not of blocks
 SELECT (a.advice).relation, (a.advice).action, (a.advice).read_ms_per_s AS read_ms,
 	(a.advice).saved_ms_per_s AS saved, (a.advice).saved_percent AS percent,
 	(a.advice).measured, (a.advice).waiting_sessions AS waiting, (a.advice).reason

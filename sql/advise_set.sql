@@ -138,11 +138,11 @@ VACUUM ANALYZE wanted;
 SELECT assume_tablespace('regress_set_new', 100, '1 GB', 'regress_set_slow');
 SELECT assume_tablespace('regress_set_other', 200, '100 MB', max_reads_per_s => 40000);
 SELECT * FROM tablespace_advisor.assumed_tablespaces();
-SELECT f.tablespace, random_read_us, depths, depth_read_us, available_bytes, latency_from, sequential_page_us, write_us
+SELECT f.tablespace, random_read_us, depths, depth_read_us, available_bytes, latency_from, sequential_page_us, max_writes_per_s
 FROM tablespace_advisor.assumed_facts(array(
 	SELECT t FROM jsonb_populate_record(NULL::tablespace_advisor.tablespace_fact,
 		'{"tablespace": "regress_set_slow", "random_read_us": 5000, "depths": [1, 4], "cached_read_us": 5,
-		"depth_read_us": [5000, 20000], "sequential_page_us": 125, "write_us": 50000}') t)) f;
+		"depth_read_us": [5000, 20000], "sequential_page_us": 125, "max_writes_per_s": 200}') t)) f;
 -- like one that was not probed: no more is known of it than was given
 SELECT f.tablespace, depths, depth_read_us FROM tablespace_advisor.assumed_facts('{}') f;
 -- given anew, and made

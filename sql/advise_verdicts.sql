@@ -135,8 +135,8 @@ SELECT fact, action, reason FROM (
 		'{"size_bytes": 100000000, "brin_bytes": 262144, "correlation": 0.99, "tuples_per_scan": 5}')
 	UNION ALL SELECT * FROM verdict('a small share of the reads, a smaller one of the bytes',
 		'{"reads_per_s": 1, "size_bytes": 81920}')
-	UNION ALL SELECT * FROM verdict('writes that take longer there', source => '{"write_us": 100, "write_workload": "random write"}',
-		dest => '{"write_us": 400100, "write_workload": "random write"}')
+	UNION ALL SELECT * FROM verdict('more writes than the target can take', '{"writes_per_s": 500}',
+		dest => '{"max_writes_per_s": 1}')
 	UNION ALL SELECT * FROM verdict('locks, but too few looks', load =>
 		'{"snapshots": 10, "active_sessions": 4, "waits": {"Lock/transactionid": 4}}')
 	UNION ALL SELECT * FROM verdict('a fifth of the time reading', load =>

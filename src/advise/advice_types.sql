@@ -27,7 +27,7 @@ CREATE TYPE @extschema@.placement_advice AS (
 	waiting_sessions float8
 );
 COMMENT ON TYPE @extschema@.placement_advice IS
-	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading (and extra writing) that following this row saves, in milliseconds per second and in percent of what the database spends on reading, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates; measured: the time of reads was measured in sessions, else it is estimated from counters of blocks; waiting_sessions: the mean number of sessions that wait for reads of it';
+	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading that following this row saves, in milliseconds per second and in percent of what the database spends on reading, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates; measured: the time of reads was measured in sessions, else it is estimated from counters of blocks; waiting_sessions: the mean number of sessions that wait for reads of it';
 
 CREATE TYPE tablespace_advisor.relation_fact AS (
 	relation regclass,
@@ -76,8 +76,7 @@ CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	cached_read_us float8,
 	sequential_page_us float8,
 	sequential_write_page_us float8,
-	write_us float8,
-	write_workload text,
+	max_writes_per_s float8,
 	copy_rates jsonb,
 	may_create boolean,
 	volatile boolean,
@@ -93,7 +92,7 @@ CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	is_serial boolean
 );
 COMMENT ON TYPE tablespace_advisor.tablespace_fact IS
-	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth, the write that was probed; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted; present_…: what a read took in the window by the counters of the device, which count everybody, with a 95 % interval, NULL: not known, in_flight: reads of everybody under way, of any size, on average, and on one rotating disk writes; is_serial: one rotating disk, which serves one request at a time; latency_from: where the other read times come from: probe (also NULL), counters, timing, or assumed';
+	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth; max_writes_per_s: random writes of a page that it did most in a probe; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted; present_…: what a read took in the window by the counters of the device, which count everybody, with a 95 % interval, NULL: not known, in_flight: reads of everybody under way, of any size, on average, and on one rotating disk writes; is_serial: one rotating disk, which serves one request at a time; latency_from: where the other read times come from: probe (also NULL), counters, timing, or assumed';
 
 CREATE TYPE tablespace_advisor.load_fact AS (
 	source text,

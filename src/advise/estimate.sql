@@ -332,7 +332,8 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 	max_reads_per_s float8,
 	is_saturated boolean,
 	is_faster boolean,
-	extra_write_ms_per_s float8,
+	writes_per_s float8,
+	max_writes_per_s float8,
 	saved_ms_per_s float8,
 	saved_percent float8,
 	moved_bytes bigint,
@@ -344,7 +345,7 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 	measured boolean
 );
 COMMENT ON TYPE tablespace_advisor.placement_estimate IS
-	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; is_faster: beyond the intervals of both measurements; saved_ms_per_s: reading saved less extra_write_ms_per_s, per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none; measured: waits were measured, device_share is that of random reads that take as long';
+	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; writes_per_s: pages of its table that are written at most, max_writes_per_s: that a probe of the destination wrote; is_faster: beyond the intervals of both measurements; saved_ms_per_s: milliseconds of reading saved per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none; measured: waits were measured, device_share is that of random reads that take as long';
 
 CREATE FUNCTION tablespace_advisor.moved_bytes(a tablespace_advisor.relation_fact)
 RETURNS bigint
@@ -358,7 +359,8 @@ COMMENT ON FUNCTION tablespace_advisor.moved_bytes(tablespace_advisor.relation_f
 
 /*
  * Pages of a relation are written at most as often as its rows, and at most
- * once per checkpoint and once per read that evicted them.
+ * once per checkpoint and once per read that evicted them.  Nobody waits for
+ * that but where a device cannot write so much.
  */
 CREATE FUNCTION tablespace_advisor.reads_here(
 	relations tablespace_advisor.relation_fact[],
@@ -368,9 +370,9 @@ CREATE FUNCTION tablespace_advisor.reads_here(
 RETURNS TABLE (relation regclass, table_relation regclass, tablespace name,
 	size_bytes bigint, moved_bytes bigint, pages float8, device_us float8,
 	device_low_us float8, device_high_us float8, cached_us float8, read_from text,
-	depth float8, write_us float8, write_workload text, random_read_us float8,
+	depth float8, random_read_us float8,
 	random_read_low_us float8, sequential_page_us float8, device_share float8,
-	device_reads float8, read_ms float8, pages_written float8,
+	device_reads float8, read_ms float8, table_pages_written float8,
 	table_read_ms float8, table_device_reads float8, table_device_us float8,
 	scan_ms float8, measured boolean, table_bytes numeric, not_probed name[])
 LANGUAGE sql STABLE
@@ -382,8 +384,7 @@ AS $$
 	WITH here AS MATERIALIZED (
 		SELECT r.relation, r.table_relation, r.tablespace, r.size_bytes,
 			tablespace_advisor.moved_bytes(r), b.pages, l.device_us * m.slower,
-			l.device_low_us * m.slower, l.device_high_us * m.slower, l.cached_us, l.latency_from, l.depth, s.write_us,
-			s.write_workload, s.random_read_us, s.random_read_low_us,
+			l.device_low_us * m.slower, l.device_high_us * m.slower, l.cached_us, l.latency_from, l.depth, s.random_read_us, s.random_read_low_us,
 			s.sequential_page_us, d.device_share, r.reads_per_s * d.device_share AS device_reads,
 			CASE WHEN r.reads_per_s = 0 THEN 0
 				WHEN r.measured THEN 1000 * r.waiting_sessions
@@ -410,28 +411,29 @@ AS $$
 					coalesce(l.cache_exponent, 1)) * coalesce(l.cache_correction, 1))
 				END AS device_share) d
 	), named (relation, table_relation, tablespace, size_bytes, moved_bytes, pages,
-		device_us, device_low_us, device_high_us, cached_us, read_from, depth, write_us,
-		write_workload, random_read_us, random_read_low_us, sequential_page_us,
+		device_us, device_low_us, device_high_us, cached_us, read_from, depth,
+		random_read_us, random_read_low_us, sequential_page_us,
 		device_share, device_reads, read_ms, pages_written, scan_ms, measured) AS (
 		SELECT * FROM here
-	), whole (table_relation, read_ms, device_reads, device_us, bytes, not_probed) AS (
+	), whole (table_relation, read_ms, device_reads, device_us, bytes, pages_written, not_probed) AS (
 		SELECT h.table_relation,
 			/* part of a sum is no sum */
 			CASE WHEN bool_and(h.read_ms IS NOT NULL) THEN sum(h.read_ms) END AS read_ms,
 			sum(h.device_reads), sum(h.device_reads * h.device_us), sum(h.size_bytes),
+			sum(h.pages_written),
 			array_agg(DISTINCT h.tablespace)
 				FILTER (WHERE h.read_ms IS NULL AND h.device_us IS NULL)
 		FROM named h GROUP BY h.table_relation
 	)
 	SELECT h.relation, h.table_relation, h.tablespace, h.size_bytes, h.moved_bytes, h.pages,
 		h.device_us, h.device_low_us, h.device_high_us, h.cached_us, h.read_from, h.depth,
-		h.write_us, h.write_workload, h.random_read_us, h.random_read_low_us,
-		h.sequential_page_us, h.device_share, h.device_reads, h.read_ms, h.pages_written,
+		h.random_read_us, h.random_read_low_us,
+		h.sequential_page_us, h.device_share, h.device_reads, h.read_ms, w.pages_written,
 		w.read_ms, w.device_reads, w.device_us, h.scan_ms, h.measured, w.bytes, w.not_probed
 	FROM named h JOIN whole w USING (table_relation)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[], tablespace_advisor.load_fact) IS
-	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms, pages_written: reads that reach the device, milliseconds of reading, and pages, each per second, table_…: of its table with all indexes';
+	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms: reads that reach the device, milliseconds of reading, each per second, table_…: of its table with all indexes';
 
 /* Where a page of one of them is not known, scans count as random reads. */
 CREATE FUNCTION tablespace_advisor.scan_gain(
@@ -513,8 +515,8 @@ AS $$
 		SELECT h.*, p.tablespace AS destination, p.max_rate, p.time_correction, p.depths,
 			p.depth_read_us, p.present_read_us, p.present_read_low_us, p.present_read_high_us,
 			p.random_read_us AS there_us, p.random_read_low_us AS there_low_us,
-			p.random_read_high_us AS there_high_us, p.write_us AS write_there_us,
-			p.write_workload AS write_there, p.sequential_write_page_us, p.copy_rates,
+			p.random_read_high_us AS there_high_us, p.max_writes_per_s,
+			p.sequential_write_page_us, p.copy_rates,
 			p.sequential_page_us AS scan_there_us, p.device_reads_per_s + h.table_device_reads AS reads_then,
 			CASE WHEN p.tablespace IS NULL THEN NULL
 				WHEN load.snapshots > 0 AND h.table_device_reads > 0
@@ -540,10 +542,7 @@ AS $$
 				FROM (SELECT * FROM reached OFFSET 0) r OFFSET 0) s) a OFFSET 0
 	), gain AS (
 		SELECT t.*, t.random_reads * (t.device_us - t.destination_us) / 1000
-				+ t.scan_gain_ms AS gain_ms,
-			/* nobody is known to wait for these writes where waits are measured */
-			CASE WHEN t.write_workload = t.write_there AND NOT t.measured THEN t.pages_written
-				* greatest(0, t.write_there_us - t.write_us) / 1000 END AS extra_ms
+				+ t.scan_gain_ms AS gain_ms
 		FROM (SELECT t.*, t.device_reads - s.random_reads AS random_reads, s.scan_gain_ms
 			FROM there t CROSS JOIN LATERAL tablespace_advisor.scan_gain(t.scan_ms,
 				t.device_us, t.sequential_page_us, t.scan_there_us) s OFFSET 0) t
@@ -553,17 +552,17 @@ AS $$
 		g.reads_then > g.max_rate, g.destination_us * g.high < g.device_low_us
 			AND (g.there_high_us < g.random_read_low_us OR g.depth >= 2
 				OR g.read_from <> 'probe'),
-		g.extra_ms, g.gain_ms - coalesce(g.extra_ms, 0),
-		100 * (g.gain_ms - coalesce(g.extra_ms, 0)) / nullif(g.table_read_ms, 0),
+		g.table_pages_written, g.max_writes_per_s, g.gain_ms,
+		100 * g.gain_ms / nullif(g.table_read_ms, 0),
 		g.moved_bytes, coalesce(
 			g.size_bytes / (g.copy_rates ->> g.tablespace)::float8,
 			g.pages * (coalesce(g.sequential_page_us, g.random_read_us)
 				+ coalesce(g.sequential_write_page_us, 0)) / 1e6),
 		100 * g.size_bytes::float8 / nullif(g.table_bytes, 0), g.not_probed,
 		g.random_reads * (g.device_low_us - g.destination_us * g.high) / 1000
-			+ g.scan_gain_ms - coalesce(g.extra_ms, 0),
+			+ g.scan_gain_ms,
 		g.random_reads * (g.device_high_us - g.destination_us * g.low) / 1000
-			+ g.scan_gain_ms - coalesce(g.extra_ms, 0), g.measured
+			+ g.scan_gain_ms, g.measured
 	FROM gain g
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], boolean, name) IS

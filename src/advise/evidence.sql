@@ -69,7 +69,7 @@ AS $$
 			'random_read_low_us', dest.random_read_low_us,
 			'random_read_high_us', dest.random_read_high_us,
 			'depth', e.destination_depth, 'device_us', e.destination_us,
-			'max_reads_per_s', e.max_reads_per_s,
+			'max_reads_per_s', e.max_reads_per_s, 'max_writes_per_s', e.max_writes_per_s,
 			'available_bytes', dest.available_bytes,
 			'shares_device', dest.tablespace = ANY (source.shares_device_with),
 			'volatile', dest.volatile, 'may_create', dest.may_create) END,
@@ -79,9 +79,7 @@ AS $$
 			'table_read_ms_per_s', e.table_read_ms_per_s,
 			'saved_ms_per_s', e.saved_ms_per_s, 'saved_percent', e.saved_percent,
 			'saved_low', e.saved_low_ms_per_s, 'saved_high', e.saved_high_ms_per_s,
-			'extra_write_ms_per_s', e.extra_write_ms_per_s,
-			'write_workload', CASE WHEN e.extra_write_ms_per_s IS NOT NULL
-				THEN dest.write_workload END, 'obstacle', a.obstacle),
+			'writes_per_s', e.writes_per_s, 'obstacle', a.obstacle),
 		'move', CASE WHEN dest.tablespace IS NOT NULL THEN jsonb_build_object(
 			'bytes', e.moved_bytes, 'peak_bytes', a.size_bytes + e.moved_bytes,
 			'wal_bytes', round((e.moved_bytes * coalesce(load.wal_per_byte, 1))::numeric),

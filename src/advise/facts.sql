@@ -102,11 +102,9 @@ AS $$
 		SELECT r.* FROM tablespace_advisor.pooled_probe_result r
 		WHERE NOT r.has_caveat
 	), written AS (
-		/* of all writes the first kind that was measured, at depth 1 */
-		SELECT DISTINCT ON (r.tablespace_oid) r.tablespace_oid, r.workload, r.mean_us
-		FROM result r
-		WHERE r.workload IN ('random write', 'sync write') AND r.queue_depth = 1
-		ORDER BY r.tablespace_oid, r.workload
+		SELECT r.tablespace_oid, max(r.queue_depth * 1e6 / r.mean_us) AS per_s
+		FROM result r WHERE r.workload = 'random write' AND r.mean_us > 0
+		GROUP BY r.tablespace_oid
 	)
 	SELECT l.tablespace, l.run_id,
 		l.random_read_us, l.random_read_low_us, l.random_read_high_us,
@@ -116,7 +114,7 @@ AS $$
 			THEN ARRAY[l.random_read_us] ELSE '{}' END),
 		cached.mean_us,
 		l.sequential_page_us, l.sequential_write_page_us,
-		w.mean_us, w.workload,
+		w.per_s,
 		tablespace_advisor.copy_rates(l.tablespace, caller),
 		/* like the server, ask nothing for the database's own tablespace */
 		l.tablespace_oid = d.dattablespace
@@ -163,7 +161,7 @@ AS $$
 	SELECT a.tablespace, NULL::bigint, a.random_read_us, a.random_read_us, a.random_read_us,
 		c.depths, c.latencies, k.cached_us,
 		l.sequential_page_us * f.factor, l.sequential_write_page_us * f.factor,
-		l.write_us * f.factor, l.write_workload, NULL::jsonb, true, false, '{}'::name[],
+		l.max_writes_per_s / f.factor, NULL::jsonb, true, false, '{}'::name[],
 		a.bytes - a.bytes / 20, NULL, 'assumed',
 		NULL::float8, NULL::float8, NULL::float8, NULL::int, NULL::float8, false
 	FROM tablespace_advisor.assumed_tablespaces() a

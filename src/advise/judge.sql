@@ -168,6 +168,7 @@ BEGIN ATOMIC
 			THEN 'within noise'
 		WHEN e.is_faster IS NOT TRUE THEN 'not faster'
 		WHEN e.is_saturated THEN 'saturated'
+		WHEN e.writes_per_s > e.max_writes_per_s THEN 'too many writes'
 		WHEN e.saved_percent IS NULL THEN 'table not probed'
 		WHEN e.saved_percent < 5 AND (e.saved_percent < 1 OR e.bytes_percent IS NULL
 			OR e.saved_percent < e.bytes_percent) THEN 'too little'

@@ -95,18 +95,11 @@ AS $$
 				tablespace_advisor.three_digits(e #> '{activity,maintenance_reads_per_s}'))
 		END),
 		(CASE WHEN a.writes_per_s > 0 THEN
-			format('%s row versions/s written%s%s',
+			format('%s row versions/s written%s',
 				tablespace_advisor.three_digits(a.writes_per_s),
 				CASE WHEN e #> '{activity,hot_fraction}' IS NOT NULL THEN
 					format(', %s %% of updates are HOT', round(100
-						* (e #>> '{activity,hot_fraction}')::numeric)) ELSE '' END,
-				CASE WHEN a.action = 'move'
-					AND (e #>> '{estimate,extra_write_ms_per_s}')::float8 > 0 THEN
-					format('; writing there takes %s %% of the table''s read time more',
-						coalesce(tablespace_advisor.two_digits(100
-							* (e #>> '{estimate,extra_write_ms_per_s}')::float8
-							/ nullif(e #>> '{estimate,table_read_ms_per_s}', '0')::float8), '?'))
-				ELSE '' END)
+						* (e #>> '{activity,hot_fraction}')::numeric)) ELSE '' END)
 		END),
 		(CASE WHEN (e #>> '{size,toast_bytes}')::bigint > 0 THEN
 			format('%s of it TOAST', pg_size_pretty((e #>> '{size,toast_bytes}')::bigint))

@@ -259,7 +259,7 @@ BEGIN
 	places := array(SELECT p FROM tablespace_advisor.loads_after(
 		moves, places, wanted, estimates, load) p);
 	moves := array(SELECT m FROM tablespace_advisor.forecast_set(
-		moves, places, estimates) m);
+		moves, places) m);
 	decided := array(SELECT d FROM tablespace_advisor.ranked_moves(evicted, moves) d
 		UNION ALL SELECT o FROM tablespace_advisor.other_verdicts(wanted, estimates,
 			tablespaces, load, destination, candidates, evicted || moves) o);

@@ -107,8 +107,7 @@ SET jit = off
 SET work_mem = '64MB'
 AS $$
 	WITH moved AS MATERIALIZED (
-		SELECT a.tablespace AS source, m.destination, a.reads_per_s * e.device_share AS reads,
-			e.extra_write_ms_per_s AS extra
+		SELECT a.tablespace AS source, m.destination, a.reads_per_s * e.device_share AS reads
 		FROM tablespace_advisor.elements(moves) m
 		JOIN tablespace_advisor.elements(relations) a ON a.relation = m.relation
 		JOIN tablespace_advisor.elements(estimates) e ON e.relation = m.relation AND e.destination = m.destination
@@ -123,8 +122,7 @@ AS $$
 		LEFT JOIN (SELECT m.source, sum(m.reads) AS reads FROM moved m GROUP BY 1) g
 			ON g.source = p.tablespace
 	), timed AS MATERIALIZED (
-		SELECT p.*, sum(p.reads_per_s * coalesce(p.read_us, 0) - p.reads * p.us) OVER () / 1000
-			- coalesce((SELECT sum(m.extra) FROM moved m), 0) AS saved
+		SELECT p.*, sum(p.reads_per_s * coalesce(p.read_us, 0) - p.reads * p.us) OVER () / 1000 AS saved
 		FROM later l CROSS JOIN LATERAL unnest(places, l.reads,
 				tablespace_advisor.latencies_by_reads(places, load, l.reads))
 			WITH ORDINALITY p (tablespace, reads_per_s, read_us, depths, latencies_us,
@@ -140,8 +138,7 @@ COMMENT ON FUNCTION tablespace_advisor.loads_after(tablespace_advisor.placement_
 /* The moves with what each saves as its part of what they save together. */
 CREATE FUNCTION tablespace_advisor.forecast_set(
 	moves tablespace_advisor.placement_choice[],
-	places tablespace_advisor.place_load[],
-	estimates tablespace_advisor.placement_estimate[])
+	places tablespace_advisor.place_load[])
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -149,15 +146,10 @@ SET enable_nestloop = off
 SET jit = off
 SET work_mem = '64MB'
 AS $$
-	WITH extra AS (
-		SELECT coalesce(sum(e.extra_write_ms_per_s), 0) AS ms
-		FROM tablespace_advisor.elements(moves) m
-		JOIN tablespace_advisor.elements(estimates) e ON e.relation = m.relation AND e.destination = m.destination
-		WHERE m.turn IS NOT NULL AND e.extra_write_ms_per_s > 0
-	), factor AS (
-		SELECT ((SELECT sum(p.reads_per_s * coalesce(p.read_us, 0)
+	WITH factor AS (
+		SELECT (SELECT sum(p.reads_per_s * coalesce(p.read_us, 0)
 					- p.later_reads_per_s * p.later_us) FROM unnest(places) p) / 1000
-				- (SELECT x.ms FROM extra x)) / sum(m.saved_ms_per_s) AS factor
+				/ sum(m.saved_ms_per_s) AS factor
 		FROM tablespace_advisor.elements(moves) m
 		WHERE m.turn IS NOT NULL
 		HAVING sum(m.saved_ms_per_s) > 0
@@ -169,5 +161,5 @@ AS $$
 	/* OFFSET: once, not for each column */
 	CROSS JOIN (SELECT coalesce((SELECT f.factor FROM factor f), 1) AS factor OFFSET 0) k
 $$;
-COMMENT ON FUNCTION tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.placement_estimate[]) IS
+COMMENT ON FUNCTION tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[]) IS
 	'the moves of choose_moves() with savings that add up to what they save together, by loads_after()';

@@ -75,6 +75,10 @@ BEGIN ATOMIC
 		WHEN 'saturated' THEN
 			format('the tablespace can serve only %s reads/s, too few for this table',
 				tablespace_advisor.round_to_three(e.max_reads_per_s))
+		WHEN 'too many writes' THEN
+			format('the tablespace can write only %s pages/s; its table may need %s',
+				tablespace_advisor.round_to_three(e.max_writes_per_s),
+				tablespace_advisor.round_to_three(e.writes_per_s))
 		WHEN 'too little' THEN format('too little: %s %s %% of the table''s read time',
 			CASE WHEN e.saved_percent < 0 THEN 'would cost' ELSE 'saves' END,
 			tablespace_advisor.two_digits(abs(e.saved_percent)))
