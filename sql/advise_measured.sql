@@ -80,6 +80,26 @@ FROM tablespace_advisor.forecast_statements(
 SELECT * FROM advise_statements(max_statements => 0);
 \echo :LAST_ERROR_SQLSTATE
 
+\echo -- who waits but is not the application; exports count where asked for
+CREATE FUNCTION m_waits() RETURNS SETOF tablespace_advisor.relation_wait LANGUAGE sql AS $$
+	SELECT w FROM jsonb_populate_recordset(NULL::tablespace_advisor.relation_wait, jsonb_build_array(
+		jsonb_build_object('relation', 'm_facts'::regclass::oid, 'class', 'application', 'reads_per_s', 10, 'waiting_sessions', 2),
+		jsonb_build_object('relation', 'm_facts'::regclass::oid, 'class', 'export', 'reads_per_s', 100, 'waiting_sessions', 0.5),
+		jsonb_build_object('relation', 'm_facts'::regclass::oid, 'class', 'maintenance', 'reads_per_s', 5, 'waiting_sessions', 0.2),
+		jsonb_build_object('relation', 'm_facts'::regclass::oid, 'class', 'planning', 'reads_per_s', 5, 'waiting_sessions', 0.0001))) w
+$$;
+SELECT tablespace_advisor.other_waits(array(SELECT w FROM m_waits() w), e) FROM unnest('{false,true}'::boolean[]) e;
+SELECT r.reads_per_s, r.waiting_sessions, r.scan_reads_per_s, r.scan_sessions
+FROM tablespace_advisor.with_exports(ARRAY[jsonb_populate_record(NULL::tablespace_advisor.relation_rate,
+		jsonb_build_object('relation', 'm_facts'::regclass::oid, 'reads_per_s', 10, 'waiting_sessions', 2)),
+	jsonb_populate_record(NULL::tablespace_advisor.relation_rate,
+		jsonb_build_object('relation', 'm_report'::regclass::oid, 'reads_per_s', 1, 'waiting_sessions', 1))],
+	array(SELECT w FROM m_waits() w)) r;
+SELECT l FROM tablespace_advisor.window_lines('{"source": "samples", "seconds": 60,
+	"other_waits": {"export": 0.5, "maintenance": 0.2}}', true) l WHERE l ~ 'counted';
+SELECT count(*) FROM advise_placement(target => 'm_facts', count_exports => true);
+DROP FUNCTION m_waits();
+
 DROP FUNCTION m_advice(boolean), m_places(), m_relations(boolean);
 DROP TABLE m_facts, m_report, m_cached;
 

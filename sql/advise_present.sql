@@ -92,9 +92,11 @@ SELECT DISTINCT (advice).action, (advice).reason, (advice).statement FROM judge(
 ROLLBACK;
 \echo -- counters: 4.9 ms saved a read, a tenth more or less
 SELECT * FROM judged(5000);
-\echo -- a fast device that others keep busy: within noise, and slower
+\echo -- a fast device that others keep busy: both figures, and what would be certain
 SELECT * FROM judged(5000, 4800);
 SELECT * FROM judged(5000, 7000);
+SELECT l FROM tablespace_advisor.doubt_lines(array(
+	SELECT ROW(j.advice, j.evidence)::tablespace_advisor.advice_row FROM judge(5000, 7000) j)) l;
 \echo -- what is known by its counters only is for who names it
 BEGIN;
 UPDATE tablespace_case SET (run_id, random_read_us, random_read_low_us, random_read_high_us, depths, depth_read_us)

@@ -112,7 +112,7 @@ CROSS JOIN LATERAL (
 	UNION ALL SELECT * FROM verdict('13 no room', dest => '{"available_bytes": 819199}')
 	UNION ALL SELECT * FROM verdict('14 over the budget', budget => 819199)
 	UNION ALL SELECT * FROM verdict('15 a small share of the table''s reads', '{"reads_per_s": 1}')
-	UNION ALL SELECT * FROM verdict('16 a week does not repay it', '{"table_relation": "placed_a", "reads_per_s": 0.00001, "size_bytes": 81920000000}', dest => '{"available_bytes": 1e12}')
+	UNION ALL SELECT * FROM verdict('16 a week does not repay it', '{"reads_per_s": 0.00001, "size_bytes": 81920000000}', heap_facts => '{"reads_per_s": 0}', dest => '{"available_bytes": 1e12}')
 	UNION ALL SELECT * FROM verdict('17 moved away from there yesterday', '{"left_lately": ["regress_advise_fast"]}')
 	UNION ALL SELECT * FROM verdict('18 the target would be too busy', dest => '{"depth_read_us": [100, 200, 400, 800], "random_read_us": 100}',
 		relation_facts => '{"reads_per_s": 11000, "system_cached": 0}', source => '{"depth_read_us": [5000, 5000, 5000, 5000]}')

@@ -125,7 +125,7 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
 $$;
 SELECT e FROM of_two('explained') e WHERE e ~ '(saves?|explained).* %';
 SELECT e FROM of_two('explained_a') e WHERE e ~ '(saves?|explained).* %';
-SELECT e FROM of_two(NULL) e WHERE e ~ 'save' AND e !~ 'database' OR e ~ 'explained_c';
+SELECT e FROM of_two(NULL) e WHERE e ~ 'save' AND e !~ 'database' OR e ~ '^  keep';
 SELECT substring(e FROM ': .*') FROM of_two(NULL) e WHERE e ~ '^database';
 DROP FUNCTION of_two;
 -- until when the samples are, and which move they begin after, or do not know of

@@ -112,10 +112,13 @@ CREATE TYPE tablespace_advisor.load_fact AS (
 	checkpoint_s float8,
 	wal_per_byte float8,
 	standbys text,
-	moved_at timestamptz
+	moved_at timestamptz,
+	all_read_ms_per_s float8,
+	all_read_bytes float8,
+	other_waits jsonb
 );
 COMMENT ON TYPE tablespace_advisor.load_fact IS
-	'the window over which activity was counted and what the whole database did in it: see observe_database(); checkpoint_s: seconds between checkpoints; wal_per_byte: WAL that earlier copies wrote per byte copied; standbys: servers whose own counters are not included; moved_at: when the last move ended that matters for what samples say, NULL: none, or no samples';
+	'the window over which activity was counted and what the whole database did in it: see observe_database(); checkpoint_s: seconds between checkpoints; wal_per_byte: WAL that earlier copies wrote per byte copied; standbys: servers whose own counters are not included; moved_at: when the last move ended that matters for what samples say, NULL: none, or no samples; all_read_ms_per_s: milliseconds per second that reads of all relations take, all_read_bytes: the bytes of those that are read (judge_placement() fills them in); other_waits: sessions that waited on average for reads by others than the application, by class';
 
 CREATE TYPE tablespace_advisor.placement_choice AS (
 	relation regclass,

@@ -64,18 +64,31 @@ enum
 	"CASE WHEN pg_has_role($1, 'pg_read_all_stats', 'USAGE')" \
 	"   THEN g.evidence ELSE g.evidence #- '{window,waits}' END"
 
-/* Advice as lines of text; in_short is a Boolean constant, more an array. */
-#define EXPLAIN_ADVICE(in_short, more) \
+/*
+ * Advice as lines of text; in_short is a Boolean constant, more an array, options
+ * are further arguments of gather_advice().
+ */
+#define EXPLAIN_ADVICE(in_short, more, options) \
 	"SELECT tablespace_advisor.printable(e)" \
 	" FROM tablespace_advisor.explain_advice($2, ARRAY(" \
 	"SELECT ROW(g.advice, " EVIDENCE ")::tablespace_advisor.advice_row" \
 	" FROM tablespace_advisor.gather_advice(" \
-	"   $1, $2, $3, $4, $5, true, true) g), " \
+	"   $1, $2, $3, $4, $5, true, true" options ") g), " \
 	in_short ", " more ") e"
+
+#define COUNT_EXPORTS ", count_exports => true"
+
+#define ADVICE_ROWS(options) \
+	"SELECT (g.advice).* FROM tablespace_advisor.gather_advice(" \
+	"   $1, $2, $3, $4, $5, false, true" options ") g" \
+	" UNION ALL SELECT t.* FROM" \
+	" tablespace_advisor.temporary_files_advice($1, $3) t" \
+	" WHERE $2 IS NULL"
 
 /* What statements gain, in advice on the whole database. */
 #define STATEMENT_LINES \
-	"tablespace_advisor.statement_gain_lines($1, $2, $3, $4, $5) s"
+	"ARRAY(SELECT s FROM" \
+	" tablespace_advisor.statement_gain_lines($1, $2, $3, $4, $5) s)"
 
 #define SAVINGS \
 	"SELECT * FROM tablespace_advisor.expected_savings($1, $2, $3)"
@@ -257,35 +270,50 @@ tsa_advice_open(TsaState *state, Oid target, const char *tablespace,
 	open_request(state, &request, moves_only ? &moves : &savings);
 }
 
-/* advise_index_placement(target, tablespace, space_budget, observe) */
+/*
+ * Whether count_exports, the fifth argument, is true.  SQL of version 1.0 has
+ * no such argument.
+ */
+static bool
+counts_exports(FunctionCallInfo fcinfo)
+{
+	tsa_check_signature(fcinfo, "job", PG_NARGS() > 4 ? 5 : 4);
+	return PG_NARGS() > 4 && !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+}
+
+/*
+ * advise_index_placement(target, tablespace, space_budget, observe,
+ *	count_exports)
+ */
 Datum
 tsa_advise_index_placement(PG_FUNCTION_ARGS)
 {
-	static TsaStatement statement = ADVICE_STATEMENT(EXPLAIN_ADVICE("true",
-																	"ARRAY(SELECT s FROM " STATEMENT_LINES ")"));
+	static TsaStatement statement =
+	ADVICE_STATEMENT(EXPLAIN_ADVICE("true", STATEMENT_LINES, ""));
+	static TsaStatement with_exports =
+	ADVICE_STATEMENT(EXPLAIN_ADVICE("true", STATEMENT_LINES, COUNT_EXPORTS));
 	AdviceRequest request;
+	bool		count_exports = counts_exports(fcinfo);
 
-	tsa_check_signature(fcinfo, "job", 4);
 	make_request(fcinfo, &request, 0, 1, 2, 3);
-	return run_request(fcinfo, &request, &statement);
+	return run_request(fcinfo, &request,
+					   count_exports ? &with_exports : &statement);
 }
 
-/* advise_placement(space_budget, observe, target, tablespace) */
+/* advise_placement(space_budget, observe, target, tablespace, count_exports) */
 Datum
 tsa_advise_placement(PG_FUNCTION_ARGS)
 {
-	static TsaStatement statement =
-	ADVICE_STATEMENT("SELECT (g.advice).* FROM"
-					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, false, true) g"
-					 " UNION ALL SELECT t.* FROM"
-					 " tablespace_advisor.temporary_files_advice($1, $3) t"
-					 " WHERE $2 IS NULL");
+	static TsaStatement statement = ADVICE_STATEMENT(ADVICE_ROWS(""));
+	static TsaStatement with_exports =
+	ADVICE_STATEMENT(ADVICE_ROWS(COUNT_EXPORTS));
+	bool		count_exports = counts_exports(fcinfo);
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	AdviceRequest request;
 
-	tsa_check_signature(fcinfo, "job", 4);
 	make_request(fcinfo, &request, 2, 3, 0, 1);
-	(void) run_request(fcinfo, &request, &statement);
+	(void) run_request(fcinfo, &request,
+					   count_exports ? &with_exports : &statement);
 	if (!OidIsValid(request.target) &&
 		tuplestore_tuple_count(rsinfo->setResult) == 0)
 		ereport(NOTICE,
@@ -299,10 +327,10 @@ Datum
 tsa_explain_placement(PG_FUNCTION_ARGS)
 {
 	static TsaStatement statement =
-	ADVICE_STATEMENT(EXPLAIN_ADVICE("false",
-									"ARRAY(SELECT s FROM " STATEMENT_LINES
-									" UNION ALL"
-									" SELECT s FROM tablespace_advisor.storage_lines($1, $2) s)"));
+	ADVICE_STATEMENT(EXPLAIN_ADVICE("false", STATEMENT_LINES " || "
+									"ARRAY(SELECT s FROM"
+									" tablespace_advisor.storage_lines($1, $2) s)",
+									""));
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, 0, -1, -1, -1);

@@ -33,7 +33,6 @@ typedef struct Bundler
 	size_t	   *parent;			/* of a forest: each tree is a bundle */
 	size_t	   *order;			/* of moves, sorted in one way or the other */
 	size_t	   *scratch;
-	int		   *seen;			/* by table: the last bundle that had it */
 	int64_t    *free;
 } Bundler;
 
@@ -220,12 +219,10 @@ end_of_bundle(const Bundler *b, size_t begin)
  * moves; one without which a tablespace stays too full is worth it anyhow.
  */
 static TsaBundleVerdict
-judge(Bundler *b, size_t begin, size_t end, double *saved_per_byte)
+judge(const Bundler *b, size_t begin, size_t end, double *saved_per_byte)
 {
 	double		saved = 0;
 	double		seconds = 0;
-	double		read_ms = 0;
-	double		table_bytes = 0;
 	double		bytes = 0;
 	uint64_t	moved = 0;
 	double		percent;
@@ -240,22 +237,16 @@ judge(Bundler *b, size_t begin, size_t end, double *saved_per_byte)
 		saved += m->saved;
 		seconds += m->seconds;
 		moved += m->size;
-		if (m->saved <= 0)
-			continue;
-		bytes += (double) m->size;
-		if (b->seen[m->table] == (int) begin)
-			continue;
-		b->seen[m->table] = (int) begin;
-		read_ms += b->p->tables[m->table].read_ms;
-		table_bytes += b->p->tables[m->table].bytes;
+		if (m->saved > 0)
+			bytes += (double) m->size;
 	}
 	*saved_per_byte = per_byte(saved, moved);
 	if (saved <= 0)
 		return TSA_BUNDLE_TOO_LITTLE;
-	percent = read_ms > 0 ? 100 * saved / read_ms : 100;
+	percent = b->p->read_ms > 0 ? 100 * saved / b->p->read_ms : 100;
 	if (percent < b->p->min_percent &&
-		(percent < b->p->min_dense_percent || table_bytes <= 0 ||
-		 percent < 100 * bytes / table_bytes))
+		(percent < b->p->min_dense_percent || b->p->read_bytes <= 0 ||
+		 percent < 100 * bytes / b->p->read_bytes))
 		return TSA_BUNDLE_TOO_LITTLE;
 	if (saved / 1000 * b->p->repaid_s < seconds)
 		return TSA_BUNDLE_NOT_REPAID;
@@ -379,9 +370,8 @@ tsa_bundle_moves(const TsaBundleProblem *problem)
 	b.parent = malloc(n * sizeof(size_t));
 	b.order = malloc(n * sizeof(size_t));
 	b.scratch = malloc(n * sizeof(size_t));
-	b.seen = malloc((problem->ntables + 1) * sizeof(int));
 	b.free = malloc((size_t) (problem->nrooms + 1) * sizeof(int64_t));
-	if (keys && b.parent && b.order && b.scratch && b.seen && b.free)
+	if (keys && b.parent && b.order && b.scratch && b.free)
 	{
 		for (size_t i = 0; i < problem->n; i++)
 		{
@@ -391,8 +381,6 @@ tsa_bundle_moves(const TsaBundleProblem *problem)
 			problem->moves[i].is_relief = false;
 			problem->moves[i].makes_room_for = TSA_NO_MOVE;
 		}
-		for (size_t i = 0; i < problem->ntables; i++)
-			b.seen[i] = -1;
 		for (int k = 0; k < problem->nrooms; k++)
 		{
 			b.free[k] = problem->free[k];
@@ -406,7 +394,6 @@ tsa_bundle_moves(const TsaBundleProblem *problem)
 	free(b.parent);
 	free(b.order);
 	free(b.scratch);
-	free(b.seen);
 	free(b.free);
 	return done;
 }

@@ -32,7 +32,6 @@ typedef struct TsaBundleMove
 	uint64_t	freed;			/* bytes given back here */
 	double		saved;			/* per second; less than 0: lost */
 	double		seconds;		/* the move takes */
-	int			table;			/* that it belongs to */
 	/* results */
 	int			bundle;			/* from 1 on */
 	int			rank;			/* from 1 on; 0: not made */
@@ -41,24 +40,17 @@ typedef struct TsaBundleMove
 	bool		is_relief;		/* its tablespace is too full */
 } TsaBundleMove;
 
-/* What of a table's reading a bundle is compared with. */
-typedef struct TsaBundleTable
-{
-	double		read_ms;
-	double		bytes;
-} TsaBundleTable;
-
 /*
- * A bundle is worth it if it saves min_percent of what is spent on reading
- * the tables that something of comes up, or min_dense_percent and more than
- * the share of their bytes, and if that repays its moves within repaid_s.
+ * A bundle is worth it if it saves min_percent of what is spent on reading, or
+ * min_dense_percent and more than the share that what comes up has of the bytes
+ * of all that is read, and if that repays its moves within repaid_s.
  */
 typedef struct TsaBundleProblem
 {
 	TsaBundleMove *moves;
 	size_t		n;
-	const TsaBundleTable *tables;
-	size_t		ntables;
+	double		read_ms;		/* per second, of all */
+	double		read_bytes;		/* of all that is read */
 	const int64_t *free;		/* bytes of each room; below 0: too full */
 	int			nrooms;
 	double		min_percent;

@@ -182,12 +182,16 @@ AS $$
 		FROM less l CROSS JOIN LATERAL (SELECT tablespace_advisor.cache_exponent(
 			l.totals, l.shares, l.target) AS exponent OFFSET 0) e
 	), corrected AS (
+		/* without timing no more sessions wait than there are */
 		SELECT w.coverage,
 			coalesce((SELECT s.exponent FROM served s), 1) AS cache_exponent,
 			coalesce((SELECT s.correction FROM served s), 1) AS cache_correction,
 			CASE WHEN w.coverage >= 0.8 AND w.device_us > 0
 				AND w.timed_us > w.cached_us + w.device_us
 				THEN (w.timed_us - w.cached_us) / w.device_us
+				WHEN w.timed_us IS NULL AND load.snapshots >= 5 AND w.device_us > 0
+				THEN least(1, greatest(0, load.active_sessions * 1e6 / w.reads - w.cached_us)
+					/ w.device_us)
 				ELSE 1 END AS time_correction
 		FROM whole w
 	)
@@ -329,6 +333,7 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 	table_read_ms_per_s float8,
 	destination_depth float8,
 	destination_us float8,
+	probed_us float8,
 	max_reads_per_s float8,
 	is_saturated boolean,
 	is_faster boolean,
@@ -338,24 +343,13 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 	saved_percent float8,
 	moved_bytes bigint,
 	move_seconds float8,
-	bytes_percent float8,
 	not_probed name[],
 	saved_low_ms_per_s float8,
 	saved_high_ms_per_s float8,
 	measured boolean
 );
 COMMENT ON TYPE tablespace_advisor.placement_estimate IS
-	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight; is_saturated: the destination would not serve so many reads; writes_per_s: pages of its table that are written at most, max_writes_per_s: that a probe of the destination wrote; is_faster: beyond the intervals of both measurements; saved_ms_per_s: milliseconds of reading saved per second, saved_percent: of what is spent reading its table; moved_bytes: what it will take there; bytes_percent: of the bytes of its table with all indexes; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none; measured: waits were measured, device_share is that of random reads that take as long';
-
-CREATE FUNCTION tablespace_advisor.moved_bytes(a tablespace_advisor.relation_fact)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE
-BEGIN ATOMIC
-	SELECT CASE WHEN a.rebuilt_bytes < a.size_bytes / 2 THEN a.rebuilt_bytes
-		ELSE a.size_bytes END;
-END;
-COMMENT ON FUNCTION tablespace_advisor.moved_bytes(tablespace_advisor.relation_fact) IS
-	'what a relation takes where it goes: a bloated index is rebuilt';
+	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight of this database; probed_us: the latter as probed, which is less where others are in the way; is_saturated: the destination would not serve so many reads; writes_per_s: pages of its table that are written at most, max_writes_per_s: that a probe of the destination wrote; is_faster: beyond the intervals of both measurements; saved_ms_per_s: milliseconds of reading saved per second, saved_percent: of what is spent reading its table; moved_bytes: what a copy takes there, bloat included; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none; measured: waits were measured, device_share is that of random reads that take as long';
 
 /*
  * Pages of a relation are written at most as often as its rows, and at most
@@ -368,13 +362,13 @@ CREATE FUNCTION tablespace_advisor.reads_here(
 	loads tablespace_advisor.load_estimate[],
 	load tablespace_advisor.load_fact)
 RETURNS TABLE (relation regclass, table_relation regclass, tablespace name,
-	size_bytes bigint, moved_bytes bigint, pages float8, device_us float8,
+	size_bytes bigint, pages float8, device_us float8,
 	device_low_us float8, device_high_us float8, cached_us float8, read_from text,
 	depth float8, random_read_us float8,
 	random_read_low_us float8, sequential_page_us float8, device_share float8,
 	device_reads float8, read_ms float8, table_pages_written float8,
 	table_read_ms float8, table_device_reads float8, table_device_us float8,
-	scan_ms float8, measured boolean, table_bytes numeric, not_probed name[])
+	scan_ms float8, measured boolean, not_probed name[])
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off
@@ -382,8 +376,7 @@ SET jit = off
 SET work_mem = '64MB'
 AS $$
 	WITH here AS MATERIALIZED (
-		SELECT r.relation, r.table_relation, r.tablespace, r.size_bytes,
-			tablespace_advisor.moved_bytes(r), b.pages, l.device_us * m.slower,
+		SELECT r.relation, r.table_relation, r.tablespace, r.size_bytes, b.pages, l.device_us * m.slower,
 			l.device_low_us * m.slower, l.device_high_us * m.slower, l.cached_us, l.latency_from, l.depth, s.random_read_us, s.random_read_low_us,
 			s.sequential_page_us, d.device_share, r.reads_per_s * d.device_share AS device_reads,
 			CASE WHEN r.reads_per_s = 0 THEN 0
@@ -410,26 +403,26 @@ AS $$
 				ELSE least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
 					coalesce(l.cache_exponent, 1)) * coalesce(l.cache_correction, 1))
 				END AS device_share) d
-	), named (relation, table_relation, tablespace, size_bytes, moved_bytes, pages,
+	), named (relation, table_relation, tablespace, size_bytes, pages,
 		device_us, device_low_us, device_high_us, cached_us, read_from, depth,
 		random_read_us, random_read_low_us, sequential_page_us,
 		device_share, device_reads, read_ms, pages_written, scan_ms, measured) AS (
 		SELECT * FROM here
-	), whole (table_relation, read_ms, device_reads, device_us, bytes, pages_written, not_probed) AS (
+	), whole (table_relation, read_ms, device_reads, device_us, pages_written, not_probed) AS (
 		SELECT h.table_relation,
 			/* part of a sum is no sum */
 			CASE WHEN bool_and(h.read_ms IS NOT NULL) THEN sum(h.read_ms) END AS read_ms,
-			sum(h.device_reads), sum(h.device_reads * h.device_us), sum(h.size_bytes),
+			sum(h.device_reads), sum(h.device_reads * h.device_us),
 			sum(h.pages_written),
 			array_agg(DISTINCT h.tablespace)
 				FILTER (WHERE h.read_ms IS NULL AND h.device_us IS NULL)
 		FROM named h GROUP BY h.table_relation
 	)
-	SELECT h.relation, h.table_relation, h.tablespace, h.size_bytes, h.moved_bytes, h.pages,
+	SELECT h.relation, h.table_relation, h.tablespace, h.size_bytes, h.pages,
 		h.device_us, h.device_low_us, h.device_high_us, h.cached_us, h.read_from, h.depth,
 		h.random_read_us, h.random_read_low_us,
 		h.sequential_page_us, h.device_share, h.device_reads, h.read_ms, w.pages_written,
-		w.read_ms, w.device_reads, w.device_us, h.scan_ms, h.measured, w.bytes, w.not_probed
+		w.read_ms, w.device_reads, w.device_us, h.scan_ms, h.measured, w.not_probed
 	FROM named h JOIN whole w USING (table_relation)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[], tablespace_advisor.load_fact) IS
@@ -485,8 +478,8 @@ COMMENT ON FUNCTION tablespace_advisor.passed_over(tablespace_advisor.tablespace
  * between two reads stays, the reads take what they take there with as many
  * in flight as that leads to.  What slows reads down here beyond what was
  * probed, such as pages written in between, moves along: it does so there.  What
- * others read there now takes what its counters say, and if that is more, a new
- * read takes as long.
+ * others have in flight there is in the way; and if reads there take longer by its
+ * counters than the probe says of so many in flight, a new read takes as long.
  */
 CREATE FUNCTION tablespace_advisor.estimate_placement(
 	relations tablespace_advisor.relation_fact[],
@@ -502,6 +495,8 @@ AS $$
 	WITH place AS MATERIALIZED (
 		SELECT f.*, l.device_reads_per_s, l.time_correction,
 			l.device_reads_per_s * l.device_us AS busy_us,
+			greatest(0, f.present_in_flight - coalesce(l.device_reads_per_s * l.device_us, 0) / 1e6)
+				AS others,
 			tablespace_advisor.max_read_rate(f.depths, f.depth_read_us) AS max_rate
 		FROM unnest(tablespaces) f JOIN unnest(loads) l USING (tablespace)
 	), way AS MATERIALIZED (
@@ -512,7 +507,7 @@ AS $$
 				OR ((s.tablespace, p.tablespace) IN (SELECT o.source, o.destination
 					FROM tablespace_advisor.passed_over($2) o)) IS NOT TRUE)
 	), reached AS (
-		SELECT h.*, p.tablespace AS destination, p.max_rate, p.time_correction, p.depths,
+		SELECT h.*, p.tablespace AS destination, p.max_rate, p.time_correction, p.others, p.depths,
 			p.depth_read_us, p.present_read_us, p.present_read_low_us, p.present_read_high_us,
 			p.random_read_us AS there_us, p.random_read_low_us AS there_low_us,
 			p.random_read_high_us AS there_high_us, p.max_writes_per_s,
@@ -531,14 +526,16 @@ AS $$
 	), there AS (
 		/* OFFSET: what is used again is computed once */
 		SELECT a.*,
-			CASE WHEN a.is_busy THEN a.present_read_us ELSE a.alone_us END AS destination_us,
+			CASE WHEN a.is_busy THEN a.present_read_us ELSE a.beside_us END AS destination_us,
 			CASE WHEN a.is_busy THEN a.present_read_low_us / a.present_read_us
 				ELSE a.there_low_us / a.there_us END AS low,
 			CASE WHEN a.is_busy THEN a.present_read_high_us / a.present_read_us
 				ELSE a.there_high_us / a.there_us END AS high
-		FROM (SELECT s.*, s.alone_us < s.present_read_low_us AS is_busy
+		FROM (SELECT s.*, s.beside_us < s.present_read_low_us AS is_busy
 			FROM (SELECT r.*, r.time_correction * tablespace_advisor.latency_at_depth(
-					r.depths, r.depth_read_us, r.destination_depth) AS alone_us
+					r.depths, r.depth_read_us, r.destination_depth) AS alone_us,
+					r.time_correction * tablespace_advisor.latency_at_depth(r.depths,
+						r.depth_read_us, r.destination_depth + coalesce(r.others, 0)) AS beside_us
 				FROM (SELECT * FROM reached OFFSET 0) r OFFSET 0) s) a OFFSET 0
 	), gain AS (
 		SELECT t.*, t.random_reads * (t.device_us - t.destination_us) / 1000
@@ -548,17 +545,17 @@ AS $$
 				t.device_us, t.sequential_page_us, t.scan_there_us) s OFFSET 0) t
 	)
 	SELECT g.relation, g.destination, g.device_share, g.device_us, g.cached_us,
-		g.read_ms, g.table_read_ms, g.destination_depth, g.destination_us, g.max_rate,
+		g.read_ms, g.table_read_ms, g.destination_depth, g.destination_us, g.alone_us, g.max_rate,
 		g.reads_then > g.max_rate, g.destination_us * g.high < g.device_low_us
 			AND (g.there_high_us < g.random_read_low_us OR g.depth >= 2
 				OR g.read_from <> 'probe'),
 		g.table_pages_written, g.max_writes_per_s, g.gain_ms,
 		100 * g.gain_ms / nullif(g.table_read_ms, 0),
-		g.moved_bytes, coalesce(
+		g.size_bytes, coalesce(
 			g.size_bytes / (g.copy_rates ->> g.tablespace)::float8,
 			g.pages * (coalesce(g.sequential_page_us, g.random_read_us)
 				+ coalesce(g.sequential_write_page_us, 0)) / 1e6),
-		100 * g.size_bytes::float8 / nullif(g.table_bytes, 0), g.not_probed,
+		g.not_probed,
 		g.random_reads * (g.device_low_us - g.destination_us * g.high) / 1000
 			+ g.scan_gain_ms,
 		g.random_reads * (g.device_high_us - g.destination_us * g.low) / 1000

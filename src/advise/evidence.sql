@@ -13,7 +13,7 @@ BEGIN ATOMIC
 		'active_sessions', load.active_sessions,
 		'reading_sessions', load.reading_sessions, 'waits', load.waits,
 		'timed_read_us', load.timed_read_us, 'standbys', load.standbys,
-		'moved_at', load.moved_at);
+		'moved_at', load.moved_at, 'other_waits', load.other_waits);
 END;
 COMMENT ON FUNCTION tablespace_advisor.window_evidence(tablespace_advisor.load_fact) IS
 	'what the evidence says of the window and of what sessions did in it';

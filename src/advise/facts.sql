@@ -495,6 +495,24 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.member_rates(tablespace_advisor.relation_rate[], oid[]) IS
 	'rates of observe_database() added up over what moves together, of these tables; columns as in relation_fact, member: the heap or index';
 
+/*
+ * Rows that a plain scan of an index fetches, in its order or not, count for the
+ * index; those of a bitmap scan count for the table alone.  An index-only scan may
+ * fetch none: what is read of the index and fetched by no bitmap is such a scan's.
+ */
+CREATE FUNCTION tablespace_advisor.is_read_by_bitmap(index oid, heap oid)
+RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT pg_stat_get_tuples_fetched(index) = 0 AND pg_stat_get_tuples_returned(index) > 0
+		AND pg_stat_get_tuples_fetched(heap) - sum(pg_stat_get_tuples_fetched(i.indexrelid))
+			>= pg_stat_get_tuples_returned(index) / 2
+	FROM pg_index i WHERE i.indrelid = heap
+$$;
+COMMENT ON FUNCTION tablespace_advisor.is_read_by_bitmap(oid, oid) IS
+	'whether all executed scans of an index made bitmaps, for which its order does not count';
+
 /* plpgsql, which plans for as many tables as there are. */
 CREATE FUNCTION tablespace_advisor.relation_facts(
 	rates tablespace_advisor.relation_rate[],
@@ -529,6 +547,7 @@ BEGIN
 		least(a.size_bytes, tablespace_advisor.estimate_btree_bytes(
 			least(x.entries, z.bytes / 4), x.key_bytes, x."fillfactor")),
 		CASE WHEN x.correlation IS NOT NULL AND NOT m.is_unique
+				AND tablespace_advisor.is_read_by_bitmap(m.relation, m.table_oid)
 			THEN tablespace_advisor.estimate_brin_bytes(h.size_bytes) END,
 		a.reads_per_s, a.hits_per_s, a.writes_per_s,
 		coalesce(a.hot_fraction, h.hot_fraction),

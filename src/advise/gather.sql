@@ -243,6 +243,49 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.without_moves(tablespace_advisor.relation_rate[], timestamptz, timestamptz) IS
 	'rates of a window less what moves in it have read';
 
+/* Exports, maintenance, planning and moves wait, too, but are no reason to move. */
+CREATE FUNCTION tablespace_advisor.other_waits(
+	waits tablespace_advisor.relation_wait[],
+	count_exports boolean)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT jsonb_object_agg(o.class, o.sessions)
+	FROM (SELECT w.class, sum(w.waiting_sessions) AS sessions FROM unnest(waits) w
+		WHERE w.class <> 'application' AND NOT (count_exports AND w.class = 'export')
+		GROUP BY w.class HAVING sum(w.waiting_sessions) >= 0.001) o
+$$;
+COMMENT ON FUNCTION tablespace_advisor.other_waits(tablespace_advisor.relation_wait[], boolean) IS
+	'the mean number of sessions that wait for reads and are not the application, by class of readers; NULL without any';
+
+CREATE FUNCTION tablespace_advisor.with_exports(
+	rates tablespace_advisor.relation_rate[],
+	waits tablespace_advisor.relation_wait[])
+RETURNS SETOF tablespace_advisor.relation_rate
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	rate record;
+	export record;
+BEGIN
+	FOREACH rate IN ARRAY rates LOOP
+		SELECT sum(w.reads_per_s) AS reads, sum(w.waiting_sessions) AS sessions INTO export
+		FROM unnest(waits) w WHERE w.class = 'export' AND w.relation = rate.relation;
+		IF export.reads > 0 THEN
+			rate.reads_per_s := rate.reads_per_s + export.reads;
+			rate.waiting_sessions := rate.waiting_sessions + export.sessions;
+			rate.scan_reads_per_s := coalesce(rate.scan_reads_per_s, 0) + export.reads;
+			rate.scan_sessions := coalesce(rate.scan_sessions, 0) + export.sessions;
+		END IF;
+		RETURN NEXT rate;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.with_exports(tablespace_advisor.relation_rate[], tablespace_advisor.relation_wait[]) IS
+	'rates of the application with the reads of COPY TO and pg_dump, which scan';
+
 CREATE TYPE tablespace_advisor.observed_load AS (
 	load tablespace_advisor.load_fact,
 	rates tablespace_advisor.relation_rate[],
@@ -260,6 +303,7 @@ CREATE FUNCTION tablespace_advisor.gather_load(
 	observe interval,
 	tables oid[],
 	longest interval DEFAULT '1 day',
+	count_exports boolean DEFAULT false,
 	OUT load tablespace_advisor.load_fact,
 	OUT rates tablespace_advisor.relation_rate[],
 	OUT devices tablespace_advisor.device_rate[],
@@ -287,34 +331,40 @@ BEGIN
 		(SELECT string_agg(DISTINCT s, ', ')
 			FROM tablespace_advisor.streaming_standbys() s
 			WHERE s NOT IN (SELECT r.server FROM tablespace_advisor.standby_reads() r)),
-		CASE WHEN seen.source = 'samples' THEN h.moved_at END);
-	rates := CASE WHEN seen.measured_s > 0 THEN seen.relations ELSE
+		CASE WHEN seen.source = 'samples' THEN h.moved_at END, NULL, NULL,
+		tablespace_advisor.other_waits(seen.relation_waits, count_exports));
+	rates := CASE WHEN seen.measured_s > 0 AND count_exports THEN
+		array(SELECT r FROM tablespace_advisor.with_exports(
+			seen.relations, seen.relation_waits) r)
+		WHEN seen.measured_s > 0 THEN seen.relations ELSE
 		array(SELECT r FROM tablespace_advisor.without_moves(
 			seen.relations, seen.window_start, seen.window_end) r) END;
 	devices := CASE WHEN is_before THEN '{}' ELSE seen.devices END;
 	statements := CASE WHEN seen.measured_s > 0 THEN coalesce(seen.statement_waits, '{}') END;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[], interval) IS
-	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters, so long at most; statements: NULL where waits were not measured';
+COMMENT ON FUNCTION tablespace_advisor.gather_load(interval, oid[], interval, boolean) IS
+	'the window of an advice: see observe_database(), of these tables and those that did anything; observe NULL: samples since the last move that matters, so long at most; count_exports: exports count as the application, if waits were measured; statements: NULL where they were not';
 
 CREATE FUNCTION tablespace_advisor.load_for(
 	observed tablespace_advisor.observed_load,
 	observe interval,
 	tables oid[],
-	history interval)
+	history interval,
+	count_exports boolean)
 RETURNS tablespace_advisor.observed_load
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF observed.load IS NULL THEN
-		SELECT l.* INTO observed FROM tablespace_advisor.gather_load(observe, tables, history) l;
+		SELECT l.* INTO observed FROM tablespace_advisor.gather_load(
+			observe, tables, history, count_exports) l;
 	END IF;
 	RETURN observed;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.load_for(tablespace_advisor.observed_load, interval, oid[], interval) IS
+COMMENT ON FUNCTION tablespace_advisor.load_for(tablespace_advisor.observed_load, interval, oid[], interval, boolean) IS
 	'the load given, or else that of gather_load()';
 
 /*
@@ -334,6 +384,7 @@ BEGIN
 				CROSS JOIN LATERAL (SELECT CASE WHEN e.key ~ '^IO/DataFile' THEN 'IO/DataFile'
 					ELSE 'spent otherwise' END) k(event)
 				GROUP BY k.event) w);
+		load.other_waits := NULL;
 		load.standbys := CASE WHEN load.standbys IS NOT NULL THEN 'standby servers' END;
 	END IF;
 	RETURN load;
@@ -416,7 +467,8 @@ CREATE FUNCTION tablespace_advisor.gather_advice(
 	with_evidence boolean,
 	with_assumed boolean DEFAULT false,
 	history interval DEFAULT '1 day',
-	observed tablespace_advisor.observed_load DEFAULT NULL)
+	observed tablespace_advisor.observed_load DEFAULT NULL,
+	count_exports boolean DEFAULT false)
 RETURNS TABLE (advice @extschema@.placement_advice, evidence jsonb)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -450,7 +502,8 @@ BEGIN
 		tables := array(SELECT coalesce(i.indrelid, t)
 			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
 	END IF;
-	SELECT * INTO seen FROM tablespace_advisor.load_for(observed, observe, tables, history);
+	SELECT * INTO seen FROM tablespace_advisor.load_for(observed, observe, tables, history,
+		coalesce(count_exports, false));
 	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
 		tablespaces, seen.devices) f);
 	tablespaces := tablespaces || array(SELECT f FROM tablespace_advisor.assumed_facts(tablespaces) f WHERE with_assumed);
@@ -487,8 +540,8 @@ BEGIN
 		OR (j.advice).reads_per_s > 0 OR (j.advice).writes_per_s > 0 OR (j.advice).cached_fraction IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean, interval, tablespace_advisor.observed_load) IS
-	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence; rests on samples of so long at most (history), or on the load given (observed); with_assumed: also to tablespaces that the session assumes';
+COMMENT ON FUNCTION tablespace_advisor.gather_advice(oid, regclass, name, text, interval, boolean, boolean, interval, tablespace_advisor.observed_load, boolean) IS
+	'advice for a role on a relation, or on the whole database (NULL); see advise_placement(); evidence is NULL without with_evidence; rests on samples of so long at most (history), or on the load given (observed); count_exports: see gather_load(); with_assumed: also to tablespaces that the session assumes';
 
 CREATE FUNCTION tablespace_advisor.expected_savings(
 	caller oid,

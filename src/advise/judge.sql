@@ -127,8 +127,9 @@ COMMENT ON FUNCTION tablespace_advisor.index_finding(tablespace_advisor.relation
 	'what is wrong with an index wherever it lies, or that a relation is being moved; NULL: nothing';
 
 /*
- * What speaks for or against moving it.  Below 5 % of a table's read time nothing
- * moves, unless it takes less than its share of the bytes, and saves 1 %.
+ * What speaks for or against moving it.  What saves less than 5 % of all reading
+ * stays, unless it takes less than that share of the bytes of all that is read, and
+ * saves 1 %.
  *
  * The server's timing includes what the system's cache serves: a device takes no
  * less.  So it may show that another tablespace is faster, never that it is not.
@@ -138,6 +139,7 @@ CREATE FUNCTION tablespace_advisor.move_finding(
 	e tablespace_advisor.placement_estimate,
 	source tablespace_advisor.tablespace_fact,
 	dest tablespace_advisor.tablespace_fact,
+	load tablespace_advisor.load_fact,
 	destination name,
 	bottleneck text)
 RETURNS text
@@ -164,19 +166,34 @@ BEGIN ATOMIC
 		WHEN bottleneck IS NOT NULL THEN 'not storage-bound'
 		WHEN dest.latency_from = 'timing' OR source.latency_from = 'timing'
 			AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0) THEN 'not probed'
+		WHEN e.destination_us > 2 * e.probed_us
+			AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0) THEN 'busy target'
 		WHEN e.saved_ms_per_s > 0 AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0)
 			THEN 'within noise'
 		WHEN e.is_faster IS NOT TRUE THEN 'not faster'
 		WHEN e.is_saturated THEN 'saturated'
 		WHEN e.writes_per_s > e.max_writes_per_s THEN 'too many writes'
 		WHEN e.saved_percent IS NULL THEN 'table not probed'
-		WHEN e.saved_percent < 5 AND (e.saved_percent < 1 OR e.bytes_percent IS NULL
-			OR e.saved_percent < e.bytes_percent) THEN 'too little'
+		WHEN e.saved_ms_per_s < 0.05 * load.all_read_ms_per_s
+			AND (e.saved_ms_per_s < 0.01 * load.all_read_ms_per_s
+				OR load.all_read_bytes IS NULL OR e.saved_ms_per_s * load.all_read_bytes
+					< load.all_read_ms_per_s * e.moved_bytes) THEN 'too little'
 		WHEN e.saved_ms_per_s / 1000 * 604800 < e.move_seconds THEN 'not repaid'
 		WHEN dest.tablespace = ANY (a.left_lately) THEN 'left lately'
 		WHEN a.obstacle IS NOT NULL THEN 'obstacle'
 		ELSE 'faster'
 	END;
 END;
-COMMENT ON FUNCTION tablespace_advisor.move_finding(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, name, text) IS
+COMMENT ON FUNCTION tablespace_advisor.move_finding(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_fact, name, text) IS
 	'why to move a relation if bytes were free (faster), or why not; arguments are its facts, its estimate in the destination (dest), the facts on both tablespaces; destination: as the caller gave it; bottleneck: see other_bottleneck()';
+
+/* What would be known better after another measurement is said last. */
+CREATE FUNCTION tablespace_advisor.is_uncertain(finding text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT finding IN ('within noise', 'bundle within noise', 'busy target', 'not probed',
+		'table not probed', 'no window');
+END;
+COMMENT ON FUNCTION tablespace_advisor.is_uncertain(text) IS
+	'whether a finding rests on too little to be certain';

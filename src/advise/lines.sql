@@ -266,6 +266,9 @@ AS $$
 					ELSE 'none (track_io_timing is off)' END
 				|| ': shares cached are what the system''s cache holds.')
 		END),
+		('Not counted: ' || (SELECT string_agg(format('%s %s', w.key,
+				tablespace_advisor.two_digits(w.value::float8)), ', ' ORDER BY w.value::float8 DESC, w.key)
+			FROM jsonb_each_text(nullif(e -> 'other_waits', 'null')) w) || ' waiting sessions.'),
 		(CASE WHEN NOT in_short THEN
 			'Standbys: what they scan and read is not counted: ' || (e ->> 'standbys') || '.'
 		END)
@@ -384,6 +387,74 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_help_lines(tablespace_advisor.advice_row[]) IS
 	'what helps where a probe is missing that was made';
 
+/*
+ * Of the whole database, what stays and is read for less than a twentieth of the time
+ * has no line.
+ */
+CREATE FUNCTION tablespace_advisor.worth_a_line(
+	target regclass,
+	advice tablespace_advisor.advice_row[])
+RETURNS SETOF tablespace_advisor.advice_row
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT a.advice, a.evidence FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
+	CROSS JOIN (SELECT tablespace_advisor.whole_read_ms(target, advice) AS ms OFFSET 0) whole
+	WHERE target IS NOT NULL OR (a.advice).action <> 'keep'
+		OR (a.advice).read_ms_per_s >= 0.05 * whole.ms
+	ORDER BY a.n
+$$;
+COMMENT ON FUNCTION tablespace_advisor.worth_a_line(regclass, tablespace_advisor.advice_row[]) IS
+	'the rows of an advice that the account lists one by one';
+
+CREATE FUNCTION tablespace_advisor.rest_line(
+	target regclass,
+	advice tablespace_advisor.advice_row[])
+RETURNS SETOF text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('  keep  %s: %s %% of the read time',
+		CASE rest.n WHEN 1 THEN 'another one' ELSE rest.n || ' others' END,
+		coalesce(tablespace_advisor.two_digits(100 * rest.ms / nullif(
+			tablespace_advisor.whole_read_ms(target, advice), 0)), '0'))
+	FROM (SELECT count(*) AS n, coalesce(sum((a.advice).read_ms_per_s), 0) AS ms
+		FROM (SELECT a.advice FROM unnest(advice) a EXCEPT ALL
+			SELECT w.advice FROM tablespace_advisor.worth_a_line(target, advice) w) a) rest
+	WHERE rest.n > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.rest_line(regclass, tablespace_advisor.advice_row[]) IS
+	'a line on all rows of an advice that have none of their own; none if there are none';
+
+/* What would make certain what is not. */
+CREATE FUNCTION tablespace_advisor.doubt_lines(advice tablespace_advisor.advice_row[])
+RETURNS SETOF text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('Uncertain: %s. %s:', d.names, CASE d.is_busy
+			WHEN true THEN 'Others use the target; when they have ended, this tells'
+			ELSE 'A longer probe tells' END)
+	FROM (SELECT string_agg((a.advice).relation::text, ', ' ORDER BY a.n) AS names,
+			bool_or(a.evidence ->> 'finding' = 'busy target') AS is_busy
+		FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
+		WHERE a.evidence ->> 'finding' IN ('within noise', 'bundle within noise', 'busy target')
+			AND (a.advice).read_ms_per_s > 0) d
+	WHERE d.names IS NOT NULL
+	UNION ALL
+	SELECT CASE WHEN bool_or(a.evidence ->> 'finding' = 'busy target')
+			THEN format('    SELECT * FROM %s.advise_placement(observe => ''1 min''::pg_catalog.interval);', '@extschema@')
+			ELSE format('    SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t, %s.probe_tablespace(tablespace => t, duration => ''30 s''::pg_catalog.interval) p;',
+				array_agg(DISTINCT t.name) FILTER (WHERE t.name IS NOT NULL), '@extschema@') END
+	FROM unnest(advice) a
+	CROSS JOIN LATERAL unnest(ARRAY[a.evidence #>> '{from,tablespace}', a.evidence #>> '{to,tablespace}']) t (name)
+	WHERE a.evidence ->> 'finding' IN ('within noise', 'bundle within noise', 'busy target')
+		AND (a.advice).read_ms_per_s > 0
+	HAVING count(*) > 0
+$$;
+COMMENT ON FUNCTION tablespace_advisor.doubt_lines(tablespace_advisor.advice_row[]) IS
+	'lines on what is uncertain in an advice, and the statement that would make it certain';
+
 CREATE FUNCTION tablespace_advisor.explain_advice(
 	target regclass,
 	advice tablespace_advisor.advice_row[],
@@ -395,15 +466,19 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	shown int := CASE WHEN in_short THEN 20 ELSE 100 END;
+	listed tablespace_advisor.advice_row[] := array(SELECT w
+		FROM tablespace_advisor.worth_a_line(target, advice) w);
 BEGIN
 	RETURN QUERY SELECT tablespace_advisor.headline(target, advice);
 	RETURN QUERY SELECT l FROM tablespace_advisor.relation_lines(
-		target, advice[:shown], in_short) l;
-	IF cardinality(advice) > shown THEN
+		target, listed[:shown], in_short) l;
+	IF cardinality(listed) > shown THEN
 		RETURN QUERY SELECT format('  and %s more (SELECT * FROM %s.advise_placement(%s) has all)',
-			cardinality(advice) - shown, '@extschema@',
+			cardinality(listed) - shown, '@extschema@',
 			coalesce(format('target => %L::pg_catalog.regclass', target), ''));
 	END IF;
+	RETURN QUERY SELECT l FROM tablespace_advisor.rest_line(target, advice) l;
+	RETURN QUERY SELECT l FROM tablespace_advisor.doubt_lines(advice) l;
 	IF NOT in_short THEN
 		RETURN QUERY SELECT l FROM tablespace_advisor.limit_lines(target, advice) l;
 	END IF;

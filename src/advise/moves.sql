@@ -15,10 +15,9 @@ CREATE FUNCTION tablespace_advisor.plan_moves(
 	rooms bigint[],
 	free bigint[],
 	budget bigint,
-	tables bigint[],
 	cell_seconds float8[],
-	table_ms float8[],
-	table_bytes float8[],
+	read_ms float8,
+	read_bytes float8,
 	OUT item bigint,
 	OUT place bigint,
 	OUT nth int,
@@ -29,8 +28,8 @@ CREATE FUNCTION tablespace_advisor.plan_moves(
 RETURNS SETOF record
 LANGUAGE C STRICT IMMUTABLE
 AS 'MODULE_PATHNAME', 'tsa_plan_moves';
-COMMENT ON FUNCTION tablespace_advisor.plan_moves(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[], float8[], float8[]) IS
-	'the moves that lead from where relations are (present: place of each, from 1) to where all together are read fastest (plan_moves.c); cells: where each could be, what that saves and how long the move takes; nth: order, 0: not made, verdict: 0 made, 1 saves too little, 2 not repaid within a week, 3 no order in which each fits; price: what one more byte there would save. Errors: 2202E lists of different length, 22023 bad numbers, 54000 too many places, 53200 out of memory';
+COMMENT ON FUNCTION tablespace_advisor.plan_moves(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, float8[], float8, float8) IS
+	'the moves that lead from where relations are (present: place of each, from 1) to where all together are read fastest (plan_moves.c); cells: where each could be, what that saves and how long the move takes; read_ms, read_bytes: of all that is read; nth: order, 0: not made, verdict: 0 made, 1 saves too little, 2 not repaid within a week, 3 no order in which each fits; price: what one more byte there would save. Errors: 2202E lists of different length, 22023 bad numbers, 54000 too many places, 53200 out of memory';
 
 /*
  * Tablespaces that are on one device have one room: the least that is free by
@@ -111,25 +110,6 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.room_left(tablespace_advisor.tablespace_fact[], tablespace_advisor.placement_choice[]) IS
 	'free bytes of each device (room of tablespace_rooms()) less what these moves bring there';
 
-CREATE FUNCTION tablespace_advisor.table_times(
-	relations tablespace_advisor.relation_fact[],
-	estimates tablespace_advisor.placement_estimate[])
-RETURNS TABLE (table_relation regclass, n bigint, bytes float8, read_ms float8)
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
-AS $$
-	SELECT a.table_relation, row_number() OVER (ORDER BY a.table_relation::oid),
-		sum(a.size_bytes)::float8, coalesce(min(e.table_read_ms_per_s), 0)
-	FROM tablespace_advisor.elements(relations) a
-	LEFT JOIN tablespace_advisor.elements(estimates) e ON e.relation = a.relation AND e.destination IS NULL
-	GROUP BY a.table_relation
-$$;
-COMMENT ON FUNCTION tablespace_advisor.table_times(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[]) IS
-	'tables with a number, their bytes with those of their indexes, and milliseconds per second that reads of them take';
-
 CREATE FUNCTION tablespace_advisor.bundle_finding(verdict int, low float8, goes_down boolean)
 RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -157,6 +137,7 @@ CREATE FUNCTION tablespace_advisor.choose_moves(
 	relations tablespace_advisor.relation_fact[],
 	estimates tablespace_advisor.placement_estimate[],
 	tablespaces tablespace_advisor.tablespace_fact[],
+	load tablespace_advisor.load_fact,
 	budget_bytes bigint)
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
@@ -169,19 +150,16 @@ AS $$
 		SELECT r.* FROM tablespace_advisor.tablespace_rooms(tablespaces) r
 	), offer AS MATERIALIZED (
 		SELECT o.* FROM tablespace_advisor.placement_offers(candidates, demotions, estimates) o
-	), tables AS MATERIALIZED (
-		SELECT t.* FROM tablespace_advisor.table_times(relations, estimates) t
 	), item AS MATERIALIZED (
-		SELECT a.relation, a.size_bytes, p.place AS present, t.n AS table_n,
-			tablespace_advisor.moved_bytes(a) AS moved_bytes,
+		SELECT a.relation, a.size_bytes, p.place AS present,
+			a.size_bytes AS moved_bytes,
 			row_number() OVER (ORDER BY a.relation::oid) AS n
 		FROM tablespace_advisor.elements(relations) a
 		JOIN place p ON p.tablespace = a.tablespace
-		JOIN tables t ON t.table_relation = a.table_relation
 		WHERE a.relation IN (SELECT o.relation FROM offer o) AND a.size_bytes IS NOT NULL
 	), items AS (
 		SELECT array_agg(i.present) AS present, array_agg(i.size_bytes) AS sizes,
-			array_agg(i.moved_bytes) AS moved, array_agg(i.table_n) AS tables
+			array_agg(i.moved_bytes) AS moved
 		FROM (SELECT i.* FROM item i ORDER BY i.n) i
 	), cell AS MATERIALIZED (
 		SELECT i.n, p.place, o.saved, o.low, o.seconds, o.goes_down
@@ -192,22 +170,18 @@ AS $$
 		SELECT array_agg(c.n) AS n, array_agg(c.place) AS place,
 			array_agg(c.saved) AS saved, array_agg(c.seconds) AS seconds
 		FROM (SELECT c.* FROM cell c ORDER BY c.n, c.place) c
-	), table_time AS (
-		SELECT array_agg(t.bytes) AS bytes, array_agg(t.read_ms) AS read_ms
-		FROM (SELECT t.* FROM tables t ORDER BY t.n) t
 	), planned AS (
 		/* of a bundle the lower ends of the intervals together */
 		SELECT x.*, c.saved, c.goes_down,
 			sum(c.low) OVER (PARTITION BY nullif(x.bundle, 0)) AS low
 		FROM items s
 		CROSS JOIN cells l
-		CROSS JOIN table_time t
 		CROSS JOIN LATERAL tablespace_advisor.plan_moves(
 			s.present, s.sizes, s.moved, l.n, l.place, l.saved,
 			array(SELECT p.room FROM place p ORDER BY p.place),
 			tablespace_advisor.room_left(tablespaces, evicted),
-			coalesce(budget_bytes, 4611686018427387904), s.tables, l.seconds,
-			t.read_ms, t.bytes) x
+			coalesce(budget_bytes, 4611686018427387904), l.seconds,
+			coalesce(load.all_read_ms_per_s, 0), coalesce(load.all_read_bytes, 0)) x
 		JOIN cell c ON c.n = x.item AND c.place = x.place
 	)
 	SELECT i.relation, p.tablespace, 'move',
@@ -222,5 +196,5 @@ AS $$
 		x.verdict, x.low, x.goes_down) AS finding) f
 	WHERE f.finding <> 'stays'
 $$;
-COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], bigint) IS
+COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, bigint) IS
 	'of candidates (what would save) and demotions (what could make room for them) those to move, each to one tablespace, so that they fit into the room of each and what saves into the budget (NULL: no limit); turn is NULL where a move is not made, and finding says why';

@@ -33,7 +33,7 @@ AS $$
 	WHERE ($5 IS NULL OR e.destination = $5)
 		AND e.is_faster AND e.saved_low_ms_per_s > 0
 		AND tablespace_advisor.index_finding(a) IS NULL
-		AND tablespace_advisor.move_finding(a, e, s, d, $5, o.bottleneck) = 'faster'
+		AND tablespace_advisor.move_finding(a, e, s, d, load, $5, o.bottleneck) = 'faster'
 $$;
 COMMENT ON FUNCTION tablespace_advisor.move_candidates(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name) IS
 	'per relation the tablespaces that it would be worth moving to if bytes were free';
@@ -201,7 +201,7 @@ AS $$
 		SELECT a.relation, coalesce(c.destination, e.destination) AS destination,
 			coalesce(tablespace_advisor.index_finding(a),
 				CASE WHEN c.relation IS NOT NULL THEN 'no room' END,
-				tablespace_advisor.move_finding(a, e, s, d, $5, o.bottleneck)) AS finding,
+				tablespace_advisor.move_finding(a, e, s, d, load, $5, o.bottleneck)) AS finding,
 			tablespace_advisor.is_bloated(a) AS is_bloated
 		FROM (SELECT tablespace_advisor.other_bottleneck(load) AS bottleneck OFFSET 0) o
 		CROSS JOIN nearest n

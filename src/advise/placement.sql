@@ -31,8 +31,7 @@ CREATE FUNCTION tablespace_advisor.decision_rows(
 	estimates tablespace_advisor.placement_estimate[],
 	tablespaces tablespace_advisor.tablespace_fact[],
 	load tablespace_advisor.load_fact,
-	destination name,
-	database_ms float8)
+	destination name)
 RETURNS TABLE (relation regclass, advice @extschema@.placement_advice)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
@@ -49,11 +48,11 @@ AS $$
 				WHEN 'drop candidate' THEN NULL ELSE a.tablespace END,
 			a.size_bytes,
 			tablespace_advisor.round_to_three(s.saved_ms_per_s),
-			tablespace_advisor.round_to_three(100 * s.saved_ms_per_s / nullif(database_ms, 0)),
+			tablespace_advisor.round_to_three(100 * s.saved_ms_per_s / nullif(load.all_read_ms_per_s, 0)),
 			tablespace_advisor.one_line(coalesce(tablespace_advisor.choice_reason(d, f, load),
 					tablespace_advisor.finding_reason(
 						CASE WHEN d.finding = 'faster' AND tablespace_advisor.is_bloated(a)
-							THEN 'bloated' ELSE d.finding END, a, e, f, t, $6, w.bottleneck,
+							THEN 'bloated' ELSE d.finding END, a, e, f, t, load, $6, w.bottleneck,
 						CASE WHEN d.finding = 'table not probed' THEN array(
 							SELECT m FROM unnest(tablespaces) m
 							WHERE m.tablespace = ANY (e.not_probed) ORDER BY m.tablespace) END))
@@ -89,11 +88,12 @@ AS $$
 		WHEN d.action = 'probe first' THEN NULL
 		WHEN e.read_ms_per_s IS NOT NULL THEN 0 END AS saved_ms_per_s) s
 	/* names, which take long to make, of what is not read */
-	ORDER BY CASE WHEN d.action = 'move' THEN d.turn END, e.read_ms_per_s DESC NULLS LAST,
+	ORDER BY CASE WHEN d.action = 'move' THEN d.turn END,
+		tablespace_advisor.is_uncertain(d.finding), e.read_ms_per_s DESC NULLS LAST,
 		a.kind DESC, CASE WHEN e.read_ms_per_s > 0 THEN '' ELSE a.relation::text END COLLATE "C",
 		a.relation::oid
 $$;
-COMMENT ON FUNCTION tablespace_advisor.decision_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, float8) IS
+COMMENT ON FUNCTION tablespace_advisor.decision_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name) IS
 	'rows of advice, moves first, of what was decided of each relation; turn is the rank of moves';
 
 /* Apart from the rows, which are asked for without it as a rule. */
@@ -223,8 +223,6 @@ DECLARE
 	decided tablespace_advisor.placement_choice[];
 	loads tablespace_advisor.load_estimate[];
 	places tablespace_advisor.place_load[];
-	/* milliseconds per second that the database spends on reading */
-	database_ms float8;
 BEGIN
 	wanted := relations;
 	IF cardinality(considered) < cardinality(relations) THEN
@@ -236,10 +234,12 @@ BEGIN
 	estimates := array(SELECT e
 		FROM tablespace_advisor.estimate_placement(
 			relations, tablespaces, load, loads, destination IS NOT NULL) e);
-	database_ms := (SELECT greatest(sum(e.read_ms_per_s),
+	load.all_read_ms_per_s := (SELECT greatest(sum(e.read_ms_per_s),
 			CASE WHEN bool_or(e.read_ms_per_s IS NULL) AND NOT bool_or(e.measured)
 				THEN load.read_ms_per_s END)
 		FROM tablespace_advisor.elements(estimates) e WHERE e.destination IS NULL);
+	load.all_read_bytes := (SELECT sum(a.size_bytes)
+		FROM tablespace_advisor.elements(relations) a WHERE a.reads_per_s > 0);
 	places := array(SELECT p FROM tablespace_advisor.place_loads(
 		relations, estimates, tablespaces, loads) p);
 	IF with_evictions THEN
@@ -255,7 +255,7 @@ BEGIN
 			WHERE c.relation NOT IN (SELECT m.relation FROM unnest(evicted) m)
 				AND (c.relation, c.destination) NOT IN
 					(SELECT o.relation, o.destination FROM tablespace_advisor.elements(candidates) o)),
-		evicted, relations, estimates, tablespaces, budget_bytes) c);
+		evicted, relations, estimates, tablespaces, load, budget_bytes) c);
 	places := array(SELECT p FROM tablespace_advisor.loads_after(
 		moves, places, wanted, estimates, load) p);
 	moves := array(SELECT m FROM tablespace_advisor.forecast_set(
@@ -265,10 +265,10 @@ BEGIN
 			tablespaces, load, destination, candidates, evicted || moves) o);
 	IF NOT with_evidence THEN
 		RETURN QUERY SELECT r.advice, NULL::jsonb FROM tablespace_advisor.decision_rows(
-			decided, wanted, estimates, tablespaces, load, destination, database_ms) r;
+			decided, wanted, estimates, tablespaces, load, destination) r;
 	ELSE
 		RETURN QUERY SELECT r.advice, v.evidence FROM tablespace_advisor.decision_rows(decided,
-			wanted, estimates, tablespaces, load, destination, database_ms) WITH ORDINALITY r
+			wanted, estimates, tablespaces, load, destination) WITH ORDINALITY r
 		JOIN tablespace_advisor.decision_evidence(
 			decided, wanted, estimates, tablespaces, load, loads, places) v USING (relation)
 		ORDER BY r.ordinality;

@@ -28,9 +28,9 @@
 
 #define PLAN_COLUMNS 7
 
-/* Nothing moves that does not save so much of its tables' read time ... */
+/* Nothing moves that does not save so much of all reading ... */
 #define MIN_PERCENT	5
-/* ... but what takes less than that share of their bytes may save this. */
+/* ... but what takes less than that share of the bytes may save this. */
 #define MIN_DENSE_PERCENT 1
 #define REPAID_S	(7 * 86400.0)
 
@@ -184,15 +184,11 @@ static TsaBundleMove *
 list_moves(FunctionCallInfo fcinfo, PlanArguments *a, size_t *n, int **cell)
 {
 	TsaAssignmentProblem *p = &a->problem;
-	int			nitems = (int) p->n;
 	TsaBundleMove *moves = palloc0((p->n + 1) * sizeof(TsaBundleMove));
-	Datum	   *tables = list_argument(fcinfo, 9, INT8OID, nitems, &nitems);
 	int			ncells;
-	Datum	   *seconds = list_argument(fcinfo, 10, FLOAT8OID, a->ncells,
+	Datum	   *seconds = list_argument(fcinfo, 9, FLOAT8OID, a->ncells,
 										&ncells);
-	int			ntables;
 
-	list_argument(fcinfo, 11, FLOAT8OID, -1, &ntables);
 	*cell = palloc((p->n + 1) * sizeof(int));
 	*n = 0;
 	for (int c = 0; c < ncells; c++)
@@ -211,7 +207,6 @@ list_moves(FunctionCallInfo fcinfo, PlanArguments *a, size_t *n, int **cell)
 		m->freed = i->size;
 		m->saved = -a->cost[(Size) item * p->nplaces + place];
 		m->seconds = DatumGetFloat8(seconds[c]);
-		m->table = index_of(tables[item], ntables, 9);
 		(*cell)[(*n)++] = c;
 	}
 	return moves;
@@ -219,7 +214,7 @@ list_moves(FunctionCallInfo fcinfo, PlanArguments *a, size_t *n, int **cell)
 
 /*
  * plan_moves(present, sizes, moved_sizes, cell_items, cell_places, cell_saved,
- *	rooms, free, budget, tables, cell_seconds, table_ms, table_bytes)
+ *	rooms, free, budget, cell_seconds, read_ms, read_bytes)
  */
 Datum
 tsa_plan_moves(PG_FUNCTION_ARGS)
@@ -228,10 +223,6 @@ tsa_plan_moves(PG_FUNCTION_ARGS)
 	PlanArguments a;
 	TsaAssignment result;
 	TsaBundleProblem bundles = {0};
-	TsaBundleTable *tables;
-	Datum	   *read_ms;
-	Datum	   *bytes;
-	int			ntables;
 	int		   *cell;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -239,16 +230,8 @@ tsa_plan_moves(PG_FUNCTION_ARGS)
 	a.problem.budget = size_of(PG_GETARG_DATUM(8), 8);
 	assign(&a.problem, &result);
 	bundles.moves = list_moves(fcinfo, &a, &bundles.n, &cell);
-	read_ms = list_argument(fcinfo, 11, FLOAT8OID, -1, &ntables);
-	bytes = list_argument(fcinfo, 12, FLOAT8OID, ntables, &ntables);
-	tables = palloc((ntables + 1) * sizeof(TsaBundleTable));
-	for (int i = 0; i < ntables; i++)
-	{
-		tables[i].read_ms = DatumGetFloat8(read_ms[i]);
-		tables[i].bytes = DatumGetFloat8(bytes[i]);
-	}
-	bundles.tables = tables;
-	bundles.ntables = ntables;
+	bundles.read_ms = PG_GETARG_FLOAT8(10);
+	bundles.read_bytes = PG_GETARG_FLOAT8(11);
 	bundles.free = a.free;
 	bundles.nrooms = a.problem.nrooms;
 	bundles.min_percent = MIN_PERCENT;

@@ -10,22 +10,24 @@ CREATE FUNCTION @extschema@.advise_index_placement(
 	target regclass DEFAULT NULL,
 	tablespace name DEFAULT NULL,
 	space_budget text DEFAULT NULL,
-	observe interval DEFAULT NULL)
+	observe interval DEFAULT NULL,
+	count_exports boolean DEFAULT false)
 RETURNS SETOF text
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_advise_index_placement';
-COMMENT ON FUNCTION @extschema@.advise_index_placement(regclass, name, text, interval) IS
-	'what to do with a table (or one index, or a partitioned table''s partitions) and its indexes, or with all of the database, what that saves and why, as lines of text that end in the statements to run; advise_placement() has the same as rows. Errors: 42704 no such tablespace, 42P01 no such relation, 42809 neither table nor index, 42501 neither owner nor member of pg_monitor, 22023 bad budget, duration or pg_global';
+COMMENT ON FUNCTION @extschema@.advise_index_placement(regclass, name, text, interval, boolean) IS
+	'what to do with a table (or one index, or a partitioned table''s partitions) and its indexes, or with all of the database, what that saves and why, as lines of text that end in the statements to run; advise_placement() has the same as rows; count_exports: waits of COPY TO and pg_dump count, too. Errors: 42704 no such tablespace, 42P01 no such relation, 42809 neither table nor index, 42501 neither owner nor member of pg_monitor, 22023 bad budget, duration or pg_global';
 
 CREATE FUNCTION @extschema@.advise_placement(
 	space_budget text DEFAULT NULL,
 	observe interval DEFAULT NULL,
 	target regclass DEFAULT NULL,
-	tablespace name DEFAULT NULL)
+	tablespace name DEFAULT NULL,
+	count_exports boolean DEFAULT false)
 RETURNS SETOF @extschema@.placement_advice
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_advise_placement';
-COMMENT ON FUNCTION @extschema@.advise_placement(text, interval, regclass, name) IS
+COMMENT ON FUNCTION @extschema@.advise_placement(text, interval, regclass, name, boolean) IS
 	'a row for each table (with its TOAST table) and index of the target, moves first; without target of the whole database, where what was neither read nor written has no row and timed temporary files have one without relation. Errors: 42704 no such tablespace, 42P01 no such relation, 42809 neither table nor index, 42501 neither owner nor member of pg_monitor, 22023 bad budget, duration or pg_global';
 
 CREATE FUNCTION @extschema@.explain_placement(target regclass DEFAULT NULL)

@@ -8,8 +8,8 @@
  */
 /*
  * Of tablespaces of which something was measured.  Estimates must be of all that is
- * read.  What others read from a target as its counters say is in its latencies; from
- * where this database reads, they are in its way as long as they go on.  So are writes
+ * read.  What others read is in the way as long as they go on, and if reads of a target
+ * take longer than it was probed with so many in flight, its latencies are.  So are writes
  * on one rotating disk: who reads faster writes more, so there are not less of them.
  *
  * Where only the present latency is known, nothing says how much of it is waiting for
@@ -35,8 +35,9 @@ AS $$
 				ELSE greatest(1, o.own + o.others) END]
 			ELSE f.depths END,
 		array(SELECT u.us * coalesce(l.time_correction, 1) * greatest(1,
-				CASE WHEN coalesce(r.reads, 0) = 0
-					THEN f.present_read_low_us / f.random_read_us END)
+				CASE WHEN coalesce(r.reads, 0) = 0 THEN f.present_read_low_us
+					/ tablespace_advisor.latency_at_depth(f.depths, f.depth_read_us,
+						greatest(1, f.present_in_flight)) END)
 			FROM unnest(f.depth_read_us) WITH ORDINALITY u (us, n) ORDER BY u.n),
 		NULL::float8, NULL::float8, o.others
 	FROM unnest(tablespaces) f
@@ -45,8 +46,8 @@ AS $$
 		FROM tablespace_advisor.elements(relations) a JOIN tablespace_advisor.elements(estimates) e
 			ON e.relation = a.relation AND e.destination IS NULL
 		GROUP BY a.tablespace) r ON r.tablespace = f.tablespace
-	CROSS JOIN LATERAL (SELECT w.own, CASE WHEN w.own > 0
-			THEN greatest(0, coalesce(f.present_in_flight, 0) - w.own) ELSE 0 END AS others
+	CROSS JOIN LATERAL (SELECT w.own,
+			greatest(0, coalesce(f.present_in_flight, 0) - w.own) AS others
 		FROM (SELECT coalesce(r.reads * l.device_us / 1e6, 0) AS own) w) o
 	WHERE f.random_read_us IS NOT NULL AND cardinality(f.depths) > 0
 $$;

@@ -53,6 +53,7 @@ COMMENT ON FUNCTION tablespace_advisor.index_reason(text, tablespace_advisor.rel
 CREATE FUNCTION tablespace_advisor.gain_reason(
 	finding text,
 	e tablespace_advisor.placement_estimate,
+	load tablespace_advisor.load_fact,
 	destination name)
 RETURNS text
 LANGUAGE sql STABLE
@@ -72,6 +73,10 @@ BEGIN ATOMIC
 				ELSE 'not measurably faster' END,
 			tablespace_advisor.pretty_seconds(e.destination_us / 1e6),
 			tablespace_advisor.pretty_seconds(e.device_us / 1e6))
+		WHEN 'busy target' THEN format('busy: %s a read there now, %s as probed; %s here',
+			tablespace_advisor.pretty_seconds(e.destination_us / 1e6),
+			tablespace_advisor.pretty_seconds(e.probed_us / 1e6),
+			tablespace_advisor.pretty_seconds(e.device_us / 1e6))
 		WHEN 'saturated' THEN
 			format('the tablespace can serve only %s reads/s, too few for this table',
 				tablespace_advisor.round_to_three(e.max_reads_per_s))
@@ -79,9 +84,9 @@ BEGIN ATOMIC
 			format('the tablespace can write only %s pages/s; its table may need %s',
 				tablespace_advisor.round_to_three(e.max_writes_per_s),
 				tablespace_advisor.round_to_three(e.writes_per_s))
-		WHEN 'too little' THEN format('too little: %s %s %% of the table''s read time',
-			CASE WHEN e.saved_percent < 0 THEN 'would cost' ELSE 'saves' END,
-			tablespace_advisor.two_digits(abs(e.saved_percent)))
+		WHEN 'too little' THEN format('too little: %s %s %% of all reading',
+			CASE WHEN e.saved_ms_per_s < 0 THEN 'would cost' ELSE 'saves' END,
+			tablespace_advisor.two_digits(100 * abs(e.saved_ms_per_s) / load.all_read_ms_per_s))
 		WHEN 'not repaid' THEN
 			format('not repaid within a week: saves %s %% of the table''s read time',
 				tablespace_advisor.two_digits(e.saved_percent))
@@ -93,14 +98,12 @@ BEGIN ATOMIC
 				CASE WHEN e.device_share >= 0.5 THEN format(', %s each; %s there',
 					tablespace_advisor.pretty_seconds(e.device_us / 1e6),
 					tablespace_advisor.pretty_seconds(e.destination_us / 1e6)) END)
-			ELSE format('reads take %s here, %s there%s',
+			ELSE format('reads take %s here, %s there',
 				tablespace_advisor.pretty_seconds(e.device_us / 1e6),
-				tablespace_advisor.pretty_seconds(e.destination_us / 1e6),
-				CASE WHEN e.device_share < 0.9 THEN format('; about %s %% of them reach the device',
-					round(100 * e.device_share::numeric)) END) END
+				tablespace_advisor.pretty_seconds(e.destination_us / 1e6)) END
 	END;
 END;
-COMMENT ON FUNCTION tablespace_advisor.gain_reason(text, tablespace_advisor.placement_estimate, name) IS
+COMMENT ON FUNCTION tablespace_advisor.gain_reason(text, tablespace_advisor.placement_estimate, tablespace_advisor.load_fact, name) IS
 	'a finding that rests on what a move would save, as a sentence';
 
 CREATE FUNCTION tablespace_advisor.probe_reason(places tablespace_advisor.tablespace_fact[])
@@ -147,6 +150,7 @@ CREATE FUNCTION tablespace_advisor.finding_reason(
 	e tablespace_advisor.placement_estimate,
 	source tablespace_advisor.tablespace_fact,
 	dest tablespace_advisor.tablespace_fact,
+	load tablespace_advisor.load_fact,
 	destination name,
 	bottleneck text,
 	rest tablespace_advisor.tablespace_fact[])
@@ -180,10 +184,10 @@ BEGIN ATOMIC
 		WHEN 'bundle within noise' THEN
 			'within noise, with what would have to make room for it'
 		ELSE coalesce(tablespace_advisor.index_reason(finding, a),
-			tablespace_advisor.gain_reason(finding, e, destination))
+			tablespace_advisor.gain_reason(finding, e, load, destination))
 	END;
 END;
-COMMENT ON FUNCTION tablespace_advisor.finding_reason(text, tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, name, text, tablespace_advisor.tablespace_fact[]) IS
+COMMENT ON FUNCTION tablespace_advisor.finding_reason(text, tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_fact, name, text, tablespace_advisor.tablespace_fact[]) IS
 	'a finding as a sentence; rest: unmeasured tablespaces where part of its table is, other arguments as of move_finding()';
 
 CREATE FUNCTION tablespace_advisor.statistics_statement(

@@ -25,11 +25,11 @@ below(uint64_t n)
 }
 
 static TsaBundleProblem
-problem_of(TsaBundleMove *moves, size_t n, const TsaBundleTable *tables,
-		   size_t ntables, const int64_t *free, int nrooms)
+problem_of(TsaBundleMove *moves, size_t n, double read_ms, double read_bytes,
+		   const int64_t *free, int nrooms)
 {
 	TsaBundleProblem p = {
-		moves, n, tables, ntables, free, nrooms, 5, 1, WEEK
+		moves, n, read_ms, read_bytes, free, nrooms, 5, 1, WEEK
 	};
 
 	return p;
@@ -66,12 +66,11 @@ static void
 test_free_room(void)
 {
 	/* 0 is fast and has room for both */
-	TsaBundleTable tables[] = {{100, 1000}, {100, 1000}};
 	int64_t		room[] = {100, 100};
 	TsaBundleMove moves[] = {
-		{1, 0, 50, 50, 20, 1, 0, RESULTS}, {1, 0, 40, 40, 30, 1, 1, RESULTS}
+		{1, 0, 50, 50, 20, 1, RESULTS}, {1, 0, 40, 40, 30, 1, RESULTS}
 	};
-	TsaBundleProblem p = problem_of(moves, 2, tables, 2, room, 2);
+	TsaBundleProblem p = problem_of(moves, 2, 100, 1000, room, 2);
 
 	ok(tsa_bundle_moves(&p), "two moves into free room");
 	ok(moves[0].bundle == 2 && moves[1].bundle == 1,
@@ -83,13 +82,12 @@ test_free_room(void)
 static void
 test_exchange(void)
 {
-	TsaBundleTable tables[] = {{100, 1000}, {10, 1000}, {100, 1000}};
 	int64_t		room[] = {5, 100};
 	TsaBundleMove moves[] = {
-		{1, 0, 50, 50, 20, 1, 0, RESULTS}, {0, 1, 60, 60, -2, 1, 1, RESULTS},
-		{1, 0, 10, 10, 3, 1, 2, RESULTS}
+		{1, 0, 50, 50, 20, 1, RESULTS}, {0, 1, 60, 60, -2, 1, RESULTS},
+		{1, 0, 10, 10, 3, 1, RESULTS}
 	};
-	TsaBundleProblem p = problem_of(moves, 3, tables, 3, room, 2);
+	TsaBundleProblem p = problem_of(moves, 3, 100, 1000, room, 2);
 
 	tsa_bundle_moves(&p);
 	ok(moves[1].rank == 1 && moves[0].rank == 2,
@@ -107,7 +105,7 @@ test_exchange(void)
 	moves[1].saved = -19;
 	tsa_bundle_moves(&p);
 	is_int(moves[0].verdict, TSA_BUNDLE_TOO_LITTLE,
-		   "nor one that saves too small a share of its tables");
+		   "nor one that saves too small a share of all");
 	moves[1].saved = -2;
 	moves[1].seconds = 2 * WEEK;
 	tsa_bundle_moves(&p);
@@ -118,13 +116,12 @@ test_exchange(void)
 static void
 test_cycle(void)
 {
-	TsaBundleTable tables[] = {{100, 1000}};
 	int64_t		room[] = {0, 0, 0};
 	TsaBundleMove moves[] = {
-		{1, 0, 50, 50, 60, 1, 0, RESULTS}, {0, 1, 50, 50, -2, 1, 0, RESULTS},
-		{2, 0, 0, 50, 10, 1, 0, RESULTS}
+		{1, 0, 50, 50, 60, 1, RESULTS}, {0, 1, 50, 50, -2, 1, RESULTS},
+		{2, 0, 0, 50, 10, 1, RESULTS}
 	};
-	TsaBundleProblem p = problem_of(moves, 2, tables, 1, room, 3);
+	TsaBundleProblem p = problem_of(moves, 2, 100, 1000, room, 3);
 
 	tsa_bundle_moves(&p);
 	is_int(moves[0].verdict, TSA_BUNDLE_NO_ROOM, "an exchange without room");
@@ -138,12 +135,11 @@ test_cycle(void)
 static void
 test_too_full(void)
 {
-	TsaBundleTable tables[] = {{100, 1000}};
 	int64_t		room[] = {-40, 500};
 	TsaBundleMove moves[] = {
-		{0, 1, 50, 50, -30, 1e9, 0, RESULTS}, {0, 1, 20, 20, -1, 1, 0, RESULTS}
+		{0, 1, 50, 50, -30, 1e9, RESULTS}, {0, 1, 20, 20, -1, 1, RESULTS}
 	};
-	TsaBundleProblem p = problem_of(moves, 2, tables, 1, room, 2);
+	TsaBundleProblem p = problem_of(moves, 2, 100, 1000, room, 2);
 
 	tsa_bundle_moves(&p);
 	ok(moves[0].is_relief && moves[1].is_relief && moves[0].rank > 0,
@@ -154,7 +150,6 @@ static void
 test_random(void)
 {
 	TsaBundleMove moves[40];
-	TsaBundleTable tables[8];
 	int			infeasible = 0;
 	int			split = 0;
 	int			made = 0;
@@ -162,15 +157,11 @@ test_random(void)
 	for (int run = 0; run < 2000; run++)
 	{
 		int64_t		room[3];
-		TsaBundleProblem p = problem_of(moves, 1 + below(40), tables, 8, room, 3);
+		TsaBundleProblem p = problem_of(moves, 1 + below(40), 100, 1000, room, 3);
 
 		for (int k = 0; k < 3; k++)
 			room[k] = (int64_t) below(400) - (below(10) == 0 ? 200 : 0);
-		for (int t = 0; t < 8; t++)
-		{
-			tables[t].read_ms = (double) below(100);
-			tables[t].bytes = 1000;
-		}
+		p.read_ms = (double) below(100);
 		for (size_t i = 0; i < p.n; i++)
 		{
 			moves[i].from_room = (int) below(3);
@@ -180,7 +171,6 @@ test_random(void)
 			moves[i].saved = (double) below(30) *
 				(moves[i].to_room < moves[i].from_room ? 1 : -0.3);
 			moves[i].seconds = (double) below(1000);
-			moves[i].table = (int) below(8);
 		}
 		tsa_bundle_moves(&p);
 		infeasible += !is_feasible(&p);
@@ -203,9 +193,8 @@ static void
 test_many(void)
 {
 	TsaBundleMove *moves = calloc(2 * MANY, sizeof(*moves));
-	TsaBundleTable tables[] = {{1e9, 1e9}};
 	int64_t		room[] = {1000, 1000000000};
-	TsaBundleProblem p = problem_of(moves, 2 * MANY, tables, 1, room, 2);
+	TsaBundleProblem p = problem_of(moves, 2 * MANY, 1e9, 1e9, room, 2);
 	int			bundles = 0;
 	int			made = 0;
 
@@ -216,7 +205,7 @@ test_many(void)
 
 		moves[i] = (TsaBundleMove)
 		{
-			up, !up, 100 + below(100), 0, 0, 1, 0, RESULTS
+			up, !up, 100 + below(100), 0, 0, 1, RESULTS
 		};
 		moves[i].freed = moves[i].size += up ? 0 : 20;
 		moves[i].saved = up ? (double) (10 + below(90)) : -(double) below(5);
