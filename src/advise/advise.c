@@ -111,6 +111,7 @@ PG_FUNCTION_INFO_V1(tsa_advise_statements);
 PG_FUNCTION_INFO_V1(tsa_explain_placement);
 PG_FUNCTION_INFO_V1(tsa_placement_evidence);
 PG_FUNCTION_INFO_V1(tsa_advice_rows);
+PG_FUNCTION_INFO_V1(tsa_statement_rows);
 PG_FUNCTION_INFO_V1(tsa_placement_curve);
 PG_FUNCTION_INFO_V1(tsa_index_expression);
 PG_FUNCTION_INFO_V1(tsa_lock_if_free);
@@ -359,6 +360,19 @@ tsa_advice_rows(PG_FUNCTION_ARGS)
 					 " tablespace_advisor.gather_advice($1, $2, $3, $4, $5, true, true) g"
 					 " UNION ALL SELECT t, '{}' FROM"
 					 " tablespace_advisor.temporary_files_advice($1, NULL) t");
+	AdviceRequest request;
+
+	make_request(fcinfo, &request, -1, -1, -1, -1);
+	return run_request(fcinfo, &request, &statement);
+}
+
+/* statement_rows() */
+Datum
+tsa_statement_rows(PG_FUNCTION_ARGS)
+{
+	static TsaStatement statement =
+	ADVICE_STATEMENT("SELECT * FROM"
+					 " tablespace_advisor.statements_if_measured($1, NULL, NULL, 10)");
 	AdviceRequest request;
 
 	make_request(fcinfo, &request, -1, -1, -1, -1);

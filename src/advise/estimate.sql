@@ -182,7 +182,8 @@ AS $$
 		FROM less l CROSS JOIN LATERAL (SELECT tablespace_advisor.cache_exponent(
 			l.totals, l.shares, l.target) AS exponent OFFSET 0) e
 	), corrected AS (
-		/* without timing no more sessions wait than there are */
+		/* without timing no more sessions wait than there are, whatever chance there is
+		 * in the looks at them */
 		SELECT w.coverage,
 			coalesce((SELECT s.exponent FROM served s), 1) AS cache_exponent,
 			coalesce((SELECT s.correction FROM served s), 1) AS cache_correction,
@@ -190,8 +191,8 @@ AS $$
 				AND w.timed_us > w.cached_us + w.device_us
 				THEN (w.timed_us - w.cached_us) / w.device_us
 				WHEN w.timed_us IS NULL AND load.snapshots >= 5 AND w.device_us > 0
-				THEN least(1, greatest(0, load.active_sessions * 1e6 / w.reads - w.cached_us)
-					/ w.device_us)
+				THEN least(1, (load.active_sessions + 3.0 / load.snapshots) * 1e6
+					/ w.reads / (w.cached_us + w.device_us))
 				ELSE 1 END AS time_correction
 		FROM whole w
 	)
@@ -510,8 +511,7 @@ AS $$
 		SELECT h.*, p.tablespace AS destination, p.max_rate, p.time_correction, p.others, p.depths,
 			p.depth_read_us, p.present_read_us, p.present_read_low_us, p.present_read_high_us,
 			p.random_read_us AS there_us, p.random_read_low_us AS there_low_us,
-			p.random_read_high_us AS there_high_us, p.max_writes_per_s,
-			p.sequential_write_page_us, p.copy_rates,
+			p.random_read_high_us AS there_high_us, p.max_writes_per_s, p.sequential_write_page_us, p.copy_rates,
 			p.sequential_page_us AS scan_there_us, p.device_reads_per_s + h.table_device_reads AS reads_then,
 			CASE WHEN p.tablespace IS NULL THEN NULL
 				WHEN load.snapshots > 0 AND h.table_device_reads > 0

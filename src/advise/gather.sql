@@ -499,11 +499,9 @@ BEGIN
 			UNION SELECT r.heap FROM tablespace_advisor.standby_reads() r);
 	ELSE
 		targets := array(SELECT l FROM tablespace_advisor.leaves_of(target) l);
-		tables := array(SELECT coalesce(i.indrelid, t)
-			FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
+		tables := array(SELECT coalesce(i.indrelid, t) FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
 	END IF;
-	SELECT * INTO seen FROM tablespace_advisor.load_for(observed, observe, tables, history,
-		coalesce(count_exports, false));
+	SELECT * INTO seen FROM tablespace_advisor.load_for(observed, observe, tables, history, count_exports);
 	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
 		tablespaces, seen.devices) f);
 	tablespaces := tablespaces || array(SELECT f FROM tablespace_advisor.assumed_facts(tablespaces) f WHERE with_assumed);

@@ -158,6 +158,52 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_statement_advice(oid, name, text, interval, int) IS
 	'see advise_statements()';
 
+/* For what tells of more than statements: none where waits are not measured. */
+CREATE FUNCTION tablespace_advisor.statements_if_measured(
+	caller oid,
+	destination name,
+	space_budget text,
+	max_statements int)
+RETURNS TABLE (rank int, statement text, calls_per_s float8, mean_ms float8, read_ms float8,
+	after_ms float8, after_low_ms float8, after_high_ms float8, relations text,
+	queryid bigint, userid oid)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF tablespace_advisor.waits_are_measured() THEN
+		RETURN QUERY SELECT s.* FROM tablespace_advisor.gather_statement_advice(
+			caller, destination, space_budget, NULL, max_statements) s;
+	END IF;
+EXCEPTION
+	/* no window in which statements were measured */
+	WHEN object_not_in_prerequisite_state THEN
+		RETURN;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.statements_if_measured(oid, name, text, int) IS
+	'gather_statement_advice() from samples, or nothing where it would fail for lack of them';
+
+CREATE FUNCTION tablespace_advisor.statement_rows(
+	OUT rank int,
+	OUT statement text,
+	OUT calls_per_s float8,
+	OUT mean_ms float8,
+	OUT read_ms float8,
+	OUT after_ms float8,
+	OUT after_low_ms float8,
+	OUT after_high_ms float8,
+	OUT relations text,
+	OUT queryid bigint,
+	OUT userid oid)
+RETURNS SETOF record
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'tsa_statement_rows';
+COMMENT ON FUNCTION tablespace_advisor.statement_rows() IS
+	'ten rows of advise_statements(), or none where waits are not measured. Errors: 42501 not a member of pg_monitor';
+REVOKE ALL ON FUNCTION tablespace_advisor.statement_rows() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.statement_rows() TO pg_monitor;
+
 /*
  * For the account of the whole database.  Whoever has it watched is not kept
  * waiting twice.
@@ -173,25 +219,23 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF target IS NOT NULL OR observe IS NOT NULL
-		OR NOT tablespace_advisor.waits_are_measured()
-	THEN
+	IF target IS NOT NULL OR observe IS NOT NULL THEN
 		RETURN;
 	END IF;
-	RETURN QUERY SELECT l.line FROM (
+	RETURN QUERY WITH statement AS MATERIALIZED (
+		SELECT s.* FROM tablespace_advisor.statements_if_measured(
+			caller, destination, space_budget, 3) s
+	)
+	SELECT l.line FROM (
 		SELECT 0 AS n, 'Statements that wait most (advise_statements() has more):' AS line
+		WHERE EXISTS (SELECT FROM statement)
 		UNION ALL
 		SELECT s.rank, format('  %s: %s a call, %s of it waiting for reads; %s after these moves',
 			s.statement, tablespace_advisor.pretty_seconds(s.mean_ms / 1000),
 			tablespace_advisor.pretty_seconds(s.read_ms / 1000),
 			tablespace_advisor.pretty_seconds(s.after_ms / 1000))
-		FROM tablespace_advisor.gather_statement_advice(
-			caller, destination, space_budget, NULL, 3) s) l
+		FROM statement s) l
 	ORDER BY l.n;
-EXCEPTION
-	/* no window in which statements were measured */
-	WHEN object_not_in_prerequisite_state THEN
-		RETURN;
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.statement_gain_lines(oid, regclass, name, text, interval) IS

@@ -21,10 +21,11 @@ CREATE TYPE tablespace_advisor.report_findings AS (
 	saved_high float8,
 	later float8[],
 	temporary @extschema@.placement_advice,
-	window_line text
+	window_line text,
+	statements jsonb
 );
 COMMENT ON TYPE tablespace_advisor.report_findings IS
-	'what a report rests on: the period''s begin, rows of advise_placement() on relations, recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves(); later: for each of the advice what its reads take once all of it is followed (NULL: not known); temporary: the row on temporary files; window_line: what the advice is of';
+	'what a report rests on: the period''s begin, rows of advise_placement() on relations, recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves(); later: for each of the advice what its reads take once all of it is followed (NULL: not known); temporary: the row on temporary files; window_line: what the advice is of; statements: rows of advise_statements()';
 
 /* A relation's own table, so that what is done with one table is one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])

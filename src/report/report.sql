@@ -45,8 +45,9 @@ BEGIN ATOMIC
 			FROM unnest(b.rows) WITH ORDINALITY r (advice, evidence, n)
 			WHERE (r.advice).relation IS NOT NULL ORDER BY r.n),
 		(SELECT r.advice FROM unnest(b.rows) r WHERE (r.advice).relation IS NULL),
-		(SELECT l FROM tablespace_advisor.window_lines(b.rows[1].evidence -> 'window', true) l
-			WHERE b.rows[1].evidence ? 'window')
+		(SELECT string_agg(l, ' ') FROM tablespace_advisor.window_lines(b.rows[1].evidence -> 'window', true) l
+			WHERE b.rows[1].evidence ? 'window'),
+		(SELECT coalesce(jsonb_agg(s), '[]') FROM tablespace_advisor.statement_rows() s)
 		)::tablespace_advisor.report_findings
 	FROM (SELECT tablespace_advisor.tablespace_to_buy() AS tablespace,
 		(SELECT coalesce(jsonb_agg(c), '[]') FROM @extschema@.recommend_random_page_cost(NULL::name) c) AS costs,
@@ -89,6 +90,7 @@ BEGIN
 			tablespace_advisor.report_devices(f),
 			tablespace_advisor.report_load(f),
 			tablespace_advisor.report_readers(f),
+			tablespace_advisor.report_statements(f),
 			tablespace_advisor.report_room(f),
 			tablespace_advisor.report_moved(f),
 			tablespace_advisor.report_growth(f),
@@ -116,7 +118,7 @@ BEGIN ATOMIC
 		LEFT JOIN (SELECT FROM tablespace_advisor.device LIMIT 0) held ON true;
 END;
 COMMENT ON FUNCTION @extschema@.tablespace_report(interval) IS
-	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, the moves since so long ago with forecast and outcome, growth and costs; it only looks, loads nothing and runs no script. Errors: 22004 since is null, 22023 it is not greater than zero';
+	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, which statements wait, the moves since so long ago with forecast and outcome, growth and costs; it only looks, loads nothing and runs no script. Errors: 22004 since is null, 22023 it is not greater than zero';
 REVOKE ALL ON FUNCTION @extschema@.tablespace_report(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_report(interval) TO pg_monitor;
 
@@ -156,6 +158,7 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.report_devices(tablespace_advisor.report_findings),
 	tablespace_advisor.draw_readers(text[], float8[], float8[], text, text[]),
 	tablespace_advisor.report_readers(tablespace_advisor.report_findings),
+	tablespace_advisor.report_statements(tablespace_advisor.report_findings),
 	tablespace_advisor.batch_outcomes(timestamptz),
 	tablespace_advisor.draw_outcomes(jsonb),
 	tablespace_advisor.outcome_sentence(jsonb, bigint),

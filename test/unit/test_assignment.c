@@ -56,7 +56,7 @@ test_random(void)
 		if (result.present_cost > best)
 		{
 			double		share = (result.present_cost - got) /
-				(result.present_cost - best);
+			(result.present_cost - best);
 
 			worst = fmin(worst, share);
 			sum += share;
