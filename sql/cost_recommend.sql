@@ -166,6 +166,30 @@ SELECT count(*) FROM measure_index_locality('regress_recommend.t') WHERE windows
 SELECT detail ~ 'over 1 index of measured locality here' AS measured
 FROM recommend_random_page_cost('regress_recommend');
 
+\echo -- depth beside a load: what others lose by a deeper queue is no gain, nor is noise
+BEGIN;
+DELETE FROM tablespace_advisor.probe_run WHERE tablespace = 'regress_recommend';
+CREATE FUNCTION pg_temp.depth(own float8[], others float8[], width float8)
+RETURNS int LANGUAGE sql AS $$
+	DELETE FROM tablespace_advisor.probe_run WHERE tablespace = 'regress_recommend';
+	INSERT INTO tablespace_advisor.probe_run
+		(run_id, tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+		OVERRIDING SYSTEM VALUE
+	SELECT 990003, spcname, pg_tablespace_location(oid), 'scratch', 268435456, '3 s', now(), now()
+	FROM pg_tablespace WHERE spcname = 'regress_recommend';
+	INSERT INTO tablespace_advisor.probe_result (run_id, workload, queue_depth, io_size, samples,
+		iops, mean_us, mean_low_us, mean_high_us, conditions, others_reads_per_s, others_writes_per_s)
+	SELECT 990003, 'random read', 2 ^ (n - 1), current_setting('block_size')::int, 600, o,
+		1e6 / o, 1e6 / o * (1 - width), 1e6 / o * (1 + width), 'others', others[n], 0
+	FROM unnest(own) WITH ORDINALITY u (o, n);
+	SELECT depth::int FROM tablespace_advisor.read_concurrency c
+	JOIN pg_tablespace t ON t.oid = c.tablespace_oid WHERE spcname = 'regress_recommend'
+$$;
+SELECT pg_temp.depth('{60,100,130,155,170,178}', '{125,85,55,30,15,8}', 0.02) AS one_actuator,
+	pg_temp.depth('{180,182,201,205,220,215}', '{0,0,0,0,0,0}', 0.12) AS noise,
+	pg_temp.depth('{1000,1900,3600,6500,7000,7100}', '{3000,2900,2800,2500,2400,2300}', 0.02) AS flash;
+ROLLBACK;
+
 \echo -- worst plans: scattered, in order, all in caches; what is chosen now is what is recommended if that is kept
 CREATE FUNCTION pg_temp.worst(r float8, recommended float8, OUT place int, OUT of_rows numeric, OUT plan text, OUT best text,
 	OUT slowdown numeric, OUT plan_then text, OUT slowdown_then numeric, OUT corrected text, OUT is_measured boolean)
