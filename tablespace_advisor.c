@@ -38,6 +38,10 @@ TSA_MODULE_MAGIC;
 
 void		_PG_init(void);
 
+/*
+ * Called when the library is loaded: defines the parameters of all stages and
+ * takes the hooks.
+ */
 void
 _PG_init(void)
 {

@@ -65,8 +65,8 @@ enum
 	"   THEN g.evidence ELSE g.evidence #- '{window,waits}' END"
 
 /*
- * Advice as lines of text; in_short is a Boolean constant, more an array, options
- * are further arguments of gather_advice().
+ * Advice as lines of text; in_short is a Boolean constant, more an array,
+ * options are further arguments of gather_advice().
  */
 #define EXPLAIN_ADVICE(in_short, more, options) \
 	"SELECT tablespace_advisor.printable(e)" \
@@ -151,6 +151,10 @@ check_rights(Oid target)
 						get_rel_name(table))));
 }
 
+/*
+ * Sets an argument of the request from one of the call, if there is one (from
+ * >= 0) and it is not null.
+ */
 static void
 set_argument(FunctionCallInfo fcinfo, AdviceRequest *request, int arg, int from)
 {

@@ -67,12 +67,14 @@ next_random(Assigner *s)
 	return (double) (s->random >> 33) / (double) (UINT64_C(1) << 31);
 }
 
+/* What a relation costs in a place. */
 static double
 cost_in(const Assigner *s, size_t item, int place)
 {
 	return s->p->cost[item * (size_t) s->p->nplaces + (size_t) place];
 }
 
+/* What it takes of the room there. */
 static uint64_t
 size_in(const Assigner *s, size_t item, int place)
 {
@@ -81,6 +83,10 @@ size_in(const Assigner *s, size_t item, int place)
 	return place == i->present ? i->size : i->moved_size;
 }
 
+/*
+ * Does it take of the budget to have the relation there?  It does if it has
+ * moved and gains by that.
+ */
 static bool
 takes_budget(const Assigner *s, size_t item, int place)
 {
@@ -90,6 +96,7 @@ takes_budget(const Assigner *s, size_t item, int place)
 		cost_in(s, item, place) < cost_in(s, item, present);
 }
 
+/* Puts a relation into a place, and counts what it takes. */
 static void
 put_in(Assigner *s, size_t item, int place)
 {
@@ -99,6 +106,7 @@ put_in(Assigner *s, size_t item, int place)
 	s->place[item] = place;
 }
 
+/* Takes it out of its place again. */
 static void
 take_out(Assigner *s, size_t item)
 {
@@ -109,6 +117,7 @@ take_out(Assigner *s, size_t item)
 		s->used[s->nlimits - 1] -= size_in(s, item, place);
 }
 
+/* Is there room, and a budget, for a relation in a place? */
 static bool
 has_room(const Assigner *s, size_t item, int place)
 {
@@ -123,6 +132,7 @@ has_room(const Assigner *s, size_t item, int place)
 		 size <= s->limit[budget] - s->used[budget]);
 }
 
+/* Is no limit exceeded? */
 static bool
 everything_fits(const Assigner *s)
 {
@@ -134,6 +144,7 @@ everything_fits(const Assigner *s)
 	return true;
 }
 
+/* What all relations cost, each in its place. */
 static double
 sum_costs(const Assigner *s, const int *place)
 {
@@ -187,6 +198,9 @@ compare_candidates(const void *a, const void *b)
 	return x->place - y->place;
 }
 
+/*
+ * Adds a relation and a place to those to choose from, by value for each byte.
+ */
 static void
 add_candidate(Assigner *s, size_t item, int place, uint64_t size)
 {
@@ -198,6 +212,7 @@ add_candidate(Assigner *s, size_t item, int place, uint64_t size)
 	c->place = place;
 }
 
+/* Sorts them, best first. */
 static void
 sort_candidates(Assigner *s)
 {

@@ -44,6 +44,10 @@ typedef struct SortKey
 	size_t		move;
 } SortKey;
 
+/*
+ * For qsort(): by the first key, upwards, by the second, downwards, then by
+ * number.
+ */
 static int
 compare_keys(const void *a, const void *b)
 {
@@ -57,6 +61,7 @@ compare_keys(const void *a, const void *b)
 	return x->move < y->move ? -1 : x->move > y->move;
 }
 
+/* What is saved for each byte. */
 static double
 per_byte(double saved, uint64_t size)
 {
@@ -75,6 +80,7 @@ root_of(const Bundler *b, size_t move)
 	return move;
 }
 
+/* Makes one set of two. */
 static void
 join(const Bundler *b, size_t x, size_t y)
 {
@@ -292,6 +298,7 @@ order_bundle(Bundler *b, size_t begin, size_t end, int made)
 	return false;
 }
 
+/* Notes the verdict on moves from "begin" to before "end" of the order. */
 static void
 set_results(Bundler *b, size_t begin, size_t end, TsaBundleVerdict verdict,
 			int bundle)

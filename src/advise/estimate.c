@@ -51,12 +51,14 @@ array_elements(ArrayType *array, const char *name, int *n)
 	return ARR_DATA_PTR(array);
 }
 
+/* The elements of an array, and how many. */
 static double *
 float8_elements(ArrayType *array, const char *name, int *n)
 {
 	return array_elements(array, name, n);
 }
 
+/* Fails (22023) unless depths rise and latencies are positive. */
 static void
 check_curve(const TsaCurve *curve)
 {
@@ -70,6 +72,7 @@ check_curve(const TsaCurve *curve)
 	}
 }
 
+/* A curve of two arrays of one length. */
 static TsaCurve
 make_curve(ArrayType *depths, ArrayType *latencies_us)
 {
@@ -147,6 +150,7 @@ tsa_max_read_rate(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(tsa_curve_max_rate(&curve));
 }
 
+/* Fails (22023) for a number that is negative or not finite. */
 static void
 check_load(const char *name, double number)
 {

@@ -73,6 +73,7 @@ check_pin(FunctionCallInfo fcinfo)
 				 errmsg("must be owner of table %s", get_rel_name(table))));
 }
 
+/* Fails (22001) if the reason is too long. */
 static void
 check_reason(text *reason)
 {

@@ -89,6 +89,7 @@ index_of(Datum number, int most, int arg)
 	return (int) value - 1;
 }
 
+/* A number of bytes.  Fails (22023) if it is negative. */
 static uint64_t
 size_of(Datum number, int arg)
 {
@@ -167,6 +168,7 @@ read_arguments(FunctionCallInfo fcinfo, PlanArguments *a)
 	p->budget = TSA_NO_LIMIT;
 }
 
+/* Chooses a place for each relation.  Fails if there is not enough memory. */
 static void
 assign(const TsaAssignmentProblem *problem, TsaAssignment *result)
 {

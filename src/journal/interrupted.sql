@@ -1,3 +1,5 @@
+/* Copyright (c) 2026, The tablespace_advisor developers */
+
 /* Moves that were interrupted. */
 
 CREATE FUNCTION tablespace_advisor.copy_kept_until(interrupted_at timestamptz)

@@ -97,8 +97,8 @@ check_jobs(ArrayType *job_ids)
 
 /*
  * Have all jobs ended?  Throws if one waits for this session, be it that this
- * transaction has queued or cancelled it, which counts once it commits.  That it
- * has found it interrupted is no reason.
+ * transaction has queued or cancelled it, which counts once it commits.  That
+ * it has found it interrupted is no reason.
  */
 static bool
 have_ended(ArrayType *job_ids)
@@ -139,6 +139,10 @@ have_ended(ArrayType *job_ids)
 	return ended;
 }
 
+/*
+ * wait_for_moves(job_ids, timeout): true when all of them have ended, however;
+ * false if that takes longer than the timeout.
+ */
 Datum
 tsa_wait_for_moves(PG_FUNCTION_ARGS)
 {

@@ -15,6 +15,7 @@
 
 #include "wait/fixed_table.h"
 
+/* The entry of a slot, which may be free. */
 static void *
 slot_at(const TsaFixedTable *table, uint32_t slot)
 {

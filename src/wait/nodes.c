@@ -52,6 +52,7 @@ typedef struct Walk
 	int			nscans;			/* sequential ones */
 } Walk;
 
+/* Notes which index each bitmap index scan below a node reads. */
 static void
 start_bitmaps(TsaFrame *frame, PlanState *state)
 {
@@ -254,6 +255,7 @@ keep_node(TsaFrame *frame, PlanState *state)
 	return node;
 }
 
+/* For planstate_tree_walker(): keeps a node that reads, and those below it. */
 static bool
 watch_node(PlanState *state, void *context)
 {

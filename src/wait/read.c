@@ -62,6 +62,7 @@ typedef struct Row
 	bool		nulls[MAX_COLUMNS];
 } Row;
 
+/* The next column of a row. */
 static void
 add(Row *row, Datum value)
 {
@@ -69,6 +70,7 @@ add(Row *row, Datum value)
 	row->values[row->n++] = value;
 }
 
+/* The same, NULL. */
 static void
 add_null(Row *row)
 {
@@ -76,18 +78,21 @@ add_null(Row *row)
 	row->values[row->n++] = (Datum) 0;
 }
 
+/* The same, a number. */
 static void
 add_number(Row *row, double number)
 {
 	add(row, Float8GetDatum(number));
 }
 
+/* The same, a text. */
 static void
 add_text(Row *row, const char *text)
 {
 	add(row, CStringGetTextDatum(text));
 }
 
+/* Puts the row into the result; the next one begins. */
 static void
 put_row(const ReturnSetInfo *result, Row *row)
 {
@@ -112,6 +117,7 @@ copy_table(const TsaFixedTable *from, TsaFixedTable *to)
 	to->used = (uint8 *) memory + (Size) to->nslots * to->entry_size;
 }
 
+/* A histogram as an array; NULL if it is empty. */
 static void
 add_histogram(Row *row, const uint64_t *histogram)
 {
@@ -132,6 +138,7 @@ add_histogram(Row *row, const uint64_t *histogram)
 												 TYPALIGN_DOUBLE)));
 }
 
+/* A relation as a row. */
 static void
 put_relation(const ReturnSetInfo *result, const TsaRelationEntry *entry)
 {

@@ -29,6 +29,7 @@ TsaWaitShared *tsa_wait_shared = NULL;
 static shmem_request_hook_type previous_request = NULL;
 static shmem_startup_hook_type previous_startup = NULL;
 
+/* How much the ledger has room for, by the parameter for statements. */
 static TsaLedgerSize
 ledger_size(void)
 {
@@ -41,6 +42,7 @@ ledger_size(void)
 	return size;
 }
 
+/* Shared memory of this stage, in bytes. */
 static Size
 shared_size(void)
 {

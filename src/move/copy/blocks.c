@@ -288,6 +288,7 @@ typedef struct Deadline
 	double		ms;
 } Deadline;
 
+/* Has the time gone by?  Never without a deadline. */
 static bool
 is_over(const Deadline *deadline)
 {

@@ -133,7 +133,7 @@ typedef struct TsaCopy
 	BufferAccessStrategy strategy;
 	TsaWriteQueue *queue;		/* pages that are being written */
 	char	   *compared;		/* a page of the copy, aligned for I/O */
-	XLogRecPtr	trusted_lsn;	/* pages with a later LSN are not trusted, ... */
+	XLogRecPtr	trusted_lsn;	/* pages of a later LSN are not trusted, ... */
 	XLogRecPtr	own_lsn;		/* but those that this copy has written */
 	int64		unmarked_bytes; /* logged since the last mark */
 	instr_time	marked;			/* when that was */

@@ -68,6 +68,7 @@ struct TsaForkCache
 	bool		has_memory;		/* nobody uses what they need */
 };
 
+/* Blocks from "from" to before "end" of a main fork. */
 static TsaBlockRange
 range_of(RelFileLocator locator, BlockNumber from, BlockNumber end)
 {

@@ -19,16 +19,17 @@
  * parted, and no page of C has been written without.
  *
  * The mark.  A row in the journal says for each main fork how many blocks were
- * logged and written, and where the WAL ended by then.  Where the row is, so is
- * all WAL before its commit, on whatever server.  The queue is empty when a mark
- * is made, so all images before its LSN were written by then, and whatever
- * server has the mark has the same page of C, or one with a later LSN.  Of images
- * behind the mark this is not true: a worker may die, or a server crash after a
- * checkpoint, with images that are flushed and not written.  Then C has an older
- * page there, or none; a standby has the image; and if the standby takes over,
- * a former primary that follows it keeps the older page, since none of its WAL
- * since the timelines parted names that block.  Hence such an image has to be
- * logged again, though it be what it should be here.
+ * logged and written, and where the WAL ended by then.  Where the row is, so
+ * is all WAL before its commit, on whatever server.  The queue is empty when a
+ * mark is made, so all images before its LSN were written by then, and
+ * whatever server has the mark has the same page of C, or one with a later
+ * LSN.  Of images behind the mark this is not true: a worker may die, or a
+ * server crash after a checkpoint, with images that are flushed and not
+ * written.  Then C has an older page there, or none; a standby has the image;
+ * and if the standby takes over, a former primary that follows it keeps the
+ * older page, since none of its WAL since the timelines parted names that
+ * block.  Hence such an image has to be logged again, though it be what it
+ * should be here.
  *
  * Which pages count.  A page of C is left as it is, without a record, if
  *
@@ -42,22 +43,23 @@
  * S is read under the buffer's share lock, after the WAL tail was opened, so
  * what changes S later is followed as in any copy.  What happened to S while
  * nobody followed the WAL does not matter: changes that were lost in a crash
- * and whose LSNs were given to others, VACUUM's that have no LSN, an index that
- * was built anew in the same file.  They show in the bytes; those that come
- * and go again in the LSN.  Hence such a page equals S here.  By the mark every
- * other server has the same page of C, or one with a later LSN: an image that was
- * logged and not written here.  That was read from S after the page here was
- * logged, and S has no LSN behind that one: so it has what S has, but for what is
- * not logged, hint bits and the like (see live_copy.c), which may be lost or not.
+ * and whose LSNs were given to others, VACUUM's that have no LSN, an index
+ * that was built anew in the same file.  They show in the bytes; those that
+ * come and go again in the LSN.  Hence such a page equals S here.  By the mark
+ * every other server has the same page of C, or one with a later LSN: an image
+ * that was logged and not written here.  That was read from S after the page
+ * here was logged, and S has no LSN behind that one: so it has what S has, but
+ * for what is not logged, hint bits and the like (see live_copy.c), which may
+ * be lost or not.
  *
  * GiST compares the LSN of a page with numbers that its children got from
  * theirs, hence no page of C may have an LSN before that of S.
  *
- * Until all that is below the mark has been compared, no other mark is made: its
- * LSN would be behind that of images which are still to be logged again.  Pages
- * that this copy has logged itself count, as its queue is written before it
- * starts over.  The commit of a mark is not waited for: with an older mark, more
- * is copied again.
+ * Until all that is below the mark has been compared, no other mark is made:
+ * its LSN would be behind that of images which are still to be logged again.
+ * Pages that this copy has logged itself count, as its queue is written before
+ * it starts over.  The commit of a mark is not waited for: with an older mark,
+ * more is copied again.
  *
  * Buffers.  Recovery and standbys change C in shared buffers, and may leave
  * them dirty.  They are written, and dropped, before C is read or written past
@@ -234,8 +236,8 @@ adopt_fork(TsaCopy *copy, TsaCopyFork *fork)
 }
 
 /*
- * Takes over the files that an interrupted copy has made.  In a transaction that
- * has the relations open, after the tail has been opened.
+ * Takes over the files that an interrupted copy has made.  In a transaction
+ * that has the relations open, after the tail has been opened.
  */
 void
 tsa_copy_adopt(TsaCopy *copy)
@@ -260,7 +262,8 @@ tsa_copy_adopt(TsaCopy *copy)
 
 /*
  * Are two pages equal, but for LSN and checksum?  Where the hole of a page is
- * left out of its image ("std"), recovery makes it zeros, and it does not count.
+ * left out of its image ("std"), recovery makes it zeros, and it does not
+ * count.
  */
 static bool
 is_equal(const char *a, const char *b, bool std)

@@ -15,27 +15,29 @@
  *
  * Checkpoints.  Each write is registered with the checkpointer, as that of a
  * buffer is; nothing is synced here.  A checkpoint that lets recovery begin
- * behind a record must have the page that the record describes in the file, and
- * a request to sync it.  So the write is made with DELAY_CHKPT_START set, for
- * which a checkpoint waits after it has chosen the place where recovery would
- * begin (the redo pointer, which it publishes first); and with the flag set the
- * redo pointer is looked at.  If it is before the record, a checkpoint that is
- * to come moves it and then waits for the write and its request.  If it is
- * behind the record, the checkpoint has not waited: all that is in the queue is
- * logged again, in the same order, so that the last record of a block is still
- * that of its last write.  Should that not happen, since the process has ended,
- * the file has an older page than the WAL: see "The mark" in resume.c.  (A request that comes before the write would not do:
- * a checkpoint that began earlier may have synced the file and forgotten the
- * request before the write.)  The same holds for a base backup: what it would
- * not replay, it copies after the write.
+ * behind a record must have the page that the record describes in the file,
+ * and a request to sync it.  So the write is made with DELAY_CHKPT_START set,
+ * for which a checkpoint waits after it has chosen the place where recovery
+ * would begin (the redo pointer, which it publishes first); and with the flag
+ * set the redo pointer is looked at.  If it is before the record, a checkpoint
+ * that is to come moves it and then waits for the write and its request.  If
+ * it is behind the record, the checkpoint has not waited: all that is in the
+ * queue is logged again, in the same order, so that the last record of a block
+ * is still that of its last write.  Should that not happen, since the process
+ * has ended, the file has an older page than the WAL: see "The mark" in
+ * resume.c.  (A request that comes before the write would not do: a checkpoint
+ * that began earlier may have synced the file and forgotten the request before
+ * the write.)  The same holds for a base backup: what it would not replay, it
+ * copies after the write.
  *
  * The flag counts only in a process with a virtual transaction ID, so batches
  * are added and written in transactions; which need not be the same one.  An
  * error ends the transaction, which clears the flag.
  *
- * A copy that is made in one transaction (one_transaction.c) is not resumed, and
- * its file is unlinked by whatever ends that transaction: its pages are written
- * at once, with the flag set from before the WAL insert until after the write.
+ * A copy that is made in one transaction (one_transaction.c) is not resumed,
+ * and its file is unlinked by whatever ends that transaction: its pages are
+ * written at once, with the flag set from before the WAL insert until after
+ * the write.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -161,8 +163,8 @@ write_pages(TsaPageBatch *batch)
 }
 
 /*
- * Logs a batch as one record, and returns where that ends.  The pages have their
- * LSN and checksum then.
+ * Logs a batch as one record, and returns where that ends.  The pages have
+ * their LSN and checksum then.
  *
  * The images of block 0, and of what is in one batch with it, are always whole:
  * it is a metapage in most access methods, whose contents the page header does

@@ -89,11 +89,11 @@ tsa_count_copies(const List *moves)
 }
 
 /*
- * Makes a queued or interrupted job the running one of this worker; false if it
- * is neither any more, or not for this worker, or if somebody is cancelling it, in
- * a transaction that may stay open, or if it is not to begin: it may have been
- * locked when tsa_give_up_job() looked.  Others find the figures of the
- * worker's copies by progress_handle, 0 if they cannot (live_progress.c).
+ * Makes a queued or interrupted job the running one of this worker; false if
+ * it is neither any more, or not for this worker, or if somebody is cancelling
+ * it, in a transaction that may stay open, or if it is not to begin: it may
+ * have been locked when tsa_give_up_job() looked.  Others find the figures of
+ * the worker's copies by progress_handle, 0 if they cannot (live_progress.c).
  *
  * Workers but the batch's first take live copies only, and none of a table
  * that shares the batch with moves of its own indexes, nor these: each of the

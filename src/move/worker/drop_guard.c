@@ -307,6 +307,7 @@ object_access(ObjectAccessType access, Oid class, Oid object, int column,
 		check_drop(false);
 }
 
+/* Registers what this file needs when the library is loaded. */
 void
 tsa_init_drop_guard(void)
 {

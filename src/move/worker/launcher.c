@@ -232,6 +232,10 @@ work_for_ever(void)
 	}
 }
 
+/*
+ * Main function of the launcher: recovers jobs after a restart, and has
+ * samples taken until the server stops.
+ */
 void
 tsa_launcher_main(Datum arg pg_attribute_unused())
 {
@@ -246,6 +250,7 @@ tsa_launcher_main(Datum arg pg_attribute_unused())
 	work_for_ever();
 }
 
+/* Main function of a worker that recovers the jobs of a database. */
 void
 tsa_recover_worker_main(Datum database)
 {

@@ -5,11 +5,11 @@
  *	  worker is gone, or that are to be gone on with then.
  *
  * The launcher has no database, and to look into all of them from time to time
- * would start a process for each.  So whoever knows that something is to be done
- * says so in shared memory, which there is if the library is preloaded: a worker
- * that ends before its time, and a recovery that has found no worker slot.  If
- * there are too many such databases, the launcher looks into all.  A restart
- * forgets them, and looks into all of them, too.
+ * would start a process for each.  So whoever knows that something is to be
+ * done says so in shared memory, which there is if the library is preloaded: a
+ * worker that ends before its time, and a recovery that has found no worker
+ * slot.  If there are too many such databases, the launcher looks into all.  A
+ * restart forgets them, and looks into all of them, too.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -50,6 +50,7 @@ static LauncherCalls *shared = NULL;
 static shmem_request_hook_type next_shmem_request = NULL;
 static shmem_startup_hook_type next_shmem_startup = NULL;
 
+/* Hook: asks for shared memory. */
 static void
 request_shmem(void)
 {
@@ -58,6 +59,7 @@ request_shmem(void)
 	RequestAddinShmemSpace(MAXALIGN(sizeof(LauncherCalls)));
 }
 
+/* Hook: makes or finds it. */
 static void
 start_shmem(void)
 {

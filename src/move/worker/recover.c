@@ -12,11 +12,11 @@
  * A live copy becomes "interrupted" and keeps its files (copy/resume.c); other
  * moves, and those that had not begun, are queued: then another worker of the
  * same batch runs them, which waits for the batch lock before the transaction
- * that recovers gives it back, as one does that a call starts (start.c).  If no
- * worker can be had, the next call tries again, or the launcher.  A job ends as
- * failed if it is interrupted again and again with no mark in between, as it may
- * be what interrupts; and if it stays interrupted for longer than its copy is
- * kept.
+ * that recovers gives it back, as one does that a call starts (start.c).  If
+ * no worker can be had, the next call tries again, or the launcher.  A job
+ * ends as failed if it is interrupted again and again with no mark in between,
+ * as it may be what interrupts; and if it stays interrupted for longer than
+ * its copy is kept.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -272,12 +272,12 @@ recover_batches(bool may_go_on, bool take_over)
 }
 
 /*
- * Recovers the jobs of workers that are gone: they end as failed, or as done if
- * their relation had moved, or are to be gone on with.  Removes old files that a
- * worker had kept for later.  take_over: starts workers for what is queued or
- * interrupted, which wait until this transaction ends; it must end soon.  True
- * if there are jobs for which none could be had.  Costs little for a batch whose
- * worker lives, however many jobs it has.
+ * Recovers the jobs of workers that are gone: they end as failed, or as done
+ * if their relation had moved, or are to be gone on with.  Removes old files
+ * that a worker had kept for later.  take_over: starts workers for what is
+ * queued or interrupted, which wait until this transaction ends; it must end
+ * soon.  True if there are jobs for which none could be had.  Costs little for
+ * a batch whose worker lives, however many jobs it has.
  */
 bool
 tsa_recover_jobs(bool take_over)

@@ -417,8 +417,8 @@ enter_batch(TsaWorker *worker, const TsaWorkerArgs *args)
 }
 
 /*
- * The worker ends: by an error, with jobs left, if there is a code.  The launcher
- * looks a little later, when the worker's locks are released.
+ * The worker ends: by an error, with jobs left, if there is a code.  The
+ * launcher looks a little later, when the worker's locks are released.
  */
 static void
 call_launcher(int code, Datum arg pg_attribute_unused())
