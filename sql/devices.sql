@@ -31,7 +31,7 @@ SELECT tablespace, media, volatile, redundant
 FROM tablespace_devices()
 WHERE (media = 'memory' AND volatile IS NOT TRUE)
    OR (volatile AND NOT array_to_string(warnings, ' ') LIKE '%volatile storage%')
-   OR (media = 'unknown' AND NOT array_to_string(warnings, ' ') LIKE '%cannot be seen%');
+   OR (media = 'unknown' AND NOT array_to_string(warnings, ' ') LIKE '%is not visible%');
 
 -- what only a RAID has, and what every RAID has
 SELECT tablespace, raid_level, members, write_penalty, degraded

@@ -185,7 +185,7 @@ $node->safe_psql('postgres', 'DROP TABLE real');
 like(
 	($node->psql('postgres', 'SELECT '
 		  . probe('50 ms', '1', 'random read', mode => 'existing')))[2],
-	qr/holds no relation file .* whose blocks have all been written/,
+	qr/has no relation file .* with all blocks written/,
 	'nothing but a sparse file');
 unlink $sparse;
 

@@ -170,7 +170,7 @@ check_call(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("%s() cannot run inside a transaction block",
 						get_func_name(fcinfo->flinfo->fn_oid)),
-				 errdetail("It commits, so that its background worker sees what is to be done."),
+				 errdetail("It commits, so that its background worker sees the queued moves."),
 				 errhint("Send CALL as a statement of its own, turn autocommit on, or call it from a top-level procedure or DO block in PL/pgSQL, with a variable for job_ids.")));
 }
 

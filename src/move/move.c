@@ -46,6 +46,7 @@
 #include "move/job/request.h"
 #include "move/plan/children.h"
 #include "move/plan/plan.h"
+#include "move/plan/rules.h"
 #include "move/wait_for_batch.h"
 #include "move/worker/job_storage.h"
 #include "move/worker/launcher.h"
@@ -118,6 +119,8 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 		tsa_begin_call(fcinfo);
 	tsa_check_children(options->target, get_func_name(fcinfo->flinfo->fn_oid));
 	moves = plan(options);
+	if (moves != NIL && options->dry_run)
+		tsa_announce_total(moves);
 	if (moves == NIL || options->dry_run)
 		return tsa_job_ids_row(fcinfo, NIL);
 
@@ -323,7 +326,7 @@ tsa_retry_move(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("job " INT64_FORMAT " is %s", job.job_id,
 						tsa_job_state_name(job.state)),
-				 errhint("Only a failed or cancelled move can be repeated. One that is being cancelled is so in a moment: wait_for_moves().")));
+				 errhint("Only failed or cancelled moves can be retried. If the move is still being cancelled, call wait_for_moves() first.")));
 
 	job_id = move_again(&job, false);
 	if (job_id == 0)

@@ -246,7 +246,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	CASE WHEN j.state = 'running' AND b.present > 0 AND b.done < b.total
 			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
 		THEN pg_catalog.make_interval(
-			secs => (b.total - b.done) / (b.present * 1048576)) END AS eta,
+			secs => pg_catalog.ceil((b.total - b.done) / (b.present * 1048576))) END AS eta,
 	j.passes, j.lock_ms, j.attempts,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
 	tablespace_advisor.printable(j.error) AS error, j.owner::regrole AS owner,
@@ -423,7 +423,7 @@ CREATE FUNCTION @extschema@.cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_cancel_move';
 COMMENT ON FUNCTION @extschema@.cancel_move(bigint) IS
-	'cancels a move: one that is queued at once, one that runs as soon as its worker notices; false when the move has ended already; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
+	'cancels a move: a queued one at once, a running one as soon as its worker notices; false if the move has ended already. Errors: 42704 no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
 
 CREATE FUNCTION @extschema@.retry_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -435,13 +435,13 @@ CREATE FUNCTION @extschema@.pause_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_pause_move';
 COMMENT ON FUNCTION @extschema@.pause_move(bigint) IS
-	'asks a live copy to pause, once the transaction commits: within a second or so if it runs, when it begins if it is queued; it keeps what it has copied, and moves queued behind it wait; false when the move has ended or was asked already; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend, 0A000 for other methods';
+	'asks a live copy to pause once the transaction commits: within a second or so if it runs, else when it begins; it keeps its copy, and moves queued behind it wait; false if the move has ended or was asked already. Errors: 42704 no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend, 0A000 for other methods';
 
 CREATE FUNCTION @extschema@.resume_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_resume_move';
 COMMENT ON FUNCTION @extschema@.resume_move(bigint) IS
-	'withdraws what pause_move() has asked for; false when there is nothing to withdraw or the move has ended; 42704 when there is no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
+	'withdraws the request of pause_move(); false if there is none or the move has ended. Errors: 42704 no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
 
 CREATE FUNCTION @extschema@.alter_move(
 	job_id bigint,
@@ -452,7 +452,7 @@ RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_alter_move';
 COMMENT ON FUNCTION @extschema@.alter_move(bigint, text, text, timestamptz) IS
-	'changes limits of a live copy, within a second or so of the commit if it runs; NULL leaves one, ''none'' or infinity removes it; false when the move has ended or nothing is to be changed; 42704 when there is no such job, 42501 unless it is the caller''s own, 22023 for a min_rate over max_rate, 0A000 for other methods';
+	'changes limits of a queued or running live copy, within a second or so of the commit; NULL leaves a limit, ''none'' or infinity removes it; false if the move has ended or nothing changes. Errors: 42704 no such job, 42501 unless it is the caller''s own, 22023 for a min_rate over max_rate, 0A000 for other methods';
 
 CREATE FUNCTION @extschema@.undo_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -467,4 +467,4 @@ RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_wait_for_moves';
 COMMENT ON FUNCTION @extschema@.wait_for_moves(bigint[], interval) IS
-	'waits until all of these moves have ended, however: true; false when that takes longer than timeout (NULL: no limit). Errors: 42704 there is no such job, 22004 nulls, 42501 it is neither the caller''s own nor the caller a member of pg_read_all_stats, 40P01 a move waits for the caller''s transaction';
+	'waits for the given moves to finish, whatever their outcome; returns true, or false on timeout (NULL: no limit). Errors: 42704 there is no such job, 22004 nulls, 42501 it is neither the caller''s own nor the caller a member of pg_read_all_stats, 40P01 a move waits for the caller''s transaction';

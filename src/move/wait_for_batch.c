@@ -32,11 +32,11 @@
 #include "move/job/job.h"
 #include "move/job/journal.h"
 #include "move/job/queue.h"
+#include "move/progress_times.h"
 #include "move/wait_for_batch.h"
 #include "move/worker/recover.h"
 
 #define POLL_MS				200
-#define PROGRESS_MS			2000
 
 /* Prints a notice for each running job of the batch. */
 static void
@@ -188,7 +188,8 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 {
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext loop;
-	TimestampTz printed = GetCurrentTimestamp();
+	TimestampTz began = GetCurrentTimestamp();
+	int64		printed_ms = 0;
 	bool		done = false;
 
 	loop = AllocSetContextCreate(context, "wait for move",
@@ -196,18 +197,19 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 	HOLD_CANCEL_INTERRUPTS();
 	while (!done)
 	{
+		int64		waited_ms;
+
 		tsa_sleep(POLL_MS);
+		waited_ms = (GetCurrentTimestamp() - began) / 1000;
 
 		MemoryContextSwitchTo(loop);
 		done = poll_batch(batch_id, handle);
-		if (!done && TimestampDifferenceExceeds(printed,
-												GetCurrentTimestamp(),
-												PROGRESS_MS))
+		if (!done && tsa_progress_is_due(waited_ms, printed_ms))
 		{
 			print_progress(batch_id);
 			if (print_more != NULL)
 				print_more(batch_id);
-			printed = GetCurrentTimestamp();
+			printed_ms = waited_ms;
 		}
 		MemoryContextSwitchTo(context);
 		MemoryContextReset(loop);

@@ -122,8 +122,8 @@ warn_of_verdict(TsaStorage *storage)
 						storage->raid_level, storage->write_penalty);
 	if (storage->media == TSA_MEDIA_UNKNOWN)
 		tsa_add_warning(storage,
-						"what %s is kept on cannot be seen from here: only a "
-						"probe tells how fast it is", storage->device);
+						"the storage behind %s is not visible: run "
+						"probe_tablespace() to measure it", storage->device);
 	if (storage->media == TSA_MEDIA_ROTATIONAL &&
 		storage->read_ahead_kb >= 0 &&
 		storage->read_ahead_kb < MIN_ROTATIONAL_READ_AHEAD_KB)

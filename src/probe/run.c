@@ -147,7 +147,7 @@ probe_target(TsaProber *prober, TsaProbeRun *run)
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("cannot measure tablespace \"%s\" by its relations",
 							target->name),
-					 errdetail("It holds no relation file of at least 1 MB whose blocks have all been written."),
+					 errdetail("It has no relation file of at least 1 MB with all blocks written."),
 					 errhint("Use mode 'scratch'.")));
 	}
 	else

@@ -39,7 +39,7 @@ AS $$
 	)
 	SELECT 'preloading', p.loaded,
 		CASE WHEN p.loaded THEN 'the library is preloaded'
-			ELSE 'the library is not preloaded: waits are not measured, nothing is sampled, nor tidied up after a crash, unless called for; takes a restart' END,
+			ELSE 'the library is not preloaded: no waits, no samples, no clean-up after a crash; needs a restart' END,
 		CASE WHEN NOT p.loaded THEN 'ALTER SYSTEM SET shared_preload_libraries = '
 			|| (SELECT string_agg(quote_literal(l), ', ')
 				FROM unnest(p.libraries || 'tablespace_advisor'::text) l) END
@@ -47,8 +47,8 @@ AS $$
 	UNION ALL
 	SELECT 'timing', t.timed, CASE WHEN t.timed THEN 'track_io_timing is on'
 			WHEN tablespace_advisor.waits_are_measured()
-				THEN 'track_io_timing is off: waits are measured without it, but outcomes of moves are not; takes a reload: SELECT pg_catalog.pg_reload_conf()'
-			ELSE 'track_io_timing is off: advice cannot correct probes by what the server timed, and outcomes are not measured; takes a reload: SELECT pg_catalog.pg_reload_conf()' END,
+				THEN 'track_io_timing is off: outcomes of moves are not measured; then SELECT pg_catalog.pg_reload_conf()'
+			ELSE 'track_io_timing is off: probes are not corrected, outcomes not measured; then SELECT pg_catalog.pg_reload_conf()' END,
 		CASE WHEN NOT t.timed THEN 'ALTER SYSTEM SET track_io_timing = on' END
 	FROM (SELECT current_setting('track_io_timing')::boolean AS timed) t
 	UNION ALL
@@ -79,7 +79,7 @@ AS $$
 	)
 	SELECT 'waits', i.enabled AND f.fit,
 		CASE WHEN NOT i.enabled THEN 'track_waits is off: waits for reads are not measured'
-			WHEN NOT f.fit THEN format('the table of relations is full (%s): some waits name no relation; takes a restart',
+			WHEN NOT f.fit THEN format('the table of relations is full (%s): some waits name no relation; needs a restart',
 				i.max_relation_entries)
 			ELSE format('waits for reads are measured, in 1 of %s executions', i.sample) END,
 		CASE WHEN NOT i.enabled THEN 'ALTER SYSTEM SET tablespace_advisor.track_waits = on'
@@ -93,11 +93,11 @@ AS $$
 	UNION ALL
 	SELECT 'statements', q.computed AND q.fit,
 		CASE WHEN NOT q.computed
-				THEN 'no query ids are computed: waits name relations, but no statements; takes a reload'
+				THEN 'no query ids are computed: waits name no statements; needs a reload'
 			WHEN NOT q.fit THEN format('%s statements an hour give way to others (of %s kept); takes a restart',
 				round(i.statements_evicted / i.hours), i.max_statement_entries)
 			WHEN NOT q.has_texts
-				THEN 'waits show query ids: pg_stat_statements, which has the texts, is not installed here'
+				THEN 'waits show query ids: pg_stat_statements (texts) is not installed here'
 			ELSE 'waits name statements' END,
 		CASE WHEN NOT q.computed THEN 'ALTER SYSTEM SET compute_query_id = on'
 			WHEN NOT q.fit THEN format(
@@ -253,7 +253,7 @@ BEGIN ATOMIC
 	ORDER BY h.part;
 END;
 COMMENT ON FUNCTION @extschema@.tablespace_advisor_health() IS
-	'what the extension needs, a row each: whether it is there (ok), in words, and the statement that mends it';
+	'requirements of the extension, a row each: whether it is met (ok), a message, and the statement that meets it';
 
 REVOKE ALL ON FUNCTION @extschema@.tablespace_advisor_health() FROM PUBLIC;
 GRANT SELECT ON tablespace_advisor.move_progress TO pg_monitor;

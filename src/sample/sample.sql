@@ -464,7 +464,7 @@ LANGUAGE C
 AS 'MODULE_PATHNAME', 'tsa_sample_activity';
 
 COMMENT ON PROCEDURE @extschema@.sample_activity() IS
-	'keeps what every relation of this database was read and written since the last call, and what sessions wait for, for advice to rest on; takes about half a second. Errors: 25001 in a transaction block, 25006 on a standby';
+	'records the reads and writes of each relation since the previous call, and the waits of sessions, for the advice; takes about half a second. Errors: 25001 in a transaction block, 25006 on a standby';
 
 REVOKE ALL ON PROCEDURE @extschema@.sample_activity() FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE @extschema@.sample_activity() TO pg_monitor;

@@ -50,7 +50,7 @@ REVOKE ALL ON FUNCTION @extschema@.standby_activity(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.standby_activity(interval),
 	tablespace_advisor.watch_of_standby(interval) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.standby_activity(interval) IS
-	'watches for so long what is read here, on a standby, for add_standby_activity() of the primary; server: its cluster_name. Errors: 55000 not on a standby, 22023 bad duration, 22004 null';
+	'watches the reads of this standby for so long and returns them for add_standby_activity() on the primary; server: its cluster_name. Errors: 55000 not on a standby, 22023 bad duration, 22004 null';
 
 /*
  * Whoever replays what a physical walsender, which has no database, sends: no
@@ -140,7 +140,7 @@ AS 'MODULE_PATHNAME', 'tsa_add_standby_activity';
 REVOKE ALL ON FUNCTION @extschema@.add_standby_activity(jsonb, name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.add_standby_activity(jsonb, name) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.add_standby_activity(jsonb, name) IS
-	'takes what standby_activity() has returned on a standby into the advice for a day, or until it is brought again, of the last 32 servers; returns how many relations; server: the standby''s application_name in pg_stat_replication, by default its cluster_name. Errors: 22023 it is of another database or server, 22004 no activity, 25006 on a standby, 55P03 somebody is bringing that of the same server';
+	'adds the result of standby_activity() to the advice for a day, or until the next result of that standby, for the last 32 standbys; returns the number of relations; server: the standby''s application_name in pg_stat_replication, by default its cluster_name. Errors: 22023 it is of another database or server, 22004 no activity, 25006 on a standby, 55P03 somebody is bringing that of the same server';
 
 CREATE FUNCTION tablespace_advisor.standby_reads()
 RETURNS TABLE (server name, relation oid, heap oid, member oid,

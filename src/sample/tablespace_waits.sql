@@ -173,7 +173,7 @@ SELECT w.waiting_sessions, w.reads_per_s, w.mean_ms, w.access,
 	tablespace_advisor.cut_name(w.relation::text) AS relation, w.statement
 FROM tablespace_advisor.waits_since_sample() w;
 COMMENT ON VIEW @extschema@.tablespace_waits IS
-	'statements of this database that have waited for reads since the last sample, by relation and kind of access, those with the longest waits first. Errors: 55000 the library is not preloaded';
+	'statements of this database that have waited for reads since the last sample, by relation and kind of access, longest waits first. Errors: 55000 the library is not preloaded';
 COMMENT ON COLUMN @extschema@.tablespace_waits.waiting_sessions IS
 	'mean number of sessions that waited for these reads: seconds waited per second';
 COMMENT ON COLUMN @extschema@.tablespace_waits.reads_per_s IS

@@ -364,5 +364,5 @@ tsa_rethrow_damage(Relation rel, MemoryContext context)
 					   RelationGetRelationName(rel), path),
 			 is_index ?
 			 errhint("Rebuild the index, in its tablespace by REINDEX or in another one by move_indexes_concurrently() with method \"rebuild\".") :
-			 errhint("Restore the table from a backup or a standby. A session with \"zero_damaged_pages\" on can copy what is left of it into another table.")));
+			 errhint("Restore the table from a backup or a standby. A session with \"zero_damaged_pages\" on can copy the rest of it into another table.")));
 }

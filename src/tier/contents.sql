@@ -308,4 +308,4 @@ REVOKE ALL ON FUNCTION @extschema@.tablespace_contents(name, name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_contents(name, name)
 	TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.tablespace_contents(name, name) IS
-	'everything in the way of DROP TABLESPACE, in every database, and how it leaves (live, rebuild, catalog, lock, with database, setting, temporary, orphan, locked, never) by which statement; size_bytes of all forks, of a table with its TOAST table. Errors: 42704 no such tablespace, 22004 no tablespace, 22023 pg_global, 53000 no worker slot is free, 08006 a database could not be looked into';
+	'everything in the way of DROP TABLESPACE, in every database; how: the way it leaves (live, rebuild, catalog, lock, with database, setting, temporary, orphan, locked, never); size_bytes of all forks, of a table with its TOAST table. Errors: 42704 no such tablespace, 22004 no tablespace, 22023 pg_global, 53000 no worker slot is free, 08006 a database could not be looked into';

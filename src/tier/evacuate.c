@@ -235,7 +235,7 @@ print_total(const Evacuation *evacuation)
 	static TsaStatement query = {
 		"SELECT pg_catalog.concat(p.size, coalesce(', about '"
 		"     || tablespace_advisor.pretty_seconds(p.move_seconds),"
-		"   '; how long it takes is not known: no move was made there,"
+		"   '; the time is not known: no move was made there,"
 		" and no probe of both')) AS size,"
 		" tablespace_advisor.printable(p.reason) AS reason"
 		" FROM tablespace_advisor.evacuation_plan($1, $2, $3, $4, $5) p"
@@ -305,7 +305,7 @@ report_left(const Evacuation *evacuation)
 		ereport(NOTICE,
 				(errmsg("this database has %s in tablespace \"%s\"",
 						nleft == 0 ? "nothing" : "something", name),
-				 errhint("tablespace_contents() shows members of pg_monitor what other databases have there.")));
+				 errhint("tablespace_contents() lists the relations of other databases for members of pg_monitor.")));
 	else if (evacuation->source == DEFAULTTABLESPACE_OID)
 		ereport(NOTICE,
 				(errmsg("tablespace \"%s\" has been relieved, it can never be dropped",

@@ -143,7 +143,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_plan_evacuation'
 LANGUAGE C VOLATILE ROWS 1000;
 COMMENT ON FUNCTION @extschema@.plan_evacuation(name, name, text, text) IS
-	'what evacuate_tablespace() would do with each relation of this database in a tablespace, in its order, without moving anything; the first row, of the kind total, is the sum of what moves against the free space of the target. Errors: 42704 no such tablespace, 22004 no tablespace, 42501 neither CREATE on the target nor a member of pg_monitor, 22023 the two are one tablespace, pg_global, a bad max_rate or lock_up_to';
+	'the plan of evacuate_tablespace() for each relation of this database in a tablespace, in its order; the first row, of the kind total, is the sum of the moves against the free space of the target. Errors: 42704 no such tablespace, 22004 no tablespace, 42501 neither CREATE on the target nor a member of pg_monitor, 22023 the two are one tablespace, pg_global, a bad max_rate or lock_up_to';
 
 /*
  * An unfinished move the other way, which an evacuation would undo.  It refuses
@@ -304,4 +304,4 @@ LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.evacuate_tablespace(
 	name, name, text, interval, boolean, boolean, text, timestamptz, text,
 	timestamptz, bigint[]) IS
-	'moves everything of this database that the caller owns and that can be moved out of a tablespace, while it is in use; prints what is left with the statements for it, and runs none of them; to be repeated until nothing is left, and in each database. Errors as of move_table_concurrently(), and 22023 the two are one tablespace, 55006 an evacuation the other way; a relation that could not be moved is a warning';
+	'moves everything of this database that the caller owns and that can move out of a tablespace, while it is in use; prints the remaining things with their statements and runs none of these; repeat it until nothing is left, in each database. Errors as of move_table_concurrently(), and 22023 the two are one tablespace, 55006 an evacuation the other way; a relation that could not be moved is a warning';

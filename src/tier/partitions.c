@@ -58,7 +58,7 @@ refuse_version(Oid target, const char *version)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot move chunks of hypertable \"%s\" of TimescaleDB %s",
 					tsa_relation_name(target), version),
-			 errdetail("What its catalog says of chunks is in no form that is known."),
+			 errdetail("The form of its catalog of chunks is not known."),
 			 errhint("Move chunks one by one, with the relations of their compressed rows.")));
 }
 
@@ -249,6 +249,8 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 				(errmsg("no partition of \"%s\" is to be moved",
 						tsa_relation_name(options.target)),
 				 errhint("See advise_partition_placement() for the reasons.")));
+	else if (options.dry_run)
+		tsa_announce_total(moves);
 	if (moves == NIL || options.dry_run)
 		return tsa_job_ids_row(fcinfo, NIL);
 

@@ -310,7 +310,7 @@ test_disks(void)
 	is(storage.device, "/dev/md77", "its device is what the mount says");
 	ok(storage.redundant == TSA_UNKNOWN && storage.is_volatile == TSA_UNKNOWN,
 	   "and nothing is claimed about it");
-	ok(warned("only a probe tells"), "but a warning says so");
+	ok(warned("run probe_tablespace() to measure it"), "but a warning says so");
 }
 
 /* One disk with a model or a vendor: its medium. */

@@ -635,7 +635,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	window = enter_window(copy, &attempt);
 	if (window != WINDOW_READY)
 	{
-		/* what will be done some day is waited for, however long it takes */
+		/* a blocker that is bound to finish does not use up an attempt */
 		if (window == WINDOW_NOT_LOCKED && attempt.behind_others)
 			copy->progress.attempts--;
 		if (copy->state == TSA_COPY_REWRITTEN ||

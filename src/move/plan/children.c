@@ -91,7 +91,7 @@ refuse_hypertable(const char *schema, const char *name, const char *literal,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot move table \"%s\", which may be a hypertable",
 						tsa_printable_text(name)),
-				 errdetail("Other tables inherit from it, and what TimescaleDB says of hypertables is in no form that is known.")));
+				 errdetail("Other tables inherit from it, and the form of TimescaleDB's catalog of hypertables is not known.")));
 }
 
 /* A table's OID as text, and whether it was found. */

@@ -227,6 +227,30 @@ tsa_announce_move(const TsaMove *move, const TsaMove *moved_with,
 }
 
 /*
+ * Ends a dry run: prints how many relations the moves (TsaMove *) would move, and
+ * their size.
+ */
+void
+tsa_announce_total(const List *moves)
+{
+	int64		bytes = 0;
+	int			relations = 0;
+	ListCell   *lc;
+
+	foreach(lc, moves)
+	{
+		const TsaMove *move = lfirst(lc);
+
+		bytes += move->size_bytes;
+		relations += 1 + list_length(move->indexes);
+	}
+	ereport(NOTICE,
+			(errmsg_plural("would move in all: %d relation, %s",
+						   "would move in all: %d relations, %s",
+						   relations, relations, tsa_pretty_size(bytes))));
+}
+
+/*
  * How many of the moves in a list stay in a tablespace?
  */
 static int

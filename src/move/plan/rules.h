@@ -21,6 +21,7 @@ extern void tsa_check_move_target(Oid target);
 extern bool tsa_plan_move(TsaMove *move, const TsaMoveOptions *options);
 extern void tsa_announce_move(const TsaMove *move, const TsaMove *moved_with,
 							  const TsaMoveOptions *options);
+extern void tsa_announce_total(const List *moves);
 extern void tsa_report_staying(List *moves);
 extern void tsa_check_space_of_moves(List *moves);
 

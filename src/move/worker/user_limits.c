@@ -86,7 +86,7 @@ check_limits(Oid user, const TsaCallCount *count)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("too many moves on this server"),
-				 errdetail("Users who are not superusers have %d workers under way; the limit is %d, the last of which is for a user who has none.",
+				 errdetail("Users who are not superusers have %d workers under way; the limit is %d, the last place is for a user without any.",
 						   workers, places),
 				 errhint("Wait until a move has ended; a superuser can raise \"tablespace_advisor.max_user_workers\".")));
 }
