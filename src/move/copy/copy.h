@@ -283,6 +283,6 @@ extern RelFileLocator *tsa_copy_old_storage(const TsaCopy *copy);
 extern bool tsa_copy_in_one_transaction(TsaCopy *copy);
 
 /* prepare.c */
-extern bool tsa_copy_prepare(TsaCopy *copy);
+extern bool tsa_copy_prepare_or_move(TsaCopy *copy);
 
 #endif							/* TSA_COPY_H */

@@ -126,7 +126,7 @@ static bool
 copy_and_cut_over(TsaCopy *copy)
 {
 	INSTR_TIME_SET_CURRENT(copy->started);
-	if (tsa_copy_prepare(copy))
+	if (tsa_copy_prepare_or_move(copy))
 		return true;
 	copy->callbacks->takes_longer(copy->callbacks->arg);
 	tsa_stop_point("storage created");

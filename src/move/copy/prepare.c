@@ -322,7 +322,7 @@ create_storage(TsaCopy *copy)
  * transaction.
  */
 bool
-tsa_copy_prepare(TsaCopy *copy)
+tsa_copy_prepare_or_move(TsaCopy *copy)
 {
 	for (;;)
 	{
