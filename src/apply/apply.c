@@ -90,6 +90,7 @@ parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
 	values[3] = PG_GETARG_DATUM(2);
 }
 
+/* Reads the arguments of apply_placement() into options. */
 static void
 parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 {
@@ -108,6 +109,10 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	options->wants_forecast = false;
 }
 
+/*
+ * Plans a round for the call's arguments: its moves, and for each the wave,
+ * the forecast, and whether it undoes another one.
+ */
 static void
 plan_round(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 		   Round *round)
@@ -286,6 +291,10 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 	return ids;
 }
 
+/*
+ * apply_placement(max_bytes, budget, verify, ...): follows the advice on the
+ * whole database. 42501 for who is no member of pg_monitor.
+ */
 Datum
 tsa_apply_placement(PG_FUNCTION_ARGS)
 {

@@ -227,8 +227,8 @@ tsa_announce_move(const TsaMove *move, const TsaMove *moved_with,
 }
 
 /*
- * Ends a dry run: prints how many relations the moves (TsaMove *) would move, and
- * their size.
+ * Ends a dry run: prints how many relations the moves (TsaMove *) would move,
+ * and their size.
  */
 void
 tsa_announce_total(const List *moves)
