@@ -213,8 +213,9 @@ COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation
  * once) tells that: a mean below it is taken as reads that the system's cache
  * serves, a mean above it as a device that is slower than when it was probed.
  *
- * A sequential scan waits for what the system did not read ahead in time.  It is
- * taken for as many random reads as take as long.
+ * A sequential scan waits for what the system did not read ahead in time, once the
+ * time is off that it takes to get pages from the system's cache.  It is taken for as
+ * many random reads as take as long.
  */
 CREATE FUNCTION tablespace_advisor.measured_reads(
 	a tablespace_advisor.relation_fact,
@@ -230,13 +231,14 @@ AS $$
 			WHEN device_us > cached_us
 				THEN greatest(0, (r.us - cached_us) / (device_us - cached_us))
 			ELSE 1 END,
-		1000 * coalesce(a.scan_sessions, 0)
+		greatest(0, 1000 * coalesce(a.scan_sessions, 0)
+			- 2 * coalesce(a.scan_reads_per_s, 0) * coalesce(cached_us, 0) / 1000)
 	FROM (SELECT p.reads, p.sessions * 1e6 / nullif(p.reads, 0) AS us
 		FROM (SELECT greatest(0, a.reads_per_s - coalesce(a.scan_reads_per_s, 0)) AS reads,
 				greatest(0, a.waiting_sessions - coalesce(a.scan_sessions, 0)) AS sessions) p) r
 $$;
 COMMENT ON FUNCTION tablespace_advisor.measured_reads(tablespace_advisor.relation_fact, float8, float8) IS
-	'measured reads of a relation that are not of sequential scans: microseconds of one, and how many of them a second reach a device on which one takes device_us, the system''s cache cached_us; scan_ms: milliseconds per second that sequential scans wait';
+	'measured reads of a relation that are not of sequential scans: microseconds of one, and how many of them a second reach a device on which one takes device_us, the system''s cache cached_us; scan_ms: milliseconds per second that sequential scans wait longer than for the system''s cache';
 
 CREATE FUNCTION tablespace_advisor.measured_load(
 	relations tablespace_advisor.relation_fact[],
@@ -347,15 +349,35 @@ CREATE TYPE tablespace_advisor.placement_estimate AS (
 	not_probed name[],
 	saved_low_ms_per_s float8,
 	saved_high_ms_per_s float8,
-	measured boolean
+	measured boolean,
+	relief_ms_per_s float8
 );
 COMMENT ON TYPE tablespace_advisor.placement_estimate IS
-	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight of this database; probed_us: the latter as probed, which is less where others are in the way; is_saturated: the destination would not serve so many reads; writes_per_s: pages of its table that are written at most, max_writes_per_s: that a probe of the destination wrote; is_faster: beyond the intervals of both measurements; saved_ms_per_s: milliseconds of reading saved per second, saved_percent: of what is spent reading its table; moved_bytes: what a copy takes there, bloat included; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none; measured: waits were measured, device_share is that of random reads that take as long';
+	'one relation in one destination (NULL: where it is). device_share: share of its reads that reach the device; device_us, cached_us, destination_us: microseconds a read takes from the device, from the system''s cache, and in the destination at destination_depth requests in flight of this database; probed_us: the latter as probed, which is less where others are in the way; is_saturated: the destination would not serve so many reads; writes_per_s: pages of its table that are written at most, max_writes_per_s: that a probe of the destination wrote; is_faster: beyond the intervals of both measurements; saved_ms_per_s: milliseconds of reading saved per second, saved_percent: of what is spent reading its table; moved_bytes: what a copy takes there, bloat included; saved_low_ms_per_s, saved_high_ms_per_s: what is saved if the latencies are at the ends of their 95 % intervals; not_probed: tablespaces of which nothing was measured that part of its table is read from, NULL if there are none; measured: waits were measured, device_share is that of random reads that take as long; relief_ms_per_s: the part of the saving that others on that device have';
+
+CREATE FUNCTION tablespace_advisor.device_demand(
+	device_reads float8,
+	scan_ms float8,
+	device_us float8,
+	alone_us float8,
+	OUT demand_ms float8,
+	OUT wait_ms float8)
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT r.reads * alone_us / 1000 + scan_ms, r.reads * device_us / 1000 + scan_ms
+	FROM (SELECT greatest(0, device_reads - scan_ms * 1000 / device_us) AS reads) r;
+END;
+COMMENT ON FUNCTION tablespace_advisor.device_demand(float8, float8, float8, float8) IS
+	'milliseconds per second for which reads of a relation occupy a device, and for which sessions wait for them; device_us, alone_us: what a read takes, and with no other in flight';
 
 /*
  * Pages of a relation are written at most as often as its rows, and at most
  * once per checkpoint and once per read that evicted them.  Nobody waits for
  * that but where a device cannot write so much.
+ *
+ * Sessions whose reads meet on a device take, for the same work, as long less as
+ * the device has less to do.  A relation for which it works longer than its own
+ * share of the waits keeps others waiting, as a table that is scanned does.
  */
 CREATE FUNCTION tablespace_advisor.reads_here(
 	relations tablespace_advisor.relation_fact[],
@@ -369,7 +391,7 @@ RETURNS TABLE (relation regclass, table_relation regclass, tablespace name,
 	random_read_low_us float8, sequential_page_us float8, device_share float8,
 	device_reads float8, read_ms float8, table_pages_written float8,
 	table_read_ms float8, table_device_reads float8, table_device_us float8,
-	scan_ms float8, measured boolean, not_probed name[])
+	scan_ms float8, measured boolean, not_probed name[], relief_ms float8)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off
@@ -423,11 +445,16 @@ AS $$
 		h.device_us, h.device_low_us, h.device_high_us, h.cached_us, h.read_from, h.depth,
 		h.random_read_us, h.random_read_low_us,
 		h.sequential_page_us, h.device_share, h.device_reads, h.read_ms, w.pages_written,
-		w.read_ms, w.device_reads, w.device_us, h.scan_ms, h.measured, w.not_probed
+		w.read_ms, w.device_reads, w.device_us, h.scan_ms, h.measured, w.not_probed,
+		CASE WHEN h.measured THEN coalesce(greatest(0, sum(q.wait_ms) OVER p
+			* q.demand_ms / nullif(sum(q.demand_ms) OVER p, 0) - q.wait_ms), 0) ELSE 0 END
 	FROM named h JOIN whole w USING (table_relation)
+	CROSS JOIN LATERAL tablespace_advisor.device_demand(h.device_reads, h.scan_ms,
+		h.device_us, h.random_read_us) q
+	WINDOW p AS (PARTITION BY h.tablespace)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[], tablespace_advisor.load_fact) IS
-	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms: reads that reach the device, milliseconds of reading, each per second, table_…: of its table with all indexes';
+	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms: reads that reach the device, milliseconds of reading, each per second, relief_ms: milliseconds per second that reads of others on that device would wait less without its reads, table_…: of its table with all indexes';
 
 /* Where a page of one of them is not known, scans count as random reads. */
 CREATE FUNCTION tablespace_advisor.scan_gain(
@@ -539,7 +566,7 @@ AS $$
 				FROM (SELECT * FROM reached OFFSET 0) r OFFSET 0) s) a OFFSET 0
 	), gain AS (
 		SELECT t.*, t.random_reads * (t.device_us - t.destination_us) / 1000
-				+ t.scan_gain_ms AS gain_ms
+				+ t.scan_gain_ms + t.relief_ms AS gain_ms
 		FROM (SELECT t.*, t.device_reads - s.random_reads AS random_reads, s.scan_gain_ms
 			FROM there t CROSS JOIN LATERAL tablespace_advisor.scan_gain(t.scan_ms,
 				t.device_us, t.sequential_page_us, t.scan_there_us) s OFFSET 0) t
@@ -557,9 +584,9 @@ AS $$
 				+ coalesce(g.sequential_write_page_us, 0)) / 1e6),
 		g.not_probed,
 		g.random_reads * (g.device_low_us - g.destination_us * g.high) / 1000
-			+ g.scan_gain_ms,
+			+ g.scan_gain_ms + g.relief_ms,
 		g.random_reads * (g.device_high_us - g.destination_us * g.low) / 1000
-			+ g.scan_gain_ms, g.measured
+			+ g.scan_gain_ms + g.relief_ms, g.measured, g.relief_ms
 	FROM gain g
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_placement(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], boolean, name) IS

@@ -78,7 +78,7 @@ AS $$
 				+ (1 - e.device_share) * here.cached_us) / 1000,
 			'table_read_ms_per_s', e.table_read_ms_per_s,
 			'saved_ms_per_s', e.saved_ms_per_s, 'saved_percent', e.saved_percent,
-			'saved_low', e.saved_low_ms_per_s, 'saved_high', e.saved_high_ms_per_s,
+			'relief_ms_per_s', nullif(e.relief_ms_per_s, 0), 'saved_low', e.saved_low_ms_per_s, 'saved_high', e.saved_high_ms_per_s,
 			'writes_per_s', e.writes_per_s, 'obstacle', a.obstacle),
 		'move', CASE WHEN dest.tablespace IS NOT NULL THEN jsonb_build_object(
 			'bytes', e.moved_bytes, 'peak_bytes', a.size_bytes + e.moved_bytes,

@@ -21,16 +21,18 @@ LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT advice.relation, m.is_moved, least(1, greatest(0, l.share)),
-		least(1, greatest(0, l.share, 1 - m.saved_low / m.read_ms)),
-		greatest(0, least(1, l.share, 1 - m.saved_high / m.read_ms))
+		least(1, greatest(0, l.share, 1 - (m.saved_low - m.relief) / m.read_ms)),
+		greatest(0, least(1, l.share, 1 - (m.saved_high - m.relief) / m.read_ms))
 	FROM (SELECT advice.action = 'move' AS is_moved,
 			nullif(advice.read_ms_per_s, 0) AS read_ms,
+			coalesce((evidence #>> '{estimate,relief_ms_per_s}')::float8, 0) AS relief,
+			(evidence #>> '{estimate,saved_ms_per_s}')::float8 AS saved_ms,
 			(evidence #>> '{estimate,later_read_ms_per_s}')::float8 AS later_ms,
 			CASE WHEN advice.action = 'move' THEN
 				(evidence #>> '{estimate,saved_low}')::float8 END AS saved_low,
 			CASE WHEN advice.action = 'move' THEN
 				(evidence #>> '{estimate,saved_high}')::float8 END AS saved_high) m
-	CROSS JOIN LATERAL (SELECT CASE WHEN m.is_moved THEN 1 - advice.saved_ms_per_s / m.read_ms
+	CROSS JOIN LATERAL (SELECT CASE WHEN m.is_moved THEN 1 - (m.saved_ms - m.relief) / m.read_ms
 		ELSE coalesce(m.later_ms / m.read_ms, 1) END AS share) l
 $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_left(@extschema@.placement_advice, jsonb) IS
