@@ -111,7 +111,7 @@ like($primary->safe_psql('postgres', 'SELECT advise_index_placement()'),
 	qr/^Statements that wait most.*\n  SELECT .*: .* a call, .* of it waiting for reads; .* after these moves$/m,
 	'advice on the database names statements');
 like($as->('monitor', 'SELECT tablespace_report()'),
-	qr/<h2>Statements<.*SELECT .* waits longest for reads: .* of the .* that a call takes\./, 'so does the report');
+	qr/<h2>Statements<.*SELECT .* waits longest for reads: .* of the .* that a call takes\./, 'the report says which statement waits longest');
 fails_with($primary, 'SET ROLE nobody; SELECT * FROM advise_statements()', '42501', 'permission denied for function advise_statements',
 	'advise_statements() by a role without rights');
 is(compare(), "SELECT count(*) F|-|t|t|1\nSELECT sum(length|-|t|t|40", 'blocks and read time of statements are those of pg_stat_statements');

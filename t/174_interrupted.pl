@@ -56,7 +56,7 @@ sub check_resumed
 	is( $node->safe_psql('postgres', qq{
 			SELECT state, coalesce(error, ''), interruptions,
 				blocks_again * 8192 <= 1048576 + bytes_total / 20 FROM tablespace_moves WHERE job_id = $job}),
-		"done||$interruptions|t", "$name: it goes on, and copies little again");
+		"done||$interruptions|t", "$name: the move goes on, and copies little again");
 	is($node->safe_psql('postgres', "SELECT count(*) FROM tablespace_advisor.job_mark"), '0',
 		"$name: no mark is left");
 	is( $node->safe_psql('postgres',
@@ -134,7 +134,7 @@ sub interrupt
 	is( $node->safe_psql('postgres', qq{
 			SELECT state, phase IS NULL, bytes_done > 2000000, percent > 5,
 				kept_until - now() BETWEEN '23 h' AND '1 day', interruptions FROM tablespace_moves WHERE job_id = $job}),
-		'interrupted|t|t|t|t|1', 'it is interrupted and kept');
+		'interrupted|t|t|t|t|1', 'the move is interrupted and kept');
 	return $job;
 }
 
@@ -154,8 +154,8 @@ like( $node->safe_psql('postgres', q{
 	'the health says so');
 like($node->safe_psql('postgres', "SELECT waits_for FROM tablespace_moves_active WHERE job_id = $job"),
 	qr/^interrupted; its copy is kept until /, 'the short view says so');
-is($node->safe_psql('postgres', "SELECT cancel_move($job)"), 't', 'it can be cancelled');
-is(job_field($node, $job, 'state'), 'cancelled', 'it is cancelled');
+is($node->safe_psql('postgres', "SELECT cancel_move($job)"), 't', 'an interrupted move can be cancelled');
+is(job_field($node, $job, 'state'), 'cancelled', 'the interrupted move is cancelled');
 check_orphans($node, 'a cancelled move that was interrupted');
 
 with_workers();

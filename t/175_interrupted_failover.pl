@@ -79,7 +79,7 @@ sub fail_over
 		"$what: the move ends at the new primary, without a call");
 	is( $standby->safe_psql('postgres',
 			"SELECT state, coalesce(error, ''), interruptions FROM tablespace_moves WHERE job_id = $job"),
-		'done||1', "$what: it is done");
+		'done||1', "$what: the move is done");
 	# pg_rewind reads the timeline from the last checkpoint
 	$standby->safe_psql('postgres', 'CHECKPOINT');
 	command_ok([ 'pg_rewind', '--target-pgdata', $primary->data_dir, '--source-server',

@@ -45,7 +45,7 @@ for my $kind ('table', 'index')
 	pass("$kind: REPACK ends beside a move");
 	is(job_field($node, $job, 'state'), 'running', "$kind: the move goes on");
 	$node->safe_psql('postgres', "SELECT alter_move($job, max_rate => '1 GB')");
-	is(wait_for_job($node, $job), 'done', "$kind: and ends");
+	is(wait_for_job($node, $job), 'done', "$kind: the move ends");
 	check_end($kind);
 }
 

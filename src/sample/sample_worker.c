@@ -346,7 +346,7 @@ run_installed(const char *activity, bool is_sample)
 		if (is_sample)
 			take_sample(function);
 		else
-			tsa_after_sample();
+			(*tsa_after_sample) ();
 	}
 	PopActiveSnapshot();
 	CommitTransactionCommand();
