@@ -140,6 +140,7 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 	return tsa_job_ids_row(fcinfo, ids);
 }
 
+/* move_indexes_concurrently(target, tablespace, indexes, ...) */
 Datum
 tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
 {
@@ -152,6 +153,7 @@ tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
 	return move_concurrently(fcinfo, &options, tsa_plan_indexes);
 }
 
+/* move_table_concurrently(target, tablespace, with_indexes, ...) */
 Datum
 tsa_move_table_concurrently(PG_FUNCTION_ARGS)
 {
@@ -214,6 +216,7 @@ tsa_cancel_move(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(true);
 }
 
+/* pause_move(job_id): false if the job has ended. */
 Datum
 tsa_pause_move(PG_FUNCTION_ARGS)
 {
@@ -232,6 +235,7 @@ tsa_pause_move(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(tsa_request_pause(job.job_id));
 }
 
+/* resume_move(job_id): false if the job has ended or was not to pause. */
 Datum
 tsa_resume_move(PG_FUNCTION_ARGS)
 {
@@ -255,6 +259,10 @@ alter_limits(FunctionCallInfo fcinfo, TsaLimits *limits)
 	tsa_check_limits(limits);
 }
 
+/*
+ * alter_move(job_id, max_rate, min_rate, finish_by): false if the job has
+ * ended.
+ */
 Datum
 tsa_alter_move(PG_FUNCTION_ARGS)
 {

@@ -176,6 +176,7 @@ lock_job_index(const TsaJob *job, TsaIndexLock *lock)
 				 errdetail("It was dropped after the move was queued.")));
 }
 
+/* Releases the session-level locks on an index and its table. */
 void
 tsa_unlock_index(TsaIndexLock *lock)
 {
@@ -197,6 +198,7 @@ relation_name(const TsaJob *job)
 	return quote_qualified_identifier(schema, name);
 }
 
+/* The quoted name of the target. */
 static const char *
 target_name(const TsaJob *job)
 {
