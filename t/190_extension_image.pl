@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # The extension in a folder of its own, as an image volume has it: the server
 # finds it by extension_control_path and dynamic_library_path, and libaio beside
 # the library.
