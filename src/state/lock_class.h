@@ -24,6 +24,7 @@ typedef enum TsaLockClass
 	TSA_LOCK_CALL,
 	TSA_LOCK_HELPER,
 	TSA_LOCK_LIMIT,
+	TSA_LOCK_SLOW,
 	TSA_LOCK_ROUND				/* apply/apply.c */
 } TsaLockClass;
 

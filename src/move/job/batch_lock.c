@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/acl.h"
+#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "move/job/batch_lock.h"
@@ -124,6 +125,70 @@ tsa_count_calls(Oid userid)
 	pfree(locks->locks);
 	pfree(locks);
 	return count;
+}
+
+/* Has a process an advisory lock of this class in this mode? */
+static bool
+process_holds(const LockData *locks, int pid, TsaLockClass lock_class,
+			  LOCKMODE mode)
+{
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		const LOCKTAG *tag = &locks->locks[i].locktag;
+
+		if (locks->locks[i].pid == pid &&
+			tag->locktag_type == LOCKTAG_ADVISORY &&
+			tag->locktag_field4 == lock_class &&
+			(locks->locks[i].holdMask & LOCKBIT_ON(mode)) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Has a process waited for a lock for so long? */
+static bool
+process_waits(const LockData *locks, int pid, int ms)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	for (int i = 0; i < locks->nelements; i++)
+		if (locks->locks[i].pid == pid &&
+			locks->locks[i].waitLockMode != NoLock &&
+			locks->locks[i].waitStart != 0 &&
+			TimestampDifferenceExceeds(locks->locks[i].waitStart, now, ms))
+			return true;
+	return false;
+}
+
+/*
+ * A worker of a limited user, in any database, that has called itself slow or
+ * has waited for a lock for so long; 0 if there is none.
+ */
+int
+tsa_find_slow_worker(int waiting_ms)
+{
+	LockData   *locks = GetLockStatusData();
+	int			found = 0;
+
+	for (int i = 0; i < locks->nelements && found == 0; i++)
+	{
+		const LOCKTAG *tag = &locks->locks[i].locktag;
+		int			pid = locks->locks[i].pid;
+
+		if (tag->locktag_type != LOCKTAG_ADVISORY ||
+			(tag->locktag_field4 != TSA_LOCK_CALL &&
+			 tag->locktag_field4 != TSA_LOCK_HELPER))
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		/* sessions that call have the first lock, too, but not the second */
+		if (process_holds(locks, pid, TSA_LOCK_BATCH, ShareLock) &&
+			(process_holds(locks, pid, TSA_LOCK_SLOW, ExclusiveLock) ||
+			 process_waits(locks, pid, waiting_ms)))
+			found = pid;
+	}
+	pfree(locks->locks);
+	pfree(locks);
+	return found;
 }
 
 /*

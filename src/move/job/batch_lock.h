@@ -14,6 +14,8 @@
  *	 helper lock	shared by each further worker of a batch, likewise.
  *	 limit lock		exclusive by a session of the user that starts a worker,
  *					from the count on.
+ *	 slow lock		exclusive by a worker of a limited user that pauses or copies
+ *					slowly: others may get its place (worker/user_limits.c).
  *	 batch lock		access exclusive by the session that queues, until its
  *					transaction ends, while a worker waits for it already;
  *					then shared by each of the batch's workers until it exits.
@@ -63,6 +65,7 @@ typedef struct TsaCallCount
 } TsaCallCount;
 
 extern TsaCallCount tsa_count_calls(Oid userid);
+extern int	tsa_find_slow_worker(int waiting_ms);
 extern bool tsa_role_above_locks(uint32 field1, uint32 field2,
 								 TsaLockClass lock_class, LOCKMODE mode,
 								 Oid asker);

@@ -26,6 +26,7 @@ typedef struct CopyHost
 	int64		job_id;
 	TsaPendingDrops *drops;
 	TsaLiveProgress *live;
+	TsaUserPlace *place;
 } CopyHost;
 
 static void
@@ -78,7 +79,10 @@ switch_is_committed(void *arg, const RelFileLocator *old_storage, int n)
 static void
 report_progress(void *arg, const TsaMoveProgress *progress)
 {
-	tsa_write_live_progress(((CopyHost *) arg)->live, progress);
+	CopyHost   *host = arg;
+
+	tsa_write_live_progress(host->live, progress);
+	tsa_watch_user_place(host->place, progress->bytes_done);
 }
 
 static void
@@ -159,12 +163,14 @@ find_prepared_blockers(void *arg pg_attribute_unused(), Oid relid,
  */
 void
 tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
-				 TsaLiveProgress *live, TsaCopyResult *result)
+				 TsaLiveProgress *live, TsaUserPlace *place,
+				 TsaCopyResult *result)
 {
 	CopyHost	host = {
 		.job_id = job->job_id,
 		.drops = drops,
-		.live = live
+		.live = live,
+		.place = place
 	};
 	TsaCopyCallbacks callbacks = {
 		.arg = &host,

@@ -16,9 +16,10 @@
 #include "move/job/job.h"
 #include "move/job/live_progress.h"
 #include "move/worker/pending_drops.h"
+#include "move/worker/user_limits.h"
 
 extern void tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
-							 TsaLiveProgress *live,
+							 TsaLiveProgress *live, TsaUserPlace *place,
 							 TsaCopyResult *result);
 
 #endif							/* TSA_COPY_HOST_H */

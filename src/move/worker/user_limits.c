@@ -9,16 +9,32 @@
  * none.  A user is who has logged in: roles that the user may take on do not
  * count apart.
  *
+ * Who has CREATEROLE has as many users as it likes, and theirs may move at a
+ * rate of 1 kB/s, pause, or wait for a lock of their own.  So nobody keeps a
+ * place for long without using it: if all places are taken, a user who has none
+ * gets one of a worker that has been slow for max_slow_time.  A copy counts what
+ * it copies, over all jobs of its batch, and shows by a lock that it is slow
+ * (TSA_LOCK_SLOW).  A rebuild cannot be slow by request, but waits for locks,
+ * which the lock manager knows the beginning of.  The worker is terminated,
+ * which interrupts its present job; that one and what is queued wait, since a
+ * takeover leaves the last place free.  No names or numbers of roles, which attackers choose,
+ * and no owner or creator of one, whom they can drop, have a part in it.
+ *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include <signal.h>
+
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/guc.h"
 
+#include "move/common/session.h"
+#include "move/common/sleep.h"
 #include "move/job/batch_lock.h"
 #include "move/worker/user_limits.h"
 
@@ -27,6 +43,16 @@ static int	max_calls_per_role = 4;
 
 /* tablespace_advisor.max_user_workers */
 static int	max_user_workers = -1;
+
+/* tablespace_advisor.max_slow_time, seconds */
+static int	max_slow_time = 3600;
+
+/* Who copies less per second is slow. */
+#define SLOW_BYTES	(1024.0 * 1024)
+
+/* How long a worker that is terminated is waited for. */
+#define DISPLACE_MS		10000
+#define DISPLACE_LOOK_MS	20
 
 /*
  * Registers the configuration parameters.
@@ -44,6 +70,11 @@ tsa_init_user_limits(void)
 							"In all databases of the server. A user who has a call under way leaves the last one to others. -1 means half of max_worker_processes.",
 							&max_user_workers, -1, -1, 1000,
 							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("tablespace_advisor.max_slow_time",
+							"Sets how long a move of a user who is not a superuser may pause, wait for a lock or copy less than 1 MB/s if others need its worker.",
+							"After that a user who has no worker gets its worker if none is left. 0 means no limit.",
+							&max_slow_time, 3600, 0, INT_MAX / 1000,
+							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 }
 
 /*
@@ -91,6 +122,39 @@ check_limits(Oid user, const TsaCallCount *count)
 				 errhint("Wait until a move has ended; a superuser can raise \"tablespace_advisor.max_user_workers\".")));
 }
 
+/* Are all places taken? */
+static bool
+all_are_taken(void)
+{
+	TsaCallCount count = tsa_count_calls(InvalidOid);
+
+	return count.of_all + count.helpers >= places_of_users();
+}
+
+/*
+ * For a user who has no place, if all are taken: ends a worker that has been
+ * slow for long, if there is one, and waits until it has ended.
+ */
+static void
+displace_slow_worker(void)
+{
+	int			pid;
+
+	if (max_slow_time == 0 || !all_are_taken())
+		return;
+	pid = tsa_find_slow_worker(max_slow_time * 1000);
+	if (pid == 0 || kill(pid, SIGTERM) != 0)
+		return;
+	ereport(LOG,
+			(errmsg("terminated the worker of a move with PID %d for a user who has none",
+					pid),
+			 errdetail("It has paused, waited for a lock or copied less than 1 MB per second for %d s.",
+					   max_slow_time)));
+	for (int ms = 0; ms < DISPLACE_MS && all_are_taken();
+		 ms += DISPLACE_LOOK_MS)
+		tsa_sleep(DISPLACE_LOOK_MS);
+}
+
 /*
  * Takes a place for a call of the present user, until the transaction ends;
  * the worker has taken it over by then.  Returns the user, or InvalidOid for
@@ -111,6 +175,9 @@ tsa_take_user_place(int64 batch_id)
 	SET_LOCKTAG_ADVISORY(limit, InvalidOid, user, 0, TSA_LOCK_LIMIT);
 	(void) LockAcquire(&limit, ExclusiveLock, false, false);
 	count = tsa_count_calls(user);
+	if (count.of_user == 0)
+		displace_slow_worker();
+	count = tsa_count_calls(user);
 	check_limits(user, &count);
 	tsa_set_user_tag(&call, TSA_LOCK_CALL, user, (uint32) batch_id);
 	(void) LockAcquire(&call, ShareLock, false, false);
@@ -124,7 +191,8 @@ tsa_take_user_place(int64 batch_id)
 
 /*
  * Takes a place for a call of that user again, whose worker has died, until the
- * transaction ends.  False if there is none.  Nobody has a limit if user is
+ * transaction ends.  False if there is none, or only the last of several: others
+ * may have ended the worker to get it.  Nobody has a limit if user is
  * InvalidOid.
  */
 bool
@@ -136,7 +204,7 @@ tsa_try_user_place(Oid user, int64 batch_id)
 	if (!OidIsValid(user))
 		return true;
 	count = tsa_count_calls(user);
-	if (count.of_all + count.helpers >= places_of_users())
+	if (count.of_all + count.helpers >= Max(places_of_users() - 1, 1))
 		return false;
 	tsa_set_user_tag(&call, TSA_LOCK_CALL, user, (uint32) batch_id);
 	(void) LockAcquire(&call, ShareLock, false, false);
@@ -158,4 +226,62 @@ tsa_cap_helpers(Oid user, int helpers)
 					  count.of_all - count.helpers);
 	}
 	return helpers;
+}
+
+/*
+ * A worker begins; user is InvalidOid if it has no limit.
+ */
+void
+tsa_begin_user_place(TsaUserPlace *place, Oid user)
+{
+	memset(place, 0, sizeof(*place));
+	place->user = user;
+	INSTR_TIME_SET_CURRENT(place->since);
+}
+
+/* Shows others that the worker is slow, or that it is not any more. */
+static void
+show_slowness(TsaUserPlace *place, bool is_slow)
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		begins = !IsTransactionState();
+	LOCKTAG		tag;
+
+	tsa_set_user_tag(&tag, TSA_LOCK_SLOW, place->user, (uint32) MyProcPid);
+	if (begins)
+		tsa_begin();
+	if (is_slow)
+		(void) LockAcquire(&tag, ExclusiveLock, true, false);
+	else
+		(void) LockRelease(&tag, ExclusiveLock, true);
+	if (begins)
+		CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	place->is_slow = is_slow;
+}
+
+/*
+ * A worker's copy is so far, in its present job: looks whether it is slow.
+ */
+void
+tsa_watch_user_place(TsaUserPlace *place, int64 bytes_done)
+{
+	instr_time	time;
+	double		seconds;
+	bool		is_slow;
+
+	if (!OidIsValid(place->user) || max_slow_time == 0)
+		return;
+	place->bytes += Max(bytes_done - place->last_done, 0);
+	place->last_done = bytes_done;
+	INSTR_TIME_SET_CURRENT(time);
+	INSTR_TIME_SUBTRACT(time, place->since);
+	seconds = INSTR_TIME_GET_DOUBLE(time);
+	if (seconds < max_slow_time)
+		return;
+	is_slow = (double) place->bytes < seconds * SLOW_BYTES;
+	if (is_slow != place->is_slow)
+		show_slowness(place, is_slow);
+	INSTR_TIME_SET_CURRENT(place->since);
+	place->bytes = 0;
 }

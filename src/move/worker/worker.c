@@ -154,7 +154,8 @@ execute_job(TsaWorker *worker, const TsaJob *job, TsaCopyResult *copied)
 	switch (job->method)
 	{
 		case TSA_METHOD_COPY:
-			tsa_copy_for_job(job, &worker->drops, worker->live, copied);
+			tsa_copy_for_job(job, &worker->drops, worker->live, &worker->place,
+							 copied);
 			return true;
 		case TSA_METHOD_REBUILD:
 			tsa_rebuild(&worker->session, job);
@@ -394,6 +395,7 @@ enter_batch(TsaWorker *worker, const TsaWorkerArgs *args)
 	List	   *jobs = NIL;
 
 	tsa_begin();
+	tsa_begin_user_place(&worker->place, args->user);
 	if (OidIsValid(args->user))
 	{
 		if (args->copies_only)
@@ -444,6 +446,7 @@ tsa_move_worker_main(Datum arg pg_attribute_unused())
 		list_free(jobs);
 		jobs = locked;
 		tsa_perform_drops(&worker.drops, true);
+		tsa_watch_user_place(&worker.place, 0);
 		tsa_sleep(Min(list_length(jobs) * LOCKED_JOB_MS, LOCKED_JOBS_MS));
 	}
 	tsa_perform_drops(&worker.drops, true);

@@ -15,6 +15,7 @@
 #include "move/common/session.h"
 #include "move/job/live_progress.h"
 #include "move/worker/pending_drops.h"
+#include "move/worker/user_limits.h"
 
 /* What every worker of this stage has. */
 typedef struct TsaWorker
@@ -22,6 +23,7 @@ typedef struct TsaWorker
 	TsaSession	session;
 	TsaPendingDrops drops;
 	TsaLiveProgress *live;		/* NULL for one that runs no jobs */
+	TsaUserPlace place;
 	int			failed_claims;	/* one after the other */
 } TsaWorker;
 
