@@ -9,9 +9,11 @@
  * - Relations are kept.  If their table is full, entries that have not changed
  *	 for an hour are given up, the oldest first: they belong to relations that
  *	 were dropped or that nobody reads, and whoever samples has seen them.  If
- *	 there are none, what is new is added to relation 0 of its database, class
- *	 and access, for which some entries are reserved.  So totals per database
- *	 and kind remain exact.
+ *	 there are none, those with the least waits are added to relation 0 of their
+ *	 database, class and access, for which some entries are reserved, a tenth of
+ *	 all every ten seconds; and so is what is new meanwhile.  So totals per
+ *	 database and kind remain exact, and who reads a little of ten thousand
+ *	 tables of its own keeps no busy relation out for long.
  * - Statements with the least recent waits are evicted, a tenth at a time, and
  *	 their shares with them.  An execution that read nothing makes no entry.
  *
@@ -105,13 +107,73 @@ add_figures(TsaWaitFigures *to, const TsaWaitFigures *more)
 	to->waited_ns += more->waited_ns;
 }
 
-/* Gives up a tenth of the relations at most, of those long unchanged. */
+/* Powers of two, so that the least can be found without sorting. */
+static int
+exponent_of(double recent)
+{
+	int			exponent = 0;
+
+	while (recent >= 1 && exponent < EXPONENTS - 1)
+	{
+		recent /= 2;
+		exponent++;
+	}
+	return exponent;
+}
+
+/* What a relation weighs, if some have to go. */
+static int
+weight_of(const TsaRelationEntry *entry)
+{
+	return exponent_of((double) entry->figures.waited_ns +
+					   (double) entry->figures.reads);
+}
+
+/* Adds a tenth of the relations, those with the least waits, to relation 0. */
+static void
+fold_relations(TsaLedger *ledger, int64_t now)
+{
+	TsaFixedTable *table = &ledger->relations;
+	uint32_t	with[EXPONENTS] = {0};
+	uint32_t	left = table->max_entries / 10 + 1;
+	uint32_t	below = 0;
+	uint32_t	position = 0;
+	int			cut = 0;
+	TsaRelationEntry *entry;
+
+	while ((entry = tsa_fixed_table_next(table, &position)) != NULL)
+		if (entry->key.relid != 0)
+			with[weight_of(entry)]++;
+	while (cut < EXPONENTS - 1 && below + with[cut] < left)
+		below += with[cut++];
+	position = 0;
+	while (left > 0 && (entry = tsa_fixed_table_next(table, &position)) != NULL)
+	{
+		TsaRelationEntry folded = *entry;
+
+		if (folded.key.relid == 0 || weight_of(entry) > cut)
+			continue;
+		tsa_fixed_table_remove(table, entry);
+		folded.key.relid = 0;
+		tsa_ledger_add_relation(ledger, &folded.key, &folded.figures,
+								folded.histogram, now);
+		ledger->overflowed++;
+		position--;
+		left--;
+	}
+}
+
+/*
+ * Gives up a tenth of the relations at most, of those long unchanged.  If there
+ * are none, adds those with the least waits to relation 0.
+ */
 static void
 reclaim_relations(TsaLedger *ledger, int64_t now)
 {
 	TsaFixedTable *table = &ledger->relations;
 	uint32_t	left = table->max_entries / 10 + 1;
 	uint32_t	position = 0;
+	uint32_t	before = table->nentries;
 	int64_t		age = RECLAIM_AGE;
 	TsaRelationEntry *entry;
 
@@ -132,6 +194,8 @@ reclaim_relations(TsaLedger *ledger, int64_t now)
 		position--;
 		left--;
 	}
+	if (table->nentries == before)
+		fold_relations(ledger, now);
 }
 
 static uint32_t
@@ -187,20 +251,6 @@ tsa_ledger_add_relation(TsaLedger *ledger, const TsaRelationKey *key,
 	entry->changed = now;
 	for (int i = 0; histogram != NULL && i < TSA_HISTOGRAM_BUCKETS; i++)
 		entry->histogram[i] += histogram[i];
-}
-
-/* Powers of two, so that the least can be found without sorting. */
-static int
-exponent_of(double recent)
-{
-	int			exponent = 0;
-
-	while (recent >= 1 && exponent < EXPONENTS - 1)
-	{
-		recent /= 2;
-		exponent++;
-	}
-	return exponent;
 }
 
 /* Removes the shares of statements that are gone. */

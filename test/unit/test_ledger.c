@@ -124,9 +124,9 @@ test_relations_overflow(void)
 	TsaLedger  *ledger = make_ledger(size, true);
 
 	for (uint32_t i = 1; i <= 200; i++)
-		read_relation(ledger, 1, i, 1, HOUR);
-	is_int(sum_of_reads(ledger), 200, "no read is lost");
-	is_int(find_relation(ledger, 1, 0)->figures.reads, 130,
+		read_relation(ledger, 1, i, i <= 60 ? 2 : 1, HOUR);
+	is_int(sum_of_reads(ledger), 260, "no read is lost");
+	is_int(find_relation(ledger, 1, 0)->figures.reads, 131,
 		   "what does not fit is of relation 0");
 	read_relation(ledger, 2, 5, 1, HOUR);
 	ok(find_relation(ledger, 2, 0) != NULL, "of each database");
@@ -142,7 +142,38 @@ test_relations_overflow(void)
 		read_relation(ledger, 100 + i, 5, 1, HOUR * 3);
 	ok(ledger->lost_reads > 0, "too many databases: reads are lost, and counted");
 	is_int(sum_of_reads(ledger) + ledger->lost_reads + ledger->reclaimed,
-		   200 + 1 + 60 + 1 + 30, "all of them");
+		   260 + 1 + 60 + 1 + 30, "all of them");
+	free_ledger(ledger);
+}
+
+/*
+ * Somebody reads a block of each of very many tables, all the time.  What others
+ * read much, and begin to read later, is told apart all the same.
+ */
+static void
+test_many_small_relations(void)
+{
+	TsaLedgerSize size = {80, 20, 50};
+	TsaLedger  *ledger = make_ledger(size, true);
+	int64_t		now = HOUR;
+	uint64_t	total = 0;
+
+	for (uint32_t round = 0; round < 20; round++, now += HOUR / 60)
+	{
+		if (round >= 10)
+		{
+			read_relation(ledger, 1, 1000, 5000, now);
+			total += 5000;
+		}
+		for (uint32_t i = 1; i <= 200; i++, total++)
+			read_relation(ledger, 1, i, 1, now);
+	}
+	ok(find_relation(ledger, 1, 1000) != NULL, "a new relation is told apart");
+	is_int(find_relation(ledger, 1, 1000)->figures.reads, 50000,
+		   "and keeps its entry");
+	is_int(sum_of_reads(ledger) + ledger->lost_reads, total,
+		   "no read is lost beside small ones");
+	is_int(ledger->lost_reads, 0, "nothing was lost");
 	free_ledger(ledger);
 }
 
@@ -218,6 +249,7 @@ main(void)
 {
 	test_merge();
 	test_relations_overflow();
+	test_many_small_relations();
 	test_eviction();
 	test_heavy_statements_stay();
 	test_local_is_full();
