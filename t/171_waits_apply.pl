@@ -36,22 +36,23 @@ $node->poll_query_until('postgres',
 	or BAIL_OUT('the subscription is not ready');
 my $statio = "FROM pg_statio_user_tables WHERE relname = 'facts'";
 my $before = $node->safe_psql('postgres', "SELECT heap_blks_read $statio");
+my $updated = 0;
 sub update_facts
 {
-	my ($rest) = @_;
-	$publisher->safe_psql('postgres', qq{
-		UPDATE facts SET pad = 'new' WHERE id % 500 = $rest;
-		UPDATE facts SET pad = 'newer' WHERE id % 500 = $rest});
+	my ($modulus, $text) = @_;
+	$publisher->safe_psql('postgres',
+		"UPDATE facts SET pad = '$text' WHERE id % $modulus = 1");
 	$publisher->wait_for_catchup('s');
+	$updated += 50000 / $modulus;
 }
-update_facts($_) foreach 1 .. 5;
+update_facts(500, "pad $_") foreach 1 .. 5;
 # Whether the worker sends its counters between two transactions depends on how
-# long these take.  Here it does so each time, and what it misses after that is
-# as much as before or more.
-foreach (6 .. 8)
+# long these take.  Here it does so each time, and misses more after that than
+# before.
+foreach my $modulus (400, 200, 100)
 {
-	update_facts($_);
-	$node->poll_query_until('postgres', "SELECT n_tup_upd = 200 * $_
+	update_facts($modulus, 'sent');
+	$node->poll_query_until('postgres', "SELECT n_tup_upd = $updated
 		FROM pg_stat_user_tables WHERE relname = 'facts'")
 		or BAIL_OUT('the worker does not send its statistics');
 }
