@@ -25,6 +25,7 @@
 #include "utils/syscache.h"
 
 #include "move/common/eligible.h"
+#include "state/state.h"
 
 /*
  * Access methods of extensions that change an index that has been built by
@@ -154,6 +155,20 @@ obstacle_of_table(Relation rel)
 }
 
 /*
+ * Is it a table of the journal of moves, or an index of one?  A cutover writes into it after
+ * the last block was copied, in the transaction that switches.
+ */
+static bool
+is_journal(Relation rel)
+{
+	Oid			table = rel->rd_index ? rel->rd_index->indrelid :
+	RelationGetRelid(rel);
+
+	return table == tsa_state_table("job") ||
+		table == tsa_state_table("job_mark");
+}
+
+/*
  * See eligible.h.
  */
 bool
@@ -176,6 +191,8 @@ tsa_copy_applies(Oid relid, const char **reason)
 		*reason = "It is unlogged, so that there is no write-ahead log to follow.";
 	else if (rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
 		*reason = "It is temporary.";
+	else if (is_journal(rel))
+		*reason = "It is the journal of moves, which changes while it is switched.";
 	else if (rel->rd_rel->relkind == RELKIND_INDEX)
 		*reason = tsa_find_index_obstacle(rel);
 	else

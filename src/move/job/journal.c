@@ -33,6 +33,9 @@ static bool journal_checked = false;
 /* Tables that a worker reads or writes beside the journal. */
 static const char *const beside_journal[] = {"request", "job_mark"};
 
+/* The locks at session level: on the journal, and on those. */
+static LockRelId kept[1 + lengthof(beside_journal)];
+
 /*
  * Tries to lock them.  False if one cannot be had: then none is locked.
  */
@@ -88,18 +91,48 @@ tsa_keep_journal(void)
 	{
 		tables[i].dbId = MyDatabaseId;
 		LockRelationIdForSession(&tables[i], AccessShareLock);
+		kept[i + 1] = tables[i];
 	}
+	kept[0] = journal;
 	journal_kept = true;
 	journal_checked = false;
 	return true;
 }
 
 /*
- * That lock is lost.
+ * Is this one of the tables that tsa_keep_journal() locks?  In a transaction.
+ */
+bool
+tsa_journal_keeps(Oid relid)
+{
+	bool		keeps = relid == tsa_state_table("job");
+
+	for (int i = 0; i < (int) lengthof(beside_journal); i++)
+		keeps |= relid == tsa_state_table(beside_journal[i]);
+	return OidIsValid(relid) && keeps;
+}
+
+/*
+ * Gives those locks back: somebody is about to wait for another session that
+ * may need these tables exclusively.  Outside any transaction of the caller's;
+ * tsa_keep_journal() takes them again.
+ */
+void
+tsa_release_journal(void)
+{
+	for (int i = 0; i < (int) lengthof(kept); i++)
+		if (OidIsValid(kept[i].relId))
+			UnlockRelationIdForSession(&kept[i], AccessShareLock);
+	tsa_lose_journal();
+}
+
+/*
+ * Those locks are lost.
  */
 void
 tsa_lose_journal(void)
 {
+	memset(kept, 0, sizeof(kept));
 	journal_kept = false;
 	journal_checked = false;
 }

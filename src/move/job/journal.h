@@ -23,6 +23,8 @@
 /* [T] The session's lock on the journal, see journal.c. */
 extern bool tsa_keep_journal(void);
 extern void tsa_lose_journal(void);
+extern bool tsa_journal_keeps(Oid relid);	/* [T] */
+extern void tsa_release_journal(void);
 
 extern void tsa_journal_open(TsaState *journal);
 extern uint64 tsa_journal_update(TsaStatement *statement, Datum *values,

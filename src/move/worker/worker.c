@@ -43,6 +43,7 @@
 #include "move/rebuild/transient_index.h"
 #include "move/worker/copy_host.h"
 #include "move/worker/job_storage.h"
+#include "move/worker/journal_turn.h"
 #include "move/worker/launcher_calls.h"
 #include "move/worker/lock_guard.h"
 #include "move/worker/start.h"
@@ -127,6 +128,7 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 						  job->target_tablespace, job->owner);
 	(void) LockRelease(&direction, ShareLock, true);
 	tsa_commit(&worker->session);
+	tsa_end_journal_turn();
 	if (postpones)
 		tsa_postpone_drop(&worker->drops, job->job_id, copied->old_file);
 	QueryCancelPending = false;
@@ -279,6 +281,7 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 		TsaJobEnd	end = {.state = TSA_JOB_DONE};
 		bool		is_copy;
 
+		tsa_take_journal_turn(worker, &job);
 		tsa_become_role(&worker->session, job.owner);
 		is_copy = execute_job(worker, &job, &copied);
 		tsa_become_role(&worker->session, BOOTSTRAP_SUPERUSERID);
