@@ -195,6 +195,29 @@ foreach my $user ($superuser, 'bob', 'carol')
 {
 	is(sweep($user), $before{$user}, "an error of 300 MB in the journal changes no answer to $user");
 }
+
+# --- a statement for whose row pg_stat_statements has no room ----------------------------
+
+# Earlier statements were shorter, so that it could make rows of them.
+my $script = PostgreSQL::Test::Utils::tempdir . '/statement.sql';
+open(my $handle, '>', $script) or die "$script: $!";
+print $handle 'SELECT current_database() /*', 'x' x 1_048_576;
+print $handle 'x' x 1_048_576 for 1 .. 1022;
+print $handle 'x' x 1_048_400, "*/;\n";
+close $handle or die "$script: $!";
+$node->safe_psql('postgres', 'SELECT pg_stat_statements_reset()');
+$node->command_ok([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . ' user=carol', '-f', $script ],
+	'somebody runs a statement of nearly 1 GB');
+unlink $script;
+SKIP:
+{
+	skip 'pg_stat_statements can show it', 2
+	  if $node->psql('postgres', 'SELECT count(*) FROM pg_stat_statements') == 0;
+	my ($rc, $out, $err) = $node->psql('postgres', 'SELECT count(*) FROM tablespace_advisor.readable_statements(32)');
+
+	is("$rc $out", '0 0', 'there are no texts of statements, and no error');
+	like($err, qr/WARNING:  could not read the texts of statements/, 'a warning says so');
+}
 $node->stop;
 
 done_testing();
