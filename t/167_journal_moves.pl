@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Moves of the tables that every worker keeps locked, the journal and the requests:
 # they wait for each other in turn, not for ever, and leave the journal whole.
 #

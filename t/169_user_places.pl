@@ -1,3 +1,5 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
 # Users who are not superusers share a number of workers.  One who keeps them busy
 # with moves that hardly do anything, as however many roles, loses one to a user who
 # has none.

@@ -26,7 +26,9 @@ typedef struct TsaSession
 
 	/* after an abort, which has released all session-level locks */
 	void		(*after_abort) (struct TsaSession *session);
-	void	   *arg;			/* of that function's */
+	/* now and then while a job waits for others without a lock; may be NULL */
+	void		(*waits) (struct TsaSession *session);
+	void	   *arg;			/* of these functions */
 } TsaSession;
 
 extern void tsa_init_session(TsaSession *session);

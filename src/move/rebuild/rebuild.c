@@ -293,6 +293,15 @@ alter_with_lock_timeout(TsaSession *session, const TsaJob *job)
 	return done;
 }
 
+/* Pauses between two tries. */
+static void
+pause_between_tries(TsaSession *session)
+{
+	if (session->waits != NULL)
+		session->waits(session);
+	tsa_sleep(CATALOG_PAUSE_MS);
+}
+
 /*
  * Sets the tablespace of a relation by ALTER: of a partitioned index or table,
  * which has no storage (it is where new partitions, or their indexes, will be),
@@ -313,10 +322,10 @@ tsa_set_tablespace(TsaSession *session, const TsaJob *job)
 		tsa_commit(session);
 
 		while (tsa_find_dump(job->relid) != 0)
-			tsa_sleep(CATALOG_PAUSE_MS);
+			pause_between_tries(session);
 		if (alter_with_lock_timeout(session, job))
 			return;
-		tsa_sleep(CATALOG_PAUSE_MS);
+		pause_between_tries(session);
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),

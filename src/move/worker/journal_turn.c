@@ -21,6 +21,8 @@
  * anywhere.  The lock is the session's; the worker gives it back when it leaves
  * the job, the server does when the process ends.
  *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -69,7 +71,7 @@ try_turn(const TsaSession *session)
  * Shows what the job waits for.
  */
 static void
-show_waiting(TsaWorker *worker)
+show_waiting(TsaLiveProgress *live)
 {
 	TsaMoveProgress figures = {
 		.phase = "waiting for lock",
@@ -80,7 +82,7 @@ show_waiting(TsaWorker *worker)
 		.others_lost_percent = -1
 	};
 
-	tsa_write_live_progress(worker->live, &figures);
+	tsa_write_live_progress(live, &figures);
 }
 
 /*
@@ -88,24 +90,27 @@ show_waiting(TsaWorker *worker)
  * that workers keep locked, or an index of one.  Outside any transaction.
  */
 void
-tsa_take_journal_turn(TsaWorker *worker, const TsaJob *job)
+tsa_take_journal_turn(TsaSession *session, const TsaJob *job,
+					  TsaPendingDrops *drops, TsaLiveProgress *live)
 {
 	bool		needs_turn;
 
 	tsa_begin();
 	needs_turn = tsa_journal_keeps(job->heapid);
-	tsa_commit(&worker->session);
-	if (!needs_turn || try_turn(&worker->session))
+	tsa_commit(session);
+	if (!needs_turn || try_turn(session))
 		return;
 
 	/* nobody else's files wait with it */
-	tsa_perform_drops(&worker->drops, true);
+	tsa_perform_drops(drops, true);
 	tsa_release_journal();
-	show_waiting(worker);
+	show_waiting(live);
 	do
+	{
+		session->waits(session);
 		tsa_sleep(TURN_RETRY_MS);
-	while (!try_turn(&worker->session));
-	worker->session.after_abort(&worker->session);
+	} while (!try_turn(session));
+	session->after_abort(session);
 }
 
 /*

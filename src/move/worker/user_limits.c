@@ -12,9 +12,9 @@
  * Who has CREATEROLE has as many users as it likes, and theirs may move at a
  * rate of 1 kB/s, pause, or wait for a lock of their own.  So nobody keeps a
  * place for long without using it: if all places are taken, a user who has none
- * gets one of a worker that has been slow for max_slow_time.  A copy counts what
- * it copies, over all jobs of its batch, and shows by a lock that it is slow
- * (TSA_LOCK_SLOW).  A rebuild cannot be slow by request, but waits for locks,
+ * gets one of a worker that has been slow for max_slow_time.  A copy counts
+ * what it copies, over all jobs of its batch, and shows by a lock that it is
+ * slow (TSA_LOCK_SLOW).  A rebuild cannot be slow by request, but waits for locks,
  * which the lock manager knows the beginning of.  The worker is terminated,
  * which interrupts its present job; that one and what is queued wait, since a
  * takeover leaves the last place free.  No names or numbers of roles, which attackers choose,
@@ -191,8 +191,8 @@ tsa_take_user_place(int64 batch_id)
 
 /*
  * Takes a place for a call of that user again, whose worker has died, until the
- * transaction ends.  False if there is none, or only the last of several: others
- * may have ended the worker to get it.  Nobody has a limit if user is
+ * transaction ends.  False if there is none, or only the last of several:
+ * others may have ended the worker to get it.  Nobody has a limit if user is
  * InvalidOid.
  */
 bool

@@ -281,7 +281,8 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 		TsaJobEnd	end = {.state = TSA_JOB_DONE};
 		bool		is_copy;
 
-		tsa_take_journal_turn(worker, &job);
+		tsa_take_journal_turn(&worker->session, &job, &worker->drops,
+							  worker->live);
 		tsa_become_role(&worker->session, job.owner);
 		is_copy = execute_job(worker, &job, &copied);
 		tsa_become_role(&worker->session, BOOTSTRAP_SUPERUSERID);
@@ -365,6 +366,15 @@ lock_journal_again(TsaSession *session)
 	tsa_commit(session);
 }
 
+/* The present job waits for others, and copies nothing. */
+static void
+watch_place(TsaSession *session)
+{
+	TsaWorker  *worker = session->arg;
+
+	tsa_watch_user_place(&worker->place, 0);
+}
+
 /*
  * What every worker of this stage does first.
  */
@@ -381,6 +391,7 @@ tsa_enter_worker(TsaWorker *worker, Oid database, const char *lock_timeout)
 	memset(worker, 0, sizeof(*worker));
 	tsa_init_session(&worker->session);
 	worker->session.after_abort = lock_journal_again;
+	worker->session.waits = watch_place;
 	worker->session.arg = worker;
 	tsa_guard_locks();
 }
