@@ -117,7 +117,7 @@ my $counted = $node->safe_psql('postgres', q{SELECT vacuum_count FROM pg_stat_us
 	WHERE relname = 't'});
 my $vacuumer = session($node);
 send_to($vacuumer, 'VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) t, held;');
-wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'BufferPin')},
+wait_until($node, q{EXISTS (SELECT FROM pg_stat_activity WHERE wait_event IN ('BufferPin', 'BufferCleanup'))},
 	'VACUUM waits for a page of the next table');
 is( $node->safe_psql('postgres', q{SELECT vacuum_count FROM pg_stat_user_tables
 		WHERE relname = 't'}), $counted + 1, 'VACUUM has done with the first one');
