@@ -188,6 +188,88 @@ $$;
 SELECT pg_temp.depth('{60,100,130,155,170,178}', '{125,85,55,30,15,8}', 0.02) AS one_actuator,
 	pg_temp.depth('{180,182,201,205,220,215}', '{0,0,0,0,0,0}', 0.12) AS noise,
 	pg_temp.depth('{1000,1900,3600,6500,7000,7100}', '{3000,2900,2800,2500,2400,2300}', 0.02) AS flash;
+-- ten probes of an emulated disk with one actuator beside two readers, recorded by
+-- bench/probes_beside_load: one recommendation after each
+CREATE TEMP TABLE recorded (run int, depth int, iops float8, mean float8, low float8, high float8,
+	loaded boolean, others float8);
+INSERT INTO recorded VALUES
+	(1, 1, 127.7, 7829, 6029, 9629, true, 21),
+	(1, 2, 133.5, 14255, 12061, 16449, true, 24),
+	(1, 4, 135.9, 23849, 20386, 27313, true, 26),
+	(1, 8, 206.6, 44894, 37224, 52565, true, 21),
+	(1, 16, 143.2, 105518, 83945, 127091, true, 22),
+	(1, 32, 153.7, 177268, 153825, 200712, false, 14),
+	(2, 1, 70.2, 14245, 8828, 19662, true, 62),
+	(2, 2, 83.1, 23761, 20767, 26755, true, 67),
+	(2, 4, 107.3, 37184, 29263, 45106, true, 52),
+	(2, 8, 132.3, 60945, 49195, 72695, true, 38),
+	(2, 16, 155.7, 91050, 78560, 103540, true, 20),
+	(2, 32, 117.2, 173403, 160830, 185975, true, 18),
+	(3, 1, 68.4, 14621, 10142, 19101, true, 82),
+	(3, 2, 99.0, 21678, 17431, 25925, true, 66),
+	(3, 4, 106.7, 36817, 30682, 42952, true, 49),
+	(3, 8, 109.4, 56767, 46787, 66748, true, 38),
+	(3, 16, 179.3, 90160, 76234, 104087, true, 18),
+	(3, 32, 167.6, 183460, 166338, 200582, true, 16),
+	(4, 1, 63.5, 15732, 11098, 20366, true, 69),
+	(4, 2, 81.7, 25876, 22159, 29592, true, 64),
+	(4, 4, 122.6, 35103, 28852, 41355, true, 41),
+	(4, 8, 123.8, 56389, 48330, 64449, true, 33),
+	(4, 16, 113.9, 101987, 89973, 114002, true, 18),
+	(4, 32, 156.5, 180333, 155714, 204952, false, 11),
+	(5, 1, 60.9, 16418, 14946, 17890, true, 91),
+	(5, 2, 82.8, 23992, 18643, 29341, true, 66),
+	(5, 4, 81.0, 50997, 37829, 64166, true, 47),
+	(5, 8, 119.9, 64442, 54416, 74468, true, 33),
+	(5, 16, 121.4, 96205, 77037, 115374, false, 16),
+	(5, 32, 166.8, 210861, 183685, 238037, false, 10),
+	(6, 1, 54.7, 18271, 14376, 22166, true, 91),
+	(6, 2, 87.1, 23935, 20418, 27452, true, 75),
+	(6, 4, 122.9, 33603, 27443, 39762, true, 55),
+	(6, 8, 140.3, 54200, 43251, 65150, true, 64),
+	(6, 16, 180.5, 83657, 63332, 103983, false, 17),
+	(6, 32, 166.6, 166054, 146664, 185445, false, 11),
+	(7, 1, 52.7, 18979, 14284, 23674, true, 99),
+	(7, 2, 88.0, 22735, 21270, 24200, true, 67),
+	(7, 4, 116.0, 35082, 28742, 41423, true, 51),
+	(7, 8, 129.5, 52043, 43608, 60479, true, 41),
+	(7, 16, 166.1, 91018, 74615, 107422, true, 21),
+	(7, 32, 305.3, 204242, 182863, 225620, false, 10),
+	(8, 1, 63.8, 15665, 11311, 20019, true, 82),
+	(8, 2, 80.0, 24597, 20029, 29166, true, 68),
+	(8, 4, 123.4, 33252, 28157, 38348, true, 44),
+	(8, 8, 108.7, 55856, 45436, 66275, true, 38),
+	(8, 16, 144.6, 90103, 63064, 117143, false, 13),
+	(8, 32, 137.9, 176554, 160830, 192277, true, 15),
+	(9, 1, 76.8, 13024, 9469, 16578, true, 70),
+	(9, 2, 86.8, 21579, 16704, 26454, true, 67),
+	(9, 4, 116.8, 34599, 27180, 42017, true, 48),
+	(9, 8, 133.4, 55324, 44241, 66406, true, 28),
+	(9, 16, 115.1, 108819, 84641, 132996, true, 19),
+	(9, 32, 136.2, 206306, 180696, 231916, false, 11),
+	(10, 1, 56.1, 17820, 7838, 27802, true, 72),
+	(10, 2, 58.0, 34505, 15287, 53723, true, 58),
+	(10, 4, 105.6, 33472, 27575, 39369, true, 45),
+	(10, 8, 149.5, 58068, 43504, 72633, true, 33),
+	(10, 16, 143.1, 93578, 78764, 108391, true, 22),
+	(10, 32, 138.5, 181063, 167326, 194800, true, 11);
+DELETE FROM tablespace_advisor.probe_run WHERE tablespace = 'regress_recommend';
+CREATE FUNCTION pg_temp.depth_after(probes int)
+RETURNS int LANGUAGE sql AS $$
+	INSERT INTO tablespace_advisor.probe_run
+		(run_id, tablespace, location, mode, file_size_bytes, duration, started_at, finished_at)
+		OVERRIDING SYSTEM VALUE
+	SELECT 991000 + probes, spcname, pg_tablespace_location(oid), 'scratch', 134217728, '4 s', now(), now()
+	FROM pg_tablespace WHERE spcname = 'regress_recommend';
+	INSERT INTO tablespace_advisor.probe_result (run_id, workload, queue_depth, io_size, samples,
+		iops, mean_us, mean_low_us, mean_high_us, conditions, others_reads_per_s, others_writes_per_s)
+	SELECT 991000 + run, 'random read', depth, current_setting('block_size')::int, 100, iops,
+		mean, low, high, CASE WHEN loaded THEN 'others' END, others, 0
+	FROM recorded WHERE run = probes;
+	SELECT depth::int FROM tablespace_advisor.read_concurrency c
+	JOIN pg_tablespace t ON t.oid = c.tablespace_oid WHERE spcname = 'regress_recommend'
+$$;
+SELECT string_agg(pg_temp.depth_after(n)::text, ' ' ORDER BY n) AS depths FROM generate_series(1, 10) n;
 ROLLBACK;
 
 \echo -- worst plans: scattered, in order, all in caches; what is chosen now is what is recommended if that is kept

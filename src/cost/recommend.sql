@@ -148,16 +148,22 @@ COMMENT ON FUNCTION tablespace_advisor.weighable_indexes() IS
  * come to where they measured several, and what that does to neighbouring
  * pages.  The requests of others count, too: beside a load, more requests at
  * once take the device away from others, and the throughput of a disk with one
- * actuator only seems to grow.  Growth that the intervals explain is none.
+ * actuator only seems to grow.  A tenth more, and what the intervals explain, is
+ * no growth.
  */
 CREATE VIEW tablespace_advisor.read_concurrency AS
 WITH measured AS (
-	SELECT p.tablespace_oid, p.queue_depth, 1e6 / p.page_us + p.others_iops AS iops,
-		1e6 / p.page_high_us + p.others_iops AS low,
-		1e6 / p.page_low_us + p.others_iops AS high
+	SELECT p.tablespace_oid, p.queue_depth, 1e6 / t.us + p.others_iops AS iops,
+		1e6 / t.high + p.others_iops AS low, 1e6 / t.low + p.others_iops AS high
 	FROM tablespace_advisor.pooled_probe_result p
-	WHERE p.workload = 'random read' AND p.page_us > 0 AND p.page_low_us > 0
-		AND p.page_high_us > 0
+	/* by throughput or, in a stretch that was quiet for a moment, by Little's law */
+	CROSS JOIN LATERAL (SELECT v.us, v.low, v.high
+		FROM (VALUES (p.page_us, p.page_low_us, p.page_high_us),
+			(p.mean_us / p.queue_depth, p.mean_low_us / p.queue_depth,
+				p.mean_high_us / p.queue_depth)) v (us, low, high)
+		ORDER BY v.us DESC LIMIT 1) t
+	WHERE p.workload = 'random read' AND p.queue_depth > 0 AND t.us > 0 AND t.low > 0
+		AND t.high > 0
 ), depth AS (
 	SELECT m.*, max(m.iops) OVER (PARTITION BY m.tablespace_oid) AS peak,
 		lead(m.iops) OVER (PARTITION BY m.tablespace_oid
@@ -171,12 +177,12 @@ WITH measured AS (
 	GROUP BY d.tablespace_oid
 )
 SELECT e.tablespace_oid,
-	CASE WHEN d.low <= o.high THEN least(e.depth, 1) ELSE e.depth END AS depth
+	CASE WHEN d.low <= 1.1 * o.high THEN least(e.depth, 1) ELSE e.depth END AS depth
 FROM enough e
 JOIN measured d ON d.tablespace_oid = e.tablespace_oid AND d.queue_depth = e.depth
 LEFT JOIN measured o ON o.tablespace_oid = e.tablespace_oid AND o.queue_depth = 1;
 COMMENT ON VIEW tablespace_advisor.read_concurrency IS
-	'per tablespace the smallest queue depth at which the device reaches nine tenths of its best throughput of random reads, others'' requests included, and gains less than a tenth from the next depth; 1 where intervals explain what is gained beyond it';
+	'per tablespace the smallest queue depth at which the device reaches nine tenths of its best throughput of random reads, others'' requests included, and gains less than a tenth from the next depth; 1 where no more than a tenth is gained beyond it, or the intervals explain it';
 GRANT SELECT ON tablespace_advisor.read_concurrency TO pg_monitor;
 
 /* How many sessions read at once: over the samples of a week, at least 1. */
