@@ -13,7 +13,8 @@
  * It runs as the bootstrap superuser, and no code of the index's owner runs:
  * pages are read and not compared (btree_blocks.c), the statements are ours
  * and run with a fixed search path (state.c).  Index and table are locked if
- * that can be had at once, else left for the next sample.  The locks and the
+ * that can be had at once, else left for the next sample; so is a row that
+ * somebody's open transaction has measured.  The locks and the
  * row are the transaction's, which ends here: nobody waits longer for them
  * than the measurement takes, and the launcher ends the worker where somebody
  * waits for the database.
@@ -54,12 +55,14 @@ PG_FUNCTION_INFO_V1(locality_fault);
 static int	locality_budget = 32768;
 
 #define FIND_VOID \
-	"SELECT v.index, v.relation FROM tablespace_advisor.void_locality v" \
+	"SELECT l.index, l.relation" \
+	" FROM tablespace_advisor.void_locality v" \
+	" JOIN tablespace_advisor.index_locality l USING (index)" \
 	" WHERE v.pages_to_read <= $1 AND NOT EXISTS" \
 	"  (SELECT FROM pg_catalog.pg_stat_activity a WHERE a.state = 'active'" \
 	"   AND a.backend_type <> 'walsender'" \
 	"   AND a.pid <> pg_catalog.pg_backend_pid())" \
-	" ORDER BY v.measured_at, v.index LIMIT 1"
+	" ORDER BY l.measured_at, l.index LIMIT 1 FOR UPDATE OF l SKIP LOCKED"
 
 #define FORGET \
 	"UPDATE tablespace_advisor.index_locality SET read_times = NULL" \
@@ -139,9 +142,9 @@ find_target(VoidLocality *target)
 	bool		is_found;
 
 	values[0] = Int64GetDatum((int64) locality_budget * 1024 / BLCKSZ);
-	tsa_state_check("index_locality", AccessShareLock);
+	tsa_state_check("index_locality", RowExclusiveLock);
 	tsa_state_open(&state);
-	is_found = tsa_run(&statement, values, NULL, TSA_READS) == 1;
+	is_found = tsa_run(&statement, values, NULL, TSA_WRITES) == 1;
 	if (is_found)
 	{
 		target->index = DatumGetObjectId(tsa_result_column(0, "index"));
@@ -186,8 +189,10 @@ renew_locality(void)
 		!find_target(&target))
 		return;
 	error = tsa_try(measure_target, &target);
-	if (error != NULL && error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ReThrowError(error);
+	if (error != NULL && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+		return;
 	if (error != NULL)
 		ereport(LOG,
 				(errmsg("could not measure the locality of index %u again: %s",
