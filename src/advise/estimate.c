@@ -35,7 +35,7 @@ PG_FUNCTION_INFO_V1(tsa_depth_at_rate);
 PG_FUNCTION_INFO_V1(tsa_depth_in_loop);
 PG_FUNCTION_INFO_V1(tsa_max_read_rate);
 PG_FUNCTION_INFO_V1(tsa_cache_exponent);
-PG_FUNCTION_INFO_V1(tsa_choose_within);
+PG_FUNCTION_INFO_V1(tsa_choose_to_fit);
 PG_FUNCTION_INFO_V1(tsa_latencies_of_set);
 PG_FUNCTION_INFO_V1(tsa_round_to_three);
 
@@ -292,7 +292,7 @@ tsa_round_to_three(PG_FUNCTION_ARGS)
 
 /* choose_within(sizes, values, capacity): place 0 is inside, 1 outside */
 Datum
-tsa_choose_within(PG_FUNCTION_ARGS)
+tsa_choose_to_fit(PG_FUNCTION_ARGS)
 {
 	int			n;
 	int			nvalues;

@@ -45,7 +45,7 @@ COMMENT ON FUNCTION tablespace_advisor.cache_exponent(float8[], float8[], float8
 CREATE FUNCTION tablespace_advisor.choose_within(sizes bigint[], "values" float8[], capacity bigint)
 RETURNS boolean[]
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tsa_choose_within';
+AS 'MODULE_PATHNAME', 'tsa_choose_to_fit';
 COMMENT ON FUNCTION tablespace_advisor.choose_within(bigint[], float8[], bigint) IS
 	'which things to take so that their sizes fit into capacity and their values add up to much. Errors: 2202E lists of different length, 22023 null or negative sizes, 53200 out of memory';
 

@@ -27,7 +27,7 @@ CREATE FUNCTION tablespace_advisor.plan_moves(
 	OUT price float8)
 RETURNS SETOF record
 LANGUAGE C STRICT IMMUTABLE
-AS 'MODULE_PATHNAME', 'tsa_plan_moves';
+AS 'MODULE_PATHNAME', 'tsa_plan_bundles';
 COMMENT ON FUNCTION tablespace_advisor.plan_moves(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, float8[], float8, float8) IS
 	'the moves that lead from where relations are (present: place of each, from 1) to where all together are read fastest (plan_moves.c); cells: where each could be, what that saves and how long the move takes; read_ms, read_bytes: of all that is read; nth: order, 0: not made, verdict: 0 made, 1 saves too little, 2 not repaid within a week, 3 no order in which each fits; price: what one more byte there would save. Errors: 2202E lists of different length, 22023 bad numbers, 54000 too many places, 53200 out of memory';
 

@@ -47,7 +47,7 @@ typedef struct PlanArguments
 	Datum	   *cell_places;
 } PlanArguments;
 
-PG_FUNCTION_INFO_V1(tsa_plan_moves);
+PG_FUNCTION_INFO_V1(tsa_plan_bundles);
 PG_FUNCTION_INFO_V1(tsa_savings_by_room);
 
 /*
@@ -219,7 +219,7 @@ list_moves(FunctionCallInfo fcinfo, PlanArguments *a, size_t *n, int **cell)
  *	rooms, free, budget, cell_seconds, read_ms, read_bytes)
  */
 Datum
-tsa_plan_moves(PG_FUNCTION_ARGS)
+tsa_plan_bundles(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	PlanArguments a;

@@ -30,3 +30,6 @@
 				 errhint("Run ALTER EXTENSION tablespace_advisor UPDATE."))); \
 		PG_RETURN_NULL(); \
 	}
+
+FORMER_FUNCTION(tsa_choose_within)
+FORMER_FUNCTION(tsa_plan_moves)
