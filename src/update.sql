@@ -193,5 +193,8 @@ CREATE TABLE tablespace_advisor.job_mark (
 	PRIMARY KEY (job_id, mark_id)
 );
 
+ALTER TABLE tablespace_advisor.request
+	ADD COLUMN lock_timeout_ms int;
+
 ALTER TABLE tablespace_advisor.index_locality
 	ADD COLUMN correlation float8;

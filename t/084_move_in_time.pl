@@ -115,6 +115,20 @@ is($node->safe_psql('postgres', "SELECT alter_move($job, max_rate => '1 MB')"),
 cmp_ok(job_field($node, $job, 'others_lost_percent'),
 	'>', 0, 'what others lost is in the journal');
 
+# How long it keeps others waiting: a reader is in its way.
+$job = queue_move(", max_rate => 'unlimited', lock_timeout => '4 ms'");
+my $reader = session($node);
+ask($reader, 'BEGIN; SELECT FROM t LIMIT 1;');
+($rc) = $node->psql('postgres', "SELECT alter_move($job, lock_timeout => '0 s')", stderr => \$err);
+like($err, qr/"lock_timeout" must be between 1 ms and/, 'a lock timeout has to be positive');
+is($node->safe_psql('postgres', "SELECT alter_move($job, lock_timeout => '300 ms')"), 't', 'another lock timeout');
+wait_until_job($node, $job, 'lock_wait_ms > 200');
+ask($reader, 'COMMIT;');
+end_session($reader);
+is(wait_for_job($node, $job), 'done', 'a move with another lock timeout ends');
+is($node->safe_psql('postgres', "SELECT lock_timeout_ms FROM tablespace_advisor.job WHERE job_id = $job"),
+	'300', 'the job keeps it');
+
 # Whoever alters it may leave the transaction open.
 $job = queue_move(", max_rate => '20 MB'");
 my $open = session($node);

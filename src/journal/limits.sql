@@ -6,7 +6,8 @@ CREATE VIEW tablespace_advisor.job_limits AS
 SELECT j.job_id,
 	CASE WHEN r.alters THEN r.max_rate ELSE j.max_rate END AS max_rate,
 	CASE WHEN r.alters THEN r.min_rate ELSE j.min_rate END AS min_rate,
-	CASE WHEN r.alters THEN r.finish_by ELSE j.finish_by END AS finish_by
+	CASE WHEN r.alters THEN r.finish_by ELSE j.finish_by END AS finish_by,
+	coalesce(CASE WHEN r.alters THEN r.lock_timeout_ms END, j.lock_timeout_ms) AS lock_timeout_ms
 FROM tablespace_advisor.job j
 	LEFT JOIN tablespace_advisor.request r ON r.job_id = j.job_id;
 COMMENT ON VIEW tablespace_advisor.job_limits IS

@@ -157,7 +157,8 @@ CREATE TABLE tablespace_advisor.request (
 	alters boolean NOT NULL DEFAULT false,
 	max_rate bigint,
 	min_rate bigint,
-	finish_by timestamptz
+	finish_by timestamptz,
+	lock_timeout_ms int
 );
 
 /* Which moves apply_placement() has made, by the batch: what was queued at once. */

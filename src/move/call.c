@@ -116,8 +116,8 @@ tsa_check_limits(const TsaLimits *limits)
 }
 
 /* A lock timeout in milliseconds. */
-static int
-parse_lock_timeout(const Interval *timeout)
+int
+tsa_parse_lock_timeout(const Interval *timeout)
 {
 	double		ms;
 
@@ -151,7 +151,8 @@ tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs *args,
 	tsa_check_limits(&options->limits);
 	if (!PG_ARGISNULL(args->until))
 		options->until = PG_GETARG_TIMESTAMPTZ(args->until);
-	options->lock_timeout_ms = parse_lock_timeout(DatumGetIntervalP(timeout));
+	options->lock_timeout_ms =
+		tsa_parse_lock_timeout(DatumGetIntervalP(timeout));
 	options->wait = DatumGetBool(tsa_required_arg(fcinfo, args->wait, "wait"));
 	options->dry_run =
 		DatumGetBool(tsa_required_arg(fcinfo, args->dry_run, "dry_run"));

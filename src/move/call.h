@@ -34,6 +34,7 @@ extern void tsa_begin_call(FunctionCallInfo fcinfo);
 extern Datum tsa_required_arg(FunctionCallInfo fcinfo, int n,
 							  const char *name);
 extern void tsa_parse_max_rate(Datum rate, TsaLimits *limits);
+extern int	tsa_parse_lock_timeout(const Interval *timeout);
 extern void tsa_parse_min_rate(Datum rate, TsaLimits *limits);
 extern void tsa_check_limits(const TsaLimits *limits);
 extern void tsa_parse_move_options(FunctionCallInfo fcinfo,

@@ -256,6 +256,9 @@ alter_limits(FunctionCallInfo fcinfo, TsaLimits *limits)
 		tsa_parse_min_rate(PG_GETARG_DATUM(2), limits);
 	if (!PG_ARGISNULL(3))
 		limits->finish_by = PG_GETARG_TIMESTAMPTZ(3);
+	if (!PG_ARGISNULL(4))
+		limits->lock_timeout_ms =
+			tsa_parse_lock_timeout(PG_GETARG_INTERVAL_P(4));
 	tsa_check_limits(limits);
 }
 
@@ -270,7 +273,8 @@ tsa_alter_move(PG_FUNCTION_ARGS)
 
 	load_own_job(fcinfo, false, &job);
 	if (tsa_job_has_ended(&job) ||
-		(PG_ARGISNULL(1) && PG_ARGISNULL(2) && PG_ARGISNULL(3)))
+		(PG_ARGISNULL(1) && PG_ARGISNULL(2) && PG_ARGISNULL(3) &&
+		 PG_ARGISNULL(4)))
 		PG_RETURN_BOOL(false);
 	if (job.method != TSA_METHOD_COPY)
 		ereport(ERROR,

@@ -447,12 +447,13 @@ CREATE FUNCTION @extschema@.alter_move(
 	job_id bigint,
 	max_rate text DEFAULT NULL,
 	min_rate text DEFAULT NULL,
-	finish_by timestamptz DEFAULT NULL)
+	finish_by timestamptz DEFAULT NULL,
+	lock_timeout interval DEFAULT NULL)
 RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_alter_move';
-COMMENT ON FUNCTION @extschema@.alter_move(bigint, text, text, timestamptz) IS
-	'changes limits of a queued or running live copy, within a second or so of the commit; NULL leaves a limit, ''none'' or infinity removes it; false if the move has ended or nothing changes. Errors: 42704 no such job, 42501 unless it is the caller''s own, 22023 for a min_rate over max_rate, 0A000 for other methods';
+COMMENT ON FUNCTION @extschema@.alter_move(bigint, text, text, timestamptz, interval) IS
+	'changes limits of a queued or running live copy, within a second or so of the commit; NULL leaves a limit, ''none'' or infinity removes it; false if the move has ended or nothing changes. Errors: 42704 no such job, 42501 unless it is the caller''s own, 22023 for a min_rate over max_rate or a bad lock_timeout, 0A000 for other methods';
 
 CREATE FUNCTION @extschema@.undo_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE

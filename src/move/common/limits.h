@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * limits.h
- *	  How fast a move may go, and how fast it has to.
+ *	  How fast a move may go, how fast it has to, and how long it may keep others
+ *	  waiting.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -27,6 +28,7 @@ typedef struct TsaLimits
 								 * unlimited */
 	int64		min_rate;		/* likewise */
 	TimestampTz finish_by;		/* DT_NOEND: whenever */
+	int			lock_timeout_ms;	/* of a job that is queued; else 0 */
 } TsaLimits;
 
 /* What limits nothing. */

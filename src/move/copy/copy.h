@@ -123,6 +123,7 @@ typedef struct TsaCopy
 	LocalTransactionId holder_lxid;
 	int			turns;			/* of such, one after the other, without a gap
 								 * that was seen */
+	int			lock_timeout_ms;	/* as it is now */
 	instr_time	queued;			/* for the exclusive lock, the last time */
 	int			queue_tries;	/* how often */
 	double		queue_cost_ms;	/* others may have been held up, then */

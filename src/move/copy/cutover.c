@@ -261,7 +261,7 @@ static int
 queue_ms(const TsaCopy *copy, bool behind_others)
 {
 	int			bound = Max(1, DeadlockTimeout - DeadlockTimeout / 5);
-	int			wanted = copy->order->lock_timeout_ms;
+	int			wanted = copy->lock_timeout_ms;
 	int			most = wanted > 0 ? Min(wanted, bound) : bound;
 
 	if (behind_others || copy->queue_tries > 2 ||

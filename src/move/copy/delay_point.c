@@ -79,6 +79,7 @@ renew_limits(TsaCopy *copy)
 
 	copy->callbacks->read_limits(copy->callbacks->arg, &limits, &others_left);
 	InvalidateCatalogSnapshot();
+	copy->lock_timeout_ms = limits.lock_timeout_ms;
 	if (tsa_throttle_renew(copy->throttle, &limits, others_left))
 		copy->has_new_limits = true;
 }

@@ -222,6 +222,7 @@ open_copy(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 	TsaCopy    *copy = palloc0(sizeof(TsaCopy));
 
 	copy->order = order;
+	copy->lock_timeout_ms = order->lock_timeout_ms;
 	copy->callbacks = callbacks;
 	copy->state = TSA_COPY_PREPARING;
 	copy->locks = TSA_LOCKS_NONE;

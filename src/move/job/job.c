@@ -255,9 +255,8 @@ read_job(TsaJob *job, MemoryContext context)
 				 errmsg_internal("unrecognized method of job " INT64_FORMAT,
 								 job->job_id)));
 	job->state = state_by_name(tsa_result_text(0, "state"));
-	job->lock_timeout_ms =
-		DatumGetInt32(tsa_result_column(0, "lock_timeout_ms"));
 	tsa_limits_of_result(&job->limits);
+	job->lock_timeout_ms = job->limits.lock_timeout_ms;
 	job->lock_up_to = DatumGetInt64(tsa_result_column(0, "lock_up_to"));
 	job->takeovers = DatumGetInt32(tsa_result_column(0, "takeovers"));
 	job->native = DatumGetBool(tsa_result_column(0, "native"));
@@ -284,8 +283,8 @@ tsa_job_load(int64 job_id, TsaJob *job)
 {
 	static TsaStatement query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
-		" owner, method_wanted, method, state, lock_timeout_ms,"
-		" l.max_rate, l.min_rate, l.finish_by,"
+		" owner, method_wanted, method, state,"
+		" l.max_rate, l.min_rate, l.finish_by, l.lock_timeout_ms,"
 		" coalesce(lock_up_to, -1) AS lock_up_to, takeovers,"
 		" system_identifier = $2 AS native,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
@@ -640,8 +639,9 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		" others_lost_percent = coalesce($15, others_lost_percent),"
 		" is_late = coalesce($18, is_late),"
 		" blocks_again = blocks_again + coalesce($19, 0),"
-		" (max_rate, min_rate, finish_by) = (SELECT l.max_rate, l.min_rate,"
-		"   l.finish_by FROM tablespace_advisor.job_limits l"
+		" (max_rate, min_rate, finish_by, lock_timeout_ms) ="
+		"   (SELECT l.max_rate, l.min_rate, l.finish_by,"
+		"   l.lock_timeout_ms FROM tablespace_advisor.job_limits l"
 		"   WHERE l.job_id = $1),"
 		" wal_bytes = coalesce($16, wal_bytes),"
 		" new_tablespaces = CASE WHEN $17"

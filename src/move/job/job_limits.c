@@ -16,7 +16,7 @@
 #define UNLIMITED (-1)
 
 /*
- * Reads max_rate, min_rate and finish_by of the result's only row.
+ * Reads the limits of the result's only row.
  */
 void
 tsa_limits_of_result(TsaLimits *limits)
@@ -32,6 +32,8 @@ tsa_limits_of_result(TsaLimits *limits)
 	limits->min_rate = DatumGetInt64(tsa_result_column(0, "min_rate"));
 	if (finish_by != (Datum) 0)
 		limits->finish_by = DatumGetTimestampTz(finish_by);
+	limits->lock_timeout_ms =
+		DatumGetInt32(tsa_result_column(0, "lock_timeout_ms"));
 }
 
 /*
