@@ -168,6 +168,7 @@ ALTER TABLE tablespace_advisor.job
 	ADD COLUMN interrupted_at timestamptz,
 	ADD COLUMN stalls int NOT NULL DEFAULT 0,
 	ADD COLUMN blocks_again bigint NOT NULL DEFAULT 0,
+	ADD COLUMN policy text,
 	DROP CONSTRAINT job_state_check,
 	ADD CONSTRAINT job_state_check CHECK (state IN
 		('queued', 'running', 'paused', 'interrupted', 'done', 'failed', 'cancelled'));
@@ -181,6 +182,8 @@ DROP INDEX tablespace_advisor.job_left_to_do_idx;
 CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
 	WHERE state IN ('queued', 'running', 'paused', 'interrupted')
 		OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;
+CREATE INDEX job_policy_idx ON tablespace_advisor.job (relation)
+	WHERE state = 'done' AND policy IS NOT NULL;
 
 CREATE TABLE tablespace_advisor.job_mark (
 	job_id bigint NOT NULL,

@@ -60,10 +60,11 @@ CREATE TYPE tablespace_advisor.relation_fact AS (
 	measured boolean,
 	waiting_sessions float8,
 	scan_reads_per_s float8,
-	scan_sessions float8
+	scan_sessions float8,
+	policy text
 );
 COMMENT ON TYPE tablespace_advisor.relation_fact IS
-	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way; measured: whether waits were measured, waiting_sessions: sessions that waited for its reads on average, scan_reads_per_s, scan_sessions: the part of sequential scans. NULL: not known';
+	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way; measured: whether waits were measured, waiting_sessions: sessions that waited for its reads on average, scan_reads_per_s, scan_sessions: the part of sequential scans. NULL: not known; policy: what moved it to where it is, NULL: no policy';
 
 CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	tablespace name,

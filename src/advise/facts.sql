@@ -561,9 +561,11 @@ BEGIN
 			THEN tablespace_advisor.index_expression(m.relation) END,
 		r.unusable, r.needed_for, u.duplicate_of::regclass,
 		coalesce(m.obstacle, CASE WHEN pin.relation IS NOT NULL THEN concat('pinned',
-			': ' || tablespace_advisor.printable(pin.reason)) END),
+				': ' || tablespace_advisor.printable(pin.reason))
+			WHEN a.measured IS NOT TRUE THEN 'there by policy (' || y.policy
+				|| '); whether statements wait is not measured' END),
 		l.tablespaces, a.maintenance_reads_per_s, w.job_id, a.measured,
-		a.waiting_sessions, a.scan_reads_per_s, a.scan_sessions
+		a.waiting_sessions, a.scan_reads_per_s, a.scan_sessions, y.policy
 	FROM member m
 	LEFT JOIN pg_tablespace s ON s.oid = m.tablespace
 	LEFT JOIN active a ON a.member = m.relation
@@ -573,6 +575,8 @@ BEGIN
 	LEFT JOIN tablespace_advisor.duplicate_indexes(tables) u ON u.indexrelid = m.relation
 	LEFT JOIN tablespace_advisor.left_lately() l ON l.relation = m.relation
 	LEFT JOIN tablespace_advisor.moves_under_way() w ON w.relation = m.relation
+	LEFT JOIN tablespace_advisor.placed_by_policy() y ON y.relation = m.relation
+		AND y.tablespace = m.tablespace
 	LEFT JOIN tablespace_advisor.placement_pin pin ON pin.relation = m.relation
 		AND (pin.ends_at > clock_timestamp()) IS NOT FALSE
 	CROSS JOIN LATERAL (SELECT coalesce(a.size_bytes,

@@ -57,7 +57,9 @@ AS $$
 							SELECT m FROM unnest(tablespaces) m
 							WHERE m.tablespace = ANY (e.not_probed) ORDER BY m.tablespace) END))
 				|| CASE WHEN d.action = 'move' AND t.latency_from = 'assumed'
-					THEN '; it is only assumed' ELSE '' END),
+					THEN '; it is only assumed' ELSE '' END
+				|| CASE WHEN d.action = 'move' AND a.policy IS NOT NULL
+					THEN '; policy: ' || a.policy ELSE '' END),
 			CASE d.action WHEN 'move' THEN
 					CASE WHEN t.latency_from IS DISTINCT FROM 'assumed'
 					THEN tablespace_advisor.move_statement(a.relation, a.kind,

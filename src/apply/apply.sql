@@ -70,18 +70,20 @@ COMMENT ON FUNCTION tablespace_advisor.may_move(oid, oid, oid) IS
 
 /* Moves of earlier rounds that could be undone now, and whether each is to be. */
 CREATE FUNCTION tablespace_advisor.undoable_moves(caller oid)
-RETURNS TABLE (round_id bigint, job_id bigint, is_slower boolean,
+RETURNS TABLE (round_id bigint, job_id bigint, is_slower boolean, all_slower boolean,
 	move tablespace_advisor.planned_move)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH outcome AS MATERIALIZED (
 		SELECT o.job_id, o.saved_ms_per_s,
-			o.verdict = 'slower' AS is_at_fault
+			o.verdict = 'slower' AS is_at_fault, t.all_slower
 		FROM @extschema@.move_outcomes o
-		WHERE o.batch_saved_high_ms_per_s < 0
+		CROSS JOIN LATERAL (SELECT coalesce(o.batch_saved_high_ms_per_s < 0, false)
+			AS all_slower) t
+		WHERE t.all_slower OR o.measured AND o.verdict = 'slower'
 	), slower AS MATERIALIZED (
-		SELECT r.round_id, o.is_at_fault, o.saved_ms_per_s, j.job_id, j.relation,
+		SELECT r.round_id, o.is_at_fault, o.all_slower, o.saved_ms_per_s, j.job_id, j.relation,
 			j.from_tablespace, j.to_tablespace, j.to_tablespace_name
 		FROM tablespace_advisor.placement_round r
 		JOIN tablespace_advisor.job j ON j.batch_id = r.batch_id
@@ -89,7 +91,7 @@ AS $$
 		WHERE NOT r.is_undo AND j.state = 'done' AND j.method <> 'catalog'
 			AND j.from_tablespace <> j.to_tablespace
 	)
-	SELECT s.round_id, s.job_id, s.is_at_fault, p
+	SELECT s.round_id, s.job_id, s.is_at_fault, s.all_slower, p
 	FROM slower s
 	CROSS JOIN LATERAL tablespace_advisor.plan_move(
 		s.relation, s.to_tablespace, s.from_tablespace,
@@ -104,11 +106,11 @@ AS $$
 		AND tablespace_advisor.may_move(caller, s.relation, s.from_tablespace)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.undoable_moves(oid) IS
-	'moves back of those that rounds made after which reading took longer, as far as a role may make them and nobody has pinned the relation; is_slower: by its own reads, beyond the interval and what was forecast';
+	'moves back of those that rounds made after which reading took longer, as far as a role may make them and nobody has pinned the relation; is_slower: by its own reads, beyond the interval and what was forecast; all_slower: so is all that is judged with it';
 
 /*
  * What is slower goes back.  If there is not room for it, as what came in its
- * place is still there, all of its round goes back.
+ * place is still there, all of its round goes back if that is slower, too.
  */
 CREATE FUNCTION tablespace_advisor.undo_moves(caller oid)
 RETURNS SETOF tablespace_advisor.planned_move
@@ -134,7 +136,7 @@ AS $$
 	)
 	SELECT (u.move).*
 	FROM undoable u JOIN judged g USING (round_id)
-	WHERE u.is_slower OR NOT g.fits
+	WHERE CASE WHEN g.fits THEN u.is_slower ELSE u.all_slower END
 	ORDER BY u.job_id DESC
 $$;
 COMMENT ON FUNCTION tablespace_advisor.undo_moves(oid) IS
@@ -177,10 +179,8 @@ BEGIN
 		FROM (SELECT m.*, coalesce(r.evidence #>> '{choice,bundle}', 'too full') AS id,
 				(r.evidence #>> '{move,bytes}')::bigint AS bytes, (r.advice).rank AS rank,
 				p AS move,
-				EXISTS (SELECT FROM tablespace_advisor.job j
-					WHERE j.relation = (r.advice).relation AND j.state = 'done'
-						AND j.from_tablespace <> j.to_tablespace
-						AND j.finished_at > clock_timestamp() - interval '7 days') AS moved_lately,
+				EXISTS (SELECT FROM tablespace_advisor.left_lately() l
+					WHERE l.relation = (r.advice).relation) AS moved_lately,
 				(r.advice).saved_ms_per_s < 0
 					AND r.evidence #> '{window,standbys}' IS NOT NULL AS is_not_asked
 			FROM unnest(rows) r

@@ -10,7 +10,7 @@
  * request (who queues the job; limits also alter_move()): batch_id to method,
  *	bytes_total, max_rate, lock_timeout_ms, owner, system_identifier, database,
  *	heap_bytes, queued_at, forecast_saved_ms_per_s, until, lock_up_to, min_rate,
- *	finish_by, call_user
+ *	finish_by, call_user, policy
  * recovery: takeovers
  * progress (the worker): state, phase, bytes_done to attempts, blocked_by to
  *	detail, worker_pid, started_at to paused_ms, lock_wait_ms, present_mb_per_s,
@@ -97,7 +97,8 @@ CREATE TABLE tablespace_advisor.job (
 	interruptions int NOT NULL DEFAULT 0,
 	interrupted_at timestamptz,
 	stalls int NOT NULL DEFAULT 0,
-	blocks_again bigint NOT NULL DEFAULT 0
+	blocks_again bigint NOT NULL DEFAULT 0,
+	policy text
 );
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */
@@ -127,6 +128,9 @@ CREATE INDEX job_measured_idx ON tablespace_advisor.job
 /* What WAL copies write is known from. */
 CREATE INDEX job_copied_idx ON tablespace_advisor.job (finished_at)
 	WHERE state = 'done' AND method = 'copy' AND wal_bytes > 0 AND bytes_total >= 1048576;
+/* What lies where a policy wants it. */
+CREATE INDEX job_policy_idx ON tablespace_advisor.job (relation)
+	WHERE state = 'done' AND policy IS NOT NULL;
 /* What has moved lately, without the rest of the rows. */
 CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
 	INCLUDE (relation, from_tablespace)

@@ -51,7 +51,8 @@ SELECT i.sample_id, i.started_at, i.taken_at, i.waits_measured_s AS seconds,
 	row_number() OVER (ORDER BY i.taken_at) AS nth
 FROM tablespace_advisor.sample_interval i
 CROSS JOIN (SELECT coalesce(range_agg(tstzrange(j.started_at,
-			greatest(j.started_at, coalesce(j.finished_at, 'infinity')), '[]')), '{}') AS moving
+			greatest(j.started_at, coalesce(j.finished_at, CASE j.state WHEN 'interrupted'
+				THEN j.interrupted_at END, 'infinity')), '[]')), '{}') AS moving
 	FROM tablespace_advisor.job j
 	WHERE j.started_at IS NOT NULL AND j.method <> 'catalog') b
 WHERE i.waits_measured_s > 0 AND 2 * i.waits_measured_s >= i.seconds
@@ -118,127 +119,152 @@ COMMENT ON VIEW tablespace_advisor.measured_window IS
  * have on both sides.  One that ran on one side only is left out, as far as
  * samples have all.  What is left is one more, counted by accesses.
  */
-CREATE VIEW tablespace_advisor.moved_wait AS
-WITH span AS MATERIALIZED (
-	SELECT * FROM tablespace_advisor.measured_window
-), member AS MATERIALIZED (
-	SELECT m.job_id, r.relation
-	FROM tablespace_advisor.judged_move m CROSS JOIN LATERAL unnest(m.relations) r (relation)
-	WHERE m.job_id IN (SELECT s.job_id FROM span s)
-), part AS MATERIALIZED (
-	SELECT m.job_id, w.sample_id, w.userid, w.queryid, sum(w.reads::float8) AS reads,
-		sum(w.waited_ms::float8) AS waited_ms
-	FROM member m
-	JOIN tablespace_advisor.statement_wait_sample w ON w.relation = m.relation
-	WHERE w.class = 'application' AND w.access <> 'all'
-	GROUP BY 1, 2, 3, 4
-), called AS MATERIALIZED (
-	SELECT s.job_id, s.is_after, s.sample_id, c.userid, c.queryid,
-		sum(c.calls::float8) AS calls, coalesce(min(p.reads), 0) AS reads,
-		coalesce(min(p.waited_ms), 0) AS waited_ms
-	FROM (SELECT DISTINCT p.job_id, p.userid, p.queryid FROM part p) k
-	JOIN span s USING (job_id)
-	JOIN tablespace_advisor.statement_wait_sample c ON c.sample_id = s.sample_id
-		AND c.userid = k.userid AND c.queryid = k.queryid
-		AND c.access = 'all' AND c.class = 'application'
-	LEFT JOIN part p ON p.job_id = s.job_id AND p.sample_id = s.sample_id
-		AND p.userid = k.userid AND p.queryid = k.queryid
-	GROUP BY 1, 2, 3, 4, 5
-), side AS MATERIALIZED (
-	/* where a sample has as many statements as it keeps, another one may have run */
-	SELECT s.job_id, s.is_after, bool_or(n.statements >= 50) AS is_full
-	FROM span s
-	LEFT JOIN (SELECT c.sample_id, count(*) AS statements
-		FROM tablespace_advisor.statement_wait_sample c
-		WHERE c.access = 'all' GROUP BY 1) n USING (sample_id)
-	GROUP BY 1, 2
-), known AS MATERIALIZED (
-	SELECT c.*, c.first_side <> c.last_side AS has_both
-	FROM (SELECT c.*, min(c.is_after::int) OVER k AS first_side,
-			max(c.is_after::int) OVER k AS last_side
-		FROM called c WHERE c.calls > 0
-		WINDOW k AS (PARTITION BY c.job_id, c.userid, c.queryid)) c
-	JOIN side o ON o.job_id = c.job_id AND o.is_after <> c.is_after
-	WHERE c.first_side <> c.last_side OR o.is_full IS NOT TRUE
-), whole AS (
-	SELECT s.job_id, s.is_after, s.sample_id, coalesce(w.reads, 0) AS reads,
-		coalesce(w.waited_ms, 0) AS waited_ms, coalesce(a.accesses, 0) AS accesses
-	FROM span s
-	LEFT JOIN (SELECT m.job_id, w.sample_id, sum(w.reads::float8) AS reads,
+CREATE FUNCTION tablespace_advisor.moved_waits()
+RETURNS TABLE (job_id bigint, is_after boolean, sample_id int, userid oid, queryid bigint,
+	calls float8, reads float8, waited_ms float8)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET enable_mergejoin = off
+SET jit = off
+SET work_mem = '64MB'
+AS $$
+	WITH span AS MATERIALIZED (
+		SELECT * FROM tablespace_advisor.measured_window
+	), member AS MATERIALIZED (
+		SELECT m.job_id, r.relation
+		FROM tablespace_advisor.judged_move m CROSS JOIN LATERAL unnest(m.relations) r (relation)
+		WHERE m.job_id IN (SELECT s.job_id FROM span s)
+	), part AS MATERIALIZED (
+		SELECT m.job_id, w.sample_id, w.userid, w.queryid, sum(w.reads::float8) AS reads,
 			sum(w.waited_ms::float8) AS waited_ms
-		FROM member m JOIN tablespace_advisor.relation_wait_sample w USING (relation)
-		WHERE w.class = 'application'
-		GROUP BY 1, 2) w USING (job_id, sample_id)
-	LEFT JOIN (SELECT m.job_id, r.sample_id,
-			sum(coalesce(r.reads, 0) + coalesce(r.hits, 0))::float8 AS accesses
-		FROM member m JOIN tablespace_advisor.relation_sample r USING (relation)
-		GROUP BY 1, 2) a USING (job_id, sample_id)
-)
-SELECT b.job_id, b.is_after, b.sample_id, b.userid, b.queryid, b.calls, b.reads, b.waited_ms
-FROM known b WHERE b.has_both
-UNION ALL
-SELECT w.job_id, w.is_after, w.sample_id, 0, NULL, w.accesses,
-	greatest(0, w.reads - coalesce(b.reads, 0)),
-	greatest(0, w.waited_ms - coalesce(b.waited_ms, 0))
-FROM whole w
-LEFT JOIN (SELECT b.job_id, b.sample_id, sum(b.reads) AS reads, sum(b.waited_ms) AS waited_ms
-	FROM known b GROUP BY 1, 2) b USING (job_id, sample_id);
-COMMENT ON VIEW tablespace_advisor.moved_wait IS
+		FROM member m
+		JOIN tablespace_advisor.statement_wait_sample w ON w.relation = m.relation
+		WHERE w.class = 'application' AND w.access <> 'all'
+		GROUP BY 1, 2, 3, 4
+	), called AS MATERIALIZED (
+		SELECT s.job_id, s.is_after, s.sample_id, c.userid, c.queryid,
+			sum(c.calls::float8) AS calls, coalesce(min(p.reads), 0) AS reads,
+			coalesce(min(p.waited_ms), 0) AS waited_ms
+		FROM (SELECT DISTINCT p.job_id, p.userid, p.queryid FROM part p) k
+		JOIN span s USING (job_id)
+		JOIN tablespace_advisor.statement_wait_sample c ON c.sample_id = s.sample_id
+			AND c.userid = k.userid AND c.queryid = k.queryid
+			AND c.access = 'all' AND c.class = 'application'
+		LEFT JOIN part p ON p.job_id = s.job_id AND p.sample_id = s.sample_id
+			AND p.userid = k.userid AND p.queryid = k.queryid
+		GROUP BY 1, 2, 3, 4, 5
+	), side AS MATERIALIZED (
+		/* where a sample has as many statements as it keeps, another one may have run */
+		SELECT s.job_id, s.is_after, bool_or(n.statements >= 50) AS is_full
+		FROM span s
+		LEFT JOIN (SELECT c.sample_id, count(*) AS statements
+			FROM tablespace_advisor.statement_wait_sample c
+			WHERE c.access = 'all' GROUP BY 1) n USING (sample_id)
+		GROUP BY 1, 2
+	), known AS MATERIALIZED (
+		SELECT c.*, c.first_side <> c.last_side AS has_both
+		FROM (SELECT c.*, min(c.is_after::int) OVER k AS first_side,
+				max(c.is_after::int) OVER k AS last_side
+			FROM called c WHERE c.calls > 0
+			WINDOW k AS (PARTITION BY c.job_id, c.userid, c.queryid)) c
+		JOIN side o ON o.job_id = c.job_id AND o.is_after <> c.is_after
+		WHERE c.first_side <> c.last_side OR o.is_full IS NOT TRUE
+	), whole AS (
+		SELECT s.job_id, s.is_after, s.sample_id, coalesce(w.reads, 0) AS reads,
+			coalesce(w.waited_ms, 0) AS waited_ms, coalesce(a.accesses, 0) AS accesses
+		FROM span s
+		LEFT JOIN (SELECT m.job_id, w.sample_id, sum(w.reads::float8) AS reads,
+				sum(w.waited_ms::float8) AS waited_ms
+			FROM member m JOIN tablespace_advisor.relation_wait_sample w USING (relation)
+			WHERE w.class = 'application'
+			GROUP BY 1, 2) w USING (job_id, sample_id)
+		LEFT JOIN (SELECT m.job_id, r.sample_id,
+				sum(coalesce(r.reads, 0) + coalesce(r.hits, 0))::float8 AS accesses
+			FROM member m JOIN tablespace_advisor.relation_sample r USING (relation)
+			GROUP BY 1, 2) a USING (job_id, sample_id)
+	)
+	SELECT b.job_id, b.is_after, b.sample_id, b.userid, b.queryid, b.calls, b.reads, b.waited_ms
+	FROM known b WHERE b.has_both
+	UNION ALL
+	SELECT w.job_id, w.is_after, w.sample_id, 0, NULL, w.accesses,
+		greatest(0, w.reads - coalesce(b.reads, 0)),
+		greatest(0, w.waited_ms - coalesce(b.waited_ms, 0))
+	FROM whole w
+	LEFT JOIN (SELECT b.job_id, b.sample_id, sum(b.reads) AS reads, sum(b.waited_ms) AS waited_ms
+		FROM known b GROUP BY 1, 2) b USING (job_id, sample_id)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.moved_waits() IS
 	'per move, sample and statement (queryid NULL: all that samples do not have): calls (of the former), or accesses to the relations (of the latter), blocks of them read and milliseconds waited for these';
 
 /*
  * Sums over statements, each at its calls after the move, or (per read) its reads.
  */
-CREATE VIEW tablespace_advisor.measured_saving AS
-WITH cell AS MATERIALIZED (
-	SELECT w.job_id, w.is_after, w.sample_id, w.userid, w.queryid, b.per_read,
-		b.base, w.waited_ms
-	FROM tablespace_advisor.moved_wait w
-	CROSS JOIN LATERAL (VALUES (false, w.calls), (true, w.reads)) b (per_read, base)
-	WHERE b.base > 0
-), total AS MATERIALIZED (
-	SELECT t.*, lag(t.ms) OVER k AS ms_before, lag(t.base) OVER k AS base_before
-	FROM (SELECT c.job_id, c.per_read, c.userid, c.queryid, c.is_after,
-			sum(c.base) AS base, sum(c.waited_ms) AS ms
-		FROM cell c GROUP BY 1, 2, 3, 4, 5) t
-	WINDOW k AS (PARTITION BY t.job_id, t.per_read, t.userid, t.queryid ORDER BY t.is_after)
-), side AS MATERIALIZED (
-	SELECT s.job_id, s.is_after, count(*) AS samples, sum(s.seconds) AS seconds
-	FROM tablespace_advisor.measured_window s GROUP BY 1, 2
-), sums AS (
-	SELECT t.job_id, t.per_read, sum(t.base * t.ms_before / t.base_before) AS before,
-		sum(t.ms) AS after, sum(t.ms_before) AS ms_before,
-		count(t.queryid) FILTER (WHERE t.ms_before > 0) AS statements
-	FROM total t WHERE t.is_after AND t.base_before > 0
-	GROUP BY 1, 2
-), error AS (
-	SELECT d.job_id, d.per_read, d.is_after, sum(d.change ^ 2) AS square
-	FROM (SELECT c.job_id, c.per_read, c.is_after, c.sample_id, sum(a.base * (x.ms / x.base
-			- coalesce((x.ms - c.waited_ms) / nullif(x.base - c.base, 0), 0))) AS change
-		FROM total a
-		JOIN cell c ON c.job_id = a.job_id AND c.per_read = a.per_read
-			AND c.userid = a.userid AND c.queryid IS NOT DISTINCT FROM a.queryid
-		CROSS JOIN LATERAL (SELECT CASE WHEN c.is_after THEN a.ms ELSE a.ms_before END AS ms,
-			CASE WHEN c.is_after THEN a.base ELSE a.base_before END AS base) x
-		WHERE a.is_after AND a.base_before > 0
-		GROUP BY 1, 2, 3, 4) d
-	GROUP BY 1, 2, 3
-)
-SELECT s.job_id, s.per_read, s.statements, b.samples AS samples_before,
-	a.samples AS samples_after, b.seconds AS seconds_before, a.seconds AS window_s,
-	s.before / a.seconds AS before_ms_per_s, s.after / a.seconds AS after_ms_per_s,
-	(s.before - s.after) / a.seconds AS saved,
-	s.before / a.seconds / nullif(s.ms_before / b.seconds, 0) AS load_ratio,
-	CASE WHEN b.samples >= 3 AND a.samples >= 3 THEN tablespace_advisor.difference_error(
-		sqrt(coalesce(e.square, 0) * (b.samples - 1) / b.samples), b.samples::int,
-		sqrt(coalesce(f.square, 0) * (a.samples - 1) / a.samples), a.samples::int)
-		/ a.seconds END AS error
-FROM sums s
-JOIN side b ON b.job_id = s.job_id AND NOT b.is_after
-JOIN side a ON a.job_id = s.job_id AND a.is_after
-LEFT JOIN error e ON e.job_id = s.job_id AND e.per_read = s.per_read AND NOT e.is_after
-LEFT JOIN error f ON f.job_id = s.job_id AND f.per_read = s.per_read AND f.is_after;
-COMMENT ON VIEW tablespace_advisor.measured_saving IS
+CREATE FUNCTION tablespace_advisor.measured_savings()
+RETURNS TABLE (job_id bigint, per_read boolean, statements bigint, samples_before bigint,
+	samples_after bigint, window_s float8, before_ms_per_s float8, after_ms_per_s float8,
+	saved float8, load_ratio float8, error float8, reads_before float8, reads_after float8,
+	accesses_before float8, accesses_after float8)
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET enable_mergejoin = off
+SET jit = off
+SET work_mem = '64MB'
+AS $$
+	WITH cell AS MATERIALIZED (
+		SELECT w.job_id, w.is_after, w.sample_id, w.userid, coalesce(w.queryid, 0) AS queryid,
+			b.per_read, b.base, w.waited_ms
+		FROM tablespace_advisor.moved_waits() w
+		CROSS JOIN LATERAL (VALUES (false, w.calls), (true, w.reads)) b (per_read, base)
+		WHERE b.base > 0
+	), total AS MATERIALIZED (
+		SELECT t.*, lag(t.ms) OVER k AS ms_before, lag(t.base) OVER k AS base_before
+		FROM (SELECT c.job_id, c.per_read, c.userid, c.queryid, c.is_after,
+				sum(c.base) AS base, sum(c.waited_ms) AS ms
+			FROM cell c GROUP BY 1, 2, 3, 4, 5) t
+		WINDOW k AS (PARTITION BY t.job_id, t.per_read, t.userid, t.queryid ORDER BY t.is_after)
+	), side AS MATERIALIZED (
+		SELECT s.*, t.reads / s.seconds AS reads, t.accesses / s.seconds AS accesses
+		FROM (SELECT s.job_id, s.is_after, count(*) AS samples, sum(s.seconds) AS seconds
+			FROM tablespace_advisor.measured_window s GROUP BY 1, 2) s
+		LEFT JOIN (SELECT t.job_id, t.is_after, sum(t.base) FILTER (WHERE t.per_read) AS reads,
+				sum(t.base) FILTER (WHERE NOT t.per_read AND t.userid = 0) AS accesses
+			FROM total t GROUP BY 1, 2) t USING (job_id, is_after)
+	), sums AS (
+		SELECT t.job_id, t.per_read, sum(t.base * t.ms_before / t.base_before) AS before,
+			sum(t.ms) AS after, sum(t.ms_before) AS ms_before,
+			count(*) FILTER (WHERE t.ms_before > 0 AND t.userid <> 0) AS statements
+		FROM total t WHERE t.is_after AND t.base_before > 0
+		GROUP BY 1, 2
+	), error AS (
+		SELECT d.job_id, d.per_read, d.is_after, sum(d.change ^ 2) AS square
+		FROM (SELECT c.job_id, c.per_read, c.is_after, c.sample_id,
+				sum(a.base * (x.ms / x.base - coalesce(
+					(x.ms - c.waited_ms) / nullif(x.base - c.base, 0), 0))) AS change
+			FROM total a
+			JOIN cell c USING (job_id, per_read, userid, queryid)
+			CROSS JOIN LATERAL (SELECT CASE WHEN c.is_after THEN a.ms ELSE a.ms_before END AS ms,
+				CASE WHEN c.is_after THEN a.base ELSE a.base_before END AS base) x
+			WHERE a.is_after AND a.base_before > 0
+			GROUP BY 1, 2, 3, 4) d
+		GROUP BY 1, 2, 3
+	)
+	SELECT s.job_id, s.per_read, s.statements, b.samples, a.samples, a.seconds,
+		s.before / a.seconds, s.after / a.seconds, (s.before - s.after) / a.seconds,
+		s.before / a.seconds / nullif(s.ms_before / b.seconds, 0),
+		CASE WHEN b.samples >= 3 AND a.samples >= 3 THEN tablespace_advisor.difference_error(
+			sqrt(coalesce(e.square, 0) * (b.samples - 1) / b.samples), b.samples::int,
+			sqrt(coalesce(f.square, 0) * (a.samples - 1) / a.samples), a.samples::int)
+			/ a.seconds END,
+		b.reads, a.reads, b.accesses, a.accesses
+	FROM sums s
+	JOIN side b ON b.job_id = s.job_id AND NOT b.is_after
+	JOIN side a ON a.job_id = s.job_id AND a.is_after
+	LEFT JOIN error e ON e.job_id = s.job_id AND e.per_read = s.per_read AND NOT e.is_after
+	LEFT JOIN error f ON f.job_id = s.job_id AND f.per_read = s.per_read AND f.is_after
+$$;
+COMMENT ON FUNCTION tablespace_advisor.measured_savings() IS
 	'per move what waits for its relations became less, in milliseconds per second, with half the width of the 95 % interval (NULL: fewer than three samples on a side): at the calls after the move, or (per_read) at the reads after it; statements: how many waited for them before; load_ratio: how many times as much would be waited for at the calls after the move as at those before';
 
 /*
@@ -246,9 +272,9 @@ COMMENT ON VIEW tablespace_advisor.measured_saving IS
  * samples between them, are judged together.
  */
 CREATE VIEW tablespace_advisor.statement_moves AS
-WITH wait AS (
+WITH wait AS MATERIALIZED (
 	SELECT DISTINCT w.job_id, w.userid, w.queryid
-	FROM tablespace_advisor.moved_wait w WHERE w.queryid IS NOT NULL
+	FROM tablespace_advisor.moved_waits() w WHERE w.queryid IS NOT NULL
 ), step AS (
 	SELECT w.*, m.call_id, m.started_at, m.finished_at, max(m.finished_at) OVER (
 		PARTITION BY w.userid, w.queryid ORDER BY m.started_at, m.job_id
@@ -275,17 +301,15 @@ COMMENT ON VIEW tablespace_advisor.statement_moves IS
 
 /* What a move has shown. */
 CREATE VIEW tablespace_advisor.measured_outcome AS
-SELECT c.*, r.saved - r.error > 0 AS reads_are_faster, b.band,
-	c.saved + c.error < least(0, b.forecast - b.band) AS is_slower,
+SELECT c.*, b.band, c.saved + c.error < least(0, b.forecast - b.band) AS is_slower,
 	b.forecast AS forecast_for_calls, coalesce(t.judged_with, c.call_id) AS judged_with,
-	w.reads_before / c.seconds_before AS reads_before, w.reads_after / c.window_s AS reads_after,
-	1 - w.reads_before / nullif(w.accesses_before, 0) AS hit_fraction_before,
-	1 - w.reads_after / nullif(w.accesses_after, 0) AS hit_fraction_after
-FROM (SELECT s.*, m.call_id, m.forecast_saved_ms_per_s
-	FROM tablespace_advisor.measured_saving s
+	1 - c.reads_before / nullif(c.accesses_before, 0) AS hit_fraction_before,
+	1 - c.reads_after / nullif(c.accesses_after, 0) AS hit_fraction_after
+FROM (SELECT s.*, m.call_id, m.forecast_saved_ms_per_s, bool_or(s.per_read
+			AND s.saved - s.error > 0) OVER (PARTITION BY s.job_id) AS reads_are_faster
+	FROM tablespace_advisor.measured_savings() s
 	JOIN tablespace_advisor.judged_move m USING (job_id)
-	WHERE NOT s.per_read AND s.samples_before >= 3) c
-LEFT JOIN tablespace_advisor.measured_saving r ON r.job_id = c.job_id AND r.per_read
+	WHERE s.samples_before >= 3) c
 CROSS JOIN LATERAL (SELECT c.forecast_saved_ms_per_s * coalesce(c.load_ratio, 1)) f (forecast)
 CROSS JOIN LATERAL (SELECT f.forecast, tablespace_advisor.outcome_band(f.forecast,
 	c.before_ms_per_s) AS band) b
@@ -293,13 +317,9 @@ LEFT JOIN (SELECT m.call_id, min(t.first_call) AS judged_with
 	FROM tablespace_advisor.statement_moves t
 	JOIN tablespace_advisor.judged_move m USING (job_id)
 	GROUP BY m.call_id) t ON t.call_id = c.call_id
-LEFT JOIN (SELECT w.job_id, sum(w.reads) FILTER (WHERE NOT w.is_after) AS reads_before,
-		sum(w.reads) FILTER (WHERE w.is_after) AS reads_after,
-		sum(w.calls) FILTER (WHERE w.queryid IS NULL AND NOT w.is_after) AS accesses_before,
-		sum(w.calls) FILTER (WHERE w.queryid IS NULL AND w.is_after) AS accesses_after
-	FROM tablespace_advisor.moved_wait w GROUP BY 1) w ON w.job_id = c.job_id;
+WHERE NOT c.per_read;
 COMMENT ON VIEW tablespace_advisor.measured_outcome IS
-	'measured_saving per move with three samples before it, its forecast at the calls after it, what the two may differ by (band); reads_are_faster: also each read takes less, beyond the interval; is_slower: reading its relations takes more, and more than was forecast';
+	'measured_savings() per move with three samples before it, its forecast at the calls after it, what the two may differ by (band); reads_are_faster: also each read takes less, beyond the interval; is_slower: reading its relations takes more, and more than was forecast';
 
 CREATE VIEW @extschema@.statement_outcomes AS
 WITH turn AS MATERIALIZED (
@@ -312,7 +332,7 @@ WITH turn AS MATERIALIZED (
 	/* the part of the relation's waits that the move was to save, of the statement's */
 	JOIN (SELECT w.job_id, w.userid, w.queryid, sum(w.calls) AS calls,
 			sum(w.waited_ms) AS waited_ms
-		FROM tablespace_advisor.moved_wait w WHERE NOT w.is_after
+		FROM tablespace_advisor.moved_waits() w WHERE NOT w.is_after
 		GROUP BY 1, 2, 3) w USING (job_id, userid, queryid)
 	LEFT JOIN tablespace_advisor.measured_outcome o ON o.job_id = t.job_id
 	CROSS JOIN LATERAL (SELECT least(1, o.forecast_for_calls
@@ -366,7 +386,8 @@ CROSS JOIN LATERAL (SELECT pg_has_role('pg_read_all_stats', 'USAGE')
 	OR coalesce(pg_has_role(c.userid, 'USAGE'), false) AS is_visible) v;
 REVOKE ALL ON @extschema@.statement_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.statement_outcomes TO pg_monitor;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.samples_around(timestamptz, timestamptz,
+GRANT EXECUTE ON FUNCTION tablespace_advisor.moved_waits(), tablespace_advisor.measured_savings(),
+	tablespace_advisor.samples_around(timestamptz, timestamptz,
 	timestamptz, timestamptz) TO pg_monitor;
 COMMENT ON VIEW @extschema@.statement_outcomes IS
 	'per statement and moves of what it reads (job_ids; those between which fewer than three samples lie are one): milliseconds that a call took (mean_ms) and waited for reads (read_ms) before and after, what the latter became less (saved_ms), with a 95 % interval over samples, and saved_ms_per_s at the calls after; forecast_saved_ms: of a call, NULL: none; outcome: as in move_outcomes; verdict: faster, slower or no difference shown (the interval holds zero), waiting: fewer than three samples on a side; of the fifty statements of a sample that wait most, where waits are measured';

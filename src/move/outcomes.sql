@@ -497,7 +497,7 @@ CROSS JOIN LATERAL (SELECT CASE WHEN j.state <> 'done' OR j.method = 'catalog' T
 				AND u.from_tablespace = j.to_tablespace
 				AND u.to_tablespace = j.from_tablespace) THEN 'undone'
 		WHEN o.is_slower THEN 'slower'
-		WHEN o.error IS NULL OR o.batch_error IS NULL THEN 'waiting'
+		WHEN o.error IS NULL OR NOT o.measured AND o.batch_error IS NULL THEN 'waiting'
 		WHEN o.is_faster THEN 'verified'
 		WHEN o.saved + o.error < 0 THEN 'slower as forecast'
 		ELSE 'not shown'

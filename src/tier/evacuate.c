@@ -116,6 +116,7 @@ parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
 	options->method = TSA_METHOD_AUTO;
 	options->with_indexes = true;
 	options->leaves_contended = true;
+	options->policy = "evacuation";
 	tsa_parse_move_options(fcinfo, &args, options);
 	options->lock_up_to = parse_lock_up_to(fcinfo, 6);
 }

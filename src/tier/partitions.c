@@ -224,6 +224,7 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	options->leaves_contended = true;
 	options->with_indexes =
 		DatumGetBool(tsa_required_arg(fcinfo, 5, "with_indexes"));
+	options->policy = PG_ARGISNULL(2) ? "disuse" : "age";
 	tsa_parse_move_options(fcinfo, &args, options);
 }
 

@@ -168,6 +168,7 @@ BEGIN ATOMIC
 		WHEN 'used' THEN format('It was used before %s.', detail)
 		WHEN 'dropped soon' THEN format('%s drops it after %s.', detail, more)
 		WHEN 'moved lately' THEN format('It was moved at %s, less than %s ago.', detail, more)
+		WHEN 'moved back' THEN format('Statements wait for it: by advice it was moved back at %s, and it was used within %s.', detail, more)
 		WHEN 'due' THEN concat_ws(' ', 'It ends at ' || detail || '.',
 			'No sample saw it used for ' || more || '.')
 	END;
@@ -200,9 +201,16 @@ AS $$
 		SELECT min(coalesce(s.started_at, s.taken_at)) AS since,
 			max(s.taken_at) AS until
 		FROM tablespace_advisor.sample s
+	), moved_back AS MATERIALIZED (
+		SELECT j.relation, max(j.finished_at) AS at
+		FROM tablespace_advisor.placement_round r
+			JOIN tablespace_advisor.job j USING (batch_id)
+		WHERE j.state = 'done' AND j.from_tablespace = target_tablespace
+			AND j.to_tablespace <> target_tablespace
+		GROUP BY j.relation
 	), judged AS MATERIALIZED (
 		SELECT l.*, c.until - coalesce(l.last_used, c.since) AS idle_for,
-			c.since, p.name AS policy, l.upper_bound + p.retention AS dropped_at, CASE
+			c.since, m.at AS moved_back_at, p.name AS policy, l.upper_bound + p.retention AS dropped_at, CASE
 				WHEN l.tablespace = target_tablespace THEN 'there already'
 				WHEN l.relkind <> 'r' THEN 'no storage'
 				WHEN NOT l.is_plain THEN 'no live copy'
@@ -218,10 +226,13 @@ AS $$
 				WHEN l.upper_bound + p.retention < clock_timestamp() + min_residence
 					THEN 'dropped soon'
 				WHEN l.moved_at > clock_timestamp() - min_residence THEN 'moved lately'
+				WHEN m.at IS NOT NULL AND c.until - greatest(m.at,
+					coalesce(l.last_used, c.since)) < interval '30 days' THEN 'moved back'
 				ELSE 'due' END AS finding
 		FROM tablespace_advisor.partition_facts(target) l
 			CROSS JOIN coverage c
 			LEFT JOIN policy p ON true
+			LEFT JOIN moved_back m ON m.relation = l.oid
 	)
 	SELECT j.oid, j.upper_bound, j.age, j.idle_for, j.size_bytes,
 		CASE j.finding WHEN 'due' THEN 'move' ELSE 'keep' END,
@@ -233,10 +244,12 @@ AS $$
 				WHEN 'used' THEN j.last_used::text
 				WHEN 'dropped soon' THEN j.policy
 				WHEN 'moved lately' THEN j.moved_at::text
+				WHEN 'moved back' THEN j.moved_back_at::text
 				WHEN 'due' THEN CASE WHEN older_than IS NOT NULL THEN j.upper_bound::text END
 			END, CASE j.finding
 				WHEN 'dropped soon' THEN j.dropped_at::text
 				WHEN 'moved lately' THEN min_residence::text
+				WHEN 'moved back' THEN '30 days'
 				WHEN 'due' THEN CASE WHEN unused_for IS NOT NULL THEN j.idle_for::text END
 			END)
 	FROM judged j

@@ -46,7 +46,7 @@ sub forget_all
 		TRUNCATE tablespace_advisor.job, tablespace_advisor.request, tablespace_advisor.sample,
 			tablespace_advisor.relation_sample, tablespace_advisor.placement_round,
 			tablespace_advisor.placement_pin, tablespace_advisor.sampled_relation,
-			tablespace_advisor.tablespace_io_sample});
+			tablespace_advisor.tablespace_io_sample, tablespace_advisor.relation_wait_sample});
 	return;
 }
 
@@ -64,10 +64,12 @@ sub where_tables_are
 # Lets a day go by.  All that was kept becomes a day older; then there are 24
 # samples of a day in which a read took 5 ms in "slow" and 0.1 ms in "fast", where
 # tables were read as often as given (a hash: reads per second), with the counters of
-# their devices.  Returns the milliseconds of reading per second.
+# their devices; measured: and with the waits of the application.  Returns the
+# milliseconds of reading per second.
 sub take_day
 {
-	my ($node, $reads) = @_;
+	my ($node, $reads, %options) = @_;
+	my $measured = $options{measured} ? 3600 : 'NULL::float8';
 	my $values = join ', ', map { "('$_'::regclass, $reads->{$_})" } sort keys %$reads;
 
 	return $node->safe_psql('postgres', qq{
@@ -98,11 +100,12 @@ sub take_day
 		)
 		INSERT INTO tablespace_advisor.sample (sample_id, started_at, taken_at,
 			was_reset, io_timed, blocks_read, blocks_hit, read_ms, write_ms,
-			snapshots, reading_snapshots, reading_sessions, waits)
+			snapshots, reading_snapshots, reading_sessions, waits, waits_measured_s)
 		OVERRIDING SYSTEM VALUE
 		SELECT id, CASE WHEN n > 0 THEN t - interval '1 hour' END, t, false, true,
 			old_reads + sum(CASE WHEN n > 0 THEN reads ELSE 0 END) OVER w, old_reads + sum(reads) OVER w,
-			old_ms + sum(CASE WHEN n > 0 THEN ms ELSE 0 END) OVER w, 0, 100, 90, 90, '{}'
+			old_ms + sum(CASE WHEN n > 0 THEN ms ELSE 0 END) OVER w, 0, 100, 90, 90, '{}',
+			CASE WHEN n > 0 THEN $measured END
 		FROM hour WINDOW w AS (ORDER BY n);
 		INSERT INTO tablespace_advisor.relation_sample
 			(sample_id, relation, size_bytes, reads, hits, scans, tuples_read, cached_reads)
@@ -116,15 +119,20 @@ sub take_day
 			(SELECT 3600 * sum(r.reads_per_s) AS reads, 3600 * sum(r.ms) AS ms FROM rate r
 				JOIN pg_class c ON c.oid = r.relation WHERE c.reltablespace = t.oid) r
 		WHERE s.taken_at > now() - interval '24 hours' AND s.started_at IS NOT NULL AND r.reads > 0;
+		INSERT INTO tablespace_advisor.relation_wait_sample
+		SELECT s.sample_id, r.relation, r.reads_per_s * 3600, 0, r.reads_per_s * 3600, r.ms * 3600,
+			'application', 'index'
+		FROM tablespace_advisor.sample s, rate r
+		WHERE s.taken_at > now() - interval '24 hours' AND s.waits_measured_s > 0 AND r.reads_per_s > 0;
 		SELECT sum(ms) FROM rate});
 }
 
 sub take_days
 {
-	my ($node, $days, $reads) = @_;
+	my ($node, $days, $reads, %options) = @_;
 	my $ms;
 
-	$ms = take_day($node, $reads) foreach (1 .. $days);
+	$ms = take_day($node, $reads, %options) foreach (1 .. $days);
 	return $ms;
 }
 

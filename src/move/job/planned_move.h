@@ -38,6 +38,7 @@ typedef struct TsaMoveOptions
 	bool		with_indexes;	/* of a table: its indexes too */
 	bool		leaves_contended;	/* what somebody else is queueing */
 	bool		wants_forecast; /* of what it saves: a new move, not a retry */
+	const char *policy;			/* what wants it there; NULL: the caller */
 } TsaMoveOptions;
 
 /* Options that nobody has given yet. */

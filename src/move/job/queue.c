@@ -362,11 +362,11 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		" method_wanted, method, bytes_total, max_rate, min_rate, finish_by,"
 		" until, lock_up_to, lock_timeout_ms,"
 		" owner, system_identifier, database, indexes, indexes_from,"
-		" forecast_saved_ms_per_s, call_user)"
+		" forecast_saved_ms_per_s, call_user, policy)"
 		" OVERRIDING SYSTEM VALUE"
 		" SELECT id, CASE $1 WHEN 0 THEN id ELSE $1 END, $2, $3, $4, $5, $6,"
 		" $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
-		" $21, $22, $23, $24, $25, $26"
+		" $21, $22, $23, $24, $25, $26, $27"
 		" FROM (SELECT pg_catalog.nextval('tablespace_advisor.job_job_id_seq')"
 		"   OFFSET 0) AS s(id)"
 		" ON CONFLICT (relation) WHERE state IN " TSA_UNFINISHED " DO NOTHING"
@@ -408,7 +408,10 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		alone},
 		[25] = {FLOAT8OID, Float8GetDatum(move->forecast_saved_ms_per_s),
 		!move->has_forecast},
-		[26] = {OIDOID, ObjectIdGetDatum(GetSessionUserId()), false}
+		[26] = {OIDOID, ObjectIdGetDatum(GetSessionUserId()), false},
+		[27] = {TEXTOID, options->policy ?
+			CStringGetTextDatum(options->policy) : (Datum) 0,
+		options->policy == NULL}
 	};
 	TsaState	journal;
 	int64		job_id = 0;
@@ -628,13 +631,17 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 	return queueing.ids;
 }
 
-/* Gives a repeated move the forecast of the first one; new_id: its batch. */
+/*
+ * Gives a repeated move the forecast of the first one, and its policy; new_id:
+ * its batch.
+ */
 void
 tsa_keep_forecast(int64 job_id, int64 new_id)
 {
 	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job n"
-		" SET forecast_saved_ms_per_s = o.forecast_saved_ms_per_s"
+		" SET forecast_saved_ms_per_s = o.forecast_saved_ms_per_s,"
+		"   policy = o.policy"
 		" FROM tablespace_advisor.job o"
 		" WHERE o.job_id = $1 AND n.batch_id = $2 AND n.relation = o.relation",
 		2, {INT8OID, INT8OID}, NULL
