@@ -13,6 +13,8 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.copy_kept_until(timestamptz) IS
 	'until when the copy of a move is kept that was interrupted then: tablespace_advisor.keep_interrupted later';
 
+COMMENT ON SEQUENCE tablespace_advisor.job_mark_mark_id_seq IS
+	'numbers of marks';
 COMMENT ON TABLE tablespace_advisor.job_mark IS
 	'how far the copies of moves under way have come, for a worker that goes on with one after an interruption';
 COMMENT ON COLUMN tablespace_advisor.job.interruptions IS
