@@ -156,6 +156,12 @@ FROM tablespace_advisor.largest_statement_waits(array(
 	FROM generate_series(1, 60) q, generate_series(0, 30) r));
 -- one that ran without reads comes last: it may have waited before a move
 SELECT count(*) FROM tablespace_advisor.largest_statement_waits(array[ROW(10, 1, 0, 'application', 'all', 1, 1, 1, 0, 0, now())::tablespace_advisor.sampled_statement_wait]);
+\echo -- of 30 000 rows the 500 with the longest waits and the 500 with the most reads, the rest as one for each class and access
+SELECT count(*), count(*) FILTER (WHERE relation = 0) AS rests, max(relation) FILTER (WHERE relation < 15000) AS by_waits, min(relation) FILTER (WHERE relation > 15000) AS by_reads, sum(reads) AS reads, sum(waited_ms) AS waited_ms,
+	sum(reads) FILTER (WHERE relation = 0) AS rest
+FROM tablespace_advisor.largest_waits(array(
+	SELECT ROW(r, CASE WHEN r % 3 = 0 THEN 'export' ELSE 'application' END, 'index', 1, 1, r, 30001 - r, NULL, now())::tablespace_advisor.sampled_wait
+	FROM generate_series(1, 30000) r UNION ALL SELECT ROW(0, 'application', 'index', 1, 1, 5, 5, NULL, now())::tablespace_advisor.sampled_wait));
 \echo -- histograms
 CREATE FUNCTION histogram(VARIADIC first float8[]) RETURNS float8[] LANGUAGE sql
 	AS 'SELECT first || array_fill(0::float8, ARRAY[20 - cardinality(first)])';

@@ -69,7 +69,7 @@ COMMENT ON TABLE tablespace_advisor.sampled_device IS
 	'counters of the device under each tablespace at the last sample, see tablespace_io_sample; device: its name, the number the kernel gave it, the boot of the machine: counters of different ones are not subtracted';
 
 COMMENT ON TABLE tablespace_advisor.relation_wait_sample IS
-	'measured reads of a relation since the sample before, by class of readers and kind of access (see wait_relations()); relations that nobody read or waited for have no row. calls: executions, hits, reads: blocks found in shared buffers and read past them, waited_ms: milliseconds that sessions waited for the reads; read_histogram: counts of reads of one block by their time, see wait_relations(), NULL for less than a ten thousandth of the waits; relation 0: not known';
+	'measured reads of a relation since the sample before, by class of readers and kind of access (see wait_relations()); relations that nobody read or waited for have no row. calls: executions, hits, reads: blocks found in shared buffers and read past them, waited_ms: milliseconds that sessions waited for the reads; read_histogram: counts of reads of one block by their time, see wait_relations(), NULL for less than a ten thousandth of the waits; relation 0: not known, and those that are neither among the 500 rows with the longest waits nor the 500 with the most reads';
 COMMENT ON TABLE tablespace_advisor.statement_wait_sample IS
 	'the same of the fifty statements, as clients sent them, that waited most since the sample before. access all: the whole statement, total_ms its execution in milliseconds; else the part of a relation and kind of access, at most twenty and a rest of relation 0';
 COMMENT ON TABLE tablespace_advisor.sampled_wait IS

@@ -149,6 +149,39 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.largest_statement_waits(tablespace_advisor.sampled_statement_wait[], int, int) IS
 	'the rows of the statements that waited most for reads, at most so many, each with at most so many relations and kinds of access; the rest of a statement is relation 0';
 
+/*
+ * A database may read twenty thousand relations between two samples.  Rows that
+ * are neither among the largest by waits nor by reads become one per class and
+ * access, of relation 0.
+ */
+CREATE FUNCTION tablespace_advisor.largest_waits(
+	grown tablespace_advisor.sampled_wait[],
+	max_rows int DEFAULT 500)
+RETURNS SETOF tablespace_advisor.sampled_wait
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH part AS (
+		SELECT g.*, row_number() OVER (ORDER BY g.waited_ms DESC, g.reads DESC,
+				g.relation, g.class, g.access) <= max_rows
+			OR row_number() OVER (ORDER BY g.reads DESC, g.waited_ms DESC,
+				g.relation, g.class, g.access) <= max_rows AS is_kept
+		FROM unnest(grown) g
+	)
+	SELECT k.relation, p.class, p.access, sum(p.calls), sum(p.hits),
+		sum(p.reads), sum(p.waited_ms),
+		tablespace_advisor.sum_histograms(array_agg(p.read_histogram)
+			FILTER (WHERE p.is_kept AND p.read_histogram IS NOT NULL)),
+		min(p.since)
+	FROM part p
+	CROSS JOIN LATERAL (SELECT CASE WHEN p.is_kept THEN p.relation ELSE 0 END
+		AS relation) k
+	GROUP BY k.relation, p.class, p.access
+$$;
+COMMENT ON FUNCTION tablespace_advisor.largest_waits(tablespace_advisor.sampled_wait[], int) IS
+	'so many rows with the longest waits and as many with the most reads; the rest is relation 0, by class and access';
+
+/* ON CONFLICT locks a row that it leaves as it is: these are left out before. */
 CREATE FUNCTION tablespace_advisor.remember_waits(
 	present tablespace_advisor.sampled_wait[])
 RETURNS void
@@ -158,14 +191,16 @@ AS $$
 	DELETE FROM tablespace_advisor.sampled_wait o
 	WHERE NOT EXISTS (SELECT FROM unnest(present) p WHERE p.relation = o.relation
 		AND p.class = o.class AND p.access = o.access);
-	INSERT INTO tablespace_advisor.sampled_wait AS o
+	INSERT INTO tablespace_advisor.sampled_wait
 	SELECT p.* FROM unnest(present) p
+	LEFT JOIN tablespace_advisor.sampled_wait o ON o.relation = p.relation
+		AND o.class = p.class AND o.access = p.access
+	WHERE (o.reads, o.waited_ms, o.since)
+		IS DISTINCT FROM (p.reads, p.waited_ms, p.since)
 	ON CONFLICT (relation, class, access) DO UPDATE
 	SET (calls, hits, reads, waited_ms, read_histogram, since)
 		= (excluded.calls, excluded.hits, excluded.reads, excluded.waited_ms,
 			excluded.read_histogram, excluded.since)
-	WHERE (o.reads, o.waited_ms, o.since)
-		IS DISTINCT FROM (excluded.reads, excluded.waited_ms, excluded.since)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.remember_waits(tablespace_advisor.sampled_wait[]) IS
 	'makes sampled_wait a reading of read_waits()';
@@ -180,14 +215,17 @@ AS $$
 	WHERE NOT EXISTS (SELECT FROM unnest(present) p WHERE p.queryid = o.queryid
 		AND p.userid = o.userid AND p.relation = o.relation
 		AND p.class = o.class AND p.access = o.access);
-	INSERT INTO tablespace_advisor.sampled_statement_wait AS o
+	INSERT INTO tablespace_advisor.sampled_statement_wait
 	SELECT p.* FROM unnest(present) p
+	LEFT JOIN tablespace_advisor.sampled_statement_wait o
+		ON o.queryid = p.queryid AND o.userid = p.userid
+		AND o.relation = p.relation AND o.class = p.class AND o.access = p.access
+	WHERE (o.calls, o.reads, o.waited_ms, o.since)
+		IS DISTINCT FROM (p.calls, p.reads, p.waited_ms, p.since)
 	ON CONFLICT (queryid, userid, relation, class, access) DO UPDATE
 	SET (calls, total_ms, hits, reads, waited_ms, since)
 		= (excluded.calls, excluded.total_ms, excluded.hits, excluded.reads,
 			excluded.waited_ms, excluded.since)
-	WHERE (o.calls, o.reads, o.waited_ms, o.since) IS DISTINCT FROM
-		(excluded.calls, excluded.reads, excluded.waited_ms, excluded.since)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.remember_statement_waits(tablespace_advisor.sampled_statement_wait[]) IS
 	'makes sampled_statement_wait a reading of read_statement_waits()';
@@ -207,7 +245,7 @@ AS $$
 		g.waited_ms, g.class, g.access,
 		CASE WHEN g.waited_ms * 10000 >= sum(g.waited_ms) OVER ()
 			THEN g.read_histogram END
-	FROM unnest(grown) g;
+	FROM tablespace_advisor.largest_waits(grown) g;
 	INSERT INTO tablespace_advisor.statement_wait_sample (sample_id, userid,
 		queryid, relation, calls, total_ms, hits, reads, waited_ms, class, access)
 	SELECT keep_waits.sample_id, s.userid, s.queryid, s.relation, s.calls,
@@ -263,14 +301,21 @@ AS $$
 		DELETE FROM tablespace_advisor.relation_wait_sample w
 		WHERE w.sample_id = ANY (part_ids)
 		RETURNING w.*
+	), whole AS (
+		SELECT p.relation, p.class, p.access, sum(p.calls::float8),
+			sum(p.hits::float8), sum(p.reads::float8), sum(p.waited_ms::float8),
+			tablespace_advisor.sum_histograms(
+				array_agg(p.read_histogram::float8[])
+				FILTER (WHERE p.read_histogram IS NOT NULL)),
+			timestamptz '-infinity'
+		FROM part p GROUP BY p.relation, p.class, p.access
 	)
 	INSERT INTO tablespace_advisor.relation_wait_sample (sample_id, relation,
 		calls, hits, reads, waited_ms, class, access, read_histogram)
-	SELECT whole_id, p.relation, sum(p.calls::float8), sum(p.hits::float8),
-		sum(p.reads::float8), sum(p.waited_ms::float8), p.class, p.access,
-		tablespace_advisor.sum_histograms(array_agg(p.read_histogram::float8[])
-			FILTER (WHERE p.read_histogram IS NOT NULL))
-	FROM part p GROUP BY p.relation, p.class, p.access;
+	SELECT whole_id, g.relation, g.calls, g.hits, g.reads, g.waited_ms, g.class,
+		g.access, g.read_histogram
+	FROM tablespace_advisor.largest_waits(
+		array(SELECT ROW(w.*)::tablespace_advisor.sampled_wait FROM whole w)) g;
 	WITH part AS (
 		DELETE FROM tablespace_advisor.statement_wait_sample w
 		WHERE w.sample_id = ANY (part_ids)
