@@ -179,6 +179,13 @@ tsa_io_is_direct(void)
 #endif
 }
 
+/* 19 has the fields of all types of parameters in one struct. */
+#if PG_VERSION_NUM < 190000
+#define tsa_bool_parameter(generic) ((struct config_bool *) (generic))
+#else
+#define tsa_bool_parameter(generic) (&(generic)->_bool)
+#endif
+
 /* 18 returns a relation's path by value. */
 #include "common/relpath.h"
 
@@ -350,13 +357,6 @@ tsa_lock_proc_number(const LockInstanceData *lock)
 	return lock->vxid.procNumber;
 #endif
 }
-
-/* 16 renamed the function that finds another process's entry. */
-#if PG_VERSION_NUM < 160000
-#define tsa_backend_entry(i) pgstat_fetch_stat_local_beentry(i)
-#else
-#define tsa_backend_entry(i) pgstat_get_local_beentry_by_index(i)
-#endif
 
 #if PG_VERSION_NUM < 170000
 #define tsa_proc_lxid(proc) ((proc)->lxid)

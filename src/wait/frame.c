@@ -116,6 +116,9 @@ tsa_frame_release(TsaFrame *frame)
 {
 	TsaFrame	kept;
 
+	/* an error while it was being entered may have left it behind */
+	if (tsa_current_frame == frame)
+		tsa_current_frame = NULL;
 	unlink_frame(frame);
 	/* the map is larger than its number of entries says */
 	frame->map.n = frame->nmapped > 0 ? frame->map.max : 0;

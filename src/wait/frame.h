@@ -86,6 +86,7 @@ typedef struct TsaFrame
 	SubTransactionId subxact;
 	TsaStatementKey statement;
 	uint32		weight;			/* 0: only for the statement around it */
+	uint64		slow_key;		/* of its statement in slow.c, or 0 */
 	bool		all_nested;		/* all executions in it are measured */
 	bool		has_gather;
 	bool		is_worker;		/* of a parallel query */

@@ -5,8 +5,9 @@
  *
  * One execution in tablespace_advisor.track_waits_sample is drawn, top-level
  * and nested ones independently, and stands for so many.  Plans above a cost
- * limit and parallel ones are always measured and stand for themselves: their
- * own cost hides the overhead, and a leader and its workers have to agree.
+ * limit, statements that waited long lately (slow.c) and parallel plans are
+ * always measured and stand for themselves: their own cost hides the overhead,
+ * and a leader and its workers have to agree.
  * Whatever runs inside of an execution that was drawn is measured too, with
  * weight 0 unless drawn itself, so that its statement is complete.
  *
@@ -38,10 +39,15 @@
 #include "wait/process.h"
 #include "wait/relations.h"
 #include "wait/settle.h"
+#include "wait/slow.h"
 #include "wait/span.h"
+#include "wait/utility.h"
 
 /* Plans that cost more are always measured: some milliseconds. */
 #define COST_LIMIT 1000.0
+
+/* So many relations tell statements without a query id apart. */
+#define MAX_NAMED 8
 
 static ExecutorStart_hook_type previous_start = NULL;
 static ExecutorRun_hook_type previous_run = NULL;
@@ -54,6 +60,29 @@ is_always_measured(const QueryDesc *query, bool toplevel)
 	return query->plannedstmt->parallelModeNeeded ||
 		(toplevel && IsParallelWorker()) ||
 		query->plannedstmt->planTree->total_cost >= COST_LIMIT;
+}
+
+/*
+ * What makes executions one statement for slow.c: the query id or, where none
+ * is computed, the kind of statement and the first relations that it names.
+ */
+static uint64
+slow_key(const QueryDesc *query, bool toplevel)
+{
+	const PlannedStmt *plan = query->plannedstmt;
+	uint64		key = (uint64) plan->queryId;
+
+	if (key == 0)
+	{
+		int			n = Min(MAX_NAMED, list_length(plan->relationOids));
+
+		key = (uint64) plan->commandType + 1;
+		for (int i = 0; i < n; i++)
+			key = (key ^ list_nth_oid(plan->relationOids, i)) *
+				UINT64CONST(0x100000001b3);
+	}
+	/* not 0, which is none */
+	return key << 1 | (toplevel ? 1 : UINT64CONST(1) << 63);
 }
 
 /* Is this execution drawn? */
@@ -77,7 +106,9 @@ static void
 begin_execution(const QueryDesc *query)
 {
 	bool		toplevel = tsa_wait_nesting == 0;
-	bool		always = is_always_measured(query, toplevel);
+	bool		is_large = is_always_measured(query, toplevel);
+	uint64		key = is_large ? 0 : slow_key(query, toplevel);
+	bool		always = is_large || tsa_is_slow(key);
 	bool		drawn = !always && draw(toplevel);
 	uint32		weight = always ? 1 : drawn ? tsa_track_waits_sample : 0;
 	TsaFrame   *frame = NULL;
@@ -89,6 +120,7 @@ begin_execution(const QueryDesc *query)
 	if (frame == NULL)
 		return;
 	frame->all_nested = !always;
+	frame->slow_key = key;
 	tsa_frame_watch(frame, query);
 }
 
@@ -184,7 +216,10 @@ end_transaction(XactEvent event, void *arg)
 {
 	(void) arg;
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
+	{
 		tsa_wait_before_commit();
+		tsa_command_before_commit();
+	}
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE ||
 		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
 		return;

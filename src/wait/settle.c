@@ -23,6 +23,7 @@
 #include "wait/nodes.h"
 #include "wait/relations.h"
 #include "wait/settle.h"
+#include "wait/slow.h"
 
 #define MAX_NESTED 256			/* accounts of nested executions */
 
@@ -107,6 +108,8 @@ end_frame(TsaFrame *frame, bool completed)
 {
 	TsaFrame   *outer = tsa_current_frame;
 
+	tsa_learn_waits(frame->slow_key, frame->total.reads,
+					frame->total.waited_ns);
 	if (frame->weight > 0)
 		add_frame(frame, completed);
 	if (outer != NULL && outer != frame)

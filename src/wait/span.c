@@ -8,7 +8,7 @@
  * on leaving, it passes over what was read meanwhile.  After an error the span
  * is left in PG_CATCH, while relations are still open.
  *
- * track_io_timing is switched on in a span by its variable alone.
+ * Reads are timed in a span that is measured (timing.c).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -16,11 +16,10 @@
  */
 #include "postgres.h"
 
-#include "storage/bufmgr.h"
-
 #include "compat.h"
 #include "wait/relations.h"
 #include "wait/span.h"
+#include "wait/timing.h"
 
 TsaWaitCounters tsa_accounted;
 int			tsa_wait_nesting = 0;
@@ -33,7 +32,7 @@ tsa_span_enter(TsaWaitSpan *span, TsaFrame *frame, bool with_timing)
 {
 	span->frame = frame;
 	span->outer = tsa_current_frame;
-	span->switched_timing = with_timing && !track_io_timing;
+	span->with_timing = with_timing;
 	if (span->outer != NULL)
 	{
 		tsa_frame_charge(span->outer);
@@ -47,8 +46,8 @@ tsa_span_enter(TsaWaitSpan *span, TsaFrame *frame, bool with_timing)
 		tsa_frame_skip(frame);
 		INSTR_TIME_SET_CURRENT(span->began);
 	}
-	if (span->switched_timing)
-		track_io_timing = true;
+	if (with_timing)
+		span->was_timing = tsa_begin_timing();
 }
 
 /* The frame of a span that is being left. */
@@ -86,8 +85,8 @@ tsa_span_leave(TsaWaitSpan *span, bool aborting)
 	};
 
 	tsa_wait_aborting = aborting;
-	if (span->switched_timing)
-		track_io_timing = false;
+	if (span->with_timing)
+		tsa_end_timing(span->was_timing);
 	/* after an abort of its transaction the frame is no more */
 	if (span->frame != NULL && tsa_current_frame == span->frame)
 		leave_frame(span, &now, aborting);

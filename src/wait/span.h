@@ -22,7 +22,8 @@ typedef struct TsaWaitSpan
 	TsaWaitCounters start;
 	TsaWaitCounters accounted;	/* tsa_accounted at the start */
 	instr_time	began;
-	bool		switched_timing;
+	bool		with_timing;
+	bool		was_timing;
 } TsaWaitSpan;
 
 /* what spans that have been left have read, so that none counts it again */

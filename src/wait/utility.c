@@ -5,8 +5,12 @@
  *
  * They are all measured, none is drawn: what they read, less what executions
  * inside of them read, is added to the one relation that the command names, or
- * to none.  track_io_timing is on meanwhile; it costs something only if blocks
- * are read.
+ * to none.  Reads are timed meanwhile; it costs something only if blocks are
+ * read.
+ *
+ * VACUUM, ANALYZE, REINDEX and commands of maintenance that name no relation
+ * have theirs found before each of their transactions commits, and at their end
+ * (locked_tables.c).  The relation that is named gets what these do not explain.
  *
  * The relation of a command is looked up after it has succeeded, by the name it
  * gives, so that nothing fails here that would not have failed there.
@@ -31,6 +35,7 @@
 #include "wait/local.h"
 #include "wait/relations.h"
 #include "wait/span.h"
+#include "wait/locked_tables.h"
 #include "wait/utility.h"
 
 /* A command that reads by itself. */
@@ -39,11 +44,15 @@ typedef struct Command
 	TsaWaitClass class;
 	TsaWaitAccess access;
 	bool		has_name;
+	bool		by_locks;		/* its relations are found among locks */
 	char		schema[NAMEDATALEN];	/* empty: by the search path */
 	char		name[NAMEDATALEN];
-	uint64		queryid;
-	bool		toplevel;
+	TsaStatementKey key;
+	TsaWaitLook look;			/* by_locks */
 } Command;
+
+/* that is running, if by_locks */
+static Command *found_by_locks = NULL;
 
 static ProcessUtility_hook_type previous_utility = NULL;
 static planner_hook_type previous_planner = NULL;
@@ -70,7 +79,7 @@ keep_only_name(Command *command, const List *relations)
 
 /* Which commands read by themselves, and what. */
 static bool
-describe(const Node *statement, Command *command)
+describe_kind(const Node *statement, Command *command)
 {
 	command->class = TSA_WAIT_MAINTENANCE;
 	command->access = TSA_ACCESS_UTILITY;
@@ -107,6 +116,18 @@ describe(const Node *statement, Command *command)
 	}
 }
 
+static bool
+describe(const Node *statement, Command *command)
+{
+	if (!describe_kind(statement, command))
+		return false;
+	command->key.class = command->class;
+	command->by_locks = command->class == TSA_WAIT_MAINTENANCE &&
+		(!command->has_name || IsA(statement, VacuumStmt) ||
+		 IsA(statement, ReindexStmt));
+	return true;
+}
+
 /* The relation of a command that has succeeded. */
 static Oid
 find_relation(const Command *command)
@@ -120,40 +141,70 @@ find_relation(const Command *command)
 	return RangeVarGetRelid(name, NoLock, true);
 }
 
+/* Adds what the tables that a command has locked have read. */
+static void
+add_locked_tables(const Command *command, TsaWaitCounters *own)
+{
+	TsaReader	reader = {command->class, command->access, &command->key};
+	uint64		left = own->reads;
+
+	tsa_add_locked_tables(&reader, own, &left);
+	if (own->reads > 0)
+		own->ns = (uint64) ((double) own->ns * (double) left /
+							(double) own->reads);
+	own->reads = left;
+}
+
+/*
+ * A transaction inside of a command is about to commit.
+ */
+void
+tsa_command_before_commit(void)
+{
+	TsaWaitCounters own;
+	TsaWaitCounters left;
+
+	if (found_by_locks == NULL)
+		return;
+	own = left = tsa_look(&found_by_locks->look);
+	add_locked_tables(found_by_locks, &left);
+	tsa_accounted.reads += own.reads - left.reads;
+	tsa_accounted.ns += own.ns - left.ns;
+	found_by_locks->look.accounted = tsa_accounted;
+}
+
 /* Adds what a command has read. */
 static void
 add_command(const Command *command, const TsaWaitSpan *span,
-			const TsaWaitCounters *own, uint64 elapsed_ns)
+			TsaWaitCounters own, uint64 elapsed_ns)
 {
 	TsaWaitCounters now = tsa_wait_counters();
-	TsaWaitFigures figures = {
-		.calls = 1,.reads = own->reads,.waited_ns = own->ns
-	};
+	TsaWaitFigures figures = {.calls = 1};
 	TsaWaitFigures total = {
 		.calls = 1,
 		.hits = now.hits - span->start.hits,
 		.reads = now.reads - span->start.reads,
 		.waited_ns = now.ns - span->start.ns
 	};
-	TsaStatementKey key = {
-		command->queryid, MyDatabaseId, GetUserId(), command->toplevel,
-		command->class
-	};
 	Oid			relid = InvalidOid;
 
 	if (total.reads == 0)
 		return;
-	if (own->reads > 0)
+	if (command->by_locks && IsTransactionState())
+		add_locked_tables(command, &own);
+	figures.reads = own.reads;
+	figures.waited_ns = own.ns;
+	if (own.reads > 0)
 	{
 		relid = find_relation(command);
 		tsa_local_add_relation(relid, command->class, command->access,
 							   &figures, NULL);
 	}
-	if (command->queryid == 0)
+	if (command->key.queryid == 0)
 		return;
-	tsa_local_add_statement(&key, &total, elapsed_ns);
-	if (own->reads > 0)
-		tsa_local_add_share(&key, relid, command->access, &figures);
+	tsa_local_add_statement(&command->key, &total, elapsed_ns);
+	if (own.reads > 0)
+		tsa_local_add_share(&command->key, relid, command->access, &figures);
 }
 
 /* Executes a command that reads by itself. */
@@ -164,6 +215,7 @@ run_command(Command *command, PlannedStmt *pstmt, const char *text,
 			QueryCompletion *completion)
 {
 	TsaWaitClass outer_class = tsa_command_class;
+	Command    *outer = found_by_locks;
 	TsaWaitSpan span;
 	TsaWaitCounters own;
 	instr_time	began;
@@ -171,6 +223,9 @@ run_command(Command *command, PlannedStmt *pstmt, const char *text,
 
 	INSTR_TIME_SET_CURRENT(began);
 	tsa_span_enter(&span, NULL, true);
+	command->look.seen = span.start;
+	command->look.accounted = span.accounted;
+	found_by_locks = command->by_locks ? command : NULL;
 	if (command->class != TSA_WAIT_APPLICATION)
 		tsa_command_class = command->class;
 	tsa_wait_nesting++;
@@ -184,6 +239,7 @@ run_command(Command *command, PlannedStmt *pstmt, const char *text,
 	{
 		tsa_wait_nesting--;
 		tsa_command_class = outer_class;
+		found_by_locks = outer;
 		own = tsa_span_leave(&span, true);
 		if (own.reads > 0)
 		{
@@ -197,10 +253,11 @@ run_command(Command *command, PlannedStmt *pstmt, const char *text,
 	PG_END_TRY();
 	tsa_wait_nesting--;
 	tsa_command_class = outer_class;
+	found_by_locks = outer;
 	own = tsa_span_leave(&span, false);
 	INSTR_TIME_SET_CURRENT(ended);
 	INSTR_TIME_SUBTRACT(ended, began);
-	add_command(command, &span, &own, tsa_instr_ns(ended));
+	add_command(command, &span, own, tsa_instr_ns(ended));
 }
 
 /* Executes another command; statements in it are nested, but for EXECUTE. */
@@ -234,13 +291,15 @@ process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
 				QueryCompletion *completion)
 {
 	Command		command = {
-		.queryid = (uint64) pstmt->queryId,
-		.toplevel = tsa_wait_nesting == 0
+		.key.queryid = (uint64) pstmt->queryId,
+		.key.dbid = MyDatabaseId,
+		.key.userid = GetUserId(),
+		.key.toplevel = tsa_wait_nesting == 0
 	};
 
 	/* pg_stat_statements takes the number away if it is called first */
-	if (command.queryid == 0 && command.toplevel)
-		command.queryid = (uint64) pgstat_get_my_query_id();
+	if (command.key.queryid == 0 && command.key.toplevel)
+		command.key.queryid = (uint64) pgstat_get_my_query_id();
 	if (tsa_wait_ready() && describe(pstmt->utilityStmt, &command))
 		run_command(&command, pstmt, text, read_only, context, params,
 					environment, dest, completion);

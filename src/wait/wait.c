@@ -16,6 +16,7 @@
 #include "wait/hooks.h"
 #include "wait/parameters.h"
 #include "wait/shared.h"
+#include "wait/timing.h"
 #include "wait/utility.h"
 #include "wait/wait.h"
 
@@ -29,6 +30,7 @@ tsa_init_waits(void)
 	tsa_define_wait_parameters();
 	if (!process_shared_preload_libraries_in_progress)
 		return;
+	tsa_init_timing();
 	tsa_init_wait_memory();
 	tsa_init_wait_hooks();
 	tsa_init_wait_utility();

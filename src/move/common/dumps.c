@@ -57,7 +57,7 @@ is_named_dump(int pid)
 {
 	for (int i = 1; i <= pgstat_fetch_stat_numbackends(); i++)
 	{
-		PgBackendStatus *entry = &tsa_backend_entry(i)->backendStatus;
+		PgBackendStatus *entry = &tsa_backend_status(i)->backendStatus;
 
 		if (entry->st_procpid == pid)
 			return strcmp(entry->st_appname, "pg_dump") == 0 ||
