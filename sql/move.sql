@@ -236,7 +236,7 @@ CALL move_indexes_concurrently('regress_move.accounts', hot_only => true,
 	indexes => ARRAY['regress_move.accounts_pkey'::regclass], dry_run => true);
 ROLLBACK;
 
--- jobs without a living worker: ours is recovered by the next call, and one that
+-- jobs without a living worker: ours is queued again by the next call, and one that
 -- came with a copy of another server's database is neither shown nor kept
 BEGIN;
 INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind, schema_name,

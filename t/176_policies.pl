@@ -96,9 +96,9 @@ like(advice_on('asked'), qr/^move\|.*; policy: age$/, 'advice to move it back na
 # When nobody has used it for a month, it is old again.
 like(apply_round($node), qr/moved table public\.asked /, 'a round moves it back');
 take_days($node, 8, { %load, asked => 0 }, measured => 1);
-like(verdict_on('asked'), qr/^keep\|Statements wait for it/, 'not used for a week: it stays');
+like(verdict_on('asked'), qr/^keep\|Statements wait for it/, 'a partition not used for a week stays');
 take_days($node, 24, { %load, asked => 0 }, measured => 1);
-like(verdict_on('asked'), qr/^move\|/, 'not used for a month: it moves');
+like(verdict_on('asked'), qr/^move\|/, 'a partition not used for a month moves');
 
 # An evacuation is a policy, too.
 start_anew();

@@ -321,7 +321,7 @@ tsa_choose_to_fit(PG_FUNCTION_ARGS)
 					 errmsg("sizes must not be negative")));
 		items[i].size = items[i].moved_size = sizes[i];
 		items[i].present = 1;
-		costs[2 * i] = -values[i];
+		costs[2 * (Size) i] = -values[i];
 	}
 	if (!tsa_assign_places(&problem, &result))
 		ereport(ERROR,

@@ -41,7 +41,7 @@
 #define MAX_SEEN	256
 #define MAX_LOCKED	64			/* relations of one transaction */
 
-/* A link of a list of locks, as all versions have it; the ends meet in a head. */
+/* A link of a list of locks, as all versions have it; its ends are a head. */
 typedef struct Link
 {
 	struct Link *previous;

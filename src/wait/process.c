@@ -9,8 +9,8 @@
  *
  * Before a commit, the tables that the transaction has modified (logical apply)
  * or locked (autovacuum) and their indexes say which of them was read
- * (locked_tables.c).  The transaction still holds its locks on them.  What none of
- * them explains, and all that others read, is of no relation.
+ * (locked_tables.c).  The transaction still holds its locks on them.  What none
+ * of them explains, and all that others read, is of no relation.
  *
  * Between transactions the server sends the counters to the statistics, and
  * they begin anew at 0.  It sends those of the database at the same time, and

@@ -10,7 +10,8 @@
  *
  * VACUUM, ANALYZE, REINDEX and commands of maintenance that name no relation
  * have theirs found before each of their transactions commits, and at their end
- * (locked_tables.c).  The relation that is named gets what these do not explain.
+ * (locked_tables.c).  The relation that is named gets what these do not
+ * explain.
  *
  * The relation of a command is looked up after it has succeeded, by the name it
  * gives, so that nothing fails here that would not have failed there.

@@ -155,8 +155,8 @@ obstacle_of_table(Relation rel)
 }
 
 /*
- * Is it a table of the journal of moves, or an index of one?  A cutover writes into it after
- * the last block was copied, in the transaction that switches.
+ * Is it a table of the journal of moves, or an index of one?  A cutover writes
+ * into it after the last block was copied, in the transaction that switches.
  */
 static bool
 is_journal(Relation rel)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * limits.h
- *	  How fast a move may go, how fast it has to, and how long it may keep others
- *	  waiting.
+ *	  How fast a move may go, how fast it has to, and how long it may keep
+ *	  others waiting.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -14,8 +14,9 @@
  *	 helper lock	shared by each further worker of a batch, likewise.
  *	 limit lock		exclusive by a session of the user that starts a worker,
  *					from the count on.
- *	 slow lock		exclusive by a worker of a limited user that pauses or copies
- *					slowly: others may get its place (worker/user_limits.c).
+ *	 slow lock		exclusive by a worker of a limited user that pauses or
+ *					copies slowly: others may get its place
+ *					(worker/user_limits.c).
  *	 batch lock		access exclusive by the session that queues, until its
  *					transaction ends, while a worker waits for it already;
  *					then shared by each of the batch's workers until it exits.

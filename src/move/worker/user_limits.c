@@ -14,11 +14,12 @@
  * place for long without using it: if all places are taken, a user who has none
  * gets one of a worker that has been slow for max_slow_time.  A copy counts
  * what it copies, over all jobs of its batch, and shows by a lock that it is
- * slow (TSA_LOCK_SLOW).  A rebuild cannot be slow by request, but waits for locks,
- * which the lock manager knows the beginning of.  The worker is terminated,
- * which interrupts its present job; that one and what is queued wait, since a
- * takeover leaves the last place free.  No names or numbers of roles, which attackers choose,
- * and no owner or creator of one, whom they can drop, have a part in it.
+ * slow (TSA_LOCK_SLOW).  A rebuild cannot be slow by request, but waits for
+ * locks, which the lock manager knows the beginning of.  The worker is
+ * terminated, which interrupts its present job; that one and what is queued
+ * wait, since a takeover leaves the last place free.  No names or numbers of
+ * roles, which attackers choose, and no owner or creator of one, whom they can
+ * drop, have a part in it.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
