@@ -56,9 +56,9 @@
  * - Unlogged relations have no log to follow, temporary ones no shared
  *   buffers, catalogs may be mapped, and are changed in place: refused.
  * - The journal of moves: the switch is written into it between the last look
- *   at the WAL and the commit, so that row would be missing in the copy, and its
- *   index entries would point to whatever comes in its place: refused, with its
- *   indexes.
+ *   at the WAL and the commit, so that row would be missing in the copy, and
+ *   its index entries would point to whatever comes in its place: refused, with
+ *   its indexes.
  *
  * What moves: prepare.c.  Indexes of a few blocks, which need none of the
  * above: one_transaction.c.  The WAL: wal_tail.c and follow.c.
