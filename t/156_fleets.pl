@@ -121,7 +121,7 @@ my $up_to_2_18 = q{
 	UPDATE _timescaledb_catalog.chunk SET compressed_chunk_id = 6 WHERE id = 1;
 	ALTER TABLE _timescaledb_catalog.compression_settings DROP compress_relid};
 is(as_of($up_to_2_27 . $is_member . ';' . $up_to_2_18), $known, 'that of 2.18, where compressed rows are in chunks');
-like(as_of($up_to_2_27), qr/0A000.*of TimescaleDB 2\.28\.3.*no form that is known/s, 'bounds that are nowhere: refused');
+like(as_of($up_to_2_27), qr/0A000.*of TimescaleDB 2\.28\.3.*catalog of chunks is not known/s, 'bounds that are nowhere: refused');
 like(as_of("ALTER TABLE _timescaledb_catalog.$$_[0] RENAME $$_[1] TO other"), qr/0A000/, "no $$_[0].$$_[1]: refused")
   foreach [ qw(chunk status) ], [ qw(chunk table_name) ], [ qw(compression_settings compress_relid) ], [ qw(bgw_job config) ],
   [ qw(dimension_slice range_end) ], [ qw(tablespace tablespace_name) ];

@@ -74,6 +74,7 @@ RETURNS TABLE (round_id bigint, job_id bigint, is_slower boolean, all_slower boo
 	move tablespace_advisor.planned_move)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
+SET jit = off	-- beside 100 000 ended moves: 16 s with it, 2 s without
 AS $$
 	WITH outcome AS MATERIALIZED (
 		SELECT o.job_id, o.saved_ms_per_s,
@@ -81,7 +82,7 @@ AS $$
 		FROM @extschema@.move_outcomes o
 		CROSS JOIN LATERAL (SELECT coalesce(o.batch_saved_high_ms_per_s < 0, false)
 			AS all_slower) t
-		WHERE t.all_slower OR o.measured AND o.verdict = 'slower'
+		WHERE t.all_slower OR coalesce(o.measured, false) AND o.verdict = 'slower'
 	), slower AS MATERIALIZED (
 		SELECT r.round_id, o.is_at_fault, o.all_slower, o.saved_ms_per_s, j.job_id, j.relation,
 			j.from_tablespace, j.to_tablespace, j.to_tablespace_name
