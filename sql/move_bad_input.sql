@@ -110,13 +110,11 @@ BEGIN
 	EXECUTE call INTO ids;
 END $$;
 BEGIN;
-SELECT call FROM bad WHERE n = 1
-\gexec
+CALL move_indexes_concurrently('good', 'regress_bad_move');
 \echo :LAST_ERROR_SQLSTATE
 ROLLBACK;
 BEGIN;
-SELECT call FROM bad WHERE n = 2
-\gexec
+CALL move_table_concurrently('good', 'regress_bad_move');
 \echo :LAST_ERROR_SQLSTATE
 ROLLBACK;
 SELECT wrapper(call) FROM bad WHERE n = 1;
@@ -136,11 +134,9 @@ EXCEPTION WHEN OTHERS THEN
 	RAISE WARNING '% %', SQLSTATE, SQLERRM;
 END $$;
 SET default_transaction_read_only = on;
-SELECT call FROM bad WHERE n = 1
-\gexec
+CALL move_indexes_concurrently('good', 'regress_bad_move');
 \echo :LAST_ERROR_SQLSTATE
-SELECT call FROM bad WHERE n = 2
-\gexec
+CALL move_table_concurrently('good', 'regress_bad_move');
 \echo :LAST_ERROR_SQLSTATE
 SELECT cancel_move(0);
 \echo :LAST_ERROR_SQLSTATE
