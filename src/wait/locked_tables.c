@@ -192,7 +192,7 @@ tsa_add_table(Oid relid, const TsaReader *reader, const TsaWaitCounters *own,
 static int
 find_locked(Oid *relids)
 {
-	const		LOCKMASK modes = ~(LOCKBIT_ON(ShareUpdateExclusiveLock) - 1);
+	const LOCKMASK modes = ~(LOCKBIT_ON(ShareUpdateExclusiveLock) - 1);
 	int			n = 0;
 
 	for (int i = 0; i < NUM_LOCK_PARTITIONS; i++)
