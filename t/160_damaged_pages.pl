@@ -242,6 +242,81 @@ sub check_maps
 	return;
 }
 
+# A visibility map that a session has read in spite of its checksum.  Its bits say that
+# rows are there which are gone: index-only scans count them.
+sub check_ignored_map
+{
+	my ($node) = @_;
+	my $count = q{SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM ignored WHERE a > 0};
+
+	$node->safe_psql('postgres', q{
+		CREATE TABLE ignored (a int PRIMARY KEY) TABLESPACE slow;
+		INSERT INTO ignored SELECT generate_series(1, 3000)});
+	$node->safe_psql('postgres', 'VACUUM (FREEZE) ignored');
+	$node->safe_psql('postgres', 'DELETE FROM ignored WHERE a % 3 = 0');
+	my ($file) = files_of($node, q{'ignored'});
+	$node->stop;
+	overwrite($file . '_vm', 0, 24, "\xff" x 8);
+	$node->start;
+	is($node->safe_psql('postgres', "SET ignore_checksum_failure = on; $count"), '3000',
+		'ignored map: the damage counts rows that are gone');
+	$node->safe_psql('postgres', q{CALL move_table_concurrently('ignored', 'fast')});
+	is($node->safe_psql('postgres', $count), '2000', 'ignored map: the copy does not count them');
+	$node->safe_psql('postgres', 'DROP TABLE ignored');
+	return;
+}
+
+# Files that something other than the server cuts while it runs.  Earlier tests damaged
+# files of a server that was down, whose buffers are empty then.
+sub check_cut_files
+{
+	my ($node) = @_;
+
+	foreach my $how ('clean', 'dirty')
+	{
+		$node->safe_psql('postgres', q{
+			CREATE TABLE cut (a int PRIMARY KEY, b text) TABLESPACE slow;
+			INSERT INTO cut SELECT g, repeat('x', 200) FROM generate_series(1, 3000) g});
+		$node->safe_psql('postgres', 'CHECKPOINT') if $how eq 'clean';
+		my ($file) = files_of($node, q{'cut'});
+		truncate $file, 40 * BLOCK or die "$file: $!";
+		my ($rc, undef, $err) = $node->psql('postgres', q{
+			\set VERBOSITY verbose
+			CALL move_table_concurrently('cut', 'fast')});
+		like($err, qr/XX001.*invalid page in block \d+ of.*shared buffers/s,
+			"cut file, $how pages in shared buffers: the move is refused");
+		is($node->safe_psql('postgres', q{SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(b) FROM cut WHERE a > 0}),
+			'3000', "cut file, $how pages in shared buffers: the original has them");
+		$node->safe_psql('postgres', 'DROP TABLE cut');
+	}
+
+	foreach my $rows (0, 3000)
+	{
+		$node->safe_psql('postgres', q{
+			CREATE TABLE cut (a int PRIMARY KEY, b text) TABLESPACE slow;
+			INSERT INTO cut SELECT g, repeat('x', 200) FROM generate_series(1, 3000) g});
+		stop_at($node, 'copied');
+		my ($job) = $node->safe_psql('postgres',
+			q{CALL move_table_concurrently('cut', 'fast', wait => false)}) =~ /(\d+)/;
+		wait_for_stop($node, 'copied');
+		my $number = $node->safe_psql('postgres',
+			"SELECT new_filenumbers[1] FROM tablespace_advisor.job WHERE job_id = $job");
+		my ($file) = glob $node->data_dir . "/pg_tblspc/*/*/*/$number";
+		truncate $file, 40 * BLOCK or die "copy: $!";
+		$node->safe_psql('postgres', qq{
+			INSERT INTO cut SELECT g, repeat('y', 200) FROM generate_series(3001, 3000 + $rows) g});
+		stop_at($node, '');
+		is(wait_for_job($node, $job), 'failed', "cut copy, $rows rows more: the move fails");
+		is($node->safe_psql('postgres', 'SELECT count(b) FROM cut'), 3000 + $rows,
+			"cut copy, $rows rows more: the original has all rows");
+		like($node->safe_psql('postgres', "SELECT error FROM tablespace_moves WHERE job_id = $job"),
+			qr/has \d+ blocks instead of \d+/, "cut copy, $rows rows more: the error says why");
+		wait_for_workers($node);
+		$node->safe_psql('postgres', 'DROP TABLE cut');
+	}
+	return;
+}
+
 # Zeros in place of a page of pg_class would make files of relations nobody's.
 sub check_catalog
 {
@@ -301,6 +376,8 @@ tablespace_advisor.min_wal_space = 0
 		}
 	}
 	check_maps($node, $checksums);
+	check_ignored_map($node) if $checksums;
+	check_cut_files($node);
 	check_catalog($node) if $checksums;
 	check_no_crash($node, $checksums ? 'checksums' : 'no checksums');
 	$node->stop;

@@ -45,12 +45,19 @@
  *
  * Other forks.  The free space map and the visibility map are read as the
  * server reads them everywhere: a damaged page of theirs counts as zeros (no
- * free space is known, nothing is all-visible), which loses nothing.
+ * free space is known, nothing is all-visible), which loses nothing.  So does
+ * one that a session read in spite of its checksum: with its bits in a copy
+ * whose checksum is right, index-only scans would be wrong for good.
  *
  * Files.  The server takes a relation to end with the first segment that is
  * not full, and leaves out part of a page at the end.  Data behind that end is
  * not copied by anything, and goes with the original.  A truncation leaves
  * empty segments only, and a disk that was full part of a page of zeros.
+ *
+ * If something else has cut the file, shared buffers may still have pages
+ * behind its end, and a checkpoint would write those that are dirty.  A buffer
+ * becomes valid after its file was extended, and a truncation drops buffers
+ * before it cuts the file, so a valid page behind the end has no other cause.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -86,14 +93,16 @@ typedef enum Damage
 	DAMAGE_ZEROED,
 	DAMAGE_CHECKSUM,
 	DAMAGE_PART_OF_PAGE,
-	DAMAGE_CUT_OFF
+	DAMAGE_CUT_OFF,
+	DAMAGE_CACHED_ONLY
 } Damage;
 
 static const char *const explanations[] = {
 	[DAMAGE_ZEROED] = "Shared buffers have zeros in place of what is in the file: a session with \"zero_damaged_pages\" on has read the page.",
 	[DAMAGE_CHECKSUM] = "Its checksum is wrong in the file and in shared buffers: a session with \"ignore_checksum_failure\" on has read the page.",
 	[DAMAGE_PART_OF_PAGE] = "The file ends in part of a page, which has data that the server does not read.",
-	[DAMAGE_CUT_OFF] = "A segment of the file is shorter than it should be or missing, and the server does not read those behind it."
+	[DAMAGE_CUT_OFF] = "A segment of the file is shorter than it should be or missing, and the server does not read those behind it.",
+	[DAMAGE_CACHED_ONLY] = "The file ends before this block, which is in shared buffers: something other than the server has cut the file."
 };
 
 /*
@@ -134,24 +143,26 @@ fails_checksum(char *page, BlockNumber block)
  * buffer, which is locked?
  */
 static bool
-file_is_damaged(Relation rel, BlockNumber block, Damage suspicion)
+file_is_damaged(Relation rel, ForkNumber fork, BlockNumber block,
+				Damage suspicion)
 {
 	char		stored[BLCKSZ] pg_attribute_aligned(TSA_IO_ALIGN);
 	SMgrRelation smgr = RelationGetSmgr(rel);
 
-	if (block >= smgrnblocks(smgr, MAIN_FORKNUM))
+	if (block >= smgrnblocks(smgr, fork))
 		return true;			/* somebody else has shortened it */
-	smgrread(smgr, MAIN_FORKNUM, block, stored);
+	smgrread(smgr, fork, block, stored);
 	return !is_all_zeros(stored) &&
 		(suspicion == DAMAGE_ZEROED || fails_checksum(stored, block));
 }
 
 /*
- * Copies a block of the main fork from its buffer, under a lock on it, and
- * looks whether it stands for a damaged one.
+ * Copies a block from its buffer, under a lock on it, and looks whether it
+ * stands for a damaged one.
  */
 static Damage
-copy_page(Relation rel, BlockNumber block, Buffer buffer, char *page, int lock)
+copy_page(Relation rel, ForkNumber fork, BlockNumber block, Buffer buffer,
+		  char *page, int lock)
 {
 	BufferDesc *header = GetBufferDescriptor(buffer - 1);
 	Damage		damage = DAMAGE_NONE;
@@ -163,7 +174,7 @@ copy_page(Relation rel, BlockNumber block, Buffer buffer, char *page, int lock)
 	else if (!(tsa_buffer_state(header) & BM_DIRTY) &&
 			 fails_checksum(page, block))
 		damage = DAMAGE_CHECKSUM;
-	if (damage != DAMAGE_NONE && !file_is_damaged(rel, block, damage))
+	if (damage != DAMAGE_NONE && !file_is_damaged(rel, fork, block, damage))
 		damage = DAMAGE_NONE;
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return damage;
@@ -181,11 +192,27 @@ tsa_copy_intact_page(Relation rel, BlockNumber block, Buffer buffer,
 	Damage		damage;
 
 	Assert(!BufferIsLocal(buffer));
-	if (copy_page(rel, block, buffer, page, BUFFER_LOCK_SHARE) == DAMAGE_NONE)
+	if (copy_page(rel, MAIN_FORKNUM, block, buffer, page,
+				  BUFFER_LOCK_SHARE) == DAMAGE_NONE)
 		return;
-	damage = copy_page(rel, block, buffer, page, BUFFER_LOCK_EXCLUSIVE);
+	damage = copy_page(rel, MAIN_FORKNUM, block, buffer, page,
+					   BUFFER_LOCK_EXCLUSIVE);
 	if (damage != DAMAGE_NONE)
 		report_damage(rel, block, damage);
+}
+
+/*
+ * The same of a map, of which a damaged page is zeros.
+ */
+void
+tsa_copy_map_page(Relation rel, ForkNumber fork, BlockNumber block,
+				  Buffer buffer, char *page)
+{
+	if (copy_page(rel, fork, block, buffer, page,
+				  BUFFER_LOCK_SHARE) != DAMAGE_NONE &&
+		copy_page(rel, fork, block, buffer, page,
+				  BUFFER_LOCK_EXCLUSIVE) != DAMAGE_NONE)
+		memset(page, 0, BLCKSZ);
 }
 
 /*
@@ -314,9 +341,39 @@ look_behind_end(Relation rel, BlockNumber end)
 }
 
 /*
+ * Throws if shared buffers have a page behind the end of the main fork.
+ */
+static void
+check_cached_end(Relation rel)
+{
+	BlockNumber end = RelationGetNumberOfBlocks(rel);
+	RelFileLocator locator = tsa_rel_locator(rel);
+
+	for (int i = 0; i < NBuffers; i++)
+	{
+		BufferDesc *header = GetBufferDescriptor(i);
+		BufferTag	tag = header->tag;	/* may change: looked at again */
+
+		if (i % HEADERS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (tag.blockNum < end || tag.blockNum == InvalidBlockNumber ||
+			!(tsa_buffer_state(header) & BM_VALID) ||
+			tsa_buffer_fork(&tag) != MAIN_FORKNUM ||
+			!RelFileLocatorEquals(tsa_buffer_locator(&tag), locator) ||
+			!ReadRecentBuffer(locator, MAIN_FORKNUM, tag.blockNum, i + 1))
+			continue;
+		ReleaseBuffer(i + 1);
+		end = RelationGetNumberOfBlocks(rel);	/* it may have grown */
+		if (tag.blockNum >= end)
+			report_damage(rel, tag.blockNum, DAMAGE_CACHED_ONLY);
+	}
+}
+
+/*
  * Throws (XX001) if the main fork has data behind the end that the server
- * sees.  A file that grows may look like that for a moment: then nobody may
- * extend it while it is looked at again.
+ * sees, or shared buffers have.  In a transaction, with a lock that keeps
+ * truncation away.  A file that grows may look like that for a moment: then
+ * nobody may extend it while it is looked at again.
  */
 void
 tsa_check_file_end(Relation rel)
@@ -324,6 +381,7 @@ tsa_check_file_end(Relation rel)
 	BlockNumber end = RelationGetNumberOfBlocks(rel);
 	Damage		damage = look_behind_end(rel, end);
 
+	check_cached_end(rel);
 	if (damage == DAMAGE_NONE)
 		return;
 	LockRelationForExtension(rel, ExclusiveLock);

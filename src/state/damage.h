@@ -17,6 +17,8 @@
 
 extern void tsa_copy_intact_page(Relation rel, BlockNumber block,
 								 Buffer buffer, char *page);
+extern void tsa_copy_map_page(Relation rel, ForkNumber fork,
+							  BlockNumber block, Buffer buffer, char *page);
 extern void tsa_check_cached_pages(Relation rel);
 extern void tsa_check_pages(Relation rel);
 extern void tsa_check_file_end(Relation rel);

@@ -89,11 +89,7 @@ batch_take(TsaCopy *copy, TsaPageBatch *batch, BlockNumber block, Buffer buffer)
 	if (batch->fork == MAIN_FORKNUM)
 		tsa_copy_intact_page(batch->rel->rel, block, buffer, page);
 	else
-	{
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		memcpy(page, BufferGetPage(buffer), BLCKSZ);
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	}
+		tsa_copy_map_page(batch->rel->rel, batch->fork, block, buffer, page);
 	ReleaseBuffer(buffer);
 
 	batch->blocks[batch->n] = block;

@@ -258,6 +258,8 @@ extern bool tsa_copy_mark_is_due(const TsaCopy *copy, bool end);
 extern void tsa_copy_mark(TsaCopy *copy);
 
 /* write_queue.c */
+extern void tsa_copy_check_length(const TsaCopyRel *rel, ForkNumber fork,
+								  BlockNumber written_end);
 extern TsaWriteQueue *tsa_write_queue_make(void);
 extern char *tsa_write_queue_page(const TsaWriteQueue *queue, int i);
 extern void tsa_copy_create_fork(const TsaCopyRel *rel, ForkNumber fork);

@@ -504,6 +504,13 @@ tsa_copy_switch_storage(TsaCopy *copy)
 {
 	(void) tsa_copy_last_blocks(copy, NULL, 0);
 	tsa_stop_point("window");
+	for (int i = 0; i < copy->nforks; i++)
+	{
+		const TsaCopyFork *fork = &copy->forks[i];
+
+		if (fork->written_end > 0)
+			tsa_copy_check_length(fork->rel, fork->number, fork->written_end);
+	}
 
 	for (int i = 0; i < copy->nrels; i++)
 	{

@@ -123,6 +123,28 @@ segment_of(BlockNumber block)
 }
 
 /*
+ * Throws (XX001) if a fork of a copy is shorter than what was written to it: if
+ * something else has cut the file, a write behind its end would leave zeros
+ * where the pages were.
+ */
+void
+tsa_copy_check_length(const TsaCopyRel *rel, ForkNumber fork,
+					  BlockNumber written_end)
+{
+	BlockNumber length = smgrnblocks(target_of(rel), fork);
+	char		path[MAXPGPATH];
+
+	if (length >= written_end)
+		return;
+	tsa_relation_path(path, sizeof(path), rel->copy, fork);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("file \"%s\" has %u blocks instead of %u", path, length,
+					written_end),
+			 errdetail("Something other than the server has changed the copy. The original has not been changed.")));
+}
+
+/*
  * Writes the pages of a batch to the new storage, run by run: blocks that
  * follow each other, all in one segment of the file, and all within the file
  * or all behind its end.  One request to sync a segment is enough, if it comes
@@ -136,6 +158,8 @@ write_pages(TsaPageBatch *batch)
 	BlockNumber *blocks = batch->blocks;
 	int			end;
 
+	if (*batch->written_end > 0)
+		tsa_copy_check_length(batch->rel, batch->fork, *batch->written_end);
 	for (int i = 0; i < batch->n; i = end)
 	{
 		bool		extends = blocks[i] >= *batch->written_end;
