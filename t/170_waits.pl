@@ -28,21 +28,9 @@ max_parallel_workers_per_gather = 0
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION tablespace_advisor;
-	CREATE EXTENSION pg_stat_statements;
-	CREATE TABLE facts (id int PRIMARY KEY, g int, pad text);
-	INSERT INTO facts SELECT i, i * 7919 % 50000, repeat('x', 150)
-		FROM generate_series(1, 50000) i;
-	CREATE INDEX facts_g ON facts (g);
-	CREATE TABLE report (id int, pad text);
-	INSERT INTO report SELECT i, repeat('y', 300) FROM generate_series(1, 10000) i;
-	CREATE TABLE doc (id int PRIMARY KEY, body text);
-	ALTER TABLE doc ALTER body SET STORAGE EXTERNAL;
-	INSERT INTO doc SELECT i, repeat(md5(i::text), 300) FROM generate_series(1, 500) i;
-	CREATE TABLE parted (id int, k int) PARTITION BY HASH (id);
-	CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
-	CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
-	CREATE INDEX ON parted (k);
-	INSERT INTO parted SELECT i, i * 7919 % 50000 FROM generate_series(1, 50000) i;
+	CREATE EXTENSION pg_stat_statements});
+make_read_tables($node, 50000, 10000, 500);
+$node->safe_psql('postgres', q{
 	CREATE FUNCTION count_facts(first int) RETURNS bigint LANGUAGE plpgsql AS $$
 	BEGIN
 		RETURN (SELECT count(pad) FROM facts WHERE id BETWEEN first AND first + 1000);

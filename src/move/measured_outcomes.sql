@@ -124,10 +124,8 @@ RETURNS TABLE (job_id bigint, is_after boolean, sample_id int, userid oid, query
 	calls float8, reads float8, waited_ms float8)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET enable_mergejoin = off
-SET jit = off
-SET work_mem = '64MB'
+SET enable_nestloop = off	-- 20 moves, 700 samples of 50 statements: 37 s without,
+SET jit = off				-- 5.6 s without this one, 0.9 s with both
 AS $$
 	WITH span AS MATERIALIZED (
 		SELECT * FROM tablespace_advisor.measured_window
@@ -207,10 +205,8 @@ RETURNS TABLE (job_id bigint, per_read boolean, statements bigint, samples_befor
 	accesses_before float8, accesses_after float8)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET enable_mergejoin = off
-SET jit = off
-SET work_mem = '64MB'
+SET enable_nestloop = off	-- 20 moves, 700 samples of 50 statements: 37 s without,
+SET jit = off				-- 5.6 s without this one, 0.9 s with both
 AS $$
 	WITH cell AS MATERIALIZED (
 		SELECT w.job_id, w.is_after, w.sample_id, w.userid, coalesce(w.queryid, 0) AS queryid,

@@ -13,7 +13,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(
-  fill_table fill_documents create_mirror document row_values);
+  fill_table fill_documents create_mirror document row_values make_read_tables);
 
 # The table t and its indexes, one column for each access method so that no
 # index can stand in for another.
@@ -143,6 +143,29 @@ sub create_mirror
 		CREATE TRIGGER keep_mirror AFTER INSERT OR UPDATE OR DELETE ON t
 			FOR EACH ROW EXECUTE FUNCTION keep_mirror();
 		VACUUM (FREEZE, ANALYZE) t});
+	return;
+}
+
+# Tables of all kinds of access: facts (rows), report (scanned, $report rows), doc
+# (TOAST, $docs rows) and two partitions.
+sub make_read_tables
+{
+	my ($node, $rows, $report, $docs) = @_;
+
+	$node->safe_psql('postgres', qq{
+		CREATE TABLE facts (id int PRIMARY KEY, g int, pad text);
+		INSERT INTO facts SELECT i, i * 7919 % $rows, repeat('x', 150) FROM generate_series(1, $rows) i;
+		CREATE INDEX facts_g ON facts (g);
+		CREATE TABLE report (id int, pad text);
+		INSERT INTO report SELECT i, repeat('y', 300) FROM generate_series(1, $report) i;
+		CREATE TABLE doc (id int PRIMARY KEY, body text);
+		ALTER TABLE doc ALTER body SET STORAGE EXTERNAL;
+		INSERT INTO doc SELECT i, repeat(md5(i::text), 300) FROM generate_series(1, $docs) i;
+		CREATE TABLE parted (id int, k int) PARTITION BY HASH (id);
+		CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+		CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+		CREATE INDEX ON parted (k);
+		INSERT INTO parted SELECT i, i * 7919 % $rows FROM generate_series(1, $rows) i});
 	return;
 }
 
