@@ -35,7 +35,8 @@
  *
  * - it is below the mark;
  * - its LSN is not behind that of the mark;
- * - its LSN is not before that of S;
+ * - its LSN is not before that of S, nor behind the end of the WAL: no record
+ *	 that changes such a page would be replayed;
  * - it has the same bytes as the page of S, but for LSN, checksum and the hole
  *	 of a page whose image is logged without;
  * - it is not empty, since such a page has no LSN, and its checksum is right.
@@ -293,7 +294,8 @@ is_valid(const TsaCopy *copy, const TsaPageBatch *batch, int i)
 	smgrread(target_of(batch->rel), batch->fork, batch->blocks[i], page);
 	lsn = PageGetLSN((Page) page);
 	return !PageIsNew((Page) page) && PageGetLSN(batch->pages[i]) <= lsn &&
-		(lsn <= copy->trusted_lsn || lsn >= copy->own_lsn) &&
+		(lsn <= copy->trusted_lsn ||
+		 (lsn >= copy->own_lsn && lsn <= GetXLogInsertRecPtr())) &&
 		is_equal((char *) batch->pages[i], page, std) &&
 		tsa_page_is_verified((Page) page, batch->blocks[i]);
 }

@@ -1,0 +1,130 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
+# What an interrupted move has copied, and somebody has damaged, is not taken for
+# copied.  t/174 has kept copies that are as the move left them.
+
+use TsaTest;
+
+# Without checksums nothing but the comparison with the original finds damage.
+my ($version) = `pg_config --version` =~ /PostgreSQL (\d+)/;
+my $node = start_node('main',
+	init => { extra => [ $version >= 18 ? '--no-data-checksums' : () ] },
+	conf => q{
+wal_level = replica
+autovacuum = off
+tablespace_advisor.debug_mark_kb = 512
+tablespace_advisor.keep_interrupted = 1d
+});
+my $page = 8192;
+
+# A page for each row.  On disk, as a crash would lose hint bits, and the copy be
+# another one by them.
+sub make_table
+{
+	my ($table, $rows) = @_;
+
+	$node->safe_psql('postgres', qq{
+		DROP TABLE IF EXISTS $table;
+		CREATE TABLE $table (a int, b int, c text) TABLESPACE slow;
+		ALTER TABLE $table ALTER c SET STORAGE PLAIN;
+		INSERT INTO $table SELECT i, i, repeat('x', 4500) FROM generate_series(1, $rows) i;
+		VACUUM $table;
+		CHECKPOINT});
+	return;
+}
+
+sub content
+{
+	my ($table) = @_;
+
+	return $node->safe_psql('postgres', "SELECT count(*), sum(hashtextextended(x::text, 0)) FROM $table x");
+}
+
+# Begins a move and interrupts it at a point; its job, and the path of its copy.
+sub interrupt
+{
+	my ($table, $point) = @_;
+
+	stop_at($node, $point);
+	$node->safe_psql('postgres', "CALL move_table_concurrently('$table', 'fast', wait => false)") =~ /(\d+)/
+	  or die 'no job';
+	my $job = $1;
+	wait_for_stop($node, $point);
+
+	# the commit of the mark is not waited for
+	$node->safe_psql('postgres', "SELECT pg_logical_emit_message(true, '', '')");
+	my ($space, $number) = split /\|/, $node->safe_psql('postgres', qq{
+		SELECT s.oid, new_filenumbers[1] FROM tablespace_advisor.job, pg_tablespace s
+		WHERE job_id = $job AND spcname = 'fast'});
+	my ($path) = glob($node->data_dir . "/pg_tblspc/$space/*/*/$number");
+	$node->append_conf('postgresql.conf', "tablespace_advisor.debug_stop_at = ''");
+	$node->stop('immediate');
+	$node->start;
+	return ($job, $path);
+}
+
+# Writes bytes to a file, which may not be there.
+sub write_bytes
+{
+	my ($path, $offset, $bytes) = @_;
+
+	open my $file, (-e $path ? '+<:raw' : '>:raw'), $path or die "$path: $!";
+	seek $file, $offset, 0;
+	print $file $bytes;
+	close $file or die "$path: $!";
+	return;
+}
+
+# The move goes on and ends, with the same rows.
+sub check_done
+{
+	my ($job, $table, $name, $before) = @_;
+
+	is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}')"), 't', "$name: the move ends");
+	is( $node->safe_psql('postgres', qq{
+			SELECT state, coalesce(error, ''), interruptions FROM tablespace_moves WHERE job_id = $job}),
+		'done||1', "$name: the move is done");
+	is(content($table), $before, "$name: no row is lost or changed");
+	return;
+}
+
+# What is changed later is not lost in a crash.
+sub check_crash
+{
+	my ($table, $name) = @_;
+
+	$node->safe_psql('postgres', "CHECKPOINT; UPDATE $table SET b = -b WHERE a BETWEEN 5 AND 60");
+	my $changed = content($table);
+	$node->stop('immediate');
+	$node->start;
+	is(content($table), $changed, "$name: a later change is not lost in a crash");
+	is($node->safe_psql('postgres', "SELECT tsa_heap_damage('$table')"), '', "$name: the table is well");
+	check_orphans($node, $name);
+	return;
+}
+
+# --- pages -------------------------------------------------------------------------------
+
+my %pages = (
+	'bytes' => sub { write_bytes($_[0], 10 * $page + 6000, 'damaged') },
+	'header' => sub { write_bytes($_[0], 10 * $page + 12, "\xff\xff") },
+	'LSN of the future' => sub { write_bytes($_[0], 10 * $page, pack('LL', 0x7f, 77)) },
+	'LSN of the past' => sub { write_bytes($_[0], 10 * $page, pack('LL', 0, 77)) },
+	'zeros' => sub { write_bytes($_[0], 10 * $page, "\0" x (10 * $page)) },
+	'cut off' => sub { truncate($_[0], 20 * $page + 77) or die "truncate: $!" },
+	'gone' => sub { unlink($_[0]) or die "unlink: $!" });
+
+for my $damage (sort keys %pages)
+{
+	make_table('t', 200);
+	my $before = content('t');
+	my ($job, $path) = interrupt('t', 'marked');
+
+	$pages{$damage}->($path);
+	check_done($job, 't', $damage, $before);
+	cmp_ok(job_field($node, $job, 'blocks_again'), '<', 64, "$damage: other pages are kept");
+	check_crash('t', $damage);
+}
+
+$node->stop;
+done_testing();
