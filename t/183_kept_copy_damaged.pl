@@ -103,6 +103,16 @@ sub check_crash
 	return;
 }
 
+# The table can be moved again.
+sub check_moves_back
+{
+	my ($name) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "CALL move_table_concurrently('t', 'slow')");
+
+	is("$rc $err", '0 ', "$name: the table can be moved again");
+	return;
+}
+
 # --- pages -------------------------------------------------------------------------------
 
 my %pages = (
@@ -124,6 +134,25 @@ for my $damage (sort keys %pages)
 	check_done($job, 't', $damage, $before);
 	cmp_ok(job_field($node, $job, 'blocks_again'), '<', 64, "$damage: other pages are kept");
 	check_crash('t', $damage);
+}
+
+# --- more than the server sees -------------------------------------------------------------
+
+my %ends = (
+	'part of a page' => sub { write_bytes($_[0], 200 * $page, 'part') },
+	'another segment' => sub { write_bytes("$_[0].1", 0, 'x' x $page) });
+
+for my $end (sort keys %ends)
+{
+	make_table('t', 200);
+	my $before = content('t');
+	my ($job, $path) = interrupt('t', 'fsm copied');
+
+	is((-s $path) / $page, 200, "$end: all is copied");
+	$ends{$end}->($path);
+	check_done($job, 't', $end, $before);
+	check_moves_back($end);
+	check_crash('t', $end);
 }
 
 $node->stop;

@@ -303,11 +303,11 @@ has_data_from(const char *path, off_t offset)
  * Bytes of a segment of the main fork, and its path; -1 if it is not there.
  */
 static int64
-segment_bytes(Relation rel, BlockNumber segment, char *path)
+segment_bytes(RelFileLocator locator, BlockNumber segment, char *path)
 {
 	struct stat status;
 
-	tsa_relation_path(path, MAXPGPATH, tsa_rel_locator(rel), MAIN_FORKNUM);
+	tsa_relation_path(path, MAXPGPATH, locator, MAIN_FORKNUM);
 	if (segment > 0)
 		snprintf(path + strlen(path), MAXPGPATH - strlen(path), ".%u",
 				 segment);
@@ -324,20 +324,29 @@ segment_bytes(Relation rel, BlockNumber segment, char *path)
  * What there is behind the last block of the main fork.
  */
 static Damage
-look_behind_end(Relation rel, BlockNumber end)
+look_behind_end(RelFileLocator locator, BlockNumber end)
 {
 	BlockNumber last = end / (BlockNumber) RELSEG_SIZE;
 	char		path[MAXPGPATH];
-	int64		bytes = segment_bytes(rel, last, path);
+	int64		bytes = segment_bytes(locator, last, path);
 
 	if (bytes > 0 && bytes % BLCKSZ != 0 &&
 		has_data_from(path, (off_t) (bytes - bytes % BLCKSZ)))
 		return DAMAGE_PART_OF_PAGE;
 	for (BlockNumber segment = last + 1;
-		 (bytes = segment_bytes(rel, segment, path)) >= 0; segment++)
+		 (bytes = segment_bytes(locator, segment, path)) >= 0; segment++)
 		if (bytes > 0)
 			return DAMAGE_CUT_OFF;
 	return DAMAGE_NONE;
+}
+
+/*
+ * Has a file that nobody extends data behind the end that the server sees?
+ */
+bool
+tsa_has_data_behind_end(RelFileLocator locator, BlockNumber end)
+{
+	return look_behind_end(locator, end) != DAMAGE_NONE;
 }
 
 /*
@@ -379,14 +388,14 @@ void
 tsa_check_file_end(Relation rel)
 {
 	BlockNumber end = RelationGetNumberOfBlocks(rel);
-	Damage		damage = look_behind_end(rel, end);
+	Damage		damage = look_behind_end(tsa_rel_locator(rel), end);
 
 	check_cached_end(rel);
 	if (damage == DAMAGE_NONE)
 		return;
 	LockRelationForExtension(rel, ExclusiveLock);
 	end = RelationGetNumberOfBlocks(rel);
-	damage = look_behind_end(rel, end);
+	damage = look_behind_end(tsa_rel_locator(rel), end);
 	UnlockRelationForExtension(rel, ExclusiveLock);
 	if (damage != DAMAGE_NONE)
 		report_damage(rel, end, damage);

@@ -15,12 +15,15 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
+#include "compat.h"
+
 extern void tsa_copy_intact_page(Relation rel, BlockNumber block,
 								 Buffer buffer, char *page);
 extern void tsa_copy_map_page(Relation rel, ForkNumber fork,
 							  BlockNumber block, Buffer buffer, char *page);
 extern void tsa_check_cached_pages(Relation rel);
 extern void tsa_check_pages(Relation rel);
+extern bool tsa_has_data_behind_end(RelFileLocator locator, BlockNumber end);
 extern void tsa_check_file_end(Relation rel);
 extern void tsa_rethrow_damage(Relation rel, MemoryContext context);
 

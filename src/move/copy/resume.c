@@ -79,6 +79,10 @@
  * files, or tells of them.  That nobody else works on the copy is what the
  * batch lock proves, on whatever server.
  *
+ * Damage.  Pages that somebody has damaged, or cut off, do not count, by the
+ * above.  A file with data behind the end that the server sees is dropped: it
+ * would get into the relation, or keep it from being moved again.
+ *
  * Not followed: the WAL since the interruption.  A checkpoint ends each
  * recovery, and removes it.
  *
@@ -102,6 +106,7 @@
 #include "move/copy/resume.h"
 #include "move/copy/shorten.h"
 #include "move/copy/storage.h"
+#include "state/damage.h"
 
 /* A mark is made after so many bytes, or a 50th of all. */
 #define MARK_BYTES		(INT64CONST(128) * 1024 * 1024)
@@ -137,6 +142,19 @@ target_of(const TsaCopyRel *rel)
 }
 
 /*
+ * Is a file that an interrupted copy has made there, up to its end and not
+ * further?
+ */
+static bool
+is_whole(RelFileLocator locator)
+{
+	SMgrRelation smgr = smgropen(locator, INVALID_PROC_NUMBER);
+
+	return smgrexists(smgr, MAIN_FORKNUM) &&
+		!tsa_has_data_behind_end(locator, smgrnblocks(smgr, MAIN_FORKNUM));
+}
+
+/*
  * The file that an interrupted copy has made for a relation as it is now, or
  * NULL.  In a transaction.
  */
@@ -152,9 +170,7 @@ tsa_copy_find_kept(const TsaCopy *copy, const TsaCopyRel *rel)
 		if (kept->relid == rel->relid &&
 			RelFileLocatorEquals(kept->source, rel->source) &&
 			tsa_locator_tablespace(kept->copy) == order->target_tablespace &&
-			!tsa_storage_in_use(kept->copy) &&
-			smgrexists(smgropen(kept->copy, INVALID_PROC_NUMBER),
-					   MAIN_FORKNUM))
+			!tsa_storage_in_use(kept->copy) && is_whole(kept->copy))
 			return kept;
 	}
 	return NULL;
