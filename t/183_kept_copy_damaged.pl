@@ -155,5 +155,17 @@ for my $end (sort keys %ends)
 	check_crash('t', $end);
 }
 
+# --- a free space map of more blocks than the table has any more ------------------------------
+
+$node->safe_psql('postgres', 'CREATE EXTENSION pg_freespacemap');
+make_table('large', 4500);
+my ($job, $path) = interrupt('large', 'fsm copied');
+is((-s "${path}_fsm") / $page, 4, 'the free space map has two lowest blocks');
+$node->safe_psql('postgres', 'DELETE FROM large WHERE a > 100; VACUUM large');
+my $before = content('large');
+check_done($job, 'large', 'blocks are gone', $before);
+check_crash('large', 'blocks are gone');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM generate_series(4100, 4400) b WHERE pg_freespace('large', b) > 0}),
+	'0', 'the free space map names no block that is gone');
 $node->stop;
 done_testing();

@@ -201,18 +201,18 @@ tsa_copy_drop_unkept(const TsaCopy *copy)
 }
 
 /*
- * Clears the blocks that the copy's visibility map has beyond that of the
- * original.  The batch's pages are zeros, as in new blocks.
+ * Clears the blocks that a map of the copy has beyond that of the original.
+ * The batch's pages are zeros, as in new blocks.
  */
 static void
-clear_surplus(TsaCopy *copy, TsaCopyFork *vm, BlockNumber size)
+clear_surplus(TsaCopy *copy, TsaCopyFork *map, BlockNumber size)
 {
 	TsaPageBatch batch = {0};
 
-	batch.rel = vm->rel;
-	batch.fork = vm->number;
-	batch.written_end = &vm->written_end;
-	for (BlockNumber b = size; b < vm->written_end; b++)
+	batch.rel = map->rel;
+	batch.fork = map->number;
+	batch.written_end = &map->written_end;
+	for (BlockNumber b = size; b < map->written_end; b++)
 	{
 		batch.pages[batch.n] = tsa_write_queue_page(copy->queue, batch.n);
 		memset((char *) batch.pages[batch.n], 0, BLCKSZ);
@@ -223,7 +223,7 @@ clear_surplus(TsaCopy *copy, TsaCopyFork *vm, BlockNumber size)
 	if (batch.n > 0)
 		tsa_copy_write(copy, &batch);
 	tsa_copy_write_all(copy);
-	vm->written_end = Min(vm->written_end, size);
+	map->written_end = Min(map->written_end, size);
 }
 
 /*
@@ -274,6 +274,13 @@ tsa_copy_adopt(TsaCopy *copy)
 	for (int i = 0; i < copy->nforks; i++)
 		if (copy->forks[i].rel->is_kept)
 			adopt_fork(copy, &copy->forks[i]);
+	for (int i = 0; i < copy->nrels; i++)
+	{
+		TsaCopyFork fsm = {.rel = &copy->rels[i],.number = FSM_FORKNUM};
+
+		if (copy->rels[i].is_kept)
+			adopt_fork(copy, &fsm);
+	}
 	pfree(files);
 }
 
