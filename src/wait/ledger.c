@@ -16,6 +16,9 @@
  *	 tables of its own keeps no busy relation out for long.
  * - Statements with the least recent waits are evicted, a tenth at a time, and
  *	 their shares with them.  An execution that read nothing makes no entry.
+ *	 A statement has at most a sixteenth of the shares; the rest of it goes to
+ *	 its share of relation 0.  So one that reads twenty thousand partitions does
+ *	 not evict all others.
  *
  * The ledger of a backend gives up nothing: makes_room is false.  What does not
  * fit goes to relation 0, and statements and shares are left out.
@@ -36,6 +39,9 @@
 /* microseconds; int64 timestamps as the server's */
 #define RECLAIM_AGE (INT64_C(3600) * 1000000)
 #define RECLAIM_EVERY (INT64_C(10) * 1000000)
+
+/* the part of the shares that one statement may have */
+#define STATEMENT_PART 16
 
 /* What an eviction multiplies recent waits by. */
 #define DECAY 0.95
@@ -341,6 +347,41 @@ tsa_ledger_add_statement(TsaLedger *ledger, const TsaStatementKey *key,
 }
 
 /*
+ * The entry of a share in shared memory, made if there is none.  NULL if its
+ * statement is not there.
+ */
+static TsaShareEntry *
+enter_share(TsaLedger *ledger, TsaShareKey key, bool *found)
+{
+	TsaFixedTable *shares = &ledger->shares;
+	TsaStatementEntry *statement = tsa_fixed_table_find(&ledger->statements,
+														&key.statement);
+	TsaShareEntry *entry = tsa_fixed_table_find(shares, &key);
+
+	*found = true;
+	if (statement == NULL || entry != NULL)
+		return entry;
+	if (statement->nshares >= shares->max_entries / STATEMENT_PART)
+	{
+		key.relid = 0;
+		entry = tsa_fixed_table_find(shares, &key);
+		if (entry != NULL)
+			return entry;
+	}
+	if (shares->nentries >= shares->max_entries)
+	{
+		evict_statements(ledger);
+		statement = tsa_fixed_table_find(&ledger->statements, &key.statement);
+		if (statement == NULL)
+			return NULL;
+	}
+	entry = tsa_fixed_table_enter(shares, &key, found);
+	if (entry != NULL)
+		statement->nshares++;
+	return entry;
+}
+
+/*
  * Adds to what a statement reads of a relation.  In shared memory the statement
  * has to be there.
  */
@@ -348,18 +389,11 @@ void
 tsa_ledger_add_share(TsaLedger *ledger, const TsaShareKey *key,
 					 const TsaWaitFigures *figures, int64_t now)
 {
-	TsaShareEntry *entry;
 	bool		found;
+	TsaShareEntry *entry = ledger->makes_room ?
+	enter_share(ledger, *key, &found) :
+	tsa_fixed_table_enter(&ledger->shares, key, &found);
 
-	if (ledger->makes_room)
-	{
-		if (ledger->shares.nentries >= ledger->shares.max_entries &&
-			tsa_fixed_table_find(&ledger->shares, key) == NULL)
-			evict_statements(ledger);
-		if (tsa_fixed_table_find(&ledger->statements, &key->statement) == NULL)
-			return;
-	}
-	entry = tsa_fixed_table_enter(&ledger->shares, key, &found);
 	if (entry == NULL)
 		return;
 	if (!found)

@@ -87,6 +87,7 @@ typedef struct TsaStatementEntry
 	uint64_t	total_ns;
 	double		recent;			/* waited for, older parts weigh less */
 	int64_t		since;
+	uint64_t	nshares;		/* its entries in the table of shares */
 } TsaStatementEntry;
 
 /* What a statement reads of a relation. */

@@ -201,6 +201,34 @@ test_eviction(void)
 	free_ledger(ledger);
 }
 
+/* A statement that reads very many relations evicts no others. */
+static void
+test_many_shares(void)
+{
+	TsaLedgerSize size = {100, 100, 400};
+	TsaLedger  *ledger = make_ledger(size, true);
+	TsaStatementKey key = {.queryid = 7,.dbid = 1};
+	TsaShareKey rest = {key, 0, TSA_ACCESS_INDEX};
+	TsaWaitFigures figures = {1, 0, 10, 10000};
+
+	for (uint64_t i = 100; i < 150; i++)
+		run_statement(ledger, i, 1);
+	tsa_ledger_add_statement(ledger, &key, &figures, 5000, 1);
+	for (uint32_t relid = 1; relid <= 1000; relid++)
+	{
+		TsaShareKey share = {key, relid, TSA_ACCESS_INDEX};
+
+		tsa_ledger_add_share(ledger, &share, &figures, 1);
+	}
+	is_int(ledger->evicted, 0, "one statement evicts no others");
+	is_int(ledger->shares.nentries, 50 + 400 / STATEMENT_PART + 1,
+		   "it has a part of the shares");
+	is_int(((TsaShareEntry *) tsa_fixed_table_find(&ledger->shares,
+												   &rest))->figures.reads,
+		   10 * (1000 - 400 / STATEMENT_PART), "no read of it is lost");
+	free_ledger(ledger);
+}
+
 /* Statements that wait much survive some thousand that do not. */
 static void
 test_heavy_statements_stay(void)
@@ -251,6 +279,7 @@ main(void)
 	test_relations_overflow();
 	test_many_small_relations();
 	test_eviction();
+	test_many_shares();
 	test_heavy_statements_stay();
 	test_local_is_full();
 	return done_testing();
