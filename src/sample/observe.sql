@@ -330,12 +330,14 @@ AS $$
 		ON w.relation = c.relation
 	CROSS JOIN tablespace_advisor.statistics_start b
 	CROSS JOIN (SELECT nullif(subtract_counters.seconds, 0) AS seconds) n
+	/* OFFSET: one look at each file */
 	CROSS JOIN LATERAL
 		(SELECT tablespace_advisor.file_bytes(c.tablespace, c.filenode)
-			AS size_bytes) z
+			AS size_bytes OFFSET 0) z
 	CROSS JOIN LATERAL
-		(SELECT tablespace_advisor.estimate_maintenance_reads(c.kind, c.vacuums,
-			c.analyzes, c.reads, z.size_bytes, NULL) AS reads) m
+		(SELECT CASE WHEN c.vacuums > 0 OR c.analyzes > 0
+			THEN tablespace_advisor.estimate_maintenance_reads(c.kind, c.vacuums,
+				c.analyzes, c.reads, z.size_bytes, NULL) END AS reads) m
 	WHERE z.size_bytes IS NOT NULL
 $$;
 
