@@ -57,7 +57,13 @@ FROM m_advice(false) a ORDER BY read_ms DESC LIMIT 1;
 
 \echo -- a mean above the latency at that depth is a slower device, one below it a cache
 SELECT round(random_us) AS us, round(random_reads::numeric, 1) AS reads, scan_ms
-FROM m_relations(true) r, tablespace_advisor.measured_reads(r, 20000, 5);
+FROM m_relations(true) r, tablespace_advisor.measured_reads(r, 20000, 5, 100);
+\echo -- a scan whose pages take less than a tenth of what the device takes for one is served by the cache: saves nothing
+SELECT w.sessions, round(m.scan_ms) AS scan_ms
+FROM m_relations(true) r CROSS JOIN unnest('{0.36,0.018,0.017}'::float8[]) w (sessions)
+CROSS JOIN LATERAL tablespace_advisor.measured_reads(jsonb_populate_record(r,
+	jsonb_build_object('waiting_sessions', w.sessions, 'scan_sessions', w.sessions)), 20000, 1, 100) m
+WHERE r.relation = 'm_report'::regclass;
 SELECT tablespace, round(depth::numeric, 2) AS depth, round(probed_us) AS probed, round(device_us) AS device,
 	round(device_reads_per_s) AS reads, round(time_correction::numeric, 2) AS correction
 FROM tablespace_advisor.measured_load(array(SELECT r FROM m_relations(true) r),

@@ -215,30 +215,30 @@ COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation
  *
  * A sequential scan waits for what the system did not read ahead in time, once the
  * time is off that it takes to get pages from the system's cache.  It is taken for as
- * many random reads as take as long.
+ * many random reads as take as long.  One that waits for a page less than a tenth of
+ * what the device takes for one has them from that cache, busy as the machine may be.
  */
 CREATE FUNCTION tablespace_advisor.measured_reads(
 	a tablespace_advisor.relation_fact,
 	device_us float8,
 	cached_us float8,
-	OUT random_us float8,
-	OUT random_reads float8,
-	OUT scan_ms float8)
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+	page_us float8)
+RETURNS TABLE (random_us float8, random_reads float8, scan_ms float8)
+LANGUAGE sql IMMUTABLE ROWS 1
+BEGIN ATOMIC
 	SELECT r.us, r.reads * CASE WHEN r.us >= device_us THEN 1
 			WHEN device_us > cached_us
 				THEN greatest(0, (r.us - cached_us) / (device_us - cached_us))
 			ELSE 1 END,
-		greatest(0, 1000 * coalesce(a.scan_sessions, 0)
-			- 2 * coalesce(a.scan_reads_per_s, 0) * coalesce(cached_us, 0) / 1000)
+		CASE WHEN 1e6 * a.scan_sessions < 0.1 * page_us * a.scan_reads_per_s THEN 0
+			ELSE greatest(0, 1000 * coalesce(a.scan_sessions, 0)
+				- 2 * coalesce(a.scan_reads_per_s, 0) * coalesce(cached_us, 0) / 1000) END
 	FROM (SELECT p.reads, p.sessions * 1e6 / nullif(p.reads, 0) AS us
 		FROM (SELECT greatest(0, a.reads_per_s - coalesce(a.scan_reads_per_s, 0)) AS reads,
-				greatest(0, a.waiting_sessions - coalesce(a.scan_sessions, 0)) AS sessions) p) r
-$$;
-COMMENT ON FUNCTION tablespace_advisor.measured_reads(tablespace_advisor.relation_fact, float8, float8) IS
-	'measured reads of a relation that are not of sequential scans: microseconds of one, and how many of them a second reach a device on which one takes device_us, the system''s cache cached_us; scan_ms: milliseconds per second that sequential scans wait longer than for the system''s cache';
+				greatest(0, a.waiting_sessions - coalesce(a.scan_sessions, 0)) AS sessions) p) r;
+END;
+COMMENT ON FUNCTION tablespace_advisor.measured_reads(tablespace_advisor.relation_fact, float8, float8, float8) IS
+	'measured reads of a relation that are not of sequential scans: microseconds of one, and how many of them a second reach a device on which one takes device_us, and a page of a scan page_us, the system''s cache cached_us; scan_ms: milliseconds per second that sequential scans wait longer than for the system''s cache';
 
 CREATE FUNCTION tablespace_advisor.measured_load(
 	relations tablespace_advisor.relation_fact[],
@@ -261,7 +261,8 @@ AS $$
 			/ nullif(sum(m.random_reads), 0) AS us
 		FROM here h
 		JOIN tablespace_advisor.elements(relations) r ON r.tablespace = h.tablespace
-		CROSS JOIN LATERAL tablespace_advisor.measured_reads(r, h.probed_us, h.cached_us) m
+		CROSS JOIN LATERAL tablespace_advisor.measured_reads(r, h.probed_us, h.cached_us,
+			h.sequential_page_us) m
 		WHERE m.random_us > h.probed_us
 		GROUP BY h.tablespace
 	), device AS MATERIALIZED (
@@ -273,7 +274,8 @@ AS $$
 			+ m.scan_ms * 1000 / d.device_us) AS reads
 		FROM device d
 		JOIN tablespace_advisor.elements(relations) r ON r.tablespace = d.tablespace
-		CROSS JOIN LATERAL tablespace_advisor.measured_reads(r, d.device_us, d.cached_us) m
+		CROSS JOIN LATERAL tablespace_advisor.measured_reads(r, d.device_us, d.cached_us,
+			d.sequential_page_us) m
 		GROUP BY d.tablespace
 	)
 	SELECT d.tablespace, coalesce(r.reads, 0), d.depth, d.probed_us, d.device_us,
@@ -359,10 +361,9 @@ CREATE FUNCTION tablespace_advisor.device_demand(
 	device_reads float8,
 	scan_ms float8,
 	device_us float8,
-	alone_us float8,
-	OUT demand_ms float8,
-	OUT wait_ms float8)
-LANGUAGE sql IMMUTABLE
+	alone_us float8)
+RETURNS TABLE (demand_ms float8, wait_ms float8)
+LANGUAGE sql IMMUTABLE ROWS 1
 BEGIN ATOMIC
 	SELECT r.reads * alone_us / 1000 + scan_ms, r.reads * device_us / 1000 + scan_ms
 	FROM (SELECT greatest(0, device_reads - scan_ms * 1000 / device_us) AS reads) r;
@@ -415,7 +416,8 @@ AS $$
 			/ current_setting('block_size')::float8 AS pages) b
 		LEFT JOIN LATERAL (SELECT q.random_reads, q.scan_ms,
 				greatest(1, q.random_us / l.device_us) AS slower
-			FROM tablespace_advisor.measured_reads(r, l.device_us, l.cached_us) q
+			FROM tablespace_advisor.measured_reads(r, l.device_us, l.cached_us,
+				s.sequential_page_us) q
 			WHERE r.measured) w ON true
 		CROSS JOIN LATERAL (SELECT coalesce(w.slower, 1) AS slower,
 			coalesce(w.scan_ms, 0) AS scan_ms) m
@@ -461,10 +463,9 @@ CREATE FUNCTION tablespace_advisor.scan_gain(
 	scan_ms float8,
 	device_us float8,
 	page_us float8,
-	page_there_us float8,
-	OUT random_reads float8,
-	OUT scan_gain_ms float8)
-LANGUAGE sql IMMUTABLE
+	page_there_us float8)
+RETURNS TABLE (random_reads float8, scan_gain_ms float8)
+LANGUAGE sql IMMUTABLE ROWS 1
 BEGIN ATOMIC
 	SELECT CASE WHEN page_us + page_there_us IS NULL THEN 0 ELSE scan_ms * 1000 / device_us END,
 		CASE WHEN page_us + page_there_us IS NULL THEN 0
