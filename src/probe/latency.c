@@ -28,6 +28,46 @@
 
 #include "probe/latency.h"
 
+/* The bucket that a latency falls into. */
+static int
+bucket_of(uint64_t ns)
+{
+	int			shift;
+
+	if (ns < UINT64_C(2) * TSA_LATENCY_SUB)
+		return (int) ns;
+	shift = 63 - __builtin_clzll(ns) - TSA_LATENCY_BITS;
+	if (shift > TSA_LATENCY_MAX_SHIFT)
+		return TSA_LATENCY_BUCKETS - 1;
+	return shift * TSA_LATENCY_SUB + (int) (ns >> shift);
+}
+
+/* How far the values of a bucket are shifted. */
+static int
+bucket_shift(int bucket)
+{
+	if (bucket < 2 * TSA_LATENCY_SUB)
+		return 0;
+	return bucket / TSA_LATENCY_SUB - 1;
+}
+
+/* Smallest latency in a bucket. */
+uint64_t
+tsa_latency_lower(int bucket)
+{
+	int			shift = bucket_shift(bucket);
+	int			place = bucket - shift * TSA_LATENCY_SUB;
+
+	return (uint64_t) place << shift;
+}
+
+/* Number of nanoseconds that a bucket covers. */
+static uint64_t
+bucket_width(int bucket)
+{
+	return (uint64_t) 1 << bucket_shift(bucket);
+}
+
 /* Forget everything. */
 void
 tsa_latency_reset(TsaLatency *lat)
@@ -62,7 +102,7 @@ tsa_latency_add(TsaLatency *lat, uint64_t ns)
 	lat->count++;
 	lat->mean_ns += delta / (double) lat->count;
 	lat->m2 += delta * ((double) ns - lat->mean_ns);
-	lat->histogram[tsa_histogram_bucket(ns)]++;
+	lat->histogram[bucket_of(ns)]++;
 
 	lat->open_sum += (double) ns;
 	lat->open_count++;
@@ -129,7 +169,7 @@ tsa_latency_add_turn(TsaLatency *lat, const TsaLatency *turn)
 	lat->m2 += turn->m2 + delta * delta * (double) lat->count * n / all;
 	lat->mean_ns += delta * n / all;
 	lat->count += turn->count;
-	for (i = 0; i < TSA_HISTOGRAM_BUCKETS; i++)
+	for (i = 0; i < TSA_LATENCY_BUCKETS; i++)
 		lat->histogram[i] += turn->histogram[i];
 	add_batches(lat, turn);
 }
@@ -163,15 +203,15 @@ tsa_latency_percentile(const TsaLatency *lat, double p, double *ns)
 		return 0;
 
 	rank = (uint64_t) ceil(p * (double) lat->count);
-	for (bucket = 0; bucket < TSA_HISTOGRAM_BUCKETS - 1; bucket++)
+	for (bucket = 0; bucket < TSA_LATENCY_BUCKETS - 1; bucket++)
 	{
 		seen += lat->histogram[bucket];
 		if (seen >= rank)
 			break;
 	}
 
-	*ns = (double) tsa_histogram_lower(bucket) +
-		(double) (tsa_histogram_width(bucket) - 1) / 2;
+	*ns = (double) tsa_latency_lower(bucket) +
+		(double) (bucket_width(bucket) - 1) / 2;
 	if (*ns < (double) lat->min_ns)
 		*ns = (double) lat->min_ns;
 	if (*ns > (double) lat->max_ns)
@@ -260,46 +300,6 @@ tsa_latency_drifts(const TsaLatency *lat)
 	change = fabs(mean[1] - mean[0]);
 	return change > 0.2 * lat->mean_ns &&
 		change > 4 * sqrt(error_square[0] + error_square[1]);
-}
-
-/* The bucket that a latency falls into. */
-int
-tsa_histogram_bucket(uint64_t ns)
-{
-	int			shift;
-
-	if (ns < UINT64_C(2) * TSA_HISTOGRAM_SUB)
-		return (int) ns;
-	shift = 63 - __builtin_clzll(ns) - TSA_HISTOGRAM_BITS;
-	if (shift > TSA_HISTOGRAM_MAX_SHIFT)
-		return TSA_HISTOGRAM_BUCKETS - 1;
-	return shift * TSA_HISTOGRAM_SUB + (int) (ns >> shift);
-}
-
-/* How far the values of a bucket are shifted. */
-static int
-bucket_shift(int bucket)
-{
-	if (bucket < 2 * TSA_HISTOGRAM_SUB)
-		return 0;
-	return bucket / TSA_HISTOGRAM_SUB - 1;
-}
-
-/* Smallest latency in a bucket. */
-uint64_t
-tsa_histogram_lower(int bucket)
-{
-	int			shift = bucket_shift(bucket);
-	int			place = bucket - shift * TSA_HISTOGRAM_SUB;
-
-	return (uint64_t) place << shift;
-}
-
-/* Number of nanoseconds that a bucket covers. */
-uint64_t
-tsa_histogram_width(int bucket)
-{
-	return (uint64_t) 1 << bucket_shift(bucket);
 }
 
 /*

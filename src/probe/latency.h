@@ -20,11 +20,11 @@
  * a bucket is at most 2^-(BITS + 1) = 0.8 % away from any value in it.  The
  * last bucket ends at 2^41 ns (36 minutes).
  */
-#define TSA_HISTOGRAM_BITS		6
-#define TSA_HISTOGRAM_SUB		(1 << TSA_HISTOGRAM_BITS)
-#define TSA_HISTOGRAM_MAX_SHIFT 34
-#define TSA_HISTOGRAM_BUCKETS \
-	((TSA_HISTOGRAM_MAX_SHIFT + 2) * TSA_HISTOGRAM_SUB)
+#define TSA_LATENCY_BITS		6
+#define TSA_LATENCY_SUB			(1 << TSA_LATENCY_BITS)
+#define TSA_LATENCY_MAX_SHIFT	34
+#define TSA_LATENCY_BUCKETS \
+	((TSA_LATENCY_MAX_SHIFT + 2) * TSA_LATENCY_SUB)
 
 /* batch means: complete batches are merged in pairs when all are used */
 #define TSA_MAX_BATCHES			32
@@ -53,7 +53,7 @@ typedef struct TsaLatency
 	double		turn_product;	/* ... that sum times its samples ... */
 	double		turn_counts;	/* ... and the square of its samples */
 
-	uint64_t	histogram[TSA_HISTOGRAM_BUCKETS];
+	uint64_t	histogram[TSA_LATENCY_BUCKETS];
 } TsaLatency;
 
 extern void tsa_latency_reset(TsaLatency *lat);
@@ -66,9 +66,7 @@ extern int	tsa_latency_interval(const TsaLatency *lat, double *low_ns,
 								 double *high_ns);
 extern int	tsa_latency_drifts(const TsaLatency *lat);
 
-extern int	tsa_histogram_bucket(uint64_t ns);
-extern uint64_t tsa_histogram_lower(int bucket);
-extern uint64_t tsa_histogram_width(int bucket);
+extern uint64_t tsa_latency_lower(int bucket);
 extern double tsa_student_975(int freedom);
 
 #endif							/* TSA_LATENCY_H */

@@ -91,11 +91,11 @@ form_histogram(const TsaLatency *latency)
 	int			lower_bounds[2] = {1, 1};
 	int			bucket;
 
-	for (bucket = 0; bucket < TSA_HISTOGRAM_BUCKETS; bucket++)
+	for (bucket = 0; bucket < TSA_LATENCY_BUCKETS; bucket++)
 	{
 		if (latency->histogram[bucket] == 0)
 			continue;
-		*next++ = Int64GetDatum((int64) tsa_histogram_lower(bucket));
+		*next++ = Int64GetDatum((int64) tsa_latency_lower(bucket));
 		*next++ = Int64GetDatum((int64) latency->histogram[bucket]);
 		dims[0]++;
 	}

@@ -214,3 +214,37 @@ tsa_frame_of(SubTransactionId subxact)
 				return frame;
 	return NULL;
 }
+
+/*
+ * Calls a function for each bitmap index scan below a node, or the node itself,
+ * that the frame knows.
+ */
+void
+tsa_for_bitmap_scans(TsaFrame *frame, PlanState *state,
+					 void (*scan) (TsaFrame *frame, TsaWaitNode *node,
+								   void *arg),
+					 void *arg)
+{
+	PlanState **children = NULL;
+	int			n = 0;
+	int			id;
+
+	if (state == NULL)
+		return;
+	if (IsA(state, BitmapAndState))
+	{
+		children = ((BitmapAndState *) state)->bitmapplans;
+		n = ((BitmapAndState *) state)->nplans;
+	}
+	else if (IsA(state, BitmapOrState))
+	{
+		children = ((BitmapOrState *) state)->bitmapplans;
+		n = ((BitmapOrState *) state)->nplans;
+	}
+	for (int i = 0; i < n; i++)
+		tsa_for_bitmap_scans(frame, children[i], scan, arg);
+	id = state->plan->plan_node_id;
+	if (IsA(state, BitmapIndexScanState) && id < frame->nodes.n &&
+		TSA_NODE(frame, id)->state == state)
+		scan(frame, TSA_NODE(frame, id), arg);
+}

@@ -120,5 +120,9 @@ extern void tsa_frame_release(TsaFrame *frame);
 extern TsaFrame *tsa_frame_of(SubTransactionId subxact);
 extern void tsa_frames_reassign(SubTransactionId from, SubTransactionId to);
 extern bool tsa_array_grow(TsaWaitArray *array, size_t item, int32 n);
+extern void tsa_for_bitmap_scans(TsaFrame *frame, PlanState *state,
+								 void (*scan) (TsaFrame *frame,
+											   TsaWaitNode *node, void *arg),
+								 void *arg);
 
 #endif							/* TSA_WAIT_FRAME_H */

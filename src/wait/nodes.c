@@ -52,35 +52,15 @@ typedef struct Walk
 	int			nscans;			/* sequential ones */
 } Walk;
 
-/* Notes which index each bitmap index scan below a node reads. */
+/* For tsa_for_bitmap_scans(): notes which index it reads. */
 static void
-start_bitmaps(TsaFrame *frame, PlanState *state)
+note_index(TsaFrame *frame, TsaWaitNode *node, void *arg)
 {
-	PlanState **children = NULL;
-	int			n = 0;
-	int			id;
-
-	if (state == NULL)
-		return;
-	if (IsA(state, BitmapAndState))
-	{
-		children = ((BitmapAndState *) state)->bitmapplans;
-		n = ((BitmapAndState *) state)->nplans;
-	}
-	else if (IsA(state, BitmapOrState))
-	{
-		children = ((BitmapOrState *) state)->bitmapplans;
-		n = ((BitmapOrState *) state)->nplans;
-	}
-	for (int i = 0; i < n; i++)
-		start_bitmaps(frame, children[i]);
-	id = state->plan->plan_node_id;
-	if (IsA(state, BitmapIndexScanState) && id < frame->nodes.n &&
-		TSA_NODE(frame, id)->state == state)
-		TSA_NODE(frame, id)->index =
-			tsa_frame_slot(frame,
-						   ((BitmapIndexScanState *) state)->biss_RelationDesc,
-						   TSA_ACCESS_INDEX, true);
+	(void) arg;
+	node->index =
+		tsa_frame_slot(frame,
+					   ((BitmapIndexScanState *) node->state)->biss_RelationDesc,
+					   TSA_ACCESS_INDEX, true);
 }
 
 /*
@@ -133,7 +113,7 @@ start_node(TsaFrame *frame, TsaWaitNode *node)
 	else if (IsA(state, BitmapHeapScanState))
 	{
 		access = TSA_ACCESS_HEAP_BY_BITMAP;
-		start_bitmaps(frame, outerPlanState(state));
+		tsa_for_bitmap_scans(frame, outerPlanState(state), note_index, NULL);
 	}
 	else if (IsA(state, IndexScanState))
 		index = ((IndexScanState *) state)->iss_RelationDesc;

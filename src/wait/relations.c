@@ -363,10 +363,14 @@ charge_slot(Charge *charge, int32 number)
 			  charge->reads == 1 && slot->credit == 0);
 }
 
-/* Charges the reads of a bitmap index scan that it has counted itself. */
+/*
+ * For tsa_for_bitmap_scans(): charges the reads of a bitmap index scan that it
+ * has counted itself.
+ */
 static void
-charge_bitmap_index(Charge *charge, TsaWaitNode *node)
+charge_bitmap_index(TsaFrame *frame, TsaWaitNode *node, void *arg)
 {
+	Charge	   *charge = arg;
 	const BufferUsage *usage = tsa_buffers_of_node(node->state);
 	TsaWaitSlot *slot;
 	uint64		reads;
@@ -384,44 +388,16 @@ charge_bitmap_index(Charge *charge, TsaWaitNode *node)
 	node->seen_ns = tsa_read_ns(usage);
 	if (reads == 0)
 		return;
-	slot = TSA_SLOT(charge->frame, node->index);
+	slot = TSA_SLOT(frame, node->index);
 	absorb(slot);
 	slot->credit -= Min(slot->credit, reads);
-	add_reads(charge->frame,
-			  find_account(charge->frame, node->index, slot->relid,
+	add_reads(frame,
+			  find_account(frame, node->index, slot->relid,
 						   TSA_ACCESS_INDEX),
 			  reads, ns, reads == 1);
 	charge->left -= reads;
 	charge->reads -= reads;
 	charge->ns -= ns;
-}
-
-/* Charges the bitmap index scans below a node. */
-static void
-charge_bitmaps(Charge *charge, PlanState *state)
-{
-	PlanState **children = NULL;
-	int			n = 0;
-	int			id;
-
-	if (state == NULL)
-		return;
-	if (IsA(state, BitmapAndState))
-	{
-		children = ((BitmapAndState *) state)->bitmapplans;
-		n = ((BitmapAndState *) state)->nplans;
-	}
-	else if (IsA(state, BitmapOrState))
-	{
-		children = ((BitmapOrState *) state)->bitmapplans;
-		n = ((BitmapOrState *) state)->nplans;
-	}
-	for (int i = 0; i < n; i++)
-		charge_bitmaps(charge, children[i]);
-	id = state->plan->plan_node_id;
-	if (IsA(state, BitmapIndexScanState) && id < charge->frame->nodes.n &&
-		TSA_NODE(charge->frame, id)->state == state)
-		charge_bitmap_index(charge, TSA_NODE(charge->frame, id));
 }
 
 /*
@@ -603,7 +579,8 @@ deal_out(Charge *charge, bool aborting)
 	if (node != NULL)
 	{
 		if (IsA(node->state, BitmapHeapScanState))
-			charge_bitmaps(charge, outerPlanState(node->state));
+			tsa_for_bitmap_scans(frame, outerPlanState(node->state),
+								 charge_bitmap_index, charge);
 		charge_slot(charge, node->index);
 		charge_slot(charge, node->heap);
 	}

@@ -34,9 +34,9 @@ test_buckets(void)
 		uint64_t	width;
 		double		error;
 
-		bucket = tsa_histogram_bucket(ns);
-		lower = tsa_histogram_lower(bucket);
-		width = tsa_histogram_width(bucket);
+		bucket = bucket_of(ns);
+		lower = tsa_latency_lower(bucket);
+		width = bucket_width(bucket);
 		if (ns < lower || ns >= lower + width)
 			wrong++;
 		error = fabs((double) lower + (double) (width - 1) / 2 - (double) ns) /
@@ -48,14 +48,14 @@ test_buckets(void)
 	ok(worst <= 0.01, "the middle of a bucket is within 1 %%");
 
 	wrong = 0;
-	for (bucket = 1; bucket < TSA_HISTOGRAM_BUCKETS; bucket++)
-		if (tsa_histogram_lower(bucket) !=
-			tsa_histogram_lower(bucket - 1) + tsa_histogram_width(bucket - 1))
+	for (bucket = 1; bucket < TSA_LATENCY_BUCKETS; bucket++)
+		if (tsa_latency_lower(bucket) !=
+			tsa_latency_lower(bucket - 1) + bucket_width(bucket - 1))
 			wrong++;
 	is_int(wrong, 0, "buckets follow each other without gap or overlap");
-	is_int(tsa_histogram_bucket(UINT64_MAX), TSA_HISTOGRAM_BUCKETS - 1,
+	is_int(bucket_of(UINT64_MAX), TSA_LATENCY_BUCKETS - 1,
 		   "what is too long goes to the last bucket");
-	is_int(tsa_histogram_bucket(0), 0, "zero goes to the first bucket");
+	is_int(bucket_of(0), 0, "zero goes to the first bucket");
 }
 
 /* Extremes, mean and deviation against a direct computation. */

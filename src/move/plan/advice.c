@@ -46,14 +46,18 @@ ask_for_advice(TsaState *state, const TsaMoveOptions *options, bool moves_only)
 					moves_only);
 }
 
-/* Is anything known of a tablespace that a forecast could be made of? */
+/*
+ * Can a forecast be made for a tablespace, and compared after the move: was it
+ * probed, and are there samples?
+ */
 static bool
-is_probed(Oid tablespace)
+is_forecast_useful(Oid tablespace)
 {
 	static TsaStatement query = {
 		.sql = "SELECT FROM tablespace_advisor.probe_run r"
 		" JOIN pg_catalog.pg_tablespace t ON t.spcname = r.tablespace"
-		" WHERE t.oid = $1 LIMIT 1",
+		" WHERE t.oid = $1"
+		" AND EXISTS (SELECT FROM tablespace_advisor.sample) LIMIT 1",
 		.nargs = 1,
 		.types = {OIDOID},
 	};
@@ -152,8 +156,9 @@ ask_for_forecasts(void *arg)
 /*
  * Writes down what the advice expects of moves that the caller has decided, so
  * that move_outcomes can compare.  Indexes that move along with their table
- * are part of its forecast.  Advice takes a tenth of a second, so it is not
- * asked for where nothing was probed and it could not say.  A caller who may
+ * are part of its forecast.  Advice takes a tenth of a second: it rests on all
+ * that is read in the database, whatever it is asked about.  So it is not asked
+ * for where it could not say, or nothing could compare it.  A caller who may
  * move may ask, but if there is an error nevertheless, the move goes on
  * without a forecast.
  */
@@ -165,7 +170,7 @@ tsa_note_forecasts(List *moves, const TsaMoveOptions *options)
 
 	if (moves == NIL || list_length(moves) > MAX_FORECASTS ||
 		options->dry_run || !options->wants_forecast ||
-		!is_probed(options->tablespace))
+		!is_forecast_useful(options->tablespace))
 		return;
 	error = tsa_try(ask_for_forecasts, &forecasts);
 	if (error != NULL && (error->sqlerrcode == ERRCODE_QUERY_CANCELED ||
