@@ -5,19 +5,10 @@
 # VACUUM; and devices that take their time.
 
 use Time::HiRes qw(time);
+use TsaFaults;
 use TsaTest;
 
-# a device that can be made slow while the server runs
-my $slow = PostgreSQL::Test::Utils::tempdir;
-my $library = "$PostgreSQL::Test::Utils::tmp_check/slow_file.so";
-my $has_slow = system("cc -shared -fPIC -O1 -o $library test/slow_file.c -ldl") == 0;
-
-my $node = new_node('main', conf => "autovacuum = off\nshared_buffers = 2MB\nfsync = on\n");
-{
-	local %ENV = (%ENV, SLOW_FILE_DIR => $slow, $has_slow ? (LD_PRELOAD => $library) : ());
-	$node->start;
-}
-prepare_node($node);
+my $node = new_faulty_node('main', conf => "shared_buffers = 2MB\nlog_error_verbosity = default\n");
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (a int PRIMARY KEY, b int, c text) WITH (fillfactor = 50);
 	INSERT INTO t SELECT i, i, 'c' FROM generate_series(1, 20000) i;
@@ -27,12 +18,13 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX other_i ON other (i);
 	VACUUM ANALYZE});
 
+# These calls on files of tablespaces take so long; none: no time.
 sub set_slow
 {
-	my ($what, $number) = @_;
+	my ($ms, @calls) = @_;
 
-	unlink "$slow/$what";
-	append_to_file("$slow/$what", "$number\n") if defined $number;
+	fail_calls(calls => \@calls, path => 'pg_tblspc/', nth => 1, from_on => 1,
+		error => SLOW, delay_ms => $ms);
 	return;
 }
 
@@ -180,58 +172,53 @@ configure($node, 'deadlock_timeout', '1s');
 
 # --- slow devices -----------------------------------------------------------------------
 
-SKIP:
+# A sync of 5 s, for which whoever asks for AccessExclusive does not wait, nor
+# everybody behind.
+set_slow(5000, 'sync');
+my $from = time;
+$job = $node->safe_psql('postgres', q{
+	CALL move_table_concurrently('other', 'fast', with_indexes => false, wait => false)}) =~ s/\D//gr;
+my $longest = 0;
+for (;;)
 {
-	skip 'no C compiler to build test/slow_file.c with', 6 unless $has_slow;
+	my $start = time;
 
-	# A sync of 5 s, for which whoever asks for AccessExclusive does not wait, nor
-	# everybody behind.
-	set_slow('fsync', 5000);
-	my $from = time;
-	$job = $node->safe_psql('postgres', q{
-		CALL move_table_concurrently('other', 'fast', with_indexes => false, wait => false)}) =~ s/\D//gr;
-	my $longest = 0;
-	for (;;)
-	{
-		my $start = time;
-
-		$node->safe_psql('postgres', q{
-			SET lock_timeout = '10 s'; BEGIN; LOCK other; ROLLBACK});
-		$longest = time - $start if time - $start > $longest;
-		last if job_field($node, $job, 'state') =~ /done|failed/;
-	}
-	set_slow('fsync');
-	is(job_field($node, $job, 'state'), 'done', 'a table moves to a device that syncs slowly');
-	cmp_ok($longest, '<', 4, 'nobody waits for the sync');
-
-	# Blocks that change while the move waits for its lock, and are thrown out of
-	# the buffers: they are not read under AccessExclusive.
-	$node->append_conf('postgresql.conf', "deadlock_timeout = '1 min'");
-	$node->reload;
-	stop_at($node, 'fsm copied');
-	$job = start_move($node, 't_b', elsewhere('t_b'), "lock_timeout => '30 s'");
-	wait_for_stop($node, 'fsm copied');
-	my $reader = session($node);
-	my $writer = session($node);
-	ask($reader, 'BEGIN; DECLARE c CURSOR FOR SELECT b FROM t WHERE b < 10; FETCH c;');
-	ask($writer, 'BEGIN;');
-	ask($writer, 'UPDATE t SET b = b + 1 WHERE a % 4 = 0;');
-	release($node);
-	wait_until($node, "EXISTS (SELECT FROM pg_locks WHERE relation = 't_b'::regclass
-		AND mode = 'AccessExclusiveLock' AND NOT granted)", 'the move asks for its lock');
-	ask($writer, 'UPDATE t SET b = b + 1 WHERE a % 16 = 1;');
-	# by its index: a sequential scan would keep to a few buffers
 	$node->safe_psql('postgres', q{
-		CHECKPOINT;
-		SET enable_seqscan = off; SET enable_bitmapscan = off;} . 'SELECT count(filler) FROM other;' x 6);
-	set_slow('pread', 10000);
-	ask($writer, 'COMMIT;');
-	ask($reader, 'COMMIT;');
-	is(wait_for_job($node, $job), 'done', 'a move of an index whose blocks have to be read');
-	set_slow('pread');
-	cmp_ok(job_field($node, $job, 'lock_ms'), '<', 400, 'a move does not read all blocks of an index under its lock');
-	end_session($_) foreach $reader, $writer;
+		SET lock_timeout = '10 s'; BEGIN; LOCK other; ROLLBACK});
+	$longest = time - $start if time - $start > $longest;
+	last if job_field($node, $job, 'state') =~ /done|failed/;
 }
+set_slow(0);
+is(job_field($node, $job, 'state'), 'done', 'a table moves to a device that syncs slowly');
+cmp_ok($longest, '<', 4, 'nobody waits for the sync');
+
+# Blocks that change while the move waits for its lock, and are thrown out of
+# the buffers: they are not read under AccessExclusive.
+$node->append_conf('postgresql.conf', "deadlock_timeout = '1 min'");
+$node->reload;
+stop_at($node, 'fsm copied');
+$job = start_move($node, 't_b', elsewhere('t_b'), "lock_timeout => '30 s'");
+wait_for_stop($node, 'fsm copied');
+my $reader = session($node);
+my $writer = session($node);
+ask($reader, 'BEGIN; DECLARE c CURSOR FOR SELECT b FROM t WHERE b < 10; FETCH c;');
+ask($writer, 'BEGIN;');
+ask($writer, 'UPDATE t SET b = b + 1 WHERE a % 4 = 0;');
+release($node);
+wait_until($node, "EXISTS (SELECT FROM pg_locks WHERE relation = 't_b'::regclass
+	AND mode = 'AccessExclusiveLock' AND NOT granted)", 'the move asks for its lock');
+ask($writer, 'UPDATE t SET b = b + 1 WHERE a % 16 = 1;');
+# by its index: a sequential scan would keep to a few buffers
+$node->safe_psql('postgres', q{
+	CHECKPOINT;
+	SET enable_seqscan = off; SET enable_bitmapscan = off;} . 'SELECT count(filler) FROM other;' x 6);
+set_slow(10, 'read');
+ask($writer, 'COMMIT;');
+ask($reader, 'COMMIT;');
+is(wait_for_job($node, $job), 'done', 'a move of an index whose blocks have to be read');
+set_slow(0);
+cmp_ok(job_field($node, $job, 'lock_ms'), '<', 400, 'a move does not read all blocks of an index under its lock');
+end_session($_) foreach $reader, $writer;
 
 end_session($user);
 $node->stop;

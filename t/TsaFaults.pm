@@ -121,10 +121,10 @@ sub release_call
 }
 
 # A server with that library, with the tablespaces "slow" and "fast", on which
-# nothing writes by itself; or skips all tests.
+# nothing writes by itself; conf => more settings; or skips all tests.
 sub new_faulty_node
 {
-	my ($name) = @_;
+	my ($name, %args) = @_;
 
 	plan skip_all => 'no C compiler to build test/faulty_disk.c with'
 	  unless build();
@@ -135,7 +135,7 @@ checkpoint_timeout = 1h
 bgwriter_lru_maxpages = 0
 log_error_verbosity = verbose
 fsync = on
-});
+} . ($args{conf} // ''));
 	$control = $node->basedir . '/faulty_disk';
 	append_to_file($control, "\0" x 256);
 	start_faulty($node, 'start');

@@ -8,7 +8,8 @@
  * on files with "path" in their names are counted, and the "nth" of them fails
  * (with "from_on" each that follows, too, whatever its kind among "dead"):
  * with "error" as errno; or, if that is -1, by writing half of what was asked
- * for; or, if it is 0, takes "delay_ms" first.
+ * for; or, if it is 0, takes "delay_ms" first, a single one until there is a
+ * signal.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -105,7 +106,8 @@ fate_of_path(int call, const char *path)
 		struct timespec time = {d->delay_ms / 1000,
 		d->delay_ms % 1000 * 1000000L};
 
-		nanosleep(&time, NULL);
+		while (nanosleep(&time, &time) != 0 && d->from_on)
+			;
 		return WORKS;
 	}
 	if (d->error < 0)
