@@ -188,8 +188,8 @@ $$;
 SELECT pg_temp.depth('{60,100,130,155,170,178}', '{125,85,55,30,15,8}', 0.02) AS one_actuator,
 	pg_temp.depth('{180,182,201,205,220,215}', '{0,0,0,0,0,0}', 0.12) AS noise,
 	pg_temp.depth('{1000,1900,3600,6500,7000,7100}', '{3000,2900,2800,2500,2400,2300}', 0.02) AS flash;
--- ten probes of an emulated disk with one actuator beside two readers, recorded by
--- bench/probes_beside_load: one recommendation after each
+-- ten probes of an emulated disk with one actuator beside two readers, recorded (bench/busy
+-- makes others): one recommendation after each
 CREATE TEMP TABLE recorded (run int, depth int, iops float8, mean float8, low float8, high float8,
 	loaded boolean, others float8);
 INSERT INTO recorded VALUES
