@@ -95,15 +95,8 @@ REVOKE ALL ON ALL TABLES IN SCHEMA tablespace_advisor FROM PUBLIC;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA tablespace_advisor FROM PUBLIC;
 REVOKE ALL ON ALL ROUTINES IN SCHEMA tablespace_advisor FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.pgbench_forks(int, int, int, int),
-	tablespace_advisor.pgbench_nearest_scale(bigint, text, int, int, bigint),
-	tablespace_advisor.empty_database_bytes(),
-	tablespace_advisor.pgbench_catalog_bytes(int),
-	tablespace_advisor.predict_scan_costs(float8, float8, float8, float8, float8,
-		int, float8, float8, float8, float8, float8),
-	tablespace_advisor.worker_progress(bigint),
-	tablespace_advisor.copy_progress(bigint, bigint),
-	tablespace_advisor.round_to_three(float8),
-	tablespace_advisor.printable(text),
-	tablespace_advisor.copy_kept_until(timestamptz)
-	TO PUBLIC;
+	tablespace_advisor.pgbench_forks, tablespace_advisor.pgbench_nearest_scale,
+	tablespace_advisor.empty_database_bytes, tablespace_advisor.pgbench_catalog_bytes,
+	tablespace_advisor.predict_scan_costs, tablespace_advisor.worker_progress,
+	tablespace_advisor.copy_progress, tablespace_advisor.round_to_three,
+	tablespace_advisor.printable, tablespace_advisor.copy_kept_until TO PUBLIC;

@@ -20,7 +20,7 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.comparable_tree(oid, pg_node_tree) IS
 	'an expression of an index as the catalog stores it, without its place in the statement; of one longer than 8 kB the index';
-GRANT EXECUTE ON FUNCTION tablespace_advisor.comparable_tree(oid, pg_node_tree) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.comparable_tree TO pg_monitor;
 
 /*
  * needed_for says why an index must not be dropped even if no scan uses it:

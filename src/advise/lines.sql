@@ -12,8 +12,8 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_advice_rows';
 COMMENT ON FUNCTION tablespace_advisor.advice_rows() IS
 	'rows of advise_placement() with what placement_evidence() says of them, from one look';
-REVOKE ALL ON FUNCTION tablespace_advisor.advice_rows() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.advice_rows() TO pg_monitor;
+REVOKE ALL ON FUNCTION tablespace_advisor.advice_rows FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.advice_rows TO pg_monitor;
 
 /*
  * A row's share of the time that sessions wait.  Milliseconds per second, which

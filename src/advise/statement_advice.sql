@@ -203,8 +203,8 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_statement_rows';
 COMMENT ON FUNCTION tablespace_advisor.statement_rows() IS
 	'ten rows of advise_statements(), or none where waits are not measured. Errors: 42501 not a member of pg_monitor';
-REVOKE ALL ON FUNCTION tablespace_advisor.statement_rows() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.statement_rows() TO pg_monitor;
+REVOKE ALL ON FUNCTION tablespace_advisor.statement_rows FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.statement_rows TO pg_monitor;
 
 /*
  * For the account of the whole database.  Whoever has it watched is not kept

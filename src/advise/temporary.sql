@@ -197,8 +197,7 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.temporary_files_line(@extschema@.placement_advice) IS
 	'the row of advise_placement() on temporary files as a line of text';
-GRANT EXECUTE ON FUNCTION tablespace_advisor.temporary_files_line(@extschema@.placement_advice)
-	TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.temporary_files_line TO pg_monitor;
 
 /* Lines of explain_placement() on the whole database. */
 CREATE FUNCTION tablespace_advisor.storage_lines(caller oid, target regclass)

@@ -72,11 +72,7 @@ COMMENT ON FUNCTION tablespace_advisor.pretty_us(jsonb) IS
 	'pretty_seconds() of a number of microseconds in evidence';
 
 GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.round_to_three(float8),
-	tablespace_advisor.one_line(text, int),
-	tablespace_advisor.three_digits(float8),
-	tablespace_advisor.three_digits(jsonb),
-	tablespace_advisor.two_digits(float8),
-	tablespace_advisor.pretty_seconds(float8),
-	tablespace_advisor.pretty_us(jsonb)
+	tablespace_advisor.round_to_three, tablespace_advisor.one_line,
+	tablespace_advisor.three_digits(float8), tablespace_advisor.three_digits(jsonb),
+	tablespace_advisor.two_digits, tablespace_advisor.pretty_seconds, tablespace_advisor.pretty_us
 	TO pg_monitor;

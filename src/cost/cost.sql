@@ -82,11 +82,9 @@ AS $$
 		s.n::int, coalesce(s.samples, 0)::bigint
 	FROM spread s
 $$;
-COMMENT ON FUNCTION tablespace_advisor.pool_measurements(
-	float8[], float8[], float8[], float8[], bigint[], boolean) IS
+COMMENT ON FUNCTION tablespace_advisor.pool_measurements IS
 	'one mean with a 95 % interval from those of several runs, newest first, ages in days; loaded: they were measured beside others, and differ by these; used, used_samples: how many runs count, and their samples';
-GRANT EXECUTE ON FUNCTION tablespace_advisor.pool_measurements(
-	float8[], float8[], float8[], float8[], bigint[], boolean) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.pool_measurements TO pg_monitor;
 
 /*
  * The last five runs of a tablespace's device count.  Those that were measured
@@ -267,4 +265,4 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.check_tablespace(name) IS
 	'gives back its argument if a user''s relation can be in that tablespace or it is NULL; errors: 42704 there is no such tablespace, 22023 it is pg_global';
 
-GRANT EXECUTE ON FUNCTION tablespace_advisor.check_tablespace(name) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.check_tablespace TO pg_monitor;

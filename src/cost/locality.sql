@@ -81,7 +81,7 @@ COMMENT ON VIEW tablespace_advisor.void_locality IS
 	'measured localities that plans leave out, since the index or its table was rewritten or moved, has grown by more than a fifth, or is in another order by its statistics; pages_to_read: about, to measure again';
 GRANT SELECT ON tablespace_advisor.index_locality,
 	tablespace_advisor.read_times, tablespace_advisor.void_locality TO pg_monitor;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.locality_fault(oid) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.locality_fault TO pg_monitor;
 
 CREATE FUNCTION @extschema@.measure_index_locality(
 	target regclass,

@@ -55,8 +55,7 @@ CREATE FUNCTION tablespace_advisor.weigh_random_page_cost(
 	OUT measured_indexes int)
 LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'weigh_random_page_cost';
-COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost(
-	tablespace_advisor.weighed_times, tablespace_advisor.weighed_index[], float8, float8, int, int) IS
+COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost IS
 	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take (geometric means): regret_current now; with effective_io_concurrency as recommended regret_kept, with the best constant, too, regret_best, with locality corrected, too, regret_locality; gain_low, prefetch_gain_low: the least of regret_kept / regret_best and of regret_current / regret_kept over all draws of the times. Errors: 22023, 2202E, 22004 for what makes no sense';
 
 /*
@@ -614,17 +613,12 @@ COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
 	'what random_page_cost and prefetching each tablespace (or the one named) should have, weighed by the plans they lead to for the tables of this database: probe first, keep, or change by statement (undo_statement takes it back), with the slowdowns (regret_…), how many times as long as the best plans the planner''s choices are predicted to take, and measured times in microseconds; reason: why, in a line, detail: what was measured and weighed, NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
 
 REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION @extschema@.recommend_random_page_cost(name),
-	tablespace_advisor.weighable_indexes(),
-	tablespace_advisor.concurrent_readers(),
-	tablespace_advisor.cost_measurements(name),
-	tablespace_advisor.find_costs(name),
-	tablespace_advisor.who_may_probe(name),
-	tablespace_advisor.tablespace_options(name, text[], float8[]),
-	tablespace_advisor.cost_reason(tablespace_advisor.cost_finding),
-	tablespace_advisor.cost_detail(tablespace_advisor.cost_finding),
-	tablespace_advisor.weigh_random_page_cost(tablespace_advisor.weighed_times,
-		tablespace_advisor.weighed_index[], float8, float8, int, int) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	@extschema@.recommend_random_page_cost(name), tablespace_advisor.weighable_indexes,
+	tablespace_advisor.concurrent_readers, tablespace_advisor.cost_measurements,
+	tablespace_advisor.find_costs, tablespace_advisor.who_may_probe,
+	tablespace_advisor.tablespace_options, tablespace_advisor.cost_reason,
+	tablespace_advisor.cost_detail, tablespace_advisor.weigh_random_page_cost TO pg_monitor;
 
 /*
  * Medians of three runs each over a table in memory: reading its rows, ten

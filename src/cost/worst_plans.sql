@@ -24,8 +24,7 @@ RETURNS TABLE (
 	is_measured boolean)
 LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tsa_find_worst_plans';
-COMMENT ON FUNCTION tablespace_advisor.find_worst_plans(
-	tablespace_advisor.weighed_times, tablespace_advisor.weighed_index[], float8, float8, int, int, float8) IS
+COMMENT ON FUNCTION tablespace_advisor.find_worst_plans IS
 	'per index (place in the array) the number of rows for which the planner''s choice is furthest from the best plan, both with the microseconds that they are expected to take, and what the planner would choose there with what is recommended, and with locality corrected, too (is_measured: not assumed). Errors: 22023, 2202E, 22004 for what makes no sense';
 
 CREATE FUNCTION tablespace_advisor.worst_plans(recommended jsonb)
@@ -63,6 +62,5 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.worst_plans(jsonb) IS
 	'find_worst_plans() for all tablespaces, with what rows of recommend_random_page_cost() recommend';
 
-GRANT EXECUTE ON FUNCTION tablespace_advisor.worst_plans(jsonb),
-	tablespace_advisor.find_worst_plans(tablespace_advisor.weighed_times,
-		tablespace_advisor.weighed_index[], float8, float8, int, int, float8) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.worst_plans, tablespace_advisor.find_worst_plans TO pg_monitor;

@@ -80,8 +80,7 @@ AS $$
 	WHERE 2 * r.up_to >= r.total
 	ORDER BY r.bytes_per_s LIMIT 1
 $$;
-COMMENT ON FUNCTION tablespace_advisor.moved_rate(
-	oid, oid, text, bigint, oid) IS
+COMMENT ON FUNCTION tablespace_advisor.moved_rate IS
 	'bytes per second at work of earlier moves between two tablespaces: median by bytes over the relations that the asker (NULL: anybody) or a superuser has moved, else others; with max_rate below 0 rather of unlimited moves; NULL when there was none';
 
 CREATE FUNCTION tablespace_advisor.move_rate(
@@ -102,8 +101,7 @@ AS $$
 			WHERE s.tablespace_oid = source AND t.tablespace_oid = target
 				AND move_method <> 'rebuild')))
 $$;
-COMMENT ON FUNCTION tablespace_advisor.move_rate(
-	oid, oid, text, bigint, oid) IS
+COMMENT ON FUNCTION tablespace_advisor.move_rate IS
 	'bytes per second that a move between two tablespaces makes, at most max_rate (below 0: unlimited): by earlier moves (moved_rate), else by probes; NULL when nothing was measured';
 
 COMMENT ON COLUMN tablespace_advisor.job.waited_ms IS

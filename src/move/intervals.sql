@@ -42,8 +42,8 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.difference_error(float8, int, float8, int) IS
 	'half width of the 95 % interval of a difference of two means of so many samples, from their standard errors';
-GRANT EXECUTE ON FUNCTION tablespace_advisor.ratio_error(float8[], float8[]),
-	tablespace_advisor.difference_error(float8, int, float8, int) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.ratio_error, tablespace_advisor.difference_error TO pg_monitor;
 
 /* What a forecast and an outcome may differ by: a quarter, and what nobody notices. */
 CREATE FUNCTION tablespace_advisor.outcome_band(forecast float8, read_ms float8)
@@ -76,5 +76,5 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.outcome_word(float8, float8, float8, float8) IS
 	'a forecast beside what was saved, with half the width of its 95 % interval; within noise: these cannot be told apart';
-GRANT EXECUTE ON FUNCTION tablespace_advisor.outcome_band(float8, float8),
-	tablespace_advisor.outcome_word(float8, float8, float8, float8) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.outcome_band, tablespace_advisor.outcome_word TO pg_monitor;

@@ -383,8 +383,8 @@ CROSS JOIN LATERAL (SELECT pg_has_role('pg_read_all_stats', 'USAGE')
 REVOKE ALL ON @extschema@.statement_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.statement_outcomes, tablespace_advisor.judged_move,
 	tablespace_advisor.measured_window TO pg_monitor;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.moved_waits(), tablespace_advisor.measured_savings(),
-	tablespace_advisor.samples_around(timestamptz, timestamptz,
-	timestamptz, timestamptz) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.moved_waits, tablespace_advisor.measured_savings,
+	tablespace_advisor.samples_around TO pg_monitor;
 COMMENT ON VIEW @extschema@.statement_outcomes IS
 	'per statement and moves of what it reads (job_ids; those between which fewer than three samples lie are one): milliseconds that a call took (mean_ms) and waited for reads (read_ms) before and after, what the latter became less (saved_ms), with a 95 % interval over samples, and saved_ms_per_s at the calls after; forecast_saved_ms: of a call, NULL: none; outcome: as in move_outcomes; verdict: faster, slower or no difference shown (the interval holds zero), waiting: fewer than three samples on a side; of the fifty statements of a sample that wait most, where waits are measured';

@@ -227,10 +227,8 @@ AS $$
 	FROM (SELECT least(coalesce(cardinality((before).sample_ids), 0),
 		coalesce(cardinality((after).sample_ids), 0)) AS fewest) n
 $$;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.missing_for_outcome(text,
-	tablespace_advisor.window_summary, tablespace_advisor.window_summary, float8) TO pg_monitor;
-COMMENT ON FUNCTION tablespace_advisor.missing_for_outcome(text,
-	tablespace_advisor.window_summary, tablespace_advisor.window_summary, float8) IS
+GRANT EXECUTE ON FUNCTION tablespace_advisor.missing_for_outcome TO pg_monitor;
+COMMENT ON FUNCTION tablespace_advisor.missing_for_outcome IS
 	'what the outcome of moves waits for, of a row of unit_window, as text; NULL if nothing is missing';
 
 CREATE TYPE tablespace_advisor.read_summary AS (
@@ -262,8 +260,7 @@ AS $$
 		FROM tablespace_advisor.relation_sample r
 		WHERE r.sample_id = s.id AND r.relation = ANY (relations)) r ON true
 $$;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.relation_reads(
-	oid[], tablespace_advisor.window_summary) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.relation_reads TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.relation_reads(oid[], tablespace_advisor.window_summary) IS
 	'what some relations read in some samples, as read_summary says';
 
@@ -286,7 +283,7 @@ AS $$
 	CROSS JOIN (SELECT sum(s.ms) / sum(s.pages) AS ms FROM sample s
 		HAVING sum(s.reads) >= 30 AND sum(s.ms) > 0 AND sum(s.pages) > 0) w
 $$;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.page_read_ms TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
 	'milliseconds that the device under a tablespace took for a page in each of some samples, or in all of them where one has fewer than 30 reads; NULL if all have fewer, or if it does not count time';
 
@@ -351,8 +348,7 @@ AS $$
 			(figures).seconds, (figures).accesses, (figures).blocks_read, (figures).read_ms)
 			s(reads, device_reads, page_ms, unit_reads, seconds, accesses, blocks, read_ms)) s
 $$;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.own_read_time(tablespace_advisor.read_summary, float8[],
-		tablespace_advisor.window_summary, float8[], float8) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.own_read_time TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.own_read_time(tablespace_advisor.read_summary, float8[], tablespace_advisor.window_summary, float8[], float8) IS
 	'milliseconds per second that reading a relation took in a window, with their standard error at its accesses: by what a page took in each sample; page_ms NULL: by what a read of the database did, or (unit_reads) by what was left of the read time when others'' reads took other_read_ms';
 
@@ -398,7 +394,7 @@ AS $$
 			AND i.started_at > before - interval '7 days'
 		GROUP BY date_bin(interval '1 day', i.taken_at, before)) d
 $$;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.usual_reads(oid, timestamptz) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.usual_reads TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.usual_reads(oid, timestamptz) IS
 	'blocks per second that a relation read past shared buffers in the week before a moment: mean of the days, and the day of most';
 

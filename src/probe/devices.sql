@@ -28,7 +28,7 @@ LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION tablespace_advisor.tablespace_device(oid) IS
 	'the storage under one tablespace, given by its OID, or under pg_wal, for OID 0, apart from what it shares with others; leaves names what lies at the bottom of the stack. Used by tablespace_devices()';
-GRANT EXECUTE ON FUNCTION tablespace_advisor.tablespace_device(oid) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.tablespace_device TO pg_monitor;
 
 /*
  * Two tablespaces share a device if anything at the bottom of their stacks is

@@ -82,4 +82,5 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'probe_tablespace';
 COMMENT ON FUNCTION @extschema@.probe_tablespace(name, interval, text, int[], text[], text) IS
 	'measures the device under a tablespace (NULL: under all but pg_global), with a row per workload and queue depth, and keeps the run in tablespace_advisor.probe_run and probe_result; times in microseconds, rates per second, MB of 1048576 bytes; a row with a caveat does not describe the device. Errors: 42704 unknown tablespace; 22004 NULL; 22023 argument out of range; 42501 no CREATE on the tablespace (mode scratch); 53100 not enough space; 53400 temp_file_limit exceeded; 55000 no relation file to read (mode existing), or none of all tablespaces could be probed.';
-REVOKE ALL ON FUNCTION @extschema@.probe_tablespace(name, interval, text, int[], text[], text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION
+	@extschema@.probe_tablespace(name, interval, text, int[], text[], text) FROM PUBLIC;

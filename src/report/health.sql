@@ -258,15 +258,9 @@ COMMENT ON FUNCTION @extschema@.tablespace_advisor_health() IS
 REVOKE ALL ON FUNCTION @extschema@.tablespace_advisor_health() FROM PUBLIC;
 GRANT SELECT ON tablespace_advisor.move_progress TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.printable(text),
-	tablespace_advisor.probe_statement(name[]),
-	tablespace_advisor.untidied_jobs(),
-	tablespace_advisor.server_health(),
-	tablespace_advisor.wait_health(),
-	tablespace_advisor.sample_health(),
-	tablespace_advisor.probe_health(),
-	tablespace_advisor.device_health(),
-	tablespace_advisor.locality_health(),
-	tablespace_advisor.move_health(),
-	@extschema@.tablespace_advisor_health()
-	TO pg_monitor;
+	tablespace_advisor.printable, tablespace_advisor.probe_statement,
+	tablespace_advisor.untidied_jobs, tablespace_advisor.server_health,
+	tablespace_advisor.wait_health, tablespace_advisor.sample_health,
+	tablespace_advisor.probe_health, tablespace_advisor.device_health,
+	tablespace_advisor.locality_health, tablespace_advisor.move_health,
+	@extschema@.tablespace_advisor_health() TO pg_monitor;

@@ -69,5 +69,5 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.sum_waits(jsonb[]) IS
 	'the sum of objects whose values are numbers, key by key';
 
-GRANT EXECUTE ON FUNCTION tablespace_advisor.watch_waits(int, float8),
-	tablespace_advisor.sum_waits(jsonb[]) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.watch_waits, tablespace_advisor.sum_waits TO pg_monitor;

@@ -218,9 +218,7 @@ COMMENT ON FUNCTION tablespace_advisor.device_rates(tablespace_advisor.tablespac
 REVOKE ALL ON @extschema@.tablespace_io FROM PUBLIC;
 GRANT SELECT ON @extschema@.tablespace_io, tablespace_advisor.device_interval
 	TO pg_monitor;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.device_counters(oid),
-	tablespace_advisor.read_devices(),
-	tablespace_advisor.device_growth(tablespace_advisor.sampled_device,
-		tablespace_advisor.sampled_device),
-	tablespace_advisor.device_rates(tablespace_advisor.tablespace_io_sample[]),
-	tablespace_advisor.mean_us(float8, float8) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.device_counters, tablespace_advisor.read_devices,
+	tablespace_advisor.device_growth, tablespace_advisor.device_rates, tablespace_advisor.mean_us
+	TO pg_monitor;

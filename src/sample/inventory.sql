@@ -228,8 +228,7 @@ GRANT SELECT ON tablespace_advisor.relation_inventory,
 	tablespace_advisor.used_tablespace,
 	tablespace_advisor.relation_counter, tablespace_advisor.statistics_start
 	TO pg_monitor;
-GRANT EXECUTE ON FUNCTION tablespace_advisor.inventory_of(oid[]),
-	tablespace_advisor.uncounted_maintenance(),
-	tablespace_advisor.vacuum_count(oid, boolean),
-	tablespace_advisor.analyze_count(oid, boolean),
-	tablespace_advisor.tables_of(oid[]) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	tablespace_advisor.inventory_of, tablespace_advisor.uncounted_maintenance,
+	tablespace_advisor.vacuum_count, tablespace_advisor.analyze_count, tablespace_advisor.tables_of
+	TO pg_monitor;

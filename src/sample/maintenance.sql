@@ -51,6 +51,4 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint, bigint, float8) IS
 	'those of a relation''s reads that so many VACUUMs and ANALYZEs of its table made, about; shared_fraction: share of its blocks in shared buffers, NULL: not known. NULL if there were none';
 
-GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.estimate_maintenance_reads(text, bigint, bigint, bigint,
-		bigint, float8) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.estimate_maintenance_reads TO pg_monitor;

@@ -546,29 +546,13 @@ GRANT SELECT ON tablespace_advisor.relation_wait_sample,
 	tablespace_advisor.sampled_statement_wait, tablespace_advisor.wait_total
 	TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.wait_relations(),
-	tablespace_advisor.wait_statements(),
-	tablespace_advisor.wait_info(),
-	tablespace_advisor.subtract_histograms(float8[], float8[]),
-	tablespace_advisor.sum_histograms(float8[]),
-	tablespace_advisor.read_waits(),
-	tablespace_advisor.read_statement_waits(),
-	tablespace_advisor.subtract_waits(tablespace_advisor.sampled_wait[],
-		tablespace_advisor.sampled_wait[], timestamptz),
-	tablespace_advisor.subtract_statement_waits(
-		tablespace_advisor.sampled_statement_wait[],
-		tablespace_advisor.sampled_statement_wait[], timestamptz),
-	tablespace_advisor.largest_statement_waits(
-		tablespace_advisor.sampled_statement_wait[], int, int),
-	tablespace_advisor.sum_wait_samples(int, int),
-	tablespace_advisor.sum_statement_wait_samples(int, int),
-	tablespace_advisor.wait_rates(tablespace_advisor.sampled_wait[], float8),
-	tablespace_advisor.statement_wait_rates(
-		tablespace_advisor.sampled_statement_wait[], float8),
-	tablespace_advisor.sampled_waits(int, int, float8),
-	tablespace_advisor.waits_since(tablespace_advisor.sampled_wait[],
-		tablespace_advisor.sampled_statement_wait[], float8),
-	tablespace_advisor.application_waits(tablespace_advisor.relation_wait[]),
-	tablespace_advisor.waits_are_measured(),
-	tablespace_advisor.waits_since_start()
-	TO pg_monitor;
+	tablespace_advisor.wait_relations, tablespace_advisor.wait_statements,
+	tablespace_advisor.wait_info, tablespace_advisor.subtract_histograms,
+	tablespace_advisor.sum_histograms, tablespace_advisor.read_waits,
+	tablespace_advisor.read_statement_waits, tablespace_advisor.subtract_waits,
+	tablespace_advisor.subtract_statement_waits, tablespace_advisor.largest_statement_waits,
+	tablespace_advisor.sum_wait_samples, tablespace_advisor.sum_statement_wait_samples,
+	tablespace_advisor.wait_rates, tablespace_advisor.statement_wait_rates,
+	tablespace_advisor.sampled_waits, tablespace_advisor.waits_since,
+	tablespace_advisor.application_waits, tablespace_advisor.waits_are_measured,
+	tablespace_advisor.waits_since_start TO pg_monitor;

@@ -578,14 +578,8 @@ COMMENT ON FUNCTION tablespace_advisor.observed_activity(interval, oid[], interv
 
 GRANT SELECT ON tablespace_advisor.sample_interval TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.sum_relation_samples(int, int, float8),
-	tablespace_advisor.observe_samples(interval, oid[], boolean),
-	tablespace_advisor.tuples_written(text, float8, float8, float8, float8),
-	tablespace_advisor.read_counters(oid[]),
-	tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, tablespace_advisor.relation_wait[]),
-	tablespace_advisor.read_database(),
-	tablespace_advisor.watched_seconds(interval),
-	tablespace_advisor.watch_database(interval, oid[]),
-	tablespace_advisor.observe_database(interval, oid[], interval, boolean),
-	tablespace_advisor.observed_activity(interval, oid[], interval)
-	TO pg_monitor;
+	tablespace_advisor.sum_relation_samples, tablespace_advisor.observe_samples,
+	tablespace_advisor.tuples_written, tablespace_advisor.read_counters,
+	tablespace_advisor.subtract_counters, tablespace_advisor.read_database,
+	tablespace_advisor.watched_seconds, tablespace_advisor.watch_database,
+	tablespace_advisor.observe_database, tablespace_advisor.observed_activity TO pg_monitor;

@@ -59,8 +59,5 @@ COMMENT ON FUNCTION tablespace_advisor.relation_residency(oid) IS
 	'relations_residency() of one relation';
 
 GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.file_bytes(oid, oid),
-	tablespace_advisor.relation_bytes(oid),
-	tablespace_advisor.relations_residency(oid[], bigint),
-	tablespace_advisor.relation_residency(oid)
-	TO pg_monitor;
+	tablespace_advisor.file_bytes, tablespace_advisor.relation_bytes,
+	tablespace_advisor.relations_residency, tablespace_advisor.relation_residency TO pg_monitor;

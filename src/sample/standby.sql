@@ -47,8 +47,8 @@ BEGIN ATOMIC
 		LEFT JOIN (SELECT FROM tablespace_advisor.sample LIMIT 0) held ON true;
 END;
 REVOKE ALL ON FUNCTION @extschema@.standby_activity(interval) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION @extschema@.standby_activity(interval),
-	tablespace_advisor.watch_of_standby(interval) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	@extschema@.standby_activity(interval), tablespace_advisor.watch_of_standby TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.standby_activity(interval) IS
 	'watches the reads of this standby for so long and returns them for add_standby_activity() on the primary; server: its cluster_name. Errors: 55000 not on a standby, 22023 bad duration, 22004 null';
 
@@ -163,4 +163,4 @@ AS $$
 $$;
 COMMENT ON FUNCTION tablespace_advisor.standby_reads() IS
 	'what was brought of standbys within a day; heap: the table, member: what moves, which is the table for its TOAST; waiting_sessions: sessions that waited for reads, NULL: not measured there';
-GRANT EXECUTE ON FUNCTION tablespace_advisor.standby_reads() TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.standby_reads TO pg_monitor;

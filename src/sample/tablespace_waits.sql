@@ -245,14 +245,9 @@ COMMENT ON FUNCTION @extschema@.observe_waits(interval) IS
 REVOKE ALL ON @extschema@.tablespace_waits FROM PUBLIC;
 REVOKE ALL ON FUNCTION @extschema@.observe_waits(interval) FROM PUBLIC;
 GRANT SELECT ON @extschema@.tablespace_waits TO pg_monitor;
-GRANT EXECUTE ON FUNCTION @extschema@.observe_waits(interval),
-	tablespace_advisor.statement_texts(int),
-	tablespace_advisor.readable_statements(int),
-	tablespace_advisor.waits_by_statement(tablespace_advisor.relation_wait[],
-		tablespace_advisor.statement_wait[]),
-	tablespace_advisor.show_waits(tablespace_advisor.relation_wait[],
-		tablespace_advisor.statement_wait[]),
-	tablespace_advisor.require_measured_waits(),
-	tablespace_advisor.cut_name(text),
-	tablespace_advisor.waits_while_watched(interval),
-	tablespace_advisor.waits_since_sample() TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	@extschema@.observe_waits(interval), tablespace_advisor.statement_texts,
+	tablespace_advisor.readable_statements, tablespace_advisor.waits_by_statement,
+	tablespace_advisor.show_waits, tablespace_advisor.require_measured_waits,
+	tablespace_advisor.cut_name, tablespace_advisor.waits_while_watched,
+	tablespace_advisor.waits_since_sample TO pg_monitor;

@@ -32,7 +32,5 @@ COMMENT ON FUNCTION tablespace_advisor.setting_source(name) IS
 	'pg_settings.source of a configuration parameter';
 
 GRANT EXECUTE ON FUNCTION
-	tablespace_advisor.short_tree(pg_node_tree),
-	tablespace_advisor.read_settings(text[]),
-	tablespace_advisor.setting_source(name)
-	TO pg_monitor;
+	tablespace_advisor.short_tree, tablespace_advisor.read_settings,
+	tablespace_advisor.setting_source TO pg_monitor;

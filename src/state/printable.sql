@@ -11,4 +11,4 @@ LANGUAGE C IMMUTABLE STRICT;
 COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
 	'the first 8 kB of a text, with a question mark for each control character, and in UTF8 for what ends a line, turns the direction of writing or is no character';
 
-GRANT EXECUTE ON FUNCTION tablespace_advisor.printable(text) TO pg_monitor;
+GRANT EXECUTE ON FUNCTION tablespace_advisor.printable TO pg_monitor;

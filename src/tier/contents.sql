@@ -185,8 +185,7 @@ AS $$
 			database_oid, tablespace_oid, target_oid)) t(third)
 	WHERE p.oid = tablespace_oid
 $$;
-COMMENT ON FUNCTION tablespace_advisor.database_leaving(
-	oid, oid, oid, name, bigint) IS
+COMMENT ON FUNCTION tablespace_advisor.database_leaving IS
 	'how a database leaves its default tablespace';
 
 CREATE FUNCTION tablespace_advisor.contents_beside_databases(
@@ -305,7 +304,6 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'tsa_tablespace_contents'
 LANGUAGE C VOLATILE ROWS 100;
 REVOKE ALL ON FUNCTION @extschema@.tablespace_contents(name, name) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION @extschema@.tablespace_contents(name, name)
-	TO pg_monitor;
+GRANT EXECUTE ON FUNCTION @extschema@.tablespace_contents(name, name) TO pg_monitor;
 COMMENT ON FUNCTION @extschema@.tablespace_contents(name, name) IS
 	'everything in the way of DROP TABLESPACE, in every database; how: the way it leaves (live, rebuild, catalog, lock, with database, setting, temporary, orphan, locked, never); size_bytes of all forks, of a table with its TOAST table. Errors: 42704 no such tablespace, 22004 no tablespace, 22023 pg_global, 53000 no worker slot is free, 08006 a database could not be looked into';

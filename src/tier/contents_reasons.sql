@@ -136,6 +136,5 @@ AS $$
 					ELSE 'TABLE' END, schema_name, relation_name, target)
 		END
 $$;
-COMMENT ON FUNCTION tablespace_advisor.leaving_statement(
-	text, "char", name, name, name, name) IS
+COMMENT ON FUNCTION tablespace_advisor.leaving_statement IS
 	'the statement that moves a relation to a tablespace, to be run in the relation''s database';

@@ -70,8 +70,7 @@ AS $$
 			extension_schema, target, hypertable) END,
 		extension_schema, tablespace, hypertable)
 $$;
-COMMENT ON FUNCTION tablespace_advisor.attachment_statement(
-	name, text, name, name) IS
+COMMENT ON FUNCTION tablespace_advisor.attachment_statement IS
 	'the statement, to be run in the hypertable''s database, by which TimescaleDB makes new chunks in another tablespace';
 
 /* Of these DROP TABLESPACE looks at none, and TimescaleDB at its own. */

@@ -78,8 +78,7 @@ AS $$
 			j.relation)
 	FROM whole j LEFT JOIN rate r ON r.method = j.method
 $$;
-COMMENT ON FUNCTION tablespace_advisor.evacuation_of(
-	oid, oid, bigint, oid, bigint) IS
+COMMENT ON FUNCTION tablespace_advisor.evacuation_of IS
 	'relations of this database in a tablespace; place: order in which an evacuation moves them, then those that stay (method NULL); why, detail, stays: see evacuation_reason()';
 
 CREATE FUNCTION tablespace_advisor.evacuation_reason(
@@ -283,8 +282,7 @@ AS $$
 	ORDER BY c.how = 'with database', c.database <> current_database(),
 		c.database, c.how, c.size_bytes DESC, c.relation
 $$;
-COMMENT ON FUNCTION tablespace_advisor.evacuation_left(
-	oid, oid, bigint, oid, bigint, boolean, boolean) IS
+COMMENT ON FUNCTION tablespace_advisor.evacuation_left IS
 	'what is in a tablespace after an evacuation, why, and the statements that make it leave; elsewhere: to be run in another database; show_all: in other databases too, and settings';
 
 CREATE PROCEDURE @extschema@.evacuate_tablespace(

@@ -255,8 +255,7 @@ AS $$
 	FROM judged j
 	ORDER BY j.upper_bound, j.oid
 $$;
-COMMENT ON FUNCTION tablespace_advisor.judge_partitions(
-	oid, oid, interval, interval, interval, oid) IS
+COMMENT ON FUNCTION tablespace_advisor.judge_partitions IS
 	'partitions with storage of a table and whether they are old enough, and unused for long enough, to be moved to a tablespace';
 
 /* The moves of those that are, with their indexes. */
@@ -301,8 +300,7 @@ AS $$
 			t(tablespace)
 	WHERE t.tablespace <> target_tablespace
 $$;
-COMMENT ON FUNCTION tablespace_advisor.partition_moves(
-	oid, oid, interval, interval, interval, oid, boolean) IS
+COMMENT ON FUNCTION tablespace_advisor.partition_moves IS
 	'the moves of partitions that are to be moved, oldest first, each followed by its indexes';
 
 CREATE FUNCTION @extschema@.advise_partition_placement(
