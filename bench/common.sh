@@ -126,10 +126,18 @@ leave_room()
 }
 
 # Starts the server in the group, configured by standard input, with the tablespaces
-# "slow" and "fast" on the disks.
+# "slow" and "fast" on the disks.  With "quiet" first, nothing reads or writes by itself.
 start_on_two_disks()
 {
 	cat >"$work/conf"
+	[ "${1:-}" != quiet ] || cat >>"$work/conf" <<-END
+		max_wal_size = 50GB
+		checkpoint_timeout = 1d
+		autovacuum = off
+		synchronous_commit = off
+		track_io_timing = on
+		max_parallel_workers_per_gather = 0
+	END
 	port=5432
 	( echo "$BASHPID" >"$group/cgroup.procs" && start_cluster "$work/conf" )
 	mkdir "$TESTBED/slow" "$fast/fast"
@@ -169,6 +177,32 @@ forget_tablespaces()
 	sync -f "$TESTBED" "$fast" ${own:+"$own"}
 	find "$TESTBED/slow" "$fast/fast" ${own:+"$own/own"} -type f -size +64k -print0 |
 		xargs -0 -r -n 1 sh -c 'dd of="$0" oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null'
+}
+
+# make_ten_indexes ROWS FILLFACTOR: a table t on the slow disk with ten different
+# indexes, none of whose updates of "stamp" is HOT
+make_ten_indexes()
+{
+	sql <<-END
+		SET default_tablespace = slow;
+		SELECT setseed(0.5);
+		CREATE TABLE t (id int, a int, b int, c int, d int, e int, f int, g int,
+			h text, stamp bigint, filler char(60)) WITH (fillfactor = $2);
+		INSERT INTO t SELECT n, random() * 1e9, random() * 1e9, random() * 1e9,
+			random() * 20, random() * 1e9, random() * 1e9, n / 50,
+			md5(n::text), n, '' FROM generate_series(1, $1) n;
+		ALTER TABLE t ADD PRIMARY KEY (id);
+		CREATE INDEX t_a ON t (a);
+		CREATE INDEX t_b_c ON t (b, c);
+		CREATE INDEX t_c ON t (c) INCLUDE (a, b, e);
+		CREATE INDEX t_d ON t (d);
+		CREATE INDEX t_e_some ON t (e) WHERE f < 250000000;
+		CREATE INDEX t_f ON t (f);
+		CREATE INDEX t_g ON t (g);
+		CREATE INDEX t_h ON t (h);
+		CREATE INDEX t_stamp ON t (stamp);
+		VACUUM ANALYZE t;
+	END
 }
 
 # --- loads --------------------------------------------------------------------------
