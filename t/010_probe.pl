@@ -115,10 +115,7 @@ is( $node->safe_psql('restored',
 #
 # A hot standby measures too, without keeping history.
 #
-$node->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'backup', has_streaming => 1);
-$standby->start;
+my $standby = start_standby($node);
 my ($status, $out, $err) = $standby->psql('postgres',
 	'SET client_min_messages = notice; SELECT workload FROM '
 	  . probe('50 ms', '1,4', 'random read,sync write'));

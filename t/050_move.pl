@@ -290,10 +290,7 @@ check_indexes('after a crash');
 
 # --- standby -------------------------------------------------------------------------------
 
-$node->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'backup', has_streaming => 1);
-$standby->start;
+my $standby = start_standby($node);
 for my $call ("CALL move_indexes_concurrently('t', 'slow')", 'SELECT cancel_move(1)', 'SELECT retry_move(1)')
 {
 	($status, $out, $err) = $standby->psql('postgres', "\\set VERBOSITY verbose\n$call");

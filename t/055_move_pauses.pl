@@ -57,10 +57,7 @@ pauses_until('pg_wal', 'fast', 'little space%',
 
 # --- a standby whose replay is behind --------------------------------------------
 
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = start_standby($node);
 $node->wait_for_catchup($standby);
 $standby->safe_psql('postgres', 'SELECT pg_wal_replay_pause()');
 $standby->poll_query_until('postgres',

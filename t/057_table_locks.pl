@@ -66,9 +66,7 @@ is($session->{err}, '', 'no deadlock for who has used the table');
 is(wait_for_job($node, $job), 'done', 'the move is done behind him');
 
 # The same while the move waits for an index before it begins.
-stop_at($node, 'copied');
-$job = start_table_move($node, 'd', 'fast', 'with_indexes => true');
-wait_for_stop($node, 'copied');
+$job = start_stopped_table_move($node, 'copied', 'd', 'fast', 'with_indexes => true');
 ask($session, 'BEGIN; REINDEX INDEX d2_id;');
 send_to($session, q{
 	DO $$

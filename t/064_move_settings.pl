@@ -125,9 +125,7 @@ $node->safe_psql('postgres', q{
 	SELECT pg_create_logical_replication_slot('slot', 'test_decoding')});
 my $insert = "INSERT INTO d SELECT i, ${\document('i')} FROM generate_series(%d, %d) i";
 $node->safe_psql('postgres', sprintf($insert, 1, 100));
-stop_at($node, 'copied');
-my $job = start_table_move($node, 'd', 'fast', 'with_indexes => true');
-wait_for_stop($node, 'copied');
+my $job = start_stopped_table_move($node, 'copied', 'd', 'fast', 'with_indexes => true');
 $node->safe_psql('postgres', sprintf($insert, 101, 200));
 release($node);
 is(wait_for_job($node, $job), 'done', 'a move with a logical slot');

@@ -42,9 +42,7 @@ my $change = q{
 	UPDATE g SET i = -i WHERE i % 100 = 1};
 
 # crash behind the copy
-stop_at($node, 'copied');
-my $job = start_move($node, 'g_wide', 'fast');
-wait_for_stop($node, 'copied');
+my $job = start_stopped_move($node, 'copied', 'g_wide', 'fast');
 $node->safe_psql('postgres', $change);
 crash($node);
 release($node);

@@ -23,9 +23,7 @@ sub rebuild_in_place_at
 	my ($point, $target) = @_;
 
 	$node->safe_psql('postgres', 'TRUNCATE seen');
-	stop_at($node, $point);
-	my $job = start_move($node, 'r_pkey', $target);
-	wait_for_stop($node, $point);
+	my $job = start_stopped_move($node, $point, 'r_pkey', $target);
 
 	my $ddl = start_sql($node, 'ddl', 'BEGIN', sprintf($look, 'before'),
 		"ALTER TABLE r SET TABLESPACE $target", 'TRUNCATE r',

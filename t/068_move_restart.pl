@@ -50,9 +50,7 @@ for my $case ([ 'copied', '0', 'failed', 'fast', 'pg_default' ],
 	my ($point, $keep, $state, $target, $place) = @$case;
 
 	configure($node, 'tablespace_advisor.keep_interrupted', $keep);
-	stop_at($node, $point);
-	my $job = start_move($node, 'r', $target);
-	wait_for_stop($node, $point);
+	my $job = start_stopped_move($node, $point, 'r', $target);
 	crash_at_stop();
 	wait_until_recovered($point);
 	is(job_field($node, $job, 'state'), $state, "$point: $state");
@@ -95,9 +93,7 @@ $node->safe_psql('theirs', q{
 	CREATE VIEW tablespace_advisor.job AS SELECT tablespace_advisor.trap() AS job_id,
 		tablespace_advisor.trap() AS batch_id, 'running' AS state},
 	extra_params => [ '-U', 'mallory' ]);
-stop_at($node, 'copied');
-$job = start_move($node, 'r', 'fast');
-wait_for_stop($node, 'copied');
+$job = start_stopped_move($node, 'copied', 'r', 'fast');
 crash_at_stop();
 wait_until_recovered('a trap');
 $node->poll_query_until('postgres', q{

@@ -144,9 +144,7 @@ for my $point ('copied', 'fsm copied')
 		DROP TABLE d;
 		CREATE TABLE d (id int PRIMARY KEY);
 		INSERT INTO d SELECT generate_series(1, 1000)});
-	stop_at($node, $point);
-	$job = start_table_move($node, 'd', 'fast');
-	wait_for_stop($node, $point);
+	$job = start_stopped_table_move($node, $point, 'd', 'fast');
 	my $filenode = $node->safe_psql('postgres', "SELECT pg_relation_filenode('d')");
 	my $session = start_sql($node, 'add', 'ALTER TABLE d ADD doc text',
 		"UPDATE d SET doc = ${\document('id')} WHERE id < 100",
@@ -173,9 +171,7 @@ for my $sql ('REINDEX INDEX', 'REINDEX INDEX CONCURRENTLY', 'REINDEX TABLE',
 		$toast = make_table();
 		$rows = digest($node, 'd', 'x.id || x.doc');
 		my $what = $sql =~ /INDEX INDEX/ ? "${toast}_index" : $toast;
-		stop_at($node, $point);
-		$job = start_table_move($node, 'd', 'fast', 'with_indexes => true');
-		wait_for_stop($node, $point);
+		$job = start_stopped_table_move($node, $point, 'd', 'fast', 'with_indexes => true');
 		my $session = start_sql($node, 'reindex', "$sql $what");
 		is_waiting($session);
 		release($node);
@@ -192,9 +188,7 @@ for my $point ('copied', 'fsm copied')
 {
 	my $to = $point eq 'copied' ? 'slow' : 'fast';
 
-	stop_at($node, $point);
-	$job = start_table_move($node, 'd', $to);
-	wait_for_stop($node, $point);
+	$job = start_stopped_table_move($node, $point, 'd', $to);
 	$node->safe_psql('postgres', qq{
 		UPDATE d SET doc = ${\document('id + 7')} WHERE id % 5 = 0;
 		UPDATE d SET doc = left(doc, 100) WHERE id % 5 = 1;
@@ -220,9 +214,7 @@ for my $point ('copied', 'fsm copied')
 	my $name = "VACUUM with an empty end at '$point'";
 
 	make_table();
-	stop_at($node, $point);
-	$job = start_table_move($node, 'd', 'fast', 'with_indexes => true');
-	wait_for_stop($node, $point);
+	$job = start_stopped_table_move($node, $point, 'd', 'fast', 'with_indexes => true');
 	$node->safe_psql('postgres', 'DELETE FROM d WHERE id > 50');
 	my $size = $node->safe_psql('postgres', "SELECT pg_table_size('d')");
 	is(finish_sql(start_sql($node, 'vacuum', 'VACUUM d')), '',

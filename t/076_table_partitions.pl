@@ -90,9 +90,7 @@ is( join(' ', map { places($node, $_) =~ s/table (\w+),.* indexes (\w+)/$1 $2/r 
 check_tree('p', $rows, 'a part of the tree');
 
 # A partition that comes, goes or is cut off while another one moves.
-stop_at($node, 'copied');
-my $job = start_table_move($node, 'p', 'fast', 'with_indexes => true');
-wait_for_stop($node, 'copied');
+my $job = start_stopped_table_move($node, 'copied', 'p', 'fast', 'with_indexes => true');
 my $session = start_sql($node, 'partitions',
 	'CREATE TABLE p5 PARTITION OF p FOR VALUES FROM (9000) TO (9500)',
 	'INSERT INTO p VALUES (9001, 1, 1)',
@@ -205,9 +203,7 @@ for my $case (
 	fails_with($node, "CALL move_table_concurrently('$table', '$tablespace');",
 		$code, '', "$table to $tablespace is refused");
 }
-stop_at($node, 'storage made');
-$job = start_table_move($node, 'zoo', 'slow');
-wait_for_stop($node, 'storage made');
+$job = start_stopped_table_move($node, 'storage made', 'zoo', 'slow');
 fails_with($node, "CALL move_table_concurrently('zoo', 'slow');", '55006', '',
 	'a table is moved once at a time');
 $node->safe_psql('postgres', "SELECT cancel_move($job)");

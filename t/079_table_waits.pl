@@ -172,9 +172,7 @@ for my $how ('crash', 'go on')
 {
 	my $place = $how eq 'crash' ? 'fast' : 'slow';
 
-	stop_at($node, 'old file truncated');
-	$job = start_table_move($node, 'l', $place);
-	wait_for_stop($node, 'old file truncated');
+	$job = start_stopped_table_move($node, 'old file truncated', 'l', $place);
 	is($node->safe_psql('postgres', sprintf($truncated, $job)), '3',
 		"large, $how: old files are there");
 	$node->safe_psql('postgres', 'UPDATE l SET n = n + 1 WHERE id % 100 = 1');

@@ -73,9 +73,7 @@ sub move_to_point
 	my $from = tablespaces_of($node, 'small_a');
 	my $to = $from eq 'fast' ? 'slow' : 'fast';
 
-	stop_at($node, $point);
-	my $job = start_move($node, 'small_a', $to);
-	wait_for_stop($node, $point);
+	my $job = start_stopped_move($node, $point, 'small_a', $to);
 	return ($job, $from, $to);
 }
 
@@ -186,9 +184,7 @@ for my $how ('released', 'terminated', 'crashed')
 
 	move($node, 'small', $from);
 	my $before = files_left();
-	stop_at($node, 'small switched');
-	my $first = start_move($node, 'small', $to);
-	wait_for_stop($node, 'small switched');
+	my $first = start_stopped_move($node, 'small switched', 'small', $to);
 	stop_at($node, 'small window');
 	wait_for_stop($node, 'small window');
 

@@ -138,10 +138,7 @@ is( $node->safe_psql('ours', q{
 $node->safe_psql('postgres', q{
 	ALTER SYSTEM SET tablespace_advisor.sample_interval = 0;
 	SELECT pg_reload_conf()});
-$node->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'copy', has_streaming => 1);
-$standby->start;
+my $standby = start_standby($node);
 my ($rc, $out, $err) = $standby->psql('ours', 'CALL sample_activity()');
 like($err, qr/cannot keep samples on a standby.*observe/s, 'standby: no samples');
 is( $standby->safe_psql('ours', q{

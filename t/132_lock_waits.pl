@@ -53,9 +53,7 @@ sub elsewhere
 my $user = session($node);
 my $job = start_move($node, 't_b', elsewhere('t_b'));
 wait_for_job($node, $job);
-stop_at($node, 'fsm copied');
-$job = start_move($node, 't_b', elsewhere('t_b'));
-wait_for_stop($node, 'fsm copied');
+$job = start_stopped_move($node, 'fsm copied', 't_b', elsewhere('t_b'));
 ask($user, 'BEGIN; SELECT count(*) FROM t WHERE b < 10;');
 release($node);
 wait_until_job($node, $job, "attempts > 1");
@@ -71,9 +69,7 @@ end_session($user);
 $user = session($node);
 foreach my $index ('t_b', 't_brin')
 {
-	stop_at($node, 'copied');
-	$job = start_move($node, $index, elsewhere($index));
-	wait_for_stop($node, 'copied');
+	$job = start_stopped_move($node, 'copied', $index, elsewhere($index));
 	$node->safe_psql('postgres', "SELECT pause_move($job)");
 	release($node);
 	wait_until_job($node, $job, "state = 'paused'");
@@ -88,9 +84,7 @@ check_btree($node, 't_b', 'after a pause');
 
 # what is dropped meanwhile is gone
 $node->safe_psql('postgres', 'CREATE INDEX t_c ON t (c)');
-stop_at($node, 'copied');
-$job = start_move($node, 't_c', 'fast');
-wait_for_stop($node, 'copied');
+$job = start_stopped_move($node, 'copied', 't_c', 'fast');
 $node->safe_psql('postgres', "SELECT pause_move($job)");
 release($node);
 wait_until_job($node, $job, "state = 'paused'");
@@ -103,9 +97,7 @@ check_orphans($node, 'dropped while paused');
 
 # It has RowExclusive on the index, and ShareUpdateExclusive on the table only.
 # Were AccessExclusive asked for all the same, everybody would queue behind that.
-stop_at($node, 'fsm copied');
-$job = start_move($node, 't_b', elsewhere('t_b'));
-wait_for_stop($node, 'fsm copied');
+$job = start_stopped_move($node, 'fsm copied', 't_b', elsewhere('t_b'));
 my $vacuum = session($node);
 $node->safe_psql('postgres', 'DELETE FROM t WHERE a > 19000');
 send_to($vacuum, q{SET vacuum_cost_delay = '100 ms'; SET vacuum_cost_limit = 1; VACUUM (INDEX_CLEANUP on) t;});
@@ -196,9 +188,7 @@ cmp_ok($longest, '<', 4, 'nobody waits for the sync');
 # the buffers: they are not read under AccessExclusive.
 $node->append_conf('postgresql.conf', "deadlock_timeout = '1 min'");
 $node->reload;
-stop_at($node, 'fsm copied');
-$job = start_move($node, 't_b', elsewhere('t_b'), "lock_timeout => '30 s'");
-wait_for_stop($node, 'fsm copied');
+$job = start_stopped_move($node, 'fsm copied', 't_b', elsewhere('t_b'), "lock_timeout => '30 s'");
 my $reader = session($node);
 my $writer = session($node);
 ask($reader, 'BEGIN; DECLARE c CURSOR FOR SELECT b FROM t WHERE b < 10; FETCH c;');

@@ -161,9 +161,7 @@ is($node->safe_psql('postgres', 'SELECT count(*), sum(length(b)) FROM victim'), 
 	'the other table has all rows');
 
 # Were its job ended all the same, the worker would not go on with it.
-stop_at($node, 'copied');
-$victim = start_table_move($node, 'victim', 'slow');
-wait_for_stop($node, 'copied');
+$victim = start_stopped_table_move($node, 'copied', 'victim', 'slow');
 $node->safe_psql('postgres', "UPDATE tablespace_advisor.job SET state = 'failed' WHERE job_id = $victim");
 release($node);
 wait_for_workers($node);

@@ -17,9 +17,7 @@ $node->safe_psql('postgres', q{
 
 # --- wait_for_moves() --------------------------------------------------------------------
 
-stop_at($node, 'copied');
-my $job = start_move($node, 't_b', 'fast');
-wait_for_stop($node, 'copied');
+my $job = start_stopped_move($node, 'copied', 't_b', 'fast');
 is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}', '0 s')"), 'f', 'a move that goes on');
 is($node->safe_psql('postgres', "SELECT wait_for_moves('{}')"), 't', 'wait_for_moves() of no move says that all have ended');
 like(messages_of($node, "SELECT wait_for_moves('{$job,4711}')"), qr/42704.*job 4711 does not exist/, 'wait_for_moves() refuses a move that does not exist');
@@ -37,9 +35,7 @@ like(slurp_file($node->logfile),
 	"the server's log says so");
 
 # a transaction that the move waits for is told so
-stop_at($node, 'fsm copied');
-$job = start_move($node, 't_b', 'slow');
-wait_for_stop($node, 'fsm copied');
+$job = start_stopped_move($node, 'fsm copied', 't_b', 'slow');
 my $user = session($node);
 ask($user, 'BEGIN; SELECT count(*) FROM t WHERE b < 10;');
 release($node);
@@ -103,9 +99,7 @@ $node->safe_psql('postgres', qq{DROP TABLESPACE "s\nHINT:  evil"});
 
 # Whoever moves a table need not have named its indexes.
 $node->safe_psql('postgres', qq{CREATE INDEX "t\nHINT:  evil" ON t (b)});
-stop_at($node, 'copied');
-$job = start_move($node, qq{"t\nHINT:  evil"}, 'fast');
-wait_for_stop($node, 'copied');
+$job = start_stopped_move($node, 'copied', qq{"t\nHINT:  evil"}, 'fast');
 like(messages_of($node, q{CALL move_table_concurrently('t', 'fast')}),
 	qr/55006: table "t" is being moved already.*\nDETAIL:  The move of its index "t\?HINT:  evil" has not ended/s,
 	'no name ends a line about a move in the way');

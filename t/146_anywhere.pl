@@ -43,9 +43,7 @@ $node->safe_psql('postgres', q{
 $node->safe_psql('postgres', q{
 	SET SESSION AUTHORIZATION mallory;
 	CALL move_indexes_concurrently('moved', 'fast')});
-stop_at($node, 'copied');
-my $paused = start_move($node, 't', 'slow');
-wait_for_stop($node, 'copied');
+my $paused = start_stopped_move($node, 'copied', 't', 'slow');
 $node->safe_psql('postgres', 'INSERT INTO tablespace_advisor.request (job_id, pause) VALUES (1, false)');
 
 # --- from an index function --------------------------------------------------------

@@ -340,9 +340,7 @@ sub move_beside_record
 {
 	my ($tablespace, $bound) = @_;
 
-	stop_at($node, 'copied');
-	my $job = start_table_move($node, 'followed', $tablespace);
-	wait_for_stop($node, 'copied');
+	my $job = start_stopped_table_move($node, 'copied', 'followed', $tablespace);
 	my $pid = worker_pid($node, $job);
 	my $before = memory_of($pid, 'VmData');
 

@@ -11,10 +11,7 @@ $primary->safe_psql('postgres', q{
 	CREATE TABLE orders TABLESPACE slow AS SELECT n, repeat('x', 100) AS filler FROM generate_series(1, 100000) n;
 	CREATE INDEX orders_n ON orders (n) TABLESPACE slow;
 	VACUUM ANALYZE orders});
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
+my $standby = start_standby($primary);
 $primary->safe_psql('postgres', $_) foreach ('CALL sample_activity()', 'SELECT 1', 'CALL sample_activity()');
 $primary->wait_for_catchup($standby);
 

@@ -140,9 +140,7 @@ check_rows('in vain');
 # --- the start of a transaction ----------------------------------------------------------
 
 # What monitoring looks at: the mover's transactions are short ones.
-stop_at($node, 'storage made');
-my $job = start_table_move($node, 't1', 'fast', q{max_rate => '100 kB'});
-wait_for_stop($node, 'storage made');
+my $job = start_stopped_table_move($node, 'storage made', 't1', 'fast', q{max_rate => '100 kB'});
 release($node);
 wait_until_job($node, $job, 'bytes_done > 0');
 my $begun = $node->safe_psql('postgres', 'SELECT clock_timestamp()');

@@ -57,9 +57,7 @@ check_journal('after an evacuation');
 
 # --- a copy and a rebuild ---------------------------------------------------------
 
-stop_at($node, 'storage created');
-my $first = start_table_move($node, $requests, 'fast');
-wait_for_stop($node, 'storage created');
+my $first = start_stopped_table_move($node, 'storage created', $requests, 'fast');
 my $second = start_move($node, $journal, 'fast', q{indexes => '{tablespace_advisor.job_batch_id_idx}'});
 wait_for_turn($second);
 release($node);
@@ -84,9 +82,7 @@ wait_for_workers($node);
 
 # --- one that is cancelled while it waits ---------------------------------------
 
-stop_at($node, 'storage created');
-$first = start_table_move($node, $requests, 'fast');
-wait_for_stop($node, 'storage created');
+$first = start_stopped_table_move($node, 'storage created', $requests, 'fast');
 $second = start_move($node, $journal, 'fast', q{indexes => '{tablespace_advisor.job_batch_id_idx}'});
 wait_for_turn($second);
 is($node->safe_psql('postgres', "SELECT cancel_move($second)"), 't', 'a move that waits for its turn is cancelled');

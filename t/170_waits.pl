@@ -437,10 +437,7 @@ is( $node->safe_psql('postgres',
 
 # --- a standby, a crash -------------------------------------------------------------
 
-$node->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'copy', has_streaming => 1);
-$standby->start;
+my $standby = start_standby($node);
 $node->wait_for_catchup($standby);
 $standby->safe_psql('postgres', 'SELECT count(*) FROM report');
 cmp_ok( $standby->safe_psql('postgres', q{

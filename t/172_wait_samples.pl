@@ -165,10 +165,7 @@ like(answer($watch), qr/^sequential report$/m, 'observe_waits() shows what is re
 end_session($watch);
 
 # a standby keeps no samples, and measures its own waits
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
+my $standby = start_standby($primary);
 load($standby);
 like($standby->safe_psql('postgres', 'SELECT access, relation FROM tablespace_waits'), qr/^sequential\|report$/m,
 	'the view of a standby shows its own waits');

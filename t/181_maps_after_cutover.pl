@@ -17,10 +17,7 @@ $primary->safe_psql('postgres', q{
 	INSERT INTO t SELECT i, repeat(md5(i::text), 4), CASE WHEN i % 16 = 0 THEN repeat(md5(i::text), 100) END
 	FROM generate_series(1, 8000) i;
 	VACUUM (FREEZE) t});
-$primary->backup('start');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'start', has_streaming => 1);
-$standby->start;
+my $standby = start_standby($primary);
 
 sub compare
 {

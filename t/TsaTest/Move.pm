@@ -17,7 +17,7 @@ use TsaTest::Session;
 
 our @EXPORT = qw(
   start_rate_node stop_at wait_for_stop wait_for_stops release
-  start_move start_table_move move move_table
+  start_move start_table_move start_stopped_move start_stopped_table_move move move_table
   job_field wait_until_job wait_for_job wait_for_workers worker_pid end_state);
 
 # A server on which a copy at full speed takes several windows of the rate control:
@@ -104,6 +104,27 @@ sub start_table_move
 	my ($node, @arguments) = @_;
 
 	return start_call($node, 'move_table_concurrently', @arguments);
+}
+
+# Queues a move and waits until it has stopped at a point; returns the job's id.
+sub start_stopped_move
+{
+	my ($node, $point, @arguments) = @_;
+
+	stop_at($node, $point);
+	my $job = start_move($node, @arguments);
+	wait_for_stop($node, $point);
+	return $job;
+}
+
+sub start_stopped_table_move
+{
+	my ($node, $point, @arguments) = @_;
+
+	stop_at($node, $point);
+	my $job = start_table_move($node, @arguments);
+	wait_for_stop($node, $point);
+	return $job;
 }
 
 # Moves and waits.

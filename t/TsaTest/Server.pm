@@ -39,7 +39,7 @@ BEGIN
 }
 
 our @EXPORT = qw(
-  new_node prepare_node start_node start_plain make_users configure with_small_file_system start_by
+  new_node prepare_node start_node start_plain start_standby make_users configure with_small_file_system start_by
   crash checkpointer_pid wait_for_restart
   check_log check_no_crash check_checksums);
 
@@ -116,6 +116,18 @@ sub start_plain
 		"allow_in_place_tablespaces = on\n" . ($args{conf} // ''));
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
+	return $node;
+}
+
+# A streaming standby of a server, started.
+sub start_standby
+{
+	my ($primary) = @_;
+	my $node = PostgreSQL::Test::Cluster->new('standby');
+
+	$primary->backup('standby');
+	$node->init_from_backup($primary, 'standby', has_streaming => 1);
+	$node->start;
 	return $node;
 }
 
