@@ -122,12 +122,18 @@ my $contents = $node->safe_psql('postgres', q{
 	SELECT relation, kind, statement, reason FROM tablespace_contents('slow')
 	WHERE how = 'setting' ORDER BY 2});
 my $cut = 'Only its first 8 kB were read: it may name the tablespace, and DROP TABLESPACE leaves it then.';
-is($contents, join("\n",
-		"temp_tablespaces|setting of database postgres|ALTER DATABASE postgres RESET temp_tablespaces|$cut",
-		"settings|setting of role carol||$cut",
-		"temp_tablespaces|setting of role mallory|ALTER ROLE mallory RESET temp_tablespaces|$cut",
-		"temp_tablespaces|setting of routine m.g(pg_catalog.text,integer)|"
-		  . "ALTER ROUTINE m.g(pg_catalog.text,integer) RESET temp_tablespaces|$cut"),
+# from 19 on texts are compressed by LZ4, of which nothing is read then
+my $is_lz4 = $node->safe_psql('postgres', 'SHOW default_toast_compression') eq 'lz4';
+my @of = (
+	[ 'setting of database postgres', 'ALTER DATABASE postgres' ],
+	[ 'setting of role carol' ],
+	[ 'setting of role mallory', 'ALTER ROLE mallory' ],
+	[ 'setting of routine m.g(pg_catalog.text,integer)', 'ALTER ROUTINE m.g(pg_catalog.text,integer)' ]);
+is($contents, join("\n", map {
+			my ($what, $reset) = @$_;
+			$reset && !$is_lz4
+			  ? "temp_tablespaces|$what|$reset RESET temp_tablespaces|$cut"
+			  : "settings|$what||$cut" } @of),
 	'what was not read to its end may name the tablespace');
 is($node->safe_psql('postgres', q{SELECT coalesce(tablespace_advisor.temporary_tablespace(), 'unknown')}),
 	'unknown', 'a name that was cut is not guessed');

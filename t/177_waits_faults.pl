@@ -115,7 +115,7 @@ check_no_crash($node, "main");
 # in a function in a scan, in a trigger, in a cursor, in VACUUM's expression: the
 # session ends or goes on, nothing is lost, nothing crashes
 $node->safe_psql('postgres', q{
-	CREATE FUNCTION strike(how text) RETURNS int LANGUAGE plpgsql VOLATILE AS $$
+	CREATE FUNCTION strike(how text) RETURNS int LANGUAGE plpgsql VOLATILE SET search_path = public AS $$
 	BEGIN
 		PERFORM count(pad) FROM report;
 		EXECUTE format('SELECT pg_%s_backend(pg_backend_pid())', how);
@@ -125,7 +125,7 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION strike_once(id int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
 	BEGIN
 		IF current_setting('test.strike', true) IN ('cancel', 'terminate') THEN
-			PERFORM strike(current_setting('test.strike'));
+			PERFORM public.strike(current_setting('test.strike'));
 		END IF;
 		RETURN id;
 	END $$;
