@@ -57,14 +57,16 @@
 #define RETRY_MS		INT64CONST(60000)
 
 /*
- * Registers the launcher, if the library is being preloaded.
+ * Registers the launcher, if the library is being preloaded.  Not for
+ * pg_upgrade, which has read which files there are and which transaction ID is
+ * next before it starts the old server: nothing may move then, or be written.
  */
 void
 tsa_init_launcher(void)
 {
 	BackgroundWorker worker;
 
-	if (!process_shared_preload_libraries_in_progress)
+	if (!process_shared_preload_libraries_in_progress || IsBinaryUpgrade)
 		return;
 	worker = tsa_describe_worker("tsa_launcher_main",
 								 "tablespace_advisor launcher");

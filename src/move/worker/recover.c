@@ -85,7 +85,9 @@ forget_foreign_jobs(void)
 		" DELETE FROM tablespace_advisor.job WHERE job_id = ANY (ARRAY("
 		"  SELECT job_id FROM tablespace_advisor.job"
 		"  WHERE system_identifier <> $1 OR database <> $2"
-		"  FOR UPDATE SKIP LOCKED)) RETURNING job_id)"
+		"  FOR UPDATE SKIP LOCKED)) RETURNING job_id),"
+		" marks AS (DELETE FROM tablespace_advisor.job_mark"
+		"  WHERE job_id = ANY (ARRAY(SELECT job_id FROM gone)))"
 		" DELETE FROM tablespace_advisor.request"
 		" WHERE job_id = ANY (ARRAY(SELECT job_id FROM gone))",
 		2, {INT8OID, OIDOID}, NULL
