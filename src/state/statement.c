@@ -27,15 +27,20 @@
 
 #include "access/xact.h"
 #include "executor/spi.h"
+#include "utils/plancache.h"
 #include "utils/snapmgr.h"
 
 #include "state/statement.h"
 
-/* Prepares a statement, for as long as the process lives. */
+/*
+ * Prepares a statement, for as long as the process lives.  The options are
+ * those of cursors.
+ */
 static void
-prepare(TsaStatement *statement, int nargs, Oid *types)
+prepare_with(TsaStatement *statement, int nargs, Oid *types, int options)
 {
-	SPIPlanPtr	plan = SPI_prepare(statement->sql, nargs, types);
+	SPIPlanPtr	plan = SPI_prepare_cursor(statement->sql, nargs, types,
+										  options);
 
 	if (plan == NULL)
 		ereport(ERROR,
@@ -44,6 +49,34 @@ prepare(TsaStatement *statement, int nargs, Oid *types)
 								 SPI_result_code_string(SPI_result))));
 	SPI_keepplan(plan);
 	statement->plan = plan;
+}
+
+static void
+prepare(TsaStatement *statement, int nargs, Oid *types)
+{
+	prepare_with(statement, nargs, types, 0);
+}
+
+/*
+ * Plans a statement for whatever values, so that it need not be when it runs,
+ * with locks that others wait for.  Before its first run, or it is planned for
+ * the values of each.
+ */
+void
+tsa_plan(TsaStatement *statement)
+{
+	CachedPlan *plan;
+
+	if (statement->plan == NULL)
+		prepare_with(statement, statement->nargs, statement->types,
+					 CURSOR_OPT_GENERIC_PLAN);
+	plan = SPI_plan_get_cached_plan(statement->plan);
+	if (plan == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg_internal("the plan of \"%s\" is not one statement's",
+								 statement->sql)));
+	ReleaseCachedPlan(plan, CurrentResourceOwner);
 }
 
 /*

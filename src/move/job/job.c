@@ -532,6 +532,16 @@ tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made, int n)
 		check_is_under_way(job_id, rows);
 }
 
+/* In the window of a cutover. */
+static TsaStatement note_switched = {
+	"UPDATE tablespace_advisor.job SET phase = 'removing old file',"
+	" old_tablespaces = $2, old_filenumbers = $3,"
+	" new_tablespaces = NULL, new_filenumbers = NULL,"
+	" bytes_done = bytes_total, blocks_left = 0, blocked_by = NULL"
+	" WHERE job_id = $1 AND state IN " TSA_UNFINISHED,
+	3, {INT8OID, OIDARRAYOID, OIDARRAYOID}, NULL
+};
+
 void
 tsa_job_lock(int64 job_id)
 {
@@ -545,6 +555,7 @@ tsa_job_lock(int64 job_id)
 
 	values[0] = Int64GetDatum(job_id);
 	check_is_under_way(job_id, tsa_journal_update(&query, values, NULL));
+	tsa_journal_plan(&note_switched);
 }
 
 void
@@ -598,20 +609,15 @@ tsa_job_note_interrupted(int64 job_id, bool keeps_copy)
 void
 tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 {
-	static TsaStatement query = {
-		"UPDATE tablespace_advisor.job SET phase = 'removing old file',"
-		" old_tablespaces = $2, old_filenumbers = $3,"
-		" new_tablespaces = NULL, new_filenumbers = NULL,"
-		" bytes_done = bytes_total, blocks_left = 0, blocked_by = NULL"
-		" WHERE job_id = $1 AND state IN " TSA_UNFINISHED,
-		3, {INT8OID, OIDARRAYOID, OIDARRAYOID}, NULL
-	};
 	Datum		values[3];
 	char		nulls[] = "   ";
 
 	values[0] = Int64GetDatum(job_id);
 	storage_arrays(old_storage, n, &values[1], &nulls[1]);
-	check_is_under_way(job_id, tsa_journal_update(&query, values, nulls));
+	if (note_switched.plan == NULL)
+		tsa_journal_plan(&note_switched);
+	check_is_under_way(job_id,
+					   tsa_journal_update(&note_switched, values, nulls));
 }
 
 void

@@ -135,8 +135,8 @@ extern void tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
 extern void tsa_job_note_interrupted(int64 job_id, bool keeps_copy);
 
 /*
- * [T] Locks the job's row, so that the next update of it, in this transaction,
- * does not wait.  Throws if the job has been ended.
+ * [T] Locks the job's row and plans tsa_job_note_switched(), so that this does
+ * not wait in this transaction, and is quick.  Throws if the job has been ended.
  */
 extern void tsa_job_lock(int64 job_id);
 

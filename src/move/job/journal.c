@@ -176,6 +176,19 @@ tsa_journal_update(TsaStatement *statement, Datum *values,
 }
 
 /*
+ * Opens it to plan a statement, see tsa_plan().
+ */
+void
+tsa_journal_plan(TsaStatement *statement)
+{
+	TsaState	journal;
+
+	tsa_journal_open(&journal);
+	tsa_plan(statement);
+	tsa_state_close(&journal);
+}
+
+/*
  * Opens it for one that is not to read all of it, see tsa_state_use_indexes().
  */
 uint64

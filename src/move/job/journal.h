@@ -29,6 +29,7 @@ extern void tsa_release_journal(void);
 extern void tsa_journal_open(TsaState *journal);
 extern uint64 tsa_journal_update(TsaStatement *statement, Datum *values,
 								 const char *nulls);
+extern void tsa_journal_plan(TsaStatement *statement);
 extern uint64 tsa_journal_update_by_index(TsaStatement *statement,
 										  Datum *values);
 extern uint64 tsa_journal_update_args(TsaStatement *statement,
