@@ -169,6 +169,7 @@ ALTER TABLE tablespace_advisor.job
 	ADD COLUMN stalls int NOT NULL DEFAULT 0,
 	ADD COLUMN blocks_again bigint NOT NULL DEFAULT 0,
 	ADD COLUMN policy text,
+	ADD COLUMN index_names name[],
 	DROP CONSTRAINT job_state_check,
 	ADD CONSTRAINT job_state_check CHECK (state IN
 		('queued', 'running', 'paused', 'interrupted', 'done', 'failed', 'cancelled'));

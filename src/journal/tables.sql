@@ -17,7 +17,8 @@
  *	rate_reason, restarts, others_lost_percent, is_late, waited_ms, progress_handle;
  *	figures of a copy under way are in shared memory, see copy_progress()
  * files (the worker, for who recovers the job): new_tablespaces to old_index,
- *	known_indexes, indexes, indexes_from, source_relations to source_filenumbers
+ *	known_indexes, indexes, indexes_from, index_names,
+ *	source_relations to source_filenumbers
  * interruptions (who recovers the job): interruptions to stalls; blocks_again
  *	(the worker, too): blocks that were copied again because of them
  *
@@ -98,7 +99,8 @@ CREATE TABLE tablespace_advisor.job (
 	interrupted_at timestamptz,
 	stalls int NOT NULL DEFAULT 0,
 	blocks_again bigint NOT NULL DEFAULT 0,
-	policy text
+	policy text,
+	index_names name[]
 );
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */

@@ -21,6 +21,8 @@ COMMENT ON COLUMN tablespace_advisor.job.indexes IS
 	'the indexes that move along with a table, in the same cutover; NULL for none';
 COMMENT ON COLUMN tablespace_advisor.job.indexes_from IS
 	'the tablespaces in which these indexes were when the job was queued';
+COMMENT ON COLUMN tablespace_advisor.job.index_names IS
+	'the names of these indexes then; an index that is rebuilt before it has moved keeps its name, not its OID';
 COMMENT ON COLUMN tablespace_advisor.job.call_user IS
 	'the user that had logged in when the job was queued';
 COMMENT ON COLUMN tablespace_advisor.job.takeovers IS

@@ -188,16 +188,6 @@ read_run(TsaCopy *copy, TsaPageBatch *batch, BlockNumber from, BlockNumber end)
 }
 
 /*
- * Counts blocks of a batch that an interrupted copy had written before.
- */
-static void
-count_again(TsaCopy *copy, const TsaCopyFork *fork, const TsaPageBatch *batch)
-{
-	for (int i = 0; i < batch->n; i++)
-		copy->progress.blocks_again += batch->blocks[i] < fork->kept_end;
-}
-
-/*
  * Copies the blocks from copied_end to the present end of a fork: the first
  * pass, and what it grew by since.  False if the move has to start over.
  */
@@ -223,10 +213,7 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 		tsa_copy_leave_out_valid(copy, fork, &batch);
 		ncopied = batch.n;
 		if (ncopied > 0)
-		{
-			count_again(copy, fork, &batch);
 			tsa_copy_write(copy, &batch);
-		}
 		fork->copied_end += n;
 
 		written = tsa_copy_unwritten(copy, fork);

@@ -32,6 +32,7 @@ typedef struct TsaCopyOrder
 								 * known, or nothing is to end by a time */
 	int			nindexes;		/* of a table: these move along */
 	Oid		   *indexes;
+	NameData   *index_names;	/* when they were last looked at, or empty */
 	int			nkept;			/* of a copy that was interrupted */
 	TsaKeptCopy *kept;
 } TsaCopyOrder;

@@ -48,6 +48,17 @@
 /* A copy of more bytes is reported when it begins, and after its first pass. */
 #define TSA_SMALL_COPY	INT64CONST(1048576)
 
+/* What a page is that an interrupted copy has made: kept, or why not. */
+typedef enum TsaKeptPage
+{
+	TSA_PAGE_VALID,
+	TSA_PAGE_CHANGED,			/* the original has a later LSN */
+	TSA_PAGE_UNMARKED,			/* not below the mark */
+	TSA_PAGE_DIFFERS,			/* otherwise */
+	TSA_PAGE_DAMAGED,			/* or empty */
+	TSA_KEPT_PAGES				/* how many of these there are */
+} TsaKeptPage;
+
 typedef struct TsaCopyRel TsaCopyRel;
 typedef struct TsaForkCache TsaForkCache;
 typedef struct TsaWriteQueue TsaWriteQueue;
@@ -102,7 +113,7 @@ struct TsaCopyRel
 /* A move under way. */
 typedef struct TsaCopy
 {
-	const TsaCopyOrder *order;
+	TsaCopyOrder *order;
 	const TsaCopyCallbacks *callbacks;
 	TsaCopyState state;
 	TsaCopyLocks locks;			/* held at session level */
@@ -136,6 +147,7 @@ typedef struct TsaCopy
 	char	   *compared;		/* a page of the copy, aligned for I/O */
 	XLogRecPtr	trusted_lsn;	/* pages of a later LSN are not trusted, ... */
 	XLogRecPtr	own_lsn;		/* but those that this copy has written */
+	int64		kept_pages[TSA_KEPT_PAGES]; /* that were looked at */
 	int64		unmarked_bytes; /* logged since the last mark */
 	instr_time	marked;			/* when that was */
 
@@ -253,6 +265,7 @@ extern void tsa_copy_drop_unkept(const TsaCopy *copy);
 extern void tsa_copy_adopt(TsaCopy *copy);
 extern void tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
 									 TsaPageBatch *batch);
+extern void tsa_copy_tell_kept(const TsaCopy *copy);
 extern void tsa_copy_trust(TsaCopy *copy);
 extern bool tsa_copy_mark_is_due(const TsaCopy *copy, bool end);
 extern void tsa_copy_mark(TsaCopy *copy);

@@ -213,7 +213,7 @@ close_copy(TsaCopy *copy)
  * A copy that has nothing yet.
  */
 static TsaCopy *
-open_copy(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
+open_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 {
 	MemoryContext cxt = AllocSetContextCreate(TopMemoryContext,
 											  "tablespace_advisor live copy",
@@ -257,7 +257,7 @@ finish_copy(TsaCopy *copy, TsaCopyResult *result)
  * relation was rewritten meanwhile.  Counts on how often it started over.
  */
 static bool
-copy_once(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
+copy_once(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 		  TsaCopyResult *result, int *restarts)
 {
 	TsaCopy    *copy = open_copy(order, callbacks);
@@ -284,72 +284,12 @@ copy_once(const TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 }
 
 /*
- * The names of the indexes that are to move along with a table, or NULL for
- * one that is gone, in the current memory context.
- */
-static char **
-note_index_names(const TsaCopyOrder *order)
-{
-	MemoryContext cxt = CurrentMemoryContext;
-	char	  **names;
-
-	if (order->nindexes == 0)
-		return NULL;
-	names = palloc0(sizeof(char *) * order->nindexes);
-	tsa_begin();
-	for (int i = 0; i < order->nindexes; i++)
-	{
-		char	   *name = get_rel_name(order->indexes[i]);
-
-		if (name != NULL)
-			names[i] = MemoryContextStrdup(cxt, name);
-	}
-	CommitTransactionCommand();
-	MemoryContextSwitchTo(cxt);
-	return names;
-}
-
-/*
- * Before the copy starts over: an index that has been rebuilt meanwhile
- * (REINDEX CONCURRENTLY, ALTER TYPE of its column) has another OID, and takes
- * its predecessor's place in the order, also for undo_move().
- */
-static void
-follow_rebuilt_indexes(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
-					   char **names)
-{
-	bool		changed = false;
-
-	if (order->nindexes == 0)
-		return;
-	tsa_begin();
-	for (int i = 0; i < order->nindexes; i++)
-	{
-		Oid			relid;
-
-		if (names[i] == NULL || get_rel_name(order->indexes[i]) != NULL)
-			continue;
-		relid = get_relname_relid(names[i], get_rel_namespace(order->relid));
-		if (get_rel_relkind(relid) != RELKIND_INDEX ||
-			IndexGetRelation(relid, true) != order->relid)
-			continue;
-		order->indexes[i] = relid;
-		changed = true;
-	}
-	if (changed)
-		callbacks->indexes_changed(callbacks->arg, order->indexes,
-								   order->nindexes);
-	CommitTransactionCommand();
-}
-
-/*
  * See live_copy.h.
  */
 void
 tsa_live_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 			  TsaCopyResult *result)
 {
-	char	  **names = note_index_names(order);
 	int			rewrites = 0;
 	int			restarts = 0;
 
@@ -366,6 +306,5 @@ tsa_live_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 		ereport(LOG,
 				(errmsg("live copy of relation with OID %u starts over because the relation's storage was replaced or truncated",
 						order->relid)));
-		follow_rebuilt_indexes(order, callbacks, names);
 	}
 }

@@ -89,6 +89,8 @@ tsa_copy_passes(TsaCopy *copy)
 			tsa_copy_count(copy);
 			tsa_copy_mark(copy);
 		}
+		if (first)
+			tsa_copy_tell_kept(copy);
 		if (first && copy->progress.bytes_total > TSA_SMALL_COPY)
 			tsa_copy_report(copy, copy->progress.phase);
 		tsa_stop_point(first ? "copied" : "followed");

@@ -26,6 +26,7 @@
 #include "commands/tablecmds.h"
 #include "commands/tablespace.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -105,6 +106,65 @@ add_dependent(TsaCopy *copy, Oid relid, Oid heapid)
 }
 
 /*
+ * Has an index that moves along been rebuilt meanwhile (REINDEX CONCURRENTLY,
+ * ALTER TYPE of its column, dropped and made again)?  It is another relation of
+ * the same name then, and takes its predecessor's place in the order, also for
+ * undo_move().
+ */
+static bool
+follow_rebuilt_index(TsaCopy *copy, int i)
+{
+	TsaCopyOrder *order = copy->order;
+	Oid			relid =
+	get_relname_relid(NameStr(order->index_names[i]),
+					  get_rel_namespace(copy->heapid));
+
+	for (int j = 0; j < order->nindexes; j++)
+		if (order->indexes[j] == relid)
+			return false;
+	if (get_rel_relkind(relid) != RELKIND_INDEX ||
+		IndexGetRelation(relid, true) != copy->heapid)
+		return false;
+	order->indexes[i] = relid;
+	copy->callbacks->indexes_changed(copy->callbacks->arg, order->indexes,
+									 order->nindexes);
+	return true;
+}
+
+/*
+ * Adds an index of the order, or the one that has taken its place.  False if a
+ * lock cannot be had.
+ */
+static bool
+add_index(TsaCopy *copy, int i)
+{
+	int			n = copy->nrels;
+
+	do
+	{
+		if (!add_dependent(copy, copy->order->indexes[i], copy->heapid))
+			return false;
+	} while (copy->nrels == n && follow_rebuilt_index(copy, i));
+	return true;
+}
+
+/*
+ * Notes the names of the order's indexes.  All of them are locked that take
+ * part, so none has that of an index which is being rebuilt.
+ */
+static void
+note_index_names(TsaCopyOrder *order)
+{
+	for (int i = 0; i < order->nindexes; i++)
+	{
+		char	   *name = get_rel_name(order->indexes[i]);
+
+		if (name != NULL)
+			namestrcpy(&order->index_names[i], name);
+	}
+}
+
+/*
  * Adds what moves along with a table, which is locked, as is its TOAST table.
  * False if a lock cannot be had.
  */
@@ -125,7 +185,7 @@ add_dependents(TsaCopy *copy)
 			return false;
 	}
 	for (int i = 0; i < copy->order->nindexes; i++)
-		if (!add_dependent(copy, copy->order->indexes[i], copy->heapid))
+		if (!add_index(copy, i))
 			return false;
 	return true;
 }
@@ -223,6 +283,7 @@ list_and_lock(TsaCopy *copy)
 			copy->blocked_on = copy->rels[i].relid;
 			return false;
 		}
+	note_index_names(copy->order);
 	return true;
 }
 

@@ -108,7 +108,7 @@
 #include "move/copy/storage.h"
 #include "state/damage.h"
 
-/* A mark is made after so many bytes, or a 50th of all. */
+/* A mark is made after so many bytes, or a 50th of all if that is more. */
 #define MARK_BYTES		(INT64CONST(128) * 1024 * 1024)
 #define MARKS			50
 
@@ -125,8 +125,8 @@ void
 tsa_init_marks(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.debug_mark_kb",
-							"Sets after how much a live copy notes how far it is.",
-							"For tests only. 0 stands for a 50th of it, and at least 128 MB.",
+							"Sets after how much, at least, a live copy notes how far it is.",
+							"For tests only. Otherwise it is a 50th of it. 0 stands for 128 MB.",
 							&debug_mark_kb, 0, 0, MAX_KILOBYTES,
 							PGC_SIGHUP, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
 							NULL, NULL, NULL);
@@ -304,10 +304,11 @@ is_equal(const char *a, const char *b, bool std)
 }
 
 /*
- * Is a page of the copy what it has to be?  See the head of this file.
+ * Is a page of the copy what it has to be?  See the head of this file.  If not,
+ * why?
  */
-static bool
-is_valid(const TsaCopy *copy, const TsaPageBatch *batch, int i)
+static TsaKeptPage
+judge_page(const TsaCopy *copy, const TsaPageBatch *batch, int i)
 {
 	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
 	batch->blocks[i] != 0;
@@ -316,15 +317,22 @@ is_valid(const TsaCopy *copy, const TsaPageBatch *batch, int i)
 
 	smgrread(target_of(batch->rel), batch->fork, batch->blocks[i], page);
 	lsn = PageGetLSN((Page) page);
-	return !PageIsNew((Page) page) && PageGetLSN(batch->pages[i]) <= lsn &&
-		(lsn <= copy->trusted_lsn ||
-		 (lsn >= copy->own_lsn && lsn <= GetXLogInsertRecPtr())) &&
-		is_equal((char *) batch->pages[i], page, std) &&
-		tsa_page_is_verified((Page) page, batch->blocks[i]);
+	if (PageIsNew((Page) page) ||
+		!tsa_page_is_verified((Page) page, batch->blocks[i]))
+		return TSA_PAGE_DAMAGED;
+	if (PageGetLSN(batch->pages[i]) > lsn)
+		return TSA_PAGE_CHANGED;
+	if (lsn > copy->trusted_lsn &&
+		(lsn < copy->own_lsn || lsn > GetXLogInsertRecPtr()))
+		return TSA_PAGE_UNMARKED;
+	return is_equal((char *) batch->pages[i], page, std) ?
+		TSA_PAGE_VALID : TSA_PAGE_DIFFERS;
 }
 
 /*
- * Leaves out of a batch of a fork what the copy has already.
+ * Leaves out of a batch of a fork what the copy has already, and counts what it
+ * had.  A page that has changed since would have been copied again without an
+ * interruption, too.
  */
 void
 tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
@@ -333,16 +341,41 @@ tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
 	BlockNumber end = Min(fork->trusted_end, fork->written_end);
 	int			n = 0;
 
-	if (batch->n == 0 || batch->blocks[0] >= end)
-		return;
 	for (int i = 0; i < batch->n; i++)
 	{
-		if (batch->blocks[i] < end && is_valid(copy, batch, i))
+		TsaKeptPage page = batch->blocks[i] < end ?
+		judge_page(copy, batch, i) : TSA_PAGE_UNMARKED;
+
+		if (batch->blocks[i] < fork->kept_end)
+		{
+			copy->kept_pages[page]++;
+			copy->progress.blocks_again += page != TSA_PAGE_VALID &&
+				page != TSA_PAGE_CHANGED;
+		}
+		if (page == TSA_PAGE_VALID)
 			continue;
 		batch->blocks[n] = batch->blocks[i];
 		batch->pages[n++] = batch->pages[i];
 	}
 	batch->n = n;
+}
+
+/*
+ * Tells what has become of the pages that an interrupted copy had made.
+ */
+void
+tsa_copy_tell_kept(const TsaCopy *copy)
+{
+	const int64 *pages = copy->kept_pages;
+
+	if (copy->order->nkept == 0)
+		return;
+	ereport(LOG,
+			(errmsg("live copy of relation with OID %u has gone on: " INT64_FORMAT " pages of the interrupted copy are kept",
+					copy->order->relid, pages[TSA_PAGE_VALID]),
+			 errdetail("Copied again: " INT64_FORMAT " that have changed, " INT64_FORMAT " made after the last mark, " INT64_FORMAT " that differ without a later LSN, " INT64_FORMAT " empty or damaged.",
+					   pages[TSA_PAGE_CHANGED], pages[TSA_PAGE_UNMARKED],
+					   pages[TSA_PAGE_DIFFERS], pages[TSA_PAGE_DAMAGED])));
 }
 
 /*
@@ -380,12 +413,12 @@ is_verified(const TsaCopy *copy)
 bool
 tsa_copy_mark_is_due(const TsaCopy *copy, bool end)
 {
-	int64		interval = Max(MARK_BYTES, copy->progress.bytes_total / MARKS);
+	int64		least = debug_mark_kb > 0 ?
+	INT64CONST(1024) * debug_mark_kb : MARK_BYTES;
+	int64		interval = Max(least, copy->progress.bytes_total / MARKS);
 	bool		in_time = copy->progress.passes <= 1 || debug_mark_kb > 0 ||
 	tsa_ms_since(&copy->marked) >= MARK_MS;
 
-	if (debug_mark_kb > 0)
-		interval = INT64CONST(1024) * debug_mark_kb;
 	if (end && copy->progress.bytes_total >= interval)
 		interval = BLCKSZ;
 	return copy->unmarked_bytes >= interval && in_time && is_verified(copy);

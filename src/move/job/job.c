@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/pg_lsn.h"
 
+#include "move/job/index_names.h"
 #include "move/job/job.h"
 #include "move/job/job_limits.h"
 #include "move/job/journal.h"
@@ -276,6 +277,7 @@ read_job(TsaJob *job, MemoryContext context)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg_internal("job " INT64_FORMAT " names %d indexes and another number of tablespaces",
 								 job->job_id, job->nindexes)));
+	job->index_names = tsa_index_names_of_result(job->nindexes, context);
 }
 
 bool
@@ -296,7 +298,7 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		" interruptions, stalls,"
 		" tablespace_advisor.copy_kept_until(interrupted_at)"
 		"   <= pg_catalog.clock_timestamp() IS TRUE AS has_expired,"
-		" indexes, indexes_from"
+		" indexes, indexes_from, index_names"
 		" FROM tablespace_advisor.job"
 		" JOIN tablespace_advisor.job_limits l USING (job_id)"
 		" WHERE job_id = $1",

@@ -78,6 +78,7 @@ typedef struct TsaJob
 	int			nindexes;		/* of a table's move: these move along */
 	Oid		   *indexes;
 	Oid		   *indexes_from;	/* their tablespaces when it was queued */
+	NameData   *index_names;	/* their names then; empty: not known */
 
 	int			interruptions;
 	bool		has_expired;	/* it was interrupted long ago */

@@ -198,6 +198,7 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 		.call_id = job->batch_id,
 		.nindexes = job->nindexes,
 		.indexes = job->indexes,
+		.index_names = job->index_names,
 		.nkept = job->nkept,
 		.kept = job->kept
 	};
