@@ -35,7 +35,6 @@
 #if PG_VERSION_NUM < 160000
 typedef Oid RelFileNumber;
 #define InvalidRelFileNumber	((RelFileNumber) InvalidOid)
-#define RelFileNumberIsValid(n) ((n) != InvalidRelFileNumber)
 #else
 #include "common/relpath.h"
 #endif

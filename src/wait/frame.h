@@ -33,7 +33,6 @@ typedef struct TsaWaitNode
 	int32		index;
 	uint8		access;			/* to the heap */
 	bool		started;
-	bool		marks;			/* only its first call is looked at */
 	bool		under_append;
 } TsaWaitNode;
 

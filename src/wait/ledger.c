@@ -88,22 +88,6 @@ tsa_ledger_init(TsaLedger *ledger, void *memory, TsaLedgerSize size,
 						 sizeof(TsaShareKey), sizeof(TsaShareEntry));
 }
 
-static bool
-is_crowded(const TsaFixedTable *table)
-{
-	return table->nentries > table->max_entries / 2;
-}
-
-/*
- * Should a backend's ledger be merged soon?
- */
-bool
-tsa_ledger_is_crowded(const TsaLedger *ledger)
-{
-	return is_crowded(&ledger->relations) || is_crowded(&ledger->statements) ||
-		is_crowded(&ledger->shares);
-}
-
 static void
 add_figures(TsaWaitFigures *to, const TsaWaitFigures *more)
 {

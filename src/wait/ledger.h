@@ -27,8 +27,6 @@ typedef enum TsaWaitClass
 	TSA_WAIT_MOVER
 } TsaWaitClass;
 
-#define TSA_WAIT_CLASSES (TSA_WAIT_MOVER + 1)
-
 /* How a relation is read. */
 typedef enum TsaWaitAccess
 {
@@ -43,8 +41,6 @@ typedef enum TsaWaitAccess
 	TSA_ACCESS_UTILITY,
 	TSA_ACCESS_UNATTRIBUTED
 } TsaWaitAccess;
-
-#define TSA_WAIT_ACCESSES (TSA_ACCESS_UNATTRIBUTED + 1)
 
 typedef struct TsaWaitFigures
 {
@@ -131,7 +127,6 @@ typedef struct TsaLedger
 extern size_t tsa_ledger_bytes(TsaLedgerSize size);
 extern void tsa_ledger_init(TsaLedger *ledger, void *memory,
 							TsaLedgerSize size, bool makes_room, int64_t now);
-extern bool tsa_ledger_is_crowded(const TsaLedger *ledger);
 extern void tsa_ledger_add_relation(TsaLedger *ledger,
 									const TsaRelationKey *key,
 									const TsaWaitFigures *figures,
