@@ -395,9 +395,6 @@ RETURNS TABLE (relation regclass, table_relation regclass, tablespace name,
 	scan_ms float8, measured boolean, not_probed name[], relief_ms float8)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	WITH here AS MATERIALIZED (
 		SELECT r.relation, r.table_relation, r.tablespace, r.size_bytes, b.pages, l.device_us * m.slower,

@@ -73,7 +73,6 @@ CREATE FUNCTION tablespace_advisor.duplicate_indexes(tables oid[])
 RETURNS TABLE (indexrelid oid, indrelid oid, duplicate_of oid)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
-SET jit = off
 SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column

@@ -71,9 +71,6 @@ RETURNS TABLE (relation regclass, destination name, saved float8, low float8,
 	seconds float8, goes_down boolean)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	SELECT o.relation, o.destination, o.saved_ms_per_s,
 		CASE WHEN o.goes_down THEN least(0, l.low) ELSE l.low END,
@@ -142,9 +139,6 @@ CREATE FUNCTION tablespace_advisor.choose_moves(
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	WITH place AS MATERIALIZED (
 		SELECT r.* FROM tablespace_advisor.tablespace_rooms(tablespaces) r

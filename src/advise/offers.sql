@@ -18,9 +18,6 @@ CREATE FUNCTION tablespace_advisor.move_candidates(
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	SELECT a.relation, e.destination, 'move', e.saved_ms_per_s,
 		e.moved_bytes,
@@ -51,9 +48,6 @@ CREATE FUNCTION tablespace_advisor.demotion_offers(
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	WITH way AS MATERIALIZED (
 		SELECT s.tablespace AS source, d.tablespace AS destination
@@ -91,8 +85,6 @@ CREATE FUNCTION tablespace_advisor.choose_evictions(
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
 AS $$
 	WITH over AS (
 		SELECT f.tablespace, -f.available_bytes AS bytes,
@@ -169,9 +161,6 @@ CREATE FUNCTION tablespace_advisor.other_verdicts(
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	WITH way AS MATERIALIZED (
 		SELECT s.tablespace AS source, coalesce(d.tablespace, '') AS destination,

@@ -35,9 +35,6 @@ CREATE FUNCTION tablespace_advisor.decision_rows(
 RETURNS TABLE (relation regclass, advice @extschema@.placement_advice)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	WITH probe AS MATERIALIZED (
 		SELECT p.relation, p.statement FROM tablespace_advisor.wanted_probes(
@@ -110,10 +107,6 @@ CREATE FUNCTION tablespace_advisor.decision_evidence(
 RETURNS TABLE (relation regclass, evidence jsonb)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET enable_mergejoin = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	SELECT a.relation, tablespace_advisor.row_evidence(a, e, f, t, l, load, d, p)
 		|| jsonb_build_object('not_probed', w.unmeasured)
@@ -146,9 +139,6 @@ CREATE FUNCTION tablespace_advisor.wanted_probes(
 RETURNS TABLE (relation regclass, statement text)
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	WITH asks AS MATERIALIZED (
 		SELECT a.relation, a.kind, a.tablespace, d.destination, h.read_ms_per_s, h.not_probed

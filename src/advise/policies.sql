@@ -12,7 +12,6 @@ CREATE FUNCTION tablespace_advisor.placed_by_policy()
 RETURNS TABLE (relation oid, tablespace oid, policy text)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
-SET jit = off
 AS $$
 BEGIN
 	RETURN QUERY SELECT DISTINCT ON (m.relation) m.relation, j.to_tablespace,

@@ -25,9 +25,6 @@ CREATE FUNCTION tablespace_advisor.place_loads(
 RETURNS SETOF tablespace_advisor.place_load
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	SELECT f.tablespace, coalesce(r.reads, 0), CASE WHEN r.reads > 0 THEN l.device_us END,
 		CASE WHEN r.reads > 0 AND f.latency_from IN ('counters', 'timing')
@@ -103,9 +100,6 @@ CREATE FUNCTION tablespace_advisor.loads_after(
 RETURNS SETOF tablespace_advisor.place_load
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	WITH moved AS MATERIALIZED (
 		SELECT a.tablespace AS source, m.destination, a.reads_per_s * e.device_share AS reads
@@ -143,9 +137,6 @@ CREATE FUNCTION tablespace_advisor.forecast_set(
 RETURNS SETOF tablespace_advisor.placement_choice
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
-SET work_mem = '64MB'
 AS $$
 	WITH factor AS (
 		SELECT (SELECT sum(p.reads_per_s * coalesce(p.read_us, 0)

@@ -29,7 +29,6 @@ RETURNS SETOF tablespace_advisor.relation_fact
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off
-SET jit = off
 AS $$
 	SELECT (f.fact).*
 	FROM (SELECT CASE WHEN s.reads IS NULL THEN r
