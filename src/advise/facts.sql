@@ -72,7 +72,6 @@ CREATE FUNCTION tablespace_advisor.moves_under_way()
 RETURNS TABLE (relation oid, job_id bigint)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
-SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -324,8 +323,6 @@ RETURNS TABLE (relation oid, entries float8, key_bytes float8, "fillfactor" floa
 	correlation float8, column_name name)
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
-SET work_mem = '64MB'
-SET jit = off
 SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column
@@ -454,9 +451,6 @@ RETURNS TABLE (member oid, size_bytes bigint, toast_bytes bigint, reads_per_s fl
 	scan_reads_per_s float8, scan_sessions float8)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET work_mem = '64MB'
-SET jit = off
-SET enable_mergejoin = off
 SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
@@ -587,6 +581,40 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relation_rate[], oid[]) IS
 	'facts on these tables and their indexes, from the rates of observe_database() and the catalogs';
 
+/*
+ * An index scan reads its index and its table by turns, and what it waits for both is
+ * divided by blocks: both seem to take as long.  But as a rule the system's cache has
+ * more of the index.  So what it has of each divides what is waited for a table and
+ * those of its indexes that seem to take half to twice as long.
+ */
+CREATE FUNCTION tablespace_advisor.with_divided_waits(
+	relations tablespace_advisor.relation_fact[])
+RETURNS SETOF tablespace_advisor.relation_fact
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET jit = off
+AS $$
+	WITH keyed AS MATERIALIZED (
+		SELECT a.relation, a.table_relation, a.kind, coalesce(a.scan_sessions, 0) AS scans,
+			greatest(0, a.reads_per_s - coalesce(a.scan_reads_per_s, 0)) AS reads,
+			greatest(0, a.waiting_sessions - coalesce(a.scan_sessions, 0)) AS sessions,
+			coalesce(a.system_cached, 0) AS cached
+		FROM tablespace_advisor.elements(relations) a WHERE a.measured AND a.reads_per_s > 0
+	), divided AS (
+		SELECT k.relation, k.scans + sum(k.sessions) OVER t * k.reads * (1 - k.cached)
+			/ nullif(sum(k.reads * (1 - k.cached)) OVER t, 0) AS sessions
+		FROM keyed k JOIN keyed h ON h.relation = k.table_relation
+		WHERE k.sessions * h.reads BETWEEN h.sessions * k.reads / 2 AND h.sessions * k.reads * 2
+		WINDOW t AS (PARTITION BY k.table_relation)
+	)
+	SELECT CASE WHEN d.sessions <> a.waiting_sessions THEN jsonb_populate_record(a,
+		jsonb_build_object('waiting_sessions', d.sessions)) ELSE a END
+	FROM tablespace_advisor.elements(relations) a LEFT JOIN divided d USING (relation)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.with_divided_waits(tablespace_advisor.relation_fact[]) IS
+	'the facts with measured waits for a table and its indexes divided by what of each is not in the system''s cache, where index scans waited for both';
+
 /* A table, or the partitions below it that have storage, without locks. */
 CREATE FUNCTION tablespace_advisor.leaves_of(target regclass)
 RETURNS SETOF oid
@@ -612,7 +640,6 @@ CREATE FUNCTION tablespace_advisor.tables_with_faults(
 RETURNS SETOF oid
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET jit = off
 AS $$
 	SELECT i.indrelid FROM pg_index i
 	WHERE NOT i.indisvalid AND i.indrelid >= 16384

@@ -405,7 +405,6 @@ CREATE FUNCTION tablespace_advisor.tables_of_interest(
 RETURNS SETOF oid
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET jit = off
 AS $$
 	SELECT unnest(tables)
 	UNION
@@ -507,9 +506,9 @@ BEGIN
 	tablespaces := tablespaces || array(SELECT f FROM tablespace_advisor.assumed_facts(tablespaces) f WHERE with_assumed);
 	unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
 		tablespaces, seen.rates) t WHERE target IS NULL);
-	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(
-		tables, unread, seen.rates, target IS NULL) t);
-	relations := array(SELECT f FROM tablespace_advisor.relation_facts(seen.rates, tables) f);
+	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(tables, unread, seen.rates, target IS NULL) t);
+	relations := array(SELECT f FROM tablespace_advisor.with_divided_waits(array(
+		SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r)) f);
 	/* what sessions wait is not what reads take where others read for them */
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
 		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(
