@@ -26,7 +26,7 @@ NameData *
 tsa_index_names_of_result(int nindexes, MemoryContext context)
 {
 	NameData   *names =
-		MemoryContextAllocZero(context, sizeof(NameData) * Max(nindexes, 1));
+	MemoryContextAllocZero(context, sizeof(NameData) * Max(nindexes, 1));
 	Datum		array = tsa_result_column(0, "index_names");
 	Datum	   *elems;
 	bool	   *nulls;
