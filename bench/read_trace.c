@@ -10,7 +10,8 @@
  * FILE, of a megabyte of zeros, has an entry of three numbers of 64 bits for each
  * file that was read: inode, blocks, nanoseconds.  A read that does not follow
  * the file's last one in this process takes READ_US longer than it does, another
- * one NEXT_US for each block: so the emulated device is known exactly.
+ * one NEXT_US for each block: so the emulated device is known exactly.  Reads by
+ * io_uring take it when they are submitted, several at once the longest of them.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -19,6 +20,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -95,20 +97,41 @@ find_entry(int fd)
 	return (int) i;
 }
 
-/* Waits as the device would, and adds to the entry. */
-static void
-add(int entry, off_t offset, ssize_t bytes, uint64_t began)
+/* Microseconds that the device takes for a read. */
+static long
+device_us(int entry, off_t offset, ssize_t bytes)
 {
-	uint64_t	blocks = (uint64_t) (bytes > 0 ? bytes : 0) / BLOCK;
-	long		us = (offset != ends[entry] ? read_us : 0) +
-	next_us * (long) blocks;
-	struct timespec wait = {us / 1000000, us % 1000000 * 1000};
+	long		us = offset != ends[entry] ? read_us : 0;
 
 	ends[entry] = offset + bytes;
+	return us + next_us * (long) (bytes / BLOCK);
+}
+
+static void
+take(long us)
+{
+	struct timespec wait = {us / 1000000, us % 1000000 * 1000};
+
 	if (us > 0)
 		nanosleep(&wait, NULL);
-	__atomic_add_fetch(&entries[entry].blocks, blocks, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&entries[entry].ns, now() - began, __ATOMIC_RELAXED);
+}
+
+static void
+add(int entry, ssize_t bytes, uint64_t ns)
+{
+	__atomic_add_fetch(&entries[entry].blocks, (uint64_t) bytes / BLOCK,
+					   __ATOMIC_RELAXED);
+	__atomic_add_fetch(&entries[entry].ns, ns, __ATOMIC_RELAXED);
+}
+
+/* A read that has been done: waits as the device would, and adds it. */
+static void
+done(int entry, off_t offset, ssize_t bytes, uint64_t began)
+{
+	if (entry < 0 || bytes <= 0)
+		return;
+	take(device_us(entry, offset, bytes));
+	add(entry, bytes, now() - began);
 }
 
 static ssize_t
@@ -120,8 +143,7 @@ traced_pread(const char *name, int fd, void *buffer, size_t size, off_t offset)
 	uint64_t	began = now();
 	ssize_t		bytes = real(fd, buffer, size, offset);
 
-	if (entry >= 0)
-		add(entry, offset, bytes, began);
+	done(entry, offset, bytes, began);
 	return bytes;
 }
 
@@ -135,8 +157,7 @@ traced_preadv(const char *name, int fd, const struct iovec *iov, int n,
 	uint64_t	began = now();
 	ssize_t		bytes = real(fd, iov, n, offset);
 
-	if (entry >= 0)
-		add(entry, offset, bytes, began);
+	done(entry, offset, bytes, began);
 	return bytes;
 }
 
@@ -162,4 +183,74 @@ ssize_t
 preadv64(int fd, const struct iovec *iov, int n, off_t offset)
 {
 	return traced_preadv("preadv64", fd, iov, n, offset);
+}
+
+/*
+ * io_uring: the beginning of liburing's struct io_uring, and where the requests
+ * are that have not been submitted.
+ */
+typedef struct Ring
+{
+	unsigned   *khead;
+	unsigned   *ktail;
+	unsigned   *kring_mask;
+	unsigned   *kring_entries;
+	unsigned   *kflags;
+	unsigned   *kdropped;
+	unsigned   *array;
+	struct io_uring_sqe *sqes;
+	unsigned	sqe_head;
+	unsigned	sqe_tail;
+} Ring;
+
+#define MAX_REQUESTS 64
+
+/* Bytes that a request reads; 0: it is no read. */
+static ssize_t
+bytes_of(const struct io_uring_sqe *sqe)
+{
+	const struct iovec *iov = (const struct iovec *) (uintptr_t) sqe->addr;
+	ssize_t		bytes = 0;
+
+	if (sqe->opcode == IORING_OP_READ)
+		return (ssize_t) sqe->len;
+	if (sqe->opcode == IORING_OP_READV)
+		for (unsigned i = 0; i < sqe->len; i++)
+			bytes += (ssize_t) iov[i].iov_len;
+	return bytes;
+}
+
+int
+io_uring_submit(void *ring)
+{
+	int			(*real) (void *) =
+	(int (*) (void *)) dlsym(RTLD_NEXT, "io_uring_submit");
+	const Ring *r = ring;
+	int			entry[MAX_REQUESTS];
+	ssize_t		bytes[MAX_REQUESTS];
+	long		longest = 0;
+	int			n = 0;
+	uint64_t	began = now();
+	uint64_t	ns;
+	int			result;
+
+	for (unsigned i = r->sqe_head; i != r->sqe_tail && n < MAX_REQUESTS; i++)
+	{
+		const struct io_uring_sqe *sqe = &r->sqes[i & *r->kring_mask];
+		long		us;
+
+		bytes[n] = bytes_of(sqe);
+		entry[n] = bytes[n] > 0 ? find_entry(sqe->fd) : -1;
+		if (entry[n] < 0)
+			continue;
+		us = device_us(entry[n], (off_t) sqe->off, bytes[n]);
+		longest = us > longest ? us : longest;
+		n++;
+	}
+	result = real(ring);
+	take(longest);
+	ns = now() - began;
+	for (int i = 0; i < n; i++)
+		add(entry[i], bytes[i], ns / (uint64_t) n);
+	return result;
 }
