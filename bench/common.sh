@@ -48,6 +48,20 @@ private_server()
 	start_cluster "$work/conf"
 }
 
+# as_many_pins [io_method]: from 18 on a session reads block by block, each by a round
+# trip to an I/O worker, if its share of shared buffers is a block or two.  So give the
+# private server as many per session as one with default settings has, and the means to
+# evict them: pg_buffercache_evict_all().  And perhaps another io_method.
+as_many_pins()
+{
+	[ "$(sql -c 'SHOW server_version_num')" -ge 180000 ] || return 0
+	sql -c "ALTER SYSTEM SET shared_buffers = '64MB'" \
+		-c 'ALTER SYSTEM SET max_connections = 10' \
+		-c 'CREATE EXTENSION pg_buffercache'
+	[ -z "${1-}" ] || sql -c "ALTER SYSTEM SET io_method = $1"
+	in_src "$pg_bin/pg_ctl" -D "$work/data" -l "$work/server.log" -s -w restart
+}
+
 # --- little memory, two disks ---------------------------------------------------
 
 # Makes a control group: sets $group, and $limit, the file that limits its memory;

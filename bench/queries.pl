@@ -222,9 +222,10 @@ sub adopt
 
 # --- timing --------------------------------------------------------------------
 
+my $evicts;
 sub flush_shared_buffers
 {
-	sql('SELECT read_other()');
+	sql($evicts ? 'SELECT pg_buffercache_evict_all()' : 'SELECT read_other()');
 	return;
 }
 
@@ -256,7 +257,7 @@ sub time_plans
 			next if $time{$plan} && min(@{ $time{$plan} }) > 10 * min(map { min(@$_) } values %time);
 			adopt($settings->{ $plans->{$plan}[0] });
 			run_once($name, $limit) if $state eq 'warm' && $run == 1;
-			flush_shared_buffers() if $state ne 'warm';
+			flush_shared_buffers() if $state ne 'warm' || $evicts;
 			drop(@dropped);
 			push @{ $time{$plan} }, run_once($name, $limit);
 			$limit = max(min($limit, $option{worst} * min(@{ $time{$plan} })), 1000);
@@ -287,6 +288,7 @@ sub regret_again
 # --- all of it -------------------------------------------------------------------
 
 open_session(0);
+($evicts) = sql("SELECT count(*) FROM pg_proc WHERE proname = 'pg_buffercache_evict_all'");
 sql('SET client_min_messages = error');
 if (!sql(q{SELECT 1 FROM pg_tablespace WHERE spcname = 'bench'}))
 {

@@ -10,8 +10,8 @@
  * FILE, of a megabyte of zeros, has an entry of three numbers of 64 bits for each
  * file that was read: inode, blocks, nanoseconds.  A read that does not follow
  * the file's last one in this process takes READ_US longer than it does, another
- * one NEXT_US for each block: so the emulated device is known exactly.  Reads by
- * io_uring take it when they are submitted, several at once the longest of them.
+ * one NEXT_US for each block: so the emulated device is known exactly.  Of reads by
+ * io_uring the blocks are counted only.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -203,8 +203,6 @@ typedef struct Ring
 	unsigned	sqe_tail;
 } Ring;
 
-#define MAX_REQUESTS 64
-
 /* Bytes that a request reads; 0: it is no read. */
 static ssize_t
 bytes_of(const struct io_uring_sqe *sqe)
@@ -226,31 +224,15 @@ io_uring_submit(void *ring)
 	int			(*real) (void *) =
 	(int (*) (void *)) dlsym(RTLD_NEXT, "io_uring_submit");
 	const Ring *r = ring;
-	int			entry[MAX_REQUESTS];
-	ssize_t		bytes[MAX_REQUESTS];
-	long		longest = 0;
-	int			n = 0;
-	uint64_t	began = now();
-	uint64_t	ns;
-	int			result;
 
-	for (unsigned i = r->sqe_head; i != r->sqe_tail && n < MAX_REQUESTS; i++)
+	for (unsigned i = r->sqe_head; i != r->sqe_tail; i++)
 	{
 		const struct io_uring_sqe *sqe = &r->sqes[i & *r->kring_mask];
-		long		us;
+		ssize_t		bytes = bytes_of(sqe);
+		int			entry = bytes > 0 ? find_entry(sqe->fd) : -1;
 
-		bytes[n] = bytes_of(sqe);
-		entry[n] = bytes[n] > 0 ? find_entry(sqe->fd) : -1;
-		if (entry[n] < 0)
-			continue;
-		us = device_us(entry[n], (off_t) sqe->off, bytes[n]);
-		longest = us > longest ? us : longest;
-		n++;
+		if (entry >= 0)
+			add(entry, bytes, 0);
 	}
-	result = real(ring);
-	take(longest);
-	ns = now() - began;
-	for (int i = 0; i < n; i++)
-		add(entry[i], bytes[i], ns / (uint64_t) n);
-	return result;
+	return real(ring);
 }

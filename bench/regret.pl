@@ -52,11 +52,20 @@ sub choose_freely
 	sql('RESET enable_seqscan; RESET enable_indexscan; RESET enable_bitmapscan');
 }
 
+# empties shared buffers, where there is a function for it
+my $evicts;
+sub evict_buffers
+{
+	sql('SELECT pg_buffercache_evict_all()') if $evicts;
+	return;
+}
+
 # drops a table's and its index's files from the page cache
 my %files;
 sub evict
 {
 	my ($layout) = @_;
+	evict_buffers();
 	for my $file (@{ $files{$layout} })
 	{
 		system('dd', "if=$file", 'iflag=nocache', 'count=0', 'status=none') == 0
@@ -86,6 +95,7 @@ sub statement
 }
 
 open_session(0);
+($evicts) = sql("SELECT count(*) FROM pg_proc WHERE proname = 'pg_buffercache_evict_all'");
 sql("CREATE EXTENSION tablespace_advisor");
 sql("CREATE TABLESPACE bench LOCATION '$option{directory}'");
 sql("SET client_min_messages = error");
@@ -180,6 +190,7 @@ sub time_layout
 				}
 				sql(sprintf('SET statement_timeout = %d', $limit // 0));
 				run_once($query, $limit) if $state eq 'warm';
+				evict_buffers();
 				evict($layout) if $state eq 'cold';
 				my $ms = run_once($query, $limit);
 				sql('SET statement_timeout = 0');
@@ -207,6 +218,7 @@ for my $state (split /,/, $option{states})
 	{
 		print STDERR "$state $layout\n";
 		$time{$layout} = { time_layout($state, $layout) };
+		evict_buffers();
 		evict($layout) if $state eq 'cold';
 		# what the planner is to know of the caches is what they were like now
 		sql("SELECT tablespace_advisor.keep_residency('$layout'::regclass),

@@ -238,7 +238,7 @@ sub wrong_kinds
 }
 
 # One mix: prints a line, returns whether it is within the limits.  $by is the
-# column that decides: 1, time; 0, blocks, where other processes read.
+# column that decides: 1, time; 0, blocks, where others wait for the device.
 sub try_mix
 {
 	my ($mix, $by, $transactions, $clients, $trace, $data) = @_;
@@ -280,11 +280,11 @@ sub accuracy
 	my ($transactions, $clients, $trace, $data, $wanted) = @_;
 	my ($method) = map { $_->[0] } sql(q{
 		SELECT coalesce(current_setting('io_method', true), 'none')});
-	my $by = $method eq 'worker' ? 0 : 1;
+	my $by = $method =~ /worker|uring/ ? 0 : 1;
 	my @failed;
 
-	sql('CREATE SEQUENCE IF NOT EXISTS ids START 300000');
-	sql('CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
+	sql('SET client_min_messages = warning; CREATE SEQUENCE IF NOT EXISTS ids START 300000;
+		CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
 	printf "%s\n%-11s %-15s %17s %19s   %-26s %9s %9s\n",
 		"io_method $method, shares in %, errors in points, by " . ($by ? 'time' : 'blocks'),
 		'mix', 'most read', 'blocks traced, me', 'time traced, meas.', 'largest other error',

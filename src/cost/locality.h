@@ -97,7 +97,9 @@ typedef struct TsaCpuTimes
 	double		bit;			/* of a bitmap scan: the entry, and its bit */
 	double		operator;
 	double		hit;			/* to find a page in shared buffers */
+	double		revisit;		/* to come back to a page in shared buffers */
 	double		prefetch;		/* to ask for a page that the system has */
+	double		worker;			/* the way to an I/O worker and back, or 0 */
 } TsaCpuTimes;
 
 /*
@@ -108,7 +110,23 @@ typedef struct TsaCpuTimes
  */
 #define TSA_CPU_TIMES \
 	{.tuple = 0.08,.index_tuple = 0.07,.bit = 0.03,.operator = 0.007, \
-	.hit = 0.2,.prefetch = 1.2}
+	.hit = 0.2,.revisit = 0,.prefetch = 1.2,.worker = 0}
+
+/*
+ * From 18 on, by bench/scan_times with as many buffers per session as a
+ * default server has.  Pages that have just been copied are not in the
+ * processor's caches then, as they are in a few buffers.
+ */
+#define TSA_CPU_TIMES_18 \
+	{.tuple = 0.022,.index_tuple = 0.12,.bit = 0.09,.operator = 0.003, \
+	.hit = 0.3,.revisit = 0.3,.prefetch = 0.6,.worker = 0}
+#define TSA_WORKER_US		45.0
+
+/* what is left to a session of copies that I/O workers make */
+#define TSA_WORKER_COPIES	0.2
+
+/* blocks that a bitmap heap scan reads by one request: io_combine_limit */
+#define TSA_COMBINED_BLOCKS	16
 
 /* Measured times of a read of one block, in microseconds. */
 typedef struct TsaReadTimes

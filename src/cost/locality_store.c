@@ -174,6 +174,27 @@ read_points(Datum value, TsaLocality *locality)
 	return locality->npoints > 0;
 }
 
+/*
+ * Times of the processor, and of the way to an I/O worker if reads are made by these
+ * (io_method, from 18 on).
+ */
+TsaCpuTimes
+tsa_cpu_times(void)
+{
+	const char *method = GetConfigOption("io_method", true, false);
+	TsaCpuTimes cpu = TSA_CPU_TIMES;
+
+	if (method == NULL)
+		return cpu;
+	cpu = (TsaCpuTimes) TSA_CPU_TIMES_18;
+	if (strcmp(method, "worker") == 0)
+	{
+		cpu.worker = TSA_WORKER_US;
+		cpu.prefetch = 0;
+	}
+	return cpu;
+}
+
 /* Read the times; false if they are not complete. */
 static bool
 read_times(Datum value, TsaReadTimes *times)
@@ -197,7 +218,7 @@ read_times(Datum value, TsaReadTimes *times)
 		if (!isfinite(numbers[i]) || (i < 6 && numbers[i] <= 0))
 			return false;
 	}
-	times->cpu = (TsaCpuTimes) TSA_CPU_TIMES;
+	times->cpu = tsa_cpu_times();
 	times->sequential = numbers[0];
 	times->random = numbers[1];
 	times->skip = numbers[2];

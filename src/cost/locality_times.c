@@ -168,18 +168,18 @@ tsa_locality_ahead_us(const TsaLocalityPoint *point,
 
 /*
  * Time to get at blocks again that the scan has left, with so many shared
- * buffers.
+ * buffers, which hold them or not.
  */
 double
 tsa_locality_revisit_us(const TsaLocalityPoint *point,
 						const TsaReadTimes *times, double buffers)
 {
-	double		revisits = point->changes - point->blocks;
+	double		revisits = fmax(point->changes - point->blocks, 0);
+	double		gone = fmax(1 - buffers / point->blocks, 0) *
+	(1 - times->shared_fraction);
 
-	if (revisits <= 0 || buffers >= point->blocks)
-		return 0;
-	return revisits * (1 - buffers / point->blocks) *
-		(1 - times->shared_fraction) * times->cached;
+	return revisits * (gone * times->cached +
+					   (1 - gone) * times->cpu.revisit);
 }
 
 /*
@@ -192,7 +192,8 @@ tsa_locality_again_us(const TsaReadTimes *times, int in_buffers,
 {
 	if (in_buffers)
 		return fmin(times->cpu.hit, times->cached);
-	return times->cached + (concurrency > 0 ? times->cpu.prefetch : 0);
+	return times->cached +
+		(concurrency > 0 ? times->cpu.prefetch + times->cpu.worker : 0);
 }
 
 /*
@@ -234,6 +235,36 @@ tsa_locality_turns_us(const TsaLocalityPoint *point,
 }
 
 /*
+ * What I/O workers add to a bitmap heap scan.  It looks ahead twice as far
+ * each time it has waited, so that it waits for the first requests in full.
+ * Later ones overlap with each other, up to the concurrency, and with the
+ * processor's time for rows; their pages are copied by the workers.  Without
+ * concurrency the session reads itself.
+ */
+static double
+worker_us(const TsaLocalityPoint *point, const TsaReadTimes *times,
+		  int concurrency)
+{
+	double		way = times->cpu.worker;
+	double		blocks = fmax(point->blocks, 1);
+	double		requests = point->far_gaps + point->skip_gaps +
+	point->adjacent_gaps / TSA_COMBINED_BLOCKS;
+	double		waits = 1 + log2(fmin(blocks, TSA_COMBINED_BLOCKS));
+	double		copies;
+	double		rows;
+	double		later;
+
+	if (way <= 0 || concurrency <= 0 || requests <= 0)
+		return 0;
+	copies = blocks / requests * times->cached;
+	rows = point->entries / requests * (times->cpu.tuple + times->cpu.bit);
+	later = fmax((way + copies) / concurrency,
+				 rows + TSA_WORKER_COPIES * copies) - rows - copies;
+	return (1 - times->shared_fraction) *
+		(waits * way + fmax(requests - waits, 0) * later);
+}
+
+/*
  * Time to read them in the order of the blocks, with such prefetching.  Its
  * requests cost something where the system has the block, too.
  */
@@ -263,5 +294,5 @@ tsa_locality_bitmap_us(const TsaLocalityPoint *point,
 	if (concurrency > 0)
 		us += point->blocks * times->cpu.prefetch *
 			(times->cached_fraction - times->shared_fraction);
-	return us;
+	return us + worker_us(point, times, concurrency);
 }
