@@ -170,6 +170,7 @@ ALTER TABLE tablespace_advisor.job
 	ADD COLUMN blocks_again bigint NOT NULL DEFAULT 0,
 	ADD COLUMN policy text,
 	ADD COLUMN index_names name[],
+	ADD COLUMN during text,
 	DROP CONSTRAINT job_state_check,
 	ADD CONSTRAINT job_state_check CHECK (state IN
 		('queued', 'running', 'paused', 'interrupted', 'done', 'failed', 'cancelled'));
@@ -198,7 +199,8 @@ CREATE TABLE tablespace_advisor.job_mark (
 );
 
 ALTER TABLE tablespace_advisor.request
-	ADD COLUMN lock_timeout_ms int;
+	ADD COLUMN lock_timeout_ms int,
+	ADD COLUMN during text;
 
 ALTER TABLE tablespace_advisor.index_locality
 	ADD COLUMN correlation float8;

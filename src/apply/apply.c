@@ -97,7 +97,7 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	/* it always waits: "wait" only has to be some argument that is not null */
 	static const TsaMoveArgs args = {
 		.wait = 2,.max_rate = 3,.min_rate = 4,.lock_timeout = 5,.until = 6,
-		.finish_by = 7,.dry_run = 8
+		.finish_by = 7,.dry_run = 8,.during = 9
 	};
 
 	*options = TSA_NO_OPTIONS;
@@ -302,6 +302,7 @@ tsa_apply_placement(PG_FUNCTION_ARGS)
 	LOCKTAG		tag;
 	List	   *volatile ids = NIL;
 
+	tsa_check_signature(fcinfo, "job", 11);
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -313,9 +313,10 @@ CREATE PROCEDURE @extschema@.apply_placement(
 	until timestamptz DEFAULT NULL,
 	finish_by timestamptz DEFAULT NULL,
 	dry_run boolean DEFAULT false,
+	during text DEFAULT NULL,
 	INOUT job_ids bigint[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'tsa_apply_placement'
 LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.apply_placement(
-	text, text, boolean, text, text, interval, timestamptz, timestamptz, boolean, bigint[]) IS
+	text, text, boolean, text, text, interval, timestamptz, timestamptz, boolean, text, bigint[]) IS
 	'follows the advice on the whole database, bundle by bundle, at most max_bytes; or, if reading got slower after an earlier round (verify), undoes that one and pins what it moved; to be called again and again, as by pg_cron. Errors: 55000 no samples, 55006 another round, or a move of one, is under way, 42501 not a member of pg_monitor, 22023 bad sizes, others as of move_table_concurrently(); a relation that could not be moved is a warning';

@@ -2,16 +2,18 @@
 
 /* Moves that were interrupted. */
 
-CREATE FUNCTION tablespace_advisor.copy_kept_until(interrupted_at timestamptz)
+CREATE FUNCTION tablespace_advisor.copy_kept_until(
+	interrupted_at timestamptz, during text)
 RETURNS timestamptz
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT interrupted_at + coalesce(
-		current_setting('tablespace_advisor.keep_interrupted', true), '1d')::interval
+	SELECT tablespace_advisor.window_end(during, interrupted_at,
+		extract(epoch FROM coalesce(current_setting(
+			'tablespace_advisor.keep_interrupted', true), '1d')::interval)::float8)
 $$;
-COMMENT ON FUNCTION tablespace_advisor.copy_kept_until(timestamptz) IS
-	'until when the copy of a move is kept that was interrupted then: tablespace_advisor.keep_interrupted later';
+COMMENT ON FUNCTION tablespace_advisor.copy_kept_until(timestamptz, text) IS
+	'until when the copy of a move is kept that was interrupted then: until its time window has been open for tablespace_advisor.keep_interrupted';
 
 COMMENT ON SEQUENCE tablespace_advisor.job_mark_mark_id_seq IS
 	'numbers of marks';

@@ -21,7 +21,7 @@ FROM (SELECT j.*, j.bytes_total AS bytes,
 	FROM tablespace_advisor.job j
 	WHERE j.state = 'done' AND j.bytes_total >= 1048576) m
 WHERE m.method IN ('copy', 'rebuild') AND coalesce(m.max_rate, -1) < 0
-	AND m.restarts = 0 AND m.interruptions = 0 AND m.seconds > 0
+	AND m.restarts = 0 AND m.interrupted_at IS NULL AND m.seconds > 0
 	AND NOT EXISTS (SELECT FROM tablespace_advisor.request r
 		WHERE r.job_id = m.job_id AND r.alters);
 COMMENT ON VIEW tablespace_advisor.measured_move IS

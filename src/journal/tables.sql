@@ -10,7 +10,7 @@
  * request (who queues the job; limits also alter_move()): batch_id to method,
  *	bytes_total, max_rate, lock_timeout_ms, owner, system_identifier, database,
  *	heap_bytes, queued_at, forecast_saved_ms_per_s, until, lock_up_to, min_rate,
- *	finish_by, call_user, policy
+ *	finish_by, call_user, policy, during
  * recovery: takeovers
  * progress (the worker): state, phase, bytes_done to attempts, blocked_by to
  *	detail, worker_pid, started_at to paused_ms, lock_wait_ms, present_mb_per_s,
@@ -100,7 +100,8 @@ CREATE TABLE tablespace_advisor.job (
 	stalls int NOT NULL DEFAULT 0,
 	blocks_again bigint NOT NULL DEFAULT 0,
 	policy text,
-	index_names name[]
+	index_names name[],
+	during text
 );
 CREATE INDEX job_batch_id_idx ON tablespace_advisor.job (batch_id);
 /* Also the proof that no relation is moved twice at a time. */
@@ -164,7 +165,8 @@ CREATE TABLE tablespace_advisor.request (
 	max_rate bigint,
 	min_rate bigint,
 	finish_by timestamptz,
-	lock_timeout_ms int
+	lock_timeout_ms int,
+	during text
 );
 
 /* Which moves apply_placement() has made, by the batch: what was queued at once. */

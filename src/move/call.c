@@ -28,6 +28,7 @@
 #include "move/call.h"
 #include "move/job/job.h"
 #include "move/worker/recover.h"
+#include "state/printable.h"
 #include "state/state.h"
 
 /* Nothing can be moved, or written down, where nothing can be written. */
@@ -105,6 +106,29 @@ tsa_parse_min_rate(Datum rate, TsaLimits *limits)
 	limits->min_rate = parse_rate(rate, "min_rate");
 }
 
+/* A daily time window such as '22:00-05:00', or 'none'. */
+void
+tsa_parse_during(Datum during, TsaLimits *limits)
+{
+	const char *string = TextDatumGetCString(during);
+	TsaWindowText status;
+
+	memset(&limits->during, 0, sizeof(limits->during));
+	if (pg_strcasecmp(string, "none") == 0)
+		return;
+	status = tsa_parse_window(string, &limits->during);
+	if (status != TSA_WINDOW_GOOD)
+		ereport(ERROR,
+				(errcode(status == TSA_WINDOW_EMPTY ?
+						 ERRCODE_INVALID_PARAMETER_VALUE :
+						 ERRCODE_INVALID_DATETIME_FORMAT),
+				 errmsg("invalid time window \"%s\"",
+						tsa_printable_text(string)),
+				 status == TSA_WINDOW_EMPTY ?
+				 errdetail("It closes when it opens.") : 0,
+				 errhint("Write when it opens and closes in the time zone \"log_timezone\", such as \"01:00-05:00\" or \"22:00-05:00\", or \"none\".")));
+}
+
 /* Limits that cannot both be kept are refused. */
 void
 tsa_check_limits(const TsaLimits *limits)
@@ -148,6 +172,8 @@ tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs *args,
 		tsa_parse_min_rate(PG_GETARG_DATUM(args->min_rate), &options->limits);
 	if (!PG_ARGISNULL(args->finish_by))
 		options->limits.finish_by = PG_GETARG_TIMESTAMPTZ(args->finish_by);
+	if (!PG_ARGISNULL(args->during))
+		tsa_parse_during(PG_GETARG_DATUM(args->during), &options->limits);
 	tsa_check_limits(&options->limits);
 	if (!PG_ARGISNULL(args->until))
 		options->until = PG_GETARG_TIMESTAMPTZ(args->until);

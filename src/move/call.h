@@ -27,6 +27,7 @@ typedef struct TsaMoveArgs
 	int			dry_run;
 	int			until;
 	int			finish_by;
+	int			during;
 } TsaMoveArgs;
 
 extern void tsa_refuse_when_read_only(void);
@@ -35,6 +36,7 @@ extern Datum tsa_required_arg(FunctionCallInfo fcinfo, int n,
 							  const char *name);
 extern void tsa_parse_max_rate(Datum rate, TsaLimits *limits);
 extern int	tsa_parse_lock_timeout(const Interval *timeout);
+extern void tsa_parse_during(Datum during, TsaLimits *limits);
 extern void tsa_parse_min_rate(Datum rate, TsaLimits *limits);
 extern void tsa_check_limits(const TsaLimits *limits);
 extern void tsa_parse_move_options(FunctionCallInfo fcinfo,

@@ -10,7 +10,8 @@ AS $$
 	SELECT CASE
 		WHEN j.until < clock_timestamp() THEN
 			'the time in which it was to be moved has ended'
-		WHEN j.until < clock_timestamp() + make_interval(secs => j.bytes_total /
+		WHEN j.until < tablespace_advisor.window_end(l.during,
+				clock_timestamp(), j.bytes_total /
 				tablespace_advisor.move_rate(j.from_tablespace,
 					j.to_tablespace, j.method, l.max_rate, j.owner)) THEN
 			format('at the measured rate it would not have been moved by %s',

@@ -44,9 +44,9 @@ RETURNS timestamptz
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT clock_timestamp() + make_interval(secs => sum(j.bytes_total /
-		tablespace_advisor.full_rate(j.from_tablespace, j.to_tablespace,
-			j.method, j.max_rate)))
+	SELECT tablespace_advisor.window_end(min(j.during), clock_timestamp(),
+		sum(j.bytes_total / tablespace_advisor.full_rate(j.from_tablespace,
+			j.to_tablespace, j.method, j.max_rate)))
 	FROM tablespace_advisor.job j
 	WHERE j.batch_id = batch AND j.bytes_total > 0
 		AND j.state IN ('queued', 'running', 'paused', 'interrupted')

@@ -38,7 +38,10 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "journal/window_clock.h"
 #include "move/call.h"
+#include "move/common/sleep.h"
+#include "move/job/batch_lock.h"
 #include "move/job/cancel.h"
 #include "move/job/job.h"
 #include "move/job/journal.h"
@@ -54,6 +57,10 @@
 #include "move/worker/start.h"
 #include "state/state.h"
 #include "state/tablespace.h"
+
+/* A worker without a job has ended after so long. */
+#define WORKER_EXIT_MS	2000
+#define EXIT_LOOK_MS	20
 
 PG_FUNCTION_INFO_V1(tsa_move_indexes_concurrently);
 PG_FUNCTION_INFO_V1(tsa_move_table_concurrently);
@@ -88,7 +95,8 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 {
 	static const TsaMoveArgs args = {
 		.max_rate = 4,.lock_timeout = 5,.wait = 6,.dry_run = 7,
-		.min_rate = 9,.until = 10,.finish_by = 11
+		.min_rate = 9,.until = 10,.finish_by = 11,
+		.during = 12
 	};
 
 	*options = TSA_NO_OPTIONS;
@@ -146,7 +154,7 @@ tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
 {
 	TsaMoveOptions options;
 
-	tsa_check_signature(fcinfo, "job", 13);
+	tsa_check_signature(fcinfo, "job", 14);
 	parse_options(fcinfo, &options);
 	if (!PG_ARGISNULL(2))
 		options.indexes = PG_GETARG_ARRAYTYPE_P_COPY(2);
@@ -159,7 +167,7 @@ tsa_move_table_concurrently(PG_FUNCTION_ARGS)
 {
 	TsaMoveOptions options;
 
-	tsa_check_signature(fcinfo, "job", 13);
+	tsa_check_signature(fcinfo, "job", 14);
 	(void) tsa_required_arg(fcinfo, 1, "tablespace");
 	parse_options(fcinfo, &options);
 	options.with_indexes = DatumGetBool(tsa_required_arg(fcinfo, 2,
@@ -259,31 +267,62 @@ alter_limits(FunctionCallInfo fcinfo, TsaLimits *limits)
 	if (!PG_ARGISNULL(4))
 		limits->lock_timeout_ms =
 			tsa_parse_lock_timeout(PG_GETARG_INTERVAL_P(4));
+	if (!PG_ARGISNULL(5))
+		tsa_parse_during(PG_GETARG_DATUM(5), limits);
 	tsa_check_limits(limits);
 }
 
 /*
- * alter_move(job_id, max_rate, min_rate, finish_by): false if the job has
- * ended.
+ * Starts a worker for a job that has waited for its time window, and does not
+ * any more when this transaction commits.  The worker that has found the window
+ * closed may be about to end.  If no other can be had now, the launcher tries
+ * again, or the next call.
+ */
+static void
+wake_job(TsaJob *job)
+{
+	for (int ms = 0; ms < WORKER_EXIT_MS; ms += EXIT_LOOK_MS)
+	{
+		if (!tsa_job_load(job->job_id, job) ||
+			(job->state != TSA_JOB_QUEUED && job->state != TSA_JOB_INTERRUPTED))
+			return;
+		if (tsa_batch_is_dead(job->batch_id))
+		{
+			(void) tsa_take_over_batch(job->batch_id);
+			return;
+		}
+		tsa_sleep(EXIT_LOOK_MS);
+	}
+}
+
+/*
+ * alter_move(job_id, max_rate, min_rate, finish_by, lock_timeout, during):
+ * false if the job has ended.
  */
 Datum
 tsa_alter_move(PG_FUNCTION_ARGS)
 {
 	TsaJob		job;
+	bool		waited;
+	bool		alters_rate;
 
 	load_own_job(fcinfo, false, &job);
-	if (tsa_job_has_ended(&job) ||
-		(PG_ARGISNULL(1) && PG_ARGISNULL(2) && PG_ARGISNULL(3) &&
-		 PG_ARGISNULL(4)))
+	tsa_check_signature(fcinfo, "job", 6);
+	alters_rate = !PG_ARGISNULL(1) || !PG_ARGISNULL(2) || !PG_ARGISNULL(3) ||
+		!PG_ARGISNULL(4);
+	if (tsa_job_has_ended(&job) || (!alters_rate && PG_ARGISNULL(5)))
 		PG_RETURN_BOOL(false);
-	if (job.method != TSA_METHOD_COPY)
+	if (alters_rate && job.method != TSA_METHOD_COPY)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot alter job " INT64_FORMAT, job.job_id),
 				 errdetail("Only a live copy keeps a rate; the method of this move is \"%s\".",
 						   tsa_move_method_name(job.method))));
+	waited = tsa_is_outside_window(&job.limits.during);
 	alter_limits(fcinfo, &job.limits);
 	tsa_request_limits(job.job_id, &job.limits);
+	if (waited && !tsa_is_outside_window(&job.limits.during))
+		wake_job(&job);
 	PG_RETURN_BOOL(true);
 }
 

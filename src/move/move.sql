@@ -209,6 +209,9 @@ SELECT j.job_id, j.batch_id, j.relation, j.kind, j.schema_name,
 	j.queued_at, j.started_at, j.finished_at, j.wal_bytes, j.indexes,
 	j.forecast_saved_ms_per_s, j.database, j.system_identifier,
 	j.interruptions, j.interrupted_at, j.blocks_again,
+	d.during, CASE WHEN j.state IN ('queued', 'interrupted')
+		THEN tablespace_advisor.window_opens(d.during, pg_catalog.clock_timestamp())
+		END AS opens_at,
 	coalesce(p.phase, j.phase) AS phase,
 	coalesce(p.bytes_total, j.bytes_total) AS bytes_total,
 	coalesce(p.bytes_done, j.bytes_done) AS bytes_done,
@@ -227,7 +230,10 @@ SELECT j.job_id, j.batch_id, j.relation, j.kind, j.schema_name,
 	coalesce(p.lock_ms, j.lock_ms) AS lock_ms
 FROM tablespace_advisor.job j
 	CROSS JOIN LATERAL tablespace_advisor.copy_progress(j.job_id,
-		CASE WHEN j.finished_at IS NULL THEN j.progress_handle END) p;
+		CASE WHEN j.finished_at IS NULL THEN j.progress_handle END) p
+	CROSS JOIN LATERAL (SELECT CASE WHEN j.finished_at IS NOT NULL THEN j.during
+		ELSE (SELECT l.during FROM tablespace_advisor.job_limits l
+			WHERE l.job_id = j.job_id) END AS during) d;
 COMMENT ON VIEW tablespace_advisor.job_now IS
 	'the journal of moves with the present figures of copies under way, which the journal itself has not';
 
@@ -237,18 +243,22 @@ SELECT j.job_id, j.relation::regclass AS relation,
 		AS relation_name,
 	j.from_tablespace_name AS from_tablespace,
 	j.to_tablespace_name AS to_tablespace,
-	j.method, j.state,
-	coalesce(w.phase, j.phase) AS phase,
+	j.method, CASE WHEN j.state = 'interrupted' AND j.opens_at IS NOT NULL
+		THEN 'paused' ELSE j.state END AS state,
+	CASE WHEN j.opens_at IS NOT NULL THEN 'waiting for its time window'
+		ELSE coalesce(w.phase, j.phase) END AS phase,
 	b.total AS bytes_total, b.done AS bytes_done,
 	CASE WHEN j.state = 'done' THEN 100
 		WHEN b.total > 0
 		THEN pg_catalog.round(100.0 * b.done / b.total, 1)::float8
 		END AS percent,
 	tablespace_advisor.round_to_three(b.rate) AS mb_per_s,
-	CASE WHEN j.state = 'running' AND b.present > 0 AND b.done < b.total
+	CASE WHEN (j.state = 'running' OR j.opens_at IS NOT NULL)
+			AND b.present > 0 AND b.done < b.total
 			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
-		THEN pg_catalog.make_interval(
-			secs => pg_catalog.ceil((b.total - b.done) / (b.present * 1048576))) END AS eta,
+		THEN pg_catalog.date_trunc('second', tablespace_advisor.window_end(
+			j.during, n.now, pg_catalog.ceil((b.total - b.done)
+				/ (b.present * 1048576))) - n.now) END AS eta,
 	j.passes, j.lock_ms, j.attempts,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
 	tablespace_advisor.printable(j.error) AS error, j.owner::regrole AS owner,
@@ -267,8 +277,12 @@ SELECT j.job_id, j.relation::regclass AS relation,
 	tablespace_advisor.round_to_three(j.others_lost_percent) AS others_lost_percent,
 	j.restarts, j.interruptions, j.blocks_again,
 	CASE j.state WHEN 'interrupted'
-		THEN tablespace_advisor.copy_kept_until(j.interrupted_at) END AS kept_until
+		THEN tablespace_advisor.copy_kept_until(j.interrupted_at, j.during)
+		END AS kept_until,
+	j.during, j.opens_at
 FROM tablespace_advisor.job_now j
+	CROSS JOIN LATERAL (
+		SELECT pg_catalog.clock_timestamp() AS now OFFSET 0) n
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
 		CASE j.state WHEN 'running' THEN j.job_id END) w ON true
 	CROSS JOIN LATERAL (
@@ -295,7 +309,7 @@ SELECT p.job_id, p.relation, p.relation_name, p.from_tablespace, p.to_tablespace
 	/* "Key (...)=(...)": to see moves is no right to see rows */
 	CASE WHEN pg_catalog.pg_has_role(p.owner, 'USAGE') THEN p.detail END AS detail,
 	p.batch_id, p.present_mb_per_s, p.rate_reason, p.others_lost_percent, p.restarts,
-	p.interruptions, p.blocks_again, p.kept_until
+	p.interruptions, p.blocks_again, p.kept_until, p.during, p.opens_at
 FROM tablespace_advisor.move_progress p
 WHERE pg_catalog.pg_has_role(p.owner, 'USAGE')
 	OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE');
@@ -331,6 +345,10 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.blocks_again IS
 	'blocks that a copy copied again because of interruptions';
 COMMENT ON COLUMN @extschema@.tablespace_moves.kept_until IS
 	'when an interrupted move fails and its copy is dropped, see tablespace_advisor.keep_interrupted';
+COMMENT ON COLUMN @extschema@.tablespace_moves.during IS
+	'daily time window in which the move works, in the time zone log_timezone; NULL: always';
+COMMENT ON COLUMN @extschema@.tablespace_moves.opens_at IS
+	'when the time window opens that the move waits for; it has no worker meanwhile';
 COMMENT ON COLUMN @extschema@.tablespace_moves.lock_ms IS
 	'milliseconds that a copy held its exclusive lock';
 COMMENT ON COLUMN @extschema@.tablespace_moves.blocked_by IS
@@ -358,11 +376,13 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.batch_id IS
 /* What one watches.  A queued job waits for the one before it of its call. */
 CREATE VIEW @extschema@.tablespace_moves_active WITH (security_barrier) AS
 SELECT m.job_id, m.relation_name, m.percent,
-	CASE WHEN m.state <> 'paused' THEN pg_catalog.pg_size_pretty(
+	CASE WHEN m.state <> 'paused' AND m.opens_at IS NULL THEN pg_catalog.pg_size_pretty(
 		(1048576 * coalesce(m.present_mb_per_s, m.mb_per_s))::numeric) || '/s' END AS rate,
 	pg_catalog.justify_interval(pg_catalog.make_interval(
 		secs => pg_catalog.ceil(extract(epoch FROM m.eta)::float8))) AS eta,
 	CASE
+		WHEN m.opens_at IS NOT NULL THEN 'its time window, which opens at '
+			|| m.opens_at::timestamptz(0)
 		WHEN m.state = 'queued' THEN coalesce('move ' || (
 			SELECT pg_catalog.max(b.job_id) FROM tablespace_advisor.move_progress b
 			WHERE b.batch_id = m.batch_id AND b.finished_at IS NULL
@@ -394,11 +414,12 @@ CREATE PROCEDURE @extschema@.move_indexes_concurrently(
 	min_rate text DEFAULT NULL,
 	until timestamptz DEFAULT NULL,
 	finish_by timestamptz DEFAULT NULL,
+	during text DEFAULT NULL,
 	INOUT job_ids bigint[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, text, timestamptz,
-	timestamptz, bigint[]) IS
+	timestamptz, text, bigint[]) IS
 	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use, by live block copy or REINDEX CONCURRENTLY; without tablespace, or with hot_only, what and where the advice says. Errors as of move_table_concurrently(), but 42809 neither table nor index, 0A000 an index that cannot be moved by that method';
 
 CREATE PROCEDURE @extschema@.move_table_concurrently(
@@ -414,12 +435,13 @@ CREATE PROCEDURE @extschema@.move_table_concurrently(
 	min_rate text DEFAULT NULL,
 	until timestamptz DEFAULT NULL,
 	finish_by timestamptz DEFAULT NULL,
+	during text DEFAULT NULL,
 	INOUT job_ids bigint[] DEFAULT NULL)
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_table_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_table_concurrently(regclass, name, boolean,
 	text, text, interval, boolean, boolean, boolean, text, timestamptz,
-	timestamptz, bigint[]) IS
-	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild. Errors: 42501 not the owner of the table or no CREATE on the tablespace, 42704 no such tablespace, 22004 nulls, 22023 a bad method, rate or lock_timeout, or pg_global, 42P01 no such relation, 42809 not a table, 0A000 method rebuild, or a table that live copy cannot move, 55006 it or one of its indexes is being moved, 53100 too little space, 53000 no worker slot is free, 53400 a limit of workers of users, 25006 read-only or a standby, 25001 in a transaction block';
+	timestamptz, text, bigint[]) IS
+	'moves a table, materialized view or the partitions of a partitioned table to another tablespace while they are in use, with TOAST, by live block copy; with_indexes: its indexes too, those that live copy applies to in the same cutover, others by rebuild. Errors: 42501 not the owner of the table or no CREATE on the tablespace, 42704 no such tablespace, 22004 nulls, 22023 a bad method, rate or lock_timeout, an empty time window, or pg_global, 22007 another bad time window, 42P01 no such relation, 42809 not a table, 0A000 method rebuild, or a table that live copy cannot move, 55006 it or one of its indexes is being moved, 53100 too little space, 53000 no worker slot is free, 53400 a limit of workers of users, 25006 read-only or a standby, 25001 in a transaction block';
 
 CREATE FUNCTION @extschema@.cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -450,12 +472,13 @@ CREATE FUNCTION @extschema@.alter_move(
 	max_rate text DEFAULT NULL,
 	min_rate text DEFAULT NULL,
 	finish_by timestamptz DEFAULT NULL,
-	lock_timeout interval DEFAULT NULL)
+	lock_timeout interval DEFAULT NULL,
+	during text DEFAULT NULL)
 RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_alter_move';
-COMMENT ON FUNCTION @extschema@.alter_move(bigint, text, text, timestamptz, interval) IS
-	'changes limits of a queued or running live copy, within a second or so of the commit; NULL leaves a limit, ''none'' or infinity removes it; false if the move has ended or nothing changes. Errors: 42704 no such job, 42501 unless it is the caller''s own, 22023 for a min_rate over max_rate or a bad lock_timeout, 0A000 for other methods';
+COMMENT ON FUNCTION @extschema@.alter_move(bigint, text, text, timestamptz, interval, text) IS
+	'changes limits of a queued, waiting or running live copy, within a second or so of the commit; NULL leaves a limit, ''none'' or infinity removes it; false if the move has ended or nothing changes. Errors: 42704 no such job, 42501 unless it is the caller''s own, 22023 for a min_rate over max_rate, a bad lock_timeout or an empty time window, 22007 for another bad one, 0A000 for other methods, unless it is the time window that changes';
 
 CREATE FUNCTION @extschema@.undo_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE

@@ -32,6 +32,7 @@
 #include "move/job/job.h"
 #include "move/job/journal.h"
 #include "move/job/queue.h"
+#include "move/job/waiting.h"
 #include "move/progress_times.h"
 #include "move/wait_for_batch.h"
 #include "move/worker/recover.h"
@@ -57,7 +58,7 @@ print_progress(int64 batch_id)
 		"   pg_catalog.array_remove(m.blocked_by, 0), ', '), '') AS blockers"
 		" FROM tablespace_advisor.move_progress m"
 		" JOIN tablespace_advisor.job j USING (job_id)"
-		" WHERE j.batch_id = $1 AND m.state IN ('running', 'paused')",
+		" WHERE j.batch_id = $1 AND j.state IN ('running', 'paused')",
 		1, {INT8OID}, NULL
 	};
 	Datum		values[1];
@@ -189,6 +190,7 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext loop;
 	TimestampTz began = GetCurrentTimestamp();
+	TimestampTz told = tsa_opening_of_batch(batch_id);
 	int64		printed_ms = 0;
 	bool		done = false;
 
@@ -207,6 +209,7 @@ tsa_wait_for_batch(int64 batch_id, BackgroundWorkerHandle *handle,
 		if (!done && tsa_progress_is_due(waited_ms, printed_ms))
 		{
 			print_progress(batch_id);
+			told = tsa_tell_opening(batch_id, told);
 			if (print_more != NULL)
 				print_more(batch_id);
 			printed_ms = waited_ms;

@@ -107,11 +107,11 @@ have_ended(ArrayType *job_ids)
 		"SELECT m.job_id, CASE WHEN $2 = ANY (m.blocked_by)"
 		"   THEN m.method <> 'copy' OR " TSA_SESSION_LOCKS("$2", "j")
 		"   ELSE false END AS waits_for_us,"
-		" m.state <> 'interrupted' AS is_changed, j.xmin"
+		" j.state <> 'interrupted' AS is_changed, j.xmin"
 		" FROM tablespace_advisor.move_progress m"
 		" JOIN tablespace_advisor.job j USING (job_id)"
 		" WHERE m.job_id = ANY ($1)"
-		" AND m.state IN " TSA_UNFINISHED,
+		" AND j.state IN " TSA_UNFINISHED,
 		2, {INT8ARRAYOID, INT4OID}, NULL
 	};
 	Datum		values[2];

@@ -105,7 +105,7 @@ parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
 {
 	static const TsaMoveArgs args = {
 		.max_rate = 2,.lock_timeout = 3,.wait = 4,.dry_run = 5,
-		.until = 7,.min_rate = 8,.finish_by = 9
+		.until = 7,.min_rate = 8,.finish_by = 9,.during = 10
 	};
 	TsaMoveOptions *options = &evacuation->options;
 
@@ -511,7 +511,7 @@ tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 	Evacuation	evacuation;
 	List	   *ids;
 
-	tsa_check_signature(fcinfo, "job", 11);
+	tsa_check_signature(fcinfo, "job", 12);
 	parse_evacuation(fcinfo, &evacuation);
 	if (!evacuation.options.dry_run)
 		tsa_begin_call(fcinfo);

@@ -296,10 +296,11 @@ CREATE PROCEDURE @extschema@.evacuate_tablespace(
 	until timestamptz DEFAULT NULL,
 	min_rate text DEFAULT NULL,
 	finish_by timestamptz DEFAULT NULL,
+	during text DEFAULT NULL,
 	INOUT job_ids bigint[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'tsa_evacuate_tablespace'
 LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.evacuate_tablespace(
 	name, name, text, interval, boolean, boolean, text, timestamptz, text,
-	timestamptz, bigint[]) IS
+	timestamptz, text, bigint[]) IS
 	'moves everything of this database that the caller owns and that can move out of a tablespace, while it is in use; prints the remaining things with their statements and runs none of these; repeat it until nothing is left, in each database. Errors as of move_table_concurrently(), and 22023 the two are one tablespace, 55006 an evacuation the other way; a relation that could not be moved is a warning';

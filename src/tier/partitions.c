@@ -211,7 +211,7 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 {
 	static const TsaMoveArgs args = {
 		.until = 6,.max_rate = 7,.lock_timeout = 8,.wait = 9,.dry_run = 10,
-		.min_rate = 11,.finish_by = 12
+		.min_rate = 11,.finish_by = 12,.during = 13
 	};
 	Datum		tablespace = tsa_required_arg(fcinfo, 1, "tablespace");
 
@@ -237,7 +237,7 @@ tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 	List	   *moves;
 	List	   *ids;
 
-	tsa_check_signature(fcinfo, "job", 14);
+	tsa_check_signature(fcinfo, "job", 15);
 	parse_options(fcinfo, &options);
 	if (!options.dry_run)
 		tsa_begin_call(fcinfo);

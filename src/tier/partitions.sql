@@ -330,10 +330,11 @@ CREATE PROCEDURE @extschema@.move_partitions_concurrently(
 	dry_run boolean DEFAULT false,
 	min_rate text DEFAULT NULL,
 	finish_by timestamptz DEFAULT NULL,
+	during text DEFAULT NULL,
 	INOUT job_ids bigint[] DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'tsa_move_partitions_concurrently'
 LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.move_partitions_concurrently(
 	regclass, name, interval, interval, interval, boolean, timestamptz, text,
-	interval, boolean, boolean, text, timestamptz, bigint[]) IS
+	interval, boolean, boolean, text, timestamptz, text, bigint[]) IS
 	'moves the partitions that advise_partition_placement() names, oldest first, while they are in use; the partitioned table itself, and so new partitions, stay; to be called again and again, as by pg_cron. Errors as of advise_partition_placement() and move_table_concurrently(); a partition that could not be moved is a warning';

@@ -73,6 +73,7 @@ my %harmless = (
 
 # Arguments for which these values mean nothing, by their names.
 my %meaningful = (
+	during => undef,
 	fillfactor => '100',
 	file_size => '1 MB',
 	finish_by => undef,

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * limits.h
- *	  How fast a move may go, how fast it has to, and how long it may keep
- *	  others waiting.
+ *	  When a move may work, how fast it may go, how fast it has to, and how long
+ *	  it may keep others waiting.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -14,6 +14,8 @@
 #include "postgres.h"
 
 #include "utils/timestamp.h"
+
+#include "journal/daily_window.h"
 
 typedef enum TsaRateMode
 {
@@ -29,6 +31,7 @@ typedef struct TsaLimits
 	int64		min_rate;		/* likewise */
 	TimestampTz finish_by;		/* DT_NOEND: whenever */
 	int			lock_timeout_ms;	/* of a job that is queued; else 0 */
+	TsaDailyWindow during;		/* it works then only */
 } TsaLimits;
 
 /* What limits nothing. */

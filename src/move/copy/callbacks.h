@@ -103,9 +103,10 @@ typedef struct TsaCopyCallbacks
 	void		(*takes_longer) (void *arg);
 } TsaCopyCallbacks;
 
-/* What became of a copy that has moved its relation. */
+/* What became of a copy that has moved its relation, or is suspended. */
 typedef struct TsaCopyResult
 {
+	bool		is_suspended;	/* its time window has closed */
 	TsaMoveProgress figures;
 	bool		keeps_old;		/* one old file, which may be dropped later */
 	RelFileLocator old_file;	/* if so */

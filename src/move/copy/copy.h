@@ -134,7 +134,8 @@ typedef struct TsaCopy
 	LocalTransactionId holder_lxid;
 	int			turns;			/* of such, one after the other, without a gap
 								 * that was seen */
-	int			lock_timeout_ms;	/* as it is now */
+	int			lock_timeout_ms;	/* as it is now, like the next one */
+	TsaDailyWindow during;		/* in which it works */
 	instr_time	queued;			/* for the exclusive lock, the last time */
 	int			queue_tries;	/* how often */
 	double		queue_cost_ms;	/* others may have been held up, then */
@@ -250,6 +251,7 @@ extern bool tsa_copy_yield_and_pause(TsaCopy *copy);
 extern bool tsa_copy_look(TsaCopy *copy);
 extern bool tsa_copy_end_pass(TsaCopy *copy);
 extern bool tsa_copy_delay_point(TsaCopy *copy, uint64 bytes);
+extern void tsa_copy_renew_limits(TsaCopy *copy);
 
 /* blocks.c */
 extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);
@@ -269,6 +271,7 @@ extern void tsa_copy_tell_kept(const TsaCopy *copy);
 extern void tsa_copy_trust(TsaCopy *copy);
 extern bool tsa_copy_mark_is_due(const TsaCopy *copy, bool end);
 extern void tsa_copy_mark(TsaCopy *copy);
+extern bool tsa_copy_suspends(TsaCopy *copy);
 
 /* write_queue.c */
 extern void tsa_copy_check_length(const TsaCopyRel *rel, ForkNumber fork,

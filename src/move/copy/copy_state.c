@@ -15,10 +15,12 @@
 
 /* Which states may follow which. */
 static const uint32 next_states[] = {
-	[TSA_COPY_PREPARING] = TO(TSA_COPY_COPYING),
-	[TSA_COPY_COPYING] = TO(TSA_COPY_SWITCHED) | TO(TSA_COPY_REWRITTEN),
+	[TSA_COPY_PREPARING] = TO(TSA_COPY_COPYING) | TO(TSA_COPY_SUSPENDED),
+	[TSA_COPY_COPYING] = TO(TSA_COPY_SWITCHED) | TO(TSA_COPY_REWRITTEN) |
+	TO(TSA_COPY_SUSPENDED),
 	[TSA_COPY_SWITCHED] = 0,
-	[TSA_COPY_REWRITTEN] = 0
+	[TSA_COPY_REWRITTEN] = 0,
+	[TSA_COPY_SUSPENDED] = 0
 };
 
 /* Which session-level locks may be held after which. */

@@ -5,8 +5,10 @@
  *
  *		PREPARING --> COPYING --> SWITCHED
  *					  COPYING --> REWRITTEN
+ *		PREPARING, COPYING --> SUSPENDED
  *
- * A copy that is REWRITTEN is given up, and another one is begun.
+ * A copy that is REWRITTEN is given up, and another one is begun.  One that is
+ * SUSPENDED, as its time window has closed, is kept for another process.
  *
  * Session-level locks: none while PREPARING; then all of them but for the
  * moments in which the copy yields to waiters (none) or asks for the
@@ -26,8 +28,9 @@ typedef enum TsaCopyState
 	TSA_COPY_PREPARING,			/* what is to be copied is being found out */
 	TSA_COPY_COPYING,			/* up to the switch */
 	TSA_COPY_SWITCHED,			/* the copy is the relations' storage */
-	TSA_COPY_REWRITTEN			/* of no use: a source has been rewritten or
+	TSA_COPY_REWRITTEN,			/* of no use: a source has been rewritten or
 								 * truncated */
+	TSA_COPY_SUSPENDED			/* to be gone on with later */
 } TsaCopyState;
 
 typedef enum TsaCopyLocks

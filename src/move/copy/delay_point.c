@@ -29,6 +29,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "journal/window_clock.h"
 #include "move/common/relation.h"
 #include "move/common/session.h"
 #include "move/common/sleep.h"
@@ -71,8 +72,8 @@ tsa_copy_close(TsaCopy *copy)
  * Asks for the limits, which somebody may have changed.  The catalog snapshot
  * that this leaves behind is dropped.
  */
-static void
-renew_limits(TsaCopy *copy)
+void
+tsa_copy_renew_limits(TsaCopy *copy)
 {
 	TsaLimits	limits;
 	int64		others_left;
@@ -80,7 +81,9 @@ renew_limits(TsaCopy *copy)
 	copy->callbacks->read_limits(copy->callbacks->arg, &limits, &others_left);
 	InvalidateCatalogSnapshot();
 	copy->lock_timeout_ms = limits.lock_timeout_ms;
-	if (tsa_throttle_renew(copy->throttle, &limits, others_left))
+	copy->during = limits.during;
+	if (copy->throttle != NULL &&
+		tsa_throttle_renew(copy->throttle, &limits, others_left))
 		copy->has_new_limits = true;
 }
 
@@ -125,7 +128,7 @@ tsa_copy_begin(TsaCopy *copy)
 	INSTR_TIME_SET_CURRENT(copy->renewed);
 	copy->renewed_bytes = copy->bytes;
 	if (copy->throttle != NULL)
-		renew_limits(copy);
+		tsa_copy_renew_limits(copy);
 }
 
 /*
@@ -199,7 +202,7 @@ sleep_unless_waited_for(TsaCopy *copy, double ms)
  * Pauses for as long as there is a reason, and until synchronous standbys
  * have flushed the WAL that there is now.  Outside any transaction; none is
  * open while it sleeps.  Meanwhile it follows the WAL and yields to waiters.
- * False if the move has to start with new storage.
+ * False if the move has to start with new storage, or is suspended.
  */
 static bool
 pause_for_others(TsaCopy *copy)
@@ -220,6 +223,8 @@ pause_for_others(TsaCopy *copy)
 		const char *reason;
 		bool		requested;
 
+		if (tsa_copy_suspends(copy))
+			return false;
 		tsa_begin();
 		reason = pause_reason(copy, standbys_at);
 		snprintf(now, sizeof(now), "paused: %s", reason ? reason : "");
@@ -325,7 +330,8 @@ has_to_stop(TsaCopy *copy)
 	if (tsa_ms_since(&copy->looked_around) < LOOK_AROUND_MS)
 		return false;
 	INSTR_TIME_SET_CURRENT(copy->looked_around);
-	return pause_reason(copy, InvalidXLogRecPtr) != NULL;
+	return tsa_is_outside_window(&copy->during) ||
+		pause_reason(copy, InvalidXLogRecPtr) != NULL;
 }
 
 /*

@@ -124,7 +124,8 @@ report_no_cutover(TsaCopy *copy)
 }
 
 /*
- * Copies and cuts over.  False if the relation was rewritten meanwhile.
+ * Copies and cuts over.  False if the relation was rewritten meanwhile, or the
+ * copy is suspended.
  */
 static bool
 copy_and_cut_over(TsaCopy *copy)
@@ -132,6 +133,8 @@ copy_and_cut_over(TsaCopy *copy)
 	INSTR_TIME_SET_CURRENT(copy->started);
 	if (tsa_copy_prepare_or_move(copy))
 		return true;
+	if (copy->state == TSA_COPY_SUSPENDED)
+		return false;
 	copy->callbacks->takes_longer(copy->callbacks->arg);
 	tsa_stop_point("storage created");
 	copy->tail = tsa_wal_tail_open(copy->cxt);
@@ -223,6 +226,7 @@ open_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 
 	copy->order = order;
 	copy->lock_timeout_ms = order->lock_timeout_ms;
+	copy->during = order->limits.during;
 	copy->callbacks = callbacks;
 	copy->state = TSA_COPY_PREPARING;
 	copy->locks = TSA_LOCKS_NONE;
@@ -253,8 +257,9 @@ finish_copy(TsaCopy *copy, TsaCopyResult *result)
 }
 
 /*
- * Makes a copy of the order's relation and cuts over to it.  False if the
- * relation was rewritten meanwhile.  Counts on how often it started over.
+ * Makes a copy of the order's relation and cuts over to it, or suspends it.
+ * False if the relation was rewritten meanwhile.  Counts on how often it
+ * started over.
  */
 static bool
 copy_once(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
@@ -269,9 +274,10 @@ copy_once(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 		done = copy_and_cut_over(copy);
 		if (copy->locks != TSA_LOCKS_NONE)
 			tsa_copy_unlock(copy);
+		result->is_suspended = copy->state == TSA_COPY_SUSPENDED;
 		if (done)
 			finish_copy(copy, result);
-		else
+		else if (!result->is_suspended)
 			discard_copy(copy);
 	}
 	PG_FINALLY();
@@ -280,7 +286,7 @@ copy_once(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 		close_copy(copy);
 	}
 	PG_END_TRY();
-	return done;
+	return done || result->is_suspended;
 }
 
 /*

@@ -17,7 +17,8 @@
 /*
  * Called outside any transaction; returns outside any transaction when the
  * relation has moved and its old files are small enough to be dropped at one
- * go (or cannot be reached), which is left to the caller.  Throws an error
+ * go (or cannot be reached), which is left to the caller; or when the time
+ * window has closed, and the copy is to be gone on with.  Throws an error
  * when it could not be moved; the caller then ends the transaction and drops
  * the storage that has been made.  order->indexes follows indexes that are
  * rebuilt meanwhile.

@@ -556,6 +556,9 @@ tsa_copy_wait_for_lock(TsaCopy *copy)
 
 	if (tsa_ms_since(&copy->reported) >= REPORT_MS)
 	{
+		tsa_begin();
+		tsa_copy_renew_limits(copy);
+		CommitTransactionCommand();
 		(void) tsa_copy_find_blockers(copy);
 		tsa_copy_report(copy, "waiting for lock");
 		copy->progress.phase = phase;
@@ -567,8 +570,8 @@ tsa_copy_wait_for_lock(TsaCopy *copy)
 
 /*
  * Yields to those who wait for us, and takes the locks again.  False if a
- * relation is gone or has other storage now; nothing is locked then.  Called
- * outside any transaction.
+ * relation is gone or has other storage now, or the copy is suspended; nothing
+ * is locked then.  Called outside any transaction.
  */
 bool
 tsa_copy_yield(TsaCopy *copy)
@@ -588,6 +591,8 @@ tsa_copy_yield(TsaCopy *copy)
 				tsa_copy_lock(copy);
 		}
 		CommitTransactionCommand();
+		if (!locked && tsa_copy_suspends(copy))
+			return false;
 		if (!locked)
 			tsa_copy_wait_for_lock(copy);
 	} while (!locked);

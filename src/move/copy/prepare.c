@@ -379,8 +379,8 @@ create_storage(TsaCopy *copy)
 
 /*
  * Checks and locks the relations, makes their new storage.  True if what is to
- * be moved was so small that it has been moved already.  Outside any
- * transaction.
+ * be moved was so small that it has been moved already.  False also if the copy
+ * is suspended.  Outside any transaction.
  */
 bool
 tsa_copy_prepare_or_move(TsaCopy *copy)
@@ -391,6 +391,8 @@ tsa_copy_prepare_or_move(TsaCopy *copy)
 		if (list_and_lock(copy))
 			break;
 		CommitTransactionCommand();
+		if (tsa_copy_suspends(copy))
+			return false;
 		copy->callbacks->takes_longer(copy->callbacks->arg);
 		tsa_copy_wait_for_lock(copy);
 	}

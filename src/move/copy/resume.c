@@ -100,6 +100,7 @@
 #include "utils/guc.h"
 
 #include "compat.h"
+#include "journal/window_clock.h"
 #include "move/common/session.h"
 #include "move/common/stop_point.h"
 #include "move/copy/copy.h"
@@ -453,4 +454,26 @@ tsa_copy_mark(TsaCopy *copy)
 	CommitTransactionCommand();
 	pfree(made);
 	tsa_stop_point("marked");
+}
+
+/*
+ * Is the time window of the move closed?  Then the copy is suspended: a mark is
+ * made, if one can be, for who goes on with it.  Outside any transaction.
+ */
+bool
+tsa_copy_suspends(TsaCopy *copy)
+{
+	if (!tsa_is_outside_window(&copy->during))
+		return false;
+	if (copy->locks == TSA_LOCKS_ALL && copy->unmarked_bytes > 0 &&
+		is_verified(copy))
+	{
+		tsa_copy_begin(copy);
+		tsa_copy_write_all(copy);
+		tsa_copy_end(copy);
+		tsa_copy_count(copy);
+		tsa_copy_mark(copy);
+	}
+	tsa_set_copy_state(&copy->state, TSA_COPY_SUSPENDED);
+	return true;
 }

@@ -48,6 +48,7 @@
 #include "storage/smgr.h"
 
 #include "compat.h"
+#include "journal/window_clock.h"
 #include "move/copy/deadline.h"
 #include "move/copy/contention.h"
 #include "move/copy/kernel_io.h"
@@ -108,13 +109,13 @@ static struct
 }			known = {0};
 
 /*
- * Seconds until the copy is to have ended, which may be minus infinity.
+ * Seconds at work until the copy is to have ended, which may be minus infinity.
  */
 static double
 seconds_left(const TsaThrottle *throttle)
 {
-	return ((double) throttle->limits.finish_by -
-			(double) GetCurrentTimestamp()) / USECS_PER_SEC;
+	return tsa_window_seconds_until(&throttle->limits.during,
+									throttle->limits.finish_by);
 }
 
 /* Is there a time by which the move has to end? */
@@ -189,7 +190,9 @@ tsa_throttle_renew(TsaThrottle *throttle, const TsaLimits *limits,
 	bool		changed = limits->mode != throttle->limits.mode ||
 	limits->max_rate != throttle->limits.max_rate ||
 	limits->min_rate != throttle->limits.min_rate ||
-	limits->finish_by != throttle->limits.finish_by;
+	limits->finish_by != throttle->limits.finish_by ||
+	memcmp(&limits->during, &throttle->limits.during,
+		   sizeof(limits->during)) != 0;
 
 	if (changed)
 		take_limits(throttle, limits);

@@ -83,8 +83,8 @@ count_holders(const LOCKTAG *tag, int pid)
 }
 
 /*
- * Is this process a living worker of the batch?  Only workers have the batch
- * lock in share mode.
+ * Is this process, or any if pid is 0, a living worker of the batch?  Only
+ * workers have the batch lock in share mode.
  */
 bool
 tsa_is_batch_worker(int64 batch_id, int pid)

@@ -286,7 +286,7 @@ tsa_job_load(int64 job_id, TsaJob *job)
 	static TsaStatement query = {
 		"SELECT batch_id, relation, heap, kind, from_tablespace, to_tablespace,"
 		" owner, method_wanted, method, state,"
-		" l.max_rate, l.min_rate, l.finish_by, l.lock_timeout_ms,"
+		" l.max_rate, l.min_rate, l.finish_by, l.lock_timeout_ms, l.during,"
 		" coalesce(lock_up_to, -1) AS lock_up_to, takeovers,"
 		" system_identifier = $2 AS native,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
@@ -295,10 +295,9 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		"   WHERE m.job_id = $1 ORDER BY m.mark_id DESC LIMIT 1) AS mark,"
 		" (SELECT m.lsn FROM tablespace_advisor.job_mark m"
 		"   WHERE m.job_id = $1 ORDER BY m.mark_id DESC LIMIT 1) AS mark_lsn,"
-		" interruptions, stalls,"
-		" tablespace_advisor.copy_kept_until(interrupted_at)"
+		" tablespace_advisor.copy_kept_until(interrupted_at, l.during)"
 		"   <= pg_catalog.clock_timestamp() IS TRUE AS has_expired,"
-		" indexes, indexes_from, index_names"
+		" interruptions, stalls, indexes, indexes_from, index_names"
 		" FROM tablespace_advisor.job"
 		" JOIN tablespace_advisor.job_limits l USING (job_id)"
 		" WHERE job_id = $1",
@@ -432,7 +431,8 @@ void
 tsa_job_note_wal(int64 job_id, uint64 bytes)
 {
 	static TsaStatement query = {
-		"UPDATE tablespace_advisor.job SET wal_bytes = $2 WHERE job_id = $1",
+		"UPDATE tablespace_advisor.job"
+		" SET wal_bytes = coalesce(wal_bytes, 0) + $2 WHERE job_id = $1",
 		2, {INT8OID, INT8OID}, NULL
 	};
 	Datum		values[2];
@@ -581,30 +581,31 @@ tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
 }
 
 void
-tsa_job_note_interrupted(int64 job_id, bool keeps_copy)
+tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)
 {
 	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job j SET"
 		" state = CASE WHEN $2 THEN 'interrupted' ELSE 'queued' END,"
-		" phase = NULL, worker_pid = NULL, blocked_by = NULL,"
-		" present_mb_per_s = NULL, rate_reason = NULL, blocks_left = NULL,"
+		" phase = NULL, worker_pid = NULL, progress_handle = NULL,"
+		" blocked_by = NULL, blocks_left = NULL, rate_reason = NULL,"
+		" present_mb_per_s = NULL, interruptions = interruptions + $3,"
 		" bytes_done = CASE WHEN $2 THEN coalesce(m.bytes_done, 0) ELSE 0 END,"
 		" blocks_again = j.blocks_again + coalesce(m.again, 0),"
-		" interruptions = interruptions + 1, takeovers = 0,"
-		" stalls = CASE WHEN m.bytes_done > j.bytes_done THEN 0"
-		"   ELSE stalls + 1 END,"
+		" takeovers = 0, stalls = CASE WHEN m.bytes_done > j.bytes_done"
+		"   THEN 0 ELSE stalls + $3 END,"
 		" interrupted_at = pg_catalog.clock_timestamp()"
 		" FROM (SELECT (pg_catalog.array_agg(bytes_done"
 		"     ORDER BY mark_id DESC))[1] AS bytes_done,"
 		"   pg_catalog.max(blocks_again) AS again"
 		"   FROM tablespace_advisor.job_mark WHERE job_id = $1) m"
 		" WHERE j.job_id = $1 AND state IN ('running', 'paused')",
-		2, {INT8OID, BOOLOID}, NULL
+		3, {INT8OID, BOOLOID, INT4OID}, NULL
 	};
-	Datum		values[2];
+	Datum		values[3];
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = BoolGetDatum(keeps_copy);
+	values[2] = Int32GetDatum(by_window ? 0 : 1);
 	tsa_journal_update(&query, values, NULL);
 }
 
@@ -647,11 +648,10 @@ tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 		" others_lost_percent = coalesce($15, others_lost_percent),"
 		" is_late = coalesce($18, is_late),"
 		" blocks_again = blocks_again + coalesce($19, 0),"
-		" (max_rate, min_rate, finish_by, lock_timeout_ms) ="
-		"   (SELECT l.max_rate, l.min_rate, l.finish_by,"
-		"   l.lock_timeout_ms FROM tablespace_advisor.job_limits l"
-		"   WHERE l.job_id = $1),"
-		" wal_bytes = coalesce($16, wal_bytes),"
+		" (max_rate, min_rate, finish_by, during, lock_timeout_ms) ="
+		"   (SELECT max_rate, min_rate, finish_by, during, lock_timeout_ms"
+		"   FROM tablespace_advisor.job_limits l WHERE l.job_id = $1),"
+		" wal_bytes = coalesce(coalesce(wal_bytes, 0) + $16, wal_bytes),"
 		" new_tablespaces = CASE WHEN $17"
 		"   THEN new_tablespaces END,"
 		" new_filenumbers = CASE WHEN $17"

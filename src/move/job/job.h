@@ -40,7 +40,7 @@ typedef enum TsaJobState
 	TSA_JOB_QUEUED,
 	TSA_JOB_RUNNING,
 	TSA_JOB_PAUSED,
-	TSA_JOB_INTERRUPTED,		/* its worker is gone, its copy is kept */
+	TSA_JOB_INTERRUPTED,		/* no worker has it, its copy is kept */
 	TSA_JOB_DONE,
 	TSA_JOB_FAILED,
 	TSA_JOB_CANCELLED
@@ -130,10 +130,12 @@ extern void tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
 							 const TsaMoveProgress *progress);
 
 /*
- * [T] The worker of a running job is gone: it is to be gone on with by another
- * one, or to be begun again, if no copy is kept.
+ * [T] The worker of a running job is gone, or leaves it as its time window has
+ * closed: it is to be gone on with by another one, or to be begun again, if no
+ * copy is kept.
  */
-extern void tsa_job_note_interrupted(int64 job_id, bool keeps_copy);
+extern void tsa_job_note_interrupted(int64 job_id, bool keeps_copy,
+									 bool by_window);
 
 /*
  * [T] Locks the job's row and plans tsa_job_note_switched(), so that this does

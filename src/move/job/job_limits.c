@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include "utils/builtins.h"
+
 #include "move/job/job_limits.h"
 #include "move/job/journal.h"
 
@@ -23,6 +25,7 @@ tsa_limits_of_result(TsaLimits *limits)
 {
 	int64		max_rate = DatumGetInt64(tsa_result_column(0, "max_rate"));
 	Datum		finish_by = tsa_result_column(0, "finish_by");
+	const char *during = tsa_result_text(0, "during");
 
 	*limits = TSA_NO_LIMITS;
 	if (max_rate == UNLIMITED)
@@ -34,15 +37,21 @@ tsa_limits_of_result(TsaLimits *limits)
 		limits->finish_by = DatumGetTimestampTz(finish_by);
 	limits->lock_timeout_ms =
 		DatumGetInt32(tsa_result_column(0, "lock_timeout_ms"));
+	if (during != NULL &&
+		tsa_parse_window(during, &limits->during) != TSA_WINDOW_GOOD)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg_internal("the journal has a time window that cannot be read")));
 }
 
 /*
- * max_rate, min_rate and finish_by as parameters of a statement.
+ * max_rate, min_rate, finish_by and during as parameters of a statement.
  */
 TsaLimitsValues
 tsa_limits_values(const TsaLimits *limits)
 {
 	bool		unlimited = limits->mode == TSA_RATE_UNLIMITED;
+	char		during[TSA_WINDOW_SIZE];
 	TsaLimitsValues v;
 
 	v.values[0] = Int64GetDatum(unlimited ? UNLIMITED : limits->max_rate);
@@ -51,5 +60,8 @@ tsa_limits_values(const TsaLimits *limits)
 	v.nulls[1] = limits->min_rate == 0;
 	v.values[2] = TimestampTzGetDatum(limits->finish_by);
 	v.nulls[2] = TIMESTAMP_IS_NOEND(limits->finish_by);
+	tsa_format_window(&limits->during, during);
+	v.values[3] = CStringGetTextDatum(during);
+	v.nulls[3] = !tsa_has_window(&limits->during);
 	return v;
 }

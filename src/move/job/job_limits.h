@@ -15,11 +15,11 @@
 
 #include "move/common/limits.h"
 
-/* max_rate, min_rate and finish_by as parameters of a statement. */
+/* max_rate, min_rate, finish_by and during as parameters of a statement. */
 typedef struct TsaLimitsValues
 {
-	Datum		values[3];
-	bool		nulls[3];
+	Datum		values[4];
+	bool		nulls[4];
 } TsaLimitsValues;
 
 extern void tsa_limits_of_result(TsaLimits *limits);

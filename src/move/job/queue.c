@@ -46,6 +46,7 @@
 #include "move/job/journal_room.h"
 #include "move/job/queue.h"
 #include "move/job/uncommitted.h"
+#include "move/job/waiting.h"
 #include "state/printable.h"
 #include "state/settings.h"
 #include "state/state.h"
@@ -91,9 +92,10 @@ tsa_count_copies(const List *moves)
 /*
  * Makes a queued or interrupted job the running one of this worker; false if
  * it is neither any more, or not for this worker, or if somebody is cancelling
- * it, in a transaction that may stay open, or if it is not to begin: it may
- * have been locked when tsa_give_up_job() looked.  Others find the figures of
- * the worker's copies by progress_handle, 0 if they cannot (live_progress.c).
+ * it, in a transaction that may stay open, or if its time window is closed, or
+ * if it is not to begin: it may have been locked when tsa_give_up_job() looked.
+ * Others find the figures of the worker's copies by progress_handle, 0 if they
+ * cannot (live_progress.c).
  *
  * Workers but the batch's first take live copies only, and none of a table
  * that shares the batch with moves of its own indexes, nor these: each of the
@@ -113,6 +115,9 @@ tsa_claim_job(int64 job_id, bool copies_only, int64 progress_handle)
 	"   SELECT q.job_id FROM tablespace_advisor.job q" \
 	"   WHERE q.job_id = $1 AND q.state IN ('queued', 'interrupted')" \
 	condition " FOR NO KEY UPDATE SKIP LOCKED))" \
+	" AND (SELECT tablespace_advisor.window_opens(l.during," \
+	"     pg_catalog.clock_timestamp())" \
+	"   FROM tablespace_advisor.job_limits l WHERE l.job_id = $1) IS NULL" \
 	" AND (until IS NULL AND lock_up_to IS NULL OR state = 'interrupted' OR" \
 	"   tablespace_advisor.reason_not_to_begin(job_id) IS NULL)"
 	/* two statements: the plan of one for both would be made at each call */
@@ -225,17 +230,22 @@ tsa_list_batch_jobs(int64 batch_id)
 	"(state IN " TSA_UNFINISHED " OR new_filenumbers IS NOT NULL" \
 	" OR old_filenumbers IS NOT NULL)"
 
-/* Batches (int64 *) with something left, in the current memory context. */
+/*
+ * Batches (int64 *) with something left, in the current memory context; also
+ * those that just wait for a time window, if they are wanted.
+ */
 List *
-tsa_list_open_batches(void)
+tsa_list_open_batches(bool with_waiting)
 {
 	static TsaStatement query = {
-		"SELECT DISTINCT batch_id AS id FROM tablespace_advisor.job"
-		" WHERE " TSA_LEFT_TO_DO " ORDER BY batch_id",
-		0, {0}, NULL
+		"SELECT DISTINCT batch_id AS id FROM tablespace_advisor.job j"
+		" WHERE " TSA_LEFT_TO_DO " AND ($1 > 0 OR NOT EXISTS ("
+		"   SELECT FROM tablespace_advisor.waiting_job w"
+		"   WHERE w.job_id = j.job_id)) ORDER BY batch_id",
+		1, {INT8OID}, NULL
 	};
 
-	return find_ids(&query, 0);
+	return find_ids(&query, with_waiting);
 }
 
 /*
@@ -362,14 +372,14 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		" method_wanted, method, bytes_total, max_rate, min_rate, finish_by,"
 		" until, lock_up_to, lock_timeout_ms,"
 		" owner, system_identifier, database, indexes, indexes_from,"
-		" forecast_saved_ms_per_s, call_user, policy, index_names)"
+		" forecast_saved_ms_per_s, call_user, policy, index_names, during)"
 		" OVERRIDING SYSTEM VALUE"
 		" SELECT id, CASE $1 WHEN 0 THEN id ELSE $1 END, $2, $3, $4, $5, $6,"
 		" $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
 		" $21, $22, $23, $24, $25, $26, $27,"
 		" (SELECT pg_catalog.array_agg(c.relname ORDER BY i.n)"
 		"   FROM pg_catalog.unnest($23) WITH ORDINALITY i (index, n)"
-		"   LEFT JOIN pg_catalog.pg_class c ON c.oid = i.index)"
+		"   LEFT JOIN pg_catalog.pg_class c ON c.oid = i.index), $28"
 		" FROM (SELECT pg_catalog.nextval('tablespace_advisor.job_job_id_seq')"
 		"   OFFSET 0) AS s(id)"
 		" ON CONFLICT (relation) WHERE state IN " TSA_UNFINISHED " DO NOTHING"
@@ -414,7 +424,8 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 		[26] = {OIDOID, ObjectIdGetDatum(GetSessionUserId()), false},
 		[27] = {TEXTOID, options->policy ?
 			CStringGetTextDatum(options->policy) : (Datum) 0,
-		options->policy == NULL}
+		options->policy == NULL},
+		[28] = {TEXTOID, limits.values[3], limits.nulls[3]}
 	};
 	TsaState	journal;
 	int64		job_id = 0;
@@ -629,8 +640,13 @@ tsa_queue_moves(List *moves, const TsaMoveOptions *options)
 	}
 	report_left_out(queueing.left_out);
 	if (queueing.ids != NIL)
-		warn_if_late(*(int64 *) linitial(queueing.ids),
-					 options->limits.finish_by);
+	{
+		int64		batch_id = *(int64 *) linitial(queueing.ids);
+
+		warn_if_late(batch_id, options->limits.finish_by);
+		if (tsa_has_window(&options->limits.during))
+			tsa_tell_opening(batch_id, DT_NOEND);
+	}
 	return queueing.ids;
 }
 

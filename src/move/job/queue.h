@@ -26,7 +26,7 @@ extern bool tsa_claim_job(int64 job_id, bool copies_only,
 extern bool tsa_cancel_queued_job(int64 job_id);
 extern int	tsa_find_job_worker(int64 job_id);
 extern List *tsa_list_batch_jobs(int64 batch_id);
-extern List *tsa_list_open_batches(void);
+extern List *tsa_list_open_batches(bool with_waiting);
 extern bool tsa_has_foreign_jobs(void);
 extern List *tsa_list_foreign_jobs(void);
 extern List *tsa_lock_open_jobs(int64 batch_id);

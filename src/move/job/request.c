@@ -85,26 +85,26 @@ tsa_request_limits(int64 job_id, const TsaLimits *limits)
 	static TsaStatement query = {
 		"INSERT INTO tablespace_advisor.request"
 		" (job_id, pause, alters, max_rate, min_rate, finish_by,"
-		" lock_timeout_ms)"
-		" SELECT job_id, false, true, $2, $3, $4, $5"
+		" during, lock_timeout_ms)"
+		" SELECT job_id, false, true, $2, $3, $4, $5, $6"
 		" FROM tablespace_advisor.job WHERE job_id = $1 FOR KEY SHARE"
 		" ON CONFLICT (job_id) DO UPDATE SET alters = true,"
 		" max_rate = excluded.max_rate, min_rate = excluded.min_rate,"
-		" finish_by = excluded.finish_by,"
+		" finish_by = excluded.finish_by, during = excluded.during,"
 		" lock_timeout_ms = excluded.lock_timeout_ms",
-		5, {INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, INT4OID}, NULL
+		6, {INT8OID, INT8OID, INT8OID, TIMESTAMPTZOID, TEXTOID, INT4OID}, NULL
 	};
 	TsaLimitsValues v = tsa_limits_values(limits);
-	Datum		values[5];
-	char		nulls[] = "     ";
+	Datum		values[6];
+	char		nulls[] = "      ";
 
 	values[0] = Int64GetDatum(job_id);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 	{
 		values[i + 1] = v.values[i];
 		nulls[i + 1] = v.nulls[i] ? 'n' : ' ';
 	}
-	values[4] = Int32GetDatum(limits->lock_timeout_ms);
+	values[5] = Int32GetDatum(limits->lock_timeout_ms);
 	tsa_journal_update(&query, values, nulls);
 }
 
@@ -149,6 +149,7 @@ tsa_read_limits(int64 job_id, TsaLimits *limits, int64 *others_left)
 {
 	static TsaStatement query = {
 		"SELECT l.max_rate, l.min_rate, l.finish_by, l.lock_timeout_ms,"
+		" l.during,"
 		" CASE WHEN l.finish_by IS NOT NULL THEN"
 		"   tablespace_advisor.bytes_left_beside(l.job_id) END AS others_left"
 		" FROM tablespace_advisor.job_limits l WHERE l.job_id = $1",

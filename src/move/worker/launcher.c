@@ -42,6 +42,7 @@
 #include "compat.h"
 #include "move/common/session.h"
 #include "move/job/journal.h"
+#include "move/job/waiting.h"
 #include "move/rebuild/transient_index.h"
 #include "move/worker/launcher.h"
 #include "move/worker/launcher_calls.h"
@@ -257,6 +258,7 @@ void
 tsa_recover_worker_main(Datum database)
 {
 	TsaWorker	worker;
+	TimestampTz opening = DT_NOEND;
 	bool		installed;
 	bool		lacks_worker;
 
@@ -266,7 +268,13 @@ tsa_recover_worker_main(Datum database)
 	installed = tsa_keep_journal();
 	lacks_worker = installed &&
 		tsa_recover_jobs(MyBgworkerEntry->bgw_extra[0]);
+	if (installed)
+		opening = tsa_next_opening();
 	tsa_commit(&worker.session);
+	if (!TIMESTAMP_IS_NOEND(opening))
+		tsa_call_launcher(DatumGetObjectId(database),
+						  TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
+														  opening) + 1);
 	if (lacks_worker)
 		tsa_call_launcher(DatumGetObjectId(database), RETRY_MS);
 	if (installed)

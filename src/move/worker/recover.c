@@ -16,7 +16,8 @@
  * no worker can be had, the next call tries again, or the launcher.  A job
  * ends as failed if it is interrupted again and again with no mark in between,
  * as it may be what interrupts; and if it stays interrupted for longer than
- * its copy is kept.
+ * its copy is kept.  A batch that waits for its time window is left alone; the
+ * launcher looks when the next one opens.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -172,7 +173,7 @@ interrupt_job(const TsaJob *job)
 		}
 		tsa_job_note_new_storage(job->job_id, NULL, 0);
 	}
-	tsa_job_note_interrupted(job->job_id, keeps_copy);
+	tsa_job_note_interrupted(job->job_id, keeps_copy, false);
 }
 
 /* A job of a dead batch, and whether it may be run again. */
@@ -260,7 +261,7 @@ recover_batches(bool may_go_on, bool take_over)
 	ListCell   *lc;
 
 	forget_foreign_jobs();
-	foreach(lc, tsa_list_open_batches())
+	foreach(lc, tsa_list_open_batches(!may_go_on))
 	{
 		int64		batch_id = *(int64 *) lfirst(lc);
 
@@ -305,7 +306,7 @@ tsa_has_dead_batch(void)
 {
 	ListCell   *lc;
 
-	foreach(lc, tsa_list_open_batches())
+	foreach(lc, tsa_list_open_batches(false))
 	{
 		LOCKTAG		tag;
 

@@ -150,7 +150,7 @@ tsa_start_workers(int64 batch_id, int ncopies)
 	return handle;
 }
 
-/* What is queued of a batch. */
+/* What is queued of a batch, and may begin now. */
 typedef struct Queue
 {
 	int64		first;			/* the first job */
@@ -168,6 +168,8 @@ read_queue(int64 batch_id, Queue *queue)
 		" (count(*) FILTER (WHERE method = 'copy') OVER ())::int AS copies"
 		" FROM tablespace_advisor.job WHERE batch_id = $1"
 		" AND state IN ('queued', 'interrupted')"
+		" AND NOT EXISTS (SELECT FROM tablespace_advisor.waiting_job w"
+		"   WHERE w.job_id = job.job_id)"
 		" ORDER BY job_id LIMIT 1",
 		1, {INT8OID}, NULL
 	};

@@ -37,6 +37,7 @@
 #include "move/common/session.h"
 #include "move/common/sleep.h"
 #include "move/job/batch_lock.h"
+#include "move/job/waiting.h"
 #include "move/worker/user_limits.h"
 
 /* tablespace_advisor.max_calls_per_role */
@@ -97,16 +98,17 @@ places_of_users(void)
 }
 
 /*
- * Refuses a user who has too many calls under way, or one for whom there is no
- * place left.
+ * Refuses a user who has too many calls under way, or waiting for their time
+ * windows, or one for whom there is no place left.
  */
 static void
-check_limits(Oid user, const TsaCallCount *count)
+check_limits(Oid user, const TsaCallCount *count, int nwaiting)
 {
 	int			workers = count->of_all + count->helpers;
 	int			places = places_of_users();
 
-	if (max_calls_per_role > 0 && count->of_user >= max_calls_per_role)
+	if (max_calls_per_role > 0 &&
+		count->of_user + nwaiting >= max_calls_per_role)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("too many moves for role \"%s\"",
@@ -170,6 +172,7 @@ tsa_take_user_place(int64 batch_id)
 	LOCKTAG		limit;
 	LOCKTAG		call;
 	TsaCallCount count;
+	int			nwaiting;
 
 	if (!OidIsValid(user))
 		return InvalidOid;
@@ -179,13 +182,14 @@ tsa_take_user_place(int64 batch_id)
 	if (count.of_user == 0)
 		displace_slow_worker();
 	count = tsa_count_calls(user);
-	check_limits(user, &count);
+	nwaiting = tsa_count_waiting_calls(user, batch_id);
+	check_limits(user, &count, nwaiting);
 	tsa_set_user_tag(&call, TSA_LOCK_CALL, user, (uint32) batch_id);
 	(void) LockAcquire(&call, ShareLock, false, false);
 	count = tsa_count_calls(user);
 	count.of_all--;
 	count.of_user--;
-	check_limits(user, &count);
+	check_limits(user, &count, nwaiting);
 	(void) LockRelease(&limit, ExclusiveLock, false);
 	return user;
 }

@@ -29,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "journal/window_clock.h"
 #include "move/common/relation.h"
 #include "move/common/session.h"
 #include "move/common/sleep.h"
@@ -79,9 +80,88 @@ clear_up(TsaWorker *worker, int64 job_id, bool answers, bool *keeps_files)
 }
 
 /*
- * Ends the current job and leaves it: the gate keeps out requests to cancel it
- * meanwhile, and one that has come is forgotten.  The old file of a small
- * index may be kept for later (pending_drops.c).
+ * Begins the transaction that leaves the current job: the gate keeps out
+ * requests to cancel it meanwhile.
+ */
+static void
+close_gate(const TsaJob *job)
+{
+	LOCKTAG		gate;
+
+	tsa_set_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
+	tsa_begin();
+	/* an error in here, earlier, has left the gate closed */
+	if (!tsa_lock_held_by_me(&gate, ExclusiveLock))
+		(void) LockAcquire(&gate, ExclusiveLock, true, false);
+}
+
+/*
+ * Commits it.
+ */
+static void
+commit_leaving(TsaWorker *worker, const TsaJob *job)
+{
+	LOCKTAG		direction;
+
+	tsa_set_direction_tag(&direction, job->source_tablespace,
+						  job->target_tablespace, job->owner);
+	(void) LockRelease(&direction, ShareLock, true);
+	tsa_commit(&worker->session);
+	tsa_end_journal_turn();
+}
+
+/*
+ * Opens the gate; a request to cancel that has come is forgotten.
+ */
+static void
+open_gate(const TsaJob *job)
+{
+	LOCKTAG		gate;
+
+	tsa_set_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
+	QueryCancelPending = false;
+	LockRelease(&gate, ExclusiveLock, true);
+}
+
+/*
+ * Notes the figures that the present job has shown last, and its WAL.
+ */
+static void
+note_last_figures(const TsaWorker *worker, int64 job_id, int64 wal_bytes)
+{
+	TsaMoveProgress last;
+
+	tsa_job_note_wal(job_id, wal_bytes);
+	if (tsa_last_live_progress(worker->live, &last))
+		tsa_job_note_figures(job_id, &last);
+}
+
+/*
+ * Leaves the current job, whose time window has closed, to a later worker.
+ * Throws if it has been cancelled meanwhile.
+ */
+static void
+suspend_job(TsaWorker *worker, const TsaJob *job, int64 wal_bytes)
+{
+	TsaJob		present;
+
+	HOLD_CANCEL_INTERRUPTS();
+	close_gate(job);
+	RESUME_CANCEL_INTERRUPTS();
+	CHECK_FOR_INTERRUPTS();
+	HOLD_CANCEL_INTERRUPTS();
+	note_last_figures(worker, job->job_id, wal_bytes);
+	if (tsa_job_load(job->job_id, &present))
+		tsa_job_note_interrupted(job->job_id, present.nkept > 0, true);
+	commit_leaving(worker, job);
+	tsa_forget_present_storage(&worker->drops);
+	open_gate(job);
+	RESUME_CANCEL_INTERRUPTS();
+}
+
+/*
+ * Ends the current job and leaves it.  The old file of a small index may be
+ * kept for later (pending_drops.c).
  */
 static void
 leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
@@ -92,19 +172,12 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 	bool		answers = copied != NULL ? copied->old_answers :
 	tsa_shorten_storage(worker->drops.present, worker->drops.npresent,
 						true);
-	TsaMoveProgress last;
-	LOCKTAG		direction;
-	LOCKTAG		gate;
 
 	end->keeps_files = postpones;
 	end->figures = copied != NULL ? &copied->figures : NULL;
 
 	HOLD_CANCEL_INTERRUPTS();
-	tsa_set_lock_tag(&gate, TSA_LOCK_GATE, job->batch_id);
-	tsa_begin();
-	/* an error in here, earlier, has left the gate closed */
-	if (!tsa_lock_held_by_me(&gate, ExclusiveLock))
-		(void) LockAcquire(&gate, ExclusiveLock, true, false);
+	close_gate(job);
 	if (postpones)
 		tsa_commit_lazily();
 	else if (clear_up(worker, job->job_id, answers, &end->keeps_files))
@@ -116,23 +189,14 @@ leave_job(TsaWorker *worker, const TsaJob *job, TsaJobEnd *end,
 	end->table_dropped = end->state == TSA_JOB_FAILED &&
 		get_rel_name(job->heapid) == NULL;
 	if (copied == NULL)
-	{
-		tsa_job_note_wal(job->job_id, end->wal_bytes);
-		if (tsa_last_live_progress(worker->live, &last))
-			tsa_job_note_figures(job->job_id, &last);
-	}
+		note_last_figures(worker, job->job_id, end->wal_bytes);
 	tsa_finish_job(job->job_id, end);
 	if (end->state == TSA_JOB_DONE)
 		tsa_log_job(job->job_id);
-	tsa_set_direction_tag(&direction, job->source_tablespace,
-						  job->target_tablespace, job->owner);
-	(void) LockRelease(&direction, ShareLock, true);
-	tsa_commit(&worker->session);
-	tsa_end_journal_turn();
+	commit_leaving(worker, job);
 	if (postpones)
 		tsa_postpone_drop(&worker->drops, job->job_id, copied->old_file);
-	QueryCancelPending = false;
-	LockRelease(&gate, ExclusiveLock, true);
+	open_gate(job);
 	RESUME_CANCEL_INTERRUPTS();
 }
 
@@ -178,7 +242,8 @@ execute_job(TsaWorker *worker, const TsaJob *job, TsaCopyResult *copied)
 /* What has become of a job in the worker's hands. */
 typedef enum JobFate
 {
-	JOB_ENDED,					/* or is another worker's */
+	JOB_ENDED,					/* or is another worker's, or its time window
+								 * is closed */
 	JOB_CLAIMED,
 	JOB_LOCKED					/* by somebody who is cancelling it */
 } JobFate;
@@ -206,6 +271,8 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 			fate = JOB_ENDED;
 		else if (claimed)
 			fate = JOB_CLAIMED;
+		else if (tsa_is_outside_window(&job->limits.during))
+			fate = JOB_ENDED;
 		else if ((job->state == TSA_JOB_QUEUED ||
 				  job->state == TSA_JOB_INTERRUPTED) && !copies_only)
 			fate = JOB_LOCKED;
@@ -262,8 +329,9 @@ explain_cancel(ErrorData *err)
 }
 
 /*
- * Runs a job if it is still queued, and ends it whatever happens.  False if it
- * is locked, and to be tried again.
+ * Runs a job if it is still queued, and ends it whatever happens, or suspends
+ * it.  False if it is to be tried again, as it is locked, or suspended: somebody
+ * may have given it another time window in this moment.
  */
 static bool
 run_job(TsaWorker *worker, int64 job_id, bool copies_only)
@@ -271,13 +339,14 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 	uint64		wal_before = pgWalUsage.wal_bytes;
 	TsaJob		job;
 	JobFate		fate = try_claim_job(worker, job_id, copies_only, &job);
+	volatile bool is_left = true;
 
 	if (fate != JOB_CLAIMED)
 		return fate == JOB_ENDED;
 
 	PG_TRY();
 	{
-		TsaCopyResult copied;
+		TsaCopyResult copied = {0};
 		TsaJobEnd	end = {.state = TSA_JOB_DONE};
 		bool		is_copy;
 
@@ -289,7 +358,11 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 		if (!is_copy)
 			tsa_renew_settings();
 		end.wal_bytes = pgWalUsage.wal_bytes - wal_before;
-		leave_job(worker, &job, &end, is_copy ? &copied : NULL);
+		is_left = !copied.is_suspended;
+		if (is_left)
+			leave_job(worker, &job, &end, is_copy ? &copied : NULL);
+		else
+			suspend_job(worker, &job, end.wal_bytes);
 	}
 	PG_CATCH();
 	{
@@ -308,13 +381,14 @@ run_job(TsaWorker *worker, int64 job_id, bool copies_only)
 		end.wal_bytes = pgWalUsage.wal_bytes - wal_before;
 		leave_job(worker, &job, &end, NULL);
 		RESUME_CANCEL_INTERRUPTS();
+		is_left = true;
 	}
 	PG_END_TRY();
-	return true;
+	return is_left;
 }
 
 /*
- * Runs jobs (int64 *), one after the other; returns those that are locked.
+ * Runs jobs (int64 *), one after the other; returns those to be tried again.
  */
 static List *
 run_jobs(TsaWorker *worker, const List *jobs, bool copies_only)
