@@ -157,6 +157,11 @@ CREATE TABLE tablespace_advisor.wait_total (
 	PRIMARY KEY (class, access)
 );
 
+CREATE TABLE tablespace_advisor.executed_partition (
+	relation oid PRIMARY KEY,
+	executed_at timestamptz NOT NULL
+) WITH (fillfactor = 70);
+
 ALTER TABLE tablespace_advisor.job
 	ADD COLUMN progress_handle bigint,
 	ADD COLUMN call_user oid,

@@ -110,4 +110,50 @@ $node->safe_psql('postgres', q{CALL move_table_concurrently('young', 'slow')});
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_advisor.placed_by_policy() WHERE relation = 'young'::regclass}), 0,
 	'what somebody has moved since lies where somebody wants it');
 $node->stop;
+
+# What planning reads is no use of a partition, where executions are measured: the
+# ends of its index, for a condition that is not known before.  Counters have it as scans.
+$node = start_plain('executed', conf => q{
+shared_preload_libraries = 'tablespace_advisor'
+tablespace_advisor.sample_interval = 0
+tablespace_advisor.track_waits_sample = 1
+autovacuum = off
+});
+$node->safe_psql('postgres', $_)
+  foreach (
+	q{CREATE TABLESPACE slow LOCATION ''},
+	'CREATE TABLE logs (at timestamptz, n int) PARTITION BY RANGE (at)',
+	q{CREATE TABLE logs_old PARTITION OF logs FOR VALUES FROM ('2020-01-01') TO ('2021-01-01')},
+	q{CREATE TABLE logs_new PARTITION OF logs FOR VALUES FROM ('2021-01-01') TO ('2999-01-01')},
+	'CREATE INDEX ON logs (at)',
+	q{INSERT INTO logs SELECT timestamptz '2020-06-01' + n * interval '1 minute', n FROM generate_series(1, 10000) n},
+	q{INSERT INTO logs SELECT now() - n * interval '1 minute', n FROM generate_series(1, 10000) n},
+	'ANALYZE logs', 'CALL sample_activity()', 'CALL sample_activity()',
+	# The first is from forty days ago, and nothing has happened up to the second,
+	# whose time stays: an earlier one than the server's start means a reset.
+	q{UPDATE tablespace_advisor.sample SET taken_at = taken_at - interval '40 days' WHERE started_at IS NULL},
+	q{UPDATE tablespace_advisor.sample SET started_at = started_at - interval '40 days'},
+	q{UPDATE tablespace_advisor.executed_partition SET executed_at = executed_at - interval '40 days'});
+
+sub logs_used
+{
+	my ($query) = @_;
+
+	$node->safe_psql('postgres', "$query; SELECT tablespace_advisor.flush_waits()");
+	$node->safe_psql('postgres', 'CALL sample_activity()');
+	$node->safe_psql('postgres', q{UPDATE tablespace_advisor.sample SET waits_measured_s = extract(epoch FROM taken_at - started_at)
+		WHERE waits_measured_s IS NOT NULL});
+	return $node->safe_psql('postgres', q{
+		SELECT string_agg(format('%s %s', partition, action), ', ' ORDER BY partition::text)
+		FROM advise_partition_placement('logs', 'slow', unused_for => '30 days')});
+}
+is(logs_used(q{SELECT count(*) FROM logs WHERE at > now() - interval '1 hour'}), 'logs_new keep, logs_old move',
+	'a query on the last hour uses the new partition only');
+cmp_ok($node->safe_psql('postgres', q{SELECT coalesce(sum(scans), 0) FROM tablespace_advisor.relation_sample r
+	JOIN tablespace_advisor.sample s USING (sample_id)
+	WHERE relation = 'logs_old_at_idx'::regclass AND s.taken_at > now() - interval '1 day'}), '>', 0,
+	'though its planning has scanned the index of the old one');
+is(logs_used(q{SELECT n FROM logs WHERE at = '2020-06-02'}), 'logs_new keep, logs_old keep',
+	'an execution that finds one entry in shared buffers is use');
+$node->stop;
 done_testing();

@@ -76,10 +76,13 @@ COMMENT ON TABLE tablespace_advisor.sampled_wait IS
 	'counters of relation_wait_sample in the last sample; since: when the row began to count';
 COMMENT ON TABLE tablespace_advisor.sampled_statement_wait IS
 	'counters of statement_wait_sample in the last sample, of all statements; since: when the row began to count';
+COMMENT ON TABLE tablespace_advisor.executed_partition IS
+	'partitions that a measured execution has read, by themselves or their indexes, and when a sample saw it last; where waits are not measured no rows are added';
 COMMENT ON TABLE tablespace_advisor.wait_total IS
 	'reads of this database and milliseconds waited for them, as all samples ever taken have counted them, by class of readers and kind of access';
 
 GRANT SELECT ON tablespace_advisor.sample, tablespace_advisor.relation_sample,
 	tablespace_advisor.tablespace_sample, tablespace_advisor.sampled_relation,
-	tablespace_advisor.tablespace_io_sample, tablespace_advisor.sampled_device
+	tablespace_advisor.tablespace_io_sample, tablespace_advisor.sampled_device,
+	tablespace_advisor.executed_partition
 	TO pg_monitor;

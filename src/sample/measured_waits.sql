@@ -255,6 +255,44 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.keep_waits(int, tablespace_advisor.sampled_wait[], tablespace_advisor.sampled_statement_wait[]) IS
 	'adds the rows of relation_wait_sample and statement_wait_sample to a sample: what was waited for in it';
 
+/*
+ * Counters of scans say that a partition is used if the planner has looked for
+ * the ends of its index.  An execution that found all blocks in shared buffers is
+ * in no sample of waits; so partitions, of which there are fewer than relations,
+ * have a table of their own.  Rows are noted for all that ran since a row that
+ * is not known began: rather too much use than too little.
+ */
+CREATE FUNCTION tablespace_advisor.note_executions(
+	taken_at timestamptz,
+	present tablespace_advisor.sampled_wait[])
+RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	DELETE FROM tablespace_advisor.executed_partition e
+	WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = e.relation);
+	INSERT INTO tablespace_advisor.executed_partition
+	SELECT c.oid, note_executions.taken_at
+	FROM unnest(present) p
+	LEFT JOIN pg_index i ON i.indexrelid = p.relation
+	JOIN pg_class c ON c.oid = coalesce(i.indrelid, p.relation) AND c.relispartition
+	LEFT JOIN tablespace_advisor.sampled_wait o ON o.relation = p.relation
+		AND o.class = p.class AND o.access = p.access AND o.since = p.since
+	WHERE p.class IN ('application', 'export') AND p.calls > coalesce(o.calls, 0)
+	GROUP BY c.oid
+	ON CONFLICT (relation) DO UPDATE SET executed_at = excluded.executed_at;
+	/* remember_waits() leaves rows alone that have read nothing */
+	UPDATE tablespace_advisor.sampled_wait o
+	SET calls = p.calls
+	FROM unnest(present) p
+	LEFT JOIN pg_index i ON i.indexrelid = p.relation
+	JOIN pg_class c ON c.oid = coalesce(i.indrelid, p.relation) AND c.relispartition
+	WHERE o.relation = p.relation AND o.class = p.class AND o.access = p.access
+		AND o.since = p.since AND o.calls <> p.calls
+$$;
+COMMENT ON FUNCTION tablespace_advisor.note_executions(timestamptz, tablespace_advisor.sampled_wait[]) IS
+	'keeps in executed_partition which partitions executions have read, by themselves or their indexes, between the last sample and one of that time; present: a reading of read_waits()';
+
 CREATE FUNCTION tablespace_advisor.add_wait_samples(s tablespace_advisor.sample)
 RETURNS void
 LANGUAGE plpgsql VOLATILE
@@ -282,6 +320,7 @@ BEGIN
 		SET reads = t.reads + excluded.reads,
 			waited_ms = t.waited_ms + excluded.waited_ms;
 	END IF;
+	PERFORM tablespace_advisor.note_executions(s.taken_at, present);
 	PERFORM tablespace_advisor.remember_waits(present);
 	PERFORM tablespace_advisor.remember_statement_waits(statements);
 END

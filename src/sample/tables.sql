@@ -188,3 +188,8 @@ CREATE TABLE tablespace_advisor.wait_total (
 	waited_ms float8 NOT NULL,
 	PRIMARY KEY (class, access)
 );
+
+CREATE TABLE tablespace_advisor.executed_partition (
+	relation oid PRIMARY KEY,
+	executed_at timestamptz NOT NULL
+) WITH (fillfactor = 70);

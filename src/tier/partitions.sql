@@ -114,14 +114,27 @@ AS $$
 		FROM tablespace_advisor.partition_leaves(target) t
 			JOIN pg_class c ON c.oid = t.member
 	), used AS MATERIALIZED (
-		SELECT l.used_as, max(s.taken_at) AS last_used
-		FROM tablespace_advisor.relation_sample r
-			JOIN tablespace_advisor.sample s USING (sample_id)
-			LEFT JOIN pg_index i ON i.indexrelid = r.relation
-			JOIN leaf l ON l.oid = coalesce(i.indrelid, r.relation)
-		WHERE coalesce(r.scans, 0) + coalesce(r.tuples_read, 0)
-			+ coalesce(r.inserted, 0) + coalesce(r.updated, 0)
-			+ coalesce(r.deleted, 0) > 0
+		SELECT u.used_as, max(u.at) AS last_used
+		FROM (
+			SELECT l.used_as, s.taken_at AS at
+			FROM tablespace_advisor.relation_sample r
+				JOIN tablespace_advisor.sample s USING (sample_id)
+				LEFT JOIN pg_index i ON i.indexrelid = r.relation
+				JOIN leaf l ON l.oid = coalesce(i.indrelid, r.relation)
+			/* planning scans the ends of indexes, an entry each; where waits
+			   are measured, executions are known */
+			WHERE CASE WHEN i.indexrelid IS NOT NULL AND l.relispartition
+						AND coalesce(r.tuples_read, 0) <= coalesce(r.scans, 0)
+						AND s.waits_measured_s >= 0.9
+							* extract(epoch FROM s.taken_at - s.started_at) THEN 0
+					ELSE coalesce(r.scans, 0) + coalesce(r.tuples_read, 0) END
+				+ coalesce(r.inserted, 0) + coalesce(r.updated, 0)
+				+ coalesce(r.deleted, 0) > 0
+			UNION ALL
+			SELECT l.used_as, e.executed_at
+			FROM tablespace_advisor.executed_partition e
+				JOIN leaf l ON l.oid = e.relation
+		) u
 		GROUP BY 1
 	)
 	SELECT l.oid, l.relkind,
