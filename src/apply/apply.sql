@@ -129,7 +129,7 @@ AS $$
 		GROUP BY 1, 2
 	), judged AS (
 		SELECT c.round_id, bool_and(c.bytes <= 0 OR coalesce(c.bytes
-			<= d.free_bytes - coalesce(d.size_bytes, 0) / 20, true)) AS fits
+			<= tablespace_advisor.room_of(d.free_bytes, d.size_bytes), true)) AS fits
 		FROM change c
 		JOIN pg_tablespace t ON t.oid = c.tablespace
 		LEFT JOIN tablespace_advisor.device d ON d.tablespace = t.spcname
@@ -236,7 +236,7 @@ BEGIN
 			caller, space_budget, max_bytes) a);
 	END IF;
 	FOREACH m IN ARRAY moves LOOP
-		SELECT d.free_bytes - coalesce(d.size_bytes, 0) / 20 INTO free
+		SELECT tablespace_advisor.room_of(d.free_bytes, d.size_bytes) INTO free
 		FROM tablespace_advisor.device d
 		JOIN pg_tablespace t ON t.spcname = d.tablespace WHERE t.oid = m.to_tablespace;
 		IF coalesce((taken ->> m.to_tablespace::text)::bigint, 0) + m.size_bytes > free

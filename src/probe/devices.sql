@@ -68,6 +68,15 @@ COMMENT ON VIEW tablespace_advisor.device IS
 	'what tablespace_devices() returns; read by the extension itself, because others may have made a function of that name beside it';
 GRANT SELECT ON tablespace_advisor.device TO pg_monitor;
 
+CREATE FUNCTION tablespace_advisor.room_of(free_bytes bigint, size_bytes bigint)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT free_bytes - coalesce(size_bytes, 0) / 20;
+END;
+COMMENT ON FUNCTION tablespace_advisor.room_of(bigint, bigint) IS
+	'what advice and rounds may fill of a file system: the free bytes without a reserve of a twentieth of all';
+
 CREATE FUNCTION @extschema@.tablespace_devices(
 	OUT tablespace name,
 	OUT location text,

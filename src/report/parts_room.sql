@@ -114,7 +114,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH curve AS MATERIALIZED (
 		SELECT c.*, (SELECT coalesce(s.used_bytes, 0)
-					+ greatest(0, coalesce(s.free_bytes, d.free_bytes) - coalesce(d.size_bytes, 0) / 20)
+					+ greatest(0, tablespace_advisor.room_of(
+						coalesce(s.free_bytes, d.free_bytes), d.size_bytes))
 				FROM unnest(f.devices) d
 				LEFT JOIN pg_tablespace t ON t.spcname = d.tablespace
 				LEFT JOIN tablespace_advisor.tablespace_sample s ON s.tablespace = t.oid
