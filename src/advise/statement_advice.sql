@@ -38,7 +38,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_left(@extschema@.placement_advice, jsonb) IS
 	'what share of the present time of its reads a relation takes after all advised moves, at least 0 and at most 1; share_low: if least is saved, share_high: if most is';
 
-/* A statement''s waits by what moves together; TOAST moves with its table. */
+/* A statement's waits by what moves together; TOAST moves with its table. */
 CREATE FUNCTION tablespace_advisor.statement_parts(
 	statements tablespace_advisor.statement_wait[])
 RETURNS TABLE (userid oid, queryid bigint, member oid, waiting_sessions float8)
@@ -48,8 +48,9 @@ AS $$
 	SELECT s.userid, s.queryid, coalesce(t.oid, s.relation), sum(s.waiting_sessions)
 	FROM unnest(statements) s
 	LEFT JOIN pg_index i ON i.indexrelid = s.relation
+	/* joined by one value, so that it needs no comparison of all with all */
 	LEFT JOIN pg_class t ON t.reltoastrelid <> 0
-		AND t.reltoastrelid IN (s.relation, i.indrelid)
+		AND t.reltoastrelid = coalesce(i.indrelid, s.relation)
 	WHERE s.access <> 'all' AND s.class = 'application'
 	GROUP BY 1, 2, 3
 $$;
