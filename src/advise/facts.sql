@@ -121,7 +121,7 @@ AS $$
 			OR has_tablespace_privilege(table_owner, l.tablespace_oid, 'CREATE'),
 		v.volatile,
 		v.shares_device_with::name[],
-		v.free_bytes - coalesce(v.size_bytes, 0) / 20,
+		tablespace_advisor.room_of(v.free_bytes, v.size_bytes),
 		l.random_read_caveat,
 		CASE WHEN l.random_read_us IS NOT NULL THEN 'probe' END,
 		NULL::float8, NULL::float8, NULL::float8, NULL::int, NULL::float8,
@@ -161,7 +161,7 @@ AS $$
 		c.depths, c.latencies, k.cached_us,
 		l.sequential_page_us * f.factor, l.sequential_write_page_us * f.factor,
 		l.max_writes_per_s / f.factor, NULL::jsonb, true, false, '{}'::name[],
-		a.bytes - a.bytes / 20, NULL, 'assumed',
+		tablespace_advisor.room_of(a.bytes, a.bytes), NULL, 'assumed',
 		NULL::float8, NULL::float8, NULL::float8, NULL::int, NULL::float8, false
 	FROM tablespace_advisor.assumed_tablespaces() a
 	LEFT JOIN unnest(tablespaces) l ON l.tablespace = a.like_tablespace
