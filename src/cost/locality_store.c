@@ -175,8 +175,8 @@ read_points(Datum value, TsaLocality *locality)
 }
 
 /*
- * Times of the processor, and of the way to an I/O worker if reads are made by these
- * (io_method, from 18 on).
+ * Times of the processor, and of the way to an I/O worker if reads are made by
+ * these (io_method, from 18 on).
  */
 TsaCpuTimes
 tsa_cpu_times(void)
