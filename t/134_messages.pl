@@ -79,14 +79,16 @@ is($node->safe_psql('latin', q{
 	't', 'names of LATIN1 neither end a line nor control a terminal');
 
 # Nor need whoever moves a table have named its tablespace, or its parent.
+# From 19 on the name of a tablespace has no line end.
+my ($sign, $escape) = $node->pg_version->major >= 19 ? ("\e", '\x1b') : ("\n", '\n');
 $node->safe_psql('postgres', qq{
-	CREATE TABLESPACE "s\nHINT:  evil" LOCATION '';
-	CREATE TABLE "p\nHINT:  evil" (a int) TABLESPACE "s\nHINT:  evil";
+	CREATE TABLESPACE "s${sign}HINT:  evil" LOCATION '';
+	CREATE TABLE "p\nHINT:  evil" (a int) TABLESPACE "s${sign}HINT:  evil";
 	CREATE TABLE heir () INHERITS ("p\nHINT:  evil")});
 my %told = (
-	'would leave' => q{CALL evacuate_tablespace(E's\nHINT:  evil', 'fast', dry_run => true)},
-	'has left' => q{CALL evacuate_tablespace(E's\nHINT:  evil', 'fast')},
-	'would go back to' => q{CALL move_table_concurrently('heir', E's\nHINT:  evil', dry_run => true)},
+	'would leave' => qq{CALL evacuate_tablespace(E's${escape}HINT:  evil', 'fast', dry_run => true)},
+	'has left' => qq{CALL evacuate_tablespace(E's${escape}HINT:  evil', 'fast')},
+	'would go back to' => qq{CALL move_table_concurrently('heir', E's${escape}HINT:  evil', dry_run => true)},
 	'inherits from' => q{CALL move_table_concurrently(E'"p\nHINT:  evil"', 'fast')});
 foreach my $what (sort keys %told)
 {
@@ -95,7 +97,7 @@ foreach my $what (sort keys %told)
 	like($messages, qr/\?HINT:  evil"/, "a message has the name of what a table $what");
 	unlike($messages, qr/^HINT:  evil/m, "no name ends a line that says what a table $what");
 }
-$node->safe_psql('postgres', qq{DROP TABLESPACE "s\nHINT:  evil"});
+$node->safe_psql('postgres', qq{DROP TABLESPACE "s${sign}HINT:  evil"});
 
 # Whoever moves a table need not have named its indexes.
 $node->safe_psql('postgres', qq{CREATE INDEX "t\nHINT:  evil" ON t (b)});
