@@ -258,7 +258,7 @@ FROM unnest(ARRAY[2, 10, 100, 1000, 10000, 50000]) n ORDER BY n;
 SELECT pg_temp.same_plan(:'some');
 SELECT index::regclass, fault FROM tablespace_advisor.void_locality
 WHERE relation = 'regress_locality.churn'::regclass;
-SELECT ok, message ~ 'not used.*; first [^ ]+ \((rewritten|grown|reordered)\)' AS said,
+SELECT ok, message ~ 'not\s+used.*;\s+first\s+\S+\s+\((rewritten|grown|reordered)\)' AS said,
 	statement ~ '^SELECT \* FROM .*measure_index_locality' AS mended
 FROM tablespace_advisor_health() WHERE subject = 'localities';
 -- measured again it counts

@@ -133,7 +133,7 @@ FROM recommend_random_page_cost('regress_recommend');
 -- too high a constant: change, and back
 SET random_page_cost = 100;
 SELECT verdict, random_page_cost BETWEEN low AND high AS in_range,
-	regret_recommended < regret_current AS better, statement ~ '^ALTER TABLESPACE regress_recommend SET \(random_page_cost = [0-9.]+, effective_io_concurrency = 0, maintenance_io_concurrency = 1\)$' AS statement,
+	regret_recommended < regret_current AS better, statement ~ '^ALTER TABLESPACE regress_recommend SET \(random_page_cost = [0-9.]+, effective_io_concurrency = 0, maintenance_io_concurrency = 1\);$' AS statement,
 	undo_statement, detail ~ 'any value between .* is about as good' AS flat_told,
 	detail ~ '\. The option beats what is set elsewhere: 50 for role regress_recommend_app \([0-9.]+ times\)$' AS beaten
 FROM recommend_random_page_cost('regress_recommend');

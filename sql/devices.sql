@@ -50,7 +50,7 @@ WHERE s.with_tablespace = a.tablespace
 SELECT 'regress devices "2"' = ANY (shares_device_with) AS shared
 FROM tablespace_devices() WHERE tablespace = 'regress_devices';
 SELECT warning ~ 'pg_default.*"regress devices ""2"""' AS names_them,
-	   warning ~ ': moving relations between them gains nothing$' AS says_why
+	   warning ~ ': moves between them gain nothing$' AS says_why
 FROM tablespace_devices(), unnest(warnings) AS warning
 WHERE tablespace = 'regress_devices' AND warning LIKE 'same device as tablespace %';
 

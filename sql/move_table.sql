@@ -331,6 +331,7 @@ SELECT (advice).action, (advice).statement FROM tablespace_advisor.judge_placeme
 	jsonb_populate_record(NULL::tablespace_advisor.load_fact, '{"seconds": 100}'),
 	'regress_table_a', NULL) \gset
 SELECT :'action' AS action, :'statement' AS statement;
+SELECT rtrim(:'statement', ';') AS statement \gset
 :statement \gset
 SELECT * FROM places WHERE relation = 'advised';
 

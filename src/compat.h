@@ -268,6 +268,7 @@ tsa_file_tag(RelFileLocator locator, ForkNumber fork, uint32 segment)
 #endif
 
 /* 16 replaced the privilege checks of each class of objects by one. */
+#include "catalog/pg_namespace_d.h"
 #include "catalog/pg_proc_d.h"
 #include "catalog/pg_tablespace_d.h"
 #include "utils/acl.h"
@@ -279,6 +280,16 @@ tsa_tablespace_aclcheck(Oid tablespace, Oid role, AclMode mode)
 	return pg_tablespace_aclcheck(tablespace, role, mode);
 #else
 	return object_aclcheck(TableSpaceRelationId, tablespace, role, mode);
+#endif
+}
+
+static inline AclResult
+tsa_schema_aclcheck(Oid schema, Oid role, AclMode mode)
+{
+#if PG_VERSION_NUM < 160000
+	return pg_namespace_aclcheck(schema, role, mode);
+#else
+	return object_aclcheck(NamespaceRelationId, schema, role, mode);
 #endif
 }
 

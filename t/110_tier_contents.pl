@@ -202,7 +202,7 @@ chomp(my $pid = $session->query_safe('SELECT pg_backend_pid()'));
 my $row = contents($node, 'old',
 	columns => 'database, relation, kind, how, statement');
 like($row,
-	qr/^postgres\|pg_temp_\d+\.x\|table\|temporary\|SELECT pg_catalog\.pg_terminate_backend\($pid\)$/,
+	qr/^postgres\|pg_temp_\d+\.x\|table\|temporary\|SELECT pg_catalog\.pg_terminate_backend\($pid\);$/,
 	'a temporary table and its session');
 run_statements($node, statements_of($node, 'old', 'new'));
 $node->poll_query_until('postgres',

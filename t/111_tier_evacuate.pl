@@ -136,7 +136,7 @@ like($call->{err}, qr/HINT:  After the statements above: DROP TABLESPACE slow;/,
 like($call->{err}, qr/left in tablespace "slow": table public\."x\?HINT: .*\nDETAIL:  .* A name has control characters/,
 	'a name that looks like a hint is no hint');
 is(contents($node, 'slow', columns => q{substring(statement, 'SET TABLESPACE.*')}, where => q{relation ~ 'HINT'}),
-	'SET TABLESPACE pg_default', 'tablespace_contents() has its statement');
+	'SET TABLESPACE pg_default;', 'tablespace_contents() has its statement');
 $node->safe_psql('postgres', q{
 	ALTER TABLE "x
 HINT:  In database ""postgres"": DROP TABLE doc; " SET TABLESPACE fast});

@@ -48,7 +48,7 @@ $node->safe_psql('postgres', q{
 	SET allow_in_place_tablespaces = on; CREATE TABLESPACE new_default LOCATION ''});
 my @statements = grep { $_->[1] =~ /^ALTER DATABASE/ }
   statements_of($node, 'old', 'new');
-is_deeply(\@statements, [ [ 'shop', 'ALTER DATABASE shop SET TABLESPACE new_default' ] ],
+is_deeply(\@statements, [ [ 'shop', 'ALTER DATABASE shop SET TABLESPACE new_default;' ] ],
 	'a third tablespace is found');
 $node->poll_query_until('postgres',
 	q{SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'shop'})

@@ -255,11 +255,6 @@ my %told_of = (
 			NULL::tablespace_advisor.report_findings, '{"health": [], "costs": [],
 			"advice": [{"action": "drop candidate", "relation": "public.told", "size_bytes": 1}]}')) t
 		WHERE t.what LIKE '%may not be needed%'}),
-	'timing' => $node->safe_psql('theirs', q{
-		SET search_path = pg_catalog;
-		SET track_io_timing = off;
-		SELECT (regexp_match(message, 'SELECT .*'))[1] FROM public.tablespace_advisor_health()
-		WHERE subject = 'timing'}),
 	'parents' => messages_of($node,
 		q{CALL public.move_table_concurrently('evil.parent'::pg_catalog.regclass, 'fast'::pg_catalog.name)},
 		dbname => 'theirs') =~ s/.*HINT:  Move them one by one: (SELECT [^\n]*)\.\n.*/$1/sr);

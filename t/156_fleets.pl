@@ -191,7 +191,7 @@ $node->safe_psql('other', $tables);
 $node->safe_psql('other', $hypertable);
 pretend('other', 99999, 'timescaledb', '2.20.0', @catalog);
 is(contents($node, 'fast', columns => q{database, relation, kind, statement}, where => q{how = 'setting'}),
-	join("\n", map { "$_|attach_tablespace|setting of hypertable public.metrics|SELECT public.attach_tablespace('pg_default'::pg_catalog.name, 'public.metrics'::pg_catalog.regclass, if_not_attached => true), public.detach_tablespace('fast'::pg_catalog.name, 'public.metrics'::pg_catalog.regclass, if_attached => false)" } qw(other postgres)),
+	join("\n", map { "$_|attach_tablespace|setting of hypertable public.metrics|SELECT public.attach_tablespace('pg_default'::pg_catalog.name, 'public.metrics'::pg_catalog.regclass, if_not_attached => true), public.detach_tablespace('fast'::pg_catalog.name, 'public.metrics'::pg_catalog.regclass, if_attached => false);" } qw(other postgres)),
 	'attached tablespaces of both databases, with statements');
 is($node->safe_psql('postgres', q{
 		CREATE TABLE called (who text);

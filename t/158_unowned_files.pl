@@ -153,7 +153,7 @@ ask($session, 'CREATE TEMPORARY TABLE x (a text) TABLESPACE slow; INSERT INTO x 
 crash($node, $session->{pid});
 my @innocent = map { session($node) } 1 .. 6;
 like($node->safe_psql('postgres', q{SELECT statement FROM tablespace_contents('slow') WHERE kind = 'table'}),
-	qr/^DROP TABLE pg_temp_\d+\.x$/, 'nobody is ended for a temporary table of another');
+	qr/^DROP TABLE pg_temp_\d+\.x;$/, 'nobody is ended for a temporary table of another');
 end_session($_) foreach @innocent;
 $node->stop;
 

@@ -16,7 +16,7 @@ fails_with($plain, 'SELECT * FROM observe_waits()', '55000', 'waits for reads ar
 fails_with($plain, 'SELECT * FROM advise_statements()', '55000', 'waits for reads are not measured on this server',
 	'advise_statements() without preloading');
 like($plain->safe_psql('postgres', q{SELECT message FROM tablespace_advisor_health() WHERE subject = 'preloading' AND NOT ok}),
-	qr/no waits/, 'health names what preloading is needed for');
+	qr/no\s+waits/, 'health names what preloading is needed for');
 $plain->safe_psql('postgres', $_) foreach 'CREATE TABLE t (a int)', 'CALL sample_activity()', 'CALL sample_activity()';
 is($plain->safe_psql('postgres', q{
 		SELECT count(*), count(waits_measured_s) FROM tablespace_advisor.sample;
@@ -192,13 +192,13 @@ $standby->stop;
 sub health { return $primary->safe_psql('postgres', q{SELECT subject, ok, statement FROM tablespace_advisor_health() WHERE subject IN ('waits', 'statements') ORDER BY 1 DESC}); }
 is(health(), "waits|t|\nstatements|t|", 'all is there');
 configure($primary, 'tablespace_advisor.track_waits', 'off');
-is(health(), 'waits|f|ALTER SYSTEM SET tablespace_advisor.track_waits = on', 'track_waits is off');
+is(health(), 'waits|f|ALTER SYSTEM SET tablespace_advisor.track_waits = on;', 'track_waits is off');
 sample();
 is($primary->safe_psql('postgres', 'SELECT waits_measured_s IS NULL FROM tablespace_advisor.sample ORDER BY sample_id DESC LIMIT 1'), 't',
 	'a sample knows that track_waits was off');
 configure($primary, 'tablespace_advisor.track_waits', 'on');
 configure($primary, 'compute_query_id', 'off');
-is(health(), "waits|t|\nstatements|f|ALTER SYSTEM SET compute_query_id = on", 'no query ids');
+is(health(), "waits|t|\nstatements|f|ALTER SYSTEM SET compute_query_id = on;", 'no query ids');
 load($primary);
 like($primary->safe_psql('postgres', 'SELECT access, relation, statement IS NULL FROM tablespace_waits'), qr/^sequential\|report\|t$/m,
 	'without query ids the view shows relations');

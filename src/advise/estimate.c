@@ -37,7 +37,6 @@ PG_FUNCTION_INFO_V1(tsa_max_read_rate);
 PG_FUNCTION_INFO_V1(tsa_cache_exponent);
 PG_FUNCTION_INFO_V1(tsa_choose_to_fit);
 PG_FUNCTION_INFO_V1(tsa_latencies_of_set);
-PG_FUNCTION_INFO_V1(tsa_round_to_three);
 
 /* Elements of an array without nulls, of a type of eight bytes. */
 static void *
@@ -278,16 +277,6 @@ tsa_cache_exponent(PG_FUNCTION_ARGS)
 			high = middle;
 	}
 	PG_RETURN_FLOAT8(low);
-}
-
-/* round_to_three(number) */
-Datum
-tsa_round_to_three(PG_FUNCTION_ARGS)
-{
-	char		digits[32];
-
-	snprintf(digits, sizeof(digits), "%.2e", PG_GETARG_FLOAT8(0));
-	PG_RETURN_FLOAT8(strtod(digits, NULL));
 }
 
 /* choose_within(sizes, values, capacity): place 0 is inside, 1 outside */

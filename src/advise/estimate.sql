@@ -204,7 +204,7 @@ AS $$
 	FROM queued q CROSS JOIN corrected c
 $$;
 COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
-	'per tablespace what a read takes under the load; relations must hold all that is read in the database for reads to be corrected by the server''s timing';
+	'time of a read in each tablespace under the load; the server''s timing corrects it only if relations holds all relations that are read';
 
 /*
  * Where waits were measured, the time that a relation's reads take is known, and

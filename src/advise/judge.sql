@@ -22,22 +22,29 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.business_cycle_days() IS
 	'days that counters must cover before an index without scans is called unused';
 
-CREATE FUNCTION tablespace_advisor.probe_statement(VARIADIC tablespaces name[])
+CREATE FUNCTION tablespace_advisor.probes_statement(tablespaces name[], arguments text)
 RETURNS text
-LANGUAGE sql IMMUTABLE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT CASE cardinality(n.names)
-		WHEN 1 THEN format('SELECT * FROM %s.probe_tablespace(tablespace => %L::pg_catalog.name)',
-			'@extschema@', n.names[1])
-		ELSE format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t, %s.probe_tablespace(tablespace => t) p',
-			n.names, '@extschema@')
-		END
-	FROM (SELECT array_remove(tablespaces, NULL) AS names) n
-	WHERE cardinality(n.names) > 0
+	SELECT string_agg(format('SELECT * FROM %s(%s%s);',
+			tablespace_advisor.written_call('probe_tablespace'),
+			tablespace_advisor.written_argument('probe_tablespace', t.name, 'name'), arguments),
+		' ' ORDER BY t.n)
+	FROM unnest(tablespaces) WITH ORDINALITY t (name, n)
+$$;
+COMMENT ON FUNCTION tablespace_advisor.probes_statement IS
+	'the calls that measure tablespaces; arguments: more of them, each with a comma before it';
+
+CREATE FUNCTION tablespace_advisor.probe_statement(VARIADIC tablespaces name[])
+RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT tablespace_advisor.probes_statement(array_remove(tablespaces, NULL), '')
 $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_statement(name[]) IS
-	'the call that measures these tablespaces; nulls are left out';
+	'the calls that measure these tablespaces; nulls are left out';
 
 /*
  * A probe that was made and is not to be trusted is not asked for again.  What
@@ -51,7 +58,7 @@ BEGIN ATOMIC
 		OR f.latency_from IN ('counters', 'timing')) THEN f.tablespace END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.to_be_probed(tablespace_advisor.tablespace_fact) IS
-	'a tablespace that a probe would tell something of: none was made; NULL for others';
+	'the tablespace if it was never probed, so that a probe would help; else NULL';
 
 CREATE FUNCTION tablespace_advisor.probe_gap(f tablespace_advisor.tablespace_fact)
 RETURNS text

@@ -78,7 +78,7 @@ AS $$
 						WHEN 'counters' THEN format('%s in the window by the device''s counters',
 							tablespace_advisor.pretty_us(e #> '{from,probed_us}'))
 						WHEN 'timing' THEN 'by the server''s timing, less what caches serve'
-						ELSE format('probed %s at depth %s',
+						ELSE format('probe: %s at depth %s',
 							tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
 							tablespace_advisor.two_digits((e #>> '{from,depth}')::float8)) END,
 					coalesce(', x ' || nullif(tablespace_advisor.three_digits(
@@ -222,7 +222,7 @@ AS $$
 		CASE WHEN NOT in_short THEN ', from ' || to_char(w.start, w.style) END,
 		CASE WHEN e ->> 'source' = 'samples'
 			THEN ', the last at ' || to_char(w.finish, w.style) END,
-		CASE WHEN w.start < w.moved_at THEN '; there are no two since the move that ended at '
+		CASE WHEN w.start < w.moved_at THEN '; no two since a move ended at '
 			ELSE ', all since the move that ended at ' END || to_char(w.moved_at, w.style))
 	FROM (SELECT (e ->> 'start')::timestamptz AS start, (e ->> 'end')::timestamptz AS finish,
 		(e ->> 'moved_at')::timestamptz AS moved_at, 'YYYY-MM-DD HH24:MI' AS style) w
@@ -443,9 +443,12 @@ AS $$
 	WHERE d.names IS NOT NULL
 	UNION ALL
 	SELECT CASE WHEN bool_or(a.evidence ->> 'finding' = 'busy target')
-			THEN format('    SELECT * FROM %s.advise_placement(observe => ''1 min''::pg_catalog.interval);', '@extschema@')
-			ELSE format('    SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t, %s.probe_tablespace(tablespace => t, duration => ''30 s''::pg_catalog.interval) p;',
-				array_agg(DISTINCT t.name) FILTER (WHERE t.name IS NOT NULL), '@extschema@') END
+			THEN format('    SELECT * FROM %s(observe => %s);',
+				tablespace_advisor.written_call('advise_placement'),
+				tablespace_advisor.written_argument('advise_placement', '1 min', 'interval'))
+			ELSE '    ' || tablespace_advisor.probes_statement(
+				array_agg(DISTINCT t.name::name) FILTER (WHERE t.name IS NOT NULL),
+				', duration => ' || tablespace_advisor.written_argument('probe_tablespace', '30 s', 'interval')) END
 	FROM unnest(advice) a
 	CROSS JOIN LATERAL unnest(ARRAY[a.evidence #>> '{from,tablespace}', a.evidence #>> '{to,tablespace}']) t (name)
 	WHERE a.evidence ->> 'finding' IN ('within noise', 'bundle within noise', 'busy target')
@@ -473,9 +476,10 @@ BEGIN
 	RETURN QUERY SELECT l FROM tablespace_advisor.relation_lines(
 		target, listed[:shown], in_short) l;
 	IF cardinality(listed) > shown THEN
-		RETURN QUERY SELECT format('  and %s more (SELECT * FROM %s.advise_placement(%s) has all)',
-			cardinality(listed) - shown, '@extschema@',
-			coalesce(format('target => %L::pg_catalog.regclass', target), ''));
+		RETURN QUERY SELECT format('  and %s more (SELECT * FROM %s(%s); has all)',
+			cardinality(listed) - shown, tablespace_advisor.written_call('advise_placement'),
+			coalesce('target => ' || tablespace_advisor.written_argument('advise_placement',
+				tablespace_advisor.written_relation(target), 'regclass'), ''));
 	END IF;
 	RETURN QUERY SELECT l FROM tablespace_advisor.rest_line(target, advice) l;
 	RETURN QUERY SELECT l FROM tablespace_advisor.doubt_lines(advice) l;

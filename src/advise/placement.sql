@@ -11,15 +11,16 @@ CREATE FUNCTION tablespace_advisor.move_statement(relation regclass, kind text, 
 RETURNS text
 LANGUAGE sql STABLE
 BEGIN ATOMIC
-	SELECT format('CALL %s.%s(target => %L::pg_catalog.regclass, tablespace => %L::pg_catalog.name%s)',
-		'@extschema@',
-		CASE kind WHEN 'heap' THEN 'move_table_concurrently'
-			ELSE 'move_indexes_concurrently' END,
-		relation, destination,
-		CASE WHEN is_bloated THEN ', method => ''rebuild''::pg_catalog.text' ELSE '' END);
+	SELECT format('CALL %s(%s, %s%s);', tablespace_advisor.written_call(f.name),
+		tablespace_advisor.written_argument(f.name, tablespace_advisor.written_relation(relation), 'regclass'),
+		tablespace_advisor.written_argument(f.name, destination, 'name'),
+		CASE WHEN is_bloated THEN ', method => ' || tablespace_advisor.written_argument(f.name, 'rebuild', 'text')
+			ELSE '' END)
+	FROM (SELECT CASE kind WHEN 'heap' THEN 'move_table_concurrently'
+		ELSE 'move_indexes_concurrently' END::name) f (name);
 END;
 COMMENT ON FUNCTION tablespace_advisor.move_statement(regclass, text, name, boolean) IS
-	'the call that moves a relation, with typed literals so that no function of others fits better';
+	'the call that moves a relation';
 
 /*
  * The rows of an advice, from what was decided of each relation; probe_relation:

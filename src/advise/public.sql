@@ -28,7 +28,7 @@ RETURNS SETOF @extschema@.placement_advice
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_advise_placement';
 COMMENT ON FUNCTION @extschema@.advise_placement(text, interval, regclass, name, boolean) IS
-	'a row for each table (with its TOAST table) and index of the target, moves first; without target of the whole database, where what was neither read nor written has no row and timed temporary files have one without relation. Errors: 42704 no such tablespace, 42P01 no such relation, 42809 neither table nor index, 42501 neither owner nor member of pg_monitor, 22023 bad budget, duration or pg_global';
+	'a row for each table (with its TOAST table) and index of the target, moves first; without target of the whole database, but for relations that were neither read nor written, and with a row for timed temporary files. Errors: 42704 no such tablespace, 42P01 no such relation, 42809 neither table nor index, 42501 neither owner nor member of pg_monitor, 22023 bad budget, duration or pg_global';
 
 CREATE FUNCTION @extschema@.explain_placement(target regclass DEFAULT NULL)
 RETURNS SETOF text

@@ -233,7 +233,7 @@ BEGIN
 		SELECT 0 AS n, 'Statements that wait most (advise_statements() has more):' AS line
 		WHERE EXISTS (SELECT FROM statement)
 		UNION ALL
-		SELECT s.rank, format('  %s: %s a call, %s of it waiting for reads; %s after these moves',
+		SELECT s.rank, format('  %s: %s a call, %s of it for reads; after the moves %s',
 			s.statement, tablespace_advisor.pretty_seconds(s.mean_ms / 1000),
 			tablespace_advisor.pretty_seconds(s.read_ms / 1000),
 			tablespace_advisor.pretty_seconds(s.after_ms / 1000))

@@ -4,9 +4,6 @@
  * What to run, at the end of an account: of what is measured or rebuilt the
  * statement of its row, of moves as few calls as do them all.
  *
- * Literals have types, lest a function that somebody else has made in the
- * extension's schema suits the call better.
- *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
 
@@ -58,18 +55,26 @@ AS $$
 		WHERE target IS NULL AND i.kind = 'index' AND i.relation <> ALL (x.moved)
 			AND (i.action = 'move' OR i.from_tablespace <> x.destination)
 	)
-	SELECT h.rank, format('CALL %s.move_table_concurrently(%L::pg_catalog.regclass, %L::pg_catalog.name%s);',
-		'@extschema@', h.owner, h.destination,
+	SELECT h.rank, format('CALL %s(%s, %s%s);', tablespace_advisor.written_call('move_table_concurrently'),
+		tablespace_advisor.written_argument('move_table_concurrently',
+			tablespace_advisor.written_relation(h.owner), 'regclass'),
+		tablespace_advisor.written_argument('move_table_concurrently', h.destination, 'name'),
 		CASE WHEN h.with_indexes THEN ', with_indexes => true' ELSE '' END)
 	FROM heap h
 	UNION ALL
-	SELECT x.rank, format('CALL %s.move_indexes_concurrently(%L::pg_catalog.regclass, %L::pg_catalog.name%s%s);',
-		'@extschema@', x.subject, x.destination,
+	SELECT x.rank, format('CALL %s(%s, %s%s%s);', tablespace_advisor.written_call('move_indexes_concurrently'),
+		tablespace_advisor.written_argument('move_indexes_concurrently',
+			tablespace_advisor.written_relation(x.subject), 'regclass'),
+		tablespace_advisor.written_argument('move_indexes_concurrently', x.destination, 'name'),
 		CASE WHEN x.subject <> x.moved[1] AND (p.subject IS NOT NULL OR target IS NOT NULL AND EXISTS
 				(SELECT FROM item i WHERE i.kind = 'index' AND i.relation <> ALL (x.moved)
 					AND (i.action = 'move' OR i.from_tablespace <> x.destination)))
-			THEN format(', indexes => %L::pg_catalog.regclass[]', x.moved::text) ELSE '' END,
-		CASE WHEN x.method IS NOT NULL THEN format(', method => %L::pg_catalog.text', x.method) ELSE '' END)
+			THEN ', indexes => ' || tablespace_advisor.written_argument('move_indexes_concurrently',
+				array(SELECT tablespace_advisor.written_relation(m)
+					FROM unnest(x.moved) WITH ORDINALITY m (m, n) ORDER BY n)::text, 'regclass[]')
+			ELSE '' END,
+		CASE WHEN x.method IS NOT NULL THEN ', method => '
+			|| tablespace_advisor.written_argument('move_indexes_concurrently', x.method, 'text') ELSE '' END)
 	FROM indexes x
 	LEFT JOIN partial p ON p.subject = x.subject AND p.destination = x.destination
 		AND coalesce(p.method, '') = coalesce(x.method, '')
@@ -88,7 +93,7 @@ DECLARE
 	statements text[];
 BEGIN
 	statements := array(
-		SELECT (a.advice).statement || ';'
+		SELECT (a.advice).statement
 		FROM unnest(advice) WITH ORDINALITY a (advice, evidence, n)
 		WHERE (a.advice).action <> 'move' AND (a.advice).statement IS NOT NULL
 		GROUP BY (a.advice).statement

@@ -146,11 +146,12 @@ AS $$
 				v.without_create, v.ms_per_s, v.days)
 			|| CASE v.finding WHEN 'not probed' THEN tablespace_advisor.who_may_probe(pg_get_userbyid(caller))
 				ELSE '' END)),
-		CASE v.finding WHEN 'faster' THEN format('ALTER DATABASE %I SET temp_tablespaces = %I',
+		CASE v.finding WHEN 'faster' THEN format('ALTER DATABASE %I SET temp_tablespaces = %I;',
 				current_database(), v.tablespace)
 			/* what a probe does not do unless it is asked to */
-			WHEN 'not probed' THEN format('SELECT p.* FROM pg_catalog.unnest(%L::pg_catalog.name[]) t, %s.probe_tablespace(tablespace => t, workloads => %L::pg_catalog.text[]) p',
-				ARRAY[v.source, v.tablespace], '@extschema@', ARRAY['sequential read', 'sequential write']::text[]) END,
+			WHEN 'not probed' THEN tablespace_advisor.probes_statement(ARRAY[v.source, v.tablespace],
+				', workloads => ' || tablespace_advisor.written_argument('probe_tablespace',
+					'{sequential read,sequential write}', 'text[]')) END,
 		'temporary files', tablespace_advisor.round_to_three(v.blocks_per_s), NULL::float8,
 		NULL::float8, tablespace_advisor.round_to_three(v.ms_per_s), NULL::float8, true,
 		tablespace_advisor.round_to_three(v.ms_per_s / 1000)
@@ -213,7 +214,7 @@ AS $$
 	UNION ALL
 	SELECT w FROM tablespace_advisor.wal_line() w WHERE target IS NULL
 	UNION ALL
-	SELECT t.statement || ';' FROM temporary t WHERE t.statement IS NOT NULL
+	SELECT t.statement FROM temporary t WHERE t.statement IS NOT NULL
 $$;
 COMMENT ON FUNCTION tablespace_advisor.storage_lines(oid, regclass) IS
 	'lines on temporary files and on WAL beside data, and the statement for the former; none for a single relation';

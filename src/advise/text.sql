@@ -1,13 +1,6 @@
 /* Copyright (c) 2026, The tablespace_advisor developers */
 
 /* src/advise/text.sql: numbers, times and names as people read them */
-CREATE FUNCTION tablespace_advisor.round_to_three(number float8)
-RETURNS float8
-LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'tsa_round_to_three';
-COMMENT ON FUNCTION tablespace_advisor.round_to_three(float8) IS
-	'a measured number with three significant digits';
-
 CREATE FUNCTION tablespace_advisor.one_line(line text, width int DEFAULT 80)
 RETURNS text
 LANGUAGE sql IMMUTABLE

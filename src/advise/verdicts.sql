@@ -198,9 +198,9 @@ RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT format('CREATE STATISTICS %I ON %s FROM %s',
+	SELECT format('CREATE STATISTICS %I ON %s FROM %s;',
 		(SELECT left(c.relname, 50) || '_statistics' FROM pg_class c WHERE c.oid = index),
-		expression, table_relation)
+		expression, tablespace_advisor.written_relation(table_relation))
 $$;
 COMMENT ON FUNCTION tablespace_advisor.statistics_statement(regclass, text, regclass) IS
 	'what makes the statistics that an index on an expression is there for';
@@ -211,14 +211,14 @@ CREATE FUNCTION tablespace_advisor.finding_statement(
 RETURNS text
 LANGUAGE sql STABLE
 BEGIN ATOMIC
-	SELECT CASE finding
-		WHEN 'unused expression' THEN
+	SELECT CASE
+		WHEN finding = 'unused expression' THEN
 			CASE WHEN a.expression <> '' THEN tablespace_advisor.statistics_statement(
 				a.relation, a.expression, a.table_relation) END
-		WHEN 'BRIN' THEN format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I)',
-			a.table_relation, a.column_name)
-		WHEN 'invalid' THEN format('REINDEX INDEX CONCURRENTLY %s', a.relation)
-		WHEN 'bloated' THEN format('REINDEX INDEX CONCURRENTLY %s', a.relation) END;
+		WHEN finding = 'BRIN' THEN format('CREATE INDEX CONCURRENTLY ON %s USING brin (%I);',
+			tablespace_advisor.written_relation(a.table_relation), a.column_name)
+		WHEN finding IN ('invalid', 'bloated') THEN format('REINDEX INDEX CONCURRENTLY %s;',
+			tablespace_advisor.written_relation(a.relation)) END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.finding_statement(text, tablespace_advisor.relation_fact) IS
 	'what to run about a finding; NULL: nothing, or the finding is not about the index alone';

@@ -272,7 +272,7 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 				 errhint("See advise_placement() for the reasons.")));
 	else if (round.plan.is_undo)
 		ereport(NOTICE,
-				(errmsg("reading got slower after an earlier round: what made it slower is undone")));
+				(errmsg("reading got slower after an earlier round: the moves that made it slower are undone")));
 	if (round.moves != NIL && options->dry_run)
 		tsa_announce_total(round.moves);
 	if (round.moves == NIL || options->dry_run)

@@ -143,6 +143,41 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.undo_moves(oid) IS
 	'moves that undo those of earlier rounds that made reading slower, the last one first';
 
+/* Names what a round leaves where it is since its caller may not move it. */
+CREATE FUNCTION tablespace_advisor.tell_skipped(caller oid, rows tablespace_advisor.advice_row[])
+RETURNS void
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	skipped record;
+BEGIN
+	FOR skipped IN
+		SELECT s.why, count(*) AS n,
+			string_agg(tablespace_advisor.written_relation(s.relation), ', ' ORDER BY s.rank)
+				FILTER (WHERE s.place <= 3) AS names
+		FROM (SELECT w.*, row_number() OVER (PARTITION BY w.why ORDER BY w.rank) AS place
+			FROM (SELECT (r.advice).relation, (r.advice).rank,
+					CASE WHEN pg_has_role(caller, c.relowner, 'USAGE')
+						THEN format('to tablespace %I, for which CREATE is not granted', t.spcname)
+						ELSE 'of other owners' END AS why
+				FROM unnest(rows) r
+				JOIN pg_class c ON c.oid = (r.advice).relation
+				JOIN pg_tablespace t ON t.spcname = (r.advice).to_tablespace
+				WHERE (r.advice).action = 'move'
+					AND NOT tablespace_advisor.may_move(caller, c.oid, t.oid)) w) s
+		GROUP BY s.why ORDER BY s.why
+	LOOP
+		RAISE NOTICE '%', tablespace_advisor.printable(format('skipped for lack of rights: %s %s %s',
+				skipped.n, CASE skipped.n WHEN 1 THEN 'move' ELSE 'moves' END, skipped.why))
+			USING DETAIL = tablespace_advisor.printable(format('Relations: %s%s.', skipped.names,
+				CASE WHEN skipped.n > 3 THEN ', ...' ELSE '' END));
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION tablespace_advisor.tell_skipped IS
+	'a notice per reason for which a role may not make moves of an advice, with their number and the first three relations';
+
 /*
  * The advice as moves, by the samples of up to a week, so that a load that is another
  * one every other day, or at weekends, does not make it go to and fro with the
@@ -175,6 +210,7 @@ BEGIN
 				DETAIL = 'Totals of the statistics do not say what was read lately.',
 				HINT = 'Preload the library, or CALL sample_activity() from time to time.';
 	END IF;
+	PERFORM tablespace_advisor.tell_skipped(caller, rows);
 	FOR bundle IN
 		SELECT b.id, sum(b.bytes) AS bytes, array_agg(b.move ORDER BY b.rank) AS moves
 		FROM (SELECT m.*, coalesce(r.evidence #>> '{choice,bundle}', 'too full') AS id,

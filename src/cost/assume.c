@@ -42,11 +42,13 @@
 #include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/resowner.h"
+#include "utils/spccache.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
 #include "cost/assume.h"
 #include "cost/assume_tablespace.h"
+#include "state/printable.h"
 #include "state/state.h"
 #include "state/tablespace.h"
 
@@ -197,6 +199,36 @@ refuse_nulls(FunctionCallInfo fcinfo, const char *const names[], int n)
 					 errmsg("%s must not be null", names[i])));
 }
 
+/*
+ * Says why nothing will change, if the first relation with storage is in a
+ * tablespace of the same page costs.
+ */
+static void
+explain_no_effect(Oid relation, Oid tablespace)
+{
+	Oid			present = get_rel_tablespace(relation);
+	const char *correct = GetConfigOption("tablespace_advisor.correct_locality",
+										  true, false);
+	double		random[2];
+	double		sequential[2];
+
+	if (!OidIsValid(present))
+		present = MyDatabaseTableSpace;
+	if (!OidIsValid(tablespace))
+		tablespace = MyDatabaseTableSpace;
+	if (present == tablespace || get_tablespace_name(tablespace) == NULL ||
+		(correct != NULL && strcmp(correct, "on") == 0))
+		return;
+	get_tablespace_page_costs(present, &random[0], &sequential[0]);
+	get_tablespace_page_costs(tablespace, &random[1], &sequential[1]);
+	if (random[0] == random[1] && sequential[0] == sequential[1])
+		ereport(NOTICE,
+				(errmsg("plans stay the same: tablespaces \"%s\" and \"%s\" have the same page costs",
+						tsa_printable_text(get_tablespace_name(present)),
+						tsa_printable_text(get_tablespace_name(tablespace))),
+				 errhint("recommend_random_page_cost() has page costs for both.")));
+}
+
 /* SQL function assume_placement; see its comment in assume.sql. */
 Datum
 assume_placement(PG_FUNCTION_ARGS)
@@ -235,6 +267,7 @@ assume_placement(PG_FUNCTION_ARGS)
 		parts = list_make1_oid(relation);
 	foreach(lc, parts)
 		assume(lfirst_oid(lc), tablespace);
+	explain_no_effect(llast_oid(parts), tablespace);
 	ResetPlanCache();
 	PG_RETURN_VOID();
 }

@@ -332,9 +332,9 @@ first_rows(const TsaLocalScan *local, const TsaCostSettings *settings,
 }
 
 /*
- * What leaf pages of a scan that is repeated cost beyond what the planner
- * charges.  Part of them others have read before, and as far as the loop goes
- * through the index in order, the kernel reads ahead.
+ * Cost of the leaf pages of a repeated scan, less the planner's charge for them.
+ * Earlier repetitions have read some of these pages.  Where the loop follows the
+ * order of the index, the kernel reads ahead.
  */
 static double
 more_for_leaves(const TsaLocalScan *local, const TsaCostSettings *settings,

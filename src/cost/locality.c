@@ -178,9 +178,9 @@ tsa_locality_scale(TsaLocalityPoint *point, double factor)
 }
 
 /*
- * What the whole index leads to, from the two largest sizes of window: the
- * blocks go on growing at the same power until the table is full, the mix of
- * steps stays, and the gaps close.
+ * Extrapolates from the two largest sizes of window to the whole index.  The
+ * number of blocks keeps growing with the same power of the entries until it
+ * reaches the table's.  The mix of steps stays the same, and gaps become smaller.
  */
 static void
 extrapolate(TsaLocality *locality, double entries, double table_blocks)

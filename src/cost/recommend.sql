@@ -396,14 +396,14 @@ AS $$
 			WHERE t.spcname = $1 AND NOT o.is_cut) p ON p.name = w.name
 		WHERE w.number IS NOT NULL
 	)
-	SELECT format('ALTER TABLESPACE %I SET (%s)', $1,
+	SELECT format('ALTER TABLESPACE %I SET (%s);', $1,
 			string_agg(format('%s = %s', w.name, w.number), ', ' ORDER BY w.place)),
-		concat_ws('; ',
+		concat_ws(' ',
 			format('ALTER TABLESPACE %I RESET (', $1)
-				|| string_agg(w.name, ', ' ORDER BY w.place) FILTER (WHERE w.present IS NULL) || ')',
+				|| string_agg(w.name, ', ' ORDER BY w.place) FILTER (WHERE w.present IS NULL) || ');',
 			format('ALTER TABLESPACE %I SET (', $1)
 				|| string_agg(format('%s = %s', w.name, w.present), ', ' ORDER BY w.place)
-					FILTER (WHERE w.present IS NOT NULL) || ')')
+					FILTER (WHERE w.present IS NOT NULL) || ');')
 	FROM wanted w
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_options(name, text[], float8[]) IS
@@ -576,18 +576,18 @@ BEGIN ATOMIC
 		CASE WHEN (f.fact).is_probed THEN (f.setting).seq_page_cost END,
 		CASE WHEN (f.fact).is_probed THEN (f.fact).effective_io_concurrency END,
 		CASE WHEN (f.fact).is_probed THEN (f.fact).maintenance_io_concurrency END,
-		(f.setting).random_page_cost, round((f.latency).random_read_us::numeric, 3)::float8,
-		round((f.latency).sequential_page_us::numeric, 3)::float8,
-		round((f.fact).cached_fraction::numeric, 3)::float8,
-		round((f.fact).regret_current::numeric, 3)::float8,
-		round((f.fact).regret_recommended::numeric, 3)::float8,
+		(f.setting).random_page_cost, tablespace_advisor.round_to_three((f.latency).random_read_us),
+		tablespace_advisor.round_to_three((f.latency).sequential_page_us),
+		tablespace_advisor.round_to_three((f.fact).cached_fraction),
+		tablespace_advisor.round_to_three((f.fact).regret_current),
+		tablespace_advisor.round_to_three((f.fact).regret_recommended),
 		CASE f.verdict
 			WHEN 'probe first' THEN
 				CASE WHEN NOT f.answers THEN NULL
-					WHEN u.n = 1 THEN format('SELECT * FROM %s.probe_tablespace(%L::pg_catalog.name)',
-						'@extschema@', (f.latency).tablespace)
+					WHEN u.n = 1 THEN format('SELECT * FROM %s(%s);', tablespace_advisor.written_call('probe_tablespace'),
+						tablespace_advisor.written_argument('probe_tablespace', (f.latency).tablespace, 'name'))
 					WHEN (f.latency).tablespace = u.first THEN
-						format('SELECT * FROM %s.probe_tablespace()', '@extschema@')
+						format('SELECT * FROM %s();', tablespace_advisor.written_call('probe_tablespace'))
 				END
 			WHEN 'change' THEN o.statement
 		END,

@@ -258,7 +258,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
 		THEN pg_catalog.date_trunc('second', tablespace_advisor.window_end(
 			j.during, n.now, pg_catalog.ceil((b.total - b.done)
-				/ (b.present * 1048576))) - n.now) END AS eta,
+				/ ((coalesce(b.rate, b.present) + b.present) / 2 * 1048576))) - n.now) END AS eta,
 	j.passes, j.lock_ms, j.attempts,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
 	tablespace_advisor.printable(j.error) AS error, j.owner::regrole AS owner,
@@ -303,9 +303,11 @@ COMMENT ON VIEW tablespace_advisor.move_progress IS
 CREATE VIEW @extschema@.tablespace_moves WITH (security_barrier) AS
 SELECT p.job_id, p.relation, p.relation_name, p.from_tablespace, p.to_tablespace,
 	p.method, p.state, p.phase, p.bytes_total, p.bytes_done, p.percent, p.mb_per_s,
-	p.eta, p.passes, p.lock_ms, p.attempts, p.blocked_by, p.error, p.owner,
-	p.queued_at, p.started_at, p.finished_at, p.wal_bytes, p.paused_ms,
-	p.with_indexes, p.lock_wait_ms, p.forecast_saved_ms_per_s, p.pid, p.sqlstate,
+	p.eta, p.passes, tablespace_advisor.round_to_three(p.lock_ms) AS lock_ms, p.attempts, p.blocked_by, p.error, p.owner,
+	p.queued_at, p.started_at, p.finished_at, p.wal_bytes,
+	tablespace_advisor.round_to_three(p.paused_ms) AS paused_ms, p.with_indexes,
+	tablespace_advisor.round_to_three(p.lock_wait_ms) AS lock_wait_ms,
+	tablespace_advisor.round_to_three(p.forecast_saved_ms_per_s) AS forecast_saved_ms_per_s, p.pid, p.sqlstate,
 	/* "Key (...)=(...)": to see moves is no right to see rows */
 	CASE WHEN pg_catalog.pg_has_role(p.owner, 'USAGE') THEN p.detail END AS detail,
 	p.batch_id, p.present_mb_per_s, p.rate_reason, p.others_lost_percent, p.restarts,
@@ -330,7 +332,7 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.percent IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.mb_per_s IS
 	'MB (1048576 bytes) per second: read and written since the start for a rebuild, copied since the start for a copy';
 COMMENT ON COLUMN @extschema@.tablespace_moves.eta IS
-	'time left at the present rate; NULL while it waits for other sessions';
+	'time left, in whole seconds, at a rate halfway between the mean since the start and the present one; NULL while it waits for other sessions';
 COMMENT ON COLUMN @extschema@.tablespace_moves.present_mb_per_s IS
 	'MB (1048576 bytes) per second that a running copy has copied lately; NULL for other moves, and while that is not known';
 COMMENT ON COLUMN @extschema@.tablespace_moves.rate_reason IS

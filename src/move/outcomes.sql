@@ -229,7 +229,7 @@ AS $$
 $$;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.missing_for_outcome TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.missing_for_outcome IS
-	'what the outcome of moves waits for, of a row of unit_window, as text; NULL if nothing is missing';
+	'as text, the samples or moves that a row of unit_window waits for; NULL if its outcome is known';
 
 CREATE TYPE tablespace_advisor.read_summary AS (
 	reads float8,
@@ -285,7 +285,7 @@ AS $$
 $$;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.page_read_ms TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
-	'milliseconds that the device under a tablespace took for a page in each of some samples, or in all of them where one has fewer than 30 reads; NULL if all have fewer, or if it does not count time';
+	'milliseconds per page of the device under a tablespace, for each given sample. A sample with fewer than 30 reads gets the mean of all; NULL if all together have fewer, or if the device does not count time';
 
 /* What each relation read in both windows, and what a page of it took. */
 CREATE VIEW tablespace_advisor.moved_reads AS

@@ -27,7 +27,7 @@ AS 'MODULE_PATHNAME', 'tablespace_device'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION tablespace_advisor.tablespace_device(oid) IS
-	'the storage under one tablespace, given by its OID, or under pg_wal, for OID 0, apart from what it shares with others; leaves names what lies at the bottom of the stack. Used by tablespace_devices()';
+	'the storage under a tablespace, or under pg_wal for OID 0, without the tablespaces that share it; leaves: the devices at the bottom of the stack. Used by tablespace_devices()';
 GRANT EXECUTE ON FUNCTION tablespace_advisor.tablespace_device TO pg_monitor;
 
 /*
@@ -59,7 +59,7 @@ FROM found f, wal,
 			|| pg_catalog.string_agg(pg_catalog.quote_ident(o.spcname), ', '
 									 ORDER BY o.spcname)
 				FILTER (WHERE NOT (f.built_in AND o.built_in))
-			|| ': moving relations between them gains nothing' AS warning
+			|| ': moves between them gain nothing' AS warning
 		FROM found o
 		WHERE o.spcname <> f.spcname AND o.leaves && f.leaves
 	 ) shared;

@@ -20,9 +20,9 @@ WITH last AS MATERIALIZED (
 	FROM tablespace_advisor.usage_history() h
 	CROSS JOIN LATERAL tablespace_advisor.growth(h.days, h.free) g
 )
-SELECT t.spcname AS tablespace,
+SELECT pg_catalog.current_database() AS database, t.spcname AS tablespace,
 	CASE WHEN EXISTS (SELECT FROM last) THEN coalesce(u.used_bytes, 0) END AS used_bytes,
-	u.free_bytes,
+	coalesce(u.free_bytes, f.free_bytes) AS free_bytes,
 	CASE WHEN u.tablespace IS NOT NULL THEN g.full_in_seconds END AS full_in_seconds,
 	extract(epoch FROM pg_catalog.clock_timestamp() - (SELECT l.taken_at FROM last l))::float8
 		AS sample_age_seconds,
@@ -41,6 +41,8 @@ FROM pg_catalog.pg_tablespace t
 LEFT JOIN tablespace_advisor.tablespace_sample u ON u.tablespace = t.oid
 	AND u.sample_id = (SELECT l.sample_id FROM last l)
 LEFT JOIN growth g ON g.tablespace = t.oid
+-- one without relations has no sample
+LEFT JOIN tablespace_advisor.device f ON f.tablespace = t.spcname AND u.tablespace IS NULL
 LEFT JOIN tablespace_advisor.tablespace_latency p ON p.tablespace_oid = t.oid
 LEFT JOIN tablespace_advisor.sampled_device d ON d.tablespace = t.oid
 LEFT JOIN tablespace_advisor.tablespace_io_sample i ON i.tablespace = t.oid
@@ -49,29 +51,26 @@ WHERE t.spcname <> 'pg_global';
 REVOKE ALL ON @extschema@.tablespace_metrics FROM PUBLIC;
 GRANT SELECT ON @extschema@.tablespace_metrics TO pg_monitor;
 COMMENT ON VIEW @extschema@.tablespace_metrics IS
-	'per tablespace, for collectors: used_bytes: of this database''s relations, free_bytes: of the file system, if any are there, full_in_seconds: at the present pace (forecast_tablespace_usage()), NULL if it does not shrink or the history is too short, all as of the last sample, which is sample_age_seconds old; probe_…: age and times of the last trustworthy probe; device_…_total: counters of the disk under it, for everybody, as of the last sample, which begin anew when the machine starts; device_busy_ratio: share of the time between the last two samples in which the disk had a request. NULL: not known';
+	'per tablespace, for collectors: used_bytes: of this database''s relations, free_bytes: of the file system, full_in_seconds: at the present pace (forecast_tablespace_usage()), NULL if it does not shrink or the history is too short, all as of the last sample, which is sample_age_seconds old; probe_…: age and times of the last trustworthy probe; device_…_total: counters of the disk under it, for everybody, as of the last sample, which begin anew when the machine starts; device_busy_ratio: share of the time between the last two samples in which the disk had a request. NULL: not known';
 
 CREATE VIEW @extschema@.move_metrics AS
-SELECT s.state, t.spcname AS to_tablespace,
+SELECT pg_catalog.current_database() AS database, s.state, j.to_tablespace,
 	count(j.job_id) AS moves,
 	coalesce(sum(j.bytes_total), 0)::bigint AS bytes,
 	coalesce(sum(j.bytes_done), 0)::bigint AS done_bytes,
-	coalesce(sum(j.lock_ms), 0) / 1e3::float8 AS lock_seconds,
-	coalesce(max(j.lock_ms), 0) / 1e3::float8 AS longest_lock_seconds,
+	coalesce(tablespace_advisor.round_to_three(sum(j.lock_ms)), 0) / 1e3::float8 AS lock_seconds,
+	coalesce(tablespace_advisor.round_to_three(max(j.lock_ms)), 0) / 1e3::float8 AS longest_lock_seconds,
 	CASE WHEN s.state IN ('queued', 'running', 'paused', 'interrupted') THEN
 		coalesce(extract(epoch FROM pg_catalog.clock_timestamp() - min(j.queued_at)), 0) END::float8
 		AS oldest_seconds,
 	count(j.blocked_by) AS blocked
-FROM pg_catalog.unnest('{queued,running,paused,interrupted,done,failed,cancelled}'::text[]) s (state)
-CROSS JOIN pg_catalog.pg_tablespace t
-LEFT JOIN tablespace_advisor.move_progress j ON j.to_tablespace = t.spcname
-	AND s.state = CASE j.sqlstate WHEN 'TA001' THEN 'cancelled' ELSE j.state END
-WHERE t.spcname <> 'pg_global'
-GROUP BY s.state, t.spcname;
+FROM tablespace_advisor.move_progress j
+CROSS JOIN LATERAL (SELECT CASE j.sqlstate WHEN 'TA001' THEN 'cancelled' ELSE j.state END AS state) s
+GROUP BY s.state, j.to_tablespace;
 REVOKE ALL ON @extschema@.move_metrics FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_metrics TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_metrics IS
-	'moves of this database by state and target, for collectors, a row for each pair even if there are none: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions; a move whose table was dropped counts as cancelled; of the moves that tablespace_advisor.keep_history still keeps';
+	'moves of this database by state and target, for collectors, a row for each pair that occurs: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions; a move whose table was dropped counts as cancelled; of the moves that tablespace_advisor.keep_history still keeps';
 
 /* What samples have counted is never forgotten, so that no counter falls. */
 CREATE VIEW @extschema@.wait_metrics AS

@@ -175,7 +175,7 @@ AS $$
 					WHEN s.moves = 0 THEN '; no move would save any of it' ELSE '' END) END,
 		coalesce((SELECT '<ol class="things">' || string_agg(format('<li><b>%s</b>%s%s</li>',
 				tablespace_advisor.html(t.what), 'Saves: ' || tablespace_advisor.html(t.saves) || '.',
-				(SELECT string_agg('<div><code>' || tablespace_advisor.html(l) || ';</code></div>', '' ORDER BY k)
+				(SELECT string_agg('<div><code>' || tablespace_advisor.html(rtrim(l, ';')) || ';</code></div>', '' ORDER BY k)
 					FROM unnest(t.statements) WITH ORDINALITY s (l, k))), '' ORDER BY t.n)
 			|| '</ol>' FROM thing t WHERE t.n <= 3),
 			'<p><b>There is nothing to do.</b></p>')

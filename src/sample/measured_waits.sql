@@ -523,7 +523,7 @@ AS $$
 			seconds)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.waits_since(tablespace_advisor.sampled_wait[], tablespace_advisor.sampled_statement_wait[], float8) IS
-	'rates from an earlier reading, so many seconds ago, of read_waits() and read_statement_waits()';
+	'rates since an earlier result of read_waits() and read_statement_waits(), which is the given number of seconds old';
 
 /* Exports, maintenance and moves are not what an advice is for. */
 CREATE FUNCTION tablespace_advisor.application_waits(

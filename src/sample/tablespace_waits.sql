@@ -96,7 +96,7 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT round(w.waiting_sessions::numeric,
-			greatest(3, 2 - floor(log(w.waiting_sessions))::int))::float8,
+			least(4, greatest(3, 2 - floor(log(w.waiting_sessions))::int)))::float8,
 		round(w.reads_per_s::numeric, 1)::float8,
 		round((1000 * w.waiting_sessions / nullif(w.reads_per_s, 0))::numeric, 3)::float8,
 		CASE w.class WHEN 'application' THEN w.access ELSE w.class END,

@@ -160,7 +160,7 @@ BEGIN ATOMIC
 	)
 	SELECT t.spcname, p.used[p.n]::bigint, f.slope, f.slope_low, f.slope_high,
 		p.free[p.n]::bigint, f.until_full, f.until_full_low,
-		f.until_full_high, p.length,
+		f.until_full_high, tablespace_advisor.round_to_three(p.length),
 		CASE
 			WHEN p.n = 0 AND EXISTS (SELECT FROM tablespace_advisor.sample)
 				THEN 'nothing was there yet when samples were taken'

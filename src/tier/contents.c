@@ -59,7 +59,9 @@ Datum
 tsa_tablespace_contents(PG_FUNCTION_ARGS)
 {
 	static TsaStatement query = {
-		"SELECT * FROM tablespace_advisor.contents_of($1, $2, $3, true)",
+		"SELECT c.database, c.relation, c.kind, c.size_bytes, c.how,"
+		" c.statement || ';', c.reason"
+		" FROM tablespace_advisor.contents_of($1, $2, $3, true) c",
 		3, {OIDOID, OIDOID, BOOLOID}, NULL
 	};
 	Datum		values[3];

@@ -247,7 +247,7 @@ AS $$
 			WHEN l.how = 'temporary' AND l.kind <> 'i'
 				THEN format('DROP TABLE %I.%I', l.schema_name, l.relation_name)
 			ELSE tablespace_advisor.leaving_statement(l.how, l.kind,
-				l.schema_name, l.relation_name, l.extension_schema,
+				CASE l.name WHEN current_database() THEN l.relation END::regclass, l.schema_name, l.relation_name, l.extension_schema,
 				l.target_name) END,
 		CASE WHEN NOT l.shown AND l.why = 'prepared' THEN NULL
 			WHEN l.how = 'temporary' AND l.pid IS NULL

@@ -36,7 +36,7 @@ BEGIN ATOMIC
 		WHEN 'moving' THEN
 			format('Move %s of it, or of its table or indexes, has not ended.', detail)
 		WHEN 'along' THEN
-			'It moves along with its table, in the same cutover.'
+			'It moves along with its table.'
 		WHEN 'to default' THEN
 			'In the database''s default tablespace it keeps none: new partitions then follow default_tablespace.'
 		WHEN 'may be locked' THEN
@@ -110,9 +110,12 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.kind_name("char") IS
 	'what people call a relation of this kind';
 
-/* The statement that moves a relation, in its own database. */
+/*
+ * The statement that moves a relation, in its own database; here: the relation if
+ * that is this database.  Elsewhere nobody knows which names would do.
+ */
 CREATE FUNCTION tablespace_advisor.leaving_statement(
-	how text, kind "char", schema_name name, relation_name name,
+	how text, kind "char", here regclass, schema_name name, relation_name name,
 	extension_schema name, target name)
 RETURNS text
 LANGUAGE sql STABLE
@@ -121,20 +124,24 @@ AS $$
 	SELECT CASE
 		WHEN target IS NULL THEN NULL
 		WHEN how = 'rebuild' THEN
-			format('REINDEX (CONCURRENTLY, TABLESPACE %I) INDEX %I.%I', target,
-				schema_name, relation_name)
-		WHEN how = 'live' THEN
+			format('REINDEX (CONCURRENTLY, TABLESPACE %I) INDEX %s', target, n.relation)
+		WHEN how = 'live' AND here IS NULL THEN
 			format('CALL %I.%s(%L::pg_catalog.regclass, %L::pg_catalog.name)',
-				extension_schema,
-				CASE kind WHEN 'i' THEN 'move_indexes_concurrently'
-					ELSE 'move_table_concurrently' END,
-				format('%I.%I', schema_name, relation_name), target)
+				extension_schema, n.function, n.relation, target)
+		WHEN how = 'live' THEN
+			format('CALL %s(%s, %s)', tablespace_advisor.written_call(n.function),
+				tablespace_advisor.written_argument(n.function, n.relation, 'regclass'),
+				tablespace_advisor.written_argument(n.function, target, 'name'))
 		WHEN how IN ('catalog', 'lock') THEN
-			format('ALTER %s %I.%I SET TABLESPACE %I',
+			format('ALTER %s %s SET TABLESPACE %I',
 				CASE WHEN kind IN ('i', 'I') THEN 'INDEX'
 					WHEN kind = 'm' THEN 'MATERIALIZED VIEW'
-					ELSE 'TABLE' END, schema_name, relation_name, target)
+					ELSE 'TABLE' END, n.relation, target)
 		END
+	FROM (SELECT CASE kind WHEN 'i' THEN 'move_indexes_concurrently'
+				ELSE 'move_table_concurrently' END::name,
+			coalesce(tablespace_advisor.written_relation(here),
+				format('%I.%I', schema_name, relation_name))) n (function, relation)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.leaving_statement IS
 	'the statement that moves a relation to a tablespace, to be run in the relation''s database';

@@ -182,7 +182,7 @@ BEGIN ATOMIC
 		WHEN 'dropped soon' THEN format('%s drops it after %s.', detail, more)
 		WHEN 'moved lately' THEN format('It was moved at %s, less than %s ago.', detail, more)
 		WHEN 'moved back' THEN format('Statements wait for it: by advice it was moved back at %s, and it was used within %s.', detail, more)
-		WHEN 'due' THEN concat_ws(' ', 'It ends at ' || detail || '.',
+		WHEN 'due' THEN concat_ws(' ', 'It is older than ' || detail || '.',
 			'No sample saw it used for ' || more || '.')
 	END;
 END;
@@ -247,7 +247,8 @@ AS $$
 			LEFT JOIN policy p ON true
 			LEFT JOIN moved_back m ON m.relation = l.oid
 	)
-	SELECT j.oid, j.upper_bound, j.age, j.idle_for, j.size_bytes,
+	SELECT j.oid, j.upper_bound, date_trunc('day', j.age), date_trunc('second', j.idle_for),
+		j.size_bytes,
 		CASE j.finding WHEN 'due' THEN 'move' ELSE 'keep' END,
 		tablespace_advisor.partition_reason(j.finding, CASE j.finding
 				WHEN 'owner' THEN pg_get_userbyid(j.relowner)::text
@@ -258,12 +259,12 @@ AS $$
 				WHEN 'dropped soon' THEN j.policy
 				WHEN 'moved lately' THEN j.moved_at::text
 				WHEN 'moved back' THEN j.moved_back_at::text
-				WHEN 'due' THEN CASE WHEN older_than IS NOT NULL THEN j.upper_bound::text END
+				WHEN 'due' THEN older_than::text
 			END, CASE j.finding
 				WHEN 'dropped soon' THEN j.dropped_at::text
 				WHEN 'moved lately' THEN min_residence::text
 				WHEN 'moved back' THEN '30 days'
-				WHEN 'due' THEN CASE WHEN unused_for IS NOT NULL THEN j.idle_for::text END
+				WHEN 'due' THEN unused_for::text
 			END)
 	FROM judged j
 	ORDER BY j.upper_bound, j.oid
@@ -327,7 +328,7 @@ AS 'MODULE_PATHNAME', 'tsa_advise_partition_placement'
 LANGUAGE C STABLE ROWS 100;
 COMMENT ON FUNCTION @extschema@.advise_partition_placement(
 	regclass, name, interval, interval) IS
-	'which partitions of a table, or chunks of a hypertable, move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why; age: since the upper bound of the first range key, idle_for: since no sample saw it used. Errors: 42704 no such tablespace, 22004 no target or tablespace, 22023 neither older_than nor unused_for, or one that is negative, 42809 neither a partitioned table nor a hypertable, 0A000 a hypertable of a TimescaleDB whose catalog is not known, 42501 neither its owner nor a member of pg_monitor';
+	'which partitions of a table, or chunks of a hypertable, move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why; age: days since the upper bound of the first range key, idle_for: since no sample saw it used. Errors: 42704 no such tablespace, 22004 no target or tablespace, 22023 neither older_than nor unused_for, or one that is negative, 42809 neither a partitioned table nor a hypertable, 0A000 a hypertable of a TimescaleDB whose catalog is not known, 42501 neither its owner nor a member of pg_monitor';
 
 CREATE PROCEDURE @extschema@.move_partitions_concurrently(
 	target regclass,

@@ -272,9 +272,9 @@ find_maker(HeapTuple tuple, const SnapshotData *dirty, Snapshot before)
 }
 
 /*
- * Storage that is in no row of pg_class that queries see: of transactions that
- * have not ended, or had not before this look, prepared ones among them, and
- * what is hidden.
+ * Finds storage for which queries see no row of pg_class: storage of open or
+ * prepared transactions, of transactions that ended during this look, and of
+ * hidden relations.
  */
 static void
 find_unseen(Oid tablespace, const FileNumbers *files, Snapshot before,

@@ -90,18 +90,17 @@ tsa_count_copies(const List *moves)
 }
 
 /*
- * Makes a queued or interrupted job the running one of this worker; false if
- * it is neither any more, or not for this worker, or if somebody is cancelling
- * it, in a transaction that may stay open, or if its time window is closed, or
- * if it is not to begin: it may have been locked when tsa_give_up_job() looked.
- * Others find the figures of the worker's copies by progress_handle, 0 if they
- * cannot (live_progress.c).
+ * Claims a queued or interrupted job for this worker.  Returns false if the job
+ * has another state, is for another worker, is being cancelled by a transaction
+ * that may stay open, has a closed time window, or must not begin: its row may
+ * have been locked when tsa_give_up_job() looked.  progress_handle leads other
+ * sessions to the figures of the worker's copies; 0: they have no access
+ * (live_progress.c).
  *
- * Workers but the batch's first take live copies only, and none of a table
- * that shares the batch with moves of its own indexes, nor these: each of the
- * two would hold up the other's cutover.  The first worker, which does one
- * job after the other, is left to do them all; so no row is locked that is not
- * to be taken, lest the first worker pass the job over.
+ * The first worker of a batch takes every job.  The others take live copies
+ * only.  They leave out a table whose own indexes move in the same batch, and
+ * these indexes, because each move would delay the other's cutover.  A row that
+ * is left out is not locked, so that the first worker does not skip it.
  */
 bool
 tsa_claim_job(int64 job_id, bool copies_only, int64 progress_handle)

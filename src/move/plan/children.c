@@ -112,9 +112,9 @@ find_oid(char **values, void *arg)
 }
 
 /*
- * Says of a table that Citus knows, distributed or not, that its rows are in
- * shards.  Citus puts their names into the statement as they are, so none is
- * shown for a name that could end a literal.
+ * Reports that the rows of a table that Citus knows are in shards, with the
+ * statement that moves these.  Citus does not quote the names of shards in that
+ * statement, so it is not shown if a name has a character that needs quoting.
  */
 static void
 tell_distributed(Oid heapid, const char *name, const char *qualified,
