@@ -78,17 +78,17 @@ is(scalar(grep { $_ eq $probe } split /\n/, $node->safe_psql('postgres', 'SELECT
 	1, 'the account has the statement');
 plant_probe('flash', 10);
 
-my $statement = 'ALTER DATABASE postgres SET temp_tablespaces = flash';
+my $statement = 'ALTER DATABASE postgres SET temp_tablespaces = flash;';
 is(row(), "move|pg_default|flash|t|t|one role cannot create there, and would go on as before: reporter|$statement",
 	'the row says to move temporary files to flash, and who would not follow');
 my $account = $node->safe_psql('postgres', 'SELECT explain_placement()');
 like($account, qr/^Temporary files: .*sessions? waits? for them.* in pg_default; flash saves \d+ % of that: one role cannot create there/m,
 	'the account says what they take and who would not follow');
-like($account, qr/^\Q$statement\E;$/m, 'the account has the statement');
+like($account, qr/^\Q$statement\E$/m, 'the account has the statement');
 like($account, qr/^WAL: .*\/s on average of .*, on the device of pg_default/m,
 	'the account names WAL beside data');
 my $page = $node->safe_psql('postgres', 'SELECT tablespace_report()');
-like($page, qr/<b>Put temporary files into flash<\/b>Saves: \d+ % of what statements wait for them .*<code>\Q$statement\E;/,
+like($page, qr/<b>Put temporary files into flash<\/b>Saves: \d+ % of what statements wait for them .*<code>\Q$statement\E/,
 	'the page has it among what is worth doing');
 like($page, qr/>Temporary files: [^<]* in pg_default; flash saves /, 'the page says what they take');
 is($node->safe_psql('postgres', q{

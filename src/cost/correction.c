@@ -332,9 +332,9 @@ first_rows(const TsaLocalScan *local, const TsaCostSettings *settings,
 }
 
 /*
- * Cost of the leaf pages of a repeated scan, less the planner's charge for them.
- * Earlier repetitions have read some of these pages.  Where the loop follows the
- * order of the index, the kernel reads ahead.
+ * Cost of the leaf pages of a repeated scan, less what the planner charges for
+ * them.  Earlier repetitions have read some of these pages.  Where the loop
+ * follows the order of the index, the kernel reads ahead.
  */
 static double
 more_for_leaves(const TsaLocalScan *local, const TsaCostSettings *settings,

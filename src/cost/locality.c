@@ -180,7 +180,8 @@ tsa_locality_scale(TsaLocalityPoint *point, double factor)
 /*
  * Extrapolates from the two largest sizes of window to the whole index.  The
  * number of blocks keeps growing with the same power of the entries until it
- * reaches the table's.  The mix of steps stays the same, and gaps become smaller.
+ * reaches the table's.  The mix of steps stays the same, and gaps become
+ * smaller.
  */
 static void
 extrapolate(TsaLocality *locality, double entries, double table_blocks)

@@ -72,7 +72,7 @@ skip_spaces(const char **p)
  * Reads a window such as "22:00-05:00".
  */
 TsaWindowText
-tsa_parse_window(const char *text, TsaDailyWindow * window)
+tsa_parse_window(const char *text, TsaDailyWindow *window)
 {
 	const char *p = text;
 	int			opens;
@@ -101,7 +101,7 @@ tsa_parse_window(const char *text, TsaDailyWindow * window)
  * Writes it as text, of TSA_WINDOW_SIZE bytes at most.
  */
 void
-tsa_format_window(const TsaDailyWindow * window, char *text)
+tsa_format_window(const TsaDailyWindow *window, char *text)
 {
 	int			o = window->opens;
 	int			c = window->closes;
@@ -118,7 +118,7 @@ tsa_format_window(const TsaDailyWindow * window, char *text)
  * Seconds of a day for which the window is open.
  */
 static int
-length_of(const TsaDailyWindow * window)
+length_of(const TsaDailyWindow *window)
 {
 	return window->closes - window->opens +
 		(window->closes > window->opens ? 0 : DAY);
@@ -128,7 +128,7 @@ length_of(const TsaDailyWindow * window)
  * Is the window open all the time?
  */
 static bool
-is_always_open(const TsaDailyWindow * window)
+is_always_open(const TsaDailyWindow *window)
 {
 	return length_of(window) == DAY;
 }
@@ -146,7 +146,7 @@ second_of_day(int64_t at, long offset)
  * Is that moment inside?
  */
 bool
-tsa_window_is_open(const TsaDailyWindow * window, const TsaTimeZone * zone,
+tsa_window_is_open(const TsaDailyWindow *window, const TsaTimeZone *zone,
 				   int64_t at)
 {
 	int64_t		until;
@@ -164,7 +164,7 @@ tsa_window_is_open(const TsaDailyWindow * window, const TsaTimeZone * zone,
  * When the window closes, if it is open at that moment, or opens.
  */
 int64_t
-tsa_window_next_change(const TsaDailyWindow * window, const TsaTimeZone * zone,
+tsa_window_next_change(const TsaDailyWindow *window, const TsaTimeZone *zone,
 					   int64_t at)
 {
 	bool		is_open = tsa_window_is_open(window, zone, at);
@@ -193,7 +193,7 @@ tsa_window_next_change(const TsaDailyWindow * window, const TsaTimeZone * zone,
  * Seconds between two moments for which the window is open.
  */
 double
-tsa_window_seconds(const TsaDailyWindow * window, const TsaTimeZone * zone,
+tsa_window_seconds(const TsaDailyWindow *window, const TsaTimeZone *zone,
 				   int64_t from, int64_t until)
 {
 	double		seconds = 0;
@@ -217,7 +217,7 @@ tsa_window_seconds(const TsaDailyWindow * window, const TsaTimeZone * zone,
  * The moment by which the window has been open for so many seconds.
  */
 double
-tsa_window_after(const TsaDailyWindow * window, const TsaTimeZone * zone,
+tsa_window_after(const TsaDailyWindow *window, const TsaTimeZone *zone,
 				 int64_t from, double seconds)
 {
 	if (seconds * DAY / length_of(window) > (double) HORIZON)

@@ -22,7 +22,7 @@ typedef struct TsaDailyWindow
 {
 	int			opens;
 	int			closes;			/* not inside any more; 86400: midnight */
-}			TsaDailyWindow;
+} TsaDailyWindow;
 
 /* Of a change that never comes. */
 #define TSA_NEVER INT64_MAX
@@ -33,36 +33,36 @@ typedef struct TsaTimeZone
 	/* seconds by which local time is ahead of UTC, and until when */
 	long		(*offset) (int64_t at, int64_t *until, void *arg);
 	void	   *arg;
-}			TsaTimeZone;
+} TsaTimeZone;
 
 typedef enum TsaWindowText
 {
 	TSA_WINDOW_GOOD,
 	TSA_WINDOW_MALFORMED,
 	TSA_WINDOW_EMPTY			/* closes when it opens */
-}			TsaWindowText;
+} TsaWindowText;
 
 /* Room for a window as text. */
 #define TSA_WINDOW_SIZE 48
 
 static inline bool
-tsa_has_window(const TsaDailyWindow * window)
+tsa_has_window(const TsaDailyWindow *window)
 {
 	return window->closes != window->opens;
 }
 
 extern TsaWindowText tsa_parse_window(const char *text,
-									  TsaDailyWindow * window);
-extern void tsa_format_window(const TsaDailyWindow * window, char *text);
-extern bool tsa_window_is_open(const TsaDailyWindow * window,
-							   const TsaTimeZone * zone, int64_t at);
-extern int64_t tsa_window_next_change(const TsaDailyWindow * window,
-									  const TsaTimeZone * zone, int64_t at);
-extern double tsa_window_seconds(const TsaDailyWindow * window,
-								 const TsaTimeZone * zone, int64_t from,
+									  TsaDailyWindow *window);
+extern void tsa_format_window(const TsaDailyWindow *window, char *text);
+extern bool tsa_window_is_open(const TsaDailyWindow *window,
+							   const TsaTimeZone *zone, int64_t at);
+extern int64_t tsa_window_next_change(const TsaDailyWindow *window,
+									  const TsaTimeZone *zone, int64_t at);
+extern double tsa_window_seconds(const TsaDailyWindow *window,
+								 const TsaTimeZone *zone, int64_t from,
 								 int64_t until);
-extern double tsa_window_after(const TsaDailyWindow * window,
-							   const TsaTimeZone * zone, int64_t from,
+extern double tsa_window_after(const TsaDailyWindow *window,
+							   const TsaTimeZone *zone, int64_t from,
 							   double seconds);
 
 #endif							/* TSA_DAILY_WINDOW_H */

@@ -51,7 +51,7 @@ static const TsaTimeZone server_zone = {server_offset, NULL};
  * Is the window closed now?
  */
 bool
-tsa_is_outside_window(const TsaDailyWindow * window)
+tsa_is_outside_window(const TsaDailyWindow *window)
 {
 	return tsa_has_window(window) &&
 		!tsa_window_is_open(window, &server_zone,
@@ -62,7 +62,7 @@ tsa_is_outside_window(const TsaDailyWindow * window)
  * Seconds until a time for which the window is open; negative if it has passed.
  */
 double
-tsa_window_seconds_until(const TsaDailyWindow * window, TimestampTz until)
+tsa_window_seconds_until(const TsaDailyWindow *window, TimestampTz until)
 {
 	TimestampTz now = GetCurrentTimestamp();
 

@@ -16,8 +16,8 @@
 
 #include "journal/daily_window.h"
 
-extern bool tsa_is_outside_window(const TsaDailyWindow * window);
-extern double tsa_window_seconds_until(const TsaDailyWindow * window,
+extern bool tsa_is_outside_window(const TsaDailyWindow *window);
+extern double tsa_window_seconds_until(const TsaDailyWindow *window,
 									   TimestampTz until);
 
 #endif							/* TSA_WINDOW_CLOCK_H */

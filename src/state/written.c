@@ -50,7 +50,7 @@ callers_path(void)
 	const char *path = namespace_search_path;
 	struct config_generic *parameter = tsa_find_parameter("search_path");
 
-	for (GucStack * level = parameter->stack;
+	for (GucStack *level = parameter->stack;
 		 level != NULL && strcmp(path, OWN_PATH) == 0 &&
 		 level->state == GUC_SAVE;
 		 level = level->prev)
@@ -166,9 +166,9 @@ tsa_written_name(PG_FUNCTION_ARGS)
 										&is_found);
 	const char *qualifier = count == 1 && is_found ? NULL :
 	get_namespace_name(schema);
+	char	   *written = quote_qualified_identifier(qualifier, NameStr(*name));
 
-	PG_RETURN_TEXT_P(cstring_to_text(quote_qualified_identifier(qualifier,
-																NameStr(*name))));
+	PG_RETURN_TEXT_P(cstring_to_text(written));
 }
 
 /*

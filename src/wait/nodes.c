@@ -56,11 +56,11 @@ typedef struct Walk
 static void
 note_index(TsaFrame *frame, TsaWaitNode *node, void *arg)
 {
+	BitmapIndexScanState *scan = (BitmapIndexScanState *) node->state;
+
 	(void) arg;
-	node->index =
-		tsa_frame_slot(frame,
-					   ((BitmapIndexScanState *) node->state)->biss_RelationDesc,
-					   TSA_ACCESS_INDEX, true);
+	node->index = tsa_frame_slot(frame, scan->biss_RelationDesc,
+								 TSA_ACCESS_INDEX, true);
 }
 
 /*

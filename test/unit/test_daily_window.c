@@ -16,19 +16,19 @@ typedef struct Clock
 	int64_t		changes;
 	long		before;
 	long		after;
-}			Clock;
+} Clock;
 
 static long
 offset_of(int64_t at, int64_t *until, void *arg)
 {
-	const		Clock *clock = arg;
+	const Clock *clock = arg;
 
 	*until = at < clock->changes ? clock->changes : TSA_NEVER;
 	return at < clock->changes ? clock->before : clock->after;
 }
 
 static TsaTimeZone
-zone_of(Clock * clock)
+zone_of(Clock *clock)
 {
 	return (TsaTimeZone)
 	{
@@ -43,15 +43,15 @@ static Clock utc =
 };
 static Clock spring =
 {
-	2		   *DAY + HOUR,
-				HOUR,
-				2 * HOUR
+	2 * DAY + HOUR,
+	HOUR,
+	2 * HOUR
 };
 static Clock autumn =
 {
-	2		   *DAY + HOUR,
-				2 * HOUR,
-				HOUR
+	2 * DAY + HOUR,
+	2 * HOUR,
+	HOUR
 };
 
 static TsaDailyWindow

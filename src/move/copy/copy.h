@@ -13,7 +13,8 @@
  *	  page_cache.c			what the system's cache keeps; and wal_cache.c
  *	  resume.c				going on with a copy that was interrupted
  *	  write_queue.c			logging and writing pages
- *	  delay_point.c			transactions of a pass, pausing, yielding
+ *	  transactions.c		transactions of a pass
+ *	  delay_point.c			rate, pausing, yielding
  *	  locks.c				session locks, and who waits for them
  *	  report.c				figures
  *	  follow.c				what is left to copy
@@ -241,17 +242,19 @@ extern bool tsa_copy_is_dumped(TsaCopy *copy);
 extern bool tsa_copy_find_blockers(TsaCopy *copy);
 extern bool tsa_copy_is_blocked(TsaCopy *copy);
 
-/* delay_point.c */
+/* transactions.c */
 extern void tsa_copy_open(TsaCopy *copy);
 extern void tsa_copy_close(TsaCopy *copy);
+extern void tsa_copy_renew_limits(TsaCopy *copy);
 extern void tsa_copy_begin(TsaCopy *copy);
 extern void tsa_copy_end(TsaCopy *copy);
+
+/* delay_point.c */
 extern bool tsa_copy_catch_up(TsaCopy *copy);
 extern bool tsa_copy_yield_and_pause(TsaCopy *copy);
 extern bool tsa_copy_look(TsaCopy *copy);
 extern bool tsa_copy_end_pass(TsaCopy *copy);
 extern bool tsa_copy_delay_point(TsaCopy *copy, uint64 bytes);
-extern void tsa_copy_renew_limits(TsaCopy *copy);
 
 /* blocks.c */
 extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);

@@ -1,18 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * delay_point.c
- *	  The transactions of a pass, and what happens between two of them: the
- *	  copy keeps its rate, pauses for the sake of others, and yields to those
- *	  who wait for its locks.
+ *	  What happens between two transactions of a pass: the copy keeps its rate,
+ *	  pauses for the sake of others, and yields to those who wait for its
+ *	  locks.
  *
- * Passes run in transactions without an ID and without a snapshot, renewed
- * every 64 MB or second, so that nobody who waits for old snapshots or virtual
- * transaction IDs (CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY of a
- * sibling) waits longer, and when the WAL has got to another segment.  At each
- * renewal the WAL is read: no replication slot is needed to hold it back.
- * Should a segment be gone all the same, the copy starts again at block 0 in
- * the same storage, and compares what is there: see "Starting over" in
- * blocks.c.
+ * transactions.c says why passes run in short transactions.  At each renewal
+ * the WAL is read: no replication slot is needed to hold it back.  Should a
+ * segment be gone all the same, the copy starts again at block 0 in the same
+ * storage, and compares what is there: see "Starting over" in blocks.c.
  *
  * If a file itself was truncated, the copy starts again with new storage: see
  * "Rewrites" in locks.c.
@@ -23,10 +19,8 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "journal/window_clock.h"
@@ -42,50 +36,6 @@
 #define NEWS_MS			100		/* least time between reports */
 #define TELL_MS			250		/* news end a transaction that old */
 #define LOOK_AROUND_MS	200		/* time between looks for reasons to pause */
-
-/*
- * Opens the relations, which are locked.  The snapshot that catalog look-ups
- * leave behind is dropped.
- */
-void
-tsa_copy_open(TsaCopy *copy)
-{
-	for (int i = 0; i < copy->nrels; i++)
-		copy->rels[i].rel = relation_open(copy->rels[i].relid, NoLock);
-	InvalidateCatalogSnapshot();
-}
-
-/*
- * Closes them, and keeps the locks.
- */
-void
-tsa_copy_close(TsaCopy *copy)
-{
-	for (int i = 0; i < copy->nrels; i++)
-	{
-		relation_close(copy->rels[i].rel, NoLock);
-		copy->rels[i].rel = NULL;
-	}
-}
-
-/*
- * Asks for the limits, which somebody may have changed.  The catalog snapshot
- * that this leaves behind is dropped.
- */
-void
-tsa_copy_renew_limits(TsaCopy *copy)
-{
-	TsaLimits	limits;
-	int64		others_left;
-
-	copy->callbacks->read_limits(copy->callbacks->arg, &limits, &others_left);
-	InvalidateCatalogSnapshot();
-	copy->lock_timeout_ms = limits.lock_timeout_ms;
-	copy->during = limits.during;
-	if (copy->throttle != NULL &&
-		tsa_throttle_renew(copy->throttle, &limits, others_left))
-		copy->has_new_limits = true;
-}
 
 /*
  * Bytes that are left of the relations, as far as is known.
@@ -114,31 +64,6 @@ aim(TsaCopy *copy)
 						tsa_throttle_finish_by(copy->throttle)),
 				 errdetail("It goes on at full speed, and still pauses for standbys, WAL space and locks.")));
 	copy->progress.is_late |= late;
-}
-
-/*
- * Begins a transaction of a pass and opens the relations, whose locks are held
- * at session level.
- */
-void
-tsa_copy_begin(TsaCopy *copy)
-{
-	tsa_begin();
-	tsa_copy_open(copy);
-	INSTR_TIME_SET_CURRENT(copy->renewed);
-	copy->renewed_bytes = copy->bytes;
-	if (copy->throttle != NULL)
-		tsa_copy_renew_limits(copy);
-}
-
-/*
- * Closes the relations and ends the transaction.
- */
-void
-tsa_copy_end(TsaCopy *copy)
-{
-	tsa_copy_close(copy);
-	CommitTransactionCommand();
 }
 
 /*

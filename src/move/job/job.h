@@ -139,7 +139,8 @@ extern void tsa_job_note_interrupted(int64 job_id, bool keeps_copy,
 
 /*
  * [T] Locks the job's row and plans tsa_job_note_switched(), so that this does
- * not wait in this transaction, and is quick.  Throws if the job has been ended.
+ * not wait in this transaction, and is quick.  Throws if the job has been
+ * ended.
  */
 extern void tsa_job_lock(int64 job_id);
 

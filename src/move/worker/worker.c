@@ -330,8 +330,8 @@ explain_cancel(ErrorData *err)
 
 /*
  * Runs a job if it is still queued, and ends it whatever happens, or suspends
- * it.  False if it is to be tried again, as it is locked, or suspended: somebody
- * may have given it another time window in this moment.
+ * it.  False if it is to be tried again, as it is locked, or suspended:
+ * somebody may have given it another time window in this moment.
  */
 static bool
 run_job(TsaWorker *worker, int64 job_id, bool copies_only)
