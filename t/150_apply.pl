@@ -100,16 +100,16 @@ $node->safe_psql('postgres', q{
 	FROM (SELECT n, now() - interval '2 hours 1 minute' + n * interval '6 minutes' AS t
 		FROM generate_series(0, 20) n) s
 	WINDOW w AS (ORDER BY n)});
-unlike(apply_round($node), qr/is undone/, 'what was not read cannot have made reading slower');
+unlike(apply_round($node), qr/are undone/, 'what was not read cannot have made reading slower');
 $node->safe_psql('postgres', q{
 	INSERT INTO tablespace_advisor.relation_sample (sample_id, relation, size_bytes, reads)
 	SELECT n + 1000, r, pg_table_size(r), 500
 	FROM generate_series(1, 20) n, unnest(ARRAY['hot', 'cold']::regclass[]) r});
-unlike(apply_round($node, q{verify => false}), qr/is undone/, 'without verify nothing is judged');
+unlike(apply_round($node, q{verify => false}), qr/are undone/, 'without verify nothing is judged');
 $node->safe_psql('postgres', q{SELECT pin_placement('hot', 'mine'), pin_placement('cold', 'mine')});
-unlike(apply_round($node), qr/is undone/, 'what somebody has pinned stays');
+unlike(apply_round($node), qr/are undone/, 'what somebody has pinned stays');
 $node->safe_psql('postgres', q{SELECT unpin_placement('hot'), unpin_placement('cold')});
-like(apply_round($node), qr/is undone/, 'what made reading slower is undone');
+like(apply_round($node), qr/are undone/, 'what made reading slower is undone');
 is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'everything is back');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_advisor.placement_pin
 	WHERE reason LIKE 'moved back%' AND ends_at > now()}), 2, 'what was moved back is pinned for as long as the history is kept');
@@ -191,9 +191,9 @@ cmp_ok($spoilt, '>', 10 * $before, 'a spoilt forecast makes reading slower');
 # of that day two samples count
 $node->safe_psql('postgres', q{UPDATE tablespace_advisor.sample SET was_reset = true
 	WHERE taken_at BETWEEN now() - interval '24 hours' AND now() - interval '90 minutes'});
-unlike(apply_round($node), qr/is undone/, 'two samples do not say that reading got slower');
+unlike(apply_round($node), qr/are undone/, 'two samples do not say that reading got slower');
 take_days($node, 1, \%read);
-like(apply_round($node), qr/is undone/, 'the round after the next day undoes it');
+like(apply_round($node), qr/are undone/, 'the round after the next day undoes it');
 is(take_days($node, 1, \%read), $before, 'after the undo reading is as fast as it was');
 like(apply_round($node), qr/nothing is to be moved/, 'the next one does not do it again');
 $node->stop;

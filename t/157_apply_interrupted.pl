@@ -83,7 +83,7 @@ $s = begin_round(20);
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($s->{pid})");
 wait_until($node, q{SELECT NOT EXISTS (SELECT FROM tablespace_moves_active)}, 'the move has ended');
 take_days($node, 1, { cold => 200, hot => 50 });
-like(apply_round($node), qr/is undone.*moved table public\.cold/s, 'what a killed round moved is undone');
+like(apply_round($node), qr/are undone.*moved table public\.cold/s, 'what a killed round moved is undone');
 is(where_tables_are($node, 'cold', 'hot'), 'fast slow', 'the relation that a killed round moved is back');
 
 # The session dies with the server, and so does the move under way.

@@ -182,6 +182,6 @@ is(content(), $before, 'table, changed meanwhile: nothing is lost');
 is(tablespaces_of($node, 't'), 'pg_default', 'indexes that were rebuilt move along');
 my $undo = $node->safe_psql('postgres', "SELECT undo_move($job)");
 $node->safe_psql('postgres', "SELECT wait_for_moves('{$undo}')");
-is(tablespaces_of($node, 't'), 'slow', 'and back');
+is(tablespaces_of($node, 't'), 'slow', 'undo_move() brings rebuilt indexes back');
 $node->stop;
 done_testing();

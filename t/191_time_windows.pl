@@ -60,7 +60,7 @@ sub check_waits
 				opens_at - now() BETWEEN '1 h' AND '2 h', kept_until > opens_at, error IS NULL
 			FROM tablespace_moves WHERE job_id = $job}),
 		"$state|waiting for its time window|t|0|t|" . ($state eq 'paused' ? 't' : '') . '|t',
-		"$name: it waits for its window, without a worker");
+		"$name: the move waits for its window, without a worker");
 	like($node->safe_psql('postgres', "SELECT waits_for FROM tablespace_moves_active WHERE job_id = $job"),
 		qr/^its time window, which opens at /, "$name: the short view says so");
 	return;
@@ -70,7 +70,7 @@ sub check_done
 {
 	my ($job, $name) = @_;
 
-	is(wait_for_job($node, $job), 'done', "$name: it is done");
+	is(wait_for_job($node, $job), 'done', "$name: the move is done");
 	is( $node->safe_psql('postgres', qq{
 			SELECT interruptions, blocks_again * 8192 <= 1048576 + bytes_total / 20 FROM tablespace_moves WHERE job_id = $job}),
 		'0|t', "$name: little was copied again");
@@ -99,7 +99,7 @@ check_waits($job, 'paused', 'in mid-copy');
 is( $node->safe_psql('postgres', qq{
 		SELECT bytes_done >= 4000000, percent > 20, eta > opens_at - now()
 		FROM tablespace_moves WHERE job_id = $job}),
-	't|t|t', 'in mid-copy: it shows how far it is, and when it can have ended');
+	't|t|t', 'in mid-copy: progress and end are shown');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM tablespace_advisor_health() WHERE subject = 'interrupted moves' AND NOT ok}),
 	'0', 'in mid-copy: the health is good');
 is(wait_for_job($node, start_move($node, 'other_pkey', 'fast')), 'done', 'in mid-copy: another move has a slot');
@@ -110,7 +110,7 @@ is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}', '0 s')"), 'f', 
 check_waits($job, 'paused', 'after a restart');
 $node->safe_psql('postgres', 'UPDATE t SET b = b + 1 WHERE a % 1000 = 1');
 $before = content();
-is(alter($job, q{max_rate => 'none', during => '} . opened() . q{'}), 't', 'its window can be changed, too');
+is(alter($job, q{max_rate => 'none', during => '} . opened() . q{'}), 't', 'the window can be changed, too');
 check_done($job, 'in mid-copy');
 is(content(), $before, 'in mid-copy: nothing is lost');
 
@@ -123,7 +123,7 @@ check_waits($job, 'paused', 'to be kept');
 $node->safe_psql('postgres', "UPDATE tablespace_advisor.job SET interrupted_at = now() - interval '30 min' WHERE job_id = $job");
 is($node->safe_psql('postgres', "SELECT wait_for_moves('{$job}', '0 s')"), 'f', 'a copy that waits is kept');
 check_waits($job, 'paused', 'kept');
-is($node->safe_psql('postgres', "SELECT cancel_move($job)"), 't', 'it can be cancelled');
+is($node->safe_psql('postgres', "SELECT cancel_move($job)"), 't', 'a kept copy can be cancelled');
 is(job_field($node, $job, 'state'), 'cancelled', 'that ends it');
 check_orphans($node, 'cancelled outside');
 
@@ -166,7 +166,7 @@ is( $node->safe_psql('postgres', q{SELECT bool_and(alter_move(job_id, during => 
 like(finish_sql($caller), qr/^NOTICE:  what is to be moved waits for its time window, which opens at .*\s*$/,
 	'a waiting call is told so once');
 is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT state, ',') FROM (SELECT state FROM tablespace_moves ORDER BY job_id DESC LIMIT 2) m}),
-	'done', 'and ends when they have');
+	'done', 'a waiting call ends when its moves have');
 
 # Only the window of a rebuild can be altered.
 $job = start_move($node, 't_c', 'fast', sprintf(q{method => 'rebuild', during => '%s'}, closed()));
@@ -193,7 +193,7 @@ for my $table (1 .. 3)
 	wait_for_workers($node);
 }
 is($node->safe_psql('postgres', q{SELECT count(cancel_move(job_id)) FROM tablespace_moves WHERE opens_at IS NOT NULL}),
-	'2', 'they are cancelled');
+	'2', 'calls that wait can be cancelled');
 
 # Without preloading the next call goes on with it.
 $node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
