@@ -132,7 +132,7 @@ my @of = (
 is($contents, join("\n", map {
 			my ($what, $reset) = @$_;
 			$reset && !$is_lz4
-			  ? "temp_tablespaces|$what|$reset RESET temp_tablespaces|$cut"
+			  ? "temp_tablespaces|$what|$reset RESET temp_tablespaces;|$cut"
 			  : "settings|$what||$cut" } @of),
 	'what was not read to its end may name the tablespace');
 is($node->safe_psql('postgres', q{SELECT coalesce(tablespace_advisor.temporary_tablespace(), 'unknown')}),
