@@ -73,9 +73,23 @@ my $all_ended =
 # A move for the statements that steer one.
 my $job;
 
+# Ends what the examples have begun, and moves the table to where it is not.
+sub start_own_move
+{
+	my ($more) = @_;
+
+	$node->safe_psql('postgres', q{
+		SELECT cancel_move(job_id) FROM tablespace_moves
+		WHERE finished_at IS NULL});
+	wait_until($node, $all_ended, 'the moves end');
+	my $place = where_tables_are($node, 'orders');
+	$job = start_table_move($node, 'orders', $place eq 'slow' ? 'fast' : 'slow', $more);
+	return;
+}
+
 sub start_slow_move
 {
-	$job = start_table_move($node, 'orders', 'slow', "max_rate => '100 bytes'");
+	start_own_move("max_rate => '100 bytes'");
 	wait_until_job($node, $job, "bytes_done > 0");
 	return;
 }
@@ -87,11 +101,7 @@ my %before = (
 	},
 	retry => sub { wait_for_job($node, $job) },
 	undo => sub {
-		$node->safe_psql('postgres', q{
-			SELECT cancel_move(job_id) FROM tablespace_moves
-			WHERE finished_at IS NULL});
-		wait_until($node, $all_ended, 'the moves end');
-		$job = start_table_move($node, 'orders', 'slow');
+		start_own_move();
 		wait_for_job($node, $job);
 	});
 

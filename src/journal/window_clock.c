@@ -75,7 +75,7 @@ tsa_window_seconds_until(const TsaDailyWindow *window, TimestampTz until)
 }
 
 /*
- * The window of a text in the journal.
+ * The window of a text, of the journal or of who calls the functions below.
  */
 static TsaDailyWindow
 window_of_text(const text *during)
@@ -84,8 +84,8 @@ window_of_text(const text *during)
 
 	if (tsa_parse_window(text_to_cstring(during), &window) != TSA_WINDOW_GOOD)
 		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg_internal("the journal has a time window that cannot be read")));
+				(errcode(ERRCODE_INVALID_DATETIME_FORMAT),
+				 errmsg_internal("invalid time window")));
 	return window;
 }
 
