@@ -186,7 +186,8 @@ is( $node->safe_psql('postgres', q{
 $node->safe_psql('postgres',
 	q{CREATE TABLE event_3 PARTITION OF event FOR VALUES FROM ('2024-03-01') TO ('2024-04-01')});
 is(tablespaces_of($node, 'event_3'), 'fast', 'new partitions follow');
-check_log($node, 'evacuation', qr/cannot evacuate tablespace/);
+# the extension's own tables move under their lock, which may take several attempts
+check_log($node, 'evacuation', qr/cannot evacuate tablespace|canceling statement due to lock timeout/);
 $node->stop;
 
 done_testing();
