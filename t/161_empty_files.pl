@@ -68,7 +68,7 @@ sub check_file_system
 	age_files();
 	$node->safe_psql('postgres', 'DROP TABLE dropped');
 	my @rows = split /\n/, look();
-	is(scalar(grep { !/^file temporary CHECKPOINT .*If it is still there after CHECKPOINT, a crash left it/ } @rows), 0,
+	is(scalar(grep { !/^file temporary CHECKPOINT; .*If it is still there after CHECKPOINT, a crash left it/ } @rows), 0,
 		"$name: of an empty file that was dropped a checkpoint decides") or diag "@rows";
 	note "$name: " . @rows . ' of 2 dropped files are listed before the checkpoint';
 	$node->safe_psql('postgres', 'CHECKPOINT');
@@ -79,7 +79,7 @@ sub check_file_system
 	my $left = age_files() . '/99999';
 	append_to_file($left, '');
 	age_files();
-	like(look(), qr/^file temporary CHECKPOINT .*If it is still there after CHECKPOINT, a crash left it: remove it by hand/m,
+	like(look(), qr/^file temporary CHECKPOINT; .*If it is still there after CHECKPOINT, a crash left it: remove it by hand/m,
 		"$name: an empty file that a crash has left is listed");
 	unlink $left;
 	append_to_file($left, 'x');
