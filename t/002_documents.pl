@@ -94,7 +94,13 @@ sub start_slow_move
 	return;
 }
 my %before = (
-	alter => \&start_slow_move,
+	alter => sub {
+		my ($statement) = @_;
+
+		# one that waits for its time window, or one under way
+		return start_own_move("during => '01:00-01:01'") if $statement =~ /during/;
+		start_slow_move();
+	},
 	pause => \&start_slow_move,
 	resume => sub {
 		wait_until_job($node, $job, "state = 'paused'");
@@ -119,7 +125,7 @@ foreach my $page (@pages)
 		my ($verb) = $statement =~ /\b(alter|pause|resume|cancel|retry|undo)_move\(7\b/;
 
 		wait_until($node, $all_ended, 'the moves end') unless $verb;
-		$before{$verb}->() if $verb && $before{$verb};
+		$before{$verb}->($statement) if $verb && $before{$verb};
 		my $sql = $statement =~ s/_move\(7\b/_move($job/r;
 		$sql =~ s/(probe_tablespace\('\w+')\)/$1, duration => '100 ms', file_size => '8 MB')/;
 		$sql =~ s/'20 min'/'100 ms'/;

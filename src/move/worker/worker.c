@@ -266,15 +266,14 @@ claim_job(const TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 	{
 		int64		handle = tsa_live_progress_handle(worker->live);
 		bool		claimed = tsa_claim_job(job_id, copies_only, handle);
+		bool		found = tsa_job_load(job_id, job);
 
-		if (!tsa_job_load(job_id, job))
-			fate = JOB_ENDED;
-		else if (claimed)
+		if (found && claimed)
 			fate = JOB_CLAIMED;
-		else if (tsa_is_outside_window(&job->limits.during))
-			fate = JOB_ENDED;
-		else if ((job->state == TSA_JOB_QUEUED ||
-				  job->state == TSA_JOB_INTERRUPTED) && !copies_only)
+		else if (found && !copies_only &&
+				 !tsa_is_outside_window(&job->limits.during) &&
+				 (job->state == TSA_JOB_QUEUED ||
+				  job->state == TSA_JOB_INTERRUPTED))
 			fate = JOB_LOCKED;
 	}
 	if (fate == JOB_CLAIMED)
