@@ -57,6 +57,8 @@ ROLLBACK;
 -- it only looks
 BEGIN READ ONLY;
 SELECT tablespace_report() ~ '^<!DOCTYPE html>.*</html>$' AS is_page;
+-- texts of several lines are one line there
+SELECT tablespace_report() !~ '[a-z=]\?' AS is_readable;
 COMMIT;
 SELECT tablespace_report(interval '0');
 SELECT tablespace_report(NULL);

@@ -115,10 +115,12 @@ AS $$
 	/* what is the same of several, as that they were never probed, is one thing */
 	SELECT 3, 0, format('%s: %s', upper(left(s.subjects, 1)) || substr(s.subjects, 2), s.message),
 		NULL, s.statements
-	FROM (SELECT h ->> 'message' AS message, string_agg(h ->> 'subject', ', ' ORDER BY n) AS subjects,
-			(array_agg(h ->> 'statement' ORDER BY n) FILTER (WHERE h ->> 'statement' IS NOT NULL))[:3] AS statements
+	FROM (SELECT l.message, string_agg(h ->> 'subject', ', ' ORDER BY n) AS subjects,
+			(array_agg(l.statement ORDER BY n) FILTER (WHERE l.statement IS NOT NULL))[:3] AS statements
 		FROM jsonb_array_elements(f.health) WITH ORDINALITY e (h, n)
-		WHERE NOT (h ->> 'ok')::boolean GROUP BY h ->> 'message') s
+			CROSS JOIN LATERAL (SELECT translate(h ->> 'message', E'\n', ' ') AS message,
+				regexp_replace(h ->> 'statement', '\n *', ' ', 'g') AS statement) l
+		WHERE NOT (h ->> 'ok')::boolean GROUP BY l.message) s
 	UNION ALL
 	SELECT 5, (c ->> 'regret_current')::float8 - (c ->> 'regret_recommended')::float8,
 		CASE WHEN c ->> 'random_page_cost' <> c ->> 'current_random_page_cost'
