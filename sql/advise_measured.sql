@@ -67,7 +67,7 @@ WHERE r.relation = 'm_report'::regclass;
 SELECT tablespace, round(depth::numeric, 2) AS depth, round(probed_us) AS probed, round(device_us) AS device,
 	round(device_reads_per_s) AS reads, round(time_correction::numeric, 2) AS correction
 FROM tablespace_advisor.measured_load(array(SELECT r FROM m_relations(true) r),
-	array(SELECT p FROM m_places() p));
+	array(SELECT p FROM m_places() p)) ORDER BY tablespace DESC;
 
 \echo -- statements: what one call takes now and after the moves
 SELECT s.queryid, s.calls_per_s AS calls, s.mean_ms, round(s.read_ms) AS read_ms,
