@@ -592,8 +592,6 @@ CREATE FUNCTION tablespace_advisor.with_divided_waits(
 RETURNS SETOF tablespace_advisor.relation_fact
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_nestloop = off
-SET jit = off
 AS $$
 	WITH keyed AS MATERIALIZED (
 		SELECT a.relation, a.table_relation, a.kind, coalesce(a.scan_sessions, 0) AS scans,
