@@ -133,6 +133,7 @@ FROM tablespace_advisor.without_moves(array(
 			'relation', c.oid, 'size_bytes', 819200, 'reads_per_s', 3))
 		FROM pg_class c WHERE c.relname IN ('m_moved', 'm_moved_a', 'pg_class') ORDER BY c.relname DESC),
 	now() - interval '100 s', now()) r;
-SELECT relation::regclass, tablespaces FROM tablespace_advisor.left_lately() ORDER BY 1;
+SELECT relation::regclass, tablespaces FROM tablespace_advisor.left_lately()
+WHERE relation::regclass::text LIKE 'm\_%' ORDER BY 1;
 DELETE FROM tablespace_advisor.job;
 DROP TABLE m_moved;
