@@ -51,6 +51,8 @@ CALL evacuate_tablespace('regress_pace', 'pg_default', max_rate => '1 MB', min_r
 \set VERBOSITY terse
 :move 'regress_pace', until => '2000-01-01');
 \set VERBOSITY default
+-- without a unit
+:move 'pg_default', max_rate => '50', dry_run => true);
 -- a move that has ended is not altered, nor is one that there is not
 SELECT alter_move(max(job_id), max_rate => '1 MB') FROM tablespace_moves;
 SELECT alter_move(-1, max_rate => '1 MB');

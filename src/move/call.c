@@ -74,9 +74,10 @@ static int64
 parse_rate(Datum rate, char *name)
 {
 	ErrorContextCallback callback = {error_context_stack, hint_at_rates, name};
+	const char *string = TextDatumGetCString(rate);
 	int64		bytes;
 
-	if (pg_strcasecmp(TextDatumGetCString(rate), "none") == 0)
+	if (pg_strcasecmp(string, "none") == 0)
 		return 0;
 	error_context_stack = &callback;
 	bytes = DatumGetInt64(DirectFunctionCall1(pg_size_bytes, rate));
@@ -85,6 +86,11 @@ parse_rate(Datum rate, char *name)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" must be positive", name)));
 	error_context_stack = callback.previous;
+	if (strspn(string, " 0123456789.") == strlen(string))
+		ereport(NOTICE,
+				(errmsg("\"%s\" is " INT64_FORMAT " bytes per second",
+						name, bytes),
+				 errhint("Units are bytes, kB, MB, GB and TB.")));
 	return bytes;
 }
 
