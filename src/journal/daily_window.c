@@ -214,7 +214,8 @@ tsa_window_seconds(const TsaDailyWindow *window, const TsaTimeZone *zone,
 }
 
 /*
- * The moment by which the window has been open for so many seconds.
+ * The moment by which the window has been open for so many seconds; TSA_NEVER
+ * if it opens no more.
  */
 double
 tsa_window_after(const TsaDailyWindow *window, const TsaTimeZone *zone,
@@ -232,6 +233,8 @@ tsa_window_after(const TsaDailyWindow *window, const TsaTimeZone *zone,
 				return (double) from + seconds;
 			seconds -= (double) (change - from);
 		}
+		else if (change == TSA_NEVER)
+			return (double) TSA_NEVER;
 		from = change;
 	}
 }

@@ -90,7 +90,8 @@ window_of_text(const text *during)
 }
 
 /*
- * window_opens(during, at): when the window opens; NULL if it is open then.
+ * window_opens(during, at): when the window opens; NULL if it is open then;
+ * infinity if it opens no more.
  */
 Datum
 tsa_window_opens(PG_FUNCTION_ARGS)
@@ -101,6 +102,8 @@ tsa_window_opens(PG_FUNCTION_ARGS)
 	if (tsa_window_is_open(&window, &server_zone, at))
 		PG_RETURN_NULL();
 	at = tsa_window_next_change(&window, &server_zone, at);
+	if (at == TSA_NEVER)
+		PG_RETURN_TIMESTAMPTZ(DT_NOEND);
 	PG_RETURN_TIMESTAMPTZ(time_t_to_timestamptz(at));
 }
 
@@ -119,7 +122,7 @@ tsa_window_end(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	since = PG_GETARG_TIMESTAMPTZ(1);
 	seconds = PG_GETARG_FLOAT8(2);
-	if (isnan(seconds) || seconds > TOO_LONG)
+	if (isnan(seconds) || fabs(seconds) > TOO_LONG)
 		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(0))
 		window = window_of_text(PG_GETARG_TEXT_PP(0));

@@ -281,6 +281,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 		END AS kept_until,
 	j.during, j.opens_at
 FROM tablespace_advisor.job_now j
+	/* OFFSET: one look at the clock for each move */
 	CROSS JOIN LATERAL (
 		SELECT pg_catalog.clock_timestamp() AS now OFFSET 0) n
 	LEFT JOIN LATERAL tablespace_advisor.worker_progress(
@@ -332,7 +333,7 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.percent IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.mb_per_s IS
 	'MB (1048576 bytes) per second: read and written since the start for a rebuild, copied since the start for a copy';
 COMMENT ON COLUMN @extschema@.tablespace_moves.eta IS
-	'time left, in whole seconds, at a rate halfway between the mean since the start and the present one; NULL while it waits for other sessions';
+	'time left, in whole seconds, at a rate halfway between the mean since the start and the present one; includes hours in which its time window is closed; NULL while it waits for other sessions';
 COMMENT ON COLUMN @extschema@.tablespace_moves.present_mb_per_s IS
 	'MB (1048576 bytes) per second that a running copy has copied lately; NULL for other moves, and while that is not known';
 COMMENT ON COLUMN @extschema@.tablespace_moves.rate_reason IS

@@ -210,6 +210,27 @@ test_sums(void)
 			 "one without an end");
 }
 
+/* Clocks that are put at so often that no edge is found. */
+static long
+restless_offset(int64_t at, int64_t *until, void *arg)
+{
+	(void) arg;
+	*until = at + 1;
+	return -(long) (at % DAY);
+}
+
+static void
+test_no_edge(void)
+{
+	TsaTimeZone zone = {restless_offset, NULL};
+	TsaDailyWindow window = window_of("01:00-05:00");
+
+	ok(tsa_window_next_change(&window, &zone, 0) == TSA_NEVER,
+	   "midnight without an end");
+	ok(tsa_window_after(&window, &zone, 0, 1) >= (double) TSA_NEVER,
+	   "a window that opens no more is waited for without an end");
+}
+
 int
 main(void)
 {
@@ -219,5 +240,6 @@ main(void)
 	test_put_forward();
 	test_put_back();
 	test_sums();
+	test_no_edge();
 	return done_testing();
 }

@@ -83,6 +83,12 @@
  * above.  A file with data behind the end that the server sees is dropped: it
  * would get into the relation, or keep it from being moved again.
  *
+ * Time windows.  A worker whose window closes makes a mark of all that is
+ * logged, unless pages below the last one are still to be compared; then that
+ * one holds.  It gives its locks up and notes in one transaction, at the end,
+ * that the copy waits.  If it dies before, or the server, that is any other
+ * interruption; and nothing else tells the two apart when the copy goes on.
+ *
  * Not followed: the WAL since the interruption.  A checkpoint ends each
  * recovery, and removes it.
  *
