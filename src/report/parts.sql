@@ -119,7 +119,7 @@ AS $$
 			(array_agg(l.statement ORDER BY n) FILTER (WHERE l.statement IS NOT NULL))[:3] AS statements
 		FROM jsonb_array_elements(f.health) WITH ORDINALITY e (h, n)
 			CROSS JOIN LATERAL (SELECT translate(h ->> 'message', E'\n', ' ') AS message,
-				regexp_replace(h ->> 'statement', '\n *', ' ', 'g') AS statement) l
+				regexp_replace(h ->> 'statement', E'\n *', ' ', 'g') AS statement) l
 		WHERE NOT (h ->> 'ok')::boolean GROUP BY l.message) s
 	UNION ALL
 	SELECT 5, (c ->> 'regret_current')::float8 - (c ->> 'regret_recommended')::float8,
