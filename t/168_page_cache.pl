@@ -59,6 +59,7 @@ sub is_near
 	my ($got, $expected, $name) = @_;
 
 	ok(abs($got - $expected) <= 2, $name) or diag "got $got, expected $expected";
+	note "cached: $got percent, expected: $expected";
 	return;
 }
 
@@ -111,6 +112,7 @@ sub make_group
 {
 	my $groups = slurp_file('/proc/self/cgroup');
 	my @parents = (
+		map({ [ $_, 'memory.limit_in_bytes' ] } $ENV{TSA_MEMORY_GROUP} // ()),
 		map({ [ "/sys/fs/cgroup/memory$_", 'memory.limit_in_bytes' ] } $groups =~ /:memory:(.*)$/m, ''),
 		map({ [ "/sys/fs/cgroup$_", 'memory.max' ] } $groups =~ /^0::(.*)$/m));
 
