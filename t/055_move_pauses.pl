@@ -2,14 +2,12 @@
 
 # A live copy pauses while a standby, a synchronous standby,
 # a slot, the archive or pg_wal is behind or short, says why, and goes on by
-# itself; not for a slot that has been invalidated.  It names prepared transactions
-# that keep it from its cutover.
+# itself; not for a slot that has been invalidated.
 
 use TsaTest;
 
 my $node = start_plain('primary', init => { allows_streaming => 1, extra => ['--wal-segsize=1'] }, conf => q{
 tablespace_advisor.keep_interrupted = 0
-max_prepared_transactions = 2
 autovacuum = off
 tablespace_advisor.min_wal_space = 0
 });
@@ -137,18 +135,6 @@ configure($node, 'tablespace_advisor.min_wal_space', '0');
 is(job_field($node, $job, 'state'), 'paused', 'paused by request');
 crash($node);
 is(end_state($node, $job), 'failed', 'a paused job fails with the server');
-
-# --- a prepared transaction ---------------------------------------------------------
-
-$node->safe_psql('postgres',
-	q{BEGIN; UPDATE t SET a = a WHERE a = 1; PREPARE TRANSACTION 'left alone'});
-$job = start_move($node, 't', 'slow');
-ok($node->poll_query_until('postgres', qq{
-	SELECT phase = 'waiting for prepared transaction "left alone"' AND blocked_by = '{0}'
-	FROM tablespace_moves WHERE job_id = $job}),
-	'prepared transaction: named');
-$node->safe_psql('postgres', q{COMMIT PREPARED 'left alone'});
-is(wait_for_job($node, $job), 'done', 'prepared transaction: the move goes on after COMMIT PREPARED');
 
 # --- a slot that has been invalidated -------------------------------------------------
 

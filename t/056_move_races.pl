@@ -118,30 +118,6 @@ is(tablespaces_of($node, 'r'), 'pg_default', 'the next worker removes the old in
 
 # --- indexes that only look like transient ones --------------------------------
 
-# A rebuild of an index that failed: the journal says that it may have left
-# something.
-sub failed_rebuild
-{
-	my ($index) = @_;
-
-	$node->safe_psql('postgres', qq{
-		INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
-			schema_name, relation_name, from_tablespace, from_tablespace_name,
-			to_tablespace, to_tablespace_name, method_wanted, method, state,
-			bytes_total, lock_timeout_ms, owner, system_identifier, database,
-			known_indexes)
-		SELECT 1000000001, c.oid, i.indrelid, 'i', 'public', c.relname,
-			s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
-			0, 100, c.relowner, p.system_identifier, d.oid,
-			ARRAY(SELECT indexrelid FROM pg_index k
-				WHERE k.indrelid = i.indrelid)
-		FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid,
-			pg_tablespace s, pg_database d, pg_control_system() p
-		WHERE c.oid = '$index'::regclass AND s.spcname = 'fast'
-			AND d.datname = current_database()});
-	return;
-}
-
 # An invalid index of a name.
 sub invalid_index
 {
@@ -168,8 +144,8 @@ $node->safe_psql('postgres', qq{
 	CREATE INDEX event_idx ON ev (a);
 	CREATE INDEX $long ON ev (a);
 	CREATE TABLE other (a int PRIMARY KEY)});
-failed_rebuild('event_idx');
-failed_rebuild($long);
+failed_rebuild($node, 'event_idx');
+failed_rebuild($node, $long);
 invalid_index($_, 'ev')
   for 'ev_ccnew', '_ccnew', "\xc3\xa4_ccnew", "event_idx_ccnew", "${cut}_ccnew";
 is(transient_indexes(), "event_idx_ccnew ${cut}_ccnew",
@@ -185,7 +161,7 @@ is( $node->safe_psql('postgres', q{
 # one that somebody is building when the worker looks
 $node->safe_psql('postgres', 'CREATE TABLE built (a int);
 	CREATE INDEX built_a ON built (a)');
-failed_rebuild('built_a');
+failed_rebuild($node, 'built_a');
 my $old = session($node);
 ask($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;');
 my $builder = session($node);

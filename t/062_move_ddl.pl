@@ -1,18 +1,17 @@
 # Copyright (c) 2026, The tablespace_advisor developers
 
-# DDL on a table while one of its indexes, or the table, is being copied.  The
-# copy is so slow that it would take an hour: whoever does not wait for its end is
-# done before.  The job then starts over, goes on, or fails with a reason.
+# DDL on a table while one of its indexes is being copied (t/072 and t/136: while the
+# table is).  The copy is so slow that it would take an hour: whoever does not wait
+# for its end is done before.  The job then starts over, goes on, or fails with a
+# reason.
 
 use TsaTest;
 
 my $node = start_node('main', conf => "wal_level = replica\nautovacuum = off\ndeadlock_timeout = 500ms\n");
 
-# A table d, which is being copied to "fast", or its index d_txt is.
+# A table d, whose index d_txt is being copied to "fast".
 sub start_slow_move
 {
-	my ($table) = @_;
-
 	$node->safe_psql('postgres', qq{
 		DROP TABLE IF EXISTS d;
 		CREATE TABLE d (id int PRIMARY KEY, txt text, n int, doc text);
@@ -22,10 +21,7 @@ sub start_slow_move
 			FROM generate_series(1, 8000) i;
 		CREATE INDEX d_txt ON d (txt);
 		CREATE INDEX d_n ON d (n)});
-	my $job = $table
-	  ? start_table_move($node, 'd', 'fast',
-		"with_indexes => true, max_rate => '200 bytes'")
-	  : start_move($node, 'd_txt', 'fast', "max_rate => '200 bytes'");
+	my $job = start_move($node, 'd_txt', 'fast', "max_rate => '200 bytes'");
 	wait_until_job($node, $job, "phase = 'copying' AND bytes_done > 0");
 	return $job;
 }
@@ -124,21 +120,6 @@ isnt( $node->psql('postgres',
 	0, 'the same index cannot be moved meanwhile');
 cancel('two moves', $job);
 check_end('two moves', 3);
-
-# DDL while the table is being copied
-for my $sql ('TRUNCATE d', 'REINDEX TABLE CONCURRENTLY d', 'VACUUM FULL d',
-	'DROP INDEX CONCURRENTLY d_n', 'REINDEX INDEX CONCURRENTLY d_n',
-	'CREATE INDEX CONCURRENTLY ON d (n, id)', 'VACUUM (FREEZE) d',
-	'DROP TABLE d')
-{
-	my $move = start_slow_move(1);
-
-	is(finish_sql(start_sql($node, 'slow', $sql)), '',
-		"table, $sql does not wait for the move's end");
-	$node->safe_psql('postgres', "SELECT cancel_move($move)");
-	wait_for_job($node, $move);
-	check_orphans($node, "table, $sql");
-}
 
 check_locks($node, 'in the end');
 check_log($node, 'DDL',

@@ -1,8 +1,8 @@
 # Copyright (c) 2026, The tablespace_advisor developers
 
 # Partitioned tables move leaf by leaf, and what is made later lands where the
-# parent went; undo_move() brings table and indexes back; tables of odd kinds;
-# what cannot be moved is refused.
+# parent went; undo_move() brings table and indexes back; tables of odd kinds.
+# (What is refused: sql/move_bad_input.sql, t/058.)
 
 use TsaTest;
 
@@ -188,27 +188,6 @@ for my $condition ('a = 500', 'r @> ARRAY[500]',
 			SELECT a FROM zoo WHERE $condition}),
 		'500', "indexes work after a move: $condition");
 }
-
-# refused
-$node->safe_psql('postgres', q{
-	CREATE UNLOGGED TABLE unlogged (a int);
-	CREATE VIEW view AS SELECT 1});
-for my $case (
-	[ 'unlogged', 'slow', '0A000' ], [ 'pg_class', 'slow', '0A000' ],
-	[ 'view', 'slow', '42809' ], [ 'zoo_pkey', 'slow', '42809' ],
-	[ 'pg_toast.pg_toast_2619', 'slow', '(?:0A000|42809)' ],
-	[ 'zoo', 'pg_global', '\w+' ], [ 'zoo', 'nowhere', '42704' ])
-{
-	my ($table, $tablespace, $code) = @$case;
-	fails_with($node, "CALL move_table_concurrently('$table', '$tablespace');",
-		$code, '', "$table to $tablespace is refused");
-}
-$job = start_stopped_table_move($node, 'storage made', 'zoo', 'slow');
-fails_with($node, "CALL move_table_concurrently('zoo', 'slow');", '55006', '',
-	'a table is moved once at a time');
-$node->safe_psql('postgres', "SELECT cancel_move($job)");
-release($node);
-wait_for_job($node, $job);
 
 check_orphans($node, 'in the end');
 check_locks($node, 'in the end');

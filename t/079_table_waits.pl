@@ -2,8 +2,8 @@
 
 # Whom a move of a table waits for, and who waits for it meanwhile: nobody for
 # longer than lock_timeout.  A transaction that has changed the table's row of
-# pg_class without a lock on the table; a prepared transaction; a file so large
-# that it is removed in steps.
+# pg_class without a lock on the table; a prepared transaction; one that has used
+# the table, or rebuilt an index; a file so large that it is removed in steps.
 
 use TsaTest;
 
@@ -114,12 +114,42 @@ for my $place (qw(fast slow))
 	check_d($place, $name);
 }
 
+# The same while the move waits for an index before it begins.
+$node->safe_psql('postgres', q{
+	CREATE TABLE p (id int) PARTITION BY RANGE (id);
+	CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (4000);
+	CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (4000) TO (8000);
+	INSERT INTO p SELECT generate_series(0, 7999);
+	CREATE INDEX p2_id ON p2 (id)});
+my $job = start_stopped_table_move($node, 'copied', 'p', 'fast', 'with_indexes => true');
+my $session = session($node);
+ask($session, 'BEGIN; REINDEX INDEX p2_id;');
+send_to($session, q{
+	DO $$
+	BEGIN
+		LOOP
+			EXIT WHEN EXISTS (SELECT FROM tablespace_moves
+				WHERE state = 'running' AND phase = 'waiting for lock'
+				AND blocked_by = ARRAY[pg_backend_pid()]);
+		END LOOP;
+		LOCK TABLE p2;
+	END $$;
+	COMMIT;});
+release($node);
+answer($session);
+is($session->{err}, '', 'no deadlock for who rebuilds an index');
+end_session($session);
+wait_for_workers($node);
+is( $node->safe_psql('postgres',
+		q{SELECT string_agg(DISTINCT state, ' ') FROM tablespace_moves WHERE relation_name ~ 'public.p'}),
+	'done', 'all partitions have moved');
+
 # a prepared transaction that has read from the table
 $node->safe_psql('postgres', q{
 	BEGIN;
 	UPDATE d SET n = n + 1 WHERE id = 5;
 	PREPARE TRANSACTION 'holds'});
-my $job = start_table_move($node, 'd', 'fast',
+$job = start_table_move($node, 'd', 'fast',
 	"with_indexes => true, lock_timeout => '20 ms'");
 wait_until_job($node, $job, "attempts >= 2");
 try_clients($job, 2, 'prepared transaction');

@@ -125,9 +125,7 @@ release($node);
 $node->safe_psql('busy', q{SELECT cancel_move(1)});
 $node->poll_query_until('busy', q{SELECT finished_at IS NOT NULL FROM tablespace_moves})
   or die 'the move does not end';
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'})
-  or die 'the worker does not end';
+wait_for_workers($node);
 $node->safe_psql('busy', 'DROP EXTENSION tablespace_advisor');
 no_orphans('busy', 'dropped after the move');
 

@@ -157,33 +157,17 @@ unlike($caller->{err}, qr/ERROR/, 'a call waits where views are forbidden');
 end_session($caller);
 $node->safe_psql('postgres', 'ALTER DATABASE postgres RESET ALL');
 
-# one role does not get all slots
-$node->safe_psql('postgres', 'ALTER TABLE t OWNER TO alice');
-$node->append_conf('postgresql.conf', 'tablespace_advisor.max_calls_per_role = 1');
-stop_at($node, 'copied');
-$node->safe_psql('postgres', q{
-	GRANT CREATE ON TABLESPACE slow TO alice;
-	SET SESSION AUTHORIZATION alice;
-	CALL move_indexes_concurrently('t_b', 'slow', wait => false)});
-like(messages_of($node, q{SET SESSION AUTHORIZATION alice; CALL move_indexes_concurrently('t_pkey', 'slow')}),
-	qr/53400.*too many moves for role "alice"/, 'a role has a limit');
-release($node);
-
 # --- an abort while storage is being made ---------------------------------------------------------
 
 # Were the transaction without an ID yet, its abort would not be logged, and
 # recovery, which makes the file again, would keep it.
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'})
-  or die 'the worker does not end';
+wait_for_workers($node);
 $node->safe_psql('postgres', 'CHECKPOINT');
 stop_at($node, 'storage made');
 $job = $node->safe_psql('postgres', q{CALL move_table_concurrently('t', 'slow', wait => false)}) =~ s/\D//gr;
 wait_for_stop($node, 'storage made');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(" . worker_pid($node, $job) . ')');
-$node->poll_query_until('postgres', q{
-	SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'})
-  or die 'the worker does not end';
+wait_for_workers($node);
 $node->safe_psql('postgres', 'CREATE TABLE flushes_the_log ()');
 crash($node);
 release($node);

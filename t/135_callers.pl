@@ -198,8 +198,7 @@ is(messages_of($node, qq{
 	'', 'other roles have theirs');
 $node->safe_psql('postgres', "SELECT resume_move($job)");
 is(wait_for_job($node, $job), 'done', 'the move goes on');
-wait_until($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'tablespace_advisor move'",
-	'the worker ends');
+wait_for_workers($node);
 unlike(messages_of($node, $as_alice, dbname => 'other'), qr/ERROR/, 'after its worker has ended another call may begin');
 
 $node->stop;

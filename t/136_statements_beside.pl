@@ -179,9 +179,7 @@ foreach my $kind ('index', 'table', 'rebuild')
 	beside($_, $kind, $kind eq 'rebuild' ? 'again and again' : 'cutting over',
 		$kind eq 'rebuild' ? 1 : 2) foreach @statements;
 	$moves->{harness}->kill_kill;
-	$node->poll_query_until('postgres', q{
-		SELECT count(*) = 0 FROM pg_stat_activity
-		WHERE backend_type = 'tablespace_advisor move'}) or die 'moves do not end';
+	wait_for_workers($node);
 	unlike($moves->{err}, qr/deadlock/, "no move of the $kind got a deadlock") if $kind ne 'rebuild';
 }
 is($node->safe_psql('postgres', 'SELECT bt_index_parent_check(oid, true)::text FROM pg_class WHERE relname = $$d_n$$'),

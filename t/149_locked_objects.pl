@@ -33,18 +33,8 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE left_behind (a int);
 	INSERT INTO left_behind VALUES (1), (1);
 	CREATE INDEX left_a ON left_behind (a);
-	ALTER TABLE left_behind OWNER TO mallory;
-	INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
-		schema_name, relation_name, from_tablespace, from_tablespace_name,
-		to_tablespace, to_tablespace_name, method_wanted, method, state,
-		bytes_total, lock_timeout_ms, owner, system_identifier, database,
-		known_indexes)
-	SELECT -1, 'left_a'::regclass, 'left_behind'::regclass, 'i', 'public', 'left_a',
-		s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
-		0, 100, 'mallory'::regrole, p.system_identifier, d.oid,
-		ARRAY['left_a'::regclass]
-	FROM pg_tablespace s, pg_database d, pg_control_system() p
-	WHERE s.spcname = 'fast' AND d.datname = current_database()});
+	ALTER TABLE left_behind OWNER TO mallory});
+failed_rebuild($node, 'left_a');
 told($node, "CREATE UNIQUE INDEX CONCURRENTLY left_a_ccnew$_ ON left_behind (a)", user => 'mallory')
   for 1 .. 3;
 $open = keep_open($node, 'LOCK TABLE left_behind IN SHARE UPDATE EXCLUSIVE MODE;');
@@ -70,18 +60,8 @@ $node->safe_psql('postgres', q{
 			EXECUTE format('CREATE INDEX left_%s_a ON left_%s (a)', i, i);
 			EXECUTE format('ALTER TABLE left_%s OWNER TO hers_%s', i, i);
 		END LOOP;
-	END $$;
-	INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
-		schema_name, relation_name, from_tablespace, from_tablespace_name,
-		to_tablespace, to_tablespace_name, method_wanted, method, state,
-		bytes_total, lock_timeout_ms, owner, system_identifier, database,
-		known_indexes)
-	SELECT -1, c.oid, i.indrelid, 'i', 'public', c.relname,
-		s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
-		0, 100, c.relowner, p.system_identifier, d.oid, ARRAY[c.oid::regclass]
-	FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid, pg_tablespace s,
-		pg_database d, pg_control_system() p
-	WHERE c.relname LIKE 'left\__\_a' AND s.spcname = 'fast' AND d.datname = current_database()});
+	END $$});
+failed_rebuild($node, "left_${_}_a") for 1 .. 6;
 messages_of($node, "CREATE UNIQUE INDEX CONCURRENTLY left_${_}_a_ccnew ON left_$_ (a)") for 1 .. 6;
 my $holder = session($node);
 ask($holder, 'BEGIN; LOCK TABLE ' . join(', ', map { "left_$_" } 1 .. 6) . ' IN SHARE UPDATE EXCLUSIVE MODE;');

@@ -1,8 +1,7 @@
 # Copyright (c) 2026, The tablespace_advisor developers
 
-# Containers: no /sys, a seccomp filter that refuses asynchronous I/O, a data
-# directory that is a layer of an image, and the extension in a directory of its own
-# (PostgreSQL 18: extension_control_path).
+# Containers: no /sys, a seccomp filter that refuses asynchronous I/O, and a data
+# directory that is a layer of an image (t/190: so is the extension).
 
 use TsaTest;
 
@@ -97,45 +96,4 @@ SKIP:
 	check_no_crash($node, 'overlay');
 }
 
-# --- in a directory of its own ----------------------------------------------------------
-
-SKIP:
-{
-	my $prefix = PostgreSQL::Test::Utils::tempdir;
-	chomp(my $share = `pg_config --sharedir`);
-	chomp(my $lib = `pg_config --pkglibdir`);
-
-	skip 'extension_control_path is there from PostgreSQL 18 on', 6
-	  if $node->pg_version < 18;
-	is(system("make -s with_llvm=no install DESTDIR=$prefix >/dev/null"), 0, 'make install DESTDIR');
-	$node->append_conf('postgresql.conf', qq(
-extension_control_path = '$prefix$share:\$system'
-dynamic_library_path = '$prefix$lib:\$libdir'
-shared_preload_libraries = 'tablespace_advisor'
-));
-	$node->start;
-	prepare_node($node) if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_tablespace WHERE spcname = 'fast'}) eq '0';
-	$node->safe_psql('postgres', 'DROP EXTENSION IF EXISTS tablespace_advisor');
-	$node->safe_psql('postgres', q{
-		CREATE EXTENSION tablespace_advisor;
-		DROP TABLE IF EXISTS orders;
-		CREATE TABLE orders TABLESPACE slow AS SELECT i AS id, repeat('x', 1000) AS note FROM generate_series(1, 20000) i});
-	is($node->safe_psql('postgres', q{SELECT location FROM pg_available_extensions WHERE name = 'tablespace_advisor'})
-		  =~ s/\n.*//sr, "$prefix$share/extension", 'the extension of that directory is made')
-	  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'pg_available_extensions'::regclass AND attname = 'location'}) eq '1';
-	my $session = session($node);
-	ask($session, q{SELECT count(*) FROM tablespace_devices();});
-	my $maps = slurp_file("/proc/$session->{pid}/maps");
-	like($maps, qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'a session has loaded the library from there');
-	unlike($maps, qr{ \Q$lib\E/tablespace_advisor\.so}, 'a session has loaded no other library');
-	my $job = start_table_move($node, 'orders', 'fast', "max_rate => '2 MB'");
-	wait_until_job($node, $job, "pid IS NOT NULL");
-	my $worker = job_field($node, $job, 'pid');
-	like(slurp_file("/proc/$worker/maps"), qr{\Q$prefix$lib\E/tablespace_advisor\.so}, 'the worker of a move has loaded the library of that directory');
-	$node->safe_psql('postgres', "SELECT alter_move($job, max_rate => 'none')");
-	is(wait_for_job($node, $job), 'done', 'the move of that library ends');
-	end_session($session);
-	$node->stop;
-	check_no_crash($node, 'elsewhere');
-}
 done_testing();

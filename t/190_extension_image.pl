@@ -25,9 +25,11 @@ allow_in_place_tablespaces = on
 tablespace_advisor.sample_interval = 0
 });
 $node->start;
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor});
+$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
 $node->safe_psql('postgres', q{CREATE TABLESPACE fast LOCATION ''});
+is($node->safe_psql('postgres', q{SELECT location FROM pg_available_extensions WHERE name = 'tablespace_advisor'})
+	  =~ s/\n.*//sr, "$image/share/extension", 'the extension of that folder is made')
+  if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'pg_available_extensions'::regclass AND attname = 'location'}) eq '1';
 $node->safe_psql('postgres', q{
 	CREATE TABLE orders AS SELECT g AS id FROM generate_series(1, 1000) g;
 	CREATE INDEX orders_id ON orders (id)});

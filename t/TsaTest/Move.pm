@@ -18,7 +18,8 @@ use TsaTest::Session;
 our @EXPORT = qw(
   start_rate_node stop_at wait_for_stop wait_for_stops release
   start_move start_table_move start_stopped_move start_stopped_table_move move move_table
-  job_field wait_until_job wait_for_job wait_for_workers worker_pid end_state);
+  job_field wait_until_job wait_for_job wait_for_workers worker_pid end_state
+  failed_rebuild);
 
 # A server on which a copy at full speed takes several windows of the rate control:
 # a table t of 125 MB, tablespaces one and two.
@@ -202,6 +203,29 @@ sub end_state
 
 	$node->safe_psql('postgres', "SELECT cancel_move($job)");
 	return job_field($node, $job, 'state');
+}
+
+# A rebuild of an index that failed: the journal says that it may have left something.
+sub failed_rebuild
+{
+	my ($node, $index) = @_;
+
+	$node->safe_psql('postgres', qq{
+		INSERT INTO tablespace_advisor.job (batch_id, relation, heap, kind,
+			schema_name, relation_name, from_tablespace, from_tablespace_name,
+			to_tablespace, to_tablespace_name, method_wanted, method, state,
+			bytes_total, lock_timeout_ms, owner, system_identifier, database,
+			known_indexes)
+		SELECT -1, c.oid, i.indrelid, 'i', 'public', c.relname,
+			s.oid, 'fast', s.oid, 'fast', 'rebuild', 'rebuild', 'failed',
+			0, 100, c.relowner, p.system_identifier, d.oid,
+			ARRAY(SELECT indexrelid FROM pg_index k
+				WHERE k.indrelid = i.indrelid)
+		FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid,
+			pg_tablespace s, pg_database d, pg_control_system() p
+		WHERE c.oid = '$index'::regclass AND s.spcname = 'fast'
+			AND d.datname = current_database()});
+	return;
 }
 
 1;
