@@ -105,7 +105,7 @@ set_memory_limit()
 # bench runs, and a fast one, to be made by fast_disk.  $fast is empty until then.
 need_two_disks()
 {
-	fast='' own=''
+	fast=''
 	make_memory_group || { echo "skipped: $why" >&2; exit 77; }
 }
 
@@ -114,29 +114,6 @@ fast_disk()
 {
 	[ $# -gt 1 ] || set -- "$1" rotation_us=200 travel_us=100 mb_per_s=500
 	fast=$(bench/testbed/up "$work.fast" "$@")
-}
-
-# own_disk SIZE: a file system with the tablespace "own" on this machine's disk; sets $own
-own_disk()
-{
-	own=$work/own
-	mkdir "$own"
-	truncate -s "$1" "$own.raw"
-	mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$own.raw"
-	mount -o loop "$own.raw" "$own"
-	losetup --direct-io=on "$(findmnt -n -o SOURCE "$own")"
-	mkdir "$own/own"
-	chown "$user" "$own/own"
-	sql -c "CREATE TABLESPACE own LOCATION '$own/own'"
-}
-
-# leave_room DIRECTORY BYTES: so much, and the twentieth that advice leaves free
-leave_room()
-{
-	local size free
-
-	read -r size free <<<"$(df -B1 --output=size,avail "$1" | tail -1)"
-	fallocate -l $((free - size / 20 - $2)) "$1/full"
 }
 
 # Starts the server in the group, configured by standard input, with the tablespaces
@@ -173,7 +150,7 @@ start_cold()
 		in_src env "$@" "$pg_bin/pg_ctl" -D "$work/data" -l "$work/server.log" -s -w start )
 }
 
-limit_memory() { set_memory_limit "$memory" "$TESTBED" "$work" "$fast" ${own:+"$own"}; }
+limit_memory() { set_memory_limit "$memory" "$TESTBED" "$work" "$fast"; }
 
 # For cleanup_more: the server, the group and the fast disk go.
 undo_two_disks()
@@ -182,14 +159,13 @@ undo_two_disks()
 	sleep 0.2					# the last processes leave the group
 	rmdir "$group"
 	if [ -n "$fast" ]; then bench/testbed/down "$work.fast"; fi
-	if [ -n "$own" ] && mountpoint -q "$own"; then umount "$own"; fi
 }
 
 # Nothing of the tablespaces is in the page cache.
 forget_tablespaces()
 {
-	sync -f "$TESTBED" "$fast" ${own:+"$own"}
-	find "$TESTBED/slow" "$fast/fast" ${own:+"$own/own"} -type f -size +64k -print0 |
+	sync -f "$TESTBED" "$fast"
+	find "$TESTBED/slow" "$fast/fast" -type f -size +64k -print0 |
 		xargs -0 -r -n 1 sh -c 'dd of="$0" oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null'
 }
 
