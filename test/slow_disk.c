@@ -267,17 +267,6 @@ clock_gettime(clockid_t clock, struct timespec *time)
 	return (int) syscall(SYS_clock_gettime, clock, time);
 }
 
-static int
-open_unless_direct(const char *path, int flags, mode_t mode)
-{
-	if ((flags & O_DIRECT) && setting("REFUSE_O_DIRECT"))
-	{
-		errno = EINVAL;
-		return -1;
-	}
-	return (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-}
-
 int
 open(const char *path, int flags,...)
 {
@@ -287,17 +276,12 @@ open(const char *path, int flags,...)
 	va_start(args, flags);
 	mode = va_arg(args, mode_t);
 	va_end(args);
-	return open_unless_direct(path, flags, mode);
+	if ((flags & O_DIRECT) && setting("REFUSE_O_DIRECT"))
+	{
+		errno = EINVAL;
+		return -1;
+	}
+	return (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-int
-open64(const char *path, int flags,...)
-{
-	va_list		args;
-	mode_t		mode;
-
-	va_start(args, flags);
-	mode = va_arg(args, mode_t);
-	va_end(args);
-	return open_unless_direct(path, flags, mode);
-}
+int			open64(const char *path, int flags,...) __attribute__((alias("open")));

@@ -377,32 +377,9 @@ unlink(const char *path)
 }
 
 /* What a server with large files calls them. */
-ssize_t
-pwrite64(int fd, const void *data, size_t size, off64_t offset)
-{
-	return pwrite(fd, data, size, offset);
-}
-
-ssize_t
-pwritev64(int fd, const struct iovec *parts, int n, off64_t offset)
-{
-	return pwritev(fd, parts, n, offset);
-}
-
-int
-ftruncate64(int fd, off64_t size)
-{
-	return ftruncate(fd, size);
-}
-
-int
-truncate64(const char *path, off64_t size)
-{
-	return truncate(path, size);
-}
-
-int
-posix_fallocate64(int fd, off64_t from, off64_t size)
-{
-	return posix_fallocate(fd, from, size);
-}
+#define ALSO_CALLED(name) __attribute__((alias(name)))
+ssize_t		pwrite64(int, const void *, size_t, off64_t) ALSO_CALLED("pwrite");
+ssize_t		pwritev64(int, const struct iovec *, int, off64_t) ALSO_CALLED("pwritev");
+int			ftruncate64(int, off64_t) ALSO_CALLED("ftruncate");
+int			truncate64(const char *, off64_t) ALSO_CALLED("truncate");
+int			posix_fallocate64(int, off64_t, off64_t) ALSO_CALLED("posix_fallocate");

@@ -4,9 +4,8 @@
  *	  Tests the page arithmetic of pgbench_size.c without a server.
  *
  * The closed formulas are compared with literal re-enactments of what the
- * server does item by item, the result with figures read off real servers
- * (t/030_pgbench_size.pl compares with the server at hand), and the search
- * with trying all scales.
+ * server does item by item, and the search with trying all scales
+ * (t/030_pgbench_size.pl compares each fork with those of the server at hand).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -57,56 +56,6 @@ options_of(int scale, int fillfactor, int partitions)
 	TSA_PGBENCH_BIGINT_SCALE};
 
 	return options;
-}
-
-/* blocks of one fork: m(ain), f(sm), v(m) or p(key) */
-static int64_t
-blocks_of(const TsaPageLayout *layout, TsaPgbenchOptions options,
-		  const char *name, char fork)
-{
-	int64_t		i;
-
-	for (i = 0; i < tsa_count_pgbench_tables(&options); i++)
-	{
-		TsaPgbenchTable table;
-
-		tsa_size_pgbench_table(layout, &options, i, &table);
-		if (strcmp(table.name, name) == 0)
-			return fork == 'm' ? table.heap_blocks :
-				fork == 'f' ? table.fsm_blocks :
-				fork == 'v' ? table.vm_blocks : table.pkey_blocks;
-	}
-	return -1;
-}
-
-/*
- * Figures read with pg_relation_size() after pgbench -i.
- */
-static void
-test_real_sizes(void)
-{
-	TsaPageLayout layout17 = layout_of_17();
-	TsaPgbenchOptions s1 = options_of(1, 100, 0);
-	TsaPgbenchOptions s100 = options_of(100, 100, 0);
-
-	is_int(blocks_of(&layout15, s1, "pgbench_accounts", 'm'), 1640,
-		   "scale 1: accounts");
-	is_int(blocks_of(&layout15, s1, "pgbench_accounts", 'f'), 3,
-		   "scale 1: free space map");
-	is_int(blocks_of(&layout15, s1, "pgbench_accounts", 'v'), 1,
-		   "scale 1: visibility map");
-	is_int(blocks_of(&layout15, s1, "pgbench_accounts", 'p'), 276,
-		   "scale 1: primary key");
-	is_int(blocks_of(&layout15, s1, "pgbench_history", 'm'), 0,
-		   "history is empty");
-	is_int(blocks_of(&layout15, s1, "pgbench_history", 'f'), 0,
-		   "and has no free space map");
-	is_int(blocks_of(&layout15, s100, "pgbench_accounts", 'm'), 163935,
-		   "scale 100: accounts");
-	is_int(blocks_of(&layout15, s100, "pgbench_accounts", 'p'), 27422,
-		   "scale 100: primary key");
-	is_int(blocks_of(&layout17, s100, "pgbench_accounts", 'm'), 163935,
-		   "scale 100 on 17: VACUUM cuts the unused blocks off");
 }
 
 /* What _bt_buildadd() has in hand for one level */
@@ -540,7 +489,6 @@ test_limits(void)
 int
 main(void)
 {
-	test_real_sizes();
 	test_btree();
 	test_copy();
 	test_vacuum();
