@@ -7,7 +7,7 @@
 # left.  A failed sync, truncation, unlink, write-back, read of the source; a full
 # pg_wal; a target, or pg_wal, that takes its time to sync.
 
-use Errno qw(EIO ENOSPC EROFS);
+use Errno qw(EIO ENODATA ENOSPC EROFS);
 use TsaFaults;
 use TsaTest;
 
@@ -253,6 +253,30 @@ foreach my $nth (1, 2)
 	is(last_job('state'), 'failed', 'the job says so');
 	check_orphans($node, 'a source that cannot be read');
 	is(psql_verbose($node, index_statement('t_b', $to)), '', 'a second move works');
+}
+
+# A part that is not the main fork, and an answer that the server does not know: the
+# error said that the main fork was damaged, and to restore the table; XX000.  Reads of
+# the main fork of an index, with EIO, were all that had failed before.
+$node->safe_psql('postgres', 'VACUUM t');
+foreach my $case (
+	[ '_vm', EIO, 'visibility map', 'Nothing is lost' ], [ '_fsm', EIO, 'free space map', 'Nothing is lost' ],
+	[ '', ENODATA, 'main fork', 'Restore the table' ])
+{
+	my ($suffix, $error, $part, $hint) = @$case;
+	my $to = other_tablespace('t');
+	my $path = $node->safe_psql('postgres', q{SELECT pg_relation_filepath('t')}) . $suffix;
+
+	restart();
+	my $logged = -s $node->logfile;
+	fail_calls(calls => ['read'], nth => 1, from_on => 1, error => $error, path => $path);
+	like(psql_verbose($node, table_statement('t', $to)),
+		qr/^ERROR:  58030: could not move public\.t: could not read block.*\nDETAIL:  It is in the $part of table "t", file "$path"/m,
+		"the $part of the source cannot be read");
+	like(slurp_file($node->logfile, $logged), qr/HINT:  $hint/, "$part: a hint in the server's log");
+	stop_failing();
+	check_orphans($node, "a source whose $part cannot be read");
+	is(psql_verbose($node, table_statement('t', $to)), '', "$part: a second move works");
 }
 
 # --- a sync fails ------------------------------------------------------------------------------

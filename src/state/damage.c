@@ -401,35 +401,65 @@ tsa_check_file_end(Relation rel)
 		report_damage(rel, end, damage);
 }
 
+/* A fork, in messages. */
+static const char *
+fork_name(ForkNumber fork)
+{
+	return fork == FSM_FORKNUM ? "free space map" :
+		fork == VISIBILITYMAP_FORKNUM ? "visibility map" : "main fork";
+}
+
 /*
- * Is called where an error was caught: throws it again, and if the relation
- * could not be read, says what that was and what can be done.  context: to
- * work in.
+ * What can be done where a relation's fork cannot be read.
+ */
+static int
+hint_at_repair(Relation rel, ForkNumber fork)
+{
+	if (fork == FSM_FORKNUM)
+		return errhint("Nothing is lost with the free space map: stop the server and remove that file. VACUUM makes it anew.");
+	if (fork == VISIBILITYMAP_FORKNUM)
+		return errhint("Nothing is lost with the visibility map: use pg_truncate_visibility_map() of the extension pg_visibility. VACUUM makes it anew.");
+	if (rel->rd_index != NULL)
+		return errhint("Rebuild the index, in its tablespace by REINDEX or in another one by move_indexes_concurrently() with method \"rebuild\".");
+	if (rel->rd_rel->relkind == RELKIND_MATVIEW)
+		return errhint("REFRESH MATERIALIZED VIEW makes its contents anew.");
+	return errhint("Restore the table from a backup or a standby. A session with \"zero_damaged_pages\" on can copy the rest of it into another table.");
+}
+
+/*
+ * Is called where an error was caught: throws it again, and if a fork of the
+ * relation could not be read, says what that was and what can be done.  What
+ * the server calls an internal error because it does not know the device's
+ * answer is an error of I/O.  context: to work in.
  */
 void
-tsa_rethrow_damage(Relation rel, MemoryContext context)
+tsa_rethrow_damage(Relation rel, ForkNumber fork, MemoryContext context)
 {
 	int			code = geterrcode();
-	bool		is_index = rel->rd_index != NULL;
 	char		path[MAXPGPATH];
 	ErrorData  *err;
 
 	if (code != ERRCODE_DATA_CORRUPTED && code != ERRCODE_INDEX_CORRUPTED &&
-		code != ERRCODE_IO_ERROR)
+		code != ERRCODE_IO_ERROR && code != ERRCODE_INTERNAL_ERROR)
 		PG_RE_THROW();
 	MemoryContextSwitchTo(context);
 	err = CopyErrorData();
+	if (code == ERRCODE_INTERNAL_ERROR &&
+		!tsa_is_answer_of_device(err->saved_errno))
+	{
+		FreeErrorData(err);
+		PG_RE_THROW();
+	}
 	FlushErrorState();
-	tsa_relation_path(path, sizeof(path), tsa_rel_locator(rel), MAIN_FORKNUM);
+	tsa_relation_path(path, sizeof(path), tsa_rel_locator(rel), fork);
 	ereport(ERROR,
-			(errcode(err->sqlerrcode),
+			(errcode(code == ERRCODE_INTERNAL_ERROR ?
+					 ERRCODE_IO_ERROR : code),
 			 errmsg_internal("%s", err->message),
-			 errdetail("%s%sIt is in the main fork of %s \"%s\", file \"%s\". The file has not been changed.",
+			 errdetail("%s%sIt is in the %s of %s \"%s\", file \"%s\". The file has not been changed.",
 					   err->detail ? err->detail : "",
-					   err->detail ? " " : "",
-					   is_index ? "index" : "table",
+					   err->detail ? " " : "", fork_name(fork),
+					   rel->rd_index != NULL ? "index" : "table",
 					   RelationGetRelationName(rel), path),
-			 is_index ?
-			 errhint("Rebuild the index, in its tablespace by REINDEX or in another one by move_indexes_concurrently() with method \"rebuild\".") :
-			 errhint("Restore the table from a backup or a standby. A session with \"zero_damaged_pages\" on can copy the rest of it into another table.")));
+			 hint_at_repair(rel, fork)));
 }

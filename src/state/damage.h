@@ -25,6 +25,7 @@ extern void tsa_check_cached_pages(Relation rel);
 extern void tsa_check_pages(Relation rel);
 extern bool tsa_has_data_behind_end(RelFileLocator locator, BlockNumber end);
 extern void tsa_check_file_end(Relation rel);
-extern void tsa_rethrow_damage(Relation rel, MemoryContext context);
+extern void tsa_rethrow_damage(Relation rel, ForkNumber fork,
+							   MemoryContext context);
 
 #endif							/* TSA_DAMAGE_H */

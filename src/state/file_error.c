@@ -12,9 +12,17 @@
 #include "state/file_error.h"
 
 /*
+ * Does a device answer with this, which errcode_for_file_access() does not know?
+ */
+bool
+tsa_is_answer_of_device(int error)
+{
+	return error == ENODATA || error == EREMOTEIO || error == ETIMEDOUT;
+}
+
+/*
  * As errcode_for_file_access(), to which errors that it does not know are
- * internal ones.  Devices answer with some of those (ENODATA, EREMOTEIO,
- * ETIMEDOUT): errors of I/O.
+ * internal ones.  Devices answer with some of those: errors of I/O.
  */
 int
 tsa_errcode_for_file_access(void)

@@ -10,6 +10,7 @@
 #ifndef TSA_FILE_ERROR_H
 #define TSA_FILE_ERROR_H
 
+extern bool tsa_is_answer_of_device(int error);
 extern int	tsa_errcode_for_file_access(void);
 
 #endif							/* TSA_FILE_ERROR_H */

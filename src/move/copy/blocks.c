@@ -139,7 +139,7 @@ batch_read_run(TsaCopy *copy, TsaPageBatch *batch, BlockNumber from,
 	}
 	PG_CATCH();
 	{
-		tsa_rethrow_damage(batch->rel->rel, context);
+		tsa_rethrow_damage(batch->rel->rel, batch->fork, context);
 	}
 	PG_END_TRY();
 }

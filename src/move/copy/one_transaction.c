@@ -97,7 +97,7 @@ warm_up(TsaCopy *copy)
 	}
 	PG_CATCH();
 	{
-		tsa_rethrow_damage(fork->rel->rel, context);
+		tsa_rethrow_damage(fork->rel->rel, MAIN_FORKNUM, context);
 	}
 	PG_END_TRY();
 }

@@ -314,7 +314,7 @@ check_end(Relation rel)
 	}
 	PG_CATCH();
 	{
-		tsa_rethrow_damage(rel, context);
+		tsa_rethrow_damage(rel, MAIN_FORKNUM, context);
 	}
 	PG_END_TRY();
 }

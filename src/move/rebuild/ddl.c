@@ -192,7 +192,7 @@ check_end(Oid relid)
 	}
 	PG_CATCH();
 	{
-		tsa_rethrow_damage(rel, context);
+		tsa_rethrow_damage(rel, MAIN_FORKNUM, context);
 	}
 	PG_END_TRY();
 	if (OidIsValid(rel->rd_rel->reltoastrelid))

@@ -223,7 +223,7 @@ check_heap(const TsaJob *job)
 	}
 	PG_CATCH();
 	{
-		tsa_rethrow_damage(heap, context);
+		tsa_rethrow_damage(heap, MAIN_FORKNUM, context);
 	}
 	PG_END_TRY();
 	table_close(heap, NoLock);
