@@ -133,6 +133,24 @@ foreach my $query (map { $for_people{$_} // $for_programs{$_} // () } @named)
 	  unless $query =~ /_metrics/;
 }
 cmp_ok(width(printed('SELECT * FROM tablespace_devices()')), '>', 120, 'what does not fit is seen');
+
+# All columns, also those that the queries above leave out.
+$node->safe_psql('postgres', 'CREATE TABLE seen (name text, line jsonb)');
+foreach my $name (grep { !/_metrics$|locality/ && ($for_people{$_} || $for_programs{$_}) } @named)
+{
+	my ($from) = ($for_people{$name} // $for_programs{$name}) =~ /(\b$name\b(?:\(.*\))?)$/ or next;
+
+	$node->safe_psql('postgres', qq{CREATE TEMPORARY TABLE v AS SELECT * FROM $from;
+		INSERT INTO seen SELECT '$name ' || a.attname, to_jsonb(v) -> a.attname
+		FROM pg_attribute a, v WHERE a.attrelid = 'v'::regclass AND a.atttypid = 'float8'::regtype AND a.attnum > 0
+			AND jsonb_typeof(to_jsonb(v) -> a.attname) = 'number'});
+}
+cmp_ok($node->safe_psql('postgres', 'SELECT count(DISTINCT name) FROM seen WHERE line::float8 <> 0'), '>', 40,
+	'columns with numbers are looked at');
+is($node->safe_psql('postgres', q{
+		SELECT string_agg(DISTINCT format('%s: %s', name, line), ', ') FROM seen
+		WHERE abs(line::float8 - tablespace_advisor.round_to_three(line::float8)) > 1e-9 * abs(line::float8)}),
+	'', 'numbers have three significant digits');
 unlike(printed('SELECT * FROM tablespace_moves_active'), qr/\d\.\d+ sec/, 'a time left has whole seconds');
 
 # --- statements ----------------------------------------------------------------------

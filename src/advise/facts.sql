@@ -120,7 +120,7 @@ AS $$
 			OR has_tablespace_privilege(caller, l.tablespace_oid, 'CREATE')
 			OR has_tablespace_privilege(table_owner, l.tablespace_oid, 'CREATE'),
 		v.volatile,
-		v.shares_device_with::name[],
+		coalesce(v.shares_device_with, '{}')::name[],
 		tablespace_advisor.room_of(v.free_bytes, v.size_bytes),
 		l.random_read_caveat,
 		CASE WHEN l.random_read_us IS NOT NULL THEN 'probe' END,

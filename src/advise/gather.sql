@@ -549,10 +549,11 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT (g.advice).relation, (g.advice).to_tablespace, (g.advice).action,
-		CASE WHEN (g.advice).action = 'move' THEN (g.advice).saved_ms_per_s
+		CASE WHEN (g.evidence #>> '{to,shares_device}')::boolean THEN NULL
+			WHEN (g.advice).action = 'move' THEN (g.advice).saved_ms_per_s
 			WHEN g.evidence -> 'to' IS NOT NULL
 			THEN nullif((g.evidence #>> '{estimate,saved_ms_per_s}')::float8, 0) END
 	FROM tablespace_advisor.gather_advice(caller, target, destination, NULL, NULL, true) g
 $$;
 COMMENT ON FUNCTION tablespace_advisor.expected_savings(oid, regclass, name) IS
-	'what moves ask of the advice: what it would do with a relation and its indexes, and what that would save; of what it would keep, the estimate, NULL: none';
+	'what moves ask of the advice: what it would do with a relation and its indexes, and what that would save; of what it would keep, the estimate, NULL: none, or a move within one device';

@@ -251,7 +251,7 @@ BEGIN
 	END IF;
 	IF NOT EXISTS (SELECT FROM pg_tablespace WHERE spcname = name_to_check) THEN
 		RAISE EXCEPTION 'tablespace "%" does not exist', name_to_check
-			USING ERRCODE = 'undefined_object';
+			USING ERRCODE = 'undefined_object', HINT = E'\\db in psql lists the tablespaces.';
 	END IF;
 	IF name_to_check = 'pg_global' THEN
 		RAISE EXCEPTION 'only shared relations can be placed in pg_global tablespace'

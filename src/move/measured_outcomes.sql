@@ -362,12 +362,17 @@ WITH turn AS MATERIALIZED (
 )
 SELECT CASE WHEN NOT v.is_visible THEN '<insufficient privilege>'
 		ELSE coalesce(x.statement, 'query ' || c.queryid) END AS statement,
-	c.calls_before AS calls_per_s_before, c.calls_after AS calls_per_s_after,
-	c.mean_before AS mean_ms_before, c.mean_after AS mean_ms_after,
-	c.read_before AS read_ms_before, c.read_after AS read_ms_after,
-	c.forecast AS forecast_saved_ms, s.saved AS saved_ms,
-	s.saved - c.error AS saved_low_ms, s.saved + c.error AS saved_high_ms,
-	s.saved * c.calls_after AS saved_ms_per_s,
+	tablespace_advisor.round_to_three(c.calls_before) AS calls_per_s_before,
+	tablespace_advisor.round_to_three(c.calls_after) AS calls_per_s_after,
+	tablespace_advisor.round_to_three(c.mean_before) AS mean_ms_before,
+	tablespace_advisor.round_to_three(c.mean_after) AS mean_ms_after,
+	tablespace_advisor.round_to_three(c.read_before) AS read_ms_before,
+	tablespace_advisor.round_to_three(c.read_after) AS read_ms_after,
+	tablespace_advisor.round_to_three(c.forecast) AS forecast_saved_ms,
+	tablespace_advisor.round_to_three(s.saved) AS saved_ms,
+	tablespace_advisor.round_to_three(s.saved - c.error) AS saved_low_ms,
+	tablespace_advisor.round_to_three(s.saved + c.error) AS saved_high_ms,
+	tablespace_advisor.round_to_three(s.saved * c.calls_after) AS saved_ms_per_s,
 	tablespace_advisor.outcome_word(c.forecast, s.saved, c.error,
 		tablespace_advisor.outcome_band(c.forecast, c.read_before)) AS outcome,
 	CASE WHEN c.error IS NULL THEN 'waiting' WHEN s.saved - c.error > 0 THEN 'faster'

@@ -197,13 +197,35 @@ load_own_job(FunctionCallInfo fcinfo, bool signal_suffices, TsaJob *job)
 	if (!tsa_job_load(job_id, job))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("job " INT64_FORMAT " does not exist", job_id)));
+				 errmsg("job " INT64_FORMAT " does not exist", job_id),
+				 errhint("The view tablespace_moves lists the jobs of this database.")));
 	if (!has_privs_of_role(GetUserId(), job->owner) &&
 		!(signal_suffices && !superuser_arg(job->owner) &&
 		  has_privs_of_role(GetUserId(), ROLE_PG_SIGNAL_BACKEND)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for job " INT64_FORMAT, job_id)));
+}
+
+/*
+ * Tells why nothing is done with a job, and returns false: it has ended
+ * (NULL), or the given reason.
+ */
+static Datum
+nothing_done(const TsaJob *job, const char *reason)
+{
+	if (reason == NULL && tsa_job_has_ended(job))
+		ereport(NOTICE,
+				(errmsg("job " INT64_FORMAT " has ended: %s", job->job_id,
+						tsa_job_state_name(job->state)),
+				 job->state == TSA_JOB_DONE ?
+				 errhint("undo_move() moves the relation back.") :
+				 errhint("retry_move() queues the move again.")));
+	else
+		ereport(NOTICE,
+				(errmsg("job " INT64_FORMAT " %s", job->job_id,
+						reason ? reason : "is ending")));
+	return BoolGetDatum(false);
 }
 
 /*
@@ -217,7 +239,7 @@ tsa_cancel_move(PG_FUNCTION_ARGS)
 
 	load_own_job(fcinfo, true, &job);
 	if (!tsa_cancel_job(&job))
-		PG_RETURN_BOOL(false);
+		return nothing_done(&job, NULL);
 	if (tsa_job_load(job.job_id, &job) && tsa_job_has_ended(&job) &&
 		job.nnew > 0 && tsa_drop_job_storage(&job))
 		tsa_jobs_note_removed(&job.job_id, 1);
@@ -232,7 +254,7 @@ tsa_pause_move(PG_FUNCTION_ARGS)
 
 	load_own_job(fcinfo, true, &job);
 	if (tsa_job_has_ended(&job))
-		PG_RETURN_BOOL(false);
+		return nothing_done(&job, NULL);
 	if (job.method != TSA_METHOD_COPY)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -240,7 +262,9 @@ tsa_pause_move(PG_FUNCTION_ARGS)
 				 errdetail("Only a live copy can pause; the method of this move is \"%s\".",
 						   tsa_move_method_name(job.method)),
 				 errhint("cancel_move() ends it.")));
-	PG_RETURN_BOOL(tsa_request_pause(job.job_id));
+	if (!tsa_request_pause(job.job_id))
+		return nothing_done(&job, "is asked to pause already");
+	PG_RETURN_BOOL(true);
 }
 
 /* resume_move(job_id): false if the job has ended or was not to pause. */
@@ -250,8 +274,10 @@ tsa_resume_move(PG_FUNCTION_ARGS)
 	TsaJob		job;
 
 	load_own_job(fcinfo, true, &job);
-	PG_RETURN_BOOL(tsa_withdraw_pause(job.job_id) &&
-				   !tsa_job_has_ended(&job));
+	if (!tsa_withdraw_pause(job.job_id) || tsa_job_has_ended(&job))
+		return nothing_done(&job, tsa_job_has_ended(&job) ?
+							NULL : "is not asked to pause");
+	PG_RETURN_BOOL(true);
 }
 
 /* Changes those limits that arguments are given for. */
@@ -311,7 +337,8 @@ tsa_alter_move(PG_FUNCTION_ARGS)
 	alters_rate = !PG_ARGISNULL(1) || !PG_ARGISNULL(2) || !PG_ARGISNULL(3) ||
 		!PG_ARGISNULL(4);
 	if (tsa_job_has_ended(&job) || (!alters_rate && PG_ARGISNULL(5)))
-		PG_RETURN_BOOL(false);
+		return nothing_done(&job, tsa_job_has_ended(&job) ?
+							NULL : "keeps its limits: none is given");
 	if (alters_rate && job.method != TSA_METHOD_COPY)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -395,14 +395,14 @@ SELECT m.job_id, m.relation_name, m.percent,
 		WHEN m.state = 'paused' OR m.blocked_by = '{0}' THEN m.phase
 		WHEN m.blocked_by IS NOT NULL THEN 'session '
 			|| pg_catalog.array_to_string(m.blocked_by, ', ')
-		ELSE m.rate_reason
+		WHEN m.rate_reason NOT LIKE 'full speed%' THEN m.rate_reason
 	END AS waits_for
 FROM @extschema@.tablespace_moves m
 WHERE m.finished_at IS NULL
 ORDER BY m.job_id;
 GRANT SELECT ON @extschema@.tablespace_moves_active TO PUBLIC;
 COMMENT ON VIEW @extschema@.tablespace_moves_active IS
-	'moves that have not ended, in short: percent done, present rate, time left, and what each waits for (sessions by process ID, a pause, the move before it) or why it is no faster; tablespace_moves has all of it';
+	'moves that have not ended, in short: percent done, present rate, time left, and what each waits for (sessions by process ID, a pause, the move before it) or why it is no faster; NULL: nothing, it goes at full speed; tablespace_moves has all of it';
 
 CREATE PROCEDURE @extschema@.move_indexes_concurrently(
 	target regclass,
@@ -450,7 +450,7 @@ CREATE FUNCTION @extschema@.cancel_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_cancel_move';
 COMMENT ON FUNCTION @extschema@.cancel_move(bigint) IS
-	'cancels a move: a queued one at once, a running one as soon as its worker notices; false if the move has ended already. Errors: 42704 no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
+	'cancels a move: a queued one at once, a running one as soon as its worker notices; false, with a notice, if the move has ended already. Errors: 42704 no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
 
 CREATE FUNCTION @extschema@.retry_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -462,13 +462,13 @@ CREATE FUNCTION @extschema@.pause_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_pause_move';
 COMMENT ON FUNCTION @extschema@.pause_move(bigint) IS
-	'asks a live copy to pause once the transaction commits: within a second or so if it runs, else when it begins; it keeps its copy, and moves queued behind it wait; false if the move has ended or was asked already. Errors: 42704 no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend, 0A000 for other methods';
+	'asks a live copy to pause once the transaction commits: within a second or so if it runs, else when it begins; it keeps its copy, and moves queued behind it wait; false, with a notice, if the move has ended or was asked already. Errors: 42704 no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend, 0A000 for other methods';
 
 CREATE FUNCTION @extschema@.resume_move(job_id bigint) RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_resume_move';
 COMMENT ON FUNCTION @extschema@.resume_move(bigint) IS
-	'withdraws the request of pause_move(); false if there is none or the move has ended. Errors: 42704 no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
+	'withdraws the request of pause_move(); false, with a notice, if there is none or the move has ended. Errors: 42704 no such job, 42501 unless it is the caller''s own or the caller is a member of pg_signal_backend';
 
 CREATE FUNCTION @extschema@.alter_move(
 	job_id bigint,
@@ -481,7 +481,7 @@ RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_alter_move';
 COMMENT ON FUNCTION @extschema@.alter_move(bigint, text, text, timestamptz, interval, text) IS
-	'changes limits of a queued, waiting or running live copy, within a second or so of the commit; NULL leaves a limit, ''none'' or infinity removes it; false if the move has ended or nothing changes. Errors: 42704 no such job, 42501 unless it is the caller''s own, 22023 for a min_rate over max_rate, a bad lock_timeout or an empty time window, 22007 for another bad one, 0A000 for other methods, unless it is the time window that changes';
+	'changes limits of a queued, waiting or running live copy, within a second or so of the commit; NULL leaves a limit, ''none'' or infinity removes it; false, with a notice, if the move has ended or nothing changes. Errors: 42704 no such job, 42501 unless it is the caller''s own, 22023 for a min_rate over max_rate, a bad lock_timeout or an empty time window, 22007 for another bad one, 0A000 for other methods, unless it is the time window that changes';
 
 CREATE FUNCTION @extschema@.undo_move(job_id bigint) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE

@@ -465,25 +465,34 @@ SELECT j.job_id, j.batch_id,
 	CASE WHEN j.state <> 'done' THEN j.state
 		ELSE tablespace_advisor.outcome_word(o.forecast, o.saved, o.error, o.band)
 	END AS outcome,
-	j.forecast_saved_ms_per_s,
-	o.batch_forecast AS batch_forecast_ms_per_s,
-	o.batch_saved AS batch_saved_ms_per_s,
-	o.batch_saved - o.batch_error AS batch_saved_low_ms_per_s,
-	o.batch_saved + o.batch_error AS batch_saved_high_ms_per_s,
-	o.window_s, o.samples_before, o.samples_after,
-	o.read_ms_before AS read_ms_per_s_before, o.read_ms_after AS read_ms_per_s_after,
-	o.accesses_before AS accesses_per_s_before, o.accesses_after AS accesses_per_s_after,
-	o.reads_before AS reads_per_s_before, o.reads_after AS reads_per_s_after,
-	o.hit_fraction_before, o.hit_fraction_after,
+	tablespace_advisor.round_to_three(j.forecast_saved_ms_per_s) AS forecast_saved_ms_per_s,
+	tablespace_advisor.round_to_three(o.batch_forecast) AS batch_forecast_ms_per_s,
+	tablespace_advisor.round_to_three(o.batch_saved) AS batch_saved_ms_per_s,
+	tablespace_advisor.round_to_three(o.batch_saved - o.batch_error) AS batch_saved_low_ms_per_s,
+	tablespace_advisor.round_to_three(o.batch_saved + o.batch_error) AS batch_saved_high_ms_per_s,
+	tablespace_advisor.round_to_three(o.window_s) AS window_s,
+	o.samples_before, o.samples_after,
+	tablespace_advisor.round_to_three(o.read_ms_before) AS read_ms_per_s_before,
+	tablespace_advisor.round_to_three(o.read_ms_after) AS read_ms_per_s_after,
+	tablespace_advisor.round_to_three(o.accesses_before) AS accesses_per_s_before,
+	tablespace_advisor.round_to_three(o.accesses_after) AS accesses_per_s_after,
+	tablespace_advisor.round_to_three(o.reads_before) AS reads_per_s_before,
+	tablespace_advisor.round_to_three(o.reads_after) AS reads_per_s_after,
+	tablespace_advisor.round_to_three(o.hit_fraction_before) AS hit_fraction_before,
+	tablespace_advisor.round_to_three(o.hit_fraction_after) AS hit_fraction_after,
 	v.verdict,
-	o.saved AS saved_ms_per_s, o.saved - o.error AS saved_low_ms_per_s,
-	o.saved + o.error AS saved_high_ms_per_s,
-	CASE v.verdict WHEN 'waiting' THEN coalesce(o.waits_for, 'nothing: it was not read')
-		WHEN 'slower' THEN pg_catalog.format('nothing: reading got slower; undo_move(%s) takes it back', j.job_id)
+	tablespace_advisor.round_to_three(o.saved) AS saved_ms_per_s,
+	tablespace_advisor.round_to_three(o.saved - o.error) AS saved_low_ms_per_s,
+	tablespace_advisor.round_to_three(o.saved + o.error) AS saved_high_ms_per_s,
+	CASE WHEN j.state <> 'done' THEN 'nothing: it was not moved'
+		WHEN j.method = 'catalog' THEN 'nothing: it has no storage'
+		WHEN v.verdict = 'undone' THEN 'nothing: it was moved back'
+		WHEN v.verdict = 'waiting' THEN coalesce(o.waits_for, 'nothing: it was not read')
+		WHEN v.verdict = 'slower' THEN pg_catalog.format('nothing: reading got slower; undo_move(%s) takes it back', j.job_id)
 	END AS waits_for,
 	coalesce(p.round_id, j.batch_id) AS round_id,
 	o.judged_with,
-	o.measured, o.forecast AS forecast_for_calls_after_ms_per_s
+	o.measured, tablespace_advisor.round_to_three(o.forecast) AS forecast_for_calls_after_ms_per_s
 FROM tablespace_advisor.job j
 LEFT JOIN tablespace_advisor.placement_round p ON p.batch_id = j.batch_id
 LEFT JOIN tablespace_advisor.known_outcome o ON o.job_id = j.job_id

@@ -83,7 +83,8 @@ check_jobs(ArrayType *job_ids)
 		if (!DatumGetBool(tsa_result_column(i, "found")))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("job " INT64_FORMAT " does not exist", job_id)));
+					 errmsg("job " INT64_FORMAT " does not exist", job_id),
+					 errhint("The view tablespace_moves lists the jobs of this database.")));
 		owner = DatumGetObjectId(tsa_result_column(i, "owner"));
 		if (!has_privs_of_role(userid, owner) &&
 			!has_privs_of_role(userid, ROLE_PG_READ_ALL_STATS))

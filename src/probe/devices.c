@@ -19,7 +19,9 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "access/htup_details.h"
@@ -57,7 +59,9 @@ enum
 	COL_WRITE_PENALTY,
 	COL_WRITE_CACHE,
 	COL_LEAVES,
-	NCOLUMNS
+	COL_FILE_SYSTEM_ID,
+	NCOLUMNS,
+	NCOLUMNS_1_0 = COL_FILE_SYSTEM_ID
 };
 
 PG_FUNCTION_INFO_V1(tablespace_device);
@@ -187,8 +191,9 @@ put_storage(Datum *values, bool *nulls, TsaStorage *storage)
 	}
 	put_text(values, nulls, COL_SCHEDULER, storage->scheduler);
 	put_text(values, nulls, COL_WRITE_CACHE, storage->write_cache);
-	put_texts(values, nulls, COL_LEAVES, storage->leaves[0],
-			  sizeof(storage->leaves[0]), storage->nleaves);
+	if (storage->nleaves > 0)
+		put_texts(values, nulls, COL_LEAVES, storage->leaves[0],
+				  sizeof(storage->leaves[0]), storage->nleaves);
 	if (storage->raid_level[0] == '\0')
 		return;
 	put_text(values, nulls, COL_RAID_LEVEL, storage->raid_level);
@@ -199,12 +204,25 @@ put_storage(Datum *values, bool *nulls, TsaStorage *storage)
 	nulls[COL_WRITE_PENALTY] = false;
 }
 
-/* Fills in the size and the space a server that is not root may still use. */
+/*
+ * Fills in the size and the space a server that is not root may still use, and
+ * the number of the file system, by which tablespaces on one file system are
+ * known where the mount is not visible.
+ */
 static void
 put_space(Datum *values, bool *nulls, int fd)
 {
 	struct statvfs space;
+	struct stat st;
 
+	if (fstat(fd, &st) == 0)
+	{
+		char		number[64];
+
+		snprintf(number, sizeof(number), "%u:%u", major(st.st_dev),
+				 minor(st.st_dev));
+		put_text(values, nulls, COL_FILE_SYSTEM_ID, number);
+	}
 	if (fstatvfs(fd, &space) != 0 || space.f_blocks == 0)
 		return;
 	values[COL_SIZE_BYTES] =
@@ -228,7 +246,7 @@ tablespace_device(PG_FUNCTION_ARGS)
 	int			fd;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE ||
-		tupdesc->natts != NCOLUMNS)
+		(tupdesc->natts != NCOLUMNS && tupdesc->natts != NCOLUMNS_1_0))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("result type of %s does not match the library",
@@ -247,7 +265,10 @@ tablespace_device(PG_FUNCTION_ARGS)
 		if (tsa_describe_open_file(fd, storage))
 			put_storage(values, nulls, storage);
 		else
-			tsa_add_warning(storage, "the kernel does not say what is mounted");
+			tsa_add_warning(storage,
+							"device unknown: /proc/self/mountinfo does not list "
+							"this mount (chroot, container); run "
+							"probe_tablespace() to measure it");
 		put_space(values, nulls, fd);
 		CloseTransientFile(fd);
 	}

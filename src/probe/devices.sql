@@ -22,17 +22,19 @@ CREATE FUNCTION tablespace_advisor.tablespace_device(
 	OUT degraded boolean,
 	OUT write_penalty integer,
 	OUT write_cache text,
-	OUT leaves text[])
+	OUT leaves text[],
+	OUT file_system_id text)
 AS 'MODULE_PATHNAME', 'tablespace_device'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION tablespace_advisor.tablespace_device(oid) IS
-	'the storage under a tablespace, or under pg_wal for OID 0, without the tablespaces that share it; leaves: the devices at the bottom of the stack. Used by tablespace_devices()';
+	'the storage under a tablespace, or under pg_wal for OID 0, without the tablespaces that share it; leaves: the devices at the bottom of the stack, NULL: unknown; file_system_id: number of the file system. Used by tablespace_devices()';
 GRANT EXECUTE ON FUNCTION tablespace_advisor.tablespace_device TO pg_monitor;
 
 /*
  * Two tablespaces share a device if anything at the bottom of their stacks is
- * the same.  pg_default and pg_global are always in the data directory, which
+ * the same, or if they are on one file system.  Where the bottom of either is
+ * unknown, other file systems may be on the same device, too.  pg_default and pg_global are always in the data directory, which
  * is worth no warning; and pg_global is too small to get in the way of WAL.
  */
 CREATE VIEW tablespace_advisor.device AS
@@ -41,27 +43,31 @@ WITH found AS MATERIALIZED (
 	FROM pg_catalog.pg_tablespace t,
 		 LATERAL tablespace_advisor.tablespace_device(t.oid) d
 ), wal AS MATERIALIZED (
-	SELECT d.leaves FROM tablespace_advisor.tablespace_device(0) d
+	SELECT d.leaves, d.file_system_id FROM tablespace_advisor.tablespace_device(0) d
 )
 SELECT f.spcname AS tablespace, f.location, f.filesystem, f.mount_point,
 	f.device, f.device_stack, f.media, f.raid_level, f.members, f.redundant,
 	f.volatile, f.size_bytes, f.free_bytes, f.read_ahead_kb, f.scheduler,
-	coalesce(shared.with_all, '{}') AS shares_device_with,
+	coalesce(shared.with_all, CASE WHEN NOT shared.is_unknown THEN '{}'::name[] END) AS shares_device_with,
 	f.warnings || array_remove(ARRAY[shared.warning,
-		CASE WHEN f.leaves && wal.leaves AND f.spcname <> 'pg_global' THEN
+		CASE WHEN (f.leaves && wal.leaves OR f.file_system_id = wal.file_system_id) AND f.spcname <> 'pg_global' THEN
 			'same device as pg_wal: commits wait behind reads and writes of data'
 		END], NULL) AS warnings,
 	f.degraded, f.write_penalty, f.write_cache
 FROM found f, wal,
 	 LATERAL (
-		SELECT pg_catalog.array_agg(o.spcname ORDER BY o.spcname) AS with_all,
+		SELECT pg_catalog.array_agg(o.spcname ORDER BY o.spcname)
+				FILTER (WHERE s.is_shared) AS with_all,
 			'same device as tablespace '
 			|| pg_catalog.string_agg(pg_catalog.quote_ident(o.spcname), ', '
 									 ORDER BY o.spcname)
-				FILTER (WHERE NOT (f.built_in AND o.built_in))
-			|| ': moves between them gain nothing' AS warning
+				FILTER (WHERE s.is_shared AND NOT (f.built_in AND o.built_in))
+			|| ': moves between them gain nothing' AS warning,
+			coalesce(pg_catalog.bool_or(s.is_shared IS NULL), false) AS is_unknown
 		FROM found o
-		WHERE o.spcname <> f.spcname AND o.leaves && f.leaves
+			CROSS JOIN LATERAL (SELECT coalesce(o.file_system_id = f.file_system_id, false)
+				OR o.leaves && f.leaves AS is_shared) s
+		WHERE o.spcname <> f.spcname
 	 ) shared;
 
 COMMENT ON VIEW tablespace_advisor.device IS

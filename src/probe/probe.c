@@ -34,6 +34,8 @@
 #include "probe/run.h"
 #include "state/state.h"
 #include "state/subtransaction.h"
+#include "state/tablespace.h"
+#include "state/written.h"
 
 #define MIN_FILE_BYTES	(UINT64CONST(1024) * 1024)
 #define MAX_FILE_BYTES		(UINT64CONST(1) << 40)
@@ -331,7 +333,10 @@ check_global(TsaProbeRequest *request)
 	request->tablespace = DEFAULTTABLESPACE_OID;
 }
 
-/* Probe one tablespace: a run of its own, and its rows. */
+/*
+ * Probes one tablespace: a run of its own, and its rows.  The history keeps
+ * more than three digits of each figure.
+ */
 static void
 probe_one(const TsaProbeRequest *all, char *tablespace, ReturnSetInfo *rsinfo)
 {
@@ -340,7 +345,7 @@ probe_one(const TsaProbeRequest *all, char *tablespace, ReturnSetInfo *rsinfo)
 	int			i;
 
 	request.tablespace_name = tablespace;
-	request.tablespace = get_tablespace_oid(tablespace, false);
+	request.tablespace = tsa_find_tablespace(tablespace);
 	check_privileges(&request);
 	check_global(&request);
 
@@ -353,6 +358,11 @@ probe_one(const TsaProbeRequest *all, char *tablespace, ReturnSetInfo *rsinfo)
 		bool		nulls[TSA_RESULT_COLUMNS];
 
 		tsa_result_form(run.tablespace, &run.results[i], values, nulls);
+		for (int c = 0; c < TSA_RESULT_COLUMNS; c++)
+			if (!nulls[c] &&
+				TupleDescAttr(rsinfo->setDesc, c)->atttypid == FLOAT8OID)
+				values[c] =
+					Float8GetDatum(tsa_three_digits(DatumGetFloat8(values[c])));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
 							 values, nulls);
 	}

@@ -47,8 +47,8 @@ AS $$
 	UNION ALL
 	SELECT 'timing', t.timed, 'should', CASE WHEN t.timed THEN 'track_io_timing is on'
 			WHEN tablespace_advisor.waits_are_measured()
-				THEN 'track_io_timing is off: outcomes of moves are not measured; needs a reload'
-			ELSE 'track_io_timing is off: probes are not corrected, outcomes not measured; needs a reload' END,
+				THEN 'track_io_timing is off: outcomes of moves rest on waits alone; then SELECT pg_reload_conf();'
+			ELSE 'track_io_timing is off: probes are not corrected, outcomes not measured; then SELECT pg_reload_conf();' END,
 		CASE WHEN NOT t.timed THEN 'ALTER SYSTEM SET track_io_timing = on;' END
 	FROM (SELECT current_setting('track_io_timing')::boolean AS timed) t
 	UNION ALL
@@ -93,7 +93,7 @@ AS $$
 	UNION ALL
 	SELECT 'statements', q.computed AND q.fit, 'should',
 		CASE WHEN NOT q.computed
-				THEN 'no query ids are computed: waits name no statements; needs a reload'
+				THEN 'no query ids are computed: waits name no statements; then SELECT pg_reload_conf();'
 			WHEN NOT q.fit THEN format('%s statements an hour give way to others (of %s kept); needs a restart',
 				round(i.statements_evicted / i.hours), i.max_statement_entries)
 			WHEN NOT q.has_texts

@@ -135,14 +135,14 @@ COMMENT ON FUNCTION tablespace_advisor.mean_us(float8, float8) IS
 
 CREATE VIEW @extschema@.tablespace_io AS
 SELECT t.spcname AS tablespace, i.measured_at AS sampled_at,
-	round((i.reads / i.seconds)::numeric, 3)::float8 AS reads_per_s,
-	round((i.read_bytes / 1048576.0 / i.seconds)::numeric, 3)::float8 AS read_mb_per_s,
-	round(tablespace_advisor.mean_us(i.read_ms, i.reads)::numeric, 1)::float8 AS read_us,
-	round((i.writes / i.seconds)::numeric, 3)::float8 AS writes_per_s,
-	round((i.write_bytes / 1048576.0 / i.seconds)::numeric, 3)::float8 AS write_mb_per_s,
-	round(tablespace_advisor.mean_us(i.write_ms, i.writes)::numeric, 1)::float8 AS write_us,
+	tablespace_advisor.round_to_three(i.reads / i.seconds) AS reads_per_s,
+	tablespace_advisor.round_to_three(i.read_bytes / 1048576.0 / i.seconds) AS read_mb_per_s,
+	tablespace_advisor.round_to_three(tablespace_advisor.mean_us(i.read_ms, i.reads)) AS read_us,
+	tablespace_advisor.round_to_three(i.writes / i.seconds) AS writes_per_s,
+	tablespace_advisor.round_to_three(i.write_bytes / 1048576.0 / i.seconds) AS write_mb_per_s,
+	tablespace_advisor.round_to_three(tablespace_advisor.mean_us(i.write_ms, i.writes)) AS write_us,
 	least(100, round((i.busy_ms / 10 / i.seconds)::numeric, 1))::float8 AS busy_percent,
-	round((i.queue_ms / 1000 / i.seconds)::numeric, 3)::float8 AS in_flight
+	tablespace_advisor.round_to_three(i.queue_ms / 1000 / i.seconds) AS in_flight
 FROM tablespace_advisor.device_interval i
 JOIN pg_tablespace t ON t.oid = i.tablespace;
 

@@ -158,9 +158,13 @@ BEGIN ATOMIC
 		/* eight points have an interval that says something */
 		WHERE p.n >= 8 AND p.length >= 1
 	)
-	SELECT t.spcname, p.used[p.n]::bigint, f.slope, f.slope_low, f.slope_high,
-		p.free[p.n]::bigint, f.until_full, f.until_full_low,
-		f.until_full_high, tablespace_advisor.round_to_three(p.length),
+	SELECT t.spcname, p.used[p.n]::bigint,
+		tablespace_advisor.round_to_three(f.slope),
+		tablespace_advisor.round_to_three(f.slope_low),
+		tablespace_advisor.round_to_three(f.slope_high),
+		p.free[p.n]::bigint, tablespace_advisor.round_to_three(f.until_full),
+		tablespace_advisor.round_to_three(f.until_full_low),
+		tablespace_advisor.round_to_three(f.until_full_high), tablespace_advisor.round_to_three(p.length),
 		CASE
 			WHEN p.n = 0 AND EXISTS (SELECT FROM tablespace_advisor.sample)
 				THEN 'nothing was there yet when samples were taken'

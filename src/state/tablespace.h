@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+extern Oid	tsa_find_tablespace(const char *name);
 extern Oid	tsa_parse_tablespace(const char *name);
 
 #endif							/* TSA_TABLESPACE_H */

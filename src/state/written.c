@@ -20,6 +20,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace_d.h"
@@ -34,6 +36,7 @@
 
 #include "compat.h"
 #include "state/bounded.h"
+#include "state/written.h"
 
 PG_FUNCTION_INFO_V1(tsa_written_relation);
 PG_FUNCTION_INFO_V1(tsa_written_name);
@@ -185,12 +188,24 @@ tsa_needs_types(PG_FUNCTION_ARGS)
 								   PG_GETARG_OID(1), &is_found) != 1);
 }
 
+/*
+ * A measured number with three significant digits.  The server prints numbers
+ * below 0.0001 with an exponent: they are 0.
+ */
+double
+tsa_three_digits(double number)
+{
+	char		digits[32];
+
+	if (fabs(number) < 0.0001)
+		return 0;
+	snprintf(digits, sizeof(digits), "%.2e", number);
+	return strtod(digits, NULL);
+}
+
 /* round_to_three(number) */
 Datum
 tsa_round_to_three(PG_FUNCTION_ARGS)
 {
-	char		digits[32];
-
-	snprintf(digits, sizeof(digits), "%.2e", PG_GETARG_FLOAT8(0));
-	PG_RETURN_FLOAT8(strtod(digits, NULL));
+	PG_RETURN_FLOAT8(tsa_three_digits(PG_GETARG_FLOAT8(0)));
 }

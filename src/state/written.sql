@@ -59,7 +59,7 @@ RETURNS float8
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tsa_round_to_three';
 COMMENT ON FUNCTION tablespace_advisor.round_to_three IS
-	'a measured number with three significant digits';
+	'a measured number with three significant digits; 0 below 0.0001, where it would have an exponent';
 
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.round_to_three, tablespace_advisor.wrapped,

@@ -176,8 +176,9 @@ AS $$
 		s.spcname, t.spcname)
 	FROM pg_tablespace s, pg_tablespace t
 	WHERE s.oid = source AND t.oid = target
-		AND (SELECT d.leaves FROM tablespace_advisor.tablespace_device(s.oid) d)
-			&& (SELECT d.leaves FROM tablespace_advisor.tablespace_device(t.oid) d)
+		AND (SELECT a.leaves && b.leaves OR a.file_system_id = b.file_system_id
+			FROM tablespace_advisor.tablespace_device(s.oid) a,
+				tablespace_advisor.tablespace_device(t.oid) b)
 	UNION ALL
 	SELECT format('the free space of %s standby server%s is not known here',
 		count(*), CASE WHEN count(*) > 1 THEN 's' END)

@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * written.h
+ *	  Statements, names and numbers as people write them.
+ *
+ * Copyright (c) 2026, The tablespace_advisor developers
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TSA_WRITTEN_H
+#define TSA_WRITTEN_H
+
+extern double tsa_three_digits(double number);
+
+#endif							/* TSA_WRITTEN_H */
