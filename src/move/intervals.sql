@@ -5,21 +5,10 @@
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
-/* By jackknife: how far the ratio is from that without each of the samples. */
 CREATE FUNCTION tablespace_advisor.ratio_error(amounts float8[], bases float8[])
 RETURNS float8
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT sqrt(sum(((p.amount - w.amount / nullif(w.base, 0) * p.base)
-		/ nullif(w.base - p.base, 0)) ^ 2) * (w.n - 1) / w.n)
-	FROM (SELECT count(*) AS n, max(p.base) AS most, sum(p.amount) AS amount,
-			sum(p.base) AS base
-		FROM unnest(amounts, bases) p(amount, base)) w
-	CROSS JOIN unnest(amounts, bases) p(amount, base)
-	WHERE w.n >= 3 AND w.most < w.base
-	GROUP BY w.n, w.amount, w.base
-$$;
+LANGUAGE C IMMUTABLE
+AS 'MODULE_PATHNAME', 'tsa_ratio_error';
 COMMENT ON FUNCTION tablespace_advisor.ratio_error(float8[], float8[]) IS
 	'standard error of the sum of amounts over that of bases, of which each sample has one; NULL with fewer than three samples, or if no two have bases';
 

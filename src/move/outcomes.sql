@@ -139,8 +139,20 @@ WITH sample AS MATERIALIZED (
 		(SELECT min(s.started_at) FROM (SELECT s.started_at FROM sample s
 			WHERE s.taken_at <= u.started_at ORDER BY s.taken_at DESC LIMIT 6) s) AS begins) f
 	LEFT JOIN rewritten r USING (unit_id)
+), compared AS MATERIALIZED (
+	SELECT p.unit_id, s.started_at >= p.finished_at AS is_after, s.sample_id, s.seconds,
+		s.blocks_read, s.read_ms
+	FROM placed p
+	JOIN sample s ON s.started_at >= p.started_at - p.length AND s.taken_at <= p.started_at
+		OR s.started_at >= p.finished_at AND s.taken_at <= p.finished_at + p.length
+	WHERE p.length > interval '0'
+), accessed AS (
+	SELECT c.sample_id, sum(coalesce(r.reads, 0) + coalesce(r.hits, 0))::float8 AS accesses
+	FROM (SELECT DISTINCT c.sample_id FROM compared c) c
+	JOIN tablespace_advisor.relation_sample r ON r.sample_id = c.sample_id
+	GROUP BY c.sample_id
 ), summed AS (
-	SELECT p.unit_id, s.started_at >= p.finished_at AS is_after,
+	SELECT s.unit_id, s.is_after,
 		(array_agg(s.sample_id), array_agg(s.seconds), array_agg(a.accesses),
 		array_agg(s.blocks_read), array_agg(s.read_ms), sum(a.accesses) / sum(s.seconds),
 		sum(s.blocks_read) / sum(s.seconds),
@@ -149,13 +161,9 @@ WITH sample AS MATERIALIZED (
 				array_agg(s.read_ms), array_agg(a.accesses))
 			* sum(a.accesses) / sum(s.seconds) END
 		)::tablespace_advisor.window_summary AS figures
-	FROM placed p
-	JOIN sample s ON s.started_at >= p.started_at - p.length AND s.taken_at <= p.started_at
-		OR s.started_at >= p.finished_at AND s.taken_at <= p.finished_at + p.length
-	CROSS JOIN LATERAL (SELECT coalesce(sum(coalesce(r.reads, 0) + coalesce(r.hits, 0)), 0)::float8
-			AS accesses
-		FROM tablespace_advisor.relation_sample r WHERE r.sample_id = s.sample_id) a
-	WHERE p.length > interval '0'
+	FROM compared s
+	LEFT JOIN accessed n USING (sample_id)
+	CROSS JOIN LATERAL (SELECT coalesce(n.accesses, 0) AS accesses) a
 	GROUP BY 1, 2
 )
 SELECT p.unit_id, CASE WHEN p.length > interval '0' THEN p.forecast END AS forecast,
@@ -289,87 +297,100 @@ COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
 
 /* What each relation read in both windows, and what a page of it took. */
 CREATE VIEW tablespace_advisor.moved_reads AS
-WITH moved AS MATERIALIZED (
-	SELECT m.*, u AS unit
+WITH unit AS MATERIALIZED (
+	SELECT u AS unit, u.unit_id, u.before, u.after FROM tablespace_advisor.unit_outcome u
+), moved AS MATERIALIZED (
+	SELECT m.*, t.unit_id
 	FROM tablespace_advisor.judged_move m
 	JOIN tablespace_advisor.moved_together t ON t.call_id = m.call_id
-	JOIN tablespace_advisor.unit_outcome u ON u.unit_id = t.unit_id
 ), read AS MATERIALIZED (
-	SELECT u.unit_id, u.relations, b AS before, a AS after
-	FROM (SELECT DISTINCT ON ((m.unit).unit_id, m.relations) (m.unit).unit_id, m.relations, m.unit
-		FROM moved m) u
-	CROSS JOIN LATERAL tablespace_advisor.relation_reads(u.relations, (u.unit).before) b
-	CROSS JOIN LATERAL tablespace_advisor.relation_reads(u.relations, (u.unit).after) a
+	SELECT m.unit_id, m.relations, b AS before, a AS after
+	FROM (SELECT DISTINCT m.unit_id, m.relations FROM moved m) m
+	JOIN unit u USING (unit_id)
+	CROSS JOIN LATERAL tablespace_advisor.relation_reads(m.relations, u.before) b
+	CROSS JOIN LATERAL tablespace_advisor.relation_reads(m.relations, u.after) a
 ), together AS MATERIALIZED (
-	SELECT u.unit_id, tablespace_advisor.relation_reads(u.relations, u.after) AS after
-	FROM (SELECT (m.unit).unit_id, (m.unit).after, array_agg(DISTINCT r) AS relations
-		FROM moved m CROSS JOIN LATERAL unnest(m.relations) r GROUP BY 1, 2) u
+	SELECT m.unit_id, tablespace_advisor.relation_reads(m.relations, u.after) AS after
+	FROM (SELECT m.unit_id, array_agg(DISTINCT r) AS relations
+		FROM moved m CROSS JOIN LATERAL unnest(m.relations) r GROUP BY 1) m
+	JOIN unit u USING (unit_id)
 ), device AS MATERIALIZED (
-	SELECT p.unit_id, p.is_after, p.tablespace, tablespace_advisor.page_read_ms(
-		p.tablespace, (p.figures).sample_ids) AS page_ms
-	FROM (SELECT DISTINCT ON (1, 2, 3) (m.unit).unit_id, e.*
+	SELECT p.unit_id, p.is_after, p.tablespace, tablespace_advisor.page_read_ms(p.tablespace,
+		CASE WHEN p.is_after THEN (u.after).sample_ids ELSE (u.before).sample_ids END) AS page_ms
+	FROM (SELECT DISTINCT m.unit_id, e.*
 		FROM moved m
-		CROSS JOIN LATERAL (VALUES (false, m.from_tablespace, (m.unit).before),
-			(true, m.to_tablespace, (m.unit).after)) e(is_after, tablespace, figures)) p
+		CROSS JOIN LATERAL (VALUES (false, m.from_tablespace), (true, m.to_tablespace))
+			e(is_after, tablespace)) p
+	JOIN unit u USING (unit_id)
 )
-SELECT m.job_id, m.call_id, m.unit, d.before, d.after,
+SELECT m.job_id, m.call_id, w.unit, d.before, d.after,
 	f.page_ms AS page_ms_before, t.page_ms AS page_ms_after, m.relation, m.started_at,
 	m.forecast_saved_ms_per_s AS forecast, u.after AS unit_after
 FROM moved m
-JOIN read d ON d.unit_id = (m.unit).unit_id AND d.relations = m.relations
-LEFT JOIN together u ON u.unit_id = (m.unit).unit_id
-LEFT JOIN device f ON f.unit_id = (m.unit).unit_id AND NOT f.is_after
+JOIN unit w ON w.unit_id = m.unit_id
+JOIN read d ON d.unit_id = m.unit_id AND d.relations = m.relations
+LEFT JOIN together u ON u.unit_id = m.unit_id
+LEFT JOIN device f ON f.unit_id = m.unit_id AND NOT f.is_after
 	AND f.tablespace = m.from_tablespace
-LEFT JOIN device t ON t.unit_id = (m.unit).unit_id AND t.is_after
+LEFT JOIN device t ON t.unit_id = m.unit_id AND t.is_after
 	AND t.tablespace = m.to_tablespace;
 COMMENT ON VIEW tablespace_advisor.moved_reads IS
 	'per judged_move that was sampled on both sides: its unit, what its relation read before and after (unit_after: what all that moved did), and milliseconds that a page took in each sample on the devices it was on (NULL: not counted)';
 
 CREATE FUNCTION tablespace_advisor.own_read_time(
-	own tablespace_advisor.read_summary,
+	reads float8[],
+	device_reads float8[],
 	page_ms float8[],
-	figures tablespace_advisor.window_summary,
-	unit_reads float8[] DEFAULT NULL,
-	other_read_ms float8 DEFAULT NULL,
+	unit_reads float8[],
+	seconds float8[],
+	accesses float8[],
+	blocks_read float8[],
+	read_ms float8[],
+	other_read_ms float8,
 	OUT ms float8,
 	OUT error float8)
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT greatest(0, sum(s.ms) / sum(s.seconds)),
-		tablespace_advisor.ratio_error(array_agg(s.ms), array_agg(s.accesses))
-			* sum(s.accesses) / sum(s.seconds)
-	FROM (SELECT s.seconds, s.accesses, CASE
-			WHEN page_ms IS NOT NULL THEN s.device_reads * s.page_ms
-			WHEN unit_reads IS NULL THEN s.reads * coalesce(s.read_ms / nullif(s.blocks, 0), 0)
-			ELSE coalesce(s.reads / nullif(s.unit_reads, 0), 0) * (s.read_ms
-				- other_read_ms * greatest(0, s.blocks - s.unit_reads)) END AS ms
-		FROM unnest((own).sampled_reads, (own).sampled_device_reads, page_ms, unit_reads,
-			(figures).seconds, (figures).accesses, (figures).blocks_read, (figures).read_ms)
-			s(reads, device_reads, page_ms, unit_reads, seconds, accesses, blocks, read_ms)) s
-$$;
+LANGUAGE C IMMUTABLE
+AS 'MODULE_PATHNAME', 'tsa_own_read_time';
 GRANT EXECUTE ON FUNCTION tablespace_advisor.own_read_time TO pg_monitor;
-COMMENT ON FUNCTION tablespace_advisor.own_read_time(tablespace_advisor.read_summary, float8[], tablespace_advisor.window_summary, float8[], float8) IS
-	'milliseconds per second that reading a relation took in a window, with their standard error at its accesses: by what a page took in each sample; page_ms NULL: by what a read of the database did, or (unit_reads) by what was left of the read time when others'' reads took other_read_ms';
+COMMENT ON FUNCTION tablespace_advisor.own_read_time IS
+	'milliseconds per second that reading a relation took in the samples of a window, with their standard error at its accesses: by what a page took in each sample; page_ms NULL: by what a read of the database did, or (unit_reads) by what was left of the read time when others'' reads took other_read_ms';
 
+/* OFFSET: arrays are not handed on */
 CREATE VIEW tablespace_advisor.own_outcome AS
-SELECT r.*, b.ms - a.ms * (r.unit).scale AS saved, tablespace_advisor.difference_error(
-	b.error, cardinality((r.before).sampled_reads),
-	(r.unit).scale * sqrt(a.error ^ 2 + o.error ^ 2),
-	cardinality((r.after).sampled_reads)) AS error
+SELECT r.job_id, r.call_id, (r.unit).unit_id, r.relation, r.started_at, r.forecast,
+	b.ms - a.ms * (r.unit).scale AS saved, tablespace_advisor.difference_error(
+		b.error, cardinality((r.before).sampled_reads),
+		(r.unit).scale * sqrt(a.error ^ 2 + o.error ^ 2),
+		cardinality((r.after).sampled_reads)) AS error,
+	(r.before).reads AS reads_before, (r.after).reads AS reads_after,
+	(r.before).hits AS hits_before, (r.after).hits AS hits_after,
+	(r.unit).saved AS unit_saved, (r.unit).error AS unit_error, (r.unit).scale,
+	(r.unit).forecast AS unit_forecast,
+	extract(epoch FROM (r.unit).length)::float8 AS window_s,
+	cardinality(((r.unit).before).sample_ids) AS samples_before,
+	cardinality(((r.unit).after).sample_ids) AS samples_after,
+	((r.unit).before).read_ms_per_s AS read_ms_before,
+	((r.unit).after).read_ms_per_s AS read_ms_after,
+	((r.unit).before).accesses_per_s AS accesses_before,
+	((r.unit).after).accesses_per_s AS accesses_after,
+	tablespace_advisor.missing_for_outcome((r.unit).bounded_by, (r.unit).before,
+		(r.unit).after, (r.unit).usual_s) AS waits_for
 FROM tablespace_advisor.moved_reads r
 CROSS JOIN LATERAL (SELECT r.page_ms_before IS NOT NULL AND r.page_ms_after IS NOT NULL
 	AS is_counted) c
-CROSS JOIN LATERAL tablespace_advisor.own_read_time(r.before,
-	CASE WHEN c.is_counted THEN r.page_ms_before END, (r.unit).before) b
-CROSS JOIN LATERAL tablespace_advisor.own_read_time(r.after,
-	CASE WHEN c.is_counted THEN r.page_ms_after END, (r.unit).after,
-	(r.unit_after).sampled_reads, (r.unit).mean_read_ms) a
+CROSS JOIN LATERAL tablespace_advisor.own_read_time((r.before).sampled_reads,
+	(r.before).sampled_device_reads, CASE WHEN c.is_counted THEN r.page_ms_before END, NULL,
+	((r.unit).before).seconds, ((r.unit).before).accesses, ((r.unit).before).blocks_read, ((r.unit).before).read_ms, NULL) b
+CROSS JOIN LATERAL tablespace_advisor.own_read_time((r.after).sampled_reads,
+	(r.after).sampled_device_reads, CASE WHEN c.is_counted THEN r.page_ms_after END,
+	(r.unit_after).sampled_reads, ((r.unit).after).seconds, ((r.unit).after).accesses,
+	((r.unit).after).blocks_read, ((r.unit).after).read_ms, (r.unit).mean_read_ms) a
 /* what is not known of others' reads, for its share of what moved */
 CROSS JOIN LATERAL (SELECT CASE WHEN c.is_counted THEN 0
 	ELSE coalesce((r.after).reads / nullif((r.unit_after).reads, 0), 0)
 		* greatest(0, ((r.unit).after).reads_per_s - (r.unit_after).reads)
-		* (r.unit).mean_read_error END AS error) o;
+		* (r.unit).mean_read_error END AS error) o
+OFFSET 0;
 COMMENT ON VIEW tablespace_advisor.own_outcome IS
 	'moved_reads with what the relation''s own reading took less after the move, at the accesses before, in milliseconds per second, and the half width of its 95 % interval';
 
@@ -408,15 +429,15 @@ COMMENT ON FUNCTION tablespace_advisor.usual_reads(oid, timestamptz) IS
 CREATE VIEW tablespace_advisor.judged_outcome AS
 SELECT s.*, s.saved + s.error < s.most_slower OR (s.saved < s.most_slower
 	AND bool_or(s.saved + s.error < s.most_slower) OVER (PARTITION BY s.call_id)) AS is_slower
-FROM (SELECT o.*, b.band, CASE WHEN (o.unit).saved + (o.unit).error < 0
+FROM (SELECT o.*, b.band, CASE WHEN o.unit_saved + o.unit_error < 0
 			AND o.saved < least(0, o.forecast - b.band)
-		THEN least(0, o.forecast * (SELECT greatest(1, least(greatest((o.before).reads,
-				(o.after).reads * (o.unit).scale), u.most) / nullif(u.mean, 0))
+		THEN least(0, o.forecast * (SELECT greatest(1, least(greatest(o.reads_before,
+				o.reads_after * o.scale), u.most) / nullif(u.mean, 0))
 			FROM tablespace_advisor.usual_reads(o.relation, o.started_at) u) - b.band)
 		END AS most_slower
 	FROM tablespace_advisor.own_outcome o
 	CROSS JOIN LATERAL (SELECT tablespace_advisor.outcome_band(o.forecast,
-		((o.unit).before).read_ms_per_s) AS band) b) s;
+		o.read_ms_before) AS band) b) s;
 COMMENT ON VIEW tablespace_advisor.judged_outcome IS
 	'own_outcome with what it may differ from the forecast (band), and whether reading the relation got slower (NULL: not known, or no); most_slower: what it must have saved less than for that';
 
@@ -439,18 +460,13 @@ SELECT o.job_id, true AS measured, o.saved, o.error, o.forecast_for_calls AS for
 FROM measured o
 WINDOW u AS (PARTITION BY o.judged_with)
 UNION ALL
-SELECT o.job_id, false, CASE WHEN (o.unit).saved IS NOT NULL THEN o.saved END, o.error, o.forecast,
-	o.band, o.is_slower, o.saved - o.error > 0 AND (o.unit).saved - (o.unit).error > 0,
-	(o.unit).forecast, (o.unit).saved, (o.unit).error,
-	extract(epoch FROM (o.unit).length)::float8,
-	cardinality(((o.unit).before).sample_ids), cardinality(((o.unit).after).sample_ids),
-	((o.unit).before).read_ms_per_s, ((o.unit).after).read_ms_per_s,
-	((o.unit).before).accesses_per_s, ((o.unit).after).accesses_per_s,
-	(o.before).reads, (o.after).reads,
-	(o.before).hits / nullif((o.before).reads + (o.before).hits, 0),
-	(o.after).hits / nullif((o.after).reads + (o.after).hits, 0), (o.unit).unit_id,
-	tablespace_advisor.missing_for_outcome((o.unit).bounded_by, (o.unit).before,
-		(o.unit).after, (o.unit).usual_s)
+SELECT o.job_id, false, CASE WHEN o.unit_saved IS NOT NULL THEN o.saved END, o.error, o.forecast,
+	o.band, o.is_slower, o.saved - o.error > 0 AND o.unit_saved - o.unit_error > 0,
+	o.unit_forecast, o.unit_saved, o.unit_error, o.window_s, o.samples_before, o.samples_after,
+	o.read_ms_before, o.read_ms_after, o.accesses_before, o.accesses_after,
+	o.reads_before, o.reads_after,
+	o.hits_before / nullif(o.reads_before + o.hits_before, 0),
+	o.hits_after / nullif(o.reads_after + o.hits_after, 0), o.unit_id, o.waits_for
 FROM tablespace_advisor.judged_outcome o
 WHERE o.job_id NOT IN (SELECT m.job_id FROM measured m);
 COMMENT ON VIEW tablespace_advisor.known_outcome IS
