@@ -98,12 +98,15 @@ AS $$
 		FROM step s CROSS JOIN loads l
 	)
 	SELECT s.bytes, tablespace_advisor.round_to_three(s.saved),
-		tablespace_advisor.round_to_three(100 * s.saved / nullif(
-			(SELECT sum(e.read_ms_per_s) FROM estimate e WHERE e.destination IS NULL), 0)),
+		/* of what reading takes now or then, whichever is more */
+		tablespace_advisor.round_to_three(100 * s.saved
+			/ nullif(greatest(r.reading, s.saved, r.reading - s.saved), 0)),
 		tablespace_advisor.round_to_three((s.saved - lag(s.saved) OVER w) * 1073741824
 			/ nullif(s.bytes - lag(s.bytes) OVER w, 0)),
 		s.relations
 	FROM moved s
+	CROSS JOIN (SELECT sum(e.read_ms_per_s) AS reading
+		FROM estimate e WHERE e.destination IS NULL) r
 	WINDOW w AS (ORDER BY s.bytes)
 	ORDER BY s.bytes
 $$;
@@ -175,4 +178,4 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_placement_curve';
 COMMENT ON FUNCTION @extschema@.placement_curve(name, int) IS
-	'what the best placement would save over the present one, in milliseconds of reading per second and percent of all reading, if a tablespace had so many bytes of room in all, from none to all that could be there; saved_per_gb: milliseconds of reading per second that one more GB (2^30 bytes) saves from the row before on; relations: how many would be there; NULL where what is there now fits nowhere else. Errors: 42704 no such tablespace, 55000 not probed, 22023 bad steps, 22004 nulls, 42501 not a member of pg_monitor';
+	'what the best placement would save over the present one, in milliseconds of reading per second and percent of all reading (a loss: of all that there would be), if a tablespace had so many bytes of room in all, from none to all that could be there; saved_per_gb: milliseconds of reading per second that one more GB (2^30 bytes) saves from the row before on; relations: how many would be there; NULL where what is there now fits nowhere else. Errors: 42704 no such tablespace, 55000 not probed, 22023 bad steps, 22004 nulls, 42501 not a member of pg_monitor';
