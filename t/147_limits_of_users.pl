@@ -66,6 +66,30 @@ release($node);
 wait_for_workers($node);
 configure($node, 'tablespace_advisor.max_user_workers', -1);
 
+# Looks into other databases need workers, too.  As many sessions as there are slots
+# look into one whose catalog is locked, and a move begins.  No test had more than two
+# of them look at a time.
+$node->safe_psql('postgres', 'CREATE ROLE watcher LOGIN IN ROLE pg_monitor; CREATE DATABASE other');
+{
+	my $holder = session($node, dbname => 'other');
+	my $waiting = q{FROM pg_locks WHERE NOT granted AND locktype =};
+	my @lookers;
+
+	ask($holder, 'BEGIN; LOCK TABLE pg_class;');
+	foreach (1 .. 16)
+	{
+		push @lookers, session($node, user => 'watcher');
+		send_to($lookers[-1], 'SELECT FROM all_tablespace_moves();');
+	}
+	wait_until($node, "(SELECT count(*) $waiting 'advisory') = 12", 'most of those who look wait');
+	is($node->safe_psql('postgres', "SELECT count(*) $waiting 'relation' AND relation = 'pg_class'::regclass"),
+		'4', 'a part of the worker slots is for looks');
+	my ($rc, undef, $err) = $node->psql('postgres', q{CALL move_table_concurrently('alice_1', 'fast')});
+	is("$rc $err", '0 ', 'beside them there is a slot for a move');
+	ask($holder, 'ROLLBACK;');
+	end_session($_) foreach $holder, @lookers;
+}
+
 # --- evacuations ---------------------------------------------------------------
 
 # A role's own move, or evacuation, refuses nobody with rights that it lacks.

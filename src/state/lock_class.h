@@ -26,10 +26,11 @@ typedef enum TsaLockClass
 	TSA_LOCK_LIMIT,
 	TSA_LOCK_SLOW,
 	TSA_LOCK_ROUND,				/* apply/apply.c */
-	TSA_LOCK_JOURNAL_TURN		/* move/worker/journal_turn.c */
+	TSA_LOCK_JOURNAL_TURN,		/* move/worker/journal_turn.c */
+	TSA_LOCK_LOOK				/* tier/look.c */
 } TsaLockClass;
 
 #define TSA_FIRST_LOCK_CLASS	TSA_LOCK_BATCH
-#define TSA_LAST_LOCK_CLASS		TSA_LOCK_JOURNAL_TURN
+#define TSA_LAST_LOCK_CLASS		TSA_LOCK_LOOK
 
 #endif							/* TSA_LOCK_CLASS_H */

@@ -12,6 +12,12 @@
  * memory.  It has no other duty and ends with the last row, or when the reader
  * goes away.  A database that is dropped meanwhile has no rows.
  *
+ * Moves and parallel queries need worker slots, too.  So no more than a part of
+ * them is for looks, of all sessions together, and who finds these places taken
+ * waits for one.  A place is taken for one database at a time, and while
+ * it is, nothing is sent to a client and locks of others are waited for no longer
+ * than LOCK_TIMEOUT.
+ *
  * A worker runs no event triggers for login: those belong to clients.
  *
  * A message is a row: for each column four bytes of length, -1 for null, and
@@ -49,6 +55,7 @@
 #include "utils/tuplestore.h"
 
 #include "state/background_worker.h"
+#include "state/lock_class.h"
 #include "state/printable.h"
 #include "tier/look.h"
 #include "tier/moves.h"
@@ -63,6 +70,9 @@ PG_FUNCTION_INFO_V1(tsa_is_database_locked);
 
 /* Whoever has locked another database is not waited for longer. */
 #define LOCK_TIMEOUT	"10s"
+
+/* One of so many worker slots is for looks. */
+#define SLOTS_PER_LOOK	4
 
 /* What is looked for. */
 typedef enum LookFor
@@ -300,6 +310,27 @@ read_rows(shm_mq_handle *queue, RowStore *store)
 	}
 }
 
+/*
+ * Takes a place among the sessions whose workers look, and waits for one if
+ * there is none.  Place: what to release; else it goes with the transaction.
+ */
+static void
+take_place(LOCKTAG *place)
+{
+	int			nplaces = Max(max_worker_processes / SLOTS_PER_LOOK, 1);
+
+	for (int i = 0; i < nplaces; i++)
+	{
+		SET_LOCKTAG_ADVISORY(*place, InvalidOid, i, 0, TSA_LOCK_LOOK);
+		if (LockAcquire(place, ExclusiveLock, false, true) !=
+			LOCKACQUIRE_NOT_AVAIL)
+			return;
+	}
+	SET_LOCKTAG_ADVISORY(*place, InvalidOid, MyProcPid % nplaces, 0,
+						 TSA_LOCK_LOOK);
+	(void) LockAcquire(place, ExclusiveLock, false, false);
+}
+
 /* Has a worker look into a database. */
 static void
 look_elsewhere(const LookArgs *what, RowStore *store)
@@ -312,8 +343,10 @@ look_elsewhere(const LookArgs *what, RowStore *store)
 	BackgroundWorkerHandle *handle;
 	shm_mq_handle *queue_handle;
 	volatile bool complete = false;
+	LOCKTAG		place;
 	char	   *name;
 
+	take_place(&place);
 	shm_mq_set_receiver(queue, MyProc);
 	args.ncolumns = store->result->setDesc->natts;
 	args.encoding = GetDatabaseEncoding();
@@ -332,6 +365,7 @@ look_elsewhere(const LookArgs *what, RowStore *store)
 	PG_END_TRY();
 	dsm_detach(segment);
 	(void) WaitForBackgroundWorkerShutdown(handle);
+	(void) LockRelease(&place, ExclusiveLock, false);
 	AcceptInvalidationMessages();
 	name = get_database_name(database);
 	if (!complete && name != NULL)
