@@ -9,7 +9,8 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit
 
 # take_options 'NAME...' ARGUMENT...: --NAME VALUE sets the variable NAME, a hyphen
 # in it being an underscore there.  After a name, "#": a positive number, "0": a
-# number, "!": no value, it becomes "yes".  What is no option is left in $left.
+# number, "!": no value, it becomes "yes".  "-n" stands for "--rounds".  What is no
+# option is left in $left.
 take_options()
 {
 	local known=" $1 " name
@@ -17,6 +18,7 @@ take_options()
 	left=()
 	shift
 	while [ $# -gt 0 ]; do
+		[ "$1" != -n ] || set -- --rounds "${@:2}"
 		name=${1#--}
 		case $1 in
 			-?*) [[ $known =~ " $name"([#0!]?)" " ]] || usage "$1" ;;

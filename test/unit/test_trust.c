@@ -21,6 +21,9 @@ clean(void)
 	return e;
 }
 
+/* A clean measurement but for what is set. */
+#define WITH(...) do { e = clean(); __VA_ARGS__; } while (0)
+
 static void
 expect(TsaEvidence e, const char *words, const char *name)
 {
@@ -127,41 +130,28 @@ main(void)
 
 	file_systems();
 	falls();
-	e = clean();
-	e.region_ratio = 27;
+	WITH(e.region_ratio = 27);
 	expect(e, "a cache holds it", "part of the file in a cache");
-	e = clean();
-	e.own_files_ratio = 3;
-	e.own_files_low = 2.1;
+	WITH(e.own_files_ratio = 3; e.own_files_low = 2.1);
 	expect(e, "own relations are read 3.0 times as slowly", "all of the file in a cache");
 	e.own_files_low = 1.9;
 	expect(e, NULL, "what may be noise is no cache");
-	e = clean();
-	e.foreign_share = 0.3;
-	e.others.reads_per_s = 120;
-	e.others.in_flight = 1.25;
+	WITH(e.foreign_share = 0.3; e.others.reads_per_s = 120; e.others.in_flight = 1.25);
 	expect_condition(e, "others made 30 % of the device's requests: 120 reads/s, 0 writes/s, 1.2 in flight",
 					 "foreign load");
-	e = clean();
-	e.delayed_share = 0.2;
+	WITH(e.delayed_share = 0.2);
 	expect_condition(e, "busy with others for 20 %", "processors busy");
-	e = clean();
-	e.clock_share = 0.02;
+	WITH(e.clock_share = 0.02);
 	expect(e, "the clock takes 2 %", "slow clock");
-	e = clean();
-	e.unsteady = 1;
+	WITH(e.unsteady = 1);
 	expect_condition(e, "kept changing", "drift");
-	e = clean();
-	e.repeated = 1;
+	WITH(e.repeated = 1);
 	expect(e, "used again", "repetition");
-	e = clean();
-	e.short_reads = 1;
+	WITH(e.short_reads = 1);
 	expect(e, "shrank", "files that shrink");
-	e = clean();
-	e.max_iops = 500;
+	WITH(e.max_iops = 500);
 	expect_condition(e, "limited to 500", "rate limit");
-	e = clean();
-	e.samples = 9;
+	WITH(e.samples = 9);
 	expect(e, "only 9 samples, a longer duration gives more", "few samples");
 	e.left_out = 1;
 	expect(e, "only 9 samples, as relations are yet to be written",
@@ -178,8 +168,7 @@ main(void)
 	e.clock_share = 0.2;
 	expect(e, "the clock takes 20 %", "or the clock is most of it");
 
-	e = clean();
-	e.in_memory = e.repeated = 1;
+	WITH(e.in_memory = e.repeated = 1);
 	expect(e, " is right there; the file is so small", "reasons are joined");
 	ok(strlen(tsa_trust_caveat(&e, text, 20)) == 19, "and cut where they must");
 	return done_testing();
