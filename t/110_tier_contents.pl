@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The tablespace_advisor developers
 
 # tablespace_contents(): every kind of obstacle alone is named, its statement
-# makes it leave, and then DROP TABLESPACE works.
+# makes it leave, and then DROP TABLESPACE works.  (Temporary files: t/158.)
 
 use TsaTest;
 
@@ -210,18 +210,6 @@ $node->poll_query_until('postgres',
   or die 'the temporary table stays';
 eval { $session->quit };
 
-# Temporary files.
-$session = $node->background_psql('postgres');
-$session->query_safe(q{
-	SET temp_tablespaces = 'old'; SET work_mem = '64kB';
-	BEGIN; DECLARE c CURSOR FOR SELECT g FROM generate_series(1, 100000) g ORDER BY -g;
-	FETCH 1 FROM c});
-is(contents($node, 'old', columns => 'kind, how'), 'temporary files|temporary',
-	'temporary files');
-chomp($pid = $session->query_safe('SELECT pg_backend_pid()'));
-$session->quit;
-wait_until($node, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid)", 'the session ends');
-is(contents($node, 'old'), '', 'temporary files go with their session');
 drop_tablespace($node, 'old', 'at last');
 
 # Configuration files.

@@ -8,10 +8,8 @@
 use JSON::PP;
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init(allows_streaming => 1);
 # few buffers, so that everything is read again and again
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', init => { allows_streaming => 1 }, conf => q{
 shared_preload_libraries = 'tablespace_advisor, pg_stat_statements'
 tablespace_advisor.track_waits_sample = 1
 tablespace_advisor.sample_interval = 0
@@ -25,10 +23,7 @@ jit = off
 synchronize_seqscans = off
 max_parallel_workers_per_gather = 0
 });
-$node->start;
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
-	CREATE EXTENSION pg_stat_statements});
+$node->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements');
 make_read_tables($node, 50000, 10000, 500);
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION count_facts(first int) RETURNS bigint LANGUAGE plpgsql AS $$

@@ -26,9 +26,7 @@ is($plain->safe_psql('postgres', q{
 	"2|0\nsamples|f|\nf\nt", 'without preloading samples and facts say that nothing was measured');
 $plain->stop;
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1);
-$primary->append_conf('postgresql.conf', q{
+my $primary = start_plain('primary', init => { allows_streaming => 1 }, conf => q{
 shared_preload_libraries = 'tablespace_advisor, pg_stat_statements'
 tablespace_advisor.sample_interval = 0
 tablespace_advisor.track_waits_sample = 1
@@ -38,9 +36,7 @@ autovacuum = off
 max_parallel_workers_per_gather = 0
 jit = off
 });
-$primary->start;
 $primary->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE EXTENSION pg_stat_statements;
 	CREATE TABLE facts AS SELECT n AS id, hashint4(n) & 1023 AS ck, repeat('x', 90) AS pad FROM generate_series(1, 60000) n;
 	CREATE INDEX facts_ck ON facts (ck);

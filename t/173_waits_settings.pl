@@ -6,9 +6,7 @@
 
 use TsaTest;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', q{
+my $node = start_plain('main', conf => q{
 shared_preload_libraries = 'tablespace_advisor'
 tablespace_advisor.track_waits_sample = 1
 tablespace_advisor.sample_interval = 0
@@ -23,9 +21,7 @@ max_parallel_workers_per_gather = 0
 track_io_timing = off
 compute_query_id = on
 });
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
 	CREATE TABLE facts (id int PRIMARY KEY, g int, pad text);
 	INSERT INTO facts SELECT i, i * 7919 % 50000, repeat('x', 150) FROM generate_series(1, 50000) i;
 	CREATE INDEX facts_g ON facts (g);

@@ -13,9 +13,7 @@ chomp(my $include = `pg_config --includedir-server`);
 plan skip_all => 'no C compiler to build test/failing_memory.c with'
   if system("cc -shared -fPIC -O1 -I$include -o $library test/failing_memory.c -ldl") != 0;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', qq{
+my $node = start_plain('main', conf => qq{
 shared_preload_libraries = 'pg_stat_statements, tablespace_advisor, $library'
 tablespace_advisor.track_waits_sample = 1
 tablespace_advisor.sample_interval = 0
@@ -27,10 +25,7 @@ jit = off
 max_parallel_workers_per_gather = 0
 restart_after_crash = on
 });
-$node->start;
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION tablespace_advisor;
-	CREATE EXTENSION pg_stat_statements});
+$node->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements');
 make_read_tables($node, 20000, 5000, 200);
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION caught(first int) RETURNS bigint LANGUAGE plpgsql AS $$

@@ -15,17 +15,12 @@ plan skip_all => "extension_control_path came with 18, this is $version"
 my $top = dirname(dirname(__FILE__));
 my $image = PostgreSQL::Test::Utils::tempdir();
 system_or_bail("$top/contrib/image/build", $image);
-my $node = PostgreSQL::Test::Cluster->new('image');
-$node->init;
-$node->append_conf('postgresql.conf', qq{
+my $node = start_plain('image', conf => qq{
 extension_control_path = '$image/share:\$system'
 dynamic_library_path = '$image/lib:\$libdir'
 shared_preload_libraries = 'tablespace_advisor'
-allow_in_place_tablespaces = on
 tablespace_advisor.sample_interval = 0
 });
-$node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION tablespace_advisor');
 $node->safe_psql('postgres', q{CREATE TABLESPACE fast LOCATION ''});
 is($node->safe_psql('postgres', q{SELECT location FROM pg_available_extensions WHERE name = 'tablespace_advisor'})
 	  =~ s/\n.*//sr, "$image/share/extension", 'the extension of that folder is made')
