@@ -46,8 +46,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "cost/assume.h"
-#include "cost/assume_tablespace.h"
+#include "cost/cost.h"
 #include "state/printable.h"
 #include "state/state.h"
 #include "state/tablespace.h"

@@ -25,7 +25,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "cost/assume_tablespace.h"
+#include "cost/cost.h"
 #include "state/state.h"
 
 /* More than anybody compares; also bounds what a session can fill. */

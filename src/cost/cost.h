@@ -10,14 +10,33 @@
 #ifndef TSA_COST_H
 #define TSA_COST_H
 
+#include "nodes/pathnodes.h"
+#include "utils/relcache.h"
+
 #include "cost/page_cost.h"
+
+/* assume.c: planning as if relations lived elsewhere */
+extern void tsa_init_assume(void);
+extern void tsa_assume_placements(Oid relid, RelOptInfo *rel);
+
+/* assume_tablespace.c: advice as if there were other tablespaces */
+extern void tsa_forget_tablespaces(void);
+extern Oid	tsa_assumed_tablespace_oid(const char *name);
+extern const char *tsa_assumed_tablespace_name(Oid oid);
 
 /* explain.c */
 extern void tsa_init_explain(void);
 
+/* locality_stale.c: does a measured locality still describe the table? */
+extern double tsa_index_correlation(Relation index, uint32 *key);
+extern bool tsa_locality_is_stale(Oid index_oid, double then, uint32 *key);
+
 /* planner.c */
 extern bool tsa_correct_locality;
 extern void tsa_init_cost(void);
+
+/* renew_locality.c */
+extern void tsa_init_renew_locality(void);
 
 /* scan_costs.c */
 extern void tsa_cost_settings_fill(TsaCostSettings *settings);

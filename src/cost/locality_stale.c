@@ -24,7 +24,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "cost/locality_stale.h"
+#include "cost/cost.h"
 
 /*
  * A locality is stale if the correlation differs by more than this.  Samples

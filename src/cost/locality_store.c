@@ -33,7 +33,7 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
-#include "cost/locality_stale.h"
+#include "cost/cost.h"
 #include "cost/locality_store.h"
 #include "state/state.h"
 #include "state/statement.h"

@@ -52,6 +52,9 @@ extern bool tsa_locality_load(Oid index, TsaLocalityRow *row, bool *is_found);
 extern void tsa_init_locality_cache(void);
 extern const TsaLocalityRow *tsa_locality_find(Oid index);
 
+/* measure_locality.c */
+extern bool tsa_measure_locality(Oid index_oid, Oid heap_oid);
+
 /* planner.c */
 extern double tsa_cached_share(const TsaLocalityRow *row);
 

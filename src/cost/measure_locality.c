@@ -46,9 +46,7 @@
 #include "cost/btree_blocks.h"
 #include "cost/correction.h"
 #include "cost/cost.h"
-#include "cost/locality_stale.h"
 #include "cost/locality_store.h"
-#include "cost/measure_locality.h"
 #include "state/printable.h"
 #include "state/state.h"
 

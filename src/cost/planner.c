@@ -42,13 +42,11 @@
 #include "utils/spccache.h"
 
 #include "compat.h"
-#include "cost/assume.h"
 #include "cost/bitmap_paths.h"
 #include "cost/correction.h"
 #include "cost/cost.h"
 #include "cost/locality_store.h"
 #include "cost/loops.h"
-#include "cost/renew_locality.h"
 
 /* configuration parameters */
 bool		tsa_correct_locality = false;

@@ -40,10 +40,8 @@
 #include "utils/relcache.h"
 
 #include "compat.h"
-#include "cost/locality_stale.h"
+#include "cost/cost.h"
 #include "cost/locality_store.h"
-#include "cost/measure_locality.h"
-#include "cost/renew_locality.h"
 #include "sample/sample_worker.h"
 #include "state/state.h"
 #include "state/statement.h"

@@ -19,7 +19,7 @@
 
 #include "state/member_rows.h"
 #include "state/state.h"
-#include "tier/hypertables.h"
+#include "tier/rows.h"
 
 /* A row of TimescaleDB's table of hypertables. */
 typedef struct Hypertable

@@ -57,9 +57,10 @@
 #include "state/background_worker.h"
 #include "state/lock_class.h"
 #include "state/printable.h"
-#include "tier/look.h"
-#include "tier/moves.h"
-#include "tier/tablespace_relations.h"
+#include "tier/rows.h"
+
+/* which the server finds by its name */
+extern PGDLLEXPORT void tsa_look_worker_main(Datum arg);
 
 PG_FUNCTION_INFO_V1(tsa_relations_in);
 PG_FUNCTION_INFO_V1(tsa_routine_settings);

@@ -22,7 +22,7 @@
 #include "state/state.h"
 #include "state/statement.h"
 #include "tier/contents.h"
-#include "tier/moves.h"
+#include "tier/rows.h"
 
 PG_FUNCTION_INFO_V1(tsa_all_tablespace_moves);
 

@@ -66,8 +66,7 @@
 #include "state/settings.h"
 #include "state/state.h"
 #include "state/statement.h"
-#include "tier/hypertables.h"
-#include "tier/tablespace_relations.h"
+#include "tier/rows.h"
 
 /* Columns that are more than the statement's, or used here. */
 enum
