@@ -22,7 +22,7 @@ clean(void)
 }
 
 /* A clean measurement but for what is set. */
-#define WITH(...) do { e = clean(); __VA_ARGS__; } while (0)
+#define WITH(...) ((void) (e = clean(), __VA_ARGS__))
 
 static void
 expect(TsaEvidence e, const char *words, const char *name)
@@ -132,11 +132,11 @@ main(void)
 	falls();
 	WITH(e.region_ratio = 27);
 	expect(e, "a cache holds it", "part of the file in a cache");
-	WITH(e.own_files_ratio = 3; e.own_files_low = 2.1);
+	WITH(e.own_files_ratio = 3, e.own_files_low = 2.1);
 	expect(e, "own relations are read 3.0 times as slowly", "all of the file in a cache");
 	e.own_files_low = 1.9;
 	expect(e, NULL, "what may be noise is no cache");
-	WITH(e.foreign_share = 0.3; e.others.reads_per_s = 120; e.others.in_flight = 1.25);
+	WITH(e.foreign_share = 0.3, e.others.reads_per_s = 120, e.others.in_flight = 1.25);
 	expect_condition(e, "others made 30 % of the device's requests: 120 reads/s, 0 writes/s, 1.2 in flight",
 					 "foreign load");
 	WITH(e.delayed_share = 0.2);
