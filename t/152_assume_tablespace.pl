@@ -68,6 +68,8 @@ my $account = $node->safe_psql('postgres',
 	"$assume SELECT explain_placement(); SELECT advise_index_placement('hot')");
 like($account, qr/saves .*\n.*it is only assumed/, 'the account as text');
 unlike($account, qr/^CALL /m, 'the account has no CALL to make');
+like($node->safe_psql('postgres', $assume . q{SELECT tablespace_advisor.probe_statement('new', 'slow')}),
+	qr/^SELECT \* FROM probe_tablespace\('slow'\);$/m, 'nothing says to probe it');
 is($node->safe_psql('postgres', $assume . q{
 		SELECT forget_placements();
 		SELECT count(*) FROM advise_placement() WHERE action = 'move'}),

@@ -32,9 +32,10 @@ AS $$
 			tablespace_advisor.written_argument('probe_tablespace', t.name, 'name'), arguments),
 		' ' ORDER BY t.n)
 	FROM unnest(tablespaces) WITH ORDINALITY t (name, n)
+	WHERE t.name NOT IN (SELECT a.tablespace FROM tablespace_advisor.assumed_tablespaces() a)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.probes_statement IS
-	'the calls that measure tablespaces; arguments: more of them, each with a comma before it';
+	'the calls that measure tablespaces, but for assumed ones; arguments: more of them, each with a comma before it';
 
 CREATE FUNCTION tablespace_advisor.probe_statement(VARIADIC tablespaces name[])
 RETURNS text

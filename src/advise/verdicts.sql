@@ -161,7 +161,7 @@ BEGIN ATOMIC
 		WHEN 'obstacle' THEN a.obstacle
 		WHEN 'already there' THEN 'already there'
 		WHEN 'no other tablespace' THEN 'there is no other tablespace to move it to'
-		WHEN 'same device' THEN 'both tablespaces are on the same device'
+		WHEN 'same device' THEN format('%I and %I are on the same device', source.tablespace, dest.tablespace)
 		WHEN 'volatile' THEN 'the tablespace is on volatile storage: a reboot would lose it'
 		WHEN 'no CREATE' THEN 'neither you nor its owner has CREATE on the tablespace'
 		WHEN 'not probed' THEN tablespace_advisor.probe_reason(ARRAY[source, dest])

@@ -269,7 +269,7 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 	if (round.moves == NIL)
 		ereport(NOTICE,
 				(errmsg("nothing is to be moved"),
-				 errhint("See advise_placement() for the reasons.")));
+				 errhint("explain_placement() has the reasons.")));
 	else if (round.plan.is_undo)
 		ereport(NOTICE,
 				(errmsg("reading got slower after an earlier round: the moves that made it slower are undone")));

@@ -38,7 +38,8 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_assumed_tablespaces';
 COMMENT ON FUNCTION tablespace_advisor.assumed_tablespaces() IS
-	'what assume_tablespace() has set in this session, but for names that exist by now';
+	'tablespaces that this session assumes (assume_tablespace()), but for names that exist by now';
+GRANT EXECUTE ON FUNCTION tablespace_advisor.assumed_tablespaces TO pg_monitor;
 
 CREATE FUNCTION @extschema@.assumed_placements(
 	OUT relation regclass,

@@ -135,7 +135,8 @@ AS $$
 				CASE WHEN m.finished_at IS NULL THEN concat_ws(', ', CASE m.state WHEN 'paused' THEN m.phase
 						ELSE m.state END, m.percent || ' %', tablespace_advisor.pretty_seconds(
 							extract(epoch FROM m.eta)::float8) || ' left')
-					WHEN m.verdict IN ('waiting', 'slower') AND m.waits_for IS NOT NULL THEN m.state || '; the outcome waits for ' || m.waits_for
+					WHEN m.verdict IN ('waiting', 'slower') AND m.waits_for IS NOT NULL THEN m.state || coalesce(
+						'; no outcome: ' || substring(m.waits_for, '^nothing: (.*)'), '; the outcome waits for ' || m.waits_for)
 					WHEN m.saved IS NOT NULL THEN format('%s: %s waiting sessions saved%s', m.state,
 						tablespace_advisor.short_number(m.saved), coalesce(', forecast '
 						|| tablespace_advisor.short_number(m.forecast_saved_ms_per_s / 1000), ''))

@@ -55,6 +55,7 @@ AS $$
 			tablespace_advisor.axis_around('linear', $3, 300, 24) AS y,
 			'c' || coalesce(tablespace_advisor.colour_of(ARRAY[$1], $1), 0) AS colour
 	), mark AS (
+		/* to the right: the line falls there */
 		SELECT m.*, tablespace_advisor.axis_position(a.x, m.value) AS at
 		FROM axes a CROSS JOIN LATERAL (VALUES
 			($6, 'now: ' || tablespace_advisor.unit_label($6, 'bytes'), 40),
@@ -67,8 +68,8 @@ AS $$
 			'sessions that wait for reads, on average')
 		|| coalesce((SELECT string_agg(tablespace_advisor.draw_line(a.x, a.y, ARRAY[m.value, m.value],
 				ARRAY[(a.y).low, (a.y).high], 'mark dash', m.label)
-			|| tablespace_advisor.draw_text(m.at + CASE WHEN m.at > 480 THEN -5 ELSE 5 END, m.y,
-				CASE WHEN m.at > 480 THEN 'tick end' ELSE 'tick' END, m.label), '')
+			|| tablespace_advisor.draw_text(m.at + CASE WHEN m.at > 740 THEN -5 ELSE 5 END, m.y,
+				CASE WHEN m.at > 740 THEN 'tick end' ELSE 'tick' END, m.label), '')
 			FROM mark m), '')
 		|| tablespace_advisor.draw_line(a.x, a.y, $2, $3, a.colour, $1)
 		|| tablespace_advisor.draw_dots(a.x, a.y, $2, $3, a.colour, array(

@@ -95,10 +95,9 @@ RETURNS SETOF tablespace_advisor.shown_wait
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT round(w.waiting_sessions::numeric,
-			least(4, greatest(3, 2 - floor(log(w.waiting_sessions))::int)))::float8,
-		round(w.reads_per_s::numeric, 1)::float8,
-		round((1000 * w.waiting_sessions / nullif(w.reads_per_s, 0))::numeric, 3)::float8,
+	SELECT tablespace_advisor.round_to_three(w.waiting_sessions),
+		tablespace_advisor.round_to_three(w.reads_per_s),
+		tablespace_advisor.round_to_three(1000 * w.waiting_sessions / nullif(w.reads_per_s, 0)),
 		CASE w.class WHEN 'application' THEN w.access ELSE w.class END,
 		nullif(w.relation, 0)::regclass,
 		CASE WHEN NOT v.is_visible THEN '<insufficient privilege>'
