@@ -99,6 +99,6 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.empty_database_bytes, tablespace_advisor.pgbench_catalog_bytes,
 	tablespace_advisor.predict_scan_costs, tablespace_advisor.worker_progress,
 	tablespace_advisor.copy_progress, tablespace_advisor.round_to_three,
-	tablespace_advisor.room_of,
+	tablespace_advisor.room_of, tablespace_advisor.is_unfinished,
 	tablespace_advisor.printable, tablespace_advisor.copy_kept_until,
 	tablespace_advisor.window_opens, tablespace_advisor.window_end TO PUBLIC;

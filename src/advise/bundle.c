@@ -221,6 +221,25 @@ end_of_bundle(const Bundler *b, size_t begin)
 }
 
 /*
+ * Whether what moves save, which bring so many bytes, is too little beside what
+ * is spent on reading: less than min_percent of it, unless it is
+ * min_dense_percent and more than the share of the bytes of all that is read.
+ * read_bytes 0: not known.
+ */
+bool
+tsa_gains_too_little(double saved, double bytes, double read_ms,
+					 double read_bytes, double min_percent,
+					 double min_dense_percent)
+{
+	double		percent = read_ms > 0 ? 100 * saved / read_ms :
+	saved > 0 ? 100 : 0;
+
+	return percent < min_percent &&
+		(percent < min_dense_percent || read_bytes <= 0 ||
+		 percent < 100 * bytes / read_bytes);
+}
+
+/*
  * Whether a bundle is worth it.  saved_per_byte is what it saves over what it
  * moves; one without which a tablespace stays too full is worth it anyhow.
  */
@@ -231,7 +250,6 @@ judge(const Bundler *b, size_t begin, size_t end, double *saved_per_byte)
 	double		seconds = 0;
 	double		bytes = 0;
 	uint64_t	moved = 0;
-	double		percent;
 
 	*saved_per_byte = 1e300;
 	for (size_t i = begin; i < end; i++)
@@ -249,10 +267,8 @@ judge(const Bundler *b, size_t begin, size_t end, double *saved_per_byte)
 	*saved_per_byte = per_byte(saved, moved);
 	if (saved <= 0)
 		return TSA_BUNDLE_TOO_LITTLE;
-	percent = b->p->read_ms > 0 ? 100 * saved / b->p->read_ms : 100;
-	if (percent < b->p->min_percent &&
-		(percent < b->p->min_dense_percent || b->p->read_bytes <= 0 ||
-		 percent < 100 * bytes / b->p->read_bytes))
+	if (tsa_gains_too_little(saved, bytes, b->p->read_ms, b->p->read_bytes,
+							 b->p->min_percent, b->p->min_dense_percent))
 		return TSA_BUNDLE_TOO_LITTLE;
 	if (saved / 1000 * b->p->repaid_s < seconds)
 		return TSA_BUNDLE_NOT_REPAID;

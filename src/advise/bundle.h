@@ -40,6 +40,12 @@ typedef struct TsaBundleMove
 	bool		is_relief;		/* its tablespace is too full */
 } TsaBundleMove;
 
+/* Percent of all reading that a gain must be, else more than the share of the
+ * bytes, and this; seconds within which it has to repay the move */
+#define TSA_MIN_PERCENT			5
+#define TSA_MIN_DENSE_PERCENT	1
+#define TSA_REPAID_S			(7 * 86400.0)
+
 /*
  * A bundle is worth it if it saves min_percent of what is spent on reading, or
  * min_dense_percent and more than the share that what comes up has of the bytes
@@ -57,6 +63,11 @@ typedef struct TsaBundleProblem
 	double		min_dense_percent;
 	double		repaid_s;
 } TsaBundleProblem;
+
+/* Of one move or of a bundle; read_bytes 0: not known. */
+extern bool tsa_gains_too_little(double saved, double bytes, double read_ms,
+								 double read_bytes, double min_percent,
+								 double min_dense_percent);
 
 /* False if there is no memory. */
 extern bool tsa_bundle_moves(const TsaBundleProblem *problem);

@@ -78,7 +78,7 @@ BEGIN
 	RETURN QUERY SELECT m.relation, min(j.job_id)
 		FROM tablespace_advisor.job j
 		CROSS JOIN LATERAL unnest(j.relation || j.indexes) m (relation)
-		WHERE j.state IN ('queued', 'running', 'paused', 'interrupted')
+		WHERE tablespace_advisor.is_unfinished(j.state)
 			AND j.database = (SELECT d.oid FROM pg_database d
 				WHERE d.datname = current_database())
 			AND j.system_identifier = (SELECT c.system_identifier FROM pg_control_system() c)

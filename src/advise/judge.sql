@@ -134,10 +134,27 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.index_finding(tablespace_advisor.relation_fact) IS
 	'what is wrong with an index wherever it lies, or that a relation is being moved; NULL: nothing';
 
+/* The rule that bundles of moves follow (bundle.h). */
+CREATE FUNCTION tablespace_advisor.saves_too_little(
+	saved float8,
+	bytes bigint,
+	read_ms float8,
+	read_bytes float8)
+RETURNS boolean
+LANGUAGE C IMMUTABLE
+AS 'MODULE_PATHNAME', 'tsa_is_too_little';
+COMMENT ON FUNCTION tablespace_advisor.saves_too_little(float8, bigint, float8, float8) IS
+	'whether a move of so many bytes saves less than 5 % of all reading (read_ms), unless it saves 1 % and more than the share of the bytes of all that is read (NULL: not known)';
+
+CREATE FUNCTION tablespace_advisor.is_repaid(saved float8, seconds float8)
+RETURNS boolean
+LANGUAGE C STRICT IMMUTABLE
+AS 'MODULE_PATHNAME', 'tsa_is_repaid';
+COMMENT ON FUNCTION tablespace_advisor.is_repaid(float8, float8) IS
+	'whether a move that takes so many seconds saves these in a week, at so many milliseconds per second';
+
 /*
- * What speaks for or against moving it.  What saves less than 5 % of all reading
- * stays, unless it takes less than that share of the bytes of all that is read, and
- * saves 1 %.
+ * What speaks for or against moving it.
  *
  * The server's timing includes what the system's cache serves: a device takes no
  * less.  So it may show that another tablespace is faster, never that it is not.
@@ -182,11 +199,9 @@ BEGIN ATOMIC
 		WHEN e.is_saturated THEN 'saturated'
 		WHEN e.writes_per_s > e.max_writes_per_s THEN 'too many writes'
 		WHEN e.saved_percent IS NULL THEN 'table not probed'
-		WHEN e.saved_ms_per_s < 0.05 * load.all_read_ms_per_s
-			AND (e.saved_ms_per_s < 0.01 * load.all_read_ms_per_s
-				OR load.all_read_bytes IS NULL OR e.saved_ms_per_s * load.all_read_bytes
-					< load.all_read_ms_per_s * e.moved_bytes) THEN 'too little'
-		WHEN e.saved_ms_per_s / 1000 * 604800 < e.move_seconds THEN 'not repaid'
+		WHEN tablespace_advisor.saves_too_little(e.saved_ms_per_s, e.moved_bytes,
+			load.all_read_ms_per_s, load.all_read_bytes) THEN 'too little'
+		WHEN NOT tablespace_advisor.is_repaid(e.saved_ms_per_s, e.move_seconds) THEN 'not repaid'
 		WHEN dest.tablespace = ANY (a.left_lately) THEN 'left lately'
 		WHEN a.obstacle IS NOT NULL THEN 'obstacle'
 		ELSE 'faster'

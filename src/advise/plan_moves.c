@@ -28,12 +28,6 @@
 
 #define PLAN_COLUMNS 7
 
-/* Nothing moves that does not save so much of all reading ... */
-#define MIN_PERCENT	5
-/* ... but what takes less than that share of the bytes may save this. */
-#define MIN_DENSE_PERCENT 1
-#define REPAID_S	(7 * 86400.0)
-
 /* The arguments that both functions begin with. */
 typedef struct PlanArguments
 {
@@ -49,6 +43,8 @@ typedef struct PlanArguments
 
 PG_FUNCTION_INFO_V1(tsa_plan_bundles);
 PG_FUNCTION_INFO_V1(tsa_savings_by_room);
+PG_FUNCTION_INFO_V1(tsa_is_too_little);
+PG_FUNCTION_INFO_V1(tsa_is_repaid);
 
 /*
  * Elements of an argument that is an array of bigint or float8 without nulls,
@@ -236,9 +232,9 @@ tsa_plan_bundles(PG_FUNCTION_ARGS)
 	bundles.read_bytes = PG_GETARG_FLOAT8(11);
 	bundles.free = a.free;
 	bundles.nrooms = a.problem.nrooms;
-	bundles.min_percent = MIN_PERCENT;
-	bundles.min_dense_percent = MIN_DENSE_PERCENT;
-	bundles.repaid_s = REPAID_S;
+	bundles.min_percent = TSA_MIN_PERCENT;
+	bundles.min_dense_percent = TSA_MIN_DENSE_PERCENT;
+	bundles.repaid_s = TSA_REPAID_S;
 	if (!tsa_bundle_moves(&bundles))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
@@ -330,4 +326,27 @@ tsa_savings_by_room(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
+}
+
+/* saves_too_little(saved, bytes, read_ms, read_bytes) */
+Datum
+tsa_is_too_little(PG_FUNCTION_ARGS)
+{
+	double		read_bytes = PG_ARGISNULL(3) ? 0 : PG_GETARG_FLOAT8(3);
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(tsa_gains_too_little(PG_GETARG_FLOAT8(0),
+										(double) PG_GETARG_INT64(1),
+										PG_GETARG_FLOAT8(2), read_bytes,
+										TSA_MIN_PERCENT,
+										TSA_MIN_DENSE_PERCENT));
+}
+
+/* is_repaid(saved, seconds) */
+Datum
+tsa_is_repaid(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(PG_GETARG_FLOAT8(0) / 1000 * TSA_REPAID_S >=
+				   PG_GETARG_FLOAT8(1));
 }

@@ -194,7 +194,7 @@ check_earlier_moves(void)
 	static TsaStatement query = {
 		"SELECT j.job_id FROM tablespace_advisor.job j"
 		" JOIN tablespace_advisor.placement_round r USING (batch_id)"
-		" WHERE j.state IN ('queued', 'running', 'paused', 'interrupted')"
+		" WHERE tablespace_advisor.is_unfinished(j.state)"
 		" AND coalesce(pg_catalog.pg_has_role(j.owner, $1, 'USAGE'), false)"
 		" ORDER BY j.job_id LIMIT 1",
 		1, {OIDOID}, NULL

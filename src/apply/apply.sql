@@ -306,7 +306,7 @@ DECLARE
 	days int := current_setting('tablespace_advisor.keep_history');
 	finished bigint[] := array(SELECT r.batch_id FROM tablespace_advisor.placement_round r
 		WHERE NOT r.is_finished AND NOT EXISTS (SELECT FROM tablespace_advisor.job j
-			WHERE j.batch_id = r.batch_id AND j.state IN ('queued', 'running', 'paused', 'interrupted'))
+			WHERE j.batch_id = r.batch_id AND tablespace_advisor.is_unfinished(j.state))
 		FOR UPDATE SKIP LOCKED);
 BEGIN
 	FOR moved IN SELECT DISTINCT ON (j.relation) j.relation, j.from_tablespace_name, j.owner,

@@ -12,7 +12,7 @@ AS $$
 	FROM tablespace_advisor.job j
 		JOIN tablespace_advisor.job o ON o.batch_id = j.batch_id
 			AND o.job_id <> j.job_id
-			AND o.state IN ('queued', 'running', 'paused', 'interrupted')
+			AND tablespace_advisor.is_unfinished(o.state)
 		CROSS JOIN LATERAL tablespace_advisor.copy_progress(o.job_id,
 			o.progress_handle) p
 	WHERE j.job_id = job
@@ -49,7 +49,7 @@ AS $$
 			j.to_tablespace, j.method, j.max_rate)))
 	FROM tablespace_advisor.job j
 	WHERE j.batch_id = batch AND j.bytes_total > 0
-		AND j.state IN ('queued', 'running', 'paused', 'interrupted')
+		AND tablespace_advisor.is_unfinished(j.state)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.earliest_end(bigint) IS
 	'when the moves of a call can have ended at best, one after the other at the highest rates that have been measured; NULL when none was';

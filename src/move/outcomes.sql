@@ -523,7 +523,7 @@ CROSS JOIN LATERAL (SELECT CASE WHEN j.state <> 'done' OR j.method = 'catalog' T
 		WHEN o.saved + o.error < 0 THEN 'slower as forecast'
 		ELSE 'not shown'
 	END AS verdict) v
-WHERE j.state NOT IN ('queued', 'running', 'paused', 'interrupted');
+WHERE NOT tablespace_advisor.is_unfinished(j.state);
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS

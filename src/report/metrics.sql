@@ -60,7 +60,7 @@ SELECT pg_catalog.current_database() AS database, s.state, j.to_tablespace,
 	coalesce(sum(j.bytes_done), 0)::bigint AS done_bytes,
 	coalesce(tablespace_advisor.round_to_three(sum(j.lock_ms)), 0) / 1e3::float8 AS lock_seconds,
 	coalesce(tablespace_advisor.round_to_three(max(j.lock_ms)), 0) / 1e3::float8 AS longest_lock_seconds,
-	CASE WHEN s.state IN ('queued', 'running', 'paused', 'interrupted') THEN
+	CASE WHEN tablespace_advisor.is_unfinished(s.state) THEN
 		coalesce(extract(epoch FROM pg_catalog.clock_timestamp() - min(j.queued_at)), 0) END::float8
 		AS oldest_seconds,
 	count(j.blocked_by) AS blocked

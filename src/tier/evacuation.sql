@@ -28,7 +28,7 @@ AS $$
 	), busy AS MATERIALIZED (
 		SELECT j.heap, min(j.job_id) AS job_id
 		FROM tablespace_advisor.job j
-		WHERE j.state IN ('queued', 'running', 'paused', 'interrupted')
+		WHERE tablespace_advisor.is_unfinished(j.state)
 		GROUP BY j.heap
 	), judged AS MATERIALIZED (
 		SELECT l.*, y.stays, y.stays_detail, CASE WHEN y.stays IS NULL THEN
@@ -159,7 +159,7 @@ AS $$
 	FROM tablespace_advisor.job j
 		CROSS JOIN LATERAL (SELECT coalesce(
 			pg_has_role(j.owner, asker, 'USAGE'), false) AS refuses) r
-	WHERE j.state IN ('queued', 'running', 'paused', 'interrupted')
+	WHERE tablespace_advisor.is_unfinished(j.state)
 		AND j.from_tablespace = target AND j.to_tablespace = source
 	ORDER BY r.refuses DESC, j.job_id LIMIT 1
 $$;

@@ -153,8 +153,7 @@ AS $$
 		LEFT JOIN used u ON u.used_as = l.used_as
 		CROSS JOIN LATERAL (SELECT
 				max(j.finished_at) FILTER (WHERE j.state = 'done') AS moved_at,
-				min(j.job_id) FILTER (WHERE j.state IN
-					('queued', 'running', 'paused', 'interrupted')) AS unfinished
+				min(j.job_id) FILTER (WHERE tablespace_advisor.is_unfinished(j.state)) AS unfinished
 			FROM tablespace_advisor.job j WHERE j.relation = l.oid) j
 $$;
 COMMENT ON FUNCTION tablespace_advisor.partition_facts(oid) IS
