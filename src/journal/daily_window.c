@@ -61,6 +61,7 @@ read_time(const char **p, int *seconds)
 	return minute < 60 && second < 60 && *seconds <= DAY;
 }
 
+/* Moves a position in a text to the next character that is no space. */
 static void
 skip_spaces(const char **p)
 {

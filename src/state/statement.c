@@ -51,6 +51,10 @@ prepare_with(TsaStatement *statement, int nargs, Oid *types, int options)
 	statement->plan = plan;
 }
 
+/*
+ * Prepares a statement with arguments of these types, its plan being the
+ * server's choice, generic or custom.
+ */
 static void
 prepare(TsaStatement *statement, int nargs, Oid *types)
 {

@@ -436,6 +436,10 @@ insert_job(const TsaMove *move, const TsaMoveOptions *options, int64 batch_id)
 	return job_id;
 }
 
+/*
+ * Fails since a relation is being moved already; "other": by the move of that
+ * one, of which it is a part, or which is a part of it.
+ */
 static void
 report_busy(const TsaMove *move, const char *other_kind, const char *other)
 {

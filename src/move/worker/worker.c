@@ -516,6 +516,9 @@ call_launcher(int code, Datum arg pg_attribute_unused())
 		tsa_call_launcher(MyDatabaseId, EXIT_MS);
 }
 
+/*
+ * Main function of a worker, which does the jobs of one call.
+ */
 void
 tsa_move_worker_main(Datum arg pg_attribute_unused())
 {
