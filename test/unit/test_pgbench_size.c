@@ -409,48 +409,6 @@ test_search(void)
 		}
 }
 
-/*
- * The published fit: scale = 0.0669 * database in MB - 0.5; 0.0781 * table;
- * 0.4668 * index.  An empty database of 7.2 MB is what its version 10 had.
- */
-static void
-test_published_line(void)
-{
-	TsaPageLayout layout17 = layout_of_17();
-	const TsaPageLayout *layouts[] = {&layout15, &layout17};
-	int			i;
-
-	for (i = 0; i < 2; i++)
-	{
-		double		worst[3] = {0, 0, 0};
-		int			scale;
-
-		for (scale = 1; scale <= 50000; scale += 1 + scale / 1000)
-		{
-			TsaPgbenchOptions options = options_of(scale, 100, 0);
-			double		mb[3];
-			double		fit[3];
-			int			j;
-
-			for (j = 0; j < 3; j++)
-				mb[j] = tsa_sum_pgbench_blocks(layouts[i], &options,
-											   (TsaPgbenchObject) j, NULL) /
-					128.0;
-			fit[0] = 0.0669 * (mb[0] + 7.2) - 0.5;
-			fit[1] = 0.0781 * mb[1];
-			fit[2] = 0.4668 * mb[2];
-			for (j = 0; j < 3; j++)
-				worst[j] = fmax(worst[j], fabs(fit[j] / scale - 1));
-		}
-		ok(worst[0] < 0.01, "published line, databases: within %.2f %%",
-		   100 * worst[0]);
-		ok(worst[1] < 0.01, "published line, tables: within %.2f %%",
-		   100 * worst[1]);
-		ok(worst[2] < 0.01, "published line, indexes: within %.2f %%",
-		   100 * worst[2]);
-	}
-}
-
 /* extremes, for the sanitizers and the limit of a relation's size */
 static void
 test_limits(void)
@@ -496,7 +454,6 @@ main(void)
 	test_bigint();
 	test_partitions();
 	test_search();
-	test_published_line();
 	test_limits();
 	return done_testing();
 }
