@@ -52,7 +52,7 @@ typedef Oid RelFileNumber;
 	object_ownercheck(ExtensionRelationId, extension, roleid)
 #endif
 
-/* 16 renamed RelFileNode, its fields and what returns one. */
+/* 16 renamed RelFileNode, its fields and functions that return one. */
 #if PG_VERSION_NUM < 160000
 #include "catalog/catalog.h"
 #include "storage/relfilenode.h"
@@ -147,7 +147,7 @@ tsa_init_buffer_tag(BufferTag *tag, RelFileLocator locator, ForkNumber fork,
 #define TSA_PARTITION_CATALOG_BYTES INT64CONST(8500)
 #endif
 
-/* 16 exported what finds a configuration parameter. */
+/* 16 exported the function that finds a configuration parameter. */
 #include "utils/guc_tables.h"
 
 static inline struct config_generic *
@@ -202,7 +202,10 @@ tsa_relation_path(char *path, size_t size, RelFileLocator locator,
 #endif
 }
 
-/* 18 wants to be told the present size; 16 renamed what drops buffers. */
+/*
+ * 18 has the present size as argument; 16 renamed the function that drops
+ * buffers.
+ */
 #include "storage/bufmgr.h"
 #include "storage/smgr.h"
 
@@ -303,7 +306,7 @@ tsa_function_aclcheck(Oid function, Oid role, AclMode mode)
 #endif
 }
 
-/* 17 numbers processes from 0 and renamed what is not one. */
+/* 17 numbers processes from 0 and renamed the invalid number. */
 #if PG_VERSION_NUM < 170000
 #include "storage/backendid.h"
 #define INVALID_PROC_NUMBER		InvalidBackendId
@@ -320,7 +323,7 @@ tsa_function_aclcheck(Oid function, Oid role, AclMode mode)
 #define tsa_proc_by_number(number) ProcNumberGetProc(number)
 #endif
 
-/* 16 renamed what returns what a session does. */
+/* 16 renamed the function that returns the state of a session. */
 #include "utils/backend_status.h"
 
 #if PG_VERSION_NUM < 160000
@@ -498,7 +501,7 @@ tsa_read_run(Relation rel, BufferAccessStrategy strategy, BlockNumber first,
 	operation.persistence = rel->rd_rel->relpersistence;
 	flags = READ_BUFFERS_SYNCHRONOUSLY;
 #endif
-	/* what 18 has pinned beyond "more" it wants back at the next call */
+	/* at the next call 18 wants pins beyond "more" back */
 	for (uint32 i = 0; i < pins; i++)
 		buffers[i] = InvalidBuffer;
 	for (uint32 i = 0; i < pins; i += more)
@@ -676,7 +679,7 @@ tsa_count_buffers_of_node(PlanState *node)
 #endif
 }
 
-/* What a node counted, or NULL if it does not count buffers. */
+/* The counters of a node, or NULL if it does not count buffers. */
 static inline const BufferUsage *
 tsa_buffers_of_node(const PlanState *node)
 {

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * advise.c
- *	  What people call for advice: rights, and the facts' own rights.
+ *	  Functions for advice: rights of callers, and the rights to collect facts.
  *
- * Advice rests on what only a superuser may see together: statistics of the
- * planner, files, the journal of moves.  So these functions check that the
+ * Advice rests on data that only a superuser may see together: statistics of
+ * the planner, files, the journal of moves.  So these functions check that the
  * caller owns the table or is a member of pg_monitor, and then run as the
  * bootstrap superuser one statement, a constant, whose functions have a fixed
  * search_path and evaluate nothing that owners of tables could have written.
- * One of the extension's tables is locked before: with the extension dropped in
- * the middle, anybody could make functions of these names.
- * An error leaves user and settings to the abort of the transaction.
+ * One of the extension's tables is locked before: with the extension dropped
+ * in the middle, anybody could make functions of these names.  An error leaves
+ * user and settings to the abort of the transaction.
  *
  * Rejected: SECURITY DEFINER functions, which cannot tell whom they work for:
  * with SET ROLE, current_user is theirs and session_user is not the caller.
@@ -45,7 +45,7 @@
 #include "state/state.h"
 #include "state/statement.h"
 
-/* What each statement here is asked with, $1 to $5. */
+/* The arguments of each statement here, $1 to $5. */
 enum
 {
 	CALLER,
@@ -57,7 +57,7 @@ enum
 };
 
 /*
- * What sessions of others wait for is told to those who may see it in
+ * Waits of other sessions are shown to roles that may see them in
  * pg_stat_activity.
  */
 #define EVIDENCE \
@@ -85,7 +85,7 @@ enum
 	" tablespace_advisor.temporary_files_advice($1, $3) t" \
 	" WHERE $2 IS NULL"
 
-/* What statements gain, in advice on the whole database. */
+/* The gain of statements, in advice on the whole database. */
 #define STATEMENT_LINES \
 	"ARRAY(SELECT s FROM" \
 	" tablespace_advisor.statement_gain_lines($1, $2, $3, $4, $5) s)"
@@ -130,7 +130,7 @@ table_of(Oid relation)
 	return IndexGetRelation(relation, true);
 }
 
-/* Refuses who neither owns the table nor may see all statistics. */
+/* Refuses roles that neither own the table nor may see all statistics. */
 static void
 check_rights(Oid target)
 {
@@ -185,8 +185,8 @@ make_request(FunctionCallInfo fcinfo, AdviceRequest *request,
 }
 
 /*
- * Runs the statement of a request.  What is raised is said to the caller: how
- * its functions were reached is left out, not from where the caller called.
+ * Runs the statement of a request.  An error is passed to the caller: how its
+ * functions were reached is left out, not from where the caller called.
  */
 static void
 run_statement(AdviceRequest *request, TsaStatement *statement)
@@ -195,7 +195,7 @@ run_statement(AdviceRequest *request, TsaStatement *statement)
 
 	PG_TRY();
 	{
-		/* not read-only: what happens while it watches has to be seen */
+		/* not read-only: it has to see changes while it watches */
 		(void) tsa_run(statement, request->args, request->nulls, TSA_CALLS);
 	}
 	PG_CATCH();
@@ -250,7 +250,7 @@ run_request(FunctionCallInfo fcinfo, AdviceRequest *request,
  * Asks for advice on a relation, for a caller who may ask: rows relation,
  * tablespace, saved_ms_per_s in SPI_tuptable until tsa_state_close().
  * tablespace: where to, or NULL for wherever it saves most; moves_only: no
- * rows but of what is to be moved.
+ * rows but of recommended moves.
  */
 void
 tsa_advice_open(TsaState *state, Oid target, const char *tablespace,

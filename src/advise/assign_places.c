@@ -7,13 +7,14 @@
  * Pure: includes no postgres.h, is unit-tested without a server, and frees
  * all memory before it returns.
  *
- * Greedy by density: every relation goes to its cheapest place; what is over a
- * limit moves to where that costs least per byte; what still fits is filled in,
- * most per byte first; then pairs are exchanged while that helps.  A few
- * relations can fit badly, so this is repeated with densities that are changed
- * at random (by the same numbers in each call), more often where there is less
- * to choose, and the best assignment is taken.  bench/assignments compares it
- * with all assignments: on average it saves 99.9 % of what the best one saves.
+ * Greedy by density: every relation goes to its cheapest place; relations over
+ * a limit move to where that costs least per byte; others that still fit are
+ * filled in, most per byte first; then pairs are exchanged while that helps.
+ * A few relations can fit badly, so this is repeated with densities that are
+ * changed at random (by the same numbers in each call), more often where there
+ * is less to choose, and the best assignment is taken.  bench/assignments
+ * compares it with all assignments: on average it saves 99.9 % of the best
+ * saving.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -35,7 +36,7 @@
 #define MAX_RUNS		200
 #define MAX_RELATIONS	10000
 
-/* An item with what it would gain or lose per byte, to sort by. */
+/* An item with its gain or loss per byte, to sort by. */
 typedef struct Candidate
 {
 	double		value;
@@ -67,14 +68,14 @@ next_random(Assigner *s)
 	return (double) (s->random >> 33) / (double) (UINT64_C(1) << 31);
 }
 
-/* What a relation costs in a place. */
+/* The cost of a relation in a place. */
 static double
 cost_in(const Assigner *s, size_t item, int place)
 {
 	return s->p->cost[item * (size_t) s->p->nplaces + (size_t) place];
 }
 
-/* What it takes of the room there. */
+/* The room that it takes there. */
 static uint64_t
 size_in(const Assigner *s, size_t item, int place)
 {
@@ -96,7 +97,7 @@ takes_budget(const Assigner *s, size_t item, int place)
 		cost_in(s, item, place) < cost_in(s, item, present);
 }
 
-/* Puts a relation into a place, and counts what it takes. */
+/* Puts a relation into a place, and counts the room that it takes. */
 static void
 put_in(Assigner *s, size_t item, int place)
 {
@@ -144,7 +145,7 @@ everything_fits(const Assigner *s)
 	return true;
 }
 
-/* What all relations cost, each in its place. */
+/* The cost of all relations, each in its place. */
 static double
 sum_costs(const Assigner *s, const int *place)
 {
@@ -240,7 +241,8 @@ assign_present(Assigner *s, bool is_shuffled)
 /*
  * One after the other, those first for which the place makes most per byte,
  * compared with the worst place or with the present one (which a budget counts
- * from): each where it costs least and there is room.  What fits nowhere stays.
+ * from): each where it costs least and there is room.  Items that fit nowhere
+ * stay.
  */
 static void
 assign_densest(Assigner *s, bool from_present)
@@ -282,7 +284,7 @@ assign_densest(Assigner *s, bool from_present)
 	}
 }
 
-/* Whether an item takes something of what is over its limit. */
+/* Whether an item takes something of a limit that is exceeded. */
 static bool
 takes_of_full(const Assigner *s, size_t item, int place)
 {
@@ -293,7 +295,7 @@ takes_of_full(const Assigner *s, size_t item, int place)
 		(s->used[budget] > s->limit[budget] && takes_budget(s, item, place));
 }
 
-/* Moves what is over its limit to where that costs least per byte. */
+/* Moves items over a limit to where that costs least per byte. */
 static void
 repair(Assigner *s)
 {
@@ -325,7 +327,10 @@ repair(Assigner *s)
 	}
 }
 
-/* Moves what costs less elsewhere and fits there, most per byte first. */
+/*
+ * Moves items that cost less elsewhere and fit there, largest gain per byte
+ * first.
+ */
 static bool
 fill_in(Assigner *s)
 {
@@ -486,7 +491,10 @@ solve(Assigner *s)
 	}
 }
 
-/* The limits as given, or, if nothing fits, at least what is taken now. */
+/*
+ * The limits as given, or, if nothing fits, at least the room that is taken
+ * now.
+ */
 static void
 set_limits(Assigner *s, bool as_full)
 {
@@ -504,7 +512,7 @@ set_limits(Assigner *s, bool as_full)
 	}
 }
 
-/* What the first byte more of each room would save: of what waits for it. */
+/* The saving of one more byte of each room, by the items that wait for it. */
 static void
 set_prices(Assigner *s, TsaAssignment *result)
 {

@@ -46,7 +46,7 @@ forget_relation(void *arg)
 	relation->is_listed = false;
 }
 
-/* What is known of a relation, or NULL. */
+/* The facts on a relation, or NULL. */
 static TsaSeenRelation *
 find_relation(const RelOptInfo *rel)
 {
@@ -63,7 +63,7 @@ find_relation(const RelOptInfo *rel)
 	return NULL;
 }
 
-/* What is known of a relation, made if it is not there. */
+/* The facts on a relation, made if they are not there. */
 TsaSeenRelation *
 tsa_seen_relation(RelOptInfo *rel)
 {
@@ -137,9 +137,9 @@ tsa_seen_add(TsaSeenRelation *relation, TsaSeenScan *seen,
 }
 
 /*
- * Would a bitmap scan with this path alone return what the query asks for?
- * Arms of an OR are restricted by what is no restriction of the relation, or
- * use a partial index that only the arm implies.
+ * Would a bitmap scan with this path alone return the rows of the query?  Arms
+ * of an OR are restricted by what is no restriction of the relation, or use a
+ * partial index that only the arm implies.
  */
 bool
 tsa_stands_alone(const RelOptInfo *rel, const IndexPath *path)
@@ -227,7 +227,7 @@ is_beaten(const RelOptInfo *rel, const ParamPathInfo *param_info, Cost least)
 	return false;
 }
 
-/* The path, with the cost that it has without what was added. */
+/* The path, with its cost without the addition. */
 static IndexPath *
 uncorrected_path(const TsaSeenScan *seen)
 {
@@ -264,7 +264,7 @@ add_single(PlannerInfo *root, RelOptInfo *rel, const TsaSeenScan *seen)
 typedef struct Conjunction
 {
 	List	   *scans;			/* TsaSeenScans */
-	TsaLocalityPoint point;		/* what they lead to together */
+	TsaLocalityPoint point;		/* blocks of all together */
 	double		selectivity;
 	Cost		index_cost;
 	double		index_raise;
@@ -289,8 +289,8 @@ overlaps(const Conjunction *conjunction, const IndexPath *path)
 }
 
 /*
- * Join one more scan to a conjunction, if what both lead to is less to read
- * than what that takes from its index.
+ * Join one more scan to a conjunction, if this saves more blocks of the table
+ * than it reads of its index.
  */
 static void
 join_scan(const TsaSeenRelation *relation, Conjunction *conjunction,

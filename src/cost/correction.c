@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * correction.c
- *	  What the planner has to be told for its own formulas to come to the
- *	  measured time of a scan.
+ *	  Figures with which the planner's own formulas come to the measured time
+ *	  of a scan.
  *
  * The planner asks an index for its cost and a correlation, and computes the
  * table's part of an index scan from the latter: worst + c^2 (best - worst).
- * So there is a c for which this is what was measured; c^2 may exceed 1, but
- * not be negative, and what lies above the worst case is added to the index's
+ * So there is a c for which this is the measured time; c^2 may exceed 1, but
+ * not be negative, and the part above the worst case is added to the index's
  * cost.  The same cost of the index goes into a bitmap heap scan, whose
  * table's part knows nothing of the index.  Where that is too low the
  * difference is added to the index's cost, too, and the index scan gets it
@@ -38,7 +38,7 @@
 
 /*
  * Time of a sequential scan.  The kernel reads ahead while the rows are looked
- * at, so what is not cached takes the time of the device or that of the
+ * at, so an uncached block takes the time of the device or that of the
  * processor, whichever is longer.  Copying a page from the system's cache is
  * the processor's.
  */
@@ -106,9 +106,9 @@ begin_in_order(const TsaLocalScan *local, const TsaLocalityPoint *stretch,
 }
 
 /*
- * What one of many scans reads.  The cache holds part of what the others have
- * read.  As far as scans of a block or so come in the order of the index, they
- * are one scan cut to pieces.
+ * The reads of one of many scans.  The cache holds part of the blocks that the
+ * others have read.  As far as scans of a block or so come in the order of the
+ * index, they are one scan cut to pieces.
  */
 static void
 repeat(const TsaLocalScan *local, const TsaCostSettings *settings,
@@ -151,9 +151,9 @@ repeat(const TsaLocalScan *local, const TsaCostSettings *settings,
 }
 
 /*
- * What one scan reads, as a mean of all where it is repeated.  Where the cache
- * is small, blocks that are far apart are read again within a scan.  Returns
- * how many blocks the scan leads to alone.
+ * The reads of one scan, as a mean of all where it is repeated.  Where the
+ * cache is small, blocks that are far apart are read again within a scan.
+ * Returns how many blocks the scan leads to alone.
  */
 static double
 find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
@@ -201,7 +201,7 @@ find_point(const TsaLocalScan *local, const TsaCostSettings *settings,
 	return blocks;
 }
 
-/* Do shared buffers hold what all repetitions of a scan read? */
+/* Do shared buffers hold all blocks that the repetitions of a scan read? */
 static int
 fits_buffers(const TsaLocalScan *local, const TsaCostSettings *settings,
 			 const TsaLocalityPoint *point)
@@ -231,7 +231,7 @@ read_again(const TsaScan *scan, const TsaCostSettings *settings)
 }
 
 /*
- * What the turns between index and table take beyond what the planner charges
+ * The time of the turns between index and table beyond the planner's charge
  * for the leaf pages, in units of cost.
  */
 static double
@@ -252,8 +252,8 @@ turns(const TsaLocalScan *local, const TsaCostSettings *settings,
 }
 
 /*
- * What the planner charges for a row and its index entry, and what is left to
- * charge for the table if the whole is to come to so much.
+ * The planner's charge for a row and its index entry, and the rest to charge
+ * for the table if the whole is to come to so much.
  */
 static double
 less_row_charges(const TsaCostSettings *settings, double rows, double cost)
@@ -332,7 +332,7 @@ first_rows(const TsaLocalScan *local, const TsaCostSettings *settings,
 }
 
 /*
- * Cost of the leaf pages of a repeated scan, less what the planner charges for
+ * Cost of the leaf pages of a repeated scan, less the planner's charge for
  * them.  Earlier repetitions have read some of these pages.  Where the loop
  * follows the order of the index, the kernel reads ahead.
  */
@@ -359,7 +359,7 @@ more_for_leaves(const TsaLocalScan *local, const TsaCostSettings *settings,
 		scan->loop_count;
 }
 
-/* What share of the table's blocks all repetitions of a scan lead to. */
+/* The share of the table's blocks that all repetitions of a scan lead to. */
 static double
 share_of_table(const TsaLocalScan *local, const TsaLocalityPoint *point)
 {
@@ -371,8 +371,8 @@ share_of_table(const TsaLocalScan *local, const TsaLocalityPoint *point)
 }
 
 /*
- * Compute what to tell the planner.  "times" becomes what reads take in this
- * scan.
+ * Compute the figures for the planner.  "times" becomes the times of reads in
+ * this scan.
  */
 void
 tsa_correct_scan(const TsaLocalScan *local, const TsaCostSettings *settings,

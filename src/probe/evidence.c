@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * evidence.c
- *	  What the kernel's counters say about a measurement.
+ *	  Evidence of the kernel's counters on a measurement.
  *
  * Pure: no server headers.
  *
@@ -26,7 +26,7 @@ tsa_counters_read(const char *stat_path, TsaCounters *counters)
 	counters->time_ns = tsa_clock_now();
 }
 
-/* What the counters have grown by; what the probe did is for the caller. */
+/* Growth of the counters; the caller takes the probe's own part off. */
 void
 tsa_growth_between(TsaGrowth *growth, const TsaCounters *before,
 				   const TsaCounters *after)
@@ -83,7 +83,7 @@ tsa_growth_add(TsaGrowth *sum, const TsaGrowth *growth)
 	sum->own_seconds += growth->own_seconds;
 }
 
-/* What share of the bytes asked for did a device move?  -1 where unknown. */
+/* The share of the requested bytes that a device moved.  -1 where unknown. */
 double
 tsa_share_from_device(const TsaWorkload *workload, const TsaGrowth *growth)
 {
@@ -117,7 +117,7 @@ own_read_bytes(const TsaWorkload *workload, const TsaGrowth *growth)
 }
 
 /*
- * What share of the device's requests did others make, and how many were there
+ * The share of the device's requests that others made, and how many were there
  * in all?  -1 where unknown.
  *
  * Requests are counted, which weighs small ones as they deserve; sequential
@@ -152,7 +152,7 @@ tsa_share_of_others(const TsaWorkload *workload, const TsaGrowth *growth,
 	return by_others / (reads + writes);
 }
 
-/* What share of the time was the processor not to be had?  0 where unknown. */
+/* The share of the time without a processor.  0 where unknown. */
 double
 tsa_share_delayed(const TsaGrowth *growth)
 {
@@ -161,9 +161,9 @@ tsa_share_delayed(const TsaGrowth *growth)
 }
 
 /*
- * What others did on the device and to the processors meanwhile.
+ * The load of others on the device and the processors meanwhile.
  *
- * The device's counters hold what everybody did; what the probe did itself is
+ * The device's counters hold everybody's requests; the probe's own part is
  * taken off: requests of random workloads one by one, of sequential ones by
  * their bytes, as the kernel splits and merges them.  The growth of the time
  * spent by all requests, over the time that has gone by, is the mean number in
@@ -207,7 +207,7 @@ tsa_conditions_of_others(const TsaWorkload *workload, const TsaGrowth *growth)
 	others.in_flight = fmax((double) device->queue_ms / 1000 -
 							(uses_device ? growth->own_seconds : 0), 0) /
 		seconds;
-	/* nobody waits for what is read ahead, so it is in flight beside these */
+	/* nobody waits for read-ahead, so it is in flight beside these */
 	if (workload->buffered)
 		others.in_flight *= others_read / fmax(read_bytes, 1);
 	others.busy_percent = fmin(100, (double) device->busy_ms / 10 / seconds);

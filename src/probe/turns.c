@@ -3,13 +3,13 @@
  * turns.c
  *	  The rows of a run, measured in turns.
  *
- * What others do to the device changes from second to second.  Rows that were
- * measured one after another would each meet something else, and their ratios,
- * which costs are made of, would be those of the load.  So rows take short
- * turns, and all meet the same.  So do reads of the tablespace's own relations,
- * data that the probe has not just written, each right before or after reads of
- * the scratch file: one that answers much faster than they do is in a cache,
- * even if all of it is (pairs.c).
+ * The load of others on the device changes from second to second.  Rows that
+ * were measured one after another would each meet something else, and their
+ * ratios, which costs are made of, would be those of the load.  So rows take
+ * short turns, and all meet the same.  So do reads of the tablespace's own
+ * relations, data that the probe has not just written, each right before or
+ * after reads of the scratch file: one that answers much faster than they do
+ * is in a cache, even if all of it is (pairs.c).
  *
  * Reads of the device take turns with each other, then comes the page cache,
  * which is no device, then the writes: what a device does about these in the
@@ -46,8 +46,8 @@ int			tsa_probe_max_iops = 0;
 /*
  * A cached read takes nothing but a processor.  Where others want it, too, a
  * process has it for a millisecond or some and then waits for others' turns,
- * which is not what a read takes: turns that are shorter than that have such a
- * wait or none, and those that have none are the row.
+ * which is not the time of a read: turns that are shorter than that have such
+ * a wait or none, and those that have none are the row.
  */
 #define CACHED_TURN_NS		UINT64CONST(250000)
 
@@ -133,7 +133,7 @@ empty_cache(const TsaIoFile *files, int nfiles)
 
 /*
  * Choose the files of a workload into the plan.  Cached reads are confined to
- * what is brought into the page cache.
+ * the pages brought into the page cache.
  */
 static void
 choose_files(TsaProber *prober, TsaProbeRow *row)
@@ -203,7 +203,7 @@ leaves_out_dirty(const TsaProber *prober, const TsaProbeRow *row)
 		 !target->in_memory && !workload->cached && !workload->buffered);
 }
 
-/* What every measurement has in common. */
+/* The common part of every measurement. */
 static void
 start_plan(const TsaProber *prober, const TsaWorkload *workload, int depth,
 		   TsaMeasurePlan *plan)
@@ -217,7 +217,7 @@ start_plan(const TsaProber *prober, const TsaWorkload *workload, int depth,
 	plan->sequential = workload->sequential;
 	plan->skip_units = (uint64_t) workload->skip_blocks;
 	plan->write_percent = workload->write_percent;
-	/* what was written before does not make the next write faster */
+	/* earlier writes do not make the next one faster */
 	plan->may_repeat = workload->write_percent == 100 || workload->cached;
 	plan->may_fall_short = prober->request->existing;
 	plan->duration_ns = prober->step_ns;
@@ -270,7 +270,7 @@ start_row(TsaProber *prober, TsaProbeRow *row)
 		end_row(prober, row, error);
 }
 
-/* What part of its time has a row had? */
+/* The part of its time that a row has had. */
 static double
 part_done(const TsaProbeRow *row)
 {
@@ -278,7 +278,7 @@ part_done(const TsaProbeRow *row)
 		(double) row->m.spent_ns / (double) Max(row->plan.duration_ns, 1);
 }
 
-/* Say what part of all rows is measured, and which one has the next turn. */
+/* Say how much of all rows is measured, and which one has the next turn. */
 static void
 report_progress(TsaProber *prober, const TsaProbeRow *rows, int nrows,
 				const TsaProbeRow *next)

@@ -5,14 +5,14 @@
  *
  * A move removes the original.  If it copied something else in place of a
  * damaged page, the only copy of that page's rows would be gone.  So a damaged
- * page is an error (XX001) whatever the settings of this and other sessions.
+ * page is an error (XX001) under all settings of this and other sessions.
  *
  * Settings.  The server fails where it reads a damaged page, unless
  * zero_damaged_pages or ignore_checksum_failure is on.  Background workers of
  * the extension have both off (settings.c).  Other sessions may have them on,
- * and what they have read stays in shared buffers for everybody.  The checks
- * here compare the buffer with the file, so they hold whatever the settings of
- * this process are, too.
+ * and the pages that they have read stay in shared buffers for everybody.  The
+ * checks here compare the buffer with the file, so they hold under all
+ * settings of this process are, too.
  *
  * Zeros.  A main-fork page of zeros is legitimate: the server extends a file by
  * zeros and initializes the page later, and a crash in between leaves it.  In
@@ -86,7 +86,7 @@
 /* Buffer headers between two looks for interrupts. */
 #define HEADERS_PER_CHECK	8192
 
-/* What is wrong with a page, or with a file's end. */
+/* The damage of a page, or of a file's end. */
 typedef enum Damage
 {
 	DAMAGE_NONE,
@@ -106,7 +106,7 @@ static const char *const explanations[] = {
 };
 
 /*
- * Throws what has been found in a block of the main fork.
+ * Throws the damage that has been found in a block of the main fork.
  */
 static void
 report_damage(Relation rel, BlockNumber block, Damage damage)
@@ -321,7 +321,7 @@ segment_bytes(RelFileLocator locator, BlockNumber segment, char *path)
 }
 
 /*
- * What there is behind the last block of the main fork.
+ * The data behind the last block of the main fork.
  */
 static Damage
 look_behind_end(RelFileLocator locator, BlockNumber end)
@@ -410,7 +410,7 @@ fork_name(ForkNumber fork)
 }
 
 /*
- * What can be done where a relation's fork cannot be read.
+ * The remedies where a relation's fork cannot be read.
  */
 static int
 hint_at_repair(Relation rel, ForkNumber fork)

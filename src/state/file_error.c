@@ -12,7 +12,8 @@
 #include "state/file_error.h"
 
 /*
- * Does a device answer with this, which errcode_for_file_access() does not know?
+ * Does a device answer with this error, which errcode_for_file_access() does
+ * not know?
  */
 bool
 tsa_is_answer_of_device(int error)

@@ -3,18 +3,18 @@
  * settings.c
  *	  Settings under which statements run that others may have to wait for.
  *
- * Whoever calls chooses how the planner plans, and has it take hours for what
- * takes a moment: without hash joins, say, or with code compiled for each
+ * The caller chooses how the planner plans, and has it take hours for work
+ * that takes a moment: without hash joins, say, or with code compiled for each
  * statement.  That is nobody else's business, unless others wait meanwhile:
  * for a background worker, or for a lock that a call has.
  *
- * Such a call must not wait for its client either.  A client that reads nothing
- * stops the server at the next message that does not fit into the socket; so
- * messages are kept until nobody waits any more, and an error gives back what
- * was locked, by a subtransaction, before it is reported.
+ * Such a call must not wait for its client either.  A client that reads
+ * nothing stops the server at the next message that does not fit into the
+ * socket; so messages are kept until nobody waits any more, and an error gives
+ * back the locks that was locked, by a subtransaction, before it is reported.
  *
- * Nor does whoever calls, or owns the database or the role, decide that a read
- * which finds a damaged page returns zeros: a worker would copy those and
+ * Nor does the caller, or the owner of the database or the role, decide that a
+ * read which finds a damaged page returns zeros: a worker would copy those and
  * remove the original, or take a file for nobody's (damage.c).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -58,7 +58,7 @@ static const char *const planner[][2] = {
 	{"seq_page_cost", "1"}
 };
 
-/* What a client could make the call wait for, or be ended by. */
+/* Settings by which a client could make the call wait, or end it. */
 static const char *const messages[][2] = {
 	{"client_min_messages", "error"},
 	{"synchronous_commit", "off"},
@@ -66,10 +66,11 @@ static const char *const messages[][2] = {
 };
 
 /*
- * What makes a read return something else than is stored, without an error.
- * Not ignore_system_indexes, with which catalogs are read without their
- * indexes, correctly; it cannot be changed in a session, and helps where such
- * an index is damaged.  Nor ignore_invalid_pages, which is for recovery alone.
+ * Settings that make a read return something else than is stored, without an
+ * error.  Not ignore_system_indexes, with which catalogs are read without
+ * their indexes, correctly; it cannot be changed in a session, and helps where
+ * such an index is damaged.  Nor ignore_invalid_pages, which is for recovery
+ * alone.
  */
 static const char *const reading[][2] = {
 	{"ignore_checksum_failure", "off"},
@@ -135,9 +136,9 @@ tsa_fail_on_damage(void)
 }
 
 /*
- * Runs a function that locks what others wait for and gives it back: in a
- * hurry, and in a subtransaction, whose end gives it back if there is an error.
- * What the function tells the client, but for errors, is lost.
+ * Runs a function that takes a lock that others wait for and gives it back: in
+ * a hurry, and in a subtransaction, whose end gives it back if there is an
+ * error.  Messages of the function to the client, but for errors, are lost.
  */
 void
 tsa_run_briefly(TsaAction action, void *arg)

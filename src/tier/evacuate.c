@@ -9,8 +9,8 @@
  * rounds at most.  Then come the tables of the journal of moves, with which
  * the moves before had to do.
  *
- * What does not move is left and named at the end.  Nothing is dropped,
- * revoked or deleted: the statements for that are printed.
+ * Relations that do not move stay and are named at the end.  Nothing is
+ * dropped, revoked or deleted: the statements for that are printed.
  *
  * A tablespace that is being emptied must not be filled at the same time by
  * another evacuation.  So the call keeps two locks to its end, which nothing
@@ -21,10 +21,10 @@
  * database, and in others the locks of its workers on the direction
  * (batch_lock.h).
  *
- * Only what is done by a role with all rights of the caller refuses a call.
- * A role that owns one table could refuse evacuations to everybody else, by a
- * move that it lets pause.  What such a role moves the other way is its own;
- * the call warns of it and moves what it finds.
+ * Only a move of a role with all rights of the caller refuses a call.  A role
+ * that owns one table could refuse evacuations to everybody else, by a move
+ * that it lets pause.  Moves of such a role the other way are its own; the
+ * call warns of them and moves the relations that it finds.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -169,7 +169,7 @@ plan_round(const Evacuation *evacuation, List *ids, WhichRelations which)
 						  NULL);
 }
 
-/* Warns of what one should know before. */
+/* Warnings before an evacuation. */
 static void
 print_warnings(const Evacuation *evacuation)
 {
@@ -191,7 +191,7 @@ print_warnings(const Evacuation *evacuation)
 	tsa_state_close(&journal);
 }
 
-/* Asks something of what is planned; the caller closes the journal. */
+/* Asks something of the planned moves; the caller closes the journal. */
 static void
 ask_journal(const Evacuation *evacuation, TsaStatement *query,
 			TsaState *journal)
@@ -229,7 +229,7 @@ print_staying(const Evacuation *evacuation)
 	tsa_state_close(&journal);
 }
 
-/* Prints what all that would move comes to, as plan_evacuation() has it. */
+/* Prints the sum of all moves, as plan_evacuation() has it. */
 static void
 print_total(const Evacuation *evacuation)
 {
@@ -252,7 +252,10 @@ print_total(const Evacuation *evacuation)
 	tsa_state_close(&journal);
 }
 
-/* Prints a line of what is left: what, where, why, and its statement. */
+/*
+ * Prints a line for a remaining object: kind, place, reason, and its
+ * statement.
+ */
 static void
 print_left(const Evacuation *evacuation, uint64 row)
 {
@@ -274,8 +277,8 @@ print_left(const Evacuation *evacuation, uint64 row)
 }
 
 /*
- * Prints what is left and the statements for it.  What other databases have
- * is for members of pg_monitor, their names for superusers.
+ * Prints the remaining objects and the statements for them.  The contents of
+ * other databases is for members of pg_monitor, their names for superusers.
  */
 static void
 report_left(const Evacuation *evacuation)
@@ -366,8 +369,8 @@ refuse_opposite(const Evacuation *evacuation, const char *detail)
 }
 
 /*
- * Does a worker, of whatever database, move from the second tablespace to the
- * first one, for a role with all rights of the caller?
+ * Does a worker, of any database, move from the second tablespace to the first
+ * one, for a role with all rights of the caller?
  */
 static bool
 somebody_moves_back(const Evacuation *evacuation)
@@ -473,7 +476,7 @@ evacuate_locked(const Evacuation *evacuation)
 	return ids;
 }
 
-/* Evacuates under locks, which it gives back whatever happens. */
+/* Evacuates under locks, which it gives back also after an error. */
 static List *
 evacuate(const Evacuation *evacuation)
 {

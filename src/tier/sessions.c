@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * sessions.c
- *	  What other processes may have to do with files that no relation has, who
- *	  has temporary relations, and whether a database is being made.
+ *	  Processes that may use files that no relation has, which has temporary
+ *	  relations, and whether a database is being made.
  *
- * Whoever makes storage is in a transaction from before that until its row of
- * pg_class is there; and whoever drops it is in one that has ended for others
- * already, when it removes the files.  Transactions are reported from their
- * start to behind the removal (CommitTransaction() and AbortTransaction()), so
- * that a look at the files, then at sessions, then at pg_class, then at
- * sessions, and then at the files finds each file's reason.
+ * A session that makes storage is in a transaction from before that until its
+ * row of pg_class is there; and one that drops it is in a transaction that has
+ * ended for others already, when it removes the files.  Transactions are
+ * reported from their start to behind the removal (CommitTransaction() and
+ * AbortTransaction()), so that a look at the files, then at sessions, then at
+ * pg_class, then at sessions, and then at the files finds each file's reason.
  *
  * The number of a session's transaction (lxid) is set just before the report
  * of its start, and taken away as it ends for others.  So a start without a
@@ -19,8 +19,8 @@
  * are not read at one moment, so numbers are read before the starts and after
  * them.
  *
- * A prepared transaction has no session.  Whoever ends it removes its files
- * between its end for others and the release of its locks
+ * A prepared transaction has no session.  The session that ends it removes its
+ * files between its end for others and the release of its locks
  * (FinishPreparedTransaction()), that on its own number among them.
  *
  * pg_stat_activity remembers, until the end of the caller's transaction, what

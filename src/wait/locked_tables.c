@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * locked_tables.c
- *	  What a transaction has read of which table, looked at when it ends.
+ *	  The reads of a transaction by table, looked at when it ends.
  *
  * Nobody tells which tables VACUUM of a whole database, REINDEX of a schema or
  * an autovacuum worker works on.  Each table has a transaction of its own, and
  * until that has committed the process holds a lock on the table that is at
- * least ShareUpdateExclusive.  So whoever looks before the commit finds the
- * tables among its own locks, and in their counters (those of the process, as
- * in relations.c) what they, their indexes and (ANALYZE) their partitions have
+ * least ShareUpdateExclusive.  So a look before the commit finds the tables
+ * among its own locks, and in their counters (those of the process, as in
+ * relations.c) what they, their indexes and (ANALYZE) their partitions have
  * missed.
  *
  * Only tables that this process has locked are opened, for the list of their
@@ -48,7 +48,7 @@ typedef struct Link
 	struct Link *next;			/* NULL in a head: the list was never used */
 } Link;
 
-/* What a relation had missed at the last look. */
+/* The misses of a relation at the last look. */
 typedef struct Seen
 {
 	Oid			relid;
@@ -60,7 +60,7 @@ static int	nseen = 0;
 static int	oldest = 0;
 
 /*
- * What was read since the last look, and not accounted for.
+ * Reads since the last look that are not accounted for.
  */
 TsaWaitCounters
 tsa_look(TsaWaitLook *look)
@@ -108,7 +108,7 @@ seen_of(Oid relid)
 	return seen;
 }
 
-/* What a relation has missed since the last look. */
+/* The misses of a relation since the last look. */
 static uint64
 new_misses(Oid relid, bool is_shared)
 {
@@ -147,7 +147,7 @@ add_reads(Oid relid, uint64 reads, const TsaReader *reader,
 							&figures);
 }
 
-/* Adds what a relation has read, up to *left. */
+/* Adds the reads of a relation, up to *left. */
 static void
 add_relation(Oid relid, bool is_shared, const TsaReader *reader,
 			 const TsaWaitCounters *own, uint64 *left)
@@ -158,8 +158,9 @@ add_relation(Oid relid, bool is_shared, const TsaReader *reader,
 }
 
 /*
- * Adds what a table that is locked, its indexes, and the tables that inherit
- * from it have read.  *left are the reads of own that no relation explains yet.
+ * Adds the reads of a locked table, its indexes, and the tables that inherit
+ * from it have read.  *left are the reads of own that no relation explains
+ * yet.
  */
 void
 tsa_add_table(Oid relid, const TsaReader *reader, const TsaWaitCounters *own,
@@ -225,9 +226,9 @@ find_locked(Oid *relids)
 }
 
 /*
- * Adds what the tables have read that this process has locked for maintenance.
- * What they do not explain goes to the one that was read most: its parallel
- * workers, which have counters of their own, and catalogs.
+ * Adds the reads of the tables that this process has locked for maintenance.
+ * Unexplained reads go to the one that was read most: its parallel workers,
+ * which have counters of their own, and catalogs.
  */
 void
 tsa_add_locked_tables(const TsaReader *reader, const TsaWaitCounters *own,

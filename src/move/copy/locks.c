@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * locks.c
- *	  The locks of a live copy, and who waits for them.
+ *	  The locks of a live copy, and the sessions that wait for them.
  *
  * While blocks are copied, session-level locks are held, because the work is
  * done in many short transactions:
@@ -18,7 +18,7 @@
  * AccessExclusive, everybody; for Share on an index (bt_index_parent_check),
  * all writers, because it has locked the table that way already.  So when we
  * see such a one, 50 times a second and before each attempt to cut over, we
- * yield: give all locks back and let it go first.  So we do to those who ask
+ * yield: give all locks back and let it go first.  So we do to those that ask
  * for ShareUpdateExclusive on an index.  Some have that lock on the table
  * already (REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY, BRIN's
  * summarization) or have used the index (and now ALTER it, or comment on it),
@@ -26,16 +26,16 @@
  * index, without the deadlock detector's noticing: it runs while they wait and
  * we do not.
  *
- * Who rebuilds or drops an index concurrently ends its move that way; it could
- * be made to wait, but VACUUM of the table would wait behind it.
+ * A session that rebuilds or drops an index concurrently ends its move that
+ * way; it could be made to wait, but VACUUM of the table would wait behind it.
  *
  * Order.  The table comes first, as everywhere in the server.  Nothing is
- * waited for; if a lock cannot be had, all is given back and tried again later,
- * and the WAL is read meanwhile, which somebody's long lock would let be
- * removed.  A lock asked for in that way is refused, too, while somebody waits
- * for one that excludes it, so whoever queues goes first.  Waiting for an index
- * with the table's lock in hand would be a deadlock with REINDEX CONCURRENTLY,
- * which holds the index and waits for those who hold the table.
+ * waited for; if a lock cannot be had, all is given back and tried again
+ * later, and the WAL is read meanwhile, which somebody's long lock would let
+ * be removed.  A lock asked for in that way is refused, too, while somebody
+ * waits for one that excludes it, so a queued session goes first.  Waiting for
+ * an index with the table's lock in hand would be a deadlock with REINDEX
+ * CONCURRENTLY, which holds the index and waits for those who hold the table.
  *
  * Rewrites.  Afterwards we look whether the relations still have the storage
  * that we were copying, and the table its TOAST table.  Mostly a rewrite makes
@@ -257,8 +257,8 @@ which_of_ours(const TsaCopy *copy, const LOCKTAG *tag, bool *is_index)
 }
 
 /*
- * What can be told, without a search of the lock table, of those who wait for
- * us.
+ * The facts that are known, without a search of the lock table, of sessions
+ * that wait for us.
  */
 typedef enum Waiters
 {
@@ -293,7 +293,7 @@ glance_at_waiters(const TsaCopy *copy)
 }
 
 /*
- * Searches the lock table for those who wait for us.
+ * Searches the lock table for sessions that wait for us.
  */
 static bool
 search_waiters(const TsaCopy *copy)
@@ -332,7 +332,7 @@ tsa_copy_has_waiters(const TsaCopy *copy)
 }
 
 /*
- * The same, for those who ask again and again.  A search that would follow
+ * The same, for callers that ask again and again.  A search that would follow
  * another one too closely is left out.
  */
 bool
@@ -352,7 +352,7 @@ tsa_copy_poll_waiters(TsaCopy *copy)
 }
 
 /*
- * Is nobody at work on what has to be locked exclusively, as far as can be
+ * Is nobody at work on the relations to lock exclusively, as far as can be
  * seen?
  */
 bool
@@ -385,8 +385,9 @@ add_blocker(TsaMoveProgress *progress, int pid)
 }
 
 /*
- * Is this a lock on what could not be locked the last time?  If that was a row
- * of pg_class, it is the one on the ID of the transaction that has changed it.
+ * Is this a lock on the object that could not be locked the last time?  If
+ * that was a row of pg_class, it is the one on the ID of the transaction that
+ * has changed it.
  */
 static bool
 is_in_our_way(const TsaCopy *copy, const LOCKTAG *tag)
@@ -400,9 +401,9 @@ is_in_our_way(const TsaCopy *copy, const LOCKTAG *tag)
 }
 
 /*
- * Puts into copy->progress who holds locks on what could not be locked.  A
- * prepared transaction appears as process 0, as in pg_blocking_pids().  False
- * if nobody does any more.
+ * Puts the holders of locks on the object that could not be locked into
+ * copy->progress.  A prepared transaction appears as process 0, as in
+ * pg_blocking_pids().  False if nobody does any more.
  */
 bool
 tsa_copy_find_blockers(TsaCopy *copy)
@@ -424,7 +425,7 @@ tsa_copy_find_blockers(TsaCopy *copy)
 }
 
 /*
- * Does a dump hold a lock on what is to be locked exclusively?  Then to queue
+ * Does a dump hold a lock on a relation to lock exclusively?  Then to queue
  * behind it would be futile, and could make the dump fail (dumps.c).  Puts it
  * into copy->progress.
  */
@@ -536,8 +537,8 @@ tsa_copy_is_blocked(TsaCopy *copy)
 }
 
 /*
- * After a lock could not be had: names those who have it, and waits a little.
- * The WAL is followed meanwhile, or it might be removed before it is read.
+ * After a lock could not be had: names its holders, and waits a little.  The
+ * WAL is followed meanwhile, or it might be removed before it is read.
  * Outside any transaction, with nothing locked.
  */
 void
@@ -569,7 +570,7 @@ tsa_copy_wait_for_lock(TsaCopy *copy)
 }
 
 /*
- * Yields to those who wait for us, and takes the locks again.  False if a
+ * Yields to sessions that wait for us, and takes the locks again.  False if a
  * relation is gone or has other storage now, or the copy is suspended; nothing
  * is locked then.  Called outside any transaction.
  */

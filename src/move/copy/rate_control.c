@@ -5,8 +5,8 @@
  *
  * While nobody else is there a copy goes as fast as it can.  Beside others it
  * works in units and sleeps after each, for a share of the time that is
- * controlled by additive increase and multiplicative decrease.  What is
- * controlled is the others' loss: the part of what they get done while the
+ * controlled by additive increase and multiplicative decrease.  The controlled
+ * quantity is the others' loss: the part of the work that they do while the
  * copy sleeps that they do not get done over all.  Measuring it so needs to
  * know nothing about the device, and follows a load that changes by itself,
  * because every sleep measures anew.
@@ -20,20 +20,21 @@
  * slower when others use it as well.
  *
  * A device on which a request takes milliseconds when the copy sleeps serves
- * one at a time: whoever comes in the middle of a unit waits for its end, and
- * each unit begins with a seek.  So a unit is a turn at the device: a few
- * requests, of which the first seeks and the others follow it, as many as
- * turn.c says.  What a turn costs is the time of its reads, not that of the
- * rest of the work, unless others need what that takes.  Those who come seldom
- * lose no throughput, but they do wait; so there the share has an upper bound
- * as well.  Elsewhere a unit has steps: short sleeps within it, for most of its
- * time, and a rest at its end, in which the load is measured without the copy.
+ * one at a time: a request that comes in the middle of a unit waits for its
+ * end, and each unit begins with a seek.  So a unit is a turn at the device: a
+ * few requests, of which the first seeks and the others follow it, as many as
+ * turn.c says.  The cost of a turn is the time of its reads, not that of the
+ * rest of the work, unless others need the resource that this takes.  Those
+ * who come seldom lose no throughput, but they do wait; so there the share has
+ * an upper bound as well.  Elsewhere a unit has steps: short sleeps within it,
+ * for most of its time, and a rest at its end, in which the load is measured
+ * without the copy.
  *
- * Who hardly waits for a device has little to lose there.  How much that is, in
- * bytes, depends on the device: when the requests of those who read while the
- * copy sleeps take a fiftieth of the time at most, so many bytes a second are
- * ignored, and for a while twice as many.  Beside those who only write a copy
- * may begin with a burst (burst.c).
+ * A session that hardly waits for a device has little to lose there.  How much
+ * that is, in bytes, depends on the device: when the requests of those who
+ * read while the copy sleeps take a fiftieth of the time at most, so many
+ * bytes a second are ignored, and for a while twice as many.  Beside those who
+ * only write a copy may begin with a burst (burst.c).
  *
  * Every move ends: the share has a lower bound, and so has the rate.  min_rate
  * and a time by which the copy has to end (deadline.c) are higher bounds of the
@@ -62,7 +63,7 @@
 
 #define START_SHARE		0.2		/* when somebody appears */
 #define MIN_SHARE		0.02
-#define MAX_SHARE		0.9		/* beside others: sleeps are what measures */
+#define MAX_SHARE		0.9		/* beside others: sleeps measure */
 #define SLOW_SHARE		0.25	/* of a device that serves one at a time */
 #define CONTENDED_SHARE 0.25	/* of a processor that others wait for */
 #define MIN_RATE		(1024.0 * 1024.0)
@@ -92,7 +93,7 @@
 #define PRESENT_WRITERS 10.0
 #define STRAY_BYTES		32768.0
 #define STRAY_WRITERS	3.0
-#define ONE_WINDOW		0.75	/* of what they need to come, at most */
+#define ONE_WINDOW		0.75	/* of their needs, at most */
 #define DOUBT			0.1		/* seconds in which nothing happened, added */
 #define LITTLE_USE		0.02	/* of the time somebody waits for the device */
 #define USE_EVIDENCE	0.1		/* seconds of sleep that tell it */
@@ -108,7 +109,7 @@
 #define STEPS_SECONDS	0.15
 #define STEPS_PART		0.75	/* of the time, the rest is for resting */
 #define SHORT_SLEEP		0.002	/* seconds, at least */
-#define UNIT_OF_RATE	0.1		/* a unit is what max_rate allows in so long */
+#define UNIT_OF_RATE	0.1		/* a unit: so long at max_rate */
 
 /*
  * max_rate in bytes per second, 0 for none.
@@ -141,8 +142,8 @@ set_hurried(TsaRate *control, bool hurried)
 }
 
 /*
- * As tsa_init_rate(), with what another copy has found out about others just
- * now.  Limits are to be set; what is the copy's own begins anew.
+ * As tsa_init_rate(), with the figures on others that another copy has just
+ * found.  Limits are to be set; the copy's own figures begin anew.
  */
 void
 tsa_rate_go_on(TsaRate *control, const TsaRate *last)
@@ -172,8 +173,8 @@ tsa_rate_set_max_rate(TsaRate *control, bool adapts, double max_rate)
 }
 
 /*
- * What part of what they could do the others do not get done; negative while
- * that is not known.
+ * The part of their possible work that the others do not get done; negative
+ * while that is not known.
  */
 double
 tsa_rate_loss(const TsaRate *control, TsaContention who)
@@ -203,7 +204,7 @@ tsa_rate_speed(const TsaRate *control)
 }
 
 /*
- * What others have got done per second lately: bytes, transactions.
+ * The work of others per second lately: bytes, transactions.
  */
 double
 tsa_rate_lately(const TsaRate *control, TsaContention who)
@@ -213,8 +214,8 @@ tsa_rate_lately(const TsaRate *control, TsaContention who)
 }
 
 /*
- * What part of what they could do others have not got done since the copy
- * began, those who have lost most; negative if that is not known.
+ * The part of their possible work that others have not got done since the copy
+ * began, of those with the largest loss; negative if that is not known.
  */
 double
 tsa_rate_others_lost(const TsaRate *control)
@@ -229,7 +230,7 @@ tsa_rate_others_lost(const TsaRate *control)
 }
 
 /*
- * Keeps account of what others lose.
+ * Keeps account of the others' losses.
  */
 static void
 note_loss(TsaRate *control, const TsaRateSample *sample, TsaContention who)
@@ -294,8 +295,8 @@ is_there(TsaRate *control, TsaContention who, double per_second, double stray)
 }
 
 /*
- * Who was there in the window?  True if it is somebody after a window in which
- * nobody was.
+ * Which kinds of others were there in the window?  True if it is somebody
+ * after a window in which nobody was.
  */
 static bool
 find_contention(TsaRate *control)
@@ -340,7 +341,7 @@ find_contention(TsaRate *control)
 }
 
 /*
- * Those who lose most, and that loss.
+ * The kind of others with the largest loss, and that loss.
  */
 static TsaContention
 find_loser(const TsaRate *control, double *loss)
@@ -366,9 +367,9 @@ find_loser(const TsaRate *control, double *loss)
 }
 
 /*
- * The upper bound of the share beside those who are there.  Who keeps a slow
- * device busy loses what is measured, who comes seldom waits.  What others lose
- * of the processors is measured if they write.
+ * The upper bound of the share beside those who are there.  A reader that
+ * keeps a slow device busy has the measured loss; a rare reader waits.  What
+ * others lose of the processors is measured if they write.
  */
 static double
 max_share(const TsaRate *control)
@@ -521,10 +522,10 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 /*
  * Seconds to rest before the first read, after a sample without work: 0 as
  * soon as nobody else reads from the source's device, or hardly waits for it,
- * or when who does has been there for long enough.  One window is not enough to
- * be seen (is_there()), and the last one tells what they do without the copy.
- * What another copy reads cannot be told from what others read while this one
- * reads nothing.
+ * or when who does has been there for long enough.  One window is not enough
+ * to be seen (is_there()), and the last one tells their work without the copy.
+ * Reads of another copy look like reads of others while this one reads
+ * nothing.
  */
 double
 tsa_rate_first_rest(TsaRate *control)
@@ -538,8 +539,8 @@ tsa_rate_first_rest(TsaRate *control)
 }
 
 /*
- * The longest sleep after so many bytes in so much time that leaves the rate at
- * what it has to be; negative if they took longer than that.
+ * The longest sleep after so many bytes in so much time that leaves the rate
+ * at its target; negative if they took longer than that.
  */
 static double
 longest_sleep(const TsaRate *control, double bytes, double elapsed)
@@ -572,7 +573,7 @@ tsa_rate_short_sleep(const TsaRate *control, double bytes, double worked,
 }
 
 /*
- * What others get at the source's device.
+ * The work of others at the source's device.
  */
 static TsaTurnsOthers
 turns_others(const TsaRate *control)
@@ -641,7 +642,7 @@ tsa_rate_settling(const TsaRate *control, double rest)
 }
 
 /*
- * Why is the rate what it is?
+ * The reason for the present rate.
  */
 TsaRateReason
 tsa_rate_reason(const TsaRate *control)

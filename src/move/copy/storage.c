@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * storage.c
- *	  Makes the new storage of a live copy, and removes what is left over.
+ *	  Makes the new storage of a live copy, and removes leftovers.
  *
  * New storage is created, as every relation's is, by a transaction that logs
  * the creation and deletes the file if it aborts; the same transaction names
- * the file in the journal.  From its commit on the journal is what knows of
- * the file.  A crash before that commit can leave an empty file that nobody
- * knows, as it can after any CREATE TABLE.  (A small index needs no such
- * transaction of its own: one_transaction.c.)
+ * the file in the journal.  From its commit on the journal alone knows of the
+ * file.  A crash before that commit can leave an empty file that nobody knows,
+ * as it can after any CREATE TABLE.  (A small index needs no such transaction
+ * of its own: one_transaction.c.)
  *
  * Left over is either the copy (the move failed) or the old file (it worked).
  * The journal's row says which; it is changed by the transaction that changes
@@ -19,10 +19,10 @@
  *
  * The drop is a transaction with an ID (it updates the journal), because an
  * abort without one is not logged and a standby would keep the file.  Its
- * commit is flushed before the files go, whatever synchronous_commit says, as
- * that of any transaction which drops files is, and with it the cutover's
- * commit, which comes earlier in the WAL and was not.  Where an old file is
- * truncated before that, the cutover's commit is flushed first.
+ * commit is flushed before the files go, under any synchronous_commit, as that
+ * of any transaction which drops files is, and with it the cutover's commit,
+ * which comes earlier in the WAL and was not.  Where an old file is truncated
+ * before that, the cutover's commit is flushed first.
  *
  * Before that the file is shortened, so that its end stalls nobody (shorten.c),
  * and its device has to answer (reach.c).

@@ -3,32 +3,32 @@
  * throttle.c
  *	  The throttle of a live copy: it works in units, and sleeps between them.
  *
- * How long to sleep is decided by rate_control.c, from what contention.c
+ * rate_control.c decides how long to sleep, from figures that contention.c
  * counts.  While nobody else is there the copy runs without units: it is as
  * fast as the server's own way of copying a relation, and all this costs is a
  * look at the counters every 50 ms.  Beside others a unit is
  *
  * - asked for in one go, in file order, in requests as long as the device takes
- *   (the kernel cuts what is longer into pieces, and those of several requests
- *   then arrive in any order).  A disk that seeks for 5 ms and transfers
- *   90 MB/s would otherwise seek for each 128 kB of read-ahead, which takes it
- *   as long as 450 kB of transfer.  Only runs of blocks that are not in shared
+ *   (the kernel cuts longer ones into pieces, and those of several requests
+ *   then arrive in any order).  A disk that seeks for 5 ms and transfers 90
+ *   MB/s would otherwise seek for each 128 kB of read-ahead, which takes it as
+ *   long as 450 kB of transfer.  Only runs of blocks that are not in shared
  *   buffers are asked for, and, after some time at full speed, 4 MB beyond the
  *   unit, once: the kernel, which has begun to read ahead by itself, finds
  *   nothing to read there and ends it.  It would go on while the copy sleeps;
  * - copied as ever (blocks.c), but where short sleeps help (rate_control.c)
- *   with one after each batch or two: those who commit then flush our WAL in
- *   small pieces with theirs, and nobody waits for many of them;
+ *   with one after each batch or two: sessions that commit then flush our WAL
+ *   in small pieces with theirs, and nobody waits for many of them;
  * - followed by a flush of the WAL that the unit before has written, if nobody
  *   has done that;
  * - handed to the kernel for writing, which is waited for after the next unit.
  *   So little is dirty when the checkpointer syncs, and the device's queue is
  *   short.
  *
- * A copy begins with what the worker's last one, of the same devices, knew of
- * others, and a unit that is not over at the end of the first pass is followed
- * by its sleep, too.  So a thousand small relations keep the rate as a large
- * one does.
+ * A copy begins with the figures that the worker's last one, of the same
+ * devices, had on others, and a unit that is not over at the end of the first
+ * pass is followed by its sleep, too.  So a thousand small relations keep the
+ * rate as a large one does.
  *
  * None of this has a part in the argument for the copy's correctness.  Reading
  * ahead fills the system's cache and changes nothing.  WAL may be flushed at
@@ -60,7 +60,7 @@
 /* More than the kernel reads ahead by itself, see the head of this file. */
 #define AHEAD_BLOCKS	((BlockNumber) (4 * 1024 * 1024 / BLCKSZ))
 
-/* For so long what a copy knew of others is worth something to the next one. */
+/* For so long a copy's figures on others are of use to the next one. */
 #define KNOWN_S			5.0
 
 /* Before finish_by no copy sleeps at the end of a pass. */
@@ -92,7 +92,7 @@ struct TsaThrottle
 	bool		all_speed;
 	BlockNumber ask_blocks;		/* as much as the device takes at once */
 	bool		ran_free;		/* the kernel may be reading ahead by itself */
-	bool		asked;			/* for what the unit will read */
+	bool		asked;			/* for the unit's reads */
 	RelFileLocator asked_of;
 	ForkNumber	asked_fork;
 	BlockNumber asked_end;		/* asked for up to here */
@@ -100,7 +100,7 @@ struct TsaThrottle
 	TsaBlockRange in_flight;	/* handed to the kernel after the last one */
 };
 
-/* What the last copy of this process knew of others. */
+/* Figures on others of the last copy of this process. */
 static struct
 {
 	uint64		at;				/* by the clock of counters.h; 0: none yet */
@@ -125,7 +125,7 @@ has_deadline(const TsaThrottle *throttle)
 	return !TIMESTAMP_IS_NOEND(throttle->limits.finish_by);
 }
 
-/* Puts limits into effect.  What is needed for a deadline is computed anew. */
+/* Puts limits into effect. The rate for a deadline is computed anew. */
 static void
 take_limits(TsaThrottle *throttle, const TsaLimits *limits)
 {
@@ -139,8 +139,8 @@ take_limits(TsaThrottle *throttle, const TsaLimits *limits)
 }
 
 /*
- * Does what the last copy knew hold for these devices?  Without counters nobody
- * knows whether they are the same.
+ * Do the figures of the last copy hold for these devices?  Without counters
+ * nobody knows whether they are the same.
  */
 static bool
 is_known(const TsaCounters *counters)
@@ -381,7 +381,7 @@ begin_stretch(TsaThrottle *throttle)
 }
 
 /*
- * Takes note of what has happened since the last reading, and starts anew.
+ * Notes the changes since the last reading, and starts anew.
  */
 static void
 note_stretch(TsaThrottle *throttle, bool working)

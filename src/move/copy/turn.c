@@ -6,16 +6,16 @@
  * A turn is to take a tenth more than a request of the others does without the
  * copy: then nobody waits for much more than twice as long.
  *
- * How long does it take?  If others keep the device busy, they say it: what a
- * turn takes is what they do not get, so the seconds that they have lost, by
- * the number of turns.  That holds for devices with and without a buffer, one
- * arm or two, where the head has far to go back, and where a turn arrives in
+ * How long does it take?  If others keep the device busy, they say it: the
+ * time of a turn is their loss, so the seconds that they have lost, by the
+ * number of turns.  That holds for devices with and without a buffer, one arm
+ * or two, where the head has far to go back, and where a turn arrives in
  * pieces between which others are served.  The time of the turn's own reads
  * does not: they wait for the others' requests, once or several times, and for
  * a processor.
  *
  * If others leave the device idle at times they lose less than a turn takes.
- * Then reads wait little, and their own time is what counts.
+ * Then reads wait little, and their own time counts.
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *
@@ -59,7 +59,7 @@ tsa_turns_init(TsaTurns *turns)
 }
 
 /*
- * What was lately is so much less so.
+ * Fades the figures by so much time.
  */
 void
 tsa_turns_fade(TsaTurns *turns, double factor)

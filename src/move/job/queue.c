@@ -2,20 +2,20 @@
  *
  * queue.c
  *	  The journal of moves: how jobs get into it, and from there to a worker.
- *	  The rules of who may write what are in job.h.
+ *	  The rules for writers of each column are in job.h.
  *
  * One relation is moved once at a time, which the journal's unique index
  * decides.  But the moves of a table and of its indexes must not overlap
  * either: the mover of an index keeps AccessShare on the table for as long as
  * it copies, so that the table's mover, which must have AccessExclusive, would
  * not get its cutover, and a rebuild's ShareUpdateExclusive does the same.
- * Nor may two moves of one table take the same index along.
- * So whoever queues looks for unfinished jobs of the same heap: of committed
- * ones, which it is refused for, and of transactions that have not ended
- * (uncommitted.c), for whose end it waits.  That two sessions do not both find
- * none, each looks and inserts with the queue lock in hand, and has it for no
- * longer (settings.c): retry_move() may be called in a transaction that stays
- * open, and that must not keep others from queueing what it has nothing to do
+ * Nor may two moves of one table take the same index along.  So a session that
+ * queues looks for unfinished jobs of the same heap: of committed ones, which
+ * it is refused for, and of transactions that have not ended (uncommitted.c),
+ * for whose end it waits.  That two sessions do not both find none, each looks
+ * and inserts with the queue lock in hand, and has it for no longer
+ * (settings.c): retry_move() may be called in a transaction that stays open,
+ * and that must not keep others from queueing moves that it has nothing to do
  * with.  For the same reason a call that moves relations of many owners does
  * not wait, but leaves those relations where they are.
  *
@@ -141,8 +141,9 @@ tsa_claim_job(int64 job_id, bool copies_only, int64 progress_handle)
 }
 
 /*
- * Cancels a job that is queued or interrupted; false if it is neither.  What an
- * interrupted one leaves is for the caller, or who recovers jobs next.
+ * Cancels a job that is queued or interrupted; false if it is neither.  The
+ * leftovers of an interrupted one are for the caller, or for the next
+ * recovery.
  */
 bool
 tsa_cancel_queued_job(int64 job_id)
@@ -221,9 +222,9 @@ tsa_list_batch_jobs(int64 batch_id)
 }
 
 /*
- * What is left to do of a batch: jobs that have not ended, and files of jobs
- * that have: old ones, many of which are dropped at a time, and what could not
- * be reached.  For statements.
+ * The work left of a batch: jobs that have not ended, and files of jobs that
+ * have: old ones, many of which are dropped at a time, and what could not be
+ * reached.  For statements.
  */
 #define TSA_LEFT_TO_DO \
 	"(state IN " TSA_UNFINISHED " OR new_filenumbers IS NOT NULL" \
@@ -506,7 +507,7 @@ check_heaps_are_free(List *moves)
 {
 	ListCell   *lc;
 
-	CommandCounterIncrement();	/* see what this transaction has queued */
+	CommandCounterIncrement();	/* see this transaction's jobs */
 	foreach(lc, moves)
 		tsa_check_heap_is_free(lfirst(lc));
 }
@@ -530,14 +531,14 @@ report_left_out(List *contended)
 	}
 }
 
-/* What a call queues. */
+/* The jobs that a call queues. */
 typedef struct Queueing
 {
 	List	   *moves;
 	const TsaMoveOptions *options;
 	List	   *left_out;		/* moves */
 	List	   *ids;			/* of jobs, int64 * */
-	TransactionId awaited;		/* by what is not queued for that */
+	TransactionId awaited;		/* by jobs not queued for that */
 } Queueing;
 
 /* Inserts the jobs of moves that nothing is in the way of. */
@@ -562,7 +563,7 @@ insert_jobs(Queueing *queueing)
 
 /*
  * Looks with the queue lock in hand whether something is in the way of the
- * moves, leaves out what is to be left out, and queues the others.
+ * moves, leaves out those to be left out, and queues the others.
  */
 static void
 try_to_queue(void *arg)
@@ -582,7 +583,7 @@ try_to_queue(void *arg)
 		queueing->moves = list_difference_ptr(queueing->moves, contended);
 	}
 
-	/* in this order, or who commits in between is seen by neither */
+	/* in this order, or a commit in between is seen by neither */
 	tsa_stop_point("queue looked at");
 	check_heaps_are_free(queueing->moves);
 	if (!TransactionIdIsValid(queueing->awaited))

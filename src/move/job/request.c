@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * request.c
- *	  What somebody asks of a job that is queued or under way.
+ *	  Requests to a job that is queued or under way.
  *
  * pause_move() and alter_move() write to a row of tablespace_advisor.request,
  * which the worker reads: the job's own row would make the worker wait for a

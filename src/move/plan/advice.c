@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * advice.c
- *	  Lets the advice decide what a call moves, and where to, or
- *	  forecast what a move that somebody else has decided will save.
+ *	  Lets the advice decide what a call moves, and where to, or forecast the
+ *	  saving of a move that the caller has decided.
  *
  * It is asked for the caller, whose rights to move suffice to ask.  What it
  * expects a move to save is written into the journal beside the move.
@@ -32,7 +32,7 @@
 
 /*
  * The caller has decided.  Advice on more relations than this would hold up
- * what was asked for.
+ * the call.
  */
 #define MAX_FORECASTS	100
 
@@ -71,7 +71,7 @@ is_forecast_useful(Oid tablespace)
 	return found;
 }
 
-/* What row i of the answer says the move would save; false: not known. */
+/* The saving by row i of the answer; false: not known. */
 static bool
 get_forecast(uint64 i, float8 *saved)
 {
@@ -126,7 +126,7 @@ typedef struct Forecasts
 	const TsaMoveOptions *options;
 } Forecasts;
 
-/* For tsa_try(): asks for advice and keeps what it expects of the moves. */
+/* For tsa_try(): asks for advice and keeps its forecasts of the moves. */
 static void
 ask_for_forecasts(void *arg)
 {
@@ -154,13 +154,13 @@ ask_for_forecasts(void *arg)
 }
 
 /*
- * Writes down what the advice expects of moves that the caller has decided, so
- * that move_outcomes can compare.  Indexes that move along with their table
- * are part of its forecast.  Advice takes a tenth of a second: it rests on all
- * that is read in the database, whatever it is asked about.  So it is not asked
- * for where it could not say, or nothing could compare it.  A caller who may
- * move may ask, but if there is an error nevertheless, the move goes on
- * without a forecast.
+ * Writes down the forecasts of moves that the caller has decided, so that
+ * move_outcomes can compare.  Indexes that move along with their table are
+ * part of its forecast.  Advice takes a tenth of a second: it rests on all
+ * that is read in the database, for any target.  So it is not asked for where
+ * it could not say, or nothing could compare it.  A caller who may move may
+ * ask, but if there is an error nevertheless, the move goes on without a
+ * forecast.
  */
 void
 tsa_note_forecasts(List *moves, const TsaMoveOptions *options)

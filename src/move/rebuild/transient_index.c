@@ -3,17 +3,17 @@
  * transient_index.c
  *	  Removes the invalid indexes that a rebuild left which did not end well.
  *
- * The table's indexes are noted before the rebuild begins.  When
- * it ends by an error, is cancelled or crashes, an invalid index that was not
- * among them and has the name of a concurrent rebuild of this one, or the old
- * index under its _ccold name, is what it left (the view "transient_index").
- * In the second case the new index is in place already, and the job is done.
- * They are dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the
- * end of the same worker or, when it did not get that far, of the next one.
- * Somebody else's index of such a name looks the same while CREATE INDEX
- * CONCURRENTLY builds it, under a ShareUpdateExclusive lock on the table.  So
- * the same locks as for the rebuild are held for the session, and the index
- * is looked at again under them, before and while it is dropped.
+ * The table's indexes are noted before the rebuild begins.  When it ends by an
+ * error, is cancelled or crashes, an invalid index that was not among them and
+ * has the name of a concurrent rebuild of this one, or the old index under its
+ * _ccold name, is its leftover (the view "transient_index").  In the second
+ * case the new index is in place already, and the job is done.  They are
+ * dropped by DROP INDEX CONCURRENTLY, which blocks nobody, at the end of the
+ * same worker or, when it did not get that far, of the next one.  Somebody
+ * else's index of such a name looks the same while CREATE INDEX CONCURRENTLY
+ * builds it, under a ShareUpdateExclusive lock on the table.  So the same
+ * locks as for the rebuild are held for the session, and the index is looked
+ * at again under them, before and while it is dropped.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -44,7 +44,7 @@
 #include "move/rebuild/transient_index.h"
 #include "state/state.h"
 
-/* What cannot be locked in that time is left to the next worker. */
+/* Indexes that cannot be locked in that time are left to the next worker. */
 #define LOCK_TIMEOUT_MS "5000"
 
 /* After so many roles whose indexes could not be locked all are left. */
@@ -59,8 +59,9 @@ typedef struct TransientIndex
 } TransientIndex;
 
 /*
- * Reads what past rebuilds left, in the caller's memory context.  In any order,
- * so that one which is always locked does not always come before the others.
+ * Reads the leftovers of past rebuilds, in the caller's memory context.  In
+ * any order, so that one which is always locked does not always come before
+ * the others.
  */
 static List *
 load_transient_indexes(const TsaSession *session)
@@ -122,9 +123,9 @@ is_transient(const TransientIndex *index)
 }
 
 /*
- * Waits for who has changed the index's row of pg_index and is about to commit:
- * CREATE INDEX CONCURRENTLY gives its lock back just before the commit that
- * makes the index valid.
+ * Waits for a transaction that has changed the index's row of pg_index and is
+ * about to commit:  CREATE INDEX CONCURRENTLY gives its lock back just before
+ * the commit that makes the index valid.
  */
 static void
 wait_for_builder(Oid relid)
@@ -214,16 +215,16 @@ drop_index(TsaSession *session, const TransientIndex *index)
 }
 
 /*
- * Drops what rebuilds have left, each index as the role that rebuilt it.
- * What cannot be locked now is left to the next worker, and with it what else
- * that role has: this worker, which may be anybody's, would wait for each of a
- * thousand indexes that somebody keeps locked.  Nor does it wait for a thousand
- * roles.
+ * Drops leftovers of rebuilds, each index as the role that rebuilt it.
+ * Indexes that cannot be locked now are left to the next worker, and with them
+ * those that that role has: this worker, which may be anybody's, would wait
+ * for each of a thousand indexes that somebody keeps locked.  Nor does it wait
+ * for a thousand roles.
  */
 void
 tsa_drop_transient_indexes(TsaSession *session)
 {
-	List	   *locked_out = NIL;	/* of what these roles have */
+	List	   *locked_out = NIL;	/* indexes of these roles */
 	ListCell   *lc;
 
 	SetConfigOption("lock_timeout", LOCK_TIMEOUT_MS, PGC_SUSET,

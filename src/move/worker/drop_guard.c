@@ -4,18 +4,18 @@
  *	  Keeps the extension from being dropped while its journal names files, or
  *	  by others than its owner.
  *
- * The journal is all that knows of a copy whose worker died, or of an old
- * file that is still to be removed.  If it goes they stay for good.  What
- * decides is what is really dropped: the server tells the hook below of each
- * object that a command drops, by whatever way it came to that (CASCADE from
- * the schema, from another extension that has the schema, from the language
- * of the functions, or with the roles that own any of these), before it is
- * gone.  When that is the extension or the table of jobs, the hook refuses
- * while the journal names files, and refuses roles that do not own the
- * extension, as the server does for DROP EXTENSION only: who owns a database
- * owns its schema public, could drop the extension in the middle of
- * somebody's call, and make tables and functions of the names that the call
- * goes on to use as whoever runs it.
+ * The journal is all that knows of a copy whose worker died, or of an old file
+ * that is still to be removed.  If it goes they stay for good.  What decides
+ * is what is really dropped: the server tells the hook below of each object
+ * that a command drops, in any way (CASCADE from the schema, from another
+ * extension that has the schema, from the language of the functions, or with
+ * the roles that own any of these), before it is gone.  When that is the
+ * extension or the table of jobs, the hook refuses while the journal names
+ * files, and refuses roles that do not own the extension, as the server does
+ * for DROP EXTENSION only: the owner of a database owns its schema public,
+ * could drop the extension in the middle of somebody's call, and make tables
+ * and functions of the names that the call goes on to use as any role that
+ * runs it.
  *
  * The hook is told after the server has locked all that goes, and a worker
  * keeps a lock on the journal for as long as it lives.  So an event trigger
@@ -26,9 +26,9 @@
  * begins, removes the files of dead workers in its transaction, so that these
  * are in nobody's way, and keeps the extension's schemas from being renamed.
  * It looks at nothing but the command unless that is about the extension: any
- * role's DROP SCHEMA comes through here.  A superuser who wants to do without
- * disables it (event_triggers, ALTER EVENT TRIGGER ... DISABLE): the hook lets
- * superusers pass unless the trigger has fired in their transaction.
+ * role's DROP SCHEMA comes through here.  A superuser that wants to do without
+ * disables it (event_triggers, ALTER EVENT TRIGGER ...  DISABLE): the hook
+ * lets superusers pass unless the trigger has fired in their transaction.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -196,7 +196,7 @@ renames_schema(Node *command)
 }
 
 /*
- * Refuses what is done to the extension by others than its owner.
+ * Refuses changes of the extension by others than its owner.
  */
 static void
 check_owner(void)

@@ -19,11 +19,11 @@
  * other's transactions and locks.
  *
  * A worker that dies takes its running job along, and no other: a new worker
- * takes over those that are queued.  It is started in the same way by whoever
- * finds the batch dead, who has the batch lock.  Only the first queued job can
- * be the reason why a worker dies without a running job, so that job counts the
- * takeovers and fails after a few (recover.c).  The user's limit holds: a batch
- * for which there is no place stays queued.
+ * takes over those that are queued.  A session that finds the batch dead, and
+ * has the batch lock, starts it in the same way.  Only the first queued job
+ * can be the reason why a worker dies without a running job, so that job
+ * counts the takeovers and fails after a few (recover.c).  The user's limit
+ * holds: a batch for which there is no place stays queued.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -106,8 +106,8 @@ wait_for_start(int64 batch_id, LOCKMODE mode, BackgroundWorkerHandle *handle)
 
 /*
  * Registers the workers beside the first, at most one for each further live
- * copy.  They may come when they like, or not at all if there are no slots: the
- * first one does what they leave.
+ * copy.  They may come when they like, or not at all if there are no slots:
+ * the first one does the rest.
  */
 static void
 start_helpers(int64 batch_id, Oid user, int ncopies)
@@ -150,11 +150,11 @@ tsa_start_workers(int64 batch_id, int ncopies)
 	return handle;
 }
 
-/* What is queued of a batch, and may begin now. */
+/* The queued jobs of a batch that may begin now. */
 typedef struct Queue
 {
 	int64		first;			/* the first job */
-	Oid			caller;			/* who had logged in */
+	Oid			caller;			/* session user */
 	Oid			owner;			/* the role at the call */
 	int			ncopies;
 } Queue;
@@ -192,7 +192,7 @@ read_queue(int64 batch_id, Queue *queue)
 }
 
 /*
- * Counts a takeover, unless somebody has the job locked, who may keep it so.
+ * Counts a takeover, unless a session has the job locked, which may last.
  */
 static void
 count_takeover(int64 job_id)
@@ -211,9 +211,10 @@ count_takeover(int64 job_id)
 }
 
 /*
- * Starts workers for what is queued, or interrupted, of a dead batch.  This
- * transaction has found the batch dead, and so holds its lock, which the worker
- * waits for.  False if there is something and it cannot be started now.  [T]
+ * Starts workers for queued or interrupted jobs of a dead batch.  This
+ * transaction has found the batch dead, and so holds its lock, which the
+ * worker waits for.  False if there is something and it cannot be started now.
+ * [T]
  */
 bool
 tsa_take_over_batch(int64 batch_id)
@@ -222,7 +223,7 @@ tsa_take_over_batch(int64 batch_id)
 	Queue		queue;
 	Oid			user;
 
-	CommandCounterIncrement();	/* see what has been recovered */
+	CommandCounterIncrement();	/* see the recovered jobs */
 	if (!read_queue(batch_id, &queue))
 		return true;
 	user = tsa_limited_user(queue.caller, queue.owner);

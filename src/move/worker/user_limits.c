@@ -6,17 +6,17 @@
  * Parallel queries, replication and superusers' moves need slots, too, and a
  * move that pauses keeps its own.  So each of these users has a limit, and all
  * of them together have one, the last place of which is for somebody who has
- * none.  A user is who has logged in: roles that the user may take on do not
- * count apart.
+ * none.  A user is the role that has logged in: roles that the user may take
+ * on do not count apart.
  *
- * Who has CREATEROLE has as many users as it likes, and theirs may move at a
- * rate of 1 kB/s, pause, or wait for a lock of their own.  So nobody keeps a
- * place for long without using it: if all places are taken, a user who has none
- * gets one of a worker that has been slow for max_slow_time.  A copy counts
- * what it copies, over all jobs of its batch, and shows by a lock that it is
- * slow (TSA_LOCK_SLOW).  A rebuild cannot be slow by request, but waits for
- * locks, which the lock manager knows the beginning of.  The worker is
- * terminated, which interrupts its present job; that one and what is queued
+ * A role with CREATEROLE has as many users as it likes, and these may move at
+ * a rate of 1 kB/s, pause, or wait for a lock of their own.  So nobody keeps a
+ * place for long without using it: if all places are taken, a user who has
+ * none gets one of a worker that has been slow for max_slow_time.  A copy
+ * counts what it copies, over all jobs of its batch, and shows by a lock that
+ * it is slow (TSA_LOCK_SLOW).  A rebuild cannot be slow by request, but waits
+ * for locks, which the lock manager knows the beginning of.  The worker is
+ * terminated, which interrupts its present job; that job and the queued ones
  * wait, since a takeover leaves the last place free.  No names or numbers of
  * roles, which attackers choose, and no owner or creator of one, whom they can
  * drop, have a part in it.
@@ -49,7 +49,7 @@ static int	max_user_workers = -1;
 /* tablespace_advisor.max_slow_time, seconds */
 static int	max_slow_time = 3600;
 
-/* Who copies less per second is slow. */
+/* A worker that copies less per second is slow. */
 #define SLOW_BYTES	(1024.0 * 1024)
 
 /* How long a worker that is terminated is waited for. */
@@ -80,8 +80,8 @@ tsa_init_user_limits(void)
 }
 
 /*
- * Whose call counts: the user who has logged in; nobody's, InvalidOid, if that
- * or the role at the call is a superuser.
+ * The user whose call counts: the one that has logged in; InvalidOid, nobody,
+ * if that or the role at the call is a superuser.
  */
 Oid
 tsa_limited_user(Oid user, Oid role)

@@ -8,7 +8,8 @@
  *
  * An error ends the job and the worker goes on with the next one.  Termination
  * (SIGTERM) leaves the current job "running" and the rest "queued": the batch
- * lock is free then, and who recovers them starts another worker (recover.c).
+ * lock is free then, and the session that recovers them starts another worker
+ * (recover.c).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -64,7 +65,7 @@
 
 /*
  * Has the present job, which a worker ends, moved its relation all the same?
- * What the job leaves on disk is dropped, unless it is known not to answer or
+ * The job's files are dropped, unless their device is known not to answer or
  * cannot be reached.
  */
 static bool
@@ -239,13 +240,13 @@ execute_job(TsaWorker *worker, const TsaJob *job, TsaCopyResult *copied)
 	return false;
 }
 
-/* What has become of a job in the worker's hands. */
+/* The state of a job after the worker's attempt. */
 typedef enum JobFate
 {
 	JOB_ENDED,					/* or is another worker's, or its time window
 								 * is closed */
 	JOB_CLAIMED,
-	JOB_LOCKED					/* by somebody who is cancelling it */
+	JOB_LOCKED					/* by a session that cancels it */
 } JobFate;
 
 /*
@@ -314,8 +315,8 @@ try_claim_job(TsaWorker *worker, int64 job_id, bool copies_only, TsaJob *job)
 }
 
 /*
- * Says in the journal what the server cannot know of the signal that it got.
- * Functions of an index that is rebuilt may raise its SQLSTATE, too.
+ * Writes the meaning of the signal into the journal: the server does not know
+ * it.  Functions of an index that is rebuilt may raise its SQLSTATE, too.
  */
 static void
 explain_cancel(ErrorData *err)
@@ -328,9 +329,9 @@ explain_cancel(ErrorData *err)
 }
 
 /*
- * Runs a job if it is still queued, and ends it whatever happens, or suspends
- * it.  False if it is to be tried again, as it is locked, or suspended:
- * somebody may have given it another time window in this moment.
+ * Runs a job if it is still queued, and ends it in any case, or suspends it.
+ * False if it is to be tried again, as it is locked, or suspended: somebody
+ * may have given it another time window in this moment.
  */
 static bool
 run_job(TsaWorker *worker, int64 job_id, bool copies_only)
@@ -449,7 +450,7 @@ watch_place(TsaSession *session)
 }
 
 /*
- * What every worker of this stage does first.
+ * The beginning of every worker of this stage.
  */
 void
 tsa_enter_worker(TsaWorker *worker, Oid database, const char *lock_timeout)
