@@ -147,6 +147,15 @@ is($modified, $plan->{'ModifyTable facts'}, 'UPDATE: all that ModifyTable reads'
 	catalogs => 20);
 cmp_ok($reads->{'parted_0_k_idx application modified'}, '>', 30,
 	'INSERT: indexes of partitions that rows are routed to');
+# others had read nothing of the partitions before in the same session
+($reads) = measure(
+	'INSERT INTO parted SELECT i, i * 7919 % 50000 FROM generate_series(1, 200) i',
+	before => 'BEGIN; INSERT INTO parted VALUES (1, 1), (2, 2), (3, 3), (4, 4);
+		DO $$ BEGIN PERFORM count(id) FROM parted; END $$');
+cmp_ok($reads->{'parted_0_k_idx application modified'}, '>', 30,
+	'INSERT after a scan of the partitions: their indexes');
+cmp_ok($reads->{'parted_0 application modified'} // 0, '<', 10,
+	'... have what the tables do not read again');
 explained('DELETE FROM facts WHERE g BETWEEN 20000 AND 20050');
 explained('MERGE INTO facts f USING (SELECT i FROM generate_series(3000, 3100) i) s
 	ON f.id = s.i WHEN MATCHED THEN UPDATE SET g = 5 WHEN NOT MATCHED THEN DO NOTHING');

@@ -39,6 +39,7 @@
 #include "wait/process.h"
 #include "wait/relations.h"
 #include "wait/settle.h"
+#include "wait/slot.h"
 #include "wait/slow.h"
 #include "wait/span.h"
 #include "wait/utility.h"

@@ -31,12 +31,16 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/rel.h"
 
 #include "compat.h"
 #include "wait/nodes.h"
 #include "wait/relations.h"
+#include "wait/routed.h"
+#include "wait/slot.h"
 
 /* So many modified tables have their counters looked up at the start. */
 #define MAX_RESULTS 8
@@ -90,6 +94,16 @@ start_result(TsaFrame *frame, ResultRelInfo *result)
 	list_free(indexes);
 }
 
+/* Makes slots for partitions that rows of the table were routed to lately. */
+static void
+start_routed(TsaFrame *frame, const ModifyTableState *state)
+{
+	Relation	root = state->rootResultRelInfo->ri_RelationDesc;
+
+	if (root->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		tsa_frame_routed(frame, RelationGetRelid(root));
+}
+
 /* A node is called for the first time: makes the slots of its relations. */
 static void
 start_node(TsaFrame *frame, TsaWaitNode *node)
@@ -102,6 +116,7 @@ start_node(TsaFrame *frame, TsaWaitNode *node)
 	if (IsA(state, ModifyTableState))
 	{
 		node->access = TSA_ACCESS_MODIFIED;
+		start_routed(frame, (ModifyTableState *) state);
 		for (int i = 0; i < Min(MAX_RESULTS,
 								((ModifyTableState *) state)->mt_nrels); i++)
 			start_result(frame,

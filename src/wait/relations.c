@@ -10,9 +10,9 @@
  *
  * Reads are charged in intervals: whenever a node that is looked at begins or
  * ends (nodes.c).  The reads of an interval are dealt out to relations that
- * have missed blocks since the last look, those of the running node first; the
- * time of the interval follows the blocks.  Each relation has one last-seen
- * counter per execution.
+ * have missed blocks since the last look, those of the running node first; its
+ * time is divided by what their blocks took lately (block_time.c).  Each
+ * relation has one last-seen counter per execution.
  *
  * From 17 on a scan looks up blocks, and counts them as missed, before it reads
  * them.  These misses are a credit, which later intervals use up.  Indexes come
@@ -20,9 +20,10 @@
  * reads come together, and what is left over is a table that grew.
  *
  * Indexes that will be modified and TOAST tables are not open when a node
- * begins.  Their counters are looked up by OID then.  Partitions that rows are
- * routed to have slots from their first unexplained reads on, which are divided
- * in proportion to what each has missed in this session.
+ * begins.  Their counters are looked up by OID then, as are those of
+ * partitions that rows were routed to lately (routed.c).  Others have slots
+ * from their first unexplained reads on, which are divided in proportion to
+ * what each has missed in this session.
  *
  * Reads that no relation explains are of workers if there is a Gather, which
  * report for themselves; otherwise of catalogs: unattributed.
@@ -41,14 +42,19 @@
 #include "utils/relcache.h"
 
 #include "compat.h"
-#include "wait/local.h"
+#include "wait/account.h"
+#include "wait/block_time.h"
 #include "wait/relations.h"
+#include "wait/routed.h"
+#include "wait/slot.h"
 
 #define MAX_CREDIT	4096		/* blocks: no scan looks up more ahead */
 #define FEW_SLOTS	16			/* looked at around any nested execution */
 #define MAX_TOASTED	64			/* tables whose TOAST is looked for */
+#define MAX_PARTS	16			/* relations that divide an interval's time */
 
-bool		tsa_wait_aborting = false;
+/* The account of reads that are not this process's. */
+#define OF_WORKERS	(TSA_NONE - 1)
 
 /* What is being dealt out. */
 typedef struct Charge
@@ -58,6 +64,10 @@ typedef struct Charge
 	uint64		reads;			/* in the interval */
 	uint64		ns;
 	uint64		left;			/* reads not explained yet */
+	bool		is_single;		/* one block, whose relation is known */
+	int			nparts;
+	TsaTimePart parts[MAX_PARTS];
+	int32		accounts[MAX_PARTS];	/* of the parts */
 } Charge;
 
 /*
@@ -76,247 +86,6 @@ tsa_wait_counters(void)
 	return counters;
 }
 
-/* The counters of a relation, if it has been counted. */
-static const PgStat_TableStatus *
-find_status(Relation relation, Oid relid)
-{
-	PgStat_EntryRef *entry;
-
-	if (relation != NULL)
-		return relation->pgstat_info;
-	if (tsa_wait_aborting)
-		return NULL;
-	entry = pgstat_fetch_pending_entry(PGSTAT_KIND_RELATION, MyDatabaseId,
-									   relid);
-	return entry == NULL ? NULL : entry->pending;
-}
-
-/* Adds what a relation has missed since the last look to its credit. */
-static void
-absorb(TsaWaitSlot *slot)
-{
-	uint64		fetched;
-	uint64		hits;
-	int64		credit = (int64) slot->credit;
-
-	if (!tsa_relation_counts(find_status(slot->relation, slot->relid),
-							 &fetched, &hits))
-		return;
-	if (fetched < slot->seen_fetched)
-		slot->seen_fetched = slot->seen_hits = 0;	/* was sent */
-	credit += (int64) (fetched - slot->seen_fetched) -
-		(int64) (hits - slot->seen_hits);
-	slot->credit = (uint64) Max(0, credit);
-	slot->hits += hits - slot->seen_hits;
-	slot->seen_fetched = fetched;
-	slot->seen_hits = hits;
-}
-
-/* Looks a relation up in the map: its place there, and its slot or TSA_NONE. */
-static int32
-find_mapped(const TsaFrame *frame, Oid relid, int32 *place)
-{
-	const int32 *map = frame->map.items;
-	int32		mask = frame->map.max - 1;
-
-	*place = (int32) (relid * 0x9e3779b1u >> 8) & mask;
-	if (frame->map.max == 0)
-		return TSA_NONE;
-	while (map[*place] != 0 && TSA_SLOT(frame, map[*place] - 1)->relid != relid)
-		*place = (*place + 1) & mask;
-	return map[*place] - 1;
-}
-
-/* Makes the map larger.  It has numbers of slots plus 1. */
-static bool
-grow_map(TsaFrame *frame)
-{
-	TsaWaitArray larger = {0};
-	int32		place;
-
-	if (!tsa_array_grow(&larger, sizeof(int32), Max(16, frame->map.max * 2)))
-		return false;
-	free(frame->map.items);
-	frame->map = larger;
-	for (int32 i = 0; i < frame->slots.n; i++)
-	{
-		(void) find_mapped(frame, TSA_SLOT(frame, i)->relid, &place);
-		((int32 *) frame->map.items)[place] = i + 1;
-	}
-	return true;
-}
-
-/* The slot of a relation, made if needed: TSA_NONE if there is no memory. */
-static int32
-enter_slot(TsaFrame *frame, Oid relid, bool *found)
-{
-	int32		place = 0;
-	int32		slot = find_mapped(frame, relid, &place);
-
-	*found = slot != TSA_NONE;
-	if (*found)
-		return slot;
-	if ((frame->nmapped + 1) * 2 > frame->map.max && !grow_map(frame))
-		return TSA_NONE;
-	if (!tsa_array_grow(&frame->slots, sizeof(TsaWaitSlot), frame->slots.n + 1))
-		return TSA_NONE;
-	(void) find_mapped(frame, relid, &place);
-	slot = frame->slots.n++;
-	frame->nmapped++;
-	TSA_SLOT(frame, slot)->relid = relid;
-	TSA_SLOT(frame, slot)->account = TSA_NONE;
-	((int32 *) frame->map.items)[place] = slot + 1;
-	return slot;
-}
-
-/*
- * The slot of an open relation that is about to be read.  TSA_NONE for
- * temporary relations, which are in no shared buffers, and without memory.
- */
-int32
-tsa_frame_slot(TsaFrame *frame, Relation relation, TsaWaitAccess access,
-			   bool is_index)
-{
-	bool		found;
-	int32		number;
-	TsaWaitSlot *slot;
-
-	if (relation == NULL || RelationUsesLocalBuffers(relation))
-		return TSA_NONE;
-	number = enter_slot(frame, RelationGetRelid(relation), &found);
-	if (number == TSA_NONE || found)
-		return number;
-	slot = TSA_SLOT(frame, number);
-	slot->relation = relation;
-	slot->access = access;
-	slot->is_index = is_index;
-	(void) tsa_relation_counts(relation->pgstat_info, &slot->seen_fetched,
-							   &slot->seen_hits);
-	return number;
-}
-
-/*
- * The slot of a relation that others open, later: its counters are looked up by
- * its OID.
- */
-int32
-tsa_frame_slot_of(TsaFrame *frame, Oid relid, TsaWaitAccess access,
-				  bool is_index)
-{
-	bool		found;
-	int32		number = enter_slot(frame, relid, &found);
-	TsaWaitSlot *slot;
-
-	if (number == TSA_NONE || found)
-		return number;
-	slot = TSA_SLOT(frame, number);
-	slot->access = access;
-	slot->is_index = is_index;
-	(void) tsa_relation_counts(find_status(NULL, relid), &slot->seen_fetched,
-							   &slot->seen_hits);
-	return number;
-}
-
-/* The TOAST table of a table and its indexes, in slots. */
-static void
-enter_toast(TsaFrame *frame, Oid toast)
-{
-	Relation	relation = RelationIdGetRelation(toast);
-	List	   *indexes;
-	ListCell   *cell;
-
-	if (relation == NULL)
-		return;
-	indexes = RelationGetIndexList(relation);
-	RelationClose(relation);
-	foreach(cell, indexes)
-		(void) tsa_frame_slot_of(frame, lfirst_oid(cell), TSA_ACCESS_TOAST,
-								 true);
-	(void) tsa_frame_slot_of(frame, toast, TSA_ACCESS_TOAST, false);
-	list_free(indexes);
-}
-
-/*
- * A table is about to be read: keeps what its TOAST table has missed so far, if
- * this session has read that.  If not, all that it misses is new.
- */
-void
-tsa_frame_toast(TsaFrame *frame, int32 number)
-{
-	Oid			toast;
-
-	if (number == TSA_NONE || TSA_SLOT(frame, number)->has_toast)
-		return;
-	toast = TSA_SLOT(frame, number)->relation->rd_rel->reltoastrelid;
-	if (!OidIsValid(toast) || find_status(NULL, toast) == NULL)
-		return;
-	TSA_SLOT(frame, number)->has_toast = true;
-	enter_toast(frame, toast);
-}
-
-/* The account of a slot and a kind of access: TSA_NONE without memory. */
-static int32
-find_account(TsaFrame *frame, int32 slot, Oid relid, TsaWaitAccess access)
-{
-	int32		number = slot == TSA_NONE ? 0 : TSA_SLOT(frame, slot)->account;
-
-	if (slot == TSA_NONE)
-	{
-		while (number < frame->accounts.n &&
-			   TSA_ACCOUNT(frame, number)->relid != relid)
-			number++;
-		if (number == frame->accounts.n)
-			number = TSA_NONE;
-	}
-	else
-		while (number != TSA_NONE &&
-			   TSA_ACCOUNT(frame, number)->access != access)
-			number = TSA_ACCOUNT(frame, number)->next;
-	if (number != TSA_NONE)
-		return number;
-	if (!tsa_array_grow(&frame->accounts, sizeof(TsaWaitAccount),
-						frame->accounts.n + 1))
-		return TSA_NONE;
-	number = frame->accounts.n++;
-	TSA_ACCOUNT(frame, number)->relid = relid;
-	TSA_ACCOUNT(frame, number)->access = access;
-	TSA_ACCOUNT(frame, number)->next = TSA_NONE;
-	if (slot != TSA_NONE)
-	{
-		TSA_ACCOUNT(frame, number)->next = TSA_SLOT(frame, slot)->account;
-		TSA_SLOT(frame, slot)->account = number;
-	}
-	return number;
-}
-
-/* Adds reads to an account, to its relation and to the total. */
-static void
-add_reads(TsaFrame *frame, int32 number, uint64 reads, uint64 ns,
-		  bool is_single)
-{
-	uint64		histogram[TSA_HISTOGRAM_BUCKETS] = {0};
-	TsaWaitAccount *account;
-	TsaWaitFigures figures = {
-		.reads = reads * frame->weight,
-		.waited_ns = ns * frame->weight
-	};
-
-	frame->total.reads += reads;
-	frame->total.waited_ns += ns;
-	if (number == TSA_NONE)
-		return;
-	account = TSA_ACCOUNT(frame, number);
-	account->figures.reads += reads;
-	account->figures.waited_ns += ns;
-	frame->last_account = number;
-	if (frame->weight == 0)
-		return;
-	histogram[tsa_histogram_bucket(ns)] = frame->weight;
-	tsa_local_add_relation(account->relid, frame->statement.class,
-						   account->access, &figures,
-						   is_single ? histogram : NULL);
-}
-
 /* How a slot is read by the running node. */
 static TsaWaitAccess
 access_by(const Charge *charge, int32 number)
@@ -332,12 +101,45 @@ access_by(const Charge *charge, int32 number)
 	return charge->node->heap == number ? charge->node->access : slot->access;
 }
 
-/* The part of the interval's time that so many of its reads took. */
-static uint64
-time_of(const Charge *charge, uint64 reads)
+/* Adds a part of the interval's reads to an account, or to OF_WORKERS. */
+static void
+add_part(const Charge *charge, int32 account, uint64 reads, uint64 ns)
 {
-	return (uint64) ((double) charge->ns * (double) reads /
-					 (double) charge->reads);
+	if (account != OF_WORKERS)
+		tsa_add_reads(charge->frame, account, reads, ns, charge->is_single);
+}
+
+/* Has reads of the interval added to an account when their time is known. */
+static void
+note_reads(Charge *charge, int32 account, Oid relid, TsaWaitAccess access,
+		   uint64 reads)
+{
+	charge->left -= reads;
+	if (charge->nparts == MAX_PARTS)
+	{
+		/* the mean of what is not divided yet */
+		uint64		ns = (uint64) ((double) charge->ns * (double) reads /
+								   (double) charge->reads);
+
+		charge->ns -= ns;
+		charge->reads -= reads;
+		add_part(charge, account, reads, ns);
+		return;
+	}
+	charge->accounts[charge->nparts] = account;
+	charge->parts[charge->nparts].relid = relid;
+	charge->parts[charge->nparts].access = access;
+	charge->parts[charge->nparts++].reads = reads;
+}
+
+/* Divides the time of the interval and adds its reads. */
+static void
+add_parts(Charge *charge)
+{
+	tsa_divide_time(charge->parts, charge->nparts, charge->ns);
+	for (int i = 0; i < charge->nparts; i++)
+		add_part(charge, charge->accounts[i], charge->parts[i].reads,
+				 charge->parts[i].ns);
 }
 
 /* Charges reads to a slot, as many as it has credit for. */
@@ -345,22 +147,22 @@ static void
 charge_slot(Charge *charge, int32 number)
 {
 	TsaWaitSlot *slot;
+	TsaWaitAccess access;
 	uint64		reads;
 
 	if (number == TSA_NONE || charge->left == 0)
 		return;
 	slot = TSA_SLOT(charge->frame, number);
-	absorb(slot);
+	tsa_absorb(slot);
 	reads = Min(slot->credit, charge->left);
 	if (reads == 0)
 		return;
 	slot->credit = Min(slot->credit - reads, MAX_CREDIT);
-	charge->left -= reads;
-	add_reads(charge->frame,
-			  find_account(charge->frame, number, slot->relid,
-						   access_by(charge, number)),
-			  reads, time_of(charge, reads),
-			  charge->reads == 1 && slot->credit == 0);
+	charge->is_single = charge->reads == 1 && slot->credit == 0;
+	access = access_by(charge, number);
+	note_reads(charge, tsa_find_account(charge->frame, number, slot->relid,
+										access),
+			   slot->relid, access, reads);
 }
 
 /*
@@ -389,12 +191,12 @@ charge_bitmap_index(TsaFrame *frame, TsaWaitNode *node, void *arg)
 	if (reads == 0)
 		return;
 	slot = TSA_SLOT(frame, node->index);
-	absorb(slot);
+	tsa_absorb(slot);
 	slot->credit -= Min(slot->credit, reads);
-	add_reads(frame,
-			  find_account(frame, node->index, slot->relid,
-						   TSA_ACCESS_INDEX),
-			  reads, ns, reads == 1);
+	tsa_add_reads(frame,
+				  tsa_find_account(frame, node->index, slot->relid,
+								   TSA_ACCESS_INDEX),
+				  reads, ns, reads == 1);
 	charge->left -= reads;
 	charge->reads -= reads;
 	charge->ns -= ns;
@@ -405,8 +207,7 @@ charge_bitmap_index(TsaFrame *frame, TsaWaitNode *node, void *arg)
  * session may be new.
  */
 static void
-discover(Charge *charge, Relation relation, TsaWaitAccess access,
-		 bool is_index)
+discover(Charge *charge, Relation relation, Oid root, bool is_index)
 {
 	bool		found;
 	uint64		fetched = 0;
@@ -416,17 +217,18 @@ discover(Charge *charge, Relation relation, TsaWaitAccess access,
 
 	if (relation == NULL || RelationUsesLocalBuffers(relation))
 		return;
-	number = enter_slot(charge->frame, RelationGetRelid(relation), &found);
+	number = tsa_enter_slot(charge->frame, RelationGetRelid(relation), &found);
 	if (number == TSA_NONE)
 		return;
 	slot = TSA_SLOT(charge->frame, number);
 	slot->is_result = true;
 	if (found)
 		return;
+	tsa_remember_routed(root, slot->relid, is_index);
 	slot->relation = relation;
-	slot->access = access;
+	slot->access = TSA_ACCESS_MODIFIED;
 	slot->is_index = is_index;
-	(void) tsa_relation_counts(find_status(relation, slot->relid), &fetched,
+	(void) tsa_relation_counts(tsa_find_status(relation, slot->relid), &fetched,
 							   &hits);
 	slot->seen_fetched = fetched;
 	slot->seen_hits = hits;
@@ -437,11 +239,14 @@ discover(Charge *charge, Relation relation, TsaWaitAccess access,
 static void
 discover_result(Charge *charge, ResultRelInfo *result)
 {
-	discover(charge, result->ri_RelationDesc, TSA_ACCESS_MODIFIED, false);
+	ResultRelInfo *root = result->ri_RootResultRelInfo;
+	Oid			root_oid = root == NULL ? InvalidOid :
+	RelationGetRelid(root->ri_RelationDesc);
+
+	discover(charge, result->ri_RelationDesc, root_oid, false);
 	for (int i = 0; i < result->ri_NumIndices; i++)
 		if (result->ri_IndexRelationDescs != NULL)
-			discover(charge, result->ri_IndexRelationDescs[i],
-					 TSA_ACCESS_MODIFIED, true);
+			discover(charge, result->ri_IndexRelationDescs[i], root_oid, true);
 }
 
 /*
@@ -528,18 +333,27 @@ charge_rest(Charge *charge)
 {
 	TsaFrame   *frame = charge->frame;
 	int32		slot = charge->node == NULL ? TSA_NONE : charge->node->heap;
-	int32		account;
+	TsaWaitAccess access = TSA_ACCESS_UNATTRIBUTED;
+	Oid			relid = InvalidOid;
 
-	if (charge->left == 0 || (frame->has_gather && pgstat_track_counts))
+	if (charge->left == 0)
 		return;
-	if (!pgstat_track_counts && slot != TSA_NONE)
-		account = find_account(frame, slot, TSA_SLOT(frame, slot)->relid,
-							   access_by(charge, slot));
-	else
-		account = find_account(frame, TSA_NONE, InvalidOid,
-							   TSA_ACCESS_UNATTRIBUTED);
-	add_reads(frame, account, charge->left, time_of(charge, charge->left),
-			  charge->reads == 1);
+	if (frame->has_gather && pgstat_track_counts)
+	{
+		note_reads(charge, OF_WORKERS, InvalidOid, TSA_ACCESS_ALL,
+				   charge->left);
+		return;
+	}
+	charge->is_single = charge->reads == 1;
+	if (pgstat_track_counts)
+		slot = TSA_NONE;
+	if (slot != TSA_NONE)
+	{
+		relid = TSA_SLOT(frame, slot)->relid;
+		access = access_by(charge, slot);
+	}
+	note_reads(charge, tsa_find_account(frame, slot, relid, access), relid,
+			   access, charge->left);
 }
 
 /* Time that was waited without reading: for blocks counted before. */
@@ -551,14 +365,17 @@ charge_wait(Charge *charge)
 	int32		account = frame->last_account;
 
 	if (slot != TSA_NONE)
-		account = find_account(frame, slot, TSA_SLOT(frame, slot)->relid,
-							   access_by(charge, slot));
+		account = tsa_find_account(frame, slot, TSA_SLOT(frame, slot)->relid,
+								   access_by(charge, slot));
 	else if (frame->has_gather)
 		return;
 	else if (account == TSA_NONE)
-		account = find_account(frame, TSA_NONE, InvalidOid,
-							   TSA_ACCESS_UNATTRIBUTED);
-	add_reads(frame, account, 0, charge->ns, false);
+		account = tsa_find_account(frame, TSA_NONE, InvalidOid,
+								   TSA_ACCESS_UNATTRIBUTED);
+	tsa_add_reads(frame, account, 0, charge->ns, false);
+	if (account != TSA_NONE)
+		tsa_learn_time(TSA_ACCOUNT(frame, account)->relid,
+					   TSA_ACCOUNT(frame, account)->access, charge->ns);
 }
 
 /* Without read streams, what is left of a credit is a table that grew. */
@@ -592,6 +409,10 @@ deal_out(Charge *charge, bool aborting)
 		discover_toast(charge);
 	}
 	charge_rest(charge);
+	if (charge->nparts > 0)
+		add_parts(charge);
+	else if (charge->ns > 0)
+		charge_wait(charge);
 	if (!TSA_HAVE_READ_STREAMS)
 		forget_credit(frame);
 }
@@ -606,14 +427,16 @@ tsa_frame_charge_now(TsaFrame *frame, bool aborting)
 	TsaWaitCounters now = tsa_wait_counters();
 	int32		running = frame->running == TSA_NONE ? frame->remainder :
 	frame->running;
-	Charge		charge = {
-		.frame = frame,
-		.node = running == TSA_NONE ? NULL : TSA_NODE(frame, running),
-		.reads = now.reads - frame->seen.reads,
-		.ns = now.ns - frame->seen.ns
-	};
+	Charge		charge;
 	uint64		local_reads = now.local_reads - frame->seen.local_reads;
 
+	/* its parts are not set: they are many */
+	charge.frame = frame;
+	charge.node = running == TSA_NONE ? NULL : TSA_NODE(frame, running);
+	charge.reads = now.reads - frame->seen.reads;
+	charge.ns = now.ns - frame->seen.ns;
+	charge.is_single = false;
+	charge.nparts = 0;
 	frame->seen = now;
 	frame->progress = tsa_read_progress();
 	if (TSA_READ_TIME_HAS_LOCAL && local_reads > 0)
@@ -634,7 +457,7 @@ tsa_frame_absorb(TsaFrame *frame, bool all)
 {
 	if (all || frame->slots.n <= FEW_SLOTS)
 		for (int32 i = 0; i < frame->slots.n; i++)
-			absorb(TSA_SLOT(frame, i));
+			tsa_absorb(TSA_SLOT(frame, i));
 }
 
 /*
@@ -650,7 +473,8 @@ tsa_frame_skip(TsaFrame *frame)
 		{
 			TsaWaitSlot *slot = TSA_SLOT(frame, i);
 
-			(void) tsa_relation_counts(find_status(slot->relation, slot->relid),
+			(void) tsa_relation_counts(tsa_find_status(slot->relation,
+													   slot->relid),
 									   &slot->seen_fetched, &slot->seen_hits);
 		}
 	frame->seen = now;
@@ -669,11 +493,11 @@ tsa_frame_take_hits(TsaFrame *frame)
 		TsaWaitSlot *slot = TSA_SLOT(frame, i);
 		int32		account = slot->account;
 
-		absorb(slot);
+		tsa_absorb(slot);
 		if (slot->hits == 0)
 			continue;
 		if (account == TSA_NONE)
-			account = find_account(frame, i, slot->relid, slot->access);
+			account = tsa_find_account(frame, i, slot->relid, slot->access);
 		if (account != TSA_NONE)
 			TSA_ACCOUNT(frame, account)->figures.hits += slot->hits;
 	}

@@ -13,15 +13,7 @@
 #include "compat.h"
 #include "wait/frame.h"
 
-/* after an error: nothing is looked up that would need memory */
-extern bool tsa_wait_aborting;
-
 extern TsaWaitCounters tsa_wait_counters(void);
-extern int32 tsa_frame_slot(TsaFrame *frame, Relation relation,
-							TsaWaitAccess access, bool is_index);
-extern int32 tsa_frame_slot_of(TsaFrame *frame, Oid relid,
-							   TsaWaitAccess access, bool is_index);
-extern void tsa_frame_toast(TsaFrame *frame, int32 number);
 extern void tsa_frame_charge_now(TsaFrame *frame, bool aborting);
 extern void tsa_frame_skip(TsaFrame *frame);
 extern void tsa_frame_absorb(TsaFrame *frame, bool all);

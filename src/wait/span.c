@@ -18,6 +18,7 @@
 
 #include "compat.h"
 #include "wait/relations.h"
+#include "wait/slot.h"
 #include "wait/span.h"
 #include "wait/timing.h"
 
