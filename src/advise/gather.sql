@@ -507,8 +507,10 @@ BEGIN
 	unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
 		tablespaces, seen.rates) t WHERE target IS NULL);
 	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(tables, unread, seen.rates, target IS NULL) t);
-	relations := array(SELECT f FROM tablespace_advisor.with_divided_waits(array(
-		SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r)) f);
+	relations := array(SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r);
+	IF seen.statements IS NOT NULL THEN
+		relations := array(SELECT f FROM tablespace_advisor.with_divided_waits(relations) f);
+	END IF;
 	/* what sessions wait is not what reads take where others read for them */
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
 		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(

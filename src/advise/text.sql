@@ -3,11 +3,8 @@
 /* src/advise/text.sql: numbers, times and names as people read them */
 CREATE FUNCTION tablespace_advisor.one_line(line text, width int DEFAULT 80)
 RETURNS text
-LANGUAGE sql IMMUTABLE
-BEGIN ATOMIC
-	SELECT CASE WHEN length(line) > width THEN left(line, width - 3) || '...'
-		ELSE line END;
-END;
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'tsa_one_line';
 COMMENT ON FUNCTION tablespace_advisor.one_line(text, int) IS
 	'a text cut to so many characters';
 

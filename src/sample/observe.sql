@@ -90,6 +90,7 @@ COMMENT ON VIEW tablespace_advisor.sample_interval IS
 /*
  * What maintenance read is left out of reads_per_s: by intervals without any, if
  * these are a fifth of the window, else by its estimate.
+ * plpgsql, which plans for as many samples as there are: sorting all rows takes longer.
  */
 CREATE FUNCTION tablespace_advisor.sum_relation_samples(
 	first_id int,
@@ -107,10 +108,13 @@ CREATE FUNCTION tablespace_advisor.sum_relation_samples(
 	OUT deleted float8,
 	OUT cached_share float8)
 RETURNS SETOF record
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_custom_plan
 AS $$
-	WITH window_sample AS MATERIALIZED (
+#variable_conflict use_column
+BEGIN
+	RETURN QUERY WITH window_sample AS MATERIALIZED (
 		SELECT i.sample_id, i.seconds FROM tablespace_advisor.sample_interval i
 		WHERE i.sample_id BETWEEN first_id AND last_id
 	)
@@ -143,7 +147,8 @@ AS $$
 			WHEN window_seconds - c.seconds_maintained > window_seconds / 5
 				THEN c.clean_reads / (window_seconds - c.seconds_maintained)
 			ELSE (c.all_reads - c.maintenance_reads) / nullif(window_seconds, 0)
-		END AS reads_per_s) m
+		END AS reads_per_s) m;
+END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.sum_relation_samples(int, int, float8) IS

@@ -27,6 +27,7 @@
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_proc.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
@@ -41,6 +42,7 @@
 PG_FUNCTION_INFO_V1(tsa_written_relation);
 PG_FUNCTION_INFO_V1(tsa_written_name);
 PG_FUNCTION_INFO_V1(tsa_needs_types);
+PG_FUNCTION_INFO_V1(tsa_one_line);
 PG_FUNCTION_INFO_V1(tsa_round_to_three);
 
 /* The path of this extension's functions. */
@@ -195,10 +197,24 @@ tsa_needs_types(PG_FUNCTION_ARGS)
 double
 tsa_three_digits(double number)
 {
+	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
 	char		digits[32];
+	double		size = fabs(number);
 
-	if (fabs(number) < 0.0001)
+	if (size < 0.0001)
 		return 0;
+	/* what has all digits as an integer, and is not half way, needs no text */
+	if (size < 999)
+	{
+		int			places = size >= 100 ? 0 : size >= 10 ? 1 :
+		size >= 1 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 :
+		size >= 0.001 ? 5 : 6;
+		double		scaled = size * powers[places];
+		double		whole = rint(scaled);
+
+		if (fabs(fabs(scaled - whole) - 0.5) > 1e-9 && whole < 1000)
+			return copysign(whole / powers[places], number);
+	}
 	snprintf(digits, sizeof(digits), "%.2e", number);
 	return strtod(digits, NULL);
 }
@@ -208,4 +224,19 @@ Datum
 tsa_round_to_three(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(tsa_three_digits(PG_GETARG_FLOAT8(0)));
+}
+
+/* one_line(line, width) */
+Datum
+tsa_one_line(PG_FUNCTION_ARGS)
+{
+	text	   *line = PG_GETARG_TEXT_PP(0);
+	char	   *characters = VARDATA_ANY(line);
+	int			width = PG_GETARG_INT32(1);
+	int			length = VARSIZE_ANY_EXHDR(line);
+
+	if (length <= width || pg_mbstrlen_with_len(characters, length) <= width)
+		PG_RETURN_TEXT_P(line);
+	length = pg_mbcharcliplen(characters, length, Max(width - 3, 0));
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%.*s...", length, characters)));
 }
