@@ -501,20 +501,18 @@ BEGIN
 		tables := array(SELECT coalesce(i.indrelid, t) FROM unnest(targets) t LEFT JOIN pg_index i ON i.indexrelid = t);
 	END IF;
 	SELECT * INTO seen FROM tablespace_advisor.load_for(observed, observe, tables, history, count_exports);
-	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(
-		tablespaces, seen.devices) f);
+	tablespaces := array(SELECT f FROM tablespace_advisor.with_present_latency(tablespaces, seen.devices) f);
 	tablespaces := tablespaces || array(SELECT f FROM tablespace_advisor.assumed_facts(tablespaces) f WHERE with_assumed);
 	unread := array(SELECT t FROM tablespace_advisor.wanted_tablespaces(
 		tablespaces, seen.rates) t WHERE target IS NULL);
 	tables := array(SELECT t FROM tablespace_advisor.tables_of_interest(tables, unread, seen.rates, target IS NULL) t);
-	relations := array(SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r);
-	IF seen.statements IS NOT NULL THEN
-		relations := array(SELECT f FROM tablespace_advisor.with_divided_waits(relations) f);
-	END IF;
+	relations := CASE WHEN seen.statements IS NULL
+		THEN array(SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r)
+		ELSE array(SELECT f FROM tablespace_advisor.with_divided_waits(array(
+			SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r)) f) END;
 	/* what sessions wait is not what reads take where others read for them */
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
-		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(
-			tablespaces, relations, seen.load) f);
+		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(tablespaces, relations, seen.load) f);
 	END IF;
 	IF EXISTS (SELECT FROM tablespace_advisor.standby_reads()) THEN
 		relations := array(SELECT f FROM tablespace_advisor.with_standby_reads(relations) f);

@@ -27,6 +27,7 @@ AS 'MODULE_PATHNAME', 'tsa_savings_by_room';
 COMMENT ON FUNCTION tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[]) IS
 	'what the best placement saves, each move taken alone, if the room of a place has so many bytes in all (steps rise), how many relations are there then, and how often each place is read, items being read item_reads times a second; NULL where nothing fits. Other arguments and errors as of plan_moves()';
 
+/* Percent are of what reading takes now or then, whichever is more. */
 CREATE FUNCTION tablespace_advisor.curve_of(
 	relations tablespace_advisor.relation_fact[],
 	tablespaces tablespace_advisor.tablespace_fact[],
@@ -98,15 +99,12 @@ AS $$
 		FROM step s CROSS JOIN loads l
 	)
 	SELECT s.bytes, tablespace_advisor.round_to_three(s.saved),
-		/* of what reading takes now or then, whichever is more */
-		tablespace_advisor.round_to_three(100 * s.saved
-			/ nullif(greatest(r.reading, s.saved, r.reading - s.saved), 0)),
+		tablespace_advisor.round_to_three(100 * s.saved / nullif(greatest(r.ms, s.saved, r.ms - s.saved), 0)),
 		tablespace_advisor.round_to_three((s.saved - lag(s.saved) OVER w) * 1073741824
 			/ nullif(s.bytes - lag(s.bytes) OVER w, 0)),
 		s.relations
 	FROM moved s
-	CROSS JOIN (SELECT sum(e.read_ms_per_s) AS reading
-		FROM estimate e WHERE e.destination IS NULL) r
+	CROSS JOIN (SELECT sum(e.read_ms_per_s) AS ms FROM estimate e WHERE e.destination IS NULL) r
 	WINDOW w AS (ORDER BY s.bytes)
 	ORDER BY s.bytes
 $$;
