@@ -317,6 +317,35 @@ sub check_cut_files
 	return;
 }
 
+# A copy that somebody takes for left over, since no relation has it yet, and removes.
+# Other tests remove copies of interrupted moves only.
+sub check_removed_copy
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', q{
+		CREATE TABLE removed (a int PRIMARY KEY, b text) TABLESPACE slow;
+		INSERT INTO removed SELECT g, repeat('x', 200) FROM generate_series(1, 3000) g});
+	stop_at($node, 'window');
+	my ($job) = $node->safe_psql('postgres',
+		q{CALL move_table_concurrently('removed', 'fast', wait => false)}) =~ /(\d+)/;
+	wait_for_stop($node, 'window');
+	my $number = $node->safe_psql('postgres',
+		"SELECT new_filenumbers[1] FROM tablespace_advisor.job WHERE job_id = $job");
+	unlink glob $node->data_dir . "/pg_tblspc/*/*/*/$number" or die "copy: $!";
+	stop_at($node, '');
+	is(wait_for_job($node, $job), 'failed', 'removed copy: the move fails');
+	like($node->safe_psql('postgres', "SELECT sqlstate, error FROM tablespace_moves WHERE job_id = $job"),
+		qr/^58P01\|could not open file ".*": No such file or directory$/, 'removed copy: the error says why');
+	wait_for_workers($node);
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	is($node->safe_psql('postgres', 'SELECT count(b) FROM removed'), '3000', 'removed copy: the original has all rows');
+	$node->safe_psql('postgres', q{CALL move_table_concurrently('removed', 'fast')});
+	check_orphans($node, 'removed copy, moved again');
+	$node->safe_psql('postgres', 'DROP TABLE removed');
+	return;
+}
+
 # Zeros in place of a page of pg_class would make files of relations nobody's.
 sub check_catalog
 {
@@ -378,6 +407,7 @@ tablespace_advisor.min_wal_space = 0
 	check_maps($node, $checksums);
 	check_ignored_map($node) if $checksums;
 	check_cut_files($node);
+	check_removed_copy($node);
 	check_catalog($node) if $checksums;
 	check_no_crash($node, $checksums ? 'checksums' : 'no checksums');
 	$node->stop;
