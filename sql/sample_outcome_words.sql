@@ -81,3 +81,13 @@ DELETE FROM tablespace_advisor.relation_sample;
 DELETE FROM tablespace_advisor.tablespace_io_sample;
 DELETE FROM tablespace_advisor.job;
 DROP TABLE word;
+/* samples without an amount or a base count as in SQL's sums; no fewer than three */
+SELECT round(tablespace_advisor.ratio_error('{1,2,3}', '{1,1,1}')::numeric, 4) AS three,
+	tablespace_advisor.ratio_error('{1,2}', '{1,1}') AS two,
+	round(tablespace_advisor.ratio_error('{1,NULL,3}', '{1,1,1}')::numeric, 4) AS unknown,
+	tablespace_advisor.ratio_error(NULL, '{1,1,1}') AS none, tablespace_advisor.ratio_error('{1,2,3}', '{0,0,1}') AS one_base;
+SELECT round(o.ms::numeric, 4) AS ms, round(o.error::numeric, 4) AS error FROM (VALUES
+	(1, '{10,20,NULL}'::float8[], NULL::float8[], '{100,100,100}'::float8[]), (2, '{10,20,30}', NULL, '{100,NULL,100}'),
+	(3, NULL, '{1,1,1}', NULL)) v (n, reads, page_ms, read_ms)
+CROSS JOIN LATERAL tablespace_advisor.own_read_time(v.reads, v.reads, v.page_ms, NULL, '{10,10,10}',
+	'{50,60,70}', '{40,40,40}', v.read_ms, NULL) o ORDER BY v.n;
