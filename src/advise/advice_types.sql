@@ -1,8 +1,8 @@
 /*
  * src/advise/advice_types.sql
  *
- * The types that advice is made of: what is known of relations, of tablespaces and
- * of the load, what is decided of a relation, and the rows that say so.
+ * The types of advice: facts on relations, on tablespaces and on the load, the
+ * decision on a relation, and the rows that are returned.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -27,7 +27,7 @@ CREATE TYPE @extschema@.placement_advice AS (
 	waiting_sessions float8
 );
 COMMENT ON TYPE @extschema@.placement_advice IS
-	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading that following this row saves, in milliseconds per second and in percent of what the database spends on reading, NULL when not known; statement: what to run; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates; measured: the time of reads was measured in sessions, else it is estimated from counters of blocks; waiting_sessions: the mean number of sessions that wait for reads of it';
+	'one relation''s advice. rank: order of moves, NULL for other rows; action: move, keep, probe first, drop candidate, rebuild or replace (by an index of another kind); to_tablespace: where it should be; size_bytes: all forks, of a table with TOAST; saved_ms_per_s, saved_percent: reading that following this row saves, in milliseconds per second and in percent of all reading of the database, NULL when not known; statement: to run for it; reads_per_s: blocks read past shared buffers; writes_per_s: row versions written; cached_fraction: share of block accesses that shared buffers or the system''s cache serve; read_ms_per_s: milliseconds of reading in each second; move_seconds: how long the move takes at measured rates; measured: the time of reads was measured in sessions, else it is estimated from counters of blocks; waiting_sessions: the mean number of sessions that wait for reads of it';
 
 CREATE TYPE tablespace_advisor.relation_fact AS (
 	relation regclass,
@@ -64,7 +64,7 @@ CREATE TYPE tablespace_advisor.relation_fact AS (
 	policy text
 );
 COMMENT ON TYPE tablespace_advisor.relation_fact IS
-	'what advice has to know of a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: what a rebuilt or a BRIN index would take), activity per second in the window of load_fact (maintenance_reads_per_s: what VACUUM and ANALYZE read besides), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way; measured: whether waits were measured, waiting_sessions: sessions that waited for its reads on average, scan_reads_per_s, scan_sessions: the part of sequential scans. NULL: not known; policy: what moved it to where it is, NULL: no policy';
+	'facts on a heap (with its TOAST table) or an index: bytes of all forks (toast_bytes of them TOAST; rebuilt_bytes, brin_bytes: of a rebuilt or a BRIN index), activity per second in the window of load_fact (maintenance_reads_per_s: further reads of VACUUM and ANALYZE), hot_fraction of updates, system_cached share, scans and row versions written in counted_days, column_name or expression that an index is on, obstacle to a move while in use, left_lately: tablespaces it was moved away from within a week, moving_job: the move of it that is under way; measured: whether waits were measured, waiting_sessions: sessions that waited for its reads on average, scan_reads_per_s, scan_sessions: the part of sequential scans. NULL: not known; policy: what moved it to where it is, NULL: no policy';
 
 CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	tablespace name,
@@ -93,7 +93,7 @@ CREATE TYPE tablespace_advisor.tablespace_fact AS (
 	is_serial boolean
 );
 COMMENT ON TYPE tablespace_advisor.tablespace_fact IS
-	'what advice has to know of a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth; max_writes_per_s: random writes of a page that it did most in a probe; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: what may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted; present_…: what a read took in the window by the counters of the device, which count everybody, with a 95 % interval, NULL: not known, in_flight: reads of everybody under way, of any size, on average, and on one rotating disk writes; is_serial: one rotating disk, which serves one request at a time; latency_from: where the other read times come from: probe (also NULL), counters, timing, or assumed';
+	'facts on a tablespace: measured times in microseconds (see tablespace_latency), random reads at each probed depth; max_writes_per_s: random writes of a page that it did most in a probe; copy_rates: bytes per second of earlier moves to it by tablespace they came from; whether relations may be made there, the device under it; available_bytes: room that may be filled, less than 0 when it is over its mark, NULL when not known; caveat: why the newest probe of random reads is not to be trusted; present_…: the time of a read in the window by the counters of the device, which count everybody, with a 95 % interval, NULL: not known, in_flight: reads of everybody under way, of any size, on average, and on one rotating disk writes; is_serial: one rotating disk, which serves one request at a time; latency_from: where the other read times come from: probe (also NULL), counters, timing, or assumed';
 
 CREATE TYPE tablespace_advisor.load_fact AS (
 	source text,
@@ -119,7 +119,7 @@ CREATE TYPE tablespace_advisor.load_fact AS (
 	other_waits jsonb
 );
 COMMENT ON TYPE tablespace_advisor.load_fact IS
-	'the window over which activity was counted and what the whole database did in it: see observe_database(); checkpoint_s: seconds between checkpoints; wal_per_byte: WAL that earlier copies wrote per byte copied; standbys: servers whose own counters are not included; moved_at: when the last move ended that matters for what samples say, NULL: none, or no samples; all_read_ms_per_s: milliseconds per second that reads of all relations take, all_read_bytes: the bytes of those that are read (judge_placement() fills them in); other_waits: sessions that waited on average for reads by others than the application, by class';
+	'the window over which activity was counted and the activity of the whole database in it: see observe_database(); checkpoint_s: seconds between checkpoints; wal_per_byte: WAL that earlier copies wrote per byte copied; standbys: servers whose own counters are not included; moved_at: when the last move ended that matters for samples, NULL: none, or no samples; all_read_ms_per_s: milliseconds per second that reads of all relations take, all_read_bytes: the bytes of those that are read (judge_placement() fills them in); other_waits: sessions that waited on average for reads by others than the application, by class';
 
 CREATE TYPE tablespace_advisor.placement_choice AS (
 	relation regclass,
@@ -134,7 +134,7 @@ CREATE TYPE tablespace_advisor.placement_choice AS (
 	finding text
 );
 COMMENT ON TYPE tablespace_advisor.placement_choice IS
-	'what to do with a relation: destination of a move, the verdict, what it saves, the bytes it takes there; finding: what that rests on (judge.sql; "too full", "makes room": what the others do); turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: what comes up in its stead; ms_per_s_and_gb: what another GB of room in the destination would save';
+	'the decision on a relation: destination of a move, the verdict, its saving, the bytes it takes there; finding: its reason (judge.sql; "too full", "makes room": of the others); turn: order in which each move fits when its turn comes; bundle: moves that need each other; makes_room_for: the relation that comes in its stead; ms_per_s_and_gb: the saving of another GB of room in the destination';
 
 CREATE TYPE tablespace_advisor.advice_row AS (
 	advice @extschema@.placement_advice,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * closed_system.c
- *	  What reads take after some of them have gone elsewhere: those that stay
+ *	  Times of reads after some of them have gone elsewhere: those that stay
  *	  wait less, those that went are among more.
  *
  * Pure: includes no postgres.h and is unit-tested without a server.
@@ -9,14 +9,14 @@
  * A closed queueing network, solved by approximate mean value analysis.  Its
  * population are sessions that do the same work over and over, its stations
  * devices that they read from, each as often as that work takes, its think
- * time all that they do in between (processor, locks, WAL, the client): what
- * is left of their time now, by Little's law.  The work that is done in a
+ * time all their work in between (processor, locks, WAL, the client): the rest
+ * of their time now, by Little's law.  The work that is done in a
  * second now is the unit, so that the present throughput is 1.
  *
- * An arriving read meets itself, what the other sessions have in flight there
- * on average (Schweitzer's approximation), and what others have there, who go
- * on as before; its residence time is what the curve says at that depth.  The
- * curve is scaled so that this is what reads take now.
+ * An arriving read meets itself, the mean reads in flight of the other
+ * sessions there (Schweitzer's approximation), and those of others, which go
+ * on as before; its residence time is the curve's at that depth.  The curve is
+ * scaled to the present time of reads.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -43,7 +43,7 @@ residence_us(const TsaStation *station, double scale, double met,
 									 station->others_in_flight);
 }
 
-/* The factor with which the curve gives what reads take now. */
+/* The factor with which the curve gives the present time of reads. */
 static double
 scale_of(const TsaStation *station, double met)
 {
@@ -102,7 +102,7 @@ solve(TsaStation *stations, int n, double sessions, double think_time)
 /*
  * Microseconds of reading per second, at the present rate of work, that the
  * change saves; less than 0 if it costs.  later_us of each station is set to
- * what a read takes then.  Each station has a curve.
+ * the time of a read then.  Each station has a curve.
  */
 double
 tsa_closed_system_saves(TsaStation *stations, int n, double sessions)

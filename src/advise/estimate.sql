@@ -1,9 +1,9 @@
 /*
  * src/advise/estimate.sql
  *
- * What reading costs where relations are, and what it would cost elsewhere:
- * from facts alone (advice_types.sql), so that it can be tested and replayed on
- * facts written down by hand.  docs/advice.md has the formulas.
+ * The cost of reading relations where they are, and elsewhere: from facts
+ * alone (advice_types.sql), so that it can be tested and replayed on facts
+ * written down by hand.  docs/advice.md has the formulas.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -65,7 +65,7 @@ CREATE TYPE tablespace_advisor.load_estimate AS (
 	device_high_us float8
 );
 COMMENT ON TYPE tablespace_advisor.load_estimate IS
-	'what a read takes under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves what it holds; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by what the server timed; cached_us: a read that the system''s cache serves; cache_exponent: what the share of a relation''s pages that the system''s cache does not hold is raised to, cache_correction: what it is multiplied by then, to be the share of reads that reach the device, time_correction: what their latency is multiplied by, so that all agree with the timing (1: no timing); coverage: share of the databases reads that was estimated; latency_from: what probed_us was measured by: probe, counters (of the device, in the window) or timing (of the server); device_low_us, device_high_us: 95 % interval';
+	'times of a read under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves its pages; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by the server''s timing; cached_us: a read that the system''s cache serves; cache_exponent: the exponent of the share of a relation''s pages that the system''s cache does not hold, cache_correction: its factor then, which give the share of reads that reach the device, time_correction: the factor of their latency, so that all agree with the timing (1: no timing); coverage: share of the databases reads that was estimated; latency_from: what probed_us was measured by: probe, counters (of the device, in the window) or timing (of the server); device_low_us, device_high_us: 95 % interval';
 
 /*
  * What a read takes now is what it took in the window by the device's own
@@ -120,7 +120,7 @@ AS $$
 		FROM read) q
 $$;
 COMMENT ON FUNCTION tablespace_advisor.present_reads(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact) IS
-	'per tablespace its reads per second, those that reach the device, what one takes there (probed_us) and from the system''s cache in microseconds, before the server''s timing corrects them; read_from: see load_estimate.latency_from, low, high: ends of the 95 % interval over probed_us';
+	'per tablespace its reads per second, those that reach the device, microseconds of one there (probed_us) and from the system''s cache, before the server''s timing corrects them; read_from: see load_estimate.latency_from, low, high: ends of the 95 % interval over probed_us';
 
 /*
  * Where the server timed its reads (track_io_timing), their mean is known to
@@ -163,7 +163,7 @@ AS $$
 			(SELECT greatest(0, load.reads_per_s / nullif(sum(q.reads), 0) - 1)
 				AS other_reads FROM queued q) o
 	), less AS (
-		/* of each relation what it would take without the system's cache, and
+		/* of each relation its reading time without the system's cache, and
 		 * the sum that is left of that */
 		SELECT array_agg(r.reads_per_s * (q.probed_us - q.cached_us)) AS totals,
 			array_agg(greatest(0, 1 - coalesce(r.system_cached, 0))) AS shares,
@@ -182,7 +182,7 @@ AS $$
 		FROM less l CROSS JOIN LATERAL (SELECT tablespace_advisor.cache_exponent(
 			l.totals, l.shares, l.target) AS exponent OFFSET 0) e
 	), corrected AS (
-		/* without timing no more sessions wait than there are, whatever chance there is
+		/* without timing no more sessions wait than there are, by whatever chance
 		 * in the looks at them */
 		SELECT w.coverage,
 			coalesce((SELECT s.exponent FROM served s), 1) AS cache_exponent,
@@ -213,10 +213,11 @@ COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation
  * once) tells that: a mean below it is taken as reads that the system's cache
  * serves, a mean above it as a device that is slower than when it was probed.
  *
- * A sequential scan waits for what the system did not read ahead in time, once the
- * time is off that it takes to get pages from the system's cache.  It is taken for as
- * many random reads as take as long.  One that waits for a page less than a tenth of
- * what the device takes for one has them from that cache, busy as the machine may be.
+ * A sequential scan waits for blocks that the system did not read ahead in
+ * time, once the time is off that it takes to get pages from the system's
+ * cache.  It is taken for as many random reads as take as long.  One that
+ * waits for a page less than a tenth of what the device takes for one has them
+ * from that cache, busy as the machine may be.
  */
 CREATE FUNCTION tablespace_advisor.measured_reads(
 	a tablespace_advisor.relation_fact,
@@ -286,7 +287,7 @@ AS $$
 	FROM device d LEFT JOIN reached r USING (tablespace)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.measured_load(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[]) IS
-	'per tablespace what a read takes under the load, from measured waits of relations, which must be all that is read';
+	'per tablespace the time of a read under the load, from measured waits of relations, which must be all relations that are read';
 
 /* plpgsql, which plans one of them only. */
 CREATE FUNCTION tablespace_advisor.present_load(
@@ -319,7 +320,7 @@ CREATE TYPE tablespace_advisor.place_load AS (
 	others_in_flight float8
 );
 COMMENT ON TYPE tablespace_advisor.place_load IS
-	'what is read from the device under a tablespace: reads per second, what one takes now (NULL: nothing is read), and what one would take at rising depths, both corrected by the server''s timing; later_reads_per_s, later_us: reads after moves, and what one takes then; others_in_flight: what others have under way there';
+	'reads from the device under a tablespace: reads per second, the time of one now (NULL: nothing is read) and at rising depths, both corrected by the server''s timing; later_reads_per_s, later_us: reads after moves, and the time of one then; others_in_flight: reads of others under way there';
 
 CREATE FUNCTION tablespace_advisor.latencies_of_set(sessions float8, places tablespace_advisor.place_load[], later_reads float8[])
 RETURNS float8[]
@@ -369,7 +370,7 @@ BEGIN ATOMIC
 	FROM (SELECT greatest(0, device_reads - scan_ms * 1000 / device_us) AS reads) r;
 END;
 COMMENT ON FUNCTION tablespace_advisor.device_demand(float8, float8, float8, float8) IS
-	'milliseconds per second for which reads of a relation occupy a device, and for which sessions wait for them; device_us, alone_us: what a read takes, and with no other in flight';
+	'milliseconds per second for which reads of a relation occupy a device, and for which sessions wait for them; device_us, alone_us: the time of a read, and with no other in flight';
 
 /*
  * Pages of a relation are written at most as often as its rows, and at most
@@ -453,7 +454,7 @@ AS $$
 	WINDOW p AS (PARTITION BY h.tablespace)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_here(tablespace_advisor.relation_fact[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[], tablespace_advisor.load_fact) IS
-	'per relation what its reads take where it is: see placement_estimate; device_reads, read_ms: reads that reach the device, milliseconds of reading, each per second, relief_ms: milliseconds per second that reads of others on that device would wait less without its reads, table_…: of its table with all indexes';
+	'per relation the times of its reads where it is: see placement_estimate; device_reads, read_ms: reads that reach the device, milliseconds of reading, each per second, relief_ms: milliseconds per second that reads of others on that device would wait less without its reads, table_…: of its table with all indexes';
 
 /* Where a page of one of them is not known, scans count as random reads. */
 CREATE FUNCTION tablespace_advisor.scan_gain(
@@ -469,11 +470,11 @@ BEGIN ATOMIC
 			ELSE scan_ms * (1 - least(1, page_there_us / page_us)) END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.scan_gain(float8, float8, float8, float8) IS
-	'what sequential scans that wait scan_ms milliseconds per second save where a sequential page takes page_there_us microseconds in place of page_us; random_reads: the random reads of device_us microseconds that they were taken for';
+	'milliseconds per second that sequential scans which wait scan_ms milliseconds per second save where a sequential page takes page_there_us microseconds in place of page_us; random_reads: the random reads of device_us microseconds that they were taken for';
 
 /*
- * What is known by its counters only is for who names it, or a last resort; so is
- * what was not probed, where there is another place that was.
+ * A tablespace known by its counters only is for callers that name it, or a
+ * last resort; so is one that was not probed, where another was.
  */
 CREATE FUNCTION tablespace_advisor.passed_over(
 	tablespaces tablespace_advisor.tablespace_fact[],
@@ -495,17 +496,18 @@ AS $$
 				ELSE d.latency_from NOT IN ('probe', 'assumed') END)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.passed_over(tablespace_advisor.tablespace_fact[]) IS
-	'tablespaces that advice does not take into account for what is in a tablespace, unless they are named';
+	'tablespaces that advice on the contents of a tablespace leaves out, unless they are named';
 
 /*
  * The destination is taken to get all that is read of this relation's table,
- * since what is worth moving of a table mostly moves together.  Sessions that
- * have been watched are taken to read as soon as they can: what they do
- * between two reads stays, the reads take what they take there with as many
- * in flight as that leads to.  What slows reads down here beyond what was
- * probed, such as pages written in between, moves along: it does so there.  What
- * others have in flight there is in the way; and if reads there take longer by its
- * counters than the probe says of so many in flight, a new read takes as long.
+ * since the parts of a table that are worth moving mostly move together.
+ * Sessions that have been watched are taken to read as soon as they can: what
+ * they do between two reads stays, the reads take what they take there with as
+ * many in flight as that leads to.  What slows reads down here beyond what was
+ * probed, such as pages written in between, moves along: it does so there.
+ * What others have in flight there is in the way; and if reads there take
+ * longer by its counters than the probe says of so many in flight, a new read
+ * takes as long.
  */
 CREATE FUNCTION tablespace_advisor.estimate_placement(
 	relations tablespace_advisor.relation_fact[],
@@ -549,7 +551,7 @@ AS $$
 					p.device_reads_per_s + h.table_device_reads)) END AS destination_depth
 		FROM tablespace_advisor.reads_here($1, $2, $4, $3) h LEFT JOIN way p ON p.source = h.tablespace
 	), there AS (
-		/* OFFSET: what is used again is computed once */
+		/* OFFSET: computed once, used again */
 		SELECT a.*,
 			CASE WHEN a.is_busy THEN a.present_read_us ELSE a.beside_us END AS destination_us,
 			CASE WHEN a.is_busy THEN a.present_read_low_us / a.present_read_us

@@ -55,7 +55,7 @@ CREATE FUNCTION tablespace_advisor.read_index_pages(
 LANGUAGE C STRICT VOLATILE
 AS 'MODULE_PATHNAME', 'tsa_read_index_pages';
 COMMENT ON FUNCTION tablespace_advisor.read_index_pages(regclass) IS
-	'what pgstatindex() finds in a B-tree; NULLs where the extension pgstattuple is not installed';
+	'figures of pgstatindex() on a B-tree; NULLs where the extension pgstattuple is not installed';
 
 CREATE FUNCTION tablespace_advisor.lock_if_free(relation oid)
 RETURNS boolean
@@ -90,7 +90,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.check_target(regclass) IS
-	'the catalog row of what advice can be asked on; errors: 42P01 no such relation, 42809 neither table nor index';
+	'the catalog row of a relation on which advice can be asked; errors: 42P01 no such relation, 42809 neither table nor index';
 
 /* What has no number may well be a relation, which is not the first argument. */
 CREATE FUNCTION tablespace_advisor.check_budget(space_budget text)
@@ -117,7 +117,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.check_budget(text) IS
 	'the bytes of a budget, NULL of NULL; errors: 22023 no size, or not greater than zero';
 
-/* Of whole databases advice speaks of what has something to be said of. */
+/* Advice on whole databases has rows for relations with a finding. */
 CREATE FUNCTION tablespace_advisor.is_of_interest(a tablespace_advisor.relation_fact)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE
@@ -241,7 +241,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.without_moves(tablespace_advisor.relation_rate[], timestamptz, timestamptz) IS
-	'rates of a window less what moves in it have read';
+	'rates of a window less the reads of moves in it';
 
 /* Exports, maintenance, planning and moves wait, too, but are no reason to move. */
 CREATE FUNCTION tablespace_advisor.other_waits(
@@ -293,7 +293,7 @@ CREATE TYPE tablespace_advisor.observed_load AS (
 	statements tablespace_advisor.statement_wait[]
 );
 COMMENT ON TYPE tablespace_advisor.observed_load IS
-	'what gather_load() returns';
+	'the result of gather_load()';
 
 /*
  * The load in a window, rates of relations and devices.  Before the first sample
@@ -417,7 +417,7 @@ AS $$
 		OR (of_database AND (r.hits_per_s > 0 OR r.writes_per_s > 0))
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tables_of_interest(oid[], name[], tablespace_advisor.relation_rate[], boolean) IS
-	'those given, those with something in tablespaces where what is unread may have to make room, and those that are read; of_database: also those that are only found in memory, or written';
+	'those given, those with something in tablespaces where unread relations may have to make room, and those that are read; of_database: also those that are only found in memory, or written';
 
 /* The tablespaces there are, and those that the session assumes. */
 CREATE FUNCTION tablespace_advisor.check_destination(destination name, with_assumed boolean)
@@ -455,7 +455,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tell_who_probes(oid, @extschema@.placement_advice) IS
-	'an advice to probe first, and who may, if this role may not';
+	'an advice to probe first, with the roles that may, if this role may not';
 
 CREATE FUNCTION tablespace_advisor.gather_advice(
 	caller oid,
@@ -510,7 +510,7 @@ BEGIN
 		THEN array(SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r)
 		ELSE array(SELECT f FROM tablespace_advisor.with_divided_waits(array(
 			SELECT r FROM tablespace_advisor.relation_facts(seen.rates, tables) r)) f) END;
-	/* what sessions wait is not what reads take where others read for them */
+	/* sessions wait for less than reads take where others read for them */
 	IF coalesce(current_setting('io_method', true), 'sync') = 'sync' THEN
 		tablespaces := array(SELECT f FROM tablespace_advisor.with_timed_latency(tablespaces, relations, seen.load) f);
 	END IF;
@@ -532,7 +532,7 @@ BEGIN
 			THEN tablespace_advisor.tell_who_probes(caller, j.advice) ELSE j.advice END, j.evidence
 	FROM tablespace_advisor.judge_placement(relations, considered, tablespaces,
 		tablespace_advisor.load_as_seen_by(seen.load, caller), to_tablespace, budget_bytes, target IS NULL, with_evidence) j
-	/* what nobody uses is only told of if it makes room */
+	/* unused relations have a row only if they make room */
 	WHERE cardinality(unread) = 0 OR (j.advice).action <> 'keep'
 		OR (j.advice).reads_per_s > 0 OR (j.advice).writes_per_s > 0 OR (j.advice).cached_fraction IS NOT NULL;
 END
@@ -556,4 +556,4 @@ AS $$
 	FROM tablespace_advisor.gather_advice(caller, target, destination, NULL, NULL, true) g
 $$;
 COMMENT ON FUNCTION tablespace_advisor.expected_savings(oid, regclass, name) IS
-	'what moves ask of the advice: what it would do with a relation and its indexes, and what that would save; of what it would keep, the estimate, NULL: none, or a move within one device';
+	'advice for moves: its actions on a relation and its indexes, and their saving; of relations that it would keep, the estimate, NULL: none, or a move within one device';

@@ -11,7 +11,7 @@ RETURNS SETOF tablespace_advisor.advice_row
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_advice_rows';
 COMMENT ON FUNCTION tablespace_advisor.advice_rows() IS
-	'rows of advise_placement() with what placement_evidence() says of them, from one look';
+	'rows of advise_placement() with their placement_evidence(), from one look';
 REVOKE ALL ON FUNCTION tablespace_advisor.advice_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.advice_rows TO pg_monitor;
 
@@ -35,7 +35,7 @@ AS $$
 			tablespace_advisor.two_digits(ms_per_s / 1000), what) END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.waiting_sessions(float8, text) IS
-	'how many sessions wait, on average, for what takes these milliseconds in each second, as text';
+	'how many sessions wait, on average, for work of these milliseconds in each second, as text';
 
 /* Others who keep it busy show in the device's counters, not in the probe. */
 CREATE FUNCTION tablespace_advisor.latency_there(dest jsonb)
@@ -59,9 +59,9 @@ AS $$
 		END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.latency_there(jsonb) IS
-	'what reads take in a destination, and how that is known, as text, from that part of the evidence';
+	'the time of reads in a destination, and its source, as text, from that part of the evidence';
 
-/* What the advice on a relation rests on, a line for each kind of fact. */
+/* Evidence of the advice on a relation, a line for each kind of fact. */
 CREATE FUNCTION tablespace_advisor.detail_lines(a @extschema@.placement_advice, e jsonb)
 RETURNS SETOF text
 LANGUAGE sql STABLE
@@ -71,7 +71,7 @@ AS $$
 		(CASE WHEN a.reads_per_s > 0 AND e #> '{from,device_us}' IS NOT NULL THEN
 			format('%s reads/s from the device%s', tablespace_advisor.three_digits(a.reads_per_s
 				* (e #>> '{from,device_share}')::float8),
-				/* hardly any: what they take says nothing of the others */
+				/* hardly any: their time says nothing of the others */
 				CASE WHEN e ->> 'finding' IS DISTINCT FROM 'in system cache' THEN format(': %s here (%s%s)%s',
 					tablespace_advisor.pretty_us(e #> '{from,device_us}'),
 					CASE e #>> '{from,latency_from}'
@@ -126,7 +126,7 @@ AS $$
 	) l (line) WHERE line IS NOT NULL
 $$;
 COMMENT ON FUNCTION tablespace_advisor.detail_lines(@extschema@.placement_advice, jsonb) IS
-	'what the advice on one relation rests on';
+	'lines on the evidence of the advice on one relation';
 
 /*
  * Shares in an answer on one relation are of what its table takes, as the limits
@@ -151,9 +151,9 @@ COMMENT ON FUNCTION tablespace_advisor.whole_read_ms(regclass, tablespace_adviso
 	'milliseconds of reading per second that percentages in the account are of';
 
 /*
- * The relations, in columns: what to do, and of a move where to, what it saves
- * and how long it takes, the reason below.  Names are qualified unless they are
- * of the target's own schema.
+ * The relations, in columns: the action, and of a move the target, the saving
+ * and how long it takes, the reason below.  Names are qualified unless they
+ * are of the target's own schema.
  */
 CREATE FUNCTION tablespace_advisor.relation_lines(
 	target regclass,
@@ -210,9 +210,9 @@ AS $$
 	ORDER BY c.n, l.nth
 $$;
 COMMENT ON FUNCTION tablespace_advisor.relation_lines(regclass, tablespace_advisor.advice_row[], boolean) IS
-	'a line on each relation, of a move with its reason; unless in_short also what the advice rests on';
+	'a line on each relation, of a move with its reason; unless in_short also the evidence';
 
-/* From when to when, and what moves have to do with that. */
+/* From when to when, and the moves that bound it. */
 CREATE FUNCTION tablespace_advisor.window_bounds(e jsonb, in_short boolean)
 RETURNS text
 LANGUAGE sql STABLE
@@ -230,7 +230,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.window_bounds(jsonb, boolean) IS
 	'begin and end of the window, and the move it begins after or does not know of, as text';
 
-/* The window, and unless in short what sessions did in it. */
+/* The window, and unless in short the activity of sessions in it. */
 CREATE FUNCTION tablespace_advisor.window_lines(e jsonb, in_short boolean)
 RETURNS SETOF text
 LANGUAGE sql STABLE
@@ -277,7 +277,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.window_lines(jsonb, boolean) IS
 	'the lines on the window, from the evidence of any row';
 
-/* What is spent on reading, and what the moves together save of it. */
+/* The time of reading, and the saving of all moves together. */
 CREATE FUNCTION tablespace_advisor.headline(target regclass, advice tablespace_advisor.advice_row[])
 RETURNS text
 LANGUAGE sql STABLE
@@ -309,7 +309,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.headline(regclass, tablespace_advisor.advice_row[]) IS
 	'the first line of the account';
 
-/* What moves could save at most. */
+/* The upper bound of the saving of moves. */
 CREATE FUNCTION tablespace_advisor.limit_lines(target regclass, advice tablespace_advisor.advice_row[])
 RETURNS SETOF text
 LANGUAGE sql STABLE
@@ -333,7 +333,7 @@ AS $$
 		AND (target IS NULL OR s.heap_reading IS NOT NULL)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.limit_lines(regclass, tablespace_advisor.advice_row[]) IS
-	'the line on what no move of indexes could save';
+	'the line on the part that no move of indexes could save';
 
 CREATE FUNCTION tablespace_advisor.probe_lines(advice tablespace_advisor.advice_row[])
 RETURNS SETOF text
@@ -368,7 +368,7 @@ AS $$
 	WHERE pg_is_in_recovery()
 $$;
 COMMENT ON FUNCTION tablespace_advisor.left_out_lines(regclass, jsonb) IS
-	'the lines on what the advice does not speak of';
+	'the lines on omissions of the advice';
 
 /* Of a probe that was made and is not to be trusted there is no statement. */
 CREATE FUNCTION tablespace_advisor.probe_help_lines(advice tablespace_advisor.advice_row[])
@@ -385,7 +385,7 @@ AS $$
 		WHERE (a.advice).action = 'probe first')
 $$;
 COMMENT ON FUNCTION tablespace_advisor.probe_help_lines(tablespace_advisor.advice_row[]) IS
-	'what helps where a probe is missing that was made';
+	'a remedy where a probe that was made is missing';
 
 /*
  * Of the whole database, what stays and is read for less than a twentieth of the time
@@ -426,7 +426,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.rest_line(regclass, tablespace_advisor.advice_row[]) IS
 	'a line on all rows of an advice that have none of their own; none if there are none';
 
-/* What would make certain what is not. */
+/* Statements that settle uncertain verdicts. */
 CREATE FUNCTION tablespace_advisor.doubt_lines(advice tablespace_advisor.advice_row[])
 RETURNS SETOF text
 LANGUAGE sql STABLE
@@ -456,7 +456,7 @@ AS $$
 	HAVING count(*) > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.doubt_lines(tablespace_advisor.advice_row[]) IS
-	'lines on what is uncertain in an advice, and the statement that would make it certain';
+	'lines on uncertain verdicts of an advice, and the statement that would settle them';
 
 CREATE FUNCTION tablespace_advisor.explain_advice(
 	target regclass,
@@ -501,5 +501,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.explain_advice(regclass, tablespace_advisor.advice_row[], boolean, text[]) IS
-	'the lines of explain_placement(), or in_short of advise_index_placement(); more: what else is to be said before the statements';
+	'the lines of explain_placement(), or in_short of advise_index_placement(); more: further lines before the statements';
 

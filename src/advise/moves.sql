@@ -1,7 +1,7 @@
 /*
  * src/advise/moves.sql
  *
- * Which of the moves that could be worth it are made, when not all of them fit.
+ * Which moves are made when not all of them fit.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -29,7 +29,7 @@ RETURNS SETOF record
 LANGUAGE C STRICT IMMUTABLE
 AS 'MODULE_PATHNAME', 'tsa_plan_bundles';
 COMMENT ON FUNCTION tablespace_advisor.plan_moves(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, float8[], float8, float8) IS
-	'the moves that lead from where relations are (present: place of each, from 1) to where all together are read fastest (plan_moves.c); cells: where each could be, what that saves and how long the move takes; read_ms, read_bytes: of all that is read; nth: order, 0: not made, verdict: 0 made, 1 saves too little, 2 not repaid within a week, 3 no order in which each fits; price: what one more byte there would save. Errors: 2202E lists of different length, 22023 bad numbers, 54000 too many places, 53200 out of memory';
+	'the moves that lead from where relations are (present: place of each, from 1) to where all together are read fastest (plan_moves.c); cells: possible places of each, their saving and the time of the move; read_ms, read_bytes: of all that is read; nth: order, 0: not made, verdict: 0 made, 1 saves too little, 2 not repaid within a week, 3 no order in which each fits; price: the saving of one more byte there. Errors: 2202E lists of different length, 22023 bad numbers, 54000 too many places, 53200 out of memory';
 
 /*
  * Tablespaces that are on one device have one room: the least that is free by
@@ -83,7 +83,7 @@ AS $$
 	CROSS JOIN LATERAL (SELECT coalesce(e.saved_low_ms_per_s, o.saved_ms_per_s) AS low) l
 $$;
 COMMENT ON FUNCTION tablespace_advisor.placement_offers(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_estimate[]) IS
-	'what could be moved where, with milliseconds per second saved, at the lower end of the interval (low), and seconds of work: what saves, and what goes down for it';
+	'possible moves with milliseconds per second saved, at the lower end of the interval (low), and seconds of work: moves that save, and others down that make room for them';
 
 /* The bytes that are left on each device when these moves are made. */
 CREATE FUNCTION tablespace_advisor.room_left(
@@ -105,7 +105,7 @@ AS $$
 		FROM place p LEFT JOIN taken t USING (room) GROUP BY p.room) r
 $$;
 COMMENT ON FUNCTION tablespace_advisor.room_left(tablespace_advisor.tablespace_fact[], tablespace_advisor.placement_choice[]) IS
-	'free bytes of each device (room of tablespace_rooms()) less what these moves bring there';
+	'free bytes of each device (room of tablespace_rooms()) less the bytes of these moves';
 
 CREATE FUNCTION tablespace_advisor.bundle_finding(verdict int, low float8, goes_down boolean)
 RETURNS text
@@ -121,11 +121,12 @@ BEGIN ATOMIC
 		ELSE 'bundle within noise' END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.bundle_finding(int, float8, boolean) IS
-	'what plan_moves() and the lower end of a bundle''s interval come to for one of its moves';
+	'the finding on one move of a bundle, by plan_moves() and the lower end of the bundle''s interval';
 
 /*
- * Where all together are read fastest, of what candidates and demotions offer:
- * a relation that is in neither stays.  evicted: moves that are made before.
+ * The places where all together are read fastest, among candidates and
+ * demotions: a relation that is in neither stays.  evicted: moves that are
+ * made before.
  */
 CREATE FUNCTION tablespace_advisor.choose_moves(
 	candidates tablespace_advisor.placement_choice[],
@@ -191,4 +192,4 @@ AS $$
 	WHERE f.finding <> 'stays'
 $$;
 COMMENT ON FUNCTION tablespace_advisor.choose_moves(tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, bigint) IS
-	'of candidates (what would save) and demotions (what could make room for them) those to move, each to one tablespace, so that they fit into the room of each and what saves into the budget (NULL: no limit); turn is NULL where a move is not made, and finding says why';
+	'of candidates (moves that save) and demotions (moves that make room for them) those to make, each to one tablespace, so that they fit into the room of each and candidates into the budget (NULL: no limit); turn is NULL where a move is not made, and finding says why';

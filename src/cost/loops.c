@@ -54,7 +54,7 @@ find_correlation(PlannerInfo *root, Node *column)
 	return correlation;
 }
 
-/* Without what changes nothing about the order; NULL if it is no column. */
+/* Without nodes that keep the order; NULL if it is no column. */
 static Node *
 strip_column(Node *node)
 {
@@ -81,8 +81,8 @@ find_outer_column(const IndexPath *path)
 }
 
 /*
- * What share of the rows is left within the stretches that a relation's
- * conditions leave.  What they leave together is known, ranges taken for one
+ * The share of the rows left within the stretches that a relation's conditions
+ * leave.  The rows that they leave together are known, ranges taken for one
  * condition; each decides by its weight in that whether they lie together.
  */
 static double
@@ -122,9 +122,9 @@ find_share(PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * What share of a relation's rows is left when it has been joined with others
- * that have conditions.  The planner repeats an inner scan for all of its
- * rows, and takes the table for cached when these are many.
+ * The share of a relation's rows left when it has been joined with others that
+ * have conditions.  The planner repeats an inner scan for all of its rows, and
+ * takes the table for cached when these are many.
  */
 static double
 find_joined_share(PlannerInfo *root, RelOptInfo *outer,
@@ -191,7 +191,7 @@ tsa_reads_again(const PlannerInfo *root, const IndexPath *path)
 	return false;
 }
 
-/* Find out what the formulas want to know of a scan that is repeated. */
+/* Find the figures of a repeated scan for the formulas. */
 void
 tsa_describe_loops(PlannerInfo *root, const IndexPath *path,
 				   TsaLocalScan *local)

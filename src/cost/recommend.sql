@@ -15,7 +15,7 @@ CREATE TYPE tablespace_advisor.weighed_index AS (
 	tree_height float8
 );
 COMMENT ON TYPE tablespace_advisor.weighed_index IS
-	'what weigh_random_page_cost() wants to know of a B-tree. cached: share of its table that caches hold; random_page_cost: of the index, NULL: that of the table';
+	'input of weigh_random_page_cost() on a B-tree. cached: share of its table that caches hold; random_page_cost: of the index, NULL: that of the table';
 
 CREATE TYPE tablespace_advisor.weighed_times AS (
 	sequential_page_us float8,
@@ -56,7 +56,7 @@ CREATE FUNCTION tablespace_advisor.weigh_random_page_cost(
 LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'weigh_random_page_cost';
 COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost IS
-	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take (geometric means): regret_current now; with effective_io_concurrency as recommended regret_kept, with the best constant, too, regret_best, with locality corrected, too, regret_locality; gain_low, prefetch_gain_low: the least of regret_kept / regret_best and of regret_current / regret_kept over all draws of the times. Errors: 22023, 2202E, 22004 for what makes no sense';
+	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take (geometric means): regret_current now; with effective_io_concurrency as recommended regret_kept, with the best constant, too, regret_best, with locality corrected, too, regret_locality; gain_low, prefetch_gain_low: the least of regret_kept / regret_best and of regret_current / regret_kept over all draws of the times. Errors: 22023, 2202E, 22004 for bad input';
 
 /*
  * What there is to weigh: the hundred largest pairs of a table and a B-tree
@@ -140,7 +140,7 @@ AS $$
 	GROUP BY p.spc
 $$;
 COMMENT ON FUNCTION tablespace_advisor.weighable_indexes() IS
-	'per tablespace what weigh_random_page_cost() wants to know of the tables there and their B-trees, how many of the latter there are, and the share of the tables'' blocks that caches hold now (NULL: not known)';
+	'per tablespace the input of weigh_random_page_cost() on the tables there and their B-trees, how many of the latter there are, and the share of the tables'' blocks that caches hold now (NULL: not known)';
 
 /*
  * The depth at which random reads come near their best, of what the last runs
@@ -264,7 +264,7 @@ AS $$
 	WHERE wanted IS NULL OR l.tablespace = wanted
 $$;
 COMMENT ON FUNCTION tablespace_advisor.cost_measurements(name) IS
-	'per tablespace (or of the one named) what was measured, what is set, and what weigh_random_page_cost() is to weigh; depth and io_concurrency: what the random reads at several depths recommend for maintenance_io_concurrency and effective_io_concurrency (NULL: not measured); is_option: one of the recommended settings is an option of the tablespace already';
+	'per tablespace (or of the one named) measurements, settings, and the input of weigh_random_page_cost(); depth and io_concurrency: recommendation of the random reads at several depths for maintenance_io_concurrency and effective_io_concurrency (NULL: not measured); is_option: one of the recommended settings is an option of the tablespace already';
 
 CREATE TYPE tablespace_advisor.cost_finding AS (
 	finding text,
@@ -288,12 +288,12 @@ CREATE TYPE tablespace_advisor.cost_finding AS (
 	others text
 );
 COMMENT ON TYPE tablespace_advisor.cost_finding IS
-	'what was found of a tablespace''s random_page_cost. finding: "not probed", "nothing to weigh", "caches unknown", "old" (a change, by an old probe), "gain", "prefetching" (effective_io_concurrency alone brings one), or why the value stays: "flat", "no gain", "noise", "locality"; best: the best constant, low, high: as good; the regrets as weigh_random_page_cost() tells them, regret_recommended that of what is recommended; others: values that roles and databases have set';
+	'the verdict on a tablespace''s random_page_cost. finding: "not probed", "nothing to weigh", "caches unknown", "old" (a change, by an old probe), "gain", "prefetching" (effective_io_concurrency alone brings one), or why the value stays: "flat", "no gain", "noise", "locality"; best: the best constant, low, high: as good; the regrets as weigh_random_page_cost() tells them, regret_recommended that of what is recommended; others: values that roles and databases have set';
 
 /*
- * What is an option of the tablespace already was chosen by somebody, who may
- * have followed this advice: it takes more to change it, lest it changes with
- * every probe and with what caches hold.
+ * An option of the tablespace that is set was chosen by somebody, who may have
+ * followed this advice: it takes more to change it, lest it changes with every
+ * probe and with what caches hold.
  *
  * Weighed with the present effective_io_concurrency, and with the one that the
  * probe speaks for.  The latter is recommended only if plans gain by it as much
@@ -377,7 +377,7 @@ AS $$
 		WHERE s.random_page_cost <> (c.setting).random_page_cost) o ON c.can_weigh
 $$;
 COMMENT ON FUNCTION tablespace_advisor.find_costs(name) IS
-	'what recommend_random_page_cost() has found of each tablespace or of the one named';
+	'findings of recommend_random_page_cost() on each tablespace or on the one named';
 
 CREATE FUNCTION tablespace_advisor.tablespace_options(
 	tablespace name,
@@ -407,7 +407,7 @@ AS $$
 	FROM wanted w
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_options(name, text[], float8[]) IS
-	'the statement that gives options of a tablespace these numbers (NULL: not that one), and what takes it back: two statements where some are set now and some are not';
+	'the statement that gives options of a tablespace these numbers (NULL: not that one), and the one that takes it back: two statements where some are set now and some are not';
 
 CREATE FUNCTION tablespace_advisor.cost_reason(f tablespace_advisor.cost_finding)
 RETURNS text
@@ -518,9 +518,9 @@ AS $$
 	FROM text t
 $$;
 COMMENT ON FUNCTION tablespace_advisor.cost_detail(tablespace_advisor.cost_finding) IS
-	'what was measured and weighed, and what follows';
+	'measurements, their weighing and the conclusion';
 
-/* What is added to the reason to probe. */
+/* An addition to the reason to probe. */
 CREATE FUNCTION tablespace_advisor.who_may_probe(caller name)
 RETURNS text
 LANGUAGE sql STABLE
@@ -531,7 +531,7 @@ BEGIN ATOMIC
 		THEN '' ELSE '; takes a superuser or a grant' END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.who_may_probe(name) IS
-	'who may call probe_tablespace(), if this role may not, else nothing';
+	'the roles that may call probe_tablespace(), if this role may not, else nothing';
 
 CREATE FUNCTION @extschema@.recommend_random_page_cost(tablespace name DEFAULT NULL)
 RETURNS TABLE (
@@ -610,7 +610,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION @extschema@.recommend_random_page_cost(name) IS
-	'what random_page_cost and prefetching each tablespace (or the one named) should have, weighed by the plans they lead to for the tables of this database: probe first, keep, or change by statement (undo_statement takes it back), with the slowdowns (regret_…), how many times as long as the best plans the planner''s choices are predicted to take, and measured times in microseconds; reason: why, in a line, detail: what was measured and weighed, NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
+	'recommended random_page_cost and prefetching of each tablespace (or of the one named), weighed by the plans they lead to for the tables of this database: probe first, keep, or change by statement (undo_statement takes it back), with the slowdowns (regret_…), how many times as long as the best plans the planner''s choices are predicted to take, and measured times in microseconds; reason: in a line, detail: measurements and their weighing, NULL: nobody has measured or computed it. Errors: 42704 no such tablespace, 22023 pg_global';
 
 REVOKE ALL ON FUNCTION @extschema@.recommend_random_page_cost(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
@@ -696,6 +696,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.calibrate_cost_units() IS
-	'what the planner''s CPU cost units take on this server: nanoseconds per row, per index entry and per comparison (medians of three runs over a temporary table of 200 000 rows in memory), beside the present setting; nanoseconds_per_cost should be about the same in all three. Errors: 25006 read-only transaction or standby, 42P07 there is a temporary table tsa_calibration';
+	'the time of the planner''s CPU cost units on this server: nanoseconds per row, per index entry and per comparison (medians of three runs over a temporary table of 200 000 rows in memory), beside the present setting; nanoseconds_per_cost should be about the same in all three. Errors: 25006 read-only transaction or standby, 42P07 there is a temporary table tsa_calibration';
 REVOKE ALL ON FUNCTION @extschema@.calibrate_cost_units() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.calibrate_cost_units() TO pg_monitor;

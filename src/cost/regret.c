@@ -5,13 +5,13 @@
  *
  * For every index and a range of selectivities there are three plans: index
  * scan, bitmap heap scan, sequential scan.  Locality and measured times say
- * how long each takes, with what caches hold; the planner's formulas
- * say which one it chooses under a given random_page_cost.  The regret is the
- * time of the chosen plan over that of the fastest, as a geometric mean over
- * indexes, selectivities (log-uniform: what queries ask for is not known) and
- * two ways in which caches may hold what they do: a share of the blocks is
- * the same share of accesses, or what is asked for often is likelier to be
- * held (tsa_times_cached()).
+ * how long each takes, with the present caches; the planner's formulas say
+ * which one it chooses under a given random_page_cost.  The regret is the time
+ * of the chosen plan over that of the fastest, as a geometric mean over
+ * indexes, selectivities (log-uniform: those of queries are not known) and two
+ * ways in which blocks may be cached: a share of the blocks is the same share
+ * of accesses, or blocks read often are likelier to be held
+ * (tsa_times_cached()).
  *
  * All that is repeated for times drawn from the interval of the measured
  * mean, and a gain counts as one when it is there in all draws.  The
@@ -57,8 +57,8 @@ static const double round_candidates[] = {1, 2, 4, 8, 15, 30, 60, 100};
 #define SETTINGS	(CANDIDATES + 3)
 
 /*
- * What an index leads to whose locality nobody has measured: between full
- * order and none, as the planner interpolates.
+ * The blocks of an index without a measured locality: between full order and
+ * none, as the planner interpolates.
  */
 void
 tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
@@ -105,7 +105,7 @@ tsa_locality_assume(const TsaScan *scan, TsaLocality *locality)
 	}
 }
 
-/* The measured locality, or what stands for it. */
+/* The measured locality, or its substitute. */
 static void
 know_locality(TsaRegretIndex *index)
 {
@@ -157,7 +157,10 @@ choose_plan(const TsaScan *scan, const TsaCostSettings *settings)
 	return by_bitmap <= by_table ? TSA_BITMAP_SCAN : TSA_SEQ_SCAN;
 }
 
-/* The plan that it chooses with locality corrected, told what caches hold. */
+/*
+ * The plan that it chooses with locality corrected, with the cached share
+ * known.
+ */
 static int
 choose_corrected(const TsaRegretInput *input, const TsaRegretIndex *index,
 				 const TsaScan *scan, const TsaCachedTimes *cached,
@@ -409,8 +412,8 @@ plan_of(const Cell *cell, int prefetching, int plan)
 
 /*
  * Find for how many rows of an index the planner's choice is furthest from the
- * best plan, by the measured times themselves, and what it would choose there
- * with the given random_page_cost and the recommended prefetching.
+ * best plan, by the measured times themselves, and its choice there with the
+ * given random_page_cost and the recommended prefetching.
  */
 void
 tsa_regret_worst(const TsaRegretInput *input, TsaRegretIndex *index,

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * call.c
- *	  What the procedures that move relations have in common: arguments, what
- *	  has to be true of the caller's transaction, the result row.
+ *	  The common part of procedures that move relations: arguments, what has to
+ *	  be true of the caller's transaction, the result row.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -57,7 +57,7 @@ tsa_required_arg(FunctionCallInfo fcinfo, int n, const char *name)
 	return PG_GETARG_DATUM(n);
 }
 
-/* What a rate can be; pg_size_bytes() at most knows its units. */
+/* The range of a rate; pg_size_bytes() at most knows its units. */
 static void
 hint_at_rates(void *name)
 {
@@ -192,7 +192,7 @@ tsa_parse_move_options(FunctionCallInfo fcinfo, const TsaMoveArgs *args,
 }
 
 /*
- * Refuses a call that could not queue what it plans: it has to commit.
+ * Refuses a call that could not queue its moves: it has to commit.
  */
 static void
 check_call(FunctionCallInfo fcinfo)
@@ -208,8 +208,8 @@ check_call(FunctionCallInfo fcinfo)
 }
 
 /*
- * Recovers the jobs of dead workers and commits that: what follows may take
- * long, or fail.  So may what the caller has put off until a commit.
+ * Recovers the jobs of dead workers and commits that: the rest may take long,
+ * or fail.  So may work that the caller has put off until a commit.
  */
 static void
 recover_and_commit(void)
@@ -226,7 +226,7 @@ recover_and_commit(void)
 }
 
 /*
- * What a procedure that is to queue moves does first.
+ * The beginning of a procedure that queues moves.
  */
 void
 tsa_begin_call(FunctionCallInfo fcinfo)
@@ -238,7 +238,7 @@ tsa_begin_call(FunctionCallInfo fcinfo)
 		(void) tsa_recover_jobs(true);	/* or of another database */
 }
 
-/* The result row of a procedure whose only output is job_ids. */
+/* The result row of a procedure with job_ids as its only output. */
 Datum
 tsa_job_ids_row(FunctionCallInfo fcinfo, List *ids)
 {

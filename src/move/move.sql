@@ -1,10 +1,10 @@
 /*
- * move: what people call, and what it stands on.
+ * move: functions for users, and their basis.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
 COMMENT ON TABLE tablespace_advisor.request IS
-	'what somebody has asked of a move: to pause (pause), or other limits in the place of its own (alters)';
+	'requests to a move: to pause (pause), or other limits in the place of its own (alters)';
 COMMENT ON SEQUENCE tablespace_advisor.job_job_id_seq IS
 	'numbers of moves';
 COMMENT ON TABLE tablespace_advisor.job IS
@@ -30,7 +30,7 @@ COMMENT ON COLUMN tablespace_advisor.job.takeovers IS
 COMMENT ON COLUMN tablespace_advisor.job.lock_wait_ms IS
 	'longest time in milliseconds that one request for the exclusive lock stood in the queue';
 COMMENT ON COLUMN tablespace_advisor.job.forecast_saved_ms_per_s IS
-	'saved_ms_per_s of advise_placement() when the move was queued, whoever decided it; NULL when nothing was known';
+	'saved_ms_per_s of advise_placement() when the move was queued, also of moves that a caller decided; NULL when nothing was known';
 COMMENT ON COLUMN tablespace_advisor.job.known_indexes IS
 	'the table''s indexes before a rebuild began: an invalid _ccnew index that is not among them is left over from it and will be dropped; NULL when nothing can be left over';
 COMMENT ON COLUMN tablespace_advisor.job.heap_bytes IS
@@ -60,7 +60,7 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.partitions_of(regclass) IS
 	'a relation and, if it is partitioned, its partitions of all levels, without locking them';
 
-/* The one definition of what a move of a table's indexes concerns. */
+/* The one definition of the relations of a move of a table's indexes. */
 CREATE FUNCTION tablespace_advisor.indexes_of(target regclass)
 RETURNS TABLE (
 	relation oid, heap oid, kind "char", schema_name name, relation_name name,
@@ -87,7 +87,10 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.indexes_of(regclass) IS
 	'an index, or the indexes of a table, with those of all partitions; leaves first; size_bytes counts all forks';
 
-/* What a move of tables concerns: what has storage first, then parents after children. */
+/*
+ * The relations of a move of tables: those with storage first, then parents
+ * after children.
+ */
 CREATE FUNCTION tablespace_advisor.table_and_partitions(target regclass)
 RETURNS TABLE (
 	relation oid, heap oid, kind "char", schema_name name, relation_name name,
@@ -339,7 +342,7 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.present_mb_per_s IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.rate_reason IS
 	'why a running copy is no faster, or that nothing holds it back; NULL for other moves';
 COMMENT ON COLUMN @extschema@.tablespace_moves.others_lost_percent IS
-	'percent of what others could have done (reads, transactions) that they did not get done because of a copy, as it estimates itself; NULL when that is not known';
+	'percent of the others'' possible work (reads, transactions) that was not done because of a copy, as it estimates itself; NULL when that is not known';
 COMMENT ON COLUMN @extschema@.tablespace_moves.restarts IS
 	'how often a copy began anew, because WAL was removed before it was read, or the relation was rewritten';
 COMMENT ON COLUMN @extschema@.tablespace_moves.interruptions IS
@@ -376,7 +379,10 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.detail IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.batch_id IS
 	'first job_id of those queued with it: by one call, one wave of apply_placement(), or one round of evacuate_tablespace()';
 
-/* What one watches.  A queued job waits for the one before it of its call. */
+/*
+ * A short view of moves under way. A queued job waits for the one before it of
+ * its call.
+ */
 CREATE VIEW @extschema@.tablespace_moves_active WITH (security_barrier) AS
 SELECT m.job_id, m.relation_name, m.percent,
 	CASE WHEN m.state <> 'paused' AND m.opens_at IS NULL THEN pg_catalog.pg_size_pretty(
@@ -402,7 +408,7 @@ WHERE m.finished_at IS NULL
 ORDER BY m.job_id;
 GRANT SELECT ON @extschema@.tablespace_moves_active TO PUBLIC;
 COMMENT ON VIEW @extschema@.tablespace_moves_active IS
-	'moves that have not ended, in short: percent done, present rate, time left, and what each waits for (sessions by process ID, a pause, the move before it) or why it is no faster; NULL: nothing, it goes at full speed; tablespace_moves has all of it';
+	'moves that have not ended, in short: percent done, present rate, time left, and the cause that each waits for (sessions by process ID, a pause, the move before it) or why it is no faster; NULL: nothing, it goes at full speed; tablespace_moves has all of it';
 
 CREATE PROCEDURE @extschema@.move_indexes_concurrently(
 	target regclass,
@@ -423,7 +429,7 @@ LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_move_indexes_concurrently';
 COMMENT ON PROCEDURE @extschema@.move_indexes_concurrently(regclass, name, regclass[],
 	text, text, interval, boolean, boolean, boolean, text, timestamptz,
 	timestamptz, text, bigint[]) IS
-	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use, by live block copy or REINDEX CONCURRENTLY; without tablespace, or with hot_only, what and where the advice says. Errors as of move_table_concurrently(), but 42809 neither table nor index, 0A000 an index that cannot be moved by that method';
+	'moves one index, or the indexes of a table or partitioned table, to another tablespace while they are in use, by live block copy or REINDEX CONCURRENTLY; without tablespace, or with hot_only, those that the advice names, to its tablespace. Errors as of move_table_concurrently(), but 42809 neither table nor index, 0A000 an index that cannot be moved by that method';
 
 CREATE PROCEDURE @extschema@.move_table_concurrently(
 	target regclass,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * counters.c
- *	  What the kernel says about a file and about the I/O done.
+ *	  The kernel's facts on a file and counters of I/O.
  *
  * All functions return 0 or a negative error number; "not known here" is an
  * error like any other, and the caller goes without the check it wanted.
@@ -35,7 +35,7 @@
 #define MAX_STACK		16		/* devices on top of each other */
 #define SECTOR_BYTES	512		/* of the kernel's counters, always */
 
-/* What this process had read from and written to devices. */
+/* Bytes that this process had read from and written to devices. */
 int
 tsa_process_io_read(TsaProcessIo *io)
 {
@@ -171,7 +171,7 @@ tsa_block_device_stat_path(const char *device, char *path, size_t size)
 	return stat_path_of(st.st_rdev, path, size);
 }
 
-/* What a device did for everybody. */
+/* The requests of everybody to a device. */
 int
 tsa_device_io_read(const char *path, TsaDeviceIo *io)
 {
@@ -224,7 +224,7 @@ tsa_device_reads_waiting(const char *stat_path, unsigned int *n)
 /*
  * Where a file's first bytes are (FIEMAP).
  *
- * What the page cache holds and has no place on the device yet (delayed
+ * Data in the page cache that has no place on the device yet (delayed
  * allocation) counts as written: reading it with O_DIRECT brings it there
  * first.  FIEMAP_FLAG_SYNC would write all of it at once, which is not a thing
  * to do to somebody else's file.
@@ -242,7 +242,7 @@ tsa_file_map_read(int fd, uint64_t bytes, TsaFileMap *map)
 	uint64_t	start = 0;
 
 	memset(map, 0, sizeof(*map));
-	/* the extents, too: valgrind does not know what the kernel writes there */
+	/* the extents, too: valgrind does not see the kernel's writes there */
 	memset(memory, 0, sizeof(memory));
 	while (start < bytes)
 	{
@@ -339,7 +339,7 @@ tsa_clock_now(void)
 }
 
 /*
- * What reading the clock costs, in nanoseconds: the least mean of several
+ * The cost of reading the clock, in nanoseconds: the least mean of several
  * short series, so that being scheduled away in one does not count.
  */
 uint64_t

@@ -71,7 +71,7 @@ FROM found f, wal,
 	 ) shared;
 
 COMMENT ON VIEW tablespace_advisor.device IS
-	'what tablespace_devices() returns; read by the extension itself, because others may have made a function of that name beside it';
+	'the rows of tablespace_devices(); read by the extension itself, because others may have made a function of that name beside it';
 GRANT SELECT ON tablespace_advisor.device TO pg_monitor;
 
 CREATE FUNCTION tablespace_advisor.room_of(free_bytes bigint, size_bytes bigint)
@@ -81,7 +81,7 @@ BEGIN ATOMIC
 	SELECT free_bytes - coalesce(size_bytes, 0) / 20;
 END;
 COMMENT ON FUNCTION tablespace_advisor.room_of(bigint, bigint) IS
-	'what advice and rounds may fill of a file system: the free bytes without a reserve of a twentieth of all';
+	'the part of a file system that advice and rounds may fill: the free bytes without a reserve of a twentieth of all';
 
 CREATE FUNCTION @extschema@.tablespace_devices(
 	OUT tablespace name,
@@ -112,6 +112,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION @extschema@.tablespace_devices() IS
-	'the storage under every tablespace, as the kernel shows it: layers down to the disks, kind of media, RAID, sizes in bytes, read-ahead in kB, tablespaces with a disk in common. What cannot be found out is NULL or unknown, never an error, and a warning says why.';
+	'the storage under every tablespace, as the kernel shows it: layers down to the disks, kind of media, RAID, sizes in bytes, read-ahead in kB, tablespaces with a disk in common. Unknown facts are NULL or unknown, never an error, and a warning says why.';
 REVOKE ALL ON FUNCTION @extschema@.tablespace_devices() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_devices() TO pg_monitor;

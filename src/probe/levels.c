@@ -5,21 +5,21 @@
  *
  * A volume that is rented by its requests per second may exceed them until its
  * credit is used up, and a disk takes writes fast until a cache of its own is
- * full.  A short measurement finds the first level, and what a server gets in
- * the long run is the second.
+ * full.  A short measurement finds the first level, and the rate of a server
+ * in the long run is the second.
  *
  * Turns are kept as up to 64 stretches of about the same time.  The cut that
  * explains most of their scatter is a fall if both sides are five stretches or
  * more, throughput is less than half after it, the difference is six times its
- * standard error, and no more than a tenth of either side is nearer the other's
- * level.  What others take more after it must not explain a fifth of it.  Time
- * without a processor is taken off for all this, but not from the levels that
- * are told: while the process waits, the device works.
+ * standard error, and no more than a tenth of either side is nearer the
+ * other's level.  More load of others after it must not explain a fifth of it.
+ * Time without a processor is taken off for all this, but not from the levels
+ * that are told: while the process waits, the device works.
  *
- * What came before a fall is forgotten, so that one may follow another, as
- * where a volume's credit is used up and then its server's: the last level
- * is what lasts.  Of a fall with two to four stretches after it, at the end,
- * nobody knows whether it does.
+ * Rows before a fall are forgotten, so that one may follow another, as where a
+ * volume's credit is used up and then its server's: the last level is what
+ * lasts.  Of a fall with two to four stretches after it, at the end, nobody
+ * knows whether it does.
  *
  * Pure: no server headers, no allocation.
  *
@@ -42,9 +42,8 @@
 
 /*
  * How many seconds of a turn was there a processor, if the process waited for
- * one in so many of those around it?  What may have been outside the turn was:
- * a wait taken off a turn that had none looks like throughput which no device
- * has.
+ * one in so many of those around it?  It may lie outside the turn: a wait
+ * taken off a turn that had none looks like throughput which no device has.
  */
 double
 tsa_time_worked(double turn, double around, double waited)
@@ -132,7 +131,7 @@ describe_side(const TsaStretch *stretches, int n, double *square)
 	return mean;
 }
 
-/* What all stretches come to together. */
+/* The sum of all stretches. */
 static TsaStretch
 add_up(const TsaStretch *stretches, int n)
 {
@@ -149,7 +148,7 @@ add_up(const TsaStretch *stretches, int n)
 	return sum;
 }
 
-/* What share of stretches lies on the wrong side of a throughput? */
+/* The share of stretches on the wrong side of a throughput. */
 static double
 share_astray(const TsaStretch *stretches, int n, double middle, int above)
 {
@@ -220,7 +219,7 @@ find_fall(const TsaLevels *levels, int least_after, TsaFall *fall)
 }
 
 /*
- * Is there a fall?  Then it is added, and what came before it is forgotten, and
+ * Is there a fall?  Then it is added, and the time before it is forgotten, and
  * the stretch in which it may have been.  Of more than there is room for the
  * last one counts.
  */

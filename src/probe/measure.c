@@ -14,11 +14,11 @@
  * gone (which is reported, and so is a drift later on).  Requests in flight at
  * the end are waited for but not counted.
  *
- * A measurement may be made in turns, so that several share what others do
- * meanwhile.  Each turn fills the queue anew, and what it filled it with does
- * not count; a turn lasts until enough has come after that.  Where two of them
- * are to be compared with each other only, in turns of a few requests, all of
- * these count: what a warm-up would leave out is in both.
+ * A measurement may be made in turns, so that several share the load of
+ * others.  Each turn fills the queue anew, and these first requests do not
+ * count; a turn lasts until enough has come after that.  Where two of them are
+ * to be compared with each other only, in turns of a few requests, all of
+ * these count: the part that a warm-up would leave out is in both.
  *
  * No measurement reads an offset twice: random offsets come from a
  * permutation of the space with a fresh key, and a measurement that has used
@@ -491,7 +491,7 @@ drain_queue(TsaMeasuring *run)
 }
 
 /*
- * Measure for a turn.  What it found is in run->turn until the next one, and
+ * Measure for a turn.  The figures are in run->turn until the next one, and
  * counts when tsa_measure_keep() is called.  Returns 0, or the negative error
  * number of the request that failed; others may then still be in flight, as
  * they may when check() jumps out, and it is for the caller to keep engine and
@@ -532,7 +532,7 @@ tsa_measure_is_done(const TsaMeasuring *run)
 	return is_done(run, run->turn_start_ns);
 }
 
-/* Let what the latest turn found count. */
+/* Let the latest turn count. */
 void
 tsa_measure_keep(TsaMeasuring *run)
 {

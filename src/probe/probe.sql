@@ -25,7 +25,7 @@ COMMENT ON COLUMN tablespace_advisor.probe_result.histogram IS
 COMMENT ON COLUMN tablespace_advisor.probe_result.caveat IS
 	'why it was not the device that answered: the row says nothing of it; NULL if it was';
 COMMENT ON COLUMN tablespace_advisor.probe_result.conditions IS
-	'what else went on meanwhile, as far as it matters; the row is true of that load';
+	'other activity meanwhile, as far as it matters; the row is true of that load';
 COMMENT ON COLUMN tablespace_advisor.probe_result.others_reads_per_s IS
 	'reads per second that others made of the device meanwhile; NULL where it has no counters';
 COMMENT ON COLUMN tablespace_advisor.probe_result.others_writes_per_s IS
@@ -45,7 +45,7 @@ COMMENT ON COLUMN tablespace_advisor.probe_result.turns IS
 COMMENT ON COLUMN tablespace_advisor.probe_result.quiet_percent IS
 	'share of these turns in which others made at most 5 % of the device''s requests and took at most 10 % of the processor''s time; where they were enough they alone are the row; NULL where the device has no counters';
 COMMENT ON COLUMN tablespace_advisor.probe_result.burst_iops IS
-	'requests per second before throughput first fell to another level; the last level is what counts; NULL where it did not fall';
+	'requests per second before throughput first fell to another level; the last level counts; NULL where it did not fall';
 COMMENT ON COLUMN tablespace_advisor.probe_result.burst_seconds IS
 	'seconds from the first measurement of the run until it had fallen to the last level';
 GRANT SELECT ON tablespace_advisor.probe_run, tablespace_advisor.probe_result

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row.c
- *	  From turns to a row: which of them count, and what is to be said of them.
+ *	  From turns to a row: which of them count, and the row's conditions.
  *
  * Where others leave the device alone for some of the turns, these turns are
  * the row: that is how the device answers by itself.  Where they never do, or
@@ -31,7 +31,7 @@
 /* a fall that leaves less of the time is not waited out */
 #define MIN_AFTER_FALL	0.05
 
-/* What part of a row's time is left? */
+/* The part of a row's time that is left. */
 static double
 part_left(const TsaProbeRow *row)
 {
@@ -40,7 +40,7 @@ part_left(const TsaProbeRow *row)
 
 /*
  * Where throughput falls to another level, the device had a credit that is
- * used up: what was measured until now is forgotten, at each fall.
+ * used up: earlier measurements are forgotten, at each fall.
  */
 static void
 look_for_fall(const TsaProber *prober, TsaProbeRow *row,
@@ -71,7 +71,7 @@ look_for_fall(const TsaProber *prober, TsaProbeRow *row,
 	memset(&row->quiet_growth, 0, sizeof(row->quiet_growth));
 }
 
-/* Take into account what the latest turn found, by the counters' growth. */
+/* Take the latest turn into account, by the counters' growth. */
 void
 tsa_row_keep_turn(TsaProber *prober, TsaProbeRow *row, TsaGrowth *growth)
 {
@@ -150,7 +150,7 @@ form_result(const TsaProbeStep *step, TsaLatency *latency, uint64 elapsed_ns,
 	result->latency = latency;
 }
 
-/* What there is to be said about how it was measured. */
+/* The conditions of the measurement. */
 static void
 fill_evidence(const TsaProber *prober, const TsaProbeRow *row,
 			  const TsaGrowth *growth, const TsaLatency *latency,
@@ -194,7 +194,7 @@ fill_evidence(const TsaProber *prober, const TsaProbeRow *row,
 		evidence->region_ratio = tsa_measure_region_ratio(&row->m);
 }
 
-/* Turn what was measured into a row. */
+/* Turn the measurements into a row. */
 void
 tsa_row_finish(TsaProber *prober, TsaProbeRow *row, TsaProbeResult *result)
 {

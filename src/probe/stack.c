@@ -10,8 +10,8 @@
  * of the layers below into its own.  A disk at the bottom is a "leaf"; two
  * stacks that have a leaf in common share a device.
  *
- * Layers are told by what /sys shows to everyone.  The tables of the device
- * mapper would say more, but only root may read them.
+ * Layers are found by the part of /sys that everyone may read.  The tables of
+ * the device mapper would say more, but only root may read them.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -44,7 +44,7 @@ static const TsaVerdict unknown_verdict = {
 static TsaVerdict walk_device(Walk *walk, const char *name);
 static TsaVerdict walk_mount(Walk *walk, const TsaMount *mount);
 
-/* Appends to a string, cutting what does not fit. */
+/* Appends to a string, cut to its size. */
 static void
 /* Appends to a string in a buffer, as far as there is room. */
 __attribute__((format(printf, 3, 4)))
@@ -81,7 +81,7 @@ add_word(char *list, size_t size, const char *word)
 		append(list, size, "%s%s", list[0] ? ", " : "", word);
 }
 
-/* Registers what lies at the bottom; returns its bit. */
+/* Registers a device at the bottom; returns its bit. */
 static uint64_t
 add_leaf(TsaStorage *storage, const char *name)
 {
@@ -266,7 +266,7 @@ walk_raid(Walk *walk, TsaRaidSet *set)
 	return verdict;
 }
 
-/* device mapper: the prefix of the UUID tells who has made the device */
+/* device mapper: the prefix of the UUID tells the maker of the device */
 static TsaVerdict
 walk_mapped(Walk *walk, const char *name, char (*slaves)[TSA_NAME_SIZE],
 			int nslaves)
@@ -296,7 +296,7 @@ walk_mapped(Walk *walk, const char *name, char (*slaves)[TSA_NAME_SIZE],
 	if (strcmp(kind, "multipath") == 0)
 		return walk_all(walk, slaves, 1);
 
-	/* whoever spreads data over several devices may keep copies of it */
+	/* software that spreads data over several devices may keep copies of it */
 	verdict = walk_all(walk, slaves, nslaves);
 	if (nslaves > 1 && strcmp(kind, "LVM") != 0)
 		verdict.redundant = TSA_UNKNOWN;
@@ -490,7 +490,7 @@ walk_mount(Walk *walk, const TsaMount *mount)
 
 /*
  * Follows a mount down to the disks.  Fills in the fields of the storage that
- * collect what is met on the way, and returns the verdict on the whole.
+ * collect facts on the way, and returns the verdict on the whole.
  */
 TsaVerdict
 tsa_walk_stack(const char *root, const TsaMount *mount, TsaStorage *storage)

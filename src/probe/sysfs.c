@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * sysfs.c
- *	  Reads attributes of block devices from /sys, and tells what kind of
- *	  medium a single disk is.
+ *	  Reads attributes of block devices from /sys, and tells the kind of medium
+ *	  a single disk is.
  *
- * What cannot be read is unknown; nothing here is an error.  The rotational
- * flag is not taken at its word: see tsa_classify_disk().
+ * Values that cannot be read are unknown; nothing here is an error.  The
+ * rotational flag is not taken at its word: see tsa_classify_disk().
  *
  * All functions take the directory under which /sys is found ("" for the
  * real one), so that they can be tested on trees made for the purpose.
@@ -224,7 +224,7 @@ tsa_find_mapped_device(const char *root, const char *label,
 	return found;
 }
 
-/* What the beginning of a name tells of a device. */
+/* Facts by the beginning of a device's name. */
 typedef struct KnownDevice
 {
 	const char *prefix;
@@ -269,7 +269,7 @@ static const char *const raid_adapters[] =
 	"megaraid", "hpsa", "smartpqi", "aacraid", "arcmsr", "3w-", "ips", "mpi3mr",
 };
 
-/* Makers of virtual disks, who need not say what these are kept on. */
+/* Makers of virtual disks; the storage behind these is unknown. */
 static const char *const hypervisors[] =
 {
 	"QEMU", "VBOX", "VMware", "Msft", "Virtual", "XEN", "Nutanix",
@@ -373,7 +373,7 @@ is_known(TsaDisk *disk, const char *name, const KnownDevice *known, size_t n)
 }
 
 /*
- * Tells what a disk is.
+ * Finds the kind of a disk.
  *
  * The kernel calls a virtual disk rotational unless told otherwise (virtio,
  * emulated SCSI), or never (Xen, emulated NVMe).  So of virtual disks only a

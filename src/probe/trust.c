@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * trust.c
- *	  Whether it was the device that answered, and what else went on meanwhile.
+ *	  Whether the device answered, and other activity meanwhile.
  *
  * Pure: no server headers.
  *
@@ -88,7 +88,7 @@ add_file_system(Text *to, const TsaEvidence *e)
 		add_reason(to, "with track_io_timing = on advice goes by the server's own timing instead");
 }
 
-/* Reasons that lie in the file and in who answered. */
+/* Reasons that lie in the file and in the source of the data. */
 static void
 add_answerer(Text *to, const TsaEvidence *e)
 {
@@ -141,7 +141,7 @@ tsa_trust_caveat(const TsaEvidence *e, char *words, size_t size)
 	return to.used > 0 ? words : NULL;
 }
 
-/* What the device's requests by others came to. */
+/* The sum of the device's requests by others. */
 static void
 add_others(Text *to, const TsaEvidence *e)
 {
@@ -171,12 +171,12 @@ add_falls(Text *to, const TsaFalls *falls)
 		used += (size_t) snprintf(later + used, sizeof(later) - used,
 								  ", then to %.0f after %.0f s",
 								  falls->falls[i].after, falls->falls[i].at);
-	add_reason(to, "throughput fell from %.0f to %.0f requests per second after %.0f s%s: what came after it counts",
+	add_reason(to, "throughput fell from %.0f to %.0f requests per second after %.0f s%s: the time after it counts",
 			   falls->falls[0].before, falls->falls[0].after,
 			   falls->falls[0].at, later);
 }
 
-/* What else went on, as far as it matters, or NULL. */
+/* Other activity, as far as it matters, or NULL. */
 const char *
 tsa_trust_conditions(const TsaEvidence *e, char *words, size_t size)
 {

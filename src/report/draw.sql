@@ -1,8 +1,8 @@
 /*
  * src/report/draw.sql
  *
- * Pictures as SVG: axes, lines, bands, bars and dots, and nothing else.  What
- * is drawn are numbers and texts; nothing here looks at a table, or knows what
+ * Pictures as SVG: axes, lines, bands, bars and dots, and nothing else.
+ * Numbers and texts are drawn; nothing here looks at a table, or knows what
  * the numbers mean.  Lengths are pixels of the picture's own space.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -12,7 +12,7 @@ RETURNS text
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tsa_html';
 COMMENT ON FUNCTION tablespace_advisor.html(text) IS
-	'a text as content or quoted attribute of HTML: markup and all that is not ASCII as character numbers, what is invisible or turns the direction of writing as question marks';
+	'a text as content or quoted attribute of HTML: markup and all that is not ASCII as character numbers, invisible characters and those that turn the direction of writing as question marks';
 
 CREATE TYPE tablespace_advisor.axis AS (
 	kind text,
@@ -231,7 +231,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_text(float8, float8, text, text) IS
 	'a text in a picture; its class says how it is aligned';
 
-/* Both axes with grid lines; what they are of stands above and below. */
+/* Both axes with grid lines; their titles stand above and below. */
 CREATE FUNCTION tablespace_advisor.draw_axes(
 	x tablespace_advisor.axis,
 	y tablespace_advisor.axis,
@@ -293,7 +293,7 @@ AS $$
 	FROM (SELECT tablespace_advisor.path_of(x, y, xs, ys) AS data) p
 $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_line(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[], text, text) IS
-	'a line through points; title: what a pointer on it shows';
+	'a line through points; title: shown under a pointer';
 
 CREATE FUNCTION tablespace_advisor.draw_band(
 	x tablespace_advisor.axis,
@@ -347,7 +347,7 @@ AS $$
 	WHERE d.dx IS NOT NULL AND d.dy IS NOT NULL
 $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_dots(tablespace_advisor.axis, tablespace_advisor.axis, float8[], float8[], text, text[], int, float8[], float8[]) IS
-	'dots of one of six shapes, with intervals where both lows and highs are known; titles: what a pointer on each shows';
+	'dots of one of six shapes, with intervals where both lows and highs are known; titles: shown under a pointer';
 
 CREATE FUNCTION tablespace_advisor.draw_bar(
 	x tablespace_advisor.axis,
@@ -369,7 +369,7 @@ AS $$
 		tablespace_advisor.axis_position(x, high) AS high) p
 $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_bar(tablespace_advisor.axis, float8, float8, float8, float8, text, text) IS
-	'a bar from one value to another, at least a pixel wide; title: what a pointer on it shows';
+	'a bar from one value to another, at least a pixel wide; title: shown under a pointer';
 
 CREATE FUNCTION tablespace_advisor.draw_picture(width float8, height float8, title text, body text)
 RETURNS text
@@ -380,4 +380,4 @@ AS $$
 		round(width::numeric), round(height::numeric), tablespace_advisor.html(title), body)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_picture(float8, float8, text, text) IS
-	'a picture as an SVG element of a page; title: what it shows, for who cannot see it';
+	'a picture as an SVG element of a page; title: a description for readers that cannot see it';

@@ -1,12 +1,15 @@
 /*
  * src/report/parts_past.sql
  *
- * The parts of the page on what was done and what becomes of it: moves, growth,
- * costs, and the small print.
+ * The parts of the page on the past and its outcome: moves, growth, costs, and
+ * the small print.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
-/* What samples cannot tell apart is one row, as all of it has the same batch_... figures. */
+/*
+ * Moves that samples cannot tell apart are one row, as all of it has the same
+ * batch_... figures.
+ */
 CREATE FUNCTION tablespace_advisor.batch_outcomes(since timestamptz)
 RETURNS TABLE (judged_with bigint, forecast float8, saved float8, low float8, high float8,
 	all_saved float8, all_low float8, all_high float8, moves bigint, name text, outcome text)
@@ -26,7 +29,7 @@ AS $$
 	GROUP BY o.judged_with
 $$;
 COMMENT ON FUNCTION tablespace_advisor.batch_outcomes(timestamptz) IS
-	'per calls that are judged as one, and have a measured outcome: waiting sessions that were forecast to be saved, and that were in reads of what it moved (saved) and in all reads of the database (all_saved), with 95 % intervals';
+	'per calls that are judged as one, and have a measured outcome: waiting sessions that were forecast to be saved, and that were in reads of the moved relations (saved) and in all reads of the database (all_saved), with 95 % intervals';
 
 CREATE FUNCTION tablespace_advisor.draw_outcomes(batches jsonb)
 RETURNS text
@@ -63,9 +66,9 @@ AS $$
 	WHERE EXISTS (SELECT FROM batch)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_outcomes(jsonb) IS
-	'what calls were forecast to save and what they saved, of rows of batch_outcomes(); NULL without any of which both are known';
+	'forecast and measured savings of calls, of rows of batch_outcomes(); NULL without any of which both are known';
 
-/* What the period's moves brought, as far as it was measured. */
+/* The measured outcome of the period's moves. */
 CREATE FUNCTION tablespace_advisor.outcome_sentence(batches jsonb, unknown bigint)
 RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -90,7 +93,7 @@ AS $$
 		WHERE j.low IS NOT NULL AND j.all_low IS NOT NULL) b
 $$;
 COMMENT ON FUNCTION tablespace_advisor.outcome_sentence(jsonb, bigint) IS
-	'what rows of batch_outcomes() together saved; unknown: how many moves are done whose outcome is not known';
+	'the saving of all rows of batch_outcomes(); unknown: how many moves are done whose outcome is not known';
 
 CREATE FUNCTION tablespace_advisor.report_moved(f tablespace_advisor.report_findings)
 RETURNS text
@@ -289,8 +292,8 @@ COMMENT ON FUNCTION tablespace_advisor.draw_costs(jsonb) IS
 	'present and recommended constants, and between which values they are as good';
 
 /*
- * What would help: the recommended settings, if they bring the plan within a
- * tenth of the best, else locality, if that does.
+ * Remedies: the recommended settings, if they bring the plan within a tenth of
+ * the best, else locality, if that does.
  */
 CREATE FUNCTION tablespace_advisor.report_plans(plans jsonb)
 RETURNS text

@@ -1,7 +1,7 @@
 /*
  * src/sample/measured_waits.sql
  *
- * What sessions waited for reads, as stage wait measures it: its counters, the
+ * Waits of sessions for reads, as stage wait measures them: its counters, the
  * differences between two readings of them, and the part that samples keep.
  *
  * The counters begin when the server starts, and those of a relation or statement
@@ -23,7 +23,7 @@ RETURNS float8[]
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tsa_subtract_histograms';
 COMMENT ON FUNCTION tablespace_advisor.subtract_histograms(float8[], float8[]) IS
-	'what a histogram of 20 counts has grown by; NULL: by nothing. Errors: 2202E not 20 numbers';
+	'growth of a histogram of 20 counts; NULL: by nothing. Errors: 2202E not 20 numbers';
 
 CREATE FUNCTION tablespace_advisor.sum_histograms(histograms float8[])
 RETURNS float8[]
@@ -84,7 +84,7 @@ AS $$
 		AND (e.relation IS NOT NULL OR (l.since <= known_from) IS NOT TRUE)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.subtract_waits(tablespace_advisor.sampled_wait[], tablespace_advisor.sampled_wait[], timestamptz) IS
-	'what counters of read_waits() have grown by between two readings, for relations that were read';
+	'growth of counters of read_waits() between two readings, for relations that were read';
 
 CREATE FUNCTION tablespace_advisor.subtract_statement_waits(
 	earlier tablespace_advisor.sampled_statement_wait[],
@@ -108,7 +108,7 @@ AS $$
 		AND (e.queryid IS NOT NULL OR (l.since <= known_from) IS NOT TRUE)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.subtract_statement_waits(tablespace_advisor.sampled_statement_wait[], tablespace_advisor.sampled_statement_wait[], timestamptz) IS
-	'what counters of read_statement_waits() have grown by between two readings, for statements that ran';
+	'growth of counters of read_statement_waits() between two readings, for statements that ran';
 
 /*
  * A statement on a table with a thousand partitions has a thousand rows: those
@@ -253,7 +253,7 @@ AS $$
 	FROM tablespace_advisor.largest_statement_waits(statements) s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.keep_waits(int, tablespace_advisor.sampled_wait[], tablespace_advisor.sampled_statement_wait[]) IS
-	'adds the rows of relation_wait_sample and statement_wait_sample to a sample: what was waited for in it';
+	'adds the rows of relation_wait_sample and statement_wait_sample to a sample: the waits in it';
 
 /*
  * Counters of scans say that a partition is used if the planner has looked for
@@ -326,7 +326,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.add_wait_samples(tablespace_advisor.sample) IS
-	'adds what sessions waited for to a sample just begun, and brings sampled_wait and sampled_statement_wait up to date';
+	'adds waits of sessions to a sample just begun, and brings sampled_wait and sampled_statement_wait up to date';
 
 /* The fifty statements of an hour are those with the longest waits of that hour. */
 CREATE FUNCTION tablespace_advisor.merge_wait_samples(
@@ -374,7 +374,7 @@ AS $$
 			FROM whole w)) s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.merge_wait_samples(int, int[]) IS
-	'adds up what samples have of waits, as rows of one of them';
+	'adds up the waits of samples, as rows of one of them';
 
 CREATE FUNCTION tablespace_advisor.forget_wait_samples(first_kept int)
 RETURNS void
@@ -387,7 +387,7 @@ AS $$
 	WHERE w.sample_id < first_kept
 $$;
 COMMENT ON FUNCTION tablespace_advisor.forget_wait_samples(int) IS
-	'deletes what samples before this one have of waits';
+	'deletes the waits of samples before this one';
 
 CREATE FUNCTION tablespace_advisor.sum_wait_samples(
 	first_id int,
@@ -405,7 +405,7 @@ AS $$
 	GROUP BY w.relation, w.class, w.access
 $$;
 COMMENT ON FUNCTION tablespace_advisor.sum_wait_samples(int, int) IS
-	'what was waited for in a range of samples, by relation and kind of access; since is NULL';
+	'the waits in a range of samples, by relation and kind of access; since is NULL';
 
 CREATE FUNCTION tablespace_advisor.sum_statement_wait_samples(
 	first_id int,
@@ -422,7 +422,7 @@ AS $$
 	GROUP BY w.userid, w.queryid, w.relation, w.class, w.access
 $$;
 COMMENT ON FUNCTION tablespace_advisor.sum_statement_wait_samples(int, int) IS
-	'what statements waited for in a range of samples, each while it was among the fifty that waited most; since is NULL';
+	'the waits of statements in a range of samples, each while it was among the fifty that waited most; since is NULL';
 
 CREATE TYPE tablespace_advisor.relation_wait AS (
 	relation oid,
@@ -467,7 +467,7 @@ AS $$
 	FROM unnest(grown) g CROSS JOIN (SELECT nullif(seconds, 0) AS s) s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.wait_rates(tablespace_advisor.sampled_wait[], float8) IS
-	'rates from what counters have grown by in so many seconds; NULL if these are NULL or 0';
+	'rates by the growth of counters in so many seconds; NULL if these are NULL or 0';
 
 CREATE FUNCTION tablespace_advisor.statement_wait_rates(
 	grown tablespace_advisor.sampled_statement_wait[],
@@ -483,7 +483,7 @@ AS $$
 	FROM unnest(grown) g CROSS JOIN (SELECT nullif(seconds, 0) AS s) s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.statement_wait_rates(tablespace_advisor.sampled_statement_wait[], float8) IS
-	'rates from what counters of statements have grown by in so many seconds; NULL if these are NULL or 0';
+	'rates by the growth of counters of statements in so many seconds; NULL if these are NULL or 0';
 
 CREATE FUNCTION tablespace_advisor.sampled_waits(
 	first_id int,
@@ -525,7 +525,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.waits_since(tablespace_advisor.sampled_wait[], tablespace_advisor.sampled_statement_wait[], float8) IS
 	'rates since an earlier result of read_waits() and read_statement_waits(), which is the given number of seconds old';
 
-/* Exports, maintenance and moves are not what an advice is for. */
+/* Advice is not for exports, maintenance and moves. */
 CREATE FUNCTION tablespace_advisor.application_waits(
 	waits tablespace_advisor.relation_wait[],
 	OUT relation oid,

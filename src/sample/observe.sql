@@ -3,7 +3,7 @@
 /*
  * src/sample/observe.sql
  *
- * Rates per relation over a window, from whatever there is: samples, the
+ * Rates per relation over a window, from the source at hand: samples, the
  * statistics' totals, or watching for a while.
  */
 CREATE TYPE tablespace_advisor.relation_rate AS (
@@ -30,7 +30,7 @@ CREATE TYPE tablespace_advisor.relation_rate AS (
 );
 
 COMMENT ON TYPE tablespace_advisor.relation_rate IS
-	'what a relation was read and written per second over a window. reads, hits: blocks read past shared buffers and found in them, reads without maintenance_reads: VACUUM''s and ANALYZE''s (maintenance.sql), NULL: none ran; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known; measured: waits were measured in the window; waiting_sessions: the mean number of sessions in which the application waited for reads of it, NULL unless measured; scan_reads_per_s, scan_sessions: the part of sequential scans; where measured, reads are those of the application';
+	'reads and writes of a relation per second over a window. reads, hits: blocks read past shared buffers and found in them, reads without maintenance_reads: VACUUM''s and ANALYZE''s (maintenance.sql), NULL: none ran; writes: row versions written (heap: inserts, updates, deletes; index: inserts and updates that are not HOT, at most; TOAST: its own); scans: scans begun; tuples: rows or index entries read by them; hot_fraction: share of the table''s updates that are HOT, NULL without updates; scans_total: scans since counted_since (NULL: not known); was_reset: its counters began anew within the window; system_cached: share of its reads that the system''s cache served, by the pages it had (at both ends of each sample), NULL: not known; measured: waits were measured in the window; waiting_sessions: the mean number of sessions in which the application waited for reads of it, NULL unless measured; scan_reads_per_s, scan_sessions: the part of sequential scans; where measured, reads are those of the application';
 
 CREATE TYPE tablespace_advisor.observation AS (
 	source text,
@@ -50,7 +50,7 @@ CREATE TYPE tablespace_advisor.observation AS (
 );
 
 COMMENT ON TYPE tablespace_advisor.observation IS
-	'a window and what happened in the whole database meanwhile; see observe_database()';
+	'a window and the activity of the whole database in it; see observe_database()';
 
 /* Differences between successive samples, of the database's own counters. */
 CREATE VIEW tablespace_advisor.sample_interval AS
@@ -81,11 +81,11 @@ CROSS JOIN LATERAL
 	(SELECT p.* FROM tablespace_advisor.sample p
 		WHERE p.sample_id < s.sample_id
 		ORDER BY p.sample_id DESC LIMIT 1) l
-/* what somebody has put there need not be a time */
+/* a value put there by somebody need not be a time */
 WHERE isfinite(s.taken_at) AND isfinite(s.started_at) IS NOT FALSE;
 
 COMMENT ON VIEW tablespace_advisor.sample_interval IS
-	'per sample but the first: what happened in the whole database since the one before; columns as in tablespace_advisor.sample. read_ms and write_ms are NULL unless track_io_timing was on';
+	'per sample but the first: activity of the whole database since the one before; columns as in tablespace_advisor.sample. read_ms and write_ms are NULL unless track_io_timing was on';
 
 /*
  * What maintenance read is left out of reads_per_s: by intervals without any, if
@@ -152,7 +152,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.sum_relation_samples(int, int, float8) IS
-	'what the samples of a window say of each relation: per second, or in all';
+	'activity of each relation by the samples of a window: per second, or in all';
 
 /*
  * with_active: also of tables that have changed, of which there are few among
@@ -240,7 +240,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.observe_samples(interval, oid[], boolean) IS
-	'what samples say of a window, and of relations in it (see observe_database()): from those of the last so long; NULL if there are none';
+	'activity in a window, and of relations in it, by samples (see observe_database()): from those of the last so long; NULL if there are none';
 
 CREATE FUNCTION tablespace_advisor.tuples_written(
 	kind text,
@@ -347,9 +347,9 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.subtract_counters(tablespace_advisor.relation_counter[], tablespace_advisor.relation_counter[], float8, tablespace_advisor.relation_wait[]) IS
-	'rates between two readings of read_counters(), so many seconds apart; since counters began without the earlier one; waits: what was measured meanwhile, NULL: nothing';
+	'rates between two readings of read_counters(), so many seconds apart; since counters began without the earlier one; waits: those measured meanwhile, NULL: none';
 
-/* What the statistics say of the whole database now. */
+/* The statistics of the whole database now. */
 CREATE FUNCTION tablespace_advisor.read_database()
 RETURNS tablespace_advisor.observation
 LANGUAGE sql VOLATILE
@@ -456,7 +456,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.watch_database(interval, oid[]) IS
-	'what a window of so long, beginning now, shows. Errors: 22023 duration out of range';
+	'activity in a window of so long, beginning now. Errors: 22023 duration out of range';
 
 CREATE FUNCTION tablespace_advisor.observe_database(
 	observe interval DEFAULT NULL,
@@ -538,7 +538,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.observe_database(interval, oid[], interval, boolean) IS
-	'what this database and its relations (of the tables given, or all; with_active: at least of those and of tables that did anything) did per second: while watched for so long (observe), else by the samples of the last history, else by the totals since counters began; times are NULL without track_io_timing, and waits where none were measured (measured_s: seconds of the window in which they were). Errors: 22023 observe out of range';
+	'activity of this database and its relations (of the tables given, or all; with_active: at least of those and of tables that did anything) per second: while watched for so long (observe), else by the samples of the last history, else by the totals since counters began; times are NULL without track_io_timing, and waits where none were measured (measured_s: seconds of the window in which they were). Errors: 22023 observe out of range';
 
 CREATE FUNCTION tablespace_advisor.observed_activity(
 	observe interval DEFAULT NULL,

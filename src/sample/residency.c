@@ -15,9 +15,9 @@
  * The system's cache: see cached_pages.c.  A page of the system may be smaller
  * than a block; blocks are then counted in parts.
  *
- * What is read past shared buffers is not in them, so the system's cache is
- * counted twice: all it has of a relation, and what shared buffers do not
- * have.  Right after a block was read it is in both.
+ * Blocks read past shared buffers are not in them, so the system's cache is
+ * counted twice: all its pages of a relation, and those that shared buffers do
+ * not have.  Right after a block was read it is in both.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -137,7 +137,7 @@ file_bytes(PG_FUNCTION_ARGS)
 
 	if (bytes < 0)
 		PG_RETURN_NULL();
-	/* what is empty has no other forks, but for an init fork */
+	/* an empty relation has no other forks, but for an init fork */
 	for (ForkNumber fork = FSM_FORKNUM; bytes > 0 && fork <= MAX_FORKNUM;
 		 fork++)
 		bytes += Max(get_fork_bytes(locator, fork), 0);
@@ -225,7 +225,7 @@ list_shared_blocks(HTAB *relations)
 				  compare_blocks);
 }
 
-/* What was found of one relation in the system's cache */
+/* Pages of one relation in the system's cache */
 typedef struct CacheCount
 {
 	int64		examined;		/* bytes looked at */
@@ -272,7 +272,7 @@ count_piece(Residency *entry, CacheCount *count, int64 start, int64 length,
 
 /*
  * Looks at every step'th piece of one segment; false if the system does not
- * say what is in its cache.
+ * show its cache.
  */
 static bool
 examine_segment(Residency *entry, int segment, int64 bytes, int64 step,

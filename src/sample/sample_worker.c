@@ -23,9 +23,9 @@
  *
  * So it is when it takes longer than the time between two samples: the other
  * databases wait for their turn, and how long it takes is up to a database's
- * owner, by the number of tables.  Such a database is sampled in few rounds, as
- * somebody may have many.  What follows a sample (tsa_after_sample) is ended
- * for the same reasons, and the sample stays.
+ * owner, by the number of tables.  Such a database is sampled in few rounds,
+ * as somebody may have many.  The work after a sample (tsa_after_sample) is
+ * ended for the same reasons, and the sample stays.
  *
  * A standby keeps no samples: the launcher starts when recovery has ended.
  *
@@ -70,7 +70,7 @@
 /* Looks at pg_stat_activity in a sample */
 #define SNAPSHOTS	10
 
-/* What cannot be locked in that time is for the next round. */
+/* Relations that cannot be locked in that time are for the next round. */
 #define LOCK_TIMEOUT "10s"
 
 /* Between looks whether somebody waits for the database to be left. */
@@ -82,17 +82,17 @@
 /* Databases without it are asked every so many rounds, or after an install. */
 #define ROUNDS_WITHOUT	12
 
-/* Those whose sample took too long are left out for so many. */
+/* Databases with a sample that took too long are left out for so many. */
 #define ROUNDS_LATE		12
 
 int			tsa_sample_interval = 300;
 void		(*tsa_after_sample) (void) = NULL;
 
-/* What a worker tells the launcher, in dynamic shared memory. */
+/* Messages of a worker to the launcher, in dynamic shared memory. */
 typedef struct Reply
 {
 	bool		without_extension;
-	bool		is_sampled;		/* committed; what follows may be cut short */
+	bool		is_sampled;		/* committed; the rest may be cut short */
 } Reply;
 
 /* Defines the parameter and registers the hooks when the library is loaded. */
@@ -226,7 +226,7 @@ void
 tsa_sample_databases(List *databases)
 {
 	static List *without = NIL; /* databases without the extension */
-	static List *late = NIL;	/* those whose sample took too long */
+	static List *late = NIL;	/* with a sample that took too long */
 	static int	round = 0;
 	static uint32 installs = 0;
 	dsm_segment *segment = dsm_create(sizeof(Reply),
@@ -314,7 +314,7 @@ take_sample(Oid function)
 	SetUserIdAndSecContext(save_userid, save_sec_context);
 }
 
-/* What the launcher reads; NULL if it does not wait any more. */
+/* The part that the launcher reads; NULL if it does not wait any more. */
 static Reply *
 find_reply(void)
 {
@@ -327,7 +327,7 @@ find_reply(void)
 }
 
 /*
- * Takes a sample, or does what follows it, in a transaction that has locked
+ * Takes a sample, or does the work after it, in a transaction that has locked
  * the extension against DROP.  Returns whether the extension is installed.
  */
 static bool

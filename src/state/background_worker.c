@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * background_worker.c
- *	  The extension's background workers: what they are, their settings, and
- *	  when they end.
+ *	  The extension's background workers: their kinds, their settings, and when
+ *	  they end.
  *
  * Settings.  A database's owner can give it settings, and ALTER ROLE gives
  * them to a role; a worker that connects gets them like any session.  They
- * must not decide what the worker's statements mean, nor end them, nor make
- * them take hours (settings.c).  So the worker's own settings are in place
- * before it connects, with a source (PGC_S_OVERRIDE) that databases and roles
- * do not override.
+ * must not change the meaning of the worker's statements, nor end them, nor
+ * make them take hours (settings.c).  So the worker's own settings are in
+ * place before it connects, with a source (PGC_S_OVERRIDE) that databases and
+ * roles do not override.
  *
  * Code of others that runs in a worker, which is functions of indexes, sets
  * parameters with a higher source (PGC_S_SESSION), by SET, set_config() or the
  * SET clause of a function.  The server runs such functions in a nest level of
- * settings and undoes what they have set.  Until then only their own job is
+ * settings and undoes their changes.  Until then only their own job is
  * concerned, but for parameters that turn an error or a timer into the end of
  * the process: the other jobs would go with it.  Those are locked: their
  * context, in this process, becomes that of a parameter which only the
@@ -115,14 +115,14 @@ end_with_postmaster(void)
 /* The settings of this process, which is a worker. */
 static TsaWorkerSettings own;
 
-/* What RESET leads to; no database or role overrides it. */
+/* The value that RESET restores; no database or role overrides it. */
 static void
 set_default(const char *name, const char *value)
 {
 	SetConfigOption(name, value, PGC_SIGHUP, PGC_S_OVERRIDE);
 }
 
-/* What is in force, whatever code of others has set. */
+/* The value in force, over settings by code of others. */
 static void
 set_value(const char *name, const char *value)
 {
@@ -161,9 +161,9 @@ apply_settings(TsaSetter set)
 }
 
 /*
- * The worker's settings are in force again, whatever code of others has left.
- * To be called after such code has run, outside any transaction: the end of one
- * would undo it.
+ * The worker's settings are in force again, over those that code of others has
+ * left.  To be called after such code has run, outside any transaction: the
+ * end of one would undo it.
  */
 void
 tsa_renew_settings(void)

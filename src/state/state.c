@@ -8,7 +8,7 @@
  * rests on the following, and every statement on these tables goes through
  * here:
  *
- * - What is called tablespace_advisor.job but does not belong to the extension
+ * - A table tablespace_advisor.job that does not belong to the extension
  *   is never touched, nor locked.  Where the extension is not, or not any
  *   more, anybody may have made it, with triggers or as a view.  So the table's
  *   membership in the extension is looked up before it is locked, because the
@@ -250,10 +250,10 @@ tsa_state_check(const char *table, LOCKMODE mode)
 }
 
 /*
- * Throws unless what is called is a function of this library's version, with so
- * many arguments: while those were evaluated ALTER EXTENSION UPDATE can have
- * replaced it by one that takes others or returns something else.  Locks one of
- * the extension's tables until the transaction ends, so that it stays.
+ * Throws unless the called function is of this library's version, with so many
+ * arguments: while those were evaluated ALTER EXTENSION UPDATE can have
+ * replaced it by one that takes others or returns something else.  Locks one
+ * of the extension's tables until the transaction ends, so that it stays.
  */
 void
 tsa_check_signature(FunctionCallInfo fcinfo, const char *table, int nargs)
@@ -272,8 +272,8 @@ tsa_check_signature(FunctionCallInfo fcinfo, const char *table, int nargs)
 /*
  * Refuses a function with an effect beyond its result where the server runs
  * the code of a table's owner for somebody else: functions of indexes under
- * ANALYZE or REINDEX, in a worker of ours, too.  What such code leaves behind
- * would be in the session of whoever maintains the table.
+ * ANALYZE or REINDEX, in a worker of ours, too.  Leftovers of such code would
+ * be in the session of the role that maintains the table.
  */
 void
 tsa_refuse_restricted_operation(FunctionCallInfo fcinfo)
@@ -308,8 +308,8 @@ override(const char *name, const char *value)
 }
 
 /*
- * Citus has a planner hook that leaves shards out of what is read from pg_class
- * unless told not to.  For the caller's nest level of settings.
+ * Citus has a planner hook that leaves shards out of reads of pg_class unless
+ * told not to.  For the caller's nest level of settings.
  */
 void
 tsa_state_show_all_relations(void)

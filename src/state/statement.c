@@ -6,18 +6,18 @@
  * Statements are constants, their plans are saved, and state.c sees to it that
  * no code but the server's runs with these rights.
  *
- * TSA_READS and TSA_WRITES see what is committed, whatever the isolation level
- * of the caller's transaction, and wait for rows as under READ COMMITTED: a row
- * that a worker has changed since the caller's snapshot would be an error
- * otherwise, and the caller could not cancel its jobs.
+ * TSA_READS and TSA_WRITES see all that is committed, under any isolation
+ * level of the caller's transaction, and wait for rows as under READ
+ * COMMITTED: a row that a worker has changed since the caller's snapshot would
+ * be an error otherwise, and the caller could not cancel its jobs.
  *
  * For that, and under REPEATABLE READ and SERIALIZABLE only, a statement that
  * writes runs with the isolation level changed: the server has no other way to
- * go on with the newest version of a row there.  It must not take a transaction
- * snapshot meanwhile, which would replace the caller's, so that what the caller
- * reads next would be of another moment.  Volatile functions take one, and so
- * do foreign keys.  What needs either runs as TSA_CALLS, with the caller's
- * isolation level and snapshot.
+ * go on with the newest version of a row there.  It must not take a
+ * transaction snapshot meanwhile, which would replace the caller's, so that
+ * what the caller reads next would be of another moment.  Volatile functions
+ * take one, and so do foreign keys.  Statements that need either run as
+ * TSA_CALLS, with the caller's isolation level and snapshot.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -62,9 +62,9 @@ prepare(TsaStatement *statement, int nargs, Oid *types)
 }
 
 /*
- * Plans a statement for whatever values, so that it need not be when it runs,
- * with locks that others wait for.  Before its first run, or it is planned for
- * the values of each.
+ * Plans a statement for any values, so that it need not be when it runs, with
+ * locks that others wait for.  Before its first run, or it is planned for the
+ * values of each.
  */
 void
 tsa_plan(TsaStatement *statement)

@@ -14,8 +14,8 @@
  *
  * Moves and parallel queries need worker slots, too.  So no more than a part of
  * them is for looks, of all sessions together, and a session that finds these
- * places taken waits for one.  A place is taken for one database at a time, and
- * while it is, nothing is sent to a client and locks of others are waited for no
+ * places taken waits for one.  A place is taken for one database at a time.
+ * Meanwhile nothing is sent to a client, and locks of others are waited for no
  * longer than LOCK_TIMEOUT.
  *
  * A worker runs no event triggers for login: those belong to clients.

@@ -133,7 +133,7 @@ tsa_load_moves(TsaStatement *query, Datum *values, const char *nulls,
 	return moves;
 }
 
-/* What is to be queued, and the ids of its jobs. */
+/* Moves to queue, and the ids of their jobs. */
 typedef struct Queueing
 {
 	List	   *moves;
@@ -279,7 +279,7 @@ tsa_report_moved(List *ids)
 	tsa_state_close(&journal);
 }
 
-/* CREATE on a tablespace is what every move to it will need. */
+/* Every move to a tablespace needs CREATE on it. */
 void
 tsa_check_create_right(Oid tablespace)
 {

@@ -1,27 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * ledger.c
- *	  What was read and waited for: adding to a ledger, and merging the one of
- *	  a backend into the one in shared memory.
+ *	  Reads and waits: adding to a ledger, and merging the one of a backend
+ *	  into the one in shared memory.
  *
  * How memory stays bounded.  Three tables of fixed size:
  *
  * - Relations are kept.  If their table is full, entries that have not changed
  *	 for an hour are given up, the oldest first: they belong to relations that
- *	 were dropped or that nobody reads, and whoever samples has seen them.  If
- *	 there are none, those with the least waits are added to relation 0 of their
- *	 database, class and access, for which some entries are reserved, a tenth of
- *	 all every ten seconds; and so is what is new meanwhile.  So totals per
- *	 database and kind remain exact, and who reads a little of ten thousand
- *	 tables of its own keeps no busy relation out for long.
+ *	 were dropped or that nobody reads, and samples have seen them.  If there
+ *	 are none, those with the least waits are added to relation 0 of their
+ *	 database, class and access, for which some entries are reserved, a tenth
+ *	 of all every ten seconds; and so is what is new meanwhile.  So totals per
+ *	 database and kind remain exact, and a session that reads a little of ten
+ *	 thousand tables of its own keeps no busy relation out for long.
  * - Statements with the least recent waits are evicted, a tenth at a time, and
  *	 their shares with them.  An execution that read nothing makes no entry.
  *	 A statement has at most a sixteenth of the shares; the rest of it goes to
  *	 its share of relation 0.  So one that reads twenty thousand partitions does
  *	 not evict all others.
  *
- * The ledger of a backend gives up nothing: makes_room is false.  What does not
- * fit goes to relation 0, and statements and shares are left out.
+ * The ledger of a backend gives up nothing: makes_room is false.  Entries that
+ * do not fit goes to relation 0, and statements and shares are left out.
  *
  * Pure, see test/unit/test_ledger.c.
  *
@@ -43,7 +43,7 @@
 /* the part of the shares that one statement may have */
 #define STATEMENT_PART 16
 
-/* What an eviction multiplies recent waits by. */
+/* The factor of recent waits at an eviction. */
 #define DECAY 0.95
 
 #define EXPONENTS 64
@@ -111,7 +111,7 @@ exponent_of(double recent)
 	return exponent;
 }
 
-/* What a relation weighs, if some have to go. */
+/* The weight of a relation, if some have to go. */
 static int
 weight_of(const TsaRelationEntry *entry)
 {
@@ -366,7 +366,7 @@ enter_share(TsaLedger *ledger, TsaShareKey key, bool *found)
 }
 
 /*
- * Adds to what a statement reads of a relation.  In shared memory the statement
+ * Adds to a statement's reads of a relation.  In shared memory the statement
  * has to be there.
  */
 void

@@ -5,22 +5,22 @@
  *	  workers of this extension.
  *
  * At the end of each of their transactions the growth of their counters is
- * added, less what executions and commands inside of it have accounted for.
+ * added, less the part of executions and commands inside of it.
  *
- * Before a commit, the tables that the transaction has modified (logical apply)
- * or locked (autovacuum) and their indexes say which of them was read
- * (locked_tables.c).  The transaction still holds its locks on them.  What none
- * of them explains, and all that others read, is of no relation.
+ * Before a commit, the tables that the transaction has modified (logical
+ * apply) or locked (autovacuum) and their indexes say which of them was read
+ * (locked_tables.c).  The transaction still holds its locks on them.  Reads
+ * that none of them explains, and all that others read, is of no relation.
  *
  * Between transactions the server sends the counters to the statistics, and
  * they begin anew at 0.  It sends those of the database at the same time, and
  * pgStatBlockReadTime tells: since then it has grown by no more than this
  * process has waited in the transaction.  Its microseconds are cut off at each
  * read.  So reads that take less than one may be taken for a new beginning;
- * then what was read before may count once more, instead of what no relation
+ * then earlier reads may count once more, instead of those that no relation
  * explains.
  *
- * Reads of logical apply and of autovacuum are timed whatever track_io_timing
+ * Reads of logical apply and of autovacuum are timed under any track_io_timing
  * says.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -57,7 +57,7 @@ were_sent(void)
 		(uint64) pgStatBlockReadTime * 1000 <= waited;
 }
 
-/* Adds what no relation explains. */
+/* Adds reads that no relation explains. */
 static void
 add_rest(uint64 reads, uint64 ns, TsaWaitAccess access)
 {
@@ -110,7 +110,7 @@ tsa_wait_before_commit(void)
 }
 
 /*
- * A transaction has ended: adds what the process has read.
+ * A transaction has ended: adds the reads of the process.
  */
 void
 tsa_wait_end_transaction(void)

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * settle.c
- *	  The end of an execution: what it adds to the backend's ledger.
+ *	  The end of an execution: its entries in the backend's ledger.
  *
  * The reads of a frame were added to their relations when they were charged.
- * Its end adds the executions, the hits, and what belongs to the statement,
- * and passes all of it to the execution around it, whose statement includes
- * it: as it is if all executions in there are measured, otherwise weighted.  An
+ * Its end adds the executions, the hits, and the figures of the statement, and
+ * passes all of it to the execution around it, whose statement includes it: as
+ * it is if all executions in there are measured, otherwise weighted.  An
  * execution that fails adds to no statement, as in pg_stat_statements.
  *
  * A frame whose execution ends by an abort is dropped at the end of its
@@ -78,7 +78,7 @@ add_shares(TsaFrame *frame, const TsaWaitArray *accounts)
 	}
 }
 
-/* Adds what a frame has measured to the backend's ledger. */
+/* Adds the figures of a frame to the backend's ledger. */
 static void
 add_frame(TsaFrame *frame, bool completed)
 {

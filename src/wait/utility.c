@@ -3,15 +3,15 @@
  * utility.c
  *	  Reads outside of the executor: utility commands and the planner.
  *
- * They are all measured, none is drawn: what they read, less what executions
+ * They are all measured, none is drawn: their reads, less those of executions
  * inside of them read, is added to the one relation that the command names, or
  * to none.  Reads are timed meanwhile; it costs something only if blocks are
  * read.
  *
  * VACUUM, ANALYZE, REINDEX and commands of maintenance that name no relation
- * have theirs found before each of their transactions commits, and at their end
- * (locked_tables.c).  The relation that is named gets what these do not
- * explain.
+ * have theirs found before each of their transactions commits, and at their
+ * end (locked_tables.c).  The relation that is named gets the reads that these
+ * do not explain.
  *
  * The relation of a command is looked up after it has succeeded, by the name it
  * gives, so that nothing fails here that would not have failed there.
@@ -78,7 +78,7 @@ keep_only_name(Command *command, const List *relations)
 		keep_name(command, linitial_node(VacuumRelation, relations)->relation);
 }
 
-/* Which commands read by themselves, and what. */
+/* Commands that read by themselves, and their class. */
 static bool
 describe_kind(const Node *statement, Command *command)
 {
@@ -142,7 +142,7 @@ find_relation(const Command *command)
 	return RangeVarGetRelid(name, NoLock, true);
 }
 
-/* Adds what the tables that a command has locked have read. */
+/* Adds the reads of the tables that a command has locked. */
 static void
 add_locked_tables(const Command *command, TsaWaitCounters *own)
 {
@@ -174,7 +174,7 @@ tsa_command_before_commit(void)
 	found_by_locks->look.accounted = tsa_accounted;
 }
 
-/* Adds what a command has read. */
+/* Adds the reads of a command. */
 static void
 add_command(const Command *command, const TsaWaitSpan *span,
 			TsaWaitCounters own, uint64 elapsed_ns)
@@ -311,7 +311,7 @@ process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
 		(void) tsa_local_hand_in();
 }
 
-/* Adds what the planner has read. */
+/* Adds the reads of the planner. */
 static void
 add_planning(const TsaWaitCounters *own)
 {

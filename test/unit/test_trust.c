@@ -102,7 +102,7 @@ falls(void)
 	TsaEvidence e = clean();
 
 	add_fall(&e, 3000, 100, 12);
-	expect_condition(e, "fell from 3000 to 100 requests per second after 12 s: what came after it counts",
+	expect_condition(e, "fell from 3000 to 100 requests per second after 12 s: the time after it counts",
 					 "a fall");
 	e = clean();
 	add_fall(&e, 3000, 700, 12);

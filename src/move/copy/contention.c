@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * contention.c
- *	  What others get done beside a copy, as the kernel and the server count.
+ *	  The work of others beside a copy, as the kernel and the server count it.
  *
  * Devices: the bytes that a device has read, less those that this process has
  * read (/proc/self/io), and what of that was under way at the last reading
- * (tsa_bytes_of_others()).  Of other copies under way it is assumed that
- * they read as much as this one; they share one allowance.  Writes are not
- * looked at: the kernel writes what we wrote when it likes, and those who wait
- * for writes are transactions, which the server counts by their IDs.
+ * (tsa_bytes_of_others()).  Of other copies under way it is assumed that they
+ * read as much as this one; they share one allowance.  Writes are not looked
+ * at: the kernel writes our data when it likes, and those who wait for writes
+ * are transactions, which the server counts by their IDs.
  *
  * Other copies are found by a lock of the advisory kind that each holds in its
  * transactions, in a key class that no SQL function can name; those of the same
@@ -18,7 +18,7 @@
  * for a second at most.
  *
  * Everything here is cheap (five small files, one LWLock) and may be missing:
- * what the system does not say is reported as unknown.
+ * facts that the system does not give are reported as unknown.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -61,7 +61,7 @@ tsa_init_contention(void)
 {
 	DefineCustomStringVariable("tablespace_advisor.debug_others",
 							   "Makes a live copy believe that others use a device.",
-							   "For tests only: \"nobody\", \"source\", \"target\", \"server\", \"processor\", \"uncounted\" (own reads take longer and longer) or empty for what is.",
+							   "For tests only: \"nobody\", \"source\", \"target\", \"server\", \"processor\", \"uncounted\" (own reads take longer and longer) or empty for the truth.",
 							   &debug_others, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE,
 							   NULL, NULL, NULL);
@@ -171,7 +171,7 @@ difference(uint64 from, uint64 to)
 }
 
 /*
- * What the parameter of the tests says instead.
+ * The values of the tests' parameter instead.
  */
 static void
 pretend(TsaCounters *counters, TsaRateSample *sample)
@@ -208,7 +208,7 @@ pretend(TsaCounters *counters, TsaRateSample *sample)
 }
 
 /*
- * Says what has happened since the last reading.  The sample's bytes and
+ * Returns the changes since the last reading.  The sample's bytes and
  * read_seconds are the caller's.
  */
 void

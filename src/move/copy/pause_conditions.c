@@ -10,18 +10,18 @@
  * goes on by itself.  All these looks are cheap: shared memory, one stat(), one
  * statvfs().
  *
- * Replicas.  The distance from the flush position to what the slowest
- * streaming standby has replayed.  A receiver that never replays
+ * Replicas.  The distance from the flush position to the position that the
+ * slowest streaming standby has replayed.  A receiver that never replays
  * (pg_receivewal, a base backup, a logical subscriber that has not answered)
- * is no replica; what it needs is held by its slot, or by nothing.
+ * is no replica; its slot, or nothing, holds the WAL for it.
  *
- * Synchronous standbys.  A commit waits until they have flushed all
- * WAL before the commit, that is ours too.  So the copy does not run ahead
- * of them by more than a segment, and before each attempt to cut over waits
- * until they have all that was written when the wait began.  It reads the
- * position that releases waiting commits, SyncRepWaitForLSN()'s own, instead
- * of committing: a commit that waits swallows a cancel, and its wait has no
- * bound.  Nobody waits in the window, whose commit is asynchronous.
+ * Synchronous standbys.  A commit waits until they have flushed all WAL before
+ * the commit, that is ours too.  So the copy does not run ahead of them by
+ * more than a segment, and before each attempt to cut over waits until they
+ * have all that was written when the wait began.  It reads the position that
+ * releases waiting commits, SyncRepWaitForLSN()'s own, instead of committing:
+ * a commit that waits swallows a cancel, and its wait has no bound.  Nobody
+ * waits in the window: its commit is asynchronous.
  *
  * Archive.  The archiver takes the oldest segment first.  Whether it is n
  * segments behind is told by one file, the .ready file of the segment n
@@ -30,8 +30,8 @@
  *
  * Slots.  A slot whose log grows beyond max_slot_wal_keep_size is invalidated,
  * which costs a standby or a subscriber.  The copy leaves half of that size to
- * others.  Without such a limit the space in pg_wal is what counts.  A slot
- * that has been invalidated, whatever for, keeps no log, and never catches up.
+ * others.  Without such a limit the space in pg_wal counts.  A slot that has
+ * been invalidated, for any reason, keeps no log, and never catches up.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

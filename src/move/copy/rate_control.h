@@ -19,19 +19,19 @@
 #include "move/copy/rate_sums.h"
 #include "move/copy/turn.h"
 
-/* Who may suffer from a copy. */
+/* Kinds of others that may suffer from a copy. */
 typedef enum TsaContention
 {
-	TSA_CONTENTION_SOURCE,		/* those who read from the source's device */
-	TSA_CONTENTION_TARGET,		/* those who read from the target's device */
+	TSA_CONTENTION_SOURCE,		/* readers of the source's device */
+	TSA_CONTENTION_TARGET,		/* readers of the target's device */
 	TSA_CONTENTION_SERVER,		/* transactions that write */
-	TSA_CONTENTION_PROCESSOR,	/* those who wait for a processor */
+	TSA_CONTENTION_PROCESSOR,	/* sessions that wait for a processor */
 	TSA_CONTENTION_UNKNOWN		/* the copy's own reads take longer */
 } TsaContention;
 
 #define TSA_CONTENTIONS 5
 
-/* Why the rate is what it is. */
+/* The reasons for a rate. */
 typedef enum TsaRateReason
 {
 	TSA_REASON_IDLE,			/* full speed: nobody else is there */
@@ -48,7 +48,7 @@ typedef enum TsaRateReason
 	TSA_REASON_OWN_TIMING
 } TsaRateReason;
 
-/* What others have got during a stretch of work, or of sleep. */
+/* The work of others during a stretch of work, or of sleep. */
 typedef struct TsaRateSample
 {
 	bool		working;		/* or asleep */

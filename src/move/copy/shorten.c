@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * shorten.c
- *	  Shortens files that a move has left to what can be dropped at one go.
+ *	  Shortens files that a move has left, so that they can be dropped at one
+ *	  go.
  *
  * A file of many megabytes is not dropped at one go.  Unlinking it keeps the
  * file system's journal busy for tens of milliseconds, during which nobody's
@@ -9,16 +10,15 @@
  * first.  While others write, steps are small and half of the time is left to
  * them.
  *
- * A step is what RelationTruncate() does: it logs the new length and flushes
- * that (a standby follows gently, crash recovery does not stumble over records
- * of blocks that are gone, and the cutover's commit, which is earlier in the
- * WAL, is on disk), drops the buffers, truncates the file, and lets no
- * checkpoint end in between.  But not in a critical section.  VACUUM needs one:
- * blocks that it has cut off must not come back.  These belong to nobody, so
- * that a failure does no harm but to leave the file, and a device that has
- * died must not take the server with it.  The last step is synced, by us:
- * before that a file system whose device is gone may have shortened the file
- * in memory only.
+ * A step works as RelationTruncate(): it logs the new length and flushes that
+ * (a standby follows gently, crash recovery does not stumble over records of
+ * blocks that are gone, and the cutover's commit, which is earlier in the WAL,
+ * is on disk), drops the buffers, truncates the file, and lets no checkpoint
+ * end in between.  But not in a critical section.  VACUUM needs one: blocks
+ * that it has cut off must not come back.  These belong to nobody, so that a
+ * failure does no harm but to leave the file, and a device that has died must
+ * not take the server with it.  The last step is synced, by us: before that a
+ * file system whose device is gone may have shortened the file in memory only.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -214,9 +214,9 @@ truncate_gently(RelFileLocator locator, BlockNumber keep)
 }
 
 /*
- * Shortens storage that no relation has, to what can be dropped at one go;
- * what may be on a device that has failed ("suspect") to nothing, so that it
- * is synced whatever its size.  The drop is the worker's, in the transaction
+ * Shortens storage that no relation has, so that it can be dropped at one go;
+ * storage that may be on a device that has failed ("suspect") to nothing, so
+ * that it is synced at any size.  The drop is the worker's, in the transaction
  * that ends the job, so that no crash finds a job without a file that has not
  * ended.  Outside any transaction.  False if a device does not answer.
  *

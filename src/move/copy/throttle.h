@@ -44,7 +44,7 @@ extern bool tsa_throttle_aim(TsaThrottle *throttle, int64 left);
 
 /*
  * [T] The copy will read this fork from block "from" on, up to "end" at most:
- * asks for what is left of the unit.
+ * asks for the rest of the unit.
  */
 extern void tsa_throttle_read_ahead(TsaThrottle *throttle, Relation rel,
 									ForkNumber fork, BlockNumber from,
@@ -60,7 +60,7 @@ extern void tsa_throttle_note_written(TsaThrottle *throttle,
 
 /*
  * [T] Before the first read, until it returns 0: milliseconds to sleep now, to
- * see who else reads; tsa_throttle_wake() has to follow.  The first time what
+ * see other readers; tsa_throttle_wake() has to follow.  The first time what
  * has happened since the throttle was opened, or skipped, is looked at.
  */
 extern double tsa_throttle_look(TsaThrottle *throttle, bool first);
@@ -83,12 +83,12 @@ extern void tsa_throttle_note_settled(TsaThrottle *throttle);
 /* [T] The same at the end of the first pass. */
 extern double tsa_throttle_end_pass(TsaThrottle *throttle);
 
-/* What has happened since the last call counts neither as work nor as sleep. */
+/* The time since the last call counts neither as work nor as sleep. */
 extern void tsa_throttle_skip(TsaThrottle *throttle);
 
 /*
- * As tsa_throttle_skip(), after a pause of so many milliseconds that nobody has
- * asked for: it tells what is to be expected.
+ * As tsa_throttle_skip(), after a pause of so many milliseconds that nobody
+ * has asked for: it tells the expected speed.
  */
 extern void tsa_throttle_skip_pause(TsaThrottle *throttle, double ms);
 
@@ -98,7 +98,9 @@ extern double tsa_throttle_most_ahead(const TsaThrottle *throttle);
 /* The share of the time in which the copy works, more than 0, 1 at most. */
 extern double tsa_throttle_share(const TsaThrottle *throttle);
 
-/* Percent of what others could do that they did not; negative: not known. */
+/*
+ * Percent of the others' possible work that was not done; negative: not known.
+ */
 extern double tsa_throttle_others_lost(const TsaThrottle *throttle);
 
 /*

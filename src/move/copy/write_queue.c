@@ -5,13 +5,13 @@
  *	  on disk in the WAL.
  *
  * Order.  A batch of pages is logged at once and then waits in a queue until
- * the WAL is flushed up to its record: the rule that the server's buffers obey,
- * too.  So whatever a crash leaves in the file is what some record in the WAL
- * says, which a copy that is resumed relies on (resume.c), and pg_rewind, which
- * finds out from its WAL alone what a former primary has written.  The WAL
- * writer is told of each batch and flushes meanwhile, so mostly nobody waits;
- * if the queue is full, the oldest batch is flushed here.  Batches are written
- * in the order in which they were logged.
+ * the WAL is flushed up to its record: the rule that the server's buffers
+ * obey, too.  So after a crash all contents of the file are in some record in
+ * the WAL, which says, which a copy that is resumed relies on (resume.c), and
+ * pg_rewind, which finds the blocks that a former primary has written from its
+ * WAL alone.  The WAL writer is told of each batch and flushes meanwhile, so
+ * mostly nobody waits; if the queue is full, the oldest batch is flushed here.
+ * Batches are written in the order in which they were logged.
  *
  * Checkpoints.  Each write is registered with the checkpointer, as that of a
  * buffer is; nothing is synced here.  A checkpoint that lets recovery begin
@@ -27,17 +27,17 @@
  * has ended, the file has an older page than the WAL: see "The mark" in
  * resume.c.  (A request that comes before the write would not do: a checkpoint
  * that began earlier may have synced the file and forgotten the request before
- * the write.)  The same holds for a base backup: what it would not replay, it
- * copies after the write.
+ * the write.)  The same holds for a base backup: records that it would not
+ * replay, it copies after the write.
  *
  * The flag counts only in a process with a virtual transaction ID, so batches
  * are added and written in transactions; which need not be the same one.  An
  * error ends the transaction, which clears the flag.
  *
  * A copy that is made in one transaction (one_transaction.c) is not resumed,
- * and its file is unlinked by whatever ends that transaction: its pages are
- * written at once, with the flag set from before the WAL insert until after
- * the write.
+ * and its file is unlinked at the end of that transaction, however it ends:
+ * its pages are written at once, with the flag set from before the WAL insert
+ * until after the write.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -123,8 +123,8 @@ segment_of(BlockNumber block)
 }
 
 /*
- * Throws (XX001) if a fork of a copy is shorter than what was written to it: if
- * something else has cut the file, a write behind its end would leave zeros
+ * Throws (XX001) if a fork of a copy is shorter than the blocks written to it:
+ * if something else has cut the file, a write behind its end would leave zeros
  * where the pages were.
  */
 void
@@ -190,7 +190,7 @@ write_pages(TsaPageBatch *batch)
  * Logs a batch as one record, and returns where that ends.  The pages have
  * their LSN and checksum then.
  *
- * The images of block 0, and of what is in one batch with it, are always whole:
+ * The images of block 0, and of blocks in one batch with it, are always whole:
  * it is a metapage in most access methods, whose contents the page header does
  * not bound in all of them.
  */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * history.c
- *	  The journal of moves in the long run: how long ended jobs are kept, who
- *	  else gets them, and what the server's log says of them.
+ *	  The journal of moves in the long run: how long ended jobs are kept, and
+ *	  their lines in the server's log.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -19,9 +19,9 @@
 #include "state/state.h"
 
 /*
- * Whoever may move a relation can fill the journal, with as many jobs of small
- * indexes as a worker can do.  So no more than these are kept: of a relation,
- * and of a role that is no superuser, since relations come and go.
+ * A role that may move a relation can fill the journal, with as many jobs of
+ * small indexes as a worker can do.  So no more than these are kept: of a
+ * relation, and of a role that is no superuser, since relations come and go.
  */
 #define JOBS_OF_RELATION	"50"
 #define JOBS_OF_ROLE		"100000"
@@ -65,12 +65,12 @@
 
 /*
  * Forgets jobs that ended longer ago than tablespace_advisor.keep_history, and
- * the oldest of more than are kept of what a batch has moved,
- * unless something of them is still to be removed.  The requests about them
- * go before: one that somebody is withdrawing, in a transaction that may stay
- * open, would be waited for, and keeps its job instead.  Nor is that table
- * waited for: a worker has the journal locked, and DROP EXTENSION may have
- * locked the other and wait for the journal.  [T]
+ * the oldest of more than are kept of a batch's relations, unless something of
+ * them is still to be removed.  The requests about them go before: one that
+ * somebody is withdrawing, in a transaction that may stay open, would be
+ * waited for, and keeps its job instead.  Nor is that table waited for: a
+ * worker has the journal locked, and DROP EXTENSION may have locked the other
+ * and wait for the journal.  [T]
  */
 void
 tsa_prune_jobs(int64 batch_id)
@@ -147,8 +147,8 @@ tsa_init_job_history(void)
 }
 
 /*
- * Writes a line to the server's log: what has moved, from where to where, by
- * whom.  [T]
+ * Writes a line to the server's log: the relation, from where to where, the
+ * role.  [T]
  */
 void
 tsa_log_job(int64 job_id)

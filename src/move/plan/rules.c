@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * rules.c
- *	  What holds for every move, of an index or of a table: the checks that
- *	  can be made before a job is queued, and the choice of the method.
+ *	  Rules for every move, of an index or of a table: the checks that can be
+ *	  made before a job is queued, and the choice of the method.
  *
  * Ownership and CREATE on the tablespace are checked as the caller.  A worker
  * checks both again when it runs the job.
@@ -77,7 +77,7 @@ tsa_check_move_target(Oid target)
 }
 
 /*
- * Refuses what live copy cannot move: says which way there is instead.
+ * Refuses relations that live copy cannot move, with a hint to another way.
  */
 static void
 refuse_copy(const TsaMove *move, const TsaMoveOptions *options,
@@ -99,7 +99,7 @@ refuse_copy(const TsaMove *move, const TsaMoveOptions *options,
 			 errhint("Use method \"rebuild\" or \"auto\".")));
 }
 
-/* Decides that an index is rebuilt; refuses what a rebuild cannot do. */
+/* Decides that an index is rebuilt; refuses indexes that cannot be. */
 static void
 choose_rebuild(TsaMove *move, const TsaMoveOptions *options)
 {
@@ -129,8 +129,8 @@ choose_rebuild(TsaMove *move, const TsaMoveOptions *options)
 }
 
 /*
- * Decides by which method a relation moves; refuses what it cannot do.  Method
- * "lock" is for the repetition of such a move only.
+ * Decides by which method a relation moves; refuses those that it cannot move.
+ * Method "lock" is for the repetition of such a move only.
  */
 static void
 choose_method(TsaMove *move, const TsaMoveOptions *options)
@@ -199,8 +199,8 @@ tsa_plan_move(TsaMove *move, const TsaMoveOptions *options)
 }
 
 /*
- * Says what a planned move would do, if that is all that was asked for.
- * moved_with: the table in whose move it takes part, or NULL.
+ * Describes a planned move, in a dry run. moved_with: the table that it moves
+ * along with, or NULL.
  */
 void
 tsa_announce_move(const TsaMove *move, const TsaMove *moved_with,

@@ -1,29 +1,30 @@
 /*-------------------------------------------------------------------------
  *
  * ddl.c
- *	  What a worker does to relations that a command exists for: REINDEX, ALTER
- *	  ... SET TABLESPACE and DROP INDEX.
+ *	  Commands of a worker on relations:  REINDEX, ALTER ...  SET TABLESPACE
+ *	  and DROP INDEX.
  *
  * Event triggers.  A worker takes on a job's role, but the role that its
- * process was authenticated as remains the bootstrap superuser.  A command that
- * is run as a command fires event triggers; whoever owns a table that such a
- * trigger's function writes to has code of its own run there, in no restricted
- * context, and SET SESSION AUTHORIZATION leads to the superuser.  So none is
- * run as a command.  The functions that carry commands out are called instead:
- * they check the rights of the present role as ever, and fire no event
- * triggers.  What is left of user code is what the server runs as the table's
- * owner in a security-restricted operation, where SET ROLE and SET SESSION
- * AUTHORIZATION are refused: functions of indexes that are built.
+ * process was authenticated as remains the bootstrap superuser.  A command
+ * that is run as a command fires event triggers; the owner of a table that
+ * such a trigger's function writes to has code of its own run there, in no
+ * restricted context, and SET SESSION AUTHORIZATION leads to the superuser.
+ * So none is run as a command.  The functions that carry commands out are
+ * called instead: they check the rights of the present role as ever, and fire
+ * no event triggers.  The remaining user code is run by the server as the
+ * table's owner in a security-restricted operation, where SET ROLE and SET
+ * SESSION AUTHORIZATION are refused: functions of indexes that are built.
  *
  * Rejected: to connect as the owner, which is possible from 17 on only, and not
  * without the privilege CONNECT; a restricted context around the command, which
  * REINDEX CONCURRENTLY and its transactions do not allow.
  *
  * Deadlocks.  The commands that run concurrently keep ShareUpdateExclusive
- * while they wait for other transactions.  One of those that asks for a lock in
- * the way of that one has made a deadlock, and who looks for deadlocks next
- * fails: it, if the worker had looked only once, when it began to wait.  So the
- * worker looks again and again, and it is the move that fails.
+ * while they wait for other transactions.  One of those that asks for a lock
+ * in the way of that one has made a deadlock, and the next session that looks
+ * for deadlocks fails: it, if the worker had looked only once, when it began
+ * to wait.  So the worker looks again and again, and it is the move that
+ * fails.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -58,8 +59,9 @@
 #include "state/damage.h"
 
 /*
- * Begins what may end its transaction and begin others: all that it allocates
- * in the present memory context, and in PortalContext, outlives them.
+ * Begins a command that may end its transaction and begin others: all that it
+ * allocates in the present memory context, and in PortalContext, outlives
+ * them.
  */
 static void
 begin_command(const TsaSession *session, const char *what)
@@ -71,7 +73,7 @@ begin_command(const TsaSession *session, const char *what)
 	PushActiveSnapshot(GetTransactionSnapshot());
 }
 
-/* Commits a command, and reports what it has done, as a session does. */
+/* Commits a command, and reports its statistics, as a session does. */
 static void
 end_command(const TsaSession *session)
 {

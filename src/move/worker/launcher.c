@@ -51,7 +51,10 @@
 #include "sample/sample_worker.h"
 #include "state/background_worker.h"
 
-/* What a recovery worker cannot lock in that time is left to the next one. */
+/*
+ * Objects that a recovery worker cannot lock in that time are left to the next
+ * one.
+ */
 #define LOCK_TIMEOUT_MS "5000"
 
 /* If there is no slot for a worker that goes on with moves. */
@@ -111,7 +114,7 @@ list_databases(MemoryContext context)
 
 /*
  * Runs a recovery worker in a database, if there is a slot for it, and waits
- * for its end.  take_over: it also starts workers for what is queued.
+ * for its end.  take_over: it also starts workers for queued jobs.
  */
 static void
 recover_database(Oid database, bool take_over)
@@ -262,7 +265,7 @@ tsa_recover_worker_main(Datum database)
 	bool		installed;
 	bool		lacks_worker;
 
-	/* whoever waits for this worker may have the row of a job locked */
+	/* a session that waits for this worker may have the row of a job locked */
 	tsa_enter_worker(&worker, DatumGetObjectId(database), LOCK_TIMEOUT_MS);
 	tsa_begin();
 	installed = tsa_keep_journal();

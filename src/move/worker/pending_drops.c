@@ -5,11 +5,11 @@
  *	  many at a time.
  *
  * To drop a file costs a flush of the WAL and a walk through all of
- * shared_buffers, whatever its size.  That is most of what the move of an index
- * of two blocks costs.  The server drops many files for the same price, in one
- * transaction, so when a worker moves one small index after the other, it keeps
- * their old files until there are some dozens, or something else comes up: a
- * job that takes longer, or the end of the batch.
+ * shared_buffers, for a file of any size.  That is most of the time that the
+ * move of an index of two blocks costs.  The server drops many files for the
+ * same price, in one transaction, so when a worker moves one small index after
+ * the other, it keeps their old files until there are some dozens, or
+ * something else comes up: a job that takes longer, or the end of the batch.
  *
  * The jobs are done meanwhile, with their old files named in the journal.  No
  * commit of theirs is waited for.  They reach the disk in their order, the
@@ -20,8 +20,8 @@
  * recovers the jobs of a worker that is gone removes the files that those of
  * its jobs that are done still name (recover.c).
  *
- * Besides, the worker keeps in mind what the journal names of its present job,
- * for when the journal itself is dropped.
+ * Besides, the worker keeps in mind the files that the journal names of its
+ * present job, for when the journal itself is dropped.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -90,8 +90,8 @@ tsa_postpone_drop(TsaPendingDrops *drops, int64 job_id, RelFileLocator file)
 
 /*
  * Schedules the old files for removal at the commit of the present
- * transaction, and forgets what cannot be reached: the journal goes on naming
- * that.
+ * transaction, and forgets files that cannot be reached: the journal goes on
+ * naming that.
  */
 static void
 schedule_drops(TsaPendingDrops *drops)
