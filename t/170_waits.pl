@@ -156,6 +156,21 @@ cmp_ok($reads->{'parted_0_k_idx application modified'}, '>', 30,
 	'INSERT after a scan of the partitions: their indexes');
 cmp_ok($reads->{'parted_0 application modified'} // 0, '<', 10,
 	'... have what the tables do not read again');
+# relations that were looked up by OID before a node opens them: a partition, and a
+# TOAST table.  Others were opened by nodes only, or not at all.
+my $toast_table = $node->safe_psql('postgres',
+	q{SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 'doc'});
+($reads) = measure('UPDATE parted SET id = id + 1 WHERE k < 100;
+	DELETE FROM parted WHERE k < 200',
+	before => 'BEGIN; INSERT INTO parted VALUES (1, 1), (2, 2), (3, 3), (4, 4)');
+my $moved = 0;
+/^parted_/ and $moved += $reads->{$_} foreach keys %$reads;
+cmp_ok($moved, '>', 100, 'rows move between partitions that others were routed to');
+(undef, my $printed) = measure("SELECT count(md5(body)) FROM doc d
+		JOIN $toast_table t ON t.chunk_id > d.id::oid WHERE d.id < 5",
+	before => 'BEGIN; DO $$ BEGIN PERFORM count(md5(body)) FROM doc WHERE id < 50; END $$;
+		SET LOCAL enable_mergejoin = off');
+cmp_ok($printed, '>', 0, 'a TOAST table that is read beside its table');
 explained('DELETE FROM facts WHERE g BETWEEN 20000 AND 20050');
 explained('MERGE INTO facts f USING (SELECT i FROM generate_series(3000, 3100) i) s
 	ON f.id = s.i WHEN MATCHED THEN UPDATE SET g = 5 WHEN NOT MATCHED THEN DO NOTHING');

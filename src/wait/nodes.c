@@ -116,11 +116,11 @@ start_node(TsaFrame *frame, TsaWaitNode *node)
 	if (IsA(state, ModifyTableState))
 	{
 		node->access = TSA_ACCESS_MODIFIED;
-		start_routed(frame, (ModifyTableState *) state);
 		for (int i = 0; i < Min(MAX_RESULTS,
 								((ModifyTableState *) state)->mt_nrels); i++)
 			start_result(frame,
 						 &((ModifyTableState *) state)->resultRelInfo[i]);
+		start_routed(frame, (ModifyTableState *) state);
 		return;
 	}
 	if (IsA(state, SeqScanState) || IsA(state, SampleScanState))

@@ -137,10 +137,13 @@ tsa_frame_slot(TsaFrame *frame, Relation relation, TsaWaitAccess access,
 	if (relation == NULL || RelationUsesLocalBuffers(relation))
 		return TSA_NONE;
 	number = tsa_enter_slot(frame, RelationGetRelid(relation), &found);
-	if (number == TSA_NONE || found)
+	if (number == TSA_NONE)
 		return number;
 	slot = TSA_SLOT(frame, number);
+	/* also if it was looked up by its OID so far */
 	slot->relation = relation;
+	if (found)
+		return number;
 	slot->access = access;
 	slot->is_index = is_index;
 	(void) tsa_relation_counts(relation->pgstat_info, &slot->seen_fetched,
@@ -198,7 +201,8 @@ tsa_frame_toast(TsaFrame *frame, int32 number)
 {
 	Oid			toast;
 
-	if (number == TSA_NONE || TSA_SLOT(frame, number)->has_toast)
+	if (number == TSA_NONE || TSA_SLOT(frame, number)->has_toast ||
+		TSA_SLOT(frame, number)->relation == NULL)
 		return;
 	toast = TSA_SLOT(frame, number)->relation->rd_rel->reltoastrelid;
 	if (!OidIsValid(toast) || tsa_find_status(NULL, toast) == NULL)
