@@ -64,7 +64,7 @@ sub run_move
 		{
 			die 'no progress' if time - $last > 600;
 			sleep 0.1;
-			$pid = look($job, "CASE WHEN state = 'running' AND bytes_done >= $i / ($interruptions + 1.0) * bytes_total THEN pid::text
+			$pid = look($job, "CASE WHEN state = 'running' AND pid IN (SELECT pid FROM pg_stat_activity) AND bytes_done >= $i / ($interruptions + 1.0) * bytes_total THEN pid::text
 				WHEN state IN ('done', 'failed') THEN state END");
 			die "$name: it has ended" if $pid =~ /done|failed/;
 		}

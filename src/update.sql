@@ -199,7 +199,7 @@ CREATE TABLE tablespace_advisor.job_mark (
 	blocks bigint[] NOT NULL,
 	bytes_done bigint NOT NULL,
 	blocks_again bigint NOT NULL DEFAULT 0,
-	lsn pg_lsn NOT NULL,
+	lsns pg_lsn[] NOT NULL,
 	PRIMARY KEY (job_id, mark_id)
 );
 

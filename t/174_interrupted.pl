@@ -115,6 +115,41 @@ for my $what ('index', 'table')
 	}
 }
 
+# --- again and again ----------------------------------------------------------------
+
+# What an interrupted copy has made was compared at once, each time; now it is once,
+# after the rest.  Tests of one interruption, and of none while pages are compared,
+# did not tell.
+my $again = start_marked('table', 'fast');
+for my $n (1 .. 3)
+{
+	$node->safe_psql('postgres', "UPDATE t SET b = b + 1 WHERE a % 3000 = $n");
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid, 60000) FROM tablespace_moves WHERE job_id = $again");
+	wait_for_stop($node, 'marked');
+	is( $node->safe_psql('postgres', qq{
+			SELECT cardinality(lsns) / 2, lsns[1] < lsns[2] AND lsns[2] < lsns[3] AND lsns[3] < lsns[4]
+			FROM tablespace_advisor.job_mark WHERE job_id = $again ORDER BY mark_id DESC LIMIT 1}),
+		$n + 1 . '|t', "again and again: ranges of the WAL after $n interruptions");
+}
+my $log_size = -s $node->logfile;
+stop_at($node, 'compared');
+wait_for_stop($node, 'compared');
+is( $node->safe_psql('postgres', "SELECT percent, phase FROM tablespace_moves WHERE job_id = $again"),
+	'100|comparing', 'again and again: the rest is there before anything is compared');
+$node->safe_psql('postgres', 'UPDATE t SET b = b + 1 WHERE a % 1000 < 4');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid, 60000) FROM tablespace_moves WHERE job_id = $again");
+wait_for_stop($node, 'compared');
+
+# pages that have been compared, and others
+$node->safe_psql('postgres', 'UPDATE t SET b = b + 1 WHERE a % 500 < 4');
+my $content = content();
+release($node);
+check_resumed($again, 'again and again', 4);
+is(content(), $content, 'again and again: nothing is lost');
+is(() = slurp_file($node->logfile, $log_size) =~ /has gone on: [1-9]\d+ pages of the interrupted copy are kept/g,
+	1, 'again and again: what was there is compared once to the end');
+$node->safe_psql('postgres', "CALL move_table_concurrently('t', 'slow', with_indexes => true)");
+
 # --- what an interrupted move keeps, and for how long ---------------------------------
 
 # Nobody can go on with it: no launcher, and no slot for a worker.

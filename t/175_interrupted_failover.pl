@@ -69,7 +69,7 @@ my $move_table = q{CALL move_table_concurrently('t', 'fast', with_indexes => tru
 # The primary is gone, the standby takes over, the former primary follows.
 sub fail_over
 {
-	my ($what) = @_;
+	my ($what, $interruptions) = (@_, 1);
 
 	catch_up($primary, $standby);
 	$primary->stop('immediate');
@@ -79,7 +79,7 @@ sub fail_over
 		"$what: the move ends at the new primary, without a call");
 	is( $standby->safe_psql('postgres',
 			"SELECT state, coalesce(error, ''), interruptions FROM tablespace_moves WHERE job_id = $job"),
-		'done||1', "$what: the move is done");
+		"done||$interruptions", "$what: the move is done");
 	# pg_rewind reads the timeline from the last checkpoint
 	$standby->safe_psql('postgres', 'CHECKPOINT');
 	command_ok([ 'pg_rewind', '--target-pgdata', $primary->data_dir, '--source-server',
@@ -139,6 +139,28 @@ wait_for_stop($primary, 'changes logged');
 $primary->safe_psql('postgres', 'CHECKPOINT');
 fail_over('changes logged');
 check_alike('changes logged');
+$_->stop for $primary, $standby;
+
+# The same, but a second worker makes a mark before the failover, since the index has
+# grown: its mark is later than those changes, and says nothing of them.  With one
+# worker before the failover no mark is.
+start_pair('marked');
+start_stopped($move_index, 'copied');
+$primary->safe_psql('postgres', 'UPDATE t SET b = b + 1 WHERE a % 50 = 1');
+stop_at($primary, 'changes logged');
+wait_for_stop($primary, 'changes logged');
+$primary->safe_psql('postgres', 'CHECKPOINT');
+$primary->safe_psql('postgres', q{
+	INSERT INTO t SELECT i, 0, 'z' || lpad(i::text, 31, '0') FROM generate_series(40001, 65000) i});
+$primary->append_conf('postgresql.conf', "tablespace_advisor.debug_stop_at = 'marked'");
+$primary->stop('immediate');
+$primary->start;
+wait_for_stop($primary, 'marked');
+is( $primary->safe_psql('postgres', qq{
+		SELECT cardinality(lsns) FROM tablespace_advisor.job_mark WHERE job_id = $job ORDER BY mark_id DESC LIMIT 1}),
+	'4', 'marked again: the second worker has added a range');
+fail_over('marked again', 2);
+check_alike('marked again');
 $_->stop for $primary, $standby;
 
 done_testing();

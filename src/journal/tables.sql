@@ -142,8 +142,8 @@ CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
 /*
  * How far copies are, so that one that is interrupted can be gone on with; the
  * latest of a job counts.  blocks has the number of blocks that are there of
- * each file in new_filenumbers, and lsn the end of the WAL whose images of them
- * are all written.
+ * each file in new_filenumbers, and lsns the ranges of the WAL whose images of
+ * them are all written: where each begins and where it ends.
  */
 CREATE TABLE tablespace_advisor.job_mark (
 	job_id bigint NOT NULL,
@@ -152,7 +152,7 @@ CREATE TABLE tablespace_advisor.job_mark (
 	blocks bigint[] NOT NULL,
 	bytes_done bigint NOT NULL,
 	blocks_again bigint NOT NULL DEFAULT 0,
-	lsn pg_lsn NOT NULL,
+	lsns pg_lsn[] NOT NULL,
 	PRIMARY KEY (job_id, mark_id)
 );
 

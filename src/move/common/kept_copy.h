@@ -13,15 +13,13 @@
 
 #include "postgres.h"
 
-#include "access/xlogdefs.h"
 #include "storage/block.h"
 
 #include "compat.h"
 
 /*
- * A file that a copy makes: of which relation, from which file, how many blocks
- * of the main fork were there when the last mark was made, and the end of the
- * WAL by then, all of whose images were written.
+ * A file that a copy makes: of which relation, from which file, and how many
+ * blocks of the main fork were there when the last mark was made.
  */
 typedef struct TsaKeptCopy
 {
@@ -29,7 +27,6 @@ typedef struct TsaKeptCopy
 	RelFileLocator source;
 	RelFileLocator copy;
 	BlockNumber blocks;
-	XLogRecPtr	lsn;
 } TsaKeptCopy;
 
 #endif							/* TSA_KEPT_COPY_H */

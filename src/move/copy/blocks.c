@@ -28,12 +28,12 @@
  * relies on, too; and when a copy is dropped the server forgets what was
  * registered.
  *
- * Starting over.  If a part of the WAL was lost, the copy begins at block 0
- * again, with the WAL from that moment on.  What is in the new storage by
- * then are images that were logged, and most of them are still right: such a
- * page is read back from the file, and if it is what it has to be it is neither
- * logged nor written (resume.c).  So a copy that starts over again and again
- * writes WAL for what has changed only, and gets to its end.
+ * Starting over.  If a part of the WAL was lost, the copy goes on where it is,
+ * with the WAL from that moment on, and then compares what was in the new
+ * storage by then.  These are images that were logged, and most of them are
+ * still right: such a page is read back from the file, and if it is what it has
+ * to be it is neither logged nor written (resume.c).  So a copy that starts over
+ * again and again writes WAL for what has changed only, and gets to its end.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -54,9 +54,6 @@
 
 /* Blocks after which the kernel is asked to begin writing. */
 #define WRITEBACK_BLOCKS 128
-
-/* As many blocks that are valid are read in the time in which one is copied. */
-#define VALID_PER_COPIED 4
 
 /* A batch for a fork that is followed. */
 static TsaPageBatch
@@ -164,7 +161,7 @@ static bool
 after_batch(TsaCopy *copy, int ncopied, int nvalid)
 {
 	uint64		bytes = (uint64) ncopied * BLCKSZ +
-	(uint64) nvalid * BLCKSZ / VALID_PER_COPIED;
+	(uint64) nvalid * BLCKSZ / TSA_VALID_PER_COPIED;
 
 	copy->bytes += bytes;
 	CHECK_FOR_INTERRUPTS();
@@ -189,7 +186,8 @@ read_run(TsaCopy *copy, TsaPageBatch *batch, BlockNumber from, BlockNumber end)
 
 /*
  * Copies the blocks from copied_end to the present end of a fork: the first
- * pass, and what it grew by since.  False if the move has to start over.
+ * pass, and what it grew by since.  False if the move has to start with new
+ * storage.
  */
 bool
 tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
@@ -203,17 +201,14 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 	{
 		BlockNumber written;
 		int			n;
-		int			ncopied;
 
 		tsa_cache_look(copy, fork, fork->copied_end, end);
 		tsa_throttle_read_ahead(copy->throttle, fork->rel->rel, fork->number,
 								fork->copied_end, end);
 		read_run(copy, &batch, fork->copied_end, end);
 		n = batch.n;
-		tsa_copy_leave_out_valid(copy, fork, &batch);
-		ncopied = batch.n;
-		if (ncopied > 0)
-			tsa_copy_write(copy, &batch);
+		tsa_copy_count_again(copy, fork, &batch);
+		tsa_copy_write(copy, &batch);
 		fork->copied_end += n;
 
 		written = tsa_copy_unwritten(copy, fork);
@@ -222,12 +217,64 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 			smgrwriteback(target_of(fork->rel), fork->number, flushed,
 						  written - flushed);
 			flushed = written;
-			tsa_cache_drop(copy, fork);
+			tsa_cache_drop(copy, fork, fork->copied_end, written);
 		}
+		if (!after_batch(copy, n, 0))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Compares a batch of blocks from compared_end on, in the copy of a fork, with
+ * the original, and copies those again that are not what they have to be.  Says
+ * how many there were, and how many were copied.
+ *
+ * Each leaves the set of changed blocks before it is read, as in any pass.
+ */
+static int
+compare_batch(TsaCopy *copy, TsaCopyFork *fork, int *ncopied)
+{
+	TsaPageBatch batch = batch_for(fork);
+	BlockNumber end = fork->trusted_end;
+	int			n = (int) Min(end - fork->compared_end, TSA_COPY_BATCH);
+
+	for (int i = 0; i < n; i++)
+		tsa_block_set_remove(&fork->changed, fork->compared_end + i);
+	read_run(copy, &batch, fork->compared_end, end);
+	tsa_copy_leave_out_valid(copy, fork, &batch);
+	*ncopied = batch.n;
+	if (batch.n > 0)
+		tsa_copy_write(copy, &batch);
+	fork->compared_end += n;
+	return n;
+}
+
+/*
+ * Compares what is in the copy of a fork and may have changed unseen.  Nothing
+ * waits to be written when this begins, or it would not be seen.  False if the
+ * move has to start with new storage.
+ */
+bool
+tsa_copy_compare_blocks(TsaCopy *copy, TsaCopyFork *fork)
+{
+	while (fork->compared_end < fork->trusted_end)
+	{
+		int			n;
+		int			ncopied;
+
+		if (fork->compared_end == 0)
+			tsa_cache_begin_again(copy, fork);
+		tsa_cache_look(copy, fork, fork->compared_end, fork->trusted_end);
+		tsa_throttle_read_ahead(copy->throttle, fork->rel->rel, fork->number,
+								fork->compared_end, fork->trusted_end);
+		n = compare_batch(copy, fork, &ncopied);
+		tsa_stop_point("compared");
+		if (fork->compared_end % WRITEBACK_BLOCKS == 0)
+			tsa_cache_drop(copy, fork, fork->compared_end,
+						   fork->compared_end);
 		if (!after_batch(copy, ncopied, n - ncopied))
 			return false;
-		if (fork->copied_end < flushed) /* started over */
-			flushed = fork->copied_end;
 	}
 	return true;
 }
@@ -235,7 +282,7 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 /*
  * Copies the changed blocks below copied_end again.  Each leaves the set
  * before it is read: a change that comes later is found in the WAL later.
- * False if the move has to start over.
+ * False if the move has to start with new storage.
  */
 bool
 tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork)
@@ -312,7 +359,8 @@ copy_last_changed(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
  * copied_end to the present end of the file, named or not: a file may be
  * extended without the WAL naming every block (hash indexes allocate whole
  * groups of buckets, the visibility map grows unlogged, a table by empty blocks
- * for several sessions at a time).  False if there is no time for all.
+ * for several sessions at a time).  False if there is no time for all, or
+ * something is still to be compared.
  */
 static bool
 copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
@@ -321,7 +369,8 @@ copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
 	TsaPageBatch batch = batch_for(fork);
 
 	Assert(fork->written_end <= end);
-	if (!copy_last_changed(copy, fork, deadline))
+	if (fork->compared_end < fork->trusted_end ||
+		!copy_last_changed(copy, fork, deadline))
 		return false;
 	while (fork->copied_end < end)
 	{

@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "move/common/kept_copy.h"
 #include "move/common/limits.h"
+#include "move/common/lsn_ranges.h"
 #include "move/common/progress.h"
 
 /* What is to be moved, and how. */
@@ -35,6 +36,7 @@ typedef struct TsaCopyOrder
 	NameData   *index_names;	/* when they were last looked at, or empty */
 	int			nkept;			/* of a copy that was interrupted */
 	TsaKeptCopy *kept;
+	TsaLsnRanges kept_lsns;		/* all images in these were written */
 } TsaCopyOrder;
 
 /*
@@ -48,12 +50,17 @@ typedef struct TsaCopyCallbacks
 
 	/*
 	 * The copy has this storage, created or kept: to be dropped unless a
-	 * switch commits
+	 * switch commits.  lsns: of the mark that it goes on with.
 	 */
-	void		(*storage_made) (void *arg, const TsaKeptCopy *made, int n);
+	void		(*storage_made) (void *arg, const TsaKeptCopy *made, int n,
+								 const TsaLsnRanges *lsns);
 
-	/* how far it is: for a copy that goes on with it */
+	/*
+	 * How far it is, and where all images were written: for a copy that goes
+	 * on with it
+	 */
 	void		(*mark) (void *arg, const TsaKeptCopy *made, int n,
+						 const TsaLsnRanges *lsns,
 						 const TsaMoveProgress *progress);
 
 	/* it has been dropped: the copy starts over */

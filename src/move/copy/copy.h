@@ -46,6 +46,9 @@
 /* Pages written and logged at a time. */
 #define TSA_COPY_BATCH 16
 
+/* As many blocks that are valid are read in the time in which one is copied. */
+#define TSA_VALID_PER_COPIED 4
+
 /* A copy of more bytes is reported when it begins, and after its first pass. */
 #define TSA_SMALL_COPY	INT64CONST(1048576)
 
@@ -71,9 +74,9 @@ typedef struct TsaCopyFork
 	ForkNumber	number;			/* MAIN_FORKNUM or VISIBILITYMAP_FORKNUM */
 	BlockNumber copied_end;		/* blocks below this one are in the copy */
 	BlockNumber written_end;	/* size of the copy's fork */
-	BlockNumber trusted_end;	/* blocks below this one were copied before,
-								 * and are compared before they are copied
-								 * again */
+	BlockNumber trusted_end;	/* blocks below this one may have changed
+								 * unseen, so they are compared, ... */
+	BlockNumber compared_end;	/* and those below this one have been */
 	BlockNumber kept_end;		/* size of the fork when the copy was resumed */
 	TsaBlockSet changed;		/* blocks to copy again */
 	TsaForkCache *cache;		/* page_cache.c's */
@@ -147,8 +150,8 @@ typedef struct TsaCopy
 	BufferAccessStrategy strategy;
 	TsaWriteQueue *queue;		/* pages that are being written */
 	char	   *compared;		/* a page of the copy, aligned for I/O */
-	XLogRecPtr	trusted_lsn;	/* pages of a later LSN are not trusted, ... */
-	XLogRecPtr	own_lsn;		/* but those that this copy has written */
+	XLogRecPtr	own_lsn;		/* pages with a later one are this copy's */
+	bool		has_passed;		/* over all blocks, since it (re)started */
 	int64		kept_pages[TSA_KEPT_PAGES]; /* that were looked at */
 	int64		unmarked_bytes; /* logged since the last mark */
 	instr_time	marked;			/* when that was */
@@ -215,8 +218,8 @@ extern void tsa_copy_note_maps(TsaCopy *copy);
 extern TsaFollowed tsa_copy_follow(TsaCopy *copy);
 extern uint64 tsa_copy_left(const TsaCopy *copy);
 extern int64 tsa_copy_source_bytes(const TsaCopy *copy);
+extern uint64 tsa_copy_uncompared(const TsaCopy *copy);
 extern int64 tsa_copy_done_bytes(const TsaCopy *copy);
-extern bool tsa_copy_has_begun(const TsaCopy *copy);
 extern bool tsa_copy_was_truncated(TsaCopy *copy);
 extern void tsa_copy_start_over(TsaCopy *copy);
 
@@ -258,6 +261,7 @@ extern bool tsa_copy_delay_point(TsaCopy *copy, uint64 bytes);
 
 /* blocks.c */
 extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);
+extern bool tsa_copy_compare_blocks(TsaCopy *copy, TsaCopyFork *fork);
 extern bool tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork);
 extern bool tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since,
 								 double ms);
@@ -268,6 +272,8 @@ extern const TsaKeptCopy *tsa_copy_find_kept(const TsaCopy *copy,
 											 const TsaCopyRel *rel);
 extern void tsa_copy_drop_unkept(const TsaCopy *copy);
 extern void tsa_copy_adopt(TsaCopy *copy);
+extern void tsa_copy_count_again(TsaCopy *copy, const TsaCopyFork *fork,
+								 const TsaPageBatch *batch);
 extern void tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
 									 TsaPageBatch *batch);
 extern void tsa_copy_tell_kept(const TsaCopy *copy);

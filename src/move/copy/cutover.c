@@ -321,8 +321,7 @@ narrow_gap(TsaCopy *copy)
 	followed = tsa_copy_follow(copy);
 	narrow = !tsa_copy_was_truncated(copy) && followed == TSA_FOLLOWED &&
 		tsa_copy_left(copy) <= window_limit(copy);
-	if (narrow)
-		(void) tsa_copy_last_blocks(copy, NULL, 0);
+	narrow = narrow && tsa_copy_last_blocks(copy, NULL, 0);
 	tsa_copy_end(copy);
 	return narrow;
 }
@@ -502,7 +501,9 @@ enter_window(TsaCopy *copy, const Attempt *attempt)
 void
 tsa_copy_switch_storage(TsaCopy *copy)
 {
-	(void) tsa_copy_last_blocks(copy, NULL, 0);
+	if (!tsa_copy_last_blocks(copy, NULL, 0))
+		elog(ERROR, "copy of relation with OID %u is not complete",
+			 copy->order->relid);
 	tsa_stop_point("window");
 	for (int i = 0; i < copy->nforks; i++)
 	{

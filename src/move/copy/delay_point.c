@@ -55,7 +55,9 @@ bytes_left(const TsaCopy *copy)
 static void
 aim(TsaCopy *copy)
 {
-	bool		late = tsa_throttle_aim(copy->throttle, bytes_left(copy));
+	int64		to_compare = (int64) tsa_copy_uncompared(copy) * BLCKSZ;
+	bool		late = tsa_throttle_aim(copy->throttle, bytes_left(copy) +
+										to_compare / TSA_VALID_PER_COPIED);
 
 	if (late && !copy->progress.is_late)
 		ereport(WARNING,

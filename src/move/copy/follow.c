@@ -173,8 +173,8 @@ tsa_copy_follow(TsaCopy *copy)
 }
 
 /*
- * Blocks that differ from the copy, as far as is known: those named by the WAL
- * and those behind its end.
+ * Blocks that differ from the copy, as far as is known: those named by the WAL,
+ * those behind its end and those that have still to be compared.
  */
 uint64
 tsa_copy_left(const TsaCopy *copy)
@@ -189,7 +189,20 @@ tsa_copy_left(const TsaCopy *copy)
 		left += fork->changed.count +
 			(end > fork->copied_end ? end - fork->copied_end : 0);
 	}
-	return left;
+	return left + tsa_copy_uncompared(copy);
+}
+
+/*
+ * Blocks of all forks that are in the copy and have still to be compared.
+ */
+uint64
+tsa_copy_uncompared(const TsaCopy *copy)
+{
+	uint64		blocks = 0;
+
+	for (int i = 0; i < copy->nforks; i++)
+		blocks += copy->forks[i].trusted_end - copy->forks[i].compared_end;
+	return blocks;
 }
 
 /*
@@ -214,20 +227,8 @@ tsa_copy_done_bytes(const TsaCopy *copy)
 	int64		blocks = 0;
 
 	for (int i = 0; i < copy->nforks; i++)
-		blocks += Max(copy->forks[i].copied_end, copy->forks[i].trusted_end);
+		blocks += copy->forks[i].copied_end;
 	return blocks * BLCKSZ;
-}
-
-/*
- * Has the first pass copied anything yet?
- */
-bool
-tsa_copy_has_begun(const TsaCopy *copy)
-{
-	for (int i = 0; i < copy->nforks; i++)
-		if (copy->forks[i].copied_end > 0)
-			return true;
-	return false;
 }
 
 /*
@@ -244,8 +245,8 @@ tsa_copy_was_truncated(TsaCopy *copy)
 }
 
 /*
- * Begins the copy anew in the storage it has, because a part of the WAL was
- * gone before we had read it.
+ * Starts over in the storage that the copy has, because a part of the WAL was
+ * gone before we had read it: all that is in the copy is to be compared.
  */
 void
 tsa_copy_start_over(TsaCopy *copy)
@@ -263,8 +264,6 @@ tsa_copy_start_over(TsaCopy *copy)
 					RelationGetRelationName(copy->rels[0].rel))));
 	tsa_wal_tail_restart(copy->tail);
 	for (int i = 0; i < copy->nforks; i++)
-	{
 		tsa_block_set_clear(&copy->forks[i].changed);
-		copy->forks[i].copied_end = 0;
-	}
+	copy->has_passed = false;
 }

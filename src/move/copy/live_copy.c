@@ -301,7 +301,7 @@ tsa_live_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 
 	while (!copy_once(order, callbacks, result, &restarts))
 	{
-		order->nkept = 0;		/* dropped */
+		order->nkept = order->kept_lsns.n = 0;	/* dropped */
 		restarts++;
 		if (++rewrites > MAX_REWRITES)
 			ereport(ERROR,

@@ -203,17 +203,18 @@ has_memory(TsaForkCache *cache, BlockNumber block)
 }
 
 /*
- * Drops what has been copied, and of the copy what was written before a block.
+ * Drops of the original what was read before block "read", and of the copy what
+ * was written, or read, before another.
  */
 static void
-drop_before(TsaForkCache *cache, TsaCopyFork *fork, BlockNumber written)
+drop_before(TsaForkCache *cache, TsaCopyFork *fork, BlockNumber read,
+			BlockNumber written)
 {
-	if (fork->copied_end < cache->source_end)	/* started over */
-		cache->source_end = cache->target_end = cache->memory_end = 0;
-	if (fork->copied_end > cache->source_end)
-		drop_range(cache, fork->rel->source, cache->source_end,
-				   fork->copied_end, false);
-	cache->source_end = fork->copied_end;
+	if (read > cache->source_end)
+	{
+		drop_range(cache, fork->rel->source, cache->source_end, read, false);
+		cache->source_end = read;
+	}
 
 	while (cache->target_end < written)
 	{
@@ -236,13 +237,26 @@ drop_before(TsaForkCache *cache, TsaCopyFork *fork, BlockNumber written)
  * See page_cache.h.
  */
 void
-tsa_cache_drop(TsaCopy *copy, TsaCopyFork *fork)
+tsa_cache_begin_again(TsaCopy *copy, TsaCopyFork *fork)
 {
 	TsaForkCache *cache = cache_of(copy, fork);
-	BlockNumber written = tsa_copy_unwritten(copy, fork);
 
 	if (cache != NULL)
-		drop_before(cache, fork, written - Min(written, BEHIND_BLOCKS));
+		cache->looked_end = cache->source_end = cache->target_end =
+			cache->memory_end = 0;
+}
+
+/*
+ * See page_cache.h.
+ */
+void
+tsa_cache_drop(TsaCopy *copy, TsaCopyFork *fork, BlockNumber read,
+			   BlockNumber written)
+{
+	TsaForkCache *cache = cache_of(copy, fork);
+
+	if (cache != NULL)
+		drop_before(cache, fork, read, written - Min(written, BEHIND_BLOCKS));
 }
 
 /*
@@ -257,8 +271,8 @@ tsa_cache_end_passes(TsaCopy *copy)
 
 		if (fork->cache == NULL)
 			continue;
-		drop_before(fork->cache, fork, fork->copied_end < WORTH_BLOCKS ? 0 :
-					fork->copied_end);
+		drop_before(fork->cache, fork, fork->copied_end,
+					fork->copied_end < WORTH_BLOCKS ? 0 : fork->copied_end);
 		drop_range(fork->cache, fork->rel->copy, 0, fork->copied_end, false);
 	}
 }

@@ -16,8 +16,15 @@
 extern void tsa_cache_look(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from,
 						   BlockNumber end);
 
-/* [T] After blocks have been copied and handed to the kernel for writing. */
-extern void tsa_cache_drop(TsaCopy *copy, TsaCopyFork *fork);
+/*
+ * [T] After the blocks of the original before "read" have been read, and those
+ * of the copy before "written" read or handed to the kernel for writing.
+ */
+extern void tsa_cache_drop(TsaCopy *copy, TsaCopyFork *fork, BlockNumber read,
+						   BlockNumber written);
+
+/* A fork is read from its beginning once more. */
+extern void tsa_cache_begin_again(TsaCopy *copy, TsaCopyFork *fork);
 
 /* [T] When the passes are over. */
 extern void tsa_cache_end_passes(TsaCopy *copy);

@@ -26,8 +26,8 @@
 #define BLOCKED_MS		100		/* time between searches for blockers */
 
 /*
- * One pass over all forks.  False, outside any transaction, if the move has to
- * start with new storage.
+ * One pass over all forks, and another over what is to be compared.  False,
+ * outside any transaction, if the move has to start with new storage.
  */
 static bool
 pass_over_forks(TsaCopy *copy)
@@ -36,6 +36,17 @@ pass_over_forks(TsaCopy *copy)
 		if (!tsa_copy_changed_blocks(copy, &copy->forks[i]) ||
 			!tsa_copy_new_blocks(copy, &copy->forks[i]))
 			return false;
+	if (tsa_copy_uncompared(copy) > 0)
+	{
+		tsa_copy_write_all(copy);
+		tsa_copy_report(copy, "comparing");
+	}
+	for (int i = 0; i < copy->nforks; i++)
+		if (!tsa_copy_compare_blocks(copy, &copy->forks[i]))
+			return false;
+
+	/* it may have started over */
+	copy->has_passed = tsa_copy_uncompared(copy) == 0;
 	return true;
 }
 
@@ -49,8 +60,7 @@ tsa_copy_passes(TsaCopy *copy)
 	uint64		last = UINT64_MAX;
 
 	/* what happens before a first look is part of it */
-	if (tsa_copy_has_begun(copy) ||
-		copy->progress.bytes_total < LOOK_BYTES)
+	if (copy->has_passed || copy->progress.bytes_total < LOOK_BYTES)
 		tsa_throttle_skip(copy->throttle);
 	for (int passes = 0;; passes++)
 	{
@@ -60,7 +70,7 @@ tsa_copy_passes(TsaCopy *copy)
 		tsa_copy_begin(copy);
 		if (!tsa_copy_catch_up(copy))
 			return false;
-		first = !tsa_copy_has_begun(copy);
+		first = !copy->has_passed;
 		left = tsa_copy_left(copy);
 		copy->progress.bytes_total = tsa_copy_source_bytes(copy);
 		copy->progress.blocks_left = (int64) left;

@@ -365,7 +365,6 @@ create_storage(TsaCopy *copy)
 		rel->copy = rel->is_kept ? kept->copy :
 			tsa_create_storage(copy->order->target_tablespace);
 		rel->main->trusted_end = rel->is_kept ? kept->blocks : 0;
-		made[i].lsn = rel->is_kept ? kept->lsn : InvalidXLogRecPtr;
 		made[i].relid = rel->relid;
 		made[i].source = rel->source;
 		made[i].copy = rel->copy;
@@ -373,7 +372,8 @@ create_storage(TsaCopy *copy)
 	}
 	tsa_copy_drop_unkept(copy);
 	tsa_stop_point("storage made");
-	copy->callbacks->storage_made(copy->callbacks->arg, made, copy->nrels);
+	copy->callbacks->storage_made(copy->callbacks->arg, made, copy->nrels,
+								  &copy->order->kept_lsns);
 	pfree(made);
 }
 

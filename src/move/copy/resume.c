@@ -19,24 +19,25 @@
  * parted, and no page of C has been written without.
  *
  * The mark.  A row in the journal says for each main fork how many blocks were
- * logged and written, and where the WAL ended by then.  Where the row is, so
- * is all WAL before its commit, on whatever server.  The queue is empty when a
- * mark is made, so all images before its LSN were written by then, and
- * whatever server has the mark has the same page of C, or one with a later
- * LSN.  Of images behind the mark this is not true: a worker may die, or a
- * server crash after a checkpoint, with images that are flushed and not
- * written.  Then C has an older page there, or none; a standby has the image;
- * and if the standby takes over, a former primary that follows it keeps the
- * older page, since none of its WAL since the timelines parted names that
- * block.  Hence such an image has to be logged again, though it be what it
- * should be here.
+ * logged and written, and in which ranges of the WAL: one for each worker that
+ * has made a mark, from where the WAL ended when it began to where it ended
+ * when it made its last mark.  Where the row is, so is all WAL before its
+ * commit, on whatever server.  The queue is empty when a mark is made, so all
+ * images that a worker logged in its range were written by then, and whatever
+ * server has the mark has the same page of C, or one with a later LSN.  Of
+ * images between the ranges this is not true: a worker may die, or a server
+ * crash after a checkpoint, with images that are flushed and not written.  Then
+ * C has an older page there, or none; a standby has the image; and if the
+ * standby takes over, a former primary that follows it keeps the older page,
+ * since none of its WAL since the timelines parted names that block.  Hence such
+ * an image has to be logged again, though it be what it should be here.
  *
  * Which pages count.  A page of C is left as it is, without a record, if
  *
- * - it is below the mark;
- * - its LSN is not behind that of the mark;
- * - its LSN is not before that of S, nor behind the end of the WAL: no record
- *	 that changes such a page would be replayed;
+ * - it is below the mark, or has been logged by this worker;
+ * - its LSN is in a range of the mark, or this worker has logged it;
+ * - its LSN is not before that of S: no record that changes such a page would
+ *	 be replayed;
  * - it has the same bytes as the page of S, but for LSN, checksum and the hole
  *	 of a page whose image is logged without;
  * - it is not empty, since such a page has no LSN, and its checksum is right.
@@ -56,11 +57,23 @@
  * GiST compares the LSN of a page with numbers that its children got from
  * theirs, hence no page of C may have an LSN before that of S.
  *
- * Until all that is below the mark has been compared, no other mark is made:
- * its LSN would be behind that of images which are still to be logged again.
- * Pages that this copy has logged itself count, as its queue is written before
- * it starts over.  The commit of a mark is not waited for: with an older mark,
- * more is copied again.
+ * Order.  First all is copied that is behind the mark, with marks, then what is
+ * below it is compared: so a copy that is interrupted again and again compares
+ * once.  From the beginning, changes of S are noted for all blocks below the
+ * mark.  What changed before a page is compared shows in the comparison; what
+ * changes later is copied again.  The queue is written before, so C has what
+ * this worker has logged; and nothing else writes C while pages are compared.
+ *
+ * A mark that is made before all has been compared takes the ranges of the one
+ * it goes on with, and adds its own: what other workers have logged in between
+ * stays outside.  When all has been compared, those images have been logged
+ * again, or what is below them counts by the above; a mark then has one range,
+ * from the beginning of the WAL on.  A range less is no fault, only more is
+ * copied again: if there is no room for another one, the narrowest goes.  For
+ * the same reason the commit of a mark is not waited for.
+ *
+ * A worker that starts over since WAL was gone (follow.c) does the same in the
+ * copy that it has: all its own images were written.
  *
  * Buffers.  Recovery and standbys change C in shared buffers, and may leave
  * them dirty.  They are written, and dropped, before C is read or written past
@@ -84,9 +97,8 @@
  * would get into the relation, or keep it from being moved again.
  *
  * Time windows.  A worker whose window closes makes a mark of all that is
- * logged, unless pages below the last one are still to be compared; then that
- * one holds.  It gives its locks up and notes in one transaction, at the end,
- * that the copy waits.  If it dies before, or the server, that is any other
+ * logged.  It gives its locks up and notes in one transaction, at the end, that
+ * the copy waits.  If it dies before, or the server, that is any other
  * interruption; and nothing else tells the two apart when the copy goes on.
  *
  * Not followed: the WAL since the interruption.  A checkpoint ends each
@@ -115,11 +127,11 @@
 #include "move/copy/storage.h"
 #include "state/damage.h"
 
-/* A mark is made after so many bytes, or a 50th of all if that is more. */
-#define MARK_BYTES		(INT64CONST(128) * 1024 * 1024)
-#define MARKS			50
+/* A mark is made after so many bytes, or a 200th of all if that is more ... */
+#define MARK_BYTES		(INT64CONST(16) * 1024 * 1024)
+#define MARKS			200
 
-/* Least time between marks once all has been copied. */
+/* ... but once in this time, which is also the least once all is copied. */
 #define MARK_MS			60000
 
 /* tablespace_advisor.debug_mark_kb */
@@ -133,7 +145,7 @@ tsa_init_marks(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.debug_mark_kb",
 							"Sets after how much, at least, a live copy notes how far it is.",
-							"For tests only. Otherwise it is a 50th of it. 0 stands for 128 MB.",
+							"For tests only. Otherwise it is a 200th of it. 0 stands for 16 MB.",
 							&debug_mark_kb, 0, 0, MAX_KILOBYTES,
 							PGC_SIGHUP, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
 							NULL, NULL, NULL);
@@ -257,6 +269,7 @@ adopt_fork(TsaCopy *copy, TsaCopyFork *fork)
 		fork->written_end = size;
 	}
 	fork->trusted_end = Min(fork->trusted_end, fork->written_end);
+	fork->copied_end = fork->trusted_end;
 }
 
 /*
@@ -276,7 +289,6 @@ tsa_copy_adopt(TsaCopy *copy)
 		FlushRelationsAllBuffers(files, nfiles);
 	for (int i = 0; i < nfiles; i++)
 		tsa_drop_all_buffers(files[i]);
-	copy->trusted_lsn = copy->order->kept[0].lsn;
 	copy->own_lsn = GetXLogInsertRecPtr();
 	for (int i = 0; i < copy->nforks; i++)
 		if (copy->forks[i].rel->is_kept)
@@ -311,6 +323,16 @@ is_equal(const char *a, const char *b, bool std)
 }
 
 /*
+ * Were all images written that were logged where this page's was?
+ */
+static bool
+is_trusted(const TsaCopy *copy, XLogRecPtr lsn)
+{
+	return tsa_lsn_ranges_have(&copy->order->kept_lsns, lsn) ||
+		(lsn > copy->own_lsn && lsn <= GetXLogInsertRecPtr());
+}
+
+/*
  * Is a page of the copy what it has to be?  See the head of this file.  If not,
  * why?
  */
@@ -329,36 +351,54 @@ judge_page(const TsaCopy *copy, const TsaPageBatch *batch, int i)
 		return TSA_PAGE_DAMAGED;
 	if (PageGetLSN(batch->pages[i]) > lsn)
 		return TSA_PAGE_CHANGED;
-	if (lsn > copy->trusted_lsn &&
-		(lsn < copy->own_lsn || lsn > GetXLogInsertRecPtr()))
+	if (!is_trusted(copy, lsn))
 		return TSA_PAGE_UNMARKED;
 	return is_equal((char *) batch->pages[i], page, std) ?
 		TSA_PAGE_VALID : TSA_PAGE_DIFFERS;
 }
 
 /*
+ * Counts a page that an interrupted copy had made.  One that has changed since
+ * would have been copied again without an interruption, too.
+ */
+static void
+count_kept(TsaCopy *copy, const TsaCopyFork *fork, BlockNumber block,
+		   TsaKeptPage page)
+{
+	if (block >= fork->kept_end)
+		return;
+	copy->kept_pages[page]++;
+	copy->progress.blocks_again += page != TSA_PAGE_VALID &&
+		page != TSA_PAGE_CHANGED;
+}
+
+/*
+ * Counts those pages of a batch that an interrupted copy had made after its
+ * last mark: nobody looks at them.
+ */
+void
+tsa_copy_count_again(TsaCopy *copy, const TsaCopyFork *fork,
+					 const TsaPageBatch *batch)
+{
+	for (int i = 0; i < batch->n; i++)
+		count_kept(copy, fork, batch->blocks[i], TSA_PAGE_UNMARKED);
+}
+
+/*
  * Leaves out of a batch of a fork what the copy has already, and counts what it
- * had.  A page that has changed since would have been copied again without an
- * interruption, too.
+ * had.
  */
 void
 tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
 						 TsaPageBatch *batch)
 {
-	BlockNumber end = Min(fork->trusted_end, fork->written_end);
 	int			n = 0;
 
 	for (int i = 0; i < batch->n; i++)
 	{
-		TsaKeptPage page = batch->blocks[i] < end ?
-		judge_page(copy, batch, i) : TSA_PAGE_UNMARKED;
+		TsaKeptPage page = judge_page(copy, batch, i);
 
-		if (batch->blocks[i] < fork->kept_end)
-		{
-			copy->kept_pages[page]++;
-			copy->progress.blocks_again += page != TSA_PAGE_VALID &&
-				page != TSA_PAGE_CHANGED;
-		}
+		count_kept(copy, fork, batch->blocks[i], page);
 		if (page == TSA_PAGE_VALID)
 			continue;
 		batch->blocks[n] = batch->blocks[i];
@@ -386,8 +426,8 @@ tsa_copy_tell_kept(const TsaCopy *copy)
 }
 
 /*
- * What has been copied so far is trusted, and compared when it is copied again:
- * the copy starts over in the same files.  In a transaction.
+ * What has been copied so far is to be compared: the copy starts over in the
+ * same files.  In a transaction.
  */
 void
 tsa_copy_trust(TsaCopy *copy)
@@ -397,20 +437,9 @@ tsa_copy_trust(TsaCopy *copy)
 	{
 		TsaCopyFork *fork = &copy->forks[i];
 
-		fork->trusted_end = Max(fork->trusted_end, fork->copied_end);
+		fork->trusted_end = fork->copied_end;
+		fork->compared_end = 0;
 	}
-}
-
-/*
- * Has all been compared that was to be?
- */
-static bool
-is_verified(const TsaCopy *copy)
-{
-	for (int i = 0; i < copy->nforks; i++)
-		if (copy->forks[i].copied_end < copy->forks[i].trusted_end)
-			return false;
-	return true;
 }
 
 /*
@@ -423,12 +452,34 @@ tsa_copy_mark_is_due(const TsaCopy *copy, bool end)
 	int64		least = debug_mark_kb > 0 ?
 	INT64CONST(1024) * debug_mark_kb : MARK_BYTES;
 	int64		interval = Max(least, copy->progress.bytes_total / MARKS);
-	bool		in_time = copy->progress.passes <= 1 || debug_mark_kb > 0 ||
-	tsa_ms_since(&copy->marked) >= MARK_MS;
+	bool		is_late = tsa_ms_since(&copy->marked) >= MARK_MS;
 
 	if (end && copy->progress.bytes_total >= interval)
 		interval = BLCKSZ;
-	return copy->unmarked_bytes >= interval && in_time && is_verified(copy);
+	else if (is_late)
+		interval = least;
+	return copy->unmarked_bytes >= interval &&
+		(is_late || copy->progress.passes <= 1 || debug_mark_kb > 0);
+}
+
+/*
+ * The ranges of the WAL all of whose images are written now: those of the mark
+ * that the copy goes on with, until all has been compared that is below it, and
+ * this worker's.
+ */
+static TsaLsnRanges
+written_ranges(const TsaCopy *copy)
+{
+	TsaLsnRanges ranges = {0};
+	XLogRecPtr	from = InvalidXLogRecPtr;
+
+	if (tsa_copy_uncompared(copy) > 0)
+	{
+		ranges = copy->order->kept_lsns;
+		from = copy->own_lsn;
+	}
+	tsa_lsn_ranges_add(&ranges, from, GetXLogInsertRecPtr());
+	return ranges;
 }
 
 /*
@@ -439,7 +490,7 @@ void
 tsa_copy_mark(TsaCopy *copy)
 {
 	TsaKeptCopy *made = palloc(sizeof(TsaKeptCopy) * copy->nrels);
-	XLogRecPtr	lsn = GetXLogInsertRecPtr();
+	TsaLsnRanges ranges = written_ranges(copy);
 
 	for (int i = 0; i < copy->nrels; i++)
 	{
@@ -449,13 +500,12 @@ tsa_copy_mark(TsaCopy *copy)
 		made[i].source = rel->source;
 		made[i].copy = rel->copy;
 		made[i].blocks = rel->main->copied_end;
-		made[i].lsn = lsn;
 	}
 	copy->unmarked_bytes = 0;
 	INSTR_TIME_SET_CURRENT(copy->marked);
 	tsa_begin();
 	tsa_commit_lazily();
-	copy->callbacks->mark(copy->callbacks->arg, made, copy->nrels,
+	copy->callbacks->mark(copy->callbacks->arg, made, copy->nrels, &ranges,
 						  &copy->progress);
 	CommitTransactionCommand();
 	pfree(made);
@@ -464,15 +514,15 @@ tsa_copy_mark(TsaCopy *copy)
 
 /*
  * Is the time window of the move closed?  Then the copy is suspended: a mark is
- * made, if one can be, for who goes on with it.  Outside any transaction.
+ * made for who goes on with it, unless the locks are gone.  Outside any
+ * transaction.
  */
 bool
 tsa_copy_suspends(TsaCopy *copy)
 {
 	if (!tsa_is_outside_window(&copy->during))
 		return false;
-	if (copy->locks == TSA_LOCKS_ALL && copy->unmarked_bytes > 0 &&
-		is_verified(copy))
+	if (copy->locks == TSA_LOCKS_ALL && copy->unmarked_bytes > 0)
 	{
 		tsa_copy_begin(copy);
 		tsa_copy_write_all(copy);

@@ -17,12 +17,12 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/pg_lsn.h"
 
 #include "move/job/index_names.h"
 #include "move/job/job.h"
 #include "move/job/job_limits.h"
 #include "move/job/journal.h"
+#include "move/job/marks.h"
 #include "state/printable.h"
 
 /* A job that is interrupted so often without a mark in between fails. */
@@ -187,28 +187,6 @@ storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 }
 
 /*
- * The numbers of blocks in a column of the result's only row, which has as many
- * as there are files; zeros if it has another number.
- */
-static void
-read_marks(const char *column, int n, TsaKeptCopy *kept)
-{
-	Datum		array = tsa_result_column(0, column);
-	Datum	   *elems;
-	int			nmarks;
-
-	if (array == (Datum) 0)
-		return;
-	deconstruct_array(DatumGetArrayTypeP(array), INT8OID, sizeof(int64),
-					  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elems, NULL, &nmarks);
-	for (int i = 0; i < n && nmarks == n; i++)
-	{
-		kept[i].blocks = (BlockNumber) DatumGetInt64(elems[i]);
-		kept[i].lsn = DatumGetLSN(tsa_result_column(0, "mark_lsn"));
-	}
-}
-
-/*
  * What the journal says of a copy under way, so that it can be gone on with.
  */
 static void
@@ -230,7 +208,7 @@ read_kept(TsaJob *job, MemoryContext context)
 		job->kept[i].source = sources[i];
 		job->kept[i].copy = job->new_storage[i];
 	}
-	read_marks("mark", job->nkept, job->kept);
+	tsa_mark_of_result(job->nkept, job->kept, &job->kept_lsns);
 }
 
 /*
@@ -293,8 +271,8 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		" source_relations, source_tablespaces, source_filenumbers,"
 		" (SELECT m.blocks FROM tablespace_advisor.job_mark m"
 		"   WHERE m.job_id = $1 ORDER BY m.mark_id DESC LIMIT 1) AS mark,"
-		" (SELECT m.lsn FROM tablespace_advisor.job_mark m"
-		"   WHERE m.job_id = $1 ORDER BY m.mark_id DESC LIMIT 1) AS mark_lsn,"
+		" (SELECT m.lsns FROM tablespace_advisor.job_mark m"
+		"   WHERE m.job_id = $1 ORDER BY m.mark_id DESC LIMIT 1) AS mark_lsns,"
 		" tablespace_advisor.copy_kept_until(interrupted_at, l.during)"
 		"   <= pg_catalog.clock_timestamp() IS TRUE AS has_expired,"
 		" interruptions, stalls, indexes, indexes_from, index_names"
@@ -473,39 +451,26 @@ check_is_under_way(int64 job_id, uint64 rows)
 						job_id)));
 }
 
-/*
- * How many blocks of each file are there, as an array.
- */
-static Datum
-mark_array(const TsaKeptCopy *made, int n)
-{
-	Datum	   *elems = palloc(sizeof(Datum) * Max(n, 1));
-
-	for (int i = 0; i < n; i++)
-		elems[i] = Int64GetDatum((int64) made[i].blocks);
-	return PointerGetDatum(construct_array(elems, n, INT8OID, sizeof(int64),
-										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
 void
-tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made, int n)
+tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made, int n,
+						 const TsaLsnRanges *lsns)
 {
 	/* what earlier marks say is of other files, or in the first one */
 	static TsaStatement query = {
 		"WITH gone AS (DELETE FROM tablespace_advisor.job_mark"
 		"   WHERE job_id = $1),"
 		" kept AS (INSERT INTO tablespace_advisor.job_mark"
-		"   (job_id, blocks, bytes_done, lsn)"
+		"   (job_id, blocks, bytes_done, lsns)"
 		"   SELECT $1, $7, $8, $9 WHERE $8 > 0)"
 		" UPDATE tablespace_advisor.job SET new_tablespaces = $2,"
 		" new_filenumbers = $3, source_relations = $4,"
 		" source_tablespaces = $5, source_filenumbers = $6"
 		" WHERE job_id = $1 AND ($3 IS NULL OR state IN " TSA_UNFINISHED ")",
 		9, {INT8OID, OIDARRAYOID, OIDARRAYOID, OIDARRAYOID, OIDARRAYOID,
-		OIDARRAYOID, INT8ARRAYOID, INT8OID, PG_LSNOID}, NULL
+		OIDARRAYOID, INT8ARRAYOID, INT8OID, PG_LSNARRAYOID}, NULL
 	};
+	TsaLsnRanges none = {0};
 	int64		blocks = 0;
-	XLogRecPtr	lsn = InvalidXLogRecPtr;
 	RelFileLocator *copies = palloc(sizeof(RelFileLocator) * Max(n, 1));
 	RelFileLocator *sources = palloc(sizeof(RelFileLocator) * Max(n, 1));
 	Datum	   *relids = palloc(sizeof(Datum) * Max(n, 1));
@@ -519,16 +484,15 @@ tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made, int n)
 		sources[i] = made[i].source;
 		relids[i] = ObjectIdGetDatum(made[i].relid);
 		blocks += made[i].blocks;
-		lsn = Max(lsn, made[i].lsn);
 	}
 	values[0] = Int64GetDatum(job_id);
 	storage_arrays(copies, n, &values[1], &nulls[1]);
 	values[3] = tsa_oid_array(relids, n);
 	nulls[3] = nulls[1];
 	storage_arrays(sources, n, &values[4], &nulls[4]);
-	values[6] = mark_array(made, n);
+	values[6] = tsa_mark_blocks(made, n);
 	values[7] = Int64GetDatum(blocks * BLCKSZ);
-	values[8] = LSNGetDatum(lsn);
+	values[8] = tsa_mark_lsns(lsns != NULL ? lsns : &none);
 	rows = tsa_journal_update(&query, values, nulls);
 	if (n > 0)
 		check_is_under_way(job_id, rows);
@@ -562,21 +526,21 @@ tsa_job_lock(int64 job_id)
 
 void
 tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
-				 const TsaMoveProgress *progress)
+				 const TsaLsnRanges *lsns, const TsaMoveProgress *progress)
 {
 	static TsaStatement query = {
 		"INSERT INTO tablespace_advisor.job_mark"
-		" (job_id, blocks, bytes_done, blocks_again, lsn)"
+		" (job_id, blocks, bytes_done, blocks_again, lsns)"
 		" VALUES ($1, $2, $3, $4, $5)",
-		5, {INT8OID, INT8ARRAYOID, INT8OID, INT8OID, PG_LSNOID}, NULL
+		5, {INT8OID, INT8ARRAYOID, INT8OID, INT8OID, PG_LSNARRAYOID}, NULL
 	};
 	Datum		values[5];
 
 	values[0] = Int64GetDatum(job_id);
-	values[1] = mark_array(made, n);
+	values[1] = tsa_mark_blocks(made, n);
 	values[2] = Int64GetDatum(progress->bytes_done);
 	values[3] = Int64GetDatum(progress->blocks_again);
-	values[4] = LSNGetDatum(made[0].lsn);
+	values[4] = tsa_mark_lsns(lsns);
 	tsa_journal_update(&query, values, NULL);
 }
 

@@ -33,6 +33,7 @@
 #include "compat.h"
 #include "move/common/kept_copy.h"
 #include "move/common/limits.h"
+#include "move/common/lsn_ranges.h"
 #include "move/common/progress.h"
 
 typedef enum TsaJobState
@@ -88,6 +89,7 @@ typedef struct TsaJob
 	RelFileLocator *new_storage;
 	int			nkept;			/* the same, if it can be gone on with */
 	TsaKeptCopy *kept;
+	TsaLsnRanges kept_lsns;		/* of its last mark */
 	int			nold;			/* storage left behind, to be removed */
 	RelFileLocator *old_storage;
 } TsaJob;
@@ -120,13 +122,15 @@ extern void tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n);
 
 /*
  * [T] In the transaction that creates the new storage: names it.  n = 0:
- * there is none any more.  Throws if the job has been ended.
+ * there is none any more.  lsns: of the mark for what is kept; NULL for none.
+ * Throws if the job has been ended.
  */
 extern void tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made,
-									 int n);
+									 int n, const TsaLsnRanges *lsns);
 
 /* [T] So much of the new storage has been copied. */
 extern void tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
+							 const TsaLsnRanges *lsns,
 							 const TsaMoveProgress *progress);
 
 /*

@@ -30,23 +30,24 @@ typedef struct CopyHost
 } CopyHost;
 
 static void
-note_storage_made(void *arg, const TsaKeptCopy *made, int n)
+note_storage_made(void *arg, const TsaKeptCopy *made, int n,
+				  const TsaLsnRanges *lsns)
 {
 	CopyHost   *host = arg;
 	RelFileLocator *storage = palloc(sizeof(RelFileLocator) * n);
 
 	for (int i = 0; i < n; i++)
 		storage[i] = made[i].copy;
-	tsa_job_note_new_storage(host->job_id, made, n);
+	tsa_job_note_new_storage(host->job_id, made, n, lsns);
 	tsa_note_present_storage(host->drops, storage, n);
 	pfree(storage);
 }
 
 static void
 note_mark(void *arg, const TsaKeptCopy *made, int n,
-		  const TsaMoveProgress *progress)
+		  const TsaLsnRanges *lsns, const TsaMoveProgress *progress)
 {
-	tsa_job_add_mark(((CopyHost *) arg)->job_id, made, n, progress);
+	tsa_job_add_mark(((CopyHost *) arg)->job_id, made, n, lsns, progress);
 }
 
 static void
@@ -54,7 +55,7 @@ note_storage_dropped(void *arg)
 {
 	CopyHost   *host = arg;
 
-	tsa_job_note_new_storage(host->job_id, NULL, 0);
+	tsa_job_note_new_storage(host->job_id, NULL, 0, NULL);
 	tsa_forget_present_storage(host->drops);
 }
 
@@ -200,7 +201,8 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 		.indexes = job->indexes,
 		.index_names = job->index_names,
 		.nkept = job->nkept,
-		.kept = job->kept
+		.kept = job->kept,
+		.kept_lsns = job->kept_lsns
 	};
 
 	if (!TIMESTAMP_IS_NOEND(job->limits.finish_by))
