@@ -68,9 +68,9 @@ COMMENT ON TYPE tablespace_advisor.load_estimate IS
 	'times of a read under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves its pages; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by the server''s timing; cached_us: a read that the system''s cache serves; cache_exponent: the exponent of the share of a relation''s pages that the system''s cache does not hold, cache_correction: its factor then, which give the share of reads that reach the device, time_correction: the factor of their latency, so that all agree with the timing (1: no timing); coverage: share of the databases reads that was estimated; latency_from: what probed_us was measured by: probe, counters (of the device, in the window) or timing (of the server); device_low_us, device_high_us: 95 % interval';
 
 /*
- * What a read takes now is what it took in the window by the device's own
- * counters, where there is no probe or the server timed nothing; with a probe and
- * timing it is the probed latency at the depth that reads meet.
+ * The time of a read now is its time in the window by the device's own
+ * counters, where there is no probe or the server timed nothing; with a probe
+ * and timing it is the probed latency at the depth that reads meet.
  *
  * The depth a read meets is the number of sessions seen reading while any
  * was.  Five looks give it to about a fifth (the number varies by less than
@@ -124,13 +124,13 @@ COMMENT ON FUNCTION tablespace_advisor.present_reads(tablespace_advisor.relation
 
 /*
  * Where the server timed its reads (track_io_timing), their mean is known to
- * be (1 - d) * cached + d * device, d being the share that reaches the
- * device.  Less time than estimated means that the cache serves more than the
- * pages it holds would tell, hot pages being likelier to be there; more means
- * that the device is slower than it was when it was probed.  What the cache
- * serves more, it serves of relations of which it holds much, not of one of
- * which it holds nothing: hence an exponent, and a factor only for what is
- * left beyond it.
+ * be (1 - d) * cached + d * device, d being the share that reaches the device.
+ * Less time than estimated means that the cache serves more than the pages it
+ * holds would tell, hot pages being likelier to be there; more means that the
+ * device is slower than it was when it was probed.  What the cache serves
+ * more, it serves of relations of which it holds much, not of one of which it
+ * holds nothing: hence an exponent, and a factor only for the rest left beyond
+ * it.
  *
  * Reads of the database that are no relation's here are those of catalogs and
  * of samples, which the system's cache has as a rule.  What else was read but
@@ -216,8 +216,8 @@ COMMENT ON FUNCTION tablespace_advisor.estimate_load(tablespace_advisor.relation
  * A sequential scan waits for blocks that the system did not read ahead in
  * time, once the time is off that it takes to get pages from the system's
  * cache.  It is taken for as many random reads as take as long.  One that
- * waits for a page less than a tenth of what the device takes for one has them
- * from that cache, busy as the machine may be.
+ * waits for a page less than a tenth of the device's time has them from that
+ * cache, busy as the machine may be.
  */
 CREATE FUNCTION tablespace_advisor.measured_reads(
 	a tablespace_advisor.relation_fact,
@@ -505,7 +505,7 @@ COMMENT ON FUNCTION tablespace_advisor.passed_over(tablespace_advisor.tablespace
  * they do between two reads stays, the reads take what they take there with as
  * many in flight as that leads to.  What slows reads down here beyond what was
  * probed, such as pages written in between, moves along: it does so there.
- * What others have in flight there is in the way; and if reads there take
+ * Reads of others in flight there are in the way; and if reads there take
  * longer by its counters than the probe says of so many in flight, a new read
  * takes as long.
  */

@@ -1,6 +1,6 @@
 /* Copyright (c) 2026, The tablespace_advisor developers */
 
-/* src/advise/evidence.sql: what the numbers of a row of advice rest on */
+/* src/advise/evidence.sql: the evidence for a row of advice */
 CREATE FUNCTION tablespace_advisor.window_evidence(load tablespace_advisor.load_fact)
 RETURNS jsonb
 LANGUAGE sql STABLE

@@ -2,8 +2,8 @@
  * src/advise/gather.sql
  *
  * Advice on a table or on the whole database: gathers the facts (facts.sql)
- * and has them judged (placement.sql).  advise.c, which is what people call,
- * checks their rights first and then runs this as the superuser.
+ * and has them judged (placement.sql).  advise.c, which has the functions for
+ * users, checks their rights first and then runs this as the superuser.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -92,7 +92,10 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.check_target(regclass) IS
 	'the catalog row of a relation on which advice can be asked; errors: 42P01 no such relation, 42809 neither table nor index';
 
-/* What has no number may well be a relation, which is not the first argument. */
+/*
+ * A text without number may well be a relation, which is not the first
+ * argument.
+ */
 CREATE FUNCTION tablespace_advisor.check_budget(space_budget text)
 RETURNS bigint
 LANGUAGE plpgsql STABLE
@@ -154,9 +157,9 @@ COMMENT ON FUNCTION tablespace_advisor.wanted_tablespaces(tablespace_advisor.tab
 	'tablespaces faster than another one that have not room for all that is read elsewhere';
 
 /*
- * What was read before a move was read elsewhere: the server's timing, and the
- * queue, are those of another placement.  So the window begins after the last
- * move but for such as have little to do with what was read.
+ * Reads before a move were elsewhere: the server's timing, and the queue, are
+ * those of another placement.  So the window begins after the last move but
+ * for such as have little to do with what was read.
  */
 CREATE FUNCTION tablespace_advisor.history_since_moves(
 	longest interval,

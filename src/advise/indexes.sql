@@ -1,7 +1,7 @@
 /*
  * src/advise/indexes.sql
  *
- * What an index is there for, which other one could replace it, and what it takes
+ * The purpose of an index, another one that could replace it, and the cost
  * when it is built anew.  Nothing here takes a lock on a relation it looks at:
  * advice must not wait behind somebody's ALTER TABLE.  (So definitions are
  * compared as the catalog stores them, pg_get_expr() would lock.)

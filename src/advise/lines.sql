@@ -37,7 +37,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.waiting_sessions(float8, text) IS
 	'how many sessions wait, on average, for work of these milliseconds in each second, as text';
 
-/* Others who keep it busy show in the device's counters, not in the probe. */
+/* The load of others shows in the device's counters, not in the probe. */
 CREATE FUNCTION tablespace_advisor.latency_there(dest jsonb)
 RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -129,8 +129,8 @@ COMMENT ON FUNCTION tablespace_advisor.detail_lines(@extschema@.placement_advice
 	'lines on the evidence of the advice on one relation';
 
 /*
- * Shares in an answer on one relation are of what its table takes, as the limits
- * are that verdicts rest on, else of what all take.
+ * Shares in an answer on one relation are of its table's reading, as the
+ * limits of verdicts are, else of all reading.
  */
 CREATE FUNCTION tablespace_advisor.whole_read_ms(
 	target regclass,
@@ -388,8 +388,8 @@ COMMENT ON FUNCTION tablespace_advisor.probe_help_lines(tablespace_advisor.advic
 	'a remedy where a probe that was made is missing';
 
 /*
- * Of the whole database, what stays and is read for less than a twentieth of the time
- * has no line.
+ * Of the whole database, relations that stay and are read for less than a
+ * twentieth of the time has no line.
  */
 CREATE FUNCTION tablespace_advisor.worth_a_line(
 	target regclass,

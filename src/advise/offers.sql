@@ -1,14 +1,14 @@
 /*
  * src/advise/offers.sql
  *
- * What could be moved, up and down, and what is to be said of all else.
+ * Possible moves, up and down, and the verdicts on all other relations.
  *
  * How long the lists are is not known when these are planned: joins of lists are
  * not to be nested loops.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
-/* What would be worth moving if bytes were free: a row per tablespace. */
+/* Relations worth moving if bytes were free: a row per tablespace. */
 CREATE FUNCTION tablespace_advisor.move_candidates(
 	relations tablespace_advisor.relation_fact[],
 	estimates tablespace_advisor.placement_estimate[],
@@ -74,8 +74,8 @@ COMMENT ON FUNCTION tablespace_advisor.demotion_offers(tablespace_advisor.relati
 	'per relation the tablespaces in which it would be read no faster, that could take it so that it makes room for others';
 
 /*
- * Tablespaces over their mark: what to move away so that least is lost.  It
- * is the same choice with the sign turned, what stays being what is chosen.
+ * Tablespaces over their mark: the relations to move away so that least is
+ * lost.  It is the same choice with the sign turned: the chosen ones stay.
  * All of it goes to the fastest other tablespace with room for all.
  */
 CREATE FUNCTION tablespace_advisor.choose_evictions(
@@ -99,7 +99,7 @@ AS $$
 	), movable AS (
 		SELECT o.tablespace, o.destination, o.bytes AS needed, a.relation,
 			a.size_bytes, e.saved_ms_per_s,
-			/* of what costs nothing the smaller goes first */
+			/* of those that cost nothing the smaller goes first */
 			greatest(0, -e.saved_ms_per_s) + a.size_bytes / 1e15 AS lost
 		FROM over o
 		JOIN tablespace_advisor.elements(relations) a ON a.tablespace = o.tablespace
@@ -149,7 +149,7 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.destination_order(tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact) IS
 	'how near a tablespace is to one that a relation could move to: 1 is nearest';
 
-/* What is found of each relation that is neither moved nor evicted. */
+/* The verdict on each relation that is neither moved nor evicted. */
 CREATE FUNCTION tablespace_advisor.other_verdicts(
 	relations tablespace_advisor.relation_fact[],
 	estimates tablespace_advisor.placement_estimate[],

@@ -23,7 +23,7 @@ COMMENT ON FUNCTION tablespace_advisor.move_statement(regclass, text, name, bool
 	'the call that moves a relation';
 
 /*
- * The rows of an advice, from what was decided of each relation; probe_relation:
+ * The rows of an advice, from the decision on each relation; probe_relation:
  * the row that has the statement of all probes.
  */
 CREATE FUNCTION tablespace_advisor.decision_rows(
@@ -82,12 +82,12 @@ AS $$
 		AND coalesce(e.destination, '') = coalesce(d.destination, '')
 	LEFT JOIN unnest(tablespaces) f ON f.tablespace = a.tablespace
 	LEFT JOIN unnest(tablespaces) t ON t.tablespace = d.destination
-	/* what is not moved saves nothing, as far as anything is known of it */
+	/* a relation that stays saves nothing, as far as anything is known of it */
 	CROSS JOIN LATERAL (SELECT CASE
 		WHEN d.action = 'move' THEN d.saved_ms_per_s
 		WHEN d.action = 'probe first' THEN NULL
 		WHEN e.read_ms_per_s IS NOT NULL THEN 0 END AS saved_ms_per_s) s
-	/* names, which take long to make, of what is not read */
+	/* names, which take long to make, of unread relations */
 	ORDER BY CASE WHEN d.action = 'move' THEN d.turn END,
 		tablespace_advisor.is_uncertain(d.finding), e.read_ms_per_s DESC NULLS LAST,
 		a.kind DESC, CASE WHEN e.read_ms_per_s > 0 THEN '' ELSE a.relation::text END COLLATE "C",

@@ -1,7 +1,7 @@
 /*
  * src/advise/public.sql
  *
- * What people call.  Owners may ask about their own tables, members of
+ * Functions for users.  Owners may ask about their own tables, members of
  * pg_monitor about all: advise.c checks that.
  *
  * Copyright (c) 2026, The tablespace_advisor developers

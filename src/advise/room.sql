@@ -1,7 +1,7 @@
 /*
  * src/advise/room.sql
  *
- * What more room in a tablespace would be worth.
+ * The worth of more room in a tablespace.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -27,7 +27,7 @@ AS 'MODULE_PATHNAME', 'tsa_savings_by_room';
 COMMENT ON FUNCTION tablespace_advisor.savings_by_room(bigint[], bigint[], bigint[], bigint[], bigint[], float8[], bigint[], bigint[], bigint, bigint[], float8[]) IS
 	'what the best placement saves, each move taken alone, if the room of a place has so many bytes in all (steps rise), how many relations are there then, and how often each place is read, items being read item_reads times a second; NULL where nothing fits. Other arguments and errors as of plan_moves()';
 
-/* Percent are of what reading takes now or then, whichever is more. */
+/* Percent are of the time of reading now or then, whichever is more. */
 CREATE FUNCTION tablespace_advisor.curve_of(
 	relations tablespace_advisor.relation_fact[],
 	tablespaces tablespace_advisor.tablespace_fact[],
@@ -88,7 +88,7 @@ AS $$
 			(SELECT p.place FROM place p WHERE p.tablespace = of_tablespace),
 			array(SELECT (i.bytes * n / steps)::bigint FROM generate_series(0, steps) n), i.reads) s
 	), moved AS (
-		/* what is not to be moved is read where it is */
+		/* relations that stay are read where they are */
 		SELECT s.bytes, s.relations, max(coalesce(tablespace_advisor.saved_by_reads(
 				l.loads, $3, array(SELECT o.reads_per_s
 					+ coalesce(s.reads[p.place] - (SELECT sum(i.device_reads) FROM item i

@@ -1,16 +1,18 @@
 /*
  * src/advise/set_forecast.sql
  *
- * What moves save together: reads that stay wait less when others leave, and in the
- * target those that come wait for each other (closed_system.c).
+ * The saving of all moves together: reads that stay wait less when others
+ * leave, and in the target those that come wait for each other
+ * (closed_system.c).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
 /*
- * Of tablespaces of which something was measured.  Estimates must be of all that is
- * read.  What others read is in the way as long as they go on, and if reads of a target
- * take longer than it was probed with so many in flight, its latencies are.  So are writes
- * on one rotating disk: who reads faster writes more, so there are not less of them.
+ * Of tablespaces of which something was measured.  Estimates must be of all
+ * that is read.  Reads of others are in the way as long as they go on, and if
+ * reads of a target take longer than it was probed with so many in flight, its
+ * latencies are.  So are writes on one rotating disk: who reads faster writes
+ * more, so there are not less of them.
  *
  * Where only the present latency is known, nothing says how much of it is waiting for
  * other reads.  One rotating disk serves them one after the other, but where others have
@@ -87,9 +89,9 @@ COMMENT ON FUNCTION tablespace_advisor.saved_by_reads(tablespace_advisor.place_l
 	'milliseconds of reading per second that are saved if tablespaces are read so many times a second; NULL where no session was watched';
 
 /*
- * What reads take when the moves are made.  Not known where nobody has watched
- * sessions, or if together they would cost more than they save: each was judged
- * as if it alone were made.
+ * The time of reads when the moves are made.  Not known where nobody has
+ * watched sessions, or if together they would cost more than they save: each
+ * was judged as if it alone were made.
  */
 CREATE FUNCTION tablespace_advisor.loads_after(
 	moves tablespace_advisor.placement_choice[],
@@ -130,7 +132,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.loads_after(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.load_fact) IS
 	'place_loads() with what is read there after moves, and what a read takes then';
 
-/* The moves with what each saves as its part of what they save together. */
+/* The moves with the part of each in the saving of all. */
 CREATE FUNCTION tablespace_advisor.forecast_set(
 	moves tablespace_advisor.placement_choice[],
 	places tablespace_advisor.place_load[])

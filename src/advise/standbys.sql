@@ -22,7 +22,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.add_reads(tablespace_advisor.relation_fact, float8, float8, float8) IS
 	'the fact with reads and hits per second of others added, and a scan if there are any';
 
-/* What standbys read counts as what the primary reads. */
+/* Reads of standbys count as reads of the primary. */
 CREATE FUNCTION tablespace_advisor.with_standby_reads(
 	relations tablespace_advisor.relation_fact[])
 RETURNS SETOF tablespace_advisor.relation_fact

@@ -8,7 +8,7 @@
  * Copyright (c) 2026, The tablespace_advisor developers
  */
 
-/* What is left of the time of a relation's reads after all moves. */
+/* The part of the time of a relation's reads that is left after all moves. */
 CREATE FUNCTION tablespace_advisor.reads_left(
 	advice @extschema@.placement_advice,
 	evidence jsonb,
@@ -38,7 +38,10 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_left(@extschema@.placement_advice, jsonb) IS
 	'what share of the present time of its reads a relation takes after all advised moves, at least 0 and at most 1; share_low: if least is saved, share_high: if most is';
 
-/* A statement's waits by what moves together; TOAST moves with its table. */
+/*
+ * A statement's waits by relations that move together; TOAST moves with its
+ * table.
+ */
 CREATE FUNCTION tablespace_advisor.statement_parts(
 	statements tablespace_advisor.statement_wait[])
 RETURNS TABLE (userid oid, queryid bigint, member oid, waiting_sessions float8)
@@ -161,7 +164,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.gather_statement_advice(oid, name, text, interval, int) IS
 	'see advise_statements()';
 
-/* For what tells of more than statements: none where waits are not measured. */
+/* For answers on more than statements: none where waits are not measured. */
 CREATE FUNCTION tablespace_advisor.statements_if_measured(
 	caller oid,
 	destination name,

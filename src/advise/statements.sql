@@ -1,17 +1,17 @@
 /*
  * src/advise/statements.sql
  *
- * What to run, at the end of an account: of what is measured or rebuilt the
+ * Statements to run, at the end of an account: of probes and rebuilds the
  * statement of its row, of moves as few calls as do them all.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
 
 /*
- * The moves, each to a destination by a method, and what to call for them: a
+ * The moves, each to a destination by a method, and the calls for them: a
  * table that moves with all of its indexes takes one call; of a table whose
- * indexes move, but not all, the call names them.  What is moved along with the
- * table is not copied by rebuild, so that bloat is not either.
+ * indexes move, but not all, the call names them.  What is moved along with
+ * the table is not copied by rebuild, so that bloat is not either.
  */
 CREATE FUNCTION tablespace_advisor.move_calls(target regclass, advice tablespace_advisor.advice_row[])
 RETURNS TABLE (rank int, call text)

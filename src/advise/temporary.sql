@@ -1,7 +1,7 @@
 /*
  * src/advise/temporary.sql
  *
- * What else lies on storage: temporary files, and WAL.
+ * Other data on storage: temporary files, and WAL.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -148,7 +148,7 @@ AS $$
 				ELSE '' END)),
 		CASE v.finding WHEN 'faster' THEN format('ALTER DATABASE %I SET temp_tablespaces = %I;',
 				current_database(), v.tablespace)
-			/* what a probe does not do unless it is asked to */
+			/* a probe does this only on request */
 			WHEN 'not probed' THEN tablespace_advisor.probes_statement(ARRAY[v.source, v.tablespace],
 				', workloads => ' || tablespace_advisor.written_argument('probe_tablespace',
 					'{sequential read,sequential write}', 'text[]')) END,

@@ -1,8 +1,8 @@
 /*
  * src/cost/cost.sql
  *
- * From probe history to planner costs.  The views here are also what advice
- * stands on: which latency of a tablespace may be believed, and since when.
+ * From probe history to planner costs.  The views here are also the basis of
+ * advice: which latency of a tablespace may be believed, and since when.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

@@ -59,12 +59,12 @@ COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost IS
 	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take (geometric means): regret_current now; with effective_io_concurrency as recommended regret_kept, with the best constant, too, regret_best, with locality corrected, too, regret_locality; gain_low, prefetch_gain_low: the least of regret_kept / regret_best and of regret_current / regret_kept over all draws of the times. Errors: 22023, 2202E, 22004 for bad input';
 
 /*
- * What there is to weigh: the hundred largest pairs of a table and a B-tree
- * per tablespace of this database whose correlation the caller may see.
- * Caches are those of this moment, shared buffers among them: a plan is
- * charged for every page that it touches, wherever that is found.  (Forecasts
- * of the stage advise discount reads that were counted, which are those that
- * shared buffers did not answer: cached_share().)
+ * The input: the hundred largest pairs of a table and a B-tree per tablespace
+ * of this database whose correlation the caller may see.  Caches are those of
+ * this moment, shared buffers among them: a plan is charged for every page
+ * that it touches, wherever that is found.  (Forecasts of the stage advise
+ * discount reads that were counted, which are those that shared buffers did
+ * not answer: cached_share().)
  */
 CREATE FUNCTION tablespace_advisor.weighable_indexes()
 RETURNS TABLE (
@@ -215,7 +215,7 @@ COMMENT ON VIEW tablespace_advisor.role_cost_setting IS
 	'values of random_page_cost that ALTER ROLE and ALTER DATABASE have set for sessions in this database; an option of a tablespace beats them';
 GRANT SELECT ON tablespace_advisor.role_cost_setting TO pg_monitor;
 
-/* What the probes and the settings say of each tablespace, and what there is to weigh. */
+/* Probes, settings and the input of the weighing, by tablespace. */
 CREATE FUNCTION tablespace_advisor.cost_measurements(wanted name)
 RETURNS TABLE (
 	latency tablespace_advisor.tablespace_latency,

@@ -34,7 +34,10 @@ COMMENT ON FUNCTION tablespace_advisor.difference_error(float8, int, float8, int
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.ratio_error, tablespace_advisor.difference_error TO pg_monitor;
 
-/* What a forecast and an outcome may differ by: a quarter, and what nobody notices. */
+/*
+ * The difference that a forecast and an outcome may have: a quarter, and a
+ * thousandth of all reading.
+ */
 CREATE FUNCTION tablespace_advisor.outcome_band(forecast float8, read_ms float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE

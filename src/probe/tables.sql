@@ -1,8 +1,8 @@
 /*
- * probe: what each run of the probe measured.
+ * probe: the measurements of each run of the probe.
  *
  * Tables and indexes that version 1.0 has, too: a fresh install makes them
- * here, an update finds them there (src/update.sql adds what is new).
+ * here, an update finds them there (src/update.sql adds new ones).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

@@ -1,7 +1,7 @@
 /*
  * src/report/health.sql
  *
- * What is missing for the extension to work.  Each subject is a view of its
+ * Things that the extension needs and lacks.  Each subject is a view of its
  * own kind of facts; tablespace_advisor_health() is their union.
  *
  * Copyright (c) 2026, The tablespace_advisor developers

@@ -1,10 +1,9 @@
 /*
  * src/report/page.sql
  *
- * What every part of the page has, and its frame; the page as a whole is in
- * report.sql.  It
- * loads nothing and runs no script; what comes from names and messages goes
- * through html().
+ * The elements of every part of the page, and its frame; the page as a whole
+ * is in report.sql.  It loads nothing and runs no script; text from names and
+ * messages goes through html().
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -55,7 +54,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN length(name) <= w.width THEN name
 		ELSE left(name, w.width - 9) || '...' || right(name, 6) END
-	/* capitals and what is not Latin is up to twice as wide */
+	/* capitals and other scripts are up to twice as wide */
 	FROM (SELECT CASE WHEN name ~ '[A-Z]{8}|[^ -~]{4}' THEN $2 / 2 ELSE $2 END AS width) w
 $$;
 COMMENT ON FUNCTION tablespace_advisor.short_name(text, int) IS

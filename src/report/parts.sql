@@ -27,7 +27,7 @@ CREATE TYPE tablespace_advisor.report_findings AS (
 COMMENT ON TYPE tablespace_advisor.report_findings IS
 	'what a report rests on: the period''s begin, rows of advise_placement() on relations, recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves(); later: for each of the advice what its reads take once all of it is followed (NULL: not known); temporary: the row on temporary files; window_line: what the advice is of; statements: rows of advise_statements()';
 
-/* A relation's own table, so that what is done with one table is one thing. */
+/* A relation's own table, so that all moves of one table are one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])
 RETURNS TABLE (target regclass, moves bigint, bytes numeric, seconds float8, saved float8,
 	share float8, to_tablespaces text, statements text[])
@@ -112,7 +112,7 @@ AS $$
 		ARRAY[t.statement]
 	FROM (SELECT (f.temporary).*) t WHERE t.action = 'move'
 	UNION ALL
-	/* what is the same of several, as that they were never probed, is one thing */
+	/* the same fact on several, as that they were never probed, is one thing */
 	SELECT 3, 0, format('%s: %s', upper(left(s.subjects, 1)) || substr(s.subjects, 2), s.message),
 		NULL, s.statements
 	FROM (SELECT l.message, string_agg(h ->> 'subject', ', ' ORDER BY n) AS subjects,

@@ -1,7 +1,7 @@
 /*
  * src/report/parts_load.sql
  *
- * The part of the page on what the disks under the tablespaces do.
+ * The part of the page on the load of the disks under the tablespaces.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

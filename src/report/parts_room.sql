@@ -2,7 +2,7 @@
  * src/report/parts_room.sql
  *
  * The part of the page on how much room in the fastest tablespace is worth
- * having: the curve of placement_curve(), with what there is and its knee.
+ * having: the curve of placement_curve(), with the present room and its knee.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -82,7 +82,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.draw_room(name, float8[], float8[], bigint[], int, float8) IS
 	'how many sessions wait for reads by room in a tablespace, with the room that there is (present) and the knee marked';
 
-/* What placement_curve() says, as sessions that wait. */
+/* The rows of placement_curve(), as sessions that wait. */
 CREATE FUNCTION tablespace_advisor.room_curve(
 	f tablespace_advisor.report_findings,
 	OUT bytes float8[],

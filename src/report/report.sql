@@ -25,7 +25,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.saved_by_moves(tablespace_advisor.advice_row[]) IS
 	'percent of what all reads take that all moves save if latencies are at the ends of their 95 % intervals; NULL without moves, or where no interval is known';
 
-/* Parsed when it is made: what else gets such a name is not called. */
+/* Parsed when it is made: later functions of such a name are not called. */
 CREATE FUNCTION tablespace_advisor.collect_findings(since timestamptz)
 RETURNS tablespace_advisor.report_findings
 LANGUAGE sql VOLATILE
@@ -122,7 +122,7 @@ COMMENT ON FUNCTION @extschema@.tablespace_report(interval) IS
 REVOKE ALL ON FUNCTION @extschema@.tablespace_report(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_report(interval) TO pg_monitor;
 
-/* What a member of pg_monitor runs to make the page. */
+/* The functions that a member of pg_monitor runs to make the page. */
 GRANT SELECT ON tablespace_advisor.read_depths TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.html, tablespace_advisor.short_number, tablespace_advisor.unit_label,

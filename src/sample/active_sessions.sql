@@ -1,6 +1,6 @@
 /* Copyright (c) 2026, The tablespace_advisor developers */
 
-/* src/sample/active_sessions.sql: what sessions wait for */
+/* src/sample/active_sessions.sql: waits of sessions */
 
 CREATE TYPE tablespace_advisor.wait_profile AS (
 	snapshots int,

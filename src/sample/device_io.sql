@@ -1,10 +1,10 @@
 /*
  * src/sample/device_io.sql
  *
- * Measuring without a probe: what the devices under the tablespaces did between
- * two moments, by the kernel's own counters.  Their mean read time is what the
- * application's reads take now, however busy the device is, as long as the reads
- * are single pages; nobody is disturbed by it.
+ * Measuring without a probe: the load of the devices under the tablespaces
+ * between two moments, by the kernel's own counters.  Their mean read time is
+ * what the application's reads take now, however busy the device is, as long
+ * as the reads are single pages; nobody is disturbed by it.
  *
  * A probe's requests are nobody's load, and would be most of it on a quiet
  * device, so that intervals in which one ran are left out.  A device is known by
@@ -75,7 +75,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.device_growth(tablespace_advisor.sampled_device, tablespace_advisor.sampled_device) IS
-	'what a device did between two readings; no row if it is another one, or if a counter fell (they wrap around after 2^32 ms, too)';
+	'the load of a device between two readings; no row if it is another one, or if a counter fell (they wrap around after 2^32 ms, too)';
 
 CREATE FUNCTION tablespace_advisor.add_device_samples(s tablespace_advisor.sample)
 RETURNS void
@@ -147,7 +147,7 @@ FROM tablespace_advisor.device_interval i
 JOIN pg_tablespace t ON t.oid = i.tablespace;
 
 COMMENT ON VIEW @extschema@.tablespace_io IS
-	'per sample and tablespace what the whole disk under it did for everybody since the sample before, as the kernel counts it: requests and MB (1048576 bytes) per second, microseconds a request took (read_us, write_us; NULL without requests), percent of the time with a request in flight, mean number in flight. Intervals in which a probe of this database ran have no row, nor has the first after a reboot or another device';
+	'per sample and tablespace the load of the whole disk under it, by everybody, since the sample before, as the kernel counts it: requests and MB (1048576 bytes) per second, microseconds a request took (read_us, write_us; NULL without requests), percent of the time with a request in flight, mean number in flight. Intervals in which a probe of this database ran have no row, nor has the first after a reboot or another device';
 
 CREATE TYPE tablespace_advisor.device_rate AS (
 	tablespace oid,
@@ -164,7 +164,7 @@ CREATE TYPE tablespace_advisor.device_rate AS (
 );
 
 COMMENT ON TYPE tablespace_advisor.device_rate IS
-	'what the device under a tablespace did in some intervals. read_us: microseconds that a read of about a page took, of intervals in which the mean read was one, with a 95 % interval; reads_in_flight: mean number of such reads under way; NULL with fewer than 30 reads, or if the device counts no time; all_reads_in_flight, writes_in_flight: mean number of reads of any size, and of writes, under way, in all intervals';
+	'the load of the device under a tablespace in some intervals. read_us: microseconds that a read of about a page took, of intervals in which the mean read was one, with a 95 % interval; reads_in_flight: mean number of such reads under way; NULL with fewer than 30 reads, or if the device counts no time; all_reads_in_flight, writes_in_flight: mean number of reads of any size, and of writes, under way, in all intervals';
 
 /*
  * Where the kernel reads ahead, or somebody reads in bulk, a request is many

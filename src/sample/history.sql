@@ -3,12 +3,12 @@
 /*
  * src/sample/history.sql
  *
- * What samples leave behind.  Counters of the whole database are kept as they
- * were, and are subtracted when they are read; of relations, of which there
- * may be a hundred thousand, one row each holds the counters of the last
- * sample, and each sample adds rows for what has changed, as differences.
- * Differences can be added up, and so old samples become hours and days.
- * Columns that are zero are NULL, which takes no room.
+ * The rows of samples.  Counters of the whole database are kept as they were,
+ * and are subtracted when they are read; of relations, of which there may be a
+ * hundred thousand, one row each holds the counters of the last sample, and
+ * each sample adds rows for changes, as differences.  Differences can be added
+ * up, and so old samples become hours and days.  Columns that are zero are
+ * NULL, which takes no room.
  *
  * None of this is marked for pg_dump: in another database the OIDs are others.
  */
@@ -54,7 +54,7 @@ COMMENT ON COLUMN tablespace_advisor.sample.waits_measured_s IS
 	'seconds since the sample before in which waits for reads were measured; NULL: they were not';
 
 COMMENT ON TABLE tablespace_advisor.relation_sample IS
-	'what happened to a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; maintenance_reads: those of the reads that were VACUUM''s and ANALYZE''s, estimated, NULL: none ran; size_bytes: of all forks, at the end';
+	'the activity of a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; maintenance_reads: those of the reads that were VACUUM''s and ANALYZE''s, estimated, NULL: none ran; size_bytes: of all forks, at the end';
 
 COMMENT ON TABLE tablespace_advisor.tablespace_sample IS
 	'per sample and tablespace: bytes of this database''s relations, and bytes free in the file system (NULL: not known)';
@@ -63,7 +63,7 @@ COMMENT ON TABLE tablespace_advisor.sampled_relation IS
 	'size and counters (see relation_sample) of every relation in the last sample; filenode_since: since when it has this file, counted_since: since when it is counted, NULL: not known; system_cached: share of its blocks outside of shared buffers that the system''s cache had then, NULL: not known, or not read since the sample before; vacuums, analyzes: how often its table was vacuumed and analyzed, NULL: not known';
 
 COMMENT ON TABLE tablespace_advisor.tablespace_io_sample IS
-	'what the device under a tablespace did for everybody in the seconds up to measured_at, as the kernel counts it: requests as the device got them, bytes, milliseconds that they took, added up over requests; busy_ms: with a request in flight; queue_ms: milliseconds of all requests. Rolled up, seconds are those that were measured';
+	'the requests to the device under a tablespace for everybody in the seconds up to measured_at, as the kernel counts it: requests as the device got them, bytes, milliseconds that they took, added up over requests; busy_ms: with a request in flight; queue_ms: milliseconds of all requests. Rolled up, seconds are those that were measured';
 
 COMMENT ON TABLE tablespace_advisor.sampled_device IS
 	'counters of the device under each tablespace at the last sample, see tablespace_io_sample; device: its name, the number the kernel gave it, the boot of the machine: counters of different ones are not subtracted';

@@ -3,8 +3,8 @@
 /*
  * src/sample/inventory.sql
  *
- * Which relations there are and what the statistics say of them now.  Nothing
- * here locks a relation: no function that opens one is called.
+ * The relations and their statistics now.  Nothing here locks a relation: no
+ * function that opens one is called.
  */
 CREATE VIEW tablespace_advisor.relation_inventory AS
 SELECT c.oid AS relation,
@@ -91,7 +91,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.inventory_of(oid[]) IS
 	'the rows of relation_inventory that belong to these tables';
 
-/* A TOAST table depends on its table, whatever it is called. */
+/* A TOAST table depends on its table, under any name. */
 CREATE FUNCTION tablespace_advisor.tables_of(relations oid[])
 RETURNS SETOF oid
 LANGUAGE plpgsql STABLE

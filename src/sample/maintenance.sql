@@ -7,18 +7,20 @@
  * They come and go with the dead rows, are read ahead, and nobody waits for them:
  * no reason to move anything.
  *
- * The server does not count them by relation.  But it counts how often each table
- * was vacuumed and analyzed.  A window of samples is long against that, so the reads
- * of a relation are those of the intervals in which neither happened, if these are
- * at least a fifth of the window; else what was read in all, less an estimate: VACUUM
- * has read each block that shared buffers did not have once, ANALYZE as many as its
- * sample has rows.  VACUUM skips what is all visible and reads indexes more than once
- * if memory is short, hence an estimate; it is never more than what was read.
+ * The server does not count them by relation.  But it counts how often each
+ * table was vacuumed and analyzed.  A window of samples is long against that,
+ * so the reads of a relation are those of the intervals in which neither
+ * happened, if these are at least a fifth of the window; else all reads, less
+ * an estimate:  VACUUM has read each block that shared buffers did not have
+ * once, ANALYZE as many as its sample has rows.  VACUUM skips pages that are
+ * all visible and reads indexes more than once if memory is short, hence an
+ * estimate; it is never more than all reads.
  *
- * A process adds what it has read to the counters when its statement is over (a
- * client's) or when it ends (a worker of autovacuum, after all its tables): one that is
- * still at work has added nothing, while those of its tables that are done are counted
- * as vacuumed already.  These are left out until it has (inventory.sql).
+ * A process adds its reads to the counters when its statement is over (a
+ * client's) or when it ends (a worker of autovacuum, after all its tables):
+ * one that is still at work has added nothing, while those of its tables that
+ * are done are counted as vacuumed already.  These are left out until it has
+ * (inventory.sql).
  *
  * Not seen: one that was cancelled; a statement that waits for its next table, or whose
  * transaction goes on.  Not to be told from the application: COPY, pg_dump.  A base

@@ -88,9 +88,9 @@ COMMENT ON VIEW tablespace_advisor.sample_interval IS
 	'per sample but the first: activity of the whole database since the one before; columns as in tablespace_advisor.sample. read_ms and write_ms are NULL unless track_io_timing was on';
 
 /*
- * What maintenance read is left out of reads_per_s: by intervals without any, if
- * these are a fifth of the window, else by its estimate.
- * plpgsql, which plans for as many samples as there are: sorting all rows takes longer.
+ * Reads of maintenance are left out of reads_per_s: by intervals without any,
+ * if these are a fifth of the window, else by its estimate. plpgsql, which
+ * plans for as many samples as there are: sorting all rows takes longer.
  */
 CREATE FUNCTION tablespace_advisor.sum_relation_samples(
 	first_id int,

@@ -96,7 +96,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile) IS
 	'adds the row of a sample, given the sample before it (NULL: this is the first) and what sessions wait for';
 
-/* What shared buffers have is not read past them. */
+/* Pages in shared buffers are not read past them. */
 CREATE FUNCTION tablespace_advisor.cached_share(
 	blocks bigint,
 	shared_blocks bigint,

@@ -1,7 +1,7 @@
 /*
  * src/sample/standby.sql
  *
- * What standbys read.  They keep nothing themselves: they are watched, and what
+ * Reads of standbys.  They keep nothing themselves: they are watched, and what
  * was seen is brought to the primary, whose relations have the same OIDs.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -85,7 +85,7 @@ DECLARE
 	max_servers CONSTANT int := 32;
 	kept int;
 BEGIN
-	/* of other servers what counts no more, if nobody else is at it */
+	/* of other servers rows that count no more, if nobody else is at it */
 	DELETE FROM tablespace_advisor.standby_activity s
 	WHERE (s.server, s.relation) IN (SELECT o.server, o.relation
 		FROM tablespace_advisor.standby_activity o

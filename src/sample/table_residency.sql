@@ -61,8 +61,8 @@ COMMENT ON FUNCTION tablespace_advisor.renew_plans(oid) IS
 	'has all sessions plan anew what reads the relation';
 
 /*
- * A sample does not wait for whoever keeps a row in a transaction that is
- * still open.  A change of less than a twentieth is no reason to plan anew.
+ * A sample does not wait for a session that keeps a row in a transaction that
+ * is still open.  A change of less than a twentieth is no reason to plan anew.
  */
 CREATE FUNCTION tablespace_advisor.refresh_residency()
 RETURNS void

@@ -1,6 +1,6 @@
 /* Copyright (c) 2026, The tablespace_advisor developers */
 
-/* What lies in a tablespace, and how it leaves. */
+/* The contents of a tablespace, and how each leaves. */
 
 CREATE FUNCTION tablespace_advisor.relations_in(
 	tablespace_oid oid, database_oid oid,
@@ -148,7 +148,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.leaving_relations(oid, oid, boolean) IS
 	'the relations of a database in a tablespace, TOAST counted with its table, and how each can leave; why, detail: see leaving_reason()';
 
-/* Where what is in a tablespace would go if nobody says so. */
+/* The default target for the contents of a tablespace. */
 CREATE FUNCTION tablespace_advisor.other_tablespace(
 	tablespace_oid oid, target_oid oid, database_oid oid)
 RETURNS name

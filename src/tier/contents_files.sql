@@ -88,7 +88,7 @@ COMMENT ON FUNCTION tablespace_advisor.files_in(text) IS
 
 /*
  * Files of one relation have one number; temporary ones the backend's as well.
- * What is in the directory of every database that has its catalogs there
+ * The files in the directory of every database that has its catalogs there
  * belongs to no relation either.
  */
 CREATE FUNCTION tablespace_advisor.storage_in(tablespace_oid oid, database_oid oid)
