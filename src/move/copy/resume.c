@@ -128,7 +128,7 @@
 #include "state/damage.h"
 
 /* A mark is made after so many bytes, or a 200th of all if that is more ... */
-#define MARK_BYTES		(INT64CONST(16) * 1024 * 1024)
+#define MARK_BYTES		(INT64CONST(64) * 1024 * 1024)
 #define MARKS			200
 
 /* ... but once in this time, which is also the least once all is copied. */
@@ -145,7 +145,7 @@ tsa_init_marks(void)
 {
 	DefineCustomIntVariable("tablespace_advisor.debug_mark_kb",
 							"Sets after how much, at least, a live copy notes how far it is.",
-							"For tests only. Otherwise it is a 200th of it. 0 stands for 16 MB.",
+							"For tests only. Otherwise it is a 200th of it. 0 stands for 64 MB.",
 							&debug_mark_kb, 0, 0, MAX_KILOBYTES,
 							PGC_SIGHUP, GUC_NOT_IN_SAMPLE | GUC_UNIT_KB,
 							NULL, NULL, NULL);
