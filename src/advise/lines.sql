@@ -489,6 +489,10 @@ BEGIN
 	IF cardinality(advice) > 0 THEN
 		RETURN QUERY SELECT l FROM tablespace_advisor.window_lines(
 			advice[1].evidence -> 'window', in_short) l;
+		IF NOT EXISTS (SELECT FROM unnest(advice) a WHERE (a.advice).measured) THEN
+			RETURN QUERY SELECT 'Waits: not measured (needs the library preloaded); '
+				|| 'uncertain, scanned tables are overrated.';
+		END IF;
 	END IF;
 	IF NOT in_short THEN
 		RETURN QUERY SELECT l FROM tablespace_advisor.probe_lines(advice) l;
