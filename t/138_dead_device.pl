@@ -279,6 +279,27 @@ foreach my $case (
 	is(psql_verbose($node, table_statement('t', $to)), '', "$part: a second move works");
 }
 
+# The index that a rebuild replaces cannot be opened: the server would drop it after the
+# commit, which was a PANIC.  Other tests of rebuilds had devices of the target fail.
+{
+	my $panics = panics();
+
+	$node->safe_psql('postgres', q{
+		CREATE UNLOGGED TABLE u (a int);
+		INSERT INTO u SELECT generate_series(1, 1000);
+		CREATE INDEX u_a ON u (a) TABLESPACE slow});
+	my $path = $node->safe_psql('postgres', q{SELECT pg_relation_filepath('u_a')});
+	restart();
+	fail_calls(calls => ['open'], nth => 1, from_on => 1, path => $path);
+	like(psql_verbose($node, index_statement('u_a', 'fast')),
+		qr/^ERROR:  58030: could not move public\.u_a: could not open file "$path"/m,
+		'an index that cannot be opened is not rebuilt');
+	stop_failing();
+	is(panics() - $panics, 0, 'an index that cannot be opened: no PANIC');
+	is(psql_verbose($node, index_statement('u_a', 'fast')), '', 'once it can be opened, it is rebuilt');
+	$node->safe_psql('postgres', 'DROP TABLE u');
+}
+
 # --- a sync fails ------------------------------------------------------------------------------
 
 $content = digests($node, 't');

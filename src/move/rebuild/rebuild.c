@@ -27,6 +27,7 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
@@ -38,6 +39,7 @@
 #include "pgstat.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/smgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
@@ -230,6 +232,20 @@ check_heap(const TsaJob *job)
 }
 
 /*
+ * Throws if the file of the index cannot be opened, but for one that is not
+ * there: the server drops it after a commit, where an error is a PANIC, again
+ * and again in recovery.
+ */
+static void
+check_index(const TsaJob *job)
+{
+	Relation	index = relation_open(job->relid, NoLock);
+
+	(void) smgrexists(RelationGetSmgr(index), MAIN_FORKNUM);
+	relation_close(index, NoLock);
+}
+
+/*
  * Looks the index up, notes what is there and builds the command, all in one
  * transaction; the command outlives it.
  */
@@ -244,6 +260,7 @@ prepare_rebuild(const TsaSession *session, const TsaJob *job,
 	tsa_begin();
 	lock_job_index(job, lock);
 	check_heap(job);
+	check_index(job);
 	size = DirectFunctionCall1(pg_table_size, ObjectIdGetDatum(job->relid));
 	tsa_check_free_space(job->target_tablespace, DatumGetInt64(size));
 	note_known_indexes(job);
