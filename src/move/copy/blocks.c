@@ -210,6 +210,7 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 		tsa_copy_count_again(copy, fork, &batch);
 		tsa_copy_write(copy, &batch);
 		fork->copied_end += n;
+		tsa_stop_point("blocks logged");
 
 		written = tsa_copy_unwritten(copy, fork);
 		if (written >= flushed + WRITEBACK_BLOCKS)

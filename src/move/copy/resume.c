@@ -81,9 +81,11 @@
  *
  * Size.  S may be shorter than C: a file is extended by empty pages that nobody
  * logs, and a crash may lose these, while C has images of them; VACUUM may have
- * truncated S.  C is cut to the size of S then.  Blocks that the visibility
- * map of the copy has beyond that of S are cleared; the rest of it and the free
- * space map are copied again.
+ * truncated S.  C may be longer elsewhere than here, on a standby or after
+ * another recovery, by images that were logged and not written here.  So C is
+ * cut to the smaller of both sizes here, and this is logged whether it is
+ * longer or not; what is behind is copied again.  Maps are cut to nothing, and
+ * copied again.
  *
  * Identity.  Each file of a copy belongs to the relation and the file of it
  * that the journal names.  If the relation has got another file meanwhile, or
@@ -97,9 +99,10 @@
  * would get into the relation, or keep it from being moved again.
  *
  * Time windows.  A worker whose window closes makes a mark of all that is
- * logged.  It gives its locks up and notes in one transaction, at the end, that
- * the copy waits.  If it dies before, or the server, that is any other
- * interruption; and nothing else tells the two apart when the copy goes on.
+ * logged, unless it has no locks then.  It gives its locks up and notes in one
+ * transaction, at the end, that the copy waits.  If it dies before, or the
+ * server, that is any other interruption; and nothing else tells the two apart
+ * when the copy goes on.
  *
  * Not followed: the WAL since the interruption.  A checkpoint ends each
  * recovery, and removes it.
@@ -220,54 +223,19 @@ tsa_copy_drop_unkept(const TsaCopy *copy)
 }
 
 /*
- * Clears the blocks that a map of the copy has beyond that of the original.
- * The batch's pages are zeros, as in new blocks.
+ * Takes over a file that an interrupted copy has made.
  */
 static void
-clear_surplus(TsaCopy *copy, TsaCopyFork *map, BlockNumber size)
+adopt_file(const TsaCopyRel *rel)
 {
-	TsaPageBatch batch = {0};
+	SMgrRelation target = target_of(rel);
+	TsaCopyFork *fork = rel->main;
 
-	batch.rel = map->rel;
-	batch.fork = map->number;
-	batch.written_end = &map->written_end;
-	for (BlockNumber b = size; b < map->written_end; b++)
-	{
-		batch.pages[batch.n] = tsa_write_queue_page(copy->queue, batch.n);
-		memset((char *) batch.pages[batch.n], 0, BLCKSZ);
-		batch.blocks[batch.n++] = b;
-		if (batch.n == TSA_COPY_BATCH)
-			tsa_copy_write(copy, &batch);
-	}
-	if (batch.n > 0)
-		tsa_copy_write(copy, &batch);
-	tsa_copy_write_all(copy);
-	map->written_end = Min(map->written_end, size);
-}
-
-/*
- * Takes over a fork of a file that an interrupted copy has made.
- */
-static void
-adopt_fork(TsaCopy *copy, TsaCopyFork *fork)
-{
-	SMgrRelation target = target_of(fork->rel);
-	BlockNumber size = tsa_copy_source_size(fork);
-
-	if (fork->number != MAIN_FORKNUM && !smgrexists(target, fork->number))
-		return;
-	fork->written_end = smgrnblocks(target, fork->number);
-	fork->kept_end = fork->written_end;
-	if (fork->number != MAIN_FORKNUM)
-	{
-		clear_surplus(copy, fork, size);
-		return;
-	}
-	if (fork->written_end > size)
-	{
-		tsa_cut_storage(fork->rel->copy, fork->written_end, size);
-		fork->written_end = size;
-	}
+	if (rel->vm != NULL && smgrexists(target, rel->vm->number))
+		rel->vm->kept_end = smgrnblocks(target, rel->vm->number);
+	fork->kept_end = smgrnblocks(target, fork->number);
+	fork->written_end = Min(fork->kept_end, tsa_copy_source_size(fork));
+	tsa_cut_kept_copy(rel->copy, fork->written_end);
 	fork->trusted_end = Min(fork->trusted_end, fork->written_end);
 	fork->copied_end = fork->trusted_end;
 }
@@ -290,16 +258,9 @@ tsa_copy_adopt(TsaCopy *copy)
 	for (int i = 0; i < nfiles; i++)
 		tsa_drop_all_buffers(files[i]);
 	copy->own_lsn = GetXLogInsertRecPtr();
-	for (int i = 0; i < copy->nforks; i++)
-		if (copy->forks[i].rel->is_kept)
-			adopt_fork(copy, &copy->forks[i]);
 	for (int i = 0; i < copy->nrels; i++)
-	{
-		TsaCopyFork fsm = {.rel = &copy->rels[i],.number = FSM_FORKNUM};
-
 		if (copy->rels[i].is_kept)
-			adopt_fork(copy, &fsm);
-	}
+			adopt_file(&copy->rels[i]);
 	pfree(files);
 }
 
@@ -351,6 +312,9 @@ judge_page(const TsaCopy *copy, const TsaPageBatch *batch, int i)
 		return TSA_PAGE_DAMAGED;
 	if (PageGetLSN(batch->pages[i]) > lsn)
 		return TSA_PAGE_CHANGED;
+	if (XLogRecPtrIsInvalid(PageGetLSN(batch->pages[i])) &&
+		PageIsEmpty(batch->pages[i]))
+		return TSA_PAGE_DIFFERS;
 	if (!is_trusted(copy, lsn))
 		return TSA_PAGE_UNMARKED;
 	return is_equal((char *) batch->pages[i], page, std) ?

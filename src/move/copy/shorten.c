@@ -55,16 +55,17 @@
 #define MAX_TRUNCATE_STEPS 64
 
 /*
- * Logs that a file has so many blocks from now on.
+ * Logs that those forks of a file that "flags" names end where a main fork of
+ * so many blocks does.
  */
 static void
-log_truncation(RelFileLocator locator, BlockNumber nblocks)
+log_truncation(RelFileLocator locator, BlockNumber nblocks, int flags)
 {
 	xl_smgr_truncate record;
 
 	record.blkno = nblocks;
 	tsa_truncated_locator(&record) = locator;
-	record.flags = SMGR_TRUNCATE_HEAP;
+	record.flags = flags;
 	XLogBeginInsert();
 	XLogRegisterData((char *) &record, sizeof(record));
 	XLogFlush(XLogInsert(RM_SMGR_ID,
@@ -81,8 +82,29 @@ tsa_cut_storage(RelFileLocator locator, BlockNumber nblocks, BlockNumber left)
 	SMgrRelation smgr = smgropen(locator, INVALID_PROC_NUMBER);
 
 	MyProc->delayChkptFlags |= DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE;
-	log_truncation(locator, left);
+	log_truncation(locator, left, SMGR_TRUNCATE_HEAP);
 	tsa_smgr_truncate(smgr, MAIN_FORKNUM, nblocks, left);
+	MyProc->delayChkptFlags &= ~(DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE);
+}
+
+/*
+ * Cuts the main fork of a file that an interrupted copy has made to so many
+ * blocks, and its maps to nothing, whether they are longer or not: wherever the
+ * WAL is replayed they may be.  In a transaction, whose abort clears
+ * delayChkptFlags.
+ */
+void
+tsa_cut_kept_copy(RelFileLocator locator, BlockNumber left)
+{
+	SMgrRelation smgr = smgropen(locator, INVALID_PROC_NUMBER);
+
+	tsa_cut_storage(locator, smgrnblocks(smgr, MAIN_FORKNUM), left);
+
+	MyProc->delayChkptFlags |= DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE;
+	log_truncation(locator, 0, SMGR_TRUNCATE_FSM | SMGR_TRUNCATE_VM);
+	for (ForkNumber fork = FSM_FORKNUM; fork <= VISIBILITYMAP_FORKNUM; fork++)
+		if (smgrexists(smgr, fork))
+			tsa_smgr_truncate(smgr, fork, smgrnblocks(smgr, fork), 0);
 	MyProc->delayChkptFlags &= ~(DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE);
 }
 

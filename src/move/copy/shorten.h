@@ -16,6 +16,7 @@
 
 extern void tsa_cut_storage(RelFileLocator locator, BlockNumber nblocks,
 							BlockNumber left);
+extern void tsa_cut_kept_copy(RelFileLocator locator, BlockNumber left);
 extern bool tsa_shorten_storage(const RelFileLocator *storage, int n,
 								bool suspect);
 
