@@ -686,8 +686,9 @@ BEGIN
 	index_ns := greatest(index_ns - tuple_ns, 0) / row_count * 1e9;
 	tuple_ns := tuple_ns / row_count * 1e9;
 	RETURN QUERY
-	SELECT v.unit, tablespace_advisor.round_to_three(v.ns), v.cost,
-		tablespace_advisor.round_to_three(v.ns / nullif(v.cost, 0))
+	-- three digits by the server: plpgsql would look a function of ours up by its name
+	SELECT v.unit, to_char(v.ns, '9.99EEEE')::float8, v.cost,
+		to_char(v.ns / nullif(v.cost, 0), '9.99EEEE')::float8
 	FROM (VALUES
 		('cpu_tuple_cost', tuple_ns, current_setting('cpu_tuple_cost')::float8),
 		('cpu_index_tuple_cost', index_ns, current_setting('cpu_index_tuple_cost')::float8),
