@@ -108,7 +108,7 @@ falls(void)
 	add_fall(&e, 3000, 700, 12);
 	add_fall(&e, 700, 246, 40);
 	add_fall(&e, 246, 100, 90);
-	expect_condition(e, "fell from 3000 to 700 requests per second after 12 s, then to 246 after 40 s, then to 100 after 90 s: what",
+	expect_condition(e, "fell from 3000 to 700 requests per second after 12 s, then to 246 after 40 s, then to 100 after 90 s: the time",
 					 "three falls");
 	e = clean();
 	e.fall_at_end.before = 3000;
