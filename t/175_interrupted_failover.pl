@@ -165,33 +165,36 @@ $_->stop for $primary, $standby;
 
 # Blocks that were logged and not written when a checkpoint began: the standby has
 # them, the primary has not.  What VACUUM cuts off the original before the move goes
-# on, the standby has to lose from the copy, too.  With an original as long as
-# before they are logged again.
-start_pair('cut');
-$primary->safe_psql('postgres', 'VACUUM t');
-start_stopped($move_table, 'blocks logged');
-$primary->safe_psql('postgres', 'CHECKPOINT');
-catch_up($primary, $standby);
-$primary->append_conf('postgresql.conf',
-	"shared_preload_libraries = ''\nmax_worker_processes = 0\ntablespace_advisor.debug_stop_at = ''");
-$primary->stop('immediate');
-$primary->start;
-$primary->safe_psql('postgres', 'DELETE FROM t; VACUUM t');
-is($primary->safe_psql('postgres', q{SELECT pg_relation_size('t')}), '0', 'cut off: all of the table');
-$primary->append_conf('postgresql.conf',
-	"shared_preload_libraries = 'tablespace_advisor'\nmax_worker_processes = 16");
-# without a checkpoint that would spare the next recovery those images
-$primary->stop('immediate');
-$primary->start;
-ok($primary->poll_query_until('postgres', "SELECT state = 'done' FROM tablespace_moves WHERE job_id = $job"),
-	'cut off: the move ends');
-$primary->safe_psql('postgres', 'INSERT INTO t VALUES (1, 1, 1)');
-catch_up($primary, $standby);
-for my $node ($primary, $standby)
+# on, the standby has to lose from the copy, too, and of the maps what is behind the
+# original's.  With an original as long as before they are logged again.
+for my $point ('blocks logged', 'fsm copied')
 {
-	is($node->safe_psql('postgres', q{SELECT count(*), pg_relation_size('t'), pg_relation_size('t', 'vm') FROM t}),
-		'1|8192|0', 'cut off: nothing comes back');
+	start_pair($point =~ s/ /_/gr);
+	$primary->safe_psql('postgres', 'VACUUM t');
+	start_stopped($move_table, $point);
+	$primary->safe_psql('postgres', 'CHECKPOINT');
+	catch_up($primary, $standby);
+	$primary->append_conf('postgresql.conf',
+		"shared_preload_libraries = ''\nmax_worker_processes = 0\ntablespace_advisor.debug_stop_at = ''");
+	$primary->stop('immediate');
+	$primary->start;
+	$primary->safe_psql('postgres', 'DELETE FROM t; VACUUM t');
+	is($primary->safe_psql('postgres', q{SELECT pg_relation_size('t')}), '0', "$point, cut off: all of the table");
+	$primary->append_conf('postgresql.conf',
+		"shared_preload_libraries = 'tablespace_advisor'\nmax_worker_processes = 16");
+	# without a checkpoint that would spare the next recovery those images
+	$primary->stop('immediate');
+	$primary->start;
+	ok($primary->poll_query_until('postgres', "SELECT state = 'done' FROM tablespace_moves WHERE job_id = $job"),
+		"$point, cut off: the move ends");
+	$primary->safe_psql('postgres', 'INSERT INTO t VALUES (1, 1, 1)');
+	catch_up($primary, $standby);
+	for my $node ($primary, $standby)
+	{
+		is($node->safe_psql('postgres', q{SELECT count(*), pg_relation_size('t'), pg_relation_size('t', 'vm') FROM t}),
+			'1|8192|0', "$point, cut off: nothing comes back");
+	}
+	$_->stop for $primary, $standby;
 }
-$_->stop for $primary, $standby;
 
 done_testing();

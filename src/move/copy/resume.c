@@ -115,6 +115,7 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/smgr.h"
@@ -259,8 +260,11 @@ tsa_copy_adopt(TsaCopy *copy)
 		tsa_drop_all_buffers(files[i]);
 	copy->own_lsn = GetXLogInsertRecPtr();
 	for (int i = 0; i < copy->nrels; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (copy->rels[i].is_kept)
 			adopt_file(&copy->rels[i]);
+	}
 	pfree(files);
 }
 

@@ -97,14 +97,17 @@ void
 tsa_cut_kept_copy(RelFileLocator locator, BlockNumber left)
 {
 	SMgrRelation smgr = smgropen(locator, INVALID_PROC_NUMBER);
-
-	tsa_cut_storage(locator, smgrnblocks(smgr, MAIN_FORKNUM), left);
+	BlockNumber nblocks = smgrnblocks(smgr, MAIN_FORKNUM);
 
 	MyProc->delayChkptFlags |= DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE;
+	log_truncation(locator, left, SMGR_TRUNCATE_HEAP);
+	if (nblocks > left)
+		tsa_smgr_truncate(smgr, MAIN_FORKNUM, nblocks, left);
+
 	log_truncation(locator, 0, SMGR_TRUNCATE_FSM | SMGR_TRUNCATE_VM);
 	for (ForkNumber fork = FSM_FORKNUM; fork <= VISIBILITYMAP_FORKNUM; fork++)
-		if (smgrexists(smgr, fork))
-			tsa_smgr_truncate(smgr, fork, smgrnblocks(smgr, fork), 0);
+		if (smgrexists(smgr, fork) && (nblocks = smgrnblocks(smgr, fork)) > 0)
+			tsa_smgr_truncate(smgr, fork, nblocks, 0);
 	MyProc->delayChkptFlags &= ~(DELAY_CHKPT_START | DELAY_CHKPT_COMPLETE);
 }
 
