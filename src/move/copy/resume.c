@@ -29,8 +29,8 @@
  * crash after a checkpoint, with images that are flushed and not written.  Then
  * C has an older page there, or none; a standby has the image; and if the
  * standby takes over, a former primary that follows it keeps the older page,
- * since none of its WAL since the timelines parted names that block.  Hence such
- * an image has to be logged again, though it be what it should be here.
+ * since none of its WAL since the timelines parted names that block.  Hence
+ * such an image has to be logged again, though it be what it should be here.
  *
  * Which pages count.  A page of C is left as it is, without a record, if
  *

@@ -86,11 +86,12 @@ Datum
 tsa_mark_lsns(const TsaLsnRanges *lsns)
 {
 	Datum		elems[2 * TSA_LSN_RANGES];
+	int			n = 0;
 
 	for (int i = 0; i < lsns->n; i++)
 	{
-		elems[2 * i] = LSNGetDatum(lsns->range[i].from);
-		elems[2 * i + 1] = LSNGetDatum(lsns->range[i].to);
+		elems[n++] = LSNGetDatum(lsns->range[i].from);
+		elems[n++] = LSNGetDatum(lsns->range[i].to);
 	}
-	return make_array(elems, 2 * lsns->n, PG_LSNOID);
+	return make_array(elems, n, PG_LSNOID);
 }
