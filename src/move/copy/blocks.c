@@ -33,7 +33,8 @@
  * storage by then.  These are images that were logged, and most of them are
  * still right: such a page is read back from the file, and if it is what it has
  * to be it is neither logged nor written (resume.c).  So a copy that starts
- * over again and again writes WAL for what has changed only, and gets to its end.
+ * over again and again writes WAL for what has changed only, and gets to its
+ * end.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
