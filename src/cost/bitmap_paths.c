@@ -137,9 +137,9 @@ tsa_seen_add(TsaSeenRelation *relation, TsaSeenScan *seen,
 }
 
 /*
- * Would a bitmap scan with this path alone return the rows of the query?  Arms
- * of an OR are restricted by what is no restriction of the relation, or use a
- * partial index that only the arm implies.
+ * Would a bitmap scan with this path alone return the rows of the query?  An
+ * arm of an OR may have clauses that the relation has not, or use a partial
+ * index that only the arm implies.
  */
 bool
 tsa_stands_alone(const RelOptInfo *rel, const IndexPath *path)

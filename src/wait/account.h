@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * account.h
- *	  What an execution has read of a relation by one kind of access.
+ *	  Reads of a relation by an execution, by one kind of access.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

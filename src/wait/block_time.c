@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * block_time.c
- *	  What a block of each relation took lately, and time divided by it.
+ *	  The recent time of a block of each relation, and time divided by it.
  *
  * An interval may have read several relations, and only its whole time is
  * known.  Blocks differ: the next page of a table is read ahead while a random
@@ -38,7 +38,7 @@
 /* Relations whose blocks differ by less are taken for equal. */
 #define NOISE 2.0
 
-/* An interval teaches no more than so many times what was expected. */
+/* An interval counts as no more than so many times the expected time. */
 #define MOST 4.0
 
 /* Nanoseconds that each block is taken for longer: none takes no time. */
@@ -62,7 +62,7 @@ entry_of(uint32_t relid, uint32_t access)
 	return &entries[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - ENTRIES_LOG2)];
 }
 
-/* What a block of a part takes, or the mean of the interval. */
+/* The time of a block of a part, or the mean of the interval. */
 static double
 block_ns(const TsaTimePart *part, double mean)
 {
@@ -74,7 +74,7 @@ block_ns(const TsaTimePart *part, double mean)
 	return entry->ns / entry->reads + LEAST_NS;
 }
 
-/* Keeps what a part took. */
+/* Keeps the time of a part. */
 static void
 learn(const TsaTimePart *part, double ns, double weight)
 {

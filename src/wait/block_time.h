@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * block_time.h
- *	  What a block of each relation took lately, and time divided by it.
+ *	  The recent time of a block of each relation, and time divided by it.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

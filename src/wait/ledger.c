@@ -21,7 +21,7 @@
  *	 not evict all others.
  *
  * The ledger of a backend gives up nothing: makes_room is false.  Entries that
- * do not fit goes to relation 0, and statements and shares are left out.
+ * do not fit go to relation 0, and statements and shares are left out.
  *
  * Pure, see test/unit/test_ledger.c.
  *

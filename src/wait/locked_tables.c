@@ -158,9 +158,8 @@ add_relation(Oid relid, bool is_shared, const TsaReader *reader,
 }
 
 /*
- * Adds the reads of a locked table, its indexes, and the tables that inherit
- * from it have read.  *left are the reads of own that no relation explains
- * yet.
+ * Adds the reads of a locked table, of its indexes, and of the tables that
+ * inherit from it.  *left are the reads of own that no relation explains yet.
  */
 void
 tsa_add_table(Oid relid, const TsaReader *reader, const TsaWaitCounters *own,

@@ -58,7 +58,7 @@ tsa_remember_routed(Oid root, Oid relid, bool is_index)
 }
 
 /*
- * Makes slots for what rows of a table were routed to lately.
+ * Makes slots for the partitions that rows of a table were routed to lately.
  */
 void
 tsa_frame_routed(TsaFrame *frame, Oid root)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * slot.c
- *	  The relations that an execution reads, each with what this session's own
- *	  counters said of it last.
+ *	  The relations that an execution reads, each with the values of this
+ *	  session's own counters at the last look.
  *
  * A slot is of a relation that is open, or of one that others open: then its
  * counters are looked up by its OID.
@@ -41,7 +41,7 @@ tsa_find_status(Relation relation, Oid relid)
 }
 
 /*
- * Adds what a relation has missed since the last look to its credit.
+ * Adds the misses of a relation since the last look to its credit.
  */
 void
 tsa_absorb(TsaWaitSlot *slot)

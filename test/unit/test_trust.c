@@ -21,7 +21,7 @@ clean(void)
 	return e;
 }
 
-/* A clean measurement but for what is set. */
+/* A clean measurement but for the fields that are set. */
 #define WITH(...) ((void) (e = clean(), __VA_ARGS__))
 
 static void

@@ -29,12 +29,11 @@
  * registered.
  *
  * Starting over.  If a part of the WAL was lost, the copy goes on where it is,
- * with the WAL from that moment on, and then compares what was in the new
- * storage by then.  These are images that were logged, and most of them are
- * still right: such a page is read back from the file, and if it is what it has
- * to be it is neither logged nor written (resume.c).  So a copy that starts
- * over again and again writes WAL for what has changed only, and gets to its
- * end.
+ * with the WAL from that moment on, and then compares the blocks that were in
+ * the new storage by then.  These are images that were logged, and most of them
+ * are still right: such a page is read back from the file, and if it counts it
+ * is neither logged nor written (resume.c).  So a copy that starts over again
+ * and again writes WAL for changed pages only, and gets to its end.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -186,9 +185,9 @@ read_run(TsaCopy *copy, TsaPageBatch *batch, BlockNumber from, BlockNumber end)
 }
 
 /*
- * Copies the blocks from copied_end to the present end of a fork: the first
- * pass, and what it grew by since.  False if the move has to start with new
- * storage.
+ * Copies the blocks from copied_end to the present end of a fork: all of it in
+ * the first pass, later the blocks that were added.  False if the move has to
+ * start with new storage.
  */
 bool
 tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
@@ -229,8 +228,8 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 
 /*
  * Compares a batch of blocks from compared_end on, in the copy of a fork, with
- * the original, and copies those again that are not what they have to be.  Says
- * how many there were, and how many were copied.
+ * the original, and copies those again that do not count (resume.c).  Returns
+ * how many there were, and in *ncopied how many were copied.
  *
  * Each leaves the set of changed blocks before it is read, as in any pass.
  */
@@ -253,9 +252,9 @@ compare_batch(TsaCopy *copy, TsaCopyFork *fork, int *ncopied)
 }
 
 /*
- * Compares what is in the copy of a fork and may have changed unseen.  Nothing
- * waits to be written when this begins, or it would not be seen.  False if the
- * move has to start with new storage.
+ * Compares the blocks of the copy of a fork that may have changed unseen.  The
+ * write queue is empty when this begins: blocks are read from the file.  False
+ * if the move has to start with new storage.
  */
 bool
 tsa_copy_compare_blocks(TsaCopy *copy, TsaCopyFork *fork)

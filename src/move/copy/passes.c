@@ -26,7 +26,7 @@
 #define BLOCKED_MS		100		/* time between searches for blockers */
 
 /*
- * One pass over all forks, and another over what is to be compared.  False,
+ * One pass over all forks, and another over the blocks to be compared.  False,
  * outside any transaction, if the move has to start with new storage.
  */
 static bool

@@ -30,7 +30,7 @@
  * C has an older page there, or none; a standby has the image; and if the
  * standby takes over, a former primary that follows it keeps the older page,
  * since none of its WAL since the timelines parted names that block.  Hence
- * such an image has to be logged again, though it be what it should be here.
+ * such an image has to be logged again, even if the page is right here.
  *
  * Which pages count.  A page of C is left as it is, without a record, if
  *
@@ -40,7 +40,8 @@
  *	 be replayed;
  * - it has the same bytes as the page of S, but for LSN, checksum and the hole
  *	 of a page whose image is logged without;
- * - it is not empty, since such a page has no LSN, and its checksum is right.
+ * - it is not empty, since such a page has no LSN, and its checksum is right;
+ * - the page of S is not empty and without an LSN (see below).
  *
  * S is read under the buffer's share lock, after the WAL tail was opened, so
  * what changes S later is followed as in any copy.  What happened to S while
@@ -52,25 +53,28 @@
  * that was logged and not written here.  That was read from S after the page
  * here was logged, and S has no LSN behind that one: so it has what S has, but
  * for what is not logged, hint bits and the like (see live_copy.c), which may
- * be lost or not.
+ * be lost or not.  Only a page without an LSN says nothing of that kind.  Where
+ * a table was cut off and extended again, it has an empty one at the place of a
+ * page that had an LSN, and such a page is copied again.
  *
  * GiST compares the LSN of a page with numbers that its children got from
  * theirs, hence no page of C may have an LSN before that of S.
  *
- * Order.  First all is copied that is behind the mark, with marks, then what is
- * below it is compared: so a copy that is interrupted again and again compares
- * once.  From the beginning, changes of S are noted for all blocks below the
- * mark.  What changed before a page is compared shows in the comparison; what
- * changes later is copied again.  The queue is written before, so C has what
- * this worker has logged; and nothing else writes C while pages are compared.
+ * Order.  First the blocks behind the mark are copied, with marks, then those
+ * below it are compared: so a copy that is interrupted again and again compares
+ * once, unless the comparison itself is interrupted, which then begins anew.
+ * From the beginning, changes of S are noted for all blocks below the mark.
+ * Changes before a page is compared show in the comparison; later ones are
+ * copied again.  The queue is written before, so C has all that this worker has
+ * logged; and nothing else writes C while pages are compared.
  *
  * A mark that is made before all has been compared takes the ranges of the one
- * it goes on with, and adds its own: what other workers have logged in between
- * stays outside.  When all has been compared, those images have been logged
- * again, or what is below them counts by the above; a mark then has one range,
- * from the beginning of the WAL on.  A range less is no fault, only more is
- * copied again: if there is no room for another one, the narrowest goes.  For
- * the same reason the commit of a mark is not waited for.
+ * it goes on with, and adds its own: images that other workers have logged in
+ * between stay outside.  When all has been compared, those images have been
+ * logged again, or the pages below them count by the above; a mark then has one
+ * range, from the beginning of the WAL on.  A range less is no fault, only more
+ * is copied again: if there is no room for another one, the narrowest goes.
+ * For the same reason the commit of a mark is not waited for.
  *
  * A worker that starts over since WAL was gone (follow.c) does the same in the
  * copy that it has: all its own images were written.

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * advice.c
- *	  Lets the advice decide what a call moves, and where to, or forecast the
- *	  saving of a move that the caller has decided.
+ *	  Lets the advice choose the moves of a call and their targets, or forecast
+ *	  the saving of a move that the caller has decided.
  *
  * It is asked for the caller, whose rights to move suffice to ask.  What it
  * expects a move to save is written into the journal beside the move.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * advice.h
- *	  Lets the advice decide what a call moves, and where to.
+ *	  Lets the advice choose the moves of a call and their targets.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ddl.c
- *	  Commands of a worker on relations:  REINDEX, ALTER ...  SET TABLESPACE
+ *	  Commands of a worker on relations: REINDEX, ALTER ... SET TABLESPACE
  *	  and DROP INDEX.
  *
  * Event triggers.  A worker takes on a job's role, but the role that its

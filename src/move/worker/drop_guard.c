@@ -27,7 +27,7 @@
  * are in nobody's way, and keeps the extension's schemas from being renamed.
  * It looks at nothing but the command unless that is about the extension: any
  * role's DROP SCHEMA comes through here.  A superuser that wants to do without
- * disables it (event_triggers, ALTER EVENT TRIGGER ...  DISABLE): the hook
+ * disables it (event_triggers, ALTER EVENT TRIGGER ... DISABLE): the hook
  * lets superusers pass unless the trigger has fired in their transaction.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
