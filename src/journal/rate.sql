@@ -1,10 +1,10 @@
 /*
  * How fast moves are: the one estimate that all stages use.
  *
- * Whoever may move a relation must not decide what others may begin.  So time
- * at work counts only, without pauses and waits for locks; moves that somebody
- * wanted slow do not count at all; and whoever asks is told by his own moves
- * and those of superusers, by others' only if there are no such moves.
+ * Users that may move a relation must not decide which moves others may begin.  So
+ * time at work counts only, without pauses and waits for locks; moves that somebody
+ * wanted slow do not count at all; and the caller's own moves and those of
+ * superusers count, others' only if there are no such moves.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

@@ -6,8 +6,8 @@
  * It is not marked for pg_dump: a restored database has no moves under way.
  *
  * The columns of job are in the order in which versions added them, as an update
- * finds them.  They are, by who writes them:
- * request (who queues the job; limits also alter_move()): batch_id to method,
+ * finds them.  They are, by their writers: request (the session that queues the
+ * job; limits also alter_move()): batch_id to method,
  *	bytes_total, max_rate, lock_timeout_ms, owner, system_identifier, database,
  *	heap_bytes, queued_at, forecast_saved_ms_per_s, until, lock_up_to, min_rate,
  *	finish_by, call_user, policy, during
@@ -16,14 +16,16 @@
  *	detail, worker_pid, started_at to paused_ms, lock_wait_ms, present_mb_per_s,
  *	rate_reason, restarts, others_lost_percent, is_late, waited_ms, progress_handle;
  *	figures of a copy under way are in shared memory, see copy_progress()
- * files (the worker, for who recovers the job): new_tablespaces to old_index,
+ * files (the worker, for a session that recovers the job): new_tablespaces to
+ * old_index,
  *	known_indexes, indexes, indexes_from, index_names,
  *	source_relations to source_filenumbers
- * interruptions (who recovers the job): interruptions to stalls; blocks_again
+ * interruptions (a session that recovers the job): interruptions to stalls;
+ * blocks_again
  *	(the worker, too): blocks that were copied again because of them
  *
- * Tables and indexes that version 1.0 has, too: a fresh install makes them
- * here, an update finds them there (src/update.sql adds what is new).
+ * Tables and indexes that version 1.0 has, too: a fresh install makes them here, an
+ * update finds them there (src/update.sql adds new ones).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -110,7 +112,7 @@ CREATE UNIQUE INDEX job_unfinished_key ON tablespace_advisor.job (relation)
 /* Moves of a table and of its indexes look for each other. */
 CREATE INDEX job_unfinished_heap_idx ON tablespace_advisor.job (heap)
 	WHERE state IN ('queued', 'running', 'paused', 'interrupted');
-/* What is left to do: see TSA_LEFT_TO_DO in queue.c. */
+/* The work left to do: see TSA_LEFT_TO_DO in queue.c. */
 CREATE INDEX job_left_to_do_idx ON tablespace_advisor.job (batch_id)
 	WHERE state IN ('queued', 'running', 'paused', 'interrupted')
 		OR new_filenumbers IS NOT NULL OR old_filenumbers IS NOT NULL;
@@ -120,30 +122,30 @@ CREATE INDEX job_origin_idx ON tablespace_advisor.job (system_identifier, databa
 CREATE INDEX job_relation_idx ON tablespace_advisor.job (relation, job_id);
 CREATE INDEX job_owner_idx ON tablespace_advisor.job (owner, job_id);
 CREATE INDEX job_finished_at_idx ON tablespace_advisor.job (finished_at);
-/* What rebuilds have left. */
+/* Indexes and files that rebuilds have left. */
 CREATE INDEX job_known_indexes_idx ON tablespace_advisor.job (heap)
 	WHERE known_indexes IS NOT NULL AND state IN ('done', 'failed', 'cancelled');
-/* What the rate of moves is known from. */
+/* For the rate of moves. */
 CREATE INDEX job_measured_idx ON tablespace_advisor.job
 	(to_tablespace, from_tablespace, owner, (method = 'rebuild'), job_id)
 	WHERE state = 'done' AND bytes_total >= 1048576 AND coalesce(max_rate, -1) < 0
 		AND restarts = 0;
-/* What WAL copies write is known from. */
+/* For the WAL that copies write. */
 CREATE INDEX job_copied_idx ON tablespace_advisor.job (finished_at)
 	WHERE state = 'done' AND method = 'copy' AND wal_bytes > 0 AND bytes_total >= 1048576;
-/* What lies where a policy wants it. */
+/* For relations that lie where a policy wants them. */
 CREATE INDEX job_policy_idx ON tablespace_advisor.job (relation)
 	WHERE state = 'done' AND policy IS NOT NULL;
-/* What has moved lately, without the rest of the rows. */
+/* For recent moves, without the rest of the rows. */
 CREATE INDEX job_left_idx ON tablespace_advisor.job (finished_at)
 	INCLUDE (relation, from_tablespace)
 	WHERE state = 'done' AND from_tablespace <> to_tablespace;
 
 /*
  * How far copies are, so that one that is interrupted can be gone on with; the
- * latest of a job counts.  blocks has the number of blocks that are there of
- * each file in new_filenumbers, and lsns the ranges of the WAL whose images of
- * them are all written: where each begins and where it ends.
+ * latest of a job counts.  blocks has the number of blocks that are there of each
+ * file in new_filenumbers, and lsns the ranges of the WAL with their images, all of
+ * which are written: where each begins and where it ends.
  */
 CREATE TABLE tablespace_advisor.job_mark (
 	job_id bigint NOT NULL,
@@ -169,7 +171,10 @@ CREATE TABLE tablespace_advisor.request (
 	during text
 );
 
-/* Which moves apply_placement() has made, by the batch: what was queued at once. */
+/*
+ * Which moves apply_placement() has made, by the batch: jobs that were queued
+ * at once.
+ */
 CREATE TABLE tablespace_advisor.placement_round (
 	batch_id bigint PRIMARY KEY,
 	round_id bigint NOT NULL,

@@ -24,7 +24,7 @@
 PG_FUNCTION_INFO_V1(tsa_window_opens);
 PG_FUNCTION_INFO_V1(tsa_window_end);
 
-/* What is further away than these seconds is of no interest. */
+/* Changes that are further away than these seconds do not matter. */
 #define TOO_LONG	1e10
 
 /* For a TsaTimeZone. */
@@ -75,7 +75,7 @@ tsa_window_seconds_until(const TsaDailyWindow *window, TimestampTz until)
 }
 
 /*
- * The window of a text, of the journal or of who calls the functions below.
+ * The window of a text, of the journal or of a caller of the functions below.
  */
 static TsaDailyWindow
 window_of_text(const text *during)

@@ -19,7 +19,7 @@
  */
 #define PARTITION_SLACK_BLOCKS	80
 /*
- * Bytes at a scale, given what is there before.
+ * Bytes at a scale, beside the bytes that were there before.
  */
 static int64_t
 bytes_at_scale(const TsaPageLayout *layout, const TsaPgbenchOptions *options,
@@ -34,7 +34,7 @@ bytes_at_scale(const TsaPageLayout *layout, const TsaPgbenchOptions *options,
 }
 
 /*
- * Find the scale whose size is nearest to a target; of two equally near ones
+ * Find the scale with the size nearest to a target; of two equally near ones
  * the smaller.
  *
  * Without partitions and unused blocks the size grows with the scale, so a

@@ -39,7 +39,7 @@
 #define REL_TRUNCATE_MINIMUM	1000
 #define REL_TRUNCATE_FRACTION	16
 
-/* tables that exist whatever the number of partitions */
+/* tables that exist for any number of partitions */
 #define FIXED_TABLES			3
 
 /* Tables with storage, in the order in which they are numbered */
@@ -320,7 +320,7 @@ tsa_count_pgbench_tables(const TsaPgbenchOptions *options)
 /*
  * Rows of pgbench_accounts or of its partition with this number (from 0 on),
  * and the number of rows that are loaded before.  The range partitions are of
- * one size, rounded up; the last ones get what is left.
+ * one size, rounded up; the last ones get the rest.
  */
 static int64_t
 count_accounts_rows(const TsaPgbenchOptions *options, int64_t partition,

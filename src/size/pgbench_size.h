@@ -4,8 +4,8 @@
  *	  How many blocks each relation fork made by "pgbench -i" has.
  *
  * Pure arithmetic: no server header is needed, so that it can be tested
- * without one.  What depends on the server (block size, alignment, version)
- * is handed in as a TsaPageLayout.
+ * without one.  Properties of the server (block size, alignment, version) are
+ * handed in as a TsaPageLayout.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -32,7 +32,7 @@
 #define TSA_PGBENCH_MIN_FILLFACTOR	10
 #define TSA_PGBENCH_MAX_FILLFACTOR	100
 
-/* What the arithmetic has to know of a server */
+/* The properties of a server that the arithmetic needs */
 typedef struct TsaPageLayout
 {
 	int			block_size;		/* BLCKSZ */
@@ -55,7 +55,7 @@ typedef struct TsaPageLayout
 	bool		copy_small_tables;
 } TsaPageLayout;
 
-/* What pgbench -i is asked for */
+/* The options of pgbench -i */
 typedef struct TsaPgbenchOptions
 {
 	int			scale;

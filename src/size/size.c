@@ -3,8 +3,8 @@
  * size.c
  *	  SQL interface of the pgbench arithmetic in pgbench_size.c.
  *
- * What the arithmetic has to know of the server comes from its own headers
- * and settings, nothing is assumed.
+ * The properties of the server come from its own headers and settings, nothing
+ * is assumed.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -199,7 +199,7 @@ pgbench_catalog_bytes(PG_FUNCTION_ARGS)
 }
 
 /*
- * What estimate_pgbench_scale() measures against its target.
+ * The size that estimate_pgbench_scale() compares with its target.
  */
 static TsaPgbenchObject
 parse_object(const char *name)

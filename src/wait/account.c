@@ -53,7 +53,7 @@ tsa_find_account(TsaFrame *frame, int32 slot, Oid relid,
 
 /*
  * Adds reads to an account, to its relation and to the execution's total.
- * is_single: it was one block, whose time is known.
+ * is_single: it was one block, with its own time.
  */
 void
 tsa_add_reads(TsaFrame *frame, int32 number, uint64 reads, uint64 ns,

@@ -5,12 +5,12 @@
  *
  * An interval may have read several relations, and only its whole time is
  * known.  Blocks differ: the next page of a table is read ahead while a random
- * page of its index takes a seek.  So the time is divided by what a block of
- * each of them took lately; one that is not known counts as the interval's
- * mean.  What each is given by that is what it took lately, then.  Intervals
- * that read one relation alone weigh more: their time is known, and they set
- * the others apart.  Without them relations that are always read together keep
- * equal parts, as if divided by blocks.
+ * page of its index takes a seek.  So the time is divided in proportion to the
+ * recent time of a block of each of them; a relation that is not known counts
+ * with the interval's mean. The part that a relation gets is then its recent
+ * time.  Intervals that read one relation alone weigh more: their time is
+ * known, and they set the others apart.  Without them relations that are
+ * always read together keep equal parts, as if divided by blocks.
  *
  * Times of single reads vary a lot.  So less than a factor between relations
  * says nothing, and the time is divided by blocks then; and one interval that
@@ -35,7 +35,7 @@
 /* The weight of an interval that read one relation alone. */
 #define ALONE 8
 
-/* Relations whose blocks differ by less are taken for equal. */
+/* Relations with block times that differ by less are taken for equal. */
 #define NOISE 2.0
 
 /* An interval counts as no more than so many times the expected time. */
@@ -54,6 +54,7 @@ typedef struct Entry
 
 static Entry entries[1 << ENTRIES_LOG2];
 
+/* The one entry that a relation and a kind of access share with others. */
 static Entry *
 entry_of(uint32_t relid, uint32_t access)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * caller.c
- *	  Who reads: the application, an export, maintenance, this extension.
+ *	  Classes of readers: the application, an export, maintenance, this
+ *	  extension.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -28,7 +29,7 @@ tsa_is_own_worker(void)
 }
 
 /*
- * Who reads.
+ * The class of this process.
  */
 TsaWaitClass
 tsa_wait_class(void)

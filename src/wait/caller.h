@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * caller.h
- *	  Who reads: the application, an export, maintenance, this extension.
+ *	  Classes of readers: the application, an export, maintenance, this
+ *	  extension.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

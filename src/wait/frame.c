@@ -33,6 +33,7 @@ static int	nframes = 0;
 static TsaFrame *free_frames = NULL;
 static int	nfree = 0;
 
+/* The list of frames that has an execution's, if it has one. */
 static TsaFrame **
 bucket_of(const EState *estate)
 {
@@ -62,7 +63,7 @@ tsa_array_grow(TsaWaitArray *array, size_t item, int32 n)
 	return true;
 }
 
-/* Empties an array; zeros what was used, frees what is large. */
+/* Empties an array; zeros its used items, frees a large one. */
 static void
 reset_array(TsaWaitArray *array, size_t item)
 {

@@ -52,7 +52,7 @@ typedef struct TsaWaitSlot
 	bool		has_toast;		/* its TOAST table has slots */
 } TsaWaitSlot;
 
-/* What was read of a relation by one kind of access. */
+/* The reads of a relation by one kind of access. */
 typedef struct TsaWaitAccount
 {
 	Oid			relid;

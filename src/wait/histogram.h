@@ -3,8 +3,8 @@
  * histogram.h
  *	  Times of reads of one block, in powers of two.  Pure.
  *
- * Bucket 0 has what took less than 1 us, bucket i what took from 2^(i-1) to
- * less than 2^i us, the last one everything longer.
+ * Bucket 0 counts waits below 1 us, bucket i those from 2^(i-1) to less than
+ * 2^i us, the last one everything longer.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -7,12 +7,12 @@
  * and nested ones independently, and stands for so many.  Plans above a cost
  * limit, statements that waited long lately (slow.c) and parallel plans are
  * always measured and stand for themselves: their own cost hides the overhead,
- * and a leader and its workers have to agree.
- * Whatever runs inside of an execution that was drawn is measured too, with
- * weight 0 unless drawn itself, so that its statement is complete.
+ * and a leader and its workers have to agree.  All executions inside of one
+ * that was drawn are measured too, with weight 0 unless drawn themselves, so
+ * that its statement is complete.
  *
  * Hooks are chained, in any order with those of pg_stat_statements and
- * auto_explain: nothing here depends on what these do.
+ * auto_explain: nothing here depends on these.
  *
  * Frames end in ExecutorEnd.  After an error nobody calls that: the callbacks
  * of transactions drop them.  FATAL comes without either: local.c calls
@@ -55,6 +55,10 @@ static ExecutorRun_hook_type previous_run = NULL;
 static ExecutorFinish_hook_type previous_finish = NULL;
 static ExecutorEnd_hook_type previous_end = NULL;
 
+/*
+ * Is the execution measured without being drawn?  Parallel plans, top-level
+ * executions of parallel workers, and plans of a high cost are.
+ */
 static bool
 is_always_measured(const QueryDesc *query, bool toplevel)
 {
@@ -64,8 +68,8 @@ is_always_measured(const QueryDesc *query, bool toplevel)
 }
 
 /*
- * What makes executions one statement for slow.c: the query id or, where none
- * is computed, the kind of statement and the first relations that it names.
+ * The key of a statement for slow.c: the query id or, where none is computed,
+ * the kind of statement and the first relations that it names.
  */
 static uint64
 slow_key(const QueryDesc *query, bool toplevel)
@@ -125,6 +129,7 @@ begin_execution(const QueryDesc *query)
 	tsa_frame_watch(frame, query);
 }
 
+/* Hook: starts an execution, and measuring it, but for EXPLAIN alone. */
 static void
 start_execution(QueryDesc *query, int eflags)
 {
@@ -136,6 +141,10 @@ start_execution(QueryDesc *query, int eflags)
 		begin_execution(query);
 }
 
+/*
+ * Hook: runs an execution in a span, which is timed if the execution is
+ * measured.  Errors leave the span and pass through.
+ */
 static void
 run_execution(TSA_RUN_PARAMETERS)
 {
@@ -162,6 +171,7 @@ run_execution(TSA_RUN_PARAMETERS)
 	(void) tsa_span_leave(&span, false);
 }
 
+/* Hook: runs AFTER triggers and the like, in a span as run_execution(). */
 static void
 finish_execution(QueryDesc *query)
 {
@@ -188,7 +198,7 @@ finish_execution(QueryDesc *query)
 	(void) tsa_span_leave(&span, false);
 }
 
-/* What is read here is nobody's: workers of a scan that was not read up. */
+/* Reads here belong to nobody: workers of a scan that was not read up. */
 static void
 end_execution(QueryDesc *query)
 {
@@ -230,6 +240,10 @@ end_transaction(XactEvent event, void *arg)
 		(void) tsa_local_hand_in();
 }
 
+/*
+ * Drops the frames of an aborted subtransaction; those of a committed one go to
+ * its parent.
+ */
 static void
 end_subtransaction(SubXactEvent event, SubTransactionId subxact,
 				   SubTransactionId parent, void *arg)

@@ -11,7 +11,7 @@
  *	 were dropped or that nobody reads, and samples have seen them.  If there
  *	 are none, those with the least waits are added to relation 0 of their
  *	 database, class and access, for which some entries are reserved, a tenth
- *	 of all every ten seconds; and so is what is new meanwhile.  So totals per
+ *	 of all every ten seconds; and so are new ones meanwhile.  So totals per
  *	 database and kind remain exact, and a session that reads a little of ten
  *	 thousand tables of its own keeps no busy relation out for long.
  * - Statements with the least recent waits are evicted, a tenth at a time, and
@@ -48,6 +48,7 @@
 
 #define EXPONENTS 64
 
+/* Bytes of a table for so many entries of entry_size bytes. */
 static size_t
 table_bytes(uint32_t max_entries, size_t entry_size)
 {
@@ -88,6 +89,7 @@ tsa_ledger_init(TsaLedger *ledger, void *memory, TsaLedgerSize size,
 						 sizeof(TsaShareKey), sizeof(TsaShareEntry));
 }
 
+/* Adds figures to others. */
 static void
 add_figures(TsaWaitFigures *to, const TsaWaitFigures *more)
 {
@@ -188,6 +190,7 @@ reclaim_relations(TsaLedger *ledger, int64_t now)
 		fold_relations(ledger, now);
 }
 
+/* Entries of the table that only relation 0 may take. */
 static uint32_t
 reserved(const TsaFixedTable *table)
 {

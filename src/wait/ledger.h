@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * ledger.h
- *	  What was read and waited for, per relation and per statement: the keys,
- *	  the entries, and three tables of fixed size that hold them.
+ *	  Reads and their waits, per relation and per statement: the keys, the
+ *	  entries, and three tables of fixed size that hold them.
  *
  * Pure: no server header.  Each backend has a small ledger, shared memory has
  * a large one, and the small one is merged into it.
@@ -17,7 +17,7 @@
 #include "wait/fixed_table.h"
 #include "wait/histogram.h"
 
-/* Who reads.  read.c has the names. */
+/* Classes of readers.  read.c has the names. */
 typedef enum TsaWaitClass
 {
 	TSA_WAIT_APPLICATION,
@@ -86,7 +86,7 @@ typedef struct TsaStatementEntry
 	uint64_t	nshares;		/* its entries in the table of shares */
 } TsaStatementEntry;
 
-/* What a statement reads of a relation. */
+/* A statement's reads of a relation. */
 typedef struct TsaShareKey
 {
 	TsaStatementKey statement;

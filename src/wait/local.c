@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * local.c
- *	  What this backend has measured and not handed in yet.
+ *	  The figures that this backend has not handed in yet.
  *
  * A ledger in static memory.  Nothing here allocates, throws or waits, so that
  * it works during aborts, after an out of memory and while the process exits.
@@ -155,7 +155,7 @@ tsa_local_add_statement(const TsaStatementKey *key,
 }
 
 /*
- * Adds to what a statement read of a relation.
+ * Adds to a statement's reads of a relation.
  */
 void
 tsa_local_add_share(const TsaStatementKey *key, Oid relid,

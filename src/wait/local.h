@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * local.h
- *	  What this backend has measured and not handed in yet.
+ *	  The figures that this backend has not handed in yet.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -8,8 +8,8 @@
  * until that has committed the process holds a lock on the table that is at
  * least ShareUpdateExclusive.  So a look before the commit finds the tables
  * among its own locks, and in their counters (those of the process, as in
- * relations.c) what they, their indexes and (ANALYZE) their partitions have
- * missed.
+ * relations.c) the misses of them, of their indexes and (ANALYZE) of their
+ * partitions.
  *
  * Only tables that this process has locked are opened, for the list of their
  * indexes; counters are found by OID.  The list of locks is read as

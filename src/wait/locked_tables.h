@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * locked_tables.h
- *	  What a transaction has read of which table, looked at when it ends.
+ *	  The reads of a transaction by table, looked at when it ends.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -12,7 +12,7 @@
 
 #include "wait/frame.h"
 
-/* Who reads. */
+/* The reader. */
 typedef struct TsaReader
 {
 	TsaWaitClass class;

@@ -6,17 +6,18 @@
  *
  * ExecProcNode() calls ExecProcNodeFirst() at first, which takes
  * ExecProcNodeReal over: the executor's own instrumentation works like that.
- * So ExecProcNodeReal is replaced before the first call, and whoever replaced
- * it before is called from here.  Whoever replaces it later calls this.
+ * So ExecProcNodeReal is replaced before the first call, and a function that
+ * replaced it before is called from here.  One that replaces it later calls
+ * this.
  *
- * A wrapper compares one counter on entry and on exit, and charges what was
- * read in between to the node that was running.  It works for executions that
- * are not the current one (of whoever calls nodes without ExecutorRun()): it
- * finds the frame by the node's EState, and does not charge then.
+ * A wrapper compares one counter on entry and on exit, and charges the reads
+ * in between to the node that was running.  It works for executions that are
+ * not the current one (if code calls nodes without ExecutorRun()): it finds
+ * the frame by the node's EState, and does not charge then.
  *
- * The largest sequential scan of a SELECT is not wrapped: it gets what no other
- * node reads.  Only its first call is looked at, and those of its siblings
- * below an Append, since these are read one after the other.
+ * The largest sequential scan of a SELECT is not wrapped: it gets the reads
+ * that belong to no other node.  Only its first call is looked at, and those
+ * of its siblings below an Append, since these are read one after the other.
  *
  * Bitmap index scans are not called by ExecProcNode().  They count buffers
  * themselves if they have an Instrumentation; they get one unless EXPLAIN
@@ -45,7 +46,7 @@
 /* So many modified tables have their counters looked up at the start. */
 #define MAX_RESULTS 8
 
-/* What a walk over the nodes of a plan knows. */
+/* The state of a walk over the nodes of a plan. */
 typedef struct Walk
 {
 	TsaFrame   *frame;
@@ -182,7 +183,7 @@ execute_node(PlanState *state)
 	return result;
 }
 
-/* Stands for the function of a node whose first call only is looked at. */
+/* Stands for a node's function in its first call, the only one looked at. */
 static TupleTableSlot *
 execute_first(PlanState *state)
 {

@@ -69,8 +69,8 @@ add_rest(uint64 reads, uint64 ns, TsaWaitAccess access)
 }
 
 /*
- * A transaction of logical apply or autovacuum is about to commit: adds what it
- * has read.
+ * A transaction of logical apply or autovacuum is about to commit: adds its
+ * reads.
  */
 void
 tsa_wait_before_commit(void)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * read.c
- *	  SQL functions that return what was measured.
+ *	  SQL functions that return the measured waits.
  *
  * The ledger is copied under the lock in shared mode, and rows are made from
  * the copy, so that backends are not kept from handing in for long.
@@ -102,7 +102,7 @@ put_row(const ReturnSetInfo *result, Row *row)
 	row->n = 0;
 }
 
-/* A copy of a table of the ledger, whose entries can be walked over. */
+/* A copy of a table of the ledger, to walk over its entries. */
 static void
 copy_table(const TsaFixedTable *from, TsaFixedTable *to)
 {
@@ -175,7 +175,7 @@ tsa_wait_relations(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* A row of a statement, or of what it read of a relation. */
+/* A row of a statement, or of its reads of a relation. */
 static void
 put_statement(const ReturnSetInfo *result, const TsaStatementKey *key,
 			  Oid relid, TsaWaitAccess access, const TsaWaitFigures *figures,

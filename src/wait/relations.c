@@ -11,19 +11,19 @@
  * Reads are charged in intervals: whenever a node that is looked at begins or
  * ends (nodes.c).  The reads of an interval are dealt out to relations that
  * have missed blocks since the last look, those of the running node first; its
- * time is divided by what their blocks took lately (block_time.c).  Each
+ * time is divided by the recent times of their blocks (block_time.c).  Each
  * relation has one last-seen counter per execution.
  *
- * From 17 on a scan looks up blocks, and counts them as missed, before it reads
- * them.  These misses are a credit, which later intervals use up.  Indexes come
- * before tables: their blocks are not looked up ahead.  Before 17 misses and
- * reads come together, and what is left over is a table that grew.
+ * From 17 on a scan looks up blocks, and counts them as missed, before it
+ * reads them.  These misses are a credit, which later intervals use up.
+ * Indexes come before tables: their blocks are not looked up ahead.  Before 17
+ * misses and reads come together, and the rest is of a table that grew.
  *
  * Indexes that will be modified and TOAST tables are not open when a node
  * begins.  Their counters are looked up by OID then, as are those of
  * partitions that rows were routed to lately (routed.c).  Others have slots
  * from their first unexplained reads on, which are divided in proportion to
- * what each has missed in this session.
+ * each one's misses in this session.
  *
  * Reads that no relation explains are of workers if there is a Gather, which
  * report for themselves; otherwise of catalogs: unattributed.
@@ -50,13 +50,13 @@
 
 #define MAX_CREDIT	4096		/* blocks: no scan looks up more ahead */
 #define FEW_SLOTS	16			/* looked at around any nested execution */
-#define MAX_TOASTED	64			/* tables whose TOAST is looked for */
+#define MAX_TOASTED	64			/* tables with a TOAST table to look for */
 #define MAX_PARTS	16			/* relations that divide an interval's time */
 
 /* The account of reads that are not this process's. */
 #define OF_WORKERS	(TSA_NONE - 1)
 
-/* What is being dealt out. */
+/* The reads that are being dealt out. */
 typedef struct Charge
 {
 	TsaFrame   *frame;
@@ -64,7 +64,7 @@ typedef struct Charge
 	uint64		reads;			/* in the interval */
 	uint64		ns;
 	uint64		left;			/* reads not explained yet */
-	bool		is_single;		/* one block, whose relation is known */
+	bool		is_single;		/* one block of a known relation */
 	int			nparts;
 	TsaTimePart parts[MAX_PARTS];
 	int32		accounts[MAX_PARTS];	/* of the parts */
@@ -117,7 +117,7 @@ note_reads(Charge *charge, int32 account, Oid relid, TsaWaitAccess access,
 	charge->left -= reads;
 	if (charge->nparts == MAX_PARTS)
 	{
-		/* the mean of what is not divided yet */
+		/* the mean of the reads not divided yet */
 		uint64		ns = (uint64) ((double) charge->ns * (double) reads /
 								   (double) charge->reads);
 
@@ -203,8 +203,8 @@ charge_bitmap_index(TsaFrame *frame, TsaWaitNode *node, void *arg)
 }
 
 /*
- * Makes a slot for a relation that was opened late: what it has missed in this
- * session may be new.
+ * Makes a slot for a relation that was opened late: its misses in this session
+ * may be new.
  */
 static void
 discover(Charge *charge, Relation relation, Oid root, bool is_index)
@@ -250,8 +250,8 @@ discover_result(Charge *charge, ResultRelInfo *result)
 }
 
 /*
- * Divides what is left between relations that were discovered, in proportion
- * to what they have missed.
+ * Divides the rest between relations that were discovered, in proportion to
+ * their misses.
  */
 static void
 divide(Charge *charge, int32 first)
@@ -297,8 +297,8 @@ discover_results(Charge *charge)
 }
 
 /*
- * Looks for TOAST tables that were read.  They have been opened by whoever
- * read them, so that the cache of relations knows their indexes.  All that they
+ * Looks for TOAST tables that were read.  The code that read them has opened
+ * them, so that the cache of relations knows their indexes.  All that they
  * have missed is new: otherwise they had slots (tsa_frame_toast()).
  */
 static void
@@ -327,7 +327,7 @@ discover_toast(Charge *charge)
 	}
 }
 
-/* What no relation has explained. */
+/* Charges reads that no relation has explained. */
 static void
 charge_rest(Charge *charge)
 {
@@ -378,7 +378,7 @@ charge_wait(Charge *charge)
 					   TSA_ACCOUNT(frame, account)->access, charge->ns);
 }
 
-/* Without read streams, what is left of a credit is a table that grew. */
+/* Without read streams, the rest of a credit is of a table that grew. */
 static void
 forget_credit(TsaFrame *frame)
 {
@@ -418,8 +418,8 @@ deal_out(Charge *charge, bool aborting)
 }
 
 /*
- * Charges what was read since the last look.  aborting: looks only at
- * relations that are known.
+ * Charges the reads since the last look.  aborting: looks only at relations
+ * that are known.
  */
 void
 tsa_frame_charge_now(TsaFrame *frame, bool aborting)
@@ -450,7 +450,7 @@ tsa_frame_charge_now(TsaFrame *frame, bool aborting)
 
 /*
  * Looks at all relations before others read them: an execution inside of this
- * one (then only if there are few), or whoever comes after it.
+ * one (then only if there are few), or code that follows it.
  */
 void
 tsa_frame_absorb(TsaFrame *frame, bool all)
@@ -461,7 +461,7 @@ tsa_frame_absorb(TsaFrame *frame, bool all)
 }
 
 /*
- * Passes over what another execution has read since tsa_frame_absorb().
+ * Passes over the reads of another execution since tsa_frame_absorb().
  */
 void
 tsa_frame_skip(TsaFrame *frame)

@@ -20,7 +20,7 @@ extern void tsa_frame_absorb(TsaFrame *frame, bool all);
 extern void tsa_frame_take_hits(TsaFrame *frame);
 
 /*
- * Charges what was read since the last look to the node that is running.
+ * Charges the reads since the last look to the node that is running.
  */
 static inline void
 tsa_frame_charge(TsaFrame *frame)

@@ -4,8 +4,8 @@
  *	  Partitions that rows were routed to lately, and their indexes.
  *
  * A statement opens the partition of a row after its execution has begun, when
- * nobody knows any more what the partition's counters were before.  A session
- * often inserts into the same ones, so the most recent are looked at before.
+ * the partition's earlier counters cannot be found any more.  A session often
+ * inserts into the same ones, so the most recent are looked at before.
  *
  * The list is short: its relations are looked up by OID, in each execution that
  * modifies their table.  One that was dropped has no counters.

@@ -5,11 +5,12 @@
  *
  * The reads of a frame were added to their relations when they were charged.
  * Its end adds the executions, the hits, and the figures of the statement, and
- * passes all of it to the execution around it, whose statement includes it: as
- * it is if all executions in there are measured, otherwise weighted.  An
- * execution that fails adds to no statement, as in pg_stat_statements.
+ * passes all of it to the execution around it, since that one's statement
+ * includes it: as it is if all executions in there are measured, otherwise
+ * weighted.  An execution that fails adds to no statement, as in
+ * pg_stat_statements.
  *
- * A frame whose execution ends by an abort is dropped at the end of its
+ * The frame of an execution that aborts is dropped at the end of its
  * (sub)transaction.  By then nothing of the executor may be looked at.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -50,6 +51,7 @@ add_nested(TsaFrame *frame, const TsaWaitAccount *account, uint32 weight)
 	own->figures.waited_ns += account->figures.waited_ns * weight;
 }
 
+/* The figures times the frame's weight: one execution stands for so many. */
 static TsaWaitFigures
 weigh(const TsaFrame *frame, TsaWaitFigures figures)
 {
@@ -102,7 +104,7 @@ add_frame(TsaFrame *frame, bool completed)
 	add_shares(frame, &frame->nested);
 }
 
-/* Ends a frame whose relations need not be looked at. */
+/* Ends a frame without a look at its relations. */
 static void
 end_frame(TsaFrame *frame, bool completed)
 {

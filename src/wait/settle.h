@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settle.h
- *	  The end of an execution: what it adds to the backend's ledger.
+ *	  The end of an execution: its entries in the backend's ledger.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -3,7 +3,7 @@
  * shared.c
  *	  The ledger in shared memory.
  *
- * One lock protects it.  Backends take it conditionally and keep what they have
+ * One lock protects it.  Backends take it conditionally and keep their figures
  * if it is not free (local.c); only functions that read it wait for it, and
  * they hold it in shared mode for as long as it takes to copy the entries.
  *

@@ -193,7 +193,7 @@ enter_toast(TsaFrame *frame, Oid toast)
 }
 
 /*
- * A table is about to be read: keeps what its TOAST table has missed so far, if
+ * A table is about to be read: keeps the misses of its TOAST table so far, if
  * this session has read that.  If not, all that it misses is new.
  */
 void

@@ -10,10 +10,10 @@
  *
  * The estimate stays unbiased.  Whether an execution is drawn (weight n, with
  * probability 1/n) or measured in any case (weight 1) depends on executions
- * that have ended before it begins, never on itself: whatever these were, its
- * expected contribution is what it waits.  test/unit/test_slow.c shows it.
+ * that have ended before it begins, never on itself: in each case its expected
+ * contribution is its own wait.  test/unit/test_slow.c shows it.
  *
- * What counts is the wait beyond FREE_NS per block.  Measuring costs 0.3 us an
+ * Only waits beyond FREE_NS per block count.  Measuring costs 0.3 us an
  * execution and 0.06 us a read: less than 1 % of these limits, which reads
  * that the page cache serves do not reach.
  *
@@ -41,6 +41,7 @@ typedef struct Entry
 
 static Entry entries[1 << ENTRIES_LOG2];
 
+/* The one entry that the statement shares with others of the same hash. */
 static Entry *
 entry_of(uint64_t key)
 {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * span.c
- *	  Which execution is running, and what it reads until it is left.
+ *	  The execution that is running, and its reads until it is left.
  *
  * A span lasts from entering some code (an execution, a utility command, the
  * planner) until leaving it.  On entering, the execution around it is charged;
- * on leaving, it passes over what was read meanwhile.  After an error the span
- * is left in PG_CATCH, while relations are still open.
+ * on leaving, it passes over the reads meanwhile.  After an error the span is
+ * left in PG_CATCH, while relations are still open.
  *
  * Reads are timed in a span that is measured (timing.c).
  *
@@ -69,8 +69,8 @@ leave_frame(TsaWaitSpan *span, const TsaWaitCounters *now, bool aborting)
 }
 
 /*
- * Leaves it.  Returns what was read there, other spans inside of it excluded.
- * aborting: after an error.
+ * Leaves it.  Returns the reads there, without those of other spans inside of
+ * it.  aborting: after an error.
  */
 TsaWaitCounters
 tsa_span_leave(TsaWaitSpan *span, bool aborting)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * span.h
- *	  Which execution is running, and what it reads until it is left.
+ *	  The execution that is running, and its reads until it is left.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -26,7 +26,7 @@ typedef struct TsaWaitSpan
 	bool		was_timing;
 } TsaWaitSpan;
 
-/* what spans that have been left have read, so that none counts it again */
+/* reads of spans that have been left, so that none counts them again */
 extern TsaWaitCounters tsa_accounted;
 
 /* how deep statements are nested; 0: top level */

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * timing.c
- *	  Timing reads while something is measured, whatever track_io_timing says.
+ *	  Timing reads while something is measured, even if track_io_timing is off.
  *
  * The server times reads if its variable track_io_timing is true.  To switch
- * that variable alone would be seen: by SHOW, pg_settings and current_setting()
- * in a function; by SET there, which would be undone; and by SET LOCAL, SET in
- * a function and subtransactions, which would keep true as the value to restore
- * later, and leave it there.  All of these, and what parallel workers are told,
- * go by the variable that the parameter's entry points to.  So the entry is
- * given a variable of this library, and an assign hook that sets the server's
- * variable, too, unless something is being measured.
+ * that variable alone would be seen: by SHOW, pg_settings and
+ * current_setting() in a function; by SET there, which would be undone; and by
+ * SET LOCAL, SET in a function and subtransactions, which would keep true as
+ * the value to restore later, and leave it there.  All of these, and the
+ * settings passed to parallel workers, go by the variable that the parameter's
+ * entry points to.  So the entry is given a variable of this library, and an
+ * assign hook that sets the server's variable, too, unless something is being
+ * measured.
  *
  * That is done in the postmaster before it starts other processes.  An entry
  * that points elsewhere or has an assign hook belongs to another library:
@@ -28,10 +29,11 @@
 #include "compat.h"
 #include "wait/timing.h"
 
-static bool setting = false;	/* what the parameter says */
+static bool setting = false;	/* the parameter's value */
 static bool is_hidden = false;
 static bool is_timing = false;
 
+/* Assign hook of track_io_timing: true stays while something is measured. */
 static void
 assign_setting(bool value, void *extra)
 {
@@ -60,7 +62,7 @@ tsa_init_timing(void)
 }
 
 /*
- * Has reads timed.  Returns what tsa_end_timing() needs.
+ * Has reads timed.  Returns the argument for tsa_end_timing().
  */
 bool
 tsa_begin_timing(void)

@@ -117,6 +117,7 @@ describe_kind(const Node *statement, Command *command)
 	}
 }
 
+/* Fills in the command, if it is of a kind that is measured: true then. */
 static bool
 describe(const Node *statement, Command *command)
 {
@@ -285,6 +286,10 @@ pass_command(PlannedStmt *pstmt, const char *text, bool read_only,
 	PG_END_TRY();
 }
 
+/*
+ * Hook: runs a utility command, measured if describe() knows it, and hands in
+ * the backend's ledger after a top-level one.
+ */
 static void
 process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
 				ProcessUtilityContext context, ParamListInfo params,
@@ -323,6 +328,7 @@ add_planning(const TsaWaitCounters *own)
 							   TSA_ACCESS_UNATTRIBUTED, &figures, NULL);
 }
 
+/* Hook: plans a query, and charges the planner's reads to relation 0. */
 static PlannedStmt *
 plan(TSA_PLANNER_PARAMETERS)
 {

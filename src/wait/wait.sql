@@ -1,7 +1,7 @@
 /*
  * src/wait/wait.sql
  *
- * What was measured of read waits, of all databases, since the server started.
+ * Measured read waits of all databases since the server started.
  * docs/internals/wait.md says how.  The figures are estimates of all executions:
  * those measured are weighted.
  *
@@ -44,7 +44,7 @@ LANGUAGE C VOLATILE
 AS 'MODULE_PATHNAME', 'tsa_wait_statements';
 
 COMMENT ON FUNCTION tablespace_advisor.wait_statements() IS
-	'read waits per statement (access "all"), and the parts of it that are of one relation and kind of access, since the row was made; what a statement calls is included; no rows unless the library is preloaded';
+	'read waits per statement (access "all"), and the parts of it that are of one relation and kind of access, since the row was made; statements that it calls are included; no rows unless the library is preloaded';
 
 CREATE FUNCTION tablespace_advisor.wait_info(
 	OUT since timestamptz,
@@ -72,4 +72,4 @@ LANGUAGE C VOLATILE
 AS 'MODULE_PATHNAME', 'tsa_flush_waits';
 
 COMMENT ON FUNCTION tablespace_advisor.flush_waits() IS
-	'hands in what the calling session has measured and not handed in yet; false if another session was just doing so';
+	'hands in the figures of the calling session; false if another session was just doing so';

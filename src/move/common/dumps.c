@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * dumps.c
- *	  Sessions whose helpers must not meet a request for an exclusive lock.
+ *	  Sessions with helpers that must not meet a request for an exclusive lock.
  *
  * pg_dump with several jobs locks all tables in one session, which exports its
  * snapshot.  The others import it, and take LOCK TABLE ... NOWAIT before they

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * dumps.h
- *	  Sessions whose helpers must not meet a request for an exclusive lock.
+ *	  Sessions with helpers that must not meet a request for an exclusive lock.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

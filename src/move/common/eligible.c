@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * eligible.c
- *	  What can be moved by live copy.
+ *	  Relations that can be moved by live copy.
  *
  * The reasons are in the exceptions of live_copy.c.
  *

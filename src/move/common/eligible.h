@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * eligible.h
- *	  What can be moved by live copy.
+ *	  Relations that can be moved by live copy.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -19,8 +19,8 @@
 
 typedef enum TsaRateMode
 {
-	TSA_RATE_ADAPTS,			/* to what others need */
-	TSA_RATE_UNLIMITED			/* full speed, whatever others need */
+	TSA_RATE_ADAPTS,			/* by the needs of others */
+	TSA_RATE_UNLIMITED			/* full speed, even if others need more */
 } TsaRateMode;
 
 typedef struct TsaLimits
@@ -34,7 +34,7 @@ typedef struct TsaLimits
 	TsaDailyWindow during;		/* it works then only */
 } TsaLimits;
 
-/* What limits nothing. */
+/* No limits. */
 #define TSA_NO_LIMITS ((TsaLimits) {.finish_by = DT_NOEND})
 
 /* Is max_rate below min_rate? */

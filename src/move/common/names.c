@@ -58,7 +58,7 @@ tsa_relation_name(Oid relid)
 }
 
 /*
- * What messages call a relation of this kind.
+ * The word for a relation of this kind in messages.
  */
 const char *
 tsa_relation_kind_name(char kind)

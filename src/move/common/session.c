@@ -6,11 +6,11 @@
  *
  * Roles.  Owners of tables are often roles that cannot log in, and before
  * version 17 a worker cannot connect as one.  The worker connects as the
- * bootstrap superuser and then takes on the owner as session user, outside
- * any transaction, for the time of one job.  Every right is checked against
- * the owner, RESET ROLE leads back to the owner only, and the security context
- * is 0, as REINDEX CONCURRENTLY and its transactions demand.  What code of
- * others can run, and that none of it gets at the superuser: ddl.c.  Rejected:
+ * bootstrap superuser and then takes on the owner as session user, outside any
+ * transaction, for the time of one job.  Every right is checked against the
+ * owner, RESET ROLE leads back to the owner only, and the security context is
+ * 0, as REINDEX CONCURRENTLY and its transactions demand.  ddl.c tells which
+ * code of others can run, and why none of it gets at the superuser.  Rejected:
  * SetUserIdAndSecContext() alone, since SECURITY_LOCAL_USERID_CHANGE must not
  * be set across transactions and without it RESET ROLE would lead back.
  *
@@ -103,7 +103,7 @@ tsa_commit(const TsaSession *session)
 /*
  * Aborts.  An error of that, from a file of the transaction that cannot be
  * opened to be deleted, is logged, and the abort goes on where it was, as in
- * the server's own loop; it has forgotten what it could not do.
+ * the server's own loop; it has forgotten the part that it could not do.
  */
 static void
 abort_transaction(const TsaSession *session)
@@ -147,7 +147,7 @@ tsa_abort(TsaSession *session)
 }
 
 /*
- * Makes roleid the session user; see above.  Outside any transaction, whose
+ * Makes roleid the session user; see above.  Outside any transaction: its
  * abort would bring the former current user back.
  */
 void

@@ -37,8 +37,8 @@ tsa_init_stop_points(void)
 }
 
 /*
- * Waits here for as long as the configuration names this point, and says so
- * in pg_stat_activity.  Whatever locks are held stay held.
+ * Waits here for as long as the configuration names this point, and says so in
+ * pg_stat_activity.  Locks stay held.
  */
 void
 tsa_stop_point(const char *name)

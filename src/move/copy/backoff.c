@@ -8,8 +8,8 @@
  * behind it, and that is to be a fiftieth of the time at most.  An attempt that
  * found nobody in its way for long is repeated after a second.
  *
- * Whoever is in the way may have a reason, so a move is patient for as long as
- * the longest waits take.
+ * A session that is in the way may have a reason, so a move is patient for as
+ * long as the longest waits take.
  *
  * Pure: no server headers, no clock, no memory.
  *

@@ -23,7 +23,7 @@ typedef struct TsaBlockSet
 	uint64_t	count;			/* members */
 } TsaBlockSet;
 
-/* what tsa_block_set_next() returns after the last member */
+/* the result of tsa_block_set_next() after the last member */
 #define TSA_NO_BLOCK UINT64_MAX
 
 extern size_t tsa_block_set_words(uint64_t nblocks);

@@ -3,15 +3,16 @@
  * burst.c
  *	  Full speed beside transactions, for a few seconds.
  *
- * A copy at a tenth of the time takes ten times as long, and costs those who
- * write more in all than one at full speed: they change blocks that have been
- * copied, which are copied again, and each of their moments is a little slower.
- * So the copies of a worker may work for BURST_S at full speed beside those who
- * write.  That suffices for a relation of a GB on flash.
+ * A copy at a tenth of the time takes ten times as long, and costs sessions
+ * that write more in all than one at full speed: they change blocks that have
+ * been copied, which are copied again, and each of their moments is a little
+ * slower.  So the copies of a worker may work for BURST_S at full speed beside
+ * sessions that write.  That suffices for a relation of a GB on flash.
  *
- * What they lose at any moment has a bound.  What they do without the copy is
- * measured first; if they do less than a part of that in a window of the burst,
- * because they wait for the same disk or for the processors, it is over.
+ * Their loss at any moment has a bound. Their work without the copy is
+ * measured first; if they do less than a part of that in a window of the
+ * burst, because they wait for the same disk or for the processors, it is
+ * over.
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * callbacks.h
- *	  What the live copy is told, and what it tells: the engine knows neither
+ *	  The order and the callbacks of the live copy: the engine knows neither
  *	  the journal nor the worker that runs it.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -19,7 +19,7 @@
 #include "move/common/lsn_ranges.h"
 #include "move/common/progress.h"
 
-/* What is to be moved, and how. */
+/* A relation to be moved, and how. */
 typedef struct TsaCopyOrder
 {
 	Oid			relid;
@@ -40,9 +40,9 @@ typedef struct TsaCopyOrder
 } TsaCopyOrder;
 
 /*
- * What the engine has to make durable and what it asks for.  All but "report"
- * and the last two of the functions are called in a transaction of the
- * engine's; what they write must commit or roll back with it.
+ * The engine's durable notes, and its questions.  All but "report" and the
+ * last two of the functions are called in a transaction of the engine's; their
+ * writes must commit or roll back with it.
  */
 typedef struct TsaCopyCallbacks
 {
@@ -71,7 +71,7 @@ typedef struct TsaCopyCallbacks
 
 	/*
 	 * The new storage becomes the relations' own, if this (sub)transaction
-	 * commits; what they had is to be dropped later.
+	 * commits; their old storage is to be dropped later.
 	 */
 	void		(*switching) (void *arg, const RelFileLocator *old_storage,
 							  int n);
@@ -110,7 +110,7 @@ typedef struct TsaCopyCallbacks
 	void		(*takes_longer) (void *arg);
 } TsaCopyCallbacks;
 
-/* What became of a copy that has moved its relation, or is suspended. */
+/* The result of a copy that has moved its relation, or is suspended. */
 typedef struct TsaCopyResult
 {
 	bool		is_suspended;	/* its time window has closed */

@@ -4,11 +4,11 @@
  *	  The work of others beside a copy, as the kernel and the server count it.
  *
  * Devices: the bytes that a device has read, less those that this process has
- * read (/proc/self/io), and what of that was under way at the last reading
- * (tsa_bytes_of_others()).  Of other copies under way it is assumed that they
- * read as much as this one; they share one allowance.  Writes are not looked
- * at: the kernel writes our data when it likes, and those who wait for writes
- * are transactions, which the server counts by their IDs.
+ * read (/proc/self/io), and the part of that which was under way at the last
+ * reading (tsa_bytes_of_others()).  Of other copies under way it is assumed
+ * that they read as much as this one; they share one allowance.  Writes are
+ * not looked at: the kernel writes our data when it likes, and waits for
+ * writes are those of transactions, which the server counts by their IDs.
  *
  * Other copies are found by a lock of the advisory kind that each holds in its
  * transactions, in a key class that no SQL function can name; those of the same
@@ -113,8 +113,8 @@ queue_setting(const TsaCounters *counters, const char *name, int unknown)
 }
 
 /*
- * Kilobytes that the source's device takes at once from the system's cache,
- * whose pages need not lie side by side: each may take a segment.
+ * Kilobytes that the source's device takes at once from the system's cache:
+ * its pages need not lie side by side: each may take a segment.
  */
 int
 tsa_contention_request_kb(const TsaCounters *counters)

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * contention.h
- *	  What others get done beside a copy, as the kernel and the server count.
+ *	  The work that others get done beside a copy, as the kernel and the server
+ *	  count.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * copy.h
- *	  What the files of the live block copy share.  None of them calls one
+ *	  Shared by the files of the live block copy.  None of them calls one
  *	  that stands above it here:
  *
  *	  live_copy.c			the driver, and why it is right
@@ -10,14 +10,14 @@
  *	  cutover.c				the exclusive window
  *	  passes.c				copying until little is left
  *	  blocks.c				copying blocks
- *	  page_cache.c			what the system's cache keeps; and wal_cache.c
+ *	  page_cache.c			pages in the system's cache; and wal_cache.c
  *	  resume.c				going on with a copy that was interrupted
  *	  write_queue.c			logging and writing pages
  *	  transactions.c		transactions of a pass
  *	  delay_point.c			rate, pausing, yielding
- *	  locks.c				session locks, and who waits for them
+ *	  locks.c				session locks, and sessions that wait
  *	  report.c				figures
- *	  follow.c				what is left to copy
+ *	  follow.c				blocks left to copy
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -52,7 +52,7 @@
 /* A copy of more bytes is reported when it begins, and after its first pass. */
 #define TSA_SMALL_COPY	INT64CONST(1048576)
 
-/* What a page is that an interrupted copy has made: kept, or why not. */
+/* A page that an interrupted copy has made: kept, or why not. */
 typedef enum TsaKeptPage
 {
 	TSA_PAGE_VALID,
@@ -67,7 +67,7 @@ typedef struct TsaCopyRel TsaCopyRel;
 typedef struct TsaForkCache TsaForkCache;
 typedef struct TsaWriteQueue TsaWriteQueue;
 
-/* A fork that is copied and whose changes are followed. */
+/* A fork that is copied, while its changes are followed. */
 typedef struct TsaCopyFork
 {
 	TsaCopyRel *rel;
@@ -131,10 +131,12 @@ typedef struct TsaCopy
 	TsaCopyRel *rels;			/* the order's relation first */
 	int			nforks;
 	TsaCopyFork *forks;			/* of all relations */
-	Oid			blocked_on;		/* what could not be locked the last time */
-	TransactionId blocked_by;	/* who changed the row of pg_class, if known */
+	Oid			blocked_on;		/* the relation that could not be locked last
+								 * time */
+	TransactionId blocked_by;	/* transaction that changed the row of
+								 * pg_class, if known */
 	bool		is_held_long;	/* by others than queries, by the last look */
-	int			holder_pid;		/* who made an attempt futile lately */
+	int			holder_pid;		/* process that made an attempt futile lately */
 	LocalTransactionId holder_lxid;
 	int			turns;			/* of such, one after the other, without a gap
 								 * that was seen */
@@ -194,7 +196,7 @@ typedef struct TsaCopy
 /* Time between looks for waiters. */
 #define TSA_LOOK_MS 20
 
-/* What following the WAL has come to. */
+/* The result of following the WAL. */
 typedef enum TsaFollowed
 {
 	TSA_FOLLOWED,
@@ -202,7 +204,7 @@ typedef enum TsaFollowed
 	TSA_FOLLOWED_REWRITTEN		/* a file was truncated: start over */
 } TsaFollowed;
 
-/* What became of an attempt to cut over. */
+/* The result of an attempt to cut over. */
 typedef enum TsaCutover
 {
 	TSA_CUTOVER_DONE,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * copy_state.h
- *	  The states of a live copy, and what it holds in each.
+ *	  The states of a live copy, and its locks in each.
  *
  *		PREPARING --> COPYING --> SWITCHED
  *					  COPYING --> REWRITTEN
@@ -25,7 +25,7 @@
 
 typedef enum TsaCopyState
 {
-	TSA_COPY_PREPARING,			/* what is to be copied is being found out */
+	TSA_COPY_PREPARING,			/* relations to be copied are being found out */
 	TSA_COPY_COPYING,			/* up to the switch */
 	TSA_COPY_SWITCHED,			/* the copy is the relations' storage */
 	TSA_COPY_REWRITTEN,			/* of no use: a source has been rewritten or

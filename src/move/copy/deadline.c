@@ -3,7 +3,7 @@
  * deadline.c
  *	  How fast a copy has to go to end by a given time.
  *
- * A tenth of the time that there was is left for what follows the copy: its
+ * A tenth of the time that there was is left for the steps after the copy: its
  * sync, the changes that came meanwhile, attempts to lock.  It is a second at
  * least and a minute at most, or as long as moves waited for their locks
  * lately, but no more than half of the time.  The time is for all moves of a
@@ -29,7 +29,7 @@
 #define MISSED			1.1		/* of the time that is left is needed */
 #define MET				0.9
 
-/* What a copy makes when it begins says little about its speed. */
+/* The first bytes of a copy say little about its speed. */
 #define BEGINNING		0.02	/* of the window */
 #define MAX_BEGINNING	10.0	/* seconds */
 
@@ -44,7 +44,7 @@ bytes_to_do(const TsaDeadline *deadline)
 }
 
 /*
- * Seconds that are left for what follows the copy.
+ * Seconds that are left for the steps after the copy.
  */
 static double
 margin_of(const TsaDeadline *deadline)
@@ -56,7 +56,7 @@ margin_of(const TsaDeadline *deadline)
 }
 
 /*
- * Does the time begin that is left for what follows the copy?
+ * Does the time begin that is left for the steps after the copy?
  */
 bool
 tsa_deadline_is_near(const TsaDeadline *deadline)

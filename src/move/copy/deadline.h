@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* What is left to do, and in what time. */
+/* The bytes left to copy, and the time for them. */
 typedef struct TsaDeadline
 {
 	double		window;			/* seconds that there were in the beginning */

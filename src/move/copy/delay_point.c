@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * delay_point.c
- *	  What happens between two transactions of a pass: the copy keeps its rate,
- *	  pauses for the sake of others, and yields to those who wait for its
+ *	  The steps between two transactions of a pass: the copy keeps its rate,
+ *	  pauses for the sake of others, and yields to sessions that wait for its
  *	  locks.
  *
  * transactions.c says why passes run in short transactions.  At each renewal
  * the WAL is read: no replication slot is needed to hold it back.  Should a
  * segment be gone all the same, the copy starts again at block 0 in the same
- * storage, and compares what is there: see "Starting over" in blocks.c.
+ * storage, and compares the blocks there: see "Starting over" in blocks.c.
  *
  * If a file itself was truncated, the copy starts again with new storage: see
  * "Rewrites" in locks.c.
@@ -190,7 +190,7 @@ pause_for_others(TsaCopy *copy)
 		copy->progress.paused_ms += paused_ms;
 		tsa_copy_report(copy, phase);
 
-		/* the role may have lost what it had when the pause began */
+		/* the role may have lost rights since the pause began */
 		tsa_begin();
 		tsa_check_move_rights(copy->heapid, copy->order->target_tablespace);
 		CommitTransactionCommand();
@@ -313,8 +313,9 @@ sleep_in_pass(TsaCopy *copy, double sleep)
 }
 
 /*
- * Before the first pass, in its transaction: looks who reads, and tells.
- * False, outside any transaction, if the relation was rewritten meanwhile.
+ * Before the first pass, in its transaction: looks for other readers, and
+ * reports.  False, outside any transaction, if the relation was rewritten
+ * meanwhile.
  */
 bool
 tsa_copy_look(TsaCopy *copy)

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * follow.c
- *	  What is left to copy: blocks that the write-ahead log names and blocks
+ *	  The blocks left to copy: blocks that the write-ahead log names and blocks
  *	  behind the end of the copy.
  *
  * Visibility map.  A record that sets bits names the block of the map.  One
  * that clears bits need not (recent minor releases of 17 and 18 do it): it
- * names the heap block, and whoever inserts it has cleared the bits before,
- * with the heap block's lock held.  So for every heap block that a record
- * names, the block of the map that covers it is copied again.  By the rule of
- * live_copy.c the copy then has every bit that was cleared by a record we have
- * read.  The map itself grows without being logged, by blocks that are empty;
- * they are copied by position, as all new blocks are.
+ * names the heap block, and the process that inserts it has cleared the bits
+ * before, with the heap block's lock held.  So for every heap block that a
+ * record names, the block of the map that covers it is copied again.  By the
+ * rule of live_copy.c the copy then has every bit that was cleared by a record
+ * we have read.  The map itself grows without being logged, by blocks that are
+ * empty; they are copied by position, as all new blocks are.
  *
  * VACUUM also clears bits without a record, with a warning, where it finds the
  * map corrupt.  A crash may bring such a bit back, and so may we; that it is
@@ -158,8 +158,8 @@ note_record(XLogReaderState *record, void *arg)
 }
 
 /*
- * Reads the WAL to its present end and notes what changed.  If a part of it is
- * gone, nothing of the copy counts any more.
+ * Reads the WAL to its present end and notes the changed blocks.  If a part of
+ * it is gone, nothing of the copy counts any more.
  */
 TsaFollowed
 tsa_copy_follow(TsaCopy *copy)
@@ -232,7 +232,7 @@ tsa_copy_done_bytes(const TsaCopy *copy)
 }
 
 /*
- * Has a file been truncated, or is it shorter than what was copied of it?
+ * Has a file been truncated, or is it shorter than its copy?
  */
 bool
 tsa_copy_was_truncated(TsaCopy *copy)

@@ -4,10 +4,10 @@
  *	  How much memory the system's cache may take without taking it from
  *	  others.
  *
- * That is what nobody uses: MemFree of /proc/meminfo, and what is left of the
- * limits of the memory control groups that this process is in, of version 1 or
- * 2.  Memory that holds cached pages is in use.  In a container the path of
- * the group may be one of the host: of its directories those are looked at that
+ * That is unused memory: MemFree of /proc/meminfo, and the rest of the limits
+ * of the memory control groups that this process is in, of version 1 or 2.
+ * Memory that holds cached pages is in use.  In a container the path of the
+ * group may be one of the host: of its directories those are looked at that
  * exist, up to the root of the groups, which is then the container's.
  *
  * Pure: no server headers, no memory but the caller's.
@@ -84,8 +84,8 @@ least(int64_t a, int64_t b)
 }
 
 /*
- * What is left of the limits of a group and of those above it; negative if
- * there are none.  Changes the path.
+ * The rest of the limits of a group and of those above it; negative if there
+ * are none.  Changes the path.
  */
 static int64_t
 left_in_group(const char *root, const GroupFiles *files, char *group)
@@ -112,8 +112,7 @@ left_in_group(const char *root, const GroupFiles *files, char *group)
 }
 
 /*
- * What is left of the limits of this process's groups; negative if there are
- * none.
+ * The rest of the limits of this process's groups; negative if there are none.
  */
 static int64_t
 left_in_groups(const char *root)

@@ -18,12 +18,12 @@
 /*
  * Of the bytes that a device has read those that are others'.  "own" are ours
  * in the same time, counted when they are asked for; a device counts them when
- * they are there.  So what is under way now is taken off later.  Each of the
- * other copies is taken to have read as much, which need not be so: of what
- * they have under way nothing is assumed.
+ * they are there.  So reads under way are taken off later.  Each of the other
+ * copies is taken to have read as much, which need not be so: nothing is
+ * assumed of their reads under way.
  *
- * What we read elsewhere must not hide others: more than "most" is never under
- * way, nor is what has been so all the time for a second.
+ * Our reads elsewhere must not hide others: more than "most" is never under
+ * way, nor are bytes that have been so all the time for a second.
  */
 double
 tsa_bytes_of_others(TsaInFlight *in_flight, double most, double own,

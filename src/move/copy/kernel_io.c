@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * kernel_io.c
- *	  What a copy asks of the kernel: to read ahead, to write back, and to
+ *	  Requests of a copy to the kernel: to read ahead, to write back, and to
  *	  keep or to drop pages of its cache.
  *
  * Errors of writing back.  The kernel reports a failed write once to each open
@@ -12,15 +12,15 @@
  * tsa_write_back() is not called in the window or after it.
  *
  * Dropping pages (POSIX_FADV_DONTNEED) takes no report away.  The kernel drops
- * only what is clean.  It begins to write what is dirty, and does not wait, and
+ * only clean pages.  It begins to write dirty ones, and does not wait, and
  * does not ask the file for errors: should such a write fail, the error is
  * unseen, and the next fsync of a file opened before or later gets it (the
- * kernel's errseq_sample() starts a new file at "unseen").  So it is what
- * happens when the kernel writes by itself, which it may do at any time.  The
+ * kernel's errseq_sample() starts a new file at "unseen").  So it is the same
+ * as when the kernel writes by itself, which it may do at any time.  The
  * checkpointer syncs through a file that it has open (it then saw the state
  * before the error) or opens for that (then the error is unseen): its fsync
  * gets the error either way, and the server recovers from the WAL.  Before
- * that a page whose write has failed may be dropped and read back in its old
+ * that, a page may be dropped after a failed write and read back in its old
  * state, as it may when memory is short.  An unseen error goes with the inode,
  * which the kernel may forget when no process has the file open; this process
  * has the original and the copy open as long as the move takes.  So these

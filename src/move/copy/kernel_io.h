@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * kernel_io.h
- *	  What a copy asks of the kernel: to read ahead, to write back, and to
+ *	  Requests of a copy to the kernel: to read ahead, to write back, and to
  *	  keep or to drop pages of its cache.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -27,9 +27,9 @@ typedef struct TsaBlockRange
 } TsaBlockRange;
 
 /*
- * [T] Asks the kernel to read what is not in shared buffers of these blocks,
- * all of one segment, and waits until the last of them is there: what the
- * device does for us is to be over when the copy goes to sleep.  Nothing
+ * [T] Asks the kernel to read those of these blocks, all of one segment, that
+ * are not in shared buffers, and waits until the last of them is there: the
+ * device's work for us is to be over when the copy goes to sleep.  Nothing
  * depends on it.
  */
 extern void tsa_ask_for(RelFileLocator locator, ForkNumber fork,
@@ -50,7 +50,7 @@ extern bool tsa_find_cached(const TsaBlockRange *range, bool *cached);
 
 /*
  * [T] Asks the kernel to drop the pages of blocks, all of one segment or the
- * rest is left out, from its cache.  What is dirty stays, and begins to be
+ * rest is left out, from its cache.  Dirty pages stay, and begin to be
  * written.
  */
 extern void tsa_drop_from_cache(const TsaBlockRange *range);

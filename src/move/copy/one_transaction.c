@@ -5,18 +5,18 @@
  *
  * The passes leave blocks to the exclusive window, since to copy a few dozen
  * of them there takes a fraction of a millisecond.  An index that has no more
- * than that from the beginning needs no passes, and without them nothing of
- * what they need: no log to be followed, hence no flush to read it from the
- * files, no session-level locks, no transaction that makes the storage ahead.
- * Databases have such indexes by the thousand, one for each partition.
+ * than that from the beginning needs no passes, and without them none of their
+ * means: no log to be followed, hence no flush to read it from the files, no
+ * session-level locks, no transaction that makes the storage ahead.  Databases
+ * have such indexes by the thousand, one for each partition.
  *
  * All of it is one transaction: locks, new storage, all blocks, pg_class and
  * the journal.
  *
  * - Nobody waits.  The row of pg_class and then AccessExclusive are asked for
  *   without waiting.  If one cannot be had, all is rolled back (a
- *   subtransaction) and the index moves as any other does, which knows how to
- *   wait and to whom to yield.
+ *   subtransaction) and the index moves as any other does, with waits and
+ *   yields.
  * - The copy is complete: it is made with everybody locked out, from shared
  *   buffers.  The blocks are read into them before, so that the window does
  *   not wait for a disk; should some have been thrown out again, or the index
@@ -25,12 +25,12 @@
  *   the end of the transaction, from its creation to the commit, so that an
  *   error, a cancel or the end of the worker removes it.  From the commit on
  *   the journal names the old file.  A crash of the server in this transaction
- *   leaves a file of a few blocks that nobody knows: what it leaves of ALTER
- *   INDEX ... SET TABLESPACE, which makes its file in the same way.  That it is
+ *   leaves a file of a few blocks that nobody knows, as a crash in ALTER INDEX
+ *   ... SET TABLESPACE does: that makes its file in the same way.  That it is
  *   no more than one, the WAL is flushed after each commit, with no lock held.
  * - Images in the WAL, writes past the buffers, DELAY_CHKPT_START and sync by
- *   the checkpointer are those of any copy (blocks.c); the commit, not
- *   waited for, and what follows it those of any cutover (cutover.c).
+ *   the checkpointer are those of any copy (blocks.c); the commit, not waited
+ *   for, and the steps after it those of any cutover (cutover.c).
  *
  * Not so under wal_level minimal, where storage of the same transaction may go
  * unlogged; nor with a maximal rate, which is kept between batches; nor when
@@ -57,7 +57,7 @@
 #include "move/copy/storage.h"
 #include "state/damage.h"
 
-/* No more than what the ring holds that they are read through. */
+/* No more than the ring holds through which they are read. */
 #define SMALL_BLOCKS	32
 
 /* If it has grown, up to so many are copied all the same. */

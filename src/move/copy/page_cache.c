@@ -2,7 +2,7 @@
  *
  * page_cache.c
  *	  A copy leaves the system's cache as it was: others keep their pages, and
- *	  what was cached of the original is cached of the copy.
+ *	  the cached part of the original is cached of the copy.
  *
  * Before the copy reads a range of blocks it looks which of them are cached.
  * It looks as far ahead of the copy as the kernel may read ahead, and some MB.
@@ -12,17 +12,17 @@
  * device is slower than the copy, and the last ones when the passes are over.
  * So a move has some 30 MB of the cache at a time.
  *
- * Blocks whose original was cached are wanted in the cache.  As long as there
- * is memory that nobody uses, their pages of the copy stay there.  Others are
- * read back after the cutover, when the pages of the original, which nobody
- * reads any more, have been dropped: range by range, so that the sum of both is
- * what the original had.  That takes the share of the time that the copy had
- * beside others at its end, and RELOAD_S at most.
+ * Blocks that were cached of the original are wanted in the cache. As long as
+ * there is unused memory, their pages of the copy stay there.  Others are read
+ * back after the cutover, when the pages of the original, which nobody reads
+ * any more, have been dropped: range by range, so that the sum of both is as
+ * much as the original had.  That takes the share of the time that the copy
+ * had beside others at its end, and RELOAD_S at most.
  *
- * None of this has a part in the argument for the copy's correctness: what is
- * in the system's cache changes no contents, and a call that fails is ignored,
- * but for errors of writing back (kernel_io.c).  Blocks are looked at once:
- * what somebody reads from the original after that may be dropped, once.
+ * None of this has a part in the argument for the copy's correctness: the
+ * system's cache changes no contents, and a call that fails is ignored, but
+ * for errors of writing back (kernel_io.c).  Blocks are looked at once: pages
+ * that somebody reads from the original after that may be dropped, once.
  *
  * Not for maps, which are small, and where the server reads past the cache.
  *
@@ -46,7 +46,7 @@
 #define BLOCKS_OF_MB(mb) ((BlockNumber) ((mb) * 1024 * 1024 / BLCKSZ))
 
 #define PIECE_BLOCKS	BLOCKS_OF_MB(1) /* looked at, or written, at a time */
-#define AHEAD_BLOCKS	BLOCKS_OF_MB(8) /* more than what is asked for */
+#define AHEAD_BLOCKS	BLOCKS_OF_MB(8) /* more than is asked for */
 #define BEHIND_BLOCKS	BLOCKS_OF_MB(16)	/* on their way to the device */
 #define WORTH_BLOCKS	BLOCKS_OF_MB(16)	/* to wait for, at the end */
 #define LARGEST_PAGES	BLOCKS_OF_MB(2) /* that the cache keeps as one */
@@ -57,7 +57,7 @@
 #define SPARE_BYTES		(INT64CONST(64) * 1024 * 1024)
 #define SPARE_BLOCKS	BLOCKS_OF_MB(16)
 
-/* What is known of a fork. */
+/* The state of a fork. */
 struct TsaForkCache
 {
 	TsaBlockSet cached;			/* blocks of the original that were cached */
@@ -65,7 +65,7 @@ struct TsaForkCache
 	BlockNumber source_end;		/* dropped so far, of the original */
 	BlockNumber target_end;		/* and of the copy */
 	BlockNumber memory_end;		/* "has_memory" is true of blocks before */
-	bool		has_memory;		/* nobody uses what they need */
+	bool		has_memory;		/* there is unused memory for them */
 };
 
 /* Blocks from "from" to before "end" of a main fork. */
@@ -91,7 +91,7 @@ piece_end(BlockNumber from, BlockNumber nblocks, BlockNumber end)
 }
 
 /*
- * What is known of a fork whose pages matter, or NULL.
+ * The state of a fork if its pages matter, or NULL.
  */
 static TsaForkCache *
 cache_of(TsaCopy *copy, TsaCopyFork *fork)
@@ -155,8 +155,8 @@ tsa_cache_look(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from,
 
 /*
  * Drops blocks of a file, but for those that were cached of the original,
- * unless "all".  The kernel drops whole what it keeps as one: so a run begins
- * with what was dropped before, if there is such.
+ * unless "all".  The kernel drops only whole folios: so a run begins with the
+ * blocks dropped before, if there are such.
  */
 static void
 drop_range(const TsaForkCache *cache, RelFileLocator locator,
@@ -189,7 +189,7 @@ drop_range(const TsaForkCache *cache, RelFileLocator locator,
 }
 
 /*
- * Is there memory that nobody uses for what was cached?
+ * Is there unused memory for the blocks that were cached?
  */
 static bool
 has_memory(TsaForkCache *cache, BlockNumber block)
@@ -203,8 +203,8 @@ has_memory(TsaForkCache *cache, BlockNumber block)
 }
 
 /*
- * Drops of the original what was read before block "read", and of the copy what
- * was written, or read, before another.
+ * Drops pages of the original that were read before block "read", and those of
+ * the copy that were written, or read, before another.
  */
 static void
 drop_before(TsaForkCache *cache, TsaCopyFork *fork, BlockNumber read,
@@ -334,7 +334,7 @@ restore_fork(TsaCopy *copy, TsaCopyFork *fork, const instr_time *since)
 }
 
 /*
- * See page_cache.h.  The move is done; a request to cancel ends what is left of
+ * See page_cache.h.  The move is done; a request to cancel ends the rest of
  * this.
  */
 void

@@ -59,7 +59,7 @@ tsa_copy_passes(TsaCopy *copy)
 {
 	uint64		last = UINT64_MAX;
 
-	/* what happens before a first look is part of it */
+	/* events before a first look are part of it */
 	if (copy->has_passed || copy->progress.bytes_total < LOOK_BYTES)
 		tsa_throttle_skip(copy->throttle);
 	for (int passes = 0;; passes++)
@@ -79,7 +79,7 @@ tsa_copy_passes(TsaCopy *copy)
 			passes >= MAX_PASSES)
 			break;
 
-		/* for good: what is left grows again while a pass keeps the rate */
+		/* for good: the rest grows again while a pass keeps the rate */
 		copy->unlimited = !first && (copy->unlimited || left > last / 2);
 		last = left;
 		copy->progress.passes++;
@@ -110,8 +110,8 @@ tsa_copy_passes(TsaCopy *copy)
 }
 
 /*
- * What an attempt that has failed waits for.  A prepared transaction is named,
- * since nobody can see its process.
+ * Reports the obstacle of a failed attempt.  A prepared transaction is named,
+ * since it has no process.
  */
 const char *
 tsa_copy_waiting_phase(TsaCopy *copy)
@@ -139,8 +139,8 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 }
 
 /*
- * Has what the last attempt waits for come, as far as can be seen?  A search
- * for who is in the way is made from time to time only.
+ * Is the last attempt's obstacle gone, as far as can be seen? A search for
+ * sessions in the way is made from time to time only.
  */
 static bool
 is_over(TsaCopy *copy, TsaCutover reason, instr_time *searched)
@@ -159,7 +159,7 @@ is_over(TsaCopy *copy, TsaCutover reason, instr_time *searched)
 
 /*
  * Sleeps for so long; but less if a session waits for us, or another attempt
- * makes sense: the next one who is in the way may not be far.
+ * makes sense: the next session in the way may not be far.
  */
 static void
 sleep_and_look(TsaCopy *copy, double ms, TsaCutover reason)
@@ -181,8 +181,8 @@ sleep_and_look(TsaCopy *copy, double ms, TsaCutover reason)
  * False if the relation was rewritten.
  *
  * An attempt that was not made because a prepared transaction is in the way
- * counts all the same: it may stay for ever.  Who will be done some day is
- * waited for, however long a VACUUM takes.
+ * counts all the same: it may stay for ever.  A blocker that is bound to
+ * finish is waited for, however long a VACUUM takes.
  */
 bool
 tsa_copy_back_off(TsaCopy *copy, TsaCutover reason)

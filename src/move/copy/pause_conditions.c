@@ -28,7 +28,7 @@
  * before the current one.  Its statistics would not do: a crash empties them.
  * After a change of timeline the first n segments are not watched.
  *
- * Slots.  A slot whose log grows beyond max_slot_wal_keep_size is invalidated,
+ * Slots.  A slot with more WAL than max_slot_wal_keep_size is invalidated,
  * which costs a standby or a subscriber.  The copy leaves half of that size to
  * others.  Without such a limit the space in pg_wal counts.  A slot that has
  * been invalidated, for any reason, keeps no log, and never catches up.

@@ -22,9 +22,10 @@ extern void tsa_init_pause_conditions(void);
 /*
  * [T] Why the copy has to pause now, in words that can follow "paused: ", or
  * NULL.  The words are in the current memory context.  left: bytes yet to be
- * written to the target.  standbys_at: what synchronous standbys must have
- * flushed; 0 for "about all".  Throws an error when the target is too full to
- * go on.  Reloads the configuration if that was asked for.
+ * written to the target.  standbys_at: the WAL position that synchronous
+ * standbys must have flushed; 0 for "about all".  Throws an error when the
+ * target is too full to go on.  Reloads the configuration if that was asked
+ * for.
  */
 extern const char *tsa_find_pause_reason(const TsaCopyOrder *order,
 										 const TsaCopyCallbacks *callbacks,

@@ -165,8 +165,8 @@ note_index_names(TsaCopyOrder *order)
 }
 
 /*
- * Adds what moves along with a table, which is locked, as is its TOAST table.
- * False if a lock cannot be had.
+ * Adds the relations that move along with a table, which is locked, as is its
+ * TOAST table.  False if a lock cannot be had.
  */
 static bool
 add_dependents(TsaCopy *copy)
@@ -246,8 +246,8 @@ check_relation(const TsaCopy *copy)
 
 /*
  * Lists the relations and locks them for the transaction.  False if a lock
- * cannot be had, or if a relation that would have moved along is not what it
- * was when it was listed.
+ * cannot be had, or if a relation that would have moved along has changed
+ * since it was listed.
  */
 static bool
 list_and_lock(TsaCopy *copy)
@@ -347,9 +347,8 @@ note_storage(TsaCopy *copy)
 }
 
 /*
- * Creates the storage of the copies, or takes what an interrupted copy has
- * made, and has it named where it is found after a crash.  In the caller's
- * transaction.
+ * Creates the storage of the copies, or takes that of an interrupted copy, and
+ * has it named where it is found after a crash.  In the caller's transaction.
  */
 static void
 create_storage(TsaCopy *copy)
@@ -378,9 +377,9 @@ create_storage(TsaCopy *copy)
 }
 
 /*
- * Checks and locks the relations, makes their new storage.  True if what is to
- * be moved was so small that it has been moved already.  False also if the copy
- * is suspended.  Outside any transaction.
+ * Checks and locks the relations, makes their new storage.  True if the
+ * relation was so small that it has been moved already.  False also if the
+ * copy is suspended.  Outside any transaction.
  */
 bool
 tsa_copy_prepare_or_move(TsaCopy *copy)

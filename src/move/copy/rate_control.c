@@ -24,23 +24,23 @@
  * end, and each unit begins with a seek.  So a unit is a turn at the device: a
  * few requests, of which the first seeks and the others follow it, as many as
  * turn.c says.  The cost of a turn is the time of its reads, not that of the
- * rest of the work, unless others need the resource that this takes.  Those
- * who come seldom lose no throughput, but they do wait; so there the share has
- * an upper bound as well.  Elsewhere a unit has steps: short sleeps within it,
+ * rest of the work, unless others need the resource that this takes.  Rare
+ * readers lose no throughput, but they do wait; so there the share has an
+ * upper bound as well.  Elsewhere a unit has steps: short sleeps within it,
  * for most of its time, and a rest at its end, in which the load is measured
  * without the copy.
  *
  * A session that hardly waits for a device has little to lose there.  How much
- * that is, in bytes, depends on the device: when the requests of those who
+ * that is, in bytes, depends on the device: when the requests of sessions that
  * read while the copy sleeps take a fiftieth of the time at most, so many
- * bytes a second are ignored, and for a while twice as many.  Beside those who
- * only write a copy may begin with a burst (burst.c).
+ * bytes a second are ignored, and for a while twice as many.  Beside sessions
+ * that only write, a copy may begin with a burst (burst.c).
  *
  * Every move ends: the share has a lower bound, and so has the rate.  min_rate
- * and a time by which the copy has to end (deadline.c) are higher bounds of the
- * rate: they make sleeps shorter, and leave the share alone, so that it is what
- * it would be without them as soon as they do not matter any more.  max_rate is
- * a bound, not a target; copies that share one take equal parts.
+ * and a time by which the copy has to end (deadline.c) are higher bounds of
+ * the rate: they make sleeps shorter, and leave the share alone, so that it is
+ * the same as without them as soon as they do not matter any more.  max_rate
+ * is a bound, not a target; copies that share one take equal parts.
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *
@@ -59,7 +59,7 @@
 #define FIRST_RESTS		3		/* such, at most */
 #define WINDOW			0.25	/* and else */
 #define MEMORY			2.0		/* seconds after which a sample counts 1/e */
-#define LATELY			0.5		/* the same of what tells who is there */
+#define LATELY			0.5		/* the same of the counters that show others */
 
 #define START_SHARE		0.2		/* when somebody appears */
 #define MIN_SHARE		0.02
@@ -130,7 +130,7 @@ tsa_init_rate(TsaRate *control, bool adapts, double max_rate)
 }
 
 /*
- * Are sleeps shorter than the share asks for?  What others lost by that says
+ * Are sleeps shorter than the share asks for?  Others' loss by that says
  * nothing about the share.
  */
 static void
@@ -260,7 +260,7 @@ is_slow(const TsaRate *control, TsaContention who)
 }
 
 /*
- * Do those who use that device hardly wait for it?
+ * Do the users of that device hardly wait for it?
  */
 static bool
 is_little_used(const TsaRate *control, TsaContention who)
@@ -272,7 +272,7 @@ is_little_used(const TsaRate *control, TsaContention who)
 }
 
 /*
- * Is, or was, somebody there in the window who gets so much done per second?
+ * Is, or was, somebody there in the window with so much work done per second?
  */
 static bool
 is_there(TsaRate *control, TsaContention who, double per_second, double stray)
@@ -356,7 +356,7 @@ find_loser(const TsaRate *control, double *loss)
 		if (!control->present[who])
 			continue;
 		if (who == TSA_CONTENTION_UNKNOWN)
-			lost = 1;			/* whose loss cannot be measured */
+			lost = 1;			/* with a loss that cannot be measured */
 		if (loser == TSA_CONTENTIONS || lost >= *loss)
 		{
 			loser = (TsaContention) who;
@@ -367,9 +367,9 @@ find_loser(const TsaRate *control, double *loss)
 }
 
 /*
- * The upper bound of the share beside those who are there.  A reader that
- * keeps a slow device busy has the measured loss; a rare reader waits.  What
- * others lose of the processors is measured if they write.
+ * The upper bound of the share beside the others there.  A reader that keeps a
+ * slow device busy has the measured loss; a rare reader waits.  Others' loss
+ * of processor time is measured if they write.
  */
 static double
 max_share(const TsaRate *control)
@@ -387,7 +387,7 @@ max_share(const TsaRate *control)
 }
 
 /*
- * Do those lose most who read from the source's device, one at a time?
+ * Do the readers of the source's device, one at a time, lose most?
  */
 static bool
 takes_turns(const TsaRate *control)
@@ -398,7 +398,7 @@ takes_turns(const TsaRate *control)
 }
 
 /*
- * Is the next window one of a burst, where nobody is there but those who write?
+ * Is the next window one of a burst, where only writers are there?
  */
 static bool
 bursts(TsaRate *control)
@@ -441,7 +441,7 @@ decide(TsaRate *control)
 		control->reason = TSA_REASON_BURST;
 		return;
 	}
-	if (control->share >= 1)	/* what a burst has cost says no more */
+	if (control->share >= 1)	/* the cost of a burst says no more */
 		memcpy(control->all, control->asleep, sizeof(control->all));
 	if (came || control->share >= 1)
 		control->share = fmin(control->share, START_SHARE / control->copies);
@@ -522,10 +522,10 @@ tsa_rate_note(TsaRate *control, const TsaRateSample *sample)
 /*
  * Seconds to rest before the first read, after a sample without work: 0 as
  * soon as nobody else reads from the source's device, or hardly waits for it,
- * or when who does has been there for long enough.  One window is not enough
- * to be seen (is_there()), and the last one tells their work without the copy.
- * Reads of another copy look like reads of others while this one reads
- * nothing.
+ * or when such readers have been there for long enough.  One window is not
+ * enough to be seen (is_there()), and the last one tells their work without
+ * the copy.  Reads of another copy look like reads of others while this one
+ * reads nothing.
  */
 double
 tsa_rate_first_rest(TsaRate *control)

@@ -94,7 +94,7 @@ typedef struct TsaRate
 	double		read_bytes;
 	double		done[TSA_CONTENTIONS];
 
-	/* lately: fades faster than what follows */
+	/* lately: fades faster than the next ones */
 	double		lately;			/* seconds */
 	double		lately_done[TSA_CONTENTIONS];
 	double		worked;
@@ -110,8 +110,8 @@ typedef struct TsaRate
 	double		speed_seconds;	/* ... so much work */
 	TsaBurst	burst;
 	TsaTurns	turns;			/* on a device that serves one at a time */
-	double		usual[TSA_CONTENTIONS]; /* what others get done a second while
-										 * the copy sleeps; 0: not known */
+	double		usual[TSA_CONTENTIONS]; /* others' work per second while the
+										 * copy sleeps; 0: not known */
 
 	/* since the copy began: while others were there and that was known */
 	double		could_do[TSA_CONTENTIONS];

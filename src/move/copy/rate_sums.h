@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rate_sums.h
- *	  Sums in which what is long ago counts less and less.
+ *	  Sums in which older values count less and less.
  *
  * Pure: no server headers, no clock, no memory but the caller's.
  *

@@ -18,7 +18,7 @@
  * dropped and syncs forgotten; not without full_page_writes, where recovery
  * from an older checkpoint needs the pages that it has no images of.
  *
- * What remains: a file whose unlink() fails in the checkpointer is forgotten,
+ * What remains: if unlink() fails in the checkpointer, the file is forgotten,
  * empty, as after any DROP.  A checkpoint that comes before it is known that
  * the device has died, and has writes to sync there, is a PANIC unless
  * data_sync_retry is on, as with writes of anybody.  And a power loss within
@@ -105,8 +105,8 @@ fork_answers(const char *path, Oid tablespace, bool sync)
 }
 
 /*
- * Forgets what is to be synced of a fork, whose segments end where there is no
- * file of the next one's name.
+ * Forgets the segments of a fork that are to be synced; they end where there
+ * is no file of the next one's name.
  */
 static void
 forget_syncs(RelFileLocator locator, ForkNumber fork)

@@ -18,7 +18,7 @@
  * that it has cut off must not come back.  These belong to nobody, so that a
  * failure does no harm but to leave the file, and a device that has died must
  * not take the server with it.  The last step is synced, by us: before that a
- * file system whose device is gone may have shortened the file in memory only.
+ * file system without its device may have shortened the file in memory only.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -73,8 +73,8 @@ log_truncation(RelFileLocator locator, BlockNumber nblocks, int flags)
 }
 
 /*
- * Cuts the main fork of a file to so many blocks.  In a transaction, whose
- * abort clears delayChkptFlags.
+ * Cuts the main fork of a file to so many blocks.  In a transaction: its abort
+ * clears delayChkptFlags.
  */
 void
 tsa_cut_storage(RelFileLocator locator, BlockNumber nblocks, BlockNumber left)
@@ -89,8 +89,8 @@ tsa_cut_storage(RelFileLocator locator, BlockNumber nblocks, BlockNumber left)
 
 /*
  * Cuts the main fork of a file that an interrupted copy has made to so many
- * blocks, and its maps to nothing, whether they are longer or not: wherever the
- * WAL is replayed they may be.  In a transaction, whose abort clears
+ * blocks, and its maps to nothing, whether they are longer or not: wherever
+ * the WAL is replayed they may be.  In a transaction: its abort clears
  * delayChkptFlags.
  */
 void

@@ -12,10 +12,10 @@
  *
  * Left over is either the copy (the move failed) or the old file (it worked).
  * The journal's row says which; it is changed by the transaction that changes
- * pg_class, so it cannot be wrong.  Even so nothing is removed before
- * pg_class was asked whether a relation has that storage.  The number cannot
- * have been given to another relation meanwhile: GetNewRelFileNumber() passes
- * over numbers whose file exists.
+ * pg_class, so it cannot be wrong.  Even so nothing is removed before pg_class
+ * was asked whether a relation has that storage.  The number cannot have been
+ * given to another relation meanwhile: GetNewRelFileNumber() passes over
+ * numbers of existing files.
  *
  * The drop is a transaction with an ID (it updates the journal), because an
  * abort without one is not logged and a standby would keep the file.  Its
@@ -46,7 +46,7 @@
 #include "move/copy/storage.h"
 
 /*
- * Creates storage for a copy, in the caller's transaction, whose abort deletes
+ * Creates storage for a copy, in the caller's transaction: an abort deletes
  * it.  The transaction gets an ID first: the abort of one without is not
  * logged, and recovery or a standby that has made the file would keep it.
  */

@@ -74,7 +74,7 @@ struct TsaThrottle
 	char		reason[256];	/* with figures */
 	TsaRate		control;
 	TsaCounters counters;
-	int64		call_id;		/* whose copies share the limits */
+	int64		call_id;		/* the call; its copies share the limits */
 	TsaLimits	limits;
 	double		window;			/* seconds, until finish_by, that there were */
 	double		others_left;	/* bytes of other moves of the call */
@@ -402,8 +402,8 @@ note_stretch(TsaThrottle *throttle, bool working)
 }
 
 /*
- * Is the unit over, after so many seconds?  One whose blocks were not asked
- * for may take long for few of them.
+ * Is the unit over, after so many seconds?  Without requests for its blocks
+ * one may take long for few of them.
  */
 static bool
 unit_is_over(const TsaThrottle *throttle, double elapsed)

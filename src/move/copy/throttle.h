@@ -60,8 +60,8 @@ extern void tsa_throttle_note_written(TsaThrottle *throttle,
 
 /*
  * [T] Before the first read, until it returns 0: milliseconds to sleep now, to
- * see other readers; tsa_throttle_wake() has to follow.  The first time what
- * has happened since the throttle was opened, or skipped, is looked at.
+ * see other readers; tsa_throttle_wake() has to follow.  The first time it
+ * looks at the time since the throttle was opened, or skipped.
  */
 extern double tsa_throttle_look(TsaThrottle *throttle, bool first);
 
@@ -105,7 +105,7 @@ extern double tsa_throttle_others_lost(const TsaThrottle *throttle);
 
 /*
  * Bytes per second at present, negative: not known; and why, for people, also
- * with what was looked at.
+ * with the measured values.
  */
 extern double tsa_throttle_rate(const TsaThrottle *throttle);
 extern const char *tsa_throttle_reason(const TsaThrottle *throttle);

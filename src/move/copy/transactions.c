@@ -4,9 +4,9 @@
  *	  The transactions of a pass, and the relations that are open in them.
  *
  * Passes run in transactions without an ID and without a snapshot, renewed
- * every 64 MB or second, so that nobody who waits for old snapshots or virtual
- * transaction IDs (CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY of a
- * sibling) waits longer, and when the WAL has got to another segment.
+ * every 64 MB or second, so that no session that waits for old snapshots or
+ * virtual transaction IDs (CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY
+ * of a sibling) waits longer, and when the WAL has got to another segment.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -67,7 +67,7 @@ tsa_copy_renew_limits(TsaCopy *copy)
 }
 
 /*
- * Begins a transaction of a pass and opens the relations, whose locks are held
+ * Begins a transaction of a pass and opens the relations: their locks are held
  * at session level.
  */
 void

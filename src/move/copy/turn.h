@@ -12,7 +12,7 @@
 #ifndef TSA_TURN_H
 #define TSA_TURN_H
 
-/* Batches that a turn has: what is read beyond them would be another seek. */
+/* Batches that a turn has: reads beyond them would be another seek. */
 #define TSA_TURN_BATCH	(128.0 * 1024)
 
 typedef struct TsaTurns
@@ -23,7 +23,7 @@ typedef struct TsaTurns
 	double		copied;			/* bytes, in them */
 } TsaTurns;
 
-/* What others got at the device lately. */
+/* Others' recent bytes and requests at the device. */
 typedef struct TsaTurnsOthers
 {
 	double		request;		/* seconds one takes while the copy sleeps */

@@ -5,21 +5,21 @@
  *
  * A tail stands at an LSN.  tsa_wal_tail_follow() shows its caller every
  * record (but the caller's own, if told of them) from there to the insert
- * position at the time of the call, and leaves the tail there.  What a live
- * copy concludes from that is written at the head of live_copy.c.
+ * position at the time of the call, and leaves the tail there.  The head of
+ * live_copy.c has a live copy's conclusions from that.
  *
  * Positions.  GetXLogInsertRecPtr() is where the next record will begin.  If
  * that is the first byte after a page header, nothing of the page is written
  * yet and XLogFlush() up to there would fail; the end of the last record is
- * then the start of the page, which is what we flush and read to.
+ * then the start of the page: we flush and read to that.
  *
  * The WAL is read from the files, so it is flushed first.  (Releases from 17
- * on can read from the WAL buffers, but only what has been written already,
- * so that would not spare the flush.) Only one's own process is served: no
- * replication slot holds the WAL back.  A checkpoint removes the segments
- * before its redo point, so a caller that follows whenever the WAL has got to
- * another segment (tsa_wal_tail_is_left_behind()) loses one only to a
- * checkpoint that begins and ends between two looks; tsa_wal_tail_lost()
+ * on can read from the WAL buffers, but only pages that have been written
+ * already, so that would not spare the flush.) Only one's own process is
+ * served: no replication slot holds the WAL back.  A checkpoint removes the
+ * segments before its redo point, so a caller that follows whenever the WAL
+ * has got to another segment (tsa_wal_tail_is_left_behind()) loses one only to
+ * a checkpoint that begins and ends between two looks; tsa_wal_tail_lost()
  * tells.
  *
  * Rejected: a temporary physical slot, which keeps the segments, but without
@@ -145,7 +145,7 @@ tsa_wal_tail_open(MemoryContext parent)
 }
 
 /*
- * Gives up what lies between the tail and the present end of the WAL.
+ * Gives up the WAL between the tail and its present end.
  */
 void
 tsa_wal_tail_restart(TsaWalTail *tail)
@@ -203,7 +203,7 @@ tsa_wal_tail_note_own(TsaWalTail *tail, XLogRecPtr start, XLogRecPtr end)
 {
 	if (start < tail->position)
 		return;
-	/* what was to write a record need not have written one */
+	/* the command need not have written a record */
 	if (tail->nown > tail->first_own &&
 		start < tail->own[tail->nown - 1].end)
 		return;

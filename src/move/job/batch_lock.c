@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch_lock.c
- *	  Locks that prove who lives; see batch_lock.h.
+ *	  Locks that prove that a worker lives; see batch_lock.h.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -46,8 +46,8 @@ tsa_set_user_tag(LOCKTAG *tag, TsaLockClass lock_class, Oid userid,
 
 /*
  * Has a batch no living worker, and will it have none?  If so the lock, kept
- * to the end of the transaction, fixes its rows.  What this process holds is
- * in nobody's way when it asks for more, so its own batch is looked for first.
+ * to the end of the transaction, fixes its rows.  A lock of this process does
+ * not conflict when it asks for more, so its own batch is looked for first.
  */
 bool
 tsa_batch_is_dead(int64 batch_id)
@@ -193,8 +193,8 @@ tsa_find_slow_worker(int waiting_ms)
 
 /*
  * Does a process, of others or this one, hold a lock of this class with these
- * keys in the mode, whose third key is a role with all rights of the asker?
- * What other roles do must not keep the asker from anything.
+ * keys in the mode, and with a role as third key that has all rights of the
+ * asker? Other roles' locks must not keep the asker from anything.
  */
 bool
 tsa_role_above_locks(uint32 field1, uint32 field2, TsaLockClass lock_class,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch_lock.h
- *	  Locks that prove who lives.
+ *	  Locks that prove that a worker lives.
  *
  * They are heavyweight locks of the advisory kind, in key classes that no SQL
  * function can name; those of workers are session-level ones:
@@ -9,8 +9,8 @@
  *	 call lock		shared by the first worker of each batch, in all databases,
  *					until it exits, and before by the session that queues: the
  *					number of such locks with a user's key is that of the
- *					user's calls under way, whatever roles the user took
- *					on.  Not for superusers, who have no limit.
+ *					user's calls under way, under all roles that the user took
+ *					on.  Not for superusers: they have no limit.
  *	 helper lock	shared by each further worker of a batch, likewise.
  *	 limit lock		exclusive by a session of the user that starts a worker,
  *					from the count on.

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * job.c
- *	  The journal of moves: what becomes of a job, one statement each.  The
- *	  rules of who may write what are in job.h.
+ *	  The journal of moves: changes of a job's row, one statement each.  The
+ *	  rules for writers are in job.h.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -46,12 +46,14 @@ static const char *const method_names[] = {
 	[TSA_METHOD_LOCK] = "lock"
 };
 
+/* The name of a state in the journal; a constant. */
 const char *
 tsa_job_state_name(TsaJobState state)
 {
 	return state_names[state];
 }
 
+/* The name of a method in the journal; a constant. */
 const char *
 tsa_move_method_name(TsaMoveMethod method)
 {
@@ -71,6 +73,7 @@ tsa_move_method_by_name(const char *name, TsaMoveMethod *method)
 	return false;
 }
 
+/* The state of that name.  Throws if there is none: the journal is damaged. */
 static TsaJobState
 state_by_name(const char *name)
 {
@@ -130,9 +133,7 @@ storage_of_result(const char *tablespace_column, const char *number_column,
 	return n;
 }
 
-/*
- * An array of OIDs.
- */
+/* An array of OIDs. */
 Datum
 tsa_oid_array(Datum *elems, int n)
 {
@@ -140,9 +141,7 @@ tsa_oid_array(Datum *elems, int n)
 										   TYPALIGN_INT));
 }
 
-/*
- * An array of numbers.
- */
+/* An array of numbers. */
 Datum
 tsa_int4_array(const int *numbers, int n)
 {
@@ -154,18 +153,14 @@ tsa_int4_array(const int *numbers, int n)
 										   true, TYPALIGN_INT));
 }
 
-/*
- * A string that may be NULL.
- */
+/* A string that may be NULL. */
 static Datum
 text_or_null(const char *string)
 {
 	return string ? CStringGetTextDatum(string) : (Datum) 0;
 }
 
-/*
- * Tablespaces and numbers of storage as two arrays, NULL if there is none.
- */
+/* Tablespaces and numbers of storage as two arrays, NULL if there is none. */
 static void
 storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 {
@@ -187,7 +182,7 @@ storage_arrays(const RelFileLocator *storage, int n, Datum *values, char *nulls)
 }
 
 /*
- * What the journal says of a copy under way, so that it can be gone on with.
+ * Reads the files of a copy under way, so that it can be gone on with.
  */
 static void
 read_kept(TsaJob *job, MemoryContext context)
@@ -258,6 +253,10 @@ read_job(TsaJob *job, MemoryContext context)
 	job->index_names = tsa_index_names_of_result(job->nindexes, context);
 }
 
+/*
+ * Reads a job into *job, its arrays into the current memory context.  False
+ * if there is no such job.  Throws if its row is damaged.
+ */
 bool
 tsa_job_load(int64 job_id, TsaJob *job)
 {
@@ -300,6 +299,10 @@ tsa_job_load(int64 job_id, TsaJob *job)
 	return found;
 }
 
+/*
+ * Writes a copy's figures to the job's row.  Negative values, zeros in the
+ * case of lock times, and NULL texts mean "not known" and become NULL.
+ */
 void
 tsa_job_note_figures(int64 job_id, const TsaMoveProgress *p)
 {
@@ -348,6 +351,7 @@ tsa_job_note_figures(int64 job_id, const TsaMoveProgress *p)
 	tsa_journal_update_args(&query, args, lengthof(args));
 }
 
+/* Sets a running or paused job to "paused" (true) or "running". */
 void
 tsa_job_note_paused(int64 job_id, bool paused)
 {
@@ -364,6 +368,7 @@ tsa_job_note_paused(int64 job_id, bool paused)
 	tsa_journal_update(&query, values, NULL);
 }
 
+/* Forgets the storage that n ended jobs name: its files are removed. */
 void
 tsa_jobs_note_removed(const int64 *job_ids, int n)
 {
@@ -384,10 +389,14 @@ tsa_jobs_note_removed(const int64 *job_ids, int n)
 	tsa_journal_update(&query, values, NULL);
 }
 
+/*
+ * Cancels a queued job that must not begin any more (conditions.sql).  True if
+ * it did; false if the job may begin, is not queued, or its row is locked.
+ */
 bool
 tsa_give_up_job(int64 job_id)
 {
-	/* the condition inside keeps what most jobs do not need from being run */
+	/* the condition inside spares most jobs the function */
 	static TsaStatement query = {
 		"UPDATE tablespace_advisor.job j SET state = 'cancelled',"
 		" sqlstate = '57014', error = r.reason,"
@@ -405,6 +414,7 @@ tsa_give_up_job(int64 job_id)
 	return tsa_journal_update(&query, values, NULL) == 1;
 }
 
+/* Adds bytes of WAL to those that the job has written. */
 void
 tsa_job_note_wal(int64 job_id, uint64 bytes)
 {
@@ -420,6 +430,7 @@ tsa_job_note_wal(int64 job_id, uint64 bytes)
 	tsa_journal_update(&query, values, NULL);
 }
 
+/* Replaces the list of n indexes that move along with the job's table. */
 void
 tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n)
 {
@@ -438,8 +449,8 @@ tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n)
 }
 
 /*
- * A job that somebody else has ended must not go on: what it has made is
- * removed, or has been.
+ * A job that somebody else has ended must not go on: its files are or will be
+ * removed.
  */
 static void
 check_is_under_way(int64 job_id, uint64 rows)
@@ -451,11 +462,16 @@ check_is_under_way(int64 job_id, uint64 rows)
 						job_id)));
 }
 
+/*
+ * Names the n files of a new copy, or none, instead of any earlier ones, with
+ * one mark for their kept blocks: lsns has the images' WAL, NULL for none.
+ * Throws if n > 0 and the job has ended.
+ */
 void
 tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made, int n,
 						 const TsaLsnRanges *lsns)
 {
-	/* what earlier marks say is of other files, or in the first one */
+	/* earlier marks are of other files, or contained in the new one */
 	static TsaStatement query = {
 		"WITH gone AS (DELETE FROM tablespace_advisor.job_mark"
 		"   WHERE job_id = $1),"
@@ -508,6 +524,10 @@ static TsaStatement note_switched = {
 	3, {INT8OID, OIDARRAYOID, OIDARRAYOID}, NULL
 };
 
+/*
+ * Locks the job's row until the transaction ends, and plans the statement of
+ * tsa_job_note_switched().  Throws if the job has ended.
+ */
 void
 tsa_job_lock(int64 job_id)
 {
@@ -524,6 +544,10 @@ tsa_job_lock(int64 job_id)
 	tsa_journal_plan(&note_switched);
 }
 
+/*
+ * Adds a mark: the blocks that each of n files has (made), the WAL of their
+ * images (lsns), and the copy's sums.
+ */
 void
 tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
 				 const TsaLsnRanges *lsns, const TsaMoveProgress *progress)
@@ -544,6 +568,11 @@ tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
 	tsa_journal_update(&query, values, NULL);
 }
 
+/*
+ * Makes a running or paused job "interrupted", or "queued" if no copy is kept.
+ * Counts an interruption, and a stall if no mark was made since the last one,
+ * unless by_window: its time window has closed.
+ */
 void
 tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)
 {
@@ -573,6 +602,10 @@ tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)
 	tsa_journal_update(&query, values, NULL);
 }
 
+/*
+ * Names the n old files, to be removed, and forgets the new ones.  Throws if
+ * the job has ended.
+ */
 void
 tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 {
@@ -587,6 +620,7 @@ tsa_job_note_switched(int64 job_id, const RelFileLocator *old_storage, int n)
 					   tsa_journal_update(&note_switched, values, nulls));
 }
 
+/* Ends an unfinished job as *end says; does nothing to one that has ended. */
 void
 tsa_finish_job(int64 job_id, const TsaJobEnd *end)
 {

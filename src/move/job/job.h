@@ -3,17 +3,17 @@
  * job.h
  *	  The journal of moves, tablespace_advisor.job: one row a relation move.
  *
- * Who writes what.  The session that queues a job inserts its row (state
- * "queued").  From then on the row belongs to the one background worker of
- * its batch, which alone moves it to "running" and further; the exceptions
- * are a job that is still queued, which cancel_move() may end, and a job whose
- * worker is gone, which tsa_recover_jobs() ends.  Both take the row's tuple
- * lock and look at its state again.  What a dead worker leaves queued is for
- * the next worker of the batch, which tsa_take_over_batch() starts.
+ * Writers.  The session that queues a job inserts its row (state "queued").
+ * From then on the row belongs to the one background worker of its batch,
+ * which alone moves it to "running" and further; the exceptions are a job that
+ * is still queued, which cancel_move() may end, and a job without its worker,
+ * which tsa_recover_jobs() ends.  Both take the row's tuple lock and look at
+ * its state again.  Jobs that a dead worker leaves queued are for the next
+ * worker of the batch, which tsa_take_over_batch() starts.
  *
- * Who lives.  A worker holds its batch's lock (batch_lock.h) from its first
- * moment to its end.  Whoever gets that lock in exclusive mode has proved
- * that no worker of the batch lives and none will start.
+ * Signs of life.  A worker holds its batch's lock (batch_lock.h) from its
+ * first moment to its end.  A process that gets that lock in exclusive mode
+ * has proved that no worker of the batch lives and none will start.
  *
  * Every function marked [T] must be called inside a transaction.  It takes
  * and drops a snapshot of its own, reads and writes the journal as the
@@ -56,7 +56,7 @@ typedef enum TsaMoveMethod
 	TSA_METHOD_LOCK				/* ALTER ... SET TABLESPACE */
 } TsaMoveMethod;
 
-/* A job as it was queued, and what a clean-up after a crash needs to know. */
+/* A job as it was queued, and the data for a clean-up after a crash. */
 typedef struct TsaJob
 {
 	int64		job_id;
@@ -121,9 +121,9 @@ extern void tsa_job_note_paused(int64 job_id, bool paused);
 extern void tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n);
 
 /*
- * [T] In the transaction that creates the new storage: names it.  n = 0:
- * there is none any more.  lsns: of the mark for what is kept; NULL for none.
- * Throws if the job has been ended.
+ * [T] In the transaction that creates the new storage: names it.  n = 0: there
+ * is none any more.  lsns: of the mark for kept blocks; NULL for none.  Throws
+ * if the job has been ended.
  */
 extern void tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made,
 									 int n, const TsaLsnRanges *lsns);
@@ -156,7 +156,9 @@ extern void tsa_job_lock(int64 job_id);
 extern void tsa_job_note_switched(int64 job_id,
 								  const RelFileLocator *old_storage, int n);
 
-/* SQLSTATE of a job whose table was dropped before its end, as by retention. */
+/*
+ * SQLSTATE of a job if its table was dropped before its end, as by retention.
+ */
 #define TSA_TABLE_DROPPED "TA001"
 
 /* How a job ends. */
@@ -166,7 +168,7 @@ typedef struct TsaJobEnd
 	const ErrorData *err;		/* or NULL */
 	const TsaMoveProgress *figures; /* of a live copy that is done, or NULL */
 	int64		wal_bytes;		/* that it wrote; counts with figures only */
-	bool		keeps_files;	/* what it names is removed later */
+	bool		keeps_files;	/* its files are removed later */
 	bool		table_dropped;	/* FAILED since there is no such table any
 								 * more */
 } TsaJobEnd;

@@ -61,8 +61,9 @@ try_beside(LockRelId *tables)
  * releases session-level locks as well.
  *
  * The tables beside it are locked, too: DROP EXTENSION may have one of them
- * locked and wait for the journal.  Whoever holds the one must not wait for the
- * other, but tries again, for no longer than lock_timeout allows, if it is set.
+ * locked and wait for the journal.  A session that holds the one must not wait
+ * for the other, but tries again, for no longer than lock_timeout allows, if
+ * it is set.
  */
 bool
 tsa_keep_journal(void)
@@ -205,7 +206,7 @@ tsa_journal_update_by_index(TsaStatement *statement, Datum *values)
 }
 
 /*
- * Opens it for one whose parameters have their types with them.
+ * Runs a statement with arguments that have their types with them.
  */
 uint64
 tsa_journal_update_args(TsaStatement *statement, const TsaArg *args,

@@ -3,7 +3,7 @@
  * journal.h
  *	  Statements on the journal of moves, with the journal's rights.
  *
- * [T] marks what must be called inside a transaction.
+ * [T] marks functions that must be called inside a transaction.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -9,8 +9,8 @@
  * query that is older than the dead version, whichever table it reads.
  *
  * Each worker makes one small dynamic segment when it starts.  The claim of a
- * job writes the segment's handle to the job's row (queue.c).  Whoever reads
- * the row attaches the segment, reads, and detaches.  A handle that is out of
+ * job writes the segment's handle to the job's row (queue.c).  A reader of the
+ * row attaches the segment, reads, and detaches.  A handle that is out of
  * date, or came with a copied database, finds no segment, or one of another
  * owner: a reader believes only a segment that has the magic number, its own
  * database and the job.
@@ -52,7 +52,7 @@
 #define MAX_TEXT	512
 #define MAX_READS	1000
 
-/* What is in the segment, or in the worker's memory. */
+/* The contents of the segment, or in the worker's memory. */
 typedef struct SharedFigures
 {
 	uint32		magic;
@@ -120,7 +120,7 @@ tsa_make_live_progress(void)
 }
 
 /*
- * By what others find it; 0 if they cannot.
+ * The handle by which others find the segment; 0 if they cannot.
  */
 int64
 tsa_live_progress_handle(const TsaLiveProgress *live)
@@ -215,8 +215,8 @@ tsa_last_live_progress(const TsaLiveProgress *live, TsaMoveProgress *figures)
 }
 
 /*
- * Reads what another process, or this one, has written; false if that does not
- * stand still.
+ * Reads the figures that another process, or this one, has written; false if
+ * they do not stand still.
  */
 static bool
 read_shared(const SharedFigures *shared, SharedFigures *mine)
@@ -302,9 +302,9 @@ form_row(TupleDesc desc, const TsaMoveProgress *p)
 }
 
 /*
- * copy_progress(job, handle): the figures of a copy that is under way; NULL
- * if there are none.  Anybody may call this with any handle, so the segment
- * itself says whose job it is.
+ * copy_progress(job, handle): the figures of a copy that is under way; NULL if
+ * there are none.  Anybody may call this with any handle, so the segment
+ * itself has the job's number.
  */
 PG_FUNCTION_INFO_V1(tsa_copy_progress);
 /*

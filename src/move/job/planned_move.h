@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * planned_move.h
- *	  What a call asks for, and the moves it comes to: what is planned by
- *	  plan/, queued by queue.c, and run as jobs.
+ *	  A call's request and its moves: planned by plan/, queued by queue.c, and
+ *	  run as jobs.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -36,8 +36,8 @@ typedef struct TsaMoveOptions
 	bool		dry_run;
 	bool		hot_only;
 	bool		with_indexes;	/* of a table: its indexes too */
-	bool		leaves_contended;	/* what somebody else is queueing */
-	bool		wants_forecast; /* of what it saves: a new move, not a retry */
+	bool		leaves_contended;	/* moves that somebody else is queueing */
+	bool		wants_forecast; /* of its savings: a new move, not a retry */
 	const char *policy;			/* what wants it there; NULL: the caller */
 } TsaMoveOptions;
 

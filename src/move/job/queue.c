@@ -12,8 +12,8 @@
  * Nor may two moves of one table take the same index along.  So a session that
  * queues looks for unfinished jobs of the same heap: of committed ones, which
  * it is refused for, and of transactions that have not ended (uncommitted.c),
- * for whose end it waits.  That two sessions do not both find none, each looks
- * and inserts with the queue lock in hand, and has it for no longer
+ * and waits for their end.  That two sessions do not both find none, each
+ * looks and inserts with the queue lock in hand, and has it for no longer
  * (settings.c): retry_move() may be called in a transaction that stays open,
  * and that must not keep others from queueing moves that it has nothing to do
  * with.  For the same reason a call that moves relations of many owners does
@@ -55,8 +55,7 @@
 #define TSA_IS_TABLE(row) "(" row ".kind IN ('r', 'm'))"
 
 /*
- * Job or batch ids of a result, whose column "id" they are, in the caller's
- * context.
+ * Job or batch ids from a result's column "id", in the caller's context.
  */
 static List *
 job_id_list(MemoryContext context)
@@ -98,9 +97,9 @@ tsa_count_copies(const List *moves)
  * (live_progress.c).
  *
  * The first worker of a batch takes every job.  The others take live copies
- * only.  They leave out a table whose own indexes move in the same batch, and
- * these indexes, because each move would delay the other's cutover.  A row that
- * is left out is not locked, so that the first worker does not skip it.
+ * only.  They leave out a table if its own indexes move in the same batch, and
+ * these indexes, because each move would delay the other's cutover.  A row
+ * that is left out is not locked, so that the first worker does not skip it.
  */
 bool
 tsa_claim_job(int64 job_id, bool copies_only, int64 progress_handle)
@@ -223,8 +222,8 @@ tsa_list_batch_jobs(int64 batch_id)
 
 /*
  * The work left of a batch: jobs that have not ended, and files of jobs that
- * have: old ones, many of which are dropped at a time, and what could not be
- * reached.  For statements.
+ * have: old ones, many of which are dropped at a time, and files that could
+ * not be reached.  For statements.
  */
 #define TSA_LEFT_TO_DO \
 	"(state IN " TSA_UNFINISHED " OR new_filenumbers IS NOT NULL" \
@@ -348,7 +347,7 @@ oid_list_array(const List *oids)
 
 /*
  * Is there a size up to which the relation may be locked?  Not for the
- * journal's own tables, which are locked whatever their size.
+ * journal's own tables, which are locked at any size.
  */
 static bool
 has_lock_up_to(const TsaMove *move, const TsaMoveOptions *options)

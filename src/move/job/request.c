@@ -5,9 +5,9 @@
  *
  * pause_move() and alter_move() write to a row of tablespace_advisor.request,
  * which the worker reads: the job's own row would make the worker wait for a
- * caller whose transaction stays open.  For the same reason the worker never
- * writes to it.  It goes with the job when that is forgotten, and a request to
- * pause means nothing once the job has ended.
+ * caller in a transaction that stays open.  For the same reason the worker
+ * never writes to it.  It goes with the job when that is forgotten, and a
+ * request to pause means nothing once the job has ended.
  *
  * A foreign key would replace the snapshot of a caller's transaction
  * (statement.c), so each insertion locks the row of the job itself.

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * request.h
- *	  What somebody asks of a job that is queued or under way: to pause, other
- *	  limits.  All of this in a transaction.
+ *	  Requests to a job that is queued or under way: to pause, other limits.
+ *	  All of this in a transaction.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

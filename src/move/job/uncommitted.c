@@ -3,9 +3,9 @@
  * uncommitted.c
  *	  Moves that transactions which have not ended are queueing.
  *
- * No query sees their jobs, but they are in the journal, and whoever is about
- * to insert one that they would get in the way of has to know.  So the rows of
- * unfinished jobs are read with a snapshot that shows them, too.
+ * No query sees their jobs, but they are in the journal, and a session must
+ * know of them before it inserts one that they would get in the way of.  So
+ * the rows of unfinished jobs are read with a snapshot that shows them, too.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -26,7 +26,7 @@
 #include "move/job/uncommitted.h"
 #include "state/state.h"
 
-/* What is looked at of a job. */
+/* The columns of a job that are read. */
 typedef struct OtherJob
 {
 	Oid			relation;
@@ -45,7 +45,7 @@ column_of(HeapTuple tuple, Relation journal, const char *name)
 						RelationGetDescr(journal), &isnull);
 }
 
-/* What a row of the journal says of a move. */
+/* Reads the columns of a move from a row of the journal. */
 static OtherJob
 read_other(HeapTuple tuple, Relation journal)
 {

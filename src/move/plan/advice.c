@@ -4,8 +4,8 @@
  *	  Lets the advice choose the moves of a call and their targets, or forecast
  *	  the saving of a move that the caller has decided.
  *
- * It is asked for the caller, whose rights to move suffice to ask.  What it
- * expects a move to save is written into the journal beside the move.
+ * It is asked for the caller: rights to move suffice to ask.  The savings that
+ * it expects of a move are written into the journal beside the move.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -119,7 +119,7 @@ tsa_restrict_to_advice(List *moves, const TsaMoveOptions *options)
 	return kept;
 }
 
-/* Moves whose forecasts are asked for. */
+/* Moves that need forecasts. */
 typedef struct Forecasts
 {
 	List	   *moves;
@@ -158,9 +158,9 @@ ask_for_forecasts(void *arg)
  * move_outcomes can compare.  Indexes that move along with their table are
  * part of its forecast.  Advice takes a tenth of a second: it rests on all
  * that is read in the database, for any target.  So it is not asked for where
- * it could not say, or nothing could compare it.  A caller who may move may
- * ask, but if there is an error nevertheless, the move goes on without a
- * forecast.
+ * it could not say, or nothing could compare it.  A caller with the right to
+ * move may ask, but if there is an error nevertheless, the move goes on
+ * without a forecast.
  */
 void
 tsa_note_forecasts(List *moves, const TsaMoveOptions *options)

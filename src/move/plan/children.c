@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * children.c
- *	  Tables that inherit from what is to be moved.
+ *	  Tables that inherit from a table that is to be moved.
  *
  * Partitions move with a partitioned table; tables that inherit in the old way
  * do not, which is easily overlooked.  A hypertable of TimescaleDB is such a
@@ -30,7 +30,7 @@
 #include "state/printable.h"
 #include "state/state.h"
 
-/* What TimescaleDB's table of hypertables has of each. */
+/* The columns read from TimescaleDB's table of hypertables. */
 static const char *const hypertable_columns[2] = {"schema_name", "table_name"};
 
 /* A table's name, and whether it was found. */
@@ -67,7 +67,7 @@ is_registered(const char *schema, const char *name)
 	return table.found;
 }
 
-/* Refuses a hypertable, and what may be one. */
+/* Refuses a hypertable, and a table that may be one. */
 static void
 refuse_hypertable(const char *schema, const char *name, const char *literal,
 				  bool has_children)

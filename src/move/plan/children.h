@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * children.h
- *	  Tables that inherit from what is to be moved.
+ *	  Tables that inherit from a table that is to be moved.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -58,7 +58,7 @@ restrict_to_indexes(List *moves, const TsaMoveOptions *options)
 /*
  * The moves (TsaMove *) that a call comes to, indexes with storage first, so
  * that a partitioned index follows its partitions.  Must be called inside a
- * transaction; says by notices what stays and why.
+ * transaction; notices name the relations that stay, and why.
  */
 List *
 tsa_plan_indexes(const TsaMoveOptions *options)

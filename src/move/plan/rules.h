@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rules.h
- *	  What holds for every move.
+ *	  The rules of every move.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

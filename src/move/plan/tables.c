@@ -41,8 +41,8 @@ check_table_target(Oid target)
 }
 
 /*
- * Plans the move of one table with these of its indexes, whose target
- * tablespaces are set like the table's; adds the moves to the list.
+ * Plans the move of one table with these of its indexes, with the table's
+ * target tablespace set for them, too; adds the moves to the list.
  */
 static List *
 plan_table(List *planned, TsaMove *table, List *indexes,
@@ -164,8 +164,8 @@ plan_partitioned_indexes(List *planned, List *indexes,
 /*
  * The moves (TsaMove *) that a call comes to: the tables with storage, each
  * followed by those of its indexes that do not move along, then partitioned
- * tables and indexes.  Must be called inside a transaction; says by notices
- * what stays and why.
+ * tables and indexes.  Must be called inside a transaction; notices name the
+ * relations that stay, and why.
  */
 List *
 tsa_plan_tables(const TsaMoveOptions *options)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ddl.h
- *	  What a worker does to relations that a command exists for.
+ *	  A worker's changes of relations by commands of the server.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

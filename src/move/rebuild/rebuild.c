@@ -19,7 +19,8 @@
  * shared buffers are looked for before; those zeroed during the rebuild are
  * missing from the new index, as with any REINDEX.
  *
- * What a rebuild may leave, and how it is removed: transient_index.c.
+ * Indexes that a rebuild may leave, and how they are removed:
+ * transient_index.c.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -63,8 +64,8 @@
 #define CATALOG_PAUSE_MS 500
 
 /*
- * Notes the index as it is and the table's other indexes: what comes on top
- * of them is the rebuild's.
+ * Notes the index as it is and the table's other indexes: any that come on top
+ * of them are the rebuild's.
  */
 static void
 note_known_indexes(const TsaJob *job)
@@ -246,8 +247,8 @@ check_index(const TsaJob *job)
 }
 
 /*
- * Looks the index up, notes what is there and builds the command, all in one
- * transaction; the command outlives it.
+ * Looks the index up, notes the present indexes and builds the command, all in
+ * one transaction; the command outlives it.
  */
 static char *
 prepare_rebuild(const TsaSession *session, const TsaJob *job,

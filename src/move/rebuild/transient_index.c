@@ -47,7 +47,7 @@
 /* Indexes that cannot be locked in that time are left to the next worker. */
 #define LOCK_TIMEOUT_MS "5000"
 
-/* After so many roles whose indexes could not be locked all are left. */
+/* After so many roles with indexes that could not be locked, all are left. */
 #define MAX_LOCKED_OUT	3
 
 /* One index to be dropped, and the role that it belongs to. */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * copy_host.c
- *	  Runs a live copy for a job: what the engine has to make durable, and
- *	  what it asks, goes to the journal; its figures go to shared memory.
+ *	  Runs a live copy for a job: the engine's durable notes, and its
+ *	  questions, go to the journal; its figures go to shared memory.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -20,7 +20,7 @@
 #include "move/job/request.h"
 #include "move/worker/copy_host.h"
 
-/* Whose copy it is. */
+/* The job of the copy. */
 typedef struct CopyHost
 {
 	int64		job_id;
@@ -29,6 +29,10 @@ typedef struct CopyHost
 	TsaUserPlace *place;
 } CopyHost;
 
+/*
+ * Callback storage_made: the journal and this worker's list of files to drop
+ * name n new files.  Throws if the job has ended.
+ */
 static void
 note_storage_made(void *arg, const TsaKeptCopy *made, int n,
 				  const TsaLsnRanges *lsns)
@@ -43,6 +47,7 @@ note_storage_made(void *arg, const TsaKeptCopy *made, int n,
 	pfree(storage);
 }
 
+/* Callback mark: adds a mark to the journal. */
 static void
 note_mark(void *arg, const TsaKeptCopy *made, int n,
 		  const TsaLsnRanges *lsns, const TsaMoveProgress *progress)
@@ -50,6 +55,7 @@ note_mark(void *arg, const TsaKeptCopy *made, int n,
 	tsa_job_add_mark(((CopyHost *) arg)->job_id, made, n, lsns, progress);
 }
 
+/* Callback storage_dropped: neither the journal nor the worker names files. */
 static void
 note_storage_dropped(void *arg)
 {
@@ -59,24 +65,28 @@ note_storage_dropped(void *arg)
 	tsa_forget_present_storage(host->drops);
 }
 
+/* Callback before_switch: locks the job's row; throws if the job has ended. */
 static void
 lock_job(void *arg)
 {
 	tsa_job_lock(((CopyHost *) arg)->job_id);
 }
 
+/* Callback switching: the journal names n old files; throws likewise. */
 static void
 note_switch(void *arg, const RelFileLocator *old_storage, int n)
 {
 	tsa_job_note_switched(((CopyHost *) arg)->job_id, old_storage, n);
 }
 
+/* Callback switched: n old files are left for this worker to drop. */
 static void
 switch_is_committed(void *arg, const RelFileLocator *old_storage, int n)
 {
 	tsa_note_present_storage(((CopyHost *) arg)->drops, old_storage, n);
 }
 
+/* Callback report: to shared memory, and to the user's limit of workers. */
 static void
 report_progress(void *arg, const TsaMoveProgress *progress)
 {
@@ -86,24 +96,28 @@ report_progress(void *arg, const TsaMoveProgress *progress)
 	tsa_watch_user_place(host->place, progress->bytes_done);
 }
 
+/* Callback paused: the job's state. */
 static void
 note_paused(void *arg, bool paused)
 {
 	tsa_job_note_paused(((CopyHost *) arg)->job_id, paused);
 }
 
+/* Callback indexes_changed: the list of n indexes in the journal. */
 static void
 note_indexes(void *arg, const Oid *indexes, int n)
 {
 	tsa_job_note_indexes(((CopyHost *) arg)->job_id, indexes, n);
 }
 
+/* Callback read_limits: limits, and bytes of the call's other moves. */
 static void
 read_limits(void *arg, TsaLimits *limits, int64 *others_left)
 {
 	tsa_read_limits(((CopyHost *) arg)->job_id, limits, others_left);
 }
 
+/* Callback pause_is_requested: has pause_move() been called for the job? */
 static bool
 pause_is_requested(void *arg)
 {

@@ -4,9 +4,9 @@
  *	  Keeps the extension from being dropped while its journal names files, or
  *	  by others than its owner.
  *
- * The journal is all that knows of a copy whose worker died, or of an old file
- * that is still to be removed.  If it goes they stay for good.  What decides
- * is what is really dropped: the server tells the hook below of each object
+ * The journal alone knows of a copy without a worker, or of an old file that
+ * is still to be removed.  If it goes they stay for good.  The objects that
+ * are really dropped decide: the server tells the hook below of each object
  * that a command drops, in any way (CASCADE from the schema, from another
  * extension that has the schema, from the language of the functions, or with
  * the roles that own any of these), before it is gone.  When that is the
@@ -81,9 +81,9 @@ names_one_of(List *objects, const char *name, const char *other)
 }
 
 /*
- * May the command drop the extension?  Then the files of dead workers go first.
- * It goes with its schema, its owner or that of its schema, and by CASCADE with
- * what it needs.
+ * May the command drop the extension?  Then the files of dead workers go
+ * first.  It goes with its schema, its owner or that of its schema, and by
+ * CASCADE with objects that it depends on.
  */
 static bool
 may_drop_extension(Node *command)
@@ -149,8 +149,8 @@ owns_schema(List *roles)
 }
 
 /*
- * Is the command known to drop the extension?  What goes other ways is left to
- * the hook.
+ * Is the command known to drop the extension?  Other ways to drop it are left
+ * to the hook.
  */
 static bool
 drops_extension(Node *command)
@@ -213,8 +213,8 @@ check_owner(void)
 }
 
 /*
- * The job whose files the journal names, or 0.  OFFSET: by the index of the few
- * that have files.
+ * The job with files that the journal names, or 0. OFFSET: by the index of the
+ * few that have files.
  */
 static int64
 job_with_files(void)
@@ -307,7 +307,7 @@ object_access(ObjectAccessType access, Oid class, Oid object, int column,
 		check_drop(false);
 }
 
-/* Registers what this file needs when the library is loaded. */
+/* Registers the hook of this file when the library is loaded. */
 void
 tsa_init_drop_guard(void)
 {

@@ -18,11 +18,11 @@
 extern bool tsa_job_has_moved(const TsaJob *job);
 
 /*
- * [T] Drops what a job left on disk, as the journal names it: the copy that
- * did not become the relation's storage, or the old files of one that did.
- * To be called when no worker of the job lives or by that worker; the files
- * go when the transaction commits.  False, with a warning, if one cannot be
- * reached: nothing is dropped, and the journal has to go on naming all.
+ * [T] Drops a job's files, as the journal names them: the copy that did not
+ * become the relation's storage, or the old files of one that did.  To be
+ * called when no worker of the job lives or by that worker; the files go when
+ * the transaction commits.  False, with a warning, if one cannot be reached:
+ * nothing is dropped, and the journal has to go on naming all.
  */
 extern bool tsa_drop_job_storage(const TsaJob *job);
 

@@ -6,15 +6,16 @@
  * A worker keeps a session lock on the journal and the tables beside it
  * (job/journal.c).  The move of such a table, or a rebuild of one of its
  * indexes, has to wait until the other workers have ended.  Two of these moves
- * at a time would wait for each other: each has locked what the other moves.
+ * at a time would wait for each other: each has locked the relation that the
+ * other moves.
  *
  * So such a move takes the turn lock first, which is exclusive and one per
  * database.  A worker that has to wait for it gives its session locks on the
  * journal back, waits outside any transaction, and so is in nobody's way; it
- * takes them again when its turn has come.  Whoever has the turn waits for
- * workers that move something else, and these wait for nobody who waits
- * here.  A worker that has the turn and its session locks waits for no other
- * turn, since it has one job at a time.
+ * takes them again when its turn has come.  The worker that has the turn waits
+ * for workers that move something else, and these never wait for one that
+ * waits here.  A worker that has the turn and its session locks waits for no
+ * other turn, since it has one job at a time.
  *
  * DROP EXTENSION may come while nothing is locked: then the worker ends as
  * after an abort (after_abort()).  A cancel request is an error of the job, as
@@ -68,7 +69,7 @@ try_turn(const TsaSession *session)
 }
 
 /*
- * Shows what the job waits for.
+ * Shows the reason for the job's wait.
  */
 static void
 show_waiting(TsaLiveProgress *live)

@@ -7,10 +7,10 @@
  *
  * A launcher starts when recovery has ended, that is also when a standby is
  * promoted.  It has no database; it lists them and starts, one after the
- * other, a short-lived worker in each, which does what every call of the
- * extension does first: interrupted moves are gone on with.  Then the launcher
- * has all of them sampled from time to time (src/sample/sample_worker.c), and
- * does the same again where somebody asks for it (launcher_calls.c).
+ * other, a short-lived worker in each, which begins as every call of the
+ * extension does: interrupted moves are gone on with.  Then the launcher has
+ * all of them sampled from time to time (src/sample/sample_worker.c), and does
+ * the same again where somebody asks for it (launcher_calls.c).
  *
  * Without preloading nothing of this exists, and the next call recovers the
  * jobs.
@@ -141,10 +141,10 @@ recover_database(Oid database, bool take_over)
 }
 
 /*
- * For a function, whose transaction may stay open: what is recovered in it
- * stays locked as long, and others would not get at it.  So a worker of its
- * own does it first.  take_over: as above; not for a function that may cancel
- * what is queued.
+ * For a function: its transaction may stay open, and jobs that are recovered
+ * in it stay locked as long, out of others' reach.  So a worker of its own
+ * does it first.  take_over: as above; not for a function that may cancel
+ * queued jobs.
  */
 void
 tsa_recover_for_caller(bool take_over)

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * launcher_calls.c
- *	  Has the launcher look into a database at some time: for jobs whose
- *	  worker is gone, or that are to be gone on with then.
+ *	  Has the launcher look into a database at some time: for jobs that have
+ *	  lost their worker, or are to be gone on with then.
  *
  * The launcher has no database, and to look into all of them from time to time
- * would start a process for each.  So whoever knows that something is to be
- * done says so in shared memory, which there is if the library is preloaded: a
- * worker that ends before its time, and a recovery that has found no worker
- * slot.  If there are too many such databases, the launcher looks into all.  A
- * restart forgets them, and looks into all of them, too.
+ * would start a process for each.  So a process that knows of such work says
+ * so in shared memory, which there is if the library is preloaded: a worker
+ * that ends before its time, and a recovery that has found no worker slot.  If
+ * there are too many such databases, the launcher looks into all.  A restart
+ * forgets them, and looks into all of them, too.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -7,10 +7,10 @@
  * (batch_lock.h).  No SQL function can name them, but pg_advisory_unlock_all()
  * releases all such locks of its process, and a rebuild calls functions of
  * indexes: the batch would seem to be dead, and its copies would be removed
- * while they are made, of whatever tables come later in the same call.  So a
- * worker does not run that function.  The server tells the hook below of each
- * function that is to be called by an expression; other ways to call one that
- * takes no arguments are for superusers only.
+ * while they are made, those of all tables that come later in the same call.
+ * So a worker does not run that function.  The server tells the hook below of
+ * each function that is to be called by an expression; other ways to call one
+ * that takes no arguments are for superusers only.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

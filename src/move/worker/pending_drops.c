@@ -15,8 +15,8 @@
  * commit of theirs is waited for.  They reach the disk in their order, the
  * commit of each cutover before that of its job's end, and both before the one
  * that drops the files, which is flushed before any file goes.  So after a
- * crash a job is either done, with its old file named or gone, or it was
- * cut over and is recovered as done, or its index is where it was.  Whoever
+ * crash a job is either done, with its old file named or gone, or it was cut
+ * over and is recovered as done, or its index is where it was.  A session that
  * recovers the jobs of a worker that is gone removes the files that those of
  * its jobs that are done still name (recover.c).
  *
@@ -38,8 +38,8 @@
 #include "move/worker/pending_drops.h"
 
 /*
- * The journal names this storage of the present job now, instead of what it
- * named before.  Allocates before it forgets.
+ * From here on the journal names this storage of the present job, and no
+ * other.  Allocates before it forgets.
  */
 void
 tsa_note_present_storage(TsaPendingDrops *drops,

@@ -23,7 +23,7 @@ typedef struct TsaPendingDrops
 	int64		jobs[TSA_MAX_PENDING_DROPS];
 	RelFileLocator files[TSA_MAX_PENDING_DROPS];
 
-	/* what the journal names of the present job, in TopMemoryContext */
+	/* the present job's files in the journal, in TopMemoryContext */
 	int			npresent;
 	RelFileLocator *present;
 } TsaPendingDrops;

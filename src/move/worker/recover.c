@@ -15,9 +15,9 @@
  * that recovers gives it back, as one does that a call starts (start.c).  If
  * no worker can be had, the next call tries again, or the launcher.  A job
  * ends as failed if it is interrupted again and again with no mark in between,
- * as it may be what interrupts; and if it stays interrupted for longer than
- * its copy is kept.  A batch that waits for its time window is left alone; the
- * launcher looks when the next one opens.
+ * as it may be the cause; and if it stays interrupted for longer than its copy
+ * is kept.  A batch that waits for its time window is left alone; the launcher
+ * looks when the next one opens.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -49,11 +49,11 @@
 
 /*
  * Removes the files that jobs of another server or database name.  CREATE
- * DATABASE with STRATEGY file_copy copies what the template's directory has,
- * known to a relation or not.  On another server the same number may be that
- * of a file which somebody is just making, so there it is only said that one
- * is there: pg_createsubscriber gives a server with all its files another
- * identifier.
+ * DATABASE with STRATEGY file_copy copies all files of the template's
+ * directory, known to a relation or not.  On another server the same number
+ * may be that of a file which somebody is just making, so there it is only
+ * said that one is there: pg_createsubscriber gives a server with all its
+ * files another identifier.
  */
 static void
 drop_foreign_files(void)
@@ -156,8 +156,8 @@ goes_on(const TsaJob *job)
 }
 
 /*
- * Notes that a job is interrupted.  What a copy has made that cannot be gone on
- * with is dropped.
+ * Notes that a job is interrupted.  The files of a copy that cannot be gone on
+ * with are dropped.
  */
 static void
 interrupt_job(const TsaJob *job)
@@ -184,8 +184,8 @@ typedef struct DeadJob
 } DeadJob;
 
 /*
- * Ends a job of a dead batch, or has it gone on with; or removes what one that
- * has ended left.
+ * Ends a job of a dead batch, or has it gone on with; or removes files that
+ * one that has ended left.
  */
 static void
 recover_job(void *arg)
@@ -277,10 +277,10 @@ recover_batches(bool may_go_on, bool take_over)
 /*
  * Recovers the jobs of workers that are gone: they end as failed, or as done
  * if their relation had moved, or are to be gone on with.  Removes old files
- * that a worker had kept for later.  take_over: starts workers for what is
- * queued or interrupted, which wait until this transaction ends; it must end
- * soon.  True if there are jobs for which none could be had.  Costs little for
- * a batch whose worker lives, however many jobs it has.
+ * that a worker had kept for later.  take_over: starts workers for queued and
+ * interrupted jobs, which wait until this transaction ends; it must end soon.
+ * True if there are jobs for which none could be had.  Costs little for a
+ * batch with a living worker, however many jobs it has.
  */
 bool
 tsa_recover_jobs(bool take_over)
@@ -289,8 +289,8 @@ tsa_recover_jobs(bool take_over)
 }
 
 /*
- * Ends all jobs of workers that are gone, and drops what they have made: the
- * journal is about to be dropped.
+ * Ends all jobs of workers that are gone, and drops their files: the journal
+ * is about to be dropped.
  */
 void
 tsa_end_jobs(void)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * recover.h
- *	  Jobs whose worker is gone.
+ *	  Jobs that have lost their worker.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

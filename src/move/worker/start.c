@@ -7,9 +7,9 @@
  * worker, waits until the worker waits for that lock, and only then commits.
  * So a worker that cannot be had makes the whole call fail with nothing
  * queued; the worker sees the rows as soon as the lock is its own, or none
- * after a rollback; and at no moment are there committed jobs without somebody
- * who holds the lock or is the next to get it, which is what
- * tsa_recover_jobs() relies on.
+ * after a rollback; and at no moment are there committed jobs without a
+ * process that holds the lock or is the next to get it.  tsa_recover_jobs()
+ * relies on that.
  *
  * tablespace_advisor.max_workers lets more workers run the live copies of a
  * batch.  Each claims jobs by an UPDATE of a queued row, which the row's lock
@@ -121,7 +121,7 @@ start_helpers(int64 batch_id, Oid user, int ncopies)
 }
 
 /*
- * Registers the workers of a batch whose jobs this transaction has inserted,
+ * Registers the workers of a batch of jobs that this transaction has inserted,
  * and waits until the first is next in line for the batch lock.  Throws if no
  * worker can be had.  Returns the first one's handle.
  */

@@ -14,7 +14,7 @@
 
 #include "postmaster/bgworker.h"
 
-/* What a worker is told, in bgw_extra. */
+/* A worker's arguments, in bgw_extra. */
 typedef struct TsaWorkerArgs
 {
 	Oid			database;

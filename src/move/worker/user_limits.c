@@ -1,25 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * user_limits.c
- *	  How many workers move relations for users who are not superusers.
+ *	  How many workers move relations for users without superuser rights.
  *
  * Parallel queries, replication and superusers' moves need slots, too, and a
  * move that pauses keeps its own.  So each of these users has a limit, and all
- * of them together have one, the last place of which is for somebody who has
- * none.  A user is the role that has logged in: roles that the user may take
- * on do not count apart.
+ * of them together have one, the last place of which is for a user without
+ * any.  A user is the role that has logged in: roles that the user may take on
+ * do not count apart.
  *
  * A role with CREATEROLE has as many users as it likes, and these may move at
  * a rate of 1 kB/s, pause, or wait for a lock of their own.  So nobody keeps a
- * place for long without using it: if all places are taken, a user who has
- * none gets one of a worker that has been slow for max_slow_time.  A copy
- * counts what it copies, over all jobs of its batch, and shows by a lock that
- * it is slow (TSA_LOCK_SLOW).  A rebuild cannot be slow by request, but waits
- * for locks, which the lock manager knows the beginning of.  The worker is
- * terminated, which interrupts its present job; that job and the queued ones
- * wait, since a takeover leaves the last place free.  No names or numbers of
- * roles, which attackers choose, and no owner or creator of one, whom they can
- * drop, have a part in it.
+ * place for long without using it: if all places are taken, a user without any
+ * gets one of a worker that has been slow for max_slow_time.  A copy counts
+ * its bytes, over all jobs of its batch, and shows by a lock that it is slow
+ * (TSA_LOCK_SLOW).  A rebuild cannot be slow by request, but waits for locks,
+ * which the lock manager knows the beginning of.  The worker is terminated,
+ * which interrupts its present job; that job and the queued ones wait, since a
+ * takeover leaves the last place free.  No names or numbers of roles, which
+ * attackers choose, and no owner or creator of one, which they can drop, have
+ * a part in it.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -80,8 +80,8 @@ tsa_init_user_limits(void)
 }
 
 /*
- * The user whose call counts: the one that has logged in; InvalidOid, nobody,
- * if that or the role at the call is a superuser.
+ * The user that a call counts for: the one that has logged in; InvalidOid,
+ * nobody, if that or the role at the call is a superuser.
  */
 Oid
 tsa_limited_user(Oid user, Oid role)
@@ -89,7 +89,7 @@ tsa_limited_user(Oid user, Oid role)
 	return superuser_arg(role) || superuser_arg(user) ? InvalidOid : user;
 }
 
-/* Workers for all who are not superusers. */
+/* Workers for all users but superusers. */
 static int
 places_of_users(void)
 {
@@ -98,8 +98,8 @@ places_of_users(void)
 }
 
 /*
- * Refuses a user who has too many calls under way, or waiting for their time
- * windows, or one for whom there is no place left.
+ * Refuses a user with too many calls under way, or waiting for their time
+ * windows, or if there is no place left for the user.
  */
 static void
 check_limits(Oid user, const TsaCallCount *count, int nwaiting)
@@ -135,7 +135,7 @@ all_are_taken(void)
 }
 
 /*
- * For a user who has no place, if all are taken: ends a worker that has been
+ * For a user without a place, if all are taken: ends a worker that has been
  * slow for long, if there is one, and waits until it has ended.
  */
 static void
@@ -162,7 +162,7 @@ displace_slow_worker(void)
  * Takes a place for a call of the present user, until the transaction ends;
  * the worker has taken it over by then.  Returns the user, or InvalidOid for
  * one without a limit.  Calls are counted in all databases, by the locks of
- * the living.  The user's other sessions wait meanwhile; two users who both
+ * the living.  The user's other sessions wait meanwhile; two users that both
  * take the last place at the same moment are both refused.
  */
 Oid
@@ -195,8 +195,8 @@ tsa_take_user_place(int64 batch_id)
 }
 
 /*
- * Takes a place for a call of that user again, whose worker has died, until the
- * transaction ends.  False if there is none, or only the last of several:
+ * Takes a place again for a call of that user after its worker has died, until
+ * the transaction ends.  False if there is none, or only the last of several:
  * others may have ended the worker to get it.  Nobody has a limit if user is
  * InvalidOid.
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * user_limits.h
- *	  How many workers move relations for users who are not superusers.
+ *	  How many workers move relations for users without superuser rights.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -14,11 +14,11 @@
 
 #include "portability/instr_time.h"
 
-/* The place of a worker of a user who is not a superuser. */
+/* The place of a worker of a user without superuser rights. */
 typedef struct TsaUserPlace
 {
 	Oid			user;			/* InvalidOid: has no limit */
-	instr_time	since;			/* what is counted here */
+	instr_time	since;			/* start of the count */
 	int64		bytes;			/* copied since */
 	int64		last_done;		/* at the last look, by the present job */
 	bool		is_slow;		/* others may get the place */

@@ -138,7 +138,7 @@ note_last_figures(const TsaWorker *worker, int64 job_id, int64 wal_bytes)
 }
 
 /*
- * Leaves the current job, whose time window has closed, to a later worker.
+ * Leaves the current job to a later worker: its time window has closed.
  * Throws if it has been cancelled meanwhile.
  */
 static void

@@ -17,7 +17,7 @@
 #include "move/worker/pending_drops.h"
 #include "move/worker/user_limits.h"
 
-/* What every worker of this stage has. */
+/* The state of every worker of this stage. */
 typedef struct TsaWorker
 {
 	TsaSession	session;
