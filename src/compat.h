@@ -471,7 +471,7 @@ tsa_page_is_verified(Page page, BlockNumber block)
  * pinned, and returns how many of the n there are: at least one.  From 17 on
  * many are read in one call, as far as one segment goes and this process may
  * pin buffers.  18 reads them in this process: its I/O workers would get the
- * blame for what is read, and counters would take them for somebody else.
+ * blame for the reads, and counters would take them for somebody else.
  */
 #include "storage/bufmgr.h"
 
@@ -520,7 +520,7 @@ tsa_read_run(Relation rel, BufferAccessStrategy strategy, BlockNumber first,
  *
  * The last write is the one that asks for the sync, here and in
  * tsa_smgr_extend_run(): a checkpoint that is at work may answer a request at
- * once and forget it, and what is written after that would never be synced.
+ * once and forget it, and later writes would never be synced.
  */
 #include "storage/bufpage.h"
 #include "storage/smgr.h"

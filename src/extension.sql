@@ -5,16 +5,16 @@
 \echo Use "CREATE EXTENSION tablespace_advisor" to load this file. \quit
 
 /*
- * Nothing but the server's own is found by an unqualified name: in a schema
- * where others may create, an operator of theirs could fit better than the
- * server's, and would run as whoever uses the view that it got into.
+ * Nothing but the server's own is found by an unqualified name: in a schema where
+ * others may create, an operator of theirs could fit better than the server's, and
+ * would run as any user of the view that it got into.
  */
 SET LOCAL search_path = pg_catalog, pg_temp;
 
 /*
  * User-facing functions, procedures and views are made in the schema that the
- * extension is installed into; its state (tables) lives in a schema of its
- * own, whose name is fixed so that C code can name it.
+ * extension is installed into; its state (tables) lives in a schema of its own,
+ * with a fixed name for C code.
  */
 CREATE SCHEMA tablespace_advisor;
 COMMENT ON SCHEMA tablespace_advisor IS

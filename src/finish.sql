@@ -3,10 +3,10 @@
 /* src/finish.sql: about all tables of the extension, whichever stage's */
 
 /*
- * Rows that come from a publisher are dropped at the door.  A publication FOR
- * ALL TABLES includes these tables, and what they say is about the publisher:
- * its job 1 would collide with this server's.  The triggers fire for
- * session_replication_role "replica" only.
+ * Rows that come from a publisher are dropped at the door.  A publication FOR ALL
+ * TABLES includes these tables, with data about the publisher: its job 1 would
+ * collide with this server's.  The triggers fire for session_replication_role
+ * "replica" only.
  */
 CREATE FUNCTION tablespace_advisor.ignore_replicated_row() RETURNS trigger
 LANGUAGE plpgsql
@@ -37,8 +37,8 @@ COMMENT ON FUNCTION tablespace_advisor.refuse_replicated_truncate() IS
 	'trigger function: refuses a TRUNCATE that logical replication brings from another server (55000)';
 
 /*
- * pg_dump reads the tables that it is told to take along as whoever runs it,
- * who may be the owner of the database and no superuser.
+ * pg_dump reads the tables that it is told to take along as the role that runs it,
+ * which may be the owner of the database and no superuser.
  */
 GRANT USAGE ON SCHEMA tablespace_advisor TO pg_database_owner;
 
@@ -70,26 +70,26 @@ END
 $$;
 
 /*
- * DROP EXTENSION would leave the files that only the journal knows; and who owns
- * the extension's schema, as the owner of a database owns public, could drop or
+ * DROP EXTENSION would leave the files that only the journal knows; and the owner
+ * of the extension's schema, as the owner of a database owns public, could drop or
  * rename it in the middle of a call.
  */
 CREATE FUNCTION tablespace_advisor.finish_moves_before_drop()
 RETURNS event_trigger
 LANGUAGE C AS 'MODULE_PATHNAME', 'tsa_finish_moves_before_drop';
 COMMENT ON FUNCTION tablespace_advisor.finish_moves_before_drop() IS
-	'event trigger function: before the extension is dropped removes the files of moves whose worker is gone; 42501 for a role that renames a schema of the extension and does not own it';
+	'event trigger function: before the extension is dropped removes the files of moves without a worker; 42501 for a role that renames a schema of the extension and does not own it';
 CREATE EVENT TRIGGER tablespace_advisor ON ddl_command_start
 	WHEN TAG IN ('DROP EXTENSION', 'DROP SCHEMA', 'DROP OWNED', 'DROP LANGUAGE', 'ALTER SCHEMA')
 	EXECUTE FUNCTION tablespace_advisor.finish_moves_before_drop();
 ALTER EVENT TRIGGER tablespace_advisor ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER tablespace_advisor IS
-	'keeps the extension from being dropped while its journal names files that nothing else knows of, and by others than its owner, who could own its schema';
+	'keeps the extension from being dropped while its journal names files that nothing else knows of, and by others than its owner, since these could own its schema';
 
 /*
- * Of the extension's schema PUBLIC may use what computes from its arguments
- * alone, and what the view of the caller's own moves is made of.  Stages grant
- * what roles other than superusers need.
+ * Of the extension's schema PUBLIC may use functions that compute from their
+ * arguments alone, and the objects behind the view of the caller's own moves.
+ * Stages grant the rights that roles other than superusers need.
  */
 REVOKE ALL ON ALL TABLES IN SCHEMA tablespace_advisor FROM PUBLIC;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA tablespace_advisor FROM PUBLIC;

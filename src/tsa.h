@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tsa.h
- *	  What all stages of tablespace_advisor share.
+ *	  Declarations for all stages of tablespace_advisor.
  *
  * Each stage has a header of its own in its folder; a stage may include the
  * headers of earlier stages (in the order of the Makefile's STAGES),

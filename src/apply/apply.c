@@ -1,27 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * apply.c
- *	  apply_placement(): judges what earlier rounds did, and follows the advice.
+ *	  apply_placement(): judges earlier rounds, and follows the advice.
  *
- * What a round does is planned by an internal function (apply.sql), with the
- * extension's rights but for what the caller may move.  Its moves run in
- * waves: those of a wave fit at the same time, and what they free is for the
- * next one.  A wave of which a move has failed ends the round, since later
- * ones may need its room.
+ * An internal function (apply.sql) plans a round, with the extension's rights
+ * but only relations that the caller may move.  Its moves run in waves: those
+ * of a wave fit at the same time, and the room that they free is for the next
+ * one.  A wave of which a move has failed ends the round, since later ones may
+ * need its room.
  *
  * Each wave is noted as part of the round (placement_round) by the transaction
- * that queues it, so that whatever has moved is judged, and may be undone, by a
- * later round, also if this one is cancelled, loses its session or dies with
- * the server.  A cancelled round has cancelled its moves.  Of one whose session
- * is gone the wave under way goes on; those that had not begun are advised
- * again.  What was moved back is pinned when its moves have ended, by this
- * round or by the next one (finish_rounds()).
+ * that queues it, so that all that has moved is judged, and may be undone, by
+ * a later round, also if this one is cancelled, loses its session or dies with
+ * the server.  A cancelled round has cancelled its moves.  If the session of
+ * one is gone, the wave under way goes on; those that had not begun are
+ * advised again.  Relations that were moved back are pinned when their moves
+ * have ended, by this round or by the next one (finish_rounds()).
  *
- * A session lock keeps a second round of the same database out, if it is of the
- * same role or of one with all its rights: another one, whose moves may pause
- * for ever, refuses nobody.  It is given up at the end, also of a round that
- * fails, and by the end of the session; moves of a round that outlive it refuse
- * the next one alike.
+ * A session lock keeps a second round of the same database out, if it is of
+ * the same role or of one with all its rights: another one refuses nobody,
+ * since its moves may pause for ever.  It is given up at the end, also of a
+ * round that fails, and by the end of the session; moves of a round that
+ * outlive it refuse the next one alike.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -49,7 +49,7 @@
 
 PG_FUNCTION_INFO_V1(tsa_apply_placement);
 
-/* What is planned. */
+/* A planned round. */
 typedef struct Round
 {
 	List	   *moves;
@@ -130,7 +130,7 @@ plan_round(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 								  &round->plan);
 }
 
-/* How many of some jobs have not moved what they were to move. */
+/* How many of some jobs have not moved their relation. */
 static uint64
 count_failures(List *ids)
 {
@@ -150,7 +150,7 @@ count_failures(List *ids)
 	return failures;
 }
 
-/* Notes a wave, whose jobs were queued just now, as part of a round. */
+/* Notes a wave as part of a round; its jobs were queued just now. */
 static void
 note_wave(int64 batch_id, int64 round_id, bool is_undo)
 {
@@ -170,7 +170,7 @@ note_wave(int64 batch_id, int64 round_id, bool is_undo)
 	tsa_state_close(&journal);
 }
 
-/* Pins what rounds that have ended moved back. */
+/* Pins the relations that ended rounds have moved back. */
 static void
 finish_rounds(void)
 {
@@ -293,7 +293,7 @@ run(FunctionCallInfo fcinfo, const TsaMoveOptions *options)
 
 /*
  * apply_placement(max_bytes, budget, verify, ...): follows the advice on the
- * whole database. 42501 for who is no member of pg_monitor.
+ * whole database. 42501 for a role that is no member of pg_monitor.
  */
 Datum
 tsa_apply_placement(PG_FUNCTION_ARGS)

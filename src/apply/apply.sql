@@ -1,8 +1,8 @@
 /*
  * src/apply/apply.sql
  *
- * What a round of apply_placement() does: it undoes what made reading slower, or
- * follows the advice.
+ * The plan of a round of apply_placement(): it undoes moves that made reading
+ * slower, or follows the advice.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -24,7 +24,7 @@ CREATE TYPE tablespace_advisor.planned_move AS (
 	is_undo boolean
 );
 COMMENT ON TYPE tablespace_advisor.planned_move IS
-	'a move of a round: from where to where, bytes it takes there, what it is expected to save; wave: moves that fit at the same time; reason: why; is_undo: it goes back';
+	'a move of a round: from where to where, bytes it takes there, its expected saving; wave: moves that fit at the same time; reason: why; is_undo: it goes back';
 
 /* A relation as the catalogs know it now; none if it is not where it was. */
 CREATE FUNCTION tablespace_advisor.plan_move(
@@ -107,11 +107,11 @@ AS $$
 		AND tablespace_advisor.may_move(caller, s.relation, s.from_tablespace)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.undoable_moves(oid) IS
-	'moves back of those that rounds made after which reading took longer, as far as a role may make them and nobody has pinned the relation; is_slower: by its own reads, beyond the interval and what was forecast; all_slower: so is all that is judged with it';
+	'moves back of those that rounds made after which reading took longer, as far as a role may make them and nobody has pinned the relation; is_slower: by its own reads, beyond the interval and the forecast; all_slower: so are all moves that are judged with it';
 
 /*
- * What is slower goes back.  If there is not room for it, as what came in its
- * place is still there, all of its round goes back if that is slower, too.
+ * A slower move goes back.  If there is not room for it, as relations that came in
+ * its place are still there, all of its round goes back if that is slower, too.
  */
 CREATE FUNCTION tablespace_advisor.undo_moves(caller oid)
 RETURNS SETOF tablespace_advisor.planned_move
@@ -143,7 +143,9 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.undo_moves(oid) IS
 	'moves that undo those of earlier rounds that made reading slower, the last one first';
 
-/* Names what a round leaves where it is since its caller may not move it. */
+/*
+ * Names the relations that a round leaves since its caller may not move them.
+ */
 CREATE FUNCTION tablespace_advisor.tell_skipped(caller oid, rows tablespace_advisor.advice_row[])
 RETURNS void
 LANGUAGE plpgsql STABLE
@@ -179,11 +181,11 @@ COMMENT ON FUNCTION tablespace_advisor.tell_skipped IS
 	'a notice per reason for which a role may not make moves of an advice, with their number and the first three relations';
 
 /*
- * The advice as moves, by the samples of up to a week, so that a load that is another
- * one every other day, or at weekends, does not make it go to and fro with the
- * days.  Of a bundle all or none: none if one of it has moved
- * within a week, is not the caller's, goes down where standbys may read it, or
- * does not fit into what is left of max_bytes.
+ * The advice as moves, by the samples of up to a week, so that a load that is
+ * another one every other day, or at weekends, does not make it go to and fro with
+ * the days.  Of a bundle all or none: none if one of it has moved within a week, is
+ * not the caller's, goes down where standbys may read it, or does not fit into the
+ * rest of max_bytes.
  */
 CREATE FUNCTION tablespace_advisor.advised_moves(
 	caller oid,
@@ -242,9 +244,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.advised_moves(oid, text, bigint) IS
-	'what the advice on the whole database would move, of a bundle all or nothing, as far as a role may, at most so many bytes. Errors: 55000 no samples, 22023 bad budget';
+	'moves of the advice on the whole database, of a bundle all or nothing, as far as a role may, at most so many bytes. Errors: 55000 no samples, 22023 bad budget';
 
-/* Moves in order, in as few waves as fit: what a wave frees is for the next one. */
+/*
+ * Moves in order, in as few waves as fit: the room that a wave frees is for
+ * the next one.
+ */
 CREATE FUNCTION tablespace_advisor.plan_round(
 	caller oid,
 	space_budget text,
@@ -289,11 +294,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.plan_round(oid, text, bigint, boolean) IS
-	'the moves of a round of apply_placement(), in order: undos of what made reading slower if there are any (and verify), else what the advice says';
+	'the moves of a round of apply_placement(), in order: undos of moves that made reading slower if there are any (and verify), else the advice';
 
 /*
- * Pins what rounds have moved back since this was last called, for as long as the
- * reason is kept: also what a round moved whose session was gone by then.
+ * Pins relations that rounds have moved back since this was last called, for as
+ * long as the reason is kept: also those of a round that had lost its session by
+ * then.
  */
 CREATE FUNCTION tablespace_advisor.finish_rounds()
 RETURNS void
@@ -337,7 +343,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.finish_rounds() IS
-	'pins what ended rounds of apply_placement() have moved back, and forgets rounds that the journal has forgotten';
+	'pins the relations that ended rounds of apply_placement() have moved back, and forgets rounds that the journal has forgotten';
 
 CREATE PROCEDURE @extschema@.apply_placement(
 	space_budget text DEFAULT NULL,
@@ -355,4 +361,4 @@ AS 'MODULE_PATHNAME', 'tsa_apply_placement'
 LANGUAGE C;
 COMMENT ON PROCEDURE @extschema@.apply_placement(
 	text, text, boolean, text, text, interval, timestamptz, timestamptz, boolean, text, bigint[]) IS
-	'follows the advice on the whole database, bundle by bundle, at most max_bytes; or, if reading got slower after an earlier round (verify), undoes that one and pins what it moved; to be called again and again, as by pg_cron. Errors: 55000 no samples, 55006 another round, or a move of one, is under way, 42501 not a member of pg_monitor, 22023 bad sizes, others as of move_table_concurrently(); a relation that could not be moved is a warning';
+	'follows the advice on the whole database, bundle by bundle, at most max_bytes; or, if reading got slower after an earlier round (verify), undoes that one and pins its relations; to be called again and again, as by pg_cron. Errors: 55000 no samples, 55006 another round, or a move of one, is under way, 42501 not a member of pg_monitor, 22023 bad sizes, others as of move_table_concurrently(); a relation that could not be moved is a warning';

@@ -10,8 +10,8 @@
  * another placement, and can be run.
  *
  * Assumptions belong to the session.  They are forgotten at its end and at
- * every error, because a rollback, also one to a savepoint, leaves nobody
- * sure of what was assumed.  Plans that the session has cached are made anew
+ * every error, because a rollback, also one to a savepoint, leaves nobody sure
+ * of the assumptions.  Plans that the session has cached are made anew
  * whenever assumptions change.
  *
  * Costs of a tablespace come from a cache of the server that no hook reaches.
@@ -309,7 +309,7 @@ assumed_placements(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Refuse what is not one statement that EXPLAIN takes. */
+/* Refuse anything but one statement that EXPLAIN takes. */
 static void
 check_query(const char *query)
 {

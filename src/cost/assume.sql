@@ -48,7 +48,7 @@ RETURNS SETOF record
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'assumed_placements';
 COMMENT ON FUNCTION @extschema@.assumed_placements() IS
-	'what assume_placement() has set in this session';
+	'the assumptions that assume_placement() has set in this session';
 
 CREATE FUNCTION @extschema@.explain_with_costs(
 	query text,

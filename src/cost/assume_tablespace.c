@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * assume_tablespace.c
- *	  Tablespaces that are not there, for advice on what to buy.
+ *	  Tablespaces that are not there, for advice on devices to buy.
  *
  * They belong to the session, and are forgotten with the other assumptions
  * (assume.c).
@@ -28,7 +28,9 @@
 #include "cost/cost.h"
 #include "state/state.h"
 
-/* More than anybody compares; also bounds what a session can fill. */
+/*
+ * More than anybody compares; also bounds the memory that a session can fill.
+ */
 #define MAX_TABLESPACES 16
 
 /* The server's tablespaces are two, or FirstNormalObjectId and above. */

@@ -3,14 +3,14 @@
  * bitmap_paths.c
  *	  Bitmap heap scans that the planner takes for dearer than they are.
  *
- * Their paths are added once the planner has made its own: with one index,
- * and with several whose conditions are joined by AND.  For that the index
- * paths are remembered as they are costed, until those of the relation are
- * complete.  The planner frees partial index paths only, and each of them
- * comes after one that is not partial, so it is not remembered.  What is
- * remembered lives in the memory of that planning, and a callback of its
- * memory context unlinks it, whatever the end.  Not all can stand alone: a
- * path for one arm of an OR does not enforce the others (tsa_stands_alone()).
+ * Their paths are added once the planner has made its own: with one index, and
+ * with several, their conditions joined by AND.  For that the index paths are
+ * remembered as they are costed, until those of the relation are complete.
+ * The planner frees partial index paths only, and each of them comes after one
+ * that is not partial, so it is not remembered.  Remembered paths live in the
+ * memory of that planning, and a callback of its memory context unlinks them
+ * at any end.  Not all can stand alone: a path for one arm of an OR does not
+ * enforce the others (tsa_stands_alone()).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -32,7 +32,7 @@
 /* more index paths than that of one relation are not combined by AND */
 #define MAX_COMBINED	8
 
-/* Relations whose paths are being made: one, but where planning is nested. */
+/* Relations with paths being made: one, but where planning is nested. */
 static dlist_head seen_relations = DLIST_STATIC_INIT(seen_relations);
 
 /* A relation's paths are complete, or the memory of its planning goes away. */
@@ -180,8 +180,8 @@ share_clause(const IndexPath *a, const IndexPath *b)
 }
 
 /*
- * Add a bitmap heap scan whose table's part costs so much more (or less) than
- * the planner thinks; one with workers, too, where that is possible.
+ * Add a bitmap heap scan with a table's part that costs so much more (or less)
+ * than the planner thinks; one with workers, too, where that is possible.
  */
 static void
 add_bitmap_path(PlannerInfo *root, RelOptInfo *rel, Path *bitmap,
@@ -260,7 +260,7 @@ add_single(PlannerInfo *root, RelOptInfo *rel, const TsaSeenScan *seen)
 					seen->loop_count, difference, correction->point.blocks);
 }
 
-/* Bitmap scans of one relation whose conditions are joined by AND. */
+/* Bitmap scans of one relation, their conditions joined by AND. */
 typedef struct Conjunction
 {
 	List	   *scans;			/* TsaSeenScans */

@@ -15,23 +15,23 @@
 
 #include "cost/correction.h"
 
-/* An index path and what was told about it. */
+/* An index path and its correction. */
 typedef struct TsaSeenScan
 {
 	dlist_node	node;
 	IndexPath  *path;
 	double		loop_count;
 	bool		for_bitmap;		/* the first with these conditions */
-	double		index_cost;		/* without what was added to it */
+	double		index_cost;		/* without additions */
 	double		selectivity;
 	TsaReadTimes times;
 	TsaCorrection correction;
 } TsaSeenScan;
 
-/* Indexes whose last arm of an OR is remembered. */
+/* Indexes with their last arm of an OR. */
 #define TSA_SEEN_ARMS	4
 
-/* What was added to the cost of an arm of an OR. */
+/* The addition to the cost of an arm of an OR. */
 typedef struct TsaSeenArm
 {
 	const IndexOptInfo *index;

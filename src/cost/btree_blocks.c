@@ -6,9 +6,9 @@
  * Leaf pages are read one by one through shared buffers, with the ring of a
  * bulk read, and followed to the right.  A page is locked shared while its
  * entries are copied, and pinned no longer.  Nothing is compared and no
- * function of an operator class runs, so it does not matter what they are.
- * A page that splits meanwhile makes some entries be seen twice or not at
- * all, some hundred among many thousands.
+ * function of an operator class runs, so any class will do.  A page that
+ * splits meanwhile makes some entries be seen twice or not at all, some
+ * hundred among many thousands.
  *
  * tablespace_advisor.probe_max_iops limits the pages read per second.
  *
@@ -170,7 +170,7 @@ find_leaf(TsaBtreeReader *reader, bool leftmost)
 	return InvalidBlockNumber;
 }
 
-/* Prepare to read an index, whose lock is the caller's. */
+/* Prepare to read an index; the caller holds the lock. */
 void
 tsa_init_btree_reader(TsaBtreeReader *reader, Relation index, uint32 most)
 {

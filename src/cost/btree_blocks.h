@@ -22,7 +22,7 @@ typedef struct TsaBtreeReader
 	uint32	   *blocks;			/* in the order of the index */
 	uint32		nblocks;
 	uint32		most;
-	int64		leaf_pages;		/* whose entries were copied */
+	int64		leaf_pages;		/* with entries that were copied */
 
 	/* in all reads, where an entry has another key than the one before */
 	int64		entries;

@@ -8,17 +8,17 @@
  * table's part of an index scan from the latter: worst + c^2 (best - worst).
  * So there is a c for which this is the measured time; c^2 may exceed 1, but
  * not be negative, and the part above the worst case is added to the index's
- * cost.  The same cost of the index goes into a bitmap heap scan, whose
- * table's part knows nothing of the index.  Where that is too low the
- * difference is added to the index's cost, too, and the index scan gets it
- * back through the correlation.
+ * cost.  The same cost of the index goes into a bitmap heap scan: its table's
+ * part knows nothing of the index.  Where that is too low the difference is
+ * added to the index's cost, too, and the index scan gets it back through the
+ * correlation.
  *
- * Under LIMIT the planner takes the first rows for their share of all.  What
- * they take beyond that goes into the cost of starting the scan.
+ * Under LIMIT the planner takes the first rows for their share of all.  Their
+ * time beyond that goes into the cost of starting the scan.
  *
- * A unit of cost is the time of a sequential scan of the table over what the
- * planner charges for it: that is the plan the others are compared with, and
- * the CPU cost units are not in keeping with seq_page_cost on every device.
+ * A unit of cost is the time of a sequential scan of the table over the
+ * planner's cost of it: that is the plan the others are compared with, and the
+ * CPU cost units are not in keeping with seq_page_cost on every device.
  *
  * Pure: no server headers.
  *
@@ -33,7 +33,7 @@
 /* times as many entries as rows, from which on conditions thin rows out */
 #define SPARSE		2.0
 
-/* blocks of a scan that is repeated, whose own order does not matter yet */
+/* blocks of a scan that is repeated; its own order does not matter yet */
 #define FEW_BLOCKS	2.0
 
 /*

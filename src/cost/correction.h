@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * correction.h
- *	  What the planner has to be told for its own formulas to come to the
- *	  measured time of a scan.
+ *	  The arguments with which the planner's own formulas come to the measured
+ *	  time of a scan.
  *
  * Pure: no server headers.
  *
@@ -16,7 +16,7 @@
 #include "cost/locality.h"
 #include "cost/page_cost.h"
 
-/* What a scan with an index is, beyond TsaScan. */
+/* Properties of a scan with an index, beyond TsaScan. */
 typedef struct TsaLocalScan
 {
 	TsaScan		scan;
@@ -25,7 +25,7 @@ typedef struct TsaLocalScan
 	int			one_place;		/* index and table share a tablespace */
 	int			one_key;		/* all entries of a stretch have the same key */
 	int			key_columns;	/* of the index */
-	int			reads_again;	/* what the query has read anyway */
+	int			reads_again;	/* blocks that the query has read anyway */
 	double		leaves;			/* pages of the index that one scan reads */
 	double		runs;			/* stretches of the index; 1 but for lists */
 	double		visited;		/* entries looked at; 0: those that match */
@@ -42,7 +42,7 @@ typedef struct TsaLocalScan
 
 typedef struct TsaCorrection
 {
-	TsaLocalityPoint point;		/* what one scan leads to */
+	TsaLocalityPoint point;		/* blocks that one scan leads to */
 	double		unit;			/* cost of a microsecond */
 	double		correlation;	/* to be told to the planner */
 	double		leaf_raise;		/* of the index's cost, by its own pages */
@@ -51,7 +51,7 @@ typedef struct TsaCorrection
 	double		startup_raise;	/* how much of the cost the first rows take
 								 * beyond their share */
 	double		bitmap_heap;	/* the table's part of a bitmap heap scan */
-	double		bitmap_core;	/* what the planner takes it for */
+	double		bitmap_core;	/* the planner's value */
 } TsaCorrection;
 
 extern double tsa_seq_scan_us(const TsaScan *scan,

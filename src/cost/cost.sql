@@ -32,12 +32,12 @@ COMMENT ON VIEW tablespace_advisor.current_probe_result IS
 	'results of probes of tablespaces that still lie where they were probed; page_us is the time per block at the measured throughput (microseconds), others_iops the requests of others per second meanwhile; rows with a caveat are included and not to be trusted';
 
 /*
- * Three short probes are better than one.  A mean is weighted by its interval,
- * 2 % at least, and by its age: after a month it counts half.  Where runs differ
- * by more than their intervals say, the interval grows by as much (Birge's
- * ratio).  What was measured alone and is more than a fifth off the newest, and
- * apart from it, was another device in all but name, and is left out; under
- * load, runs differ by the load.
+ * Three short probes are better than one.  A mean is weighted by its interval, 2 %
+ * at least, and by its age: after a month it counts half.  Where runs differ by
+ * more than their intervals say, the interval grows by as much (Birge's ratio).  A
+ * measurement alone that is more than a fifth off the newest, and apart from it,
+ * was of another device in all but name, and is left out; under load, runs differ
+ * by the load.
  */
 CREATE FUNCTION tablespace_advisor.pool_measurements(
 	means float8[],
@@ -88,9 +88,9 @@ GRANT EXECUTE ON FUNCTION tablespace_advisor.pool_measurements TO pg_monitor;
 
 /*
  * The last five runs of a tablespace's device count.  Those that were measured
- * alone go before others, a caveat comes last; but after a month what was
- * measured beside others lately is better than what was not.  Where a run found
- * that throughput falls, only such runs say what comes after it.
+ * alone go before others, a caveat comes last; but after a month a recent
+ * measurement beside others is better than one without others.  Where a run found
+ * that throughput falls, only such runs tell the throughput after it.
  */
 CREATE VIEW tablespace_advisor.pooled_probe_result AS
 WITH newest AS (
@@ -155,7 +155,7 @@ CROSS JOIN LATERAL tablespace_advisor.pool_measurements(
 CROSS JOIN LATERAL tablespace_advisor.pool_measurements(
 	g.pages, g.page_lows, g.page_highs, g.ages, g.samples, g.loaded) page;
 COMMENT ON VIEW tablespace_advisor.pooled_probe_result IS
-	'what the last runs of each tablespace''s device come to, by workload and queue depth: times in microseconds with 95 % intervals; run_id and finished_at are those of the newest, runs says how many count; loaded: measured beside others, who made others_iops requests per second; has_caveat: only rows with a caveat are there';
+	'the pooled result of the last runs of each tablespace''s device, by workload and queue depth: times in microseconds with 95 % intervals; run_id and finished_at are those of the newest, runs says how many count; loaded: measured beside others, which made others_iops requests per second; has_caveat: only rows with a caveat are there';
 
 /*
  * Random reads count at depth 1 and block size, because that is how an index
@@ -203,7 +203,7 @@ LEFT JOIN LATERAL
 WHERE t.spcname <> 'pg_global';
 
 COMMENT ON VIEW tablespace_advisor.tablespace_latency IS
-	'per tablespace what its last runs come to (pooled_probe_result), in microseconds: a random read of one block at queue depth 1 with the 95 % interval of its mean, and a page read or written sequentially; runs: how many runs the random read is from, run_id and measured_at: of the newest of them; NULL where nothing trustworthy was measured, random_read_caveat and sequential_read_caveat say what was wrong with the newest';
+	'per tablespace the pooled result of its last runs (pooled_probe_result), in microseconds: a random read of one block at queue depth 1 with the 95 % interval of its mean, and a page read or written sequentially; runs: how many runs the random read is from, run_id and measured_at: of the newest of them; NULL where nothing trustworthy was measured, random_read_caveat and sequential_read_caveat tell the faults of the newest';
 
 CREATE VIEW tablespace_advisor.tablespace_cost_setting AS
 SELECT t.oid AS tablespace_oid, t.spcname AS tablespace,

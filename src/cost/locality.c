@@ -4,12 +4,12 @@
  *	  In which order an index leads to the blocks of its table.
  *
  * The correlation of a column says how well the order of its values agrees
- * with that of the rows.  What a scan pays for is something else: how many
- * blocks a stretch of the index leads to, and by which steps.  Rows that lie
- * together without being sorted have no correlation and are cheap, sorted
- * rows that are jittered have much of it and are not.  So windows of
- * consecutive entries are looked at, and what they lead to is counted; a scan
- * of any other length lies between two sizes of window.
+ * with that of the rows.  A scan pays for something else: how many blocks a
+ * stretch of the index leads to, and by which steps.  Rows that lie together
+ * without being sorted have no correlation and are cheap, sorted rows that are
+ * jittered have much of it and are not.  So windows of consecutive entries are
+ * looked at, and the blocks that they lead to are counted; a scan of any other
+ * length lies between two sizes of window.
  *
  * Pure: no server headers.
  *
@@ -220,8 +220,8 @@ extrapolate(TsaLocality *locality, double entries, double table_blocks)
 }
 
 /*
- * Turn sums into means.  "whole" is what the index as a whole was found to
- * lead to, or NULL when only parts of it were read.
+ * Turn sums into means.  "whole" has the blocks that the index as a whole was
+ * found to lead to, or is NULL when only parts of it were read.
  */
 void
 tsa_locality_finish(const TsaLocalityCounter *counter,
@@ -252,7 +252,7 @@ tsa_locality_finish(const TsaLocalityCounter *counter,
 		extrapolate(locality, entries, table_blocks);
 }
 
-/* What lies between two points, at share t of the way. */
+/* Interpolates between two points, at share t of the way. */
 void
 tsa_locality_between(const TsaLocalityPoint *a, const TsaLocalityPoint *b,
 					 double t, TsaLocalityPoint *point)
@@ -288,9 +288,9 @@ tsa_locality_key_entries(const TsaLocality *locality)
 }
 
 /*
- * What so many consecutive entries lead to: linearly between the two nearest
- * sizes.  A power law would come nearer, by a tenth at most, and would take
- * the planner more time than all the rest.
+ * The blocks that so many consecutive entries lead to: linearly between the
+ * two nearest sizes.  A power law would come nearer, by a tenth at most, and
+ * would take the planner more time than all the rest.
  */
 void
 tsa_locality_at(const TsaLocality *locality, double entries,

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * locality.h
- *	  In which order an index leads to the blocks of its table, and what
- *	  reading them so takes.
+ *	  In which order an index leads to the blocks of its table, and the time to
+ *	  read them so.
  *
  * Pure: no server headers.
  *
@@ -34,9 +34,9 @@
 #define TSA_AHEAD_BLOCKS		16
 
 /*
- * What windows of so many entries lead to, on average.  A block counts where
- * it is touched first.  The first three add up to the blocks, and so do the
- * gaps; steps back are among the random ones.
+ * The blocks that windows of so many entries lead to, on average.  A block
+ * counts where it is touched first.  The first three add up to the blocks, and
+ * so do the gaps; steps back are among the random ones.
  */
 typedef struct TsaLocalityPoint
 {
@@ -105,7 +105,7 @@ typedef struct TsaCpuTimes
 /*
  * tuple, index_tuple and operator: the smallest of five calls of
  * calibrate_cost_units() on the machine of docs/costs.md; the others:
- * docs/internals/cost.md.  What matters is their size beside a read, not their
+ * docs/internals/cost.md.  Only their size beside a read matters, not their
  * digits.
  */
 #define TSA_CPU_TIMES \
@@ -122,7 +122,7 @@ typedef struct TsaCpuTimes
 	.hit = 0.3,.revisit = 0.3,.prefetch = 0.6,.worker = 0}
 #define TSA_WORKER_US		45.0
 
-/* what is left to a session of copies that I/O workers make */
+/* a session's part of copies that I/O workers make */
 #define TSA_WORKER_COPIES	0.2
 
 /* blocks that a bitmap heap scan reads by one request: io_combine_limit */
@@ -151,7 +151,7 @@ typedef struct TsaReadTimes
 } TsaReadTimes;
 
 /*
- * With what caches hold of a table: for a scan that reads all of it, and for
+ * With the part of a table in caches: for a scan that reads all of it, and for
  * one that reads a few blocks, which the caches are likelier to hold.
  */
 typedef struct TsaCachedTimes

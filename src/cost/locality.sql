@@ -50,7 +50,7 @@ COMMENT ON VIEW tablespace_advisor.read_times IS
 	'per tablespace the measured microseconds to read a block: in a sequential scan, at random, after a short jump forward, from the system''s cache, and next to the one before in a bitmap heap scan at effective_io_concurrency 0, 1 and depth; skip_deep_us and random_deep_us are at that depth too. NULL: not measured';
 
 COMMENT ON TABLE tablespace_advisor.index_locality IS
-	'what measure_index_locality() found, one row per index; void as soon as one of the files is another, the index or its table has grown by more than a fifth, or the correlation that ANALYZE finds differs by more than 0.1';
+	'results of measure_index_locality(), one row per index; void as soon as one of the files is another, the index or its table has grown by more than a fifth, or the correlation that ANALYZE finds differs by more than 0.1';
 COMMENT ON COLUMN tablespace_advisor.index_locality.index_file IS
 	'number of the index''s file at that time';
 COMMENT ON COLUMN tablespace_advisor.index_locality.heap_file IS
@@ -60,7 +60,7 @@ COMMENT ON COLUMN tablespace_advisor.index_locality.points IS
 COMMENT ON COLUMN tablespace_advisor.index_locality.read_times IS
 	'microseconds, in the order of the view read_times from sequential_page_us on, of the table''s tablespace; NULL: it was not probed, and the planner is told nothing';
 COMMENT ON COLUMN tablespace_advisor.index_locality.correlation IS
-	'what the planner took the index''s correlation for when it was measured; NULL: not known, and not compared';
+	'the planner''s correlation of the index when it was measured; NULL: not known, and not compared';
 
 CREATE FUNCTION tablespace_advisor.locality_fault(index oid)
 RETURNS text

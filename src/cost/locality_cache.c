@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * locality_cache.c
- *	  What a session knows of the locality of indexes.
+ *	  A session's copy of the locality of indexes.
  *
  * The planner asks for the same indexes again and again, so the answers are
  * kept, also that there is none.  An answer is forgotten when the relation
@@ -9,9 +9,9 @@
  * measured.  It is forgotten, too, when ANALYZE has written statistics of the
  * index's first column, since these may say that it is stale: the relation
  * cache hears nothing of ANALYZE where pages and rows are as many as before.
- * One that is there is read again after a while, because what caches
- * hold of the table comes with it.  Where the table of localities cannot be
- * locked at once, what was known is taken, and the next plan tries again.
+ * One that is there is read again after a while, because it comes with the
+ * part of the table in caches.  Where the table of localities cannot be locked
+ * at once, the present copy is used, and the next plan tries again.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -54,7 +54,7 @@ typedef struct CacheEntry
 
 static cache_hash *cache = NULL;
 
-/* Forget what is known of one index. */
+/* Forget the locality of one index. */
 static void
 forget_entry(CacheEntry *entry)
 {
@@ -87,7 +87,7 @@ forget(Datum arg, Oid relid)
 			forget_entry(entry);
 }
 
-/* Forget the indexes on a column whose statistics are others; 0: all. */
+/* Forget the indexes on a column with new statistics; 0: all. */
 static void
 forget_statistics(Datum arg, TSA_SYSCACHE_ID cache_id, uint32 key)
 {

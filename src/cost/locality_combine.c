@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * locality_combine.c
- *	  What scans lead to that are no single stretch of an index.
+ *	  The blocks that scans lead to if they are no single stretch of an index.
  *
  * The entries of one key, lists of constants, conditions that the index checks
  * entry by entry, and two conditions joined by AND.
@@ -18,9 +18,9 @@
 #include "cost/locality.h"
 
 /*
- * What so many entries with one key lead to.  They are in the order of their
- * rows, so no block comes twice, steps are gaps, and more entries go on as
- * the window does that is the next smaller one.
+ * The blocks that so many entries with one key lead to.  They are in the order
+ * of their rows, so no block comes twice, steps are gaps, and more entries go
+ * on as the window does that is the next smaller one.
  */
 void
 tsa_locality_of_key(const TsaLocality *locality, double entries,
@@ -54,9 +54,9 @@ tsa_locality_of_key(const TsaLocality *locality, double entries,
 }
 
 /*
- * What so many stretches lead to together, each of which leads to "point".
- * Where they lie is not known, so others fall anywhere between the blocks of
- * one.
+ * The blocks that so many stretches lead to together, if each leads to
+ * "point".  Where they lie is not known, so others fall anywhere between the
+ * blocks of one.
  */
 void
 tsa_locality_union(TsaLocalityPoint *point, double runs, double table_blocks)
@@ -96,8 +96,8 @@ still_near(double share, double kept)
 }
 
 /*
- * What is left when only so large a share of the entries leads to a row that
- * is read, so many neighbours at a time.
+ * The blocks that remain if only so large a share of the entries leads to a
+ * row that is read, so many neighbours at a time.
  */
 void
 tsa_locality_thin(TsaLocalityPoint *point, double share, double group)
@@ -156,10 +156,10 @@ tsa_locality_turn(TsaLocalityPoint *point)
 }
 
 /*
- * What the rows lead to that two conditions leave, independent of each other:
+ * The blocks of the rows that two conditions leave, independent of each other:
  * both have to touch a block, and a row in it has to satisfy both.  The block
- * before it has to be touched by both, too, to be adjacent.  The near gaps
- * are those of the condition that touches fewer blocks, thinned out.
+ * before it has to be touched by both, too, to be adjacent.  The near gaps are
+ * those of the condition that touches fewer blocks, thinned out.
  */
 void
 tsa_locality_and(const TsaLocalityPoint *a, const TsaLocalityPoint *b,

@@ -35,8 +35,8 @@
 
 /*
  * The correlation that btcostestimate() assumes of an index, NaN where there
- * is none.  If "key" is not NULL it is set to what invalidations of these
- * statistics name.
+ * is none.  If "key" is not NULL it is set to the hash that invalidations of
+ * these statistics name.
  */
 double
 tsa_index_correlation(Relation index, uint32 *key)

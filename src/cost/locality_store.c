@@ -7,11 +7,11 @@
  * because the planner needs them at a moment when no query may run.  A reader
  * locks the table only if that can be had at once.
  *
- * What caches hold of the table is looked up with it (table_residency.c).
+ * The part of the table in caches is looked up with it (table_residency.c).
  *
- * Whoever writes a row invalidates index and table in the relation cache of
- * all sessions, by which they forget what they have read (locality_cache.c),
- * and plan anew what they had planned.
+ * A session that writes a row invalidates index and table in the relation
+ * cache of all sessions, by which they forget the rows that they have read
+ * (locality_cache.c), and renew their plans.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -68,7 +68,9 @@ enum
 	"  AND num_nulls(sequential_page_us, random_read_us, skip_read_us," \
 	"   cached_read_us, adjacent_0_us, adjacent_1_us) = 0"
 
-/* Who measures the same index may stay in that transaction. */
+/*
+ * Another session that measures the same index may stay in that transaction.
+ */
 #define LOCK_TIMEOUT	"1s"
 
 /* Somebody else's transaction that does the same may stay open. */
@@ -286,7 +288,7 @@ replace_row(TsaLocalityRow *row, Datum times, bool no_times)
 }
 
 /*
- * Keep what was measured, and look up the times that go with it, those of the
+ * Keep the measurement, and look up the times that go with it, those of the
  * table's tablespace.
  */
 void
@@ -364,7 +366,7 @@ tsa_locality_has_files(const TsaLocalityRow *row)
 	return result;
 }
 
-/* What caches hold of the table, and the times with that. */
+/* The part of the table in caches, and the times with that. */
 static void
 find_residency(TsaLocalityRow *row)
 {

@@ -16,7 +16,7 @@
 #include "cost/locality.h"
 #include "sample/table_residency.h"
 
-/* An index or table that grew by more than this is not what was measured. */
+/* After an index or table grew by more than this, its measurement is void. */
 #define TSA_MAX_GROWTH	1.2
 
 /* One row. */
@@ -38,7 +38,7 @@ typedef struct TsaLocalityRow
 	TsaCachedTimes cold;		/* the same, for scans */
 	bool		has_residency;
 	TsaTableResidency residency;
-	TsaCachedTimes resident;	/* times with what caches hold */
+	TsaCachedTimes resident;	/* times with the part in caches */
 } TsaLocalityRow;
 
 /* locality_store.c */

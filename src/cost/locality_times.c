@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * locality_times.c
- *	  What reading the blocks takes that an index leads to.
+ *	  The time to read the blocks that an index leads to.
  *
  * The device is paid for the first touch of a block: caches have it
  * afterwards.  A later one, of which there are as many as entries lead to
- * another block than the one before, costs what the system's cache takes, if
+ * another block than the one before, costs a read from the system's cache, if
  * shared buffers do not hold so much.  Steps back are no sequential reads,
  * because nothing is read ahead backwards; but a scan in the other direction
  * turns them round.
@@ -20,7 +20,7 @@
 
 #include "cost/locality.h"
 
-/* What a read of a missing block is to become the mean of that and hits. */
+/* Turns the time of a missing block into the mean with those of hits. */
 static void
 blend(double *us, double missing, double shared, double system,
 	  const TsaReadTimes *times)
@@ -235,11 +235,11 @@ tsa_locality_turns_us(const TsaLocalityPoint *point,
 }
 
 /*
- * What I/O workers add to a bitmap heap scan.  It looks ahead twice as far
- * each time it has waited, so that it waits for the first requests in full.
- * Later ones overlap with each other, up to the concurrency, and with the
- * processor's time for rows; their pages are copied by the workers.  Without
- * concurrency the session reads itself.
+ * The time that I/O workers add to a bitmap heap scan.  It looks ahead twice
+ * as far each time it has waited, so that it waits for the first requests in
+ * full.  Later ones overlap with each other, up to the concurrency, and with
+ * the processor's time for rows; their pages are copied by the workers.
+ * Without concurrency the session reads itself.
  */
 static double
 worker_us(const TsaLocalityPoint *point, const TsaReadTimes *times,

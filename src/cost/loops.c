@@ -5,8 +5,8 @@
  *
  * The path of an inner scan is made before anybody knows how the outer side
  * will be read.  Most plans give its rows in the order in which they lie: a
- * sequential or bitmap scan, and the joins and filters above it.  So what
- * matters is whether the column that is looked up rises with the place of the
+ * sequential or bitmap scan, and the joins and filters above it.  So it
+ * matters whether the column that is looked up rises with the place of the
  * row, and that is its correlation in pg_statistic.  Rows that conditions
  * leave out make gaps, unless these conditions are on such columns, too: then
  * the rows that are left lie together.  Joins with third relations that have

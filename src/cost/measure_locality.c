@@ -2,7 +2,7 @@
  *
  * measure_locality.c
  *	  SQL function measure_index_locality: look at the B-trees of a table and
- *	  keep what was found.
+ *	  keep the results.
  *
  * Table and index are locked AccessShare, as a query would, until the
  * transaction ends.  An index of moderate size is read whole, of a larger one
@@ -101,7 +101,7 @@ list_indexes(Oid target, int *n)
 	return indexes;
 }
 
-/* Refuse what has no indexes. */
+/* Refuse a relation that has no indexes. */
 static void
 check_target(Oid target)
 {
@@ -211,7 +211,7 @@ find_effective(const TsaLocalityRow *row, Relation heap, double entries)
 									 &row->times);
 }
 
-/* Return what was found, a row per size of window. */
+/* Return the results, a row per size of window. */
 static void
 put_rows(ReturnSetInfo *rsinfo, const TsaLocalityRow *row, Relation heap)
 {
@@ -259,8 +259,8 @@ can_measure(Relation index, Relation heap)
 }
 
 /*
- * Measure one index, and keep what was found.  Both are locked.  Returns NULL
- * if there was nothing to find.
+ * Measure one index, and keep the results.  Both are locked.  Returns NULL if
+ * there was nothing to find.
  */
 static TsaLocalityRow *
 measure(Relation index, Relation heap)
@@ -312,7 +312,7 @@ tsa_measure_locality(Oid index_oid, Oid heap_oid)
 	return is_measured;
 }
 
-/* Measure one index for a caller, and return what was found. */
+/* Measure one index for a caller, and return the results. */
 static void
 measure_index(ReturnSetInfo *rsinfo, Oid index_oid, int number, int of,
 			  bool *unprobed)

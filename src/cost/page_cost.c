@@ -3,10 +3,10 @@
  * page_cost.c
  *	  The planner's formulas for scans of one table.
  *
- * What costsize.c and selfuncs.c compute for sequential, index, index-only
- * and bitmap heap scans, for one table without parallel workers: the same
- * rounding in the same places, so that a choice between two plans comes out
- * as the planner's does.  t/090 compares the results with EXPLAIN.
+ * The costs of costsize.c and selfuncs.c for sequential, index, index-only and
+ * bitmap heap scans, for one table without parallel workers: the same rounding
+ * in the same places, so that a choice between two plans comes out as the
+ * planner's does.  t/090 compares the results with EXPLAIN.
  *
  * Pure: no server headers.
  *
@@ -149,7 +149,7 @@ tsa_bitmap_pages(const TsaScan *scan, const TsaCostSettings *settings,
 	return pages;
 }
 
-/* What the planner charges for so many pages of a bitmap heap scan. */
+/* The planner's cost of so many pages of a bitmap heap scan. */
 double
 tsa_bitmap_heap_cost(double pages, double table_pages,
 					 const TsaCostSettings *settings)

@@ -27,7 +27,7 @@ typedef struct TsaCostSettings
 	double		meta_pages;		/* of an index, not taken for leaf pages */
 } TsaCostSettings;
 
-/* A scan: what is known of table, index and condition. */
+/* A scan: properties of table, index and condition. */
 typedef struct TsaScan
 {
 	double		table_pages;

@@ -5,17 +5,18 @@
  *
  * tablespace_advisor.correct_locality.  When the planner has looked a relation
  * up (get_relation_info_hook, build_simple_rel_hook from 19 on) the cost
- * function of every measured B-tree is replaced by one that calls the
- * original and then corrects what it returns (correction.c).  That reaches
- * plain, index-only, parameterized and partial index scans, and raises bitmap
- * scans that the planner takes for cheaper than they are.  Bitmap scans that
- * are cheaper than it takes them for are added in set_rel_pathlist_hook
+ * function of every measured B-tree is replaced by one that calls the original
+ * and then corrects its result (correction.c).  That reaches plain,
+ * index-only, parameterized and partial index scans, and raises bitmap scans
+ * that the planner takes for cheaper than they are.  Bitmap scans that are
+ * cheaper than it takes them for are added in set_rel_pathlist_hook
  * (bitmap_paths.c).
  *
  * No query runs here, and no function of a relation's owner: localities come
  * from a cache (locality_cache.c) that reads the extension's table.  Indexes
- * of HypoPG, partitioned ones and those whose cost function somebody else has
- * replaced are left alone.  With the parameter off nothing is looked at.
+ * of HypoPG, partitioned ones and those with a cost function that somebody
+ * else has replaced are left alone.  With the parameter off nothing is looked
+ * at.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -72,7 +73,7 @@ find_locality(const IndexOptInfo *index)
 	return row;
 }
 
-/* What share of the table caches are taken to hold. */
+/* The share of the table that caches are taken to hold. */
 double
 tsa_cached_share(const TsaLocalityRow *row)
 {
@@ -166,7 +167,7 @@ is_grouped(const Query *query)
 }
 
 /*
- * The share of its rows that will be asked for of a scan whose order the
+ * The share of its rows that will be asked for of a scan in the order that the
  * query wants, if its conditions leave all rows the same chance.
  */
 static double
@@ -223,7 +224,7 @@ describe_scan(PlannerInfo *root, const TsaSeenRelation *relation,
 	if (root->limit_tuples > 0 || root->tuple_fraction > 0)
 	{
 		local->wanted = find_wanted(root, path);
-		/* what is joined may be read to its end before the first result */
+		/* a joined relation may be read to its end before the first result */
 		local->any_order = local->wanted < 1 && root->query_pathkeys == NIL &&
 			bms_membership(root->all_baserels) == BMS_SINGLETON;
 	}
@@ -299,7 +300,7 @@ raise_arm(TsaSeenRelation *relation, const IndexPath *path,
 	*total_cost += seen->total_raise;
 }
 
-/* Correct what an index's cost function has returned. */
+/* Correct the result of an index's cost function. */
 static void
 apply(const TsaCorrection *correction, Cost *startup_cost, Cost *total_cost,
 	  double *correlation)
@@ -414,9 +415,9 @@ relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
 #endif
 
 /*
- * The paths of a relation are complete.  Ours come before what previous hooks
- * do: pg_hint_plan throws away the paths of a relation that has hints, and a
- * path that is added after it would beat the hint.
+ * The paths of a relation are complete.  Ours come before the work of previous
+ * hooks: pg_hint_plan throws away the paths of a relation that has hints, and
+ * a path that is added after it would beat the hint.
  */
 static void
 rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,

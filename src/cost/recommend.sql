@@ -59,12 +59,12 @@ COMMENT ON FUNCTION tablespace_advisor.weigh_random_page_cost IS
 	'the random_page_cost under which the planner''s choices cost least time, and how many times as long as the best plans its choices take (geometric means): regret_current now; with effective_io_concurrency as recommended regret_kept, with the best constant, too, regret_best, with locality corrected, too, regret_locality; gain_low, prefetch_gain_low: the least of regret_kept / regret_best and of regret_current / regret_kept over all draws of the times. Errors: 22023, 2202E, 22004 for bad input';
 
 /*
- * The input: the hundred largest pairs of a table and a B-tree per tablespace
- * of this database whose correlation the caller may see.  Caches are those of
- * this moment, shared buffers among them: a plan is charged for every page
- * that it touches, wherever that is found.  (Forecasts of the stage advise
- * discount reads that were counted, which are those that shared buffers did
- * not answer: cached_share().)
+ * The input: the hundred largest pairs of a table and a B-tree per tablespace of
+ * this database, with a correlation that the caller may see.  Caches are those of
+ * this moment, shared buffers among them: a plan is charged for every page that it
+ * touches, wherever that is found.  (Forecasts of the stage advise discount reads
+ * that were counted, which are those that shared buffers did not answer:
+ * cached_share().)
  */
 CREATE FUNCTION tablespace_advisor.weighable_indexes()
 RETURNS TABLE (
@@ -143,12 +143,11 @@ COMMENT ON FUNCTION tablespace_advisor.weighable_indexes() IS
 	'per tablespace the input of weigh_random_page_cost() on the tables there and their B-trees, how many of the latter there are, and the share of the tables'' blocks that caches hold now (NULL: not known)';
 
 /*
- * The depth at which random reads come near their best, of what the last runs
- * come to where they measured several, and what that does to neighbouring
- * pages.  The requests of others count, too: beside a load, more requests at
- * once take the device away from others, and the throughput of a disk with one
- * actuator only seems to grow.  A tenth more, and what the intervals explain, is
- * no growth.
+ * The depth at which random reads come near their best, by the pooled results where
+ * they have several, and its effect on neighbouring pages.  The requests of others
+ * count, too: beside a load, more requests at once take the device away from
+ * others, and the throughput of a disk with one actuator only seems to grow.  A
+ * tenth more, and a difference within the intervals, is no growth.
  */
 CREATE VIEW tablespace_advisor.read_concurrency AS
 WITH measured AS (
@@ -288,12 +287,12 @@ CREATE TYPE tablespace_advisor.cost_finding AS (
 	others text
 );
 COMMENT ON TYPE tablespace_advisor.cost_finding IS
-	'the verdict on a tablespace''s random_page_cost. finding: "not probed", "nothing to weigh", "caches unknown", "old" (a change, by an old probe), "gain", "prefetching" (effective_io_concurrency alone brings one), or why the value stays: "flat", "no gain", "noise", "locality"; best: the best constant, low, high: as good; the regrets as weigh_random_page_cost() tells them, regret_recommended that of what is recommended; others: values that roles and databases have set';
+	'the verdict on a tablespace''s random_page_cost. finding: "not probed", "nothing to weigh", "caches unknown", "old" (a change, by an old probe), "gain", "prefetching" (effective_io_concurrency alone brings one), or why the value stays: "flat", "no gain", "noise", "locality"; best: the best constant, low, high: as good; the regrets as weigh_random_page_cost() tells them, regret_recommended that of the recommended value; others: values that roles and databases have set';
 
 /*
- * An option of the tablespace that is set was chosen by somebody, who may have
- * followed this advice: it takes more to change it, lest it changes with every
- * probe and with what caches hold.
+ * Somebody has chosen an option that the tablespace has, and may have followed this
+ * advice: it takes more to change it, lest it changes with every probe and with the
+ * contents of caches.
  *
  * Weighed with the present effective_io_concurrency, and with the one that the
  * probe speaks for.  The latter is recommended only if plans gain by it as much

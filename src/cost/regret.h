@@ -18,7 +18,7 @@
 typedef struct TsaRegretIndex
 {
 	TsaScan		scan;			/* but for the selectivity */
-	double		index_random;	/* 0: what the table's tablespace has */
+	double		index_random;	/* 0: the tablespace's own */
 	double		cached;			/* share of its blocks that caches hold */
 	TsaLocality locality;		/* npoints 0: made up from the correlation */
 } TsaRegretIndex;
@@ -74,7 +74,7 @@ typedef struct TsaWorstPlan
 	double		rows;
 	TsaTimedPlan chosen;
 	TsaTimedPlan best;
-	TsaTimedPlan recommended;	/* with what is recommended */
+	TsaTimedPlan recommended;	/* with the recommended value */
 	TsaTimedPlan corrected;		/* and with locality corrected, too */
 } TsaWorstPlan;
 

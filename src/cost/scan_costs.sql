@@ -22,4 +22,4 @@ CREATE FUNCTION tablespace_advisor.predict_scan_costs(
 LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'predict_scan_costs';
 COMMENT ON FUNCTION tablespace_advisor.predict_scan_costs IS
-	'what the planner would charge, in its own units and with the other settings of this session, for a scan of a table by one comparison with the first column of a B-tree; all_visible and selectivity are shares of 1, tree_height is 0 when the root is a leaf';
+	'the planner''s cost, in its own units and with the other settings of this session, for a scan of a table by one comparison with the first column of a B-tree; all_visible and selectivity are shares of 1, tree_height is 0 when the root is a leaf';

@@ -36,7 +36,7 @@ check_interrupts(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* A number of a row, or what stands for NULL and for what is not finite. */
+/* A number of a row, or the given one for NULL and infinite ones. */
 static double
 read_number(HeapTupleHeader row, const char *name, double otherwise)
 {
@@ -134,7 +134,7 @@ read_times(HeapTupleHeader row, TsaRegretInput *input)
 		times->adjacent_n = times->adjacent_1;
 }
 
-/* What both functions take first. */
+/* The first arguments of both functions. */
 static void
 read_input(FunctionCallInfo fcinfo, TsaRegretInput *input, int *measured)
 {

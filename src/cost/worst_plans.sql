@@ -25,7 +25,7 @@ RETURNS TABLE (
 LANGUAGE C STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'tsa_find_worst_plans';
 COMMENT ON FUNCTION tablespace_advisor.find_worst_plans IS
-	'per index (place in the array) the number of rows for which the planner''s choice is furthest from the best plan, both with the microseconds that they are expected to take, and what the planner would choose there with what is recommended, and with locality corrected, too (is_measured: not assumed). Errors: 22023, 2202E, 22004 for what makes no sense';
+	'per index (place in the array) the number of rows for which the planner''s choice is furthest from the best plan, both with the microseconds that they are expected to take, and the planner''s choice there with the recommended value, and with locality corrected, too (is_measured: not assumed). Errors: 22023, 2202E, 22004 for arguments that make no sense';
 
 CREATE FUNCTION tablespace_advisor.worst_plans(recommended jsonb)
 RETURNS TABLE (
@@ -60,7 +60,7 @@ AS $$
 	WHERE r.verdict <> 'probe first' AND m.is_probed AND m.cached_fraction IS NOT NULL
 $$;
 COMMENT ON FUNCTION tablespace_advisor.worst_plans(jsonb) IS
-	'find_worst_plans() for all tablespaces, with what rows of recommend_random_page_cost() recommend';
+	'find_worst_plans() for all tablespaces, with the values that recommend_random_page_cost() recommends';
 
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.worst_plans, tablespace_advisor.find_worst_plans TO pg_monitor;

@@ -31,6 +31,6 @@ COMMENT ON COLUMN tablespace_advisor.job.min_rate IS
 COMMENT ON COLUMN tablespace_advisor.job.finish_by IS
 	'time by which all moves of the call are to have ended; NULL: whenever';
 COMMENT ON COLUMN tablespace_advisor.job.others_lost_percent IS
-	'what others got done less than they could have, in percent, as the move estimates it; NULL: not known';
+	'the loss of others'' throughput in percent, as the move estimates it; NULL: not known';
 COMMENT ON COLUMN tablespace_advisor.job.is_late IS
 	'it has turned out that the move cannot end by finish_by';

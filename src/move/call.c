@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * call.c
- *	  The common part of procedures that move relations: arguments, what has to
- *	  be true of the caller's transaction, the result row.
+ *	  The common part of procedures that move relations: arguments, conditions
+ *	  on the caller's transaction, the result row.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

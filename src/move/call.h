@@ -1,7 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * call.h
- *	  What the procedures that move relations have in common.
+ * call.h Code that the procedures that move relations have in common.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -21,8 +21,8 @@ COMMENT ON FUNCTION tablespace_advisor.bytes_left_beside(bigint) IS
 	'bytes that are still to be moved by the other moves of the same call';
 
 /*
- * The best of what has been seen, since the question is what is impossible:
- * moves that gave way to others, and a probe beside others, say too little.
+ * The best rates so far, since the question is whether it is impossible: moves that
+ * gave way to others, and a probe beside others, say too little.
  */
 CREATE FUNCTION tablespace_advisor.full_rate(
 	source oid, target oid, move_method text, max_rate bigint)

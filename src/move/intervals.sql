@@ -67,6 +67,6 @@ AS $$
 	ELSE 'as forecast' END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.outcome_word(float8, float8, float8, float8) IS
-	'a forecast beside what was saved, with half the width of its 95 % interval; within noise: these cannot be told apart';
+	'a forecast beside the saving, with half the width of its 95 % interval; within noise: these cannot be told apart';
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.outcome_band, tablespace_advisor.outcome_word TO pg_monitor;

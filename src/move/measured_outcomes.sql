@@ -1,17 +1,17 @@
 /*
  * src/move/measured_outcomes.sql
  *
- * What moves saved where samples on both sides of them have measured waits.
- * A move is judged by the waits for its own relations: the index or table, its
- * TOAST table, indexes that moved along.  A statement that reads them is compared
- * with itself: milliseconds that one of its calls waits for them, before and
- * after, times the calls after the move, so that another load is no saving.
- * Waits of statements that samples do not have on both sides are compared by the
- * accesses to the relations.
+ * Savings of moves where samples on both sides of them have measured waits. A move
+ * is judged by the waits for its own relations: the index or table, its TOAST
+ * table, indexes that moved along.  A statement that reads them is compared with
+ * itself: milliseconds that one of its calls waits for them, before and after,
+ * times the calls after the move, so that another load is no saving. Waits of
+ * statements that samples do not have on both sides are compared by the accesses to
+ * the relations.
  *
- * A move changes what a read takes, not how many there are.  If a call waits less
- * because it reads less (the caches are warmer), the move has not shown to be
- * the reason, and is not verified.
+ * A move changes the time of a read, not the number of reads.  If a call waits less
+ * because it reads less (the caches are warmer), the move has not shown to be the
+ * reason, and is not verified.
  *
  * The interval is a jackknife over samples: how far the sum over all statements
  * is from that without each of the samples.  Samples in which anything moved
@@ -23,7 +23,7 @@
 
 /*
  * Of the last thousand moves of each role, lest everybody waits for those of one
- * who moves thousands of small ones.
+ * role with thousands of small ones.
  */
 CREATE VIEW tablespace_advisor.judged_move AS
 WITH toast AS MATERIALIZED (
@@ -61,7 +61,8 @@ COMMENT ON VIEW tablespace_advisor.measured_interval IS
 	'samples in which waits were measured, at least half of the time, and nothing was being moved; nth: their order';
 
 /*
- * What a move is compared by: samples of a day before it and after it, or six.
+ * The windows by which a move is judged: samples of a day before it and after it,
+ * or six.
  */
 CREATE FUNCTION tablespace_advisor.samples_around(
 	started_at timestamptz,
@@ -116,8 +117,8 @@ COMMENT ON VIEW tablespace_advisor.measured_window IS
 
 /*
  * Waits for a move's relations in each sample, by statement: those that samples
- * have on both sides.  One that ran on one side only is left out, as far as
- * samples have all.  What is left is one more, counted by accesses.
+ * have on both sides.  One that ran on one side only is left out, as far as samples
+ * have all.  The rest is one more, counted by accesses.
  */
 CREATE FUNCTION tablespace_advisor.moved_waits()
 RETURNS TABLE (job_id bigint, is_after boolean, sample_id int, userid oid, queryid bigint,
@@ -261,10 +262,10 @@ AS $$
 	LEFT JOIN error f ON f.job_id = s.job_id AND f.per_read = s.per_read AND f.is_after
 $$;
 COMMENT ON FUNCTION tablespace_advisor.measured_savings() IS
-	'per move what waits for its relations became less, in milliseconds per second, with half the width of the 95 % interval (NULL: fewer than three samples on a side): at the calls after the move, or (per_read) at the reads after it; statements: how many waited for them before; load_ratio: how many times as much would be waited for at the calls after the move as at those before';
+	'per move the decrease of waits for its relations, in milliseconds per second, with half the width of the 95 % interval (NULL: fewer than three samples on a side): at the calls after the move, or (per_read) at the reads after it; statements: how many waited for them before; load_ratio: waits at the calls after the move over those at the calls before';
 
 /*
- * The calls of statements that wait for what several moves moved, without three
+ * The calls of statements that wait for relations of several moves, without three
  * samples between them, are judged together.
  */
 CREATE VIEW tablespace_advisor.statement_moves AS
@@ -293,9 +294,9 @@ SELECT n.job_id, n.userid, n.queryid, n.turn, min(n.call_id) OVER t AS first_cal
 FROM numbered n
 WINDOW t AS (PARTITION BY n.userid, n.queryid, n.turn);
 COMMENT ON VIEW tablespace_advisor.statement_moves IS
-	'moves of what a statement reads, and (turn) which of them it cannot tell apart, when these began and ended, and the moves around them';
+	'moves of relations that a statement reads, and (turn) which of them it cannot tell apart, when these began and ended, and the moves around them';
 
-/* What a move has shown. */
+/* The outcome of a move by measured waits. */
 CREATE VIEW tablespace_advisor.measured_outcome AS
 SELECT c.*, b.band, c.saved + c.error < least(0, b.forecast - b.band) AS is_slower,
 	b.forecast AS forecast_for_calls, coalesce(t.judged_with, c.call_id) AS judged_with,
@@ -315,7 +316,7 @@ LEFT JOIN (SELECT m.call_id, min(t.first_call) AS judged_with
 	GROUP BY m.call_id) t ON t.call_id = c.call_id
 WHERE NOT c.per_read;
 COMMENT ON VIEW tablespace_advisor.measured_outcome IS
-	'measured_savings() per move with three samples before it, its forecast at the calls after it, what the two may differ by (band); reads_are_faster: also each read takes less, beyond the interval; is_slower: reading its relations takes more, and more than was forecast';
+	'measured_savings() per move with three samples before it, its forecast at the calls after it, the difference that the two may have (band); reads_are_faster: also each read takes less, beyond the interval; is_slower: reading its relations takes more, and more than forecast';
 
 CREATE VIEW @extschema@.statement_outcomes AS
 WITH turn AS MATERIALIZED (
@@ -392,4 +393,4 @@ GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.moved_waits, tablespace_advisor.measured_savings,
 	tablespace_advisor.samples_around TO pg_monitor;
 COMMENT ON VIEW @extschema@.statement_outcomes IS
-	'per statement and moves of what it reads (job_ids; those between which fewer than three samples lie are one): milliseconds that a call took (mean_ms) and waited for reads (read_ms) before and after, what the latter became less (saved_ms), with a 95 % interval over samples, and saved_ms_per_s at the calls after; forecast_saved_ms: of a call, NULL: none; outcome: as in move_outcomes; verdict: faster, slower or no difference shown (the interval holds zero), waiting: fewer than three samples on a side; of the fifty statements of a sample that wait most, where waits are measured';
+	'per statement and moves of relations that it reads (job_ids; those between which fewer than three samples lie are one): milliseconds that a call took (mean_ms) and waited for reads (read_ms) before and after, the decrease of the latter (saved_ms), with a 95 % interval over samples, and saved_ms_per_s at the calls after; forecast_saved_ms: of a call, NULL: none; outcome: as in move_outcomes; verdict: faster, slower or no difference shown (the interval holds zero), waiting: fewer than three samples on a side; of the fifty statements of a sample that wait most, where waits are measured';

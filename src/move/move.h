@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * move.h
- *	  What later stages use of this one: all of it, and no other header of
+ *	  All that later stages use of this one; they include no other header of
  *	  src/move/.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -11,7 +11,7 @@
 #ifndef TSA_MOVE_STAGE_H
 #define TSA_MOVE_STAGE_H
 
-/* options of a call, what it checks, what it returns */
+/* options of a call, its checks, its result */
 #include "move/call.h"
 
 /* may a relation move, by which method, is there space */

@@ -302,7 +302,7 @@ WHERE j.database = (SELECT oid FROM pg_catalog.pg_database
 	AND j.system_identifier =
 		(SELECT system_identifier FROM pg_catalog.pg_control_system());
 COMMENT ON VIEW tablespace_advisor.move_progress IS
-	'moves of all roles, as tablespace_moves shows them: for the C functions, which find it here whatever is in other schemas';
+	'moves of all roles, as tablespace_moves shows them: for the C functions, which find it here under any search_path';
 
 CREATE VIEW @extschema@.tablespace_moves WITH (security_barrier) AS
 SELECT p.job_id, p.relation, p.relation_name, p.from_tablespace, p.to_tablespace,
@@ -502,4 +502,4 @@ RETURNS boolean
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_wait_for_moves';
 COMMENT ON FUNCTION @extschema@.wait_for_moves(bigint[], interval) IS
-	'waits for the given moves to finish, whatever their outcome; returns true, or false on timeout (NULL: no limit). Errors: 42704 there is no such job, 22004 nulls, 42501 it is neither the caller''s own nor the caller a member of pg_read_all_stats, 40P01 a move waits for the caller''s transaction';
+	'waits for the given moves to finish, with any outcome; returns true, or false on timeout (NULL: no limit). Errors: 42704 there is no such job, 22004 nulls, 42501 it is neither the caller''s own nor the caller a member of pg_read_all_stats, 40P01 a move waits for the caller''s transaction';

@@ -1,31 +1,30 @@
 /*
  * src/move/outcomes.sql
  *
- * What a move was expected to save, beside what was measured.  The moves of a
- * call, or of a round of apply_placement(), follow each other within minutes,
- * and so may calls; what the database did after them belongs to all of them.
- * So the unit is what samples cannot tell apart: calls and rounds between which
- * fewer than three samples lie.  Windows before and after a unit are equally
- * long, as long as samples allow, one day at most, but where a day has fewer as
- * long as six of them take; they hold no part of any move, and end before one of
- * the moved relations is rewritten.
+ * The expected saving of a move, beside the measured one.  The moves of a call, or
+ * of a round of apply_placement(), follow each other within minutes, and so may
+ * calls; the load of the database after them belongs to all of them. So a unit
+ * consists of calls that samples cannot tell apart: calls and rounds between which
+ * fewer than three samples lie.  Windows before and after a unit are equally long,
+ * as long as samples allow, one day at most, but where a day has fewer as long as
+ * six of them take; they hold no part of any move, and end before one of the moved
+ * relations is rewritten.
  *
  * The server times reads per database.  The load is hardly the same in both
- * windows, so the read time after the moves is scaled to the block accesses
- * before them: those of relations, since taking samples makes some, too, which
- * are most of all where little else goes on.  A relation's own share is its
- * reads past all caches, at what a page takes by the counters of the device it
- * was on; where there are none, its reads at the mean time of all reads before,
- * and after at what is left of the read time when all others' reads take what
- * they took before.
+ * windows, so the read time after the moves is scaled to the block accesses before
+ * them: those of relations, since taking samples makes some, too, which are most of
+ * all where little else goes on.  A relation's own share is its reads past all
+ * caches, at the time of a page by the counters of the device it was on; where
+ * there are none, its reads at the mean time of all reads before, and after at the
+ * rest of the read time when all others' reads take the time that they took before.
  *
- * What is uncertain is how far samples differ from one time per access, not how
- * much there was to do in each: a load that comes and goes makes no interval wide.
+ * The uncertainty is how far samples differ from one time per access, not how much
+ * there was to do in each: a load that comes and goes makes no interval wide.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
 COMMENT ON TABLE tablespace_advisor.placement_round IS
-	'the calls of moves that apply_placement() has made: the round (first batch) that each is part of, whether it undid an earlier round, and whether what it moved back has been pinned';
+	'the calls of moves that apply_placement() has made: the round (first batch) that each is part of, whether it undid an earlier round, and whether its relations have been pinned';
 
 /* A reset, or much maintenance, leaves nothing that could be compared. */
 CREATE VIEW tablespace_advisor.undisturbed_interval AS
@@ -47,7 +46,7 @@ WHERE i.seconds > 0 AND NOT i.was_reset
 COMMENT ON VIEW tablespace_advisor.undisturbed_interval IS
 	'sample_interval without those in which statistics were reset, or a twentieth of the reads may be of VACUUM, ANALYZE, or making relations anew (REINDEX, CREATE INDEX, VACUUM FULL)';
 
-/* What samples cannot tell apart. */
+/* Calls and rounds that samples cannot tell apart. */
 CREATE VIEW tablespace_advisor.moved_together AS
 WITH call AS MATERIALIZED (
 	SELECT coalesce(r.round_id, j.batch_id) AS call_id,
@@ -73,7 +72,7 @@ WITH call AS MATERIALIZED (
 		SELECT NULL, i.started_at, lead(i.taken_at, 2) OVER (ORDER BY i.started_at)
 			FROM tablespace_advisor.undisturbed_interval i) e
 ), numbered AS (
-	/* what has no sample before it keeps none from those that have some */
+	/* moves without a sample before them keep none from those that have some */
 	SELECT c.*, sum((c.last_end IS NULL OR s.third_end <= c.started_at
 			OR c.last_end < c.started_at - interval '1 day'
 			OR c.last_end <= f.begins)::int)
@@ -181,7 +180,7 @@ FROM placed p
 LEFT JOIN summed b ON b.unit_id = p.unit_id AND NOT b.is_after
 LEFT JOIN summed a ON a.unit_id = p.unit_id AND a.is_after;
 COMMENT ON VIEW tablespace_advisor.unit_window IS
-	'per unit of moved_together what samples measured in equal windows before and after it (NULL: not ended, or no samples), what keeps them from being longer (samples: the last one), and the usual seconds between samples';
+	'per unit of moved_together the measurements of samples in equal windows before and after it (NULL: not ended, or no samples), the limit of their length (samples: the last one), and the usual seconds between samples';
 
 /*
  * The windows compared.  No interval, no judgement: fewer than three samples on
@@ -201,9 +200,12 @@ CROSS JOIN LATERAL (SELECT (w.before).accesses_per_s
 CROSS JOIN LATERAL (SELECT cardinality((w.before).sample_ids) AS before,
 	cardinality((w.after).sample_ids) AS after) n;
 COMMENT ON VIEW tablespace_advisor.unit_outcome IS
-	'per unit of moves what the database''s reading took less after it, scaled to the accesses before, with the half width of its 95 % interval (NULL: fewer than three samples on a side), in milliseconds per second; mean_read_ms, mean_read_error: what a read took before, and its standard error';
+	'per unit of moves the decrease of the database''s read time after it, scaled to the accesses before, with the half width of its 95 % interval (NULL: fewer than three samples on a side), in milliseconds per second; mean_read_ms, mean_read_error: the time of a read before, and its standard error';
 
-/* What would have to be there for a judgement, or that nothing will bring one. */
+/*
+ * The samples that are missing for a judgement, or that nothing will bring
+ * one.
+ */
 CREATE FUNCTION tablespace_advisor.missing_for_outcome(
 	bounded_by text,
 	before tablespace_advisor.window_summary,
@@ -270,7 +272,7 @@ AS $$
 $$;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.relation_reads TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.relation_reads(oid[], tablespace_advisor.window_summary) IS
-	'what some relations read in some samples, as read_summary says';
+	'reads of some relations in some samples, as in read_summary';
 
 CREATE FUNCTION tablespace_advisor.page_read_ms(of_tablespace oid, sample_ids int[])
 RETURNS float8[]
@@ -295,7 +297,7 @@ GRANT EXECUTE ON FUNCTION tablespace_advisor.page_read_ms TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.page_read_ms(oid, int[]) IS
 	'milliseconds per page of the device under a tablespace, for each given sample. A sample with fewer than 30 reads gets the mean of all; NULL if all together have fewer, or if the device does not count time';
 
-/* What each relation read in both windows, and what a page of it took. */
+/* The reads of each relation in both windows, and the time of a page of it. */
 CREATE VIEW tablespace_advisor.moved_reads AS
 WITH unit AS MATERIALIZED (
 	SELECT u AS unit, u.unit_id, u.before, u.after FROM tablespace_advisor.unit_outcome u
@@ -335,7 +337,7 @@ LEFT JOIN device f ON f.unit_id = m.unit_id AND NOT f.is_after
 LEFT JOIN device t ON t.unit_id = m.unit_id AND t.is_after
 	AND t.tablespace = m.to_tablespace;
 COMMENT ON VIEW tablespace_advisor.moved_reads IS
-	'per judged_move that was sampled on both sides: its unit, what its relation read before and after (unit_after: what all that moved did), and milliseconds that a page took in each sample on the devices it was on (NULL: not counted)';
+	'per judged_move that was sampled on both sides: its unit, reads of its relation before and after (unit_after: of all relations that moved), and milliseconds that a page took in each sample on the devices it was on (NULL: not counted)';
 
 CREATE FUNCTION tablespace_advisor.own_read_time(
 	reads float8[],
@@ -353,7 +355,7 @@ LANGUAGE C IMMUTABLE
 AS 'MODULE_PATHNAME', 'tsa_own_read_time';
 GRANT EXECUTE ON FUNCTION tablespace_advisor.own_read_time TO pg_monitor;
 COMMENT ON FUNCTION tablespace_advisor.own_read_time IS
-	'milliseconds per second that reading a relation took in the samples of a window, with their standard error at its accesses: by what a page took in each sample; page_ms NULL: by what a read of the database did, or (unit_reads) by what was left of the read time when others'' reads took other_read_ms';
+	'milliseconds per second that reading a relation took in the samples of a window, with their standard error at its accesses: by the time of a page in each sample; page_ms NULL: by that of a read of the database, or (unit_reads) by the rest of the read time when others'' reads took other_read_ms';
 
 /* OFFSET: arrays are not handed on */
 CREATE VIEW tablespace_advisor.own_outcome AS
@@ -385,14 +387,14 @@ CROSS JOIN LATERAL tablespace_advisor.own_read_time((r.after).sampled_reads,
 	(r.after).sampled_device_reads, CASE WHEN c.is_counted THEN r.page_ms_after END,
 	(r.unit_after).sampled_reads, ((r.unit).after).seconds, ((r.unit).after).accesses,
 	((r.unit).after).blocks_read, ((r.unit).after).read_ms, (r.unit).mean_read_ms) a
-/* what is not known of others' reads, for its share of what moved */
+/* the unknown part of others' reads, for its share of the moved ones */
 CROSS JOIN LATERAL (SELECT CASE WHEN c.is_counted THEN 0
 	ELSE coalesce((r.after).reads / nullif((r.unit_after).reads, 0), 0)
 		* greatest(0, ((r.unit).after).reads_per_s - (r.unit_after).reads)
 		* (r.unit).mean_read_error END AS error) o
 OFFSET 0;
 COMMENT ON VIEW tablespace_advisor.own_outcome IS
-	'moved_reads with what the relation''s own reading took less after the move, at the accesses before, in milliseconds per second, and the half width of its 95 % interval';
+	'moved_reads with the decrease of the relation''s own read time after the move, at the accesses before, in milliseconds per second, and the half width of its 95 % interval';
 
 /*
  * A relation that is read by days or at weekends is not slower because today is
@@ -420,11 +422,11 @@ COMMENT ON FUNCTION tablespace_advisor.usual_reads(oid, timestamptz) IS
 	'blocks per second that a relation read past shared buffers in the week before a moment: mean of the days, and the day of most';
 
 /*
- * A move has made reading slower if its unit did, and the relation's own reads
- * are slower than they were, and saved less than was forecast, had it been made for
- * as many reads, though no more than on a day of the week before: beyond the
- * interval; or, if that is so of another move of the call, by the estimate.  What is
- * read in bursts, as an index that is cold in the morning, has wide intervals.
+ * A move has made reading slower if its unit did, and the relation's own reads are
+ * slower than they were, and saved less than was forecast, had it been made for as
+ * many reads, though no more than on a day of the week before: beyond the interval;
+ * or, if that is so of another move of the call, by the estimate.  Relations that
+ * are read in bursts, as an index that is cold in the morning, have wide intervals.
  */
 CREATE VIEW tablespace_advisor.judged_outcome AS
 SELECT s.*, s.saved + s.error < s.most_slower OR (s.saved < s.most_slower
@@ -439,7 +441,7 @@ FROM (SELECT o.*, b.band, CASE WHEN o.unit_saved + o.unit_error < 0
 	CROSS JOIN LATERAL (SELECT tablespace_advisor.outcome_band(o.forecast,
 		o.read_ms_before) AS band) b) s;
 COMMENT ON VIEW tablespace_advisor.judged_outcome IS
-	'own_outcome with what it may differ from the forecast (band), and whether reading the relation got slower (NULL: not known, or no); most_slower: what it must have saved less than for that';
+	'own_outcome with its tolerated difference from the forecast (band), and whether reading the relation got slower (NULL: not known, or no); most_slower: what it must have saved less than for that';
 
 /* By measured waits where both sides of a move have them, else by counters. */
 CREATE VIEW tablespace_advisor.known_outcome AS
@@ -470,7 +472,7 @@ SELECT o.job_id, false, CASE WHEN o.unit_saved IS NOT NULL THEN o.saved END, o.e
 FROM tablespace_advisor.judged_outcome o
 WHERE o.job_id NOT IN (SELECT m.job_id FROM measured m);
 COMMENT ON VIEW tablespace_advisor.known_outcome IS
-	'what measured_outcome, or else judged_outcome, says of moves; is_faster: reading what moved, and all reading that can be told, takes less, beyond the interval; batch_...: of what is judged together; waits_for: samples that are missing';
+	'the row of measured_outcome, or else of judged_outcome, for each move; is_faster: reading the moved relations, and all reading that can be told, takes less, beyond the interval; batch_...: of all moves that are judged together; waits_for: samples that are missing';
 
 CREATE VIEW @extschema@.move_outcomes AS
 SELECT j.job_id, j.batch_id,
@@ -527,4 +529,4 @@ WHERE NOT tablespace_advisor.is_unfinished(j.state);
 REVOKE ALL ON @extschema@.move_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_outcomes TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_outcomes IS
-	'per ended move: the forecast beside what samples before and after it show, in milliseconds per second, with 95 % intervals: if measured by the waits of statements for what it moved, at the calls after it (as the forecast for_calls_after), else by counters, scaled to the accesses before; batch_id: as in tablespace_moves; round_id: batch_id of the first wave of its round of apply_placement(), or its own; judged_with: round_id of the first of those that samples cannot tell apart, which have the figures batch_… in common; outcome: as forecast, saved less, saved more, within noise (these cannot be told apart), no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading takes less: the interval is above zero), not shown (it holds zero, or calls read less, not faster), slower as forecast, slower (apply_placement() undoes it), undone (moved back since) or waiting (not known yet); waits_for: what is missing for that, "nothing" where it will never be known, NULL where it is known';
+	'per ended move: the forecast beside the saving by samples before and after it, in milliseconds per second, with 95 % intervals: if measured by the waits of statements for its relations, at the calls after it (as the forecast for_calls_after), else by counters, scaled to the accesses before; batch_id: as in tablespace_moves; round_id: batch_id of the first wave of its round of apply_placement(), or its own; judged_with: round_id of the first of those that samples cannot tell apart, which have the figures batch_… in common; outcome: as forecast, saved less, saved more, within noise (these cannot be told apart), no forecast, not measured, too few samples, failed or cancelled. verdict: verified (reading takes less: the interval is above zero), not shown (it holds zero, or calls read less, not faster), slower as forecast, slower (apply_placement() undoes it), undone (moved back since) or waiting (not known yet); waits_for: the missing samples, "nothing" where it will never be known, NULL where it is known';

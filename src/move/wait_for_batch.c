@@ -6,8 +6,8 @@
  *	  into a cancellation of the jobs.
  *
  * A cancel (or statement_timeout) is held back while we wait: the jobs are
- * told, and the caller goes on waiting until they have ended, so that what
- * it reports is final.  A terminated backend or a lost connection takes the
+ * told, and the caller goes on waiting until they have ended, so that its
+ * report is final.  A terminated backend or a lost connection takes the
  * ordinary way out and leaves the jobs alone.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -96,7 +96,7 @@ cancel_jobs(int64 batch_id)
 }
 
 /*
- * What else to do about a failure: the journal does not keep hints.
+ * A hint on a failure: the journal does not keep hints.
  */
 static const char *
 advice_on(const char *sqlstate)

@@ -7,9 +7,8 @@
  * Unlike a call that waits for its own moves (wait_for_batch.c) this is a
  * function, in a transaction with a snapshot and perhaps locks, for which a
  * move may have to wait in turn: a rebuild for old snapshots, a copy for locks
- * on its relation.
- * The deadlock detector does not see that, but the journal names whom a move
- * waits for.
+ * on its relation.  The deadlock detector does not see that, but the journal
+ * names the processes that a move waits for.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -36,7 +35,7 @@
 
 #define POLL_MS			200L
 
-/* Jobs whose worker is gone are looked for every so many polls. */
+/* Jobs without a worker are looked for every so many polls. */
 #define RECOVER_POLLS	25
 
 /*

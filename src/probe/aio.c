@@ -4,14 +4,13 @@
  *	  I/O engines: Linux native asynchronous I/O, and plain system calls.
  *
  * Lifetimes.  While a request is in flight the device may write into its
- * buffer, whatever became of the query that asked for it.  So everything a
+ * buffer, even if the query that asked for it has ended.  So everything a
  * request touches belongs to the engine, lives outside of the server's memory
- * contexts, and is freed by tsa_aio_destroy() only, which refuses as long as
- * a request is in flight.  It never waits: io_destroy() would block, deaf to
+ * contexts, and is freed by tsa_aio_destroy() only, which refuses as long as a
+ * request is in flight.  It never waits: io_destroy() would block, deaf to
  * signals, until the last request is done, which on a slow disk with a deep
- * queue is longer than a cancelled query may take.  The caller keeps an
- * engine that refuses and tries again later; on exit the kernel waits for
- * what is left.
+ * queue is longer than a cancelled query may take.  The caller keeps an engine
+ * that refuses and tries again later; on exit the kernel waits for the rest.
  *
  * Pure: no server headers.
  *
@@ -161,7 +160,7 @@ is_refusal(int error)
 		error == -EAGAIN;
 }
 
-/* Free what tsa_aio_create() made, as far as it came. */
+/* Free the parts that tsa_aio_create() has made. */
 static void
 free_engine(TsaAioEngine *engine)
 {

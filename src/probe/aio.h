@@ -56,7 +56,8 @@ typedef struct TsaSyncEngine
 {
 	TsaIoEngine base;
 	int			fdatasync;		/* after every write? */
-	int			prefetch;		/* ask for what comes so many requests later */
+	int			prefetch;		/* ask for the block that comes so many
+								 * requests later */
 	TsaIoRequest *done;
 } TsaSyncEngine;
 

@@ -84,8 +84,8 @@ tsa_process_delay_read(uint64_t *delay_ns)
 
 /*
  * Step from a device's sysfs directory to the one device below it: from a
- * partition to its disk, from a mapped device to what it maps.  Returns 0
- * when there is no such step (a whole disk, or several members).
+ * partition to its disk, from a mapped device to the one that it maps.
+ * Returns 0 when there is no such step (a whole disk, or several members).
  */
 static int
 step_down(char *dir)

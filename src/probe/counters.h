@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * counters.h
- *	  What the kernel says about a file and about the I/O done.
+ *	  The kernel's facts about a file and the I/O done.
  *
  * Pure: no server headers.
  *

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * describe.c
- *	  Describes what a mount lies on, and warns in words of what a DBA should
- *	  know about it.
+ *	  Describes the storage of a mount, with warnings in words for a DBA.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -135,7 +134,7 @@ warn_of_verdict(TsaStorage *storage)
 }
 
 /*
- * Describes what the mount with the given number lies on.  Returns false if
+ * Describes the storage of the mount with the given number.  Returns false if
  * there is no such mount; anything else that cannot be found out is unknown.
  */
 bool

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * describe.h
- *	  Describes what a mount lies on.
+ *	  Describes the storage of a mount.
  *
  * Pure module: no server headers, no allocation.
  *

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * devices.c
- *	  tablespace_device(): what one tablespace, or pg_wal, lies on.
+ *	  tablespace_device(): the storage of one tablespace, or of pg_wal.
  *
  * The directory of the tablespace is opened as the server itself reaches it,
  * through pg_tblspc, so that symbolic links, tablespaces made in place, bind
  * mounts and mounts on top of each other need no thought: the kernel says in
- * /proc/self/fdinfo which mount the open directory is in.  What follows from
- * the mount is found in stack.c and mount_storage.c without the server's help.
+ * /proc/self/fdinfo which mount the open directory is in.  The rest is found
+ * from the mount in stack.c and mount_storage.c without the server's help.
  *
  * Nothing that the file system does not tell is an error.  It is NULL, and if
  * the directory itself cannot be opened, a warning in the row says why.
@@ -120,9 +120,9 @@ tsa_describe_open_file(int fd, TsaStorage *storage)
 }
 
 /*
- * Turns what the kernel says into text of this database.  Names of files have
- * no encoding: where the bytes are not valid in the database's, those that
- * are not ASCII are shown as question marks.
+ * Turns a text of the kernel into text of this database.  Names of files have
+ * no encoding: where the bytes are not valid in the database's, those that are
+ * not ASCII are shown as question marks.
  */
 static Datum
 make_text(const char *value)

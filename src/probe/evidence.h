@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * evidence.h
- *	  What the kernel's counters say about a measurement.
+ *	  The kernel's counters during a measurement.
  *
  * Pure: no server headers.
  *
@@ -42,7 +42,7 @@ typedef struct TsaGrowth
 	double		delay;			/* seconds without a processor */
 	TsaProcessIo process;
 	TsaDeviceIo device;
-	uint64_t	own_reads;		/* what the probe did itself */
+	uint64_t	own_reads;		/* the probe's own */
 	uint64_t	own_writes;
 	double		own_seconds;	/* time that its requests took, added up */
 } TsaGrowth;

@@ -5,7 +5,7 @@
  *
  * A file of the probe's own can be small enough for a cache that the data of
  * the tablespace do not fit into; then its relations tell the truth.  The
- * largest files are taken, of all databases; what is read is thrown away.
+ * largest files are taken, of all databases; the data read is thrown away.
  *
  * No lock is held on the relations: a file that is dropped meanwhile lives on
  * until it is closed here, and one that is truncated gives short reads, which
@@ -144,8 +144,8 @@ scan_tablespace(Candidates *candidates, Oid tablespace)
 
 /*
  * Bytes of the file that are data on the device, as far as one can know; 0 if
- * too much of it is not.  What was allocated for growth and not written yet
- * (from 16 on, files grow many blocks at a time) is left off at the end.
+ * too much of it is not.  Blocks allocated for growth and not written yet
+ * (from 16 on, files grow many blocks at a time) are left off at the end.
  */
 static uint64
 bytes_on_device(int fd, uint64 bytes)

@@ -12,10 +12,10 @@
  * whenever 32 are complete (fewer than 10 to 30 batches is the range that
  * Schmeiser, Operations Research 30 (1982), found sufficient).
  *
- * What is measured in turns, with pauses between, is correlated within a turn:
- * a load that comes and goes is there for all of it or not at all.  So the
- * scatter of turns gives an interval, too, as that of clusters of unequal size
- * (Cochran, Sampling Techniques, 9A), and the wider one counts.
+ * Latencies measured in turns, with pauses between, are correlated within a
+ * turn: a load that comes and goes is there for all of it or not at all.  So
+ * the scatter of turns gives an interval, too, as that of clusters of unequal
+ * size (Cochran, Sampling Techniques, 9A), and the wider one counts.
  *
  * Pure: no server headers, no allocation, no system calls.
  *

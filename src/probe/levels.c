@@ -17,9 +17,9 @@
  * that are told: while the process waits, the device works.
  *
  * Rows before a fall are forgotten, so that one may follow another, as where a
- * volume's credit is used up and then its server's: the last level is what
- * lasts.  Of a fall with two to four stretches after it, at the end, nobody
- * knows whether it does.
+ * volume's credit is used up and then its server's: the last level lasts.
+ * After a fall with two to four stretches behind it, at the end, that is not
+ * known.
  *
  * Pure: no server headers, no allocation.
  *

@@ -24,7 +24,7 @@ typedef struct TsaStretch
 	double		requests;
 	double		seconds;		/* measured in it ... */
 	double		worked;			/* ... with a processor */
-	double		others;			/* what others asked for meanwhile */
+	double		others;			/* others' requests meanwhile */
 } TsaStretch;
 
 typedef struct TsaLevels

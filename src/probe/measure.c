@@ -20,12 +20,12 @@
  * to be compared with each other only, in turns of a few requests, all of
  * these count: the part that a warm-up would leave out is in both.
  *
- * No measurement reads an offset twice: random offsets come from a
- * permutation of the space with a fresh key, and a measurement that has used
- * all of them ends before its time.  One that only writes goes on with another
- * pass: a fast disk takes a scratch file in a tenth of a second, which is not
- * what it can keep up.  Only a space too small for 100 samples
- * is gone over again, which is reported.
+ * No measurement reads an offset twice: random offsets come from a permutation
+ * of the space with a fresh key, and a measurement that has used all of them
+ * ends before its time.  One that only writes goes on with another pass: a
+ * fast disk takes a scratch file in a tenth of a second, and cannot keep that
+ * up.  Only a space too small for 100 samples is gone over again, which is
+ * reported.
  *
  * Pure: no server headers, no allocation.
  *

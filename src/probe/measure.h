@@ -94,9 +94,9 @@ typedef struct TsaMeasuring
 {
 	const TsaMeasurePlan *plan;
 	TsaMeasurement *m;
-	TsaSamples	turn;			/* what the latest turn found */
+	TsaSamples	turn;			/* result of the latest turn */
 
-	/* what to request next */
+	/* the next request */
 	TsaPermutation perm;
 	uint64_t	units;			/* requests that the space has room for */
 	uint64_t	next_unit;		/* of them used in this pass */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * mount_storage.c
- *	  What is known of the storage under a mount.
+ *	  The storage under a mount.
  *
  * Pure module: no server headers, no allocation.
  *

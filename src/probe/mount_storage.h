@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * mount_storage.h
- *	  What a mount's data lies on, from the file system down to the disks.
+ *	  The storage of a mount's data, from the file system down to the disks.
  *
  * Pure: no server headers, no memory but the caller's.
  *
@@ -28,7 +28,7 @@
 typedef struct TsaStorage
 {
 	TsaMount	mount;
-	char		device[1024];	/* what is mounted: a path, export or pool */
+	char		device[1024];	/* the mounted path, export or pool */
 	char		stack[2048];	/* all layers, top down, for people */
 	TsaMedia	media;
 	TsaTri		redundant;
@@ -41,7 +41,7 @@ typedef struct TsaStorage
 	long		read_ahead_kb;
 	char		scheduler[64];	/* of the disks; several with commas */
 	char		write_cache[64];	/* likewise */
-	int			nleaves;		/* what lies at the bottom */
+	int			nleaves;		/* the storage at the bottom */
 	char		leaves[TSA_MAX_LEAVES][TSA_NAME_SIZE];
 	int			nwarnings;
 	char		warnings[TSA_MAX_WARNINGS][TSA_WARNING_SIZE];

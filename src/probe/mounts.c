@@ -6,7 +6,7 @@
  * A mount is found by its number, which the kernel tells for every open file
  * in /proc/self/fdinfo.  Comparing st_dev would not do: Btrfs gives every
  * subvolume a device number that mountinfo does not list, and a path says
- * nothing about what another mount has since covered.
+ * nothing about directories that another mount has since covered.
  *
  * All functions take the directory under which /proc is found ("" for the
  * real one), so that they can be tested on trees made for the purpose.
@@ -23,7 +23,8 @@
 
 /*
  * Copies a field, turning the octal escapes \040 (space), \011, \012 and \134
- * that the kernel writes back into characters.  Cuts what does not fit.
+ * that the kernel writes back into characters.  Cuts a field that does not
+ * fit.
  */
 static void
 copy_field(char *dst, size_t size, const char *src)

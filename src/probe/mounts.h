@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * mounts.h
- *	  What /proc/self/mountinfo says about a mount.
+ *	  A mount's line in /proc/self/mountinfo.
  *
  * Pure: no server headers, no memory but the caller's.
  *

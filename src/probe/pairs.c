@@ -6,13 +6,13 @@
  * Beside a load a read takes ten times as long in one moment as in the next,
  * and a few readings of each file differ by more than a cache would make them
  * differ.  So the files are read one right after the other, again and again,
- * and each pair gives a ratio: what others did just then is in both of its
+ * and each pair gives a ratio: others' load at that moment is in both of its
  * readings.  The ratio of the files is the geometric mean of these, and it has
  * the 95 % interval of Student's t from the scatter of their logarithms
  * (paired samples: Snedecor and Cochran, Statistical Methods, 8th edition,
  * chapter 6; logarithms of latencies are nearer to a normal distribution, and
- * a ratio and its inverse weigh the same).  What the lower end of the interval
- * says is not noise.
+ * a ratio and its inverse weigh the same).  A difference at the lower end of
+ * the interval is not noise.
  *
  * Pure: no server headers, no allocation.
  *

@@ -155,7 +155,7 @@ find_workload(const char *name)
 	return NULL;				/* not reached */
 }
 
-/* Does a workload do what relations of others should be spared? */
+/* Should relations of others be spared this workload? */
 static bool
 needs_scratch(const TsaWorkload *workload)
 {
@@ -294,9 +294,9 @@ parse_request(FunctionCallInfo fcinfo, TsaProbeRequest *request)
 }
 
 /*
- * Writing a scratch file takes the same right as a temporary table there.
- * What everybody may use without it, the database's own tablespace, is
- * granted here as well.
+ * Writing a scratch file takes the same right as a temporary table there.  The
+ * database's own tablespace, which everybody may use without it, is granted
+ * here as well.
  */
 static void
 check_privileges(const TsaProbeRequest *request)

@@ -3,7 +3,7 @@
  * probe_history.c
  *	  Keeping probes in the extension's tables.
  *
- * Who may call the probe needs no right to write its history: state.c.  Where
+ * A caller of the probe needs no right to write its history: state.c.  Where
  * nothing can be written, on a standby and in a read-only transaction, the
  * history is left out with a notice.
  *
@@ -148,7 +148,7 @@ insert_run(const TsaProbeRun *run)
 	return DatumGetInt64(tsa_result_column(0, "run_id"));
 }
 
-/* What the table has and the function does not return. */
+/* The columns that the table has and the function does not return. */
 #define MORE_COLUMNS 12
 
 /* Write one result: the columns of the function, then the others. */
@@ -211,7 +211,7 @@ insert_result(int64 run_id, const char *tablespace,
 /*
  * Forget runs that are older than tablespace_advisor.keep_history, but for
  * those with the latest trustworthy result of something: advice stands on it.
- * What somebody else is deleting is left to that one.
+ * Rows that somebody else is deleting are left to that session.
  */
 static void
 prune_runs(void)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * probe_request.h
- *	  What a run of the probe is asked for.
+ *	  The request for a run of the probe.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

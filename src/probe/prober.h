@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * prober.h
- *	  What a run of the probe knows while it measures.
+ *	  The state of a run of the probe while it measures.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -49,7 +49,7 @@ typedef struct TsaProbeRow
 	TsaIoFile	cached_files[TSA_MAX_PROBE_FILES];
 
 	bool		of_own;			/* own relations beside a scratch file ... */
-	bool		beside_own;		/* ... and what these are paired with */
+	bool		beside_own;		/* ... and their partners in pairs */
 	bool		made_single;	/* a deeper queue was asked for */
 	bool		started;
 	bool		done;

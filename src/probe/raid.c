@@ -14,7 +14,7 @@
 #include "probe/raid.h"
 
 /*
- * Fills in what follows from a RAID level; "copies" counts for levels without
+ * Fills in the properties of a RAID level; "copies" counts for levels without
  * parity.  The write penalty is the usual one: device accesses per small
  * random write, the reading of old data and parity included.
  */
@@ -198,9 +198,9 @@ tsa_find_btrfs(const char *root, const char *device,
 }
 
 /*
- * Profiles under which Btrfs may keep data, and the copies it makes whatever
- * the number of devices.  While a conversion is under way several are in use;
- * the weakest counts.
+ * Profiles under which Btrfs may keep data, and the copies it makes on any
+ * number of devices.  While a conversion is under way several are in use; the
+ * weakest counts.
  */
 static const struct
 {

@@ -33,7 +33,7 @@
 #include "probe/prober.h"
 #include "probe/run.h"
 
-/* an engine whose requests were still in flight when its query ended */
+/* an engine with requests in flight when its query ended */
 static TsaAioEngine *parked_engine = NULL;
 
 /* Complain that no engine could be made. */
@@ -47,7 +47,7 @@ report_engine(int error)
 }
 
 /*
- * Say once that requests are made one by one, and what would help.  The kernel
+ * Say once that requests are made one by one, and the remedy.  The kernel
  * refuses asynchronous I/O, or would do it while they are submitted.
  */
 static void
@@ -171,7 +171,7 @@ probe_target(TsaProber *prober, TsaProbeRun *run)
 	tsa_target_close(&prober->own);
 }
 
-/* Run the probe and fill in what it found. */
+/* Run the probe and fill in its results. */
 void
 tsa_probe_run(const TsaProbeRequest *request, TsaProbeRun *run)
 {

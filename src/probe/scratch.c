@@ -48,8 +48,8 @@
 /*
  * Make a temporary file in a tablespace.
  *
- * The session's own list of temporary tablespaces is restored whatever
- * happens; fd.c keeps a pointer to it until the end of the transaction.
+ * The session's own list of temporary tablespaces is restored in any case;
+ * fd.c keeps a pointer to it until the end of the transaction.
  */
 static File
 open_temporary_file(Oid tablespace)

@@ -16,7 +16,7 @@
 
 #include "probe/mount_storage.h"
 
-/* what a layer says to the one above */
+/* message of a layer to the one above */
 typedef struct TsaVerdict
 {
 	TsaMedia	media;

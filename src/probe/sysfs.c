@@ -58,8 +58,8 @@ tsa_file_exists(const char *root, const char *path)
 }
 
 /*
- * Reads the first line of a file under /sys, whose path is made from the
- * format; false if it is absent or empty.
+ * Reads the first line of a file under /sys, with a path made from the format;
+ * false if it is absent or empty.
  */
 bool
 tsa_read_sys(const char *root, char *value, size_t size,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sysfs.h
- *	  What /sys says about one block device.
+ *	  The facts in /sys about one block device.
  *
  * Pure: no server headers, no memory but the caller's.
  *
@@ -29,7 +29,7 @@ typedef enum TsaTri
 } TsaTri;
 
 /*
- * What the data lies on, in rising order of what one may expect of it: of a
+ * The kind of storage, in rising order of the speed to be expected: of a
  * device made of several the least is true.
  */
 typedef enum TsaMedia

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * target.c
- *	  The files that a probe reads and writes: what both modes share.
+ *	  The files that a probe reads and writes: code shared by both modes.
  *
- * Descriptors come from OpenTransientFile(), so that they are closed when the
- * (sub)transaction aborts, whatever happens.
+ * Descriptors come from OpenTransientFile(), so that they are closed whenever
+ * the (sub)transaction aborts.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -86,7 +86,7 @@ find_device(int fd)
 	return psprintf("/dev/%s", basename(path));
 }
 
-/* Find out what there is to know about the files before measuring. */
+/* Find out about the files before measuring. */
 void
 tsa_target_inspect(TsaProbeTarget *target)
 {

@@ -34,7 +34,7 @@ typedef struct TsaProbeTarget
 	uint64		bytes;			/* of all files together */
 	File		scratch;		/* its owner under mode scratch, else 0 */
 
-	/* what is to be known about them */
+	/* facts about them */
 	bool		no_direct;		/* O_DIRECT was refused */
 	bool		in_memory;
 	double		untrusted_share;	/* not data on the device */

@@ -58,8 +58,8 @@ add_reason(Text *to, const char *format,...)
 }
 
 /*
- * Reasons that lie in the file system, which no other probe would mend: what
- * helps instead is said once.
+ * Reasons that lie in the file system, which no other probe would mend: the
+ * remedy is said once.
  */
 static void
 add_file_system(Text *to, const TsaEvidence *e)

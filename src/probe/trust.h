@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * trust.h
- *	  Whether it was the device that answered, and what else went on meanwhile.
+ *	  Whether it was the device that answered, and others' load meanwhile.
  *
  * Two kinds of doubt.  A caveat says that a measurement is not about the
  * device: nothing is to be concluded from it.  Conditions say that the device
- * was not alone: the measurement is true of that load, which is what queries
- * meet, and on a server that is never quiet there is no other.
+ * was not alone: the measurement is true of that load, which queries meet,
+ * too, and on a server that is never quiet there is no other.
  *
  * Pure: no server headers.
  *
@@ -22,7 +22,7 @@
 
 #include "probe/levels.h"
 
-/* What others did meanwhile; NAN: not known. */
+/* Others' load meanwhile; NAN: not known. */
 typedef struct TsaConditions
 {
 	double		reads_per_s;
@@ -34,7 +34,7 @@ typedef struct TsaConditions
 	double		waited_percent; /* time without a processor */
 } TsaConditions;
 
-/* What was observed around one measurement; zero means nothing suspicious. */
+/* Observations around one measurement; zero means nothing suspicious. */
 typedef struct TsaEvidence
 {
 	int			cached_on_purpose;	/* the page cache was to answer */
@@ -53,7 +53,7 @@ typedef struct TsaEvidence
 	double		own_files_ratio;	/* existing relations over scratch */
 	double		own_files_low;	/* lower end of its interval; 0: unknown */
 	uint64_t	samples;
-	TsaFalls	falls;			/* to what counts */
+	TsaFalls	falls;			/* to the part that counts */
 	TsaFall		fall_at_end;	/* before == 0: none */
 	uint64_t	max_iops;		/* limit that held it back, 0: none */
 	int			unsteady;

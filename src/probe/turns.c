@@ -12,7 +12,7 @@
  * is in a cache, even if all of it is (pairs.c).
  *
  * Reads of the device take turns with each other, then comes the page cache,
- * which is no device, then the writes: what a device does about these in the
+ * which is no device, then the writes: a device's work on these in the
  * background would be in the reads.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -397,7 +397,7 @@ find_candidate(const TsaProbeRow *rows, int nrows)
 		best->step.queue_depth : TSA_CANDIDATE_DEPTH;
 }
 
-/* Let rows take part whose depth can be found by now; some never do. */
+/* Let rows take part if their depth can be found by now; some never do. */
 static void
 join_candidates(TsaProbeRow *rows, int nrows)
 {

@@ -19,14 +19,14 @@
 #define SEQUENTIAL_SIZE		131072
 #define SEQUENTIAL_DEPTH	2
 
-/* What planner costs call a skip; see cost/locality.h. */
+/* A skip in the sense of planner costs; see cost/locality.h. */
 #define SKIP_BLOCKS			256
 
 /*
- * The default workloads are what the later stages need and what every server
- * does all the time: reads at each depth, scans, commits, hits of the page
- * cache and the reads of a bitmap heap scan.  The others load the device with
- * writes and have to be asked for.
+ * The default workloads are those that the later stages need and that every
+ * server has all the time: reads at each depth, scans, commits, hits of the
+ * page cache and the reads of a bitmap heap scan.  The others load the device
+ * with writes and have to be asked for.
  */
 const TsaWorkload tsa_workloads[TSA_WORKLOADS] = {
 	{.name = "random read",.io_size = BLCKSZ,.by_default = true},

@@ -14,7 +14,7 @@
 
 #define TSA_WORKLOADS 9
 
-/* What a workload does; see the table in workload.c. */
+/* The pattern of a workload; see the table in workload.c. */
 typedef struct TsaWorkload
 {
 	const char *name;

@@ -1,9 +1,9 @@
 /*
  * src/report/draw.sql
  *
- * Pictures as SVG: axes, lines, bands, bars and dots, and nothing else.
- * Numbers and texts are drawn; nothing here looks at a table, or knows what
- * the numbers mean.  Lengths are pixels of the picture's own space.
+ * Pictures as SVG: axes, lines, bands, bars and dots, and nothing else. Numbers and
+ * texts are drawn; nothing here looks at a table, or knows the meaning of the
+ * numbers.  Lengths are pixels of the picture's own space.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

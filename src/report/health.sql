@@ -8,7 +8,7 @@
  */
 
 /*
- * Jobs whose files are left, though nobody works on them.  The old file of a
+ * Jobs with files that are left, though nobody works on them.  The old file of a
  * small index is kept for some minutes, so younger ones are left out.
  */
 CREATE FUNCTION tablespace_advisor.untidied_jobs()
@@ -26,7 +26,7 @@ AS $$
 			(SELECT system_identifier FROM pg_control_system())
 $$;
 COMMENT ON FUNCTION tablespace_advisor.untidied_jobs() IS
-	'moves that ended more than an hour ago and whose files are still there';
+	'moves that ended more than an hour ago and have left files';
 
 CREATE FUNCTION tablespace_advisor.server_health()
 RETURNS TABLE (subject text, ok boolean, need text, message text, statement text)
@@ -279,7 +279,7 @@ BEGIN ATOMIC
 	ORDER BY array_position('{must,should,found}', h.need), h.part;
 END;
 COMMENT ON FUNCTION @extschema@.tablespace_advisor_health() IS
-	'what the extension needs and has found, a row each: whether all is well (ok), need (must, should, or found: of devices and moves), a message in lines of 32 characters, and the statement that helps';
+	'requirements, recommendations and findings, a row each: whether all is well (ok), need (must, should, or found: of devices and moves), a message in lines of 32 characters, and the statement that helps';
 
 REVOKE ALL ON FUNCTION @extschema@.tablespace_advisor_health() FROM PUBLIC;
 GRANT SELECT ON tablespace_advisor.move_progress TO pg_monitor;

@@ -3,8 +3,8 @@
  * html.c
  *	  Text as part of an HTML page.
  *
- * All that is not ASCII becomes a number, so that a page looks the same
- * whatever the encodings of the database and of the client are.
+ * All that is not ASCII becomes a number, so that a page looks the same under
+ * all encodings of the database and of the client.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

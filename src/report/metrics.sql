@@ -2,9 +2,9 @@
  * src/report/metrics.sql
  *
  * Figures for collectors: one row per tablespace, and per state and target of
- * moves.  Names are stable, units are seconds and bytes, and nothing is looked
- * at but what samples, probes and the journal hold, so that a scrape costs
- * milliseconds however many relations there are.
+ * moves.  Names are stable, units are seconds and bytes, and nothing is looked at
+ * but samples, probes and the journal, so that a scrape costs milliseconds however
+ * many relations there are.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -70,9 +70,9 @@ GROUP BY s.state, j.to_tablespace;
 REVOKE ALL ON @extschema@.move_metrics FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_metrics TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_metrics IS
-	'moves of this database by state and target, for collectors, a row for each pair that occurs: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions; a move whose table was dropped counts as cancelled; of the moves that tablespace_advisor.keep_history still keeps';
+	'moves of this database by state and target, for collectors, a row for each pair that occurs: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions; a move counts as cancelled if its table was dropped; of the moves that tablespace_advisor.keep_history still keeps';
 
-/* What samples have counted is never forgotten, so that no counter falls. */
+/* The counts of samples are never forgotten, so that no counter falls. */
 CREATE VIEW @extschema@.wait_metrics AS
 SELECT pg_catalog.current_database() AS database, t.class, t.access,
 	t.reads AS reads_total, t.waited_ms / 1e3::float8 AS waited_seconds_total

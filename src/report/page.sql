@@ -22,7 +22,7 @@ AS $$
 	FROM unnest(cells) WITH ORDINALITY c (cell, n)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.table_row(text[], text, text) IS
-	'a row of a table in a page; kinds: a letter for each cell, n for numbers, c for statements, w for names (broken after points and underscores, or else anywhere), d for what is not broken, l for long text, t for text';
+	'a row of a table in a page; kinds: a letter for each cell, n for numbers, c for statements, w for names (broken after points and underscores, or else anywhere), d for unbroken text, l for long text, t for text';
 
 CREATE FUNCTION tablespace_advisor.page_table(heads text[], kinds text, rows text)
 RETURNS text
@@ -45,7 +45,7 @@ AS $$
 		replace(tablespace_advisor.html(sentence), ' %', '&#160;%'), body)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.page_section(text, text, text) IS
-	'a part of the page: its title, what it shows in a sentence, pictures and tables';
+	'a part of the page: its title, its subject in a sentence, pictures and tables';
 
 CREATE FUNCTION tablespace_advisor.short_name(name text, width int DEFAULT 34)
 RETURNS text

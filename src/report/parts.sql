@@ -1,9 +1,9 @@
 /*
  * src/report/parts.sql
  *
- * The parts of the page that tell of advice, costs and health; the load, room
- * and the past have files of their own.  What was found is handed in, so that all parts speak of the same.  A part that has nothing to
- * say is NULL.
+ * The parts of the page that tell of advice, costs and health; the load, room and
+ * the past have files of their own.  The facts are handed in, so that all parts
+ * speak of the same.  A part that has nothing to say is NULL.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -25,7 +25,7 @@ CREATE TYPE tablespace_advisor.report_findings AS (
 	statements jsonb
 );
 COMMENT ON TYPE tablespace_advisor.report_findings IS
-	'what a report rests on: the period''s begin, rows of advise_placement() on relations, recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves(); later: for each of the advice what its reads take once all of it is followed (NULL: not known); temporary: the row on temporary files; window_line: what the advice is of; statements: rows of advise_statements()';
+	'the data of a report: the period''s begin, rows of advise_placement() on relations, recommend_random_page_cost(), forecast_tablespace_usage() and tablespace_advisor_health(), the devices, rows of placement_curve() of a tablespace, and of worst_plans(); saved_low, saved_high: see saved_by_moves(); later: for each of the advice the time of its reads once all of it is followed (NULL: not known); temporary: the row on temporary files; window_line: the window of the advice; statements: rows of advise_statements()';
 
 /* A relation's own table, so that all moves of one table are one thing. */
 CREATE FUNCTION tablespace_advisor.report_moves(advice @extschema@.placement_advice[])
@@ -46,7 +46,7 @@ AS $$
 	GROUP BY coalesce(i.indrelid, a.relation)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_moves(@extschema@.placement_advice[]) IS
-	'the moves that advice has, a row for each table with its indexes; saved in milliseconds per second, share in percent of what all reads take';
+	'the moves that advice has, a row for each table with its indexes; saved in milliseconds per second, share in percent of the time of all reads';
 
 /* Of many tables the moves are one thing: to follow the advice. */
 CREATE FUNCTION tablespace_advisor.report_move_things(advice @extschema@.placement_advice[])
@@ -142,7 +142,7 @@ AS $$
 	FROM unnest(f.advice) a WHERE a.action = 'drop candidate' HAVING count(*) > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_things(tablespace_advisor.report_findings) IS
-	'what is worth doing, by urgency and amount, with what it saves';
+	'actions by urgency and amount, with their savings';
 
 CREATE FUNCTION tablespace_advisor.report_verdict(f tablespace_advisor.report_findings)
 RETURNS text
@@ -193,7 +193,7 @@ AS $$
 	FROM sums s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_verdict(tablespace_advisor.report_findings) IS
-	'the part on what is most worth doing';
+	'the part on the actions most worth doing';
 
 /* The newest trustworthy measurement at each depth. */
 CREATE VIEW tablespace_advisor.read_depths AS
@@ -312,7 +312,7 @@ AS $$
 	FROM sums s
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_devices(tablespace_advisor.report_findings) IS
-	'the part on what each tablespace lies on, and how fast that is';
+	'the part on the storage of each tablespace, and its speed';
 
 CREATE FUNCTION tablespace_advisor.waiting_number(sessions float8)
 RETURNS text
@@ -424,4 +424,4 @@ AS $$
 	WHERE s.before > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_readers(tablespace_advisor.report_findings) IS
-	'the part on who causes reads, now and with the advice followed; NULL without reads';
+	'the part on the causes of reads, now and with the advice followed; NULL without reads';

@@ -93,4 +93,4 @@ AS $$
 	FROM place p WHERE p.n = 1
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_load(tablespace_advisor.report_findings) IS
-	'the part on what the disks did in the period; NULL without samples of them';
+	'the part on the load of the disks in the period; NULL without samples of them';

@@ -93,7 +93,7 @@ AS $$
 		WHERE j.low IS NOT NULL AND j.all_low IS NOT NULL) b
 $$;
 COMMENT ON FUNCTION tablespace_advisor.outcome_sentence(jsonb, bigint) IS
-	'the saving of all rows of batch_outcomes(); unknown: how many moves are done whose outcome is not known';
+	'the saving of all rows of batch_outcomes(); unknown: how many moves are done with an unknown outcome';
 
 CREATE FUNCTION tablespace_advisor.report_moved(f tablespace_advisor.report_findings)
 RETURNS text
@@ -401,4 +401,4 @@ AS $$
 		) l (n, name, value))))
 $$;
 COMMENT ON FUNCTION tablespace_advisor.report_small_print(tablespace_advisor.report_findings) IS
-	'the part on versions, windows, and what was left out';
+	'the part on versions, windows, and omissions';

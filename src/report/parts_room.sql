@@ -21,7 +21,7 @@ AS $$
 	WHERE p.probed > 1
 $$;
 COMMENT ON FUNCTION tablespace_advisor.tablespace_to_buy() IS
-	'the fastest tablespace whose contents last, if a slower one was probed too';
+	'the fastest tablespace with contents that last, if a slower one was probed too';
 
 /* The point furthest above the straight line between the ends. */
 CREATE FUNCTION tablespace_advisor.curve_knee(xs float8[], ys float8[])

@@ -23,7 +23,7 @@ AS $$
 	HAVING bool_and(e.low IS NOT NULL OR e.saved > 0 IS NOT TRUE)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.saved_by_moves(tablespace_advisor.advice_row[]) IS
-	'percent of what all reads take that all moves save if latencies are at the ends of their 95 % intervals; NULL without moves, or where no interval is known';
+	'percent of the time of all reads that all moves save if latencies are at the ends of their 95 % intervals; NULL without moves, or where no interval is known';
 
 /* Parsed when it is made: later functions of such a name are not called. */
 CREATE FUNCTION tablespace_advisor.collect_findings(since timestamptz)
@@ -56,7 +56,7 @@ BEGIN ATOMIC
 	CROSS JOIN LATERAL tablespace_advisor.saved_by_moves(b.rows) s;
 END;
 COMMENT ON FUNCTION tablespace_advisor.collect_findings(timestamptz) IS
-	'what a page is about, collected once, from then on';
+	'the data of a page, collected once, from then on';
 
 CREATE FUNCTION tablespace_advisor.report_begin(since interval)
 RETURNS timestamptz
@@ -101,7 +101,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.report_begin(interval) IS
 	'the time so long ago. Errors: 22004 it is null, 22023 it is not greater than zero';
 COMMENT ON FUNCTION tablespace_advisor.report_page(tablespace_advisor.report_findings, interval) IS
-	'the page that tablespace_report() returns, of what was found';
+	'the page that tablespace_report() returns, from collected data';
 
 CREATE FUNCTION @extschema@.tablespace_report(since interval DEFAULT '7 days')
 RETURNS text
@@ -118,7 +118,7 @@ BEGIN ATOMIC
 		LEFT JOIN (SELECT FROM tablespace_advisor.device LIMIT 0) held ON true;
 END;
 COMMENT ON FUNCTION @extschema@.tablespace_report(interval) IS
-	'a page of HTML with pictures: what is most worth doing, the devices and their load, who reads, which statements wait, the moves since so long ago with forecast and outcome, growth and costs; it only looks, loads nothing and runs no script. Errors: 22004 since is null, 22023 it is not greater than zero';
+	'a page of HTML with pictures: the actions most worth doing, the devices and their load, the causes of reads, the statements that wait, the moves since so long ago with forecast and outcome, growth and costs; it only looks, loads nothing and runs no script. Errors: 22004 since is null, 22023 it is not greater than zero';
 REVOKE ALL ON FUNCTION @extschema@.tablespace_report(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION @extschema@.tablespace_report(interval) TO pg_monitor;
 

@@ -10,7 +10,7 @@ CREATE TYPE tablespace_advisor.wait_profile AS (
 );
 
 COMMENT ON TYPE tablespace_advisor.wait_profile IS
-	'what active sessions waited for, added up over some looks at pg_stat_activity; see the columns of tablespace_advisor.sample';
+	'waits of active sessions, added up over some looks at pg_stat_activity; see the columns of tablespace_advisor.sample';
 
 /*
  * The depth of a device's queue is made by all databases of the server, hence
@@ -53,7 +53,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.watch_waits(int, float8) IS
-	'looks at pg_stat_activity so many times, with pauses in seconds, and adds up what active sessions wait for';
+	'looks at pg_stat_activity so many times, with pauses in seconds, and adds up the waits of active sessions';
 
 CREATE FUNCTION tablespace_advisor.sum_waits(waits jsonb[])
 RETURNS jsonb
@@ -67,7 +67,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.sum_waits(jsonb[]) IS
-	'the sum of objects whose values are numbers, key by key';
+	'the sum of objects with numbers as values, key by key';
 
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.watch_waits, tablespace_advisor.sum_waits TO pg_monitor;

@@ -14,7 +14,7 @@
 
 /*
  * Looks at a piece of an open file.  offset is a multiple of the system's page
- * size; pages has a byte for each page, whose lowest bit says that it is in the
+ * size; pages has a byte for each page; the lowest bit says that it is in the
  * cache.  False if the system does not say.
  */
 extern bool tsa_look_at_pages(int fd, int64 offset, size_t length,

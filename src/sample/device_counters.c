@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * device_counters.c
- *	  device_counters(): what the device under a tablespace has done for
+ *	  device_counters(): the work of the device under a tablespace for
  *	  everybody since it was attached, as the kernel counts it.
  *
  * The counters of two moments can be subtracted if they are of one life of one
- * device.  What says so is a text: the kernel's name of this boot, the name of
- * the disk, and the number that the kernel gives to each disk it attaches (from
+ * device.  A text says so: the kernel's name of this boot, the name of the
+ * disk, and the number that the kernel gives to each disk it attaches (from
  * 5.15 on), so that a loop device that was set up anew is another one.
  *
  * Nothing that the kernel does not tell is an error: the row is NULL.
@@ -55,7 +55,7 @@ append_word(StringInfo text, const char *path)
 }
 
 /*
- * The device whose stat file this is, in this life of it.
+ * The device of this stat file, in this life of it.
  */
 static char *
 name_device(const char *stat_path)

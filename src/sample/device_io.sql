@@ -1,10 +1,10 @@
 /*
  * src/sample/device_io.sql
  *
- * Measuring without a probe: the load of the devices under the tablespaces
- * between two moments, by the kernel's own counters.  Their mean read time is
- * what the application's reads take now, however busy the device is, as long
- * as the reads are single pages; nobody is disturbed by it.
+ * Measuring without a probe: the load of the devices under the tablespaces between
+ * two moments, by the kernel's own counters.  Their mean read time is the present
+ * time of the application's reads, however busy the device is, as long as the reads
+ * are single pages; nobody is disturbed by it.
  *
  * A probe's requests are nobody's load, and would be most of it on a quiet
  * device, so that intervals in which one ran are left out.  A device is known by
@@ -167,11 +167,11 @@ COMMENT ON TYPE tablespace_advisor.device_rate IS
 	'the load of the device under a tablespace in some intervals. read_us: microseconds that a read of about a page took, of intervals in which the mean read was one, with a 95 % interval; reads_in_flight: mean number of such reads under way; NULL with fewer than 30 reads, or if the device counts no time; all_reads_in_flight, writes_in_flight: mean number of reads of any size, and of writes, under way, in all intervals';
 
 /*
- * Where the kernel reads ahead, or somebody reads in bulk, a request is many
- * pages, and its time is not that of a page: such intervals are left out.  The
- * 95 % interval is that of a ratio of sums, from how much it varies from one
- * interval to the next, and not below what chance among so many reads makes, taken
- * for exponential; of a single interval that is all there is.
+ * Where the kernel reads ahead, or somebody reads in bulk, a request is many pages,
+ * and its time is not that of a page: such intervals are left out.  The 95 %
+ * interval is that of a ratio of sums, from how much it varies from one interval to
+ * the next, and not below the effect of chance among so many reads, taken for
+ * exponential; of a single interval that is all there is.
  */
 CREATE FUNCTION tablespace_advisor.device_rates(
 	intervals tablespace_advisor.tablespace_io_sample[])
@@ -213,7 +213,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.device_rates(tablespace_advisor.tablespace_io_sample[]) IS
-	'what devices did in these intervals, a row per tablespace';
+	'the load of devices in these intervals, a row per tablespace';
 
 REVOKE ALL ON @extschema@.tablespace_io FROM PUBLIC;
 GRANT SELECT ON @extschema@.tablespace_io, tablespace_advisor.device_interval

@@ -568,7 +568,7 @@ follow_loads(const Series *series, TsaGrowth *growth)
 
 /*
  * A load that was seen once may recur, but not more often than in the longest
- * time that the history has been without.  What was removed, or added to the
+ * time that the history has been without.  A removal, or an addition to the
  * volume, does not.
  */
 static void

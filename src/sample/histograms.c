@@ -69,8 +69,8 @@ return_counts(FunctionCallInfo fcinfo, const float8 *counts)
 }
 
 /*
- * subtract_histograms(later, earlier): what counters have grown by.  One that
- * fell has not grown.
+ * subtract_histograms(later, earlier): the growth of counters.  One that fell
+ * has not grown.
  */
 Datum
 tsa_subtract_histograms(PG_FUNCTION_ARGS)

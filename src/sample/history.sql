@@ -54,7 +54,7 @@ COMMENT ON COLUMN tablespace_advisor.sample.waits_measured_s IS
 	'seconds since the sample before in which waits for reads were measured; NULL: they were not';
 
 COMMENT ON TABLE tablespace_advisor.relation_sample IS
-	'the activity of a relation between a sample and the one before it; relations whose counters and size did not change have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; maintenance_reads: those of the reads that were VACUUM''s and ANALYZE''s, estimated, NULL: none ran; size_bytes: of all forks, at the end';
+	'the activity of a relation between a sample and the one before it; relations without changes of counters and size have no row, and NULL means zero. reads, hits: blocks read past shared buffers and found in them; scans: scans begun; tuples_read: rows or index entries read by them; inserted, updated, hot_updated (HOT ones among them), deleted: row versions; cached_reads: reads times the share of its blocks outside of shared buffers that the system''s cache had, on average of this sample and the one before, NULL: not known; maintenance_reads: the reads of VACUUM and ANALYZE among them, estimated, NULL: none ran; size_bytes: of all forks, at the end';
 
 COMMENT ON TABLE tablespace_advisor.tablespace_sample IS
 	'per sample and tablespace: bytes of this database''s relations, and bytes free in the file system (NULL: not known)';

@@ -115,9 +115,9 @@ COMMENT ON FUNCTION tablespace_advisor.tables_of(oid[]) IS
 	'the tables that these tables, indexes and TOAST tables belong to';
 
 /*
- * The time of a relation's last VACUUM does not say whose it was.  A worker's query
- * begins anew with each table, of which it vacuums the TOAST table next, then analyzes
- * it: what was vacuumed since is another's, but for that table.
+ * The time of a relation's last VACUUM does not name its process.  A worker's query
+ * begins anew with each table, of which it vacuums the TOAST table next, then
+ * analyzes it: any other table vacuumed since is another worker's.
  */
 CREATE FUNCTION tablespace_advisor.uncounted_maintenance(
 	OUT vacuumed oid[],
@@ -156,7 +156,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.uncounted_maintenance() IS
-	'tables of this database that were vacuumed or analyzed by a process whose reads the counters do not have yet';
+	'tables of this database that were vacuumed or analyzed by a process with reads that the counters do not have yet';
 
 CREATE FUNCTION tablespace_advisor.vacuum_count(
 	relation oid,

@@ -22,10 +22,10 @@
  * are done are counted as vacuumed already.  These are left out until it has
  * (inventory.sql).
  *
- * Not seen: one that was cancelled; a statement that waits for its next table, or whose
- * transaction goes on.  Not to be told from the application: COPY, pg_dump.  A base
- * backup does not read through shared buffers; in the device's counters it shows as
- * reads of many pages (device_io.sql).
+ * Not seen: one that was cancelled; a statement that waits for its next table, or
+ * with a transaction that goes on.  Not to be told from the application: COPY,
+ * pg_dump.  A base backup does not read through shared buffers; in the device's
+ * counters it shows as reads of many pages (device_io.sql).
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

@@ -5,10 +5,10 @@
  * differences between two readings of them, and the part that samples keep.
  *
  * The counters begin when the server starts, and those of a relation or statement
- * when it is first read (since).  A row that is in both readings and has the
- * same start has grown by the difference; any other has grown by all it shows.
- * Those of a standby begin when the standby starts, so that what it has of the
- * primary's samples is never taken for its own earlier reading.
+ * when it is first read (since).  A row that is in both readings and has the same
+ * start has grown by the difference; any other has grown by all it shows. Those of
+ * a standby begin when the standby starts, so that its copies of the primary's
+ * samples are never taken for its own earlier reading.
  *
  * reads and waited_ms of a statement include those of functions and triggers
  * that it calls.  Only statements that clients sent are kept, so that sums over
@@ -451,7 +451,7 @@ CREATE TYPE tablespace_advisor.statement_wait AS (
 	mean_ms float8
 );
 COMMENT ON TYPE tablespace_advisor.statement_wait IS
-	'measured reads of a statement over a window; access all: of the whole statement, whose mean execution time is call_ms in milliseconds; else of a relation and kind of access, see relation_wait';
+	'measured reads of a statement over a window; access all: of the whole statement, with its mean execution time in call_ms, in milliseconds; else of a relation and kind of access, see relation_wait';
 
 CREATE FUNCTION tablespace_advisor.wait_rates(
 	grown tablespace_advisor.sampled_wait[],

@@ -146,8 +146,8 @@ file_bytes(PG_FUNCTION_ARGS)
 
 /*
  * Where the files of a relation are.  False if it has none in this database:
- * dropped, without storage, temporary, shared, or a catalog whose file only
- * the relation map knows.
+ * dropped, without storage, temporary, shared, or a catalog with a file that
+ * only the relation map knows.
  */
 static bool
 find_files(Oid relation, RelFileLocator *locator)

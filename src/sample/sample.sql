@@ -31,7 +31,7 @@ LANGUAGE C VOLATILE
 AS 'MODULE_PATHNAME', 'tsa_read_temporary_io';
 
 COMMENT ON FUNCTION tablespace_advisor.read_temporary_io() IS
-	'blocks of temporary files that statements of this database have read and written, and what that took, by pg_stat_statements; NULL without it, 55000 if its library is not loaded';
+	'blocks of temporary files that statements of this database have read and written, and the time for that, by pg_stat_statements; NULL without it, 55000 if its library is not loaded';
 
 CREATE FUNCTION tablespace_advisor.statement_totals(
 	OUT statements bigint,
@@ -94,7 +94,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.add_sample(tablespace_advisor.sample, tablespace_advisor.wait_profile) IS
-	'adds the row of a sample, given the sample before it (NULL: this is the first) and what sessions wait for';
+	'adds the row of a sample, given the sample before it (NULL: this is the first) and the waits of sessions';
 
 /* Pages in shared buffers are not read past them. */
 CREATE FUNCTION tablespace_advisor.cached_share(
@@ -113,11 +113,10 @@ COMMENT ON FUNCTION tablespace_advisor.cached_share(bigint, bigint, bigint) IS
 	'share of a relation''s blocks outside of shared buffers that are in the system''s cache, from the columns of relations_residency(); NULL when not known';
 
 /*
- * A counter that fell has begun anew: what it shows has happened since.  So
- * has a relation that the last sample did not have.  Nothing grows or shrinks
- * in its file without an access that is counted, so that only the files of
- * relations with changed counters are looked at, and what VACUUM and ANALYZE
- * did to their tables.
+ * A counter that fell has begun anew: its value has grown since.  So has a relation
+ * that the last sample did not have.  Nothing grows or shrinks in its file without
+ * an access that is counted, so that only the files of relations with changed
+ * counters are looked at, and VACUUM and ANALYZE of their tables.
  */
 CREATE FUNCTION tablespace_advisor.changed_relations(
 	was_reset boolean,
@@ -141,7 +140,7 @@ LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH present AS MATERIALIZED (
-		/* without what has to be looked up for tables that have changed only */
+		/* without facts that are looked up for changed tables only */
 		SELECT c.relation, c.kind, c.tablespace, c.filenode,
 			coalesce(c.indexed, c.relation) AS maintained,
 			c.reads, c.hits, c.scans, c.tuples_read, c.inserted, c.updated,
@@ -193,7 +192,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.changed_relations(boolean) IS
-	'relations whose counters or files are not those of sampled_relation, with what they have grown by since; present: the row as it is now';
+	'relations with counters or files that differ from sampled_relation, with their growth since; present: the row as it is now';
 
 CREATE FUNCTION tablespace_advisor.add_relation_samples(
 	s tablespace_advisor.sample)
@@ -447,7 +446,7 @@ END
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.add_all_samples(int) IS
-	'takes a sample; what take_sample() and sample_activity() call';
+	'takes a sample, for take_sample() and sample_activity()';
 
 CREATE FUNCTION tablespace_advisor.take_sample(snapshots int DEFAULT 10)
 RETURNS int
@@ -457,7 +456,7 @@ SET session_replication_role = origin
 AS 'MODULE_PATHNAME', 'tsa_take_sample';
 
 COMMENT ON FUNCTION tablespace_advisor.take_sample(int) IS
-	'takes a sample, after so many looks at what sessions wait for, 50 ms apart, and returns its number. Errors: 25006 on a standby';
+	'takes a sample, after so many looks at the waits of sessions, 50 ms apart, and returns its number. Errors: 25006 on a standby';
 
 CREATE PROCEDURE @extschema@.sample_activity()
 LANGUAGE C

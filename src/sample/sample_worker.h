@@ -18,8 +18,8 @@
 extern int	tsa_sample_interval;
 
 /*
- * What a later stage does in a database after each sample of it, in a
- * transaction of its own; NULL: nothing.
+ * A later stage's work in a database after each sample of it, in a transaction
+ * of its own; NULL: nothing.
  */
 extern void (*tsa_after_sample) (void);
 

@@ -1,7 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * standby.c
- *	  add_standby_activity(): what is read on a standby.
+ * standby.c add_standby_activity(): the reads on a standby.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -20,7 +19,9 @@
 
 PG_FUNCTION_INFO_V1(tsa_add_standby_activity);
 
-/* Refuses what is not of a standby of this server's, for this database. */
+/*
+ * Refuses rows that are not of a standby of this server's, for this database.
+ */
 static void
 check_origin(Datum activity)
 {

@@ -1,8 +1,8 @@
 /*
  * src/sample/standby.sql
  *
- * Reads of standbys.  They keep nothing themselves: they are watched, and what
- * was seen is brought to the primary, whose relations have the same OIDs.
+ * Reads of standbys.  They keep nothing themselves: they are watched, and the rows
+ * are brought to the primary, where relations have the same OIDs.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -53,7 +53,7 @@ COMMENT ON FUNCTION @extschema@.standby_activity(interval) IS
 	'watches the reads of this standby for so long and returns them for add_standby_activity() on the primary; server: its cluster_name. Errors: 55000 not on a standby, 22023 bad duration, 22004 null';
 
 /*
- * Whoever replays what a physical walsender, which has no database, sends: no
+ * Servers that replay the WAL from a physical walsender, which has no database: no
  * subscriber, pg_receivewal or base backup.
  */
 CREATE FUNCTION tablespace_advisor.streaming_standbys()
@@ -69,11 +69,11 @@ COMMENT ON FUNCTION tablespace_advisor.streaming_standbys() IS
 	'application_name of each standby that streams from this server';
 
 COMMENT ON TABLE tablespace_advisor.standby_activity IS
-	'what relations are read per second on standbys, as brought by add_standby_activity(), the last of each server';
+	'reads of relations per second on standbys, as brought by add_standby_activity(), the last of each server';
 
 /*
- * Figures are cut, so that no sum of them overflows.  Whoever brings what servers
- * of any names have read does not fill the table, nor keep others waiting.
+ * Figures are cut, so that no sum of them overflows.  A caller that brings rows of
+ * servers of any names does not fill the table, nor keep others waiting.
  */
 CREATE FUNCTION tablespace_advisor.keep_standby_activity(activity jsonb, server name)
 RETURNS int
@@ -115,7 +115,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.keep_standby_activity(jsonb, name) IS
-	'keeps what standby_activity() has returned on that server, in the place of what was kept of it before; how many relations';
+	'keeps the result of standby_activity() on that server, in the place of its earlier one; how many relations';
 
 CREATE FUNCTION tablespace_advisor.is_of_this_database(activity jsonb)
 RETURNS boolean
@@ -130,7 +130,7 @@ AS $$
 	WHERE d.datname = current_database()
 $$;
 COMMENT ON FUNCTION tablespace_advisor.is_of_this_database(jsonb) IS
-	'whether what standby_activity() has returned is about a copy of this database';
+	'whether a result of standby_activity() is about a copy of this database';
 
 CREATE FUNCTION @extschema@.add_standby_activity(
 	activity jsonb, server name DEFAULT NULL)
@@ -162,5 +162,5 @@ AS $$
 	WHERE s.observed_at > clock_timestamp() - interval '1 day'
 $$;
 COMMENT ON FUNCTION tablespace_advisor.standby_reads() IS
-	'what was brought of standbys within a day; heap: the table, member: what moves, which is the table for its TOAST; waiting_sessions: sessions that waited for reads, NULL: not measured there';
+	'rows brought from standbys within a day; heap: the table, member: the relation that moves, which is the table for its TOAST; waiting_sessions: sessions that waited for reads, NULL: not measured there';
 GRANT EXECUTE ON FUNCTION tablespace_advisor.standby_reads TO pg_monitor;

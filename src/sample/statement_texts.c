@@ -4,11 +4,11 @@
  *	  statement_texts(): the texts of this database's statements, by
  *	  pg_stat_statements.
  *
- * pg_stat_statements() is called as the current user, so that it decides whose
+ * pg_stat_statements() is called as the current user, so that it decides which
  * texts that user may read.  A text is somebody else's: only the start of a
  * long one is read (state/bounded.h), white space becomes single spaces, the
- * rest is cut, and control characters are replaced, so that no line of a report
- * can be taken for another one.
+ * rest is cut, and control characters are replaced, so that no line of a
+ * report can be taken for another one.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -86,7 +86,7 @@ text_on_one_line(const char *text, int bytes, int max_length)
 	return tsa_printable_text(line);
 }
 
-/* Adds a row for a statement of this database whose text may be read. */
+/* Adds a row for a statement of this database if its text may be read. */
 static void
 store_statement(TextStore *store, TupleTableSlot *slot, const int *columns)
 {
@@ -99,7 +99,7 @@ store_statement(TextStore *store, TupleTableSlot *slot, const int *columns)
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
 		values[i] = slot_getattr(slot, columns[i], &nulls[i]);
-		/* the id of a statement whose text is not for this user is NULL */
+		/* the id of a statement is NULL if its text is not for this user */
 		if (nulls[i])
 			return;
 	}

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * statements.c
- *	  read_statements(), read_temporary_io(): what pg_stat_statements has
- *	  counted in this database.
+ *	  read_statements(), read_temporary_io(): counters of pg_stat_statements
+ *	  for this database.
  *
  * Its functions in C are called by OID, see extension_members.c.
  *
@@ -91,10 +91,10 @@ add_up(ReturnSetInfo *result, SummedColumn *columns, int ncolumns)
 }
 
 /*
- * Calls pg_stat_statements() of the extension of that name as the current user,
- * and has its rows taken; with_texts: the texts of statements, too.  The result
- * is false without that extension, else what "take" returns.  Errors: 55000 if
- * its library is not loaded.
+ * Calls pg_stat_statements() of the extension of that name as the current
+ * user, and has its rows taken; with_texts: the texts of statements, too.  The
+ * result is false without that extension, else that of "take".  Errors: 55000
+ * if its library is not loaded.
  */
 bool
 tsa_call_statements(bool with_texts, TsaTakeStatements take, void *arg)

@@ -58,7 +58,7 @@ RETURNS void
 LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'tsa_renew_plans';
 COMMENT ON FUNCTION tablespace_advisor.renew_plans(oid) IS
-	'has all sessions plan anew what reads the relation';
+	'has all sessions plan anew their statements on the relation';
 
 /*
  * A sample does not wait for a session that keeps a row in a transaction that

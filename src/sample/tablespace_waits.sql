@@ -85,7 +85,7 @@ AS $$
 		AND p.access = r.access
 $$;
 COMMENT ON FUNCTION tablespace_advisor.waits_by_statement(tablespace_advisor.relation_wait[], tablespace_advisor.statement_wait[]) IS
-	'waits of statements by relation and kind of access, and what is left of each relation''s waits when these are subtracted (userid and queryid NULL)';
+	'waits of statements by relation and kind of access, and the rest of each relation''s waits when these are subtracted (userid and queryid NULL)';
 
 /* Less than a thousandth of all waits is left out. */
 CREATE FUNCTION tablespace_advisor.show_waits(
@@ -162,7 +162,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.waits_since_sample() IS
 	'the rows of tablespace_waits, with user and query id. Errors: 55000 the library is not preloaded';
 
-/* A name that others have chosen is as wide and prints what it likes. */
+/* A name that others have chosen may be of any width and print anything. */
 CREATE FUNCTION tablespace_advisor.cut_name(name text)
 RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -186,7 +186,7 @@ COMMENT ON COLUMN @extschema@.tablespace_waits.reads_per_s IS
 COMMENT ON COLUMN @extschema@.tablespace_waits.mean_ms IS
 	'milliseconds waited per block read';
 COMMENT ON COLUMN @extschema@.tablespace_waits.access IS
-	'how the relation was read: index, heap by index, heap by bitmap, sequential, modified, toast, other; or who read it, if not the application: export, maintenance, planning, mover';
+	'how the relation was read: index, heap by index, heap by bitmap, sequential, modified, toast, other; or the reader, if not the application: export, maintenance, planning, mover';
 COMMENT ON COLUMN @extschema@.tablespace_waits.relation IS
 	'name of the table, index or TOAST table, cut to 23 characters; NULL: not known';
 COMMENT ON COLUMN @extschema@.tablespace_waits.statement IS

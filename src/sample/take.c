@@ -2,15 +2,17 @@
  *
  * take.c
  *	  take_sample(), which is SECURITY DEFINER, and sample_activity(): lock the
- *	  extension's tables before they call by name what does the work.
+ *	  extension's tables before they call by name the function that does the
+ *	  work.
  *
- * An owner of the database who could drop the extension in the middle of it
- * would make functions of the same names, to be called as the superuser.
+ * An owner of the database with a chance to drop the extension in the middle
+ * of it would make functions of the same names, to be called as the superuser.
  *
  * A sample keeps others away until it is committed.  People call
  * sample_activity(), which commits: a transaction that stays open would keep
- * everybody's samples waiting.  It commits before, too, as a commit runs what
- * the caller has put off: deferred triggers, and the rest of cursors' queries.
+ * everybody's samples waiting.  It commits before, too, as a commit runs code
+ * that the caller has put off: deferred triggers, and the rest of cursors'
+ * queries.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -116,7 +116,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION tablespace_advisor.growth_caveat(float8, float8, timestamptz, float8, float8, float8, float8, float8, float8, float8, float8) IS
-	'what a forecast of free space rests on: changes of pace, steps and rises that recur (see growth()); NULL: a single steady pace';
+	'the grounds of a forecast of free space: changes of pace, steps and rises that recur (see growth()); NULL: a single steady pace';
 
 CREATE FUNCTION @extschema@.forecast_tablespace_usage(
 	OUT tablespace name,
@@ -188,7 +188,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION @extschema@.forecast_tablespace_usage() IS
-	'per tablespace that relations of this database are in: used_bytes: of these relations; growth_bytes_per_day: theirs, with a 95 % interval; free_bytes: in the file system; days_until_full: at the present pace, whoever fills it, with a 95 % interval, NULL: free space does not shrink; history_days: from the first to the last sample; caveat: changes of pace and steps that the forecast takes into account, or why not to trust the row; NULL: one steady pace. All from samples.';
+	'per tablespace that relations of this database are in: used_bytes: of these relations; growth_bytes_per_day: theirs, with a 95 % interval; free_bytes: in the file system; days_until_full: at the present pace of all that fills it, with a 95 % interval, NULL: free space does not shrink; history_days: from the first to the last sample; caveat: changes of pace and steps that the forecast takes into account, or why not to trust the row; NULL: one steady pace. All from samples.';
 
 REVOKE ALL ON FUNCTION @extschema@.forecast_tablespace_usage() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION

@@ -85,7 +85,7 @@ BEGIN ATOMIC
 	ORDER BY l.part, l.number;
 END;
 COMMENT ON FUNCTION @extschema@.estimate_pgbench_size(int, int, int) IS
-	'size in blocks and bytes of each relation fork that "pgbench -i" of this server''s version makes, by page arithmetic; then their sum, "database (added)", what catalogs grow by with partitions, "catalogs (added)", and both with the size of template1, "database (total)". Errors: 22004 for NULL, 22023 for a value out of range, 54000 for a scale that does not fit a relation.';
+	'size in blocks and bytes of each relation fork that "pgbench -i" of this server''s version makes, by page arithmetic; then their sum, "database (added)", the growth of catalogs with partitions, "catalogs (added)", and both with the size of template1, "database (total)". Errors: 22004 for NULL, 22023 for a value out of range, 54000 for a scale that does not fit a relation.';
 
 CREATE FUNCTION @extschema@.estimate_pgbench_scale(
 	target_size text, object text DEFAULT 'database',

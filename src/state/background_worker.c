@@ -175,7 +175,7 @@ tsa_renew_settings(void)
 /*
  * Connects a worker, with its settings, to a database, or to none, as the
  * bootstrap superuser.  Each worker connects here, so a damaged page is an
- * error to all of them, from the first catalog that is read on.  Whoever owns
+ * error to all of them, from the first catalog that is read on.  The owner of
  * the database can lock it (ALTER DATABASE ... RENAME), so the wait for that
  * is bounded by lock_timeout as well.  SIGTERM has its handler, die(), and is
  * not blocked.

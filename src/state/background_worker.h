@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * background_worker.h
- *	  The extension's background workers: what they are, their settings, and
- *	  when they end.
+ *	  The extension's background workers: their names, their settings, and
+ *	  their end.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

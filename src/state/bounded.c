@@ -5,8 +5,8 @@
  *
  * Settings, options, expressions and error messages can have a gigabyte, and
  * their authors need no rights for that.  One whole copy of such a text, or a
- * function that allocates a multiple of it, is an error for whoever reads it.
- * So all texts that others can write are read here: the size is known without
+ * function that allocates a multiple of it, is an error for the reader.  So
+ * all texts that others can write are read here: the size is known without
  * detoasting, and of a longer text only the first bytes are fetched.
  *
  * A text that was compressed by LZ4 and stored out of line can only be fetched
@@ -86,7 +86,7 @@ tsa_head_of(Datum value)
 	return pg_detoast_datum_slice(pointer, 0, TSA_MAX_TEXT);
 }
 
-/* What ends a text that was cut; bytes: of the whole. */
+/* The end of a text that was cut; bytes: of the whole. */
 void
 tsa_append_cut(StringInfo printed, Size bytes)
 {

@@ -14,40 +14,40 @@
  * checks here compare the buffer with the file, so they hold under all
  * settings of this process are, too.
  *
- * Zeros.  A main-fork page of zeros is legitimate: the server extends a file by
- * zeros and initializes the page later, and a crash in between leaves it.  In
- * each version the file is extended before the buffer becomes valid
+ * Zeros.  A main-fork page of zeros is legitimate: the server extends a file
+ * by zeros and initializes the page later, and a crash in between leaves it.
+ * In each version the file is extended before the buffer becomes valid
  * (ReadBuffer_common() in 15, ExtendBufferedRelShared() from 16 on), so the
- * file has zeros there, too.  No page becomes zeros again later: who
- * initializes a page writes a header, and a truncation drops the buffer before
- * it shortens the file.  A buffer of zeros whose page in the file is not zeros
- * was thus made by a read that found the page damaged.  That buffer is valid
- * and not dirty.  VACUUM and hint bits leave a page of zeros as it is, so it
- * does not become dirty unless somebody puts a row onto it; then it is no page
- * of zeros any more, and the server itself overwrites the damaged page.  A
- * dirty buffer of zeros above other contents has no legitimate cause either,
- * and is refused as well.
+ * file has zeros there, too.  No page becomes zeros again later: a process
+ * that initializes a page writes a header, and a truncation drops the buffer
+ * before it shortens the file.  A buffer of zeros, if its page in the file is
+ * not zeros, was thus made by a read that found the page damaged.  That buffer
+ * is valid and not dirty.  VACUUM and hint bits leave a page of zeros as it
+ * is, so it does not become dirty unless somebody puts a row onto it; then it
+ * is no page of zeros any more, and the server itself overwrites the damaged
+ * page.  A dirty buffer of zeros above other contents has no legitimate cause
+ * either, and is refused as well.
  *
  * Checksums.  A read that ignores a wrong checksum leaves the page in a valid
  * and clean buffer, with its wrong checksum.  A copy would get a right one.
  * The checksum in a buffer may also be old because the page was changed and
- * written since: the server computes it for what it writes and leaves the
+ * written since: the server computes it for the written copy and leaves the
  * buffer's.  So if the checksum of a clean buffer is wrong, that of the file
  * decides.  A dirty buffer is not looked at: its page replaces that of the
- * file at the next checkpoint anyhow, as ALTER ... SET TABLESPACE would have it
- * written.
+ * file at the next checkpoint anyhow, as ALTER ... SET TABLESPACE would have
+ * it written.
  *
  * Races.  Contents cannot change under the share lock of the buffer but for
- * hint bits, which the checks above do not mind.  Who writes the page to the
- * file holds the share lock as well, so a read at that moment might see half
- * of the write.  Therefore a page that seems damaged is looked at again under
- * the exclusive lock, which excludes writers.
+ * hint bits, which the checks above do not mind.  A process that writes the
+ * page to the file holds the share lock as well, so a read at that moment
+ * might see half of the write.  Therefore a page that seems damaged is looked
+ * at again under the exclusive lock, which excludes writers.
  *
  * Other forks.  The free space map and the visibility map are read as the
  * server reads them everywhere: a damaged page of theirs counts as zeros (no
  * free space is known, nothing is all-visible), which loses nothing.  So does
  * one that a session read in spite of its checksum: with its bits in a copy
- * whose checksum is right, index-only scans would be wrong for good.
+ * with a right checksum, index-only scans would be wrong for good.
  *
  * Files.  The server takes a relation to end with the first segment that is
  * not full, and leaves out part of a page at the end.  Data behind that end is
@@ -428,9 +428,9 @@ hint_at_repair(Relation rel, ForkNumber fork)
 
 /*
  * Is called where an error was caught: throws it again, and if a fork of the
- * relation could not be read, says what that was and what can be done.  What
- * the server calls an internal error because it does not know the device's
- * answer is an error of I/O.  context: to work in.
+ * relation could not be read, names the fork and the remedy.  An error that
+ * the server calls internal because it does not know the device's answer is an
+ * error of I/O.  context: to work in.
  */
 void
 tsa_rethrow_damage(Relation rel, ForkNumber fork, MemoryContext context)

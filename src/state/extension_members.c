@@ -3,11 +3,11 @@
  * extension_members.c
  *	  Functions and tables of other extensions, by OID.
  *
- * What is called or read with a superuser's rights is never named in a
- * statement.  A name can become somebody else's between the look at whose it is
- * and its use: who owns the schema renames it and makes another one, and a
- * statement that waits for a lock on a table looks its name up again after
- * that.  So members are found here, and called and read by OID.
+ * Objects that are called or read with a superuser's rights are never named in
+ * a statement.  A name can become somebody else's between the look at its
+ * owner and its use: the owner of the schema renames it and makes another one,
+ * and a statement that waits for a lock on a table looks its name up again
+ * after that.  So members are found here, and called and read by OID.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -4,7 +4,7 @@
  *	  Entry points of C functions that version 1.0 has and this one lacks.
  *
  * CREATE EXTENSION ... VERSION '1.0' looks each of its C functions up in the
- * library.  A database whose extension is still 1.0 may call one before ALTER
+ * library.  A database with the extension at 1.0 may call one before ALTER
  * EXTENSION UPDATE.
  *
  * Copyright (c) 2026, The tablespace_advisor developers

@@ -3,7 +3,7 @@
  * lock_class.h
  *	  Key classes of the extension's advisory locks.
  *
- * No SQL function can name them.  What each is for stands where it is taken.
+ * No SQL function can name them.  Each one's purpose stands where it is taken.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

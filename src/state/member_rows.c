@@ -101,7 +101,7 @@ find_columns(TupleDesc desc, const char *const *names, Columns *columns)
 }
 
 /*
- * Opens an extension's table; NULL if there is none whose file can be read, or
+ * Opens an extension's table; NULL if there is none with a readable file, or
  * it has not these columns.
  */
 static Relation

@@ -8,12 +8,12 @@
  * DROP EXTENSION, ALTER EXTENSION UPDATE and everybody behind them waiting, and
  * samples; on a batch that it has queued, which keeps a worker slot.
  *
- * It is asked which locks there are, not what has been called, so that
- * whatever locks our tables counts.  Only in a process that has loaded the
- * library: where it is not preloaded, LOCK on one of the views gets past it.
- * Logical replication is let through: what it applies was prepared somewhere
- * else, and it would try again for ever.  So is CREATE or ALTER EXTENSION, for
- * superusers only, since Citus makes extensions on all nodes in this way.
+ * It looks at locks, not at calls, so that everything that locks our tables
+ * counts.  Only in a process that has loaded the library: where it is not
+ * preloaded, LOCK on one of the views gets past it.  Logical replication is
+ * let through: its transactions were prepared somewhere else, and it would try
+ * again for ever.  So is CREATE or ALTER EXTENSION, for superusers only, since
+ * Citus makes extensions on all nodes in this way.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -4,7 +4,7 @@
  *	  Texts without control characters, for messages with names in them.
  *
  * No regular expression does this: before 16 one fails, with an error of its
- * own, while a cancel is pending, and callers who hold that back print too.
+ * own, while a cancel is pending, and callers that hold that back print too.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -32,7 +32,7 @@ is_control(pg_wchar c)
 		(c >= 0x2066 && c <= 0x2069);
 }
 
-/* Is 0x80 to 0x9f what it is in Unicode?  Elsewhere these may be letters. */
+/* Are 0x80 to 0x9f controls as in Unicode?  Elsewhere these may be letters. */
 static bool
 has_c1_controls(int encoding)
 {

@@ -9,6 +9,6 @@ RETURNS text
 AS 'MODULE_PATHNAME', 'tsa_printable'
 LANGUAGE C IMMUTABLE STRICT;
 COMMENT ON FUNCTION tablespace_advisor.printable(text) IS
-	'the first 8 kB of a text, with a question mark for each control character, and in UTF8 for what ends a line, turns the direction of writing or is no character';
+	'the first 8 kB of a text, with a question mark for each control character, and in UTF8 for characters that end a line or turn the direction of writing, and for non-characters';
 
 GRANT EXECUTE ON FUNCTION tablespace_advisor.printable TO pg_monitor;

@@ -137,7 +137,7 @@ tsa_fail_on_damage(void)
 
 /*
  * Runs a function that takes a lock that others wait for and gives it back: in
- * a hurry, and in a subtransaction, whose end gives it back if there is an
+ * a hurry, and in a subtransaction: its end gives it back if there is an
  * error.  Messages of the function to the client, but for errors, are lost.
  */
 void

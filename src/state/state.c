@@ -22,8 +22,8 @@
  *   for session_replication_role "replica" only, and it is "origin" here.
  *
  * A new library is in use as soon as it is installed, the tables are as they
- * were until ALTER EXTENSION ... UPDATE, which needs them exclusively.  Whoever
- * is about to use one finds that out under the same lock.
+ * were until ALTER EXTENSION ... UPDATE, which needs them exclusively.  A
+ * caller that is about to use one finds that out under the same lock.
  *
  * An error leaves user, settings and snapshot to the abort of the caller's
  * transaction, which restores all three.

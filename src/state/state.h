@@ -15,7 +15,7 @@
 #include "fmgr.h"
 #include "storage/lockdefs.h"
 
-/* What tsa_state_open() changed. */
+/* The changes of tsa_state_open(). */
 typedef struct TsaState
 {
 	Oid			userid;
@@ -23,7 +23,7 @@ typedef struct TsaState
 	int			guc_level;
 } TsaState;
 
-/* Takes what it needs of a row; false if that makes no sense. */
+/* Takes its values from a row; false if they make no sense. */
 typedef bool (*TsaTakeRow) (const Datum *values, const bool *nulls, void *arg);
 
 /* tablespace_advisor.keep_history, in days; 0: for ever */

@@ -15,9 +15,9 @@
  * writes runs with the isolation level changed: the server has no other way to
  * go on with the newest version of a row there.  It must not take a
  * transaction snapshot meanwhile, which would replace the caller's, so that
- * what the caller reads next would be of another moment.  Volatile functions
- * take one, and so do foreign keys.  Statements that need either run as
- * TSA_CALLS, with the caller's isolation level and snapshot.
+ * the caller's next reads would be of another moment.  Volatile functions take
+ * one, and so do foreign keys.  Statements that need either run as TSA_CALLS,
+ * with the caller's isolation level and snapshot.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * subtransaction.c
- *	  What may fail without ending its transaction.
+ *	  Code that may fail without ending its transaction.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -18,8 +18,8 @@
 
 /*
  * Runs a function in a subtransaction, in the present memory context.  Returns
- * NULL, or the error that has undone it, in that context: the caller decides
- * what to do about it, and which errors to throw again.
+ * NULL, or the error that has undone it, in that context: the caller reacts,
+ * and decides which errors to throw again.
  */
 ErrorData *
 tsa_try(TsaAction action, void *arg)

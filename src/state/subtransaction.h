@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * subtransaction.h
- *	  What may fail without ending its transaction.
+ *	  Code that may fail without ending its transaction.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

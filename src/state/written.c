@@ -4,11 +4,11 @@
  *	  Names in statements for people, as short as they may be typed; numbers.
  *
  * A statement that is printed is run later, in the session that asked for it,
- * with the rights of its user.  A schema and the types of literals are left out
- * if that session's search_path finds the same without them: the relation is
- * the first of its name, and no other function or procedure has that name in a
- * schema of the path.  Otherwise somebody who may create objects in one of
- * these schemas could have made one that fits the call better.
+ * with the rights of its user.  A schema and the types of literals are left
+ * out if that session's search_path finds the same without them: the relation
+ * is the first of its name, and no other function or procedure has that name
+ * in a schema of the path.  Otherwise a role with the right to create objects
+ * in one of these schemas could have made one that fits the call better.
  *
  * The search_path of the session is not the present one, since functions of the
  * extension set their own.  It is the newest value that a function of another
@@ -48,7 +48,7 @@ PG_FUNCTION_INFO_V1(tsa_round_to_three);
 /* The path of this extension's functions. */
 #define OWN_PATH "pg_catalog, pg_temp"
 
-/* The search_path of whoever called the extension's function. */
+/* The search_path of the extension's caller. */
 static const char *
 callers_path(void)
 {
@@ -203,7 +203,7 @@ tsa_three_digits(double number)
 
 	if (size < 0.0001)
 		return 0;
-	/* what has all digits as an integer, and is not half way, needs no text */
+	/* all digits as an integer, and not half way: needs no text */
 	if (size < 999)
 	{
 		int			places = size >= 100 ? 0 : size >= 10 ? 1 :

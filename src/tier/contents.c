@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * contents.c
- *	  tablespace_contents(): what lies in a tablespace, and how it leaves.
+ * contents.c tablespace_contents(): the contents of a tablespace, and how they
+ * leave.
  *
- * It takes a superuser's rights to look at file names and other databases,
- * and the answer has what the caller may know: so it is a C function that runs
- * an internal one as the bootstrap superuser, telling it who asks.
+ * It takes a superuser's rights to look at file names and other databases, and
+ * the answer has the part that the caller may know: so it is a C function that
+ * runs an internal one as the bootstrap superuser, with the caller as an
+ * argument.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

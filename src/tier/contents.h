@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * contents.h
- *	  Rows of the extension's own functions, for those who may not call them.
+ *	  Rows of the extension's own functions, for users that may not call them.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

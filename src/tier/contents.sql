@@ -44,10 +44,10 @@ COMMENT ON FUNCTION tablespace_advisor.databases_in(oid) IS
 	'databases that have something in a tablespace, be it only a partitioned table; is_default: their catalogs too; is_valid: false if a DROP DATABASE was interrupted; is_locked: nobody can connect';
 
 /*
- * A tablespace to which ALTER DATABASE could move a database: one in which it
- * has no file and no partitioned relation, and from which nothing was moved
- * lately: it would be filled again.  preferred comes first, what is in the data
- * directory last.
+ * A tablespace to which ALTER DATABASE could move a database: one in which it has
+ * no file and no partitioned relation, and from which nothing was moved lately: it
+ * would be filled again.  preferred comes first, a tablespace in the data directory
+ * last.
  */
 CREATE FUNCTION tablespace_advisor.third_tablespace(
 	database_oid oid, present oid, preferred oid)
@@ -166,7 +166,9 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.other_tablespace(oid, oid, oid) IS
 	'the tablespace named, else the database''s default, else pg_default; never the one that is left';
 
-/* A database whose default it is, without the relations that leave alone. */
+/*
+ * A database that has it as default, without the relations that leave alone.
+ */
 CREATE FUNCTION tablespace_advisor.database_leaving(
 	tablespace_oid oid, target_oid oid, database_oid oid, name name,
 	size_bytes bigint,

@@ -35,11 +35,11 @@ RETURNS int
 AS 'MODULE_PATHNAME', 'tsa_temporary_owner_pid'
 LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION tablespace_advisor.temporary_owner_pid(int, oid) IS
-	'process ID of the session whose temporary relations in a database have this number; NULL if it has ended';
+	'process ID of the session that has temporary relations with this number in a database; NULL if it has ended';
 
 /*
- * OFFSET, enable_seqscan: by the index of the few that have files, whatever the
- * planner knows of a long journal.
+ * OFFSET, enable_seqscan: by the index of the few that have files, even if the
+ * planner knows little of a long journal.
  */
 CREATE FUNCTION tablespace_advisor.files_of_moves(of_database oid)
 RETURNS TABLE (filenumber oid, job_id bigint)
@@ -111,7 +111,7 @@ AS $$
 		CASE WHEN p.parts IS NULL THEN f.name END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.storage_in(oid, oid) IS
-	'what a database has in the directory of a tablespace, one row for all files of a relation; filenumber: NULL for files that cannot be a relation''s; backend: of temporary relations';
+	'files of a database in the directory of a tablespace, one row for all files of a relation; filenumber: NULL for files that cannot be a relation''s; backend: of temporary relations';
 
 /* Of another database only a worker could tell; it counts as no. */
 CREATE FUNCTION tablespace_advisor.has_moved_since(tablespace_oid oid,
@@ -130,19 +130,19 @@ COMMENT ON FUNCTION tablespace_advisor.has_moved_since(oid, oid, timestamptz) IS
 	'whether a move from or to a tablespace in this database has ended since then';
 
 /*
- * Files that no relation has.  The order of looks decides, and each takes from
- * the one before it what makes it come later: files, transactions, pg_class and
- * the journal of moves, transactions, files.  What was made before the first
- * has its row in pg_class by then, or its transaction is under way; what was
- * dropped meanwhile has gone at the last, or its transaction is ending.
+ * Files that no relation has.  The order of looks decides, and each takes from the
+ * one before it a value that makes it come later: files, transactions, pg_class and
+ * the journal of moves, transactions, files.  A file made before the first has its
+ * row in pg_class by then, or its transaction is under way; one dropped meanwhile
+ * has gone at the last, or its transaction is ending.
  *
- * What the next checkpoint unlinks is empty: DROP TABLESPACE waits for such a
- * checkpoint.  An empty file is left out if it was truncated since the last one
- * began, or if that may not have ended, or if a move has left the tablespace
- * since.  A file that was empty before it was dropped keeps its old time in XFS,
- * Btrfs and tmpfs.  So no other empty file of a relation is called left by a crash
- * either: only a checkpoint shows whether it was.  Times of files have no fractions,
- * and may be those of a file server, whose clock is allowed a minute.
+ * A file that the next checkpoint unlinks is empty: DROP TABLESPACE waits for such
+ * a checkpoint.  An empty file is left out if it was truncated since the last one
+ * began, or if that may not have ended, or if a move has left the tablespace since.
+ * A file that was empty before it was dropped keeps its old time in XFS, Btrfs and
+ * tmpfs.  So no other empty file of a relation is called left by a crash either:
+ * only a checkpoint shows whether it was.  Times of files have no fractions, and
+ * may be those of a file server: its clock is allowed a minute.
  */
 CREATE FUNCTION tablespace_advisor.unowned_files(tablespace_oid oid, database_oid oid)
 RETURNS TABLE (path text, bytes bigint, how text, why text, detail text)
@@ -224,9 +224,9 @@ COMMENT ON FUNCTION tablespace_advisor.unowned_files(oid, oid) IS
 	'files of a database in a tablespace that no relation has, but for empty ones that the next checkpoint removes; why, detail: see reason_beside()';
 
 /*
- * What belongs to no database: temporary files, and what nobody knows.  Files
- * are looked for again once their process, or database, was not found: they may
- * have gone with it.
+ * Files that belong to no database: temporary files, and unknown ones.  Files are
+ * looked for again once their process, or database, was not found: they may have
+ * gone with it.
  */
 CREATE FUNCTION tablespace_advisor.files_beside_databases(tablespace_oid oid)
 RETURNS TABLE (path text, kind text, bytes bigint, how text, statement text,
@@ -273,4 +273,4 @@ AS $$
 			OR EXISTS (SELECT FROM tablespace_advisor.files_in(e.path)) END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.files_beside_databases(oid) IS
-	'temporary files in a tablespace, one row a process, and what is in its directory without belonging there; why, detail: see reason_beside()';
+	'temporary files in a tablespace, one row a process, and entries of its directory that do not belong there; why, detail: see reason_beside()';

@@ -96,7 +96,7 @@ BEGIN ATOMIC
 		END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.reason_beside(text, text) IS
-	'in words what holds of a file, setting or database in the way of DROP TABLESPACE, as leaving_reason() does of a relation; detail: a name or number in it';
+	'the reason in words why a file, setting or database is in the way of DROP TABLESPACE, as leaving_reason() does of a relation; detail: a name or number in it';
 
 CREATE FUNCTION tablespace_advisor.kind_name(kind "char")
 RETURNS text
@@ -108,7 +108,7 @@ BEGIN ATOMIC
 		WHEN 't' THEN 'TOAST table' END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.kind_name("char") IS
-	'what people call a relation of this kind';
+	'the word for a relation of this kind';
 
 /*
  * The statement that moves a relation, in its own database; here: the relation if

@@ -94,7 +94,7 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_reason(text, text, text, text) IS
 	'in words why an evacuation leaves a relation where it is, or moves it as it does; arguments: columns of evacuation_of()';
 
-/* First what all of it comes to, against the room there is. */
+/* First the sums, against the room there is. */
 CREATE FUNCTION tablespace_advisor.evacuation_plan(
 	source oid, target oid, lock_up_to bigint, asker oid, max_rate bigint)
 RETURNS TABLE (relation regclass, kind text, size_bytes bigint, how text,
@@ -130,7 +130,7 @@ AS $$
 	FROM plan p ORDER BY p.place)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_plan(oid, oid, bigint, oid, bigint) IS
-	'what plan_evacuation() returns';
+	'a row of plan_evacuation()';
 
 CREATE FUNCTION @extschema@.plan_evacuation(
 	tablespace name, to_tablespace name, lock_up_to text DEFAULT NULL,
@@ -166,7 +166,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.opposite_move(oid, oid, oid) IS
 	'an unfinished move from the target to the source, and whether its role has all rights of the one that asks; no row if there is none';
 
-/* What somebody who evacuates should know of the two tablespaces. */
+/* Warnings about the two tablespaces of an evacuation. */
 CREATE FUNCTION tablespace_advisor.evacuation_warnings(source oid, target oid)
 RETURNS SETOF text
 LANGUAGE sql VOLATILE ROWS 3
@@ -191,7 +191,7 @@ AS $$
 	WHERE s.oid = source AND s.spcname = current_setting('default_tablespace')
 $$;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_warnings(oid, oid) IS
-	'what one should know before one evacuates a tablespace into another one';
+	'warnings before an evacuation of a tablespace into another one';
 
 /* How jobs ended, one line each. */
 CREATE FUNCTION tablespace_advisor.describe_jobs(jobs bigint[])
@@ -221,7 +221,7 @@ AS $$
 	ORDER BY j.job_id
 $$;
 COMMENT ON FUNCTION tablespace_advisor.describe_jobs(bigint[]) IS
-	'what moves have come to, in words';
+	'the result of moves, in words';
 
 /* The whole of a batch that is under way. */
 CREATE FUNCTION tablespace_advisor.batch_progress(batch bigint)
@@ -248,7 +248,10 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.batch_progress(bigint) IS
 	'how far the moves of one call are, in relations, bytes and seconds left';
 
-/* What an evacuation of this database has left, with the reasons it knows. */
+/*
+ * Relations that an evacuation of this database has left, with the reasons it
+ * knows.
+ */
 CREATE FUNCTION tablespace_advisor.evacuation_left(
 	source oid, target oid, lock_up_to bigint, asker oid, max_rate bigint,
 	show_all boolean, show_names boolean)
@@ -284,7 +287,7 @@ AS $$
 		c.database, c.how, c.size_bytes DESC, c.relation
 $$;
 COMMENT ON FUNCTION tablespace_advisor.evacuation_left IS
-	'what is in a tablespace after an evacuation, why, and the statements that make it leave; elsewhere: to be run in another database; show_all: in other databases too, and settings';
+	'relations in a tablespace after an evacuation, the reasons, and the statements that make it leave; elsewhere: to be run in another database; show_all: in other databases too, and settings';
 
 CREATE PROCEDURE @extschema@.evacuate_tablespace(
 	tablespace name,

@@ -28,7 +28,7 @@ typedef struct Hypertable
 	char	   *name;			/* qualified */
 } Hypertable;
 
-/* The hypertables, and who wants to know their tablespaces. */
+/* The hypertables, and the receiver of their tablespaces. */
 typedef struct Attachments
 {
 	MemoryContext context;

@@ -53,9 +53,9 @@ COMMENT ON FUNCTION tablespace_advisor.hypertable_of(oid) IS
 	'number of a hypertable of TimescaleDB, its version, and whether its catalog is known; no row for other tables';
 
 /*
- * The end of a chunk as a time.  Times, those in UUIDs of version 7 among them,
- * are kept in microseconds since 1970, of dates and timestamps without time zone
- * by the clock on the wall; what numbers count is not known.
+ * The end of a chunk as a time.  Times, those in UUIDs of version 7 among them, are
+ * kept in microseconds since 1970, of dates and timestamps without time zone by the
+ * clock on the wall; the unit of numbers is not known.
  */
 CREATE FUNCTION tablespace_advisor.chunk_end(range_end bigint, type oid)
 RETURNS timestamptz
@@ -138,7 +138,7 @@ AS $$
 	FROM slice s JOIN dimension d ON d.id = s.dimension
 $$;
 COMMENT ON FUNCTION tablespace_advisor.chunk_bounds(text) IS
-	'the upper bounds of chunks along the first open dimension of a hypertable; NULL where a function makes what it is divided by';
+	'the upper bounds of chunks along the first open dimension of a hypertable; NULL where a function makes the values of that dimension';
 
 /*
  * A chunk is believed to be one if it inherits from the hypertable, and a

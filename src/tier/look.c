@@ -69,19 +69,19 @@ PG_FUNCTION_INFO_V1(tsa_is_database_locked);
 
 #define QUEUE_BYTES		65536
 
-/* Whoever has locked another database is not waited for longer. */
+/* A lock of another database is not waited for longer. */
 #define LOCK_TIMEOUT	"10s"
 
 /* One of so many worker slots is for looks. */
 #define SLOTS_PER_LOOK	4
 
-/* What is looked for. */
+/* The rows that are looked for. */
 typedef enum LookFor
 {
 	LOOK_FOR_RELATIONS, LOOK_FOR_SETTINGS, LOOK_FOR_MOVES
 } LookFor;
 
-/* What a worker is told, in bgw_extra. */
+/* A worker's arguments, in bgw_extra. */
 typedef struct LookArgs
 {
 	LookFor		what;
@@ -102,7 +102,10 @@ typedef struct RowSender
 	StringInfoData message;
 } RowSender;
 
-/* Sends what has been put together; the reader's going away ends the worker. */
+/*
+ * Sends the message that has been put together; the reader's going away ends
+ * the worker.
+ */
 static void
 send_message(RowSender *sender)
 {
@@ -114,8 +117,8 @@ send_message(RowSender *sender)
 }
 
 /*
- * A text of this database in another encoding; what has no place there becomes
- * a question mark.
+ * A text of this database in another encoding; a character without a place
+ * there becomes a question mark.
  */
 static char *
 convert(char *text, int encoding)
@@ -295,7 +298,9 @@ take_message(const char *data, Size nbytes, RowStore *store)
 	return data <= end;
 }
 
-/* Reads what a worker sends; false if it ended before it had sent it all. */
+/*
+ * Reads the messages of a worker; false if it ended before it had sent it all.
+ */
 static bool
 read_rows(shm_mq_handle *queue, RowStore *store)
 {
@@ -312,8 +317,9 @@ read_rows(shm_mq_handle *queue, RowStore *store)
 }
 
 /*
- * Takes a place among the sessions whose workers look, and waits for one if
- * there is none.  Place: what to release; else it goes with the transaction.
+ * Takes a place among the sessions with workers that look, and waits for one
+ * if there is none.  Place: the lock to release; else it goes with the
+ * transaction.
  */
 static void
 take_place(LOCKTAG *place)
@@ -436,8 +442,8 @@ tsa_moves_of(PG_FUNCTION_ARGS)
 
 /*
  * Does somebody wait to have a catalog of a database alone, so that all others
- * wait behind?  Its owner can, by VACUUM FULL beside a transaction that has not
- * ended.  Who has it alone is waited for.
+ * wait behind?  Its owner can, by VACUUM FULL beside a transaction that has
+ * not ended.  A session that has it alone is waited for.
  */
 static bool
 awaits_catalog(Oid database)

@@ -50,7 +50,7 @@ check_interval(Datum value, const char *name)
 				 errmsg("\"%s\" must not be negative", name)));
 }
 
-/* Refuses hypertables of a TimescaleDB whose catalog is not known. */
+/* Refuses hypertables of a TimescaleDB with an unknown catalog. */
 static void
 refuse_version(Oid target, const char *version)
 {
@@ -62,7 +62,7 @@ refuse_version(Oid target, const char *version)
 			 errhint("Move chunks one by one, with the relations of their compressed rows.")));
 }
 
-/* Refuses what has neither partitions nor chunks. */
+/* Refuses a relation that has neither partitions nor chunks. */
 static void
 check_target(Oid target)
 {
@@ -152,7 +152,7 @@ parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
 	values[5] = ObjectIdGetDatum(GetUserId());
 }
 
-/* Samples say who uses a table; they are not for everybody. */
+/* Samples tell the use of a table; they are not for everybody. */
 static void
 check_asker(Oid target)
 {

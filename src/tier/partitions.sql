@@ -44,7 +44,7 @@ AS $$
 	WHERE c.oid = partition AND c.relispartition
 $$;
 COMMENT ON FUNCTION tablespace_advisor.partition_upper_bound(oid, text) IS
-	'upper bound of the first key of a range partition; NULL where it is no time, has no end, or is beyond the years 4000 BC to 200000. partman_epoch: what an integer key counts, as in pg_partman''s part_config';
+	'upper bound of the first key of a range partition; NULL where it is no time, has no end, or is beyond the years 4000 BC to 200000. partman_epoch: the unit of an integer key, as in pg_partman''s part_config';
 
 /*
  * How an integer key counts time, and after which time partitions are dropped,
@@ -66,7 +66,7 @@ AS $$
 	WHERE c.oid = target
 $$;
 COMMENT ON FUNCTION tablespace_advisor.partman_config(oid) IS
-	'what pg_partman does with a partitioned table; NULLs if it does nothing. retention: after which it drops partitions';
+	'pg_partman''s settings of a partitioned table; NULLs if it has none. retention: after which it drops partitions';
 
 /*
  * Partitions with storage of a partitioned table, or chunks of a hypertable
@@ -100,7 +100,7 @@ $$;
 COMMENT ON FUNCTION tablespace_advisor.partition_leaves(oid) IS
 	'partitions of a table that have storage, chunks of a hypertable and the relations of their compressed rows; used_as: of those the chunk, else the partition; is_whole: see chunks_of()';
 
-/* What is known of them. */
+/* Their properties. */
 CREATE FUNCTION tablespace_advisor.partition_facts(target oid)
 RETURNS TABLE (oid oid, relkind "char", is_plain boolean, is_whole boolean,
 	relowner oid,
@@ -157,7 +157,7 @@ AS $$
 			FROM tablespace_advisor.job j WHERE j.relation = l.oid) j
 $$;
 COMMENT ON FUNCTION tablespace_advisor.partition_facts(oid) IS
-	'what is known of partition_leaves(); is_plain: permanent and of the access method heap, of a chunk with its compressed rows; last_used: by samples, of a chunk and its compressed rows as one; unfinished: a move that has not ended';
+	'properties of partition_leaves(); is_plain: permanent and of the access method heap, of a chunk with its compressed rows; last_used: by samples, of a chunk and its compressed rows as one; unfinished: a move that has not ended';
 
 CREATE FUNCTION tablespace_advisor.partition_reason(
 	finding text, detail text, more text)
@@ -186,12 +186,12 @@ BEGIN ATOMIC
 	END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.partition_reason(text, text, text) IS
-	'in words what was found of a partition; detail, more: names, times or numbers in it';
+	'the reason for a partition, in words; detail, more: names, times or numbers in it';
 
 /*
- * What is to become of the partitions of a table.  What was not used is known
- * from samples: up to the last one, as far back as they reach.  asker: the role
- * that would move them, NULL for whoever owns them.
+ * Partitions of a table to move and to keep.  Samples tell which were not used: up
+ * to the last one, as far back as they reach.  asker: the role that would move
+ * them, NULL for their owner.
  */
 CREATE FUNCTION tablespace_advisor.judge_partitions(
 	target oid, target_tablespace oid, older_than interval,
@@ -327,7 +327,7 @@ AS 'MODULE_PATHNAME', 'tsa_advise_partition_placement'
 LANGUAGE C STABLE ROWS 100;
 COMMENT ON FUNCTION @extschema@.advise_partition_placement(
 	regclass, name, interval, interval) IS
-	'which partitions of a table, or chunks of a hypertable, move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why; age: days since the upper bound of the first range key, idle_for: since no sample saw it used. Errors: 42704 no such tablespace, 22004 no target or tablespace, 22023 neither older_than nor unused_for, or one that is negative, 42809 neither a partitioned table nor a hypertable, 0A000 a hypertable of a TimescaleDB whose catalog is not known, 42501 neither its owner nor a member of pg_monitor';
+	'which partitions of a table, or chunks of a hypertable, move_partitions_concurrently() would move to a tablespace (action move) and which not (keep), oldest first, and why; age: days since the upper bound of the first range key, idle_for: since no sample saw it used. Errors: 42704 no such tablespace, 22004 no target or tablespace, 22023 neither older_than nor unused_for, or one that is negative, 42809 neither a partitioned table nor a hypertable, 0A000 a hypertable of a TimescaleDB with an unknown catalog, 42501 neither its owner nor a member of pg_monitor';
 
 CREATE PROCEDURE @extschema@.move_partitions_concurrently(
 	target regclass,

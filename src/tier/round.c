@@ -9,8 +9,8 @@
  *
  * Between the plan and the queue somebody else may have queued a move of the
  * same relation, which refuses the whole batch (55006).  Then the round ends
- * with nothing queued, in a subtransaction, and is planned again.  What a
- * transaction that has not ended is queueing is left out: it may stay open.
+ * with nothing queued, in a subtransaction, and is planned again.  Moves that
+ * a transaction that has not ended is queueing are left out: it may stay open.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -69,7 +69,7 @@ read_move(uint64 row)
 	return move;
 }
 
-/* Reads what apply_placement() plans besides, and the forecast. */
+/* Reads apply_placement()'s other columns, and the forecast. */
 static void
 read_plan(uint64 row, TsaMove *move, TsaRoundPlan *plan)
 {
@@ -90,7 +90,7 @@ read_plan(uint64 row, TsaMove *move, TsaRoundPlan *plan)
 /*
  * The moves (TsaMove *) that a statement plans, in its order.  An index that
  * goes along with its table follows it; without the table it stays for now.
- * plan: what apply_placement() plans besides, or NULL.
+ * plan: apply_placement()'s other columns, or NULL.
  */
 List *
 tsa_load_moves(TsaStatement *query, Datum *values, const char *nulls,

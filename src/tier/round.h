@@ -23,7 +23,9 @@
 	" p.persistence, p.tablespace, p.to_tablespace, p.size_bytes, p.method," \
 	" p.goes_along"
 
-/* What apply_placement() plans besides: wave of each, whether they go back. */
+/*
+ * Other columns of apply_placement(): the wave of each, whether they go back.
+ */
 typedef struct TsaRoundPlan
 {
 	List	   *waves;

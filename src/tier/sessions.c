@@ -23,9 +23,9 @@
  * files between its end for others and the release of its locks
  * (FinishPreparedTransaction()), that on its own number among them.
  *
- * pg_stat_activity remembers, until the end of the caller's transaction, what
- * its first query of it has seen: so it is not what is looked at here, and
- * what is remembered is forgotten.
+ * pg_stat_activity remembers, until the end of the caller's transaction, the
+ * rows that its first query has seen: so it is not used here, and the rows are
+ * forgotten.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -252,8 +252,8 @@ tsa_is_directory_of_database(PG_FUNCTION_ARGS)
 
 /*
  * The process that has temporary relations of this number in a database; NULL
- * if there is none.  Who has got the number of one that has ended has none
- * there, or has dropped those that it found.
+ * if there is none.  A session that has got the number of one that has ended
+ * has none there, or has dropped those that it found.
  */
 Datum
 tsa_temporary_owner_pid(PG_FUNCTION_ARGS)

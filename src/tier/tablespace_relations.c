@@ -14,14 +14,14 @@
  * at only if its lock is to be had at once, and only one is held at a time.
  *
  * pg_class is read a second time, without the planner: for the rows of
- * transactions that have not ended, whose relations have files of which nobody
- * else sees to whom they belong, and for what a planner hook hides from
- * queries, as Citus does with shards.  What decides that nobody has a file must
- * not rest on what a hook lets through.
+ * transactions that have not ended, since nobody else sees to which relations
+ * their files belong, and for rows that a planner hook hides from queries, as
+ * Citus does with shards.  The decision that a file belongs to no relation
+ * must not rest on the rows that a hook lets through.
  *
- * Nor on zeros in place of a damaged page of pg_class, whatever the settings of
- * who asks, or of who has read that page before: its relations' files would be
- * called nobody's.  Damage is an error.
+ * Nor on zeros in place of a damaged page of pg_class, under any settings of
+ * the caller, or of a session that has read that page before: its relations'
+ * files would be called nobody's.  Damage is an error.
  *
  * Files of moves are in the journal, which is read before pg_class and after
  * it: a move that ends meanwhile goes from the one to the other.  Where it
@@ -29,9 +29,9 @@
  * with the end of the caller's own transaction are of that transaction.
  *
  * A row of a transaction that has ended is hidden only if a snapshot from
- * before the query sees it.  Others were committed between the two looks, as by
- * what rewrites or moves a relation; these count as of a transaction under way,
- * which they were when the look began.
+ * before the query sees it.  Others were committed between the two looks, as
+ * by a rewrite or a move of a relation; these count as of a transaction under
+ * way, which they were when the look began.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -121,9 +121,9 @@ static TsaStatement find_statement = {
 
 /*
  * Settings are read by tsa_read_settings(): the extension's functions may not
- * be there.  Names are put together of columns, since whatever looks a routine
- * or type up by its OID (pg_identify_object()) keeps its whole row in memory,
- * which may have a gigabyte.  Types of the server's own are short.
+ * be there.  Names are put together of columns, since a function that looks a
+ * routine or type up by its OID (pg_identify_object()) keeps its whole row in
+ * memory, which may have a gigabyte.  Types of the server's own are short.
  */
 static TsaStatement settings_statement = {
 	"SELECT format('%I.%I(%s)', n.nspname, p.proname,"
@@ -429,7 +429,7 @@ static void
 find_settings(Oid tablespace pg_attribute_unused(), TsaRowReceiver receive,
 			  void *arg)
 {
-	/* what a row has out of line is read later */
+	/* values out of line are read later */
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	uint64		nfound = tsa_run(&settings_statement, NULL, NULL, TSA_READS);
 

@@ -39,7 +39,7 @@ tsa_define_wait_parameters(void)
 	if (!process_shared_preload_libraries_in_progress)
 		return;
 	DefineCustomIntVariable("tablespace_advisor.max_statements",
-							"Statements whose waits are kept; space for four times as many relations.",
+							"Statements with waits that are kept; space for four times as many relations.",
 							NULL,
 							&tsa_max_statements, 2000, 100, 100000,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
