@@ -392,7 +392,8 @@ copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
  * Copies what is left of all forks, within so many milliseconds since a moment,
  * or for as long as it takes (NULL).  A block that somebody has to read from
  * the device may take long; what has been copied when the time is over need not
- * be copied again.
+ * be copied again.  The last pages may be in the queue still: the caller has
+ * them written.
  */
 bool
 tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since, double ms)
@@ -402,7 +403,6 @@ tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since, double ms)
 	for (int i = 0; i < copy->nforks; i++)
 		if (!copy_last_blocks_of(copy, &copy->forks[i], &deadline))
 			return false;
-	tsa_copy_write_all(copy);
 	return true;
 }
 

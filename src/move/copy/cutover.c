@@ -20,9 +20,9 @@
  *
  *	 1. read the WAL to its end: nobody can change the relations any more, so
  *		there is no more to come;
- *	 2. copy the blocks it named and those the files grew by, but not for long;
- *	 3. name the old storage in the journal, and point pg_class to the new one,
- *		of all relations in one transaction;
+ *	 2. log the blocks it named and those the files grew by, but not for long;
+ *	 3. name the old storage in the journal, write what step 2 has logged, and
+ *		point pg_class to the new storage, of all relations in one transaction;
  *	 4. commit, which releases the locks.
  *
  * All of this is one transaction, which enter_window() begins and commits.
@@ -322,6 +322,8 @@ narrow_gap(TsaCopy *copy)
 	narrow = !tsa_copy_was_truncated(copy) && followed == TSA_FOLLOWED &&
 		tsa_copy_left(copy) <= window_limit(copy);
 	narrow = narrow && tsa_copy_last_blocks(copy, NULL, 0);
+	if (narrow)
+		tsa_copy_write_all(copy);
 	tsa_copy_end(copy);
 	return narrow;
 }
@@ -496,7 +498,9 @@ enter_window(TsaCopy *copy, const Attempt *attempt)
 }
 
 /*
- * What is left of step 2 (all, if nothing was copied before), and step 3.
+ * What is left of step 2 (all, if nothing was copied before), and step 3.  The
+ * last pages are written here, when others' commits, or the WAL writer, have
+ * mostly flushed their images while the journal was written.
  */
 void
 tsa_copy_switch_storage(TsaCopy *copy)
@@ -504,6 +508,7 @@ tsa_copy_switch_storage(TsaCopy *copy)
 	if (!tsa_copy_last_blocks(copy, NULL, 0))
 		elog(ERROR, "copy of relation with OID %u is not complete",
 			 copy->order->relid);
+	tsa_copy_write_all(copy);
 	tsa_stop_point("window");
 	for (int i = 0; i < copy->nforks; i++)
 	{
@@ -580,12 +585,12 @@ tsa_copy_may_queue(const TsaCopy *copy)
 }
 
 /*
- * Says whether an attempt makes sense (TSA_CUTOVER_LATER), and if not, why.
+ * Says whether an attempt makes sense, and how it gets its lock; if not, why.
  * It does if the relation is free, or if it is time to queue for it: behind
  * others that take their time, or behind queries.
  */
-static TsaCutover
-plan_attempt(TsaCopy *copy, Attempt *attempt)
+static bool
+plan_attempt(TsaCopy *copy, Attempt *attempt, TsaCutover *why_not)
 {
 	if (INSTR_TIME_IS_ZERO(copy->first_tried))
 		INSTR_TIME_SET_CURRENT(copy->first_tried);
@@ -594,10 +599,14 @@ plan_attempt(TsaCopy *copy, Attempt *attempt)
 	if (tsa_copy_may_try(copy) && tsa_copy_is_free(copy))
 	{
 		copy->progress.nblockers = 0;
-		return TSA_CUTOVER_LATER;
+		return true;
 	}
 	if (tsa_copy_is_blocked(copy))
-		return TSA_CUTOVER_BLOCKED;
+	{
+		*why_not = TSA_CUTOVER_BLOCKED;
+		return false;
+	}
+	*why_not = TSA_CUTOVER_BUSY;
 	attempt->behind_others = copy->is_held_long;
 	attempt->queues = attempt->behind_others || tsa_copy_may_queue(copy);
 	if (!attempt->queues)
@@ -605,14 +614,14 @@ plan_attempt(TsaCopy *copy, Attempt *attempt)
 		copy->blocked_on = copy->rels[0].relid;
 		copy->blocked_by = InvalidTransactionId;
 		(void) tsa_copy_find_blockers(copy);
-		return TSA_CUTOVER_BUSY;
+		return false;
 	}
 	if (tsa_copy_is_dumped(copy))
-		return TSA_CUTOVER_BUSY;
+		return false;
 	INSTR_TIME_SET_CURRENT(copy->queued);
 	if (!attempt->behind_others)
 		copy->queue_tries++;
-	return TSA_CUTOVER_LATER;
+	return true;
 }
 
 /*
@@ -630,8 +639,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (!tsa_copy_yield_and_pause(copy))
 		return TSA_CUTOVER_REWRITTEN;
 
-	failed = plan_attempt(copy, &attempt);
-	if (failed != TSA_CUTOVER_LATER)
+	if (!plan_attempt(copy, &attempt, &failed))
 		return failed;
 	failed = attempt.behind_others ? TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
 	copy->progress.attempts++;
