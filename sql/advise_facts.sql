@@ -108,6 +108,11 @@ JOIN (SELECT relid, heap_blks_read + toast_blks_read + tidx_blks_read,
 		FROM pg_statio_user_indexes) io (relid, reads, hits)
 	ON io.relid = a.relation
 WHERE a.relation IN ('counted'::regclass, 'counted_id'::regclass);
+-- where waits are not measured, counters tell what scans read of a heap
+SELECT count(*) > 0 AS is_scanned FROM counted;
+SELECT pg_stat_force_next_flush();
+SELECT a.relation, a.scan_reads_per_s > 0 AND a.scan_reads_per_s <= a.reads_per_s AS scans_read FROM facts('counted') a
+WHERE a.relation IN ('counted'::regclass, 'counted_id'::regclass);
 
 -- what a rebuild would leave, and BRIN; the names of its column
 CREATE TABLE shaped (id int NOT NULL, shuffled int NOT NULL, word text NOT NULL);

@@ -99,6 +99,10 @@ SELECT s.* FROM (VALUES (1, ARRAY[pg_temp.row_of('move', 30, '{"saved_ms_per_s":
 	(2, ARRAY[pg_temp.row_of('move', 30, '{"saved_ms_per_s": 20, "saved_low": 16, "saved_high": 24}'), pg_temp.row_of('move', -2, '{}')]),
 	(3, ARRAY[pg_temp.row_of('move', 30, '{"saved_ms_per_s": 20}')]), (4, '{}')) c (n, rows)
 CROSS JOIN LATERAL tablespace_advisor.saved_by_moves(c.rows) s ORDER BY c.n;
+-- without measured waits the verdict on moves says so
+SELECT m AS measured, tablespace_advisor.report_verdict(jsonb_populate_record(NULL::tablespace_advisor.report_findings, jsonb_build_object('advice', jsonb_build_array(
+	jsonb_build_object('action', 'move', 'relation', 'pg_class', 'read_ms_per_s', 10, 'saved_ms_per_s', 9, 'saved_percent', 90, 'size_bytes', 8192, 'measured', m)))))
+	~ 'Waits were not measured' AS says_so FROM unnest('{t,f}'::boolean[]) m;
 -- what moves saved together
 SELECT tablespace_advisor.outcome_sentence('[{"forecast": 1, "saved": 0.9, "low": 0.8, "high": 1, "all_saved": 0.5, "all_low": 0.2, "all_high": 0.8},
 	{"forecast": 2, "saved": 1.1, "low": 0.9, "high": 1.3, "all_saved": 0.5, "all_low": 0.1, "all_high": 0.9}, {"forecast": 7, "saved": 7}]', 1);

@@ -68,6 +68,29 @@ COMMENT ON TYPE tablespace_advisor.load_estimate IS
 	'times of a read under the present load. device_reads_per_s: reads that reach the device if the system''s cache serves its pages; depth: requests in flight; probed_us: latency probed at that depth; device_us: the same, corrected by the server''s timing; cached_us: a read that the system''s cache serves; cache_exponent: the exponent of the share of a relation''s pages that the system''s cache does not hold, cache_correction: its factor then, which give the share of reads that reach the device, time_correction: the factor of their latency, so that all agree with the timing (1: no timing); coverage: share of the databases reads that was estimated; latency_from: what probed_us was measured by: probe, counters (of the device, in the window) or timing (of the server); device_low_us, device_high_us: 95 % interval';
 
 /*
+ * Without measured waits a block that a scan reads is taken to take the time of a
+ * sequential page: read-ahead asks for many at once.
+ */
+CREATE FUNCTION tablespace_advisor.scanned_part(a tablespace_advisor.relation_fact)
+RETURNS float8
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN a.scan_reads_per_s > 0
+		THEN least(1, a.scan_reads_per_s / a.reads_per_s) ELSE 0 END;
+END;
+COMMENT ON FUNCTION tablespace_advisor.scanned_part(tablespace_advisor.relation_fact) IS
+	'the share of a relation''s reads that sequential scans make';
+
+CREATE FUNCTION tablespace_advisor.read_ahead_gain(f tablespace_advisor.tablespace_fact)
+RETURNS float8
+LANGUAGE sql IMMUTABLE
+BEGIN ATOMIC
+	SELECT coalesce(1 - least(1, f.sequential_page_us / f.random_read_us), 0);
+END;
+COMMENT ON FUNCTION tablespace_advisor.read_ahead_gain(tablespace_advisor.tablespace_fact) IS
+	'the share of the time of a random read that a block of a sequential scan does not take; 0 where not known';
+
+/*
  * The time of a read now is its time in the window by the device's own
  * counters, where there is no probe or the server timed nothing; with a probe
  * and timing it is the probed latency at the depth that reads meet.
@@ -93,8 +116,12 @@ AS $$
 		FROM unnest(tablespaces) f
 		LEFT JOIN
 			(SELECT r.tablespace, sum(r.reads_per_s) AS reads,
-					sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0))) AS device_reads
-				FROM tablespace_advisor.elements(relations) r GROUP BY r.tablespace) r USING (tablespace)
+					sum(r.reads_per_s * greatest(0, 1 - coalesce(r.system_cached, 0))
+						* (1 - tablespace_advisor.scanned_part(r) * tablespace_advisor.read_ahead_gain(f)))
+					AS device_reads
+				FROM tablespace_advisor.elements(relations) r
+				LEFT JOIN unnest(tablespaces) f ON f.tablespace = r.tablespace
+				GROUP BY r.tablespace) r USING (tablespace)
 	)
 	SELECT q.tablespace, q.reads, q.device_reads, q.depth, q.read_from, CASE q.read_from
 			WHEN 'probe' THEN tablespace_advisor.latency_at_depth(
@@ -165,12 +192,14 @@ AS $$
 	), less AS (
 		/* of each relation its reading time without the system's cache, and
 		 * the sum that is left of that */
-		SELECT array_agg(r.reads_per_s * (q.probed_us - q.cached_us)) AS totals,
+		SELECT array_agg(r.reads_per_s * (q.probed_us - q.cached_us) * (1
+				- tablespace_advisor.scanned_part(r) * tablespace_advisor.read_ahead_gain(f))) AS totals,
 			array_agg(greatest(0, 1 - coalesce(r.system_cached, 0))) AS shares,
 			min(greatest(0, w.timed_us - w.all_cached_us) * w.reads) AS target
 		FROM whole w
 		CROSS JOIN tablespace_advisor.elements(relations) r
 		JOIN queued q ON q.tablespace = r.tablespace
+		JOIN unnest(tablespaces) f ON f.tablespace = r.tablespace
 		WHERE w.coverage >= 0.8 AND w.more_us > 0
 			AND w.timed_us < w.cached_us + w.device_us
 			AND r.reads_per_s > 0 AND q.probed_us > q.cached_us
@@ -406,7 +435,9 @@ AS $$
 				ELSE r.reads_per_s * (d.device_share * l.device_us
 					+ (1 - d.device_share) * l.cached_us) / 1000 END AS read_ms,
 			least(r.writes_per_s, r.reads_per_s + b.pages / nullif(load.checkpoint_s, 0)),
-			m.scan_ms, coalesce(r.measured, false) AS measured
+			CASE WHEN r.measured THEN coalesce(w.scan_ms, 0) ELSE coalesce(r.reads_per_s
+				* c.reached * c.scanned * (1 - c.gain) * l.device_us / 1000, 0) END,
+			coalesce(r.measured, false) AS measured
 		FROM tablespace_advisor.elements(relations) r
 		LEFT JOIN unnest(tablespaces) s ON s.tablespace = r.tablespace
 		LEFT JOIN unnest(loads) l ON l.tablespace = s.tablespace
@@ -417,15 +448,16 @@ AS $$
 			FROM tablespace_advisor.measured_reads(r, l.device_us, l.cached_us,
 				s.sequential_page_us) q
 			WHERE r.measured) w ON true
-		CROSS JOIN LATERAL (SELECT coalesce(w.slower, 1) AS slower,
-			coalesce(w.scan_ms, 0) AS scan_ms) m
+		CROSS JOIN LATERAL (SELECT coalesce(w.slower, 1) AS slower) m
+		CROSS JOIN LATERAL (SELECT tablespace_advisor.scanned_part(r) AS scanned,
+			tablespace_advisor.read_ahead_gain(s) AS gain,
+			least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
+				coalesce(l.cache_exponent, 1)) * coalesce(l.cache_correction, 1)) AS reached) c
 		CROSS JOIN LATERAL
 			(SELECT CASE WHEN r.measured AND r.reads_per_s > 0 THEN least(1,
 					(coalesce(w.random_reads, 0) + w.scan_ms * 1000 / (l.device_us * w.slower))
 					/ r.reads_per_s)
-				ELSE least(1, power(greatest(0, 1 - coalesce(r.system_cached, 0)),
-					coalesce(l.cache_exponent, 1)) * coalesce(l.cache_correction, 1))
-				END AS device_share) d
+				ELSE c.reached * (1 - c.scanned * c.gain) END AS device_share) d
 	), named (relation, table_relation, tablespace, size_bytes, pages,
 		device_us, device_low_us, device_high_us, cached_us, read_from, depth,
 		random_read_us, random_read_low_us, sequential_page_us,

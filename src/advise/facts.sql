@@ -437,6 +437,32 @@ COMMENT ON FUNCTION tablespace_advisor.members_of(oid[]) IS
 	'tables and their indexes: where they are, their files, why they cannot be moved while in use; on_expression: an index on one expression';
 
 /*
+ * Where waits were not measured, counters tell how many scans began and how many rows
+ * they got.  A scan of a table larger than a quarter of shared buffers leaves nothing
+ * there (initscan()): all of its blocks are read.  Of others as many as of all blocks.
+ */
+CREATE FUNCTION tablespace_advisor.counted_scan_reads(
+	relation oid,
+	scans_per_s float8,
+	tuples_per_s float8,
+	reads_per_s float8,
+	hits_per_s float8,
+	size_bytes bigint)
+RETURNS float8
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+	SELECT CASE WHEN scans_per_s > 0 AND reads_per_s > 0 THEN
+		CASE WHEN size_bytes > pg_size_bytes(current_setting('shared_buffers')) / 4
+			THEN least(s.blocks, reads_per_s)
+			ELSE least(s.blocks / (reads_per_s + hits_per_s), 1) * reads_per_s END END
+	FROM (SELECT least(scans_per_s,
+				tuples_per_s / nullif(pg_stat_get_live_tuples(relation), 0))
+			* size_bytes / current_setting('block_size')::float8 AS blocks) s;
+END;
+COMMENT ON FUNCTION tablespace_advisor.counted_scan_reads(oid, float8, float8, float8, float8, bigint) IS
+	'blocks per second of a heap that sequential scans read past shared buffers, from rates of its counters; NULL: none';
+
+/*
  * Rates of a heap with its TOAST table and that one's index, which move together,
  * or of an index.  What the system's cache holds is looked up for what is read,
  * where no samples say; of a heap the shares are weighed with the reads.
@@ -481,7 +507,10 @@ BEGIN
 				r.system_cached, p.cached) IS NOT NULL), 0),
 		min(r.scans_total) FILTER (WHERE r.kind = 'index'),
 		min(r.counted_since), bool_and(r.measured), sum(r.waiting_sessions),
-		sum(r.scan_reads_per_s), sum(r.scan_sessions)
+		sum(CASE WHEN r.measured THEN r.scan_reads_per_s
+			WHEN r.kind = 'heap' THEN tablespace_advisor.counted_scan_reads(r.relation,
+				r.scans_per_s, r.tuples_per_s, r.reads_per_s, r.hits_per_s, r.size_bytes) END),
+		sum(r.scan_sessions)
 	FROM rate r LEFT JOIN resident p USING (relation)
 	GROUP BY r.member;
 END

@@ -186,8 +186,9 @@ BEGIN ATOMIC
 			WHEN a.maintenance_reads_per_s > 0 THEN 'maintenance only'
 			ELSE 'not read' END
 		/* a scan waits for what is read ahead of it, block by block for little */
-		WHEN e.device_share <= 0.01 AND (e.measured IS NOT TRUE OR e.device_share = 0
-			OR a.waiting_sessions * 1e6 <= 2 * a.reads_per_s * e.cached_us) THEN 'in system cache'
+		WHEN e.device_share <= 0.01 AND ((e.measured IS NOT TRUE AND a.scan_reads_per_s IS NULL)
+			OR e.device_share = 0
+			OR e.read_ms_per_s * 1000 <= 2 * a.reads_per_s * e.cached_us) THEN 'in system cache'
 		WHEN bottleneck IS NOT NULL THEN 'not storage-bound'
 		WHEN dest.latency_from = 'timing' OR source.latency_from = 'timing'
 			AND (e.is_faster IS NOT TRUE OR e.saved_low_ms_per_s <= 0) THEN 'not probed'

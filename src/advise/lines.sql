@@ -491,7 +491,7 @@ BEGIN
 			advice[1].evidence -> 'window', in_short) l;
 		IF NOT EXISTS (SELECT FROM unnest(advice) a WHERE (a.advice).measured) THEN
 			RETURN QUERY SELECT 'Waits: not measured (needs the library preloaded); '
-				|| 'uncertain, scanned tables are overrated.';
+				|| 'uncertain, estimates from blocks read.';
 		END IF;
 	END IF;
 	IF NOT in_short THEN

@@ -98,7 +98,7 @@ BEGIN ATOMIC
 				CASE WHEN e.device_share >= 0.5 THEN format(', %s each; %s there',
 					tablespace_advisor.pretty_seconds(e.device_us / 1e6),
 					tablespace_advisor.pretty_seconds(e.destination_us / 1e6)) END)
-			ELSE format('reads take %s here, %s there',
+			ELSE format('uncertain: reads take %s here, %s there',
 				tablespace_advisor.pretty_seconds(e.device_us / 1e6),
 				tablespace_advisor.pretty_seconds(e.destination_us / 1e6)) END
 	END;

@@ -157,7 +157,7 @@ AS $$
 		SELECT a.*, a.is_known AND coalesce(abs(a.saved - a.share * a.reading / 100) < 0.02 * a.saved,
 			true) AS is_whole
 		FROM (SELECT sum(a.read_ms_per_s) AS reading, count(*) FILTER (WHERE a.action = 'move') AS moves,
-				bool_and(a.read_ms_per_s IS NOT NULL) AS is_known,
+				bool_and(a.read_ms_per_s IS NOT NULL) AS is_known, bool_or(a.measured) AS measured,
 				sum(a.saved_ms_per_s) FILTER (WHERE a.action = 'move') AS saved,
 				sum(a.saved_percent) FILTER (WHERE a.action = 'move') AS share
 			FROM unnest(f.advice) a) a
@@ -185,6 +185,8 @@ AS $$
 				tablespace_advisor.html(string_agg(t.what, '; ' ORDER BY t.n) FILTER (WHERE t.n <= 8)
 					|| CASE WHEN count(*) > 5 THEN '; ...' ELSE '.' END))
 			FROM thing t WHERE t.n > 3 HAVING count(*) > 0), '')
+		|| CASE WHEN s.moves > 0 AND NOT s.measured THEN
+			'<p class="note">Waits were not measured: these are estimates from blocks read, uncertain.</p>' ELSE '' END
 		|| CASE WHEN s.moves > 0 THEN '<p class="note">How sure it is what each move saves: <code>SELECT '
 			|| tablespace_advisor.html('@extschema@') || '.explain_placement();</code></p>' ELSE '' END
 		|| coalesce('<p class="note">' || tablespace_advisor.html(
