@@ -200,6 +200,7 @@ CREATE TABLE tablespace_advisor.job_mark (
 	bytes_done bigint NOT NULL,
 	blocks_again bigint NOT NULL DEFAULT 0,
 	lsns pg_lsn[] NOT NULL,
+	bytes_compared bigint NOT NULL DEFAULT 0,
 	PRIMARY KEY (job_id, mark_id)
 );
 

@@ -136,6 +136,27 @@ for my $damage (sort keys %pages)
 	check_crash('t', $damage);
 }
 
+# --- an empty page without an LSN -----------------------------------------------------------
+
+# It says nothing of what other servers have at its place, so it is copied again,
+# though the copy has the same page with an LSN.  Tables that the server has filled
+# have such pages on some versions only, and at their end.
+{
+	make_table('t', 200);
+	my $table = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('t')});
+	$node->stop;
+	write_bytes($table, 10 * $page, pack('L L S S S S S S L', 0, 0, 0, 0, 24, $page, $page, $page + 4, 0) . "\0" x ($page - 24));
+	$node->start;
+	my $before = content('t');
+	my ($job) = interrupt('t', 'marked');
+	my $log_size = -s $node->logfile;
+
+	check_done($job, 't', 'no LSN', $before);
+	like(slurp_file($node->logfile, $log_size),
+		qr/Copied again: 0 that have changed, \d+ made after the last mark, 1 that differ without a later LSN, 0 empty or damaged/,
+		'no LSN: an empty page without an LSN does not count');
+}
+
 # --- more than the server sees -------------------------------------------------------------
 
 my %ends = (

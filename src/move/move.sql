@@ -332,7 +332,7 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.state IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.bytes_total IS
 	'copy: bytes of the relation, for a table with TOAST and the indexes that move along; a running rebuild: bytes of the index once and of its table twice, since that is read and written';
 COMMENT ON COLUMN @extschema@.tablespace_moves.percent IS
-	'bytes_done in percent of bytes_total';
+	'bytes_done in percent of bytes_total; what an interrupted copy has made counts three quarters until it is compared';
 COMMENT ON COLUMN @extschema@.tablespace_moves.mb_per_s IS
 	'MB (1048576 bytes) per second: read and written since the start for a rebuild, copied since the start for a copy';
 COMMENT ON COLUMN @extschema@.tablespace_moves.eta IS

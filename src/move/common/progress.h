@@ -16,7 +16,9 @@ typedef struct TsaMoveProgress
 {
 	const char *phase;
 	int64		bytes_total;
-	int64		bytes_done;
+	int64		bytes_done;		/* what has to be compared is not done */
+	int64		bytes_copied;	/* whether it has to be or not */
+	int64		bytes_compared; /* in all comparisons, broken off or not */
 	int64		blocks_left;	/* negative: not known */
 	double		mb_per_s;		/* negative: not known */
 	double		present_mb_per_s;	/* likewise */

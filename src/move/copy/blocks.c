@@ -227,53 +227,61 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 }
 
 /*
- * Compares a batch of blocks from compared_end on, in the copy of a fork, with
- * the original, and copies those again that do not count (resume.c).  Returns
- * how many there were, and in *ncopied how many were copied.
+ * Compares a batch of blocks, at most so many, with the original, and copies
+ * those again that do not count (resume.c).  Returns how many there were, and
+ * in *ncopied how many were copied.
  *
  * Each leaves the set of changed blocks before it is read, as in any pass.
  */
 static int
-compare_batch(TsaCopy *copy, TsaCopyFork *fork, int *ncopied)
+compare_batch(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from,
+			  BlockNumber most, int *ncopied)
 {
 	TsaPageBatch batch = batch_for(fork);
-	BlockNumber end = fork->trusted_end;
-	int			n = (int) Min(end - fork->compared_end, TSA_COPY_BATCH);
+	int			n = (int) Min(most, TSA_COPY_BATCH);
 
 	for (int i = 0; i < n; i++)
-		tsa_block_set_remove(&fork->changed, fork->compared_end + i);
-	read_run(copy, &batch, fork->compared_end, end);
+		tsa_block_set_remove(&fork->changed, from + i);
+	read_run(copy, &batch, from, from + n);
 	tsa_copy_leave_out_valid(copy, fork, &batch);
 	*ncopied = batch.n;
 	if (batch.n > 0)
 		tsa_copy_write(copy, &batch);
-	fork->compared_end += n;
+	fork->compared += n;
+	copy->progress.bytes_compared += (int64) n * BLCKSZ;
+	copy->unmarked_compared += (int64) n * BLCKSZ;
 	return n;
 }
 
 /*
- * Compares the blocks of the copy of a fork that may have changed unseen.  The
- * write queue is empty when this begins: blocks are read from the file.  False
- * if the move has to start with new storage.
+ * Compares those blocks of the copy of a fork that may have changed unseen,
+ * until so many have been compared: from compare_from to trusted_end, and then
+ * from the first one on.  The write queue is empty when this begins: blocks are
+ * read from the file.  False if the move has to start with new storage.
  */
 bool
-tsa_copy_compare_blocks(TsaCopy *copy, TsaCopyFork *fork)
+tsa_copy_compare_blocks(TsaCopy *copy, TsaCopyFork *fork, BlockNumber most)
 {
-	while (fork->compared_end < fork->trusted_end)
+	while (fork->compared < most)
 	{
+		BlockNumber tail = fork->trusted_end - fork->compare_from;
+		bool		is_round = fork->compared >= tail;
+		BlockNumber from = is_round ? fork->compared - tail :
+		fork->compare_from + fork->compared;
+		BlockNumber end = is_round ? fork->compare_from : fork->trusted_end;
 		int			n;
 		int			ncopied;
 
-		if (fork->compared_end == 0)
+		if (fork->compared == 0 || from == 0)
 			tsa_cache_begin_again(copy, fork);
-		tsa_cache_look(copy, fork, fork->compared_end, fork->trusted_end);
+		tsa_cache_look(copy, fork, from, end);
 		tsa_throttle_read_ahead(copy->throttle, fork->rel->rel, fork->number,
-								fork->compared_end, fork->trusted_end);
-		n = compare_batch(copy, fork, &ncopied);
+								from, end);
+		n = compare_batch(copy, fork, from, end - from, &ncopied);
 		tsa_stop_point("compared");
-		if (fork->compared_end % WRITEBACK_BLOCKS == 0)
-			tsa_cache_drop(copy, fork, fork->compared_end,
-						   fork->compared_end);
+		from += n;
+		if (from % WRITEBACK_BLOCKS == 0 || from == end)
+			tsa_cache_drop(copy, fork, from, from);
 		if (!after_batch(copy, ncopied, n - ncopied))
 			return false;
 	}
@@ -370,7 +378,7 @@ copy_last_blocks_of(TsaCopy *copy, TsaCopyFork *fork, const Deadline *deadline)
 	TsaPageBatch batch = batch_for(fork);
 
 	Assert(fork->written_end <= end);
-	if (fork->compared_end < fork->trusted_end ||
+	if (fork->compared < fork->trusted_end ||
 		!copy_last_changed(copy, fork, deadline))
 		return false;
 	while (fork->copied_end < end)

@@ -37,6 +37,7 @@ typedef struct TsaCopyOrder
 	int			nkept;			/* of a copy that was interrupted */
 	TsaKeptCopy *kept;
 	TsaLsnRanges kept_lsns;		/* all images in these were written */
+	int64		kept_compared;	/* bytes that it has compared */
 } TsaCopyOrder;
 
 /*
@@ -50,10 +51,10 @@ typedef struct TsaCopyCallbacks
 
 	/*
 	 * The copy has this storage, created or kept: to be dropped unless a
-	 * switch commits.  lsns: of the mark that it goes on with.
+	 * switch commits.  lsns, compared: of the mark that it goes on with.
 	 */
 	void		(*storage_made) (void *arg, const TsaKeptCopy *made, int n,
-								 const TsaLsnRanges *lsns);
+								 const TsaLsnRanges *lsns, int64 compared);
 
 	/*
 	 * How far it is, and where all images were written: for a copy that goes

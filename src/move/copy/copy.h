@@ -76,7 +76,8 @@ typedef struct TsaCopyFork
 	BlockNumber written_end;	/* size of the copy's fork */
 	BlockNumber trusted_end;	/* blocks below this one may have changed
 								 * unseen, so they are compared, ... */
-	BlockNumber compared_end;	/* and those below this one have been */
+	BlockNumber compare_from;	/* ... from this one on and round to it; */
+	BlockNumber compared;		/* so many have been */
 	BlockNumber kept_end;		/* size of the fork when the copy was resumed */
 	TsaBlockSet changed;		/* blocks to copy again */
 	TsaForkCache *cache;		/* page_cache.c's */
@@ -156,6 +157,8 @@ typedef struct TsaCopy
 	bool		has_passed;		/* over all blocks, since it (re)started */
 	int64		kept_pages[TSA_KEPT_PAGES]; /* that were looked at */
 	int64		unmarked_bytes; /* logged since the last mark */
+	int64		unmarked_compared;	/* bytes compared since then */
+	int			compare_first;	/* the fork with which comparing begins */
 	instr_time	marked;			/* when that was */
 
 	TsaMoveProgress progress;
@@ -222,6 +225,7 @@ extern uint64 tsa_copy_left(const TsaCopy *copy);
 extern int64 tsa_copy_source_bytes(const TsaCopy *copy);
 extern uint64 tsa_copy_uncompared(const TsaCopy *copy);
 extern int64 tsa_copy_done_bytes(const TsaCopy *copy);
+extern int64 tsa_copy_bytes_to_compare(const TsaCopy *copy);
 extern bool tsa_copy_was_truncated(TsaCopy *copy);
 extern void tsa_copy_start_over(TsaCopy *copy);
 
@@ -263,7 +267,8 @@ extern bool tsa_copy_delay_point(TsaCopy *copy, uint64 bytes);
 
 /* blocks.c */
 extern bool tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork);
-extern bool tsa_copy_compare_blocks(TsaCopy *copy, TsaCopyFork *fork);
+extern bool tsa_copy_compare_blocks(TsaCopy *copy, TsaCopyFork *fork,
+									BlockNumber most);
 extern bool tsa_copy_changed_blocks(TsaCopy *copy, TsaCopyFork *fork);
 extern bool tsa_copy_last_blocks(TsaCopy *copy, const instr_time *since,
 								 double ms);

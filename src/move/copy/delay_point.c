@@ -55,9 +55,8 @@ bytes_left(const TsaCopy *copy)
 static void
 aim(TsaCopy *copy)
 {
-	int64		to_compare = (int64) tsa_copy_uncompared(copy) * BLCKSZ;
 	bool		late = tsa_throttle_aim(copy->throttle, bytes_left(copy) +
-										to_compare / TSA_VALID_PER_COPIED);
+										tsa_copy_bytes_to_compare(copy));
 
 	if (late && !copy->progress.is_late)
 		ereport(WARNING,
@@ -104,6 +103,8 @@ pause_reason(TsaCopy *copy, XLogRecPtr standbys_at)
 	reason = tsa_find_pause_reason(copy->order, copy->callbacks,
 								   (uint64) bytes_left(copy), standbys_at);
 	InvalidateCatalogSnapshot();
+	if (reason == NULL && tsa_is_outside_window(&copy->during))
+		reason = "its time window is closed";
 	return reason;
 }
 
@@ -160,7 +161,7 @@ pause_for_others(TsaCopy *copy)
 		if (requested != by_request)
 			callbacks->paused(callbacks->arg, requested);
 		by_request = requested;
-		was_requested |= requested;
+		was_requested |= requested || tsa_is_outside_window(&copy->during);
 		CommitTransactionCommand();
 		if (reason == NULL)
 			break;
@@ -257,8 +258,7 @@ has_to_stop(TsaCopy *copy)
 	if (tsa_ms_since(&copy->looked_around) < LOOK_AROUND_MS)
 		return false;
 	INSTR_TIME_SET_CURRENT(copy->looked_around);
-	return tsa_is_outside_window(&copy->during) ||
-		pause_reason(copy, InvalidXLogRecPtr) != NULL;
+	return pause_reason(copy, InvalidXLogRecPtr) != NULL;
 }
 
 /*

@@ -201,8 +201,18 @@ tsa_copy_uncompared(const TsaCopy *copy)
 	uint64		blocks = 0;
 
 	for (int i = 0; i < copy->nforks; i++)
-		blocks += copy->forks[i].trusted_end - copy->forks[i].compared_end;
+		blocks += copy->forks[i].trusted_end - copy->forks[i].compared;
 	return blocks;
+}
+
+/*
+ * As many bytes could be copied in the time that it takes to compare what has
+ * still to be.
+ */
+int64
+tsa_copy_bytes_to_compare(const TsaCopy *copy)
+{
+	return (int64) tsa_copy_uncompared(copy) * BLCKSZ / TSA_VALID_PER_COPIED;
 }
 
 /*

@@ -231,6 +231,7 @@ open_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 	copy->state = TSA_COPY_PREPARING;
 	copy->locks = TSA_LOCKS_NONE;
 	copy->progress.bytes_total = -1;
+	copy->progress.bytes_compared = order->kept_compared;
 	copy->progress.others_lost_percent = -1;
 	copy->cxt = cxt;
 	copy->queue = tsa_write_queue_make();
@@ -302,6 +303,7 @@ tsa_live_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks,
 	while (!copy_once(order, callbacks, result, &restarts))
 	{
 		order->nkept = order->kept_lsns.n = 0;	/* dropped */
+		order->kept_compared = 0;
 		restarts++;
 		if (++rewrites > MAX_REWRITES)
 			ereport(ERROR,

@@ -26,6 +26,29 @@
 #define BLOCKED_MS		100		/* time between searches for blockers */
 
 /*
+ * Compares the blocks of all forks that are to be compared: it begins in the
+ * middle of one, and ends there.  False, outside any transaction, if the move
+ * has to start with new storage.
+ */
+static bool
+compare_forks(TsaCopy *copy)
+{
+	int			first = copy->compare_first;
+
+	tsa_copy_write_all(copy);
+	tsa_copy_report(copy, "comparing");
+	for (int i = 0; i <= copy->nforks; i++)
+	{
+		TsaCopyFork *fork = &copy->forks[(first + i) % copy->nforks];
+		BlockNumber before = i == 0 ? fork->compare_from : 0;
+
+		if (!tsa_copy_compare_blocks(copy, fork, fork->trusted_end - before))
+			return false;
+	}
+	return true;
+}
+
+/*
  * One pass over all forks, and another over the blocks to be compared.  False,
  * outside any transaction, if the move has to start with new storage.
  */
@@ -36,14 +59,8 @@ pass_over_forks(TsaCopy *copy)
 		if (!tsa_copy_changed_blocks(copy, &copy->forks[i]) ||
 			!tsa_copy_new_blocks(copy, &copy->forks[i]))
 			return false;
-	if (tsa_copy_uncompared(copy) > 0)
-	{
-		tsa_copy_write_all(copy);
-		tsa_copy_report(copy, "comparing");
-	}
-	for (int i = 0; i < copy->nforks; i++)
-		if (!tsa_copy_compare_blocks(copy, &copy->forks[i]))
-			return false;
+	if (tsa_copy_uncompared(copy) > 0 && !compare_forks(copy))
+		return false;
 
 	/* it may have started over */
 	copy->has_passed = tsa_copy_uncompared(copy) == 0;

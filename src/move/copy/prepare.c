@@ -372,7 +372,8 @@ create_storage(TsaCopy *copy)
 	tsa_copy_drop_unkept(copy);
 	tsa_stop_point("storage made");
 	copy->callbacks->storage_made(copy->callbacks->arg, made, copy->nrels,
-								  &copy->order->kept_lsns);
+								  &copy->order->kept_lsns,
+								  copy->order->kept_compared);
 	pfree(made);
 }
 

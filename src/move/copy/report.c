@@ -44,7 +44,9 @@ tsa_copy_count(TsaCopy *copy)
 	TsaMoveProgress *progress = &copy->progress;
 	double		ms = tsa_ms_since(&copy->started);
 
-	progress->bytes_done = tsa_copy_done_bytes(copy);
+	progress->bytes_copied = tsa_copy_done_bytes(copy);
+	progress->bytes_done = progress->bytes_copied -
+		tsa_copy_bytes_to_compare(copy);
 	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
 	progress->present_mb_per_s = -1;
 	progress->rate_reason = NULL;

@@ -62,11 +62,20 @@
  *
  * Order.  First the blocks behind the mark are copied, with marks, then those
  * below it are compared: so a copy that is interrupted again and again compares
- * once, unless the comparison itself is interrupted, which then begins anew.
+ * once, unless the comparison itself is interrupted.
  * From the beginning, changes of S are noted for all blocks below the mark.
  * Changes before a page is compared show in the comparison; later ones are
  * copied again.  The queue is written before, so C has all that this worker has
- * logged; and nothing else writes C while pages are compared.
+ * logged; and nothing else writes C while pages are compared.  All of this holds
+ * in whatever order blocks are compared, if each is compared once.
+ *
+ * A comparison that is interrupted.  The next worker compares all again: nobody
+ * has followed the changes since, and their LSNs do not tell, as a page becomes
+ * all-visible without one.  It begins where the other was, and goes round: a
+ * mark has the bytes compared, in all comparisons.  So each comparison that gets
+ * to a mark brings the next one behind it, and counts as progress; but for one
+ * that always ends at the same place, as it may be what interrupts, and only for
+ * so many rounds, since it may be what follows (job.c).
  *
  * A mark that is made before all has been compared takes the ranges of the one
  * it goes on with, and adds its own: images that other workers have logged in
@@ -106,7 +115,10 @@
  * logged, unless it has no locks then.  It gives its locks up and notes in one
  * transaction, at the end, that the copy waits.  If it dies before, or the
  * server, that is any other interruption; and nothing else tells the two apart
- * when the copy goes on.
+ * when the copy goes on.  If a comparison was broken off before, and the window
+ * closes again when it compares, or later, it stays: it pauses, with its locks,
+ * and follows the WAL, as in any pause.  Otherwise a copy would not end that
+ * takes longer to compare than its window is open.
  *
  * Not followed: the WAL since the interruption.  A checkpoint ends each
  * recovery, and removes it.
@@ -246,6 +258,34 @@ adopt_file(const TsaCopyRel *rel)
 }
 
 /*
+ * Comparing begins where the last comparison was broken off, as far as the same
+ * blocks are to be compared.
+ */
+static void
+choose_first_compared(TsaCopy *copy)
+{
+	uint64		all = tsa_copy_uncompared(copy);
+	uint64		at = all == 0 ? 0 :
+	(uint64) Max(copy->progress.bytes_compared, 0) / BLCKSZ % all;
+
+	copy->compare_first = 0;
+	for (int i = 0; i < copy->nforks; i++)
+	{
+		TsaCopyFork *fork = &copy->forks[i];
+
+		fork->compare_from = 0;
+		if (at < fork->trusted_end)
+		{
+			fork->compare_from = (BlockNumber) at;
+			copy->compare_first = i;
+			at = all;			/* no other one */
+		}
+		else if (at < all)
+			at -= fork->trusted_end;
+	}
+}
+
+/*
  * Takes over the files that an interrupted copy has made.  In a transaction
  * that has the relations open, after the tail has been opened.
  */
@@ -269,6 +309,7 @@ tsa_copy_adopt(TsaCopy *copy)
 		if (copy->rels[i].is_kept)
 			adopt_file(&copy->rels[i]);
 	}
+	choose_first_compared(copy);
 	pfree(files);
 }
 
@@ -410,8 +451,9 @@ tsa_copy_trust(TsaCopy *copy)
 		TsaCopyFork *fork = &copy->forks[i];
 
 		fork->trusted_end = fork->copied_end;
-		fork->compared_end = 0;
+		fork->compared = 0;
 	}
+	choose_first_compared(copy);
 }
 
 /*
@@ -424,13 +466,15 @@ tsa_copy_mark_is_due(const TsaCopy *copy, bool end)
 	int64		least = debug_mark_kb > 0 ?
 	INT64CONST(1024) * debug_mark_kb : MARK_BYTES;
 	int64		interval = Max(least, copy->progress.bytes_total / MARKS);
+	int64		unmarked = copy->unmarked_bytes +
+	copy->unmarked_compared / TSA_VALID_PER_COPIED;
 	bool		is_late = tsa_ms_since(&copy->marked) >= MARK_MS;
 
 	if (end && copy->progress.bytes_total >= interval)
 		interval = BLCKSZ;
 	else if (is_late)
 		interval = least;
-	return copy->unmarked_bytes >= interval &&
+	return unmarked >= interval &&
 		(is_late || copy->progress.passes <= 1 || debug_mark_kb > 0);
 }
 
@@ -473,7 +517,7 @@ tsa_copy_mark(TsaCopy *copy)
 		made[i].copy = rel->copy;
 		made[i].blocks = rel->main->copied_end;
 	}
-	copy->unmarked_bytes = 0;
+	copy->unmarked_bytes = copy->unmarked_compared = 0;
 	INSTR_TIME_SET_CURRENT(copy->marked);
 	tsa_begin();
 	tsa_commit_lazily();
@@ -485,16 +529,28 @@ tsa_copy_mark(TsaCopy *copy)
 }
 
 /*
- * Is the time window of the move closed?  Then the copy is suspended: a mark is
- * made for who goes on with it, unless the locks are gone.  Outside any
- * transaction.
+ * Does the copy stay, and pause, where its time window is closed?  See "Time
+ * windows".
+ */
+static bool
+stays(const TsaCopy *copy)
+{
+	return copy->order->kept_compared > 0 &&
+		copy->progress.bytes_compared > copy->order->kept_compared;
+}
+
+/*
+ * Is the time window of the move closed, and the copy does not stay?  Then it
+ * is suspended: a mark is made for who goes on with it, unless the locks are
+ * gone.  Outside any transaction.
  */
 bool
 tsa_copy_suspends(TsaCopy *copy)
 {
-	if (!tsa_is_outside_window(&copy->during))
+	if (!tsa_is_outside_window(&copy->during) || stays(copy))
 		return false;
-	if (copy->locks == TSA_LOCKS_ALL && copy->unmarked_bytes > 0)
+	if (copy->locks == TSA_LOCKS_ALL &&
+		copy->unmarked_bytes + copy->unmarked_compared > 0)
 	{
 		tsa_copy_begin(copy);
 		tsa_copy_write_all(copy);

@@ -28,6 +28,9 @@
 /* A job that is interrupted so often without a mark in between fails. */
 #define MAX_STALLS	10
 
+/* Of marks that tell only of comparing: until all has been so often. */
+#define MAX_COMPARISONS	20
+
 static const char *const state_names[] = {
 	[TSA_JOB_QUEUED] = "queued",
 	[TSA_JOB_RUNNING] = "running",
@@ -204,6 +207,7 @@ read_kept(TsaJob *job, MemoryContext context)
 		job->kept[i].copy = job->new_storage[i];
 	}
 	tsa_mark_of_result(job->nkept, job->kept, &job->kept_lsns);
+	job->kept_compared = DatumGetInt64(tsa_result_column(0, "compared"));
 }
 
 /*
@@ -268,15 +272,16 @@ tsa_job_load(int64 job_id, TsaJob *job)
 		" system_identifier = $2 AS native,"
 		" new_tablespaces, new_filenumbers, old_tablespaces, old_filenumbers,"
 		" source_relations, source_tablespaces, source_filenumbers,"
-		" (SELECT m.blocks FROM tablespace_advisor.job_mark m"
-		"   WHERE m.job_id = $1 ORDER BY m.mark_id DESC LIMIT 1) AS mark,"
-		" (SELECT m.lsns FROM tablespace_advisor.job_mark m"
-		"   WHERE m.job_id = $1 ORDER BY m.mark_id DESC LIMIT 1) AS mark_lsns,"
+		" m.blocks AS mark, m.lsns AS mark_lsns,"
+		" coalesce(m.bytes_compared, 0) AS compared,"
 		" tablespace_advisor.copy_kept_until(interrupted_at, l.during)"
 		"   <= pg_catalog.clock_timestamp() IS TRUE AS has_expired,"
 		" interruptions, stalls, indexes, indexes_from, index_names"
 		" FROM tablespace_advisor.job"
 		" JOIN tablespace_advisor.job_limits l USING (job_id)"
+		" LEFT JOIN LATERAL (SELECT blocks, lsns, bytes_compared"
+		"   FROM tablespace_advisor.job_mark k WHERE k.job_id = $1"
+		"   ORDER BY k.mark_id DESC LIMIT 1) m ON true"
 		" WHERE job_id = $1",
 		2, {INT8OID, INT8OID}, NULL
 	};
@@ -469,29 +474,29 @@ check_is_under_way(int64 job_id, uint64 rows)
  */
 void
 tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made, int n,
-						 const TsaLsnRanges *lsns)
+						 const TsaLsnRanges *lsns, int64 compared)
 {
 	/* earlier marks are of other files, or contained in the new one */
 	static TsaStatement query = {
 		"WITH gone AS (DELETE FROM tablespace_advisor.job_mark"
 		"   WHERE job_id = $1),"
 		" kept AS (INSERT INTO tablespace_advisor.job_mark"
-		"   (job_id, blocks, bytes_done, lsns)"
-		"   SELECT $1, $7, $8, $9 WHERE $8 > 0)"
+		"   (job_id, blocks, bytes_done, lsns, bytes_compared)"
+		"   SELECT $1, $7, $8, $9, $10 WHERE $8 > 0)"
 		" UPDATE tablespace_advisor.job SET new_tablespaces = $2,"
 		" new_filenumbers = $3, source_relations = $4,"
 		" source_tablespaces = $5, source_filenumbers = $6"
 		" WHERE job_id = $1 AND ($3 IS NULL OR state IN " TSA_UNFINISHED ")",
-		9, {INT8OID, OIDARRAYOID, OIDARRAYOID, OIDARRAYOID, OIDARRAYOID,
-		OIDARRAYOID, INT8ARRAYOID, INT8OID, PG_LSNARRAYOID}, NULL
+		10, {INT8OID, OIDARRAYOID, OIDARRAYOID, OIDARRAYOID, OIDARRAYOID,
+		OIDARRAYOID, INT8ARRAYOID, INT8OID, PG_LSNARRAYOID, INT8OID}, NULL
 	};
 	TsaLsnRanges none = {0};
 	int64		blocks = 0;
 	RelFileLocator *copies = palloc(sizeof(RelFileLocator) * Max(n, 1));
 	RelFileLocator *sources = palloc(sizeof(RelFileLocator) * Max(n, 1));
 	Datum	   *relids = palloc(sizeof(Datum) * Max(n, 1));
-	Datum		values[9];
-	char		nulls[] = "         ";
+	Datum		values[10];
+	char		nulls[] = "          ";
 	uint64		rows;
 
 	for (int i = 0; i < n; i++)
@@ -509,6 +514,7 @@ tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made, int n,
 	values[6] = tsa_mark_blocks(made, n);
 	values[7] = Int64GetDatum(blocks * BLCKSZ);
 	values[8] = tsa_mark_lsns(lsns != NULL ? lsns : &none);
+	values[9] = Int64GetDatum(compared);
 	rows = tsa_journal_update(&query, values, nulls);
 	if (n > 0)
 		check_is_under_way(job_id, rows);
@@ -549,31 +555,6 @@ tsa_job_lock(int64 job_id)
  * images (lsns), and the copy's sums.
  */
 void
-tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
-				 const TsaLsnRanges *lsns, const TsaMoveProgress *progress)
-{
-	static TsaStatement query = {
-		"INSERT INTO tablespace_advisor.job_mark"
-		" (job_id, blocks, bytes_done, blocks_again, lsns)"
-		" VALUES ($1, $2, $3, $4, $5)",
-		5, {INT8OID, INT8ARRAYOID, INT8OID, INT8OID, PG_LSNARRAYOID}, NULL
-	};
-	Datum		values[5];
-
-	values[0] = Int64GetDatum(job_id);
-	values[1] = tsa_mark_blocks(made, n);
-	values[2] = Int64GetDatum(progress->bytes_done);
-	values[3] = Int64GetDatum(progress->blocks_again);
-	values[4] = tsa_mark_lsns(lsns);
-	tsa_journal_update(&query, values, NULL);
-}
-
-/*
- * Makes a running or paused job "interrupted", or "queued" if no copy is kept.
- * Counts an interruption, and a stall if no mark was made since the last one,
- * unless by_window: its time window has closed.
- */
-void
 tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)
 {
 	static TsaStatement query = {
@@ -585,20 +566,24 @@ tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)
 		" bytes_done = CASE WHEN $2 THEN coalesce(m.bytes_done, 0) ELSE 0 END,"
 		" blocks_again = j.blocks_again + coalesce(m.again, 0),"
 		" takeovers = 0, stalls = CASE WHEN m.bytes_done > j.bytes_done"
+		"   OR m.compared < $4 * m.bytes_done AND m.compared > m.compared_before"
 		"   THEN 0 ELSE stalls + $3 END,"
 		" interrupted_at = pg_catalog.clock_timestamp()"
 		" FROM (SELECT (pg_catalog.array_agg(bytes_done"
 		"     ORDER BY mark_id DESC))[1] AS bytes_done,"
-		"   pg_catalog.max(blocks_again) AS again"
+		"   pg_catalog.max(blocks_again) AS again,"
+		"   pg_catalog.min(bytes_compared) AS compared_before,"
+		"   pg_catalog.max(bytes_compared) AS compared"
 		"   FROM tablespace_advisor.job_mark WHERE job_id = $1) m"
 		" WHERE j.job_id = $1 AND state IN ('running', 'paused')",
-		3, {INT8OID, BOOLOID, INT4OID}, NULL
+		4, {INT8OID, BOOLOID, INT4OID, INT8OID}, NULL
 	};
-	Datum		values[3];
+	Datum		values[4];
 
 	values[0] = Int64GetDatum(job_id);
 	values[1] = BoolGetDatum(keeps_copy);
 	values[2] = Int32GetDatum(by_window ? 0 : 1);
+	values[3] = Int64GetDatum(MAX_COMPARISONS);
 	tsa_journal_update(&query, values, NULL);
 }
 

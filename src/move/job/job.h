@@ -90,6 +90,7 @@ typedef struct TsaJob
 	int			nkept;			/* the same, if it can be gone on with */
 	TsaKeptCopy *kept;
 	TsaLsnRanges kept_lsns;		/* of its last mark */
+	int64		kept_compared;	/* likewise */
 	int			nold;			/* storage left behind, to be removed */
 	RelFileLocator *old_storage;
 } TsaJob;
@@ -122,16 +123,12 @@ extern void tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n);
 
 /*
  * [T] In the transaction that creates the new storage: names it.  n = 0: there
- * is none any more.  lsns: of the mark for kept blocks; NULL for none.  Throws
- * if the job has been ended.
+ * is none any more.  lsns, compared: of the mark for kept blocks; NULL for none.
+ * Throws if the job has been ended.
  */
 extern void tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made,
-									 int n, const TsaLsnRanges *lsns);
-
-/* [T] So much of the new storage has been copied. */
-extern void tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
-							 const TsaLsnRanges *lsns,
-							 const TsaMoveProgress *progress);
+									 int n, const TsaLsnRanges *lsns,
+									 int64 compared);
 
 /*
  * [T] The worker of a running job is gone, or leaves it as its time window has

@@ -14,6 +14,7 @@
 #include "utils/array.h"
 #include "utils/pg_lsn.h"
 
+#include "move/job/journal.h"
 #include "move/job/marks.h"
 #include "state/statement.h"
 
@@ -95,3 +96,34 @@ tsa_mark_lsns(const TsaLsnRanges *lsns)
 	}
 	return make_array(elems, n, PG_LSNOID);
 }
+
+/*
+ * See marks.h.
+ */
+void
+tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
+				 const TsaLsnRanges *lsns, const TsaMoveProgress *progress)
+{
+	static TsaStatement query = {
+		"INSERT INTO tablespace_advisor.job_mark"
+		" (job_id, blocks, bytes_done, blocks_again, lsns, bytes_compared)"
+		" VALUES ($1, $2, $3, $4, $5, $6)",
+		6, {INT8OID, INT8ARRAYOID, INT8OID, INT8OID, PG_LSNARRAYOID, INT8OID},
+		NULL
+	};
+	Datum		values[6];
+
+	values[0] = Int64GetDatum(job_id);
+	values[1] = tsa_mark_blocks(made, n);
+	values[2] = Int64GetDatum(progress->bytes_copied);
+	values[3] = Int64GetDatum(progress->blocks_again);
+	values[4] = tsa_mark_lsns(lsns);
+	values[5] = Int64GetDatum(progress->bytes_compared);
+	tsa_journal_update(&query, values, NULL);
+}
+
+/*
+ * Makes a running or paused job "interrupted", or "queued" if no copy is kept.
+ * Counts an interruption, and a stall if no mark was made since the last one,
+ * unless by_window: its time window has closed.
+ */

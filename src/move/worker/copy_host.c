@@ -17,6 +17,7 @@
 
 #include "move/job/job.h"
 #include "move/job/journal.h"
+#include "move/job/marks.h"
 #include "move/job/request.h"
 #include "move/worker/copy_host.h"
 
@@ -35,14 +36,14 @@ typedef struct CopyHost
  */
 static void
 note_storage_made(void *arg, const TsaKeptCopy *made, int n,
-				  const TsaLsnRanges *lsns)
+				  const TsaLsnRanges *lsns, int64 compared)
 {
 	CopyHost   *host = arg;
 	RelFileLocator *storage = palloc(sizeof(RelFileLocator) * n);
 
 	for (int i = 0; i < n; i++)
 		storage[i] = made[i].copy;
-	tsa_job_note_new_storage(host->job_id, made, n, lsns);
+	tsa_job_note_new_storage(host->job_id, made, n, lsns, compared);
 	tsa_note_present_storage(host->drops, storage, n);
 	pfree(storage);
 }
@@ -61,7 +62,7 @@ note_storage_dropped(void *arg)
 {
 	CopyHost   *host = arg;
 
-	tsa_job_note_new_storage(host->job_id, NULL, 0, NULL);
+	tsa_job_note_new_storage(host->job_id, NULL, 0, NULL, 0);
 	tsa_forget_present_storage(host->drops);
 }
 
@@ -216,7 +217,8 @@ tsa_copy_for_job(const TsaJob *job, TsaPendingDrops *drops,
 		.index_names = job->index_names,
 		.nkept = job->nkept,
 		.kept = job->kept,
-		.kept_lsns = job->kept_lsns
+		.kept_lsns = job->kept_lsns,
+		.kept_compared = job->kept_compared
 	};
 
 	if (!TIMESTAMP_IS_NOEND(job->limits.finish_by))

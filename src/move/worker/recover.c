@@ -171,7 +171,7 @@ interrupt_job(const TsaJob *job)
 			end_job(job);
 			return;
 		}
-		tsa_job_note_new_storage(job->job_id, NULL, 0, NULL);
+		tsa_job_note_new_storage(job->job_id, NULL, 0, NULL, 0);
 	}
 	tsa_job_note_interrupted(job->job_id, keeps_copy, false);
 }

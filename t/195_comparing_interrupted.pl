@@ -1,0 +1,150 @@
+# Copyright (c) 2026, The tablespace_advisor developers
+
+# A copy is interrupted while it is compared with the original: comparing counts as
+# progress, goes on from where it was, and need not fit into one time window.  t/174
+# interrupts it once; a move that was interrupted over ten times failed.
+
+use TsaTest;
+
+my $node = start_node('main', conf => q{
+shared_preload_libraries = 'tablespace_advisor'
+wal_level = replica
+autovacuum = off
+log_timezone = 'America/St_Johns'
+tablespace_advisor.debug_mark_kb = 128
+tablespace_advisor.keep_interrupted = 1d
+});
+
+# 12 MB of table, TOAST and indexes.
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (a int PRIMARY KEY, b int, c text, d text);
+	ALTER TABLE t ALTER d SET STORAGE EXTERNAL;
+	INSERT INTO t SELECT i, i, md5(i::text), CASE WHEN i % 20 = 0 THEN repeat(md5(i::text), 100) END
+		FROM generate_series(1, 40000) i;
+	CREATE INDEX t_c ON t ((repeat(c, 4)), b);
+	VACUUM t});
+
+sub content
+{
+	return $node->safe_psql('postgres', 'SELECT count(*), sum(hashtextextended(x::text, 0)) FROM t x');
+}
+
+sub interrupt
+{
+	my ($job) = @_;
+
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid, 60000) FROM tablespace_moves WHERE job_id = $job");
+	return;
+}
+
+# A move that has copied all, and whose next worker has only to compare, and stops
+# at a point.
+sub start_copied
+{
+	my ($to, $point, $max_rate) = @_;
+	my $job = start_stopped_table_move($node, 'fsm copied', 't', $to, 'with_indexes => true');
+
+	$node->safe_psql('postgres', "SELECT alter_move($job, max_rate => '$max_rate')");
+	$node->append_conf('postgresql.conf', "tablespace_advisor.debug_stop_at = '$point'");
+	$node->restart;
+	wait_for_stop($node, $point);
+	return $job;
+}
+
+sub compared
+{
+	my ($job) = @_;
+
+	return $node->safe_psql('postgres', "SELECT max(bytes_compared) FROM tablespace_advisor.job_mark WHERE job_id = $job");
+}
+
+sub check_done
+{
+	my ($job, $interruptions, $before, $name) = @_;
+
+	is(wait_for_job($node, $job), 'done', "$name: the move is done");
+	is(job_field($node, $job, 'interruptions'), $interruptions, "$name: it was interrupted so often");
+	is(content(), $before, "$name: nothing is lost");
+	is( $node->safe_psql('postgres',
+			q{SELECT tsa_amcheck('t') || ' trees' UNION ALL SELECT tsa_heap_damage('t')}),
+		'2 trees', "$name: table and indexes are well");
+	check_orphans($node, $name);
+	return;
+}
+
+# Half of the times with changes, in what has been compared and in what has not.
+my $job = start_copied('fast', 'marked', 'none');
+my $total = job_field($node, $job, 'bytes_total');
+my $last = 0;
+for my $n (1 .. 14)
+{
+	cmp_ok(compared($job), '>', $last, "interruption $n: comparing goes on from where it was");
+	$last = compared($job);
+	$node->safe_psql('postgres', "UPDATE t SET b = b + 1 WHERE a % 2000 = $n") if $n % 2;
+	is( $node->safe_psql('postgres', "SELECT phase, percent > 70 AND percent < 100 FROM tablespace_moves WHERE job_id = $job"),
+		'comparing|t', "interruption $n: progress is shown");
+	interrupt($job);
+	wait_for_stop($node, 'marked');
+	is(job_field($node, $job, 'interruptions'), $n + 1, "interruption $n: another worker");
+}
+is($node->safe_psql('postgres', "SELECT stalls FROM tablespace_advisor.job WHERE job_id = $job"), '0', 'it is not stuck');
+
+# There is an end to that: it may be the move that interrupts.
+$node->safe_psql('postgres', "UPDATE tablespace_advisor.job_mark SET bytes_compared = bytes_compared + 21 * $total WHERE job_id = $job");
+interrupt($job);
+wait_for_stop($node, 'marked');
+is($node->safe_psql('postgres', "SELECT stalls FROM tablespace_advisor.job WHERE job_id = $job"), '1',
+	'what has been compared over and over does not count');
+my $before = content();
+release($node);
+check_done($job, 16, $before, 'comparing interrupted');
+
+# Always at the same place.
+$job = start_copied('slow', 'compared', 'none');
+for my $n (1 .. 11)
+{
+	interrupt($job);
+	wait_for_stop($node, 'compared');
+}
+interrupt($job);
+is(wait_for_job($node, $job), 'failed', 'a move that is always interrupted at the same place fails');
+is($node->safe_psql('postgres', "SELECT detail FROM tablespace_moves WHERE job_id = $job"),
+	'It was interrupted again and again before it had got any further.', 'and says why');
+release($node);
+check_orphans($node, 'always at the same place');
+
+# --- time windows --------------------------------------------------------------------------
+
+# A window from so long after now to so long after now, in the server's time zone.
+sub alter
+{
+	my ($opens, $closes) = @_;
+
+	return $node->safe_psql('postgres', qq{
+		SELECT alter_move($job, during => to_char(n + interval '$opens', 'HH24:MI:SS') || '-' || to_char(n + interval '$closes', 'HH24:MI:SS'))
+		FROM (SELECT now() AT TIME ZONE current_setting('log_timezone') AS n) n});
+}
+
+# What a window breaks off is begun again in the next one, but if that closes, too,
+# the worker stays, or a large copy would never be compared.
+$job = start_copied('slow', 'compared', '500 kB');
+alter('2 h', '3 h');
+release($node);
+wait_until_job($node, $job, q{state = 'paused' AND opens_at IS NOT NULL});
+wait_for_workers($node);
+is(job_field($node, $job, 'pid'), '', 'a first window closes: there is no worker');
+stop_at($node, 'compared');
+alter('-1 h', '2 h');
+wait_for_stop($node, 'compared');
+alter('2 h', '3 h');
+release($node);
+wait_until_job($node, $job, q{phase = 'paused: its time window is closed'});
+$node->safe_psql('postgres', 'UPDATE t SET b = b + 1 WHERE a % 500 = 7');
+$before = content();
+is(job_field($node, $job, 'state || (pid IS NOT NULL)'), 'runningtrue', 'a second one closes: the worker stays');
+$node->safe_psql('postgres', "SELECT alter_move($job, max_rate => 'none')");
+alter('-1 h', '2 h');
+check_done($job, 1, $before, 'two windows');
+check_no_crash($node);
+$node->stop;
+done_testing();
