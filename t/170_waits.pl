@@ -265,6 +265,68 @@ cmp_ok($reads->{'facts application heap by bitmap'}, '>', 150, '... and its stat
 cmp_ok($reads->{'report application sequential'}, '>', 1200,
 	'what a subtransaction read that fails');
 
+# Functions in the query of a cursor that was read in a subtransaction, and cursors that
+# fail and are closed while others go on.  (Above, executions ended together with the
+# subtransaction that began them, and each execution was measured.)
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION some_facts(first int) RETURNS SETOF int LANGUAGE sql VOLATILE
+		SET enable_sort = off SET enable_bitmapscan = off SET enable_seqscan = off AS
+		'SELECT id FROM public.facts WHERE g > first ORDER BY g LIMIT 10';
+	CREATE FUNCTION read_on() RETURNS int LANGUAGE plpgsql AS $$
+	DECLARE
+		c CURSOR FOR SELECT some_facts(100);
+		n int := 0;
+		id int;
+	BEGIN
+		OPEN c;
+		BEGIN
+			FETCH c INTO id;
+			PERFORM 1 / 0;
+		EXCEPTION WHEN division_by_zero THEN NULL;
+		END;
+		LOOP
+			FETCH c INTO id;
+			EXIT WHEN NOT FOUND;
+			n := n + 1;
+		END LOOP;
+		RETURN n;
+	END $$;
+	CREATE TABLE one AS SELECT 1 AS id;
+	ANALYZE one;
+	CREATE FUNCTION fail_and_close() RETURNS void LANGUAGE plpgsql AS $$
+	DECLARE
+		c refcursor;
+		x int;
+	BEGIN
+		FOR i IN 1..10 LOOP
+			OPEN c FOR EXECUTE 'SELECT 1 / (3 - row_number() OVER (ORDER BY g))::int FROM facts';
+			BEGIN
+				LOOP FETCH c INTO x; END LOOP;
+			EXCEPTION WHEN division_by_zero THEN NULL;
+			END;
+			CLOSE c;
+			FOR n IN 1..10 LOOP
+				OPEN c FOR EXECUTE 'SELECT id FROM one';
+				FETCH c INTO x;
+				CLOSE c;
+			END LOOP;
+		END LOOP;
+	END $$;
+	CREATE ROLE failing SUPERUSER});
+is( $node->safe_psql('postgres', 'SELECT read_on()'),
+	$node->safe_psql('postgres', 'SET tablespace_advisor.track_waits = off; SELECT read_on()'),
+	'a function goes on after the subtransaction that it began in');
+$node->safe_psql('postgres', q{
+	SET ROLE failing;
+	SET tablespace_advisor.track_waits_sample = 10000;
+	SET enable_sort = off;
+	SET enable_seqscan = off;
+	SELECT fail_and_close()});
+is( $node->safe_psql('postgres', q{
+		SELECT count(*) FROM tablespace_advisor.wait_statements()
+		WHERE userid = 'failing'::regrole AND relid = 'facts'::regclass}), 0,
+	'a cursor that fails and is closed is no execution that ends');
+
 # --- hits, calls, histogram -----------------------------------------------------
 
 my ($none, undef, $calls) = measure(q{

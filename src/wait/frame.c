@@ -5,7 +5,9 @@
  *
  * Frames are found by their EState, in a hash table: a session may have
  * thousands of open cursors.  They are made with malloc() and kept for the next
- * execution.  If there is no memory, an execution is not measured.
+ * execution.  If there is no memory, an execution is not measured.  A frame
+ * ends before the memory of its EState does (settle.c), which may be another
+ * EState's then.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -14,7 +16,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 
@@ -157,12 +158,9 @@ tsa_frame_release(TsaFrame *frame)
 TsaFrame *
 tsa_frame_open(const QueryDesc *query, uint32 weight, bool toplevel)
 {
-	TsaFrame   *frame = tsa_frame_find(query->estate);
+	TsaFrame   *frame = free_frames;
 
-	/* left behind by an execution that nobody has ended */
-	if (frame != NULL)
-		tsa_frame_release(frame);
-	frame = free_frames;
+	Assert(tsa_frame_find(query->estate) == NULL);
 	if (frame != NULL)
 	{
 		free_frames = frame->next;
@@ -171,7 +169,6 @@ tsa_frame_open(const QueryDesc *query, uint32 weight, bool toplevel)
 	else if ((frame = calloc(1, sizeof(TsaFrame))) == NULL)
 		return NULL;
 	frame->estate = query->estate;
-	frame->subxact = GetCurrentSubTransactionId();
 	frame->statement.queryid = (uint64) query->plannedstmt->queryId;
 	frame->statement.dbid = MyDatabaseId;
 	frame->statement.userid = GetUserId();
@@ -187,32 +184,16 @@ tsa_frame_open(const QueryDesc *query, uint32 weight, bool toplevel)
 }
 
 /*
- * Frames of a subtransaction that commits belong to the one around it.
- */
-void
-tsa_frames_reassign(SubTransactionId from, SubTransactionId to)
-{
-	if (nframes == 0)
-		return;
-	for (int i = 0; i < BUCKETS; i++)
-		for (TsaFrame *frame = buckets[i]; frame != NULL; frame = frame->next)
-			if (frame->subxact == from)
-				frame->subxact = to;
-}
-
-/*
- * Any frame of a subtransaction, or of all (InvalidSubTransactionId); NULL if
- * there is none.
+ * Any frame, or NULL if there is none.
  */
 TsaFrame *
-tsa_frame_of(SubTransactionId subxact)
+tsa_frame_any(void)
 {
 	if (nframes == 0)
 		return NULL;
 	for (int i = 0; i < BUCKETS; i++)
-		for (TsaFrame *frame = buckets[i]; frame != NULL; frame = frame->next)
-			if (subxact == InvalidSubTransactionId || frame->subxact == subxact)
-				return frame;
+		if (buckets[i] != NULL)
+			return buckets[i];
 	return NULL;
 }
 

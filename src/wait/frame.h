@@ -82,7 +82,6 @@ typedef struct TsaFrame
 {
 	struct TsaFrame *next;		/* in its bucket, or in the list of free ones */
 	EState	   *estate;
-	SubTransactionId subxact;
 	TsaStatementKey statement;
 	uint32		weight;			/* 0: only for the statement around it */
 	uint64		slow_key;		/* of its statement in slow.c, or 0 */
@@ -116,8 +115,7 @@ extern TsaFrame *tsa_frame_open(const QueryDesc *query, uint32 weight,
 								bool toplevel);
 extern TsaFrame *tsa_frame_find(const EState *estate);
 extern void tsa_frame_release(TsaFrame *frame);
-extern TsaFrame *tsa_frame_of(SubTransactionId subxact);
-extern void tsa_frames_reassign(SubTransactionId from, SubTransactionId to);
+extern TsaFrame *tsa_frame_any(void);
 extern bool tsa_array_grow(TsaWaitArray *array, size_t item, int32 n);
 extern void tsa_for_bitmap_scans(TsaFrame *frame, PlanState *state,
 								 void (*scan) (TsaFrame *frame,

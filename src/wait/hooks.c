@@ -14,8 +14,8 @@
  * Hooks are chained, in any order with those of pg_stat_statements and
  * auto_explain: nothing here depends on these.
  *
- * Frames end in ExecutorEnd.  After an error nobody calls that: the callbacks
- * of transactions drop them.  FATAL comes without either: local.c calls
+ * Frames end in ExecutorEnd, after an error with the memory of the execution or
+ * with the transaction (settle.c).  FATAL comes without either: local.c calls
  * charge_last() while the process exits.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
@@ -118,8 +118,9 @@ begin_execution(const QueryDesc *query)
 	uint32		weight = always ? 1 : drawn ? tsa_track_waits_sample : 0;
 	TsaFrame   *frame = NULL;
 
-	if (weight > 0 || (tsa_current_frame != NULL &&
-					   tsa_current_frame->all_nested))
+	if ((weight > 0 || (tsa_current_frame != NULL &&
+						tsa_current_frame->all_nested)) &&
+		tsa_frame_ends_with(query->estate))
 		frame = tsa_frame_open(query, weight, toplevel);
 	tsa_local_count(weight > 0 && frame != NULL);
 	if (frame == NULL)
@@ -234,25 +235,10 @@ end_transaction(XactEvent event, void *arg)
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE ||
 		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
 		return;
-	tsa_frames_drop(InvalidSubTransactionId);
+	tsa_frames_drop();
 	tsa_wait_end_transaction();
 	if (tsa_wait_nesting == 0)
 		(void) tsa_local_hand_in();
-}
-
-/*
- * Drops the frames of an aborted subtransaction; those of a committed one go to
- * its parent.
- */
-static void
-end_subtransaction(SubXactEvent event, SubTransactionId subxact,
-				   SubTransactionId parent, void *arg)
-{
-	(void) arg;
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		tsa_frames_drop(subxact);
-	else if (event == SUBXACT_EVENT_COMMIT_SUB)
-		tsa_frames_reassign(subxact, parent);
 }
 
 /* The process ends in the middle of an execution. */
@@ -264,7 +250,7 @@ charge_last(void)
 	tsa_wait_aborting = true;
 	if (frame != NULL && tsa_read_progress() != frame->progress)
 		tsa_frame_charge_now(frame, true);
-	tsa_frames_drop(InvalidSubTransactionId);
+	tsa_frames_drop();
 	tsa_current_frame = NULL;
 }
 
@@ -283,6 +269,5 @@ tsa_init_wait_hooks(void)
 	previous_end = ExecutorEnd_hook;
 	ExecutorEnd_hook = end_execution;
 	RegisterXactCallback(end_transaction, NULL);
-	RegisterSubXactCallback(end_subtransaction, NULL);
 	tsa_local_at_exit(charge_last);
 }

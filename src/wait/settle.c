@@ -10,8 +10,13 @@
  * weighted.  An execution that fails adds to no statement, as in
  * pg_stat_statements.
  *
- * The frame of an execution that aborts is dropped at the end of its
- * (sub)transaction.  By then nothing of the executor may be looked at.
+ * After an error nobody calls ExecutorEnd.  The frame is dropped then when the
+ * memory of its execution goes, or when the transaction ends.  The end of the
+ * subtransaction in which it began may be too early or too late for that.  A
+ * cursor goes on after a subtransaction that has read it, and so do functions
+ * in its query that began there.  A cursor that has failed may be closed long
+ * before, and the address of its EState used again.  While a frame is dropped
+ * nothing of the executor may be looked at.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -143,16 +148,44 @@ tsa_frame_close(TsaFrame *frame, bool completed)
 	end_frame(frame, completed);
 }
 
+/* The memory of an execution goes, which has perhaps ended before. */
+static void
+drop_with_memory(void *estate)
+{
+	TsaFrame   *frame = tsa_frame_find(estate);
+
+	if (frame != NULL)
+		end_frame(frame, false);
+}
+
 /*
- * Drops the frames of a subtransaction that aborts, or all of them at the end
- * of a transaction (InvalidSubTransactionId).
+ * Has the frame that an execution is about to get dropped with the memory of
+ * the execution.  False without memory.
+ */
+bool
+tsa_frame_ends_with(EState *estate)
+{
+	MemoryContextCallback *callback;
+
+	callback = MemoryContextAllocExtended(estate->es_query_cxt,
+										  sizeof(*callback), MCXT_ALLOC_NO_OOM);
+	if (callback == NULL)
+		return false;
+	callback->func = drop_with_memory;
+	callback->arg = estate;
+	MemoryContextRegisterResetCallback(estate->es_query_cxt, callback);
+	return true;
+}
+
+/*
+ * Drops all frames, at the end of a transaction.
  */
 void
-tsa_frames_drop(SubTransactionId subxact)
+tsa_frames_drop(void)
 {
 	TsaFrame   *frame;
 
-	while ((frame = tsa_frame_of(subxact)) != NULL)
+	while ((frame = tsa_frame_any()) != NULL)
 	{
 		if (tsa_current_frame == frame)
 			tsa_current_frame = NULL;

@@ -13,6 +13,7 @@
 #include "wait/frame.h"
 
 extern void tsa_frame_close(TsaFrame *frame, bool completed);
-extern void tsa_frames_drop(SubTransactionId subxact);
+extern bool tsa_frame_ends_with(EState *estate);
+extern void tsa_frames_drop(void);
 
 #endif							/* TSA_WAIT_SETTLE_H */

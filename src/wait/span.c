@@ -84,14 +84,16 @@ tsa_span_leave(TsaWaitSpan *span, bool aborting)
 		.reads = tsa_accounted.reads - span->accounted.reads,
 		.ns = tsa_accounted.ns - span->accounted.ns
 	};
+	bool		is_alive;
 
 	tsa_wait_aborting = aborting;
 	if (span->with_timing)
 		tsa_end_timing(span->was_timing);
 	/* after an abort of its transaction the frame is no more */
-	if (span->frame != NULL && tsa_current_frame == span->frame)
-		leave_frame(span, &now, aborting);
+	is_alive = span->frame != NULL && tsa_current_frame == span->frame;
 	tsa_current_frame = span->outer;
+	if (is_alive)
+		leave_frame(span, &now, aborting);	/* which may fail */
 	if (span->outer != NULL)
 	{
 		tsa_frame_skip(span->outer);
