@@ -217,6 +217,21 @@ cmp_ok($reads->{'facts maintenance utility'}, '>', 50, 'VACUUM is maintenance');
 ($reads) = measure('ANALYZE report');
 cmp_ok($reads->{'report maintenance utility'}, '>', 300, 'ANALYZE is maintenance');
 
+# Rights that are revoked while the command runs are no reason for it to fail.  (In the
+# commands above nobody had changed any.)
+$node->safe_psql('postgres', q{
+	CREATE ROLE low;
+	CREATE SCHEMA hidden;
+	GRANT ALL ON SCHEMA hidden TO low;
+	CREATE TABLE hidden.notes AS SELECT * FROM report;
+	ALTER TABLE hidden.notes OWNER TO low;
+	CREATE FUNCTION hide() RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS
+		'BEGIN REVOKE ALL ON SCHEMA hidden FROM low; END';
+	CREATE FUNCTION hidden_once(id int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+		'BEGIN IF id = 5000 THEN PERFORM public.hide(); END IF; RETURN id; END'});
+($reads) = measure('SET ROLE low; CREATE INDEX ON hidden.notes (hidden_once(id)); RESET ROLE');
+cmp_ok($reads->{'hidden.notes maintenance utility'}, '>', 300, 'CREATE INDEX, and rights on its schema');
+
 # --- cursors, transactions in procedures, subtransactions ----------------------
 
 ($reads) = measure(q{

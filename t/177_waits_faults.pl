@@ -90,8 +90,6 @@ fail_each('many partitions', 'SELECT count(*) FROM parted p JOIN parted q ON p.k
 fail_each('VACUUM', 'VACUUM (ANALYZE) report', least => 2);
 fail_each('VACUUM of all', 'VACUUM (ANALYZE)', least => 5, step => 40);
 fail_each('ANALYZE of some', 'ANALYZE parted, facts', least => 3);
-fail_each('CREATE INDEX', 'BEGIN; CREATE INDEX ON report (id)', least => 2);
-fail_each('COPY', "COPY report TO '/dev/null'", least => 2);
 
 is( $node->safe_psql('postgres', q{
 		SELECT sum(w.calls), sum(w.calls) = sum(s.calls), sum(w.reads) = sum(s.shared_blks_read)

@@ -25,11 +25,11 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/planner.h"
 #include "tcop/utility.h"
 #include "utils/backend_status.h"
+#include "utils/lsyscache.h"
 
 #include "compat.h"
 #include "wait/caller.h"
@@ -130,17 +130,22 @@ describe(const Node *statement, Command *command)
 	return true;
 }
 
-/* The relation of a command that has succeeded. */
+/*
+ * The relation of a command that has succeeded.  Rights are not asked for: they
+ * may have been revoked meanwhile.
+ */
 static Oid
 find_relation(const Command *command)
 {
-	RangeVar   *name;
+	Oid			schema;
 
 	if (!command->has_name || !IsTransactionState())
 		return InvalidOid;
-	name = makeRangeVar(command->schema[0] == '\0' ? NULL :
-						pstrdup(command->schema), pstrdup(command->name), -1);
-	return RangeVarGetRelid(name, NoLock, true);
+	if (command->schema[0] == '\0')
+		return RelnameGetRelid(command->name);
+	schema = LookupNamespaceNoError(command->schema);
+	return OidIsValid(schema) ? get_relname_relid(command->name, schema) :
+		InvalidOid;
 }
 
 /* Adds the reads of the tables that a command has locked. */
