@@ -75,6 +75,18 @@ sub write_bytes
 	return;
 }
 
+sub read_bytes
+{
+	my ($path, $offset, $n) = @_;
+	my $bytes = '';
+
+	open my $file, '<:raw', $path or die "$path: $!";
+	seek $file, $offset, 0;
+	read $file, $bytes, $n;
+	close $file;
+	return $bytes;
+}
+
 # The move goes on and ends, with the same rows.
 sub check_done
 {
@@ -121,6 +133,8 @@ my %pages = (
 	'LSN of the future' => sub { write_bytes($_[0], 10 * $page, pack('LL', 0x7f, 77)) },
 	'LSN of the past' => sub { write_bytes($_[0], 10 * $page, pack('LL', 0, 77)) },
 	'zeros' => sub { write_bytes($_[0], 10 * $page, "\0" x (10 * $page)) },
+	'torn page' => sub { write_bytes($_[0], 10 * $page + $page / 2, "\0" x ($page / 2)) },
+	'page of another block' => sub { write_bytes($_[0], 10 * $page, read_bytes($_[0], 11 * $page, $page)) },
 	'cut off' => sub { truncate($_[0], 20 * $page + 77) or die "truncate: $!" },
 	'gone' => sub { unlink($_[0]) or die "unlink: $!" });
 
@@ -174,6 +188,77 @@ for my $end (sort keys %ends)
 	check_done($job, 't', $end, $before);
 	check_moves_back($end);
 	check_crash('t', $end);
+}
+
+# --- other files ---------------------------------------------------------------------------
+
+# Pages of another table have LSNs that the mark has, and right headers.
+$node->safe_psql('postgres', q{
+	CREATE TABLE another (a int, b int, c text) TABLESPACE slow;
+	ALTER TABLE another ALTER c SET STORAGE PLAIN});
+my %files = (
+	'no visibility map' => sub { unlink("$_[0]_vm") or die "unlink: $!" },
+	'no free space map' => sub { unlink("$_[0]_fsm") or die "unlink: $!" },
+	'no table' => sub { unlink($_[0]) or die "unlink: $!" },
+	'maps of ones' => sub { write_bytes("$_[0]$_", 0, "\xff" x (3 * $page)) foreach '_vm', '_fsm' },
+	'maps that end in mid-page' => sub { write_bytes("$_[0]$_", -s "$_[0]$_", 'x' x 100) foreach '_vm', '_fsm' },
+	'more pages' => sub { write_bytes($_[0], 200 * $page, read_bytes($_[0], 0, 100 * $page)) },
+	'pages of another table' => sub {
+		my $other = $node->data_dir . '/' . $node->safe_psql('postgres', q{
+			INSERT INTO another SELECT i, -i, repeat('y', 4500) FROM generate_series(1, 200) i;
+			CHECKPOINT;
+			SELECT pg_relation_filepath('another')});
+		write_bytes($_[0], 0, read_bytes($other, 0, 200 * $page)) });
+
+for my $name (sort keys %files)
+{
+	make_table('t', 200);
+	my $before = content('t');
+	my ($job, $path) = interrupt('t', 'fsm copied');
+
+	$files{$name}->($path);
+	check_done($job, 't', $name, $before);
+	is( $node->safe_psql('postgres', "SELECT count(*) FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t))"),
+		200, "$name: each row is found by its place");
+	check_moves_back($name);
+	check_crash('t', $name);
+}
+
+# --- the file is another table's by now -----------------------------------------------------
+
+# The number of a copy that is gone is used again, as after the wraparound of OIDs.
+foreach my $end ('goes on', 'is cancelled')
+{
+	make_table('t', 200);
+	my $before = content('t');
+	my ($job, $path) = interrupt('t', 'fsm copied');
+	my ($number) = $path =~ /(\d+)$/;
+
+	$node->stop;
+	unlink glob("$path*");
+	command_ok([ 'pg_resetwal', '-o', $number, '-D', $node->data_dir ], 'OIDs begin again');
+	$node->start;
+	$node->safe_psql('postgres', q{
+		DROP TABLE another;
+		CREATE TABLE another (a int, b int, c text) TABLESPACE fast});
+	is($node->safe_psql('postgres', "SELECT pg_relation_filenode('another')"), $number,
+		'another table has the number of the copy');
+	$node->safe_psql('postgres', q{
+		INSERT INTO another SELECT i, -i, repeat('y', 200) FROM generate_series(1, 1000) i});
+	my $other = content('another');
+	if ($end eq 'goes on')
+	{
+		check_done($job, 't', $end, $before);
+	}
+	else
+	{
+		$node->safe_psql('postgres', "SELECT cancel_move($job); SELECT wait_for_moves('{$job}')");
+	}
+	is(content('another'), $other, "the move $end: the other table is left alone");
+	is(content('t'), $before, '... and this one has its rows');
+	check_crash('t', $end);
+	is(content('another'), $other, '... after a crash, too');
+	$node->safe_psql('postgres', "CALL move_table_concurrently('t', 'slow')");
 }
 
 # --- a free space map of more blocks than the table has any more ------------------------------
