@@ -63,7 +63,7 @@ sub check_done
 	my ($job, $interruptions, $before, $name) = @_;
 
 	is(wait_for_job($node, $job), 'done', "$name: the move is done");
-	is(job_field($node, $job, 'interruptions'), $interruptions, "$name: it was interrupted so often");
+	is(job_field($node, $job, 'interruptions'), $interruptions, "$name: the move was interrupted so often");
 	is(content(), $before, "$name: nothing is lost");
 	is( $node->safe_psql('postgres',
 			q{SELECT tsa_amcheck('t') || ' trees' UNION ALL SELECT tsa_heap_damage('t')}),
@@ -87,7 +87,7 @@ for my $n (1 .. 14)
 	wait_for_stop($node, 'marked');
 	is(job_field($node, $job, 'interruptions'), $n + 1, "interruption $n: another worker");
 }
-is($node->safe_psql('postgres', "SELECT stalls FROM tablespace_advisor.job WHERE job_id = $job"), '0', 'it is not stuck');
+is($node->safe_psql('postgres', "SELECT stalls FROM tablespace_advisor.job WHERE job_id = $job"), '0', 'comparing interrupted: the move is not stuck');
 
 # There is an end to that: it may be the move that interrupts.
 $node->safe_psql('postgres', "UPDATE tablespace_advisor.job_mark SET bytes_compared = bytes_compared + 21 * $total WHERE job_id = $job");
@@ -109,7 +109,7 @@ for my $n (1 .. 11)
 interrupt($job);
 is(wait_for_job($node, $job), 'failed', 'a move that is always interrupted at the same place fails');
 is($node->safe_psql('postgres', "SELECT detail FROM tablespace_moves WHERE job_id = $job"),
-	'It was interrupted again and again before it had got any further.', 'and says why');
+	'It was interrupted again and again before it had got any further.', 'always at the same place: the move says why it fails');
 release($node);
 check_orphans($node, 'always at the same place');
 

@@ -66,16 +66,16 @@
  * From the beginning, changes of S are noted for all blocks below the mark.
  * Changes before a page is compared show in the comparison; later ones are
  * copied again.  The queue is written before, so C has all that this worker has
- * logged; and nothing else writes C while pages are compared.  All of this holds
- * in whatever order blocks are compared, if each is compared once.
+ * logged; and nothing else writes C while pages are compared.  This holds in
+ * whatever order blocks are compared, if each is compared once.
  *
  * A comparison that is interrupted.  The next worker compares all again: nobody
  * has followed the changes since, and their LSNs do not tell, as a page becomes
  * all-visible without one.  It begins where the other was, and goes round: a
- * mark has the bytes compared, in all comparisons.  So each comparison that gets
- * to a mark brings the next one behind it, and counts as progress; but for one
- * that always ends at the same place, as it may be what interrupts, and only for
- * so many rounds, since it may be what follows (job.c).
+ * mark has the bytes compared, in all comparisons.  So each comparison that
+ * gets to a mark brings the next one behind it, and counts as progress.  One
+ * that always ends at the same place does not, as it may be what interrupts;
+ * nor do more than so many rounds, since it may be what follows (job.c).
  *
  * A mark that is made before all has been compared takes the ranges of the one
  * it goes on with, and adds its own: images that other workers have logged in

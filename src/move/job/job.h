@@ -123,8 +123,8 @@ extern void tsa_job_note_indexes(int64 job_id, const Oid *indexes, int n);
 
 /*
  * [T] In the transaction that creates the new storage: names it.  n = 0: there
- * is none any more.  lsns, compared: of the mark for kept blocks; NULL for none.
- * Throws if the job has been ended.
+ * is none any more.  lsns, compared: of the mark for kept blocks; NULL for
+ * none.  Throws if the job has been ended.
  */
 extern void tsa_job_note_new_storage(int64 job_id, const TsaKeptCopy *made,
 									 int n, const TsaLsnRanges *lsns,
