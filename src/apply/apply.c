@@ -69,7 +69,7 @@ lock_round(LOCKTAG *tag)
 				 errmsg("another round of apply_placement() is under way")));
 }
 
-/* The arguments of plan_round(). */
+/* Reads the arguments of plan_round(); 22023 unless max_bytes is positive. */
 static void
 parse_arguments(FunctionCallInfo fcinfo, Datum *values, char *nulls)
 {

@@ -280,7 +280,7 @@ forget_placements(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* SQL function assumed_placements. */
+/* assumed_placements(): a row per assumption of this session. */
 Datum
 assumed_placements(PG_FUNCTION_ARGS)
 {

@@ -159,7 +159,7 @@ tsa_mean_skip(double density)
 	return density * most < 1 ? most : fmin(1 + 1 / density, most);
 }
 
-/* Multiply all counts. */
+/* Multiply all counts of the point, in place. */
 void
 tsa_locality_scale(TsaLocalityPoint *point, double factor)
 {

@@ -137,7 +137,10 @@ estimate_entries(const TsaBtreeReader *reader, double seen, double leaves)
 	return leaves > 0 ? seen / leaves * blocks : 0;
 }
 
-/* Look at one index. */
+/*
+ * Read an index as a whole, or parts of it if it is large, and fill in its
+ * windows in *row.
+ */
 static void
 sample_index(Relation index, double table_blocks, TsaLocalityRow *row)
 {

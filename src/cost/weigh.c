@@ -74,7 +74,10 @@ read_index(HeapTupleHeader row, TsaRegretIndex *index, int *measured)
 	}
 }
 
-/* All of them. */
+/*
+ * Reads an array of rows into input->indexes, and counts measured ones.  2202E
+ * if it is empty, 22004 for a NULL in it.
+ */
 static void
 read_indexes(ArrayType *array, TsaRegretInput *input, int *measured)
 {

@@ -27,7 +27,10 @@ PG_FUNCTION_INFO_V1(tsa_window_end);
 /* Changes that are further away than these seconds do not matter. */
 #define TOO_LONG	1e10
 
-/* For a TsaTimeZone. */
+/*
+ * Callback of a TsaTimeZone: seconds east of UTC at that time, in the zone of
+ * the server's log; *until: when that changes next.
+ */
 static long
 server_offset(int64_t at, int64_t *until, void *arg pg_attribute_unused())
 {

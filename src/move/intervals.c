@@ -125,7 +125,7 @@ ratio_error(const Series *amounts, const Series *bases)
 	return sqrt(squares * (n - 1) / n);
 }
 
-/* ratio_error(amounts, bases) */
+/* ratio_error(amounts, bases): see ratio_error(); NULL if it is not known. */
 Datum
 tsa_ratio_error(PG_FUNCTION_ARGS)
 {

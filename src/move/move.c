@@ -147,7 +147,10 @@ move_concurrently(FunctionCallInfo fcinfo, const TsaMoveOptions *options,
 	return tsa_job_ids_row(fcinfo, ids);
 }
 
-/* move_indexes_concurrently(target, tablespace, indexes, ...) */
+/*
+ * move_indexes_concurrently(target, tablespace, indexes, ...): returns the row
+ * of job ids; errors as in its COMMENT.
+ */
 Datum
 tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
 {
@@ -160,7 +163,10 @@ tsa_move_indexes_concurrently(PG_FUNCTION_ARGS)
 	return move_concurrently(fcinfo, &options, tsa_plan_indexes);
 }
 
-/* move_table_concurrently(target, tablespace, with_indexes, ...) */
+/*
+ * move_table_concurrently(target, tablespace, with_indexes, ...): likewise;
+ * 0A000 for method "rebuild".
+ */
 Datum
 tsa_move_table_concurrently(PG_FUNCTION_ARGS)
 {

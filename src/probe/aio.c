@@ -76,7 +76,10 @@ aio_submit(TsaIoEngine *base, TsaIoRequest *request)
 	return submit_iocb(engine, iocb, request);
 }
 
-/* Collect finished requests. */
+/*
+ * Collect finished requests, "max" at most, after waiting up to timeout_ns for
+ * one; returns their number, 0 after a signal, or a negative errno.
+ */
 static int
 aio_reap(TsaIoEngine *base, TsaIoRequest **done, int max, int64_t timeout_ns)
 {

@@ -64,7 +64,7 @@ is_main_fork(const char *name)
 	return digits > 0 && name[digits] == '\0';
 }
 
-/* Keep the largest files. */
+/* Add a file of so many bytes, in place of the smallest if there is no room. */
 static void
 add_candidate(Candidates *candidates, const char *path, uint64 bytes)
 {

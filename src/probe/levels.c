@@ -84,7 +84,10 @@ count_complete(const TsaLevels *levels)
 	return levels->n;
 }
 
-/* Add a turn. */
+/*
+ * Add a turn to the last stretch, or to a new one if that is complete; joins
+ * stretches when there is no room.
+ */
 void
 tsa_levels_add(TsaLevels *levels, const TsaStretch *turn)
 {

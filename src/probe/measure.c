@@ -236,7 +236,10 @@ time_spent(const TsaMeasuring *run, uint64_t now)
 	return run->turn_spent + now - run->turn_start_ns;
 }
 
-/* Is the warm-up over? */
+/*
+ * End the warm-up if latencies are steady, or it has had its share of the time:
+ * "unsteady" tells.  Else do nothing.
+ */
 static void
 end_warm_up(TsaMeasuring *run, uint64_t now)
 {
@@ -326,7 +329,10 @@ finish_request(TsaMeasuring *run, TsaIoRequest *request, uint64_t now)
 	return 0;
 }
 
-/* Is there enough? */
+/*
+ * Is the measurement complete: time and samples enough, far too much time, or
+ * the file at its end?
+ */
 static int
 is_done(const TsaMeasuring *run, uint64_t now)
 {

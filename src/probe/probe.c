@@ -68,7 +68,7 @@ refuse_null(bool isnull, const char *argument)
 				 errmsg("%s must not be null", argument)));
 }
 
-/* Read a duration, in microseconds. */
+/* Read a duration: microseconds; an error if it is out of range. */
 static uint64
 parse_duration(const Interval *duration)
 {
@@ -83,7 +83,7 @@ parse_duration(const Interval *duration)
 	return (uint64) us;
 }
 
-/* Read a file size. */
+/* Read a file size with unit: bytes, rounded up; 22023 beyond 1 MB to 1 TB. */
 static uint64
 parse_file_size(Datum size)
 {
@@ -213,7 +213,7 @@ parse_workloads(ArrayType *array, bool existing, const TsaWorkload **workloads)
 	return chosen;
 }
 
-/* Read the mode. */
+/* Read the mode: true for "existing", false for "scratch", else an error. */
 static bool
 parse_mode(const char *mode)
 {

@@ -239,7 +239,7 @@ find_phase(const TsaWorkload *workload)
 	return workload->write_percent > 0 ? PHASE_WRITES : PHASE_READS;
 }
 
-/* Prepare a row. */
+/* Choose engine, files and duration of a row, and start it, or end it. */
 static void
 start_row(TsaProber *prober, TsaProbeRow *row)
 {

@@ -89,7 +89,10 @@ find_stat_path(int fd, char *path, size_t size)
 		tsa_block_device_stat_path(storage->device, path, size) == 0;
 }
 
-/* device_counters(tablespace) */
+/*
+ * device_counters(tablespace): one row, in requests, bytes and milliseconds;
+ * NULL if the directory cannot be opened or has no device with counters.
+ */
 Datum
 tsa_device_counters(PG_FUNCTION_ARGS)
 {

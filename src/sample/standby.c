@@ -43,7 +43,10 @@ check_origin(Datum activity)
 				 errhint("It is what standby_activity() returns there.")));
 }
 
-/* add_standby_activity(activity, server) */
+/*
+ * add_standby_activity(activity, server): keeps the rows and returns how many
+ * relations.  25006 on a standby, 22004 for NULL, errors of check_origin().
+ */
 Datum
 tsa_add_standby_activity(PG_FUNCTION_ARGS)
 {

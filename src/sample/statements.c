@@ -199,7 +199,10 @@ return_sums(FunctionCallInfo fcinfo, const SummedColumn *columns, int ncolumns,
 													  values, nulls)));
 }
 
-/* read_statements() */
+/*
+ * read_statements(): executions and their milliseconds, summed over this
+ * database; NULLs without pg_stat_statements, 55000 if it is not preloaded.
+ */
 Datum
 tsa_read_statements(PG_FUNCTION_ARGS)
 {
@@ -212,7 +215,10 @@ tsa_read_statements(PG_FUNCTION_ARGS)
 					   sum_statements(columns, lengthof(columns)), (Datum) 0);
 }
 
-/* read_temporary_io() */
+/*
+ * read_temporary_io(): blocks of temporary files and their milliseconds, summed
+ * over this database, and the start of the counters; NULLs and errors likewise.
+ */
 Datum
 tsa_read_temporary_io(PG_FUNCTION_ARGS)
 {

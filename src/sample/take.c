@@ -102,7 +102,7 @@ tsa_sample_activity(PG_FUNCTION_ARGS)
 				 errhint("Send CALL as a statement of its own, turn autocommit on, or call it from a top-level procedure or DO block in PL/pgSQL.")));
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	SPI_commit();
-	XactIsoLevel = XACT_READ_COMMITTED;
+	(void) tsa_set_isolation(XACT_READ_COMMITTED);
 	level = tsa_hurry();
 	error = tsa_try(add_sample, NULL);
 	if (error != NULL)

@@ -174,7 +174,10 @@ tsa_read_settings(Datum value, TsaSetting **settings)
 	return take_settings(array, *settings);
 }
 
-/* read_settings(settings) */
+/*
+ * read_settings(settings): a row per "name=value" of an array, cut to a bounded
+ * length.
+ */
 Datum
 tsa_read_settings_sql(PG_FUNCTION_ARGS)
 {

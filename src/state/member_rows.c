@@ -248,7 +248,10 @@ names_of(ArrayType *array, int *n)
 	return names;
 }
 
-/* member_rows(extension, table_name, columns) */
+/*
+ * member_rows(extension, table_name, columns): these columns as text, a row per
+ * row of the extension's table; see tsa_read_member_rows().
+ */
 Datum
 tsa_member_rows(PG_FUNCTION_ARGS)
 {

@@ -103,7 +103,7 @@ tsa_printable_text(const char *message)
 	return printed.data;
 }
 
-/* The same, for SQL. */
+/* printable(message): tsa_printable_text() of its first 8 kB. */
 Datum
 tsa_printable(PG_FUNCTION_ARGS)
 {

@@ -84,27 +84,42 @@ tsa_plan(TsaStatement *statement)
 }
 
 /*
- * With the rows, and the waiting for rows, of READ COMMITTED, where the
- * caller's transaction keeps its snapshot.
+ * Sets the isolation level of the transaction under way, one of XACT_..., and
+ * returns the one it had.  By the variable, since SET TRANSACTION is refused
+ * once the transaction has a snapshot.  The next transaction begins with the
+ * session's default again.
+ */
+int
+tsa_set_isolation(int level)
+{
+	int			former = XactIsoLevel;
+
+	XactIsoLevel = level;
+	return former;
+}
+
+/*
+ * Runs a prepared statement with the rows, and the waiting for rows, of READ
+ * COMMITTED, while the caller's transaction keeps its snapshot and level.
+ * Returns the code of SPI; throws if the statement has replaced the snapshot.
  */
 static int
 execute_committed(const TsaStatement *statement, Datum *values,
 				  const char *nulls)
 {
-	int			level = XactIsoLevel;
 	Snapshot	snapshot = GetTransactionSnapshot();
-	int			rc;
+	int			level = tsa_set_isolation(XACT_READ_COMMITTED);
+	volatile int rc;
 
 	PG_TRY();
 	{
-		XactIsoLevel = XACT_READ_COMMITTED;
 		rc = SPI_execute_snapshot(statement->plan, values, nulls,
 								  GetLatestSnapshot(), InvalidSnapshot,
 								  false, true, 0);
 	}
 	PG_FINALLY();
 	{
-		XactIsoLevel = level;
+		(void) tsa_set_isolation(level);
 	}
 	PG_END_TRY();
 	if (GetTransactionSnapshot() != snapshot)

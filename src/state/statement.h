@@ -51,6 +51,7 @@ extern uint64 tsa_run(TsaStatement *statement, Datum *values,
 extern uint64 tsa_run_args(TsaStatement *statement, const TsaArg *args,
 						   int nargs, TsaStatementMode mode);
 extern void tsa_plan(TsaStatement *statement);
+extern int	tsa_set_isolation(int level);
 extern Datum tsa_result_column(uint64 row, const char *name);
 extern char *tsa_result_text(uint64 row, const char *name);
 

@@ -219,14 +219,17 @@ tsa_three_digits(double number)
 	return strtod(digits, NULL);
 }
 
-/* round_to_three(number) */
+/* round_to_three(number): the number with three significant digits. */
 Datum
 tsa_round_to_three(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(tsa_three_digits(PG_GETARG_FLOAT8(0)));
 }
 
-/* one_line(line, width) */
+/*
+ * one_line(line, width): the line, cut to so many characters, with "..." at the
+ * end if it was longer.
+ */
 Datum
 tsa_one_line(PG_FUNCTION_ARGS)
 {

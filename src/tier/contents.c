@@ -55,7 +55,10 @@ tablespace_arg(FunctionCallInfo fcinfo, int n, const char *name)
 	return tsa_parse_tablespace(NameStr(*DatumGetName(value)));
 }
 
-/* tablespace_contents(tablespace, target) */
+/*
+ * tablespace_contents(tablespace, target): rows as in contents.sql; names in
+ * other databases for superusers only.  Target may be NULL.
+ */
 Datum
 tsa_tablespace_contents(PG_FUNCTION_ARGS)
 {

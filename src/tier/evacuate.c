@@ -121,7 +121,7 @@ parse_evacuation(FunctionCallInfo fcinfo, Evacuation *evacuation)
 	options->lock_up_to = parse_lock_up_to(fcinfo, 6);
 }
 
-/* The arguments of evacuation_of(). */
+/* Fills in the first five arguments of evacuation_of(). */
 static void
 plan_arguments(const Evacuation *evacuation, Datum *values, char *nulls)
 {
@@ -169,7 +169,7 @@ plan_round(const Evacuation *evacuation, List *ids, WhichRelations which)
 						  NULL);
 }
 
-/* Warnings before an evacuation. */
+/* Prints the warnings of evacuation_warnings(). */
 static void
 print_warnings(const Evacuation *evacuation)
 {
@@ -506,7 +506,10 @@ evacuate(const Evacuation *evacuation)
 	return ids;
 }
 
-/* evacuate_tablespace(tablespace, target, ...) */
+/*
+ * evacuate_tablespace(tablespace, target, ...): moves in rounds, or tells what
+ * it would do (dry_run).  Returns the row of job ids; errors as in its COMMENT.
+ */
 Datum
 tsa_evacuate_tablespace(PG_FUNCTION_ARGS)
 {

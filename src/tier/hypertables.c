@@ -38,7 +38,7 @@ typedef struct Attachments
 	void	   *arg;
 } Attachments;
 
-/* Notes a hypertable: id, schema_name, table_name. */
+/* Callback: notes a hypertable of values id, schema_name, table_name. */
 static bool
 note_hypertable(char **values, void *arg)
 {

@@ -150,7 +150,7 @@ convert(char *text, int encoding)
 	return text;
 }
 
-/* Sends a row. */
+/* Sends a row of texts in the reader's encoding; NULL has the length -1. */
 static void
 send_row(char **values, void *arg)
 {

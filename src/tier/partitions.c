@@ -162,7 +162,10 @@ check_asker(Oid target)
 					   tsa_relation_name(target));
 }
 
-/* advise_partition_placement(target, tablespace, older_than, ...) */
+/*
+ * advise_partition_placement(target, tablespace, older_than, ...): the rows of
+ * judge_partitions(), for owners and members of pg_monitor.
+ */
 Datum
 tsa_advise_partition_placement(PG_FUNCTION_ARGS)
 {
@@ -228,7 +231,10 @@ parse_options(FunctionCallInfo fcinfo, TsaMoveOptions *options)
 	tsa_parse_move_options(fcinfo, &args, options);
 }
 
-/* move_partitions_concurrently(target, tablespace, older_than, ...) */
+/*
+ * move_partitions_concurrently(target, tablespace, older_than, ...): moves
+ * those to be moved; returns the row of job ids.
+ */
 Datum
 tsa_move_partitions_concurrently(PG_FUNCTION_ARGS)
 {

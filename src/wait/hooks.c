@@ -90,7 +90,10 @@ slow_key(const QueryDesc *query, bool toplevel)
 	return key << 1 | (toplevel ? 1 : UINT64CONST(1) << 63);
 }
 
-/* Is this execution drawn? */
+/*
+ * Is this execution drawn, one in tablespace_advisor.track_waits_sample?
+ * Top-level and nested ones have a sequence each.
+ */
 static bool
 draw(bool toplevel)
 {
@@ -222,7 +225,10 @@ end_execution(QueryDesc *query)
 		(void) tsa_local_hand_in();
 }
 
-/* A transaction ends. */
+/*
+ * Callback: counts reads of maintenance before a commit; drops all frames after
+ * the end of a transaction, and hands in the ledger.
+ */
 static void
 end_transaction(XactEvent event, void *arg)
 {

@@ -138,7 +138,7 @@ add_histogram(Row *row, const uint64_t *histogram)
 												 TYPALIGN_DOUBLE)));
 }
 
-/* A relation as a row. */
+/* Adds an entry of a relation to the rows of the result. */
 static void
 put_relation(const ReturnSetInfo *result, const TsaRelationEntry *entry)
 {
@@ -157,7 +157,7 @@ put_relation(const ReturnSetInfo *result, const TsaRelationEntry *entry)
 	put_row(result, &row);
 }
 
-/* wait_relations() */
+/* wait_relations(): a row per entry; none unless the library is preloaded. */
 Datum
 tsa_wait_relations(PG_FUNCTION_ARGS)
 {
@@ -202,7 +202,10 @@ put_statement(const ReturnSetInfo *result, const TsaStatementKey *key,
 	put_row(result, &row);
 }
 
-/* wait_statements() */
+/*
+ * wait_statements(): a row per statement and per share; none unless the library
+ * is preloaded.
+ */
 Datum
 tsa_wait_statements(PG_FUNCTION_ARGS)
 {
@@ -251,7 +254,7 @@ describe_ledger(Row *row)
 	LWLockRelease(tsa_wait_shared->lock);
 }
 
-/* wait_info() */
+/* wait_info(): facts of the ledger; NULLs unless the library is preloaded. */
 Datum
 tsa_wait_info(PG_FUNCTION_ARGS)
 {
@@ -270,7 +273,10 @@ tsa_wait_info(PG_FUNCTION_ARGS)
 													  row.values, row.nulls)));
 }
 
-/* flush_waits() */
+/*
+ * flush_waits(): hands in this backend's figures; false if another process has
+ * the ledger's lock.
+ */
 Datum
 tsa_flush_waits(PG_FUNCTION_ARGS pg_attribute_unused())
 {

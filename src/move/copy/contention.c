@@ -129,7 +129,7 @@ tsa_contention_request_kb(const TsaCounters *counters)
 }
 
 /*
- * Reads all counters.
+ * Reads all counters into *now; its flags tell which of them could be read.
  */
 static void
 read_counters(const TsaCounters *counters, TsaCounterReading *now)

@@ -83,7 +83,7 @@ find_page(Relation rel)
 }
 
 /*
- * Adds a page.
+ * Extends the relation by an empty page, and returns its number.
  */
 static BlockNumber
 add_page(Relation rel)

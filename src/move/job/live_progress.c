@@ -175,7 +175,7 @@ copy_text(char *to, const char *from)
 }
 
 /*
- * Shows these figures.
+ * Shows the figures to readers of the segment, texts cut; cannot fail.
  */
 void
 tsa_write_live_progress(TsaLiveProgress *live, const TsaMoveProgress *figures)

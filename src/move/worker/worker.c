@@ -97,7 +97,8 @@ close_gate(const TsaJob *job)
 }
 
 /*
- * Commits it.
+ * Commits the end of a job, or its return to the queue, and gives up the lock
+ * on its direction and its turn on the journal.
  */
 static void
 commit_leaving(TsaWorker *worker, const TsaJob *job)
