@@ -64,7 +64,7 @@ REVOKE CREATE ON TABLESPACE regress_tier_new FROM regress_tier_role;
 SELECT relation, kind, how, method, reason
 FROM plan_evacuation('regress_tier_old', 'regress_tier_new') WHERE kind <> 'total';
 -- the sum first, against what is free; at most max_rate
-SELECT regexp_replace(reason, '[0-9]+ [kMGT]?B\y', '... GB') AS sum, size = pg_size_pretty(size_bytes) AS is_readable, move_seconds IS NULL AS is_unknown,
+SELECT regexp_replace(replace(reason, E'\n', ' '), '[0-9]+ [kMGT]?B\y', '... GB') AS sum, size = pg_size_pretty(size_bytes) AS is_readable, move_seconds IS NULL AS is_unknown,
 	size_bytes = (SELECT sum(size_bytes) FROM plan_evacuation('regress_tier_old', 'regress_tier_new') WHERE method IS NOT NULL) AS is_sum
 FROM plan_evacuation('regress_tier_old', 'regress_tier_new') LIMIT 1;
 SELECT kind, max(move_seconds) FROM plan_evacuation('regress_tier_old', 'regress_tier_new', max_rate => '1 MB') WHERE method = 'copy' AND move_seconds < tablespace_advisor.round_to_three(size_bytes / 1048576.0) GROUP BY kind;

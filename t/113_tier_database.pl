@@ -66,7 +66,7 @@ is( $node->safe_psql('shop', q{
 $node->safe_psql('shop', 'ALTER TABLE event SET TABLESPACE new');
 like( $node->safe_psql('shop', q{
 	SELECT reason FROM plan_evacuation('new', 'new_default') WHERE kind = 'partitioned table'}),
-	qr/it keeps none: new partitions then follow default_tablespace/, 'a warning');
+	qr/it\s+keeps\s+none:\s+new\s+partitions\s+then\s+follow\s+default_tablespace/, 'a warning');
 $node->safe_psql('shop', q{CALL evacuate_tablespace('new', 'new_default')});
 is($node->safe_psql('shop', q{SELECT reltablespace FROM pg_class WHERE relname = 'event'}),
 	'0', 'a partitioned table that moves to the default tablespace keeps none');

@@ -58,8 +58,8 @@ SELECT pg_catalog.current_database() AS database, s.state, j.to_tablespace,
 	count(j.job_id) AS moves,
 	coalesce(sum(j.bytes_total), 0)::bigint AS bytes,
 	coalesce(sum(j.bytes_done), 0)::bigint AS done_bytes,
-	coalesce(tablespace_advisor.round_to_three(sum(j.lock_ms)), 0) / 1e3::float8 AS lock_seconds,
-	coalesce(tablespace_advisor.round_to_three(max(j.lock_ms)), 0) / 1e3::float8 AS longest_lock_seconds,
+	coalesce(tablespace_advisor.round_to_three(sum(j.lock_ms) / 1e3), 0)::float8 AS lock_seconds,
+	coalesce(tablespace_advisor.round_to_three(max(j.lock_ms) / 1e3), 0)::float8 AS longest_lock_seconds,
 	CASE WHEN tablespace_advisor.is_unfinished(s.state) THEN
 		coalesce(extract(epoch FROM pg_catalog.clock_timestamp() - min(j.queued_at)), 0) END::float8
 		AS oldest_seconds,
@@ -75,7 +75,8 @@ COMMENT ON VIEW @extschema@.move_metrics IS
 /* The counts of samples are never forgotten, so that no counter falls. */
 CREATE VIEW @extschema@.wait_metrics AS
 SELECT pg_catalog.current_database() AS database, t.class, t.access,
-	t.reads AS reads_total, t.waited_ms / 1e3::float8 AS waited_seconds_total
+	t.reads AS reads_total,
+	pg_catalog.round((t.waited_ms / 1e3::float8)::numeric, 9)::float8 AS waited_seconds_total
 FROM tablespace_advisor.wait_total t;
 REVOKE ALL ON @extschema@.wait_metrics FROM PUBLIC;
 GRANT SELECT ON @extschema@.wait_metrics TO pg_monitor;

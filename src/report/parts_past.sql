@@ -17,14 +17,16 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT o.judged_with,
-		CASE WHEN bool_and(o.forecast_saved_ms_per_s IS NOT NULL)
-			THEN sum(o.forecast_saved_ms_per_s) / 1000 END,
+		CASE WHEN bool_and(f.forecast IS NOT NULL) THEN sum(f.forecast) / 1000 END,
 		sum(o.saved_ms_per_s) / 1000, sum(o.saved_low_ms_per_s) / 1000,
 		sum(o.saved_high_ms_per_s) / 1000,
 		min(o.batch_saved_ms_per_s) / 1000, min(o.batch_saved_low_ms_per_s) / 1000,
 		min(o.batch_saved_high_ms_per_s) / 1000, count(*), min(o.relation_name),
 		string_agg(DISTINCT o.outcome, ', ')
 	FROM @extschema@.move_outcomes o
+		-- at the same calls as the outcome
+		CROSS JOIN LATERAL (SELECT CASE WHEN o.measured THEN o.forecast_for_calls_after_ms_per_s
+			ELSE o.forecast_saved_ms_per_s END AS forecast) f
 	WHERE o.finished_at > since AND o.saved_ms_per_s IS NOT NULL
 	GROUP BY o.judged_with
 $$;
@@ -101,12 +103,14 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH outcome AS MATERIALIZED (
-		SELECT o.job_id, o.saved_ms_per_s / 1000 AS saved, o.waits_for, o.outcome, o.verdict
+		SELECT o.job_id, o.saved_ms_per_s / 1000 AS saved, o.waits_for, o.outcome, o.verdict,
+			CASE WHEN o.measured THEN o.forecast_for_calls_after_ms_per_s
+				ELSE o.forecast_saved_ms_per_s END / 1000 AS forecast
 		FROM @extschema@.move_outcomes o WHERE o.finished_at > f.since
 	), batch AS MATERIALIZED (
 		SELECT coalesce(jsonb_agg(b), '[]') AS batches FROM tablespace_advisor.batch_outcomes(f.since) b
 	), move AS MATERIALIZED (
-		SELECT m.*, o.saved, o.outcome, o.waits_for, o.verdict,
+		SELECT m.*, o.saved, o.outcome, o.waits_for, o.verdict, o.forecast,
 			row_number() OVER (ORDER BY m.finished_at IS NOT NULL, m.bytes_total DESC, m.job_id) AS n
 		FROM @extschema@.tablespace_moves m LEFT JOIN outcome o ON o.job_id = m.job_id
 		WHERE coalesce(m.finished_at, 'infinity') > f.since
@@ -141,8 +145,9 @@ AS $$
 					WHEN m.verdict IN ('waiting', 'slower') AND m.waits_for IS NOT NULL THEN m.state || coalesce(
 						'; no outcome: ' || substring(m.waits_for, '^nothing: (.*)'), '; the outcome waits for ' || m.waits_for)
 					WHEN m.saved IS NOT NULL THEN format('%s: %s waiting sessions saved%s', m.state,
-						tablespace_advisor.short_number(m.saved), coalesce(', forecast '
-						|| tablespace_advisor.short_number(m.forecast_saved_ms_per_s / 1000), ''))
+						CASE WHEN abs(m.saved) < 0.0005 THEN '0'
+							ELSE tablespace_advisor.short_number(m.saved) END,
+						coalesce(', forecast ' || tablespace_advisor.short_number(m.forecast), ''))
 					ELSE m.state || coalesce(': ' || tablespace_advisor.one_line(m.error, 160), '') END,
 				tablespace_advisor.unit_label(m.bytes_total::float8, 'bytes'),
 				tablespace_advisor.pretty_seconds(extract(epoch FROM
@@ -351,7 +356,8 @@ AS $$
 				CASE WHEN s.changes > 0 THEN format('%s of %s tablespaces should have other settings', s.changes, s.n)
 					WHEN s.unknown > 0 THEN 'No tablespace that was probed needs other settings'
 					ELSE 'No tablespace needs other settings' END,
-				CASE WHEN s.changes > s.constants THEN format(' (random_page_cost: %s)', s.constants) ELSE '' END,
+				CASE WHEN s.changes > s.constants THEN format(' (another random_page_cost: %s)',
+					coalesce(nullif(s.constants, 0)::text, 'none')) ELSE '' END,
 				CASE WHEN s.worst ->> 'regret_current' IS NOT NULL THEN format('; in %s plans take %s times the best now, on average',
 					quote_ident(s.worst ->> 'tablespace'), round((s.worst ->> 'regret_current')::numeric, 2))
 				ELSE '' END) END,

@@ -148,9 +148,11 @@ AS $$
 			(SELECT string_agg(tablespace_advisor.table_row(ARRAY[
 				tablespace_advisor.unit_label(p.bytes, 'bytes'),
 				tablespace_advisor.short_number(p.waiting),
-				CASE WHEN p.saved = 0 THEN 'as now'
+				-- less than none is a share of the later time
+				CASE WHEN p.saved BETWEEN -0.5 AND 0 THEN 'as now'
 					WHEN p.saved > 0 THEN tablespace_advisor.unit_label(p.saved, 'percent') || ' less'
-					ELSE tablespace_advisor.short_number(1 - p.saved / 100) || ' times as long' END,
+					ELSE coalesce(tablespace_advisor.short_number(1 / nullif(1 + p.saved / 100, 0)),
+						'over 1000') || ' times as long' END,
 				p.relations::text], 'nnnn'), '' ORDER BY p.n)
 			FROM unnest(c.bytes, c.waiting, c.saved, c.relations)
 				WITH ORDINALITY p (bytes, waiting, saved, relations, n)

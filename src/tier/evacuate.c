@@ -229,7 +229,10 @@ print_staying(const Evacuation *evacuation)
 	tsa_state_close(&journal);
 }
 
-/* Prints the sum of all moves, as plan_evacuation() has it. */
+/*
+ * Prints the sum of all moves, as plan_evacuation() has it, or that there are
+ * none.
+ */
 static void
 print_total(const Evacuation *evacuation)
 {
@@ -238,17 +241,22 @@ print_total(const Evacuation *evacuation)
 		"     || tablespace_advisor.pretty_seconds(p.move_seconds),"
 		"   '; the time is not known: no move was made there,"
 		" and no probe of both')) AS size,"
-		" tablespace_advisor.printable(p.reason) AS reason"
-		" FROM tablespace_advisor.evacuation_plan($1, $2, $3, $4, $5) p"
+		" tablespace_advisor.printable(p.reason) AS reason, p.moves"
+		" FROM (SELECT p.*, pg_catalog.count(p.method) OVER () AS moves"
+		"  FROM tablespace_advisor.evacuation_plan($1, $2, $3, $4, $5) p) p"
 		" WHERE p.kind = 'total'",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
 	};
 	TsaState	journal;
 
 	ask_journal(evacuation, &query, &journal);
-	ereport(NOTICE,
-			(errmsg("would move in all: %s", tsa_result_text(0, "size")),
-			 errdetail("%s.", tsa_result_text(0, "reason"))));
+	if (DatumGetInt64(tsa_result_column(0, "moves")) == 0)
+		ereport(NOTICE,
+				(errmsg("nothing is to be moved")));
+	else
+		ereport(NOTICE,
+				(errmsg("would move in all: %s", tsa_result_text(0, "size")),
+				 errdetail("%s.", tsa_result_text(0, "reason"))));
 	tsa_state_close(&journal);
 }
 
@@ -547,8 +555,9 @@ Datum
 tsa_plan_evacuation(PG_FUNCTION_ARGS)
 {
 	static TsaStatement query = {
-		"SELECT * FROM"
-		" tablespace_advisor.evacuation_plan($1, $2, $3, $4, $5)",
+		"SELECT p.relation, p.kind, p.size_bytes, p.how, p.method,"
+		" p.move_seconds, tablespace_advisor.wrapped(p.reason, 30), p.size"
+		" FROM tablespace_advisor.evacuation_plan($1, $2, $3, $4, $5) p",
 		5, {OIDOID, OIDOID, INT8OID, OIDOID, INT8OID}, NULL
 	};
 	Evacuation	evacuation = {.options = TSA_NO_OPTIONS};
