@@ -91,7 +91,7 @@ SELECT explained('{"source": "samples", "window_start": "2026-01-01 00:00Z", "se
 	"waits": {"IO/DataFileRead": 1.5, "CPU": 0.6}, "timed_read_us": 15000, "checkpoint_s": 300}', NULL, 'explained', true);
 -- nothing known of load or timing; and only room for one
 SELECT explained('{"source": "totals", "window_start": "2026-01-01 00:00Z", "seconds": 86400, "intervals": 1,
-	"was_reset": false, "reads_per_s": 215, "snapshots": 0}', 81920000) LIMIT 8;
+	"was_reset": false, "reads_per_s": 215, "snapshots": 0}', 81920000) LIMIT 9;
 SELECT e FROM explained('{"source": "observed", "seconds": 10, "reads_per_s": 215, "snapshots": 0, "was_reset": false}', 81920000) e
 WHERE e ~ '^[^ ]';
 -- another table, and all

@@ -2,9 +2,8 @@
 
 # The output of each function and view fits a terminal of 120 columns, as psql prints
 # it: of those for people SELECT *, of those for programs, which have many columns,
-# those that people select; but for explain_placement(), which has long reasons.  Numbers
-# have no exponents, but in metrics.  Statements end with a semicolon, and are as short
-# as the session's search_path allows.
+# those that people select.  Numbers have no exponents, but in metrics.  Statements end
+# with a semicolon, and are as short as the session's search_path allows.
 #
 # Earlier tests looked at columns and values, so nobody saw that a row of
 # tablespace_advisor_health() took three lines.
@@ -126,9 +125,7 @@ foreach my $query (map { $for_people{$_} // $for_programs{$_} // () } @named)
 {
 	my $out = printed($query);
 
-	my $most = $query =~ /explain_placement/ ? 150 : 120;
-
-	cmp_ok(width($out), '<=', $most, "$query fits: " . width($out) . ' columns') or diag $out;
+	cmp_ok(width($out), '<=', 120, "$query fits: " . width($out) . ' columns') or diag $out;
 	unlike($out, qr/[0-9]e[-+]?[0-9]/, "$query has no number with an exponent")
 	  unless $query =~ /_metrics/;
 	# metrics were left out of the look at digits: a sum had 17 of them

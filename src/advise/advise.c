@@ -6,14 +6,14 @@
  * Advice rests on data that only a superuser may see together: statistics of
  * the planner, files, the journal of moves.  So these functions check that the
  * caller owns the table or is a member of pg_monitor, and then run as the
- * bootstrap superuser one statement, a constant, whose functions have a fixed
+ * bootstrap superuser one statement, a constant: its functions have a fixed
  * search_path and evaluate nothing that owners of tables could have written.
  * One of the extension's tables is locked before: with the extension dropped
  * in the middle, anybody could make functions of these names.  An error leaves
  * user and settings to the abort of the transaction.
  *
- * Rejected: SECURITY DEFINER functions, which cannot tell whom they work for:
- * with SET ROLE, current_user is theirs and session_user is not the caller.
+ * Rejected: SECURITY DEFINER functions, which cannot tell their caller: with
+ * SET ROLE, current_user is theirs and session_user is not the caller.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -117,7 +117,7 @@ PG_FUNCTION_INFO_V1(tsa_index_expression);
 PG_FUNCTION_INFO_V1(tsa_lock_if_free);
 
 /*
- * The table whose owner may ask about a relation: of an index its table.
+ * The table of a relation, for the check of its owner: of an index its table.
  * InvalidOid if there is no such relation (any more).
  */
 static Oid
@@ -215,8 +215,8 @@ run_statement(AdviceRequest *request, TsaStatement *statement)
 }
 
 /*
- * Runs a statement on gather_advice() as the superuser, for a caller who may
- * ask.  Its rows are in SPI_tuptable until tsa_state_close().
+ * Runs a statement on gather_advice() as the superuser, for a caller with the
+ * right to ask.  Its rows are in SPI_tuptable until tsa_state_close().
  */
 static void
 open_request(TsaState *state, AdviceRequest *request, TsaStatement *statement)
@@ -247,10 +247,10 @@ run_request(FunctionCallInfo fcinfo, AdviceRequest *request,
 }
 
 /*
- * Asks for advice on a relation, for a caller who may ask: rows relation,
- * tablespace, saved_ms_per_s in SPI_tuptable until tsa_state_close().
- * tablespace: where to, or NULL for wherever it saves most; moves_only: no
- * rows but of recommended moves.
+ * Asks for advice on a relation, for a caller with the right to ask: rows
+ * relation, tablespace, saved_ms_per_s in SPI_tuptable until
+ * tsa_state_close().  tablespace: where to, or NULL for wherever it saves
+ * most; moves_only: no rows but of recommended moves.
  */
 void
 tsa_advice_open(TsaState *state, Oid target, const char *tablespace,

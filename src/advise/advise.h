@@ -1,7 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * advise.h
- *	  Advice for those who move.
+ * advise.h Advice for the stages that move.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

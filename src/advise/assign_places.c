@@ -395,8 +395,8 @@ exchange(Assigner *s, size_t a, size_t b, int place_a, int place_b)
 
 /*
  * Items that an exchange could help: those that are not where they cost least,
- * what they lose by that first, and as many that are, what they gain by that
- * per byte last.  Returns how many are in "core".
+ * the largest loss first, and as many that are, the largest gain per byte
+ * last.  Returns how many are in "core".
  */
 static size_t
 list_core(Assigner *s, size_t *core)

@@ -41,7 +41,7 @@ typedef struct TsaAssignmentProblem
 	const int  *room_of;		/* of each place */
 	const uint64_t *room;		/* bytes of each room */
 	int			nrooms;
-	uint64_t	budget;			/* bytes of what moves to where it costs less */
+	uint64_t	budget;			/* bytes that move to where they cost less */
 } TsaAssignmentProblem;
 
 typedef struct TsaAssignment

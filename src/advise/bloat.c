@@ -1,7 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * bloat.c
- *	  read_index_pages(): what pgstattuple finds in a B-tree.
+ * bloat.c read_index_pages(): pgstattuple's figures of a B-tree.
  *
  * Its function in C is called by OID, see extension_members.c.
  *

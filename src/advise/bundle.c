@@ -6,16 +6,17 @@
  * Pure: includes no postgres.h, is unit-tested without a server, and frees
  * all memory before it returns.
  *
- * What comes to a place takes the room that is free there, then what others
- * leave: those whose leaving costs least first, for what saves most per byte.
- * Moves that use each other's room are a bundle.  Without one of its moves the
- * others need not fit, so a bundle is made as a whole or not at all; and since
- * no other bundle uses its room, leaving one out hinders none.  Room that is
- * not needed in the end is left over between bundles, lest all become one.
+ * A relation that comes to a place takes the room that is free there, then the
+ * room that others leave: those that cost least first, for relations that save
+ * most per byte.  Moves that use each other's room are a bundle.  Without one
+ * of its moves the others need not fit, so a bundle is made as a whole or not
+ * at all; and since no other bundle uses its room, leaving one out hinders
+ * none.  Room that is not needed in the end is left over between bundles, lest
+ * all become one.
  *
  * While a relation moves, it takes room in both places.  So the order is found
- * by doing: of each bundle what makes room first, each move when it fits.  A
- * bundle in which every move waits for another one cannot be made like that.
+ * by doing: of each bundle moves that make room first, each move when it fits.
+ * A bundle in which every move waits for another one cannot be made like that.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -36,7 +37,7 @@ typedef struct Bundler
 	int64_t    *free;
 } Bundler;
 
-/* What is sorted by, since qsort() has no argument for it. */
+/* The problem to sort by, since qsort() has no argument for it. */
 typedef struct SortKey
 {
 	int			first;
@@ -61,7 +62,7 @@ compare_keys(const void *a, const void *b)
 	return x->move < y->move ? -1 : x->move > y->move;
 }
 
-/* What is saved for each byte. */
+/* The saving of each byte. */
 static double
 per_byte(double saved, uint64_t size)
 {
@@ -102,7 +103,7 @@ sort_moves(SortKey *keys, size_t n, size_t *moves)
 		moves[i] = keys[i].move;
 }
 
-/* Moves to a room, what saves most per byte first. */
+/* Moves to a room, the largest saving per byte first. */
 static size_t
 list_arrivals(const Bundler *b, int room, SortKey *keys, size_t *moves)
 {
@@ -122,7 +123,7 @@ list_arrivals(const Bundler *b, int room, SortKey *keys, size_t *moves)
 	return n;
 }
 
-/* Moves out of a room, what loses least per byte first. */
+/* Moves out of a room, the smallest loss per byte first. */
 static size_t
 list_departures(const Bundler *b, int room, SortKey *keys, size_t *moves)
 {
@@ -142,23 +143,23 @@ list_departures(const Bundler *b, int room, SortKey *keys, size_t *moves)
 	return n;
 }
 
-/* Joins what comes to a room with those whose room it takes. */
+/* Joins moves to a room with those that leave it to them. */
 static void
 share_room(Bundler *b, int room, SortKey *keys)
 {
 	TsaBundleMove *moves = b->p->moves;
 	size_t		ncome = list_arrivals(b, room, keys, b->order);
 	size_t		ngo = list_departures(b, room, keys, b->scratch);
-	int64_t		left = b->p->free[room];	/* what is there to take */
+	int64_t		left = b->p->free[room];	/* room to take */
 	int64_t		spare = left;
-	size_t		owner = TSA_NO_MOVE;	/* whose room that was */
+	size_t		owner = TSA_NO_MOVE;	/* the move that left it */
 	size_t		next = 0;
 
 	for (size_t i = 0; i < ngo; i++)
 		spare += (int64_t) moves[b->scratch[i]].freed;
 	for (size_t i = 0; i < ncome; i++)
 		spare -= (int64_t) moves[b->order[i]].size;
-	/* one that is too full takes what goes first */
+	/* one that is too full takes the first to go */
 	while (left < 0 && next < ngo)
 	{
 		owner = b->scratch[next++];
@@ -221,10 +222,10 @@ end_of_bundle(const Bundler *b, size_t begin)
 }
 
 /*
- * Whether what moves save, which bring so many bytes, is too little beside what
- * is spent on reading: less than min_percent of it, unless it is
- * min_dense_percent and more than the share of the bytes of all that is read.
- * read_bytes 0: not known.
+ * Whether the saving of moves of so many bytes is too little beside the time
+ * of reading: less than min_percent of it, unless it is min_dense_percent and
+ * more than the share of the bytes of all that is read.  read_bytes 0: not
+ * known.
  */
 bool
 tsa_gains_too_little(double saved, double bytes, double read_ms,
@@ -240,8 +241,8 @@ tsa_gains_too_little(double saved, double bytes, double read_ms,
 }
 
 /*
- * Whether a bundle is worth it.  saved_per_byte is what it saves over what it
- * moves; one without which a tablespace stays too full is worth it anyhow.
+ * Whether a bundle is worth it.  saved_per_byte is its saving over its bytes;
+ * one without which a tablespace stays too full is worth it anyhow.
  */
 static TsaBundleVerdict
 judge(const Bundler *b, size_t begin, size_t end, double *saved_per_byte)
@@ -327,7 +328,7 @@ set_results(Bundler *b, size_t begin, size_t end, TsaBundleVerdict verdict,
 }
 
 /*
- * Judges all bundles and makes those that are worth it, what saves most per
+ * Judges all bundles and makes those that are worth it, the largest saving per
  * byte first; one that does not fit yet is tried again when others are made.
  */
 static void
@@ -381,7 +382,7 @@ make_bundles(Bundler *b, SortKey *keys)
 	}
 }
 
-/* Groups moves, judges the groups and ranks what is to be made. */
+/* Groups moves, judges the groups and ranks the moves to be made. */
 bool
 tsa_bundle_moves(const TsaBundleProblem *problem)
 {

@@ -47,9 +47,9 @@ typedef struct TsaBundleMove
 #define TSA_REPAID_S			(7 * 86400.0)
 
 /*
- * A bundle is worth it if it saves min_percent of what is spent on reading, or
- * min_dense_percent and more than the share that what comes up has of the bytes
- * of all that is read, and if that repays its moves within repaid_s.
+ * A bundle is worth it if it saves min_percent of the time of reading, or
+ * min_dense_percent and more than its moves' share of the bytes of all that is
+ * read, and if that repays its moves within repaid_s.
  */
 typedef struct TsaBundleProblem
 {

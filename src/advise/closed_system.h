@@ -12,15 +12,15 @@
 
 #include "advise/curve.h"
 
-/* A device, and what is read from it, now and after a change. */
+/* A device, and the reads from it, now and after a change. */
 typedef struct TsaStation
 {
 	TsaCurve	curve;
 	double		reads;			/* per second, now */
-	double		us;				/* what one takes now; unused without reads */
+	double		us;				/* the time of one now; unused without reads */
 	double		later_reads;	/* for the work that is done in a second now */
 	double		others_in_flight;	/* requests of others there, on average */
-	double		later_us;		/* out: what one takes then */
+	double		later_us;		/* out: the time of one then */
 } TsaStation;
 
 extern double tsa_closed_system_saves(TsaStation *stations, int n,

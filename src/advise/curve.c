@@ -14,8 +14,8 @@
  *
  * Sessions that read as soon as they can make a closed loop: the faster the
  * device, the more often they come back.  Its depth is that of Schweitzer's
- * approximation of mean value analysis: a read meets what the other sessions
- * have in flight on average.
+ * approximation of mean value analysis: a read meets the reads that the other
+ * sessions have in flight on average.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

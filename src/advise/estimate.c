@@ -2,7 +2,7 @@
  *
  * estimate.c
  *	  The arithmetic of advice as SQL functions: latency by queue depth
- *	  (curve.c), what a set of moves saves (closed_system.c) and choosing
+ *	  (curve.c), the saving of a set of moves (closed_system.c) and choosing
  *	  under a budget (assign_places.c).
  *
  * These modules are pure and bounded: a curve has as many points as depths
@@ -27,7 +27,10 @@
 #include "advise/closed_system.h"
 #include "advise/curve.h"
 
-/* Of what is half in the cache, at most 15 of 16 reads come from there. */
+/*
+ * Of a relation that is half in the cache, at most 15 of 16 reads come from
+ * there.
+ */
 #define MAX_EXPONENT	4
 
 PG_FUNCTION_INFO_V1(tsa_latency_at_depth);
@@ -171,7 +174,7 @@ place_number(HeapTupleHeader place, const char *column)
 	return number;
 }
 
-/* What a place_load says of now, as a station. */
+/* The present part of a place_load, as a station. */
 static TsaStation
 read_station(HeapTupleHeader place)
 {
@@ -232,7 +235,7 @@ tsa_latencies_of_set(PG_FUNCTION_ARGS)
 										  TYPALIGN_DOUBLE));
 }
 
-/* What is read from devices if shares are raised to an exponent. */
+/* The reads from devices if shares are raised to an exponent. */
 static double
 sum_with_exponent(const double *total, const double *share, int n,
 				  double exponent)

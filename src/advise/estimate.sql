@@ -150,18 +150,17 @@ COMMENT ON FUNCTION tablespace_advisor.present_reads(tablespace_advisor.relation
 	'per tablespace its reads per second, those that reach the device, microseconds of one there (probed_us) and from the system''s cache, before the server''s timing corrects them; read_from: see load_estimate.latency_from, low, high: ends of the 95 % interval over probed_us';
 
 /*
- * Where the server timed its reads (track_io_timing), their mean is known to
- * be (1 - d) * cached + d * device, d being the share that reaches the device.
- * Less time than estimated means that the cache serves more than the pages it
- * holds would tell, hot pages being likelier to be there; more means that the
- * device is slower than it was when it was probed.  What the cache serves
- * more, it serves of relations of which it holds much, not of one of which it
- * holds nothing: hence an exponent, and a factor only for the rest left beyond
- * it.
+ * Where the server timed its reads (track_io_timing), their mean is known to be (1
+ * - d) * cached + d * device, d being the share that reaches the device. Less time
+ * than estimated means that the cache serves more than the pages it holds would
+ * tell, hot pages being likelier to be there; more means that the device is slower
+ * than it was when it was probed.  The cache serves more of relations of which it
+ * holds much, not of one of which it holds nothing: hence an exponent, and a factor
+ * only for the rest left beyond it.
  *
- * Reads of the database that are no relation's here are those of catalogs and
- * of samples, which the system's cache has as a rule.  What else was read but
- * is in tablespaces without probe is taken to take as long as the rest.
+ * Reads of the database that are no relation's here are those of catalogs and of
+ * samples, which the system's cache has as a rule.  Other reads, in tablespaces
+ * without probe, are taken to take as long as the rest.
  */
 CREATE FUNCTION tablespace_advisor.estimate_load(
 	relations tablespace_advisor.relation_fact[],
@@ -211,8 +210,7 @@ AS $$
 		FROM less l CROSS JOIN LATERAL (SELECT tablespace_advisor.cache_exponent(
 			l.totals, l.shares, l.target) AS exponent OFFSET 0) e
 	), corrected AS (
-		/* without timing no more sessions wait than there are, by whatever chance
-		 * in the looks at them */
+		/* without timing no more sessions wait than there are, by any chance in the looks at them */
 		SELECT w.coverage,
 			coalesce((SELECT s.exponent FROM served s), 1) AS cache_exponent,
 			coalesce((SELECT s.correction FROM served s), 1) AS cache_correction,
@@ -406,8 +404,8 @@ COMMENT ON FUNCTION tablespace_advisor.device_demand(float8, float8, float8, flo
  * once per checkpoint and once per read that evicted them.  Nobody waits for
  * that but where a device cannot write so much.
  *
- * Sessions whose reads meet on a device take, for the same work, as long less as
- * the device has less to do.  A relation for which it works longer than its own
+ * Sessions with reads that meet on a device take, for the same work, as long less
+ * as the device has less to do.  A relation for which it works longer than its own
  * share of the waits keeps others waiting, as a table that is scanned does.
  */
 CREATE FUNCTION tablespace_advisor.reads_here(
@@ -531,15 +529,14 @@ COMMENT ON FUNCTION tablespace_advisor.passed_over(tablespace_advisor.tablespace
 	'tablespaces that advice on the contents of a tablespace leaves out, unless they are named';
 
 /*
- * The destination is taken to get all that is read of this relation's table,
- * since the parts of a table that are worth moving mostly move together.
- * Sessions that have been watched are taken to read as soon as they can: what
- * they do between two reads stays, the reads take what they take there with as
- * many in flight as that leads to.  What slows reads down here beyond what was
- * probed, such as pages written in between, moves along: it does so there.
- * Reads of others in flight there are in the way; and if reads there take
- * longer by its counters than the probe says of so many in flight, a new read
- * takes as long.
+ * The destination is taken to get all that is read of this relation's table, since
+ * the parts of a table that are worth moving mostly move together. Sessions that
+ * have been watched are taken to read as soon as they can: their work between two
+ * reads stays, the reads take the time there with as many in flight as that leads
+ * to.  Causes that slow reads down here beyond the probe, such as pages written in
+ * between, move along: it does so there. Reads of others in flight there are in the
+ * way; and if reads there take longer by its counters than the probe says of so
+ * many in flight, a new read takes as long.
  */
 CREATE FUNCTION tablespace_advisor.estimate_placement(
 	relations tablespace_advisor.relation_fact[],

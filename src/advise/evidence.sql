@@ -16,7 +16,7 @@ BEGIN ATOMIC
 		'moved_at', load.moved_at, 'other_waits', load.other_waits);
 END;
 COMMENT ON FUNCTION tablespace_advisor.window_evidence(tablespace_advisor.load_fact) IS
-	'what the evidence says of the window and of what sessions did in it';
+	'the window and the activity of sessions in it, from the evidence';
 
 CREATE FUNCTION tablespace_advisor.row_evidence(
 	a tablespace_advisor.relation_fact,
@@ -91,4 +91,4 @@ AS $$
 			'ms_per_s_and_gb', nullif(choice.ms_per_s_and_gb, 0)) END))
 $$;
 COMMENT ON FUNCTION tablespace_advisor.row_evidence(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_estimate, tablespace_advisor.load_fact, tablespace_advisor.placement_choice, tablespace_advisor.place_load) IS
-	'what the numbers of one row of advice rest on, as placement_evidence() shows it; place: where its advice puts it, after all moves; unknown values are left out';
+	'the grounds of the numbers of one row of advice, as placement_evidence() shows them; place: where its advice puts it, after all moves; unknown values are left out';

@@ -89,8 +89,9 @@ COMMENT ON FUNCTION tablespace_advisor.moves_under_way() IS
 	'relations that are being moved, or are to be, with their jobs';
 
 /*
- * Random reads by depth are what the last runs come to; a twentieth of the file system stays free: file systems
- * slow down, and servers stop, when nothing is left.
+ * Random reads by depth are the pooled results of the last runs; a twentieth of the
+ * file system stays free: file systems slow down, and servers stop, when nothing is
+ * left.
  */
 CREATE FUNCTION tablespace_advisor.tablespace_facts(caller oid, table_owner oid)
 RETURNS SETOF tablespace_advisor.tablespace_fact
@@ -149,7 +150,7 @@ COMMENT ON FUNCTION tablespace_advisor.tablespace_facts(oid, oid) IS
 /*
  * Tablespaces that the session assumes.  At depth they are like the one named,
  * scaled; else they serve as many at a time, each as fast as one alone, as the
- * reads per second that were given allow.  What was given has no interval.
+ * reads per second that were given allow.  Given values have no interval.
  */
 CREATE FUNCTION tablespace_advisor.assumed_facts(
 	tablespaces tablespace_advisor.tablespace_fact[])
@@ -183,10 +184,10 @@ COMMENT ON FUNCTION tablespace_advisor.assumed_facts(tablespace_advisor.tablespa
 	'facts on the tablespaces of assume_tablespace(), made from those on the tablespaces there are';
 
 /*
- * Adds what the devices' own counters say of the window.  Where no probe is to be
- * trusted, it takes its place: of a place that relations leave, it is what their
- * reads take now; of a place they go to, a bound, since a curve of one point takes
- * a device for busy beyond it (curve.c).
+ * Adds the devices' own counters in the window.  Where no probe is to be trusted,
+ * it takes its place: of a place that relations leave, it is the present time of
+ * their reads; of a place they go to, a bound, since a curve of one point takes a
+ * device for busy beyond it (curve.c).
  */
 CREATE FUNCTION tablespace_advisor.with_present_latency(
 	tablespaces tablespace_advisor.tablespace_fact[],
@@ -222,18 +223,18 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.with_present_latency(tablespace_advisor.tablespace_fact[], tablespace_advisor.device_rate[]) IS
-	'the facts on tablespaces with what devices did in the window, which stands in where no probe is to be trusted';
+	'the facts on tablespaces with the devices'' counters in the window, which stand in where no probe is to be trusted';
 
 /*
  * Where neither a probe nor counters say anything of a tablespace (NFS, ZFS, a
  * container, bulk reads on the same disk), the server's timing does: of the time
- * that all reads took, what those of other tablespaces and of the system's cache
- * do not take is that of its reads, of which what the cache does not hold takes
- * the rest.  Reads that are no relation's come from the cache; if instead they took
- * as long as its own, and those of other tablespaces twice as long as known, each
- * took less: this is the lower end.  Over half of the reads and of their time
- * have to be its own, and four fifths of what is read from tablespaces of which
- * nothing is known; the rest of that takes as long.
+ * that all reads took, the part that those of other tablespaces and of the system's
+ * cache do not take is that of its reads, of which those that the cache does not
+ * hold take the rest.  Reads that are no relation's come from the cache; if instead
+ * they took as long as its own, and those of other tablespaces twice as long as
+ * known, each took less: this is the lower end.  Over half of the reads and of
+ * their time have to be its own, and four fifths of the reads from unknown
+ * tablespaces; the rest of that takes as long.
  */
 CREATE FUNCTION tablespace_advisor.timed_latency(
 	tablespaces tablespace_advisor.tablespace_fact[],
@@ -313,10 +314,10 @@ COMMENT ON FUNCTION tablespace_advisor.with_timed_latency(tablespace_advisor.tab
 	'the facts on tablespaces, with a read time by the server''s timing for the one that nothing was measured of, where timed_latency() knows it';
 
 /*
- * What the statistics of the planner say of an index on one column: bytes of
- * a key, correlation with the order of the table, entries.  Columns of a table go by
- * their own statistics, expressions by the index's.  plpgsql, which plans for as many
- * indexes as there are.
+ * The planner's statistics of an index on one column: bytes of a key, correlation
+ * with the order of the table, entries.  Columns of a table go by their own
+ * statistics, expressions by the index's.  plpgsql, which plans for as many indexes
+ * as there are.
  */
 CREATE FUNCTION tablespace_advisor.index_shape(indexes oid[])
 RETURNS TABLE (relation oid, entries float8, key_bytes float8, "fillfactor" float8,
@@ -464,7 +465,7 @@ COMMENT ON FUNCTION tablespace_advisor.counted_scan_reads(oid, float8, float8, f
 
 /*
  * Rates of a heap with its TOAST table and that one's index, which move together,
- * or of an index.  What the system's cache holds is looked up for what is read,
+ * or of an index.  The system's cache is looked at for relations that are read,
  * where no samples say; of a heap the shares are weighed with the reads.
  */
 CREATE FUNCTION tablespace_advisor.member_rates(
@@ -516,12 +517,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.member_rates(tablespace_advisor.relation_rate[], oid[]) IS
-	'rates of observe_database() added up over what moves together, of these tables; columns as in relation_fact, member: the heap or index';
+	'rates of observe_database() added up over relations that move together, of these tables; columns as in relation_fact, member: the heap or index';
 
 /*
  * Rows that a plain scan of an index fetches, in its order or not, count for the
  * index; those of a bitmap scan count for the table alone.  An index-only scan may
- * fetch none: what is read of the index and fetched by no bitmap is such a scan's.
+ * fetch none: rows read from the index and fetched by no bitmap are such a scan's.
  */
 CREATE FUNCTION tablespace_advisor.is_read_by_bitmap(index oid, heap oid)
 RETURNS boolean
@@ -611,10 +612,10 @@ COMMENT ON FUNCTION tablespace_advisor.relation_facts(tablespace_advisor.relatio
 	'facts on these tables and their indexes, from the rates of observe_database() and the catalogs';
 
 /*
- * An index scan reads its index and its table by turns, and what it waits for both is
- * divided by blocks: both seem to take as long.  But as a rule the system's cache has
- * more of the index.  So what it has of each divides what is waited for a table and
- * those of its indexes that seem to take half to twice as long.
+ * An index scan reads its index and its table by turns, and its waits for both are
+ * divided by blocks: both seem to take as long.  But as a rule the system's cache
+ * has more of the index.  So the cached part of each divides the waits for a table
+ * and those of its indexes that seem to take half to twice as long.
  */
 CREATE FUNCTION tablespace_advisor.with_divided_waits(
 	relations tablespace_advisor.relation_fact[])
@@ -640,7 +641,7 @@ AS $$
 	FROM tablespace_advisor.elements(relations) a LEFT JOIN divided d USING (relation)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.with_divided_waits(tablespace_advisor.relation_fact[]) IS
-	'the facts with measured waits for a table and its indexes divided by what of each is not in the system''s cache, where index scans waited for both';
+	'the facts with measured waits for a table and its indexes divided by the part of each that is not in the system''s cache, where index scans waited for both';
 
 /* A table, or the partitions below it that have storage, without locks. */
 CREATE FUNCTION tablespace_advisor.leaves_of(target regclass)

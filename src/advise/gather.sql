@@ -132,8 +132,8 @@ COMMENT ON FUNCTION tablespace_advisor.is_of_interest(tablespace_advisor.relatio
 	'whether a relation was read or written in the window, or is an index with a fault';
 
 /*
- * Where there is not room for all that others read, what lies there unread may
- * have to make room.
+ * Where there is not room for all that others read, unread relations may have to
+ * make room.
  */
 CREATE FUNCTION tablespace_advisor.wanted_tablespaces(
 	tablespaces tablespace_advisor.tablespace_fact[],
@@ -157,9 +157,9 @@ COMMENT ON FUNCTION tablespace_advisor.wanted_tablespaces(tablespace_advisor.tab
 	'tablespaces faster than another one that have not room for all that is read elsewhere';
 
 /*
- * Reads before a move were elsewhere: the server's timing, and the queue, are
- * those of another placement.  So the window begins after the last move but
- * for such as have little to do with what was read.
+ * Reads before a move were elsewhere: the server's timing, and the queue, are those
+ * of another placement.  So the window begins after the last move but for such as
+ * have little to do with the reads.
  */
 CREATE FUNCTION tablespace_advisor.history_since_moves(
 	longest interval,

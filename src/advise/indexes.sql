@@ -23,8 +23,8 @@ COMMENT ON FUNCTION tablespace_advisor.comparable_tree(oid, pg_node_tree) IS
 GRANT EXECUTE ON FUNCTION tablespace_advisor.comparable_tree TO pg_monitor;
 
 /*
- * needed_for says why an index must not be dropped even if no scan uses it:
- * what it enforces or supports happens without a scan that is counted.
+ * needed_for says why an index must not be dropped even if no scan uses it: it
+ * enforces or supports a constraint without a scan that is counted.
  */
 CREATE VIEW tablespace_advisor.index_role AS
 SELECT i.indexrelid, i.indrelid,
@@ -60,7 +60,7 @@ JOIN pg_class c ON c.oid = i.indexrelid
 WHERE c.relkind = 'i';
 
 COMMENT ON VIEW tablespace_advisor.index_role IS
-	'what an index is there for besides being scanned, and whether it can be used; is_pinned: other objects depend on this very index, another with the same definition could not stand in for it';
+	'the purpose of an index besides scans, and whether it can be used; is_pinned: other objects depend on this very index, another with the same definition could not stand in for it';
 
 GRANT SELECT ON tablespace_advisor.index_role TO pg_monitor;
 

@@ -1,10 +1,9 @@
 /*
  * src/advise/judge.sql
  *
- * What is found of one relation if bytes were free, as a word; verdicts.sql has
- * what to do about it and the sentence.  The order of the cases matters: what
- * would be wrong whatever the storage comes first, what would only spoil a good
- * move last.
+ * The finding on one relation if bytes were free, as a word; verdicts.sql has the
+ * action and the sentence.  The order of the cases matters: faults on any storage
+ * come first, those that would only spoil a good move last.
  *
  * These are asked of every relation in every tablespace: their bodies are such
  * that the planner puts them into the query.
@@ -48,8 +47,8 @@ COMMENT ON FUNCTION tablespace_advisor.probe_statement(name[]) IS
 	'the calls that measure these tablespaces; nulls are left out';
 
 /*
- * A probe that was made and is not to be trusted is not asked for again.  What
- * counters or the server's timing say stands in for one, as far as it goes.
+ * A probe that was made and is not to be trusted is not asked for again.  Counters
+ * or the server's timing stand in for one, as far as they go.
  */
 CREATE FUNCTION tablespace_advisor.to_be_probed(f tablespace_advisor.tablespace_fact)
 RETURNS name
@@ -72,9 +71,9 @@ COMMENT ON FUNCTION tablespace_advisor.probe_gap(tablespace_advisor.tablespace_f
 	'a tablespace without a probe to rest on, and why its newest is none; NULL for others';
 
 /*
- * Reading is not what sessions wait for if, whatever chance there is in the
- * looks at them, less than a tenth of their time goes to it.  What they wait
- * for most is returned, else NULL.
+ * Sessions do not wait for reading if, under any chance in the looks at them, less
+ * than a tenth of their time goes to it.  Their most frequent wait is returned,
+ * else NULL.
  */
 CREATE FUNCTION tablespace_advisor.other_bottleneck(load tablespace_advisor.load_fact)
 RETURNS text
@@ -96,9 +95,9 @@ AS $$
 		AND coalesce(load.read_ms_per_s, 0) < 100 * load.active_sessions
 $$;
 COMMENT ON FUNCTION tablespace_advisor.other_bottleneck(tablespace_advisor.load_fact) IS
-	'what sessions wait for if it is not storage, as text; NULL when reading takes a tenth of their active time or more, or too little was seen to say';
+	'the wait of sessions if it is not for storage, as text; NULL when reading takes a tenth of their active time or more, or too little was seen to say';
 
-/* Whether an index has grown to twice what it needs, and by 8 MB or more. */
+/* Whether an index has grown to twice its need, and by 8 MB or more. */
 CREATE FUNCTION tablespace_advisor.is_bloated(a tablespace_advisor.relation_fact)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE
@@ -107,11 +106,11 @@ BEGIN ATOMIC
 		AND a.size_bytes - a.rebuilt_bytes >= 8 * 1048576, false);
 END;
 COMMENT ON FUNCTION tablespace_advisor.is_bloated(tablespace_advisor.relation_fact) IS
-	'whether an index takes twice what it would after a rebuild, and 8 MB more';
+	'whether an index takes twice its size after a rebuild, and 8 MB more';
 
 /*
- * What is wrong with an index wherever it lies.  A BRIN index is spoken of where
- * it would be 50 times smaller and save 64 MB: less is not worth a DBA's time.
+ * Faults of an index in any tablespace.  A BRIN index is spoken of where it would
+ * be 50 times smaller and save 64 MB: less is not worth a DBA's time.
  */
 CREATE FUNCTION tablespace_advisor.index_finding(a tablespace_advisor.relation_fact)
 RETURNS text
@@ -132,7 +131,7 @@ BEGIN ATOMIC
 	END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.index_finding(tablespace_advisor.relation_fact) IS
-	'what is wrong with an index wherever it lies, or that a relation is being moved; NULL: nothing';
+	'the fault of an index in any tablespace, or that a relation is being moved; NULL: nothing';
 
 /* The rule that bundles of moves follow (bundle.h). */
 CREATE FUNCTION tablespace_advisor.saves_too_little(
@@ -154,10 +153,10 @@ COMMENT ON FUNCTION tablespace_advisor.is_repaid(float8, float8) IS
 	'whether a move that takes so many seconds saves these in a week, at so many milliseconds per second';
 
 /*
- * What speaks for or against moving it.
+ * Reasons for and against moving it.
  *
- * The server's timing includes what the system's cache serves: a device takes no
- * less.  So it may show that another tablespace is faster, never that it is not.
+ * The server's timing includes reads served by the system's cache: a device takes
+ * no less.  So it may show that another tablespace is faster, never that it is not.
  */
 CREATE FUNCTION tablespace_advisor.move_finding(
 	a tablespace_advisor.relation_fact,
@@ -185,7 +184,7 @@ BEGIN ATOMIC
 			WHEN a.hits_per_s > 0 AND a.maintenance_reads_per_s IS NULL THEN 'in shared buffers'
 			WHEN a.maintenance_reads_per_s > 0 THEN 'maintenance only'
 			ELSE 'not read' END
-		/* a scan waits for what is read ahead of it, block by block for little */
+		/* a scan waits for blocks read ahead of it, block by block for little */
 		WHEN e.device_share <= 0.01 AND ((e.measured IS NOT TRUE AND a.scan_reads_per_s IS NULL)
 			OR e.device_share = 0
 			OR e.read_ms_per_s * 1000 <= 2 * a.reads_per_s * e.cached_us) THEN 'in system cache'
@@ -211,7 +210,7 @@ END;
 COMMENT ON FUNCTION tablespace_advisor.move_finding(tablespace_advisor.relation_fact, tablespace_advisor.placement_estimate, tablespace_advisor.tablespace_fact, tablespace_advisor.tablespace_fact, tablespace_advisor.load_fact, name, text) IS
 	'why to move a relation if bytes were free (faster), or why not; arguments are its facts, its estimate in the destination (dest), the facts on both tablespaces; destination: as the caller gave it; bottleneck: see other_bottleneck()';
 
-/* What would be known better after another measurement is said last. */
+/* Findings that another measurement would improve come last. */
 CREATE FUNCTION tablespace_advisor.is_uncertain(finding text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE

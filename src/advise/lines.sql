@@ -44,10 +44,10 @@ LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE
-		WHEN dest -> 'tablespace' IS NULL THEN ''
+		WHEN dest -> 'tablespace' IS NULL THEN NULL
 		WHEN dest -> 'device_us' IS NULL
-			THEN format('; %I: not probed', dest ->> 'tablespace')
-		ELSE format(', %s in %I (%s)', tablespace_advisor.pretty_us(dest -> 'device_us'),
+			THEN format('%I: not probed', dest ->> 'tablespace')
+		ELSE format('%s in %I (%s)', tablespace_advisor.pretty_us(dest -> 'device_us'),
 			dest ->> 'tablespace', concat_ws('; ',
 				CASE WHEN dest ->> 'latency_from' = 'assumed' THEN 'assumed'
 					WHEN dest ->> 'latency_from' = 'timing' THEN 'by the server''s timing'
@@ -72,7 +72,7 @@ AS $$
 			format('%s reads/s from the device%s', tablespace_advisor.three_digits(a.reads_per_s
 				* (e #>> '{from,device_share}')::float8),
 				/* hardly any: their time says nothing of the others */
-				CASE WHEN e ->> 'finding' IS DISTINCT FROM 'in system cache' THEN format(': %s here (%s%s)%s',
+				CASE WHEN e ->> 'finding' IS DISTINCT FROM 'in system cache' THEN format(': %s here (%s%s)',
 					tablespace_advisor.pretty_us(e #> '{from,device_us}'),
 					CASE e #>> '{from,latency_from}'
 						WHEN 'counters' THEN format('%s in the window by the device''s counters',
@@ -82,8 +82,11 @@ AS $$
 							tablespace_advisor.pretty_us(e #> '{from,probed_us}'),
 							tablespace_advisor.two_digits((e #>> '{from,depth}')::float8)) END,
 					coalesce(', x ' || nullif(tablespace_advisor.three_digits(
-						e #> '{from,time_correction}'), '1') || ' as timed', ''),
-					tablespace_advisor.latency_there(e -> 'to')) END)
+						e #> '{from,time_correction}'), '1') || ' as timed', '')) END)
+		END),
+		(CASE WHEN a.reads_per_s > 0 AND e #> '{from,device_us}' IS NOT NULL
+				AND e ->> 'finding' IS DISTINCT FROM 'in system cache' THEN
+			tablespace_advisor.latency_there(e -> 'to')
 		END),
 		(CASE WHEN a.reads_per_s > 0 THEN
 			format('%s reads/s past shared buffers; caches serve %s %% of all accesses',
@@ -222,13 +225,13 @@ AS $$
 		CASE WHEN NOT in_short THEN ', from ' || to_char(w.start, w.style) END,
 		CASE WHEN e ->> 'source' = 'samples'
 			THEN ', the last at ' || to_char(w.finish, w.style) END,
-		CASE WHEN w.start < w.moved_at THEN '; no two since a move ended at '
-			ELSE ', all since the move that ended at ' END || to_char(w.moved_at, w.style))
+		CASE WHEN in_short AND NOT w.start < w.moved_at
+			THEN ', all since the move that ended at ' || to_char(w.moved_at, w.style) END)
 	FROM (SELECT (e ->> 'start')::timestamptz AS start, (e ->> 'end')::timestamptz AS finish,
 		(e ->> 'moved_at')::timestamptz AS moved_at, 'YYYY-MM-DD HH24:MI' AS style) w
 $$;
 COMMENT ON FUNCTION tablespace_advisor.window_bounds(jsonb, boolean) IS
-	'begin and end of the window, and the move it begins after or does not know of, as text';
+	'begin and end of the window, and the move it begins after, as text';
 
 /* The window, and unless in short the activity of sessions in it. */
 CREATE FUNCTION tablespace_advisor.window_lines(e jsonb, in_short boolean)
@@ -248,6 +251,12 @@ AS $$
 					|| CASE WHEN NOT (e ->> 'was_reset')::boolean
 						THEN ', which were never reset' ELSE '' END END,
 			tablespace_advisor.window_bounds(e, in_short))),
+		(CASE WHEN (e ->> 'start')::timestamptz < (e ->> 'moved_at')::timestamptz THEN
+			format('It begins before the move that ended at %s: two later samples are needed.',
+				to_char((e ->> 'moved_at')::timestamptz, 'YYYY-MM-DD HH24:MI'))
+			WHEN NOT in_short THEN 'All of it since the move that ended at '
+				|| to_char((e ->> 'moved_at')::timestamptz, 'YYYY-MM-DD HH24:MI') || '.'
+		END),
 		(CASE WHEN in_short THEN NULL WHEN (e ->> 'snapshots')::int > 0 THEN
 			format('Sessions: %s active on average; %s.',
 				tablespace_advisor.two_digits((e ->> 'active_sessions')::float8),
@@ -324,8 +333,9 @@ AS $$
 			sum((a.advice).read_ms_per_s) FILTER (WHERE (a.advice).kind = 'heap') AS heap_reading
 		FROM unnest(advice) a
 	)
-	SELECT format('Ceiling: moving all indexes could save up to %s %% of this read time; %s %s %% of it.',
-		tablespace_advisor.two_digits(100 * coalesce(s.index_saves, 0) / s.reading),
+	SELECT format('Ceiling: moving all indexes %s of this read time; %s %s %% of it.',
+		coalesce('could save up to ' || tablespace_advisor.two_digits(
+			100 * nullif(s.index_saves, 0) / s.reading) || ' %', 'would save nothing'),
 		CASE WHEN target IS NULL THEN 'tables are' ELSE 'the table is' END,
 		tablespace_advisor.two_digits(100 * coalesce(s.heap_reading, 0) / s.reading))
 	FROM s

@@ -1,9 +1,8 @@
 /*
  * src/advise/lists.sql
  *
- * Facts are handed on as arrays, whose length the planner does not know: it takes
- * unnest() of one for ten rows, and copies what is long to join it with what is
- * short.
+ * Facts are handed on as arrays.  The planner does not know their length: it takes
+ * unnest() of one for ten rows, and copies a long one to join it with a short one.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

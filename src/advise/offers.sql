@@ -36,9 +36,9 @@ COMMENT ON FUNCTION tablespace_advisor.move_candidates(tablespace_advisor.relati
 	'per relation the tablespaces that it would be worth moving to if bytes were free';
 
 /*
- * What could make room for others: whatever is where reads are faster, or as
- * fast.  Relations that no sample has seen read cost nothing.  Standbys read,
- * too, and are not asked.
+ * Relations that could make room for others: all where reads are faster, or as
+ * fast.  Relations that no sample has seen read cost nothing.  Standbys read, too,
+ * and are not asked.
  */
 CREATE FUNCTION tablespace_advisor.demotion_offers(
 	relations tablespace_advisor.relation_fact[],
@@ -126,7 +126,7 @@ AS $$
 	WHERE NOT c.stays
 $$;
 COMMENT ON FUNCTION tablespace_advisor.choose_evictions(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[]) IS
-	'what to move out of tablespaces that are over their mark (available_bytes below 0), and where to';
+	'moves out of tablespaces that are over their mark (available_bytes below 0), and where to';
 
 /*
  * Of several tablespaces that a relation could be in, the one that its advice
@@ -173,7 +173,7 @@ AS $$
 			SELECT (NULL::tablespace_advisor.tablespace_fact).*) d
 	), nearest AS MATERIALIZED (
 		SELECT DISTINCT ON (e.relation) e.relation, coalesce(e.destination, '') AS destination
-		/* OFFSET: first what belongs together */
+		/* OFFSET: first the rows that belong together */
 		FROM (SELECT e.relation, e.destination, e.saved_ms_per_s, a.tablespace
 			FROM tablespace_advisor.elements(estimates) e
 			JOIN tablespace_advisor.elements(relations) a ON a.relation = e.relation
@@ -213,4 +213,4 @@ AS $$
 		THEN 'bloated' ELSE f.finding END AS finding) b
 $$;
 COMMENT ON FUNCTION tablespace_advisor.other_verdicts(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, tablespace_advisor.placement_choice[], tablespace_advisor.placement_choice[]) IS
-	'what to do with each relation that is not among the moves that are made; candidates: what would be worth moving, moves: those that were chosen, and why some of them are not made (turn is NULL)';
+	'what to do with each relation that is not among the moves that are made; candidates: moves that would be worth it, moves: those that were chosen, and why some of them are not made (turn is NULL)';

@@ -1,7 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * pins.c
- *	  pin_placement() and unpin_placement(): what is to stay where it is.
+ * pins.c pin_placement() and unpin_placement(): relations that are to stay.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -24,7 +23,7 @@
 
 #define PIN_ARGS 3
 
-/* Everybody who asks for advice reads it. */
+/* All advice reads it. */
 #define MAX_REASON_CHARS 1000
 
 /* Of relations that are gone; somebody else may be doing the same. */
@@ -39,7 +38,9 @@
 PG_FUNCTION_INFO_V1(tsa_pin_placement);
 PG_FUNCTION_INFO_V1(tsa_unpin_placement);
 
-/* Refuses NULL, what has no storage, and who does not own it. */
+/*
+ * Refuses NULL, a relation without storage, and callers other than its owner.
+ */
 static void
 check_pin(FunctionCallInfo fcinfo)
 {

@@ -94,7 +94,7 @@ AS $$
 		a.relation::oid
 $$;
 COMMENT ON FUNCTION tablespace_advisor.decision_rows(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name) IS
-	'rows of advice, moves first, of what was decided of each relation; turn is the rank of moves';
+	'rows of advice, moves first, from the decision on each relation; turn is the rank of moves';
 
 /* Apart from the rows, which are asked for without it as a rule. */
 CREATE FUNCTION tablespace_advisor.decision_evidence(
@@ -125,7 +125,7 @@ AS $$
 		= CASE d.action WHEN 'move' THEN d.destination ELSE a.tablespace END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.decision_evidence(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, tablespace_advisor.load_estimate[], tablespace_advisor.place_load[]) IS
-	'what the rows of decision_rows() rest on; loads: as of estimate_load(), places: as of loads_after()';
+	'the grounds of the rows of decision_rows(); loads: as of estimate_load(), places: as of loads_after()';
 
 /*
  * One statement, in the first row that asks for it: if the caller names no
@@ -167,7 +167,7 @@ AS $$
 				asks.relation::text COLLATE "C" LIMIT 1) first
 $$;
 COMMENT ON FUNCTION tablespace_advisor.wanted_probes(tablespace_advisor.placement_choice[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], name) IS
-	'the statement that makes all probes that are asked for, and the relation in whose row it belongs; none if no probe would help';
+	'the statement that makes all probes that are asked for, and the relation of its row; none if no probe would help';
 
 CREATE FUNCTION tablespace_advisor.ranked_moves(
 	evicted tablespace_advisor.placement_choice[],
@@ -269,4 +269,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION tablespace_advisor.judge_placement(tablespace_advisor.relation_fact[], regclass[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_fact, name, bigint, boolean, boolean) IS
-	'advice on the relations considered, from facts handed over: relations must hold all of their tables, and all that is read in the database if reads were timed; destination NULL: any of the tablespaces; budget_bytes: what moves may fill (NULL: no limit); with_evictions: also relieve tablespaces that are over their mark; with_evidence: else evidence is NULL';
+	'advice on the relations considered, from facts handed over: relations must hold all of their tables, and all that is read in the database if reads were timed; destination NULL: any of the tablespaces; budget_bytes: room that moves may fill (NULL: no limit); with_evictions: also relieve tablespaces that are over their mark; with_evidence: else evidence is NULL';

@@ -6,7 +6,7 @@
  *
  * Relations are numbered from 1 in the order of the first arrays, places in
  * that of "rooms", rooms from 1 as "rooms" says.  A cell is a place that a
- * relation could move to; what it saves there may be less than 0.
+ * relation could move to; its saving there may be less than 0.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *
@@ -32,7 +32,7 @@
 typedef struct PlanArguments
 {
 	TsaAssignmentProblem problem;
-	double	   *cost;			/* what problem.cost is, to be filled in */
+	double	   *cost;			/* problem.cost, to be filled in */
 	int		   *room_of;
 	uint64_t   *room;
 	int64_t    *free;			/* of each room */
@@ -260,7 +260,7 @@ tsa_plan_bundles(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* What is read from each place, as it stands, per second. */
+/* The present reads from each place, per second. */
 static Datum
 reads_of_places(const TsaAssignmentProblem *problem, const Datum *item_reads)
 {
@@ -311,7 +311,7 @@ tsa_savings_by_room(PG_FUNCTION_ARGS)
 		assign(&a.problem, &result);
 		for (size_t i = 0; i < a.problem.n; i++)
 			count += a.problem.items[i].place == place;
-		/* what fits into less fits into more */
+		/* a set that fits into less fits into more */
 		if (!result.too_full && -result.cost > best)
 		{
 			best = 0 - result.cost;

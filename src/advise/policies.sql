@@ -2,9 +2,9 @@
  * src/advise/policies.sql
  *
  * Relations that lie where a policy wants them: partitions that are old or not
- * used, and what an evacuation has moved.  Advice moves them away only if
- * statements were measured to wait for them; counters do not say who reads.
- * judge_partitions() in turn leaves alone what advice has moved back.
+ * used, and relations that an evacuation has moved.  Advice moves them away only if
+ * statements were measured to wait for them; counters do not name readers.
+ * judge_partitions() in turn leaves alone partitions that advice has moved back.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */

@@ -48,7 +48,7 @@ COMMENT ON FUNCTION @extschema@.placement_evidence(regclass) IS
 	'per relation all that its advice rests on: the window and its waits, activity, sizes, probe runs and latencies with intervals, queue depths, shares served by caches, corrections, cost of the move. Errors as of advise_placement()';
 
 COMMENT ON TABLE tablespace_advisor.placement_pin IS
-	'relations that are to stay where they are: why, who said so, and until when (NULL: until unpin_placement())';
+	'relations that are to stay where they are: the reason, the role that said so, and until when (NULL: until unpin_placement())';
 
 CREATE FUNCTION @extschema@.pin_placement(relation regclass, reason text DEFAULT NULL)
 RETURNS void

@@ -8,16 +8,16 @@
  * Copyright (c) 2026, The tablespace_advisor developers
  */
 /*
- * Of tablespaces of which something was measured.  Estimates must be of all
- * that is read.  Reads of others are in the way as long as they go on, and if
- * reads of a target take longer than it was probed with so many in flight, its
- * latencies are.  So are writes on one rotating disk: who reads faster writes
- * more, so there are not less of them.
+ * Of tablespaces of which something was measured.  Estimates must be of all that is
+ * read.  Reads of others are in the way as long as they go on, and if reads of a
+ * target take longer than it was probed with so many in flight, its latencies are.
+ * So are writes on one rotating disk: a session that reads faster writes more, so
+ * there are not less of them.
  *
- * Where only the present latency is known, nothing says how much of it is waiting for
- * other reads.  One rotating disk serves them one after the other, but where others have
- * more under way than this database they take what becomes free.  Else, and there, the
- * latency is taken to be the same with fewer under way.
+ * Where only the present latency is known, nothing says how much of it is waiting
+ * for other reads.  One rotating disk serves them one after the other, but where
+ * others have more under way than this database they take the time that becomes
+ * free.  Else, and there, the latency is taken to be the same with fewer under way.
  */
 CREATE FUNCTION tablespace_advisor.place_loads(
 	relations tablespace_advisor.relation_fact[],
@@ -51,7 +51,7 @@ AS $$
 	WHERE f.random_read_us IS NOT NULL AND cardinality(f.depths) > 0
 $$;
 COMMENT ON FUNCTION tablespace_advisor.place_loads(tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.tablespace_fact[], tablespace_advisor.load_estimate[]) IS
-	'what is read where, from facts and estimates of all relations; loads: as of estimate_load()';
+	'the reads of each place, from facts and estimates of all relations; loads: as of estimate_load()';
 
 /*
  * later_reads: per second of each of these tablespaces, in their order.  Where
@@ -130,7 +130,7 @@ AS $$
 	FROM timed t ORDER BY t.n
 $$;
 COMMENT ON FUNCTION tablespace_advisor.loads_after(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[], tablespace_advisor.relation_fact[], tablespace_advisor.placement_estimate[], tablespace_advisor.load_fact) IS
-	'place_loads() with what is read there after moves, and what a read takes then';
+	'place_loads() with the reads there after moves, and the time of one then';
 
 /* The moves with the part of each in the saving of all. */
 CREATE FUNCTION tablespace_advisor.forecast_set(
@@ -156,4 +156,4 @@ AS $$
 	CROSS JOIN (SELECT coalesce((SELECT f.factor FROM factor f), 1) AS factor OFFSET 0) k
 $$;
 COMMENT ON FUNCTION tablespace_advisor.forecast_set(tablespace_advisor.placement_choice[], tablespace_advisor.place_load[]) IS
-	'the moves of choose_moves() with savings that add up to what they save together, by loads_after()';
+	'the moves of choose_moves() with savings that add up to their joint saving, by loads_after()';

@@ -42,4 +42,4 @@ AS $$
 		OFFSET 0) f
 $$;
 COMMENT ON FUNCTION tablespace_advisor.with_standby_reads(tablespace_advisor.relation_fact[]) IS
-	'the facts on relations, with what was brought of standbys within a day: reads, hits, and that an index is scanned';
+	'the facts on relations, with rows brought from standbys within a day: reads, hits, and that an index is scanned';

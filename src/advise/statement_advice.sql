@@ -36,7 +36,7 @@ AS $$
 		ELSE coalesce(m.later_ms / m.read_ms, 1) END AS share) l
 $$;
 COMMENT ON FUNCTION tablespace_advisor.reads_left(@extschema@.placement_advice, jsonb) IS
-	'what share of the present time of its reads a relation takes after all advised moves, at least 0 and at most 1; share_low: if least is saved, share_high: if most is';
+	'the share of the present time of its reads that a relation takes after all advised moves, at least 0 and at most 1; share_low: if least is saved, share_high: if most is';
 
 /*
  * A statement's waits by relations that move together; TOAST moves with its
@@ -72,7 +72,7 @@ CREATE TYPE tablespace_advisor.statement_forecast AS (
 	moved text
 );
 COMMENT ON TYPE tablespace_advisor.statement_forecast IS
-	'a statement and what one of its calls takes now and after the advised moves, in milliseconds; moved: the relations it reads that are to be moved';
+	'a statement and the time of one of its calls now and after the advised moves, in milliseconds; moved: the relations it reads that are to be moved';
 
 CREATE FUNCTION tablespace_advisor.forecast_statements(
 	statements tablespace_advisor.statement_wait[],
@@ -106,7 +106,7 @@ AS $$
 	ORDER BY s.waiting_sessions DESC, s.queryid, s.userid
 $$;
 COMMENT ON FUNCTION tablespace_advisor.forecast_statements(tablespace_advisor.statement_wait[], tablespace_advisor.advice_row[]) IS
-	'the statements of an observation, those first that wait most, with what a call takes after the moves of an advice';
+	'the statements of an observation, those first that wait most, with the time of a call after the moves of an advice';
 
 CREATE FUNCTION tablespace_advisor.gather_statement_advice(
 	caller oid,
@@ -155,7 +155,7 @@ BEGIN
 		WHERE s.n <= max_statements) f
 	LEFT JOIN tablespace_advisor.readable_statements(max_length) t
 		ON t.userid = f.userid AND t.queryid = f.queryid
-	/* this runs as the superuser: texts are for those who may read them */
+	/* this runs as the superuser: texts are for roles that may read them */
 	CROSS JOIN LATERAL (SELECT pg_has_role(caller, 'pg_read_all_stats', 'USAGE')
 		OR coalesce(pg_has_role(caller, f.userid, 'USAGE'), false) AS is_visible) v
 	ORDER BY f.n;
@@ -211,7 +211,7 @@ REVOKE ALL ON FUNCTION tablespace_advisor.statement_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tablespace_advisor.statement_rows TO pg_monitor;
 
 /*
- * For the account of the whole database.  Whoever has it watched is not kept
+ * For the account of the whole database.  A caller that has it watched is not kept
  * waiting twice.
  */
 CREATE FUNCTION tablespace_advisor.statement_gain_lines(
@@ -236,10 +236,11 @@ BEGIN
 		SELECT 0 AS n, 'Statements that wait most (advise_statements() has more):' AS line
 		WHERE EXISTS (SELECT FROM statement)
 		UNION ALL
-		SELECT s.rank, format('  %s: %s a call, %s of it for reads; after the moves %s',
+		SELECT s.rank, format('  %s: %s a call, %s of it for reads; %s',
 			s.statement, tablespace_advisor.pretty_seconds(s.mean_ms / 1000),
 			tablespace_advisor.pretty_seconds(s.read_ms / 1000),
-			tablespace_advisor.pretty_seconds(s.after_ms / 1000))
+			coalesce(CASE WHEN s.relations IS NOT NULL THEN 'after the moves '
+				|| tablespace_advisor.pretty_seconds(s.after_ms / 1000) END, 'no move changes that'))
 		FROM statement s) l
 	ORDER BY l.n;
 END

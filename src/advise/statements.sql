@@ -8,10 +8,10 @@
  */
 
 /*
- * The moves, each to a destination by a method, and the calls for them: a
- * table that moves with all of its indexes takes one call; of a table whose
- * indexes move, but not all, the call names them.  What is moved along with
- * the table is not copied by rebuild, so that bloat is not either.
+ * The moves, each to a destination by a method, and the calls for them: a table
+ * that moves with all of its indexes takes one call; if only some indexes of a
+ * table move, the call names them. An index that is to be rebuilt does not move
+ * along with its table, which would copy the bloat.
  */
 CREATE FUNCTION tablespace_advisor.move_calls(target regclass, advice tablespace_advisor.advice_row[])
 RETURNS TABLE (rank int, call text)
@@ -49,7 +49,7 @@ AS $$
 			AND NOT EXISTS (SELECT FROM heap h WHERE h.owner = m.owner AND h.with_indexes)
 		GROUP BY s.subject, m.destination, m.method
 	), partial AS (
-		/* of a table, some of whose other indexes move as well, or stay elsewhere */
+		/* of a table with other indexes that move as well, or stay elsewhere */
 		SELECT DISTINCT x.subject, x.destination, x.method
 		FROM indexes x JOIN item i ON i.owner = x.subject
 		WHERE target IS NULL AND i.kind = 'index' AND i.relation <> ALL (x.moved)

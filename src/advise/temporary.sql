@@ -36,7 +36,7 @@ AS $$
 	FROM ltrim(list) l(list)
 $$;
 COMMENT ON FUNCTION tablespace_advisor.first_identifier(text) IS
-	'the first name in a list of identifiers, which may name what is not there; NULL if it is empty';
+	'the first name in a list of identifiers, which may name missing ones; NULL if it is empty';
 
 /* By the setting of this database, the first of the list. */
 CREATE FUNCTION tablespace_advisor.temporary_tablespace()
@@ -93,8 +93,8 @@ COMMENT ON FUNCTION tablespace_advisor.temporary_reason(text, name, name, name[]
 	'a finding on temporary files as a sentence; without_create: roles that could not follow to the destination';
 
 /*
- * Temporary files are read and written one page after the other.  What was timed
- * holds what the system's cache served, so that moving saves that share of it by
+ * Temporary files are read and written one page after the other.  The time includes
+ * reads that the system's cache served, so that moving saves that share of it by
  * which the device there is faster.
  */
 CREATE FUNCTION tablespace_advisor.temporary_files_advice(caller oid, destination name)

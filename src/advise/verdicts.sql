@@ -1,8 +1,8 @@
 /*
  * src/advise/verdicts.sql
  *
- * What to do about what was found of a relation (judge.sql), why in one line of
- * at most 80 characters, and the statement.
+ * The action on a finding (judge.sql), its reason in one line of at most 80
+ * characters, and the statement.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  */
@@ -104,7 +104,7 @@ BEGIN ATOMIC
 	END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.gain_reason(text, tablespace_advisor.placement_estimate, tablespace_advisor.load_fact, name) IS
-	'a finding that rests on what a move would save, as a sentence';
+	'a finding that rests on the saving of a move, as a sentence';
 
 CREATE FUNCTION tablespace_advisor.probe_reason(places tablespace_advisor.tablespace_fact[])
 RETURNS text
@@ -203,7 +203,7 @@ AS $$
 		expression, tablespace_advisor.written_relation(table_relation))
 $$;
 COMMENT ON FUNCTION tablespace_advisor.statistics_statement(regclass, text, regclass) IS
-	'what makes the statistics that an index on an expression is there for';
+	'the statement that makes the statistics of an index on an expression';
 
 CREATE FUNCTION tablespace_advisor.finding_statement(
 	finding text,
@@ -221,4 +221,4 @@ BEGIN ATOMIC
 			tablespace_advisor.written_relation(a.relation)) END;
 END;
 COMMENT ON FUNCTION tablespace_advisor.finding_statement(text, tablespace_advisor.relation_fact) IS
-	'what to run about a finding; NULL: nothing, or the finding is not about the index alone';
+	'the statement for a finding; NULL: nothing, or the finding is not about the index alone';
