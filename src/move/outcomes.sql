@@ -221,7 +221,7 @@ AS $$
 		WHEN n.fewest < 3 AND bounded_by = 'samples'
 			THEN format('%s after it%s', CASE n.fewest WHEN 2 THEN 'one more sample'
 					ELSE 3 - n.fewest || ' more samples' END,
-				CASE WHEN usual_s > 0 THEN format(', taken every %s until now',
+				CASE WHEN usual_s > 0 THEN format(' (so far one every %s)',
 					tablespace_advisor.pretty_seconds(usual_s)) ELSE '' END)
 		WHEN n.fewest < 3 THEN 'nothing: ' || CASE bounded_by
 			WHEN 'rewritten' THEN 'what it moved was rewritten before there were three samples'

@@ -7,10 +7,10 @@
  *
  * A launcher starts when recovery has ended, that is also when a standby is
  * promoted.  It has no database; it lists them and starts, one after the
- * other, a short-lived worker in each, which begins as every call of the
- * extension does: interrupted moves are gone on with.  Then the launcher has
- * all of them sampled from time to time (src/sample/sample_worker.c), and does
- * the same again where somebody asks for it (launcher_calls.c).
+ * other, a short-lived worker in each, which first recovers interrupted moves,
+ * as every call of the extension does.  Then the launcher has all of them
+ * sampled from time to time (src/sample/sample_worker.c), and does the same
+ * again where somebody asks for it (launcher_calls.c).
  *
  * Without preloading nothing of this exists, and the next call recovers the
  * jobs.
