@@ -1,6 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * call.h Code that the procedures that move relations have in common.
+ * call.h
+ *	  Code that the procedures that move relations have in common.
  *
  * Copyright (c) 2026, The tablespace_advisor developers
  *

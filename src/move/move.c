@@ -1,6 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * move.c The functions that people call: move_indexes_concurrently(),
+ * move.c
+ *	  The functions that people call: move_indexes_concurrently(),
  *	  move_table_concurrently(), cancel_move(), pause_move(), resume_move(),
  *	  alter_move(), retry_move() and undo_move().
  *

@@ -7,7 +7,7 @@
  * known.  Blocks differ: the next page of a table is read ahead while a random
  * page of its index takes a seek.  So the time is divided in proportion to the
  * recent time of a block of each of them; a relation that is not known counts
- * with the interval's mean. The part that a relation gets is then its recent
+ * with the interval's mean.  The part that a relation gets is then its recent
  * time.  Intervals that read one relation alone weigh more: their time is
  * known, and they set the others apart.  Without them relations that are
  * always read together keep equal parts, as if divided by blocks.

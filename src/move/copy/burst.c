@@ -9,7 +9,7 @@
  * slower.  So the copies of a worker may work for BURST_S at full speed beside
  * sessions that write.  That suffices for a relation of a GB on flash.
  *
- * Their loss at any moment has a bound. Their work without the copy is
+ * Their loss at any moment has a bound.  Their work without the copy is
  * measured first; if they do less than a part of that in a window of the
  * burst, because they wait for the same disk or for the processors, it is
  * over.

@@ -5,14 +5,14 @@
  *	  the cached part of the original is cached of the copy.
  *
  * Before the copy reads a range of blocks it looks which of them are cached.
- * It looks as far ahead of the copy as the kernel may read ahead, and some MB.
- *  When the range has been copied, the pages of the original that were not
- * cached before are dropped.  Those of the copy are dropped when they are on
+ * It looks as far ahead of the copy as the kernel may read ahead, and some MB
+ * more.  When the range has been copied, the pages of the original that were
+ * not cached before are dropped.  Those of the copy are dropped when they are on
  * the device: 16 MB later, so that to wait for that takes no time unless the
  * device is slower than the copy, and the last ones when the passes are over.
  * So a move has some 30 MB of the cache at a time.
  *
- * Blocks that were cached of the original are wanted in the cache. As long as
+ * Blocks that were cached of the original are wanted in the cache.  As long as
  * there is unused memory, their pages of the copy stay there.  Others are read
  * back after the cutover, when the pages of the original, which nobody reads
  * any more, have been dropped: range by range, so that the sum of both is as

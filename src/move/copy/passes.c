@@ -156,7 +156,7 @@ tsa_copy_waiting_phase(TsaCopy *copy)
 }
 
 /*
- * Is the last attempt's obstacle gone, as far as can be seen? A search for
+ * Is the last attempt's obstacle gone, as far as can be seen?  A search for
  * sessions in the way is made from time to time only.
  */
 static bool

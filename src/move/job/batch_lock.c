@@ -194,7 +194,7 @@ tsa_find_slow_worker(int waiting_ms)
 /*
  * Does a process, of others or this one, hold a lock of this class with these
  * keys in the mode, and with a role as third key that has all rights of the
- * asker? Other roles' locks must not keep the asker from anything.
+ * asker?  Other roles' locks must not keep the asker from anything.
  */
 bool
 tsa_role_above_locks(uint32 field1, uint32 field2, TsaLockClass lock_class,

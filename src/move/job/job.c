@@ -551,8 +551,9 @@ tsa_job_lock(int64 job_id)
 }
 
 /*
- * Adds a mark: the blocks that each of n files has (made), the WAL of their
- * images (lsns), and the copy's sums.
+ * Makes a running or paused job "interrupted", or "queued" if no copy is kept.
+ * Counts an interruption, and a stall if no mark was made since the last one,
+ * unless by_window: its time window has closed.
  */
 void
 tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)

@@ -98,7 +98,8 @@ tsa_mark_lsns(const TsaLsnRanges *lsns)
 }
 
 /*
- * See marks.h.
+ * See marks.h: the blocks that each of n files has (made), the WAL of their
+ * images (lsns), and the copy's sums.
  */
 void
 tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
@@ -121,9 +122,3 @@ tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
 	values[5] = Int64GetDatum(progress->bytes_compared);
 	tsa_journal_update(&query, values, NULL);
 }
-
-/*
- * Makes a running or paused job "interrupted", or "queued" if no copy is kept.
- * Counts an interruption, and a stall if no mark was made since the last one,
- * unless by_window: its time window has closed.
- */
