@@ -7,8 +7,8 @@
  * Before the copy reads a range of blocks it looks which of them are cached.
  * It looks as far ahead of the copy as the kernel may read ahead, and some MB
  * more.  When the range has been copied, the pages of the original that were
- * not cached before are dropped.  Those of the copy are dropped when they are on
- * the device: 16 MB later, so that to wait for that takes no time unless the
+ * not cached before are dropped.  Those of the copy are dropped when they are
+ * on the device: 16 MB later, so that to wait for that takes no time unless the
  * device is slower than the copy, and the last ones when the passes are over.
  * So a move has some 30 MB of the cache at a time.
  *
