@@ -113,8 +113,8 @@ queue_setting(const TsaCounters *counters, const char *name, int unknown)
 }
 
 /*
- * Kilobytes that the source's device takes at once from the system's cache:
- * its pages need not lie side by side: each may take a segment.
+ * Kilobytes that the source's device takes at once from the system's cache.
+ * Pages of the cache need not lie side by side, so each may take a segment.
  */
 int
 tsa_contention_request_kb(const TsaCounters *counters)

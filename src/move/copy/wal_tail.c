@@ -15,7 +15,7 @@
  *
  * The WAL is read from the files, so it is flushed first.  (Releases from 17
  * on can read from the WAL buffers, but only pages that have been written
- * already, so that would not spare the flush.) Only one's own process is
+ * already, so that would not spare the flush.)  Only one's own process is
  * served: no replication slot holds the WAL back.  A checkpoint removes the
  * segments before its redo point, so a caller that follows whenever the WAL
  * has got to another segment (tsa_wal_tail_is_left_behind()) loses one only to

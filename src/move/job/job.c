@@ -552,8 +552,8 @@ tsa_job_lock(int64 job_id)
 
 /*
  * Makes a running or paused job "interrupted", or "queued" if no copy is kept.
- * Counts an interruption, and a stall if no mark was made since the last one,
- * unless by_window: its time window has closed.
+ * Counts an interruption, and a stall if no mark since the last one tells of
+ * progress (copy/resume.c), unless by_window: its time window has closed.
  */
 void
 tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)

@@ -52,7 +52,7 @@
 #define MAX_TEXT	512
 #define MAX_READS	1000
 
-/* The contents of the segment, or in the worker's memory. */
+/* The contents of the segment, or of the worker's memory. */
 typedef struct SharedFigures
 {
 	uint32		magic;
