@@ -127,8 +127,8 @@ tsa_copy_passes(TsaCopy *copy)
 }
 
 /*
- * The phase that shows the obstacle of a failed attempt.  A prepared transaction
- * is named, since it has no process.
+ * The phase that shows the obstacle of a failed attempt.  A prepared
+ * transaction is named, since it has no process.
  */
 const char *
 tsa_copy_waiting_phase(TsaCopy *copy)
