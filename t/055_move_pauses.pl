@@ -160,7 +160,7 @@ if ($node->pg_version >= 16)
 	$heir->safe_psql('postgres', 'INSERT INTO filler_2 SELECT * FROM filler');
 	ok($heir->safe_psql('postgres', q{SELECT pg_current_wal_flush_lsn() - restart_lsn > 4000000
 		FROM pg_replication_slots}), 'invalidated slot: its position is far behind');
-	$job = start_move($heir, 't', 'fast');
+	$job = start_move($heir, 't', 'slow');
 	wait_until($heir, "SELECT state = 'done' OR phase LIKE 'paused%' FROM tablespace_moves WHERE job_id = $job",
 		'the move ends or pauses');
 	is(job_field($heir, $job, 'state'), 'done', 'invalidated slot: the move is done');
