@@ -187,6 +187,7 @@ RETURNS int LANGUAGE sql AS $$
 $$;
 SELECT pg_temp.depth('{60,100,130,155,170,178}', '{125,85,55,30,15,8}', 0.02) AS one_actuator,
 	pg_temp.depth('{180,182,201,205,220,215}', '{0,0,0,0,0,0}', 0.12) AS noise,
+	pg_temp.depth('{51,81,101,131,157,168}', '{97,71,57,38,22,15}', 0.02) AS busy_processors,
 	pg_temp.depth('{1000,1900,3600,6500,7000,7100}', '{3000,2900,2800,2500,2400,2300}', 0.02) AS flash;
 -- ten probes of an emulated disk with one actuator beside two readers, recorded (bench/busy
 -- makes others): one recommendation after each

@@ -147,7 +147,8 @@ COMMENT ON FUNCTION tablespace_advisor.weighable_indexes() IS
  * they have several, and its effect on neighbouring pages.  The requests of others
  * count, too: beside a load, more requests at once take the device away from
  * others, and the throughput of a disk with one actuator only seems to grow.  A
- * tenth more, and a difference within the intervals, is no growth.
+ * quarter more, and a difference within the intervals, is no growth: on a busy
+ * machine one request at a time loses as much by waiting for a processor.
  */
 CREATE VIEW tablespace_advisor.read_concurrency AS
 WITH measured AS (
@@ -175,12 +176,12 @@ WITH measured AS (
 	GROUP BY d.tablespace_oid
 )
 SELECT e.tablespace_oid,
-	CASE WHEN d.low <= 1.1 * o.high THEN least(e.depth, 1) ELSE e.depth END AS depth
+	CASE WHEN d.low <= 1.25 * o.high THEN least(e.depth, 1) ELSE e.depth END AS depth
 FROM enough e
 JOIN measured d ON d.tablespace_oid = e.tablespace_oid AND d.queue_depth = e.depth
 LEFT JOIN measured o ON o.tablespace_oid = e.tablespace_oid AND o.queue_depth = 1;
 COMMENT ON VIEW tablespace_advisor.read_concurrency IS
-	'per tablespace the smallest queue depth at which the device reaches nine tenths of its best throughput of random reads, others'' requests included, and gains less than a tenth from the next depth; 1 where no more than a tenth is gained beyond it, or the intervals explain it';
+	'per tablespace the smallest queue depth at which the device reaches nine tenths of its best throughput of random reads, others'' requests included, and gains less than a tenth from the next depth; 1 where no more than a quarter is gained beyond it, or the intervals explain it';
 GRANT SELECT ON tablespace_advisor.read_concurrency TO pg_monitor;
 
 /* How many sessions read at once: over the samples of a week, at least 1. */
