@@ -95,6 +95,7 @@ struct TsaThrottle
 	bool		asked;			/* for the unit's reads */
 	RelFileLocator asked_of;
 	ForkNumber	asked_fork;
+	BlockNumber asked_from;		/* the last time, from here */
 	BlockNumber asked_end;		/* asked for up to here */
 	TsaBlockRange written;		/* in this unit */
 	TsaBlockRange in_flight;	/* handed to the kernel after the last one */
@@ -295,6 +296,9 @@ tsa_throttle_read_ahead(TsaThrottle *throttle, Relation rel, ForkNumber fork,
 		throttle->ran_free = true;
 		return;
 	}
+	if (from < throttle->asked_from)	/* another file, or round again */
+		throttle->asked_end = 0;
+	throttle->asked_from = from;
 	if (throttle->bytes > 0 &&
 		(!steps || from + AHEAD_BLOCKS < throttle->asked_end))
 		return;
