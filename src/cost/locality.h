@@ -121,7 +121,10 @@ typedef struct TsaCpuTimes
 	{.tuple = 0.022,.index_tuple = 0.12,.bit = 0.09,.operator = 0.003, \
 	.hit = 0.3,.revisit = 0.3,.prefetch = 0.6,.worker = 0}
 
-/* The way to an I/O worker and back, if it was not measured (worker_way.c). */
+/*
+ * The way to an I/O worker and back, by bench/scan_times, for where it was not
+ * measured (worker_way.c: 3 to 18 on the same machine, its processors busy).
+ */
 #define TSA_WORKER_US		45.0
 
 /* a session's part of copies that I/O workers make */

@@ -4,13 +4,13 @@
  *	  How much longer a read takes by an I/O worker than by the session.
  *
  * From 18 on, with io_method = worker, a bitmap heap scan hands its requests to
- * other processes.  What that takes depends on the machine, so it is measured
+ * other processes.  The time for it depends on the machine, so it is measured
  * with blocks of the table itself, because workers read nothing but relations:
  * some neighbouring ones, which the first round brings into the system's cache,
  * are read by turns with and without a worker.  They come into a ring that is
  * smaller than they are, so that each read is one, unless others have the block
  * in shared buffers, which is left out.  Of each block the fastest reads count,
- * and of the blocks the median, so that a busy machine does not matter much.
+ * and of the blocks the median, so that interruptions do not matter much.
  *
  * The caller's lock on the table keeps it from being truncated.  Pages are
  * pinned, but not looked at, and not counted as the table's in statistics.  The
