@@ -113,6 +113,23 @@ is($node->safe_psql('postgres', "SELECT detail FROM tablespace_moves WHERE job_i
 release($node);
 check_orphans($node, 'always at the same place');
 
+# A worker that ends before it has named the copy's files finds the marks of the one
+# before it: what that one compared counts once.  The interruptions above all came
+# later, so each worker had marks of its own.
+$job = start_copied('slow', 'marked', 'none');
+$node->append_conf('postgresql.conf', "tablespace_advisor.debug_stop_at = 'storage made'");
+$node->restart;
+for my $n (1 .. 11)
+{
+	wait_for_stop($node, 'storage made');
+	interrupt($job);
+}
+wait_for_stop($node, 'storage made');
+interrupt($job);
+is(wait_for_job($node, $job), 'failed', 'a move whose workers all end when they begin fails');
+release($node);
+check_orphans($node, 'at the beginning');
+
 # --- time windows --------------------------------------------------------------------------
 
 # A window from so long after now to so long after now, in the server's time zone.

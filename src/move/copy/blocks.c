@@ -280,7 +280,7 @@ tsa_copy_compare_blocks(TsaCopy *copy, TsaCopyFork *fork, BlockNumber most)
 		n = compare_batch(copy, fork, from, end - from, &ncopied);
 		tsa_stop_point("compared");
 		from += n;
-		if (from % WRITEBACK_BLOCKS == 0 || from == end)
+		if (from % WRITEBACK_BLOCKS < (BlockNumber) n || from == end)
 			tsa_cache_drop(copy, fork, from, from);
 		if (!after_batch(copy, ncopied, n - ncopied))
 			return false;

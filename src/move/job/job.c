@@ -553,13 +553,21 @@ tsa_job_lock(int64 job_id)
 /*
  * Makes a running or paused job "interrupted", or "queued" if no copy is kept.
  * Counts an interruption, and a stall if no mark since the last one tells of
- * progress (copy/resume.c), unless by_window: its time window has closed.
+ * progress (copy/resume.c), unless by_window: its time window has closed.  Of
+ * its marks the last one stays, so that the others count once, even if the next
+ * worker ends before it has made the first of its own.
  */
 void
 tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)
 {
 	static TsaStatement query = {
-		"UPDATE tablespace_advisor.job j SET"
+		"WITH marks AS (DELETE FROM tablespace_advisor.job_mark"
+		"   WHERE job_id = $1 RETURNING *),"
+		" newest AS (INSERT INTO tablespace_advisor.job_mark"
+		"   (job_id, blocks, bytes_done, lsns, bytes_compared)"
+		"   SELECT $1, blocks, bytes_done, lsns, bytes_compared FROM marks"
+		"   ORDER BY mark_id DESC LIMIT 1)"
+		" UPDATE tablespace_advisor.job j SET"
 		" state = CASE WHEN $2 THEN 'interrupted' ELSE 'queued' END,"
 		" phase = NULL, worker_pid = NULL, progress_handle = NULL,"
 		" blocked_by = NULL, blocks_left = NULL, rate_reason = NULL,"
@@ -575,7 +583,7 @@ tsa_job_note_interrupted(int64 job_id, bool keeps_copy, bool by_window)
 		"   pg_catalog.max(blocks_again) AS again,"
 		"   pg_catalog.min(bytes_compared) AS compared_before,"
 		"   pg_catalog.max(bytes_compared) AS compared"
-		"   FROM tablespace_advisor.job_mark WHERE job_id = $1) m"
+		"   FROM marks) m"
 		" WHERE j.job_id = $1 AND state IN ('running', 'paused')",
 		4, {INT8OID, BOOLOID, INT4OID, INT8OID}, NULL
 	};
