@@ -334,10 +334,9 @@ is( $node->safe_psql('postgres', 'SELECT read_on()'),
 $node->safe_psql('postgres', q{
 	SET ROLE failing;
 	SET tablespace_advisor.track_waits_sample = 10000;
-	SET enable_sort = off;
-	SET enable_seqscan = off;
+	SET cpu_tuple_cost = 10;
 	SELECT fail_and_close()});
-# one that was drawn stands for 10000
+# the cost has the cursor that fails measured; another that was drawn stands for 10000
 is( $node->safe_psql('postgres', q{
 		SELECT count(*) FROM tablespace_advisor.wait_statements()
 		WHERE userid = 'failing'::regrole AND calls < 10000}), 0,
