@@ -666,9 +666,6 @@ tsa_read_progress(void)
  */
 #define TSA_HAVE_READ_STREAMS (PG_VERSION_NUM >= 170000)
 
-/* 18 has processes that read for sessions. */
-#define TSA_HAVE_IO_WORKERS (PG_VERSION_NUM >= 180000)
-
 /* 19 has an instrumentation of its own for nodes. */
 #include "nodes/execnodes.h"
 

@@ -42,7 +42,6 @@
 #define POINT_FIELDS	14
 #define OLD_FIELDS		13		/* before 1.0 */
 #define TIME_FIELDS		10
-#define WORKER_FIELD	10		/* of worker_us, if it was measured */
 
 /* columns of the table */
 enum
@@ -64,8 +63,7 @@ enum
 #define SELECT_TIMES \
 	"SELECT ARRAY[sequential_page_us, random_read_us, skip_read_us," \
 	"  cached_read_us, adjacent_0_us, adjacent_1_us, depth," \
-	"  adjacent_deep_us, skip_deep_us, random_deep_us, $2" \
-	"  ]::pg_catalog.float8[]" \
+	"  adjacent_deep_us, skip_deep_us, random_deep_us]::pg_catalog.float8[]" \
 	" FROM tablespace_advisor.read_times WHERE tablespace_oid = $1" \
 	"  AND num_nulls(sequential_page_us, random_read_us, skip_read_us," \
 	"   cached_read_us, adjacent_0_us, adjacent_1_us) = 0"
@@ -206,7 +204,7 @@ read_times(Datum value, TsaReadTimes *times)
 	ArrayType  *array = DatumGetArrayTypeP(value);
 	Datum	   *elements;
 	bool	   *nulls;
-	double		numbers[WORKER_FIELD + 1] = {0};
+	double		numbers[TIME_FIELDS] = {0};
 	int			n;
 	int			i;
 
@@ -214,17 +212,15 @@ read_times(Datum value, TsaReadTimes *times)
 		return false;
 	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
 					  TYPALIGN_DOUBLE, &elements, &nulls, &n);
-	if (n != TIME_FIELDS && n != WORKER_FIELD + 1)
+	if (n != TIME_FIELDS)
 		return false;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < TIME_FIELDS; i++)
 	{
 		numbers[i] = nulls[i] ? 0 : DatumGetFloat8(elements[i]);
 		if (!isfinite(numbers[i]) || (i < 6 && numbers[i] <= 0))
 			return false;
 	}
 	times->cpu = tsa_cpu_times();
-	if (times->cpu.worker > 0 && n > WORKER_FIELD && !nulls[WORKER_FIELD])
-		times->cpu.worker = fmax(numbers[WORKER_FIELD], 0);
 	times->sequential = numbers[0];
 	times->random = numbers[1];
 	times->skip = numbers[2];
@@ -240,23 +236,15 @@ read_times(Datum value, TsaReadTimes *times)
 	return true;
 }
 
-/*
- * Ask for the times of a tablespace, to which that of an I/O worker is added;
- * SPI is connected.
- */
+/* Ask for the times of a tablespace; SPI is connected. */
 static Datum
-select_times(Oid tablespace, double worker_us, bool *isnull)
+select_times(Oid tablespace, bool *isnull)
 {
-	static TsaStatement statement = {
-		SELECT_TIMES, 2, {OIDOID, FLOAT8OID}, NULL
-	};
-	Datum		values[] = {
-		ObjectIdGetDatum(tablespace), Float8GetDatum(worker_us)
-	};
+	static TsaStatement statement = {SELECT_TIMES, 1, {OIDOID}, NULL};
+	Datum		values[] = {ObjectIdGetDatum(tablespace)};
 
 	*isnull = true;
-	if (tsa_run(&statement, values, isnan(worker_us) ? " n" : NULL,
-				TSA_READS) != 1)
+	if (tsa_run(&statement, values, NULL, TSA_READS) != 1)
 		return (Datum) 0;
 	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
 						 isnull);
@@ -315,7 +303,7 @@ tsa_locality_keep(TsaLocalityRow *row, Oid tablespace)
 	tsa_state_open(&state);
 	(void) set_config_option("lock_timeout", LOCK_TIMEOUT, PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	times = select_times(tablespace, row->worker_us, &no_times);
+	times = select_times(tablespace, &no_times);
 	row->has_times = !no_times && read_times(times, &row->times);
 	if (!XactReadOnly)
 		replace_row(row, times, no_times);

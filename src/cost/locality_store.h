@@ -11,7 +11,6 @@
 #define TSA_LOCALITY_STORE_H
 
 #include "datatype/timestamp.h"
-#include "utils/relcache.h"
 
 #include "compat.h"
 #include "cost/locality.h"
@@ -32,7 +31,6 @@ typedef struct TsaLocalityRow
 	double		entries;
 	TimestampTz measured_at;
 	double		correlation;	/* of the statistics then; NaN: not known */
-	double		worker_us;		/* to an I/O worker and back; NaN: not known */
 	uint32		statistics;		/* hash of their key in the syscache, or 0 */
 	TsaLocality locality;
 	bool		has_times;
@@ -56,9 +54,6 @@ extern const TsaLocalityRow *tsa_locality_find(Oid index);
 
 /* measure_locality.c */
 extern bool tsa_measure_locality(Oid index_oid, Oid heap_oid);
-
-/* worker_way.c */
-extern double tsa_worker_way_us(Relation heap);
 
 /* planner.c */
 extern double tsa_cached_share(const TsaLocalityRow *row);

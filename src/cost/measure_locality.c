@@ -278,7 +278,6 @@ measure(Relation index, Relation heap)
 	row->table_blocks = RelationGetNumberOfBlocks(heap);
 	row->measured_at = GetCurrentTimestamp();
 	row->correlation = tsa_index_correlation(index, NULL);
-	row->worker_us = tsa_worker_way_us(heap);
 	sample_index(index, row->table_blocks, row);
 	if (row->locality.npoints > 0)
 	{
