@@ -13,13 +13,8 @@ tablespace_advisor.debug_mark_kb = 1024
 tablespace_advisor.keep_interrupted = 1s
 });
 
-# 12 MB of table, TOAST and indexes.
+make_toasted_table($node);
 $node->safe_psql('postgres', q{
-	CREATE TABLE t (a int PRIMARY KEY, b int, c text, d text);
-	ALTER TABLE t ALTER d SET STORAGE EXTERNAL;
-	INSERT INTO t SELECT i, i, md5(i::text), CASE WHEN i % 20 = 0 THEN repeat(md5(i::text), 100) END
-		FROM generate_series(1, 40000) i;
-	CREATE INDEX t_c ON t ((repeat(c, 4)), b);
 	CREATE TABLE other (a int PRIMARY KEY);
 	INSERT INTO other SELECT generate_series(1, 10000)});
 

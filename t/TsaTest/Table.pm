@@ -13,7 +13,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(
-  fill_table fill_documents create_mirror document row_values make_read_tables);
+  fill_table fill_documents create_mirror document row_values make_read_tables
+  make_toasted_table);
 
 # The table t and its indexes, one column for each access method so that no
 # index can stand in for another.
@@ -166,6 +167,20 @@ sub make_read_tables
 		CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 		CREATE INDEX ON parted (k);
 		INSERT INTO parted SELECT i, i * 7919 % $rows FROM generate_series(1, $rows) i});
+	return;
+}
+
+# t with TOAST and two indexes, 12 MB in all; enough for some marks.
+sub make_toasted_table
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', q{
+		CREATE TABLE t (a int PRIMARY KEY, b int, c text, d text);
+		ALTER TABLE t ALTER d SET STORAGE EXTERNAL;
+		INSERT INTO t SELECT i, i, md5(i::text), CASE WHEN i % 20 = 0 THEN repeat(md5(i::text), 100) END
+			FROM generate_series(1, 40000) i;
+		CREATE INDEX t_c ON t ((repeat(c, 4)), b)});
 	return;
 }
 

@@ -62,12 +62,12 @@
  *
  * Order.  First the blocks behind the mark are copied, with marks, then those
  * below it are compared: so a copy that is interrupted again and again compares
- * once, unless the comparison itself is interrupted.
- * From the beginning, changes of S are noted for all blocks below the mark.
- * Changes before a page is compared show in the comparison; later ones are
- * copied again.  The queue is written before, so C has all that this worker has
- * logged; and nothing else writes C while pages are compared.  This holds in
- * whatever order blocks are compared, if each is compared once.
+ * once, unless the comparison itself is interrupted.  From the beginning,
+ * changes of S are noted for all blocks below the mark.  Changes before a page
+ * is compared show in the comparison; later ones are copied again.  The queue
+ * is written before, so C has all that this worker has logged; and nothing else
+ * writes C while pages are compared.  This holds in whatever order blocks are
+ * compared, if each is compared once.
  *
  * A comparison that is interrupted.  The next worker compares all again: nobody
  * has followed the changes since, and their LSNs do not tell, as a page becomes
@@ -115,10 +115,10 @@
  * logged, unless it has no locks then.  It gives its locks up and notes in one
  * transaction, at the end, that the copy waits.  If it dies before, or the
  * server, that is any other interruption; and nothing else tells the two apart
- * when the copy goes on.  If a comparison was broken off before, and the window
- * closes again when it compares, or later, it stays: it pauses, with its locks,
- * and follows the WAL, as in any pause.  Otherwise a copy would not end that
- * takes longer to compare than its window is open.
+ * when the copy goes on.  If an earlier worker has compared up to a mark, and
+ * the window closes when this one compares, or later, it stays: it pauses, with
+ * its locks, and follows the WAL, as in any pause.  Otherwise a copy would not
+ * end that takes longer to compare than its window is open.
  *
  * Not followed: the WAL since the interruption.  A checkpoint ends each
  * recovery, and removes it.
