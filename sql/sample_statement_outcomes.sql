@@ -85,6 +85,10 @@ SELECT * FROM pg_temp.statements;
 \echo -- who may read it
 SELECT has_table_privilege('pg_monitor', 'statement_outcomes', 'SELECT') AS monitor,
 	(SELECT bool_or(a.grantee = 0) FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = 'statement_outcomes'::regclass) AS everybody;
+\echo -- and does: views call functions with the rights of their reader, so that a privilege to select shows too little
+SET LOCAL ROLE pg_monitor;
+SELECT count(*) FILTER (WHERE measured) AS moves, (SELECT count(*) FROM statement_outcomes) AS statements FROM move_outcomes;
+RESET ROLE;
 SELECT DISTINCT statement FROM statement_outcomes ORDER BY 1;
 SAVEPOINT here;
 \echo -- a statement that reads both: it is judged once, and so are the moves

@@ -388,7 +388,7 @@ CROSS JOIN LATERAL (SELECT pg_has_role('pg_read_all_stats', 'USAGE')
 	OR coalesce(pg_has_role(c.userid, 'USAGE'), false) AS is_visible) v;
 REVOKE ALL ON @extschema@.statement_outcomes FROM PUBLIC;
 GRANT SELECT ON @extschema@.statement_outcomes, tablespace_advisor.judged_move,
-	tablespace_advisor.measured_window TO pg_monitor;
+	tablespace_advisor.measured_interval, tablespace_advisor.measured_window TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
 	tablespace_advisor.moved_waits, tablespace_advisor.measured_savings,
 	tablespace_advisor.samples_around TO pg_monitor;
