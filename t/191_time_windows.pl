@@ -58,6 +58,9 @@ sub check_waits
 		"$name: the move waits for its window, without a worker");
 	like($node->safe_psql('postgres', "SELECT waits_for FROM tablespace_moves_active WHERE job_id = $job"),
 		qr/^its time window, which opens at /, "$name: the short view says so");
+	# such a move is no alert (contrib/prometheus/rules.yml)
+	is($node->safe_psql('postgres', "SELECT sum(waiting_for_window) FROM move_metrics WHERE state = '$state'"),
+		1, "$name: so do the metrics");
 	return;
 }
 

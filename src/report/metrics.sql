@@ -63,14 +63,14 @@ SELECT pg_catalog.current_database() AS database, s.state, j.to_tablespace,
 	CASE WHEN tablespace_advisor.is_unfinished(s.state) THEN
 		coalesce(extract(epoch FROM pg_catalog.clock_timestamp() - min(j.queued_at)), 0) END::float8
 		AS oldest_seconds,
-	count(j.blocked_by) AS blocked
+	count(j.blocked_by) AS blocked, count(j.opens_at) AS waiting_for_window
 FROM tablespace_advisor.move_progress j
 CROSS JOIN LATERAL (SELECT CASE j.sqlstate WHEN 'TA001' THEN 'cancelled' ELSE j.state END AS state) s
 GROUP BY s.state, j.to_tablespace;
 REVOKE ALL ON @extschema@.move_metrics FROM PUBLIC;
 GRANT SELECT ON @extschema@.move_metrics TO pg_monitor;
 COMMENT ON VIEW @extschema@.move_metrics IS
-	'moves of this database by state and target, for collectors, a row for each pair that occurs: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions; a move counts as cancelled if its table was dropped; of the moves that tablespace_advisor.keep_history still keeps';
+	'moves of this database by state and target, for collectors, a row for each pair that occurs: how many, their bytes and those done, seconds for which exclusive locks were held (sum and longest), seconds since the oldest that has not ended was queued, how many wait for other sessions, and for their time window (paused or queued); a move counts as cancelled if its table was dropped; of the moves that tablespace_advisor.keep_history still keeps';
 
 /* The counts of samples are never forgotten, so that no counter falls. */
 CREATE VIEW @extschema@.wait_metrics AS
