@@ -34,7 +34,7 @@ typedef struct TsaMoveProgress
 	double		lock_wait_ms;	/* longest wait for the exclusive lock */
 	double		lock_ms;		/* it was held; 0: not known */
 	int			nblockers;
-	int			blockers[8];
+	int			blockers[TSA_MAX_BLOCKERS];
 } TsaMoveProgress;
 
 #endif							/* TSA_PROGRESS_H */

@@ -136,6 +136,10 @@ typedef struct TsaCopy
 								 * time */
 	TransactionId blocked_by;	/* transaction that changed the row of
 								 * pg_class, if known */
+	int			attempts;		/* to cut over */
+	int			nblockers;		/* processes in the way of the last one; 0: a
+								 * prepared transaction */
+	int			blockers[TSA_MAX_BLOCKERS];
 	bool		is_held_long;	/* by others than queries, by the last look */
 	int			holder_pid;		/* process that made an attempt futile lately */
 	LocalTransactionId holder_lxid;

@@ -303,7 +303,7 @@ lock_exclusively(TsaCopy *copy, int wait_ms)
 static uint64
 window_limit(const TsaCopy *copy)
 {
-	return copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
+	return copy->attempts <= TSA_STRICT_ATTEMPTS ?
 		TSA_FEW_BLOCKS : TSA_MANY_BLOCKS;
 }
 
@@ -336,7 +336,7 @@ narrow_gap(TsaCopy *copy)
 static bool
 copy_the_rest(TsaCopy *copy, ResourceOwner owner, const instr_time *locked)
 {
-	double		window_ms = copy->progress.attempts <= TSA_STRICT_ATTEMPTS ?
+	double		window_ms = copy->attempts <= TSA_STRICT_ATTEMPTS ?
 	WINDOW_MS : LONG_WINDOW_MS;
 	ResourceOwner present = CurrentResourceOwner;
 	TsaFollowed followed;
@@ -432,7 +432,7 @@ note_attempt(TsaCopy *copy, const Attempt *attempt, Window window,
 	else
 	{
 		copy->failed_tries = 0;
-		copy->progress.nblockers = 0;	/* nobody is in the way any more */
+		copy->nblockers = 0;	/* nobody is in the way any more */
 	}
 	copy->progress.waited_ms += waited;
 	copy->progress.lock_wait_ms = Max(copy->progress.lock_wait_ms, waited);
@@ -598,7 +598,7 @@ plan_attempt(TsaCopy *copy, Attempt *attempt, TsaCutover *why_not)
 	attempt->behind_others = attempt->queues = false;
 	if (tsa_copy_may_try(copy) && tsa_copy_is_free(copy))
 	{
-		copy->progress.nblockers = 0;
+		copy->nblockers = 0;
 		return true;
 	}
 	if (tsa_copy_is_blocked(copy))
@@ -625,7 +625,7 @@ plan_attempt(TsaCopy *copy, Attempt *attempt, TsaCutover *why_not)
 }
 
 /*
- * Makes one attempt.  If it has to be repeated later, copy->progress names
+ * Makes one attempt.  If it has to be repeated later, copy->blockers names
  * those who held the lock.  Begins and ends outside any transaction, and with
  * session-level locks unless the relation was rewritten.
  */
@@ -642,7 +642,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	if (!plan_attempt(copy, &attempt, &failed))
 		return failed;
 	failed = attempt.behind_others ? TSA_CUTOVER_BLOCKED : TSA_CUTOVER_LATER;
-	copy->progress.attempts++;
+	copy->attempts++;
 	copy->held_up_ms = 0;
 	if (!narrow_gap(copy))
 		return copy->state == TSA_COPY_REWRITTEN ?
@@ -653,7 +653,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	{
 		/* a blocker that is bound to finish does not use up an attempt */
 		if (window == WINDOW_NOT_LOCKED && attempt.behind_others)
-			copy->progress.attempts--;
+			copy->attempts--;
 		if (copy->state == TSA_COPY_REWRITTEN ||
 			(copy->locks == TSA_LOCKS_ALL_BUT_FIRST && !tsa_copy_yield(copy)))
 			return TSA_CUTOVER_REWRITTEN;
@@ -662,7 +662,7 @@ tsa_copy_cut_over(TsaCopy *copy)
 	}
 	tsa_copy_after_switch(copy);
 	tsa_stop_point("switched");
-	copy->progress.nblockers = 0;
+	copy->nblockers = 0;
 	tsa_copy_report(copy, "removing old file");
 	return TSA_CUTOVER_DONE;
 }

@@ -107,11 +107,11 @@ report_no_cutover(TsaCopy *copy)
 	prepared = callbacks->find_prepared_blockers(callbacks->arg,
 												 copy->blocked_on,
 												 copy->blocked_by);
-	if (copy->progress.nblockers > 0)
+	if (copy->nblockers > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("could not lock %s \"%s\" in %d attempts",
-						kind, name, copy->progress.attempts),
+						kind, name, copy->attempts),
 				 prepared ?
 				 errdetail("It is locked by prepared transaction %s, which ends by COMMIT PREPARED or ROLLBACK PREPARED only.",
 						   prepared) : 0,
@@ -119,7 +119,7 @@ report_no_cutover(TsaCopy *copy)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("%s \"%s\" changed faster than it could be copied, in %d attempts",
-					kind, name, copy->progress.attempts),
+					kind, name, copy->attempts),
 			 errhint("Use retry_move() at a quieter time.")));
 }
 
@@ -172,7 +172,7 @@ copy_and_cut_over(TsaCopy *copy)
 			return true;
 		if (outcome == TSA_CUTOVER_REWRITTEN)
 			return false;
-		if (tsa_backoff_gives_up(copy->progress.attempts,
+		if (tsa_backoff_gives_up(copy->attempts,
 								 tsa_ms_since(&copy->first_tried)))
 			report_no_cutover(copy);
 		if (!tsa_copy_back_off(copy, outcome))

@@ -375,13 +375,13 @@ tsa_copy_is_free(const TsaCopy *copy)
  * Adds a process to those who are in our way.
  */
 static void
-add_blocker(TsaMoveProgress *progress, int pid)
+add_blocker(TsaCopy *copy, int pid)
 {
-	for (int i = 0; i < progress->nblockers; i++)
-		if (progress->blockers[i] == pid)
+	for (int i = 0; i < copy->nblockers; i++)
+		if (copy->blockers[i] == pid)
 			return;
-	if (progress->nblockers < (int) lengthof(progress->blockers))
-		progress->blockers[progress->nblockers++] = pid;
+	if (copy->nblockers < (int) lengthof(copy->blockers))
+		copy->blockers[copy->nblockers++] = pid;
 }
 
 /*
@@ -402,7 +402,7 @@ is_in_our_way(const TsaCopy *copy, const LOCKTAG *tag)
 
 /*
  * Puts the holders of locks on the object that could not be locked into
- * copy->progress.  A prepared transaction appears as process 0, as in
+ * copy->blockers.  A prepared transaction appears as process 0, as in
  * pg_blocking_pids().  False if nobody does any more.
  */
 bool
@@ -410,24 +410,24 @@ tsa_copy_find_blockers(TsaCopy *copy)
 {
 	LockData   *locks = GetLockStatusData();
 
-	copy->progress.nblockers = 0;
+	copy->nblockers = 0;
 	for (int i = 0; i < locks->nelements; i++)
 	{
 		LockInstanceData *lock = &locks->locks[i];
 
 		if (lock->holdMask != 0 && lock->pid != MyProcPid &&
 			is_in_our_way(copy, &lock->locktag))
-			add_blocker(&copy->progress, lock->leaderPid);
+			add_blocker(copy, lock->leaderPid);
 	}
 	pfree(locks->locks);
 	pfree(locks);
-	return copy->progress.nblockers > 0;
+	return copy->nblockers > 0;
 }
 
 /*
  * Does a dump hold a lock on a relation to lock exclusively?  Then to queue
  * behind it would be futile, and could make the dump fail (dumps.c).  Puts it
- * into copy->progress.
+ * into copy->blockers.
  */
 bool
 tsa_copy_is_dumped(TsaCopy *copy)
@@ -441,8 +441,8 @@ tsa_copy_is_dumped(TsaCopy *copy)
 	INSTR_TIME_SET_CURRENT(copy->dumped);
 	copy->blocked_on = copy->rels[0].relid;
 	copy->blocked_by = InvalidTransactionId;
-	copy->progress.nblockers = 0;
-	add_blocker(&copy->progress, pid);
+	copy->nblockers = 0;
+	add_blocker(copy, pid);
 	return true;
 }
 
@@ -488,7 +488,7 @@ count_turn(TsaCopy *copy, const LockInstanceData *holder)
  * take their time, a prepared transaction for ever.  To queue behind them would
  * stop everybody else for nothing.  On an index VACUUM has no more than a query
  * has, and gives itself away by its lock on the table.  Puts into
- * copy->progress who they are.
+ * copy->blockers who they are.
  *
  * But where one follows the other, no look may ever find the gap between them.
  * So after many turns we do queue now and then, behind the present one and
@@ -500,7 +500,7 @@ tsa_copy_is_blocked(TsaCopy *copy)
 	LockData   *locks = GetLockStatusData();
 	bool		counted = false;
 
-	copy->progress.nblockers = 0;
+	copy->nblockers = 0;
 	copy->is_held_long = false;
 	for (int i = 0; i < locks->nelements; i++)
 	{
@@ -524,7 +524,7 @@ tsa_copy_is_blocked(TsaCopy *copy)
 			count_turn(copy, lock);
 			counted = true;
 		}
-		add_blocker(&copy->progress, lock->leaderPid);
+		add_blocker(copy, lock->leaderPid);
 	}
 	pfree(locks->locks);
 	pfree(locks);
@@ -563,7 +563,7 @@ tsa_copy_wait_for_lock(TsaCopy *copy)
 		(void) tsa_copy_find_blockers(copy);
 		tsa_copy_report(copy, "waiting for lock");
 		copy->progress.phase = phase;
-		copy->progress.nblockers = 0;
+		copy->nblockers = 0;
 	}
 	tsa_sleep(LOCK_RETRY_MS);
 	copy->progress.waited_ms += tsa_ms_since(&start);

@@ -173,7 +173,7 @@ tsa_copy_in_one_transaction(TsaCopy *copy)
 	copy->progress.bytes_total = tsa_copy_done_bytes(copy);
 	copy->bytes = copy->progress.bytes_total;
 	copy->progress.passes = 1;
-	copy->progress.attempts = 1;
+	copy->attempts = 1;
 	copy->progress.lock_ms = tsa_ms_between(&locked, &released);
 	tsa_copy_count(copy);
 	return true;

@@ -133,11 +133,11 @@ tsa_copy_passes(TsaCopy *copy)
 const char *
 tsa_copy_waiting_phase(TsaCopy *copy)
 {
-	const char *phase = copy->progress.nblockers > 0 ?
+	const char *phase = copy->nblockers > 0 ?
 	"waiting for lock" : "following changes";
 
-	for (int i = 0; i < copy->progress.nblockers; i++)
-		if (copy->progress.blockers[i] == 0)
+	for (int i = 0; i < copy->nblockers; i++)
+		if (copy->blockers[i] == 0)
 		{
 			char	   *gids;
 
@@ -204,22 +204,20 @@ sleep_and_look(TsaCopy *copy, double ms, TsaCutover reason)
 bool
 tsa_copy_back_off(TsaCopy *copy, TsaCutover reason)
 {
-	TsaMoveProgress *progress = &copy->progress;
 	instr_time	start;
 	int			tries;
 	double		ms;
 
-	for (int i = 0; reason == TSA_CUTOVER_BLOCKED && i < progress->nblockers;
-		 i++)
-		if (progress->blockers[i] == 0)
+	for (int i = 0; reason == TSA_CUTOVER_BLOCKED && i < copy->nblockers; i++)
+		if (copy->blockers[i] == 0)
 		{
-			progress->attempts++;
+			copy->attempts++;
 			reason = TSA_CUTOVER_LATER;
 		}
 
 	/* strict ones do not count that had the lock, but too much left */
-	tries = progress->attempts;
-	if (progress->nblockers == 0)
+	tries = copy->attempts;
+	if (copy->nblockers == 0)
 		tries -= TSA_STRICT_ATTEMPTS;
 	ms = reason != TSA_CUTOVER_LATER ? 0 :
 		tsa_backoff_ms(tries, copy->held_up_ms);

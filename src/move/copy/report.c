@@ -48,6 +48,9 @@ tsa_copy_count(TsaCopy *copy)
 	progress->bytes_done = progress->bytes_copied -
 		tsa_copy_bytes_to_compare(copy);
 	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
+	progress->attempts = copy->attempts;
+	progress->nblockers = copy->nblockers;
+	memcpy(progress->blockers, copy->blockers, sizeof(progress->blockers));
 	progress->present_mb_per_s = -1;
 	progress->rate_reason = NULL;
 	progress->others_lost_percent = -1;
