@@ -306,7 +306,8 @@ tsa_job_load(int64 job_id, TsaJob *job)
 
 /*
  * Writes a copy's figures to the job's row.  Negative values, zeros in the
- * case of lock times, and NULL texts mean "not known" and become NULL.
+ * case of lock times, and NULL texts mean "not known" and become NULL, but for
+ * bytes, which stay as they are.
  */
 void
 tsa_job_note_figures(int64 job_id, const TsaMoveProgress *p)
@@ -314,7 +315,7 @@ tsa_job_note_figures(int64 job_id, const TsaMoveProgress *p)
 	static TsaStatement query = {
 		.sql = "UPDATE tablespace_advisor.job SET phase = $2,"
 		" bytes_total = coalesce($3, bytes_total),"
-		" bytes_done = $4,"
+		" bytes_done = coalesce($4, bytes_done),"
 		" blocks_left = $5, mb_per_s = $6, passes = $7,"
 		" restarts = $8,"
 		" attempts = $9, blocked_by = $10,"
@@ -330,7 +331,7 @@ tsa_job_note_figures(int64 job_id, const TsaMoveProgress *p)
 		[2] = {TEXTOID, text_or_null(p->phase), p->phase == NULL},
 		[3] = {INT8OID, Int64GetDatum(p->bytes_total),
 		p->bytes_total < 0},
-		[4] = {INT8OID, Int64GetDatum(p->bytes_done), false},
+		[4] = {INT8OID, Int64GetDatum(p->bytes_done), p->bytes_done < 0},
 		[5] = {INT8OID, Int64GetDatum(p->blocks_left),
 		p->blocks_left < 0},
 		[6] = {FLOAT8OID, Float8GetDatum(p->mb_per_s), p->mb_per_s < 0},

@@ -139,6 +139,25 @@ note_last_figures(const TsaWorker *worker, int64 job_id, int64 wal_bytes)
 }
 
 /*
+ * The same of a job that is left to a later worker: but for what it is doing,
+ * and how far it is, which its last mark tells.
+ */
+static void
+note_last_sums(const TsaWorker *worker, int64 job_id, int64 wal_bytes)
+{
+	TsaMoveProgress last;
+
+	tsa_job_note_wal(job_id, wal_bytes);
+	if (!tsa_last_live_progress(worker->live, &last))
+		return;
+	last.phase = last.rate_reason = NULL;
+	last.bytes_done = last.blocks_left = -1;
+	last.present_mb_per_s = -1;
+	last.nblockers = 0;
+	tsa_job_note_figures(job_id, &last);
+}
+
+/*
  * Leaves the current job to a later worker: its time window has closed.
  * Throws if it has been cancelled meanwhile.
  */
@@ -152,9 +171,9 @@ suspend_job(TsaWorker *worker, const TsaJob *job, int64 wal_bytes)
 	RESUME_CANCEL_INTERRUPTS();
 	CHECK_FOR_INTERRUPTS();
 	HOLD_CANCEL_INTERRUPTS();
-	note_last_figures(worker, job->job_id, wal_bytes);
 	if (tsa_job_load(job->job_id, &present))
 		tsa_job_note_interrupted(job->job_id, present.nkept > 0, true);
+	note_last_sums(worker, job->job_id, wal_bytes);
 	commit_leaving(worker, job);
 	tsa_forget_present_storage(&worker->drops);
 	open_gate(job);
