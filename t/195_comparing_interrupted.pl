@@ -75,7 +75,7 @@ for my $n (1 .. 14)
 	cmp_ok(compared($job), '>', $last, "interruption $n: comparing goes on from where it was");
 	$last = compared($job);
 	$node->safe_psql('postgres', "UPDATE t SET b = b + 1 WHERE a % 2000 = $n") if $n % 2;
-	is( $node->safe_psql('postgres', "SELECT phase, percent > 70 AND percent < 100 FROM tablespace_moves WHERE job_id = $job"),
+	is( $node->safe_psql('postgres', "SELECT phase, percent >= 99 AND percent < 100 FROM tablespace_moves WHERE job_id = $job"),
 		'comparing|t', "interruption $n: progress is shown");
 	interrupt($job);
 	wait_for_stop($node, 'marked');
@@ -136,9 +136,38 @@ sub alter
 		FROM (SELECT now() AT TIME ZONE current_setting('log_timezone') AS n) n});
 }
 
+sub stalls_and_done
+{
+	return $node->safe_psql('postgres', "SELECT stalls, bytes_done FROM tablespace_advisor.job WHERE job_id = $job");
+}
+
+# A window that closes before anything is done is no progress, after an interruption
+# that was none either.  The worker showed that nothing was done yet, of what marks told
+# the opposite: windows had been tested without an interruption before.
+$job = start_copied('slow', 'compared', 'none');
+alter('2 h', '3 h');
+interrupt($job);
+wait_until_job($node, $job, q{state = 'paused' AND opens_at IS NOT NULL});
+my $stalled = stalls_and_done();
+like($stalled, qr/^1\|[1-9]/, 'nothing is done: the interruption was a stall');
+my $holder = session($node);
+ask($holder, 'BEGIN; LOCK t IN ACCESS EXCLUSIVE MODE;');
+release($node);
+alter('-1 h', '2 h');
+wait_until_job($node, $job, q{phase = 'waiting for lock'});
+is(job_field($node, $job, 'percent > 90'), 't', 'nothing is done: what is there is shown');
+alter('2 h', '3 h');
+wait_until_job($node, $job, q{state = 'paused' AND opens_at IS NOT NULL});
+wait_for_workers($node);
+is(stalls_and_done(), $stalled, 'nothing is done: the window that closes counts neither as a stall nor as progress');
+ask($holder, 'COMMIT;');
+$before = content();
+alter('-1 h', '2 h');
+check_done($job, 2, $before, 'nothing is done');
+
 # What a window breaks off is begun again in the next one, but if that closes, too,
 # the worker stays, or a large copy would never be compared.
-$job = start_copied('slow', 'compared', '500 kB');
+$job = start_copied('fast', 'compared', '500 kB');
 alter('2 h', '3 h');
 release($node);
 wait_until_job($node, $job, q{state = 'paused' AND opens_at IS NOT NULL});

@@ -10,7 +10,7 @@ CREATE FUNCTION tablespace_advisor.copy_progress(job bigint, handle bigint,
 	OUT others_lost_percent float8, OUT is_late boolean, OUT passes int,
 	OUT restarts int, OUT attempts int, OUT blocked_by int[],
 	OUT paused_ms float8, OUT waited_ms float8, OUT lock_wait_ms float8,
-	OUT lock_ms float8)
+	OUT lock_ms float8, OUT bytes_left bigint)
 LANGUAGE c VOLATILE STRICT
 AS 'MODULE_PATHNAME', 'tsa_copy_progress';
 COMMENT ON FUNCTION tablespace_advisor.copy_progress(bigint, bigint) IS

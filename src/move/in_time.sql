@@ -7,8 +7,8 @@ RETURNS bigint
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT coalesce(sum(greatest(coalesce(p.bytes_total, o.bytes_total)
-		- coalesce(p.bytes_done, o.bytes_done), 0)), 0)::bigint
+	SELECT coalesce(sum(greatest(coalesce(p.bytes_left, o.bytes_total - o.bytes_done), 0)),
+		0)::bigint
 	FROM tablespace_advisor.job j
 		JOIN tablespace_advisor.job o ON o.batch_id = j.batch_id
 			AND o.job_id <> j.job_id

@@ -218,6 +218,9 @@ SELECT j.job_id, j.batch_id, j.relation, j.kind, j.schema_name,
 	coalesce(p.phase, j.phase) AS phase,
 	coalesce(p.bytes_total, j.bytes_total) AS bytes_total,
 	coalesce(p.bytes_done, j.bytes_done) AS bytes_done,
+	/* an interrupted copy is compared four times as fast as it was made */
+	coalesce(p.bytes_left, j.bytes_total - j.bytes_done
+		+ CASE j.state WHEN 'interrupted' THEN j.bytes_done / 4 ELSE 0 END) AS bytes_left,
 	coalesce(p.mb_per_s, j.mb_per_s) AS mb_per_s,
 	coalesce(p.present_mb_per_s, j.present_mb_per_s) AS present_mb_per_s,
 	coalesce(p.rate_reason, j.rate_reason) AS rate_reason,
@@ -260,7 +263,7 @@ SELECT j.job_id, j.relation::regclass AS relation,
 			AND b.present > 0 AND b.done < b.total
 			AND coalesce(w.blocked_by, j.blocked_by) IS NULL
 		THEN pg_catalog.date_trunc('second', tablespace_advisor.window_end(
-			j.during, n.now, pg_catalog.ceil((b.total - b.done)
+			j.during, n.now, pg_catalog.ceil(b.bytes_left
 				/ ((coalesce(b.rate, b.present) + b.present) / 2 * 1048576))) - n.now) END AS eta,
 	j.passes, j.lock_ms, j.attempts,
 	coalesce(w.blocked_by, j.blocked_by) AS blocked_by,
@@ -292,6 +295,7 @@ FROM tablespace_advisor.job_now j
 	CROSS JOIN LATERAL (
 		SELECT coalesce(w.bytes_total, j.bytes_total) AS total,
 			coalesce(w.bytes_done, j.bytes_done) AS done,
+			coalesce(w.bytes_total - w.bytes_done, j.bytes_left) AS bytes_left,
 			r.rate, coalesce(j.present_mb_per_s, r.rate) AS present
 		FROM (SELECT coalesce(j.mb_per_s, coalesce(w.bytes_done, j.bytes_done)
 				/ 1048576.0::float8 / nullif(extract(epoch FROM
@@ -332,7 +336,7 @@ COMMENT ON COLUMN @extschema@.tablespace_moves.state IS
 COMMENT ON COLUMN @extschema@.tablespace_moves.bytes_total IS
 	'copy: bytes of the relation, for a table with TOAST and the indexes that move along; a running rebuild: bytes of the index once and of its table twice, since that is read and written';
 COMMENT ON COLUMN @extschema@.tablespace_moves.percent IS
-	'bytes_done in percent of bytes_total; what an interrupted copy has made counts three quarters until it is compared';
+	'bytes_done in percent of bytes_total; slower after an interruption, as what is there is compared';
 COMMENT ON COLUMN @extschema@.tablespace_moves.mb_per_s IS
 	'MB (1048576 bytes) per second: read and written since the start for a rebuild, copied since the start for a copy';
 COMMENT ON COLUMN @extschema@.tablespace_moves.eta IS

@@ -12,12 +12,16 @@
 
 #include "postgres.h"
 
+/* Processes in the way that are shown. */
+#define TSA_MAX_BLOCKERS 8
+
 typedef struct TsaMoveProgress
 {
 	const char *phase;
 	int64		bytes_total;
-	int64		bytes_done;		/* what has to be compared is not done */
-	int64		bytes_copied;	/* whether it has to be or not */
+	int64		bytes_done;		/* as shown: it grows in step with what is
+								 * left */
+	int64		bytes_left;		/* to copy, or to compare in the same time */
 	int64		bytes_compared; /* in all comparisons, broken off or not */
 	int64		blocks_left;	/* negative: not known */
 	double		mb_per_s;		/* negative: not known */

@@ -166,6 +166,8 @@ typedef struct TsaCopy
 	instr_time	marked;			/* when that was */
 
 	TsaMoveProgress progress;
+	double		done_per_left;	/* by so much bytes_done grows for each byte
+								 * that is done; 0: nothing is adopted yet */
 	instr_time	started;
 	instr_time	asked;			/* for the exclusive lock, the last time */
 	double		held_up_ms;		/* others may have been, by the last attempt;
@@ -237,6 +239,7 @@ extern void tsa_copy_start_over(TsaCopy *copy);
 extern double tsa_ms_between(const instr_time *from, const instr_time *to);
 extern double tsa_ms_since(const instr_time *then);
 extern void tsa_copy_count(TsaCopy *copy);
+extern void tsa_copy_go_on_counting(TsaCopy *copy, int64 done);
 extern void tsa_copy_report(TsaCopy *copy, const char *phase);
 extern void tsa_copy_report_pause(TsaCopy *copy, const char *phase);
 

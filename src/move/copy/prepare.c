@@ -341,6 +341,8 @@ note_storage(TsaCopy *copy)
 			rel->vm = add_fork(copy, rel, VISIBILITYMAP_FORKNUM);
 	}
 	copy->progress.bytes_total = tsa_copy_source_bytes(copy);
+	if (copy->order->nkept == 0)
+		tsa_copy_go_on_counting(copy, 0);
 	tsa_set_copy_state(&copy->state, TSA_COPY_COPYING);
 	for (int i = 0; i < copy->nrels; i++)
 		relation_close(copy->rels[i].rel, NoLock);

@@ -36,6 +36,56 @@ tsa_ms_since(const instr_time *then)
 }
 
 /*
+ * Bytes of a copy that is gone on with, as far as it was marked.
+ */
+static int64
+kept_bytes(const TsaCopyOrder *order)
+{
+	int64		blocks = 0;
+
+	for (int i = 0; i < order->nkept; i++)
+		blocks += order->kept[i].blocks;
+	return blocks * BLCKSZ;
+}
+
+/*
+ * Counts bytes.  What an interrupted copy has made is there, and has to be
+ * compared, so that more is left than is not there.  What is shown as done does
+ * not fall for that: it grows more slowly up to the total.
+ */
+static void
+count_bytes(TsaCopy *copy)
+{
+	TsaMoveProgress *progress = &copy->progress;
+
+	progress->bytes_left = tsa_copy_bytes_to_compare(copy) +
+		Max(progress->bytes_total - tsa_copy_done_bytes(copy), 0);
+	progress->bytes_done = copy->done_per_left > 0 ? progress->bytes_total -
+		(int64) (copy->done_per_left * progress->bytes_left) :
+		kept_bytes(copy->order);
+}
+
+/*
+ * So much is shown as done, and from here on what is left now counts for the
+ * rest: the copy begins, goes on or starts over.  As long as something is to be
+ * compared it is not shown as done.
+ */
+void
+tsa_copy_go_on_counting(TsaCopy *copy, int64 done)
+{
+	TsaMoveProgress *progress = &copy->progress;
+	int64		total = progress->bytes_total;
+
+	count_bytes(copy);
+	if (progress->bytes_left > 0)
+		copy->done_per_left = (double)
+			(total - Min(done, total - total / 100)) / progress->bytes_left;
+	copy->done_per_left = copy->done_per_left > 0 ?
+		Min(copy->done_per_left, 1) : 1;
+	count_bytes(copy);
+}
+
+/*
  * Brings the figures of the progress up to date.
  */
 void
@@ -44,9 +94,7 @@ tsa_copy_count(TsaCopy *copy)
 	TsaMoveProgress *progress = &copy->progress;
 	double		ms = tsa_ms_since(&copy->started);
 
-	progress->bytes_copied = tsa_copy_done_bytes(copy);
-	progress->bytes_done = progress->bytes_copied -
-		tsa_copy_bytes_to_compare(copy);
+	count_bytes(copy);
 	progress->mb_per_s = ms > 0 ? copy->bytes / 1048576.0 / ms * 1000.0 : -1;
 	progress->attempts = copy->attempts;
 	progress->nblockers = copy->nblockers;

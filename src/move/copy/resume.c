@@ -310,6 +310,7 @@ tsa_copy_adopt(TsaCopy *copy)
 			adopt_file(&copy->rels[i]);
 	}
 	choose_first_compared(copy);
+	tsa_copy_go_on_counting(copy, tsa_copy_done_bytes(copy));
 	pfree(files);
 }
 
@@ -446,6 +447,7 @@ void
 tsa_copy_trust(TsaCopy *copy)
 {
 	tsa_copy_write_all(copy);
+	tsa_copy_count(copy);
 	for (int i = 0; i < copy->nforks; i++)
 	{
 		TsaCopyFork *fork = &copy->forks[i];
@@ -454,6 +456,7 @@ tsa_copy_trust(TsaCopy *copy)
 		fork->compared = 0;
 	}
 	choose_first_compared(copy);
+	tsa_copy_go_on_counting(copy, copy->progress.bytes_done);
 }
 
 /*

@@ -279,7 +279,8 @@ form_row(TupleDesc desc, const TsaMoveProgress *p)
 		Float8GetDatum(p->paused_ms),
 		Float8GetDatum(p->waited_ms),
 		Float8GetDatum(p->lock_wait_ms),
-		Float8GetDatum(p->lock_ms)
+		Float8GetDatum(p->lock_ms),
+		Int64GetDatum(p->bytes_left)
 	};
 	bool		nulls[lengthof(values)] = {
 		[0] = p->phase == NULL,
@@ -290,7 +291,8 @@ form_row(TupleDesc desc, const TsaMoveProgress *p)
 		[6] = p->others_lost_percent < 0,
 		[11] = p->nblockers == 0,
 		[14] = p->attempts == 0,
-		[15] = p->lock_ms <= 0
+		[15] = p->lock_ms <= 0,
+		[16] = p->bytes_total < 0
 	};
 
 	if (desc->natts != lengthof(values))

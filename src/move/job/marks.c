@@ -112,11 +112,14 @@ tsa_job_add_mark(int64 job_id, const TsaKeptCopy *made, int n,
 		6, {INT8OID, INT8ARRAYOID, INT8OID, INT8OID, PG_LSNARRAYOID, INT8OID},
 		NULL
 	};
+	int64		blocks = 0;
 	Datum		values[6];
 
+	for (int i = 0; i < n; i++)
+		blocks += made[i].blocks;
 	values[0] = Int64GetDatum(job_id);
 	values[1] = tsa_mark_blocks(made, n);
-	values[2] = Int64GetDatum(progress->bytes_copied);
+	values[2] = Int64GetDatum(blocks * BLCKSZ);
 	values[3] = Int64GetDatum(progress->blocks_again);
 	values[4] = tsa_mark_lsns(lsns);
 	values[5] = Int64GetDatum(progress->bytes_compared);
