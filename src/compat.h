@@ -559,6 +559,26 @@ tsa_smgr_extend_run(SMgrRelation smgr, ForkNumber fork, BlockNumber first,
 #endif
 }
 
+/*
+ * Reads pages that follow each other, all of one segment, to one place: 17 does
+ * so in one call, of at most MAX_IO_COMBINE_LIMIT pages.
+ */
+static inline void
+tsa_smgr_read_run(SMgrRelation smgr, ForkNumber fork, BlockNumber first,
+				  char *pages, int n)
+{
+#if PG_VERSION_NUM < 170000
+	for (int i = 0; i < n; i++)
+		smgrread(smgr, fork, first + i, pages + (Size) i * BLCKSZ);
+#else
+	void	   *buffers[MAX_IO_COMBINE_LIMIT];
+
+	for (int i = 0; i < n; i++)
+		buffers[i] = pages + (Size) i * BLCKSZ;
+	smgrreadv(smgr, fork, first, buffers, n);
+#endif
+}
+
 /* 19 has workers that commands on their database may end. */
 #if PG_VERSION_NUM < 190000
 #define BGWORKER_INTERRUPTIBLE	0

@@ -227,30 +227,61 @@ tsa_copy_new_blocks(TsaCopy *copy, TsaCopyFork *fork)
 }
 
 /*
- * Compares a batch of blocks, at most so many, with the original, and copies
- * those again that do not count (resume.c).  Returns how many there were, and
- * in *ncopied how many were copied.
+ * Compares a batch of n blocks with the original, and copies those again that
+ * do not count (resume.c).  "kept": the same blocks of the copy, read before.
+ * Returns how many were copied.
  *
  * Each leaves the set of changed blocks before it is read, as in any pass.
  */
 static int
-compare_batch(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from,
-			  BlockNumber most, int *ncopied)
+compare_batch(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from, int n,
+			  char *kept)
 {
 	TsaPageBatch batch = batch_for(fork);
-	int			n = (int) Min(most, TSA_COPY_BATCH);
+	int			ncopied;
 
 	for (int i = 0; i < n; i++)
 		tsa_block_set_remove(&fork->changed, from + i);
 	read_run(copy, &batch, from, from + n);
-	tsa_copy_leave_out_valid(copy, fork, &batch);
-	*ncopied = batch.n;
+	tsa_copy_leave_out_valid(copy, fork, &batch, kept);
+	ncopied = batch.n;
 	if (batch.n > 0)
 		tsa_copy_write(copy, &batch);
 	fork->compared += n;
 	copy->progress.bytes_compared += (int64) n * BLCKSZ;
 	copy->unmarked_compared += (int64) n * BLCKSZ;
-	return n;
+	return ncopied;
+}
+
+/*
+ * Compares a run of blocks, at most so many.  Returns how many there were, and
+ * in *ncopied how many were copied.
+ *
+ * Those of the copy are read in one go, for the sake of disks that seek.  They
+ * do not change before they are compared: only the write queue writes the copy,
+ * and it has nothing but blocks that were compared before.  So there is no delay
+ * point in a run, and it ends when as much as a batch has been copied.
+ */
+static int
+compare_run(TsaCopy *copy, TsaCopyFork *fork, BlockNumber from,
+			BlockNumber most, int *ncopied)
+{
+	BlockNumber left = (BlockNumber) RELSEG_SIZE -
+	from % (BlockNumber) RELSEG_SIZE;
+	int			n = (int) Min(Min(most, left), TSA_COMPARED_RUN);
+	int			done = 0;
+
+	tsa_copy_read_kept(copy, fork, from, n);
+	*ncopied = 0;
+	while (done < n && *ncopied < TSA_COPY_BATCH)
+	{
+		int			batch = Min(n - done, TSA_COPY_BATCH);
+
+		*ncopied += compare_batch(copy, fork, from + done, batch,
+								  copy->compared + (Size) done * BLCKSZ);
+		done += batch;
+	}
+	return done;
 }
 
 /*
@@ -277,7 +308,7 @@ tsa_copy_compare_blocks(TsaCopy *copy, TsaCopyFork *fork, BlockNumber most)
 		tsa_cache_look(copy, fork, from, end);
 		tsa_throttle_read_ahead(copy->throttle, fork->rel->rel, fork->number,
 								from, end);
-		n = compare_batch(copy, fork, from, end - from, &ncopied);
+		n = compare_run(copy, fork, from, end - from, &ncopied);
 		tsa_stop_point("compared");
 		from += n;
 		if (from % WRITEBACK_BLOCKS < (BlockNumber) n || from == end)

@@ -46,6 +46,9 @@
 /* Pages written and logged at a time. */
 #define TSA_COPY_BATCH 16
 
+/* Pages of the copy that are read at a time to be compared. */
+#define TSA_COMPARED_RUN 128
+
 /* As many blocks that are valid are read in the time in which one is copied. */
 #define TSA_VALID_PER_COPIED 4
 
@@ -156,7 +159,8 @@ typedef struct TsaCopy
 	XLogSegNo	wal_segment;	/* wal_cache.c's */
 	BufferAccessStrategy strategy;
 	TsaWriteQueue *queue;		/* pages that are being written */
-	char	   *compared;		/* a page of the copy, aligned for I/O */
+	char	   *compared;		/* pages of the copy, aligned for I/O; NULL
+								 * before any are compared */
 	XLogRecPtr	own_lsn;		/* pages with a later one are this copy's */
 	bool		has_passed;		/* over all blocks, since it (re)started */
 	int64		kept_pages[TSA_KEPT_PAGES]; /* that were looked at */
@@ -288,8 +292,10 @@ extern void tsa_copy_drop_unkept(const TsaCopy *copy);
 extern void tsa_copy_adopt(TsaCopy *copy);
 extern void tsa_copy_count_again(TsaCopy *copy, const TsaCopyFork *fork,
 								 const TsaPageBatch *batch);
+extern void tsa_copy_read_kept(TsaCopy *copy, const TsaCopyFork *fork,
+							   BlockNumber from, int n);
 extern void tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
-									 TsaPageBatch *batch);
+									 TsaPageBatch *batch, char *kept);
 extern void tsa_copy_tell_kept(const TsaCopy *copy);
 extern void tsa_copy_trust(TsaCopy *copy);
 extern bool tsa_copy_mark_is_due(const TsaCopy *copy, bool end);

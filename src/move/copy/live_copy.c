@@ -235,8 +235,6 @@ open_copy(TsaCopyOrder *order, const TsaCopyCallbacks *callbacks)
 	copy->progress.others_lost_percent = -1;
 	copy->cxt = cxt;
 	copy->queue = tsa_write_queue_make();
-	copy->compared = (char *) TYPEALIGN(TSA_IO_ALIGN,
-										palloc(BLCKSZ + TSA_IO_ALIGN));
 	copy->strategy = GetAccessStrategy(BAS_BULKREAD);
 	MemoryContextSwitchTo(oldcxt);
 	return copy;

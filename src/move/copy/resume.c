@@ -344,19 +344,34 @@ is_trusted(const TsaCopy *copy, XLogRecPtr lsn)
 }
 
 /*
- * Is a page of the copy what it has to be?  See the head of this file.  If not,
- * why?
+ * Reads n blocks of a fork of the copy, all of one segment, to copy->compared.
+ */
+void
+tsa_copy_read_kept(TsaCopy *copy, const TsaCopyFork *fork, BlockNumber from,
+				   int n)
+{
+	if (copy->compared == NULL)
+		copy->compared = (char *)
+			TYPEALIGN(TSA_IO_ALIGN,
+					  MemoryContextAlloc(copy->cxt, TSA_IO_ALIGN +
+										 (Size) TSA_COMPARED_RUN * BLCKSZ));
+	for (int i = 0; i < n; i += TSA_COPY_BATCH)
+		tsa_smgr_read_run(target_of(fork->rel), fork->number, from + i,
+						  copy->compared + (Size) i * BLCKSZ,
+						  Min(n - i, TSA_COPY_BATCH));
+}
+
+/*
+ * Is a page of the copy, which has been read, what it has to be?  See the head
+ * of this file.  If not, why?
  */
 static TsaKeptPage
-judge_page(const TsaCopy *copy, const TsaPageBatch *batch, int i)
+judge_page(const TsaCopy *copy, const TsaPageBatch *batch, int i, char *page)
 {
 	bool		std = batch->rel->page_std && batch->fork == MAIN_FORKNUM &&
 	batch->blocks[i] != 0;
-	char	   *page = copy->compared;
-	XLogRecPtr	lsn;
+	XLogRecPtr	lsn = PageGetLSN((Page) page);
 
-	smgrread(target_of(batch->rel), batch->fork, batch->blocks[i], page);
-	lsn = PageGetLSN((Page) page);
 	if (PageIsNew((Page) page) ||
 		!tsa_page_is_verified((Page) page, batch->blocks[i]))
 		return TSA_PAGE_DAMAGED;
@@ -399,18 +414,19 @@ tsa_copy_count_again(TsaCopy *copy, const TsaCopyFork *fork,
 }
 
 /*
- * Leaves out of a batch of a fork what the copy has already, and counts what it
- * had.
+ * Leaves out of a batch of a fork what the copy has already, by the same blocks
+ * of it, which have been read, and counts what it had.
  */
 void
 tsa_copy_leave_out_valid(TsaCopy *copy, const TsaCopyFork *fork,
-						 TsaPageBatch *batch)
+						 TsaPageBatch *batch, char *kept)
 {
 	int			n = 0;
 
 	for (int i = 0; i < batch->n; i++)
 	{
-		TsaKeptPage page = judge_page(copy, batch, i);
+		TsaKeptPage page = judge_page(copy, batch, i,
+									  kept + (Size) i * BLCKSZ);
 
 		count_kept(copy, fork, batch->blocks[i], page);
 		if (page == TSA_PAGE_VALID)
