@@ -177,6 +177,22 @@ $node->safe_psql('postgres', "COMMIT PREPARED 'grants'");
 is(wait_for_job($node, $job), 'done', 'prepared GRANT: done behind it');
 check_d('slow', 'prepared GRANT');
 
+# Two that have locked it: their number is no transaction's, and pg_subtrans has no
+# page for it if it is beyond those of transactions.  On a young server such numbers
+# are small, and nothing shows.
+$node->stop;
+command_ok([ 'pg_resetwal', '-m', '2048000,1', $node->data_dir ], 'multixacts are numbered from 2048000 on');
+$node->start;
+my @lockers = map { session($node) } 1 .. 2;
+ask($_, q{BEGIN; SELECT FROM pg_class WHERE oid = 'd'::regclass FOR SHARE;}) for @lockers;
+is($node->safe_psql('postgres', q{SELECT xmax FROM pg_class WHERE oid = 'd'::regclass}), 2048000, 'two have locked the row');
+$job = start_table_move($node, 'd', 'fast', "with_indexes => true, lock_timeout => '20 ms'");
+wait_until_job($node, $job, "attempts >= 2 OR state = 'failed'");
+ask($_, 'COMMIT;') for @lockers;
+end_session($_) for @lockers;
+is(wait_for_job($node, $job), 'done', 'two that have locked the row: done behind them');
+check_d('fast', 'two that have locked the row');
+
 # Heap and TOAST table of more than 32 MB are shortened before they are
 # dropped, with their maps.
 $node->safe_psql('postgres', qq{
